@@ -1,0 +1,1 @@
+//! A co-op dungeon on Lockstone.

@@ -1,0 +1,3 @@
+//! The dungeon.
+
+fn main() {}

@@ -1,0 +1,93 @@
+//! The seam that carries bytes between peers.
+//!
+//! Two carriers implement it: `matchbox` (WebRTC data channels) and `memory` (a seeded network in one process).
+//! A link knows nothing of what it carries and never blocks.
+
+use core::fmt;
+use serde::{Deserialize, Serialize};
+
+/// A peer as its carrier names it. A peer that connects again has a new one.
+///
+/// Ordered by arrival in the room: the high 64 bits count arrivals (0 is the room's first peer), the low 64 bits are random.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct PeerId(pub u128);
+
+impl PeerId {
+    /// How many peers had entered the room before this one since it was last empty. 0 founds the session.
+    pub const fn arrival(self) -> u64 {
+        (self.0 >> 64) as u64
+    }
+}
+
+impl fmt::Display for PeerId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{:08x}", self.arrival(), self.0 as u32)
+    }
+}
+
+/// How a packet travels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Channel {
+    /// May be lost, duplicated or overtaken; never waits for another. Turns and commands.
+    Unreliable,
+    /// Arrives once and in order, or the connection ends. Hello and snapshots.
+    Reliable,
+}
+
+/// What a link has to tell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LinkEvent {
+    /// This peer's own name is known: the room let it in.
+    Entered(PeerId),
+    /// Bytes can now be sent to a peer.
+    Connected(PeerId),
+    /// A peer is gone; nothing more will come from it.
+    Disconnected(PeerId),
+    /// A packet arrived.
+    Packet {
+        /// Who sent it.
+        from: PeerId,
+        /// How it came.
+        channel: Channel,
+        /// What it holds: hostile until checked.
+        bytes: Vec<u8>,
+    },
+    /// The link itself ended; no event follows.
+    Closed(LinkError),
+}
+
+/// Why a link ended.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LinkError {
+    /// No signaling server answered.
+    #[error("no signaling server answers at {url}: {cause}")]
+    Unreachable {
+        /// Where it was looked for.
+        url: String,
+        /// What the attempt said.
+        cause: String,
+    },
+    /// The signaling server did not let this peer into the room.
+    #[error("the signaling server refused room {room:?}: {cause}")]
+    Refused {
+        /// The room.
+        room: String,
+        /// The server's reason.
+        cause: String,
+    },
+    /// The connection to the signaling server or the carrier's own loop ended.
+    #[error("the connection ended: {0}")]
+    Ended(String),
+}
+
+/// A carrier of packets between peers.
+pub trait Link {
+    /// The largest packet that arrives on every carrier, in bytes.
+    const PACKET_BYTES_MAX: usize = 65_536;
+
+    /// The next thing that happened, if any.
+    fn poll(&mut self) -> Option<LinkEvent>;
+
+    /// Hands a packet over. To a peer that is not connected (any more) it goes nowhere, as a lost packet would.
+    fn send(&mut self, to: PeerId, channel: Channel, bytes: Vec<u8>);
+}

@@ -1,0 +1,20 @@
+//! The simulation half of Lockstone: a world that comes out the same on every machine.
+//!
+//! ```text
+//! turn ─► World::step ─► checksum ─► snapshot
+//! ```
+//!
+//! Nothing in this crate may depend on anything but its arguments: it is `no_std`, so there is no clock, no
+//! thread, no hash map and no file to reach for, and `clippy.toml` bans floats.
+//!
+//! Reading order: [`simulation`] is the seam to everything above, [`rules`] is what a game writes, [`world`] runs it.
+#![no_std]
+
+extern crate alloc;
+
+pub mod codec;
+pub mod ids;
+pub mod simulation;
+
+pub use ids::{Checksum, EntityId, PlayerId, Tick};
+pub use simulation::{Input, Simulation, Turn};

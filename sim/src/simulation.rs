@@ -1,0 +1,155 @@
+//! The seam between a simulation and all that drives it: live play, replay, tests and the checker.
+//!
+//! A [`Simulation`] is a value that changes only in [`step`](Simulation::step), and there only by what the [`Turn`] says.
+//! [`World`](crate::world::World) is one; a game with its own state (any ECS) can be another, and then has party sessions,
+//! recordings and the checker too.
+
+use alloc::vec::Vec;
+use core::fmt::Debug;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::codec::CodecError;
+use crate::ids::{Checksum, PlayerId, Tick};
+
+/// A value that can be sent, recorded and compared.
+pub trait Message: Clone + Debug + PartialEq + Send + Sync + Serialize + DeserializeOwned + 'static {}
+
+impl<T: Clone + Debug + PartialEq + Send + Sync + Serialize + DeserializeOwned + 'static> Message for T {}
+
+/// A deterministic simulation in fixed steps.
+///
+/// Two values of the same type that started equal and were given equal turns are equal: the same
+/// [`checksum`](Simulation::checksum) at every tick, on every machine, in every build.
+pub trait Simulation: Sized {
+    /// A player's state change. Held by the simulation until the next one replaces it.
+    type Command: Message;
+    /// What a player brings along to join: name, class, looks.
+    type Hero: Message;
+    /// A join as it enters the turn: the hero and all that the simulation needs to place it.
+    type Join: Message;
+    /// What the simulation itself asks to be put into a later turn, because it reaches too far for one tick.
+    type Request: Message;
+    /// A copy of the state, cheap to take and to keep.
+    type Snapshot: Clone;
+
+    /// The version of the rules: peers whose digests differ are refused before tick 0.
+    fn rules_digest(&self) -> u64;
+
+    /// The tick that the next [`step`](Simulation::step) will simulate.
+    fn tick(&self) -> Tick;
+
+    /// Simulates one tick. Inputs that make no sense (a command of a player without hero) are passed over.
+    fn step(&mut self, turn: &Turn<Self>);
+
+    /// What the last step asked for, in a fixed order. Only the sequencer puts it into a turn; the others drop it.
+    fn requests(&self) -> &[Self::Request];
+
+    /// Turns a player's wish to join into the input that makes it so. Read-only, called by the sequencer only.
+    fn admit(&self, player: PlayerId, hero: Self::Hero) -> Self::Join;
+
+    /// Copies the state.
+    fn snapshot(&mut self) -> Self::Snapshot;
+
+    /// Goes back (or forth) to a snapshot of this simulation.
+    fn restore(&mut self, snapshot: &Self::Snapshot);
+
+    /// Gives back a snapshot that is no longer needed, so that its memory can be used again.
+    fn retire(&mut self, snapshot: Self::Snapshot) {
+        drop(snapshot);
+    }
+
+    /// The checksum of the whole state, the tick included.
+    fn checksum(&mut self) -> Checksum;
+
+    /// Serialises a snapshot: the same bytes for the same state.
+    fn encode(&self, snapshot: &Self::Snapshot) -> Vec<u8>;
+
+    /// Reads what [`encode`](Simulation::encode) wrote.
+    ///
+    /// # Errors
+    /// [`CodecError`] if the bytes are not a snapshot of this simulation; they may come from a peer or a damaged file.
+    fn decode(&self, bytes: &[u8]) -> Result<Self::Snapshot, CodecError>;
+}
+
+/// One thing that enters a simulation from outside.
+pub enum Input<S: Simulation> {
+    /// A player's command.
+    Command(PlayerId, S::Command),
+    /// A player enters.
+    Join(PlayerId, S::Join),
+    /// A player is gone; so is what the simulation holds for them.
+    Leave(PlayerId),
+    /// What the simulation asked for some ticks ago.
+    Request(S::Request),
+}
+
+/// All that enters a simulation at one tick, in the order in which it is applied.
+pub struct Turn<S: Simulation> {
+    /// The inputs.
+    pub inputs: Vec<Input<S>>,
+}
+
+impl<S: Simulation> Turn<S> {
+    /// A turn in which nothing happens.
+    pub const EMPTY: Turn<S> = Turn { inputs: Vec::new() };
+}
+
+impl<S: Simulation> Default for Turn<S> {
+    fn default() -> Self {
+        Turn::EMPTY
+    }
+}
+
+// Derives would ask for bounds on `S` itself; the bounds that matter stand on its associated types.
+impl<S: Simulation> Clone for Input<S> {
+    fn clone(&self) -> Self {
+        match self {
+            Input::Command(player, command) => Input::Command(*player, command.clone()),
+            Input::Join(player, join) => Input::Join(*player, join.clone()),
+            Input::Leave(player) => Input::Leave(*player),
+            Input::Request(request) => Input::Request(request.clone()),
+        }
+    }
+}
+
+impl<S: Simulation> Debug for Input<S> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Input::Command(player, command) => write!(f, "{player} {command:?}"),
+            Input::Join(player, join) => write!(f, "{player} joins as {join:?}"),
+            Input::Leave(player) => write!(f, "{player} leaves"),
+            Input::Request(request) => write!(f, "{request:?}"),
+        }
+    }
+}
+
+impl<S: Simulation> PartialEq for Input<S> {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Input::Command(a, x), Input::Command(b, y)) => a == b && x == y,
+            (Input::Join(a, x), Input::Join(b, y)) => a == b && x == y,
+            (Input::Leave(a), Input::Leave(b)) => a == b,
+            (Input::Request(x), Input::Request(y)) => x == y,
+            _ => false,
+        }
+    }
+}
+
+impl<S: Simulation> Clone for Turn<S> {
+    fn clone(&self) -> Self {
+        Turn { inputs: self.inputs.clone() }
+    }
+}
+
+impl<S: Simulation> Debug for Turn<S> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_list().entries(&self.inputs).finish()
+    }
+}
+
+impl<S: Simulation> PartialEq for Turn<S> {
+    fn eq(&self, other: &Self) -> bool {
+        self.inputs == other.inputs
+    }
+}
