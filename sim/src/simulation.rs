@@ -33,9 +33,6 @@ pub trait Simulation: Sized {
     /// A copy of the state, cheap to take and to keep.
     type Snapshot: Clone;
 
-    /// The version of the rules: peers whose digests differ are refused before tick 0.
-    fn rules_digest(&self) -> u64;
-
     /// The tick that the next [`step`](Simulation::step) will simulate.
     fn tick(&self) -> Tick;
 
