@@ -9,12 +9,26 @@
 //!
 //! Reading order: [`simulation`] is the seam to everything above, [`rules`] is what a game writes, [`world`] runs it.
 #![no_std]
+#![deny(clippy::float_arithmetic)]
 
 extern crate alloc;
+
+pub mod fx;
+
+pub mod angle;
+pub mod vec2;
+
+pub mod dice;
+pub mod table;
 
 pub mod codec;
 pub mod ids;
 pub mod simulation;
 
+pub use angle::Angle;
+pub use dice::{Dice, mix64};
+pub use fx::Fx;
 pub use ids::{Checksum, EntityId, PlayerId, Tick};
 pub use simulation::{Input, Simulation, Turn};
+pub use table::{Table, TableError};
+pub use vec2::Vec2;
