@@ -14,6 +14,7 @@ extern crate alloc;
 
 pub mod codec;
 pub mod ids;
+pub mod path;
 pub mod simulation;
 
 pub use ids::{Checksum, EntityId, PlayerId, Tick};
