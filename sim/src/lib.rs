@@ -23,6 +23,7 @@ pub mod table;
 
 pub mod codec;
 pub mod ids;
+pub mod path;
 pub mod simulation;
 
 pub use angle::Angle;

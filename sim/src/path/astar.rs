@@ -1,0 +1,210 @@
+//! One path for one walker: A* (Hart, Nilsson, Raphael 1968) with a bucket ring as its queue.
+//!
+//! The loop is [`Pathfinder::search`]. It must never let one search influence the next: what the scratch memory holds from
+//! earlier ones carries their generation and counts as absent.
+
+use alloc::vec::Vec;
+
+use super::open_cost;
+use super::ring::BucketRing;
+use super::tiles::{Direction, Tile, TileGrid};
+
+/// A way over open tiles.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Path {
+    /// Where it starts.
+    pub from: Tile,
+    /// The tiles at which it turns, then the one where it ends; `from` is not among them. Empty if it ends where it starts.
+    /// Between two of them it runs along a row, a column or a diagonal.
+    pub waypoints: Vec<Tile>,
+    /// The sum of its steps' costs.
+    pub cost: u32,
+    /// Whether it ends at the goal that was asked for. If not, it ends at the nearest tile that the search came to.
+    pub reached: bool,
+    /// How many tiles the search expanded: what it took.
+    pub expansions: u32,
+}
+
+impl Path {
+    /// Where it ends.
+    pub fn end(&self) -> Tile {
+        self.waypoints.last().copied().unwrap_or(self.from)
+    }
+
+    /// Drops waypoints that a straight line of sight can skip. What is left may run at any angle; `cost` stays what it was.
+    pub fn pull_taut(&mut self, grid: &TileGrid) {
+        let mut anchor = self.from;
+        let mut kept = 0;
+        for n in 0..self.waypoints.len() {
+            let next = self.waypoints.get(n + 1);
+            if next.is_some_and(|next| grid.line_of_sight(anchor, *next)) {
+                continue;
+            }
+            anchor = self.waypoints[n];
+            self.waypoints[kept] = anchor;
+            kept += 1;
+        }
+        self.waypoints.truncate(kept);
+    }
+}
+
+/// Finds paths. Holds only memory, about 8 bytes a tile of the largest grid seen; a fresh one finds the same paths.
+pub struct Pathfinder {
+    nodes: Vec<Node>,
+    ring: BucketRing,
+    generation: u32,
+}
+
+/// What a search knows of a tile.
+#[derive(Clone, Copy, Default)]
+struct Node {
+    cost: u32,
+    /// The generation, then a bit if the tile was expanded, then three for the direction in which it was entered.
+    mark: u32,
+}
+
+const EXPANDED: u32 = 8;
+const GENERATION_SHIFT: u32 = 4;
+const GENERATION_MAX: u32 = u32::MAX >> GENERATION_SHIFT;
+
+impl Default for Pathfinder {
+    fn default() -> Self {
+        Pathfinder::new()
+    }
+}
+
+impl Pathfinder {
+    /// One without any memory yet; the first search takes it.
+    pub const fn new() -> Pathfinder {
+        Pathfinder { nodes: Vec::new(), ring: BucketRing::new(), generation: 0 }
+    }
+
+    /// Finds a cheapest way from one tile to another; `None` if `from` is blocked.
+    ///
+    /// Expands at most `expansions_max` tiles. If the goal is blocked, cut off or too far for that, the path leads to
+    /// the expanded tile nearest to it (by [octile distance](super), of equals the cheapest to walk to), and `reached` is false. A goal
+    /// off the grid stands for the nearest tile of the grid and is never reached.
+    ///
+    /// Which of several cheapest ways is found is fixed: of tiles with equal estimates the one found last is expanded first,
+    /// and a tile keeps the first of equally cheap ways to it.
+    pub fn find(&mut self, grid: &TileGrid, from: Tile, to: Tile, expansions_max: u32) -> Option<Path> {
+        if !grid.is_open(from) {
+            return None;
+        }
+        let goal = Tile { x: to.x.clamp(0, grid.width() - 1), y: to.y.clamp(0, grid.height() - 1) };
+        let (end, expansions) = self.search(grid, from, goal, expansions_max);
+        Some(Path {
+            from,
+            waypoints: self.waypoints(grid, from, end),
+            cost: self.nodes[grid.index(end)].cost,
+            reached: end == to,
+            expansions,
+        })
+    }
+
+    /// Expands tiles until the goal or a tile as near as can be is among them. Gives the nearest expanded one.
+    fn search(&mut self, grid: &TileGrid, from: Tile, goal: Tile, expansions_max: u32) -> (Tile, u32) {
+        let estimate = |tile: Tile| open_cost(tile.x.abs_diff(goal.x), tile.y.abs_diff(goal.y));
+        let enough = nearest_open(grid, goal);
+        let mut nearest = (estimate(from), from);
+        let mut expansions = 0;
+
+        self.begin(grid);
+        self.nodes[grid.index(from)] = Node { cost: 0, mark: self.generation << GENERATION_SHIFT };
+        self.ring.clear(nearest.0);
+        self.ring.push(nearest.0, pack(from));
+        while expansions < expansions_max {
+            let Some((_, item)) = self.ring.pop() else { break };
+            let tile = unpack(item);
+            let index = grid.index(tile);
+            if self.nodes[index].mark & EXPANDED != 0 {
+                continue;
+            }
+            self.nodes[index].mark |= EXPANDED;
+            expansions += 1;
+            let rest = estimate(tile);
+            // Equally near tiles come in order of cost, so the first one is the cheapest to walk to.
+            if rest < nearest.0 {
+                nearest = (rest, tile);
+            }
+            if rest <= enough {
+                break;
+            }
+            self.expand(grid, tile, index, estimate);
+        }
+        (nearest.1, expansions)
+    }
+
+    /// Makes all nodes absent.
+    fn begin(&mut self, grid: &TileGrid) {
+        if self.nodes.len() < grid.indices() {
+            self.nodes.resize(grid.indices(), Node::default());
+        }
+        if self.generation == GENERATION_MAX {
+            self.nodes.fill(Node::default());
+            self.generation = 0;
+        }
+        self.generation += 1;
+    }
+
+    /// Offers all neighbours the way through this tile.
+    #[inline]
+    fn expand(&mut self, grid: &TileGrid, tile: Tile, index: usize, estimate: impl Fn(Tile) -> u32) {
+        let cost_here = self.nodes[index].cost;
+        let mut steps = grid.steps(index);
+        while steps != 0 {
+            let direction = Direction::from_bits(steps.trailing_zeros());
+            steps &= steps - 1;
+            let next = tile.step(direction);
+            let cost = cost_here + direction.cost();
+            let node = &mut self.nodes[grid.index(next)];
+            if node.mark >> GENERATION_SHIFT != self.generation || cost < node.cost {
+                *node = Node { cost, mark: self.generation << GENERATION_SHIFT | direction as u32 };
+                self.ring.push(cost + estimate(next), pack(next));
+            }
+        }
+    }
+
+    /// Follows the search back from where it ended.
+    fn waypoints(&self, grid: &TileGrid, from: Tile, end: Tile) -> Vec<Tile> {
+        let mut waypoints = Vec::new();
+        let mut tile = end;
+        let mut heading = None;
+        while tile != from {
+            let entered = Direction::from_bits(self.nodes[grid.index(tile)].mark);
+            if heading != Some(entered) {
+                waypoints.push(tile);
+                heading = Some(entered);
+            }
+            tile = tile.step(entered.opposite());
+        }
+        waypoints.reverse();
+        waypoints
+    }
+}
+
+/// How far around a blocked goal an open tile is looked for, in tiles.
+const NEAR_MAX: i32 = 16;
+
+/// A bound on how near to the goal any open tile lies, as octile distance: a search that has come so near may stop.
+/// It is exact if an open tile is near enough; else it is that of the first ring of tiles not looked at.
+fn nearest_open(grid: &TileGrid, goal: Tile) -> u32 {
+    if grid.is_open(goal) {
+        return 0;
+    }
+    let near = -NEAR_MAX..=NEAR_MAX;
+    near.clone()
+        .flat_map(|dy| near.clone().map(move |dx| (dx, dy)))
+        .filter(|(dx, dy)| grid.is_open(Tile { x: goal.x + dx, y: goal.y + dy }))
+        .map(|(dx, dy)| open_cost(dx.unsigned_abs(), dy.unsigned_abs()))
+        .fold(open_cost(NEAR_MAX as u32 + 1, 0), u32::min)
+}
+
+/// Both coordinates in one word. Those of a grid are below [`TileGrid::SIDE_MAX`].
+const fn pack(tile: Tile) -> u32 {
+    (tile.y as u32) << 16 | tile.x as u32
+}
+
+const fn unpack(item: u32) -> Tile {
+    Tile { x: (item & 0xffff) as i32, y: (item >> 16) as i32 }
+}

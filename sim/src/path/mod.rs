@@ -1,0 +1,37 @@
+//! Ways through a grid of tiles: one path for one walker, or a field of directions for a whole pack.
+//!
+//! ```text
+//! TileGrid ─► Pathfinder::find ─► Path        one way, from here to there
+//!         └─► FlowField::fill  ─► Direction   the next step of everyone near one goal
+//! ```
+//!
+//! Paths are found on every peer, not sent, so two peers must find the same one. They do, by construction: whole
+//! numbers only, no hash, no address, no clock decides anything; open tiles wait in a queue whose order is fixed (lowest
+//! estimate first, of equals the one put in last), neighbours are looked at in the order of [`Direction::ALL`], and what
+//! is kept between two searches is memory, never a value that is read.
+//!
+//! A step goes to one of eight neighbours: [`STRAIGHT_COST`] or [`DIAGONAL_COST`]. No corner is cut: a diagonal
+//! step needs both tiles beside it open.
+//!
+//! The loops are in [`Pathfinder::find`] and [`FlowField::fill`].
+
+mod astar;
+mod flow;
+mod ring;
+mod tiles;
+
+pub use astar::{Path, Pathfinder};
+pub use flow::FlowField;
+pub use tiles::{Direction, Tile, TileGrid};
+
+/// What a step along a row or a column costs. 99 / 70 is the square root of two to 5 parts in 100,000.
+pub const STRAIGHT_COST: u32 = 70;
+
+/// What a step across a corner costs.
+pub const DIAGONAL_COST: u32 = 99;
+
+/// The cost of the shortest way if no tile were blocked (the octile distance), for a distance in columns and in rows.
+const fn open_cost(columns: u32, rows: u32) -> u32 {
+    let (long, short) = if columns > rows { (columns, rows) } else { (rows, columns) };
+    STRAIGHT_COST * long + (DIAGONAL_COST - STRAIGHT_COST) * short
+}
