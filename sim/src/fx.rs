@@ -20,6 +20,8 @@ const FRACTION: u32 = 12;
 pub struct Fx(I20F12);
 
 impl Fx {
+    /// How many bits of the representation lie behind the point.
+    pub const FRACTION_BITS: u32 = 12;
     /// 0.
     pub const ZERO: Fx = Fx::from_bits(0);
     /// 1.
