@@ -99,13 +99,13 @@ fn is_thing(body: &Body) -> bool {
 }
 
 /// What is wanted nearest to a place, if a hero can act on it from where it is.
-pub(crate) fn nearest<'w>(
-    world: &'w World<Dungeon>,
+pub(crate) fn nearest(
+    world: &World<Dungeon>,
     hero: Vec2,
     at: Vec2,
     radius: Fx,
     wanted: fn(&Body) -> bool,
-) -> Option<&'w Entity<Body>> {
+) -> Option<&Entity<Body>> {
     let around = world.entities(world.grid().cells_around(at, radius));
     let wanted =
         around.filter(|entity| entity.pos.within(at, radius) && entity.pos.within(hero, REACH) && wanted(&entity.body));
