@@ -30,14 +30,16 @@ impl Vec2 {
         Vec2 { x, y }
     }
 
-    /// The vector of this direction and length, rounded to the nearest step in x and y.
+    /// The vector of this direction and length. Its end is within one step and 5e-6 of the length of the true one.
     #[inline]
-    pub fn from_angle(angle: Angle, length: Fx) -> Vec2 {
-        Vec2::new(angle.cos(), angle.sin()) * length
+    pub const fn from_angle(angle: Angle, length: Fx) -> Vec2 {
+        let (x, y) = (angle.plus_quarter().fine_sin(), angle.fine_sin());
+        Vec2::new(scaled(length, x, 30), scaled(length, y, 30))
     }
 
     /// The direction; [`Angle::ZERO`] for [`Vec2::ZERO`].
-    pub fn angle(self) -> Angle {
+    #[inline]
+    pub const fn angle(self) -> Angle {
         Angle::atan2(self.y, self.x)
     }
 
