@@ -172,7 +172,7 @@ proptest! {
             prop_assert_eq!(clamped, v);
             return Ok(());
         }
-        let short = (limit - 3).max(0);
+        let short = (limit - 3 - limit / 200_000_000).max(0);
         prop_assert!(square_sum(x, y) >= short * short, "{} is too short", clamped);
         // Same direction: each coordinate is less than a step off the line.
         prop_assert!((wide(v.x) * y - wide(v.y) * x).abs() <= wide(v.x).abs() + wide(v.y).abs());
@@ -246,6 +246,20 @@ fn the_main_directions_are_exact() {
         assert_eq!(Angle::atan2(diagonal, diagonal), if diagonal > zero { Angle(0x2000) } else { Angle(0xa000) });
     }
     assert_eq!(Angle::atan2(zero, zero), Angle::ZERO);
+}
+
+#[test]
+fn short_vectors_are_clamped_and_walked_as_long_ones() {
+    let around = || (-40..=40).flat_map(|x| (-40..=40).map(move |y| Vec2::new(Fx::from_bits(x), Fx::from_bits(y))));
+    for max in 0..60 {
+        for v in around() {
+            let clamped = v.clamp_length(Fx::from_bits(max));
+            assert!(clamped.length_squared() <= i64::from(max * max), "{v} to {max} steps");
+            assert!(clamped == v || clamped.length().to_bits() >= max - 2, "{v} to {max} steps");
+            let nearer = v.toward(Vec2::ZERO, Fx::from_bits(max)).length_squared() < v.length_squared();
+            assert!(nearer || max < 2 || v == Vec2::ZERO, "{v} by {max} steps");
+        }
+    }
 }
 
 #[test]
