@@ -1,35 +1,38 @@
 //! The carrier over WebRTC data channels, native and in a browser, by `matchbox_socket`.
 //!
 //! Peers find each other in a room of a signaling server ([`crate::signaling`]); afterwards packets travel between them
-//! directly. matchbox's own loop runs beside the game (a thread natively, a task in a browser); [`MatchboxLink::poll`]
-//! takes what it left in its queues. It must never block or panic, whatever a peer or the server sends.
+//! directly. Signaling and matchbox's loops run beside the game (on a thread natively, as tasks in a browser);
+//! [`MatchboxLink::poll`] takes what they left in their queues. It must never block or panic, whatever a peer or the
+//! server sends.
+//!
+//! matchbox 0.15 panics when a peer leaves in the middle of its handshake or sends a broken session description. So every
+//! other peer has a matchbox socket of its own ([`pair`]), and a panic ends only the connection to that peer. It is printed
+//! by the panic hook, from a thread called [`THREAD_NAME`]. A program built with `panic = "abort"` has no such shelter.
 //!
 //! What a user of a link must know:
 //! - A peer whose handshake never completes gives no event at all.
 //! - When the signaling connection is lost while peers are connected, they stay connected and nothing is told, but nobody
 //!   new can join. The link ends ([`LinkEvent::Closed`]) once the last of them is gone.
-//! - The server tells the others when a peer's signaling connection is lost: they then see it disconnected.
+//! - The server tells the others when a peer's signaling connection is lost: they then take it for disconnected.
 //! - Packets handed over just before the link is dropped may be lost: poll a moment longer to say goodbye.
 
-mod end;
+mod pair;
 mod room;
+mod tasks;
+mod wire;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::BTreeMap;
+use std::collections::VecDeque;
 
-use futures::channel::oneshot;
-use futures::future::AbortHandle;
-use matchbox_socket::{PeerState, RtcIceServerConfig, WebRtcSocket, WebRtcSocketBuilder};
-use uuid::Uuid;
+use futures::channel::mpsc::{self, UnboundedReceiver, UnboundedSender};
+use matchbox_socket::{PeerEvent, PeerRequest, PeerSignal};
 
 use crate::link::{Channel, Link, LinkError, LinkEvent, PeerId};
-use end::LoopEnd;
+use pair::{Pair, PairEvent};
 pub use room::{ROOM_CHARS_MAX, is_room_name};
-
-/// How many packets of a peer are held until all its channels are open; what comes beyond is dropped.
-const HELD_PACKETS_MAX: usize = 64;
-
-/// The channels in the order in which every peer opens them.
-const CHANNELS: [Channel; 2] = [Channel::Unreliable, Channel::Reliable];
+pub use tasks::THREAD_NAME;
+use tasks::Tasks;
+use wire::Heard;
 
 /// Where a link finds its peers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,141 +41,93 @@ pub struct Config {
     pub url: String,
     /// The room: 1 to 64 of `A-Z a-z 0-9 _ -`.
     pub room: String,
-    /// The room's key. The first peer in a room sets it, the others must present the same.
+    /// The room's key, at most 128 bytes. The first peer in a room sets it, the others must present the same.
     pub key: Option<String>,
-    /// STUN or TURN servers (`stun:host:port`). None are needed on one machine or in one local network.
+    /// STUN servers (`stun:host:port`). None are needed on one machine or in one local network.
     pub ice_urls: Vec<String>,
 }
 
 /// A [`Link`] over WebRTC. Dropping it closes every connection; the others see it gone within a moment.
 #[derive(Debug)]
 pub struct MatchboxLink {
-    config: Config,
-    socket: WebRtcSocket,
-    running: Running,
-    entered: bool,
-    connected: BTreeSet<PeerId>,
-    held: BTreeMap<PeerId, Vec<(Channel, Vec<u8>)>>,
+    ice_urls: Vec<String>,
+    tasks: Tasks,
+    requests: UnboundedSender<PeerRequest>,
+    heard: UnboundedReceiver<Heard>,
+    pairs: BTreeMap<PeerId, Pair>,
+    /// Why signaling ended, if it has.
+    lost: Option<LinkError>,
     events: VecDeque<LinkEvent>,
     closed: bool,
-}
-
-/// matchbox's loop as the link sees it: a handle that ends it, and what it tells.
-#[derive(Debug)]
-struct Running {
-    abort: AbortHandle,
-    late: oneshot::Receiver<()>,
-    end: oneshot::Receiver<LoopEnd>,
 }
 
 impl MatchboxLink {
     /// Starts to enter the room. What becomes of it, good or bad, comes from [`Link::poll`].
     pub fn open(config: Config) -> Self {
-        let (socket, looping) = WebRtcSocketBuilder::new(room::url(&config))
-            .ice_server(RtcIceServerConfig { urls: config.ice_urls.clone(), username: None, credential: None })
-            .reconnect_attempts(Some(1))
-            .add_unreliable_channel()
-            .add_reliable_channel()
-            .build();
-        let (watched, running) = end::watch(looping);
-        let mut link = Self {
-            config,
-            socket,
-            running,
-            entered: false,
-            connected: BTreeSet::new(),
-            held: BTreeMap::new(),
+        let (requests, requests_rx) = mpsc::unbounded();
+        let (heard_tx, heard) = mpsc::unbounded();
+        let (tasks, started) = Tasks::start();
+        let lost = room::check(&config).and(started).err();
+        let link = Self {
+            ice_urls: config.ice_urls.clone(),
+            tasks,
+            requests,
+            heard,
+            pairs: BTreeMap::new(),
+            lost,
             events: VecDeque::new(),
             closed: false,
         };
-        match room::check(&link.config).and_then(|()| end::run(watched)) {
-            Ok(()) => {}
-            Err(error) => link.close(error),
+        if link.lost.is_none() {
+            link.tasks.spawn(Box::pin(wire::signal(config, requests_rx, heard_tx)));
         }
         link
     }
 
-    /// Takes everything matchbox has queued. A peer's packets come after its `Connected` and before its `Disconnected`.
     fn gather(&mut self) {
-        if !self.entered && !self.enter() {
-            return self.gather_end();
-        }
-        let changes = self.socket.try_update_peers();
-        let packets = CHANNELS.map(|channel| self.receive(channel));
-        let Ok(changes) = changes else {
-            packets.into_iter().flatten().for_each(|(from, channel, bytes)| self.arrive(from, channel, bytes));
-            return self.gather_end();
-        };
-        let last: BTreeMap<_, _> = changes.iter().map(|&(peer, state)| (ours(peer), state)).collect();
-        for (peer, _) in changes.iter().filter(|(_, state)| *state == PeerState::Connected) {
-            self.connect(ours(*peer));
-        }
-        packets.into_iter().flatten().for_each(|(from, channel, bytes)| self.arrive(from, channel, bytes));
-        for (&peer, _) in last.iter().filter(|(_, state)| **state == PeerState::Disconnected) {
-            self.disconnect(peer);
-        }
-    }
-
-    /// Whether the server has let this peer in by now.
-    fn enter(&mut self) -> bool {
-        if let Some(id) = self.socket.id() {
-            self.entered = true;
-            self.events.push_back(LinkEvent::Entered(ours(id)));
-        }
-        self.entered
-    }
-
-    fn receive(&mut self, channel: Channel) -> Vec<(PeerId, Channel, Vec<u8>)> {
-        let Ok(packets) = self.socket.get_channel_mut(channel as usize).map(|channel| channel.receive()) else {
-            return Vec::new();
-        };
-        packets.into_iter().map(|(from, bytes)| (ours(from), channel, bytes.into())).collect()
-    }
-
-    fn connect(&mut self, peer: PeerId) {
-        if self.connected.insert(peer) {
-            self.events.push_back(LinkEvent::Connected(peer));
-            for (channel, bytes) in self.held.remove(&peer).unwrap_or_default() {
-                self.arrive(peer, channel, bytes);
+        while let Ok(heard) = self.heard.try_recv() {
+            match heard {
+                Heard::Event(event) => self.hear(event),
+                Heard::Lost(error) => self.lost = Some(error),
             }
         }
-    }
-
-    fn disconnect(&mut self, peer: PeerId) {
-        self.held.remove(&peer);
-        if self.connected.remove(&peer) {
-            self.events.push_back(LinkEvent::Disconnected(peer));
+        let events = &mut self.events;
+        self.pairs.retain(|&from, pair| {
+            pair.gather(|event| events.push_back(told(from, event)));
+            !pair.is_over()
+        });
+        if !self.pairs.values().any(Pair::is_connected)
+            && let Some(error) = self.lost.take()
+        {
+            self.close(error);
         }
     }
 
-    /// A packet can overtake the news that its sender's channels are open: it is held until then.
-    fn arrive(&mut self, from: PeerId, channel: Channel, bytes: Vec<u8>) {
-        if bytes.len() > Self::PACKET_BYTES_MAX {
-            log::debug!("dropped a packet of {} bytes from {from}", bytes.len());
-        } else if self.connected.contains(&from) {
-            self.events.push_back(LinkEvent::Packet { from, channel, bytes });
-        } else {
-            let held = self.held.entry(from).or_default();
-            if held.len() < HELD_PACKETS_MAX {
-                held.push((channel, bytes));
+    fn hear(&mut self, event: PeerEvent) {
+        match event {
+            PeerEvent::IdAssigned(own) => self.events.push_back(LinkEvent::Entered(ours(own))),
+            // Whoever was there first offers, the newcomer answers.
+            PeerEvent::NewPeer(peer) | PeerEvent::Signal { sender: peer, data: PeerSignal::Offer(_) } => {
+                let pair = || Pair::open(&self.ice_urls, &self.tasks, self.requests.clone());
+                self.pairs.entry(ours(peer)).or_insert_with(pair).hear(event);
             }
-        }
-    }
-
-    /// Closes the link when matchbox's loop has ended, or when the server has not answered in time.
-    fn gather_end(&mut self) {
-        if let Ok(Some(end)) = self.running.end.try_recv() {
-            self.close(end.into_error(&self.config));
-        } else if !self.entered && matches!(self.running.late.try_recv(), Ok(Some(()))) {
-            self.close(end::silent(&self.config));
+            PeerEvent::Signal { sender, .. } => {
+                if let Some(pair) = self.pairs.get_mut(&ours(sender)) {
+                    pair.hear(event);
+                }
+            }
+            PeerEvent::PeerLeft(peer) => {
+                if let Some(mut pair) = self.pairs.remove(&ours(peer)) {
+                    pair.gather(|event| self.events.push_back(told(ours(peer), event)));
+                    pair.leave(|event| self.events.push_back(told(ours(peer), event)));
+                }
+            }
         }
     }
 
     fn close(&mut self, error: LinkError) {
         self.closed = true;
-        self.running.abort.abort();
-        let connected = std::mem::take(&mut self.connected);
-        self.events.extend(connected.into_iter().map(LinkEvent::Disconnected));
+        self.pairs.clear();
         self.events.push_back(LinkEvent::Closed(error));
     }
 }
@@ -187,26 +142,22 @@ impl Link for MatchboxLink {
 
     fn send(&mut self, to: PeerId, channel: Channel, bytes: Vec<u8>) {
         debug_assert!(bytes.len() <= Self::PACKET_BYTES_MAX, "a packet of {} bytes", bytes.len());
-        if bytes.len() > Self::PACKET_BYTES_MAX || !self.connected.contains(&to) {
-            return;
-        }
-        if let Ok(out) = self.socket.get_channel_mut(channel as usize) {
-            // An error means that the loop has ended: the next poll tells why.
-            let _ = out.try_send(bytes.into(), theirs(to));
+        if let Some(pair) = self.pairs.get_mut(&to)
+            && bytes.len() <= Self::PACKET_BYTES_MAX
+        {
+            pair.send(channel, bytes);
         }
     }
 }
 
-impl Drop for MatchboxLink {
-    fn drop(&mut self) {
-        self.running.abort.abort();
+fn told(from: PeerId, event: PairEvent) -> LinkEvent {
+    match event {
+        PairEvent::Connected => LinkEvent::Connected(from),
+        PairEvent::Packet(channel, bytes) => LinkEvent::Packet { from, channel, bytes },
+        PairEvent::Disconnected => LinkEvent::Disconnected(from),
     }
 }
 
 fn ours(peer: matchbox_socket::PeerId) -> PeerId {
     PeerId(peer.0.as_u128())
-}
-
-fn theirs(peer: PeerId) -> matchbox_socket::PeerId {
-    matchbox_socket::PeerId(Uuid::from_u128(peer.0))
 }

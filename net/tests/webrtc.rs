@@ -56,8 +56,10 @@ impl Peer {
 
     fn enter(server: SocketAddr, room: &str) -> (Self, PeerId) {
         let mut peer = Self::open(server, room, None);
-        let id =
-            until("to enter", || peer.find(|event| if let LinkEvent::Entered(id) = event { Some(*id) } else { None }));
+        let id = until("to enter", || {
+            peer.look();
+            peer.told.iter().find_map(|event| if let LinkEvent::Entered(id) = event { Some(*id) } else { None })
+        });
         (peer, id)
     }
 
@@ -66,6 +68,12 @@ impl Peer {
             self.told.push(event);
         }
         self.told.iter().find_map(wanted)
+    }
+
+    /// Takes what there is. A link that closes says why.
+    fn look(&mut self) {
+        let closed = self.find(|event| matches!(event, LinkEvent::Closed(_)).then(|| event.clone()));
+        assert_eq!(closed, None);
     }
 
     fn has(&mut self, event: &LinkEvent) -> bool {
@@ -116,6 +124,12 @@ fn raw(server: SocketAddr, path: &str) -> Result<(Raw, PeerId), tungstenite::Err
 
 fn next(socket: &mut Raw) -> JsonPeerEvent {
     socket.read().unwrap().into_text().unwrap().parse().unwrap()
+}
+
+fn signal(from: &mut Raw, to: PeerId, data: serde_json::Value) {
+    let receiver = matchbox_protocol::PeerId(uuid::Uuid::from_u128(to.0));
+    let request: JsonPeerRequest = PeerRequest::Signal { receiver, data };
+    from.send(Message::text(request.to_string())).unwrap();
 }
 
 fn refused(server: SocketAddr, path: &str) -> (u16, String) {
@@ -232,9 +246,7 @@ fn rooms_do_not_see_each_other() {
     let [(a, a_id), _] = &mut peers;
     // A signal across rooms goes nowhere: the next thing that the stranger's room hears is its own.
     let (mut stranger, _) = raw(server.local_addr(), "two").unwrap();
-    let to = matchbox_protocol::PeerId(uuid::Uuid::from_u128(a_id.0));
-    let request: JsonPeerRequest = PeerRequest::Signal { receiver: to, data: "offer".into() };
-    stranger.send(Message::text(request.to_string())).unwrap();
+    signal(&mut stranger, *a_id, serde_json::json!({ "Offer": "across" }));
     let (_inside, inside_id) = raw(server.local_addr(), "one").unwrap();
     assert_eq!(inside_id.arrival(), 2);
     assert!(other.find(|event| matches!(event, LinkEvent::Connected(_)).then_some(())).is_none());
@@ -258,6 +270,44 @@ fn arrivals_are_exact_when_all_come_at_once() {
     let inside: Vec<_> = comers.into_iter().map(|comer| comer.join().unwrap()).collect();
     let arrivals: BTreeSet<u64> = inside.iter().map(|(_, id)| id.arrival()).collect();
     assert_eq!(arrivals, (0..ROOM_PEERS_MAX as u64).collect());
+}
+
+/// matchbox's own loop panics on this; it must cost nobody else a connection.
+#[test]
+fn a_peer_that_leaves_during_its_handshake_harms_nobody() {
+    let server = serve();
+    let mut peers = [Peer::enter(server.local_addr(), "r"), Peer::enter(server.local_addr(), "r")];
+    connect(&mut peers);
+    for stay in (0..=640).step_by(80).map(Duration::from_millis) {
+        let (mut leaver, _) = Peer::enter(server.local_addr(), "r");
+        let entered = Instant::now();
+        until("the moment to leave", || {
+            let all = peers.iter_mut().map(|(peer, _)| peer).chain([&mut leaver]);
+            all.for_each(Peer::look);
+            (entered.elapsed() >= stay).then_some(())
+        });
+    }
+    let [a, b] = &mut peers;
+    exchange(a, b, Channel::Reliable, b"still there?");
+    exchange(b, a, Channel::Unreliable, b"yes");
+}
+
+/// matchbox's own loop panics on this too.
+#[test]
+fn a_broken_session_description_harms_nobody() {
+    let server = serve();
+    let mut peers = vec![Peer::enter(server.local_addr(), "r"), Peer::enter(server.local_addr(), "r")];
+    connect(&mut peers);
+    let (mut hostile, _) = raw(server.local_addr(), "r").unwrap();
+    for (_, victim) in &peers {
+        signal(&mut hostile, *victim, serde_json::json!({ "Answer": "garbage" }));
+        signal(&mut hostile, *victim, serde_json::json!({ "Offer": "garbage" }));
+        signal(&mut hostile, *victim, serde_json::json!({ "IceCandidate": "garbage" }));
+    }
+    peers.push(Peer::enter(server.local_addr(), "r"));
+    connect(&mut peers);
+    let [a, b, _] = &mut peers[..] else { unreachable!() };
+    exchange(a, b, Channel::Reliable, b"still there?");
 }
 
 #[test]
@@ -343,8 +393,7 @@ fn a_hostile_client_ends_only_its_own_connection() {
         hostile.send(Message::text(junk)).unwrap();
     }
     hostile.send(Message::binary(vec![0; 1000])).unwrap();
-    let request: JsonPeerRequest = PeerRequest::Signal { receiver: id, data: "ok".into() };
-    hostile.send(Message::text(request.to_string())).unwrap();
+    signal(&mut hostile, other_id, "ok".into());
     assert!(matches!(next(&mut other), PeerEvent::Signal { data, .. } if data == "ok"), "junk is ignored");
     // Fails here or there, as the server closes while it is still being written.
     let _ = hostile.send(Message::text("x".repeat(100_000)));
