@@ -6,7 +6,7 @@
 //! server sends.
 //!
 //! matchbox 0.15 panics when a peer leaves in the middle of its handshake or sends a broken session description. So every
-//! other peer has a matchbox socket of its own ([`pair`]), and a panic ends only the connection to that peer. It is printed
+//! other peer has a matchbox socket of its own (`pair`), and a panic ends only the connection to that peer. It is printed
 //! by the panic hook, from a thread called [`THREAD_NAME`]. A program built with `panic = "abort"` has no such shelter.
 //!
 //! What a user of a link must know:
