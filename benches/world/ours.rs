@@ -102,7 +102,7 @@ impl Rules for Field {
 /// Walks to a place, and finds a new goal on arrival.
 fn walk(being: &mut Being, mind: &mut Mind<'_, Field>, to: Vec2, step: i32, crowd: i32) {
     if mind.pos().within(to, Fx::from_bits(step)) {
-        let mut along = || mind.dice.below(crowd as u32 * 4096) as i32;
+        let mut along = || mind.dice().below(crowd as u32 * 4096) as i32;
         being.goal = (along(), along());
     }
     mind.walk(mind.pos().toward(to, Fx::from_bits(step)));

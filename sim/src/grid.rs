@@ -236,6 +236,7 @@ impl CellRect {
 
     /// The cells, row by row.
     pub fn iter(self) -> impl Iterator<Item = CellId> + Clone {
-        (self.low.y..=self.high.y).flat_map(move |y| (self.low.x..=self.high.x).map(move |x| CellId { y, x }))
+        let first = (self.low.x <= self.high.x && self.low.y <= self.high.y).then_some(self.low);
+        core::iter::successors(first, move |&cell| self.after(cell))
     }
 }

@@ -25,8 +25,7 @@ pub struct Mind<'w, R: Rules> {
     out: &'w mut Decisions<R>,
     /// See [`Rules::Scratch`].
     pub scratch: &'w mut R::Scratch,
-    /// The draws of this entity in this tick.
-    pub dice: Dice,
+    dice: Option<Dice>,
     to: Vec2,
     stays: bool,
     effects: u32,
@@ -39,9 +38,8 @@ impl<'w, R: Rules> Mind<'w, R> {
         (me, at): (&'w Entity<R::Body>, Place),
         thoughts: &'w mut Thoughts<R>,
     ) -> Mind<'w, R> {
-        let dice = state.dice(me.id.0);
         let Thoughts { decisions: out, scratch, .. } = thoughts;
-        Mind { state, spots, me, at, out, scratch, dice, to: me.pos, stays: true, effects: 0, spawns: 0 }
+        Mind { state, spots, me, at, out, scratch, dice: None, to: me.pos, stays: true, effects: 0, spawns: 0 }
     }
 
     /// Where the entity ends up, or `None` if it vanishes.
@@ -67,6 +65,11 @@ impl<'w, R: Rules> Mind<'w, R> {
     /// Where the entity is at the start of the tick.
     pub fn pos(&self) -> Vec2 {
         self.me.pos
+    }
+
+    /// The draws of this entity in this tick: one cursor, which starts anew in every tick.
+    pub fn dice(&mut self) -> &mut Dice {
+        self.dice.get_or_insert_with(|| self.state.dice(self.me.id.0))
     }
 
     /// The other actors at most `radius` away (the reach at most), cell by cell in row-major order, by id in each.

@@ -42,6 +42,7 @@ pub struct World<R: Rules> {
     /// Memory that is used again in every step.
     thoughts: Thoughts<R>,
     spots: Spots,
+    light_after: Vec<u8>,
     encoder: Fixed,
     retired: Vec<Snapshot<R>>,
 }
@@ -95,6 +96,7 @@ impl<R: Rules> World<R> {
             requests: Vec::new(),
             thoughts: Thoughts::default(),
             spots: Spots::default(),
+            light_after: Vec::new(),
             encoder: Fixed::default(),
             retired: Vec::new(),
         }

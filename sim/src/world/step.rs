@@ -53,24 +53,29 @@ impl<'w, R: Rules> Thinking<'w, R> {
         next.actors.reserve(before.actors.len());
         for (index, actor) in before.actors.iter().enumerate() {
             let place = Place { slot: slot as u32, list: List::Actors, index: index as u32 };
-            next.actors.push(self.next_self(actor, place, thoughts));
+            next.actors.push(actor.clone());
+            self.next_self(&mut next.actors[index], actor, place, thoughts);
         }
         thoughts.cells.push((slot, after));
     }
 
-    /// One actor's next self. It stays in its old list until effects have been applied.
-    fn next_self(&self, actor: &Entity<R::Body>, place: Place, thoughts: &mut Thoughts<R>) -> Entity<R::Body> {
+    /// Lets one actor become its next self. It stays in its list until effects have been applied.
+    fn next_self(
+        &self,
+        next: &mut Entity<R::Body>,
+        actor: &Entity<R::Body>,
+        place: Place,
+        thoughts: &mut Thoughts<R>,
+    ) {
         let rules = &*self.state.rules;
-        let mut next = actor.clone();
         self.commands_of(actor.player).for_each(|command| rules.command(&mut next.body, command));
         let mut mind = Mind::new((self.state, self.spots), (actor, place), thoughts);
         rules.think(&mut next.body, &mut mind);
         let leaving = match mind.outcome() {
             None => Some(Leaving::Gone),
-            Some(to) => self.moved(actor, &mut next, to).then_some(Leaving::Moves),
+            Some(to) => self.moved(actor, next, to).then_some(Leaving::Moves),
         };
         thoughts.decisions.leavings.extend(leaving.map(|leaving| (place, leaving)));
-        next
     }
 
     fn commands_of(&self, player: Option<PlayerId>) -> impl Iterator<Item = &'w R::Command> {
