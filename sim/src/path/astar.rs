@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::open_cost;
 use super::ring::BucketRing;
-use super::tiles::{Direction, Tile, TileGrid};
+use super::tiles::{Entered, Tile, TileGrid};
 
 /// A way over open tiles.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,12 +59,12 @@ pub struct Pathfinder {
 #[derive(Clone, Copy, Default)]
 struct Node {
     cost: u32,
-    /// The generation, then a bit if the tile was expanded, then three for the direction in which it was entered.
+    /// From the top: the generation, a bit that is set once the tile is expanded, how it was [`Entered`].
     mark: u32,
 }
 
-const EXPANDED: u32 = 8;
-const GENERATION_SHIFT: u32 = 4;
+const EXPANDED: u32 = 1 << Entered::BITS;
+const GENERATION_SHIFT: u32 = Entered::BITS + 1;
 const GENERATION_MAX: u32 = u32::MAX >> GENERATION_SHIFT;
 
 impl Default for Pathfinder {
@@ -95,7 +95,7 @@ impl Pathfinder {
         let (end, expansions) = self.search(grid, from, goal, expansions_max);
         Some(Path {
             from,
-            waypoints: self.waypoints(grid, from, end),
+            waypoints: self.waypoints(grid, end),
             cost: self.nodes[grid.index(end)].cost,
             reached: end == to,
             expansions,
@@ -110,12 +110,11 @@ impl Pathfinder {
         let mut expansions = 0;
 
         self.begin(grid);
-        self.nodes[grid.index(from)] = Node { cost: 0, mark: self.generation << GENERATION_SHIFT };
+        self.nodes[grid.index(from)] = self.node(0, Entered::AT_START);
         self.ring.clear(nearest.0);
-        self.ring.push(nearest.0, pack(from));
+        self.ring.push(nearest.0, from);
         while expansions < expansions_max {
-            let Some((_, item)) = self.ring.pop() else { break };
-            let tile = unpack(item);
+            let Some((_, tile)) = self.ring.pop() else { break };
             let index = grid.index(tile);
             if self.nodes[index].mark & EXPANDED != 0 {
                 continue;
@@ -147,31 +146,32 @@ impl Pathfinder {
         self.generation += 1;
     }
 
+    const fn node(&self, cost: u32, entered: Entered) -> Node {
+        Node { cost, mark: self.generation << GENERATION_SHIFT | entered.bits() }
+    }
+
     /// Offers all neighbours the way through this tile.
     #[inline]
     fn expand(&mut self, grid: &TileGrid, tile: Tile, index: usize, estimate: impl Fn(Tile) -> u32) {
-        let cost_here = self.nodes[index].cost;
-        let mut steps = grid.steps(index);
-        while steps != 0 {
-            let direction = Direction::from_bits(steps.trailing_zeros());
-            steps &= steps - 1;
+        let Node { cost: cost_here, mark } = self.nodes[index];
+        for direction in grid.steps(index, Entered::from_bits(mark)) {
             let next = tile.step(direction);
             let cost = cost_here + direction.cost();
-            let node = &mut self.nodes[grid.index(next)];
-            if node.mark >> GENERATION_SHIFT != self.generation || cost < node.cost {
-                *node = Node { cost, mark: self.generation << GENERATION_SHIFT | direction as u32 };
-                self.ring.push(cost + estimate(next), pack(next));
+            let index = grid.index(next);
+            let known = self.nodes[index];
+            if known.mark >> GENERATION_SHIFT != self.generation || cost < known.cost {
+                self.nodes[index] = self.node(cost, Entered::by(direction));
+                self.ring.push(cost + estimate(next), next);
             }
         }
     }
 
-    /// Follows the search back from where it ended.
-    fn waypoints(&self, grid: &TileGrid, from: Tile, end: Tile) -> Vec<Tile> {
+    /// Follows the search back from where it ended to where it started.
+    fn waypoints(&self, grid: &TileGrid, end: Tile) -> Vec<Tile> {
         let mut waypoints = Vec::new();
         let mut tile = end;
         let mut heading = None;
-        while tile != from {
-            let entered = Direction::from_bits(self.nodes[grid.index(tile)].mark);
+        while let Some(entered) = Entered::from_bits(self.nodes[grid.index(tile)].mark).direction() {
             if heading != Some(entered) {
                 waypoints.push(tile);
                 heading = Some(entered);
@@ -198,13 +198,4 @@ fn nearest_open(grid: &TileGrid, goal: Tile) -> u32 {
         .filter(|(dx, dy)| grid.is_open(Tile { x: goal.x + dx, y: goal.y + dy }))
         .map(|(dx, dy)| open_cost(dx.unsigned_abs(), dy.unsigned_abs()))
         .fold(open_cost(NEAR_MAX as u32 + 1, 0), u32::min)
-}
-
-/// Both coordinates in one word. Those of a grid are below [`TileGrid::SIDE_MAX`].
-const fn pack(tile: Tile) -> u32 {
-    (tile.y as u32) << 16 | tile.x as u32
-}
-
-const fn unpack(item: u32) -> Tile {
-    Tile { x: (item & 0xffff) as i32, y: (item >> 16) as i32 }
 }
