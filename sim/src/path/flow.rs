@@ -5,7 +5,6 @@
 
 use alloc::vec::Vec;
 
-use super::ring::BucketRing;
 use super::tiles::{Direction, Entered, Tile, TileGrid};
 
 /// What the way to a goal costs, and its first step, for each tile of the square around the goal.
@@ -17,7 +16,28 @@ pub struct FlowField {
     radius: i32,
     /// The cost, then how the search [`Entered`] the tile: row by row, in a frame of zeros that no way can improve.
     cells: Vec<u32>,
-    ring: BucketRing,
+    fronts: Fronts,
+}
+
+/// Where the search stands: one queue of the tiles that were entered by a straight step, one of those by a diagonal one.
+///
+/// Tiles are expanded in order of cost and each queue adds always the same to it, so both are sorted as they are filled: no
+/// heap is needed, only a look at both heads.
+#[derive(Default)]
+struct Fronts {
+    straight: Vec<Front>,
+    diagonal: Vec<Front>,
+    heads: (usize, usize),
+}
+
+/// A tile to expand.
+#[derive(Clone, Copy)]
+struct Front {
+    cost: u32,
+    /// Its index in the field.
+    cell: u32,
+    /// Its index in the grid.
+    tile: u32,
 }
 
 const UNREACHED: u32 = u32::MAX;
@@ -31,7 +51,7 @@ impl Default for FlowField {
 impl FlowField {
     /// A field that leads nowhere yet.
     pub const fn new() -> FlowField {
-        FlowField { goal: Tile::new(0, 0), radius: -1, cells: Vec::new(), ring: BucketRing::new() }
+        FlowField { goal: Tile::new(0, 0), radius: -1, cells: Vec::new(), fronts: Fronts::new() }
     }
 
     /// Leads to `goal` from now on, from all tiles at most `radius` columns and `radius` rows away.
@@ -42,19 +62,22 @@ impl FlowField {
         if !grid.is_open(goal) {
             return;
         }
-        // Within the field a tile is named by its place: its column and row, the frame's corner being (0, 0).
-        let start = Tile::new(self.radius + 1, self.radius + 1);
-        let corner = Tile::new(goal.x - start.x, goal.y - start.y);
-        self.ring.clear(0);
-        self.offer(start, 0, Entered::AT_START);
-        while let Some((cost, place)) = self.ring.pop() {
-            let cell = self.cells[self.index(place)];
-            if cell >> Entered::BITS != cost {
+        let cell_offsets = Direction::offsets(self.stride());
+        let tile_offsets = Direction::offsets(grid.stride());
+        self.fronts.clear();
+        self.offer(Front { cost: 0, cell: self.index(goal) as u32, tile: grid.index(goal) as u32 }, Entered::AT_START);
+        while let Some(front) = self.fronts.pop() {
+            let cell = self.cells[front.cell as usize];
+            if cell >> Entered::BITS != front.cost {
                 continue;
             }
-            let tile = Tile::new(corner.x + place.x, corner.y + place.y);
-            for direction in grid.steps(grid.index(tile), Entered::from_bits(cell)) {
-                self.offer(place.step(direction), cost + direction.cost(), Entered::by(direction));
+            for direction in grid.steps(front.tile as usize, Entered::from_bits(cell)) {
+                let next = Front {
+                    cost: front.cost + direction.cost(),
+                    cell: front.cell.wrapping_add(cell_offsets[direction as usize]),
+                    tile: front.tile.wrapping_add(tile_offsets[direction as usize]),
+                };
+                self.offer(next, Entered::by(direction));
             }
         }
     }
@@ -70,8 +93,7 @@ impl FlowField {
         if dx.abs().max(dy.abs()) > i64::from(self.radius) {
             return None;
         }
-        let place = Tile::new(dx as i32 + self.radius + 1, dy as i32 + self.radius + 1);
-        let cell = self.cells[self.index(place)];
+        let cell = self.cells[self.index(tile)];
         (cell != UNREACHED).then_some(cell >> Entered::BITS)
     }
 
@@ -104,11 +126,11 @@ impl FlowField {
     }
 
     #[inline]
-    fn offer(&mut self, place: Tile, cost: u32, entered: Entered) {
-        let index = self.index(place);
-        if cost < self.cells[index] >> Entered::BITS {
-            self.cells[index] = cost << Entered::BITS | entered.bits();
-            self.ring.push(cost, place);
+    fn offer(&mut self, front: Front, entered: Entered) {
+        let cell = &mut self.cells[front.cell as usize];
+        if front.cost < *cell >> Entered::BITS {
+            *cell = front.cost << Entered::BITS | entered.bits();
+            self.fronts.push(front, entered);
         }
     }
 
@@ -116,7 +138,47 @@ impl FlowField {
         2 * self.radius as usize + 3
     }
 
-    const fn index(&self, place: Tile) -> usize {
-        place.y as usize * self.stride() + place.x as usize
+    /// The index of a tile's cell; only for tiles within the radius.
+    const fn index(&self, tile: Tile) -> usize {
+        let (column, row) = (tile.x - self.goal.x + self.radius + 1, tile.y - self.goal.y + self.radius + 1);
+        row as usize * self.stride() + column as usize
+    }
+}
+
+impl Fronts {
+    const fn new() -> Fronts {
+        Fronts { straight: Vec::new(), diagonal: Vec::new(), heads: (0, 0) }
+    }
+
+    fn clear(&mut self) {
+        self.straight.clear();
+        self.diagonal.clear();
+        self.heads = (0, 0);
+    }
+
+    #[inline]
+    fn push(&mut self, front: Front, entered: Entered) {
+        match entered.direction() {
+            Some(direction) if direction.is_diagonal() => self.diagonal.push(front),
+            _ => self.straight.push(front),
+        }
+    }
+
+    /// The cheapest tile.
+    #[inline]
+    fn pop(&mut self) -> Option<Front> {
+        let (straight, diagonal) = (self.straight.get(self.heads.0), self.diagonal.get(self.heads.1));
+        let takes_diagonal = match (straight, diagonal) {
+            (Some(straight), Some(diagonal)) => diagonal.cost < straight.cost,
+            (None, _) => true,
+            (_, None) => false,
+        };
+        if takes_diagonal {
+            self.heads.1 += 1;
+            diagonal.copied()
+        } else {
+            self.heads.0 += 1;
+            straight.copied()
+        }
     }
 }

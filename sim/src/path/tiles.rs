@@ -25,10 +25,10 @@ impl Tile {
         Tile { x, y }
     }
 
-    /// The neighbour in a direction. Saturates at the ends of `i32`.
+    /// The neighbour in a direction. Wraps around at the ends of `i32`, which are off every grid.
     pub const fn step(self, direction: Direction) -> Tile {
         let (dx, dy) = direction.delta();
-        Tile { x: self.x.saturating_add(dx), y: self.y.saturating_add(dy) }
+        Tile { x: self.x.wrapping_add(dx), y: self.y.wrapping_add(dy) }
     }
 }
 
@@ -100,6 +100,18 @@ impl Direction {
     /// What a step in this direction costs.
     pub const fn cost(self) -> u32 {
         if self.is_diagonal() { super::DIAGONAL_COST } else { super::STRAIGHT_COST }
+    }
+
+    /// What to add to an index, wrapping, for a step in each direction, where a row is `stride` long.
+    pub(super) const fn offsets(stride: usize) -> [u32; 8] {
+        let mut offsets = [0; 8];
+        let mut n = 0;
+        while n < 8 {
+            let (dx, dy) = Direction::ALL[n].delta();
+            offsets[n] = (dy * stride as i32 + dx) as u32;
+            n += 1;
+        }
+        offsets
     }
 
     /// The direction whose number is in the low three bits.
@@ -231,6 +243,7 @@ impl TileGrid {
     }
 
     /// The steps that lead on from an open tile: those that a search needs which came by `entered`.
+    #[inline]
     pub(super) fn steps(&self, index: usize, entered: Entered) -> Steps {
         let above = self.three_from(index - self.stride() - 1);
         let level = self.three_from(index - 1);
@@ -239,10 +252,11 @@ impl TileGrid {
         Steps(STEPS[entered.0 as usize % STEPS.len()][around % NEIGHBOURHOODS])
     }
 
+    #[inline]
     fn three_from(&self, index: usize) -> u64 {
-        let (word, shift) = (index / 64, index % 64);
-        let next = self.bits[word + 1] << 1 << (63 - shift);
-        (self.bits[word] >> shift | next) & 7
+        let [word, next] = self.bits[index / 64..].first_chunk().expect("a word follows the last index's");
+        let shift = index % 64;
+        (word >> shift | next << 1 << (63 - shift)) & 7
     }
 }
 
