@@ -56,14 +56,13 @@ impl BucketRing {
     }
 
     /// Takes out the newest tile of the lowest key.
+    #[inline]
     pub(super) fn pop(&mut self) -> Option<(u32, Tile)> {
         let bucket = self.lowest_bucket()?;
         self.key += (bucket as u32).wrapping_sub(self.key) % BUCKETS as u32;
         let entry = self.entries[self.tops[bucket] as usize];
         self.tops[bucket] = entry.below;
-        if entry.below == LAST {
-            self.filled[bucket / 64] &= !(1 << (bucket % 64));
-        }
+        self.filled[bucket / 64] &= !(u64::from(entry.below == LAST) << (bucket % 64));
         Some((self.key, Tile::new(entry.x.into(), entry.y.into())))
     }
 
