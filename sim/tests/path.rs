@@ -58,6 +58,12 @@ fn any_tile() -> impl Strategy<Value = Tile> {
     (-2..26, -2..26).prop_map(|(x, y)| Tile::new(x, y))
 }
 
+/// Two tiles, half of the time near each other: on random grids only short lines are ever clear.
+fn any_line() -> impl Strategy<Value = (Tile, Tile)> {
+    let near = (any_tile(), -4..=4, -4..=4).prop_map(|(a, dx, dy)| (a, Tile::new(a.x + dx, a.y + dy)));
+    prop_oneof![near, (any_tile(), any_tile())]
+}
+
 /// The rule of steps, said once more and plainly.
 fn step_is_allowed(grid: &TileGrid, from: Tile, to: Tile) -> bool {
     let corners = [from, to, Tile::new(from.x, to.y), Tile::new(to.x, from.y)];
@@ -185,12 +191,12 @@ proptest! {
     }
 
     #[test]
-    fn sight_is_the_same_both_ways(grid in any_grid(24), a in any_tile(), b in any_tile()) {
+    fn sight_is_the_same_both_ways(grid in any_grid(24), (a, b) in any_line()) {
         prop_assert_eq!(grid.line_of_sight(a, b), grid.line_of_sight(b, a));
     }
 
     #[test]
-    fn sight_is_blocked_by_exactly_the_tiles_that_the_line_touches(grid in any_grid(24), a in any_tile(), b in any_tile()) {
+    fn sight_is_blocked_by_exactly_the_tiles_that_the_line_touches(grid in any_grid(24), (a, b) in any_line()) {
         // A tile is touched if not all of its corners lie on one side of the line, within the rectangle that the line spans.
         let side = |x: i32, y: i32| (2 * x - 2 * a.x) * (b.y - a.y) - (2 * y - 2 * a.y) * (b.x - a.x);
         let touched = |tile: Tile| {
@@ -279,15 +285,14 @@ fn a_path_turns_only_at_its_waypoints() {
 }
 
 #[test]
-fn no_path_and_no_sight_squeezes_between_two_corners() {
-    let grid = drawn(&[
-        ".#", //
-        "#.",
-    ]);
+fn no_path_and_no_sight_squeezes_past_a_corner() {
     let (a, b) = (Tile::new(0, 0), Tile::new(1, 1));
-    assert!(!grid.line_of_sight(a, b));
-    let path = Pathfinder::new().find(&grid, a, b, NO_CAP).unwrap();
-    assert_eq!((path.reached, path.waypoints), (false, vec![]));
+    for (rows, reached) in [([".#", "#."], false), ([".#", ".."], true), (["..", "#."], true)] {
+        let grid = drawn(&rows);
+        assert!(!grid.line_of_sight(a, b));
+        let path = Pathfinder::new().find(&grid, a, b, NO_CAP).unwrap();
+        assert_eq!((path.reached, path.cost), (reached, if reached { 2 * STRAIGHT_COST } else { 0 }));
+    }
 }
 
 #[test]
@@ -317,6 +322,20 @@ fn a_click_into_a_wall_leads_to_the_wall() {
     let path = Pathfinder::new().find(&grid, Tile::new(0, 1), Tile::new(6, 1), NO_CAP).unwrap();
     assert_eq!((path.reached, path.end()), (false, Tile::new(4, 1)));
     assert_eq!(path.expansions, 5, "it looks no farther once it is there");
+}
+
+#[test]
+fn a_goal_deep_in_rock_is_approached_past_the_corner_of_what_is_looked_at_first() {
+    let mut grid = TileGrid::new(60, 60);
+    let goal = Tile::new(30, 30);
+    let corner = Tile::new(goal.x + 16, goal.y + 16);
+    let nearest = Tile::new(goal.x + 17, goal.y);
+    grid.set_open(corner, true);
+    for y in nearest.y..=corner.y {
+        grid.set_open(Tile::new(nearest.x, y), true);
+    }
+    let path = Pathfinder::new().find(&grid, corner, goal, NO_CAP).unwrap();
+    assert_eq!((path.reached, path.end()), (false, nearest));
 }
 
 #[test]

@@ -5,7 +5,8 @@
 
 use alloc::vec::Vec;
 
-use super::tiles::{Direction, Entered, Tile, TileGrid};
+use super::steps::{Direction, Entered};
+use super::tiles::{Tile, TileGrid};
 
 /// What the way to a goal costs, and its first step, for each tile of the square around the goal.
 ///

@@ -32,11 +32,13 @@
 mod astar;
 mod flow;
 mod ring;
+mod steps;
 mod tiles;
 
 pub use astar::{Path, Pathfinder};
 pub use flow::FlowField;
-pub use tiles::{Direction, Tile, TileGrid};
+pub use steps::Direction;
+pub use tiles::{Tile, TileGrid};
 
 /// What a step along a row or a column costs. 99 / 70 is the square root of two to 5 parts in 100,000.
 pub const STRAIGHT_COST: u32 = 70;
