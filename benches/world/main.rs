@@ -49,15 +49,6 @@ fn main() {
         },
         play::Play { name: "100,000 objects", heroes: 2_800, monsters: 500, objects: 100_000, tiles: 768, crowd: 768 },
     ];
-    if let Some(n) = std::env::args().find_map(|a| a.strip_prefix("profile=").and_then(|n| n.parse::<usize>().ok())) {
-        let mut world = ours::Ours::new(&plays[n]);
-        let mode = std::env::args().last().unwrap();
-        let mut h = std::collections::VecDeque::new();
-        for _ in 0..4000 {
-            match &*mode { "tick" => world.step(), "sum" => { world.step(); world.checksum(); } _ => tick_with_history(&mut world, &mut h) }
-        }
-        return;
-    }
     for play in plays {
         let heading =
             format!("{}: {} heroes, {} monsters, {} objects", play.name, play.heroes, play.monsters, play.objects);

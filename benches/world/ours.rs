@@ -5,8 +5,8 @@ use std::sync::Arc;
 use lockstone_sim::dice::Dice;
 use lockstone_sim::world::Snapshot;
 use lockstone_sim::{
-    Body, Cause, CellId, Entity, Fate, Fx, Grid, GridConfig, Input, Mind, PlayerId, Rules, Simulation, Table,
-    Turn, Vec2, World,
+    Body, Cause, CellId, Entity, Fate, Fx, Grid, GridConfig, Input, Mind, PlayerId, Rules, Simulation, Table, Turn,
+    Vec2, World,
 };
 
 use crate::Contender;

@@ -19,7 +19,22 @@ pub struct Play {
 pub enum Kind {
     Hero { being: Being, experience: u32, gold: u32, skills: [u8; 4], worn: [u16; 8] },
     Monster { being: Being, home: (i32, i32), alarm: u16 },
-    Object { kind: u16, rarity: u8, level: u8, amount: u32, touched: u32, seed: u32, affixes: [(u16, i16); 4] },
+    Object { item: Item, touched: u32 },
+}
+
+/// An item that lies about.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Item {
+    pub kind: u16,
+    pub rarity: u8,
+    pub level: u8,
+    pub quality: u16,
+    pub durability: (u16, u16),
+    pub seed: u32,
+    pub owner: u64,
+    pub dropped: u32,
+    pub affixes: [(u16, i16); 6],
+    pub sockets: [u32; 4],
 }
 
 /// What heroes and monsters have in common.
@@ -39,7 +54,18 @@ pub struct Being {
 
 impl Being {
     fn new(life: i32, goal: (i32, i32), rest: u16) -> Being {
-        Being { life, life_max: life, mana: 60, facing: 17_000, level: 7, armour: 300, strength: 45, goal, rest, slowed: 0 }
+        Being {
+            life,
+            life_max: life,
+            mana: 60,
+            facing: 17_000,
+            level: 7,
+            armour: 300,
+            strength: 45,
+            goal,
+            rest,
+            slowed: 0,
+        }
     }
 
     pub fn hurt(&mut self, by: i32) {
@@ -87,10 +113,19 @@ impl Play {
             all.push((at, Kind::Monster { being, home: at, alarm: 0 }));
         }
         for n in 0..self.objects {
-            let affixes = std::array::from_fn(|_| (places.next(500) as u16, places.next(200) as i16 - 50));
-            let (kind, seed) = (n as u16 % 700, places.next(i32::MAX) as u32);
-            let object = Kind::Object { kind, rarity: 2, level: 9, amount: 1, touched: 0, seed, affixes };
-            all.push((places.place(self.tiles), object));
+            let item = Item {
+                kind: n as u16 % 700,
+                rarity: 2,
+                level: 9,
+                quality: 400,
+                durability: (277, 300),
+                seed: places.next(i32::MAX) as u32,
+                owner: u64::MAX - n as u64,
+                dropped: 70_000,
+                affixes: std::array::from_fn(|_| (places.next(500) as u16, places.next(2000) as i16 - 500)),
+                sockets: std::array::from_fn(|_| places.next(i32::MAX) as u32),
+            };
+            all.push((places.place(self.tiles), Kind::Object { item, touched: 0 }));
         }
         all
     }

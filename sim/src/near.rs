@@ -137,13 +137,14 @@ impl<'w, B: Body> Near<'w, B> {
             self.next_cell = self.cells.after(cell);
             let Some(slot) = self.ground.store.slot(self.ground.grid, cell) else { continue };
             let spotted = self.ground.spots.cells[slot];
-            if spotted.lit {
-                self.slot = slot;
-                self.candidates = 0..match self.wanted {
-                    Wanted::Heroes => spotted.heroes as usize,
-                    Wanted::Actors => spotted.actors as usize,
-                    Wanted::Props => self.ground.store.cells[slot].props.len(),
-                };
+            let candidates = match self.wanted {
+                Wanted::Heroes => spotted.heroes as usize,
+                Wanted::Actors => spotted.actors as usize,
+                Wanted::Props if spotted.lit => self.ground.store.cells[slot].props.len(),
+                Wanted::Props => 0,
+            };
+            if candidates > 0 {
+                (self.slot, self.candidates) = (slot, 0..candidates);
                 return true;
             }
         }

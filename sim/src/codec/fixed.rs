@@ -138,12 +138,21 @@ impl<'a> ser::Serializer for &'a mut Fixed {
     }
 
     #[inline]
-    fn serialize_unit_variant(self, _name: &'static str, index: u32, _variant: &'static str) -> Result<(), EncodeError> {
+    fn serialize_unit_variant(
+        self,
+        _name: &'static str,
+        index: u32,
+        _variant: &'static str,
+    ) -> Result<(), EncodeError> {
         self.serialize_u32(index)
     }
 
     #[inline]
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _name: &'static str, value: &T) -> Result<(), EncodeError> {
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(
+        self,
+        _name: &'static str,
+        value: &T,
+    ) -> Result<(), EncodeError> {
         value.serialize(self)
     }
 

@@ -60,13 +60,7 @@ impl<'w, R: Rules> Thinking<'w, R> {
     }
 
     /// Lets one actor become its next self. It stays in its list until effects have been applied.
-    fn next_self(
-        &self,
-        next: &mut Entity<R::Body>,
-        actor: &Entity<R::Body>,
-        place: Place,
-        thoughts: &mut Thoughts<R>,
-    ) {
+    fn next_self(&self, next: &mut Entity<R::Body>, actor: &Entity<R::Body>, place: Place, thoughts: &mut Thoughts<R>) {
         let rules = &*self.state.rules;
         self.commands_of(actor.player).for_each(|command| rules.command(&mut next.body, command));
         let mut mind = Mind::new((self.state, self.spots), (actor, place), thoughts);
