@@ -43,7 +43,7 @@ fn bots_play_ten_minutes() {
         let mut play = Play::bots(seed, heroes);
         for _ in 0..GAME_TICKS {
             play.tick();
-            if play.world.tick().0 % 10 == 0 {
+            if play.world.tick().0.is_multiple_of(10) {
                 stands_in_the_open(&play, seed);
             }
         }
