@@ -11,7 +11,7 @@
 
 pub mod limits;
 pub mod link;
-//MEM
+pub mod memory;
 pub mod party;
 pub mod playout;
 pub mod replica;
