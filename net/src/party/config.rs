@@ -64,7 +64,7 @@ pub struct ConfigError {
 }
 
 /// Settings that have been checked.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PartyConfig(Settings);
 
 impl PartyConfig {
@@ -120,12 +120,6 @@ impl PartyConfig {
         bytes.extend_from_slice(&identity.config.to_le_bytes());
         let config = xxhash_rust::xxh3::xxh3_64(&bytes);
         Digests { rules: identity.rules, table: identity.table, config }
-    }
-}
-
-impl Default for PartyConfig {
-    fn default() -> Self {
-        PartyConfig(Settings::default())
     }
 }
 

@@ -32,7 +32,7 @@ pub struct Mixer {
     state: State,
     requests: Vec<u64>,
     /// At this tick the world goes wrong, on this peer only.
-    pub fault: Option<Tick>,
+    fault: Option<Tick>,
 }
 
 impl Mixer {
@@ -40,6 +40,10 @@ impl Mixer {
         let cells = (0..cells as u64).map(|n| mix(seed ^ mix(n))).collect();
         let state = State { tick: Tick(0), cells, heroes: BTreeMap::new() };
         Mixer { state, requests: Vec::new(), fault: None }
+    }
+
+    pub fn with_fault(self, fault: Option<Tick>) -> Mixer {
+        Mixer { fault, ..self }
     }
 
     pub fn heroes(&self) -> usize {
