@@ -101,7 +101,8 @@ fn a_full_room_refuses() {
 
 #[test]
 fn names_and_settings_are_checked() {
-    let new = |name: &str| Party::new(PartyConfig::default(), IDENTITY, name, (7, 9), |seed| Mixer::new(seed, 64)).err();
+    let new =
+        |name: &str| Party::new(PartyConfig::default(), IDENTITY, name, (7, 9), |seed| Mixer::new(seed, 64)).err();
     assert_eq!(new("Ada"), None);
     for bad in ["", "  ", "a\nb", &"x".repeat(65)] {
         assert_eq!(new(bad), Some(PartyError::Name), "{bad:?}");

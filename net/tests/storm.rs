@@ -88,6 +88,7 @@ fn storm(seed: u64) -> (usize, usize) {
     for (n, seat) in driver.seats.iter().enumerate() {
         let stats = seat.party.stats();
         assert_eq!(stats.desyncs, 0, "{context}: seat {n}");
+        assert!(!seat.party.simulation().expect("it plays").nonsense, "{context}: seat {n}");
         assert!(seat.events.iter().all(|event| !matches!(event, Event::Desync { .. })), "{context}: seat {n}");
         compared += assert_same(&founder, &Played::of(&seat.events), &context);
     }
@@ -122,7 +123,8 @@ fn ticks(driver: &Driver<Mixer>) -> Vec<Tick> {
 fn a_join_leaves_the_ticks_of_others_untouched() {
     let settings = Settings::default();
     let world = |seed| Mixer::new(seed, 100_000);
-    let mut driver = Driver::new(MemoryNetwork::new(5, Weather { loss_permille: 50, jitter: ms(20), ..Weather::clear(ms(40)) }));
+    let mut driver =
+        Driver::new(MemoryNetwork::new(5, Weather { loss_permille: 50, jitter: ms(20), ..Weather::clear(ms(40)) }));
     for n in 0..3 {
         driver.enter(party_of(settings.clone(), IDENTITY, &format!("player {n}"), world));
     }
