@@ -105,8 +105,14 @@ impl Rules for Stage {
     }
 }
 
-const CONFIG: GridConfig =
-    GridConfig { width_cells: 16, height_cells: 16, cell_log2: 3, reach: Fx::int(5), stride: Fx::ratio(1, 2), light: 3 };
+const CONFIG: GridConfig = GridConfig {
+    width_cells: 16,
+    height_cells: 16,
+    cell_log2: 3,
+    reach: Fx::int(5),
+    stride: Fx::ratio(1, 2),
+    light: 3,
+};
 
 fn at(x: i32, y: i32) -> Vec2 {
     Vec2::new(Fx::int(x), Fx::int(y))
@@ -197,17 +203,35 @@ fn a_cell_holds_the_same_whenever_it_is_first_lit() {
 
 #[test]
 fn into_the_dark_nobody_moves_and_nothing_is_spawned() {
-    // A woken puppet at the border of the light walks on after its hero has left.
+    // In the tick after a join only the hero's own cell is lit yet.
+    let border = Vec2::new(Fx::int(64) - Fx::ratio(1, 8), Fx::int(60));
+    for (what, moved, spawned) in [(Order::Walk(at(66, 60)), true, 0), (Order::Spawn(at(66, 60)), false, 1)] {
+        let mut world = world();
+        let join = Input::Join(PlayerId(0), world.admit(PlayerId(0), border));
+        world.step(&Turn { inputs: vec![join] });
+        let before = population(&world);
+        order(&mut world, 0, what.clone());
+        assert_eq!(hero(&world, 0).pos, border, "{what:?} in the dark");
+        let around = [at(66, 60)].map(|pos| world.actors(world.grid().cell_of(pos)).len());
+        assert_eq!(around, [0], "{what:?} in the dark");
+        let grown = population(&world) - before;
+        order(&mut world, 0, what.clone());
+        assert_eq!(hero(&world, 0).pos != border, moved, "{what:?} in the light");
+        assert!(population(&world) >= before + grown + spawned, "{what:?} in the light");
+    }
+}
+
+#[test]
+fn the_dark_is_frozen() {
     let mut world = with_heroes(&[at(60, 60)]);
     order(&mut world, 0, Order::Spawn(at(64, 60)));
     world.step(&Turn { inputs: vec![Input::Leave(PlayerId(0))] });
     (0..3).for_each(|_| world.step(&Turn::EMPTY));
-    let before = world.checksum();
-    let frozen = population(&world);
-    world.step(&Turn::EMPTY);
-    assert_ne!(world.checksum(), before, "the tick counts");
-    assert_eq!(population(&world), frozen);
     assert!(world.cells().all(|cell| world.light(cell) == 0));
+    let cells: Vec<CellId> = world.cells().collect();
+    let before: Vec<_> = cells.iter().map(|&cell| world.cell_checksum(cell)).collect();
+    (0..5).for_each(|_| world.step(&Turn::EMPTY));
+    assert_eq!(cells.iter().map(|&cell| world.cell_checksum(cell)).collect::<Vec<_>>(), before);
 }
 
 #[test]
@@ -261,11 +285,9 @@ fn announcements_and_transfers_enter_by_a_turn() {
     assert_eq!(hero(&world, 0).pos, at(100, 4));
     assert_eq!(world.light(CellId::new(12, 0)), 3, "where a hero enters there is light");
     let before = world.snapshot();
-    world.step(&Turn { inputs: vec![Input::Request(Request::Transfer {
-        entity: EntityId(99),
-        from: CellId::new(1, 1),
-        to: at(1, 1),
-    })] });
+    world.step(&Turn {
+        inputs: vec![Input::Request(Request::Transfer { entity: EntityId(99), from: CellId::new(1, 1), to: at(1, 1) })],
+    });
     let with_void = world.checksum();
     world.restore(&before);
     world.step(&Turn::EMPTY);
