@@ -49,7 +49,7 @@ fn brood(mind: &DungeonMind<'_>) -> usize {
 fn spawn(map: &Map, me: &Monster, mind: &mut DungeonMind<'_>) {
     let here = tile_of(mind.pos());
     let ways: Vec<Direction> = Direction::ALL.into_iter().filter(|&way| map.tiles().can_step(here, way)).collect();
-    let Some(&way) = mind.dice.pick(&ways) else { return };
+    let Some(&way) = mind.dice().pick(&ways) else { return };
     let mut broodling = Monster::new(Race::Broodling, me.level);
     broodling.kin = Kin::Mother(mind.me().id);
     broodling.mood = me.mood;

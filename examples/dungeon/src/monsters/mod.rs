@@ -124,7 +124,7 @@ impl Monster {
     fn roll_damage(&self, mind: &mut DungeonMind<'_>) -> u16 {
         let Measures { damage: (least, most), damage_per_level, .. } = *self.race.measures();
         let more = damage_per_level * (i32::from(self.level) - 1);
-        mind.dice.range(least + more..=most + more).clamp(1, u16::MAX.into()) as u16
+        mind.dice().range(least + more..=most + more).clamp(1, u16::MAX.into()) as u16
     }
 }
 
@@ -155,7 +155,7 @@ fn die(me: &mut Monster, mind: &mut DungeonMind<'_>) {
     }
     let (here, drops) = (mind.pos(), if me.race == Race::BroodMother { 6 } else { 1 });
     for n in 0..drops {
-        if let Some(ware) = drop_from(&mut mind.dice, me.level + drops) {
+        if let Some(ware) = drop_from(mind.dice(), me.level + drops) {
             mind.spawn(here + Vec2::new(Fx::ZERO, Fx::ratio(n.into(), 16)), Loot::body(ware));
         }
     }
