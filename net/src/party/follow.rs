@@ -95,8 +95,7 @@ impl<S: Simulation> Follow<S> {
                 if now >= session.heard + settings.silence_timeout {
                     return out.end(EndReason::SequencerLost { silent: true });
                 }
-                let playing = session.stage.as_ref().is_some_and(Stage::plays);
-                if !playing && now >= session.progressed + settings.load_timeout {
+                if now >= session.give_up_at(settings.load_timeout) {
                     return out.end(EndReason::LoadTimeout);
                 }
                 session.play(now, settings.stop_on_desync, out);
@@ -113,10 +112,8 @@ impl<S: Simulation> Follow<S> {
     pub fn wake_at(&self) -> Duration {
         let settings = self.config.settings();
         let Some(session) = &self.session else { return self.since + settings.handshake_timeout };
-        let mut at = session.replica.report_at().min(session.heard + settings.silence_timeout);
-        if !session.stage.as_ref().is_some_and(Stage::plays) {
-            at = at.min(session.progressed + settings.load_timeout);
-        }
+        let at = session.replica.report_at().min(session.heard + settings.silence_timeout);
+        let at = at.min(session.give_up_at(settings.load_timeout));
         session.next_play_at().map_or(at, |play| at.min(play))
     }
 
@@ -281,6 +278,11 @@ impl<S: Simulation> Session<S> {
         }
     }
 
+    /// When loading has made no progress for too long.
+    fn give_up_at(&self, load_timeout: Duration) -> Duration {
+        if self.ready_sent { Duration::MAX } else { self.progressed + load_timeout }
+    }
+
     /// When the next turn is to be played, if it is known.
     fn next_play_at(&self) -> Option<Duration> {
         let next = self.replica.next();
@@ -295,6 +297,7 @@ impl<S: Simulation> Session<S> {
                 return self.caught_up(out);
             }
             let (Some(turn), Some(stage)) = (self.replica.next_turn(), &mut self.stage) else { return };
+            self.progressed = now;
             if let Some((tick, checksum)) = stage.play(&turn, out) {
                 self.replica.checksum(tick, checksum);
                 self.compare(tick, checksum, stop, out);
