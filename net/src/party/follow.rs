@@ -268,11 +268,8 @@ impl<S: Simulation> Session<S> {
             Ok(Progress::Old | Progress::Gap) => {}
         }
         let Some(stage) = &self.stage else { return };
-        let compared = self.comparison.compared;
-        let theirs = checksums.iter();
-        let differing: Vec<_> =
-            theirs.filter_map(|(tick, theirs)| self.comparison.theirs(*tick, *theirs, &stage.checksums)).collect();
-        out.checksums_compared += self.comparison.compared - compared;
+        let compare = |(tick, theirs): &(Tick, Checksum)| self.comparison.theirs(*tick, *theirs, &stage.checksums, out);
+        let differing: Vec<_> = checksums.iter().filter_map(compare).collect();
         for notice in differing {
             self.differs(notice, true, stop, out);
         }
@@ -309,10 +306,7 @@ impl<S: Simulation> Session<S> {
     }
 
     fn compare(&mut self, tick: Tick, checksum: Checksum, stop: bool, out: &mut Out<S>) {
-        let compared = self.comparison.compared;
-        let differing = self.comparison.ours(tick, checksum);
-        out.checksums_compared += self.comparison.compared - compared;
-        if let Some(notice) = differing {
+        if let Some(notice) = self.comparison.ours(tick, checksum, out) {
             self.differs(notice, true, stop, out);
         }
     }
@@ -334,10 +328,7 @@ impl<S: Simulation> Session<S> {
 
     /// The worlds have become different: told once, to both sides.
     fn differs(&mut self, notice: DesyncNotice, found_here: bool, stop: bool, out: &mut Out<S>) {
-        if found_here {
-            out.desyncs += 1;
-        }
-        if core::mem::replace(&mut self.comparison.reported, true) {
+        if !self.comparison.differs(found_here, out) {
             return;
         }
         let player = self.welcome.sequencer;

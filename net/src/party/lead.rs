@@ -7,7 +7,7 @@ mod admission;
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 
-use lockstone_sim::{PlayerId, Simulation, Tick, codec};
+use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, codec};
 
 use super::comparison::Comparison;
 use super::config::PartyConfig;
@@ -166,9 +166,7 @@ impl<S: Simulation> Lead<S> {
         let mut differing = Vec::new();
         for (peer, guest) in &mut self.guests {
             guest.feed.checksum(tick, checksum);
-            let compared = guest.comparison.compared;
-            differing.extend(guest.comparison.ours(tick, checksum).map(|notice| (*peer, notice)));
-            out.checksums_compared += guest.comparison.compared - compared;
+            differing.extend(guest.comparison.ours(tick, checksum, out).map(|notice| (*peer, notice)));
         }
         for (peer, notice) in differing {
             self.differs(peer, notice, true, out);
@@ -267,12 +265,9 @@ impl<S: Simulation> Lead<S> {
         let taken = self.sequencer.commands(guest.player, report.first_command, &report.commands, sound);
         out.drops.add(DropReason::BadCommand, taken.malformed);
         out.drops.add(DropReason::CommandFlood, taken.refused);
-        let compared = guest.comparison.compared;
-        let ours = &self.stage.checksums;
-        let checksums = report.checksums.iter();
-        let differing: Vec<_> =
-            checksums.filter_map(|(tick, theirs)| guest.comparison.theirs(*tick, *theirs, ours)).collect();
-        out.checksums_compared += guest.comparison.compared - compared;
+        let (ours, theirs) = (&self.stage.checksums, report.checksums.iter());
+        let compare = |(tick, theirs): &(Tick, Checksum)| guest.comparison.theirs(*tick, *theirs, ours, out);
+        let differing: Vec<_> = theirs.filter_map(compare).collect();
         for notice in differing {
             self.differs(from, notice, true, out);
         }
@@ -281,16 +276,15 @@ impl<S: Simulation> Lead<S> {
     /// A replica's world has become another: told once, to both sides. `found_here`: by a comparison of our own.
     fn differs(&mut self, peer: PeerId, notice: DesyncNotice, found_here: bool, out: &mut Out<S>) {
         let Some(guest) = self.guests.get_mut(&peer) else { return };
-        if found_here {
-            out.desyncs += 1;
-        }
-        if core::mem::replace(&mut guest.comparison.reported, true) {
+        if !guest.comparison.differs(found_here, out) {
             return;
         }
         let player = guest.player;
         let DesyncNotice { tick, agreed, ours, theirs } = notice;
         out.events.push_back(Event::Desync { player, tick, agreed, ours, theirs });
-        out.reliably(self.epoch, peer, &Message::Desync(notice));
+        if found_here {
+            out.reliably(self.epoch, peer, &Message::Desync(notice));
+        }
         if self.config.settings().stop_on_desync {
             out.reliably(self.epoch, peer, &Message::Removed(LeaveReason::Desync));
             self.remove(peer, LeaveReason::Desync);
