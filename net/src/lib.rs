@@ -20,5 +20,10 @@ pub mod stamps;
 pub mod transfer;
 pub mod wire;
 
+#[cfg(feature = "matchbox")]
+pub mod matchbox;
+#[cfg(all(feature = "matchbox", not(target_arch = "wasm32")))]
+pub mod signaling;
+
 pub use link::{Channel, Link, LinkError, LinkEvent, PeerId};
 pub use party::{Event, Identity, Party, PartyConfig, Settings};

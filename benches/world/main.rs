@@ -1,0 +1,117 @@
+//! A world of heroes, monsters and objects, beside the ordinary way of doing the same.
+//!
+//! `cargo bench --bench world` prints what each costs, and the ratio, from one run.
+
+mod ordinary;
+mod ours;
+mod play;
+
+use std::time::{Duration, Instant};
+
+/// What is measured, by either way of keeping a world.
+trait Contender {
+    type Snapshot;
+
+    fn new(play: &play::Play) -> Self;
+    fn step(&mut self);
+    fn snapshot(&mut self) -> Self::Snapshot;
+    fn restore(&mut self, snapshot: &Self::Snapshot);
+    fn retire(&mut self, snapshot: Self::Snapshot);
+    fn checksum(&mut self) -> u64;
+    fn population(&self) -> usize;
+}
+
+/// The time of one tick in three measures, and of a rollback: each the least disturbed tenth of its samples.
+struct Cost {
+    tick: Duration,
+    checksum: Duration,
+    snapshot: Duration,
+    rollback: Duration,
+}
+
+fn main() {
+    let plays = [
+        play::Play {
+            name: "spread over 256 x 256 tiles",
+            heroes: 300,
+            monsters: 500,
+            objects: 10_000,
+            tiles: 256,
+            crowd: 256,
+        },
+        play::Play {
+            name: "crowded into 40 x 40 tiles",
+            heroes: 300,
+            monsters: 500,
+            objects: 10_000,
+            tiles: 256,
+            crowd: 40,
+        },
+        play::Play { name: "100,000 objects", heroes: 2_800, monsters: 500, objects: 100_000, tiles: 768, crowd: 768 },
+    ];
+    for play in plays {
+        let heading =
+            format!("{}: {} heroes, {} monsters, {} objects", play.name, play.heroes, play.monsters, play.objects);
+        println!("\n{heading}\n{:34} {:>12} {:>12} {:>8}", "", "Lockstone", "ordinary", "ratio");
+        let ours = measure::<ours::Ours>(&play);
+        let theirs = measure::<ordinary::Ordinary>(&play);
+        let row = |name: &str, ours: Duration, theirs: Duration| {
+            let us = |d: Duration| d.as_nanos() as f64 / 1000.0;
+            println!("{name:34} {:>9.1} µs {:>9.1} µs {:>7.1}x", us(ours), us(theirs), us(theirs) / us(ours));
+        };
+        row("tick", ours.tick, theirs.tick);
+        row("tick + checksum", ours.checksum, theirs.checksum);
+        row("tick + checksum + snapshot", ours.snapshot, theirs.snapshot);
+        row("restore + 8 x all three", ours.rollback, theirs.rollback);
+        let added = ours.snapshot.saturating_sub(ours.tick).as_nanos() as f64 / ours.tick.as_nanos() as f64;
+        println!("{:34} {:>8.2} of a tick", "checksum + snapshot add", added);
+    }
+}
+
+fn measure<C: Contender>(play: &play::Play) -> Cost {
+    let mut world = C::new(play);
+    assert_eq!(world.population(), play.heroes + play.monsters + play.objects, "nobody is missing");
+    let rounds = if play.objects > 50_000 { 60 } else { 300 };
+    (0..40).for_each(|_| world.step());
+    let tick = typical(rounds, || time(|| world.step()));
+    let checksum = typical(rounds, || {
+        time(|| {
+            world.step();
+            world.checksum();
+        })
+    });
+    let mut history = std::collections::VecDeque::new();
+    let snapshot = typical(rounds, || time(|| tick_with_history(&mut world, &mut history)));
+    let rollback = typical(rounds / 6, || {
+        time(|| {
+            history.drain(2..).for_each(|snapshot| world.retire(snapshot));
+            world.restore(&history[1]);
+            (0..8).for_each(|_| tick_with_history(&mut world, &mut history));
+        })
+    });
+    assert_eq!(world.population(), play.heroes + play.monsters + play.objects, "nobody is lost");
+    Cost { tick, checksum, snapshot, rollback }
+}
+
+fn tick_with_history<C: Contender>(world: &mut C, history: &mut std::collections::VecDeque<C::Snapshot>) {
+    world.step();
+    std::hint::black_box(world.checksum());
+    let snapshot = world.snapshot();
+    history.push_back(snapshot);
+    if history.len() > 10 {
+        let old = history.pop_front().expect("it is not empty");
+        world.retire(old);
+    }
+}
+
+fn time(work: impl FnOnce()) -> Duration {
+    let start = Instant::now();
+    work();
+    start.elapsed()
+}
+
+fn typical(rounds: usize, mut sample: impl FnMut() -> Duration) -> Duration {
+    let mut samples: Vec<_> = (0..rounds).map(|_| sample()).collect();
+    samples.sort();
+    samples[rounds / 10]
+}

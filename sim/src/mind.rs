@@ -1,0 +1,248 @@
+//! One entity's thought: what it can see, and what it decides.
+//!
+//! The start of the tick is shown read-only and only within the entity's reach; what is decided is collected and takes effect after
+//! all have thought. Reach and stride are enforced here, not by trust in the rules.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use crate::dice::Dice;
+use crate::entity::Entity;
+use crate::fx::Fx;
+use crate::ids::{EntityId, Tick};
+use crate::near::{Ground, Near, Place, Seen, Spots, Wanted};
+use crate::rules::Rules;
+use crate::store::Cell;
+use crate::vec2::Vec2;
+use crate::world::{Request, State};
+
+/// What an actor sees and decides in one tick. See [`Rules::think`].
+pub struct Mind<'w, R: Rules> {
+    state: &'w State<R>,
+    spots: &'w Spots,
+    me: &'w Entity<R::Body>,
+    at: Place,
+    out: &'w mut Decisions<R>,
+    /// See [`Rules::Scratch`].
+    pub scratch: &'w mut R::Scratch,
+    dice: Option<Dice>,
+    to: Vec2,
+    stays: bool,
+    effects: u32,
+    spawns: u32,
+}
+
+impl<'w, R: Rules> Mind<'w, R> {
+    pub(crate) fn new(
+        (state, spots): (&'w State<R>, &'w Spots),
+        (me, at): (&'w Entity<R::Body>, Place),
+        thoughts: &'w mut Thoughts<R>,
+    ) -> Mind<'w, R> {
+        let Thoughts { decisions: out, scratch, .. } = thoughts;
+        Mind { state, spots, me, at, out, scratch, dice: None, to: me.pos, stays: true, effects: 0, spawns: 0 }
+    }
+
+    /// Where the entity ends up, or `None` if it vanishes.
+    pub(crate) fn outcome(&self) -> Option<Vec2> {
+        self.stays.then_some(self.to)
+    }
+
+    /// The tick that is simulated.
+    pub fn tick(&self) -> Tick {
+        self.state.tick
+    }
+
+    /// What everyone knows.
+    pub fn facts(&self) -> &'w R::Facts {
+        &self.state.facts
+    }
+
+    /// The entity itself at the start of the tick.
+    pub fn me(&self) -> &'w Entity<R::Body> {
+        self.me
+    }
+
+    /// Where the entity is at the start of the tick.
+    pub fn pos(&self) -> Vec2 {
+        self.me.pos
+    }
+
+    /// The draws of this entity in this tick: one cursor, which starts anew in every tick.
+    pub fn dice(&mut self) -> &mut Dice {
+        self.dice.get_or_insert_with(|| self.state.dice(self.me.id.0))
+    }
+
+    /// The other actors at most `radius` away (the reach at most), cell by cell in row-major order, by id in each.
+    pub fn actors(&self, radius: Fx) -> Near<'w, R::Body> {
+        self.near(Wanted::Actors, radius)
+    }
+
+    /// The other heroes at most `radius` away, in the order of [`actors`](Mind::actors). Cheaper than to pick them from all actors.
+    pub fn heroes(&self, radius: Fx) -> Near<'w, R::Body> {
+        self.near(Wanted::Heroes, radius)
+    }
+
+    /// The props at most `radius` away, in the order of [`actors`](Mind::actors).
+    pub fn props(&self, radius: Fx) -> Near<'w, R::Body> {
+        self.near(Wanted::Props, radius)
+    }
+
+    /// The entity with this id, if it is within reach.
+    pub fn find(&self, id: EntityId) -> Option<Seen<'w, R::Body>> {
+        let (state, reach) = (self.state, self.reach());
+        let center = self.me.pos;
+        state.grid.cells_around(center, reach).iter().find_map(|cell| {
+            let slot = state.store.lit_slot(&state.grid, cell)?;
+            let (list, index) = state.store.cells[slot].find(id)?;
+            let entity = &state.store.cells[slot].list(list)[index];
+            let at = Place { slot: slot as u32, list, index: index as u32 };
+            entity.pos.within(center, reach).then(|| Seen::new(entity, at, center))
+        })
+    }
+
+    /// Moves to a place, or as far towards it as the stride allows. The last call counts. Whether the place is free is the rules'
+    /// business; that it is in a lit cell is the engine's: into the dark nobody moves.
+    pub fn walk(&mut self, to: Vec2) {
+        let step = (to - self.me.pos).clamp_length(self.state.grid.config().stride);
+        self.to = self.state.grid.clamp(self.me.pos + step);
+    }
+
+    /// Where the entity will be, if the way is lit.
+    pub fn heading(&self) -> Vec2 {
+        self.to
+    }
+
+    /// Sends an effect to an entity, which was seen and so is within reach.
+    pub fn affect(&mut self, target: Seen<'_, R::Body>, effect: R::Effect) {
+        let key = (target.id, self.me.id, self.effects);
+        self.effects += 1;
+        self.out.effects.push(Aimed { key, at: target.at, effect });
+    }
+
+    /// Makes a new entity. Beyond reach, or in the dark, nothing comes of it; an id is given out all the same.
+    pub fn spawn(&mut self, pos: Vec2, body: R::Body) -> EntityId {
+        let id = EntityId::spawned(self.me.id.0, self.state.tick, self.spawns);
+        self.spawns += 1;
+        if pos.within(self.me.pos, self.reach()) && self.state.grid.clamp(pos) == pos {
+            self.out.arrivals.push(Entity { id, pos, player: None, body });
+        }
+        id
+    }
+
+    /// Leaves the world at the end of the tick.
+    pub fn vanish(&mut self) {
+        self.stays = false;
+    }
+
+    /// Asks for an announcement to everyone, some ticks ahead. Ask once: it is not known when it will be made.
+    pub fn announce(&mut self, fact: R::Fact) {
+        self.request(Request::Announce(fact));
+    }
+
+    /// Asks to be moved anywhere, some ticks ahead. Ask once, and stay in this cell until it happens.
+    pub fn transfer(&mut self, to: Vec2) {
+        let from = self.state.grid.cell_of(self.me.pos);
+        self.request(Request::Transfer { entity: self.me.id, from, to: self.state.grid.clamp(to) });
+    }
+
+    fn request(&mut self, request: Request<R::Fact>) {
+        self.out.requests.push((self.me.id, request));
+    }
+
+    fn reach(&self) -> Fx {
+        self.state.grid.config().reach
+    }
+
+    fn near(&self, wanted: Wanted, radius: Fx) -> Near<'w, R::Body> {
+        let ground = Ground { grid: &self.state.grid, store: &self.state.store, spots: self.spots };
+        Near::new(ground, wanted, self.me.pos, radius.min(self.reach()), self.at)
+    }
+}
+
+/// An effect on its way.
+pub(crate) struct Aimed<E> {
+    /// Target, source, and which of the source's effects: the order in which effects are applied.
+    pub key: (EntityId, EntityId, u32),
+    pub at: Place,
+    pub effect: E,
+}
+
+/// What minds decided, beside the actors' own next selves.
+pub(crate) struct Decisions<R: Rules> {
+    pub effects: Vec<Aimed<R::Effect>>,
+    /// Entities that are to be put into the cell of their position.
+    pub arrivals: Vec<Entity<R::Body>>,
+    /// Entities that are to be taken out of their list, and whether they arrive elsewhere.
+    pub leavings: Vec<(Place, Leaving)>,
+    pub requests: Vec<(EntityId, Request<R::Fact>)>,
+}
+
+impl<R: Rules> Default for Decisions<R> {
+    fn default() -> Self {
+        Decisions { effects: Vec::new(), arrivals: Vec::new(), leavings: Vec::new(), requests: Vec::new() }
+    }
+}
+
+impl<R: Rules> Decisions<R> {
+    /// Takes over what another one holds.
+    pub fn absorb(&mut self, other: &mut Self) {
+        fn take<T>(mine: &mut Vec<T>, theirs: &mut Vec<T>) {
+            if mine.is_empty() {
+                core::mem::swap(mine, theirs);
+            } else {
+                mine.append(theirs);
+            }
+        }
+        take(&mut self.effects, &mut other.effects);
+        take(&mut self.arrivals, &mut other.arrivals);
+        take(&mut self.leavings, &mut other.leavings);
+        take(&mut self.requests, &mut other.requests);
+    }
+}
+
+/// What becomes of an entity that is taken out of its list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Leaving {
+    Gone,
+    Moves,
+}
+
+/// What the actors of some cells decided in a tick: filled by [`Thinking::think`](crate::world::Thinking::think), given back to the step that asked.
+/// Its memory is used again.
+pub struct Thoughts<R: Rules> {
+    /// Each thinking cell's slot, and its content after.
+    pub(crate) cells: Vec<(usize, Arc<Cell<R::Body>>)>,
+    pub(crate) decisions: Decisions<R>,
+    pub(crate) scratch: R::Scratch,
+    /// Cells that nobody holds any more.
+    spare: Vec<Arc<Cell<R::Body>>>,
+    no_props: Arc<Vec<Entity<R::Body>>>,
+}
+
+impl<R: Rules> Default for Thoughts<R> {
+    fn default() -> Self {
+        Thoughts {
+            cells: Vec::new(),
+            decisions: Decisions::default(),
+            scratch: R::Scratch::default(),
+            spare: Vec::new(),
+            no_props: Arc::default(),
+        }
+    }
+}
+
+impl<R: Rules> Thoughts<R> {
+    /// An empty cell that nobody else holds.
+    pub(crate) fn blank(&mut self) -> Arc<Cell<R::Body>> {
+        self.spare.pop().unwrap_or_default()
+    }
+
+    /// Keeps a cell's memory for later if nobody else holds it.
+    pub(crate) fn recycle(&mut self, mut cell: Arc<Cell<R::Body>>) {
+        if let Some(content) = Arc::get_mut(&mut cell) {
+            content.actors.clear();
+            content.props = self.no_props.clone();
+            self.spare.push(cell);
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! Where a world keeps its cells: sparse, copied on write, shared with snapshots.
+//!
+//! A stored cell has a slot. Slots are given out in the order in which cells are first lit, which differs between a whole and a partial
+//! world: no result may depend on it.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::num::NonZeroU32;
+
+use crate::entity::{Body, Entity};
+use crate::grid::{CellId, Grid};
+use crate::ids::EntityId;
+
+/// What a cell holds. Props stand apart, so that a cell whose actors move does not copy what stands still.
+#[derive(Clone)]
+pub(crate) struct Cell<B> {
+    /// In id order, so heroes come first.
+    pub actors: Vec<Entity<B>>,
+    /// In id order.
+    pub props: Arc<Vec<Entity<B>>>,
+}
+
+impl<B> Default for Cell<B> {
+    fn default() -> Self {
+        Cell { actors: Vec::new(), props: Arc::default() }
+    }
+}
+
+impl<B: Body> Cell<B> {
+    pub fn list(&self, list: List) -> &[Entity<B>] {
+        match list {
+            List::Actors => &self.actors,
+            List::Props => &self.props,
+        }
+    }
+
+    pub fn list_mut(&mut self, list: List) -> &mut Vec<Entity<B>> {
+        match list {
+            List::Actors => &mut self.actors,
+            List::Props => Arc::make_mut(&mut self.props),
+        }
+    }
+
+    /// Puts an entity where it belongs. An id that is there already stays as it is.
+    pub fn insert(&mut self, entity: Entity<B>) -> List {
+        let list = if entity.is_actor() { List::Actors } else { List::Props };
+        let entities = self.list_mut(list);
+        if let Err(place) = entities.binary_search_by_key(&entity.id, |e| e.id) {
+            entities.insert(place, entity);
+        }
+        list
+    }
+
+    pub fn find(&self, id: EntityId) -> Option<(List, usize)> {
+        [List::Actors, List::Props]
+            .into_iter()
+            .find_map(|list| Some((list, self.list(list).binary_search_by_key(&id, |e| e.id).ok()?)))
+    }
+}
+
+/// Which of a cell's two lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum List {
+    Actors,
+    Props,
+}
+
+/// What is known of a stored cell beside its content.
+#[derive(Clone)]
+pub(crate) struct Meta {
+    pub id: CellId,
+    /// The torchlight at the start of the tick; 0 is dormant.
+    pub light: u8,
+    /// Whether [`actors_sum`](Meta::actors_sum) is out of date.
+    pub actors_stale: bool,
+    /// Whether [`props_sum`](Meta::props_sum) is out of date.
+    pub props_stale: bool,
+    /// Whether [`sum`](Meta::sum) is out of date. Set with either of the above, and when the light changes.
+    pub stale: bool,
+    pub actors_sum: u64,
+    pub props_sum: u64,
+    /// The cell's checksum, as last added to the total.
+    pub sum: u64,
+}
+
+impl Meta {
+    pub fn new(id: CellId) -> Meta {
+        Meta { id, light: 0, actors_stale: true, props_stale: true, stale: true, actors_sum: 0, props_sum: 0, sum: 0 }
+    }
+
+    pub fn touch(&mut self, list: List) {
+        self.stale = true;
+        match list {
+            List::Actors => self.actors_stale = true,
+            List::Props => self.props_stale = true,
+        }
+    }
+
+    pub fn set_light(&mut self, light: u8) {
+        self.stale |= self.light != light;
+        self.light = light;
+    }
+}
+
+/// A slot, one-based so that an empty place in the index costs no flag.
+#[derive(Clone, Copy)]
+struct Slot(NonZeroU32);
+
+impl Slot {
+    fn new(slot: usize) -> Slot {
+        Slot(NonZeroU32::MIN.saturating_add(slot as u32))
+    }
+
+    fn get(self) -> usize {
+        self.0.get() as usize - 1
+    }
+}
+
+/// The stored cells.
+pub(crate) struct Store<B> {
+    index: Vec<Option<Slot>>,
+    pub cells: Vec<Arc<Cell<B>>>,
+    pub meta: Vec<Meta>,
+    /// The sum of all `meta.sum`.
+    pub total: u64,
+}
+
+impl<B: Body> Store<B> {
+    pub fn new(grid: &Grid) -> Store<B> {
+        Store { index: alloc::vec![None; grid.cells()], cells: Vec::new(), meta: Vec::new(), total: 0 }
+    }
+
+    pub fn slot(&self, grid: &Grid, cell: CellId) -> Option<usize> {
+        self.index[grid.index(cell)].map(Slot::get)
+    }
+
+    /// The slot of a lit cell.
+    pub fn lit_slot(&self, grid: &Grid, cell: CellId) -> Option<usize> {
+        self.slot(grid, cell).filter(|&slot| self.meta[slot].light > 0)
+    }
+
+    /// Stores a cell that is not stored yet.
+    pub fn add(&mut self, grid: &Grid, cell: CellId, content: Cell<B>) -> usize {
+        let slot = self.cells.len();
+        self.index[grid.index(cell)] = Some(Slot::new(slot));
+        self.cells.push(Arc::new(content));
+        self.meta.push(Meta::new(cell));
+        slot
+    }
+
+    /// Forgets a stored cell. The last slot takes its place.
+    pub fn remove(&mut self, grid: &Grid, slot: usize) {
+        self.cells.swap_remove(slot);
+        let gone = self.meta.swap_remove(slot);
+        self.total = self.total.wrapping_sub(gone.sum);
+        self.index[grid.index(gone.id)] = None;
+        if let Some(moved) = self.meta.get(slot) {
+            self.index[grid.index(moved.id)] = Some(Slot::new(slot));
+        }
+    }
+
+    /// Replaces all cells.
+    pub fn replace(&mut self, grid: &Grid, cells: &[Arc<Cell<B>>], meta: &[Meta], total: u64) {
+        let same_slots = self.meta.len() == meta.len() && self.meta.iter().zip(meta).all(|(a, b)| a.id == b.id);
+        if !same_slots {
+            self.meta.iter().for_each(|m| self.index[grid.index(m.id)] = None);
+            meta.iter().enumerate().for_each(|(slot, m)| self.index[grid.index(m.id)] = Some(Slot::new(slot)));
+        }
+        self.cells.clear();
+        self.cells.extend(cells.iter().cloned());
+        self.meta.clear();
+        self.meta.extend_from_slice(meta);
+        self.total = total;
+    }
+
+    /// A cell to be written to, and its record.
+    pub fn write(&mut self, slot: usize) -> (&mut Cell<B>, &mut Meta) {
+        (Arc::make_mut(&mut self.cells[slot]), &mut self.meta[slot])
+    }
+
+    /// Puts an entity into a cell.
+    pub fn insert(&mut self, slot: usize, entity: Entity<B>) {
+        let (cell, meta) = self.write(slot);
+        let list = cell.insert(entity);
+        meta.touch(list);
+    }
+}

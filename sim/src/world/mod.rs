@@ -1,0 +1,234 @@
+//! The world: sparse cells of entities, stepped by turns.
+//!
+//! ```text
+//! World::step:  turn enters ─► every actor thinks ─► effects ─► moves ─► torchlight      (step.rs is the loop)
+//! ```
+//!
+//! A world must never depend on anything but its rules, its table, its seed and its turns. In particular not on the order in which
+//! cells are stored or stepped, on snapshots taken, or on how much of the whole is simulated.
+
+mod area;
+mod checksum;
+mod light;
+mod snapshot;
+mod step;
+
+pub use area::{Area, CellState, Role};
+pub use snapshot::Snapshot;
+pub use step::Thinking;
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+use crate::codec::{CodecError, Fixed};
+use crate::dice::{Dice, mix64};
+use crate::entity::Entity;
+use crate::grid::{CellId, Grid};
+use crate::ids::{Checksum, EntityId, PlayerId, Tick};
+use crate::mind::Thoughts;
+use crate::near::Spots;
+use crate::rules::Rules;
+use crate::simulation::{Simulation, Turn};
+use crate::store::Store;
+use crate::table::Table;
+use crate::vec2::Vec2;
+
+/// A world of some game's rules.
+pub struct World<R: Rules> {
+    state: State<R>,
+    area: Area,
+    requests: Vec<Request<R::Fact>>,
+    /// Memory that is used again in every step.
+    thoughts: Thoughts<R>,
+    spots: Spots,
+    light_after: Vec<u8>,
+    encoder: Fixed,
+    retired: Vec<Snapshot<R>>,
+}
+
+/// What minds may see: everything but working memory.
+pub(crate) struct State<R: Rules> {
+    pub rules: Arc<R>,
+    pub table: Table,
+    pub seed: u64,
+    pub grid: Grid,
+    pub tick: Tick,
+    pub facts: Arc<R::Facts>,
+    /// Which cell each player's hero is in, by player. Derived from the cells.
+    pub heroes: Vec<(PlayerId, CellId)>,
+    pub store: Store<R::Body>,
+}
+
+/// What reaches too far for one tick, and so enters through a turn.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Request<F> {
+    /// A fact for everyone.
+    Announce(F),
+    /// An entity leaves here and enters there. Void if it is no longer in the cell it asked from.
+    Transfer {
+        /// Which one.
+        entity: EntityId,
+        /// The cell it asked from. A hero is found wherever it is.
+        from: CellId,
+        /// Where it enters.
+        to: Vec2,
+    },
+}
+
+/// A player's hero, and the place where it enters.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Join<H> {
+    /// The entrance.
+    pub at: Vec2,
+    /// Who enters.
+    pub hero: H,
+}
+
+impl<R: Rules> World<R> {
+    /// A whole world before its first tick: nothing is lit, nobody is there.
+    pub fn new(rules: Arc<R>, grid: Grid, table: Table, seed: u64) -> World<R> {
+        let store = Store::new(&grid);
+        let (tick, facts) = (Tick(0), Arc::default());
+        World {
+            state: State { rules, table, seed: mix64(seed), grid, tick, facts, heroes: Vec::new(), store },
+            area: Area::Whole,
+            requests: Vec::new(),
+            thoughts: Thoughts::default(),
+            spots: Spots::default(),
+            light_after: Vec::new(),
+            encoder: Fixed::default(),
+            retired: Vec::new(),
+        }
+    }
+
+    /// The game's side.
+    pub fn rules(&self) -> &R {
+        &self.state.rules
+    }
+
+    /// The measures.
+    pub fn grid(&self) -> &Grid {
+        &self.state.grid
+    }
+
+    /// What everyone knows.
+    pub fn facts(&self) -> &R::Facts {
+        &self.state.facts
+    }
+
+    /// A player's hero, if it is in the simulated part of the world.
+    pub fn hero(&self, player: PlayerId) -> Option<&Entity<R::Body>> {
+        let cell = self.state.hero_cell(player)?;
+        self.actors(cell).iter().take_while(|e| e.id.is_hero()).find(|e| e.player == Some(player))
+    }
+
+    /// The players whose heroes are in the simulated part of the world, in order.
+    pub fn players(&self) -> impl Iterator<Item = PlayerId> {
+        self.state.heroes.iter().map(|&(player, _)| player)
+    }
+
+    /// The stored cells, in no particular order.
+    pub fn cells(&self) -> impl Iterator<Item = CellId> {
+        self.state.store.meta.iter().map(|meta| meta.id)
+    }
+
+    /// A cell's torchlight; 0 if it is dormant or was never lit.
+    pub fn light(&self, cell: CellId) -> u8 {
+        self.state.store.slot(&self.state.grid, cell).map_or(0, |slot| self.state.store.meta[slot].light)
+    }
+
+    /// A cell's actors, heroes first. Empty for a cell that was never lit.
+    pub fn actors(&self, cell: CellId) -> &[Entity<R::Body>] {
+        self.slot(cell).map_or(&[], |slot| &self.state.store.cells[slot].actors)
+    }
+
+    /// A cell's props. Empty for a cell that was never lit.
+    pub fn props(&self, cell: CellId) -> &[Entity<R::Body>] {
+        self.slot(cell).map_or(&[], |slot| &self.state.store.cells[slot].props)
+    }
+
+    /// Everything in a rectangle of cells, row by row, actors before props.
+    pub fn entities(&self, cells: crate::grid::CellRect) -> impl Iterator<Item = &Entity<R::Body>> {
+        cells.iter().flat_map(|cell| self.actors(cell).iter().chain(self.props(cell)))
+    }
+
+    fn slot(&self, cell: CellId) -> Option<usize> {
+        self.state.grid.contains(cell).then(|| self.state.store.slot(&self.state.grid, cell))?
+    }
+}
+
+impl<R: Rules> State<R> {
+    /// The draws of a stream in the tick that is simulated. Worlds of different seeds draw from different streams.
+    pub fn dice(&self, stream: u64) -> Dice {
+        self.table.dice(mix64(self.seed ^ stream), self.tick)
+    }
+
+    pub fn hero_cell(&self, player: PlayerId) -> Option<CellId> {
+        let place = self.heroes.binary_search_by_key(&player, |&(p, _)| p).ok()?;
+        Some(self.heroes[place].1)
+    }
+
+    /// Records where a hero is now, or that there is none any more.
+    pub fn set_hero_cell(&mut self, player: PlayerId, cell: Option<CellId>) {
+        match (self.heroes.binary_search_by_key(&player, |&(p, _)| p), cell) {
+            (Ok(place), Some(cell)) => self.heroes[place].1 = cell,
+            (Ok(place), None) => drop(self.heroes.remove(place)),
+            (Err(place), Some(cell)) => self.heroes.insert(place, (player, cell)),
+            (Err(_), None) => {}
+        }
+    }
+}
+
+impl<R: Rules> Simulation for World<R> {
+    type Command = R::Command;
+    type Hero = R::Hero;
+    type Join = Join<R::Hero>;
+    type Request = Request<R::Fact>;
+    type Snapshot = Snapshot<R>;
+
+    fn tick(&self) -> Tick {
+        self.state.tick
+    }
+
+    fn step(&mut self, turn: &Turn<Self>) {
+        let mut thoughts = core::mem::take(&mut self.thoughts);
+        self.step_with(turn, |thinking| {
+            (0..thinking.len()).for_each(|n| thinking.think(n, &mut thoughts));
+            alloc::vec![thoughts]
+        });
+    }
+
+    fn requests(&self) -> &[Request<R::Fact>] {
+        &self.requests
+    }
+
+    fn admit(&self, player: PlayerId, hero: R::Hero) -> Join<R::Hero> {
+        let at = self.state.rules.entrance(player, &hero, &self.state.facts);
+        Join { at: self.state.grid.clamp(at), hero }
+    }
+
+    fn snapshot(&mut self) -> Snapshot<R> {
+        self.take_snapshot()
+    }
+
+    fn restore(&mut self, snapshot: &Snapshot<R>) {
+        self.restore_snapshot(snapshot);
+    }
+
+    fn retire(&mut self, snapshot: Snapshot<R>) {
+        self.retire_snapshot(snapshot);
+    }
+
+    fn checksum(&mut self) -> Checksum {
+        self.root()
+    }
+
+    fn encode(&self, snapshot: &Snapshot<R>) -> Vec<u8> {
+        snapshot.encode()
+    }
+
+    fn decode(&self, bytes: &[u8]) -> Result<Snapshot<R>, CodecError> {
+        Snapshot::decode(bytes, &self.state.grid)
+    }
+}

@@ -1,0 +1,260 @@
+//! One tick, the whole algorithm. [`World::step_with`] is the loop.
+//!
+//! All that a turn brings, commands excepted, takes effect after thinking: what is seen is always the state at the end of the last
+//! tick. So a replica needs the inputs of its own area only.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::{Request, State, World};
+use crate::dice::mix64;
+use crate::entity::Entity;
+use crate::grid::CellId;
+use crate::ids::{EntityId, PlayerId};
+use crate::mind::{Aimed, Decisions, Leaving, Mind, Thoughts};
+use crate::near::{Place, Spots};
+use crate::rules::{Cause, Fate, Rules};
+use crate::simulation::{Input, Turn};
+use crate::store::{List, Meta};
+use crate::vec2::Vec2;
+
+/// The read-only part of a tick: every actor of a lit cell thinks.
+///
+/// The cells can be thought through in any order, each exactly once, by any number of threads.
+pub struct Thinking<'w, R: Rules> {
+    state: &'w State<R>,
+    spots: &'w Spots,
+    slots: Vec<usize>,
+    /// This tick's commands, by player and then in the turn's order.
+    commands: Vec<(PlayerId, &'w R::Command)>,
+}
+
+impl<'w, R: Rules> Thinking<'w, R> {
+    /// How many cells have something that thinks.
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Whether nobody thinks in this tick.
+    pub fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
+    /// Lets the actors of the `n`-th cell think.
+    ///
+    /// # Panics
+    /// If `n` is not below [`len`](Thinking::len).
+    pub fn think(&self, n: usize, thoughts: &mut Thoughts<R>) {
+        let slot = self.slots[n];
+        let mut after = thoughts.blank();
+        let next = Arc::get_mut(&mut after).expect("a blank cell is held once");
+        let before = &self.state.store.cells[slot];
+        next.props = before.props.clone();
+        next.actors.reserve(before.actors.len());
+        for (index, actor) in before.actors.iter().enumerate() {
+            let place = Place { slot: slot as u32, list: List::Actors, index: index as u32 };
+            next.actors.push(actor.clone());
+            self.next_self(&mut next.actors[index], actor, place, thoughts);
+        }
+        thoughts.cells.push((slot, after));
+    }
+
+    /// Lets one actor become its next self. It stays in its list until effects have been applied.
+    fn next_self(&self, next: &mut Entity<R::Body>, actor: &Entity<R::Body>, place: Place, thoughts: &mut Thoughts<R>) {
+        let rules = &*self.state.rules;
+        self.commands_of(actor.player).for_each(|command| rules.command(&mut next.body, command));
+        let mut mind = Mind::new((self.state, self.spots), (actor, place), thoughts);
+        rules.think(&mut next.body, &mut mind);
+        let leaving = match mind.outcome() {
+            None => Some(Leaving::Gone),
+            Some(to) => self.moved(actor, next, to).then_some(Leaving::Moves),
+        };
+        thoughts.decisions.leavings.extend(leaving.map(|leaving| (place, leaving)));
+    }
+
+    fn commands_of(&self, player: Option<PlayerId>) -> impl Iterator<Item = &'w R::Command> {
+        let from = player.map_or(self.commands.len(), |p| self.commands.partition_point(|&(of, _)| of < p));
+        self.commands[from..].iter().take_while(move |&&(of, _)| Some(of) == player).map(|&(_, command)| command)
+    }
+
+    /// Sets the new position, if it is lit, and tells whether the entity must change its list.
+    fn moved(&self, before: &Entity<R::Body>, next: &mut Entity<R::Body>, to: Vec2) -> bool {
+        let State { grid, store, .. } = self.state;
+        let (from, into) = (grid.cell_of(before.pos), grid.cell_of(to));
+        let crosses = from != into;
+        let lit = !crosses || store.lit_slot(grid, into).is_some();
+        if lit {
+            next.pos = to;
+        }
+        crosses && lit || !next.is_actor()
+    }
+}
+
+impl<R: Rules> World<R> {
+    /// [`Simulation::step`](crate::simulation::Simulation::step) with the thinking done by the caller: on several threads, or in an order of
+    /// its own. `think` gives back what [`Thinking::think`] filled; the result is the same however the cells were spread.
+    pub fn step_with(&mut self, turn: &Turn<Self>, think: impl FnOnce(&Thinking<'_, R>) -> Vec<Thoughts<R>>) {
+        self.spots.renew(&self.state.store);
+        let (slots, commands) = (self.thinking_slots(), commands_by_player(turn));
+        let thinking = Thinking { state: &self.state, spots: &self.spots, slots, commands };
+        let mut thoughts = think(&thinking);
+        let halo = self.keep_halo();
+        let mut all = self.gather(&mut thoughts);
+        self.apply(&mut all);
+        self.relocate(&mut all);
+        turn.inputs.iter().for_each(|input| self.enter(input));
+        self.spread_light();
+        self.restore_halo(halo);
+        self.state.tick = self.state.tick.next();
+        self.requests.clear();
+        all.requests.sort_by_key(|(id, _)| *id);
+        self.requests.extend(all.requests.drain(..).map(|(_, request)| request));
+        self.thoughts = thoughts.pop().unwrap_or_default();
+        self.thoughts.decisions = all;
+    }
+
+    /// The slots in which something thinks.
+    fn thinking_slots(&self) -> Vec<usize> {
+        let store = &self.state.store;
+        let thinks = |slot: usize, meta: &Meta| {
+            meta.light > 0 && !store.cells[slot].actors.is_empty() && self.area.thinks(meta.id)
+        };
+        store.meta.iter().enumerate().filter(|(slot, meta)| thinks(*slot, meta)).map(|(slot, _)| slot).collect()
+    }
+
+    /// Puts the cells' next contents in their places and brings all decisions together.
+    fn gather(&mut self, thoughts: &mut [Thoughts<R>]) -> Decisions<R> {
+        let mut all = Decisions::default();
+        for part in thoughts {
+            let mut cells = core::mem::take(&mut part.cells);
+            for (slot, after) in cells.drain(..) {
+                let before = core::mem::replace(&mut self.state.store.cells[slot], after);
+                self.state.store.meta[slot].touch(List::Actors);
+                part.recycle(before);
+            }
+            part.cells = cells;
+            all.absorb(&mut part.decisions);
+        }
+        all
+    }
+
+    /// Applies effects in (target, source, sequence) order.
+    fn apply(&mut self, all: &mut Decisions<R>) {
+        all.effects.sort_by_key(|aimed| aimed.key);
+        for Aimed { key: (target, source, n), at, effect } in all.effects.drain(..) {
+            let slot = at.slot as usize;
+            if !self.area.thinks(self.state.store.meta[slot].id) {
+                continue;
+            }
+            let dice = self.state.dice(mix64(target.0 ^ mix64(source.0 ^ mix64(u64::from(n)))));
+            let (cell, meta) = self.state.store.write(slot);
+            meta.touch(at.list);
+            let entity = &mut cell.list_mut(at.list)[at.index as usize];
+            let mut cause = Cause { tick: self.state.tick, source, target, pos: entity.pos, dice };
+            let fate = self.state.rules.apply(&mut entity.body, &effect, &mut cause);
+            let wrong_list = entity.is_actor() != (at.list == List::Actors);
+            let leaving = match fate {
+                Fate::Gone => Some(Leaving::Gone),
+                Fate::Stay => wrong_list.then_some(Leaving::Moves),
+            };
+            all.leavings.extend(leaving.map(|leaving| (at, leaving)));
+        }
+    }
+
+    /// Takes out what leaves its list, and puts in what arrives where there is light.
+    fn relocate(&mut self, all: &mut Decisions<R>) {
+        // From the back, so that the places of the others hold; of two reasons to leave, being gone comes first.
+        all.leavings.sort_by_key(|&(place, leaving)| (core::cmp::Reverse(place), leaving));
+        all.leavings.dedup_by_key(|(place, _)| *place);
+        for (place, leaving) in all.leavings.drain(..) {
+            let entity = self.remove(place.slot as usize, place.list, place.index as usize);
+            if leaving == Leaving::Moves {
+                all.arrivals.push(entity);
+            }
+        }
+        for entity in all.arrivals.drain(..) {
+            let cell = self.state.grid.cell_of(entity.pos);
+            if let Some(slot) = self.state.store.lit_slot(&self.state.grid, cell)
+                && self.area.thinks(cell)
+            {
+                self.insert(slot, cell, entity);
+            }
+        }
+    }
+
+    /// What the turn brings, beside commands.
+    fn enter(&mut self, input: &Input<Self>) {
+        match input {
+            Input::Command(..) => {}
+            Input::Join(player, join) if self.state.hero_cell(*player).is_none() => {
+                let id = EntityId::hero(*player, self.state.tick);
+                let body = self.state.rules.enter(*player, &join.hero, &mut self.state.dice(id.0));
+                self.put_in(Entity { id, pos: self.state.grid.clamp(join.at), player: Some(*player), body });
+            }
+            Input::Join(..) => {}
+            Input::Leave(player) => {
+                if let Some(hero) = self.hero(*player).map(|hero| hero.id) {
+                    self.take_out(self.state.hero_cell(*player), hero);
+                }
+            }
+            Input::Request(Request::Announce(fact)) => {
+                self.state.rules.announce(Arc::make_mut(&mut self.state.facts), fact);
+            }
+            Input::Request(Request::Transfer { entity, from, to }) => {
+                if let Some(traveller) = self.take_out(self.whereabouts(*entity, *from), *entity) {
+                    self.put_in(Entity { pos: self.state.grid.clamp(*to), ..traveller });
+                }
+            }
+        }
+    }
+
+    /// The cell of an entity that asked for a transfer: heroes are found wherever they are.
+    fn whereabouts(&self, id: EntityId, from: CellId) -> Option<CellId> {
+        let holds = |cell: CellId| self.actors(cell).binary_search_by_key(&id, |e| e.id).is_ok();
+        if !id.is_hero() || holds(from) {
+            return Some(from);
+        }
+        self.state.heroes.iter().map(|&(_, cell)| cell).find(|&cell| holds(cell))
+    }
+
+    fn take_out(&mut self, cell: Option<CellId>, id: EntityId) -> Option<Entity<R::Body>> {
+        let slot = self.slot(cell?)?;
+        let (list, index) = self.state.store.cells[slot].find(id)?;
+        Some(self.remove(slot, list, index))
+    }
+
+    fn put_in(&mut self, entity: Entity<R::Body>) {
+        let cell = self.state.grid.cell_of(entity.pos);
+        if self.area.is_core(cell) {
+            let slot = self.slot(cell).unwrap_or_else(|| self.generate(cell));
+            self.insert(slot, cell, entity);
+        }
+    }
+
+    fn insert(&mut self, slot: usize, cell: CellId, entity: Entity<R::Body>) {
+        if let Some(player) = entity.player {
+            self.state.set_hero_cell(player, Some(cell));
+        }
+        self.state.store.insert(slot, entity);
+    }
+
+    fn remove(&mut self, slot: usize, list: List, index: usize) -> Entity<R::Body> {
+        let (cell, meta) = self.state.store.write(slot);
+        meta.touch(list);
+        let entity = cell.list_mut(list).remove(index);
+        if let Some(player) = entity.player {
+            self.state.set_hero_cell(player, None);
+        }
+        entity
+    }
+}
+
+fn commands_by_player<R: Rules>(turn: &Turn<World<R>>) -> Vec<(PlayerId, &R::Command)> {
+    let commands = turn.inputs.iter().filter_map(|input| match input {
+        Input::Command(player, command) => Some((*player, command)),
+        _ => None,
+    });
+    let mut commands: Vec<_> = commands.collect();
+    commands.sort_by_key(|&(player, _)| player);
+    commands
+}
