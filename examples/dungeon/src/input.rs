@@ -17,7 +17,7 @@ const CLICK: Fx = Fx::ratio(9, 10);
 
 /// What can be typed.
 const HELP: &str = "Type where to walk (\"96 40\", or \"n 5\" for five tiles north), attack, pick, skill, drink, \
-wear 1, drop 1, stop.";
+wear 1, drop 1, buy (a potion, at the entrance), stop.";
 
 /// The main button walks, attacks or takes, the other one uses the skill.
 pub(crate) fn click(world: &World<Dungeon>, player: PlayerId, at: Vec2, pointer: Pointer) -> Option<Command> {
@@ -55,6 +55,7 @@ pub(crate) fn typed(world: &World<Dungeon>, player: PlayerId, text: &str) -> Res
             }
         }
         ["wear", place] => bag_place(place).map(Command::Wear),
+        ["buy" | "b"] => Ok(Command::Buy),
         ["drop", place] => bag_place(place).map(Command::Drop),
         [way] => walk_along(hero.pos, way, "4"),
         [a, b] => match (a.parse(), b.parse()) {

@@ -5,7 +5,7 @@ mod play;
 use dungeon::hero::{Event, FALLEN_TICKS};
 use dungeon::map::center_of;
 use dungeon::monsters::{Monster, Race};
-use dungeon::{Body, Dungeon, DungeonGame};
+use dungeon::{Body, Command, Dungeon, DungeonGame};
 use lockstone::game::Game;
 use lockstone::sim::world::Request;
 use lockstone::sim::{Area, CellId, Fx, Grid, Input, PlayerId, Simulation, Turn, World};
@@ -76,6 +76,27 @@ fn the_slain_return_at_the_entrance_for_a_price() {
     assert!(play.entity(0).pos.within(entrance, Fx::int(4)));
     assert_eq!((hero.is_alive(), hero.life), (true, hero.stats().life));
     assert!(hero.news.iter().flatten().any(|news| news.event == Event::Returned));
+}
+
+#[test]
+fn gold_buys_potions_at_the_entrance_only() {
+    let mut play = Play::empty(1);
+    play.join(0, "mage");
+    let entrance = play.entity(0).pos;
+    let rich = |play: &mut Play, stage: Stage, at_home: bool| {
+        stage.set(play);
+        let before = (play.hero(0).gold, play.hero(0).potions);
+        (0..3).for_each(|_| play.command(0, Command::Buy));
+        let price = play.hero(0).potion_price();
+        let bought = if at_home { 2 } else { 0 };
+        assert_eq!((play.hero(0).gold, play.hero(0).potions), (before.0 - bought * price, before.1 + bought as u8));
+    };
+    let (mut far, mut stage) = Stage::new();
+    stage.hero(0, "mage", 0, 0, |hero| hero.gold = 80);
+    rich(&mut far, stage, false);
+    let mut stage = Stage::around(entrance);
+    stage.hero(0, "mage", 0, 0, |hero| hero.gold = 80);
+    rich(&mut play, stage, true);
 }
 
 #[test]
@@ -177,7 +198,7 @@ fn nobody_knows_player_nine() {
     let before = play.world.checksum();
     let mut other = Play::bots(1, 1);
     play.step(Vec::new());
-    other.step(vec![Input::Command(PlayerId(9), dungeon::Command::Stop), Input::Leave(PlayerId(9))]);
+    other.step(vec![Input::Command(PlayerId(9), Command::Stop), Input::Leave(PlayerId(9))]);
     assert_eq!(play.world.checksum(), other.world.checksum());
     assert_ne!(play.world.checksum(), before);
 }

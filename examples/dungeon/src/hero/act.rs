@@ -18,8 +18,8 @@ const NEXT_FOE: Fx = Fx::int(5);
 const STIR: Fx = Fx::int(4);
 /// What lies so near to a hero it cannot fail to find.
 const SEES_SURELY: Fx = Fx::int(8);
-/// A hero counts as returned so near to the entrance.
-const HOME: Fx = Fx::int(4);
+/// So near to the entrance a slain hero returns, and a living one can buy.
+pub const HOME: Fx = Fx::int(4);
 /// How long a hero waits for its transfer before it asks again.
 const ASK_AGAIN_TICKS: u32 = 200;
 /// The gold for going through the portal.
@@ -35,6 +35,7 @@ pub fn think(map: &Map, me: &mut Hero, mind: &mut DungeonMind<'_>) {
     }
     skill::cast(map, me, mind);
     drop_piece(me, mind);
+    buy(map, me, mind);
     let beat = mind.tick().0.wrapping_add(mind.me().id.0 as u32);
     if beat.is_multiple_of(8) {
         stir_sleepers(mind);
@@ -76,6 +77,16 @@ fn drop_piece(me: &mut Hero, mind: &mut DungeonMind<'_>) {
     let Some(place) = me.dropping.take() else { return };
     if let Some(gear) = me.bag.get_mut(usize::from(place)).and_then(Option::take) {
         mind.spawn(mind.pos(), Loot::body(Ware::Gear(gear)));
+    }
+}
+
+/// At the entrance gold becomes potions.
+fn buy(map: &Map, me: &mut Hero, mind: &mut DungeonMind<'_>) {
+    let price = me.potion_price();
+    let at_home = mind.pos().within(center_of(map.entrance()), HOME);
+    if core::mem::take(&mut me.buying) && at_home && me.gold >= price && me.has_room_for(&Ware::Potion) {
+        me.gold -= price;
+        me.potions += 1;
     }
 }
 

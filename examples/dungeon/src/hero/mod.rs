@@ -1,4 +1,4 @@
-//! A player's hero: what it is, what it obeys, what reaches it. What it does is in [`act`].
+//! A player's hero: what it is, what it obeys, what reaches it. What it does is in `act.rs`.
 
 #![deny(clippy::float_arithmetic)]
 
@@ -7,7 +7,7 @@ mod class;
 mod news;
 mod skill;
 
-pub use act::think;
+pub use act::{HOME, think};
 pub use class::{Class, Measures};
 pub use news::{Event, NEWS, News};
 
@@ -67,6 +67,8 @@ pub struct Hero {
     claim_rest_ticks: u8,
     /// The aim of a skill that was just commanded.
     cast: Option<Aim>,
+    /// Whether it was just told to buy a potion.
+    buying: bool,
     /// The place in the bag of what it was just told to drop.
     dropping: Option<u8>,
 }
@@ -122,6 +124,7 @@ impl Hero {
             route: Route::default(),
             claim_rest_ticks: 0,
             cast: None,
+            buying: false,
             dropping: None,
         };
         hero.life = hero.stats().life;
@@ -166,6 +169,11 @@ impl Hero {
         }
     }
 
+    /// What a potion costs, in gold.
+    pub fn potion_price(&self) -> u32 {
+        25 + 5 * u32::from(self.level)
+    }
+
     /// Whether there is room for a ware.
     pub fn has_room_for(&self, ware: &Ware) -> bool {
         match ware {
@@ -189,6 +197,7 @@ impl Hero {
             Command::Drink => self.drink(),
             Command::Wear(place) => self.wear(place),
             Command::Drop(place) => self.dropping = Some(place),
+            Command::Buy => self.buying = true,
         }
     }
 

@@ -61,7 +61,7 @@ fn marks(world: &World<Dungeon>, player: PlayerId) -> Vec<(Vec2, Figure)> {
     } else {
         ring(map.portal(), 1.4, Rgb(60, 70, 90), Some("portal (closed)"), 0.0)
     };
-    let mut marks = vec![ring(map.entrance(), 1.4, Rgb(90, 110, 80), None, 2.0), portal];
+    let mut marks = vec![ring(map.entrance(), 1.4, Rgb(90, 110, 80), Some("trader"), 2.0), portal];
     let order = world.hero(player).and_then(|entity| entity.body.hero()).map(|hero| hero.order);
     if let Some(Order::Walk(goal)) = order {
         let pos = goal_of(goal.into());
