@@ -8,7 +8,7 @@ use crate::body::Body;
 use crate::command::Command;
 use crate::hero::Class;
 use crate::loot::Ware;
-use crate::map::{center_of, tile_of};
+use crate::map::tile_of;
 use crate::measures::REACH;
 use crate::rules::Dungeon;
 
@@ -111,9 +111,4 @@ pub(crate) fn nearest(
     let wanted =
         around.filter(|entity| entity.pos.within(at, radius) && entity.pos.within(hero, REACH) && wanted(&entity.body));
     wanted.min_by_key(|entity| (entity.pos.distance_squared(at), entity.id))
-}
-
-/// The middle of the tile a walk leads to, for views that mark it.
-pub(crate) fn goal_of(tile: Tile) -> Vec2 {
-    center_of(tile)
 }

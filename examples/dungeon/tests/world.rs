@@ -2,7 +2,7 @@
 
 mod play;
 
-use dungeon::hero::{Event, FALLEN_TICKS};
+use dungeon::hero::{Event, FALLEN_TICKS, Order};
 use dungeon::map::center_of;
 use dungeon::monsters::{Monster, Race};
 use dungeon::{Body, Command, Dungeon, DungeonGame};
@@ -16,10 +16,12 @@ const GAME_TICKS: u32 = 12_000;
 
 #[test]
 fn bots_play_ten_minutes() {
-    for (seed, heroes) in [(1, 2), (2, 4)] {
+    for (seed, heroes) in [(1, 2), (2, 4), (3, 2), (1, 4)] {
         let mut play = Play::bots(seed, heroes);
+        let mut fights = vec![(Order::Stand, 0); heroes.into()];
         for _ in 0..GAME_TICKS {
             play.tick();
+            no_fight_is_endless(&play, &mut fights, seed);
             if play.world.tick().0.is_multiple_of(10) {
                 stands_in_the_open(&play, seed);
             }
@@ -32,6 +34,16 @@ fn bots_play_ten_minutes() {
         assert!(play.world.facts().slain() > 0, "seed {seed}: no brood-mother was slain");
         let a_second = play.commands as u32 * 20 / GAME_TICKS / u32::from(heroes);
         assert!(a_second <= 1, "seed {seed}: {a_second} commands a second");
+    }
+}
+
+/// A hero at a corner once saw its foe and shot into the wall between them for ever.
+fn no_fight_is_endless(play: &Play, fights: &mut [(Order, u32)], seed: u64) {
+    for (n, fight) in fights.iter_mut().enumerate() {
+        let order = play.hero(n as u16).order;
+        let same = matches!(order, Order::Fight(_)) && order == fight.0;
+        *fight = (order, if same { fight.1 + 1 } else { 0 });
+        assert!(fight.1 < 2_400, "seed {seed}: hero {n} has fought {order:?} for two minutes");
     }
 }
 

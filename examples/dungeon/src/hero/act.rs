@@ -46,7 +46,7 @@ pub fn think(map: &Map, me: &mut Hero, mind: &mut DungeonMind<'_>) {
     }
     if beat.is_multiple_of(20) && me.life < me.stats().life {
         let most = me.stats().life;
-        me.life = me.life.saturating_add(most / 60).min(most);
+        me.life = me.life.saturating_add(1 + most / 40).min(most);
     }
     follow_order(map, me, mind);
 }
@@ -155,7 +155,7 @@ fn follow_order(map: &Map, me: &mut Hero, mind: &mut DungeonMind<'_>) {
 fn engage(map: &Map, me: &mut Hero, mind: &mut DungeonMind<'_>, foe: EntityId) {
     let Some(seen) = mind.find(foe) else { return };
     let (here, there) = (mind.pos(), seen.pos);
-    if here.within(there, me.class.measures().range) && map.sees(here, there) {
+    if here.within(there, me.class.measures().range) && skill::meets(map, me.class, here, there) {
         if me.rest_ticks == 0 {
             skill::strike(me, mind, seen);
         }

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::body::Effect;
 use crate::command::{Aim, Command, Name, Newcomer};
 use crate::loot::{AffixKind, Gear, Rarity, Slot, Ware};
-use crate::map::{Spot, center_of};
+use crate::map::Spot;
 use crate::monsters::Race;
 use crate::walk::Route;
 
@@ -159,14 +159,9 @@ impl Hero {
         40 + 30 * level * level
     }
 
-    /// Which way it goes, if it goes anywhere: the next corner of its way.
-    pub fn heading_of(&self, pos: Vec2) -> Option<Vec2> {
-        match self.order {
-            Order::Walk(goal) => {
-                Some(self.route.next_corner().unwrap_or(center_of(goal.into()))).filter(|to| *to != pos)
-            }
-            _ => None,
-        }
+    /// Where its way turns next.
+    pub fn next_corner(&self) -> Option<Vec2> {
+        self.route.next_corner()
     }
 
     /// What a potion costs, in gold.
