@@ -32,7 +32,8 @@ impl Simulation for Tally {
         for input in &turn.inputs {
             if let Input::Command(player, command) = input {
                 self.played += 1;
-                self.sum = command.iter().fold(mix64(self.sum ^ u64::from(player.0)), |sum, &b| mix64(sum ^ u64::from(b)));
+                self.sum =
+                    command.iter().fold(mix64(self.sum ^ u64::from(player.0)), |sum, &b| mix64(sum ^ u64::from(b)));
             }
         }
         self.tick = self.tick.next();

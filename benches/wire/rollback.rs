@@ -6,7 +6,8 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use ggrs::{
-    Config, GgrsRequest, Message, NonBlockingSocket, P2PSession, PlayerType, PredictDefault, SessionBuilder, SessionState,
+    Config, GgrsRequest, Message, NonBlockingSocket, P2PSession, PlayerType, PredictDefault, SessionBuilder,
+    SessionState,
 };
 
 use crate::{Command, DELAY_MS, PEERS, SECONDS, Sent, TICKS_PER_S, command};
@@ -47,7 +48,8 @@ impl NonBlockingSocket<usize> for Socket {
         let queue = &mut network.under_way[self.me];
         let due = queue.iter().take_while(|(arrives, ..)| *arrives <= Instant::now()).count();
         let arrived = queue.drain(..due);
-        let read = |bytes: &[u8]| bincode::serde::decode_from_slice(bytes, bincode::config::standard()).expect("own bytes").0;
+        let read =
+            |bytes: &[u8]| bincode::serde::decode_from_slice(bytes, bincode::config::standard()).expect("own bytes").0;
         arrived.map(|(_, from, bytes)| (from, read(&bytes))).collect()
     }
 }
@@ -72,7 +74,8 @@ pub fn run() -> Sent {
     }
     let after = network.borrow().sent;
     let confirmed = sessions.iter().map(P2PSession::confirmed_frame).min().expect("there are peers").max(0) as usize;
-    let played = (0..confirmed.min(ticks)).map(|tick| (0..PEERS).filter(|&peer| command(peer, tick).is_some()).count()).sum();
+    let played =
+        (0..confirmed.min(ticks)).map(|tick| (0..PEERS).filter(|&peer| command(peer, tick).is_some()).count()).sum();
     Sent { bytes: after.bytes - before.bytes, packets: after.packets - before.packets, played }
 }
 
