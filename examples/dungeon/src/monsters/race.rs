@@ -16,6 +16,8 @@ pub enum Race {
     BroodMother,
     /// Bites.
     Broodling,
+    /// Guards the portal.
+    Warden,
 }
 
 /// A race's numbers.
@@ -39,11 +41,16 @@ pub struct Measures {
     pub attack_ticks: u8,
     /// How far it walks in a tick, in tiles.
     pub step: Fx,
-    /// What it gives at the first level; half as much more for each further one.
+    /// What it gives at the first level; half of it more for each further one.
     pub experience: u16,
 }
 
 impl Race {
+    /// Whether everyone is told of its end.
+    pub const fn matters_to_all(self) -> bool {
+        matches!(self, Race::BroodMother | Race::Warden)
+    }
+
     /// Its numbers.
     pub const fn measures(self) -> &'static Measures {
         match self {
@@ -52,6 +59,7 @@ impl Race {
             Race::Sleeper => &SLEEPER,
             Race::BroodMother => &BROOD_MOTHER,
             Race::Broodling => &BROODLING,
+            Race::Warden => &WARDEN,
         }
     }
 }
@@ -119,4 +127,17 @@ const BROODLING: Measures = Measures {
     attack_ticks: 18,
     step: Fx::ratio(21, 100),
     experience: 2,
+};
+
+const WARDEN: Measures = Measures {
+    name: "warden",
+    life: 420,
+    life_per_level: 70,
+    damage: (14, 22),
+    damage_per_level: 3,
+    armour: 12,
+    range: Fx::int(2),
+    attack_ticks: 26,
+    step: Fx::ratio(15, 100),
+    experience: 200,
 };
