@@ -4,4 +4,9 @@
 
 pub mod link;
 
+#[cfg(feature = "matchbox")]
+pub mod matchbox;
+#[cfg(all(feature = "matchbox", not(target_arch = "wasm32")))]
+pub mod signaling;
+
 pub use link::{Channel, Link, LinkError, LinkEvent, PeerId};

@@ -1,0 +1,161 @@
+//! The connection to one other peer: a matchbox socket that knows nobody else.
+//!
+//! Its signaling is not a connection of its own but a pipe to the link's. It must never outlive the peer's presence in
+//! the room: a handshake that the peer abandons would wait for ever.
+
+use std::sync::{Mutex, PoisonError};
+use std::{fmt, sync::Arc};
+
+use futures::StreamExt;
+use futures::channel::mpsc::{self, UnboundedReceiver, UnboundedSender};
+use matchbox_socket::async_trait::async_trait;
+use matchbox_socket::{
+    PeerEvent, PeerId, PeerRequest, PeerState, RtcIceServerConfig, SignalingError, Signaller, SignallerBuilder,
+    WebRtcSocket, WebRtcSocketBuilder,
+};
+
+use super::tasks::Tasks;
+use crate::link::Channel;
+
+/// In the order in which the socket opens them.
+const CHANNELS: [Channel; 2] = [Channel::Unreliable, Channel::Reliable];
+
+/// What a pair has to tell.
+pub(super) enum PairEvent {
+    Connected,
+    Packet(Channel, Vec<u8>),
+    Disconnected,
+}
+
+/// One peer, from the first signal to the end.
+#[derive(Debug)]
+pub(super) struct Pair {
+    socket: WebRtcSocket,
+    signals: UnboundedSender<PeerEvent>,
+    stage: Stage,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Handshake,
+    /// With the name by which matchbox knows the peer.
+    Connected(PeerId),
+    Over,
+}
+
+impl Pair {
+    /// Begins with the first event that [`Pair::hear`] is given.
+    pub(super) fn open(ice_urls: &[String], tasks: &Tasks, requests: UnboundedSender<PeerRequest>) -> Self {
+        let (signals, signals_rx) = mpsc::unbounded();
+        // The address is never used: signaling goes through the pipe.
+        let (socket, looping) = WebRtcSocketBuilder::new("")
+            .ice_server(RtcIceServerConfig { urls: ice_urls.to_vec(), username: None, credential: None })
+            .signaling_keep_alive_interval(None)
+            .signaller_builder(Arc::new(PipeOnce(Mutex::new(Some(Pipe { requests, signals: signals_rx })))))
+            .add_unreliable_channel()
+            .add_reliable_channel()
+            .build();
+        tasks.spawn_loop(looping);
+        Self { socket, signals, stage: Stage::Handshake }
+    }
+
+    pub(super) fn is_connected(&self) -> bool {
+        matches!(self.stage, Stage::Connected(_))
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.stage == Stage::Over
+    }
+
+    /// Passes on what the signaling server said about this peer.
+    pub(super) fn hear(&mut self, event: PeerEvent) {
+        // An error means that the loop has ended: gather finds out.
+        let _ = self.signals.unbounded_send(event);
+    }
+
+    /// Takes what the socket has queued. Packets come after `Connected` and before `Disconnected`: a packet can overtake
+    /// the news that all channels are open, and then stays in the socket's queue until that is known.
+    pub(super) fn gather(&mut self, mut tell: impl FnMut(PairEvent)) {
+        let changes = self.socket.try_update_peers();
+        for (peer, state) in changes.iter().flatten() {
+            if *state == PeerState::Connected && self.stage == Stage::Handshake {
+                self.stage = Stage::Connected(*peer);
+                tell(PairEvent::Connected);
+            }
+        }
+        if self.is_connected() {
+            CHANNELS.into_iter().for_each(|channel| self.receive(channel, &mut tell));
+        }
+        let left = |(_, state): &(_, PeerState)| *state == PeerState::Disconnected;
+        if changes.is_ok_and(|changes| !changes.iter().any(left)) {
+            return;
+        }
+        self.leave(tell);
+    }
+
+    /// Ends the pair. Dropping it closes the connection.
+    pub(super) fn leave(&mut self, mut tell: impl FnMut(PairEvent)) {
+        if self.is_connected() {
+            tell(PairEvent::Disconnected);
+        }
+        self.stage = Stage::Over;
+    }
+
+    fn receive(&mut self, channel: Channel, tell: &mut impl FnMut(PairEvent)) {
+        let Ok(queue) = self.socket.get_channel_mut(channel as usize) else { return };
+        for (_, bytes) in queue.receive() {
+            if bytes.len() <= <super::MatchboxLink as crate::Link>::PACKET_BYTES_MAX {
+                tell(PairEvent::Packet(channel, bytes.into()));
+            }
+        }
+    }
+
+    /// Hands a packet over, if the peer is connected.
+    pub(super) fn send(&mut self, channel: Channel, bytes: Vec<u8>) {
+        if let Stage::Connected(peer) = self.stage
+            && let Ok(queue) = self.socket.get_channel_mut(channel as usize)
+        {
+            // An error means that the loop has ended: gather finds out.
+            let _ = queue.try_send(bytes.into(), peer);
+        }
+    }
+}
+
+/// One pair's end of the link's signaling.
+struct Pipe {
+    requests: UnboundedSender<PeerRequest>,
+    signals: UnboundedReceiver<PeerEvent>,
+}
+
+/// Gives the pipe to matchbox, which asks once.
+struct PipeOnce(Mutex<Option<Pipe>>);
+
+impl fmt::Debug for PipeOnce {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PipeOnce")
+    }
+}
+
+#[cfg_attr(not(target_arch = "wasm32"), async_trait)]
+#[cfg_attr(target_arch = "wasm32", async_trait(?Send))]
+impl SignallerBuilder for PipeOnce {
+    async fn new_signaller(&self, _: Option<u16>, _: String) -> Result<Box<dyn Signaller>, SignalingError> {
+        let pipe = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let pipe = pipe.ok_or_else(|| SignalingError::UserImplementationError("the pipe is taken".into()))?;
+        Ok(Box::new(pipe))
+    }
+}
+
+#[cfg_attr(not(target_arch = "wasm32"), async_trait)]
+#[cfg_attr(target_arch = "wasm32", async_trait(?Send))]
+impl Signaller for Pipe {
+    async fn send(&mut self, request: PeerRequest) -> Result<(), SignalingError> {
+        // When signaling is lost, so is the request; the connection lives on.
+        let _ = self.requests.unbounded_send(request);
+        Ok(())
+    }
+
+    async fn next_message(&mut self) -> Result<PeerEvent, SignalingError> {
+        self.signals.next().await.ok_or(SignalingError::StreamExhausted)
+    }
+}

@@ -1,0 +1,191 @@
+//! The link's signaling connection: a WebSocket that carries matchbox's JSON messages.
+//!
+//! Its loop is [`signal`]. It must always end by telling why, in words for a person.
+
+use std::time::Duration;
+
+use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender};
+use futures::future::Either;
+use futures::{FutureExt, StreamExt, pin_mut, select};
+use futures_timer::Delay;
+use matchbox_socket::{PeerEvent, PeerRequest};
+
+use super::{Config, room};
+use crate::link::LinkError;
+
+/// How long the server may take to let a peer in.
+const ENTER_WITHIN: Duration = Duration::from_secs(10);
+
+/// How often the server hears something, so that it and what lies between keep the connection.
+const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(10);
+
+/// What comes from signaling.
+#[derive(Debug)]
+pub(super) enum Heard {
+    /// The server's word.
+    Event(PeerEvent),
+    /// The end: nothing follows.
+    Lost(LinkError),
+}
+
+/// Enters the room and carries messages both ways until the connection ends or the link is gone.
+pub(super) async fn signal(config: Config, requests: UnboundedReceiver<PeerRequest>, heard: UnboundedSender<Heard>) {
+    let lost = match enter(&config).await {
+        Ok((own, wire)) => {
+            let _ = heard.unbounded_send(Heard::Event(own));
+            LinkError::Ended(format!("the signaling server is gone ({})", carry(wire, requests, &heard).await))
+        }
+        Err(error) => error,
+    };
+    // Nobody listens if the link is gone; so above and below.
+    let _ = heard.unbounded_send(Heard::Lost(lost));
+}
+
+/// Connects and waits for this peer's name, which is the first thing that a server tells.
+async fn enter(config: &Config) -> Result<(PeerEvent, Wire), LinkError> {
+    let enter = async {
+        let mut wire = Wire::connect(config).await?;
+        let first = wire.next().await.map_err(|cause| unreachable(config, cause))?;
+        match serde_json::from_str(&first) {
+            Ok(own @ PeerEvent::IdAssigned(_)) => Ok((own, wire)),
+            _ => Err(unreachable(config, "what answers there is no signaling server".into())),
+        }
+    };
+    pin_mut!(enter);
+    match futures::future::select(enter, Delay::new(ENTER_WITHIN)).await {
+        Either::Left((result, _)) => result,
+        Either::Right(_) => Err(unreachable(config, format!("no answer within {} seconds", ENTER_WITHIN.as_secs()))),
+    }
+}
+
+/// Returns why it ended.
+async fn carry(mut wire: Wire, mut requests: UnboundedReceiver<PeerRequest>, heard: &UnboundedSender<Heard>) -> String {
+    let mut keep_alive = Delay::new(KEEP_ALIVE_EVERY).fuse();
+    loop {
+        let request = select! {
+            request = requests.next() => match request {
+                Some(request) => request,
+                None => return "the link was closed".into(),
+            },
+            text = wire.next().fuse() => match text {
+                Ok(text) => {
+                    hear(&text, heard);
+                    continue;
+                }
+                Err(cause) => return cause,
+            },
+            () = keep_alive => {
+                keep_alive = Delay::new(KEEP_ALIVE_EVERY).fuse();
+                PeerRequest::KeepAlive
+            }
+        };
+        if let Err(cause) = wire.send(serde_json::json!(request).to_string()).await {
+            return cause;
+        }
+    }
+}
+
+fn hear(text: &str, heard: &UnboundedSender<Heard>) {
+    match serde_json::from_str(text) {
+        Ok(PeerEvent::IdAssigned(_)) => log::warn!("ignored a second name from the signaling server"),
+        Ok(event) => {
+            let _ = heard.unbounded_send(Heard::Event(event));
+        }
+        Err(error) => log::warn!("ignored a message of the signaling server: {error}"),
+    }
+}
+
+fn unreachable(config: &Config, cause: String) -> LinkError {
+    LinkError::Unreachable { url: config.url.clone(), cause }
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+use native::Wire;
+#[cfg(not(target_arch = "wasm32"))]
+mod native {
+    use async_tungstenite::smol::{ConnectStream, connect_async};
+    use async_tungstenite::{WebSocketStream, tungstenite};
+    use tungstenite::{Error, Message};
+
+    use super::*;
+
+    pub(super) struct Wire(WebSocketStream<ConnectStream>);
+
+    impl Wire {
+        pub(super) async fn connect(config: &Config) -> Result<Self, LinkError> {
+            match connect_async(room::url(config)).await {
+                Ok((stream, _)) => Ok(Self(stream)),
+                Err(Error::Http(response)) => {
+                    let said = response.body().as_deref().and_then(sentence);
+                    let cause = said.unwrap_or_else(|| format!("it answered HTTP {}", response.status()));
+                    Err(LinkError::Refused { room: config.room.clone(), cause })
+                }
+                Err(Error::Io(error)) => Err(unreachable(config, error.to_string())),
+                Err(error) => Err(unreachable(config, error.to_string())),
+            }
+        }
+
+        pub(super) async fn send(&mut self, text: String) -> Result<(), String> {
+            self.0.send(Message::text(text)).await.map_err(|error| error.to_string())
+        }
+
+        /// The next text; what is not text is skipped.
+        pub(super) async fn next(&mut self) -> Result<String, String> {
+            loop {
+                match self.0.next().await {
+                    Some(Ok(Message::Text(text))) => return Ok(text.to_string()),
+                    Some(Ok(_)) => {}
+                    Some(Err(error)) => return Err(error.to_string()),
+                    None => return Err("it closed the connection".into()),
+                }
+            }
+        }
+    }
+
+    /// One line of plain text, if the server sent that and not a page.
+    fn sentence(body: &[u8]) -> Option<String> {
+        let text = std::str::from_utf8(body).ok()?.trim();
+        let plain = (1..=200).contains(&text.len()) && !text.starts_with('<') && !text.contains(char::is_control);
+        plain.then(|| text.to_owned())
+    }
+}
+
+#[cfg(target_arch = "wasm32")]
+use browser::Wire;
+#[cfg(target_arch = "wasm32")]
+mod browser {
+    use futures::SinkExt;
+    use ws_stream_wasm::{WsMessage, WsMeta, WsStream};
+
+    use super::*;
+
+    pub(super) struct Wire(WsStream);
+
+    impl Wire {
+        /// A browser hides why a WebSocket did not open.
+        pub(super) async fn connect(config: &Config) -> Result<Self, LinkError> {
+            match WsMeta::connect(room::url(config), None).await {
+                Ok((_, stream)) => Ok(Self(stream)),
+                Err(_) => Err(unreachable(
+                    config,
+                    "it is not there, or it refused (another key, a full room): a browser does not tell which".into(),
+                )),
+            }
+        }
+
+        pub(super) async fn send(&mut self, text: String) -> Result<(), String> {
+            self.0.send(WsMessage::Text(text)).await.map_err(|error| error.to_string())
+        }
+
+        /// The next text; what is not text is skipped.
+        pub(super) async fn next(&mut self) -> Result<String, String> {
+            loop {
+                match self.0.next().await {
+                    Some(WsMessage::Text(text)) => return Ok(text),
+                    Some(WsMessage::Binary(_)) => {}
+                    None => return Err("it closed the connection".into()),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! The signaling server: peers of a room find each other here and exchange what WebRTC needs to connect them.
+//!
+//! It speaks matchbox's full-mesh protocol over a WebSocket at `/ROOM?key=KEY`, and `GET /` tells what it is. Peer ids
+//! number the arrivals of a room (see [`PeerId::arrival`](crate::PeerId::arrival)), which matchbox's own server cannot.
+//! It must never carry game packets, or let a client disturb more than itself and its room.
+//! The loop is [`Server::run`] (this thread) or [`Server::spawn`] (its own).
+
+mod rooms;
+
+use std::io::{self, Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use matchbox_protocol::{JsonPeerRequest, PeerRequest};
+use serde::Deserialize;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
+
+pub use rooms::ROOM_PEERS_MAX;
+use rooms::{Refusal, Rooms, Seat};
+
+/// The largest message from a peer, in bytes. A session description has about 1,000, in a browser up to 5,000.
+const MESSAGE_BYTES_MAX: usize = 65_536;
+
+/// A peer that says nothing for this long is gone. Links say something every 10 seconds.
+const SILENCE_MAX: Duration = Duration::from_secs(60);
+
+/// A peer that takes longer than this to read a message is gone.
+const SEND_WITHIN: Duration = Duration::from_secs(10);
+
+/// What `GET /` answers.
+const GREETING: &str = "lockstone signaling\n";
+
+/// Why a server does not run.
+#[derive(Debug, thiserror::Error)]
+pub enum SignalingError {
+    /// Another program, perhaps another signaling server, listens there.
+    #[error("the address {addr} is taken by another program")]
+    AddressTaken {
+        /// The address asked for.
+        addr: SocketAddr,
+    },
+    /// The system does not let this program listen there.
+    #[error("cannot listen at {addr}: {cause}")]
+    Listen {
+        /// The address asked for.
+        addr: SocketAddr,
+        /// What the system said.
+        cause: io::Error,
+    },
+    /// The system does not give what the loop needs (a thread, an event queue).
+    #[error("cannot run the signaling server: {0}")]
+    Run(#[from] io::Error),
+}
+
+/// A server that listens already but answers only when it runs.
+#[derive(Debug)]
+pub struct Server {
+    listener: TcpListener,
+    addr: SocketAddr,
+}
+
+/// A server that runs on its own thread, until this is dropped.
+#[derive(Debug)]
+pub struct Handle {
+    addr: SocketAddr,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Server {
+    /// Listens at an address. Port 0 takes any free port.
+    ///
+    /// # Errors
+    /// [`SignalingError::AddressTaken`], or [`SignalingError::Listen`] with the system's reason.
+    pub fn bind(addr: SocketAddr) -> Result<Self, SignalingError> {
+        let listen = || {
+            let listener = TcpListener::bind(addr)?;
+            listener.set_nonblocking(true)?;
+            Ok(Self { addr: listener.local_addr()?, listener })
+        };
+        listen().map_err(|cause: io::Error| match cause.kind() {
+            io::ErrorKind::AddrInUse => SignalingError::AddressTaken { addr },
+            _ => SignalingError::Listen { addr, cause },
+        })
+    }
+
+    /// Where it listens.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.addr
+    }
+
+    /// Serves on this thread, for as long as the process lives.
+    ///
+    /// # Errors
+    /// [`SignalingError::Run`] if the system does not give what the loop needs.
+    pub fn run(self) -> Result<(), SignalingError> {
+        self.run_until(std::future::pending())
+    }
+
+    /// Serves on its own thread until the handle is dropped; every signaling connection then ends, links live on.
+    ///
+    /// # Errors
+    /// [`SignalingError::Run`] if the system gives no thread.
+    pub fn spawn(self) -> Result<Handle, SignalingError> {
+        let addr = self.addr;
+        let (stop, stopped) = oneshot::channel::<()>();
+        let serve = move || {
+            let stopped = async {
+                // Dropping the sender stops too.
+                let _ = stopped.await;
+            };
+            if let Err(error) = self.run_until(stopped) {
+                log::error!("{error}");
+            }
+        };
+        let thread = std::thread::Builder::new().name("lockstone-signaling".into()).spawn(serve)?;
+        Ok(Handle { addr, stop: Some(stop), thread: Some(thread) })
+    }
+
+    fn run_until(self, stopped: impl Future<Output = ()>) -> Result<(), SignalingError> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let result = runtime.block_on(async {
+            let listener = tokio::net::TcpListener::from_std(self.listener)?;
+            tokio::select! {
+                result = axum::serve(listener, routes()) => result,
+                () = stopped => Ok(()),
+            }
+        });
+        Ok(result?)
+    }
+}
+
+impl Handle {
+    /// Where the server listens.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.addr
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            // A panic of that thread was printed already; there is nobody to tell.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Whether a Lockstone signaling server answers at an address. Takes no longer than `within` once the name is resolved.
+pub fn probe(addr: impl ToSocketAddrs, within: Duration) -> bool {
+    let deadline = Instant::now() + within;
+    let Ok(addrs) = addr.to_socket_addrs() else { return false };
+    addrs.into_iter().any(|addr| greets(addr, deadline).unwrap_or(false))
+}
+
+fn greets(addr: SocketAddr, deadline: Instant) -> io::Result<bool> {
+    let left = || match deadline.saturating_duration_since(Instant::now()) {
+        Duration::ZERO => Err(io::Error::from(io::ErrorKind::TimedOut)),
+        left => Ok(left),
+    };
+    let mut stream = TcpStream::connect_timeout(&addr, left()?)?;
+    stream.set_write_timeout(Some(left()?))?;
+    write!(stream, "GET / HTTP/1.1\r\nHost: {addr}\r\nConnection: close\r\n\r\n")?;
+    let mut answer = Vec::new();
+    let mut chunk = [0; 512];
+    while answer.len() < 2048 {
+        stream.set_read_timeout(Some(left()?))?;
+        match stream.read(&mut chunk)? {
+            0 => break,
+            count => answer.extend_from_slice(&chunk[..count]),
+        }
+    }
+    Ok(answer.ends_with(GREETING.as_bytes()))
+}
+
+fn routes() -> Router {
+    Router::new()
+        .route("/", get(|| async { GREETING }))
+        .route("/{room}", get(enter))
+        .fallback(|| async { Refusal::RoomName })
+        .with_state(Arc::new(Rooms::default()))
+}
+
+#[derive(Deserialize)]
+struct Door {
+    key: Option<String>,
+}
+
+/// Takes the place in the room before the upgrade, so that a refusal still has an HTTP status.
+async fn enter(
+    State(rooms): State<Arc<Rooms>>,
+    Path(room): Path<String>,
+    Query(door): Query<Door>,
+    upgrade: WebSocketUpgrade,
+) -> Response {
+    match rooms.enter(&room, door.key.as_deref()) {
+        Ok((seat, inbox)) => {
+            log::info!("{} entered room {room}", seat.peer);
+            let upgrade = upgrade.max_message_size(MESSAGE_BYTES_MAX).max_frame_size(MESSAGE_BYTES_MAX);
+            upgrade.on_upgrade(move |socket| attend(socket, seat, inbox))
+        }
+        Err(refusal) => {
+            log::info!("refused a peer: {refusal}");
+            refusal.into_response()
+        }
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let status = match self {
+            Self::RoomName | Self::KeyTooLong => StatusCode::BAD_REQUEST,
+            Self::WrongKey => StatusCode::FORBIDDEN,
+            Self::Full => StatusCode::SERVICE_UNAVAILABLE,
+        };
+        (status, self.to_string()).into_response()
+    }
+}
+
+/// Serves one peer until it leaves, breaks or falls silent. Dropping the seat tells its room.
+async fn attend(mut socket: WebSocket, seat: Seat, mut inbox: mpsc::Receiver<String>) {
+    loop {
+        tokio::select! {
+            Some(text) = inbox.recv() => {
+                let sent = timeout(SEND_WITHIN, socket.send(Message::Text(text.into()))).await;
+                if !matches!(sent, Ok(Ok(()))) { return }
+            }
+            heard = timeout(SILENCE_MAX, socket.recv()) => match heard {
+                Ok(Some(Ok(message))) => hear(&message, &seat),
+                _ => return,
+            }
+        }
+    }
+}
+
+/// What is not a request is ignored: it harms nobody.
+fn hear(message: &Message, seat: &Seat) {
+    let Message::Text(text) = message else { return };
+    match text.parse::<JsonPeerRequest>() {
+        Ok(PeerRequest::Signal { receiver, data }) => seat.signal(receiver, data),
+        Ok(PeerRequest::KeepAlive) => {}
+        Err(error) => log::debug!("ignored a message from {}: {error}", seat.peer),
+    }
+}
