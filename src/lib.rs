@@ -5,5 +5,9 @@
 pub mod game;
 pub mod scene;
 
+pub mod recording;
+pub mod table;
+
 pub use lockstone_net as net;
 pub use lockstone_sim as sim;
+pub use table::default_table;

@@ -44,12 +44,20 @@ pub fn read<T: DeserializeOwned>(bytes: &[u8], max: usize) -> Result<T, CodecErr
     if bytes.len() > max {
         return Err(CodecError::TooLong { len: bytes.len(), max });
     }
+    match read_first(bytes)? {
+        (value, []) => Ok(value),
+        _ => Err(CodecError::Malformed("bytes left over")),
+    }
+}
+
+/// Decodes the first of several values that stand one behind the other. Returns it and the bytes behind it.
+///
+/// # Errors
+/// [`CodecError`] if the bytes do not begin with such a value.
+pub fn read_first<T: DeserializeOwned>(bytes: &[u8]) -> Result<(T, &[u8]), CodecError> {
     let (value, used) = bincode::serde::decode_from_slice(bytes, config::standard())
         .map_err(|_| CodecError::Malformed("no such value"))?;
-    if used != bytes.len() {
-        return Err(CodecError::Malformed("bytes left over"));
-    }
-    Ok(value)
+    Ok((value, &bytes[used..]))
 }
 
 /// A reused buffer for the fixed-size encoding that checksums are taken of.
