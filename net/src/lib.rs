@@ -1,8 +1,24 @@
 //! The session half of Lockstone: who orders commands into turns, who plays them, and what travels between.
 //!
+//! ```text
+//! command ─► replica ─► link ─► sequencer ─► turn ─► link ─► replica ─► playout ─► Simulation::step
+//! ```
+//!
 //! Everything but the carriers is sans-IO: time and packets are arguments, packets and events are results.
+//!
+//! Reading order: [`party`] is what a game holds, and shows the loop; [`sequencer`] closes ticks, [`replica`] receives them,
+//! [`playout`] says when they are played; [`wire`] is what travels; [`link`] is what carries it.
 
+pub mod limits;
 pub mod link;
+pub mod memory;
+pub mod party;
+pub mod playout;
+pub mod replica;
+pub mod sequencer;
+pub mod stamps;
+pub mod transfer;
+pub mod wire;
 
 #[cfg(feature = "matchbox")]
 pub mod matchbox;
@@ -10,3 +26,4 @@ pub mod matchbox;
 pub mod signaling;
 
 pub use link::{Channel, Link, LinkError, LinkEvent, PeerId};
+pub use party::{Event, Identity, Party, PartyConfig, Settings};

@@ -1,0 +1,98 @@
+//! Every limit of a session in one place. Whatever a peer sends is held against one of these.
+//!
+//! Related limits are asserted at compile time, so that a turn at its largest still fits into a packet.
+
+/// Players of a party, the founder included.
+pub const PLAYERS_MAX: usize = 16;
+
+/// A player's name, in bytes of UTF-8.
+pub const NAME_BYTES_MAX: usize = 64;
+/// A hero as a joiner offers it, encoded.
+pub const HERO_BYTES_MAX: usize = 1_024;
+/// A join as it enters a turn, encoded.
+pub const JOIN_BYTES_MAX: usize = 4_096;
+/// A command, encoded.
+pub const COMMAND_BYTES_MAX: usize = 255;
+/// A simulation's request, encoded.
+pub const REQUEST_BYTES_MAX: usize = 4_096;
+
+/// Commands of one player in one turn. More wait for the next turn.
+pub const COMMANDS_PER_TURN_MAX: usize = 4;
+/// Commands of one player that the sequencer lets wait. More are not taken: their sender offers them again.
+pub const COMMANDS_QUEUED_MAX: usize = 64;
+/// Commands that a replica holds until they are acknowledged. More are refused to the player.
+pub const COMMANDS_PENDING_MAX: usize = 64;
+/// Commands in one report.
+pub const COMMANDS_PER_PACKET_MAX: usize = 32;
+/// Joins in one turn. More wait for the next turn.
+pub const JOINS_PER_TURN_MAX: usize = 4;
+/// Requests in one turn. More wait for the next turn.
+pub const REQUESTS_PER_TURN_MAX: usize = 256;
+/// Requests in one turn, in bytes.
+pub const REQUEST_BYTES_PER_TURN_MAX: usize = 16_384;
+/// Requests that wait for a turn. More are dropped and counted.
+pub const REQUESTS_QUEUED_MAX: usize = 4_096;
+/// Inputs of one turn.
+pub const INPUTS_PER_TURN_MAX: usize =
+    PLAYERS_MAX + JOINS_PER_TURN_MAX + REQUESTS_PER_TURN_MAX + PLAYERS_MAX * COMMANDS_PER_TURN_MAX;
+
+/// Turns with inputs in one packet.
+pub const TURNS_PER_PACKET_MAX: usize = 1_024;
+/// Ticks that one packet closes.
+pub const TICKS_PER_PACKET_MAX: u32 = 4_096;
+/// A packet of turns on the unreliable channel is kept below this, if one turn alone is not larger: it fits a datagram.
+pub const TURN_PACKET_BYTES_MAX: usize = 1_200;
+/// A packet of turns on the reliable channel, for a replica that is far behind.
+pub const BULK_PACKET_BYTES_MAX: usize = 16 * 1_024;
+/// How often a closed turn is sent without being asked for: once, and again in the next packets.
+pub const TURN_SENDS: usize = 3;
+
+/// Ticks that a replica knows ahead of the one that it plays, as while it loads. More are not taken.
+pub const TICKS_AHEAD_MAX: u32 = 16_384;
+/// Bytes of the inputs that a replica knows ahead of the tick that it plays.
+pub const AHEAD_BYTES_MAX: usize = 16 * 1_024 * 1_024;
+/// Ticks that a replica may be behind before the sequencer gives it up.
+pub const TICKS_BEHIND_MAX: u32 = 12_000;
+/// Ticks played in one call of `advance`, so that the caller stays responsive while it catches up.
+pub const TICKS_PER_ADVANCE_MAX: u32 = 64;
+
+/// Checksums in one packet.
+pub const CHECKSUMS_PER_PACKET_MAX: usize = 16;
+/// Checksums kept for comparison with those of other peers.
+pub const CHECKSUMS_KEPT_MAX: usize = 128;
+
+/// A snapshot, encoded.
+pub const SNAPSHOT_BYTES_MAX: usize = 64 * 1_024 * 1_024;
+/// A piece of a snapshot.
+pub const CHUNK_BYTES: usize = 16 * 1_024;
+/// Pieces under way at once.
+pub const CHUNKS_IN_FLIGHT_MAX: usize = 16;
+
+/// Digests that can differ in a refusal.
+pub const DIFFERENCES_MAX: usize = 4;
+/// Packets that a peer may send in a second; half as many again at once. More are dropped and counted.
+pub const PACKETS_PER_S_MAX: u32 = 1_000;
+
+/// The largest packet, in bytes: what every carrier delivers.
+pub const PACKET_BYTES_MAX: usize = 65_536;
+
+/// What a list, a tick or a byte string adds to its content at most, in bytes.
+const FRAME_BYTES_MAX: usize = 16;
+/// A turn at its largest.
+const TURN_BYTES_MAX: usize = PLAYERS_MAX * FRAME_BYTES_MAX
+    + JOINS_PER_TURN_MAX * (NAME_BYTES_MAX + JOIN_BYTES_MAX + FRAME_BYTES_MAX)
+    + REQUEST_BYTES_PER_TURN_MAX
+    + REQUESTS_PER_TURN_MAX * FRAME_BYTES_MAX
+    + PLAYERS_MAX * COMMANDS_PER_TURN_MAX * (COMMAND_BYTES_MAX + FRAME_BYTES_MAX);
+/// What else a packet of turns holds.
+const TURNS_FRAME_BYTES_MAX: usize = 64 + CHECKSUMS_PER_PACKET_MAX * FRAME_BYTES_MAX;
+
+const _: () = assert!(TURN_BYTES_MAX + TURNS_FRAME_BYTES_MAX <= PACKET_BYTES_MAX);
+const _: () = assert!(COMMANDS_PER_PACKET_MAX * (COMMAND_BYTES_MAX + 3) + TURNS_FRAME_BYTES_MAX <= PACKET_BYTES_MAX);
+const _: () = assert!(CHUNK_BYTES + FRAME_BYTES_MAX <= PACKET_BYTES_MAX);
+const _: () = assert!(BULK_PACKET_BYTES_MAX <= PACKET_BYTES_MAX);
+const _: () = assert!(COMMANDS_PER_PACKET_MAX <= COMMANDS_PENDING_MAX);
+const _: () = assert!(COMMANDS_PENDING_MAX <= COMMANDS_QUEUED_MAX);
+const _: () = assert!(REQUEST_BYTES_MAX <= REQUEST_BYTES_PER_TURN_MAX);
+const _: () = assert!(TICKS_PER_PACKET_MAX <= TICKS_AHEAD_MAX);
+const _: () = assert!(TICKS_BEHIND_MAX <= TICKS_AHEAD_MAX);

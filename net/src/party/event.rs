@@ -1,0 +1,208 @@
+//! What a party tells: packets to send, events to read, its phase.
+
+use core::fmt;
+
+use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, Turn};
+
+use crate::link::{Channel, LinkError, PeerId};
+use crate::transfer::TransferError;
+use crate::wire::{LeaveReason, Refusal};
+
+/// A packet to send.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transmit {
+    /// To whom.
+    pub to: PeerId,
+    /// How.
+    pub channel: Channel,
+    /// What.
+    pub bytes: Vec<u8>,
+}
+
+/// What happened. A recording is written from these.
+pub enum Event<S: Simulation> {
+    /// The world is there. Comes before any turn.
+    Started {
+        /// The first turn that will be played.
+        tick: Tick,
+        /// The seed the world was built with.
+        seed: u64,
+        /// This peer's player.
+        player: PlayerId,
+        /// The serialised state at `tick`.
+        snapshot: Vec<u8>,
+    },
+    /// A turn that is not empty was played. Ticks in between had empty turns.
+    Turn {
+        /// The tick it was played at.
+        tick: Tick,
+        /// What entered.
+        turn: Turn<S>,
+    },
+    /// The checksum of the state before the turn of a tick.
+    Checksum {
+        /// The tick.
+        tick: Tick,
+        /// The whole world's.
+        checksum: Checksum,
+    },
+    /// A player is in the world (or was, when this peer joined).
+    PlayerJoined {
+        /// Who.
+        player: PlayerId,
+        /// The player's name.
+        name: String,
+    },
+    /// A player is no longer in the world.
+    PlayerLeft {
+        /// Who.
+        player: PlayerId,
+        /// Why.
+        reason: LeaveReason,
+    },
+    /// A peer's world has become another than this one's. Told once for each peer.
+    Desync {
+        /// Whose: to a replica always the sequencer.
+        player: PlayerId,
+        /// The tick of the first checksums that differed.
+        tick: Tick,
+        /// The newest earlier tick at which they were equal: the fault lies between.
+        agreed: Option<Tick>,
+        /// This peer's checksum.
+        ours: Checksum,
+        /// The other peer's.
+        theirs: Checksum,
+    },
+    /// A joiner was refused: this peer, or one that knocked here.
+    Refused {
+        /// The other side.
+        peer: PeerId,
+        /// The joiner's name, as far as it could be read.
+        name: String,
+        /// Why.
+        refusal: Refusal,
+    },
+    /// The session is over for this peer. The last event.
+    Ended {
+        /// The tick that would have been next.
+        tick: Tick,
+        /// Why.
+        reason: EndReason,
+    },
+}
+
+// A derive would ask for `S: Debug`.
+impl<S: Simulation> fmt::Debug for Event<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Event::Started { tick, seed, player, snapshot } => {
+                write!(f, "started at {tick} as {player}, seed {seed}, {} bytes", snapshot.len())
+            }
+            Event::Turn { tick, turn } => write!(f, "turn {tick}: {turn:?}"),
+            Event::Checksum { tick, checksum } => write!(f, "checksum {tick}: {checksum}"),
+            Event::PlayerJoined { player, name } => write!(f, "{player} joined: {name}"),
+            Event::PlayerLeft { player, reason } => write!(f, "{player} {reason}"),
+            Event::Desync { player, tick, agreed, ours, theirs } => {
+                write!(f, "desync with {player} at {tick} (agreed {agreed:?}): {ours}, theirs {theirs}")
+            }
+            Event::Refused { peer, name, refusal } => write!(f, "refused {name} ({peer}): {refusal}"),
+            Event::Ended { tick, reason } => write!(f, "ended at {tick}: {reason}"),
+        }
+    }
+}
+
+/// Why a session is over for a peer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum EndReason {
+    /// This peer left.
+    Left,
+    /// The sequencer ended the session.
+    SequencerLeft,
+    /// The connection to the sequencer broke, or nothing was heard of it for too long.
+    SequencerLost {
+        /// Whether it fell silent, rather than the connection breaking.
+        silent: bool,
+    },
+    /// The sequencer did not let this peer in.
+    Refused(Refusal),
+    /// The sequencer put this peer out.
+    Removed(LeaveReason),
+    /// Nobody in the room runs a session.
+    NoSession,
+    /// There is a session, but its sequencer cannot be reached from here.
+    Unreachable(PeerId),
+    /// The carrier never let this peer into the room.
+    NotEntered,
+    /// The world did not arrive as it was announced.
+    Transfer(TransferError),
+    /// The world that arrived cannot be read.
+    Snapshot(lockstone_sim::codec::CodecError),
+    /// Loading the world made no progress for too long.
+    LoadTimeout,
+    /// This peer's world had become another than the sequencer's.
+    Desync,
+    /// The link itself ended.
+    Link(LinkError),
+}
+
+impl fmt::Display for EndReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            EndReason::Left => f.write_str("left the session"),
+            EndReason::SequencerLeft => f.write_str("the founder ended the session"),
+            EndReason::SequencerLost { silent: false } => f.write_str("the connection to the founder broke"),
+            EndReason::SequencerLost { silent: true } => f.write_str("the founder was not heard of for too long"),
+            EndReason::Refused(refusal) => write!(f, "not let in: {refusal}"),
+            EndReason::Removed(reason) => write!(f, "put out of the session: this peer {reason}"),
+            EndReason::NoSession => f.write_str("nobody in the room runs a session"),
+            EndReason::Unreachable(peer) => write!(f, "the session's founder {peer} cannot be reached from here"),
+            EndReason::NotEntered => f.write_str("the room did not let this peer in"),
+            EndReason::Transfer(error) => error.fmt(f),
+            EndReason::Snapshot(error) => write!(f, "the world that arrived cannot be read: {error}"),
+            EndReason::LoadTimeout => f.write_str("loading the world made no progress for too long"),
+            EndReason::Desync => f.write_str("this peer's world fell out of step"),
+            EndReason::Link(error) => error.fmt(f),
+        }
+    }
+}
+
+/// How far a party has come.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Phase {
+    /// Looking for the session.
+    Connecting,
+    /// The world is on its way.
+    Loading {
+        /// Bytes that have arrived.
+        bytes: usize,
+        /// All bytes.
+        total: usize,
+    },
+    /// The world is here, and plays what has happened since; then the hero enters.
+    CatchingUp,
+    /// The founder holds tick 0 for other players.
+    Waiting {
+        /// Players that are there.
+        players: usize,
+        /// Players that the founder waits for.
+        needed: usize,
+    },
+    /// In the session, and in step.
+    Playing,
+    /// Over.
+    Ended(EndReason),
+}
+
+/// Why a command was not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CommandError {
+    /// This peer's hero is not in the world.
+    #[error("the hero is not in the world")]
+    NotPlaying,
+    /// The command's encoding is too long.
+    #[error("a command of {0} bytes is too long")]
+    TooLong(usize),
+    /// Too many commands wait for the sequencer.
+    #[error("too many commands wait for the sequencer")]
+    Full,
+}

@@ -1,0 +1,351 @@
+//! The role of a peer that joined: finds the session, loads the world, catches up, and plays turns as they come.
+//!
+//! Its loop is [`Follow::advance`]: play what is due, report what is due.
+
+use core::time::Duration;
+use std::rc::Rc;
+
+use lockstone_sim::{Checksum, PlayerId, Simulation, Tick};
+
+use super::Build;
+use super::comparison::Comparison;
+use super::config::PartyConfig;
+use super::event::{CommandError, EndReason, Event, Phase};
+use super::out::Out;
+use super::stage::Stage;
+use super::stats::{DropReason, Exchange};
+use crate::limits::*;
+use crate::link::{Channel, PeerId};
+use crate::playout::Playout;
+use crate::replica::{Progress, Replica};
+use crate::transfer::SnapshotReceiver;
+use crate::wire::*;
+
+pub(super) struct Follow<S: Simulation> {
+    config: PartyConfig,
+    build: Rc<Build<S>>,
+    hello: Hello,
+    /// When the search for the session began.
+    since: Duration,
+    /// Where the session's sequencer is, as another peer told.
+    elsewhere: Option<PeerId>,
+    session: Option<Session<S>>,
+}
+
+/// The session this peer was let into.
+struct Session<S: Simulation> {
+    sequencer: PeerId,
+    epoch: Epoch,
+    welcome: Welcome,
+    heard: Duration,
+    progressed: Duration,
+    receiver: SnapshotReceiver,
+    replica: Replica,
+    playout: Playout,
+    comparison: Comparison,
+    /// The world, once it is loaded.
+    stage: Option<Stage<S>>,
+    ready_sent: bool,
+}
+
+impl<S: Simulation> Follow<S> {
+    pub fn new(config: PartyConfig, build: Rc<Build<S>>, hello: Hello, now: Duration) -> Self {
+        Follow { config, build, hello, since: now, elsewhere: None, session: None }
+    }
+
+    pub fn stage(&self) -> Option<&Stage<S>> {
+        self.session.as_ref()?.stage.as_ref()
+    }
+
+    pub fn session_epoch(&self) -> Option<Epoch> {
+        self.session.as_ref().map(|session| session.epoch)
+    }
+
+    pub fn phase(&self) -> Phase {
+        let Some(session) = &self.session else { return Phase::Connecting };
+        match &session.stage {
+            None => {
+                let (bytes, total) = session.receiver.progress();
+                Phase::Loading { bytes, total }
+            }
+            Some(stage) if stage.plays() => Phase::Playing,
+            Some(_) => Phase::CatchingUp,
+        }
+    }
+
+    /// A peer can be spoken to: it may run the session.
+    pub fn connected(&mut self, peer: PeerId, out: &mut Out<S>) {
+        if self.session.is_none() {
+            out.reliably(Epoch::default(), peer, &Message::Hello(self.hello.clone()));
+        }
+    }
+
+    /// The carrier lost a peer.
+    pub fn disconnected(&mut self, peer: PeerId, out: &mut Out<S>) {
+        if self.session.as_ref().is_some_and(|session| session.sequencer == peer) {
+            out.end(EndReason::SequencerLost { silent: false });
+        }
+    }
+
+    /// Plays and reports what is due.
+    pub fn advance(&mut self, now: Duration, out: &mut Out<S>) {
+        let settings = self.config.settings();
+        match &mut self.session {
+            Some(session) => {
+                if now >= session.heard + settings.silence_timeout {
+                    return out.end(EndReason::SequencerLost { silent: true });
+                }
+                let playing = session.stage.as_ref().is_some_and(Stage::plays);
+                if !playing && now >= session.progressed + settings.load_timeout {
+                    return out.end(EndReason::LoadTimeout);
+                }
+                session.play(now, settings.stop_on_desync, out);
+                session.report(now, out);
+            }
+            None if now >= self.since + settings.handshake_timeout => {
+                out.end(self.elsewhere.map_or(EndReason::NoSession, EndReason::Unreachable));
+            }
+            None => {}
+        }
+    }
+
+    /// When [`advance`](Follow::advance) has something to do.
+    pub fn wake_at(&self) -> Duration {
+        let settings = self.config.settings();
+        let Some(session) = &self.session else { return self.since + settings.handshake_timeout };
+        let mut at = session.replica.report_at().min(session.heard + settings.silence_timeout);
+        if !session.stage.as_ref().is_some_and(Stage::plays) {
+            at = at.min(session.progressed + settings.load_timeout);
+        }
+        session.next_play_at().map_or(at, |play| at.min(play))
+    }
+
+    /// Takes a message of a peer.
+    pub fn handle(&mut self, from: PeerId, epoch: Epoch, message: Message, now: Duration, out: &mut Out<S>) {
+        // The first epoch is led by the room's first peer: nobody else can answer a hello or welcome anyone.
+        let founder = from.arrival() == 0;
+        match (&mut self.session, message) {
+            (None, Message::Hello(_)) => {}
+            (Some(session), Message::Hello(_)) => {
+                out.reliably(Epoch::default(), from, &Message::Elsewhere(session.sequencer));
+            }
+            (None, Message::Elsewhere(sequencer)) => self.elsewhere = Some(sequencer),
+            (Some(_), Message::Elsewhere(_)) => {}
+            (None, Message::Refusal(refusal)) if founder => {
+                let name = self.hello.name.as_str().to_owned();
+                out.events.push_back(Event::Refused { peer: from, name, refusal: refusal.clone() });
+                out.end(EndReason::Refused(refusal));
+            }
+            (None, Message::Welcome(welcome)) if founder => self.welcomed(from, epoch, welcome, now, out),
+            (Some(session), message) if session.sequencer == from => {
+                session.heard = now;
+                self.told(message, now, out);
+            }
+            _ => out.dropped(DropReason::UnknownPeer),
+        }
+    }
+
+    fn welcomed(&mut self, from: PeerId, epoch: Epoch, welcome: Welcome, now: Duration, out: &mut Out<S>) {
+        let receiver = SnapshotReceiver::new(welcome.snapshot_bytes, welcome.snapshot_digest);
+        self.session = Some(Session {
+            sequencer: from,
+            epoch,
+            heard: now,
+            progressed: now,
+            receiver,
+            replica: Replica::new(welcome.tick, self.config.packet_interval()),
+            playout: Playout::new(self.config.period()),
+            comparison: Comparison::default(),
+            stage: None,
+            ready_sent: false,
+            welcome,
+        });
+        // A world of no bytes is whole already.
+        self.load(out);
+    }
+
+    /// Takes a message of the sequencer.
+    fn told(&mut self, message: Message, now: Duration, out: &mut Out<S>) {
+        let stop = self.config.settings().stop_on_desync;
+        let Some(session) = &mut self.session else { return };
+        match message {
+            Message::Chunk(chunk) if session.stage.is_none() => match session.receiver.take(&chunk) {
+                Ok(received) => {
+                    session.progressed = now;
+                    out.reliably(session.epoch, session.sequencer, &Message::ChunkAck(received));
+                    self.load(out);
+                }
+                Err(error) => out.end(EndReason::Transfer(error)),
+            },
+            Message::Turns(turns) => session.turns(turns, now, stop, out),
+            Message::Desync(DesyncNotice { tick, agreed, ours, theirs }) => {
+                session.differs(DesyncNotice { tick, agreed, ours: theirs, theirs: ours }, false, stop, out);
+            }
+            Message::Removed(LeaveReason::Desync) => out.end(EndReason::Desync),
+            Message::Removed(reason) => out.end(EndReason::Removed(reason)),
+            Message::Ending => out.end(EndReason::SequencerLeft),
+            Message::Refusal(refusal) => out.end(EndReason::Refused(refusal)),
+            _ => out.dropped(DropReason::Unexpected),
+        }
+    }
+
+    /// Sets up the world once all of it is here.
+    fn load(&mut self, out: &mut Out<S>) {
+        let Some(session) = &mut self.session else { return };
+        let bytes = match session.receiver.finish() {
+            Ok(Some(bytes)) => bytes,
+            Ok(None) => return,
+            Err(error) => return out.end(EndReason::Transfer(error)),
+        };
+        let Welcome { player, seed, tick, .. } = session.welcome;
+        let mut simulation = (self.build)(seed);
+        match simulation.decode(&bytes) {
+            Ok(snapshot) => simulation.restore(&snapshot),
+            Err(error) => return out.end(EndReason::Snapshot(error)),
+        }
+        if simulation.tick() != tick {
+            let error = lockstone_sim::codec::CodecError::Malformed("a world of another tick than announced");
+            return out.end(EndReason::Snapshot(error));
+        }
+        let mut stage = Stage::new(simulation, player, self.config.settings().checksum_interval_ticks);
+        out.events.push_back(Event::Started { tick, seed, player, snapshot: bytes });
+        for (player, name) in session.welcome.roster.iter() {
+            stage.roster.insert(*player, name.clone());
+            out.events.push_back(Event::PlayerJoined { player: *player, name: name.as_str().to_owned() });
+        }
+        session.stage = Some(stage);
+    }
+
+    /// Takes a command of this peer's player.
+    pub fn command(&mut self, command: CommandBytes) -> Result<(), CommandError> {
+        let Some(session) = &mut self.session else { return Err(CommandError::NotPlaying) };
+        if !session.stage.as_ref().is_some_and(Stage::plays) {
+            return Err(CommandError::NotPlaying);
+        }
+        session.replica.command(command).map_err(|_| CommandError::Full)
+    }
+
+    /// Leaves the session.
+    pub fn leave(&mut self, out: &mut Out<S>) {
+        if let Some(session) = &self.session {
+            out.reliably(session.epoch, session.sequencer, &Message::Bye(LeaveReason::Left));
+        }
+        out.end(EndReason::Left);
+    }
+
+    pub fn player(&self) -> Option<PlayerId> {
+        self.session.as_ref().map(|session| session.welcome.player)
+    }
+
+    pub fn sequencer(&self) -> Option<PlayerId> {
+        self.session.as_ref().map(|session| session.welcome.sequencer)
+    }
+
+    /// The first tick that is not known here, and commands that are not acknowledged.
+    pub fn reach(&self) -> (Tick, usize) {
+        let replica = self.session.as_ref().map(|session| &session.replica);
+        replica.map_or((Tick(0), 0), |replica| (replica.known(), replica.commands_pending()))
+    }
+
+    /// The figures of the exchange with the sequencer.
+    pub fn exchange(&self, out: &Out<S>) -> Option<Exchange> {
+        let session = self.session.as_ref()?;
+        Some(Exchange {
+            peer: session.sequencer,
+            rtt: session.replica.rtt(),
+            traffic: out.traffic(session.sequencer),
+            checksums_compared: session.comparison.compared,
+            desyncs: session.comparison.desyncs,
+            last_check: session.comparison.last,
+        })
+    }
+}
+
+impl<S: Simulation> Session<S> {
+    fn turns(&mut self, turns: Turns, now: Duration, stop: bool, out: &mut Out<S>) {
+        let checksums = turns.checksums.clone();
+        match self.replica.take_turns(turns, now) {
+            Err(_) => return out.dropped(DropReason::Replayed),
+            Ok(Progress::TooFarAhead) => out.dropped(DropReason::TooFarAhead),
+            Ok(Progress::New(first)) => self.playout.arrived(first, self.replica.known(), now),
+            Ok(Progress::Old | Progress::Gap) => {}
+        }
+        let Some(stage) = &self.stage else { return };
+        let compared = self.comparison.compared;
+        let theirs = checksums.iter();
+        let differing: Vec<_> =
+            theirs.filter_map(|(tick, theirs)| self.comparison.theirs(*tick, *theirs, &stage.checksums)).collect();
+        out.checksums_compared += self.comparison.compared - compared;
+        for notice in differing {
+            self.differs(notice, true, stop, out);
+        }
+    }
+
+    /// When the next turn is to be played, if it is known.
+    fn next_play_at(&self) -> Option<Duration> {
+        let next = self.replica.next();
+        (self.stage.is_some() && next < self.replica.known()).then(|| self.playout.time_of(next)).flatten()
+    }
+
+    /// Plays the turns whose time has come.
+    fn play(&mut self, now: Duration, stop: bool, out: &mut Out<S>) {
+        self.playout.advance(now);
+        for _ in 0..TICKS_PER_ADVANCE_MAX {
+            if self.next_play_at().is_none_or(|at| now < at) {
+                return self.caught_up(out);
+            }
+            let (Some(turn), Some(stage)) = (self.replica.next_turn(), &mut self.stage) else { return };
+            if let Some((tick, checksum)) = stage.play(&turn, out) {
+                self.replica.checksum(tick, checksum);
+                self.compare(tick, checksum, stop, out);
+            }
+            if out.ended.is_some() {
+                return;
+            }
+        }
+    }
+
+    fn compare(&mut self, tick: Tick, checksum: Checksum, stop: bool, out: &mut Out<S>) {
+        let compared = self.comparison.compared;
+        let differing = self.comparison.ours(tick, checksum);
+        out.checksums_compared += self.comparison.compared - compared;
+        if let Some(notice) = differing {
+            self.differs(notice, true, stop, out);
+        }
+    }
+
+    /// Nothing is left to play now: the hero may enter.
+    fn caught_up(&mut self, out: &mut Out<S>) {
+        if self.stage.is_some() && !self.ready_sent {
+            self.ready_sent = true;
+            out.reliably(self.epoch, self.sequencer, &Message::Ready);
+        }
+    }
+
+    fn report(&mut self, now: Duration, out: &mut Out<S>) {
+        if now >= self.replica.report_at() {
+            let report = self.replica.report(now);
+            out.send(self.epoch, self.sequencer, Channel::Unreliable, &Message::Report(report));
+        }
+    }
+
+    /// The worlds have become different: told once, to both sides.
+    fn differs(&mut self, notice: DesyncNotice, found_here: bool, stop: bool, out: &mut Out<S>) {
+        if found_here {
+            out.desyncs += 1;
+        }
+        if core::mem::replace(&mut self.comparison.reported, true) {
+            return;
+        }
+        let player = self.welcome.sequencer;
+        let DesyncNotice { tick, agreed, ours, theirs } = notice;
+        out.events.push_back(Event::Desync { player, tick, agreed, ours, theirs });
+        if found_here {
+            out.reliably(self.epoch, self.sequencer, &Message::Desync(notice));
+        }
+        if stop {
+            out.reliably(self.epoch, self.sequencer, &Message::Bye(LeaveReason::Desync));
+            out.end(EndReason::Desync);
+        }
+    }
+}

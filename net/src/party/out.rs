@@ -1,0 +1,73 @@
+//! What leaves a party: packets, events and counts. Both roles write here; nothing is read back.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use lockstone_sim::Simulation;
+
+use super::event::{EndReason, Event, Transmit};
+use super::stats::{DropReason, Drops, Traffic};
+use crate::link::{Channel, PeerId};
+use crate::wire::{self, Epoch, Message};
+
+pub(super) struct Out<S: Simulation> {
+    pub transmits: VecDeque<Transmit>,
+    pub events: VecDeque<Event<S>>,
+    pub ended: Option<EndReason>,
+    pub drops: Drops,
+    pub total: Traffic,
+    pub checksums_compared: u64,
+    pub desyncs: u64,
+    peers: BTreeMap<PeerId, Traffic>,
+}
+
+impl<S: Simulation> Out<S> {
+    pub fn new() -> Self {
+        Out {
+            transmits: VecDeque::new(),
+            events: VecDeque::new(),
+            ended: None,
+            drops: Drops::default(),
+            total: Traffic::default(),
+            checksums_compared: 0,
+            desyncs: 0,
+            peers: BTreeMap::new(),
+        }
+    }
+
+    pub fn send(&mut self, epoch: Epoch, to: PeerId, channel: Channel, message: &Message) {
+        let bytes = wire::encode(epoch, message);
+        for traffic in [&mut self.total, self.peers.entry(to).or_default()] {
+            traffic.packets_out += 1;
+            traffic.bytes_out += bytes.len() as u64;
+        }
+        self.transmits.push_back(Transmit { to, channel, bytes });
+    }
+
+    pub fn reliably(&mut self, epoch: Epoch, to: PeerId, message: &Message) {
+        self.send(epoch, to, Channel::Reliable, message);
+    }
+
+    pub fn received(&mut self, from: PeerId, bytes: usize) {
+        for traffic in [&mut self.total, self.peers.entry(from).or_default()] {
+            traffic.packets_in += 1;
+            traffic.bytes_in += bytes as u64;
+        }
+    }
+
+    pub fn traffic(&self, peer: PeerId) -> Traffic {
+        self.peers.get(&peer).copied().unwrap_or_default()
+    }
+
+    pub fn forget(&mut self, peer: PeerId) {
+        self.peers.remove(&peer);
+    }
+
+    pub fn dropped(&mut self, reason: DropReason) {
+        self.drops.add(reason, 1);
+    }
+
+    /// The session is over for this peer; the first reason counts.
+    pub fn end(&mut self, reason: EndReason) {
+        self.ended.get_or_insert(reason);
+    }
+}

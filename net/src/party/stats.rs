@@ -1,0 +1,145 @@
+//! Figures of a running party, for screens, tables and tests.
+
+use core::time::Duration;
+use std::collections::BTreeMap;
+
+use lockstone_sim::{PlayerId, Tick};
+
+use crate::link::PeerId;
+
+/// Packets and their payload.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Payload received.
+    pub bytes_in: u64,
+    /// Payload sent.
+    pub bytes_out: u64,
+    /// Packets received.
+    pub packets_in: u64,
+    /// Packets sent.
+    pub packets_out: u64,
+}
+
+/// Why something from a peer was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DropReason {
+    /// A packet that is not a message.
+    Malformed,
+    /// A packet longer than any message.
+    Oversized,
+    /// A packet of another epoch.
+    StaleEpoch,
+    /// A packet that had come before.
+    Replayed,
+    /// A packet of a peer that has no part in the session.
+    UnknownPeer,
+    /// A packet beyond the rate that a peer may send.
+    OverRate,
+    /// A message that has no place in the session's present phase.
+    Unexpected,
+    /// An acknowledgement of what was never sent.
+    ForgedAck,
+    /// Turns beyond what may be kept ahead.
+    TooFarAhead,
+    /// A command that is none.
+    BadCommand,
+    /// A command beyond what may wait.
+    CommandFlood,
+    /// A command, join or request in a turn that this peer cannot read.
+    BadInput,
+    /// A request of the simulation beyond what may wait.
+    RequestFlood,
+}
+
+/// What was dropped, counted by reason.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Drops(BTreeMap<DropReason, u64>);
+
+impl Drops {
+    pub(super) fn add(&mut self, reason: DropReason, n: u64) {
+        if n > 0 {
+            *self.0.entry(reason).or_default() += n;
+        }
+    }
+
+    /// How often for a reason.
+    pub fn of(&self, reason: DropReason) -> u64 {
+        self.0.get(&reason).copied().unwrap_or(0)
+    }
+
+    /// How often in all.
+    pub fn total(&self) -> u64 {
+        self.0.values().sum()
+    }
+
+    /// Each reason that occurred.
+    pub fn iter(&self) -> impl Iterator<Item = (DropReason, u64)> + '_ {
+        self.0.iter().map(|(reason, n)| (*reason, *n))
+    }
+}
+
+/// The last comparison of checksums with a peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SyncCheck {
+    /// The tick compared.
+    pub tick: Tick,
+    /// Whether both were equal.
+    pub equal: bool,
+}
+
+/// One player of the session, as this peer sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlayerStats {
+    /// Who.
+    pub player: PlayerId,
+    /// The player's name.
+    pub name: String,
+    /// Whether it is this peer's own player.
+    pub own: bool,
+    /// Whether its peer closes ticks.
+    pub sequencer: bool,
+    /// Figures of the direct exchange, if this peer exchanges packets with that player's.
+    pub exchange: Option<Exchange>,
+}
+
+/// Figures of the exchange with one peer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exchange {
+    /// The peer.
+    pub peer: PeerId,
+    /// The smoothed round-trip time, once measured.
+    pub rtt: Option<Duration>,
+    /// Packets and payload.
+    pub traffic: Traffic,
+    /// Checksums compared.
+    pub checksums_compared: u64,
+    /// Of them, how many differed.
+    pub desyncs: u64,
+    /// The newest comparison.
+    pub last_check: Option<SyncCheck>,
+}
+
+/// Figures of a party.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// This peer's player, once it is let in.
+    pub player: Option<PlayerId>,
+    /// The next tick to play.
+    pub tick: Tick,
+    /// The first tick whose turn is not known here.
+    pub known: Tick,
+    /// Each player in the world.
+    pub players: Vec<PlayerStats>,
+    /// Commands given by this peer's player.
+    pub commands_sent: u64,
+    /// Of them, how many the sequencer is not known to have.
+    pub commands_pending: usize,
+    /// Packets and payload with all peers, past ones included.
+    pub traffic: Traffic,
+    /// Checksums compared with all peers, past ones included.
+    pub checksums_compared: u64,
+    /// Of them, how many differed.
+    pub desyncs: u64,
+    /// What was dropped.
+    pub drops: Drops,
+}

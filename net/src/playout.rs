@@ -1,0 +1,121 @@
+//! When a turn that has arrived is played: an adaptive jitter buffer.
+//!
+//! Turn `t` is played at `base + t × period`. The base is such that, in the recent past, no turn would have come too late for it, with
+//! a small margin. It follows slowly, so that the world runs at most a tenth faster or slower; a backlog beyond what the network's
+//! jitter explains (a stall, a join) is played at once.
+//!
+//! The idea is that of audio playout: Ramjee, Kurose, Towsley, Schulzrinne, "Adaptive playout mechanisms for packetized audio
+//! applications in wide-area networks" (1994), with the window's maximum in place of a filtered estimate.
+
+use core::time::Duration;
+
+use lockstone_sim::Tick;
+
+/// The window in which lateness is remembered, in buckets.
+const BUCKETS: usize = 16;
+const BUCKET_US: i64 = 250_000;
+/// Added to the greatest lateness seen.
+const MARGIN_US: i64 = 10_000;
+/// Lateness beyond this, against the fastest packet of the window, is an outage rather than jitter.
+const JITTER_MAX_US: i64 = 1_000_000;
+/// A base later than its target by more than this is put right at once.
+const HURRY_US: i64 = 400_000;
+/// The base moves by at most one part in this many of the time that passes.
+const SLEW: i64 = 10;
+
+/// Decides when turns are played. All times are microseconds from the caller's arbitrary start.
+#[derive(Debug)]
+pub struct Playout {
+    period_us: i64,
+    base: Option<i64>,
+    settled_at: i64,
+    buckets: [Bucket; BUCKETS],
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Bucket {
+    number: i64,
+    /// The latest that a turn became known, less its own time.
+    latest: Option<i64>,
+    /// The earliest that a packet told of its newest turn, less that turn's time.
+    earliest: i64,
+}
+
+impl Playout {
+    /// For ticks of a period.
+    pub fn new(period: Duration) -> Playout {
+        let empty = Bucket { number: i64::MIN, latest: None, earliest: 0 };
+        Playout { period_us: micros(period), base: None, settled_at: 0, buckets: [empty; BUCKETS] }
+    }
+
+    /// The turns from `first` until before `end` became known.
+    pub fn arrived(&mut self, first: Tick, end: Tick, now: Duration) {
+        let now = micros(now);
+        let earliest = now - self.offset(end);
+        let lateness = now - self.offset(first);
+        self.note(now, None, earliest);
+        let fastest = self.window(now).map(|bucket| bucket.earliest).min().unwrap_or(earliest);
+        if lateness - fastest <= JITTER_MAX_US {
+            self.note(now, Some(lateness), earliest);
+        }
+        if self.base.is_some_and(|base| base < lateness) {
+            // Too late: the world stood still, and goes on from here.
+            self.base = Some(lateness);
+        }
+        self.settle(now);
+    }
+
+    /// Lets time pass.
+    pub fn advance(&mut self, now: Duration) {
+        self.settle(micros(now));
+    }
+
+    /// When the turn of a tick is to be played; `None` as long as nothing arrived.
+    pub fn time_of(&self, tick: Tick) -> Option<Duration> {
+        let at = self.base? + self.offset(tick);
+        Some(Duration::from_micros(at.max(0).unsigned_abs()))
+    }
+
+    fn settle(&mut self, now: i64) {
+        let Some(target) = self.target(now) else { return };
+        let step_max = (now - self.settled_at).max(0) / SLEW;
+        // A step below one unit would be lost: time is left to add up.
+        let settled = step_max > 0 || self.base.is_none();
+        let base = self.base.unwrap_or(target);
+        let ahead = target - base;
+        self.base = Some(if -ahead > HURRY_US { target } else { base + ahead.clamp(-step_max, step_max) });
+        if settled {
+            self.settled_at = now;
+        }
+    }
+
+    /// Where the base should be; `None` if nothing arrived lately.
+    fn target(&self, now: i64) -> Option<i64> {
+        let fastest = self.window(now).map(|bucket| bucket.earliest).min()?;
+        let latest = self.window(now).filter_map(|bucket| bucket.latest).max().unwrap_or(fastest);
+        Some((latest + MARGIN_US).min(fastest + JITTER_MAX_US))
+    }
+
+    fn note(&mut self, now: i64, latest: Option<i64>, earliest: i64) {
+        let number = now / BUCKET_US;
+        let bucket = &mut self.buckets[number.unsigned_abs() as usize % BUCKETS];
+        if bucket.number != number {
+            *bucket = Bucket { number, latest, earliest };
+        }
+        bucket.latest = bucket.latest.max(latest);
+        bucket.earliest = bucket.earliest.min(earliest);
+    }
+
+    fn window(&self, now: i64) -> impl Iterator<Item = &Bucket> {
+        let newest = now / BUCKET_US;
+        self.buckets.iter().filter(move |bucket| (newest - BUCKETS as i64..=newest).contains(&bucket.number))
+    }
+
+    fn offset(&self, tick: Tick) -> i64 {
+        i64::from(tick.0) * self.period_us
+    }
+}
+
+fn micros(time: Duration) -> i64 {
+    i64::try_from(time.as_micros()).unwrap_or(i64::MAX / 4)
+}

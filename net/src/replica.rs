@@ -1,0 +1,226 @@
+//! The receiving end of turns: which are known, which commands wait for the sequencer, and when to report.
+//!
+//! ```text
+//! Turns packet ─► take_turns ─► next_turn ─► simulation        command, checksum ─► report ─► Report packet
+//! ```
+//!
+//! With nothing pending a replica sends at most 4 packets a second. Time is an argument.
+
+use core::time::Duration;
+use std::collections::{BTreeMap, VecDeque};
+
+use lockstone_sim::{Checksum, Tick};
+
+use crate::limits::*;
+use crate::stamps::{Repeated, Stamps};
+use crate::wire::{CommandBytes, RawInput, RawTurn, Report, Turns};
+
+/// Between two reports when nothing is pending and nothing is new.
+const KEEP_ALIVE: Duration = Duration::from_millis(500);
+/// Between two reports when nothing is pending but a checksum waits.
+const REPORT_PAUSE_MIN: Duration = Duration::from_millis(250);
+/// Between two reports that ask for the same turn.
+const ASK_PAUSE_MIN: Duration = Duration::from_millis(100);
+
+/// The receiving end of a sequencer's feed.
+#[derive(Debug)]
+pub struct Replica {
+    stamps: Stamps,
+    /// The first tick whose turn is not known, and the next to hand out.
+    known: Tick,
+    next: Tick,
+    turns: BTreeMap<Tick, RawTurn>,
+    ahead_bytes: usize,
+    missing: bool,
+    asked_at: Option<Duration>,
+    first_command: u32,
+    commands: VecDeque<CommandBytes>,
+    commands_unsent: bool,
+    commands_sent_at: Duration,
+    /// How long the sequencer may take to acknowledge, besides the round trip.
+    answer_delay: Duration,
+    checksums: VecDeque<(Tick, Checksum)>,
+    reported_at: Option<Duration>,
+}
+
+/// What a packet of turns brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// Turns from this tick on are now known.
+    New(Tick),
+    /// Nothing that was not known.
+    Old,
+    /// Something that does not join up with what is known; it was dropped and is asked for.
+    Gap,
+    /// More than may be kept ahead of the tick that is played; it was dropped and will come again.
+    TooFarAhead,
+}
+
+/// The player gave more commands than the sequencer acknowledges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Full;
+
+impl Replica {
+    /// For a world whose next turn is that of tick `from`. `answer_delay` is the time between two packets of the sequencer.
+    pub fn new(from: Tick, answer_delay: Duration) -> Replica {
+        Replica {
+            stamps: Stamps::default(),
+            known: from,
+            next: from,
+            turns: BTreeMap::new(),
+            ahead_bytes: 0,
+            missing: false,
+            asked_at: None,
+            first_command: 0,
+            commands: VecDeque::new(),
+            commands_unsent: false,
+            commands_sent_at: Duration::ZERO,
+            answer_delay,
+            checksums: VecDeque::new(),
+            reported_at: None,
+        }
+    }
+
+    /// Takes a packet of turns.
+    ///
+    /// # Errors
+    /// [`Repeated`] if the packet had come before.
+    pub fn take_turns(&mut self, packet: Turns, now: Duration) -> Result<Progress, Repeated> {
+        self.stamps.take(packet.stamp, now)?;
+        self.acknowledge(packet.commands_taken);
+        if packet.from > self.known {
+            self.missing = true;
+            return Ok(Progress::Gap);
+        }
+        if packet.end() <= self.known {
+            return Ok(Progress::Old);
+        }
+        let bytes: usize = packet.turns.iter().map(|(_, turn)| weight(turn)).sum();
+        if packet.end().since(self.next) > TICKS_AHEAD_MAX || self.ahead_bytes + bytes > AHEAD_BYTES_MAX {
+            return Ok(Progress::TooFarAhead);
+        }
+        let first = self.known;
+        self.known = packet.end();
+        self.missing = false;
+        self.asked_at = None;
+        for (after, turn) in packet.turns.into_vec() {
+            let tick = packet.from.plus(after);
+            if tick >= first {
+                self.ahead_bytes += weight(&turn);
+                self.turns.insert(tick, turn);
+            }
+        }
+        Ok(Progress::New(first))
+    }
+
+    fn acknowledge(&mut self, taken: u32) {
+        // A number beyond what was sent can only be forged: ignored.
+        let acknowledged = taken.saturating_sub(self.first_command) as usize;
+        if acknowledged > 0 && acknowledged <= self.commands.len() {
+            self.commands.drain(..acknowledged);
+            self.first_command = taken;
+        }
+    }
+
+    /// The first tick whose turn is not known.
+    pub fn known(&self) -> Tick {
+        self.known
+    }
+
+    /// The tick whose turn [`next_turn`](Replica::next_turn) hands out next.
+    pub fn next(&self) -> Tick {
+        self.next
+    }
+
+    /// Hands out the next turn, if it is known.
+    pub fn next_turn(&mut self) -> Option<Vec<RawInput>> {
+        if self.next >= self.known {
+            return None;
+        }
+        let turn = self.turns.remove(&self.next).map(RawTurn::into_vec).unwrap_or_default();
+        self.ahead_bytes -= weight(&turn);
+        self.next = self.next.next();
+        Some(turn)
+    }
+
+    /// Takes a command of the player; it is in every report until the sequencer has it.
+    ///
+    /// # Errors
+    /// [`Full`] if [`COMMANDS_PENDING_MAX`] wait already.
+    pub fn command(&mut self, command: CommandBytes) -> Result<(), Full> {
+        if self.commands.len() == COMMANDS_PENDING_MAX {
+            return Err(Full);
+        }
+        self.commands.push_back(command);
+        self.commands_unsent = true;
+        Ok(())
+    }
+
+    /// How many commands the sequencer is not known to have.
+    pub fn commands_pending(&self) -> usize {
+        self.commands.len()
+    }
+
+    /// Notes a checksum of this peer's world for the next report.
+    pub fn checksum(&mut self, tick: Tick, checksum: Checksum) {
+        if self.checksums.len() == CHECKSUMS_PER_PACKET_MAX {
+            self.checksums.pop_front();
+        }
+        self.checksums.push_back((tick, checksum));
+    }
+
+    /// The smoothed round-trip time, once measured.
+    pub fn rtt(&self) -> Option<Duration> {
+        self.stamps.rtt()
+    }
+
+    /// When the next report is due.
+    pub fn report_at(&self) -> Duration {
+        let Some(reported_at) = self.reported_at else { return Duration::ZERO };
+        let mut at = reported_at + KEEP_ALIVE;
+        if !self.checksums.is_empty() {
+            at = at.min(reported_at + REPORT_PAUSE_MIN);
+        }
+        if self.commands_unsent {
+            at = Duration::ZERO;
+        } else if !self.commands.is_empty() {
+            at = at.min(self.commands_sent_at + self.stamps.timeout() + self.answer_delay);
+        }
+        if self.missing {
+            let pause = self.stamps.timeout().max(ASK_PAUSE_MIN);
+            at = at.min(self.asked_at.map_or(Duration::ZERO, |asked| asked + pause));
+        }
+        at
+    }
+
+    /// The next report.
+    pub fn report(&mut self, now: Duration) -> Report {
+        self.reported_at = Some(now);
+        if self.missing {
+            self.asked_at = Some(now);
+        }
+        self.commands_unsent = false;
+        self.commands_sent_at = now;
+        let commands: Vec<_> = self.commands.iter().take(COMMANDS_PER_PACKET_MAX).cloned().collect();
+        let checksums: Vec<_> = self.checksums.drain(..).collect();
+        Report {
+            stamp: self.stamps.stamp(now),
+            known: self.known,
+            missing: self.missing,
+            first_command: self.first_command,
+            commands: commands.try_into().expect("no more are taken"),
+            checksums: checksums.try_into().expect("no more are kept"),
+        }
+    }
+}
+
+/// What a turn costs to keep, in bytes.
+fn weight(turn: &[RawInput]) -> usize {
+    let content = |input: &RawInput| match input {
+        RawInput::Command(_, bytes) => bytes.len(),
+        RawInput::Join(_, name, bytes) => name.as_str().len() + bytes.len(),
+        RawInput::Leave(..) => 0,
+        RawInput::Request(bytes) => bytes.len(),
+    };
+    turn.iter().map(|input| size_of::<RawInput>() + content(input)).sum()
+}

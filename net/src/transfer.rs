@@ -1,0 +1,117 @@
+//! A snapshot on its way to a joiner: pieces on the reliable channel, under a window, because carriers have no back-pressure.
+
+use std::sync::Arc;
+
+use crate::limits::{CHUNK_BYTES, CHUNKS_IN_FLIGHT_MAX};
+use crate::wire::Bytes;
+
+/// The sending side.
+#[derive(Debug)]
+pub struct SnapshotSender {
+    bytes: Arc<[u8]>,
+    sent: usize,
+    acknowledged: usize,
+}
+
+/// More was acknowledged than had been sent, or less than before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BadAck;
+
+impl SnapshotSender {
+    /// For a serialised snapshot.
+    pub fn new(bytes: Arc<[u8]>) -> SnapshotSender {
+        SnapshotSender { bytes, sent: 0, acknowledged: 0 }
+    }
+
+    /// The next piece, if the window allows one.
+    pub fn next_chunk(&mut self) -> Option<Bytes<CHUNK_BYTES>> {
+        let in_flight = self.sent - self.acknowledged;
+        if self.sent == self.bytes.len() || in_flight >= CHUNKS_IN_FLIGHT_MAX * CHUNK_BYTES {
+            return None;
+        }
+        let end = self.bytes.len().min(self.sent + CHUNK_BYTES);
+        let chunk = self.bytes[self.sent..end].to_vec();
+        self.sent = end;
+        Some(chunk.try_into().expect("a chunk is no longer than a chunk"))
+    }
+
+    /// Takes note of what has arrived, in bytes from the start.
+    ///
+    /// # Errors
+    /// [`BadAck`] if that cannot be; then nothing is noted.
+    pub fn acknowledge(&mut self, received: u32) -> Result<(), BadAck> {
+        let received = received as usize;
+        if received > self.sent || received < self.acknowledged {
+            return Err(BadAck);
+        }
+        self.acknowledged = received;
+        Ok(())
+    }
+
+    /// Whether everything has arrived.
+    pub fn done(&self) -> bool {
+        self.acknowledged == self.bytes.len()
+    }
+}
+
+/// The receiving side.
+#[derive(Debug)]
+pub struct SnapshotReceiver {
+    bytes: Vec<u8>,
+    total: usize,
+    digest: u128,
+}
+
+/// What came is not the snapshot that was announced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TransferError {
+    /// More bytes than announced, or an empty piece.
+    #[error("the snapshot does not have the announced length")]
+    Length,
+    /// The bytes are others than announced.
+    #[error("the snapshot arrived damaged")]
+    Digest,
+}
+
+impl SnapshotReceiver {
+    /// For a snapshot of a length and xxh3-128. Memory is taken only as pieces come.
+    pub fn new(total: u32, digest: u128) -> SnapshotReceiver {
+        SnapshotReceiver { bytes: Vec::new(), total: total as usize, digest }
+    }
+
+    /// Takes the next piece. Returns how many bytes have arrived, which is what to acknowledge.
+    ///
+    /// # Errors
+    /// [`TransferError::Length`] if the piece is empty or goes beyond the end.
+    pub fn take(&mut self, chunk: &[u8]) -> Result<u32, TransferError> {
+        if chunk.is_empty() || self.bytes.len() + chunk.len() > self.total {
+            return Err(TransferError::Length);
+        }
+        self.bytes.extend_from_slice(chunk);
+        Ok(self.bytes.len() as u32)
+    }
+
+    /// Bytes that have arrived, and all bytes.
+    pub fn progress(&self) -> (usize, usize) {
+        (self.bytes.len(), self.total)
+    }
+
+    /// The snapshot, once it is whole.
+    ///
+    /// # Errors
+    /// [`TransferError::Digest`] if it is whole but another.
+    pub fn finish(&mut self) -> Result<Option<Vec<u8>>, TransferError> {
+        if self.bytes.len() < self.total {
+            return Ok(None);
+        }
+        if digest(&self.bytes) != self.digest {
+            return Err(TransferError::Digest);
+        }
+        Ok(Some(core::mem::take(&mut self.bytes)))
+    }
+}
+
+/// A snapshot's digest on the wire: xxh3-128 with seed 0.
+pub fn digest(bytes: &[u8]) -> u128 {
+    xxhash_rust::xxh3::xxh3_128(bytes)
+}

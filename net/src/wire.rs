@@ -1,0 +1,371 @@
+//! What travels between peers: the messages, their bytes, and the checks that every packet passes before anyone looks at it.
+//!
+//! Commands, heroes, joins and requests are byte strings here; the session knows their types. `PROTOCOL.md` describes the bytes.
+//! Decoding never panics, never reserves more than the packet can justify, and leaves no byte unread.
+
+mod bounded;
+
+pub use bounded::{Bytes, List, Name, TooMany};
+
+use core::fmt;
+use lockstone_sim::codec::{self, CodecError};
+use lockstone_sim::{Checksum, PlayerId, Tick};
+use serde::{Deserialize, Serialize};
+
+use crate::limits::*;
+use crate::link::PeerId;
+
+/// The version of this wire format. Peers with different ones refuse each other.
+pub const PROTOCOL_VERSION: u32 = 1;
+
+/// Which sequencer of a session closes ticks: 0 for the founder, one more after each takeover.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Epoch(pub u32);
+
+/// A command, encoded.
+pub type CommandBytes = Bytes<COMMAND_BYTES_MAX>;
+/// The inputs of a turn, in the order in which they are applied: leaves, joins, requests, then commands by player and number.
+pub type RawTurn = List<RawInput, INPUTS_PER_TURN_MAX>;
+/// Checksums by tick.
+pub type Checksums = List<(Tick, Checksum), CHECKSUMS_PER_PACKET_MAX>;
+
+/// One thing that peers say to each other.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Message {
+    /// Joiner to everyone it connects to, reliable: may I join?
+    Hello(Hello),
+    /// Sequencer to joiner, reliable: no, and why. The last message of a session with this peer.
+    Refusal(Refusal),
+    /// Replica to joiner, reliable: the sequencer is someone else.
+    Elsewhere(PeerId),
+    /// Sequencer to joiner, reliable: yes. The snapshot follows in chunks.
+    Welcome(Welcome),
+    /// Sequencer to joiner, reliable: the next piece of the snapshot.
+    Chunk(Bytes<CHUNK_BYTES>),
+    /// Joiner to sequencer, reliable: how many bytes of the snapshot have arrived.
+    ChunkAck(u32),
+    /// Joiner to sequencer, reliable: caught up; the hero may enter.
+    Ready,
+    /// Sequencer to replica: closed ticks. Reliable only if a replica is too far behind for one packet.
+    Turns(Turns),
+    /// Replica to sequencer, unreliable: commands, acknowledgements and checksums.
+    Report(Report),
+    /// Between sequencer and replica, reliable: our checksums differ.
+    Desync(DesyncNotice),
+    /// Replica to sequencer, reliable: this player leaves.
+    Bye(LeaveReason),
+    /// Sequencer to replica, reliable: you are out of the session.
+    Removed(LeaveReason),
+    /// Sequencer to replica, reliable: the session ends.
+    Ending,
+}
+
+/// A joiner presents itself.
+///
+/// Its first field and its place in [`Message`] never change, so that peers of different versions can tell each other so.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Hello {
+    /// The joiner's [`PROTOCOL_VERSION`].
+    pub protocol: u32,
+    /// What must be equal on all peers.
+    pub digests: Digests,
+    /// The player's name.
+    pub name: Name,
+    /// The player's hero, encoded.
+    pub hero: Bytes<HERO_BYTES_MAX>,
+}
+
+/// What must be equal on all peers, as digests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Digests {
+    /// Of the rules: the code that steps the simulation.
+    pub rules: u64,
+    /// Of the random table.
+    pub table: u128,
+    /// Of the configuration: the game's and the session's.
+    pub config: u64,
+}
+
+/// Why a joiner is refused. Its bytes never change, as those of [`Hello`]'s start.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Refusal {
+    /// The peers are not of the same build or settings.
+    Different(List<Difference, DIFFERENCES_MAX>),
+    /// All places are taken.
+    Full {
+        /// How many places there are.
+        players_max: u16,
+    },
+    /// The simulation cannot read the hero.
+    Hero,
+}
+
+/// Something that differs between two peers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Difference {
+    /// What.
+    pub what: Subject,
+    /// The session's value.
+    pub session: u128,
+    /// The joiner's value.
+    pub joiner: u128,
+}
+
+/// What peers must have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Subject {
+    /// The version of the wire format.
+    Protocol,
+    /// The code that steps the simulation.
+    Rules,
+    /// The random table.
+    Table,
+    /// The configuration.
+    Config,
+}
+
+/// A joiner is let in.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Welcome {
+    /// The player that the joiner will be.
+    pub player: PlayerId,
+    /// The sequencer's own player.
+    pub sequencer: PlayerId,
+    /// The seed that the world is built with.
+    pub seed: u64,
+    /// The tick of the snapshot: the first turn to play on it.
+    pub tick: Tick,
+    /// The snapshot's length.
+    pub snapshot_bytes: u32,
+    /// The snapshot's xxh3-128.
+    pub snapshot_digest: u128,
+    /// The players in the snapshot.
+    pub roster: List<(PlayerId, Name), PLAYERS_MAX>,
+}
+
+/// A packet's number and the answer to the newest packet from the other side, from which both learn the round-trip time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stamp {
+    /// Counts the packets of one direction.
+    pub number: u32,
+    /// The newest packet of the other direction, if it was not echoed before.
+    pub echo: Option<Echo>,
+}
+
+/// The answer to a numbered packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Echo {
+    /// The packet's number.
+    pub number: u32,
+    /// How long ago it had arrived, in milliseconds.
+    pub held_ms: u16,
+}
+
+/// Closed ticks. All turns from `from` on, `ticks` of them, are in here: those not listed are empty.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Turns {
+    /// Number and echo.
+    pub stamp: Stamp,
+    /// The first tick that this packet tells of.
+    pub from: Tick,
+    /// How many ticks it tells of.
+    pub ticks: u32,
+    /// The turns that are not empty: ticks after `from`, ascending.
+    pub turns: List<(u32, RawTurn), TURNS_PER_PACKET_MAX>,
+    /// How many of the replica's commands have been taken.
+    pub commands_taken: u32,
+    /// The sequencer's newest checksums.
+    pub checksums: Checksums,
+}
+
+/// One input of a turn, as bytes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum RawInput {
+    /// A player's command.
+    Command(PlayerId, CommandBytes),
+    /// A player enters.
+    Join(PlayerId, Name, Bytes<JOIN_BYTES_MAX>),
+    /// A player is gone.
+    Leave(PlayerId, LeaveReason),
+    /// The simulation's own request.
+    Request(Bytes<REQUEST_BYTES_MAX>),
+}
+
+/// Why a player is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum LeaveReason {
+    /// The player left.
+    Left,
+    /// The connection broke.
+    Lost,
+    /// Nothing was heard for too long.
+    Silent,
+    /// The peer fell too far behind.
+    TooSlow,
+    /// The peer's world had become another.
+    Desync,
+}
+
+impl fmt::Display for LeaveReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            LeaveReason::Left => "left",
+            LeaveReason::Lost => "lost the connection",
+            LeaveReason::Silent => "was not heard of for too long",
+            LeaveReason::TooSlow => "fell too far behind",
+            LeaveReason::Desync => "fell out of step",
+        })
+    }
+}
+
+/// What a replica tells the sequencer.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// Number and echo.
+    pub stamp: Stamp,
+    /// The first tick whose turn has not arrived.
+    pub known: Tick,
+    /// Whether something after `known` has arrived, so that `known` must be sent again.
+    pub missing: bool,
+    /// The number of the first command in here. Numbers start at 0.
+    pub first_command: u32,
+    /// Commands that are not known to be taken.
+    pub commands: List<CommandBytes, COMMANDS_PER_PACKET_MAX>,
+    /// The replica's newest checksums.
+    pub checksums: Checksums,
+}
+
+/// Two checksums that should be equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DesyncNotice {
+    /// The tick of both.
+    pub tick: Tick,
+    /// The newest earlier tick at which both were equal, if they were compared before.
+    pub agreed: Option<Tick>,
+    /// The sender's.
+    pub ours: Checksum,
+    /// The receiver's.
+    pub theirs: Checksum,
+}
+
+/// Why a packet was not understood.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WireError {
+    /// Longer than any packet.
+    #[error("a packet of {len} bytes, where at most {PACKET_BYTES_MAX} are allowed")]
+    Oversized {
+        /// How long.
+        len: usize,
+    },
+    /// Not a message.
+    #[error("not a message: {0}")]
+    Malformed(#[from] CodecError),
+    /// A message that contradicts itself.
+    #[error("a message that contradicts itself: {0}")]
+    Inconsistent(&'static str),
+}
+
+/// The bytes of a message.
+pub fn encode(epoch: Epoch, message: &Message) -> Vec<u8> {
+    codec::compact(&(epoch, message))
+}
+
+/// Reads a packet.
+///
+/// # Errors
+/// [`WireError`] if it is not exactly one message whose parts fit together.
+pub fn decode(packet: &[u8]) -> Result<(Epoch, Message), WireError> {
+    if packet.len() > PACKET_BYTES_MAX {
+        return Err(WireError::Oversized { len: packet.len() });
+    }
+    let (epoch, message) = codec::read(packet, PACKET_BYTES_MAX)?;
+    match &message {
+        Message::Turns(turns) => turns.check()?,
+        Message::Welcome(welcome) => welcome.check()?,
+        _ => {}
+    }
+    Ok((epoch, message))
+}
+
+/// The protocol version in a packet that may be a [`Hello`] of another version, whatever follows there.
+pub fn hello_version(packet: &[u8]) -> Option<u32> {
+    // The epoch of a hello is 0, its tag is 0: one byte each.
+    let rest = packet.strip_prefix(&[0, 0])?;
+    let len = match rest.first()? {
+        0..=250 => 1,
+        251 => 3,
+        252 => 5,
+        _ => return None,
+    };
+    codec::read(rest.get(..len)?, len).ok()
+}
+
+impl Turns {
+    fn check(&self) -> Result<(), WireError> {
+        if self.ticks > TICKS_PER_PACKET_MAX || self.from.0.checked_add(self.ticks).is_none() {
+            return Err(WireError::Inconsistent("too many ticks"));
+        }
+        let ascending = self.turns.windows(2).all(|pair| pair[0].0 < pair[1].0);
+        let inside = self.turns.last().is_none_or(|(after, _)| *after < self.ticks);
+        if !ascending || !inside {
+            return Err(WireError::Inconsistent("turns out of order"));
+        }
+        Ok(())
+    }
+
+    /// The first tick after those that this packet tells of.
+    pub fn end(&self) -> Tick {
+        self.from.plus(self.ticks)
+    }
+}
+
+impl Welcome {
+    fn check(&self) -> Result<(), WireError> {
+        if self.snapshot_bytes as usize > SNAPSHOT_BYTES_MAX {
+            return Err(WireError::Inconsistent("too large a snapshot"));
+        }
+        Ok(())
+    }
+}
+
+impl Digests {
+    /// What differs, the session's own digests being `self`.
+    pub fn differences(&self, protocol: u32, joiner: &Digests) -> Vec<Difference> {
+        let pairs = [
+            (Subject::Protocol, PROTOCOL_VERSION.into(), protocol.into()),
+            (Subject::Rules, self.rules.into(), joiner.rules.into()),
+            (Subject::Table, self.table, joiner.table),
+            (Subject::Config, self.config.into(), joiner.config.into()),
+        ];
+        let differences = pairs.into_iter().filter(|(_, session, joiner)| session != joiner);
+        differences.map(|(what, session, joiner)| Difference { what, session, joiner }).collect()
+    }
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Subject::Protocol => "protocol",
+            Subject::Rules => "rules",
+            Subject::Table => "random table",
+            Subject::Config => "configuration",
+        })
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::Full { players_max } => write!(f, "all {players_max} places are taken"),
+            Refusal::Hero => f.write_str("the session cannot read the hero"),
+            Refusal::Different(differences) => {
+                for (n, difference) in differences.iter().enumerate() {
+                    let Difference { what, session, joiner } = difference;
+                    let comma = if n == 0 { "" } else { ", " };
+                    write!(f, "{comma}the {what} differs (session {session:x}, joiner {joiner:x})")?;
+                }
+                Ok(())
+            }
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Parties on a fair network: in step, joining, leaving, and what it costs.
+
+mod support;
+
+use lockstone_net::memory::{Driver, MemoryNetwork, Weather};
+use lockstone_net::party::{DropReason, Settings};
+use support::*;
+
+#[test]
+fn two_peers_play_in_step() {
+    let mut driver = session(2, &Settings::default(), ms(50));
+    for n in 0..40 {
+        let seat = n as usize % 2;
+        driver.seats[seat].party.command(n).expect("it plays");
+        let until = driver.now() + ms(170);
+        driver.run_until(until);
+    }
+    let until = driver.now() + secs(2);
+    driver.run_until(until);
+    let [a, b] = [0, 1].map(|seat| Played::of(&driver.seats[seat].events));
+    assert!(assert_same(&a, &b, "two peers") >= 14);
+    let stats = driver.seats.iter().map(|seat| seat.party.stats()).collect::<Vec<_>>();
+    for stats in &stats {
+        assert_eq!(stats.desyncs, 0);
+        assert!(stats.checksums_compared >= 14, "{stats:?}");
+        assert_eq!(stats.commands_sent, 20);
+        assert_eq!(stats.commands_pending, 0);
+        assert_eq!(stats.drops.total(), stats.drops.of(DropReason::Replayed));
+    }
+    let commands: usize = a.turns.values().map(|turn| turn.inputs.len()).sum();
+    assert!(commands >= 42, "{commands} inputs: two joins and forty commands");
+}
+
+/// The bar: 8 peers, 20 ticks a second, one command of 6 bytes each a second, 50 ms one way, no loss.
+/// ggrs 0.13 needs about 109 KB/s and 2,200 packets a second for the same; 20 and 15 times less is asked for.
+#[test]
+fn traffic_of_eight_peers_is_small() {
+    let mut driver = session(8, &Settings::default(), ms(50));
+    let before = driver.network.carried_in_all();
+    let start = driver.now();
+    for n in 0..8 * 60 {
+        let seat = n as usize % 8;
+        // As random as people are, but a second apart for each.
+        let at = start + secs(n / 8) + ms(seat as u64 * 125 + mix(seat as u64) % 100);
+        driver.run_until(at);
+        driver.seats[seat].party.command(1 << 31 | n).expect("it plays");
+    }
+    driver.run_until(start + secs(60));
+    let after = driver.network.carried_in_all();
+    let (bytes, packets) = ((after.bytes - before.bytes) / 60, (after.packets - before.packets) / 60);
+    println!("8 peers: {bytes} payload bytes/s and {packets} packets/s in all");
+    assert!(bytes < 4_000, "{bytes} bytes/s");
+    assert!(packets < 110, "{packets} packets/s");
+}
+
+#[test]
+fn an_idle_replica_sends_at_most_four_packets_a_second() {
+    let mut driver = session(3, &Settings::default(), ms(20));
+    let until = driver.now() + secs(2);
+    driver.run_until(until);
+    let [founder, a, b] = [0, 1, 2].map(|seat| driver.peer(seat));
+    let count = |driver: &Driver<Mixer>, from, to| driver.network.carried(from, to).packets;
+    let before = [(a, founder), (b, founder), (founder, a), (a, b)].map(|(from, to)| count(&driver, from, to));
+    let until = driver.now() + secs(60);
+    driver.run_until(until);
+    let after = [(a, founder), (b, founder), (founder, a), (a, b)].map(|(from, to)| count(&driver, from, to));
+    let rates: Vec<_> = before.iter().zip(after).map(|(before, after)| (after - before) as f64 / 60.0).collect();
+    println!("packets a second: replicas {} and {}, sequencer to one {}", rates[0], rates[1], rates[2]);
+    assert!(rates[0] <= 4.0 && rates[1] <= 4.0);
+    // Every 3 ticks of 50 ms.
+    assert!(rates[2] <= 6.7);
+    assert_eq!(rates[3], 0.0, "replicas have nothing to say to each other");
+}
+
+#[test]
+fn a_command_plays_everywhere_at_one_tick_and_soon() {
+    let mut driver = session(3, &Settings::default(), ms(50));
+    let until = driver.now() + secs(6);
+    driver.run_until(until);
+    for seat in 0..3 {
+        driver.seats.iter_mut().for_each(|seat| seat.events.clear());
+        let sent = driver.now();
+        driver.seats[seat].party.command(99).expect("it plays");
+        let mut played = [None; 3];
+        driver.run_while(sent + secs(2), |driver| {
+            for (n, seat) in driver.seats.iter().enumerate() {
+                let tick = Played::of(&seat.events).turns.keys().next().copied();
+                played[n] = played[n].or(tick.map(|tick| (tick, driver.now() - sent)));
+            }
+            played.iter().any(Option::is_none)
+        });
+        let played = played.map(|played| played.expect("it plays everywhere"));
+        println!("command of seat {seat}: {played:?}");
+        assert!(played.iter().all(|(tick, _)| *tick == played[0].0), "{played:?}");
+        let one_way = if seat == 0 { ms(0) } else { ms(50) };
+        // The delay, the wait for the open tick, one way back at most, and the playout's margin.
+        let bound = one_way + ms(50) * 3 + ms(50) + ms(50) + ms(30);
+        assert!(played.iter().all(|(_, after)| *after <= bound), "{played:?}");
+    }
+}
+
+#[test]
+fn the_founder_holds_tick_0_until_all_are_there() {
+    let settings = Settings { players_at_start: 3, ..Settings::default() };
+    let mut driver = Driver::new(MemoryNetwork::new(1, Weather::clear(ms(50))));
+    driver.enter(party(settings.clone(), "founder"));
+    driver.run_until(secs(5));
+    driver.enter(party(settings.clone(), "second"));
+    driver.run_until(secs(20));
+    assert_eq!(driver.seats[0].party.stats().tick.0, 0);
+    driver.enter(party(settings, "third"));
+    driver.run_until(secs(25));
+    for seat in &driver.seats {
+        let first = Played::of(&seat.events).turns.into_iter().next().expect("all joined");
+        assert_eq!((first.0.0, first.1.inputs.len()), (0, 3), "all enter at tick 0");
+        assert!(seat.party.stats().tick.0 >= 80);
+    }
+}
