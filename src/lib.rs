@@ -5,6 +5,8 @@
 pub mod game;
 pub mod scene;
 
+pub mod view;
+
 pub mod recording;
 pub mod table;
 
