@@ -53,6 +53,8 @@ pub const TICKS_AHEAD_MAX: u32 = 16_384;
 pub const AHEAD_BYTES_MAX: usize = 16 * 1_024 * 1_024;
 /// Ticks that a replica may be behind before the sequencer gives it up.
 pub const TICKS_BEHIND_MAX: u32 = 12_000;
+/// Bytes of the turns that the sequencer keeps for those who have not acknowledged them. Beyond, it gives up the one farthest behind.
+pub const HISTORY_BYTES_MAX: usize = 32 * 1_024 * 1_024;
 /// Ticks played in one call of `advance`, so that the caller stays responsive while it catches up.
 pub const TICKS_PER_ADVANCE_MAX: u32 = 64;
 

@@ -159,7 +159,7 @@ impl<S: Simulation> Party<S> {
         match wire::decode(bytes) {
             Ok((epoch, message)) => self.message(from, epoch, message, now),
             Err(WireError::Oversized { .. }) => self.out.dropped(DropReason::Oversized),
-            Err(_) => match (wire::hello_version(bytes), &self.role) {
+            Err(_) => match (wire::hello_version(bytes), &mut self.role) {
                 (Some(protocol), Role::Lead(lead)) if protocol != PROTOCOL_VERSION => {
                     let (session, joiner) = (PROTOCOL_VERSION.into(), protocol.into());
                     let difference = vec![Difference { what: Subject::Protocol, session, joiner }];

@@ -27,6 +27,7 @@ pub struct Sequencer {
     open: Tick,
     oldest: Tick,
     history: BTreeMap<Tick, ClosedTurn>,
+    history_bytes: usize,
     players: BTreeMap<PlayerId, Queue>,
     leaves: VecDeque<(PlayerId, LeaveReason)>,
     joins: VecDeque<(PlayerId, Name, Bytes<JOIN_BYTES_MAX>)>,
@@ -146,6 +147,7 @@ impl Sequencer {
         if !inputs.is_empty() {
             let encoded_bytes = codec::compact(&inputs).len();
             let inputs = RawTurn::try_from(inputs).expect("the limits of each kind of input add up to a turn's");
+            self.history_bytes += encoded_bytes;
             self.history.insert(self.open, ClosedTurn { inputs, encoded_bytes });
         }
         self.open = self.open.next();
@@ -170,10 +172,15 @@ impl Sequencer {
 
     /// Forgets the turns before a tick: nobody will ask for them.
     pub fn forget(&mut self, before: Tick) {
-        if before > self.oldest {
-            self.oldest = before;
-            self.history = self.history.split_off(&before);
+        self.oldest = self.oldest.max(before);
+        while let Some(turn) = self.history.first_entry().filter(|turn| *turn.key() < before) {
+            self.history_bytes -= turn.remove().encoded_bytes;
         }
+    }
+
+    /// What the turns that are not forgotten take on the wire, in bytes.
+    pub fn history_bytes(&self) -> usize {
+        self.history_bytes
     }
 
     /// The oldest tick whose turn is still known.

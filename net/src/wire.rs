@@ -98,6 +98,8 @@ pub enum Refusal {
     },
     /// The simulation cannot read the hero.
     Hero,
+    /// The world is too large to be sent.
+    World,
 }
 
 /// Something that differs between two peers.
@@ -357,6 +359,7 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Refusal::Full { players_max } => write!(f, "all {players_max} places are taken"),
+            Refusal::World => f.write_str("the world is too large to be sent"),
             Refusal::Hero => f.write_str("the session cannot read the hero"),
             Refusal::Different(differences) => {
                 for (n, difference) in differences.iter().enumerate() {

@@ -3,7 +3,7 @@
 //! Its loop is [`Lead::advance`]: close what is due, play what is due, send what is due. It never waits for a peer.
 
 use core::time::Duration;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use lockstone_sim::{PlayerId, Simulation, Tick, codec};
@@ -36,6 +36,8 @@ pub(super) struct Lead<S: Simulation> {
     /// When tick 0 is, once it is known.
     start: Option<Duration>,
     guests: BTreeMap<PeerId, Guest<S>>,
+    /// Connected peers whose time here is over: they were refused, put out, or left.
+    past: BTreeSet<PeerId>,
     next_player: u16,
     snapshot: Option<Shared>,
 }
@@ -103,6 +105,7 @@ impl<S: Simulation> Lead<S> {
             sequencer,
             start: None,
             guests: BTreeMap::new(),
+            past: BTreeSet::new(),
             next_player: 1,
             snapshot: None,
         }
@@ -215,7 +218,8 @@ impl<S: Simulation> Lead<S> {
 
     /// Puts out who fell silent, fell behind, or does not get on with loading.
     fn watch(&mut self, now: Duration, out: &mut Out<S>) {
-        let (settings, open) = (self.config.settings(), self.sequencer.open());
+        let (settings, sequencer) = (self.config.settings(), &self.sequencer);
+        let crowded = sequencer.history_bytes() > HISTORY_BYTES_MAX;
         let stuck = |guest: &Guest<S>| {
             let loading = guest.loading.as_ref();
             loading.is_some_and(|loading| now >= loading.progressed + settings.load_timeout)
@@ -224,8 +228,9 @@ impl<S: Simulation> Lead<S> {
             if now >= guest.heard + settings.silence_timeout {
                 return Some(LeaveReason::Silent);
             }
-            let slow = open.since(guest.feed.known()) > TICKS_BEHIND_MAX || stuck(guest);
-            slow.then_some(LeaveReason::TooSlow)
+            let behind = sequencer.open().since(guest.feed.known());
+            let hinders = crowded && guest.feed.known() == sequencer.oldest();
+            (behind > TICKS_BEHIND_MAX || hinders || stuck(guest)).then_some(LeaveReason::TooSlow)
         };
         let gone: Vec<_> = self.guests.iter().filter_map(|(peer, guest)| Some((*peer, reason(guest)?))).collect();
         for (peer, reason) in gone {
@@ -273,7 +278,7 @@ impl<S: Simulation> Lead<S> {
 
     /// Lets a joiner in, or says why not.
     fn hello(&mut self, peer: PeerId, hello: Hello, now: Duration, out: &mut Out<S>) {
-        if self.guests.contains_key(&peer) {
+        if self.guests.contains_key(&peer) || self.past.contains(&peer) {
             return out.dropped(DropReason::Unexpected);
         }
         let differences = self.digests.differences(hello.protocol, &hello.digests);
@@ -290,16 +295,21 @@ impl<S: Simulation> Lead<S> {
     }
 
     /// Tells both sides that a joiner cannot join.
-    pub fn refuse(&self, peer: PeerId, name: &str, refusal: Refusal, out: &mut Out<S>) {
+    pub fn refuse(&mut self, peer: PeerId, name: &str, refusal: Refusal, out: &mut Out<S>) {
+        if !self.past.insert(peer) {
+            return out.dropped(DropReason::Unexpected);
+        }
         out.reliably(Epoch::default(), peer, &Message::Refusal(refusal.clone()));
         out.events.push_back(Event::Refused { peer, name: name.to_owned(), refusal });
     }
 
     fn welcome(&mut self, peer: PeerId, name: Name, hero: S::Hero, now: Duration, out: &mut Out<S>) {
         let player = PlayerId(self.next_player);
-        self.next_player += 1;
         let (sequencer, seed) = (self.stage.player, self.config.settings().seed);
         let shared = self.shared();
+        if shared.bytes.len() > SNAPSHOT_BYTES_MAX {
+            return self.refuse(peer, name.as_str(), Refusal::World, out);
+        }
         let welcome = Welcome {
             player,
             sequencer,
@@ -310,6 +320,7 @@ impl<S: Simulation> Lead<S> {
             roster: shared.roster.clone(),
         };
         let (feed, sender) = (Feed::new(shared.tick), SnapshotSender::new(shared.bytes.clone()));
+        self.next_player += 1;
         out.reliably(self.epoch, peer, &Message::Welcome(welcome));
         let loading = Some(Loading { hero, sender, progressed: now });
         let guest = Guest { player, name, feed, comparison: Comparison::default(), heard: now, loading };
@@ -391,6 +402,7 @@ impl<S: Simulation> Lead<S> {
 
     fn remove(&mut self, peer: PeerId, reason: LeaveReason) {
         if let Some(guest) = self.guests.remove(&peer) {
+            self.past.insert(peer);
             self.sequencer.leave(guest.player, reason);
         }
     }
@@ -398,6 +410,7 @@ impl<S: Simulation> Lead<S> {
     /// The carrier lost a peer.
     pub fn disconnected(&mut self, peer: PeerId) {
         self.remove(peer, LeaveReason::Lost);
+        self.past.remove(&peer);
     }
 
     /// Takes a command of this peer's own player.

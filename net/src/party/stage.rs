@@ -62,7 +62,7 @@ impl<S: Simulation> Stage<S> {
 
     fn checksum(&mut self, out: &mut Out<S>) -> Option<(Tick, Checksum)> {
         let tick = self.simulation.tick();
-        if tick.0 % self.checksum_interval_ticks != 0 {
+        if !tick.0.is_multiple_of(self.checksum_interval_ticks) {
             return None;
         }
         let checksum = self.simulation.checksum();

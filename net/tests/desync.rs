@@ -1,0 +1,75 @@
+//! A world that goes another way on one peer is found: by whom, against whom, and between which ticks.
+
+mod support;
+
+use lockstone_net::memory::{Driver, MemoryNetwork, Weather};
+use lockstone_net::party::{EndReason, Event, Settings};
+use lockstone_net::wire::LeaveReason;
+use lockstone_sim::{PlayerId, Tick};
+use support::*;
+
+/// Three players, the world of one of whom goes wrong at a tick.
+fn faulty_session(faulty: Option<usize>, at: Tick, stop_on_desync: bool) -> Driver<Mixer> {
+    let settings = Settings { players_at_start: 3, stop_on_desync, ..Settings::default() };
+    let mut driver = Driver::new(MemoryNetwork::new(1, Weather::clear(ms(40))));
+    for n in 0..3 {
+        let fault = (faulty == Some(n)).then_some(at);
+        let build = move |seed| Mixer::new(seed, 64).with_fault(fault);
+        driver.enter(party_of(settings.clone(), IDENTITY, &format!("player {n}"), build));
+    }
+    driver.run_until(secs(12));
+    driver
+}
+
+fn desyncs(driver: &Driver<Mixer>, seat: usize) -> Vec<(PlayerId, Tick, Option<Tick>)> {
+    let desync = |event: &Event<Mixer>| match event {
+        Event::Desync { player, tick, agreed, ours, theirs } => {
+            assert_ne!(ours, theirs);
+            Some((*player, *tick, *agreed))
+        }
+        _ => None,
+    };
+    driver.seats[seat].events.iter().filter_map(desync).collect()
+}
+
+#[test]
+fn a_replica_that_goes_wrong_is_found_on_both_sides() {
+    for stop in [true, false] {
+        // The turn of tick 104 goes wrong: 100 is still equal, 110 is not.
+        let driver = faulty_session(Some(2), Tick(104), stop);
+        let found = |player| vec![(PlayerId(player), Tick(110), Some(Tick(100)))];
+        let odd = driver.seats[2].party.stats().player.expect("it joined").0;
+        assert_eq!(desyncs(&driver, 0), found(odd));
+        assert_eq!(desyncs(&driver, 2), found(0));
+        assert_eq!(desyncs(&driver, 1), vec![], "the third has nothing to do with it");
+        assert_eq!(driver.seats[1].party.stats().desyncs, 0);
+        let gone = |event: &Event<Mixer>| matches!(event, Event::PlayerLeft { reason: LeaveReason::Desync, .. });
+        assert_eq!(driver.seats[1].events.iter().any(gone), stop);
+        assert_eq!(ended(&driver.seats[2].party), stop.then_some(EndReason::Desync));
+        assert!(playing(&driver.seats[0].party) && playing(&driver.seats[1].party));
+        if !stop {
+            let stats = driver.seats[0].party.stats();
+            assert!(stats.desyncs > 5, "it goes on and is counted, but told once: {stats:?}");
+        }
+    }
+}
+
+#[test]
+fn a_sequencer_that_goes_wrong_is_found_by_all() {
+    let driver = faulty_session(Some(0), Tick(57), false);
+    assert_eq!(desyncs(&driver, 0).len(), 2);
+    for seat in 1..3 {
+        assert_eq!(desyncs(&driver, seat), vec![(PlayerId(0), Tick(60), Some(Tick(50)))]);
+    }
+}
+
+#[test]
+fn without_a_fault_nothing_is_found() {
+    let driver = faulty_session(None, Tick(0), true);
+    for seat in 0..3 {
+        assert_eq!(desyncs(&driver, seat), vec![]);
+        let stats = driver.seats[seat].party.stats();
+        assert_eq!(stats.desyncs, 0);
+        assert!(stats.checksums_compared >= 20, "{stats:?}");
+    }
+}

@@ -1,0 +1,244 @@
+//! Who gets in, who does not, and how a session ends: every side is told why.
+
+mod support;
+
+use core::time::Duration;
+
+use lockstone_net::link::{Link, LinkError, LinkEvent};
+use lockstone_net::memory::{Driver, MemoryNetwork, Weather};
+use lockstone_net::party::{CommandError, EndReason, Event, Identity, Party, PartyConfig, PartyError, Settings};
+use lockstone_net::wire::{LeaveReason, Refusal, Subject};
+use lockstone_sim::{Input, PlayerId};
+use support::*;
+
+fn room(parties: Vec<Party<Mixer>>) -> Driver<Mixer> {
+    let mut driver = Driver::new(MemoryNetwork::new(1, Weather::clear(ms(30))));
+    for party in parties {
+        driver.enter(party);
+        let until = driver.now() + secs(1);
+        driver.run_until(until);
+    }
+    driver
+}
+
+fn refusals(driver: &Driver<Mixer>, seat: usize) -> Vec<Refusal> {
+    let refused = |event: &Event<Mixer>| match event {
+        Event::Refused { refusal, .. } => Some(refusal.clone()),
+        _ => None,
+    };
+    driver.seats[seat].events.iter().filter_map(refused).collect()
+}
+
+fn left(driver: &Driver<Mixer>, seat: usize) -> Vec<(PlayerId, LeaveReason)> {
+    let left = |event: &Event<Mixer>| match event {
+        Event::PlayerLeft { player, reason } => Some((*player, *reason)),
+        _ => None,
+    };
+    driver.seats[seat].events.iter().filter_map(left).collect()
+}
+
+fn other(settings: Settings, identity: Identity) -> Party<Mixer> {
+    party_of(settings, identity, "joiner", |seed| Mixer::new(seed, 64))
+}
+
+#[test]
+fn what_differs_is_named_to_both_sides() {
+    let settings = Settings::default();
+    let cases: Vec<(Party<Mixer>, Vec<Subject>)> = vec![
+        (other(settings.clone(), Identity { rules: 9, ..IDENTITY }), vec![Subject::Rules]),
+        (other(settings.clone(), Identity { table: 9, ..IDENTITY }), vec![Subject::Table]),
+        (other(settings.clone(), Identity { config: 9, ..IDENTITY }), vec![Subject::Config]),
+        (other(settings.clone(), Identity { rules: 9, table: 9, ..IDENTITY }), vec![Subject::Rules, Subject::Table]),
+        (other(Settings { ticks_per_s: 30, ..settings.clone() }, IDENTITY), vec![Subject::Config]),
+        (other(Settings { input_delay_ticks: 4, ..settings.clone() }, IDENTITY), vec![Subject::Config]),
+        (other(Settings { checksum_interval_ticks: 5, ..settings }, IDENTITY), vec![Subject::Config]),
+    ];
+    for (joiner, subjects) in cases {
+        let driver = room(vec![party(Settings::default(), "founder"), joiner]);
+        let told = [refusals(&driver, 0), refusals(&driver, 1)];
+        assert_eq!(told[0], told[1], "both are told the same");
+        let [Refusal::Different(differences)] = told[0].as_slice() else { panic!("{told:?}") };
+        assert_eq!(differences.iter().map(|difference| difference.what).collect::<Vec<_>>(), subjects);
+        assert!(differences.iter().all(|difference| difference.session != difference.joiner));
+        if subjects == [Subject::Rules] {
+            assert_eq!((differences[0].session, differences[0].joiner), (1, 9));
+        }
+        assert!(matches!(ended(&driver.seats[1].party), Some(EndReason::Refused(_))));
+        assert_eq!(ended(&driver.seats[0].party), None, "the founder plays on");
+        assert_eq!(driver.seats[1].party.stats().tick.0, 0);
+    }
+}
+
+#[test]
+fn another_protocol_version_is_refused_even_if_the_rest_cannot_be_read() {
+    let mut driver = room(vec![party(Settings::default(), "founder")]);
+    let founder = driver.peer(0);
+    let mut stranger = driver.network.enter();
+    driver.run_until(secs(2));
+    // Epoch 0, hello, version 77, then what only version 77 knows.
+    stranger.send(founder, lockstone_net::Channel::Reliable, vec![0, 0, 77, 1, 2, 3]);
+    driver.run_until(secs(3));
+    let answers: Vec<_> = std::iter::from_fn(|| stranger.poll()).collect();
+    let refusal = answers.iter().find_map(|event| match event {
+        LinkEvent::Packet { bytes, .. } => Some(lockstone_net::wire::decode(bytes).expect("a message").1),
+        _ => None,
+    });
+    let Some(lockstone_net::wire::Message::Refusal(told)) = refusal else { panic!("{answers:?}") };
+    assert_eq!(refusals(&driver, 0), vec![told.clone()]);
+    let Refusal::Different(differences) = told else { panic!("{told:?}") };
+    assert_eq!((differences[0].what, differences[0].session, differences[0].joiner), (Subject::Protocol, 1, 77));
+}
+
+#[test]
+fn a_full_room_refuses() {
+    let settings = Settings { players_max: 2, ..Settings::default() };
+    let parties = ["a", "b", "c"].map(|name| party(settings.clone(), name));
+    let driver = room(parties.into());
+    assert_eq!(refusals(&driver, 0), vec![Refusal::Full { players_max: 2 }]);
+    assert_eq!(refusals(&driver, 2), vec![Refusal::Full { players_max: 2 }]);
+    assert_eq!(driver.seats[1].party.stats().players.len(), 2);
+}
+
+#[test]
+fn names_and_settings_are_checked() {
+    let new =
+        |name: &str| Party::new(PartyConfig::default(), IDENTITY, name, (7, 9), |seed| Mixer::new(seed, 64)).err();
+    assert_eq!(new("Ada"), None);
+    for bad in ["", "  ", "a\nb", &"x".repeat(65)] {
+        assert_eq!(new(bad), Some(PartyError::Name), "{bad:?}");
+    }
+    let error = |settings| PartyConfig::new(settings).expect_err("out of range").to_string();
+    let bad = Settings { ticks_per_s: 0, ..Settings::default() };
+    assert_eq!(error(bad), "ticks_per_s is 0, but must be 1 to 100");
+    let bad = Settings { packet_interval_ticks: 4, ..Settings::default() };
+    assert_eq!(error(bad), "packet_interval_ticks is 4, but must be 1 to 3");
+    let bad = Settings { silence_timeout: Duration::ZERO, ..Settings::default() };
+    assert_eq!(error(bad), "silence_timeout is 0 ms, but must be 2 s to 600 s");
+}
+
+#[test]
+fn a_player_leaves_at_one_tick_for_all() {
+    let mut driver = session(3, &Settings::default(), ms(30));
+    let now = driver.now();
+    driver.seats[2].party.leave(now);
+    driver.run_until(now + secs(2));
+    assert_eq!(ended(&driver.seats[2].party), Some(EndReason::Left));
+    for seat in 0..2 {
+        assert_eq!(left(&driver, seat), vec![(PlayerId(2), LeaveReason::Left)]);
+        assert_eq!(driver.seats[seat].party.stats().players.len(), 2);
+        assert_eq!(driver.seats[seat].party.simulation().expect("it plays").heroes(), 2);
+    }
+    let [a, b] = [0, 1].map(|seat| Played::of(&driver.seats[seat].events));
+    assert!(assert_same(&a, &b, "after the leave") >= 4);
+    let last = a.turns.values().rev().find(|turn| turn.inputs.iter().any(|input| matches!(input, Input::Leave(_))));
+    assert!(last.is_some());
+    assert_eq!(driver.seats[2].party.command(1), Err(CommandError::NotPlaying));
+}
+
+#[test]
+fn a_broken_connection_and_a_silent_peer_are_told_apart() {
+    let mut driver = session(4, &Settings::default(), ms(30));
+    let [founder, lost, silent] = [0, 1, 2].map(|seat| driver.peer(seat));
+    driver.network.drop_peer(lost);
+    driver.network.set_cut(founder, silent, true);
+    let now = driver.now();
+    driver.run_until(now + secs(9));
+    assert_eq!(left(&driver, 3), vec![(PlayerId(1), LeaveReason::Lost)]);
+    driver.run_until(now + secs(12));
+    for seat in [0, 3] {
+        assert_eq!(left(&driver, seat), vec![(PlayerId(1), LeaveReason::Lost), (PlayerId(2), LeaveReason::Silent)]);
+    }
+    assert!(matches!(ended(&driver.seats[1].party), Some(EndReason::Link(LinkError::Ended(_)))));
+    assert_eq!(ended(&driver.seats[2].party), Some(EndReason::SequencerLost { silent: true }));
+    assert!(playing(&driver.seats[3].party));
+}
+
+#[test]
+fn the_founder_ends_the_session_or_is_lost() {
+    let mut driver = session(3, &Settings::default(), ms(30));
+    let now = driver.now();
+    driver.seats[0].party.leave(now);
+    driver.run_until(now + ms(100));
+    let reasons: Vec<_> = driver.seats.iter().map(|seat| ended(&seat.party)).collect();
+    assert_eq!(reasons, [EndReason::Left, EndReason::SequencerLeft, EndReason::SequencerLeft].map(Some));
+
+    let mut driver = session(3, &Settings::default(), ms(30));
+    let now = driver.now();
+    driver.network.drop_peer(driver.peer(0));
+    driver.run_until(now + ms(100));
+    for seat in 1..3 {
+        assert_eq!(ended(&driver.seats[seat].party), Some(EndReason::SequencerLost { silent: false }));
+        assert!(matches!(driver.seats[seat].events.last(), Some(Event::Ended { tick, .. }) if tick.0 > 0));
+        assert!(driver.seats[seat].party.simulation().is_some(), "the world can still be looked at");
+        assert_eq!(driver.seats[seat].party.wake_at(), Duration::MAX);
+    }
+}
+
+#[test]
+fn a_joiner_that_finds_no_session_says_why() {
+    // The founder is gone, the room is not empty: nobody founds a new session.
+    let mut driver = session(2, &Settings::default(), ms(30));
+    driver.seats.remove(0);
+    let joiner = driver.enter(party(Settings::default(), "late"));
+    let until = driver.now() + secs(16);
+    driver.run_until(until);
+    assert_eq!(ended(&driver.seats[joiner].party), Some(EndReason::NoSession));
+
+    // There is a session, but no way to its founder.
+    let mut driver = session(2, &Settings::default(), ms(30));
+    let joiner = driver.enter(party(Settings::default(), "late"));
+    driver.network.set_cut(driver.peer(0), driver.peer(joiner), true);
+    let until = driver.now() + secs(16);
+    driver.run_until(until);
+    assert_eq!(ended(&driver.seats[joiner].party), Some(EndReason::Unreachable(driver.peer(0))));
+
+    // The link never lets the peer in.
+    let mut outside = party(Settings::default(), "outside");
+    outside.advance(secs(1));
+    outside.advance(secs(15));
+    assert_eq!(ended(&outside), None);
+    outside.advance(outside.wake_at());
+    assert_eq!(ended(&outside), Some(EndReason::NotEntered));
+}
+
+#[test]
+fn a_joiner_that_vanishes_while_loading_leaves_no_trace() {
+    let settings = Settings::default();
+    let world = |seed| Mixer::new(seed, 100_000);
+    let mut driver = Driver::new(MemoryNetwork::new(1, Weather::clear(ms(40))));
+    driver.enter(party_of(settings.clone(), IDENTITY, "founder", world));
+    driver.run_until(secs(2));
+    driver.enter(party_of(settings.clone(), IDENTITY, "joiner", world));
+    driver.run_until(secs(2) + ms(150));
+    driver.seats.truncate(1);
+    driver.run_until(secs(4));
+    assert_eq!(left(&driver, 0), vec![]);
+    // Its place is free, its player id is not given out again.
+    let joiner = driver.enter(party_of(settings, IDENTITY, "next", world));
+    driver.run_until(secs(8));
+    assert_eq!(driver.seats[joiner].party.stats().player, Some(PlayerId(2)));
+    assert!(playing(&driver.seats[joiner].party));
+}
+
+#[test]
+fn a_stalled_replica_catches_up() {
+    let mut driver = session(3, &Settings::default(), ms(30));
+    let [founder, stalled] = [0, 2].map(|seat| driver.peer(seat));
+    driver.network.set_cut(founder, stalled, true);
+    let now = driver.now();
+    for n in 0..80 {
+        driver.run_until(now + ms(n * 100));
+        driver.seats[0].party.command(n).expect("it plays");
+        driver.seats[1].party.command(n).expect("it plays");
+    }
+    driver.network.set_cut(founder, stalled, false);
+    let mended = driver.now();
+    driver.run_until(mended + ms(1_500));
+    let ticks: Vec<_> = driver.seats.iter().map(|seat| seat.party.stats().tick).collect();
+    assert!(ticks[0].since(ticks[2]) <= 20, "after 8 s of silence it is back within 1.5 s: {ticks:?}");
+    driver.run_until(mended + secs(15));
+    let ticks: Vec<_> = driver.seats.iter().map(|seat| seat.party.stats().tick).collect();
+    assert!(ticks[0].since(ticks[2]) <= 2, "and soon level: {ticks:?}");
+    let [a, b] = [0, 2].map(|seat| Played::of(&driver.seats[seat].events));
+    assert!(assert_same(&a, &b, "the stalled replica") >= 20);
+}
