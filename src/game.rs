@@ -28,7 +28,12 @@ pub trait Game: 'static {
     fn bot(player: PlayerId) -> impl Bot<Self::Sim>;
 
     /// What a click at a place of the world means to a player.
-    fn click(sim: &Self::Sim, player: PlayerId, at: Vec2, pointer: Pointer) -> Option<<Self::Sim as Simulation>::Command>;
+    fn click(
+        sim: &Self::Sim,
+        player: PlayerId,
+        at: Vec2,
+        pointer: Pointer,
+    ) -> Option<<Self::Sim as Simulation>::Command>;
 
     /// What a typed line or a pressed key means to a player.
     ///

@@ -2,11 +2,12 @@
 //! hashed by FNV for a checksum. Heroes are looked up in a grid made anew each tick, which is kinder than usual.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::Contender;
-use crate::play::{ARM, HERO_LIFE, HERO_STEP, Kind, MONSTER_LIFE, MONSTER_STEP, Places, Play, SIGHT, TILE};
+use crate::play::{ARM, Being, HERO_STEP, Kind, MONSTER_STEP, Places, Play, SIGHT};
 
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Ordinary {
@@ -14,6 +15,9 @@ pub struct Ordinary {
     crowd: i32,
     dice: u64,
     entities: BTreeMap<u64, Thing>,
+    /// Where the objects lie, which never move: neither cloned nor hashed.
+    #[serde(skip)]
+    objects: Arc<Lookup>,
 }
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -53,13 +57,28 @@ fn toward(from: (i32, i32), to: (i32, i32), step: i32) -> (i32, i32) {
     (along(from.0, to.0), along(from.1, to.1))
 }
 
+fn walk(pos: &mut (i32, i32), being: &mut Being, to: (i32, i32), step: i32, places: &mut Places, crowd: i32) {
+    if distance_squared(*pos, to) <= i64::from(step) * i64::from(step) {
+        being.goal = places.place(crowd);
+    }
+    *pos = toward(*pos, to, step);
+    being.rest = being.rest.saturating_sub(1);
+}
+
 impl Contender for Ordinary {
     type Snapshot = Ordinary;
 
     fn new(play: &Play) -> Ordinary {
         let things = play.start().into_iter().map(|(pos, kind)| Thing { pos, kind });
         let ids = (1_u64..).map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        Ordinary { tick: 0, crowd: play.crowd, dice: 9, entities: ids.zip(things).collect() }
+        let entities: BTreeMap<u64, Thing> = ids.zip(things).collect();
+        let mut objects = Lookup::default();
+        for (&id, thing) in &entities {
+            if matches!(thing.kind, Kind::Object { .. }) {
+                objects.insert(id, thing.pos);
+            }
+        }
+        Ordinary { tick: 0, crowd: play.crowd, dice: 9, entities, objects: Arc::new(objects) }
     }
 
     fn step(&mut self) {
@@ -74,49 +93,41 @@ impl Contender for Ordinary {
         }
         let mut places = Places(self.dice);
         let mut hurt = Vec::new();
-        for (&id, thing) in &mut self.entities {
+        for thing in self.entities.values_mut() {
             match &mut thing.kind {
-                Kind::Hero { goal, rest, .. } => {
-                    let to = *goal;
-                    if distance_squared(thing.pos, to) <= i64::from(HERO_STEP) * i64::from(HERO_STEP) {
-                        *goal = places.place(self.crowd);
+                Kind::Hero { being, .. } => {
+                    let to = being.goal;
+                    walk(&mut thing.pos, being, to, HERO_STEP, &mut places, self.crowd);
+                    if being.rest == 0 {
+                        being.rest = 20;
+                        hurt.extend(monsters.near(thing.pos, ARM).next().map(|(foe, _)| (foe, 9)));
+                        hurt.extend(self.objects.near(thing.pos, ARM).next().map(|(object, _)| (object, 0)));
                     }
-                    *rest = rest.saturating_sub(1);
-                    if *rest == 0 {
-                        *rest = 20;
-                        hurt.extend(monsters.near(thing.pos, ARM).next().map(|(foe, _)| (foe, id, 9)));
-                    }
-                    thing.pos = toward(thing.pos, to, HERO_STEP);
                 }
-                Kind::Monster { rest, heading, .. } => {
-                    let prey =
-                        heroes.near(thing.pos, SIGHT).min_by_key(|&(id, at)| (distance_squared(thing.pos, at), id));
-                    let to = prey.map_or(*heading, |(_, at)| at);
-                    if distance_squared(thing.pos, to) <= i64::from(MONSTER_STEP) * i64::from(MONSTER_STEP) {
-                        *heading = places.place(self.crowd);
-                    }
-                    *rest = rest.saturating_sub(1);
+                Kind::Monster { being, .. } => {
+                    let here = thing.pos;
+                    let prey = heroes.near(here, SIGHT).min_by_key(|&(id, at)| (distance_squared(here, at), id));
+                    let to = prey.map_or(being.goal, |(_, at)| at);
+                    walk(&mut thing.pos, being, to, MONSTER_STEP, &mut places, self.crowd);
                     if let Some((foe, at)) = prey
-                        && *rest == 0
-                        && distance_squared(thing.pos, at) <= i64::from(ARM) * i64::from(ARM)
+                        && being.rest == 0
+                        && distance_squared(here, at) <= i64::from(ARM) * i64::from(ARM)
                     {
-                        *rest = 20;
-                        hurt.push((foe, id, 3));
+                        being.rest = 20;
+                        hurt.push((foe, 3));
                     }
-                    thing.pos = toward(thing.pos, to, MONSTER_STEP);
                 }
                 Kind::Object { .. } => {}
             }
         }
         self.dice = places.0;
-        for (target, _, by) in hurt {
+        for (target, by) in hurt {
             match self.entities.get_mut(&target).map(|thing| &mut thing.kind) {
-                Some(Kind::Hero { life, .. }) => *life = if *life > by { *life - by } else { HERO_LIFE },
-                Some(Kind::Monster { life, .. }) => *life = if *life > by { *life - by } else { MONSTER_LIFE },
-                _ => {}
+                Some(Kind::Hero { being, .. } | Kind::Monster { being, .. }) => being.hurt(by),
+                Some(Kind::Object { touched, .. }) => *touched += 1,
+                None => {}
             }
         }
-        debug_assert!(self.entities.values().all(|thing| thing.pos.0 >= -TILE));
     }
 
     fn snapshot(&mut self) -> Ordinary {

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use lockstone_sim::dice::Dice;
 use lockstone_sim::world::Snapshot;
 use lockstone_sim::{
-    Body, Cause, CellId, Entity, EntityId, Fate, Fx, Grid, GridConfig, Input, Mind, PlayerId, Rules, Simulation, Table,
-    Turn, Vec2, World,
+    Body, Cause, CellId, Entity, Fate, Fx, Grid, GridConfig, Input, Mind, PlayerId, Rules, Simulation, Table, Turn,
+    Vec2, World,
 };
 
 use crate::Contender;
-use crate::play::{ARM, HERO_LIFE, HERO_STEP, Kind, MONSTER_LIFE, MONSTER_STEP, Play, SIGHT};
+use crate::play::{ARM, Being, HERO_STEP, Kind, MONSTER_STEP, Play, SIGHT};
 
 const CELL_LOG2: u8 = 4;
 
@@ -61,41 +61,26 @@ impl Rules for Field {
 
     fn think(&self, me: &mut Kind, mind: &mut Mind<'_, Self>) {
         match me {
-            Kind::Hero { goal, rest, .. } => {
-                let to = vec2(*goal);
-                if mind.pos().within(to, Fx::from_bits(HERO_STEP)) {
-                    *goal = (
-                        mind.dice.below(self.crowd as u32 * 4096) as i32,
-                        mind.dice.below(self.crowd as u32 * 4096) as i32,
-                    );
-                }
-                mind.walk(mind.pos() + (to - mind.pos()).clamp_length(Fx::from_bits(HERO_STEP)));
-                *rest = rest.saturating_sub(1);
-                if *rest == 0 {
-                    *rest = 20;
+            Kind::Hero { being, .. } => {
+                walk(being, mind, vec2(being.goal), HERO_STEP, self.crowd);
+                if being.rest == 0 {
+                    being.rest = 20;
                     let foe = mind.actors(Fx::from_bits(ARM)).find(|seen| !seen.id.is_hero());
                     let thing = mind.props(Fx::from_bits(ARM)).next();
                     foe.into_iter().for_each(|foe| mind.affect(foe, Effect::Hurt(9)));
                     thing.into_iter().for_each(|thing| mind.affect(thing, Effect::Touch));
                 }
             }
-            Kind::Monster { rest, heading, .. } => {
-                let prey = nearest(mind);
-                let to = prey.map_or(vec2(*heading), |(pos, _)| pos);
-                if mind.pos().within(to, Fx::from_bits(MONSTER_STEP)) {
-                    *heading = (
-                        mind.dice.below(self.crowd as u32 * 4096) as i32,
-                        mind.dice.below(self.crowd as u32 * 4096) as i32,
-                    );
-                }
-                mind.walk(mind.pos() + (to - mind.pos()).clamp_length(Fx::from_bits(MONSTER_STEP)));
-                *rest = rest.saturating_sub(1);
-                if let Some((pos, id)) = prey
-                    && *rest == 0
-                    && pos.within(mind.pos(), Fx::from_bits(ARM))
+            Kind::Monster { being, .. } => {
+                let here = mind.pos();
+                let prey = mind.heroes(Fx::from_bits(SIGHT)).nearest(|_| true);
+                walk(being, mind, prey.map_or(vec2(being.goal), |prey| prey.pos), MONSTER_STEP, self.crowd);
+                if let Some(prey) = prey
+                    && being.rest == 0
+                    && prey.pos.within(here, Fx::from_bits(ARM))
                 {
-                    *rest = 20;
-                    mind.find(id).into_iter().for_each(|prey| mind.affect(prey, Effect::Hurt(3)));
+                    being.rest = 20;
+                    mind.affect(prey, Effect::Hurt(3));
                 }
             }
             Kind::Object { .. } => {}
@@ -104,10 +89,7 @@ impl Rules for Field {
 
     fn apply(&self, target: &mut Kind, effect: &Effect, _cause: &mut Cause) -> Fate {
         match (target, effect) {
-            (Kind::Hero { life, .. }, Effect::Hurt(by)) => *life = if *life > *by { *life - by } else { HERO_LIFE },
-            (Kind::Monster { life, .. }, Effect::Hurt(by)) => {
-                *life = if *life > *by { *life - by } else { MONSTER_LIFE }
-            }
+            (Kind::Hero { being, .. } | Kind::Monster { being, .. }, Effect::Hurt(by)) => being.hurt(*by),
             (Kind::Object { touched, .. }, _) => *touched += 1,
             _ => {}
         }
@@ -117,10 +99,14 @@ impl Rules for Field {
     fn announce(&self, _facts: &mut (), _fact: &()) {}
 }
 
-fn nearest(mind: &Mind<'_, Field>) -> Option<(Vec2, EntityId)> {
-    let here = mind.pos();
-    let nearest = mind.heroes(Fx::from_bits(SIGHT)).min_by_key(|seen| (seen.pos.distance_squared(here), seen.id));
-    nearest.map(|seen| (seen.pos, seen.id))
+/// Walks to a place, and finds a new goal on arrival.
+fn walk(being: &mut Being, mind: &mut Mind<'_, Field>, to: Vec2, step: i32, crowd: i32) {
+    if mind.pos().within(to, Fx::from_bits(step)) {
+        let mut along = || mind.dice().below(crowd as u32 * 4096) as i32;
+        being.goal = (along(), along());
+    }
+    mind.walk(mind.pos().toward(to, Fx::from_bits(step)));
+    being.rest = being.rest.saturating_sub(1);
 }
 
 fn vec2((x, y): (i32, i32)) -> Vec2 {

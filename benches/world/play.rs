@@ -14,12 +14,63 @@ pub struct Play {
     pub crowd: i32,
 }
 
-/// What an entity is, in both ways.
+/// What an entity is, in both ways: about what a game of the Diablo kind keeps of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Kind {
-    Hero { life: i32, goal: (i32, i32), rest: u16, kills: u32 },
-    Monster { life: i32, rest: u16, heading: (i32, i32) },
-    Object { kind: u16, amount: u32, touched: u32 },
+    Hero { being: Being, experience: u32, gold: u32, skills: [u8; 4], worn: [u16; 8] },
+    Monster { being: Being, home: (i32, i32), alarm: u16 },
+    Object { item: Item, touched: u32 },
+}
+
+/// An item that lies about.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Item {
+    pub kind: u16,
+    pub rarity: u8,
+    pub level: u8,
+    pub quality: u16,
+    pub durability: (u16, u16),
+    pub seed: u32,
+    pub owner: u64,
+    pub dropped: u32,
+    pub affixes: [(u16, i16); 6],
+    pub sockets: [u32; 4],
+}
+
+/// What heroes and monsters have in common.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Being {
+    pub life: i32,
+    pub life_max: i32,
+    pub mana: i32,
+    pub facing: u16,
+    pub level: u16,
+    pub armour: u16,
+    pub strength: u16,
+    pub goal: (i32, i32),
+    pub rest: u16,
+    pub slowed: u16,
+}
+
+impl Being {
+    fn new(life: i32, goal: (i32, i32), rest: u16) -> Being {
+        Being {
+            life,
+            life_max: life,
+            mana: 60,
+            facing: 17_000,
+            level: 7,
+            armour: 300,
+            strength: 45,
+            goal,
+            rest,
+            slowed: 0,
+        }
+    }
+
+    pub fn hurt(&mut self, by: i32) {
+        self.life = if self.life > by { self.life - by } else { self.life_max };
+    }
 }
 
 /// Positions are in 4096ths of a tile.
@@ -52,14 +103,29 @@ impl Play {
         let mut all = Vec::new();
         for _ in 0..self.heroes {
             let (at, goal) = (places.place(self.crowd), places.place(self.crowd));
-            all.push((at, Kind::Hero { life: HERO_LIFE, goal, rest: places.next(20) as u16, kills: 0 }));
+            let being = Being::new(HERO_LIFE, goal, places.next(20) as u16);
+            let worn = std::array::from_fn(|_| places.next(2000) as u16);
+            all.push((at, Kind::Hero { being, experience: 70_000, gold: 1_234, skills: [3, 1, 4, 1], worn }));
         }
         for _ in 0..self.monsters {
-            let (at, heading) = (places.place(self.crowd), places.place(self.crowd));
-            all.push((at, Kind::Monster { life: MONSTER_LIFE, rest: places.next(20) as u16, heading }));
+            let (at, goal) = (places.place(self.crowd), places.place(self.crowd));
+            let being = Being::new(MONSTER_LIFE, goal, places.next(20) as u16);
+            all.push((at, Kind::Monster { being, home: at, alarm: 0 }));
         }
         for n in 0..self.objects {
-            all.push((places.place(self.tiles), Kind::Object { kind: n as u16 % 7, amount: 1, touched: 0 }));
+            let item = Item {
+                kind: n as u16 % 700,
+                rarity: 2,
+                level: 9,
+                quality: 400,
+                durability: (277, 300),
+                seed: places.next(i32::MAX) as u32,
+                owner: u64::MAX - n as u64,
+                dropped: 70_000,
+                affixes: std::array::from_fn(|_| (places.next(500) as u16, places.next(2000) as i16 - 500)),
+                sockets: std::array::from_fn(|_| places.next(i32::MAX) as u32),
+            };
+            all.push((places.place(self.tiles), Kind::Object { item, touched: 0 }));
         }
         all
     }

@@ -27,23 +27,34 @@ impl Angle {
         Angle(((degrees * 65_536 + 180) / 360) as u16)
     }
 
-    /// The sine, within 0.51 [`Fx::EPSILON`] (1.3e-4) of the true one.
+    /// The sine, within 0.52 [`Fx::EPSILON`] (1.3e-4) of the true one.
     #[inline]
     pub const fn sin(self) -> Fx {
-        let within = (self.0 & 0x3fff) as usize;
-        let sine = match self.0 >> 14 {
-            0 => quarter_sine(within),
-            1 => quarter_sine(0x4000 - within),
-            2 => -quarter_sine(within),
-            _ => -quarter_sine(0x4000 - within),
-        };
-        Fx::from_bits(sine)
+        Fx::from_bits(((self.fine_sin() + (1 << 17)) >> 18) as i32)
     }
 
     /// The cosine, as exact as [`sin`](Angle::sin).
     #[inline]
     pub const fn cos(self) -> Fx {
-        Angle(self.0.wrapping_add(Angle::QUARTER.0)).sin()
+        self.plus_quarter().sin()
+    }
+
+    /// The angle whose sine is this one's cosine.
+    #[inline]
+    pub(crate) const fn plus_quarter(self) -> Angle {
+        Angle(self.0.wrapping_add(Angle::QUARTER.0))
+    }
+
+    /// The sine in units of 2^-30, within 5e-6 of the true one.
+    #[inline]
+    pub(crate) const fn fine_sin(self) -> i64 {
+        let within = (self.0 & 0x3fff) as usize;
+        match self.0 >> 14 {
+            0 => quarter_sine(within),
+            1 => quarter_sine(0x4000 - within),
+            2 => -quarter_sine(within),
+            _ => -quarter_sine(0x4000 - within),
+        }
     }
 
     /// The direction of the point (`x`, `y`), within 0.52 of a 65,536th of a turn; [`Angle::ZERO`] for the origin.
@@ -63,14 +74,13 @@ impl Angle {
     }
 }
 
-/// The sine of `at` 65,536ths of a turn, 0 to a quarter included, in steps of [`Fx`], nearest.
+/// The sine of `at` 65,536ths of a turn, 0 to a quarter included, in units of 2^-30.
 #[inline]
-const fn quarter_sine(at: usize) -> i32 {
-    let (i, part) = (at >> 6, (at & 63) as i32);
+const fn quarter_sine(at: usize) -> i64 {
+    let (i, part) = (at >> 6, (at & 63) as i64);
     // The last entry has no next one, and needs none: there `part` is 0.
-    let next = if i < 256 { SINES[i + 1] } else { SINES[i] };
-    let sine = (SINES[i] << 6) + (next - SINES[i]) * part;
-    (sine + (1 << 17)) >> 18
+    let (here, next) = (SINES[i] as i64, SINES[if i < 256 { i + 1 } else { i }] as i64);
+    (here << 6) + (next - here) * part
 }
 
 /// The angle of slope `rise / run`, at most 1, in 65,536ths of a turn, nearest; 0 if both are 0.
@@ -81,8 +91,8 @@ const fn eighth_turn(rise: u32, run: u32) -> u32 {
     }
     let slope = ((rise as u64) << 24) / run as u64;
     let (i, part) = ((slope >> 16) as usize, slope & 0xffff);
-    let next = if i < 256 { ARCTANGENTS[i + 1] } else { ARCTANGENTS[i] };
-    let turn = ARCTANGENTS[i] as u64 + (((next - ARCTANGENTS[i]) as u64 * part) >> 16);
+    let (here, next) = (ARCTANGENTS[i] as u64, ARCTANGENTS[if i < 256 { i + 1 } else { i }] as u64);
+    let turn = here + (((next - here) * part) >> 16);
     ((turn + (1 << 15)) >> 16) as u32
 }
 

@@ -123,7 +123,9 @@ impl Dice {
         })
     }
 
-    /// Puts the items into any order, all equally likely: Fisher and Yates, from the last item down. Takes one draw less than there are items.
+    /// Puts the items into any order, all equally likely: Fisher and Yates, from the last item down.
+    ///
+    /// Takes one draw less than there are items.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for i in (1..items.len()).rev() {
             items.swap(i, self.below_u64(i as u64 + 1) as usize);

@@ -9,9 +9,6 @@ use core::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAss
 use fixed::types::I20F12;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// How many bits of an [`Fx`] are behind the point.
-const FRACTION: u32 = 12;
-
 /// A fixed-point number with 20 bits before the point and 12 behind it.
 ///
 /// All operators saturate at [`Fx::MIN`] and [`Fx::MAX`]. Products and quotients are rounded to the nearest step, halves upwards.
@@ -50,7 +47,7 @@ impl Fx {
     /// A whole number.
     #[inline]
     pub const fn int(n: i32) -> Fx {
-        Fx::saturated((n as i64) << FRACTION)
+        Fx::saturated((n as i64) << Fx::FRACTION_BITS)
     }
 
     /// The number nearest to `num / den`, for constants: `Fx::ratio(1, 3)`.
@@ -65,13 +62,13 @@ impl Fx {
     /// The largest whole number that is not above this one.
     #[inline]
     pub const fn floor(self) -> i32 {
-        self.to_bits() >> FRACTION
+        self.to_bits() >> Fx::FRACTION_BITS
     }
 
     /// The smallest whole number that is not below this one.
     #[inline]
     pub const fn ceil(self) -> i32 {
-        -(-self.wide() >> FRACTION) as i32
+        -(-self.wide() >> Fx::FRACTION_BITS) as i32
     }
 
     /// The nearest whole number, halves upwards.
@@ -83,7 +80,7 @@ impl Fx {
     /// What is above [`floor`](Fx::floor): at least 0, less than 1, for negative numbers too.
     #[inline]
     pub const fn fract(self) -> Fx {
-        Fx::from_bits(self.to_bits() & ((1 << FRACTION) - 1))
+        Fx::from_bits(self.to_bits() & ((1 << Fx::FRACTION_BITS) - 1))
     }
 
     /// The number without its sign.
@@ -102,7 +99,7 @@ impl Fx {
     #[inline]
     pub const fn sqrt(self) -> Fx {
         match self.to_bits() {
-            bits @ 1.. => Fx::from_bits(((bits as u64) << FRACTION).isqrt() as i32),
+            bits @ 1.. => Fx::from_bits(((bits as u64) << Fx::FRACTION_BITS).isqrt() as i32),
             _ => Fx::ZERO,
         }
     }
@@ -135,14 +132,14 @@ impl Fx {
 /// A product of two numbers' steps as steps: nearest, halves upwards.
 #[inline]
 pub(crate) const fn rounded(product: i64) -> i64 {
-    product.saturating_add(1 << (FRACTION - 1)) >> FRACTION
+    product.saturating_add(1 << (Fx::FRACTION_BITS - 1)) >> Fx::FRACTION_BITS
 }
 
 /// `num / den` in steps: nearest, halves upwards. `den` is not 0.
 #[inline]
 const fn quotient(num: i32, den: i32) -> i64 {
     // Twice the quotient, rounded down, has all that is needed to round the quotient itself.
-    let twice = (num as i64) << (FRACTION + 1);
+    let twice = (num as i64) << (Fx::FRACTION_BITS + 1);
     let (twice, den) = if den < 0 { (-twice, -(den as i64)) } else { (twice, den as i64) };
     (twice.div_euclid(den) + 1) >> 1
 }
@@ -264,14 +261,14 @@ impl fmt::Display for Fx {
         }
         // One step is 244,140,625 / 10^12.
         let steps = self.to_bits().unsigned_abs();
-        let mut fraction = u64::from(steps & ((1 << FRACTION) - 1)) * 244_140_625;
+        let mut fraction = u64::from(steps & ((1 << Fx::FRACTION_BITS) - 1)) * 244_140_625;
         let mut digits = 12;
         while digits > 0 && fraction.is_multiple_of(10) {
             fraction /= 10;
             digits -= 1;
         }
         let mut text = alloc::string::String::new();
-        write!(text, "{}", steps >> FRACTION)?;
+        write!(text, "{}", steps >> Fx::FRACTION_BITS)?;
         if digits > 0 {
             write!(text, ".{fraction:0digits$}")?;
         }

@@ -225,8 +225,18 @@ impl CellRect {
         Some(y * (usize::from(self.high.x - self.low.x) + 1) + x)
     }
 
+    /// The cell after this one, row by row.
+    pub(crate) fn after(self, cell: CellId) -> Option<CellId> {
+        if cell.x < self.high.x {
+            Some(CellId::new(cell.x + 1, cell.y))
+        } else {
+            (cell.y < self.high.y).then(|| CellId::new(self.low.x, cell.y + 1))
+        }
+    }
+
     /// The cells, row by row.
     pub fn iter(self) -> impl Iterator<Item = CellId> + Clone {
-        (self.low.y..=self.high.y).flat_map(move |y| (self.low.x..=self.high.x).map(move |x| CellId { y, x }))
+        let first = (self.low.x <= self.high.x && self.low.y <= self.high.y).then_some(self.low);
+        core::iter::successors(first, move |&cell| self.after(cell))
     }
 }

@@ -18,6 +18,7 @@ pub mod simulation;
 
 pub mod entity;
 pub mod mind;
+mod near;
 pub mod rules;
 pub mod world;
 
@@ -42,7 +43,8 @@ pub use entity::{Body, Entity};
 pub use fx::Fx;
 pub use grid::{CellId, CellRect, Grid, GridConfig};
 pub use ids::{Checksum, EntityId, PlayerId, Tick};
-pub use mind::{Mind, Seen};
+pub use mind::Mind;
+pub use near::{Near, Seen};
 pub use rules::{Cause, Fate, Rules};
 pub use simulation::{Input, Simulation, Turn};
 pub use table::{Table, TableError};

@@ -5,56 +5,27 @@
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::ops::Deref;
 
 use crate::dice::Dice;
 use crate::entity::Entity;
 use crate::fx::Fx;
 use crate::ids::{EntityId, Tick};
+use crate::near::{Ground, Near, Place, Seen, Spots, Wanted};
 use crate::rules::Rules;
-use crate::store::{Cell, List};
+use crate::store::Cell;
 use crate::vec2::Vec2;
 use crate::world::{Request, State};
-
-/// An entity within reach, as it was at the start of the tick.
-pub struct Seen<'w, B> {
-    entity: &'w Entity<B>,
-    pub(crate) at: Place,
-}
-
-impl<B> Clone for Seen<'_, B> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<B> Copy for Seen<'_, B> {}
-
-impl<B> Deref for Seen<'_, B> {
-    type Target = Entity<B>;
-
-    fn deref(&self) -> &Entity<B> {
-        self.entity
-    }
-}
-
-/// Where an entity is stored during one tick.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Place {
-    pub slot: u32,
-    pub list: List,
-    pub index: u32,
-}
 
 /// What an actor sees and decides in one tick. See [`Rules::think`].
 pub struct Mind<'w, R: Rules> {
     state: &'w State<R>,
+    spots: &'w Spots,
     me: &'w Entity<R::Body>,
+    at: Place,
     out: &'w mut Decisions<R>,
     /// See [`Rules::Scratch`].
     pub scratch: &'w mut R::Scratch,
-    /// The draws of this entity in this tick.
-    pub dice: Dice,
+    dice: Option<Dice>,
     to: Vec2,
     stays: bool,
     effects: u32,
@@ -63,13 +34,12 @@ pub struct Mind<'w, R: Rules> {
 
 impl<'w, R: Rules> Mind<'w, R> {
     pub(crate) fn new(
-        state: &'w State<R>,
-        me: &'w Entity<R::Body>,
-        out: &'w mut Decisions<R>,
-        scratch: &'w mut R::Scratch,
+        (state, spots): (&'w State<R>, &'w Spots),
+        (me, at): (&'w Entity<R::Body>, Place),
+        thoughts: &'w mut Thoughts<R>,
     ) -> Mind<'w, R> {
-        let dice = state.dice(me.id.0);
-        Mind { state, me, out, scratch, dice, to: me.pos, stays: true, effects: 0, spawns: 0 }
+        let Thoughts { decisions: out, scratch, .. } = thoughts;
+        Mind { state, spots, me, at, out, scratch, dice: None, to: me.pos, stays: true, effects: 0, spawns: 0 }
     }
 
     /// Where the entity ends up, or `None` if it vanishes.
@@ -97,19 +67,24 @@ impl<'w, R: Rules> Mind<'w, R> {
         self.me.pos
     }
 
-    /// The other actors at most `radius` away (the rules' reach at most), cell by cell in row-major order, by id in each.
-    pub fn actors(&self, radius: Fx) -> impl Iterator<Item = Seen<'w, R::Body>> + use<'w, R> {
-        self.near(List::Actors, radius, |_| true)
+    /// The draws of this entity in this tick: one cursor, which starts anew in every tick.
+    pub fn dice(&mut self) -> &mut Dice {
+        self.dice.get_or_insert_with(|| self.state.dice(self.me.id.0))
     }
 
-    /// The props at most `radius` away, in the order of [`actors`](Mind::actors).
-    pub fn props(&self, radius: Fx) -> impl Iterator<Item = Seen<'w, R::Body>> + use<'w, R> {
-        self.near(List::Props, radius, |_| true)
+    /// The other actors at most `radius` away (the reach at most), cell by cell in row-major order, by id in each.
+    pub fn actors(&self, radius: Fx) -> Near<'w, R::Body> {
+        self.near(Wanted::Actors, radius)
     }
 
     /// The other heroes at most `radius` away, in the order of [`actors`](Mind::actors). Cheaper than to pick them from all actors.
-    pub fn heroes(&self, radius: Fx) -> impl Iterator<Item = Seen<'w, R::Body>> + use<'w, R> {
-        self.near(List::Actors, radius, |id| id.is_hero())
+    pub fn heroes(&self, radius: Fx) -> Near<'w, R::Body> {
+        self.near(Wanted::Heroes, radius)
+    }
+
+    /// The props at most `radius` away, in the order of [`actors`](Mind::actors).
+    pub fn props(&self, radius: Fx) -> Near<'w, R::Body> {
+        self.near(Wanted::Props, radius)
     }
 
     /// The entity with this id, if it is within reach.
@@ -121,7 +96,7 @@ impl<'w, R: Rules> Mind<'w, R> {
             let (list, index) = state.store.cells[slot].find(id)?;
             let entity = &state.store.cells[slot].list(list)[index];
             let at = Place { slot: slot as u32, list, index: index as u32 };
-            entity.pos.within(center, reach).then_some(Seen { entity, at })
+            entity.pos.within(center, reach).then(|| Seen::new(entity, at, center))
         })
     }
 
@@ -178,29 +153,9 @@ impl<'w, R: Rules> Mind<'w, R> {
         self.state.grid.config().reach
     }
 
-    fn near(
-        &self,
-        list: List,
-        radius: Fx,
-        while_id: fn(EntityId) -> bool,
-    ) -> impl Iterator<Item = Seen<'w, R::Body>> + use<'w, R> {
-        let (state, me) = (self.state, self.me);
-        let radius = radius.min(self.reach());
-        state.lit_cells_around(me.pos, radius).flat_map(move |(slot, cell)| {
-            let entities = cell.list(list).iter().take_while(move |entity| while_id(entity.id)).enumerate();
-            entities
-                .filter(move |(_, entity)| entity.pos.within(me.pos, radius) && entity.id != me.id)
-                .map(move |(index, entity)| Seen { entity, at: Place { slot: slot as u32, list, index: index as u32 } })
-        })
-    }
-}
-
-impl<R: Rules> State<R> {
-    fn lit_cells_around(&self, pos: Vec2, radius: Fx) -> impl Iterator<Item = (usize, &Cell<R::Body>)> {
-        self.grid.cells_around(pos, radius).iter().filter_map(move |cell| {
-            let slot = self.store.lit_slot(&self.grid, cell)?;
-            Some((slot, &*self.store.cells[slot]))
-        })
+    fn near(&self, wanted: Wanted, radius: Fx) -> Near<'w, R::Body> {
+        let ground = Ground { grid: &self.state.grid, store: &self.state.store, spots: self.spots };
+        Near::new(ground, wanted, self.me.pos, radius.min(self.reach()), self.at)
     }
 }
 

@@ -149,6 +149,9 @@ impl Table {
     /// Draw `n` of a stream at a tick: 32 bits, all equally likely.
     ///
     /// Any number serves as a stream: an entity's id, a cell's. Two uses that must not see the same draws need two streams.
+    ///
+    /// Stream and tick have 96 bits, the key 64: streams that differ only in their upper 32 bits meet each other's draws again, at ticks
+    /// about 2^32 / d apart or more, where d is the largest difference of those upper halves. A stream made with [`mix64`] does not.
     #[inline]
     pub fn draw(&self, stream: u64, tick: Tick, n: u32) -> u32 {
         dice::draw(self.key(stream, tick), n)

@@ -30,14 +30,16 @@ impl Vec2 {
         Vec2 { x, y }
     }
 
-    /// The vector of this direction and length, rounded to the nearest step in x and y.
+    /// The vector of this direction and length. Its end is within one step and 5e-6 of the length of the true one.
     #[inline]
-    pub fn from_angle(angle: Angle, length: Fx) -> Vec2 {
-        Vec2::new(angle.cos(), angle.sin()) * length
+    pub const fn from_angle(angle: Angle, length: Fx) -> Vec2 {
+        let (x, y) = (angle.plus_quarter().fine_sin(), angle.fine_sin());
+        Vec2::new(scaled(length, x, 30), scaled(length, y, 30))
     }
 
     /// The direction; [`Angle::ZERO`] for [`Vec2::ZERO`].
-    pub fn angle(self) -> Angle {
+    #[inline]
+    pub const fn angle(self) -> Angle {
         Angle::atan2(self.y, self.x)
     }
 
@@ -80,13 +82,15 @@ impl Vec2 {
         if squared == 0 {
             return Vec2::ZERO;
         }
-        let (root, shift) = reciprocal_root(squared);
-        Vec2::new(scaled(self.x, root, shift), scaled(self.y, root, shift))
+        let (v, shift) = in_1_to_4(squared);
+        let root = reciprocal_root(v) as i64;
+        Vec2::new(scaled(self.x, root, 49 - shift), scaled(self.y, root, 49 - shift))
     }
 
     /// This vector if it is at most `max` long, else the one in the same direction that is as long as can be without being longer.
     ///
-    /// The result's exact length never exceeds `max`, and falls short of it by less than 3 steps. A negative `max` counts as 0.
+    /// The result's exact length never exceeds `max`, and falls short of it by less than 3 steps and 5e-9 of `max`.
+    /// A negative `max` counts as 0.
     #[inline]
     pub const fn clamp_length(self, max: Fx) -> Vec2 {
         if max.to_bits() <= 0 {
@@ -96,11 +100,12 @@ impl Vec2 {
         if squared <= square(max.wide()) {
             return self;
         }
-        // The length rounded up and the quotients rounded towards zero: every error shortens.
-        let length = (squared - 1).isqrt() as i64 + 1;
-        let x = self.x.wide() * max.wide() / length;
-        let y = self.y.wide() * max.wide() / length;
-        Vec2::new(Fx::saturated(x), Fx::saturated(y))
+        // Every error shortens: the root is too small, and all that follows is rounded towards zero.
+        let (v, shift) = in_1_to_4(squared);
+        let root = reciprocal_root_from_below(v, reciprocal_root(v));
+        // max / length in units of 2^-31. The shift to the left cannot overflow, because the quotient is less than 1.
+        let share = (((max.to_bits() as u64 * root) << shift) >> 30) as i64;
+        Vec2::new(Fx::saturated(self.x.wide() * share / (1 << 31)), Fx::saturated(self.y.wide() * share / (1 << 31)))
     }
 
     /// Where a movement of at most `step` towards `target` leads. It ends on the target exactly if that is near enough.
@@ -159,17 +164,28 @@ const RECIPROCAL_ROOTS: [u32; 193] = {
     table
 };
 
-/// `(root, shift)` such that `root / 2^shift` is 2^12 / sqrt(`squared`), at most 2.4e-5 of it too large.
-///
-/// `squared`, which is not 0, is brought into [1, 4) by an even shift and looked up with linear interpolation.
+/// `(v, shift)` such that `squared`, which is not 0, is v / 2^(2 shift), with v from 2^62 to 2^64: as a fraction of 2^62, in [1, 4).
 #[inline]
-const fn reciprocal_root(squared: u64) -> (i64, u32) {
-    let half_shift = squared.leading_zeros() / 2;
-    let v = squared << (2 * half_shift);
+const fn in_1_to_4(squared: u64) -> (u64, u32) {
+    let shift = squared.leading_zeros() / 2;
+    (squared << (2 * shift), shift)
+}
+
+/// 2^30 / sqrt(`v` / 2^62), at most 2.4e-5 of it too large: the table with linear interpolation.
+#[inline]
+const fn reciprocal_root(v: u64) -> u64 {
     let i = (v >> 56) as usize - 64;
     let (here, next) = (RECIPROCAL_ROOTS[i] as u64, RECIPROCAL_ROOTS[i + 1] as u64);
-    let part = (v >> 40) & 0xffff;
-    ((here - (((here - next) * part) >> 16)) as i64, 49 - half_shift)
+    here - (((here - next) * (v >> 40 & 0xffff)) >> 16)
+}
+
+/// 2^30 / sqrt(`v` / 2^62), at most 5e-9 of it too small: one step r (3 - v r²) / 2 of Newton's method from an approximation.
+///
+/// Such a step never leads past the root from whichever side it comes; v r² is rounded up, and the rest down, to keep it so.
+#[inline]
+const fn reciprocal_root_from_below(v: u64, root: u64) -> u64 {
+    let product = ((v >> 32) + 1) * (((root * root) >> 28) + 1);
+    (root * (((3 << 62) - product) >> 32)) >> 31
 }
 
 /// `steps * root / 2^shift`, nearest. At most 2^31 times 2^30, so it fits.

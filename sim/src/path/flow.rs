@@ -1,22 +1,44 @@
 //! Directions toward one goal for everyone around it: Dijkstra's search outwards from the goal, once for a whole pack.
 //!
-//! The loop is [`FlowField::fill`]. A field holds for the grid it was filled from; it must be filled again when tiles or the goal
-//! change.
+//! The loop is [`FlowField::fill`]. A field holds for the grid that it was filled from; it must be filled again when tiles or
+//! the goal change.
 
 use alloc::vec::Vec;
 
-use super::ring::BucketRing;
-use super::tiles::{Direction, Tile, TileGrid};
+use super::steps::{Direction, Entered};
+use super::tiles::{Tile, TileGrid};
 
-/// For each tile of the square around a goal: what the way to the goal costs, and its first step.
+/// What the way to a goal costs, and its first step, for each tile of the square around the goal.
 ///
-/// Ways do not leave the square. Of several cheapest ways, each tile's step is the first in the order of [`Direction::ALL`].
+/// Ways do not leave the square. Holds only what the last [`fill`](FlowField::fill) put in, and memory.
 pub struct FlowField {
     goal: Tile,
+    /// In tiles; below zero before the first fill.
     radius: i32,
-    /// Cost times 8 plus the direction, row by row, with a frame of zeros that nothing can improve.
+    /// The cost, then how the search [`Entered`] the tile: row by row, in a frame of zeros that no way can improve.
     cells: Vec<u32>,
-    ring: BucketRing,
+    fronts: Fronts,
+}
+
+/// Where the search stands: one queue of the tiles that were entered by a straight step, one of those by a diagonal one.
+///
+/// Tiles are expanded in order of cost and each queue adds always the same to it, so both are sorted as they are filled: no
+/// heap is needed, only a look at both heads.
+#[derive(Default)]
+struct Fronts {
+    straight: Vec<Front>,
+    diagonal: Vec<Front>,
+    heads: (usize, usize),
+}
+
+/// A tile to expand.
+#[derive(Clone, Copy)]
+struct Front {
+    cost: u32,
+    /// Its index in the field.
+    cell: u32,
+    /// Its index in the grid.
+    tile: u32,
 }
 
 const UNREACHED: u32 = u32::MAX;
@@ -30,98 +52,134 @@ impl Default for FlowField {
 impl FlowField {
     /// A field that leads nowhere yet.
     pub const fn new() -> FlowField {
-        FlowField { goal: Tile::new(0, 0), radius: -1, cells: Vec::new(), ring: BucketRing::new() }
+        FlowField { goal: Tile::new(0, 0), radius: -1, cells: Vec::new(), fronts: Fronts::new() }
     }
 
-    /// Leads to `goal` from now on, from all tiles at most `radius` columns and `radius` rows away. What it held before is gone.
+    /// Leads to `goal` from now on, from all tiles at most `radius` columns and `radius` rows away.
     ///
     /// If the goal is blocked or off the grid, no tile leads to it.
     pub fn fill(&mut self, grid: &TileGrid, goal: Tile, radius: u8) {
-        self.begin(goal, radius);
+        self.clear(goal, radius);
         if !grid.is_open(goal) {
             return;
         }
-        let stride = self.stride() as isize;
-        let start = self.index(goal);
-        self.cells[start] = 0;
-        self.ring.clear(0);
-        self.ring.push(0, start as u32);
-        while let Some((cost, item)) = self.ring.pop() {
-            let index = item as usize;
-            if self.cells[index] / 8 != cost {
+        let cell_offsets = Direction::offsets(self.stride());
+        let tile_offsets = Direction::offsets(grid.stride());
+        self.fronts.clear();
+        self.offer(Front { cost: 0, cell: self.index(goal) as u32, tile: grid.index(goal) as u32 }, Entered::AT_START);
+        while let Some(front) = self.fronts.pop() {
+            let cell = self.cells[front.cell as usize];
+            if cell >> Entered::BITS != front.cost {
                 continue;
             }
-            let tile = self.tile(index);
-            let mut steps = grid.steps(grid.index(tile));
-            while steps != 0 {
-                let direction = Direction::from_bits(steps.trailing_zeros());
-                steps &= steps - 1;
-                let (dx, dy) = direction.delta();
-                let next = (index as isize + dy as isize * stride + dx as isize) as usize;
-                self.offer(next, cost + direction.cost(), direction.opposite());
+            for direction in grid.steps(front.tile as usize, Entered::from_bits(cell)) {
+                let next = Front {
+                    cost: front.cost + direction.cost(),
+                    cell: front.cell.wrapping_add(cell_offsets[direction as usize]),
+                    tile: front.tile.wrapping_add(tile_offsets[direction as usize]),
+                };
+                self.offer(next, Entered::by(direction));
             }
         }
     }
 
-    /// The goal it was filled for.
+    /// The goal of the last fill.
     pub const fn goal(&self) -> Tile {
         self.goal
     }
 
     /// What the way from a tile to the goal costs: 0 at the goal, `None` where no way is known.
     pub fn cost(&self, tile: Tile) -> Option<u32> {
-        self.cell(tile).map(|cell| cell / 8)
+        let (dx, dy) = (i64::from(tile.x) - i64::from(self.goal.x), i64::from(tile.y) - i64::from(self.goal.y));
+        if dx.abs().max(dy.abs()) > i64::from(self.radius) {
+            return None;
+        }
+        let cell = self.cells[self.index(tile)];
+        (cell != UNREACHED).then_some(cell >> Entered::BITS)
     }
 
-    /// The first step of the way from a tile to the goal: `None` at the goal and where no way is known.
+    /// The first step of a cheapest way from a tile to the goal: `None` at the goal and where no way is known.
+    ///
+    /// Of several, it is the first in the order of [`Direction::ALL`].
     pub fn direction(&self, tile: Tile) -> Option<Direction> {
-        self.cell(tile).filter(|_| tile != self.goal).map(Direction::from_bits)
+        let cost = self.cost(tile)?;
+        Direction::ALL.into_iter().find(|direction| {
+            let rest = self.cost(tile.step(*direction));
+            rest.is_some_and(|rest| rest + direction.cost() == cost) && self.clears_corners(tile, *direction)
+        })
     }
 
-    fn begin(&mut self, goal: Tile, radius: u8) {
+    /// Whether a step passes no corner. Beside a tile that has a way, every open tile has one.
+    fn clears_corners(&self, tile: Tile, direction: Direction) -> bool {
+        let (dx, dy) = direction.delta();
+        self.cost(Tile::new(tile.x + dx, tile.y)).is_some() && self.cost(Tile::new(tile.x, tile.y + dy)).is_some()
+    }
+
+    fn clear(&mut self, goal: Tile, radius: u8) {
         self.goal = goal;
         self.radius = radius.into();
-        let side = 2 * usize::from(radius) + 1;
         self.cells.clear();
-        self.cells.resize(self.stride() + 1, 0);
-        for _ in 0..side {
-            self.cells.resize(self.cells.len() + side, UNREACHED);
-            self.cells.push(0);
+        self.cells.resize(self.stride() * self.stride(), 0);
+        let frameless = 1..self.stride() - 1;
+        for row in self.cells.chunks_exact_mut(frameless.end + 1).take(frameless.end).skip(1) {
+            row[frameless.clone()].fill(UNREACHED);
         }
-        self.cells.resize(self.cells.len() + self.stride(), 0);
     }
 
-    /// Keeps the cheaper way, of equals the one whose direction comes first. All cheapest ways are offered before the cell
-    /// is taken from the queue, so the order in which they are does not matter.
     #[inline]
-    fn offer(&mut self, index: usize, cost: u32, direction: Direction) {
-        let cell = cost * 8 + direction as u32;
-        let known = self.cells[index];
-        if cell < known {
-            self.cells[index] = cell;
-            if cost < known / 8 {
-                self.ring.push(cost, index as u32);
-            }
+    fn offer(&mut self, front: Front, entered: Entered) {
+        let cell = &mut self.cells[front.cell as usize];
+        if front.cost < *cell >> Entered::BITS {
+            *cell = front.cost << Entered::BITS | entered.bits();
+            self.fronts.push(front, entered);
         }
-    }
-
-    fn cell(&self, tile: Tile) -> Option<u32> {
-        let away = tile.x.abs_diff(self.goal.x).max(tile.y.abs_diff(self.goal.y));
-        let inside = i64::from(away) <= i64::from(self.radius);
-        inside.then(|| self.cells[self.index(tile)]).filter(|cell| *cell != UNREACHED)
     }
 
     const fn stride(&self) -> usize {
-        2 * self.radius as usize + 2
+        2 * self.radius as usize + 3
     }
 
+    /// The index of a tile's cell; only for tiles within the radius.
     const fn index(&self, tile: Tile) -> usize {
-        let (x, y) = (tile.x - self.goal.x + self.radius, tile.y - self.goal.y + self.radius);
-        (y + 1) as usize * self.stride() + (x + 1) as usize
+        let (column, row) = (tile.x - self.goal.x + self.radius + 1, tile.y - self.goal.y + self.radius + 1);
+        row as usize * self.stride() + column as usize
+    }
+}
+
+impl Fronts {
+    const fn new() -> Fronts {
+        Fronts { straight: Vec::new(), diagonal: Vec::new(), heads: (0, 0) }
     }
 
-    const fn tile(&self, index: usize) -> Tile {
-        let (row, column) = ((index / self.stride()) as i32, (index % self.stride()) as i32);
-        Tile::new(self.goal.x + column - 1 - self.radius, self.goal.y + row - 1 - self.radius)
+    fn clear(&mut self) {
+        self.straight.clear();
+        self.diagonal.clear();
+        self.heads = (0, 0);
+    }
+
+    #[inline]
+    fn push(&mut self, front: Front, entered: Entered) {
+        match entered.direction() {
+            Some(direction) if direction.is_diagonal() => self.diagonal.push(front),
+            _ => self.straight.push(front),
+        }
+    }
+
+    /// The cheapest tile.
+    #[inline]
+    fn pop(&mut self) -> Option<Front> {
+        let (straight, diagonal) = (self.straight.get(self.heads.0), self.diagonal.get(self.heads.1));
+        let takes_diagonal = match (straight, diagonal) {
+            (Some(straight), Some(diagonal)) => diagonal.cost < straight.cost,
+            (None, _) => true,
+            (_, None) => false,
+        };
+        if takes_diagonal {
+            self.heads.1 += 1;
+            diagonal.copied()
+        } else {
+            self.heads.0 += 1;
+            straight.copied()
+        }
     }
 }

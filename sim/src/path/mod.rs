@@ -5,24 +5,40 @@
 //!         └─► FlowField::fill  ─► Direction   the next step of everyone near one goal
 //! ```
 //!
-//! Paths are found on every peer, not sent, so two peers must find the same one. They do, by construction: whole
-//! numbers only, no hash, no address, no clock decides anything; open tiles wait in a queue whose order is fixed (lowest
-//! estimate first, of equals the one put in last), neighbours are looked at in the order of [`Direction::ALL`], and what
-//! is kept between two searches is memory, never a value that is read.
+//! Paths are found on every peer, not sent, so two peers must find the same one. They do, by construction. All is whole
+//! numbers. No hash, address or clock decides anything. Neighbours are looked at in the order of [`Direction::ALL`]. Tiles
+//! wait in a queue whose order is fixed: the lowest estimate first, of equals the one put in last. A flow field does not even
+//! depend on that: it keeps costs, and the directions follow from them. What is kept between two searches is memory, never a
+//! value that is read. So the order of searches does not matter, nor who else searched.
 //!
 //! A step goes to one of eight neighbours: [`STRAIGHT_COST`] or [`DIAGONAL_COST`]. No corner is cut: a diagonal
 //! step needs both tiles beside it open.
 //!
 //! The loops are in [`Pathfinder::find`] and [`FlowField::fill`].
+//!
+//! ```
+//! use lockstone_sim::path::{Pathfinder, Tile, TileGrid};
+//!
+//! let mut grid = TileGrid::new(8, 8);
+//! for n in 0..64 {
+//!     grid.set_open(Tile::new(n % 8, n / 8), n != 27);
+//! }
+//! let mut pathfinder = Pathfinder::new();
+//! let path = pathfinder.find(&grid, Tile::new(0, 3), Tile::new(7, 3), 1_000).expect("it starts on an open tile");
+//! assert!(path.reached);
+//! assert_eq!(path.cost, 5 * 70 + 2 * 99);
+//! ```
 
 mod astar;
 mod flow;
 mod ring;
+mod steps;
 mod tiles;
 
 pub use astar::{Path, Pathfinder};
 pub use flow::FlowField;
-pub use tiles::{Direction, Tile, TileGrid};
+pub use steps::Direction;
+pub use tiles::{Tile, TileGrid};
 
 /// What a step along a row or a column costs. 99 / 70 is the square root of two to 5 parts in 100,000.
 pub const STRAIGHT_COST: u32 = 70;

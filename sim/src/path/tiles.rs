@@ -10,6 +10,8 @@ use alloc::vec::Vec;
 use core::fmt;
 use serde::{Deserialize, Serialize};
 
+use super::steps::{Direction, Entered, Steps};
+
 /// A place on the grid: column and row, both from 0. Ordered by column, then row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Tile {
@@ -25,86 +27,16 @@ impl Tile {
         Tile { x, y }
     }
 
-    /// The neighbour in a direction. Saturates at the ends of `i32`.
+    /// The neighbour in a direction. Wraps around at the ends of `i32`, which are off every grid.
     pub const fn step(self, direction: Direction) -> Tile {
         let (dx, dy) = direction.delta();
-        Tile { x: self.x.saturating_add(dx), y: self.y.saturating_add(dy) }
+        Tile { x: self.x.wrapping_add(dx), y: self.y.wrapping_add(dy) }
     }
 }
 
 impl fmt::Display for Tile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "({}, {})", self.x, self.y)
-    }
-}
-
-/// One of the eight ways to a neighbour. East is a larger column, south a larger row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[repr(u8)]
-pub enum Direction {
-    /// (1, 0)
-    East,
-    /// (1, 1)
-    SouthEast,
-    /// (0, 1)
-    South,
-    /// (-1, 1)
-    SouthWest,
-    /// (-1, 0)
-    West,
-    /// (-1, -1)
-    NorthWest,
-    /// (0, -1)
-    North,
-    /// (1, -1)
-    NorthEast,
-}
-
-impl Direction {
-    /// All eight, in the order in which every search looks at them.
-    pub const ALL: [Direction; 8] = [
-        Direction::East,
-        Direction::SouthEast,
-        Direction::South,
-        Direction::SouthWest,
-        Direction::West,
-        Direction::NorthWest,
-        Direction::North,
-        Direction::NorthEast,
-    ];
-
-    /// Columns and rows to the neighbour.
-    pub const fn delta(self) -> (i32, i32) {
-        match self {
-            Direction::East => (1, 0),
-            Direction::SouthEast => (1, 1),
-            Direction::South => (0, 1),
-            Direction::SouthWest => (-1, 1),
-            Direction::West => (-1, 0),
-            Direction::NorthWest => (-1, -1),
-            Direction::North => (0, -1),
-            Direction::NorthEast => (1, -1),
-        }
-    }
-
-    /// The way back.
-    pub const fn opposite(self) -> Direction {
-        Direction::from_bits(self as u32 + 4)
-    }
-
-    /// Whether it crosses a corner.
-    pub const fn is_diagonal(self) -> bool {
-        self as u8 % 2 == 1
-    }
-
-    /// What a step in this direction costs.
-    pub const fn cost(self) -> u32 {
-        if self.is_diagonal() { super::DIAGONAL_COST } else { super::STRAIGHT_COST }
-    }
-
-    /// The direction whose number is in the low three bits.
-    pub(super) const fn from_bits(bits: u32) -> Direction {
-        Direction::ALL[bits as usize % 8]
     }
 }
 
@@ -176,7 +108,7 @@ impl TileGrid {
 
     /// Whether a step is allowed: both tiles open, and for a diagonal one the two beside it as well.
     pub fn can_step(&self, from: Tile, direction: Direction) -> bool {
-        self.is_open(from) && self.steps(self.index(from)) >> direction as u8 & 1 == 1
+        self.is_open(from) && self.steps(self.index(from), Entered::AT_START).any(|step| step == direction)
     }
 
     /// Whether the straight line between two tiles' centres stays on open tiles.
@@ -230,18 +162,20 @@ impl TileGrid {
         (tile.y + 1) as usize * self.stride() + (tile.x + 1) as usize
     }
 
-    /// The steps that lead on from an open tile, one bit a [`Direction`].
-    pub(super) fn steps(&self, index: usize) -> u8 {
+    /// The steps that lead on from an open tile: those that a search needs which came by `entered`.
+    #[inline]
+    pub(super) fn steps(&self, index: usize, entered: Entered) -> Steps {
         let above = self.three_from(index - self.stride() - 1);
         let level = self.three_from(index - 1);
         let below = self.three_from(index + self.stride() - 1);
-        STEPS[(above | level << 3 | below << 6) as usize % STEPS.len()]
+        Steps::onward(entered, (above | level << 3 | below << 6) as usize)
     }
 
+    #[inline]
     fn three_from(&self, index: usize) -> u64 {
-        let (word, shift) = (index / 64, index % 64);
-        let next = self.bits[word + 1] << 1 << (63 - shift);
-        (self.bits[word] >> shift | next) & 7
+        let [word, next] = self.bits[index / 64..].first_chunk().expect("a word follows the last index's");
+        let shift = index % 64;
+        (word >> shift | next << 1 << (63 - shift)) & 7
     }
 }
 
@@ -256,26 +190,4 @@ impl fmt::Debug for TileGrid {
         }
         Ok(())
     }
-}
-
-/// The allowed steps for each of the 512 neighbourhoods; bit `3 * (dy + 1) + dx + 1` says that neighbour is open.
-static STEPS: [u8; 512] = {
-    let mut table = [0; 512];
-    let mut around = 0;
-    while around < 512 {
-        let mut n = 0;
-        while n < 8 {
-            let (dx, dy) = Direction::ALL[n].delta();
-            if is_set(around, dx, dy) && is_set(around, dx, 0) | (dx == 0) && is_set(around, 0, dy) | (dy == 0) {
-                table[around] |= 1 << n;
-            }
-            n += 1;
-        }
-        around += 1;
-    }
-    table
-};
-
-const fn is_set(around: usize, dx: i32, dy: i32) -> bool {
-    around >> (3 * (dy + 1) + dx + 1) & 1 == 1
 }

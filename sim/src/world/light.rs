@@ -5,51 +5,47 @@
 
 use alloc::vec::Vec;
 
-use super::World;
+use super::{State, World};
 use crate::dice::mix64;
 use crate::entity::Entity;
 use crate::grid::CellId;
 use crate::ids::{EntityId, Tick};
 use crate::rules::Rules;
-use crate::store::Cell;
+use crate::store::{Cell, Meta};
 
 impl<R: Rules> World<R> {
     /// The light of the next tick, from that of this one and the heroes' new places.
     pub(super) fn spread_light(&mut self) {
-        let mut after = self.faded();
-        for n in 0..self.state.heroes.len() {
-            let cell = self.state.heroes[n].1;
-            if self.area.is_core(cell) {
-                let slot = self.slot(cell).expect("a hero's cell is stored");
-                after[slot] = self.state.grid.config().light;
-            }
-        }
-        for (slot, light) in after.into_iter().enumerate() {
-            if self.area.is_core(self.state.store.meta[slot].id) {
-                self.state.store.meta[slot].set_light(light);
-            }
-        }
-    }
-
-    /// Each stored cell's light after spreading and fading; generates the cells that are lit for the first time.
-    fn faded(&mut self) -> Vec<u8> {
-        let before = self.state.store.meta.len();
-        let mut after = alloc::vec![0; before];
-        for slot in 0..before {
-            let (light, cell) = (self.state.store.meta[slot].light, self.state.store.meta[slot].id);
-            if light <= 1 {
-                continue;
-            }
-            for near in self.state.grid.block(cell, 1).iter() {
-                if !self.area.is_core(near) {
-                    continue;
+        let mut after = core::mem::take(&mut self.light_after);
+        let State { grid, store, .. } = &self.state;
+        after.clear();
+        after.resize(store.meta.len(), 0);
+        let mut dark = Vec::new();
+        for Meta { id, light, .. } in store.meta.iter().filter(|meta| meta.light > 1) {
+            for near in grid.block(*id, 1).iter() {
+                match store.slot(grid, near) {
+                    Some(slot) => after[slot] = after[slot].max(light - 1),
+                    None => dark.push((near, light - 1)),
                 }
-                let slot = self.slot(near).unwrap_or_else(|| self.generate(near));
-                after.resize(self.state.store.meta.len(), 0);
-                after[slot] = after[slot].max(light - 1);
             }
         }
-        after
+        for (cell, light) in dark {
+            if self.area.is_core(cell) {
+                let slot = self.slot(cell).unwrap_or_else(|| self.generate(cell));
+                after.resize(self.state.store.meta.len(), 0);
+                after[slot] = after[slot].max(light);
+            }
+        }
+        let State { grid, store, heroes, .. } = &mut self.state;
+        for &(_, cell) in heroes.iter() {
+            after[store.slot(grid, cell).expect("a hero's cell is stored")] = grid.config().light;
+        }
+        for (meta, &light) in store.meta.iter_mut().zip(&after) {
+            if self.area.is_core(meta.id) {
+                meta.set_light(light);
+            }
+        }
+        self.light_after = after;
     }
 
     /// Stores a cell with what it holds before anyone has been there.

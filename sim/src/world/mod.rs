@@ -27,6 +27,7 @@ use crate::entity::Entity;
 use crate::grid::{CellId, Grid};
 use crate::ids::{Checksum, EntityId, PlayerId, Tick};
 use crate::mind::Thoughts;
+use crate::near::Spots;
 use crate::rules::Rules;
 use crate::simulation::{Simulation, Turn};
 use crate::store::Store;
@@ -40,6 +41,8 @@ pub struct World<R: Rules> {
     requests: Vec<Request<R::Fact>>,
     /// Memory that is used again in every step.
     thoughts: Thoughts<R>,
+    spots: Spots,
+    light_after: Vec<u8>,
     encoder: Fixed,
     retired: Vec<Snapshot<R>>,
 }
@@ -92,6 +95,8 @@ impl<R: Rules> World<R> {
             area: Area::Whole,
             requests: Vec::new(),
             thoughts: Thoughts::default(),
+            spots: Spots::default(),
+            light_after: Vec::new(),
             encoder: Fixed::default(),
             retired: Vec::new(),
         }

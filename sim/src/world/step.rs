@@ -11,7 +11,8 @@ use crate::dice::mix64;
 use crate::entity::Entity;
 use crate::grid::CellId;
 use crate::ids::{EntityId, PlayerId};
-use crate::mind::{Aimed, Decisions, Leaving, Mind, Place, Thoughts};
+use crate::mind::{Aimed, Decisions, Leaving, Mind, Thoughts};
+use crate::near::{Place, Spots};
 use crate::rules::{Cause, Fate, Rules};
 use crate::simulation::{Input, Turn};
 use crate::store::{List, Meta};
@@ -22,6 +23,7 @@ use crate::vec2::Vec2;
 /// The cells can be thought through in any order, each exactly once, by any number of threads.
 pub struct Thinking<'w, R: Rules> {
     state: &'w State<R>,
+    spots: &'w Spots,
     slots: Vec<usize>,
     /// This tick's commands, by player and then in the turn's order.
     commands: Vec<(PlayerId, &'w R::Command)>,
@@ -51,24 +53,23 @@ impl<'w, R: Rules> Thinking<'w, R> {
         next.actors.reserve(before.actors.len());
         for (index, actor) in before.actors.iter().enumerate() {
             let place = Place { slot: slot as u32, list: List::Actors, index: index as u32 };
-            next.actors.push(self.next_self(actor, place, thoughts));
+            next.actors.push(actor.clone());
+            self.next_self(&mut next.actors[index], actor, place, thoughts);
         }
         thoughts.cells.push((slot, after));
     }
 
-    /// One actor's next self. It stays in its old list until effects have been applied.
-    fn next_self(&self, actor: &Entity<R::Body>, place: Place, thoughts: &mut Thoughts<R>) -> Entity<R::Body> {
+    /// Lets one actor become its next self. It stays in its list until effects have been applied.
+    fn next_self(&self, next: &mut Entity<R::Body>, actor: &Entity<R::Body>, place: Place, thoughts: &mut Thoughts<R>) {
         let rules = &*self.state.rules;
-        let mut next = actor.clone();
         self.commands_of(actor.player).for_each(|command| rules.command(&mut next.body, command));
-        let mut mind = Mind::new(self.state, actor, &mut thoughts.decisions, &mut thoughts.scratch);
+        let mut mind = Mind::new((self.state, self.spots), (actor, place), thoughts);
         rules.think(&mut next.body, &mut mind);
         let leaving = match mind.outcome() {
             None => Some(Leaving::Gone),
-            Some(to) => self.moved(actor, &mut next, to).then_some(Leaving::Moves),
+            Some(to) => self.moved(actor, next, to).then_some(Leaving::Moves),
         };
         thoughts.decisions.leavings.extend(leaving.map(|leaving| (place, leaving)));
-        next
     }
 
     fn commands_of(&self, player: Option<PlayerId>) -> impl Iterator<Item = &'w R::Command> {
@@ -93,8 +94,9 @@ impl<R: Rules> World<R> {
     /// [`Simulation::step`](crate::simulation::Simulation::step) with the thinking done by the caller: on several threads, or in an order of
     /// its own. `think` gives back what [`Thinking::think`] filled; the result is the same however the cells were spread.
     pub fn step_with(&mut self, turn: &Turn<Self>, think: impl FnOnce(&Thinking<'_, R>) -> Vec<Thoughts<R>>) {
-        let thinking =
-            Thinking { state: &self.state, slots: self.thinking_slots(), commands: commands_by_player(turn) };
+        self.spots.renew(&self.state.store);
+        let (slots, commands) = (self.thinking_slots(), commands_by_player(turn));
+        let thinking = Thinking { state: &self.state, spots: &self.spots, slots, commands };
         let mut thoughts = think(&thinking);
         let halo = self.keep_halo();
         let mut all = self.gather(&mut thoughts);

@@ -5,10 +5,12 @@
 //!
 //! Decoding never trusts: it needs a bound, reserves no more than the input can justify, and leaves no byte unread.
 
+mod fixed;
+
+pub use fixed::{EncodeError, Fixed};
+
 use alloc::vec::Vec;
-use bincode::config::{self, Configuration, Fixint, LittleEndian, NoLimit};
-use bincode::enc::write::Writer;
-use bincode::error::EncodeError;
+use bincode::config;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -58,39 +60,4 @@ pub fn read_first<T: DeserializeOwned>(bytes: &[u8]) -> Result<(T, &[u8]), Codec
     let (value, used) = bincode::serde::decode_from_slice(bytes, config::standard())
         .map_err(|_| CodecError::Malformed("no such value"))?;
     Ok((value, &bytes[used..]))
-}
-
-/// A reused buffer for the fixed-size encoding that checksums are taken of.
-#[derive(Default)]
-pub struct Fixed {
-    bytes: Vec<u8>,
-}
-
-impl Fixed {
-    const CONFIG: Configuration<LittleEndian, Fixint, NoLimit> = config::standard().with_fixed_int_encoding();
-
-    /// Forgets what was written.
-    pub fn clear(&mut self) {
-        self.bytes.clear();
-    }
-
-    /// Appends a value.
-    ///
-    /// # Panics
-    /// If the value's `Serialize` fails, which for plain data it never does.
-    pub fn push<T: Serialize + ?Sized>(&mut self, value: &T) {
-        bincode::serde::encode_into_writer(value, &mut *self, Self::CONFIG).expect("plain data always encodes");
-    }
-
-    /// What was written since the last [`clear`](Fixed::clear).
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-}
-
-impl Writer for &mut Fixed {
-    fn write(&mut self, bytes: &[u8]) -> Result<(), EncodeError> {
-        self.bytes.extend_from_slice(bytes);
-        Ok(())
-    }
 }

@@ -1,0 +1,239 @@
+//! A bot: plays any hero by the commands that a person has, about one a second.
+//!
+//! It only reads the world, and remembers which rooms were visited. The same world gives the same commands.
+
+#![deny(clippy::float_arithmetic)]
+
+use lockstone::game::Bot;
+use lockstone::sim::path::Pathfinder;
+use lockstone::sim::{Entity, Fx, PlayerId, Simulation, Vec2, World};
+
+use crate::body::Body;
+use crate::command::Command;
+use crate::hero::{Class, Hero, Order};
+use crate::loot::Ware;
+use crate::map::{Map, center_of, tile_of};
+use crate::rules::Dungeon;
+
+/// How often it looks at the world.
+const LOOK_TICKS: u32 = 8;
+/// It fights what is so near and in sight.
+const FIGHT: Fx = Fx::int(9);
+/// It wants loot that is so near.
+const LOOT: Fx = Fx::int(8);
+/// It drinks when less than so much of its life is left, in percent.
+const DRINK_PERCENT: i32 = 45;
+/// It retreats when less than so much of its life is left and nothing to drink, in percent.
+const RETREAT_PERCENT: i32 = 25;
+/// A room counts as visited when a hero was so near to its middle.
+const VISITED: Fx = Fx::int(5);
+/// A room that it cannot get to in so many looks is given up.
+const PATIENCE_LOOKS: u32 = 200;
+
+/// Plays one hero.
+pub struct DungeonBot {
+    player: PlayerId,
+    visited: Vec<bool>,
+    heading: Option<usize>,
+    looks: u32,
+    finder: Pathfinder,
+}
+
+/// What a bot goes by in one look.
+struct View<'w> {
+    world: &'w World<Dungeon>,
+    me: &'w Entity<Body>,
+    hero: &'w Hero,
+}
+
+impl DungeonBot {
+    /// A bot for a player's hero.
+    pub fn new(player: PlayerId) -> DungeonBot {
+        DungeonBot { player, visited: Vec::new(), heading: None, looks: 0, finder: Pathfinder::new() }
+    }
+
+    /// The next command, if the hero does not do already what it should.
+    pub fn command(&mut self, world: &World<Dungeon>, player: PlayerId) -> Option<Command> {
+        if !world.tick().0.wrapping_add(u32::from(self.player.0) * 3).is_multiple_of(LOOK_TICKS) {
+            return None;
+        }
+        let me = world.hero(player)?;
+        let hero = me.body.hero()?;
+        self.mark_visited(world);
+        if !hero.is_alive() {
+            self.heading = None;
+            return None;
+        }
+        let view = View { world, me, hero };
+        view.survive().or_else(|| view.fight()).unwrap_or_else(|| {
+            let errand = view.improve().or_else(|| view.collect());
+            errand.unwrap_or_else(|| self.wander(&view))
+        })
+    }
+
+    fn mark_visited(&mut self, world: &World<Dungeon>) {
+        let rooms = world.rules().map().rooms();
+        self.visited.resize(rooms.len(), false);
+        for hero in world.players().filter_map(|player| world.hero(player)) {
+            for (visited, room) in self.visited.iter_mut().zip(rooms) {
+                *visited |= center_of(room.center).within(hero.pos, VISITED);
+            }
+        }
+    }
+
+    /// To the portal if it is open, else to the nearest room that nobody has seen.
+    fn wander(&mut self, view: &View<'_>) -> Option<Command> {
+        let map = view.world.rules().map();
+        if view.world.facts().portal_open(map.nests().len()) {
+            return view.walk(center_of(map.portal()));
+        }
+        self.looks += 1;
+        if self.looks > PATIENCE_LOOKS {
+            self.looks = 0;
+            if let Some(room) = self.heading.take() {
+                self.visited[room] = true;
+            }
+        }
+        let heading = self.heading.filter(|&room| !self.visited[room]);
+        if heading.is_none() {
+            self.looks = 0;
+            self.heading = self.next_room(view, map);
+        } else {
+            self.heading = heading;
+        }
+        match self.heading {
+            Some(room) => view.walk(center_of(map.rooms()[room].center)),
+            None => {
+                self.visited.fill(false);
+                None
+            }
+        }
+    }
+
+    /// The room that is nearest by foot, ways from friends counted in.
+    fn next_room(&mut self, view: &View<'_>, map: &Map) -> Option<usize> {
+        let friend = view.nearest_friend();
+        let cost = |room: usize| {
+            let center = center_of(map.rooms()[room].center);
+            let apart = friend.map_or(Fx::ZERO, |friend| friend.distance(center));
+            view.me.pos.distance(center) + apart * Fx::HALF
+        };
+        let mut rooms: Vec<usize> = (0..self.visited.len()).filter(|&room| !self.visited[room]).collect();
+        rooms.sort_by_key(|&room| cost(room));
+        let by_foot = |room: &usize| {
+            let path = self.finder.find(map.tiles(), tile_of(view.me.pos), map.rooms()[*room].center, 12_000);
+            path.map_or(u32::MAX, |path| path.cost)
+        };
+        rooms.truncate(4);
+        rooms.into_iter().min_by_key(by_foot)
+    }
+}
+
+impl Bot<World<Dungeon>> for DungeonBot {
+    fn decide(&mut self, world: &World<Dungeon>, player: PlayerId) -> Option<Command> {
+        self.command(world, player)
+    }
+}
+
+// Of these, `Some(None)` means: all is well as it is, look no further.
+impl View<'_> {
+    /// Drinks, or gives way.
+    fn survive(&self) -> Option<Option<Command>> {
+        let most = self.hero.stats().life;
+        let percent = self.hero.life * 100 / most.max(1);
+        if percent < DRINK_PERCENT && self.hero.potions > 0 {
+            return Some(Some(Command::Drink));
+        }
+        if percent >= RETREAT_PERCENT {
+            return None;
+        }
+        let foe = self.foes().next()?;
+        let map = self.world.rules().map();
+        let home = center_of(map.entrance());
+        let away = self.me.pos.distance_squared(home) > foe.pos.distance_squared(home);
+        (!away).then(|| self.walk(home))
+    }
+
+    /// Uses the skill against several, else attacks what is nearest.
+    fn fight(&self) -> Option<Option<Command>> {
+        let foes: Vec<_> = self.foes().collect();
+        let target = foes.first()?;
+        if self.hero.skill_rest_ticks == 0 && self.is_skill_worth_it(&foes) {
+            return Some(Some(Command::skill(target.pos)));
+        }
+        if let Order::Fight(foe) = self.hero.order
+            && foes.iter().any(|seen| seen.id == foe)
+        {
+            return Some(None);
+        }
+        Some(Some(Command::Attack(target.id)))
+    }
+
+    fn is_skill_worth_it(&self, foes: &[&Entity<Body>]) -> bool {
+        let radius = if self.hero.class == Class::Warrior { Fx::int(2) } else { Fx::int(7) };
+        let near = foes.iter().filter(|foe| foe.pos.within(self.me.pos, radius));
+        near.clone().count() >= 2 || near.clone().any(|foe| foe.body.monster().is_some_and(|foe| foe.life > 60))
+    }
+
+    /// Wears what is better, drops what is not.
+    fn improve(&self) -> Option<Option<Command>> {
+        let better = |place: &usize| {
+            self.hero.bag[*place]
+                .is_some_and(|gear| self.hero.worn[gear.slot as usize].is_none_or(|worn| gear.worth() > worn.worth()))
+        };
+        if let Some(place) = (0..self.hero.bag.len()).find(better) {
+            return Some(Some(Command::Wear(place as u8)));
+        }
+        let full = self.hero.bag.iter().all(Option::is_some);
+        full.then_some(Some(Command::Drop(0)))
+    }
+
+    /// Takes what is worth it.
+    fn collect(&self) -> Option<Option<Command>> {
+        let wanted = |body: &Body| match body {
+            Body::Chest(_) => true,
+            Body::Loot(loot) => self.wants(&loot.ware),
+            _ => false,
+        };
+        let thing = self.near(LOOT).filter(|entity| wanted(&entity.body));
+        let here = self.me.pos;
+        let thing = thing.min_by_key(|entity| (entity.pos.distance_squared(here), entity.id))?;
+        let taking = self.hero.order == Order::Take(thing.id);
+        Some((!taking).then_some(Command::PickUp(thing.id)))
+    }
+
+    fn wants(&self, ware: &Ware) -> bool {
+        self.hero.has_room_for(ware)
+            && match ware {
+                Ware::Gear(gear) => self.hero.worn[gear.slot as usize].is_none_or(|worn| gear.worth() > worn.worth()),
+                Ware::Gold(_) | Ware::Potion => true,
+            }
+    }
+
+    /// Walks there, unless it does already.
+    fn walk(&self, to: Vec2) -> Option<Command> {
+        let tile = tile_of(to);
+        let going = self.hero.order == Order::Walk(tile.into());
+        (!going).then_some(Command::walk(tile))
+    }
+
+    /// What can be fought, the nearest first.
+    fn foes(&self) -> impl Iterator<Item = &Entity<Body>> {
+        let (map, here) = (self.world.rules().map(), self.me.pos);
+        let foes = self.near(FIGHT).filter(|entity| entity.body.is_foe() && map.sees(here, entity.pos));
+        let mut foes: Vec<_> = foes.collect();
+        foes.sort_by_key(|foe| (foe.pos.distance_squared(here), foe.id));
+        foes.into_iter()
+    }
+
+    fn near(&self, radius: Fx) -> impl Iterator<Item = &Entity<Body>> {
+        let around = self.world.entities(self.world.grid().cells_around(self.me.pos, radius));
+        around.filter(move |entity| entity.pos.within(self.me.pos, radius))
+    }
+
+    fn nearest_friend(&self) -> Option<Vec2> {
+        let friends = self.world.players().filter(|&player| Some(player) != self.me.player);
+        let friends = friends.filter_map(|player| self.world.hero(player)).map(|friend| friend.pos);
+        friends.min_by_key(|friend| friend.distance_squared(self.me.pos))
+    }
+}

@@ -1,0 +1,189 @@
+//! What a hero does in a tick: its orders, and what it does unasked.
+
+use lockstone::sim::{EntityId, Fx, Mind, Vec2};
+
+use super::{Event, FALLEN_TICKS, Hero, Order, skill};
+use crate::body::{Body, Effect};
+use crate::facts::Fact;
+use crate::loot::{Loot, Ware};
+use crate::map::{Map, center_of};
+use crate::rules::{Dungeon, DungeonMind};
+use crate::walk::{Progress, chase};
+
+/// So near things can be taken.
+const ARM: Fx = Fx::ratio(6, 5);
+/// A hero that has slain its foe goes on to the next one so near.
+const NEXT_FOE: Fx = Fx::int(5);
+/// Sleepers notice a hero so near.
+const STIR: Fx = Fx::int(4);
+/// A hero counts as returned so near to the entrance.
+const HOME: Fx = Fx::int(4);
+/// How long a hero waits for its transfer before it asks again.
+const ASK_AGAIN_TICKS: u32 = 200;
+/// The gold for going through the portal.
+const ESCAPE_GOLD: u32 = 500;
+
+/// One tick of a hero.
+pub fn think(map: &Map, me: &mut Hero, mind: &mut DungeonMind<'_>) {
+    me.rest_ticks = me.rest_ticks.saturating_sub(1);
+    me.skill_rest_ticks = me.skill_rest_ticks.saturating_sub(1);
+    me.claim_rest_ticks = me.claim_rest_ticks.saturating_sub(1);
+    if me.fallen.is_some() {
+        return lie_slain(map, me, mind);
+    }
+    skill::cast(map, me, mind);
+    drop_piece(me, mind);
+    let beat = mind.tick().0.wrapping_add(mind.me().id.0 as u32);
+    if beat.is_multiple_of(8) {
+        stir_sleepers(mind);
+        escape(map, me, mind);
+    }
+    if beat.is_multiple_of(4) {
+        gather(me, mind);
+    }
+    if beat.is_multiple_of(20) && me.life < me.stats().life {
+        me.life += 1 + i32::from(me.level) / 4;
+        me.life = me.life.min(me.stats().life);
+    }
+    follow_order(map, me, mind);
+}
+
+/// A slain hero drops a tenth of its gold, lies for a while, and returns at the entrance.
+fn lie_slain(map: &Map, me: &mut Hero, mind: &mut DungeonMind<'_>) {
+    let Some(since) = me.fallen else { return };
+    let lain = mind.tick().since(since);
+    if lain == 1 && me.gold >= 10 {
+        let price = (me.gold / 10).min(u16::MAX.into());
+        me.gold -= price;
+        mind.spawn(mind.pos(), Loot::body(Ware::Gold(price as u16)));
+    }
+    if lain < FALLEN_TICKS {
+        return;
+    }
+    let home = center_of(map.entrance());
+    if mind.pos().within(home, HOME) {
+        me.fallen = None;
+        me.life = me.stats().life;
+        me.remember(mind.tick(), Event::Returned);
+    } else if (lain - FALLEN_TICKS).is_multiple_of(ASK_AGAIN_TICKS) {
+        mind.transfer(home);
+    }
+}
+
+fn drop_piece(me: &mut Hero, mind: &mut DungeonMind<'_>) {
+    let Some(place) = me.dropping.take() else { return };
+    if let Some(gear) = me.bag.get_mut(usize::from(place)).and_then(Option::take) {
+        mind.spawn(mind.pos(), Loot::body(Ware::Gear(gear)));
+    }
+}
+
+fn stir_sleepers(mind: &mut DungeonMind<'_>) {
+    for sleeper in mind.props(STIR).filter(|seen| seen.body.is_foe()) {
+        mind.affect(sleeper, Effect::Stir);
+    }
+}
+
+/// Takes gold and potions from the ground in passing.
+fn gather(me: &mut Hero, mind: &mut DungeonMind<'_>) {
+    if me.claim_rest_ticks > 0 {
+        return;
+    }
+    let wanted = |body: &Body| {
+        body.loot().is_some_and(|loot| !matches!(loot.ware, Ware::Gear(_)) && me.has_room_for(&loot.ware))
+    };
+    let found = mind.props(ARM).find(|seen| wanted(&seen.body));
+    if let Some(loot) = found {
+        mind.affect(loot, Effect::Claim);
+        me.claim_rest_ticks = 3;
+    }
+}
+
+/// Through the open portal, back to the entrance, richer.
+fn escape(map: &Map, me: &mut Hero, mind: &mut DungeonMind<'_>) {
+    let there = mind.pos().within(center_of(map.portal()), Fx::ONE);
+    if there && mind.facts().portal_open(map.nests().len()) {
+        me.gold = me.gold.saturating_add(ESCAPE_GOLD);
+        me.order = Order::Walk(map.entrance().into());
+        me.remember(mind.tick(), Event::Escaped);
+        mind.announce(Fact::Escaped);
+        mind.transfer(center_of(map.entrance()));
+    }
+}
+
+fn follow_order(map: &Map, me: &mut Hero, mind: &mut DungeonMind<'_>) {
+    match me.order {
+        Order::Stand => {
+            if me.rest_ticks == 0
+                && let Some(foe) = nearest_foe(map, mind, me.class.measures().range.min(NEXT_FOE))
+            {
+                engage(map, me, mind, foe);
+            }
+        }
+        Order::Walk(goal) => {
+            let (here, there, step) = (mind.pos(), center_of(goal.into()), me.stats().step);
+            let progress = me.route.advance(map, &mut mind.scratch.finder, here, there, step);
+            if matches!(progress, Progress::Arrived(_)) {
+                me.order = Order::Stand;
+            }
+            mind.walk(progress.pos());
+        }
+        Order::Fight(foe) => {
+            let lives = mind.find(foe).is_some_and(|seen| seen.body.is_foe());
+            match if lives { Some(foe) } else { nearest_foe(map, mind, NEXT_FOE) } {
+                Some(foe) => engage(map, me, mind, foe),
+                None => me.order = Order::Stand,
+            }
+        }
+        Order::Take(thing) => take(map, me, mind, thing),
+    }
+}
+
+/// Strikes if the foe is in range, else goes nearer.
+fn engage(map: &Map, me: &mut Hero, mind: &mut DungeonMind<'_>, foe: EntityId) {
+    let Some(seen) = mind.find(foe) else { return };
+    let (here, there) = (mind.pos(), seen.pos);
+    if here.within(there, me.class.measures().range) && map.sees(here, there) {
+        if me.rest_ticks == 0 {
+            skill::strike(me, mind, seen);
+        }
+    } else if me.order != Order::Stand {
+        go(map, me, mind, there);
+    }
+    if me.order != Order::Stand {
+        me.order = Order::Fight(foe);
+    }
+}
+
+/// Goes to a piece of loot or a chest, and claims or opens it.
+fn take(map: &Map, me: &mut Hero, mind: &mut DungeonMind<'_>, thing: EntityId) {
+    let Some(seen) = mind.find(thing) else {
+        me.order = Order::Stand;
+        return;
+    };
+    if !mind.pos().within(seen.pos, ARM) {
+        return go(map, me, mind, seen.pos);
+    }
+    match &seen.body {
+        Body::Loot(loot) if me.has_room_for(&loot.ware) => {
+            // The order stands until the thing is gone, to this hero or to a faster one.
+            if me.claim_rest_ticks == 0 {
+                mind.affect(seen, Effect::Claim);
+                me.claim_rest_ticks = 3;
+            }
+        }
+        Body::Chest(_) => mind.affect(seen, Effect::Open),
+        _ => me.order = Order::Stand,
+    }
+}
+
+fn go(map: &Map, me: &Hero, mind: &mut DungeonMind<'_>, to: Vec2) {
+    let here = mind.pos();
+    let next = chase(map, mind.scratch, here, to, me.stats().step);
+    mind.walk(next);
+}
+
+fn nearest_foe(map: &Map, mind: &Mind<'_, Dungeon>, radius: Fx) -> Option<EntityId> {
+    let here = mind.pos();
+    let foes = mind.actors(radius).filter(|seen| seen.body.is_foe() && map.sees(here, seen.pos));
+    foes.min_by_key(|seen| (seen.pos.distance_squared(here), seen.id)).map(|seen| seen.id)
+}

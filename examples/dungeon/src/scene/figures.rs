@@ -1,0 +1,166 @@
+//! Things and beings.
+
+use lockstone::scene::{Figure, Ground, Rgb, Shape};
+use lockstone::sim::path::Tile;
+use lockstone::sim::{Entity, PlayerId, Vec2, World};
+
+use super::{point, words};
+use crate::body::Body;
+use crate::hero::{Class, Hero, Order};
+use crate::input::goal_of;
+use crate::loot::{Rarity, Slot, Ware};
+use crate::map::{center_of, tile_of};
+use crate::monsters::{Monster, Mood, Race};
+use crate::projectile::{Flight, Projectile};
+use crate::rules::Dungeon;
+
+/// All that is in sight, what lies on the ground first.
+pub(super) fn figures(
+    world: &World<Dungeon>,
+    player: PlayerId,
+    corner: Tile,
+    ground: &Ground,
+    seen: &[bool],
+) -> Vec<Figure> {
+    let (width, height) = (ground.width as i32, (ground.tiles.len() / ground.width) as i32);
+    let in_sight = |pos: Vec2| {
+        let tile = tile_of(pos);
+        let (x, y) = (tile.x - corner.x, tile.y - corner.y);
+        (0..width).contains(&x) && (0..height).contains(&y) && seen[(y * width + x) as usize]
+    };
+    let far = Tile::new(corner.x + width, corner.y + height);
+    let (low, high) = (world.grid().cell_of(center_of(corner)), world.grid().cell_of(center_of(far)));
+    let cells = lockstone::sim::CellRect { low, high };
+    let shown = |entity: &&Entity<Body>| in_sight(entity.pos) || entity.player.is_some();
+    let mut entities: Vec<_> = world.entities(cells).filter(shown).collect();
+    entities.sort_by_key(|entity| (layer(&entity.body), entity.pos.y, entity.id));
+    let marks = marks(world, player).into_iter().filter(|mark| in_sight(mark.0)).map(|(_, figure)| figure);
+    marks.chain(entities.into_iter().map(|entity| figure(entity, player))).collect()
+}
+
+fn layer(body: &Body) -> u8 {
+    match body {
+        Body::Loot(_) | Body::Chest(_) => 0,
+        Body::Monster(monster) if monster.is_slain() => 0,
+        Body::Monster(_) | Body::Hero(_) => 1,
+        Body::Projectile(_) => 2,
+    }
+}
+
+/// The portal, the entrance, and where the hero is going.
+fn marks(world: &World<Dungeon>, player: PlayerId) -> Vec<(Vec2, Figure)> {
+    let map = world.rules().map();
+    let open = world.facts().portal_open(map.nests().len());
+    let ring = |tile: Tile, size, color, label: Option<&str>, glow| {
+        let pos = center_of(tile);
+        let plain = plain(pos, size, 'O', Shape::Ring, color);
+        (pos, Figure { label: label.map(Into::into), glow, ..plain })
+    };
+    let portal = if open {
+        ring(map.portal(), 1.6, Rgb(120, 220, 255), Some("portal"), 5.0)
+    } else {
+        ring(map.portal(), 1.4, Rgb(60, 70, 90), Some("portal (closed)"), 0.0)
+    };
+    let mut marks = vec![ring(map.entrance(), 1.4, Rgb(90, 110, 80), None, 2.0), portal];
+    let order = world.hero(player).and_then(|entity| entity.body.hero()).map(|hero| hero.order);
+    if let Some(Order::Walk(goal)) = order {
+        let pos = goal_of(goal.into());
+        marks.push((pos, plain(pos, 0.4, '+', Shape::Ring, Rgb(200, 200, 120))));
+    }
+    marks
+}
+
+fn figure(entity: &Entity<Body>, player: PlayerId) -> Figure {
+    match &entity.body {
+        Body::Hero(hero) => hero_figure(entity, hero, player),
+        Body::Monster(monster) => monster_figure(entity.pos, monster),
+        Body::Projectile(projectile) => projectile_figure(entity.pos, projectile),
+        Body::Loot(loot) => ware_figure(entity.pos, &loot.ware),
+        Body::Chest(_) => plain(entity.pos, 0.8, '=', Shape::Chest, Rgb(170, 120, 50)),
+    }
+}
+
+fn hero_figure(entity: &Entity<Body>, hero: &Hero, player: PlayerId) -> Figure {
+    let mine = entity.player == Some(player);
+    let color = match hero.class {
+        Class::Warrior => Rgb(214, 90, 60),
+        Class::Ranger => Rgb(90, 190, 90),
+        Class::Mage => Rgb(120, 110, 230),
+    };
+    let (symbol, shape) = if hero.is_alive() { ('@', Shape::Hero) } else { ('%', Shape::Bones) };
+    let label = format!("{} {}", hero.name.text(), hero.level);
+    let facing = hero.heading_of(entity.pos).map(|to| angle(entity.pos, to));
+    let life = Some(share(hero.life, hero.stats().life)).filter(|&life| !mine || life < 1.0);
+    let glow = if mine { 9.0 } else { 6.0 };
+    Figure { facing, life, label: Some(label), glow, ..plain(entity.pos, 0.95, symbol, shape, color) }
+}
+
+fn monster_figure(pos: Vec2, monster: &Monster) -> Figure {
+    let (size, symbol, shape, color) = match monster.race {
+        Race::Hunter => (0.8, 'h', Shape::Beast, Rgb(150, 110, 80)),
+        Race::Archer => (0.85, 'a', Shape::Archer, Rgb(210, 205, 180)),
+        Race::Sleeper => (1.1, 's', Shape::Beast, Rgb(120, 130, 140)),
+        Race::BroodMother => (1.9, 'B', Shape::Brood, Rgb(160, 60, 120)),
+        Race::Broodling => (0.5, 'b', Shape::Beast, Rgb(190, 90, 150)),
+    };
+    let (symbol, shape) = match monster.mood {
+        _ if monster.is_slain() => ('%', Shape::Bones),
+        Mood::Asleep => ('z', Shape::Mound),
+        _ => (symbol, shape),
+    };
+    let life = share(monster.life, monster.life_max());
+    let label = (monster.race == Race::BroodMother).then(|| words::monster(monster));
+    Figure { life: Some(life).filter(|&life| life < 1.0), label, ..plain(pos, size, symbol, shape, color) }
+}
+
+fn projectile_figure(pos: Vec2, projectile: &Projectile) -> Figure {
+    let course = f32::from(projectile.course.0) * core::f32::consts::TAU / 65_536.0;
+    let figure = match (projectile.flight, projectile.race) {
+        (Flight::Arrow { .. }, None) => plain(pos, 0.5, '-', Shape::Bolt, Rgb(230, 220, 150)),
+        (Flight::Arrow { .. }, Some(_)) => plain(pos, 0.5, '-', Shape::Bolt, Rgb(220, 130, 110)),
+        (Flight::Orb { fire }, _) => {
+            let size = 0.3 + super::float(fire) / 6.0;
+            Figure { glow: 2.0 + super::float(fire), ..plain(pos, size, '*', Shape::Orb, Rgb(255, 150, 60)) }
+        }
+    };
+    Figure { facing: Some(course), ..figure }
+}
+
+fn ware_figure(pos: Vec2, ware: &Ware) -> Figure {
+    match ware {
+        Ware::Gold(_) => plain(pos, 0.35, '$', Shape::Gem, Rgb(235, 200, 70)),
+        Ware::Potion => plain(pos, 0.45, '!', Shape::Flask, Rgb(220, 60, 70)),
+        Ware::Gear(gear) => {
+            let (symbol, shape) = match gear.slot {
+                Slot::Weapon => ('/', Shape::Blade),
+                Slot::Armour => (']', Shape::Chest),
+                Slot::Charm => ('o', Shape::Gem),
+            };
+            let label = (gear.rarity > Rarity::Common).then(|| words::title(gear));
+            let glow = f32::from(gear.rarity as u8);
+            Figure { label, glow, ..plain(pos, 0.5, symbol, shape, rarity_color(gear.rarity)) }
+        }
+    }
+}
+
+fn rarity_color(rarity: Rarity) -> Rgb {
+    match rarity {
+        Rarity::Common => Rgb(200, 200, 200),
+        Rarity::Magic => Rgb(110, 140, 255),
+        Rarity::Rare => Rgb(250, 230, 90),
+        Rarity::Unique => Rgb(240, 150, 50),
+    }
+}
+
+fn plain(pos: Vec2, size: f32, symbol: char, shape: Shape, color: Rgb) -> Figure {
+    Figure { pos: point(pos), size, symbol, shape, color, facing: None, life: None, label: None, glow: 0.0 }
+}
+
+fn share(value: i32, max: i32) -> f32 {
+    (value as f32 / max.max(1) as f32).clamp(0.0, 1.0)
+}
+
+fn angle(from: Vec2, to: Vec2) -> f32 {
+    let ((x, y), (tx, ty)) = (point(from), point(to));
+    (ty - y).atan2(tx - x)
+}
