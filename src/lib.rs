@@ -5,6 +5,10 @@
 pub mod game;
 pub mod scene;
 
+#[cfg(not(target_arch = "wasm32"))]
+pub mod cli;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod shell;
 pub mod view;
 
 pub mod recording;

@@ -10,6 +10,11 @@
 pub mod frame;
 pub mod smooth;
 mod status;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod terminal;
+pub mod typing;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod window;
 
 pub use status::{PeerRow, Status};
 

@@ -42,9 +42,15 @@ struct Camera {
 }
 
 impl Frame {
-    /// A black picture. Sizes are bounded to 640 x 360 up to 4096 x 4096 pixels.
-    pub fn new(width: u32, height: u32) -> Frame {
-        let (width, height) = (width.clamp(640, 4_096), height.clamp(360, 4_096));
+    /// The size that a frame gets when it is asked for another: at least 640 x 360, at most 4096 x 4096 pixels.
+    pub fn bounded(width: usize, height: usize) -> (usize, usize) {
+        (width.clamp(640, 4_096), height.clamp(360, 4_096))
+    }
+
+    /// A black picture of a size in pixels, [bounded](Frame::bounded).
+    pub fn new(width: usize, height: usize) -> Frame {
+        let (width, height) = Frame::bounded(width, height);
+        let (width, height) = (width as u32, height as u32);
         let pixmap = Pixmap::new(width, height).expect("the size is neither zero nor huge");
         let camera = Camera { corner: (0.0, 0.0), width: (width - PANEL) as usize, height: height as usize };
         Frame { pixmap, textures: Textures::new(), camera }
