@@ -25,6 +25,8 @@ const LOOT: Fx = Fx::int(8);
 const DRINK_PERCENT: i32 = 45;
 /// It retreats when less than so much of its life is left and nothing to drink, in percent.
 const RETREAT_PERCENT: i32 = 25;
+/// After a fight it rests until so much of its life is back, in percent.
+const RESTED_PERCENT: i32 = 70;
 /// A room counts as visited when a hero was so near to its middle.
 const VISITED: Fx = Fx::int(5);
 /// A room that it cannot get to in so many looks is given up.
@@ -66,7 +68,7 @@ impl DungeonBot {
         }
         let view = View { world, me, hero };
         view.survive().or_else(|| view.fight()).unwrap_or_else(|| {
-            let errand = view.improve().or_else(|| view.collect());
+            let errand = view.improve().or_else(|| view.collect()).or_else(|| view.rest());
             errand.unwrap_or_else(|| self.wander(&view))
         })
     }
@@ -84,7 +86,9 @@ impl DungeonBot {
     /// To the portal if it is open, else to the nearest room that nobody has seen.
     fn wander(&mut self, view: &View<'_>) -> Option<Command> {
         let map = view.world.rules().map();
-        if view.world.facts().portal_open(map.nests().len()) {
+        let facts = view.world.facts();
+        let all_out = usize::from(facts.escapes) >= view.world.players().count();
+        if facts.portal_open(map.nests().len()) && !all_out {
             return view.walk(center_of(map.portal()));
         }
         self.looks += 1;
@@ -186,6 +190,12 @@ impl View<'_> {
         }
         let full = self.hero.bag.iter().all(Option::is_some);
         full.then_some(Some(Command::Drop(0)))
+    }
+
+    /// Stands still until it is better.
+    fn rest(&self) -> Option<Option<Command>> {
+        let tired = self.hero.life * 100 / self.hero.stats().life.max(1) < RESTED_PERCENT;
+        tired.then(|| (self.hero.order != Order::Stand).then_some(Command::Stop))
     }
 
     /// Takes what is worth it.

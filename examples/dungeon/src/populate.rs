@@ -21,13 +21,13 @@ const LEVEL_MAX: u16 = 12;
 const ROOMY_TILES: usize = 14;
 
 /// What is found in a cell, of a hundred cells: nothing, a pack, archers, sleepers, a chest, something lying about.
-const FINDS: [u32; 6] = [52, 15, 10, 9, 5, 9];
+const FINDS: [u32; 6] = [46, 18, 12, 10, 5, 9];
 
 pub(crate) fn populate(map: &Map, cell: CellId, dice: &mut Dice, content: &mut Vec<(Vec2, Body)>) {
     let open = open_tiles(map, cell);
     let Some(depth) = open.iter().filter_map(|&tile| map.depth(tile)).min() else { return };
     let level = (1 + depth / STEPS_A_LEVEL).min(LEVEL_MAX) as u8;
-    nest(map, &open, level, content);
+    guards(map, &open, level, content);
     if depth < SAFE_STEPS || open.len() < ROOMY_TILES {
         return;
     }
@@ -56,12 +56,15 @@ fn open_tiles(map: &Map, cell: CellId) -> Vec<Tile> {
     tiles.filter(|&tile| map.tiles().is_open(tile)).collect()
 }
 
-/// The brood-mother of a nest in this cell, with her first broodlings.
-fn nest(map: &Map, open: &[Tile], level: u8, content: &mut Vec<(Vec2, Body)>) {
+/// The brood-mother of a nest in this cell, and the warden.
+fn guards(map: &Map, open: &[Tile], level: u8, content: &mut Vec<(Vec2, Body)>) {
     for (n, nest) in map.nests().iter().enumerate().filter(|(_, nest)| open.contains(nest)) {
         let mut mother = Monster::new(Race::BroodMother, level);
         mother.kin = Kin::Nest(n as u8);
         content.push((center_of(*nest), Body::Monster(mother)));
+    }
+    if open.contains(&map.portal()) {
+        content.push((center_of(map.portal()), Body::Monster(Monster::new(Race::Warden, level))));
     }
 }
 

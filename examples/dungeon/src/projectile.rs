@@ -89,7 +89,7 @@ pub(crate) fn think(map: &Map, me: &mut Projectile, mind: &mut DungeonMind<'_>) 
 /// Hits what is near; an orb burns all around.
 fn hit(map: &Map, me: &Projectile, mind: &mut DungeonMind<'_>, here: Vec2) -> bool {
     let near = mind.actors(GIRTH).chain(mind.props(GIRTH)).filter(|seen| me.may_hit(&seen.body));
-    let Some(first) = near.min_by_key(|seen| (seen.pos.distance_squared(here), seen.id)) else { return false };
+    let Some(first) = near.min_by_key(|seen| (seen.distance_squared(), seen.id)) else { return false };
     match me.flight {
         Flight::Arrow { .. } => mind.affect(first, Effect::Hurt { by: me.by, race: me.race }),
         Flight::Orb { .. } => burn(map, me, mind, here),

@@ -182,7 +182,14 @@ impl<R: Rules> World<R> {
     /// Derives where the heroes are from the cells.
     pub(super) fn find_heroes(&mut self) {
         self.state.heroes.clear();
-        (0..self.state.store.cells.len()).for_each(|slot| self.find_heroes_in(slot));
+        // A hero that has just come into the core still stands in the halo, as that was given last. The core knows better.
+        for is_core in [false, true] {
+            for slot in 0..self.state.store.cells.len() {
+                if self.area.is_core(self.state.store.meta[slot].id) == is_core {
+                    self.find_heroes_in(slot);
+                }
+            }
+        }
     }
 
     fn find_heroes_in(&mut self, slot: usize) {

@@ -42,8 +42,8 @@ pub fn think(map: &Map, me: &mut Hero, mind: &mut DungeonMind<'_>) {
         gather(me, mind);
     }
     if beat.is_multiple_of(20) && me.life < me.stats().life {
-        me.life += 1 + i32::from(me.level) / 4;
-        me.life = me.life.min(me.stats().life);
+        let most = me.stats().life;
+        me.life = (me.life + most / 60).min(most);
     }
     follow_order(map, me, mind);
 }
@@ -185,5 +185,5 @@ fn go(map: &Map, me: &Hero, mind: &mut DungeonMind<'_>, to: Vec2) {
 fn nearest_foe(map: &Map, mind: &Mind<'_, Dungeon>, radius: Fx) -> Option<EntityId> {
     let here = mind.pos();
     let foes = mind.actors(radius).filter(|seen| seen.body.is_foe() && map.sees(here, seen.pos));
-    foes.min_by_key(|seen| (seen.pos.distance_squared(here), seen.id)).map(|seen| seen.id)
+    foes.min_by_key(|seen| (seen.distance_squared(), seen.id)).map(|seen| seen.id)
 }

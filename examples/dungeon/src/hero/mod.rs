@@ -250,8 +250,8 @@ impl Hero {
     }
 
     fn learn(&mut self, experience: u32, race: Race, tick: Tick) {
-        if race == Race::BroodMother {
-            self.remember(tick, Event::SlewBroodMother);
+        if race.matters_to_all() {
+            self.remember(tick, Event::Slew(race));
         }
         self.experience += experience;
         while self.level < LEVEL_MAX && self.experience >= self.experience_needed() {

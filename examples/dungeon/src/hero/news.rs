@@ -29,8 +29,8 @@ pub enum Event {
     Fell(Race),
     /// It came back to life.
     Returned,
-    /// A brood-mother was slain beside it.
-    SlewBroodMother,
+    /// A monster that matters to all was slain beside it.
+    Slew(Race),
     /// It went through the portal.
     Escaped,
 }

@@ -72,5 +72,5 @@ fn shoot(mind: &mut DungeonMind<'_>, at: Vec2, turned: i32, flight: Flight, by: 
 /// The damage of one blow, in percent of the usual.
 fn roll(me: &Hero, mind: &mut DungeonMind<'_>, percent: i32) -> u16 {
     let (least, most) = me.stats().damage;
-    (mind.dice.range(least..=most) * percent / 100).clamp(1, u16::MAX.into()) as u16
+    (mind.dice().range(least..=most) * percent / 100).clamp(1, u16::MAX.into()) as u16
 }

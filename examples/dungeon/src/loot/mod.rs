@@ -70,8 +70,8 @@ pub(crate) fn think(me: &mut Loot, mind: &mut DungeonMind<'_>) {
 /// An opened chest leaves its content around it.
 pub(crate) fn think_chest(me: &mut Chest, mind: &mut DungeonMind<'_>) {
     let here = mind.pos();
-    let gold = Ware::Gold(mind.dice.range(10..=30) as u16 * u16::from(me.level));
-    let gear = Ware::Gear(Gear::roll(&mut mind.dice, me.level, 3));
+    let gold = Ware::Gold(mind.dice().range(10..=30) as u16 * u16::from(me.level));
+    let gear = Ware::Gear(Gear::roll(mind.dice(), me.level, 3));
     for (ware, dx) in [(gold, -1), (gear, 0), (Ware::Potion, 1)] {
         mind.spawn(here + Vec2::new(Fx::ratio(dx, 4), Fx::ZERO), Loot::body(ware));
     }

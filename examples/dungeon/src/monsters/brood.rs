@@ -5,7 +5,6 @@ use lockstone::sim::path::Direction;
 
 use super::{Kin, Monster, Mood, Race, sense};
 use crate::body::Body;
-use crate::facts::Fact;
 use crate::map::{Map, center_of, tile_of};
 use crate::measures::REACH;
 use crate::rules::DungeonMind;
@@ -14,8 +13,6 @@ use crate::rules::DungeonMind;
 pub const BROOD_MAX: usize = 6;
 /// How long from broodling to broodling.
 const SPAWN_TICKS: u32 = 36;
-/// A slain mother asks for the announcement again after so long.
-const ASK_AGAIN_TICKS: u32 = 200;
 /// A mother follows nobody farther than this.
 const NEST: Fx = Fx::int(3);
 
@@ -49,21 +46,9 @@ fn brood(mind: &DungeonMind<'_>) -> usize {
 fn spawn(map: &Map, me: &Monster, mind: &mut DungeonMind<'_>) {
     let here = tile_of(mind.pos());
     let ways: Vec<Direction> = Direction::ALL.into_iter().filter(|&way| map.tiles().can_step(here, way)).collect();
-    let Some(&way) = mind.dice.pick(&ways) else { return };
+    let Some(&way) = mind.dice().pick(&ways) else { return };
     let mut broodling = Monster::new(Race::Broodling, me.level);
     broodling.kin = Kin::Mother(mind.me().id);
     broodling.mood = me.mood;
     mind.spawn(center_of(here.step(way)), Body::Monster(broodling));
-}
-
-/// A slain mother lies there until everyone knows, so that an announcement that got lost is asked for again.
-pub(super) fn lie_slain(me: &mut Monster, mind: &mut DungeonMind<'_>) {
-    let Kin::Nest(nest) = me.kin else { return mind.vanish() };
-    if mind.facts().is_slain(nest) {
-        return mind.vanish();
-    }
-    if me.calm_ticks == 0 {
-        mind.announce(Fact::NestSlain(nest));
-    }
-    me.calm_ticks = (me.calm_ticks + 1) % ASK_AGAIN_TICKS as u8;
 }

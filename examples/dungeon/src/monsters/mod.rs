@@ -8,6 +8,7 @@ mod pack;
 mod race;
 mod sense;
 mod sleeper;
+mod warden;
 
 pub use brood::BROOD_MAX;
 pub use race::{Measures, Race};
@@ -16,11 +17,15 @@ use lockstone::sim::{Cause, EntityId, Fx, Vec2};
 use serde::{Deserialize, Serialize};
 
 use crate::body::{Body, Effect};
+use crate::facts::Fact;
 use crate::hero::after_armour;
 use crate::loot::{Loot, drop_from};
 use crate::map::{Map, Spot};
 use crate::measures::REACH;
 use crate::rules::DungeonMind;
+
+/// A slain monster that matters to all asks for the announcement again after so long.
+const ASK_AGAIN_TICKS: u8 = 200;
 
 /// A monster.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,14 +73,14 @@ pub enum Mood {
         /// Where that was seen last.
         place: Spot,
     },
-    /// A slain brood-mother, until everyone knows.
+    /// A slain brood-mother or warden, until everyone knows.
     Slain,
 }
 
 impl Monster {
     /// One at full life.
     pub fn new(race: Race, level: u8) -> Monster {
-        let mood = if race == Race::Sleeper { Mood::Asleep } else { Mood::Idle };
+        let mood = if matches!(race, Race::Sleeper | Race::Warden) { Mood::Asleep } else { Mood::Idle };
         let mut monster = Monster { race, level, life: 0, mood, rest_ticks: 0, calm_ticks: 0, kin: Kin::None };
         monster.life = monster.life_max();
         monster
@@ -124,7 +129,7 @@ impl Monster {
     fn roll_damage(&self, mind: &mut DungeonMind<'_>) -> u16 {
         let Measures { damage: (least, most), damage_per_level, .. } = *self.race.measures();
         let more = damage_per_level * (i32::from(self.level) - 1);
-        mind.dice.range(least + more..=most + more).clamp(1, u16::MAX.into()) as u16
+        mind.dice().range(least + more..=most + more).clamp(1, u16::MAX.into()) as u16
     }
 }
 
@@ -140,29 +145,47 @@ pub(crate) fn think(map: &Map, me: &mut Monster, mind: &mut DungeonMind<'_>) {
         Race::Sleeper => sleeper::think(map, me, mind),
         Race::BroodMother => brood::think_mother(map, me, mind),
         Race::Broodling => brood::think(map, me, mind),
+        Race::Warden => warden::think(map, me, mind),
     }
 }
 
 /// Rewards the heroes around and leaves something behind.
 fn die(me: &mut Monster, mind: &mut DungeonMind<'_>) {
     if me.mood == Mood::Slain {
-        return brood::lie_slain(me, mind);
+        return lie_slain(me, mind);
     }
     let experience = me.race.measures().experience;
     let experience = experience + experience * (u16::from(me.level) - 1) / 2;
     for hero in mind.heroes(REACH) {
         mind.affect(hero, Effect::Reward { experience, race: me.race });
     }
-    let (here, drops) = (mind.pos(), if me.race == Race::BroodMother { 6 } else { 1 });
+    let (here, drops) = (mind.pos(), if me.race.matters_to_all() { 6 } else { 1 });
     for n in 0..drops {
-        if let Some(ware) = drop_from(&mut mind.dice, me.level + drops) {
+        if let Some(ware) = drop_from(mind.dice(), me.level + drops) {
             mind.spawn(here + Vec2::new(Fx::ZERO, Fx::ratio(n.into(), 16)), Loot::body(ware));
         }
     }
-    match me.race {
-        Race::BroodMother => me.mood = Mood::Slain,
-        _ => mind.vanish(),
+    if me.race.matters_to_all() {
+        me.mood = Mood::Slain;
+        me.calm_ticks = 0;
+    } else {
+        mind.vanish();
     }
+}
+
+/// Lies there until everyone knows, so that an announcement that got lost is asked for again.
+fn lie_slain(me: &mut Monster, mind: &mut DungeonMind<'_>) {
+    let fact = match me.kin {
+        Kin::Nest(nest) => Fact::NestSlain(nest),
+        _ => Fact::WardenSlain,
+    };
+    if mind.facts().holds(fact) {
+        return mind.vanish();
+    }
+    if me.calm_ticks == 0 {
+        mind.announce(fact);
+    }
+    me.calm_ticks = (me.calm_ticks + 1) % ASK_AGAIN_TICKS;
 }
 
 /// A blow at a hero.

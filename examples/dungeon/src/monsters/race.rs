@@ -16,6 +16,8 @@ pub enum Race {
     BroodMother,
     /// Bites.
     Broodling,
+    /// Guards the portal.
+    Warden,
 }
 
 /// A race's numbers.
@@ -44,6 +46,11 @@ pub struct Measures {
 }
 
 impl Race {
+    /// Whether everyone is told of its end.
+    pub const fn matters_to_all(self) -> bool {
+        matches!(self, Race::BroodMother | Race::Warden)
+    }
+
     /// Its numbers.
     pub const fn measures(self) -> &'static Measures {
         match self {
@@ -52,6 +59,7 @@ impl Race {
             Race::Sleeper => &SLEEPER,
             Race::BroodMother => &BROOD_MOTHER,
             Race::Broodling => &BROODLING,
+            Race::Warden => &WARDEN,
         }
     }
 }
@@ -119,4 +127,17 @@ const BROODLING: Measures = Measures {
     attack_ticks: 18,
     step: Fx::ratio(21, 100),
     experience: 2,
+};
+
+const WARDEN: Measures = Measures {
+    name: "warden",
+    life: 420,
+    life_per_level: 70,
+    damage: (14, 22),
+    damage_per_level: 3,
+    armour: 12,
+    range: Fx::int(2),
+    attack_ticks: 26,
+    step: Fx::ratio(15, 100),
+    experience: 200,
 };

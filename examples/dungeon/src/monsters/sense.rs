@@ -26,10 +26,10 @@ pub(super) fn prey<'w>(map: &Map, me: &mut Monster, mind: &DungeonMind<'w>) -> O
         Mood::Hunt { prey, .. } => follow(map, me, mind, mind.find(prey).filter(is_prey)),
         Mood::Alarmed => {
             me.mood = Mood::Idle;
-            notice(me, mind.heroes(REACH).filter(is_prey), mind)
+            notice(me, mind.heroes(REACH).filter(is_prey))
         }
         _ if !looks_around(mind) => None,
-        _ => notice(me, mind.heroes(SIGHT).filter(|seen| is_prey(seen) && map.sees(mind.pos(), seen.pos)), mind),
+        _ => notice(me, mind.heroes(SIGHT).filter(|seen| is_prey(seen) && map.sees(mind.pos(), seen.pos))),
     }
 }
 
@@ -43,13 +43,8 @@ fn is_prey(seen: &Seen<'_, Body>) -> bool {
 }
 
 /// The nearest of them becomes the prey.
-fn notice<'w>(
-    me: &mut Monster,
-    heroes: impl Iterator<Item = Seen<'w, Body>>,
-    mind: &DungeonMind<'w>,
-) -> Option<Seen<'w, Body>> {
-    let here = mind.pos();
-    let nearest = heroes.min_by_key(|seen| (seen.pos.distance_squared(here), seen.id))?;
+fn notice<'w>(me: &mut Monster, heroes: impl Iterator<Item = Seen<'w, Body>>) -> Option<Seen<'w, Body>> {
+    let nearest = heroes.min_by_key(|seen| (seen.distance_squared(), seen.id))?;
     me.mood = Mood::Hunt { prey: nearest.id, place: tile_of(nearest.pos).into() };
     me.calm_ticks = 0;
     Some(nearest)

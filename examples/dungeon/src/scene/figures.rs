@@ -101,6 +101,7 @@ fn monster_figure(pos: Vec2, monster: &Monster) -> Figure {
         Race::Archer => (0.85, 'a', Shape::Archer, Rgb(210, 205, 180)),
         Race::Sleeper => (1.1, 's', Shape::Beast, Rgb(120, 130, 140)),
         Race::BroodMother => (1.9, 'B', Shape::Brood, Rgb(160, 60, 120)),
+        Race::Warden => (2.2, 'W', Shape::Brood, Rgb(220, 90, 40)),
         Race::Broodling => (0.5, 'b', Shape::Beast, Rgb(190, 90, 150)),
     };
     let (symbol, shape) = match monster.mood {
@@ -109,7 +110,7 @@ fn monster_figure(pos: Vec2, monster: &Monster) -> Figure {
         _ => (symbol, shape),
     };
     let life = share(monster.life, monster.life_max());
-    let label = (monster.race == Race::BroodMother).then(|| words::monster(monster));
+    let label = monster.race.matters_to_all().then(|| words::monster(monster));
     Figure { life: Some(life).filter(|&life| life < 1.0), label, ..plain(pos, size, symbol, shape, color) }
 }
 

@@ -36,7 +36,8 @@ fn quest(world: &World<Dungeon>) -> String {
     let (facts, nests) = (world.facts(), world.rules().map().nests().len());
     match facts.portal_open(nests) {
         true => format!("The portal is open! ({} went through)", facts.escapes),
-        false => format!("{} of {nests} brood-mothers slain", facts.slain()),
+        false if facts.warden_slain => format!("{} of {nests} brood-mothers and the warden slain", facts.slain()),
+        false => format!("{} of {nests} brood-mothers slain, the warden lives", facts.slain()),
     }
 }
 
@@ -58,7 +59,7 @@ fn tell(name: &str, event: Event) -> String {
         Event::Found(gear) => format!("{name} found {}.", title(&gear)),
         Event::Fell(race) => format!("{name} was slain by a {}.", race.measures().name),
         Event::Returned => format!("{name} returned."),
-        Event::SlewBroodMother => format!("{name} saw a brood-mother die."),
+        Event::Slew(race) => format!("{name} saw the {} die.", race.measures().name),
         Event::Escaped => format!("{name} went through the portal!"),
     }
 }

@@ -2,11 +2,15 @@
 
 #![allow(dead_code, reason = "each test uses a part of it")]
 
-use dungeon::{Command, Dungeon, DungeonBot, DungeonGame};
+use dungeon::facts::Facts;
+use dungeon::hero::Hero;
+use dungeon::map::center_of;
+use dungeon::{Body, Command, Dungeon, DungeonBot, DungeonGame};
 use lockstone::game::Game;
 use lockstone::sim::codec::compact;
+use lockstone::sim::path::Tile;
 use lockstone::sim::world::Thinking;
-use lockstone::sim::{Entity, Input, PlayerId, Simulation, Table, Turn, World};
+use lockstone::sim::{CellId, Entity, EntityId, Fx, Input, PlayerId, Simulation, Table, Tick, Turn, Vec2, World};
 
 /// How many ticks a request takes to come back.
 const DELAY_TICKS: u32 = 3;
@@ -73,12 +77,23 @@ impl Play {
     }
 
     /// One tick with these inputs, and the requests that are due.
-    pub fn step(&mut self, mut inputs: Vec<Input<World<Dungeon>>>) {
+    pub fn step(&mut self, inputs: Vec<Input<World<Dungeon>>>) {
+        let turn = self.turn(inputs);
+        self.run(&turn);
+    }
+
+    /// The turn of these inputs and the requests that are due.
+    pub fn turn(&mut self, mut inputs: Vec<Input<World<Dungeon>>>) -> Turn<World<Dungeon>> {
         let now = self.world.tick().0;
         inputs.extend(self.requests.extract_if(.., |(due, _)| *due <= now).map(|(_, request)| Input::Request(request)));
-        let turn = Turn { inputs };
+        Turn { inputs }
+    }
+
+    /// Steps by a turn and keeps the world's requests for later ones.
+    pub fn run(&mut self, turn: &Turn<World<Dungeon>>) {
+        let now = self.world.tick().0;
         if self.reversed {
-            self.world.step_with(&turn, |thinking: &Thinking<'_, Dungeon>| {
+            self.world.step_with(turn, |thinking: &Thinking<'_, Dungeon>| {
                 (0..thinking.len())
                     .rev()
                     .map(|n| {
@@ -89,20 +104,94 @@ impl Play {
                     .collect()
             });
         } else {
-            self.world.step(&turn);
+            self.world.step(turn);
         }
         self.requests.extend(self.world.requests().iter().map(|request| (now + DELAY_TICKS, request.clone())));
     }
 
-    pub fn hero(&self, player: u16) -> &dungeon::hero::Hero {
+    pub fn hero(&self, player: u16) -> &Hero {
         self.entity(player).body.hero().expect("a player's entity is a hero")
     }
 
-    pub fn entity(&self, player: u16) -> &Entity<dungeon::Body> {
+    pub fn entity(&self, player: u16) -> &Entity<Body> {
         self.world.hero(PlayerId(player)).expect("the hero has entered")
     }
 
-    pub fn everything(&self) -> impl Iterator<Item = &Entity<dungeon::Body>> {
+    pub fn find(&self, id: EntityId) -> Option<&Entity<Body>> {
+        self.everything().find(|entity| entity.id == id)
+    }
+
+    pub fn everything(&self) -> impl Iterator<Item = &Entity<Body>> {
         self.world.cells().flat_map(|cell| self.world.actors(cell).iter().chain(self.world.props(cell)))
+    }
+}
+
+/// A wide open place and what stands there: for tests of one being at a time. Everywhere else there is nothing.
+pub struct Stage {
+    middle: Vec2,
+    entities: Vec<Entity<Body>>,
+}
+
+impl Stage {
+    /// How far the ground is open around the middle, in tiles.
+    pub const OPEN_TILES: i32 = 7;
+
+    pub fn new() -> (Play, Stage) {
+        let wide = |seed: u64| {
+            let play = Play::empty(seed);
+            let map = play.world.rules().map();
+            let rooms = map.rooms().iter().map(|room| room.center);
+            let middle = rooms.filter(|&at| at != map.entrance()).find(|&at| {
+                let near = -Self::OPEN_TILES..=Self::OPEN_TILES;
+                let mut around = near.clone().flat_map(|dy| near.clone().map(move |dx| (dx, dy)));
+                around.all(|(dx, dy)| map.tiles().is_open(Tile::new(at.x + dx, at.y + dy)))
+            })?;
+            Some((play, Stage { middle: center_of(middle), entities: Vec::new() }))
+        };
+        (0..).find_map(wide).expect("some map has a wide hall")
+    }
+
+    /// So many tiles east and south of the middle.
+    pub fn at(&self, east: i32, south: i32) -> Vec2 {
+        self.middle + Vec2::new(Fx::int(east), Fx::int(south))
+    }
+
+    pub fn hero(
+        &mut self,
+        player: u16,
+        class: &str,
+        east: i32,
+        south: i32,
+        change: impl FnOnce(&mut Hero),
+    ) -> EntityId {
+        let mut hero = Hero::new(&DungeonGame::hero(class, class).expect("a class of the game"));
+        change(&mut hero);
+        let (player, id) = (PlayerId(player), EntityId::hero(PlayerId(player), Tick(0)));
+        let body = Body::Hero(hero);
+        self.entities.push(Entity { id, pos: self.at(east, south), player: Some(player), body });
+        id
+    }
+
+    pub fn put(&mut self, east: i32, south: i32, body: Body) -> EntityId {
+        let id = EntityId::spawned(77, Tick(0), self.entities.len() as u32);
+        self.entities.push(Entity { id, pos: self.at(east, south), player: None, body });
+        id
+    }
+
+    /// Makes it the state of the world: as a snapshot in which every cell is stored, so that none is generated.
+    pub fn set(mut self, play: &mut Play) {
+        let grid = *play.world.grid();
+        self.entities.sort_by_key(|entity| (!lockstone::sim::Body::is_actor(&entity.body), entity.id));
+        let whole = grid.block(CellId::new(0, 0), grid.config().width_cells);
+        let cells: Vec<(CellId, u8, Vec<&Entity<Body>>)> = whole
+            .iter()
+            .map(|cell| {
+                let here = self.entities.iter().filter(|entity| grid.cell_of(entity.pos) == cell);
+                (cell, grid.config().light, here.collect())
+            })
+            .collect();
+        let bytes = compact(&(Tick(1), Facts::default(), cells));
+        let snapshot = play.world.decode(&bytes).expect("a snapshot as the engine writes it");
+        play.world.restore(&snapshot);
     }
 }
