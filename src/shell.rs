@@ -53,6 +53,8 @@ pub struct Options {
     pub until: Option<Tick>,
     /// Keeps every checksum for the report.
     pub keep_checksums: bool,
+    /// Takes a picture of the end.
+    pub picture: bool,
     /// Is told about twice a second which tick comes next.
     pub progress: Option<fn(Tick)>,
 }
@@ -71,6 +73,7 @@ pub struct Shell<G: Game, L: Link> {
     started: Instant,
     report: Report,
     ended: Option<EndReason>,
+    last_picture: Option<Result<Vec<u8>, String>>,
 }
 
 impl<G: Game, L: Link> Shell<G, L> {
@@ -88,6 +91,7 @@ impl<G: Game, L: Link> Shell<G, L> {
             started: Instant::now(),
             report: Report::default(),
             ended: None,
+            last_picture: None,
         }
     }
 
@@ -106,6 +110,7 @@ impl<G: Game, L: Link> Shell<G, L> {
                 }
             }
             if leaving.is_some_and(|since| self.may_leave(since, now)) {
+                self.last_picture = self.options.picture.then(|| self.picture());
                 self.party.leave(now);
             }
             let due = self.party.wake_at().min(picture_at).saturating_sub(self.started.elapsed());
@@ -262,11 +267,15 @@ impl<G: Game, L: Link> Shell<G, L> {
         (reason, std::mem::take(&mut self.report))
     }
 
-    /// A picture of how things stand, as a PNG file.
+    /// The picture of the end, just before this peer left, as a PNG file. There is none if it was not asked for.
     ///
     /// # Errors
     /// What the encoder says.
-    pub fn picture(&self) -> Result<Vec<u8>, String> {
+    pub fn take_picture(&mut self) -> Option<Result<Vec<u8>, String>> {
+        self.last_picture.take().or_else(|| self.options.picture.then(|| self.picture()))
+    }
+
+    fn picture(&self) -> Result<Vec<u8>, String> {
         let scene = self.party.simulation().zip(self.party.stats().player).map(|(sim, player)| G::scene(sim, player));
         self.watch.picture(scene.as_ref())
     }

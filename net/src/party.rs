@@ -27,7 +27,7 @@ pub use event::{CommandError, EndReason, Event, Phase, Transmit};
 pub use stats::{DropReason, Drops, Exchange, PlayerStats, Stats, SyncCheck, Traffic};
 
 use core::time::Duration;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use lockstone_sim::{Simulation, codec};
@@ -63,9 +63,10 @@ pub struct Party<S: Simulation> {
 }
 
 enum Role<S: Simulation> {
-    /// Not in the room yet.
+    /// Not in the room yet; some of its peers may be there already.
     Outside {
         since: Option<Duration>,
+        connected: BTreeSet<PeerId>,
     },
     Lead(Box<Lead<S>>),
     Follow(Box<Follow<S>>),
@@ -101,7 +102,7 @@ impl<S: Simulation> Party<S> {
             hero_bytes: codec::compact(&hero).try_into().map_err(|error: wire::TooMany| PartyError::Hero(error.len))?,
             hero,
             build: Rc::new(build),
-            role: Role::Outside { since: None },
+            role: Role::Outside { since: None, connected: BTreeSet::new() },
             rates: BTreeMap::new(),
             out: Out::new(),
             now: Duration::ZERO,
@@ -118,14 +119,18 @@ impl<S: Simulation> Party<S> {
         }
         match event {
             LinkEvent::Entered(me) => self.entered(me, now),
-            LinkEvent::Connected(peer) => {
-                if let Role::Follow(follow) = &mut self.role {
-                    follow.connected(peer, &mut self.out);
+            LinkEvent::Connected(peer) => match &mut self.role {
+                Role::Outside { connected, .. } => {
+                    connected.insert(peer);
                 }
-            }
+                Role::Lead(_) => {}
+                Role::Follow(follow) => follow.connected(peer, &mut self.out),
+            },
             LinkEvent::Disconnected(peer) => {
                 match &mut self.role {
-                    Role::Outside { .. } => {}
+                    Role::Outside { connected, .. } => {
+                        connected.remove(&peer);
+                    }
                     Role::Lead(lead) => lead.disconnected(peer),
                     Role::Follow(follow) => follow.disconnected(peer, &mut self.out),
                 }
@@ -139,7 +144,8 @@ impl<S: Simulation> Party<S> {
     }
 
     fn entered(&mut self, me: PeerId, now: Duration) {
-        let Role::Outside { .. } = self.role else { return };
+        let Role::Outside { connected, .. } = &mut self.role else { return };
+        let connected = core::mem::take(connected);
         self.role = if me.arrival() == 0 {
             let (config, simulation) = (self.config.clone(), (self.build)(self.config.settings().seed));
             let (name, hero) = (self.name.clone(), self.hero.clone());
@@ -147,7 +153,9 @@ impl<S: Simulation> Party<S> {
         } else {
             let (digests, name, hero) = (self.digests, self.name.clone(), self.hero_bytes.clone());
             let hello = Hello { protocol: PROTOCOL_VERSION, digests, name, hero };
-            Role::Follow(Box::new(Follow::new(self.config.clone(), self.build.clone(), hello, now)))
+            let mut follow = Follow::new(self.config.clone(), self.build.clone(), hello, now);
+            connected.into_iter().for_each(|peer| follow.connected(peer, &mut self.out));
+            Role::Follow(Box::new(follow))
         };
     }
 
@@ -199,7 +207,7 @@ impl<S: Simulation> Party<S> {
             return;
         }
         match &mut self.role {
-            Role::Outside { since } => {
+            Role::Outside { since, .. } => {
                 let since = *since.get_or_insert(now);
                 if now >= since + self.config.settings().handshake_timeout {
                     self.out.end(EndReason::NotEntered);
@@ -264,7 +272,9 @@ impl<S: Simulation> Party<S> {
     pub fn wake_at(&self) -> Duration {
         match &self.role {
             _ if self.out.ended.is_some() => Duration::MAX,
-            Role::Outside { since } => since.map_or(self.now, |since| since + self.config.settings().handshake_timeout),
+            Role::Outside { since, .. } => {
+                since.map_or(self.now, |since| since + self.config.settings().handshake_timeout)
+            }
             Role::Lead(lead) => lead.wake_at(self.now),
             Role::Follow(follow) => follow.wake_at(),
         }

@@ -43,6 +43,7 @@ fn a_replica_that_goes_wrong_is_found_on_both_sides() {
         assert_eq!(desyncs(&driver, 2), found(0));
         assert_eq!(desyncs(&driver, 1), vec![], "the third has nothing to do with it");
         assert_eq!(driver.seats[1].party.stats().desyncs, 0);
+        assert!(driver.seats[0].party.stats().desyncs >= 1 && driver.seats[2].party.stats().desyncs >= 1);
         let gone = |event: &Event<Mixer>| matches!(event, Event::PlayerLeft { reason: LeaveReason::Desync, .. });
         assert_eq!(driver.seats[1].events.iter().any(gone), stop);
         assert_eq!(ended(&driver.seats[2].party), stop.then_some(EndReason::Desync));

@@ -5,7 +5,7 @@ mod support;
 use core::time::Duration;
 
 use lockstone_net::memory::{Driver, MemoryNetwork, Weather};
-use lockstone_net::party::{DropReason, Settings};
+use lockstone_net::party::{DropReason, Phase, Settings};
 use support::*;
 
 #[test]
@@ -108,10 +108,11 @@ fn the_founder_holds_tick_0_until_all_are_there() {
     driver.enter(party(settings.clone(), "founder"));
     driver.run_until(secs(5));
     driver.enter(party(settings.clone(), "second"));
-    driver.run_until(secs(20));
+    driver.run_until(secs(60));
+    assert_eq!(driver.seats[0].party.phase(), Phase::Waiting { players: 2, needed: 3 });
     assert_eq!(driver.seats[0].party.stats().tick.0, 0);
     driver.enter(party(settings, "third"));
-    driver.run_until(secs(25));
+    driver.run_until(secs(65));
     for seat in &driver.seats {
         let first = Played::of(&seat.events).turns.into_iter().next().expect("all joined");
         assert_eq!((first.0.0, first.1.inputs.len()), (0, 3), "all enter at tick 0");

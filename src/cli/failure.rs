@@ -37,8 +37,14 @@ impl Failure {
 
     /// Says it, and gives the exit code.
     pub fn tell(self) -> ExitCode {
-        eprintln!("{}.", self.sentence);
+        eprintln!("{self}.");
         ExitCode::from(self.code)
+    }
+}
+
+impl Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.sentence)
     }
 }
 

@@ -7,7 +7,7 @@ use std::process::{ExitCode, Stdio};
 use std::time::Duration;
 
 use lockstone_net::matchbox::{self, MatchboxLink, is_room_name};
-use lockstone_net::{Identity, Link, Party, PartyConfig, Settings};
+use lockstone_net::{Channel, Identity, Link, LinkEvent, Party, PartyConfig, PeerId, Settings};
 use lockstone_sim::{Table, Tick};
 
 use super::args::{Play, View};
@@ -53,10 +53,36 @@ pub(super) fn run<G: Game>(args: Play) -> Result<ExitCode, Failure> {
     };
     let join = join_line::<G>(&room, args.key.as_deref(), &signaling.public_url());
     eprintln!("A friend joins with: {join}");
-    let _companion = newcomer.then(|| companion::<G>(&plan, &room, &signaling.url)).transpose()?;
     let ice_urls = args.stun.clone();
     let link = matchbox::Config { url: signaling.url.clone(), room: room.clone(), key: args.key.clone(), ice_urls };
-    plan.play(MatchboxLink::open(link), room, Some(join))
+    let companion = newcomer.then(|| companion::<G>(&plan, &room, &signaling.url));
+    plan.play(Accompanied { link: MatchboxLink::open(link), companion, peer: None }, room, Some(join))
+}
+
+/// A link that brings a companion along, once this peer is in the room: whoever is first founds the session.
+struct Accompanied {
+    link: MatchboxLink,
+    companion: Option<Vec<String>>,
+    peer: Option<Peer>,
+}
+
+impl Link for Accompanied {
+    fn poll(&mut self) -> Option<LinkEvent> {
+        let event = self.link.poll();
+        if matches!(event, Some(LinkEvent::Entered(_)))
+            && let Some(args) = self.companion.take()
+        {
+            match Peer::start(&args, Stdio::null(), Stdio::null()) {
+                Ok(peer) => self.peer = Some(peer),
+                Err(failure) => eprintln!("You play without a companion: {failure}."),
+            }
+        }
+        event
+    }
+
+    fn send(&mut self, to: PeerId, channel: Channel, bytes: Vec<u8>) {
+        self.link.send(to, channel, bytes);
+    }
 }
 
 impl<G: Game> Plan<G> {
@@ -96,12 +122,13 @@ impl<G: Game> Plan<G> {
             time: args.seconds.map(|seconds| Duration::from_secs(seconds.into())),
             until: args.until.map(Tick),
             keep_checksums: args.report,
+            picture: args.shot.is_some(),
             progress: args.report.then_some(print_tick as fn(Tick)),
         };
         let mut shell = Shell::<G, L>::new(party, link, recorder, watch, options);
         let (reason, report) = shell.run(&STOP);
-        if let Some(path) = &args.shot {
-            let png = shell.picture().map_err(|error| Failure::file("draw", path, error))?;
+        if let Some((path, png)) = args.shot.as_ref().zip(shell.take_picture()) {
+            let png = png.map_err(|error| Failure::file("draw", path, error))?;
             std::fs::write(path, png).map_err(|error| Failure::file("write", path, error))?;
         }
         // The terminal is given back before anything is said.
@@ -119,8 +146,8 @@ impl<G: Game> Plan<G> {
     }
 }
 
-/// The bot that a newcomer finds at their side: a peer like any other, in a process of its own.
-fn companion<G: Game>(plan: &Plan<G>, room: &str, url: &str) -> Result<Peer, Failure> {
+/// The arguments of the bot that a newcomer finds at their side: a peer like any other, in a process of its own.
+fn companion<G: Game>(plan: &Plan<G>, room: &str, url: &str) -> Vec<String> {
     let hero = G::HEROES.get(1).or(G::HEROES.first()).copied().unwrap_or_default();
     let words = ["play", "--bot", "--report", "--view", "none", "--name", "Companion", "--hero", hero];
     let mut args: Vec<String> = words.map(str::to_owned).into();
@@ -129,7 +156,7 @@ fn companion<G: Game>(plan: &Plan<G>, room: &str, url: &str) -> Result<Peer, Fai
     args.extend(plan.args.input_delay.iter().flat_map(|delay| ["--input-delay".to_owned(), delay.to_string()]));
     let table = plan.args.table.iter().map(|table| table.display().to_string());
     args.extend(table.flat_map(|table| ["--table".to_owned(), table]));
-    Peer::start(&args, Stdio::null(), Stdio::null())
+    args
 }
 
 fn join_line<G: Game>(room: &str, key: Option<&str>, url: &str) -> String {

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use minifb::{InputCallback, KeyRepeat, MouseButton, MouseMode, Window, WindowOptions};
+use minifb::{InputCallback, MouseButton, MouseMode, Window, WindowOptions};
 
 use super::frame::Frame;
 use super::typing::{Key, Typing};
@@ -32,12 +32,12 @@ pub struct WindowView {
     repeat_at_s: f32,
 }
 
-/// Letters as the keyboard's layout makes them.
+/// Letters as the keyboard's layout makes them, and the signs that stand for Enter, Backspace and Escape, in the order of pressing.
 struct Chars(Rc<RefCell<Vec<char>>>);
 
 impl InputCallback for Chars {
     fn add_char(&mut self, code: u32) {
-        self.0.borrow_mut().extend(char::from_u32(code).filter(|c| !c.is_control()));
+        self.0.borrow_mut().extend(char::from_u32(code));
     }
 }
 
@@ -79,14 +79,14 @@ impl WindowView {
         if !self.window.is_open() {
             return vec![Action::Quit];
         }
-        let keys = self.window.get_keys_pressed(KeyRepeat::Yes).into_iter().filter_map(named);
+        for key in self.chars.take().into_iter().filter_map(named) {
+            // A walking key is heard as held, and not once more as a letter.
+            let walks = matches!(key, Key::Char(c) if super::typing::walk(c).is_some());
+            if self.typing.line().is_some() || !walks {
+                actions.extend(self.typing.press(key));
+            }
+        }
         let held = self.time_s >= self.repeat_at_s;
-        // A walking key's letter is dropped: it is heard as held.
-        let letters = self.chars.take().into_iter().filter(|c| {
-            self.typing.line().is_some() || super::typing::walk(*c).is_none()
-        });
-        let pressed: Vec<_> = letters.map(Key::Char).chain(keys).collect();
-        actions.extend(pressed.into_iter().filter_map(|key| self.typing.press(key)));
         if held {
             let before = actions.len();
             actions.extend(self.walk());
@@ -122,11 +122,11 @@ impl WindowView {
     }
 }
 
-fn named(key: minifb::Key) -> Option<Key> {
-    Some(match key {
-        minifb::Key::Enter | minifb::Key::NumPadEnter => Key::Enter,
-        minifb::Key::Backspace => Key::Backspace,
-        minifb::Key::Escape => Key::Escape,
-        _ => return None,
-    })
+fn named(c: char) -> Option<Key> {
+    match c {
+        '\r' | '\n' => Some(Key::Enter),
+        '\u{8}' | '\u{7f}' => Some(Key::Backspace),
+        '\u{1b}' => Some(Key::Escape),
+        c => (!c.is_control()).then_some(Key::Char(c)),
+    }
 }

@@ -143,8 +143,7 @@ impl Bot<World<Dungeon>> for DungeonBot {
 impl View<'_> {
     /// Drinks, or gives way.
     fn survive(&self) -> Option<Option<Command>> {
-        let most = self.hero.stats().life;
-        let percent = self.hero.life * 100 / most.max(1);
+        let percent = self.life_percent();
         if percent < DRINK_PERCENT && self.hero.potions > 0 {
             return Some(Some(Command::Drink));
         }
@@ -194,8 +193,12 @@ impl View<'_> {
 
     /// Stands still until it is better.
     fn rest(&self) -> Option<Option<Command>> {
-        let tired = self.hero.life * 100 / self.hero.stats().life.max(1) < RESTED_PERCENT;
+        let tired = self.life_percent() < RESTED_PERCENT;
         tired.then(|| (self.hero.order != Order::Stand).then_some(Command::Stop))
+    }
+
+    fn life_percent(&self) -> i32 {
+        self.hero.life.saturating_mul(100) / self.hero.stats().life.max(1)
     }
 
     /// Takes what is worth it.
@@ -205,11 +208,13 @@ impl View<'_> {
             Body::Loot(loot) => self.wants(&loot.ware),
             _ => false,
         };
-        let thing = self.near(LOOT).filter(|entity| wanted(&entity.body));
-        let here = self.me.pos;
-        let thing = thing.min_by_key(|entity| (entity.pos.distance_squared(here), entity.id))?;
-        let taking = self.hero.order == Order::Take(thing.id);
-        Some((!taking).then_some(Command::PickUp(thing.id)))
+        if let Order::Take(..) = self.hero.order {
+            return Some(None);
+        }
+        let (map, here) = (self.world.rules().map(), self.me.pos);
+        let things = self.near(LOOT).filter(|entity| wanted(&entity.body) && map.sees(here, entity.pos));
+        let thing = things.min_by_key(|entity| (entity.pos.distance_squared(here), entity.id))?;
+        Some(Some(Command::PickUp(thing.id)))
     }
 
     fn wants(&self, ware: &Ware) -> bool {

@@ -1,5 +1,7 @@
 //! What a game costs. `cargo test --release -p dungeon --test measure -- --ignored --nocapture`
 
+#![allow(clippy::disallowed_types, reason = "it measures time")]
+
 mod play;
 
 use dungeon::hero::Event;
@@ -15,7 +17,6 @@ fn ten_minutes() {
             let (mut deaths, mut spent, mut checks) = (0, std::time::Duration::ZERO, std::time::Duration::ZERO);
             for _ in 0..12_000 {
                 let inputs = play.decide();
-                #[allow(clippy::disallowed_types, reason = "it measures")]
                 let start = std::time::Instant::now();
                 play.step(inputs);
                 spent += start.elapsed();

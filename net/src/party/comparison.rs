@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use lockstone_sim::{Checksum, Tick};
+use lockstone_sim::{Checksum, Simulation, Tick};
 
+use super::out::Out;
 use super::stats::SyncCheck;
 use crate::limits::CHECKSUMS_PER_PACKET_MAX;
 use crate::wire::DesyncNotice;
@@ -16,15 +17,20 @@ pub(super) struct Comparison {
     pub compared: u64,
     pub desyncs: u64,
     pub last: Option<SyncCheck>,
-    /// A difference was reported; one is enough.
-    pub reported: bool,
+    reported: bool,
 }
 
 impl Comparison {
-    /// Takes one of theirs. Returns whether it was compared, and the difference.
-    pub fn theirs(&mut self, tick: Tick, theirs: Checksum, ours: &BTreeMap<Tick, Checksum>) -> Option<DesyncNotice> {
+    /// Takes one of theirs. Returns the difference, if there is one.
+    pub fn theirs<S: Simulation>(
+        &mut self,
+        tick: Tick,
+        theirs: Checksum,
+        ours: &BTreeMap<Tick, Checksum>,
+        out: &mut Out<S>,
+    ) -> Option<DesyncNotice> {
         if let Some(ours) = ours.get(&tick) {
-            return self.compare(tick, *ours, theirs);
+            return self.compare(tick, *ours, theirs, out);
         }
         let ahead = ours.last_key_value().is_none_or(|(newest, _)| tick > *newest);
         if ahead && self.waiting.len() < CHECKSUMS_PER_PACKET_MAX {
@@ -33,18 +39,36 @@ impl Comparison {
         None
     }
 
-    /// Takes one of ours.
-    pub fn ours(&mut self, tick: Tick, ours: Checksum) -> Option<DesyncNotice> {
+    /// Takes one of ours. Returns the difference, if there is one.
+    pub fn ours<S: Simulation>(&mut self, tick: Tick, ours: Checksum, out: &mut Out<S>) -> Option<DesyncNotice> {
         let theirs = self.waiting.remove(&tick);
         while self.waiting.first_key_value().is_some_and(|(old, _)| *old < tick) {
             self.waiting.pop_first();
         }
-        theirs.and_then(|theirs| self.compare(tick, ours, theirs))
+        theirs.and_then(|theirs| self.compare(tick, ours, theirs, out))
     }
 
-    fn compare(&mut self, tick: Tick, ours: Checksum, theirs: Checksum) -> Option<DesyncNotice> {
+    /// Counts a difference, found by a comparison here or told by the other side. Returns whether it is the first: one is reported.
+    pub fn differs<S: Simulation>(&mut self, found_here: bool, out: &mut Out<S>) -> bool {
+        let first = !core::mem::replace(&mut self.reported, true);
+        // What the other side tells is mostly what was, or will be, found here too.
+        if found_here || first {
+            self.desyncs += 1;
+            out.desyncs += 1;
+        }
+        first
+    }
+
+    fn compare<S: Simulation>(
+        &mut self,
+        tick: Tick,
+        ours: Checksum,
+        theirs: Checksum,
+        out: &mut Out<S>,
+    ) -> Option<DesyncNotice> {
         let equal = ours == theirs;
         self.compared += 1;
+        out.checksums_compared += 1;
         if self.last.is_none_or(|last| last.tick <= tick) {
             self.last = Some(SyncCheck { tick, equal });
         }
@@ -52,7 +76,6 @@ impl Comparison {
             self.agreed = self.agreed.max(Some(tick));
             return None;
         }
-        self.desyncs += 1;
         Some(DesyncNotice { tick, agreed: self.agreed, ours, theirs })
     }
 }

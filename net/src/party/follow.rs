@@ -95,8 +95,7 @@ impl<S: Simulation> Follow<S> {
                 if now >= session.heard + settings.silence_timeout {
                     return out.end(EndReason::SequencerLost { silent: true });
                 }
-                let playing = session.stage.as_ref().is_some_and(Stage::plays);
-                if !playing && now >= session.progressed + settings.load_timeout {
+                if now >= session.give_up_at(settings.load_timeout) {
                     return out.end(EndReason::LoadTimeout);
                 }
                 session.play(now, settings.stop_on_desync, out);
@@ -113,10 +112,8 @@ impl<S: Simulation> Follow<S> {
     pub fn wake_at(&self) -> Duration {
         let settings = self.config.settings();
         let Some(session) = &self.session else { return self.since + settings.handshake_timeout };
-        let mut at = session.replica.report_at().min(session.heard + settings.silence_timeout);
-        if !session.stage.as_ref().is_some_and(Stage::plays) {
-            at = at.min(session.progressed + settings.load_timeout);
-        }
+        let at = session.replica.report_at().min(session.heard + settings.silence_timeout);
+        let at = at.min(session.give_up_at(settings.load_timeout));
         session.next_play_at().map_or(at, |play| at.min(play))
     }
 
@@ -271,14 +268,16 @@ impl<S: Simulation> Session<S> {
             Ok(Progress::Old | Progress::Gap) => {}
         }
         let Some(stage) = &self.stage else { return };
-        let compared = self.comparison.compared;
-        let theirs = checksums.iter();
-        let differing: Vec<_> =
-            theirs.filter_map(|(tick, theirs)| self.comparison.theirs(*tick, *theirs, &stage.checksums)).collect();
-        out.checksums_compared += self.comparison.compared - compared;
+        let compare = |(tick, theirs): &(Tick, Checksum)| self.comparison.theirs(*tick, *theirs, &stage.checksums, out);
+        let differing: Vec<_> = checksums.iter().filter_map(compare).collect();
         for notice in differing {
             self.differs(notice, true, stop, out);
         }
+    }
+
+    /// When loading has made no progress for too long.
+    fn give_up_at(&self, load_timeout: Duration) -> Duration {
+        if self.ready_sent { Duration::MAX } else { self.progressed + load_timeout }
     }
 
     /// When the next turn is to be played, if it is known.
@@ -295,6 +294,7 @@ impl<S: Simulation> Session<S> {
                 return self.caught_up(out);
             }
             let (Some(turn), Some(stage)) = (self.replica.next_turn(), &mut self.stage) else { return };
+            self.progressed = now;
             if let Some((tick, checksum)) = stage.play(&turn, out) {
                 self.replica.checksum(tick, checksum);
                 self.compare(tick, checksum, stop, out);
@@ -306,10 +306,7 @@ impl<S: Simulation> Session<S> {
     }
 
     fn compare(&mut self, tick: Tick, checksum: Checksum, stop: bool, out: &mut Out<S>) {
-        let compared = self.comparison.compared;
-        let differing = self.comparison.ours(tick, checksum);
-        out.checksums_compared += self.comparison.compared - compared;
-        if let Some(notice) = differing {
+        if let Some(notice) = self.comparison.ours(tick, checksum, out) {
             self.differs(notice, true, stop, out);
         }
     }
@@ -331,10 +328,7 @@ impl<S: Simulation> Session<S> {
 
     /// The worlds have become different: told once, to both sides.
     fn differs(&mut self, notice: DesyncNotice, found_here: bool, stop: bool, out: &mut Out<S>) {
-        if found_here {
-            out.desyncs += 1;
-        }
-        if core::mem::replace(&mut self.comparison.reported, true) {
+        if !self.comparison.differs(found_here, out) {
             return;
         }
         let player = self.welcome.sequencer;

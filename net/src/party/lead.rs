@@ -2,11 +2,12 @@
 //!
 //! Its loop is [`Lead::advance`]: close what is due, play what is due, send what is due. It never waits for a peer.
 
+mod admission;
+
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
-use lockstone_sim::{PlayerId, Simulation, Tick, codec};
+use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, codec};
 
 use super::comparison::Comparison;
 use super::config::PartyConfig;
@@ -17,8 +18,8 @@ use super::stats::{DropReason, Exchange};
 use crate::limits::*;
 use crate::link::PeerId;
 use crate::sequencer::{Feed, Sequencer};
-use crate::transfer::{self, BadAck, SnapshotSender};
 use crate::wire::*;
+use admission::{Loading, Shared};
 
 /// Between two packets to a replica before tick 0.
 const KEEP_ALIVE: Duration = Duration::from_secs(1);
@@ -42,14 +43,6 @@ pub(super) struct Lead<S: Simulation> {
     snapshot: Option<Shared>,
 }
 
-/// A snapshot as several joiners may get it.
-struct Shared {
-    tick: Tick,
-    bytes: Arc<[u8]>,
-    digest: u128,
-    roster: List<(PlayerId, Name), PLAYERS_MAX>,
-}
-
 /// A peer of the session.
 struct Guest<S: Simulation> {
     player: PlayerId,
@@ -59,20 +52,6 @@ struct Guest<S: Simulation> {
     heard: Duration,
     /// Until the hero enters.
     loading: Option<Loading<S>>,
-}
-
-struct Loading<S: Simulation> {
-    hero: S::Hero,
-    sender: SnapshotSender,
-    progressed: Duration,
-}
-
-impl<S: Simulation> Loading<S> {
-    fn acknowledge(&mut self, received: u32, now: Duration) -> Result<(), BadAck> {
-        self.sender.acknowledge(received)?;
-        self.progressed = now;
-        Ok(())
-    }
 }
 
 impl<S: Simulation> Lead<S> {
@@ -187,9 +166,7 @@ impl<S: Simulation> Lead<S> {
         let mut differing = Vec::new();
         for (peer, guest) in &mut self.guests {
             guest.feed.checksum(tick, checksum);
-            let compared = guest.comparison.compared;
-            differing.extend(guest.comparison.ours(tick, checksum).map(|notice| (*peer, notice)));
-            out.checksums_compared += guest.comparison.compared - compared;
+            differing.extend(guest.comparison.ours(tick, checksum, out).map(|notice| (*peer, notice)));
         }
         for (peer, notice) in differing {
             self.differs(peer, notice, true, out);
@@ -276,88 +253,6 @@ impl<S: Simulation> Lead<S> {
         self.flush(now, out);
     }
 
-    /// Lets a joiner in, or says why not.
-    fn hello(&mut self, peer: PeerId, hello: Hello, now: Duration, out: &mut Out<S>) {
-        if self.guests.contains_key(&peer) || self.past.contains(&peer) {
-            return out.dropped(DropReason::Unexpected);
-        }
-        let differences = self.digests.differences(hello.protocol, &hello.digests);
-        let players_max = self.config.settings().players_max;
-        let refusal = match codec::read::<S::Hero>(&hello.hero, HERO_BYTES_MAX) {
-            _ if !differences.is_empty() => Refusal::Different(differences.try_into().expect("one of each kind")),
-            _ if self.guests.len() + 1 >= players_max || self.next_player == u16::MAX => {
-                Refusal::Full { players_max: players_max as u16 }
-            }
-            Err(_) => Refusal::Hero,
-            Ok(hero) => return self.welcome(peer, hello.name, hero, now, out),
-        };
-        self.refuse(peer, hello.name.as_str(), refusal, out);
-    }
-
-    /// Tells both sides that a joiner cannot join.
-    pub fn refuse(&mut self, peer: PeerId, name: &str, refusal: Refusal, out: &mut Out<S>) {
-        if !self.past.insert(peer) {
-            return out.dropped(DropReason::Unexpected);
-        }
-        out.reliably(Epoch::default(), peer, &Message::Refusal(refusal.clone()));
-        out.events.push_back(Event::Refused { peer, name: name.to_owned(), refusal });
-    }
-
-    fn welcome(&mut self, peer: PeerId, name: Name, hero: S::Hero, now: Duration, out: &mut Out<S>) {
-        let player = PlayerId(self.next_player);
-        let (sequencer, seed) = (self.stage.player, self.config.settings().seed);
-        let shared = self.shared();
-        if shared.bytes.len() > SNAPSHOT_BYTES_MAX {
-            return self.refuse(peer, name.as_str(), Refusal::World, out);
-        }
-        let welcome = Welcome {
-            player,
-            sequencer,
-            seed,
-            tick: shared.tick,
-            snapshot_bytes: shared.bytes.len() as u32,
-            snapshot_digest: shared.digest,
-            roster: shared.roster.clone(),
-        };
-        let (feed, sender) = (Feed::new(shared.tick), SnapshotSender::new(shared.bytes.clone()));
-        self.next_player += 1;
-        out.reliably(self.epoch, peer, &Message::Welcome(welcome));
-        let loading = Some(Loading { hero, sender, progressed: now });
-        let guest = Guest { player, name, feed, comparison: Comparison::default(), heard: now, loading };
-        self.guests.insert(peer, guest);
-        self.flush(now, out);
-    }
-
-    /// The snapshot for a joiner: a recent one if there is one.
-    fn shared(&mut self) -> &Shared {
-        let stage = &mut self.stage;
-        self.snapshot.get_or_insert_with(|| {
-            let snapshot = stage.simulation.snapshot();
-            let bytes: Arc<[u8]> = stage.simulation.encode(&snapshot).into();
-            stage.simulation.retire(snapshot);
-            let roster: Vec<_> = stage.roster.iter().map(|(player, name)| (*player, name.clone())).collect();
-            let roster = roster.try_into().expect("no more players are let in");
-            Shared { tick: stage.tick(), digest: transfer::digest(&bytes), bytes, roster }
-        })
-    }
-
-    /// A joiner has caught up: its hero enters with the next turn.
-    fn admit(&mut self, peer: PeerId, out: &mut Out<S>) {
-        let Some(guest) = self.guests.get_mut(&peer) else { return };
-        let Some(loading) = guest.loading.take_if(|loading| loading.sender.done()) else {
-            return out.dropped(DropReason::Unexpected);
-        };
-        let join = self.stage.simulation.admit(guest.player, loading.hero);
-        match Bytes::try_from(codec::compact(&join)) {
-            Ok(join) => self.sequencer.join(guest.player, guest.name.clone(), join),
-            Err(_) => {
-                let name = guest.name.clone();
-                self.guests.remove(&peer);
-                self.refuse(peer, name.as_str(), Refusal::Hero, out);
-            }
-        }
-    }
-
     fn report(&mut self, from: PeerId, report: Report, now: Duration, out: &mut Out<S>) {
         let Some(guest) = self.guests.get_mut(&from) else { return };
         if guest.feed.stamps().take(report.stamp, now).is_err() {
@@ -370,12 +265,9 @@ impl<S: Simulation> Lead<S> {
         let taken = self.sequencer.commands(guest.player, report.first_command, &report.commands, sound);
         out.drops.add(DropReason::BadCommand, taken.malformed);
         out.drops.add(DropReason::CommandFlood, taken.refused);
-        let compared = guest.comparison.compared;
-        let ours = &self.stage.checksums;
-        let checksums = report.checksums.iter();
-        let differing: Vec<_> =
-            checksums.filter_map(|(tick, theirs)| guest.comparison.theirs(*tick, *theirs, ours)).collect();
-        out.checksums_compared += guest.comparison.compared - compared;
+        let (ours, theirs) = (&self.stage.checksums, report.checksums.iter());
+        let compare = |(tick, theirs): &(Tick, Checksum)| guest.comparison.theirs(*tick, *theirs, ours, out);
+        let differing: Vec<_> = theirs.filter_map(compare).collect();
         for notice in differing {
             self.differs(from, notice, true, out);
         }
@@ -384,16 +276,15 @@ impl<S: Simulation> Lead<S> {
     /// A replica's world has become another: told once, to both sides. `found_here`: by a comparison of our own.
     fn differs(&mut self, peer: PeerId, notice: DesyncNotice, found_here: bool, out: &mut Out<S>) {
         let Some(guest) = self.guests.get_mut(&peer) else { return };
-        if found_here {
-            out.desyncs += 1;
-        }
-        if core::mem::replace(&mut guest.comparison.reported, true) {
+        if !guest.comparison.differs(found_here, out) {
             return;
         }
         let player = guest.player;
         let DesyncNotice { tick, agreed, ours, theirs } = notice;
         out.events.push_back(Event::Desync { player, tick, agreed, ours, theirs });
-        out.reliably(self.epoch, peer, &Message::Desync(notice));
+        if found_here {
+            out.reliably(self.epoch, peer, &Message::Desync(notice));
+        }
         if self.config.settings().stop_on_desync {
             out.reliably(self.epoch, peer, &Message::Removed(LeaveReason::Desync));
             self.remove(peer, LeaveReason::Desync);

@@ -25,10 +25,10 @@ impl Fixed {
     /// Appends a value.
     ///
     /// # Panics
-    /// If the value's `Serialize` fails, or does not know the length of a sequence; plain data never does either.
+    /// If the value holds a float, which has no place in a simulation's state, or a sequence of unknown length.
     #[inline]
     pub fn push<T: Serialize + ?Sized>(&mut self, value: &T) {
-        value.serialize(self).expect("plain data always encodes");
+        value.serialize(self).expect("the state holds integers, and sequences of known length");
     }
 
     /// What was written since the last [`clear`](Fixed::clear).
@@ -59,9 +59,9 @@ impl Fixed {
     }
 }
 
-/// A value that is not plain data: its `Serialize` failed, or a sequence did not know its length.
+/// A value that no checksum can be taken of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the value is not plain data")]
+#[error("the value holds a float, or a sequence of unknown length")]
 pub struct EncodeError;
 
 impl ser::Error for EncodeError {
@@ -93,9 +93,18 @@ impl<'a> ser::Serializer for &'a mut Fixed {
 
     numbers!(
         serialize_i8: i8, serialize_i16: i16, serialize_i32: i32, serialize_i64: i64, serialize_i128: i128,
-        serialize_u8: u8, serialize_u16: u16, serialize_u32: u32, serialize_u64: u64, serialize_u128: u128,
-        serialize_f32: f32, serialize_f64: f64
+        serialize_u8: u8, serialize_u16: u16, serialize_u32: u32, serialize_u64: u64, serialize_u128: u128
     );
+
+    #[allow(clippy::disallowed_types, reason = "named only to be refused")]
+    fn serialize_f32(self, _value: f32) -> Result<(), EncodeError> {
+        Err(EncodeError)
+    }
+
+    #[allow(clippy::disallowed_types, reason = "named only to be refused")]
+    fn serialize_f64(self, _value: f64) -> Result<(), EncodeError> {
+        Err(EncodeError)
+    }
 
     #[inline]
     fn serialize_bool(self, value: bool) -> Result<(), EncodeError> {

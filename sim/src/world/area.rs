@@ -129,8 +129,8 @@ impl<R: Rules> World<R> {
         &self.area
     }
 
-    /// Changes the part that is simulated. What lies outside is forgotten; what was halo and becomes core is already exact.
-    /// Every halo cell must then be [`put`](World::put) before the next step.
+    /// Changes the part that is simulated, once the halo has been [`put`](World::put) for this tick. What lies outside is forgotten, what
+    /// was halo and becomes core is exact already; every cell that is new to the area must be put before the next step.
     pub fn set_area(&mut self, area: Area) {
         self.area = area;
         for slot in (0..self.state.store.meta.len()).rev() {

@@ -13,7 +13,7 @@ mod light;
 mod snapshot;
 mod step;
 
-pub use area::{Area, CellState};
+pub use area::{Area, CellState, Role};
 pub use snapshot::Snapshot;
 pub use step::Thinking;
 

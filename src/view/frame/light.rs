@@ -9,9 +9,9 @@ use crate::scene::{Figure, Ground, GroundTile, Rgb, Scene};
 /// Samples a tile, each way.
 const SAMPLES: usize = 4;
 /// What is left where no torch reaches: a cold rest.
-const AMBIENT: [f32; 3] = [0.20, 0.21, 0.29];
+const AMBIENT: [f32; 3] = [0.34, 0.36, 0.48];
 /// The colour of a torch.
-const TORCH: [f32; 3] = [1.12, 0.86, 0.58];
+const TORCH: [f32; 3] = [2.05, 1.60, 1.10];
 
 pub(super) struct Light {
     /// The place of the first sample, in tiles.
@@ -76,13 +76,14 @@ impl Torch {
         let phase = figure.pos.0 * 0.7 + figure.pos.1 * 1.3;
         let flicker = 1.0 + 0.035 * (time_s * 9.0 + phase).sin() + 0.025 * (time_s * 23.0 + phase * 2.0).sin();
         let Rgb(r, g, b) = figure.color;
-        let own = [r, g, b].map(|value| f32::from(value) / 255.0 * 0.9);
-        Torch { pos: figure.pos, radius: figure.glow * flicker, color: mix(TORCH, own, 0.35) }
+        let own = [r, g, b].map(|value| f32::from(value) / 255.0 * 2.0);
+        Torch { pos: figure.pos, radius: figure.glow * flicker, color: mix(TORCH, own, 0.2) }
     }
 }
 
 fn sample(scene: &Scene, torches: &[Torch], (x, y): (f32, f32)) -> [f32; 3] {
-    let seen = seen(&scene.ground, (x, y));
+    // Games darken with the distance too: the root keeps both together from being too much.
+    let seen = seen(&scene.ground, (x, y)).sqrt();
     if seen <= 0.0 {
         return [0.0; 3];
     }
@@ -99,7 +100,7 @@ fn sample(scene: &Scene, torches: &[Torch], (x, y): (f32, f32)) -> [f32; 3] {
 
 /// Many torches do not burn the picture out.
 fn soft(value: f32) -> f32 {
-    if value < 0.9 { value } else { 0.9 + (value - 0.9) * 0.35 }
+    if value < 1.3 { value } else { 1.3 + (value - 1.3) * 0.4 }
 }
 
 /// What the game says of a place, interpolated between the middles of tiles.

@@ -1,12 +1,12 @@
 //! What a hero does in a tick: its orders, and what it does unasked.
 
-use lockstone::sim::{EntityId, Fx, Mind, Vec2};
+use lockstone::sim::{EntityId, Fx, Mind, Seen, Vec2};
 
 use super::{Event, FALLEN_TICKS, Hero, Order, skill};
 use crate::body::{Body, Effect};
 use crate::facts::Fact;
 use crate::loot::{Loot, Ware};
-use crate::map::{Map, center_of};
+use crate::map::{Map, Spot, center_of, tile_of};
 use crate::rules::{Dungeon, DungeonMind};
 use crate::walk::{Progress, chase};
 
@@ -16,6 +16,8 @@ const ARM: Fx = Fx::ratio(6, 5);
 const NEXT_FOE: Fx = Fx::int(5);
 /// Sleepers notice a hero so near.
 const STIR: Fx = Fx::int(4);
+/// What lies so near to a hero it cannot fail to find.
+const SEES_SURELY: Fx = Fx::int(8);
 /// A hero counts as returned so near to the entrance.
 const HOME: Fx = Fx::int(4);
 /// How long a hero waits for its transfer before it asks again.
@@ -43,7 +45,7 @@ pub fn think(map: &Map, me: &mut Hero, mind: &mut DungeonMind<'_>) {
     }
     if beat.is_multiple_of(20) && me.life < me.stats().life {
         let most = me.stats().life;
-        me.life = (me.life + most / 60).min(most);
+        me.life = me.life.saturating_add(most / 60).min(most);
     }
     follow_order(map, me, mind);
 }
@@ -134,7 +136,7 @@ fn follow_order(map: &Map, me: &mut Hero, mind: &mut DungeonMind<'_>) {
                 None => me.order = Order::Stand,
             }
         }
-        Order::Take(thing) => take(map, me, mind, thing),
+        Order::Take(thing, place) => take(map, me, mind, thing, place),
     }
 }
 
@@ -155,14 +157,28 @@ fn engage(map: &Map, me: &mut Hero, mind: &mut DungeonMind<'_>, foe: EntityId) {
 }
 
 /// Goes to a piece of loot or a chest, and claims or opens it.
-fn take(map: &Map, me: &mut Hero, mind: &mut DungeonMind<'_>, thing: EntityId) {
-    let Some(seen) = mind.find(thing) else {
+fn take(map: &Map, me: &mut Hero, mind: &mut DungeonMind<'_>, thing: EntityId, place: Option<Spot>) {
+    let here = mind.pos();
+    let seen = mind.find(thing);
+    // The way there may lead out of reach: so the place is kept in mind.
+    let place = seen.map(|seen| Spot::from(tile_of(seen.pos))).or(place);
+    let Some(spot) = place.filter(|_| !matches!(seen, Some(seen) if here.within(seen.pos, ARM))) else {
+        return grasp(me, mind, seen);
+    };
+    let gone = seen.is_none() && here.within(center_of(spot.into()), SEES_SURELY);
+    let step = me.stats().step;
+    let progress = me.route.advance(map, &mut mind.scratch.finder, here, center_of(spot.into()), step);
+    let stuck = matches!(progress, Progress::Arrived(_));
+    me.order = if gone || stuck { Order::Stand } else { Order::Take(thing, place) };
+    mind.walk(progress.pos());
+}
+
+/// Claims or opens what is at hand.
+fn grasp(me: &mut Hero, mind: &mut DungeonMind<'_>, seen: Option<Seen<'_, Body>>) {
+    let Some(seen) = seen else {
         me.order = Order::Stand;
         return;
     };
-    if !mind.pos().within(seen.pos, ARM) {
-        return go(map, me, mind, seen.pos);
-    }
     match &seen.body {
         Body::Loot(loot) if me.has_room_for(&loot.ware) => {
             // The order stands until the thing is gone, to this hero or to a faster one.

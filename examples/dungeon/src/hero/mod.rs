@@ -80,8 +80,8 @@ pub enum Order {
     Walk(Spot),
     /// Fights a monster, then the next one near.
     Fight(EntityId),
-    /// Goes to loot or a chest.
-    Take(EntityId),
+    /// Goes to loot or a chest, which was seen at that place.
+    Take(EntityId, Option<Spot>),
 }
 
 /// A hero's numbers, what it wears included.
@@ -184,7 +184,7 @@ impl Hero {
             Command::Stop => self.order = Order::Stand,
             Command::Walk { x, y } => self.order = Order::Walk(Tile::new(x.into(), y.into()).into()),
             Command::Attack(foe) => self.order = Order::Fight(foe),
-            Command::PickUp(loot) => self.order = Order::Take(loot),
+            Command::PickUp(loot) => self.order = Order::Take(loot, None),
             Command::Skill(aim) => self.cast = Some(aim),
             Command::Drink => self.drink(),
             Command::Wear(place) => self.wear(place),
@@ -196,7 +196,7 @@ impl Hero {
         let most = self.stats().life;
         if self.potions > 0 && self.life < most {
             self.potions -= 1;
-            self.life = (self.life + 20 + most * 2 / 5).min(most);
+            self.life = self.life.saturating_add(20 + most * 2 / 5).min(most);
         }
     }
 
@@ -223,7 +223,7 @@ impl Hero {
         if !self.is_alive() {
             return;
         }
-        self.life -= after_armour(by, self.stats().armour);
+        self.life = self.life.saturating_sub(after_armour(by, self.stats().armour));
         if self.life <= 0 {
             self.life = 0;
             self.fallen = Some(tick);
@@ -253,7 +253,7 @@ impl Hero {
         if race.matters_to_all() {
             self.remember(tick, Event::Slew(race));
         }
-        self.experience += experience;
+        self.experience = self.experience.saturating_add(experience);
         while self.level < LEVEL_MAX && self.experience >= self.experience_needed() {
             self.experience -= self.experience_needed();
             self.level += 1;

@@ -25,7 +25,7 @@ pub(super) fn strike(me: &mut Hero, mind: &mut DungeonMind<'_>, foe: Seen<'_, Bo
     match me.class {
         Class::Warrior => {
             mind.affect(foe, Effect::Hurt { by, race: None });
-            me.life = (me.life + stats.leech).min(stats.life);
+            me.life = me.life.saturating_add(stats.leech).min(stats.life);
         }
         Class::Ranger => shoot(mind, foe.pos, 0, Flight::ARROW, by),
         Class::Mage => shoot(mind, foe.pos, 0, Flight::Orb { fire: ORB }, by),

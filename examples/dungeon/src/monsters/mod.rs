@@ -109,7 +109,7 @@ impl Monster {
         }
         match *effect {
             Effect::Hurt { by, race: None } => {
-                self.life -= after_armour(by.into(), self.race.measures().armour);
+                self.life = self.life.saturating_sub(after_armour(by.into(), self.race.measures().armour));
                 self.alarm();
             }
             Effect::Stir => self.alarm(),
@@ -155,13 +155,13 @@ fn die(me: &mut Monster, mind: &mut DungeonMind<'_>) {
         return lie_slain(me, mind);
     }
     let experience = me.race.measures().experience;
-    let experience = experience + experience * (u16::from(me.level) - 1) / 2;
+    let experience = experience + experience / 2 * u16::from(me.level).saturating_sub(1);
     for hero in mind.heroes(REACH) {
         mind.affect(hero, Effect::Reward { experience, race: me.race });
     }
     let (here, drops) = (mind.pos(), if me.race.matters_to_all() { 6 } else { 1 });
     for n in 0..drops {
-        if let Some(ware) = drop_from(mind.dice(), me.level + drops) {
+        if let Some(ware) = drop_from(mind.dice(), me.level.saturating_add(drops)) {
             mind.spawn(here + Vec2::new(Fx::ZERO, Fx::ratio(n.into(), 16)), Loot::body(ware));
         }
     }
@@ -185,7 +185,7 @@ fn lie_slain(me: &mut Monster, mind: &mut DungeonMind<'_>) {
     if me.calm_ticks == 0 {
         mind.announce(fact);
     }
-    me.calm_ticks = (me.calm_ticks + 1) % ASK_AGAIN_TICKS;
+    me.calm_ticks = me.calm_ticks.saturating_add(1) % ASK_AGAIN_TICKS;
 }
 
 /// A blow at a hero.

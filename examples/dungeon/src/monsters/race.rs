@@ -41,7 +41,7 @@ pub struct Measures {
     pub attack_ticks: u8,
     /// How far it walks in a tick, in tiles.
     pub step: Fx,
-    /// What it gives at the first level; half as much more for each further one.
+    /// What it gives at the first level; half of it more for each further one.
     pub experience: u16,
 }
 

@@ -62,7 +62,7 @@ fn follow<'w>(
             me.mood = Mood::Hunt { prey: seen.id, place: tile_of(seen.pos).into() };
             me.calm_ticks = 0;
         }
-        _ => me.calm_ticks += 1,
+        _ => me.calm_ticks = me.calm_ticks.saturating_add(1),
     }
     if me.calm_ticks >= FORGET_TICKS {
         me.calm_ticks = 0;

@@ -1,0 +1,74 @@
+//! The order in which cells think makes no difference, nor does the number of threads.
+
+mod storm;
+
+use lockstone_sim::mind::Thoughts;
+use lockstone_sim::world::Thinking;
+use lockstone_sim::{Checksum, Simulation, Tick};
+use storm::{Storm, Turns, Weather, table};
+
+type ThinkAll = fn(&Thinking<'_, Storm>, Tick) -> Vec<Thoughts<Storm>>;
+
+fn checksums(weather: &Weather, think: ThinkAll) -> Vec<Checksum> {
+    let (mut world, mut turns) = (weather.world(), Turns::of(weather));
+    let tick = |_| {
+        let turn = turns.next(&world);
+        let now = world.tick();
+        world.step_with(&turn, |thinking| think(thinking, now));
+        world.checksum()
+    };
+    (0..250).map(tick).collect()
+}
+
+fn forwards(thinking: &Thinking<'_, Storm>, _: Tick) -> Vec<Thoughts<Storm>> {
+    one_batch(thinking, 0..thinking.len())
+}
+
+fn backwards(thinking: &Thinking<'_, Storm>, _: Tick) -> Vec<Thoughts<Storm>> {
+    one_batch(thinking, (0..thinking.len()).rev())
+}
+
+fn shuffled(thinking: &Thinking<'_, Storm>, now: Tick) -> Vec<Thoughts<Storm>> {
+    let mut order: Vec<usize> = (0..thinking.len()).collect();
+    table().dice(77, now).shuffle(&mut order);
+    one_batch(thinking, order)
+}
+
+fn on_four_threads(thinking: &Thinking<'_, Storm>, _: Tick) -> Vec<Thoughts<Storm>> {
+    std::thread::scope(|scope| {
+        let share = |n: usize| (n..thinking.len()).step_by(4);
+        let threads: Vec<_> = (0..4).map(|n| scope.spawn(move || one_batch(thinking, share(n)))).collect();
+        threads.into_iter().rev().flat_map(|thread| thread.join().expect("no thought panics")).collect()
+    })
+}
+
+fn one_batch(thinking: &Thinking<'_, Storm>, order: impl IntoIterator<Item = usize>) -> Vec<Thoughts<Storm>> {
+    let mut thoughts = Thoughts::default();
+    order.into_iter().for_each(|n| thinking.think(n, &mut thoughts));
+    vec![thoughts]
+}
+
+#[test]
+fn cells_think_in_any_order_and_on_any_thread() {
+    for seed in 100..112 {
+        let weather = Weather::of(seed);
+        let expected = checksums(&weather, forwards);
+        assert_eq!(checksums(&weather, backwards), expected, "backwards, seed {seed}");
+        assert_eq!(checksums(&weather, shuffled), expected, "shuffled, seed {seed}");
+        assert_eq!(checksums(&weather, on_four_threads), expected, "on four threads, seed {seed}");
+    }
+}
+
+#[test]
+fn a_step_equals_a_step_with_the_thinking_done_outside() {
+    let weather = Weather::of(7);
+    let (mut world, mut turns) = (weather.world(), Turns::of(&weather));
+    let stepped: Vec<Checksum> = (0..250)
+        .map(|_| {
+            let turn = turns.next(&world);
+            world.step(&turn);
+            world.checksum()
+        })
+        .collect();
+    assert_eq!(stepped, checksums(&weather, forwards));
+}
