@@ -51,6 +51,17 @@ pub fn read<T: DeserializeOwned>(bytes: &[u8], max: usize) -> Result<T, CodecErr
     if bytes.len() > max {
         return Err(CodecError::TooLong { len: bytes.len(), max });
     }
+    match read_first(bytes)? {
+        (value, []) => Ok(value),
+        _ => Err(CodecError::Malformed("bytes left over")),
+    }
+}
+
+/// Decodes the first of several values that stand one behind the other. Returns it and the bytes behind it.
+///
+/// # Errors
+/// [`CodecError`] if the bytes do not begin with such a value.
+pub fn read_first<T: DeserializeOwned>(bytes: &[u8]) -> Result<(T, &[u8]), CodecError> {
     // A string or byte buffer is reserved at the length that it claims, before its bytes are looked at: the limit keeps that within a
     // constant factor of the input. An integer of one byte counts as up to 16 against it, so the factor cannot be 1.
     let (value, used) = match bytes.len() {
@@ -61,10 +72,7 @@ pub fn read<T: DeserializeOwned>(bytes: &[u8], max: usize) -> Result<T, CodecErr
         _ => decode::<T, { 16 * DECODED_BYTES_MAX }>(bytes),
     }
     .map_err(|_| CodecError::Malformed("no such value"))?;
-    if used != bytes.len() {
-        return Err(CodecError::Malformed("bytes left over"));
-    }
-    Ok(value)
+    Ok((value, &bytes[used..]))
 }
 
 fn decode<T: DeserializeOwned, const RESERVED_BYTES_MAX: usize>(bytes: &[u8]) -> Result<(T, usize), DecodeError> {
