@@ -5,5 +5,15 @@
 pub mod game;
 pub mod scene;
 
+#[cfg(not(target_arch = "wasm32"))]
+pub mod cli;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod shell;
+pub mod view;
+
+pub mod recording;
+pub mod table;
+
 pub use lockstone_net as net;
 pub use lockstone_sim as sim;
+pub use table::default_table;

@@ -1,3 +1,5 @@
-//! The dungeon.
+//! The dungeon, with everything that the engine's command line offers.
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    lockstone::cli::run::<dungeon::DungeonGame>()
+}

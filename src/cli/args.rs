@@ -1,0 +1,158 @@
+//! What can be said on the command line.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Parser, ValueEnum};
+
+/// Where a signaling server is looked for, and served, by default.
+pub(super) const SIGNAL_PORT: u16 = 3536;
+
+/// A co-op game over WebRTC: every peer runs the same world, equal to the bit.
+#[derive(Parser, Debug)]
+#[command(version, args_conflicts_with_subcommands = true)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    pub command: Option<Subcommand>,
+    #[command(flatten)]
+    pub play: Play,
+}
+
+#[derive(clap::Subcommand, Debug)]
+pub(super) enum Subcommand {
+    /// Play. With no option at all: a game of your own, with a bot beside you as a second peer
+    Play(Play),
+    /// Let bots play as separate processes over real WebRTC, and compare their worlds
+    Demo(Demo),
+    /// Serve signaling, so that peers find each other
+    Signal(Signal),
+    /// Play a recording again and verify every checksum
+    Replay(Replay),
+    /// Make or verify a random table
+    Table(Table),
+}
+
+#[derive(clap::Args, Debug, Default, Clone)]
+pub(super) struct Play {
+    /// The room to enter: 1 to 64 of A-Z a-z 0-9 _ -
+    #[arg(long)]
+    pub room: Option<String>,
+    /// The room's key. Whoever enters first sets it
+    #[arg(long)]
+    pub key: Option<String>,
+    /// The signaling server, as ws://host:port or wss://host
+    #[arg(long, value_name = "URL")]
+    pub signal: Option<String>,
+    /// Your name
+    #[arg(long)]
+    pub name: Option<String>,
+    /// What you play
+    #[arg(long, value_name = "CLASS")]
+    pub hero: Option<String>,
+    /// Start when so many peers are there
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=16))]
+    pub peers: Option<u16>,
+    /// A bot plays your hero
+    #[arg(long)]
+    pub bot: bool,
+    /// Play alone, without any network
+    #[arg(long, conflicts_with_all = ["room", "key", "signal", "peers"])]
+    pub solo: bool,
+    /// Where the world is shown [default: window if there is a display, else terminal, else none]
+    #[arg(long, value_name = "VIEW")]
+    pub view: Option<View>,
+    /// The seed of the world, if you found the session [default: drawn]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Record the session into a file. Without it a recording is saved only if worlds differ
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// Save a picture of the end as PNG
+    #[arg(long, value_name = "FILE")]
+    pub shot: Option<PathBuf>,
+    /// Leave after so long
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub seconds: Option<u32>,
+    /// Another random table than the one that is built in
+    #[arg(long, value_name = "FILE")]
+    pub table: Option<PathBuf>,
+    /// How many ticks ahead turns are closed; the same for all peers
+    #[arg(long, value_name = "TICKS", value_parser = clap::value_parser!(u32).range(1..=20))]
+    pub input_delay: Option<u32>,
+    /// A STUN server, for peers beyond the local network. Can be given several times
+    #[arg(long, value_name = "URL")]
+    pub stun: Vec<String>,
+    /// Leave at this tick.
+    #[arg(long, hide = true)]
+    pub until: Option<u32>,
+    /// Tell the parent process, on stdout, how it goes; end when it does.
+    #[arg(long, hide = true)]
+    pub report: bool,
+}
+
+/// Where the world is shown.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum View {
+    /// A window
+    Window,
+    /// The terminal
+    Terminal,
+    /// Nowhere: a line now and then
+    None,
+}
+
+#[derive(clap::Args, Debug)]
+pub(super) struct Demo {
+    /// How many peers
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=16))]
+    pub peers: u16,
+    /// How long they play
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    pub seconds: u32,
+    /// The seed of the world [default: drawn]
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(clap::Args, Debug)]
+pub(super) struct Signal {
+    /// Where to listen; port 0 takes a free one
+    #[arg(long, value_name = "ADDR", default_value_t = SocketAddr::from(([0, 0, 0, 0], SIGNAL_PORT)))]
+    pub listen: SocketAddr,
+}
+
+#[derive(clap::Args, Debug)]
+pub(super) struct Replay {
+    /// The recording
+    pub file: PathBuf,
+    /// Another random table than the one that is built in
+    #[arg(long, value_name = "FILE")]
+    pub table: Option<PathBuf>,
+}
+
+#[derive(clap::Args, Debug)]
+pub(super) struct Table {
+    #[command(subcommand)]
+    pub command: TableCommand,
+}
+
+#[derive(clap::Subcommand, Debug)]
+pub(super) enum TableCommand {
+    /// Make the table of a seed
+    Generate {
+        /// 32 bytes, as 64 digits
+        #[arg(long, value_name = "HEX")]
+        seed: String,
+        /// Where to write it
+        #[arg(long, value_name = "FILE")]
+        out: PathBuf,
+    },
+    /// Check every byte of a table's file, and that it is the table of its seed
+    Verify {
+        /// The table
+        file: PathBuf,
+    },
+}

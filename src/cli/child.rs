@@ -1,0 +1,77 @@
+//! Other peers as processes of this same program. They end when this one does, whatever ends it.
+
+use std::io::{self, BufRead, BufReader};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::Sender;
+
+use serde::{Deserialize, Serialize};
+
+use super::STOP;
+use super::failure::Failure;
+use crate::shell::Report;
+
+/// What a child says on stdout, a line each.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Word {
+    /// The tick it has come to.
+    Tick(u32),
+    /// What it played. Its last word.
+    Report(Box<Report>),
+}
+
+/// A process that is killed when this is dropped. It also ends by itself when its stdin closes.
+pub(super) struct Peer(Child);
+
+impl Peer {
+    /// Starts this program again with other arguments.
+    pub fn start(args: &[String], stdout: Stdio, stderr: Stdio) -> Result<Peer, Failure> {
+        let start = || {
+            let program = std::env::current_exe()?;
+            Command::new(program).args(args).stdin(Stdio::piped()).stdout(stdout).stderr(stderr).spawn()
+        };
+        start().map(Peer).map_err(|error| Failure::new(format!("cannot start another peer: {error}")))
+    }
+
+    /// Passes on what the child says, from a thread of its own, with the child's number. The last thing is its end.
+    pub fn listen(&mut self, number: usize, heard: Sender<(usize, Option<Word>)>) {
+        let Some(stdout) = self.0.stdout.take() else { return };
+        std::thread::spawn(move || {
+            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                if let Ok(word) = serde_json::from_str(&line) {
+                    // Nobody listens any more: the program is ending.
+                    let _ = heard.send((number, Some(word)));
+                }
+            }
+            let _ = heard.send((number, None));
+        });
+    }
+
+    /// Waits for its end.
+    pub fn wait(&mut self) -> io::Result<ExitStatus> {
+        self.0.wait()
+    }
+
+    /// What it said on stderr.
+    pub fn complaint(&mut self) -> String {
+        let complaint = self.0.stderr.take().map(io::read_to_string);
+        complaint.and_then(Result::ok).unwrap_or_default().trim().to_owned()
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        // Either it ended by itself already, or it ends now.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// In a child: stop when the parent's end of stdin is closed, which it is however the parent ends.
+pub(super) fn stop_with_parent() {
+    std::thread::spawn(|| {
+        let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+        STOP.store(true, Ordering::Relaxed);
+    });
+}

@@ -1,0 +1,76 @@
+//! What went wrong, in one sentence, and the exit code.
+
+use std::fmt::Display;
+use std::path::Path;
+use std::process::ExitCode;
+
+use lockstone_net::LinkError;
+use lockstone_net::party::EndReason;
+
+/// Bad input, or a place that cannot be reached or written.
+const BAD_INPUT: u8 = 2;
+/// Worlds differed.
+const DIFFERED: u8 = 1;
+
+/// Ends the program with a sentence.
+#[derive(Debug)]
+pub(super) struct Failure {
+    sentence: String,
+    code: u8,
+}
+
+impl Failure {
+    /// Bad input: its cause and what to do, without a full stop.
+    pub fn new(sentence: impl Display) -> Failure {
+        Failure { sentence: sentence.to_string(), code: BAD_INPUT }
+    }
+
+    /// Worlds that should be equal are not.
+    pub fn differed(sentence: impl Display) -> Failure {
+        Failure { sentence: sentence.to_string(), code: DIFFERED }
+    }
+
+    /// A file that cannot be read or written.
+    pub fn file(doing: &str, path: &Path, cause: impl Display) -> Failure {
+        Failure::new(format!("cannot {doing} {}: {cause}", path.display()))
+    }
+
+    /// Says it, and gives the exit code.
+    pub fn tell(self) -> ExitCode {
+        eprintln!("{self}.");
+        ExitCode::from(self.code)
+    }
+}
+
+impl Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.sentence)
+    }
+}
+
+/// Whether the end of a session is a failure, and what to do about it.
+pub(super) fn of_end(reason: &EndReason) -> Option<Failure> {
+    let advice = match reason {
+        EndReason::Left | EndReason::SequencerLeft => return None,
+        EndReason::Desync => return Some(Failure::differed(reason)),
+        EndReason::Removed(lockstone_net::wire::LeaveReason::Desync) => return Some(Failure::differed(reason)),
+        EndReason::SequencerLost { .. } | EndReason::Removed(_) => "join again to go on",
+        EndReason::Refused(lockstone_net::wire::Refusal::Full { .. }) => "choose another --room",
+        EndReason::Refused(_) => "all peers need the same build, table and settings",
+        EndReason::NoSession => "try again, or choose another --room",
+        EndReason::Unreachable(_) => "see whether a firewall is between the peers, or name a --stun server",
+        EndReason::NotEntered => "see whether the signaling server still answers",
+        EndReason::Transfer(_) | EndReason::Snapshot(_) | EndReason::LoadTimeout => "try again",
+        EndReason::Link(error) => return Some(of_link(error)),
+    };
+    Some(Failure::new(format!("{reason}; {advice}")))
+}
+
+fn of_link(error: &LinkError) -> Failure {
+    let advice = match error {
+        LinkError::Unreachable { .. } => "start one with `signal`, or name another with --signal",
+        LinkError::Refused { .. } => "see --room and --key",
+        LinkError::Ended(_) => "join again to go on",
+    };
+    Failure::new(format!("{error}; {advice}"))
+}

@@ -1,0 +1,98 @@
+//! Where a session takes place: rooms, signaling servers, this machine's address.
+
+use std::hash::{BuildHasher, RandomState};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
+use std::time::Duration;
+
+use lockstone_net::signaling::{Handle, Server, SignalingError, probe};
+
+use super::args::SIGNAL_PORT;
+use super::failure::Failure;
+
+/// A signaling server, ours or another's.
+pub(super) struct Signaling {
+    /// How this machine reaches it.
+    pub url: String,
+    /// Its port, if it runs on this machine.
+    port: Option<u16>,
+    /// Ours, if it is.
+    _server: Option<Handle>,
+}
+
+impl Signaling {
+    /// The one at the default address. If none answers there, this process serves one: at any free port, if another program has the
+    /// default one and `anywhere` will do.
+    pub fn find_or_serve(anywhere: bool) -> Result<Signaling, Failure> {
+        let local = SocketAddr::from((Ipv4Addr::LOCALHOST, SIGNAL_PORT));
+        if probe(local, Duration::from_millis(500)) {
+            return Ok(Signaling { url: format!("ws://{local}"), port: Some(SIGNAL_PORT), _server: None });
+        }
+        let all = |port| SocketAddr::from((Ipv4Addr::UNSPECIFIED, port));
+        let server = match Server::bind(all(SIGNAL_PORT)) {
+            Err(SignalingError::AddressTaken { .. }) if anywhere => Server::bind(all(0)),
+            bound => bound,
+        };
+        Signaling::serve(server.map_err(|error| failure(&error))?)
+    }
+
+    /// Another's, wherever it is. That it answers, the link finds out.
+    pub fn of(url: &str) -> Signaling {
+        Signaling { url: url.to_owned(), port: None, _server: None }
+    }
+
+    /// One of our own, for this machine alone.
+    pub fn private() -> Result<Signaling, Failure> {
+        let server = Server::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).map_err(|error| failure(&error))?;
+        Signaling::serve(server)
+    }
+
+    fn serve(server: Server) -> Result<Signaling, Failure> {
+        let port = server.local_addr().port();
+        let handle = server.spawn().map_err(|error| failure(&error))?;
+        Ok(Signaling { url: format!("ws://127.0.0.1:{port}"), port: Some(port), _server: Some(handle) })
+    }
+
+    /// How other machines of the local network reach it.
+    pub fn public_url(&self) -> String {
+        self.port.map_or_else(|| self.url.clone(), |port| format!("ws://{}:{port}", lan_address()))
+    }
+}
+
+pub(super) fn failure(error: &SignalingError) -> Failure {
+    let advice = match error {
+        SignalingError::AddressTaken { .. } | SignalingError::Listen { .. } => "choose another with `signal --listen`",
+        SignalingError::Run(_) => "close other programs and try again",
+    };
+    Failure::new(format!("{error}; {advice}"))
+}
+
+/// This machine's address in the local network, as far as it can be told.
+pub(super) fn lan_address() -> IpAddr {
+    // Connecting a UDP socket sends nothing: it only chooses the way out. The address is one kept for documentation.
+    let way_out = || {
+        let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?;
+        socket.connect((Ipv4Addr::new(192, 0, 2, 1), 9))?;
+        socket.local_addr()
+    };
+    way_out().map_or(Ipv4Addr::LOCALHOST.into(), |addr| addr.ip())
+}
+
+/// A room name that nobody else will have chosen.
+pub(super) fn new_room() -> String {
+    const COLORS: [&str; 16] = [
+        "amber", "ashen", "azure", "bronze", "copper", "coral", "ebony", "golden", "indigo", "ivory", "jade", "ochre",
+        "pearl", "ruby", "silver", "umber",
+    ];
+    const BEASTS: [&str; 16] = [
+        "badger", "bat", "boar", "crow", "drake", "fox", "hare", "heron", "lynx", "moth", "newt", "otter", "owl", "raven",
+        "toad", "wolf",
+    ];
+    let drawn = any_number();
+    let of = |words: [&'static str; 16], shift: u32| words[(drawn >> shift) as usize % 16];
+    format!("{}-{}-{}", of(COLORS, 0), of(BEASTS, 4), (drawn >> 8) % 1_000)
+}
+
+/// A number that nobody could have known. For the shell alone: the world's draws come from its table.
+pub(super) fn any_number() -> u64 {
+    RandomState::new().hash_one(std::process::id())
+}

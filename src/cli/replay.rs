@@ -1,0 +1,67 @@
+//! `replay`: plays a recording again and verifies every checksum.
+
+use std::fs;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use lockstone_net::Identity;
+use lockstone_sim::Simulation;
+
+use super::args;
+use super::failure::Failure;
+use super::table;
+use crate::game::Game;
+use crate::recording::{Ending, Entry, Header, Recording, replay};
+
+pub(super) fn run<G: Game>(args: &args::Replay) -> Result<ExitCode, Failure> {
+    let file = &args.file;
+    let unusable = |error: &dyn std::fmt::Display| Failure::file("replay", file, error);
+    let table = table::load(args.table.as_deref())?;
+    let bytes = fs::read(file).map_err(|error| Failure::file("read", file, error))?;
+    let header = Header::peek(&bytes).map_err(|error| unusable(&error))?;
+    let identity = Identity { rules: G::rules_digest(), table: table.digest(), config: 0 };
+    header.check(G::NAME, &identity).map_err(|error| unusable(&error))?;
+    let recording = Recording::<G::Sim>::read(&bytes).map_err(|error| unusable(&error))?;
+    describe(&recording);
+    let simulation = G::build(header.seed, table);
+    let started = Instant::now();
+    let replay = replay(recording, simulation).map_err(|error| unusable(&error))?;
+    let elapsed = started.elapsed().max(Duration::from_micros(1));
+    let per_s = f64::from(replay.ticks) / elapsed.as_secs_f64();
+    let times = per_s / f64::from(header.ticks_per_s.max(1));
+    println!("ticks {}", replay.ticks);
+    println!("inputs {}", replay.inputs);
+    println!("checksums {}", replay.checksums);
+    println!("ticks_per_s {per_s:.0} ({times:.0} x real time)");
+    if let Some(mismatch) = replay.mismatch {
+        let since = mismatch.agreed.map_or("from the start".to_owned(), |tick| format!("after tick {tick}"));
+        return Err(Failure::differed(format!(
+            "the worlds differ at tick {}: recorded {}, played {}; they parted {since}",
+            mismatch.tick, mismatch.recorded, mismatch.played,
+        )));
+    }
+    println!("verdict in step");
+    Ok(ExitCode::SUCCESS)
+}
+
+fn describe<S: Simulation>(recording: &Recording<S>) {
+    let Header { game, engine, seed, player, name, room, start, .. } = &recording.header;
+    let room = if room.is_empty() { "alone".to_owned() } else { format!("in room {room}") };
+    eprintln!("{game}, engine {engine}, seed {seed}: recorded by {name} ({player}) {room}, from tick {start} on.");
+    match &recording.ending {
+        Ending::Closed(reason) => eprintln!("It was closed at tick {}: {reason}.", recording.end()),
+        Ending::Open => eprintln!("It was never closed, and ends at tick {}.", recording.end()),
+        Ending::Torn { bytes } => eprintln!(
+            "It broke off while it was written: the last {bytes} bytes are left out, and it ends at tick {}.",
+            recording.end()
+        ),
+    }
+    for entry in &recording.entries {
+        if let Entry::Desync(desync) = entry {
+            eprintln!(
+                "{} differed at tick {}: recorder {}, other {}.",
+                desync.player, desync.tick, desync.ours, desync.theirs
+            );
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! The bytes of a recording: eight of magic and version, then frames.
+//!
+//! ```text
+//! file    = "LKSTREC" version:u8  frame(header) frame(snapshot) frame(events)*
+//! frame   = length:u32  head:u32  check:u32  payload                    all little-endian
+//! head    = the low half of xxh3-64, seeded with the frame's number, of the length's bytes
+//! check   = the same of the payload
+//! ```
+//!
+//! The frame's number as seed tells a frame that was moved, lost or doubled. A head of its own tells a length that was changed from a
+//! file that was cut. The snapshot is compressed (zlib), because a joiner's holds the whole world; events are compact as they are.
+
+use lockstone_sim::{Checksum, Input, PlayerId, Simulation, Tick};
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+/// What a recording begins with.
+pub const MAGIC: [u8; 7] = *b"LKSTREC";
+/// The version of this format.
+pub const VERSION: u8 = 1;
+/// Magic and version.
+pub const PREAMBLE_BYTES: usize = 8;
+/// What stands before each payload.
+pub const FRAME_HEAD_BYTES: usize = 12;
+/// The longest payload.
+pub const FRAME_BYTES_MAX: usize = SNAPSHOT_BYTES_MAX;
+/// The longest header, encoded.
+pub const HEADER_BYTES_MAX: usize = 4_096;
+/// The largest snapshot, encoded and before compression.
+pub const SNAPSHOT_BYTES_MAX: usize = lockstone_net::limits::SNAPSHOT_BYTES_MAX;
+/// A frame of events is closed when it is longer than this.
+pub const EVENTS_BYTES: usize = 16 * 1_024;
+/// The longest frame of events: one turn at its largest may come on top.
+pub const EVENTS_BYTES_MAX: usize = EVENTS_BYTES + lockstone_net::limits::PACKET_BYTES_MAX + HEADER_BYTES_MAX;
+/// Empty ticks in one run: 30 days at 20 ticks a second. A reader walks them, so a file must not claim more.
+pub const EMPTY_TICKS_MAX: u32 = 20 * 60 * 60 * 24 * 30;
+/// The longest text: a name, a reason.
+pub const TEXT_BYTES_MAX: usize = 1_024;
+
+/// What a recording is of: enough to refuse it before anything is played.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Header {
+    /// The game's name.
+    pub game: String,
+    /// The engine's version, for people.
+    pub engine: String,
+    /// The seed the world was built with.
+    pub seed: u64,
+    /// Of the rules.
+    pub rules: u64,
+    /// Of the random table.
+    pub table: u128,
+    /// Of the session's configuration.
+    pub config: u64,
+    /// Ticks a second.
+    pub ticks_per_s: u32,
+    /// The session's input delay.
+    pub input_delay_ticks: u32,
+    /// Between two checksums.
+    pub checksum_interval_ticks: u32,
+    /// Who recorded.
+    pub player: PlayerId,
+    /// The recorder's name.
+    pub name: String,
+    /// The room, empty for a session without one.
+    pub room: String,
+    /// The tick of the snapshot, and of the first turn.
+    pub start: Tick,
+}
+
+/// A difference that was found while playing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Desync {
+    /// Whose world differed from the recorder's.
+    pub player: PlayerId,
+    /// The tick of the checksums that differed.
+    pub tick: Tick,
+    /// The newest earlier tick at which both were equal.
+    pub agreed: Option<Tick>,
+    /// The recorder's checksum.
+    pub ours: Checksum,
+    /// The other's.
+    pub theirs: Checksum,
+}
+
+/// One event as it is written. The tick is not: it is counted from the header's `start`, one for each turn, `n` for `Empty(n)`.
+#[derive(Serialize, Deserialize)]
+#[serde(bound = "")]
+pub(super) enum Stored<S: Simulation> {
+    /// So many ticks in which nothing entered.
+    Empty(u32),
+    /// A tick's turn.
+    Turn(Vec<StoredInput<S>>),
+    /// The checksum of the state before the next turn.
+    Checksum([u8; 8]),
+    /// A player's name.
+    Name(PlayerId, String),
+    /// A difference was found.
+    Desync(Desync),
+    /// The recording was closed, and why. Nothing follows.
+    End(String),
+}
+
+/// An [`Input`] as it is written.
+#[derive(Serialize, Deserialize)]
+#[serde(bound = "")]
+pub(super) enum StoredInput<S: Simulation> {
+    Command(PlayerId, S::Command),
+    Join(PlayerId, S::Join),
+    Leave(PlayerId),
+    Request(S::Request),
+}
+
+impl<S: Simulation> From<Input<S>> for StoredInput<S> {
+    fn from(input: Input<S>) -> Self {
+        match input {
+            Input::Command(player, command) => StoredInput::Command(player, command),
+            Input::Join(player, join) => StoredInput::Join(player, join),
+            Input::Leave(player) => StoredInput::Leave(player),
+            Input::Request(request) => StoredInput::Request(request),
+        }
+    }
+}
+
+impl<S: Simulation> From<StoredInput<S>> for Input<S> {
+    fn from(input: StoredInput<S>) -> Self {
+        match input {
+            StoredInput::Command(player, command) => Input::Command(player, command),
+            StoredInput::Join(player, join) => Input::Join(player, join),
+            StoredInput::Leave(player) => Input::Leave(player),
+            StoredInput::Request(request) => Input::Request(request),
+        }
+    }
+}
+
+/// Frame number `number` of a recording.
+pub(super) fn frame(number: u64, payload: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(payload.len()).expect("a frame is bounded").to_le_bytes();
+    let mut bytes = Vec::with_capacity(FRAME_HEAD_BYTES + payload.len());
+    bytes.extend(length);
+    bytes.extend(check(number, &length));
+    bytes.extend(check(number, payload));
+    bytes.extend(payload);
+    bytes
+}
+
+/// The four bytes that guard others.
+pub(super) fn check(number: u64, bytes: &[u8]) -> [u8; 4] {
+    (xxh3_64_with_seed(bytes, number) as u32).to_le_bytes()
+}
+
+/// A text cut to what a recording may hold.
+pub(super) fn text(text: &str) -> String {
+    text.chars().scan(0, |len, c| (*len + c.len_utf8() <= TEXT_BYTES_MAX).then(|| (*len += c.len_utf8(), c).1)).collect()
+}

@@ -1,0 +1,288 @@
+//! Reads a recording. Nothing of it is believed before it was checked, and nothing is reserved that the file does not hold.
+
+use lockstone_net::Identity;
+use lockstone_sim::codec::{self, CodecError};
+use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, Turn};
+
+use super::format::*;
+
+/// A recording, read and checked. Whether its turns lead to its checksums, [`replay`](super::replay) tells.
+pub struct Recording<S: Simulation> {
+    /// What it is of.
+    pub header: Header,
+    /// The serialised state at the header's `start`.
+    pub snapshot: Vec<u8>,
+    /// What happened, in order.
+    pub entries: Vec<Entry<S>>,
+    /// How it ends.
+    pub ending: Ending,
+}
+
+/// Something that happened in a recorded session.
+pub enum Entry<S: Simulation> {
+    /// The next so many ticks had empty turns.
+    Empty(u32),
+    /// The next tick's turn.
+    Turn(Turn<S>),
+    /// The checksum of the state before the next turn.
+    Checksum(Checksum),
+    /// A player's name.
+    Name(PlayerId, String),
+    /// A difference was found.
+    Desync(Desync),
+}
+
+/// How a recording ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// It was closed, and why.
+    Closed(String),
+    /// It was never closed: the recorder crashed, or still records.
+    Open,
+    /// Its last frame was not written whole, and is left out.
+    Torn {
+        /// How many bytes are left out.
+        bytes: usize,
+    },
+}
+
+/// Why a recording cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RecordingError {
+    /// Some other kind of file.
+    #[error("this is not a recording: it does not begin with LKSTREC")]
+    WrongMagic,
+    /// Written by another version of the engine.
+    #[error("the recording is of version {version}, and only version {VERSION} is supported")]
+    UnsupportedVersion {
+        /// The version it says it is of.
+        version: u8,
+    },
+    /// The file ends before the first turn.
+    #[error("the recording breaks off at byte {len}, before its first turn")]
+    TooShort {
+        /// How many bytes there are.
+        len: usize,
+    },
+    /// Bytes were changed.
+    #[error("the recording is damaged at byte {at} (frame {frame}); it is sound up to tick {sound}")]
+    Damaged {
+        /// Where the damaged frame begins.
+        at: usize,
+        /// Its number.
+        frame: u64,
+        /// The turns before this tick were read.
+        sound: Tick,
+    },
+    /// A sound frame whose content is none.
+    #[error("frame {frame} of the recording cannot be read: {cause}")]
+    Unreadable {
+        /// Its number.
+        frame: u64,
+        /// What is wrong with it.
+        cause: CodecError,
+    },
+    /// It is of something else than what is to play it.
+    #[error("the recording is of {what} {recorded}, and this program has {what} {here}")]
+    Different {
+        /// What differs.
+        what: &'static str,
+        /// In the recording.
+        recorded: String,
+        /// Here.
+        here: String,
+    },
+}
+
+impl Header {
+    /// Reads what a recording is of, and nothing else: before the game is known.
+    ///
+    /// # Errors
+    /// [`RecordingError`] if it has no sound header.
+    pub fn peek(bytes: &[u8]) -> Result<Header, RecordingError> {
+        Frames::open(bytes)?.header()
+    }
+
+    /// Whether the recording is of this game, with these digests.
+    ///
+    /// # Errors
+    /// [`RecordingError::Different`] with the first thing that is not.
+    pub fn check(&self, game: &str, identity: &Identity) -> Result<(), RecordingError> {
+        let hex = |digest: u128| format!("{digest:x}");
+        let pairs = [
+            ("game", self.game.clone(), game.to_owned()),
+            ("rules", hex(self.rules.into()), hex(identity.rules.into())),
+            ("random table", hex(self.table), hex(identity.table)),
+            ("configuration", hex(self.config.into()), hex(identity.config.into())),
+        ];
+        match pairs.into_iter().find(|(_, recorded, here)| recorded != here) {
+            Some((what, recorded, here)) => Err(RecordingError::Different { what, recorded, here }),
+            None => Ok(()),
+        }
+    }
+}
+
+impl<S: Simulation> Recording<S> {
+    /// Reads a file. A last frame that was not written whole is left out; [`ending`](Recording::ending) tells.
+    ///
+    /// # Errors
+    /// [`RecordingError`] if anything else is wrong with any byte.
+    pub fn read(bytes: &[u8]) -> Result<Self, RecordingError> {
+        let mut frames = Frames::open(bytes)?;
+        let header = frames.header()?;
+        frames.sound = header.start;
+        let snapshot = frames.snapshot()?;
+        let (mut entries, mut closed) = (Vec::new(), None);
+        let torn = loop {
+            let (number, at) = (frames.number, frames.at);
+            match frames.next()? {
+                Next::Frame(_) if closed.is_some() => return Err(frames.damaged(number, at)),
+                Next::Frame(payload) => closed = frames.events(number, payload, &mut entries)?,
+                Next::Torn(bytes) => break Some(bytes),
+                Next::End => break None,
+            }
+        };
+        let ending = match (torn, closed) {
+            (Some(bytes), _) => Ending::Torn { bytes },
+            (None, Some(reason)) => Ending::Closed(reason),
+            (None, None) => Ending::Open,
+        };
+        Ok(Recording { header, snapshot, entries, ending })
+    }
+
+    /// The tick behind the last recorded turn.
+    pub fn end(&self) -> Tick {
+        self.entries.iter().fold(self.header.start, |tick, entry| tick.plus(entry.ticks()))
+    }
+}
+
+impl<S: Simulation> Entry<S> {
+    /// How many ticks it plays.
+    pub fn ticks(&self) -> u32 {
+        match self {
+            Entry::Empty(ticks) => *ticks,
+            Entry::Turn(_) => 1,
+            Entry::Checksum(_) | Entry::Name(..) | Entry::Desync(_) => 0,
+        }
+    }
+}
+
+/// Walks the frames of a file.
+struct Frames<'b> {
+    bytes: &'b [u8],
+    at: usize,
+    number: u64,
+    /// The turns before this tick were read.
+    sound: Tick,
+}
+
+enum Next<'b> {
+    Frame(&'b [u8]),
+    /// So many bytes of a frame that is not whole.
+    Torn(usize),
+    End,
+}
+
+impl<'b> Frames<'b> {
+    fn open(bytes: &'b [u8]) -> Result<Self, RecordingError> {
+        if !bytes.starts_with(&MAGIC) {
+            return Err(RecordingError::WrongMagic);
+        }
+        match bytes.get(MAGIC.len()) {
+            None => Err(RecordingError::TooShort { len: bytes.len() }),
+            Some(&version) if version != VERSION => Err(RecordingError::UnsupportedVersion { version }),
+            Some(_) => Ok(Frames { bytes, at: PREAMBLE_BYTES, number: 0, sound: Tick(0) }),
+        }
+    }
+
+    fn header(&mut self) -> Result<Header, RecordingError> {
+        let payload = self.must()?;
+        codec::read(payload, HEADER_BYTES_MAX).map_err(|cause| RecordingError::Unreadable { frame: 0, cause })
+    }
+
+    fn snapshot(&mut self) -> Result<Vec<u8>, RecordingError> {
+        let payload = self.must()?;
+        miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(payload, SNAPSHOT_BYTES_MAX).map_err(|_| {
+            RecordingError::Unreadable { frame: 1, cause: CodecError::Malformed("the snapshot does not unpack") }
+        })
+    }
+
+    /// A frame without which there is no recording.
+    fn must(&mut self) -> Result<&'b [u8], RecordingError> {
+        match self.next()? {
+            Next::Frame(payload) => Ok(payload),
+            Next::Torn(_) | Next::End => Err(RecordingError::TooShort { len: self.bytes.len() }),
+        }
+    }
+
+    fn next(&mut self) -> Result<Next<'b>, RecordingError> {
+        let rest = &self.bytes[self.at..];
+        let Some((head, behind)) = rest.split_first_chunk::<FRAME_HEAD_BYTES>() else {
+            return Ok(if rest.is_empty() { Next::End } else { Next::Torn(rest.len()) });
+        };
+        let [l0, l1, l2, l3, head_check @ .., c0, c1, c2, c3] = *head;
+        let length = [l0, l1, l2, l3];
+        if check(self.number, &length) != head_check {
+            // A file that was grown but not filled before the machine stopped ends in zeros.
+            return if rest.iter().all(|&byte| byte == 0) { Ok(Next::Torn(rest.len())) } else { Err(self.here()) };
+        }
+        let length = u32::from_le_bytes(length) as usize;
+        if length > FRAME_BYTES_MAX {
+            return Err(self.here());
+        }
+        let Some((payload, behind)) = behind.split_at_checked(length) else { return Ok(Next::Torn(rest.len())) };
+        if check(self.number, payload) != [c0, c1, c2, c3] {
+            return if behind.is_empty() { Ok(Next::Torn(rest.len())) } else { Err(self.here()) };
+        }
+        self.at += FRAME_HEAD_BYTES + length;
+        self.number += 1;
+        Ok(Next::Frame(payload))
+    }
+
+    fn here(&self) -> RecordingError {
+        self.damaged(self.number, self.at)
+    }
+
+    fn damaged(&self, frame: u64, at: usize) -> RecordingError {
+        RecordingError::Damaged { at, frame, sound: self.sound }
+    }
+
+    /// Reads a frame of events. Returns the reason, if the recording was closed in it.
+    fn events<S: Simulation>(
+        &mut self,
+        frame: u64,
+        payload: &[u8],
+        entries: &mut Vec<Entry<S>>,
+    ) -> Result<Option<String>, RecordingError> {
+        let unreadable = |cause| RecordingError::Unreadable { frame, cause };
+        if payload.len() > EVENTS_BYTES_MAX {
+            return Err(unreadable(CodecError::TooLong { len: payload.len(), max: EVENTS_BYTES_MAX }));
+        }
+        let mut rest = payload;
+        while !rest.is_empty() {
+            let (event, behind) = codec::read_first::<Stored<S>>(rest).map_err(unreadable)?;
+            rest = behind;
+            let entry = match event {
+                Stored::Empty(ticks) => Entry::Empty(ticks),
+                Stored::Turn(inputs) => {
+                    Entry::Turn(Turn { inputs: inputs.into_iter().map(Into::into).collect() })
+                }
+                Stored::Checksum(bytes) => Entry::Checksum(Checksum(u64::from_le_bytes(bytes))),
+                Stored::Name(player, name) => Entry::Name(player, name),
+                Stored::Desync(desync) => Entry::Desync(desync),
+                Stored::End(reason) if rest.is_empty() => return Ok(Some(reason)),
+                Stored::End(_) => return Err(unreadable(CodecError::Malformed("events after the end"))),
+            };
+            self.pass(entry.ticks()).map_err(unreadable)?;
+            entries.push(entry);
+        }
+        Ok(None)
+    }
+
+    /// Counts ticks. A file must not keep its reader busy for longer than any session lasts.
+    fn pass(&mut self, ticks: u32) -> Result<(), CodecError> {
+        let end = self.sound.0.checked_add(ticks).filter(|_| ticks <= EMPTY_TICKS_MAX);
+        self.sound = Tick(end.ok_or(CodecError::Malformed("more ticks than a session has"))?);
+        Ok(())
+    }
+}

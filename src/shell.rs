@@ -1,0 +1,288 @@
+//! The engine shell: drives a party over a link in real time, records it, lets people or bots play, and shows it.
+//!
+//! ```text
+//! link ─► Party::handle ─► Party::advance ─► link
+//!                               └─► events ─► Recorder, news        actions, bots ─► Party::command
+//!                               └─► simulation ─► scene ─► view
+//! ```
+//!
+//! The only place that reads the clock. The loop is [`Shell::run`]. It must never change the world but by commands.
+
+mod recorder;
+mod report;
+mod solo;
+mod watch;
+
+pub use recorder::{Labels, RecordError, Recorder};
+pub use report::{PlayedCheck, Report};
+pub use solo::SoloLink;
+pub use watch::{Screen, Watch};
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use lockstone_net::party::{EndReason, Event, Phase};
+use lockstone_net::{Link, Party};
+use lockstone_sim::{Fx, PlayerId, Simulation, Tick, Vec2};
+
+use crate::game::{Bot, Game};
+use crate::recording::Desync;
+use crate::view::Action;
+
+/// After leaving, so long is waited for the last packets to get away.
+const FAREWELL: Duration = Duration::from_millis(250);
+/// A founder that wants to end lets the others end first, for so long.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The link is looked at this often, at least.
+const LINK_PERIOD: Duration = Duration::from_millis(4);
+/// Between two pictures.
+const PICTURE_PERIOD: Duration = Duration::from_millis(33);
+/// Ticks between two calls of [`Options::progress`].
+const PROGRESS_TICKS: u32 = 10;
+/// How far a walking key leads, in tiles.
+const WALK_TILES: f32 = 2.5;
+
+/// How a session is played, beside the party itself.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Whether a bot plays the hero.
+    pub bot: bool,
+    /// Leaves after so long in the game.
+    pub time: Option<Duration>,
+    /// Leaves at this tick.
+    pub until: Option<Tick>,
+    /// Keeps every checksum for the report.
+    pub keep_checksums: bool,
+    /// Takes a picture of the end.
+    pub picture: bool,
+    /// Is told about twice a second which tick comes next.
+    pub progress: Option<fn(Tick)>,
+}
+
+/// A session as it is played by one process.
+pub struct Shell<G: Game, L: Link> {
+    party: Party<G::Sim>,
+    link: L,
+    recorder: Recorder<G::Sim>,
+    watch: Watch,
+    options: Options,
+    bot: Option<Box<dyn Bot<G::Sim>>>,
+    bot_saw: Tick,
+    /// The tick that was last told to [`Options::progress`].
+    told: Tick,
+    started: Instant,
+    report: Report,
+    ended: Option<EndReason>,
+    last_picture: Option<Result<Vec<u8>, String>>,
+}
+
+impl<G: Game, L: Link> Shell<G, L> {
+    /// A session that has not begun.
+    pub fn new(party: Party<G::Sim>, link: L, recorder: Recorder<G::Sim>, watch: Watch, options: Options) -> Self {
+        Shell {
+            party,
+            link,
+            recorder,
+            watch,
+            options,
+            bot: None,
+            bot_saw: Tick(0),
+            told: Tick(0),
+            started: Instant::now(),
+            report: Report::default(),
+            ended: None,
+            last_picture: None,
+        }
+    }
+
+    /// Plays until the session ends, the time is up, the person quits, or `stop` is set. Returns what became of it.
+    pub fn run(&mut self, stop: &AtomicBool) -> (EndReason, Report) {
+        let mut picture_at = Duration::ZERO;
+        let mut leaving = None;
+        while self.ended.is_none() {
+            let now = self.pump();
+            self.let_bot_play();
+            if now >= picture_at {
+                picture_at = now + PICTURE_PERIOD;
+                let quits = self.show(now);
+                if leaving.is_none() && (quits || stop.load(Ordering::Relaxed) || self.is_due(now)) {
+                    leaving = Some(now);
+                }
+            }
+            if leaving.is_some_and(|since| self.may_leave(since, now)) {
+                self.last_picture = self.options.picture.then(|| self.picture());
+                self.party.leave(now);
+            }
+            let due = self.party.wake_at().min(picture_at).saturating_sub(self.started.elapsed());
+            std::thread::sleep(due.min(LINK_PERIOD));
+        }
+        self.say_goodbye();
+        self.finish()
+    }
+
+    /// Lets packets and time in, and packets and events out. Returns the time.
+    fn pump(&mut self) -> Duration {
+        let now = self.started.elapsed();
+        while let Some(event) = self.link.poll() {
+            self.party.handle(event, now);
+        }
+        self.party.advance(now);
+        while let Some(packet) = self.party.poll_transmit() {
+            self.link.send(packet.to, packet.channel, packet.bytes);
+        }
+        while let Some(event) = self.party.poll_event() {
+            self.take(event, now);
+        }
+        if let Some(sim) = self.party.simulation() {
+            self.recorder.reached(sim.tick());
+            if let Some(progress) = self.options.progress
+                && sim.tick().since(self.told) >= PROGRESS_TICKS
+            {
+                self.told = sim.tick();
+                progress(sim.tick());
+            }
+        }
+        now
+    }
+
+    fn take(&mut self, event: Event<G::Sim>, now: Duration) {
+        self.watch.hear(&event);
+        match event {
+            Event::Started { tick, seed, player, snapshot } => {
+                self.report.start(player, tick);
+                self.recorder.start(tick, seed, player, &snapshot);
+                self.bot = self.options.bot.then(|| Box::new(G::bot(player)) as Box<dyn Bot<G::Sim>>);
+            }
+            Event::Turn { tick, turn } => {
+                self.report.play(now);
+                self.recorder.turn(tick, &turn);
+            }
+            Event::Checksum { tick, checksum } => {
+                self.recorder.checksum(tick, checksum);
+                if self.options.keep_checksums {
+                    self.report.checksums.push(PlayedCheck { tick: tick.0, checksum: checksum.to_string() });
+                }
+            }
+            Event::PlayerJoined { player, name } => self.recorder.name(player, &name),
+            Event::Desync { player, tick, agreed, ours, theirs } => {
+                if let Some(place) = self.recorder.desync(Desync { player, tick, agreed, ours, theirs }) {
+                    self.watch.tell(format!("This peer's recording is in {place}."));
+                }
+            }
+            Event::Ended { tick, reason } => {
+                self.recorder.end(tick, &reason.to_string());
+                self.ended = Some(reason);
+            }
+            Event::PlayerLeft { .. } | Event::Refused { .. } => {}
+        }
+    }
+
+    fn let_bot_play(&mut self) {
+        let (Some(bot), Some(sim), Some(player)) =
+            (&mut self.bot, self.party.simulation(), self.party.stats().player)
+        else {
+            return;
+        };
+        if sim.tick() == self.bot_saw || self.party.phase() != Phase::Playing {
+            return;
+        }
+        self.bot_saw = sim.tick();
+        if let Some(command) = bot.decide(sim, player)
+            && let Err(error) = self.party.command(command)
+        {
+            log::debug!("the bot's command was not taken: {error}");
+        }
+    }
+
+    /// Shows the world, and does what the person wants. Returns whether they want to leave.
+    fn show(&mut self, now: Duration) -> bool {
+        let stats = self.party.stats();
+        let scene = |player| self.party.simulation().map(|sim| G::scene(sim, player));
+        self.watch.show(&stats, &self.party.phase(), stats.player, now, scene);
+        let actions = self.watch.actions();
+        actions.into_iter().any(|action| match stats.player {
+            _ if action == Action::Quit => true,
+            Some(player) => {
+                self.act(player, action);
+                false
+            }
+            None => false,
+        })
+    }
+
+    fn act(&mut self, player: PlayerId, action: Action) {
+        let Some(sim) = self.party.simulation() else { return };
+        let command = match action {
+            Action::Quit => return,
+            Action::Click(at, pointer) => G::click(sim, player, place(at), pointer),
+            Action::Walk((x, y)) => {
+                let (cx, cy) = self.watch.center();
+                let at = (cx + f32::from(x) * WALK_TILES, cy + f32::from(y) * WALK_TILES);
+                G::click(sim, player, place(at), crate::scene::Pointer::Primary)
+            }
+            Action::Type(text) => match G::typed(sim, player, &text) {
+                Ok(command) => Some(command),
+                Err(sentence) => {
+                    self.watch.tell(sentence);
+                    None
+                }
+            },
+        };
+        if let Some(command) = command
+            && let Err(error) = self.party.command(command)
+        {
+            self.watch.tell(format!("Not done: {error}."));
+        }
+    }
+
+    fn is_due(&self, now: Duration) -> bool {
+        let time = self.options.time.zip(self.report.began()).is_some_and(|(time, began)| now >= began + time);
+        let until = self.options.until.zip(self.party.simulation()).is_some_and(|(until, sim)| sim.tick() >= until);
+        time || until
+    }
+
+    /// A founder that has played its ticks lets the others play theirs: its leaving ends the session for all.
+    fn may_leave(&self, since: Duration, now: Duration) -> bool {
+        let stats = self.party.stats();
+        let founder = stats.players.iter().any(|player| player.own && player.sequencer);
+        let alone = stats.players.len() <= 1;
+        self.options.until.is_none() || !founder || alone || now >= since + PATIENCE
+    }
+
+    fn say_goodbye(&mut self) {
+        let end = self.started.elapsed() + FAREWELL;
+        while self.started.elapsed() < end && self.report.began().is_some() {
+            self.pump();
+            std::thread::sleep(LINK_PERIOD);
+        }
+        self.show(self.started.elapsed());
+    }
+
+    fn finish(&mut self) -> (EndReason, Report) {
+        let reason = self.ended.clone().unwrap_or(EndReason::Left);
+        let (stats, tick) = (self.party.stats(), self.party.simulation().map_or(Tick(0), Simulation::tick));
+        let name = self.watch.name().to_owned();
+        self.report.finish(name, &stats, tick, self.started.elapsed().saturating_sub(FAREWELL), &reason);
+        self.report.recording = self.recorder.saved().map(|path| path.display().to_string());
+        (reason, std::mem::take(&mut self.report))
+    }
+
+    /// The picture of the end, just before this peer left, as a PNG file. There is none if it was not asked for.
+    ///
+    /// # Errors
+    /// What the encoder says.
+    pub fn take_picture(&mut self) -> Option<Result<Vec<u8>, String>> {
+        self.last_picture.take().or_else(|| self.options.picture.then(|| self.picture()))
+    }
+
+    fn picture(&self) -> Result<Vec<u8>, String> {
+        let scene = self.party.simulation().zip(self.party.stats().player).map(|(sim, player)| G::scene(sim, player));
+        self.watch.picture(scene.as_ref())
+    }
+}
+
+/// A place of a view as one of the world. Views are free to be inexact: what comes of it travels as a command.
+fn place((x, y): (f32, f32)) -> Vec2 {
+    let fx = |value: f32| Fx::from_bits((value * (1 << Fx::FRACTION_BITS) as f32) as i32);
+    Vec2::new(fx(x), fx(y))
+}

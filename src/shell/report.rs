@@ -1,0 +1,85 @@
+//! What one peer has to report at the end, for people and programs.
+
+use std::time::Duration;
+
+use lockstone_net::party::{EndReason, Stats};
+use lockstone_sim::{PlayerId, Tick};
+use serde::{Deserialize, Serialize};
+
+/// What one peer played.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// The player's number in the session.
+    pub player: Option<u16>,
+    /// The player's name.
+    pub name: String,
+    /// The tick of the first turn.
+    pub first_tick: u32,
+    /// Turns played.
+    pub ticks: u32,
+    /// From the first turn with an input to the end.
+    pub played_ms: u64,
+    /// Commands of this peer's player.
+    pub commands_sent: u64,
+    /// Payload received.
+    pub bytes_in: u64,
+    /// Payload sent.
+    pub bytes_out: u64,
+    /// Packets received.
+    pub packets_in: u64,
+    /// Packets sent.
+    pub packets_out: u64,
+    /// Checksums compared with other peers.
+    pub checksums_compared: u64,
+    /// Of them, how many differed.
+    pub desyncs: u64,
+    /// Packets and messages that were dropped.
+    pub dropped: u64,
+    /// Why the session ended.
+    pub ended: String,
+    /// Where the recording is, if it was saved.
+    pub recording: Option<String>,
+    /// Every checksum, if they were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checksums: Vec<PlayedCheck>,
+    #[serde(skip)]
+    began: Option<Duration>,
+}
+
+/// The checksum of a tick.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlayedCheck {
+    /// The tick before whose turn it was taken.
+    pub tick: u32,
+    /// The whole world's, in hex.
+    pub checksum: String,
+}
+
+impl Report {
+    pub(super) fn start(&mut self, player: PlayerId, tick: Tick) {
+        self.player = Some(player.0);
+        self.first_tick = tick.0;
+    }
+
+    /// A turn was played at a time. The first one, in which a hero enters, begins the game.
+    pub(super) fn play(&mut self, now: Duration) {
+        self.began.get_or_insert(now);
+    }
+
+    pub(super) fn began(&self) -> Option<Duration> {
+        self.began
+    }
+
+    pub(super) fn finish(&mut self, name: String, stats: &Stats, tick: Tick, now: Duration, reason: &EndReason) {
+        self.name = name;
+        self.ticks = tick.0.saturating_sub(self.first_tick);
+        let played = self.began.map_or(Duration::ZERO, |began| now.saturating_sub(began));
+        self.played_ms = u64::try_from(played.as_millis()).unwrap_or(u64::MAX);
+        self.commands_sent = stats.commands_sent;
+        (self.bytes_in, self.bytes_out) = (stats.traffic.bytes_in, stats.traffic.bytes_out);
+        (self.packets_in, self.packets_out) = (stats.traffic.packets_in, stats.traffic.packets_out);
+        (self.checksums_compared, self.desyncs) = (stats.checksums_compared, stats.desyncs);
+        self.dropped = stats.drops.total();
+        self.ended = reason.to_string();
+    }
+}

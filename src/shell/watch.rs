@@ -1,0 +1,215 @@
+//! What the person at this peer sees: the view that was chosen, the session's status, the news.
+
+use std::time::Duration;
+
+use lockstone_net::party::{Event, Phase, Stats};
+use lockstone_sim::{PlayerId, Simulation, Tick};
+
+use crate::scene::Scene;
+use crate::view::frame::Frame;
+use crate::view::smooth::Smooth;
+use crate::view::terminal::TerminalView;
+use crate::view::window::{self, WindowView};
+use crate::view::{Action, PeerRow, Status};
+
+/// News that are kept.
+const NEWS_MAX: usize = 12;
+/// Without a view, a line is printed this often.
+const LINE_PERIOD: Duration = Duration::from_secs(5);
+
+/// Where the world is shown.
+pub enum Screen {
+    /// A window.
+    Window(Box<WindowView>),
+    /// The terminal.
+    Terminal(Box<TerminalView>),
+    /// A line now and then on stderr, if `lines`.
+    None {
+        /// Whether anything is printed.
+        lines: bool,
+    },
+}
+
+/// Shows the session.
+pub struct Watch {
+    screen: Screen,
+    name: String,
+    status: Status,
+    smooth: Smooth,
+    smooth_tick: Option<Tick>,
+    tick_at: Duration,
+    period: Duration,
+    meter: Meter,
+    line_at: Duration,
+    now: Duration,
+}
+
+/// Payload in the last second.
+#[derive(Default)]
+struct Meter {
+    at: Duration,
+    bytes: (u64, u64),
+}
+
+impl Watch {
+    /// A screen for a player's session. `status` holds what does not change: the game, the room, how a friend joins.
+    pub fn new(screen: Screen, name: String, status: Status, period: Duration) -> Watch {
+        Watch {
+            screen,
+            name,
+            status,
+            smooth: Smooth::default(),
+            smooth_tick: None,
+            tick_at: Duration::ZERO,
+            period,
+            meter: Meter::default(),
+            line_at: Duration::ZERO,
+            now: Duration::ZERO,
+        }
+    }
+
+    /// This peer's player's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Tells the person something.
+    pub fn tell(&mut self, news: String) {
+        if matches!(self.screen, Screen::None { lines: true }) {
+            eprintln!("{news}");
+        }
+        self.status.news.push(news);
+        if self.status.news.len() > NEWS_MAX {
+            self.status.news.remove(0);
+        }
+    }
+
+    /// The middle of the picture, in tiles.
+    pub(super) fn center(&self) -> (f32, f32) {
+        self.smooth.newest().map_or((0.0, 0.0), |scene| scene.center)
+    }
+
+    /// Makes news of what happened.
+    pub(super) fn hear<S: Simulation>(&mut self, event: &Event<S>) {
+        let news = match event {
+            Event::PlayerJoined { name, .. } if *name == self.name => return,
+            Event::PlayerJoined { name, .. } => format!("{name} is here."),
+            Event::PlayerLeft { player, reason } => format!("{player} {reason}."),
+            Event::Refused { name, refusal, .. } => format!("{name} was not let in: {refusal}."),
+            Event::Desync { player, tick, .. } => format!("OUT OF STEP with {player} since tick {tick} or before."),
+            Event::Ended { reason, .. } => format!("The session is over: {reason}."),
+            Event::Started { .. } | Event::Turn { .. } | Event::Checksum { .. } => return,
+        };
+        self.tell(news);
+    }
+
+    /// Shows the session as it is now.
+    pub(super) fn show(
+        &mut self,
+        stats: &Stats,
+        phase: &Phase,
+        player: Option<PlayerId>,
+        now: Duration,
+        scene: impl FnOnce(PlayerId) -> Option<Scene>,
+    ) {
+        self.now = now;
+        self.refresh(stats, phase, now);
+        let looks = !matches!(self.screen, Screen::None { .. });
+        if looks && self.smooth_tick != Some(stats.tick) {
+            self.push(stats.tick, player, scene);
+        }
+        let moment = (now.saturating_sub(self.tick_at)).as_secs_f32() / self.period.as_secs_f32();
+        let time_s = now.as_secs_f32();
+        match &mut self.screen {
+            Screen::Window(window) => {
+                self.status.typed = window.line().map(str::to_owned);
+                window.show(self.smooth.at(moment).as_ref(), &self.status, time_s);
+            }
+            Screen::Terminal(terminal) => {
+                self.status.typed = terminal.line().map(str::to_owned);
+                terminal.show(self.smooth.newest(), &self.status);
+            }
+            Screen::None { lines: true } if now >= self.line_at => {
+                self.line_at = now + LINE_PERIOD;
+                eprintln!("{}", line(&self.status));
+            }
+            Screen::None { .. } => {}
+        }
+    }
+
+    fn push(&mut self, tick: Tick, player: Option<PlayerId>, scene: impl FnOnce(PlayerId) -> Option<Scene>) {
+        if let Some(scene) = player.and_then(scene) {
+            self.smooth.push(scene);
+            (self.smooth_tick, self.tick_at) = (Some(tick), self.now);
+        }
+    }
+
+    fn refresh(&mut self, stats: &Stats, phase: &Phase, now: Duration) {
+        let status = &mut self.status;
+        status.phase = describe(phase);
+        status.tick = stats.tick;
+        (status.checksums_compared, status.desyncs) = (stats.checksums_compared, stats.desyncs);
+        status.peers = stats.players.iter().map(peer_row).collect();
+        let newest = status.peers.iter().filter_map(|peer| peer.last_check).max_by_key(|check| check.tick);
+        status.last_check = newest.or(status.last_check);
+        let past = now.saturating_sub(self.meter.at);
+        if past >= Duration::from_secs(1) {
+            let (in_now, out_now) = (stats.traffic.bytes_in, stats.traffic.bytes_out);
+            let rate = |now: u64, before: u64| ((now - before) as f32 / past.as_secs_f32()).round() as u32;
+            status.bytes_in_per_s = rate(in_now, self.meter.bytes.0);
+            status.bytes_out_per_s = rate(out_now, self.meter.bytes.1);
+            self.meter = Meter { at: now, bytes: (in_now, out_now) };
+        }
+    }
+
+    /// What the person did.
+    pub(super) fn actions(&mut self) -> Vec<Action> {
+        match &mut self.screen {
+            Screen::Window(window) => window.actions(),
+            Screen::Terminal(terminal) => terminal.actions(),
+            Screen::None { .. } => Vec::new(),
+        }
+    }
+
+    /// A picture of a scene with the session's status, as a PNG file.
+    ///
+    /// # Errors
+    /// What the encoder says.
+    pub fn picture(&self, scene: Option<&Scene>) -> Result<Vec<u8>, String> {
+        let mut frame = Frame::new(window::SIZE.0, window::SIZE.1);
+        frame.draw(scene, &self.status, self.now.as_secs_f32());
+        frame.png()
+    }
+}
+
+fn peer_row(player: &lockstone_net::party::PlayerStats) -> PeerRow {
+    let exchange = player.exchange.as_ref();
+    PeerRow {
+        name: player.name.clone(),
+        own: player.own,
+        sequencer: player.sequencer,
+        rtt_ms: exchange.and_then(|e| e.rtt).map(|rtt| u32::try_from(rtt.as_millis()).unwrap_or(u32::MAX)),
+        last_check: exchange.and_then(|e| e.last_check),
+    }
+}
+
+fn describe(phase: &Phase) -> String {
+    match phase {
+        Phase::Connecting => "looking for the session".to_owned(),
+        Phase::Loading { bytes, total } => format!("loading {} %", bytes * 100 / (*total).max(1)),
+        Phase::CatchingUp => "catching up".to_owned(),
+        Phase::Waiting { players, needed } => format!("waiting, {players} of {needed} here"),
+        Phase::Playing => "playing".to_owned(),
+        Phase::Ended(_) => "over".to_owned(),
+    }
+}
+
+fn line(status: &Status) -> String {
+    let Status { phase, tick, bytes_in_per_s, bytes_out_per_s, .. } = status;
+    let names: Vec<_> = status.peers.iter().map(|peer| [peer.title(), peer.rtt()].join(" ").trim().to_owned()).collect();
+    let verdict = status.verdict();
+    format!(
+        "{phase}, tick {tick}; {}; {bytes_in_per_s} B/s in, {bytes_out_per_s} B/s out; {verdict}",
+        if names.is_empty() { "nobody yet".to_owned() } else { names.join(", ") }
+    )
+}

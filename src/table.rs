@@ -1,0 +1,19 @@
+//! The random table that the engine brings along: `rng_table.bin`.
+//!
+//! It is the table of [`DEFAULT_SEED`], so that anyone can make it again and see that nothing was chosen:
+//! `dungeon table generate --seed <DEFAULT_SEED in hex> --out rng_table.bin`.
+
+use std::sync::OnceLock;
+
+use lockstone_sim::Table;
+
+/// The seed of the default table: this text, 32 bytes of ASCII.
+pub const DEFAULT_SEED: [u8; 32] = *b"lockstone: the default table, v1";
+
+const BYTES: &[u8] = include_bytes!("../rng_table.bin");
+
+/// The default table. A game that wants other draws hands its own to [`Game::build`](crate::game::Game::build).
+pub fn default_table() -> Table {
+    static TABLE: OnceLock<Table> = OnceLock::new();
+    TABLE.get_or_init(|| Table::from_bytes(BYTES).expect("a test holds the embedded table sound")).clone()
+}

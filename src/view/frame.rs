@@ -1,0 +1,142 @@
+//! The picture: a scene by torchlight and the session's panel, in a software frame buffer.
+//!
+//! The same picture to the bit wherever it is drawn, and no GPU: the window shows it, `--shot` saves it. [`Frame::draw`] is the order of
+//! painting. It must never read anything but its arguments.
+
+mod figures;
+mod ground;
+mod ink;
+mod light;
+mod panel;
+mod shapes;
+
+use tiny_skia::{Color, Pixmap};
+
+use crate::scene::{Rgb, Scene};
+use crate::view::Status;
+use ground::Textures;
+use light::Light;
+
+/// Pixels a tile is wide and high.
+pub const TILE: f32 = 40.0;
+/// Pixels that the panel is wide.
+pub const PANEL: u32 = 320;
+/// How high raised ground stands, in tiles.
+const WALL: f32 = 0.75;
+
+/// A frame buffer.
+pub struct Frame {
+    pixmap: Pixmap,
+    textures: Textures,
+    camera: Camera,
+}
+
+/// Where the world lies in the picture.
+#[derive(Clone, Copy, Debug)]
+struct Camera {
+    /// The place in the picture's upper left corner, in tiles.
+    corner: (f32, f32),
+    /// The part of the picture that shows the world, in pixels.
+    width: usize,
+    height: usize,
+}
+
+impl Frame {
+    /// The size that a frame gets when it is asked for another: at least 640 x 360, at most 4096 x 4096 pixels.
+    pub fn bounded(width: usize, height: usize) -> (usize, usize) {
+        (width.clamp(640, 4_096), height.clamp(360, 4_096))
+    }
+
+    /// A black picture of a size in pixels, [bounded](Frame::bounded).
+    pub fn new(width: usize, height: usize) -> Frame {
+        let (width, height) = Frame::bounded(width, height);
+        let (width, height) = (width as u32, height as u32);
+        let pixmap = Pixmap::new(width, height).expect("the size is neither zero nor huge");
+        let camera = Camera { corner: (0.0, 0.0), width: (width - PANEL) as usize, height: height as usize };
+        Frame { pixmap, textures: Textures::new(), camera }
+    }
+
+    /// Width and height in pixels.
+    pub fn size(&self) -> (usize, usize) {
+        (self.pixmap.width() as usize, self.pixmap.height() as usize)
+    }
+
+    /// Draws everything anew. `time_s` lets torches flicker.
+    pub fn draw(&mut self, scene: Option<&Scene>, status: &Status, time_s: f32) {
+        self.pixmap.fill(Color::from_rgba8(8, 7, 9, 255));
+        match scene {
+            Some(scene) => self.draw_world(scene, time_s),
+            None => panel::curtain(&mut self.pixmap, self.camera, status),
+        }
+        panel::draw(&mut self.pixmap, scene, status);
+    }
+
+    fn draw_world(&mut self, scene: &Scene, time_s: f32) {
+        self.camera.look_at(scene.center);
+        let light = Light::of(scene, self.camera, time_s);
+        ground::floor(&mut self.pixmap, self.camera, scene, &light, &self.textures);
+        let mut order: Vec<_> = scene.figures.iter().collect();
+        order.sort_by(|a, b| f32::total_cmp(&a.pos.1, &b.pos.1));
+        let mut order = order.into_iter().peekable();
+        for row in self.camera.rows() {
+            // What stands north of this row's walls is hidden by them.
+            while let Some(figure) = order.next_if(|figure| figure.pos.1 < row as f32) {
+                figures::draw(&mut self.pixmap, self.camera, figure, &light);
+            }
+            ground::walls(&mut self.pixmap, self.camera, scene, row, &light, &self.textures);
+        }
+        order.for_each(|figure| figures::draw(&mut self.pixmap, self.camera, figure, &light));
+        scene.figures.iter().for_each(|figure| figures::shine(&mut self.pixmap, self.camera, figure, time_s));
+        scene.figures.iter().for_each(|figure| figures::caption(&mut self.pixmap, self.camera, figure));
+        ground::dim_edges(&mut self.pixmap, self.camera);
+    }
+
+    /// The place in the world under a pixel, in tiles; `None` on the panel.
+    pub fn tile_at(&self, x: f32, y: f32) -> Option<(f32, f32)> {
+        let inside = x >= 0.0 && y >= 0.0 && x < self.camera.width as f32 && y < self.camera.height as f32;
+        inside.then(|| (self.camera.corner.0 + x / TILE, self.camera.corner.1 + y / TILE))
+    }
+
+    /// The pixels, row by row, as `0RGB`.
+    pub fn pixels(&self) -> impl Iterator<Item = u32> {
+        self.pixmap.data().as_chunks::<4>().0.iter().map(|&[r, g, b, _]| u32::from_be_bytes([0, r, g, b]))
+    }
+
+    /// The picture as a PNG file.
+    ///
+    /// # Errors
+    /// What the encoder says.
+    pub fn png(&self) -> Result<Vec<u8>, String> {
+        self.pixmap.encode_png().map_err(|error| error.to_string())
+    }
+}
+
+impl Camera {
+    fn look_at(&mut self, center: (f32, f32)) {
+        // To whole pixels, so that stones do not shimmer when the hero walks.
+        let corner = |center: f32, pixels: usize| ((center * TILE).round() - (pixels / 2) as f32) / TILE;
+        self.corner = (corner(center.0, self.width), corner(center.1, self.height));
+    }
+
+    /// The pixel of a place, in tiles.
+    fn pixel(self, (x, y): (f32, f32)) -> (f32, f32) {
+        ((x - self.corner.0) * TILE, (y - self.corner.1) * TILE)
+    }
+
+    /// The rows of tiles that can be seen, with one more below for what stands up.
+    fn rows(self) -> std::ops::RangeInclusive<i32> {
+        let top = self.corner.1.floor() as i32;
+        top..=top + (self.height as f32 / TILE).ceil() as i32 + 1
+    }
+
+    fn columns(self) -> std::ops::RangeInclusive<i32> {
+        let left = self.corner.0.floor() as i32;
+        left..=left + (self.width as f32 / TILE).ceil() as i32
+    }
+}
+
+/// A colour by some light.
+fn lit(Rgb(r, g, b): Rgb, light: [f32; 3]) -> Rgb {
+    let by = |value: u8, light: f32| (f32::from(value) * light).min(255.0) as u8;
+    Rgb(by(r, light[0]), by(g, light[1]), by(b, light[2]))
+}

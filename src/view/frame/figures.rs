@@ -1,0 +1,158 @@
+//! Things and beings: shadow, shape, glow, life bar, name.
+
+use tiny_skia::{
+    BlendMode, Color, FillRule, GradientStop, LineCap, LineJoin, Paint, PathBuilder, Pixmap, Point, RadialGradient, Rect,
+    SpreadMode, Stroke, Transform,
+};
+
+use super::ink::{self, Font, paint};
+use super::light::Light;
+use super::{Camera, TILE, lit, shapes};
+use crate::scene::{Figure, Rgb, Shape};
+
+/// Draws one figure's parts: filled, with a dark rim. Lengths are in the figure's own size, y down, the foot at the origin.
+pub(super) struct Pen<'p> {
+    pixmap: &'p mut Pixmap,
+    transform: Transform,
+    light: [f32; 3],
+    color: Rgb,
+}
+
+impl Pen<'_> {
+    /// The figure's colour, darker or brighter.
+    pub fn own(&self, shade: f32) -> Rgb {
+        lit(self.color, [shade; 3])
+    }
+
+    pub fn circle(&mut self, center: (f32, f32), radius: f32, color: Rgb) {
+        self.ellipse(center, (radius, radius), color);
+    }
+
+    pub fn ellipse(&mut self, (x, y): (f32, f32), (rx, ry): (f32, f32), color: Rgb) {
+        if let Some(rect) = Rect::from_xywh(x - rx, y - ry, rx * 2.0, ry * 2.0) {
+            let mut path = PathBuilder::new();
+            path.push_oval(rect);
+            self.fill(path, color);
+        }
+    }
+
+    pub fn polygon(&mut self, points: &[(f32, f32)], color: Rgb) {
+        let mut path = PathBuilder::new();
+        if let Some(((x, y), rest)) = points.split_first() {
+            path.move_to(*x, *y);
+            rest.iter().for_each(|(x, y)| path.line_to(*x, *y));
+            path.close();
+            self.fill(path, color);
+        }
+    }
+
+    /// A curve from the first point past the second to the third.
+    pub fn arc(&mut self, [a, b, c]: [(f32, f32); 3], width: f32, color: Rgb) {
+        let mut path = PathBuilder::new();
+        path.move_to(a.0, a.1);
+        path.quad_to(b.0, b.1, c.0, c.1);
+        self.stroke(path, width, color);
+    }
+
+    pub fn line(&mut self, a: (f32, f32), b: (f32, f32), width: f32, color: Rgb) {
+        let mut path = PathBuilder::new();
+        path.move_to(a.0, a.1);
+        path.line_to(b.0, b.1);
+        self.stroke(path, width, color);
+    }
+
+    fn fill(&mut self, path: PathBuilder, color: Rgb) {
+        let Some(path) = path.finish() else { return };
+        let rim = Stroke { width: 0.05, line_join: LineJoin::Round, ..Stroke::default() };
+        self.pixmap.fill_path(&path, &paint(lit(color, self.light), 255), FillRule::Winding, self.transform, None);
+        self.pixmap.stroke_path(&path, &paint(Rgb(0, 0, 0), 170), &rim, self.transform, None);
+    }
+
+    fn stroke(&mut self, path: PathBuilder, width: f32, color: Rgb) {
+        let Some(path) = path.finish() else { return };
+        let stroke = |width| Stroke { width, line_cap: LineCap::Round, line_join: LineJoin::Round, ..Stroke::default() };
+        self.pixmap.stroke_path(&path, &paint(Rgb(0, 0, 0), 170), &stroke(width + 0.07), self.transform, None);
+        self.pixmap.stroke_path(&path, &paint(lit(color, self.light), 255), &stroke(width), self.transform, None);
+    }
+}
+
+/// What gives light of its own is not darkened.
+fn shines(shape: Shape) -> bool {
+    matches!(shape, Shape::Orb | Shape::Bolt)
+}
+
+/// Draws a figure with its shadow, by the light of its place. What stands in the dark is not drawn.
+pub(super) fn draw(pixmap: &mut Pixmap, camera: Camera, figure: &Figure, light: &Light) {
+    let light = if shines(figure.shape) { [1.2; 3] } else { light.at(figure.pos) };
+    if light.iter().all(|value| *value < 0.02) || !in_sight(camera, figure) {
+        return;
+    }
+    let (x, y) = camera.pixel(figure.pos);
+    let scale = figure.size.clamp(0.1, 6.0) * TILE;
+    shadow(pixmap, (x, y), scale, figure.shape);
+    let transform = Transform::from_row(scale, 0.0, 0.0, scale, x, y);
+    let mut pen = Pen { pixmap, transform, light, color: figure.color };
+    shapes::draw(&mut pen, figure.shape, figure.facing.unwrap_or(1.2));
+}
+
+fn in_sight(camera: Camera, figure: &Figure) -> bool {
+    let (x, y) = camera.pixel(figure.pos);
+    let margin = TILE * 3.0;
+    x > -margin && y > -margin && x < camera.width as f32 + margin && y < camera.height as f32 + margin
+}
+
+fn shadow(pixmap: &mut Pixmap, (x, y): (f32, f32), scale: f32, shape: Shape) {
+    if matches!(shape, Shape::Ring | Shape::Bones) {
+        return;
+    }
+    let mut path = PathBuilder::new();
+    if let Some(rect) = Rect::from_xywh(x - scale * 0.40, y - scale * 0.14, scale * 0.8, scale * 0.30) {
+        path.push_oval(rect);
+    }
+    if let Some(path) = path.finish() {
+        pixmap.fill_path(&path, &paint(Rgb(0, 0, 0), 110), FillRule::Winding, Transform::identity(), None);
+    }
+}
+
+/// The shine around what glows of itself.
+pub(super) fn shine(pixmap: &mut Pixmap, camera: Camera, figure: &Figure, time_s: f32) {
+    let (strength, tiles) = match figure.shape {
+        Shape::Orb | Shape::Bolt => (0.75, 0.9),
+        Shape::Gem | Shape::Ring => (0.30, 0.8),
+        _ => return,
+    };
+    if !in_sight(camera, figure) {
+        return;
+    }
+    let (x, y) = camera.pixel(figure.pos);
+    let y = y - figure.size * TILE * 0.35;
+    let pulse = 1.0 + 0.12 * (time_s * 5.0 + figure.pos.0).sin();
+    let radius = tiles * TILE * pulse * figure.size.clamp(0.5, 3.0);
+    let Rgb(r, g, b) = figure.color;
+    let stop = |at, alpha: f32| GradientStop::new(at, Color::from_rgba8(r, g, b, (alpha * 255.0) as u8));
+    let stops = vec![stop(0.0, strength), stop(0.4, strength * 0.3), stop(1.0, 0.0)];
+    let center = Point::from_xy(x, y);
+    let shader = RadialGradient::new(center, 0.0, center, radius, stops, SpreadMode::Pad, Transform::identity());
+    if let (Some(shader), Some(rect)) = (shader, Rect::from_xywh(x - radius, y - radius, radius * 2.0, radius * 2.0)) {
+        let paint = Paint { shader, blend_mode: BlendMode::Plus, ..Paint::default() };
+        pixmap.fill_rect(rect, &paint, Transform::identity(), None);
+    }
+}
+
+/// The life bar and the name over a figure.
+pub(super) fn caption(pixmap: &mut Pixmap, camera: Camera, figure: &Figure) {
+    if !in_sight(camera, figure) {
+        return;
+    }
+    let (x, y) = camera.pixel(figure.pos);
+    let top = y - figure.size * TILE * 1.12;
+    if let Some(life) = figure.life {
+        let width = (figure.size * TILE * 0.8).max(18.0).round();
+        let color = if life > 0.5 { Rgb(96, 190, 80) } else if life > 0.25 { Rgb(222, 170, 50) } else { Rgb(208, 52, 40) };
+        ink::bar(pixmap, ((x - width / 2.0).round(), (top - 6.0).round(), width, 4.0), life, color);
+    }
+    if let Some(label) = &figure.label {
+        let font = Font::bold(lit(figure.color, [1.3; 3]));
+        font.write_rimmed(pixmap, (x as i32 - font.width(label) / 2, top as i32 - 25), label);
+    }
+}

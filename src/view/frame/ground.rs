@@ -1,0 +1,178 @@
+//! Floor and walls, pixel by pixel: a tile's colour, a stone's texture, the light.
+
+use tiny_skia::Pixmap;
+
+use super::light::Light;
+use super::{Camera, TILE, WALL};
+use crate::scene::{GroundTile, Rgb, Scene};
+
+/// Pixels of a texture, each way.
+const SIZE: usize = TILE as usize;
+/// Different stones of a kind.
+const VARIANTS: usize = 8;
+/// How much darker a wall's face is than its top.
+const FACE: f32 = 0.62;
+
+type Texture = [[f32; SIZE]; SIZE];
+
+/// Brightness of stones, made once.
+pub(super) struct Textures {
+    flags: Vec<Texture>,
+    rock: Vec<Texture>,
+    bricks: Vec<Texture>,
+}
+
+impl Textures {
+    pub fn new() -> Textures {
+        let make = |stone: fn(u32, usize, usize) -> f32| {
+            (0..VARIANTS as u32).map(|n| std::array::from_fn(|y| std::array::from_fn(|x| stone(n, x, y)))).collect()
+        };
+        Textures { flags: make(flag), rock: make(rock), bricks: make(brick) }
+    }
+}
+
+/// A floor of worn flagstones.
+fn flag(variant: u32, x: usize, y: usize) -> f32 {
+    // Every other stone is split in two.
+    let split = variant % 2 == 1 && (x as i32 - SIZE as i32 / 2 + (noise(variant, 0, y / 5) * 3.0) as i32).abs() < 1;
+    let joint = x == 0 || y == 0 || split;
+    let rim = x == 1 || y == 1;
+    let crumble = noise(variant, x / 3, y / 3) * 0.10 + noise(variant + 9, x, y) * 0.08;
+    let shade = 0.84 + noise(variant, 77, 99) * 0.16 + crumble - 0.09;
+    if joint { shade * 0.58 } else if rim { shade * 1.08 } else { shade }
+}
+
+/// The rough top of a wall.
+fn rock(variant: u32, x: usize, y: usize) -> f32 {
+    0.80 + noise(variant, x / 6, y / 6) * 0.14 + noise(variant + 5, x / 2, y / 2) * 0.10 + noise(variant + 9, x, y) * 0.06
+}
+
+/// A wall's face: courses of bricks.
+fn brick(variant: u32, x: usize, y: usize) -> f32 {
+    let (course, half) = (y / 10, SIZE / 2);
+    let shifted = x + if course % 2 == 0 { 0 } else { half / 2 };
+    let joint = y % 10 == 0 || shifted % half == 0;
+    let stone = 0.80 + noise(variant, shifted / half, course) * 0.30 + noise(variant + 9, x, y) * 0.07;
+    let ground = 1.0 - 0.28 * (y as f32 / SIZE as f32);
+    ground * if joint { stone * 0.6 } else { stone }
+}
+
+/// 0 to 1, always the same for the same place.
+fn noise(seed: u32, x: usize, y: usize) -> f32 {
+    let mut h = seed.wrapping_mul(0x9e37_79b9) ^ (x as u32).wrapping_mul(0x85eb_ca6b) ^ (y as u32).wrapping_mul(0xc2b2_ae35);
+    h = (h ^ (h >> 15)).wrapping_mul(0x2c1b_3c6d);
+    h = (h ^ (h >> 12)).wrapping_mul(0x297a_2d39);
+    ((h ^ (h >> 15)) >> 8) as f32 / (1u32 << 24) as f32
+}
+
+fn variant(x: i32, y: i32) -> usize {
+    (noise(3, x as usize, y as usize) * VARIANTS as f32) as usize % VARIANTS
+}
+
+/// A row of pixels of one tile.
+struct Strip {
+    /// Where it begins in the picture, and in the texture.
+    x: i32,
+    y: i32,
+    row: usize,
+    color: Rgb,
+    shade: f32,
+}
+
+impl Strip {
+    fn paint(&self, pixmap: &mut Pixmap, camera: Camera, texture: &Texture, line: &[[f32; 3]]) {
+        if self.y < 0 || self.y >= camera.height as i32 {
+            return;
+        }
+        let Rgb(r, g, b) = self.color;
+        let color = [r, g, b].map(|value| f32::from(value) * self.shade);
+        let (from, to) = (self.x.max(0), (self.x + SIZE as i32).min(camera.width as i32));
+        let start = self.y as usize * pixmap.width() as usize;
+        let pixels = pixmap.data_mut().as_chunks_mut::<4>().0;
+        for x in from..to {
+            let brightness = texture[self.row][(x - self.x) as usize];
+            let light = line[x as usize];
+            let value = |n: usize| (color[n] * brightness * light[n]).min(255.0) as u8;
+            pixels[start + x as usize] = [value(0), value(1), value(2), 255];
+        }
+    }
+}
+
+/// The ground that lies flat.
+pub(super) fn floor(pixmap: &mut Pixmap, camera: Camera, scene: &Scene, light: &Light, textures: &Textures) {
+    let (mut row, mut line) = (Vec::new(), Vec::new());
+    for y in 0..camera.height {
+        let place = camera.corner.1 + (y as f32 + 0.5) / TILE;
+        light.line(place, camera, &mut row, &mut line);
+        let tile_y = place.floor() as i32;
+        let top = ((tile_y as f32 - camera.corner.1) * TILE).round() as i32;
+        let texture_row = (y as i32 - top).clamp(0, SIZE as i32 - 1) as usize;
+        for tile_x in camera.columns() {
+            let Some(tile) = scene.ground.tile((tile_x, tile_y)).filter(|tile| !tile.raised) else { continue };
+            // A wall to the north throws its shadow.
+            let shadowed = scene.ground.tile((tile_x, tile_y - 1)).is_some_and(|north| north.raised);
+            let shade = if shadowed { 0.62 + 0.38 * (texture_row as f32 / SIZE as f32).sqrt() } else { 1.0 };
+            let x = left(camera, tile_x);
+            let strip = Strip { x, y: y as i32, row: texture_row, color: tile.color, shade };
+            strip.paint(pixmap, camera, &textures.flags[variant(tile_x, tile_y)], &line);
+        }
+    }
+}
+
+/// What stands up in one row of tiles: tops, and faces where the ground before them lies flat.
+pub(super) fn walls(
+    pixmap: &mut Pixmap,
+    camera: Camera,
+    scene: &Scene,
+    tile_y: i32,
+    light: &Light,
+    textures: &Textures,
+) {
+    let raised: Vec<_> = camera.columns().filter_map(|x| wall(scene, x, tile_y)).collect();
+    if raised.is_empty() {
+        return;
+    }
+    let height = (WALL * TILE) as i32;
+    let top = ((tile_y as f32 - camera.corner.1) * TILE).round() as i32 - height;
+    let (mut row, mut line) = (Vec::new(), Vec::new());
+    for n in 0..SIZE {
+        light.line(tile_y as f32 + n as f32 / TILE, camera, &mut row, &mut line);
+        for &(tile_x, tile) in &raised {
+            let edge = if wall(scene, tile_x, tile_y - 1).is_none() && n < 2 { 1.3 } else { 1.0 };
+            let strip = Strip { x: left(camera, tile_x), y: top + n as i32, row: n, color: tile.color, shade: edge };
+            strip.paint(pixmap, camera, &textures.rock[variant(tile_x, tile_y)], &line);
+        }
+    }
+    light.line(tile_y as f32 + 1.1, camera, &mut row, &mut line);
+    for &(tile_x, tile) in raised.iter().filter(|(x, _)| wall(scene, *x, tile_y + 1).is_none()) {
+        for n in 0..height {
+            let shade = if n < 2 { 1.25 } else { FACE };
+            let y = top + SIZE as i32 + n;
+            let strip = Strip { x: left(camera, tile_x), y, row: n as usize, color: tile.color, shade };
+            strip.paint(pixmap, camera, &textures.bricks[variant(tile_x, tile_y)], &line);
+        }
+    }
+}
+
+fn wall(scene: &Scene, x: i32, y: i32) -> Option<(i32, GroundTile)> {
+    scene.ground.tile((x, y)).filter(|tile| tile.raised).map(|tile| (x, *tile))
+}
+
+fn left(camera: Camera, tile_x: i32) -> i32 {
+    ((tile_x as f32 - camera.corner.0) * TILE).round() as i32
+}
+
+/// The picture grows dark towards its edges.
+pub(super) fn dim_edges(pixmap: &mut Pixmap, camera: Camera) {
+    let (width, height) = (camera.width as f32, camera.height as f32);
+    let stride = pixmap.width() as usize;
+    let across: Vec<f32> = (0..camera.width).map(|x| (x as f32 / width * 2.0 - 1.0).powi(4)).collect();
+    let pixels = pixmap.data_mut().as_chunks_mut::<4>().0;
+    for (y, line) in pixels.chunks_mut(stride).take(camera.height).enumerate() {
+        let down = (y as f32 / height * 2.0 - 1.0).powi(4);
+        for (pixel, across) in line.iter_mut().zip(&across) {
+            let keep = 256 - ((across + down).min(1.0) * 150.0) as u32;
+            pixel[..3].iter_mut().for_each(|value| *value = (u32::from(*value) * keep >> 8) as u8);
+        }
+    }
+}

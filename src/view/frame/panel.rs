@@ -1,0 +1,164 @@
+//! The panel beside the world: the hero, what happened, and who is in step with whom.
+
+use tiny_skia::Pixmap;
+
+use super::ink::{self, Font, fill};
+use super::{Camera, PANEL};
+use crate::scene::{Gauge, Rgb, Scene};
+use crate::view::Status;
+
+const PAPER: Rgb = Rgb(212, 200, 176);
+const FAINT: Rgb = Rgb(142, 130, 112);
+const EMBER: Rgb = Rgb(232, 150, 62);
+const GREEN: Rgb = Rgb(126, 200, 96);
+const RED: Rgb = Rgb(232, 72, 56);
+const MARGIN: i32 = 18;
+const LINE: i32 = 19;
+
+/// Where the next line goes.
+struct Column<'p> {
+    pixmap: &'p mut Pixmap,
+    left: i32,
+    width: i32,
+    y: i32,
+}
+
+/// Draws the panel.
+pub(super) fn draw(pixmap: &mut Pixmap, scene: Option<&Scene>, status: &Status) {
+    let (left, height) = ((pixmap.width() - PANEL) as f32, pixmap.height() as f32);
+    fill(pixmap, (left, 0.0, PANEL as f32, height), Rgb(22, 18, 17), 255);
+    fill(pixmap, (left, 0.0, 2.0, height), Rgb(96, 66, 34), 255);
+    fill(pixmap, (left + 2.0, 0.0, 1.0, height), Rgb(8, 6, 6), 255);
+    let bottom = pixmap.height() as i32;
+    let mut column = Column { left: left as i32 + MARGIN, width: PANEL as i32 - 2 * MARGIN, y: 12, pixmap };
+    column.title(status.game);
+    if let Some(scene) = scene {
+        scene.gauges.iter().for_each(|gauge| column.gauge(gauge));
+        column.y += 4;
+        scene.notes.iter().for_each(|note| column.text(note, Font::small(PAPER)));
+    }
+    let session = session_lines(status, column.width);
+    let session_top = bottom - 14 - session.len() as i32 * LINE;
+    let news = scene.map_or(&[][..], |scene| &scene.news).iter().chain(&status.news);
+    column.news(news, session_top - 16);
+    column.y = session_top - 8;
+    column.rule();
+    column.y = session_top;
+    session.into_iter().for_each(|line| column.line(line));
+    if let Some(typed) = &status.typed {
+        prompt(column.pixmap, typed);
+    }
+}
+
+/// A line of the session's status: left part, right part.
+struct Line {
+    left: String,
+    right: String,
+    font: Font,
+    right_color: Rgb,
+}
+
+impl Line {
+    fn new(left: impl Into<String>, right: impl Into<String>, color: Rgb) -> Line {
+        Line { left: left.into(), right: right.into(), font: Font::small(color), right_color: color }
+    }
+}
+
+fn session_lines(status: &Status, width: i32) -> Vec<Line> {
+    let verdict = match status.last_check {
+        _ if status.desyncs > 0 => RED,
+        Some(_) => GREEN,
+        None => FAINT,
+    };
+    let room = if status.room.is_empty() { "alone".to_owned() } else { format!("room {}", status.room) };
+    let mut lines = vec![Line { font: Font::bold(EMBER), ..Line::new(room, status.phase.clone(), FAINT) }];
+    for peer in &status.peers {
+        let color = match peer.last_check {
+            Some(check) if !check.equal => RED,
+            _ if peer.own => PAPER,
+            Some(_) => GREEN,
+            None => FAINT,
+        };
+        lines.push(Line { right_color: color, ..Line::new(peer.title(), peer.rtt(), PAPER) });
+    }
+    let traffic = format!("{} B/s in, {} out", status.bytes_in_per_s, status.bytes_out_per_s);
+    lines.push(Line::new(format!("tick {}", status.tick), traffic, FAINT));
+    let small = Font::small(verdict);
+    lines.extend(small.wrap(&status.verdict(), width).into_iter().map(|text| Line::new(text, "", verdict)));
+    if let Some(join) = &status.join {
+        lines.push(Line::new("A friend joins with", "", FAINT));
+        lines.extend(small.wrap(join, width).into_iter().map(|text| Line::new(text, "", EMBER)));
+    }
+    lines
+}
+
+impl Column<'_> {
+    fn title(&mut self, text: &str) {
+        Font::title(EMBER).write(self.pixmap, (self.left, self.y), text);
+        self.y += 40;
+        self.rule();
+    }
+
+    fn rule(&mut self) {
+        fill(self.pixmap, (self.left as f32, self.y as f32, self.width as f32, 1.0), Rgb(96, 66, 34), 255);
+        self.y += 10;
+    }
+
+    fn text(&mut self, text: &str, font: Font) {
+        for line in font.wrap(text, self.width) {
+            font.write(self.pixmap, (self.left, self.y), &line);
+            self.y += LINE;
+        }
+    }
+
+    fn gauge(&mut self, gauge: &Gauge) {
+        let part = gauge.value as f32 / gauge.max.max(1) as f32;
+        let place = (self.left as f32, self.y as f32 + 1.0, self.width as f32, 18.0);
+        ink::bar(self.pixmap, place, part, gauge.color);
+        let font = Font::bold(Rgb(255, 250, 240));
+        let value = format!("{} / {}", gauge.value, gauge.max);
+        font.write_rimmed(self.pixmap, (self.left + 6, self.y + 2), gauge.name);
+        font.write_rimmed(self.pixmap, (self.left + self.width - 6 - font.width(&value), self.y + 2), &value);
+        self.y += 26;
+    }
+
+    /// As many of the newest lines as fit above `bottom`; older ones are fainter.
+    fn news<'n>(&mut self, news: impl DoubleEndedIterator<Item = &'n String>, bottom: i32) {
+        let room = usize::try_from((bottom - self.y - 8) / LINE).unwrap_or(0).min(12);
+        let mut lines: Vec<String> = Vec::new();
+        for item in news.rev() {
+            let wrapped = Font::small(PAPER).wrap(item, self.width);
+            if lines.len() + wrapped.len() > room {
+                break;
+            }
+            lines.extend(wrapped.into_iter().rev());
+        }
+        for (age, line) in lines.iter().enumerate() {
+            let fade = (1.0 - age as f32 * 0.08).max(0.35);
+            let y = bottom - (age as i32 + 1) * LINE;
+            Font::small(super::lit(PAPER, [fade; 3])).write(self.pixmap, (self.left, y), line);
+        }
+    }
+
+    fn line(&mut self, line: Line) {
+        line.font.write(self.pixmap, (self.left, self.y), &line.left);
+        let right = Font { color: line.right_color, ..Font::small(line.right_color) };
+        right.write(self.pixmap, (self.left + self.width - right.width(&line.right), self.y), &line.right);
+        self.y += LINE;
+    }
+}
+
+/// The line that is being typed, over the world.
+fn prompt(pixmap: &mut Pixmap, typed: &str) {
+    let (width, height) = ((pixmap.width() - PANEL) as f32, pixmap.height() as f32);
+    fill(pixmap, (24.0, height - 52.0, width - 48.0, 30.0), Rgb(0, 0, 0), 200);
+    Font::bold(PAPER).write(pixmap, (34, height as i32 - 45), &format!("> {typed}_"));
+}
+
+/// Before there is a world: what the session is doing.
+pub(super) fn curtain(pixmap: &mut Pixmap, camera: Camera, status: &Status) {
+    let (x, y) = (camera.width as i32 / 2, camera.height as i32 / 2);
+    let (title, small) = (Font::title(EMBER), Font::small(PAPER));
+    title.write(pixmap, (x - title.width(status.game) / 2, y - 50), status.game);
+    small.write(pixmap, (x - small.width(&status.phase) / 2, y), &status.phase);
+}

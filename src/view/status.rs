@@ -1,0 +1,79 @@
+//! How the session goes, as the views show it.
+
+use lockstone_net::party::SyncCheck;
+use lockstone_sim::Tick;
+
+/// How the session goes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Status {
+    /// The game's name.
+    pub game: &'static str,
+    /// The room; empty without one.
+    pub room: String,
+    /// The line with which a friend joins.
+    pub join: Option<String>,
+    /// What the session is doing: connecting, loading, playing.
+    pub phase: String,
+    /// The next tick to play.
+    pub tick: Tick,
+    /// Payload received in the last second.
+    pub bytes_in_per_s: u32,
+    /// Payload sent in the last second.
+    pub bytes_out_per_s: u32,
+    /// Who is connected, this peer included.
+    pub peers: Vec<PeerRow>,
+    /// The last comparison of checksums with anyone.
+    pub last_check: Option<SyncCheck>,
+    /// Comparisons so far.
+    pub checksums_compared: u64,
+    /// Of them, how many differed.
+    pub desyncs: u64,
+    /// What the session has to tell, the newest last.
+    pub news: Vec<String>,
+    /// The line that is being typed.
+    pub typed: Option<String>,
+}
+
+/// One player of the session.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PeerRow {
+    /// The name.
+    pub name: String,
+    /// Whether it is this peer's own player.
+    pub own: bool,
+    /// Whether its peer closes ticks.
+    pub sequencer: bool,
+    /// The round-trip time to its peer, where there is a direct exchange.
+    pub rtt_ms: Option<u32>,
+    /// The last comparison of checksums with its peer.
+    pub last_check: Option<SyncCheck>,
+}
+
+impl Status {
+    /// Whether the worlds are equal, in a few words.
+    pub fn verdict(&self) -> String {
+        match self.last_check {
+            _ if self.desyncs > 0 => format!("OUT OF STEP: {} of {} differ", self.desyncs, self.checksums_compared),
+            Some(check) => format!("in step at tick {} ({} checks)", check.tick, self.checksums_compared),
+            None => "nothing compared yet".to_owned(),
+        }
+    }
+}
+
+impl PeerRow {
+    /// The name, with a mark for this peer and for the sequencer.
+    pub fn title(&self) -> String {
+        let mark = match (self.own, self.sequencer) {
+            (true, true) => " (you, founder)",
+            (true, false) => " (you)",
+            (false, true) => " (founder)",
+            (false, false) => "",
+        };
+        format!("{}{mark}", self.name)
+    }
+
+    /// The round-trip time, as text.
+    pub fn rtt(&self) -> String {
+        self.rtt_ms.map_or_else(String::new, |ms| format!("{ms} ms"))
+    }
+}

@@ -1,0 +1,214 @@
+//! The terminal: the same scene as letters, for a machine without a display.
+//!
+//! It takes the terminal over and gives it back when dropped, and when the program panics.
+
+use std::io;
+use std::time::Duration;
+
+use ratatui::DefaultTerminal;
+use ratatui::buffer::Buffer;
+use ratatui::crossterm::event::{
+    self, DisableMouseCapture, EnableMouseCapture, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton,
+    MouseEventKind,
+};
+use ratatui::crossterm::execute;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, Borders, Paragraph, Wrap};
+
+use super::typing::{Key, Typing};
+use super::{Action, Status};
+use crate::scene::{Gauge, Pointer, Rgb, Scene};
+
+/// Columns of the panel.
+const PANEL: u16 = 44;
+/// Columns a tile is wide: letters are twice as high as wide.
+const TILE_COLUMNS: u16 = 2;
+
+const EMBER: Color = Color::Rgb(232, 150, 62);
+const FAINT: Color = Color::Rgb(142, 130, 112);
+
+/// A terminal that shows the world.
+pub struct TerminalView {
+    terminal: DefaultTerminal,
+    typing: Typing,
+    /// Where the map is on the screen, and the tile in its corner.
+    map: (Rect, (f32, f32)),
+}
+
+impl TerminalView {
+    /// Takes the terminal over.
+    ///
+    /// # Errors
+    /// What the system says, as when there is no terminal.
+    pub fn open() -> io::Result<TerminalView> {
+        let terminal = ratatui::try_init()?;
+        let view = TerminalView { terminal, typing: Typing::default(), map: Default::default() };
+        execute!(io::stdout(), EnableMouseCapture)?;
+        Ok(view)
+    }
+
+    /// Draws and shows.
+    pub fn show(&mut self, scene: Option<&Scene>, status: &Status) {
+        let map = &mut self.map;
+        let drawn = self.terminal.draw(|screen| {
+            let [left, right] =
+                Layout::horizontal([Constraint::Min(20), Constraint::Length(PANEL)]).areas(screen.area());
+            match scene {
+                Some(scene) => {
+                    *map = (left, corner(left, scene));
+                    draw_map(screen.buffer_mut(), left, map.1, scene);
+                }
+                None => screen.render_widget(Paragraph::new(status.phase.as_str()).centered(), left),
+            }
+            screen.render_widget(panel(scene, status), right);
+        });
+        if let Err(error) = drawn {
+            log::warn!("the terminal could not be drawn: {error}");
+        }
+    }
+
+    /// What was done since the last time.
+    pub fn actions(&mut self) -> Vec<Action> {
+        let mut actions = Vec::new();
+        while event::poll(Duration::ZERO).unwrap_or(false) {
+            match event::read() {
+                Ok(Event::Key(key)) if key.kind != KeyEventKind::Release => actions.extend(self.key(key)),
+                Ok(Event::Mouse(mouse)) => {
+                    let pointer = match mouse.kind {
+                        MouseEventKind::Down(MouseButton::Left) => Pointer::Primary,
+                        MouseEventKind::Down(MouseButton::Right) => Pointer::Secondary,
+                        _ => continue,
+                    };
+                    actions.extend(self.tile_at(mouse.column, mouse.row).map(|at| Action::Click(at, pointer)));
+                }
+                Ok(_) => {}
+                // The terminal is gone.
+                Err(_) => return vec![Action::Quit],
+            }
+        }
+        actions
+    }
+
+    /// The line that is being typed.
+    pub fn line(&self) -> Option<&str> {
+        self.typing.line()
+    }
+
+    fn key(&mut self, key: KeyEvent) -> Option<Action> {
+        // In raw mode the terminal makes no signal of it.
+        if key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL) {
+            return Some(Action::Quit);
+        }
+        self.typing.press(match key.code {
+            KeyCode::Char(c) => Key::Char(c),
+            KeyCode::Enter => Key::Enter,
+            KeyCode::Backspace => Key::Backspace,
+            KeyCode::Esc => Key::Escape,
+            KeyCode::Left => Key::Arrow(-1, 0),
+            KeyCode::Right => Key::Arrow(1, 0),
+            KeyCode::Up => Key::Arrow(0, -1),
+            KeyCode::Down => Key::Arrow(0, 1),
+            _ => return None,
+        })
+    }
+
+    fn tile_at(&self, column: u16, row: u16) -> Option<(f32, f32)> {
+        let (area, corner) = self.map;
+        area.contains((column, row).into()).then(|| {
+            let (x, y) = ((column - area.x) / TILE_COLUMNS, row - area.y);
+            (corner.0 + f32::from(x) + 0.5, corner.1 + f32::from(y) + 0.5)
+        })
+    }
+}
+
+impl Drop for TerminalView {
+    fn drop(&mut self) {
+        // Nothing is left to tell it to if this fails.
+        let _ = execute!(io::stdout(), DisableMouseCapture);
+        ratatui::restore();
+    }
+}
+
+fn corner(area: Rect, scene: &Scene) -> (f32, f32) {
+    let (columns, rows) = (f32::from(area.width / TILE_COLUMNS), f32::from(area.height));
+    ((scene.center.0 - columns / 2.0).floor(), (scene.center.1 - rows / 2.0).floor())
+}
+
+fn draw_map(buffer: &mut Buffer, area: Rect, corner: (f32, f32), scene: &Scene) {
+    for row in 0..area.height {
+        for column in 0..area.width / TILE_COLUMNS {
+            let tile = (corner.0 as i32 + i32::from(column), corner.1 as i32 + i32::from(row));
+            let Some(tile) = scene.ground.tile(tile).filter(|tile| tile.light > 0) else { continue };
+            let color = shaded(tile.color, tile.light);
+            let style = if tile.raised { Style::new().fg(color).bg(shaded(tile.color, tile.light / 3)) } else { color.into() };
+            let fill = if tile.raised { tile.symbol } else { ' ' };
+            put(buffer, area, (column * TILE_COLUMNS, row), tile.symbol, style);
+            put(buffer, area, (column * TILE_COLUMNS + 1, row), fill, style);
+        }
+    }
+    for figure in &scene.figures {
+        let (x, y) = ((figure.pos.0 - corner.0).floor(), (figure.pos.1 - corner.1).floor());
+        let Rgb(r, g, b) = figure.color;
+        let style = Style::new().fg(Color::Rgb(r.max(60), g.max(60), b.max(60))).add_modifier(Modifier::BOLD);
+        if x >= 0.0 && y >= 0.0 && x < f32::from(area.width / TILE_COLUMNS) && y < f32::from(area.height) {
+            put(buffer, area, (x as u16 * TILE_COLUMNS, y as u16), figure.symbol, style);
+        }
+    }
+}
+
+fn put(buffer: &mut Buffer, area: Rect, (column, row): (u16, u16), symbol: char, style: Style) {
+    if let Some(cell) = buffer.cell_mut((area.x + column, area.y + row)) {
+        cell.set_char(symbol).set_style(style);
+    }
+}
+
+fn shaded(Rgb(r, g, b): Rgb, light: u8) -> Color {
+    let by = |value: u8| (u16::from(value) * (u16::from(light) + 40) / 295) as u8;
+    Color::Rgb(by(r), by(g), by(b))
+}
+
+fn panel<'t>(scene: Option<&'t Scene>, status: &'t Status) -> Paragraph<'t> {
+    let mut lines = vec![Line::styled(status.game, Style::new().fg(EMBER).add_modifier(Modifier::BOLD))];
+    if let Some(scene) = scene {
+        lines.extend(scene.gauges.iter().map(gauge));
+        lines.extend(scene.notes.iter().map(|note| Line::raw(note.as_str())));
+    }
+    lines.push(Line::raw(""));
+    lines.push(Line::styled(format!("room {}  {}", status.room, status.phase), EMBER));
+    for peer in &status.peers {
+        let sync = peer.last_check.map_or("", |check| if check.equal { "in step" } else { "OUT OF STEP" });
+        lines.push(Line::raw(format!("{:22} {:>7} {sync}", peer.title(), peer.rtt())));
+    }
+    let traffic = format!("tick {}  {} B/s in, {} out", status.tick, status.bytes_in_per_s, status.bytes_out_per_s);
+    lines.push(Line::styled(traffic, FAINT));
+    let verdict = if status.desyncs > 0 { Color::Red } else { Color::Green };
+    lines.push(Line::styled(status.verdict(), verdict));
+    if let Some(join) = &status.join {
+        lines.push(Line::styled("A friend joins with", FAINT));
+        lines.push(Line::styled(join.as_str(), EMBER));
+    }
+    lines.push(Line::raw(""));
+    let news = scene.map_or(&[][..], |scene| &scene.news).iter().chain(&status.news);
+    let mut newest: Vec<_> = news.rev().take(8).map(|news| Line::raw(news.as_str())).collect();
+    newest.reverse();
+    lines.extend(newest);
+    match &status.typed {
+        Some(typed) => lines.push(Line::styled(format!("> {typed}_"), Modifier::BOLD)),
+        None => lines.push(Line::styled("WASD walks, Enter starts a line, Ctrl-C leaves", FAINT)),
+    }
+    Paragraph::new(lines).wrap(Wrap { trim: false }).block(Block::new().borders(Borders::LEFT).border_style(FAINT))
+}
+
+fn gauge(gauge: &Gauge) -> Line<'_> {
+    const WIDTH: usize = 16;
+    let filled = (gauge.value.max(0) as usize * WIDTH / gauge.max.max(1) as usize).min(WIDTH);
+    let Rgb(r, g, b) = gauge.color;
+    Line::from(vec![
+        Span::raw(format!("{:10} ", gauge.name)),
+        Span::styled("█".repeat(filled), Color::Rgb(r, g, b)),
+        Span::styled("░".repeat(WIDTH - filled), FAINT),
+        Span::raw(format!(" {}/{}", gauge.value, gauge.max)),
+    ])
+}
