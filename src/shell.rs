@@ -179,8 +179,7 @@ impl<G: Game, L: Link> Shell<G, L> {
     }
 
     fn let_bot_play(&mut self) {
-        let (Some(bot), Some(sim), Some(player)) =
-            (&mut self.bot, self.party.simulation(), self.party.stats().player)
+        let (Some(bot), Some(sim), Some(player)) = (&mut self.bot, self.party.simulation(), self.party.stats().player)
         else {
             return;
         };

@@ -184,13 +184,7 @@ fn what_differs_from_the_program_is_named() {
 
 #[test]
 fn a_difference_is_kept_with_the_recording() {
-    let desync = Desync {
-        player: PlayerId(1),
-        tick: Tick(10),
-        agreed: None,
-        ours: Checksum(1),
-        theirs: Checksum(2),
-    };
+    let desync = Desync { player: PlayerId(1), tick: Tick(10), agreed: None, ours: Checksum(1), theirs: Checksum(2) };
     let mut writer = Writer::create(Vec::new(), &header(Tick(0)), &Tally::new(SEED).encode(&Tally::new(SEED))).unwrap();
     writer.desync::<Tally>(desync).unwrap();
     let recording = read(writer.output()).ok().unwrap();

@@ -11,11 +11,11 @@ use indicatif::{ProgressBar, ProgressStyle};
 use lockstone_net::Settings;
 use serde::Serialize;
 
+use super::STOP;
 use super::args::Demo;
 use super::child::{Peer, Word};
 use super::failure::Failure;
 use super::place::{Signaling, any_number};
-use super::STOP;
 use crate::game::Game;
 use crate::shell::Report;
 
@@ -57,8 +57,8 @@ fn start<G: Game>(args: &Demo, seed: u64, ticks: u32, url: &str) -> Result<Vec<P
         let name = format!("Bot-{}", n + 1);
         let (seed, until, peers) = (seed.to_string(), ticks.to_string(), args.peers.to_string());
         let words = [
-            "play", "--bot", "--report", "--view", "none", "--room", "demo", "--signal", url, "--name", &name, "--hero",
-            hero, "--seed", &seed, "--until", &until, "--peers", &peers,
+            "play", "--bot", "--report", "--view", "none", "--room", "demo", "--signal", url, "--name", &name,
+            "--hero", hero, "--seed", &seed, "--until", &until, "--peers", &peers,
         ];
         Peer::start(&words.map(str::to_owned), Stdio::piped(), Stdio::piped())
     };

@@ -84,8 +84,8 @@ pub(super) fn new_room() -> String {
         "pearl", "ruby", "silver", "umber",
     ];
     const BEASTS: [&str; 16] = [
-        "badger", "bat", "boar", "crow", "drake", "fox", "hare", "heron", "lynx", "moth", "newt", "otter", "owl", "raven",
-        "toad", "wolf",
+        "badger", "bat", "boar", "crow", "drake", "fox", "hare", "heron", "lynx", "moth", "newt", "otter", "owl",
+        "raven", "toad", "wolf",
     ];
     let drawn = any_number();
     let of = |words: [&'static str; 16], shift: u32| words[(drawn >> shift) as usize % 16];

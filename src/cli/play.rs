@@ -112,8 +112,7 @@ impl<G: Game> Plan<G> {
         let build = move |seed| G::build(seed, table.clone());
         let party = Party::new(config.clone(), identity, &name, hero, build)
             .map_err(|error| Failure::new(format!("{error}; choose another --name")))?;
-        let labels =
-            Labels { game: G::NAME, identity, config: config.clone(), name: name.clone(), room: room.clone() };
+        let labels = Labels { game: G::NAME, identity, config: config.clone(), name: name.clone(), room: room.clone() };
         let recorder = Recorder::new(labels, args.record.as_deref()).map_err(Failure::new)?;
         let status = Status { game: G::NAME, room, join, ..Status::default() };
         let watch = Watch::new(screen(G::NAME, args.view, args.report), name, status, config.period());

@@ -23,9 +23,8 @@ pub(super) fn load(path: Option<&Path>) -> Result<Table, Failure> {
 }
 
 fn generate(seed: &str, out: &Path) -> Result<(), Failure> {
-    let seed = parse_seed(seed).ok_or_else(|| {
-        Failure::new(format!("the seed {seed:?} is not one: give 32 bytes as 64 hexadecimal digits"))
-    })?;
+    let seed = parse_seed(seed)
+        .ok_or_else(|| Failure::new(format!("the seed {seed:?} is not one: give 32 bytes as 64 hexadecimal digits")))?;
     let table = Table::generate(seed);
     fs::write(out, table.to_bytes()).map_err(|error| Failure::file("write", out, error))?;
     println!("{:032x}  {}", table.digest(), out.display());

@@ -151,5 +151,7 @@ pub(super) fn check(number: u64, bytes: &[u8]) -> [u8; 4] {
 
 /// A text cut to what a recording may hold.
 pub(super) fn text(text: &str) -> String {
-    text.chars().scan(0, |len, c| (*len + c.len_utf8() <= TEXT_BYTES_MAX).then(|| (*len += c.len_utf8(), c).1)).collect()
+    text.chars()
+        .scan(0, |len, c| (*len + c.len_utf8() <= TEXT_BYTES_MAX).then(|| (*len += c.len_utf8(), c).1))
+        .collect()
 }

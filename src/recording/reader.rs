@@ -264,9 +264,7 @@ impl<'b> Frames<'b> {
             rest = behind;
             let entry = match event {
                 Stored::Empty(ticks) => Entry::Empty(ticks),
-                Stored::Turn(inputs) => {
-                    Entry::Turn(Turn { inputs: inputs.into_iter().map(Into::into).collect() })
-                }
+                Stored::Turn(inputs) => Entry::Turn(Turn { inputs: inputs.into_iter().map(Into::into).collect() }),
                 Stored::Checksum(bytes) => Entry::Checksum(Checksum(u64::from_le_bytes(bytes))),
                 Stored::Name(player, name) => Entry::Name(player, name),
                 Stored::Desync(desync) => Entry::Desync(desync),

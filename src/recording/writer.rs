@@ -4,9 +4,7 @@ use std::io::{self, Write};
 
 use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, Turn, codec};
 
-use super::format::{
-    Desync, EMPTY_TICKS_MAX, EVENTS_BYTES, Header, MAGIC, Stored, StoredInput, VERSION, frame, text,
-};
+use super::format::{Desync, EMPTY_TICKS_MAX, EVENTS_BYTES, Header, MAGIC, Stored, StoredInput, VERSION, frame, text};
 
 /// Ticks after which what was recorded is written out: what a crash may cost.
 pub const FLUSH_TICKS: u32 = 40;

@@ -175,9 +175,10 @@ impl<S: Simulation> Recorder<S> {
         let plain = |text: &str| text.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect::<String>();
         let file = format!("{game}-desync-{}-{}-{tick}.lksrec", plain(room), plain(name));
         let places = [PathBuf::from("."), std::env::temp_dir()];
-        places.into_iter().map(|place| place.join(&file)).find(|path| {
-            File::create_new(path).and_then(|mut file| file.write_all(bytes)).is_ok()
-        })
+        places
+            .into_iter()
+            .map(|place| place.join(&file))
+            .find(|path| File::create_new(path).and_then(|mut file| file.write_all(bytes)).is_ok())
     }
 
     fn with(&mut self, write: impl FnOnce(&mut Writer<Sink>) -> io::Result<()>) {

@@ -206,7 +206,8 @@ fn describe(phase: &Phase) -> String {
 
 fn line(status: &Status) -> String {
     let Status { phase, tick, bytes_in_per_s, bytes_out_per_s, .. } = status;
-    let names: Vec<_> = status.peers.iter().map(|peer| [peer.title(), peer.rtt()].join(" ").trim().to_owned()).collect();
+    let names: Vec<_> =
+        status.peers.iter().map(|peer| [peer.title(), peer.rtt()].join(" ").trim().to_owned()).collect();
     let verdict = status.verdict();
     format!(
         "{phase}, tick {tick}; {}; {bytes_in_per_s} B/s in, {bytes_out_per_s} B/s out; {verdict}",

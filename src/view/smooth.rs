@@ -44,11 +44,14 @@ impl Smooth {
 
 fn origin(figure: &Figure, before: &[Figure]) -> (f32, f32) {
     let alike = |other: &&Figure| {
-        (other.shape, other.symbol, other.color, &other.label) == (figure.shape, figure.symbol, figure.color, &figure.label)
+        (other.shape, other.symbol, other.color, &other.label)
+            == (figure.shape, figure.symbol, figure.color, &figure.label)
     };
-    let nearest = before.iter().filter(alike).map(|other| other.pos).min_by(|a, b| {
-        f32::total_cmp(&distance_squared(*a, figure.pos), &distance_squared(*b, figure.pos))
-    });
+    let nearest = before
+        .iter()
+        .filter(alike)
+        .map(|other| other.pos)
+        .min_by(|a, b| f32::total_cmp(&distance_squared(*a, figure.pos), &distance_squared(*b, figure.pos)));
     nearest.filter(|from| near(*from, figure.pos)).unwrap_or(figure.pos)
 }
 

@@ -142,7 +142,8 @@ fn draw_map(buffer: &mut Buffer, area: Rect, corner: (f32, f32), scene: &Scene) 
             let tile = (corner.0 as i32 + i32::from(column), corner.1 as i32 + i32::from(row));
             let Some(tile) = scene.ground.tile(tile).filter(|tile| tile.light > 0) else { continue };
             let color = shaded(tile.color, tile.light);
-            let style = if tile.raised { Style::new().fg(color).bg(shaded(tile.color, tile.light / 3)) } else { color.into() };
+            let style =
+                if tile.raised { Style::new().fg(color).bg(shaded(tile.color, tile.light / 3)) } else { color.into() };
             let fill = if tile.raised { tile.symbol } else { ' ' };
             put(buffer, area, (column * TILE_COLUMNS, row), tile.symbol, style);
             put(buffer, area, (column * TILE_COLUMNS + 1, row), fill, style);

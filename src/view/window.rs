@@ -48,8 +48,7 @@ impl WindowView {
     /// [`WindowError`] if there is no display, or the system's window library is missing.
     pub fn open(title: &str) -> Result<WindowView, WindowError> {
         let options = WindowOptions { resize: true, ..WindowOptions::default() };
-        let mut window =
-            Window::new(title, SIZE.0, SIZE.1, options).map_err(|error| WindowError(error.to_string()))?;
+        let mut window = Window::new(title, SIZE.0, SIZE.1, options).map_err(|error| WindowError(error.to_string()))?;
         let chars = Rc::new(RefCell::new(Vec::new()));
         window.set_input_callback(Box::new(Chars(Rc::clone(&chars))));
         let frame = Frame::new(SIZE.0, SIZE.1);

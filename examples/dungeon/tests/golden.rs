@@ -8,5 +8,9 @@ mod golden;
 fn golden_checksums_hold() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden.txt");
     let kept = std::fs::read_to_string(path).expect("tests/golden.txt is there");
-    assert_eq!(golden::golden(), kept, "after an intended change: cargo run --release -p dungeon --example golden > tests/golden.txt");
+    assert_eq!(
+        golden::golden(),
+        kept,
+        "after an intended change: cargo run --release -p dungeon --example golden > tests/golden.txt"
+    );
 }

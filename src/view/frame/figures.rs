@@ -1,8 +1,8 @@
 //! Things and beings: shadow, shape, glow, life bar, name.
 
 use tiny_skia::{
-    BlendMode, Color, FillRule, GradientStop, LineCap, LineJoin, Paint, PathBuilder, Pixmap, Point, RadialGradient, Rect,
-    SpreadMode, Stroke, Transform,
+    BlendMode, Color, FillRule, GradientStop, LineCap, LineJoin, Paint, PathBuilder, Pixmap, Point, RadialGradient,
+    Rect, SpreadMode, Stroke, Transform,
 };
 
 use super::ink::{self, Font, paint};
@@ -73,7 +73,8 @@ impl Pen<'_> {
 
     fn stroke(&mut self, path: PathBuilder, width: f32, color: Rgb) {
         let Some(path) = path.finish() else { return };
-        let stroke = |width| Stroke { width, line_cap: LineCap::Round, line_join: LineJoin::Round, ..Stroke::default() };
+        let stroke =
+            |width| Stroke { width, line_cap: LineCap::Round, line_join: LineJoin::Round, ..Stroke::default() };
         self.pixmap.stroke_path(&path, &paint(Rgb(0, 0, 0), 170), &stroke(width + 0.07), self.transform, None);
         self.pixmap.stroke_path(&path, &paint(lit(color, self.light), 255), &stroke(width), self.transform, None);
     }
@@ -151,7 +152,13 @@ pub(super) fn caption(pixmap: &mut Pixmap, camera: Camera, figure: &Figure) {
     let top = y - figure.size * TILE * STATURE * 1.05;
     if let Some(life) = figure.life {
         let width = (figure.size * TILE * 0.8).max(18.0).round();
-        let color = if life > 0.5 { Rgb(96, 190, 80) } else if life > 0.25 { Rgb(222, 170, 50) } else { Rgb(208, 52, 40) };
+        let color = if life > 0.5 {
+            Rgb(96, 190, 80)
+        } else if life > 0.25 {
+            Rgb(222, 170, 50)
+        } else {
+            Rgb(208, 52, 40)
+        };
         ink::bar(pixmap, ((x - width / 2.0).round(), (top - 6.0).round(), width, 4.0), life, color);
     }
     if let Some(label) = &figure.label {

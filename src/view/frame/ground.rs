@@ -41,12 +41,20 @@ fn flag(variant: u32, x: usize, y: usize) -> f32 {
     let rim = x == 1 || y == 1;
     let crumble = noise(variant, x / 3, y / 3) * 0.10 + noise(variant + 9, x, y) * 0.08;
     let shade = 0.84 + noise(variant, 77, 99) * 0.16 + crumble - 0.09;
-    if joint { shade * 0.58 } else if rim { shade * 1.08 } else { shade }
+    if joint {
+        shade * 0.58
+    } else if rim {
+        shade * 1.08
+    } else {
+        shade
+    }
 }
 
 /// The rough top of a wall.
 fn rock(variant: u32, x: usize, y: usize) -> f32 {
-    0.80 + noise(variant, x / 6, y / 6) * 0.14 + noise(variant + 5, x / 2, y / 2) * 0.10 + noise(variant + 9, x, y) * 0.06
+    0.80 + noise(variant, x / 6, y / 6) * 0.14
+        + noise(variant + 5, x / 2, y / 2) * 0.10
+        + noise(variant + 9, x, y) * 0.06
 }
 
 /// A wall's face: courses of bricks.
@@ -61,7 +69,8 @@ fn brick(variant: u32, x: usize, y: usize) -> f32 {
 
 /// 0 to 1, always the same for the same place.
 fn noise(seed: u32, x: usize, y: usize) -> f32 {
-    let mut h = seed.wrapping_mul(0x9e37_79b9) ^ (x as u32).wrapping_mul(0x85eb_ca6b) ^ (y as u32).wrapping_mul(0xc2b2_ae35);
+    let mut h =
+        seed.wrapping_mul(0x9e37_79b9) ^ (x as u32).wrapping_mul(0x85eb_ca6b) ^ (y as u32).wrapping_mul(0xc2b2_ae35);
     h = (h ^ (h >> 15)).wrapping_mul(0x2c1b_3c6d);
     h = (h ^ (h >> 12)).wrapping_mul(0x297a_2d39);
     ((h ^ (h >> 15)) >> 8) as f32 / (1u32 << 24) as f32

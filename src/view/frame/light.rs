@@ -107,7 +107,8 @@ fn soft(value: f32) -> f32 {
 fn seen(ground: &Ground, (x, y): (f32, f32)) -> f32 {
     let (x, y) = (x - 0.5, y - 0.5);
     let (left, top) = (x.floor(), y.floor());
-    let value = |dx, dy| ground.tile((left as i32 + dx, top as i32 + dy)).map_or(0.0, |tile| f32::from(tile.light) / 255.0);
+    let value =
+        |dx, dy| ground.tile((left as i32 + dx, top as i32 + dy)).map_or(0.0, |tile| f32::from(tile.light) / 255.0);
     let upper = value(0, 0) + (value(1, 0) - value(0, 0)) * (x - left);
     let lower = value(0, 1) + (value(1, 1) - value(0, 1)) * (x - left);
     upper + (lower - upper) * (y - top)
