@@ -61,7 +61,7 @@ fn rock(variant: u32, x: usize, y: usize) -> f32 {
 fn brick(variant: u32, x: usize, y: usize) -> f32 {
     let (course, half) = (y / 10, SIZE / 2);
     let shifted = x + if course % 2 == 0 { 0 } else { half / 2 };
-    let joint = y % 10 == 0 || shifted % half == 0;
+    let joint = y.is_multiple_of(10) || shifted.is_multiple_of(half);
     let stone = 0.80 + noise(variant, shifted / half, course) * 0.30 + noise(variant + 9, x, y) * 0.07;
     let ground = 1.0 - 0.28 * (y as f32 / SIZE as f32);
     ground * if joint { stone * 0.6 } else { stone }
@@ -183,7 +183,7 @@ pub(super) fn dim_edges(pixmap: &mut Pixmap, camera: Camera) {
         let down = (y as f32 / height * 2.0 - 1.0).powi(4);
         for (pixel, across) in line.iter_mut().zip(&across) {
             let keep = 256 - ((across + down).min(1.0) * 150.0) as u32;
-            pixel[..3].iter_mut().for_each(|value| *value = (u32::from(*value) * keep >> 8) as u8);
+            pixel[..3].iter_mut().for_each(|value| *value = ((u32::from(*value) * keep) >> 8) as u8);
         }
     }
 }
