@@ -17,3 +17,8 @@ pub mod table;
 pub use lockstone_net as net;
 pub use lockstone_sim as sim;
 pub use table::default_table;
+
+/// The README's example compiles and runs.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -28,14 +28,17 @@ struct Thing {
 
 /// Who stands in which square of `SIGHT`.
 #[derive(Default)]
-struct Lookup(BTreeMap<(i32, i32), Vec<(u64, (i32, i32))>>);
+struct Lookup(BTreeMap<(i32, i32), Vec<Spot>>);
+
+/// An entity and its place.
+type Spot = (u64, (i32, i32));
 
 impl Lookup {
     fn insert(&mut self, id: u64, pos: (i32, i32)) {
         self.0.entry((pos.0 / SIGHT, pos.1 / SIGHT)).or_default().push((id, pos));
     }
 
-    fn near(&self, pos: (i32, i32), radius: i32) -> impl Iterator<Item = (u64, (i32, i32))> {
+    fn near(&self, pos: (i32, i32), radius: i32) -> impl Iterator<Item = Spot> {
         let square = (pos.0 / SIGHT, pos.1 / SIGHT);
         let squares = (-1..=1).flat_map(move |y| (-1..=1).map(move |x| (square.0 + x, square.1 + y)));
         let all = squares.filter_map(|square| self.0.get(&square)).flatten().copied();

@@ -1,5 +1,5 @@
 //! Parties in bad weather, with peers that come and go at random ticks. Every failure names the seed that repeats it:
-//! `SEED=17 cargo test -p lockstone-net --test storm -- --nocapture`.
+//! `SEED=17 cargo test -p lockstone-net --test storm -- --nocapture`. `SEEDS=5000` tries more of them.
 
 mod support;
 
@@ -32,9 +32,9 @@ impl Dice {
 
 #[test]
 fn peers_stay_equal_in_a_storm() {
-    let seeds = match std::env::var("SEED") {
+    let seeds: Vec<u64> = match std::env::var("SEED") {
         Ok(seed) => vec![seed.parse().expect("SEED is a number")],
-        Err(_) => (0..100).collect::<Vec<u64>>(),
+        Err(_) => (0..std::env::var("SEEDS").map_or(100, |seeds| seeds.parse().expect("SEEDS is a number"))).collect(),
     };
     let mut compared = 0;
     let mut joins = 0;

@@ -33,8 +33,11 @@ pub trait Rules: Sized + Send + Sync + 'static {
     /// that changes a result: there is one for each thread that thinks.
     type Scratch: Default + Send;
 
-    /// What a cell holds before anyone has been there. The places must lie in the cell; others are left out.
-    fn generate(&self, cell: CellId, dice: &mut Dice, content: &mut Vec<(Vec2, Self::Body)>);
+    /// What a cell holds before anyone has been there; nothing, unless said otherwise. The places must lie in the cell; others are left
+    /// out.
+    fn generate(&self, cell: CellId, dice: &mut Dice, content: &mut Vec<(Vec2, Self::Body)>) {
+        let _ = (cell, dice, content);
+    }
 
     /// Where a player's hero enters the world.
     fn entrance(&self, player: PlayerId, hero: &Self::Hero, facts: &Self::Facts) -> Vec2;
@@ -50,11 +53,16 @@ pub trait Rules: Sized + Send + Sync + 'static {
     /// everything else that is decided.
     fn think(&self, me: &mut Self::Body, mind: &mut Mind<'_, Self>);
 
-    /// An effect reaches its target, after all have thought.
-    fn apply(&self, target: &mut Self::Body, effect: &Self::Effect, cause: &mut Cause) -> Fate;
+    /// An effect reaches its target, after all have thought. Nothing comes of it, unless said otherwise.
+    fn apply(&self, target: &mut Self::Body, effect: &Self::Effect, cause: &mut Cause) -> Fate {
+        let _ = (target, effect, cause);
+        Fate::Stay
+    }
 
-    /// An announcement reaches everyone.
-    fn announce(&self, facts: &mut Self::Facts, fact: &Self::Fact);
+    /// An announcement reaches everyone. Nothing comes of it, unless said otherwise.
+    fn announce(&self, facts: &mut Self::Facts, fact: &Self::Fact) {
+        let _ = (facts, fact);
+    }
 }
 
 /// Whether the target of an effect stays in the world.

@@ -10,7 +10,7 @@ use lockstone::sim::{Entity, Fx, PlayerId, Simulation, Vec2, World};
 
 use crate::body::Body;
 use crate::command::Command;
-use crate::hero::{Class, Hero, Order};
+use crate::hero::{Class, HOME, Hero, Order};
 use crate::loot::Ware;
 use crate::map::{Map, center_of, tile_of};
 use crate::rules::Dungeon;
@@ -27,6 +27,8 @@ const DRINK_PERCENT: i32 = 45;
 const RETREAT_PERCENT: i32 = 25;
 /// After a fight it rests until so much of its life is back, in percent.
 const RESTED_PERCENT: i32 = 70;
+/// It buys until it has so many potions.
+const STOCK: u8 = 4;
 /// A room counts as visited when a hero was so near to its middle.
 const VISITED: Fx = Fx::int(5);
 /// A room that it cannot get to in so many looks is given up.
@@ -68,7 +70,7 @@ impl DungeonBot {
         }
         let view = View { world, me, hero };
         view.survive().or_else(|| view.fight()).unwrap_or_else(|| {
-            let errand = view.improve().or_else(|| view.collect()).or_else(|| view.rest());
+            let errand = view.improve().or_else(|| view.collect()).or_else(|| view.rest()).or_else(|| view.shop());
             errand.unwrap_or_else(|| self.wander(&view))
         })
     }
@@ -195,6 +197,17 @@ impl View<'_> {
     fn rest(&self) -> Option<Option<Command>> {
         let tired = self.life_percent() < RESTED_PERCENT;
         tired.then(|| (self.hero.order != Order::Stand).then_some(Command::Stop))
+    }
+
+    /// Goes home for potions when it has none left and can afford some.
+    fn shop(&self) -> Option<Option<Command>> {
+        let home = center_of(self.world.rules().map().entrance());
+        let (price, at_home) = (self.hero.potion_price(), self.me.pos.within(home, HOME));
+        if at_home && self.hero.potions < STOCK && self.hero.gold >= price {
+            return Some(Some(Command::Buy));
+        }
+        let worth_it = self.hero.potions == 0 && self.hero.gold >= 2 * price && !at_home;
+        worth_it.then(|| self.walk(home))
     }
 
     fn life_percent(&self) -> i32 {

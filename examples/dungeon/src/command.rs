@@ -32,6 +32,8 @@ pub enum Command {
     Wear(u8),
     /// Put a piece of the bag on the ground.
     Drop(u8),
+    /// At the entrance: buy a potion.
+    Buy,
 }
 
 impl Command {
@@ -95,6 +97,6 @@ impl Name {
     /// The text.
     pub fn text(&self) -> String {
         let text = String::from_utf8_lossy(&self.0);
-        text.chars().filter(|letter| !letter.is_control()).collect()
+        text.chars().filter(|letter| !letter.is_control()).collect::<String>().trim().into()
     }
 }

@@ -8,7 +8,7 @@ use crate::body::Body;
 use crate::command::Command;
 use crate::hero::Class;
 use crate::loot::Ware;
-use crate::map::{center_of, tile_of};
+use crate::map::tile_of;
 use crate::measures::REACH;
 use crate::rules::Dungeon;
 
@@ -17,7 +17,7 @@ const CLICK: Fx = Fx::ratio(9, 10);
 
 /// What can be typed.
 const HELP: &str = "Type where to walk (\"96 40\", or \"n 5\" for five tiles north), attack, pick, skill, drink, \
-wear 1, drop 1, stop.";
+wear 1, drop 1, buy (a potion, at the entrance), stop.";
 
 /// The main button walks, attacks or takes, the other one uses the skill.
 pub(crate) fn click(world: &World<Dungeon>, player: PlayerId, at: Vec2, pointer: Pointer) -> Option<Command> {
@@ -55,6 +55,7 @@ pub(crate) fn typed(world: &World<Dungeon>, player: PlayerId, text: &str) -> Res
             }
         }
         ["wear", place] => bag_place(place).map(Command::Wear),
+        ["buy" | "b"] => Ok(Command::Buy),
         ["drop", place] => bag_place(place).map(Command::Drop),
         [way] => walk_along(hero.pos, way, "4"),
         [a, b] => match (a.parse(), b.parse()) {
@@ -110,9 +111,4 @@ pub(crate) fn nearest(
     let wanted =
         around.filter(|entity| entity.pos.within(at, radius) && entity.pos.within(hero, REACH) && wanted(&entity.body));
     wanted.min_by_key(|entity| (entity.pos.distance_squared(at), entity.id))
-}
-
-/// The middle of the tile a walk leads to, for views that mark it.
-pub(crate) fn goal_of(tile: Tile) -> Vec2 {
-    center_of(tile)
 }

@@ -52,6 +52,31 @@ pub enum Flight {
 impl Flight {
     /// A hero's arrow.
     pub const ARROW: Flight = Flight::Arrow { step: ARROW_STEP };
+
+    /// How far it flies in a tick, in tiles.
+    pub const fn step(self) -> Fx {
+        match self {
+            Flight::Arrow { step } => step,
+            Flight::Orb { .. } => ORB_STEP,
+        }
+    }
+
+    /// Whether it would fly from one place to the other without meeting a wall. A line of sight from tile to tile does not tell:
+    /// who stands at a corner sees past it and shoots into it.
+    pub(crate) fn reaches(self, map: &Map, from: Vec2, to: Vec2) -> bool {
+        let stride = Vec2::from_angle((to - from).angle(), self.step());
+        let mut at = from;
+        for _ in 0..FLIGHT_TICKS {
+            if at.within(to, GIRTH) {
+                return true;
+            }
+            if !map.passes(at, at + stride) {
+                return false;
+            }
+            at += stride;
+        }
+        false
+    }
 }
 
 impl Projectile {
@@ -70,11 +95,7 @@ impl Projectile {
 
 /// One tick of flight.
 pub(crate) fn think(map: &Map, me: &mut Projectile, mind: &mut DungeonMind<'_>) {
-    let step = match me.flight {
-        Flight::Arrow { step } => step,
-        Flight::Orb { .. } => ORB_STEP,
-    };
-    let (here, next) = (mind.pos(), mind.pos() + Vec2::from_angle(me.course, step));
+    let (here, next) = (mind.pos(), mind.pos() + Vec2::from_angle(me.course, me.flight.step()));
     if hit(map, me, mind, here) {
         return mind.vanish();
     }

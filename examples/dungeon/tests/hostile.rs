@@ -22,7 +22,7 @@ impl Nonsense {
             0 => EntityId(u64::from(self.next()) << 32),
             _ => known[self.next() as usize % known.len()],
         };
-        match self.next() % 9 {
+        match self.next() % 10 {
             0 => Command::Walk { x: self.next() as u16, y: self.next() as u16 },
             1 => Command::Walk { x: self.next() as u16 % 192, y: self.next() as u16 % 192 },
             2 => Command::Attack(id),
@@ -30,6 +30,7 @@ impl Nonsense {
             4 => Command::skill(Vec2::new(Fx::from_bits(self.next() as i32), Fx::from_bits(self.next() as i32))),
             5 => Command::Drink,
             6 => Command::Wear(self.next() as u8 % 8),
+            8 => Command::Buy,
             7 => Command::Drop(self.next() as u8 % 8),
             _ => Command::walk(Tile::new(-(self.next() as i32 & 0xff), 5)),
         }

@@ -2,10 +2,10 @@
 
 mod play;
 
-use dungeon::hero::{Event, FALLEN_TICKS};
+use dungeon::hero::{Event, FALLEN_TICKS, Order};
 use dungeon::map::center_of;
 use dungeon::monsters::{Monster, Race};
-use dungeon::{Body, Dungeon, DungeonGame};
+use dungeon::{Body, Command, Dungeon, DungeonGame};
 use lockstone::game::Game;
 use lockstone::sim::world::Request;
 use lockstone::sim::{Area, CellId, Fx, Grid, Input, PlayerId, Simulation, Turn, World};
@@ -16,10 +16,12 @@ const GAME_TICKS: u32 = 12_000;
 
 #[test]
 fn bots_play_ten_minutes() {
-    for (seed, heroes) in [(1, 2), (2, 4)] {
+    for (seed, heroes) in [(1, 2), (2, 4), (3, 2), (1, 4)] {
         let mut play = Play::bots(seed, heroes);
+        let mut fights = vec![(Order::Stand, 0); heroes.into()];
         for _ in 0..GAME_TICKS {
             play.tick();
+            no_fight_is_endless(&play, &mut fights, seed);
             if play.world.tick().0.is_multiple_of(10) {
                 stands_in_the_open(&play, seed);
             }
@@ -32,6 +34,16 @@ fn bots_play_ten_minutes() {
         assert!(play.world.facts().slain() > 0, "seed {seed}: no brood-mother was slain");
         let a_second = play.commands as u32 * 20 / GAME_TICKS / u32::from(heroes);
         assert!(a_second <= 1, "seed {seed}: {a_second} commands a second");
+    }
+}
+
+/// A hero at a corner once saw its foe and shot into the wall between them for ever.
+fn no_fight_is_endless(play: &Play, fights: &mut [(Order, u32)], seed: u64) {
+    for (n, fight) in fights.iter_mut().enumerate() {
+        let order = play.hero(n as u16).order;
+        let same = matches!(order, Order::Fight(_)) && order == fight.0;
+        *fight = (order, if same { fight.1 + 1 } else { 0 });
+        assert!(fight.1 < 2_400, "seed {seed}: hero {n} has fought {order:?} for two minutes");
     }
 }
 
@@ -76,6 +88,27 @@ fn the_slain_return_at_the_entrance_for_a_price() {
     assert!(play.entity(0).pos.within(entrance, Fx::int(4)));
     assert_eq!((hero.is_alive(), hero.life), (true, hero.stats().life));
     assert!(hero.news.iter().flatten().any(|news| news.event == Event::Returned));
+}
+
+#[test]
+fn gold_buys_potions_at_the_entrance_only() {
+    let mut play = Play::empty(1);
+    play.join(0, "mage");
+    let entrance = play.entity(0).pos;
+    let rich = |play: &mut Play, stage: Stage, at_home: bool| {
+        stage.set(play);
+        let before = (play.hero(0).gold, play.hero(0).potions);
+        (0..3).for_each(|_| play.command(0, Command::Buy));
+        let price = play.hero(0).potion_price();
+        let bought = if at_home { 2 } else { 0 };
+        assert_eq!((play.hero(0).gold, play.hero(0).potions), (before.0 - bought * price, before.1 + bought as u8));
+    };
+    let (mut far, mut stage) = Stage::new();
+    stage.hero(0, "mage", 0, 0, |hero| hero.gold = 80);
+    rich(&mut far, stage, false);
+    let mut stage = Stage::around(entrance);
+    stage.hero(0, "mage", 0, 0, |hero| hero.gold = 80);
+    rich(&mut play, stage, true);
 }
 
 #[test]
@@ -177,7 +210,7 @@ fn nobody_knows_player_nine() {
     let before = play.world.checksum();
     let mut other = Play::bots(1, 1);
     play.step(Vec::new());
-    other.step(vec![Input::Command(PlayerId(9), dungeon::Command::Stop), Input::Leave(PlayerId(9))]);
+    other.step(vec![Input::Command(PlayerId(9), Command::Stop), Input::Leave(PlayerId(9))]);
     assert_eq!(play.world.checksum(), other.world.checksum());
     assert_ne!(play.world.checksum(), before);
 }

@@ -11,6 +11,7 @@ pub use fixed::{EncodeError, Fixed};
 
 use alloc::vec::Vec;
 use bincode::config;
+use bincode::error::DecodeError;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -38,11 +39,15 @@ pub fn compact<T: Serialize + ?Sized>(value: &T) -> Vec<u8> {
     bincode::serde::encode_to_vec(value, config::standard()).expect("plain data always encodes")
 }
 
+/// The longest value that is decoded at all, whatever the caller allows.
+pub const DECODED_BYTES_MAX: usize = 64 << 20;
+
 /// Decodes what [`compact`] wrote; the value must fill `bytes` exactly, and `bytes` must not be longer than `max`.
 ///
 /// # Errors
 /// [`CodecError`] if they do not.
 pub fn read<T: DeserializeOwned>(bytes: &[u8], max: usize) -> Result<T, CodecError> {
+    let max = max.min(DECODED_BYTES_MAX);
     if bytes.len() > max {
         return Err(CodecError::TooLong { len: bytes.len(), max });
     }
@@ -57,7 +62,19 @@ pub fn read<T: DeserializeOwned>(bytes: &[u8], max: usize) -> Result<T, CodecErr
 /// # Errors
 /// [`CodecError`] if the bytes do not begin with such a value.
 pub fn read_first<T: DeserializeOwned>(bytes: &[u8]) -> Result<(T, &[u8]), CodecError> {
-    let (value, used) = bincode::serde::decode_from_slice(bytes, config::standard())
-        .map_err(|_| CodecError::Malformed("no such value"))?;
+    // A string or byte buffer is reserved at the length that it claims, before its bytes are looked at: the limit keeps that within a
+    // constant factor of the input. An integer of one byte counts as up to 16 against it, so the factor cannot be 1.
+    let (value, used) = match bytes.len() {
+        0..=0xff => decode::<T, 0x1000>(bytes),
+        0x100..=0xfff => decode::<T, 0x1_0000>(bytes),
+        0x1000..=0xf_ffff => decode::<T, 0x100_0000>(bytes),
+        0x10_0000..=0xff_ffff => decode::<T, 0x1000_0000>(bytes),
+        _ => decode::<T, { 16 * DECODED_BYTES_MAX }>(bytes),
+    }
+    .map_err(|_| CodecError::Malformed("no such value"))?;
     Ok((value, &bytes[used..]))
+}
+
+fn decode<T: DeserializeOwned, const RESERVED_BYTES_MAX: usize>(bytes: &[u8]) -> Result<(T, usize), DecodeError> {
+    bincode::serde::decode_from_slice(bytes, config::standard().with_limit::<RESERVED_BYTES_MAX>())
 }

@@ -103,7 +103,7 @@ impl<R: Rules> Snapshot<R> {
     }
 
     /// How many bytes a serialised snapshot may have at most.
-    pub const BYTES_MAX: usize = 256 << 20;
+    pub const BYTES_MAX: usize = codec::DECODED_BYTES_MAX;
 
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut cells: Vec<_> = self.cells.iter().zip(&self.meta).map(|(cell, meta)| write_cell(cell, meta)).collect();

@@ -18,8 +18,8 @@ const NEXT_FOE: Fx = Fx::int(5);
 const STIR: Fx = Fx::int(4);
 /// What lies so near to a hero it cannot fail to find.
 const SEES_SURELY: Fx = Fx::int(8);
-/// A hero counts as returned so near to the entrance.
-const HOME: Fx = Fx::int(4);
+/// So near to the entrance a slain hero returns, and a living one can buy.
+pub const HOME: Fx = Fx::int(4);
 /// How long a hero waits for its transfer before it asks again.
 const ASK_AGAIN_TICKS: u32 = 200;
 /// The gold for going through the portal.
@@ -35,6 +35,7 @@ pub fn think(map: &Map, me: &mut Hero, mind: &mut DungeonMind<'_>) {
     }
     skill::cast(map, me, mind);
     drop_piece(me, mind);
+    buy(map, me, mind);
     let beat = mind.tick().0.wrapping_add(mind.me().id.0 as u32);
     if beat.is_multiple_of(8) {
         stir_sleepers(mind);
@@ -45,7 +46,7 @@ pub fn think(map: &Map, me: &mut Hero, mind: &mut DungeonMind<'_>) {
     }
     if beat.is_multiple_of(20) && me.life < me.stats().life {
         let most = me.stats().life;
-        me.life = me.life.saturating_add(most / 60).min(most);
+        me.life = me.life.saturating_add(1 + most / 40).min(most);
     }
     follow_order(map, me, mind);
 }
@@ -76,6 +77,16 @@ fn drop_piece(me: &mut Hero, mind: &mut DungeonMind<'_>) {
     let Some(place) = me.dropping.take() else { return };
     if let Some(gear) = me.bag.get_mut(usize::from(place)).and_then(Option::take) {
         mind.spawn(mind.pos(), Loot::body(Ware::Gear(gear)));
+    }
+}
+
+/// At the entrance gold becomes potions.
+fn buy(map: &Map, me: &mut Hero, mind: &mut DungeonMind<'_>) {
+    let price = me.potion_price();
+    let at_home = mind.pos().within(center_of(map.entrance()), HOME);
+    if core::mem::take(&mut me.buying) && at_home && me.gold >= price && me.has_room_for(&Ware::Potion) {
+        me.gold -= price;
+        me.potions += 1;
     }
 }
 
@@ -144,7 +155,7 @@ fn follow_order(map: &Map, me: &mut Hero, mind: &mut DungeonMind<'_>) {
 fn engage(map: &Map, me: &mut Hero, mind: &mut DungeonMind<'_>, foe: EntityId) {
     let Some(seen) = mind.find(foe) else { return };
     let (here, there) = (mind.pos(), seen.pos);
-    if here.within(there, me.class.measures().range) && map.sees(here, there) {
+    if here.within(there, me.class.measures().range) && skill::meets(map, me.class, here, there) {
         if me.rest_ticks == 0 {
             skill::strike(me, mind, seen);
         }

@@ -1,4 +1,4 @@
-//! A player's hero: what it is, what it obeys, what reaches it. What it does is in [`act`].
+//! A player's hero: what it is, what it obeys, what reaches it. What it does is in `act.rs`.
 
 #![deny(clippy::float_arithmetic)]
 
@@ -7,7 +7,7 @@ mod class;
 mod news;
 mod skill;
 
-pub use act::think;
+pub use act::{HOME, think};
 pub use class::{Class, Measures};
 pub use news::{Event, NEWS, News};
 
@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::body::Effect;
 use crate::command::{Aim, Command, Name, Newcomer};
 use crate::loot::{AffixKind, Gear, Rarity, Slot, Ware};
-use crate::map::{Spot, center_of};
+use crate::map::Spot;
 use crate::monsters::Race;
 use crate::walk::Route;
 
@@ -67,6 +67,8 @@ pub struct Hero {
     claim_rest_ticks: u8,
     /// The aim of a skill that was just commanded.
     cast: Option<Aim>,
+    /// Whether it was just told to buy a potion.
+    buying: bool,
     /// The place in the bag of what it was just told to drop.
     dropping: Option<u8>,
 }
@@ -122,6 +124,7 @@ impl Hero {
             route: Route::default(),
             claim_rest_ticks: 0,
             cast: None,
+            buying: false,
             dropping: None,
         };
         hero.life = hero.stats().life;
@@ -156,14 +159,14 @@ impl Hero {
         40 + 30 * level * level
     }
 
-    /// Which way it goes, if it goes anywhere: the next corner of its way.
-    pub fn heading_of(&self, pos: Vec2) -> Option<Vec2> {
-        match self.order {
-            Order::Walk(goal) => {
-                Some(self.route.next_corner().unwrap_or(center_of(goal.into()))).filter(|to| *to != pos)
-            }
-            _ => None,
-        }
+    /// Where its way turns next.
+    pub fn next_corner(&self) -> Option<Vec2> {
+        self.route.next_corner()
+    }
+
+    /// What a potion costs, in gold.
+    pub fn potion_price(&self) -> u32 {
+        25 + 5 * u32::from(self.level)
     }
 
     /// Whether there is room for a ware.
@@ -189,6 +192,7 @@ impl Hero {
             Command::Drink => self.drink(),
             Command::Wear(place) => self.wear(place),
             Command::Drop(place) => self.dropping = Some(place),
+            Command::Buy => self.buying = true,
         }
     }
 

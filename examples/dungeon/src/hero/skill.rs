@@ -32,6 +32,15 @@ pub(super) fn strike(me: &mut Hero, mind: &mut DungeonMind<'_>, foe: Seen<'_, Bo
     }
 }
 
+/// Whether a blow from here meets who is there: no wall is in its way.
+pub(super) fn meets(map: &Map, class: Class, here: Vec2, there: Vec2) -> bool {
+    match class {
+        Class::Warrior => map.sees(here, there),
+        Class::Ranger => Flight::ARROW.reaches(map, here, there),
+        Class::Mage => Flight::Orb { fire: ORB }.reaches(map, here, there),
+    }
+}
+
 /// The skill that was commanded in this tick, if it is ready.
 pub(super) fn cast(map: &Map, me: &mut Hero, mind: &mut DungeonMind<'_>) {
     let Some(aim) = me.cast.take() else { return };

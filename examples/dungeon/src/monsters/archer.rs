@@ -10,13 +10,14 @@ use crate::rules::DungeonMind;
 
 /// Nearer than this it gives way.
 const TOO_NEAR: Fx = Fx::ratio(9, 2);
-/// How far its arrows fly in a tick, in tiles: one can step aside.
-const ARROW_STEP: Fx = Fx::ratio(2, 5);
+/// Its arrows are slow: one can step aside.
+const ARROW: Flight = Flight::Arrow { step: Fx::ratio(2, 5) };
 
 pub(super) fn think(map: &Map, me: &mut Monster, mind: &mut DungeonMind<'_>) {
     let prey = sense::prey(map, me, mind);
     let here = mind.pos();
-    let in_range = prey.filter(|prey| here.within(prey.pos, me.race.measures().range) && map.sees(here, prey.pos));
+    let in_range =
+        prey.filter(|prey| here.within(prey.pos, me.race.measures().range) && ARROW.reaches(map, here, prey.pos));
     let Some(prey) = in_range else {
         return sense::close_in(map, me, mind, None, prey.map(|prey| prey.pos));
     };
@@ -34,5 +35,5 @@ fn shoot(me: &mut Monster, mind: &mut DungeonMind<'_>, prey: Seen<'_, Body>) {
     me.rest_ticks = me.race.measures().attack_ticks;
     let by = me.roll_damage(mind);
     let course: Vec2 = prey.pos - mind.pos();
-    mind.spawn(mind.pos(), Projectile::body(course.angle(), Flight::Arrow { step: ARROW_STEP }, by, Some(me.race)));
+    mind.spawn(mind.pos(), Projectile::body(course.angle(), ARROW, by, Some(me.race)));
 }

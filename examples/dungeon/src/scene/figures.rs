@@ -2,12 +2,11 @@
 
 use lockstone::scene::{Figure, Ground, Rgb, Shape};
 use lockstone::sim::path::Tile;
-use lockstone::sim::{Entity, PlayerId, Vec2, World};
+use lockstone::sim::{Entity, EntityId, PlayerId, Vec2, World};
 
 use super::{point, words};
 use crate::body::Body;
 use crate::hero::{Class, Hero, Order};
-use crate::input::goal_of;
 use crate::loot::{Rarity, Slot, Ware};
 use crate::map::{center_of, tile_of};
 use crate::monsters::{Monster, Mood, Race};
@@ -35,7 +34,7 @@ pub(super) fn figures(
     let mut entities: Vec<_> = world.entities(cells).filter(shown).collect();
     entities.sort_by_key(|entity| (layer(&entity.body), entity.pos.y, entity.id));
     let marks = marks(world, player).into_iter().filter(|mark| in_sight(mark.0)).map(|(_, figure)| figure);
-    marks.chain(entities.into_iter().map(|entity| figure(entity, player))).collect()
+    marks.chain(entities.iter().map(|entity| figure(entity, player, &entities))).collect()
 }
 
 fn layer(body: &Body) -> u8 {
@@ -61,23 +60,42 @@ fn marks(world: &World<Dungeon>, player: PlayerId) -> Vec<(Vec2, Figure)> {
     } else {
         ring(map.portal(), 1.4, Rgb(60, 70, 90), Some("portal (closed)"), 0.0)
     };
-    let mut marks = vec![ring(map.entrance(), 1.4, Rgb(90, 110, 80), None, 2.0), portal];
+    let mut marks = vec![ring(map.entrance(), 1.4, Rgb(90, 110, 80), Some("trader"), 2.0), portal];
     let order = world.hero(player).and_then(|entity| entity.body.hero()).map(|hero| hero.order);
     if let Some(Order::Walk(goal)) = order {
-        let pos = goal_of(goal.into());
+        let pos = center_of(goal.into());
         marks.push((pos, plain(pos, 0.4, '+', Shape::Ring, Rgb(200, 200, 120))));
     }
     marks
 }
 
-fn figure(entity: &Entity<Body>, player: PlayerId) -> Figure {
+fn figure(entity: &Entity<Body>, player: PlayerId, others: &[&Entity<Body>]) -> Figure {
     match &entity.body {
-        Body::Hero(hero) => hero_figure(entity, hero, player),
-        Body::Monster(monster) => monster_figure(entity.pos, monster),
+        Body::Hero(hero) => {
+            let facing = facing(entity.pos, hero, others);
+            Figure { facing, ..hero_figure(entity, hero, player) }
+        }
+        Body::Monster(monster) => {
+            let prey = others.iter().find(|other| matches!(monster.mood, Mood::Hunt { prey, .. } if prey == other.id));
+            let facing = prey.map(|prey| angle(entity.pos, prey.pos));
+            Figure { facing, ..monster_figure(entity.pos, monster) }
+        }
         Body::Projectile(projectile) => projectile_figure(entity.pos, projectile),
         Body::Loot(loot) => ware_figure(entity.pos, &loot.ware),
         Body::Chest(_) => plain(entity.pos, 0.8, '=', Shape::Chest, Rgb(170, 120, 50)),
     }
+}
+
+/// Where a hero looks: along its way, or at what it fights or takes.
+fn facing(pos: Vec2, hero: &Hero, others: &[&Entity<Body>]) -> Option<f32> {
+    let of = |id: EntityId| others.iter().find(|other| other.id == id).map(|other| other.pos);
+    let to = match hero.order {
+        Order::Stand => None,
+        Order::Walk(goal) => Some(hero.next_corner().unwrap_or(center_of(goal.into()))),
+        Order::Fight(foe) => of(foe),
+        Order::Take(thing, _) => of(thing),
+    };
+    to.filter(|&to| to != pos).map(|to| angle(pos, to))
 }
 
 fn hero_figure(entity: &Entity<Body>, hero: &Hero, player: PlayerId) -> Figure {
@@ -89,10 +107,9 @@ fn hero_figure(entity: &Entity<Body>, hero: &Hero, player: PlayerId) -> Figure {
     };
     let (symbol, shape) = if hero.is_alive() { ('@', Shape::Hero) } else { ('%', Shape::Bones) };
     let label = format!("{} {}", hero.name.text(), hero.level);
-    let facing = hero.heading_of(entity.pos).map(|to| angle(entity.pos, to));
     let life = Some(share(hero.life, hero.stats().life)).filter(|&life| !mine || life < 1.0);
     let glow = if mine { 9.0 } else { 6.0 };
-    Figure { facing, life, label: Some(label), glow, ..plain(entity.pos, 0.95, symbol, shape, color) }
+    Figure { life, label: Some(label), glow, ..plain(entity.pos, 0.95, symbol, shape, color) }
 }
 
 fn monster_figure(pos: Vec2, monster: &Monster) -> Figure {

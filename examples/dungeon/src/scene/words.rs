@@ -18,7 +18,12 @@ pub(super) fn notes(world: &World<Dungeon>, hero: Option<&Hero>) -> Vec<String> 
     let Some(hero) = hero else { return vec!["Waiting to enter the dungeon.".into()] };
     let mut notes = vec![
         format!("{}, {} of level {}", hero.name.text(), hero.class.measures().name, hero.level),
-        format!("{} gold, {} potions", hero.gold, hero.potions),
+        format!(
+            "{} gold, {} potions (one more costs {} at the entrance)",
+            hero.gold,
+            hero.potions,
+            hero.potion_price()
+        ),
     ];
     let stats = hero.stats();
     notes.push(format!("damage {}-{}, armour {}", stats.damage.0, stats.damage.1, stats.armour));

@@ -146,9 +146,13 @@ impl Stage {
                 let mut around = near.clone().flat_map(|dy| near.clone().map(move |dx| (dx, dy)));
                 around.all(|(dx, dy)| map.tiles().is_open(Tile::new(at.x + dx, at.y + dy)))
             })?;
-            Some((play, Stage { middle: center_of(middle), entities: Vec::new() }))
+            Some((play, Stage::around(center_of(middle))))
         };
         (0..).find_map(wide).expect("some map has a wide hall")
+    }
+
+    pub fn around(middle: Vec2) -> Stage {
+        Stage { middle, entities: Vec::new() }
     }
 
     /// So many tiles east and south of the middle.
