@@ -43,8 +43,8 @@ pub fn run<G: Game>() -> ExitCode {
     if let Err(error) = ctrlc::set_handler(|| STOP.store(true, Ordering::Relaxed)) {
         log::warn!("Ctrl-C will end the program without a goodbye: {error}");
     }
-    let done = match args.command.unwrap_or(Subcommand::Play(args.play)) {
-        Subcommand::Play(args) => play::run::<G>(args),
+    let done = match args.command.unwrap_or(Subcommand::Play(Box::new(args.play))) {
+        Subcommand::Play(args) => play::run::<G>(*args),
         Subcommand::Demo(args) => demo::run::<G>(&args),
         Subcommand::Signal(args) => signal::run(&args),
         Subcommand::Replay(args) => replay::run::<G>(&args),

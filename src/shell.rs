@@ -112,6 +112,7 @@ impl<G: Game, L: Link> Shell<G, L> {
             if leaving.is_some_and(|since| self.may_leave(since, now)) {
                 self.last_picture = self.options.picture.then(|| self.picture());
                 self.party.leave(now);
+                break;
             }
             let due = self.party.wake_at().min(picture_at).saturating_sub(self.started.elapsed());
             std::thread::sleep(due.min(LINK_PERIOD));
@@ -254,7 +255,6 @@ impl<G: Game, L: Link> Shell<G, L> {
             self.pump();
             std::thread::sleep(LINK_PERIOD);
         }
-        self.show(self.started.elapsed());
     }
 
     fn finish(&mut self) -> (EndReason, Report) {

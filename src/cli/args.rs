@@ -21,7 +21,7 @@ pub(super) struct Args {
 #[derive(clap::Subcommand, Debug)]
 pub(super) enum Subcommand {
     /// Play. With no option at all: a game of your own, with a bot beside you as a second peer
-    Play(Play),
+    Play(Box<Play>),
     /// Let bots play as separate processes over real WebRTC, and compare their worlds
     Demo(Demo),
     /// Serve signaling, so that peers find each other

@@ -185,7 +185,7 @@ fn screen(game: &str, asked: Option<View>, report: bool) -> Screen {
     if asked == View::Window {
         match WindowView::open(game) {
             Ok(window) => return Screen::Window(Box::new(window)),
-            Err(error) => eprintln!("{error}; the terminal shows the world instead."),
+            Err(error) => eprintln!("{error}; use --view terminal or none."),
         }
     }
     if asked == View::None || !std::io::stdout().is_terminal() {

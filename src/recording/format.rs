@@ -134,7 +134,7 @@ impl<S: Simulation> From<StoredInput<S>> for Input<S> {
 }
 
 /// Frame number `number` of a recording.
-pub(super) fn frame(number: u64, payload: &[u8]) -> Vec<u8> {
+pub fn frame(number: u64, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).expect("a frame is bounded").to_le_bytes();
     let mut bytes = Vec::with_capacity(FRAME_HEAD_BYTES + payload.len());
     bytes.extend(length);

@@ -97,8 +97,7 @@ impl Watch {
             Event::PlayerLeft { player, reason } => format!("{player} {reason}."),
             Event::Refused { name, refusal, .. } => format!("{name} was not let in: {refusal}."),
             Event::Desync { player, tick, .. } => format!("OUT OF STEP with {player} since tick {tick} or before."),
-            Event::Ended { reason, .. } => format!("The session is over: {reason}."),
-            Event::Started { .. } | Event::Turn { .. } | Event::Checksum { .. } => return,
+            Event::Started { .. } | Event::Turn { .. } | Event::Checksum { .. } | Event::Ended { .. } => return,
         };
         self.tell(news);
     }

@@ -10,6 +10,9 @@ use super::light::Light;
 use super::{Camera, TILE, lit, shapes};
 use crate::scene::{Figure, Rgb, Shape};
 
+/// Figures are drawn a little larger than life.
+const STATURE: f32 = 1.2;
+
 /// Draws one figure's parts: filled, with a dark rim. Lengths are in the figure's own size, y down, the foot at the origin.
 pub(super) struct Pen<'p> {
     pixmap: &'p mut Pixmap,
@@ -89,7 +92,7 @@ pub(super) fn draw(pixmap: &mut Pixmap, camera: Camera, figure: &Figure, light: 
         return;
     }
     let (x, y) = camera.pixel(figure.pos);
-    let scale = figure.size.clamp(0.1, 6.0) * TILE;
+    let scale = figure.size.clamp(0.1, 6.0) * TILE * STATURE;
     shadow(pixmap, (x, y), scale, figure.shape);
     let transform = Transform::from_row(scale, 0.0, 0.0, scale, x, y);
     let mut pen = Pen { pixmap, transform, light, color: figure.color };
@@ -146,7 +149,7 @@ pub(super) fn caption(pixmap: &mut Pixmap, camera: Camera, figure: &Figure) {
         return;
     }
     let (x, y) = camera.pixel(figure.pos);
-    let top = y - figure.size * TILE * 1.12;
+    let top = y - figure.size * TILE * STATURE * 1.05;
     if let Some(life) = figure.life {
         let width = (figure.size * TILE * 0.8).max(18.0).round();
         let color = if life > 0.5 {

@@ -10,8 +10,10 @@ use crate::scene::{GroundTile, Rgb, Scene};
 const SIZE: usize = TILE as usize;
 /// Different stones of a kind.
 const VARIANTS: usize = 8;
-/// How much darker a wall's face is than its top.
-const FACE: f32 = 0.62;
+/// How much darker a wall's top is than the floor: it is above the torch.
+const TOP: f32 = 0.72;
+/// How much darker its face is.
+const FACE: f32 = 0.78;
 
 type Texture = [[f32; SIZE]; SIZE];
 
@@ -59,7 +61,7 @@ fn rock(variant: u32, x: usize, y: usize) -> f32 {
 fn brick(variant: u32, x: usize, y: usize) -> f32 {
     let (course, half) = (y / 10, SIZE / 2);
     let shifted = x + if course % 2 == 0 { 0 } else { half / 2 };
-    let joint = y % 10 == 0 || shifted % half == 0;
+    let joint = y.is_multiple_of(10) || shifted.is_multiple_of(half);
     let stone = 0.80 + noise(variant, shifted / half, course) * 0.30 + noise(variant + 9, x, y) * 0.07;
     let ground = 1.0 - 0.28 * (y as f32 / SIZE as f32);
     ground * if joint { stone * 0.6 } else { stone }
@@ -147,7 +149,7 @@ pub(super) fn walls(
     for n in 0..SIZE {
         light.line(tile_y as f32 + n as f32 / TILE, camera, &mut row, &mut line);
         for &(tile_x, tile) in &raised {
-            let edge = if wall(scene, tile_x, tile_y - 1).is_none() && n < 2 { 1.3 } else { 1.0 };
+            let edge = if wall(scene, tile_x, tile_y - 1).is_none() && n < 2 { 1.1 } else { TOP };
             let strip = Strip { x: left(camera, tile_x), y: top + n as i32, row: n, color: tile.color, shade: edge };
             strip.paint(pixmap, camera, &textures.rock[variant(tile_x, tile_y)], &line);
         }
@@ -181,7 +183,7 @@ pub(super) fn dim_edges(pixmap: &mut Pixmap, camera: Camera) {
         let down = (y as f32 / height * 2.0 - 1.0).powi(4);
         for (pixel, across) in line.iter_mut().zip(&across) {
             let keep = 256 - ((across + down).min(1.0) * 150.0) as u32;
-            pixel[..3].iter_mut().for_each(|value| *value = (u32::from(*value) * keep >> 8) as u8);
+            pixel[..3].iter_mut().for_each(|value| *value = ((u32::from(*value) * keep) >> 8) as u8);
         }
     }
 }

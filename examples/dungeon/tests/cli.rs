@@ -1,0 +1,194 @@
+//! The command line as people and programs meet it: exit codes, one sentence for each bad input, whole sessions over real WebRTC.
+//!
+//! Nothing here sleeps or has a fixed port: servers listen at port 0 and say where, peers say when they play.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+
+fn dungeon(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dungeon"));
+    command.args(args).stdin(Stdio::null()).env_remove("DISPLAY").env_remove("LOCKSTONE_LOG");
+    command
+}
+
+fn run(args: &[&str]) -> Output {
+    dungeon(args).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+/// Runs into bad input. Returns the sentence: the only line that was printed.
+fn refused(args: &[&str]) -> String {
+    let output = run(args);
+    let told = text(&output.stderr).trim().to_owned();
+    assert_eq!(output.status.code(), Some(2), "{args:?}: {told}");
+    assert!(output.stdout.is_empty());
+    let sentence = told.lines().last().unwrap_or_default().to_owned();
+    assert!(sentence.ends_with('.') && !sentence.contains("panicked"), "{args:?}: {told}");
+    sentence
+}
+
+/// A folder of one test.
+fn folder(name: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// A process that ends with the test.
+struct Running(Child);
+
+impl Running {
+    fn start(args: &[&str]) -> Running {
+        // A peer with `--report` ends when its stdin does.
+        let mut command = dungeon(args);
+        Running(command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        BufReader::new(self.0.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        line.trim().to_owned()
+    }
+
+    fn interrupt(mut self) -> Output {
+        assert!(Command::new("kill").args(["-INT", &self.0.id().to_string()]).status().unwrap().success());
+        let _stdin = self.0.stdin.take();
+        let mut output = Output { status: self.0.wait().unwrap(), stdout: Vec::new(), stderr: Vec::new() };
+        std::io::Read::read_to_end(self.0.stderr.as_mut().unwrap(), &mut output.stderr).unwrap();
+        output
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A signaling server, and a peer that plays in its room `hall` with more arguments.
+fn hall(more: &[&str]) -> (Running, String, Running) {
+    let mut server = Running::start(&["signal", "--listen", "127.0.0.1:0"]);
+    let url = server.line();
+    let args = ["--bot", "--report", "--view", "none", "--room", "hall", "--signal", &url, "--name", "Ada"];
+    let mut founder = Running::start(&[&args, more].concat());
+    assert!(founder.line().contains("tick"), "the founder plays");
+    (server, url, founder)
+}
+
+#[test]
+fn bad_arguments_are_told_with_what_to_do() {
+    assert!(refused(&["--solo", "--hero", "bard"]).contains("warrior, --hero ranger, --hero mage"));
+    assert!(refused(&["--room", "no spaces", "--signal", "ws://127.0.0.1:1"]).contains("A-Z a-z 0-9"));
+    assert!(refused(&["--solo", "--name", ""]).contains("--name"));
+    assert!(refused(&["--solo", "--shot", "/no/such/folder/x.png"]).contains("/no/such/folder/x.png"));
+    assert!(refused(&["--solo", "--record", "/no/such/folder/x"]).contains("/no/such/folder/x"));
+    assert!(refused(&["--solo", "--table", "/no/such/table"]).contains("/no/such/table"));
+    assert!(refused(&["replay", "/no/such/recording"]).contains("/no/such/recording"));
+    for peers in ["0", "17"] {
+        assert_eq!(run(&["--peers", peers]).status.code(), Some(2));
+        assert_eq!(run(&["demo", "--peers", peers]).status.code(), Some(2));
+    }
+}
+
+#[test]
+fn no_signaling_server_and_a_taken_port_are_told() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let addr = taken.local_addr().unwrap().to_string();
+    assert!(refused(&["signal", "--listen", &addr]).contains("taken"));
+    drop(taken);
+    let url = format!("ws://{addr}");
+    assert!(refused(&["--room", "hall", "--signal", &url]).contains("no signaling server answers"));
+}
+
+#[test]
+fn tables_are_made_verified_and_refused_when_damaged() {
+    let file = folder("tables").join("table.bin");
+    let path = file.to_str().unwrap();
+    let seed: String = lockstone::table::DEFAULT_SEED.iter().map(|byte| format!("{byte:02x}")).collect();
+    let made = run(&["table", "generate", "--seed", &seed, "--out", path]);
+    assert!(made.status.success());
+    let verified = run(&["table", "verify", path]);
+    assert!(verified.status.success() && verified.stdout == made.stdout);
+    let mut bytes = fs::read(&file).unwrap();
+    assert_eq!(bytes, lockstone::default_table().to_bytes(), "the embedded table is the one of its documented seed");
+    bytes[5_000] ^= 1;
+    fs::write(&file, bytes).unwrap();
+    assert!(refused(&["table", "verify", path]).contains("damaged"));
+    assert!(refused(&["--solo", "--table", path]).contains("damaged"));
+    assert!(refused(&["table", "generate", "--seed", "12", "--out", path]).contains("64 hexadecimal digits"));
+}
+
+#[test]
+fn a_game_alone_is_recorded_replayed_and_pictured() {
+    let folder = folder("alone");
+    let (record, shot) = (folder.join("game.lksrec"), folder.join("game.png"));
+    let (record, shot) = (record.to_str().unwrap(), shot.to_str().unwrap());
+    let args =
+        ["--solo", "--bot", "--view", "none", "--seconds", "2", "--seed", "3", "--record", record, "--shot", shot];
+    let played = run(&args);
+    assert!(played.status.success(), "{}", text(&played.stderr));
+    assert!(fs::read(shot).unwrap().starts_with(b"\x89PNG"));
+    let replayed = run(&["replay", record]);
+    assert!(replayed.status.success() && text(&replayed.stdout).contains("verdict in step"));
+    assert!(refused(&args).contains("exists"), "a recording is never written over");
+
+    let mut bytes = fs::read(record).unwrap();
+    fs::write(record, &bytes[..bytes.len() - 3]).unwrap();
+    let torn = run(&["replay", record]);
+    assert!(torn.status.success() && text(&torn.stderr).contains("left out"), "{}", text(&torn.stderr));
+    bytes[100] ^= 1;
+    fs::write(record, &bytes).unwrap();
+    assert!(refused(&["replay", record]).contains("damaged"));
+    fs::write(record, b"something else").unwrap();
+    assert!(refused(&["replay", record]).contains("not a recording"));
+}
+
+#[test]
+fn an_interrupt_leaves_cleanly_and_closes_the_recording() {
+    let record = folder("interrupt").join("game.lksrec");
+    let record = record.to_str().unwrap();
+    let mut peer = Running::start(&["--solo", "--bot", "--report", "--view", "none", "--record", record]);
+    assert!(peer.line().contains("tick"));
+    assert!(peer.interrupt().status.success());
+    let replayed = run(&["replay", record]);
+    assert!(text(&replayed.stderr).contains("It was closed"), "{}", text(&replayed.stderr));
+    assert!(replayed.status.success());
+}
+
+#[test]
+fn a_wrong_key_and_another_build_are_refused_at_the_door() {
+    let other = folder("door").join("other.bin");
+    let other = other.to_str().unwrap();
+    assert!(run(&["table", "generate", "--seed", &"ab".repeat(32), "--out", other]).status.success());
+    let (_server, url, founder) = hall(&["--key", "oak"]);
+    let join = |more: &[&str]| refused(&[&["--view", "none", "--room", "hall", "--signal", &url], more].concat());
+    assert!(join(&[]).contains("another key"));
+    assert!(join(&["--key", "elm"]).contains("another key"));
+    assert!(join(&["--key", "oak", "--table", other]).contains("random table differs"));
+    assert!(join(&["--key", "oak", "--input-delay", "9"]).contains("configuration differs"));
+    let ended = founder.interrupt();
+    assert!(ended.status.success(), "the founder is none the worse: {}", text(&ended.stderr));
+}
+
+#[test]
+fn a_demo_plays_over_webrtc_and_compares_the_worlds() {
+    let demo = run(&["demo", "--peers", "3", "--seconds", "4", "--seed", "5", "--json"]);
+    let told: serde_json::Value = serde_json::from_slice(&demo.stdout).unwrap();
+    assert!(demo.status.success(), "{told:#}");
+    assert_eq!((&told["ok"], &told["ticks_expected"]), (&true.into(), &80.into()));
+    assert!(told["checksums_cross_checked"].as_u64() >= Some(14));
+    let peers = told["peers"].as_array().unwrap();
+    assert_eq!(peers.len(), 3);
+    for peer in peers {
+        assert!(peer["ticks"].as_u64() >= Some(80) && peer["checksums_compared"].as_u64() > Some(0), "{peer:#}");
+        assert_eq!(peer["desyncs"], 0);
+    }
+}
