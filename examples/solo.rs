@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use lockstone::sim::{
-    Body, Cause, CellId, Dice, Fate, Fx, Grid, GridConfig, Input, Mind, PlayerId, Rules, Simulation, Turn, Vec2, World,
+    Body, CellId, Dice, Fx, Grid, GridConfig, Input, Mind, PlayerId, Rules, Simulation, Turn, Vec2, World,
 };
 use serde::{Deserialize, Serialize};
 
@@ -81,12 +81,6 @@ impl Rules for Meadow {
             }
         }
     }
-
-    fn apply(&self, _target: &mut Being, _effect: &(), _cause: &mut Cause) -> Fate {
-        Fate::Stay
-    }
-
-    fn announce(&self, _facts: &mut (), _fact: &()) {}
 }
 
 fn main() {

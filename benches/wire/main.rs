@@ -21,8 +21,8 @@ type Command = [u8; 6];
 
 /// Whether a peer gives a command in a tick: one a second, at another time for each.
 fn command(peer: usize, tick: usize) -> Option<Command> {
-    let due = (tick + peer * 7) % TICKS_PER_S == 0;
-    due.then(|| [1, peer as u8, tick as u8, (tick >> 8) as u8, 77, 200])
+    let due = (tick + peer * 7).is_multiple_of(TICKS_PER_S);
+    due.then_some([1, peer as u8, tick as u8, (tick >> 8) as u8, 77, 200])
 }
 
 /// What all peers sent.
