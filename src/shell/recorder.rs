@@ -203,3 +203,63 @@ impl<S> Drop for Recorder<S> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recording::{Ending, Entry, Recording};
+
+    /// The least simulation there can be.
+    struct Nothing;
+
+    impl Simulation for Nothing {
+        type Command = ();
+        type Hero = ();
+        type Join = ();
+        type Request = ();
+        type Snapshot = ();
+
+        fn tick(&self) -> Tick {
+            Tick(0)
+        }
+        fn step(&mut self, _turn: &Turn<Self>) {}
+        fn requests(&self) -> &[()] {
+            &[]
+        }
+        fn admit(&self, _player: PlayerId, _hero: ()) {}
+        fn snapshot(&mut self) {}
+        fn restore(&mut self, _snapshot: &()) {}
+        fn checksum(&mut self) -> Checksum {
+            Checksum(0)
+        }
+        fn encode(&self, _snapshot: &()) -> Vec<u8> {
+            Vec::new()
+        }
+        fn decode(&self, _bytes: &[u8]) -> Result<(), lockstone_sim::codec::CodecError> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_difference_saves_what_was_only_in_memory() {
+        let identity = Identity { rules: 1, table: 2, config: 0 };
+        let (config, room) = (PartyConfig::default(), format!("test-{}", std::process::id()));
+        let labels = Labels { game: "nothing", identity, config, name: "Ada/../x".into(), room };
+        let mut recorder = Recorder::<Nothing>::new(labels, None).unwrap();
+        recorder.start(Tick(0), 7, PlayerId(0), &[]);
+        recorder.checksum(Tick(10), Checksum(1));
+        assert_eq!(recorder.saved(), None, "a session in step leaves no file");
+        let (tick, agreed) = (Tick(10), None);
+        let desync = Desync { player: PlayerId(1), tick, agreed, ours: Checksum(1), theirs: Checksum(2) };
+        assert!(recorder.desync(desync).is_some());
+        let path = recorder.saved().unwrap().to_owned();
+        let read = || Recording::<Nothing>::read(&fs::read(&path).unwrap()).ok().unwrap();
+        let at_once = read();
+        recorder.end(Tick(20), "fell out of step");
+        let at_last = read();
+        fs::remove_file(&path).unwrap();
+        assert!(at_once.entries.iter().any(|entry| matches!(entry, Entry::Desync(found) if *found == desync)));
+        assert_eq!((at_once.ending, at_last.end()), (Ending::Open, Tick(20)));
+        assert_eq!(at_last.ending, Ending::Closed("fell out of step".into()));
+    }
+}

@@ -1,5 +1,6 @@
 //! What the person at this peer sees: the view that was chosen, the session's status, the news.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use lockstone_net::party::{Event, Phase, Stats};
@@ -34,6 +35,7 @@ pub enum Screen {
 pub struct Watch {
     screen: Screen,
     name: String,
+    names: BTreeMap<PlayerId, String>,
     status: Status,
     smooth: Smooth,
     smooth_tick: Option<Tick>,
@@ -57,6 +59,7 @@ impl Watch {
         Watch {
             screen,
             name,
+            names: BTreeMap::new(),
             status,
             smooth: Smooth::default(),
             smooth_tick: None,
@@ -91,12 +94,18 @@ impl Watch {
 
     /// Makes news of what happened.
     pub(super) fn hear<S: Simulation>(&mut self, event: &Event<S>) {
+        if let Event::PlayerJoined { player, name } = event {
+            self.names.insert(*player, name.clone());
+        }
+        let named = |player: &PlayerId| self.names.get(player).cloned().unwrap_or_else(|| player.to_string());
         let news = match event {
             Event::PlayerJoined { name, .. } if *name == self.name => return,
             Event::PlayerJoined { name, .. } => format!("{name} is here."),
-            Event::PlayerLeft { player, reason } => format!("{player} {reason}."),
+            Event::PlayerLeft { player, reason } => format!("{} {reason}.", named(player)),
             Event::Refused { name, refusal, .. } => format!("{name} was not let in: {refusal}."),
-            Event::Desync { player, tick, .. } => format!("OUT OF STEP with {player} since tick {tick} or before."),
+            Event::Desync { player, tick, .. } => {
+                format!("OUT OF STEP with {} since tick {tick} or before.", named(player))
+            }
             Event::Started { .. } | Event::Turn { .. } | Event::Checksum { .. } | Event::Ended { .. } => return,
         };
         self.tell(news);

@@ -13,6 +13,9 @@ use crate::scene::{Figure, Rgb, Shape};
 /// Figures are drawn a little larger than life.
 const STATURE: f32 = 1.2;
 
+/// More light than this washes a figure's colours out.
+const BRIGHTEST: f32 = 1.12;
+
 /// Draws one figure's parts: filled, with a dark rim. Lengths are in the figure's own size, y down, the foot at the origin.
 pub(super) struct Pen<'p> {
     pixmap: &'p mut Pixmap,
@@ -87,7 +90,7 @@ fn shines(shape: Shape) -> bool {
 
 /// Draws a figure with its shadow, by the light of its place. What stands in the dark is not drawn.
 pub(super) fn draw(pixmap: &mut Pixmap, camera: Camera, figure: &Figure, light: &Light) {
-    let light = if shines(figure.shape) { [1.2; 3] } else { light.at(figure.pos) };
+    let light = if shines(figure.shape) { [1.2; 3] } else { light.at(figure.pos).map(|value| value.min(BRIGHTEST)) };
     if light.iter().all(|value| *value < 0.02) || !in_sight(camera, figure) {
         return;
     }
