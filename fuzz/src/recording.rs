@@ -1,0 +1,111 @@
+//! Recordings: whatever a file says, it is read or refused, and what was read can be played. As bytes hardly ever have the checks of a
+//! recording's frames, they are tried once as they are and once as payloads of frames whose checks are right.
+
+use lockstone::recording::format::{Header, MAGIC, VERSION};
+use lockstone::recording::{Playback, Recording, Writer};
+use lockstone_sim::{Checksum, PlayerId, Simulation, Tick};
+use miniz_oxide::deflate::compress_to_vec_zlib;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::slices;
+use crate::storm::{StormWorld, Turns, Weather};
+
+/// A recording may tell of a month without turns.
+const TICKS_MAX: usize = 24;
+
+/// Reads any file.
+pub fn check(bytes: &[u8]) -> bool {
+    let read = play(bytes);
+    play(&sealed(bytes)) || read
+}
+
+/// Returns whether the file was read and its snapshot is a world.
+fn play(file: &[u8]) -> bool {
+    let header = Header::peek(file);
+    let Ok(recording) = Recording::<StormWorld>::read(file) else { return false };
+    assert_eq!(header.as_ref(), Ok(&recording.header));
+    assert!(recording.end() >= recording.header.start);
+    let Ok(mut playback) = Playback::new(recording, weather().world()) else { return false };
+    for _ in 0..TICKS_MAX {
+        if !playback.step() {
+            break;
+        }
+    }
+    true
+}
+
+/// A recording of these payloads: header, snapshot, events. The snapshot is compressed here.
+fn sealed(bytes: &[u8]) -> Vec<u8> {
+    let mut file = [&MAGIC[..], &[VERSION]].concat();
+    for (n, payload) in (0_u64..).zip(slices::all(bytes)) {
+        let payload = if n == 1 { compress_to_vec_zlib(payload, 0) } else { payload.to_vec() };
+        let length = (payload.len() as u32).to_le_bytes();
+        file.extend(length);
+        file.extend(guard(n, &length));
+        file.extend(guard(n, &payload));
+        file.extend(payload);
+    }
+    file
+}
+
+/// The payloads of a recording, as [`sealed`] takes them.
+fn unsealed(file: &[u8]) -> Vec<u8> {
+    let (mut rest, mut payloads) = (&file[MAGIC.len() + 1..], Vec::new());
+    while let Some((head, behind)) = rest.split_first_chunk::<12>() {
+        let length = u32::from_le_bytes([head[0], head[1], head[2], head[3]]);
+        let (payload, behind) = behind.split_at(length as usize);
+        payloads.push(payload.to_vec());
+        rest = behind;
+    }
+    payloads[1] = miniz_oxide::inflate::decompress_to_vec_zlib(&payloads[1]).expect("it was compressed");
+    slices::join(payloads.iter().map(Vec::as_slice))
+}
+
+fn guard(number: u64, bytes: &[u8]) -> [u8; 4] {
+    (xxh3_64_with_seed(bytes, number) as u32).to_le_bytes()
+}
+
+fn weather() -> Weather {
+    Weather::of(302)
+}
+
+/// A short recording: whole, and its payloads.
+pub fn seeds() -> Vec<Vec<u8>> {
+    let file = record(12).expect("memory takes everything");
+    let payloads = unsealed(&file);
+    vec![payloads, file]
+}
+
+fn record(ticks: usize) -> std::io::Result<Vec<u8>> {
+    let (mut world, mut source) = (weather().world(), Turns::of(&weather()));
+    (0..3).for_each(|_| world.step(&source.next(&world)));
+    let snapshot = world.snapshot();
+    let mut writer = Writer::create(Vec::new(), &header(world.tick()), &world.encode(&snapshot))?;
+    writer.name::<StormWorld>(PlayerId(0), "Ada");
+    for _ in 0..ticks {
+        writer.checksum::<StormWorld>(world.tick(), world.checksum())?;
+        let turn = source.next(&world);
+        writer.turn(world.tick(), &turn)?;
+        world.step(&turn);
+    }
+    writer.checksum::<StormWorld>(world.tick().plus(5), Checksum(1))?;
+    Ok(writer.end::<StormWorld>(world.tick().plus(9), "the session is over")?.0)
+}
+
+fn header(start: Tick) -> Header {
+    Header {
+        game: "storm".to_owned(),
+        engine: "0.1.0".to_owned(),
+        seed: 302,
+        rules: 1,
+        table: 2,
+        config: 3,
+        ticks_per_s: 20,
+        input_delay_ticks: 3,
+        checksum_interval_ticks: 10,
+        player: PlayerId(0),
+        name: "Ada".to_owned(),
+        room: "here".to_owned(),
+        start,
+    }
+}
