@@ -85,6 +85,9 @@ pub(super) struct Play {
     /// Leave at this tick.
     #[arg(long, hide = true)]
     pub until: Option<u32>,
+    /// Build another world than the session's, to see that it is found out.
+    #[arg(long, hide = true)]
+    pub plant_fault: bool,
     /// Tell the parent process, on stdout, how it goes; end when it does.
     #[arg(long, hide = true)]
     pub report: bool,
@@ -115,6 +118,9 @@ pub(super) struct Demo {
     /// Print the result as JSON
     #[arg(long)]
     pub json: bool,
+    /// Let the last peer build another world than the session's, to see that it is found out.
+    #[arg(long, hide = true)]
+    pub plant_fault: bool,
 }
 
 #[derive(clap::Args, Debug)]

@@ -56,11 +56,15 @@ fn start<G: Game>(args: &Demo, seed: u64, ticks: u32, url: &str) -> Result<Vec<P
     let start = |(n, hero): (u16, &&str)| {
         let name = format!("Bot-{}", n + 1);
         let (seed, until, peers) = (seed.to_string(), ticks.to_string(), args.peers.to_string());
-        let words = [
+        let mut words = vec![
             "play", "--bot", "--report", "--view", "none", "--room", "demo", "--signal", url, "--name", &name,
             "--hero", hero, "--seed", &seed, "--until", &until, "--peers", &peers,
         ];
-        Peer::start(&words.map(str::to_owned), Stdio::piped(), Stdio::piped())
+        if args.plant_fault && n + 1 == args.peers {
+            words.push("--plant-fault");
+        }
+        let words: Vec<String> = words.into_iter().map(str::to_owned).collect();
+        Peer::start(&words, Stdio::piped(), Stdio::piped())
     };
     (0..args.peers).zip(heroes).map(start).collect()
 }
@@ -122,19 +126,21 @@ fn judge(reports: Vec<Report>, args: &Demo, seed: u64, ticks: u32) -> Outcome {
     let desyncs: u64 = reports.iter().map(|report| report.desyncs).sum();
     let silent = reports.len() > 1 && reports.iter().any(|report| report.checksums_compared == 0);
     let short = reports.iter().find(|report| !adds_up(report, ticks));
-    let verdict = if let Some(tick) = differing {
-        format!("OUT OF STEP: the peers' worlds differ at tick {tick}")
+    let failed = |verdict: String| (false, verdict);
+    let (ok, verdict) = if let Some(tick) = differing {
+        failed(format!("OUT OF STEP: the peers' worlds differ at tick {tick}"))
     } else if desyncs > 0 {
-        format!("OUT OF STEP: the peers found {desyncs} differences")
+        failed(format!("OUT OF STEP: the peers found {desyncs} differences"))
     } else if silent || compared == 0 && reports.len() > 1 {
-        "NOT SHOWN: some peer compared no checksum".to_owned()
+        failed("NOT SHOWN: some peer compared no checksum".to_owned())
     } else if let Some(report) = short {
         let Report { name, ticks: played, played_ms, ended, .. } = report;
-        format!("SHORT: {name} played {played} ticks in {played_ms} ms, and not {ticks} at 20 a second: {ended}")
+        failed(format!(
+            "SHORT: {name} played {played} ticks in {played_ms} ms, and not {ticks} at 20 a second: {ended}"
+        ))
     } else {
-        format!("in step: {compared} checksums of the same ticks are equal on {} peers", reports.len())
+        (true, format!("in step: {compared} checksums of the same ticks are equal on {} peers", reports.len()))
     };
-    let ok = verdict.starts_with("in step");
     let mut peers = reports;
     peers.iter_mut().for_each(|report| report.checksums.clear());
     Outcome {

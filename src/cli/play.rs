@@ -109,7 +109,7 @@ impl<G: Game> Plan<G> {
     fn play<L: Link>(self, link: L, room: String, join: Option<String>) -> Result<ExitCode, Failure> {
         let Plan { args, name, hero, table, config } = self;
         let identity = Identity { rules: G::rules_digest(), table: table.digest(), config: 0 };
-        let build = move |seed| G::build(seed, table.clone());
+        let build = move |seed: u64| G::build(if args.plant_fault { !seed } else { seed }, table.clone());
         let party = Party::new(config.clone(), identity, &name, hero, build)
             .map_err(|error| Failure::new(format!("{error}; choose another --name")))?;
         let labels = Labels { game: G::NAME, identity, config: config.clone(), name: name.clone(), room: room.clone() };

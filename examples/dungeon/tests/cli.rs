@@ -192,3 +192,22 @@ fn a_demo_plays_over_webrtc_and_compares_the_worlds() {
         assert_eq!(peer["desyncs"], 0);
     }
 }
+
+#[test]
+fn a_world_that_differs_is_found_told_and_recorded_on_both_sides() {
+    let place = folder("fault");
+    let mut demo = dungeon(&["demo", "--peers", "2", "--seconds", "6", "--seed", "5", "--json", "--plant-fault"]);
+    let demo = demo.current_dir(&place).output().unwrap();
+    let told: serde_json::Value = serde_json::from_slice(&demo.stdout).unwrap();
+    assert_eq!(demo.status.code(), Some(1), "{told:#}");
+    assert!(told["verdict"].as_str().unwrap().contains("OUT OF STEP"), "{told:#}");
+    for peer in told["peers"].as_array().unwrap() {
+        assert!(peer["desyncs"].as_u64() >= Some(1), "{peer:#}");
+        let record = place.join(peer["recording"].as_str().expect("a recording was saved"));
+        assert!(fs::metadata(&record).unwrap().len() > 100);
+        // The healthy peer's recording replays in step; what the faulty one played is not what the seed gives.
+        let replayed = run(&["replay", record.to_str().unwrap()]);
+        let faulty = peer["name"] == "Bot-2";
+        assert_eq!(replayed.status.code(), Some(i32::from(faulty)), "{}", text(&replayed.stdout));
+    }
+}
