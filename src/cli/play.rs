@@ -134,7 +134,7 @@ impl<G: Game> Plan<G> {
         drop(shell);
         if args.report {
             print_word(&Word::Report(Box::new(report.clone())));
-        } else {
+        } else if report.ticks > 0 {
             eprintln!("{} ticks played; the session is over: {reason}.", report.ticks);
         }
         match of_end(&reason) {
