@@ -6,8 +6,8 @@ use lockstone_sim::codec::Fixed;
 use lockstone_sim::grid::GridError;
 use lockstone_sim::world::Request;
 use lockstone_sim::{
-    Body, Cause, CellId, Dice, Entity, EntityId, Fate, Fx, Grid, GridConfig, Input, Mind, PlayerId, Rules, Simulation,
-    Table, Turn, Vec2, World,
+    Area, Body, Cause, CellId, Dice, Entity, EntityId, Fate, Fx, Grid, GridConfig, Input, Mind, PlayerId, Rules,
+    Simulation, Table, Turn, Vec2, World,
 };
 use serde::{Deserialize, Serialize};
 
@@ -348,6 +348,15 @@ fn measures_that_cannot_be_are_refused_by_name() {
         assert!(matches!(Grid::new(config), Err(GridError::Reach { .. })));
     }
     assert_eq!(Grid::new(dark), Err(GridError::Light(1)));
+}
+
+#[test]
+fn a_reach_wider_than_the_world_makes_all_of_it_halo() {
+    for (cell_log2, reach) in [(1, Fx::MAX), (1, Fx::int(65_536)), (3, Fx::MAX), (8, Fx::MAX)] {
+        let grid = Grid::new(GridConfig { cell_log2, reach, ..CONFIG }).expect("the measures are sound");
+        let area = Area::around(&grid, &[CellId::new(3, 4)]);
+        assert_eq!(area.halo().count(), 16 * 16 - 1, "cells of 2^{cell_log2}, reach {reach}");
+    }
 }
 
 #[test]
