@@ -131,3 +131,32 @@ fn histories_that_lit_other_cells_do_not_mix() {
         }
     }
 }
+
+#[test]
+fn a_restored_part_keeps_its_area_whatever_the_snapshot_holds() {
+    let weather = Weather::of(460);
+    let (mut whole, mut part, mut turns) = (weather.world(), weather.world(), Turns::of(&weather));
+    for _ in 0..40 {
+        let turn = turns.next(&whole);
+        whole.step(&turn);
+    }
+    let of_whole = whole.snapshot();
+    let area = Area::around(whole.grid(), &[CellId::new(9, 9), CellId::new(10, 9)]);
+    part.set_area(area.clone());
+    part.restore(&of_whole);
+    assert!(part.cells().all(|cell| area.role(cell) != Role::Outside));
+    assert!(part.players().all(|player| part.hero(player).is_some()));
+    // What is outside, or in no world at all, cannot be put into it either.
+    let state = whole.cells().next().and_then(|cell| whole.cell_state(cell));
+    let before = part.checksum();
+    part.put(CellId::new(23, 23), state.as_ref());
+    part.put(CellId::new(24, 3), state.as_ref());
+    part.put(CellId::new(24, 3), None);
+    assert_eq!(part.checksum(), before);
+    // And what the area has is exact.
+    whole.step(&Turn::EMPTY);
+    part.step(&Turn::EMPTY);
+    for cell in area.core() {
+        assert_eq!(part.cell_checksum(cell), whole.cell_checksum(cell), "{cell}");
+    }
+}

@@ -6,7 +6,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-use super::{State, World};
+use super::{Area, State, World};
 use crate::codec::{self, CodecError};
 use crate::entity::{Body, Entity};
 use crate::grid::{CellId, Grid};
@@ -86,6 +86,10 @@ impl<R: Rules> World<R> {
         let thoughts = &mut self.thoughts;
         store.cells.drain(..).for_each(|cell| thoughts.recycle(cell));
         store.replace(grid, &snapshot.cells, &snapshot.meta, snapshot.total);
+        if self.area != Area::Whole {
+            // It may have been taken when the area was another.
+            self.forget_outside();
+        }
     }
 
     pub(super) fn retire_snapshot(&mut self, mut snapshot: Snapshot<R>) {
