@@ -10,7 +10,7 @@ use super::{Area, State, World};
 use crate::codec::{self, CodecError};
 use crate::entity::{Body, Entity};
 use crate::grid::{CellId, Grid};
-use crate::ids::{PlayerId, Tick};
+use crate::ids::{EntityId, PlayerId, Tick};
 use crate::rules::Rules;
 use crate::store::{Cell, List, Meta};
 
@@ -119,6 +119,12 @@ impl<R: Rules> Snapshot<R> {
         let written: Written<R::Facts, R::Body> = codec::read(bytes, Self::BYTES_MAX)?;
         if !written.cells.is_sorted_by(|a, b| a.id < b.id) {
             return Err(CodecError::Malformed("cells out of order"));
+        }
+        let mut ids: Vec<EntityId> =
+            written.cells.iter().flat_map(|cell| &cell.entities).map(|entity| entity.id).collect();
+        ids.sort();
+        if !ids.is_sorted_by(|a, b| a < b) {
+            return Err(CodecError::Malformed("an entity that is there twice"));
         }
         let (mut cells, mut meta, mut heroes) = (Vec::new(), Vec::new(), Vec::new());
         for cell in written.cells {
