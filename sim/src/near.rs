@@ -13,6 +13,15 @@ use crate::store::{List, Store};
 use crate::vec2::Vec2;
 
 /// An entity within reach, as it was at the start of the tick.
+///
+/// To hold one is to be allowed to [affect](crate::mind::Mind::affect) it, so it cannot be kept for another thought:
+///
+/// ```compile_fail,E0521
+/// # use lockstone_sim::*;
+/// fn think<'k, R: Rules>(mind: &mut Mind<'_, R>, kept: &mut Vec<Seen<'k, R::Body>>) {
+///     kept.extend(mind.actors(Fx::MAX)); // borrowed data escapes
+/// }
+/// ```
 pub struct Seen<'w, B> {
     entity: &'w Entity<B>,
     pub(crate) at: Place,
