@@ -187,7 +187,8 @@ impl Grid {
 
     fn rings(&self, distance: Fx) -> u16 {
         let cell = 1_i64 << self.shift();
-        (i64::from(distance.to_bits()) + cell - 1).div_euclid(cell) as u16
+        // No world is wider than that, so more rings would hold no more cells.
+        (i64::from(distance.to_bits()) + cell - 1).div_euclid(cell).min(i64::from(u16::MAX)) as u16
     }
 }
 

@@ -72,7 +72,8 @@ impl<'w, R: Rules> Mind<'w, R> {
         self.dice.get_or_insert_with(|| self.state.dice(self.me.id.0))
     }
 
-    /// The other actors at most `radius` away (the reach at most), cell by cell in row-major order, by id in each.
+    /// The other actors at most `radius` away (the reach at most; none for a negative radius), cell by cell in row-major order, by id in
+    /// each.
     pub fn actors(&self, radius: Fx) -> Near<'w, R::Body> {
         self.near(Wanted::Actors, radius)
     }

@@ -13,6 +13,15 @@ use crate::store::{List, Store};
 use crate::vec2::Vec2;
 
 /// An entity within reach, as it was at the start of the tick.
+///
+/// To hold one is to be allowed to [affect](crate::mind::Mind::affect) it, so it cannot be kept for another thought:
+///
+/// ```compile_fail,E0521
+/// # use lockstone_sim::*;
+/// fn think<'k, R: Rules>(mind: &mut Mind<'_, R>, kept: &mut Vec<Seen<'k, R::Body>>) {
+///     kept.extend(mind.actors(Fx::MAX)); // borrowed data escapes
+/// }
+/// ```
 pub struct Seen<'w, B> {
     entity: &'w Entity<B>,
     pub(crate) at: Place,
@@ -128,7 +137,9 @@ impl<B> Copy for Ground<'_, B> {}
 impl<'w, B: Body> Near<'w, B> {
     pub(crate) fn new(ground: Ground<'w, B>, wanted: Wanted, center: Vec2, radius: Fx, me: Place) -> Near<'w, B> {
         let cells = ground.grid.cells_around(center, radius);
-        Near { ground, wanted, center, radius, me, cells, next_cell: Some(cells.low), slot: 0, candidates: 0..0 }
+        // Squared, a negative radius would count as a positive one, in a cell that may be beyond reach.
+        let next_cell = (radius >= Fx::ZERO).then_some(cells.low);
+        Near { ground, wanted, center, radius, me, cells, next_cell, slot: 0, candidates: 0..0 }
     }
 
     /// Goes to the next lit cell. False if there is none.
@@ -151,13 +162,14 @@ impl<'w, B: Body> Near<'w, B> {
         false
     }
 
-    /// The nearest of them that is accepted; of several equally near the first. Much faster than to compare what the iterator gives:
-    /// what is farther than the best so far is passed over unseen.
+    /// The nearest of those still to come that is accepted; of several equally near the first. Much faster than to compare what the
+    /// iterator gives: what is farther than the best so far is passed over unseen.
     pub fn nearest(mut self, accept: impl Fn(&Entity<B>) -> bool) -> Option<Seen<'w, B>> {
         let mut best = None;
         let mut below = self.radius_squared() + 1;
-        while self.enter_next_cell() {
+        while !self.candidates.is_empty() || self.enter_next_cell() {
             let (list, entities, spots) = self.here();
+            let first = core::mem::take(&mut self.candidates).start;
             let mut consider = |index: usize, pos: Vec2| {
                 let distance_squared = gap_squared(pos, self.center);
                 if distance_squared < below {
@@ -169,8 +181,8 @@ impl<'w, B: Body> Near<'w, B> {
                 }
             };
             match spots {
-                Some(spots) => spots.iter().enumerate().for_each(|(index, &pos)| consider(index, pos)),
-                None => entities.iter().enumerate().for_each(|(index, entity)| consider(index, entity.pos)),
+                Some(spots) => spots.iter().enumerate().skip(first).for_each(|(index, &pos)| consider(index, pos)),
+                None => entities.iter().enumerate().skip(first).for_each(|(index, entity)| consider(index, entity.pos)),
             }
         }
         best

@@ -102,23 +102,16 @@ impl Meta {
     }
 }
 
-/// A slot, one-based so that an empty place in the index costs no flag.
-#[derive(Clone, Copy)]
-struct Slot(NonZeroU32);
-
-impl Slot {
-    fn new(slot: usize) -> Slot {
-        Slot(NonZeroU32::MIN.saturating_add(slot as u32))
-    }
-
-    fn get(self) -> usize {
-        self.0.get() as usize - 1
-    }
+/// A slot in the index: counted from 1, so that an empty place costs no flag.
+fn indexed(slot: usize) -> Option<NonZeroU32> {
+    NonZeroU32::new(slot as u32 + 1)
 }
 
 /// The stored cells.
 pub(crate) struct Store<B> {
-    index: Vec<Option<Slot>>,
+    /// Every cell's slot, by its place in the grid. Of this very type, because an allocator has zeroed memory at hand: what is never
+    /// written costs address space alone, and so a huge world costs what of it was ever lit.
+    index: Vec<Option<NonZeroU32>>,
     pub cells: Vec<Arc<Cell<B>>>,
     pub meta: Vec<Meta>,
     /// The sum of all `meta.sum`.
@@ -131,7 +124,7 @@ impl<B: Body> Store<B> {
     }
 
     pub fn slot(&self, grid: &Grid, cell: CellId) -> Option<usize> {
-        self.index[grid.index(cell)].map(Slot::get)
+        self.index[grid.index(cell)].map(|slot| slot.get() as usize - 1)
     }
 
     /// The slot of a lit cell.
@@ -142,7 +135,7 @@ impl<B: Body> Store<B> {
     /// Stores a cell that is not stored yet.
     pub fn add(&mut self, grid: &Grid, cell: CellId, content: Cell<B>) -> usize {
         let slot = self.cells.len();
-        self.index[grid.index(cell)] = Some(Slot::new(slot));
+        self.index[grid.index(cell)] = indexed(slot);
         self.cells.push(Arc::new(content));
         self.meta.push(Meta::new(cell));
         slot
@@ -155,7 +148,7 @@ impl<B: Body> Store<B> {
         self.total = self.total.wrapping_sub(gone.sum);
         self.index[grid.index(gone.id)] = None;
         if let Some(moved) = self.meta.get(slot) {
-            self.index[grid.index(moved.id)] = Some(Slot::new(slot));
+            self.index[grid.index(moved.id)] = indexed(slot);
         }
     }
 
@@ -164,7 +157,7 @@ impl<B: Body> Store<B> {
         let same_slots = self.meta.len() == meta.len() && self.meta.iter().zip(meta).all(|(a, b)| a.id == b.id);
         if !same_slots {
             self.meta.iter().for_each(|m| self.index[grid.index(m.id)] = None);
-            meta.iter().enumerate().for_each(|(slot, m)| self.index[grid.index(m.id)] = Some(Slot::new(slot)));
+            meta.iter().enumerate().for_each(|(slot, m)| self.index[grid.index(m.id)] = indexed(slot));
         }
         self.cells.clear();
         self.cells.extend(cells.iter().cloned());

@@ -3,8 +3,8 @@
 mod storm;
 
 use lockstone_sim::world::Role;
-use lockstone_sim::{Area, CellId, Input, Simulation, Tick, Turn};
-use storm::{StormWorld, Turns, Weather, table, transfer};
+use lockstone_sim::{Area, CellId, Simulation, Tick};
+use storm::{Turns, Weather, relayed, table, transfer};
 
 /// A rectangle of core cells that wanders over the world.
 struct Core {
@@ -42,18 +42,6 @@ impl Core {
         let rows = side(self.y, self.height);
         rows.flat_map(|y| side(self.x, self.width).map(move |x| CellId::new(x as u16, y as u16))).collect()
     }
-}
-
-/// What a replica with this area is sent of a turn: its own area's inputs, and facts.
-fn relayed(turn: &Turn<StormWorld>, whole: &StormWorld, area: &Area) -> Turn<StormWorld> {
-    let cell_of = |pos| whole.grid().cell_of(pos);
-    let thinks = |player| whole.hero(player).is_some_and(|hero| area.role(cell_of(hero.pos)) >= Role::Fringe);
-    let wanted = |input: &&Input<StormWorld>| match input {
-        Input::Command(player, _) | Input::Leave(player) => thinks(*player),
-        Input::Join(_, join) => area.role(cell_of(storm::entrance(join))) == Role::Core,
-        Input::Request(_) => true,
-    };
-    Turn { inputs: turn.inputs.iter().filter(wanted).cloned().collect() }
 }
 
 /// Counts the core cells that differ from the whole world's, over all ticks. `missing_rings` halo rings are left out.

@@ -6,8 +6,8 @@ use lockstone_sim::codec::Fixed;
 use lockstone_sim::grid::GridError;
 use lockstone_sim::world::Request;
 use lockstone_sim::{
-    Body, Cause, CellId, Dice, Entity, EntityId, Fate, Fx, Grid, GridConfig, Input, Mind, PlayerId, Rules, Simulation,
-    Table, Turn, Vec2, World,
+    Area, Body, Cause, CellId, Dice, Entity, EntityId, Fate, Fx, Grid, GridConfig, Input, Mind, PlayerId, Rules,
+    Simulation, Table, Turn, Vec2, World,
 };
 use serde::{Deserialize, Serialize};
 
@@ -348,6 +348,31 @@ fn measures_that_cannot_be_are_refused_by_name() {
         assert!(matches!(Grid::new(config), Err(GridError::Reach { .. })));
     }
     assert_eq!(Grid::new(dark), Err(GridError::Light(1)));
+}
+
+#[test]
+fn a_world_as_wide_as_positions_go_ends_before_they_do() {
+    let config = GridConfig { width_cells: 32_768, height_cells: 1, cell_log2: 4, ..CONFIG };
+    let grid = Grid::new(config).expect("the measures are sound");
+    let mut world = World::new(Arc::new(Stage), grid, Table::generate([1; 32]), 5);
+    let join = Input::Join(PlayerId(0), world.admit(PlayerId(0), Vec2::new(Fx::MAX, Fx::MAX)));
+    world.step(&Turn { inputs: vec![join] });
+    let corner = hero(&world, 0).pos;
+    assert_eq!((world.light(CellId::new(32_767, 0)), world.grid().clamp(corner)), (3, corner));
+    order(&mut world, 0, Order::Walk(Vec2::new(Fx::MAX, Fx::MAX)));
+    assert_eq!(hero(&world, 0).pos, corner);
+    order(&mut world, 0, Order::Count);
+    order(&mut world, 0, Order::Walk(Vec2::new(Fx::MIN, Fx::MAX)));
+    assert!(hero(&world, 0).pos.x < corner.x);
+}
+
+#[test]
+fn a_reach_wider_than_the_world_makes_all_of_it_halo() {
+    for (cell_log2, reach) in [(1, Fx::MAX), (1, Fx::int(65_536)), (3, Fx::MAX), (8, Fx::MAX)] {
+        let grid = Grid::new(GridConfig { cell_log2, reach, ..CONFIG }).expect("the measures are sound");
+        let area = Area::around(&grid, &[CellId::new(3, 4)]);
+        assert_eq!(area.halo().count(), 16 * 16 - 1, "cells of 2^{cell_log2}, reach {reach}");
+    }
 }
 
 #[test]

@@ -133,6 +133,11 @@ impl<R: Rules> World<R> {
     /// was halo and becomes core is exact already; every cell that is new to the area must be put before the next step.
     pub fn set_area(&mut self, area: Area) {
         self.area = area;
+        self.forget_outside();
+    }
+
+    /// Removes what lies outside of the area.
+    pub(super) fn forget_outside(&mut self) {
         for slot in (0..self.state.store.meta.len()).rev() {
             if self.area.role(self.state.store.meta[slot].id) == Role::Outside {
                 self.state.store.remove(&self.state.grid, slot);
@@ -147,8 +152,12 @@ impl<R: Rules> World<R> {
         Some(CellState { content: self.state.store.cells[slot].clone(), light: self.state.store.meta[slot].light })
     }
 
-    /// Sets the state of a cell to that of the whole world at the same tick; `None` for one that was never lit there.
+    /// Sets the state of a cell to that of the whole world at the same tick; `None` for one that was never lit there. A cell that the
+    /// area does not have is passed over.
     pub fn put(&mut self, cell: CellId, state: Option<&CellState<R>>) {
+        if !self.state.grid.contains(cell) || self.area.role(cell) == Role::Outside {
+            return;
+        }
         if let Some(slot) = self.slot(cell) {
             self.state.store.remove(&self.state.grid, slot);
         }

@@ -6,11 +6,11 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-use super::{State, World};
+use super::{Area, State, World};
 use crate::codec::{self, CodecError};
 use crate::entity::{Body, Entity};
 use crate::grid::{CellId, Grid};
-use crate::ids::{PlayerId, Tick};
+use crate::ids::{EntityId, PlayerId, Tick};
 use crate::rules::Rules;
 use crate::store::{Cell, List, Meta};
 
@@ -86,6 +86,10 @@ impl<R: Rules> World<R> {
         let thoughts = &mut self.thoughts;
         store.cells.drain(..).for_each(|cell| thoughts.recycle(cell));
         store.replace(grid, &snapshot.cells, &snapshot.meta, snapshot.total);
+        if self.area != Area::Whole {
+            // It may have been taken when the area was another.
+            self.forget_outside();
+        }
     }
 
     pub(super) fn retire_snapshot(&mut self, mut snapshot: Snapshot<R>) {
@@ -115,6 +119,12 @@ impl<R: Rules> Snapshot<R> {
         let written: Written<R::Facts, R::Body> = codec::read(bytes, Self::BYTES_MAX)?;
         if !written.cells.is_sorted_by(|a, b| a.id < b.id) {
             return Err(CodecError::Malformed("cells out of order"));
+        }
+        let mut ids: Vec<EntityId> =
+            written.cells.iter().flat_map(|cell| &cell.entities).map(|entity| entity.id).collect();
+        ids.sort();
+        if !ids.is_sorted_by(|a, b| a < b) {
+            return Err(CodecError::Malformed("an entity that is there twice"));
         }
         let (mut cells, mut meta, mut heroes) = (Vec::new(), Vec::new(), Vec::new());
         for cell in written.cells {

@@ -7,16 +7,17 @@
 
 use std::sync::Arc;
 
-use lockstone_sim::world::{Join, Request};
+use lockstone_sim::world::{Join, Request, Role};
 use lockstone_sim::{
-    Body, Cause, CellId, Dice, EntityId, Fate, Fx, Grid, GridConfig, Input, Mind, PlayerId, Rules, Simulation, Table,
-    Turn, Vec2, World,
+    Area, Body, Cause, CellId, Dice, EntityId, Fate, Fx, Grid, GridConfig, Input, Mind, PlayerId, Rules, Simulation,
+    Table, Turn, Vec2, World,
 };
 use serde::{Deserialize, Serialize};
 
 pub type StormWorld = World<Storm>;
 
 pub struct Storm {
+    cell_tiles: i32,
     reach: Fx,
     stride: Fx,
     tiles: i32,
@@ -64,10 +65,11 @@ impl Rules for Storm {
     type Scratch = ();
 
     fn generate(&self, cell: CellId, dice: &mut Dice, content: &mut Vec<(Vec2, Soul)>) {
-        let side = 4;
+        let side = self.cell_tiles;
         for _ in 0..dice.below(4) {
-            let along =
-                |n: u16, dice: &mut Dice| Fx::int(i32::from(n) * side) + Fx::from_bits(dice.below(4096 * 4) as i32);
+            let along = |n: u16, dice: &mut Dice| {
+                Fx::int(i32::from(n) * side) + Fx::from_bits(dice.below(4096 * side as u32) as i32)
+            };
             let pos = Vec2::new(along(cell.x, dice), along(cell.y, dice));
             let kinds =
                 [Kind::Chaser, Kind::Bomb, Kind::Nest, Kind::Mine { armed: false }, Kind::Ghost { asked: false }];
@@ -202,6 +204,9 @@ fn drift(me: &mut Soul, mind: &mut Mind<'_, Storm>, stride: Fx) {
 #[derive(Clone, Copy, Debug)]
 pub struct Weather {
     pub seed: u64,
+    /// Columns and rows of the world.
+    pub cells: u16,
+    pub cell_log2: u8,
     pub reach: Fx,
     pub stride: Fx,
     pub light: u8,
@@ -216,6 +221,8 @@ impl Weather {
         let mut dice = table().dice(seed ^ 0x57a7, lockstone_sim::Tick(0));
         Weather {
             seed,
+            cells: Self::CELLS,
+            cell_log2: 2,
             reach: Fx::from_bits(dice.range(2 * 4096..=5 * 4096)),
             stride: Fx::from_bits(dice.range(1024..=3 * 4096)),
             light: 2 + dice.below(5) as u8,
@@ -225,15 +232,17 @@ impl Weather {
 
     pub fn world(&self) -> StormWorld {
         let config = GridConfig {
-            width_cells: Self::CELLS,
-            height_cells: Self::CELLS,
-            cell_log2: 2,
+            width_cells: self.cells,
+            height_cells: self.cells,
+            cell_log2: self.cell_log2,
             reach: self.reach,
             stride: self.stride,
             light: self.light,
         };
         let grid = Grid::new(config).expect("the measures are sound");
-        let rules = Storm { reach: self.reach, stride: self.stride, tiles: i32::from(Self::CELLS) * 4 };
+        let cell_tiles = grid.cell_tiles();
+        let tiles = i32::from(self.cells) * cell_tiles;
+        let rules = Storm { cell_tiles, reach: self.reach, stride: self.stride, tiles };
         World::new(Arc::new(rules), grid, table(), self.seed)
     }
 }
@@ -267,7 +276,7 @@ impl Turns {
                 None => {}
                 Some(_) if self.dice.chance(1, 150) => inputs.push(Input::Leave(player)),
                 Some(_) if self.dice.chance(1, 8) => {
-                    let tiles = u32::from(Weather::CELLS) * 4;
+                    let tiles = u32::from(world.grid().config().width_cells) * world.grid().cell_tiles() as u32;
                     inputs.push(Input::Command(player, (self.dice.below(tiles) as u16, self.dice.below(tiles) as u16)));
                 }
                 Some(_) => {}
@@ -290,4 +299,16 @@ pub fn transfer(input: &Input<StormWorld>) -> Option<(EntityId, Vec2)> {
 /// The place where a join enters.
 pub fn entrance(join: &Join<()>) -> Vec2 {
     join.at
+}
+
+/// What a replica with this area is sent of a turn: its own area's inputs, and facts.
+pub fn relayed(turn: &Turn<StormWorld>, whole: &StormWorld, area: &Area) -> Turn<StormWorld> {
+    let cell_of = |pos| whole.grid().cell_of(pos);
+    let thinks = |player| whole.hero(player).is_some_and(|hero| area.role(cell_of(hero.pos)) >= Role::Fringe);
+    let wanted = |input: &&Input<StormWorld>| match input {
+        Input::Command(player, _) | Input::Leave(player) => thinks(*player),
+        Input::Join(_, join) => area.role(cell_of(entrance(join))) == Role::Core,
+        Input::Request(_) => true,
+    };
+    Turn { inputs: turn.inputs.iter().filter(wanted).cloned().collect() }
 }
