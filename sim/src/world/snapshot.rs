@@ -86,6 +86,7 @@ impl<R: Rules> World<R> {
         let thoughts = &mut self.thoughts;
         store.cells.drain(..).for_each(|cell| thoughts.recycle(cell));
         store.replace(grid, &snapshot.cells, &snapshot.meta, snapshot.total);
+        thoughts.trim(store.cells.len());
     }
 
     pub(super) fn retire_snapshot(&mut self, mut snapshot: Snapshot<R>) {
