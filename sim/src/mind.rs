@@ -208,6 +208,9 @@ pub(crate) enum Leaving {
     Moves,
 }
 
+/// Spare cells kept for each stored one: a rollback of eight ticks gives back so many, and takes them again.
+const SPARE_PER_CELL: usize = 8;
+
 /// What the actors of some cells decided in a tick: filled by [`Thinking::think`](crate::world::Thinking::think), given back to the step that asked.
 /// Its memory is used again.
 pub struct Thoughts<R: Rules> {
@@ -245,5 +248,10 @@ impl<R: Rules> Thoughts<R> {
             content.props = self.no_props.clone();
             self.spare.push(cell);
         }
+    }
+
+    /// Lets go of spare cells that a world of so many cells will not need again.
+    pub(crate) fn trim(&mut self, cells: usize) {
+        self.spare.truncate(cells * SPARE_PER_CELL);
     }
 }

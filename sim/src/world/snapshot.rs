@@ -86,6 +86,7 @@ impl<R: Rules> World<R> {
         let thoughts = &mut self.thoughts;
         store.cells.drain(..).for_each(|cell| thoughts.recycle(cell));
         store.replace(grid, &snapshot.cells, &snapshot.meta, snapshot.total);
+        thoughts.trim(store.cells.len());
         if self.area != Area::Whole {
             // It may have been taken when the area was another.
             self.forget_outside();

@@ -111,6 +111,7 @@ impl<R: Rules> World<R> {
         self.requests.extend(all.requests.drain(..).map(|(_, request)| request));
         self.thoughts = thoughts.pop().unwrap_or_default();
         self.thoughts.decisions = all;
+        self.thoughts.trim(self.state.store.cells.len());
     }
 
     /// The slots in which something thinks.
