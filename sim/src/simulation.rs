@@ -81,7 +81,8 @@ pub enum Input<S: Simulation> {
     Request(S::Request),
 }
 
-/// All that enters a simulation at one tick, in the order in which it is applied.
+/// All that enters a simulation at one tick, in the order in which it is applied. A [`World`](crate::world::World) gives commands to
+/// the heroes that are there already, and lets everything else take effect after all have thought.
 pub struct Turn<S: Simulation> {
     /// The inputs.
     pub inputs: Vec<Input<S>>,

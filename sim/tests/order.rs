@@ -3,19 +3,22 @@
 mod storm;
 
 use lockstone_sim::mind::Thoughts;
-use lockstone_sim::world::Thinking;
+use lockstone_sim::world::{Request, Thinking};
 use lockstone_sim::{Checksum, Simulation, Tick};
 use storm::{Storm, Turns, Weather, table};
 
 type ThinkAll = fn(&Thinking<'_, Storm>, Tick) -> Vec<Thoughts<Storm>>;
 
-fn checksums(weather: &Weather, think: ThinkAll) -> Vec<Checksum> {
+/// The checksum and the requests after each tick.
+type Outcome = (Checksum, Vec<Request<u64>>);
+
+fn outcomes(weather: &Weather, think: ThinkAll) -> Vec<Outcome> {
     let (mut world, mut turns) = (weather.world(), Turns::of(weather));
     let tick = |_| {
         let turn = turns.next(&world);
         let now = world.tick();
         world.step_with(&turn, |thinking| think(thinking, now));
-        world.checksum()
+        (world.checksum(), world.requests().to_vec())
     };
     (0..250).map(tick).collect()
 }
@@ -32,6 +35,12 @@ fn shuffled(thinking: &Thinking<'_, Storm>, now: Tick) -> Vec<Thoughts<Storm>> {
     let mut order: Vec<usize> = (0..thinking.len()).collect();
     table().dice(77, now).shuffle(&mut order);
     one_batch(thinking, order)
+}
+
+fn in_a_batch_for_each_cell(thinking: &Thinking<'_, Storm>, now: Tick) -> Vec<Thoughts<Storm>> {
+    let mut order: Vec<usize> = (0..thinking.len()).collect();
+    table().dice(78, now).shuffle(&mut order);
+    order.into_iter().flat_map(|n| one_batch(thinking, [n])).collect()
 }
 
 fn on_four_threads(thinking: &Thinking<'_, Storm>, _: Tick) -> Vec<Thoughts<Storm>> {
@@ -52,10 +61,11 @@ fn one_batch(thinking: &Thinking<'_, Storm>, order: impl IntoIterator<Item = usi
 fn cells_think_in_any_order_and_on_any_thread() {
     for seed in 100..112 {
         let weather = Weather::of(seed);
-        let expected = checksums(&weather, forwards);
-        assert_eq!(checksums(&weather, backwards), expected, "backwards, seed {seed}");
-        assert_eq!(checksums(&weather, shuffled), expected, "shuffled, seed {seed}");
-        assert_eq!(checksums(&weather, on_four_threads), expected, "on four threads, seed {seed}");
+        let expected = outcomes(&weather, forwards);
+        assert_eq!(outcomes(&weather, backwards), expected, "backwards, seed {seed}");
+        assert_eq!(outcomes(&weather, shuffled), expected, "shuffled, seed {seed}");
+        assert_eq!(outcomes(&weather, in_a_batch_for_each_cell), expected, "in many batches, seed {seed}");
+        assert_eq!(outcomes(&weather, on_four_threads), expected, "on four threads, seed {seed}");
     }
 }
 
@@ -63,12 +73,12 @@ fn cells_think_in_any_order_and_on_any_thread() {
 fn a_step_equals_a_step_with_the_thinking_done_outside() {
     let weather = Weather::of(7);
     let (mut world, mut turns) = (weather.world(), Turns::of(&weather));
-    let stepped: Vec<Checksum> = (0..250)
+    let stepped: Vec<Outcome> = (0..250)
         .map(|_| {
             let turn = turns.next(&world);
             world.step(&turn);
-            world.checksum()
+            (world.checksum(), world.requests().to_vec())
         })
         .collect();
-    assert_eq!(stepped, checksums(&weather, forwards));
+    assert_eq!(stepped, outcomes(&weather, forwards));
 }

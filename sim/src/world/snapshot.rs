@@ -1,6 +1,9 @@
 //! Snapshots: the state of a world, shared cell by cell with the world it was taken from.
 //!
 //! Taking one costs a pointer and a record a stored cell; a cell is copied when it is next written to.
+//!
+//! The area is no part of it: a partial world keeps the one that it has. Its snapshot can be serialised and read once the halo of the
+//! tick has been [`put`](World::put); before, what moved into the core still stands in the halo as well.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;

@@ -37,13 +37,21 @@ pub enum Kind {
     Chaser,
     Bomb,
     Nest,
-    Mine { armed: bool },
-    Ghost { asked: bool },
+    Mine {
+        armed: bool,
+    },
+    Ghost {
+        asked: bool,
+    },
+    /// Turns from actor to prop by itself, and back and forth when it is armed, on the way to another cell too.
+    Mimic {
+        still: bool,
+    },
 }
 
 impl Body for Soul {
     fn is_actor(&self) -> bool {
-        !matches!(self.kind, Kind::Mine { armed: false })
+        !matches!(self.kind, Kind::Mine { armed: false } | Kind::Mimic { still: true })
     }
 }
 
@@ -71,9 +79,15 @@ impl Rules for Storm {
                 Fx::int(i32::from(n) * side) + Fx::from_bits(dice.below(4096 * side as u32) as i32)
             };
             let pos = Vec2::new(along(cell.x, dice), along(cell.y, dice));
-            let kinds =
-                [Kind::Chaser, Kind::Bomb, Kind::Nest, Kind::Mine { armed: false }, Kind::Ghost { asked: false }];
-            let kind = kinds[dice.weighted(&[8, 2, 1, 6, 1]).expect("the weights are not all 0")];
+            let kinds = [
+                Kind::Chaser,
+                Kind::Bomb,
+                Kind::Nest,
+                Kind::Mine { armed: false },
+                Kind::Ghost { asked: false },
+                Kind::Mimic { still: false },
+            ];
+            let kind = kinds[dice.weighted(&[8, 2, 1, 6, 1, 5]).expect("the weights are not all 0")];
             content.push((pos, Soul { kind, energy: 20 + dice.below(60), heading: pos, memory: 0 }));
         }
     }
@@ -109,6 +123,10 @@ impl Rules for Storm {
             Kind::Nest => {}
             Kind::Mine { .. } => self.blow(mind),
             Kind::Ghost { asked } => self.haunt(me, asked, mind),
+            Kind::Mimic { .. } => {
+                drift(me, mind, self.stride);
+                me.kind = Kind::Mimic { still: mind.dice().chance(1, 6) };
+            }
         }
     }
 
@@ -117,11 +135,11 @@ impl Rules for Storm {
             Effect::Drain(by) => target.energy = target.energy.saturating_sub(*by + cause.dice.below(3)),
             Effect::Feed(by) => target.energy = (target.energy + by).min(250),
             Effect::Mark(mark) => target.memory = target.memory.wrapping_mul(31).wrapping_add(*mark),
-            Effect::Arm => {
-                if let Kind::Mine { armed } = &mut target.kind {
-                    *armed = true;
-                }
-            }
+            Effect::Arm => match &mut target.kind {
+                Kind::Mine { armed } => *armed = true,
+                Kind::Mimic { still } => *still = !*still,
+                _ => {}
+            },
         }
         let doomed = target.energy == 0 && target.kind != Kind::Hero && cause.dice.chance(1, 2);
         if doomed { Fate::Gone } else { Fate::Stay }
@@ -169,6 +187,7 @@ impl Storm {
     fn blow(&self, mind: &mut Mind<'_, Self>) {
         for seen in mind.actors(self.reach).chain(mind.props(self.reach)) {
             mind.affect(seen, Effect::Drain(15));
+            mind.affect(seen, Effect::Arm);
         }
         mind.vanish();
     }
