@@ -17,6 +17,9 @@ use crate::ids::{EntityId, PlayerId, Tick};
 use crate::rules::Rules;
 use crate::store::{Cell, List, Meta};
 
+/// How many retired snapshots' memory is kept: as many as a deep rollback gives back at once.
+const RETIRED_MAX: usize = 16;
+
 /// The state of a world at one tick.
 pub struct Snapshot<R: Rules> {
     tick: Tick,
@@ -100,7 +103,9 @@ impl<R: Rules> World<R> {
         snapshot.cells.drain(..).for_each(|cell| self.thoughts.recycle(cell));
         snapshot.meta.clear();
         snapshot.heroes.clear();
-        self.retired.push(snapshot);
+        if self.retired.len() < RETIRED_MAX {
+            self.retired.push(snapshot);
+        }
     }
 }
 
