@@ -101,6 +101,7 @@ pub mod entity;
 pub mod mind;
 mod near;
 pub mod rules;
+mod thoughts;
 pub mod world;
 
 pub mod grid;

@@ -2,8 +2,7 @@
 
 mod storm;
 
-use lockstone_sim::mind::Thoughts;
-use lockstone_sim::world::{Request, Thinking};
+use lockstone_sim::world::{Request, Thinking, Thoughts};
 use lockstone_sim::{Checksum, Simulation, Tick};
 use storm::{Storm, Turns, Weather, table};
 

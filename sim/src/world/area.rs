@@ -22,13 +22,16 @@ use crate::store::{Cell, List, Meta};
 pub enum Area {
     /// All of them.
     Whole,
-    /// A core, and the halo that it needs.
-    Part {
-        /// Where the cells below lie; all outside are of no concern.
-        bounds: CellRect,
-        /// What each cell of the bounds is, row by row.
-        roles: Vec<Role>,
-    },
+    /// A core, and the halo that it needs: made by [`Area::around`].
+    Part(Part),
+}
+
+/// A part of the world: what each cell of a rectangle is; all outside are of no concern.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    bounds: CellRect,
+    /// Row by row.
+    roles: Vec<Role>,
 }
 
 /// What a cell is to a replica.
@@ -62,14 +65,14 @@ impl Area {
                 roles[place] = roles[place].max(role);
             }
         }
-        Area::Part { bounds, roles }
+        Area::Part(Part { bounds, roles })
     }
 
     /// What a cell is.
     pub fn role(&self, cell: CellId) -> Role {
         match self {
             Area::Whole => Role::Core,
-            Area::Part { bounds, roles } => bounds.place(cell).map_or(Role::Outside, |place| roles[place]),
+            Area::Part(Part { bounds, roles }) => bounds.place(cell).map_or(Role::Outside, |place| roles[place]),
         }
     }
 
@@ -94,7 +97,7 @@ impl Area {
     fn cells(&self, wanted: fn(Role) -> bool) -> impl Iterator<Item = CellId> {
         let (bounds, roles): (_, &[Role]) = match self {
             Area::Whole => (CellRect::EMPTY, &[]),
-            Area::Part { bounds, roles } => (*bounds, roles),
+            Area::Part(Part { bounds, roles }) => (*bounds, roles),
         };
         bounds.iter().zip(roles).filter(move |&(_, &role)| wanted(role)).map(|(cell, _)| cell)
     }

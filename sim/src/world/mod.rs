@@ -13,9 +13,11 @@ mod light;
 mod snapshot;
 mod step;
 
-pub use area::{Area, CellState, Role};
+pub use area::{Area, CellState, Part, Role};
 pub use snapshot::Snapshot;
 pub use step::Thinking;
+
+pub use crate::thoughts::Thoughts;
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -26,7 +28,6 @@ use crate::dice::{Dice, mix64};
 use crate::entity::Entity;
 use crate::grid::{CellId, Grid};
 use crate::ids::{Checksum, EntityId, PlayerId, Tick};
-use crate::mind::Thoughts;
 use crate::near::Spots;
 use crate::rules::Rules;
 use crate::simulation::{Simulation, Turn};

@@ -11,11 +11,12 @@ use crate::dice::mix64;
 use crate::entity::Entity;
 use crate::grid::CellId;
 use crate::ids::{EntityId, PlayerId};
-use crate::mind::{Aimed, Decisions, Leaving, Mind, Thoughts};
+use crate::mind::Mind;
 use crate::near::{Place, Spots};
 use crate::rules::{Cause, Fate, Rules};
 use crate::simulation::{Input, Turn};
 use crate::store::{List, Meta};
+use crate::thoughts::{Aimed, Decisions, Leaving, Thoughts};
 use crate::vec2::Vec2;
 
 /// The read-only part of a tick: every actor of a lit cell thinks.
