@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use lockstone_sim::codec::Fixed;
 use lockstone_sim::grid::GridError;
 use lockstone_sim::world::Request;
 use lockstone_sim::{
@@ -373,29 +372,4 @@ fn a_reach_wider_than_the_world_makes_all_of_it_halo() {
         let area = Area::around(&grid, &[CellId::new(3, 4)]);
         assert_eq!(area.halo().count(), 16 * 16 - 1, "cells of 2^{cell_log2}, reach {reach}");
     }
-}
-
-#[test]
-fn checksums_are_taken_of_the_bytes_that_bincode_writes() {
-    #[derive(Serialize)]
-    enum Shape {
-        Unit,
-        New(u8),
-        Pair(i16, bool),
-        Named { text: String, bytes: Option<Vec<u64>> },
-    }
-    let named = Shape::Named { text: "eight".into(), bytes: Some(vec![1, u64::MAX]) };
-    let value = (Shape::Unit, Shape::New(3), Shape::Pair(-2, true), named, 'ß', [1_u32; 3], None::<u8>, -1_i128);
-    let mut ours = Fixed::default();
-    ours.push(&value);
-    let theirs = bincode::serde::encode_to_vec(&value, bincode::config::standard().with_fixed_int_encoding());
-    assert_eq!(ours.bytes(), theirs.expect("plain data encodes"));
-}
-
-#[test]
-#[should_panic(expected = "the state holds integers")]
-fn a_float_in_the_state_is_refused() {
-    #[allow(clippy::disallowed_types, reason = "named to be refused")]
-    let float: f32 = 1.0;
-    Fixed::default().push(&float);
 }
