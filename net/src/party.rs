@@ -119,13 +119,16 @@ impl<S: Simulation> Party<S> {
         }
         match event {
             LinkEvent::Entered(me) => self.entered(me, now),
-            LinkEvent::Connected(peer) => match &mut self.role {
-                Role::Outside { connected, .. } => {
-                    connected.insert(peer);
+            LinkEvent::Connected(peer) => {
+                self.rates.insert(peer, Rate::default());
+                match &mut self.role {
+                    Role::Outside { connected, .. } => {
+                        connected.insert(peer);
+                    }
+                    Role::Lead(_) => {}
+                    Role::Follow(follow) => follow.connected(peer, &mut self.out),
                 }
-                Role::Lead(_) => {}
-                Role::Follow(follow) => follow.connected(peer, &mut self.out),
-            },
+            }
             LinkEvent::Disconnected(peer) => {
                 match &mut self.role {
                     Role::Outside { connected, .. } => {
@@ -160,8 +163,10 @@ impl<S: Simulation> Party<S> {
     }
 
     fn packet(&mut self, from: PeerId, bytes: &[u8], now: Duration) {
+        // A packet that comes after its sender is gone must leave no trace.
+        let Some(rate) = self.rates.get_mut(&from) else { return self.out.dropped(DropReason::UnknownPeer) };
         self.out.received(from, bytes.len());
-        if !self.rates.entry(from).or_default().admits(now) {
+        if !rate.admits(now) {
             return self.out.dropped(DropReason::OverRate);
         }
         match wire::decode(bytes) {

@@ -380,3 +380,17 @@ fn a_false_snapshot_ends_the_joiner_with_a_reason() {
     driver.run_until(until);
     assert_eq!(ended(&driver.seats[0].party), Some(EndReason::SequencerLost { silent: true }));
 }
+
+#[test]
+fn a_packet_that_comes_after_its_sender_is_gone_leaves_no_trace() {
+    let (mut founder, peer) = (party(Settings::default(), "founder"), PeerId(1 << 64));
+    founder.handle(LinkEvent::Entered(PeerId(7)), ms(0));
+    founder.handle(LinkEvent::Connected(peer), ms(1));
+    founder.handle(LinkEvent::Disconnected(peer), ms(2));
+    let before = founder.stats().traffic;
+    let packet = LinkEvent::Packet { from: peer, channel: Channel::Reliable, bytes: packets().remove(0) };
+    founder.handle(packet, ms(3));
+    assert_eq!(founder.stats().drops.of(DropReason::UnknownPeer), 1);
+    assert_eq!(founder.stats().traffic, before);
+    assert!(founder.poll_transmit().is_none(), "nobody is answered");
+}
