@@ -5,8 +5,8 @@
 use std::time::Duration;
 
 use lockstone::net::memory::{Driver, MemoryNetwork, Weather};
-use lockstone::net::party::Phase;
-use lockstone::net::{Identity, Party, PartyConfig};
+use lockstone::net::session::Phase;
+use lockstone::net::{Identity, Party, PartyConfig, Session};
 use lockstone::sim::codec::{self, CodecError};
 use lockstone::sim::{Checksum, Input, PlayerId, Simulation, Tick, Turn, mix64};
 
@@ -81,14 +81,14 @@ fn main() {
     }
     for second in 1..=10u32 {
         driver.run_until(Duration::from_secs(second.into()));
-        for seat in driver.seats.iter_mut().filter(|seat| seat.party.phase() == Phase::Playing) {
-            seat.party.command(second * 7).expect("few commands wait");
+        for seat in driver.seats.iter_mut().filter(|seat| seat.session.phase() == Phase::Playing) {
+            seat.session.command(second * 7).expect("few commands wait");
         }
     }
     driver.run_until(Duration::from_secs(12));
     for seat in &driver.seats {
-        let stats = seat.party.stats();
-        let lamps = seat.party.simulation().map(|sim| sim.lamps.clone()).unwrap_or_default();
+        let stats = seat.session.stats();
+        let lamps = seat.session.simulation().map(|sim| sim.lamps.clone()).unwrap_or_default();
         println!(
             "tick {}: {lamps:?}, {} commands sent, {} bytes out, {} checksums compared, {} differed",
             stats.tick, stats.commands_sent, stats.traffic.bytes_out, stats.checksums_compared, stats.desyncs

@@ -1,8 +1,8 @@
-//! The engine shell: drives a party over a link in real time, records it, lets people or bots play, and shows it.
+//! The engine shell: drives a session over a link in real time, records it, lets people or bots play, and shows it.
 //!
 //! ```text
-//! link ─► Party::handle ─► Party::advance ─► link
-//!                               └─► events ─► Recorder, news        actions, bots ─► Party::command
+//! link ─► Session::handle ─► Session::advance ─► link
+//!                               └─► events ─► Recorder, news        actions, bots ─► Session::command
 //!                               └─► simulation ─► scene ─► view
 //! ```
 //!
@@ -21,8 +21,8 @@ pub use watch::{Screen, Watch};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use lockstone_net::party::{EndReason, Event, Phase};
-use lockstone_net::{Link, Party};
+use lockstone_net::session::{EndReason, Event, Phase};
+use lockstone_net::{Link, Session};
 use lockstone_sim::{Fx, PlayerId, Simulation, Tick, Vec2};
 
 use crate::game::{Bot, Game};
@@ -42,7 +42,7 @@ const PROGRESS_TICKS: u32 = 10;
 /// How far a walking key leads, in tiles.
 const WALK_TILES: f32 = 2.5;
 
-/// How a session is played, beside the party itself.
+/// How a session is played, beside the session itself.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Whether a bot plays the hero.
@@ -60,8 +60,8 @@ pub struct Options {
 }
 
 /// A session as it is played by one process.
-pub struct Shell<G: Game, L: Link> {
-    party: Party<G::Sim>,
+pub struct Shell<G: Game, L: Link, T: Session<Sim = G::Sim>> {
+    session: T,
     link: L,
     recorder: Recorder<G::Sim>,
     watch: Watch,
@@ -76,11 +76,11 @@ pub struct Shell<G: Game, L: Link> {
     last_picture: Option<Result<Vec<u8>, String>>,
 }
 
-impl<G: Game, L: Link> Shell<G, L> {
+impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
     /// A session that has not begun.
-    pub fn new(party: Party<G::Sim>, link: L, recorder: Recorder<G::Sim>, watch: Watch, options: Options) -> Self {
+    pub fn new(session: T, link: L, recorder: Recorder<G::Sim>, watch: Watch, options: Options) -> Self {
         Shell {
-            party,
+            session,
             link,
             recorder,
             watch,
@@ -111,10 +111,10 @@ impl<G: Game, L: Link> Shell<G, L> {
             }
             if leaving.is_some_and(|since| self.may_leave(since, now)) {
                 self.last_picture = self.options.picture.then(|| self.picture());
-                self.party.leave(now);
+                self.session.leave(now);
                 break;
             }
-            let due = self.party.wake_at().min(picture_at).saturating_sub(self.started.elapsed());
+            let due = self.session.wake_at().min(picture_at).saturating_sub(self.started.elapsed());
             std::thread::sleep(due.min(LINK_PERIOD));
         }
         self.say_goodbye();
@@ -125,25 +125,30 @@ impl<G: Game, L: Link> Shell<G, L> {
     fn pump(&mut self) -> Duration {
         let now = self.started.elapsed();
         while let Some(event) = self.link.poll() {
-            self.party.handle(event, now);
+            self.session.handle(event, now);
         }
-        self.party.advance(now);
-        while let Some(packet) = self.party.poll_transmit() {
+        self.session.advance(now);
+        while let Some(packet) = self.session.poll_transmit() {
             self.link.send(packet.to, packet.channel, packet.bytes);
         }
-        while let Some(event) = self.party.poll_event() {
+        while let Some(event) = self.session.poll_event() {
             self.take(event, now);
         }
-        if let Some(sim) = self.party.simulation() {
-            self.recorder.reached(sim.tick());
+        if let Some(settled) = self.settled() {
+            self.recorder.reached(settled);
             if let Some(progress) = self.options.progress
-                && sim.tick().since(self.told) >= PROGRESS_TICKS
+                && settled.since(self.told) >= PROGRESS_TICKS
             {
-                self.told = sim.tick();
-                progress(sim.tick());
+                self.told = settled;
+                progress(settled);
             }
         }
         now
+    }
+
+    /// The first tick that is not final, once there is a world.
+    fn settled(&self) -> Option<Tick> {
+        self.session.simulation().map(|_| self.session.stats().settled)
     }
 
     fn take(&mut self, event: Event<G::Sim>, now: Duration) {
@@ -179,16 +184,17 @@ impl<G: Game, L: Link> Shell<G, L> {
     }
 
     fn let_bot_play(&mut self) {
-        let (Some(bot), Some(sim), Some(player)) = (&mut self.bot, self.party.simulation(), self.party.stats().player)
+        let (Some(bot), Some(sim), Some(player)) =
+            (&mut self.bot, self.session.simulation(), self.session.stats().player)
         else {
             return;
         };
-        if sim.tick() == self.bot_saw || self.party.phase() != Phase::Playing {
+        if sim.tick() == self.bot_saw || self.session.phase() != Phase::Playing {
             return;
         }
         self.bot_saw = sim.tick();
         if let Some(command) = bot.decide(sim, player)
-            && let Err(error) = self.party.command(command)
+            && let Err(error) = self.session.command(command)
         {
             log::debug!("the bot's command was not taken: {error}");
         }
@@ -196,9 +202,9 @@ impl<G: Game, L: Link> Shell<G, L> {
 
     /// Shows the world, and does what the person wants. Returns whether they want to leave.
     fn show(&mut self, now: Duration) -> bool {
-        let stats = self.party.stats();
-        let scene = |player| self.party.simulation().map(|sim| G::scene(sim, player));
-        self.watch.show(&stats, &self.party.phase(), stats.player, now, scene);
+        let stats = self.session.stats();
+        let scene = |player| self.session.simulation().map(|sim| G::scene(sim, player));
+        self.watch.show(&stats, &self.session.phase(), stats.player, now, scene);
         let actions = self.watch.actions();
         actions.into_iter().any(|action| match stats.player {
             _ if action == Action::Quit => true,
@@ -211,7 +217,7 @@ impl<G: Game, L: Link> Shell<G, L> {
     }
 
     fn act(&mut self, player: PlayerId, action: Action) {
-        let Some(sim) = self.party.simulation() else { return };
+        let Some(sim) = self.session.simulation() else { return };
         let command = match action {
             Action::Quit => return,
             Action::Click(at, pointer) => G::click(sim, player, place(at), pointer),
@@ -229,7 +235,7 @@ impl<G: Game, L: Link> Shell<G, L> {
             },
         };
         if let Some(command) = command
-            && let Err(error) = self.party.command(command)
+            && let Err(error) = self.session.command(command)
         {
             self.watch.tell(format!("Not done: {error}."));
         }
@@ -237,13 +243,13 @@ impl<G: Game, L: Link> Shell<G, L> {
 
     fn is_due(&self, now: Duration) -> bool {
         let time = self.options.time.zip(self.report.began()).is_some_and(|(time, began)| now >= began + time);
-        let until = self.options.until.zip(self.party.simulation()).is_some_and(|(until, sim)| sim.tick() >= until);
+        let until = self.options.until.zip(self.settled()).is_some_and(|(until, settled)| settled >= until);
         time || until
     }
 
     /// A founder that has played its ticks lets the others play theirs: its leaving ends the session for all.
     fn may_leave(&self, since: Duration, now: Duration) -> bool {
-        let stats = self.party.stats();
+        let stats = self.session.stats();
         let founder = stats.players.iter().any(|player| player.own && player.sequencer);
         let alone = stats.players.len() <= 1;
         self.options.until.is_none() || !founder || alone || now >= since + PATIENCE
@@ -259,9 +265,9 @@ impl<G: Game, L: Link> Shell<G, L> {
 
     fn finish(&mut self) -> (EndReason, Report) {
         let reason = self.ended.clone().unwrap_or(EndReason::Left);
-        let (stats, tick) = (self.party.stats(), self.party.simulation().map_or(Tick(0), Simulation::tick));
+        let stats = self.session.stats();
         let name = self.watch.name().to_owned();
-        self.report.finish(name, &stats, tick, self.started.elapsed().saturating_sub(FAREWELL), &reason);
+        self.report.finish(name, &stats, self.started.elapsed().saturating_sub(FAREWELL), &reason);
         self.report.recording = self.recorder.saved().map(|path| path.display().to_string());
         (reason, std::mem::take(&mut self.report))
     }
@@ -275,7 +281,8 @@ impl<G: Game, L: Link> Shell<G, L> {
     }
 
     fn picture(&self) -> Result<Vec<u8>, String> {
-        let scene = self.party.simulation().zip(self.party.stats().player).map(|(sim, player)| G::scene(sim, player));
+        let scene =
+            self.session.simulation().zip(self.session.stats().player).map(|(sim, player)| G::scene(sim, player));
         self.watch.picture(scene.as_ref())
     }
 }

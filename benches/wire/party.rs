@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
+use lockstone_net::Identity;
+use lockstone_net::Session;
 use lockstone_net::memory::{Driver, MemoryNetwork, Weather};
-use lockstone_net::party::{Identity, Party, PartyConfig, Settings};
+use lockstone_net::party::{Party, PartyConfig, PartySettings};
 use lockstone_sim::codec::{self, CodecError};
 use lockstone_sim::{Checksum, Input, PlayerId, Simulation, Tick, Turn, mix64};
 
@@ -71,7 +73,7 @@ pub fn run() -> Sent {
     let mut driver = Driver::new(MemoryNetwork::new(1, weather));
     for n in 0..PEERS {
         let identity = Identity { rules: 1, table: 1, config: 1 };
-        let config = PartyConfig::new(Settings::default()).expect("the defaults are sound");
+        let config = PartyConfig::new(PartySettings::default()).expect("the defaults are sound");
         let party = Party::new(config, identity, &format!("peer {n}"), (), |_seed| Tally::default());
         driver.enter(party.expect("the name is short"));
         let until = driver.now() + Duration::from_secs(1);
@@ -80,8 +82,8 @@ pub fn run() -> Sent {
     let until = driver.now() + Duration::from_secs(3);
     driver.run_until(until);
     let (start, before) = (driver.now(), driver.network.carried_in_all());
-    let played = |driver: &Driver<Tally>| {
-        let tallies = driver.seats.iter().map(|seat| seat.party.simulation().expect("it plays").played as usize);
+    let played = |driver: &Driver<Party<Tally>>| {
+        let tallies = driver.seats.iter().map(|seat| seat.session.simulation().expect("it plays").played as usize);
         tallies.min().expect("there are peers")
     };
     let played_before = played(&driver);
@@ -89,7 +91,7 @@ pub fn run() -> Sent {
         driver.run_until(start + Duration::from_secs(1) * tick as u32 / TICKS_PER_S as u32);
         for peer in 0..PEERS {
             if let Some(command) = command(peer, tick) {
-                driver.seats[peer].party.command(command).expect("it plays");
+                driver.seats[peer].session.command(command).expect("it plays");
             }
         }
     }

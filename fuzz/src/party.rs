@@ -5,7 +5,7 @@
 
 use lockstone_net::link::{Channel, Link, LinkEvent, PeerId};
 use lockstone_net::memory::Driver;
-use lockstone_net::party::Settings;
+use lockstone_net::party::{Party, PartySettings};
 use lockstone_net::wire;
 
 use crate::mixer::{self, Mixer, Played, assert_same, ms, playing};
@@ -24,14 +24,14 @@ const FACTOR: usize = 256;
 
 /// Lets a session hear packets. Each has a byte before it: three bits of route, one of channel, four of the time until the next.
 pub fn check(bytes: &[u8]) -> bool {
-    let mut driver = mixer::session(4, &Settings::default(), ms(20));
+    let mut driver = mixer::session(4, &PartySettings::default(), ms(20));
     let mut stranger = driver.network.enter();
     run(&mut driver, 40);
     memory::within(HELD_BYTES_MAX + FACTOR * bytes.len(), || {
         for (n, slice) in slices::all(bytes).take(PACKETS_MAX).enumerate() {
             let Some((&how, packet)) = slice.split_first() else { continue };
             hear(&mut driver, stranger.peer(), how, packet);
-            let _ = driver.seats[n % 2].party.command(n as u64);
+            let _ = driver.seats[n % 2].session.command(n as u64);
             run(&mut driver, u64::from(how >> 4) * 10);
             while stranger.poll().is_some() {}
         }
@@ -41,12 +41,12 @@ pub fn check(bytes: &[u8]) -> bool {
     slices::all(bytes).filter_map(<[u8]>::split_first).any(|(_, packet)| wire::decode(packet).is_ok())
 }
 
-fn run(driver: &mut Driver<Mixer>, for_ms: u64) {
+fn run(driver: &mut Driver<Party<Mixer>>, for_ms: u64) {
     let until = driver.now() + ms(for_ms);
     driver.run_until(until);
 }
 
-fn hear(driver: &mut Driver<Mixer>, stranger: PeerId, how: u8, packet: &[u8]) {
+fn hear(driver: &mut Driver<Party<Mixer>>, stranger: PeerId, how: u8, packet: &[u8]) {
     let (from, to) = match how & 7 {
         0 | 1 => (driver.peer(LIAR), FOUNDER),
         2 => (stranger, FOUNDER),
@@ -57,20 +57,20 @@ fn hear(driver: &mut Driver<Mixer>, stranger: PeerId, how: u8, packet: &[u8]) {
     };
     let channel = if how & 8 == 0 { Channel::Unreliable } else { Channel::Reliable };
     let now = driver.now();
-    driver.seats[to].party.handle(LinkEvent::Packet { from, channel, bytes: packet.to_vec() }, now);
+    driver.seats[to].session.handle(LinkEvent::Packet { from, channel, bytes: packet.to_vec() }, now);
 }
 
 /// The honest ones play on and have played the same.
-fn agree(driver: &Driver<Mixer>) {
+fn agree(driver: &Driver<Party<Mixer>>) {
     let [founder, honest] = [FOUNDER, HONEST].map(|seat| {
-        let party = &driver.seats[seat].party;
+        let party = &driver.seats[seat].session;
         assert!(playing(party), "seat {seat} does not play: {:?}", party.phase());
         assert!(!party.simulation().expect("it plays").nonsense, "seat {seat} played nonsense");
         Played::of(&driver.seats[seat].events)
     });
     assert!(assert_same(&founder, &honest, "honest peers") >= 4);
-    assert_eq!(driver.seats[HONEST].party.stats().desyncs, 0);
-    let behind = driver.seats[FOUNDER].party.stats().tick.since(driver.seats[HONEST].party.stats().tick);
+    assert_eq!(driver.seats[HONEST].session.stats().desyncs, 0);
+    let behind = driver.seats[FOUNDER].session.stats().tick.since(driver.seats[HONEST].session.stats().tick);
     assert!(behind <= 4, "the honest replica is {behind} ticks behind");
 }
 

@@ -4,7 +4,8 @@ use core::mem::discriminant;
 use core::time::Duration;
 
 use lockstone_net::link::{LinkEvent, PeerId};
-use lockstone_net::party::{Identity, Settings};
+use lockstone_net::Identity;
+use lockstone_net::party::PartySettings;
 use lockstone_net::wire::{self, Message};
 use lockstone_net::{Channel, Party};
 use lockstone_sim::Tick;
@@ -35,7 +36,7 @@ fn parties() -> Vec<Party<Mixer>> {
     let differences = [(IDENTITY, None), (IDENTITY, None), (IDENTITY, Some(Tick(30))), (other, None)];
     let party = |(n, (identity, fault))| {
         let build = move |seed| Mixer::new(seed, 24).with_fault(fault);
-        party_of(Settings::default(), identity, &format!("player {n}"), build)
+        party_of(PartySettings::default(), identity, &format!("player {n}"), build)
     };
     differences.into_iter().enumerate().map(party).collect()
 }

@@ -16,6 +16,7 @@ pub mod party;
 pub mod playout;
 pub mod replica;
 pub mod sequencer;
+pub mod session;
 pub mod stamps;
 pub mod transfer;
 pub mod wire;
@@ -26,4 +27,6 @@ pub mod matchbox;
 pub mod signaling;
 
 pub use link::{Channel, Link, LinkError, LinkEvent, PeerId};
-pub use party::{Event, Identity, Party, PartyConfig, Settings};
+pub use party::{Party, PartyConfig, PartySettings};
+pub use session::{Event, Session};
+pub use wire::Identity;

@@ -70,8 +70,8 @@ pub const CHUNK_BYTES: usize = 16 * 1_024;
 /// Pieces under way at once.
 pub const CHUNKS_IN_FLIGHT_MAX: usize = 16;
 
-/// Digests that can differ in a refusal.
-pub const DIFFERENCES_MAX: usize = 4;
+/// What can differ in a refusal.
+pub const DIFFERENCES_MAX: usize = 10;
 /// Packets that a peer may send in a second; half as many again at once. More are dropped and counted.
 pub const PACKETS_PER_S_MAX: u32 = 1_000;
 

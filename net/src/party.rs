@@ -1,30 +1,14 @@
-//! One peer's part in a session: sans-IO, for any [`Simulation`].
+//! One peer's part in a party: a session in which one peer orders the commands of all into turns.
 //!
-//! ```text
-//! loop {
-//!     while let Some(event) = link.poll()            { party.handle(event, now) }
-//!     party.advance(now)
-//!     while let Some(packet) = party.poll_transmit() { link.send(packet.to, packet.channel, packet.bytes) }
-//!     while let Some(event) = party.poll_event()     { record it, show it }
-//!     sleep until party.wake_at(), or until the link has something
-//! }
-//! ```
-//!
-//! The room's first peer founds the session and closes ticks; everyone else says hello and joins. What a party shows is always
-//! confirmed: nothing here predicts, and nothing here reads a clock.
+//! Its loop is that of every [`Session`]. The room's first peer founds the session and closes ticks; everyone else says hello and
+//! joins, at any time. What a party shows is always confirmed: nothing here predicts, and nothing here reads a clock.
 
-mod comparison;
 mod config;
-mod event;
 mod follow;
 mod lead;
-mod out;
 mod stage;
-mod stats;
 
-pub use config::{ConfigError, Identity, PartyConfig, Settings};
-pub use event::{CommandError, EndReason, Event, Phase, Transmit};
-pub use stats::{DropReason, Drops, Exchange, PlayerStats, Stats, SyncCheck, Traffic};
+pub use config::{PartyConfig, PartySettings};
 
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,27 +16,24 @@ use std::rc::Rc;
 
 use lockstone_sim::{Simulation, codec};
 
-use crate::limits::PACKETS_PER_S_MAX;
 use crate::link::{LinkEvent, PeerId};
+use crate::session::{
+    Build, CommandError, DropReason, EndReason, Event, Newcomer, Out, Phase, PlayerError, PlayerStats, Rate, Session,
+    Stats, Transmit,
+};
 use crate::wire::{
-    self, Bytes, CommandBytes, Difference, Digests, Epoch, Hello, Message, Name, PROTOCOL_VERSION, Refusal, Subject,
+    self, CommandBytes, Difference, Epoch, Hello, Identity, Message, Name, PROTOCOL_VERSION, Refusal, Subject, Terms,
     WireError,
 };
 use follow::Follow;
 use lead::Lead;
-use out::Out;
 use stage::Stage;
-
-/// Builds the world of a seed, as it is before tick 0.
-type Build<S> = dyn Fn(u64) -> S;
 
 /// A peer's part in a session.
 pub struct Party<S: Simulation> {
     config: PartyConfig,
-    digests: Digests,
-    name: Name,
-    hero: S::Hero,
-    hero_bytes: Bytes<{ crate::limits::HERO_BYTES_MAX }>,
+    terms: Terms,
+    newcomer: Newcomer<S>,
     build: Rc<Build<S>>,
     role: Role<S>,
     rates: BTreeMap<PeerId, Rate>,
@@ -72,35 +53,22 @@ enum Role<S: Simulation> {
     Follow(Box<Follow<S>>),
 }
 
-/// What this peer brings along is not fit for any session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PartyError {
-    /// The name.
-    #[error("a name must have 1 to {} bytes and no control characters", crate::limits::NAME_BYTES_MAX)]
-    Name,
-    /// The hero.
-    #[error("the hero's encoding has {0} bytes, where at most {max} are allowed", max = crate::limits::HERO_BYTES_MAX)]
-    Hero(usize),
-}
-
 impl<S: Simulation> Party<S> {
     /// A peer that will found or join the session of the room that its link enters. `build` makes the world of a seed.
     ///
     /// # Errors
-    /// [`PartyError`] if the name or the hero is too long for the wire.
+    /// [`PlayerError`] if the name or the hero is too long for the wire.
     pub fn new(
         config: PartyConfig,
         identity: Identity,
         name: &str,
         hero: S::Hero,
         build: impl Fn(u64) -> S + 'static,
-    ) -> Result<Self, PartyError> {
+    ) -> Result<Self, PlayerError> {
         Ok(Party {
-            digests: config.digests(identity),
+            terms: config.terms(identity),
             config,
-            name: Name::new(name).ok_or(PartyError::Name)?,
-            hero_bytes: codec::compact(&hero).try_into().map_err(|error: wire::TooMany| PartyError::Hero(error.len))?,
-            hero,
+            newcomer: Newcomer::new(name, hero)?,
             build: Rc::new(build),
             role: Role::Outside { since: None, connected: BTreeSet::new() },
             rates: BTreeMap::new(),
@@ -112,50 +80,16 @@ impl<S: Simulation> Party<S> {
     }
 
     /// Takes what the link has to tell.
-    pub fn handle(&mut self, event: LinkEvent, now: Duration) {
-        self.now = now;
-        if self.out.ended.is_some() {
-            return;
-        }
-        match event {
-            LinkEvent::Entered(me) => self.entered(me, now),
-            LinkEvent::Connected(peer) => {
-                self.rates.insert(peer, Rate::default());
-                match &mut self.role {
-                    Role::Outside { connected, .. } => {
-                        connected.insert(peer);
-                    }
-                    Role::Lead(_) => {}
-                    Role::Follow(follow) => follow.connected(peer, &mut self.out),
-                }
-            }
-            LinkEvent::Disconnected(peer) => {
-                match &mut self.role {
-                    Role::Outside { connected, .. } => {
-                        connected.remove(&peer);
-                    }
-                    Role::Lead(lead) => lead.disconnected(peer),
-                    Role::Follow(follow) => follow.disconnected(peer, &mut self.out),
-                }
-                self.rates.remove(&peer);
-                self.out.forget(peer);
-            }
-            LinkEvent::Packet { from, bytes, .. } => self.packet(from, &bytes, now),
-            LinkEvent::Closed(error) => self.out.end(EndReason::Link(error)),
-        }
-        self.tell_end();
-    }
-
     fn entered(&mut self, me: PeerId, now: Duration) {
         let Role::Outside { connected, .. } = &mut self.role else { return };
         let connected = core::mem::take(connected);
         self.role = if me.arrival() == 0 {
             let (config, simulation) = (self.config.clone(), (self.build)(self.config.settings().seed));
-            let (name, hero) = (self.name.clone(), self.hero.clone());
-            Role::Lead(Box::new(Lead::found(config, self.digests, name, hero, simulation, &mut self.out)))
+            let (name, hero) = (self.newcomer.name.clone(), self.newcomer.hero.clone());
+            Role::Lead(Box::new(Lead::found(config, self.terms, name, hero, simulation, &mut self.out)))
         } else {
-            let (digests, name, hero) = (self.digests, self.name.clone(), self.hero_bytes.clone());
-            let hello = Hello { protocol: PROTOCOL_VERSION, digests, name, hero };
+            let (terms, name, hero) = (self.terms, self.newcomer.name.clone(), self.newcomer.hero_bytes.clone());
+            let hello = Hello { protocol: PROTOCOL_VERSION, terms, name, hero };
             let mut follow = Follow::new(self.config.clone(), self.build.clone(), hello, now);
             connected.into_iter().for_each(|peer| follow.connected(peer, &mut self.out));
             Role::Follow(Box::new(follow))
@@ -206,7 +140,87 @@ impl<S: Simulation> Party<S> {
 
     /// Does what is due: call it when [`wake_at`](Party::wake_at) says so, and after `handle` and `command`.
     /// Plays at most [`TICKS_PER_ADVANCE_MAX`](crate::limits::TICKS_PER_ADVANCE_MAX) turns.
-    pub fn advance(&mut self, now: Duration) {
+    /// Gives a command of this peer's player. It travels with the next [`advance`](Party::advance).
+    ///
+    /// # Errors
+    /// [`CommandError`] if it cannot be taken now, or ever.
+    /// Leaves the session; as its sequencer, ends it for everyone. Packets that say so are still to be sent.
+    fn tell_end(&mut self) {
+        if let Some(reason) = self.out.ended.clone().filter(|_| !self.end_told) {
+            self.end_told = true;
+            let tick = self.stage().map_or_else(Default::default, Stage::tick);
+            self.out.events.push_back(Event::Ended { tick, reason });
+        }
+    }
+
+    /// The next packet to send.
+    /// The next thing that happened.
+    /// When [`advance`](Party::advance) must be called next, if nothing else happens before; never, once the session is over.
+    /// The world, once it is there: confirmed state, to look at. It stays after the session's end.
+    fn stage(&self) -> Option<&Stage<S>> {
+        match &self.role {
+            Role::Outside { .. } => None,
+            Role::Lead(lead) => Some(lead.stage()),
+            Role::Follow(follow) => follow.stage(),
+        }
+    }
+
+    /// How far this peer has come.
+    /// Figures.
+    fn players(&self) -> Vec<PlayerStats> {
+        let Some(stage) = self.stage() else { return Vec::new() };
+        let row = |(player, name): (&lockstone_sim::PlayerId, &Name)| {
+            let own = *player == stage.player;
+            let (sequencer, exchange) = match &self.role {
+                Role::Outside { .. } => (false, None),
+                Role::Lead(lead) => (own, lead.exchange(*player, &self.out)),
+                Role::Follow(follow) if follow.sequencer() == Some(*player) => (true, follow.exchange(&self.out)),
+                Role::Follow(_) => (false, None),
+            };
+            PlayerStats { player: *player, name: name.as_str().to_owned(), own, sequencer, exchange }
+        };
+        stage.roster.iter().map(row).collect()
+    }
+}
+
+impl<S: Simulation> Session for Party<S> {
+    type Sim = S;
+
+    fn handle(&mut self, event: LinkEvent, now: Duration) {
+        self.now = now;
+        if self.out.ended.is_some() {
+            return;
+        }
+        match event {
+            LinkEvent::Entered(me) => self.entered(me, now),
+            LinkEvent::Connected(peer) => {
+                self.rates.insert(peer, Rate::default());
+                match &mut self.role {
+                    Role::Outside { connected, .. } => {
+                        connected.insert(peer);
+                    }
+                    Role::Lead(_) => {}
+                    Role::Follow(follow) => follow.connected(peer, &mut self.out),
+                }
+            }
+            LinkEvent::Disconnected(peer) => {
+                match &mut self.role {
+                    Role::Outside { connected, .. } => {
+                        connected.remove(&peer);
+                    }
+                    Role::Lead(lead) => lead.disconnected(peer),
+                    Role::Follow(follow) => follow.disconnected(peer, &mut self.out),
+                }
+                self.rates.remove(&peer);
+                self.out.forget(peer);
+            }
+            LinkEvent::Packet { from, bytes, .. } => self.packet(from, &bytes, now),
+            LinkEvent::Closed(error) => self.out.end(EndReason::Link(error)),
+        }
+        self.tell_end();
+    }
+
+    fn advance(&mut self, now: Duration) {
         self.now = now;
         if self.out.ended.is_some() {
             return;
@@ -224,11 +238,7 @@ impl<S: Simulation> Party<S> {
         self.tell_end();
     }
 
-    /// Gives a command of this peer's player. It travels with the next [`advance`](Party::advance).
-    ///
-    /// # Errors
-    /// [`CommandError`] if it cannot be taken now, or ever.
-    pub fn command(&mut self, command: S::Command) -> Result<(), CommandError> {
+    fn command(&mut self, command: S::Command) -> Result<(), CommandError> {
         let bytes = codec::compact(&command);
         let bytes = CommandBytes::try_from(bytes).map_err(|error| CommandError::TooLong(error.len))?;
         match &mut self.role {
@@ -241,8 +251,7 @@ impl<S: Simulation> Party<S> {
         Ok(())
     }
 
-    /// Leaves the session; as its sequencer, ends it for everyone. Packets that say so are still to be sent.
-    pub fn leave(&mut self, now: Duration) {
+    fn leave(&mut self, now: Duration) {
         self.now = now;
         if self.out.ended.is_some() {
             return;
@@ -255,26 +264,15 @@ impl<S: Simulation> Party<S> {
         self.tell_end();
     }
 
-    fn tell_end(&mut self) {
-        if let Some(reason) = self.out.ended.clone().filter(|_| !self.end_told) {
-            self.end_told = true;
-            let tick = self.stage().map_or_else(Default::default, Stage::tick);
-            self.out.events.push_back(Event::Ended { tick, reason });
-        }
-    }
-
-    /// The next packet to send.
-    pub fn poll_transmit(&mut self) -> Option<Transmit> {
+    fn poll_transmit(&mut self) -> Option<Transmit> {
         self.out.transmits.pop_front()
     }
 
-    /// The next thing that happened.
-    pub fn poll_event(&mut self) -> Option<Event<S>> {
+    fn poll_event(&mut self) -> Option<Event<S>> {
         self.out.events.pop_front()
     }
 
-    /// When [`advance`](Party::advance) must be called next, if nothing else happens before; never, once the session is over.
-    pub fn wake_at(&self) -> Duration {
+    fn wake_at(&self) -> Duration {
         match &self.role {
             _ if self.out.ended.is_some() => Duration::MAX,
             Role::Outside { since, .. } => {
@@ -285,21 +283,11 @@ impl<S: Simulation> Party<S> {
         }
     }
 
-    /// The world, once it is there: confirmed state, to look at. It stays after the session's end.
-    pub fn simulation(&self) -> Option<&S> {
+    fn simulation(&self) -> Option<&S> {
         self.stage().map(|stage| &stage.simulation)
     }
 
-    fn stage(&self) -> Option<&Stage<S>> {
-        match &self.role {
-            Role::Outside { .. } => None,
-            Role::Lead(lead) => Some(lead.stage()),
-            Role::Follow(follow) => follow.stage(),
-        }
-    }
-
-    /// How far this peer has come.
-    pub fn phase(&self) -> Phase {
+    fn phase(&self) -> Phase {
         match (&self.out.ended, &self.role) {
             (Some(reason), _) => Phase::Ended(reason.clone()),
             (None, Role::Outside { .. }) => Phase::Connecting,
@@ -308,8 +296,7 @@ impl<S: Simulation> Party<S> {
         }
     }
 
-    /// Figures.
-    pub fn stats(&self) -> Stats {
+    fn stats(&self) -> Stats {
         let out = &self.out;
         let (player, (known, commands_pending)) = match &self.role {
             Role::Outside { .. } => (None, Default::default()),
@@ -319,6 +306,7 @@ impl<S: Simulation> Party<S> {
         Stats {
             player,
             tick: self.stage().map_or_else(Default::default, Stage::tick),
+            settled: self.stage().map_or_else(Default::default, Stage::tick),
             known,
             players: self.players(),
             commands_sent: self.commands_sent,
@@ -328,40 +316,5 @@ impl<S: Simulation> Party<S> {
             desyncs: out.desyncs,
             drops: out.drops.clone(),
         }
-    }
-
-    fn players(&self) -> Vec<PlayerStats> {
-        let Some(stage) = self.stage() else { return Vec::new() };
-        let row = |(player, name): (&lockstone_sim::PlayerId, &Name)| {
-            let own = *player == stage.player;
-            let (sequencer, exchange) = match &self.role {
-                Role::Outside { .. } => (false, None),
-                Role::Lead(lead) => (own, lead.exchange(*player, &self.out)),
-                Role::Follow(follow) if follow.sequencer() == Some(*player) => (true, follow.exchange(&self.out)),
-                Role::Follow(_) => (false, None),
-            };
-            PlayerStats { player: *player, name: name.as_str().to_owned(), own, sequencer, exchange }
-        };
-        stage.roster.iter().map(row).collect()
-    }
-}
-
-/// How many packets a peer may still send now.
-#[derive(Clone, Copy, Debug, Default)]
-struct Rate {
-    used: u32,
-    at: Duration,
-}
-
-impl Rate {
-    fn admits(&mut self, now: Duration) -> bool {
-        let earned = now.saturating_sub(self.at).as_millis() * u128::from(PACKETS_PER_S_MAX) / 1_000;
-        if earned > 0 {
-            self.used = self.used.saturating_sub(u32::try_from(earned).unwrap_or(u32::MAX));
-            self.at = now;
-        }
-        let admitted = self.used < PACKETS_PER_S_MAX + PACKETS_PER_S_MAX / 2;
-        self.used += u32::from(admitted);
-        admitted
     }
 }

@@ -4,8 +4,10 @@
 //! Decoding never panics, never reserves more than the packet can justify, and leaves no byte unread.
 
 mod bounded;
+mod terms;
 
 pub use bounded::{Bytes, List, Name, TooMany};
+pub use terms::{Difference, Identity, Refusal, SessionKind, Subject, Terms};
 
 use core::fmt;
 use lockstone_sim::codec::{self, CodecError};
@@ -16,7 +18,7 @@ use crate::limits::*;
 use crate::link::PeerId;
 
 /// The version of this wire format. Peers with different ones refuse each other.
-pub const PROTOCOL_VERSION: u32 = 1;
+pub const PROTOCOL_VERSION: u32 = 2;
 
 /// Which sequencer of a session closes ticks: 0 for the founder, one more after each takeover.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -68,62 +70,11 @@ pub struct Hello {
     /// The joiner's [`PROTOCOL_VERSION`].
     pub protocol: u32,
     /// What must be equal on all peers.
-    pub digests: Digests,
+    pub terms: Terms,
     /// The player's name.
     pub name: Name,
     /// The player's hero, encoded.
     pub hero: Bytes<HERO_BYTES_MAX>,
-}
-
-/// What must be equal on all peers, as digests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Digests {
-    /// Of the rules: the code that steps the simulation.
-    pub rules: u64,
-    /// Of the random table.
-    pub table: u128,
-    /// Of the configuration: the game's and the session's.
-    pub config: u64,
-}
-
-/// Why a joiner is refused. Its bytes never change, as those of [`Hello`]'s start.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Refusal {
-    /// The peers are not of the same build or settings.
-    Different(List<Difference, DIFFERENCES_MAX>),
-    /// All places are taken.
-    Full {
-        /// How many places there are.
-        players_max: u16,
-    },
-    /// The simulation cannot read the hero.
-    Hero,
-    /// The world is too large to be sent.
-    World,
-}
-
-/// Something that differs between two peers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Difference {
-    /// What.
-    pub what: Subject,
-    /// The session's value.
-    pub session: u128,
-    /// The joiner's value.
-    pub joiner: u128,
-}
-
-/// What peers must have in common.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Subject {
-    /// The version of the wire format.
-    Protocol,
-    /// The code that steps the simulation.
-    Rules,
-    /// The random table.
-    Table,
-    /// The configuration.
-    Config,
 }
 
 /// A joiner is let in.
@@ -327,48 +278,5 @@ impl Welcome {
             return Err(WireError::Inconsistent("too large a snapshot"));
         }
         Ok(())
-    }
-}
-
-impl Digests {
-    /// What differs, the session's own digests being `self`.
-    pub fn differences(&self, protocol: u32, joiner: &Digests) -> Vec<Difference> {
-        let pairs = [
-            (Subject::Protocol, PROTOCOL_VERSION.into(), protocol.into()),
-            (Subject::Rules, self.rules.into(), joiner.rules.into()),
-            (Subject::Table, self.table, joiner.table),
-            (Subject::Config, self.config.into(), joiner.config.into()),
-        ];
-        let differences = pairs.into_iter().filter(|(_, session, joiner)| session != joiner);
-        differences.map(|(what, session, joiner)| Difference { what, session, joiner }).collect()
-    }
-}
-
-impl fmt::Display for Subject {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Subject::Protocol => "protocol",
-            Subject::Rules => "rules",
-            Subject::Table => "random table",
-            Subject::Config => "configuration",
-        })
-    }
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Refusal::Full { players_max } => write!(f, "all {players_max} places are taken"),
-            Refusal::World => f.write_str("the world is too large to be sent"),
-            Refusal::Hero => f.write_str("the session cannot read the hero"),
-            Refusal::Different(differences) => {
-                for (n, difference) in differences.iter().enumerate() {
-                    let Difference { what, session, joiner } = difference;
-                    let comma = if n == 0 { "" } else { ", " };
-                    write!(f, "{comma}the {what} differs (session {session:x}, joiner {joiner:x})")?;
-                }
-                Ok(())
-            }
-        }
     }
 }

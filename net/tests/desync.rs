@@ -3,14 +3,15 @@
 mod support;
 
 use lockstone_net::memory::{Driver, MemoryNetwork, Weather};
-use lockstone_net::party::{EndReason, Event, Settings};
+use lockstone_net::party::{Party, PartySettings};
+use lockstone_net::session::{EndReason, Event, Session};
 use lockstone_net::wire::LeaveReason;
 use lockstone_sim::{PlayerId, Tick};
 use support::*;
 
 /// Three players, the world of one of whom goes wrong at a tick.
-fn faulty_session(faulty: Option<usize>, at: Tick, stop_on_desync: bool) -> Driver<Mixer> {
-    let settings = Settings { players_at_start: 3, stop_on_desync, ..Settings::default() };
+fn faulty_session(faulty: Option<usize>, at: Tick, stop_on_desync: bool) -> Driver<Party<Mixer>> {
+    let settings = PartySettings { players_at_start: 3, stop_on_desync, ..PartySettings::default() };
     let mut driver = Driver::new(MemoryNetwork::new(1, Weather::clear(ms(40))));
     for n in 0..3 {
         let fault = (faulty == Some(n)).then_some(at);
@@ -21,7 +22,7 @@ fn faulty_session(faulty: Option<usize>, at: Tick, stop_on_desync: bool) -> Driv
     driver
 }
 
-fn desyncs(driver: &Driver<Mixer>, seat: usize) -> Vec<(PlayerId, Tick, Option<Tick>)> {
+fn desyncs(driver: &Driver<Party<Mixer>>, seat: usize) -> Vec<(PlayerId, Tick, Option<Tick>)> {
     let desync = |event: &Event<Mixer>| match event {
         Event::Desync { player, tick, agreed, ours, theirs } => {
             assert_ne!(ours, theirs);
@@ -38,18 +39,18 @@ fn a_replica_that_goes_wrong_is_found_on_both_sides() {
         // The turn of tick 104 goes wrong: 100 is still equal, 110 is not.
         let driver = faulty_session(Some(2), Tick(104), stop);
         let found = |player| vec![(PlayerId(player), Tick(110), Some(Tick(100)))];
-        let odd = driver.seats[2].party.stats().player.expect("it joined").0;
+        let odd = driver.seats[2].session.stats().player.expect("it joined").0;
         assert_eq!(desyncs(&driver, 0), found(odd));
         assert_eq!(desyncs(&driver, 2), found(0));
         assert_eq!(desyncs(&driver, 1), vec![], "the third has nothing to do with it");
-        assert_eq!(driver.seats[1].party.stats().desyncs, 0);
-        assert!(driver.seats[0].party.stats().desyncs >= 1 && driver.seats[2].party.stats().desyncs >= 1);
+        assert_eq!(driver.seats[1].session.stats().desyncs, 0);
+        assert!(driver.seats[0].session.stats().desyncs >= 1 && driver.seats[2].session.stats().desyncs >= 1);
         let gone = |event: &Event<Mixer>| matches!(event, Event::PlayerLeft { reason: LeaveReason::Desync, .. });
         assert_eq!(driver.seats[1].events.iter().any(gone), stop);
-        assert_eq!(ended(&driver.seats[2].party), stop.then_some(EndReason::Desync));
-        assert!(playing(&driver.seats[0].party) && playing(&driver.seats[1].party));
+        assert_eq!(ended(&driver.seats[2].session), stop.then_some(EndReason::Desync));
+        assert!(playing(&driver.seats[0].session) && playing(&driver.seats[1].session));
         if !stop {
-            let stats = driver.seats[0].party.stats();
+            let stats = driver.seats[0].session.stats();
             assert!(stats.desyncs > 5, "it goes on and is counted, but told once: {stats:?}");
         }
     }
@@ -69,7 +70,7 @@ fn without_a_fault_nothing_is_found() {
     let driver = faulty_session(None, Tick(0), true);
     for seat in 0..3 {
         assert_eq!(desyncs(&driver, seat), vec![]);
-        let stats = driver.seats[seat].party.stats();
+        let stats = driver.seats[seat].session.stats();
         assert_eq!(stats.desyncs, 0);
         assert!(stats.checksums_compared >= 20, "{stats:?}");
     }

@@ -7,7 +7,8 @@ use core::time::Duration;
 use lockstone_net::limits::*;
 use lockstone_net::link::{Channel, Link, LinkEvent, PeerId};
 use lockstone_net::memory::{Driver, MemoryLink, MemoryNetwork, Weather};
-use lockstone_net::party::{DropReason, EndReason, Settings};
+use lockstone_net::party::{Party, PartySettings};
+use lockstone_net::session::{DropReason, EndReason, Session};
 use lockstone_net::wire::{self, *};
 use lockstone_sim::{Checksum, PlayerId, Tick};
 use proptest::prelude::*;
@@ -70,7 +71,7 @@ fn messages() -> Vec<Message> {
 
 /// A hello that the session lets in, as a party sends it.
 fn hello() -> Message {
-    let mut joiner = party(Settings::default(), "Ada");
+    let mut joiner = party(PartySettings::default(), "Ada");
     joiner.handle(LinkEvent::Entered(PeerId(5 << 64)), Duration::ZERO);
     joiner.handle(LinkEvent::Connected(PeerId(0)), Duration::ZERO);
     let packet = joiner.poll_transmit().expect("it says hello");
@@ -180,10 +181,10 @@ proptest! {
 }
 
 /// Hands an event to a party directly, as its carrier would.
-fn inject(driver: &mut Driver<Mixer>, seat: usize, from: PeerId, bytes: Vec<u8>) {
+fn inject(driver: &mut Driver<Party<Mixer>>, seat: usize, from: PeerId, bytes: Vec<u8>) {
     let now = driver.now();
     let event = LinkEvent::Packet { from, channel: Channel::Unreliable, bytes };
-    driver.seats[seat].party.handle(event, now);
+    driver.seats[seat].session.handle(event, now);
 }
 
 proptest! {
@@ -197,7 +198,7 @@ proptest! {
     ) {
         let mut driver = Driver::new(MemoryNetwork::new(seed, Weather::clear(ms(20))));
         for n in 0..3 {
-            driver.enter(party(Settings::default(), &format!("player {n}")));
+            driver.enter(party(PartySettings::default(), &format!("player {n}")));
         }
         let stranger = driver.network.enter();
         for (n, mischief) in mischiefs.iter().enumerate() {
@@ -212,18 +213,18 @@ proptest! {
                 }
             }
             if n == 30 {
-                driver.enter(party(Settings::default(), "late"));
+                driver.enter(party(PartySettings::default(), "late"));
             }
-            let _ = driver.seats[n % 2].party.command(n as u64);
+            let _ = driver.seats[n % 2].session.command(n as u64);
         }
         let until = driver.now() + secs(3);
         driver.run_until(until);
         let founder = Played::of(&driver.seats[0].events);
         for seat in [0, 1, 3] {
-            prop_assert!(playing(&driver.seats[seat].party), "seat {} does not play", seat);
+            prop_assert!(playing(&driver.seats[seat].session), "seat {} does not play", seat);
             let compared = assert_same(&founder, &Played::of(&driver.seats[seat].events), "honest peers");
             prop_assert!(compared >= 4);
-            let stats = driver.seats[seat].party.stats();
+            let stats = driver.seats[seat].session.stats();
             prop_assert!(stats.drops.total() > 10, "{:?}", stats.drops);
         }
     }
@@ -246,11 +247,11 @@ proptest! {
 }
 
 /// A party whose room was founded by someone we play: it has heard hello, and `steps` of what follows honestly.
-fn false_founder(steps: usize) -> (Driver<Mixer>, MemoryLink) {
+fn false_founder(steps: usize) -> (Driver<Party<Mixer>>, MemoryLink) {
     use lockstone_sim::{Simulation, codec};
     let mut driver = Driver::new(MemoryNetwork::new(1, Weather::clear(ms(20))));
     let mut founder = driver.network.enter();
-    driver.enter(party(Settings::default(), "joiner"));
+    driver.enter(party(PartySettings::default(), "joiner"));
     driver.run_until(ms(100));
     let mut world = Mixer::new(0, 64);
     let snapshot = world.snapshot();
@@ -282,18 +283,18 @@ fn false_founder(steps: usize) -> (Driver<Mixer>, MemoryLink) {
         driver.run_until(until);
     }
     if steps >= 3 {
-        assert!(playing(&driver.seats[0].party), "{:?}", driver.seats[0].events);
+        assert!(playing(&driver.seats[0].session), "{:?}", driver.seats[0].events);
     }
     (driver, founder)
 }
 
 #[test]
 fn forgeries_are_counted_and_change_nothing() {
-    let mut driver = session(3, &Settings::default(), ms(20));
+    let mut driver = session(3, &PartySettings::default(), ms(20));
     let insider = driver.peer(2);
     let report = |number| Report { stamp: Stamp { number, echo: None }, ..Report::default() };
-    let of = |driver: &Driver<Mixer>, reason| driver.seats[0].party.stats().drops.of(reason);
-    let send = |driver: &mut Driver<Mixer>, epoch, message: Message| {
+    let of = |driver: &Driver<Party<Mixer>>, reason| driver.seats[0].session.stats().drops.of(reason);
+    let send = |driver: &mut Driver<Party<Mixer>>, epoch, message: Message| {
         inject(driver, 0, insider, wire::encode(epoch, &message));
     };
 
@@ -321,7 +322,7 @@ fn forgeries_are_counted_and_change_nothing() {
     let until = driver.now() + secs(3);
     driver.run_until(until);
     for seat in 1..3 {
-        assert!(playing(&driver.seats[seat].party));
+        assert!(playing(&driver.seats[seat].session));
         let [a, b] = [0, seat].map(|seat| Played::of(&driver.seats[seat].events));
         assert!(assert_same(&a, &b, "after forgeries") >= 4);
     }
@@ -329,7 +330,7 @@ fn forgeries_are_counted_and_change_nothing() {
 
 #[test]
 fn a_flood_of_commands_and_packets_is_held_back() {
-    let mut driver = session(3, &Settings::default(), ms(20));
+    let mut driver = session(3, &PartySettings::default(), ms(20));
     let insider = driver.peer(2);
     let start = driver.now();
     for round in 0..50_u32 {
@@ -344,14 +345,14 @@ fn a_flood_of_commands_and_packets_is_held_back() {
         }
         driver.run_until(start + ms(50 * u64::from(round)));
     }
-    let drops = driver.seats[0].party.stats().drops;
+    let drops = driver.seats[0].session.stats().drops;
     assert!(drops.of(DropReason::OverRate) > 500, "{drops:?}");
     assert!(drops.of(DropReason::CommandFlood) > 1_000, "{drops:?}");
     let played = Played::of(&driver.seats[0].events);
     let most = played.turns.values().map(|turn| turn.inputs.len()).max().expect("turns");
     assert!(most <= COMMANDS_PER_TURN_MAX + 2, "{most} inputs in a turn");
     driver.run_until(start + secs(6));
-    assert!(playing(&driver.seats[1].party));
+    assert!(playing(&driver.seats[1].session));
     let [a, b] = [0, 1].map(|seat| Played::of(&driver.seats[seat].events));
     assert!(assert_same(&a, &b, "after a flood") >= 8);
 }
@@ -363,7 +364,7 @@ fn a_false_snapshot_ends_the_joiner_with_a_reason() {
         let joiner = driver.peer(0);
         founder.send(joiner, Channel::Reliable, wire::encode(Epoch(0), &message));
         driver.run_until(secs(2));
-        ended(&driver.seats[0].party)
+        ended(&driver.seats[0].session)
     };
     let chunk = |len| Message::Chunk(vec![0; len].try_into().expect("fits"));
     assert!(matches!(end_after(chunk(CHUNK_BYTES)), Some(EndReason::Transfer(_))), "longer than announced");
@@ -378,12 +379,12 @@ fn a_false_snapshot_ends_the_joiner_with_a_reason() {
     let (mut driver, _founder) = false_founder(1);
     let until = driver.now() + Duration::from_secs(31);
     driver.run_until(until);
-    assert_eq!(ended(&driver.seats[0].party), Some(EndReason::SequencerLost { silent: true }));
+    assert_eq!(ended(&driver.seats[0].session), Some(EndReason::SequencerLost { silent: true }));
 }
 
 #[test]
 fn a_packet_that_comes_after_its_sender_is_gone_leaves_no_trace() {
-    let (mut founder, peer) = (party(Settings::default(), "founder"), PeerId(1 << 64));
+    let (mut founder, peer) = (party(PartySettings::default(), "founder"), PeerId(1 << 64));
     founder.handle(LinkEvent::Entered(PeerId(7)), ms(0));
     founder.handle(LinkEvent::Connected(peer), ms(1));
     founder.handle(LinkEvent::Disconnected(peer), ms(2));

@@ -4,14 +4,16 @@ mod support;
 
 use core::time::Duration;
 
+use lockstone_net::Identity;
 use lockstone_net::link::{Link, LinkError, LinkEvent};
 use lockstone_net::memory::{Driver, MemoryNetwork, Weather};
-use lockstone_net::party::{CommandError, EndReason, Event, Identity, Party, PartyConfig, PartyError, Settings};
-use lockstone_net::wire::{LeaveReason, Refusal, Subject};
+use lockstone_net::party::{Party, PartyConfig, PartySettings};
+use lockstone_net::session::{CommandError, EndReason, Event, PlayerError, Session};
+use lockstone_net::wire::{self, LeaveReason, Refusal, Subject};
 use lockstone_sim::{Input, PlayerId};
 use support::*;
 
-fn room(parties: Vec<Party<Mixer>>) -> Driver<Mixer> {
+fn room(parties: Vec<Party<Mixer>>) -> Driver<Party<Mixer>> {
     let mut driver = Driver::new(MemoryNetwork::new(1, Weather::clear(ms(30))));
     for party in parties {
         driver.enter(party);
@@ -21,7 +23,7 @@ fn room(parties: Vec<Party<Mixer>>) -> Driver<Mixer> {
     driver
 }
 
-fn refusals(driver: &Driver<Mixer>, seat: usize) -> Vec<Refusal> {
+fn refusals(driver: &Driver<Party<Mixer>>, seat: usize) -> Vec<Refusal> {
     let refused = |event: &Event<Mixer>| match event {
         Event::Refused { refusal, .. } => Some(refusal.clone()),
         _ => None,
@@ -29,7 +31,7 @@ fn refusals(driver: &Driver<Mixer>, seat: usize) -> Vec<Refusal> {
     driver.seats[seat].events.iter().filter_map(refused).collect()
 }
 
-fn left(driver: &Driver<Mixer>, seat: usize) -> Vec<(PlayerId, LeaveReason)> {
+fn left(driver: &Driver<Party<Mixer>>, seat: usize) -> Vec<(PlayerId, LeaveReason)> {
     let left = |event: &Event<Mixer>| match event {
         Event::PlayerLeft { player, reason } => Some((*player, *reason)),
         _ => None,
@@ -37,24 +39,28 @@ fn left(driver: &Driver<Mixer>, seat: usize) -> Vec<(PlayerId, LeaveReason)> {
     driver.seats[seat].events.iter().filter_map(left).collect()
 }
 
-fn other(settings: Settings, identity: Identity) -> Party<Mixer> {
+fn other(settings: PartySettings, identity: Identity) -> Party<Mixer> {
     party_of(settings, identity, "joiner", |seed| Mixer::new(seed, 64))
 }
 
 #[test]
 fn what_differs_is_named_to_both_sides() {
-    let settings = Settings::default();
+    let settings = PartySettings::default();
     let cases: Vec<(Party<Mixer>, Vec<Subject>)> = vec![
         (other(settings.clone(), Identity { rules: 9, ..IDENTITY }), vec![Subject::Rules]),
         (other(settings.clone(), Identity { table: 9, ..IDENTITY }), vec![Subject::Table]),
         (other(settings.clone(), Identity { config: 9, ..IDENTITY }), vec![Subject::Config]),
         (other(settings.clone(), Identity { rules: 9, table: 9, ..IDENTITY }), vec![Subject::Rules, Subject::Table]),
-        (other(Settings { ticks_per_s: 30, ..settings.clone() }, IDENTITY), vec![Subject::Config]),
-        (other(Settings { input_delay_ticks: 4, ..settings.clone() }, IDENTITY), vec![Subject::Config]),
-        (other(Settings { checksum_interval_ticks: 5, ..settings }, IDENTITY), vec![Subject::Config]),
+        (other(PartySettings { ticks_per_s: 30, ..settings.clone() }, IDENTITY), vec![Subject::TickRate]),
+        (other(PartySettings { input_delay_ticks: 4, ..settings.clone() }, IDENTITY), vec![Subject::InputDelay]),
+        (
+            other(PartySettings { checksum_interval_ticks: 5, ..settings.clone() }, IDENTITY),
+            vec![Subject::ChecksumInterval],
+        ),
+        (other(PartySettings { packet_interval_ticks: 1, ..settings }, IDENTITY), vec![Subject::PacketInterval]),
     ];
     for (joiner, subjects) in cases {
-        let driver = room(vec![party(Settings::default(), "founder"), joiner]);
+        let driver = room(vec![party(PartySettings::default(), "founder"), joiner]);
         let told = [refusals(&driver, 0), refusals(&driver, 1)];
         assert_eq!(told[0], told[1], "both are told the same");
         let [Refusal::Different(differences)] = told[0].as_slice() else { panic!("{told:?}") };
@@ -63,15 +69,15 @@ fn what_differs_is_named_to_both_sides() {
         if subjects == [Subject::Rules] {
             assert_eq!((differences[0].session, differences[0].joiner), (1, 9));
         }
-        assert!(matches!(ended(&driver.seats[1].party), Some(EndReason::Refused(_))));
-        assert_eq!(ended(&driver.seats[0].party), None, "the founder plays on");
-        assert_eq!(driver.seats[1].party.stats().tick.0, 0);
+        assert!(matches!(ended(&driver.seats[1].session), Some(EndReason::Refused(_))));
+        assert_eq!(ended(&driver.seats[0].session), None, "the founder plays on");
+        assert_eq!(driver.seats[1].session.stats().tick.0, 0);
     }
 }
 
 #[test]
 fn another_protocol_version_is_refused_even_if_the_rest_cannot_be_read() {
-    let mut driver = room(vec![party(Settings::default(), "founder")]);
+    let mut driver = room(vec![party(PartySettings::default(), "founder")]);
     let founder = driver.peer(0);
     let mut stranger = driver.network.enter();
     driver.run_until(secs(2));
@@ -80,23 +86,26 @@ fn another_protocol_version_is_refused_even_if_the_rest_cannot_be_read() {
     driver.run_until(secs(3));
     let answers: Vec<_> = std::iter::from_fn(|| stranger.poll()).collect();
     let refusal = answers.iter().find_map(|event| match event {
-        LinkEvent::Packet { bytes, .. } => Some(lockstone_net::wire::decode(bytes).expect("a message").1),
+        LinkEvent::Packet { bytes, .. } => Some(wire::decode(bytes).expect("a message").1),
         _ => None,
     });
-    let Some(lockstone_net::wire::Message::Refusal(told)) = refusal else { panic!("{answers:?}") };
+    let Some(wire::Message::Refusal(told)) = refusal else { panic!("{answers:?}") };
     assert_eq!(refusals(&driver, 0), vec![told.clone()]);
     let Refusal::Different(differences) = told else { panic!("{told:?}") };
-    assert_eq!((differences[0].what, differences[0].session, differences[0].joiner), (Subject::Protocol, 1, 77));
+    assert_eq!(
+        (differences[0].what, differences[0].session, differences[0].joiner),
+        (Subject::Protocol, wire::PROTOCOL_VERSION.into(), 77)
+    );
 }
 
 #[test]
 fn a_full_room_refuses() {
-    let settings = Settings { players_max: 2, ..Settings::default() };
+    let settings = PartySettings { players_max: 2, ..PartySettings::default() };
     let parties = ["a", "b", "c"].map(|name| party(settings.clone(), name));
     let driver = room(parties.into());
     assert_eq!(refusals(&driver, 0), vec![Refusal::Full { players_max: 2 }]);
     assert_eq!(refusals(&driver, 2), vec![Refusal::Full { players_max: 2 }]);
-    assert_eq!(driver.seats[1].party.stats().players.len(), 2);
+    assert_eq!(driver.seats[1].session.stats().players.len(), 2);
 }
 
 #[test]
@@ -105,39 +114,39 @@ fn names_and_settings_are_checked() {
         |name: &str| Party::new(PartyConfig::default(), IDENTITY, name, (7, 9), |seed| Mixer::new(seed, 64)).err();
     assert_eq!(new("Ada"), None);
     for bad in ["", "  ", "a\nb", &"x".repeat(65)] {
-        assert_eq!(new(bad), Some(PartyError::Name), "{bad:?}");
+        assert_eq!(new(bad), Some(PlayerError::Name), "{bad:?}");
     }
     let error = |settings| PartyConfig::new(settings).expect_err("out of range").to_string();
-    let bad = Settings { ticks_per_s: 0, ..Settings::default() };
+    let bad = PartySettings { ticks_per_s: 0, ..PartySettings::default() };
     assert_eq!(error(bad), "ticks_per_s is 0, but must be 1 to 100");
-    let bad = Settings { packet_interval_ticks: 4, ..Settings::default() };
+    let bad = PartySettings { packet_interval_ticks: 4, ..PartySettings::default() };
     assert_eq!(error(bad), "packet_interval_ticks is 4, but must be 1 to 3");
-    let bad = Settings { silence_timeout: Duration::ZERO, ..Settings::default() };
-    assert_eq!(error(bad), "silence_timeout is 0 ms, but must be 2 s to 600 s");
+    let bad = PartySettings { silence_timeout: Duration::ZERO, ..PartySettings::default() };
+    assert_eq!(error(bad), "silence_timeout is 0 ms, but must be 2000 ms to 600 s");
 }
 
 #[test]
 fn a_player_leaves_at_one_tick_for_all() {
-    let mut driver = session(3, &Settings::default(), ms(30));
+    let mut driver = session(3, &PartySettings::default(), ms(30));
     let now = driver.now();
-    driver.seats[2].party.leave(now);
+    driver.seats[2].session.leave(now);
     driver.run_until(now + secs(2));
-    assert_eq!(ended(&driver.seats[2].party), Some(EndReason::Left));
+    assert_eq!(ended(&driver.seats[2].session), Some(EndReason::Left));
     for seat in 0..2 {
         assert_eq!(left(&driver, seat), vec![(PlayerId(2), LeaveReason::Left)]);
-        assert_eq!(driver.seats[seat].party.stats().players.len(), 2);
-        assert_eq!(driver.seats[seat].party.simulation().expect("it plays").heroes(), 2);
+        assert_eq!(driver.seats[seat].session.stats().players.len(), 2);
+        assert_eq!(driver.seats[seat].session.simulation().expect("it plays").heroes(), 2);
     }
     let [a, b] = [0, 1].map(|seat| Played::of(&driver.seats[seat].events));
     assert!(assert_same(&a, &b, "after the leave") >= 4);
     let last = a.turns.values().rev().find(|turn| turn.inputs.iter().any(|input| matches!(input, Input::Leave(_))));
     assert!(last.is_some());
-    assert_eq!(driver.seats[2].party.command(1), Err(CommandError::NotPlaying));
+    assert_eq!(driver.seats[2].session.command(1), Err(CommandError::NotPlaying));
 }
 
 #[test]
 fn a_broken_connection_and_a_silent_peer_are_told_apart() {
-    let mut driver = session(4, &Settings::default(), ms(30));
+    let mut driver = session(4, &PartySettings::default(), ms(30));
     let [founder, lost, silent] = [0, 1, 2].map(|seat| driver.peer(seat));
     driver.network.drop_peer(lost);
     driver.network.set_cut(founder, silent, true);
@@ -148,52 +157,52 @@ fn a_broken_connection_and_a_silent_peer_are_told_apart() {
     for seat in [0, 3] {
         assert_eq!(left(&driver, seat), vec![(PlayerId(1), LeaveReason::Lost), (PlayerId(2), LeaveReason::Silent)]);
     }
-    assert!(matches!(ended(&driver.seats[1].party), Some(EndReason::Link(LinkError::Ended(_)))));
-    assert_eq!(ended(&driver.seats[2].party), Some(EndReason::SequencerLost { silent: true }));
-    assert!(playing(&driver.seats[3].party));
+    assert!(matches!(ended(&driver.seats[1].session), Some(EndReason::Link(LinkError::Ended(_)))));
+    assert_eq!(ended(&driver.seats[2].session), Some(EndReason::SequencerLost { silent: true }));
+    assert!(playing(&driver.seats[3].session));
 }
 
 #[test]
 fn the_founder_ends_the_session_or_is_lost() {
-    let mut driver = session(3, &Settings::default(), ms(30));
+    let mut driver = session(3, &PartySettings::default(), ms(30));
     let now = driver.now();
-    driver.seats[0].party.leave(now);
+    driver.seats[0].session.leave(now);
     driver.run_until(now + ms(100));
-    let reasons: Vec<_> = driver.seats.iter().map(|seat| ended(&seat.party)).collect();
+    let reasons: Vec<_> = driver.seats.iter().map(|seat| ended(&seat.session)).collect();
     assert_eq!(reasons, [EndReason::Left, EndReason::SequencerLeft, EndReason::SequencerLeft].map(Some));
 
-    let mut driver = session(3, &Settings::default(), ms(30));
+    let mut driver = session(3, &PartySettings::default(), ms(30));
     let now = driver.now();
     driver.network.drop_peer(driver.peer(0));
     driver.run_until(now + ms(100));
     for seat in 1..3 {
-        assert_eq!(ended(&driver.seats[seat].party), Some(EndReason::SequencerLost { silent: false }));
+        assert_eq!(ended(&driver.seats[seat].session), Some(EndReason::SequencerLost { silent: false }));
         assert!(matches!(driver.seats[seat].events.last(), Some(Event::Ended { tick, .. }) if tick.0 > 0));
-        assert!(driver.seats[seat].party.simulation().is_some(), "the world can still be looked at");
-        assert_eq!(driver.seats[seat].party.wake_at(), Duration::MAX);
+        assert!(driver.seats[seat].session.simulation().is_some(), "the world can still be looked at");
+        assert_eq!(driver.seats[seat].session.wake_at(), Duration::MAX);
     }
 }
 
 #[test]
 fn a_joiner_that_finds_no_session_says_why() {
     // The founder is gone, the room is not empty: nobody founds a new session.
-    let mut driver = session(2, &Settings::default(), ms(30));
+    let mut driver = session(2, &PartySettings::default(), ms(30));
     driver.seats.remove(0);
-    let joiner = driver.enter(party(Settings::default(), "late"));
+    let joiner = driver.enter(party(PartySettings::default(), "late"));
     let until = driver.now() + secs(16);
     driver.run_until(until);
-    assert_eq!(ended(&driver.seats[joiner].party), Some(EndReason::NoSession));
+    assert_eq!(ended(&driver.seats[joiner].session), Some(EndReason::NoSession));
 
     // There is a session, but no way to its founder.
-    let mut driver = session(2, &Settings::default(), ms(30));
-    let joiner = driver.enter(party(Settings::default(), "late"));
+    let mut driver = session(2, &PartySettings::default(), ms(30));
+    let joiner = driver.enter(party(PartySettings::default(), "late"));
     driver.network.set_cut(driver.peer(0), driver.peer(joiner), true);
     let until = driver.now() + secs(16);
     driver.run_until(until);
-    assert_eq!(ended(&driver.seats[joiner].party), Some(EndReason::Unreachable(driver.peer(0))));
+    assert_eq!(ended(&driver.seats[joiner].session), Some(EndReason::Unreachable(driver.peer(0))));
 
     // The link never lets the peer in.
-    let mut outside = party(Settings::default(), "outside");
+    let mut outside = party(PartySettings::default(), "outside");
     outside.advance(secs(1));
     outside.advance(secs(15));
     assert_eq!(ended(&outside), None);
@@ -203,7 +212,7 @@ fn a_joiner_that_finds_no_session_says_why() {
 
 #[test]
 fn a_joiner_that_vanishes_while_loading_leaves_no_trace() {
-    let settings = Settings::default();
+    let settings = PartySettings::default();
     let world = |seed| Mixer::new(seed, 100_000);
     let mut driver = Driver::new(MemoryNetwork::new(1, Weather::clear(ms(40))));
     driver.enter(party_of(settings.clone(), IDENTITY, "founder", world));
@@ -216,28 +225,28 @@ fn a_joiner_that_vanishes_while_loading_leaves_no_trace() {
     // Its place is free, its player id is not given out again.
     let joiner = driver.enter(party_of(settings, IDENTITY, "next", world));
     driver.run_until(secs(8));
-    assert_eq!(driver.seats[joiner].party.stats().player, Some(PlayerId(2)));
-    assert!(playing(&driver.seats[joiner].party));
+    assert_eq!(driver.seats[joiner].session.stats().player, Some(PlayerId(2)));
+    assert!(playing(&driver.seats[joiner].session));
 }
 
 #[test]
 fn a_stalled_replica_catches_up() {
-    let mut driver = session(3, &Settings::default(), ms(30));
+    let mut driver = session(3, &PartySettings::default(), ms(30));
     let [founder, stalled] = [0, 2].map(|seat| driver.peer(seat));
     driver.network.set_cut(founder, stalled, true);
     let now = driver.now();
     for n in 0..80 {
         driver.run_until(now + ms(n * 100));
-        driver.seats[0].party.command(n).expect("it plays");
-        driver.seats[1].party.command(n).expect("it plays");
+        driver.seats[0].session.command(n).expect("it plays");
+        driver.seats[1].session.command(n).expect("it plays");
     }
     driver.network.set_cut(founder, stalled, false);
     let mended = driver.now();
     driver.run_until(mended + ms(1_500));
-    let ticks: Vec<_> = driver.seats.iter().map(|seat| seat.party.stats().tick).collect();
+    let ticks: Vec<_> = driver.seats.iter().map(|seat| seat.session.stats().tick).collect();
     assert!(ticks[0].since(ticks[2]) <= 20, "after 8 s of silence it is back within 1.5 s: {ticks:?}");
     driver.run_until(mended + secs(15));
-    let ticks: Vec<_> = driver.seats.iter().map(|seat| seat.party.stats().tick).collect();
+    let ticks: Vec<_> = driver.seats.iter().map(|seat| seat.session.stats().tick).collect();
     assert!(ticks[0].since(ticks[2]) <= 2, "and soon level: {ticks:?}");
     let [a, b] = [0, 2].map(|seat| Played::of(&driver.seats[seat].events));
     assert!(assert_same(&a, &b, "the stalled replica") >= 20);

@@ -5,15 +5,16 @@ mod support;
 use core::time::Duration;
 
 use lockstone_net::memory::{Driver, MemoryNetwork, Weather};
-use lockstone_net::party::{DropReason, Phase, Settings};
+use lockstone_net::party::{Party, PartySettings};
+use lockstone_net::session::{DropReason, Phase, Session};
 use support::*;
 
 #[test]
 fn two_peers_play_in_step() {
-    let mut driver = session(2, &Settings::default(), ms(50));
+    let mut driver = session(2, &PartySettings::default(), ms(50));
     for n in 0..40 {
         let seat = n as usize % 2;
-        driver.seats[seat].party.command(n).expect("it plays");
+        driver.seats[seat].session.command(n).expect("it plays");
         let until = driver.now() + ms(170);
         driver.run_until(until);
     }
@@ -21,7 +22,7 @@ fn two_peers_play_in_step() {
     driver.run_until(until);
     let [a, b] = [0, 1].map(|seat| Played::of(&driver.seats[seat].events));
     assert!(assert_same(&a, &b, "two peers") >= 14);
-    let stats = driver.seats.iter().map(|seat| seat.party.stats()).collect::<Vec<_>>();
+    let stats = driver.seats.iter().map(|seat| seat.session.stats()).collect::<Vec<_>>();
     for stats in &stats {
         assert_eq!(stats.desyncs, 0);
         assert!(stats.checksums_compared >= 14, "{stats:?}");
@@ -37,7 +38,7 @@ fn two_peers_play_in_step() {
 /// ggrs 0.13 needs about 109 KB/s and 2,200 packets a second for the same; 20 and 15 times less is asked for.
 #[test]
 fn traffic_of_eight_peers_is_small() {
-    let mut driver = session(8, &Settings::default(), ms(50));
+    let mut driver = session(8, &PartySettings::default(), ms(50));
     let before = driver.network.carried_in_all();
     let start = driver.now();
     for n in 0..8 * 60 {
@@ -45,7 +46,7 @@ fn traffic_of_eight_peers_is_small() {
         // As random as people are, but a second apart for each.
         let at = start + secs(n / 8) + ms(seat as u64 * 125 + mix(seat as u64) % 100);
         driver.run_until(at);
-        driver.seats[seat].party.command(1 << 31 | n).expect("it plays");
+        driver.seats[seat].session.command(1 << 31 | n).expect("it plays");
     }
     driver.run_until(start + secs(60));
     let after = driver.network.carried_in_all();
@@ -57,11 +58,11 @@ fn traffic_of_eight_peers_is_small() {
 
 #[test]
 fn an_idle_replica_sends_at_most_four_packets_a_second() {
-    let mut driver = session(3, &Settings::default(), ms(20));
+    let mut driver = session(3, &PartySettings::default(), ms(20));
     let until = driver.now() + secs(2);
     driver.run_until(until);
     let [founder, a, b] = [0, 1, 2].map(|seat| driver.peer(seat));
-    let count = |driver: &Driver<Mixer>, from, to| driver.network.carried(from, to).packets;
+    let count = |driver: &Driver<Party<Mixer>>, from, to| driver.network.carried(from, to).packets;
     let before = [(a, founder), (b, founder), (founder, a), (a, b)].map(|(from, to)| count(&driver, from, to));
     let until = driver.now() + secs(60);
     driver.run_until(until);
@@ -76,13 +77,13 @@ fn an_idle_replica_sends_at_most_four_packets_a_second() {
 
 #[test]
 fn a_command_plays_everywhere_at_one_tick_and_soon() {
-    let mut driver = session(3, &Settings::default(), ms(50));
+    let mut driver = session(3, &PartySettings::default(), ms(50));
     let until = driver.now() + secs(6);
     driver.run_until(until);
     for seat in 0..3 {
         driver.seats.iter_mut().for_each(|seat| seat.events.clear());
         let sent = driver.now();
-        driver.seats[seat].party.command(99).expect("it plays");
+        driver.seats[seat].session.command(99).expect("it plays");
         let mut played = [None; 3];
         driver.run_while(sent + secs(2), |driver| {
             for (n, seat) in driver.seats.iter().enumerate() {
@@ -103,20 +104,20 @@ fn a_command_plays_everywhere_at_one_tick_and_soon() {
 
 #[test]
 fn the_founder_holds_tick_0_until_all_are_there() {
-    let settings = Settings { players_at_start: 3, ..Settings::default() };
+    let settings = PartySettings { players_at_start: 3, ..PartySettings::default() };
     let mut driver = Driver::new(MemoryNetwork::new(1, Weather::clear(ms(50))));
     driver.enter(party(settings.clone(), "founder"));
     driver.run_until(secs(5));
     driver.enter(party(settings.clone(), "second"));
     driver.run_until(secs(60));
-    assert_eq!(driver.seats[0].party.phase(), Phase::Waiting { players: 2, needed: 3 });
-    assert_eq!(driver.seats[0].party.stats().tick.0, 0);
+    assert_eq!(driver.seats[0].session.phase(), Phase::Waiting { players: 2, needed: 3 });
+    assert_eq!(driver.seats[0].session.stats().tick.0, 0);
     driver.enter(party(settings, "third"));
     driver.run_until(secs(65));
     for seat in &driver.seats {
         let first = Played::of(&seat.events).turns.into_iter().next().expect("all joined");
         assert_eq!((first.0.0, first.1.inputs.len()), (0, 3), "all enter at tick 0");
-        assert!(seat.party.stats().tick.0 >= 80);
+        assert!(seat.session.stats().tick.0 >= 80);
     }
 }
 
@@ -132,7 +133,7 @@ fn play_is_even_and_close_on_ordinary_lines() {
         ("80 ms, 60 ms jitter, 5 % loss", line(80, 60, 50), 93, 250),
     ];
     for (line, weather, even_percent_min, lag_ms_max) in lines {
-        let mut driver = session(2, &Settings::default(), ms(20));
+        let mut driver = session(2, &PartySettings::default(), ms(20));
         driver.network.set_weather(weather);
         let until = driver.now() + secs(10);
         driver.run_until(until);
@@ -148,9 +149,9 @@ fn play_is_even_and_close_on_ordinary_lines() {
 }
 
 /// Between the ticks of seat 1, and how far each is behind the sequencer's time, in milliseconds.
-fn pace(driver: &mut Driver<Mixer>, time: Duration) -> (Vec<i64>, Vec<i64>) {
+fn pace(driver: &mut Driver<Party<Mixer>>, time: Duration) -> (Vec<i64>, Vec<i64>) {
     let millis = |time: Duration| time.as_millis() as i64;
-    let tick = |driver: &Driver<Mixer>, seat: usize| driver.seats[seat].party.stats().tick;
+    let tick = |driver: &Driver<Party<Mixer>>, seat: usize| driver.seats[seat].session.stats().tick;
     let start = millis(driver.now()) - i64::from(tick(driver, 0).0) * 50;
     let (mut last, mut gaps, mut lags) = ((tick(driver, 1), driver.now()), Vec::new(), Vec::new());
     let end = driver.now() + time;
@@ -170,8 +171,11 @@ fn pace(driver: &mut Driver<Mixer>, time: Duration) -> (Vec<i64>, Vec<i64>) {
 #[test]
 fn the_idle_rate_of_the_sequencer_is_bounded_by_the_input_delay() {
     for (delay_ticks, rate_max) in [(1, 20.0), (3, 6.7), (6, 3.4)] {
-        let settings =
-            Settings { input_delay_ticks: delay_ticks, packet_interval_ticks: delay_ticks, ..Settings::default() };
+        let settings = PartySettings {
+            input_delay_ticks: delay_ticks,
+            packet_interval_ticks: delay_ticks,
+            ..PartySettings::default()
+        };
         let mut driver = session(2, &settings, ms(20));
         let [founder, replica] = [0, 1].map(|seat| driver.peer(seat));
         let before = driver.network.carried(founder, replica).packets;

@@ -7,7 +7,8 @@ use core::time::Duration;
 use std::collections::BTreeSet;
 
 use lockstone_net::memory::{Driver, MemoryNetwork, Weather};
-use lockstone_net::party::{Event, Phase, Settings};
+use lockstone_net::party::{Party, PartySettings};
+use lockstone_net::session::{Event, Phase, Session};
 use lockstone_sim::Tick;
 use support::*;
 
@@ -50,7 +51,7 @@ fn peers_stay_equal_in_a_storm() {
 /// One run: returns how many checksums were compared and how many peers joined.
 fn storm(seed: u64) -> (usize, usize) {
     let mut dice = Dice(seed);
-    let settings = Settings { seed, ..Settings::default() };
+    let settings = PartySettings { seed, ..PartySettings::default() };
     let mut driver = Driver::new(MemoryNetwork::new(seed, STORM));
     driver.enter(party(settings.clone(), "founder"));
     let mut past = Vec::new();
@@ -69,7 +70,7 @@ fn storm(seed: u64) -> (usize, usize) {
                 let now = driver.now();
                 // Half of them leave, half just break away.
                 if dice.roll(2) == 0 {
-                    driver.seats[seat].party.leave(now);
+                    driver.seats[seat].session.leave(now);
                     driver.run_until(now + ms(1));
                 }
                 past.push(Played::of(&driver.seats.remove(seat).events));
@@ -77,7 +78,7 @@ fn storm(seed: u64) -> (usize, usize) {
             _ => {
                 let seat = dice.roll(seats as u64) as usize;
                 // Refused as long as its hero is not in the world.
-                let _ = driver.seats[seat].party.command(dice.roll(1 << 40));
+                let _ = driver.seats[seat].session.command(dice.roll(1 << 40));
             }
         }
     }
@@ -86,9 +87,9 @@ fn storm(seed: u64) -> (usize, usize) {
     let founder = Played::of(&driver.seats[0].events);
     let mut compared = 0;
     for (n, seat) in driver.seats.iter().enumerate() {
-        let stats = seat.party.stats();
+        let stats = seat.session.stats();
         assert_eq!(stats.desyncs, 0, "{context}: seat {n}");
-        assert!(!seat.party.simulation().expect("it plays").nonsense, "{context}: seat {n}");
+        assert!(!seat.session.simulation().expect("it plays").nonsense, "{context}: seat {n}");
         assert!(seat.events.iter().all(|event| !matches!(event, Event::Desync { .. })), "{context}: seat {n}");
         compared += assert_same(&founder, &Played::of(&seat.events), &context);
     }
@@ -99,7 +100,7 @@ fn storm(seed: u64) -> (usize, usize) {
 }
 
 /// The weather clears: soon everyone plays at the pace of time, close to the sequencer, and all commands arrive.
-fn clear_up(driver: &mut Driver<Mixer>, seed: u64) {
+fn clear_up(driver: &mut Driver<Party<Mixer>>, seed: u64) {
     driver.network.set_weather(Weather::clear(ms(30)));
     let cleared = driver.now();
     driver.run_until(cleared + secs(10));
@@ -107,21 +108,21 @@ fn clear_up(driver: &mut Driver<Mixer>, seed: u64) {
     driver.run_until(cleared + secs(15));
     let after = ticks(driver);
     for (n, seat) in driver.seats.iter().enumerate() {
-        assert_eq!(seat.party.phase(), Phase::Playing, "seed {seed}: seat {n}");
+        assert_eq!(seat.session.phase(), Phase::Playing, "seed {seed}: seat {n}");
         let (played, behind) = (after[n].since(before[n]), after[0].since(after[n]));
         assert!((99..=111).contains(&played), "seed {seed}: seat {n} played {played} ticks in 5 s");
         assert!(behind <= 3, "seed {seed}: seat {n} is {behind} ticks behind");
-        assert_eq!(seat.party.stats().commands_pending, 0, "seed {seed}: seat {n}");
+        assert_eq!(seat.session.stats().commands_pending, 0, "seed {seed}: seat {n}");
     }
 }
 
-fn ticks(driver: &Driver<Mixer>) -> Vec<Tick> {
-    driver.seats.iter().map(|seat| seat.party.stats().tick).collect()
+fn ticks(driver: &Driver<Party<Mixer>>) -> Vec<Tick> {
+    driver.seats.iter().map(|seat| seat.session.stats().tick).collect()
 }
 
 #[test]
 fn a_join_leaves_the_ticks_of_others_untouched() {
-    let settings = Settings::default();
+    let settings = PartySettings::default();
     let world = |seed| Mixer::new(seed, 100_000);
     let mut driver =
         Driver::new(MemoryNetwork::new(5, Weather { loss_permille: 50, jitter: ms(20), ..Weather::clear(ms(40)) }));
@@ -131,11 +132,11 @@ fn a_join_leaves_the_ticks_of_others_untouched() {
     driver.run_until(secs(10));
     let joiner = driver.enter(party_of(settings, IDENTITY, "joiner", world));
     let mut progress = BTreeSet::new();
-    while !playing(&driver.seats[joiner].party) {
+    while !playing(&driver.seats[joiner].session) {
         let before = ticks(&driver);
         let until = driver.now() + ms(500);
         driver.run_while(until, |driver| {
-            if let Phase::Loading { bytes, total } = driver.seats[joiner].party.phase() {
+            if let Phase::Loading { bytes, total } = driver.seats[joiner].session.phase() {
                 assert!(total > 800_000 && bytes <= total);
                 progress.insert(bytes);
             }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use indicatif::{ProgressBar, ProgressStyle};
-use lockstone_net::Settings;
+use lockstone_net::PartySettings;
 use serde::Serialize;
 
 use super::STOP;
@@ -37,7 +37,7 @@ struct Outcome {
 
 pub(super) fn run<G: Game>(args: &Demo) -> Result<ExitCode, Failure> {
     let seed = args.seed.unwrap_or_else(any_number);
-    let ticks = args.seconds * Settings::default().ticks_per_s;
+    let ticks = args.seconds * PartySettings::default().ticks_per_s;
     let signaling = Signaling::private()?;
     let peers = start::<G>(args, seed, ticks, &signaling.url)?;
     let reports = listen(peers, args, ticks)?;
@@ -176,7 +176,7 @@ fn cross_check(reports: &[Report]) -> (u64, Option<u32>) {
 
 /// All ticks were played, at the session's pace: to a second, and a twentieth for a busy machine.
 fn adds_up(report: &Report, ticks: u32) -> bool {
-    let period_ms = u64::from(1_000 / Settings::default().ticks_per_s);
+    let period_ms = u64::from(1_000 / PartySettings::default().ticks_per_s);
     let due_ms = u64::from(report.ticks) * period_ms;
     let off_ms = due_ms.abs_diff(report.played_ms);
     report.first_tick + report.ticks >= ticks && off_ms <= 1_500 + due_ms / 20

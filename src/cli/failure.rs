@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use lockstone_net::LinkError;
-use lockstone_net::party::EndReason;
+use lockstone_net::session::EndReason;
 
 /// Bad input, or a place that cannot be reached or written.
 const BAD_INPUT: u8 = 2;

@@ -7,7 +7,7 @@ use std::process::{ExitCode, Stdio};
 use std::time::Duration;
 
 use lockstone_net::matchbox::{self, MatchboxLink, is_room_name};
-use lockstone_net::{Channel, Identity, Link, LinkEvent, Party, PartyConfig, PeerId, Settings};
+use lockstone_net::{Channel, Identity, Link, LinkEvent, Party, PartyConfig, PartySettings, PeerId};
 use lockstone_sim::{Table, Tick};
 
 use super::args::{Play, View};
@@ -93,7 +93,7 @@ impl<G: Game> Plan<G> {
             Failure::new(format!("there is no hero {class:?}: choose --hero {}", G::HEROES.join(", --hero ")))
         })?;
         let table = table::load(args.table.as_deref())?;
-        let mut settings = Settings { seed: args.seed.unwrap_or_else(any_number), ..Settings::default() };
+        let mut settings = PartySettings { seed: args.seed.unwrap_or_else(any_number), ..PartySettings::default() };
         settings.players_at_start = args.peers.map_or(1, usize::from);
         if let Some(delay) = args.input_delay {
             settings.input_delay_ticks = delay;
@@ -112,7 +112,7 @@ impl<G: Game> Plan<G> {
         let build = move |seed: u64| G::build(if args.plant_fault { !seed } else { seed }, table.clone());
         let party = Party::new(config.clone(), identity, &name, hero, build)
             .map_err(|error| Failure::new(format!("{error}; choose another --name")))?;
-        let labels = Labels { game: G::NAME, identity, config: config.clone(), name: name.clone(), room: room.clone() };
+        let labels = Labels { game: G::NAME, terms: config.terms(identity), name: name.clone(), room: room.clone() };
         let recorder = Recorder::new(labels, args.record.as_deref()).map_err(Failure::new)?;
         let status = Status { game: G::NAME, room, join, ..Status::default() };
         let watch = Watch::new(screen(G::NAME, args.view, args.report), name, status, config.period());
@@ -124,7 +124,7 @@ impl<G: Game> Plan<G> {
             picture: args.shot.is_some(),
             progress: args.report.then_some(print_tick as fn(Tick)),
         };
-        let mut shell = Shell::<G, L>::new(party, link, recorder, watch, options);
+        let mut shell = Shell::<G, L, _>::new(party, link, recorder, watch, options);
         let (reason, report) = shell.run(&STOP);
         if let Some((path, png)) = args.shot.as_ref().zip(shell.take_picture()) {
             let png = png.map_err(|error| Failure::file("draw", path, error))?;

@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use lockstone_net::{Identity, PartyConfig};
+use lockstone_net::wire::{Identity, Terms};
 use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, Turn};
 
 use crate::recording::{Desync, Header, Writer};
@@ -26,10 +26,8 @@ pub struct RecordError {
 pub struct Labels {
     /// The game's name.
     pub game: &'static str,
-    /// The digests.
-    pub identity: Identity,
-    /// The settings.
-    pub config: PartyConfig,
+    /// What all peers have in common.
+    pub terms: Terms,
     /// The player's name.
     pub name: String,
     /// The room.
@@ -96,17 +94,18 @@ impl<S: Simulation> Recorder<S> {
     }
 
     pub(super) fn start(&mut self, tick: Tick, seed: u64, player: PlayerId, snapshot: &[u8]) {
-        let (settings, labels) = (self.labels.config.settings(), &self.labels);
+        let (labels, terms) = (&self.labels, &self.labels.terms);
+        let Identity { rules, table, config } = terms.identity;
         let header = Header {
             game: labels.game.to_owned(),
             engine: env!("CARGO_PKG_VERSION").to_owned(),
             seed,
-            rules: labels.identity.rules,
-            table: labels.identity.table,
-            config: labels.identity.config,
-            ticks_per_s: settings.ticks_per_s,
-            input_delay_ticks: settings.input_delay_ticks,
-            checksum_interval_ticks: settings.checksum_interval_ticks,
+            rules,
+            table,
+            config,
+            ticks_per_s: terms.ticks_per_s,
+            input_delay_ticks: terms.input_delay_ticks,
+            checksum_interval_ticks: terms.checksum_interval_ticks,
             player,
             name: labels.name.clone(),
             room: labels.room.clone(),
@@ -206,6 +205,8 @@ impl<S> Drop for Recorder<S> {
 
 #[cfg(test)]
 mod tests {
+    use lockstone_net::PartyConfig;
+
     use super::*;
     use crate::recording::{Ending, Entry, Recording};
 
@@ -243,8 +244,8 @@ mod tests {
     #[test]
     fn a_difference_saves_what_was_only_in_memory() {
         let identity = Identity { rules: 1, table: 2, config: 0 };
-        let (config, room) = (PartyConfig::default(), format!("test-{}", std::process::id()));
-        let labels = Labels { game: "nothing", identity, config, name: "Ada/../x".into(), room };
+        let (terms, room) = (PartyConfig::default().terms(identity), format!("test-{}", std::process::id()));
+        let labels = Labels { game: "nothing", terms, name: "Ada/../x".into(), room };
         let mut recorder = Recorder::<Nothing>::new(labels, None).unwrap();
         recorder.start(Tick(0), 7, PlayerId(0), &[]);
         recorder.checksum(Tick(10), Checksum(1));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lockstone_net::party::{EndReason, Stats};
+use lockstone_net::session::{EndReason, Stats};
 use lockstone_sim::{PlayerId, Tick};
 use serde::{Deserialize, Serialize};
 
@@ -70,9 +70,9 @@ impl Report {
         self.began
     }
 
-    pub(super) fn finish(&mut self, name: String, stats: &Stats, tick: Tick, now: Duration, reason: &EndReason) {
+    pub(super) fn finish(&mut self, name: String, stats: &Stats, now: Duration, reason: &EndReason) {
         self.name = name;
-        self.ticks = tick.0.saturating_sub(self.first_tick);
+        self.ticks = stats.settled.0.saturating_sub(self.first_tick);
         let played = self.began.map_or(Duration::ZERO, |began| now.saturating_sub(began));
         self.played_ms = u64::try_from(played.as_millis()).unwrap_or(u64::MAX);
         self.commands_sent = stats.commands_sent;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use lockstone_net::party::{Event, Phase, Stats};
+use lockstone_net::session::{Event, Phase, Stats};
 use lockstone_sim::{PlayerId, Simulation, Tick};
 
 use crate::scene::Scene;
@@ -190,7 +190,7 @@ impl Watch {
     }
 }
 
-fn peer_row(player: &lockstone_net::party::PlayerStats) -> PeerRow {
+fn peer_row(player: &lockstone_net::session::PlayerStats) -> PeerRow {
     let exchange = player.exchange.as_ref();
     PeerRow {
         name: player.name.clone(),

@@ -1,6 +1,6 @@
 //! How the session goes, as the views show it.
 
-use lockstone_net::party::SyncCheck;
+use lockstone_net::session::SyncCheck;
 use lockstone_sim::Tick;
 
 /// How the session goes.

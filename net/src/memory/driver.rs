@@ -1,35 +1,33 @@
-//! Runs parties over a memory network: whatever comes earliest happens next, and virtual time jumps there.
+//! Runs sessions over a memory network: whatever comes earliest happens next, and virtual time jumps there.
 
 use core::time::Duration;
 
-use lockstone_sim::Simulation;
-
 use super::{MemoryLink, MemoryNetwork};
 use crate::link::{Link, PeerId};
-use crate::party::{Event, Party};
+use crate::session::{Event, Session};
 
-/// A party and its end of the network.
-pub struct Seat<S: Simulation> {
-    /// The party.
-    pub party: Party<S>,
+/// A session and its end of the network.
+pub struct Seat<T: Session> {
+    /// One peer's part in the session.
+    pub session: T,
     /// Its link.
     pub link: MemoryLink,
-    /// What the party told and nobody has taken.
-    pub events: Vec<Event<S>>,
+    /// What the session told and nobody has taken.
+    pub events: Vec<Event<T::Sim>>,
 }
 
-/// Parties on one network, and their virtual time.
-pub struct Driver<S: Simulation> {
+/// Sessions on one network, and their virtual time.
+pub struct Driver<T: Session> {
     /// The network.
     pub network: MemoryNetwork,
     /// Who takes part. Removing one breaks its connections.
-    pub seats: Vec<Seat<S>>,
+    pub seats: Vec<Seat<T>>,
     now: Duration,
 }
 
-impl<S: Simulation> Driver<S> {
+impl<T: Session> Driver<T> {
     /// Nobody takes part yet. Time starts at 0.
-    pub fn new(network: MemoryNetwork) -> Driver<S> {
+    pub fn new(network: MemoryNetwork) -> Driver<T> {
         Driver { network, seats: Vec::new(), now: Duration::ZERO }
     }
 
@@ -38,10 +36,10 @@ impl<S: Simulation> Driver<S> {
         self.now
     }
 
-    /// A party enters the room. Returns its seat.
-    pub fn enter(&mut self, party: Party<S>) -> usize {
+    /// A peer enters the room. Returns its seat.
+    pub fn enter(&mut self, session: T) -> usize {
         let link = self.network.enter();
-        self.seats.push(Seat { party, link, events: Vec::new() });
+        self.seats.push(Seat { session, link, events: Vec::new() });
         self.seats.len() - 1
     }
 
@@ -56,7 +54,7 @@ impl<S: Simulation> Driver<S> {
     }
 
     /// Runs until a time, or until `go_on` says no. Returns whether it did.
-    pub fn run_while(&mut self, end: Duration, mut go_on: impl FnMut(&mut Driver<S>) -> bool) -> bool {
+    pub fn run_while(&mut self, end: Duration, mut go_on: impl FnMut(&mut Driver<T>) -> bool) -> bool {
         loop {
             self.settle();
             if !go_on(self) {
@@ -70,28 +68,28 @@ impl<S: Simulation> Driver<S> {
         }
     }
 
-    /// When something happens next: a packet arrives or a party has something to do.
+    /// When something happens next: a packet arrives or a session has something to do.
     fn next_at(&self) -> Option<Duration> {
-        let parties = self.seats.iter().map(|seat| seat.party.wake_at()).filter(|at| *at < Duration::MAX);
-        parties.chain(self.network.next_arrival()).min()
+        let sessions = self.seats.iter().map(|seat| seat.session.wake_at()).filter(|at| *at < Duration::MAX);
+        sessions.chain(self.network.next_arrival()).min()
     }
 
     /// Everything that is to happen now.
     fn settle(&mut self) {
         self.network.advance(self.now);
         for seat in &mut self.seats {
-            let mut touched = seat.party.wake_at() <= self.now;
+            let mut touched = seat.session.wake_at() <= self.now;
             while let Some(event) = seat.link.poll() {
-                seat.party.handle(event, self.now);
+                seat.session.handle(event, self.now);
                 touched = true;
             }
             if touched {
-                seat.party.advance(self.now);
+                seat.session.advance(self.now);
             }
-            while let Some(packet) = seat.party.poll_transmit() {
+            while let Some(packet) = seat.session.poll_transmit() {
                 seat.link.send(packet.to, packet.channel, packet.bytes);
             }
-            seat.events.extend(core::iter::from_fn(|| seat.party.poll_event()));
+            seat.events.extend(core::iter::from_fn(|| seat.session.poll_event()));
         }
     }
 }

@@ -3,11 +3,12 @@
 use core::time::Duration;
 
 use crate::limits::PLAYERS_MAX;
-use crate::wire::{Digests, PROTOCOL_VERSION};
+use crate::session::{ConfigError, within, within_time};
+use crate::wire::{Identity, SessionKind, Terms};
 
-/// The settings of a session. All peers must have the same tick rate, delay and intervals; the rest is each peer's own.
+/// The settings of a party. All peers must have the same tick rate, delay and intervals; the rest is each peer's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settings {
+pub struct PartySettings {
     /// Ticks a second, 1 to 100. Default 20.
     pub ticks_per_s: u32,
     /// How many ticks ahead of its own time the sequencer closes, 1 to 20: a command plays about that much later. Default 3.
@@ -34,9 +35,9 @@ pub struct Settings {
     pub stop_on_desync: bool,
 }
 
-impl Default for Settings {
+impl Default for PartySettings {
     fn default() -> Self {
-        Settings {
+        PartySettings {
             ticks_per_s: 20,
             input_delay_ticks: 3,
             packet_interval_ticks: 2,
@@ -52,28 +53,16 @@ impl Default for Settings {
     }
 }
 
-/// A setting out of its range.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{setting} is {value}, but must be {range}")]
-pub struct ConfigError {
-    /// The setting's name.
-    pub setting: &'static str,
-    /// Its value.
-    pub value: String,
-    /// What is allowed.
-    pub range: String,
-}
-
 /// Settings that have been checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PartyConfig(Settings);
+pub struct PartyConfig(PartySettings);
 
 impl PartyConfig {
     /// Checks settings.
     ///
     /// # Errors
     /// [`ConfigError`] for the first one that is out of its range.
-    pub fn new(settings: Settings) -> Result<PartyConfig, ConfigError> {
+    pub fn new(settings: PartySettings) -> Result<PartyConfig, ConfigError> {
         let s = &settings;
         within("ticks_per_s", s.ticks_per_s, 1, 100)?;
         within("input_delay_ticks", s.input_delay_ticks, 1, 20)?;
@@ -81,22 +70,14 @@ impl PartyConfig {
         within("checksum_interval_ticks", s.checksum_interval_ticks, 1, 1_000)?;
         within("players_max", s.players_max, 1, PLAYERS_MAX)?;
         within("players_at_start", s.players_at_start, 1, s.players_max)?;
-        let (s1, s2, min10) = (Duration::from_secs(1), Duration::from_secs(2), Duration::from_secs(600));
-        for (setting, value, min) in [
-            ("silence_timeout", s.silence_timeout, s2),
-            ("handshake_timeout", s.handshake_timeout, s1),
-            ("load_timeout", s.load_timeout, s1),
-        ] {
-            if value < min || value > min10 {
-                let range = format!("{} s to {} s", min.as_secs(), min10.as_secs());
-                return Err(ConfigError { setting, value: format!("{} ms", value.as_millis()), range });
-            }
-        }
+        within_time("silence_timeout", s.silence_timeout, Duration::from_secs(2))?;
+        within_time("handshake_timeout", s.handshake_timeout, Duration::from_secs(1))?;
+        within_time("load_timeout", s.load_timeout, Duration::from_secs(1))?;
         Ok(PartyConfig(settings))
     }
 
     /// The settings.
-    pub fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &PartySettings {
         &self.0
     }
 
@@ -109,36 +90,15 @@ impl PartyConfig {
         self.period() * self.0.packet_interval_ticks
     }
 
-    /// What of a peer must equal ours.
-    pub(super) fn digests(&self, identity: Identity) -> Digests {
+    /// What a session of these settings demands of its peers.
+    pub fn terms(&self, identity: Identity) -> Terms {
         let s = &self.0;
-        let mut bytes = Vec::new();
-        let shared =
-            [s.ticks_per_s, s.input_delay_ticks, s.packet_interval_ticks, s.checksum_interval_ticks, PROTOCOL_VERSION];
-        for value in shared {
-            bytes.extend_from_slice(&value.to_le_bytes());
+        Terms {
+            identity,
+            kind: SessionKind::Party { packet_interval_ticks: s.packet_interval_ticks },
+            ticks_per_s: s.ticks_per_s,
+            input_delay_ticks: s.input_delay_ticks,
+            checksum_interval_ticks: s.checksum_interval_ticks,
         }
-        bytes.extend_from_slice(&identity.config.to_le_bytes());
-        let config = xxhash_rust::xxh3::xxh3_64(&bytes);
-        Digests { rules: identity.rules, table: identity.table, config }
     }
-}
-
-/// What the game is, as digests. Peers with different ones refuse each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Identity {
-    /// Of the rules: the code that steps the simulation.
-    pub rules: u64,
-    /// Of the random table.
-    pub table: u128,
-    /// Of the game's configuration.
-    pub config: u64,
-}
-
-fn within<T: PartialOrd + ToString>(setting: &'static str, value: T, min: T, max: T) -> Result<(), ConfigError> {
-    if value >= min && value <= max {
-        return Ok(());
-    }
-    let range = format!("{} to {}", min.to_string(), max.to_string());
-    Err(ConfigError { setting, value: value.to_string(), range })
 }

@@ -7,17 +7,13 @@ use std::rc::Rc;
 
 use lockstone_sim::{Checksum, PlayerId, Simulation, Tick};
 
-use super::Build;
-use super::comparison::Comparison;
 use super::config::PartyConfig;
-use super::event::{CommandError, EndReason, Event, Phase};
-use super::out::Out;
 use super::stage::Stage;
-use super::stats::{DropReason, Exchange};
 use crate::limits::*;
 use crate::link::{Channel, PeerId};
 use crate::playout::Playout;
 use crate::replica::{Progress, Replica};
+use crate::session::{Build, CommandError, Comparison, DropReason, EndReason, Event, Exchange, Out, Phase};
 use crate::transfer::SnapshotReceiver;
 use crate::wire::*;
 
@@ -29,11 +25,11 @@ pub(super) struct Follow<S: Simulation> {
     since: Duration,
     /// Where the session's sequencer is, as another peer told.
     elsewhere: Option<PeerId>,
-    session: Option<Session<S>>,
+    session: Option<Joined<S>>,
 }
 
 /// The session this peer was let into.
-struct Session<S: Simulation> {
+struct Joined<S: Simulation> {
     sequencer: PeerId,
     epoch: Epoch,
     welcome: Welcome,
@@ -144,7 +140,7 @@ impl<S: Simulation> Follow<S> {
 
     fn welcomed(&mut self, from: PeerId, epoch: Epoch, welcome: Welcome, now: Duration, out: &mut Out<S>) {
         let receiver = SnapshotReceiver::new(welcome.snapshot_bytes, welcome.snapshot_digest);
-        self.session = Some(Session {
+        self.session = Some(Joined {
             sequencer: from,
             epoch,
             heard: now,
@@ -258,7 +254,7 @@ impl<S: Simulation> Follow<S> {
     }
 }
 
-impl<S: Simulation> Session<S> {
+impl<S: Simulation> Joined<S> {
     fn turns(&mut self, turns: Turns, now: Duration, stop: bool, out: &mut Out<S>) {
         let checksums = turns.checksums.clone();
         match self.replica.take_turns(turns, now) {

@@ -9,15 +9,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, codec};
 
-use super::comparison::Comparison;
 use super::config::PartyConfig;
-use super::event::{CommandError, EndReason, Event, Phase};
-use super::out::Out;
 use super::stage::Stage;
-use super::stats::{DropReason, Exchange};
 use crate::limits::*;
 use crate::link::PeerId;
 use crate::sequencer::{Feed, Sequencer};
+use crate::session::{CommandError, Comparison, DropReason, EndReason, Event, Exchange, Out, Phase};
 use crate::wire::*;
 use admission::{Loading, Shared};
 
@@ -30,7 +27,7 @@ const SNAPSHOT_SHARED_S: u32 = 1;
 
 pub(super) struct Lead<S: Simulation> {
     config: PartyConfig,
-    digests: Digests,
+    terms: Terms,
     epoch: Epoch,
     stage: Stage<S>,
     sequencer: Sequencer,
@@ -58,7 +55,7 @@ impl<S: Simulation> Lead<S> {
     /// Founds a session: the world at tick 0, and this peer's own hero on its way into the first turn.
     pub fn found(
         config: PartyConfig,
-        digests: Digests,
+        terms: Terms,
         name: Name,
         hero: S::Hero,
         mut simulation: S,
@@ -79,7 +76,7 @@ impl<S: Simulation> Lead<S> {
         Lead {
             stage: Stage::new(simulation, player, config.settings().checksum_interval_ticks),
             config,
-            digests,
+            terms,
             epoch: Epoch::default(),
             sequencer,
             start: None,

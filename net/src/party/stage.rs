@@ -4,10 +4,8 @@ use std::collections::BTreeMap;
 
 use lockstone_sim::{Checksum, Input, PlayerId, Simulation, Tick, Turn, codec};
 
-use super::event::Event;
-use super::out::Out;
-use super::stats::DropReason;
 use crate::limits::*;
+use crate::session::{DropReason, Event, Out};
 use crate::wire::{Name, RawInput};
 
 pub(super) struct Stage<S> {

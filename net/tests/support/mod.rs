@@ -4,8 +4,10 @@
 use core::time::Duration;
 use std::collections::BTreeMap;
 
+use lockstone_net::Identity;
 use lockstone_net::memory::{Driver, MemoryNetwork, Weather};
-use lockstone_net::party::{EndReason, Event, Identity, Party, PartyConfig, Phase, Settings};
+use lockstone_net::party::{Party, PartyConfig, PartySettings};
+use lockstone_net::session::{EndReason, Event, Phase, Session};
 use lockstone_sim::codec::{self, CodecError};
 use lockstone_sim::{Checksum, Input, PlayerId, Simulation, Tick, Turn};
 use serde::{Deserialize, Serialize};
@@ -144,12 +146,12 @@ pub fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
-pub fn party(settings: Settings, name: &str) -> Party<Mixer> {
+pub fn party(settings: PartySettings, name: &str) -> Party<Mixer> {
     party_of(settings, IDENTITY, name, |seed| Mixer::new(seed, 64))
 }
 
 pub fn party_of(
-    settings: Settings,
+    settings: PartySettings,
     identity: Identity,
     name: &str,
     build: impl Fn(u64) -> Mixer + 'static,
@@ -159,12 +161,12 @@ pub fn party_of(
 }
 
 /// A driver with `peers` parties of the same settings on a clear network, all playing.
-pub fn session(peers: usize, settings: &Settings, delay: Duration) -> Driver<Mixer> {
+pub fn session(peers: usize, settings: &PartySettings, delay: Duration) -> Driver<Party<Mixer>> {
     let mut driver = Driver::new(MemoryNetwork::new(1, Weather::clear(delay)));
     for n in 0..peers {
         driver.enter(party(settings.clone(), &format!("player {n}")));
     }
-    let all_play = driver.run_while(secs(10), |driver| !driver.seats.iter().all(|seat| playing(&seat.party)));
+    let all_play = driver.run_while(secs(10), |driver| !driver.seats.iter().all(|seat| playing(&seat.session)));
     assert!(all_play, "the peers do not get into the session");
     driver
 }

@@ -10,11 +10,8 @@ use lockstone_sim::{PlayerId, Simulation, Tick, codec};
 use super::{Guest, Lead};
 use crate::limits::*;
 use crate::link::PeerId;
-use crate::party::comparison::Comparison;
-use crate::party::event::Event;
-use crate::party::out::Out;
-use crate::party::stats::DropReason;
 use crate::sequencer::Feed;
+use crate::session::{Comparison, DropReason, Event, Out};
 use crate::transfer::{self, BadAck, SnapshotSender};
 use crate::wire::*;
 
@@ -47,7 +44,7 @@ impl<S: Simulation> Lead<S> {
         if self.guests.contains_key(&peer) || self.past.contains(&peer) {
             return out.dropped(DropReason::Unexpected);
         }
-        let differences = self.digests.differences(hello.protocol, &hello.digests);
+        let differences = self.terms.differences(hello.protocol, &hello.terms);
         let players_max = self.config.settings().players_max;
         let refusal = match codec::read::<S::Hero>(&hello.hero, HERO_BYTES_MAX) {
             _ if !differences.is_empty() => Refusal::Different(differences.try_into().expect("one of each kind")),

@@ -1,4 +1,4 @@
-//! Figures of a running party, for screens, tables and tests.
+//! Figures of a running session, for screens, tables and tests.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -56,7 +56,7 @@ pub enum DropReason {
 pub struct Drops(BTreeMap<DropReason, u64>);
 
 impl Drops {
-    pub(super) fn add(&mut self, reason: DropReason, n: u64) {
+    pub(crate) fn add(&mut self, reason: DropReason, n: u64) {
         if n > 0 {
             *self.0.entry(reason).or_default() += n;
         }
@@ -119,20 +119,22 @@ pub struct Exchange {
     pub last_check: Option<SyncCheck>,
 }
 
-/// Figures of a party.
+/// Figures of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// This peer's player, once it is let in.
     pub player: Option<PlayerId>,
-    /// The next tick to play.
+    /// The next tick to play: that of the simulation.
     pub tick: Tick,
+    /// The first tick whose turn is not told yet: those before it are final. The same as `tick`, but in a session that predicts.
+    pub settled: Tick,
     /// The first tick whose turn is not known here.
     pub known: Tick,
     /// Each player in the world.
     pub players: Vec<PlayerStats>,
     /// Commands given by this peer's player.
     pub commands_sent: u64,
-    /// Of them, how many the sequencer is not known to have.
+    /// Of them, how many are not known to have arrived.
     pub commands_pending: usize,
     /// Packets and payload with all peers, past ones included.
     pub traffic: Traffic,

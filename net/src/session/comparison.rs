@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use lockstone_sim::{Checksum, Simulation, Tick};
 
-use super::out::Out;
-use super::stats::SyncCheck;
+use super::Out;
+use super::SyncCheck;
 use crate::limits::CHECKSUMS_PER_PACKET_MAX;
 use crate::wire::DesyncNotice;
 
 #[derive(Debug, Default)]
-pub(super) struct Comparison {
+pub(crate) struct Comparison {
     /// Theirs of ticks that we have not reached.
     waiting: BTreeMap<Tick, Checksum>,
     agreed: Option<Tick>,

@@ -9,7 +9,7 @@ use super::stats::{DropReason, Drops, Traffic};
 use crate::link::{Channel, PeerId};
 use crate::wire::{self, Epoch, Message};
 
-pub(super) struct Out<S: Simulation> {
+pub(crate) struct Out<S: Simulation> {
     pub transmits: VecDeque<Transmit>,
     pub events: VecDeque<Event<S>>,
     pub ended: Option<EndReason>,

@@ -1,0 +1,107 @@
+//! One peer's part in a session of any kind: sans-IO, for any [`Simulation`].
+//!
+//! ```text
+//! loop {
+//!     while let Some(event) = link.poll()              { session.handle(event, now) }
+//!     session.advance(now)
+//!     while let Some(packet) = session.poll_transmit() { link.send(packet.to, packet.channel, packet.bytes) }
+//!     while let Some(event) = session.poll_event()     { record it, show it }
+//!     sleep until session.wake_at(), or until the link has something
+//! }
+//! ```
+//!
+//! A [`Party`](crate::party::Party) and a [`Rollback`](crate::rollback::Rollback) are sessions: what drives, records or shows one does
+//! so with the other. They differ in where turns come from, never in what a turn does.
+
+mod comparison;
+mod config;
+mod event;
+mod out;
+mod rate;
+mod stats;
+
+pub use config::ConfigError;
+pub use event::{CommandError, EndReason, Event, Phase, Transmit};
+pub use stats::{DropReason, Drops, Exchange, PlayerStats, Stats, SyncCheck, Traffic};
+
+pub(crate) use comparison::Comparison;
+pub(crate) use config::{within, within_time};
+pub(crate) use out::Out;
+pub(crate) use rate::Rate;
+
+use core::time::Duration;
+
+use lockstone_sim::{Simulation, codec};
+
+use crate::limits::HERO_BYTES_MAX;
+use crate::link::LinkEvent;
+use crate::wire::{Bytes, Name, TooMany};
+
+/// Builds the world of a seed, as it is before tick 0.
+pub(crate) type Build<S> = dyn Fn(u64) -> S;
+
+/// A peer's part in a session.
+pub trait Session {
+    /// What is simulated.
+    type Sim: Simulation;
+
+    /// Takes what the link has to tell.
+    fn handle(&mut self, event: LinkEvent, now: Duration);
+
+    /// Does what is due: call it when [`wake_at`](Session::wake_at) says so, and after `handle` and `command`. It may play several turns,
+    /// but never so many that the caller cannot stay responsive.
+    fn advance(&mut self, now: Duration);
+
+    /// Gives a command of this peer's player. It travels with the next [`advance`](Session::advance).
+    ///
+    /// # Errors
+    /// [`CommandError`] if it cannot be taken now, or ever.
+    fn command(&mut self, command: <Self::Sim as Simulation>::Command) -> Result<(), CommandError>;
+
+    /// Leaves the session. Packets that say so are still to be sent.
+    fn leave(&mut self, now: Duration);
+
+    /// The next packet to send.
+    fn poll_transmit(&mut self) -> Option<Transmit>;
+
+    /// The next thing that happened.
+    fn poll_event(&mut self) -> Option<Event<Self::Sim>>;
+
+    /// When [`advance`](Session::advance) must be called next, if nothing else happens before; never, once the session is over.
+    fn wake_at(&self) -> Duration;
+
+    /// The world, once it is there, to look at: of the tick in [`Stats::tick`]. It stays after the session's end.
+    fn simulation(&self) -> Option<&Self::Sim>;
+
+    /// How far this peer has come.
+    fn phase(&self) -> Phase;
+
+    /// Figures.
+    fn stats(&self) -> Stats;
+}
+
+/// What this peer brings along is not fit for any session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PlayerError {
+    /// The name.
+    #[error("a name must have 1 to {} bytes and no control characters", crate::limits::NAME_BYTES_MAX)]
+    Name,
+    /// The hero.
+    #[error("the hero's encoding has {0} bytes, where at most {max} are allowed", max = crate::limits::HERO_BYTES_MAX)]
+    Hero(usize),
+}
+
+/// A player as this peer brings it along.
+pub(crate) struct Newcomer<S: Simulation> {
+    pub name: Name,
+    pub hero: S::Hero,
+    pub hero_bytes: Bytes<HERO_BYTES_MAX>,
+}
+
+impl<S: Simulation> Newcomer<S> {
+    pub fn new(name: &str, hero: S::Hero) -> Result<Self, PlayerError> {
+        let name = Name::new(name).ok_or(PlayerError::Name)?;
+        let hero_bytes = codec::compact(&hero).try_into().map_err(|error: TooMany| PlayerError::Hero(error.len))?;
+        Ok(Newcomer { name, hero, hero_bytes })
+    }
+}
