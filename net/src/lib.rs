@@ -15,6 +15,7 @@ pub mod memory;
 pub mod party;
 pub mod playout;
 pub mod replica;
+pub mod rollback;
 pub mod sequencer;
 pub mod session;
 pub mod stamps;
@@ -28,5 +29,6 @@ pub mod signaling;
 
 pub use link::{Channel, Link, LinkError, LinkEvent, PeerId};
 pub use party::{Party, PartyConfig, PartySettings};
+pub use rollback::{Rollback, RollbackConfig, RollbackSettings};
 pub use session::{Event, Session};
 pub use wire::Identity;

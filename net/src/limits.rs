@@ -58,6 +58,17 @@ pub const HISTORY_BYTES_MAX: usize = 32 * 1_024 * 1_024;
 /// Ticks played in one call of `advance`, so that the caller stays responsive while it catches up.
 pub const TICKS_PER_ADVANCE_MAX: u32 = 64;
 
+/// Players of a rollback session.
+pub const ROLLBACK_PLAYERS_MAX: usize = 4;
+/// Inputs of one player that ggrs holds, in ticks: from the newest confirmed one to the newest that came.
+pub const INPUTS_HELD: u32 = 128;
+/// Compared checksums that ggrs holds.
+pub const CHECKSUMS_HELD: u32 = 32;
+/// Ticks of inputs in one packet.
+pub const INPUTS_PER_PACKET_MAX: usize = INPUTS_HELD as usize;
+/// How often a checksum rides in a packet of inputs.
+pub const CHECKSUM_SENDS: u32 = 4;
+
 /// Checksums in one packet.
 pub const CHECKSUMS_PER_PACKET_MAX: usize = 16;
 /// Checksums kept for comparison with those of other peers.
@@ -98,3 +109,8 @@ const _: () = assert!(COMMANDS_PENDING_MAX <= COMMANDS_QUEUED_MAX);
 const _: () = assert!(REQUEST_BYTES_MAX <= REQUEST_BYTES_PER_TURN_MAX);
 const _: () = assert!(TICKS_PER_PACKET_MAX <= TICKS_AHEAD_MAX);
 const _: () = assert!(TICKS_BEHIND_MAX <= TICKS_AHEAD_MAX);
+const _: () = assert!(INPUTS_PER_PACKET_MAX * (COMMAND_BYTES_MAX + 4) + TURNS_FRAME_BYTES_MAX <= PACKET_BYTES_MAX);
+const _: () =
+    assert!(ROLLBACK_PLAYERS_MAX * (HERO_BYTES_MAX + NAME_BYTES_MAX + 2 * FRAME_BYTES_MAX) <= PACKET_BYTES_MAX);
+const _: () =
+    assert!(ROLLBACK_PLAYERS_MAX <= JOINS_PER_TURN_MAX && CHECKSUM_SENDS as usize <= CHECKSUMS_PER_PACKET_MAX);

@@ -11,20 +11,17 @@ mod stage;
 pub use config::{PartyConfig, PartySettings};
 
 use core::time::Duration;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use lockstone_sim::{Simulation, codec};
 
 use crate::link::{LinkEvent, PeerId};
 use crate::session::{
-    Build, CommandError, DropReason, EndReason, Event, Newcomer, Out, Phase, PlayerError, PlayerStats, Rate, Session,
-    Stats, Transmit,
+    Admitted, Build, CommandError, Door, DropReason, EndReason, Event, Newcomer, Out, Phase, PlayerError, PlayerStats,
+    Session, Stats, Transmit,
 };
-use crate::wire::{
-    self, CommandBytes, Difference, Epoch, Hello, Identity, Message, Name, PROTOCOL_VERSION, Refusal, Subject, Terms,
-    WireError,
-};
+use crate::wire::{CommandBytes, Epoch, Hello, Identity, Message, Name, PROTOCOL_VERSION, Terms};
 use follow::Follow;
 use lead::Lead;
 use stage::Stage;
@@ -36,11 +33,10 @@ pub struct Party<S: Simulation> {
     newcomer: Newcomer<S>,
     build: Rc<Build<S>>,
     role: Role<S>,
-    rates: BTreeMap<PeerId, Rate>,
+    door: Door,
     out: Out<S>,
     now: Duration,
     commands_sent: u64,
-    end_told: bool,
 }
 
 enum Role<S: Simulation> {
@@ -71,11 +67,10 @@ impl<S: Simulation> Party<S> {
             newcomer: Newcomer::new(name, hero)?,
             build: Rc::new(build),
             role: Role::Outside { since: None, connected: BTreeSet::new() },
-            rates: BTreeMap::new(),
+            door: Door::default(),
             out: Out::new(),
             now: Duration::ZERO,
             commands_sent: 0,
-            end_told: false,
         })
     }
 
@@ -97,24 +92,11 @@ impl<S: Simulation> Party<S> {
     }
 
     fn packet(&mut self, from: PeerId, bytes: &[u8], now: Duration) {
-        // A packet that comes after its sender is gone must leave no trace.
-        let Some(rate) = self.rates.get_mut(&from) else { return self.out.dropped(DropReason::UnknownPeer) };
-        self.out.received(from, bytes.len());
-        if !rate.admits(now) {
-            return self.out.dropped(DropReason::OverRate);
-        }
-        match wire::decode(bytes) {
-            Ok((epoch, message)) => self.message(from, epoch, message, now),
-            Err(WireError::Oversized { .. }) => self.out.dropped(DropReason::Oversized),
-            Err(_) => match (wire::hello_version(bytes), &mut self.role) {
-                (Some(protocol), Role::Lead(lead)) if protocol != PROTOCOL_VERSION => {
-                    let (session, joiner) = (PROTOCOL_VERSION.into(), protocol.into());
-                    let difference = vec![Difference { what: Subject::Protocol, session, joiner }];
-                    let refusal = Refusal::Different(difference.try_into().expect("one is allowed"));
-                    lead.refuse(from, "", refusal, &mut self.out);
-                }
-                _ => self.out.dropped(DropReason::Malformed),
-            },
+        match (self.door.admit(from, bytes, now, &mut self.out), &mut self.role) {
+            (Some(Admitted::Message(epoch, message)), _) => self.message(from, epoch, message, now),
+            (Some(Admitted::Foreign(refusal)), Role::Lead(lead)) => lead.refuse(from, "", refusal, &mut self.out),
+            (Some(Admitted::Foreign(_)), _) => self.out.dropped(DropReason::Malformed),
+            (None, _) => {}
         }
     }
 
@@ -146,11 +128,8 @@ impl<S: Simulation> Party<S> {
     /// [`CommandError`] if it cannot be taken now, or ever.
     /// Leaves the session; as its sequencer, ends it for everyone. Packets that say so are still to be sent.
     fn tell_end(&mut self) {
-        if let Some(reason) = self.out.ended.clone().filter(|_| !self.end_told) {
-            self.end_told = true;
-            let tick = self.stage().map_or_else(Default::default, Stage::tick);
-            self.out.events.push_back(Event::Ended { tick, reason });
-        }
+        let tick = self.stage().map_or_else(Default::default, Stage::tick);
+        self.out.tell_end(tick);
     }
 
     /// The next packet to send.
@@ -194,7 +173,7 @@ impl<S: Simulation> Session for Party<S> {
         match event {
             LinkEvent::Entered(me) => self.entered(me, now),
             LinkEvent::Connected(peer) => {
-                self.rates.insert(peer, Rate::default());
+                self.door.connected(peer);
                 match &mut self.role {
                     Role::Outside { connected, .. } => {
                         connected.insert(peer);
@@ -211,8 +190,7 @@ impl<S: Simulation> Session for Party<S> {
                     Role::Lead(lead) => lead.disconnected(peer),
                     Role::Follow(follow) => follow.disconnected(peer, &mut self.out),
                 }
-                self.rates.remove(&peer);
-                self.out.forget(peer);
+                self.door.disconnected(peer, &mut self.out);
             }
             LinkEvent::Packet { from, bytes, .. } => self.packet(from, &bytes, now),
             LinkEvent::Closed(error) => self.out.end(EndReason::Link(error)),
@@ -315,6 +293,7 @@ impl<S: Simulation> Session for Party<S> {
             checksums_compared: out.checksums_compared,
             desyncs: out.desyncs,
             drops: out.drops.clone(),
+            rollback: None,
         }
     }
 }

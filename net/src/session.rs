@@ -15,19 +15,19 @@
 
 mod comparison;
 mod config;
+mod door;
 mod event;
 mod out;
-mod rate;
 mod stats;
 
 pub use config::ConfigError;
 pub use event::{CommandError, EndReason, Event, Phase, Transmit};
-pub use stats::{DropReason, Drops, Exchange, PlayerStats, Stats, SyncCheck, Traffic};
+pub use stats::{DropReason, Drops, Exchange, PlayerStats, RollbackStats, Stats, SyncCheck, Traffic};
 
 pub(crate) use comparison::Comparison;
 pub(crate) use config::{within, within_time};
+pub(crate) use door::{Admitted, Door};
 pub(crate) use out::Out;
-pub(crate) use rate::Rate;
 
 use core::time::Duration;
 

@@ -4,9 +4,11 @@
 //! Decoding never panics, never reserves more than the packet can justify, and leaves no byte unread.
 
 mod bounded;
+mod rollback;
 mod terms;
 
 pub use bounded::{Bytes, List, Name, TooMany};
+pub use rollback::{Form, Inputs, Member, Regroup};
 pub use terms::{Difference, Identity, Refusal, SessionKind, Subject, Terms};
 
 use core::fmt;
@@ -20,7 +22,8 @@ use crate::link::PeerId;
 /// The version of this wire format. Peers with different ones refuse each other.
 pub const PROTOCOL_VERSION: u32 = 2;
 
-/// Which sequencer of a session closes ticks: 0 for the founder, one more after each takeover.
+/// Which part of a session a packet belongs to. In a party, which sequencer closes ticks: 0 for the founder, one more after each
+/// takeover. In a rollback session, how many players are gone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Epoch(pub u32);
 
@@ -54,12 +57,20 @@ pub enum Message {
     Report(Report),
     /// Between sequencer and replica, reliable: our checksums differ.
     Desync(DesyncNotice),
-    /// Replica to sequencer, reliable: this player leaves.
+    /// Replica to sequencer, or rollback player to all, reliable: this player leaves.
     Bye(LeaveReason),
     /// Sequencer to replica, reliable: you are out of the session.
     Removed(LeaveReason),
     /// Sequencer to replica, reliable: the session ends.
     Ending,
+    /// Rollback, founder to joiner, reliable: let in, and so many players of so many are there.
+    Gathering(u8, u8),
+    /// Rollback, founder to joiner, reliable: all are there, and tick 0 begins.
+    Form(Form),
+    /// Rollback, player to player, unreliable: what the sender plays.
+    Inputs(Inputs),
+    /// Rollback, player to player, reliable: someone is gone; the sender has stopped, and knows the turns up to here.
+    Regroup(Regroup),
 }
 
 /// A joiner presents itself.
@@ -235,6 +246,9 @@ pub fn decode(packet: &[u8]) -> Result<(Epoch, Message), WireError> {
     match &message {
         Message::Turns(turns) => turns.check()?,
         Message::Welcome(welcome) => welcome.check()?,
+        Message::Form(form) => form.check()?,
+        Message::Inputs(inputs) => inputs.check(epoch)?,
+        Message::Regroup(regroup) => regroup.check()?,
         _ => {}
     }
     Ok((epoch, message))

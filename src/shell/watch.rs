@@ -208,6 +208,7 @@ fn describe(phase: &Phase) -> String {
         Phase::CatchingUp => "catching up".to_owned(),
         Phase::Waiting { players, needed } => format!("waiting, {players} of {needed} here"),
         Phase::Playing => "playing".to_owned(),
+        Phase::Regrouping => "someone is gone, regrouping".to_owned(),
         Phase::Ended(_) => "over".to_owned(),
     }
 }

@@ -48,6 +48,16 @@ impl Comparison {
         theirs.and_then(|theirs| self.compare(tick, ours, theirs, out))
     }
 
+    /// Forgets what waits: it was of a history that is no more.
+    pub fn restart(&mut self) {
+        self.waiting.clear();
+    }
+
+    /// The newest tick before another at which both were equal.
+    pub fn agreed_before(&self, tick: Tick) -> Option<Tick> {
+        self.agreed.filter(|agreed| *agreed < tick)
+    }
+
     /// Counts a difference, found by a comparison here or told by the other side. Returns whether it is the first: one is reported.
     pub fn differs<S: Simulation>(&mut self, found_here: bool, out: &mut Out<S>) -> bool {
         let first = !core::mem::replace(&mut self.reported, true);

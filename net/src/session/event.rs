@@ -189,6 +189,8 @@ pub enum Phase {
     },
     /// In the session, and in step.
     Playing,
+    /// Someone is gone: the players that are left agree from where to go on.
+    Regrouping,
     /// Over.
     Ended(EndReason),
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use lockstone_sim::Simulation;
+use lockstone_sim::{Simulation, Tick};
 
 use super::event::{EndReason, Event, Transmit};
 use super::stats::{DropReason, Drops, Traffic};
@@ -18,6 +18,7 @@ pub(crate) struct Out<S: Simulation> {
     pub checksums_compared: u64,
     pub desyncs: u64,
     peers: BTreeMap<PeerId, Traffic>,
+    end_told: bool,
 }
 
 impl<S: Simulation> Out<S> {
@@ -31,6 +32,7 @@ impl<S: Simulation> Out<S> {
             checksums_compared: 0,
             desyncs: 0,
             peers: BTreeMap::new(),
+            end_told: false,
         }
     }
 
@@ -69,5 +71,13 @@ impl<S: Simulation> Out<S> {
     /// The session is over for this peer; the first reason counts.
     pub fn end(&mut self, reason: EndReason) {
         self.ended.get_or_insert(reason);
+    }
+
+    /// Tells the end, once, as the last event. `tick` would have been next.
+    pub fn tell_end(&mut self, tick: Tick) {
+        if let Some(reason) = self.ended.clone().filter(|_| !self.end_told) {
+            self.end_told = true;
+            self.events.push_back(Event::Ended { tick, reason });
+        }
     }
 }

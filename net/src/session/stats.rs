@@ -144,4 +144,21 @@ pub struct Stats {
     pub desyncs: u64,
     /// What was dropped.
     pub drops: Drops,
+    /// What prediction cost, in a session that predicts.
+    pub rollback: Option<RollbackStats>,
+}
+
+/// What prediction cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RollbackStats {
+    /// How often a prediction was wrong and the past was played again.
+    pub rollbacks: u64,
+    /// Ticks played again.
+    pub ticks_replayed: u64,
+    /// The most ticks that were played again at once.
+    pub deepest_ticks: u32,
+    /// Ticks for which the world stood still at the end of the prediction.
+    pub stalls: u64,
+    /// How often the session went on with fewer players.
+    pub regroupings: u32,
 }

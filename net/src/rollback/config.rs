@@ -1,0 +1,126 @@
+//! What a rollback session is set up with, checked once.
+
+use core::time::Duration;
+
+use crate::limits::{CHECKSUMS_HELD, INPUTS_HELD, ROLLBACK_PLAYERS_MAX};
+use crate::session::{ConfigError, within, within_time};
+use crate::wire::{Identity, SessionKind, Terms};
+
+/// The settings of a rollback session. All peers must have the same tick rate, delay, prediction and checksum interval; the rest is
+/// each peer's own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RollbackSettings {
+    /// Ticks a second, 1 to 100. Default 20.
+    pub ticks_per_s: u32,
+    /// How much later a command plays, its own player's included, 0 to 20 ticks and at most `max_prediction_ticks`. Default 0. Each tick more
+    /// saves others a tick of prediction, and this peer's player waits a tick longer for what they see of it.
+    pub input_delay_ticks: u32,
+    /// How many ticks a peer plays ahead of what it knows, 1 to 30. Default 8. Beyond, it waits. A round trip and its jitter should
+    /// fit in, but each tick costs a step of the world whenever a prediction was wrong.
+    pub max_prediction_ticks: u32,
+    /// Between two checksums, 1 to 1,000 ticks. Default 10.
+    pub checksum_interval_ticks: u32,
+    /// The founder begins when so many players are there, 2 to 4. Default 2. Nobody can enter later.
+    pub players: usize,
+    /// The seed of the world that a founder starts. Default 0.
+    pub seed: u64,
+    /// A peer that is not heard of for so long is gone, 500 ms to 10 min and at least five ticks. Default 1.5 s. The world stands still
+    /// from the end of the prediction until then.
+    pub silence_timeout: Duration,
+    /// How long a joiner looks for the session, and how long a player may take to speak first, 1 s to 10 min. Default 15 s.
+    pub handshake_timeout: Duration,
+    /// Whether a peer whose world has become another than the first peer's ends its session. Default yes.
+    pub stop_on_desync: bool,
+}
+
+impl Default for RollbackSettings {
+    fn default() -> Self {
+        RollbackSettings {
+            ticks_per_s: 20,
+            input_delay_ticks: 0,
+            max_prediction_ticks: 8,
+            checksum_interval_ticks: 10,
+            players: 2,
+            seed: 0,
+            silence_timeout: Duration::from_millis(1_500),
+            handshake_timeout: Duration::from_secs(15),
+            stop_on_desync: true,
+        }
+    }
+}
+
+/// Settings that have been checked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RollbackConfig(RollbackSettings);
+
+impl RollbackConfig {
+    /// Checks settings, each by itself and with the others.
+    ///
+    /// # Errors
+    /// [`ConfigError`] for the first one that is out of its range, or cannot work with the others.
+    pub fn new(settings: RollbackSettings) -> Result<RollbackConfig, ConfigError> {
+        let s = &settings;
+        within("ticks_per_s", s.ticks_per_s, 1, 100)?;
+        within("input_delay_ticks", s.input_delay_ticks, 0, 20)?;
+        within("max_prediction_ticks", s.max_prediction_ticks, 1, 30)?;
+        within("checksum_interval_ticks", s.checksum_interval_ticks, 1, 1_000)?;
+        within("players", s.players, 2, ROLLBACK_PLAYERS_MAX)?;
+        within_time("silence_timeout", s.silence_timeout, Duration::from_millis(500))?;
+        within_time("handshake_timeout", s.handshake_timeout, Duration::from_secs(1))?;
+        settings.check_combinations()?;
+        Ok(RollbackConfig(settings))
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &RollbackSettings {
+        &self.0
+    }
+
+    /// The time of one tick.
+    pub fn period(&self) -> Duration {
+        Duration::from_secs(1) / self.0.ticks_per_s
+    }
+
+    /// What a session of these settings demands of its peers.
+    pub fn terms(&self, identity: Identity) -> Terms {
+        let s = &self.0;
+        Terms {
+            identity,
+            kind: SessionKind::Rollback { max_prediction_ticks: s.max_prediction_ticks },
+            ticks_per_s: s.ticks_per_s,
+            input_delay_ticks: s.input_delay_ticks,
+            checksum_interval_ticks: s.checksum_interval_ticks,
+        }
+    }
+}
+
+impl RollbackSettings {
+    fn check_combinations(&self) -> Result<(), ConfigError> {
+        let refuse = |setting, value: String, range: String| Err(ConfigError { setting, value, range });
+        let (delay, prediction) = (self.input_delay_ticks, self.max_prediction_ticks);
+        if delay > prediction {
+            let range =
+                format!("at most max_prediction_ticks, {prediction}: nobody can play what is delayed beyond it");
+            return refuse("input_delay_ticks", delay.to_string(), range);
+        }
+        // Two peers are at most so far apart: one waits at the end of its prediction for the other, who waits likewise.
+        let apart = 2 * prediction + 2 * delay;
+        if apart >= self.checksum_interval_ticks * CHECKSUMS_HELD {
+            let min = apart / CHECKSUMS_HELD + 1;
+            let range =
+                format!("at least {min} with this delay and prediction: checksums would be forgotten before they meet");
+            return refuse("checksum_interval_ticks", self.checksum_interval_ticks.to_string(), range);
+        }
+        debug_assert!(apart < INPUTS_HELD, "the ranges leave room for all inputs");
+        let ticks5 = Duration::from_secs(5) / self.ticks_per_s;
+        if self.silence_timeout < ticks5 {
+            let (value, range) = (format!("{} ms", self.silence_timeout.as_millis()), ticks5.as_millis());
+            return refuse(
+                "silence_timeout",
+                value,
+                format!("at least five ticks, {range} ms: a peer speaks once a tick"),
+            );
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,351 @@
+//! A session in progress: plays ticks, exchanges inputs, tells what is settled.
+//!
+//! Its loop is [`Play::advance`]. It never waits longer than its prediction lasts without asking who is gone; that is in `regroup`.
+
+use core::time::Duration;
+use std::collections::{BTreeMap, VecDeque};
+
+use lockstone_sim::{Checksum, PlayerId, Simulation, Tick};
+
+use super::config::RollbackConfig;
+use super::ggrs::{Handle, Predictor, Slot};
+use super::own::OwnInputs;
+use super::regroup::Regrouping;
+use super::remote::{Bounds, Remote};
+use super::timeline::Timeline;
+use crate::limits::*;
+use crate::link::{Channel, PeerId};
+use crate::session::{CommandError, DropReason, EndReason, Event, Out, Phase, PlayerStats};
+use crate::wire::*;
+
+/// Time lost because this peer stood still for longer than this is not made up for.
+const CATCH_UP_MAX: Duration = Duration::from_millis(500);
+/// Ticks played in one call: what can be caught up at the default rate.
+const TICKS_PER_CALL_MAX: u32 = 10;
+/// Of so many ticks one is left out while others catch up: a pause nobody sees.
+const WAIT_EVERY_TICKS: u32 = 4;
+/// So many ticks are left out at most before it is measured again.
+const WAIT_TICKS_MAX: u32 = 15;
+
+pub(super) struct Play<S: Simulation> {
+    pub(super) config: RollbackConfig,
+    pub(super) player: PlayerId,
+    name: Name,
+    pub(super) epoch: Epoch,
+    /// The others, by player.
+    pub(super) remotes: Vec<Remote>,
+    pub(super) timeline: Timeline<S>,
+    pub(super) predictor: Predictor,
+    pub(super) own: OwnInputs,
+    /// The first tick whose turn is not known here.
+    pub(super) confirmed: Tick,
+    /// This world's newest checksums that count.
+    pub(super) checksums: BTreeMap<Tick, Checksum>,
+    /// Those of them that still travel, and how often.
+    pub(super) travelling: VecDeque<(Tick, Checksum, u32)>,
+    /// Differences whose tick is not settled yet.
+    pub(super) differences: Vec<(PlayerId, Tick, Checksum, Checksum)>,
+    pub(super) next_tick_at: Duration,
+    wait_ticks: u32,
+    since_wait: u32,
+    advanced_at: Duration,
+    pub(super) regrouping: Regrouping,
+}
+
+/// What a session begins with.
+pub(super) struct Beginning<S: Simulation> {
+    pub config: RollbackConfig,
+    pub player: PlayerId,
+    pub name: Name,
+    /// The others, by player.
+    pub remotes: Vec<Remote>,
+    pub timeline: Timeline<S>,
+}
+
+impl<S: Simulation> Play<S> {
+    /// Tick 0 is now.
+    pub fn begin(beginning: Beginning<S>, now: Duration) -> Self {
+        let Beginning { config, player, name, remotes, timeline } = beginning;
+        let local = remotes.iter().filter(|remote| remote.player < player).count();
+        let base = timeline.base();
+        Play {
+            predictor: Predictor::new(&config, remotes.len() + 1, local),
+            own: OwnInputs::starting_at(base.plus(config.settings().input_delay_ticks)),
+            config,
+            player,
+            name,
+            epoch: Epoch::default(),
+            remotes,
+            timeline,
+            confirmed: base,
+            checksums: BTreeMap::new(),
+            travelling: VecDeque::new(),
+            differences: Vec::new(),
+            next_tick_at: now,
+            wait_ticks: 0,
+            since_wait: 0,
+            advanced_at: now,
+            regrouping: Regrouping::default(),
+        }
+    }
+
+    /// Whether a peer takes part.
+    pub fn knows(&self, peer: PeerId) -> bool {
+        self.remotes.iter().any(|remote| remote.peer == peer)
+    }
+
+    pub fn phase(&self) -> Phase {
+        if self.regrouping.is_under_way() { Phase::Regrouping } else { Phase::Playing }
+    }
+
+    /// The session's first live player, whose world counts when worlds differ.
+    pub(super) fn first_player(&self) -> PlayerId {
+        self.remotes.first().map_or(self.player, |remote| remote.player.min(self.player))
+    }
+
+    /// Plays, tells and sends what is due.
+    pub fn advance(&mut self, now: Duration, out: &mut Out<S>) {
+        // A peer that stood still itself must not take the others for silent.
+        let stood_still = now.saturating_sub(self.advanced_at);
+        if stood_still > self.config.settings().silence_timeout / 2 {
+            self.remotes.iter_mut().for_each(|remote| remote.heard += stood_still);
+        }
+        self.advanced_at = now;
+        self.watch(now, out);
+        if self.regrouping.is_under_way() {
+            return self.repeat_stand(now, out);
+        }
+        if out.ended.is_none() && now >= self.next_tick_at {
+            self.run(now, out);
+            self.settle(out);
+            self.tell_differences(now, out);
+            self.send(now, out);
+        }
+    }
+
+    /// When [`advance`](Play::advance) has something to do.
+    pub fn wake_at(&self) -> Duration {
+        self.regrouping.wake_at().unwrap_or(self.next_tick_at)
+    }
+
+    /// Plays the ticks whose time has come.
+    fn run(&mut self, now: Duration, out: &mut Out<S>) {
+        if now > self.next_tick_at + CATCH_UP_MAX {
+            self.next_tick_at = now;
+        }
+        for _ in 0..TICKS_PER_CALL_MAX {
+            if now < self.next_tick_at {
+                return;
+            }
+            self.next_tick_at += self.config.period();
+            if !self.lets_others_catch_up() {
+                self.play(out);
+            }
+        }
+    }
+
+    /// Whether this tick is left out, as ggrs recommends to who is ahead.
+    fn lets_others_catch_up(&mut self) -> bool {
+        self.since_wait += 1;
+        let waits = self.wait_ticks > 0 && self.since_wait >= WAIT_EVERY_TICKS;
+        if waits {
+            self.wait_ticks -= 1;
+            self.since_wait = 0;
+        }
+        waits
+    }
+
+    fn play(&mut self, out: &mut Out<S>) {
+        let (base, frame) = (self.timeline.base(), self.predictor.frame());
+        for (n, remote) in self.remotes.iter_mut().enumerate() {
+            remote.feed(handle(n, self.player, remote.player), base, &mut self.predictor);
+        }
+        let tick = base.plus(frame + self.config.settings().input_delay_ticks);
+        let own = Slot::new(self.own.input(tick));
+        let advanced = self.predictor.advance(own, &mut self.timeline);
+        self.timeline.figures.stalls += u64::from(self.predictor.frame() == frame);
+        self.confirmed = base.plus(self.predictor.confirmed());
+        self.wait_ticks = self.wait_ticks.max(advanced.wait_ticks.min(WAIT_TICKS_MAX));
+        for (handle, frame, ours, theirs) in advanced.differing {
+            let player = self.player_of(handle);
+            self.differences.push((player, base.plus(frame), ours, theirs));
+        }
+        self.compare(base, out);
+    }
+
+    fn player_of(&self, handle: Handle) -> PlayerId {
+        let local = self.remotes.iter().filter(|remote| remote.player < self.player).count();
+        self.remotes[handle - usize::from(handle > local)].player
+    }
+
+    /// Keeps our newest checksum, and counts the comparisons. That they differ is told by ggrs.
+    fn compare(&mut self, base: Tick, out: &mut Out<S>) {
+        if let Some((frame, checksum)) = self.predictor.newest_checksum() {
+            let tick = base.plus(frame);
+            if self.checksums.insert(tick, checksum).is_none() {
+                self.travelling.push_back((tick, checksum, CHECKSUM_SENDS));
+                for remote in &mut self.remotes {
+                    let _ = remote.comparison.ours(tick, checksum, out);
+                }
+            }
+            if self.checksums.len() > CHECKSUMS_KEPT_MAX {
+                self.checksums.pop_first();
+            }
+        }
+        self.remotes.iter_mut().for_each(|remote| remote.compare(&self.checksums, out));
+    }
+
+    /// Tells the turns that all players know: nothing can undo them.
+    fn settle(&mut self, out: &mut Out<S>) {
+        let known = self.remotes.iter().map(|remote| remote.confirmed);
+        let settled = known.fold(self.confirmed, Tick::min);
+        self.timeline.settle(settled, |event| out.events.push_back(event));
+        let needed = self.remotes.iter().map(|remote| remote.acknowledged).fold(settled, Tick::min);
+        self.own.forget(needed);
+        if self.confirmed > self.timeline.base() {
+            self.regrouping.conclude();
+        }
+    }
+
+    /// Sends each of the others what it does not have.
+    fn send(&mut self, now: Duration, out: &mut Out<S>) {
+        let checksums: Vec<_> = self.travelling.iter().map(|(tick, checksum, _)| (*tick, *checksum)).collect();
+        let checksums = Checksums::try_from(checksums).unwrap_or_default();
+        for (n, remote) in self.remotes.iter_mut().enumerate() {
+            let handle = handle(n, self.player, remote.player);
+            let packet = remote.packet(now);
+            let inputs = Inputs {
+                confirmed: self.confirmed,
+                inputs: self.own.from(packet.from),
+                behind_ticks: self.predictor.behind(handle),
+                checksums: checksums.clone(),
+                ..packet
+            };
+            let message = Message::Inputs(inputs.sealed(self.epoch));
+            out.send(self.epoch, remote.peer, Channel::Unreliable, &message);
+        }
+        self.travelling.iter_mut().for_each(|(_, _, sends)| *sends -= 1);
+        self.travelling.retain(|(_, _, sends)| *sends > 0);
+    }
+
+    /// Takes a message of a peer.
+    pub fn handle(&mut self, from: PeerId, epoch: Epoch, message: Message, now: Duration, out: &mut Out<S>) {
+        let Some(n) = self.remotes.iter().position(|remote| remote.peer == from) else {
+            return out.dropped(DropReason::UnknownPeer);
+        };
+        let remote = &mut self.remotes[n];
+        remote.heard = now;
+        let player = remote.player;
+        match message {
+            Message::Regroup(regroup) => self.regroup(player, epoch, &regroup, now, out),
+            _ if epoch != self.epoch => out.dropped(DropReason::StaleEpoch),
+            Message::Inputs(inputs) if !self.regrouping.is_under_way() => {
+                let settings = self.config.settings();
+                let bounds = Bounds {
+                    own_end: self.own.end(),
+                    ahead_ticks: settings.max_prediction_ticks + settings.input_delay_ticks + 1,
+                    base: self.timeline.base(),
+                    checksum_interval_ticks: settings.checksum_interval_ticks,
+                };
+                if let Err(reason) = remote.take(&inputs, &bounds, now, out) {
+                    out.dropped(reason);
+                }
+            }
+            // It has not heard yet that someone is gone.
+            Message::Inputs(_) => {}
+            Message::Desync(DesyncNotice { tick, agreed, ours, theirs }) => {
+                let notice = DesyncNotice { tick, agreed, ours: theirs, theirs: ours };
+                self.differs(player, notice, false, now, out);
+            }
+            Message::Bye(reason) => self.lose(player, reason, now, out),
+            Message::Removed(LeaveReason::Desync) => out.end(EndReason::Desync),
+            Message::Removed(reason) => out.end(EndReason::Removed(reason)),
+            _ => out.dropped(DropReason::Unexpected),
+        }
+    }
+
+    /// Tells differences whose tick is settled: a recording then holds all that led to them.
+    fn tell_differences(&mut self, now: Duration, out: &mut Out<S>) {
+        let settled = self.timeline.first();
+        let differences = core::mem::take(&mut self.differences);
+        let (due, early): (Vec<_>, Vec<_>) = differences.into_iter().partition(|(_, tick, ..)| *tick <= settled);
+        self.differences = early;
+        for (player, tick, ours, theirs) in due {
+            let remote = self.remotes.iter().find(|remote| remote.player == player);
+            let agreed = remote.and_then(|remote| remote.comparison.agreed_before(tick));
+            self.differs(player, DesyncNotice { tick, agreed, ours, theirs }, true, now, out);
+        }
+    }
+
+    /// Worlds have become different: told once, to both sides. The first player's counts: who differs from it ends, and it goes
+    /// on without who differs.
+    fn differs(&mut self, player: PlayerId, notice: DesyncNotice, found_here: bool, now: Duration, out: &mut Out<S>) {
+        let first_player = self.first_player();
+        let Some(remote) = self.remotes.iter_mut().find(|remote| remote.player == player) else { return };
+        if !remote.comparison.differs(found_here, out) {
+            return;
+        }
+        let peer = remote.peer;
+        let ends = self.config.settings().stop_on_desync && player == first_player;
+        if ends {
+            // Nothing can be undone any more. What both sides compared is known on both sides.
+            self.timeline.settle(notice.tick.min(self.confirmed), |event| out.events.push_back(event));
+        }
+        let DesyncNotice { tick, agreed, ours, theirs } = notice;
+        out.events.push_back(Event::Desync { player, tick, agreed, ours, theirs });
+        if found_here {
+            out.reliably(self.epoch, peer, &Message::Desync(notice));
+        }
+        if ends {
+            self.say_goodbye(LeaveReason::Desync, out);
+            out.end(EndReason::Desync);
+        } else if self.config.settings().stop_on_desync && self.player == first_player {
+            out.reliably(self.epoch, peer, &Message::Removed(LeaveReason::Desync));
+            self.lose(player, LeaveReason::Desync, now, out);
+        }
+    }
+
+    fn say_goodbye(&self, reason: LeaveReason, out: &mut Out<S>) {
+        for remote in &self.remotes {
+            out.reliably(self.epoch, remote.peer, &Message::Bye(reason));
+        }
+    }
+
+    /// Leaves the session.
+    pub fn leave(&mut self, out: &mut Out<S>) {
+        self.say_goodbye(LeaveReason::Left, out);
+        out.end(EndReason::Left);
+    }
+
+    /// The carrier lost a peer.
+    pub fn disconnected(&mut self, peer: PeerId, now: Duration, out: &mut Out<S>) {
+        if let Some(player) = self.remotes.iter().find(|remote| remote.peer == peer).map(|remote| remote.player) {
+            self.lose(player, LeaveReason::Lost, now, out);
+        }
+    }
+
+    /// Takes a command of this peer's own player.
+    pub fn command(&mut self, command: CommandBytes) -> Result<(), CommandError> {
+        if self.own.push(command) { Ok(()) } else { Err(CommandError::Full) }
+    }
+
+    /// One line for each player, by player.
+    pub fn players(&self, out: &Out<S>) -> Vec<PlayerStats> {
+        let line = |player, name: &Name, exchange| PlayerStats {
+            player,
+            name: name.as_str().to_owned(),
+            own: player == self.player,
+            sequencer: false,
+            exchange,
+        };
+        let others = self.remotes.iter().map(|remote| line(remote.player, &remote.name, Some(remote.exchange(out))));
+        let mut players: Vec<_> = others.chain([line(self.player, &self.name, None)]).collect();
+        players.sort_by_key(|stats| stats.player);
+        players
+    }
+}
+
+/// The handle of the `n`th of the others.
+fn handle(n: usize, own: PlayerId, other: PlayerId) -> Handle {
+    n + usize::from(other > own)
+}

@@ -1,0 +1,204 @@
+//! What happens when a player is gone: the others stop, agree who is left and from where to go on, and go on from there.
+//!
+//! Each who notices stops and tells the others its stand: who is gone for it, and up to where it knows the turns. Who hears of it stops
+//! too, takes over who is gone, and tells its own. Once all who are left name the same ones, they go on from the first tick that one of
+//! them does not know, which all of them can go back to. The next epoch begins there; its number counts all who are gone.
+//!
+//! Someone may have heard everything and have gone on while another notices the next loss. Nothing can have been confirmed by then, so
+//! who went on stops again and takes part. A player that others take for gone ends.
+
+use core::time::Duration;
+use std::collections::BTreeMap;
+
+use lockstone_sim::{Input, PlayerId, Simulation, Tick};
+
+use super::ggrs::Predictor;
+use super::play::Play;
+use crate::session::{DropReason, EndReason, Event, Out};
+use crate::wire::{Epoch, LeaveReason, List, Message, Regroup};
+
+/// A stand is told again after so long.
+const REPEAT: Duration = Duration::from_millis(250);
+
+/// Who is gone, by player, and why.
+type Gone = BTreeMap<PlayerId, LeaveReason>;
+
+#[derive(Default)]
+pub(super) struct Regrouping {
+    /// Gone in this epoch.
+    gone: Gone,
+    /// What each of the others stands for.
+    stands: BTreeMap<PlayerId, Stand>,
+    /// When our own stand was told.
+    told_at: Option<Duration>,
+    /// The epoch before, and who was gone in it, until the first turn of this one is confirmed.
+    before: Option<(Epoch, Gone)>,
+}
+
+struct Stand {
+    gone: Vec<PlayerId>,
+    confirmed: Tick,
+}
+
+impl Regrouping {
+    pub fn is_under_way(&self) -> bool {
+        self.told_at.is_some()
+    }
+
+    /// When the stand is to be told again, if one was.
+    pub fn wake_at(&self) -> Option<Duration> {
+        self.told_at.map(|told| told + REPEAT)
+    }
+
+    /// Everyone has gone on: a turn of this epoch holds inputs of all.
+    pub fn conclude(&mut self) {
+        self.before = None;
+    }
+}
+
+impl<S: Simulation> Play<S> {
+    /// Who is not heard of is gone.
+    pub(super) fn watch(&mut self, now: Duration, out: &mut Out<S>) {
+        let timeout = self.config.settings().silence_timeout;
+        let silent = self.remotes.iter().filter(|remote| now >= remote.heard + timeout);
+        let silent: Vec<_> = silent.map(|remote| remote.player).collect();
+        for player in silent {
+            self.lose(player, LeaveReason::Silent, now, out);
+        }
+    }
+
+    /// A player is gone.
+    pub(super) fn lose(&mut self, player: PlayerId, reason: LeaveReason, now: Duration, out: &mut Out<S>) {
+        if self.count_out(player, reason, out) {
+            self.tell_stand(now, out);
+            self.go_on_if_agreed(now, out);
+        }
+    }
+
+    /// Returns whether this is news.
+    fn count_out(&mut self, player: PlayerId, reason: LeaveReason, out: &mut Out<S>) -> bool {
+        let Some(remote) = self.remotes.iter().find(|remote| remote.player == player) else { return false };
+        if self.regrouping.gone.contains_key(&player) {
+            return false;
+        }
+        // In case that it can hear us.
+        if reason == LeaveReason::Silent {
+            out.reliably(self.epoch, remote.peer, &Message::Removed(reason));
+        }
+        self.regrouping.gone.insert(player, reason);
+        self.timeline.hold();
+        true
+    }
+
+    fn tell_stand(&mut self, now: Duration, out: &mut Out<S>) {
+        self.regrouping.told_at = Some(now);
+        let stand = stand(&self.regrouping.gone, self.confirmed);
+        for remote in self.remotes.iter().filter(|remote| !self.regrouping.gone.contains_key(&remote.player)) {
+            out.reliably(self.epoch, remote.peer, &stand);
+        }
+    }
+
+    /// Tells our stand again, in case that it was lost.
+    pub(super) fn repeat_stand(&mut self, now: Duration, out: &mut Out<S>) {
+        if self.regrouping.wake_at().is_some_and(|at| now >= at) {
+            self.tell_stand(now, out);
+        }
+    }
+
+    /// Takes another player's stand.
+    pub(super) fn regroup(&mut self, from: PlayerId, epoch: Epoch, theirs: &Regroup, now: Duration, out: &mut Out<S>) {
+        // Who is gone for us has no say; if it lives, it was told.
+        if self.regrouping.gone.contains_key(&from) {
+            return;
+        }
+        if let Some((before, gone)) = self.regrouping.before.take_if(|(before, _)| *before == epoch) {
+            if theirs.gone.iter().all(|(player, _)| gone.contains_key(player)) {
+                self.answer_late(from, before, gone, out);
+                return;
+            }
+            self.stop_again(before, gone);
+        }
+        if epoch != self.epoch {
+            return out.dropped(DropReason::StaleEpoch);
+        }
+        if let Some((_, reason)) = theirs.gone.iter().find(|(player, _)| *player == self.player) {
+            return out.end(EndReason::Removed(*reason));
+        }
+        if theirs.confirmed < self.timeline.first() {
+            return out.dropped(DropReason::ForgedAck);
+        }
+        let mut news = !self.regrouping.is_under_way();
+        for (player, reason) in theirs.gone.iter() {
+            news |= self.count_out(*player, *reason, out);
+        }
+        let gone = theirs.gone.iter().map(|(player, _)| *player).collect();
+        self.regrouping.stands.insert(from, Stand { gone, confirmed: theirs.confirmed });
+        if news {
+            self.tell_stand(now, out);
+        }
+        self.go_on_if_agreed(now, out);
+    }
+
+    /// It has not heard our stand, and we have gone on already.
+    fn answer_late(&mut self, to: PlayerId, before: Epoch, gone: Gone, out: &mut Out<S>) {
+        if let Some(remote) = self.remotes.iter().find(|remote| remote.player == to) {
+            out.reliably(before, remote.peer, &stand(&gone, self.timeline.base()));
+        }
+        self.regrouping.before = Some((before, gone));
+    }
+
+    /// Someone noticed another loss before the epoch that has just begun: it is as if it had not.
+    fn stop_again(&mut self, before: Epoch, gone: Gone) {
+        let base = self.timeline.base();
+        self.epoch = before;
+        self.confirmed = base;
+        self.own.take_back(base, base.plus(self.config.settings().input_delay_ticks));
+        self.regrouping = Regrouping { gone, ..Regrouping::default() };
+    }
+
+    /// Goes on if all who are left stand for the same.
+    fn go_on_if_agreed(&mut self, now: Duration, out: &mut Out<S>) {
+        let Regrouping { gone, stands, .. } = &self.regrouping;
+        let left = self.remotes.iter().filter(|remote| !gone.contains_key(&remote.player));
+        let mut from = self.confirmed;
+        for remote in left {
+            match stands.get(&remote.player) {
+                Some(stand) if stand.gone.iter().eq(gone.keys()) => from = from.min(stand.confirmed),
+                _ => return,
+            }
+        }
+        self.go_on(from, now, out);
+    }
+
+    /// Goes on from a tick with those who are left. The others leave the world in its turn.
+    fn go_on(&mut self, from: Tick, now: Duration, out: &mut Out<S>) {
+        let gone = core::mem::take(&mut self.regrouping).gone;
+        let delay_ticks = self.config.settings().input_delay_ticks;
+        for remote in self.remotes.iter().filter(|remote| gone.contains_key(&remote.player)) {
+            let (player, reason) = (remote.player, gone[&remote.player]);
+            out.events.push_back(Event::PlayerLeft { player, reason });
+        }
+        self.remotes.retain(|remote| !gone.contains_key(&remote.player));
+        self.remotes.iter_mut().for_each(|remote| remote.begin(from, delay_ticks));
+        let mut players: Vec<_> = self.remotes.iter().map(|remote| remote.player).chain([self.player]).collect();
+        players.sort();
+        let local = players.iter().filter(|player| **player < self.player).count();
+        self.predictor = Predictor::new(&self.config, players.len(), local);
+        self.timeline.branch(from, players, gone.keys().map(|player| Input::Leave(*player)).collect());
+        self.timeline.figures.regroupings += 1;
+        self.own.take_back(from, from.plus(delay_ticks));
+        self.confirmed = from;
+        self.checksums.retain(|tick, _| *tick <= from);
+        self.travelling.clear();
+        self.differences.clear();
+        self.next_tick_at = now;
+        let before = self.epoch;
+        self.epoch = Epoch(before.0 + gone.len() as u32);
+        self.regrouping.before = Some((before, gone));
+    }
+}
+
+fn stand(gone: &Gone, confirmed: Tick) -> Message {
+    let gone: Vec<_> = gone.iter().map(|(player, reason)| (*player, *reason)).collect();
+    Message::Regroup(Regroup { gone: List::try_from(gone).expect("no more players than that"), confirmed })
+}

@@ -1,0 +1,176 @@
+//! The simulation of one peer, and the recent past it can go back to. The only place where a rollback session's world changes.
+//!
+//! What is predicted may be played again and again; what is settled is told once and never changes.
+
+use std::collections::VecDeque;
+
+use lockstone_sim::{Checksum, Input, PlayerId, Simulation, Tick, Turn, codec};
+
+use super::ggrs::Slot;
+use crate::limits::*;
+use crate::session::{Event, RollbackStats};
+
+/// The state before a tick, and the turn that was played on it.
+struct Moment<S: Simulation> {
+    snapshot: S::Snapshot,
+    pending: Vec<S::Request>,
+    checksum: Option<Checksum>,
+    turn: Turn<S>,
+}
+
+pub(super) struct Timeline<S: Simulation> {
+    pub simulation: S,
+    pub figures: RollbackStats,
+    /// What the simulation asked for and no turn holds yet.
+    pending: Vec<S::Request>,
+    /// Tick by tick, from `first` on.
+    moments: VecDeque<Moment<S>>,
+    first: Tick,
+    /// Frame 0.
+    base: Tick,
+    /// By handle.
+    players: Vec<PlayerId>,
+    /// Joins and leaves of the turn at `base`.
+    entries: Vec<Input<S>>,
+    checksum_interval_ticks: u32,
+}
+
+impl<S: Simulation> Timeline<S> {
+    /// Begins at the simulation's tick, with `entries` in its first turn.
+    pub fn new(simulation: S, players: Vec<PlayerId>, entries: Vec<Input<S>>, checksum_interval_ticks: u32) -> Self {
+        let base = simulation.tick();
+        Timeline {
+            simulation,
+            figures: RollbackStats::default(),
+            pending: Vec::new(),
+            moments: VecDeque::new(),
+            first: base,
+            base,
+            players,
+            entries,
+            checksum_interval_ticks,
+        }
+    }
+
+    pub fn base(&self) -> Tick {
+        self.base
+    }
+
+    /// The first tick that is not told yet.
+    pub fn first(&self) -> Tick {
+        self.first
+    }
+
+    /// Keeps the state before a frame. Returns its checksum, if it is one that is compared.
+    pub fn save(&mut self, frame: u32) -> Option<Checksum> {
+        let index = self.index(self.base.plus(frame));
+        // The base is final: it is as it was when it was agreed upon.
+        if frame == 0 && index < self.moments.len() {
+            return None;
+        }
+        let due = frame > 0 && frame.is_multiple_of(self.checksum_interval_ticks);
+        let checksum = due.then(|| self.simulation.checksum());
+        let moment = self.moment(checksum);
+        if index < self.moments.len() {
+            let old = core::mem::replace(&mut self.moments[index], moment);
+            self.simulation.retire(old.snapshot);
+        } else {
+            assert_eq!(index, self.moments.len(), "moments have no gap");
+            self.moments.push_back(moment);
+        }
+        checksum
+    }
+
+    fn moment(&mut self, checksum: Option<Checksum>) -> Moment<S> {
+        let (snapshot, pending) = (self.simulation.snapshot(), self.pending.clone());
+        Moment { snapshot, pending, checksum, turn: Turn::EMPTY }
+    }
+
+    fn index(&self, tick: Tick) -> usize {
+        assert!(tick >= self.first, "tick {tick} is settled, and gone");
+        tick.since(self.first) as usize
+    }
+
+    /// Goes back to the state before a frame.
+    pub fn load(&mut self, frame: u32) {
+        let tick = self.base.plus(frame);
+        let depth = self.simulation.tick().since(tick);
+        self.figures.rollbacks += 1;
+        self.figures.ticks_replayed += u64::from(depth);
+        self.figures.deepest_ticks = self.figures.deepest_ticks.max(depth);
+        self.restore(tick);
+    }
+
+    fn restore(&mut self, tick: Tick) {
+        let moment = &self.moments[self.index(tick)];
+        self.simulation.restore(&moment.snapshot);
+        self.pending.clone_from(&moment.pending);
+    }
+
+    /// Plays the next turn with a slot of each player.
+    pub fn step(&mut self, slots: &[Slot]) {
+        let tick = self.simulation.tick();
+        let mut inputs = if tick == self.base { self.entries.clone() } else { Vec::new() };
+        inputs.extend(take_due(&mut self.pending).map(Input::Request));
+        let commands = self.players.iter().zip(slots).filter_map(|(player, slot)| {
+            // What cannot be read is passed over, by every peer alike.
+            let command = codec::read(slot.command()?, COMMAND_BYTES_MAX).ok()?;
+            Some(Input::Command(*player, command))
+        });
+        inputs.extend(commands);
+        let turn = Turn { inputs };
+        self.simulation.step(&turn);
+        let fits = |request: &&S::Request| codec::compact(*request).len() <= REQUEST_BYTES_MAX;
+        self.pending.extend(self.simulation.requests().iter().filter(fits).cloned());
+        self.pending.truncate(REQUESTS_QUEUED_MAX);
+        let index = self.index(tick);
+        self.moments[index].turn = turn;
+    }
+
+    /// Tells all turns before a tick: they are final.
+    pub fn settle(&mut self, until: Tick, mut tell: impl FnMut(Event<S>)) {
+        while self.first < until {
+            let tick = self.first;
+            let moment = self.moments.pop_front().expect("what is settled was played");
+            self.first = tick.next();
+            if let Some(checksum) = moment.checksum {
+                tell(Event::Checksum { tick, checksum });
+            }
+            if !moment.turn.inputs.is_empty() {
+                tell(Event::Turn { tick, turn: moment.turn });
+            }
+            self.simulation.retire(moment.snapshot);
+        }
+    }
+
+    /// Keeps the state of now, so that every tick from the first on can be gone back to.
+    pub fn hold(&mut self) {
+        if self.index(self.simulation.tick()) == self.moments.len() {
+            let moment = self.moment(None);
+            self.moments.push_back(moment);
+        }
+    }
+
+    /// Goes on from a tick with other players: what came after it never was. `entries` are in its turn.
+    pub fn branch(&mut self, tick: Tick, players: Vec<PlayerId>, entries: Vec<Input<S>>) {
+        self.restore(tick);
+        let kept = self.index(tick) + 1;
+        for moment in self.moments.drain(kept..) {
+            self.simulation.retire(moment.snapshot);
+        }
+        (self.base, self.players, self.entries) = (tick, players, entries);
+    }
+}
+
+/// The requests that fit into a turn: a recording's frame holds it, as it holds a party's.
+fn take_due<R: serde::Serialize>(pending: &mut Vec<R>) -> std::vec::IntoIter<R> {
+    let (mut due, mut bytes) = (0, 0);
+    for request in pending.iter().take(REQUESTS_PER_TURN_MAX) {
+        bytes += codec::compact(request).len();
+        if bytes > REQUEST_BYTES_PER_TURN_MAX {
+            break;
+        }
+        due += 1;
+    }
+    pending.drain(..due).collect::<Vec<_>>().into_iter()
+}

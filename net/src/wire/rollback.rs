@@ -1,0 +1,104 @@
+//! The messages of a rollback session, and what must hold of each before anyone looks at it.
+
+use lockstone_sim::{PlayerId, Tick};
+use serde::{Deserialize, Serialize};
+
+use super::{Bytes, Checksums, CommandBytes, Epoch, LeaveReason, List, Name, Stamp, WireError};
+use crate::limits::*;
+use crate::link::PeerId;
+
+/// The players of a session, as its founder found them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Form {
+    /// The seed that the world is built with.
+    pub seed: u64,
+    /// Who takes part, by peer, ascending. The place in the list is the player's number.
+    pub members: List<Member, ROLLBACK_PLAYERS_MAX>,
+}
+
+/// One player of a session.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Member {
+    /// Who plays it.
+    pub peer: PeerId,
+    /// The player's name.
+    pub name: Name,
+    /// The player's hero, encoded.
+    pub hero: Bytes<HERO_BYTES_MAX>,
+}
+
+/// What a player plays, and how far it has come. One a tick to each of the others.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Inputs {
+    /// Number and echo.
+    pub stamp: Stamp,
+    /// The first tick whose turn the sender does not know in full.
+    pub confirmed: Tick,
+    /// The first tick of the receiver's inputs that the sender does not have.
+    pub received: Tick,
+    /// The tick of the first input in here.
+    pub from: Tick,
+    /// The sender's inputs, tick by tick: all that the receiver is not known to have.
+    pub inputs: List<Option<CommandBytes>, INPUTS_PER_PACKET_MAX>,
+    /// By how many ticks the sender takes itself to be behind the receiver.
+    pub behind_ticks: i16,
+    /// The sender's newest checksums.
+    pub checksums: Checksums,
+    /// The digest of all this and the epoch. A damaged input would be played by one peer and not by another.
+    pub seal: u32,
+}
+
+/// How far a player has come that has stopped because someone is gone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Regroup {
+    /// Who is gone, by player, ascending, and why.
+    pub gone: List<(PlayerId, LeaveReason), ROLLBACK_PLAYERS_MAX>,
+    /// The first tick whose turn the sender does not know in full.
+    pub confirmed: Tick,
+}
+
+impl Form {
+    pub(super) fn check(&self) -> Result<(), WireError> {
+        if self.members.len() < 2 || !self.members.windows(2).all(|pair| pair[0].peer < pair[1].peer) {
+            return Err(WireError::Inconsistent("not two players or more in order"));
+        }
+        Ok(())
+    }
+}
+
+impl Inputs {
+    /// Puts the seal on.
+    pub fn sealed(self, epoch: Epoch) -> Inputs {
+        Inputs { seal: self.digest(epoch), ..self }
+    }
+
+    /// The first tick after the inputs in here.
+    pub fn end(&self) -> Tick {
+        self.from.plus(self.inputs.len() as u32)
+    }
+
+    fn digest(&self, epoch: Epoch) -> u32 {
+        let Inputs { stamp, confirmed, received, from, inputs, behind_ticks, checksums, seal: _ } = self;
+        let parts = (epoch, stamp, confirmed, received, from, inputs, behind_ticks, checksums);
+        xxhash_rust::xxh3::xxh3_64(&lockstone_sim::codec::compact(&parts)) as u32
+    }
+
+    pub(super) fn check(&self, epoch: Epoch) -> Result<(), WireError> {
+        if self.seal != self.digest(epoch) {
+            return Err(WireError::Inconsistent("a broken seal"));
+        }
+        if self.from.0.checked_add(self.inputs.len() as u32).is_none() {
+            return Err(WireError::Inconsistent("too many ticks"));
+        }
+        Ok(())
+    }
+}
+
+impl Regroup {
+    pub(super) fn check(&self) -> Result<(), WireError> {
+        if self.gone.is_empty() || !self.gone.windows(2).all(|pair| pair[0].0 < pair[1].0) {
+            return Err(WireError::Inconsistent("nobody is gone, or out of order"));
+        }
+        Ok(())
+    }
+}
