@@ -8,8 +8,8 @@ mod support;
 
 use core::time::Duration;
 
-use lockstone_net::memory::{Driver, Weather};
-use lockstone_net::session::{Event, Phase, Session};
+use lockstone_net::memory::{Driver, MemoryNetwork, Weather};
+use lockstone_net::session::{EndReason, Event, Phase, Session};
 use lockstone_net::{Rollback, RollbackSettings};
 use lockstone_sim::{PlayerId, Tick};
 use support::rollback::*;
@@ -266,4 +266,74 @@ fn settings_that_cannot_work_are_refused_with_the_reason() {
         RollbackSettings { ticks_per_s: 2, silence_timeout: Duration::from_millis(1_500), ..default() },
         "at least five ticks, 2500 ms",
     );
+}
+
+/// Three players, the world of one of whom goes wrong at a tick.
+fn faulty(odd: Option<usize>, at: Tick, stop_on_desync: bool) -> Driver<Rollback<Mixer>> {
+    let settings = RollbackSettings { players: 3, stop_on_desync, ..settings(4) };
+    let mut driver = Driver::new(MemoryNetwork::new(4, Weather::clear(ms(40))));
+    for n in 0..3 {
+        let fault = (odd == Some(n)).then_some(at);
+        let build = move |seed| Mixer::new(seed, 64).with_fault(fault);
+        driver.enter(rollback(settings.clone(), &format!("player {n}"), build));
+    }
+    play(&mut driver, &mut Dice(4), secs(12));
+    driver
+}
+
+/// Whose world was found to differ, at which tick, and when both were equal.
+fn desyncs(driver: &Driver<Rollback<Mixer>>, seat: usize) -> Vec<(PlayerId, Tick, Option<Tick>)> {
+    let desync = |event: &Event<Mixer>| match event {
+        Event::Desync { player, tick, agreed, ours, theirs } => {
+            assert_ne!(ours, theirs);
+            Some((*player, *tick, *agreed))
+        }
+        _ => None,
+    };
+    driver.seats[seat].events.iter().filter_map(desync).collect()
+}
+
+#[test]
+fn a_world_that_goes_wrong_is_found_and_the_first_players_counts() {
+    // The turn of tick 104 goes wrong: 100 is still equal, 110 is not.
+    let driver = faulty(Some(2), Tick(104), true);
+    let of = |player| (PlayerId(player), Tick(110), Some(Tick(100)));
+    assert_eq!(desyncs(&driver, 0), vec![of(2)]);
+    assert_eq!(desyncs(&driver, 2)[0], of(0));
+    assert_eq!(ended(&driver.seats[2].session), Some(EndReason::Desync));
+    assert!(playing(&driver.seats[0].session) && playing(&driver.seats[1].session), "the others go on");
+    assert_eq!(driver.seats[0].session.simulation().expect("it plays").heroes(), 2);
+    let [first, second] = [0, 1].map(|seat| Played::of(&driver.seats[seat].events));
+    assert!(assert_same(&first, &second, "the others") >= 20);
+    // What both sides hold of it reaches the tick.
+    assert!(Played::of(&driver.seats[2].events).checksums.contains_key(&Tick(100)));
+    assert!(first.checksums.contains_key(&Tick(110)));
+
+    let driver = faulty(Some(0), Tick(104), true);
+    assert_eq!(desyncs(&driver, 0).len(), 2, "the first player's own world is the odd one");
+    for seat in 1..3 {
+        assert_eq!(desyncs(&driver, seat), vec![of(0)]);
+        assert_eq!(ended(&driver.seats[seat].session), Some(EndReason::Desync));
+    }
+}
+
+#[test]
+fn a_difference_is_counted_and_told_once_if_nobody_is_to_stop() {
+    let driver = faulty(Some(1), Tick(57), false);
+    for seat in 0..3 {
+        assert!(playing(&driver.seats[seat].session));
+        let odd = if seat == 1 { 2 } else { 1 };
+        assert_eq!(desyncs(&driver, seat).len(), odd, "seat {seat}");
+        assert!(driver.seats[seat].session.stats().desyncs > 5);
+    }
+}
+
+#[test]
+fn without_a_fault_nothing_is_found() {
+    let driver = faulty(None, Tick(0), true);
+    for seat in 0..3 {
+        assert_eq!(desyncs(&driver, seat), vec![]);
+        assert!(driver.seats[seat].session.stats().checksums_compared >= 40);
+    }
+    assert!(in_step(&driver, 4) > 0);
 }
