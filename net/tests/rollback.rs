@@ -289,18 +289,6 @@ fn faulty(odd: Option<usize>, at: Tick, stop_on_desync: bool) -> Driver<Rollback
     driver
 }
 
-/// Whose world was found to differ, at which tick, and when both were equal.
-fn desyncs(driver: &Driver<Rollback<Mixer>>, seat: usize) -> Vec<(PlayerId, Tick, Option<Tick>)> {
-    let desync = |event: &Event<Mixer>| match event {
-        Event::Desync { player, tick, agreed, ours, theirs } => {
-            assert_ne!(ours, theirs);
-            Some((*player, *tick, *agreed))
-        }
-        _ => None,
-    };
-    driver.seats[seat].events.iter().filter_map(desync).collect()
-}
-
 #[test]
 fn a_world_that_goes_wrong_is_found_and_the_first_players_counts() {
     // The turn of tick 104 goes wrong: 100 is still equal, 110 is not.
