@@ -162,6 +162,8 @@ impl Watch {
         status.tick = stats.tick;
         (status.checksums_compared, status.desyncs) = (stats.checksums_compared, stats.desyncs);
         status.rollback = stats.rollback;
+        // Nobody can join a rollback session that has begun.
+        status.join.take_if(|_| stats.rollback.is_some());
         status.peers = stats.players.iter().map(peer_row).collect();
         let newest = status.peers.iter().filter_map(|peer| peer.last_check).max_by_key(|check| check.tick);
         status.last_check = newest.or(status.last_check);
@@ -222,9 +224,12 @@ fn line(status: &Status) -> String {
     let Status { phase, tick, bytes_in_per_s, bytes_out_per_s, .. } = status;
     let names: Vec<_> =
         status.peers.iter().map(|peer| [peer.title(), peer.rtt()].join(" ").trim().to_owned()).collect();
-    let verdict = [Some(status.verdict()), status.corrections()].into_iter().flatten().collect::<Vec<_>>().join("; ");
-    format!(
-        "{phase}, tick {tick}; {}; {bytes_in_per_s} B/s in, {bytes_out_per_s} B/s out; {verdict}",
-        if names.is_empty() { "nobody yet".to_owned() } else { names.join(", ") }
-    )
+    let parts = [
+        Some(format!("{phase}, tick {tick}")),
+        Some(names.join(", ")).filter(|names| !names.is_empty()),
+        Some(format!("{bytes_in_per_s} B/s in, {bytes_out_per_s} B/s out")),
+        Some(status.verdict()),
+        status.corrections(),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }

@@ -7,6 +7,8 @@ use crate::scene::{Figure, Scene};
 
 /// Farther than this, in tiles, nothing walks in one tick: it is shown where it is.
 const JUMP: f32 = 1.5;
+/// As far a correction can put a figure that is known by its name: 8 ticks of walking back, and as many of walking elsewhere.
+const CORRECTION: f32 = 4.0;
 /// So many ticks a figure glides to where a correction has put it: 200 ms at 20 ticks a second.
 const GLIDE_TICKS: u8 = 4;
 
@@ -39,13 +41,16 @@ impl Smooth {
     /// Takes the scene of a new tick. `corrected` says that the past was corrected since the last one.
     pub fn push(&mut self, scene: Scene, corrected: bool) {
         let before = self.scene.take().unwrap_or_default();
-        let go = |way: Way, from: Place, to: Place| way.go(from, to, corrected);
-        let ways = scene.figures.iter().map(|figure| match origin(figure, &before.figures) {
-            Some(n) => go(self.ways[n], before.figures[n].pos, figure.pos),
-            None => Way::at(figure.pos),
+        let ways = scene.figures.iter().map(|figure| {
+            let far = if corrected && figure.label.is_some() { CORRECTION } else { JUMP };
+            match origin(figure, &before.figures) {
+                Some(n) => self.ways[n].go(before.figures[n].pos, figure.pos, corrected, far),
+                None => Way::at(figure.pos),
+            }
         });
         self.ways = ways.collect();
-        self.center = go(self.center, before.center, scene.center);
+        let far = if corrected { CORRECTION } else { JUMP };
+        self.center = self.center.go(before.center, scene.center, corrected, far);
         self.scene = Some(scene);
     }
 
@@ -72,11 +77,11 @@ impl Way {
         Way { from: place, ..Way::default() }
     }
 
-    /// Goes on by a tick's movement. Of a corrected one, what exceeds the usual way is not shown at once: it becomes an offset,
-    /// which fades evenly.
-    fn go(self, from: Place, to: Place, corrected: bool) -> Way {
+    /// Goes on by a tick's movement, if that is not too far. Of a corrected one, what exceeds the usual way is not shown at once: it
+    /// becomes an offset, which fades evenly.
+    fn go(self, from: Place, to: Place, corrected: bool, far: f32) -> Way {
         let moved = distance(from, to);
-        if moved > JUMP {
+        if moved > far {
             return Way::at(to);
         }
         let shown = add(from, self.off);
@@ -102,17 +107,13 @@ impl Way {
     }
 }
 
-/// Which figure of the scene before this one was.
+/// Which figure of the scene before this one was: the nearest of the same looks.
 fn origin(figure: &Figure, before: &[Figure]) -> Option<usize> {
     let looks = |of: &Figure| (of.shape, of.symbol, of.color);
-    let alike = |other: &Figure| looks(other) == looks(figure) && other.label == figure.label;
-    let nearest = before
-        .iter()
-        .enumerate()
-        .filter(|(_, other)| alike(other))
-        .map(|(n, other)| (n, distance(other.pos, figure.pos)))
-        .min_by(|(_, a), (_, b)| f32::total_cmp(a, b));
-    nearest.filter(|(_, distance)| *distance <= JUMP).map(|(n, _)| n)
+    let alike =
+        before.iter().enumerate().filter(|(_, other)| looks(other) == looks(figure) && other.label == figure.label);
+    let apart = alike.map(|(n, other)| (n, distance(other.pos, figure.pos)));
+    apart.min_by(|(_, a), (_, b)| f32::total_cmp(a, b)).map(|(n, _)| n)
 }
 
 fn distance(a: Place, b: Place) -> f32 {
@@ -140,7 +141,7 @@ mod tests {
             color: Rgb(1, 2, 3),
             facing: None,
             life: None,
-            label: None,
+            label: Some("Ada".to_owned()),
             glow: 0.0,
         };
         Scene { center: (x, 0.0), figures: vec![figure], ..Scene::default() }
@@ -151,7 +152,7 @@ mod tests {
         let before = smooth.at(1.0).map(|scene| scene.figures[0].pos.0);
         smooth.push(scene(x), corrected);
         let (start, end) = (smooth.at(0.0).unwrap(), smooth.at(1.0).unwrap());
-        if let Some(before) = before.filter(|before| (before - x).abs() <= JUMP) {
+        if let Some(before) = before.filter(|before| (before - x).abs() <= CORRECTION) {
             assert!((start.figures[0].pos.0 - before).abs() < 1e-5, "a tick begins where the last one ended");
         }
         assert!((end.center.0 - end.figures[0].pos.0).abs() < 1e-5, "the picture's middle goes with its hero");
@@ -169,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_correction_glides_a_part_each_tick_and_is_gone_after_the_last() {
-        for jump in [0.9, -0.7] {
+        for jump in [0.9, -0.7, -3.5] {
             let mut smooth = walking();
             let (mut place, mut shown) = (5.0 * STEP, 5.0 * STEP);
             for n in 1..=GLIDE_TICKS + 2 {
