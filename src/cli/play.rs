@@ -7,6 +7,7 @@ use std::process::{ExitCode, Stdio};
 use std::time::Duration;
 
 use lockstone_net::matchbox::{self, MatchboxLink, is_room_name};
+use lockstone_net::session::EndReason;
 use lockstone_net::wire::Terms;
 use lockstone_net::{Channel, Identity, Link, LinkEvent, Party, PeerId, Rollback, Session};
 use lockstone_sim::{Table, Tick};
@@ -164,7 +165,7 @@ impl<G: Game> Plan<G> {
         drop(shell);
         if args.report {
             print_word(&Word::Report(Box::new(report.clone())));
-        } else if report.ticks > 0 {
+        } else if report.ticks > 0 || reason == EndReason::SequencerLeft {
             eprintln!("{} ticks played; the session is over: {reason}.", report.ticks);
         }
         match of_end(&reason) {
