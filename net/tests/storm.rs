@@ -21,16 +21,6 @@ const STORM: Weather = Weather {
 };
 const STORM_SECONDS: u64 = 30;
 
-/// Random numbers of a test, from its seed.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        mix(self.0) % sides
-    }
-}
-
 #[test]
 fn peers_stay_equal_in_a_storm() {
     let seeds: Vec<u64> = match std::env::var("SEED") {

@@ -10,7 +10,7 @@
 use core::time::Duration;
 use std::collections::BTreeMap;
 
-use lockstone_sim::{Input, PlayerId, Simulation, Tick};
+use lockstone_sim::{PlayerId, Simulation, Tick};
 
 use super::ggrs::Predictor;
 use super::play::Play;
@@ -184,7 +184,7 @@ impl<S: Simulation> Play<S> {
         players.sort();
         let local = players.iter().filter(|player| **player < self.player).count();
         self.predictor = Predictor::new(&self.config, players.len(), local);
-        self.timeline.branch(from, players, gone.keys().map(|player| Input::Leave(*player)).collect());
+        self.timeline.branch(from, players, gone.keys().copied());
         self.timeline.figures.regroupings += 1;
         self.own.take_back(from, from.plus(delay_ticks));
         self.confirmed = from;

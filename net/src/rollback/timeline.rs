@@ -151,14 +151,23 @@ impl<S: Simulation> Timeline<S> {
         }
     }
 
-    /// Goes on from a tick with other players: what came after it never was. `entries` are in its turn.
-    pub fn branch(&mut self, tick: Tick, players: Vec<PlayerId>, entries: Vec<Input<S>>) {
+    /// Goes on from a tick with fewer players: what came after it never was. Those who are gone leave in its turn.
+    pub fn branch(&mut self, tick: Tick, players: Vec<PlayerId>, gone: impl Iterator<Item = PlayerId>) {
         self.restore(tick);
         let kept = self.index(tick) + 1;
         for moment in self.moments.drain(kept..) {
             self.simulation.retire(moment.snapshot);
         }
-        (self.base, self.players, self.entries) = (tick, players, entries);
+        // Who entered or left in the turn of this tick still does.
+        if tick != self.base {
+            self.entries.clear();
+        }
+        for leave in gone.map(Input::Leave) {
+            if !self.entries.contains(&leave) {
+                self.entries.push(leave);
+            }
+        }
+        (self.base, self.players) = (tick, players);
     }
 }
 

@@ -1,11 +1,13 @@
 //! A small simulation in which any lost or misplaced input changes every later checksum, and what the tests look at.
 #![allow(dead_code)] // Each test binary uses a part.
 
+pub mod rollback;
+
 use core::time::Duration;
 use std::collections::BTreeMap;
 
 use lockstone_net::Identity;
-use lockstone_net::memory::{Driver, MemoryNetwork, Weather};
+use lockstone_net::memory::{Driver, MemoryNetwork, Seat, Weather};
 use lockstone_net::party::{Party, PartyConfig, PartySettings};
 use lockstone_net::session::{EndReason, Event, Phase, Session};
 use lockstone_sim::codec::{self, CodecError};
@@ -29,7 +31,18 @@ struct State {
     heroes: BTreeMap<PlayerId, u64>,
 }
 
+/// Random numbers of a test, from its seed.
+pub struct Dice(pub u64);
+
+impl Dice {
+    pub fn roll(&mut self, sides: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        mix(self.0) % sides
+    }
+}
+
 /// The world.
+#[derive(Clone)]
 pub struct Mixer {
     state: State,
     requests: Vec<u64>,
@@ -52,6 +65,15 @@ impl Mixer {
 
     pub fn heroes(&self) -> usize {
         self.state.heroes.len()
+    }
+
+    pub fn hero(&self, player: PlayerId) -> Option<u64> {
+        self.state.heroes.get(&player).copied()
+    }
+
+    /// What a hero is after a command.
+    pub fn hero_after(&self, player: PlayerId, command: u64) -> Option<u64> {
+        self.hero(player).map(|hero| mix(hero ^ command))
     }
 
     fn stir(&mut self, value: u64) {
@@ -171,11 +193,11 @@ pub fn session(peers: usize, settings: &PartySettings, delay: Duration) -> Drive
     driver
 }
 
-pub fn playing(party: &Party<Mixer>) -> bool {
+pub fn playing(party: &impl Session) -> bool {
     party.phase() == Phase::Playing && party.stats().players.iter().any(|player| player.own)
 }
 
-pub fn ended(party: &Party<Mixer>) -> Option<EndReason> {
+pub fn ended(party: &impl Session) -> Option<EndReason> {
     match party.phase() {
         Phase::Ended(reason) => Some(reason),
         _ => None,
