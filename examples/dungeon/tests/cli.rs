@@ -122,6 +122,8 @@ fn bad_arguments_are_told_with_what_to_do() {
             assert!(told.contains("2 to 4 peers") && told.contains("leave out --rollback"), "{told}");
         }
     }
+    assert!(refused(&["--rollback", "--max-prediction", "31"]).contains("--max-prediction is 31"));
+    assert!(refused(&["demo", "--input-delay", "21"]).contains("must be 1 to 20"));
     assert_eq!(run(&["--rollback", "--solo"]).status.code(), Some(2));
     assert_eq!(run(&["--max-prediction", "5"]).status.code(), Some(2), "a party predicts nothing");
     for peers in ["0", "17"] {
