@@ -14,7 +14,7 @@ mod solo;
 mod watch;
 
 pub use recorder::{Labels, RecordError, Recorder};
-pub use report::{Corrections, PlayedCheck, Report};
+pub use report::{PlayedCheck, Report};
 pub use solo::SoloLink;
 pub use watch::{Screen, Watch};
 

@@ -130,6 +130,18 @@ fn the_last_one_left_plays_on_alone() {
 }
 
 #[test]
+fn whose_carrier_ends_plays_on_alone() {
+    let mut driver = room(8, 2, Weather::clear(ms(40)), &settings(8));
+    play(&mut driver, &mut Dice(8), secs(2));
+    driver.network.drop_peer(driver.peer(1));
+    play(&mut driver, &mut Dice(9), secs(3));
+    for seat in &driver.seats {
+        assert_eq!(seat.session.phase(), Phase::Playing);
+        assert_eq!(seat.session.simulation().expect("it plays").heroes(), 1);
+    }
+}
+
+#[test]
 fn a_leaving_player_leaves_at_once_and_loses_no_settled_turn() {
     let mut driver = room(3, 3, Weather::clear(ms(60)), &settings(3));
     play(&mut driver, &mut Dice(3), secs(3));
@@ -263,7 +275,7 @@ fn settings_that_cannot_work_are_refused_with_the_reason() {
         let told = refused(settings);
         assert!(told.contains(words), "{told}");
     };
-    said(RollbackSettings { max_prediction_ticks: 0, ..default() }, "max_prediction_ticks is 0, but must be 1 to 30");
+    said(RollbackSettings { max_prediction_ticks: 0, ..default() }, "max_prediction_ticks is 0, but must be 2 to 30");
     said(RollbackSettings { players: 5, ..default() }, "players is 5, but must be 2 to 4");
     said(RollbackSettings { input_delay_ticks: 9, ..default() }, "at most max_prediction_ticks, 8");
     said(

@@ -37,7 +37,7 @@ pub struct Report {
     pub dropped: u64,
     /// How often the past was corrected, in a rollback session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rollback: Option<Corrections>,
+    pub rollback: Option<RollbackStats>,
     /// Why the session ended.
     pub ended: String,
     /// Where the recording is, if it was saved.
@@ -47,28 +47,6 @@ pub struct Report {
     pub checksums: Vec<PlayedCheck>,
     #[serde(skip)]
     began: Option<Duration>,
-}
-
-/// How often and how far a rollback session corrected the past.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Corrections {
-    /// Corrections.
-    pub rollbacks: u64,
-    /// Ticks played again for them.
-    pub ticks_replayed: u64,
-    /// The most ticks that one of them played again.
-    pub deepest_ticks: u32,
-    /// Ticks for which this peer stood still, having played ahead as far as it may.
-    pub stalls: u64,
-    /// How often the session went on with fewer peers.
-    pub regroupings: u32,
-}
-
-impl From<RollbackStats> for Corrections {
-    fn from(stats: RollbackStats) -> Corrections {
-        let RollbackStats { rollbacks, ticks_replayed, deepest_ticks, stalls, regroupings } = stats;
-        Corrections { rollbacks, ticks_replayed, deepest_ticks, stalls, regroupings }
-    }
 }
 
 /// The checksum of a tick.
@@ -105,7 +83,7 @@ impl Report {
         (self.packets_in, self.packets_out) = (stats.traffic.packets_in, stats.traffic.packets_out);
         (self.checksums_compared, self.desyncs) = (stats.checksums_compared, stats.desyncs);
         self.dropped = stats.drops.total();
-        self.rollback = stats.rollback.map(Corrections::from);
+        self.rollback = stats.rollback;
         self.ended = reason.to_string();
     }
 }

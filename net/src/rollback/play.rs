@@ -324,6 +324,14 @@ impl<S: Simulation> Play<S> {
         }
     }
 
+    /// The carrier has ended: everyone is lost.
+    pub fn closed(&mut self, now: Duration, out: &mut Out<S>) {
+        let players: Vec<_> = self.remotes.iter().map(|remote| remote.player).collect();
+        for player in players {
+            self.lose(player, LeaveReason::Lost, now, out);
+        }
+    }
+
     /// Takes a command of this peer's own player.
     pub fn command(&mut self, command: CommandBytes) -> Result<(), CommandError> {
         if self.own.push(command) { Ok(()) } else { Err(CommandError::Full) }
