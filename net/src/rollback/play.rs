@@ -271,6 +271,9 @@ impl<S: Simulation> Play<S> {
         let (due, early): (Vec<_>, Vec<_>) = differences.into_iter().partition(|(_, tick, ..)| *tick <= settled);
         self.differences = early;
         for (player, tick, ours, theirs) in due {
+            if out.ended.is_some() {
+                return;
+            }
             let remote = self.remotes.iter().find(|remote| remote.player == player);
             let agreed = remote.and_then(|remote| remote.comparison.agreed_before(tick));
             self.differs(player, DesyncNotice { tick, agreed, ours, theirs }, true, now, out);
