@@ -1,6 +1,7 @@
 //! Rollback sessions of mixers.
 
 use core::time::Duration;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use lockstone_net::memory::{Driver, MemoryNetwork, Weather};
 use lockstone_net::session::{Event, Phase, Session};
@@ -8,6 +9,17 @@ use lockstone_net::{Rollback, RollbackConfig, RollbackSettings};
 use lockstone_sim::{Input, PlayerId, Turn};
 
 use super::*;
+
+/// Runs a test with each seed, or with the one in `SEED`, or with as many as `SEEDS` says. Names all that fail.
+pub fn each_seed<T>(test: &str, default: u64, run: impl Fn(u64) -> T) -> Vec<T> {
+    let number = |name| std::env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
+    let seeds = number("SEED").map_or(0..number("SEEDS").unwrap_or(default), |seed| seed..seed + 1);
+    let run = |seed| catch_unwind(AssertUnwindSafe(|| run(seed))).map_err(|_| seed);
+    let (fine, failed): (Vec<_>, Vec<_>) = seeds.map(run).partition(Result::is_ok);
+    let failed: Vec<_> = failed.into_iter().filter_map(Result::err).collect();
+    assert!(failed.is_empty(), "seeds {failed:?}: SEED=n cargo test -p lockstone-net --test {test} repeats one");
+    fine.into_iter().filter_map(Result::ok).collect()
+}
 
 pub fn settings(seed: u64) -> RollbackSettings {
     RollbackSettings { seed, ..RollbackSettings::default() }
