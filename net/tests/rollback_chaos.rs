@@ -16,7 +16,7 @@ use support::rollback::*;
 use support::*;
 
 /// How long things go wrong.
-const CHAOS: Duration = Duration::from_secs(8);
+const CHAOS: Duration = Duration::from_secs(10);
 /// After that, how long until all is well again.
 const RECOVERY: Duration = Duration::from_secs(10);
 
@@ -40,7 +40,7 @@ struct Figures {
     regroupings: u32,
     removed: usize,
     playing: usize,
-    /// Sessions that ended for everyone, though someone neither left nor died.
+    /// Sessions that ended for everyone, though nobody died.
     nobody_left: usize,
 }
 
@@ -100,9 +100,10 @@ impl Storm {
 
     fn rage(&mut self) {
         let end = self.driver.now() + CHAOS;
+        let pause_ms_max = [500, 1_500, 4_000][self.dice.roll(3) as usize];
         while self.driver.now() < end {
             // Mostly one thing after the other, and now and then several within moments.
-            let pause = if self.dice.roll(3) == 0 { self.dice.roll(100) } else { self.dice.roll(1_500) };
+            let pause = if self.dice.roll(3) == 0 { self.dice.roll(100) } else { self.dice.roll(pause_ms_max) };
             self.play(ms(pause));
             self.something_goes_wrong();
         }
@@ -236,7 +237,7 @@ impl Storm {
         let playing = lives.iter().filter(|life| life.phase == Phase::Playing).count();
         sum.playing += playing;
         sum.removed += lives.len() - playing;
-        sum.nobody_left += usize::from(playing == 0);
+        sum.nobody_left += usize::from(playing == 0 && self.dead.is_empty());
         lives.extend(self.dead.into_iter().map(|(_, life)| life));
         lives.sort_by_key(|life| life.player);
         for (life, given) in lives.iter().zip(&self.given) {
@@ -262,9 +263,9 @@ impl Life {
         let leaves = |input: &Input<Mixer>| matches!(input, Input::Leave(player) if *player == other);
         let turns: Vec<_> = played.turns.iter().filter(|(_, turn)| turn.inputs.iter().any(leaves)).collect();
         assert!(turns.len() <= 1, "{other} leaves twice for {}", self.player);
-        // Whose session is over early may not have told that turn yet.
+        // Whose session is over early may not have told that turn yet, nor those before it.
         let left = |event: &Event<Mixer>| matches!(event, Event::PlayerLeft { player, .. } if *player == other);
-        turns.first().map(|(tick, _)| **tick).or(self.events.iter().any(left).then_some(self.settled))
+        turns.first().map(|(tick, _)| **tick).or(self.events.iter().any(left).then_some(Tick(u32::MAX)))
     }
 
     fn check_commands(&self, given: u64, seed: u64) {

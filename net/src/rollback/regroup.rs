@@ -14,11 +14,12 @@ use lockstone_sim::{PlayerId, Simulation, Tick};
 
 use super::ggrs::Predictor;
 use super::play::Play;
+use crate::link::Channel;
 use crate::session::{DropReason, EndReason, Event, Out};
 use crate::wire::{Epoch, LeaveReason, List, Message, Regroup};
 
-/// A stand is told again after so long.
-const REPEAT: Duration = Duration::from_millis(250);
+/// A stand is told again after so long. It is small and changes rarely, so it rather goes twice than waits for what was lost before it.
+const REPEAT: Duration = Duration::from_millis(100);
 
 /// Who is gone, by player, and why.
 type Gone = BTreeMap<PlayerId, LeaveReason>;
@@ -94,7 +95,7 @@ impl<S: Simulation> Play<S> {
         self.regrouping.told_at = Some(now);
         let stand = stand(&self.regrouping.gone, self.confirmed);
         for remote in self.remotes.iter().filter(|remote| !self.regrouping.gone.contains_key(&remote.player)) {
-            out.reliably(self.epoch, remote.peer, &stand);
+            out.send(self.epoch, remote.peer, Channel::Unreliable, &stand);
         }
     }
 
@@ -131,8 +132,11 @@ impl<S: Simulation> Play<S> {
         for (player, reason) in theirs.gone.iter() {
             news |= self.count_out(*player, *reason, out);
         }
-        let gone = theirs.gone.iter().map(|(player, _)| *player).collect();
-        self.regrouping.stands.insert(from, Stand { gone, confirmed: theirs.confirmed });
+        let gone: Vec<_> = theirs.gone.iter().map(|(player, _)| *player).collect();
+        // One that says less was overtaken.
+        if self.regrouping.stands.get(&from).is_none_or(|stand| stand.gone.len() < gone.len()) {
+            self.regrouping.stands.insert(from, Stand { gone, confirmed: theirs.confirmed });
+        }
         if news {
             self.tell_stand(now, out);
         }
@@ -142,7 +146,7 @@ impl<S: Simulation> Play<S> {
     /// It has not heard our stand, and we have gone on already.
     fn answer_late(&mut self, to: PlayerId, before: Epoch, gone: Gone, out: &mut Out<S>) {
         if let Some(remote) = self.remotes.iter().find(|remote| remote.player == to) {
-            out.reliably(before, remote.peer, &stand(&gone, self.timeline.base()));
+            out.send(before, remote.peer, Channel::Unreliable, &stand(&gone, self.timeline.base()));
         }
         self.regrouping.before = Some((before, gone));
     }
