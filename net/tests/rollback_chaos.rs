@@ -62,6 +62,8 @@ struct Storm {
     dice: Dice,
     driver: Driver<Rollback<Mixer>>,
     peers: Vec<PeerId>,
+    /// Whether players die and leave, too.
+    deadly: bool,
     /// What goes wrong now, and until when.
     troubles: Vec<(Duration, Trouble)>,
     /// Who is dead, and where its session was then.
@@ -95,7 +97,8 @@ impl Storm {
         let settings = RollbackSettings { input_delay_ticks, ..settings(seed) };
         let driver = room(seed, peers, weather, &settings);
         let peers: Vec<_> = (0..peers).map(|seat| driver.peer(seat)).collect();
-        Storm { seed, dice, given: vec![0; peers.len()], driver, peers, troubles: Vec::new(), dead: Vec::new() }
+        let (given, deadly) = (vec![0; peers.len()], dice.roll(3) > 0);
+        Storm { seed, dice, driver, peers, deadly, troubles: Vec::new(), dead: Vec::new(), given }
     }
 
     fn rage(&mut self) {
@@ -134,7 +137,7 @@ impl Storm {
                     self.troubles.push((until, Trouble::Sleep(Box::new(sleeper))));
                 }
             }
-            _ if self.dead.len() + 1 < self.peers.len() => self.someone_dies(),
+            _ if self.deadly && self.dead.len() + 1 < self.peers.len() => self.someone_dies(),
             _ => {}
         }
     }
@@ -213,7 +216,8 @@ impl Storm {
         let before: Vec<_> = self.driver.seats.iter().map(|seat| seat.session.stats().settled).collect();
         self.driver.run_until(self.driver.now() + secs(4));
         for (seat, before) in self.driver.seats.iter().zip(before) {
-            let (context, stats) = (format!("seed {}: {:?}", self.seed, seat.session.stats().player), seat.session.stats());
+            let (context, stats) =
+                (format!("seed {}: {:?}", self.seed, seat.session.stats().player), seat.session.stats());
             match seat.session.phase() {
                 Phase::Playing => {
                     let played = stats.settled.since(before);
@@ -255,7 +259,13 @@ impl Storm {
 impl Life {
     fn of(seat: &mut Seat<Rollback<Mixer>>, dead: bool) -> Life {
         let (stats, events) = (seat.session.stats(), core::mem::take(&mut seat.events));
-        Life { player: stats.player.expect("it plays"), settled: stats.settled, phase: seat.session.phase(), dead, events }
+        Life {
+            player: stats.player.expect("it plays"),
+            settled: stats.settled,
+            phase: seat.session.phase(),
+            dead,
+            events,
+        }
     }
 
     /// From which tick on it plays without another.
@@ -271,7 +281,12 @@ impl Life {
     fn check_commands(&self, given: u64, seed: u64) {
         let played = Played::of(&self.events);
         let commands: Vec<_> = played.turns.values().flat_map(|turn| commands_of(turn, self.player)).collect();
-        if std::env::var("DUMP").is_ok() { for e in &self.events { println!("{} {e:?}", self.player); } println!("{} settled {} {:?} given {given}", self.player, self.settled, self.phase); }
+        if std::env::var("DUMP").is_ok() {
+            for e in &self.events {
+                println!("{} {e:?}", self.player);
+            }
+            println!("{} settled {} {:?} given {given}", self.player, self.settled, self.phase);
+        }
         let context = format!("seed {seed}: commands of {}, {:?}", self.player, self.phase);
         assert_eq!(commands, (0..commands.len() as u64).collect::<Vec<_>>(), "{context}");
         if self.phase == Phase::Playing && !self.dead {
@@ -287,11 +302,17 @@ impl Life {
         // Whoever never went on without the other told only what both had.
         for (life, gone) in [(self, [gone[0], gone[1]]), (other, [gone[1], gone[0]])] {
             if let [None, Some(tick)] = gone {
-                assert!(life.settled <= tick, "{context}: {} had settled {}, undone from {tick}", life.player, life.settled);
+                assert!(
+                    life.settled <= tick,
+                    "{context}: {} had settled {}, undone from {tick}",
+                    life.player,
+                    life.settled
+                );
             }
         }
         let until = gone.into_iter().flatten().chain([self.settled, other.settled]).min().expect("two at least");
-        let turns = |played: &Played| played.turns.range(..until).map(|(t, turn)| (*t, turn.clone())).collect::<Vec<_>>();
+        let turns =
+            |played: &Played| played.turns.range(..until).map(|(t, turn)| (*t, turn.clone())).collect::<Vec<_>>();
         assert_eq!(turns(&stories[0]), turns(&stories[1]), "{context}: the turns before {until} differ");
         let [a, b] = &stories;
         let both = a.checksums.range(..=until).filter_map(|(tick, ours)| Some((tick, ours, b.checksums.get(tick)?)));

@@ -108,7 +108,9 @@ impl<S: Simulation> Play<S> {
         // A peer that stood still itself must not take the others for silent.
         let stood_still = now.saturating_sub(self.advanced_at);
         if stood_still > self.config.settings().silence_timeout / 2 {
-            self.remotes.iter_mut().for_each(|remote| remote.heard += stood_still);
+            for remote in &mut self.remotes {
+                remote.heard = remote.heard.max(now.min(remote.heard + stood_still));
+            }
         }
         self.advanced_at = now;
         self.watch(now, out);
@@ -236,8 +238,16 @@ impl<S: Simulation> Play<S> {
         let remote = &mut self.remotes[n];
         remote.heard = now;
         let player = remote.player;
+        // Who is gone for us has no say; if it lives, it was told.
+        if self.regrouping.is_gone(player) {
+            return;
+        }
         match message {
             Message::Regroup(regroup) => self.regroup(player, epoch, &regroup, now, out),
+            // Nobody takes these back in a later epoch.
+            Message::Bye(reason) => self.lose(player, reason, now, out),
+            Message::Removed(LeaveReason::Desync) => out.end(EndReason::Desync),
+            Message::Removed(reason) => out.end(EndReason::Removed(reason)),
             _ if epoch != self.epoch => out.dropped(DropReason::StaleEpoch),
             Message::Inputs(inputs) if !self.regrouping.is_under_way() => {
                 let settings = self.config.settings();
@@ -257,9 +267,6 @@ impl<S: Simulation> Play<S> {
                 let notice = DesyncNotice { tick, agreed, ours: theirs, theirs: ours };
                 self.differs(player, notice, false, now, out);
             }
-            Message::Bye(reason) => self.lose(player, reason, now, out),
-            Message::Removed(LeaveReason::Desync) => out.end(EndReason::Desync),
-            Message::Removed(reason) => out.end(EndReason::Removed(reason)),
             _ => out.dropped(DropReason::Unexpected),
         }
     }
@@ -303,7 +310,6 @@ impl<S: Simulation> Play<S> {
             self.say_goodbye(LeaveReason::Desync, out);
             out.end(EndReason::Desync);
         } else if self.config.settings().stop_on_desync && self.player == first_player {
-            out.reliably(self.epoch, peer, &Message::Removed(LeaveReason::Desync));
             self.lose(player, LeaveReason::Desync, now, out);
         }
     }

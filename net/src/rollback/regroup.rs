@@ -28,6 +28,8 @@ type Gone = BTreeMap<PlayerId, LeaveReason>;
 pub(super) struct Regrouping {
     /// Gone in this epoch.
     gone: Gone,
+    /// When the last of them was counted out.
+    changed_at: Duration,
     /// What each of the others stands for.
     stands: BTreeMap<PlayerId, Stand>,
     /// When our own stand was told.
@@ -51,6 +53,16 @@ impl Regrouping {
         self.told_at.map(|told| told + REPEAT)
     }
 
+    /// Whether a player is gone in this epoch.
+    pub fn is_gone(&self, player: PlayerId) -> bool {
+        self.gone.contains_key(&player)
+    }
+
+    /// Whether a player stands for the same as we do.
+    fn agrees(&self, player: PlayerId) -> bool {
+        self.stands.get(&player).is_some_and(|stand| stand.gone.iter().eq(self.gone.keys()))
+    }
+
     /// Everyone has gone on: a turn of this epoch holds inputs of all.
     pub fn conclude(&mut self) {
         self.before = None;
@@ -58,10 +70,14 @@ impl Regrouping {
 }
 
 impl<S: Simulation> Play<S> {
-    /// Who is not heard of is gone.
+    /// Who is not heard of is gone, and so is who speaks, but not of what must be agreed upon.
     pub(super) fn watch(&mut self, now: Duration, out: &mut Out<S>) {
         let timeout = self.config.settings().silence_timeout;
-        let silent = self.remotes.iter().filter(|remote| now >= remote.heard + timeout);
+        let overdue = self.regrouping.is_under_way() && now >= self.regrouping.changed_at + 2 * timeout;
+        let silent = self
+            .remotes
+            .iter()
+            .filter(|remote| now >= remote.heard + timeout || overdue && !self.regrouping.agrees(remote.player));
         let silent: Vec<_> = silent.map(|remote| remote.player).collect();
         for player in silent {
             self.lose(player, LeaveReason::Silent, now, out);
@@ -70,23 +86,22 @@ impl<S: Simulation> Play<S> {
 
     /// A player is gone.
     pub(super) fn lose(&mut self, player: PlayerId, reason: LeaveReason, now: Duration, out: &mut Out<S>) {
-        if self.count_out(player, reason, out) {
+        if self.count_out(player, reason, now, out) {
             self.tell_stand(now, out);
             self.go_on_if_agreed(now, out);
         }
     }
 
     /// Returns whether this is news.
-    fn count_out(&mut self, player: PlayerId, reason: LeaveReason, out: &mut Out<S>) -> bool {
+    fn count_out(&mut self, player: PlayerId, reason: LeaveReason, now: Duration, out: &mut Out<S>) -> bool {
         let Some(remote) = self.remotes.iter().find(|remote| remote.player == player) else { return false };
         if self.regrouping.gone.contains_key(&player) {
             return false;
         }
         // In case that it can hear us.
-        if reason == LeaveReason::Silent {
-            out.reliably(self.epoch, remote.peer, &Message::Removed(reason));
-        }
+        out.reliably(self.epoch, remote.peer, &Message::Removed(reason));
         self.regrouping.gone.insert(player, reason);
+        self.regrouping.changed_at = now;
         self.timeline.hold();
         true
     }
@@ -106,31 +121,32 @@ impl<S: Simulation> Play<S> {
         }
     }
 
-    /// Takes another player's stand.
+    /// Takes another player's stand: of this epoch, or of the one before as long as not everyone is known to have gone on.
     pub(super) fn regroup(&mut self, from: PlayerId, epoch: Epoch, theirs: &Regroup, now: Duration, out: &mut Out<S>) {
-        // Who is gone for us has no say; if it lives, it was told.
-        if self.regrouping.gone.contains_key(&from) {
-            return;
-        }
-        if let Some((before, gone)) = self.regrouping.before.take_if(|(before, _)| *before == epoch) {
-            if theirs.gone.iter().all(|(player, _)| gone.contains_key(player)) {
-                self.answer_late(from, before, gone, out);
-                return;
-            }
-            self.stop_again(before, gone);
-        }
-        if epoch != self.epoch {
+        let before = self.regrouping.before.clone().filter(|(before, _)| *before == epoch);
+        if before.is_none() && epoch != self.epoch {
             return out.dropped(DropReason::StaleEpoch);
         }
-        if let Some((_, reason)) = theirs.gone.iter().find(|(player, _)| *player == self.player) {
-            return out.end(EndReason::Removed(*reason));
+        let past = before.map(|(_, gone)| gone);
+        // All must hold before anything is done about it: an epoch that was given up in vain would begin a second time.
+        if !theirs.gone.iter().all(|(player, _)| self.took_part(*player)) {
+            return out.dropped(DropReason::Unexpected);
         }
         if theirs.confirmed < self.timeline.first() {
             return out.dropped(DropReason::ForgedAck);
         }
+        if let Some((_, reason)) = theirs.gone.iter().find(|(player, _)| *player == self.player) {
+            return out.end(EndReason::Removed(*reason));
+        }
+        if let Some(past) = past {
+            if theirs.gone.iter().all(|(player, _)| past.contains_key(player)) {
+                return self.answer_late(from, epoch, &past, out);
+            }
+            self.stop_again(epoch, past);
+        }
         let mut news = !self.regrouping.is_under_way();
         for (player, reason) in theirs.gone.iter() {
-            news |= self.count_out(*player, *reason, out);
+            news |= self.count_out(*player, *reason, now, out);
         }
         let gone: Vec<_> = theirs.gone.iter().map(|(player, _)| *player).collect();
         // One that says less was overtaken.
@@ -143,35 +159,41 @@ impl<S: Simulation> Play<S> {
         self.go_on_if_agreed(now, out);
     }
 
+    /// Whether a player is in this epoch, or was in the one before.
+    fn took_part(&self, player: PlayerId) -> bool {
+        let Regrouping { gone, before, .. } = &self.regrouping;
+        player == self.player
+            || self.remotes.iter().any(|remote| remote.player == player)
+            || gone.contains_key(&player)
+            || before.as_ref().is_some_and(|(_, gone)| gone.contains_key(&player))
+    }
+
     /// It has not heard our stand, and we have gone on already.
-    fn answer_late(&mut self, to: PlayerId, before: Epoch, gone: Gone, out: &mut Out<S>) {
+    fn answer_late(&self, to: PlayerId, before: Epoch, gone: &Gone, out: &mut Out<S>) {
         if let Some(remote) = self.remotes.iter().find(|remote| remote.player == to) {
-            out.send(before, remote.peer, Channel::Unreliable, &stand(&gone, self.timeline.base()));
+            out.send(before, remote.peer, Channel::Unreliable, &stand(gone, self.timeline.base()));
         }
-        self.regrouping.before = Some((before, gone));
     }
 
     /// Someone noticed another loss before the epoch that has just begun: it is as if it had not.
-    fn stop_again(&mut self, before: Epoch, gone: Gone) {
+    fn stop_again(&mut self, before: Epoch, mut gone: Gone) {
         let base = self.timeline.base();
         self.epoch = before;
         self.confirmed = base;
         self.own.take_back(base, base.plus(self.config.settings().input_delay_ticks));
+        gone.append(&mut self.regrouping.gone);
         self.regrouping = Regrouping { gone, ..Regrouping::default() };
     }
 
     /// Goes on if all who are left stand for the same.
     fn go_on_if_agreed(&mut self, now: Duration, out: &mut Out<S>) {
-        let Regrouping { gone, stands, .. } = &self.regrouping;
-        let left = self.remotes.iter().filter(|remote| !gone.contains_key(&remote.player));
-        let mut from = self.confirmed;
-        for remote in left {
-            match stands.get(&remote.player) {
-                Some(stand) if stand.gone.iter().eq(gone.keys()) => from = from.min(stand.confirmed),
-                _ => return,
-            }
+        let regrouping = &self.regrouping;
+        let mut left = self.remotes.iter().map(|remote| remote.player).filter(|player| !regrouping.is_gone(*player));
+        if left.all(|player| regrouping.agrees(player)) {
+            let theirs = regrouping.stands.iter().filter(|(player, _)| !regrouping.is_gone(**player));
+            let from = theirs.map(|(_, stand)| stand.confirmed).fold(self.confirmed, Tick::min);
+            self.go_on(from, now, out);
         }
-        self.go_on(from, now, out);
     }
 
     /// Goes on from a tick with those who are left. The others leave the world in its turn.
