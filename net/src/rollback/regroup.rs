@@ -53,6 +53,11 @@ impl Regrouping {
         self.told_at.map(|told| told + REPEAT)
     }
 
+    /// Who was gone in the epoch before, if it is this one and may still count.
+    fn gone_in(&self, epoch: Epoch) -> Option<&Gone> {
+        self.before.as_ref().filter(|(before, _)| *before == epoch).map(|(_, gone)| gone)
+    }
+
     /// Whether a player is gone in this epoch.
     pub fn is_gone(&self, player: PlayerId) -> bool {
         self.gone.contains_key(&player)
@@ -123,13 +128,12 @@ impl<S: Simulation> Play<S> {
 
     /// Takes another player's stand: of this epoch, or of the one before as long as not everyone is known to have gone on.
     pub(super) fn regroup(&mut self, from: PlayerId, epoch: Epoch, theirs: &Regroup, now: Duration, out: &mut Out<S>) {
-        let before = self.regrouping.before.clone().filter(|(before, _)| *before == epoch);
-        if before.is_none() && epoch != self.epoch {
+        let past = self.regrouping.gone_in(epoch).cloned();
+        if past.is_none() && epoch != self.epoch {
             return out.dropped(DropReason::StaleEpoch);
         }
-        let past = before.map(|(_, gone)| gone);
         // All must hold before anything is done about it: an epoch that was given up in vain would begin a second time.
-        if !theirs.gone.iter().all(|(player, _)| self.took_part(*player)) {
+        if !theirs.gone.iter().all(|(player, _)| self.took_part(*player, epoch)) {
             return out.dropped(DropReason::Unexpected);
         }
         if theirs.confirmed < self.timeline.first() {
@@ -159,13 +163,11 @@ impl<S: Simulation> Play<S> {
         self.go_on_if_agreed(now, out);
     }
 
-    /// Whether a player is in this epoch, or was in the one before.
-    fn took_part(&self, player: PlayerId) -> bool {
-        let Regrouping { gone, before, .. } = &self.regrouping;
-        player == self.player
-            || self.remotes.iter().any(|remote| remote.player == player)
-            || gone.contains_key(&player)
-            || before.as_ref().is_some_and(|(_, gone)| gone.contains_key(&player))
+    /// Whether a player was there when an epoch began: this one, or the one before.
+    fn took_part(&self, player: PlayerId, epoch: Epoch) -> bool {
+        let gone = self.regrouping.gone_in(epoch).unwrap_or(&self.regrouping.gone);
+        let mut left = self.remotes.iter().map(|remote| remote.player).chain([self.player]);
+        gone.contains_key(&player) || left.any(|other| other == player)
     }
 
     /// It has not heard our stand, and we have gone on already.
