@@ -59,12 +59,13 @@ fn a_stand_that_is_held_up_holds_up_none_after_it() {
 fn who_stood_still_notices_a_silence_as_soon_as_others_do() {
     // The time in which it stood still was given to others whom it had just heard, too.
     let mut driver = clear_room(2, 2);
-    let asleep = driver.seats.remove(0);
+    let (asleep, peer) = (driver.seats.remove(0), driver.peer(0));
     pass(&mut driver, 1_200);
-    driver.seats.push(asleep);
-    pass(&mut driver, 0);
+    driver.network.set_cut(asleep.link.peer(), peer, true);
+    pass(&mut driver, 100);
     kill(&mut driver, 0, true);
-    pass(&mut driver, 1_700);
+    driver.seats.push(asleep);
+    pass(&mut driver, 1_600);
     assert_eq!(regroupings(&driver, 0), 1);
 }
 
@@ -134,8 +135,10 @@ fn who_is_gone_has_no_say_in_who_else_is() {
     let (a, b) = (driver.peer(0), driver.peer(1));
     driver.network.set_cut(a, b, true);
     let until = driver.now() + secs(2);
-    assert!(driver.run_while(until, |driver| driver.seats[0].session.phase() == Phase::Playing), "nobody is missed");
-    hear(&mut driver, 0, 1, 0, Message::Removed(LeaveReason::Silent));
+    let stopped = |driver: &Room, seat: usize| driver.seats[seat].session.phase() == Phase::Regrouping;
+    assert!(driver.run_while(until, |driver| !stopped(driver, 0) && !stopped(driver, 1)), "nobody is missed");
+    let [first, other] = if stopped(&driver, 0) { [0, 1] } else { [1, 0] };
+    hear(&mut driver, first, other, 0, Message::Removed(LeaveReason::Silent));
     play(&mut driver, &mut Dice(8), secs(3));
     assert_eq!(driver.seats.iter().filter(|seat| ended(&seat.session).is_none()).count(), 2);
 }
