@@ -43,6 +43,8 @@ pub struct Rollback<S: Simulation> {
     newcomer: Newcomer<S>,
     build: Rc<Build<S>>,
     connected: BTreeSet<PeerId>,
+    /// Of them, who has been told that the session takes nobody in.
+    turned_away: BTreeSet<PeerId>,
     role: Role<S>,
     door: Door,
     out: Out<S>,
@@ -77,6 +79,7 @@ impl<S: Simulation> Rollback<S> {
             newcomer: Newcomer::new(name, hero)?,
             build: Rc::new(build),
             connected: BTreeSet::new(),
+            turned_away: BTreeSet::new(),
             role: Role::Outside { since: None },
             door: Door::default(),
             out: Out::new(),
@@ -98,39 +101,40 @@ impl<S: Simulation> Rollback<S> {
         match (self.door.admit(from, bytes, now, &mut self.out), &mut self.role) {
             (Some(Admitted::Message(epoch, message)), _) => self.message(from, epoch, message, now),
             (Some(Admitted::Foreign(refusal)), Role::Gather(gather)) => gather.refuse(from, "", refusal, &mut self.out),
-            (Some(Admitted::Foreign(_)), _) => self.out.dropped(DropReason::Malformed),
+            (Some(Admitted::Foreign(refusal)), Role::Play(_)) => self.turn_away(from, "", refusal),
+            (Some(Admitted::Foreign(_)), Role::Outside { .. }) => self.out.dropped(DropReason::Malformed),
             (None, _) => {}
         }
     }
 
     fn message(&mut self, from: PeerId, epoch: Epoch, message: Message, now: Duration) {
-        match &mut self.role {
-            Role::Outside { .. } => self.out.dropped(DropReason::UnknownPeer),
-            Role::Gather(gather) => {
+        match (&mut self.role, message) {
+            (Role::Outside { .. }, _) => self.out.dropped(DropReason::UnknownPeer),
+            (Role::Gather(gather), message) => {
                 if let Some(play) = gather.handle(from, message, now, &mut self.out) {
                     self.role = Role::Play(Box::new(play));
                 }
             }
-            Role::Play(_) if matches!(message, Message::Hello(_)) => self.turn_away(from, message),
-            Role::Play(play) => play.handle(from, epoch, message, now, &mut self.out),
+            (Role::Play(_), Message::Hello(hello)) => {
+                let differences = self.terms.differences(hello.protocol, &hello.terms);
+                let refusal = if differences.is_empty() {
+                    Refusal::Begun
+                } else {
+                    Refusal::Different(differences.try_into().expect("one of each kind"))
+                };
+                self.turn_away(from, hello.name.as_str(), refusal);
+            }
+            (Role::Play(play), message) => play.handle(from, epoch, message, now, &mut self.out),
         }
     }
 
-    /// A newcomer is told that the session has begun, or that it would not fit anyway.
-    fn turn_away(&mut self, from: PeerId, message: Message) {
-        let (Message::Hello(hello), Role::Play(play)) = (message, &self.role) else { return };
-        if play.knows(from) {
+    /// A newcomer is told, once, that the session has begun, or that it would not fit anyway.
+    fn turn_away(&mut self, from: PeerId, name: &str, refusal: Refusal) {
+        if self.play().is_some_and(|play| play.knows(from)) || !self.turned_away.insert(from) {
             return self.out.dropped(DropReason::Unexpected);
         }
-        let differences = self.terms.differences(hello.protocol, &hello.terms);
-        let refusal = if differences.is_empty() {
-            Refusal::Begun
-        } else {
-            Refusal::Different(differences.try_into().expect("one of each kind"))
-        };
         self.out.reliably(Epoch::default(), from, &Message::Refusal(refusal.clone()));
-        let name = hello.name.as_str().to_owned();
-        self.out.events.push_back(Event::Refused { peer: from, name, refusal });
+        self.out.events.push_back(Event::Refused { peer: from, name: name.to_owned(), refusal });
     }
 
     fn play(&self) -> Option<&Play<S>> {
@@ -170,6 +174,7 @@ impl<S: Simulation> Session for Rollback<S> {
                     Role::Play(play) => play.disconnected(peer, now, &mut self.out),
                 }
                 self.connected.remove(&peer);
+                self.turned_away.remove(&peer);
                 self.door.disconnected(peer, &mut self.out);
             }
             LinkEvent::Packet { from, bytes, .. } => self.packet(from, &bytes, now),

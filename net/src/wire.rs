@@ -59,7 +59,7 @@ pub enum Message {
     Desync(DesyncNotice),
     /// Replica to sequencer, or rollback player to all, reliable: this player leaves.
     Bye(LeaveReason),
-    /// Sequencer to replica, reliable: you are out of the session.
+    /// Sequencer to replica, or rollback player to player, reliable: you are out of the session.
     Removed(LeaveReason),
     /// Sequencer to replica, reliable: the session ends.
     Ending,
@@ -69,7 +69,7 @@ pub enum Message {
     Form(Form),
     /// Rollback, player to player, unreliable: what the sender plays.
     Inputs(Inputs),
-    /// Rollback, player to player, reliable: someone is gone; the sender has stopped, and knows the turns up to here.
+    /// Rollback, player to player, unreliable and repeated: someone is gone; the sender has stopped, and knows the turns up to here.
     Regroup(Regroup),
 }
 

@@ -10,7 +10,7 @@ use core::time::Duration;
 
 use lockstone_net::memory::{Driver, MemoryNetwork, Weather};
 use lockstone_net::session::{EndReason, Event, Phase, Session};
-use lockstone_net::{Rollback, RollbackSettings};
+use lockstone_net::{Channel, LinkEvent, PeerId, Rollback, RollbackSettings};
 use lockstone_sim::{PlayerId, Tick};
 use support::rollback::*;
 use support::*;
@@ -256,6 +256,25 @@ fn everyone_tells_the_same_story() {
 /// How long all have played by what is settled.
 fn ticks(driver: &Driver<Rollback<Mixer>>) -> Vec<Tick> {
     driver.seats.iter().map(|seat| seat.session.stats().settled).collect()
+}
+
+#[test]
+fn a_newcomer_of_another_version_is_told_so_once() {
+    let mut driver = room(1, 2, Weather::clear(ms(20)), &settings(1));
+    let (stranger, now) = (PeerId(9 << 64), driver.now());
+    let session = &mut driver.seats[1].session;
+    session.handle(LinkEvent::Connected(stranger), now);
+    for _ in 0..3 {
+        // A hello of version 99, whatever follows there.
+        session.handle(LinkEvent::Packet { from: stranger, channel: Channel::Reliable, bytes: vec![0, 0, 99, 1] }, now);
+    }
+    driver.run_until(now + ms(100));
+    let refused = driver.seats[1].events.iter().filter_map(|event| match event {
+        Event::Refused { peer, refusal, .. } if *peer == stranger => Some(refusal.to_string()),
+        _ => None,
+    });
+    let refused: Vec<_> = refused.collect();
+    assert!(refused.len() == 1 && refused[0].contains("the protocol differs"), "{refused:?}");
 }
 
 #[test]

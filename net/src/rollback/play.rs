@@ -1,6 +1,6 @@
 //! A session in progress: plays ticks, exchanges inputs, tells what is settled.
 //!
-//! Its loop is [`Play::advance`]. It never waits longer than its prediction lasts without asking who is gone; that is in `regroup`.
+//! Its loop is [`Play::advance`]. At the end of its prediction it waits until who is missing is heard of, or is gone; that is in `regroup`.
 
 use core::time::Duration;
 use std::collections::{BTreeMap, VecDeque};
