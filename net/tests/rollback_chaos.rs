@@ -1,5 +1,5 @@
-//! Rollback sessions in which everything goes wrong at once: ways that are cut and mended, bad weather one way, peers that sleep, die without a
-//! word, break away or leave, several of them at nearly the same time. Then the weather clears.
+//! Rollback sessions in which everything goes wrong at once: ways that are cut and mended, bad weather one way, connections that break for
+//! good, peers that sleep, die without a word, break away or leave, several of them at nearly the same time. Then the weather clears.
 //!
 //! On virtual time. Every failure names the seed that repeats it: `SEED=17 cargo test -p lockstone-net --test rollback_chaos -- --nocapture`.
 //! `SEEDS=5000` tries more of them.
@@ -10,7 +10,7 @@ use core::time::Duration;
 
 use lockstone_net::memory::{Driver, Seat, Weather};
 use lockstone_net::session::{EndReason, Event, Phase, Session};
-use lockstone_net::{PeerId, Rollback, RollbackSettings};
+use lockstone_net::{LinkEvent, PeerId, Rollback, RollbackSettings};
 use lockstone_sim::{Input, PlayerId, Tick};
 use support::rollback::*;
 use support::*;
@@ -66,8 +66,10 @@ struct Storm {
     deadly: bool,
     /// What goes wrong now, and until when.
     troubles: Vec<(Duration, Trouble)>,
+    /// Whose connection is broken for good.
+    apart: Vec<[PeerId; 2]>,
     /// Who is dead, and where its session was then.
-    dead: Vec<(PeerId, Life)>,
+    dead: Vec<Life>,
     /// How many commands each peer's player gave, by peer.
     given: Vec<u64>,
 }
@@ -94,11 +96,12 @@ impl Storm {
             reorder_permille: 50,
             ..Weather::clear(ms(5 + dice.roll(80)))
         };
-        let settings = RollbackSettings { input_delay_ticks, ..settings(seed) };
+        let max_prediction_ticks = [8, 8, 3, 20][dice.roll(4) as usize];
+        let settings = RollbackSettings { input_delay_ticks, max_prediction_ticks, ..settings(seed) };
         let driver = room(seed, peers, weather, &settings);
         let peers: Vec<_> = (0..peers).map(|seat| driver.peer(seat)).collect();
         let (given, deadly) = (vec![0; peers.len()], dice.roll(3) > 0);
-        Storm { seed, dice, driver, peers, deadly, troubles: Vec::new(), dead: Vec::new(), given }
+        Storm { seed, dice, driver, peers, deadly, troubles: Vec::new(), apart: Vec::new(), dead: Vec::new(), given }
     }
 
     fn rage(&mut self) {
@@ -116,7 +119,7 @@ impl Storm {
         let now = self.driver.now();
         let until = now + ms(100 + self.dice.roll(3_900));
         let [a, b] = self.pair();
-        match self.dice.roll(10) {
+        match self.dice.roll(12) {
             0..4 => {
                 self.driver.network.set_cut(a, b, true);
                 self.troubles.push((until, Trouble::Cut(a, b)));
@@ -137,9 +140,25 @@ impl Storm {
                     self.troubles.push((until, Trouble::Sleep(Box::new(sleeper))));
                 }
             }
-            _ if self.deadly && self.dead.len() + 1 < self.peers.len() => self.someone_dies(),
+            8 => self.a_connection_breaks(a, b),
+            9 if self.dice.roll(3) == 0 => self.driver.network.drop_peer(a),
+            10 | 11 if self.deadly && self.dead.len() + 1 < self.peers.len() => self.someone_dies(),
             _ => {}
         }
+    }
+
+    /// Both carriers notice at once.
+    fn a_connection_breaks(&mut self, a: PeerId, b: PeerId) {
+        let now = self.driver.now();
+        self.driver.network.set_cut(a, b, true);
+        for seat in &mut self.driver.seats {
+            match seat.link.peer() {
+                peer if peer == a => seat.session.handle(LinkEvent::Disconnected(b), now),
+                peer if peer == b => seat.session.handle(LinkEvent::Disconnected(a), now),
+                _ => {}
+            }
+        }
+        self.apart.push([a, b]);
     }
 
     fn someone_dies(&mut self) {
@@ -152,12 +171,13 @@ impl Storm {
         }
         let life = Life::of(&mut self.driver.seats[seat], true);
         kill(&mut self.driver, seat, silently);
-        if silently {
-            for other in self.peers.iter().filter(|other| **other != peer) {
+        for other in self.peers.iter().filter(|other| **other != peer) {
+            if silently {
                 self.driver.network.set_cut(peer, *other, true);
             }
+            self.apart.push([peer, *other]);
         }
-        self.dead.push((peer, life));
+        self.dead.push(life);
     }
 
     fn any_seat(&mut self) -> Option<usize> {
@@ -197,9 +217,8 @@ impl Storm {
     }
 
     fn mend(&mut self, trouble: Trouble) {
-        let dead = |peer: PeerId| self.dead.iter().any(|(dead, _)| *dead == peer);
         match trouble {
-            Trouble::Cut(a, b) if dead(a) || dead(b) => {}
+            Trouble::Cut(a, b) if self.apart.iter().any(|apart| apart.contains(&a) && apart.contains(&b)) => {}
             Trouble::Cut(a, b) => self.driver.network.set_cut(a, b, false),
             Trouble::Weather(a, b) => self.driver.network.set_direction(a, b, None),
             Trouble::Sleep(seat) => self.driver.seats.push(*seat),
@@ -242,7 +261,7 @@ impl Storm {
         sum.playing += playing;
         sum.removed += lives.len() - playing;
         sum.nobody_left += usize::from(playing == 0 && self.dead.is_empty());
-        lives.extend(self.dead.into_iter().map(|(_, life)| life));
+        lives.append(&mut self.dead);
         lives.sort_by_key(|life| life.player);
         for (life, given) in lives.iter().zip(&self.given) {
             life.check_commands(*given, self.seed);
@@ -281,12 +300,6 @@ impl Life {
     fn check_commands(&self, given: u64, seed: u64) {
         let played = Played::of(&self.events);
         let commands: Vec<_> = played.turns.values().flat_map(|turn| commands_of(turn, self.player)).collect();
-        if std::env::var("DUMP").is_ok() {
-            for e in &self.events {
-                println!("{} {e:?}", self.player);
-            }
-            println!("{} settled {} {:?} given {given}", self.player, self.settled, self.phase);
-        }
         let context = format!("seed {seed}: commands of {}, {:?}", self.player, self.phase);
         assert_eq!(commands, (0..commands.len() as u64).collect::<Vec<_>>(), "{context}");
         if self.phase == Phase::Playing && !self.dead {
