@@ -11,6 +11,7 @@ pub mod cli;
 pub mod shell;
 pub mod view;
 
+pub mod check;
 pub mod recording;
 pub mod table;
 
