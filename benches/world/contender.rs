@@ -23,9 +23,13 @@ pub fn time(work: impl FnOnce()) -> Duration {
     start.elapsed()
 }
 
-/// The least disturbed tenth of some samples.
+/// The typical time of some work: the least disturbed tenth of some samples.
 pub fn typical(rounds: usize, mut sample: impl FnMut() -> Duration) -> Duration {
-    let mut samples: Vec<_> = (0..rounds).map(|_| sample()).collect();
+    least_disturbed((0..rounds).map(|_| sample()).collect())
+}
+
+/// The time that only a tenth of the samples stay below.
+pub fn least_disturbed(mut samples: Vec<Duration>) -> Duration {
     samples.sort();
-    samples[rounds / 10]
+    samples[samples.len() / 10]
 }
