@@ -22,16 +22,20 @@ const FAULT: Tick = Tick(104);
 type Room = Driver<Rollback<World<Camp>>>;
 
 /// Two heroes that walk about.
-fn test_camp(plant_from: Option<Tick>) -> Result<(), Mismatch> {
+fn test_camp(plant_from: Option<Tick>, ticks: u32) -> Result<(), Mismatch> {
     let heroes = [place(0), place(30)];
-    sync_test(Camp::world(SEED, plant_from), &heroes, 200, |world, player| {
+    sync_test(Camp::world(SEED, plant_from), &heroes, ticks, |world, player| {
         Some(place(mix64(u64::from(world.tick().0) << 16 | u64::from(player.0))))
     })
 }
 
 #[test]
 fn a_counter_outside_of_the_world_is_found_and_the_tick_named() {
-    assert_eq!(test_camp(Some(FAULT)), Err(Mismatch { tick: FAULT.next() }));
+    let found = Err(Mismatch { tick: FAULT.next() });
+    assert_eq!(test_camp(Some(FAULT), 200), found);
+    // The fault's tick and three more, and one less.
+    assert_eq!(test_camp(Some(FAULT), FAULT.0 + 4), found);
+    assert_eq!(test_camp(Some(FAULT), FAULT.0 + 3), Ok(()));
 }
 
 #[test]
@@ -47,7 +51,7 @@ fn a_field_that_no_snapshot_holds_is_found() {
 
 #[test]
 fn without_a_fault_nothing_is_found() {
-    assert_eq!(test_camp(None), Ok(()));
+    assert_eq!(test_camp(None, 200), Ok(()));
     let driver = played(None);
     for seat in &driver.seats {
         assert!(seat.events.iter().all(|event| !matches!(event, Event::Desync { .. })));
