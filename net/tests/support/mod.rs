@@ -1,7 +1,9 @@
 //! A small simulation in which any lost or misplaced input changes every later checksum, and what the tests look at.
 #![allow(dead_code)] // Each test binary uses a part.
 
+pub mod crafted;
 pub mod rollback;
+pub mod tap;
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -32,6 +34,7 @@ struct State {
 }
 
 /// Random numbers of a test, from its seed.
+#[derive(Default)]
 pub struct Dice(pub u64);
 
 impl Dice {
