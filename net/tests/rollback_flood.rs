@@ -6,20 +6,16 @@
 
 mod support;
 
-use std::cell::RefCell;
-use std::collections::{BTreeMap, VecDeque};
-use std::rc::Rc;
+use std::collections::VecDeque;
 
-use lockstone_net::Rollback;
 use lockstone_net::link::{Channel, LinkEvent, PeerId};
-use lockstone_net::memory::{Driver, Weather};
+use lockstone_net::memory::Weather;
 use lockstone_net::session::{DropReason, Event, Phase, Session};
 use lockstone_net::wire::{self, Message};
 use lockstone_sim::Tick;
 use peak_alloc::PeakAlloc;
 use support::crafted;
-use support::rollback::*;
-use support::tap::Tap;
+use support::tap::{Kept, Room, listening_room};
 use support::*;
 
 #[global_allocator]
@@ -35,16 +31,13 @@ const CALM: u64 = 8;
 /// 3,000 in a second, for half a second in every four.
 const STORM: u64 = 30;
 
-/// Newest packets by route, from peer and to peer.
-type Kept = Rc<RefCell<BTreeMap<(PeerId, PeerId), VecDeque<Vec<u8>>>>>;
-type Room = Driver<Tap<Rollback<Mixer>>>;
-
 #[test]
 fn memory_is_flat_and_players_stay_in_step_while_100_000_hostile_packets_come() {
     let seed = std::env::var("SEED").map_or(1, |text| text.parse().expect("a number"));
     println!("seed {seed}");
-    let kept = Kept::default();
-    let mut room = tapped_room(seed, &kept);
+    // Nothing is lost: a packet that comes before its time is then one of two.
+    let weather = Weather { jitter: ms(10), ..Weather::clear(ms(20)) };
+    let (mut room, kept) = listening_room(seed, PLAYERS, weather, KEPT);
     let (mut dice, mut story) = (Dice(seed), Story::default());
     for _ in 0..300 {
         step(&mut room, &mut dice, &mut story);
@@ -94,28 +87,6 @@ fn memory_is_flat_and_players_stay_in_step_while_100_000_hostile_packets_come() 
 
 fn since(before: usize, now: usize) -> usize {
     now.saturating_sub(before)
-}
-
-fn tapped_room(seed: u64, kept: &Kept) -> Room {
-    let peers = Rc::new(RefCell::new(Vec::<PeerId>::new()));
-    let weather = Weather { jitter: ms(10), loss_permille: 10, ..Weather::clear(ms(20)) };
-    let room = room_of(seed, PLAYERS, weather, &settings(seed), |n, session| {
-        let (kept, peers) = (kept.clone(), peers.clone());
-        Tap::new(session, move |packet| {
-            // Nobody plays before all are known: what is said before is not kept.
-            if let Some(from) = peers.borrow().get(n) {
-                let mut kept = kept.borrow_mut();
-                let route = kept.entry((*from, packet.to)).or_default();
-                route.push_back(packet.bytes.clone());
-                if route.len() > KEPT {
-                    route.pop_front();
-                }
-            }
-            Some(packet)
-        })
-    });
-    peers.borrow_mut().extend((0..PLAYERS).map(|seat| room.peer(seat)));
-    room
 }
 
 /// A while of play.
@@ -170,21 +141,21 @@ impl Flood {
         let now = room.now();
         for (from, to) in (0..PLAYERS).flat_map(|from| (0..PLAYERS).map(move |to| (from, to))) {
             for _ in 0..if from == to { 0 } else { packets } {
-                let route = (room.peer(from), room.peer(to));
-                let (bytes, genuine) = self.packet(route);
+                let (bytes, genuine) = self.packet((from, room.peer(to)));
                 if !genuine && self.is_word(&bytes) {
                     self.words += 1;
                     continue;
                 }
                 let channel = [Channel::Unreliable, Channel::Reliable][self.dice.roll(2) as usize];
-                room.seats[to].session.handle(LinkEvent::Packet { from: route.0, channel, bytes }, now);
+                let from = room.peer(from);
+                room.seats[to].session.handle(LinkEvent::Packet { from, channel, bytes }, now);
                 self.injected += 1;
             }
         }
     }
 
     /// A packet for a route, and whether it is as it was sent there.
-    fn packet(&mut self, route: (PeerId, PeerId)) -> (Vec<u8>, bool) {
+    fn packet(&mut self, route: (usize, PeerId)) -> (Vec<u8>, bool) {
         let kept = self.kept.borrow();
         let (packets, dice) = (&kept[&route], &mut self.dice);
         let any = |dice: &mut Dice| packets[dice.roll(packets.len() as u64) as usize].clone();
