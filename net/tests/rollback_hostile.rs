@@ -1,82 +1,19 @@
 //! A dishonest member, and a stranger, of a rollback session. What they send is well-formed, and sealed where it must be: every claim in it
-//! is a lie. Nobody panics, lies are counted, honest players stay in step. `rollback_flood.rs` is about packets that are not well-formed.
+//! is a lie. Nobody panics, lies are counted, honest players stay in step. `rollback_flood.rs` is about packets that are
+//! not well-formed, `rollback_words.rs` about what is said out of place.
 
 mod support;
 
-use lockstone_net::link::{Channel, LinkEvent, PeerId};
-use lockstone_net::memory::{Driver, Weather};
-use lockstone_net::session::{DropReason, EndReason, Event, Phase, Session};
+use lockstone_net::link::PeerId;
+use lockstone_net::memory::Weather;
+use lockstone_net::session::{DropReason, EndReason, Event, Session, Transmit};
 use lockstone_net::wire::{self, *};
-use lockstone_net::{Rollback, RollbackConfig, RollbackSettings};
+use lockstone_net::{Rollback, RollbackSettings};
 use lockstone_sim::{Checksum, PlayerId, Tick};
-use support::crafted;
+use support::hostile::*;
 use support::rollback::*;
-use support::tap::{Kept, Room, Tap, listening_room};
+use support::tap::{Room, Tap};
 use support::*;
-
-/// The seat whose name lies are told in, and one that hears them.
-const LIAR: usize = 2;
-const FIRST: usize = 0;
-const SECOND: usize = 1;
-const EPOCH: Epoch = Epoch(0);
-
-/// Three players who have played for two seconds, and their newest packets.
-fn room_of_three() -> (Room, Kept) {
-    let (mut room, kept) = listening_room(4, 3, Weather::clear(ms(20)), 8);
-    play(&mut room, &mut Dice(4), secs(2));
-    (room, kept)
-}
-
-fn hear<T: Session>(room: &mut Driver<T>, seat: usize, from: PeerId, bytes: Vec<u8>) {
-    let now = room.now();
-    room.seats[seat].session.handle(LinkEvent::Packet { from, channel: Channel::Reliable, bytes }, now);
-}
-
-fn say<T: Session>(room: &mut Driver<T>, from: usize, to: usize, message: Message) {
-    let peer = room.peer(from);
-    hear(room, to, peer, wire::encode(EPOCH, &message));
-}
-
-fn drops(room: &Driver<impl Session>, seat: usize, reason: DropReason) -> u64 {
-    room.seats[seat].session.stats().drops.of(reason)
-}
-
-/// The newest inputs of one seat for another, with a number that none of its own packets has.
-fn inputs(room: &Room, kept: &Kept, from: usize, to: usize, number: u32) -> Inputs {
-    let kept = kept.borrow();
-    let newest = kept[&(from, room.peer(to))].iter().rev().find_map(|packet| match wire::decode(packet) {
-        Ok((EPOCH, Message::Inputs(inputs))) => Some(inputs),
-        _ => None,
-    });
-    Inputs { stamp: Stamp { number, echo: None }, ..newest.expect("it has said something") }
-}
-
-/// All play, and go on at their pace.
-fn go_on(room: &mut Driver<impl Session<Sim = Mixer>>, seats: &[usize]) {
-    let settled = |room: &Driver<_>, seat: usize| Session::stats(&room.seats[seat].session).settled;
-    let before: Vec<_> = seats.iter().map(|seat| settled(room, *seat)).collect();
-    play(room, &mut Dice(5), secs(3));
-    for (seat, before) in seats.iter().zip(before) {
-        assert_eq!(room.seats[*seat].session.phase(), Phase::Playing, "seat {seat}");
-        let played = settled(room, *seat).since(before);
-        assert!(played >= 50, "seat {seat} played {played} ticks in 3 s");
-    }
-}
-
-/// What some seats told is the same.
-fn same_story(room: &Driver<impl Session<Sim = Mixer>>, seats: [usize; 2]) {
-    let [a, b] = seats.map(|seat| Played::of(&room.seats[seat].events));
-    assert!(assert_same(&a, &b, &format!("seats {seats:?}")) > 5);
-}
-
-fn list<T: std::fmt::Debug, const MAX: usize>(values: Vec<T>) -> List<T, MAX> {
-    List::try_from(values).expect("fits")
-}
-
-fn pause(room: &mut Driver<impl Session>, for_ms: u64) {
-    let until = room.now() + ms(for_ms);
-    room.run_until(until);
-}
 
 #[test]
 fn every_lie_about_inputs_is_dropped_by_its_reason() {
@@ -199,14 +136,14 @@ fn liars_room(
     mut alter: impl FnMut(PeerId, Inputs) -> Option<Inputs> + 'static,
 ) -> Room {
     let weather = Weather { jitter: ms(10), loss_permille: 20, ..Weather::clear(ms(30)) };
-    let mut alter = Some(move |packet: lockstone_net::session::Transmit| {
+    let mut alter = Some(move |packet: Transmit| {
         let (epoch, message) = wire::decode(&packet.bytes).expect("it was honest");
         let message = match message {
             Message::Inputs(inputs) => Message::Inputs(alter(packet.to, inputs)?.sealed(epoch)),
             Message::Desync(_) => return None,
             other => other,
         };
-        Some(lockstone_net::session::Transmit { bytes: wire::encode(epoch, &message), ..packet })
+        Some(Transmit { bytes: wire::encode(epoch, &message), ..packet })
     });
     let settings = RollbackSettings { stop_on_desync: false, ..settings.clone() };
     room_of(seed, 3, weather, &settings, |seat, session: Rollback<Mixer>| match (seat, alter.take()) {
@@ -324,212 +261,4 @@ fn a_forged_checksum_is_told_once_by_each_who_hears_it() {
         let removed = ended(&room.seats[LIAR].session) == Some(EndReason::Desync);
         assert_eq!(removed, hearer == FIRST);
     }
-}
-
-/// Nothing has happened to the session.
-fn undisturbed(room: &mut Room, what: &str) {
-    go_on(room, &[0, 1, 2]);
-    for seat in &room.seats {
-        assert_eq!(seat.session.stats().rollback.expect("it predicts").regroupings, 0, "{what}");
-        assert_eq!(seat.session.stats().players.len(), 3, "{what}");
-        let fine = |event: &Event<Mixer>| {
-            matches!(
-                event,
-                Event::Started { .. } | Event::Turn { .. } | Event::Checksum { .. } | Event::PlayerJoined { .. }
-            )
-        };
-        assert!(seat.events.iter().all(fine), "{what}");
-    }
-    assert!(in_step(room, 4) > 0);
-}
-
-fn regroup(gone: &[u16], confirmed: u32) -> Message {
-    let gone = gone.iter().map(|player| (PlayerId(*player), LeaveReason::Silent)).collect();
-    Message::Regroup(Regroup { gone: list(gone), confirmed: Tick(confirmed) })
-}
-
-#[test]
-fn a_stand_that_names_nobody_or_nobody_known_stops_nothing() {
-    for (gone, reason) in [
-        (&[][..], DropReason::Malformed),
-        (&[77], DropReason::Unexpected),
-        (&[LIAR as u16, 77], DropReason::Unexpected),
-    ] {
-        for confirmed in [0, 30, u32::MAX] {
-            let (mut room, _) = room_of_three();
-            say(&mut room, LIAR, FIRST, regroup(gone, confirmed));
-            assert_eq!(room.seats[FIRST].session.stats().drops.total(), 1, "{gone:?} {confirmed}");
-            assert_eq!(drops(&room, FIRST, reason), 1, "{gone:?} {confirmed}");
-            undisturbed(&mut room, &format!("{gone:?} are gone, {confirmed} confirmed"));
-        }
-    }
-}
-
-#[test]
-fn a_stand_before_what_is_settled_or_of_another_epoch_stops_nothing() {
-    let (mut room, _) = room_of_three();
-    say(&mut room, LIAR, FIRST, regroup(&[SECOND as u16], 0));
-    assert_eq!(drops(&room, FIRST, DropReason::ForgedAck), 1);
-    let peer = room.peer(LIAR);
-    for (gone, epoch) in [(SECOND, 1), (FIRST, u32::MAX)] {
-        hear(&mut room, FIRST, peer, wire::encode(Epoch(epoch), &regroup(&[gone as u16], 40)));
-    }
-    assert_eq!(drops(&room, FIRST, DropReason::StaleEpoch), 2);
-    undisturbed(&mut room, "old stands");
-}
-
-#[test]
-fn who_says_to_be_gone_is_gone_and_the_others_go_on() {
-    for confirmed in [40, u32::MAX] {
-        let (mut room, _) = room_of_three();
-        say(&mut room, LIAR, FIRST, regroup(&[LIAR as u16], confirmed));
-        pause(&mut room, 500);
-        go_on(&mut room, &[FIRST, SECOND]);
-        same_story(&room, [FIRST, SECOND]);
-        assert_eq!(room.seats[FIRST].session.simulation().expect("it plays").heroes(), 2);
-    }
-}
-
-#[test]
-fn who_is_accused_is_left_out_whoever_accuses() {
-    // Every player's word on who is gone counts: there is no telling who lies.
-    let (mut room, _) = room_of_three();
-    say(&mut room, LIAR, FIRST, regroup(&[SECOND as u16], u32::MAX));
-    pause(&mut room, 500);
-    go_on(&mut room, &[FIRST, LIAR]);
-    same_story(&room, [FIRST, LIAR]);
-    let (mut room, _) = room_of_three();
-    say(&mut room, LIAR, FIRST, regroup(&[FIRST as u16], u32::MAX));
-    assert_eq!(ended(&room.seats[FIRST].session), Some(EndReason::Removed(LeaveReason::Silent)));
-    pause(&mut room, 2_000);
-    go_on(&mut room, &[SECOND, LIAR]);
-    same_story(&room, [SECOND, LIAR]);
-}
-
-/// After a loss, somebody says in the old epoch that somebody unknown is gone too.
-#[test]
-fn a_late_stand_that_names_nobody_known_does_not_stop_the_next_epoch() {
-    let (mut room, _) = room_of_three();
-    kill(&mut room, SECOND, false);
-    pause(&mut room, 45);
-    let (first, last) = (0, 1);
-    assert_eq!(room.seats[first].session.stats().rollback.expect("it predicts").regroupings, 1, "it has just gone on");
-    say(&mut room, last, first, regroup(&[SECOND as u16, 77], u32::MAX));
-    assert_eq!(drops(&room, first, DropReason::Unexpected), 1);
-    go_on(&mut room, &[first, last]);
-    assert!(in_step(&room, 4) > 0);
-}
-
-/// One message of each kind that has no place in a session in progress.
-fn misplaced() -> Vec<Message> {
-    let member =
-        |n: u128| Member { peer: PeerId(n << 64), name: Name::new("Eve").expect("a name"), hero: list(vec![0; 3]) };
-    vec![
-        Message::Refusal(Refusal::Begun),
-        Message::Refusal(Refusal::Hero),
-        Message::Elsewhere(PeerId(9)),
-        Message::Welcome(Welcome {
-            player: PlayerId(0),
-            sequencer: PlayerId(9),
-            seed: 0,
-            tick: Tick(u32::MAX),
-            snapshot_bytes: 1 << 26,
-            snapshot_digest: 0,
-            roster: List::default(),
-        }),
-        Message::Chunk(list(vec![0; 16_384])),
-        Message::ChunkAck(u32::MAX),
-        Message::Ready,
-        Message::Turns(Turns { ticks: 4_096, ..Turns::default() }),
-        Message::Report(Report { known: Tick(u32::MAX), ..Report::default() }),
-        Message::Ending,
-        Message::Gathering(255, 0),
-        Message::Form(Form { seed: 1, members: list(vec![member(0), member(1), member(2), member(3)]) }),
-    ]
-}
-
-/// What counts if a member says it.
-fn words() -> Vec<Message> {
-    let notice = DesyncNotice { tick: Tick(u32::MAX), agreed: Some(Tick(7)), ours: Checksum(1), theirs: Checksum(2) };
-    vec![
-        Message::Bye(LeaveReason::Left),
-        Message::Removed(LeaveReason::Silent),
-        Message::Removed(LeaveReason::Desync),
-        Message::Desync(notice),
-        Message::Inputs(Inputs { behind_ticks: 1, ..Inputs::default() }.sealed(EPOCH)),
-        regroup(&[0, 1, 2], u32::MAX),
-    ]
-}
-
-/// As a player of the same game says it.
-fn hello(name: &str) -> Message {
-    let terms = RollbackConfig::new(RollbackSettings { players: 3, ..settings(4) }).expect("in range").terms(IDENTITY);
-    Message::Hello(Hello {
-        protocol: PROTOCOL_VERSION,
-        terms,
-        name: Name::new(name).expect("a name"),
-        hero: list(vec![7, 9]),
-    })
-}
-
-#[test]
-fn what_a_member_says_out_of_place_is_dropped() {
-    let (mut room, _) = room_of_three();
-    for (n, message) in misplaced().into_iter().chain([hello("again")]).enumerate() {
-        for to in [FIRST, SECOND] {
-            say(&mut room, LIAR, to, message.clone());
-            assert_eq!(drops(&room, to, DropReason::Unexpected), n as u64 + 1, "{message:?}");
-        }
-    }
-    undisturbed(&mut room, "out of place");
-}
-
-#[test]
-fn the_words_of_a_member_count_and_leave_the_others_in_step() {
-    for message in words() {
-        let (mut room, _) = room_of_three();
-        say(&mut room, LIAR, SECOND, message.clone());
-        pause(&mut room, 2_500);
-        let left: Vec<usize> = (0..3).filter(|seat| ended(&room.seats[*seat].session).is_none()).collect();
-        println!("{message:?}: {left:?} go on");
-        assert!(left.len() >= 2, "{message:?}");
-        go_on(&mut room, &left);
-        same_story(&room, [FIRST, if left.contains(&SECOND) { SECOND } else { LIAR }]);
-        let told = room.seats[SECOND].events.iter().filter(|event| matches!(event, Event::Desync { .. })).count();
-        assert_eq!(told, usize::from(matches!(message, Message::Desync(_))), "{message:?}");
-    }
-}
-
-#[test]
-fn a_stranger_does_not_disturb_a_session() {
-    let (mut room, _) = room_of_three();
-    let link = room.network.enter();
-    let stranger = link.peer();
-    pause(&mut room, 50);
-    let all: Vec<Message> = misplaced().into_iter().chain(words()).collect();
-    for message in &all {
-        for to in 0..3 {
-            for epoch in [EPOCH, Epoch(1), Epoch(u32::MAX)] {
-                hear(&mut room, to, stranger, wire::encode(epoch, message));
-            }
-        }
-        pause(&mut room, 70);
-    }
-    for packet in crafted::packets() {
-        hear(&mut room, FIRST, stranger, packet);
-    }
-    for seat in 0..3 {
-        // The seal does not fit to other epochs.
-        let unknown = 3 * all.len() as u64 - 2;
-        assert_eq!(drops(&room, seat, DropReason::UnknownPeer), unknown);
-    }
-    undisturbed(&mut room, "a stranger");
-    // It knocks as loudly as it may: each player answers once.
-    for _ in 0..1_000 {
-        hear(&mut room, SECOND, stranger, wire::encode(EPOCH, &hello("Eve")));
-    }
-    pause(&mut room, 50);
-    let refused = room.seats[SECOND].events.iter().filter(|event| matches!(event, Event::Refused { .. })).count();
-    assert_eq!((refused, drops(&room, SECOND, DropReason::Unexpected)), (1, 999));
-    go_on(&mut room, &[0, 1, 2]);
 }
