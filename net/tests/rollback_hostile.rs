@@ -10,6 +10,7 @@ use lockstone_net::session::{DropReason, EndReason, Event, Session, Transmit};
 use lockstone_net::wire::{self, *};
 use lockstone_net::{Rollback, RollbackSettings};
 use lockstone_sim::{Checksum, PlayerId, Tick};
+use proptest::prelude::*;
 use support::hostile::*;
 use support::rollback::*;
 use support::tap::{Room, Tap};
@@ -260,5 +261,63 @@ fn a_forged_checksum_is_told_once_by_each_who_hears_it() {
         go_on(&mut room, &[FIRST, SECOND]);
         let removed = ended(&room.seats[LIAR].session) == Some(EndReason::Desync);
         assert_eq!(removed, hearer == FIRST);
+    }
+}
+
+fn ticks() -> impl Strategy<Value = Tick> {
+    prop_oneof![any::<u32>().prop_map(Tick), (0_u32..300).prop_map(Tick), Just(Tick(u32::MAX))]
+}
+
+fn any_inputs() -> impl Strategy<Value = Inputs> {
+    let stamp = (any::<u32>(), proptest::option::of((any::<u32>(), any::<u16>())));
+    let command = proptest::option::weighted(0.3, proptest::collection::vec(any::<u8>(), 0..=255));
+    let inputs = proptest::collection::vec(command, 0..=128);
+    let checksums = proptest::collection::vec((ticks(), any::<u64>()), 0..=16);
+    let known = (ticks(), ticks(), ticks());
+    (stamp, known, inputs, any::<i16>(), checksums).prop_map(|(stamp, known, inputs, behind_ticks, checksums)| Inputs {
+        stamp: Stamp { number: stamp.0, echo: stamp.1.map(|(number, held_ms)| Echo { number, held_ms }) },
+        confirmed: known.0,
+        received: known.1,
+        from: known.2,
+        inputs: list(inputs.into_iter().map(|command| command.map(list)).collect()),
+        behind_ticks,
+        checksums: list(checksums.into_iter().map(|(tick, checksum)| (tick, Checksum(checksum))).collect()),
+        seal: 0,
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn sealed_inputs_are_read_as_they_were_written_and_no_damage_goes_unnoticed(
+        inputs in any_inputs(),
+        epoch in any::<u32>().prop_map(Epoch),
+        damage in proptest::collection::vec((any::<usize>(), 1_u8..), 1..4),
+    ) {
+        let message = Message::Inputs(inputs.clone().sealed(epoch));
+        let mut packet = wire::encode(epoch, &message);
+        let fits = inputs.from.0.checked_add(inputs.inputs.len() as u32).is_some();
+        prop_assert_eq!(wire::decode(&packet).ok(), fits.then_some((epoch, message.clone())));
+        for (at, flip) in damage {
+            let len = packet.len();
+            packet[at % len] ^= flip;
+        }
+        // What is left of it may be another message, or the same: never other inputs.
+        if let Ok((read_epoch, Message::Inputs(read))) = wire::decode(&packet) {
+            prop_assert_eq!((read_epoch, Message::Inputs(read)), (epoch, message));
+        }
+    }
+
+    /// Whatever a member claims under its own seal, nobody panics and nobody holds more for it.
+    #[test]
+    fn nobody_panics_at_any_inputs(lies in proptest::collection::vec((any_inputs(), 0_usize..3, 0_u64..80), 1..12)) {
+        let (mut room, _) = room_of_three();
+        for (lie, from, after) in lies {
+            let to = (from + 1) % 3;
+            say(&mut room, from, to, Message::Inputs(lie.sealed(EPOCH)));
+            pause(&mut room, after);
+        }
+        pause(&mut room, 200);
     }
 }

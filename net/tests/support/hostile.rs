@@ -1,7 +1,5 @@
 //! What tests of dishonest players and strangers share: three who play, one in whose name lies are told, and what must not happen.
 
-use core::fmt::Debug;
-
 use lockstone_net::link::{Channel, LinkEvent, PeerId};
 use lockstone_net::memory::{Driver, Weather};
 use lockstone_net::session::{DropReason, Event, Phase, Session};
@@ -64,10 +62,6 @@ pub fn go_on(room: &mut Driver<impl Session<Sim = Mixer>>, seats: &[usize]) {
 pub fn same_story(room: &Driver<impl Session<Sim = Mixer>>, seats: [usize; 2]) {
     let [a, b] = seats.map(|seat| Played::of(&room.seats[seat].events));
     assert!(assert_same(&a, &b, &format!("seats {seats:?}")) > 5);
-}
-
-pub fn list<T: Debug, const MAX: usize>(values: Vec<T>) -> List<T, MAX> {
-    List::try_from(values).expect("fits")
 }
 
 pub fn pause(room: &mut Driver<impl Session>, for_ms: u64) {

@@ -3,6 +3,7 @@
 
 pub mod crafted;
 pub mod hostile;
+pub mod messages;
 pub mod rollback;
 pub mod tap;
 
@@ -13,6 +14,7 @@ use lockstone_net::Identity;
 use lockstone_net::memory::{Driver, MemoryNetwork, Seat, Weather};
 use lockstone_net::party::{Party, PartyConfig, PartySettings};
 use lockstone_net::session::{EndReason, Event, Phase, Session};
+use lockstone_net::wire::List;
 use lockstone_sim::codec::{self, CodecError};
 use lockstone_sim::{Checksum, Input, PlayerId, Simulation, Tick, Turn};
 use serde::{Deserialize, Serialize};
@@ -250,4 +252,9 @@ pub fn assert_same(a: &Played, b: &Played, context: &str) -> usize {
     let sums = |played: &Played| played.checksums.range(first..=last).map(|(t, c)| (*t, *c)).collect::<Vec<_>>();
     assert_eq!(sums(a), sums(b), "{context}: the checksums differ");
     sums(a).len()
+}
+
+/// A bounded list of values that fit into it.
+pub fn list<T: core::fmt::Debug, const MAX: usize>(values: Vec<T>) -> List<T, MAX> {
+    List::try_from(values).expect("fits")
 }
