@@ -17,7 +17,7 @@ pub const EPOCH: Epoch = Epoch(0);
 
 /// Three players who have played for two seconds, and their newest packets.
 pub fn room_of_three() -> (Room, Kept) {
-    let (mut room, kept) = listening_room(4, 3, Weather::clear(ms(20)), 8);
+    let (mut room, kept) = listening_room(3, Weather::clear(ms(20)), &settings(4), 8);
     play(&mut room, &mut Dice(4), secs(2));
     (room, kept)
 }

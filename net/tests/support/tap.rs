@@ -5,14 +5,14 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-use lockstone_net::Rollback;
 use lockstone_net::link::{LinkEvent, PeerId};
 use lockstone_net::memory::{Driver, Weather};
 use lockstone_net::session::{CommandError, Event, Phase, Session, Stats, Transmit};
+use lockstone_net::{Rollback, RollbackSettings};
 use lockstone_sim::Simulation;
 
 use super::Mixer;
-use super::rollback::{room_of, settings};
+use super::rollback::room_of;
 
 /// What happens to a packet that is about to leave. `None`: it does not.
 pub type Hand = Box<dyn FnMut(Transmit) -> Option<Transmit>>;
@@ -34,9 +34,14 @@ pub type Room = Driver<Tap<Rollback<Mixer>>>;
 pub type Kept = Rc<RefCell<BTreeMap<(usize, PeerId), VecDeque<Vec<u8>>>>>;
 
 /// A room where all play, and so many of the newest packets are kept.
-pub fn listening_room(seed: u64, peers: usize, weather: Weather, packets_kept: usize) -> (Room, Kept) {
+pub fn listening_room(
+    peers: usize,
+    weather: Weather,
+    settings: &RollbackSettings,
+    packets_kept: usize,
+) -> (Room, Kept) {
     let kept = Kept::default();
-    let room = room_of(seed, peers, weather, &settings(seed), |seat, session| {
+    let room = room_of(settings.seed, peers, weather, settings, |seat, session| {
         let kept = kept.clone();
         Tap::new(session, move |packet| {
             let mut kept = kept.borrow_mut();
