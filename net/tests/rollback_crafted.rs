@@ -12,6 +12,7 @@ use lockstone_net::wire::{self, *};
 use lockstone_sim::{Tick, codec};
 use support::crafted::{self, Body, Packet};
 use support::hostile::*;
+use support::list;
 
 /// What is known to harm ggrs, as ggrs's own packets and as what is nearest to them here.
 #[test]
