@@ -11,6 +11,7 @@
 
 mod args;
 mod child;
+mod config;
 mod demo;
 mod failure;
 mod place;

@@ -117,8 +117,9 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
             let due = self.session.wake_at().min(picture_at).saturating_sub(self.started.elapsed());
             std::thread::sleep(due.min(LINK_PERIOD));
         }
-        self.say_goodbye();
-        self.finish()
+        let left_at = self.started.elapsed();
+        self.say_goodbye(left_at);
+        self.finish(left_at)
     }
 
     /// Lets packets and time in, and packets and events out. Returns the time.
@@ -255,19 +256,20 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
         self.options.until.is_none() || !founder || alone || now >= since + PATIENCE
     }
 
-    fn say_goodbye(&mut self) {
-        let end = self.started.elapsed() + FAREWELL;
-        while self.started.elapsed() < end && self.report.began().is_some() {
-            self.pump();
+    /// Hears the end, and lets the last packets get away, if anyone was ever spoken to.
+    fn say_goodbye(&mut self, left_at: Duration) {
+        let spoke = self.session.stats().traffic.packets_out > 0;
+        let end = if spoke { left_at + FAREWELL } else { left_at };
+        while self.pump() < end {
             std::thread::sleep(LINK_PERIOD);
         }
     }
 
-    fn finish(&mut self) -> (EndReason, Report) {
+    fn finish(&mut self, left_at: Duration) -> (EndReason, Report) {
         let reason = self.ended.clone().unwrap_or(EndReason::Left);
         let stats = self.session.stats();
         let name = self.watch.name().to_owned();
-        self.report.finish(name, &stats, self.started.elapsed().saturating_sub(FAREWELL), &reason);
+        self.report.finish(name, &stats, left_at, &reason);
         self.report.recording = self.recorder.saved().map(|path| path.display().to_string());
         (reason, std::mem::take(&mut self.report))
     }

@@ -74,7 +74,6 @@ impl<S: Simulation> Party<S> {
         })
     }
 
-    /// Takes what the link has to tell.
     fn entered(&mut self, me: PeerId, now: Duration) {
         let Role::Outside { connected, .. } = &mut self.role else { return };
         let connected = core::mem::take(connected);
@@ -120,22 +119,11 @@ impl<S: Simulation> Party<S> {
         }
     }
 
-    /// Does what is due: call it when [`wake_at`](Party::wake_at) says so, and after `handle` and `command`.
-    /// Plays at most [`TICKS_PER_ADVANCE_MAX`](crate::limits::TICKS_PER_ADVANCE_MAX) turns.
-    /// Gives a command of this peer's player. It travels with the next [`advance`](Party::advance).
-    ///
-    /// # Errors
-    /// [`CommandError`] if it cannot be taken now, or ever.
-    /// Leaves the session; as its sequencer, ends it for everyone. Packets that say so are still to be sent.
     fn tell_end(&mut self) {
         let tick = self.stage().map_or_else(Default::default, Stage::tick);
         self.out.tell_end(tick);
     }
 
-    /// The next packet to send.
-    /// The next thing that happened.
-    /// When [`advance`](Party::advance) must be called next, if nothing else happens before; never, once the session is over.
-    /// The world, once it is there: confirmed state, to look at. It stays after the session's end.
     fn stage(&self) -> Option<&Stage<S>> {
         match &self.role {
             Role::Outside { .. } => None,
@@ -144,8 +132,6 @@ impl<S: Simulation> Party<S> {
         }
     }
 
-    /// How far this peer has come.
-    /// Figures.
     fn players(&self) -> Vec<PlayerStats> {
         let Some(stage) = self.stage() else { return Vec::new() };
         let row = |(player, name): (&lockstone_sim::PlayerId, &Name)| {

@@ -177,7 +177,11 @@ impl<S: Simulation> Session for Rollback<S> {
                 self.door.disconnected(peer, &mut self.out);
             }
             LinkEvent::Packet { from, bytes, .. } => self.packet(from, &bytes, now),
-            LinkEvent::Closed(error) => self.out.end(EndReason::Link(error)),
+            // Whoever is left goes on alone: nobody can enter anyway.
+            LinkEvent::Closed(error) => match &mut self.role {
+                Role::Play(play) => play.closed(now, &mut self.out),
+                Role::Outside { .. } | Role::Gather(_) => self.out.end(EndReason::Link(error)),
+            },
         }
         self.tell_end();
     }

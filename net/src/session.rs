@@ -58,7 +58,7 @@ pub trait Session {
     /// [`CommandError`] if it cannot be taken now, or ever.
     fn command(&mut self, command: <Self::Sim as Simulation>::Command) -> Result<(), CommandError>;
 
-    /// Leaves the session. Packets that say so are still to be sent.
+    /// Leaves the session; a party's sequencer ends it for everyone with that. Packets that say so are still to be sent.
     fn leave(&mut self, now: Duration);
 
     /// The next packet to send.

@@ -22,17 +22,6 @@ fn faulty_session(faulty: Option<usize>, at: Tick, stop_on_desync: bool) -> Driv
     driver
 }
 
-fn desyncs(driver: &Driver<Party<Mixer>>, seat: usize) -> Vec<(PlayerId, Tick, Option<Tick>)> {
-    let desync = |event: &Event<Mixer>| match event {
-        Event::Desync { player, tick, agreed, ours, theirs } => {
-            assert_ne!(ours, theirs);
-            Some((*player, *tick, *agreed))
-        }
-        _ => None,
-    };
-    driver.seats[seat].events.iter().filter_map(desync).collect()
-}
-
 #[test]
 fn a_replica_that_goes_wrong_is_found_on_both_sides() {
     for stop in [true, false] {

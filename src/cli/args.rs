@@ -49,15 +49,17 @@ pub(super) struct Play {
     /// What you play
     #[arg(long, value_name = "CLASS")]
     pub hero: Option<String>,
-    /// Start when so many peers are there
+    /// Start when so many peers are there [default: 1, with --rollback 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=16))]
     pub peers: Option<u16>,
     /// A bot plays your hero
     #[arg(long)]
     pub bot: bool,
     /// Play alone, without any network
-    #[arg(long, conflicts_with_all = ["room", "key", "signal", "peers"])]
+    #[arg(long, conflicts_with_all = ["room", "key", "signal", "peers", "rollback"])]
     pub solo: bool,
+    #[command(flatten)]
+    pub shared: Shared,
     /// Where the world is shown [default: window if there is a display, else terminal, else none]
     #[arg(long, value_name = "VIEW")]
     pub view: Option<View>,
@@ -76,9 +78,6 @@ pub(super) struct Play {
     /// Another random table than the one that is built in
     #[arg(long, value_name = "FILE")]
     pub table: Option<PathBuf>,
-    /// How many ticks ahead turns are closed; the same for all peers
-    #[arg(long, value_name = "TICKS", value_parser = clap::value_parser!(u32).range(1..=20))]
-    pub input_delay: Option<u32>,
     /// A STUN server, for peers beyond the local network. Can be given several times
     #[arg(long, value_name = "URL")]
     pub stun: Vec<String>,
@@ -91,6 +90,29 @@ pub(super) struct Play {
     /// Tell the parent process, on stdout, how it goes; end when it does.
     #[arg(long, hide = true)]
     pub report: bool,
+}
+
+/// What all peers of a session must say alike.
+#[derive(clap::Args, Debug, Default, Clone)]
+pub(super) struct Shared {
+    /// Play without input delay: your hero answers at once, others are predicted and corrected. For 2 to 4 peers
+    #[arg(long)]
+    pub rollback: bool,
+    /// How much later a command plays, 0 only with --rollback; the same for all peers [default: 3, with --rollback 0]
+    #[arg(long, value_name = "TICKS")]
+    pub input_delay: Option<u32>,
+    /// How far a rollback session plays ahead of what it knows; the same for all peers [default: 8]
+    #[arg(long, value_name = "TICKS", requires = "rollback")]
+    pub max_prediction: Option<u32>,
+}
+
+impl Shared {
+    /// The same as words of a command line.
+    pub fn words(&self) -> Vec<String> {
+        let numbers = [("--input-delay", self.input_delay), ("--max-prediction", self.max_prediction)];
+        let numbers = numbers.into_iter().filter_map(|(option, number)| Some([option.to_owned(), number?.to_string()]));
+        self.rollback.then(|| "--rollback".to_owned()).into_iter().chain(numbers.flatten()).collect()
+    }
 }
 
 /// Where the world is shown.
@@ -112,6 +134,8 @@ pub(super) struct Demo {
     /// How long they play
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=86_400))]
     pub seconds: u32,
+    #[command(flatten)]
+    pub shared: Shared,
     /// The seed of the world [default: drawn]
     #[arg(long)]
     pub seed: Option<u64>,

@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use indicatif::{ProgressBar, ProgressStyle};
-use lockstone_net::PartySettings;
 use serde::Serialize;
 
 use super::STOP;
 use super::args::Demo;
 use super::child::{Peer, Word};
+use super::config::Config;
 use super::failure::Failure;
 use super::place::{Signaling, any_number};
 use crate::game::Game;
@@ -21,6 +21,10 @@ use crate::shell::Report;
 
 /// How much longer than the game all of it may take: connecting, leaving, a busy machine.
 const GRACE: Duration = Duration::from_secs(60);
+
+/// The columns of the result.
+const TITLES: [&str; 9] =
+    ["peer", "ticks", "commands", "bytes in", "bytes out", "packets in", "packets out", "compared", "desyncs"];
 
 /// What came of it.
 #[derive(Serialize)]
@@ -37,11 +41,12 @@ struct Outcome {
 
 pub(super) fn run<G: Game>(args: &Demo) -> Result<ExitCode, Failure> {
     let seed = args.seed.unwrap_or_else(any_number);
-    let ticks = args.seconds * PartySettings::default().ticks_per_s;
+    let config = Config::new(&args.shared, Some(args.peers), seed)?;
+    let ticks = args.seconds * config.ticks_per_s();
     let signaling = Signaling::private()?;
     let peers = start::<G>(args, seed, ticks, &signaling.url)?;
     let reports = listen(peers, args, ticks)?;
-    let result = judge(reports, args, seed, ticks);
+    let result = judge(reports, args, seed, ticks, config.period());
     if args.json {
         println!("{}", serde_json::to_string_pretty(&result).map_err(Failure::new)?);
     } else {
@@ -63,7 +68,7 @@ fn start<G: Game>(args: &Demo, seed: u64, ticks: u32, url: &str) -> Result<Vec<P
         if args.plant_fault && n + 1 == args.peers {
             words.push("--plant-fault");
         }
-        let words: Vec<String> = words.into_iter().map(str::to_owned).collect();
+        let words: Vec<String> = words.into_iter().map(str::to_owned).chain(args.shared.words()).collect();
         Peer::start(&words, Stdio::piped(), Stdio::piped())
     };
     (0..args.peers).zip(heroes).map(start).collect()
@@ -121,11 +126,11 @@ fn stuck(at: &[u32], ticks: u32) -> String {
 }
 
 /// Whether the worlds were equal, and the ticks add up to the time.
-fn judge(reports: Vec<Report>, args: &Demo, seed: u64, ticks: u32) -> Outcome {
+fn judge(reports: Vec<Report>, args: &Demo, seed: u64, ticks: u32, period: Duration) -> Outcome {
     let (compared, differing) = cross_check(&reports);
     let desyncs: u64 = reports.iter().map(|report| report.desyncs).sum();
     let silent = reports.len() > 1 && reports.iter().any(|report| report.checksums_compared == 0);
-    let short = reports.iter().find(|report| !adds_up(report, ticks));
+    let short = reports.iter().find(|report| !adds_up(report, ticks, period));
     let failed = |verdict: String| (false, verdict);
     let (ok, verdict) = if let Some(tick) = differing {
         failed(format!("OUT OF STEP: the peers' worlds differ at tick {tick}"))
@@ -175,18 +180,19 @@ fn cross_check(reports: &[Report]) -> (u64, Option<u32>) {
 }
 
 /// All ticks were played, at the session's pace: to a second, and a twentieth for a busy machine.
-fn adds_up(report: &Report, ticks: u32) -> bool {
-    let period_ms = u64::from(1_000 / PartySettings::default().ticks_per_s);
-    let due_ms = u64::from(report.ticks) * period_ms;
-    let off_ms = due_ms.abs_diff(report.played_ms);
-    report.first_tick + report.ticks >= ticks && off_ms <= 1_500 + due_ms / 20
+fn adds_up(report: &Report, ticks: u32, period: Duration) -> bool {
+    let due = period * report.ticks;
+    let off = due.abs_diff(Duration::from_millis(report.played_ms));
+    report.first_tick + report.ticks >= ticks && off <= Duration::from_millis(1_500) + due / 20
 }
 
 fn table(result: &Outcome) -> Table {
     let mut table = Table::new();
     table.load_style(presets::UTF8_HORIZONTAL_ONLY);
-    let titles =
-        ["peer", "ticks", "commands", "bytes in", "bytes out", "packets in", "packets out", "compared", "desyncs"];
+    let mut titles = TITLES.to_vec();
+    if result.peers.iter().any(|report| report.rollback.is_some()) {
+        titles.extend(["rollbacks", "deepest"]);
+    }
     table.set_header(titles);
     for report in &result.peers {
         let numbers = [
@@ -199,7 +205,9 @@ fn table(result: &Outcome) -> Table {
             report.checksums_compared,
             report.desyncs,
         ];
-        let cells = numbers.map(|n| Cell::new(n).set_alignment(CellAlignment::Right));
+        let corrections =
+            report.rollback.iter().flat_map(|rollback| [rollback.rollbacks, rollback.deepest_ticks.into()]);
+        let cells = numbers.into_iter().chain(corrections).map(|n| Cell::new(n).set_alignment(CellAlignment::Right));
         table.add_row(std::iter::once(Cell::new(&report.name)).chain(cells));
     }
     table

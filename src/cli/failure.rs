@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use lockstone_net::LinkError;
 use lockstone_net::session::EndReason;
+use lockstone_net::wire::{LeaveReason, Refusal};
 
 /// Bad input, or a place that cannot be reached or written.
 const BAD_INPUT: u8 = 2;
@@ -53,9 +54,9 @@ pub(super) fn of_end(reason: &EndReason) -> Option<Failure> {
     let advice = match reason {
         EndReason::Left | EndReason::SequencerLeft => return None,
         EndReason::Desync => return Some(Failure::differed(reason)),
-        EndReason::Removed(lockstone_net::wire::LeaveReason::Desync) => return Some(Failure::differed(reason)),
+        EndReason::Removed(LeaveReason::Desync) => return Some(Failure::differed(reason)),
         EndReason::SequencerLost { .. } | EndReason::Removed(_) => "join again to go on",
-        EndReason::Refused(lockstone_net::wire::Refusal::Full { .. }) => "choose another --room",
+        EndReason::Refused(Refusal::Full { .. } | Refusal::Begun) => "choose another --room",
         EndReason::Refused(_) => "all peers need the same build, table and settings",
         EndReason::NoSession => "try again, or choose another --room",
         EndReason::Unreachable(_) => "see whether a firewall is between the peers, or name a --stun server",

@@ -7,11 +7,14 @@ use std::process::{ExitCode, Stdio};
 use std::time::Duration;
 
 use lockstone_net::matchbox::{self, MatchboxLink, is_room_name};
-use lockstone_net::{Channel, Identity, Link, LinkEvent, Party, PartyConfig, PartySettings, PeerId};
+use lockstone_net::session::EndReason;
+use lockstone_net::wire::Terms;
+use lockstone_net::{Channel, Identity, Link, LinkEvent, Party, PeerId, Rollback, Session};
 use lockstone_sim::{Table, Tick};
 
 use super::args::{Play, View};
 use super::child::{Peer, Word, stop_with_parent};
+use super::config::Config;
 use super::failure::{Failure, of_end};
 use super::place::{Signaling, any_number, new_room};
 use super::{STOP, table};
@@ -27,7 +30,15 @@ struct Plan<G: Game> {
     name: String,
     hero: <G::Sim as lockstone_sim::Simulation>::Hero,
     table: Table,
-    config: PartyConfig,
+    config: Config,
+}
+
+/// Where the session takes place.
+#[derive(Default)]
+struct Place {
+    room: String,
+    /// The line with which a friend joins.
+    join: Option<String>,
 }
 
 pub(super) fn run<G: Game>(args: Play) -> Result<ExitCode, Failure> {
@@ -36,7 +47,7 @@ pub(super) fn run<G: Game>(args: Play) -> Result<ExitCode, Failure> {
         stop_with_parent();
     }
     if plan.args.solo {
-        return plan.play(SoloLink::default(), String::new(), None);
+        return plan.play(SoloLink::default(), Place::default());
     }
     let args = &plan.args;
     let newcomer = args.room.is_none() && args.signal.is_none() && args.peers.is_none() && !args.bot;
@@ -51,12 +62,19 @@ pub(super) fn run<G: Game>(args: Play) -> Result<ExitCode, Failure> {
         Some(room) => room.clone(),
         None => new_room(),
     };
-    let join = join_line::<G>(&room, args.key.as_deref(), &signaling.public_url());
-    eprintln!("A friend joins with: {join}");
+    let join = join_line::<G>(args, &room, &signaling.public_url());
+    // A newcomer's companion takes the last place of a rollback session.
+    let join = if newcomer && args.shared.rollback {
+        eprintln!("A bot plays with you. With a friend instead: {} --rollback --room {room}", G::NAME);
+        None
+    } else {
+        eprintln!("A friend joins with: {join}");
+        Some(join)
+    };
     let ice_urls = args.stun.clone();
     let link = matchbox::Config { url: signaling.url.clone(), room: room.clone(), key: args.key.clone(), ice_urls };
     let companion = newcomer.then(|| companion::<G>(&plan, &room, &signaling.url));
-    plan.play(Accompanied { link: MatchboxLink::open(link), companion, peer: None }, room, Some(join))
+    plan.play(Accompanied { link: MatchboxLink::open(link), companion, peer: None }, Place { room, join })
 }
 
 /// A link that brings a companion along, once this peer is in the room: whoever is first founds the session.
@@ -93,26 +111,39 @@ impl<G: Game> Plan<G> {
             Failure::new(format!("there is no hero {class:?}: choose --hero {}", G::HEROES.join(", --hero ")))
         })?;
         let table = table::load(args.table.as_deref())?;
-        let mut settings = PartySettings { seed: args.seed.unwrap_or_else(any_number), ..PartySettings::default() };
-        settings.players_at_start = args.peers.map_or(1, usize::from);
-        if let Some(delay) = args.input_delay {
-            settings.input_delay_ticks = delay;
-            settings.packet_interval_ticks = settings.packet_interval_ticks.min(delay);
-        }
-        let config = PartyConfig::new(settings).map_err(Failure::new)?;
+        let config = Config::new(&args.shared, args.peers, args.seed.unwrap_or_else(any_number))?;
         if let Some(path) = &args.shot {
             check_writable(path)?;
         }
         Ok(Plan { args, name, hero, table, config })
     }
 
-    fn play<L: Link>(self, link: L, room: String, join: Option<String>) -> Result<ExitCode, Failure> {
-        let Plan { args, name, hero, table, config } = self;
+    fn play<L: Link>(self, link: L, place: Place) -> Result<ExitCode, Failure> {
+        let (table, faulty) = (self.table.clone(), self.args.plant_fault);
         let identity = Identity { rules: G::rules_digest(), table: table.digest(), config: 0 };
-        let build = move |seed: u64| G::build(if args.plant_fault { !seed } else { seed }, table.clone());
-        let party = Party::new(config.clone(), identity, &name, hero, build)
-            .map_err(|error| Failure::new(format!("{error}; choose another --name")))?;
-        let labels = Labels { game: G::NAME, terms: config.terms(identity), name: name.clone(), room: room.clone() };
+        let build = move |seed: u64| G::build(if faulty { !seed } else { seed }, table.clone());
+        let (name, hero, terms) = (self.name.as_str(), self.hero.clone(), self.config.terms(identity));
+        let unfit = |error| Failure::new(format!("{error}; choose another --name"));
+        match self.config.clone() {
+            Config::Party(config) => {
+                let party = Party::new(config, identity, name, hero, build).map_err(unfit)?;
+                self.play_session(party, terms, link, place)
+            }
+            Config::Rollback(config) => {
+                let rollback = Rollback::new(config, identity, name, hero, build).map_err(unfit)?;
+                self.play_session(rollback, terms, link, place)
+            }
+        }
+    }
+
+    fn play_session<T, L>(self, session: T, terms: Terms, link: L, place: Place) -> Result<ExitCode, Failure>
+    where
+        T: Session<Sim = G::Sim>,
+        L: Link,
+    {
+        let Plan { args, name, config, .. } = self;
+        let Place { room, join } = place;
+        let labels = Labels { game: G::NAME, terms, name: name.clone(), room: room.clone() };
         let recorder = Recorder::new(labels, args.record.as_deref()).map_err(Failure::new)?;
         let status = Status { game: G::NAME, room, join, ..Status::default() };
         let watch = Watch::new(screen(G::NAME, args.view, args.report), name, status, config.period());
@@ -124,7 +155,7 @@ impl<G: Game> Plan<G> {
             picture: args.shot.is_some(),
             progress: args.report.then_some(print_tick as fn(Tick)),
         };
-        let mut shell = Shell::<G, L, _>::new(party, link, recorder, watch, options);
+        let mut shell = Shell::<G, L, T>::new(session, link, recorder, watch, options);
         let (reason, report) = shell.run(&STOP);
         if let Some((path, png)) = args.shot.as_ref().zip(shell.take_picture()) {
             let png = png.map_err(|error| Failure::file("draw", path, error))?;
@@ -134,7 +165,7 @@ impl<G: Game> Plan<G> {
         drop(shell);
         if args.report {
             print_word(&Word::Report(Box::new(report.clone())));
-        } else if report.ticks > 0 {
+        } else if report.ticks > 0 || reason == EndReason::SequencerLeft {
             eprintln!("{} ticks played; the session is over: {reason}.", report.ticks);
         }
         match of_end(&reason) {
@@ -152,15 +183,16 @@ fn companion<G: Game>(plan: &Plan<G>, room: &str, url: &str) -> Vec<String> {
     let mut args: Vec<String> = words.map(str::to_owned).into();
     args.extend(["--room", room, "--signal", url].map(str::to_owned));
     args.extend(plan.args.key.iter().flat_map(|key| ["--key".to_owned(), key.clone()]));
-    args.extend(plan.args.input_delay.iter().flat_map(|delay| ["--input-delay".to_owned(), delay.to_string()]));
+    args.extend(plan.args.shared.words());
     let table = plan.args.table.iter().map(|table| table.display().to_string());
     args.extend(table.flat_map(|table| ["--table".to_owned(), table]));
     args
 }
 
-fn join_line<G: Game>(room: &str, key: Option<&str>, url: &str) -> String {
-    let key = key.map_or(String::new(), |key| format!(" --key {key}"));
-    format!("{} --room {room}{key} --signal {url}", G::NAME)
+fn join_line<G: Game>(args: &Play, room: &str, url: &str) -> String {
+    let key = args.key.as_ref().map_or(String::new(), |key| format!(" --key {key}"));
+    let shared: String = args.shared.words().iter().map(|word| format!(" {word}")).collect();
+    format!("{} --room {room}{key} --signal {url}{shared}", G::NAME)
 }
 
 fn default_name() -> String {

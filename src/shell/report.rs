@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lockstone_net::session::{EndReason, Stats};
+use lockstone_net::session::{EndReason, RollbackStats, Stats};
 use lockstone_sim::{PlayerId, Tick};
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +35,9 @@ pub struct Report {
     pub desyncs: u64,
     /// Packets and messages that were dropped.
     pub dropped: u64,
+    /// How often the past was corrected, in a rollback session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rollback: Option<RollbackStats>,
     /// Why the session ended.
     pub ended: String,
     /// Where the recording is, if it was saved.
@@ -80,6 +83,7 @@ impl Report {
         (self.packets_in, self.packets_out) = (stats.traffic.packets_in, stats.traffic.packets_out);
         (self.checksums_compared, self.desyncs) = (stats.checksums_compared, stats.desyncs);
         self.dropped = stats.drops.total();
+        self.rollback = stats.rollback;
         self.ended = reason.to_string();
     }
 }

@@ -39,6 +39,8 @@ pub struct Watch {
     status: Status,
     smooth: Smooth,
     smooth_tick: Option<Tick>,
+    /// Corrections that the newest scene shows already.
+    corrections: u64,
     tick_at: Duration,
     period: Duration,
     meter: Meter,
@@ -63,6 +65,7 @@ impl Watch {
             status,
             smooth: Smooth::default(),
             smooth_tick: None,
+            corrections: 0,
             tick_at: Duration::ZERO,
             period,
             meter: Meter::default(),
@@ -124,7 +127,7 @@ impl Watch {
         self.refresh(stats, phase, now);
         let looks = !matches!(self.screen, Screen::None { .. });
         if looks && self.smooth_tick != Some(stats.tick) {
-            self.push(stats.tick, player, scene);
+            self.push(stats, player, scene);
         }
         let moment = (now.saturating_sub(self.tick_at)).as_secs_f32() / self.period.as_secs_f32();
         let time_s = now.as_secs_f32();
@@ -145,10 +148,11 @@ impl Watch {
         }
     }
 
-    fn push(&mut self, tick: Tick, player: Option<PlayerId>, scene: impl FnOnce(PlayerId) -> Option<Scene>) {
+    fn push(&mut self, stats: &Stats, player: Option<PlayerId>, scene: impl FnOnce(PlayerId) -> Option<Scene>) {
         if let Some(scene) = player.and_then(scene) {
-            self.smooth.push(scene);
-            (self.smooth_tick, self.tick_at) = (Some(tick), self.now);
+            let corrections = stats.rollback.map_or(0, |stats| stats.rollbacks + u64::from(stats.regroupings));
+            self.smooth.push(scene, corrections > self.corrections);
+            (self.smooth_tick, self.tick_at, self.corrections) = (Some(stats.tick), self.now, corrections);
         }
     }
 
@@ -157,6 +161,9 @@ impl Watch {
         status.phase = describe(phase);
         status.tick = stats.tick;
         (status.checksums_compared, status.desyncs) = (stats.checksums_compared, stats.desyncs);
+        status.rollback = stats.rollback;
+        // Nobody can join a rollback session that has begun.
+        status.join.take_if(|_| stats.rollback.is_some());
         status.peers = stats.players.iter().map(peer_row).collect();
         let newest = status.peers.iter().filter_map(|peer| peer.last_check).max_by_key(|check| check.tick);
         status.last_check = newest.or(status.last_check);
@@ -217,9 +224,12 @@ fn line(status: &Status) -> String {
     let Status { phase, tick, bytes_in_per_s, bytes_out_per_s, .. } = status;
     let names: Vec<_> =
         status.peers.iter().map(|peer| [peer.title(), peer.rtt()].join(" ").trim().to_owned()).collect();
-    let verdict = status.verdict();
-    format!(
-        "{phase}, tick {tick}; {}; {bytes_in_per_s} B/s in, {bytes_out_per_s} B/s out; {verdict}",
-        if names.is_empty() { "nobody yet".to_owned() } else { names.join(", ") }
-    )
+    let parts = [
+        Some(format!("{phase}, tick {tick}")),
+        Some(names.join(", ")).filter(|names| !names.is_empty()),
+        Some(format!("{bytes_in_per_s} B/s in, {bytes_out_per_s} B/s out")),
+        Some(status.verdict()),
+        status.corrections(),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }

@@ -1,6 +1,6 @@
 //! How the session goes, as the views show it.
 
-use lockstone_net::session::SyncCheck;
+use lockstone_net::session::{RollbackStats, SyncCheck};
 use lockstone_sim::Tick;
 
 /// How the session goes.
@@ -28,6 +28,8 @@ pub struct Status {
     pub checksums_compared: u64,
     /// Of them, how many differed.
     pub desyncs: u64,
+    /// Corrections of the past, in a rollback session.
+    pub rollback: Option<RollbackStats>,
     /// What the session has to tell, the newest last.
     pub news: Vec<String>,
     /// The line that is being typed.
@@ -57,6 +59,13 @@ impl Status {
             Some(check) => format!("in step at tick {} ({} checks)", check.tick, self.checksums_compared),
             None => "nothing compared yet".to_owned(),
         }
+    }
+
+    /// How often and how far the past was corrected, in a few words; nothing in a session that never does so.
+    pub fn corrections(&self) -> Option<String> {
+        let RollbackStats { rollbacks, deepest_ticks, regroupings, .. } = self.rollback?;
+        let regrouped = if regroupings > 0 { format!(", regrouped {regroupings}") } else { String::new() };
+        Some(format!("rollbacks {rollbacks}, deepest {deepest_ticks}{regrouped}"))
     }
 }
 

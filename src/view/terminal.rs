@@ -186,6 +186,7 @@ fn panel<'t>(scene: Option<&'t Scene>, status: &'t Status) -> Paragraph<'t> {
     lines.push(Line::styled(traffic, FAINT));
     let verdict = if status.desyncs > 0 { Color::Red } else { Color::Green };
     lines.push(Line::styled(status.verdict(), verdict));
+    lines.extend(status.corrections().map(|corrections| Line::styled(corrections, FAINT)));
     if let Some(join) = &status.join {
         lines.push(Line::styled("A friend joins with", FAINT));
         lines.push(Line::styled(join.as_str(), EMBER));

@@ -3,10 +3,10 @@
 //! Nothing here sleeps or has a fixed port: servers listen at port 0 and say where, peers say when they play.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::net::TcpListener;
 use std::path::PathBuf;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 
 fn dungeon(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_dungeon"));
@@ -57,11 +57,20 @@ impl Running {
         line.trim().to_owned()
     }
 
+    /// Waits for its end. Returns the last thing it says: its report.
+    fn report(mut self) -> (ExitStatus, serde_json::Value) {
+        let mut said = String::new();
+        self.0.stdout.as_mut().unwrap().read_to_string(&mut said).unwrap();
+        let _stdin = self.0.stdin.take();
+        let report = said.lines().last().and_then(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+        (self.0.wait().unwrap(), report.map(|mut word| word["report"].take()).unwrap_or_default())
+    }
+
     fn interrupt(mut self) -> Output {
         assert!(Command::new("kill").args(["-INT", &self.0.id().to_string()]).status().unwrap().success());
         let _stdin = self.0.stdin.take();
         let mut output = Output { status: self.0.wait().unwrap(), stdout: Vec::new(), stderr: Vec::new() };
-        std::io::Read::read_to_end(self.0.stderr.as_mut().unwrap(), &mut output.stderr).unwrap();
+        self.0.stderr.as_mut().unwrap().read_to_end(&mut output.stderr).unwrap();
         output
     }
 }
@@ -83,6 +92,18 @@ fn hall(more: &[&str]) -> (Running, String, Running) {
     (server, url, founder)
 }
 
+/// A signaling server, and as many peers in its room `hall`, who begin a rollback session together.
+fn rollback_hall(peers: usize, more: &[&str]) -> (Running, String, Vec<Running>) {
+    let mut server = Running::start(&["signal", "--listen", "127.0.0.1:0"]);
+    let (url, count) = (server.line(), peers.to_string());
+    let args = ["--bot", "--report", "--view", "none", "--room", "hall", "--signal", &url, "--rollback"];
+    let args = [&args[..], &["--peers", &count], more].concat();
+    let names = ["Ada", "Bram", "Cleo", "Dirk"].into_iter().take(peers);
+    let mut running: Vec<_> = names.map(|name| Running::start(&[&args[..], &["--name", name]].concat())).collect();
+    running.iter_mut().for_each(|peer| assert!(peer.line().contains("tick"), "everyone plays"));
+    (server, url, running)
+}
+
 #[test]
 fn bad_arguments_are_told_with_what_to_do() {
     assert!(refused(&["--solo", "--hero", "bard"]).contains("warrior, --hero ranger, --hero mage"));
@@ -92,6 +113,19 @@ fn bad_arguments_are_told_with_what_to_do() {
     assert!(refused(&["--solo", "--record", "/no/such/folder/x"]).contains("/no/such/folder/x"));
     assert!(refused(&["--solo", "--table", "/no/such/table"]).contains("/no/such/table"));
     assert!(refused(&["replay", "/no/such/recording"]).contains("/no/such/recording"));
+    assert!(refused(&["--solo", "--input-delay", "0"]).contains("only --rollback plays without input delay"));
+    let ahead = refused(&["--rollback", "--input-delay", "9", "--max-prediction", "5"]);
+    assert!(ahead.contains("--input-delay is 9") && ahead.contains("--max-prediction, 5"), "{ahead}");
+    for peers in ["1", "5"] {
+        for command in ["play", "demo"] {
+            let told = refused(&[command, "--rollback", "--peers", peers]);
+            assert!(told.contains("2 to 4 peers") && told.contains("leave out --rollback"), "{told}");
+        }
+    }
+    assert!(refused(&["--rollback", "--max-prediction", "31"]).contains("--max-prediction is 31"));
+    assert!(refused(&["demo", "--input-delay", "21"]).contains("must be 1 to 20"));
+    assert_eq!(run(&["--rollback", "--solo"]).status.code(), Some(2));
+    assert_eq!(run(&["--max-prediction", "5"]).status.code(), Some(2), "a party predicts nothing");
     for peers in ["0", "17"] {
         assert_eq!(run(&["--peers", peers]).status.code(), Some(2));
         assert_eq!(run(&["demo", "--peers", peers]).status.code(), Some(2));
@@ -173,31 +207,74 @@ fn a_wrong_key_and_another_build_are_refused_at_the_door() {
     assert!(join(&[]).contains("another key"));
     assert!(join(&["--key", "elm"]).contains("another key"));
     assert!(join(&["--key", "oak", "--table", other]).contains("random table differs"));
-    assert!(join(&["--key", "oak", "--input-delay", "9"]).contains("configuration differs"));
+    assert!(join(&["--key", "oak", "--input-delay", "9"]).contains("input delay differs (session 3, joiner 9)"));
+    let kind = "kind of session differs (session party, joiner rollback)";
+    assert!(join(&["--key", "oak", "--rollback"]).contains(kind));
     let ended = founder.interrupt();
     assert!(ended.status.success(), "the founder is none the worse: {}", text(&ended.stderr));
 }
 
 #[test]
-fn a_demo_plays_over_webrtc_and_compares_the_worlds() {
-    let demo = run(&["demo", "--peers", "3", "--seconds", "4", "--seed", "5", "--json"]);
-    let told: serde_json::Value = serde_json::from_slice(&demo.stdout).unwrap();
-    assert!(demo.status.success(), "{told:#}");
-    assert_eq!((&told["ok"], &told["ticks_expected"]), (&true.into(), &80.into()));
-    assert!(told["checksums_cross_checked"].as_u64() >= Some(14));
-    let peers = told["peers"].as_array().unwrap();
-    assert_eq!(peers.len(), 3);
+fn a_rollback_session_takes_in_only_peers_of_its_own_settings_and_none_later() {
+    let (_server, url, peers) = rollback_hall(2, &[]);
+    let join = |more: &[&str]| refused(&[&["--view", "none", "--room", "hall", "--signal", &url], more].concat());
+    assert!(join(&[]).contains("kind of session differs (session rollback, joiner party)"));
+    assert!(join(&["--rollback", "--input-delay", "2"]).contains("input delay differs (session 0, joiner 2)"));
+    assert!(join(&["--rollback", "--max-prediction", "5"]).contains("prediction limit differs (session 8, joiner 5)"));
+    let third = join(&["--rollback"]);
+    assert!(third.contains("places are taken") || third.contains("has begun"), "{third}");
     for peer in peers {
-        assert!(peer["ticks"].as_u64() >= Some(80) && peer["checksums_compared"].as_u64() > Some(0), "{peer:#}");
-        assert_eq!(peer["desyncs"], 0);
+        let ended = peer.interrupt();
+        assert!(ended.status.success(), "the players are none the worse: {}", text(&ended.stderr));
     }
 }
 
 #[test]
-fn a_world_that_differs_is_found_told_and_recorded_on_both_sides() {
-    let place = folder("fault");
-    let mut demo = dungeon(&["demo", "--peers", "2", "--seconds", "6", "--seed", "5", "--json", "--plant-fault"]);
-    let demo = demo.current_dir(&place).output().unwrap();
+fn a_rollback_session_goes_on_without_a_peer_that_was_killed() {
+    let (_server, _url, mut peers) = rollback_hall(3, &["--until", "160"]);
+    peers.remove(1).0.kill().unwrap();
+    for peer in peers {
+        let (status, report) = peer.report();
+        assert!(status.success() && report["ticks"].as_u64() >= Some(160), "{report:#}");
+        assert!(report["rollback"]["regroupings"].as_u64() >= Some(1), "{report:#}");
+        assert_eq!(report["desyncs"], 0, "{report:#}");
+        assert!(report["checksums_compared"].as_u64() >= Some(10), "{report:#}");
+    }
+}
+
+/// Lets bots play, and checks that nothing differed. Returns what each reported.
+fn demo_in_step(more: &[&str]) -> Vec<serde_json::Value> {
+    let demo = run(&[&["demo", "--peers", "3", "--seconds", "4", "--seed", "5", "--json"], more].concat());
+    let mut told: serde_json::Value = serde_json::from_slice(&demo.stdout).unwrap();
+    assert!(demo.status.success(), "{told:#}");
+    assert_eq!((&told["ok"], &told["ticks_expected"]), (&true.into(), &80.into()));
+    assert!(told["checksums_cross_checked"].as_u64() >= Some(14));
+    let peers = told["peers"].as_array_mut().unwrap();
+    assert_eq!(peers.len(), 3);
+    for peer in &*peers {
+        assert!(peer["ticks"].as_u64() >= Some(80) && peer["checksums_compared"].as_u64() > Some(0), "{peer:#}");
+        assert_eq!(peer["desyncs"], 0);
+    }
+    std::mem::take(peers)
+}
+
+#[test]
+fn a_demo_plays_over_webrtc_and_compares_the_worlds() {
+    assert!(demo_in_step(&[]).iter().all(|peer| peer.get("rollback").is_none()));
+}
+
+#[test]
+fn a_rollback_demo_plays_over_webrtc_and_compares_the_worlds() {
+    let peers = demo_in_step(&["--rollback"]);
+    let rollbacks = peers.iter().filter_map(|peer| peer["rollback"]["rollbacks"].as_u64()).sum::<u64>();
+    assert!(rollbacks > 0, "bots give commands that nobody predicts: {peers:#?}");
+}
+
+/// Lets bots play, one of them in another world, and checks that it is found out.
+fn demo_with_fault(folder_name: &str, more: &[&str]) {
+    let place = folder(folder_name);
+    let args = ["demo", "--peers", "2", "--seconds", "6", "--seed", "5", "--json", "--plant-fault"];
+    let demo = dungeon(&[&args, more].concat()).current_dir(&place).output().unwrap();
     let told: serde_json::Value = serde_json::from_slice(&demo.stdout).unwrap();
     assert_eq!(demo.status.code(), Some(1), "{told:#}");
     assert!(told["verdict"].as_str().unwrap().contains("OUT OF STEP"), "{told:#}");
@@ -210,4 +287,14 @@ fn a_world_that_differs_is_found_told_and_recorded_on_both_sides() {
         let faulty = peer["name"] == "Bot-2";
         assert_eq!(replayed.status.code(), Some(i32::from(faulty)), "{}", text(&replayed.stdout));
     }
+}
+
+#[test]
+fn a_world_that_differs_is_found_told_and_recorded_on_both_sides() {
+    demo_with_fault("fault", &[]);
+}
+
+#[test]
+fn a_world_that_differs_is_found_in_a_rollback_session_too() {
+    demo_with_fault("rollback-fault", &["--rollback"]);
 }

@@ -15,8 +15,8 @@ pub struct RollbackSettings {
     /// How much later a command plays, its own player's included, 0 to 20 ticks and at most `max_prediction_ticks`. Default 0. Each tick more
     /// saves others a tick of prediction, and this peer's player waits a tick longer for what they see of it.
     pub input_delay_ticks: u32,
-    /// How many ticks a peer plays ahead of what it knows, 1 to 30. Default 8. Beyond, it waits. A round trip and its jitter should
-    /// fit in, but each tick costs a step of the world whenever a prediction was wrong.
+    /// How many ticks a peer plays ahead of what it knows, 2 to 30. Default 8. Beyond, it waits. A round trip and its jitter should
+    /// fit in, but each tick costs a step of the world whenever a prediction was wrong. With 1 every other tick would be waited for.
     pub max_prediction_ticks: u32,
     /// Between two checksums, 1 to 1,000 ticks. Default 10.
     pub checksum_interval_ticks: u32,
@@ -62,7 +62,7 @@ impl RollbackConfig {
         let s = &settings;
         within("ticks_per_s", s.ticks_per_s, 1, 100)?;
         within("input_delay_ticks", s.input_delay_ticks, 0, 20)?;
-        within("max_prediction_ticks", s.max_prediction_ticks, 1, 30)?;
+        within("max_prediction_ticks", s.max_prediction_ticks, 2, 30)?;
         within("checksum_interval_ticks", s.checksum_interval_ticks, 1, 1_000)?;
         within("players", s.players, 2, ROLLBACK_PLAYERS_MAX)?;
         within_time("silence_timeout", s.silence_timeout, Duration::from_millis(500))?;

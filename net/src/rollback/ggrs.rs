@@ -304,6 +304,8 @@ impl Predictor {
                 _ => {}
             }
         }
+        // ggrs tells them in any order.
+        advanced.differing.sort_by_key(|(handle, frame, ..)| (*frame, *handle));
         advanced
     }
 }

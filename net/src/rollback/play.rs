@@ -271,6 +271,9 @@ impl<S: Simulation> Play<S> {
         let (due, early): (Vec<_>, Vec<_>) = differences.into_iter().partition(|(_, tick, ..)| *tick <= settled);
         self.differences = early;
         for (player, tick, ours, theirs) in due {
+            if out.ended.is_some() {
+                return;
+            }
             let remote = self.remotes.iter().find(|remote| remote.player == player);
             let agreed = remote.and_then(|remote| remote.comparison.agreed_before(tick));
             self.differs(player, DesyncNotice { tick, agreed, ours, theirs }, true, now, out);
@@ -320,6 +323,14 @@ impl<S: Simulation> Play<S> {
     /// The carrier lost a peer.
     pub fn disconnected(&mut self, peer: PeerId, now: Duration, out: &mut Out<S>) {
         if let Some(player) = self.remotes.iter().find(|remote| remote.peer == peer).map(|remote| remote.player) {
+            self.lose(player, LeaveReason::Lost, now, out);
+        }
+    }
+
+    /// The carrier has ended: everyone is lost.
+    pub fn closed(&mut self, now: Duration, out: &mut Out<S>) {
+        let players: Vec<_> = self.remotes.iter().map(|remote| remote.player).collect();
+        for player in players {
             self.lose(player, LeaveReason::Lost, now, out);
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! What is predicted may be played again and again; what is settled is told once and never changes.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use lockstone_sim::{Checksum, Input, PlayerId, Simulation, Tick, Turn, codec};
 
@@ -30,14 +30,15 @@ pub(super) struct Timeline<S: Simulation> {
     base: Tick,
     /// By handle.
     players: Vec<PlayerId>,
-    /// Joins and leaves of the turn at `base`.
-    entries: Vec<Input<S>>,
+    /// What enters in the turn at `base`: those who join, then those who leave, by player whoever was lost first.
+    joins: Vec<Input<S>>,
+    leaves: BTreeSet<PlayerId>,
     checksum_interval_ticks: u32,
 }
 
 impl<S: Simulation> Timeline<S> {
-    /// Begins at the simulation's tick, with `entries` in its first turn.
-    pub fn new(simulation: S, players: Vec<PlayerId>, entries: Vec<Input<S>>, checksum_interval_ticks: u32) -> Self {
+    /// Begins at the simulation's tick, with `joins` in its first turn.
+    pub fn new(simulation: S, players: Vec<PlayerId>, joins: Vec<Input<S>>, checksum_interval_ticks: u32) -> Self {
         let base = simulation.tick();
         Timeline {
             simulation,
@@ -47,7 +48,8 @@ impl<S: Simulation> Timeline<S> {
             first: base,
             base,
             players,
-            entries,
+            joins,
+            leaves: BTreeSet::new(),
             checksum_interval_ticks,
         }
     }
@@ -110,7 +112,11 @@ impl<S: Simulation> Timeline<S> {
     /// Plays the next turn with a slot of each player.
     pub fn step(&mut self, slots: &[Slot]) {
         let tick = self.simulation.tick();
-        let mut inputs = if tick == self.base { self.entries.clone() } else { Vec::new() };
+        let mut inputs = Vec::new();
+        if tick == self.base {
+            inputs.extend(self.joins.iter().cloned());
+            inputs.extend(self.leaves.iter().copied().map(Input::Leave));
+        }
         inputs.extend(take_due(&mut self.pending).map(Input::Request));
         let commands = self.players.iter().zip(slots).filter_map(|(player, slot)| {
             // What cannot be read is passed over, by every peer alike.
@@ -160,13 +166,10 @@ impl<S: Simulation> Timeline<S> {
         }
         // Who entered or left in the turn of this tick still does.
         if tick != self.base {
-            self.entries.clear();
+            self.joins.clear();
+            self.leaves.clear();
         }
-        for leave in gone.map(Input::Leave) {
-            if !self.entries.contains(&leave) {
-                self.entries.push(leave);
-            }
-        }
+        self.leaves.extend(gone);
         (self.base, self.players) = (tick, players);
     }
 }

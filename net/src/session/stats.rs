@@ -4,6 +4,7 @@ use core::time::Duration;
 use std::collections::BTreeMap;
 
 use lockstone_sim::{PlayerId, Tick};
+use serde::{Deserialize, Serialize};
 
 use crate::link::PeerId;
 
@@ -149,7 +150,7 @@ pub struct Stats {
 }
 
 /// What prediction cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RollbackStats {
     /// How often a prediction was wrong and the past was played again.
     pub rollbacks: u64,

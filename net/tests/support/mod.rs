@@ -210,6 +210,18 @@ pub fn ended(party: &impl Session) -> Option<EndReason> {
     }
 }
 
+/// Whose world a seat found to differ, at which tick, and when both were equal.
+pub fn desyncs<T: Session<Sim = Mixer>>(driver: &Driver<T>, seat: usize) -> Vec<(PlayerId, Tick, Option<Tick>)> {
+    let desync = |event: &Event<Mixer>| match event {
+        Event::Desync { player, tick, agreed, ours, theirs } => {
+            assert_ne!(ours, theirs);
+            Some((*player, *tick, *agreed))
+        }
+        _ => None,
+    };
+    driver.seats[seat].events.iter().filter_map(desync).collect()
+}
+
 /// What a peer played: turns that are not empty, and checksums.
 #[derive(Default, PartialEq, Debug)]
 pub struct Played {

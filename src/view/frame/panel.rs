@@ -85,6 +85,7 @@ fn session_lines(status: &Status, width: i32) -> Vec<Line> {
     lines.push(Line::new(format!("tick {}", status.tick), traffic, FAINT));
     let small = Font::small(verdict);
     lines.extend(small.wrap(&status.verdict(), width).into_iter().map(|text| Line::new(text, "", verdict)));
+    lines.extend(status.corrections().map(|corrections| Line::new(corrections, "", FAINT)));
     if let Some(join) = &status.join {
         lines.push(Line::new("A friend joins with", "", FAINT));
         lines.extend(small.wrap(join, width).into_iter().map(|text| Line::new(text, "", EMBER)));
