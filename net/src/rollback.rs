@@ -43,6 +43,8 @@ pub struct Rollback<S: Simulation> {
     newcomer: Newcomer<S>,
     build: Rc<Build<S>>,
     connected: BTreeSet<PeerId>,
+    /// Of them, who has been told that the session takes nobody in.
+    turned_away: BTreeSet<PeerId>,
     role: Role<S>,
     door: Door,
     out: Out<S>,
@@ -77,6 +79,7 @@ impl<S: Simulation> Rollback<S> {
             newcomer: Newcomer::new(name, hero)?,
             build: Rc::new(build),
             connected: BTreeSet::new(),
+            turned_away: BTreeSet::new(),
             role: Role::Outside { since: None },
             door: Door::default(),
             out: Out::new(),
@@ -116,10 +119,10 @@ impl<S: Simulation> Rollback<S> {
         }
     }
 
-    /// A newcomer is told that the session has begun, or that it would not fit anyway.
+    /// A newcomer is told, once, that the session has begun, or that it would not fit anyway.
     fn turn_away(&mut self, from: PeerId, message: Message) {
         let (Message::Hello(hello), Role::Play(play)) = (message, &self.role) else { return };
-        if play.knows(from) {
+        if play.knows(from) || !self.turned_away.insert(from) {
             return self.out.dropped(DropReason::Unexpected);
         }
         let differences = self.terms.differences(hello.protocol, &hello.terms);
@@ -170,6 +173,7 @@ impl<S: Simulation> Session for Rollback<S> {
                     Role::Play(play) => play.disconnected(peer, now, &mut self.out),
                 }
                 self.connected.remove(&peer);
+                self.turned_away.remove(&peer);
                 self.door.disconnected(peer, &mut self.out);
             }
             LinkEvent::Packet { from, bytes, .. } => self.packet(from, &bytes, now),

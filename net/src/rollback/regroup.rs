@@ -50,6 +50,11 @@ impl Regrouping {
         self.told_at.map(|told| told + REPEAT)
     }
 
+    /// Who was gone in the epoch before, if it is this one and may still count.
+    fn gone_in(&self, epoch: Epoch) -> Option<&Gone> {
+        self.before.as_ref().filter(|(before, _)| *before == epoch).map(|(_, gone)| gone)
+    }
+
     /// Everyone has gone on: a turn of this epoch holds inputs of all.
     pub fn conclude(&mut self) {
         self.before = None;
@@ -111,15 +116,19 @@ impl<S: Simulation> Play<S> {
         if self.regrouping.gone.contains_key(&from) {
             return;
         }
+        if epoch != self.epoch && self.regrouping.gone_in(epoch).is_none() {
+            return out.dropped(DropReason::StaleEpoch);
+        }
+        // Nobody could ever agree to a stand that names someone else.
+        if !theirs.gone.iter().all(|(player, _)| self.took_part(*player, epoch)) {
+            return out.dropped(DropReason::Unexpected);
+        }
         if let Some((before, gone)) = self.regrouping.before.take_if(|(before, _)| *before == epoch) {
             if theirs.gone.iter().all(|(player, _)| gone.contains_key(player)) {
                 self.answer_late(from, before, gone, out);
                 return;
             }
             self.stop_again(before, gone);
-        }
-        if epoch != self.epoch {
-            return out.dropped(DropReason::StaleEpoch);
         }
         if let Some((_, reason)) = theirs.gone.iter().find(|(player, _)| *player == self.player) {
             return out.end(EndReason::Removed(*reason));
@@ -137,6 +146,13 @@ impl<S: Simulation> Play<S> {
             self.tell_stand(now, out);
         }
         self.go_on_if_agreed(now, out);
+    }
+
+    /// Whether a player was there when an epoch began: this one, or the one before.
+    fn took_part(&self, player: PlayerId, epoch: Epoch) -> bool {
+        let gone = self.regrouping.gone_in(epoch).unwrap_or(&self.regrouping.gone);
+        let mut left = self.remotes.iter().map(|remote| remote.player).chain([self.player]);
+        gone.contains_key(&player) || left.any(|other| other == player)
     }
 
     /// It has not heard our stand, and we have gone on already.
