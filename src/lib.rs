@@ -1,6 +1,7 @@
 //! Lockstone: a deterministic lockstep, peer-to-peer co-op engine.
 //!
-//! Reading order: [`game`] is what a game's author writes beside the rules, [`scene`] is what the views draw.
+//! Reading order: [`game`] is what a game's author writes beside the rules, [`scene`] is what the views draw, [`check`] is what a game's
+//! own tests call.
 
 pub mod game;
 pub mod scene;
@@ -11,6 +12,7 @@ pub mod cli;
 pub mod shell;
 pub mod view;
 
+pub mod check;
 pub mod recording;
 pub mod table;
 

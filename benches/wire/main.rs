@@ -1,14 +1,19 @@
-//! What eight peers send each other: a Lockstone party beside ggrs, with the same commands.
+//! What peers send each other: a Lockstone party of eight and a Lockstone rollback session of four, each beside ggrs with the same
+//! commands.
 //!
 //! 20 ticks a second, one command of 6 bytes a second from each, 50 ms one way, no loss.
 //! `cargo bench -p lockstone --bench wire` prints payload bytes and packets a second of all peers together. ggrs reads the real
 //! clock, so its part takes real time.
 
-mod party;
-mod rollback;
+mod ggrs;
+mod ours;
 
-/// How many peers play.
-const PEERS: usize = 8;
+/// How many peers play in a party.
+const PARTY_PEERS: usize = 8;
+/// ggrs beside a party: it predicts, and delays inputs by so many ticks.
+const PARTY_DELAY_TICKS: usize = 2;
+/// How many peers play in a rollback session, without any delay.
+const ROLLBACK_PEERS: usize = 4;
 /// Ticks a second.
 const TICKS_PER_S: usize = 20;
 /// One way, in milliseconds.
@@ -35,9 +40,17 @@ struct Sent {
 }
 
 fn main() {
-    let ours = party::run();
-    println!("ggrs runs in real time: {} s ...", SECONDS + 2);
-    let theirs = rollback::run();
+    println!("ggrs runs in real time: twice {} s ...", SECONDS + 2);
+    compare(&format!("a party of {PARTY_PEERS}"), ours::party(PARTY_PEERS), ggrs::run(PARTY_PEERS, PARTY_DELAY_TICKS));
+    compare(
+        &format!("a rollback session of {ROLLBACK_PEERS}"),
+        ours::rollback(ROLLBACK_PEERS),
+        ggrs::run(ROLLBACK_PEERS, 0),
+    );
+}
+
+fn compare(what: &str, ours: Sent, theirs: Sent) {
+    println!("\n{what}");
     println!("{:24} {:>12} {:>12} {:>8}", "a second, all peers", "Lockstone", "ggrs 0.13", "ratio");
     let row = |name: &str, ours: u64, theirs: u64| {
         let per_s = |n: u64| n as f64 / SECONDS as f64;

@@ -2,24 +2,15 @@
 //!
 //! `cargo bench --bench world` prints what each costs, and the ratio, from one run.
 
+mod contender;
 mod ordinary;
 mod ours;
 mod play;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// What is measured, by either way of keeping a world.
-trait Contender {
-    type Snapshot;
-
-    fn new(play: &play::Play) -> Self;
-    fn step(&mut self);
-    fn snapshot(&mut self) -> Self::Snapshot;
-    fn restore(&mut self, snapshot: &Self::Snapshot);
-    fn retire(&mut self, snapshot: Self::Snapshot);
-    fn checksum(&mut self) -> u64;
-    fn population(&self) -> usize;
-}
+use contender::{Contender, time, typical};
+use play::{CROWDED, Play, SPREAD};
 
 /// The time of one tick in three measures, and of a rollback: each the least disturbed tenth of its samples.
 struct Cost {
@@ -31,23 +22,9 @@ struct Cost {
 
 fn main() {
     let plays = [
-        play::Play {
-            name: "spread over 256 x 256 tiles",
-            heroes: 300,
-            monsters: 500,
-            objects: 10_000,
-            tiles: 256,
-            crowd: 256,
-        },
-        play::Play {
-            name: "crowded into 40 x 40 tiles",
-            heroes: 300,
-            monsters: 500,
-            objects: 10_000,
-            tiles: 256,
-            crowd: 40,
-        },
-        play::Play { name: "100,000 objects", heroes: 2_800, monsters: 500, objects: 100_000, tiles: 768, crowd: 768 },
+        SPREAD,
+        CROWDED,
+        Play { name: "100,000 objects", heroes: 2_800, monsters: 500, objects: 100_000, tiles: 768, crowd: 768 },
     ];
     for play in plays {
         let heading =
@@ -68,7 +45,7 @@ fn main() {
     }
 }
 
-fn measure<C: Contender>(play: &play::Play) -> Cost {
+fn measure<C: Contender>(play: &Play) -> Cost {
     let mut world = C::new(play);
     assert_eq!(world.population(), play.heroes + play.monsters + play.objects, "nobody is missing");
     let rounds = if play.objects > 50_000 { 60 } else { 300 };
@@ -102,16 +79,4 @@ fn tick_with_history<C: Contender>(world: &mut C, history: &mut std::collections
         let old = history.pop_front().expect("it is not empty");
         world.retire(old);
     }
-}
-
-fn time(work: impl FnOnce()) -> Duration {
-    let start = Instant::now();
-    work();
-    start.elapsed()
-}
-
-fn typical(rounds: usize, mut sample: impl FnMut() -> Duration) -> Duration {
-    let mut samples: Vec<_> = (0..rounds).map(|_| sample()).collect();
-    samples.sort();
-    samples[rounds / 10]
 }

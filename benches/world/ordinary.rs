@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Contender;
+use crate::contender::Contender;
 use crate::play::{ARM, Being, HERO_STEP, Kind, MONSTER_STEP, Places, Play, SIGHT};
 
 #[derive(Clone, Serialize, Deserialize)]

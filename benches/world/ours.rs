@@ -9,7 +9,7 @@ use lockstone_sim::{
     Vec2, World,
 };
 
-use crate::Contender;
+use crate::contender::Contender;
 use crate::play::{ARM, Being, HERO_STEP, Kind, MONSTER_STEP, Play, SIGHT};
 
 const CELL_LOG2: u8 = 4;
@@ -113,36 +113,41 @@ fn vec2((x, y): (i32, i32)) -> Vec2 {
     Vec2::new(Fx::from_bits(x), Fx::from_bits(y))
 }
 
+/// The world of a play, in which the first so many heroes are not yet.
+pub fn world(play: &Play, absent: u16) -> World<Field> {
+    let cells = (play.tiles >> CELL_LOG2) as u16;
+    let config = GridConfig {
+        width_cells: cells,
+        height_cells: cells,
+        cell_log2: CELL_LOG2,
+        reach: Fx::from_bits(SIGHT),
+        stride: Fx::ratio(1, 4),
+        light: 255,
+    };
+    let grid = Grid::new(config).expect("the measures are sound");
+    let (mut heroes, mut content) = (Vec::new(), vec![Vec::new(); grid.cells()]);
+    for (at, kind) in play.start() {
+        let cell = grid.cell_of(vec2(at));
+        match kind {
+            Kind::Hero { .. } => heroes.push((at, kind)),
+            _ => content[usize::from(cell.y) * usize::from(cells) + usize::from(cell.x)].push((vec2(at), kind)),
+        }
+    }
+    let field = Field { crowd: play.crowd, heroes, content, width: usize::from(cells) };
+    let mut world = World::new(Arc::new(field), grid, Table::generate([7; 32]), 1);
+    let players = (absent..play.heroes as u16).map(PlayerId);
+    let inputs = players.map(|player| Input::Join(player, world.admit(player, ()))).collect();
+    world.step(&Turn { inputs });
+    // Until the light has come everywhere.
+    (0..cells).for_each(|_| world.step(&Turn::EMPTY));
+    world
+}
+
 impl Contender for Ours {
     type Snapshot = Snapshot<Field>;
 
     fn new(play: &Play) -> Ours {
-        let cells = (play.tiles >> CELL_LOG2) as u16;
-        let config = GridConfig {
-            width_cells: cells,
-            height_cells: cells,
-            cell_log2: CELL_LOG2,
-            reach: Fx::from_bits(SIGHT),
-            stride: Fx::ratio(1, 4),
-            light: 255,
-        };
-        let grid = Grid::new(config).expect("the measures are sound");
-        let (mut heroes, mut content) = (Vec::new(), vec![Vec::new(); grid.cells()]);
-        for (at, kind) in play.start() {
-            let cell = grid.cell_of(vec2(at));
-            match kind {
-                Kind::Hero { .. } => heroes.push((at, kind)),
-                _ => content[usize::from(cell.y) * usize::from(cells) + usize::from(cell.x)].push((vec2(at), kind)),
-            }
-        }
-        let field = Field { crowd: play.crowd, heroes, content, width: usize::from(cells) };
-        let mut world = World::new(Arc::new(field), grid, Table::generate([7; 32]), 1);
-        let players = (0..play.heroes as u16).map(PlayerId);
-        let inputs = players.map(|player| Input::Join(player, world.admit(player, ()))).collect();
-        world.step(&Turn { inputs });
-        // Until the light has come everywhere.
-        (0..cells).for_each(|_| world.step(&Turn::EMPTY));
-        Ours(world)
+        Ours(world(play, 0))
     }
 
     fn step(&mut self) {

@@ -14,6 +14,13 @@ pub struct Play {
     pub crowd: i32,
 }
 
+/// The benchmark world.
+pub const SPREAD: Play =
+    Play { name: "spread over 256 x 256 tiles", heroes: 300, monsters: 500, objects: 10_000, tiles: 256, crowd: 256 };
+
+/// The same with everyone in one place.
+pub const CROWDED: Play = Play { name: "crowded into 40 x 40 tiles", crowd: 40, ..SPREAD };
+
 /// What an entity is, in both ways: about what a game of the Diablo kind keeps of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Kind {

@@ -7,6 +7,7 @@
 pub mod dungeon;
 pub mod party;
 pub mod recording;
+pub mod rollback;
 pub mod snapshot;
 pub mod table;
 pub mod wire;
@@ -32,9 +33,10 @@ pub struct Target {
 }
 
 /// All of them.
-pub const TARGETS: [Target; 6] = [
+pub const TARGETS: [Target; 7] = [
     Target { name: "wire", check: wire::check, seeds: wire::seeds },
     Target { name: "party", check: party::check, seeds: party::seeds },
+    Target { name: "rollback", check: rollback::check, seeds: rollback::seeds },
     Target { name: "snapshot", check: snapshot::check, seeds: snapshot::seeds },
     Target { name: "dungeon", check: dungeon::check, seeds: dungeon::seeds },
     Target { name: "table", check: table::check, seeds: table::seeds },

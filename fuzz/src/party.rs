@@ -6,6 +6,7 @@
 use lockstone_net::link::{Channel, Link, LinkEvent, PeerId};
 use lockstone_net::memory::Driver;
 use lockstone_net::party::{Party, PartySettings};
+use lockstone_net::session::Session;
 use lockstone_net::wire;
 
 use crate::mixer::{self, Mixer, Played, assert_same, ms, playing};

@@ -3,11 +3,11 @@
 use core::mem::discriminant;
 use core::time::Duration;
 
-use lockstone_net::link::{LinkEvent, PeerId};
 use lockstone_net::Identity;
+use lockstone_net::link::{LinkEvent, PeerId};
 use lockstone_net::party::PartySettings;
 use lockstone_net::wire::{self, Message};
-use lockstone_net::{Channel, Party};
+use lockstone_net::{Channel, Party, Session};
 use lockstone_sim::Tick;
 
 use crate::mixer::{IDENTITY, Mixer, ms, party_of};

@@ -10,82 +10,19 @@ use lockstone_net::memory::{Driver, MemoryLink, MemoryNetwork, Weather};
 use lockstone_net::party::{Party, PartySettings};
 use lockstone_net::session::{DropReason, EndReason, Session};
 use lockstone_net::wire::{self, *};
-use lockstone_sim::{Checksum, PlayerId, Tick};
+use lockstone_sim::{PlayerId, Tick};
 use proptest::prelude::*;
+use support::messages::messages;
 use support::*;
 
-/// One message of each kind, with every part filled.
-fn messages() -> Vec<Message> {
-    let stamp = Stamp { number: 300, echo: Some(Echo { number: 70_000, held_ms: 12 }) };
-    let checksums: Checksums = vec![(Tick(10), Checksum(u64::MAX)), (Tick(20), Checksum(5))].try_into().expect("fits");
-    let command: CommandBytes = vec![1, 2, 3].try_into().expect("fits");
-    let name = Name::new("Ada").expect("a name");
-    let turn: RawTurn = vec![
-        RawInput::Leave(PlayerId(3), LeaveReason::Silent),
-        RawInput::Join(PlayerId(9), name.clone(), vec![8; 40].try_into().expect("fits")),
-        RawInput::Request(vec![7; 300].try_into().expect("fits")),
-        RawInput::Command(PlayerId(1), command.clone()),
-    ]
-    .try_into()
-    .expect("fits");
-    let difference = Difference { what: Subject::Table, session: u128::MAX, joiner: 1 };
-    vec![
-        hello(),
-        Message::Refusal(Refusal::Different(vec![difference].try_into().expect("fits"))),
-        Message::Refusal(Refusal::Full { players_max: 16 }),
-        Message::Elsewhere(PeerId(1 << 64 | 77)),
-        Message::Welcome(Welcome {
-            player: PlayerId(4),
-            sequencer: PlayerId(0),
-            seed: 11,
-            tick: Tick(1_000),
-            snapshot_bytes: 100_000,
-            snapshot_digest: 99,
-            roster: vec![(PlayerId(0), name)].try_into().expect("fits"),
-        }),
-        Message::Chunk(vec![9; 500].try_into().expect("fits")),
-        Message::ChunkAck(16_384),
-        Message::Ready,
-        Message::Turns(Turns {
-            stamp,
-            from: Tick(8),
-            ticks: 9,
-            turns: vec![(0, turn.clone()), (8, turn)].try_into().expect("fits"),
-            commands_taken: 3,
-            checksums: checksums.clone(),
-        }),
-        Message::Report(Report {
-            stamp,
-            known: Tick(70),
-            missing: true,
-            first_command: 3,
-            commands: vec![command.clone(), command].try_into().expect("fits"),
-            checksums,
-        }),
-        Message::Desync(DesyncNotice { tick: Tick(5), agreed: None, ours: Checksum(1), theirs: Checksum(2) }),
-        Message::Bye(LeaveReason::Left),
-        Message::Removed(LeaveReason::TooSlow),
-        Message::Ending,
-    ]
-}
-
-/// A hello that the session lets in, as a party sends it.
-fn hello() -> Message {
-    let mut joiner = party(PartySettings::default(), "Ada");
-    joiner.handle(LinkEvent::Entered(PeerId(5 << 64)), Duration::ZERO);
-    joiner.handle(LinkEvent::Connected(PeerId(0)), Duration::ZERO);
-    let packet = joiner.poll_transmit().expect("it says hello");
-    wire::decode(&packet.bytes).expect("a message").1
-}
-
 fn packets() -> Vec<Vec<u8>> {
-    messages().iter().map(|message| wire::encode(Epoch(0), message)).collect()
+    messages(Epoch(0)).iter().map(|message| wire::encode(Epoch(0), message)).collect()
 }
 
 #[test]
 fn every_message_is_read_as_it_was_written() {
-    for message in messages() {
-        for epoch in [Epoch(0), Epoch(1_000_000)] {
+    for epoch in [Epoch(0), Epoch(1_000_000)] {
+        for message in messages(epoch) {
             assert_eq!(wire::decode(&wire::encode(epoch, &message)), Ok((epoch, message.clone())));
         }
     }
@@ -307,7 +244,7 @@ fn forgeries_are_counted_and_change_nothing() {
     send(&mut driver, Epoch(0), Message::Report(report(5_000)));
     assert_eq!(of(&driver, DropReason::Replayed), 1);
     // One is let in per hello, a second hello of the same peer is none.
-    send(&mut driver, Epoch(0), messages()[0].clone());
+    send(&mut driver, Epoch(0), messages(Epoch(0))[0].clone());
     send(&mut driver, Epoch(0), Message::Ready);
     send(&mut driver, Epoch(0), Message::Ending);
     assert_eq!(of(&driver, DropReason::Unexpected), 4);

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use core::num::NonZeroU32;
 
 use crate::entity::{Body, Entity};
-use crate::grid::{CellId, Grid};
+use crate::grid::{CellId, CellRect, Grid};
 use crate::ids::EntityId;
 
 /// What a cell holds. Props stand apart, so that a cell whose actors move does not copy what stands still.
@@ -96,6 +96,12 @@ impl Meta {
         }
     }
 
+    /// A prop's checksum has become another: cheaper than to hash all props of the cell again.
+    pub fn exchange_prop(&mut self, before: u64, after: u64) {
+        self.stale = true;
+        self.props_sum = self.props_sum.wrapping_sub(before).wrapping_add(after);
+    }
+
     pub fn set_light(&mut self, light: u8) {
         self.stale |= self.light != light;
         self.light = light;
@@ -125,6 +131,15 @@ impl<B: Body> Store<B> {
 
     pub fn slot(&self, grid: &Grid, cell: CellId) -> Option<usize> {
         self.index[grid.index(cell)].map(|slot| slot.get() as usize - 1)
+    }
+
+    /// The cells of a rectangle, row by row, each with its slot if it is stored.
+    pub fn slots(&self, grid: &Grid, rect: CellRect) -> impl Iterator<Item = (CellId, Option<usize>)> {
+        (rect.low.y..=rect.high.y).flat_map(move |y| {
+            let row = &self.index[grid.index(CellId::new(rect.low.x, y))..=grid.index(CellId::new(rect.high.x, y))];
+            let slot = |slot: Option<NonZeroU32>| slot.map(|slot| slot.get() as usize - 1);
+            (rect.low.x..).zip(row).map(move |(x, &indexed)| (CellId::new(x, y), slot(indexed)))
+        })
     }
 
     /// The slot of a lit cell.

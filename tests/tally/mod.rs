@@ -15,6 +15,9 @@ pub struct Tally {
     /// Adds this to every number at tick 50, as a build with a fault would.
     #[serde(skip)]
     pub fault: u64,
+    /// A number that changes each tick and enters the others, and that no snapshot holds: forgotten, as it easily happens.
+    #[serde(skip)]
+    pub forgotten: Option<u64>,
 }
 
 impl Tally {
@@ -49,6 +52,10 @@ impl Simulation for Tally {
         let (tick, seed) = (self.tick, self.seed);
         let fault = if tick == 50 { self.fault } else { 0 };
         self.numbers.values_mut().for_each(|n| *n = mix64(*n ^ seed ^ u64::from(tick)).wrapping_add(fault));
+        if let Some(forgotten) = &mut self.forgotten {
+            *forgotten += 1;
+            self.numbers.values_mut().for_each(|n| *n ^= *forgotten);
+        }
         self.tick += 1;
     }
 
@@ -65,8 +72,8 @@ impl Simulation for Tally {
     }
 
     fn restore(&mut self, snapshot: &Tally) {
-        let fault = self.fault;
-        *self = Tally { fault, ..snapshot.clone() };
+        let (fault, forgotten) = (self.fault, self.forgotten);
+        *self = Tally { fault, forgotten, ..snapshot.clone() };
     }
 
     fn checksum(&mut self) -> Checksum {

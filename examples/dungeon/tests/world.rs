@@ -6,6 +6,7 @@ use dungeon::hero::{Event, FALLEN_TICKS, Order};
 use dungeon::map::center_of;
 use dungeon::monsters::{Monster, Race};
 use dungeon::{Body, Command, Dungeon, DungeonGame};
+use lockstone::check;
 use lockstone::game::Game;
 use lockstone::sim::world::Request;
 use lockstone::sim::{Area, CellId, Fx, Grid, Input, PlayerId, Simulation, Turn, World};
@@ -125,6 +126,13 @@ fn order_of_cells_and_of_runs_does_not_matter() {
     let first = checksums(false);
     assert_eq!(first, checksums(false), "the same game twice");
     assert_eq!(first, checksums(true), "its cells in reverse");
+}
+
+#[test]
+fn a_tick_played_again_is_the_same() {
+    for seed in [1, 7] {
+        assert_eq!(check::sync_test_of_bots::<DungeonGame>(seed, 3, 600), Ok(()), "seed {seed}");
+    }
 }
 
 #[test]

@@ -36,6 +36,8 @@ enum Role<S> {
     /// Everyone else: waits to be let in.
     Joiner {
         hello: Hello,
+        /// Whether the founder can be spoken to: then only its word counts.
+        founder_is_here: bool,
         /// Players that are there, and that are needed, once the founder has told.
         told: Option<(u8, u8)>,
         /// Where a session is, as another peer told.
@@ -59,7 +61,7 @@ impl<S: Simulation> Gather<S> {
             Role::Founder { simulation, guests: BTreeMap::new(), past: BTreeSet::new() }
         } else {
             let hello = Hello { protocol: PROTOCOL_VERSION, terms, name: name.clone(), hero: hero.clone() };
-            Role::Joiner { hello, told: None, elsewhere: None }
+            Role::Joiner { hello, founder_is_here: false, told: None, elsewhere: None }
         };
         Gather { config, terms, build, me: Member { peer: me, name, hero }, since: now, role }
     }
@@ -94,7 +96,8 @@ impl<S: Simulation> Gather<S> {
 
     /// A peer can be spoken to: it may be the founder.
     pub fn connected(&mut self, peer: PeerId, out: &mut Out<S>) {
-        if let Role::Joiner { hello, .. } = &self.role {
+        if let Role::Joiner { hello, founder_is_here, .. } = &mut self.role {
+            *founder_is_here |= peer.arrival() == 0;
             out.reliably(Epoch::default(), peer, &Message::Hello(hello.clone()));
         }
     }
@@ -125,8 +128,10 @@ impl<S: Simulation> Gather<S> {
             }
             (Role::Joiner { .. }, Message::Hello(_)) => {}
             (Role::Joiner { elsewhere, .. }, Message::Elsewhere(peer)) => *elsewhere = Some(peer),
-            // Of a session in progress any player may say that it takes nobody in.
-            (Role::Joiner { .. }, Message::Refusal(refusal)) if founder || refusal == Refusal::Begun => {
+            // Of a session in progress without its founder any player may say that it takes nobody in.
+            (Role::Joiner { founder_is_here, .. }, Message::Refusal(refusal))
+                if founder || refusal == Refusal::Begun && !*founder_is_here =>
+            {
                 let name = self.me.name.as_str().to_owned();
                 out.events.push_back(Event::Refused { peer: from, name, refusal: refusal.clone() });
                 out.end(EndReason::Refused(refusal));

@@ -77,6 +77,8 @@ impl<S: Simulation> SyncTest<S> {
 
 /// Plays a simulation for some ticks as a [`SyncTest`], going back seven ticks each time. One line in a game's own tests.
 ///
+/// What goes wrong in the last three ticks is not seen: it takes as many to play a tick again and to compare.
+///
 /// # Errors
 /// [`Mismatch`] for the first tick that came out another way.
 pub fn sync_test<S: Simulation>(

@@ -1,7 +1,11 @@
 //! A small simulation in which any lost or misplaced input changes every later checksum, and what the tests look at.
 #![allow(dead_code)] // Each test binary uses a part.
 
+pub mod crafted;
+pub mod hostile;
+pub mod messages;
 pub mod rollback;
+pub mod tap;
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -10,6 +14,7 @@ use lockstone_net::Identity;
 use lockstone_net::memory::{Driver, MemoryNetwork, Seat, Weather};
 use lockstone_net::party::{Party, PartyConfig, PartySettings};
 use lockstone_net::session::{EndReason, Event, Phase, Session};
+use lockstone_net::wire::List;
 use lockstone_sim::codec::{self, CodecError};
 use lockstone_sim::{Checksum, Input, PlayerId, Simulation, Tick, Turn};
 use serde::{Deserialize, Serialize};
@@ -32,6 +37,7 @@ struct State {
 }
 
 /// Random numbers of a test, from its seed.
+#[derive(Default)]
 pub struct Dice(pub u64);
 
 impl Dice {
@@ -258,4 +264,9 @@ pub fn assert_same(a: &Played, b: &Played, context: &str) -> usize {
     let sums = |played: &Played| played.checksums.range(first..=last).map(|(t, c)| (*t, *c)).collect::<Vec<_>>();
     assert_eq!(sums(a), sums(b), "{context}: the checksums differ");
     sums(a).len()
+}
+
+/// A bounded list of values that fit into it.
+pub fn list<T: core::fmt::Debug, const MAX: usize>(values: Vec<T>) -> List<T, MAX> {
+    List::try_from(values).expect("fits")
 }

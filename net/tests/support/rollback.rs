@@ -32,20 +32,31 @@ pub fn rollback(settings: RollbackSettings, name: &str, build: impl Fn(u64) -> M
 
 /// A driver with so many players, all playing. The weather begins after they have met.
 pub fn room(seed: u64, peers: usize, weather: Weather, settings: &RollbackSettings) -> Driver<Rollback<Mixer>> {
+    room_of(seed, peers, weather, settings, |_, session| session)
+}
+
+/// The same, of what is made of each player's session.
+pub fn room_of<T: Session>(
+    seed: u64,
+    peers: usize,
+    weather: Weather,
+    settings: &RollbackSettings,
+    mut make: impl FnMut(usize, Rollback<Mixer>) -> T,
+) -> Driver<T> {
     let mut driver = Driver::new(MemoryNetwork::new(seed, Weather::clear(weather.delay)));
     for n in 0..peers {
         let settings = RollbackSettings { players: peers, ..settings.clone() };
-        driver.enter(rollback(settings, &format!("player {n}"), |seed| Mixer::new(seed, 64)));
+        let session = rollback(settings, &format!("player {n}"), |seed| Mixer::new(seed, 64));
+        driver.enter(make(n, session));
     }
-    let waits =
-        |driver: &mut Driver<Rollback<Mixer>>| !driver.seats.iter().all(|seat| seat.session.phase() == Phase::Playing);
+    let waits = |driver: &mut Driver<T>| !driver.seats.iter().all(|seat| seat.session.phase() == Phase::Playing);
     assert!(driver.run_while(secs(10), waits), "the players do not get together");
     driver.network.set_weather(weather);
     driver
 }
 
 /// Lets everyone give commands now and then.
-pub fn play(driver: &mut Driver<Rollback<Mixer>>, dice: &mut Dice, time: Duration) {
+pub fn play(driver: &mut Driver<impl Session<Sim = Mixer>>, dice: &mut Dice, time: Duration) {
     let end = driver.now() + time;
     while driver.now() < end {
         let until = (driver.now() + ms(10 + dice.roll(150))).min(end);
@@ -57,7 +68,7 @@ pub fn play(driver: &mut Driver<Rollback<Mixer>>, dice: &mut Dice, time: Duratio
 }
 
 /// A peer is no more. Silently: nobody is told. Returns what it had told.
-pub fn kill(driver: &mut Driver<Rollback<Mixer>>, victim: usize, silently: bool) -> Vec<Event<Mixer>> {
+pub fn kill(driver: &mut Driver<impl Session<Sim = Mixer>>, victim: usize, silently: bool) -> Vec<Event<Mixer>> {
     if silently {
         let dead = driver.peer(victim);
         let others: Vec<_> =
@@ -76,7 +87,7 @@ pub fn kill(driver: &mut Driver<Rollback<Mixer>>, victim: usize, silently: bool)
 }
 
 /// Nobody found a difference, and all told the same. Returns how many checksums were compared.
-pub fn in_step(driver: &Driver<Rollback<Mixer>>, seed: u64) -> u64 {
+pub fn in_step(driver: &Driver<impl Session<Sim = Mixer>>, seed: u64) -> u64 {
     let context = format!("seed {seed}");
     let first = Played::of(&driver.seats[0].events);
     let mut compared = 0;

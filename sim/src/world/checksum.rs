@@ -64,7 +64,8 @@ fn list_sum<B: Body>(encoder: &mut Fixed, entities: &[Entity<B>]) -> u64 {
     entities.iter().fold(0, |sum: u64, entity| sum.wrapping_add(entity_sum(encoder, entity)))
 }
 
-fn entity_sum<B: Body>(encoder: &mut Fixed, entity: &Entity<B>) -> u64 {
+/// The checksum of one entity.
+pub(super) fn entity_sum<B: Body>(encoder: &mut Fixed, entity: &Entity<B>) -> u64 {
     encoder.clear();
     encoder.push(entity);
     xxh3_64(encoder.bytes())

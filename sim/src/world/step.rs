@@ -6,6 +6,7 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use super::checksum::entity_sum;
 use super::{Request, State, World};
 use crate::dice::mix64;
 use crate::entity::Entity;
@@ -150,10 +151,16 @@ impl<R: Rules> World<R> {
             }
             let dice = self.state.dice(mix64(target.0 ^ mix64(source.0 ^ mix64(u64::from(n)))));
             let (cell, meta) = self.state.store.write(slot);
-            meta.touch(at.list);
             let entity = &mut cell.list_mut(at.list)[at.index as usize];
+            // Of many props mostly one is touched. Actors are hashed anyway: they move.
+            let sum_before =
+                (at.list == List::Props && !meta.props_stale).then(|| entity_sum(&mut self.encoder, entity));
             let mut cause = Cause { tick: self.state.tick, source, target, pos: entity.pos, dice };
             let fate = self.state.rules.apply(&mut entity.body, &effect, &mut cause);
+            match sum_before {
+                Some(before) => meta.exchange_prop(before, entity_sum(&mut self.encoder, entity)),
+                None => meta.touch(at.list),
+            }
             let wrong_list = entity.is_actor() != (at.list == List::Actors);
             let leaving = match fate {
                 Fate::Gone => Some(Leaving::Gone),

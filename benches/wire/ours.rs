@@ -1,15 +1,14 @@
-//! The party, on virtual time.
+//! Lockstone's sessions, on virtual time.
 
 use std::time::Duration;
 
-use lockstone_net::Identity;
-use lockstone_net::Session;
 use lockstone_net::memory::{Driver, MemoryNetwork, Weather};
-use lockstone_net::party::{Party, PartyConfig, PartySettings};
+use lockstone_net::party::{Party, PartyConfig};
+use lockstone_net::{Identity, Rollback, RollbackConfig, RollbackSettings, Session};
 use lockstone_sim::codec::{self, CodecError};
 use lockstone_sim::{Checksum, Input, PlayerId, Simulation, Tick, Turn, mix64};
 
-use crate::{Command, DELAY_MS, PEERS, SECONDS, Sent, TICKS_PER_S, command};
+use crate::{Command, DELAY_MS, SECONDS, Sent, TICKS_PER_S, command};
 
 /// A simulation that only counts what it is told.
 #[derive(Clone, Copy, Default)]
@@ -68,28 +67,48 @@ impl Simulation for Tally {
     }
 }
 
-pub fn run() -> Sent {
-    let weather = Weather { delay: Duration::from_millis(DELAY_MS), ..Weather::default() };
-    let mut driver = Driver::new(MemoryNetwork::new(1, weather));
-    for n in 0..PEERS {
-        let identity = Identity { rules: 1, table: 1, config: 1 };
-        let config = PartyConfig::new(PartySettings::default()).expect("the defaults are sound");
-        let party = Party::new(config, identity, &format!("peer {n}"), (), |_seed| Tally::default());
+const IDENTITY: Identity = Identity { rules: 1, table: 1, config: 1 };
+
+pub fn party(peers: usize) -> Sent {
+    let mut driver = driver();
+    for n in 0..peers {
+        let party = Party::new(PartyConfig::default(), IDENTITY, &format!("peer {n}"), (), |_seed| Tally::default());
         driver.enter(party.expect("the name is short"));
         let until = driver.now() + Duration::from_secs(1);
         driver.run_until(until);
     }
+    measure(driver)
+}
+
+pub fn rollback(peers: usize) -> Sent {
+    let mut driver = driver();
+    let config = RollbackConfig::new(RollbackSettings { players: peers, ..RollbackSettings::default() });
+    let config = config.expect("so many can play");
+    for n in 0..peers {
+        let rollback = Rollback::new(config.clone(), IDENTITY, &format!("peer {n}"), (), |_seed| Tally::default());
+        driver.enter(rollback.expect("the name is short"));
+    }
+    measure(driver)
+}
+
+fn driver<T: Session>() -> Driver<T> {
+    let weather = Weather { delay: Duration::from_millis(DELAY_MS), ..Weather::default() };
+    Driver::new(MemoryNetwork::new(1, weather))
+}
+
+/// Lets all peers play, once they have met.
+fn measure<T: Session<Sim = Tally>>(mut driver: Driver<T>) -> Sent {
     let until = driver.now() + Duration::from_secs(3);
     driver.run_until(until);
     let (start, before) = (driver.now(), driver.network.carried_in_all());
-    let played = |driver: &Driver<Party<Tally>>| {
+    let played = |driver: &Driver<T>| {
         let tallies = driver.seats.iter().map(|seat| seat.session.simulation().expect("it plays").played as usize);
         tallies.min().expect("there are peers")
     };
     let played_before = played(&driver);
     for tick in 0..SECONDS as usize * TICKS_PER_S {
         driver.run_until(start + Duration::from_secs(1) * tick as u32 / TICKS_PER_S as u32);
-        for peer in 0..PEERS {
+        for peer in 0..driver.seats.len() {
             if let Some(command) = command(peer, tick) {
                 driver.seats[peer].session.command(command).expect("it plays");
             }

@@ -1,4 +1,4 @@
-//! ggrs: its session for eight players, messages encoded by bincode 2, over queues that hold packets back.
+//! ggrs as it is: its session, messages encoded by bincode 2, over queues that hold packets back.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -10,7 +10,7 @@ use ggrs::{
     SessionState,
 };
 
-use crate::{Command, DELAY_MS, PEERS, SECONDS, Sent, TICKS_PER_S, command};
+use crate::{Command, DELAY_MS, SECONDS, Sent, TICKS_PER_S, command};
 
 struct Play;
 
@@ -54,9 +54,10 @@ impl NonBlockingSocket<usize> for Socket {
     }
 }
 
-pub fn run() -> Sent {
-    let network = Rc::new(RefCell::new(Network { under_way: vec![VecDeque::new(); PEERS], ..Network::default() }));
-    let mut sessions: Vec<_> = (0..PEERS).map(|me| session(me, network.clone())).collect();
+/// So many peers, with an input delay in ticks.
+pub fn run(peers: usize, input_delay: usize) -> Sent {
+    let network = Rc::new(RefCell::new(Network { under_way: vec![VecDeque::new(); peers], ..Network::default() }));
+    let mut sessions: Vec<_> = (0..peers).map(|me| session(me, peers, input_delay, network.clone())).collect();
     while sessions.iter().any(|session| session.current_state() != SessionState::Running) {
         sessions.iter_mut().for_each(P2PSession::poll_remote_clients);
         std::thread::sleep(Duration::from_millis(2));
@@ -75,18 +76,18 @@ pub fn run() -> Sent {
     let after = network.borrow().sent;
     let confirmed = sessions.iter().map(P2PSession::confirmed_frame).min().expect("there are peers").max(0) as usize;
     let played =
-        (0..confirmed.min(ticks)).map(|tick| (0..PEERS).filter(|&peer| command(peer, tick).is_some()).count()).sum();
+        (0..confirmed.min(ticks)).map(|tick| (0..peers).filter(|&peer| command(peer, tick).is_some()).count()).sum();
     Sent { bytes: after.bytes - before.bytes, packets: after.packets - before.packets, played }
 }
 
-fn session(me: usize, network: Rc<RefCell<Network>>) -> P2PSession<Play> {
+fn session(me: usize, peers: usize, input_delay: usize, network: Rc<RefCell<Network>>) -> P2PSession<Play> {
     let mut builder = SessionBuilder::<Play>::new()
-        .with_num_players(PEERS)
+        .with_num_players(peers)
         .expect("a number of players")
         .with_fps(TICKS_PER_S)
         .expect("a rate")
-        .with_input_delay(2);
-    for peer in 0..PEERS {
+        .with_input_delay(input_delay);
+    for peer in 0..peers {
         let player = if peer == me { PlayerType::Local } else { PlayerType::Remote(peer) };
         builder = builder.add_player(player, peer).expect("handles are fresh");
     }

@@ -1,0 +1,56 @@
+//! A rollback of 8 ticks of a whole world, driven by ggrs: our session's way beside the ordinary one.
+//!
+//! Both are ggrs's `SyncTestSession`: each advance goes back 8 ticks, plays them again and then a new one, and keeps the state and its
+//! checksum before each tick but the one it went back to. Four of the heroes are the session's players, who give no command.
+//! `cargo bench -p lockstone --bench rollback` prints what an advance costs, and the ratio, from one run.
+
+#[path = "../world/contender.rs"]
+#[allow(dead_code, reason = "the world's bench measures more")]
+mod contender;
+#[path = "../world/ordinary.rs"]
+mod ordinary;
+mod ordinary_session;
+#[path = "../world/ours.rs"]
+mod ours;
+#[path = "../world/play.rs"]
+mod play;
+
+use std::time::Duration;
+
+use contender::{least_disturbed, time};
+use lockstone_net::rollback::SyncTest;
+use ordinary_session::OrdinarySession;
+use play::{CROWDED, Play, SPREAD};
+
+/// Ticks that are played again.
+const DISTANCE_TICKS: u32 = 8;
+const PLAYERS: u16 = 4;
+const WARM_UP: usize = 40;
+const ROUNDS: usize = 60;
+/// So many of ours to one of the ordinary way, which takes longer.
+const OURS_A_ROUND: usize = 10;
+
+fn main() {
+    println!("a rollback of {DISTANCE_TICKS} ticks and a new tick, a checksum before each, through ggrs\n");
+    println!("{:34} {:>12} {:>12} {:>8}", "", "Lockstone", "ordinary", "ratio");
+    for play in [SPREAD, CROWDED] {
+        let [ours, theirs] = measure(&play).map(|time| time.as_secs_f64() * 1000.0);
+        println!("{:34} {ours:>9.2} ms {theirs:>9.2} ms {:>7.1}x", play.name, theirs / ours);
+    }
+}
+
+/// What an advance costs our way and the ordinary way: the least disturbed tenth of each. They take turns, so that both have the same
+/// disturbances.
+fn measure(play: &Play) -> [Duration; 2] {
+    let mut ours = SyncTest::new(ours::world(play, PLAYERS), &[(); PLAYERS as usize], DISTANCE_TICKS);
+    let mut ordinary = OrdinarySession::new(play, PLAYERS.into(), DISTANCE_TICKS as usize);
+    let mut advance_ours = || ours.advance(|_, _| None).expect("it comes out the same");
+    (0..WARM_UP).for_each(|_| advance_ours());
+    (0..WARM_UP).for_each(|_| ordinary.advance());
+    let mut samples = [Vec::new(), Vec::new()];
+    for _ in 0..ROUNDS {
+        samples[0].extend((0..OURS_A_ROUND).map(|_| time(&mut advance_ours)));
+        samples[1].push(time(|| ordinary.advance()));
+    }
+    samples.map(least_disturbed)
+}

@@ -1,0 +1,94 @@
+//! One message of each kind.
+
+use core::time::Duration;
+
+use lockstone_net::link::{LinkEvent, PeerId};
+use lockstone_net::party::PartySettings;
+use lockstone_net::session::Session;
+use lockstone_net::wire::{self, *};
+use lockstone_sim::{Checksum, PlayerId, Tick};
+
+use super::{list, party};
+
+/// One message of each kind, with every part filled, as it is sent in an epoch.
+pub fn messages(epoch: Epoch) -> Vec<Message> {
+    let stamp = Stamp { number: 300, echo: Some(Echo { number: 70_000, held_ms: 12 }) };
+    let checksums: Checksums = vec![(Tick(10), Checksum(u64::MAX)), (Tick(20), Checksum(5))].try_into().expect("fits");
+    let command: CommandBytes = vec![1, 2, 3].try_into().expect("fits");
+    let name = Name::new("Ada").expect("a name");
+    let turn: RawTurn = vec![
+        RawInput::Leave(PlayerId(3), LeaveReason::Silent),
+        RawInput::Join(PlayerId(9), name.clone(), vec![8; 40].try_into().expect("fits")),
+        RawInput::Request(vec![7; 300].try_into().expect("fits")),
+        RawInput::Command(PlayerId(1), command.clone()),
+    ]
+    .try_into()
+    .expect("fits");
+    let member = |n: u128| Member { peer: PeerId(n << 64 | 77), name: name.clone(), hero: list(vec![8; 40]) };
+    let inputs = Inputs {
+        stamp,
+        confirmed: Tick(300),
+        received: Tick(70_000),
+        from: Tick(u32::MAX - 8),
+        inputs: list(vec![None, Some(command.clone()), Some(list(vec![])), None]),
+        behind_ticks: -3,
+        checksums: checksums.clone(),
+        seal: 0,
+    };
+    let difference = Difference { what: Subject::Table, session: u128::MAX, joiner: 1 };
+    vec![
+        hello(),
+        Message::Refusal(Refusal::Different(vec![difference].try_into().expect("fits"))),
+        Message::Refusal(Refusal::Full { players_max: 16 }),
+        Message::Elsewhere(PeerId(1 << 64 | 77)),
+        Message::Welcome(Welcome {
+            player: PlayerId(4),
+            sequencer: PlayerId(0),
+            seed: 11,
+            tick: Tick(1_000),
+            snapshot_bytes: 100_000,
+            snapshot_digest: 99,
+            roster: vec![(PlayerId(0), name.clone())].try_into().expect("fits"),
+        }),
+        Message::Chunk(vec![9; 500].try_into().expect("fits")),
+        Message::ChunkAck(16_384),
+        Message::Ready,
+        Message::Turns(Turns {
+            stamp,
+            from: Tick(8),
+            ticks: 9,
+            turns: vec![(0, turn.clone()), (8, turn)].try_into().expect("fits"),
+            commands_taken: 3,
+            checksums: checksums.clone(),
+        }),
+        Message::Report(Report {
+            stamp,
+            known: Tick(70),
+            missing: true,
+            first_command: 3,
+            commands: vec![command.clone(), command].try_into().expect("fits"),
+            checksums,
+        }),
+        Message::Desync(DesyncNotice { tick: Tick(5), agreed: None, ours: Checksum(1), theirs: Checksum(2) }),
+        Message::Bye(LeaveReason::Left),
+        Message::Removed(LeaveReason::TooSlow),
+        Message::Ending,
+        Message::Gathering(2, 4),
+        Message::Form(Form { seed: u64::MAX, members: list(vec![member(0), member(1), member(2), member(3)]) }),
+        Message::Inputs(inputs.sealed(epoch)),
+        Message::Inputs(Inputs::default().sealed(epoch)),
+        Message::Regroup(Regroup {
+            gone: list(vec![(PlayerId(0), LeaveReason::Silent), (PlayerId(3), LeaveReason::Desync)]),
+            confirmed: Tick(70_000),
+        }),
+    ]
+}
+
+/// A hello that the session lets in, as a party sends it.
+fn hello() -> Message {
+    let mut joiner = party(PartySettings::default(), "Ada");
+    joiner.handle(LinkEvent::Entered(PeerId(5 << 64)), Duration::ZERO);
+    joiner.handle(LinkEvent::Connected(PeerId(0)), Duration::ZERO);
+    let packet = joiner.poll_transmit().expect("it says hello");
+    wire::decode(&packet.bytes).expect("a message").1
+}

@@ -1,0 +1,215 @@
+//! Rollback games: a fault that was planted is found, without it nothing is, and what is recorded replays.
+
+mod camp;
+mod tally;
+
+use std::time::Duration;
+
+use camp::{Camp, place};
+use lockstone::check::{Mismatch, sync_test};
+use lockstone::net::memory::{Driver, MemoryNetwork, Weather};
+use lockstone::net::session::{EndReason, Event, Phase, Session};
+use lockstone::net::wire::LeaveReason;
+use lockstone::net::{Identity, Rollback, RollbackConfig, RollbackSettings};
+use lockstone::recording::{Desync, Entry, Header, Recording, Writer, replay};
+use lockstone::sim::{Input, PlayerId, Simulation, Tick, World, mix64};
+use tally::Tally;
+
+const SEED: u64 = 5;
+/// The state before the turn of this tick is still as it should be.
+const FAULT: Tick = Tick(104);
+
+type Room = Driver<Rollback<World<Camp>>>;
+
+/// Two heroes that walk about.
+fn test_camp(plant_from: Option<Tick>, ticks: u32) -> Result<(), Mismatch> {
+    let heroes = [place(0), place(30)];
+    sync_test(Camp::world(SEED, plant_from), &heroes, ticks, |world, player| {
+        Some(place(mix64(u64::from(world.tick().0) << 16 | u64::from(player.0))))
+    })
+}
+
+#[test]
+fn a_counter_outside_of_the_world_is_found_and_the_tick_named() {
+    let found = Err(Mismatch { tick: FAULT.next() });
+    assert_eq!(test_camp(Some(FAULT), 200), found);
+    // The fault's tick and three more, and one less.
+    assert_eq!(test_camp(Some(FAULT), FAULT.0 + 4), found);
+    assert_eq!(test_camp(Some(FAULT), FAULT.0 + 3), Ok(()));
+}
+
+#[test]
+fn a_field_that_no_snapshot_holds_is_found() {
+    let test = |forgotten| {
+        let tally = Tally { forgotten, ..Tally::new(SEED) };
+        sync_test(tally, &["Ada".into(), "Bram".into()], 50, |tally, player| Some(tally.tick ^ u32::from(player.0)))
+    };
+    // The first tick that is gone back to is tick 1.
+    assert_eq!(test(Some(0)), Err(Mismatch { tick: Tick(2) }));
+    assert_eq!(test(None), Ok(()));
+}
+
+#[test]
+fn without_a_fault_nothing_is_found() {
+    assert_eq!(test_camp(None, 200), Ok(()));
+    let driver = played(None);
+    for seat in &driver.seats {
+        assert!(seat.events.iter().all(|event| !matches!(event, Event::Desync { .. })));
+        let stats = seat.session.stats();
+        assert!(stats.desyncs == 0 && stats.checksums_compared > 10, "{stats:?}");
+    }
+}
+
+/// So many players who have met.
+fn room(players: usize, weather: Weather, plant_from: Option<Tick>) -> Room {
+    let config = RollbackConfig::new(RollbackSettings { players, seed: SEED, ..RollbackSettings::default() });
+    let config = config.expect("the settings are in range");
+    let mut driver = Driver::new(MemoryNetwork::new(SEED, Weather::clear(weather.delay)));
+    for n in 0..players {
+        let identity = Identity { rules: 1, table: 2, config: 3 };
+        let build = move |seed| Camp::world(seed, plant_from);
+        let session = Rollback::new(config.clone(), identity, &format!("player {n}"), place(n as u64 * 30), build);
+        driver.enter(session.expect("the name is short"));
+    }
+    let waits = |driver: &mut Room| driver.seats.iter().any(|seat| seat.session.phase() != Phase::Playing);
+    assert!(driver.run_while(Duration::from_secs(10), waits), "the players do not get together");
+    driver.network.set_weather(weather);
+    driver
+}
+
+/// Lets a player walk elsewhere.
+fn walk(driver: &mut Room, seat: usize, n: u64) {
+    // Refused by a session that has ended.
+    let _ = driver.seats[seat].session.command(place(mix64(n)));
+}
+
+fn run_for(driver: &mut Room, ms: u64) {
+    let until = driver.now() + Duration::from_millis(ms);
+    driver.run_until(until);
+}
+
+/// Ten seconds of two players: the second walks elsewhere every tick, so the first must play every tick again, and the second none.
+fn played(plant_from: Option<Tick>) -> Room {
+    let mut driver = room(2, Weather::clear(Duration::from_millis(50)), plant_from);
+    for n in 0..200 {
+        walk(&mut driver, 1, n);
+        run_for(&mut driver, 50);
+    }
+    leave(&mut driver);
+    driver
+}
+
+/// Everyone leaves.
+fn leave(driver: &mut Room) {
+    let now = driver.now();
+    driver.seats.iter_mut().for_each(|seat| seat.session.leave(now));
+    run_for(driver, 200);
+}
+
+/// The recording of what a session told, as a shell writes it.
+fn record(events: &[Event<World<Camp>>]) -> Recording<World<Camp>> {
+    let mut writer = None;
+    for event in events {
+        if let Event::Started { tick, seed, player, snapshot } = event {
+            let header = header(*tick, *seed, *player);
+            writer = Some(Writer::create(Vec::new(), &header, snapshot).unwrap());
+            continue;
+        }
+        let Some(open) = &mut writer else { continue };
+        match event {
+            Event::Turn { tick, turn } => open.turn(*tick, turn).unwrap(),
+            Event::Checksum { tick, checksum } => open.checksum::<World<Camp>>(*tick, *checksum).unwrap(),
+            Event::PlayerJoined { player, name } => open.name::<World<Camp>>(*player, name),
+            Event::Desync { player, tick, agreed, ours, theirs } => {
+                let desync = Desync { player: *player, tick: *tick, agreed: *agreed, ours: *ours, theirs: *theirs };
+                open.desync::<World<Camp>>(desync).unwrap();
+            }
+            Event::Ended { tick, reason } => {
+                let (bytes, _) = writer.take().unwrap().end::<World<Camp>>(*tick, &reason.to_string()).unwrap();
+                return Recording::read(&bytes).ok().unwrap();
+            }
+            _ => {}
+        }
+    }
+    panic!("the session has not begun, or not ended");
+}
+
+fn header(start: Tick, seed: u64, player: PlayerId) -> Header {
+    Header {
+        game: "camp".into(),
+        engine: "0".into(),
+        seed,
+        rules: 1,
+        table: 2,
+        config: 3,
+        ticks_per_s: 20,
+        input_delay_ticks: 0,
+        checksum_interval_ticks: 10,
+        player,
+        name: String::new(),
+        room: "amber".into(),
+        start,
+    }
+}
+
+#[test]
+fn a_counter_outside_of_the_world_is_found_by_both_players_and_is_on_record() {
+    let driver = played(Some(FAULT));
+    let ended = |seat: usize| match driver.seats[seat].session.phase() {
+        Phase::Ended(reason) => reason,
+        phase => panic!("seat {seat} is {phase:?}"),
+    };
+    assert_eq!((ended(0), ended(1)), (EndReason::Left, EndReason::Desync), "the first player's world counts");
+    let gone = |event: &Event<_>| matches!(event, Event::PlayerLeft { reason: LeaveReason::Desync, .. });
+    assert!(driver.seats[0].events.iter().any(gone));
+    for (seat, other) in [(0, 1), (1, 0)] {
+        let recording = record(&driver.seats[seat].events);
+        let desyncs = recording.entries.iter().filter_map(|entry| match entry {
+            Entry::Desync(desync) => Some(*desync),
+            _ => None,
+        });
+        let [desync] = desyncs.collect::<Vec<_>>()[..] else { panic!("seat {seat}: one difference, told once") };
+        // Of each tenth tick there is a checksum.
+        assert_eq!((desync.player, desync.tick, desync.agreed), (PlayerId(other), Tick(110), Some(Tick(100))));
+        // What led to it is all there: rules without the fault agree up to the tick before it.
+        let mismatch = replay(recording, Camp::world(SEED, None)).unwrap().mismatch.unwrap();
+        assert_eq!((mismatch.tick, mismatch.agreed), (Tick(110), Some(Tick(100))));
+        assert_eq!(mismatch.recorded, desync.ours);
+    }
+}
+
+#[test]
+fn a_game_of_late_commands_and_lost_players_replays_to_the_same_checksums() {
+    let weather =
+        Weather { jitter: Duration::from_millis(50), loss_permille: 100, ..Weather::clear(Duration::from_millis(50)) };
+    let mut driver = room(3, weather, None);
+    let mut recordings = Vec::new();
+    for n in 0..400 {
+        if n == 250 {
+            let now = driver.now();
+            driver.seats[1].session.leave(now);
+            run_for(&mut driver, 500);
+            recordings.push(record(&driver.seats.remove(1).events));
+        }
+        let seats = driver.seats.len();
+        walk(&mut driver, n as usize % seats, n);
+        run_for(&mut driver, 50);
+    }
+    for seat in &driver.seats {
+        let rollback = seat.session.stats().rollback.expect("it predicts");
+        assert!(rollback.rollbacks > 50 && rollback.regroupings == 1, "{rollback:?}");
+    }
+    leave(&mut driver);
+    recordings.extend(driver.seats.iter().map(|seat| record(&seat.events)));
+    for (recording, ticks_min) in recordings.into_iter().zip([200, 380, 380]) {
+        let commands = recording.entries.iter().filter(|entry| is_command(entry)).count();
+        let replay = replay(recording, Camp::world(SEED, None)).unwrap();
+        assert_eq!(replay.mismatch, None);
+        assert!(replay.ticks > ticks_min && replay.checksums >= replay.ticks / 10 - 1, "{replay:?}");
+        assert!(commands > ticks_min as usize / 2, "{commands} turns with commands in {} ticks", replay.ticks);
+    }
+}
+
+fn is_command(entry: &Entry<World<Camp>>) -> bool {
+    matches!(entry, Entry::Turn(turn) if turn.inputs.iter().any(|input| matches!(input, Input::Command(..))))
+}
