@@ -259,6 +259,22 @@ fn ticks(driver: &Driver<Rollback<Mixer>>) -> Vec<Tick> {
 }
 
 #[test]
+fn who_is_woken_rarely_still_has_its_checksums_compared() {
+    // More of them than a packet holds had come together: none was sent.
+    let settings = RollbackSettings { checksum_interval_ticks: 1, ..settings(6) };
+    let mut driver = room(6, 2, Weather::clear(ms(20)), &settings);
+    let before = driver.seats[0].session.stats().checksums_compared;
+    for _ in 0..12 {
+        let asleep = driver.seats.pop().expect("two are there");
+        driver.run_until(driver.now() + ms(450));
+        driver.seats.push(asleep);
+        driver.run_until(driver.now());
+    }
+    driver.run_until(driver.now() + ms(40));
+    assert!(driver.seats[0].session.stats().checksums_compared - before > 60);
+}
+
+#[test]
 fn a_newcomer_of_another_version_is_told_so_once() {
     let mut driver = room(1, 2, Weather::clear(ms(20)), &settings(1));
     let (stranger, now) = (PeerId(9 << 64), driver.now());

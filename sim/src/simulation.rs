@@ -39,10 +39,12 @@ pub trait Simulation: Sized {
     /// Simulates one tick. Inputs that make no sense (a command of a player without hero) are passed over.
     fn step(&mut self, turn: &Turn<Self>);
 
-    /// What the last step asked for, in a fixed order. Only the sequencer puts it into a turn; the others drop it.
+    /// What the last step asked for, in a fixed order. In a party only the sequencer puts it into a turn, and the others drop it; in a
+    /// rollback session each peer puts it into the next one.
     fn requests(&self) -> &[Self::Request];
 
-    /// Turns a player's wish to join into the input that makes it so. Read-only, called by the sequencer only.
+    /// Turns a player's wish to join into the input that makes it so. Read-only. In a party only the sequencer calls it; in
+    /// a rollback session each peer does, before the first tick.
     fn admit(&self, player: PlayerId, hero: Self::Hero) -> Self::Join;
 
     /// Copies the state.

@@ -211,8 +211,10 @@ impl<S: Simulation> Play<S> {
 
     /// Sends each of the others what it does not have.
     fn send(&mut self, now: Duration, out: &mut Out<S>) {
+        // Who catches up may have more at once than a packet holds: the newest tell the most.
+        self.travelling.drain(..self.travelling.len().saturating_sub(CHECKSUMS_PER_PACKET_MAX));
         let checksums: Vec<_> = self.travelling.iter().map(|(tick, checksum, _)| (*tick, *checksum)).collect();
-        let checksums = Checksums::try_from(checksums).unwrap_or_default();
+        let checksums = Checksums::try_from(checksums).expect("no more are left");
         for (n, remote) in self.remotes.iter_mut().enumerate() {
             let handle = handle(n, self.player, remote.player);
             let packet = remote.packet(now);

@@ -1,4 +1,4 @@
-//! What a party tells: packets to send, events to read, its phase.
+//! What a session tells: packets to send, events to read, its phase.
 
 use core::fmt;
 
@@ -62,7 +62,7 @@ pub enum Event<S: Simulation> {
     },
     /// A peer's world has become another than this one's. Told once for each peer.
     Desync {
-        /// Whose: to a replica always the sequencer.
+        /// Whose: to a party's replica always the sequencer.
         player: PlayerId,
         /// The tick of the first checksums that differed.
         tick: Tick,
@@ -125,7 +125,7 @@ pub enum EndReason {
     },
     /// The sequencer did not let this peer in.
     Refused(Refusal),
-    /// The sequencer put this peer out.
+    /// The sequencer put this peer out, or the other players of a rollback session did.
     Removed(LeaveReason),
     /// Nobody in the room runs a session.
     NoSession,
@@ -139,7 +139,7 @@ pub enum EndReason {
     Snapshot(lockstone_sim::codec::CodecError),
     /// Loading the world made no progress for too long.
     LoadTimeout,
-    /// This peer's world had become another than the sequencer's.
+    /// This peer's world had become another than the sequencer's, or than that of a rollback session's first player.
     Desync,
     /// The link itself ended.
     Link(LinkError),
@@ -166,7 +166,7 @@ impl fmt::Display for EndReason {
     }
 }
 
-/// How far a party has come.
+/// How far a session has come.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Phase {
     /// Looking for the session.
@@ -204,7 +204,7 @@ pub enum CommandError {
     /// The command's encoding is too long.
     #[error("a command of {0} bytes is too long")]
     TooLong(usize),
-    /// Too many commands wait for the sequencer.
-    #[error("too many commands wait for the sequencer")]
+    /// Too many commands wait: for the sequencer, or for a tick of their own.
+    #[error("too many commands wait")]
     Full,
 }

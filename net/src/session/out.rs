@@ -1,4 +1,4 @@
-//! What leaves a party: packets, events and counts. Both roles write here; nothing is read back.
+//! What leaves a session: packets, events and counts. All its roles write here; nothing is read back.
 
 use std::collections::{BTreeMap, VecDeque};
 
