@@ -2,15 +2,20 @@
 //!
 //! The bytes are those of bincode with fixed-size integers (a test compares them): little-endian, lengths as u64, variants as u32. It is
 //! written out here because every changed entity passes through it in every tick, and bincode's writer costs five times as much.
+//!
+//! The serializer is passed on by value, so that the place to write to stays in registers from field to field.
 
 use alloc::vec::Vec;
 use core::fmt;
 use serde::ser::{self, Serialize};
 
-/// A reused buffer, and the serializer that fills it.
+/// What is reserved first.
+const BYTES_MIN: usize = 256;
+
+/// A reused buffer, and what was written into it.
 #[derive(Default)]
 pub struct Fixed {
-    /// Longer than what is written, so that most writes need no growth.
+    /// Longer than what is written, so that most values need no growth.
     bytes: Vec<u8>,
     len: usize,
 }
@@ -28,7 +33,16 @@ impl Fixed {
     /// If the value holds a float, which has no place in a simulation's state, or a sequence of unknown length.
     #[inline]
     pub fn push<T: Serialize + ?Sized>(&mut self, value: &T) {
-        value.serialize(self).expect("the state holds integers, and sequences of known length");
+        loop {
+            match value.serialize(Room(&mut self.bytes[self.len..])).map(|Room(left)| left.len()) {
+                Ok(left) => {
+                    self.len = self.bytes.len() - left;
+                    return;
+                }
+                Err(Fault::Full) => self.grow(),
+                Err(Fault::Unfit) => panic!("the state holds integers, and sequences of known length"),
+            }
+        }
     }
 
     /// What was written since the last [`clear`](Fixed::clear).
@@ -37,59 +51,71 @@ impl Fixed {
         &self.bytes[..self.len]
     }
 
-    #[inline]
-    fn put(&mut self, bytes: &[u8]) {
-        let end = self.len + bytes.len();
-        if end > self.bytes.len() {
-            self.grow(end);
-        }
-        self.bytes[self.len..end].copy_from_slice(bytes);
-        self.len = end;
-    }
-
     #[cold]
-    fn grow(&mut self, end: usize) {
-        self.bytes.resize(end.next_power_of_two().max(256), 0);
-    }
-
-    #[inline]
-    fn put_len(&mut self, len: Option<usize>) -> Result<&mut Self, EncodeError> {
-        self.put(&(len.ok_or(EncodeError)? as u64).to_le_bytes());
-        Ok(self)
+    fn grow(&mut self) {
+        self.bytes.resize((self.bytes.len() * 2).max(BYTES_MIN), 0);
     }
 }
 
-/// A value that no checksum can be taken of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the value holds a float, or a sequence of unknown length")]
-pub struct EncodeError;
+/// Where to write next: the serializer.
+#[derive(Default)]
+struct Room<'a>(&'a mut [u8]);
 
-impl ser::Error for EncodeError {
+impl<'a> Room<'a> {
+    #[inline]
+    fn put(self, bytes: &[u8]) -> Result<Self, Fault> {
+        let (here, left) = self.0.split_at_mut_checked(bytes.len()).ok_or(Fault::Full)?;
+        here.copy_from_slice(bytes);
+        Ok(Room(left))
+    }
+
+    #[inline]
+    fn put_len(self, len: Option<usize>) -> Result<Self, Fault> {
+        self.put(&(len.ok_or(Fault::Unfit)? as u64).to_le_bytes())
+    }
+
+    /// One of several parts.
+    #[inline]
+    fn part<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Fault> {
+        *self = value.serialize(core::mem::take(self))?;
+        Ok(())
+    }
+}
+
+/// Why a value was not written.
+#[derive(Debug, thiserror::Error)]
+enum Fault {
+    #[error("the value holds a float, or a sequence of unknown length")]
+    Unfit,
+    #[error("there is no more room")]
+    Full,
+}
+
+impl ser::Error for Fault {
     fn custom<T: fmt::Display>(_message: T) -> Self {
-        EncodeError
+        Fault::Unfit
     }
 }
 
 macro_rules! numbers {
     ($($method:ident: $number:ty),*) => {
         $(#[inline]
-        fn $method(self, number: $number) -> Result<(), EncodeError> {
-            self.put(&number.to_le_bytes());
-            Ok(())
+        fn $method(self, number: $number) -> Result<Self, Fault> {
+            self.put(&number.to_le_bytes())
         })*
     };
 }
 
-impl<'a> ser::Serializer for &'a mut Fixed {
-    type Ok = ();
-    type Error = EncodeError;
-    type SerializeSeq = &'a mut Fixed;
-    type SerializeTuple = &'a mut Fixed;
-    type SerializeTupleStruct = &'a mut Fixed;
-    type SerializeTupleVariant = &'a mut Fixed;
-    type SerializeMap = &'a mut Fixed;
-    type SerializeStruct = &'a mut Fixed;
-    type SerializeStructVariant = &'a mut Fixed;
+impl ser::Serializer for Room<'_> {
+    type Ok = Self;
+    type Error = Fault;
+    type SerializeSeq = Self;
+    type SerializeTuple = Self;
+    type SerializeTupleStruct = Self;
+    type SerializeTupleVariant = Self;
+    type SerializeMap = Self;
+    type SerializeStruct = Self;
+    type SerializeStructVariant = Self;
 
     numbers!(
         serialize_i8: i8, serialize_i16: i16, serialize_i32: i32, serialize_i64: i64, serialize_i128: i128,
@@ -97,71 +123,59 @@ impl<'a> ser::Serializer for &'a mut Fixed {
     );
 
     #[allow(clippy::disallowed_types, reason = "named only to be refused")]
-    fn serialize_f32(self, _value: f32) -> Result<(), EncodeError> {
-        Err(EncodeError)
+    fn serialize_f32(self, _value: f32) -> Result<Self, Fault> {
+        Err(Fault::Unfit)
     }
 
     #[allow(clippy::disallowed_types, reason = "named only to be refused")]
-    fn serialize_f64(self, _value: f64) -> Result<(), EncodeError> {
-        Err(EncodeError)
+    fn serialize_f64(self, _value: f64) -> Result<Self, Fault> {
+        Err(Fault::Unfit)
     }
 
     #[inline]
-    fn serialize_bool(self, value: bool) -> Result<(), EncodeError> {
+    fn serialize_bool(self, value: bool) -> Result<Self, Fault> {
         self.serialize_u8(u8::from(value))
     }
 
-    fn serialize_char(self, value: char) -> Result<(), EncodeError> {
-        self.put(value.encode_utf8(&mut [0; 4]).as_bytes());
-        Ok(())
+    fn serialize_char(self, value: char) -> Result<Self, Fault> {
+        self.put(value.encode_utf8(&mut [0; 4]).as_bytes())
     }
 
-    fn serialize_str(self, value: &str) -> Result<(), EncodeError> {
+    fn serialize_str(self, value: &str) -> Result<Self, Fault> {
         self.serialize_bytes(value.as_bytes())
     }
 
-    fn serialize_bytes(self, value: &[u8]) -> Result<(), EncodeError> {
-        self.put_len(Some(value.len()))?.put(value);
-        Ok(())
+    fn serialize_bytes(self, value: &[u8]) -> Result<Self, Fault> {
+        self.put_len(Some(value.len()))?.put(value)
     }
 
     #[inline]
-    fn serialize_none(self) -> Result<(), EncodeError> {
+    fn serialize_none(self) -> Result<Self, Fault> {
         self.serialize_u8(0)
     }
 
     #[inline]
-    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), EncodeError> {
-        self.put(&[1]);
-        value.serialize(self)
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<Self, Fault> {
+        value.serialize(self.put(&[1])?)
     }
 
     #[inline]
-    fn serialize_unit(self) -> Result<(), EncodeError> {
-        Ok(())
+    fn serialize_unit(self) -> Result<Self, Fault> {
+        Ok(self)
     }
 
     #[inline]
-    fn serialize_unit_struct(self, _name: &'static str) -> Result<(), EncodeError> {
-        Ok(())
+    fn serialize_unit_struct(self, _name: &'static str) -> Result<Self, Fault> {
+        Ok(self)
     }
 
     #[inline]
-    fn serialize_unit_variant(
-        self,
-        _name: &'static str,
-        index: u32,
-        _variant: &'static str,
-    ) -> Result<(), EncodeError> {
+    fn serialize_unit_variant(self, _name: &'static str, index: u32, _variant: &'static str) -> Result<Self, Fault> {
         self.serialize_u32(index)
     }
 
     #[inline]
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(
-        self,
-        _name: &'static str,
-        value: &T,
-    ) -> Result<(), EncodeError> {
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _name: &'static str, value: &T) -> Result<Self, Fault> {
         value.serialize(self)
     }
 
@@ -172,23 +186,22 @@ impl<'a> ser::Serializer for &'a mut Fixed {
         index: u32,
         _variant: &'static str,
         value: &T,
-    ) -> Result<(), EncodeError> {
-        self.put(&index.to_le_bytes());
-        value.serialize(self)
+    ) -> Result<Self, Fault> {
+        value.serialize(self.put(&index.to_le_bytes())?)
     }
 
     #[inline]
-    fn serialize_seq(self, len: Option<usize>) -> Result<Self, EncodeError> {
+    fn serialize_seq(self, len: Option<usize>) -> Result<Self, Fault> {
         self.put_len(len)
     }
 
     #[inline]
-    fn serialize_tuple(self, _len: usize) -> Result<Self, EncodeError> {
+    fn serialize_tuple(self, _len: usize) -> Result<Self, Fault> {
         Ok(self)
     }
 
     #[inline]
-    fn serialize_tuple_struct(self, _name: &'static str, _len: usize) -> Result<Self, EncodeError> {
+    fn serialize_tuple_struct(self, _name: &'static str, _len: usize) -> Result<Self, Fault> {
         Ok(self)
     }
 
@@ -199,18 +212,17 @@ impl<'a> ser::Serializer for &'a mut Fixed {
         index: u32,
         _variant: &'static str,
         _len: usize,
-    ) -> Result<Self, EncodeError> {
-        self.put(&index.to_le_bytes());
-        Ok(self)
+    ) -> Result<Self, Fault> {
+        self.put(&index.to_le_bytes())
     }
 
     #[inline]
-    fn serialize_map(self, len: Option<usize>) -> Result<Self, EncodeError> {
+    fn serialize_map(self, len: Option<usize>) -> Result<Self, Fault> {
         self.put_len(len)
     }
 
     #[inline]
-    fn serialize_struct(self, _name: &'static str, _len: usize) -> Result<Self, EncodeError> {
+    fn serialize_struct(self, _name: &'static str, _len: usize) -> Result<Self, Fault> {
         Ok(self)
     }
 
@@ -221,9 +233,8 @@ impl<'a> ser::Serializer for &'a mut Fixed {
         index: u32,
         _variant: &'static str,
         _len: usize,
-    ) -> Result<Self, EncodeError> {
-        self.put(&index.to_le_bytes());
-        Ok(self)
+    ) -> Result<Self, Fault> {
+        self.put(&index.to_le_bytes())
     }
 
     fn is_human_readable(&self) -> bool {
@@ -233,18 +244,18 @@ impl<'a> ser::Serializer for &'a mut Fixed {
 
 macro_rules! parts {
     ($($of:ident: $method:ident($($name:ident)?)),*) => {
-        $(impl ser::$of for &mut Fixed {
-            type Ok = ();
-            type Error = EncodeError;
+        $(impl ser::$of for Room<'_> {
+            type Ok = Self;
+            type Error = Fault;
 
             #[inline]
-            fn $method<T: Serialize + ?Sized>(&mut self, $($name: &'static str,)? value: &T) -> Result<(), EncodeError> {
-                value.serialize(&mut **self)
+            fn $method<T: Serialize + ?Sized>(&mut self, $($name: &'static str,)? value: &T) -> Result<(), Fault> {
+                self.part(value)
             }
 
             #[inline]
-            fn end(self) -> Result<(), EncodeError> {
-                Ok(())
+            fn end(self) -> Result<Self, Fault> {
+                Ok(self)
             }
         })*
     };
@@ -259,19 +270,19 @@ parts!(
     SerializeStructVariant: serialize_field(_name)
 );
 
-impl ser::SerializeMap for &mut Fixed {
-    type Ok = ();
-    type Error = EncodeError;
+impl ser::SerializeMap for Room<'_> {
+    type Ok = Self;
+    type Error = Fault;
 
-    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), EncodeError> {
-        key.serialize(&mut **self)
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Fault> {
+        self.part(key)
     }
 
-    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), EncodeError> {
-        value.serialize(&mut **self)
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Fault> {
+        self.part(value)
     }
 
-    fn end(self) -> Result<(), EncodeError> {
-        Ok(())
+    fn end(self) -> Result<Self, Fault> {
+        Ok(self)
     }
 }

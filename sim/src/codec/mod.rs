@@ -7,7 +7,7 @@
 
 mod fixed;
 
-pub use fixed::{EncodeError, Fixed};
+pub use fixed::Fixed;
 
 use alloc::vec::Vec;
 use bincode::config;
