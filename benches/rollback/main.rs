@@ -2,7 +2,7 @@
 //!
 //! Both are ggrs's `SyncTestSession`: each advance goes back 8 ticks, plays them again and then a new one, and keeps the state and its
 //! checksum before each tick but the one it went back to. Four of the heroes are the session's players, who give no command.
-//! `cargo bench -p lockstone --bench rollback` prints what an advance costs, and the ratio, from one run.
+//! `cargo bench -p lockstone --bench rollback` prints what an advance costs, what of it the new tick, and the ratios, from one run.
 
 #[path = "../world/contender.rs"]
 #[allow(dead_code, reason = "the world's bench measures more")]
@@ -17,9 +17,11 @@ mod play;
 
 use std::time::Duration;
 
-use contender::{least_disturbed, time};
+use contender::{Contender, least_disturbed, time, typical};
 use lockstone_net::rollback::SyncTest;
+use ordinary::Ordinary;
 use ordinary_session::OrdinarySession;
+use ours::Ours;
 use play::{CROWDED, Play, SPREAD};
 
 /// Ticks that are played again.
@@ -31,12 +33,25 @@ const ROUNDS: usize = 60;
 const OURS_A_ROUND: usize = 10;
 
 fn main() {
-    println!("a rollback of {DISTANCE_TICKS} ticks and a new tick, a checksum before each, through ggrs\n");
-    println!("{:34} {:>12} {:>12} {:>8}", "", "Lockstone", "ordinary", "ratio");
+    println!("a rollback of {DISTANCE_TICKS} ticks through ggrs, a checksum before each tick");
     for play in [SPREAD, CROWDED] {
-        let [ours, theirs] = measure(&play).map(|time| time.as_secs_f64() * 1000.0);
-        println!("{:34} {ours:>9.2} ms {theirs:>9.2} ms {:>7.1}x", play.name, theirs / ours);
+        println!("\n{:34} {:>12} {:>12} {:>8}", play.name, "Lockstone", "ordinary", "ratio");
+        let (advance, tick) = (measure(&play), [new_tick::<Ours>(&play), new_tick::<Ordinary>(&play)]);
+        let row = |name, [ours, theirs]: [Duration; 2]| {
+            let [ours, theirs] = [ours, theirs].map(|time| time.as_secs_f64() * 1000.0);
+            println!("{name:34} {ours:>9.3} ms {theirs:>9.3} ms {:>7.1}x", theirs / ours);
+        };
+        row("rollback and new tick", advance);
+        row("of it the new tick", tick);
+        row("rollback alone", [0, 1].map(|way| advance[way].saturating_sub(tick[way])));
     }
+}
+
+/// What a tick alone costs.
+fn new_tick<C: Contender>(play: &Play) -> Duration {
+    let mut world = C::new(play);
+    (0..WARM_UP).for_each(|_| world.step());
+    typical(ROUNDS * OURS_A_ROUND, || time(|| world.step()))
 }
 
 /// What an advance costs our way and the ordinary way: the least disturbed tenth of each. They take turns, so that both have the same
