@@ -10,10 +10,12 @@
 mod area;
 mod checksum;
 mod light;
+mod probe;
 mod snapshot;
 mod step;
 
 pub use area::{Area, CellState, Part, Role};
+pub use probe::{StateBit, StatePart};
 pub use snapshot::Snapshot;
 pub use step::Thinking;
 
