@@ -225,6 +225,10 @@ impl<R: Rules> Simulation for World<R> {
         self.root()
     }
 
+    fn tree(&mut self) -> Vec<(CellId, Checksum)> {
+        self.cell_checksums()
+    }
+
     fn encode(&self, snapshot: &Snapshot<R>) -> Vec<u8> {
         snapshot.encode()
     }
