@@ -3,7 +3,7 @@
 mod tally;
 
 use lockstone::net::Identity;
-use lockstone::recording::{Desync, Ending, Header, Recording, RecordingError, Writer, replay};
+use lockstone::recording::{Build, Desync, Ending, Header, Recording, RecordingError, Writer, replay};
 use lockstone::sim::{Checksum, Input, PlayerId, Simulation, Tick, Turn};
 use proptest::prelude::*;
 use tally::Tally;
@@ -26,6 +26,7 @@ fn header(start: Tick) -> Header {
         name: "Ada".into(),
         room: "amber".into(),
         start,
+        build: Build::default(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Recordings: whatever a file says, it is read or refused, and what was read can be played. As bytes hardly ever have the checks of a
 //! recording's frames, they are tried once as they are and once as payloads of frames whose checks are right.
 
-use lockstone::recording::format::{Header, MAGIC, VERSION};
+use lockstone::recording::format::{Build, Header, MAGIC, VERSION};
 use lockstone::recording::{Playback, Recording, Writer};
 use lockstone_sim::{Checksum, PlayerId, Simulation, Tick};
 use miniz_oxide::deflate::compress_to_vec_zlib;
@@ -107,5 +107,6 @@ fn header(start: Tick) -> Header {
         name: "Ada".to_owned(),
         room: "here".to_owned(),
         start,
+        build: Build::default(),
     }
 }

@@ -69,6 +69,9 @@ pub(super) struct Play {
     /// Record the session into a file. Without it a recording is saved only if worlds differ
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
+    /// Record the checksums of the world's parts too: what differs is found faster, and the file is several times as large
+    #[arg(long, requires = "record")]
+    pub trees: bool,
     /// Save a picture of the end as PNG
     #[arg(long, value_name = "FILE")]
     pub shot: Option<PathBuf>,

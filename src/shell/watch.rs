@@ -109,7 +109,11 @@ impl Watch {
             Event::Desync { player, tick, .. } => {
                 format!("OUT OF STEP with {} since tick {tick} or before.", named(player))
             }
-            Event::Started { .. } | Event::Turn { .. } | Event::Checksum { .. } | Event::Ended { .. } => return,
+            Event::Started { .. }
+            | Event::Turn { .. }
+            | Event::Checksum { .. }
+            | Event::Keyframe { .. }
+            | Event::Ended { .. } => return,
         };
         self.tell(news);
     }

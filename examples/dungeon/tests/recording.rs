@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use dungeon::DungeonGame;
 use lockstone::game::{Bot, Game};
-use lockstone::recording::{Header, Recording, Writer, replay};
+use lockstone::recording::{Build, Header, Recording, Writer, replay};
 use lockstone::sim::{Input, PlayerId, Simulation, Tick, Turn};
 
 const TICKS: u32 = 20 * 600;
@@ -31,6 +31,7 @@ fn header() -> Header {
         name: "Bot-1".into(),
         room: "test".into(),
         start: Tick(0),
+        build: Build::default(),
     }
 }
 

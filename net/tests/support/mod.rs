@@ -237,7 +237,7 @@ impl Played {
                 Event::Turn { tick, turn } => {
                     assert!(played.turns.insert(*tick, turn.clone()).is_none(), "turn {tick} was played twice");
                 }
-                Event::Checksum { tick, checksum } => {
+                Event::Checksum { tick, checksum, .. } => {
                     played.checksums.insert(*tick, *checksum);
                 }
                 _ => {}
