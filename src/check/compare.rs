@@ -18,7 +18,7 @@ use super::replayer::Replayer;
 use super::report::{Finding, PeerReport, Report, Spread, Unmet};
 use super::timeline::Timeline;
 use super::verdict::{self, Case};
-use crate::recording::Recording;
+use crate::recording::{Build, Recording};
 
 /// So far behind the first difference others are looked for.
 const AFTER_TICKS: u32 = 64;
@@ -118,12 +118,12 @@ impl<'a, S: Inspect> Checker<'a, S> {
     /// A simulation in the state that a recording holds at a tick.
     pub(super) fn load(&self, peer: &Timeline<S>, tick: Tick) -> Result<S, CheckError> {
         let mut simulation = (self.build)(peer.header.seed);
-        let bytes = &peer.states[&tick];
-        let snapshot = simulation.decode(bytes).map_err(|cause| CheckError::State { who: peer.who(), tick, cause })?;
+        let unusable = |cause| CheckError::State { who: peer.who(), tick, cause };
+        let bytes = peer.states[&tick].unpack().map_err(unusable)?;
+        let snapshot = simulation.decode(&bytes).map_err(unusable)?;
         simulation.restore(&snapshot);
         if simulation.tick() != tick {
-            let cause = CodecError::Malformed("it is of another tick");
-            return Err(CheckError::State { who: peer.who(), tick, cause });
+            return Err(unusable(CodecError::Malformed("it is of another tick")));
         }
         Ok(simulation)
     }
@@ -141,10 +141,11 @@ impl<'a, S: Inspect> Checker<'a, S> {
 }
 
 fn describe<S: Simulation>(peer: &Timeline<S>) -> PeerReport {
+    let Build { profile, os, arch, executable, .. } = &peer.header.build;
     PeerReport {
         who: peer.who(),
         player: peer.header.player,
-        build: format!("engine {}", peer.header.engine),
+        build: format!("engine {}, {profile} {executable:016x} on {os} {arch}", peer.header.engine),
         start: peer.start(),
         end: peer.end,
         checksums: 0,

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use lockstone_sim::codec::differences;
 use lockstone_sim::world::StateBit;
-use lockstone_sim::{Tick, Turn};
+use lockstone_sim::{CellId, Checksum, Tick, Turn};
 
 use super::compare::{CheckError, Checker};
 use super::inspect::Inspect;
@@ -18,11 +18,14 @@ use super::locate::locate;
 use super::replayer::Replayer;
 use super::report::{Cause, Finding, Verdict};
 use super::timeline::Timeline;
+use crate::recording::{Build, Tree};
 
 /// So many ticks after the first difference a suspicion must meet the odd peer's checksums.
 const WITNESS_TICKS: u32 = 20;
 /// A step that comes out in several ways shows it within so many tries, or is taken to be sound.
 const TRIES: u32 = 3;
+/// So many steps are played to find a bit that was turned over before one.
+const TRIED_BITS_MAX: usize = 60_000;
 
 /// A difference that is to be explained.
 pub(super) struct Case<'c, 'a, S: Inspect> {
@@ -205,7 +208,7 @@ impl<S: Inspect> Case<'_, '_, S> {
         for &tick in peer.states.keys().filter(|tick| (start..=self.tick).contains(*tick)) {
             let ours = replayer.at(tick);
             let snapshot = ours.snapshot();
-            let equal_bytes = ours.encode(&snapshot) == peer.states[&tick];
+            let equal_bytes = peer.states[&tick].unpack().is_ok_and(|theirs| theirs == ours.encode(&snapshot));
             let mut theirs = self.checker.load(peer, tick)?;
             if equal_bytes || ours.checksum() != theirs.checksum() {
                 continue;
@@ -259,25 +262,68 @@ impl<S: Inspect> Case<'_, '_, S> {
     fn turned_bit(&self, replayer: &mut Replayer<'_, S>) -> Option<Solution<S>> {
         let peer = self.suspect();
         let root = *peer.roots.get(&self.tick)?;
-        let bit = replayer.at(self.tick).find_bit(root, None)?;
+        let cells = self.odd_cells(replayer);
+        let after_step = replayer.at(self.tick).find_bit(root, cells.as_deref()).map(|bit| (self.tick, bit));
+        let (tick, bit) = after_step.or_else(|| self.bit_before_step(replayer, root, cells.as_deref()?))?;
+        let StateBit { of, byte, bit: n } = bit;
         let mut reasons = vec![format!(
-            "one bit turned over leads to its checksum at tick {}: bit {} of byte {} of {}",
-            self.tick, bit.bit, bit.byte, bit.of
+            "bit {n} of byte {byte} of {of}, turned over before the turn of tick {tick}, leads to its checksum"
         )];
         let odd = |case: &Self, replayer: &mut Replayer<'_, S>| {
-            let mut simulation = case.fork(replayer, case.tick);
+            let mut simulation = case.fork(replayer, tick);
             let turned = simulation.with_bit_turned(&bit)?;
             simulation.restore(&turned);
             Some(OddState { simulation, turns: case.turns.clone() })
         };
-        if let Some(state) = odd(self, replayer) {
-            reasons.extend(field_of(replayer.at(self.tick), &state.simulation, &bit));
+        if let Some(mut state) = odd(self, replayer) {
+            reasons.extend(field_of(replayer.at(tick), &state.simulation, &bit));
+            self.play(&mut state.simulation, self.tick);
             reasons.extend(self.meets(state, |_| ()).map(|met| self.met(met)));
         }
         reasons
             .push("no step writes a single bit: a fault of the memory, or a write from outside of the step".to_owned());
         let verdict = Verdict { cause: Cause::StateCorruption, blamed: self.odd.clone(), reasons };
         Some((verdict, odd(self, replayer)))
+    }
+
+    /// The cells in which the odd peer differs, as far as its recording tells: by its tree, or by a state that it recorded soon after.
+    fn odd_cells(&self, replayer: &mut Replayer<'_, S>) -> Option<Vec<CellId>> {
+        let peer = self.suspect();
+        if let Some(theirs) = peer.tree(self.tick) {
+            return Some(Tree::of(&replayer.at(self.tick).tree()).differences(&theirs));
+        }
+        None
+    }
+
+    /// One bit, turned over after the last equal checksum was taken, and before the step: what comes of it may be more than a bit. Looked for
+    /// in the cells that differ afterwards and those next to them, for the step of each bit has to be played.
+    fn bit_before_step(
+        &self,
+        replayer: &mut Replayer<'_, S>,
+        root: Checksum,
+        cells: &[CellId],
+    ) -> Option<(Tick, StateBit)> {
+        let tick = Tick(self.tick.0.checked_sub(1)?).max(replayer.start());
+        let near = |cell: &CellId| cells.iter().any(|odd| odd.x.abs_diff(cell.x) <= 1 && odd.y.abs_diff(cell.y) <= 1);
+        let mut trial = self.fork(replayer, tick);
+        let cells: Vec<_> = trial.tree().into_iter().map(|(cell, _)| cell).filter(near).collect();
+        let things: Vec<_> = cells.iter().flat_map(|cell| trial.things(Some(*cell))).collect();
+        let before = trial.snapshot();
+        let turn = replayer.turn(tick);
+        let bits = things.iter().flat_map(|thing| {
+            let (of, bytes) = (thing.part, thing.fields.last().map_or(0, |last| last.bytes.end));
+            (0..bytes).flat_map(move |byte| (0..8).map(move |bit| StateBit { of, byte, bit }))
+        });
+        bits.take(TRIED_BITS_MAX)
+            .find(|bit| {
+                trial.restore(&before);
+                trial.with_bit_turned(bit).is_some_and(|turned| {
+                    trial.restore(&turned);
+                    trial.step(&turn);
+                    trial.checksum() == root
+                })
+            })
+            .map(|bit| (tick, bit))
     }
 
     /// The state as it is read from bytes, in the place of the living one: where a peer joined, or at the last tick at which all was well.
@@ -358,8 +404,35 @@ impl<S: Inspect> Case<'_, '_, S> {
 
     /// No suspicion that can be played explains it: what else is unlike.
     fn left_over(&self) -> Solution<S> {
-        let reasons = vec!["nothing that can be tried here leads to its checksums".to_owned()];
-        (Verdict { cause: Cause::Unknown, blamed: Vec::new(), reasons }, None)
+        let peer = self.suspect();
+        let own = Build::of(0);
+        let healthy = (0..self.peers.len()).find(|n| !self.odd.contains(n)).map(|n| &self.peers[n]);
+        let other = healthy.map_or(&own, |healthy| &healthy.header.build);
+        let whose = healthy.map_or("this program".to_owned(), Timeline::who);
+        let platform = |build: &Build| format!("{} on {} with {} bits", build.os, build.arch, build.pointer_bits);
+        let program = |build: &Build| format!("a {} build, {:016x}", build.profile, build.executable);
+        let theirs = &peer.header.build;
+        let unlike = |cause, what: &dyn Fn(&Build) -> String| {
+            let reason = format!("{} is {}, and {whose} is {}", peer.who(), what(theirs), what(other));
+            Some((cause, reason)).filter(|_| what(theirs) != what(other))
+        };
+        let found = unlike(Cause::Platform, &platform).or_else(|| unlike(Cause::Build, &program)).or_else(|| {
+            unlike(Cause::Build, &|build: &Build| {
+                if std::ptr::eq(build, theirs) {
+                    peer.header.engine.clone()
+                } else {
+                    healthy.map_or(env!("CARGO_PKG_VERSION").to_owned(), |healthy| healthy.header.engine.clone())
+                }
+            })
+        });
+        let tried = "no other suspicion, played here, leads to its checksums".to_owned();
+        match found {
+            Some((cause, reason)) => {
+                let blamed = if healthy.is_some() { self.odd.clone() } else { Vec::new() };
+                (Verdict { cause, blamed, reasons: vec![reason, tried] }, None)
+            }
+            None => (Verdict { cause: Cause::Unknown, blamed: Vec::new(), reasons: vec![tried] }, None),
+        }
     }
 }
 
