@@ -28,6 +28,8 @@ pub(super) enum Subcommand {
     Signal(Signal),
     /// Play a recording again and verify every checksum
     Replay(Replay),
+    /// Tell whether recordings are in step, and if not: who differs, since when, where and why
+    Check(Check),
     /// Make or verify a random table
     Table(Table),
 }
@@ -161,6 +163,19 @@ pub(super) struct Signal {
 pub(super) struct Replay {
     /// The recording
     pub file: PathBuf,
+    /// Another random table than the one that is built in
+    #[arg(long, value_name = "FILE")]
+    pub table: Option<PathBuf>,
+}
+
+#[derive(clap::Args, Debug)]
+pub(super) struct Check {
+    /// Recordings: one, or several peers' of one session
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
     /// Another random table than the one that is built in
     #[arg(long, value_name = "FILE")]
     pub table: Option<PathBuf>,

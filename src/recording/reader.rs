@@ -110,6 +110,15 @@ impl Header {
         Frames::open(bytes)?.header()
     }
 
+    /// Whether the recording is of this game, whatever its rules.
+    ///
+    /// # Errors
+    /// [`RecordingError::Different`] if it is not.
+    pub fn check_game(&self, game: &str) -> Result<(), RecordingError> {
+        let (recorded, here) = (self.game.clone(), game.to_owned());
+        if recorded == here { Ok(()) } else { Err(RecordingError::Different { what: "game", recorded, here }) }
+    }
+
     /// Whether the recording is of this game, with these digests.
     ///
     /// # Errors
