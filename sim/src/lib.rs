@@ -104,6 +104,8 @@ pub mod rules;
 mod thoughts;
 pub mod world;
 
+pub mod journal;
+
 pub mod grid;
 mod store;
 
@@ -125,6 +127,7 @@ pub use entity::{Body, Entity};
 pub use fx::Fx;
 pub use grid::{CellId, CellRect, Grid, GridConfig};
 pub use ids::{Checksum, EntityId, PlayerId, Tick};
+pub use journal::Journal;
 pub use mind::Mind;
 pub use near::{Near, Seen};
 pub use rules::{Cause, Fate, Rules};

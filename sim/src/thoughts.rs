@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 
 use crate::entity::Entity;
 use crate::ids::EntityId;
+use crate::journal::{Notes, Recorder};
 use crate::near::Place;
 use crate::rules::Rules;
 use crate::store::Cell;
@@ -68,6 +69,8 @@ pub struct Thoughts<R: Rules> {
     pub(crate) cells: Vec<(usize, Arc<Cell<R::Body>>)>,
     pub(crate) decisions: Decisions<R>,
     pub(crate) scratch: R::Scratch,
+    /// The notes of what is thought, if the step is noted.
+    pub(crate) notes: Option<Recorder>,
     /// Cells that nobody holds any more.
     spare: Vec<Arc<Cell<R::Body>>>,
     no_props: Arc<Vec<Entity<R::Body>>>,
@@ -79,6 +82,7 @@ impl<R: Rules> Default for Thoughts<R> {
             cells: Vec::new(),
             decisions: Decisions::default(),
             scratch: R::Scratch::default(),
+            notes: None,
             spare: Vec::new(),
             no_props: Arc::default(),
         }
@@ -86,6 +90,11 @@ impl<R: Rules> Default for Thoughts<R> {
 }
 
 impl<R: Rules> Thoughts<R> {
+    /// Where to take notes of what is thought.
+    pub(crate) fn notes(&self) -> Notes<'_> {
+        self.notes.as_ref().map_or(Notes::NONE, Notes::of)
+    }
+
     /// An empty cell that nobody else holds.
     pub(crate) fn blank(&mut self) -> Arc<Cell<R::Body>> {
         self.spare.pop().unwrap_or_default()

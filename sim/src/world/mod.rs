@@ -10,6 +10,7 @@
 mod area;
 mod checksum;
 mod light;
+mod noted;
 mod probe;
 mod snapshot;
 mod step;
@@ -30,6 +31,7 @@ use crate::dice::{Dice, mix64};
 use crate::entity::Entity;
 use crate::grid::{CellId, Grid};
 use crate::ids::{Checksum, EntityId, PlayerId, Tick};
+use crate::journal::Notes;
 use crate::near::Spots;
 use crate::rules::Rules;
 use crate::simulation::{Simulation, Turn};
@@ -163,8 +165,14 @@ impl<R: Rules> World<R> {
 
 impl<R: Rules> State<R> {
     /// The draws of a stream in the tick that is simulated. Worlds of different seeds draw from different streams.
-    pub fn dice(&self, stream: u64) -> Dice {
-        self.table.dice(mix64(self.seed ^ stream), self.tick)
+    pub fn dice<'j>(&self, stream: u64, notes: Notes<'j>) -> Dice<'j> {
+        self.dice_of(stream, self.tick, notes)
+    }
+
+    pub fn dice_of<'j>(&self, stream: u64, tick: Tick, notes: Notes<'j>) -> Dice<'j> {
+        let stream = mix64(self.seed ^ stream);
+        notes.take(|notes| notes.draw_from(stream, tick));
+        self.table.dice(stream, tick).noted(notes)
     }
 
     pub fn hero_cell(&self, player: PlayerId) -> Option<CellId> {
@@ -195,11 +203,8 @@ impl<R: Rules> Simulation for World<R> {
     }
 
     fn step(&mut self, turn: &Turn<Self>) {
-        let mut thoughts = core::mem::take(&mut self.thoughts);
-        self.step_with(turn, |thinking| {
-            (0..thinking.len()).for_each(|n| thinking.think(n, &mut thoughts));
-            alloc::vec![thoughts]
-        });
+        let thoughts = core::mem::take(&mut self.thoughts);
+        self.step_with(turn, |thinking| thinking.in_order(thoughts));
     }
 
     fn requests(&self) -> &[Request<R::Fact>] {
