@@ -10,14 +10,15 @@
 use std::collections::BTreeMap;
 
 use lockstone_sim::codec::CodecError;
+use lockstone_sim::journal::Journal;
 use lockstone_sim::{Simulation, Tick, Turn};
 
 use super::inspect::Inspect;
-use super::locate::{differing_cells, locate};
+use super::locate::{Location, differing_cells, locate};
 use super::replayer::Replayer;
-use super::report::{Finding, PeerReport, Report, Spread, Unmet};
+use super::report::{BadWrite, Finding, PeerReport, Report, Spread, Unmet};
 use super::timeline::Timeline;
-use super::verdict::{self, Case};
+use super::verdict::{self, Case, OddState};
 use crate::recording::{Build, Recording};
 
 /// So far behind the first difference others are looked for.
@@ -97,21 +98,10 @@ impl<'a, S: Inspect> Checker<'a, S> {
         let odd = compared.odd(tick);
         let case = Case { checker: self, peers, turns: &turns, tick, agreed, odd };
         let (verdict, odd_state) = case.solve(&mut replayer)?;
-        let mut finding = Finding {
-            tick,
-            agreed,
-            odd: case.odd.clone(),
-            verdict,
-            location: None,
-            spread: Vec::new(),
-            inputs: inputs_before(&turns, tick),
-        };
-        if let Some(mut theirs) = odd_state {
-            let first = theirs.simulation.tick();
-            finding.location = Some(locate(replayer.at(first), &mut theirs.simulation));
-            finding.tick = finding.tick.min(first);
-            finding.spread = spread(&mut replayer, &mut theirs.simulation, &theirs.turns, limit);
-        }
+        let (odd, inputs) = (case.odd.clone(), inputs_before(&turns, tick));
+        let parting = odd_state.map(|theirs| part(&mut replayer, theirs, limit)).unwrap_or_default();
+        let Parting { location, bad_writes, spread } = parting;
+        let finding = Finding { tick, agreed, odd, verdict, location, bad_writes, spread, inputs };
         Ok(self.report(peers, &compared, Some(finding)))
     }
 
@@ -264,23 +254,34 @@ fn compare<S: Inspect>(peers: &[Timeline<S>], replayer: &mut Replayer<'_, S>, en
     Compared { peers: results }
 }
 
-fn spread<S: Inspect>(
-    replayer: &mut Replayer<'_, S>,
-    odd: &mut S,
-    turns: &BTreeMap<Tick, Turn<S>>,
-    end: Tick,
-) -> Vec<Spread> {
-    let mut spread = Vec::new();
+/// How the odd state parts from what the turns lead to.
+#[derive(Default)]
+struct Parting {
+    location: Option<Location>,
+    bad_writes: Vec<BadWrite>,
+    spread: Vec<Spread>,
+}
+
+/// Plays both on until they differ, if they do not yet, and looks at the step in which they come to.
+fn part<S: Inspect>(replayer: &mut Replayer<'_, S>, odd: OddState<S>, end: Tick) -> Parting {
+    let (mut parting, OddState { simulation: mut theirs, turns }) = (Parting::default(), odd);
+    while replayer.root(theirs.tick()) == theirs.checksum() && theirs.tick() < end {
+        let tick = theirs.tick();
+        let (mut here, mut there) = (Journal::default(), Journal::default());
+        replayer.step_noted(tick, &mut here);
+        theirs.step_noted(turns.get(&tick).unwrap_or(&Turn::default()), &mut there);
+        parting.bad_writes = BadWrite::of(&here, &there);
+    }
+    parting.location = Some(locate(replayer.at(theirs.tick()), &mut theirs));
     for _ in 0..SPREAD_TICKS {
-        let tick = odd.tick();
-        let cells = differing_cells(replayer.at(tick), odd);
-        spread.push(Spread { tick, cells });
+        let tick = theirs.tick();
+        parting.spread.push(Spread { tick, cells: differing_cells(replayer.at(tick), &mut theirs) });
         if tick >= end {
             break;
         }
-        odd.step(turns.get(&tick).unwrap_or(&Turn::default()));
+        theirs.step(turns.get(&tick).unwrap_or(&Turn::default()));
     }
-    spread
+    parting
 }
 
 fn inputs_before<S: Simulation>(turns: &BTreeMap<Tick, Turn<S>>, tick: Tick) -> Vec<String> {

@@ -6,8 +6,9 @@
 //! Looking must never change what is looked at.
 
 use lockstone_sim::codec::{self, Field};
+use lockstone_sim::journal::Journal;
 use lockstone_sim::world::{StateBit, StatePart};
-use lockstone_sim::{CellId, Checksum, Entity, EntityId, Rules, Simulation, World};
+use lockstone_sim::{CellId, Checksum, Entity, EntityId, Rules, Simulation, Turn, World};
 use serde::Serialize;
 
 /// A part of a state, with its fields.
@@ -34,6 +35,12 @@ pub trait Inspect: Simulation {
     /// What is in a cell of the [`tree`](Simulation::tree), or, for `None`, what is in no cell. One without a tree shows all of it for `None`.
     fn things(&self, cell: Option<CellId>) -> Vec<Thing>;
 
+    /// Steps as [`step`](Simulation::step) does, and notes what happens. One that cannot tell just steps.
+    fn step_noted(&mut self, turn: &Turn<Self>, journal: &mut Journal) {
+        *journal = Journal { tick: self.tick(), notes: Vec::new() };
+        self.step(turn);
+    }
+
     /// The single bit that, turned over, leads to another checksum; of some cells, or of the whole state. See
     /// [`World::find_bit`]. `None` if there is none, or if the simulation cannot tell.
     fn find_bit(&mut self, root: Checksum, cells: Option<&[CellId]>) -> Option<StateBit> {
@@ -58,6 +65,10 @@ impl<R: Rules> Inspect for World<R> {
         let light = Thing { part: StatePart::Light(cell), kind: "Light".to_owned(), fields };
         let entities = self.actors(cell).iter().chain(self.props(cell));
         std::iter::once(light).chain(entities.map(|entity| shown(cell, entity))).collect()
+    }
+
+    fn step_noted(&mut self, turn: &Turn<Self>, journal: &mut Journal) {
+        World::step_noted(self, turn, journal);
     }
 
     fn find_bit(&mut self, root: Checksum, cells: Option<&[CellId]>) -> Option<StateBit> {

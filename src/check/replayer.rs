@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use lockstone_sim::journal::Journal;
 use lockstone_sim::{Checksum, Simulation, Tick, Turn};
+
+use super::inspect::Inspect;
 
 /// Ticks between two checkpoints. A snapshot shares what did not change with its neighbours.
 const CHECKPOINT_TICKS: u32 = 256;
@@ -51,6 +54,15 @@ impl<'t, S: Simulation> Replayer<'t, S> {
     /// The turn of a tick.
     pub fn turn(&self, tick: Tick) -> Turn<S> {
         self.turns.get(&tick).cloned().unwrap_or_default()
+    }
+
+    /// Plays the turn of a tick, and notes what happens.
+    pub fn step_noted(&mut self, tick: Tick, journal: &mut Journal)
+    where
+        S: Inspect,
+    {
+        let turn = self.turn(tick);
+        self.at(tick).step_noted(&turn, journal);
     }
 
     fn step(&mut self) {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use lockstone_sim::journal::{Divergence, Doer, Journal, Phase, Site};
 use lockstone_sim::{CellId, Checksum, PlayerId, Tick};
 use serde::Serialize;
 
@@ -65,10 +66,52 @@ pub struct Finding {
     pub verdict: Verdict,
     /// Where, if the odd state could be had: ours is what the turns lead to, theirs is the odd peer's.
     pub location: Option<Location>,
+    /// What happened otherwise in the step that led there; nothing if the state was changed outside of any step.
+    pub bad_writes: Vec<BadWrite>,
     /// The cells that differ in the ticks after.
     pub spread: Vec<Spread>,
     /// The inputs of the ticks before.
     pub inputs: Vec<String>,
+}
+
+/// Something that happens otherwise in a step: the first thing of an entity, an effect, a cell or an input. Those that others follow
+/// from come first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct BadWrite {
+    /// The tick whose turn was played.
+    pub tick: Tick,
+    /// In which part of the tick.
+    pub phase: Phase,
+    /// Whose doing it is.
+    pub doer: Doer,
+    /// Whether it is a random draw.
+    pub is_draw: bool,
+    /// Where in the source it is decided, here.
+    pub here: Option<Site>,
+    /// Where in the source it is decided, there.
+    pub there: Option<Site>,
+    /// All of it, in a line.
+    pub text: String,
+}
+
+impl BadWrite {
+    /// How many are kept.
+    pub const MAX: usize = 12;
+
+    /// How two journals of one tick part.
+    pub fn of(ours: &Journal, theirs: &Journal) -> Vec<BadWrite> {
+        let all = ours.differences(theirs).into_iter().take(BadWrite::MAX);
+        let write = |divergence: Divergence| BadWrite {
+            tick: ours.tick,
+            phase: divergence.phase(),
+            doer: divergence.doer(),
+            is_draw: divergence.is_draw(),
+            here: divergence.here().and_then(|note| note.site.clone()),
+            there: divergence.there().and_then(|note| note.site.clone()),
+            text: divergence.to_string(),
+        };
+        all.map(write).collect()
+    }
 }
 
 /// The cells that differ at a tick.
@@ -178,7 +221,7 @@ impl fmt::Display for Report {
 
 impl Report {
     fn tell(&self, finding: &Finding, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Finding { tick, agreed, verdict, location, spread, inputs, .. } = finding;
+        let Finding { tick, agreed, verdict, location, bad_writes, spread, inputs, .. } = finding;
         match agreed {
             Some(agreed) => writeln!(f, "\nThe states differ from tick {tick} on; at tick {agreed} they were equal.")?,
             None => writeln!(f, "\nThe states differ from tick {tick} on, and were never equal.")?,
@@ -194,6 +237,10 @@ impl Report {
             if location.spots_count > TOLD_MAX {
                 writeln!(f, "  and {} more", location.spots_count - TOLD_MAX)?;
             }
+        }
+        if let Some(first) = bad_writes.first() {
+            writeln!(f, "what happened otherwise at tick {}, first things first:", first.tick)?;
+            bad_writes.iter().take(3).try_for_each(|write| writeln!(f, "  {}", write.text))?;
         }
         if let [first, .., last] = spread.as_slice() {
             let (from, to) = (first.cells.len(), last.cells.len());

@@ -99,6 +99,11 @@ pub struct Build {
 }
 
 impl Build {
+    /// This program, without a digest of its executable.
+    pub fn here() -> Build {
+        Build::of(0)
+    }
+
     /// This program, whose executable has the given digest.
     pub fn of(executable: u64) -> Build {
         Build {
