@@ -67,14 +67,14 @@ impl<S: Inspect> Case<'_, '_, S> {
     ) -> Result<Option<Solution<S>>, CheckError> {
         let Some(look) = self.checker.look else { return Ok(None) };
         let from = self.last_good(replayer);
-        let odd = |replayer: &mut Replayer<'_, S>| OddState {
-            simulation: self.fork(replayer, from),
-            turns: self.turns.clone(),
+        // It may write to memory that a copy of the state shares with others.
+        let odd = |replayer: &mut Replayer<'_, S>| {
+            Ok(OddState { simulation: self.reread(replayer, from)?, turns: self.turns.clone() })
         };
-        let Some(met) = self.meets(odd(replayer), look) else { return Ok(None) };
+        let Some(met) = self.meets(odd(replayer)?, look) else { return Ok(None) };
         let reasons =
             vec![format!("drawn before each step from tick {from} on, the world goes another way"), self.met(met)];
-        let state = odd(replayer);
+        let state = odd(replayer)?;
         look(&state.simulation);
         Ok(Some((blame_nobody(Cause::Presentation, reasons), Some(state))))
     }
