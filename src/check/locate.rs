@@ -89,23 +89,36 @@ pub(super) fn differing_cells<S: Inspect>(ours: &mut S, theirs: &mut S) -> Vec<C
 
 fn compare(ours: Vec<Thing>, theirs: Vec<Thing>) -> Vec<Spot> {
     let mut theirs: BTreeMap<_, _> = theirs.into_iter().map(|thing| (thing.part, thing)).collect();
-    let mut spots = Vec::new();
-    for Thing { part, kind, fields } in ours {
-        let Some(other) = theirs.remove(&part) else {
-            spots.push(Spot { part, kind, missing: Some(Side::Theirs), fields: Vec::new() });
-            continue;
-        };
-        let fields = differences(&fields, &other.fields);
-        if !fields.is_empty() {
-            spots.push(Spot { part, kind, missing: None, fields });
+    let (mut spots, mut alone) = (Vec::new(), Vec::new());
+    for thing in ours {
+        match theirs.remove(&thing.part) {
+            None => alone.push(thing),
+            Some(other) => spots.extend(spot(thing, &other)),
         }
     }
-    let only_theirs = theirs.into_values().map(|Thing { part, kind, .. }| Spot {
-        part,
-        kind,
-        missing: Some(Side::Ours),
-        fields: Vec::new(),
-    });
-    spots.extend(only_theirs);
+    for thing in alone {
+        // Another id makes it another entity; and yet all else says that it is the same one.
+        let renamed = theirs.values().find(|other| differs_in_id(&thing, other)).map(|other| other.part);
+        match renamed.and_then(|part| theirs.remove(&part)) {
+            Some(other) => spots.extend(spot(thing, &other)),
+            None => spots.push(missing(thing, Side::Theirs)),
+        }
+    }
+    spots.extend(theirs.into_values().map(|thing| missing(thing, Side::Ours)));
     spots
+}
+
+fn spot(ours: Thing, theirs: &Thing) -> Option<Spot> {
+    let fields = differences(&ours.fields, &theirs.fields);
+    let Thing { part, kind, .. } = ours;
+    (!fields.is_empty()).then_some(Spot { part, kind, missing: None, fields })
+}
+
+fn missing(thing: Thing, side: Side) -> Spot {
+    Spot { part: thing.part, kind: thing.kind, missing: Some(side), fields: Vec::new() }
+}
+
+fn differs_in_id(ours: &Thing, theirs: &Thing) -> bool {
+    let mut fields = ours.fields.iter().zip(&theirs.fields);
+    ours.fields.len() == theirs.fields.len() && fields.all(|(a, b)| a == b || a.path == "id" && b.path == "id")
 }

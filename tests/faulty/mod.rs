@@ -29,7 +29,7 @@ pub const STRIDE: Fx = Fx::ratio(1, 2);
 pub const TOUCH: Fx = Fx::int(1);
 /// A cell's side in tiles, and the world's in cells.
 pub const CELL_TILES: i32 = 8;
-pub const SIDE_CELLS: u16 = 11;
+pub const SIDE_CELLS: u16 = 16;
 
 const HERO_LIFE: i16 = 200;
 /// A cell is crowded from so many beasts on.
