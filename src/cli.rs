@@ -10,6 +10,7 @@
 //! with its cause and what to do: exit code 2. Exit code 1 says that worlds differed.
 
 mod args;
+mod chaos;
 mod check;
 mod child;
 mod config;
@@ -52,6 +53,7 @@ pub fn run<G: Game>() -> ExitCode {
         Subcommand::Signal(args) => signal::run(&args),
         Subcommand::Replay(args) => replay::run::<G>(&args),
         Subcommand::Check(args) => check::run::<G>(&args),
+        Subcommand::Answer => Ok(crate::check::answer::<G>()),
         Subcommand::Table(args) => table::run(&args),
     };
     done.unwrap_or_else(Failure::tell)

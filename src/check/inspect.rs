@@ -8,8 +8,10 @@
 use lockstone_sim::codec::{self, Field};
 use lockstone_sim::journal::Journal;
 use lockstone_sim::world::{StateBit, StatePart};
-use lockstone_sim::{CellId, Checksum, Entity, EntityId, Rules, Simulation, Turn, World};
+use lockstone_sim::{CellId, Checksum, Entity, EntityId, PlayerId, Rules, Simulation, Turn, World};
 use serde::Serialize;
+
+use super::ways;
 
 /// A part of a state, with its fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,6 +55,38 @@ pub trait Inspect: Simulation {
         let _ = bit;
         None
     }
+
+    /// Plays one tick in a way that must come to the same as [`step`](Simulation::step). False, with nothing played, if the simulation
+    /// knows no such way.
+    fn step_in(&mut self, turn: &Turn<Self>, way: Way) -> bool {
+        let _ = (turn, way);
+        false
+    }
+
+    /// Stores the parts in another order, drawn from a key, of which nothing may come. False if the simulation has no such order.
+    fn reorder(&mut self, key: u64) -> bool {
+        let _ = key;
+        false
+    }
+
+    /// Plays one tick as a peer that simulates only the surroundings of a player's hero, and the same tick of the whole beside it, which
+    /// gives what such a peer is given. Both began equal, and are at the same tick. Returns the cells that must be equal now; `None`, with
+    /// nothing played, if the simulation knows no parts.
+    fn step_beside(&mut self, whole: &mut Self, turn: &Turn<Self>, player: PlayerId) -> Option<Vec<CellId>> {
+        let _ = (whole, turn, player);
+        None
+    }
+}
+
+/// A way to play a tick that must come to the same as any other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// The last cell thinks first.
+    Backwards,
+    /// The cells think in an order that is drawn from a key.
+    Shuffled(u64),
+    /// The cells think on so many threads; whichever is free takes the next.
+    Threads(usize),
 }
 
 impl<R: Rules> Inspect for World<R> {
@@ -77,6 +111,20 @@ impl<R: Rules> Inspect for World<R> {
 
     fn with_bit_turned(&mut self, bit: &StateBit) -> Option<Self::Snapshot> {
         self.snapshot().with_bit_turned(bit)
+    }
+
+    fn step_in(&mut self, turn: &Turn<Self>, way: Way) -> bool {
+        ways::step_in(self, turn, way);
+        true
+    }
+
+    fn reorder(&mut self, key: u64) -> bool {
+        self.reorder_cells(key);
+        true
+    }
+
+    fn step_beside(&mut self, whole: &mut Self, turn: &Turn<Self>, player: PlayerId) -> Option<Vec<CellId>> {
+        Some(ways::step_beside(self, whole, turn, player))
     }
 }
 

@@ -67,6 +67,11 @@ impl fmt::Display for Spot {
 /// Compares two states, which should be of the same tick.
 pub fn locate<S: Inspect>(ours: &mut S, theirs: &mut S) -> Location {
     let cells = differing_cells(ours, theirs);
+    locate_in(ours, theirs, cells)
+}
+
+/// Compares some cells of two states.
+pub(super) fn locate_in<S: Inspect>(ours: &S, theirs: &S, cells: Vec<CellId>) -> Location {
     let mut location = Location { tick: ours.tick(), ..Location::default() };
     // What is in no cell comes first: it is seldom, and tells most.
     for cell in std::iter::once(None).chain(cells.iter().copied().map(Some)) {

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
 
+use crate::check::chaos::Breaker;
+
 /// Where a signaling server is looked for, and served, by default.
 pub(super) const SIGNAL_PORT: u16 = 3536;
 
@@ -30,6 +32,9 @@ pub(super) enum Subcommand {
     Replay(Replay),
     /// Tell whether recordings are in step, and if not: who differs, since when, where and why
     Check(Check),
+    /// Answer a recording on stdin: for `check chaos`.
+    #[command(hide = true)]
+    Answer,
     /// Make or verify a random table
     Table(Table),
 }
@@ -169,7 +174,10 @@ pub(super) struct Replay {
 }
 
 #[derive(clap::Args, Debug)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(super) struct Check {
+    #[command(subcommand)]
+    pub command: Option<CheckCommand>,
     /// Recordings: one, or several peers' of one session
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
@@ -179,6 +187,37 @@ pub(super) struct Check {
     /// Another random table than the one that is built in
     #[arg(long, value_name = "FILE")]
     pub table: Option<PathBuf>,
+}
+
+#[derive(clap::Subcommand, Debug)]
+pub(super) enum CheckCommand {
+    /// Break what a deterministic game must not depend on, and see whether it notices
+    Chaos(Chaos),
+}
+
+#[derive(clap::Args, Debug)]
+pub(super) struct Chaos {
+    /// How many ticks bots play
+    #[arg(long, value_name = "N", default_value_t = 600, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub ticks: u32,
+    /// How many bots play
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=16))]
+    pub heroes: u16,
+    /// The seed of the world
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Only this breaker. Can be given several times
+    #[arg(long, value_name = "NAME")]
+    pub only: Vec<Breaker>,
+    /// This program's other build, debug or release [default: where cargo puts it]
+    #[arg(long, value_name = "FILE")]
+    pub other: Option<PathBuf>,
+    /// This program as a wasm32-wasip1 module [default: where cargo puts it]
+    #[arg(long, value_name = "FILE")]
+    pub wasm: Option<PathBuf>,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(clap::Args, Debug)]

@@ -6,14 +6,17 @@ use std::process::ExitCode;
 use lockstone_net::Identity;
 use lockstone_sim::{PlayerId, Table};
 
-use super::args;
+use super::args::{self, CheckCommand};
 use super::failure::{DIFFERED, Failure};
-use super::{files, table};
+use super::{chaos, files, table};
 use crate::check::{Checker, Report};
 use crate::game::Game;
 use crate::recording::{Header, Recording};
 
 pub(super) fn run<G: Game>(args: &args::Check) -> Result<ExitCode, Failure> {
+    if let Some(CheckCommand::Chaos(args)) = &args.command {
+        return chaos::run::<G>(args);
+    }
     let table = table::load(args.table.as_deref())?;
     let recordings = load::<G>(&args.files, &table)?;
     tell(args, &check::<G>(recordings, &table)?)
