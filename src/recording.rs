@@ -10,6 +10,7 @@
 //! up to the last flush, whatever happens to the program. [`format`](mod@format) describes the bytes. Nothing here may trust a file: it is
 //! checked like a packet from a peer.
 
+mod entry;
 mod events;
 pub mod format;
 mod packed;
@@ -19,10 +20,11 @@ mod ring;
 mod tree;
 mod writer;
 
+pub use entry::Entry;
 pub use format::{Build, Desync, Header};
 pub use packed::Packed;
 pub use playback::{Mismatch, Playback, Replay, ReplayError, replay};
-pub use reader::{Ending, Entry, Recording, RecordingError};
+pub use reader::{Ending, Recording, RecordingError};
 pub use ring::{RING_BYTES_MAX, Ring};
 pub use tree::{PartSum, Tree, TreeChange};
 pub use writer::{FLUSH_TICKS, Writer};

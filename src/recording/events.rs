@@ -2,8 +2,8 @@
 
 use lockstone_sim::{CellId, Checksum, PlayerId, Simulation, Tick, Turn, codec};
 
+use super::entry::Entry;
 use super::format::{Desync, EMPTY_TICKS_MAX, Stored, StoredInput, TREE_CELLS_MAX, text};
-use super::reader::Entry;
 use super::tree::{Tree, TreeChange};
 
 /// Encodes events, and knows at which tick they stand.
@@ -60,14 +60,17 @@ impl Events {
     /// Takes what was read from a recording; keyframes are none of it.
     pub fn entry<S: Simulation>(&mut self, entry: &Entry<S>) {
         match entry {
-            Entry::Empty(ticks) => self.pass_to::<S>(self.next.plus(*ticks)),
+            Entry::Empty(ticks) => {
+                self.push(&Stored::<S>::Empty(*ticks));
+                self.next = self.next.plus(*ticks);
+            }
             Entry::Turn(turn) => self.turn(self.next, turn),
             Entry::Checksum(checksum) => self.checksum::<S>(self.next, *checksum),
             Entry::Tree(change) => {
                 self.tree.apply(change);
                 self.push(&Stored::<S>::Tree(change.clone()));
             }
-            Entry::Name(player, name) => self.name::<S>(*player, name),
+            Entry::Name(player, name) => self.push(&Stored::<S>::Name(*player, name.clone())),
             Entry::Desync(desync) => self.desync::<S>(*desync),
             Entry::Keyframe(_) => {}
         }

@@ -5,7 +5,8 @@
 use lockstone_sim::codec::CodecError;
 use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, Turn};
 
-use super::reader::{Entry, Recording};
+use super::entry::Entry;
+use super::reader::Recording;
 
 /// Why a recording cannot be played.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -2,11 +2,11 @@
 
 use lockstone_net::Identity;
 use lockstone_sim::codec::{self, CodecError};
-use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, Turn};
+use lockstone_sim::{Checksum, Simulation, Tick, Turn};
 
+use super::entry::Entry;
 use super::format::*;
 use super::packed::Packed;
-use super::tree::TreeChange;
 use super::writer::Writer;
 
 /// A recording, read and checked. Whether its turns lead to its checksums, [`replay`](super::replay) tells.
@@ -19,24 +19,6 @@ pub struct Recording<S: Simulation> {
     pub entries: Vec<Entry<S>>,
     /// How it ends.
     pub ending: Ending,
-}
-
-/// Something that happened in a recorded session.
-pub enum Entry<S: Simulation> {
-    /// The next so many ticks had empty turns.
-    Empty(u32),
-    /// The next tick's turn.
-    Turn(Turn<S>),
-    /// The checksum of the state before the next turn.
-    Checksum(Checksum),
-    /// How the checksums of the state's parts before the next turn differ from the tree before, or from none.
-    Tree(TreeChange),
-    /// The state before the next turn.
-    Keyframe(Packed),
-    /// A player's name.
-    Name(PlayerId, String),
-    /// A difference was found.
-    Desync(Desync),
 }
 
 /// How a recording ends.
@@ -180,32 +162,6 @@ impl<S: Simulation> Recording<S> {
     /// The tick behind the last recorded turn.
     pub fn end(&self) -> Tick {
         self.entries.iter().fold(self.header.start, |tick, entry| tick.plus(entry.ticks()))
-    }
-}
-
-impl<S: Simulation> Entry<S> {
-    /// How many ticks it plays.
-    pub fn ticks(&self) -> u32 {
-        match self {
-            Entry::Empty(ticks) => *ticks,
-            Entry::Turn(_) => 1,
-            Entry::Checksum(_) | Entry::Tree(_) | Entry::Keyframe(_) | Entry::Name(..) | Entry::Desync(_) => 0,
-        }
-    }
-}
-
-// Derives would ask for bounds on `S` itself.
-impl<S: Simulation> Clone for Entry<S> {
-    fn clone(&self) -> Self {
-        match self {
-            Entry::Empty(ticks) => Entry::Empty(*ticks),
-            Entry::Turn(turn) => Entry::Turn(turn.clone()),
-            Entry::Checksum(checksum) => Entry::Checksum(*checksum),
-            Entry::Tree(change) => Entry::Tree(change.clone()),
-            Entry::Keyframe(snapshot) => Entry::Keyframe(snapshot.clone()),
-            Entry::Name(player, name) => Entry::Name(*player, name.clone()),
-            Entry::Desync(desync) => Entry::Desync(*desync),
-        }
     }
 }
 

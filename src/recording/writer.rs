@@ -4,10 +4,12 @@ use std::io::{self, Write};
 
 use lockstone_sim::{CellId, Checksum, PlayerId, Simulation, Tick, Turn, codec};
 
+use super::entry::Entry;
 use super::events::Events;
-use super::format::{Desync, EVENTS_BYTES, Header, KIND_EVENTS, KIND_KEYFRAME, MAGIC, Stored, VERSION, frame};
+use super::format::{
+    Desync, EVENTS_BYTES, FRAME_BYTES_MAX, Header, KIND_EVENTS, KIND_KEYFRAME, MAGIC, Stored, VERSION, frame,
+};
 use super::packed::Packed;
-use super::reader::Entry;
 use super::tree::{Tree, TreeChange};
 
 /// Ticks after which what was recorded is written out: what a crash may cost.
@@ -120,7 +122,14 @@ impl<W: Write> Writer<W> {
         if let Entry::Keyframe(snapshot) = entry {
             return self.keyframe::<S>(self.events.next, snapshot);
         }
+        let before = self.events.bytes.len();
         self.events.entry(entry);
+        // Another file may hold an event that fills a frame by itself.
+        if before > 0 && self.events.bytes.len() > EVENTS_BYTES {
+            let last = self.events.bytes.split_off(before);
+            self.flush()?;
+            self.events.bytes = last;
+        }
         self.flush_when_due()
     }
 
@@ -179,9 +188,12 @@ impl<W: Write> Writer<W> {
         self.out.flush()
     }
 
-    /// A keyframe where the events are.
+    /// A keyframe where the events are. One that no reader would take is left out.
     pub(super) fn packed(&mut self, snapshot: &Packed) -> io::Result<()> {
         self.flush()?;
+        if snapshot.bytes().len() >= FRAME_BYTES_MAX {
+            return Ok(());
+        }
         self.frame(&[&[KIND_KEYFRAME], snapshot.bytes()].concat())
     }
 

@@ -90,10 +90,11 @@ impl<S: Simulation> Stage<S> {
     /// Tells what came out of a tick. Returns the checksum, if it is one that is compared.
     fn check(&mut self, out: &mut Out<S>) -> Option<(Tick, Checksum)> {
         let tick = self.simulation.tick();
-        let checksum = self.tell_checksum(out);
+        // First the keyframe: what begins with it has its checksum too.
         if tick.0.is_multiple_of(KEYFRAME_TICKS) {
             self.tell_keyframe(out);
         }
+        let checksum = self.tell_checksum(out);
         if !tick.0.is_multiple_of(self.checksum_interval_ticks) {
             return None;
         }

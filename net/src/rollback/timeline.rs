@@ -152,12 +152,12 @@ impl<S: Simulation> Timeline<S> {
             let Moment { snapshot, checksum, tree, turn, .. } =
                 self.moments.pop_front().expect("what is settled was played");
             self.first = tick.next();
-            tell(Event::Checksum { tick, checksum, tree });
             if tick > Tick(0) && tick.0.is_multiple_of(KEYFRAME_TICKS) {
                 tell(Event::Keyframe { tick, snapshot });
             } else {
                 self.simulation.retire(snapshot);
             }
+            tell(Event::Checksum { tick, checksum, tree });
             if !turn.inputs.is_empty() {
                 tell(Event::Turn { tick, turn });
             }

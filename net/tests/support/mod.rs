@@ -16,7 +16,7 @@ use lockstone_net::party::{Party, PartyConfig, PartySettings};
 use lockstone_net::session::{EndReason, Event, Phase, Session};
 use lockstone_net::wire::List;
 use lockstone_sim::codec::{self, CodecError};
-use lockstone_sim::{Checksum, Input, PlayerId, Simulation, Tick, Turn};
+use lockstone_sim::{CellId, Checksum, Input, PlayerId, Simulation, Tick, Turn};
 use serde::{Deserialize, Serialize};
 
 pub const IDENTITY: Identity = Identity { rules: 1, table: 2, config: 3 };
@@ -154,6 +154,10 @@ impl Simulation for Mixer {
         let cells = self.state.cells.iter().fold(0, |sum, cell| mix(sum ^ cell));
         let heroes = self.state.heroes.iter().fold(cells, |sum, (player, hero)| mix(sum ^ u64::from(player.0) ^ hero));
         Checksum(mix(heroes ^ u64::from(self.state.tick.0)))
+    }
+
+    fn tree(&mut self) -> Vec<(CellId, Checksum)> {
+        (0..).zip(&self.state.cells).map(|(y, cell)| (CellId::new(0, y), Checksum(*cell))).collect()
     }
 
     fn encode(&self, snapshot: &Vec<u8>) -> Vec<u8> {
