@@ -18,6 +18,8 @@ pub use area::{Area, CellState, Part, Role};
 pub use snapshot::Snapshot;
 pub use step::Thinking;
 
+pub(crate) use checksum::entity_sum;
+
 pub use crate::thoughts::Thoughts;
 
 use alloc::sync::Arc;
