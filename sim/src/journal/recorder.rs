@@ -46,7 +46,7 @@ impl<'j> Notes<'j> {
     }
 }
 
-/// Takes the notes of a tick, or of some thoughts of it.
+/// Takes the notes of a tick, or of some thoughts of it. Its methods are cold, so that a step that is not noted keeps them out of its way.
 pub(crate) struct Recorder {
     notes: RefCell<Vec<Note>>,
     phase: Cell<Phase>,
@@ -72,28 +72,24 @@ impl Default for Recorder {
 impl Recorder {
     /// What follows belongs to this phase.
     #[cold]
-    #[inline(never)]
     pub fn enter(&self, phase: Phase) {
         self.phase.set(phase);
     }
 
     /// What follows is this one's doing.
     #[cold]
-    #[inline(never)]
     pub fn begin(&self, doer: Doer) {
         self.doer.set(doer);
     }
 
     /// The doer's dice are those of a stream of the table.
     #[cold]
-    #[inline(never)]
     pub fn draw_from(&self, stream: u64, tick: Tick) {
         self.stream.set((stream, tick));
     }
 
     /// Notes a draw.
     #[cold]
-    #[inline(never)]
     pub fn roll(&self, n: u32, value: u32, roll: Roll, site: &'static Location<'static>) {
         let (stream, tick) = self.stream.get();
         self.push(Event::Draws { stream, tick, n, value, roll }, Some(site.into()));
@@ -101,14 +97,12 @@ impl Recorder {
 
     /// Notes what the game decided at a place of its source.
     #[cold]
-    #[inline(never)]
     pub fn decided(&self, site: &'static Location<'static>, event: Event) {
         self.push(event, Some(site.into()));
     }
 
     /// An entity begins to think, and is given its player's commands.
     #[cold]
-    #[inline(never)]
     pub fn thinks<B: Body>(&self, entity: &Entity<B>, cell: CellId, commands: impl Iterator<Item: Debug>) {
         self.begin(Doer::Entity(entity.id));
         self.engine(Event::Thinks { cell, sum: checksum(entity) });
@@ -117,7 +111,6 @@ impl Recorder {
 
     /// An effect reaches its target.
     #[cold]
-    #[inline(never)]
     pub fn applies<B: Body>(&self, key: (EntityId, EntityId, u32), effect: &impl Debug, entity: &Entity<B>) {
         let (target, source, n) = key;
         self.begin(Doer::Effect { target, source, n });
@@ -128,7 +121,6 @@ impl Recorder {
 
     /// What became of the target of the effect.
     #[cold]
-    #[inline(never)]
     pub fn reached<B: Body>(&self, entity: &Entity<B>, fate: Fate) {
         self.becomes(entity);
         if fate == Fate::Gone {
@@ -138,14 +130,12 @@ impl Recorder {
 
     /// What became of the entity that the doer wrote to.
     #[cold]
-    #[inline(never)]
     pub fn becomes<B: Body>(&self, entity: &Entity<B>) {
         self.engine(Event::Becomes { pos: entity.pos, sum: checksum(entity) });
     }
 
     /// The doer, a cell, is filled.
     #[cold]
-    #[inline(never)]
     pub fn generates<'e, B: Body>(&self, content: impl Iterator<Item = &'e Entity<B>>) {
         let (mut entities, mut sum) = (0, 0u64);
         for entity in content {
@@ -157,7 +147,6 @@ impl Recorder {
 
     /// An entity is put into a cell.
     #[cold]
-    #[inline(never)]
     pub fn arrives<B: Body>(&self, entity: &Entity<B>, cell: CellId) {
         self.begin(Doer::Entity(entity.id));
         self.engine(Event::Arrives { cell, pos: entity.pos, sum: checksum(entity) });
@@ -165,7 +154,6 @@ impl Recorder {
 
     /// An entity is taken out of a cell.
     #[cold]
-    #[inline(never)]
     pub fn leaves(&self, id: EntityId, cell: CellId) {
         self.begin(Doer::Entity(id));
         self.engine(Event::Leaves { cell });
@@ -173,7 +161,6 @@ impl Recorder {
 
     /// The `n`-th input of the turn takes effect.
     #[cold]
-    #[inline(never)]
     pub fn enters(&self, n: usize, input: &impl Debug) {
         self.begin(Doer::Input(n as u32));
         self.engine(Event::Enters { input: format!("{input:?}") });
@@ -181,7 +168,6 @@ impl Recorder {
 
     /// An announcement has been made.
     #[cold]
-    #[inline(never)]
     pub fn announced(&self, facts: &impl Serialize) {
         let mut encoder = Fixed::default();
         encoder.push(facts);
@@ -190,7 +176,6 @@ impl Recorder {
 
     /// A cell's light of this tick and of the next.
     #[cold]
-    #[inline(never)]
     pub fn lights(&self, cell: CellId, before: u8, after: u8) {
         if before != after {
             self.begin(Doer::Cell(cell));
@@ -205,7 +190,6 @@ impl Recorder {
 
     /// Takes over the notes of all thoughts, and learns from them where effects were sent.
     #[cold]
-    #[inline(never)]
     pub fn all_have_thought<R: Rules>(&self, thoughts: &mut [Thoughts<R>]) {
         let parts = thoughts.iter_mut().filter_map(|part| part.notes.take());
         let notes: Vec<Note> = parts.flat_map(|part| part.into_notes()).collect();
