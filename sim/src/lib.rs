@@ -8,7 +8,7 @@
 //! thread, no hash map and no file to reach for, and `clippy.toml` bans floats.
 //!
 //! Reading order: [`simulation`] is the seam to everything above, [`rules`] is what a game writes, [`mind`] is what an
-//! entity sees and decides, [`world`] runs it.
+//! entity sees and decides, [`world`] runs it, [`journal`] tells what happened in a tick of it.
 //!
 //! # A world of one's own
 //!

@@ -41,7 +41,7 @@ impl<'w, R: Rules> Mind<'w, R> {
         thoughts: &'w mut Thoughts<R>,
     ) -> Mind<'w, R> {
         let Thoughts { decisions: out, scratch, notes, .. } = thoughts;
-        let (notes, to) = (notes.as_ref().map_or(Notes::NONE, Notes::of), me.pos);
+        let (notes, to) = (Notes::of(notes.as_deref()), me.pos);
         Mind { state, spots, me, at, out, scratch, notes, dice: None, to, stays: true, effects: 0, spawns: 0 }
     }
 
@@ -122,9 +122,12 @@ impl<'w, R: Rules> Mind<'w, R> {
     #[track_caller]
     pub fn affect(&mut self, target: Seen<'_, R::Body>, effect: R::Effect) {
         let key = (target.id, self.me.id, self.effects);
-        self.note(|| Event::Affects { target: key.0, n: key.2, effect: format!("{effect:?}") });
         self.effects += 1;
         self.out.effects.push(Aimed { key, at: target.at, effect });
+        self.note(|| {
+            let effect = self.out.effects.last().map(|sent| format!("{:?}", sent.effect));
+            Event::Affects { target: key.0, n: key.2, effect: effect.unwrap_or_default() }
+        });
     }
 
     /// Makes a new entity. Beyond reach, or in the dark, nothing comes of it; an id is given out all the same.

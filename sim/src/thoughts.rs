@@ -1,11 +1,12 @@
 //! What minds decided, on its way from thinking to taking effect, and the memory that it is kept in.
 
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::entity::Entity;
 use crate::ids::EntityId;
-use crate::journal::{Notes, Recorder};
+use crate::journal::Recorder;
 use crate::near::Place;
 use crate::rules::Rules;
 use crate::store::Cell;
@@ -70,7 +71,7 @@ pub struct Thoughts<R: Rules> {
     pub(crate) decisions: Decisions<R>,
     pub(crate) scratch: R::Scratch,
     /// The notes of what is thought, if the step is noted.
-    pub(crate) notes: Option<Recorder>,
+    pub(crate) notes: Option<Box<Recorder>>,
     /// Cells that nobody holds any more.
     spare: Vec<Arc<Cell<R::Body>>>,
     no_props: Arc<Vec<Entity<R::Body>>>,
@@ -90,11 +91,6 @@ impl<R: Rules> Default for Thoughts<R> {
 }
 
 impl<R: Rules> Thoughts<R> {
-    /// Where to take notes of what is thought.
-    pub(crate) fn notes(&self) -> Notes<'_> {
-        self.notes.as_ref().map_or(Notes::NONE, Notes::of)
-    }
-
     /// An empty cell that nobody else holds.
     pub(crate) fn blank(&mut self) -> Arc<Cell<R::Body>> {
         self.spare.pop().unwrap_or_default()

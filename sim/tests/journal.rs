@@ -3,12 +3,12 @@
 mod gambler;
 mod storm;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use gambler::{Act, Gambler, line_of, solo};
+use gambler::{Act, Gambler, line_of};
 use lockstone_sim::journal::{Divergence, Doer, Event, Journal, Note, Phase, Roll, Site};
 use lockstone_sim::world::{Thinking, Thoughts};
-use lockstone_sim::{Checksum, Dice, Simulation, Tick, Turn, codec};
+use lockstone_sim::{Dice, Simulation, Tick, Turn, codec};
 use storm::{Storm, StormWorld, Turns, Weather, table};
 
 /// Steps a storm, each tick noted, and hands out every journal.
@@ -24,7 +24,7 @@ fn noted(weather: &Weather, ticks: u32, mut each: impl FnMut(&mut StormWorld, &T
 
 #[test]
 fn a_noted_step_is_the_same_step() {
-    for seed in 200..210 {
+    for seed in 200..206 {
         let weather = Weather::of(seed);
         let mut plain = weather.world();
         noted(&weather, 200, |world, turn, journal| {
@@ -56,7 +56,7 @@ fn every_draw_has_the_value_of_its_place_in_the_table() {
 #[test]
 fn every_kind_of_event_is_noted_in_its_phase() {
     let mut seen = BTreeSet::new();
-    for seed in 214..218 {
+    for seed in 214..217 {
         noted(&Weather::of(seed), 150, |_, _, journal| {
             assert!(journal.notes.is_sorted_by_key(|note| note.phase));
             seen.extend(journal.notes.iter().map(|note| (note.phase, kind(&note.event))));
@@ -80,8 +80,7 @@ fn kind(event: &Event) -> String {
 #[test]
 fn what_is_decided_names_its_line_and_what_is_applied_the_line_that_sent_it() {
     noted(&Weather::of(218), 150, |_, _, journal| {
-        let thoughts = journal.notes.iter().filter(|note| kind(&note.event) == "Affects");
-        let sent_ones: BTreeSet<String> = thoughts.map(Note::to_string).collect();
+        let all: BTreeSet<String> = journal.notes.iter().map(Note::to_string).collect();
         let here = |site: &Site| site.file.ends_with("sim/tests/storm/mod.rs") && site.line > 0 && site.column > 0;
         for note in &journal.notes {
             let by_the_game =
@@ -90,7 +89,7 @@ fn what_is_decided_names_its_line_and_what_is_applied_the_line_that_sent_it() {
             if let (Doer::Effect { target, source, n }, Event::Applies { effect, .. }) = (note.doer, &note.event) {
                 let event = Event::Affects { target, n, effect: effect.clone() };
                 let sent = Note { phase: Phase::Think, doer: Doer::Entity(source), event, site: note.site.clone() };
-                assert!(sent_ones.contains(&sent.to_string()), "{note}");
+                assert!(all.contains(&sent.to_string()), "{note}");
             }
         }
     });
@@ -98,40 +97,20 @@ fn what_is_decided_names_its_line_and_what_is_applied_the_line_that_sent_it() {
 
 #[test]
 fn the_sums_are_those_of_the_checksum_tree() {
-    let mut ended = 0;
+    let mut compared = 0;
     noted(&Weather::of(219), 120, |world, _, journal| {
-        let cells: Vec<_> = world.cells().collect();
-        let sums: BTreeSet<_> = cells
-            .iter()
-            .flat_map(|&cell| world.entity_checksums(cell))
-            .collect::<Vec<_>>()
-            .into_iter()
-            .map(|(id, Checksum(sum))| (id, sum))
-            .collect();
-        let last = |id| {
-            let of = |note: &&Note| match note.doer {
-                Doer::Entity(entity) => entity == id,
-                Doer::Effect { target, .. } => target == id,
-                _ => false,
-            };
-            journal
-                .notes
-                .iter()
-                .filter(of)
-                .filter_map(|note| match note.event {
-                    Event::Becomes { sum, .. } | Event::Arrives { sum, .. } => Some(sum.0),
-                    _ => None,
-                })
-                .last()
-        };
-        for &(id, sum) in &sums {
-            if let Some(noted) = last(id) {
-                assert_eq!(noted, sum, "{id} at {:?}", journal.tick);
-                ended += 1;
-            }
+        let mut noted = BTreeMap::new();
+        for note in &journal.notes {
+            let (Event::Becomes { sum, .. } | Event::Arrives { sum, .. }) = note.event else { continue };
+            let (Doer::Entity(id) | Doer::Effect { target: id, .. }) = note.doer else { continue };
+            noted.insert(id, sum);
+        }
+        for (id, sum) in world.cells().flat_map(|cell| world.entity_checksums(cell)) {
+            assert_eq!(*noted.get(&id).unwrap_or(&sum), sum, "{id} at {:?}", journal.tick);
+            compared += usize::from(noted.contains_key(&id));
         }
     });
-    assert!(ended > 1_000, "{ended}");
+    assert!(compared > 1_000, "{compared}");
 }
 
 #[test]
@@ -178,6 +157,10 @@ fn plan(seed: u64) -> (Vec<usize>, Dice<'static>) {
 
 fn journal_of(seed: u64, plan: &[usize]) -> Journal {
     solo(seed, plan.iter().map(|&which| Act::Draw(which)).collect())
+}
+
+fn solo(seed: u64, plan: Vec<Act>) -> Journal {
+    gambler::solo(&table(), seed, plan)
 }
 
 fn line(note: &Note) -> u32 {

@@ -19,6 +19,7 @@ use crate::grid::CellId;
 use crate::ids::{Checksum, EntityId, Tick};
 use crate::rules::{Fate, Rules};
 use crate::thoughts::Thoughts;
+use crate::world::entity_sum;
 
 /// Where to take notes, if they are taken.
 #[derive(Clone, Copy)]
@@ -28,8 +29,8 @@ impl<'j> Notes<'j> {
     /// Nowhere.
     pub const NONE: Notes<'static> = Notes(None);
 
-    pub const fn of(recorder: &'j Recorder) -> Notes<'j> {
-        Notes(Some(recorder))
+    pub const fn of(recorder: Option<&'j Recorder>) -> Notes<'j> {
+        Notes(recorder)
     }
 
     pub const fn are_taken(self) -> bool {
@@ -39,18 +40,13 @@ impl<'j> Notes<'j> {
     /// Takes notes, in a step that is noted. In all others this must cost a branch that is always foreseen.
     #[inline(always)]
     pub fn take(self, note: impl FnOnce(&Recorder)) {
-        #[cold]
-        #[inline(never)]
-        fn apart(recorder: &Recorder, note: impl FnOnce(&Recorder)) {
-            note(recorder);
-        }
         if let Some(recorder) = self.0 {
-            apart(recorder, note);
+            note(recorder);
         }
     }
 }
 
-/// Takes the notes of a tick, or of some thoughts of it.
+/// Takes the notes of a tick, or of some thoughts of it. Its methods are cold, so that a step that is not noted keeps them out of its way.
 pub(crate) struct Recorder {
     notes: RefCell<Vec<Note>>,
     phase: Cell<Phase>,
@@ -75,32 +71,38 @@ impl Default for Recorder {
 
 impl Recorder {
     /// What follows belongs to this phase.
+    #[cold]
     pub fn enter(&self, phase: Phase) {
         self.phase.set(phase);
     }
 
     /// What follows is this one's doing.
+    #[cold]
     pub fn begin(&self, doer: Doer) {
         self.doer.set(doer);
     }
 
     /// The doer's dice are those of a stream of the table.
+    #[cold]
     pub fn draw_from(&self, stream: u64, tick: Tick) {
         self.stream.set((stream, tick));
     }
 
     /// Notes a draw.
+    #[cold]
     pub fn roll(&self, n: u32, value: u32, roll: Roll, site: &'static Location<'static>) {
         let (stream, tick) = self.stream.get();
         self.push(Event::Draws { stream, tick, n, value, roll }, Some(site.into()));
     }
 
     /// Notes what the game decided at a place of its source.
+    #[cold]
     pub fn decided(&self, site: &'static Location<'static>, event: Event) {
         self.push(event, Some(site.into()));
     }
 
     /// An entity begins to think, and is given its player's commands.
+    #[cold]
     pub fn thinks<B: Body>(&self, entity: &Entity<B>, cell: CellId, commands: impl Iterator<Item: Debug>) {
         self.begin(Doer::Entity(entity.id));
         self.engine(Event::Thinks { cell, sum: checksum(entity) });
@@ -108,6 +110,7 @@ impl Recorder {
     }
 
     /// An effect reaches its target.
+    #[cold]
     pub fn applies<B: Body>(&self, key: (EntityId, EntityId, u32), effect: &impl Debug, entity: &Entity<B>) {
         let (target, source, n) = key;
         self.begin(Doer::Effect { target, source, n });
@@ -117,6 +120,7 @@ impl Recorder {
     }
 
     /// What became of the target of the effect.
+    #[cold]
     pub fn reached<B: Body>(&self, entity: &Entity<B>, fate: Fate) {
         self.becomes(entity);
         if fate == Fate::Gone {
@@ -125,11 +129,13 @@ impl Recorder {
     }
 
     /// What became of the entity that the doer wrote to.
+    #[cold]
     pub fn becomes<B: Body>(&self, entity: &Entity<B>) {
         self.engine(Event::Becomes { pos: entity.pos, sum: checksum(entity) });
     }
 
     /// The doer, a cell, is filled.
+    #[cold]
     pub fn generates<'e, B: Body>(&self, content: impl Iterator<Item = &'e Entity<B>>) {
         let (mut entities, mut sum) = (0, 0u64);
         for entity in content {
@@ -140,29 +146,36 @@ impl Recorder {
     }
 
     /// An entity is put into a cell.
+    #[cold]
     pub fn arrives<B: Body>(&self, entity: &Entity<B>, cell: CellId) {
         self.begin(Doer::Entity(entity.id));
         self.engine(Event::Arrives { cell, pos: entity.pos, sum: checksum(entity) });
     }
 
     /// An entity is taken out of a cell.
+    #[cold]
     pub fn leaves(&self, id: EntityId, cell: CellId) {
         self.begin(Doer::Entity(id));
         self.engine(Event::Leaves { cell });
     }
 
     /// The `n`-th input of the turn takes effect.
+    #[cold]
     pub fn enters(&self, n: usize, input: &impl Debug) {
         self.begin(Doer::Input(n as u32));
         self.engine(Event::Enters { input: format!("{input:?}") });
     }
 
     /// An announcement has been made.
+    #[cold]
     pub fn announced(&self, facts: &impl Serialize) {
-        self.engine(Event::Announced { sum: checksum(facts) });
+        let mut encoder = Fixed::default();
+        encoder.push(facts);
+        self.engine(Event::Announced { sum: Checksum(xxh3_64(encoder.bytes())) });
     }
 
     /// A cell's light of this tick and of the next.
+    #[cold]
     pub fn lights(&self, cell: CellId, before: u8, after: u8) {
         if before != after {
             self.begin(Doer::Cell(cell));
@@ -176,9 +189,10 @@ impl Recorder {
     }
 
     /// Takes over the notes of all thoughts, and learns from them where effects were sent.
+    #[cold]
     pub fn all_have_thought<R: Rules>(&self, thoughts: &mut [Thoughts<R>]) {
         let parts = thoughts.iter_mut().filter_map(|part| part.notes.take());
-        let notes: Vec<Note> = parts.flat_map(Recorder::into_notes).collect();
+        let notes: Vec<Note> = parts.flat_map(|part| part.into_notes()).collect();
         let sent = notes.iter().filter_map(|note| match (note.doer, &note.event) {
             (Doer::Entity(source), Event::Affects { n, .. }) => Some(((source, *n), note.site.clone()?)),
             _ => None,
@@ -197,9 +211,6 @@ impl Recorder {
     }
 }
 
-/// The checksum of a value: for an entity, that of the checksum tree.
-pub(crate) fn checksum(value: &impl Serialize) -> Checksum {
-    let mut encoder = Fixed::default();
-    encoder.push(value);
-    Checksum(xxh3_64(encoder.bytes()))
+fn checksum<B: Body>(entity: &Entity<B>) -> Checksum {
+    Checksum(entity_sum(&mut Fixed::default(), entity))
 }

@@ -74,7 +74,7 @@ fn list_sum<B: Body>(encoder: &mut Fixed, entities: &[Entity<B>]) -> u64 {
 }
 
 /// The checksum of one entity.
-pub(super) fn entity_sum<B: Body>(encoder: &mut Fixed, entity: &Entity<B>) -> u64 {
+pub(crate) fn entity_sum<B: Body>(encoder: &mut Fixed, entity: &Entity<B>) -> u64 {
     encoder.clear();
     encoder.push(entity);
     xxh3_64(encoder.bytes())

@@ -20,6 +20,8 @@ pub use probe::{StateBit, StatePart};
 pub use snapshot::Snapshot;
 pub use step::Thinking;
 
+pub(crate) use checksum::entity_sum;
+
 pub use crate::thoughts::Thoughts;
 
 use alloc::sync::Arc;

@@ -24,7 +24,7 @@ impl<R: Rules> World<R> {
         think: impl FnOnce(&Thinking<'_, R>) -> Vec<Thoughts<R>>,
     ) {
         let (tick, notes) = (self.tick(), Recorder::default());
-        self.run(turn, think, Notes::of(&notes));
+        self.run(turn, think, Notes::of(Some(&notes)));
         *journal = Journal { tick, notes: notes.into_notes() };
     }
 }

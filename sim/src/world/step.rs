@@ -50,9 +50,6 @@ impl<'w, R: Rules> Thinking<'w, R> {
     /// If `n` is not below [`len`](Thinking::len).
     pub fn think(&self, n: usize, thoughts: &mut Thoughts<R>) {
         let slot = self.slots[n];
-        if self.noted {
-            thoughts.notes.get_or_insert_default();
-        }
         let mut after = thoughts.blank();
         let next = Arc::get_mut(&mut after).expect("a blank cell is held once");
         let before = &self.state.store.cells[slot];
@@ -75,9 +72,10 @@ impl<'w, R: Rules> Thinking<'w, R> {
     /// Lets one actor become its next self. It stays in its list until effects have been applied.
     fn next_self(&self, next: &mut Entity<R::Body>, actor: &Entity<R::Body>, place: Place, thoughts: &mut Thoughts<R>) {
         let rules = &*self.state.rules;
-        thoughts
-            .notes()
-            .take(|notes| notes.thinks(actor, self.state.grid.cell_of(actor.pos), self.commands_of(actor.player)));
+        if self.noted {
+            let cell = self.state.grid.cell_of(actor.pos);
+            thoughts.notes.get_or_insert_default().thinks(actor, cell, self.commands_of(actor.player));
+        }
         self.commands_of(actor.player).for_each(|command| rules.command(&mut next.body, command));
         let mut mind = Mind::new((self.state, self.spots), (actor, place), thoughts);
         rules.think(&mut next.body, &mut mind);
@@ -86,7 +84,9 @@ impl<'w, R: Rules> Thinking<'w, R> {
             Some(to) => self.moved(actor, next, to).then_some(Leaving::Moves),
         };
         thoughts.decisions.leavings.extend(leaving.map(|leaving| (place, leaving)));
-        thoughts.notes().take(|notes| notes.becomes(next));
+        if self.noted {
+            thoughts.notes.get_or_insert_default().becomes(next);
+        }
     }
 
     fn commands_of(&self, player: Option<PlayerId>) -> impl Iterator<Item = &'w R::Command> {

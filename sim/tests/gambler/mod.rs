@@ -95,9 +95,9 @@ impl Gambler {
 }
 
 /// The journal of tick 2, in which the first of two heroes follows a plan.
-pub fn solo(seed: u64, plan: Vec<Act>) -> Journal {
+pub fn solo(table: &Table, seed: u64, plan: Vec<Act>) -> Journal {
     let grid = Grid::new(GridConfig::default()).expect("the defaults are sound");
-    let mut world = World::new(Arc::new(Gambler { plan }), grid, Table::generate([3; 32]), seed);
+    let mut world = World::new(Arc::new(Gambler { plan }), grid, table.clone(), seed);
     let join = |world: &World<Gambler>, player| Input::Join(player, world.admit(player, ()));
     let inputs = vec![join(&world, PlayerId(0)), join(&world, PlayerId(1))];
     world.step(&Turn { inputs });
