@@ -1,5 +1,7 @@
 //! Recordings of a session's peers, made by playing: each peer's world can be tampered with while it plays.
 
+#![allow(dead_code, reason = "each test uses a part of it")]
+
 use lockstone::check::Inspect;
 use lockstone::recording::{Build, Header, Packed, Recording, Writer};
 use lockstone::sim::{PlayerId, Simulation, Tick, Turn};
