@@ -9,7 +9,7 @@ use crate::simulation::{Simulation, Turn};
 use crate::thoughts::Thoughts;
 
 impl<R: Rules> World<R> {
-    /// [`step`](Simulation::step) to the same state, and replaces the journal by that of this tick. Many times as slow: for the
+    /// [`step`](Simulation::step) to the same state, and replaces the journal by that of this tick. Two to three times as slow: for the
     /// tick that is looked into.
     pub fn step_noted(&mut self, turn: &Turn<Self>, journal: &mut Journal) {
         let thoughts = core::mem::take(&mut self.thoughts);
