@@ -4,8 +4,8 @@ use lockstone_sim::codec::CodecError;
 
 use super::format::SNAPSHOT_BYTES_MAX;
 
-/// How hard it is compressed, 0 to 10: a keyframe is packed while the game goes on.
-const LEVEL: u8 = 6;
+/// How hard it is compressed, 0 to 10: as fast as can be, because a keyframe is packed while the game goes on.
+const LEVEL: u8 = 1;
 
 /// A serialised state, compressed by zlib.
 #[derive(Clone, Debug, PartialEq, Eq)]
