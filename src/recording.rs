@@ -12,6 +12,7 @@
 
 mod entry;
 mod events;
+pub mod bundle;
 pub mod format;
 mod packed;
 mod playback;
@@ -21,6 +22,7 @@ mod tree;
 mod writer;
 
 pub use entry::Entry;
+pub use bundle::{Bundle, BundleError};
 pub use format::{Build, Desync, Header};
 pub use packed::Packed;
 pub use playback::{Mismatch, Playback, Replay, ReplayError, replay};

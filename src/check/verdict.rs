@@ -54,8 +54,9 @@ pub(super) type Solution<S> = (Verdict, Option<OddState<S>>);
 type Suspicion<'c, 'a, S> = fn(&Case<'c, 'a, S>, &mut Replayer<'_, S>) -> Result<Option<Solution<S>>, CheckError>;
 
 impl<'c, 'a, S: Inspect> Case<'c, 'a, S> {
-    const SUSPICIONS: [Suspicion<'c, 'a, S>; 7] = [
+    const SUSPICIONS: [Suspicion<'c, 'a, S>; 8] = [
         Case::comes_out_in_several_ways,
+        Case::is_not_brought_back,
         Case::has_an_uncovered_field,
         Case::was_given_other_turns,
         Case::has_a_turned_bit,

@@ -42,6 +42,22 @@ pub struct Ring<S> {
     simulation: PhantomData<fn() -> S>,
 }
 
+/// How much of what is held is written, counted from the end.
+#[derive(Clone, Copy)]
+struct Part {
+    segments: usize,
+    trees: usize,
+}
+
+/// From most to least.
+const PARTS: [Part; 5] = [
+    Part { segments: SEGMENTS_MAX, trees: usize::MAX },
+    Part { segments: SEGMENTS_MAX, trees: 200 },
+    Part { segments: SEGMENTS_MAX, trees: 40 },
+    Part { segments: 1, trees: 40 },
+    Part { segments: 1, trees: 0 },
+];
+
 /// From a keyframe to the next.
 struct Segment {
     start: Tick,
@@ -150,29 +166,49 @@ impl<S: Simulation> Ring<S> {
     /// # Errors
     /// What the output says, or that nothing is held.
     pub fn save<W: Write>(&self, out: W) -> io::Result<Writer<W>> {
-        let mut segments = self.segments.iter();
-        let first = segments.next().ok_or_else(|| io::Error::other("a minute of play was too large to be kept"))?;
-        let header = Header { start: first.start, ..self.header.clone() };
-        let mut writer = Writer::begin(out, &header, &first.snapshot)?;
-        self.names.iter().for_each(|(player, name)| writer.name::<S>(*player, name));
-        let mut base = Some(self.base.clone());
-        for item in &first.items {
-            write::<S, W>(&mut writer, item, &mut base)?;
-        }
-        for segment in segments {
-            writer.packed(&segment.snapshot)?;
-            for item in &segment.items {
-                write::<S, W>(&mut writer, item, &mut base)?;
-            }
-        }
-        writer.encoded(&self.events.bytes)?;
-        writer.resume(self.events.next, self.events.tree.clone())?;
-        Ok(writer)
+        self.save_part(out, Part { segments: SEGMENTS_MAX, trees: usize::MAX })
     }
 
     /// A recording of all that is held; empty if nothing is.
     pub fn write(&self) -> Vec<u8> {
         self.save(Vec::new()).and_then(Writer::into_output).unwrap_or_default()
+    }
+
+    /// A recording of as much as fits into so many bytes: what is left out first is trees, then the older segment. `None` if nothing fits.
+    pub fn write_within(&self, bytes_max: usize) -> Option<Vec<u8>> {
+        let written = |part| self.save_part(Vec::new(), part).and_then(Writer::into_output).ok();
+        PARTS.into_iter().filter_map(written).find(|bytes| bytes.len() <= bytes_max)
+    }
+
+    fn save_part<W: Write>(&self, out: W, part: Part) -> io::Result<Writer<W>> {
+        let skipped = self.segments.len().saturating_sub(part.segments);
+        let mut kept = self.segments.iter().skip(skipped).peekable();
+        let first = kept.peek().ok_or_else(|| io::Error::other("a minute of play was too large to be kept"))?;
+        let header = Header { start: first.start, ..self.header.clone() };
+        let mut writer = Writer::begin(out, &header, &first.snapshot)?;
+        self.names.iter().for_each(|(player, name)| writer.name::<S>(*player, name));
+        let is_tree = |item: &&Item| matches!(item, Item::Tree(_));
+        let trees = kept.clone().flat_map(|segment| &segment.items).filter(is_tree).count();
+        let (mut trees_skipped, mut base) = (trees.saturating_sub(part.trees), self.base.clone());
+        self.segments.iter().take(skipped).flat_map(|segment| &segment.items).for_each(|item| pass(&mut base, item));
+        let mut base = Some(base);
+        for (n, segment) in kept.enumerate() {
+            if n > 0 {
+                writer.packed(&segment.snapshot)?;
+            }
+            for item in &segment.items {
+                match &mut base {
+                    Some(base) if trees_skipped > 0 && is_tree(&item) => {
+                        trees_skipped -= 1;
+                        pass(base, item);
+                    }
+                    _ => write::<S, W>(&mut writer, item, &mut base)?,
+                }
+            }
+        }
+        writer.encoded(&self.events.bytes)?;
+        writer.resume(self.events.next, self.events.tree.clone())?;
+        Ok(writer)
     }
 
     fn begin(&mut self, start: Tick, snapshot: Packed) {
@@ -202,7 +238,7 @@ impl<S: Simulation> Ring<S> {
                 self.trim();
             }
             // Nothing is held until the next keyframe.
-            None => forget(&mut self.base, item),
+            None => pass(&mut self.base, &item),
         }
     }
 
@@ -214,7 +250,7 @@ impl<S: Simulation> Ring<S> {
     fn drop_segment(&mut self) -> bool {
         let Some(segment) = self.segments.pop_front() else { return false };
         self.bytes -= segment.bytes();
-        segment.items.into_iter().for_each(|item| forget(&mut self.base, item));
+        segment.items.iter().for_each(|item| pass(&mut self.base, item));
         true
     }
 
@@ -226,15 +262,15 @@ impl<S: Simulation> Ring<S> {
         };
         let Some(tree) = self.segments.iter_mut().find_map(oldest) else { return false };
         self.bytes -= tree.bytes();
-        forget(&mut self.base, tree);
+        pass(&mut self.base, &tree);
         true
     }
 }
 
 /// What is no longer held still counts for the trees that come after it.
-fn forget(base: &mut Tree, item: Item) {
+fn pass(base: &mut Tree, item: &Item) {
     if let Item::Tree(change) = item {
-        base.apply(&change);
+        base.apply(change);
     }
 }
 

@@ -6,8 +6,12 @@ use lockstone::check::Inspect;
 use lockstone::recording::{Build, Header, Packed, Recording, Writer};
 use lockstone::sim::{PlayerId, Simulation, Tick, Turn};
 
-/// Ticks between two keyframes.
-pub const KEYFRAME_TICKS: u32 = 200;
+/// When a state is tampered with.
+#[derive(PartialEq)]
+enum When {
+    BeforeChecksum,
+    BeforeStep,
+}
 
 /// One peer, as it records.
 #[derive(Clone)]
@@ -15,8 +19,8 @@ pub struct Peer {
     pub header: Header,
     /// Whether it records the checksum tree too.
     pub trees: bool,
-    /// Whether it records keyframes.
-    pub keyframes: bool,
+    /// When it records its state, beside its start.
+    pub keyframe_at: Option<Tick>,
 }
 
 impl Peer {
@@ -37,7 +41,7 @@ impl Peer {
             start: Tick(0),
             build: Build::of(7),
         };
-        Peer { header, trees: false, keyframes: false }
+        Peer { header, trees: false, keyframe_at: None }
     }
 
     /// Plays turns and records them. `tamper` is called with the state before each turn, before its checksum is taken, and may change it;
@@ -48,15 +52,42 @@ impl Peer {
         turns: &[Turn<S>],
         mut tamper: impl FnMut(&mut S) -> Option<Turn<S>>,
     ) -> Recording<S> {
+        self.play(simulation, turns, |when, world| (when == When::BeforeChecksum).then(|| tamper(world))?)
+    }
+
+    /// As [`record`](Peer::record), and `tamper` is called after the checksum was taken, just before the step.
+    pub fn record_late<S: Inspect>(
+        &self,
+        simulation: &mut S,
+        turns: &[Turn<S>],
+        mut tamper: impl FnMut(&mut S),
+    ) -> Recording<S> {
+        self.play(simulation, turns, |when, world| {
+            if when == When::BeforeStep {
+                tamper(world);
+            }
+            None
+        })
+    }
+
+    fn play<S: Inspect>(
+        &self,
+        simulation: &mut S,
+        turns: &[Turn<S>],
+        mut tamper: impl FnMut(When, &mut S) -> Option<Turn<S>>,
+    ) -> Recording<S> {
         let start = simulation.tick();
         let header = Header { start, ..self.header.clone() };
         let snapshot = encoded(simulation);
         let mut writer = Writer::create(Vec::new(), &header, &snapshot).expect("memory can be written");
         for turn in &turns[start.0 as usize..] {
-            let other = tamper(simulation);
+            let other = tamper(When::BeforeChecksum, simulation);
             self.look(simulation, &mut writer);
+            tamper(When::BeforeStep, simulation);
             let (tick, turn) = (simulation.tick(), other.as_ref().unwrap_or(turn));
-            writer.turn(tick, turn).expect("memory can be written");
+            if !turn.inputs.is_empty() {
+                writer.turn(tick, turn).expect("memory can be written");
+            }
             simulation.step(turn);
         }
         self.look(simulation, &mut writer);
@@ -70,7 +101,7 @@ impl Peer {
         if self.trees {
             writer.tree::<S>(tick, &simulation.tree()).expect("memory can be written");
         }
-        if self.keyframes && tick.0.is_multiple_of(KEYFRAME_TICKS) {
+        if self.keyframe_at == Some(tick) {
             writer.keyframe::<S>(tick, &Packed::of(&encoded(simulation))).expect("memory can be written");
         }
     }

@@ -10,6 +10,21 @@ use crate::check::replayer::Replayer;
 use crate::check::report::Cause;
 
 impl<S: Inspect> Case<'_, '_, S> {
+    /// Going back to a state and playing on leads elsewhere than having come from the start: something that matters was not brought back.
+    pub(super) fn is_not_brought_back(
+        &self,
+        replayer: &mut Replayer<'_, S>,
+    ) -> Result<Option<Solution<S>>, CheckError> {
+        let good = self.last_good(replayer);
+        let Some(recorded) = self.suspect().roots.get(&good) else { return Ok(None) };
+        if replayer.root(good) == *recorded {
+            return Ok(None);
+        }
+        let reason =
+            format!("gone back to an earlier state, the same turns no longer lead to what they led to at tick {good}");
+        Ok(Some((blame_nobody(Cause::SnapshotField, vec![reason]), None)))
+    }
+
     /// A state that was recorded, with the same checksum as ours, and is another.
     pub(super) fn has_an_uncovered_field(
         &self,

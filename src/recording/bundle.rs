@@ -1,0 +1,86 @@
+//! A bundle: the recordings of all peers whose worlds were found to differ, in one file that a player can send in.
+//!
+//! ```text
+//! file = "LKSTBND" version:u8  digest:u64 of the rest, little-endian  content, compact
+//! ```
+//!
+//! The recordings come from peers and are opaque here: each is checked when it is read, like any other.
+
+use lockstone_net::limits::{BUNDLE_BYTES_MAX, PLAYERS_MAX};
+use lockstone_sim::PlayerId;
+use lockstone_sim::codec;
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// What a bundle begins with.
+pub const MAGIC: [u8; 7] = *b"LKSTBND";
+/// The version of this format.
+pub const VERSION: u8 = 1;
+/// Magic, version and digest.
+const HEAD_BYTES: usize = 16;
+
+/// All peers' evidence of a difference.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bundle {
+    /// Who put it together.
+    pub player: PlayerId,
+    /// The recordings' files, the own one first.
+    pub recordings: Vec<Vec<u8>>,
+    /// Whose recordings did not arrive.
+    pub missing: Vec<PlayerId>,
+}
+
+/// Why a bundle cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BundleError {
+    /// Some other kind of file.
+    #[error("this is not a bundle: it does not begin with LKSTBND")]
+    WrongMagic,
+    /// Written by another version of the engine.
+    #[error("the bundle is of version {version}, and only version {VERSION} is supported")]
+    UnsupportedVersion {
+        /// The version it says it is of.
+        version: u8,
+    },
+    /// Larger than any.
+    #[error("the bundle has {len} bytes, where at most {max} are allowed", max = BUNDLE_BYTES_MAX)]
+    TooLong {
+        /// How many bytes there are.
+        len: usize,
+    },
+    /// Bytes were changed, or are missing.
+    #[error("the bundle is damaged, or breaks off")]
+    Damaged,
+}
+
+impl Bundle {
+    /// The bytes of its file.
+    pub fn write(&self) -> Vec<u8> {
+        let content = codec::compact(self);
+        [MAGIC.as_slice(), &[VERSION], &xxh3_64(&content).to_le_bytes(), &content].concat()
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// [`BundleError`] if anything is wrong with any byte of the bundle itself.
+    pub fn read(bytes: &[u8]) -> Result<Bundle, BundleError> {
+        if !bytes.starts_with(&MAGIC) {
+            return Err(BundleError::WrongMagic);
+        }
+        if bytes.len() > BUNDLE_BYTES_MAX {
+            return Err(BundleError::TooLong { len: bytes.len() });
+        }
+        let (head, content) = bytes.split_first_chunk::<HEAD_BYTES>().ok_or(BundleError::Damaged)?;
+        let [_, _, _, _, _, _, _, version, digest @ ..] = *head;
+        if version != VERSION {
+            return Err(BundleError::UnsupportedVersion { version });
+        }
+        if xxh3_64(content).to_le_bytes() != digest {
+            return Err(BundleError::Damaged);
+        }
+        let bundle: Bundle = codec::read(content, BUNDLE_BYTES_MAX).map_err(|_| BundleError::Damaged)?;
+        let peers = bundle.recordings.len() + bundle.missing.len();
+        if peers > PLAYERS_MAX { Err(BundleError::Damaged) } else { Ok(bundle) }
+    }
+}
