@@ -172,11 +172,13 @@ fn a_group_of_which_hardly_a_packet_comes_through_is_not_torn_apart() {
         let settings = RollbackSettings { max_prediction_ticks, input_delay_ticks, ..settings(seed) };
         let storm = Switch::default();
         let mut room = room_of(seed, peers, Weather::clear(ms(50)), &settings, |_, session| {
-            let (storm, mut dice, mut sent) = (storm.clone(), Dice(dice.roll(1 << 40)), BTreeMap::new());
+            let (storm, mut dice, mut missing) = (storm.clone(), Dice(dice.roll(1 << 40)), BTreeMap::new());
             Tap::new(session, move |packet: Transmit| {
-                let sent = sent.entry(packet.to).or_insert_with(|| dice.roll(26));
-                *sent += 1;
-                (!storm.get() || sent.is_multiple_of(26)).then_some(packet)
+                // One of 14 to 26 packets, 20 a second: nobody is silent for the timeout.
+                let left = missing.entry(packet.to).or_insert_with(|| dice.roll(14));
+                let passes = *left == 0;
+                *left = if passes { 13 + dice.roll(13) } else { *left - 1 };
+                (!storm.get() || passes).then_some(packet)
             })
         });
         let before = ticks_of(&room);
