@@ -227,17 +227,17 @@ impl<S: Simulation> Gather<S> {
         }
         let settings = self.config.settings();
         // Until then a player has time to speak first.
-        let heard = now + settings.handshake_timeout.saturating_sub(settings.silence_timeout);
+        let silent_until = now + settings.handshake_timeout.saturating_sub(settings.silence_timeout);
         let others = numbered().filter(|(other, _)| *other != player);
         let remote = |(player, member): (PlayerId, &Member)| {
-            Remote::new(member.peer, player, member.name.clone(), heard, tick, settings.input_delay_ticks)
+            Remote::new(member.peer, player, member.name.clone(), silent_until, tick, settings.input_delay_ticks)
         };
         let remotes = others.map(remote).collect();
         let players = numbered().map(|(player, _)| player).collect();
         let (interval_ticks, tell_trees) = (settings.checksum_interval_ticks, settings.tell_trees);
         let timeline = Timeline::new(simulation, players, entries, interval_ticks, tell_trees);
         let (config, name) = (self.config.clone(), self.me.name.clone());
-        Some(Play::begin(Beginning { config, player, name, remotes, timeline }, now))
+        Some(Play::begin(Beginning { config, player, name, remotes, timeline, silent_until }, now))
     }
 
     /// Leaves before anything has begun.

@@ -49,6 +49,8 @@ pub(super) struct Play<S: Simulation> {
     wait_ticks: u32,
     since_wait: u32,
     advanced_at: Duration,
+    /// When the turns that are known went on; in the future as long as players have time to speak first.
+    pub(super) went_on_at: Duration,
     pub(super) regrouping: Regrouping,
 }
 
@@ -60,12 +62,14 @@ pub(super) struct Beginning<S: Simulation> {
     /// The others, by player.
     pub remotes: Vec<Remote>,
     pub timeline: Timeline<S>,
+    /// Until then players have time to speak first.
+    pub silent_until: Duration,
 }
 
 impl<S: Simulation> Play<S> {
     /// Tick 0 is now.
     pub fn begin(beginning: Beginning<S>, now: Duration) -> Self {
-        let Beginning { config, player, name, remotes, timeline } = beginning;
+        let Beginning { config, player, name, remotes, timeline, silent_until } = beginning;
         let local = remotes.iter().filter(|remote| remote.player < player).count();
         let base = timeline.base();
         Play {
@@ -85,6 +89,7 @@ impl<S: Simulation> Play<S> {
             wait_ticks: 0,
             since_wait: 0,
             advanced_at: now,
+            went_on_at: silent_until,
             regrouping: Regrouping::default(),
         }
     }
@@ -108,9 +113,8 @@ impl<S: Simulation> Play<S> {
         // A peer that stood still itself must not take the others for silent.
         let stood_still = now.saturating_sub(self.advanced_at);
         if stood_still > self.config.settings().silence_timeout / 2 {
-            for remote in &mut self.remotes {
-                remote.heard = remote.heard.max(now.min(remote.heard + stood_still));
-            }
+            let times = self.remotes.iter_mut().map(|remote| &mut remote.heard).chain([&mut self.went_on_at]);
+            times.for_each(|time| *time = (*time).max(now.min(*time + stood_still)));
         }
         self.advanced_at = now;
         self.watch(now, out);
@@ -118,8 +122,15 @@ impl<S: Simulation> Play<S> {
             return self.repeat_stand(now, out);
         }
         if out.ended.is_none() && now >= self.next_tick_at {
+            let (confirmed, settled) = (self.confirmed, self.timeline.first());
             self.run(now, out);
             self.settle(out);
+            if self.timeline.first() > settled {
+                // Everyone has spoken to everyone.
+                self.went_on_at = now;
+            } else if self.confirmed > confirmed {
+                self.went_on_at = self.went_on_at.max(now);
+            }
             self.tell_differences(now, out);
             self.send(now, out);
         }

@@ -75,7 +75,10 @@ impl Regrouping {
 }
 
 impl<S: Simulation> Play<S> {
-    /// Who is not heard of is gone, and so is who speaks, but not of what must be agreed upon.
+    /// Who is not heard of is gone, and so is who speaks, but not of what must be agreed upon, and who speaks, but gives no inputs that all wait for.
+    ///
+    /// As long as everyone is heard of within the timeout, everyone has in one timeout what all had given before, and in two what they gave
+    /// upon that: then someone goes on, or does not want to.
     pub(super) fn watch(&mut self, now: Duration, out: &mut Out<S>) {
         let timeout = self.config.settings().silence_timeout;
         let overdue = self.regrouping.is_under_way() && now >= self.regrouping.changed_at + 2 * timeout;
@@ -83,9 +86,13 @@ impl<S: Simulation> Play<S> {
             .remotes
             .iter()
             .filter(|remote| now >= remote.heard + timeout || overdue && !self.regrouping.agrees(remote.player));
-        let silent: Vec<_> = silent.map(|remote| remote.player).collect();
-        for player in silent {
-            self.lose(player, LeaveReason::Silent, now, out);
+        let silent: Vec<_> = silent.map(|remote| (remote.player, LeaveReason::Silent)).collect();
+        let stalled = !self.regrouping.is_under_way() && now >= self.went_on_at + 2 * timeout;
+        let farthest_behind = self.remotes.iter().map(|remote| remote.received).min().filter(|_| stalled);
+        let slow = self.remotes.iter().filter(|remote| Some(remote.received) == farthest_behind);
+        let slow: Vec<_> = slow.map(|remote| (remote.player, LeaveReason::TooSlow)).collect();
+        for (player, reason) in silent.into_iter().chain(slow) {
+            self.lose(player, reason, now, out);
         }
     }
 
@@ -219,7 +226,7 @@ impl<S: Simulation> Play<S> {
         self.checksums.retain(|tick, _| *tick <= from);
         self.travelling.clear();
         self.differences.clear();
-        self.next_tick_at = now;
+        (self.next_tick_at, self.went_on_at) = (now, now);
         let before = self.epoch;
         self.epoch = Epoch(before.0 + gone.len() as u32);
         self.regrouping.before = Some((before, gone));

@@ -16,7 +16,7 @@ use crate::wire::{Inputs, Name};
 pub(super) struct Bounds {
     /// The first tick for which we have given no input.
     pub own_end: Tick,
-    /// How far its inputs can be ahead of those that it has of ours.
+    /// How far its inputs can be ahead of the turns that it knows.
     pub ahead_ticks: u32,
     /// Frame 0.
     pub base: Tick,
@@ -33,7 +33,7 @@ pub(super) struct Remote {
     pub comparison: Comparison,
     stamps: Stamps,
     /// The first tick of its inputs that has not come.
-    received: Tick,
+    pub received: Tick,
     /// Inputs that have come and not gone on.
     inbox: Vec<Slot>,
     /// The first tick of our inputs that it does not have.
@@ -92,7 +92,7 @@ impl Remote {
         if inputs.received > bounds.own_end || inputs.confirmed > inputs.received {
             return Err(DropReason::ForgedAck);
         }
-        if inputs.from > self.received || inputs.end() > inputs.received.plus(bounds.ahead_ticks) {
+        if inputs.from > self.received || inputs.end() > inputs.confirmed.plus(bounds.ahead_ticks) {
             return Err(DropReason::TooFarAhead);
         }
         let compared = |tick: Tick| tick.since(bounds.base).is_multiple_of(bounds.checksum_interval_ticks);
