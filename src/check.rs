@@ -41,17 +41,22 @@
 //! seeded once a process, an address, the machine's kind of floats, another build. Only comparing processes finds that, as a
 //! session does, and the `demo` command with a process for each player. Nor can it find what the checksum leaves out.
 
+#[cfg(not(target_arch = "wasm32"))]
+pub mod floats;
+
 mod compare;
 mod inspect;
 mod locate;
+mod page;
 mod replayer;
 mod report;
 mod timeline;
 mod verdict;
 
 pub use compare::{CheckError, Checker};
-pub use inspect::{Inspect, Thing};
+pub use inspect::{Inspect, Sketch, Thing};
 pub use locate::{Location, SPOTS_MAX, Side, Spot, locate};
+pub use page::page;
 pub use report::{Cause, Finding, PeerReport, Report, Spread, Unmet, Verdict};
 
 use lockstone_sim::PlayerId;

@@ -10,6 +10,7 @@
 //! with its cause and what to do: exit code 2. Exit code 1 says that worlds differed.
 
 mod args;
+mod check;
 mod child;
 mod config;
 mod demo;
@@ -49,6 +50,7 @@ pub fn run<G: Game>() -> ExitCode {
         Subcommand::Demo(args) => demo::run::<G>(&args),
         Subcommand::Signal(args) => signal::run(&args),
         Subcommand::Replay(args) => replay::run::<G>(&args),
+        Subcommand::Check(args) => check::run(&args),
         Subcommand::Table(args) => table::run(&args),
     };
     done.unwrap_or_else(Failure::tell)

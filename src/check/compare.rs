@@ -105,6 +105,7 @@ impl<'a, S: Inspect> Checker<'a, S> {
             location: None,
             spread: Vec::new(),
             inputs: inputs_before(&turns, tick),
+            journal: Vec::new(),
         };
         if let Some(mut theirs) = odd_state {
             let first = theirs.simulation.tick();
@@ -272,8 +273,8 @@ fn spread<S: Inspect>(
     let mut spread = Vec::new();
     for _ in 0..SPREAD_TICKS {
         let tick = odd.tick();
-        let cells = differing_cells(replayer.at(tick), odd);
-        spread.push(Spread { tick, cells });
+        let ours = replayer.at(tick);
+        spread.push(Spread { tick, cells: differing_cells(ours, odd), sketch: ours.sketch() });
         if tick >= end {
             break;
         }

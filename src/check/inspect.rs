@@ -7,7 +7,7 @@
 
 use lockstone_sim::codec::{self, Field};
 use lockstone_sim::world::{StateBit, StatePart};
-use lockstone_sim::{CellId, Checksum, Entity, EntityId, Rules, Simulation, World};
+use lockstone_sim::{CellId, Checksum, Entity, EntityId, PlayerId, Rules, Simulation, World};
 use serde::Serialize;
 
 /// A part of a state, with its fields.
@@ -29,10 +29,28 @@ impl Thing {
     }
 }
 
+/// A state as a map shows it, beside what differs in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Sketch {
+    /// Columns of cells.
+    pub width_cells: u16,
+    /// Rows of cells.
+    pub height_cells: u16,
+    /// The lit cells.
+    pub lit: Vec<CellId>,
+    /// Where the heroes are.
+    pub heroes: Vec<(PlayerId, CellId)>,
+}
+
 /// A simulation that the checker can look into.
 pub trait Inspect: Simulation {
     /// What is in a cell of the [`tree`](Simulation::tree), or, for `None`, what is in no cell. One without a tree shows all of it for `None`.
     fn things(&self, cell: Option<CellId>) -> Vec<Thing>;
+
+    /// What a map shows of the state; `None` if it has no cells.
+    fn sketch(&self) -> Option<Sketch> {
+        None
+    }
 
     /// The single bit that, turned over, leads to another checksum; of some cells, or of the whole state. See
     /// [`World::find_bit`]. `None` if there is none, or if the simulation cannot tell.
@@ -58,6 +76,16 @@ impl<R: Rules> Inspect for World<R> {
         let light = Thing { part: StatePart::Light(cell), kind: "Light".to_owned(), fields };
         let entities = self.actors(cell).iter().chain(self.props(cell));
         std::iter::once(light).chain(entities.map(|entity| shown(cell, entity))).collect()
+    }
+
+    fn sketch(&self) -> Option<Sketch> {
+        let config = self.grid().config();
+        Some(Sketch {
+            width_cells: config.width_cells,
+            height_cells: config.height_cells,
+            lit: self.cells().filter(|&cell| self.light(cell) > 0).collect(),
+            heroes: self.players().filter_map(|player| Some((player, self.grid().cell_of(self.hero(player)?.pos)))).collect(),
+        })
     }
 
     fn find_bit(&mut self, root: Checksum, cells: Option<&[CellId]>) -> Option<StateBit> {

@@ -5,6 +5,7 @@ use std::fmt;
 use lockstone_sim::{CellId, Checksum, PlayerId, Tick};
 use serde::Serialize;
 
+use super::inspect::Sketch;
 use super::locate::Location;
 
 /// What came out of one or more recordings of a session.
@@ -69,6 +70,8 @@ pub struct Finding {
     pub spread: Vec<Spread>,
     /// The inputs of the ticks before.
     pub inputs: Vec<String>,
+    /// What was done otherwise in the tick that parted them, line by line: draws, effects, and where in the source. Empty if it was not traced.
+    pub journal: Vec<String>,
 }
 
 /// The cells that differ at a tick.
@@ -78,6 +81,8 @@ pub struct Spread {
     pub tick: Tick,
     /// The cells, row by row.
     pub cells: Vec<CellId>,
+    /// The world around them, as the turns lead to it, if it has cells.
+    pub sketch: Option<Sketch>,
 }
 
 /// Why worlds differ.
@@ -148,7 +153,7 @@ impl Report {
         self.finding.is_none()
     }
 
-    fn names(&self, peers: &[usize]) -> String {
+    pub(super) fn names(&self, peers: &[usize]) -> String {
         peers.iter().map(|&peer| self.peers[peer].who.as_str()).collect::<Vec<_>>().join(", ")
     }
 }

@@ -28,6 +28,8 @@ pub(super) enum Subcommand {
     Signal(Signal),
     /// Play a recording again and verify every checksum
     Replay(Replay),
+    /// Find out whether the game plays the same way twice, and everywhere
+    Check(Check),
     /// Make or verify a random table
     Table(Table),
 }
@@ -161,6 +163,30 @@ pub(super) struct Replay {
     /// Another random table than the one that is built in
     #[arg(long, value_name = "FILE")]
     pub table: Option<PathBuf>,
+}
+
+#[derive(clap::Args, Debug)]
+pub(super) struct Check {
+    #[command(subcommand)]
+    pub command: CheckCommand,
+}
+
+#[derive(clap::Subcommand, Debug)]
+pub(super) enum CheckCommand {
+    /// List every float instruction in a WebAssembly module of the simulation. Exit code 1 if there are any
+    Floats(Floats),
+}
+
+#[derive(clap::Args, Debug)]
+pub(super) struct Floats {
+    /// The module: a program that plays recordings and does nothing else
+    pub wasm: PathBuf,
+    /// Functions whose names begin so may have floats. Can be given several times
+    #[arg(long, value_name = "BEGINNING")]
+    pub allow: Vec<String>,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(clap::Args, Debug)]

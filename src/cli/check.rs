@@ -1,0 +1,31 @@
+//! `check`: what can be checked of a game without a session.
+
+use std::fs;
+use std::process::ExitCode;
+
+use super::args::{self, CheckCommand};
+use super::failure::Failure;
+use crate::check::floats::floats;
+
+pub(super) fn run(args: &args::Check) -> Result<ExitCode, Failure> {
+    match &args.command {
+        CheckCommand::Floats(args) => look_for_floats(args),
+    }
+}
+
+fn look_for_floats(args: &args::Floats) -> Result<ExitCode, Failure> {
+    let wasm = fs::read(&args.wasm).map_err(|error| Failure::file("read", &args.wasm, error))?;
+    let mut found = floats(&wasm).map_err(|error| Failure::file("check", &args.wasm, error))?;
+    found.allow(&args.allow);
+    match args.json {
+        true => println!("{}", serde_json::json!(found)),
+        false => println!("{found}"),
+    }
+    match found.count() {
+        0 => Ok(ExitCode::SUCCESS),
+        count => {
+            let functions = found.functions.len();
+            Err(Failure::differed(format!("{count} float instructions are in {functions} functions of the module")))
+        }
+    }
+}
