@@ -5,13 +5,20 @@
 //! compiled module shows it, since WebAssembly names its floats in each instruction.
 //!
 //! # Which module
-//! A program for `wasm32-wasip1` that reads a recording, plays it and prints checksums, with nothing else in it: then all that is simulated
-//! must be there, and what draws the world is not. The linker leaves out what cannot be reached. The dungeon's is
-//! `examples/dungeon/examples/simulation.rs`, of forty lines; its count is 0, and must stay so.
+//! A program for `wasm32-wasip1` in which the game plays by itself and prints checksums: build, bots, steps, checksums, and nothing else. Then
+//! all that is simulated must be in it, and what draws the world is not: the linker leaves out what cannot be reached. The dungeon's is
+//! `examples/dungeon/examples/golden`, whose count is 0:
 //!
-//! A game's own client or server is the wrong module: the picture has floats by right. If a few of the simulation's neighbours have them too
-//! (the standard library's printing of floats, for one), [`Floats::allow`] sets them apart by the beginning of their names. Inlined
-//! code carries the name of the function that it was inlined into, so allow no more than what you know.
+//! ```text
+//! cargo build --release -p dungeon --example golden --target wasm32-wasip1
+//! dungeon check floats target/wasm32-wasip1/release/examples/golden.wasm
+//! ```
+//!
+//! A game's own client is the wrong module: its picture has floats by right. Build for release, and keep the names (no `strip`): a debug build holds
+//! what is never called. A few functions may be neighbours of the simulation rather than part of it. A program that reads recordings, for
+//! one, has serde's messages about unexpected values, which can print a float: `<serde_core::de::Unexpected as`, `core::fmt::float::` and
+//! `<f64 as core::fmt::`, five instructions in all. [`Floats::allow`] sets such apart by the beginning of their names. Code that was
+//! inlined goes by the name of the function that it ended in, so allow what you know, and no more.
 //!
 //! It reads bytes and changes nothing. A module that is damaged is refused as a whole: half a proof is none.
 

@@ -13,6 +13,8 @@ use crate::check::report::Spread;
 
 /// A world of at most so many cells a side is shown whole, of a larger one the part where something is.
 const WHOLE_CELLS: u16 = 24;
+/// Between cells of a map that is wider there are no lines.
+const LINES_CELLS: u16 = 80;
 /// Cells around what is shown of a larger world.
 const MARGIN_CELLS: u16 = 2;
 
@@ -192,10 +194,9 @@ impl View {
 
 /// Lines between the cells; of a large map none, they would hide it.
 fn grid(left: u16, top: u16, right: u16, bottom: u16) -> String {
-    let mut path = String::new();
-    if right - left <= 80 {
-        (left..=right).for_each(|x| drop(write!(path, "M{x} {top}V{bottom}")));
-        (top..=bottom).for_each(|y| drop(write!(path, "M{left} {y}H{right}")));
+    if right - left > LINES_CELLS {
+        return String::new();
     }
-    path
+    let columns = (left..=right).map(|x| format!("M{x} {top}V{bottom}"));
+    columns.chain((top..=bottom).map(|y| format!("M{left} {y}H{right}"))).collect()
 }
