@@ -20,6 +20,8 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'n
                       script-src 'sha256-bgJiXsY9FG9AqhOUzRglnIwL7vDiKw/7kOX9b1/Owp4='";
 /// What is longer is cut: a text of a recording must not take the page over.
 const TEXT_CHARS_MAX: usize = 400;
+/// The same of a name.
+const NAME_CHARS_MAX: usize = 48;
 
 /// The page of a report, as HTML.
 pub fn page(report: &Report) -> String {
@@ -58,12 +60,19 @@ pub fn page(report: &Report) -> String {
 
 /// A text that came with a recording: escaped, cut, and kept from turning around what stands beside it.
 fn foreign(text: &str) -> Markup {
+    cut(text, TEXT_CHARS_MAX)
+}
+
+fn cut(text: &str, chars_max: usize) -> Markup {
     let plain = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
-    let mut shown: String = text.chars().take(TEXT_CHARS_MAX).map(plain).collect();
-    if shown.len() < text.len() && text.chars().nth(TEXT_CHARS_MAX).is_some() {
-        shown.push('…');
-    }
-    html! { bdi { (shown) } }
+    let shown: String = text.chars().take(chars_max).map(plain).collect();
+    let more = text.chars().nth(chars_max).is_some();
+    html! { bdi { (shown) @if more { "…" } } }
+}
+
+/// Who recorded.
+fn name(peer: &PeerReport) -> Markup {
+    cut(&peer.who, NAME_CHARS_MAX)
 }
 
 /// A number of things: `1 cell`, `3 cells`.
@@ -138,7 +147,7 @@ fn blamed(report: &Report, finding: &Finding) -> Markup {
 
 fn names(report: &Report, peers: &[usize]) -> Markup {
     let all = peers.iter().filter_map(|&peer| report.peers.get(peer)).enumerate();
-    html! { @for (n, peer) in all { @if n > 0 { ", " } (foreign(&peer.who)) } }
+    html! { @for (n, peer) in all { @if n > 0 { ", " } (name(peer)) } }
 }
 
 fn details(report: &Report, finding: &Finding) -> Markup {
@@ -178,10 +187,10 @@ fn peers(report: &Report) -> Markup {
 }
 
 fn card(peer: &PeerReport) -> Markup {
-    let PeerReport { who, build, start, end, checksums, differs, agreed, .. } = peer;
+    let PeerReport { build, start, end, checksums, differs, agreed, .. } = peer;
     html! {
         article.card.(if differs.is_some() { "bad" } else { "good" }) {
-            h3 { (foreign(who)) }
+            h3 { (name(peer)) }
             dl {
                 div { dt { "Build" } dd { (foreign(build)) } }
                 div { dt { "Ticks" } dd.number { (start) " to " (end) } }

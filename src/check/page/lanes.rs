@@ -5,7 +5,7 @@
 use lockstone_sim::Tick;
 use maud::{Markup, html};
 
-use super::foreign;
+use super::name;
 use crate::check::report::{Finding, PeerReport, Report};
 
 /// Around the first difference so many ticks are shown anew, larger.
@@ -16,6 +16,7 @@ const WORTH_NEARING: u32 = 5;
 pub(super) fn section(report: &Report) -> Markup {
     let whole = Scale { from: report.start, to: report.end.max(report.start.next()) };
     let near = report.finding.as_ref().and_then(|finding| near(finding, whole));
+    let stretches = || report.peers.iter().flat_map(stretches);
     html! {
         section {
             h2 { "The recordings in time" }
@@ -26,9 +27,9 @@ pub(super) fn section(report: &Report) -> Markup {
                 (lanes(report, near))
             }
             ul.legend {
-                li { span.key.equal {} "in step" }
-                li { span.key.differs {} "differs" }
-                li { span.key.unknown {} "nothing to compare" }
+                @for (class, told) in [EQUAL, DIFFERS, UNKNOWN] {
+                    @if stretches().any(|stretch| stretch.kind.0 == class && stretch.from < stretch.to) { li { span.key.(class) {} (told) } }
+                }
                 @if report.finding.is_some() { li { span.key.line {} "first differing tick" } }
                 @if report.peers.iter().any(|peer| peer.start > report.start) { li { span.key.joined {} "joined" } }
                 @if report.peers.iter().any(|peer| peer.end < report.end) { li { span.key.left {} "left" } }
@@ -86,7 +87,7 @@ fn label(scale: Scale, tick: Tick, y: u32, text: &str) -> Markup {
 fn lane(report: &Report, peer: &PeerReport, scale: Scale, tick: Option<Tick>) -> Markup {
     html! {
         div.lane {
-            span.who { (foreign(&peer.who)) }
+            span.who { (name(peer)) }
             svg height="26" role="img" {
                 @for stretch in stretches(peer) { (stretch.draw(scale)) }
                 @if peer.start > report.start && scale.holds(peer.start) { (mark("joined", scale.x(peer.start), "M0 4v18l8 -9z")) }
@@ -101,23 +102,28 @@ fn mark(class: &str, x: String, path: &str) -> Markup {
     html! { svg x=(x) overflow="visible" { path.mark.(class) d=(path) { title { (class) } } } }
 }
 
+const EQUAL: (&str, &str) = ("equal", "in step");
+const DIFFERS: (&str, &str) = ("differs", "differs");
+const UNKNOWN: (&str, &str) = ("unknown", "nothing to compare");
+
 /// A part of a lane.
 struct Stretch {
-    class: &'static str,
-    told: &'static str,
+    /// Its class, and what it is called.
+    kind: (&'static str, &'static str),
     from: Tick,
     to: Tick,
 }
 
 impl Stretch {
     fn draw(&self, scale: Scale) -> Markup {
+        let (class, told) = self.kind;
         let (from, to) = (self.from.max(scale.from), self.to.min(scale.to));
-        let title = format!("{}: tick {} to {}", self.told, self.from, self.to);
+        let title = format!("{told}: tick {} to {}", self.from, self.to);
         html! {
             @if from < to {
                 @let (x, width) = (scale.x(from), format!("{:.3}%", scale.percent(to) - scale.percent(from)));
-                rect.(self.class) x=(x) y="5" width=(width) height="16" { title { (title) } }
-                @if self.class == "differs" { rect.hatched x=(x) y="5" width=(width) height="16" fill="url(#hatch)" {} }
+                rect.(class) x=(x) y="5" width=(width) height="16" { title { (title) } }
+                @if class == DIFFERS.0 { rect.hatched x=(x) y="5" width=(width) height="16" fill="url(#hatch)" {} }
             }
         }
     }
@@ -126,11 +132,11 @@ impl Stretch {
 fn stretches(peer: &PeerReport) -> Vec<Stretch> {
     let agreed = peer.agreed.map_or(peer.start, |tick| tick.max(peer.start));
     let differs = peer.differs.map_or(peer.end, |unmet| unmet.tick);
-    let equal = Stretch { class: "equal", told: "in step", from: peer.start, to: agreed };
-    let unknown = Stretch { class: "unknown", told: "nothing to compare", from: agreed, to: differs };
+    let equal = Stretch { kind: EQUAL, from: peer.start, to: agreed };
+    let unknown = Stretch { kind: UNKNOWN, from: agreed, to: differs };
     // The last tick that was recorded has a width too.
     let end = peer.end.max(differs.next());
-    let differs = peer.differs.map(|_| Stretch { class: "differs", told: "differs", from: differs, to: end });
+    let differs = peer.differs.map(|_| Stretch { kind: DIFFERS, from: differs, to: end });
     [equal, unknown].into_iter().chain(differs).collect()
 }
 

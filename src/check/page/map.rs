@@ -117,7 +117,7 @@ impl View {
 
     /// What must be readable grows with the map: cells are drawn smaller then.
     fn unit(&self) -> f32 {
-        (self.width() / 28.0).max(0.5)
+        (self.width() / 38.0).max(0.45)
     }
 
     fn svg(&self, content: Markup, first: &Spread) -> Markup {
@@ -133,7 +133,7 @@ impl View {
                 title { "The differing cells from tick " (first.tick) " on" }
                 rect.ground x=(left) y=(top) width=(width) height=(height) {}
                 (content)
-                path.grid d=(grid(left, top, right, bottom)) stroke-width=(unit * 0.06) {}
+                path.grid d=(grid(left, top, right, bottom)) stroke-width=(unit * 0.08) {}
                 g.marks font-size=(unit) {
                     @for column in marks(left, right) {
                         text x=(f32::from(column) + 0.5) y=(f32::from(top) - unit * 0.5) text-anchor="middle" { (column) }
@@ -153,7 +153,7 @@ impl View {
         html! {
             @if let Some(sketch) = &tick.sketch { path.lit d=(self.cells(&sketch.lit)) {} }
             path.old d=(self.cells(&old)) {}
-            path.new d=(self.cells(&new)) stroke-width=(self.unit() * 0.12) {}
+            path.new d=(self.cells(&new)) stroke-width=(self.unit() * 0.16) {}
             @if let Some(sketch) = &tick.sketch { (self.heroes(&sketch.heroes)) }
         }
     }
@@ -177,7 +177,7 @@ impl View {
     fn heroes(&self, heroes: &[(PlayerId, CellId)]) -> Markup {
         let mut by_cell: BTreeMap<CellId, Vec<PlayerId>> = BTreeMap::new();
         heroes.iter().filter(|(_, cell)| self.holds(*cell)).for_each(|(player, cell)| by_cell.entry(*cell).or_default().push(*player));
-        let radius = self.unit() * 0.55;
+        let radius = (self.unit() * 0.55).max(0.32);
         html! {
             @for (cell, players) in by_cell {
                 @for (n, player) in players.iter().enumerate() {
