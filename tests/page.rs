@@ -5,7 +5,9 @@ mod browser;
 use std::fs;
 use std::path::PathBuf;
 
-use lockstone::check::{Cause, Finding, Location, PeerReport, Report, Side, Sketch, Spot, Spread, Unmet, Verdict, page};
+use lockstone::check::{
+    Cause, Finding, Location, PeerReport, Report, Side, Sketch, Spot, Spread, Unmet, Verdict, page,
+};
 use lockstone::sim::codec::FieldDifference;
 use lockstone::sim::world::StatePart;
 use lockstone::sim::{CellId, Checksum, EntityId, PlayerId, Tick};
@@ -29,7 +31,8 @@ fn peer(who: &str, start: u32, end: u32, differs: Option<u32>) -> PeerReport {
 }
 
 fn in_step() -> Report {
-    let peers = vec![peer("Ada (P0)", 0, 2_400, None), peer("Bram (P1)", 0, 2_400, None), peer("Cleo (P2)", 610, 2_400, None)];
+    let peers =
+        vec![peer("Ada (P0)", 0, 2_400, None), peer("Bram (P1)", 0, 2_400, None), peer("Cleo (P2)", 610, 2_400, None)];
     Report { peers, start: Tick(0), end: Tick(2_400), finding: None }
 }
 
@@ -98,8 +101,14 @@ fn a_page_that_differs_shows_all_that_was_found_and_runs_nothing_foreign() {
     assert!(html.len() < 1_024 * 1_024, "a page of {} bytes", html.len());
     let path = written("differs.html", &html);
     let Some(document) = browser::opened(&path, "") else { return };
-    holds(&document, &["<h1>", "state corruption", "What differs at tick 9001", "Where it spreads", "What entered just before"]);
-    holds(&document, &["What the tick did otherwise", "44 more parts are not in this report", "Ada (P0)", "000000000000600d"]);
+    holds(
+        &document,
+        &["<h1>", "state corruption", "What differs at tick 9001", "Where it spreads", "What entered just before"],
+    );
+    holds(
+        &document,
+        &["What the tick did otherwise", "44 more parts are not in this report", "Ada (P0)", "000000000000600d"],
+    );
     // The script ran: the map plays, at its first tick.
     holds(&document, &["class=\"scripted\"", "tick 9001: 200 differing cells</output>"]);
     // What came with the recording is text.
@@ -145,7 +154,10 @@ fn the_button_plays_to_the_last_tick() {
 fn a_page_in_step_says_so() {
     let path = written("in-step.html", &page(&in_step()));
     let Some(document) = browser::opened(&path, "") else { return };
-    holds(&document, &["<h1>In step</h1>", "<title>In step", "Cleo (P2)", "joined", "meet each of their 659 checksums"]);
+    holds(
+        &document,
+        &["<h1>In step</h1>", "<title>In step", "Cleo (P2)", "joined", "meet each of their 659 checksums"],
+    );
     for part in ["Where it spreads", "What differs", "first differing tick"] {
         assert!(!document.contains(part), "{part:?} is not in step");
     }

@@ -71,7 +71,8 @@ impl Floats {
 
     /// Sets apart the functions whose names begin with one of these.
     pub fn allow(&mut self, beginnings: &[String]) {
-        let may = |function: &mut FloatFunction| beginnings.iter().any(|begin| function.name.starts_with(begin.as_str()));
+        let may =
+            |function: &mut FloatFunction| beginnings.iter().any(|begin| function.name.starts_with(begin.as_str()));
         self.allowed.extend(self.functions.extract_if(.., may));
     }
 }

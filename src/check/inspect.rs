@@ -84,7 +84,10 @@ impl<R: Rules> Inspect for World<R> {
             width_cells: config.width_cells,
             height_cells: config.height_cells,
             lit: self.cells().filter(|&cell| self.light(cell) > 0).collect(),
-            heroes: self.players().filter_map(|player| Some((player, self.grid().cell_of(self.hero(player)?.pos)))).collect(),
+            heroes: self
+                .players()
+                .filter_map(|player| Some((player, self.grid().cell_of(self.hero(player)?.pos))))
+                .collect(),
         })
     }
 

@@ -91,7 +91,16 @@ fn unlike_starts<S: Inspect>(checker: &Checker<'_, S>, peers: &[Timeline<S>]) ->
 fn finding<S: Inspect>(peers: &[Timeline<S>], verdict: Verdict) -> Finding {
     let tick = peers.iter().map(Timeline::start).max().unwrap_or_default();
     let odd = verdict.blamed.clone();
-    Finding { tick, agreed: None, odd, verdict, location: None, spread: Vec::new(), inputs: Vec::new(), journal: Vec::new() }
+    Finding {
+        tick,
+        agreed: None,
+        odd,
+        verdict,
+        location: None,
+        spread: Vec::new(),
+        inputs: Vec::new(),
+        journal: Vec::new(),
+    }
 }
 
 /// Those that have not what most have; none if nobody can tell.

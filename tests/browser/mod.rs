@@ -17,7 +17,8 @@ pub fn folder(name: &str) -> PathBuf {
 /// fails in CI.
 pub fn opened(page: &Path, at: &str) -> Option<String> {
     let profile = page.with_extension("profile");
-    let arguments = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--proxy-server=127.0.0.1:9"];
+    let arguments =
+        ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--proxy-server=127.0.0.1:9"];
     let run = Command::new("chromium")
         .args(arguments)
         .args(["--virtual-time-budget=20000", "--enable-logging=stderr", "--dump-dom"])

@@ -126,7 +126,9 @@ fn a_turned_bit_and_how_it_spreads_are_shown() {
     assert_eq!((finding.verdict.cause, finding.odd), (Cause::StateCorruption, vec![1]));
     assert!(finding.spread.iter().all(|tick| tick.sketch.as_ref().is_some_and(|sketch| !sketch.lit.is_empty())));
     let Some(document) = document else { return };
-    for part in ["Where it spreads", "class=\"scripted\"", "pos.x", "Bram &lt;b&gt;the Bold&lt;/b&gt;", "circle class=\"hero\""] {
+    for part in
+        ["Where it spreads", "class=\"scripted\"", "pos.x", "Bram &lt;b&gt;the Bold&lt;/b&gt;", "circle class=\"hero\""]
+    {
         assert!(document.contains(part), "{part:?} is missing");
     }
 }

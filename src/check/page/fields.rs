@@ -81,7 +81,9 @@ fn value(value: &Option<String>, other: &str) -> Markup {
 /// From where to where a text is unlike another: without what both begin and end with.
 fn unlike(text: &str, other: &str) -> (usize, usize) {
     let same = |a: &(usize, (char, char))| a.1.0 == a.1.1;
-    let begin = |text: &str, other: &str| text.chars().zip(other.chars()).enumerate().take_while(same).map(|(_, (c, _))| c.len_utf8()).sum();
+    let begin = |text: &str, other: &str| {
+        text.chars().zip(other.chars()).enumerate().take_while(same).map(|(_, (c, _))| c.len_utf8()).sum()
+    };
     let start: usize = begin(text, other);
     let (rest, others) = (&text[start..], &other[start..]);
     let back = rest.chars().rev().zip(others.chars().rev()).enumerate().take_while(same);

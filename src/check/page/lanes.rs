@@ -10,6 +10,8 @@ use crate::check::report::{Finding, PeerReport, Report};
 
 /// Around the first difference so many ticks are shown anew, larger.
 const NEAR_TICKS: u32 = 60;
+/// An axis has at most one more than so many marks.
+const MARKS_MAX: u32 = 5;
 /// A session that is so many times longer is shown twice.
 const WORTH_NEARING: u32 = 5;
 
@@ -80,7 +82,13 @@ fn lanes(report: &Report, scale: Scale) -> Markup {
 
 fn label(scale: Scale, tick: Tick, y: u32, text: &str) -> Markup {
     let at = scale.percent(tick);
-    let anchor = if at < 8.0 { "start" } else if at > 92.0 { "end" } else { "middle" };
+    let anchor = if at < 8.0 {
+        "start"
+    } else if at > 92.0 {
+        "end"
+    } else {
+        "middle"
+    };
     html! { text x=(scale.x(tick)) y=(y) text-anchor=(anchor) { (text) } }
 }
 
@@ -165,17 +173,11 @@ impl Scale {
         format!("{:.3}%", self.percent(tick))
     }
 
-    /// Round ticks, three to six of them.
+    /// Round ticks, a few of them.
     fn marks(self) -> Vec<Tick> {
-        let mut step = 1_u32;
-        for factor in [2, 5, 2].into_iter().cycle() {
-            // 1, 2, 10, 20, 100: of each decade what divides it well.
-            if self.ticks() / step <= 6 {
-                break;
-            }
-            step = step.saturating_mul(factor);
-        }
-        let first = self.from.0.next_multiple_of(step);
+        let round = (0..9).flat_map(|zeros| [1, 2, 5].map(|digit| digit * 10_u32.pow(zeros)));
+        let step = round.into_iter().find(|step| self.ticks() / step <= MARKS_MAX).unwrap_or(u32::MAX);
+        let first = self.from.0.div_ceil(step).saturating_mul(step);
         (first..=self.to.0).step_by(step as usize).map(Tick).collect()
     }
 }

@@ -11,12 +11,12 @@ use maud::{Markup, html};
 use super::count;
 use crate::check::report::Spread;
 
-/// A world of at most so many cells a side is shown whole, of a larger one the part where something is.
-const WHOLE_CELLS: u16 = 24;
+/// Of a world that is larger only the part where something is is shown, and at least so many cells of it, across and down.
+const SHOWN_CELLS: (u16, u16) = (16, 10);
 /// Between cells of a map that is wider there are no lines.
 const LINES_CELLS: u16 = 80;
 /// Cells around what is shown of a larger world.
-const MARGIN_CELLS: u16 = 2;
+const MARGIN_CELLS: u16 = 3;
 
 pub(super) fn section(spread: &[Spread]) -> Markup {
     let (Some(first), Some(last)) = (spread.first(), spread.last()) else { return html! {} };
@@ -86,18 +86,12 @@ struct View {
 impl View {
     fn of(spread: &[Spread]) -> View {
         let size = spread.iter().find_map(|tick| tick.sketch.as_ref()).map(|s| (s.width_cells, s.height_cells));
-        if let Some((right, bottom)) = size.filter(|&(width, height)| width.max(height) <= WHOLE_CELLS) {
-            return View { left: 0, top: 0, right, bottom, size };
-        }
         let sketches = spread.iter().filter_map(|tick| tick.sketch.as_ref());
         let heroes = sketches.flat_map(|sketch| sketch.heroes.iter().map(|(_, cell)| cell));
         let cells: Vec<_> = spread.iter().flat_map(|tick| &tick.cells).chain(heroes).collect();
-        let span = |of: fn(&CellId) -> u16, end: u16| {
-            let (low, high) = cells.iter().map(|cell| of(cell)).fold((u16::MAX, 0), |(low, high), n| (low.min(n), high.max(n)));
-            (low.saturating_sub(MARGIN_CELLS), high.saturating_add(MARGIN_CELLS + 1).min(end))
-        };
         let (width, height) = size.unwrap_or((u16::MAX, u16::MAX));
-        let ((left, right), (top, bottom)) = (span(|cell| cell.x, width), span(|cell| cell.y, height));
+        let (left, right) = span(cells.iter().map(|cell| cell.x), SHOWN_CELLS.0, width);
+        let (top, bottom) = span(cells.iter().map(|cell| cell.y), SHOWN_CELLS.1, height);
         View { left, top, right, bottom, size }
     }
 
@@ -125,7 +119,8 @@ impl View {
         let (unit, edge) = (self.unit(), self.unit() * 1.6);
         let (width, height) = (self.width(), f32::from(bottom - top));
         let (x, y) = (f32::from(left) - edge, f32::from(top) - edge);
-        let step = [1_u16, 2, 5, 10, 20, 50, 100].into_iter().find(|&step| f32::from(step) >= unit * 2.4).unwrap_or(500);
+        let step =
+            [1_u16, 2, 5, 10, 20, 50, 100].into_iter().find(|&step| f32::from(step) >= unit * 2.4).unwrap_or(500);
         let marks = |from: u16, to: u16| (from.next_multiple_of(step)..to).step_by(step.into());
         let frame = format!("{x} {y} {} {}", width + edge + 0.1, height + edge + 0.1);
         html! {
@@ -176,13 +171,16 @@ impl View {
 
     fn heroes(&self, heroes: &[(PlayerId, CellId)]) -> Markup {
         let mut by_cell: BTreeMap<CellId, Vec<PlayerId>> = BTreeMap::new();
-        heroes.iter().filter(|(_, cell)| self.holds(*cell)).for_each(|(player, cell)| by_cell.entry(*cell).or_default().push(*player));
+        heroes
+            .iter()
+            .filter(|(_, cell)| self.holds(*cell))
+            .for_each(|(player, cell)| by_cell.entry(*cell).or_default().push(*player));
         let radius = (self.unit() * 0.55).max(0.32);
         html! {
             @for (cell, players) in by_cell {
                 @for (n, player) in players.iter().enumerate() {
                     // Those of one cell stand beside each other.
-                    @let aside = (n as f32 - (players.len() - 1) as f32 / 2.0) * radius * 1.5;
+                    @let aside = (n as f32 - (players.len() - 1) as f32 / 2.0) * radius * 2.1;
                     @let (x, y) = (f32::from(cell.x) + 0.5 + aside, f32::from(cell.y) + 0.5);
                     circle.hero cx=(x) cy=(y) r=(radius) stroke-width=(radius * 0.18) {}
                     text.hero x=(x) y=(y + radius * 0.4) font-size=(radius * 1.15) text-anchor="middle" { (player.0) }
@@ -190,6 +188,16 @@ impl View {
             }
         }
     }
+}
+
+/// From where to where a map reaches that shows all these, some cells around, and not beyond the end of the world.
+fn span(shown: impl Iterator<Item = u16> + Clone, least: u16, end: u16) -> (u16, u16) {
+    let (low, high) = (shown.clone().min().unwrap_or(0), shown.max().unwrap_or(0));
+    let (low, high) = (low.saturating_sub(MARGIN_CELLS), high.saturating_add(MARGIN_CELLS + 1).min(end));
+    // A small part is widened on both sides, or where there is room.
+    let lacking = least.saturating_sub(high.saturating_sub(low));
+    let low = low.saturating_sub(lacking / 2).min(end.saturating_sub(least));
+    (low, high.max(low.saturating_add(least)).min(end))
 }
 
 /// Lines between the cells; of a large map none, they would hide it.
