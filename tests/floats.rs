@@ -58,6 +58,12 @@ fn a_function_without_a_name_has_its_number() {
 }
 
 #[test]
+fn a_name_says_nothing_to_a_terminal() {
+    let text = "(module (func $\"\\1b[2J\" (result f32) f32.const 0))";
+    assert_eq!(floats(&module(text)).unwrap().functions[0].name, "\u{fffd}[2J");
+}
+
+#[test]
 fn what_is_no_module_is_refused() {
     for bytes in [&b""[..], b"\0as", b"fn main() {}", &[0x7f, b'E', b'L', b'F']] {
         assert_eq!(floats(bytes), Err(FloatsError::NoModule));

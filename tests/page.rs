@@ -99,6 +99,7 @@ fn a_page_that_differs_shows_all_that_was_found_and_runs_nothing_foreign() {
     let html = page(&large());
     println!("{} bytes", html.len());
     assert!(html.len() < 1_024 * 1_024, "a page of {} bytes", html.len());
+    assert_eq!(html.matches("<figcaption>").count(), 2, "without the script the first and the last map are there");
     let path = written("differs.html", &html);
     let Some(document) = browser::opened(&path, "") else { return };
     holds(

@@ -171,7 +171,8 @@ fn function_names(part: Name<'_>) -> Vec<(u32, String)> {
     names.into_iter().flatten().map(|naming| (naming.index, demangled(naming.name))).collect()
 }
 
+/// As it is in the source, without the hash at the end, and with nothing that a terminal would obey.
 fn demangled(name: &str) -> String {
-    // Without the hash at the end, which says nothing to people.
-    format!("{:#}", rustc_demangle::demangle(name))
+    let name = format!("{:#}", rustc_demangle::demangle(name));
+    name.replace(char::is_control, "\u{fffd}")
 }

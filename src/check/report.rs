@@ -81,7 +81,8 @@ pub struct Spread {
     pub tick: Tick,
     /// The cells, row by row.
     pub cells: Vec<CellId>,
-    /// The world around them, as the turns lead to it, if it has cells.
+    /// The world around them, as the turns lead to it, if it has cells: what a map is drawn on, and of no use to programs.
+    #[serde(skip)]
     pub sketch: Option<Sketch>,
 }
 

@@ -1,10 +1,10 @@
 //! `check`: what can be checked of a game without a session.
 
-use std::fs;
 use std::process::ExitCode;
 
 use super::args::{self, CheckCommand};
 use super::failure::Failure;
+use super::replay::read;
 use crate::check::floats::floats;
 
 pub(super) fn run(args: &args::Check) -> Result<ExitCode, Failure> {
@@ -14,7 +14,7 @@ pub(super) fn run(args: &args::Check) -> Result<ExitCode, Failure> {
 }
 
 fn look_for_floats(args: &args::Floats) -> Result<ExitCode, Failure> {
-    let wasm = fs::read(&args.wasm).map_err(|error| Failure::file("read", &args.wasm, error))?;
+    let wasm = read(&args.wasm).map_err(|error| Failure::file("read", &args.wasm, error))?;
     let mut found = floats(&wasm).map_err(|error| Failure::file("check", &args.wasm, error))?;
     found.allow(&args.allow);
     match args.json {

@@ -15,7 +15,7 @@ use super::table;
 use crate::game::Game;
 use crate::recording::{Ending, Entry, Header, Recording, replay};
 
-/// The largest recording that is read: a month of play.
+/// The largest file that is read: a recording of a month of play.
 const FILE_BYTES_MAX: u64 = 512 * 1_024 * 1_024;
 
 pub(super) fn run<G: Game>(args: &args::Replay) -> Result<ExitCode, Failure> {
@@ -50,7 +50,7 @@ pub(super) fn run<G: Game>(args: &args::Replay) -> Result<ExitCode, Failure> {
 }
 
 /// The whole file, if it is not larger than any recording.
-fn read(file: &Path) -> io::Result<Vec<u8>> {
+pub(super) fn read(file: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let read = fs::File::open(file)?.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
     if read as u64 > FILE_BYTES_MAX {
