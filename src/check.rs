@@ -44,9 +44,13 @@
 mod answer;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod chaos;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod floats;
+
 mod compare;
 mod inspect;
 mod locate;
+mod page;
 mod replayer;
 mod report;
 mod timeline;
@@ -57,8 +61,9 @@ pub use answer::answer;
 #[cfg(not(target_arch = "wasm32"))]
 pub use chaos::{ChaosConfig, chaos};
 pub use compare::{CheckError, Checker};
-pub use inspect::{Inspect, Thing, Way};
+pub use inspect::{Inspect, Sketch, Thing, Way};
 pub use locate::{Location, SPOTS_MAX, Side, Spot, locate};
+pub use page::page;
 pub use report::{Cause, Finding, PeerReport, Report, Spread, Unmet, Verdict};
 
 use lockstone_sim::PlayerId;

@@ -17,6 +17,7 @@ mod config;
 mod demo;
 mod failure;
 mod files;
+mod floats;
 mod place;
 mod play;
 mod replay;

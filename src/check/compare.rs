@@ -275,7 +275,8 @@ fn part<S: Inspect>(replayer: &mut Replayer<'_, S>, odd: OddState<S>, end: Tick)
     parting.location = Some(locate(replayer.at(theirs.tick()), &mut theirs));
     for _ in 0..SPREAD_TICKS {
         let tick = theirs.tick();
-        parting.spread.push(Spread { tick, cells: differing_cells(replayer.at(tick), &mut theirs) });
+        let ours = replayer.at(tick);
+        parting.spread.push(Spread { tick, cells: differing_cells(ours, &mut theirs), sketch: ours.sketch() });
         if tick >= end {
             break;
         }

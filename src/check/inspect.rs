@@ -32,6 +32,19 @@ impl Thing {
     }
 }
 
+/// A state as a map shows it, beside what differs in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Sketch {
+    /// Columns of cells.
+    pub width_cells: u16,
+    /// Rows of cells.
+    pub height_cells: u16,
+    /// The lit cells.
+    pub lit: Vec<CellId>,
+    /// Where the heroes are.
+    pub heroes: Vec<(PlayerId, CellId)>,
+}
+
 /// A simulation that the checker can look into.
 pub trait Inspect: Simulation {
     /// What is in a cell of the [`tree`](Simulation::tree), or, for `None`, what is in no cell. One without a tree shows all of it for `None`.
@@ -41,6 +54,11 @@ pub trait Inspect: Simulation {
     fn step_noted(&mut self, turn: &Turn<Self>, journal: &mut Journal) {
         *journal = Journal { tick: self.tick(), notes: Vec::new() };
         self.step(turn);
+    }
+
+    /// What a map shows of the state; `None` if it has no cells.
+    fn sketch(&self) -> Option<Sketch> {
+        None
     }
 
     /// The single bit that, turned over, leads to another checksum; of some cells, or of the whole state. See
@@ -103,6 +121,19 @@ impl<R: Rules> Inspect for World<R> {
 
     fn step_noted(&mut self, turn: &Turn<Self>, journal: &mut Journal) {
         World::step_noted(self, turn, journal);
+    }
+
+    fn sketch(&self) -> Option<Sketch> {
+        let config = self.grid().config();
+        Some(Sketch {
+            width_cells: config.width_cells,
+            height_cells: config.height_cells,
+            lit: self.cells().filter(|&cell| self.light(cell) > 0).collect(),
+            heroes: self
+                .players()
+                .filter_map(|player| Some((player, self.grid().cell_of(self.hero(player)?.pos))))
+                .collect(),
+        })
     }
 
     fn find_bit(&mut self, root: Checksum, cells: Option<&[CellId]>) -> Option<StateBit> {

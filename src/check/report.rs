@@ -6,6 +6,7 @@ use lockstone_sim::journal::{Divergence, Doer, Journal, Phase, Site};
 use lockstone_sim::{CellId, Checksum, PlayerId, Tick};
 use serde::Serialize;
 
+use super::inspect::Sketch;
 use super::locate::Location;
 
 /// What came out of one or more recordings of a session.
@@ -121,6 +122,9 @@ pub struct Spread {
     pub tick: Tick,
     /// The cells, row by row.
     pub cells: Vec<CellId>,
+    /// The world around them, as the turns lead to it, if it has cells: what a map is drawn on, and of no use to programs.
+    #[serde(skip)]
+    pub sketch: Option<Sketch>,
 }
 
 /// Why worlds differ.
@@ -191,7 +195,7 @@ impl Report {
         self.finding.is_none()
     }
 
-    fn names(&self, peers: &[usize]) -> String {
+    pub(super) fn names(&self, peers: &[usize]) -> String {
         peers.iter().map(|&peer| self.peers[peer].who.as_str()).collect::<Vec<_>>().join(", ")
     }
 }

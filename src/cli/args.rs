@@ -193,6 +193,8 @@ pub(super) struct Check {
 pub(super) enum CheckCommand {
     /// Break what a deterministic game must not depend on, and see whether it notices
     Chaos(Chaos),
+    /// List every float instruction in a WebAssembly module of the simulation. Exit code 1 if there are any
+    Floats(Floats),
 }
 
 #[derive(clap::Args, Debug)]
@@ -215,6 +217,18 @@ pub(super) struct Chaos {
     /// This program as a wasm32-wasip1 module [default: where cargo puts it]
     #[arg(long, value_name = "FILE")]
     pub wasm: Option<PathBuf>,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(clap::Args, Debug)]
+pub(super) struct Floats {
+    /// The module: a program that plays recordings and does nothing else
+    pub wasm: PathBuf,
+    /// Functions whose names begin so may have floats. Can be given several times
+    #[arg(long, value_name = "BEGINNING")]
+    pub allow: Vec<String>,
     /// Print the result as JSON
     #[arg(long)]
     pub json: bool,

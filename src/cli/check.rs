@@ -8,14 +8,16 @@ use lockstone_sim::{PlayerId, Table};
 
 use super::args::{self, CheckCommand};
 use super::failure::{DIFFERED, Failure};
-use super::{chaos, files, table};
+use super::{chaos, files, floats, table};
 use crate::check::{Checker, Report};
 use crate::game::Game;
 use crate::recording::{Header, Recording};
 
 pub(super) fn run<G: Game>(args: &args::Check) -> Result<ExitCode, Failure> {
-    if let Some(CheckCommand::Chaos(args)) = &args.command {
-        return chaos::run::<G>(args);
+    match &args.command {
+        Some(CheckCommand::Chaos(args)) => return chaos::run::<G>(args),
+        Some(CheckCommand::Floats(args)) => return floats::run(args),
+        None => {}
     }
     let table = table::load(args.table.as_deref())?;
     let recordings = load::<G>(&args.files, &table)?;

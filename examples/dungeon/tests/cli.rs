@@ -298,3 +298,27 @@ fn a_world_that_differs_is_found_told_and_recorded_on_both_sides() {
 fn a_world_that_differs_is_found_in_a_rollback_session_too() {
     demo_with_fault("rollback-fault", &["--rollback"]);
 }
+
+#[test]
+fn floats_are_told_from_none_and_from_what_is_no_module() {
+    let file = |name: &str, bytes: &[u8]| {
+        let path = folder("floats").join(name);
+        fs::write(&path, bytes).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    // A function that returns 1.0, and one that returns 1.
+    let one = b"\0asm\x01\0\0\0\x01\x05\x01\x60\0\x01\x7d\x03\x02\x01\0\x0a\x09\x01\x07\0\x43\0\0\x80\x3f\x0b";
+    let none = b"\0asm\x01\0\0\0\x01\x05\x01\x60\0\x01\x7f\x03\x02\x01\0\x0a\x06\x01\x04\0\x41\x01\x0b";
+    let output = run(&["check", "floats", &file("one.wasm", one), "--json"]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(told["functions"][0]["first"], "f32.const");
+    assert_eq!(run(&["check", "floats", &file("one.wasm", one), "--allow", "function 0"]).status.code(), Some(0));
+
+    let output = run(&["check", "floats", &file("none.wasm", none)]);
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), "functions 1\nfloats 0\n"));
+
+    assert!(refused(&["check", "floats", &file("cut.wasm", &one[..30])]).contains("damaged"));
+    assert!(refused(&["check", "floats", &file("text", b"no module")]).contains("no WebAssembly module"));
+    assert!(refused(&["check", "floats", "no/such.wasm"]).contains("cannot read"));
+}

@@ -1,0 +1,220 @@
+//! A report as a page: one file that needs nothing else, made to be looked at.
+//!
+//! [`page`] is the order of its parts. It loads nothing, and its only script is the few lines of `page.js`: the policy in its head forbids
+//! everything else. What a recording says (names, commands, fields) may come from anyone: it is only ever text, see [`foreign`].
+
+mod fields;
+mod lanes;
+mod map;
+
+use lockstone_sim::Tick;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use super::report::{Cause, Finding, PeerReport, Report};
+
+const STYLE: &str = include_str!("page/page.css");
+const SCRIPT: &str = include_str!("page/page.js");
+/// Nothing is loaded from anywhere, and no script runs but [`SCRIPT`], whose digest this names. A browser whose console says that the
+/// script was refused names the right one there.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
+                      script-src 'sha256-bgJiXsY9FG9AqhOUzRglnIwL7vDiKw/7kOX9b1/Owp4='";
+/// What is longer is cut: a text of a recording must not take the page over.
+const TEXT_CHARS_MAX: usize = 400;
+/// The same of a name.
+const NAME_CHARS_MAX: usize = 48;
+
+/// The page of a report, as HTML.
+pub fn page(report: &Report) -> String {
+    let title = match &report.finding {
+        None => "In step".to_owned(),
+        Some(finding) => format!("Differs from tick {} on", finding.tick),
+    };
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (title) " · Lockstone" }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                main {
+                    @match &report.finding {
+                        None => (in_step(report)),
+                        Some(finding) => (verdict(report, finding)),
+                    }
+                    (lanes::section(report))
+                    @if let Some(finding) = &report.finding { (details(report, finding)) }
+                    (peers(report))
+                    (footer())
+                }
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    };
+    page.into_string()
+}
+
+/// A text that came with a recording: escaped, cut, and kept from turning around what stands beside it.
+fn foreign(text: &str) -> Markup {
+    cut(text, TEXT_CHARS_MAX)
+}
+
+fn cut(text: &str, chars_max: usize) -> Markup {
+    let plain = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
+    let shown: String = text.chars().take(chars_max).map(plain).collect();
+    let more = text.chars().nth(chars_max).is_some();
+    html! { bdi { (shown) @if more { "…" } } }
+}
+
+/// Who recorded.
+fn name(peer: &PeerReport) -> Markup {
+    cut(&peer.who, NAME_CHARS_MAX)
+}
+
+/// A number of things: `1 cell`, `3 cells`.
+fn count(number: usize, one: &str) -> String {
+    if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") }
+}
+
+fn in_step(report: &Report) -> Markup {
+    let checksums: u32 = report.peers.iter().map(|peer| peer.checksums).sum();
+    html! {
+        header.verdict.good {
+            p.kicker { "Lockstone " span.dot { "·" } " desync check" }
+            h1 { "In step" }
+            p.lead {
+                @if report.peers.len() == 1 {
+                    "Played again, the recording meets each of its " (checksums) " checksums, from tick "
+                } @else {
+                    "Played again, the turns of " (count(report.peers.len(), "recording"))
+                    " meet each of their " (checksums) " checksums, from tick "
+                }
+                (report.start) " to " (report.end) "."
+            }
+        }
+    }
+}
+
+fn verdict(report: &Report, finding: &Finding) -> Markup {
+    let Finding { tick, agreed, verdict, location, spread, .. } = finding;
+    let told = verdict.cause.to_string();
+    let (cause, why) = told.split_once(": ").unwrap_or((&told, "why could not be shown"));
+    html! {
+        header.verdict.bad {
+            p.kicker { "Lockstone " span.dot { "·" } " desync check" }
+            h1 { (subject(report, finding)) " from tick " (tick) " on: " (why) "." }
+            dl.facts {
+                div { dt { "Cause" } dd { (cause) } }
+                div { dt { "First differing tick" } dd.number { (tick) } }
+                div { dt { "Last equal tick" } dd.number { (agreed.map_or("never".to_owned(), |tick| tick.to_string())) } }
+                div { dt { "On the side of" } dd { (blamed(report, finding)) } }
+                @if let Some(location) = location {
+                    div { dt { "Differing then" } dd {
+                        (count(location.spots_count, "part")) @if !location.cells.is_empty() { " in " (count(location.cells.len(), "cell")) }
+                    } }
+                }
+                @if let Some(last) = spread.last().filter(|last| last.tick > *tick && !last.cells.is_empty()) {
+                    div { dt { "At tick " (last.tick) } dd { (count(last.cells.len(), "cell")) } }
+                }
+            }
+            @if !verdict.reasons.is_empty() {
+                h2 { "What led to this" }
+                ol.reasons { @for reason in &verdict.reasons { li { (foreign(reason)) } } }
+            }
+        }
+    }
+}
+
+fn subject(report: &Report, finding: &Finding) -> Markup {
+    let verb = if finding.odd.len() == 1 { " differs" } else { " differ" };
+    html! { @if finding.odd.is_empty() { "The recordings" } @else { (names(report, &finding.odd)) } (verb) }
+}
+
+fn blamed(report: &Report, finding: &Finding) -> Markup {
+    let of_the_game = !matches!(finding.verdict.cause, Cause::Unknown | Cause::Input | Cause::StartData);
+    html! {
+        @match (finding.verdict.blamed.as_slice(), of_the_game) {
+            ([], true) => "no peer: the game itself",
+            ([], false) => "nobody can tell",
+            (blamed, _) => (names(report, blamed)),
+        }
+    }
+}
+
+fn names(report: &Report, peers: &[usize]) -> Markup {
+    let all = peers.iter().filter_map(|&peer| report.peers.get(peer)).enumerate();
+    html! { @for (n, peer) in all { @if n > 0 { ", " } (name(peer)) } }
+}
+
+fn details(report: &Report, finding: &Finding) -> Markup {
+    html! {
+        (map::section(&finding.spread))
+        @if let Some(location) = &finding.location { (fields::section(location, &names(report, &finding.odd))) }
+        @if !finding.bad_writes.is_empty() {
+            section { h2 { "What the tick did otherwise" } ol.journal { @for write in &finding.bad_writes { li { (foreign(&write.text)) } } } }
+        }
+        (inputs(finding))
+    }
+}
+
+fn inputs(finding: &Finding) -> Markup {
+    html! {
+        @if !finding.inputs.is_empty() {
+            section {
+                h2 { "What entered just before" }
+                ol.inputs {
+                    @for input in &finding.inputs {
+                        @let (tick, input) = input.split_once(": ").unwrap_or(("", input));
+                        li { span.tick { (tick) } code { (foreign(input)) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn peers(report: &Report) -> Markup {
+    html! {
+        section {
+            h2 { "The recordings" }
+            div.cards { @for peer in &report.peers { (card(peer)) } }
+        }
+    }
+}
+
+fn card(peer: &PeerReport) -> Markup {
+    let PeerReport { build, start, end, checksums, differs, agreed, .. } = peer;
+    html! {
+        article.card.(if differs.is_some() { "bad" } else { "good" }) {
+            h3 { (name(peer)) }
+            dl {
+                div { dt { "Build" } dd { (foreign(build)) } }
+                div { dt { "Ticks" } dd.number { (start) " to " (end) } }
+                div { dt { "Checksums compared" } dd.number { (checksums) } }
+                @if let Some(unmet) = differs {
+                    div { dt { "Last equal" } dd.number { (agreed.map_or("never".to_owned(), |tick: Tick| tick.to_string())) } }
+                    div { dt { "Differs from" } dd.number { (unmet.tick) } }
+                    div { dt { "Recorded there" } dd { code { (unmet.recorded) } } }
+                    div { dt { "Played again" } dd { code { (unmet.played) } } }
+                } @else {
+                    div { dt { "Result" } dd { @if *checksums == 0 { "nothing to compare" } @else { "in step" } } }
+                }
+            }
+        }
+    }
+}
+
+fn footer() -> Markup {
+    html! {
+        footer {
+            p {
+                "“Played again” is what the recorded turns lead to on the machine that wrote this page. A tick's state is the one before its turn. "
+                "A part is an entity, a cell's light, or the facts that everyone knows."
+            }
+        }
+    }
+}

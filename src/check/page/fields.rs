@@ -1,0 +1,91 @@
+//! The table of fields: for each part that differs what it is, and both values of each field.
+
+use lockstone_sim::codec::FieldDifference;
+use maud::{Markup, html};
+
+use super::{count, foreign};
+use crate::check::locate::{Location, Side, Spot};
+use lockstone_sim::world::StatePart;
+
+/// So many parts are open to see, the others unfold.
+const OPEN_SPOTS: usize = 16;
+/// Of one part so many fields are shown.
+const FIELDS_MAX: usize = 60;
+
+pub(super) fn section(location: &Location, odd: &Markup) -> Markup {
+    let (open, folded) = location.spots.split_at(location.spots.len().min(OPEN_SPOTS));
+    let left_out = location.spots_count.saturating_sub(location.spots.len());
+    html! {
+        @if !location.spots.is_empty() {
+            section {
+                h2 { "What differs at tick " (location.tick) }
+                (table(open, odd))
+                @if !folded.is_empty() {
+                    details { summary { (count(folded.len(), "more part")) } (table(folded, odd)) }
+                }
+                @if left_out > 0 { p.quiet { (count(left_out, "more part")) " are not in this report." } }
+            }
+        }
+    }
+}
+
+fn table(spots: &[Spot], odd: &Markup) -> Markup {
+    html! {
+        table.fields {
+            thead { tr { th scope="col" { "Field" } th scope="col" { "Played again" } th scope="col" { (odd) } } }
+            @for spot in spots { (rows(spot, odd)) }
+        }
+    }
+}
+
+fn rows(spot: &Spot, odd: &Markup) -> Markup {
+    let Spot { part, kind, missing, fields } = spot;
+    let left_out = fields.len().saturating_sub(FIELDS_MAX);
+    html! {
+        tbody {
+            tr.part {
+                th colspan="3" scope="rowgroup" {
+                    @if let Some(cell) = part.cell() { span.cell { "cell " (cell) } }
+                    strong { (foreign(kind)) }
+                    @if let StatePart::Entity(_, id) = part { " " code { (id) } }
+                }
+            }
+            @match missing {
+                Some(Side::Ours) => tr { td.missing colspan="3" { "Only in the world of " (odd) "." } },
+                Some(Side::Theirs) => tr { td.missing colspan="3" { "Missing in the world of " (odd) "." } },
+                None => @for field in fields.iter().take(FIELDS_MAX) { (row(field)) },
+            }
+            @if left_out > 0 { tr { td.missing colspan="3" { (count(left_out, "more field")) } } }
+        }
+    }
+}
+
+fn row(FieldDifference { path, ours, theirs }: &FieldDifference) -> Markup {
+    let other = |value: &Option<String>| value.clone().unwrap_or_default();
+    html! {
+        tr {
+            th scope="row" { code { (foreign(path)) } }
+            td { (value(ours, &other(theirs))) }
+            td.theirs { (value(theirs, &other(ours))) }
+        }
+    }
+}
+
+/// A value, with what is not in the other marked.
+fn value(value: &Option<String>, other: &str) -> Markup {
+    let Some(value) = value else { return html! { span.missing { "not there" } } };
+    let (start, end) = unlike(value, other);
+    html! { code { (foreign(&value[..start])) mark { (foreign(&value[start..end])) } (foreign(&value[end..])) } }
+}
+
+/// From where to where a text is unlike another: without what both begin and end with.
+fn unlike(text: &str, other: &str) -> (usize, usize) {
+    let same = |a: &(usize, (char, char))| a.1.0 == a.1.1;
+    let begin = |text: &str, other: &str| {
+        text.chars().zip(other.chars()).enumerate().take_while(same).map(|(_, (c, _))| c.len_utf8()).sum()
+    };
+    let start: usize = begin(text, other);
+    let (rest, others) = (&text[start..], &other[start..]);
+    let back = rest.chars().rev().zip(others.chars().rev()).enumerate().take_while(same);
+    (start, text.len() - back.map(|(_, (c, _))| c.len_utf8()).sum::<usize>())
+}

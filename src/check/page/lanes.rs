@@ -1,0 +1,183 @@
+//! The time line: a lane for each recording, from when to when it is in step.
+//!
+//! A lane is drawn in percent of its width and has no picture coordinates, so it fits any screen without being distorted.
+
+use lockstone_sim::Tick;
+use maud::{Markup, html};
+
+use super::name;
+use crate::check::report::{Finding, PeerReport, Report};
+
+/// Around the first difference so many ticks are shown anew, larger.
+const NEAR_TICKS: u32 = 60;
+/// An axis has at most one more than so many marks.
+const MARKS_MAX: u32 = 5;
+/// A session that is so many times longer is shown twice.
+const WORTH_NEARING: u32 = 5;
+
+pub(super) fn section(report: &Report) -> Markup {
+    let whole = Scale { from: report.start, to: report.end.max(report.start.next()) };
+    let near = report.finding.as_ref().and_then(|finding| near(finding, whole));
+    let stretches = || report.peers.iter().flat_map(stretches);
+    html! {
+        section {
+            h2 { "The recordings in time" }
+            (hatch())
+            (lanes(report, whole))
+            @if let Some(near) = near {
+                h3.quiet { "Around tick " (report.finding.as_ref().map_or(Tick(0), |finding| finding.tick)) }
+                (lanes(report, near))
+            }
+            ul.legend {
+                @for (class, told) in [EQUAL, DIFFERS, UNKNOWN] {
+                    @if stretches().any(|stretch| stretch.kind.0 == class && stretch.from < stretch.to) { li { span.key.(class) {} (told) } }
+                }
+                @if report.finding.is_some() { li { span.key.line {} "first differing tick" } }
+                @if report.peers.iter().any(|peer| peer.start > report.start) { li { span.key.joined {} "joined" } }
+                @if report.peers.iter().any(|peer| peer.end < report.end) { li { span.key.left {} "left" } }
+            }
+        }
+    }
+}
+
+fn near(finding: &Finding, whole: Scale) -> Option<Scale> {
+    let first = finding.agreed.unwrap_or(finding.tick).min(finding.tick);
+    let from = Tick(first.0.saturating_sub(NEAR_TICKS)).max(whole.from);
+    let to = finding.tick.plus(NEAR_TICKS).min(whole.to);
+    let near = Scale { from, to };
+    (to > from && near.ticks() * WORTH_NEARING <= whole.ticks()).then_some(near)
+}
+
+/// What stripes the lanes that differ: colour alone would not do.
+fn hatch() -> Markup {
+    html! {
+        svg.defs width="0" height="0" aria-hidden="true" {
+            pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)" {
+                line.stripe x1="0" y1="0" x2="0" y2="6" {}
+            }
+        }
+    }
+}
+
+fn lanes(report: &Report, scale: Scale) -> Markup {
+    let tick = report.finding.as_ref().map(|finding| finding.tick);
+    html! {
+        div.lanes {
+            @if let Some(tick) = tick {
+                div.lane { span {} svg height="18" { (label(scale, tick, 13, &format!("tick {tick}"))) } }
+            }
+            @for peer in &report.peers { (lane(report, peer, scale, tick)) }
+            div.lane {
+                span {}
+                svg.axis height="24" aria-hidden="true" {
+                    @for tick in scale.marks() {
+                        line x1=(scale.x(tick)) x2=(scale.x(tick)) y1="0" y2="5" {}
+                        (label(scale, tick, 19, &tick.to_string()))
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn label(scale: Scale, tick: Tick, y: u32, text: &str) -> Markup {
+    let at = scale.percent(tick);
+    let anchor = if at < 8.0 {
+        "start"
+    } else if at > 92.0 {
+        "end"
+    } else {
+        "middle"
+    };
+    html! { text x=(scale.x(tick)) y=(y) text-anchor=(anchor) { (text) } }
+}
+
+fn lane(report: &Report, peer: &PeerReport, scale: Scale, tick: Option<Tick>) -> Markup {
+    html! {
+        div.lane {
+            span.who { (name(peer)) }
+            svg height="26" role="img" {
+                @for stretch in stretches(peer) { (stretch.draw(scale)) }
+                @if peer.start > report.start && scale.holds(peer.start) { (mark("joined", scale.x(peer.start), "M0 4v18l8 -9z")) }
+                @if peer.end < report.end && scale.holds(peer.end) { (mark("left", scale.x(peer.end), "M0 4v18l-8 -9z")) }
+                @if let Some(tick) = tick { line.first x1=(scale.x(tick)) x2=(scale.x(tick)) y1="0" y2="26" {} }
+            }
+        }
+    }
+}
+
+fn mark(class: &str, x: String, path: &str) -> Markup {
+    html! { svg x=(x) overflow="visible" { path.mark.(class) d=(path) { title { (class) } } } }
+}
+
+const EQUAL: (&str, &str) = ("equal", "in step");
+const DIFFERS: (&str, &str) = ("differs", "differs");
+const UNKNOWN: (&str, &str) = ("unknown", "nothing to compare");
+
+/// A part of a lane.
+struct Stretch {
+    /// Its class, and what it is called.
+    kind: (&'static str, &'static str),
+    from: Tick,
+    to: Tick,
+}
+
+impl Stretch {
+    fn draw(&self, scale: Scale) -> Markup {
+        let (class, told) = self.kind;
+        let (from, to) = (self.from.max(scale.from), self.to.min(scale.to));
+        let title = format!("{told}: tick {} to {}", self.from, self.to);
+        html! {
+            @if from < to {
+                @let (x, width) = (scale.x(from), format!("{:.3}%", scale.percent(to) - scale.percent(from)));
+                rect.(class) x=(x) y="5" width=(width) height="16" { title { (title) } }
+                @if class == DIFFERS.0 { rect.hatched x=(x) y="5" width=(width) height="16" fill="url(#hatch)" {} }
+            }
+        }
+    }
+}
+
+fn stretches(peer: &PeerReport) -> Vec<Stretch> {
+    let agreed = peer.agreed.map_or(peer.start, |tick| tick.max(peer.start));
+    let differs = peer.differs.map_or(peer.end, |unmet| unmet.tick);
+    let equal = Stretch { kind: EQUAL, from: peer.start, to: agreed };
+    let unknown = Stretch { kind: UNKNOWN, from: agreed, to: differs };
+    // The last tick that was recorded has a width too.
+    let end = peer.end.max(differs.next());
+    let differs = peer.differs.map(|_| Stretch { kind: DIFFERS, from: differs, to: end });
+    [equal, unknown].into_iter().chain(differs).collect()
+}
+
+/// Ticks across a lane.
+#[derive(Clone, Copy)]
+struct Scale {
+    from: Tick,
+    to: Tick,
+}
+
+impl Scale {
+    fn ticks(self) -> u32 {
+        self.to.since(self.from)
+    }
+
+    fn holds(self, tick: Tick) -> bool {
+        (self.from..=self.to).contains(&tick)
+    }
+
+    fn percent(self, tick: Tick) -> f64 {
+        let ticks = f64::from(tick.0) - f64::from(self.from.0);
+        100.0 * ticks / f64::from(self.ticks())
+    }
+
+    fn x(self, tick: Tick) -> String {
+        format!("{:.3}%", self.percent(tick))
+    }
+
+    /// Round ticks, a few of them.
+    fn marks(self) -> Vec<Tick> {
+        let round = (0..9).flat_map(|zeros| [1, 2, 5].map(|digit| digit * 10_u32.pow(zeros)));
+        let step = round.into_iter().find(|step| self.ticks() / step <= MARKS_MAX).unwrap_or(u32::MAX);
+        let first = self.from.0.div_ceil(step).saturating_mul(step);
+        (first..=self.to.0).step_by(step as usize).map(Tick).collect()
+    }
+}
