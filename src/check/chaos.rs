@@ -49,9 +49,9 @@ pub struct ChaosConfig {
     pub only: Vec<Breaker>,
     /// The game's own program, for what needs another process. In its tests `env!("CARGO_BIN_EXE_name")`.
     pub program: Option<PathBuf>,
-    /// The program built in the other profile, debug or release. If none is named, it is looked for where cargo puts it.
+    /// The program built in the other profile, debug or release.
     pub other: Option<PathBuf>,
-    /// The program built for wasm32-wasip1. If none is named, it is looked for where cargo puts it.
+    /// The program built for wasm32-wasip1.
     pub wasm: Option<PathBuf>,
 }
 
