@@ -39,7 +39,10 @@
 //! It finds a step that takes something from outside of the state and the turn, and state that a snapshot leaves out: what differs between
 //! two runs in one process. It cannot find what is equal in both, however different it is elsewhere: the order of a hash map that is
 //! seeded once a process, an address, the machine's kind of floats, another build. Only comparing processes finds that, as a
-//! session does, and the `demo` command with a process for each player. Nor can it find what the checksum leaves out.
+//! session does, the `demo` command with a process for each player, and [`chaos`](chaos()). Nor can it find what the checksum leaves out.
+//!
+//! [`chaos`](chaos()) breaks on purpose what a game must not depend on (the order of cells, threads, snapshots, processes, builds, ...), and
+//! names the first cell, entity and field that came out another way.
 
 mod answer;
 #[cfg(not(target_arch = "wasm32"))]

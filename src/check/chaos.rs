@@ -21,6 +21,7 @@ mod programs;
 mod reference;
 mod report;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -49,9 +50,9 @@ pub struct ChaosConfig {
     pub only: Vec<Breaker>,
     /// The game's own program, for what needs another process. In its tests `env!("CARGO_BIN_EXE_name")`.
     pub program: Option<PathBuf>,
-    /// The program built in the other profile, debug or release. If none is named, it is looked for where cargo puts it.
+    /// The program built in the other profile, debug or release.
     pub other: Option<PathBuf>,
-    /// The program built for wasm32-wasip1. If none is named, it is looked for where cargo puts it.
+    /// The program built for wasm32-wasip1.
     pub wasm: Option<PathBuf>,
 }
 
@@ -74,7 +75,7 @@ pub enum Progress<'a> {
 /// Lets bots play a game, and then every breaker the same turns.
 ///
 /// # Panics
-/// If the game does not know its own heroes, or if its rules panic.
+/// If the game does not know its own heroes, or if its rules panic even when nothing is broken.
 pub fn chaos<G: Game>(config: &ChaosConfig) -> ChaosReport {
     chaos_watched::<G>(config, &mut |_| {})
 }
@@ -129,14 +130,24 @@ fn run<S: Inspect>(
         let started = Instant::now();
         let plays = &mut |tick| watch(Progress::Plays(tick));
         let end = match programs {
-            _ if !breaker.needs_program() => in_process::play(breaker, reference, look, plays),
+            _ if !breaker.needs_program() => guarded(|| in_process::play(breaker, reference, look, plays)),
             Some(programs) => programs.play(breaker, reference, plays),
             None => End::Skipped("it needs the game's own program, and none is given".to_owned()),
         };
         let outcome = reference.explain(end);
-        let tried = Tried { breaker, does: breaker.does(), outcome, ms: started.elapsed().as_millis() as u64 };
+        let (does, means) = (breaker.does(), breaker.means());
+        let tried = Tried { breaker, does, means, outcome, ms: started.elapsed().as_millis() as u64 };
         watch(Progress::Done(&tried));
         tried
     });
     ChaosReport { ticks: reference.ticks(), tried: tried.collect() }
+}
+
+/// A game that panics where it did not before has noticed too.
+fn guarded<S>(play: impl FnOnce() -> End<S>) -> End<S> {
+    // Nothing of what was played is used again.
+    catch_unwind(AssertUnwindSafe(play)).unwrap_or_else(|panic| {
+        let told = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+        End::Broke(format!("it panics: {}", told.unwrap_or("see above")))
+    })
 }

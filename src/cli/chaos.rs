@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use comfy_table::{Table, presets};
+use comfy_table::{Cell, CellAlignment, Table, presets};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::args;
@@ -25,7 +25,8 @@ pub(super) fn run<G: Game>(args: &args::Chaos) -> Result<ExitCode, Failure> {
         program: Some(program),
         other: other.clone(),
         wasm: wasm.clone(),
-    };
+    }
+    .with_builds_of_cargo();
     let bar = bar(args);
     let report = chaos_watched::<G>(&config, &mut |progress| match progress {
         Progress::Begins(breaker) => bar.set_message(breaker.name()),
@@ -71,11 +72,10 @@ fn tell(report: &ChaosReport) {
 
 fn table(report: &ChaosReport) -> Table {
     let mut table = Table::new();
-    table.load_style(presets::UTF8_HORIZONTAL_ONLY);
-    table.set_header(["breaker", "what it does", "result", "s"]);
+    table.load_style(presets::NOTHING);
     for tried in &report.tried {
-        let seconds = format!("{:.1}", tried.ms as f64 / 1000.0);
-        table.add_row([tried.breaker.name(), tried.does, &tried.result(), &seconds]);
+        let seconds = Cell::new(format!("{:.1} s", tried.ms as f64 / 1000.0)).set_alignment(CellAlignment::Right);
+        table.add_row([Cell::new(tried.breaker.name()), Cell::new(tried.result()), seconds, Cell::new(tried.does)]);
     }
     table
 }

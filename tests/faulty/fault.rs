@@ -203,8 +203,11 @@ impl Plant {
     }
 
     /// What a fault does when a being is drawn.
-    pub fn drawn(&self, being: &Being) {
-        if let (Fault::Scene, Being::Beast(beast)) = (self.fault, being) {
+    pub fn drawn(&self, being: &Being, tick: Tick) {
+        if let (Fault::Scene, Being::Beast(beast)) = (self.fault, being)
+            && tick >= FROM
+            && (mix64(beast.lair.x.to_bits() as u64) ^ u64::from(tick.0)).is_multiple_of(64)
+        {
             beast.glances.add();
         }
     }

@@ -113,7 +113,7 @@ fn scene(sim: &Sim, player: PlayerId) -> Scene {
     let width = 2 * HALF as usize;
     let near = sim.entities(sim.grid().cells_around(hero.pos, Fx::int(HALF)));
     let figures = near.map(|entity| {
-        sim.rules().plant.drawn(&entity.body);
+        sim.rules().plant.drawn(&entity.body, sim.tick());
         let (symbol, shape, color) = match &entity.body {
             Being::Hero(_) => ('@', Shape::Hero, Rgb(230, 220, 180)),
             Being::Beast(_) => ('w', Shape::Beast, Rgb(160, 110, 80)),

@@ -143,12 +143,12 @@ impl Breaker {
             Breaker::DebugRelease => (
                 "debug-release",
                 "plays in the program's other build: debug against release",
-                "The build counts: cfg!(debug_assertions), a debug_assert that does something, arithmetic that overflows, floats.",
+                "The build counts: cfg!(debug_assertions), a debug_assert that does something, arithmetic that overflows, floats. (Or the other was built from other sources: build both.)",
             ),
             Breaker::Wasm => (
                 "wasm",
                 "plays as wasm32 under node, with another clock",
-                "The machine counts: usize or isize in a result, cfg!(target_...), floats, an unstable sort.",
+                "The machine counts: usize or isize in a result, cfg!(target_...), floats, an unstable sort. (Or the module was built from other sources: build both.)",
             ),
         }
     }

@@ -1,6 +1,6 @@
 //! The breakers that play in this process.
 
-use lockstone_sim::{PlayerId, Simulation, Tick, Turn, mix64};
+use lockstone_sim::{Input, PlayerId, Simulation, Tick, Turn, mix64};
 
 use super::breaker::Breaker;
 use super::reference::{End, Reference};
@@ -96,19 +96,19 @@ struct Play<'p, 'r, S: Inspect> {
 impl<S: Inspect> Play<'_, '_, S> {
     /// Plays all ticks, each by `step`, and compares before each and at the end.
     fn each_tick(&mut self, mut step: impl FnMut(&mut S, &Turn<S>) -> Result<(), End<S>>) -> End<S> {
-        let mut simulation = self.reference.build();
-        for met in 1.. {
+        let (mut simulation, mut met) = (self.reference.build(), 0);
+        loop {
             let tick = simulation.tick();
             (self.plays)(tick);
             if !self.reference.is_met(&mut simulation) {
                 return End::Parted(Box::new(simulation), None);
             }
+            met += 1;
             let Some(turn) = self.reference.turn(tick) else { return End::Met(met) };
             if let Err(end) = step(&mut simulation, turn) {
                 return end;
             }
         }
-        unreachable!("the turns end")
     }
 
     fn stale_snapshots(&mut self) -> End<S> {
@@ -166,9 +166,9 @@ impl<S: Inspect> Play<'_, '_, S> {
     }
 }
 
-fn entrant<S: Simulation>(input: &lockstone_sim::Input<S>) -> Option<PlayerId> {
+fn entrant<S: Simulation>(input: &Input<S>) -> Option<PlayerId> {
     match input {
-        lockstone_sim::Input::Join(player, _) => Some(*player),
+        Input::Join(player, _) => Some(*player),
         _ => None,
     }
 }

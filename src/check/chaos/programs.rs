@@ -55,9 +55,6 @@ impl Programs {
         };
         let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
         let [own, other, wasm] = [&config.program, &config.other, &config.wasm].map(|path| path.as_ref().map(absolute));
-        let found = own.as_deref().and_then(Found::beside);
-        let other = other.or_else(|| found.as_ref()?.other());
-        let wasm = wasm.or_else(|| found.as_ref()?.wasm());
         Programs { header, own, other, wasm }
     }
 
@@ -233,6 +230,18 @@ impl Drop for Running {
         // Either it ended by itself already, or it ends now.
         let _ = self.0.kill();
         let _ = self.0.wait();
+    }
+}
+
+impl ChaosConfig {
+    /// Looks for the other build and the wasm module where cargo puts them beside the program, if none are named. They may be older than
+    /// the program, and then differ because the sources did.
+    #[must_use]
+    pub fn with_builds_of_cargo(mut self) -> Self {
+        let found = self.program.as_deref().and_then(Found::beside);
+        let (other, wasm) = (found.as_ref().and_then(Found::other), found.as_ref().and_then(Found::wasm));
+        (self.other, self.wasm) = (self.other.or(other), self.wasm.or(wasm));
+        self
     }
 }
 
