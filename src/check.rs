@@ -67,7 +67,7 @@ pub use compare::{CheckError, Checker};
 pub use inspect::{Inspect, Sketch, Thing, Way};
 pub use locate::{Location, SPOTS_MAX, Side, Spot, locate};
 pub use page::page;
-pub use report::{Cause, Finding, PeerReport, Report, Spread, Unmet, Verdict};
+pub use report::{BadWrite, Cause, Finding, PeerReport, Report, Spread, Unmet, Verdict};
 
 use lockstone_sim::PlayerId;
 

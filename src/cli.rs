@@ -54,6 +54,7 @@ pub fn run<G: Game>() -> ExitCode {
         Subcommand::Signal(args) => signal::run(&args),
         Subcommand::Replay(args) => replay::run::<G>(&args),
         Subcommand::Check(args) => check::run::<G>(&args),
+        Subcommand::Explain(args) => check::explain::<G>(&args),
         Subcommand::Answer => Ok(crate::check::answer::<G>()),
         Subcommand::Table(args) => table::run(&args),
     };

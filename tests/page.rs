@@ -5,10 +5,11 @@ mod browser;
 use std::fs;
 use std::path::PathBuf;
 
-use lockstone::check::{
+use lockstone::check::{BadWrite, 
     Cause, Finding, Location, PeerReport, Report, Side, Sketch, Spot, Spread, Unmet, Verdict, page,
 };
 use lockstone::sim::codec::FieldDifference;
+use lockstone::sim::journal::{Doer, Phase};
 use lockstone::sim::world::StatePart;
 use lockstone::sim::{CellId, Checksum, EntityId, PlayerId, Tick};
 
@@ -61,11 +62,17 @@ fn large() -> Report {
         odd: vec![1],
         verdict: Verdict { cause: Cause::StateCorruption, blamed: vec![1], reasons: lines(3) },
         location: Some(location),
+        bad_writes: (0..6).map(bad_write).collect(),
         spread: (0..40).map(spread).collect(),
         inputs: lines(10),
-        journal: lines(6),
     };
     Report { peers, start: Tick(0), end: Tick(18_000), finding: Some(finding) }
+}
+
+fn bad_write(n: u32) -> BadWrite {
+    let (phase, doer) = (Phase::Think, Doer::Entity(EntityId(n.into())));
+    let (here, there, text) = (None, None, format!("{n}: {HOSTILE}"));
+    BadWrite { tick: Tick(9_000), phase, doer, is_draw: false, here, there, text }
 }
 
 fn cells(n: u32) -> Vec<CellId> {

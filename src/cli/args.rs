@@ -32,6 +32,8 @@ pub(super) enum Subcommand {
     Replay(Replay),
     /// Tell whether recordings are in step, and if not: who differs, since when, where and why
     Check(Check),
+    /// Tell what a bundle shows that a player sent in: who differs, since when, where and why
+    Explain(Explain),
     /// Answer a recording on stdin: for `check chaos`.
     #[command(hide = true)]
     Answer,
@@ -181,9 +183,28 @@ pub(super) struct Check {
     /// Recordings: one, or several peers' of one session
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub telling: Telling,
+}
+
+#[derive(clap::Args, Debug)]
+pub(super) struct Explain {
+    /// A bundle that a peer saved when worlds differed
+    #[arg(value_name = "BUNDLE")]
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub telling: Telling,
+}
+
+/// How what was found is told.
+#[derive(clap::Args, Debug)]
+pub(super) struct Telling {
     /// Print the result as JSON
     #[arg(long)]
     pub json: bool,
+    /// Write the result as a page for a browser, too
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
     /// Another random table than the one that is built in
     #[arg(long, value_name = "FILE")]
     pub table: Option<PathBuf>,

@@ -1,17 +1,17 @@
-//! `check`: tells whether recordings are in step, and if not, who differs from whom, since when, where and why.
+//! `check` and `explain`: tell whether recordings are in step, and if not, who differs from whom, since when, where and why.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::ExitCode;
 
 use lockstone_net::Identity;
 use lockstone_sim::{PlayerId, Table};
 
-use super::args::{self, CheckCommand};
+use super::args::{self, CheckCommand, Telling};
 use super::failure::{DIFFERED, Failure};
 use super::{chaos, files, floats, table};
-use crate::check::{Checker, Report};
+use crate::check::{self, Checker, Report};
 use crate::game::Game;
-use crate::recording::{Header, Recording};
+use crate::recording::{Bundle, Header, Recording, RecordingError};
 
 pub(super) fn run<G: Game>(args: &args::Check) -> Result<ExitCode, Failure> {
     match &args.command {
@@ -19,35 +19,70 @@ pub(super) fn run<G: Game>(args: &args::Check) -> Result<ExitCode, Failure> {
         Some(CheckCommand::Floats(args)) => return floats::run(args),
         None => {}
     }
-    let table = table::load(args.table.as_deref())?;
-    let recordings = load::<G>(&args.files, &table)?;
-    tell(args, &check::<G>(recordings, &table)?)
+    let read = |file: &Path| {
+        let bytes = files::read(file)?;
+        read::<G>(&bytes).map_err(|error| Failure::file("check", file, error))
+    };
+    let recordings = args.files.iter().map(|file| read(file)).collect::<Result<_, _>>()?;
+    tell::<G>(recordings, &args.telling)
 }
 
-/// Reads recordings that this program can play, or that differ in what they are of: that is an answer too.
-fn load<G: Game>(files: &[PathBuf], table: &Table) -> Result<Vec<Recording<G::Sim>>, Failure> {
-    let identity = Identity { rules: G::rules_digest(), table: table.digest(), config: 0 };
-    let read = |file: &PathBuf| {
-        let unusable = |error: &dyn std::fmt::Display| Failure::file("check", file, error);
-        let bytes = files::read(file)?;
-        let header = Header::peek(&bytes).map_err(|error| unusable(&error))?;
-        // Of another game nothing could be read.
-        header.check_game(G::NAME).map_err(|error| unusable(&error))?;
-        let recording = Recording::read(&bytes).map_err(|error| unusable(&error))?;
-        let fits = header.check(G::NAME, &identity).map_err(|error| unusable(&error));
-        Ok((recording, fits))
-    };
-    let read = files.iter().map(read).collect::<Result<Vec<_>, Failure>>()?;
-    let of = |n: usize| {
-        let Header { rules, table, config, .. } = read[n].0.header;
+/// The same of a bundle. What is in it came from peers: a recording that cannot be read is told, and left out.
+pub(super) fn explain<G: Game>(args: &args::Explain) -> Result<ExitCode, Failure> {
+    let bytes = files::read(&args.file)?;
+    let bundle = Bundle::read(&bytes).map_err(|error| Failure::file("explain", &args.file, error))?;
+    eprintln!("A bundle of {} recordings, put together by {}.", bundle.recordings.len(), bundle.player);
+    bundle.missing.iter().for_each(|player| eprintln!("The recording of {player} did not arrive."));
+    let mut recordings = Vec::new();
+    for (n, bytes) in bundle.recordings.iter().enumerate() {
+        match read::<G>(bytes) {
+            Ok(recording) => recordings.push(recording),
+            Err(error) => eprintln!("Recording {} is left out: {error}.", n + 1),
+        }
+    }
+    if recordings.is_empty() {
+        return Err(Failure::file("explain", &args.file, "none of its recordings can be read"));
+    }
+    tell::<G>(recordings, &args.telling)
+}
+
+/// Reads a recording of this game, whatever its rules.
+fn read<G: Game>(bytes: &[u8]) -> Result<Recording<G::Sim>, RecordingError> {
+    Header::peek(bytes)?.check_game(G::NAME)?;
+    Recording::read(bytes)
+}
+
+fn tell<G: Game>(recordings: Vec<Recording<G::Sim>>, telling: &Telling) -> Result<ExitCode, Failure> {
+    let table = table::load(telling.table.as_deref())?;
+    can_be_played::<G>(&recordings, &table)?;
+    let report = check::<G>(recordings, &table)?;
+    if telling.json {
+        println!("{}", serde_json::to_string_pretty(&report).expect("a report is plain data"));
+    } else {
+        println!("{report}");
+    }
+    if let Some(file) = &telling.html {
+        files::write(file, check::page(&report).as_bytes())?;
+        eprintln!("The page is in {}.", file.display());
+    }
+    Ok(if report.is_in_step() { ExitCode::SUCCESS } else { ExitCode::from(DIFFERED) })
+}
+
+/// Refuses recordings of another build's rules or table, unless they differ in that from each other: that is the answer, then.
+fn can_be_played<G: Game>(recordings: &[Recording<G::Sim>], table: &Table) -> Result<(), Failure> {
+    let of = |recording: &Recording<G::Sim>| {
+        let Header { rules, table, config, .. } = recording.header;
         (rules, table, config)
     };
-    let alike = (1..read.len()).all(|n| of(n) == of(0));
-    let checked = read.into_iter().map(|(recording, fits)| match fits {
-        Err(failure) if alike => Err(failure),
-        _ => Ok(recording),
-    });
-    checked.collect()
+    let identity = Identity { rules: G::rules_digest(), table: table.digest(), config: 0 };
+    match recordings.first() {
+        Some(first) if recordings.iter().all(|recording| of(recording) == of(first)) => {
+            let header = &first.header;
+            let unusable = |error| Failure::new(format!("cannot check the recording of {}: {error}", header.name));
+            header.check(G::NAME, &identity).map_err(unusable)
+        }
+        _ => Ok(()),
+    }
 }
 
 fn check<G: Game>(recordings: Vec<Recording<G::Sim>>, table: &Table) -> Result<Report, Failure> {
@@ -55,13 +90,4 @@ fn check<G: Game>(recordings: Vec<Recording<G::Sim>>, table: &Table) -> Result<R
     let players: Vec<PlayerId> = recordings.iter().map(|recording| recording.header.player).collect();
     let look = |simulation: &G::Sim| players.iter().for_each(|player| drop(G::scene(simulation, *player)));
     Checker::new(&build).with_presentation(&look).check(recordings).map_err(Failure::new)
-}
-
-fn tell(args: &args::Check, report: &Report) -> Result<ExitCode, Failure> {
-    if args.json {
-        println!("{}", serde_json::to_string_pretty(report).expect("a report is plain data"));
-    } else {
-        println!("{report}");
-    }
-    Ok(if report.is_in_step() { ExitCode::SUCCESS } else { ExitCode::from(DIFFERED) })
 }
