@@ -15,7 +15,7 @@ use super::remote::{Bounds, Remote};
 use super::timeline::Timeline;
 use crate::limits::*;
 use crate::link::{Channel, PeerId};
-use crate::session::{CommandError, DropReason, EndReason, Event, Out, Phase, PlayerStats};
+use crate::session::{CommandError, DropReason, EndReason, Event, Evidence, Out, Phase, PlayerStats, Witnesses};
 use crate::wire::*;
 
 /// Time lost because this peer stood still for longer than this is not made up for.
@@ -50,6 +50,9 @@ pub(super) struct Play<S: Simulation> {
     since_wait: u32,
     advanced_at: Duration,
     pub(super) regrouping: Regrouping,
+    pub(super) evidence: Evidence,
+    /// How many began: all know the same number.
+    players_at_start: usize,
 }
 
 /// What a session begins with.
@@ -75,6 +78,7 @@ impl<S: Simulation> Play<S> {
             player,
             name,
             epoch: Epoch::default(),
+            players_at_start: remotes.len() + 1,
             remotes,
             timeline,
             confirmed: base,
@@ -86,6 +90,7 @@ impl<S: Simulation> Play<S> {
             since_wait: 0,
             advanced_at: now,
             regrouping: Regrouping::default(),
+            evidence: Evidence::default(),
         }
     }
 
@@ -95,7 +100,13 @@ impl<S: Simulation> Play<S> {
     }
 
     pub fn phase(&self) -> Phase {
-        if self.regrouping.is_under_way() { Phase::Regrouping } else { Phase::Playing }
+        if self.evidence.lingers() {
+            Phase::OutOfStep
+        } else if self.regrouping.is_under_way() {
+            Phase::Regrouping
+        } else {
+            Phase::Playing
+        }
     }
 
     /// The session's first live player, whose world counts when worlds differ.
@@ -105,6 +116,13 @@ impl<S: Simulation> Play<S> {
 
     /// Plays, tells and sends what is due.
     pub fn advance(&mut self, now: Duration, out: &mut Out<S>) {
+        if !self.evidence.lingers() {
+            self.play_on(now, out);
+        }
+        self.evidence.advance(now, out);
+    }
+
+    fn play_on(&mut self, now: Duration, out: &mut Out<S>) {
         // A peer that stood still itself must not take the others for silent.
         let stood_still = now.saturating_sub(self.advanced_at);
         if stood_still > self.config.settings().silence_timeout / 2 {
@@ -121,13 +139,17 @@ impl<S: Simulation> Play<S> {
             self.run(now, out);
             self.settle(out);
             self.tell_differences(now, out);
-            self.send(now, out);
+            if !self.evidence.lingers() {
+                self.send(now, out);
+            }
         }
     }
 
     /// When [`advance`](Play::advance) has something to do.
     pub fn wake_at(&self) -> Duration {
-        self.regrouping.wake_at().unwrap_or(self.next_tick_at)
+        let plays_at = self.regrouping.wake_at().unwrap_or(self.next_tick_at);
+        let plays_at = if self.evidence.lingers() { Duration::MAX } else { plays_at };
+        plays_at.min(self.evidence.wake_at())
     }
 
     /// Plays the ticks whose time has come.
@@ -234,6 +256,10 @@ impl<S: Simulation> Play<S> {
 
     /// Takes a message of a peer.
     pub fn handle(&mut self, from: PeerId, epoch: Epoch, message: Message, now: Duration, out: &mut Out<S>) {
+        // Of those who are out of step too.
+        if let Message::Parcel(parcel) = message {
+            return self.evidence.handle(from, parcel, now, out);
+        }
         let Some(n) = self.remotes.iter().position(|remote| remote.peer == from) else {
             return out.dropped(DropReason::UnknownPeer);
         };
@@ -245,10 +271,18 @@ impl<S: Simulation> Play<S> {
             return;
         }
         match message {
+            Message::Inquiry(_) => {
+                self.inquire(INQUIRY_ANSWER_INTERVAL, now, out);
+                if !self.evidence.under_way() {
+                    out.dropped(DropReason::Unexpected);
+                }
+            }
+            // The game goes on without this peer.
+            _ if self.evidence.lingers() => {}
             Message::Regroup(regroup) => self.regroup(player, epoch, &regroup, now, out),
             // Nobody takes these back in a later epoch.
             Message::Bye(reason) => self.lose(player, reason, now, out),
-            Message::Removed(LeaveReason::Desync) => out.end(EndReason::Desync),
+            Message::Removed(LeaveReason::Desync) => self.put_out(now, out),
             Message::Removed(reason) => out.end(EndReason::Removed(reason)),
             _ if epoch != self.epoch => out.dropped(DropReason::StaleEpoch),
             Message::Inputs(inputs) if !self.regrouping.is_under_way() => {
@@ -280,7 +314,7 @@ impl<S: Simulation> Play<S> {
         let (due, early): (Vec<_>, Vec<_>) = differences.into_iter().partition(|(_, tick, ..)| *tick <= settled);
         self.differences = early;
         for (player, tick, ours, theirs) in due {
-            if out.ended.is_some() {
+            if self.evidence.lingers() {
                 return;
             }
             let remote = self.remotes.iter().find(|remote| remote.player == player);
@@ -308,12 +342,32 @@ impl<S: Simulation> Play<S> {
         if found_here {
             out.reliably(self.epoch, peer, &Message::Desync(notice));
         }
+        self.inquire(INQUIRY_INTERVAL, now, out);
         if ends {
-            self.say_goodbye(LeaveReason::Desync, out);
-            out.end(EndReason::Desync);
+            self.put_out(now, out);
         } else if self.config.settings().stop_on_desync && self.player == first_player {
             self.lose(player, LeaveReason::Desync, now, out);
         }
+    }
+
+    /// Asks for the evidence of everyone, whoever found that worlds differ. Several may find so, and each calls the others.
+    pub(super) fn inquire(&mut self, interval: Duration, now: Duration, out: &mut Out<S>) {
+        let live = self.remotes.iter().filter(|remote| !self.regrouping.is_gone(remote.player));
+        let others: Vec<_> = live.map(|remote| (remote.player, remote.peer)).collect();
+        let witnesses =
+            Witnesses { others: others.iter().copied(), missing: Vec::new(), players: self.players_at_start };
+        if self.evidence.begin(interval, witnesses, now, out) {
+            for (_, peer) in others {
+                out.reliably(Epoch::default(), peer, &Message::Inquiry(Inquiry::default()));
+            }
+        }
+    }
+
+    /// This peer's world is out of step, as it has found or was told.
+    pub(super) fn put_out(&mut self, now: Duration, out: &mut Out<S>) {
+        self.inquire(INQUIRY_ANSWER_INTERVAL, now, out);
+        self.say_goodbye(LeaveReason::Desync, out);
+        self.evidence.put_out(now, out);
     }
 
     fn say_goodbye(&self, reason: LeaveReason, out: &mut Out<S>) {
@@ -324,19 +378,29 @@ impl<S: Simulation> Play<S> {
 
     /// Leaves the session.
     pub fn leave(&mut self, out: &mut Out<S>) {
+        if self.evidence.lingers() {
+            // It has said so.
+            return out.end(EndReason::Desync);
+        }
         self.say_goodbye(LeaveReason::Left, out);
         out.end(EndReason::Left);
     }
 
     /// The carrier lost a peer.
     pub fn disconnected(&mut self, peer: PeerId, now: Duration, out: &mut Out<S>) {
-        if let Some(player) = self.remotes.iter().find(|remote| remote.peer == peer).map(|remote| remote.player) {
+        self.evidence.lost(peer, out);
+        let remote = self.remotes.iter().find(|remote| remote.peer == peer);
+        if let Some(player) = remote.map(|remote| remote.player).filter(|_| !self.evidence.lingers()) {
             self.lose(player, LeaveReason::Lost, now, out);
         }
     }
 
     /// The carrier has ended: everyone is lost.
     pub fn closed(&mut self, now: Duration, out: &mut Out<S>) {
+        self.evidence.close(out);
+        if self.evidence.lingers() {
+            return out.end(EndReason::Desync);
+        }
         let players: Vec<_> = self.remotes.iter().map(|remote| remote.player).collect();
         for player in players {
             self.lose(player, LeaveReason::Lost, now, out);
@@ -345,6 +409,9 @@ impl<S: Simulation> Play<S> {
 
     /// Takes a command of this peer's own player.
     pub fn command(&mut self, command: CommandBytes) -> Result<(), CommandError> {
+        if self.evidence.lingers() {
+            return Err(CommandError::NotPlaying);
+        }
         if self.own.push(command) { Ok(()) } else { Err(CommandError::Full) }
     }
 
