@@ -9,6 +9,7 @@
 //! but that time.
 
 mod config;
+mod differ;
 mod gather;
 mod ggrs;
 mod own;

@@ -106,6 +106,25 @@ fn in_a_rollback_session_everyone_gets_everyones_evidence_and_the_others_play_on
 }
 
 #[test]
+fn evidence_takes_a_bounded_part_of_the_way() {
+    let mut dice = Dice(11);
+    let clear = Weather::clear(ms(5));
+    let mut driver = odd_party(11, 5, Some((2, Tick(70))), clear, PartySettings::default());
+    let (mut logs, mut sent, mut most) = (Vec::new(), vec![0; 5], 0);
+    for _ in 0..25 {
+        attend(&mut driver, &mut logs, &mut dice, all, secs(1));
+        for (seat, sent) in driver.seats.iter().zip(&mut sent) {
+            let now = seat.session.stats().traffic.bytes_out;
+            most = most.max(now - core::mem::replace(sent, now));
+        }
+    }
+    let took = all_have_all(&logs, 11);
+    println!("{most} bytes a second at most, {took:?} in all");
+    // 25 chunks, and turns, reports and acknowledgements.
+    assert!(most < 25 * (EVIDENCE_CHUNK_BYTES as u64 + 16) + 16_000, "{most} bytes in a second");
+}
+
+#[test]
 fn who_dies_meanwhile_is_named_as_missing() {
     for silently in [false, true] {
         let mut dice = Dice(7);

@@ -2,6 +2,8 @@
 //!
 //! Its loop is [`Follow::advance`]: play what is due, report what is due.
 
+mod differ;
+
 use core::time::Duration;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -14,9 +16,7 @@ use crate::limits::*;
 use crate::link::{Channel, PeerId};
 use crate::playout::Playout;
 use crate::replica::{Progress, Replica};
-use crate::session::{
-    Build, CommandError, Comparison, DropReason, EndReason, Event, Evidence, Exchange, Out, Phase, Witnesses,
-};
+use crate::session::{Build, CommandError, Comparison, DropReason, EndReason, Event, Evidence, Exchange, Out, Phase};
 use crate::transfer::Receiver;
 use crate::wire::*;
 
@@ -206,27 +206,6 @@ impl<S: Simulation> Follow<S> {
         }
     }
 
-    /// The sequencer calls for evidence.
-    fn inquired(&mut self, inquiry: &Inquiry, now: Duration, out: &mut Out<S>) {
-        let Some(session) = self.session.as_mut().filter(|session| session.stage.is_some()) else {
-            return out.dropped(DropReason::Unexpected);
-        };
-        let called = |of: PeerId| inquiry.witnesses.iter().any(|(_, peer)| *peer == of);
-        if !called(self.me) || !called(session.sequencer) {
-            return out.dropped(DropReason::Unexpected);
-        }
-        let others = inquiry.witnesses.iter().filter(|(_, peer)| *peer != self.me).copied();
-        let (others, missing): (Vec<_>, Vec<_>) = others.partition(|(_, peer)| self.connected.contains(peer));
-        let witnesses = Witnesses {
-            others: others.into_iter(),
-            missing: missing.into_iter().map(|(player, _)| player).collect(),
-            players: inquiry.witnesses.len(),
-        };
-        if !session.evidence.begin(INQUIRY_ANSWER_INTERVAL, witnesses, now, out) {
-            out.dropped(DropReason::Unexpected);
-        }
-    }
-
     /// Sets up the world once all of it is here.
     fn load(&mut self, out: &mut Out<S>) {
         let Some(session) = &mut self.session else { return };
@@ -378,24 +357,6 @@ impl<S: Simulation> Joined<S> {
         if !self.evidence.lingers() && now >= self.replica.report_at() {
             let report = self.replica.report(now);
             out.send(self.epoch, self.sequencer, Channel::Unreliable, &Message::Report(report));
-        }
-    }
-
-    /// The worlds have become different: told once, to both sides.
-    fn differs(&mut self, notice: DesyncNotice, found_here: bool, stop: bool, now: Duration, out: &mut Out<S>) {
-        if !self.comparison.differs(found_here, out) {
-            return;
-        }
-        let player = self.welcome.sequencer;
-        let DesyncNotice { tick, agreed, ours, theirs } = notice;
-        out.events.push_back(Event::Desync { player, tick, agreed, ours, theirs });
-        if found_here {
-            out.reliably(self.epoch, self.sequencer, &Message::Desync(notice));
-        }
-        if stop {
-            out.reliably(self.epoch, self.sequencer, &Message::Bye(LeaveReason::Desync));
-            // The sequencer calls for evidence, this peer's included.
-            self.evidence.linger(now);
         }
     }
 }
