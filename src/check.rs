@@ -41,6 +41,26 @@
 //! seeded once a process, an address, the machine's kind of floats, another build. Only comparing processes finds that, as a
 //! session does, and the `demo` command with a process for each player. Nor can it find what the checksum leaves out.
 
+mod answer;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod chaos;
+mod compare;
+mod inspect;
+mod locate;
+mod replayer;
+mod report;
+mod timeline;
+mod verdict;
+mod ways;
+
+pub use answer::answer;
+#[cfg(not(target_arch = "wasm32"))]
+pub use chaos::{ChaosConfig, chaos};
+pub use compare::{CheckError, Checker};
+pub use inspect::{Inspect, Thing, Way};
+pub use locate::{Location, SPOTS_MAX, Side, Spot, locate};
+pub use report::{Cause, Finding, PeerReport, Report, Spread, Unmet, Verdict};
+
 use lockstone_sim::PlayerId;
 
 pub use lockstone_net::rollback::{Mismatch, SyncTest, sync_test};

@@ -10,10 +10,13 @@
 //! with its cause and what to do: exit code 2. Exit code 1 says that worlds differed.
 
 mod args;
+mod chaos;
+mod check;
 mod child;
 mod config;
 mod demo;
 mod failure;
+mod files;
 mod place;
 mod play;
 mod replay;
@@ -49,6 +52,8 @@ pub fn run<G: Game>() -> ExitCode {
         Subcommand::Demo(args) => demo::run::<G>(&args),
         Subcommand::Signal(args) => signal::run(&args),
         Subcommand::Replay(args) => replay::run::<G>(&args),
+        Subcommand::Check(args) => check::run::<G>(&args),
+        Subcommand::Answer => Ok(crate::check::answer::<G>()),
         Subcommand::Table(args) => table::run(&args),
     };
     done.unwrap_or_else(Failure::tell)

@@ -2,12 +2,13 @@
 
 use lockstone_sim::{PlayerId, Simulation, Table, Vec2};
 
+use crate::check::Inspect;
 use crate::scene::{Pointer, Scene};
 
 /// A game that the shell can play, record, replay and check.
 pub trait Game: 'static {
     /// Its simulation, usually a [`World`](lockstone_sim::World) of its rules.
-    type Sim: Simulation + 'static;
+    type Sim: Inspect + 'static;
 
     /// What a player picks for their hero.
     const HEROES: &'static [&'static str];

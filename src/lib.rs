@@ -8,6 +8,9 @@ pub mod scene;
 
 #[cfg(not(target_arch = "wasm32"))]
 pub mod cli;
+#[cfg(target_arch = "wasm32")]
+#[path = "cli/wasm.rs"]
+pub mod cli;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod shell;
 pub mod view;

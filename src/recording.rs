@@ -1,18 +1,30 @@
 //! Recordings: all that is needed to play a session again, bit for bit, and to see where it differs.
 //!
 //! ```text
-//! party events ─► Writer ─► file ─► Recording::read ─► Playback ─► Simulation::step, checksums compared
+//! session events ─┬─► Writer ─► file ──┬─► Recording::read ─► Playback ─► Simulation::step, checksums compared
+//!                 └─► Ring ─► memory ──┘
 //! ```
 //!
-//! A recording grows while it is played and is good up to the last flush, whatever happens to the program. [`format`](mod@format)
-//! describes the bytes. Nothing here may trust a file: it is checked like a packet from a peer.
+//! A recording holds every turn and the checksum of every tick; now and then the whole state (a keyframe), so that a fault in the state
+//! itself is on record too; if asked, of which parts of the state the checksum is the root (trees). It grows while it is played and is good
+//! up to the last flush, whatever happens to the program. [`format`](mod@format) describes the bytes. Nothing here may trust a file: it is
+//! checked like a packet from a peer.
 
+mod entry;
+mod events;
 pub mod format;
+mod packed;
 mod playback;
 mod reader;
+mod ring;
+mod tree;
 mod writer;
 
-pub use format::{Desync, Header};
+pub use entry::Entry;
+pub use format::{Build, Desync, Header};
+pub use packed::Packed;
 pub use playback::{Mismatch, Playback, Replay, ReplayError, replay};
-pub use reader::{Ending, Entry, Recording, RecordingError};
+pub use reader::{Ending, Recording, RecordingError};
+pub use ring::{RING_BYTES_MAX, Ring};
+pub use tree::{PartSum, Tree, TreeChange};
 pub use writer::{FLUSH_TICKS, Writer};

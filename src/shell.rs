@@ -8,6 +8,7 @@
 //!
 //! The only place that reads the clock. The loop is [`Shell::run`]. It must never change the world but by commands.
 
+mod executable;
 mod recorder;
 mod report;
 mod solo;
@@ -164,10 +165,15 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
                 self.report.play(now);
                 self.recorder.turn(tick, &turn);
             }
-            Event::Checksum { tick, checksum } => {
-                self.recorder.checksum(tick, checksum);
+            Event::Checksum { tick, checksum, tree } => {
+                self.recorder.checksum(tick, checksum, &tree);
                 if self.options.keep_checksums {
                     self.report.checksums.push(PlayedCheck { tick: tick.0, checksum: checksum.to_string() });
+                }
+            }
+            Event::Keyframe { tick, snapshot } => {
+                if let Some(simulation) = self.session.simulation() {
+                    self.recorder.keyframe(tick, &simulation.encode(&snapshot));
                 }
             }
             Event::PlayerJoined { player, name } => self.recorder.name(player, &name),

@@ -2,9 +2,14 @@
 
 mod tally;
 
+use std::collections::BTreeMap;
+
 use lockstone::net::Identity;
-use lockstone::recording::{Desync, Ending, Header, Recording, RecordingError, Writer, replay};
-use lockstone::sim::{Checksum, Input, PlayerId, Simulation, Tick, Turn};
+use lockstone::net::limits::{KEYFRAME_TICKS, SNAPSHOT_BYTES_MAX};
+use lockstone::recording::{
+    Build, Desync, Ending, Entry, Header, Packed, RING_BYTES_MAX, Recording, RecordingError, Ring, Tree, Writer, replay,
+};
+use lockstone::sim::{CellId, Checksum, Input, PlayerId, Simulation, Tick, Turn};
 use proptest::prelude::*;
 use tally::Tally;
 
@@ -26,6 +31,7 @@ fn header(start: Tick) -> Header {
         name: "Ada".into(),
         room: "amber".into(),
         start,
+        build: Build::default(),
     }
 }
 
@@ -159,6 +165,175 @@ fn frames_that_were_lost_doubled_or_moved_are_told() {
     }
 }
 
+/// A tree of one part for each player, as a simulation of its own may tell it.
+fn parts(sim: &Tally) -> Vec<(CellId, Checksum)> {
+    sim.numbers.iter().map(|(player, n)| (CellId::new(*player, 0), Checksum(*n))).collect()
+}
+
+/// What the tree is at each tick, as read.
+fn trees(recording: &Recording<Tally>) -> BTreeMap<Tick, Tree> {
+    let (mut tick, mut tree, mut trees) = (recording.header.start, Tree::default(), BTreeMap::new());
+    for entry in &recording.entries {
+        tick = tick.plus(entry.ticks());
+        if let Entry::Tree(change) = entry {
+            tree.apply(change);
+            trees.insert(tick, tree.clone());
+        }
+    }
+    trees
+}
+
+/// Two records of one session with everything in them: a file's, and a ring of so many bytes. Ends at `end`.
+fn record_all(end: u32, ring_bytes: usize) -> (Vec<u8>, Ring<Tally>, BTreeMap<Tick, Tree>) {
+    let (mut sim, mut trees) = (Tally::new(SEED), BTreeMap::new());
+    let start = Packed::of(&sim.encode(&sim));
+    let mut writer = Writer::begin(Vec::new(), &header(Tick(0)), &start).unwrap();
+    let mut ring = Ring::bounded(header(Tick(0)), start, ring_bytes);
+    writer.name::<Tally>(PlayerId(0), "Ada");
+    ring.name(PlayerId(0), "Ada");
+    for _ in 0..end {
+        let tick = sim.tick();
+        if tick.0.is_multiple_of(KEYFRAME_TICKS) || tick == Tick(KEYFRAME_TICKS + 77) {
+            writer.keyframe::<Tally>(tick, &Packed::of(&sim.encode(&sim))).unwrap();
+            ring.keyframe(tick, Packed::of(&sim.encode(&sim)));
+        }
+        writer.checksum::<Tally>(tick, sim.checksum()).unwrap();
+        writer.tree::<Tally>(tick, &parts(&sim)).unwrap();
+        ring.checksum(tick, sim.checksum());
+        ring.tree(tick, &parts(&sim));
+        trees.insert(tick, Tree::of(&parts(&sim)));
+        let turn = turn_at(tick.0);
+        if !turn.inputs.is_empty() {
+            writer.turn(tick, &turn).unwrap();
+            ring.turn(tick, &turn);
+        }
+        sim.step(&turn);
+        writer.reached::<Tally>(sim.tick()).unwrap();
+        ring.reached(sim.tick());
+    }
+    (writer.into_output().unwrap(), ring, trees)
+}
+
+#[test]
+fn keyframes_and_trees_are_read_as_they_were_told() {
+    let (bytes, _, told) = record_all(TICKS, RING_BYTES_MAX);
+    let recording = read(&bytes).ok().unwrap();
+    assert_eq!(trees(&recording), told);
+    let at = |tick: u32| told[&Tick(tick)].parts().len();
+    assert_eq!((at(0), at(1), at(31), at(151)), (0, 1, 2, 1), "players come and go");
+    let replay = replay(recording, Tally::new(SEED)).unwrap();
+    assert_eq!((replay.ticks, replay.checksums, replay.mismatch), (TICKS, TICKS, None));
+}
+
+#[test]
+fn what_was_read_is_written_again() {
+    for bytes in [record(0, true), record(77, false), record_all(3 * KEYFRAME_TICKS, RING_BYTES_MAX).0] {
+        let recording = read(&bytes).ok().unwrap();
+        let again = read(&recording.write()).ok().unwrap();
+        assert_eq!((again.header, again.snapshot), (recording.header.clone(), recording.snapshot.clone()));
+        assert_eq!((again.entries, again.ending), (recording.entries, recording.ending));
+    }
+}
+
+#[test]
+fn every_keyframe_is_a_state_to_go_on_from() {
+    let (bytes, ..) = record_all(2 * KEYFRAME_TICKS + 1, RING_BYTES_MAX);
+    let recording = read(&bytes).ok().unwrap();
+    let (mut tick, mut found) = (Tick(0), Vec::new());
+    for (n, entry) in recording.entries.iter().enumerate() {
+        tick = tick.plus(entry.ticks());
+        let Entry::Keyframe(snapshot) = entry else { continue };
+        found.push(tick);
+        let mut rest = recording.clone();
+        (rest.header.start, rest.snapshot) = (tick, snapshot.unpack().unwrap());
+        rest.entries.drain(..n);
+        assert_eq!(replay(rest, Tally::new(SEED)).unwrap().mismatch, None, "from tick {tick}");
+    }
+    assert_eq!(found, [0, KEYFRAME_TICKS, KEYFRAME_TICKS + 77, 2 * KEYFRAME_TICKS].map(Tick));
+}
+
+#[test]
+fn a_ring_begins_at_the_keyframe_before_the_last() {
+    let last = KEYFRAME_TICKS - 1;
+    for (end, start) in [(last, 0), (2 * KEYFRAME_TICKS, 0), (3 * KEYFRAME_TICKS - 1, 1), (4 * KEYFRAME_TICKS + 50, 3)]
+    {
+        let (bytes, ring, told) = record_all(end, RING_BYTES_MAX);
+        let (start, whole) = (Tick(start * KEYFRAME_TICKS), read(&bytes).ok().unwrap());
+        let recent = read(&ring.write()).ok().unwrap();
+        assert_eq!((recent.header.start, recent.end()), (start, Tick(end)));
+        let mut expected = told;
+        expected.retain(|tick, _| *tick >= start);
+        assert_eq!(trees(&recent), expected, "at {end}");
+        assert_eq!(recent.header.seed, whole.header.seed);
+        assert!(recent.entries.contains(&Entry::Name(PlayerId(0), "Ada".into())), "who is who is still known");
+        assert_eq!(replay(recent, Tally::new(SEED)).unwrap().mismatch, None);
+    }
+}
+
+#[test]
+fn a_ring_without_room_loses_its_oldest_trees_first_then_its_older_half() {
+    let end = 2 * KEYFRAME_TICKS - 1;
+    let (_, roomy, told) = record_all(end, RING_BYTES_MAX);
+    let (_, tight, _) = record_all(end, roomy.bytes() * 3 / 4);
+    assert!(tight.bytes() <= roomy.bytes() * 3 / 4 && tight.start() == Some(Tick(0)));
+    let recent = read(&tight.write()).ok().unwrap();
+    let left = trees(&recent);
+    let oldest = *left.first_key_value().unwrap().0;
+    assert!(oldest > Tick(50) && oldest < Tick(end - 50), "from {oldest} on");
+    assert!(told.range(oldest..).eq(&left), "those that are left are whole");
+    let checksums = recent.entries.iter().filter(|entry| matches!(entry, Entry::Checksum(_))).count();
+    assert_eq!(checksums, end as usize, "nothing else is lost");
+    let (_, tighter, _) = record_all(end, roomy.bytes() / 3);
+    assert_eq!(tighter.start(), Some(Tick(KEYFRAME_TICKS)));
+    let (_, tightest, _) = record_all(end, 1_000);
+    assert_eq!((tightest.start(), tightest.write()), (None, Vec::new()));
+    assert!(tightest.bytes() <= 1_000);
+}
+
+#[test]
+fn what_a_ring_saved_goes_on_where_it_stopped() {
+    let (_, ring, mut told) = record_all(TICKS, RING_BYTES_MAX);
+    let mut writer = ring.save(Vec::new()).unwrap();
+    let mut sim = Tally::new(SEED);
+    (0..TICKS).for_each(|tick| sim.step(&turn_at(tick)));
+    for _ in 0..50 {
+        writer.checksum::<Tally>(sim.tick(), sim.checksum()).unwrap();
+        writer.tree::<Tally>(sim.tick(), &parts(&sim)).unwrap();
+        told.insert(sim.tick(), Tree::of(&parts(&sim)));
+        writer.turn(sim.tick(), &turn_at(sim.tick)).unwrap();
+        sim.step(&turn_at(sim.tick));
+    }
+    let recording = read(&writer.end::<Tally>(sim.tick(), "over").unwrap().0).ok().unwrap();
+    assert_eq!((recording.end(), trees(&recording)), (Tick(TICKS + 50), told));
+    assert_eq!(replay(recording, Tally::new(SEED)).unwrap().mismatch, None);
+}
+
+#[test]
+fn a_keyframe_that_claims_too_much_costs_nothing_before_it_is_unpacked() {
+    let bomb = Packed::of(&vec![0; SNAPSHOT_BYTES_MAX + 1]);
+    let mut writer = Writer::create(Vec::new(), &header(Tick(0)), &[]).unwrap();
+    writer.keyframe::<Tally>(Tick(0), &bomb).unwrap();
+    let recording = read(writer.output()).ok().unwrap();
+    let [Entry::Keyframe(keyframe)] = &recording.entries[..] else { panic!("{:?}", recording.entries) };
+    assert!(keyframe.unpack().is_err());
+    // The state at the start is unpacked at once.
+    let recording = Writer::begin(Vec::new(), &header(Tick(0)), &bomb).unwrap().into_output().unwrap();
+    assert!(matches!(read(&recording), Err(RecordingError::Unreadable { frame: 1, .. })));
+}
+
+#[test]
+fn a_frame_of_no_known_kind_and_cells_out_of_order_are_told() {
+    let refused = |payload: &[u8]| {
+        let mut bytes = Writer::create(Vec::new(), &header(Tick(0)), &[]).unwrap().into_output().unwrap();
+        bytes.extend(lockstone::recording::format::frame(2, payload));
+        read(&bytes).err()
+    };
+    assert_eq!(refused(&[0, 0, 7]), None);
+    for payload in [&[][..], &[2, 0, 7], &[0, 3, 2, 0, 1, 9, 9, 9, 9, 0, 0, 8, 8, 8, 8, 0], &[0, 3, 0, 2, 0, 1, 0, 1]] {
+        assert!(matches!(refused(payload), Some(RecordingError::Unreadable { frame: 2, .. })), "{payload:?}");
+    }
+}
+
 /// The frames behind the preamble: length, two checks, payload.
 fn frames(bytes: &[u8]) -> Vec<&[u8]> {
     let (mut rest, mut frames) = (&bytes[8..], Vec::new());
@@ -202,6 +377,13 @@ fn empty_ticks_cost_next_to_nothing() {
     assert!(spent < 6_000, "ten minutes in which nothing happened took {spent} bytes");
 }
 
+fn tree_of_parts() -> impl Strategy<Value = Tree> {
+    let parts = prop::collection::btree_map((0..4_u16, 0..4_u16), 0..3_u64, 0..12);
+    parts.prop_map(|parts| {
+        Tree::of(&parts.iter().map(|((y, x), n)| (CellId::new(*x, *y), Checksum(*n))).collect::<Vec<_>>())
+    })
+}
+
 proptest! {
     #[test]
     fn mutated_files_are_read_or_refused(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8), cut in any::<prop::sample::Index>()) {
@@ -214,6 +396,15 @@ proptest! {
         if let Ok(recording) = read(&bytes) {
             prop_assert_eq!(replay(recording, Tally::new(SEED)).map(|replay| replay.mismatch), Ok(None));
         }
+    }
+
+    #[test]
+    fn a_tree_becomes_any_other(before in tree_of_parts(), after in tree_of_parts()) {
+        let mut tree = before.clone();
+        let change = before.change_to(&after);
+        tree.apply(&change);
+        prop_assert_eq!(&tree, &after);
+        prop_assert_eq!(before.differences(&after).len(), change.changed.len() + change.gone.len());
     }
 
     #[test]

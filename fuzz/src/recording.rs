@@ -1,8 +1,8 @@
 //! Recordings: whatever a file says, it is read or refused, and what was read can be played. As bytes hardly ever have the checks of a
 //! recording's frames, they are tried once as they are and once as payloads of frames whose checks are right.
 
-use lockstone::recording::format::{Header, MAGIC, VERSION};
-use lockstone::recording::{Playback, Recording, Writer};
+use lockstone::recording::format::{Build, Header, MAGIC, VERSION};
+use lockstone::recording::{Entry, Packed, Playback, Recording, Tree, Writer};
 use lockstone_sim::{Checksum, PlayerId, Simulation, Tick};
 use miniz_oxide::deflate::compress_to_vec_zlib;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -25,6 +25,7 @@ fn play(file: &[u8]) -> bool {
     let Ok(recording) = Recording::<StormWorld>::read(file) else { return false };
     assert_eq!(header.as_ref(), Ok(&recording.header));
     assert!(recording.end() >= recording.header.start);
+    look(&recording);
     let Ok(mut playback) = Playback::new(recording, weather().world()) else { return false };
     for _ in 0..TICKS_MAX {
         if !playback.step() {
@@ -34,7 +35,25 @@ fn play(file: &[u8]) -> bool {
     true
 }
 
-/// A recording of these payloads: header, snapshot, events. The snapshot is compressed here.
+/// What was read can be asked for, and is written as it was read. Keyframes and trees may hold anything.
+fn look(recording: &Recording<StormWorld>) {
+    let mut tree = Tree::default();
+    for (n, entry) in recording.entries.iter().enumerate() {
+        match entry {
+            Entry::Tree(change) => tree.apply(change),
+            // A file may hold many that are large once they are unpacked.
+            Entry::Keyframe(snapshot) if n < TICKS_MAX => drop(snapshot.unpack()),
+            _ => {}
+        }
+    }
+    let Ok(again) = Recording::<StormWorld>::read(&recording.write()) else {
+        panic!("what was written cannot be read")
+    };
+    assert_eq!((&again.header, &again.snapshot), (&recording.header, &recording.snapshot));
+    assert!(again.entries == recording.entries);
+}
+
+/// A recording of these payloads: header, snapshot, then events and keyframes. The snapshot is compressed here.
 fn sealed(bytes: &[u8]) -> Vec<u8> {
     let mut file = [&MAGIC[..], &[VERSION]].concat();
     for (n, payload) in (0_u64..).zip(slices::all(bytes)) {
@@ -82,8 +101,13 @@ fn record(ticks: usize) -> std::io::Result<Vec<u8>> {
     let snapshot = world.snapshot();
     let mut writer = Writer::create(Vec::new(), &header(world.tick()), &world.encode(&snapshot))?;
     writer.name::<StormWorld>(PlayerId(0), "Ada");
-    for _ in 0..ticks {
+    for n in 0..ticks {
         writer.checksum::<StormWorld>(world.tick(), world.checksum())?;
+        writer.tree::<StormWorld>(world.tick(), &world.tree())?;
+        if n == ticks / 2 {
+            let snapshot = world.snapshot();
+            writer.keyframe::<StormWorld>(world.tick(), &Packed::of(&world.encode(&snapshot)))?;
+        }
         let turn = source.next(&world);
         writer.turn(world.tick(), &turn)?;
         world.step(&turn);
@@ -107,5 +131,6 @@ fn header(start: Tick) -> Header {
         name: "Ada".to_owned(),
         room: "here".to_owned(),
         start,
+        build: Build::default(),
     }
 }

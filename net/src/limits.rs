@@ -76,6 +76,9 @@ pub const CHECKSUMS_PER_PACKET_MAX: usize = 16;
 /// Checksums kept for comparison with those of other peers.
 pub const CHECKSUMS_KEPT_MAX: usize = 128;
 
+/// Between two keyframes that a session tells: a minute at 20 ticks a second.
+pub const KEYFRAME_TICKS: u32 = 1_200;
+
 /// A snapshot, encoded.
 pub const SNAPSHOT_BYTES_MAX: usize = 64 * 1_024 * 1_024;
 /// A piece of a snapshot.

@@ -241,15 +241,20 @@ impl Sum for Fx {
     }
 }
 
+/// How a number is serialised: its steps, under its own name, so that whoever shows serialised values knows what they are.
+#[derive(Serialize, Deserialize)]
+#[serde(rename = "Fx")]
+struct Steps(i32);
+
 impl Serialize for Fx {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.to_bits().serialize(serializer)
+        Steps(self.to_bits()).serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Fx {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Fx, D::Error> {
-        i32::deserialize(deserializer).map(Fx::from_bits)
+        Steps::deserialize(deserializer).map(|Steps(bits)| Fx::from_bits(bits))
     }
 }
 

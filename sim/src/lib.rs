@@ -8,7 +8,7 @@
 //! thread, no hash map and no file to reach for, and `clippy.toml` bans floats.
 //!
 //! Reading order: [`simulation`] is the seam to everything above, [`rules`] is what a game writes, [`mind`] is what an
-//! entity sees and decides, [`world`] runs it.
+//! entity sees and decides, [`world`] runs it, [`journal`] tells what happened in a tick of it.
 //!
 //! # A world of one's own
 //!
@@ -104,6 +104,8 @@ pub mod rules;
 mod thoughts;
 pub mod world;
 
+pub mod journal;
+
 pub mod grid;
 mod store;
 
@@ -125,6 +127,7 @@ pub use entity::{Body, Entity};
 pub use fx::Fx;
 pub use grid::{CellId, CellRect, Grid, GridConfig};
 pub use ids::{Checksum, EntityId, PlayerId, Tick};
+pub use journal::Journal;
 pub use mind::Mind;
 pub use near::{Near, Seen};
 pub use rules::{Cause, Fate, Rules};

@@ -3,10 +3,14 @@
 //! The start of the tick is shown read-only and only within the entity's reach; what is decided is collected and takes effect after
 //! all have thought. Reach and stride are enforced here, not by trust in the rules.
 
+use alloc::format;
+use core::panic::Location;
+
 use crate::dice::Dice;
 use crate::entity::Entity;
 use crate::fx::Fx;
 use crate::ids::{EntityId, Tick};
+use crate::journal::{Event, Notes};
 use crate::near::{Ground, Near, Place, Seen, Spots, Wanted};
 use crate::rules::Rules;
 use crate::thoughts::{Aimed, Decisions, Thoughts};
@@ -22,7 +26,8 @@ pub struct Mind<'w, R: Rules> {
     out: &'w mut Decisions<R>,
     /// See [`Rules::Scratch`].
     pub scratch: &'w mut R::Scratch,
-    dice: Option<Dice>,
+    notes: Notes<'w>,
+    dice: Option<Dice<'w>>,
     to: Vec2,
     stays: bool,
     effects: u32,
@@ -35,8 +40,9 @@ impl<'w, R: Rules> Mind<'w, R> {
         (me, at): (&'w Entity<R::Body>, Place),
         thoughts: &'w mut Thoughts<R>,
     ) -> Mind<'w, R> {
-        let Thoughts { decisions: out, scratch, .. } = thoughts;
-        Mind { state, spots, me, at, out, scratch, dice: None, to: me.pos, stays: true, effects: 0, spawns: 0 }
+        let Thoughts { decisions: out, scratch, notes, .. } = thoughts;
+        let (notes, to) = (Notes::of(notes.as_deref()), me.pos);
+        Mind { state, spots, me, at, out, scratch, notes, dice: None, to, stays: true, effects: 0, spawns: 0 }
     }
 
     /// Where the entity ends up, or `None` if it vanishes.
@@ -65,8 +71,8 @@ impl<'w, R: Rules> Mind<'w, R> {
     }
 
     /// The draws of this entity in this tick: one cursor, which starts anew in every tick.
-    pub fn dice(&mut self) -> &mut Dice {
-        self.dice.get_or_insert_with(|| self.state.dice(self.me.id.0))
+    pub fn dice(&mut self) -> &mut Dice<'w> {
+        self.dice.get_or_insert_with(|| self.state.dice(self.me.id.0, self.notes))
     }
 
     /// The other actors at most `radius` away (the reach at most; none for a negative radius), cell by cell in row-major order, by id in
@@ -100,7 +106,9 @@ impl<'w, R: Rules> Mind<'w, R> {
 
     /// Moves to a place, or as far towards it as the stride allows. The last call counts. Whether the place is free is the rules'
     /// business; that it is in a lit cell is the engine's: into the dark nobody moves.
+    #[track_caller]
     pub fn walk(&mut self, to: Vec2) {
+        self.note(|| Event::Walks { to });
         let step = (to - self.me.pos).clamp_length(self.state.grid.config().stride);
         self.to = self.state.grid.clamp(self.me.pos + step);
     }
@@ -111,16 +119,23 @@ impl<'w, R: Rules> Mind<'w, R> {
     }
 
     /// Sends an effect to an entity, which was seen and so is within reach.
+    #[track_caller]
     pub fn affect(&mut self, target: Seen<'_, R::Body>, effect: R::Effect) {
         let key = (target.id, self.me.id, self.effects);
         self.effects += 1;
         self.out.effects.push(Aimed { key, at: target.at, effect });
+        self.note(|| {
+            let effect = self.out.effects.last().map(|sent| format!("{:?}", sent.effect));
+            Event::Affects { target: key.0, n: key.2, effect: effect.unwrap_or_default() }
+        });
     }
 
     /// Makes a new entity. Beyond reach, or in the dark, nothing comes of it; an id is given out all the same.
+    #[track_caller]
     pub fn spawn(&mut self, pos: Vec2, body: R::Body) -> EntityId {
         let id = EntityId::spawned(self.me.id.0, self.state.tick, self.spawns);
         self.spawns += 1;
+        self.note(|| Event::Spawns { id, pos });
         if pos.within(self.me.pos, self.reach()) && self.state.grid.clamp(pos) == pos {
             self.out.arrivals.push(Entity { id, pos, player: None, body });
         }
@@ -128,23 +143,36 @@ impl<'w, R: Rules> Mind<'w, R> {
     }
 
     /// Leaves the world at the end of the tick.
+    #[track_caller]
     pub fn vanish(&mut self) {
+        self.note(|| Event::Vanishes);
         self.stays = false;
     }
 
     /// Asks for an announcement to everyone, some ticks ahead. Ask once: it is not known when it will be made.
+    #[track_caller]
     pub fn announce(&mut self, fact: R::Fact) {
         self.request(Request::Announce(fact));
     }
 
     /// Asks to be moved anywhere, some ticks ahead. Ask once, and stay in this cell until it happens.
+    #[track_caller]
     pub fn transfer(&mut self, to: Vec2) {
         let from = self.state.grid.cell_of(self.me.pos);
         self.request(Request::Transfer { entity: self.me.id, from, to: self.state.grid.clamp(to) });
     }
 
+    #[track_caller]
     fn request(&mut self, request: Request<R::Fact>) {
+        self.note(|| Event::Requests { request: format!("{request:?}") });
         self.out.requests.push((self.me.id, request));
+    }
+
+    #[inline]
+    #[track_caller]
+    fn note(&self, event: impl FnOnce() -> Event) {
+        let site = Location::caller();
+        self.notes.take(|notes| notes.decided(site, event()));
     }
 
     fn reach(&self) -> Fx {

@@ -75,7 +75,7 @@ pub enum Fate {
 }
 
 /// Where an effect comes from and what it meets.
-pub struct Cause {
+pub struct Cause<'j> {
     /// The tick that is simulated.
     pub tick: Tick,
     /// Who decided on the effect.
@@ -85,5 +85,5 @@ pub struct Cause {
     /// Where the target is.
     pub pos: Vec2,
     /// Draws of this effect alone.
-    pub dice: Dice,
+    pub dice: Dice<'j>,
 }

@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::codec::CodecError;
+use crate::grid::CellId;
 use crate::ids::{Checksum, PlayerId, Tick};
 
 /// A value that can be sent, recorded and compared.
@@ -60,6 +61,13 @@ pub trait Simulation: Sized {
 
     /// The checksum of the whole state, the tick included.
     fn checksum(&mut self) -> Checksum;
+
+    /// The checksums of the state's parts, by cell: what the [`checksum`](Simulation::checksum) is the root of, for the desync checker to
+    /// say where states differ. In ascending order, each cell once; it need not cover the whole state. A simulation without parts has
+    /// an empty one; one that knows no grid may name its parts by any cells.
+    fn tree(&mut self) -> Vec<(CellId, Checksum)> {
+        Vec::new()
+    }
 
     /// Serialises a snapshot: the same bytes for the same state.
     fn encode(&self, snapshot: &Self::Snapshot) -> Vec<u8>;

@@ -159,7 +159,7 @@ impl Table {
 
     /// All draws of a stream at a tick, from n = 0 on.
     #[inline]
-    pub fn dice(&self, stream: u64, tick: Tick) -> Dice {
+    pub fn dice(&self, stream: u64, tick: Tick) -> Dice<'static> {
         Dice::new(self.key(stream, tick))
     }
 

@@ -1,10 +1,12 @@
 //! What minds decided, on its way from thinking to taking effect, and the memory that it is kept in.
 
+use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::entity::Entity;
 use crate::ids::EntityId;
+use crate::journal::Recorder;
 use crate::near::Place;
 use crate::rules::Rules;
 use crate::store::Cell;
@@ -68,6 +70,8 @@ pub struct Thoughts<R: Rules> {
     pub(crate) cells: Vec<(usize, Arc<Cell<R::Body>>)>,
     pub(crate) decisions: Decisions<R>,
     pub(crate) scratch: R::Scratch,
+    /// The notes of what is thought, if the step is noted.
+    pub(crate) notes: Option<Box<Recorder>>,
     /// Cells that nobody holds any more.
     spare: Vec<Arc<Cell<R::Body>>>,
     no_props: Arc<Vec<Entity<R::Body>>>,
@@ -79,6 +83,7 @@ impl<R: Rules> Default for Thoughts<R> {
             cells: Vec::new(),
             decisions: Decisions::default(),
             scratch: R::Scratch::default(),
+            notes: None,
             spare: Vec::new(),
             no_props: Arc::default(),
         }

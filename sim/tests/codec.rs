@@ -1,7 +1,8 @@
 //! Bytes of values: what checksums are taken of, and what decoding refuses.
 
 use lockstone_sim::codec::{self, CodecError, Fixed};
-use serde::Serialize;
+use lockstone_sim::{Fx, Tick, Vec2};
+use serde::{Deserialize, Serialize};
 
 #[test]
 fn checksums_are_taken_of_the_bytes_that_bincode_writes() {
@@ -37,4 +38,52 @@ fn a_string_that_claims_gigabytes_is_refused_without_reserving_them() {
     let gigabytes = [252, 0, 0, 0, 0x40];
     assert!(codec::read::<(String, u8)>(&gigabytes, 255).is_err());
     assert!(codec::read::<Vec<u8>>(&gigabytes, 255).is_err());
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+enum Thing {
+    Nothing,
+    Chest { gold: Option<u32>, place: Vec2, names: Vec<String> },
+    Pair(i8, bool),
+}
+
+#[test]
+fn every_field_has_its_name_its_value_and_its_bytes() {
+    let place = Vec2::new(Fx::ratio(7, 2), Fx::int(-2));
+    let thing = Thing::Chest { gold: Some(258), place, names: vec!["oak".into()] };
+    let fields = codec::fields(&(Tick(9), thing.clone()));
+    let named: Vec<_> = fields.iter().map(|field| (field.path.as_str(), field.value.as_str())).collect();
+    let expected = [
+        ("[0]", "9"),
+        ("[1]", "Chest"),
+        ("[1].Chest.gold", "some"),
+        ("[1].Chest.gold", "258"),
+        ("[1].Chest.place.x", "3.5"),
+        ("[1].Chest.place.y", "-2"),
+        ("[1].Chest.names", "1"),
+        ("[1].Chest.names[0]", "3"),
+        ("[1].Chest.names[0]", "\"oak\""),
+    ];
+    assert_eq!(named, expected);
+    let mut encoder = Fixed::default();
+    encoder.push(&(Tick(9), thing));
+    assert_eq!(encoder.bytes()[fields[3].bytes.clone()], 258_u32.to_le_bytes());
+    let ends: Vec<_> = fields.windows(2).map(|pair| (pair[0].bytes.end, pair[1].bytes.start)).collect();
+    assert!(ends.iter().all(|(end, start)| end == start), "every byte belongs to one field");
+    assert_eq!(fields.last().map(|last| last.bytes.end), Some(encoder.bytes().len()));
+}
+
+#[test]
+fn a_turned_bit_is_the_one_difference() {
+    let pair = Thing::Pair(3, false);
+    let turned = codec::with_bit_turned(&pair, 4, 6).expect("a number of any value is one");
+    assert_eq!(turned, Thing::Pair(67, false));
+    let differences = codec::differences(&codec::fields(&pair), &codec::fields(&turned));
+    assert_eq!(differences.len(), 1);
+    assert_eq!(differences[0].to_string(), "Pair.0: 3 here, 67 there");
+    assert_eq!(codec::with_bit_turned(&pair, 5, 1), None, "a bool is 0 or 1");
+    assert_eq!(codec::with_bit_turned(&pair, 0, 5), None, "there are three variants");
+    assert_eq!(codec::with_bit_turned(&pair, 6, 0), None, "there are six bytes");
+    let nothing = codec::differences(&codec::fields(&Thing::Nothing), &codec::fields(&pair));
+    assert_eq!(nothing.len(), 3, "{nothing:?}");
 }

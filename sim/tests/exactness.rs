@@ -12,7 +12,7 @@ struct Core {
     y: i32,
     width: i32,
     height: i32,
-    dice: lockstone_sim::Dice,
+    dice: lockstone_sim::Dice<'static>,
 }
 
 impl Core {

@@ -76,6 +76,28 @@ fn serialised_at_every_tick_another_world_goes_on_the_same() {
 }
 
 #[test]
+fn the_tree_holds_every_cell_once_and_is_the_same_after_any_detour() {
+    let run = run(301, 120);
+    let mut world = run.weather.world();
+    for (turn, checksum) in run.turns.iter().zip(&run.checksums) {
+        let before = world.snapshot();
+        world.step(&Turn::EMPTY);
+        world.restore(&before);
+        world.step(turn);
+        let tree = world.tree();
+        assert!(tree.is_sorted_by(|a, b| a.0 < b.0));
+        assert_eq!(tree.len(), world.cells().count());
+        assert!(tree.iter().all(|(cell, sum)| world.cell_checksum(*cell) == Some(*sum)));
+        let taken = world.snapshot();
+        let mut other = run.weather.world();
+        let read = other.decode(&world.encode(&taken)).expect("own bytes decode");
+        other.restore(&read);
+        assert_eq!(other.tree(), tree, "cells may be stored in another order");
+        assert_eq!(world.checksum(), *checksum);
+    }
+}
+
+#[test]
 fn the_checksum_notices_what_moves_between_equal_entities() {
     // Two worlds that differ in the tick alone, and in one command alone.
     let run = run(301, 60);

@@ -16,7 +16,7 @@ fn table() -> Table {
     Table::generate(SEED)
 }
 
-fn dice() -> Dice {
+fn dice() -> Dice<'static> {
     table().dice(1, Tick(1))
 }
 

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
 
+use crate::check::chaos::Breaker;
+
 /// Where a signaling server is looked for, and served, by default.
 pub(super) const SIGNAL_PORT: u16 = 3536;
 
@@ -28,6 +30,11 @@ pub(super) enum Subcommand {
     Signal(Signal),
     /// Play a recording again and verify every checksum
     Replay(Replay),
+    /// Tell whether recordings are in step, and if not: who differs, since when, where and why
+    Check(Check),
+    /// Answer a recording on stdin: for `check chaos`.
+    #[command(hide = true)]
+    Answer,
     /// Make or verify a random table
     Table(Table),
 }
@@ -69,6 +76,9 @@ pub(super) struct Play {
     /// Record the session into a file. Without it a recording is saved only if worlds differ
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
+    /// Record the checksums of the world's parts too: what differs is found faster, and the file is several times as large
+    #[arg(long, requires = "record")]
+    pub trees: bool,
     /// Save a picture of the end as PNG
     #[arg(long, value_name = "FILE")]
     pub shot: Option<PathBuf>,
@@ -161,6 +171,53 @@ pub(super) struct Replay {
     /// Another random table than the one that is built in
     #[arg(long, value_name = "FILE")]
     pub table: Option<PathBuf>,
+}
+
+#[derive(clap::Args, Debug)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub(super) struct Check {
+    #[command(subcommand)]
+    pub command: Option<CheckCommand>,
+    /// Recordings: one, or several peers' of one session
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Another random table than the one that is built in
+    #[arg(long, value_name = "FILE")]
+    pub table: Option<PathBuf>,
+}
+
+#[derive(clap::Subcommand, Debug)]
+pub(super) enum CheckCommand {
+    /// Break what a deterministic game must not depend on, and see whether it notices
+    Chaos(Chaos),
+}
+
+#[derive(clap::Args, Debug)]
+pub(super) struct Chaos {
+    /// How many ticks bots play
+    #[arg(long, value_name = "N", default_value_t = 600, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub ticks: u32,
+    /// How many bots play
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=16))]
+    pub heroes: u16,
+    /// The seed of the world
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Only this breaker. Can be given several times
+    #[arg(long, value_name = "NAME")]
+    pub only: Vec<Breaker>,
+    /// This program's other build, debug or release [default: where cargo puts it]
+    #[arg(long, value_name = "FILE")]
+    pub other: Option<PathBuf>,
+    /// This program as a wasm32-wasip1 module [default: where cargo puts it]
+    #[arg(long, value_name = "FILE")]
+    pub wasm: Option<PathBuf>,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(clap::Args, Debug)]

@@ -11,7 +11,7 @@ use lockstone_net::wire::{LeaveReason, Refusal};
 /// Bad input, or a place that cannot be reached or written.
 const BAD_INPUT: u8 = 2;
 /// Worlds differed.
-const DIFFERED: u8 = 1;
+pub(super) const DIFFERED: u8 = 1;
 
 /// Ends the program with a sentence.
 #[derive(Debug)]

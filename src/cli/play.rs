@@ -144,7 +144,7 @@ impl<G: Game> Plan<G> {
         let Plan { args, name, config, .. } = self;
         let Place { room, join } = place;
         let labels = Labels { game: G::NAME, terms, name: name.clone(), room: room.clone() };
-        let recorder = Recorder::new(labels, args.record.as_deref()).map_err(Failure::new)?;
+        let recorder = Recorder::new(labels, args.record.as_deref()).map_err(Failure::new)?.with_trees(args.trees);
         let status = Status { game: G::NAME, room, join, ..Status::default() };
         let watch = Watch::new(screen(G::NAME, args.view, args.report), name, status, config.period());
         let options = Options {

@@ -1,8 +1,5 @@
 //! `replay`: plays a recording again and verifies every checksum.
 
-use std::fs;
-use std::io::{self, Read};
-use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -11,18 +8,16 @@ use lockstone_sim::Simulation;
 
 use super::args;
 use super::failure::Failure;
+use super::files;
 use super::table;
 use crate::game::Game;
 use crate::recording::{Ending, Entry, Header, Recording, replay};
-
-/// The largest recording that is read: a month of play.
-const FILE_BYTES_MAX: u64 = 512 * 1_024 * 1_024;
 
 pub(super) fn run<G: Game>(args: &args::Replay) -> Result<ExitCode, Failure> {
     let file = &args.file;
     let unusable = |error: &dyn std::fmt::Display| Failure::file("replay", file, error);
     let table = table::load(args.table.as_deref())?;
-    let bytes = read(file).map_err(|error| Failure::file("read", file, error))?;
+    let bytes = files::read(file)?;
     let header = Header::peek(&bytes).map_err(|error| unusable(&error))?;
     let identity = Identity { rules: G::rules_digest(), table: table.digest(), config: 0 };
     header.check(G::NAME, &identity).map_err(|error| unusable(&error))?;
@@ -47,16 +42,6 @@ pub(super) fn run<G: Game>(args: &args::Replay) -> Result<ExitCode, Failure> {
     }
     println!("verdict in step");
     Ok(ExitCode::SUCCESS)
-}
-
-/// The whole file, if it is not larger than any recording.
-fn read(file: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let read = fs::File::open(file)?.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
-    if read as u64 > FILE_BYTES_MAX {
-        return Err(io::Error::other(format!("it has more than {FILE_BYTES_MAX} bytes")));
-    }
-    Ok(bytes)
 }
 
 fn describe<S: Simulation>(recording: &Recording<S>) {

@@ -1,23 +1,25 @@
 //! The bytes of a recording: eight of magic and version, then frames.
 //!
 //! ```text
-//! file    = "LKSTREC" version:u8  frame(header) frame(snapshot) frame(events)*
+//! file    = "LKSTREC" version:u8  frame(header) frame(snapshot) frame(kind:u8 (events | keyframe))*
 //! frame   = length:u32  head:u32  check:u32  payload                    all little-endian
 //! head    = the low half of xxh3-64, seeded with the frame's number, of the length's bytes
 //! check   = the same of the payload
 //! ```
 //!
 //! The frame's number as seed tells a frame that was moved, lost or doubled. A head of its own tells a length that was changed from a
-//! file that was cut. The snapshot is compressed (zlib), because a joiner's holds the whole world; events are compact as they are.
+//! file that was cut. Snapshot and keyframes are compressed (zlib), because each holds the whole world; events are compact as they are.
 
 use lockstone_sim::{Checksum, Input, PlayerId, Simulation, Tick};
 use serde::{Deserialize, Serialize};
+
+use super::tree::TreeChange;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// What a recording begins with.
 pub const MAGIC: [u8; 7] = *b"LKSTREC";
 /// The version of this format.
-pub const VERSION: u8 = 1;
+pub const VERSION: u8 = 2;
 /// Magic and version.
 pub const PREAMBLE_BYTES: usize = 8;
 /// What stands before each payload.
@@ -30,12 +32,22 @@ pub const HEADER_BYTES_MAX: usize = 4_096;
 pub const SNAPSHOT_BYTES_MAX: usize = lockstone_net::limits::SNAPSHOT_BYTES_MAX;
 /// A frame of events is closed when it is longer than this.
 pub const EVENTS_BYTES: usize = 16 * 1_024;
-/// The longest frame of events: one turn at its largest may come on top.
-pub const EVENTS_BYTES_MAX: usize = EVENTS_BYTES + lockstone_net::limits::PACKET_BYTES_MAX + HEADER_BYTES_MAX;
+/// The longest frame of events: one turn and one tree at their largest may come on top.
+pub const EVENTS_BYTES_MAX: usize =
+    EVENTS_BYTES + lockstone_net::limits::PACKET_BYTES_MAX + HEADER_BYTES_MAX + TREE_BYTES_MAX;
+/// The most parts of a checksum tree. A larger tree is not recorded.
+pub const TREE_CELLS_MAX: usize = 65_536;
+/// The largest change of a tree: all parts are gone, and as many others are there.
+const TREE_BYTES_MAX: usize = 16 * TREE_CELLS_MAX + 16;
 /// Empty ticks in one run: 30 days at 20 ticks a second. A reader walks them, so a file must not claim more.
 pub const EMPTY_TICKS_MAX: u32 = 20 * 60 * 60 * 24 * 30;
 /// The longest text: a name, a reason.
 pub const TEXT_BYTES_MAX: usize = 1_024;
+
+/// What stands first in the payload of a frame of events.
+pub(super) const KIND_EVENTS: u8 = 0;
+/// What stands first in the payload of a keyframe; the compressed snapshot follows.
+pub(super) const KIND_KEYFRAME: u8 = 1;
 
 /// What a recording is of: enough to refuse it before anything is played.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,7 +68,7 @@ pub struct Header {
     pub ticks_per_s: u32,
     /// The session's input delay.
     pub input_delay_ticks: u32,
-    /// Between two checksums.
+    /// Between two checksums that peers compare.
     pub checksum_interval_ticks: u32,
     /// Who recorded.
     pub player: PlayerId,
@@ -66,6 +78,42 @@ pub struct Header {
     pub room: String,
     /// The tick of the snapshot, and of the first turn.
     pub start: Tick,
+    /// The program that recorded.
+    pub build: Build,
+}
+
+/// Which program it was, and on what machine. Peers may differ in it and still agree on every bit; where they do not, it is the first
+/// thing to look at.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Build {
+    /// `debug` or `release`: whether it was built with the checks of debug builds.
+    pub profile: String,
+    /// The operating system, as Rust names it.
+    pub os: String,
+    /// The processor, as Rust names it.
+    pub arch: String,
+    /// Bits of a pointer.
+    pub pointer_bits: u8,
+    /// The xxh3-64 of the executable's bytes; 0 where there is none to read, as in a browser.
+    pub executable: u64,
+}
+
+impl Build {
+    /// This program, without a digest of its executable.
+    pub fn here() -> Build {
+        Build::of(0)
+    }
+
+    /// This program, whose executable has the given digest.
+    pub fn of(executable: u64) -> Build {
+        Build {
+            profile: if cfg!(debug_assertions) { "debug" } else { "release" }.to_owned(),
+            os: std::env::consts::OS.to_owned(),
+            arch: std::env::consts::ARCH.to_owned(),
+            pointer_bits: usize::BITS as u8,
+            executable,
+        }
+    }
 }
 
 /// A difference that was found while playing.
@@ -93,6 +141,8 @@ pub(super) enum Stored<S: Simulation> {
     Turn(Vec<StoredInput<S>>),
     /// The checksum of the state before the next turn.
     Checksum([u8; 8]),
+    /// What of the state's parts is another than in the tree before.
+    Tree(TreeChange),
     /// A player's name.
     Name(PlayerId, String),
     /// A difference was found.

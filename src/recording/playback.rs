@@ -5,7 +5,8 @@
 use lockstone_sim::codec::CodecError;
 use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, Turn};
 
-use super::reader::{Entry, Recording};
+use super::entry::Entry;
+use super::reader::Recording;
 
 /// Why a recording cannot be played.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -90,7 +91,7 @@ impl<S: Simulation> Playback<S> {
                 }
                 Some(Entry::Checksum(recorded)) => self.compare(recorded),
                 Some(Entry::Name(player, name)) => self.names.push((player, name)),
-                Some(Entry::Desync(_)) => {}
+                Some(Entry::Tree(_) | Entry::Keyframe(_) | Entry::Desync(_)) => {}
             }
         }
         self.empty -= 1;

@@ -2,9 +2,12 @@
 
 use lockstone_net::Identity;
 use lockstone_sim::codec::{self, CodecError};
-use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, Turn};
+use lockstone_sim::{Checksum, Simulation, Tick, Turn};
 
+use super::entry::Entry;
 use super::format::*;
+use super::packed::Packed;
+use super::writer::Writer;
 
 /// A recording, read and checked. Whether its turns lead to its checksums, [`replay`](super::replay) tells.
 pub struct Recording<S: Simulation> {
@@ -16,20 +19,6 @@ pub struct Recording<S: Simulation> {
     pub entries: Vec<Entry<S>>,
     /// How it ends.
     pub ending: Ending,
-}
-
-/// Something that happened in a recorded session.
-pub enum Entry<S: Simulation> {
-    /// The next so many ticks had empty turns.
-    Empty(u32),
-    /// The next tick's turn.
-    Turn(Turn<S>),
-    /// The checksum of the state before the next turn.
-    Checksum(Checksum),
-    /// A player's name.
-    Name(PlayerId, String),
-    /// A difference was found.
-    Desync(Desync),
 }
 
 /// How a recording ends.
@@ -103,6 +92,15 @@ impl Header {
         Frames::open(bytes)?.header()
     }
 
+    /// Whether the recording is of this game, whatever its rules.
+    ///
+    /// # Errors
+    /// [`RecordingError::Different`] if it is not.
+    pub fn check_game(&self, game: &str) -> Result<(), RecordingError> {
+        let (recorded, here) = (self.game.clone(), game.to_owned());
+        if recorded == here { Ok(()) } else { Err(RecordingError::Different { what: "game", recorded, here }) }
+    }
+
     /// Whether the recording is of this game, with these digests.
     ///
     /// # Errors
@@ -137,7 +135,7 @@ impl<S: Simulation> Recording<S> {
             let (number, at) = (frames.number, frames.at);
             match frames.next()? {
                 Next::Frame(_) if closed.is_some() => return Err(frames.damaged(number, at)),
-                Next::Frame(payload) => closed = frames.events(number, payload, &mut entries)?,
+                Next::Frame(payload) => closed = frames.entries(number, payload, &mut entries)?,
                 Next::Torn(bytes) => break Some(bytes),
                 Next::End => break None,
             }
@@ -150,20 +148,28 @@ impl<S: Simulation> Recording<S> {
         Ok(Recording { header, snapshot, entries, ending })
     }
 
+    /// Writes it, as it would have been recorded.
+    pub fn write(&self) -> Vec<u8> {
+        const MEMORY: &str = "memory takes everything";
+        let mut writer = Writer::create(Vec::new(), &self.header, &self.snapshot).expect(MEMORY);
+        self.entries.iter().for_each(|entry| writer.entry(entry).expect(MEMORY));
+        match &self.ending {
+            Ending::Closed(reason) => writer.end::<S>(self.end(), reason).expect(MEMORY).0,
+            Ending::Open | Ending::Torn { .. } => writer.into_output().expect(MEMORY),
+        }
+    }
+
     /// The tick behind the last recorded turn.
     pub fn end(&self) -> Tick {
         self.entries.iter().fold(self.header.start, |tick, entry| tick.plus(entry.ticks()))
     }
 }
 
-impl<S: Simulation> Entry<S> {
-    /// How many ticks it plays.
-    pub fn ticks(&self) -> u32 {
-        match self {
-            Entry::Empty(ticks) => *ticks,
-            Entry::Turn(_) => 1,
-            Entry::Checksum(_) | Entry::Name(..) | Entry::Desync(_) => 0,
-        }
+impl<S: Simulation> Clone for Recording<S> {
+    fn clone(&self) -> Self {
+        let Recording { header, snapshot, entries, ending } = self;
+        let (header, snapshot, ending) = (header.clone(), snapshot.clone(), ending.clone());
+        Recording { header, snapshot, entries: entries.clone(), ending }
     }
 }
 
@@ -202,9 +208,7 @@ impl<'b> Frames<'b> {
 
     fn snapshot(&mut self) -> Result<Vec<u8>, RecordingError> {
         let payload = self.must()?;
-        miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(payload, SNAPSHOT_BYTES_MAX).map_err(|_| {
-            RecordingError::Unreadable { frame: 1, cause: CodecError::Malformed("the snapshot does not unpack") }
-        })
+        Packed::read(payload).unpack().map_err(|cause| RecordingError::Unreadable { frame: 1, cause })
     }
 
     /// A frame without which there is no recording.
@@ -247,6 +251,24 @@ impl<'b> Frames<'b> {
         RecordingError::Damaged { at, frame, sound: self.sound }
     }
 
+    /// Reads a frame behind the snapshot. Returns the reason, if the recording was closed in it.
+    fn entries<S: Simulation>(
+        &mut self,
+        frame: u64,
+        payload: &[u8],
+        entries: &mut Vec<Entry<S>>,
+    ) -> Result<Option<String>, RecordingError> {
+        match payload.split_first() {
+            Some((&KIND_EVENTS, events)) => return self.events(frame, events, entries),
+            Some((&KIND_KEYFRAME, snapshot)) => entries.push(Entry::Keyframe(Packed::read(snapshot))),
+            _ => {
+                let cause = CodecError::Malformed("a frame of no known kind");
+                return Err(RecordingError::Unreadable { frame, cause });
+            }
+        }
+        Ok(None)
+    }
+
     /// Reads a frame of events. Returns the reason, if the recording was closed in it.
     fn events<S: Simulation>(
         &mut self,
@@ -266,6 +288,10 @@ impl<'b> Frames<'b> {
                 Stored::Empty(ticks) => Entry::Empty(ticks),
                 Stored::Turn(inputs) => Entry::Turn(Turn { inputs: inputs.into_iter().map(Into::into).collect() }),
                 Stored::Checksum(bytes) => Entry::Checksum(Checksum(u64::from_le_bytes(bytes))),
+                Stored::Tree(change) if !change.is_sorted() => {
+                    return Err(unreadable(CodecError::Malformed("cells out of order")));
+                }
+                Stored::Tree(change) => Entry::Tree(change),
                 Stored::Name(player, name) => Entry::Name(player, name),
                 Stored::Desync(desync) => Entry::Desync(desync),
                 Stored::End(reason) if rest.is_empty() => return Ok(Some(reason)),

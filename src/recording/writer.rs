@@ -2,22 +2,26 @@
 
 use std::io::{self, Write};
 
-use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, Turn, codec};
+use lockstone_sim::{CellId, Checksum, PlayerId, Simulation, Tick, Turn, codec};
 
-use super::format::{Desync, EMPTY_TICKS_MAX, EVENTS_BYTES, Header, MAGIC, Stored, StoredInput, VERSION, frame, text};
+use super::entry::Entry;
+use super::events::Events;
+use super::format::{
+    Desync, EVENTS_BYTES, FRAME_BYTES_MAX, Header, KIND_EVENTS, KIND_KEYFRAME, MAGIC, Stored, VERSION, frame,
+};
+use super::packed::Packed;
+use super::tree::{Tree, TreeChange};
 
 /// Ticks after which what was recorded is written out: what a crash may cost.
 pub const FLUSH_TICKS: u32 = 40;
 
-/// Writes a recording. Calls come in the order of the session: ticks never go back.
+/// Writes a recording. Calls come in the order of the session: ticks never go back. What was flushed to a `Vec<u8>` is a recording
+/// in memory.
 pub struct Writer<W: Write> {
     out: W,
     frames: u64,
     bytes: u64,
-    /// Events that are not written out yet.
-    events: Vec<u8>,
-    /// The tick of the next turn.
-    next: Tick,
+    events: Events,
     flushed: Tick,
 }
 
@@ -27,12 +31,20 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// What the output says.
     pub fn create(out: W, header: &Header, snapshot: &[u8]) -> io::Result<Self> {
-        let (next, flushed) = (header.start, header.start);
-        let mut writer = Writer { out, frames: 0, bytes: 0, events: Vec::new(), next, flushed };
+        Writer::begin(out, header, &Packed::of(snapshot))
+    }
+
+    /// As [`create`](Writer::create), with a state that is packed already.
+    ///
+    /// # Errors
+    /// What the output says.
+    pub fn begin(out: W, header: &Header, snapshot: &Packed) -> io::Result<Self> {
+        let events = Events::starting_at(header.start);
+        let mut writer = Writer { out, frames: 0, bytes: 0, events, flushed: header.start };
         writer.put(&MAGIC)?;
         writer.put(&[VERSION])?;
         writer.frame(&codec::compact(header))?;
-        writer.frame(&miniz_oxide::deflate::compress_to_vec_zlib(snapshot, 6))?;
+        writer.frame(snapshot.bytes())?;
         writer.out.flush()?;
         Ok(writer)
     }
@@ -45,10 +57,7 @@ impl<W: Write> Writer<W> {
     /// # Panics
     /// If the tick was recorded already.
     pub fn turn<S: Simulation>(&mut self, tick: Tick, turn: &Turn<S>) -> io::Result<()> {
-        self.pass_to::<S>(tick);
-        let inputs = turn.inputs.iter().cloned().map(StoredInput::from).collect();
-        self.push(&Stored::<S>::Turn(inputs));
-        self.next = tick.next();
+        self.events.turn(tick, turn);
         self.flush_when_due()
     }
 
@@ -60,14 +69,40 @@ impl<W: Write> Writer<W> {
     /// # Panics
     /// If a later turn was recorded already.
     pub fn checksum<S: Simulation>(&mut self, tick: Tick, checksum: Checksum) -> io::Result<()> {
-        self.pass_to::<S>(tick);
-        self.push(&Stored::<S>::Checksum(checksum.0.to_le_bytes()));
+        self.events.checksum::<S>(tick, checksum);
         self.flush_when_due()
+    }
+
+    /// The parts of the state before the turn of a tick, as [`Simulation::tree`] tells them. What of them is new is written; a tree of more
+    /// than [`TREE_CELLS_MAX`](super::format::TREE_CELLS_MAX) parts is left out.
+    ///
+    /// # Errors
+    /// What the output says.
+    ///
+    /// # Panics
+    /// If a later turn was recorded already.
+    pub fn tree<S: Simulation>(&mut self, tick: Tick, parts: &[(CellId, Checksum)]) -> io::Result<()> {
+        if let Some(change) = self.events.tree::<S>(tick, parts) {
+            self.events.push(&Stored::<S>::Tree(change));
+        }
+        self.flush_when_due()
+    }
+
+    /// The state before the turn of a tick.
+    ///
+    /// # Errors
+    /// What the output says.
+    ///
+    /// # Panics
+    /// If a later turn was recorded already.
+    pub fn keyframe<S: Simulation>(&mut self, tick: Tick, snapshot: &Packed) -> io::Result<()> {
+        self.events.pass_to::<S>(tick);
+        self.packed(snapshot)
     }
 
     /// A player's name. Who was called so does not change what is played.
     pub fn name<S: Simulation>(&mut self, player: PlayerId, name: &str) {
-        self.push(&Stored::<S>::Name(player, text(name)));
+        self.events.name::<S>(player, name);
     }
 
     /// A difference was found.
@@ -75,8 +110,27 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// What the output says.
     pub fn desync<S: Simulation>(&mut self, desync: Desync) -> io::Result<()> {
-        self.push(&Stored::<S>::Desync(desync));
+        self.events.desync::<S>(desync);
         self.flush()
+    }
+
+    /// What another recording holds, one after the other.
+    ///
+    /// # Errors
+    /// What the output says.
+    pub fn entry<S: Simulation>(&mut self, entry: &Entry<S>) -> io::Result<()> {
+        if let Entry::Keyframe(snapshot) = entry {
+            return self.keyframe::<S>(self.events.next, snapshot);
+        }
+        let before = self.events.bytes.len();
+        self.events.entry(entry);
+        // Another file may hold an event that fills a frame by itself.
+        if before > 0 && self.events.bytes.len() > EVENTS_BYTES {
+            let last = self.events.bytes.split_off(before);
+            self.flush()?;
+            self.events.bytes = last;
+        }
+        self.flush_when_due()
     }
 
     /// The ticks before this one were played, and nothing more entered them.
@@ -87,7 +141,7 @@ impl<W: Write> Writer<W> {
         if tick.since(self.flushed) < FLUSH_TICKS {
             return Ok(());
         }
-        self.pass_to::<S>(tick.max(self.next));
+        self.events.pass_to::<S>(tick.max(self.events.next));
         self.flush()
     }
 
@@ -96,8 +150,8 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// What the output says.
     pub fn end<S: Simulation>(mut self, tick: Tick, reason: &str) -> io::Result<(W, u64)> {
-        self.pass_to::<S>(tick.max(self.next));
-        self.push(&Stored::<S>::End(text(reason)));
+        self.events.pass_to::<S>(tick.max(self.events.next));
+        self.events.end::<S>(reason);
         self.flush()?;
         Ok((self.out, self.bytes))
     }
@@ -112,40 +166,62 @@ impl<W: Write> Writer<W> {
         &self.out
     }
 
+    /// Hands everything over, and returns the output: a recording without an end.
+    ///
+    /// # Errors
+    /// What the output says.
+    pub fn into_output(mut self) -> io::Result<W> {
+        self.flush()?;
+        Ok(self.out)
+    }
+
     /// Hands everything over to the output.
     ///
     /// # Errors
     /// What the output says.
     pub fn flush(&mut self) -> io::Result<()> {
-        if !self.events.is_empty() {
-            let events = std::mem::take(&mut self.events);
-            self.frame(&events)?;
-            self.events = events;
-            self.events.clear();
+        if !self.events.bytes.is_empty() {
+            self.frame(&[&[KIND_EVENTS], &self.events.bytes[..]].concat())?;
+            self.events.bytes.clear();
         }
-        self.flushed = self.next;
+        self.flushed = self.events.next;
         self.out.flush()
     }
 
-    fn flush_when_due(&mut self) -> io::Result<()> {
-        if self.next.since(self.flushed) >= FLUSH_TICKS || self.events.len() > EVENTS_BYTES {
-            return self.flush();
+    /// A keyframe where the events are. One that no reader would take is left out.
+    pub(super) fn packed(&mut self, snapshot: &Packed) -> io::Result<()> {
+        self.flush()?;
+        if snapshot.bytes().len() >= FRAME_BYTES_MAX {
+            return Ok(());
         }
+        self.frame(&[&[KIND_KEYFRAME], snapshot.bytes()].concat())
+    }
+
+    /// Events that are encoded already.
+    pub(super) fn encoded(&mut self, events: &[u8]) -> io::Result<()> {
+        if self.events.bytes.len() + events.len() > EVENTS_BYTES {
+            self.flush()?;
+        }
+        self.events.bytes.extend(events);
         Ok(())
     }
 
-    /// The ticks before `tick` that hold nothing.
-    fn pass_to<S: Simulation>(&mut self, tick: Tick) {
-        assert!(tick >= self.next, "tick {tick} comes after tick {}", self.next);
-        while self.next < tick {
-            let empty = tick.since(self.next).min(EMPTY_TICKS_MAX);
-            self.push(&Stored::<S>::Empty(empty));
-            self.next = self.next.plus(empty);
-        }
+    pub(super) fn tree_change<S: Simulation>(&mut self, change: &TreeChange) -> io::Result<()> {
+        self.events.push(&Stored::<S>::Tree(change.clone()));
+        if self.events.bytes.len() > EVENTS_BYTES { self.flush() } else { Ok(()) }
     }
 
-    fn push<S: Simulation>(&mut self, event: &Stored<S>) {
-        self.events.extend(codec::compact(event));
+    /// All that was played before a tick was written, up to this tree: goes on from there.
+    pub(super) fn resume(&mut self, next: Tick, tree: Tree) -> io::Result<()> {
+        (self.events.next, self.events.tree) = (next, tree);
+        self.flush()
+    }
+
+    fn flush_when_due(&mut self) -> io::Result<()> {
+        if self.events.next.since(self.flushed) >= FLUSH_TICKS || self.events.bytes.len() > EVENTS_BYTES {
+            return self.flush();
+        }
+        Ok(())
     }
 
     fn frame(&mut self, payload: &[u8]) -> io::Result<()> {

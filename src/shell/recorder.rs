@@ -1,15 +1,19 @@
-//! Records the session: into the file that was asked for, else into memory, so that a difference can be saved when it is found.
+//! Records the session: the last minutes in memory, so that a difference can be saved when it is found; all of it in a file, if asked.
 //!
 //! A recording that fails must never stop the game: it stops itself, and says so once.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
 use lockstone_net::wire::{Identity, Terms};
-use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, Turn};
+use lockstone_sim::{CellId, Checksum, PlayerId, Simulation, Tick, Turn};
 
-use crate::recording::{Desync, Header, Writer};
+use super::executable;
+use crate::recording::{Build, Desync, Header, Packed, RING_BYTES_MAX, Ring, Writer};
+
+/// A recording that was saved at a difference goes on with trees up to this size: how the difference spreads is to be seen.
+const SAVED_TREES_BYTES: u64 = 2 * RING_BYTES_MAX as u64;
 
 /// Why a recording cannot begin.
 #[derive(Debug, thiserror::Error)]
@@ -37,55 +41,46 @@ pub struct Labels {
 /// Records a session of one simulation.
 pub struct Recorder<S> {
     labels: Labels,
-    /// Opened before the session begins, so that a bad path is told then.
+    build: Build,
     target: Target,
-    writer: Option<Writer<Sink>>,
+    /// Trees are put into the file as long as it is smaller than this.
+    trees_until_bytes: u64,
+    ring: Option<Ring<S>>,
     saved: Option<PathBuf>,
-    simulation: std::marker::PhantomData<fn() -> S>,
 }
 
 enum Target {
-    Memory,
-    File(PathBuf, File),
-    /// The writer has it.
-    Taken,
-}
-
-enum Sink {
-    Memory(Vec<u8>),
-    File(BufWriter<File>),
-}
-
-impl Write for Sink {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Sink::Memory(memory) => memory.write(bytes),
-            Sink::File(file) => file.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Sink::Memory(_) => Ok(()),
-            Sink::File(file) => file.flush(),
-        }
-    }
+    /// Memory alone, unless worlds differ.
+    None,
+    /// Opened before the session begins, so that a bad path is told then.
+    Asked(PathBuf, File),
+    Open(Writer<BufWriter<File>>),
+    /// The file failed, or is closed.
+    Done,
 }
 
 impl<S: Simulation> Recorder<S> {
-    /// A recorder that keeps the recording in memory, unless a path is given.
+    /// A recorder that keeps the last minutes in memory, and if a path is given all of the session in a file.
     ///
     /// # Errors
     /// [`RecordError`] if the file cannot be made, or is there already: a recording is never written over.
     pub fn new(labels: Labels, path: Option<&Path>) -> Result<Self, RecordError> {
         let target = match path {
-            None => Target::Memory,
+            None => Target::None,
             Some(path) => {
                 let file = File::create_new(path).map_err(|cause| RecordError { path: path.to_owned(), cause })?;
-                Target::File(path.to_owned(), file)
+                Target::Asked(path.to_owned(), file)
             }
         };
-        Ok(Recorder { labels, target, writer: None, saved: None, simulation: std::marker::PhantomData })
+        let build = Build::of(executable::digest());
+        Ok(Recorder { labels, build, target, trees_until_bytes: 0, ring: None, saved: None })
+    }
+
+    /// Puts checksum trees into the file as well, if the session tells them. What is in memory has them anyway.
+    #[must_use]
+    pub fn with_trees(mut self, trees: bool) -> Self {
+        self.trees_until_bytes = if trees { u64::MAX } else { 0 };
+        self
     }
 
     /// Where the recording is, if it is in a file.
@@ -93,10 +88,30 @@ impl<S: Simulation> Recorder<S> {
         self.saved.as_deref()
     }
 
+    /// A recording of the last minutes: what this peer knows of a difference. Empty before the session begins.
+    pub fn recent(&self) -> Vec<u8> {
+        self.ring.as_ref().map(Ring::write).unwrap_or_default()
+    }
+
     pub(super) fn start(&mut self, tick: Tick, seed: u64, player: PlayerId, snapshot: &[u8]) {
+        let (header, snapshot) = (self.header(tick, seed, player), Packed::of(snapshot));
+        self.target = match std::mem::replace(&mut self.target, Target::Done) {
+            Target::Asked(path, file) => {
+                self.saved = Some(path);
+                match Writer::begin(BufWriter::new(file), &header, &snapshot) {
+                    Ok(writer) => Target::Open(writer),
+                    Err(error) => give_up(&error),
+                }
+            }
+            other => other,
+        };
+        self.ring = Some(Ring::new(header, snapshot));
+    }
+
+    fn header(&self, start: Tick, seed: u64, player: PlayerId) -> Header {
         let (labels, terms) = (&self.labels, &self.labels.terms);
         let Identity { rules, table, config } = terms.identity;
-        let header = Header {
+        Header {
             game: labels.game.to_owned(),
             engine: env!("CARGO_PKG_VERSION").to_owned(),
             seed,
@@ -109,95 +124,105 @@ impl<S: Simulation> Recorder<S> {
             player,
             name: labels.name.clone(),
             room: labels.room.clone(),
-            start: tick,
-        };
-        let sink = match std::mem::replace(&mut self.target, Target::Taken) {
-            Target::File(path, file) => {
-                self.saved = Some(path);
-                Sink::File(BufWriter::new(file))
-            }
-            Target::Memory => Sink::Memory(Vec::new()),
-            Target::Taken => return,
-        };
-        match Writer::create(sink, &header, snapshot) {
-            Ok(writer) => self.writer = Some(writer),
-            Err(error) => self.give_up(&error),
+            start,
+            build: self.build.clone(),
         }
     }
 
     pub(super) fn turn(&mut self, tick: Tick, turn: &Turn<S>) {
-        self.with(|writer| writer.turn(tick, turn));
+        self.remember(|ring| ring.turn(tick, turn));
+        self.file(|writer| writer.turn(tick, turn));
     }
 
-    pub(super) fn checksum(&mut self, tick: Tick, checksum: Checksum) {
-        self.with(|writer| writer.checksum::<S>(tick, checksum));
+    pub(super) fn checksum(&mut self, tick: Tick, checksum: Checksum, tree: &[(CellId, Checksum)]) {
+        let trees_until_bytes = self.trees_until_bytes;
+        self.remember(|ring| {
+            ring.checksum(tick, checksum);
+            ring.tree(tick, tree);
+        });
+        self.file(|writer| {
+            writer.checksum::<S>(tick, checksum)?;
+            if writer.bytes() < trees_until_bytes { writer.tree::<S>(tick, tree) } else { Ok(()) }
+        });
+    }
+
+    pub(super) fn keyframe(&mut self, tick: Tick, snapshot: &[u8]) {
+        let snapshot = Packed::of(snapshot);
+        self.file(|writer| writer.keyframe::<S>(tick, &snapshot));
+        self.remember(|ring| ring.keyframe(tick, snapshot));
     }
 
     pub(super) fn reached(&mut self, tick: Tick) {
-        self.with(|writer| writer.reached::<S>(tick));
+        self.remember(|ring| ring.reached(tick));
+        self.file(|writer| writer.reached::<S>(tick));
     }
 
     pub(super) fn name(&mut self, player: PlayerId, name: &str) {
-        self.with(|writer| {
+        self.remember(|ring| ring.name(player, name));
+        self.file(|writer| {
             writer.name::<S>(player, name);
             Ok(())
         });
     }
 
-    /// Notes a difference, and saves what was only in memory. Returns where the recording is.
+    /// Notes a difference, and saves what was only in memory; what comes next goes there too. Returns where the recording is.
     pub(super) fn desync(&mut self, desync: Desync) -> Option<String> {
-        self.with(|writer| writer.desync::<S>(desync));
-        if self.saved.is_none() {
-            self.saved = self.save(desync.tick);
+        self.remember(|ring| ring.desync(desync));
+        self.file(|writer| writer.desync::<S>(desync));
+        if self.saved.is_none()
+            && let Some((path, writer)) = self.save(desync.tick)
+        {
+            (self.saved, self.target) = (Some(path), Target::Open(writer));
+            self.trees_until_bytes = SAVED_TREES_BYTES;
         }
         self.saved.as_ref().map(|path| path.display().to_string())
     }
 
     pub(super) fn end(&mut self, tick: Tick, reason: &str) {
-        let Some(writer) = self.writer.take() else { return };
-        match (writer.end::<S>(tick, reason), &self.saved) {
-            // What was saved at a difference is brought up to the end.
-            (Ok((Sink::Memory(bytes), _)), Some(path)) => {
-                if let Err(error) = fs::write(path, bytes) {
-                    self.give_up(&error);
-                }
-            }
-            (Ok(_), _) => {}
-            (Err(error), _) => self.give_up(&error),
+        if let Target::Open(writer) = std::mem::replace(&mut self.target, Target::Done)
+            && let Err(error) = writer.end::<S>(tick, reason)
+        {
+            give_up(&error);
         }
     }
 
-    /// Saves a recording from memory: here, or where the system keeps passing things.
-    fn save(&self, tick: Tick) -> Option<PathBuf> {
-        let Some(Sink::Memory(bytes)) = self.writer.as_ref().map(Writer::output) else { return None };
+    /// Saves the last minutes: here, or where the system keeps passing things.
+    fn save(&self, tick: Tick) -> Option<(PathBuf, Writer<BufWriter<File>>)> {
         let Labels { game, room, name, .. } = &self.labels;
         let plain = |text: &str| text.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect::<String>();
         let file = format!("{game}-desync-{}-{}-{tick}.lksrec", plain(room), plain(name));
+        let ring = self.ring.as_ref()?;
         let places = [PathBuf::from("."), std::env::temp_dir()];
-        places
-            .into_iter()
-            .map(|place| place.join(&file))
-            .find(|path| File::create_new(path).and_then(|mut file| file.write_all(bytes)).is_ok())
+        places.into_iter().map(|place| place.join(&file)).find_map(|path| {
+            let file = File::create_new(&path).ok()?;
+            Some((path, ring.save(BufWriter::new(file)).ok()?))
+        })
     }
 
-    fn with(&mut self, write: impl FnOnce(&mut Writer<Sink>) -> io::Result<()>) {
-        if let Some(writer) = &mut self.writer
-            && let Err(error) = write(writer)
-        {
-            self.give_up(&error);
+    fn remember(&mut self, keep: impl FnOnce(&mut Ring<S>)) {
+        if let Some(ring) = &mut self.ring {
+            keep(ring);
         }
     }
 
-    fn give_up(&mut self, error: &io::Error) {
-        self.writer = None;
-        eprintln!("The recording stops here: {error}.");
+    fn file(&mut self, write: impl FnOnce(&mut Writer<BufWriter<File>>) -> io::Result<()>) {
+        if let Target::Open(writer) = &mut self.target
+            && let Err(error) = write(writer)
+        {
+            self.target = give_up(&error);
+        }
     }
+}
+
+fn give_up(error: &io::Error) -> Target {
+    eprintln!("The recording stops here: {error}.");
+    Target::Done
 }
 
 impl<S> Drop for Recorder<S> {
     fn drop(&mut self) {
         // A session that never began leaves no empty file behind.
-        if let Target::File(path, _) = &self.target {
+        if let Target::Asked(path, _) = &self.target {
             let _ = fs::remove_file(path);
         }
     }
@@ -248,7 +273,7 @@ mod tests {
         let labels = Labels { game: "nothing", terms, name: "Ada/../x".into(), room };
         let mut recorder = Recorder::<Nothing>::new(labels, None).unwrap();
         recorder.start(Tick(0), 7, PlayerId(0), &[]);
-        recorder.checksum(Tick(10), Checksum(1));
+        recorder.checksum(Tick(10), Checksum(1), &[]);
         assert_eq!(recorder.saved(), None, "a session in step leaves no file");
         let (tick, agreed) = (Tick(10), None);
         let desync = Desync { player: PlayerId(1), tick, agreed, ours: Checksum(1), theirs: Checksum(2) };

@@ -110,7 +110,11 @@ impl Watch {
                 format!("OUT OF STEP with {} since tick {tick} or before.", named(player))
             }
             Event::EvidenceWanted { .. } | Event::Evidence { .. } | Event::EvidenceComplete { .. } => return,
-            Event::Started { .. } | Event::Turn { .. } | Event::Checksum { .. } | Event::Ended { .. } => return,
+            Event::Started { .. }
+            | Event::Turn { .. }
+            | Event::Checksum { .. }
+            | Event::Keyframe { .. }
+            | Event::Ended { .. } => return,
         };
         self.tell(news);
     }

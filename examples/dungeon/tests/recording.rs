@@ -1,18 +1,19 @@
 //! Ten minutes of four heroes: how large the recording is, and that it plays again to the same checksums.
 #![allow(clippy::disallowed_types, reason = "the replay is timed, and nothing of that enters the world")]
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use dungeon::DungeonGame;
 use lockstone::game::{Bot, Game};
-use lockstone::recording::{Header, Recording, Writer, replay};
+use lockstone::net::limits::KEYFRAME_TICKS;
+use lockstone::recording::{Build, Header, Packed, RING_BYTES_MAX, Recording, Replay, Ring, Writer, replay};
 use lockstone::sim::{Input, PlayerId, Simulation, Tick, Turn};
 
 const TICKS: u32 = 20 * 600;
 const PLAYERS: u16 = 4;
 const SEED: u64 = 3;
 /// What the file may take.
-const BYTES_MAX: usize = 256 * 1_024;
+const BYTES_MAX: usize = 512 * 1_024;
 
 type Sim = <DungeonGame as Game>::Sim;
 
@@ -31,14 +32,38 @@ fn header() -> Header {
         name: "Bot-1".into(),
         room: "test".into(),
         start: Tick(0),
+        build: Build::default(),
     }
 }
 
-/// Bots play, and everything is recorded as in a session. Returns the file and the commands given.
-fn record() -> (Vec<u8>, usize) {
+/// What is recorded beside the turns.
+#[derive(Clone, Copy, Default)]
+struct Parts {
+    checksums: bool,
+    keyframes: bool,
+    trees: bool,
+}
+
+/// A session that bots played.
+struct Played {
+    file: Vec<u8>,
+    commands: usize,
+    /// The most that a ring held beside.
+    ring_bytes: usize,
+    /// The time that a ring took for everything, keyframes apart.
+    ring_time: Duration,
+    /// The longest time to make a keyframe of a snapshot.
+    keyframe_time: Duration,
+}
+
+/// Bots play, and it is recorded as in a session.
+fn record(parts: Parts) -> Played {
     let mut sim = DungeonGame::build(SEED, lockstone::default_table());
-    let snapshot = sim.snapshot();
-    let mut writer = Writer::create(Vec::new(), &header(), &sim.encode(&snapshot)).unwrap();
+    let start = sim.snapshot();
+    let start = Packed::of(&sim.encode(&start));
+    let mut writer = Writer::begin(Vec::new(), &header(), &start).unwrap();
+    let mut ring = Ring::<Sim>::new(header(), start);
+    let (mut ring_bytes, mut ring_time, mut keyframe_time) = (0, Duration::ZERO, Duration::ZERO);
     let mut bots: Vec<_> = (0..PLAYERS).map(|n| (PlayerId(n), DungeonGame::bot(PlayerId(n)))).collect();
     let (mut inputs, mut commands) = (Vec::new(), 0);
     for (player, class) in bots.iter().map(|(player, _)| *player).zip(DungeonGame::HEROES.iter().cycle()) {
@@ -49,10 +74,30 @@ fn record() -> (Vec<u8>, usize) {
         sim.step(&turn);
         if !turn.inputs.is_empty() {
             writer.turn::<Sim>(tick, &turn).unwrap();
+            ring.turn(tick, &turn);
         }
-        if sim.tick().0.is_multiple_of(10) {
+        if sim.tick().0.is_multiple_of(KEYFRAME_TICKS) {
+            let snapshot = sim.snapshot();
+            let started = Instant::now();
+            let packed = Packed::of(&sim.encode(&snapshot));
+            keyframe_time = keyframe_time.max(started.elapsed());
+            if parts.keyframes {
+                writer.keyframe::<Sim>(sim.tick(), &packed).unwrap();
+            }
+            ring.keyframe(sim.tick(), packed);
+        }
+        if parts.checksums {
             writer.checksum::<Sim>(sim.tick(), sim.checksum()).unwrap();
         }
+        let started = Instant::now();
+        let tree = sim.tree();
+        ring.checksum(sim.tick(), sim.checksum());
+        ring.tree(sim.tick(), &tree);
+        ring_time += started.elapsed();
+        if parts.trees {
+            writer.tree::<Sim>(sim.tick(), &tree).unwrap();
+        }
+        ring_bytes = ring_bytes.max(ring.bytes());
         writer.reached::<Sim>(sim.tick()).unwrap();
         inputs.extend(sim.requests().iter().cloned().map(Input::Request));
         for (player, bot) in &mut bots {
@@ -62,19 +107,37 @@ fn record() -> (Vec<u8>, usize) {
             }
         }
     }
-    (writer.end::<Sim>(Tick(TICKS), "left the session").unwrap().0, commands)
+    let file = writer.end::<Sim>(Tick(TICKS), "left the session").unwrap().0;
+    let recent = Recording::<Sim>::read(&ring.write()).ok().unwrap();
+    assert_eq!((recent.header.start, recent.end()), (Tick(TICKS - KEYFRAME_TICKS), Tick(TICKS)));
+    assert_eq!(played(recent).mismatch, None, "what is in memory plays again too");
+    Played { file, commands, ring_bytes, ring_time, keyframe_time }
+}
+
+fn played(recording: Recording<Sim>) -> Replay {
+    replay(recording, DungeonGame::build(SEED, lockstone::default_table())).unwrap()
 }
 
 #[test]
 fn ten_minutes_of_four_heroes_are_small_and_replay_fast() {
-    let (bytes, commands) = record();
+    let all = Parts { checksums: true, keyframes: true, trees: true };
+    let steps = [Parts::default(), Parts { trees: false, keyframes: false, ..all }, Parts { trees: false, ..all }, all];
+    let [turns, checksums, keyframes, trees] = steps.map(record);
+    let commands = turns.commands;
     assert!(commands > 500, "the bots gave {commands} commands, which shows nothing");
-    let recording = Recording::<Sim>::read(&bytes).ok().unwrap();
-    let sim = DungeonGame::build(SEED, lockstone::default_table());
+    let recording = Recording::<Sim>::read(&keyframes.file).ok().unwrap();
     let started = Instant::now();
-    let replay = replay(recording, sim).unwrap();
+    let replay = played(recording);
     let times = f64::from(TICKS) / 20.0 / started.elapsed().as_secs_f64();
-    println!("{} bytes, {commands} commands, {times:.0} x real time", bytes.len());
-    assert_eq!((replay.ticks, replay.checksums, replay.mismatch), (TICKS, TICKS / 10, None));
-    assert!(bytes.len() < BYTES_MAX, "{} bytes", bytes.len());
+    let [a, b, c, d] = [&turns, &checksums, &keyframes, &trees].map(|played| played.file.len());
+    println!("{c} bytes, {commands} commands, {times:.0} x real time");
+    println!("turns {a}, checksums {}, keyframes {}; trees on top {}", b - a, c - b, d - c);
+    println!("in memory at most {} bytes; a tick takes {:?}", trees.ring_bytes, trees.ring_time / TICKS);
+    println!("a keyframe takes {:?} at most", trees.keyframe_time);
+    assert_eq!((replay.ticks, replay.checksums, replay.mismatch), (TICKS, TICKS, None));
+    assert!(c < BYTES_MAX, "{c} bytes");
+    assert!(trees.ring_bytes < RING_BYTES_MAX / 4, "{} bytes in memory", trees.ring_bytes);
+    let with_trees = Recording::<Sim>::read(&trees.file).ok().unwrap();
+    let again = Recording::<Sim>::read(&with_trees.write()).ok().unwrap();
+    assert!(again.entries == with_trees.entries, "what was read is written as it was");
 }

@@ -33,6 +33,9 @@ pub struct PartySettings {
     pub load_timeout: Duration,
     /// Whether a replica whose world has become another ends its session. Default yes.
     pub stop_on_desync: bool,
+    /// Whether each checksum is told with its parts, for a recording to hold them: [`Simulation::tree`](lockstone_sim::Simulation::tree).
+    /// Default no.
+    pub tell_trees: bool,
 }
 
 impl Default for PartySettings {
@@ -49,6 +52,7 @@ impl Default for PartySettings {
             handshake_timeout: Duration::from_secs(15),
             load_timeout: Duration::from_secs(30),
             stop_on_desync: true,
+            tell_trees: false,
         }
     }
 }

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use lockstone_sim::{Checksum, PlayerId, Simulation, Tick};
 
 use super::config::{PartyConfig, PartySettings};
-use super::stage::Stage;
+use super::stage::{Beginning, Stage};
 use crate::limits::*;
 use crate::link::{Channel, PeerId};
 use crate::playout::Playout;
@@ -224,8 +224,8 @@ impl<S: Simulation> Follow<S> {
             let error = lockstone_sim::codec::CodecError::Malformed("a world of another tick than announced");
             return out.end(EndReason::Snapshot(error));
         }
-        let mut stage = Stage::new(simulation, player, self.config.settings().checksum_interval_ticks);
-        out.events.push_back(Event::Started { tick, seed, player, snapshot: bytes });
+        let beginning = Beginning { simulation, player, seed, snapshot: bytes };
+        let mut stage = Stage::begin(beginning, self.config.settings(), out);
         for (player, name) in session.welcome.roster.iter() {
             stage.roster.insert(*player, name.clone());
             out.events.push_back(Event::PlayerJoined { player: *player, name: name.as_str().to_owned() });

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, codec};
 
 use super::config::PartyConfig;
-use super::stage::Stage;
+use super::stage::{Beginning, Stage};
 use crate::limits::*;
 use crate::link::PeerId;
 use crate::sequencer::{Feed, Sequencer};
@@ -70,8 +70,9 @@ impl<S: Simulation> Lead<S> {
         let snapshot = simulation.snapshot();
         let (tick, bytes) = (simulation.tick(), simulation.encode(&snapshot));
         simulation.retire(snapshot);
-        out.events.push_back(Event::Started { tick, seed: config.settings().seed, player, snapshot: bytes });
         let join = codec::compact(&simulation.admit(player, hero)).try_into();
+        let beginning = Beginning { simulation, player, seed: config.settings().seed, snapshot: bytes };
+        let stage = Stage::begin(beginning, config.settings(), out);
         let mut sequencer = Sequencer::starting_at(tick);
         if let Ok(join) = join {
             sequencer.join(player, name, join);
@@ -79,7 +80,7 @@ impl<S: Simulation> Lead<S> {
             out.end(EndReason::Refused(Refusal::Hero));
         }
         Lead {
-            stage: Stage::new(simulation, player, config.settings().checksum_interval_ticks),
+            stage,
             config,
             terms,
             epoch: Epoch::default(),
@@ -292,6 +293,7 @@ impl<S: Simulation> Lead<S> {
         }
         let player = guest.player;
         let DesyncNotice { tick, agreed, ours, theirs } = notice;
+        self.stage.tell_keyframe(out);
         out.events.push_back(Event::Desync { player, tick, agreed, ours, theirs });
         if found_here {
             out.reliably(self.epoch, peer, &Message::Desync(notice));

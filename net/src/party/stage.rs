@@ -4,9 +4,19 @@ use std::collections::BTreeMap;
 
 use lockstone_sim::{Checksum, Input, PlayerId, Simulation, Tick, Turn, codec};
 
+use super::config::PartySettings;
 use crate::limits::*;
 use crate::session::{DropReason, Event, Out};
 use crate::wire::{Name, RawInput};
+
+/// What a stage begins with.
+pub(super) struct Beginning<S> {
+    pub simulation: S,
+    pub player: PlayerId,
+    pub seed: u64,
+    /// The simulation's state, serialised.
+    pub snapshot: Vec<u8>,
+}
 
 pub(super) struct Stage<S> {
     pub simulation: S,
@@ -15,12 +25,23 @@ pub(super) struct Stage<S> {
     /// This world's newest checksums.
     pub checksums: BTreeMap<Tick, Checksum>,
     checksum_interval_ticks: u32,
+    tell_trees: bool,
+    /// The tick of the keyframe that was told last.
+    keyframe: Option<Tick>,
 }
 
 impl<S: Simulation> Stage<S> {
-    pub fn new(simulation: S, player: PlayerId, checksum_interval_ticks: u32) -> Self {
+    /// Sets up a world as it begins here, and tells so.
+    pub fn begin(begin: Beginning<S>, settings: &PartySettings, out: &mut Out<S>) -> Self {
+        let Beginning { simulation, player, seed, snapshot } = begin;
+        let PartySettings { checksum_interval_ticks, tell_trees, .. } = *settings;
         let (roster, checksums) = (BTreeMap::new(), BTreeMap::new());
-        Stage { simulation, player, roster, checksums, checksum_interval_ticks }
+        out.events.push_back(Event::Started { tick: simulation.tick(), seed, player, snapshot });
+        let mut stage =
+            Stage { simulation, player, roster, checksums, checksum_interval_ticks, tell_trees, keyframe: None };
+        // A world that was read from bytes has its say before anything changes it.
+        stage.tell_checksum(out);
+        stage
     }
 
     pub fn tick(&self) -> Tick {
@@ -41,7 +62,15 @@ impl<S: Simulation> Stage<S> {
             out.events.push_back(Event::Turn { tick, turn });
         }
         raw.iter().for_each(|input| self.enrol(input, out));
-        self.checksum(out)
+        self.check(out)
+    }
+
+    /// Tells a copy of the state as it is now, if it was not told yet.
+    pub fn tell_keyframe(&mut self, out: &mut Out<S>) {
+        let tick = self.simulation.tick();
+        if self.keyframe.replace(tick) != Some(tick) {
+            out.events.push_back(Event::Keyframe { tick, snapshot: self.simulation.snapshot() });
+        }
     }
 
     fn enrol(&mut self, input: &RawInput, out: &mut Out<S>) {
@@ -58,18 +87,29 @@ impl<S: Simulation> Stage<S> {
         }
     }
 
-    fn checksum(&mut self, out: &mut Out<S>) -> Option<(Tick, Checksum)> {
+    /// Tells what came out of a tick. Returns the checksum, if it is one that is compared.
+    fn check(&mut self, out: &mut Out<S>) -> Option<(Tick, Checksum)> {
         let tick = self.simulation.tick();
+        // First the keyframe: what begins with it has its checksum too.
+        if tick.0.is_multiple_of(KEYFRAME_TICKS) {
+            self.tell_keyframe(out);
+        }
+        let checksum = self.tell_checksum(out);
         if !tick.0.is_multiple_of(self.checksum_interval_ticks) {
             return None;
         }
-        let checksum = self.simulation.checksum();
-        out.events.push_back(Event::Checksum { tick, checksum });
         self.checksums.insert(tick, checksum);
         if self.checksums.len() > CHECKSUMS_KEPT_MAX {
             self.checksums.pop_first();
         }
         Some((tick, checksum))
+    }
+
+    fn tell_checksum(&mut self, out: &mut Out<S>) -> Checksum {
+        let (tick, checksum) = (self.simulation.tick(), self.simulation.checksum());
+        let tree = if self.tell_trees { self.simulation.tree() } else { Vec::new() };
+        out.events.push_back(Event::Checksum { tick, checksum, tree });
+        checksum
     }
 }
 

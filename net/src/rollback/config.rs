@@ -31,6 +31,9 @@ pub struct RollbackSettings {
     pub handshake_timeout: Duration,
     /// Whether a peer whose world has become another than the first peer's ends its session. Default yes.
     pub stop_on_desync: bool,
+    /// Whether each checksum is told with its parts, for a recording to hold them: [`Simulation::tree`](lockstone_sim::Simulation::tree).
+    /// Default no.
+    pub tell_trees: bool,
 }
 
 impl Default for RollbackSettings {
@@ -45,6 +48,7 @@ impl Default for RollbackSettings {
             silence_timeout: Duration::from_millis(1_500),
             handshake_timeout: Duration::from_secs(15),
             stop_on_desync: true,
+            tell_trees: false,
         }
     }
 }

@@ -51,6 +51,7 @@ impl<S: Simulation> Play<S> {
             self.timeline.settle(notice.tick.min(self.confirmed), |event| out.events.push_back(event));
         }
         let DesyncNotice { tick, agreed, ours, theirs } = notice;
+        out.events.push_back(self.timeline.keyframe());
         out.events.push_back(Event::Desync { player, tick, agreed, ours, theirs });
         if found_here {
             out.reliably(self.epoch, peer, &Message::Desync(notice));

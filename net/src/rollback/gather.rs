@@ -234,7 +234,8 @@ impl<S: Simulation> Gather<S> {
         };
         let remotes = others.map(remote).collect();
         let players = numbered().map(|(player, _)| player).collect();
-        let timeline = Timeline::new(simulation, players, entries, settings.checksum_interval_ticks);
+        let (interval_ticks, tell_trees) = (settings.checksum_interval_ticks, settings.tell_trees);
+        let timeline = Timeline::new(simulation, players, entries, interval_ticks, tell_trees);
         let (config, name) = (self.config.clone(), self.me.name.clone());
         Some(Play::begin(Beginning { config, player, name, remotes, timeline }, now))
     }

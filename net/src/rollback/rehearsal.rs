@@ -39,7 +39,7 @@ impl<S: Simulation> SyncTest<S> {
         let enter =
             |(player, hero): (&PlayerId, &S::Hero)| Input::Join(*player, simulation.admit(*player, hero.clone()));
         let entries = players.iter().zip(heroes).map(enter).collect();
-        let timeline = Timeline::new(simulation, players.clone(), entries, 1);
+        let timeline = Timeline::new(simulation, players.clone(), entries, 1, false);
         SyncTest {
             rehearsal: Rehearsal::new(players.len(), distance_ticks as usize),
             timeline,

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use lockstone_sim::{Checksum, Input, PlayerId, Simulation, Tick, Turn, codec};
+use lockstone_sim::{CellId, Checksum, Input, PlayerId, Simulation, Tick, Turn, codec};
 
 use super::ggrs::Slot;
 use crate::limits::*;
@@ -14,7 +14,8 @@ use crate::session::{Event, RollbackStats};
 struct Moment<S: Simulation> {
     snapshot: S::Snapshot,
     pending: Vec<S::Request>,
-    checksum: Option<Checksum>,
+    checksum: Checksum,
+    tree: Vec<(CellId, Checksum)>,
     turn: Turn<S>,
 }
 
@@ -34,11 +35,18 @@ pub(super) struct Timeline<S: Simulation> {
     joins: Vec<Input<S>>,
     leaves: BTreeSet<PlayerId>,
     checksum_interval_ticks: u32,
+    tell_trees: bool,
 }
 
 impl<S: Simulation> Timeline<S> {
     /// Begins at the simulation's tick, with `joins` in its first turn.
-    pub fn new(simulation: S, players: Vec<PlayerId>, joins: Vec<Input<S>>, checksum_interval_ticks: u32) -> Self {
+    pub fn new(
+        simulation: S,
+        players: Vec<PlayerId>,
+        joins: Vec<Input<S>>,
+        checksum_interval_ticks: u32,
+        tell_trees: bool,
+    ) -> Self {
         let base = simulation.tick();
         Timeline {
             simulation,
@@ -51,6 +59,7 @@ impl<S: Simulation> Timeline<S> {
             joins,
             leaves: BTreeSet::new(),
             checksum_interval_ticks,
+            tell_trees,
         }
     }
 
@@ -70,9 +79,9 @@ impl<S: Simulation> Timeline<S> {
         if frame == 0 && index < self.moments.len() {
             return None;
         }
+        let moment = self.moment();
         let due = frame > 0 && frame.is_multiple_of(self.checksum_interval_ticks);
-        let checksum = due.then(|| self.simulation.checksum());
-        let moment = self.moment(checksum);
+        let checksum = due.then_some(moment.checksum);
         if index < self.moments.len() {
             let old = core::mem::replace(&mut self.moments[index], moment);
             self.simulation.retire(old.snapshot);
@@ -83,9 +92,12 @@ impl<S: Simulation> Timeline<S> {
         checksum
     }
 
-    fn moment(&mut self, checksum: Option<Checksum>) -> Moment<S> {
+    fn moment(&mut self) -> Moment<S> {
+        // First what is hashed, then the copy: what is gone back to need not be hashed again.
+        let checksum = self.simulation.checksum();
+        let tree = if self.tell_trees { self.simulation.tree() } else { Vec::new() };
         let (snapshot, pending) = (self.simulation.snapshot(), self.pending.clone());
-        Moment { snapshot, pending, checksum, turn: Turn::EMPTY }
+        Moment { snapshot, pending, checksum, tree, turn: Turn::EMPTY }
     }
 
     fn index(&self, tick: Tick) -> usize {
@@ -137,22 +149,31 @@ impl<S: Simulation> Timeline<S> {
     pub fn settle(&mut self, until: Tick, mut tell: impl FnMut(Event<S>)) {
         while self.first < until {
             let tick = self.first;
-            let moment = self.moments.pop_front().expect("what is settled was played");
+            let Moment { snapshot, checksum, tree, turn, .. } =
+                self.moments.pop_front().expect("what is settled was played");
             self.first = tick.next();
-            if let Some(checksum) = moment.checksum {
-                tell(Event::Checksum { tick, checksum });
+            if tick > Tick(0) && tick.0.is_multiple_of(KEYFRAME_TICKS) {
+                tell(Event::Keyframe { tick, snapshot });
+            } else {
+                self.simulation.retire(snapshot);
             }
-            if !moment.turn.inputs.is_empty() {
-                tell(Event::Turn { tick, turn: moment.turn });
+            tell(Event::Checksum { tick, checksum, tree });
+            if !turn.inputs.is_empty() {
+                tell(Event::Turn { tick, turn });
             }
-            self.simulation.retire(moment.snapshot);
         }
+    }
+
+    /// A copy of the state before the first tick that is not told yet: the newest that is final.
+    pub fn keyframe(&mut self) -> Event<S> {
+        let moment = self.moments.front().map(|moment| moment.snapshot.clone());
+        Event::Keyframe { tick: self.first, snapshot: moment.unwrap_or_else(|| self.simulation.snapshot()) }
     }
 
     /// Keeps the state of now, so that every tick from the first on can be gone back to.
     pub fn hold(&mut self) {
         if self.index(self.simulation.tick()) == self.moments.len() {
-            let moment = self.moment(None);
+            let moment = self.moment();
             self.moments.push_back(moment);
         }
     }

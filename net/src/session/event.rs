@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, Turn};
+use lockstone_sim::{CellId, Checksum, PlayerId, Simulation, Tick, Turn};
 
 use crate::link::{Channel, LinkError, PeerId};
 use crate::transfer::TransferError;
@@ -39,12 +39,22 @@ pub enum Event<S: Simulation> {
         /// What entered.
         turn: Turn<S>,
     },
-    /// The checksum of the state before the turn of a tick.
+    /// The checksum of the state before the turn of a tick: of every tick, whether peers compare it or not.
     Checksum {
         /// The tick.
         tick: Tick,
         /// The whole world's.
         checksum: Checksum,
+        /// Its parts, if the settings ask for them: see [`Simulation::tree`].
+        tree: Vec<(CellId, Checksum)>,
+    },
+    /// A copy of the state before the turn of a tick: of every [`KEYFRAME_TICKS`](crate::limits::KEYFRAME_TICKS)-th, and just before a
+    /// [`Desync`](Event::Desync) is told, as of the last tick that is final. [`Simulation::encode`] makes bytes of it.
+    Keyframe {
+        /// The tick.
+        tick: Tick,
+        /// The state.
+        snapshot: S::Snapshot,
     },
     /// A player is in the world (or was, when this peer joined).
     PlayerJoined {
@@ -117,7 +127,8 @@ impl<S: Simulation> fmt::Debug for Event<S> {
                 write!(f, "started at {tick} as {player}, seed {seed}, {} bytes", snapshot.len())
             }
             Event::Turn { tick, turn } => write!(f, "turn {tick}: {turn:?}"),
-            Event::Checksum { tick, checksum } => write!(f, "checksum {tick}: {checksum}"),
+            Event::Checksum { tick, checksum, .. } => write!(f, "checksum {tick}: {checksum}"),
+            Event::Keyframe { tick, .. } => write!(f, "keyframe {tick}"),
             Event::PlayerJoined { player, name } => write!(f, "{player} joined: {name}"),
             Event::PlayerLeft { player, reason } => write!(f, "{player} {reason}"),
             Event::Desync { player, tick, agreed, ours, theirs } => {

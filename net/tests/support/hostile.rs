@@ -78,7 +78,11 @@ pub fn undisturbed(room: &mut Room, what: &str) {
         let fine = |event: &Event<Mixer>| {
             matches!(
                 event,
-                Event::Started { .. } | Event::Turn { .. } | Event::Checksum { .. } | Event::PlayerJoined { .. }
+                Event::Started { .. }
+                    | Event::Turn { .. }
+                    | Event::Checksum { .. }
+                    | Event::Keyframe { .. }
+                    | Event::PlayerJoined { .. }
             )
         };
         assert!(seat.events.iter().all(fine), "{what}");

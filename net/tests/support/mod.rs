@@ -17,7 +17,7 @@ use lockstone_net::party::{Party, PartyConfig, PartySettings};
 use lockstone_net::session::{EndReason, Event, Phase, Session};
 use lockstone_net::wire::List;
 use lockstone_sim::codec::{self, CodecError};
-use lockstone_sim::{Checksum, Input, PlayerId, Simulation, Tick, Turn};
+use lockstone_sim::{CellId, Checksum, Input, PlayerId, Simulation, Tick, Turn};
 use serde::{Deserialize, Serialize};
 
 pub const IDENTITY: Identity = Identity { rules: 1, table: 2, config: 3 };
@@ -157,6 +157,10 @@ impl Simulation for Mixer {
         Checksum(mix(heroes ^ u64::from(self.state.tick.0)))
     }
 
+    fn tree(&mut self) -> Vec<(CellId, Checksum)> {
+        (0..).zip(&self.state.cells).map(|(y, cell)| (CellId::new(0, y), Checksum(*cell))).collect()
+    }
+
     fn encode(&self, snapshot: &Vec<u8>) -> Vec<u8> {
         snapshot.clone()
     }
@@ -238,7 +242,7 @@ impl Played {
                 Event::Turn { tick, turn } => {
                     assert!(played.turns.insert(*tick, turn.clone()).is_none(), "turn {tick} was played twice");
                 }
-                Event::Checksum { tick, checksum } => {
+                Event::Checksum { tick, checksum, .. } => {
                     played.checksums.insert(*tick, *checksum);
                 }
                 _ => {}

@@ -5,8 +5,10 @@
 //!
 //! Decoding never trusts: it needs a bound, reserves no more than the input can justify, and leaves no byte unread.
 
+mod fields;
 mod fixed;
 
+pub use fields::{Field, FieldDifference, FieldKind, differences, fields, with_bit_turned};
 pub use fixed::Fixed;
 
 use alloc::vec::Vec;
@@ -54,6 +56,19 @@ pub fn read<T: DeserializeOwned>(bytes: &[u8], max: usize) -> Result<T, CodecErr
     match read_first(bytes)? {
         (value, []) => Ok(value),
         _ => Err(CodecError::Malformed("bytes left over")),
+    }
+}
+
+/// Decodes what [`Fixed`] wrote; the value must fill `bytes` exactly. For bytes of our own: a length in them is believed up to a limit.
+///
+/// # Errors
+/// [`CodecError`] if they do not hold such a value.
+pub fn read_fixed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, CodecError> {
+    let fixed = config::standard().with_fixed_int_encoding().with_limit::<DECODED_BYTES_MAX>();
+    match bincode::serde::decode_from_slice(bytes, fixed) {
+        Ok((value, used)) if used == bytes.len() => Ok(value),
+        Ok(_) => Err(CodecError::Malformed("bytes left over")),
+        Err(_) => Err(CodecError::Malformed("no such value")),
     }
 }
 

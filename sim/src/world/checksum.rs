@@ -25,6 +25,15 @@ impl<R: Rules> World<R> {
         Some(Checksum(self.state.store.meta[slot].sum))
     }
 
+    /// The checksums of all stored cells, by cell.
+    pub(super) fn cell_checksums(&mut self) -> Vec<(CellId, Checksum)> {
+        self.renew();
+        let cells = self.state.store.meta.iter().map(|meta| (meta.id, Checksum(meta.sum)));
+        let mut cells: Vec<_> = cells.collect();
+        cells.sort_by_key(|&(cell, _)| cell);
+        cells
+    }
+
     /// The checksums of a cell's entities: actors, then props, each by id.
     pub fn entity_checksums(&self, cell: CellId) -> Vec<(EntityId, Checksum)> {
         let mut encoder = Fixed::default();
@@ -65,7 +74,7 @@ fn list_sum<B: Body>(encoder: &mut Fixed, entities: &[Entity<B>]) -> u64 {
 }
 
 /// The checksum of one entity.
-pub(super) fn entity_sum<B: Body>(encoder: &mut Fixed, entity: &Entity<B>) -> u64 {
+pub(crate) fn entity_sum<B: Body>(encoder: &mut Fixed, entity: &Entity<B>) -> u64 {
     encoder.clear();
     encoder.push(entity);
     xxh3_64(encoder.bytes())

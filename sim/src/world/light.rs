@@ -10,12 +10,13 @@ use crate::dice::mix64;
 use crate::entity::Entity;
 use crate::grid::CellId;
 use crate::ids::{EntityId, Tick};
+use crate::journal::{Doer, Notes};
 use crate::rules::Rules;
 use crate::store::{Cell, Meta};
 
 impl<R: Rules> World<R> {
     /// The light of the next tick, from that of this one and the heroes' new places.
-    pub(super) fn spread_light(&mut self) {
+    pub(super) fn spread_light(&mut self, notes: Notes<'_>) {
         let mut after = core::mem::take(&mut self.light_after);
         let State { grid, store, .. } = &self.state;
         after.clear();
@@ -31,7 +32,7 @@ impl<R: Rules> World<R> {
         }
         for (cell, light) in dark {
             if self.area.is_core(cell) {
-                let slot = self.slot(cell).unwrap_or_else(|| self.generate(cell));
+                let slot = self.slot(cell).unwrap_or_else(|| self.generate(cell, notes));
                 after.resize(self.state.store.meta.len(), 0);
                 after[slot] = after[slot].max(light);
             }
@@ -42,6 +43,7 @@ impl<R: Rules> World<R> {
         }
         for (meta, &light) in store.meta.iter_mut().zip(&after) {
             if self.area.is_core(meta.id) {
+                notes.take(|notes| notes.lights(meta.id, meta.light, light));
                 meta.set_light(light);
             }
         }
@@ -49,11 +51,12 @@ impl<R: Rules> World<R> {
     }
 
     /// Stores a cell with what it holds before anyone has been there.
-    pub(super) fn generate(&mut self, cell: CellId) -> usize {
+    pub(super) fn generate(&mut self, cell: CellId, notes: Notes<'_>) -> usize {
+        notes.take(|notes| notes.begin(Doer::Cell(cell)));
         let grid = &self.state.grid;
         let stream = mix64(grid.index(cell) as u64 ^ Self::GENERATE);
         // Always as of tick 0: what a cell holds does not depend on when it is first lit.
-        let mut dice = self.state.table.dice(mix64(self.state.seed ^ stream), Tick(0));
+        let mut dice = self.state.dice_of(stream, Tick(0), notes);
         let mut found = Vec::new();
         self.state.rules.generate(cell, &mut dice, &mut found);
         let mut content = Cell::default();
@@ -63,6 +66,7 @@ impl<R: Rules> World<R> {
                 content.insert(Entity { id, pos, player: None, body });
             }
         }
+        notes.take(|notes| notes.generates(content.actors.iter().chain(&*content.props)));
         self.state.store.add(&self.state.grid, cell, content)
     }
 

@@ -10,12 +10,17 @@
 mod area;
 mod checksum;
 mod light;
+mod noted;
+mod probe;
 mod snapshot;
 mod step;
 
 pub use area::{Area, CellState, Part, Role};
+pub use probe::{StateBit, StatePart};
 pub use snapshot::Snapshot;
 pub use step::Thinking;
+
+pub(crate) use checksum::entity_sum;
 
 pub use crate::thoughts::Thoughts;
 
@@ -28,6 +33,7 @@ use crate::dice::{Dice, mix64};
 use crate::entity::Entity;
 use crate::grid::{CellId, Grid};
 use crate::ids::{Checksum, EntityId, PlayerId, Tick};
+use crate::journal::Notes;
 use crate::near::Spots;
 use crate::rules::Rules;
 use crate::simulation::{Simulation, Turn};
@@ -161,8 +167,14 @@ impl<R: Rules> World<R> {
 
 impl<R: Rules> State<R> {
     /// The draws of a stream in the tick that is simulated. Worlds of different seeds draw from different streams.
-    pub fn dice(&self, stream: u64) -> Dice {
-        self.table.dice(mix64(self.seed ^ stream), self.tick)
+    pub fn dice<'j>(&self, stream: u64, notes: Notes<'j>) -> Dice<'j> {
+        self.dice_of(stream, self.tick, notes)
+    }
+
+    pub fn dice_of<'j>(&self, stream: u64, tick: Tick, notes: Notes<'j>) -> Dice<'j> {
+        let stream = mix64(self.seed ^ stream);
+        notes.take(|notes| notes.draw_from(stream, tick));
+        self.table.dice(stream, tick).noted(notes)
     }
 
     pub fn hero_cell(&self, player: PlayerId) -> Option<CellId> {
@@ -193,11 +205,8 @@ impl<R: Rules> Simulation for World<R> {
     }
 
     fn step(&mut self, turn: &Turn<Self>) {
-        let mut thoughts = core::mem::take(&mut self.thoughts);
-        self.step_with(turn, |thinking| {
-            (0..thinking.len()).for_each(|n| thinking.think(n, &mut thoughts));
-            alloc::vec![thoughts]
-        });
+        let thoughts = core::mem::take(&mut self.thoughts);
+        self.step_with(turn, |thinking| thinking.in_order(thoughts));
     }
 
     fn requests(&self) -> &[Request<R::Fact>] {
@@ -223,6 +232,10 @@ impl<R: Rules> Simulation for World<R> {
 
     fn checksum(&mut self) -> Checksum {
         self.root()
+    }
+
+    fn tree(&mut self) -> Vec<(CellId, Checksum)> {
+        self.cell_checksums()
     }
 
     fn encode(&self, snapshot: &Snapshot<R>) -> Vec<u8> {

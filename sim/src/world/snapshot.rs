@@ -23,10 +23,10 @@ const RETIRED_MAX: usize = 16;
 /// The state of a world at one tick.
 pub struct Snapshot<R: Rules> {
     tick: Tick,
-    facts: Arc<R::Facts>,
+    pub(super) facts: Arc<R::Facts>,
     heroes: Vec<(PlayerId, CellId)>,
-    cells: Vec<Arc<Cell<R::Body>>>,
-    meta: Vec<Meta>,
+    pub(super) cells: Vec<Arc<Cell<R::Body>>>,
+    pub(super) meta: Vec<Meta>,
     total: u64,
 }
 

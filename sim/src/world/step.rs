@@ -12,6 +12,7 @@ use crate::dice::mix64;
 use crate::entity::Entity;
 use crate::grid::CellId;
 use crate::ids::{EntityId, PlayerId};
+use crate::journal::{Notes, Phase};
 use crate::mind::Mind;
 use crate::near::{Place, Spots};
 use crate::rules::{Cause, Fate, Rules};
@@ -29,6 +30,7 @@ pub struct Thinking<'w, R: Rules> {
     slots: Vec<usize>,
     /// This tick's commands, by player and then in the turn's order.
     commands: Vec<(PlayerId, &'w R::Command)>,
+    noted: bool,
 }
 
 impl<'w, R: Rules> Thinking<'w, R> {
@@ -61,9 +63,19 @@ impl<'w, R: Rules> Thinking<'w, R> {
         thoughts.cells.push((slot, after));
     }
 
+    /// Lets all think, cell by cell.
+    pub(super) fn in_order(&self, mut thoughts: Thoughts<R>) -> Vec<Thoughts<R>> {
+        (0..self.len()).for_each(|n| self.think(n, &mut thoughts));
+        alloc::vec![thoughts]
+    }
+
     /// Lets one actor become its next self. It stays in its list until effects have been applied.
     fn next_self(&self, next: &mut Entity<R::Body>, actor: &Entity<R::Body>, place: Place, thoughts: &mut Thoughts<R>) {
         let rules = &*self.state.rules;
+        if self.noted {
+            let cell = self.state.grid.cell_of(actor.pos);
+            thoughts.notes.get_or_insert_default().thinks(actor, cell, self.commands_of(actor.player));
+        }
         self.commands_of(actor.player).for_each(|command| rules.command(&mut next.body, command));
         let mut mind = Mind::new((self.state, self.spots), (actor, place), thoughts);
         rules.think(&mut next.body, &mut mind);
@@ -72,6 +84,9 @@ impl<'w, R: Rules> Thinking<'w, R> {
             Some(to) => self.moved(actor, next, to).then_some(Leaving::Moves),
         };
         thoughts.decisions.leavings.extend(leaving.map(|leaving| (place, leaving)));
+        if self.noted {
+            thoughts.notes.get_or_insert_default().becomes(next);
+        }
     }
 
     fn commands_of(&self, player: Option<PlayerId>) -> impl Iterator<Item = &'w R::Command> {
@@ -96,16 +111,34 @@ impl<R: Rules> World<R> {
     /// [`Simulation::step`](crate::simulation::Simulation::step) with the thinking done by the caller: on several threads, or in an order of
     /// its own. `think` gives back what [`Thinking::think`] filled; the result is the same however the cells were spread.
     pub fn step_with(&mut self, turn: &Turn<Self>, think: impl FnOnce(&Thinking<'_, R>) -> Vec<Thoughts<R>>) {
+        self.run(turn, think, Notes::NONE);
+    }
+
+    /// One tick. Notes are taken if there is where to put them; they change nothing.
+    pub(super) fn run(
+        &mut self,
+        turn: &Turn<Self>,
+        think: impl FnOnce(&Thinking<'_, R>) -> Vec<Thoughts<R>>,
+        notes: Notes<'_>,
+    ) {
         self.spots.renew(&self.state.store);
         let (slots, commands) = (self.thinking_slots(), commands_by_player(turn));
-        let thinking = Thinking { state: &self.state, spots: &self.spots, slots, commands };
+        let thinking = Thinking { state: &self.state, spots: &self.spots, slots, commands, noted: notes.are_taken() };
         let mut thoughts = think(&thinking);
+        notes.take(|notes| notes.all_have_thought(&mut thoughts));
         let halo = self.keep_halo();
         let mut all = self.gather(&mut thoughts);
-        self.apply(&mut all);
-        self.relocate(&mut all);
-        turn.inputs.iter().for_each(|input| self.enter(input));
-        self.spread_light();
+        notes.take(|notes| notes.enter(Phase::Effects));
+        self.apply(&mut all, notes);
+        notes.take(|notes| notes.enter(Phase::Moves));
+        self.relocate(&mut all, notes);
+        notes.take(|notes| notes.enter(Phase::Turn));
+        for (n, input) in turn.inputs.iter().enumerate() {
+            notes.take(|notes| notes.enters(n, input));
+            self.enter(input, notes);
+        }
+        notes.take(|notes| notes.enter(Phase::Light));
+        self.spread_light(notes);
         self.restore_halo(halo);
         self.state.tick = self.state.tick.next();
         self.requests.clear();
@@ -142,21 +175,23 @@ impl<R: Rules> World<R> {
     }
 
     /// Applies effects in (target, source, sequence) order.
-    fn apply(&mut self, all: &mut Decisions<R>) {
+    fn apply(&mut self, all: &mut Decisions<R>, notes: Notes<'_>) {
         all.effects.sort_by_key(|aimed| aimed.key);
         for Aimed { key: (target, source, n), at, effect } in all.effects.drain(..) {
             let slot = at.slot as usize;
             if !self.area.thinks(self.state.store.meta[slot].id) {
                 continue;
             }
-            let dice = self.state.dice(mix64(target.0 ^ mix64(source.0 ^ mix64(u64::from(n)))));
+            let dice = self.state.dice(mix64(target.0 ^ mix64(source.0 ^ mix64(u64::from(n)))), notes);
             let (cell, meta) = self.state.store.write(slot);
             let entity = &mut cell.list_mut(at.list)[at.index as usize];
             // Of many props mostly one is touched. Actors are hashed anyway: they move.
             let sum_before =
                 (at.list == List::Props && !meta.props_stale).then(|| entity_sum(&mut self.encoder, entity));
+            notes.take(|notes| notes.applies((target, source, n), &effect, entity));
             let mut cause = Cause { tick: self.state.tick, source, target, pos: entity.pos, dice };
             let fate = self.state.rules.apply(&mut entity.body, &effect, &mut cause);
+            notes.take(|notes| notes.reached(entity, fate));
             match sum_before {
                 Some(before) => meta.exchange_prop(before, entity_sum(&mut self.encoder, entity)),
                 None => meta.touch(at.list),
@@ -171,12 +206,12 @@ impl<R: Rules> World<R> {
     }
 
     /// Takes out what leaves its list, and puts in what arrives where there is light.
-    fn relocate(&mut self, all: &mut Decisions<R>) {
+    fn relocate(&mut self, all: &mut Decisions<R>, notes: Notes<'_>) {
         // From the back, so that the places of the others hold; of two reasons to leave, being gone comes first.
         all.leavings.sort_by_key(|&(place, leaving)| (core::cmp::Reverse(place), leaving));
         all.leavings.dedup_by_key(|(place, _)| *place);
         for (place, leaving) in all.leavings.drain(..) {
-            let entity = self.remove(place.slot as usize, place.list, place.index as usize);
+            let entity = self.remove(place.slot as usize, place.list, place.index as usize, notes);
             if leaving == Leaving::Moves {
                 all.arrivals.push(entity);
             }
@@ -186,32 +221,33 @@ impl<R: Rules> World<R> {
             if let Some(slot) = self.state.store.lit_slot(&self.state.grid, cell)
                 && self.area.thinks(cell)
             {
-                self.insert(slot, cell, entity);
+                self.insert(slot, cell, entity, notes);
             }
         }
     }
 
     /// What the turn brings, beside commands.
-    fn enter(&mut self, input: &Input<Self>) {
+    fn enter(&mut self, input: &Input<Self>, notes: Notes<'_>) {
         match input {
             Input::Command(..) => {}
             Input::Join(player, join) if self.state.hero_cell(*player).is_none() => {
                 let id = EntityId::hero(*player, self.state.tick);
-                let body = self.state.rules.enter(*player, &join.hero, &mut self.state.dice(id.0));
-                self.put_in(Entity { id, pos: self.state.grid.clamp(join.at), player: Some(*player), body });
+                let body = self.state.rules.enter(*player, &join.hero, &mut self.state.dice(id.0, notes));
+                self.put_in(Entity { id, pos: self.state.grid.clamp(join.at), player: Some(*player), body }, notes);
             }
             Input::Join(..) => {}
             Input::Leave(player) => {
                 if let Some(hero) = self.hero(*player).map(|hero| hero.id) {
-                    self.take_out(self.state.hero_cell(*player), hero);
+                    self.take_out(self.state.hero_cell(*player), hero, notes);
                 }
             }
             Input::Request(Request::Announce(fact)) => {
                 self.state.rules.announce(Arc::make_mut(&mut self.state.facts), fact);
+                notes.take(|notes| notes.announced(&*self.state.facts));
             }
             Input::Request(Request::Transfer { entity, from, to }) => {
-                if let Some(traveller) = self.take_out(self.whereabouts(*entity, *from), *entity) {
-                    self.put_in(Entity { pos: self.state.grid.clamp(*to), ..traveller });
+                if let Some(traveller) = self.take_out(self.whereabouts(*entity, *from), *entity, notes) {
+                    self.put_in(Entity { pos: self.state.grid.clamp(*to), ..traveller }, notes);
                 }
             }
         }
@@ -226,31 +262,33 @@ impl<R: Rules> World<R> {
         self.state.heroes.iter().map(|&(_, cell)| cell).find(|&cell| holds(cell))
     }
 
-    fn take_out(&mut self, cell: Option<CellId>, id: EntityId) -> Option<Entity<R::Body>> {
+    fn take_out(&mut self, cell: Option<CellId>, id: EntityId, notes: Notes<'_>) -> Option<Entity<R::Body>> {
         let slot = self.slot(cell?)?;
         let (list, index) = self.state.store.cells[slot].find(id)?;
-        Some(self.remove(slot, list, index))
+        Some(self.remove(slot, list, index, notes))
     }
 
-    fn put_in(&mut self, entity: Entity<R::Body>) {
+    fn put_in(&mut self, entity: Entity<R::Body>, notes: Notes<'_>) {
         let cell = self.state.grid.cell_of(entity.pos);
         if self.area.is_core(cell) {
-            let slot = self.slot(cell).unwrap_or_else(|| self.generate(cell));
-            self.insert(slot, cell, entity);
+            let slot = self.slot(cell).unwrap_or_else(|| self.generate(cell, notes));
+            self.insert(slot, cell, entity, notes);
         }
     }
 
-    fn insert(&mut self, slot: usize, cell: CellId, entity: Entity<R::Body>) {
+    fn insert(&mut self, slot: usize, cell: CellId, entity: Entity<R::Body>, notes: Notes<'_>) {
+        notes.take(|notes| notes.arrives(&entity, cell));
         if let Some(player) = entity.player {
             self.state.set_hero_cell(player, Some(cell));
         }
         self.state.store.insert(slot, entity);
     }
 
-    fn remove(&mut self, slot: usize, list: List, index: usize) -> Entity<R::Body> {
+    fn remove(&mut self, slot: usize, list: List, index: usize, notes: Notes<'_>) -> Entity<R::Body> {
         let (cell, meta) = self.state.store.write(slot);
         meta.touch(list);
         let entity = cell.list_mut(list).remove(index);
+        notes.take(|notes| notes.leaves(entity.id, meta.id));
         if let Some(player) = entity.player {
             self.state.set_hero_cell(player, None);
         }

@@ -274,7 +274,7 @@ pub fn table() -> Table {
 
 /// Makes the turns of a storm: players come, go and command at random, and requests are granted three ticks late.
 pub struct Turns {
-    dice: Dice,
+    dice: Dice<'static>,
     players: u16,
     pending: Vec<(u32, Request<u64>)>,
 }

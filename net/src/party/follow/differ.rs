@@ -48,6 +48,7 @@ impl<S: Simulation> Joined<S> {
         }
         let player = self.welcome.sequencer;
         let DesyncNotice { tick, agreed, ours, theirs } = notice;
+        self.stage.iter_mut().for_each(|stage| stage.tell_keyframe(out));
         out.events.push_back(Event::Desync { player, tick, agreed, ours, theirs });
         if found_here {
             out.reliably(self.epoch, self.sequencer, &Message::Desync(notice));

@@ -1,0 +1,108 @@
+//! What it costs to have evidence at hand: the root of every tick, its tree, the ring in memory, and a keyframe each minute.
+//!
+//! `cargo bench -p lockstone --bench record` prints the times, and how they stand to the 50 ms between two ticks.
+
+#[path = "../world/contender.rs"]
+#[allow(dead_code, reason = "the other contender is not here")]
+mod contender;
+#[path = "../world/ours.rs"]
+mod ours;
+#[path = "../world/play.rs"]
+mod play;
+
+use std::time::Duration;
+
+use contender::{time, typical};
+use lockstone::net::limits::KEYFRAME_TICKS;
+use lockstone::recording::{Build, Header, Packed, Ring};
+use lockstone_sim::{PlayerId, Simulation, Tick, Turn, World};
+use ours::Field;
+use play::{CROWDED, SPREAD};
+
+/// Between two ticks.
+const PERIOD: Duration = Duration::from_millis(50);
+
+fn main() {
+    for play in [SPREAD, CROWDED] {
+        println!("\n{}: {} heroes, {} monsters, {} objects", play.name, play.heroes, play.monsters, play.objects);
+        let mut world = ours::world(&play, 0);
+        let root = after_step(&mut world, |world| _ = world.checksum());
+        let tree = after_step(&mut world, |world| {
+            world.checksum();
+            world.tree();
+        });
+        let mut ring = ring(&mut world);
+        let all = after_step(&mut world, |world| keep(&mut ring, world));
+        let snapshot = world.snapshot();
+        let encode = typical(20, || time(|| drop(world.encode(&snapshot))));
+        let bytes = world.encode(&snapshot);
+        let pack = typical(20, || time(|| drop(Packed::of(&bytes))));
+        let row = |name: &str, time: Duration, each: u32| {
+            let percent = time.as_secs_f64() / (PERIOD * each).as_secs_f64() * 100.0;
+            println!("{name:42} {:>9.1} µs {percent:>7.3} %", time.as_nanos() as f64 / 1000.0);
+        };
+        row("root", root, 1);
+        row("root and tree", tree, 1);
+        row("root, tree and ring", all, 1);
+        row("keyframe: encode", encode, KEYFRAME_TICKS);
+        row("keyframe: pack", pack, KEYFRAME_TICKS);
+        println!("a keyframe has {} bytes, packed {}", bytes.len(), Packed::of(&bytes).bytes().len());
+        println!("the ring holds {} bytes at most, and saves {}", fill(&mut world), ring.write().len());
+    }
+}
+
+/// The typical time of some work after a step, the step apart.
+fn after_step(world: &mut World<Field>, mut work: impl FnMut(&mut World<Field>)) -> Duration {
+    typical(400, || {
+        world.step(&Turn::EMPTY);
+        time(|| work(world))
+    })
+}
+
+/// What a session and a recorder do with each tick.
+fn keep(ring: &mut Ring<World<Field>>, world: &mut World<Field>) {
+    ring.checksum(world.tick(), world.checksum());
+    ring.tree(world.tick(), &world.tree());
+}
+
+/// The most that two minutes take.
+fn fill(world: &mut World<Field>) -> usize {
+    let mut ring = ring(world);
+    let ticks = (0..3 * KEYFRAME_TICKS).map(|_| {
+        world.step(&Turn::EMPTY);
+        if world.tick().0.is_multiple_of(KEYFRAME_TICKS) {
+            ring.keyframe(world.tick(), packed(world));
+        }
+        keep(&mut ring, world);
+        ring.bytes()
+    });
+    ticks.max().unwrap_or(0)
+}
+
+fn ring(world: &mut World<Field>) -> Ring<World<Field>> {
+    Ring::new(header(world.tick()), packed(world))
+}
+
+fn packed(world: &mut World<Field>) -> Packed {
+    let snapshot = world.snapshot();
+    Packed::of(&world.encode(&snapshot))
+}
+
+fn header(start: Tick) -> Header {
+    Header {
+        game: "play".to_owned(),
+        engine: "0".to_owned(),
+        seed: 1,
+        rules: 1,
+        table: 2,
+        config: 3,
+        ticks_per_s: 20,
+        input_delay_ticks: 3,
+        checksum_interval_ticks: 10,
+        player: PlayerId(0),
+        name: String::new(),
+        room: String::new(),
+        start,
+        build: Build::default(),
+    }
+}

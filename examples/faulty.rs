@@ -1,0 +1,22 @@
+//! A game with a fault of your choice, to see what the desync checker finds.
+//!
+//! ```text
+//! cargo run --example faulty -- check chaos                   a sound game
+//! FAULT=unsaved cargo run --example faulty -- check chaos     one with a field that is not serialised
+//! FAULT=help cargo run --example faulty                       all faults
+//! ```
+//!
+//! It has the whole command line that every game gets. The rules are in `tests/faulty`.
+
+#[path = "../tests/faulty/mod.rs"]
+mod faulty;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    if let Err(known) = faulty::Faulty::fault() {
+        eprintln!("{known}.");
+        return ExitCode::from(2);
+    }
+    lockstone::cli::run::<faulty::Faulty>()
+}

@@ -1,0 +1,142 @@
+//! Chaos on one machine: breaks, one by one, what a deterministic game must not depend on, and sees whether it notices.
+//!
+//! ```text
+//! bots play once ─► turns, the checksum of every tick ─► each breaker plays the turns in its own way ─► first difference, located
+//! ```
+//!
+//! In a game's own tests:
+//!
+//! ```ignore
+//! let report = check::chaos::<MyGame>(&ChaosConfig { program: Some(env!("CARGO_BIN_EXE_mygame").into()), ..ChaosConfig::default() });
+//! assert!(report.passed(), "{report}");
+//! ```
+//!
+//! A simulation without a [`Game`] around it is broken by [`Chaos`]; what needs another process is left out then.
+//!
+//! The reference must be what an undisturbed peer plays: it is never restored, serialised or drawn.
+
+mod breaker;
+mod in_process;
+mod programs;
+mod reference;
+mod report;
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use lockstone_net::Identity;
+use lockstone_sim::{PlayerId, Tick, Turn};
+
+pub use breaker::Breaker;
+pub use report::{ChaosReport, Difference, Outcome, Tried};
+
+use super::inspect::Inspect;
+use crate::default_table;
+use crate::game::Game;
+use programs::Programs;
+use reference::{End, Reference};
+
+/// What is played, and by what.
+#[derive(Clone, Debug)]
+pub struct ChaosConfig {
+    /// The seed of the world.
+    pub seed: u64,
+    /// How many ticks are played.
+    pub ticks: u32,
+    /// How many bots play.
+    pub heroes: u16,
+    /// Only these breakers; all if empty.
+    pub only: Vec<Breaker>,
+    /// The game's own program, for what needs another process. In its tests `env!("CARGO_BIN_EXE_name")`.
+    pub program: Option<PathBuf>,
+    /// The program built in the other profile, debug or release. If none is named, it is looked for where cargo puts it.
+    pub other: Option<PathBuf>,
+    /// The program built for wasm32-wasip1. If none is named, it is looked for where cargo puts it.
+    pub wasm: Option<PathBuf>,
+}
+
+impl Default for ChaosConfig {
+    fn default() -> Self {
+        ChaosConfig { seed: 1, ticks: 400, heroes: 4, only: Vec::new(), program: None, other: None, wasm: None }
+    }
+}
+
+/// How far chaos has come.
+pub enum Progress<'a> {
+    /// A breaker begins.
+    Begins(Breaker),
+    /// It plays this tick.
+    Plays(Tick),
+    /// It is done.
+    Done(&'a Tried),
+}
+
+/// Lets bots play a game, and then every breaker the same turns.
+///
+/// # Panics
+/// If the game does not know its own heroes, or if its rules panic.
+pub fn chaos<G: Game>(config: &ChaosConfig) -> ChaosReport {
+    chaos_watched::<G>(config, &mut |_| {})
+}
+
+/// [`chaos`], and tells how far it has come.
+///
+/// # Panics
+/// As [`chaos`].
+pub fn chaos_watched<G: Game>(config: &ChaosConfig, watch: &mut dyn FnMut(Progress<'_>)) -> ChaosReport {
+    let build = || G::build(config.seed, default_table());
+    let reference = Reference::of_bots::<G>(&build, config.heroes, config.ticks);
+    let players: Vec<PlayerId> = (0..config.heroes).map(PlayerId).collect();
+    let look = |simulation: &G::Sim| players.iter().for_each(|player| drop(G::scene(simulation, *player)));
+    let identity = Identity { rules: G::rules_digest(), table: default_table().digest(), config: 0 };
+    let programs = Programs::new::<G>(config, &identity);
+    run(&reference, Some(&look), Some(&programs), &config.only, watch)
+}
+
+/// Breaks any simulation whose turns are given.
+pub struct Chaos<'a, S: Inspect> {
+    reference: Reference<'a, S>,
+    look: Option<&'a dyn Fn(&S)>,
+}
+
+impl<'a, S: Inspect> Chaos<'a, S> {
+    /// Of a simulation as it is before its first tick, and the turns from there on, one a tick.
+    pub fn new(build: &'a dyn Fn() -> S, turns: Vec<Turn<S>>) -> Self {
+        Chaos { reference: Reference::of_turns(build, turns), look: None }
+    }
+
+    /// Also suspects what shows the world: `look` draws it once, as a view would.
+    pub fn with_presentation(self, look: &'a dyn Fn(&S)) -> Self {
+        Chaos { look: Some(look), ..self }
+    }
+
+    /// Lets these breakers play; all if there are none.
+    pub fn run(&self, only: &[Breaker]) -> ChaosReport {
+        run(&self.reference, self.look, None, only, &mut |_| {})
+    }
+}
+
+fn run<S: Inspect>(
+    reference: &Reference<'_, S>,
+    look: Option<&dyn Fn(&S)>,
+    programs: Option<&Programs>,
+    only: &[Breaker],
+    watch: &mut dyn FnMut(Progress<'_>),
+) -> ChaosReport {
+    let wanted = Breaker::ALL.into_iter().filter(|breaker| only.is_empty() || only.contains(breaker));
+    let tried = wanted.map(|breaker| {
+        watch(Progress::Begins(breaker));
+        let started = Instant::now();
+        let plays = &mut |tick| watch(Progress::Plays(tick));
+        let end = match programs {
+            _ if !breaker.needs_program() => in_process::play(breaker, reference, look, plays),
+            Some(programs) => programs.play(breaker, reference, plays),
+            None => End::Skipped("it needs the game's own program, and none is given".to_owned()),
+        };
+        let outcome = reference.explain(end);
+        let tried = Tried { breaker, does: breaker.does(), outcome, ms: started.elapsed().as_millis() as u64 };
+        watch(Progress::Done(&tried));
+        tried
+    });
+    ChaosReport { ticks: reference.ticks(), tried: tried.collect() }
+}

@@ -1,0 +1,179 @@
+//! The breakers by name: what each does, and what it means for the game's author if the game notices.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Serialize, Serializer};
+
+/// Breaks one thing that a game must not depend on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Breaker {
+    /// Nothing but time.
+    Again,
+    /// The order in which cells think.
+    CellOrder,
+    /// How many threads think.
+    Threads,
+    /// Whether a tick was undone.
+    Restore,
+    /// Whether the state was read from bytes.
+    Serialise,
+    /// What was predicted wrongly.
+    Rollback,
+    /// How old a snapshot is.
+    StaleSnapshot,
+    /// Where and in what order things lie in memory.
+    Allocation,
+    /// How much of the world is simulated.
+    Partial,
+    /// Whether anybody looks.
+    Presentation,
+    /// What is drawn anew for every process.
+    SecondProcess,
+    /// Clock, environment and directory.
+    Environment,
+    /// The profile of the build.
+    DebugRelease,
+    /// The kind of machine.
+    Wasm,
+}
+
+impl Breaker {
+    /// All of them, in the order in which they play.
+    pub const ALL: [Breaker; 14] = [
+        Breaker::Again,
+        Breaker::CellOrder,
+        Breaker::Threads,
+        Breaker::Restore,
+        Breaker::Serialise,
+        Breaker::Rollback,
+        Breaker::StaleSnapshot,
+        Breaker::Allocation,
+        Breaker::Partial,
+        Breaker::Presentation,
+        Breaker::SecondProcess,
+        Breaker::Environment,
+        Breaker::DebugRelease,
+        Breaker::Wasm,
+    ];
+
+    /// Its name, as the command line takes it.
+    pub fn name(self) -> &'static str {
+        self.told().0
+    }
+
+    /// What it does.
+    pub fn does(self) -> &'static str {
+        self.told().1
+    }
+
+    /// What it means if the game comes out another way.
+    pub fn means(self) -> &'static str {
+        self.told().2
+    }
+
+    /// Whether it plays in another process.
+    pub fn needs_program(self) -> bool {
+        use Breaker::{DebugRelease, Environment, SecondProcess, Wasm};
+        matches!(self, SecondProcess | Environment | DebugRelease | Wasm)
+    }
+
+    fn told(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Breaker::Again => (
+                "again",
+                "plays the same turns once more",
+                "A step reads something besides the state and the turn: a clock, a global, a cursor that goes on from game to game.",
+            ),
+            Breaker::CellOrder => (
+                "cell-order",
+                "lets the cells think backwards, and in drawn orders",
+                "A thought reads what another one left behind: in Scratch, a counter, a lock. Peers do not store cells in the same order.",
+            ),
+            Breaker::Threads => (
+                "threads",
+                "lets the cells think on 2 to 7 threads",
+                "The rules read the thread, or thoughts share memory: a thread-local, a lock, an atomic.",
+            ),
+            Breaker::Restore => (
+                "restore",
+                "undoes every third tick, and plays it again",
+                "Something that matters is in no snapshot: a counter or a cache in the rules or in a static. Keep it in a body or in the facts.",
+            ),
+            Breaker::Serialise => (
+                "serialise",
+                "goes on, at every seventh tick, with what a new simulation reads from the serialised state",
+                "Something that matters is not serialised: a field with serde(skip), a Serialize of its own, memory in the rules. Who joins later goes another way.",
+            ),
+            Breaker::Rollback => (
+                "rollback",
+                "plays up to 12 ticks ahead without inputs, goes back, and plays what really entered",
+                "A wrong prediction leaves a trace: something is kept by tick or by entity outside of the state, and not thrown away.",
+            ),
+            Breaker::StaleSnapshot => (
+                "stale-snapshot",
+                "keeps snapshots until the end, then goes back to each and plays on",
+                "A snapshot changed after it was taken: it shares memory with the living state, as an Arc with a lock, a cell or an atomic in it does.",
+            ),
+            Breaker::Allocation => (
+                "allocation",
+                "stores cells in drawn orders, in a heap that is churned",
+                "The rules read an address, or handles that were given out in the order of first use. Use the entity's id.",
+            ),
+            Breaker::Partial => (
+                "partial",
+                "simulates only a hero's surroundings, and is given the halo from the whole",
+                "Something is read or done from beyond the reach: through the rules, a static, or all players at once. Send it through a turn (announce, transfer).",
+            ),
+            Breaker::Presentation => (
+                "presentation",
+                "draws what every player sees before each tick",
+                "What shows the world writes into it: through a cell, a lock or an atomic in a body or in the rules.",
+            ),
+            Breaker::SecondProcess => (
+                "second-process",
+                "plays in two more processes, with other hash seeds and addresses",
+                "Something is drawn anew for every process: the order of a HashMap or HashSet, an address. Use a BTreeMap or a sorted Vec.",
+            ),
+            Breaker::Environment => (
+                "environment",
+                "plays later, in another directory, with another language, time zone, home, and more variables",
+                "The rules read the clock, an environment variable, or a file. Peers have none of these in common.",
+            ),
+            Breaker::DebugRelease => (
+                "debug-release",
+                "plays in the program's other build: debug against release",
+                "The build counts: cfg!(debug_assertions), a debug_assert that does something, arithmetic that overflows, floats.",
+            ),
+            Breaker::Wasm => (
+                "wasm",
+                "plays as wasm32 under node, with another clock",
+                "The machine counts: usize or isize in a result, cfg!(target_...), floats, an unstable sort.",
+            ),
+        }
+    }
+}
+
+impl fmt::Display for Breaker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Breaker {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Breaker, String> {
+        let names = || Breaker::ALL.map(Breaker::name).join(", ");
+        Breaker::ALL
+            .into_iter()
+            .find(|breaker| breaker.name() == name)
+            .ok_or_else(|| format!("it is one of {}", names()))
+    }
+}
+
+impl Serialize for Breaker {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}

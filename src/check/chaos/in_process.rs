@@ -1,0 +1,220 @@
+//! The breakers that play in this process.
+
+use lockstone_sim::{PlayerId, Simulation, Tick, Turn, mix64};
+
+use super::breaker::Breaker;
+use super::reference::{End, Reference};
+use crate::check::inspect::{Inspect, Way};
+
+/// At every so many ticks one is undone.
+const RESTORE_TICKS: u32 = 3;
+/// At every so many ticks the state is read from bytes.
+const SERIALISE_TICKS: u32 = 7;
+/// At every so many ticks some are predicted wrongly, and at most so many.
+const ROLLBACK_TICKS: u32 = 4;
+const ROLLBACK_DEPTH_MAX: u32 = 12;
+/// At every so many ticks a snapshot is taken that is kept to the end.
+const STALE_TICKS: u32 = 25;
+/// A part stays with one hero so long, and then goes over to the next.
+const PART_TICKS: u32 = 50;
+const THREADS: [usize; 4] = [2, 3, 4, 7];
+
+/// Plays the reference's turns as the breaker does.
+pub(super) fn play<S: Inspect>(
+    breaker: Breaker,
+    reference: &Reference<'_, S>,
+    look: Option<&dyn Fn(&S)>,
+    plays: &mut dyn FnMut(Tick),
+) -> End<S> {
+    let mut play = Play { reference, plays };
+    match breaker {
+        Breaker::Again => play.each_tick(|simulation, turn| {
+            simulation.step(turn);
+            Ok(())
+        }),
+        Breaker::CellOrder => play.each_tick(|simulation, turn| {
+            let even = simulation.tick().0.is_multiple_of(2);
+            in_way(simulation, turn, if even { Way::Backwards } else { Way::Shuffled(7) })
+        }),
+        Breaker::Threads => play.each_tick(|simulation, turn| {
+            let threads = THREADS[simulation.tick().0 as usize % THREADS.len()];
+            in_way(simulation, turn, Way::Threads(threads))
+        }),
+        Breaker::Restore => play.each_tick(|simulation, turn| {
+            if simulation.tick().0.is_multiple_of(RESTORE_TICKS) {
+                ahead_and_back(simulation, &[turn]);
+            }
+            simulation.step(turn);
+            Ok(())
+        }),
+        Breaker::Serialise => play.each_tick(|simulation, turn| {
+            if simulation.tick().0.is_multiple_of(SERIALISE_TICKS) {
+                *simulation = read_back(reference, simulation)?;
+            }
+            simulation.step(turn);
+            Ok(())
+        }),
+        Breaker::Rollback => play.each_tick(|simulation, turn| {
+            let tick = simulation.tick().0;
+            if tick.is_multiple_of(ROLLBACK_TICKS) {
+                let depth = 1 + tick / ROLLBACK_TICKS % ROLLBACK_DEPTH_MAX;
+                ahead_and_back(simulation, &vec![&Turn::EMPTY; depth as usize]);
+            }
+            simulation.step(turn);
+            Ok(())
+        }),
+        Breaker::StaleSnapshot => play.stale_snapshots(),
+        Breaker::Allocation => {
+            let mut heap = Heap::default();
+            play.each_tick(|simulation, turn| {
+                heap.churn(simulation.tick());
+                simulation.reorder(mix64(simulation.tick().0.into()));
+                simulation.step(turn);
+                Ok(())
+            })
+        }
+        Breaker::Partial => play.part(),
+        Breaker::Presentation => match look {
+            None => End::Skipped("nothing is known that shows this simulation".to_owned()),
+            Some(look) => play.each_tick(|simulation, turn| {
+                look(simulation);
+                simulation.step(turn);
+                Ok(())
+            }),
+        },
+        Breaker::SecondProcess | Breaker::Environment | Breaker::DebugRelease | Breaker::Wasm => {
+            unreachable!("these play in other processes")
+        }
+    }
+}
+
+struct Play<'p, 'r, S: Inspect> {
+    reference: &'p Reference<'r, S>,
+    plays: &'p mut dyn FnMut(Tick),
+}
+
+impl<S: Inspect> Play<'_, '_, S> {
+    /// Plays all ticks, each by `step`, and compares before each and at the end.
+    fn each_tick(&mut self, mut step: impl FnMut(&mut S, &Turn<S>) -> Result<(), End<S>>) -> End<S> {
+        let mut simulation = self.reference.build();
+        for met in 1.. {
+            let tick = simulation.tick();
+            (self.plays)(tick);
+            if !self.reference.is_met(&mut simulation) {
+                return End::Parted(Box::new(simulation), None);
+            }
+            let Some(turn) = self.reference.turn(tick) else { return End::Met(met) };
+            if let Err(end) = step(&mut simulation, turn) {
+                return end;
+            }
+        }
+        unreachable!("the turns end")
+    }
+
+    fn stale_snapshots(&mut self) -> End<S> {
+        let (mut simulation, mut kept) = (self.reference.build(), Vec::new());
+        while let Some(turn) = self.reference.turn(simulation.tick()) {
+            if simulation.tick().0.is_multiple_of(STALE_TICKS) {
+                kept.push(simulation.snapshot());
+            }
+            simulation.step(turn);
+        }
+        let mut met = 0;
+        for snapshot in kept {
+            simulation.restore(&snapshot);
+            for _ in 0..=STALE_TICKS {
+                (self.plays)(simulation.tick());
+                if !self.reference.is_met(&mut simulation) {
+                    return End::Parted(Box::new(simulation), None);
+                }
+                met += 1;
+                let Some(turn) = self.reference.turn(simulation.tick()) else { break };
+                simulation.step(turn);
+            }
+        }
+        End::Met(met)
+    }
+
+    fn part(&mut self) -> End<S> {
+        let (mut part, mut whole) = (self.reference.build(), self.reference.build());
+        let joins = self.reference.moments().filter_map(|(_, _, turn)| turn).flat_map(|turn| &turn.inputs);
+        let mut players: Vec<PlayerId> = joins.filter_map(entrant).collect();
+        players.sort();
+        players.dedup();
+        if players.is_empty() {
+            return End::Skipped("nobody enters, so there are no surroundings to simulate".to_owned());
+        }
+        let mut met = 0;
+        while let Some(turn) = self.reference.turn(whole.tick()) {
+            let player = players[(whole.tick().0 / PART_TICKS) as usize % players.len()];
+            let Some(core) = part.step_beside(&mut whole, turn, player) else {
+                return End::Skipped("this simulation cannot be played in part".to_owned());
+            };
+            (self.plays)(whole.tick());
+            if !self.reference.is_met(&mut whole) {
+                return End::Parted(Box::new(whole), None);
+            }
+            let tree = |simulation: &mut S| -> Vec<_> {
+                simulation.tree().into_iter().filter(|(cell, _)| core.contains(cell)).collect()
+            };
+            if tree(&mut part) != tree(&mut whole) {
+                return End::Parted(Box::new(part), Some(core));
+            }
+            met += core.len() as u32;
+        }
+        End::Met(met)
+    }
+}
+
+fn entrant<S: Simulation>(input: &lockstone_sim::Input<S>) -> Option<PlayerId> {
+    match input {
+        lockstone_sim::Input::Join(player, _) => Some(*player),
+        _ => None,
+    }
+}
+
+fn in_way<S: Inspect>(simulation: &mut S, turn: &Turn<S>, way: Way) -> Result<(), End<S>> {
+    match simulation.step_in(turn, way) {
+        true => Ok(()),
+        false => Err(End::Skipped("this simulation is stepped in one piece".to_owned())),
+    }
+}
+
+/// Plays turns that never were, and goes back.
+fn ahead_and_back<S: Simulation>(simulation: &mut S, turns: &[&Turn<S>]) {
+    let snapshot = simulation.snapshot();
+    turns.iter().for_each(|turn| simulation.step(turn));
+    simulation.restore(&snapshot);
+    simulation.retire(snapshot);
+}
+
+/// A new simulation in the state that the bytes of another's hold.
+fn read_back<S: Inspect>(reference: &Reference<'_, S>, simulation: &mut S) -> Result<S, End<S>> {
+    let snapshot = simulation.snapshot();
+    let bytes = simulation.encode(&snapshot);
+    let mut fresh = reference.build();
+    let read = fresh.decode(&bytes).map_err(|error| {
+        End::Broke(format!("the serialised state of tick {} cannot be read: {error}", simulation.tick()))
+    })?;
+    fresh.restore(&read);
+    Ok(fresh)
+}
+
+/// Memory that is taken and given back in a way of its own, so that all that is allocated meanwhile lies elsewhere.
+#[derive(Default)]
+struct Heap {
+    blocks: Vec<Vec<u8>>,
+}
+
+impl Heap {
+    fn churn(&mut self, tick: Tick) {
+        for n in 0..200 {
+            let key = mix64(u64::from(tick.0) << 16 | n);
+            self.blocks.push(Vec::with_capacity(16 + (key % 2048) as usize));
+            let victim = (mix64(key) % self.blocks.len() as u64) as usize;
+            if self.blocks.len() > 1000 {
+                self.blocks.swap_remove(victim);
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! What an undisturbed peer plays: the turns, and the checksum of every tick.
+
+use lockstone_sim::{CellId, Checksum, Input, PlayerId, Tick, Turn};
+
+use super::report::{Difference, Outcome};
+use crate::check::inspect::Inspect;
+use crate::check::locate::{differing_cells, locate_in};
+use crate::game::{Bot, Game};
+
+/// The turns, and what they lead to.
+pub(super) struct Reference<'a, S: Inspect> {
+    build: &'a dyn Fn() -> S,
+    turns: Vec<Turn<S>>,
+    /// The checksum before the turn of each tick, and the one behind the last turn.
+    roots: Vec<Checksum>,
+}
+
+/// How a breaker's play ended.
+pub(super) enum End<S> {
+    /// So many checksums were met.
+    Met(u32),
+    /// The first state whose checksum is another; and the cells that alone should be equal, if they are not all.
+    Parted(Box<S>, Option<Vec<CellId>>),
+    /// It could not go on to the end, for a fault of the game.
+    Broke(String),
+    /// It could not be played here.
+    Skipped(String),
+}
+
+impl<'a, S: Inspect> Reference<'a, S> {
+    pub fn of_turns(build: &'a dyn Fn() -> S, turns: Vec<Turn<S>>) -> Self {
+        let mut simulation = build();
+        let mut roots = vec![simulation.checksum()];
+        for turn in &turns {
+            simulation.step(turn);
+            roots.push(simulation.checksum());
+        }
+        Reference { build, turns, roots }
+    }
+
+    /// Bots of all classes in turn enter at the first tick.
+    pub fn of_bots<G: Game<Sim = S>>(build: &'a dyn Fn() -> S, heroes: u16, ticks: u32) -> Self {
+        let mut simulation = build();
+        let classes = G::HEROES.iter().cycle();
+        let join = |(player, class): (PlayerId, &&str)| {
+            let hero = G::hero(class, &format!("{class} {player}")).expect("a class of the game");
+            Input::Join(player, simulation.admit(player, hero))
+        };
+        let players = || (0..heroes).map(PlayerId);
+        let mut next: Vec<Input<S>> = players().zip(classes).map(join).collect();
+        let mut bots: Vec<_> = players().map(|player| (player, G::bot(player))).collect();
+        let (mut turns, mut roots) = (Vec::new(), vec![simulation.checksum()]);
+        for _ in 0..ticks {
+            let turn = Turn { inputs: std::mem::take(&mut next) };
+            simulation.step(&turn);
+            turns.push(turn);
+            roots.push(simulation.checksum());
+            next.extend(simulation.requests().iter().cloned().map(Input::Request));
+            for (player, bot) in &mut bots {
+                next.extend(bot.decide(&simulation, *player).map(|command| Input::Command(*player, command)));
+            }
+        }
+        Reference { build, turns, roots }
+    }
+
+    /// A simulation before its first tick.
+    pub fn build(&self) -> S {
+        (self.build)()
+    }
+
+    /// How many ticks there are.
+    pub fn ticks(&self) -> u32 {
+        self.turns.len() as u32
+    }
+
+    /// The turn of a tick; none behind the last.
+    pub fn turn(&self, tick: Tick) -> Option<&Turn<S>> {
+        self.turns.get(tick.0 as usize)
+    }
+
+    /// The turns and the checksums before them.
+    pub fn moments(&self) -> impl Iterator<Item = (Tick, Checksum, Option<&Turn<S>>)> {
+        let turns = self.turns.iter().map(Some).chain([None]);
+        (0..).map(Tick).zip(&self.roots).zip(turns).map(|((tick, root), turn)| (tick, *root, turn))
+    }
+
+    pub fn root(&self, tick: Tick) -> Option<Checksum> {
+        self.roots.get(tick.0 as usize).copied()
+    }
+
+    /// Whether a state has the checksum that it should have.
+    pub fn is_met(&self, simulation: &mut S) -> bool {
+        self.root(simulation.tick()) == Some(simulation.checksum())
+    }
+
+    /// Says where the difference is: the turns are played once more, undisturbed, up to it.
+    pub fn explain(&self, end: End<S>) -> Outcome {
+        let (mut theirs, cells) = match end {
+            End::Met(checksums) => return Outcome::Passed { checksums },
+            End::Broke(sentence) => return Outcome::Broke { sentence },
+            End::Skipped(reason) => return Outcome::Skipped { reason },
+            End::Parted(theirs, cells) => (*theirs, cells),
+        };
+        let (mut ours, tick) = (self.build(), theirs.tick());
+        self.turns.iter().take(tick.0 as usize).for_each(|turn| ours.step(turn));
+        let mut differing = differing_cells(&mut ours, &mut theirs);
+        differing.retain(|cell| cells.as_ref().is_none_or(|cells| cells.contains(cell)));
+        let entered = self.turns.get((tick.0 as usize).wrapping_sub(1)).into_iter().flat_map(|turn| &turn.inputs);
+        Outcome::Differs(Box::new(Difference {
+            tick,
+            reference_repeats: self.is_met(&mut ours),
+            location: locate_in(&ours, &theirs, differing),
+            entered: entered.map(|input| format!("{input:?}")).collect(),
+        }))
+    }
+}

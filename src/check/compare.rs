@@ -1,0 +1,292 @@
+//! Recordings of one session, against each other and against what their turns lead to.
+//!
+//! ```text
+//! recordings ─► timelines ─► the turns that most have ─► played again ─► every recorded checksum compared
+//!                                                            └─► first difference ─► verdict (verdict.rs), location, spread
+//! ```
+//!
+//! Where the recordings themselves show the first difference, only what lies around it is played.
+
+use std::collections::BTreeMap;
+
+use lockstone_sim::codec::CodecError;
+use lockstone_sim::journal::Journal;
+use lockstone_sim::{Simulation, Tick, Turn};
+
+use super::inspect::Inspect;
+use super::locate::{Location, differing_cells, locate};
+use super::replayer::Replayer;
+use super::report::{BadWrite, Finding, PeerReport, Report, Spread, Unmet};
+use super::timeline::Timeline;
+use super::verdict::{self, Case, OddState};
+use crate::recording::{Build, Recording};
+
+/// So far behind the first difference others are looked for.
+const AFTER_TICKS: u32 = 64;
+/// So long the spread of a difference is followed.
+const SPREAD_TICKS: u32 = 40;
+/// So many inputs are told, and of so many ticks.
+const INPUTS_MAX: usize = 10;
+const INPUTS_TICKS: u32 = 100;
+
+/// Why recordings cannot be checked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CheckError {
+    /// None were given.
+    #[error("there is no recording to check")]
+    Nothing,
+    /// They are of several games.
+    #[error("the recordings are of several games: {0} and {1}")]
+    Games(String, String),
+    /// They have no tick in common.
+    #[error("the recordings of {0} and {1} have no tick in common: they are not of one session")]
+    Apart(String, String),
+    /// A recording's state is not one of this simulation.
+    #[error("the state that {who} recorded at tick {tick} cannot be read: {cause}")]
+    State {
+        /// Whose.
+        who: String,
+        /// When.
+        tick: Tick,
+        /// Why.
+        cause: CodecError,
+    },
+}
+
+/// Checks recordings of one kind of simulation.
+pub struct Checker<'a, S> {
+    pub(super) build: &'a dyn Fn(u64) -> S,
+    pub(super) look: Option<&'a dyn Fn(&S)>,
+}
+
+impl<'a, S: Inspect> Checker<'a, S> {
+    /// A checker; `build` makes the simulation of a seed, as it is before tick 0.
+    pub fn new(build: &'a dyn Fn(u64) -> S) -> Self {
+        Checker { build, look: None }
+    }
+
+    /// Also suspects what shows the world: `look` draws it once, as a view would.
+    pub fn with_presentation(self, look: &'a dyn Fn(&S)) -> Self {
+        Checker { look: Some(look), ..self }
+    }
+
+    /// Plays the recordings of one session again, and tells who differs from whom, since when, where and why.
+    ///
+    /// # Errors
+    /// [`CheckError`] if they are not of one session, or not of this simulation.
+    pub fn check(&self, recordings: Vec<Recording<S>>) -> Result<Report, CheckError> {
+        let peers: Vec<_> = recordings.into_iter().map(Timeline::new).collect();
+        self.check_timelines(&peers)
+    }
+
+    pub(super) fn check_timelines(&self, peers: &[Timeline<S>]) -> Result<Report, CheckError> {
+        belong_together(peers)?;
+        let split = first_split(peers);
+        if let Some(finding) = verdict::before_the_first_tick(self, peers)? {
+            return Ok(self.report(peers, &Compared::default(), Some(finding)));
+        }
+        let turns = merged_turns(peers);
+        let (holder, start) = beginning(peers, split);
+        let simulation = self.load(&peers[holder], start)?;
+        let mut replayer = Replayer::new(simulation, &turns);
+        let end = peers.iter().map(|peer| peer.end).max().unwrap_or(start);
+        let limit = split.map_or(end, |(_, tick)| end.min(tick.plus(AFTER_TICKS)));
+        let compared = compare(peers, &mut replayer, limit);
+        let Some((tick, agreed)) = compared.first() else {
+            return Ok(self.report(peers, &compared, None));
+        };
+        let odd = compared.odd(tick);
+        let case = Case { checker: self, peers, turns: &turns, tick, agreed, odd };
+        let (verdict, odd_state) = case.solve(&mut replayer)?;
+        let (odd, inputs) = (case.odd.clone(), inputs_before(&turns, tick));
+        let parting = odd_state.map(|theirs| part(&mut replayer, theirs, limit)).unwrap_or_default();
+        let Parting { location, bad_writes, spread } = parting;
+        let finding = Finding { tick, agreed, odd, verdict, location, bad_writes, spread, inputs };
+        Ok(self.report(peers, &compared, Some(finding)))
+    }
+
+    /// A simulation in the state that a recording holds at a tick.
+    pub(super) fn load(&self, peer: &Timeline<S>, tick: Tick) -> Result<S, CheckError> {
+        let mut simulation = (self.build)(peer.header.seed);
+        let unusable = |cause| CheckError::State { who: peer.who(), tick, cause };
+        let bytes = peer.states[&tick].unpack().map_err(unusable)?;
+        let snapshot = simulation.decode(&bytes).map_err(unusable)?;
+        simulation.restore(&snapshot);
+        if simulation.tick() != tick {
+            return Err(unusable(CodecError::Malformed("it is of another tick")));
+        }
+        Ok(simulation)
+    }
+
+    fn report(&self, peers: &[Timeline<S>], compared: &Compared, finding: Option<Finding>) -> Report {
+        let mut reports: Vec<_> = peers.iter().map(describe).collect();
+        for (report, result) in reports.iter_mut().zip(&compared.peers) {
+            report.checksums = result.checksums;
+            (report.agreed, report.differs) = (result.agreed, result.differs);
+        }
+        let start = peers.iter().map(Timeline::start).min().unwrap_or_default();
+        let end = peers.iter().map(|peer| peer.end).max().unwrap_or_default();
+        Report { peers: reports, start, end, finding }
+    }
+}
+
+fn describe<S: Simulation>(peer: &Timeline<S>) -> PeerReport {
+    let Build { profile, os, arch, executable, .. } = &peer.header.build;
+    PeerReport {
+        who: peer.who(),
+        player: peer.header.player,
+        build: format!("engine {}, {profile} {executable:016x} on {os} {arch}", peer.header.engine),
+        start: peer.start(),
+        end: peer.end,
+        checksums: 0,
+        agreed: None,
+        differs: None,
+    }
+}
+
+fn belong_together<S: Simulation>(peers: &[Timeline<S>]) -> Result<(), CheckError> {
+    let first = peers.first().ok_or(CheckError::Nothing)?;
+    for other in &peers[1..] {
+        if other.header.game != first.header.game {
+            return Err(CheckError::Games(first.header.game.clone(), other.header.game.clone()));
+        }
+    }
+    let mut by_start: Vec<_> = peers.iter().collect();
+    by_start.sort_by_key(|peer| peer.start());
+    for pair in by_start.windows(2) {
+        let known = by_start.iter().take_while(|peer| !std::ptr::eq(**peer, pair[1])).map(|peer| peer.end).max();
+        if known.is_some_and(|end| end < pair[1].start()) {
+            return Err(CheckError::Apart(pair[0].who(), pair[1].who()));
+        }
+    }
+    Ok(())
+}
+
+/// The first tick at which recorded checksums are not all equal, and the newest before at which all were.
+fn first_split<S: Simulation>(peers: &[Timeline<S>]) -> Option<(Option<Tick>, Tick)> {
+    let ticks: std::collections::BTreeSet<_> = peers.iter().flat_map(|peer| peer.roots.keys()).collect();
+    let mut agreed = None;
+    for &tick in ticks {
+        let mut roots = peers.iter().filter_map(|peer| peer.roots.get(&tick));
+        let first = roots.next()?;
+        let mut others = roots.peekable();
+        if others.peek().is_some() {
+            if others.any(|root| root != first) {
+                return Some((agreed, tick));
+            }
+            agreed = Some(tick);
+        }
+    }
+    None
+}
+
+/// For each tick the turn that most recordings of it have; of several equally frequent ones the first recording's.
+fn merged_turns<S: Simulation>(peers: &[Timeline<S>]) -> BTreeMap<Tick, Turn<S>> {
+    let ticks: std::collections::BTreeSet<_> = peers.iter().flat_map(|peer| peer.turns.keys().copied()).collect();
+    let merged = ticks.into_iter().filter_map(|tick| {
+        let all: Vec<_> = peers.iter().filter(|peer| peer.covers(tick)).map(|peer| peer.turns.get(&tick)).collect();
+        let votes = |turn: &Option<&Turn<S>>| all.iter().filter(|other| *other == turn).count();
+        let most = all.iter().map(votes).max()?;
+        let turn = all.iter().copied().find(|turn| votes(turn) == most)??;
+        Some((tick, turn.clone()))
+    });
+    merged.collect()
+}
+
+/// Where to begin: at the start, or, if the recordings differ, at the newest state before that; and whose state it is.
+fn beginning<S: Simulation>(peers: &[Timeline<S>], split: Option<(Option<Tick>, Tick)>) -> (usize, Tick) {
+    let earliest = (0..peers.len()).min_by_key(|&n| peers[n].start()).expect("there are recordings");
+    let start = (earliest, peers[earliest].start());
+    let Some((Some(agreed), _)) = split else { return start };
+    // A joiner's start is the founder's state as it was serialised, which may be what is wrong.
+    let joined: Vec<Tick> = peers.iter().map(Timeline::start).filter(|&tick| tick > start.1).collect();
+    let states = |n: usize| peers[n].states.keys().copied().filter(|tick| *tick <= agreed && !joined.contains(tick));
+    (0..peers.len()).flat_map(|n| states(n).map(move |tick| (n, tick))).max_by_key(|&(_, tick)| tick).unwrap_or(start)
+}
+
+/// What was found of each recording.
+#[derive(Default)]
+struct Compared {
+    peers: Vec<PeerResult>,
+}
+
+#[derive(Clone, Default)]
+struct PeerResult {
+    checksums: u32,
+    agreed: Option<Tick>,
+    differs: Option<Unmet>,
+}
+
+impl Compared {
+    /// The first tick at which anyone differs, and the newest before at which that one was equal.
+    fn first(&self) -> Option<(Tick, Option<Tick>)> {
+        let unmet = self.peers.iter().filter_map(|peer| Some((peer.differs?.tick, peer.agreed)));
+        unmet.min_by_key(|&(tick, _)| tick)
+    }
+
+    fn odd(&self, tick: Tick) -> Vec<usize> {
+        let is_odd = |peer: &PeerResult| peer.differs.is_some_and(|unmet| unmet.tick <= tick.plus(AFTER_TICKS));
+        (0..self.peers.len()).filter(|&n| is_odd(&self.peers[n])).collect()
+    }
+}
+
+fn compare<S: Inspect>(peers: &[Timeline<S>], replayer: &mut Replayer<'_, S>, end: Tick) -> Compared {
+    let mut results = vec![PeerResult::default(); peers.len()];
+    let mut last = end;
+    let mut tick = replayer.start();
+    while tick <= last {
+        let recorded: Vec<_> = peers.iter().map(|peer| peer.roots.get(&tick).copied()).collect();
+        if recorded.iter().any(Option::is_some) {
+            let played = replayer.root(tick);
+            for (result, recorded) in results.iter_mut().zip(recorded) {
+                let Some(recorded) = recorded else { continue };
+                result.checksums += 1;
+                if recorded == played && result.differs.is_none() {
+                    result.agreed = Some(tick);
+                } else if recorded != played && result.differs.is_none() {
+                    result.differs = Some(Unmet { tick, recorded, played });
+                    last = last.min(tick.plus(AFTER_TICKS));
+                }
+            }
+        }
+        tick = tick.next();
+    }
+    Compared { peers: results }
+}
+
+/// How the odd state parts from what the turns lead to.
+#[derive(Default)]
+struct Parting {
+    location: Option<Location>,
+    bad_writes: Vec<BadWrite>,
+    spread: Vec<Spread>,
+}
+
+/// Plays both on until they differ, if they do not yet, and looks at the step in which they come to.
+fn part<S: Inspect>(replayer: &mut Replayer<'_, S>, odd: OddState<S>, end: Tick) -> Parting {
+    let (mut parting, OddState { simulation: mut theirs, turns }) = (Parting::default(), odd);
+    while replayer.root(theirs.tick()) == theirs.checksum() && theirs.tick() < end {
+        let tick = theirs.tick();
+        let (mut here, mut there) = (Journal::default(), Journal::default());
+        replayer.step_noted(tick, &mut here);
+        theirs.step_noted(turns.get(&tick).unwrap_or(&Turn::default()), &mut there);
+        parting.bad_writes = BadWrite::of(&here, &there);
+    }
+    parting.location = Some(locate(replayer.at(theirs.tick()), &mut theirs));
+    for _ in 0..SPREAD_TICKS {
+        let tick = theirs.tick();
+        parting.spread.push(Spread { tick, cells: differing_cells(replayer.at(tick), &mut theirs) });
+        if tick >= end {
+            break;
+        }
+        theirs.step(turns.get(&tick).unwrap_or(&Turn::default()));
+    }
+    parting
+}
+
+fn inputs_before<S: Simulation>(turns: &BTreeMap<Tick, Turn<S>>, tick: Tick) -> Vec<String> {
+    let since = Tick(tick.0.saturating_sub(INPUTS_TICKS));
+    let inputs = turns.range(since..tick).flat_map(|(tick, turn)| turn.inputs.iter().map(move |input| (tick, input)));
+    let mut told: Vec<_> = inputs.map(|(tick, input)| format!("{tick}: {input:?}")).collect();
+    told.split_off(told.len().saturating_sub(INPUTS_MAX))
+}

@@ -1,0 +1,146 @@
+//! What the checker sees of a simulation: its parts, and their fields by name.
+//!
+//! A [`World`] shows everything without a word from the game's author, through serde. A simulation of another kind (any ECS) shows what
+//! its author chooses to name: [`Inspect::things`] alone is needed.
+//!
+//! Looking must never change what is looked at.
+
+use lockstone_sim::codec::{self, Field};
+use lockstone_sim::journal::Journal;
+use lockstone_sim::world::{StateBit, StatePart};
+use lockstone_sim::{CellId, Checksum, Entity, EntityId, PlayerId, Rules, Simulation, Turn, World};
+use serde::Serialize;
+
+use super::ways;
+
+/// A part of a state, with its fields.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Thing {
+    /// Which part.
+    pub part: StatePart,
+    /// What kind of thing it is, for people: `Monster`.
+    pub kind: String,
+    /// Its fields, in the order of its encoding.
+    pub fields: Vec<Field>,
+}
+
+impl Thing {
+    /// An entity of a simulation that has no cells: all of it is in cell (0, 0).
+    pub fn entity(id: u64, kind: &str, value: &impl Serialize) -> Thing {
+        let part = StatePart::Entity(CellId::new(0, 0), EntityId(id));
+        Thing { part, kind: kind.to_owned(), fields: codec::fields(value) }
+    }
+}
+
+/// A simulation that the checker can look into.
+pub trait Inspect: Simulation {
+    /// What is in a cell of the [`tree`](Simulation::tree), or, for `None`, what is in no cell. One without a tree shows all of it for `None`.
+    fn things(&self, cell: Option<CellId>) -> Vec<Thing>;
+
+    /// Steps as [`step`](Simulation::step) does, and notes what happens. One that cannot tell just steps.
+    fn step_noted(&mut self, turn: &Turn<Self>, journal: &mut Journal) {
+        *journal = Journal { tick: self.tick(), notes: Vec::new() };
+        self.step(turn);
+    }
+
+    /// The single bit that, turned over, leads to another checksum; of some cells, or of the whole state. See
+    /// [`World::find_bit`]. `None` if there is none, or if the simulation cannot tell.
+    fn find_bit(&mut self, root: Checksum, cells: Option<&[CellId]>) -> Option<StateBit> {
+        let _ = (root, cells);
+        None
+    }
+
+    /// A state with one bit turned over; `None` if there is no such state, or if the simulation cannot do so.
+    fn with_bit_turned(&mut self, bit: &StateBit) -> Option<Self::Snapshot> {
+        let _ = bit;
+        None
+    }
+
+    /// Plays one tick in a way that must come to the same as [`step`](Simulation::step). False, with nothing played, if the simulation
+    /// knows no such way.
+    fn step_in(&mut self, turn: &Turn<Self>, way: Way) -> bool {
+        let _ = (turn, way);
+        false
+    }
+
+    /// Stores the parts in another order, drawn from a key, of which nothing may come. False if the simulation has no such order.
+    fn reorder(&mut self, key: u64) -> bool {
+        let _ = key;
+        false
+    }
+
+    /// Plays one tick as a peer that simulates only the surroundings of a player's hero, and the same tick of the whole beside it, which
+    /// gives what such a peer is given. Both began equal, and are at the same tick. Returns the cells that must be equal now; `None`, with
+    /// nothing played, if the simulation knows no parts.
+    fn step_beside(&mut self, whole: &mut Self, turn: &Turn<Self>, player: PlayerId) -> Option<Vec<CellId>> {
+        let _ = (whole, turn, player);
+        None
+    }
+}
+
+/// A way to play a tick that must come to the same as any other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// The last cell thinks first.
+    Backwards,
+    /// The cells think in an order that is drawn from a key.
+    Shuffled(u64),
+    /// The cells think on so many threads; whichever is free takes the next.
+    Threads(usize),
+}
+
+impl<R: Rules> Inspect for World<R> {
+    fn things(&self, cell: Option<CellId>) -> Vec<Thing> {
+        let Some(cell) = cell else {
+            let fields = codec::fields(self.facts());
+            return vec![Thing { part: StatePart::Facts, kind: "Facts".to_owned(), fields }];
+        };
+        let fields = codec::fields(&Light { light: self.light(cell) });
+        let light = Thing { part: StatePart::Light(cell), kind: "Light".to_owned(), fields };
+        let entities = self.actors(cell).iter().chain(self.props(cell));
+        std::iter::once(light).chain(entities.map(|entity| shown(cell, entity))).collect()
+    }
+
+    fn step_noted(&mut self, turn: &Turn<Self>, journal: &mut Journal) {
+        World::step_noted(self, turn, journal);
+    }
+
+    fn find_bit(&mut self, root: Checksum, cells: Option<&[CellId]>) -> Option<StateBit> {
+        World::find_bit(self, root, cells)
+    }
+
+    fn with_bit_turned(&mut self, bit: &StateBit) -> Option<Self::Snapshot> {
+        self.snapshot().with_bit_turned(bit)
+    }
+
+    fn step_in(&mut self, turn: &Turn<Self>, way: Way) -> bool {
+        ways::step_in(self, turn, way);
+        true
+    }
+
+    fn reorder(&mut self, key: u64) -> bool {
+        self.reorder_cells(key);
+        true
+    }
+
+    fn step_beside(&mut self, whole: &mut Self, turn: &Turn<Self>, player: PlayerId) -> Option<Vec<CellId>> {
+        Some(ways::step_beside(self, whole, turn, player))
+    }
+}
+
+#[derive(Serialize)]
+struct Light {
+    light: u8,
+}
+
+fn shown<B: lockstone_sim::Body>(cell: CellId, entity: &Entity<B>) -> Thing {
+    let fields = codec::fields(entity);
+    // A body is mostly an enum of all that there is.
+    let variant = fields.iter().find(|field| field.path == "body" && field.kind == codec::FieldKind::Variant);
+    let kind = match variant {
+        Some(variant) => variant.value.clone(),
+        None if entity.player.is_some() => "Hero".to_owned(),
+        None => "Entity".to_owned(),
+    };
+    Thing { part: StatePart::Entity(cell, entity.id), kind, fields }
+}

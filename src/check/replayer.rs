@@ -1,0 +1,79 @@
+//! A simulation that can be asked for any tick of a session: the state there is played to from the nearest checkpoint before.
+
+use std::collections::BTreeMap;
+
+use lockstone_sim::journal::Journal;
+use lockstone_sim::{Checksum, Simulation, Tick, Turn};
+
+use super::inspect::Inspect;
+
+/// Ticks between two checkpoints. A snapshot shares what did not change with its neighbours.
+const CHECKPOINT_TICKS: u32 = 256;
+
+/// Plays given turns, back and forth.
+pub struct Replayer<'t, S: Simulation> {
+    simulation: S,
+    turns: &'t BTreeMap<Tick, Turn<S>>,
+    checkpoints: BTreeMap<Tick, S::Snapshot>,
+}
+
+impl<'t, S: Simulation> Replayer<'t, S> {
+    /// From the simulation's present state on.
+    pub fn new(mut simulation: S, turns: &'t BTreeMap<Tick, Turn<S>>) -> Self {
+        let checkpoints = BTreeMap::from([(simulation.tick(), simulation.snapshot())]);
+        Replayer { simulation, turns, checkpoints }
+    }
+
+    /// The first tick that can be asked for.
+    pub fn start(&self) -> Tick {
+        *self.checkpoints.keys().next().expect("the start is one")
+    }
+
+    /// The state before the turn of a tick; of the start for an earlier one.
+    pub fn at(&mut self, tick: Tick) -> &mut S {
+        let now = self.simulation.tick();
+        let (&before, snapshot) = self
+            .checkpoints
+            .range(..=tick)
+            .next_back()
+            .unwrap_or_else(|| self.checkpoints.first_key_value().expect("the start is one"));
+        if now > tick || before > now {
+            self.simulation.restore(snapshot);
+        }
+        while self.simulation.tick() < tick {
+            self.step();
+        }
+        &mut self.simulation
+    }
+
+    /// The checksum before the turn of a tick.
+    pub fn root(&mut self, tick: Tick) -> Checksum {
+        self.at(tick).checksum()
+    }
+
+    /// The turn of a tick.
+    pub fn turn(&self, tick: Tick) -> Turn<S> {
+        self.turns.get(&tick).cloned().unwrap_or_default()
+    }
+
+    /// Plays the turn of a tick, and notes what happens.
+    pub fn step_noted(&mut self, tick: Tick, journal: &mut Journal)
+    where
+        S: Inspect,
+    {
+        let turn = self.turn(tick);
+        self.at(tick).step_noted(&turn, journal);
+    }
+
+    fn step(&mut self) {
+        let tick = self.simulation.tick();
+        match self.turns.get(&tick) {
+            Some(turn) => self.simulation.step(turn),
+            None => self.simulation.step(&Turn::EMPTY),
+        }
+        let reached = self.simulation.tick();
+        if reached.0.is_multiple_of(CHECKPOINT_TICKS) && !self.checkpoints.contains_key(&reached) {
+            self.checkpoints.insert(reached, self.simulation.snapshot());
+        }
+    }
+}

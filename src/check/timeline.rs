@@ -1,0 +1,77 @@
+//! What one recording tells of its session, by tick.
+
+use std::collections::BTreeMap;
+
+use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, Turn};
+
+use crate::recording::{Entry, Header, Packed, Recording, Tree, TreeChange};
+
+/// A recording, by tick.
+pub struct Timeline<S: Simulation> {
+    /// What it is of.
+    pub header: Header,
+    /// States before the turn of their tick: the start, then keyframes. Packed, for there may be many.
+    pub states: BTreeMap<Tick, Packed>,
+    /// The turns that are not empty.
+    pub turns: BTreeMap<Tick, Turn<S>>,
+    /// The state's checksum before the turn of a tick.
+    pub roots: BTreeMap<Tick, Checksum>,
+    /// How the checksum tree before the turn of a tick came out of the recorded one before it.
+    pub trees: BTreeMap<Tick, TreeChange>,
+    /// The players' names.
+    pub names: BTreeMap<PlayerId, String>,
+    /// The tick that would have been next.
+    pub end: Tick,
+}
+
+impl<S: Simulation> Timeline<S> {
+    /// Lays out a recording.
+    pub fn new(recording: Recording<S>) -> Timeline<S> {
+        let end = recording.end();
+        let Recording { header, snapshot, entries, .. } = recording;
+        let mut tick = header.start;
+        let states = BTreeMap::from([(tick, Packed::of(&snapshot))]);
+        let (turns, roots, trees, names) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        let mut timeline = Timeline { header, states, turns, roots, trees, names, end };
+        for entry in entries {
+            match entry {
+                Entry::Empty(ticks) => tick = tick.plus(ticks),
+                Entry::Turn(turn) => {
+                    timeline.turns.insert(tick, turn);
+                    tick = tick.next();
+                }
+                Entry::Checksum(root) => drop(timeline.roots.insert(tick, root)),
+                Entry::Tree(change) => drop(timeline.trees.insert(tick, change)),
+                Entry::Keyframe(state) => drop(timeline.states.insert(tick, state)),
+                Entry::Name(player, name) => drop(timeline.names.insert(player, name)),
+                Entry::Desync(_) => {}
+            }
+        }
+        timeline
+    }
+
+    /// Who recorded, as people call them.
+    pub fn who(&self) -> String {
+        let Header { player, name, .. } = &self.header;
+        if name.is_empty() { player.to_string() } else { format!("{name} ({player})") }
+    }
+
+    /// The first tick that it knows the state of.
+    pub fn start(&self) -> Tick {
+        self.header.start
+    }
+
+    /// The checksum tree before the turn of a tick, if it was recorded.
+    pub fn tree(&self, tick: Tick) -> Option<Tree> {
+        self.trees.contains_key(&tick).then(|| {
+            let mut tree = Tree::default();
+            self.trees.range(..=tick).for_each(|(_, change)| tree.apply(change));
+            tree
+        })
+    }
+
+    /// Whether it holds the turn of a tick.
+    pub fn covers(&self, tick: Tick) -> bool {
+        (self.start()..self.end).contains(&tick)
+    }
+}

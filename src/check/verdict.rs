@@ -1,0 +1,158 @@
+//! Why worlds differ: each suspicion is played, and the one that meets the odd peer's recorded checksums is the cause.
+//!
+//! ```text
+//! the state before ─► as suspected: other turns, one bit turned over, read from bytes, looked at, ... ─► the odd peer's checksums?
+//! ```
+//!
+//! It never blames a peer whose checksums the turns lead to. What cannot be shown is told as unknown. The suspicions are in
+//! [`SUSPICIONS`](Case::SUSPICIONS), in the order in which they are tried: those that prove themselves first.
+
+mod bit;
+mod headers;
+mod state;
+mod step;
+
+use std::collections::BTreeMap;
+
+use lockstone_sim::{Tick, Turn};
+
+use super::compare::{CheckError, Checker};
+use super::inspect::Inspect;
+use super::replayer::Replayer;
+use super::report::{Cause, Verdict};
+use super::timeline::Timeline;
+
+pub(super) use headers::before_the_first_tick;
+
+/// So many ticks after the first difference a suspicion must meet the odd peer's checksums.
+const WITNESS_TICKS: u32 = 20;
+
+/// A difference that is to be explained.
+pub(super) struct Case<'c, 'a, S: Inspect> {
+    pub checker: &'c Checker<'a, S>,
+    pub peers: &'c [Timeline<S>],
+    /// The turns that most have.
+    pub turns: &'c BTreeMap<Tick, Turn<S>>,
+    /// The first tick at which a recorded checksum is not met.
+    pub tick: Tick,
+    /// The newest before at which that recording's was.
+    pub agreed: Option<Tick>,
+    /// Whose are not.
+    pub odd: Vec<usize>,
+}
+
+/// The odd peer's state at some tick, as it was had again, and the turns it goes on with. It may not differ yet.
+pub(super) struct OddState<S: Inspect> {
+    pub simulation: S,
+    pub turns: BTreeMap<Tick, Turn<S>>,
+}
+
+/// Why, and the odd peer's state if it could be had.
+pub(super) type Solution<S> = (Verdict, Option<OddState<S>>);
+
+/// Tries one cause.
+type Suspicion<'c, 'a, S> = fn(&Case<'c, 'a, S>, &mut Replayer<'_, S>) -> Result<Option<Solution<S>>, CheckError>;
+
+impl<'c, 'a, S: Inspect> Case<'c, 'a, S> {
+    const SUSPICIONS: [Suspicion<'c, 'a, S>; 7] = [
+        Case::comes_out_in_several_ways,
+        Case::has_an_uncovered_field,
+        Case::was_given_other_turns,
+        Case::has_a_turned_bit,
+        Case::lost_something_in_a_snapshot,
+        Case::was_changed_by_looking,
+        Case::was_written_from_outside,
+    ];
+
+    /// Finds the cause.
+    pub fn solve(&self, replayer: &mut Replayer<'_, S>) -> Result<Solution<S>, CheckError> {
+        for suspicion in Self::SUSPICIONS {
+            if let Some(solution) = suspicion(self, replayer)? {
+                return Ok(solution);
+            }
+        }
+        Ok((self.left_over(), None))
+    }
+
+    /// Who is looked at: of several odd peers the first.
+    fn suspect(&self) -> &'c Timeline<S> {
+        &self.peers[self.odd[0]]
+    }
+
+    /// The newest tick at which all was well, from which the difference is to be had again.
+    fn last_good(&self, replayer: &Replayer<'_, S>) -> Tick {
+        self.agreed.unwrap_or(replayer.start()).max(replayer.start())
+    }
+
+    /// Another simulation in the state that the turns lead to.
+    fn fork(&self, replayer: &mut Replayer<'_, S>, tick: Tick) -> S {
+        let mut fork = (self.checker.build)(self.peers[0].header.seed);
+        fork.restore(&replayer.at(tick).snapshot());
+        fork
+    }
+
+    /// Another simulation that shares no memory with any: in the state as it is read from bytes.
+    fn reread(&self, replayer: &mut Replayer<'_, S>, tick: Tick) -> Result<S, CheckError> {
+        let ours = replayer.at(tick);
+        let snapshot = ours.snapshot();
+        let bytes = ours.encode(&snapshot);
+        let mut again = (self.checker.build)(self.peers[0].header.seed);
+        let unusable = |cause| CheckError::State { who: "this program".to_owned(), tick, cause };
+        let snapshot = again.decode(&bytes).map_err(unusable)?;
+        again.restore(&snapshot);
+        Ok(again)
+    }
+
+    /// Plays the turns that most have.
+    fn play(&self, simulation: &mut S, until: Tick) {
+        while simulation.tick() < until {
+            simulation.step(self.turns.get(&simulation.tick()).unwrap_or(&Turn::default()));
+        }
+    }
+
+    /// How many of the suspect's checksums a suspicion meets, from the first that the turns alone do not meet on. `None` if it does not meet
+    /// one of them, or if there is none to meet.
+    fn meets(&self, mut odd: OddState<S>, before_step: impl Fn(&S)) -> Option<u32> {
+        let (suspect, mut met) = (self.suspect(), 0);
+        let end = self.tick.max(odd.simulation.tick()).plus(WITNESS_TICKS).min(suspect.end);
+        loop {
+            let tick = odd.simulation.tick();
+            if let Some(recorded) = suspect.roots.get(&tick) {
+                if odd.simulation.checksum() != *recorded {
+                    return None;
+                }
+                met += u32::from(tick >= self.tick);
+            }
+            if tick >= end {
+                return (met > 0).then_some(met);
+            }
+            before_step(&odd.simulation);
+            odd.simulation.step(odd.turns.get(&tick).unwrap_or(&Turn::default()));
+        }
+    }
+
+    /// The reason that [`meets`](Case::meets) gives.
+    fn met(&self, met: u32) -> String {
+        format!("so played, {met} checksums of {} in a row are met, from tick {} on", self.suspect().who(), self.tick)
+    }
+
+    /// A verdict on the odd peers.
+    fn blame(&self, cause: Cause, reasons: Vec<String>) -> Verdict {
+        Verdict { cause, blamed: self.odd.clone(), reasons }
+    }
+}
+
+/// A verdict on nobody: the game itself is at fault, or it cannot be told who is.
+fn blame_nobody(cause: Cause, reasons: Vec<String>) -> Verdict {
+    Verdict { cause, blamed: Vec::new(), reasons }
+}
+
+/// Those that have not what most have; none if nobody can tell.
+fn minority<T: PartialEq>(values: &[T]) -> Vec<usize> {
+    let votes = |value: &T| values.iter().filter(|other| *other == value).count();
+    let most = values.iter().map(votes).max().unwrap_or(0);
+    if most * 2 <= values.len() {
+        return Vec::new();
+    }
+    (0..values.len()).filter(|&n| votes(&values[n]) < most).collect()
+}

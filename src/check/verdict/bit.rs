@@ -1,0 +1,99 @@
+//! Suspicion: one bit of the state was turned over, as a memory fault does.
+
+use lockstone_sim::codec::differences;
+use lockstone_sim::world::StateBit;
+use lockstone_sim::{CellId, Checksum, Tick};
+
+use super::{Case, OddState, Solution};
+use crate::check::compare::CheckError;
+use crate::check::inspect::{Inspect, Thing};
+use crate::check::replayer::Replayer;
+use crate::check::report::Cause;
+use crate::recording::Tree;
+
+/// So many steps are played to find a bit that was turned over before one.
+const TRIED_BITS_MAX: usize = 60_000;
+
+impl<S: Inspect> Case<'_, '_, S> {
+    /// The bit is looked for by its checksum: just before that was taken, or before the step that led there.
+    pub(super) fn has_a_turned_bit(&self, replayer: &mut Replayer<'_, S>) -> Result<Option<Solution<S>>, CheckError> {
+        let Some((tick, bit)) = self.find_bit(replayer) else { return Ok(None) };
+        let StateBit { of, byte, bit: n } = bit;
+        let mut reasons = vec![format!(
+            "bit {n} of byte {byte} of {of}, turned over before the turn of tick {tick}, leads to its checksum"
+        )];
+        if let Some(mut odd) = self.with_bit_turned(replayer, tick, &bit) {
+            reasons.extend(field_of(replayer.at(tick), &odd.simulation, &bit));
+            self.play(&mut odd.simulation, self.tick);
+            reasons.extend(self.meets(odd, |_| ()).map(|met| self.met(met)));
+        }
+        let cause = "no step writes a single bit: a fault of the memory, or a write from outside of the step";
+        reasons.push(cause.to_owned());
+        let odd = self.with_bit_turned(replayer, tick, &bit);
+        Ok(Some((self.blame(Cause::StateCorruption, reasons), odd)))
+    }
+
+    fn find_bit(&self, replayer: &mut Replayer<'_, S>) -> Option<(Tick, StateBit)> {
+        let root = *self.suspect().roots.get(&self.tick)?;
+        let cells = self.odd_cells(replayer);
+        match replayer.at(self.tick).find_bit(root, cells.as_deref()) {
+            Some(bit) => Some((self.tick, bit)),
+            None => self.find_bit_before_step(replayer, root, &cells?),
+        }
+    }
+
+    /// The cells in which the odd peer differs, if it recorded the tree.
+    fn odd_cells(&self, replayer: &mut Replayer<'_, S>) -> Option<Vec<CellId>> {
+        let theirs = self.suspect().tree(self.tick)?;
+        Some(Tree::of(&replayer.at(self.tick).tree()).differences(&theirs))
+    }
+
+    /// What comes of a bit that is turned over before the step may be more than a bit. So it is looked for in the cells that differ
+    /// afterwards and those next to them, for the step has to be played for each bit.
+    fn find_bit_before_step(
+        &self,
+        replayer: &mut Replayer<'_, S>,
+        root: Checksum,
+        cells: &[CellId],
+    ) -> Option<(Tick, StateBit)> {
+        let tick = self.last_good(replayer);
+        if tick.next() != self.tick {
+            return None;
+        }
+        let mut trial = self.fork(replayer, tick);
+        let near = |cell: &CellId| cells.iter().any(|odd| odd.x.abs_diff(cell.x) <= 1 && odd.y.abs_diff(cell.y) <= 1);
+        let cells: Vec<_> = trial.tree().into_iter().map(|(cell, _)| cell).filter(near).collect();
+        let things: Vec<_> = cells.iter().flat_map(|cell| trial.things(Some(*cell))).collect();
+        let (before, turn) = (trial.snapshot(), replayer.turn(tick));
+        let leads_there = |bit: &StateBit| {
+            trial.restore(&before);
+            trial.with_bit_turned(bit).is_some_and(|turned| {
+                trial.restore(&turned);
+                trial.step(&turn);
+                trial.checksum() == root
+            })
+        };
+        let bit = things.iter().flat_map(bits_of).take(TRIED_BITS_MAX).find(leads_there)?;
+        Some((tick, bit))
+    }
+
+    fn with_bit_turned(&self, replayer: &mut Replayer<'_, S>, tick: Tick, bit: &StateBit) -> Option<OddState<S>> {
+        let mut simulation = self.fork(replayer, tick);
+        let turned = simulation.with_bit_turned(bit)?;
+        simulation.restore(&turned);
+        Some(OddState { simulation, turns: self.turns.clone() })
+    }
+}
+
+fn bits_of(thing: &Thing) -> impl Iterator<Item = StateBit> + use<> {
+    let (of, bytes) = (thing.part, thing.fields.last().map_or(0, |last| last.bytes.end));
+    (0..bytes).flat_map(move |byte| (0..8).map(move |bit| StateBit { of, byte, bit }))
+}
+
+/// The field that a bit belongs to, with both values.
+fn field_of<S: Inspect>(ours: &S, theirs: &S, bit: &StateBit) -> Option<String> {
+    let thing = |simulation: &S| simulation.things(bit.of.cell()).into_iter().find(|thing| thing.part == bit.of);
+    let (ours, theirs) = (thing(ours)?, thing(theirs)?);
+    let difference = differences(&ours.fields, &theirs.fields).into_iter().next()?;
+    Some(format!("{} {}", ours.kind, difference))
+}

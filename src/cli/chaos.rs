@@ -1,0 +1,81 @@
+//! `check chaos`: bots play, and each breaker plays the same in its own way.
+
+use std::process::ExitCode;
+
+use comfy_table::{Table, presets};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::args;
+use super::failure::{DIFFERED, Failure};
+use crate::check::chaos::{ChaosConfig, ChaosReport, Progress, chaos_watched};
+use crate::game::Game;
+
+pub(super) fn run<G: Game>(args: &args::Chaos) -> Result<ExitCode, Failure> {
+    let program =
+        std::env::current_exe().map_err(|error| Failure::new(format!("cannot find this program: {error}")))?;
+    let args::Chaos { ticks, heroes, seed, only, other, wasm, .. } = args;
+    if let Some(missing) = other.iter().chain(wasm).find(|path| !path.is_file()) {
+        return Err(Failure::file("play", missing, "there is no such file; build it first"));
+    }
+    let config = ChaosConfig {
+        seed: *seed,
+        ticks: *ticks,
+        heroes: *heroes,
+        only: only.clone(),
+        program: Some(program),
+        other: other.clone(),
+        wasm: wasm.clone(),
+    };
+    let bar = bar(args);
+    let report = chaos_watched::<G>(&config, &mut |progress| match progress {
+        Progress::Begins(breaker) => bar.set_message(breaker.name()),
+        Progress::Plays(tick) => bar.set_position(tick.0.into()),
+        Progress::Done(tried) if !args.json => bar.suspend(|| eprintln!("{:<15} {}", tried.breaker, tried.result())),
+        Progress::Done(_) => {}
+    });
+    bar.finish_and_clear();
+    if args.json {
+        println!("{}", serde_json::to_string_pretty(&report).map_err(Failure::new)?);
+    } else {
+        tell(&report);
+    }
+    Ok(if report.passed() { ExitCode::SUCCESS } else { ExitCode::from(DIFFERED) })
+}
+
+fn bar(args: &args::Chaos) -> ProgressBar {
+    let bar = if args.json { ProgressBar::hidden() } else { ProgressBar::new(args.ticks.into()) };
+    let style = ProgressStyle::with_template("{msg:15} {bar:30} {pos}/{len} ticks {elapsed}");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar.set_message("bots play");
+    bar
+}
+
+/// What failed in full, then the table, then the verdict.
+fn tell(report: &ChaosReport) {
+    let failed: Vec<_> = report.tried.iter().filter(|tried| tried.failed()).collect();
+    failed.iter().for_each(|tried| println!("{tried}\n"));
+    println!("{}", table(report));
+    let skipped: Vec<_> = report.tried.iter().filter(|tried| !tried.failed() && !tried.passed()).collect();
+    skipped.iter().for_each(|tried| println!("{tried}."));
+    let not_tried = if skipped.is_empty() { String::new() } else { format!("; {} skipped", skipped.len()) };
+    match failed.first() {
+        None => println!("verdict passed: nothing was noticed{not_tried}"),
+        Some(first) => println!(
+            "verdict FAILED: {} of {} noticed, first {}{not_tried}",
+            failed.len(),
+            report.tried.len(),
+            first.breaker
+        ),
+    }
+}
+
+fn table(report: &ChaosReport) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_HORIZONTAL_ONLY);
+    table.set_header(["breaker", "what it does", "result", "s"]);
+    for tried in &report.tried {
+        let seconds = format!("{:.1}", tried.ms as f64 / 1000.0);
+        table.add_row([tried.breaker.name(), tried.does, &tried.result(), &seconds]);
+    }
+    table
+}

@@ -1,0 +1,29 @@
+//! Files that are read and written: whole, bounded, and told with their names if they cannot be.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::Path;
+
+use super::failure::Failure;
+
+/// The largest file that is read: a recording of a month of play.
+const FILE_BYTES_MAX: u64 = 512 * 1_024 * 1_024;
+
+/// The whole file, if it is not larger than any of ours.
+pub(super) fn read(file: &Path) -> Result<Vec<u8>, Failure> {
+    bounded(file).map_err(|error| Failure::file("read", file, error))
+}
+
+fn bounded(file: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let read = fs::File::open(file)?.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
+    if read as u64 > FILE_BYTES_MAX {
+        return Err(io::Error::other(format!("it has more than {FILE_BYTES_MAX} bytes")));
+    }
+    Ok(bytes)
+}
+
+/// Writes a whole file.
+pub(super) fn write(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    fs::write(file, bytes).map_err(|error| Failure::file("write", file, error))
+}

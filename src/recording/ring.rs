@@ -1,0 +1,254 @@
+//! The end of a recording that is still going on, in memory: from the keyframe before the last on.
+//!
+//! ```text
+//! | keyframe, events, trees | keyframe, events, trees ... now      a segment is dropped when a third begins
+//! ```
+//!
+//! It must never hold more than [`RING_BYTES_MAX`] for long: trees go first, the oldest of them first, then the older segment. If one
+//! segment alone is too large, it holds nothing until the next keyframe.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io::{self, Write};
+use std::marker::PhantomData;
+
+use lockstone_net::limits::KEYFRAME_TICKS;
+use lockstone_sim::{CellId, Checksum, PlayerId, Simulation, Tick, Turn};
+
+use super::events::Events;
+use super::format::{Desync, EVENTS_BYTES, Header};
+use super::packed::Packed;
+use super::tree::{PartSum, Tree, TreeChange};
+use super::writer::Writer;
+
+/// What a ring may hold, in bytes of memory.
+pub const RING_BYTES_MAX: usize = 16 * 1_024 * 1_024;
+/// What an item takes beside its content.
+const ITEM_BYTES: usize = 96;
+/// Two segments: what is left is one of [`KEYFRAME_TICKS`] at least, once the session is as old as that.
+const SEGMENTS_MAX: usize = 2;
+
+/// The last [`KEYFRAME_TICKS`] of a session at least, and twice as many at most, if it tells a keyframe at every multiple of them.
+pub struct Ring<S> {
+    /// What the recording says it is of, whatever its start.
+    header: Header,
+    segments: VecDeque<Segment>,
+    /// What was not put into a segment yet.
+    events: Events,
+    /// The tree before the oldest that is held.
+    base: Tree,
+    names: BTreeMap<PlayerId, String>,
+    bytes: usize,
+    bytes_max: usize,
+    simulation: PhantomData<fn() -> S>,
+}
+
+/// From a keyframe to the next.
+struct Segment {
+    start: Tick,
+    snapshot: Packed,
+    items: VecDeque<Item>,
+}
+
+enum Item {
+    Events(Vec<u8>),
+    Tree(TreeChange),
+    Keyframe(Packed),
+}
+
+impl Item {
+    fn bytes(&self) -> usize {
+        let content = match self {
+            Item::Events(bytes) => bytes.capacity(),
+            Item::Tree(TreeChange { changed, gone }) => {
+                changed.capacity() * size_of::<(CellId, PartSum)>() + gone.capacity() * size_of::<CellId>()
+            }
+            Item::Keyframe(snapshot) => snapshot.bytes().len(),
+        };
+        ITEM_BYTES + content
+    }
+}
+
+impl Segment {
+    fn bytes(&self) -> usize {
+        ITEM_BYTES + self.snapshot.bytes().len() + self.items.iter().map(Item::bytes).sum::<usize>()
+    }
+}
+
+impl<S: Simulation> Ring<S> {
+    /// Begins with the state at the header's `start`.
+    pub fn new(header: Header, snapshot: Packed) -> Self {
+        Ring::bounded(header, snapshot, RING_BYTES_MAX)
+    }
+
+    /// As [`new`](Ring::new), with another bound than [`RING_BYTES_MAX`].
+    pub fn bounded(header: Header, snapshot: Packed, bytes_max: usize) -> Self {
+        let (start, base, names) = (header.start, Tree::default(), BTreeMap::new());
+        let (segments, events) = (VecDeque::new(), Events::starting_at(start));
+        let mut ring = Ring { header, segments, events, base, names, bytes: 0, bytes_max, simulation: PhantomData };
+        ring.begin(start, snapshot);
+        ring
+    }
+
+    /// A turn was played.
+    pub fn turn(&mut self, tick: Tick, turn: &Turn<S>) {
+        self.events.turn(tick, turn);
+        self.close_if(EVENTS_BYTES);
+    }
+
+    /// The checksum of the state before the turn of a tick.
+    pub fn checksum(&mut self, tick: Tick, checksum: Checksum) {
+        self.events.checksum::<S>(tick, checksum);
+        self.close_if(EVENTS_BYTES);
+    }
+
+    /// The parts of the state before the turn of a tick.
+    pub fn tree(&mut self, tick: Tick, parts: &[(CellId, Checksum)]) {
+        if let Some(change) = self.events.tree::<S>(tick, parts) {
+            self.close_if(0);
+            self.push(Item::Tree(change));
+        }
+    }
+
+    /// The state before the turn of a tick.
+    pub fn keyframe(&mut self, tick: Tick, snapshot: Packed) {
+        self.events.pass_to::<S>(tick);
+        self.close_if(0);
+        if self.segments.is_empty() || tick.0.is_multiple_of(KEYFRAME_TICKS) {
+            self.begin(tick, snapshot);
+        } else {
+            self.push(Item::Keyframe(snapshot));
+        }
+    }
+
+    /// A player's name.
+    pub fn name(&mut self, player: PlayerId, name: &str) {
+        self.names.insert(player, name.to_owned());
+    }
+
+    /// A difference was found.
+    pub fn desync(&mut self, desync: Desync) {
+        self.events.desync::<S>(desync);
+    }
+
+    /// The ticks before this one were played, and nothing more entered them.
+    pub fn reached(&mut self, tick: Tick) {
+        self.events.pass_to::<S>(tick.max(self.events.next));
+    }
+
+    /// What it holds, in bytes of memory.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The tick that a recording of it begins at, if it holds one.
+    pub fn start(&self) -> Option<Tick> {
+        self.segments.front().map(|segment| segment.start)
+    }
+
+    /// Begins a recording with all that is held. It is at this ring's tick then, and can be given what comes next.
+    ///
+    /// # Errors
+    /// What the output says, or that nothing is held.
+    pub fn save<W: Write>(&self, out: W) -> io::Result<Writer<W>> {
+        let mut segments = self.segments.iter();
+        let first = segments.next().ok_or_else(|| io::Error::other("a minute of play was too large to be kept"))?;
+        let header = Header { start: first.start, ..self.header.clone() };
+        let mut writer = Writer::begin(out, &header, &first.snapshot)?;
+        self.names.iter().for_each(|(player, name)| writer.name::<S>(*player, name));
+        let mut base = Some(self.base.clone());
+        for item in &first.items {
+            write::<S, W>(&mut writer, item, &mut base)?;
+        }
+        for segment in segments {
+            writer.packed(&segment.snapshot)?;
+            for item in &segment.items {
+                write::<S, W>(&mut writer, item, &mut base)?;
+            }
+        }
+        writer.encoded(&self.events.bytes)?;
+        writer.resume(self.events.next, self.events.tree.clone())?;
+        Ok(writer)
+    }
+
+    /// A recording of all that is held; empty if nothing is.
+    pub fn write(&self) -> Vec<u8> {
+        self.save(Vec::new()).and_then(Writer::into_output).unwrap_or_default()
+    }
+
+    fn begin(&mut self, start: Tick, snapshot: Packed) {
+        if self.segments.len() == SEGMENTS_MAX {
+            self.drop_segment();
+        }
+        let segment = Segment { start, snapshot, items: VecDeque::new() };
+        self.bytes += segment.bytes();
+        self.segments.push_back(segment);
+        self.trim();
+    }
+
+    /// Puts events into the segment, if they have more than so many bytes.
+    fn close_if(&mut self, bytes: usize) {
+        if self.events.bytes.len() > bytes {
+            let events = self.events.bytes.as_slice().to_vec();
+            self.events.bytes.clear();
+            self.push(Item::Events(events));
+        }
+    }
+
+    fn push(&mut self, item: Item) {
+        match self.segments.back_mut() {
+            Some(segment) => {
+                self.bytes += item.bytes();
+                segment.items.push_back(item);
+                self.trim();
+            }
+            // Nothing is held until the next keyframe.
+            None => forget(&mut self.base, item),
+        }
+    }
+
+    fn trim(&mut self) {
+        while self.bytes > self.bytes_max && self.drop_tree() {}
+        while self.bytes > self.bytes_max && self.drop_segment() {}
+    }
+
+    fn drop_segment(&mut self) -> bool {
+        let Some(segment) = self.segments.pop_front() else { return false };
+        self.bytes -= segment.bytes();
+        segment.items.into_iter().for_each(|item| forget(&mut self.base, item));
+        true
+    }
+
+    fn drop_tree(&mut self) -> bool {
+        let is_tree = |item: &Item| matches!(item, Item::Tree(_));
+        let oldest = |segment: &mut Segment| {
+            let place = segment.items.iter().position(is_tree)?;
+            segment.items.remove(place)
+        };
+        let Some(tree) = self.segments.iter_mut().find_map(oldest) else { return false };
+        self.bytes -= tree.bytes();
+        forget(&mut self.base, tree);
+        true
+    }
+}
+
+/// What is no longer held still counts for the trees that come after it.
+fn forget(base: &mut Tree, item: Item) {
+    if let Item::Tree(change) = item {
+        base.apply(&change);
+    }
+}
+
+/// Writes an item. The first tree that is written is whole: `base` is what came before it.
+fn write<S: Simulation, W: Write>(writer: &mut Writer<W>, item: &Item, base: &mut Option<Tree>) -> io::Result<()> {
+    match item {
+        Item::Events(events) => writer.encoded(events),
+        Item::Keyframe(snapshot) => writer.packed(snapshot),
+        Item::Tree(change) => match base.take() {
+            None => writer.tree_change::<S>(change),
+            Some(mut tree) => {
+                tree.apply(change);
+                writer.tree_change::<S>(&Tree::default().change_to(&tree))
+            }
+        },
+    }
+}

@@ -1,0 +1,62 @@
+//! The desync checker: what was planted is named, and nothing else is.
+
+mod camp;
+mod session;
+
+use camp::{Camp, place};
+use lockstone::check::{Cause, Checker, Report};
+use lockstone::recording::Recording;
+use lockstone::sim::world::{StateBit, StatePart};
+use lockstone::sim::{Input, PlayerId, Simulation, Tick, Turn, World, mix64};
+use session::Peer;
+
+type Sim = World<Camp>;
+
+const SEED: u64 = 11;
+
+fn turns(ticks: u32) -> Vec<Turn<Sim>> {
+    let world = Camp::world(SEED, None);
+    (0..ticks)
+        .map(|tick| {
+            let player = PlayerId((tick % 4) as u16);
+            let input = match tick {
+                0..4 => Input::Join(player, world.admit(player, place(u64::from(tick) * 60))),
+                _ if tick % 5 == 0 => Input::Command(player, place(mix64(tick.into()))),
+                _ => return Turn::EMPTY,
+            };
+            Turn { inputs: vec![input] }
+        })
+        .collect()
+}
+
+fn check(recordings: Vec<Recording<Sim>>) -> Report {
+    let build = |seed| Camp::world(seed, None);
+    Checker::new(&build).check(recordings).expect("they are of one session")
+}
+
+#[test]
+fn a_turned_bit_is_named() {
+    let turns = turns(400);
+    let mut peers: Vec<_> = (0..4).map(|n| Peer::new(n, SEED)).collect();
+    peers[2].trees = true;
+    let record = |n: usize, bit: Option<u32>| {
+        peers[n].record(&mut Camp::world(SEED, None), &turns, |world| {
+            if bit == Some(world.tick().0) {
+                let cell = world.cells().find(|cell| !world.actors(*cell).is_empty()).expect("heroes are there");
+                let bit = StateBit { of: StatePart::Entity(cell, world.actors(cell)[0].id), byte: 21, bit: 3 };
+                let turned = world.snapshot().with_bit_turned(&bit).expect("it is a number");
+                world.restore(&turned);
+            }
+            None
+        })
+    };
+    let all: Vec<_> = (0..4).map(|n| record(n, (n == 2).then_some(137))).collect();
+    let report = check(all);
+    println!("{report}");
+    let finding = report.finding.expect("a difference was planted");
+    assert_eq!((finding.tick, finding.agreed), (Tick(137), Some(Tick(136))));
+    assert_eq!((finding.verdict.cause, finding.odd), (Cause::StateCorruption, vec![2]));
+    let location = finding.location.expect("the bit was named");
+    assert_eq!(location.spots.len(), 1);
+    assert_eq!(location.spots[0].fields.len(), 1);
+}

@@ -1,0 +1,139 @@
+//! The game as the shell sees it. `FAULT` in the environment names its fault; child processes inherit it.
+
+use lockstone::game::{Bot, Game};
+use lockstone::scene::{Figure, Gauge, Ground, GroundTile, Pointer, Rgb, Scene, Shape};
+use lockstone::sim::{EntityId, Fx, PlayerId, Simulation, Table, Vec2, World, mix64};
+
+use super::{Being, CELL_TILES, Fault, HERO_LIFE, Newcomer, Order, Plant, REACH, SIDE_CELLS, Sim, Wilds, grid};
+
+/// The game.
+pub struct Faulty;
+
+impl Faulty {
+    /// The fault that the environment names.
+    ///
+    /// # Errors
+    /// A sentence with the known ones.
+    pub fn fault() -> Result<Fault, String> {
+        std::env::var("FAULT").map_or(Ok(Fault::None), |name| name.parse())
+    }
+}
+
+impl Game for Faulty {
+    type Sim = Sim;
+
+    const HEROES: &'static [&'static str] = &["weak", "able", "strong"];
+
+    const NAME: &'static str = "faulty";
+
+    fn rules_digest() -> u64 {
+        1
+    }
+
+    fn build(seed: u64, table: Table) -> Sim {
+        let fault = Faulty::fault().unwrap_or_default();
+        World::new(std::sync::Arc::new(Wilds { plant: Plant::new(fault) }), grid(), table, seed)
+    }
+
+    fn hero(class: &str, name: &str) -> Option<Newcomer> {
+        let strength = Self::HEROES.iter().position(|other| *other == class)?;
+        Some(Newcomer { name: name.to_owned(), strength: 3 + strength as u8 })
+    }
+
+    fn bot(_: PlayerId) -> impl Bot<Sim> {
+        WildsBot
+    }
+
+    fn click(_: &Sim, _: PlayerId, at: Vec2, _: Pointer) -> Option<Order> {
+        Some(Order::Walk(at))
+    }
+
+    fn typed(_: &Sim, _: PlayerId, text: &str) -> Result<Order, String> {
+        if text == "rest" { Ok(Order::Rest) } else { Err("only rest can be typed".to_owned()) }
+    }
+
+    fn scene(sim: &Sim, player: PlayerId) -> Scene {
+        scene(sim, player)
+    }
+}
+
+/// Walks about, and does with what it meets what a player would.
+#[derive(Clone)]
+pub struct WildsBot;
+
+impl Bot<Sim> for WildsBot {
+    fn decide(&mut self, sim: &Sim, player: PlayerId) -> Option<Order> {
+        let hero = sim.hero(player)?;
+        let Being::Hero(me) = &hero.body else { return None };
+        let (tick, key) = (sim.tick().0, mix64(u64::from(sim.tick().0) << 16 | u64::from(player.0)));
+        let (order, busy) = match me.order {
+            Order::Rest => (me.order, me.life < HERO_LIFE / 2),
+            Order::Walk(to) => (me.order, hero.pos != to && !tick.is_multiple_of(16)),
+            Order::Strike(at) | Order::Chip(at) => (me.order, is_near(sim, hero.pos, at) && !tick.is_multiple_of(32)),
+        };
+        if busy || me.life <= 0 {
+            return None;
+        }
+        let next = match key % 4 {
+            0 if me.life < HERO_LIFE / 4 => Order::Rest,
+            0 | 1 => walk(key),
+            2 => nearest(sim, hero.pos, |being| matches!(being, Being::Beast(_))).map_or(walk(key), Order::Strike),
+            _ => nearest(sim, hero.pos, |being| matches!(being, Being::Stone(_))).map_or(walk(key), Order::Chip),
+        };
+        (next != order).then_some(next)
+    }
+}
+
+fn walk(key: u64) -> Order {
+    let side = u64::from(SIDE_CELLS) * CELL_TILES as u64;
+    let along = |key: u64| Fx::int((mix64(key) % side) as i32);
+    Order::Walk(Vec2::new(along(key), along(key ^ 1)))
+}
+
+fn is_near(sim: &Sim, from: Vec2, id: EntityId) -> bool {
+    sim.entities(sim.grid().cells_around(from, REACH)).any(|entity| entity.id == id && entity.pos.within(from, REACH))
+}
+
+fn nearest(sim: &Sim, from: Vec2, wanted: fn(&Being) -> bool) -> Option<EntityId> {
+    let near = sim.entities(sim.grid().cells_around(from, REACH)).filter(|entity| wanted(&entity.body));
+    near.min_by_key(|entity| entity.pos.distance_squared(from)).map(|entity| entity.id)
+}
+
+/// Draws what every hero sees, as a view would.
+pub fn draw(sim: &Sim) {
+    sim.players().for_each(|player| drop(scene(sim, player)));
+}
+
+fn scene(sim: &Sim, player: PlayerId) -> Scene {
+    const HALF: i32 = 20;
+    let Some(hero) = sim.hero(player) else { return Scene::default() };
+    let tiles = |fx: Fx| fx.to_bits() as f32 / 4096.0;
+    let corner = (hero.pos.x.floor() - HALF, hero.pos.y.floor() - HALF);
+    let grass = GroundTile { symbol: '.', color: Rgb(40, 70, 40), raised: false, light: 255 };
+    let width = 2 * HALF as usize;
+    let near = sim.entities(sim.grid().cells_around(hero.pos, Fx::int(HALF)));
+    let figures = near.map(|entity| {
+        sim.rules().plant.drawn(&entity.body);
+        let (symbol, shape, color) = match &entity.body {
+            Being::Hero(_) => ('@', Shape::Hero, Rgb(230, 220, 180)),
+            Being::Beast(_) => ('w', Shape::Beast, Rgb(160, 110, 80)),
+            Being::Stone(_) => ('*', Shape::Gem, Rgb(150, 150, 160)),
+            Being::Shrine(_) => ('A', Shape::Ring, Rgb(120, 160, 220)),
+        };
+        let pos = (tiles(entity.pos.x), tiles(entity.pos.y));
+        Figure { pos, size: 1.0, symbol, shape, color, facing: None, life: None, label: None, glow: 0.0 }
+    });
+    let gauges = match &hero.body {
+        Being::Hero(hero) => {
+            vec![Gauge { name: "life", value: hero.life.into(), max: HERO_LIFE.into(), color: Rgb(200, 60, 60) }]
+        }
+        _ => Vec::new(),
+    };
+    Scene {
+        center: (tiles(hero.pos.x), tiles(hero.pos.y)),
+        ground: Ground { corner, width, tiles: vec![grass; width * width] },
+        figures: figures.collect(),
+        gauges,
+        ..Scene::default()
+    }
+}

@@ -1,0 +1,56 @@
+//! The desync checker's aim: of thousands of entities over a quarter of an hour, the one bit that was turned over is named.
+//!
+//! A sample of cases is tried; `CASES=1000 cargo test --release -p lockstone --test location` tries a thousand of each kind.
+
+mod faulty;
+#[path = "session/flips.rs"]
+mod flips;
+mod session;
+
+use std::sync::OnceLock;
+
+use faulty::{Fault, world};
+use flips::{LongGame, Recorded, dice, read};
+use lockstone::check::{Cause, Checker};
+use lockstone::sim::Tick;
+
+const SEED: u64 = 40;
+const TICKS: u32 = 18_000;
+
+fn cases() -> u64 {
+    std::env::var("CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(2)
+}
+
+/// The game is played once.
+fn game() -> &'static LongGame {
+    static GAME: OnceLock<LongGame> = OnceLock::new();
+    GAME.get_or_init(|| LongGame::play(SEED, TICKS))
+}
+
+fn every_bit_is_named(recorded: Recorded) {
+    let game = game();
+    assert!(game.entities >= 2_000, "{} entities", game.entities);
+    for case in 0..cases() {
+        let (files, flip) = game.flipped(recorded, &mut dice(case));
+        let build = |seed| world(seed, Fault::None);
+        let report = Checker::new(&build).check(read(&files)).expect("they are of one session");
+        let finding = report.finding.as_ref().unwrap_or_else(|| panic!("case {case}: {flip:?} was not found"));
+        assert_eq!((finding.tick, finding.agreed), (flip.tick, Some(Tick(flip.tick.0 - 1))), "case {case}: {flip:?}");
+        assert_eq!((finding.verdict.cause, &finding.verdict.blamed), (Cause::StateCorruption, &vec![flip.odd]));
+        let location = finding.location.as_ref().unwrap_or_else(|| panic!("case {case}: {flip:?}\n{report}"));
+        assert_eq!(location.tick, flip.tick, "case {case}: {flip:?}");
+        let [spot] = location.spots.as_slice() else { panic!("case {case}: {flip:?}\n{report}") };
+        assert_eq!(spot.part, flip.bit.of, "case {case}: {flip:?}");
+        assert!(spot.fields == flip.fields && finding.bad_writes.is_empty(), "case {case}: {flip:?}\n{report}");
+    }
+}
+
+#[test]
+fn a_turned_bit_is_named_from_checksums_alone() {
+    every_bit_is_named(Recorded::Roots);
+}
+
+#[test]
+fn a_turned_bit_is_named_by_recorded_trees() {
+    every_bit_is_named(Recorded::TreesAndKeyframes);
+}
