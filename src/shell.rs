@@ -187,6 +187,7 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
                 self.ended = Some(reason);
             }
             Event::PlayerLeft { .. } | Event::Refused { .. } => {}
+            Event::EvidenceWanted { .. } | Event::Evidence { .. } | Event::EvidenceComplete { .. } => {}
         }
     }
 

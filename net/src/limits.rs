@@ -2,6 +2,8 @@
 //!
 //! Related limits are asserted at compile time, so that a turn at its largest still fits into a packet.
 
+use core::time::Duration;
+
 /// Players of a party, the founder included.
 pub const PLAYERS_MAX: usize = 16;
 
@@ -84,6 +86,36 @@ pub const CHUNK_BYTES: usize = 16 * 1_024;
 /// Pieces under way at once.
 pub const CHUNKS_IN_FLIGHT_MAX: usize = 16;
 
+/// All peers' evidence of one mismatch, as each peer keeps it in one file.
+pub const BUNDLE_BYTES_MAX: usize = 1_000_000;
+/// Of them, what the file itself may need: 1 KiB for each player of the largest session.
+pub const BUNDLE_FRAME_BYTES_MAX: usize = 1_024 * PLAYERS_MAX;
+/// Evidence of one peer, in the smallest session in which worlds can differ: of two players.
+pub const EVIDENCE_BYTES_MAX: usize = evidence_bytes_max(2);
+/// A piece of evidence. Smaller than a snapshot's, so that a turn behind it hardly waits.
+pub const EVIDENCE_CHUNK_BYTES: usize = 4 * 1_024;
+/// Pieces of evidence under way at once to one peer.
+pub const EVIDENCE_CHUNKS_IN_FLIGHT_MAX: usize = 4;
+/// Between two pieces of evidence, to whichever peers: about 100 kB a second in all.
+pub const EVIDENCE_CHUNK_INTERVAL: Duration = Duration::from_millis(40);
+/// How long a peer waits for its own application to give evidence.
+pub const EVIDENCE_GIVE_TIME: Duration = Duration::from_secs(2);
+/// How long an exchange of evidence takes at most. Who has not sent all of its own by then is missing.
+pub const INQUIRY_TIME: Duration = Duration::from_secs(30);
+/// From the begin of an exchange of evidence to that of the next that this peer calls for.
+pub const INQUIRY_INTERVAL: Duration = Duration::from_secs(60);
+/// The same for one that another peer calls for: shorter, as calls are not equally long under way.
+pub const INQUIRY_ANSWER_INTERVAL: Duration = Duration::from_secs(45);
+/// How long a replica that has found its own world to differ waits for the sequencer's call.
+pub const INQUIRY_CALL_TIME: Duration = Duration::from_secs(3);
+
+/// How long evidence of one peer may be if so many players give theirs: an equal share of the bundle. At 2 players 491,808 bytes, at 4
+/// 245,904, at 16 61,476.
+pub const fn evidence_bytes_max(players: usize) -> usize {
+    let players = if players < 2 { 2 } else { players };
+    (BUNDLE_BYTES_MAX - BUNDLE_FRAME_BYTES_MAX) / players
+}
+
 /// What can differ in a refusal.
 pub const DIFFERENCES_MAX: usize = 10;
 /// Packets that a peer may send in a second; half as many again at once. More are dropped and counted.
@@ -117,3 +149,12 @@ const _: () =
     assert!(ROLLBACK_PLAYERS_MAX * (HERO_BYTES_MAX + NAME_BYTES_MAX + 2 * FRAME_BYTES_MAX) <= PACKET_BYTES_MAX);
 const _: () =
     assert!(ROLLBACK_PLAYERS_MAX <= JOINS_PER_TURN_MAX && CHECKSUM_SENDS as usize <= CHECKSUMS_PER_PACKET_MAX);
+const _: () = assert!(EVIDENCE_CHUNK_BYTES + FRAME_BYTES_MAX <= PACKET_BYTES_MAX);
+const _: () = assert!(PLAYERS_MAX * evidence_bytes_max(PLAYERS_MAX) + BUNDLE_FRAME_BYTES_MAX <= BUNDLE_BYTES_MAX);
+// An exchange is over before the next can begin, and at the rate of its pieces all can be sent in half its time.
+const _: () = assert!(INQUIRY_TIME.as_millis() < INQUIRY_ANSWER_INTERVAL.as_millis());
+const _: () = assert!(INQUIRY_ANSWER_INTERVAL.as_millis() < INQUIRY_INTERVAL.as_millis());
+const _: () = assert!(
+    (BUNDLE_BYTES_MAX / EVIDENCE_CHUNK_BYTES + PLAYERS_MAX) as u128 * EVIDENCE_CHUNK_INTERVAL.as_millis()
+        <= INQUIRY_TIME.as_millis() / 2
+);

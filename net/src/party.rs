@@ -18,8 +18,8 @@ use lockstone_sim::{Simulation, codec};
 
 use crate::link::{LinkEvent, PeerId};
 use crate::session::{
-    Admitted, Build, CommandError, Door, DropReason, EndReason, Event, Newcomer, Out, Phase, PlayerError, PlayerStats,
-    Session, Stats, Transmit,
+    Admitted, Build, CommandError, Door, DropReason, EndReason, Event, Evidence, EvidenceError, Newcomer, Out, Phase,
+    PlayerError, PlayerStats, Session, Stats, Transmit,
 };
 use crate::wire::{CommandBytes, Epoch, Hello, Identity, Message, Name, PROTOCOL_VERSION, Terms};
 use follow::Follow;
@@ -47,6 +47,16 @@ enum Role<S: Simulation> {
     },
     Lead(Box<Lead<S>>),
     Follow(Box<Follow<S>>),
+}
+
+impl<S: Simulation> Role<S> {
+    fn evidence(&mut self) -> Option<&mut Evidence> {
+        match self {
+            Role::Outside { .. } => None,
+            Role::Lead(lead) => Some(&mut lead.evidence),
+            Role::Follow(follow) => follow.evidence(),
+        }
+    }
 }
 
 impl<S: Simulation> Party<S> {
@@ -80,11 +90,11 @@ impl<S: Simulation> Party<S> {
         self.role = if me.arrival() == 0 {
             let (config, simulation) = (self.config.clone(), (self.build)(self.config.settings().seed));
             let (name, hero) = (self.newcomer.name.clone(), self.newcomer.hero.clone());
-            Role::Lead(Box::new(Lead::found(config, self.terms, name, hero, simulation, &mut self.out)))
+            Role::Lead(Box::new(Lead::found(config, self.terms, me, name, hero, simulation, &mut self.out)))
         } else {
             let (terms, name, hero) = (self.terms, self.newcomer.name.clone(), self.newcomer.hero_bytes.clone());
             let hello = Hello { protocol: PROTOCOL_VERSION, terms, name, hero };
-            let mut follow = Follow::new(self.config.clone(), self.build.clone(), hello, now);
+            let mut follow = Follow::new(self.config.clone(), self.build.clone(), me, hello, now);
             connected.into_iter().for_each(|peer| follow.connected(peer, &mut self.out));
             Role::Follow(Box::new(follow))
         };
@@ -105,10 +115,17 @@ impl<S: Simulation> Party<S> {
             Role::Lead(lead) => Some(lead.epoch()),
             Role::Follow(follow) => follow.session_epoch(),
         };
-        // These four open a session, so their sender may not know its epoch; they say 0.
-        let opening =
-            matches!(message, Message::Hello(_) | Message::Refusal(_) | Message::Elsewhere(_) | Message::Welcome(_));
-        let expected = if opening { Some(Epoch::default()) } else { current };
+        // The first four open a session, so their sender may not know its epoch; what is said of evidence counts in any. They say 0.
+        let timeless = matches!(
+            message,
+            Message::Hello(_)
+                | Message::Refusal(_)
+                | Message::Elsewhere(_)
+                | Message::Welcome(_)
+                | Message::Inquiry(_)
+                | Message::Parcel(_)
+        );
+        let expected = if timeless { Some(Epoch::default()) } else { current };
         if expected.is_some_and(|expected| epoch != expected) {
             return self.out.dropped(DropReason::StaleEpoch);
         }
@@ -121,7 +138,7 @@ impl<S: Simulation> Party<S> {
 
     fn tell_end(&mut self) {
         let tick = self.stage().map_or_else(Default::default, Stage::tick);
-        self.out.tell_end(tick);
+        self.out.tell_end(tick, self.role.evidence());
     }
 
     fn stage(&self) -> Option<&Stage<S>> {
@@ -173,7 +190,7 @@ impl<S: Simulation> Session for Party<S> {
                     Role::Outside { connected, .. } => {
                         connected.remove(&peer);
                     }
-                    Role::Lead(lead) => lead.disconnected(peer),
+                    Role::Lead(lead) => lead.disconnected(peer, &mut self.out),
                     Role::Follow(follow) => follow.disconnected(peer, &mut self.out),
                 }
                 self.door.disconnected(peer, &mut self.out);
@@ -213,6 +230,11 @@ impl<S: Simulation> Session for Party<S> {
         }
         self.commands_sent += 1;
         Ok(())
+    }
+
+    fn give_evidence(&mut self, bytes: Vec<u8>) -> Result<(), EvidenceError> {
+        let evidence = self.role.evidence().filter(|_| self.out.ended.is_none());
+        evidence.ok_or(EvidenceError::NotWanted)?.give(bytes, &mut self.out)
     }
 
     fn leave(&mut self, now: Duration) {

@@ -9,6 +9,7 @@
 //! but that time.
 
 mod config;
+mod differ;
 mod gather;
 mod ggrs;
 mod own;
@@ -29,8 +30,8 @@ use lockstone_sim::{Simulation, codec};
 
 use crate::link::{LinkEvent, PeerId};
 use crate::session::{
-    Admitted, Build, CommandError, Door, DropReason, EndReason, Event, Newcomer, Out, Phase, PlayerError, Session,
-    Stats, Transmit,
+    Admitted, Build, CommandError, Door, DropReason, EndReason, Event, Evidence, EvidenceError, Newcomer, Out, Phase,
+    PlayerError, Session, Stats, Transmit,
 };
 use crate::wire::{CommandBytes, Epoch, Identity, Message, Refusal, Terms};
 use gather::Gather;
@@ -59,6 +60,15 @@ enum Role<S: Simulation> {
     },
     Gather(Box<Gather<S>>),
     Play(Box<Play<S>>),
+}
+
+impl<S: Simulation> Role<S> {
+    fn evidence(&mut self) -> Option<&mut Evidence> {
+        match self {
+            Role::Play(play) => Some(&mut play.evidence),
+            Role::Outside { .. } | Role::Gather(_) => None,
+        }
+    }
 }
 
 impl<S: Simulation> Rollback<S> {
@@ -124,6 +134,10 @@ impl<S: Simulation> Rollback<S> {
                 };
                 self.turn_away(from, hello.name.as_str(), refusal);
             }
+            // What is said of evidence counts in any epoch.
+            (Role::Play(_), Message::Inquiry(_) | Message::Parcel(_)) if epoch != Epoch::default() => {
+                self.out.dropped(DropReason::StaleEpoch);
+            }
             (Role::Play(play), message) => play.handle(from, epoch, message, now, &mut self.out),
         }
     }
@@ -146,7 +160,7 @@ impl<S: Simulation> Rollback<S> {
 
     fn tell_end(&mut self) {
         let tick = self.play().map_or_else(Default::default, |play| play.timeline.first());
-        self.out.tell_end(tick);
+        self.out.tell_end(tick, self.role.evidence());
     }
 }
 
@@ -214,6 +228,11 @@ impl<S: Simulation> Session for Rollback<S> {
         }
         self.commands_sent += 1;
         Ok(())
+    }
+
+    fn give_evidence(&mut self, bytes: Vec<u8>) -> Result<(), EvidenceError> {
+        let evidence = self.role.evidence().filter(|_| self.out.ended.is_none());
+        evidence.ok_or(EvidenceError::NotWanted)?.give(bytes, &mut self.out)
     }
 
     fn leave(&mut self, now: Duration) {

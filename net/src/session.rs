@@ -17,16 +17,18 @@ mod comparison;
 mod config;
 mod door;
 mod event;
+mod evidence;
 mod out;
 mod stats;
 
 pub use config::ConfigError;
-pub use event::{CommandError, EndReason, Event, Phase, Transmit};
+pub use event::{CommandError, EndReason, Event, EvidenceError, Phase, Transmit};
 pub use stats::{DropReason, Drops, Exchange, PlayerStats, RollbackStats, Stats, SyncCheck, Traffic};
 
 pub(crate) use comparison::Comparison;
 pub(crate) use config::{within, within_time};
 pub(crate) use door::{Admitted, Door};
+pub(crate) use evidence::{Evidence, Witnesses};
 pub(crate) use out::Out;
 
 use core::time::Duration;
@@ -57,6 +59,14 @@ pub trait Session {
     /// # Errors
     /// [`CommandError`] if it cannot be taken now, or ever.
     fn command(&mut self, command: <Self::Sim as Simulation>::Command) -> Result<(), CommandError>;
+
+    /// Gives this peer's evidence, as [`Event::EvidenceWanted`] asks for: once, within 2 s. Every other player of the session is sent it, and
+    /// sends its own: bytes that nobody looks into here. Who has none may give an empty string, and gets that of the others; who
+    /// gives nothing at all does not stay for it if its world is out of step.
+    ///
+    /// # Errors
+    /// [`EvidenceError`] if it is not wanted, or too long.
+    fn give_evidence(&mut self, bytes: Vec<u8>) -> Result<(), EvidenceError>;
 
     /// Leaves the session; a party's sequencer ends it for everyone with that. Packets that say so are still to be sent.
     fn leave(&mut self, now: Duration);

@@ -1,13 +1,19 @@
-//! A snapshot on its way to a joiner: pieces on the reliable channel, under a window, because carriers have no back-pressure.
+//! Bytes on their way to a peer, a snapshot to a joiner or evidence to a witness: pieces on the reliable channel, under a window,
+//! because carriers have no back-pressure.
 
 use std::sync::Arc;
 
-use crate::limits::{CHUNK_BYTES, CHUNKS_IN_FLIGHT_MAX};
+use crate::limits::*;
 use crate::wire::Bytes;
 
-/// The sending side.
+/// The sending side of a snapshot.
+pub type SnapshotSender = Sender<CHUNK_BYTES, CHUNKS_IN_FLIGHT_MAX>;
+/// The sending side of evidence.
+pub type EvidenceSender = Sender<EVIDENCE_CHUNK_BYTES, EVIDENCE_CHUNKS_IN_FLIGHT_MAX>;
+
+/// The sending side, in pieces of `CHUNK` bytes, `IN_FLIGHT` of them under way at once.
 #[derive(Debug)]
-pub struct SnapshotSender {
+pub struct Sender<const CHUNK: usize, const IN_FLIGHT: usize> {
     bytes: Arc<[u8]>,
     sent: usize,
     acknowledged: usize,
@@ -17,19 +23,23 @@ pub struct SnapshotSender {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadAck;
 
-impl SnapshotSender {
-    /// For a serialised snapshot.
-    pub fn new(bytes: Arc<[u8]>) -> SnapshotSender {
-        SnapshotSender { bytes, sent: 0, acknowledged: 0 }
+impl<const CHUNK: usize, const IN_FLIGHT: usize> Sender<CHUNK, IN_FLIGHT> {
+    /// For bytes whose length and [`digest`] the other side is told.
+    pub fn new(bytes: Arc<[u8]>) -> Self {
+        Sender { bytes, sent: 0, acknowledged: 0 }
+    }
+
+    /// Whether there is a next piece, and the window allows it.
+    pub fn ready(&self) -> bool {
+        self.sent < self.bytes.len() && self.sent - self.acknowledged < IN_FLIGHT * CHUNK
     }
 
     /// The next piece, if the window allows one.
-    pub fn next_chunk(&mut self) -> Option<Bytes<CHUNK_BYTES>> {
-        let in_flight = self.sent - self.acknowledged;
-        if self.sent == self.bytes.len() || in_flight >= CHUNKS_IN_FLIGHT_MAX * CHUNK_BYTES {
+    pub fn next_chunk(&mut self) -> Option<Bytes<CHUNK>> {
+        if !self.ready() {
             return None;
         }
-        let end = self.bytes.len().min(self.sent + CHUNK_BYTES);
+        let end = self.bytes.len().min(self.sent + CHUNK);
         let chunk = self.bytes[self.sent..end].to_vec();
         self.sent = end;
         Some(chunk.try_into().expect("a chunk is no longer than a chunk"))
@@ -56,27 +66,27 @@ impl SnapshotSender {
 
 /// The receiving side.
 #[derive(Debug)]
-pub struct SnapshotReceiver {
+pub struct Receiver {
     bytes: Vec<u8>,
     total: usize,
     digest: u128,
 }
 
-/// What came is not the snapshot that was announced.
+/// What came is not what was announced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TransferError {
     /// More bytes than announced, or an empty piece.
-    #[error("the snapshot does not have the announced length")]
+    #[error("it does not have the announced length")]
     Length,
     /// The bytes are others than announced.
-    #[error("the snapshot arrived damaged")]
+    #[error("it arrived damaged")]
     Digest,
 }
 
-impl SnapshotReceiver {
-    /// For a snapshot of a length and xxh3-128. Memory is taken only as pieces come.
-    pub fn new(total: u32, digest: u128) -> SnapshotReceiver {
-        SnapshotReceiver { bytes: Vec::new(), total: total as usize, digest }
+impl Receiver {
+    /// For so many bytes of a [`digest`]. Memory is taken only as pieces come.
+    pub fn new(total: u32, digest: u128) -> Receiver {
+        Receiver { bytes: Vec::new(), total: total as usize, digest }
     }
 
     /// Takes the next piece. Returns how many bytes have arrived, which is what to acknowledge.
@@ -96,7 +106,7 @@ impl SnapshotReceiver {
         (self.bytes.len(), self.total)
     }
 
-    /// The snapshot, once it is whole.
+    /// The bytes, once they are whole.
     ///
     /// # Errors
     /// [`TransferError::Digest`] if it is whole but another.
@@ -111,7 +121,7 @@ impl SnapshotReceiver {
     }
 }
 
-/// A snapshot's digest on the wire: xxh3-128 with seed 0.
+/// The digest on the wire: xxh3-128 with seed 0.
 pub fn digest(bytes: &[u8]) -> u128 {
     xxhash_rust::xxh3::xxh3_128(bytes)
 }

@@ -4,10 +4,12 @@
 //! Decoding never panics, never reserves more than the packet can justify, and leaves no byte unread.
 
 mod bounded;
+mod evidence;
 mod rollback;
 mod terms;
 
 pub use bounded::{Bytes, List, Name, TooMany};
+pub use evidence::{Inquiry, Parcel};
 pub use rollback::{Form, Inputs, Member, Regroup};
 pub use terms::{Difference, Identity, Refusal, SessionKind, Subject, Terms};
 
@@ -20,7 +22,7 @@ use crate::limits::*;
 use crate::link::PeerId;
 
 /// The version of this wire format. Peers with different ones refuse each other.
-pub const PROTOCOL_VERSION: u32 = 2;
+pub const PROTOCOL_VERSION: u32 = 3;
 
 /// Which part of a session a packet belongs to. In a party, which sequencer closes ticks: 0 for the founder, one more after each
 /// takeover. In a rollback session, how many players are gone.
@@ -71,6 +73,10 @@ pub enum Message {
     Inputs(Inputs),
     /// Rollback, player to player, unreliable and repeated: someone is gone; the sender has stopped, and knows the turns up to here.
     Regroup(Regroup),
+    /// Sequencer to replica, or rollback player to player, reliable: worlds differ; give evidence.
+    Inquiry(Inquiry),
+    /// Witness to witness, reliable: a step of the way of evidence.
+    Parcel(Parcel),
 }
 
 /// A joiner presents itself.
@@ -249,6 +255,8 @@ pub fn decode(packet: &[u8]) -> Result<(Epoch, Message), WireError> {
         Message::Form(form) => form.check()?,
         Message::Inputs(inputs) => inputs.check(epoch)?,
         Message::Regroup(regroup) => regroup.check()?,
+        Message::Inquiry(inquiry) => inquiry.check()?,
+        Message::Parcel(parcel) => parcel.check()?,
         _ => {}
     }
     Ok((epoch, message))

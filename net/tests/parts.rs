@@ -7,7 +7,7 @@ use lockstone_net::link::Channel;
 use lockstone_net::playout::Playout;
 use lockstone_net::replica::{Full, Progress, Replica};
 use lockstone_net::sequencer::{Feed, FromTheFuture, Sequencer, Taken};
-use lockstone_net::transfer::{BadAck, SnapshotReceiver, SnapshotSender, TransferError, digest};
+use lockstone_net::transfer::{BadAck, Receiver, SnapshotSender, TransferError, digest};
 use lockstone_net::wire::*;
 use lockstone_sim::{PlayerId, Tick};
 
@@ -256,7 +256,7 @@ fn playout_waits_for_the_latest_and_hurries_after_an_outage() {
 fn a_snapshot_goes_through_under_a_window() {
     let bytes: Vec<u8> = (0..500_000_u32).map(|n| (n * 7) as u8).collect();
     let mut sender = SnapshotSender::new(bytes.as_slice().into());
-    let mut receiver = SnapshotReceiver::new(bytes.len() as u32, digest(&bytes));
+    let mut receiver = Receiver::new(bytes.len() as u32, digest(&bytes));
     let mut under_way = std::collections::VecDeque::new();
     loop {
         under_way.extend(std::iter::from_fn(|| sender.next_chunk()));
@@ -269,7 +269,7 @@ fn a_snapshot_goes_through_under_a_window() {
     }
     assert!(sender.done());
     assert_eq!(receiver.finish(), Ok(Some(bytes)));
-    let mut receiver = SnapshotReceiver::new(3, 1);
+    let mut receiver = Receiver::new(3, 1);
     assert_eq!(receiver.take(&[1, 2, 3, 4]), Err(TransferError::Length));
     receiver.take(&[1, 2, 3]).expect("fits");
     assert_eq!(receiver.finish(), Err(TransferError::Digest));

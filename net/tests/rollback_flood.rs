@@ -210,7 +210,9 @@ impl Flood {
         match wire::decode(bytes) {
             Ok((_, Message::Inputs(_))) => panic!("damaged inputs whose seal holds: {bytes:?}"),
             Ok((_, message)) => {
-                matches!(message, Message::Bye(_) | Message::Removed(_) | Message::Desync(_) | Message::Regroup(_))
+                let about_players =
+                    matches!(message, Message::Bye(_) | Message::Removed(_) | Message::Desync(_) | Message::Regroup(_));
+                about_players || matches!(message, Message::Inquiry(_) | Message::Parcel(_))
             }
             Err(_) => false,
         }

@@ -109,6 +109,7 @@ impl Watch {
             Event::Desync { player, tick, .. } => {
                 format!("OUT OF STEP with {} since tick {tick} or before.", named(player))
             }
+            Event::EvidenceWanted { .. } | Event::Evidence { .. } | Event::EvidenceComplete { .. } => return,
             Event::Started { .. }
             | Event::Turn { .. }
             | Event::Checksum { .. }
@@ -220,6 +221,7 @@ fn describe(phase: &Phase) -> String {
         Phase::Waiting { players, needed } => format!("waiting, {players} of {needed} here"),
         Phase::Playing => "playing".to_owned(),
         Phase::Regrouping => "someone is gone, regrouping".to_owned(),
+        Phase::OutOfStep => "out of step".to_owned(),
         Phase::Ended(_) => "over".to_owned(),
     }
 }

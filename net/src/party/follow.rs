@@ -2,25 +2,31 @@
 //!
 //! Its loop is [`Follow::advance`]: play what is due, report what is due.
 
+mod differ;
+
 use core::time::Duration;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use lockstone_sim::{Checksum, PlayerId, Simulation, Tick};
 
-use super::config::PartyConfig;
+use super::config::{PartyConfig, PartySettings};
 use super::stage::{Beginning, Stage};
 use crate::limits::*;
 use crate::link::{Channel, PeerId};
 use crate::playout::Playout;
 use crate::replica::{Progress, Replica};
-use crate::session::{Build, CommandError, Comparison, DropReason, EndReason, Event, Exchange, Out, Phase};
-use crate::transfer::SnapshotReceiver;
+use crate::session::{Build, CommandError, Comparison, DropReason, EndReason, Event, Evidence, Exchange, Out, Phase};
+use crate::transfer::Receiver;
 use crate::wire::*;
 
 pub(super) struct Follow<S: Simulation> {
     config: PartyConfig,
     build: Rc<Build<S>>,
+    me: PeerId,
     hello: Hello,
+    /// Peers that can be spoken to.
+    connected: BTreeSet<PeerId>,
     /// When the search for the session began.
     since: Duration,
     /// Where the session's sequencer is, as another peer told.
@@ -35,18 +41,20 @@ struct Joined<S: Simulation> {
     welcome: Welcome,
     heard: Duration,
     progressed: Duration,
-    receiver: SnapshotReceiver,
+    receiver: Receiver,
     replica: Replica,
     playout: Playout,
     comparison: Comparison,
+    evidence: Evidence,
     /// The world, once it is loaded.
     stage: Option<Stage<S>>,
     ready_sent: bool,
 }
 
 impl<S: Simulation> Follow<S> {
-    pub fn new(config: PartyConfig, build: Rc<Build<S>>, hello: Hello, now: Duration) -> Self {
-        Follow { config, build, hello, since: now, elsewhere: None, session: None }
+    pub fn new(config: PartyConfig, build: Rc<Build<S>>, me: PeerId, hello: Hello, now: Duration) -> Self {
+        let connected = BTreeSet::new();
+        Follow { config, build, me, hello, connected, since: now, elsewhere: None, session: None }
     }
 
     pub fn stage(&self) -> Option<&Stage<S>> {
@@ -57,6 +65,10 @@ impl<S: Simulation> Follow<S> {
         self.session.as_ref().map(|session| session.epoch)
     }
 
+    pub fn evidence(&mut self) -> Option<&mut Evidence> {
+        self.session.as_mut().map(|session| &mut session.evidence)
+    }
+
     pub fn phase(&self) -> Phase {
         let Some(session) = &self.session else { return Phase::Connecting };
         match &session.stage {
@@ -64,6 +76,7 @@ impl<S: Simulation> Follow<S> {
                 let (bytes, total) = session.receiver.progress();
                 Phase::Loading { bytes, total }
             }
+            Some(_) if session.evidence.lingers() => Phase::OutOfStep,
             Some(stage) if stage.plays() => Phase::Playing,
             Some(_) => Phase::CatchingUp,
         }
@@ -71,6 +84,7 @@ impl<S: Simulation> Follow<S> {
 
     /// A peer can be spoken to: it may run the session.
     pub fn connected(&mut self, peer: PeerId, out: &mut Out<S>) {
+        self.connected.insert(peer);
         if self.session.is_none() {
             out.reliably(Epoch::default(), peer, &Message::Hello(self.hello.clone()));
         }
@@ -78,7 +92,10 @@ impl<S: Simulation> Follow<S> {
 
     /// The carrier lost a peer.
     pub fn disconnected(&mut self, peer: PeerId, out: &mut Out<S>) {
-        if self.session.as_ref().is_some_and(|session| session.sequencer == peer) {
+        self.connected.remove(&peer);
+        let Some(session) = &mut self.session else { return };
+        session.evidence.lost(peer, out);
+        if session.sequencer == peer && !session.evidence.lingers() {
             out.end(EndReason::SequencerLost { silent: false });
         }
     }
@@ -88,14 +105,10 @@ impl<S: Simulation> Follow<S> {
         let settings = self.config.settings();
         match &mut self.session {
             Some(session) => {
-                if now >= session.heard + settings.silence_timeout {
-                    return out.end(EndReason::SequencerLost { silent: true });
+                if !session.evidence.lingers() {
+                    session.advance(settings, now, out);
                 }
-                if now >= session.give_up_at(settings.load_timeout) {
-                    return out.end(EndReason::LoadTimeout);
-                }
-                session.play(now, settings.stop_on_desync, out);
-                session.report(now, out);
+                session.evidence.advance(now, out);
             }
             None if now >= self.since + settings.handshake_timeout => {
                 out.end(self.elsewhere.map_or(EndReason::NoSession, EndReason::Unreachable));
@@ -108,7 +121,11 @@ impl<S: Simulation> Follow<S> {
     pub fn wake_at(&self) -> Duration {
         let settings = self.config.settings();
         let Some(session) = &self.session else { return self.since + settings.handshake_timeout };
-        let at = session.replica.report_at().min(session.heard + settings.silence_timeout);
+        if session.evidence.lingers() {
+            return session.evidence.wake_at();
+        }
+        let at =
+            session.evidence.wake_at().min(session.replica.report_at()).min(session.heard + settings.silence_timeout);
         let at = at.min(session.give_up_at(settings.load_timeout));
         session.next_play_at().map_or(at, |play| at.min(play))
     }
@@ -129,6 +146,8 @@ impl<S: Simulation> Follow<S> {
                 out.events.push_back(Event::Refused { peer: from, name, refusal: refusal.clone() });
                 out.end(EndReason::Refused(refusal));
             }
+            // Of any witness, those who are out of step included.
+            (Some(session), Message::Parcel(parcel)) => session.evidence.handle(from, parcel, now, out),
             (None, Message::Welcome(welcome)) if founder => self.welcomed(from, epoch, welcome, now, out),
             (Some(session), message) if session.sequencer == from => {
                 session.heard = now;
@@ -139,7 +158,7 @@ impl<S: Simulation> Follow<S> {
     }
 
     fn welcomed(&mut self, from: PeerId, epoch: Epoch, welcome: Welcome, now: Duration, out: &mut Out<S>) {
-        let receiver = SnapshotReceiver::new(welcome.snapshot_bytes, welcome.snapshot_digest);
+        let receiver = Receiver::new(welcome.snapshot_bytes, welcome.snapshot_digest);
         self.session = Some(Joined {
             sequencer: from,
             epoch,
@@ -149,6 +168,7 @@ impl<S: Simulation> Follow<S> {
             replica: Replica::new(welcome.tick, self.config.packet_interval()),
             playout: Playout::new(self.config.period()),
             comparison: Comparison::default(),
+            evidence: Evidence::default(),
             stage: None,
             ready_sent: false,
             welcome,
@@ -162,6 +182,10 @@ impl<S: Simulation> Follow<S> {
         let stop = self.config.settings().stop_on_desync;
         let Some(session) = &mut self.session else { return };
         match message {
+            Message::Inquiry(inquiry) => self.inquired(&inquiry, now, out),
+            Message::Removed(_) if session.evidence.lingers() => session.evidence.put_out(now, out),
+            // The game goes on without this peer.
+            _ if session.evidence.lingers() => {}
             Message::Chunk(chunk) if session.stage.is_none() => match session.receiver.take(&chunk) {
                 Ok(received) => {
                     session.progressed = now;
@@ -172,9 +196,9 @@ impl<S: Simulation> Follow<S> {
             },
             Message::Turns(turns) => session.turns(turns, now, stop, out),
             Message::Desync(DesyncNotice { tick, agreed, ours, theirs }) => {
-                session.differs(DesyncNotice { tick, agreed, ours: theirs, theirs: ours }, false, stop, out);
+                session.differs(DesyncNotice { tick, agreed, ours: theirs, theirs: ours }, false, stop, now, out);
             }
-            Message::Removed(LeaveReason::Desync) => out.end(EndReason::Desync),
+            Message::Removed(LeaveReason::Desync) => session.evidence.put_out(now, out),
             Message::Removed(reason) => out.end(EndReason::Removed(reason)),
             Message::Ending => out.end(EndReason::SequencerLeft),
             Message::Refusal(refusal) => out.end(EndReason::Refused(refusal)),
@@ -212,7 +236,7 @@ impl<S: Simulation> Follow<S> {
     /// Takes a command of this peer's player.
     pub fn command(&mut self, command: CommandBytes) -> Result<(), CommandError> {
         let Some(session) = &mut self.session else { return Err(CommandError::NotPlaying) };
-        if !session.stage.as_ref().is_some_and(Stage::plays) {
+        if session.evidence.lingers() || !session.stage.as_ref().is_some_and(Stage::plays) {
             return Err(CommandError::NotPlaying);
         }
         session.replica.command(command).map_err(|_| CommandError::Full)
@@ -220,8 +244,11 @@ impl<S: Simulation> Follow<S> {
 
     /// Leaves the session.
     pub fn leave(&mut self, out: &mut Out<S>) {
-        if let Some(session) = &self.session {
-            out.reliably(session.epoch, session.sequencer, &Message::Bye(LeaveReason::Left));
+        match &self.session {
+            // It has said so.
+            Some(session) if session.evidence.lingers() => return out.end(EndReason::Desync),
+            Some(session) => out.reliably(session.epoch, session.sequencer, &Message::Bye(LeaveReason::Left)),
+            None => {}
         }
         out.end(EndReason::Left);
     }
@@ -255,6 +282,17 @@ impl<S: Simulation> Follow<S> {
 }
 
 impl<S: Simulation> Joined<S> {
+    fn advance(&mut self, settings: &PartySettings, now: Duration, out: &mut Out<S>) {
+        if now >= self.heard + settings.silence_timeout {
+            return out.end(EndReason::SequencerLost { silent: true });
+        }
+        if now >= self.give_up_at(settings.load_timeout) {
+            return out.end(EndReason::LoadTimeout);
+        }
+        self.play(now, settings.stop_on_desync, out);
+        self.report(now, out);
+    }
+
     fn turns(&mut self, turns: Turns, now: Duration, stop: bool, out: &mut Out<S>) {
         let checksums = turns.checksums.clone();
         match self.replica.take_turns(turns, now) {
@@ -267,7 +305,7 @@ impl<S: Simulation> Joined<S> {
         let compare = |(tick, theirs): &(Tick, Checksum)| self.comparison.theirs(*tick, *theirs, &stage.checksums, out);
         let differing: Vec<_> = checksums.iter().filter_map(compare).collect();
         for notice in differing {
-            self.differs(notice, true, stop, out);
+            self.differs(notice, true, stop, now, out);
         }
     }
 
@@ -293,17 +331,17 @@ impl<S: Simulation> Joined<S> {
             self.progressed = now;
             if let Some((tick, checksum)) = stage.play(&turn, out) {
                 self.replica.checksum(tick, checksum);
-                self.compare(tick, checksum, stop, out);
+                self.compare(tick, checksum, stop, now, out);
             }
-            if out.ended.is_some() {
+            if self.evidence.lingers() {
                 return;
             }
         }
     }
 
-    fn compare(&mut self, tick: Tick, checksum: Checksum, stop: bool, out: &mut Out<S>) {
+    fn compare(&mut self, tick: Tick, checksum: Checksum, stop: bool, now: Duration, out: &mut Out<S>) {
         if let Some(notice) = self.comparison.ours(tick, checksum, out) {
-            self.differs(notice, true, stop, out);
+            self.differs(notice, true, stop, now, out);
         }
     }
 
@@ -316,27 +354,9 @@ impl<S: Simulation> Joined<S> {
     }
 
     fn report(&mut self, now: Duration, out: &mut Out<S>) {
-        if now >= self.replica.report_at() {
+        if !self.evidence.lingers() && now >= self.replica.report_at() {
             let report = self.replica.report(now);
             out.send(self.epoch, self.sequencer, Channel::Unreliable, &Message::Report(report));
-        }
-    }
-
-    /// The worlds have become different: told once, to both sides.
-    fn differs(&mut self, notice: DesyncNotice, found_here: bool, stop: bool, out: &mut Out<S>) {
-        if !self.comparison.differs(found_here, out) {
-            return;
-        }
-        let player = self.welcome.sequencer;
-        let DesyncNotice { tick, agreed, ours, theirs } = notice;
-        self.stage.iter_mut().for_each(|stage| stage.tell_keyframe(out));
-        out.events.push_back(Event::Desync { player, tick, agreed, ours, theirs });
-        if found_here {
-            out.reliably(self.epoch, self.sequencer, &Message::Desync(notice));
-        }
-        if stop {
-            out.reliably(self.epoch, self.sequencer, &Message::Bye(LeaveReason::Desync));
-            out.end(EndReason::Desync);
         }
     }
 }

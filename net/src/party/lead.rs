@@ -14,7 +14,9 @@ use super::stage::{Beginning, Stage};
 use crate::limits::*;
 use crate::link::PeerId;
 use crate::sequencer::{Feed, Sequencer};
-use crate::session::{CommandError, Comparison, DropReason, EndReason, Event, Exchange, Out, Phase};
+use crate::session::{
+    CommandError, Comparison, DropReason, EndReason, Event, Evidence, Exchange, Out, Phase, Witnesses,
+};
 use crate::wire::*;
 use admission::{Loading, Shared};
 
@@ -29,6 +31,7 @@ pub(super) struct Lead<S: Simulation> {
     config: PartyConfig,
     terms: Terms,
     epoch: Epoch,
+    me: PeerId,
     stage: Stage<S>,
     sequencer: Sequencer,
     /// When tick 0 is, once it is known.
@@ -38,6 +41,7 @@ pub(super) struct Lead<S: Simulation> {
     past: BTreeSet<PeerId>,
     next_player: u16,
     snapshot: Option<Shared>,
+    pub evidence: Evidence,
 }
 
 /// A peer of the session.
@@ -56,6 +60,7 @@ impl<S: Simulation> Lead<S> {
     pub fn found(
         config: PartyConfig,
         terms: Terms,
+        me: PeerId,
         name: Name,
         hero: S::Hero,
         mut simulation: S,
@@ -79,12 +84,14 @@ impl<S: Simulation> Lead<S> {
             config,
             terms,
             epoch: Epoch::default(),
+            me,
             sequencer,
             start: None,
             guests: BTreeMap::new(),
             past: BTreeSet::new(),
             next_player: 1,
             snapshot: None,
+            evidence: Evidence::default(),
         }
     }
 
@@ -120,15 +127,17 @@ impl<S: Simulation> Lead<S> {
         }
         self.run(now, out);
         self.flush(now, out);
+        self.evidence.advance(now, out);
         self.forget();
     }
 
     /// When [`advance`](Lead::advance) has something to do.
     pub fn wake_at(&self, now: Duration) -> Duration {
-        match self.start {
+        let plays_at = match self.start {
             Some(start) => start + self.config.period() * self.stage.tick().0,
             None => now + KEEP_ALIVE / 4,
-        }
+        };
+        plays_at.min(self.evidence.wake_at())
     }
 
     /// Plays the ticks whose time has come, and closes those an input delay ahead of them.
@@ -148,11 +157,11 @@ impl<S: Simulation> Lead<S> {
             while self.sequencer.open() <= tick.plus(self.config.settings().input_delay_ticks) {
                 self.sequencer.close();
             }
-            self.play(tick, out);
+            self.play(tick, now, out);
         }
     }
 
-    fn play(&mut self, tick: Tick, out: &mut Out<S>) {
+    fn play(&mut self, tick: Tick, now: Duration, out: &mut Out<S>) {
         let checksum = self.stage.play(self.sequencer.turn(tick), out);
         for request in self.stage.simulation.requests() {
             let taken = Bytes::try_from(codec::compact(request)).is_ok_and(|request| self.sequencer.request(request));
@@ -167,7 +176,7 @@ impl<S: Simulation> Lead<S> {
             differing.extend(guest.comparison.ours(tick, checksum, out).map(|notice| (*peer, notice)));
         }
         for (peer, notice) in differing {
-            self.differs(peer, notice, true, out);
+            self.differs(peer, notice, true, now, out);
         }
     }
 
@@ -229,6 +238,10 @@ impl<S: Simulation> Lead<S> {
         if let Message::Hello(hello) = message {
             return self.hello(from, hello, now, out);
         }
+        // Of those who are out of step too.
+        if let Message::Parcel(parcel) = message {
+            return self.evidence.handle(from, parcel, now, out);
+        }
         let Some(guest) = self.guests.get_mut(&from) else { return out.dropped(DropReason::UnknownPeer) };
         guest.heard = now;
         match message {
@@ -243,7 +256,8 @@ impl<S: Simulation> Lead<S> {
             Message::Ready => self.admit(from, out),
             Message::Report(report) => self.report(from, report, now, out),
             Message::Desync(DesyncNotice { tick, agreed, ours, theirs }) => {
-                self.differs(from, DesyncNotice { tick, agreed, ours: theirs, theirs: ours }, false, out);
+                let notice = DesyncNotice { tick, agreed, ours: theirs, theirs: ours };
+                self.differs(from, notice, false, now, out);
             }
             Message::Bye(reason) => self.remove(from, reason),
             _ => out.dropped(DropReason::Unexpected),
@@ -267,12 +281,12 @@ impl<S: Simulation> Lead<S> {
         let compare = |(tick, theirs): &(Tick, Checksum)| guest.comparison.theirs(*tick, *theirs, ours, out);
         let differing: Vec<_> = theirs.filter_map(compare).collect();
         for notice in differing {
-            self.differs(from, notice, true, out);
+            self.differs(from, notice, true, now, out);
         }
     }
 
     /// A replica's world has become another: told once, to both sides. `found_here`: by a comparison of our own.
-    fn differs(&mut self, peer: PeerId, notice: DesyncNotice, found_here: bool, out: &mut Out<S>) {
+    fn differs(&mut self, peer: PeerId, notice: DesyncNotice, found_here: bool, now: Duration, out: &mut Out<S>) {
         let Some(guest) = self.guests.get_mut(&peer) else { return };
         if !guest.comparison.differs(found_here, out) {
             return;
@@ -284,9 +298,25 @@ impl<S: Simulation> Lead<S> {
         if found_here {
             out.reliably(self.epoch, peer, &Message::Desync(notice));
         }
+        self.inquire(peer, now, out);
         if self.config.settings().stop_on_desync {
             out.reliably(self.epoch, peer, &Message::Removed(LeaveReason::Desync));
             self.remove(peer, LeaveReason::Desync);
+        }
+    }
+
+    /// Calls for the evidence of whose world is another, and of everyone whose hero is in the world.
+    fn inquire(&mut self, odd: PeerId, now: Duration, out: &mut Out<S>) {
+        let guests = self.guests.iter().filter(|(peer, guest)| **peer == odd || guest.loading.is_none());
+        let others: Vec<_> = guests.map(|(peer, guest)| (guest.player, *peer)).collect();
+        let mut all: Vec<_> = others.iter().copied().chain([(self.stage.player, self.me)]).collect();
+        all.sort();
+        let witnesses = Witnesses { others: others.iter().copied(), missing: Vec::new(), players: all.len() };
+        if self.evidence.begin(INQUIRY_INTERVAL, witnesses, now, out) {
+            let inquiry = Inquiry { witnesses: List::try_from(all).expect("no more are let in") };
+            for (_, peer) in others {
+                out.reliably(Epoch::default(), peer, &Message::Inquiry(inquiry.clone()));
+            }
         }
     }
 
@@ -298,7 +328,8 @@ impl<S: Simulation> Lead<S> {
     }
 
     /// The carrier lost a peer.
-    pub fn disconnected(&mut self, peer: PeerId) {
+    pub fn disconnected(&mut self, peer: PeerId, out: &mut Out<S>) {
+        self.evidence.lost(peer, out);
         self.remove(peer, LeaveReason::Lost);
         self.past.remove(&peer);
     }

@@ -15,7 +15,7 @@ use super::remote::{Bounds, Remote};
 use super::timeline::Timeline;
 use crate::limits::*;
 use crate::link::{Channel, PeerId};
-use crate::session::{CommandError, DropReason, EndReason, Event, Out, Phase, PlayerStats};
+use crate::session::{CommandError, DropReason, EndReason, Evidence, Out, Phase, PlayerStats};
 use crate::wire::*;
 
 /// Time lost because this peer stood still for longer than this is not made up for.
@@ -52,6 +52,9 @@ pub(super) struct Play<S: Simulation> {
     /// When the turns that are known went on; in the future as long as players have time to speak first.
     pub(super) went_on_at: Duration,
     pub(super) regrouping: Regrouping,
+    pub(super) evidence: Evidence,
+    /// How many began: all know the same number.
+    pub(super) players_at_start: usize,
 }
 
 /// What a session begins with.
@@ -79,6 +82,7 @@ impl<S: Simulation> Play<S> {
             player,
             name,
             epoch: Epoch::default(),
+            players_at_start: remotes.len() + 1,
             remotes,
             timeline,
             confirmed: base,
@@ -91,6 +95,7 @@ impl<S: Simulation> Play<S> {
             advanced_at: now,
             went_on_at: silent_until,
             regrouping: Regrouping::default(),
+            evidence: Evidence::default(),
         }
     }
 
@@ -100,7 +105,13 @@ impl<S: Simulation> Play<S> {
     }
 
     pub fn phase(&self) -> Phase {
-        if self.regrouping.is_under_way() { Phase::Regrouping } else { Phase::Playing }
+        if self.evidence.lingers() {
+            Phase::OutOfStep
+        } else if self.regrouping.is_under_way() {
+            Phase::Regrouping
+        } else {
+            Phase::Playing
+        }
     }
 
     /// The session's first live player, whose world counts when worlds differ.
@@ -110,6 +121,13 @@ impl<S: Simulation> Play<S> {
 
     /// Plays, tells and sends what is due.
     pub fn advance(&mut self, now: Duration, out: &mut Out<S>) {
+        if !self.evidence.lingers() {
+            self.play_on(now, out);
+        }
+        self.evidence.advance(now, out);
+    }
+
+    fn play_on(&mut self, now: Duration, out: &mut Out<S>) {
         // A peer that stood still itself must not take the others for silent.
         let stood_still = now.saturating_sub(self.advanced_at);
         if stood_still > self.config.settings().silence_timeout / 2 {
@@ -132,13 +150,17 @@ impl<S: Simulation> Play<S> {
                 self.went_on_at = self.went_on_at.max(now);
             }
             self.tell_differences(now, out);
-            self.send(now, out);
+            if !self.evidence.lingers() {
+                self.send(now, out);
+            }
         }
     }
 
     /// When [`advance`](Play::advance) has something to do.
     pub fn wake_at(&self) -> Duration {
-        self.regrouping.wake_at().unwrap_or(self.next_tick_at)
+        let plays_at = self.regrouping.wake_at().unwrap_or(self.next_tick_at);
+        let plays_at = if self.evidence.lingers() { Duration::MAX } else { plays_at };
+        plays_at.min(self.evidence.wake_at())
     }
 
     /// Plays the ticks whose time has come.
@@ -245,6 +267,10 @@ impl<S: Simulation> Play<S> {
 
     /// Takes a message of a peer.
     pub fn handle(&mut self, from: PeerId, epoch: Epoch, message: Message, now: Duration, out: &mut Out<S>) {
+        // Of those who are out of step too.
+        if let Message::Parcel(parcel) = message {
+            return self.evidence.handle(from, parcel, now, out);
+        }
         let Some(n) = self.remotes.iter().position(|remote| remote.peer == from) else {
             return out.dropped(DropReason::UnknownPeer);
         };
@@ -256,10 +282,18 @@ impl<S: Simulation> Play<S> {
             return;
         }
         match message {
+            Message::Inquiry(_) => {
+                self.inquire(INQUIRY_ANSWER_INTERVAL, now, out);
+                if !self.evidence.under_way() {
+                    out.dropped(DropReason::Unexpected);
+                }
+            }
+            // The game goes on without this peer.
+            _ if self.evidence.lingers() => {}
             Message::Regroup(regroup) => self.regroup(player, epoch, &regroup, now, out),
             // Nobody takes these back in a later epoch.
             Message::Bye(reason) => self.lose(player, reason, now, out),
-            Message::Removed(LeaveReason::Desync) => out.end(EndReason::Desync),
+            Message::Removed(LeaveReason::Desync) => self.put_out(now, out),
             Message::Removed(reason) => out.end(EndReason::Removed(reason)),
             _ if epoch != self.epoch => out.dropped(DropReason::StaleEpoch),
             Message::Inputs(inputs) if !self.regrouping.is_under_way() => {
@@ -284,71 +318,31 @@ impl<S: Simulation> Play<S> {
         }
     }
 
-    /// Tells differences whose tick is settled: a recording then holds all that led to them.
-    fn tell_differences(&mut self, now: Duration, out: &mut Out<S>) {
-        let settled = self.timeline.first();
-        let differences = core::mem::take(&mut self.differences);
-        let (due, early): (Vec<_>, Vec<_>) = differences.into_iter().partition(|(_, tick, ..)| *tick <= settled);
-        self.differences = early;
-        for (player, tick, ours, theirs) in due {
-            if out.ended.is_some() {
-                return;
-            }
-            let remote = self.remotes.iter().find(|remote| remote.player == player);
-            let agreed = remote.and_then(|remote| remote.comparison.agreed_before(tick));
-            self.differs(player, DesyncNotice { tick, agreed, ours, theirs }, true, now, out);
-        }
-    }
-
-    /// Worlds have become different: told once, to both sides. The first player's counts: who differs from it ends, and it goes
-    /// on without who differs.
-    fn differs(&mut self, player: PlayerId, notice: DesyncNotice, found_here: bool, now: Duration, out: &mut Out<S>) {
-        let first_player = self.first_player();
-        let Some(remote) = self.remotes.iter_mut().find(|remote| remote.player == player) else { return };
-        if !remote.comparison.differs(found_here, out) {
-            return;
-        }
-        let peer = remote.peer;
-        let ends = self.config.settings().stop_on_desync && player == first_player;
-        if ends {
-            // Nothing can be undone any more. What both sides compared is known on both sides.
-            self.timeline.settle(notice.tick.min(self.confirmed), |event| out.events.push_back(event));
-        }
-        let DesyncNotice { tick, agreed, ours, theirs } = notice;
-        out.events.push_back(self.timeline.keyframe());
-        out.events.push_back(Event::Desync { player, tick, agreed, ours, theirs });
-        if found_here {
-            out.reliably(self.epoch, peer, &Message::Desync(notice));
-        }
-        if ends {
-            self.say_goodbye(LeaveReason::Desync, out);
-            out.end(EndReason::Desync);
-        } else if self.config.settings().stop_on_desync && self.player == first_player {
-            self.lose(player, LeaveReason::Desync, now, out);
-        }
-    }
-
-    fn say_goodbye(&self, reason: LeaveReason, out: &mut Out<S>) {
-        for remote in &self.remotes {
-            out.reliably(self.epoch, remote.peer, &Message::Bye(reason));
-        }
-    }
-
     /// Leaves the session.
     pub fn leave(&mut self, out: &mut Out<S>) {
+        if self.evidence.lingers() {
+            // It has said so.
+            return out.end(EndReason::Desync);
+        }
         self.say_goodbye(LeaveReason::Left, out);
         out.end(EndReason::Left);
     }
 
     /// The carrier lost a peer.
     pub fn disconnected(&mut self, peer: PeerId, now: Duration, out: &mut Out<S>) {
-        if let Some(player) = self.remotes.iter().find(|remote| remote.peer == peer).map(|remote| remote.player) {
+        self.evidence.lost(peer, out);
+        let remote = self.remotes.iter().find(|remote| remote.peer == peer);
+        if let Some(player) = remote.map(|remote| remote.player).filter(|_| !self.evidence.lingers()) {
             self.lose(player, LeaveReason::Lost, now, out);
         }
     }
 
     /// The carrier has ended: everyone is lost.
     pub fn closed(&mut self, now: Duration, out: &mut Out<S>) {
+        self.evidence.close(out);
+        if self.evidence.lingers() {
+            return out.end(EndReason::Desync);
+        }
         let players: Vec<_> = self.remotes.iter().map(|remote| remote.player).collect();
         for player in players {
             self.lose(player, LeaveReason::Lost, now, out);
@@ -357,6 +351,9 @@ impl<S: Simulation> Play<S> {
 
     /// Takes a command of this peer's own player.
     pub fn command(&mut self, command: CommandBytes) -> Result<(), CommandError> {
+        if self.evidence.lingers() {
+            return Err(CommandError::NotPlaying);
+        }
         if self.own.push(command) { Ok(()) } else { Err(CommandError::Full) }
     }
 

@@ -14,6 +14,7 @@ use lockstone_sim::{PlayerId, Simulation, Tick};
 
 use super::ggrs::Predictor;
 use super::play::Play;
+use crate::limits::INQUIRY_ANSWER_INTERVAL;
 use crate::link::Channel;
 use crate::session::{DropReason, EndReason, Event, Out};
 use crate::wire::{Epoch, LeaveReason, List, Message, Regroup};
@@ -110,8 +111,15 @@ impl<S: Simulation> Play<S> {
         if self.regrouping.gone.contains_key(&player) {
             return false;
         }
+        let peer = remote.peer;
+        if reason == LeaveReason::Desync {
+            // It is a witness, and whoever found it may not be heard of soon.
+            self.inquire(INQUIRY_ANSWER_INTERVAL, now, out);
+        } else {
+            self.evidence.lost(peer, out);
+        }
         // In case that it can hear us.
-        out.reliably(self.epoch, remote.peer, &Message::Removed(reason));
+        out.reliably(self.epoch, peer, &Message::Removed(reason));
         self.regrouping.gone.insert(player, reason);
         self.regrouping.changed_at = now;
         self.timeline.hold();
@@ -146,8 +154,10 @@ impl<S: Simulation> Play<S> {
         if theirs.confirmed < self.timeline.first() {
             return out.dropped(DropReason::ForgedAck);
         }
-        if let Some((_, reason)) = theirs.gone.iter().find(|(player, _)| *player == self.player) {
-            return out.end(EndReason::Removed(*reason));
+        match theirs.gone.iter().find(|(player, _)| *player == self.player) {
+            Some((_, LeaveReason::Desync)) => return self.put_out(now, out),
+            Some((_, reason)) => return out.end(EndReason::Removed(*reason)),
+            None => {}
         }
         if let Some(past) = past {
             if theirs.gone.iter().all(|(player, _)| past.contains_key(player)) {

@@ -83,6 +83,24 @@ pub enum Event<S: Simulation> {
         /// The other peer's.
         theirs: Checksum,
     },
+    /// Worlds differ in this session, this peer's or others': evidence is wanted of every player. It is to be given within 2 s
+    /// by [`give_evidence`](super::Session::give_evidence). At most once a minute.
+    EvidenceWanted {
+        /// How long it may be.
+        bytes_max: usize,
+    },
+    /// Another player's evidence has arrived, as that player's peer announced it. Hostile until checked.
+    Evidence {
+        /// Whose.
+        player: PlayerId,
+        /// What it gave.
+        bytes: Vec<u8>,
+    },
+    /// No more evidence will come. One for each [`EvidenceWanted`](Event::EvidenceWanted), at most 30 s after it.
+    EvidenceComplete {
+        /// Whose did not come: it had none, was lost, was too slow, or did not send what it had announced.
+        missing: Vec<PlayerId>,
+    },
     /// A joiner was refused: this peer, or one that knocked here.
     Refused {
         /// The other side.
@@ -116,6 +134,9 @@ impl<S: Simulation> fmt::Debug for Event<S> {
             Event::Desync { player, tick, agreed, ours, theirs } => {
                 write!(f, "desync with {player} at {tick} (agreed {agreed:?}): {ours}, theirs {theirs}")
             }
+            Event::EvidenceWanted { bytes_max } => write!(f, "evidence wanted, {bytes_max} bytes at most"),
+            Event::Evidence { player, bytes } => write!(f, "evidence of {player}, {} bytes", bytes.len()),
+            Event::EvidenceComplete { missing } => write!(f, "evidence complete, missing {missing:?}"),
             Event::Refused { peer, name, refusal } => write!(f, "refused {name} ({peer}): {refusal}"),
             Event::Ended { tick, reason } => write!(f, "ended at {tick}: {reason}"),
         }
@@ -168,7 +189,7 @@ impl fmt::Display for EndReason {
             EndReason::NoSession => f.write_str("nobody in the room runs a session"),
             EndReason::Unreachable(peer) => write!(f, "the session's founder {peer} cannot be reached from here"),
             EndReason::NotEntered => f.write_str("the room did not let this peer in"),
-            EndReason::Transfer(error) => error.fmt(f),
+            EndReason::Transfer(error) => write!(f, "the world did not arrive whole: {error}"),
             EndReason::Snapshot(error) => write!(f, "the world that arrived cannot be read: {error}"),
             EndReason::LoadTimeout => f.write_str("loading the world made no progress for too long"),
             EndReason::Desync => f.write_str("this peer's world fell out of step"),
@@ -202,6 +223,8 @@ pub enum Phase {
     Playing,
     /// Someone is gone: the players that are left agree from where to go on.
     Regrouping,
+    /// This peer's world fell out of step. It no longer plays, and stays until evidence is exchanged.
+    OutOfStep,
     /// Over.
     Ended(EndReason),
 }
@@ -218,4 +241,20 @@ pub enum CommandError {
     /// Too many commands wait: for the sequencer, or for a tick of their own.
     #[error("too many commands wait")]
     Full,
+}
+
+/// Why evidence was not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EvidenceError {
+    /// Nobody asked for it, it was given before, or it comes too late.
+    #[error("no evidence is wanted")]
+    NotWanted,
+    /// It is too long.
+    #[error("evidence of {len} bytes, where at most {max} are allowed")]
+    TooLong {
+        /// How long.
+        len: usize,
+        /// How long it may be.
+        max: usize,
+    },
 }

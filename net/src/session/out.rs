@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use lockstone_sim::{Simulation, Tick};
 
 use super::event::{EndReason, Event, Transmit};
+use super::evidence::Evidence;
 use super::stats::{DropReason, Drops, Traffic};
 use crate::link::{Channel, PeerId};
 use crate::wire::{self, Epoch, Message};
@@ -73,10 +74,13 @@ impl<S: Simulation> Out<S> {
         self.ended.get_or_insert(reason);
     }
 
-    /// Tells the end, once, as the last event. `tick` would have been next.
-    pub fn tell_end(&mut self, tick: Tick) {
+    /// Tells the end, once, as the last event. `tick` would have been next. Evidence that is on its way will not arrive.
+    pub fn tell_end(&mut self, tick: Tick, evidence: Option<&mut Evidence>) {
         if let Some(reason) = self.ended.clone().filter(|_| !self.end_told) {
             self.end_told = true;
+            if let Some(evidence) = evidence {
+                evidence.close(self);
+            }
             self.events.push_back(Event::Ended { tick, reason });
         }
     }

@@ -50,6 +50,8 @@ pub enum DropReason {
     BadInput,
     /// A request of the simulation beyond what may wait.
     RequestFlood,
+    /// Evidence that is too long, or not what was announced.
+    BadEvidence,
 }
 
 /// What was dropped, counted by reason.

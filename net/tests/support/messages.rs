@@ -81,6 +81,13 @@ pub fn messages(epoch: Epoch) -> Vec<Message> {
             gone: list(vec![(PlayerId(0), LeaveReason::Silent), (PlayerId(3), LeaveReason::Desync)]),
             confirmed: Tick(70_000),
         }),
+        Message::Inquiry(Inquiry::default()),
+        Message::Inquiry(Inquiry {
+            witnesses: list(vec![(PlayerId(0), PeerId(77)), (PlayerId(300), PeerId(1 << 64 | 77))]),
+        }),
+        Message::Parcel(Parcel::Announced { bytes: 100_000, digest: u128::MAX }),
+        Message::Parcel(Parcel::Chunk(list(vec![9; 500]))),
+        Message::Parcel(Parcel::Received(4_096)),
     ]
 }
 

@@ -2,6 +2,7 @@
 #![allow(dead_code)] // Each test binary uses a part.
 
 pub mod crafted;
+pub mod evidence;
 pub mod hostile;
 pub mod messages;
 pub mod rollback;

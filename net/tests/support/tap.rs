@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use lockstone_net::link::{LinkEvent, PeerId};
 use lockstone_net::memory::{Driver, Weather};
-use lockstone_net::session::{CommandError, Event, Phase, Session, Stats, Transmit};
+use lockstone_net::session::{CommandError, Event, EvidenceError, Phase, Session, Stats, Transmit};
 use lockstone_net::{Rollback, RollbackSettings};
 use lockstone_sim::Simulation;
 
@@ -69,6 +69,10 @@ impl<T: Session> Session for Tap<T> {
 
     fn command(&mut self, command: <T::Sim as Simulation>::Command) -> Result<(), CommandError> {
         self.session.command(command)
+    }
+
+    fn give_evidence(&mut self, bytes: Vec<u8>) -> Result<(), EvidenceError> {
+        self.session.give_evidence(bytes)
     }
 
     fn leave(&mut self, now: Duration) {
