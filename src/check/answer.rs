@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! stdin  = a recording, from tick 0 on, with the checksum of every tick
-//! stdout = "answer 1 PROFILE OS ARCH BITS"  ("TICK CHECKSUM")*  ["state HEX"]  "end"          a line each
+//! stdout = "answer 1 BUILD"  ("TICK CHECKSUM")*  ["state HEX"]  "end"          a line each
 //! ```
 //!
 //! At the first checksum that differs from the recorded one it tells its state, serialised, and ends: asked a second time it might play
@@ -38,8 +38,7 @@ fn play<G: Game>() -> Result<(), String> {
     let timeline = read::<G>()?;
     let mut out = io::BufWriter::new(io::stdout().lock());
     let mut say = |line: &str| writeln!(out, "{line}").map_err(|error| format!("cannot answer: {error}"));
-    let Build { profile, os, arch, pointer_bits, .. } = Build::of(0);
-    say(&format!("{GREETING} {profile} {os} {arch} {pointer_bits}"))?;
+    say(&format!("{GREETING} {}", build()))?;
     let mut simulation = G::build(timeline.header.seed, default_table());
     loop {
         let (tick, root) = (simulation.tick(), simulation.checksum());
@@ -56,6 +55,12 @@ fn play<G: Game>() -> Result<(), String> {
     }
     say("end")?;
     out.flush().map_err(|error| format!("cannot answer: {error}"))
+}
+
+/// This build, in words: its profile first.
+pub(super) fn build() -> String {
+    let Build { profile, os, arch, pointer_bits, .. } = Build::of(0);
+    format!("{profile} build for {os} on {arch} ({pointer_bits} bits)")
 }
 
 fn read<G: Game>() -> Result<Timeline<G::Sim>, String> {

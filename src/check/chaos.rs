@@ -4,11 +4,14 @@
 //! bots play once ─► turns, the checksum of every tick ─► each breaker plays the turns in its own way ─► first difference, located
 //! ```
 //!
-//! In a game's own tests:
+//! In a game's own tests (with `program: Some(env!("CARGO_BIN_EXE_mygame").into())` it plays in other processes too):
 //!
-//! ```ignore
-//! let report = check::chaos::<MyGame>(&ChaosConfig { program: Some(env!("CARGO_BIN_EXE_mygame").into()), ..ChaosConfig::default() });
+//! ```
+//! # use lockstone::{check::{self, ChaosConfig}, game::Game};
+//! # fn my_test<MyGame: Game>() {
+//! let report = check::chaos::<MyGame>(&ChaosConfig::default());
 //! assert!(report.passed(), "{report}");
+//! # }
 //! ```
 //!
 //! A simulation without a [`Game`] around it is broken by [`Chaos`]; what needs another process is left out then.

@@ -3,7 +3,7 @@
 use lockstone_sim::{Input, PlayerId, Simulation, Tick, Turn, mix64};
 
 use super::breaker::Breaker;
-use super::reference::{End, Reference};
+use super::reference::{End, Odd, Reference};
 use crate::check::inspect::{Inspect, Way};
 
 /// At every so many ticks one is undone.
@@ -26,12 +26,9 @@ pub(super) fn play<S: Inspect>(
     look: Option<&dyn Fn(&S)>,
     plays: &mut dyn FnMut(Tick),
 ) -> End<S> {
-    let mut play = Play { reference, plays };
+    let (mut play, mut heap) = (Play { reference, plays }, Heap::default());
     match breaker {
-        Breaker::Again => play.each_tick(|simulation, turn| {
-            simulation.step(turn);
-            Ok(())
-        }),
+        Breaker::Again => play.disturbed(|_, _| ()),
         Breaker::CellOrder => play.each_tick(|simulation, turn| {
             let even = simulation.tick().0.is_multiple_of(2);
             in_way(simulation, turn, if even { Way::Backwards } else { Way::Shuffled(7) })
@@ -40,12 +37,10 @@ pub(super) fn play<S: Inspect>(
             let threads = THREADS[simulation.tick().0 as usize % THREADS.len()];
             in_way(simulation, turn, Way::Threads(threads))
         }),
-        Breaker::Restore => play.each_tick(|simulation, turn| {
+        Breaker::Restore => play.disturbed(|simulation, turn| {
             if simulation.tick().0.is_multiple_of(RESTORE_TICKS) {
                 ahead_and_back(simulation, &[turn]);
             }
-            simulation.step(turn);
-            Ok(())
         }),
         Breaker::Serialise => play.each_tick(|simulation, turn| {
             if simulation.tick().0.is_multiple_of(SERIALISE_TICKS) {
@@ -54,33 +49,22 @@ pub(super) fn play<S: Inspect>(
             simulation.step(turn);
             Ok(())
         }),
-        Breaker::Rollback => play.each_tick(|simulation, turn| {
+        Breaker::Rollback => play.disturbed(|simulation, _| {
             let tick = simulation.tick().0;
             if tick.is_multiple_of(ROLLBACK_TICKS) {
                 let depth = 1 + tick / ROLLBACK_TICKS % ROLLBACK_DEPTH_MAX;
                 ahead_and_back(simulation, &vec![&Turn::EMPTY; depth as usize]);
             }
-            simulation.step(turn);
-            Ok(())
         }),
         Breaker::StaleSnapshot => play.stale_snapshots(),
-        Breaker::Allocation => {
-            let mut heap = Heap::default();
-            play.each_tick(|simulation, turn| {
-                heap.churn(simulation.tick());
-                simulation.reorder(mix64(simulation.tick().0.into()));
-                simulation.step(turn);
-                Ok(())
-            })
-        }
+        Breaker::Allocation => play.disturbed(|simulation, _| {
+            heap.churn(simulation.tick());
+            simulation.reorder(mix64(simulation.tick().0.into()));
+        }),
         Breaker::Partial => play.part(),
         Breaker::Presentation => match look {
+            Some(look) => play.disturbed(|simulation, _| look(simulation)),
             None => End::Skipped("nothing is known that shows this simulation".to_owned()),
-            Some(look) => play.each_tick(|simulation, turn| {
-                look(simulation);
-                simulation.step(turn);
-                Ok(())
-            }),
         },
         Breaker::SecondProcess | Breaker::Environment | Breaker::DebugRelease | Breaker::Wasm => {
             unreachable!("these play in other processes")
@@ -101,7 +85,7 @@ impl<S: Inspect> Play<'_, '_, S> {
             let tick = simulation.tick();
             (self.plays)(tick);
             if !self.reference.is_met(&mut simulation) {
-                return End::Parted(Box::new(simulation), None);
+                return simulation.into();
             }
             met += 1;
             let Some(turn) = self.reference.turn(tick) else { return End::Met(met) };
@@ -109,6 +93,15 @@ impl<S: Inspect> Play<'_, '_, S> {
                 return end;
             }
         }
+    }
+
+    /// Plays all ticks, with something done before each that must leave no trace.
+    fn disturbed(&mut self, mut before: impl FnMut(&mut S, &Turn<S>)) -> End<S> {
+        self.each_tick(|simulation, turn| {
+            before(simulation, turn);
+            simulation.step(turn);
+            Ok(())
+        })
     }
 
     fn stale_snapshots(&mut self) -> End<S> {
@@ -125,7 +118,7 @@ impl<S: Inspect> Play<'_, '_, S> {
             for _ in 0..=STALE_TICKS {
                 (self.plays)(simulation.tick());
                 if !self.reference.is_met(&mut simulation) {
-                    return End::Parted(Box::new(simulation), None);
+                    return simulation.into();
                 }
                 met += 1;
                 let Some(turn) = self.reference.turn(simulation.tick()) else { break };
@@ -152,13 +145,13 @@ impl<S: Inspect> Play<'_, '_, S> {
             };
             (self.plays)(whole.tick());
             if !self.reference.is_met(&mut whole) {
-                return End::Parted(Box::new(whole), None);
+                return whole.into();
             }
             let tree = |simulation: &mut S| -> Vec<_> {
                 simulation.tree().into_iter().filter(|(cell, _)| core.contains(cell)).collect()
             };
             if tree(&mut part) != tree(&mut whole) {
-                return End::Parted(Box::new(part), Some(core));
+                return End::Parted(Box::new(Odd { state: part, cells: Some(core), by: None }));
             }
             met += core.len() as u32;
         }

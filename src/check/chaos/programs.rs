@@ -13,7 +13,7 @@ use lockstone_sim::{PlayerId, Tick};
 
 use super::ChaosConfig;
 use super::breaker::Breaker;
-use super::reference::{End, Reference};
+use super::reference::{End, Odd, Reference};
 use crate::check::answer::GREETING;
 use crate::check::inspect::Inspect;
 use crate::game::Game;
@@ -212,7 +212,7 @@ fn listen<S: Inspect>(
         let unreadable = |error| Unclear::Broke(format!("its state of tick {tick} cannot be read: {error}"));
         let snapshot = odd.decode(&state).map_err(unreadable)?;
         odd.restore(&snapshot);
-        return Ok(End::Parted(Box::new(odd), None));
+        return Ok(End::Parted(Box::new(Odd { state: odd, cells: None, by: Some(build.trim().to_owned()) })));
     }
     Ok(End::Met(met))
 }

@@ -19,12 +19,28 @@ pub(super) struct Reference<'a, S: Inspect> {
 pub(super) enum End<S> {
     /// So many checksums were met.
     Met(u32),
-    /// The first state whose checksum is another; and the cells that alone should be equal, if they are not all.
-    Parted(Box<S>, Option<Vec<CellId>>),
+    /// A checksum was another.
+    Parted(Box<Odd<S>>),
     /// It could not go on to the end, for a fault of the game.
     Broke(String),
     /// It could not be played here.
     Skipped(String),
+}
+
+/// The first state whose checksum is another.
+pub(super) struct Odd<S> {
+    pub state: S,
+    /// The cells that alone should be equal, if they are not all.
+    pub cells: Option<Vec<CellId>>,
+    /// Who played it, if it was another program.
+    pub by: Option<String>,
+}
+
+impl<S> From<S> for End<S> {
+    /// A state, all of which should be equal, that this program played.
+    fn from(state: S) -> Self {
+        End::Parted(Box::new(Odd { state, cells: None, by: None }))
+    }
 }
 
 impl<'a, S: Inspect> Reference<'a, S> {
@@ -95,11 +111,11 @@ impl<'a, S: Inspect> Reference<'a, S> {
 
     /// Says where the difference is: the turns are played once more, undisturbed, up to it.
     pub fn explain(&self, end: End<S>) -> Outcome {
-        let (mut theirs, cells) = match end {
+        let Odd { state: mut theirs, cells, by } = match end {
             End::Met(checksums) => return Outcome::Passed { checksums },
             End::Broke(sentence) => return Outcome::Broke { sentence },
             End::Skipped(reason) => return Outcome::Skipped { reason },
-            End::Parted(theirs, cells) => (*theirs, cells),
+            End::Parted(odd) => *odd,
         };
         let (mut ours, tick) = (self.build(), theirs.tick());
         self.turns.iter().take(tick.0 as usize).for_each(|turn| ours.step(turn));
@@ -109,6 +125,7 @@ impl<'a, S: Inspect> Reference<'a, S> {
         Outcome::Differs(Box::new(Difference {
             tick,
             reference_repeats: self.is_met(&mut ours),
+            by,
             location: locate_in(&ours, &theirs, differing),
             entered: entered.map(|input| format!("{input:?}")).collect(),
         }))

@@ -6,6 +6,7 @@ use lockstone_sim::Tick;
 use serde::Serialize;
 
 use super::breaker::Breaker;
+use crate::check::answer::build;
 use crate::check::locate::Location;
 
 /// So many differing parts are told to people.
@@ -66,6 +67,8 @@ pub struct Difference {
     pub tick: Tick,
     /// Whether the turns, played undisturbed, come out the same as the first time.
     pub reference_repeats: bool,
+    /// The build that played it, if it was another program's.
+    pub by: Option<String>,
     /// What differs: ours is undisturbed, theirs is the breaker's.
     pub location: Location,
     /// What entered in the tick before.
@@ -122,9 +125,12 @@ impl fmt::Display for Tried {
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Difference { tick, reference_repeats, location, entered } = self;
+        let Difference { tick, reference_repeats, by, location, entered } = self;
         if !reference_repeats {
-            write!(f, "\n  Undisturbed it comes out in several ways too: see first what `again` tells.")?;
+            write!(f, "\n  Undisturbed, too, it comes out in several ways: that is to be found first.")?;
+        }
+        if let Some(by) = by {
+            write!(f, "\n  Here plays a {}, there a {by}.", build())?;
         }
         write!(f, "\n  The state before tick {tick} is the first that differs, in {} cells:", location.cells.len())?;
         for spot in location.spots.iter().take(TOLD_MAX) {
