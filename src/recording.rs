@@ -10,9 +10,9 @@
 //! up to the last flush, whatever happens to the program. [`format`](mod@format) describes the bytes. Nothing here may trust a file: it is
 //! checked like a packet from a peer.
 
+pub mod bundle;
 mod entry;
 mod events;
-pub mod bundle;
 pub mod format;
 mod packed;
 mod playback;
@@ -21,8 +21,8 @@ mod ring;
 mod tree;
 mod writer;
 
-pub use entry::Entry;
 pub use bundle::{Bundle, BundleError};
+pub use entry::Entry;
 pub use format::{Build, Desync, Header};
 pub use packed::Packed;
 pub use playback::{Mismatch, Playback, Replay, ReplayError, replay};

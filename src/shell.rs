@@ -27,7 +27,7 @@ use lockstone_net::{Link, Session};
 use lockstone_sim::{Fx, PlayerId, Simulation, Tick, Vec2};
 
 use crate::game::{Bot, Game};
-use crate::recording::Desync;
+use crate::recording::{Bundle, Desync};
 use crate::view::Action;
 
 /// After leaving, so long is waited for the last packets to get away.
@@ -65,6 +65,8 @@ pub struct Shell<G: Game, L: Link, T: Session<Sim = G::Sim>> {
     session: T,
     link: L,
     recorder: Recorder<G::Sim>,
+    /// What has arrived of the peers' evidence of a difference.
+    bundle: Option<Bundle>,
     watch: Watch,
     options: Options,
     bot: Option<Box<dyn Bot<G::Sim>>>,
@@ -84,6 +86,7 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
             session,
             link,
             recorder,
+            bundle: None,
             watch,
             options,
             bot: None,
@@ -187,7 +190,31 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
                 self.ended = Some(reason);
             }
             Event::PlayerLeft { .. } | Event::Refused { .. } => {}
-            Event::EvidenceWanted { .. } | Event::Evidence { .. } | Event::EvidenceComplete { .. } => {}
+            Event::EvidenceWanted { bytes_max } => self.give_evidence(bytes_max),
+            Event::Evidence { bytes, .. } => {
+                self.bundle.iter_mut().for_each(|bundle| bundle.recordings.push(bytes.clone()))
+            }
+            Event::EvidenceComplete { missing } => self.save_bundle(missing),
+        }
+    }
+
+    /// Tells the others what this peer knows of a difference, and begins to collect what they know.
+    fn give_evidence(&mut self, bytes_max: usize) {
+        let Some(player) = self.session.stats().player else { return };
+        let evidence = self.recorder.recent(bytes_max);
+        self.bundle = Some(Bundle { player, recordings: vec![evidence.clone()], missing: Vec::new() });
+        if let Err(error) = self.session.give_evidence(evidence) {
+            log::warn!("this peer's evidence was not taken: {error}");
+        }
+    }
+
+    fn save_bundle(&mut self, missing: Vec<PlayerId>) {
+        let Some(bundle) = self.bundle.take() else { return };
+        if let Some(path) = self.recorder.save_bundle(&Bundle { missing, ..bundle }) {
+            let place = path.display().to_string();
+            self.watch
+                .tell(format!("What all peers know of it is in {place}. Read it with: {} explain {place}", G::NAME));
+            self.report.bundle = Some(place);
         }
     }
 

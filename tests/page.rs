@@ -5,8 +5,8 @@ mod browser;
 use std::fs;
 use std::path::PathBuf;
 
-use lockstone::check::{BadWrite, 
-    Cause, Finding, Location, PeerReport, Report, Side, Sketch, Spot, Spread, Unmet, Verdict, page,
+use lockstone::check::{
+    BadWrite, Cause, Finding, Location, PeerReport, Report, Side, Sketch, Spot, Spread, Unmet, Verdict, page,
 };
 use lockstone::sim::codec::FieldDifference;
 use lockstone::sim::journal::{Doer, Phase};

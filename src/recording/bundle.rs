@@ -20,7 +20,7 @@ pub const VERSION: u8 = 1;
 const HEAD_BYTES: usize = 16;
 
 /// All peers' evidence of a difference.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bundle {
     /// Who put it together.
     pub player: PlayerId,

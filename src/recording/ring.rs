@@ -156,6 +156,11 @@ impl<S: Simulation> Ring<S> {
         self.bytes
     }
 
+    /// The first tick that was not told yet.
+    pub fn tick(&self) -> Tick {
+        self.events.next
+    }
+
     /// The tick that a recording of it begins at, if it holds one.
     pub fn start(&self) -> Option<Tick> {
         self.segments.front().map(|segment| segment.start)

@@ -3,14 +3,14 @@
 //! A recording that fails must never stop the game: it stops itself, and says so once.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use lockstone_net::wire::{Identity, Terms};
 use lockstone_sim::{CellId, Checksum, PlayerId, Simulation, Tick, Turn};
 
 use super::executable;
-use crate::recording::{Build, Desync, Header, Packed, RING_BYTES_MAX, Ring, Writer};
+use crate::recording::{Build, Bundle, Desync, Header, Packed, RING_BYTES_MAX, Ring, Writer};
 
 /// A recording that was saved at a difference goes on with trees up to this size: how the difference spreads is to be seen.
 const SAVED_TREES_BYTES: u64 = 2 * RING_BYTES_MAX as u64;
@@ -88,9 +88,18 @@ impl<S: Simulation> Recorder<S> {
         self.saved.as_deref()
     }
 
-    /// A recording of the last minutes: what this peer knows of a difference. Empty before the session begins.
-    pub fn recent(&self) -> Vec<u8> {
-        self.ring.as_ref().map(Ring::write).unwrap_or_default()
+    /// A recording of the last minutes, or of as much of them as fits: what this peer knows of a difference. Empty if nothing fits.
+    pub fn recent(&self, bytes_max: usize) -> Vec<u8> {
+        self.ring.as_ref().and_then(|ring| ring.write_within(bytes_max)).unwrap_or_default()
+    }
+
+    /// Saves what all peers know of a difference. Returns where it is.
+    pub(super) fn save_bundle(&self, bundle: &Bundle) -> Option<PathBuf> {
+        let tick = self.ring.as_ref().map_or(Tick(0), Ring::tick);
+        self.places(tick, "lksbnd").find_map(|path| {
+            File::create_new(&path).ok()?.write_all(&bundle.write()).ok()?;
+            Some(path)
+        })
     }
 
     pub(super) fn start(&mut self, tick: Tick, seed: u64, player: PlayerId, snapshot: &[u8]) {
@@ -188,15 +197,19 @@ impl<S: Simulation> Recorder<S> {
 
     /// Saves the last minutes: here, or where the system keeps passing things.
     fn save(&self, tick: Tick) -> Option<(PathBuf, Writer<BufWriter<File>>)> {
-        let Labels { game, room, name, .. } = &self.labels;
-        let plain = |text: &str| text.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect::<String>();
-        let file = format!("{game}-desync-{}-{}-{tick}.lksrec", plain(room), plain(name));
         let ring = self.ring.as_ref()?;
-        let places = [PathBuf::from("."), std::env::temp_dir()];
-        places.into_iter().map(|place| place.join(&file)).find_map(|path| {
+        self.places(tick, "lksrec").find_map(|path| {
             let file = File::create_new(&path).ok()?;
             Some((path, ring.save(BufWriter::new(file)).ok()?))
         })
+    }
+
+    /// Files to save evidence in.
+    fn places(&self, tick: Tick, extension: &str) -> impl Iterator<Item = PathBuf> {
+        let Labels { game, room, name, .. } = &self.labels;
+        let plain = |text: &str| text.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect::<String>();
+        let file = format!("{game}-desync-{}-{}-{tick}.{extension}", plain(room), plain(name));
+        [PathBuf::from("."), std::env::temp_dir()].into_iter().map(move |place| place.join(&file))
     }
 
     fn remember(&mut self, keep: impl FnOnce(&mut Ring<S>)) {

@@ -42,6 +42,9 @@ pub struct Report {
     pub ended: String,
     /// Where the recording is, if it was saved.
     pub recording: Option<String>,
+    /// Where all peers' recordings of a difference are, if there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bundle: Option<String>,
     /// Every checksum, if they were asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checksums: Vec<PlayedCheck>,

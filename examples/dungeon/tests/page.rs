@@ -9,7 +9,7 @@ use std::fs;
 use dungeon::{Dungeon, DungeonGame};
 use lockstone::check::{Cause, Checker, page};
 use lockstone::game::Game;
-use lockstone::recording::{Header, Recording, Writer};
+use lockstone::recording::{Build, Header, Recording, Writer};
 use lockstone::sim::codec::fields;
 use lockstone::sim::world::{StateBit, StatePart};
 use lockstone::sim::{PlayerId, Simulation, Tick, Turn, World};
@@ -38,6 +38,7 @@ fn header(player: u16, name: &str, start: Tick) -> Header {
         name: name.into(),
         room: "amber".into(),
         start,
+        build: Build::here(),
     }
 }
 
