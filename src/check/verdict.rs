@@ -72,7 +72,7 @@ impl<'c, 'a, S: Inspect> Case<'c, 'a, S> {
                 return Ok(solution);
             }
         }
-        Ok((self.left_over(), None))
+        self.left_over()
     }
 
     /// Who is looked at: of several odd peers the first.

@@ -245,7 +245,7 @@ pub(super) struct Chaos {
 
 #[derive(clap::Args, Debug)]
 pub(super) struct Floats {
-    /// The module: a program that plays recordings and does nothing else
+    /// The module: a release build for wasm32-wasip1 of a program in which the game plays by itself and draws nothing
     pub wasm: PathBuf,
     /// Functions whose names begin so may have floats. Can be given several times
     #[arg(long, value_name = "BEGINNING")]

@@ -14,11 +14,9 @@ pub(super) fn run(args: &args::Floats) -> Result<ExitCode, Failure> {
         true => println!("{}", serde_json::json!(found)),
         false => println!("{found}"),
     }
-    match found.count() {
-        0 => Ok(ExitCode::SUCCESS),
-        count => {
-            let functions = found.functions.len();
-            Err(Failure::differed(format!("{count} float instructions are in {functions} functions of the module")))
-        }
+    if found.count() == 0 {
+        return Ok(ExitCode::SUCCESS);
     }
+    let (with, all) = (found.functions.len(), found.looked_through);
+    Err(Failure::differed(format!("the module computes with floats, in {with} of its {all} functions")))
 }

@@ -2,6 +2,8 @@
 //!
 //! In the compact encoding a walk takes 3 bytes (up to 5 once the map is wider than 250 tiles), an attack up to 10.
 
+use std::fmt;
+
 use lockstone::sim::path::Tile;
 use lockstone::sim::{EntityId, Fx, Vec2};
 use serde::{Deserialize, Serialize};
@@ -77,8 +79,14 @@ pub struct Newcomer {
 }
 
 /// A short name: at most 12 bytes of UTF-8, zeros after it. Whatever bytes a peer sends, it reads as some text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Name([u8; 12]);
+
+impl fmt::Debug for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.text(), f)
+    }
+}
 
 impl Name {
     /// As much of a text as fits, without control characters.

@@ -2,7 +2,7 @@
 
 use lockstone_sim::Tick;
 
-use super::{Case, blame_nobody, minority};
+use super::{Case, OddState, Solution, blame_nobody, minority};
 use crate::check::compare::{CheckError, Checker};
 use crate::check::inspect::Inspect;
 use crate::check::locate::locate;
@@ -60,13 +60,21 @@ fn at(tick: Tick, verdict: Verdict) -> Finding {
 }
 
 impl<S: Inspect> Case<'_, '_, S> {
-    /// No suspicion that can be played explains it: what else is unlike.
-    pub(super) fn left_over(&self) -> Verdict {
+    /// No suspicion that can be played explains it: what else is unlike, and where the odd peer's recorded state differs, if it has one.
+    pub(super) fn left_over(&self) -> Result<Solution<S>, CheckError> {
+        let peer = self.suspect();
+        let recorded = peer.states.range(self.tick..).next();
+        let odd = recorded.map(|(&tick, _)| {
+            Ok(OddState { simulation: self.checker.load(peer, tick)?, turns: self.turns.clone() })
+        });
+        Ok((self.left_over_verdict(), odd.transpose()?))
+    }
+
+    fn left_over_verdict(&self) -> Verdict {
         let tried = "no suspicion that can be played here leads to its checksums".to_owned();
         let suspect = self.suspect();
         let healthy = (0..self.peers.len()).find(|n| !self.odd.contains(n)).map(|n| &self.peers[n]);
-        let (theirs, ours) =
-            (Program::of(&suspect.header), healthy.map_or_else(Program::here, |h| Program::of(&h.header)));
+        let (theirs, ours) = (Program::of(&suspect.header), healthy.map_or_else(Program::here, |h| Program::of(&h.header)));
         let whose = healthy.map_or("this program".to_owned(), Timeline::who);
         let unlike = |cause, theirs: &str, ours: &str| {
             let reason = format!("{} is {theirs}, and {whose} is {ours}", suspect.who());
@@ -77,6 +85,11 @@ impl<S: Inspect> Case<'_, '_, S> {
         match found {
             Some((cause, reasons)) if healthy.is_some() => self.blame(cause, reasons),
             Some((cause, reasons)) => blame_nobody(cause, reasons),
+            None if healthy.is_some() && theirs.is_known => {
+                let same = format!("{} and {whose} ran the same executable on the same kind of machine", suspect.who());
+                let so = "so it is not the step: the state was changed outside of it, or is not the one that it began with";
+                self.blame(Cause::StateCorruption, vec![same, tried, so.to_owned()])
+            }
             None => blame_nobody(Cause::Unknown, vec![tried]),
         }
     }
@@ -86,6 +99,8 @@ impl<S: Inspect> Case<'_, '_, S> {
 struct Program {
     platform: String,
     build: String,
+    /// Whether the build is known to the last byte.
+    is_known: bool,
 }
 
 impl Program {
@@ -102,6 +117,7 @@ impl Program {
         Program {
             platform: format!("on {os} and {arch} with {pointer_bits} bits"),
             build: format!("engine {engine}, built for {profile}, executable {executable:016x}"),
+            is_known: *executable != 0,
         }
     }
 }
