@@ -87,6 +87,10 @@ pub enum GridError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {
     config: GridConfig,
+    /// Of a position's bits, how many tell where in a cell it is.
+    shift: u32,
+    /// The farthest position inside.
+    edge: Vec2,
 }
 
 impl Grid {
@@ -106,7 +110,9 @@ impl Grid {
         if light < 2 {
             return Err(GridError::Light(light));
         }
-        Ok(Grid { config })
+        let shift = u32::from(cell_log2) + Fx::FRACTION_BITS;
+        let edge = |cells: u16| Fx::from_bits((i64::from(cells) << shift).min(i64::from(i32::MAX)) as i32 - 1);
+        Ok(Grid { config, shift, edge: Vec2::new(edge(width_cells), edge(height_cells)) })
     }
 
     /// What it was made from.
@@ -120,23 +126,21 @@ impl Grid {
     }
 
     /// The nearest position inside the world.
+    #[inline]
     pub fn clamp(&self, pos: Vec2) -> Vec2 {
-        let side = |cells: u16| Fx::from_bits((i64::from(cells) << self.shift()).min(i64::from(i32::MAX)) as i32 - 1);
-        Vec2::new(
-            pos.x.clamp(Fx::ZERO, side(self.config.width_cells)),
-            pos.y.clamp(Fx::ZERO, side(self.config.height_cells)),
-        )
+        Vec2::new(pos.x.max(Fx::ZERO).min(self.edge.x), pos.y.max(Fx::ZERO).min(self.edge.y))
     }
 
     /// The cell that holds a position; positions outside count as the nearest inside.
+    #[inline]
     pub fn cell_of(&self, pos: Vec2) -> CellId {
-        let along = |fx: Fx, cells: u16| (fx.to_bits() >> self.shift()).clamp(0, i32::from(cells) - 1) as u16;
-        CellId::new(along(pos.x, self.config.width_cells), along(pos.y, self.config.height_cells))
+        let Vec2 { x, y } = self.clamp(pos);
+        CellId::new((x.to_bits() >> self.shift) as u16, (y.to_bits() >> self.shift) as u16)
     }
 
     /// The corner of a cell with the smallest coordinates.
     pub fn corner(&self, cell: CellId) -> Vec2 {
-        let along = |n: u16| Fx::from_bits(((i64::from(n)) << self.shift()) as i32);
+        let along = |n: u16| Fx::from_bits(((i64::from(n)) << self.shift) as i32);
         Vec2::new(along(cell.x), along(cell.y))
     }
 
@@ -181,12 +185,8 @@ impl Grid {
         cell.y as usize * self.config.width_cells as usize + cell.x as usize
     }
 
-    const fn shift(&self) -> u32 {
-        self.config.cell_log2 as u32 + Fx::FRACTION_BITS
-    }
-
     fn rings(&self, distance: Fx) -> u16 {
-        let cell = 1_i64 << self.shift();
+        let cell = 1_i64 << self.shift;
         // No world is wider than that, so more rings would hold no more cells.
         (i64::from(distance.to_bits()) + cell - 1).div_euclid(cell).min(i64::from(u16::MAX)) as u16
     }

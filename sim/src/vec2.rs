@@ -105,7 +105,7 @@ impl Vec2 {
         let root = reciprocal_root_from_below(v, reciprocal_root(v));
         // max / length in units of 2^-31. The shift to the left cannot overflow, because the quotient is less than 1.
         let share = (((max.to_bits() as u64 * root) << shift) >> 30) as i64;
-        Vec2::new(Fx::saturated(self.x.wide() * share / (1 << 31)), Fx::saturated(self.y.wide() * share / (1 << 31)))
+        Vec2::new(shortened(self.x, share), shortened(self.y, share))
     }
 
     /// Where a movement of at most `step` towards `target` leads. It ends on the target exactly if that is near enough.
@@ -139,8 +139,7 @@ impl Vec2 {
 /// The square of a difference of two numbers, which always fits: (2^32 - 1)² is less than 2^64.
 #[inline]
 const fn square(steps: i64) -> u64 {
-    let steps = steps.unsigned_abs();
-    steps * steps
+    steps.wrapping_mul(steps).cast_unsigned()
 }
 
 #[inline]
@@ -186,6 +185,12 @@ const fn reciprocal_root(v: u64) -> u64 {
 const fn reciprocal_root_from_below(v: u64, root: u64) -> u64 {
     let product = ((v >> 32) + 1) * (((root * root) >> 28) + 1);
     (root * (((3 << 62) - product) >> 32)) >> 31
+}
+
+/// `steps * share / 2^31`, towards zero. The share is less than 1.
+#[inline]
+const fn shortened(steps: Fx, share: i64) -> Fx {
+    Fx::from_bits((steps.wide() * share / (1 << 31)) as i32)
 }
 
 /// `steps * root / 2^shift`, nearest. At most 2^31 times 2^30, so it fits.

@@ -33,15 +33,8 @@ impl Fixed {
     /// If the value holds a float, which has no place in a simulation's state, or a sequence of unknown length.
     #[inline]
     pub fn push<T: Serialize + ?Sized>(&mut self, value: &T) {
-        loop {
-            match value.serialize(Room(&mut self.bytes[self.len..])).map(|Room(left)| left.len()) {
-                Ok(left) => {
-                    self.len = self.bytes.len() - left;
-                    return;
-                }
-                Err(Fault::Full) => self.grow(),
-                Err(Fault::Unfit) => panic!("the state holds integers, and sequences of known length"),
-            }
+        if !self.push_if_room(value) {
+            self.make_room(value);
         }
     }
 
@@ -51,9 +44,25 @@ impl Fixed {
         &self.bytes[..self.len]
     }
 
+    #[inline]
+    fn push_if_room<T: Serialize + ?Sized>(&mut self, value: &T) -> bool {
+        match value.serialize(Room(&mut self.bytes[self.len..])).map(|Room(left)| left.len()) {
+            Ok(left) => {
+                self.len = self.bytes.len() - left;
+                true
+            }
+            Err(Fault::Full) => false,
+            Err(Fault::Unfit) => panic!("the state holds integers, and sequences of known length"),
+        }
+    }
+
+    /// Apart from the first attempt: in a loop with it every field of the value would be loaded ahead, and spilled.
     #[cold]
-    fn grow(&mut self) {
-        self.bytes.resize((self.bytes.len() * 2).max(BYTES_MIN), 0);
+    #[inline(never)]
+    fn make_room<T: Serialize + ?Sized>(&mut self, value: &T) {
+        while !self.push_if_room(value) {
+            self.bytes.resize((self.bytes.len() * 2).max(BYTES_MIN), 0);
+        }
     }
 }
 

@@ -23,12 +23,10 @@ impl<R: Rules> World<R> {
         after.resize(store.meta.len(), 0);
         let mut dark = Vec::new();
         for Meta { id, light, .. } in store.meta.iter().filter(|meta| meta.light > 1) {
-            for (near, slot) in store.slots(grid, grid.block(*id, 1)) {
-                match slot {
-                    Some(slot) => after[slot] = after[slot].max(light - 1),
-                    None => dark.push((near, light - 1)),
-                }
-            }
+            store.slots(grid, grid.block(*id, 1)).for_each(|(near, slot)| match slot {
+                Some(slot) => after[slot] = after[slot].max(light - 1),
+                None => dark.push((near, light - 1)),
+            });
         }
         for (cell, light) in dark {
             if self.area.is_core(cell) {

@@ -54,11 +54,10 @@ impl<'w, R: Rules> Thinking<'w, R> {
         let next = Arc::get_mut(&mut after).expect("a blank cell is held once");
         let before = &self.state.store.cells[slot];
         next.props = before.props.clone();
-        next.actors.reserve(before.actors.len());
-        for (index, actor) in before.actors.iter().enumerate() {
+        next.actors.extend_from_slice(&before.actors);
+        for (index, (next, actor)) in next.actors.iter_mut().zip(&before.actors).enumerate() {
             let place = Place { slot: slot as u32, list: List::Actors, index: index as u32 };
-            next.actors.push(actor.clone());
-            self.next_self(&mut next.actors[index], actor, place, thoughts);
+            self.next_self(next, actor, place, thoughts);
         }
         thoughts.cells.push((slot, after));
     }
