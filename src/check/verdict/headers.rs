@@ -64,9 +64,8 @@ impl<S: Inspect> Case<'_, '_, S> {
     pub(super) fn left_over(&self) -> Result<Solution<S>, CheckError> {
         let peer = self.suspect();
         let recorded = peer.states.range(self.tick..).next();
-        let odd = recorded.map(|(&tick, _)| {
-            Ok(OddState { simulation: self.checker.load(peer, tick)?, turns: self.turns.clone() })
-        });
+        let odd = recorded
+            .map(|(&tick, _)| Ok(OddState { simulation: self.checker.load(peer, tick)?, turns: self.turns.clone() }));
         Ok((self.left_over_verdict(), odd.transpose()?))
     }
 
@@ -74,7 +73,8 @@ impl<S: Inspect> Case<'_, '_, S> {
         let tried = "no suspicion that can be played here leads to its checksums".to_owned();
         let suspect = self.suspect();
         let healthy = (0..self.peers.len()).find(|n| !self.odd.contains(n)).map(|n| &self.peers[n]);
-        let (theirs, ours) = (Program::of(&suspect.header), healthy.map_or_else(Program::here, |h| Program::of(&h.header)));
+        let (theirs, ours) =
+            (Program::of(&suspect.header), healthy.map_or_else(Program::here, |h| Program::of(&h.header)));
         let whose = healthy.map_or("this program".to_owned(), Timeline::who);
         let unlike = |cause, theirs: &str, ours: &str| {
             let reason = format!("{} is {theirs}, and {whose} is {ours}", suspect.who());
@@ -87,7 +87,8 @@ impl<S: Inspect> Case<'_, '_, S> {
             Some((cause, reasons)) => blame_nobody(cause, reasons),
             None if healthy.is_some() && theirs.is_known => {
                 let same = format!("{} and {whose} ran the same executable on the same kind of machine", suspect.who());
-                let so = "so it is not the step: the state was changed outside of it, or is not the one that it began with";
+                let so =
+                    "so it is not the step: the state was changed outside of it, or is not the one that it began with";
                 self.blame(Cause::StateCorruption, vec![same, tried, so.to_owned()])
             }
             None => blame_nobody(Cause::Unknown, vec![tried]),
