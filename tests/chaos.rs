@@ -123,7 +123,9 @@ fn program() -> &'static PathBuf {
         }
         // What cargo tells a test of its own package would make it build ring anew, here and then outside again.
         let own = |name: &str| name.starts_with("CARGO_MANIFEST_") || name.starts_with("CARGO_PKG_");
-        std::env::vars().filter(|(name, _)| own(name)).for_each(|(name, _)| drop(cargo.env_remove(name)));
+        for (name, _) in std::env::vars().filter(|(name, _)| own(name)) {
+            cargo.env_remove(name);
+        }
         assert!(cargo.status().expect("cargo runs this test").success());
         // This test is target/PROFILE/deps/chaos-HASH.
         let own = std::env::current_exe().expect("a test is a program");
