@@ -6,6 +6,13 @@
 //! FAULT=help cargo run --example faulty                       all faults
 //! ```
 //!
+//! Each breaker of `check chaos` catches the fault that it is there for; what plays in a release build or as wasm needs these first:
+//!
+//! ```text
+//! cargo build --release --example faulty
+//! cargo build --release --example faulty --target wasm32-wasip1
+//! ```
+//!
 //! It has the whole command line that every game gets. The rules are in `tests/faulty`.
 
 #[path = "../tests/faulty/mod.rs"]

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use clap::builder::PossibleValue;
 use clap::{Parser, ValueEnum};
 
 use crate::check::chaos::Breaker;
@@ -218,10 +219,20 @@ pub(super) enum CheckCommand {
     Floats(Floats),
 }
 
+impl ValueEnum for Breaker {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Breaker::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.name()).help(self.does()))
+    }
+}
+
 #[derive(clap::Args, Debug)]
 pub(super) struct Chaos {
     /// How many ticks bots play
-    #[arg(long, value_name = "N", default_value_t = 600, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 1_200, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub ticks: u32,
     /// How many bots play
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=16))]
@@ -230,7 +241,7 @@ pub(super) struct Chaos {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// Only this breaker. Can be given several times
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_enum)]
     pub only: Vec<Breaker>,
     /// This program's other build, debug or release [default: where cargo puts it]
     #[arg(long, value_name = "FILE")]

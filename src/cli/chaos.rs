@@ -40,7 +40,11 @@ pub(super) fn run<G: Game>(args: &args::Chaos) -> Result<ExitCode, Failure> {
     } else {
         tell(&report);
     }
-    Ok(if report.passed() { ExitCode::SUCCESS } else { ExitCode::from(DIFFERED) })
+    match report.tried.iter().all(|tried| !tried.passed() && !tried.failed()) {
+        true => Err(Failure::new("nothing is shown, for nothing could be played; see why above")),
+        false if report.passed() => Ok(ExitCode::SUCCESS),
+        false => Ok(ExitCode::from(DIFFERED)),
+    }
 }
 
 fn bar(args: &args::Chaos) -> ProgressBar {
@@ -58,6 +62,9 @@ fn tell(report: &ChaosReport) {
     println!("{}", table(report));
     let skipped: Vec<_> = report.tried.iter().filter(|tried| !tried.failed() && !tried.passed()).collect();
     skipped.iter().for_each(|tried| println!("{tried}."));
+    if failed.is_empty() && skipped.len() == report.tried.len() {
+        return;
+    }
     let not_tried = if skipped.is_empty() { String::new() } else { format!("; {} skipped", skipped.len()) };
     match failed.first() {
         None => println!("verdict passed: nothing was noticed{not_tried}"),

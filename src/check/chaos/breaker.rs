@@ -1,7 +1,6 @@
 //! The breakers by name: what each does, and what it means for the game's author if the game notices.
 
 use std::fmt;
-use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
@@ -174,18 +173,6 @@ const ABOUT: [About; 14] = [
 impl fmt::Display for Breaker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
-    }
-}
-
-impl FromStr for Breaker {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Breaker, String> {
-        let names = || Breaker::ALL.map(Breaker::name).join(", ");
-        Breaker::ALL
-            .into_iter()
-            .find(|breaker| breaker.name() == name)
-            .ok_or_else(|| format!("it is one of {}", names()))
     }
 }
 

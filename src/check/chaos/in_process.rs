@@ -13,8 +13,9 @@ const SERIALISE_TICKS: u32 = 7;
 /// At every so many ticks some are predicted wrongly, and at most so many.
 const ROLLBACK_TICKS: u32 = 4;
 const ROLLBACK_DEPTH_MAX: u32 = 12;
-/// At every so many ticks a snapshot is taken that is kept to the end.
+/// At every so many ticks a snapshot is taken that is kept to the end; more seldom if that would be more than so many.
 const STALE_TICKS: u32 = 25;
+const STALE_MAX: u32 = 64;
 /// A part stays with one hero so long, and then goes over to the next.
 const PART_TICKS: u32 = 50;
 const THREADS: [usize; 4] = [2, 3, 4, 7];
@@ -106,8 +107,9 @@ impl<S: Inspect> Play<'_, '_, S> {
 
     fn stale_snapshots(&mut self) -> End<S> {
         let (mut simulation, mut kept) = (self.reference.build(), Vec::new());
+        let every = STALE_TICKS.max(self.reference.ticks() / STALE_MAX);
         while let Some(turn) = self.reference.turn(simulation.tick()) {
-            if simulation.tick().0.is_multiple_of(STALE_TICKS) {
+            if simulation.tick().0.is_multiple_of(every) {
                 kept.push(simulation.snapshot());
             }
             simulation.step(turn);
@@ -115,7 +117,7 @@ impl<S: Inspect> Play<'_, '_, S> {
         let mut met = 0;
         for snapshot in kept {
             simulation.restore(&snapshot);
-            for _ in 0..=STALE_TICKS {
+            for _ in 0..=every {
                 (self.plays)(simulation.tick());
                 if !self.reference.is_met(&mut simulation) {
                     return simulation.into();
