@@ -49,6 +49,8 @@ mod inspect;
 mod locate;
 mod replayer;
 mod report;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod shrink;
 mod timeline;
 mod verdict;
 mod ways;
@@ -60,6 +62,8 @@ pub use compare::{CheckError, Checker};
 pub use inspect::{Inspect, Thing, Way};
 pub use locate::{Location, SPOTS_MAX, Side, Spot, locate};
 pub use report::{Cause, Finding, PeerReport, Report, Spread, Unmet, Verdict};
+#[cfg(not(target_arch = "wasm32"))]
+pub use shrink::{Shrinker, Shrunk, shrink};
 
 use lockstone_sim::PlayerId;
 
@@ -67,6 +71,25 @@ pub use lockstone_net::rollback::{Mismatch, SyncTest, sync_test};
 
 use crate::default_table;
 use crate::game::{Bot, Game};
+use crate::recording::Recording;
+
+/// Plays a recording again: whether every checksum is met, and if not, since when, where and why. `build` makes the simulation of a seed, as it
+/// is before tick 0.
+///
+/// # Errors
+/// [`CheckError`] if it is not of this simulation.
+pub fn verify<S: Inspect>(recording: Recording<S>, build: &dyn Fn(u64) -> S) -> Result<Report, CheckError> {
+    compare(vec![recording], build)
+}
+
+/// Plays the peers' recordings of one session again: who differs from whom, since when, where and why. `build` makes the simulation of a seed,
+/// as it is before tick 0.
+///
+/// # Errors
+/// [`CheckError`] if they are not of one session, or not of this simulation.
+pub fn compare<S: Inspect>(recordings: Vec<Recording<S>>, build: &dyn Fn(u64) -> S) -> Result<Report, CheckError> {
+    Checker::new(build).check(recordings)
+}
 
 /// Plays a game of so many bots, their heroes of all classes in turn, as a [`SyncTest`]. One line in a game's own tests.
 ///

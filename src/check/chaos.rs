@@ -34,7 +34,8 @@ use super::inspect::Inspect;
 use crate::default_table;
 use crate::game::Game;
 use programs::Programs;
-use reference::{End, Reference};
+pub(super) use in_process::play as play_in_process;
+pub(super) use reference::{End, Reference, whose};
 
 /// What is played, and by what.
 #[derive(Clone, Debug)]
