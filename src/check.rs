@@ -45,7 +45,10 @@ mod answer;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod chaos;
 mod compare;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod coverage;
 mod inspect;
+mod kinds;
 mod locate;
 mod replayer;
 mod report;
@@ -59,6 +62,8 @@ pub use answer::answer;
 #[cfg(not(target_arch = "wasm32"))]
 pub use chaos::{ChaosConfig, chaos};
 pub use compare::{CheckError, Checker};
+#[cfg(not(target_arch = "wasm32"))]
+pub use coverage::{CoverageConfig, coverage, coverage_of};
 pub use inspect::{Inspect, Thing, Way};
 pub use locate::{Location, SPOTS_MAX, Side, Spot, locate};
 pub use report::{Cause, Finding, PeerReport, Report, Spread, Unmet, Verdict};

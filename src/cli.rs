@@ -14,12 +14,14 @@ mod chaos;
 mod check;
 mod child;
 mod config;
+mod coverage;
 mod demo;
 mod failure;
 mod files;
 mod place;
 mod play;
 mod replay;
+mod shrink;
 mod signal;
 mod table;
 
@@ -53,6 +55,7 @@ pub fn run<G: Game>() -> ExitCode {
         Subcommand::Signal(args) => signal::run(&args),
         Subcommand::Replay(args) => replay::run::<G>(&args),
         Subcommand::Check(args) => check::run::<G>(&args),
+        Subcommand::Shrink(args) => shrink::run::<G>(&args),
         Subcommand::Answer => Ok(crate::check::answer::<G>()),
         Subcommand::Table(args) => table::run(&args),
     };

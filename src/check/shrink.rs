@@ -27,7 +27,7 @@ use super::compare::CheckError;
 use super::inspect::Inspect;
 use super::replayer::Replayer;
 use super::timeline::Timeline;
-use crate::recording::Recording;
+use crate::recording::{Entry, Recording};
 use candidate::Candidate;
 use symptom::{Fails, Trial};
 
@@ -51,9 +51,24 @@ pub struct Size {
     pub inputs: u64,
 }
 
+impl Size {
+    /// Of a recording.
+    pub fn of<S: Simulation>(recording: &Recording<S>) -> Size {
+        let inputs = recording.entries.iter().map(|entry| match entry {
+            Entry::Turn(turn) => turn.inputs.len() as u64,
+            _ => 0,
+        });
+        Size { ticks: recording.end().since(recording.header.start), inputs: inputs.sum() }
+    }
+}
+
 impl std::fmt::Display for Size {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} ticks and {} inputs", grouped(self.ticks.into()), grouped(self.inputs))
+        let many = |number: u64, of| match number {
+            1 => format!("1 {of}"),
+            _ => format!("{} {of}s", grouped(number)),
+        };
+        write!(f, "{} and {}", many(self.ticks.into(), "tick"), many(self.inputs, "input"))
     }
 }
 
@@ -85,10 +100,7 @@ pub enum Step {
 ///
 /// # Errors
 /// [`CheckError`] if it is not of this simulation.
-pub fn shrink<S: Inspect>(
-    recording: Recording<S>,
-    build: &dyn Fn(u64) -> S,
-) -> Result<Option<Shrunk<S>>, CheckError> {
+pub fn shrink<S: Inspect>(recording: Recording<S>, build: &dyn Fn(u64) -> S) -> Result<Option<Shrunk<S>>, CheckError> {
     Shrinker::new(build).shrink(recording, &mut |_| {})
 }
 

@@ -8,18 +8,26 @@ use lockstone_sim::{PlayerId, Table};
 
 use super::args::{self, CheckCommand};
 use super::failure::{DIFFERED, Failure};
-use super::{chaos, files, table};
+use super::{chaos, coverage, files, table};
 use crate::check::{Checker, Report};
 use crate::game::Game;
 use crate::recording::{Header, Recording};
 
 pub(super) fn run<G: Game>(args: &args::Check) -> Result<ExitCode, Failure> {
-    if let Some(CheckCommand::Chaos(args)) = &args.command {
-        return chaos::run::<G>(args);
+    match &args.command {
+        Some(CheckCommand::Chaos(args)) => return chaos::run::<G>(args),
+        Some(CheckCommand::Coverage(args)) => return coverage::run::<G>(args),
+        None => {}
     }
     let table = table::load(args.table.as_deref())?;
     let recordings = load::<G>(&args.files, &table)?;
     tell(args, &check::<G>(recordings, &table)?)
+}
+
+/// Reads one recording that this program can play.
+pub(super) fn load_one<G: Game>(file: &PathBuf, table: &Table) -> Result<Recording<G::Sim>, Failure> {
+    let mut recordings = load::<G>(std::slice::from_ref(file), table)?;
+    Ok(recordings.remove(0))
 }
 
 /// Reads recordings that this program can play, or that differ in what they are of: that is an answer too.

@@ -134,7 +134,8 @@ fn play<S: Inspect>(
     watch: Watch<'_>,
 ) -> Option<Played> {
     let mut simulation = trial.load(whole)?;
-    let wanted: BTreeSet<Tick> = [pieces(whole.start, whole.end()), kept(whole.start, whole.end())].concat().into_iter().collect();
+    let wanted: BTreeSet<Tick> =
+        [pieces(whole.start, whole.end()), kept(whole.start, whole.end())].concat().into_iter().collect();
     let mut played = Played { roots: Vec::new(), states: BTreeMap::new(), end: Ended::AtTheEnd };
     let mut agreed = None;
     for turn in whole.turns.iter().map(Some).chain([None]) {

@@ -43,7 +43,9 @@ impl fmt::Display for Symptom {
             Symptom::Unmet { tick, recorded } => write!(f, "the checksum {recorded} of tick {tick} is not met"),
             Symptom::Panic { message } => write!(f, "the step panics: {message}"),
             Symptom::Breaker { breaker: Breaker::Again } => f.write_str("played twice, it comes out in two ways"),
-            Symptom::Breaker { breaker } => write!(f, "the breaker {breaker} {}, and it comes out another way", breaker.does()),
+            Symptom::Breaker { breaker } => {
+                write!(f, "the breaker {breaker} {}, and it comes out another way", breaker.does())
+            }
         }
     }
 }
