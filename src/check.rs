@@ -51,11 +51,16 @@ pub mod chaos;
 pub mod floats;
 
 mod compare;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod coverage;
 mod inspect;
+mod kinds;
 mod locate;
 mod page;
 mod replayer;
 mod report;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod shrink;
 mod timeline;
 mod verdict;
 mod ways;
@@ -64,10 +69,14 @@ pub use answer::answer;
 #[cfg(not(target_arch = "wasm32"))]
 pub use chaos::{ChaosConfig, chaos};
 pub use compare::{CheckError, Checker};
+#[cfg(not(target_arch = "wasm32"))]
+pub use coverage::{CoverageConfig, coverage, coverage_of};
 pub use inspect::{Inspect, Sketch, Thing, Way};
 pub use locate::{Location, SPOTS_MAX, Side, Spot, locate};
 pub use page::page;
 pub use report::{BadWrite, Cause, Finding, PeerReport, Report, Spread, Unmet, Verdict};
+#[cfg(not(target_arch = "wasm32"))]
+pub use shrink::{Shrinker, Shrunk, shrink};
 
 use lockstone_sim::PlayerId;
 
@@ -75,6 +84,25 @@ pub use lockstone_net::rollback::{Mismatch, SyncTest, sync_test};
 
 use crate::default_table;
 use crate::game::{Bot, Game};
+use crate::recording::Recording;
+
+/// Plays a recording again: whether every checksum is met, and if not, since when, where and why. `build` makes the simulation of a seed, as it
+/// is before tick 0.
+///
+/// # Errors
+/// [`CheckError`] if it is not of this simulation.
+pub fn verify<S: Inspect>(recording: Recording<S>, build: &dyn Fn(u64) -> S) -> Result<Report, CheckError> {
+    compare(vec![recording], build)
+}
+
+/// Plays the peers' recordings of one session again: who differs from whom, since when, where and why. `build` makes the simulation of a seed,
+/// as it is before tick 0.
+///
+/// # Errors
+/// [`CheckError`] if they are not of one session, or not of this simulation.
+pub fn compare<S: Inspect>(recordings: Vec<Recording<S>>, build: &dyn Fn(u64) -> S) -> Result<Report, CheckError> {
+    Checker::new(build).check(recordings)
+}
 
 /// Plays a game of so many bots, their heroes of all classes in turn, as a [`SyncTest`]. One line in a game's own tests.
 ///

@@ -14,6 +14,7 @@ mod chaos;
 mod check;
 mod child;
 mod config;
+mod coverage;
 mod demo;
 mod failure;
 mod files;
@@ -21,6 +22,7 @@ mod floats;
 mod place;
 mod play;
 mod replay;
+mod shrink;
 mod signal;
 mod table;
 
@@ -55,6 +57,7 @@ pub fn run<G: Game>() -> ExitCode {
         Subcommand::Replay(args) => replay::run::<G>(&args),
         Subcommand::Check(args) => check::run::<G>(&args),
         Subcommand::Explain(args) => check::explain::<G>(&args),
+        Subcommand::Shrink(args) => shrink::run::<G>(&args),
         Subcommand::Answer => Ok(crate::check::answer::<G>()),
         Subcommand::Table(args) => table::run(&args),
     };

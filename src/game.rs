@@ -16,6 +16,10 @@ pub trait Game: 'static {
     /// The game's name, in lower case, as the command line shows it.
     const NAME: &'static str;
 
+    /// Fields that the checksum need not cover, as `Kind path.of.field`, each with the reason: for
+    /// [`check::coverage`](crate::check::coverage()).
+    const UNCOVERED: &'static [(&'static str, &'static str)] = &[];
+
     /// Changes whenever the rules, their data or their measures do: peers with another digest are refused.
     fn rules_digest() -> u64;
 

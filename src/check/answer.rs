@@ -1,7 +1,7 @@
 //! The other process's side of [`chaos`](super::chaos): plays a recording, and tells the checksum of every tick.
 //!
 //! ```text
-//! stdin  = a recording, from tick 0 on, with the checksum of every tick
+//! stdin  = a recording, with the checksum of every tick
 //! stdout = "answer 1 BUILD"  ("TICK CHECKSUM")*  ["state HEX"]  "end"          a line each
 //! ```
 //!
@@ -40,6 +40,12 @@ fn play<G: Game>() -> Result<(), String> {
     let mut say = |line: &str| writeln!(out, "{line}").map_err(|error| format!("cannot answer: {error}"));
     say(&format!("{GREETING} {}", build()))?;
     let mut simulation = G::build(timeline.header.seed, default_table());
+    if timeline.start() != simulation.tick() {
+        let unreadable = |error| format!("the recording's state cannot be read: {error}");
+        let bytes = timeline.states[&timeline.start()].unpack().map_err(unreadable)?;
+        let snapshot = simulation.decode(&bytes).map_err(unreadable)?;
+        simulation.restore(&snapshot);
+    }
     loop {
         let (tick, root) = (simulation.tick(), simulation.checksum());
         say(&format!("{tick} {root}"))?;

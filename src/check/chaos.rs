@@ -34,11 +34,15 @@ use lockstone_sim::{PlayerId, Tick, Turn};
 pub use breaker::Breaker;
 pub use report::{ChaosReport, Difference, Outcome, Tried};
 
+use super::compare::{CheckError, Checker};
 use super::inspect::Inspect;
+use super::timeline::Timeline;
 use crate::default_table;
 use crate::game::Game;
+use crate::recording::Recording;
+pub(super) use in_process::play as play_in_process;
 use programs::Programs;
-use reference::{End, Reference};
+pub(super) use reference::{End, Reference, whose};
 
 /// What is played, and by what.
 #[derive(Clone, Debug)]
@@ -95,6 +99,37 @@ pub fn chaos_watched<G: Game>(config: &ChaosConfig, watch: &mut dyn FnMut(Progre
     let identity = Identity { rules: G::rules_digest(), table: default_table().digest(), config: 0 };
     let programs = Programs::new::<G>(config, &identity);
     run(&reference, Some(&look), Some(&programs), &config.only, watch)
+}
+
+/// Lets every breaker play the turns of a recording, from its first state on; its checksums are not looked at. Seed, ticks and heroes are the
+/// recording's.
+///
+/// # Errors
+/// [`CheckError`] if it is not of this game.
+///
+/// # Panics
+/// If the game's rules panic.
+pub fn chaos_of_recording<G: Game>(
+    recording: Recording<G::Sim>,
+    config: &ChaosConfig,
+    watch: &mut dyn FnMut(Progress<'_>),
+) -> Result<ChaosReport, CheckError> {
+    let timeline = Timeline::new(recording);
+    let (seed, start) = (timeline.header.seed, timeline.start());
+    let new = |seed| G::build(seed, default_table());
+    let checker = Checker::new(&new);
+    checker.load(&timeline, start)?;
+    let build = || match start {
+        Tick(0) => new(seed),
+        _ => checker.load(&timeline, start).expect("it was read already"),
+    };
+    let turns = (start.0..timeline.end.0).map(|tick| timeline.turns.get(&Tick(tick)).cloned().unwrap_or_default());
+    let named: Vec<PlayerId> = timeline.names.keys().copied().collect();
+    let reference = Reference::of_turns(&build, turns.collect()).with_players(&named);
+    let look = |simulation: &G::Sim| reference.players().iter().for_each(|player| drop(G::scene(simulation, *player)));
+    let identity = Identity { rules: G::rules_digest(), table: default_table().digest(), config: 0 };
+    let programs = Programs::new::<G>(&ChaosConfig { seed, ..config.clone() }, &identity);
+    Ok(run(&reference, Some(&look), Some(&programs), &config.only, watch))
 }
 
 /// Breaks any simulation whose turns are given.

@@ -11,6 +11,7 @@ use lockstone_sim::world::{StateBit, StatePart};
 use lockstone_sim::{CellId, Checksum, Entity, EntityId, PlayerId, Rules, Simulation, Turn, World};
 use serde::Serialize;
 
+use super::kinds::variants;
 use super::ways;
 
 /// A part of a state, with its fields.
@@ -49,6 +50,11 @@ pub struct Sketch {
 pub trait Inspect: Simulation {
     /// What is in a cell of the [`tree`](Simulation::tree), or, for `None`, what is in no cell. One without a tree shows all of it for `None`.
     fn things(&self, cell: Option<CellId>) -> Vec<Thing>;
+
+    /// The kinds of things that there can be, as far as they are known: so that what is never met can be told.
+    fn kinds() -> &'static [&'static str] {
+        &[]
+    }
 
     /// Steps as [`step`](Simulation::step) does, and notes what happens. One that cannot tell just steps.
     fn step_noted(&mut self, turn: &Turn<Self>, journal: &mut Journal) {
@@ -117,6 +123,10 @@ impl<R: Rules> Inspect for World<R> {
         let light = Thing { part: StatePart::Light(cell), kind: "Light".to_owned(), fields };
         let entities = self.actors(cell).iter().chain(self.props(cell));
         std::iter::once(light).chain(entities.map(|entity| shown(cell, entity))).collect()
+    }
+
+    fn kinds() -> &'static [&'static str] {
+        variants::<R::Body>()
     }
 
     fn step_noted(&mut self, turn: &Turn<Self>, journal: &mut Journal) {

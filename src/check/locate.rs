@@ -92,7 +92,8 @@ pub(super) fn differing_cells<S: Inspect>(ours: &mut S, theirs: &mut S) -> Vec<C
     all.into_iter().filter(|cell| ours.get(cell) != theirs.get(cell)).copied().collect()
 }
 
-fn compare(ours: Vec<Thing>, theirs: Vec<Thing>) -> Vec<Spot> {
+/// Compares parts of two states.
+pub(super) fn compare(ours: Vec<Thing>, theirs: Vec<Thing>) -> Vec<Spot> {
     let mut theirs: BTreeMap<_, _> = theirs.into_iter().map(|thing| (thing.part, thing)).collect();
     let (mut spots, mut alone) = (Vec::new(), Vec::new());
     for thing in ours {

@@ -35,6 +35,8 @@ pub(super) enum Subcommand {
     Check(Check),
     /// Tell what a bundle shows that a player sent in: who differs, since when, where and why
     Explain(Explain),
+    /// Make the smallest recording that still fails as the given one does
+    Shrink(Shrink),
     /// Answer a recording on stdin: for `check chaos`.
     #[command(hide = true)]
     Answer,
@@ -217,6 +219,8 @@ pub(super) enum CheckCommand {
     Chaos(Chaos),
     /// List every float instruction in a WebAssembly module of the simulation. Exit code 1 if there are any
     Floats(Floats),
+    /// Change every field of everything that bots meet, and see whether the checksum changes
+    Coverage(Coverage),
 }
 
 impl ValueEnum for Breaker {
@@ -230,7 +234,44 @@ impl ValueEnum for Breaker {
 }
 
 #[derive(clap::Args, Debug)]
+pub(super) struct Coverage {
+    /// How many ticks bots play
+    #[arg(long, value_name = "N", default_value_t = 1_200, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub ticks: u32,
+    /// How many bots play
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=16))]
+    pub heroes: u16,
+    /// The seed of the world
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(clap::Args, Debug)]
+pub(super) struct Shrink {
+    /// The recording that fails
+    pub file: PathBuf,
+    /// Where the small one goes; no file is written over [default: FILE with -small in its name]
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Look for what this breaker finds, and for nothing else
+    #[arg(long, value_name = "NAME")]
+    pub breaker: Option<Breaker>,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Another random table than the one that is built in
+    #[arg(long, value_name = "FILE")]
+    pub table: Option<PathBuf>,
+}
+
+#[derive(clap::Args, Debug)]
 pub(super) struct Chaos {
+    /// A recording to play, instead of bots
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["ticks", "heroes", "seed"])]
+    pub play: Option<PathBuf>,
     /// How many ticks bots play
     #[arg(long, value_name = "N", default_value_t = 1_200, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub ticks: u32,

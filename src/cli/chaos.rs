@@ -6,8 +6,10 @@ use comfy_table::{Cell, CellAlignment, Table, presets};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::args;
+use super::check;
 use super::failure::{DIFFERED, Failure};
-use crate::check::chaos::{ChaosConfig, ChaosReport, Progress, chaos_watched};
+use crate::check::chaos::{ChaosConfig, ChaosReport, Progress, chaos_of_recording, chaos_watched};
+use crate::default_table;
 use crate::game::Game;
 
 pub(super) fn run<G: Game>(args: &args::Chaos) -> Result<ExitCode, Failure> {
@@ -27,13 +29,21 @@ pub(super) fn run<G: Game>(args: &args::Chaos) -> Result<ExitCode, Failure> {
         wasm: wasm.clone(),
     }
     .with_builds_of_cargo();
+    let recording = args.play.as_ref().map(|file| check::load_one::<G>(file, &default_table())).transpose()?;
     let bar = bar(args);
-    let report = chaos_watched::<G>(&config, &mut |progress| match progress {
+    if let Some(recording) = &recording {
+        bar.set_length(recording.end().0.into());
+    }
+    let mut watch = |progress: Progress<'_>| match progress {
         Progress::Begins(breaker) => bar.set_message(breaker.name()),
         Progress::Plays(tick) => bar.set_position(tick.0.into()),
         Progress::Done(tried) if !args.json => bar.suspend(|| eprintln!("{:<15} {}", tried.breaker, tried.result())),
         Progress::Done(_) => {}
-    });
+    };
+    let report = match recording {
+        None => chaos_watched::<G>(&config, &mut watch),
+        Some(recording) => chaos_of_recording::<G>(recording, &config, &mut watch).map_err(Failure::new)?,
+    };
     bar.finish_and_clear();
     if args.json {
         println!("{}", serde_json::to_string_pretty(&report).map_err(Failure::new)?);

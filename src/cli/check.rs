@@ -8,7 +8,7 @@ use lockstone_sim::{PlayerId, Table};
 
 use super::args::{self, CheckCommand, Telling};
 use super::failure::{DIFFERED, Failure};
-use super::{chaos, files, floats, table};
+use super::{chaos, coverage, files, floats, table};
 use crate::check::{self, Checker, Report};
 use crate::game::Game;
 use crate::recording::{Bundle, Header, Recording, RecordingError};
@@ -17,14 +17,18 @@ pub(super) fn run<G: Game>(args: &args::Check) -> Result<ExitCode, Failure> {
     match &args.command {
         Some(CheckCommand::Chaos(args)) => return chaos::run::<G>(args),
         Some(CheckCommand::Floats(args)) => return floats::run(args),
+        Some(CheckCommand::Coverage(args)) => return coverage::run::<G>(args),
         None => {}
     }
-    let read = |file: &Path| {
-        let bytes = files::read(file)?;
-        read::<G>(&bytes).map_err(|error| Failure::file("check", file, error))
-    };
-    let recordings = args.files.iter().map(|file| read(file)).collect::<Result<_, _>>()?;
+    let recordings = args.files.iter().map(|file| read_file::<G>(file)).collect::<Result<_, _>>()?;
     tell::<G>(recordings, &args.telling)
+}
+
+/// Reads one recording that this program can play.
+pub(super) fn load_one<G: Game>(file: &Path, table: &Table) -> Result<Recording<G::Sim>, Failure> {
+    let recording = read_file::<G>(file)?;
+    can_be_played::<G>(std::slice::from_ref(&recording), table)?;
+    Ok(recording)
 }
 
 /// The same of a bundle. What is in it came from peers: a recording that cannot be read is told, and left out.
@@ -44,6 +48,11 @@ pub(super) fn explain<G: Game>(args: &args::Explain) -> Result<ExitCode, Failure
         return Err(Failure::file("explain", &args.file, "none of its recordings can be read"));
     }
     tell::<G>(recordings, &args.telling)
+}
+
+fn read_file<G: Game>(file: &Path) -> Result<Recording<G::Sim>, Failure> {
+    let bytes = files::read(file)?;
+    read::<G>(&bytes).map_err(|error| Failure::file("check", file, error))
 }
 
 /// Reads a recording of this game, whatever its rules.

@@ -1,7 +1,7 @@
 //! Files that are read and written: whole, bounded, and told with their names if they cannot be.
 
 use std::fs;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 use super::failure::Failure;
@@ -26,4 +26,10 @@ fn bounded(file: &Path) -> io::Result<Vec<u8>> {
 /// Writes a whole file.
 pub(super) fn write(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
     fs::write(file, bytes).map_err(|error| Failure::file("write", file, error))
+}
+
+/// Writes a whole file where there is none.
+pub(super) fn create(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let created = fs::File::create_new(file).and_then(|mut out| out.write_all(bytes));
+    created.map_err(|error| Failure::file("write", file, error))
 }

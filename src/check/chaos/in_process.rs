@@ -1,6 +1,6 @@
 //! The breakers that play in this process.
 
-use lockstone_sim::{Input, PlayerId, Simulation, Tick, Turn, mix64};
+use lockstone_sim::{Simulation, Tick, Turn, mix64};
 
 use super::breaker::Breaker;
 use super::reference::{End, Odd, Reference};
@@ -21,7 +21,7 @@ const PART_TICKS: u32 = 50;
 const THREADS: [usize; 4] = [2, 3, 4, 7];
 
 /// Plays the reference's turns as the breaker does.
-pub(super) fn play<S: Inspect>(
+pub(in crate::check) fn play<S: Inspect>(
     breaker: Breaker,
     reference: &Reference<'_, S>,
     look: Option<&dyn Fn(&S)>,
@@ -132,10 +132,7 @@ impl<S: Inspect> Play<'_, '_, S> {
 
     fn part(&mut self) -> End<S> {
         let (mut part, mut whole) = (self.reference.build(), self.reference.build());
-        let joins = self.reference.moments().filter_map(|(_, _, turn)| turn).flat_map(|turn| &turn.inputs);
-        let mut players: Vec<PlayerId> = joins.filter_map(entrant).collect();
-        players.sort();
-        players.dedup();
+        let players = self.reference.players();
         if players.is_empty() {
             return End::Skipped("nobody enters, so there are no surroundings to simulate".to_owned());
         }
@@ -158,13 +155,6 @@ impl<S: Inspect> Play<'_, '_, S> {
             met += core.len() as u32;
         }
         End::Met(met)
-    }
-}
-
-fn entrant<S: Simulation>(input: &Input<S>) -> Option<PlayerId> {
-    match input {
-        Input::Join(player, _) => Some(*player),
-        _ => None,
     }
 }
 

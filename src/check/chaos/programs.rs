@@ -100,14 +100,15 @@ impl Programs {
         const WRITTEN: &str = "memory can be written";
         let mut simulation = reference.build();
         let start = simulation.snapshot();
-        let mut writer = Writer::create(Vec::new(), &self.header, &simulation.encode(&start)).expect(WRITTEN);
+        let header = Header { start: reference.start(), ..self.header.clone() };
+        let mut writer = Writer::create(Vec::new(), &header, &simulation.encode(&start)).expect(WRITTEN);
         for (tick, root, turn) in reference.moments() {
             writer.checksum::<S>(tick, root).expect(WRITTEN);
             if let Some(turn) = turn {
                 writer.turn(tick, turn).expect(WRITTEN);
             }
         }
-        writer.end::<S>(Tick(reference.ticks()), "the end").expect(WRITTEN).0
+        writer.end::<S>(reference.start().plus(reference.ticks()), "the end").expect(WRITTEN).0
     }
 }
 

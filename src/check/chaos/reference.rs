@@ -1,6 +1,8 @@
 //! What an undisturbed peer plays: the turns, and the checksum of every tick.
 
-use lockstone_sim::{CellId, Checksum, Input, PlayerId, Tick, Turn};
+use std::collections::BTreeSet;
+
+use lockstone_sim::{CellId, Checksum, Input, PlayerId, Simulation, Tick, Turn};
 
 use super::report::{Difference, Outcome};
 use crate::check::inspect::Inspect;
@@ -8,15 +10,18 @@ use crate::check::locate::{differing_cells, locate_in};
 use crate::game::{Bot, Game};
 
 /// The turns, and what they lead to.
-pub(super) struct Reference<'a, S: Inspect> {
+pub(in crate::check) struct Reference<'a, S: Inspect> {
     build: &'a dyn Fn() -> S,
+    start: Tick,
+    /// Who may have a hero, in order.
+    players: Vec<PlayerId>,
     turns: Vec<Turn<S>>,
     /// The checksum before the turn of each tick, and the one behind the last turn.
     roots: Vec<Checksum>,
 }
 
 /// How a breaker's play ended.
-pub(super) enum End<S> {
+pub(in crate::check) enum End<S> {
     /// So many checksums were met.
     Met(u32),
     /// A checksum was another.
@@ -28,7 +33,7 @@ pub(super) enum End<S> {
 }
 
 /// The first state whose checksum is another.
-pub(super) struct Odd<S> {
+pub(in crate::check) struct Odd<S> {
     pub state: S,
     /// The cells that alone should be equal, if they are not all.
     pub cells: Option<Vec<CellId>>,
@@ -44,19 +49,36 @@ impl<S> From<S> for End<S> {
 }
 
 impl<'a, S: Inspect> Reference<'a, S> {
+    /// From the tick on at which `build` makes a simulation.
     pub fn of_turns(build: &'a dyn Fn() -> S, turns: Vec<Turn<S>>) -> Self {
         let mut simulation = build();
+        let start = simulation.tick();
         let mut roots = vec![simulation.checksum()];
         for turn in &turns {
             simulation.step(turn);
             roots.push(simulation.checksum());
         }
-        Reference { build, turns, roots }
+        Reference::known(build, start, turns, roots)
+    }
+
+    /// Of turns that were played already: the checksum before each, and the one behind the last.
+    pub fn known(build: &'a dyn Fn() -> S, start: Tick, turns: Vec<Turn<S>>, roots: Vec<Checksum>) -> Self {
+        let players: BTreeSet<_> = turns.iter().flat_map(|turn| &turn.inputs).filter_map(whose).collect();
+        Reference { build, start, players: players.into_iter().collect(), turns, roots }
+    }
+
+    /// The same with more players: those who entered before the first turn.
+    pub fn with_players(mut self, players: &[PlayerId]) -> Self {
+        self.players.extend(players);
+        self.players.sort();
+        self.players.dedup();
+        self
     }
 
     /// Bots of all classes in turn enter at the first tick.
     pub fn of_bots<G: Game<Sim = S>>(build: &'a dyn Fn() -> S, heroes: u16, ticks: u32) -> Self {
         let mut simulation = build();
+        let start = simulation.tick();
         let classes = G::HEROES.iter().cycle();
         let join = |(player, class): (PlayerId, &&str)| {
             let hero = G::hero(class, &format!("{class} {player}")).expect("a class of the game");
@@ -76,10 +98,15 @@ impl<'a, S: Inspect> Reference<'a, S> {
                 next.extend(bot.decide(&simulation, *player).map(|command| Input::Command(*player, command)));
             }
         }
-        Reference { build, turns, roots }
+        Reference::known(build, start, turns, roots)
     }
 
-    /// A simulation before its first tick.
+    /// Who may have a hero, in order.
+    pub fn players(&self) -> &[PlayerId] {
+        &self.players
+    }
+
+    /// A simulation before the first turn.
     pub fn build(&self) -> S {
         (self.build)()
     }
@@ -89,19 +116,28 @@ impl<'a, S: Inspect> Reference<'a, S> {
         self.turns.len() as u32
     }
 
+    /// The tick of the first turn.
+    pub fn start(&self) -> Tick {
+        self.start
+    }
+
     /// The turn of a tick; none behind the last.
     pub fn turn(&self, tick: Tick) -> Option<&Turn<S>> {
-        self.turns.get(tick.0 as usize)
+        self.turns.get(self.place(tick)?)
     }
 
     /// The turns and the checksums before them.
     pub fn moments(&self) -> impl Iterator<Item = (Tick, Checksum, Option<&Turn<S>>)> {
         let turns = self.turns.iter().map(Some).chain([None]);
-        (0..).map(Tick).zip(&self.roots).zip(turns).map(|((tick, root), turn)| (tick, *root, turn))
+        (self.start.0..).map(Tick).zip(&self.roots).zip(turns).map(|((tick, root), turn)| (tick, *root, turn))
     }
 
     pub fn root(&self, tick: Tick) -> Option<Checksum> {
-        self.roots.get(tick.0 as usize).copied()
+        self.roots.get(self.place(tick)?).copied()
+    }
+
+    fn place(&self, tick: Tick) -> Option<usize> {
+        tick.0.checked_sub(self.start.0).map(|place| place as usize)
     }
 
     /// Whether a state has the checksum that it should have.
@@ -118,10 +154,11 @@ impl<'a, S: Inspect> Reference<'a, S> {
             End::Parted(odd) => *odd,
         };
         let (mut ours, tick) = (self.build(), theirs.tick());
-        self.turns.iter().take(tick.0 as usize).for_each(|turn| ours.step(turn));
+        let played = self.place(tick).unwrap_or(0);
+        self.turns.iter().take(played).for_each(|turn| ours.step(turn));
         let mut differing = differing_cells(&mut ours, &mut theirs);
         differing.retain(|cell| cells.as_ref().is_none_or(|cells| cells.contains(cell)));
-        let entered = self.turns.get((tick.0 as usize).wrapping_sub(1)).into_iter().flat_map(|turn| &turn.inputs);
+        let entered = self.turns.get(played.wrapping_sub(1)).into_iter().flat_map(|turn| &turn.inputs);
         Outcome::Differs(Box::new(Difference {
             tick,
             reference_repeats: self.is_met(&mut ours),
@@ -129,5 +166,13 @@ impl<'a, S: Inspect> Reference<'a, S> {
             location: locate_in(&ours, &theirs, differing),
             entered: entered.map(|input| format!("{input:?}")).collect(),
         }))
+    }
+}
+
+/// Whose input it is; nobody's if the simulation itself asked for it.
+pub(in crate::check) fn whose<S: Simulation>(input: &Input<S>) -> Option<PlayerId> {
+    match input {
+        Input::Command(player, _) | Input::Join(player, _) | Input::Leave(player) => Some(*player),
+        Input::Request(_) => None,
     }
 }

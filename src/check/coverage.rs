@@ -1,0 +1,98 @@
+//! Whether the checksum covers the state: every field of everything is changed, and the checksum must change with it.
+//!
+//! ```text
+//! turns ─► a state now and then ─► each field of a kind not yet seen ─► a bit of each of its bytes turned over ─► another checksum?
+//!                              └─► serialised and read again ─► the same checksum?
+//! ```
+//!
+//! In a game's own tests:
+//!
+//! ```ignore
+//! let report = check::coverage::<MyGame>(&CoverageConfig::default());
+//! assert!(report.passed(), "{report}");
+//! ```
+//!
+//! A simulation that cannot turn over a bit of a field has bits of its serialised state turned over; what that changed,
+//! [`Inspect::things`](super::Inspect::things) names. What is not serialised is not seen here: see what the breaker `serialise` tells.
+
+mod report;
+mod survey;
+
+use lockstone_sim::{Tick, Turn};
+
+pub use report::{CoverageReport, KindCoverage, Uncovered};
+
+use super::chaos::Reference;
+use super::inspect::Inspect;
+use crate::default_table;
+use crate::game::Game;
+use survey::Survey;
+
+/// So often a state is looked at. What lives for a shorter time is met sooner or later.
+const LOOK_TICKS: u32 = 5;
+
+/// What is played.
+#[derive(Clone, Copy, Debug)]
+pub struct CoverageConfig {
+    /// The seed of the world.
+    pub seed: u64,
+    /// How many ticks are played: enough to meet everything that there is.
+    pub ticks: u32,
+    /// How many bots play.
+    pub heroes: u16,
+}
+
+impl Default for CoverageConfig {
+    fn default() -> Self {
+        CoverageConfig { seed: 1, ticks: 1_200, heroes: 4 }
+    }
+}
+
+/// Lets bots play a game, and changes every field of all that they meet. Fields that the game lists as [`UNCOVERED`](Game::UNCOVERED) need not
+/// be covered.
+///
+/// # Panics
+/// If the game does not know its own heroes, or if its rules panic.
+pub fn coverage<G: Game>(config: &CoverageConfig) -> CoverageReport {
+    coverage_watched::<G>(config, &mut |_| {})
+}
+
+/// [`coverage`], and tells at which tick it is.
+///
+/// # Panics
+/// As [`coverage`].
+pub fn coverage_watched<G: Game>(config: &CoverageConfig, watch: &mut dyn FnMut(Tick)) -> CoverageReport {
+    let build = || G::build(config.seed, default_table());
+    let reference = Reference::of_bots::<G>(&build, config.heroes, config.ticks);
+    let turns = reference.moments().filter_map(|(_, _, turn)| turn).cloned();
+    survey(&build, turns, G::UNCOVERED, watch)
+}
+
+/// Plays turns, one a tick, and changes every field of all that is met. `listed` are fields that need not be covered, as `Kind path.of.field`,
+/// each with the reason.
+pub fn coverage_of<S: Inspect>(
+    build: &dyn Fn() -> S,
+    turns: impl IntoIterator<Item = Turn<S>>,
+    listed: &[(&str, &str)],
+) -> CoverageReport {
+    survey(build, turns, listed, &mut |_| {})
+}
+
+fn survey<S: Inspect>(
+    build: &dyn Fn() -> S,
+    turns: impl IntoIterator<Item = Turn<S>>,
+    listed: &[(&str, &str)],
+    watch: &mut dyn FnMut(Tick),
+) -> CoverageReport {
+    let (mut simulation, mut survey, mut ticks) = (build(), Survey::default(), 0_u32);
+    for turn in turns {
+        if ticks.is_multiple_of(LOOK_TICKS) {
+            survey.look(&mut simulation, build);
+        }
+        watch(simulation.tick());
+        simulation.step(&turn);
+        ticks += 1;
+    }
+    survey.look(&mut simulation, build);
+    survey.report(ticks, S::kinds(), listed)
+}

@@ -1,0 +1,105 @@
+//! What coverage found, for people and for programs.
+
+use std::fmt;
+
+use lockstone_sim::Tick;
+use serde::Serialize;
+
+/// Which fields the checksum covers.
+#[derive(Clone, Debug, Serialize)]
+pub struct CoverageReport {
+    /// How many ticks were played.
+    pub ticks: u32,
+    /// The kinds of things that were met, by name.
+    pub kinds: Vec<KindCoverage>,
+    /// Kinds that there are, and that were not met. Empty if the kinds are not known.
+    pub never_met: Vec<String>,
+    /// Fields that can be changed without another checksum.
+    pub uncovered: Vec<Uncovered>,
+    /// The first tick at which the state, serialised and read again, had another checksum: what is in the checksum and not in the state, or was
+    /// changed without the checksum being taken again.
+    pub unlike_reread: Option<Tick>,
+}
+
+/// One kind of thing.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct KindCoverage {
+    /// Its name.
+    pub kind: String,
+    /// How many were there, at most.
+    pub most: usize,
+    /// How many different fields were seen.
+    pub fields: usize,
+    /// How many of them could be changed, by one bit.
+    pub changed: usize,
+    /// How many bytes were changed.
+    pub bytes: usize,
+}
+
+/// A field that can be changed without another checksum.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Uncovered {
+    /// Of what.
+    pub kind: String,
+    /// Which.
+    pub path: String,
+    /// When it was first seen.
+    pub tick: Tick,
+    /// Why the game says that it need not be covered, if it does.
+    pub reason: Option<String>,
+}
+
+impl CoverageReport {
+    /// Whether every field is covered, or listed with a reason. Nothing was shown if nothing could be changed.
+    pub fn passed(&self) -> bool {
+        let changed = self.kinds.iter().any(|kind| kind.changed > 0);
+        changed && self.unlike_reread.is_none() && self.uncovered.iter().all(|field| field.reason.is_some())
+    }
+}
+
+impl fmt::Display for Uncovered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} (tick {})", self.kind, self.path, self.tick)?;
+        self.reason.iter().try_for_each(|reason| write!(f, ", listed: {reason}"))
+    }
+}
+
+impl fmt::Display for CoverageReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for KindCoverage { kind, most, fields, changed, bytes } in &self.kinds {
+            writeln!(f, "{kind}: {most} at most, {changed} of {fields} fields changed, in {bytes} bytes")?;
+        }
+        self.tell(f)
+    }
+}
+
+impl CoverageReport {
+    /// All but the kinds that were met.
+    fn tell(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.never_met.is_empty() {
+            writeln!(f, "never met in {} ticks: {}", self.ticks, self.never_met.join(", "))?;
+        }
+        self.uncovered.iter().try_for_each(|field| writeln!(f, "not in the checksum: {field}"))?;
+        if let Some(tick) = self.unlike_reread {
+            writeln!(f, "at tick {tick} the state has another checksum once it is serialised and read again")?;
+        }
+        let fields: usize = self.kinds.iter().map(|kind| kind.changed).sum();
+        match self.uncovered.iter().find(|field| field.reason.is_none()) {
+            _ if self.passed() => write!(f, "verdict covered: {fields} fields of {} kinds", self.kinds.len()),
+            _ if fields == 0 => write!(f, "verdict NOT SHOWN: nothing could be changed"),
+            Some(first) => write!(f, "verdict NOT COVERED: {} {}", first.kind, first.path),
+            None => write!(f, "verdict NOT COVERED: the checksum is not that of the serialised state"),
+        }
+    }
+
+    /// All but the kinds that were met.
+    pub fn told(&self) -> impl fmt::Display {
+        struct Told<'r>(&'r CoverageReport);
+        impl fmt::Display for Told<'_> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.tell(f)
+            }
+        }
+        Told(self)
+    }
+}

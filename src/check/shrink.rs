@@ -1,0 +1,308 @@
+//! The smallest recording that still fails.
+//!
+//! ```text
+//! recording ─► what fails? ─► tail cut ─► head cut: a later state ─► players, inputs, ticks left out ─► a recording of its own
+//!              panic, unmet checksum,      each candidate is played anew, and kept only if it still fails ◄──┘
+//!              two ways, a breaker
+//! ```
+//!
+//! Every candidate is a state, serialised, and turns: nothing of the long game but what is in them. Failure need not be monotone (a tick less
+//! may heal it, two less may not), so nothing is concluded from one candidate about another.
+//!
+//! The loop is [`Shrinking::reduce`].
+
+mod candidate;
+mod find;
+mod parts;
+mod symptom;
+mod written;
+
+use std::time::{Duration, Instant};
+
+use lockstone_sim::{Simulation, Tick};
+use serde::Serialize;
+
+use super::chaos::Breaker;
+use super::compare::CheckError;
+use super::inspect::Inspect;
+use super::replayer::Replayer;
+use super::timeline::Timeline;
+use crate::recording::{Entry, Recording};
+use candidate::Candidate;
+use symptom::{Fails, Trial};
+
+pub use symptom::Symptom;
+
+/// So many ticks behind the failing one are kept until the head is cut: from a later state it may fail a little later.
+const SLACK_TICKS: u32 = 40;
+/// From so many ticks on, ticks are left out before anything else: all that comes after is faster then.
+const LONG_TICKS: u32 = 200;
+/// Each thing is tried again when others have been left out, so often at most.
+const ROUNDS_MAX: u32 = 4;
+/// How long is spent on making it smaller, once it is known how it fails.
+const BUDGET: Duration = Duration::from_secs(30);
+
+/// How large a recording is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Size {
+    /// Ticks played.
+    pub ticks: u32,
+    /// Inputs that enter.
+    pub inputs: u64,
+}
+
+impl Size {
+    /// Of a recording.
+    pub fn of<S: Simulation>(recording: &Recording<S>) -> Size {
+        let inputs = recording.entries.iter().map(|entry| match entry {
+            Entry::Turn(turn) => turn.inputs.len() as u64,
+            _ => 0,
+        });
+        Size { ticks: recording.end().since(recording.header.start), inputs: inputs.sum() }
+    }
+}
+
+impl std::fmt::Display for Size {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let many = |number: u64, of| match number {
+            1 => format!("1 {of}"),
+            _ => format!("{} {of}s", grouped(number)),
+        };
+        write!(f, "{} and {}", many(self.ticks.into(), "tick"), many(self.inputs, "input"))
+    }
+}
+
+/// A recording that fails, made small.
+pub struct Shrunk<S: Simulation> {
+    /// How it fails.
+    pub symptom: Symptom,
+    /// What was given.
+    pub before: Size,
+    /// What is left.
+    pub after: Size,
+    /// How many candidates were played.
+    pub tried: u32,
+    /// The small recording.
+    pub recording: Recording<S>,
+}
+
+/// How far shrinking has come.
+#[derive(Clone, Copy, Debug)]
+pub enum Step {
+    /// It is looked how it fails: in this way, if not just by playing; a tick of so many.
+    Looks(Option<Breaker>, Tick, Tick),
+    /// It fails, and is this large now.
+    Smaller(Size),
+}
+
+/// The smallest recording that still fails as this one does; `None` if it does not fail. `build` makes the simulation of a seed, as it is before
+/// tick 0.
+///
+/// # Errors
+/// [`CheckError`] if it is not of this simulation.
+pub fn shrink<S: Inspect>(recording: Recording<S>, build: &dyn Fn(u64) -> S) -> Result<Option<Shrunk<S>>, CheckError> {
+    Shrinker::new(build).shrink(recording, &mut |_| {})
+}
+
+/// Makes recordings small.
+pub struct Shrinker<'a, S> {
+    build: &'a dyn Fn(u64) -> S,
+    look: Option<&'a dyn Fn(&S)>,
+    breaker: Option<Breaker>,
+}
+
+impl<'a, S: Inspect> Shrinker<'a, S> {
+    /// `build` makes the simulation of a seed, as it is before tick 0.
+    pub fn new(build: &'a dyn Fn(u64) -> S) -> Self {
+        Shrinker { build, look: None, breaker: None }
+    }
+
+    /// Also suspects what shows the world: `look` draws it once, as a view would.
+    pub fn with_presentation(self, look: &'a dyn Fn(&S)) -> Self {
+        Shrinker { look: Some(look), ..self }
+    }
+
+    /// Looks for what this breaker finds, and for nothing else. One that needs another process finds nothing here.
+    pub fn with_breaker(self, breaker: Breaker) -> Self {
+        Shrinker { breaker: Some(breaker), ..self }
+    }
+
+    /// The smallest recording that still fails as this one does; `None` if it does not fail.
+    ///
+    /// # Errors
+    /// [`CheckError`] if it is not of this simulation.
+    pub fn shrink(
+        &self,
+        recording: Recording<S>,
+        watch: &mut dyn FnMut(Step),
+    ) -> Result<Option<Shrunk<S>>, CheckError> {
+        let timeline = Timeline::new(recording);
+        let whole = Candidate::of(&timeline)?;
+        let seed = timeline.header.seed;
+        let build = || (self.build)(seed);
+        let players = timeline.names.keys().copied().chain(whole.players()).collect();
+        let trial = Trial { build: &build, look: self.look, players };
+        if trial.load(&whole).is_none() {
+            super::Checker::new(self.build).load(&timeline, whole.start)?;
+        }
+        let before = whole.size();
+        let Some(found) = find::find(&trial, &timeline, whole, self.breaker, watch) else { return Ok(None) };
+        let symptom = found.symptom.clone();
+        let started = Instant::now();
+        let mut shrinking = Shrinking { trial: &trial, symptom: &symptom, watch, tried: 0, started };
+        let small = shrinking.reduce(found);
+        let tried = shrinking.tried;
+        let after = small.size();
+        let recording = written::record(&trial, &timeline, &symptom, &small);
+        Ok(Some(Shrunk { symptom, before, after, tried, recording }))
+    }
+}
+
+/// What fails, and how.
+struct Found<S: Simulation> {
+    symptom: Symptom,
+    candidate: Candidate<S>,
+    fails: Fails,
+    /// No state behind this tick will do.
+    latest_start: Option<Tick>,
+}
+
+/// A failure that is being made small.
+struct Shrinking<'s, 'a, S: Inspect> {
+    trial: &'s Trial<'a, S>,
+    symptom: &'s Symptom,
+    watch: &'s mut dyn FnMut(Step),
+    tried: u32,
+    started: Instant,
+}
+
+impl<S: Inspect> Shrinking<'_, '_, S> {
+    fn reduce(&mut self, found: Found<S>) -> Candidate<S> {
+        let Found { candidate, fails, latest_start, .. } = found;
+        let mut best = self.cut_head(candidate, fails, latest_start);
+        if matches!(self.symptom, Symptom::Unmet { .. }) {
+            // What was recorded is the outcome of these very turns.
+            return best;
+        }
+        best = self.cut_tail(best);
+        for _ in 0..ROUNDS_MAX {
+            let before = best.size();
+            if before.ticks > LONG_TICKS {
+                best = self.drop_ticks(best);
+            }
+            best = self.drop_players(best);
+            best = self.drop_inputs(best);
+            best = self.drop_ticks(best);
+            if best.size() == before {
+                break;
+            }
+            if let Some(fails) = self.fails(&best) {
+                best = self.cut_head(best, fails, None);
+            }
+        }
+        best
+    }
+
+    /// Whether a candidate still fails. False for all when time is up.
+    fn fails(&mut self, candidate: &Candidate<S>) -> Option<Fails> {
+        if self.started.elapsed() > BUDGET {
+            return None;
+        }
+        self.tried += 1;
+        self.trial.fails(self.symptom, candidate, &mut |_| {})
+    }
+
+    /// The candidate if it fails, without the turns that are not needed for it.
+    fn failing(&mut self, candidate: Candidate<S>) -> Option<Candidate<S>> {
+        let fails = self.fails(&candidate)?;
+        let failing = fails.end.map_or_else(|| candidate.clone(), |end| candidate.until(end));
+        (self.watch)(Step::Smaller(failing.size()));
+        Some(failing)
+    }
+
+    /// Starts from the latest state from which it still fails: back from the failing tick in strides that double, and then between the last two.
+    fn cut_head(&mut self, candidate: Candidate<S>, fails: Fails, latest: Option<Tick>) -> Candidate<S> {
+        let end = fails.end.unwrap_or(candidate.end());
+        let start = candidate.start;
+        let latest = latest.unwrap_or(Tick(end.0.saturating_sub(1))).max(start);
+        let candidate = candidate.until(end.plus(SLACK_TICKS));
+        let turns = candidate.by_tick();
+        let whole = candidate.until(end);
+        let Some(simulation) = self.trial.load(&candidate) else { return whole };
+        let mut replayer = Replayer::new(simulation, &turns);
+        let mut from = |tick: Tick, this: &mut Self| {
+            let simulation = replayer.at(tick);
+            let snapshot = simulation.snapshot();
+            let later = candidate.from(tick, simulation.encode(&snapshot));
+            this.failing(later)
+        };
+        let (mut sound, mut stride) = (None, 0_u32);
+        let (mut good, mut best) = loop {
+            let tick = Tick(latest.0.saturating_sub(stride).max(start.0));
+            if tick == start {
+                break (start, whole);
+            }
+            if let Some(found) = from(tick, self) {
+                break (tick, found);
+            }
+            sound = Some(tick);
+            stride = (stride * 2).max(1);
+        };
+        // Between a state from which it fails, and a later one from which it does not.
+        while let Some(later) = sound.filter(|later| later.0 > good.0 + 1) {
+            let middle = Tick(good.0 + (later.0 - good.0) / 2);
+            match from(middle, self) {
+                Some(found) => (good, best) = (middle, found),
+                None => sound = Some(middle),
+            }
+        }
+        best
+    }
+
+    /// Ends as early as it can. Where the breaker does not tell, halves are tried.
+    fn cut_tail(&mut self, candidate: Candidate<S>) -> Candidate<S> {
+        let (mut best, mut sound) = (candidate.clone(), candidate.start);
+        while best.end().0 > sound.0 + 1 {
+            let middle = Tick(sound.0 + (best.end().0 - sound.0) / 2);
+            match self.failing(candidate.until(middle)) {
+                Some(found) => best = found,
+                None => sound = middle,
+            }
+        }
+        best
+    }
+
+    fn drop_players(&mut self, candidate: Candidate<S>) -> Candidate<S> {
+        candidate.players().into_iter().fold(candidate, |best, player| {
+            let fewer = best.without(player);
+            self.failing(fewer).unwrap_or(best)
+        })
+    }
+
+    fn drop_inputs(&mut self, candidate: Candidate<S>) -> Candidate<S> {
+        let inputs = parts::needed(candidate.inputs(), |kept| self.failing(candidate.with_inputs(kept)).is_some());
+        let fewer = candidate.with_inputs(&inputs);
+        self.failing(fewer).unwrap_or(candidate)
+    }
+
+    /// Later turns come earlier instead.
+    fn drop_ticks(&mut self, candidate: Candidate<S>) -> Candidate<S> {
+        let all: Vec<usize> = (0..candidate.turns.len()).collect();
+        let places = parts::needed(all, |kept| self.failing(candidate.with_turns(kept)).is_some());
+        let fewer = candidate.with_turns(&places);
+        self.failing(fewer).unwrap_or(candidate)
+    }
+}
+
+/// A number as people read it: `18,000`.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (n, digit) in digits.chars().enumerate() {
+        if n > 0 && (digits.len() - n).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}

@@ -1,0 +1,180 @@
+//! How a recording fails, if it does: what shows itself first, then what is broken on purpose.
+//!
+//! Breakers first play short pieces here and there: a fault that acts all the time is found in them at once. What is left is played whole.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use lockstone_sim::{Checksum, Tick};
+
+use super::candidate::Candidate;
+use super::symptom::{Fails, Symptom, Trial, step};
+use super::{Found, Step};
+use crate::check::chaos::{Breaker, Reference};
+use crate::check::inspect::Inspect;
+use crate::check::replayer::Replayer;
+use crate::check::timeline::Timeline;
+
+/// So many pieces of so many ticks are tried first.
+const PIECES: u32 = 8;
+const PIECE_TICKS: u32 = 128;
+/// What keeps snapshots to the end is played in pieces of so many ticks.
+const KEPT_TICKS: u32 = 2_000;
+
+/// In this process, and the cheap ones first.
+const BREAKERS: [Breaker; 9] = [
+    Breaker::CellOrder,
+    Breaker::Threads,
+    Breaker::Restore,
+    Breaker::Allocation,
+    Breaker::Rollback,
+    Breaker::Presentation,
+    Breaker::Partial,
+    Breaker::StaleSnapshot,
+    Breaker::Serialise,
+];
+
+type Watch<'w> = &'w mut dyn FnMut(Step);
+
+/// What came out when a recording was just played.
+struct Played {
+    /// The checksum before each turn that was played, and the one behind the last.
+    roots: Vec<Checksum>,
+    /// States here and there, serialised.
+    states: BTreeMap<Tick, Vec<u8>>,
+    end: Ended,
+}
+
+enum Ended {
+    AtTheEnd,
+    /// At a checksum that is not met: the recorded one, and the newest tick at which one was.
+    Unmet(Checksum, Option<Tick>),
+    /// In a panic.
+    Panic(String),
+}
+
+/// How a recording fails: under a breaker, if one is given, else in any way.
+pub(super) fn find<S: Inspect>(
+    trial: &Trial<'_, S>,
+    timeline: &Timeline<S>,
+    whole: Candidate<S>,
+    only: Option<Breaker>,
+    watch: Watch<'_>,
+) -> Option<Found<S>> {
+    let played = play(trial, timeline, &whole, only.is_some(), watch)?;
+    let reached = whole.start.plus(played.roots.len() as u32 - 1);
+    match &played.end {
+        Ended::Panic(message) if only.is_none() => {
+            let symptom = Symptom::Panic { message: message.clone() };
+            return Some(found(symptom, whole.until(reached.next()), Fails { end: Some(reached.next()) }, None));
+        }
+        Ended::Unmet(recorded, agreed) => return Some(unmet(trial, whole.until(reached), *recorded, *agreed)),
+        Ended::Panic(_) | Ended::AtTheEnd => {}
+    }
+    let whole = whole.until(reached);
+    let build = || trial.load(&whole).expect("it was read already");
+    let reference = Reference::known(&build, whole.start, whole.turns.clone(), played.roots);
+    let reference = reference.with_players(&trial.players);
+    let in_all = |breaker: Breaker, watch: Watch<'_>| {
+        let mut plays = |tick| watch(Step::Looks(Some(breaker), tick, reached));
+        let fails = catch_unwind(AssertUnwindSafe(|| trial.under(breaker, &reference, &mut plays))).ok()??;
+        Some(found(Symptom::Breaker { breaker }, whole.clone(), fails, None))
+    };
+    let in_piece = |breaker: Breaker, start: Tick, ticks: u32, watch: Watch<'_>| {
+        watch(Step::Looks(Some(breaker), start, reached));
+        let piece = whole.until(start.plus(ticks)).from(start, played.states.get(&start)?.clone());
+        let fails = trial.fails_under(breaker, &piece, &mut |_| {})?;
+        Some(found(Symptom::Breaker { breaker }, piece, fails, None))
+    };
+    if only.is_none_or(|only| only == Breaker::Again) {
+        if let Some(found) = in_all(Breaker::Again, watch) {
+            return Some(found);
+        }
+    }
+    let breakers = || BREAKERS.into_iter().filter(|breaker| only.is_none_or(|only| only == *breaker));
+    for start in pieces(whole.start, reached) {
+        for breaker in breakers() {
+            if let Some(found) = in_piece(breaker, start, PIECE_TICKS, watch) {
+                return Some(found);
+            }
+        }
+    }
+    breakers().find_map(|breaker| match breaker {
+        Breaker::StaleSnapshot => {
+            kept(whole.start, reached).into_iter().find_map(|start| in_piece(breaker, start, KEPT_TICKS, watch))
+        }
+        _ => in_all(breaker, watch),
+    })
+}
+
+fn found<S: Inspect>(symptom: Symptom, candidate: Candidate<S>, fails: Fails, latest_start: Option<Tick>) -> Found<S> {
+    Found { symptom, candidate, fails, latest_start }
+}
+
+/// Where the pieces begin, the last one first: a session is mostly stopped where it went wrong.
+fn pieces(start: Tick, end: Tick) -> Vec<Tick> {
+    let begin = |n: u32| {
+        let piece = start.0 + (u64::from(end.since(start)) * u64::from(n) / u64::from(PIECES)) as u32;
+        Tick(piece.saturating_sub(PIECE_TICKS).max(start.0))
+    };
+    (1..=PIECES).rev().map(begin).collect::<BTreeSet<_>>().into_iter().rev().collect()
+}
+
+/// Where the pieces begin that cover all.
+fn kept(start: Tick, end: Tick) -> Vec<Tick> {
+    (start.0..end.0).step_by(KEPT_TICKS as usize).map(Tick).collect()
+}
+
+/// Plays until something shows itself; past all checksums if only panics count. `None` if the start is no state of this simulation.
+fn play<S: Inspect>(
+    trial: &Trial<'_, S>,
+    timeline: &Timeline<S>,
+    whole: &Candidate<S>,
+    past_checksums: bool,
+    watch: Watch<'_>,
+) -> Option<Played> {
+    let mut simulation = trial.load(whole)?;
+    let wanted: BTreeSet<Tick> =
+        [pieces(whole.start, whole.end()), kept(whole.start, whole.end())].concat().into_iter().collect();
+    let mut played = Played { roots: Vec::new(), states: BTreeMap::new(), end: Ended::AtTheEnd };
+    let mut agreed = None;
+    for turn in whole.turns.iter().map(Some).chain([None]) {
+        let (tick, root) = (simulation.tick(), simulation.checksum());
+        watch(Step::Looks(None, tick, whole.end()));
+        played.roots.push(root);
+        match timeline.roots.get(&tick) {
+            Some(recorded) if *recorded == root => agreed = Some(tick),
+            Some(recorded) if !past_checksums => {
+                played.end = Ended::Unmet(*recorded, agreed);
+                break;
+            }
+            _ => {}
+        }
+        if wanted.contains(&tick) {
+            let snapshot = simulation.snapshot();
+            played.states.insert(tick, simulation.encode(&snapshot));
+        }
+        if let Some(Err(message)) = turn.map(|turn| step(&mut simulation, turn)) {
+            played.end = Ended::Panic(message);
+            break;
+        }
+    }
+    Some(played)
+}
+
+/// A checksum is not met. If what was played since the last that was comes out in several ways, that is the failure.
+fn unmet<S: Inspect>(trial: &Trial<'_, S>, whole: Candidate<S>, recorded: Checksum, agreed: Option<Tick>) -> Found<S> {
+    let tick = whole.end();
+    let latest_start = agreed.unwrap_or(whole.start);
+    let turns = whole.by_tick();
+    if let Some(simulation) = trial.load(&whole) {
+        let mut replayer = Replayer::new(simulation, &turns);
+        let simulation = replayer.at(latest_start);
+        let snapshot = simulation.snapshot();
+        let last = whole.from(latest_start, simulation.encode(&snapshot));
+        if let Some(fails) = trial.fails_under(Breaker::Again, &last, &mut |_| {}) {
+            return found(Symptom::Breaker { breaker: Breaker::Again }, last, fails, None);
+        }
+    }
+    found(Symptom::Unmet { tick, recorded }, whole, Fails { end: Some(tick) }, Some(latest_start))
+}

@@ -1,0 +1,41 @@
+//! `check coverage`: bots play, and every field of what they meet is changed.
+
+use std::process::ExitCode;
+
+use comfy_table::{Cell, CellAlignment, Table, presets};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::args;
+use super::failure::{DIFFERED, Failure};
+use crate::check::coverage::{CoverageConfig, CoverageReport, coverage_watched};
+use crate::game::Game;
+
+pub(super) fn run<G: Game>(args: &args::Coverage) -> Result<ExitCode, Failure> {
+    let args::Coverage { ticks, heroes, seed, json } = *args;
+    let bar = if json { ProgressBar::hidden() } else { ProgressBar::new(ticks.into()) };
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} ticks {elapsed}");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let config = CoverageConfig { seed, ticks, heroes };
+    let report = coverage_watched::<G>(&config, &mut |tick| bar.set_position(tick.0.into()));
+    bar.finish_and_clear();
+    if json {
+        println!("{}", serde_json::to_string_pretty(&report).map_err(Failure::new)?);
+    } else {
+        println!("{}", table(&report));
+        println!("{}", report.told());
+    }
+    Ok(if report.passed() { ExitCode::SUCCESS } else { ExitCode::from(DIFFERED) })
+}
+
+fn table(report: &CoverageReport) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_HORIZONTAL_ONLY);
+    table.set_header(["kind", "most at once", "fields", "changed", "bytes", "not in the checksum"]);
+    for kind in &report.kinds {
+        let uncovered = report.uncovered.iter().filter(|field| field.kind == kind.kind).count();
+        let numbers = [kind.most, kind.fields, kind.changed, kind.bytes, uncovered];
+        let cells = numbers.map(|number| Cell::new(number).set_alignment(CellAlignment::Right));
+        table.add_row(std::iter::once(Cell::new(&kind.kind)).chain(cells));
+    }
+    table
+}

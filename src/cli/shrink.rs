@@ -1,0 +1,151 @@
+//! `shrink`: the smallest recording that still fails.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use lockstone_sim::PlayerId;
+use serde::Serialize;
+
+use super::args;
+use super::failure::{DIFFERED, Failure};
+use super::{check, files, table};
+use crate::check::chaos::Breaker;
+use crate::check::shrink::{Size, Step, Symptom};
+use crate::check::{Shrinker, Shrunk};
+use crate::game::Game;
+use crate::recording::{Entry, Recording};
+
+/// What came of it.
+#[derive(Serialize)]
+struct Outcome<'o> {
+    /// How it fails.
+    #[serde(flatten)]
+    symptom: Option<&'o Symptom>,
+    before: Size,
+    after: Option<Size>,
+    /// How many candidates were played.
+    tried: u32,
+    file: Option<&'o Path>,
+    /// What shows it.
+    command: Option<String>,
+}
+
+pub(super) fn run<G: Game>(args: &args::Shrink) -> Result<ExitCode, Failure> {
+    if let Some(breaker) = args.breaker.filter(|breaker| breaker.needs_program()) {
+        return Err(Failure::new(format!("{breaker} needs another process; name a breaker that plays in this one")));
+    }
+    let table = table::load(args.table.as_deref())?;
+    let recording = check::load_one::<G>(&args.file, &table)?;
+    let before = Size::of(&recording);
+    let out = args.out.clone().unwrap_or_else(|| small(&args.file));
+    if out.exists() {
+        return Err(Failure::file("write", &out, "it is there already; name another with --out"));
+    }
+    let build = |seed| G::build(seed, table.clone());
+    let players = players(&recording);
+    let look = |simulation: &G::Sim| players.iter().for_each(|player| drop(G::scene(simulation, *player)));
+    let shrinker = Shrinker::new(&build).with_presentation(&look);
+    let shrinker = args.breaker.into_iter().fold(shrinker, Shrinker::with_breaker);
+    let bar = bar(args);
+    let shrunk = hushed(|| shrinker.shrink(recording, &mut |step| show(&bar, step)));
+    bar.finish_and_clear();
+    let shrunk = shrunk.map_err(|error| Failure::file("shrink", &args.file, error))?;
+    if let Some(shrunk) = &shrunk {
+        files::create(&out, &shrunk.recording.write())?;
+    }
+    tell(args, before, shrunk.as_ref(), &out)?;
+    Ok(if shrunk.is_some() { ExitCode::from(DIFFERED) } else { ExitCode::SUCCESS })
+}
+
+/// All who are named in a recording, or do something in it.
+pub(super) fn players<S: lockstone_sim::Simulation>(recording: &Recording<S>) -> Vec<PlayerId> {
+    let named = recording.entries.iter().filter_map(|entry| match entry {
+        Entry::Name(player, _) => Some(*player),
+        _ => None,
+    });
+    let mut players: Vec<_> = named.chain([recording.header.player]).collect();
+    players.sort();
+    players.dedup();
+    players
+}
+
+/// The rules may panic hundreds of times: that is told once, at the end.
+fn hushed<T>(work: impl FnOnce() -> T) -> T {
+    let tell = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| {}));
+    let done = work();
+    std::panic::set_hook(tell);
+    done
+}
+
+/// `party.rec` becomes `party-small.rec`.
+fn small(file: &Path) -> PathBuf {
+    let mut name = file.file_stem().unwrap_or_default().to_owned();
+    name.push("-small");
+    let named = file.with_file_name(name);
+    file.extension().map_or(named.clone(), |extension| {
+        let mut name = named.clone().into_os_string();
+        name.push(".");
+        name.push(extension);
+        name.into()
+    })
+}
+
+fn bar(args: &args::Shrink) -> ProgressBar {
+    let bar = if args.json { ProgressBar::hidden() } else { ProgressBar::new(0) };
+    let style = ProgressStyle::with_template("{msg:40} {bar:30} {pos}/{len} ticks {elapsed}");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar
+}
+
+fn show(bar: &ProgressBar, step: Step) {
+    match step {
+        Step::Looks(breaker, tick, end) => {
+            bar.set_length(end.0.into());
+            bar.set_position(tick.0.into());
+            bar.set_message(breaker.map_or("plays it", Breaker::name));
+        }
+        Step::Smaller(size) => bar.set_message(format!("it fails: {size}")),
+    }
+}
+
+fn tell<S: lockstone_sim::Simulation>(
+    args: &args::Shrink,
+    before: Size,
+    shrunk: Option<&Shrunk<S>>,
+    out: &Path,
+) -> Result<(), Failure> {
+    let command = shrunk.map(|shrunk| command(&shrunk.symptom, out));
+    if args.json {
+        let outcome = Outcome {
+            symptom: shrunk.map(|shrunk| &shrunk.symptom),
+            before,
+            after: shrunk.map(|shrunk| shrunk.after),
+            tried: shrunk.map_or(0, |shrunk| shrunk.tried),
+            file: shrunk.map(|_| out),
+            command,
+        };
+        println!("{}", serde_json::to_string_pretty(&outcome).map_err(Failure::new)?);
+        return Ok(());
+    }
+    match (shrunk, command) {
+        (Some(Shrunk { symptom, after, .. }), Some(command)) => {
+            println!("it fails: {symptom}");
+            println!("{before} became {after}: {}; see it fail with `{command}`", out.display());
+        }
+        _ => println!("verdict in step: {before}, and nothing makes it fail"),
+    }
+    Ok(())
+}
+
+/// What shows that the small recording fails.
+fn command(symptom: &Symptom, file: &Path) -> String {
+    let file = file.display();
+    let program = std::env::args().next().unwrap_or_default();
+    match symptom {
+        Symptom::Unmet { .. } | Symptom::Breaker { breaker: Breaker::Again } => format!("{program} check {file}"),
+        Symptom::Panic { .. } => format!("{program} replay {file}"),
+        Symptom::Breaker { breaker } => format!("{program} check chaos --play {file} --only {breaker}"),
+    }
+}

@@ -1,0 +1,164 @@
+//! Long recordings that fail become small ones that fail in the same way.
+//!
+//! ```text
+//! TICKS=18000 cargo test --release -p lockstone --test shrink -- --nocapture --test-threads 1        a quarter of an hour of play, with times
+//! ```
+
+mod faulty;
+mod fuse;
+mod session;
+
+use std::time::Instant;
+
+use faulty::{Fault, draw, world};
+use fuse::Fuse;
+use lockstone::check::chaos::Breaker;
+use lockstone::check::shrink::Symptom;
+use lockstone::check::{Cause, Inspect, Shrinker, Shrunk, shrink, verify};
+use lockstone::recording::Recording;
+use lockstone::sim::world::{StateBit, StatePart};
+use lockstone::sim::{PlayerId, Simulation, Tick, Turn};
+use session::Peer;
+
+const SEED: u64 = 21;
+const PLAYERS: u16 = 4;
+const TICKS_MAX: u32 = 50;
+const INPUTS_MAX: u64 = 10;
+
+/// Half a minute of play, in debug.
+fn ticks() -> u32 {
+    std::env::var("TICKS").ok().and_then(|ticks| ticks.parse().ok()).unwrap_or(600)
+}
+
+fn recorded(fault: Fault) -> Recording<faulty::Sim> {
+    let turns = faulty::turns(SEED, PLAYERS, ticks());
+    Peer::new(0, SEED).record(&mut world(SEED, fault), &turns, |_| None)
+}
+
+/// It is small, was written and read, and fails as the long one did.
+fn is_small<S: Inspect>(name: &str, shrunk: &Shrunk<S>, started: Instant) -> Recording<S> {
+    let Shrunk { symptom, before, after, tried, recording } = shrunk;
+    let seconds = started.elapsed().as_secs_f64();
+    println!("{name}: {before} became {after}, {tried} tried, {seconds:.1} s: {symptom}");
+    assert!(after.ticks <= TICKS_MAX && after.inputs <= INPUTS_MAX, "{name}: {after}");
+    let again = Recording::read(&recording.write()).expect("it was just written");
+    assert_eq!(again.end().since(again.header.start), after.ticks);
+    again
+}
+
+/// What is found first, or what one breaker finds. Returns which it was.
+fn shrinks(fault: Fault, named: Option<Breaker>) -> Breaker {
+    let build = |seed| world(seed, fault);
+    let shrinker = |breaker: Option<Breaker>| {
+        let shrinker = Shrinker::new(&build).with_presentation(&draw);
+        breaker.into_iter().fold(shrinker, Shrinker::with_breaker)
+    };
+    let recording = recorded(fault);
+    let started = Instant::now();
+    let shrunk = shrinker(named).shrink(recording, &mut |_| {}).expect("it is a recording").expect("it fails");
+    let small = is_small(fault.name(), &shrunk, started);
+    let Symptom::Breaker { breaker } = shrunk.symptom else { panic!("{fault:?}: {}", shrunk.symptom) };
+    let again = shrinker(Some(breaker)).shrink(small, &mut |_| {}).expect("it is a recording");
+    assert!(again.is_some_and(|again| again.symptom == shrunk.symptom), "{fault:?}: it still fails");
+    breaker
+}
+
+#[test]
+fn what_a_breaker_finds_becomes_small() {
+    let faults = [
+        (Fault::CellOrder, Breaker::CellOrder),
+        (Fault::Thread, Breaker::Threads),
+        (Fault::Hidden, Breaker::Restore),
+        (Fault::Unsaved, Breaker::Serialise),
+        (Fault::Reach, Breaker::Partial),
+        (Fault::Scene, Breaker::Presentation),
+    ];
+    faults.into_iter().for_each(|(fault, breaker)| assert_eq!(shrinks(fault, None), breaker, "{fault:?}"));
+}
+
+#[test]
+fn what_is_asked_for_becomes_small() {
+    let faults = [
+        (Fault::Memo, Breaker::Rollback),
+        (Fault::Alias, Breaker::StaleSnapshot),
+        (Fault::Handles, Breaker::Allocation),
+    ];
+    faults.into_iter().for_each(|(fault, breaker)| assert_eq!(shrinks(fault, Some(breaker)), breaker));
+}
+
+#[test]
+fn a_checksum_that_is_not_met_is_cut_out() {
+    let (turns, at) = (faulty::turns(SEED, PLAYERS, ticks()), Tick(ticks() * 9 / 10));
+    let build = |seed| world(seed, Fault::None);
+    let recording = Peer::new(0, SEED).record(&mut build(SEED), &turns, |world| {
+        if world.tick() == at {
+            let hero = world.hero(PlayerId(1)).expect("it is there");
+            let cell = world.grid().cell_of(hero.pos);
+            let bit = StateBit { of: StatePart::Entity(cell, hero.id), byte: 9, bit: 3 };
+            let turned = world.snapshot().with_bit_turned(&bit).expect("it is a number");
+            world.restore(&turned);
+        }
+        None
+    });
+    let started = Instant::now();
+    let shrunk = shrink(recording, &build).expect("it is a recording").expect("it fails");
+    assert!(matches!(shrunk.symptom, Symptom::Unmet { tick, .. } if tick == at), "{}", shrunk.symptom);
+    let small = is_small("a turned bit", &shrunk, started);
+    assert_eq!(shrunk.after.ticks, 1);
+    let finding = verify(small, &build).expect("it is a recording").finding.expect("it still differs");
+    assert_eq!((finding.tick, finding.verdict.cause), (at, Cause::StateCorruption));
+}
+
+#[test]
+fn what_comes_out_in_two_ways_becomes_small() {
+    assert_eq!(shrinks(Fault::Clock, None), Breaker::Again);
+}
+
+#[test]
+fn a_panic_becomes_small() {
+    let ticks = ticks().max(2_000);
+    let turns = Fuse::turns(ticks, 300, ticks - 200);
+    let build = |_| Fuse::new(fuse::Kept::Saved, fuse::Bang::Panics);
+    // Whoever recorded did not live to see the last tick's outcome.
+    let until = (ticks - 200) as usize;
+    let mut recording = Peer::new(0, SEED).record(&mut build(SEED), &turns[..until], |_| None);
+    recording.entries.push(lockstone::recording::Entry::Turn(turns[until].clone()));
+    let started = Instant::now();
+    let shrunk = shrink(recording, &build).expect("it is a recording").expect("it fails");
+    assert!(matches!(shrunk.symptom, Symptom::Panic { .. }), "{}", shrunk.symptom);
+    let small = is_small("a panic", &shrunk, started);
+    assert_eq!((shrunk.after.ticks, shrunk.after.inputs), (1, 1));
+    assert!(shrink(small, &build).expect("it is a recording").is_some());
+}
+
+/// No later state will do, for what matters is in none: all between the two inputs that matter is left out instead.
+#[test]
+fn what_no_snapshot_holds_becomes_small() {
+    let ticks = ticks().max(2_000);
+    let turns = Fuse::turns(ticks, 300, ticks - 200);
+    let build = |_| Fuse::new(fuse::Kept::Hidden, fuse::Bang::Counts);
+    let recording = Peer::new(0, SEED).record(&mut build(SEED), &turns, |_| None);
+    let started = Instant::now();
+    let shrunk = shrink(recording, &build).expect("it is a recording").expect("it fails");
+    is_small("a hidden fuse", &shrunk, started);
+    assert!(shrunk.after.ticks <= 10 && shrunk.after.inputs == 2, "{}", shrunk.after);
+    println!("{:?}", shrunk.recording.entries);
+}
+
+#[test]
+fn what_is_sound_is_told_to_be() {
+    let build = |seed| world(seed, Fault::None);
+    let started = Instant::now();
+    let shrunk = Shrinker::new(&build).with_presentation(&draw).shrink(recorded(Fault::None), &mut |_| {});
+    println!("sound: {:.1} s", started.elapsed().as_secs_f64());
+    assert!(shrunk.expect("it is a recording").is_none());
+}
+
+#[test]
+fn what_is_no_state_is_refused() {
+    let build = |seed| world(seed, Fault::None);
+    let turns: Vec<Turn<faulty::Sim>> = Vec::new();
+    let mut recording = Peer::new(0, SEED).record(&mut build(SEED), &turns, |_| None);
+    recording.snapshot.truncate(1);
+    assert!(shrink(recording, &build).is_err());
+}
