@@ -57,6 +57,7 @@ mod inspect;
 mod kinds;
 mod locate;
 mod page;
+mod part;
 mod replayer;
 mod report;
 #[cfg(not(target_arch = "wasm32"))]
@@ -71,9 +72,10 @@ pub use chaos::{ChaosConfig, chaos};
 pub use compare::{CheckError, Checker};
 #[cfg(not(target_arch = "wasm32"))]
 pub use coverage::{CoverageConfig, coverage, coverage_of};
-pub use inspect::{Inspect, Sketch, Thing, Way};
+pub use inspect::{Inspect, Sketch, Thing, View, Way};
 pub use locate::{Location, SPOTS_MAX, Side, Spot, locate};
 pub use page::page;
+pub use part::{PartFinding, part};
 pub use report::{BadWrite, Cause, Finding, PeerReport, Report, Spread, Unmet, Verdict};
 #[cfg(not(target_arch = "wasm32"))]
 pub use shrink::{Shrinker, Shrunk, shrink};

@@ -5,10 +5,11 @@
 mod faulty;
 mod session;
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use faulty::{Fault, Faulty, Order, Sim, Wilds, grid};
-use lockstone::check::{Cause, Checker, Report};
+use lockstone::check::{Cause, Checker, Report, View, part};
 use lockstone::default_table;
 use lockstone::game::Game;
 use lockstone::recording::{Entry, Recording};
@@ -302,6 +303,42 @@ fn what_shows_the_world_and_changes_it_is_told() {
 #[test]
 fn a_step_that_reads_the_clock_is_told() {
     each(Cause::Nondeterminism, Fault::Clock, |case| case.odd().record(&mut case.world(), &case.turns, |_| None));
+}
+
+/// Plays each case in the surroundings of a hero, beside the whole.
+fn each_part(fault: Fault, halo_rings_less: u16, judge: impl Fn(u64, Option<Cause>)) {
+    for n in 0..cases() {
+        let mut case = Case::new(n, fault);
+        let view = View { halo_rings_less, ..View::of(PlayerId(case.dice.below(3) as u16)) };
+        let finding = part(&|| case.world(), &case.turns, view);
+        judge(n, finding.map(|finding| finding.verdict.cause));
+    }
+}
+
+#[test]
+fn a_part_that_has_its_halo_is_exact() {
+    each_part(Fault::None, 0, |n, cause| assert_eq!(cause, None, "case {n}"));
+}
+
+#[test]
+fn a_halo_that_is_missing_is_told() {
+    let missed = Cell::new(0);
+    each_part(Fault::None, 2, |n, cause| match cause {
+        // Nobody came near the edge: nothing was missed.
+        None => missed.set(missed.get() + 1),
+        Some(cause) => assert_eq!(cause, Cause::HaloMissing, "case {n}"),
+    });
+    assert!(missed.get() * 2 <= cases(), "{} of {} were not found", missed.get(), cases());
+}
+
+#[test]
+fn what_reaches_too_far_is_told() {
+    let missed = Cell::new(0);
+    each_part(Fault::Reach, 0, |n, cause| match cause {
+        None => missed.set(missed.get() + 1),
+        Some(cause) => assert_eq!(cause, Cause::ReachExceeded, "case {n}"),
+    });
+    assert!(missed.get() * 2 <= cases(), "{} of {} were not found", missed.get(), cases());
 }
 
 #[test]

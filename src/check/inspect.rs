@@ -93,12 +93,30 @@ pub trait Inspect: Simulation {
         false
     }
 
-    /// Plays one tick as a peer that simulates only the surroundings of a player's hero, and the same tick of the whole beside it, which
+    /// Plays one tick as a peer that simulates only the surroundings of a hero, and the same tick of the whole beside it, which
     /// gives what such a peer is given. Both began equal, and are at the same tick. Returns the cells that must be equal now; `None`, with
     /// nothing played, if the simulation knows no parts.
-    fn step_beside(&mut self, whole: &mut Self, turn: &Turn<Self>, player: PlayerId) -> Option<Vec<CellId>> {
-        let _ = (whole, turn, player);
+    fn step_beside(&mut self, whole: &mut Self, turn: &Turn<Self>, view: View) -> Option<Vec<CellId>> {
+        let _ = (whole, turn, view);
         None
+    }
+}
+
+/// Which part of a world a peer simulates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct View {
+    /// Around whose hero.
+    pub player: PlayerId,
+    /// How many rings of cells more than it must are simulated. What must be exact stays the same.
+    pub core_rings_more: u16,
+    /// How many rings of the halo are held back: with one or more of them missing, a part goes wrong.
+    pub halo_rings_less: u16,
+}
+
+impl View {
+    /// A hero's surroundings, with all that they need.
+    pub fn of(player: PlayerId) -> View {
+        View { player, core_rings_more: 0, halo_rings_less: 0 }
     }
 }
 
@@ -164,8 +182,8 @@ impl<R: Rules> Inspect for World<R> {
         true
     }
 
-    fn step_beside(&mut self, whole: &mut Self, turn: &Turn<Self>, player: PlayerId) -> Option<Vec<CellId>> {
-        Some(ways::step_beside(self, whole, turn, player))
+    fn step_beside(&mut self, whole: &mut Self, turn: &Turn<Self>, view: View) -> Option<Vec<CellId>> {
+        Some(ways::step_beside(self, whole, turn, view))
     }
 }
 

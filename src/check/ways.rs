@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use lockstone_sim::world::{Request, Role, Thinking, Thoughts};
-use lockstone_sim::{Area, CellId, Input, PlayerId, Rules, Simulation, Tick, Turn, World, mix64};
+use lockstone_sim::{Area, CellId, Input, Rules, Simulation, Tick, Turn, World, mix64};
 
-use super::inspect::Way;
+use super::inspect::{View, Way};
 
 /// How far around a hero a part is simulated, in rings of cells.
 const CORE_RINGS: u16 = 1;
@@ -46,17 +46,18 @@ fn on_threads<R: Rules>(thinking: &Thinking<'_, R>, threads: usize) -> Vec<Thoug
     })
 }
 
-/// One tick of a part and of the whole. Returns the part's core. Until the hero enters, the part is a whole world too.
+/// One tick of a part and of the whole. Returns the cells of the part that must be exact: its core, without what it was widened by. Until
+/// the hero enters, the part is a whole world too.
 pub(super) fn step_beside<R: Rules>(
     part: &mut World<R>,
     whole: &mut World<R>,
     turn: &Turn<World<R>>,
-    player: PlayerId,
+    view: View,
 ) -> Vec<CellId> {
     part.area().halo().collect::<Vec<_>>().into_iter().for_each(|cell| part.put(cell, whole.cell_state(cell).as_ref()));
-    if let Some(hero) = whole.hero(player) {
-        enclose(part, whole, whole.grid().cell_of(hero.pos));
-    }
+    let at = whole.hero(view.player).map(|hero| whole.grid().cell_of(hero.pos));
+    at.into_iter().for_each(|at| enclose(part, whole, at, view));
+    let surroundings = at.map(|at| whole.grid().block(at, CORE_RINGS).iter().collect());
     let area = part.area().clone();
     part.step(&relayed(turn, whole, &area));
     whole.step(turn);
@@ -72,15 +73,16 @@ pub(super) fn step_beside<R: Rules>(
     }
     match area {
         Area::Whole => whole.cells().collect(),
-        Area::Part(_) => area.core().collect(),
+        Area::Part(_) => surroundings.unwrap_or_default(),
     }
 }
 
 /// Moves the part to where the hero is. What was halo and becomes core is exact already; what is new is given.
-fn enclose<R: Rules>(part: &mut World<R>, whole: &World<R>, at: CellId) {
+fn enclose<R: Rules>(part: &mut World<R>, whole: &World<R>, at: CellId, view: View) {
     let grid = *whole.grid();
-    let core: Vec<CellId> = grid.block(at, CORE_RINGS).iter().collect();
-    let (area, before) = (Area::around(&grid, &core), part.area().clone());
+    let core: Vec<CellId> = grid.block(at, CORE_RINGS + view.core_rings_more).iter().collect();
+    let halo_rings = grid.halo_rings() - view.halo_rings_less.min(grid.halo_rings());
+    let (area, before) = (Area::with_halo_rings(&grid, &core, halo_rings), part.area().clone());
     if area == before {
         return;
     }

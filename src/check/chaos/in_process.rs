@@ -4,7 +4,7 @@ use lockstone_sim::{Simulation, Tick, Turn, mix64};
 
 use super::breaker::Breaker;
 use super::reference::{End, Odd, Reference};
-use crate::check::inspect::{Inspect, Way};
+use crate::check::inspect::{Inspect, View, Way};
 
 /// At every so many ticks one is undone.
 const RESTORE_TICKS: u32 = 3;
@@ -139,7 +139,7 @@ impl<S: Inspect> Play<'_, '_, S> {
         let mut met = 0;
         while let Some(turn) = self.reference.turn(whole.tick()) {
             let player = players[(whole.tick().0 / PART_TICKS) as usize % players.len()];
-            let Some(core) = part.step_beside(&mut whole, turn, player) else {
+            let Some(core) = part.step_beside(&mut whole, turn, View::of(player)) else {
                 return End::Skipped("this simulation cannot be played in part".to_owned());
             };
             (self.plays)(whole.tick());
