@@ -1,5 +1,6 @@
 //! A quarter of an hour of four peers, as often as one likes: each time one bit of one peer's state is turned over.
 
+use lockstone::check::{Cause, Location, Report};
 use lockstone::default_table;
 use lockstone::recording::{Header, Packed, Recording, Writer};
 use lockstone::sim::world::{StateBit, StatePart};
@@ -30,6 +31,19 @@ pub struct Flip {
     /// What it does to the fields.
     pub fields: Vec<codec::FieldDifference>,
     pub odd: usize,
+}
+
+impl Flip {
+    /// Whether a report names it: the tick, the entity, its fields with both values, and whose it was.
+    pub fn is_named(&self, report: &Report) -> bool {
+        let Some(finding) = &report.finding else { return false };
+        let Some(Location { tick, spots, .. }) = &finding.location else { return false };
+        let [spot] = spots.as_slice() else { return false };
+        (finding.tick, finding.agreed) == (self.tick, Some(Tick(self.tick.0 - 1)))
+            && (finding.verdict.cause, finding.verdict.blamed.as_slice()) == (Cause::StateCorruption, &[self.odd])
+            && (*tick, spot.part, &spot.fields) == (self.tick, self.bit.of, &self.fields)
+            && finding.bad_writes.is_empty()
+    }
 }
 
 /// A long game, played once.
