@@ -1,6 +1,26 @@
 //! The desync checker: finds out whether a game plays the same way twice.
 //!
-//! For now it is the test that a game puts among its own: [`sync_test`] plays any [`Simulation`](lockstone_sim::Simulation), and after each tick goes back, plays the
+//! ```text
+//! recordings, a bundle ─► timeline ─► replayer ─► compare ─► verdict ─► locate ─► report ─► text, JSON, page
+//!      ▲                                             (odd checksum)  (why)    (where)
+//!      └── played, and broken on purpose: chaos, coverage, shrink
+//! ```
+//!
+//! Begin with [`compare()`], whose loop is in `compare.rs`: the turns that most recordings have are played again, and every recorded checksum
+//! is compared. `verdict.rs` then tries one suspicion after the other until one leads to the odd peer's checksums; `locate.rs` names
+//! cells, entities and fields; a step that parts is played with a journal on both sides. [`Inspect`] is all that the
+//! checker knows of a simulation. Looking must never change what is looked at, and no peer is ever blamed whose checksums the turns lead to.
+//!
+//! | a question | who answers |
+//! | --- | --- |
+//! | is this recording in step with its own turns? | [`verify`] |
+//! | which of these peers differs, since when, where, and why? | [`compare()`], [`Checker`] |
+//! | does the game depend on what it must not depend on? | [`chaos`](chaos()), [`sync_test`] |
+//! | does the checksum cover every field? | [`coverage`](coverage()) |
+//! | does the simulation compute with floats? | [`floats`] |
+//! | what is the least that still fails? | [`shrink`](shrink()) |
+//!
+//! For a test among a game's own, [`sync_test`] plays any [`Simulation`](lockstone_sim::Simulation), and after each tick goes back, plays the
 //! last ticks again with the same commands and compares checksums. [`sync_test_of_bots`] does so with a [`Game`]'s own bots:
 //!
 //! ```
