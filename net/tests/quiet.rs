@@ -105,8 +105,8 @@ impl Play {
     fn go_on(&mut self, dice: &mut Dice) {
         let seats = self.driver.seats.len() as u64;
         match dice.roll(100) {
-            0..3 if seats < PEERS_MAX => self.enter(None),
-            3..5 if seats > 2 => self.leave(dice),
+            0..5 if seats < PEERS_MAX => self.enter(None),
+            5..9 if seats > 2 => self.leave(dice),
             _ => {
                 let seat = dice.roll(seats) as usize;
                 // Refused as long as its hero is not in the world.
