@@ -68,6 +68,14 @@ fn huge_frame() -> Vec<u8> {
     bytes
 }
 
+/// A sound recording that goes on for so many ticks without turns, and has a checksum at their end.
+fn endless(file: &[u8], ticks: u32) -> Vec<u8> {
+    let mut recording = Recording::<Sim>::read(file).unwrap_or_else(|error| panic!("{error}"));
+    let runs = std::iter::repeat_n(Entry::Empty(format::EMPTY_TICKS_MAX), (ticks / format::EMPTY_TICKS_MAX) as usize);
+    recording.entries.extend(runs.chain([Entry::Empty(ticks % format::EMPTY_TICKS_MAX), Entry::Checksum(Checksum(0))]));
+    recording.write()
+}
+
 /// The recording of another peer, who saw another world from the middle on.
 fn odd(file: &[u8]) -> Vec<u8> {
     let mut recording = Recording::<Sim>::read(file).unwrap_or_else(|error| panic!("{error}"));
@@ -97,6 +105,7 @@ fn bad_recordings_are_refused_in_a_sentence_and_nothing_is_written() {
         (write(&place, "bundle", &bundle.write()), "not a recording"),
         (write(&place, "frame", &huge_frame()), "damaged"),
         (write(&place, "zeros", &vec![0; 1_000_000]), "not a recording"),
+        (write(&place, "endless", &endless(&good, u32::MAX - 40)), "more ticks than a session has"),
         (large(&place), "more than"),
     ];
     let page = place.join("page.html");
@@ -108,8 +117,11 @@ fn bad_recordings_are_refused_in_a_sentence_and_nothing_is_written() {
     let solo = path(&place.join("solo.lksrec")).to_owned();
     refused_in_a_sentence(&["check", &solo, &bad[4].0], "damaged");
     refused_in_a_sentence(&["check", "chaos", "--play", &bad[4].0], "damaged");
+    let days = write(&place, "days", &endless(&good, 1_000_000));
+    refused_in_a_sentence(&["check", "chaos", "--play", &days], "at most 1000000 are played");
     refused_in_a_sentence(&["check", "floats", &solo], "no WebAssembly module");
     refused_in_a_sentence(&["shrink", &solo, "--out", &bad[2].0], "it is there already");
+    fs::remove_file(days).unwrap();
     assert_eq!(names(&place), before, "nothing is written");
     assert_eq!(fs::read(&solo).unwrap(), good);
 }
@@ -142,7 +154,8 @@ fn bad_bundles_are_refused_in_a_sentence_and_nothing_is_written() {
         (large(&place), "more than"),
     ];
     let page = place.join("page.html");
-    let hollow = write(&place, "hollow", &of(&[b"", b"nothing", &foreign(&good), &altered(&good, 200)]));
+    let unusable = [&b""[..], b"nothing", &foreign(&good), &altered(&good, 200), &endless(&good, 4_000)];
+    let hollow = write(&place, "hollow", &of(&unusable));
     let before = names(&place);
     for (file, words) in &bad {
         refused_in_a_sentence(&["explain", file, "--json", "--html", path(&page)], words);
