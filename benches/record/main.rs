@@ -1,6 +1,8 @@
-//! What it costs to have evidence at hand: the root of every tick, its tree, the ring in memory, and a keyframe each minute.
+//! What it costs to have evidence at hand: the root of every tick, its tree, the ring in memory, a keyframe each minute, and the bytes by
+//! which peers compare checksums.
 //!
-//! `cargo bench -p lockstone --bench record` prints the times, and how they stand to the 50 ms between two ticks.
+//! `cargo bench -p lockstone --bench record` prints the times, and how they stand to the 50 ms between two ticks, then memory and bytes
+//! on the wire, each with its bar.
 
 #[path = "../world/contender.rs"]
 #[allow(dead_code, reason = "the other contender is not here")]
@@ -9,18 +11,24 @@ mod contender;
 mod ours;
 #[path = "../world/play.rs"]
 mod play;
+#[path = "../../tests/tally/mod.rs"]
+#[allow(dead_code, reason = "nothing is forgotten here")]
+mod tally;
+mod wire;
 
 use std::time::Duration;
 
 use contender::{time, typical};
 use lockstone::net::limits::KEYFRAME_TICKS;
-use lockstone::recording::{Build, Header, Packed, Ring};
+use lockstone::recording::{Build, Header, Packed, RING_BYTES_MAX, Ring};
 use lockstone_sim::{PlayerId, Simulation, Tick, Turn, World};
 use ours::Field;
 use play::{CROWDED, SPREAD};
 
 /// Between two ticks.
 const PERIOD: Duration = Duration::from_millis(50);
+/// What the checks may send, in bytes a second and peer.
+const WIRE_MAX: f64 = 100.0;
 
 fn main() {
     for play in [SPREAD, CROWDED] {
@@ -47,8 +55,17 @@ fn main() {
         row("keyframe: encode", encode, KEYFRAME_TICKS);
         row("keyframe: pack", pack, KEYFRAME_TICKS);
         println!("a keyframe has {} bytes, packed {}", bytes.len(), Packed::of(&bytes).bytes().len());
-        println!("the ring holds {} bytes at most, and saves {}", fill(&mut world), ring.write().len());
+        let held = fill(&mut world);
+        let percent = held as f64 / RING_BYTES_MAX as f64 * 100.0;
+        println!(
+            "the ring holds {held} bytes at most of {RING_BYTES_MAX} ({percent:.1} %), and saves {}",
+            ring.write().len()
+        );
     }
+    let wire::Cost { sequencer, replica } = wire::cost();
+    println!(
+        "\nthe checks send {replica:.1} B/s from a replica, {sequencer:.1} B/s from the sequencer of 4, of {WIRE_MAX} a peer"
+    );
 }
 
 /// The typical time of some work after a step, the step apart.

@@ -10,6 +10,8 @@ use crate::check::chaos::Breaker;
 
 /// Where a signaling server is looked for, and served, by default.
 pub(super) const SIGNAL_PORT: u16 = 3536;
+/// So many ticks chaos plays at most, again for each breaker.
+pub(super) const CHAOS_TICKS_MAX: u32 = 1_000_000;
 
 /// A co-op game over WebRTC: every peer runs the same world, equal to the bit.
 #[derive(Parser, Debug)]
@@ -273,7 +275,7 @@ pub(super) struct Chaos {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["ticks", "heroes", "seed"])]
     pub play: Option<PathBuf>,
     /// How many ticks bots play
-    #[arg(long, value_name = "N", default_value_t = 1_200, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 1_200, value_parser = clap::value_parser!(u32).range(1..=CHAOS_TICKS_MAX.into()))]
     pub ticks: u32,
     /// How many bots play
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=16))]

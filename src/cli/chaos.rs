@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::args;
+use super::args::{self, CHAOS_TICKS_MAX};
 use super::check;
 use super::failure::{DIFFERED, Failure};
 use crate::check::chaos::{ChaosConfig, ChaosReport, Progress, chaos_of_recording, chaos_watched};
@@ -32,6 +32,11 @@ pub(super) fn run<G: Game>(args: &args::Chaos) -> Result<ExitCode, Failure> {
     let recording = args.play.as_ref().map(|file| check::load_one::<G>(file, &default_table())).transpose()?;
     let bar = bar(args);
     if let Some(recording) = &recording {
+        let ticks = recording.end().since(recording.header.start);
+        if ticks > CHAOS_TICKS_MAX {
+            let sentence = format!("the recording has {ticks} ticks, and at most {CHAOS_TICKS_MAX} are played");
+            return Err(Failure::new(sentence));
+        }
         bar.set_length(recording.end().0.into());
     }
     let mut watch = |progress: Progress<'_>| match progress {

@@ -11,7 +11,8 @@ use super::failure::{DIFFERED, Failure};
 use super::{chaos, coverage, files, floats, table};
 use crate::check::{self, Checker, Report};
 use crate::game::Game;
-use crate::recording::{Bundle, Header, Recording, RecordingError};
+use crate::recording::bundle::{Bundle, TICKS_MAX};
+use crate::recording::{Header, Recording, RecordingError};
 
 pub(super) fn run<G: Game>(args: &args::Check) -> Result<ExitCode, Failure> {
     match &args.command {
@@ -40,6 +41,9 @@ pub(super) fn explain<G: Game>(args: &args::Explain) -> Result<ExitCode, Failure
     let mut recordings = Vec::new();
     for (n, bytes) in bundle.recordings.iter().enumerate() {
         match read::<G>(bytes) {
+            Ok(recording) if recording.end().since(recording.header.start) > TICKS_MAX => {
+                eprintln!("Recording {} is left out: it claims more than {TICKS_MAX} ticks.", n + 1);
+            }
             Ok(recording) => recordings.push(recording),
             Err(error) => eprintln!("Recording {} is left out: {error}.", n + 1),
         }

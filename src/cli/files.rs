@@ -15,9 +15,10 @@ pub(super) fn read(file: &Path) -> Result<Vec<u8>, Failure> {
 }
 
 fn bounded(file: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let read = fs::File::open(file)?.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
-    if read as u64 > FILE_BYTES_MAX {
+    let (mut bytes, file) = (Vec::new(), fs::File::open(file)?);
+    // A length is told of files alone, and may change: it only saves reading in vain.
+    let told = file.metadata()?.len();
+    if told > FILE_BYTES_MAX || file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)? as u64 > FILE_BYTES_MAX {
         return Err(io::Error::other(format!("it has more than {FILE_BYTES_MAX} bytes")));
     }
     Ok(bytes)

@@ -6,7 +6,7 @@
 //!
 //! The recordings come from peers and are opaque here: each is checked when it is read, like any other.
 
-use lockstone_net::limits::{BUNDLE_BYTES_MAX, PLAYERS_MAX};
+use lockstone_net::limits::{BUNDLE_BYTES_MAX, KEYFRAME_TICKS, PLAYERS_MAX};
 use lockstone_sim::PlayerId;
 use lockstone_sim::codec;
 use serde::{Deserialize, Serialize};
@@ -16,6 +16,9 @@ use xxhash_rust::xxh3::xxh3_64;
 pub const MAGIC: [u8; 7] = *b"LKSTBND";
 /// The version of this format.
 pub const VERSION: u8 = 1;
+/// The most ticks of a recording in a bundle: what a [`Ring`](super::Ring) holds, and as much as one keyframe may be late. Who explains a bundle
+/// plays them all, so a recording that claims more is not played.
+pub const TICKS_MAX: u32 = 3 * KEYFRAME_TICKS;
 /// Magic, version and digest.
 const HEAD_BYTES: usize = 16;
 

@@ -303,9 +303,9 @@ impl<'b> Frames<'b> {
         Ok(None)
     }
 
-    /// Counts ticks. A file must not keep its reader busy for longer than any session lasts.
+    /// Counts ticks. A file must not keep its reader busy for longer than any session lasts, and there is a tick after the last.
     fn pass(&mut self, ticks: u32) -> Result<(), CodecError> {
-        let end = self.sound.0.checked_add(ticks).filter(|_| ticks <= EMPTY_TICKS_MAX);
+        let end = self.sound.0.checked_add(ticks).filter(|end| ticks <= EMPTY_TICKS_MAX && *end < u32::MAX);
         self.sound = Tick(end.ok_or(CodecError::Malformed("more ticks than a session has"))?);
         Ok(())
     }

@@ -2,44 +2,14 @@
 //!
 //! Nothing here sleeps or has a fixed port: servers listen at port 0 and say where, peers say when they play.
 
+mod program;
+
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::net::TcpListener;
-use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 
-fn dungeon(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_dungeon"));
-    command.args(args).stdin(Stdio::null()).env_remove("DISPLAY").env_remove("LOCKSTONE_LOG");
-    command
-}
-
-fn run(args: &[&str]) -> Output {
-    dungeon(args).output().unwrap()
-}
-
-fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).unwrap()
-}
-
-/// Runs into bad input. Returns the sentence: the only line that was printed.
-fn refused(args: &[&str]) -> String {
-    let output = run(args);
-    let told = text(&output.stderr).trim().to_owned();
-    assert_eq!(output.status.code(), Some(2), "{args:?}: {told}");
-    assert!(output.stdout.is_empty());
-    let sentence = told.lines().last().unwrap_or_default().to_owned();
-    assert!(sentence.ends_with('.') && !sentence.contains("panicked"), "{args:?}: {told}");
-    sentence
-}
-
-/// A folder of one test.
-fn folder(name: &str) -> PathBuf {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).unwrap();
-    folder
-}
+use program::{dungeon, folder, refused, run, text};
 
 /// A process that ends with the test.
 struct Running(Child);
@@ -286,7 +256,21 @@ fn demo_with_fault(folder_name: &str, more: &[&str]) {
         let replayed = run(&["replay", record.to_str().unwrap()]);
         let faulty = peer["name"] == "Bot-2";
         assert_eq!(replayed.status.code(), Some(i32::from(faulty)), "{}", text(&replayed.stdout));
+        // Each has the evidence of both, and it blames the faulty one.
+        let bundle = place.join(peer["bundle"].as_str().expect("a bundle was saved"));
+        assert!(fs::metadata(&bundle).unwrap().len() <= 1_000_000);
+        let explained = run(&["explain", bundle.to_str().unwrap(), "--json"]);
+        assert_eq!(explained.status.code(), Some(1), "{}", text(&explained.stderr));
+        let report: serde_json::Value = serde_json::from_slice(&explained.stdout).unwrap();
+        assert!(matches!(blamed(&report)[..], [who] if who.starts_with("Bot-2 ")), "{report:#}");
     }
+}
+
+/// Whom a report blames, by name.
+fn blamed(report: &serde_json::Value) -> Vec<&str> {
+    let blamed = report["finding"]["verdict"]["blamed"].as_array().unwrap();
+    let who = |peer: &serde_json::Value| report["peers"][peer.as_u64().unwrap() as usize]["who"].as_str().unwrap();
+    blamed.iter().map(who).collect()
 }
 
 #[test]
