@@ -86,9 +86,10 @@ impl Flock {
         let draw = self.meadow.dice;
         let mut sheep = self.world.get::<&mut Sheep>(entity).expect("it was listed");
         let (x, y) = grass[(sheep.id % 4) as usize];
-        let (dx, dy) = if draw % 3 == 0 { ((x - sheep.x).signum(), (y - sheep.y).signum()) } else { stray(draw) };
+        let (dx, dy) =
+            if draw.is_multiple_of(3) { ((x - sheep.x).signum(), (y - sheep.y).signum()) } else { stray(draw) };
         (sheep.x, sheep.y) = ((sheep.x + dx).clamp(0, MEADOW), (sheep.y + dy).clamp(0, MEADOW));
-        sheep.wool += u32::from(draw % 5 == 0);
+        sheep.wool += u32::from(draw.is_multiple_of(5));
         let shear = sheep.wool >= WOOL_MAX;
         if shear {
             sheep.wool = 0;
@@ -96,7 +97,7 @@ impl Flock {
         drop(sheep);
         if shear {
             self.world.insert_one(entity, Shorn).expect("it is there");
-        } else if draw % 64 == 0 {
+        } else if draw.is_multiple_of(64) {
             // It is told from the others no longer.
             let _ = self.world.remove_one::<Shorn>(entity);
         }
@@ -184,7 +185,7 @@ impl Inspect for Flock {
 pub fn turns(ticks: u32) -> Vec<Turn<Flock>> {
     let say =
         |tick: u32| Input::Command(PlayerId((tick / 15 % 4) as u16), ((tick % 40) as i32, (tick / 7 % 40) as i32));
-    (0..ticks).map(|tick| Turn { inputs: (tick % 15 == 0).then(|| say(tick)).into_iter().collect() }).collect()
+    (0..ticks).map(|tick| Turn { inputs: tick.is_multiple_of(15).then(|| say(tick)).into_iter().collect() }).collect()
 }
 
 /// What a peer records who plays from a state on.

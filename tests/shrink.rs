@@ -14,7 +14,7 @@ use faulty::{FROM, Fault, draw, world, world_faulty_at};
 use fuse::Fuse;
 use lockstone::check::chaos::Breaker;
 use lockstone::check::shrink::Symptom;
-use lockstone::check::{Cause, Inspect, Shrinker, Shrunk, shrink, verify};
+use lockstone::check::{Cause, CheckError, Inspect, Shrinker, Shrunk, shrink, verify};
 use lockstone::recording::Recording;
 use lockstone::sim::world::{StateBit, StatePart};
 use lockstone::sim::{PlayerId, Simulation, Tick, Turn};
@@ -164,6 +164,15 @@ fn what_is_sound_is_told_to_be() {
     let shrunk = Shrinker::new(&build).with_presentation(&draw).shrink(recorded(&build), &mut |_| {});
     println!("sound: {:.1} s", started.elapsed().as_secs_f64());
     assert!(shrunk.expect("it is a recording").is_none());
+}
+
+/// A few bytes can claim months, which would be played again and again.
+#[test]
+fn what_is_too_long_is_refused() {
+    let build = |_| Fuse::new(fuse::Kept::Saved, fuse::Bang::Panics);
+    let mut recording = Peer::new(0, SEED).record(&mut build(SEED), &[], |_| None);
+    recording.entries.push(lockstone::recording::Entry::Empty(50_000_000));
+    assert!(matches!(shrink(recording, &build), Err(CheckError::TooLong { .. })));
 }
 
 #[test]

@@ -86,10 +86,10 @@ pub(super) fn find<S: Inspect>(
         let fails = trial.fails_under(breaker, &piece, &mut |_| {})?;
         Some(found(Symptom::Breaker { breaker }, piece, fails, None))
     };
-    if only.is_none_or(|only| only == Breaker::Again) {
-        if let Some(found) = in_all(Breaker::Again, watch) {
-            return Some(found);
-        }
+    if only.is_none_or(|only| only == Breaker::Again)
+        && let Some(found) = in_all(Breaker::Again, watch)
+    {
+        return Some(found);
     }
     let breakers = || BREAKERS.into_iter().filter(|breaker| only.is_none_or(|only| only == *breaker));
     for start in pieces(whole.start, reached) {
