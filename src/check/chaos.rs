@@ -123,9 +123,8 @@ pub fn chaos_of_recording<G: Game>(
         Tick(0) => new(seed),
         _ => checker.load(&timeline, start).expect("it was read already"),
     };
-    let turns = (start.0..timeline.end.0).map(|tick| timeline.turns.get(&Tick(tick)).cloned().unwrap_or_default());
     let named: Vec<PlayerId> = timeline.names.keys().copied().collect();
-    let reference = Reference::of_turns(&build, turns.collect()).with_players(&named);
+    let reference = Reference::of_turns(&build, timeline.every_turn()?).with_players(&named);
     let look = |simulation: &G::Sim| reference.players().iter().for_each(|player| drop(G::scene(simulation, *player)));
     let identity = Identity { rules: G::rules_digest(), table: default_table().digest(), config: 0 };
     let programs = Programs::new::<G>(&ChaosConfig { seed, ..config.clone() }, &identity);

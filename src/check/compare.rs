@@ -41,6 +41,16 @@ pub enum CheckError {
     /// They have no tick in common.
     #[error("the recordings of {0} and {1} have no tick in common: they are not of one session")]
     Apart(String, String),
+    /// A recording is longer than can be taken apart.
+    #[error("the recording of {who} has {ticks} ticks, and at most {max} can be played again and again")]
+    TooLong {
+        /// Whose.
+        who: String,
+        /// How many it has.
+        ticks: u32,
+        /// How many it may have.
+        max: u32,
+    },
     /// A recording's state is not one of this simulation.
     #[error("the state that {who} recorded at tick {tick} cannot be read: {cause}")]
     State {

@@ -9,7 +9,7 @@
 //! Every candidate is a state, serialised, and turns: nothing of the long game but what is in them. Failure need not be monotone (a tick less
 //! may heal it, two less may not), so nothing is concluded from one candidate about another.
 //!
-//! The loop is [`Shrinking::reduce`].
+//! The loop is `Shrinking::reduce`.
 
 mod candidate;
 mod find;
@@ -93,6 +93,8 @@ pub enum Step {
     Looks(Option<Breaker>, Tick, Tick),
     /// It fails, and is this large now.
     Smaller(Size),
+    /// So many candidates were played.
+    Tried(u32),
 }
 
 /// The smallest recording that still fails as this one does; `None` if it does not fail. `build` makes the simulation of a seed, as it is before
@@ -209,6 +211,7 @@ impl<S: Inspect> Shrinking<'_, '_, S> {
             return None;
         }
         self.tried += 1;
+        (self.watch)(Step::Tried(self.tried));
         self.trial.fails(self.symptom, candidate, &mut |_| {})
     }
 

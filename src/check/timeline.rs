@@ -4,7 +4,13 @@ use std::collections::BTreeMap;
 
 use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, Turn};
 
+#[cfg(not(target_arch = "wasm32"))]
+use super::compare::CheckError;
 use crate::recording::{Entry, Header, Packed, Recording, Tree, TreeChange};
+
+/// How long a recording may be that is played again and again: a day at 20 ticks a second.
+#[cfg(not(target_arch = "wasm32"))]
+const TICKS_MAX: u32 = 20 * 60 * 60 * 24;
 
 /// A recording, by tick.
 pub struct Timeline<S: Simulation> {
@@ -68,6 +74,20 @@ impl<S: Simulation> Timeline<S> {
             self.trees.range(..=tick).for_each(|(_, change)| tree.apply(change));
             tree
         })
+    }
+
+    /// The turns one a tick, the empty ones too.
+    ///
+    /// # Errors
+    /// [`CheckError::TooLong`] if there are more than [`TICKS_MAX`]: a few bytes can claim months.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn every_turn(&self) -> Result<Vec<Turn<S>>, CheckError> {
+        let (start, ticks) = (self.start().0, self.end.since(self.start()));
+        if ticks > TICKS_MAX {
+            return Err(CheckError::TooLong { who: self.who(), ticks, max: TICKS_MAX });
+        }
+        let turn = |tick| self.turns.get(&Tick(tick)).cloned().unwrap_or_default();
+        Ok((start..self.end.0).map(turn).collect())
     }
 
     /// Whether it holds the turn of a tick.

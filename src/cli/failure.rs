@@ -9,7 +9,7 @@ use lockstone_net::session::EndReason;
 use lockstone_net::wire::{LeaveReason, Refusal};
 
 /// Bad input, or a place that cannot be reached or written.
-const BAD_INPUT: u8 = 2;
+pub(super) const BAD_INPUT: u8 = 2;
 /// Worlds differed.
 pub(super) const DIFFERED: u8 = 1;
 

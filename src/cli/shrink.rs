@@ -2,13 +2,15 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::Ordering;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use lockstone_sim::PlayerId;
 use serde::Serialize;
 
+use super::STOP;
 use super::args;
-use super::failure::{DIFFERED, Failure};
+use super::failure::{BAD_INPUT, DIFFERED, Failure};
 use super::{check, files, table};
 use crate::check::chaos::Breaker;
 use crate::check::shrink::{Size, Step, Symptom};
@@ -100,6 +102,12 @@ fn bar(args: &args::Shrink) -> ProgressBar {
 }
 
 fn show(bar: &ProgressBar, step: Step) {
+    if STOP.load(Ordering::Relaxed) {
+        bar.finish_and_clear();
+        // Nothing is written yet, and what is played cannot be left in any other way.
+        eprintln!("the search was stopped.");
+        std::process::exit(BAD_INPUT.into());
+    }
     match step {
         Step::Looks(breaker, tick, end) => {
             bar.set_length(end.0.into());
@@ -107,6 +115,7 @@ fn show(bar: &ProgressBar, step: Step) {
             bar.set_message(breaker.map_or("plays it", Breaker::name));
         }
         Step::Smaller(size) => bar.set_message(format!("it fails: {size}")),
+        Step::Tried(_) => bar.tick(),
     }
 }
 

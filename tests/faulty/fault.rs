@@ -1,6 +1,7 @@
 //! The faults: each is an honest mistake that somebody has made in a game.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Range;
 use std::str::FromStr;
 use std::sync::{LazyLock, Mutex};
 use std::thread::{self, ThreadId};
@@ -108,6 +109,8 @@ pub struct Leftovers {
 /// A fault, and the forbidden memory that it needs.
 pub struct Plant {
     pub fault: Fault,
+    /// When it acts.
+    ticks: Range<Tick>,
     home: ThreadId,
     /// The tick of the newest howl, howls in it, and howls in the tick before.
     howls: Mutex<(Tick, i32, i32)>,
@@ -122,13 +125,18 @@ static PRICES: LazyLock<HashMap<u64, u32>> = LazyLock::new(|| (0..1000).map(|thi
 
 impl Plant {
     pub fn new(fault: Fault) -> Plant {
+        Plant::during(FROM..Tick(u32::MAX), fault)
+    }
+
+    /// A fault that sleeps before some ticks, and after.
+    pub fn during(ticks: Range<Tick>, fault: Fault) -> Plant {
         let (howls, heard, found, handles) = Default::default();
-        Plant { fault, home: thread::current().id(), howls, heard, found, handles }
+        Plant { fault, ticks, home: thread::current().id(), howls, heard, found, handles }
     }
 
     /// What a fault adds to a beast's mood; 0 in all but a few thoughts, and always without a fault.
     pub fn taint(&self, me: &mut Beast, mind: &mut Mind<'_, Wilds>) -> i32 {
-        if self.fault == Fault::None || mind.tick() < FROM {
+        if self.fault == Fault::None || !self.ticks.contains(&mind.tick()) {
             return 0;
         }
         let key = mix64(mind.me().id.0 ^ mix64(mind.tick().0.into()));
@@ -197,7 +205,7 @@ impl Plant {
 
     /// What a fault does to a hero.
     pub fn in_hero(&self, me: &mut Hero, mind: &Mind<'_, Wilds>) {
-        if self.fault == Fault::Alias && mind.tick() >= FROM {
+        if self.fault == Fault::Alias && self.ticks.contains(&mind.tick()) {
             me.purse.share();
         }
     }

@@ -93,6 +93,11 @@ pub fn world(seed: u64, fault: Fault) -> Sim {
     World::new(Arc::new(Wilds { plant: Plant::new(fault) }), grid(), default_table(), seed)
 }
 
+/// One whose fault acts at some ticks only.
+pub fn world_faulty_at(seed: u64, ticks: std::ops::Range<Tick>, fault: Fault) -> Sim {
+    World::new(Arc::new(Wilds { plant: Plant::during(ticks, fault) }), grid(), default_table(), seed)
+}
+
 /// So many bots play so many ticks without a fault. Their turns, one a tick; all enter at tick 0.
 pub fn turns(seed: u64, heroes: u16, ticks: u32) -> Vec<Turn<Sim>> {
     let mut party = Party::new(seed, Fault::None, heroes);

@@ -54,7 +54,7 @@ impl Fuse {
         let say = |tick: u32, player: u16| match (tick, player) {
             (tick, 1) if tick == armed => Some(Fuse::ARM),
             (tick, 2) if tick == fired => Some(Fuse::FIRE),
-            _ => (mix64(u64::from(tick) << 8 | u64::from(player)) % 20 == 0).then_some(tick % 900),
+            _ => mix64(u64::from(tick) << 8 | u64::from(player)).is_multiple_of(20).then_some(tick % 900),
         };
         let turn = |tick: u32| {
             let inputs = (0..4).filter_map(|n| Some(Input::Command(PlayerId(n), say(tick, n)?)));

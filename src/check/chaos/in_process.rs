@@ -114,6 +114,9 @@ impl<S: Inspect> Play<'_, '_, S> {
             }
             simulation.step(turn);
         }
+        if kept.is_empty() {
+            return End::Skipped("no snapshot is due in so few ticks".to_owned());
+        }
         let mut met = 0;
         for snapshot in kept {
             simulation.restore(&snapshot);

@@ -136,13 +136,14 @@ impl Survey {
                 }
                 match changed.as_slice() {
                     [] if same_root => self.uncovered(UNNAMED, &format!("byte {byte} of its {}", bytes.len()), tick),
-                    [(kind, path)] if !same_root => self.known(kind, path).bytes += 1,
                     changed if same_root => changed.iter().for_each(|(kind, path)| {
                         self.known(kind, path).bytes += 1;
                         self.uncovered(kind, path, tick);
                     }),
-                    // Several fields at once: any of them may be what the checksum tells.
-                    _ => {}
+                    [(kind, path)] => self.known(kind, path).bytes += 1,
+                    // Several fields at once: any of them may be what the checksum tells. Another bit may change one alone.
+                    [_, _, ..] => continue,
+                    [] => {}
                 }
                 break;
             }

@@ -34,9 +34,7 @@ impl<S: Simulation> Candidate<S> {
         let start = recording.start();
         let unusable = |cause: CodecError| CheckError::State { who: recording.who(), tick: start, cause };
         let state = Rc::new(recording.states[&start].unpack().map_err(unusable)?);
-        let turns =
-            (start.0..recording.end.0).map(|tick| recording.turns.get(&Tick(tick)).cloned().unwrap_or_default());
-        Ok(Candidate { start, state, turns: turns.collect() })
+        Ok(Candidate { start, state, turns: recording.every_turn()? })
     }
 
     /// The tick that would be next.

@@ -15,9 +15,9 @@ use crate::check::inspect::Inspect;
 use crate::check::replayer::Replayer;
 use crate::check::timeline::Timeline;
 
-/// So many pieces of so many ticks are tried first.
-const PIECES: u32 = 8;
-const PIECE_TICKS: u32 = 128;
+/// So many pieces of so many ticks are tried first, if that is little beside all of it.
+const PIECES: u32 = 6;
+const PIECE_TICKS: u32 = 64;
 /// What keeps snapshots to the end is played in pieces of so many ticks.
 const KEPT_TICKS: u32 = 2_000;
 
@@ -86,10 +86,10 @@ pub(super) fn find<S: Inspect>(
         let fails = trial.fails_under(breaker, &piece, &mut |_| {})?;
         Some(found(Symptom::Breaker { breaker }, piece, fails, None))
     };
-    if only.is_none_or(|only| only == Breaker::Again) {
-        if let Some(found) = in_all(Breaker::Again, watch) {
-            return Some(found);
-        }
+    if only.is_none_or(|only| only == Breaker::Again)
+        && let Some(found) = in_all(Breaker::Again, watch)
+    {
+        return Some(found);
     }
     let breakers = || BREAKERS.into_iter().filter(|breaker| only.is_none_or(|only| only == *breaker));
     for start in pieces(whole.start, reached) {
@@ -113,6 +113,9 @@ fn found<S: Inspect>(symptom: Symptom, candidate: Candidate<S>, fails: Fails, la
 
 /// Where the pieces begin, the last one first: a session is mostly stopped where it went wrong.
 fn pieces(start: Tick, end: Tick) -> Vec<Tick> {
+    if end.since(start) < 4 * PIECES * PIECE_TICKS {
+        return Vec::new();
+    }
     let begin = |n: u32| {
         let piece = start.0 + (u64::from(end.since(start)) * u64::from(n) / u64::from(PIECES)) as u32;
         Tick(piece.saturating_sub(PIECE_TICKS).max(start.0))
