@@ -60,3 +60,18 @@ fn a_turned_bit_is_named() {
     assert_eq!(location.spots.len(), 1);
     assert_eq!(location.spots[0].fields.len(), 1);
 }
+
+/// Each peer of a rollback session works out by itself where players enter: one whose world is another has other turns too.
+#[test]
+fn of_two_with_unlike_turns_only_the_one_whose_world_does_not_follow_is_blamed() {
+    let turns = turns(60);
+    let healthy = Peer::new(0, SEED).record(&mut Camp::world(SEED, None), &turns, |_| None);
+    let odd = Peer::new(1, SEED).record(&mut Camp::world(SEED + 1, None), &turns, |world| {
+        let elsewhere = || Input::Join(PlayerId(0), world.admit(PlayerId(0), place(37)));
+        (world.tick() == Tick(0)).then(|| Turn { inputs: vec![elsewhere()] })
+    });
+    for (recordings, blamed) in [(vec![healthy.clone(), odd.clone()], 1), (vec![odd, healthy], 0)] {
+        let finding = check(recordings).finding.expect("they differ");
+        assert_eq!((finding.odd, finding.verdict.blamed), (vec![blamed], vec![blamed]));
+    }
+}

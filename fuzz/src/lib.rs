@@ -4,6 +4,7 @@
 //! goes on. Nothing here may depend on anything but the bytes: what was found once must be found again.
 #![forbid(unsafe_code)]
 
+pub mod bundle;
 pub mod dungeon;
 pub mod party;
 pub mod recording;
@@ -33,7 +34,7 @@ pub struct Target {
 }
 
 /// All of them.
-pub const TARGETS: [Target; 7] = [
+pub const TARGETS: [Target; 8] = [
     Target { name: "wire", check: wire::check, seeds: wire::seeds },
     Target { name: "party", check: party::check, seeds: party::seeds },
     Target { name: "rollback", check: rollback::check, seeds: rollback::seeds },
@@ -41,4 +42,5 @@ pub const TARGETS: [Target; 7] = [
     Target { name: "dungeon", check: dungeon::check, seeds: dungeon::seeds },
     Target { name: "table", check: table::check, seeds: table::seeds },
     Target { name: "recording", check: recording::check, seeds: recording::seeds },
+    Target { name: "bundle", check: bundle::check, seeds: bundle::seeds },
 ];

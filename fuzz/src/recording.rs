@@ -54,7 +54,7 @@ fn look(recording: &Recording<StormWorld>) {
 }
 
 /// A recording of these payloads: header, snapshot, then events and keyframes. The snapshot is compressed here.
-fn sealed(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn sealed(bytes: &[u8]) -> Vec<u8> {
     let mut file = [&MAGIC[..], &[VERSION]].concat();
     for (n, payload) in (0_u64..).zip(slices::all(bytes)) {
         let payload = if n == 1 { compress_to_vec_zlib(payload, 0) } else { payload.to_vec() };
@@ -68,7 +68,7 @@ fn sealed(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// The payloads of a recording, as [`sealed`] takes them.
-fn unsealed(file: &[u8]) -> Vec<u8> {
+pub(crate) fn unsealed(file: &[u8]) -> Vec<u8> {
     let (mut rest, mut payloads) = (&file[MAGIC.len() + 1..], Vec::new());
     while let Some((head, behind)) = rest.split_first_chunk::<12>() {
         let length = u32::from_le_bytes([head[0], head[1], head[2], head[3]]);
@@ -84,25 +84,26 @@ fn guard(number: u64, bytes: &[u8]) -> [u8; 4] {
     (xxh3_64_with_seed(bytes, number) as u32).to_le_bytes()
 }
 
-fn weather() -> Weather {
+pub(crate) fn weather() -> Weather {
     Weather::of(302)
 }
 
 /// A short recording: whole, and its payloads.
 pub fn seeds() -> Vec<Vec<u8>> {
-    let file = record(12).expect("memory takes everything");
+    let file = record(12, |_, checksum| checksum).expect("memory takes everything");
     let payloads = unsealed(&file);
     vec![payloads, file]
 }
 
-fn record(ticks: usize) -> std::io::Result<Vec<u8>> {
+/// So many ticks, whose checksums `tell` may alter.
+pub(crate) fn record(ticks: usize, tell: impl Fn(Tick, Checksum) -> Checksum) -> std::io::Result<Vec<u8>> {
     let (mut world, mut source) = (weather().world(), Turns::of(&weather()));
     (0..3).for_each(|_| world.step(&source.next(&world)));
     let snapshot = world.snapshot();
     let mut writer = Writer::create(Vec::new(), &header(world.tick()), &world.encode(&snapshot))?;
     writer.name::<StormWorld>(PlayerId(0), "Ada");
     for n in 0..ticks {
-        writer.checksum::<StormWorld>(world.tick(), world.checksum())?;
+        writer.checksum::<StormWorld>(world.tick(), tell(world.tick(), world.checksum()))?;
         writer.tree::<StormWorld>(world.tick(), &world.tree())?;
         if n == ticks / 2 {
             let snapshot = world.snapshot();

@@ -133,7 +133,9 @@ impl Play {
             assert!(!seat.session.simulation().is_some_and(|simulation| simulation.nonsense), "{context}");
             assert_same(&founder, &Played::of(&seat.events), context);
         }
-        self.past.iter().for_each(|played| drop(assert_same(&founder, played, context)));
+        for played in &self.past {
+            assert_same(&founder, played, context);
+        }
     }
 }
 

@@ -95,12 +95,12 @@ impl<'a, S: Inspect> Checker<'a, S> {
         if let Some(finding) = verdict::before_the_first_tick(self, peers)? {
             return Ok(self.report(peers, &Compared::default(), Some(finding)));
         }
-        let turns = merged_turns(peers);
         let (holder, start) = beginning(peers, split);
-        let simulation = self.load(&peers[holder], start)?;
-        let mut replayer = Replayer::new(simulation, &turns);
         let end = peers.iter().map(|peer| peer.end).max().unwrap_or(start);
         let limit = split.map_or(end, |(_, tick)| end.min(tick.plus(AFTER_TICKS)));
+        let turns = self.sound_turns(peers, (holder, start), limit)?;
+        let simulation = self.load(&peers[holder], start)?;
+        let mut replayer = Replayer::new(simulation, &turns);
         let compared = compare(peers, &mut replayer, limit);
         let Some((tick, agreed)) = compared.first() else {
             return Ok(self.report(peers, &compared, None));
@@ -113,6 +113,30 @@ impl<'a, S: Inspect> Checker<'a, S> {
         let Parting { location, bad_writes, spread } = parting;
         let finding = Finding { tick, agreed, odd, verdict, location, bad_writes, spread, inputs };
         Ok(self.report(peers, &compared, Some(finding)))
+    }
+
+    /// The turns that most have. If as many have others, those that lead to the checksums of anyone.
+    fn sound_turns(
+        &self,
+        peers: &[Timeline<S>],
+        (holder, start): (usize, Tick),
+        limit: Tick,
+    ) -> Result<BTreeMap<Tick, Turn<S>>, CheckError> {
+        let mut ways: Vec<BTreeMap<Tick, Turn<S>>> = Vec::new();
+        for favourite in 0..peers.len() {
+            let turns = merged_turns(peers, favourite);
+            if !ways.contains(&turns) {
+                ways.push(turns);
+            }
+        }
+        let ties = if ways.len() > 1 { ways.len() } else { 0 };
+        for n in 0..ties {
+            let compared = compare(peers, &mut Replayer::new(self.load(&peers[holder], start)?, &ways[n]), limit);
+            if compared.peers.iter().any(|peer| peer.checksums > 0 && peer.differs.is_none()) {
+                return Ok(ways.swap_remove(n));
+            }
+        }
+        Ok(ways.swap_remove(0))
     }
 
     /// A simulation in the state that a recording holds at a tick.
@@ -190,11 +214,12 @@ fn first_split<S: Simulation>(peers: &[Timeline<S>]) -> Option<(Option<Tick>, Ti
     None
 }
 
-/// For each tick the turn that most recordings of it have; of several equally frequent ones the first recording's.
-fn merged_turns<S: Simulation>(peers: &[Timeline<S>]) -> BTreeMap<Tick, Turn<S>> {
+/// For each tick the turn that most recordings of it have; of several equally frequent ones the favourite's, or else the first recording's.
+fn merged_turns<S: Simulation>(peers: &[Timeline<S>], favourite: usize) -> BTreeMap<Tick, Turn<S>> {
     let ticks: std::collections::BTreeSet<_> = peers.iter().flat_map(|peer| peer.turns.keys().copied()).collect();
     let merged = ticks.into_iter().filter_map(|tick| {
-        let all: Vec<_> = peers.iter().filter(|peer| peer.covers(tick)).map(|peer| peer.turns.get(&tick)).collect();
+        let by_favour = peers.iter().cycle().skip(favourite).take(peers.len());
+        let all: Vec<_> = by_favour.filter(|peer| peer.covers(tick)).map(|peer| peer.turns.get(&tick)).collect();
         let votes = |turn: &Option<&Turn<S>>| all.iter().filter(|other| *other == turn).count();
         let most = all.iter().map(votes).max()?;
         let turn = all.iter().copied().find(|turn| votes(turn) == most)??;
