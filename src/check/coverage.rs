@@ -13,7 +13,7 @@
 //! ```
 //!
 //! A simulation that cannot turn over a bit of a field has bits of its serialised state turned over; what that changed,
-//! [`Inspect::things`](super::Inspect::things) names. What is not serialised is not seen here: see what the breaker `serialise` tells.
+//! [`Inspect::things`] names. What is not serialised is not seen here: see what the breaker `serialise` tells.
 
 mod report;
 mod survey;
