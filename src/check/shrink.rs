@@ -9,7 +9,7 @@
 //! Every candidate is a state, serialised, and turns: nothing of the long game but what is in them. Failure need not be monotone (a tick less
 //! may heal it, two less may not), so nothing is concluded from one candidate about another.
 //!
-//! The loop is [`Shrinking::reduce`].
+//! The loop is `Shrinking::reduce`.
 
 mod candidate;
 mod find;
