@@ -236,7 +236,7 @@ impl Report {
         }
         verdict.reasons.iter().try_for_each(|reason| writeln!(f, "  - {reason}"))?;
         if let Some(location) = location {
-            writeln!(f, "what differs at tick {}, in {} cells:", location.tick, location.cells.len())?;
+            writeln!(f, "what differs at tick {}, in {}:", location.tick, cells(location.cells.len()))?;
             location.spots.iter().take(TOLD_MAX).try_for_each(|spot| writeln!(f, "  {spot}"))?;
             if location.spots_count > TOLD_MAX {
                 writeln!(f, "  and {} more", location.spots_count - TOLD_MAX)?;
@@ -247,8 +247,8 @@ impl Report {
             bad_writes.iter().take(3).try_for_each(|write| writeln!(f, "  {}", write.text))?;
         }
         if let [first, .., last] = spread.as_slice() {
-            let (from, to) = (first.cells.len(), last.cells.len());
-            writeln!(f, "it spreads from {from} cells at tick {} to {to} at tick {}", first.tick, last.tick)?;
+            let (from, to) = (cells(first.cells.len()), cells(last.cells.len()));
+            writeln!(f, "it spreads from {from} at tick {} to {to} at tick {}", first.tick, last.tick)?;
         }
         if !inputs.is_empty() {
             writeln!(f, "what entered just before:")?;
@@ -256,6 +256,10 @@ impl Report {
         }
         Ok(())
     }
+}
+
+fn cells(count: usize) -> String {
+    if count == 1 { "1 cell".to_owned() } else { format!("{count} cells") }
 }
 
 /// How many differing parts are told to people.

@@ -73,8 +73,14 @@ impl<S: Inspect> Case<'_, '_, S> {
         let tried = "no suspicion that can be played here leads to its checksums".to_owned();
         let suspect = self.suspect();
         let healthy = (0..self.peers.len()).find(|n| !self.odd.contains(n)).map(|n| &self.peers[n]);
-        let (theirs, ours) =
-            (Program::of(&suspect.header), healthy.map_or_else(Program::here, |h| Program::of(&h.header)));
+        let (theirs, ours) = match healthy {
+            Some(healthy) => (Program::of(&suspect.header), Program::of(&healthy.header)),
+            // This program does not know its own digest here.
+            None => (
+                Program::new(&suspect.header.engine, &Build { executable: 0, ..suspect.header.build.clone() }),
+                Program::here(),
+            ),
+        };
         let whose = healthy.map_or("this program".to_owned(), Timeline::who);
         let unlike = |cause, theirs: &str, ours: &str| {
             let reason = format!("{} is {theirs}, and {whose} is {ours}", suspect.who());
@@ -117,8 +123,13 @@ impl Program {
         let Build { profile, os, arch, pointer_bits, executable } = build;
         Program {
             platform: format!("on {os} and {arch} with {pointer_bits} bits"),
-            build: format!("engine {engine}, built for {profile}, executable {executable:016x}"),
+            build: format!("engine {engine}, built for {profile}{}", digest(*executable)),
             is_known: *executable != 0,
         }
     }
+}
+
+/// What is known of an executable's bytes, for people.
+fn digest(executable: u64) -> String {
+    if executable == 0 { String::new() } else { format!(", executable {executable:016x}") }
 }
