@@ -27,7 +27,9 @@ const JOINED: Tick = Tick(60);
 fn turns(ticks: u32) -> Vec<Turn<Sim>> {
     let said = |tick: u32| match tick {
         0 => [0, 1].map(|n| Input::Join(PlayerId(n), world(SEED).admit(PlayerId(n), ()))).into(),
-        _ if tick % 20 == 0 => [0, 1].map(|n| Input::Command(PlayerId(n), place((tick / 20) as u16 * 7 + n))).into(),
+        _ if tick.is_multiple_of(20) => {
+            [0, 1].map(|n| Input::Command(PlayerId(n), place((tick / 20) as u16 * 7 + n))).into()
+        }
         _ => Vec::new(),
     };
     (0..ticks).map(|tick| Turn { inputs: said(tick) }).collect()
@@ -54,7 +56,9 @@ impl ggrs::Config for Play {
 
 /// Messages under way to each of both.
 #[derive(Clone, Default)]
-struct Line(Rc<RefCell<[VecDeque<(usize, Message)>; 2]>>, usize);
+struct Line(Rc<RefCell<[Queue; 2]>>, usize);
+
+type Queue = VecDeque<(usize, Message)>;
 
 impl ggrs::NonBlockingSocket<usize> for Line {
     fn send_to(&mut self, message: &Message, to: &usize) {
@@ -81,7 +85,7 @@ fn play_through_ggrs(turns: &[Turn<Sim>]) -> Result<(), ggrs::GgrsError> {
         thread::sleep(Duration::from_millis(2));
         for (me, (session, world)) in sessions.iter_mut().zip(&mut worlds).enumerate() {
             session.poll_remote_clients();
-            for event in session.events().filter(|event| matches!(event, GgrsEvent::DesyncDetected { .. })) {
+            if let Some(event) = session.events().find(|event| matches!(event, GgrsEvent::DesyncDetected { .. })) {
                 println!("{event:?}");
                 return Ok(());
             }
