@@ -24,6 +24,7 @@ mod play;
 mod replay;
 mod shrink;
 mod signal;
+mod stdout;
 mod table;
 
 use std::process::ExitCode;

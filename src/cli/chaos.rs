@@ -8,6 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::args::{self, CHAOS_TICKS_MAX};
 use super::check;
 use super::failure::{DIFFERED, Failure};
+use super::stdout::print;
 use crate::check::chaos::{ChaosConfig, ChaosReport, Progress, chaos_of_recording, chaos_watched};
 use crate::default_table;
 use crate::game::Game;
@@ -51,7 +52,7 @@ pub(super) fn run<G: Game>(args: &args::Chaos) -> Result<ExitCode, Failure> {
     };
     bar.finish_and_clear();
     if args.json {
-        println!("{}", serde_json::to_string_pretty(&report).map_err(Failure::new)?);
+        print(serde_json::to_string_pretty(&report).map_err(Failure::new)?);
     } else {
         tell(&report);
     }
@@ -73,22 +74,22 @@ fn bar(args: &args::Chaos) -> ProgressBar {
 /// What failed in full, then the table, then the verdict.
 fn tell(report: &ChaosReport) {
     let failed: Vec<_> = report.tried.iter().filter(|tried| tried.failed()).collect();
-    failed.iter().for_each(|tried| println!("{tried}\n"));
-    println!("{}", table(report));
+    failed.iter().for_each(|tried| print(format_args!("{tried}\n")));
+    print(table(report));
     let skipped: Vec<_> = report.tried.iter().filter(|tried| !tried.failed() && !tried.passed()).collect();
-    skipped.iter().for_each(|tried| println!("{tried}."));
+    skipped.iter().for_each(|tried| print(format_args!("{tried}.")));
     if failed.is_empty() && skipped.len() == report.tried.len() {
         return;
     }
     let not_tried = if skipped.is_empty() { String::new() } else { format!("; {} skipped", skipped.len()) };
     match failed.first() {
-        None => println!("verdict passed: nothing was noticed{not_tried}"),
-        Some(first) => println!(
+        None => print(format_args!("verdict passed: nothing was noticed{not_tried}")),
+        Some(first) => print(format_args!(
             "verdict FAILED: {} of {} noticed, first {}{not_tried}",
             failed.len(),
             report.tried.len(),
             first.breaker
-        ),
+        )),
     }
 }
 

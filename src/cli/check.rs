@@ -8,6 +8,7 @@ use lockstone_sim::{PlayerId, Table};
 
 use super::args::{self, CheckCommand, Telling};
 use super::failure::{DIFFERED, Failure};
+use super::stdout::print;
 use super::{chaos, coverage, files, floats, table};
 use crate::check::{self, Checker, Report};
 use crate::game::Game;
@@ -70,9 +71,9 @@ fn tell<G: Game>(recordings: Vec<Recording<G::Sim>>, telling: &Telling) -> Resul
     can_be_played::<G>(&recordings, &table)?;
     let report = check::<G>(recordings, &table)?;
     if telling.json {
-        println!("{}", serde_json::to_string_pretty(&report).expect("a report is plain data"));
+        print(serde_json::to_string_pretty(&report).expect("a report is plain data"));
     } else {
-        println!("{report}");
+        print(&report);
     }
     if let Some(file) = &telling.html {
         files::write(file, check::page(&report).as_bytes())?;

@@ -7,6 +7,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::args;
 use super::failure::{DIFFERED, Failure};
+use super::stdout::print;
 use crate::check::coverage::{CoverageConfig, CoverageReport, coverage_watched};
 use crate::game::Game;
 
@@ -19,10 +20,10 @@ pub(super) fn run<G: Game>(args: &args::Coverage) -> Result<ExitCode, Failure> {
     let report = coverage_watched::<G>(&config, &mut |tick| bar.set_position(tick.0.into()));
     bar.finish_and_clear();
     if json {
-        println!("{}", serde_json::to_string_pretty(&report).map_err(Failure::new)?);
+        print(serde_json::to_string_pretty(&report).map_err(Failure::new)?);
     } else {
-        println!("{}", table(&report));
-        println!("{}", report.told());
+        print(table(&report));
+        print(report.told());
     }
     Ok(if report.passed() { ExitCode::SUCCESS } else { ExitCode::from(DIFFERED) })
 }

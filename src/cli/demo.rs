@@ -16,6 +16,7 @@ use super::child::{Peer, Word};
 use super::config::Config;
 use super::failure::Failure;
 use super::place::{Signaling, any_number};
+use super::stdout::print;
 use crate::game::Game;
 use crate::shell::Report;
 
@@ -48,10 +49,10 @@ pub(super) fn run<G: Game>(args: &Demo) -> Result<ExitCode, Failure> {
     let reports = listen(peers, args, ticks)?;
     let result = judge(reports, args, seed, ticks, config.period());
     if args.json {
-        println!("{}", serde_json::to_string_pretty(&result).map_err(Failure::new)?);
+        print(serde_json::to_string_pretty(&result).map_err(Failure::new)?);
     } else {
-        println!("{}", table(&result));
-        println!("{}", result.verdict);
+        print(table(&result));
+        print(&result.verdict);
     }
     Ok(if result.ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -5,14 +5,15 @@ use std::process::ExitCode;
 use super::args;
 use super::failure::Failure;
 use super::files;
+use super::stdout::print;
 use crate::check::floats::floats;
 
 pub(super) fn run(args: &args::Floats) -> Result<ExitCode, Failure> {
     let mut found = floats(&files::read(&args.wasm)?).map_err(|error| Failure::file("check", &args.wasm, error))?;
     found.allow(&args.allow);
     match args.json {
-        true => println!("{}", serde_json::json!(found)),
-        false => println!("{found}"),
+        true => print(serde_json::json!(&found)),
+        false => print(&found),
     }
     if found.count() == 0 {
         return Ok(ExitCode::SUCCESS);

@@ -9,6 +9,7 @@ use lockstone_sim::Simulation;
 use super::args;
 use super::failure::Failure;
 use super::files;
+use super::stdout::print;
 use super::table;
 use crate::game::Game;
 use crate::recording::{Ending, Entry, Header, Recording, replay};
@@ -29,10 +30,10 @@ pub(super) fn run<G: Game>(args: &args::Replay) -> Result<ExitCode, Failure> {
     let elapsed = started.elapsed().max(Duration::from_micros(1));
     let per_s = f64::from(replay.ticks) / elapsed.as_secs_f64();
     let times = per_s / f64::from(header.ticks_per_s.max(1));
-    println!("ticks {}", replay.ticks);
-    println!("inputs {}", replay.inputs);
-    println!("checksums {}", replay.checksums);
-    println!("ticks_per_s {per_s:.0} ({times:.0} x real time)");
+    print(format_args!("ticks {}", replay.ticks));
+    print(format_args!("inputs {}", replay.inputs));
+    print(format_args!("checksums {}", replay.checksums));
+    print(format_args!("ticks_per_s {per_s:.0} ({times:.0} x real time)"));
     if let Some(mismatch) = replay.mismatch {
         let since = mismatch.agreed.map_or("from the start".to_owned(), |tick| format!("after tick {tick}"));
         return Err(Failure::differed(format!(
@@ -40,7 +41,7 @@ pub(super) fn run<G: Game>(args: &args::Replay) -> Result<ExitCode, Failure> {
             mismatch.tick, mismatch.recorded, mismatch.played,
         )));
     }
-    println!("verdict in step");
+    print("verdict in step");
     Ok(ExitCode::SUCCESS)
 }
 

@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::STOP;
 use super::args;
 use super::failure::{BAD_INPUT, DIFFERED, Failure};
+use super::stdout::print;
 use super::{check, files, table};
 use crate::check::chaos::Breaker;
 use crate::check::shrink::{Size, Step, Symptom};
@@ -135,15 +136,15 @@ fn tell<S: lockstone_sim::Simulation>(
             file: shrunk.map(|_| out),
             command,
         };
-        println!("{}", serde_json::to_string_pretty(&outcome).map_err(Failure::new)?);
+        print(serde_json::to_string_pretty(&outcome).map_err(Failure::new)?);
         return Ok(());
     }
     match (shrunk, command) {
         (Some(Shrunk { symptom, after, .. }), Some(command)) => {
-            println!("it fails: {symptom}");
-            println!("{before} became {after}: {}; see it fail with `{command}`", out.display());
+            print(format_args!("it fails: {symptom}"));
+            print(format_args!("{before} became {after}: {}; see it fail with `{command}`", out.display()));
         }
-        _ => println!("verdict in step: {before}, and nothing makes it fail"),
+        _ => print(format_args!("verdict in step: {before}, and nothing makes it fail")),
     }
     Ok(())
 }

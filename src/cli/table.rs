@@ -8,6 +8,7 @@ use lockstone_sim::Table;
 
 use super::args::{self, TableCommand};
 use super::failure::Failure;
+use super::stdout::print;
 
 pub(super) fn run(args: &args::Table) -> Result<ExitCode, Failure> {
     match &args.command {
@@ -27,7 +28,7 @@ fn generate(seed: &str, out: &Path) -> Result<(), Failure> {
         .ok_or_else(|| Failure::new(format!("the seed {seed:?} is not one: give 32 bytes as 64 hexadecimal digits")))?;
     let table = Table::generate(seed);
     fs::write(out, table.to_bytes()).map_err(|error| Failure::file("write", out, error))?;
-    println!("{:032x}  {}", table.digest(), out.display());
+    print(format_args!("{:032x}  {}", table.digest(), out.display()));
     Ok(())
 }
 
@@ -37,7 +38,7 @@ fn verify(file: &Path) -> Result<(), Failure> {
         return Err(Failure::file("trust", file, "it is sound, but not the table of the seed that it names"));
     }
     let seed: String = table.seed().iter().map(|byte| format!("{byte:02x}")).collect();
-    println!("{:032x}  {}", table.digest(), file.display());
+    print(format_args!("{:032x}  {}", table.digest(), file.display()));
     eprintln!("The table is sound. Its seed is {seed}.");
     Ok(())
 }
