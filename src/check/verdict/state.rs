@@ -20,6 +20,9 @@ impl<S: Inspect> Case<'_, '_, S> {
         if replayer.root(good) == *recorded {
             return Ok(None);
         }
+        if let Some(solution) = self.lost_something_in_a_snapshot(replayer)? {
+            return Ok(Some(solution));
+        }
         let reason =
             format!("gone back to an earlier state, the same turns no longer lead to what they led to at tick {good}");
         Ok(Some((blame_nobody(Cause::SnapshotField, vec![reason]), None)))
