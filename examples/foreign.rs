@@ -114,6 +114,7 @@ impl Simulation for Flock {
     type Hero = ();
     type Join = ();
     type Request = ();
+    type Given = lockstone::sim::Nothing;
     type Snapshot = State;
 
     fn tick(&self) -> Tick {

@@ -22,6 +22,7 @@ impl Simulation for Lamps {
     type Hero = ();
     type Join = ();
     type Request = ();
+    type Given = lockstone::sim::Nothing;
     type Snapshot = Lamps;
 
     fn step(&mut self, turn: &Turn<Self>) {
@@ -34,6 +35,7 @@ impl Simulation for Lamps {
                     own.for_each(|(_, brightness)| *brightness = brightness.wrapping_mul(31).wrapping_add(*by));
                 }
                 Input::Request(()) => {}
+                Input::Given(nothing) => match *nothing {},
             }
         }
         self.tick = self.tick.next();

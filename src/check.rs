@@ -8,7 +8,8 @@
 //!
 //! Begin with [`compare()`], whose loop is in `compare.rs`: the turns that most recordings have are played again, and every recorded checksum
 //! is compared. `verdict.rs` then tries one suspicion after the other until one leads to the odd peer's checksums; `locate.rs` names
-//! cells, entities and fields; a step that parts is played with a journal on both sides. [`Inspect`] is all that the
+//! cells, entities and fields; a step that parts is played with a journal on both sides. Recordings of parts of a world, as of a relay
+//! session, are compared in `shared.rs`, on the cells that they share. [`Inspect`] is all that the
 //! checker knows of a simulation. Looking must never change what is looked at, and no peer is ever blamed whose checksums the turns lead to.
 //!
 //! | a question | who answers |
@@ -32,6 +33,7 @@
 //! #     type Hero = ();
 //! #     type Join = ();
 //! #     type Request = ();
+//! #     type Given = lockstone_sim::Nothing;
 //! #     type Snapshot = State;
 //! #     fn tick(&self) -> Tick { Tick(self.0.0) }
 //! #     fn step(&mut self, turn: &Turn<Self>) {
@@ -73,13 +75,17 @@ pub mod floats;
 mod compare;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod coverage;
+mod extent;
 mod inspect;
 mod kinds;
 mod locate;
 mod page;
 mod part;
+mod parting;
 mod replayer;
 mod report;
+mod rerun;
+mod shared;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod shrink;
 mod timeline;
@@ -92,11 +98,13 @@ pub use chaos::{ChaosConfig, chaos};
 pub use compare::{CheckError, Checker};
 #[cfg(not(target_arch = "wasm32"))]
 pub use coverage::{CoverageConfig, coverage, coverage_of};
+pub use extent::{Covered, Extent, Told};
 pub use inspect::{Inspect, Sketch, Thing, View, Way};
 pub use locate::{Location, SPOTS_MAX, Side, Spot, locate};
 pub use page::page;
 pub use part::{PartFinding, part};
 pub use report::{BadWrite, Cause, Finding, PeerReport, Report, Spread, Unmet, Verdict};
+pub use rerun::{Rerunner, rerun};
 #[cfg(not(target_arch = "wasm32"))]
 pub use shrink::{Shrinker, Shrunk, shrink};
 

@@ -15,32 +15,59 @@ mod check;
 mod child;
 mod config;
 mod coverage;
+mod crowd;
 mod demo;
 mod failure;
 mod files;
 mod floats;
 mod place;
 mod play;
+mod player;
+mod progress;
+mod relay;
 mod replay;
 mod shrink;
 mod signal;
+mod sitting;
 mod stdout;
 mod table;
+mod wide;
 
+use std::ops::ControlFlow;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{CommandFactory, FromArgMatches};
 
-use crate::game::Game;
+use crate::game::{Game, Wide};
 use args::{Args, Subcommand};
 use failure::Failure;
+use wide::WideCommands;
 
 /// Set by Ctrl-C, or when the system wants the program to end.
 static STOP: AtomicBool = AtomicBool::new(false);
 
+/// Whether what takes long is to go on.
+fn goes_on() -> ControlFlow<()> {
+    if STOP.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+}
+
+/// A failure if it was not to go on: what it found so far is not all, and not told.
+fn stopped(what: &str) -> Result<(), Failure> {
+    if goes_on().is_break() { Err(Failure::new(format!("{what} was stopped"))) } else { Ok(()) }
+}
+
 /// Reads the arguments of this process and does what they say.
 pub fn run<G: Game>() -> ExitCode {
+    run_with::<G>(None)
+}
+
+/// The same for a game whose world can be relayed in parts, with the commands for large sessions.
+pub fn run_wide<G: Wide>() -> ExitCode {
+    run_with::<G>(Some(WideCommands::of::<G>()))
+}
+
+fn run_with<G: Game>(wide: Option<WideCommands>) -> ExitCode {
     let command = Args::command().name(G::NAME).bin_name(G::NAME);
     let args = match Args::from_arg_matches(&command.get_matches()) {
         Ok(args) => args,
@@ -52,9 +79,13 @@ pub fn run<G: Game>() -> ExitCode {
         log::warn!("Ctrl-C will end the program without a goodbye: {error}");
     }
     let done = match args.command.unwrap_or(Subcommand::Play(Box::new(args.play))) {
+        Subcommand::Play(args) if args.relay => WideCommands::there(wide).and_then(|wide| (wide.join)(*args)),
         Subcommand::Play(args) => play::run::<G>(*args),
+        Subcommand::Demo(args) if args.relay => WideCommands::there(wide).and_then(|wide| (wide.demo)(&args)),
         Subcommand::Demo(args) => demo::run::<G>(&args),
+        Subcommand::Relay(args) => WideCommands::there(wide).and_then(|wide| (wide.relay)(*args)),
         Subcommand::Signal(args) => signal::run(&args),
+        Subcommand::Crowd(args) => WideCommands::there(wide).and_then(|wide| (wide.crowd)(&args)),
         Subcommand::Replay(args) => replay::run::<G>(&args),
         Subcommand::Check(args) => check::run::<G>(&args),
         Subcommand::Explain(args) => check::explain::<G>(&args),
@@ -62,7 +93,8 @@ pub fn run<G: Game>() -> ExitCode {
         Subcommand::Answer => Ok(crate::check::answer::<G>()),
         Subcommand::Table(args) => table::run(&args),
     };
-    done.unwrap_or_else(Failure::tell)
+    let code = done.unwrap_or_else(Failure::tell);
+    if stdout::is_whole() { code } else { ExitCode::from(failure::BAD_INPUT) }
 }
 
 fn log_when_asked() {

@@ -1,13 +1,16 @@
 //! A game as the shell sees it: how to build its simulation, how people and bots play it, what it looks like.
 
-use lockstone_sim::{PlayerId, Simulation, Table, Vec2};
+use std::sync::Arc;
+
+use lockstone_net::relay::{Horizon, Landmark};
+use lockstone_sim::{Grid, PlayerId, Rules, Simulation, Table, Vec2, World};
 
 use crate::check::Inspect;
-use crate::scene::{Pointer, Scene};
+use crate::scene::{Mark, Pointer, Scene};
 
 /// A game that the shell can play, record, replay and check.
 pub trait Game: 'static {
-    /// Its simulation, usually a [`World`](lockstone_sim::World) of its rules.
+    /// Its simulation, usually a [`World`] of its rules.
     type Sim: Inspect + 'static;
 
     /// What a player picks for their hero.
@@ -48,10 +51,121 @@ pub trait Game: 'static {
 
     /// What a player sees. Read-only: nothing of it may find its way back into the world.
     fn scene(sim: &Self::Sim, player: PlayerId) -> Scene;
+
+    /// How a landmark is shown that is told from beyond the part of the world that is simulated. Not at all, unless said otherwise.
+    fn landmark(sim: &Self::Sim, landmark: &Landmark) -> Option<Mark> {
+        let _ = (sim, landmark);
+        None
+    }
 }
 
 /// Plays a hero.
 pub trait Bot<S: Simulation> {
     /// Looks at the world after a tick, and may give a command.
     fn decide(&mut self, sim: &S, player: PlayerId) -> Option<S::Command>;
+}
+
+/// A game that can lay out a world for any number of players.
+pub trait Wide: Game<Sim = World<<Self as Wide>::Rules>> {
+    /// The rules of its worlds.
+    type Rules: Rules;
+
+    /// The rules of such a world, with its ground. Made once and shared: a replica beside the relay in one process needs no
+    /// ground of its own. [`Rules::entrance`] puts each player where the layout says.
+    ///
+    /// # Errors
+    /// If the game has no such world.
+    fn lay_out(layout: &Layout, seed: u64, table: &Table) -> Result<Arc<Self::Rules>, LayoutError>;
+
+    /// The measures of the world of these rules.
+    fn grid(rules: &Self::Rules) -> Grid;
+
+    /// What players see from afar in such a world, where it is relayed. Nothing, unless said otherwise.
+    fn horizon() -> Box<dyn Horizon<Self::Rules>> {
+        Box::new(())
+    }
+
+    /// A world of these rules before its first tick.
+    fn world(rules: &Arc<Self::Rules>, seed: u64, table: &Table) -> Self::Sim {
+        World::new(Arc::clone(rules), Self::grid(rules), table.clone(), seed)
+    }
+}
+
+/// How large a world is, and where its players begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Its width and height in tiles. A game may round it up to whole cells.
+    pub side_tiles: u32,
+    /// How many players it is laid out for; players beyond begin with the first ones.
+    pub players: u16,
+    /// Where they begin.
+    pub spread: Spread,
+}
+
+/// Where players begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spread {
+    /// Each alone, evenly over the world.
+    Uniform,
+    /// In parties of four, each together within a few tiles, evenly over the world.
+    Parties,
+    /// Each alone on one open field, near enough to the others that torchlight covers it as one region.
+    Hotspot {
+        /// Exactly so many monsters are there at the start.
+        monsters: u32,
+        /// Exactly so many things lie about at the start.
+        objects: u32,
+    },
+}
+
+/// Why a game has no world of a [`Layout`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LayoutError {
+    /// Too small, or too large.
+    #[error("a world of {side_tiles} x {side_tiles} tiles cannot be laid out so: a side has {least} to {most}")]
+    Side {
+        /// The asked side.
+        side_tiles: u32,
+        /// The shortest side.
+        least: u32,
+        /// The longest side.
+        most: u32,
+    },
+}
+
+/// A player has so many square tiles: 100 players on 1,000 x 1,000.
+const SQUARE_TILES_A_PLAYER: u32 = 10_000;
+
+impl Layout {
+    /// So many players at a density of 100 on 1,000 x 1,000 tiles.
+    pub fn at_density(spread: Spread, players: u16) -> Layout {
+        let area = u32::from(players) * SQUARE_TILES_A_PLAYER;
+        let root = area.isqrt();
+        let side_tiles = if root * root < area { root + 1 } else { root };
+        Layout { side_tiles, players, spread }
+    }
+
+    /// So many players, 500 monsters and 10,000 things on 256 x 256 tiles.
+    pub fn hotspot(players: u16) -> Layout {
+        Layout { side_tiles: 256, players, spread: Spread::Hotspot { monsters: 500, objects: 10_000 } }
+    }
+}
+
+impl Spread {
+    /// What it is called on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Spread::Uniform => "uniform",
+            Spread::Parties => "parties",
+            Spread::Hotspot { .. } => "hotspot",
+        }
+    }
+
+    /// How many players begin together: 4 in parties, else 1. Player `n` is one of party `n / party()`.
+    pub const fn party(self) -> u16 {
+        match self {
+            Spread::Parties => 4,
+            Spread::Uniform | Spread::Hotspot { .. } => 1,
+        }
+    }
 }

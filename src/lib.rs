@@ -12,6 +12,8 @@ pub mod cli;
 #[path = "cli/wasm.rs"]
 pub mod cli;
 #[cfg(not(target_arch = "wasm32"))]
+pub mod crowd;
+#[cfg(not(target_arch = "wasm32"))]
 pub mod shell;
 pub mod view;
 

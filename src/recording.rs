@@ -6,7 +6,8 @@
 //! ```
 //!
 //! A recording holds every turn and the checksum of every tick; now and then the whole state (a keyframe), so that a fault in the state
-//! itself is on record too; if asked, of which parts of the state the checksum is the root (trees). It grows while it is played and is good
+//! itself is on record too; if asked, of which parts of the state the checksum is the root (trees). Once worlds differ it may hold what came out
+//! when its recorder played it again (a rerun). It grows while it is played and is good
 //! up to the last flush, whatever happens to the program. [`format`](mod@format) describes the bytes. Nothing here may trust a file: it is
 //! checked like a packet from a peer.
 
@@ -17,6 +18,7 @@ pub mod format;
 mod packed;
 mod playback;
 mod reader;
+mod rerun;
 mod ring;
 mod tree;
 mod writer;
@@ -27,6 +29,7 @@ pub use format::{Build, Desync, Header};
 pub use packed::Packed;
 pub use playback::{Mismatch, Playback, Replay, ReplayError, replay};
 pub use reader::{Ending, Recording, RecordingError};
+pub use rerun::{PackedRerun, RERUN_BYTES_MAX, RERUN_TICKS_MAX, Rerun};
 pub use ring::{RING_BYTES_MAX, Ring};
 pub use tree::{PartSum, Tree, TreeChange};
 pub use writer::{FLUSH_TICKS, Writer};

@@ -22,6 +22,36 @@ pub struct Scene {
     pub notes: Vec<String>,
     /// What lately happened, the newest last.
     pub news: Vec<String>,
+    /// What is far away and was told, not simulated: shown at its place, or at the picture's edge in its direction.
+    pub marks: Vec<Mark>,
+}
+
+/// Something far away.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mark {
+    /// Where it is.
+    pub pos: (f32, f32),
+    /// How the terminal shows it.
+    pub symbol: char,
+    /// Its colour.
+    pub color: Rgb,
+    /// What it is.
+    pub label: String,
+}
+
+impl Mark {
+    /// What it is and how far away, as seen from a place.
+    pub fn title(&self, from: (f32, f32)) -> String {
+        let tiles = (self.pos.0 - from.0).hypot(self.pos.1 - from.1);
+        format!("{} {tiles:.0}", self.label)
+    }
+
+    /// Its place, or the nearest to it on the way from the middle of a picture that reaches so far to each side, in tiles.
+    pub fn within(&self, center: (f32, f32), reach: (f32, f32)) -> (f32, f32) {
+        let (x, y) = (self.pos.0 - center.0, self.pos.1 - center.1);
+        let beyond = (x.abs() / reach.0.max(0.5)).max(y.abs() / reach.1.max(0.5)).max(1.0);
+        (center.0 + x / beyond, center.1 + y / beyond)
+    }
 }
 
 /// A rectangle of ground tiles.

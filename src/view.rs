@@ -16,7 +16,7 @@ pub mod typing;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod window;
 
-pub use status::{PeerRow, Status};
+pub use status::{PeerRow, RelayRow, Status};
 
 use crate::scene::Pointer;
 

@@ -6,13 +6,15 @@ mod tally;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 use faulty::{FROM, Fault, Sim, draw};
 use lockstone::check::chaos::{Breaker, Chaos, ChaosReport, Difference, Outcome};
-use lockstone::check::{Inspect, Thing};
+use lockstone::check::{self, ChaosConfig, Inspect, Thing};
+use lockstone::sim::journal::{Doer, Phase};
 use lockstone::sim::world::StatePart;
-use lockstone::sim::{CellId, Input, PlayerId, Turn};
-use serde_json::Value;
+use lockstone::sim::{CellId, Input, PlayerId, Table, Turn};
+use serde_json::{Value, json};
 use tally::Tally;
 
 const SEED: u64 = 5;
@@ -55,31 +57,47 @@ fn a_sound_game_passes() {
     }
 }
 
+/// The same, and what the step did otherwise: in whose thought, and behind which line.
+fn caught_in_a_thought(fault: Fault, breaker: Breaker) -> Difference {
+    let difference = caught(fault, breaker);
+    let write = difference.bad_writes.first().unwrap_or_else(|| panic!("it is not traced: {difference}"));
+    assert_eq!((write.tick.next(), write.phase), (difference.tick, Phase::Think));
+    let differs = |id| {
+        difference.location.spots.iter().any(|spot| matches!(spot.part, StatePart::Entity(_, other) if other == id))
+    };
+    assert!(matches!(write.doer, Doer::Entity(id) if differs(id)), "{difference}");
+    let site =
+        write.here.iter().chain(&write.last_alike).next().unwrap_or_else(|| panic!("no line is named: {difference}"));
+    assert_eq!(site.file, "tests/faulty/mod.rs");
+    assert!(difference.to_string().contains(&site.to_string()));
+    difference
+}
+
 #[test]
 fn leftovers_of_thoughts_are_caught_by_the_cells_order() {
-    caught(Fault::CellOrder, Breaker::CellOrder);
+    caught_in_a_thought(Fault::CellOrder, Breaker::CellOrder);
 }
 
 #[test]
 fn reading_the_thread_is_caught_by_threads() {
-    caught(Fault::Thread, Breaker::Threads);
+    caught_in_a_thought(Fault::Thread, Breaker::Threads);
 }
 
 #[test]
 fn hidden_state_is_caught_by_restoring() {
-    caught(Fault::Hidden, Breaker::Restore);
+    caught_in_a_thought(Fault::Hidden, Breaker::Restore);
 }
 
 #[test]
 fn a_field_that_is_not_serialised_is_caught_by_serialising() {
-    let difference = caught(Fault::Unsaved, Breaker::Serialise);
+    let difference = caught_in_a_thought(Fault::Unsaved, Breaker::Serialise);
     assert!(difference.reference_repeats);
     assert!(difference.location.spots.iter().all(|spot| spot.kind == "Beast"));
 }
 
 #[test]
 fn a_memo_of_a_wrong_prediction_is_caught_by_rollback() {
-    caught(Fault::Memo, Breaker::Rollback);
+    caught_in_a_thought(Fault::Memo, Breaker::Rollback);
     // What is undone but the same the second time does not show it.
     assert!(chaos(Fault::Memo, &[Breaker::Restore]).passed());
 }
@@ -92,19 +110,21 @@ fn state_shared_with_snapshots_is_caught_by_a_stale_one() {
 
 #[test]
 fn handles_and_heap_addresses_are_caught_by_allocation() {
-    caught(Fault::Handles, Breaker::Allocation);
+    caught_in_a_thought(Fault::Handles, Breaker::Allocation);
     caught(Fault::HeapAddress, Breaker::Allocation);
 }
 
 #[test]
 fn reading_beyond_reach_is_caught_by_a_part() {
-    caught(Fault::Reach, Breaker::Partial);
+    caught_in_a_thought(Fault::Reach, Breaker::Partial);
 }
 
 #[test]
 fn a_scene_that_writes_is_caught_by_drawing() {
     let difference = caught(Fault::Scene, Breaker::Presentation);
     assert_eq!(difference.location.spots[0].fields[0].path, "body.Beast.glances");
+    let write = &difference.bad_writes[0];
+    assert!(write.text.contains("thinks in cell") && write.here.is_none(), "it was so before the step: {write:?}");
 }
 
 #[test]
@@ -144,18 +164,111 @@ fn told(fault: Fault, only: &str) -> (Value, i32) {
     (serde_json::from_str(&told).expect("JSON"), output.status.code().expect("it ended by itself"))
 }
 
-fn caught_by_command(fault: Fault, breaker: &str) {
+fn caught_by_command(fault: Fault, breaker: &str) -> Value {
     let (report, code) = told(fault, breaker);
     let tried = &report["tried"][0];
     assert_eq!((code, tried["breaker"].as_str(), tried["outcome"].as_str()), (1, Some(breaker), Some("differs")));
     assert!(tried["tick"].as_u64() > Some(FROM.0.into()));
     assert!(tried["location"]["spots"][0]["fields"][0]["path"].as_str().is_some_and(|path| path.starts_with("body.")));
+    report
 }
 
 #[test]
-fn what_is_drawn_anew_for_each_process_is_caught_by_a_second_one() {
-    caught_by_command(Fault::HashOrder, "second-process");
-    caught_by_command(Fault::Address, "second-process");
+fn what_is_drawn_anew_for_each_process_is_caught_by_a_second_one_which_tells_where() {
+    for fault in [Fault::HashOrder, Fault::Address] {
+        let report = caught_by_command(fault, "second-process");
+        let write = &report["tried"][0]["bad_writes"][0];
+        let file = write["last_alike"]["file"].as_str().unwrap_or_default();
+        assert!(write["phase"] == json!("Think") && file.ends_with("tests/faulty/mod.rs"), "{write}");
+    }
+}
+
+#[test]
+fn another_table_is_played_in_other_processes_too() {
+    let file = std::env::temp_dir().join(format!("chaos-table-{}.bin", std::process::id()));
+    std::fs::write(&file, Table::generate([5; 32]).to_bytes()).expect("there is room");
+    let args = ["--only", "second-process", "--ticks", "60", "--json", "--table"];
+    let output = Command::new(program()).args(["check", "chaos"]).args(args).arg(&file).output().expect("it was built");
+    std::fs::remove_file(&file).expect("it is there");
+    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(report["tried"][0]["outcome"], "passed", "{report}");
+}
+
+/// A program that does as it is told by a line of the shell.
+#[cfg(unix)]
+fn script(name: &str, line: &str) -> PathBuf {
+    use std::os::unix::fs::PermissionsExt;
+    let file = std::env::temp_dir().join(format!("chaos-{name}-{}", std::process::id()));
+    std::fs::write(&file, format!("#!/bin/sh\n{line}\n")).expect("there is room");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).expect("it is ours");
+    file
+}
+
+#[cfg(unix)]
+#[test]
+fn a_process_that_hangs_is_ended() {
+    let build = "release build for nothing";
+    let (silent, stuck) =
+        (script("silent", "sleep 1000"), script("stuck", &format!("echo answer 2 {build}; sleep 1000")));
+    let only = vec![Breaker::DebugRelease];
+    for (program, told) in [(&silent, "did not answer within"), (&stuck, "did not come to tick 0 within")] {
+        let answer_time = Duration::from_millis(300);
+        let config = ChaosConfig {
+            ticks: 5,
+            other: Some(program.clone()),
+            only: only.clone(),
+            answer_time,
+            ..ChaosConfig::default()
+        };
+        let report = check::chaos::<faulty::Faulty>(&config);
+        let tried = report.of(Breaker::DebugRelease).expect("it was tried");
+        assert!(tried.to_string().contains(told) && !tried.passed(), "{report}");
+        assert_eq!(tried.failed(), program == &stuck, "what never began shows nothing");
+    }
+    [silent, stuck].iter().for_each(|file| std::fs::remove_file(file).expect("it is there"));
+}
+
+/// Ctrl-C: all processes end, and a sentence says so.
+#[cfg(target_os = "linux")]
+#[test]
+fn chaos_and_coverage_can_be_stopped() {
+    let pid_file = std::env::temp_dir().join(format!("chaos-pid-{}", std::process::id()));
+    let hangs = script("hangs", &format!("echo $$ > {0}.new; mv {0}.new {0}; exec sleep 1000", pid_file.display()));
+    let hanging =
+        ["check", "chaos", "--ticks", "5", "--only", "debug-release", "--other", hangs.to_str().expect("text")];
+    let playing = [&["check", "chaos", "--ticks", "1000000"][..], &["check", "coverage", "--ticks", "1000000"]];
+    for args in playing.into_iter().chain([&hanging[..]]) {
+        let mut command = Command::new(program());
+        command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let (child, began) = (command.spawn().expect("it was built"), Instant::now());
+        // It has begun once it hears of Ctrl-C, or once the one that it waits for has.
+        while if args == hanging { !pid_file.exists() } else { !hears_of_ctrl_c(child.id()) } {
+            assert!(began.elapsed() < Duration::from_secs(60), "it never began");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert!(signal("-INT", child.id()));
+        let output = child.wait_with_output().expect("it ends");
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{told}");
+        assert!(told.ends_with(" was stopped.\n"), "{told}");
+    }
+    let pid = std::fs::read_to_string(&pid_file).expect("it has begun").trim().parse().expect("a number");
+    assert!(!signal("-0", pid), "the other process is still there");
+    [hangs, pid_file].iter().for_each(|file| std::fs::remove_file(file).expect("it is there"));
+}
+
+/// Whether a process has something to do when it is interrupted.
+#[cfg(target_os = "linux")]
+fn hears_of_ctrl_c(pid: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    caught.and_then(|caught| u64::from_str_radix(caught.trim(), 16).ok()).is_some_and(|caught| caught & 2 != 0)
+}
+
+#[cfg(target_os = "linux")]
+fn signal(signal: &str, pid: u32) -> bool {
+    let sent = Command::new("kill").args([signal, &pid.to_string()]).stderr(Stdio::null()).status();
+    sent.expect("there is a kill").success()
 }
 
 #[test]

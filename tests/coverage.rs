@@ -6,7 +6,8 @@ mod tally;
 use faulty::{Fault, world};
 use lockstone::check::coverage::CoverageReport;
 use lockstone::check::{Inspect, Thing, coverage_of};
-use lockstone::sim::codec::CodecError;
+use lockstone::sim::codec::{self, CodecError, Fixed};
+use lockstone::sim::world::StatePart;
 use lockstone::sim::{CellId, Checksum, Input, PlayerId, Simulation, Tick, Turn};
 use tally::Tally;
 
@@ -70,7 +71,11 @@ fn a_field_that_is_listed_passes_with_its_reason() {
 
 #[test]
 fn nothing_changed_is_nothing_shown() {
-    let report = coverage_of(&|| Forgetful { tally: Tally::new(SEED), kept: None, blind: true }, turns(), &[]);
+    let report = coverage_of(
+        &|| Forgetful { tally: Tally::new(SEED), kept: None, uncounted: false, blind: true },
+        Vec::new(),
+        &[],
+    );
     assert!(!report.passed(), "{report}");
     assert!(report.to_string().contains("NOT SHOWN"), "{report}");
 }
@@ -79,6 +84,8 @@ fn nothing_changed_is_nothing_shown() {
 struct Forgetful {
     tally: Tally,
     kept: Option<Checksum>,
+    /// Leaves all numbers but the first out of the checksum, and so how many there are.
+    uncounted: bool,
     /// Reads no state at all.
     blind: bool,
 }
@@ -88,6 +95,7 @@ impl Simulation for Forgetful {
     type Hero = String;
     type Join = String;
     type Request = u8;
+    type Given = lockstone::sim::Nothing;
     type Snapshot = Tally;
 
     fn tick(&self) -> Tick {
@@ -124,7 +132,9 @@ impl Simulation for Forgetful {
     }
 
     fn checksum(&mut self) -> Checksum {
-        *self.kept.get_or_insert(self.tally.checksum())
+        let mut counted = self.tally.clone();
+        counted.numbers = counted.numbers.into_iter().take(if self.uncounted { 1 } else { usize::MAX }).collect();
+        *self.kept.get_or_insert(counted.checksum())
     }
 
     fn encode(&self, snapshot: &Tally) -> Vec<u8> {
@@ -140,11 +150,42 @@ impl Inspect for Forgetful {
     fn things(&self, cell: Option<CellId>) -> Vec<Thing> {
         self.tally.things(cell)
     }
+
+    fn part(&mut self, _: StatePart) -> Option<Vec<u8>> {
+        let mut bytes = Fixed::default();
+        bytes.push(&self.tally);
+        Some(bytes.bytes().to_vec())
+    }
+
+    fn with_part(&mut self, _: StatePart, bytes: &[u8]) -> Option<Tally> {
+        codec::read_fixed(bytes).ok()
+    }
+}
+
+#[test]
+fn a_length_that_is_left_out_is_named() {
+    let mut turns = turns();
+    turns.insert(1, Turn { inputs: vec![Input::Join(PlayerId(7), "Bram".to_owned())] });
+    let plays = |uncounted| {
+        let build = move || Forgetful { tally: Tally::new(SEED), kept: None, uncounted, blind: true };
+        coverage_of(&build, turns.clone(), &[])
+    };
+    let (sound, uncounted) = (plays(false), plays(true));
+    println!("{uncounted}");
+    assert_eq!(fields(&sound), [""; 0], "{sound}");
+    assert_eq!(fields(&uncounted), ["Tally numbers"]);
+}
+
+#[test]
+fn what_cannot_be_changed_is_named() {
+    let report = coverage_of(&|| Tally::new(SEED), turns(), &[("Tally seed", "it never changes")]);
+    let unchanged: Vec<_> = report.unchanged.iter().map(|field| field.path.as_str()).collect();
+    assert_eq!(unchanged, ["numbers"], "only a bit at a time is turned over: {report}");
 }
 
 #[test]
 fn a_checksum_that_is_not_taken_again_is_told() {
-    let build = || Forgetful { tally: Tally::new(SEED), kept: None, blind: false };
+    let build = || Forgetful { tally: Tally::new(SEED), kept: None, uncounted: false, blind: false };
     let report = coverage_of(&build, turns(), &[("Tally seed", "it never changes")]);
     println!("{report}");
     assert!(report.unlike_reread.is_some() && !report.passed());

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use lockstone::check::{
     BadWrite, Cause, Finding, Location, PeerReport, Report, Side, Sketch, Spot, Spread, Unmet, Verdict, page,
 };
+use lockstone::recording::Ending;
 use lockstone::sim::codec::FieldDifference;
 use lockstone::sim::journal::{Doer, Phase};
 use lockstone::sim::world::StatePart;
@@ -25,6 +26,9 @@ fn peer(who: &str, start: u32, end: u32, differs: Option<u32>) -> PeerReport {
         build: format!("engine 0.1.0 {who}"),
         start: Tick(start),
         end: Tick(end),
+        ending: Ending::Closed("left".to_owned()),
+        covers: Vec::new(),
+        noted: None,
         checksums: (end - start) / 10,
         agreed: Some(Tick(differs.map_or(end, |tick| tick - 10))),
         differs: differs.map(unmet),
@@ -34,7 +38,7 @@ fn peer(who: &str, start: u32, end: u32, differs: Option<u32>) -> PeerReport {
 fn in_step() -> Report {
     let peers =
         vec![peer("Ada (P0)", 0, 2_400, None), peer("Bram (P1)", 0, 2_400, None), peer("Cleo (P2)", 610, 2_400, None)];
-    Report { peers, start: Tick(0), end: Tick(2_400), finding: None }
+    Report { peers, start: Tick(0), end: Tick(2_400), shared: None, finding: None }
 }
 
 /// A report as large as they come: every text hostile, 256 parts, 40 ticks with 200 cells each.
@@ -60,19 +64,20 @@ fn large() -> Report {
         tick: Tick(9_001),
         agreed: Some(Tick(9_000)),
         odd: vec![1],
+        between: None,
         verdict: Verdict { cause: Cause::StateCorruption, blamed: vec![1], reasons: lines(3) },
         location: Some(location),
         bad_writes: (0..6).map(bad_write).collect(),
         spread: (0..40).map(spread).collect(),
         inputs: lines(10),
     };
-    Report { peers, start: Tick(0), end: Tick(18_000), finding: Some(finding) }
+    Report { peers, start: Tick(0), end: Tick(18_000), shared: None, finding: Some(finding) }
 }
 
 fn bad_write(n: u32) -> BadWrite {
     let (phase, doer) = (Phase::Think, Doer::Entity(EntityId(n.into())));
-    let (here, there, text) = (None, None, format!("{n}: {HOSTILE}"));
-    BadWrite { tick: Tick(9_000), phase, doer, is_draw: false, here, there, text }
+    let (here, there, last_alike, text) = (None, None, None, format!("{n}: {HOSTILE}"));
+    BadWrite { tick: Tick(9_000), phase, doer, is_draw: false, here, there, last_alike, text }
 }
 
 fn cells(n: u32) -> Vec<CellId> {
@@ -173,8 +178,8 @@ fn a_page_in_step_says_so() {
 
 #[test]
 fn reports_without_parts_have_pages_too() {
-    let nothing = Report { peers: Vec::new(), start: Tick(0), end: Tick(0), finding: None };
-    assert!(page(&nothing).contains("In step"));
+    let nothing = Report { peers: Vec::new(), start: Tick(0), end: Tick(0), shared: None, finding: None };
+    assert!(page(&nothing).contains("<h1>Nothing to compare</h1>"));
     let mut report = large();
     let finding = report.finding.as_mut().unwrap();
     (finding.location, finding.odd, finding.verdict.blamed) = (None, vec![7], vec![9]);

@@ -23,6 +23,7 @@ impl Simulation for Tally {
     type Hero = ();
     type Join = ();
     type Request = ();
+    type Given = lockstone::sim::Nothing;
     type Snapshot = Tally;
 
     fn tick(&self) -> Tick {

@@ -8,6 +8,7 @@ pub mod bundle;
 pub mod dungeon;
 pub mod party;
 pub mod recording;
+pub mod relay;
 pub mod rollback;
 pub mod snapshot;
 pub mod table;
@@ -34,10 +35,11 @@ pub struct Target {
 }
 
 /// All of them.
-pub const TARGETS: [Target; 8] = [
+pub const TARGETS: [Target; 9] = [
     Target { name: "wire", check: wire::check, seeds: wire::seeds },
     Target { name: "party", check: party::check, seeds: party::seeds },
     Target { name: "rollback", check: rollback::check, seeds: rollback::seeds },
+    Target { name: "relay", check: relay::check, seeds: relay::seeds },
     Target { name: "snapshot", check: snapshot::check, seeds: snapshot::seeds },
     Target { name: "dungeon", check: dungeon::check, seeds: dungeon::seeds },
     Target { name: "table", check: table::check, seeds: table::seeds },

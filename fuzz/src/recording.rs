@@ -43,6 +43,7 @@ fn look(recording: &Recording<StormWorld>) {
             Entry::Tree(change) => tree.apply(change),
             // A file may hold many that are large once they are unpacked.
             Entry::Keyframe(snapshot) if n < TICKS_MAX => drop(snapshot.unpack()),
+            Entry::Rerun(rerun) if n < TICKS_MAX => drop(rerun.unpack()),
             _ => {}
         }
     }

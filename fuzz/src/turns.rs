@@ -24,6 +24,7 @@ pub fn write<S: Simulation>(turn: &Turn<S>) -> Vec<u8> {
             Input::Join(player, join) => RawInput::Join(*player, Name::new("Ada").expect("a name"), bytes(join)),
             Input::Leave(player) => RawInput::Leave(*player, LeaveReason::Left),
             Input::Request(request) => RawInput::Request(bytes(request)),
+            Input::Given(_) => unreachable!("a party gives nothing"),
         })
         .collect();
     codec::compact(&raw)

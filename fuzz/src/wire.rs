@@ -2,7 +2,7 @@
 
 use lockstone_net::wire::{self, Epoch, Message};
 
-use crate::{memory, session};
+use crate::{memory, relay, session};
 
 /// An input of a turn takes three bytes at least, and some 64 in memory, in a list that doubles.
 const FACTOR: usize = 96;
@@ -23,7 +23,7 @@ pub fn check(bytes: &[u8]) -> bool {
     true
 }
 
-/// The packets of a session.
+/// The packets of a party, and of a relay session.
 pub fn seeds() -> Vec<Vec<u8>> {
-    session::packets()
+    [session::packets(), relay::packets()].concat()
 }

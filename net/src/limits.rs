@@ -60,6 +60,50 @@ pub const HISTORY_BYTES_MAX: usize = 32 * 1_024 * 1_024;
 /// Ticks played in one call of `advance`, so that the caller stays responsive while it catches up.
 pub const TICKS_PER_ADVANCE_MAX: u32 = 64;
 
+/// Players of a relay session, the relay's own included.
+pub const RELAY_PLAYERS_MAX: usize = 10_000;
+/// Joins in one turn of a relay session. More wait for the next turn.
+pub const RELAY_JOINS_PER_TURN_MAX: usize = 16;
+/// Inputs in one frame: those of all players in the largest core.
+pub const FRAME_INPUTS_MAX: usize = RELAY_PLAYERS_MAX + REQUESTS_PER_TURN_MAX;
+/// Cells that a replica is given something of in one frame.
+pub const FRAME_GIVEN_MAX: usize = 8_192;
+/// A frame, encoded. A replica whose frame would be larger is begun anew: it loses its area, and is loaded again.
+pub const FRAME_BYTES_MAX: usize = 48 * 1_024;
+/// Frames that the relay keeps for one replica that has not acknowledged them, in bytes. Beyond, it gives that replica up.
+pub const FRAME_HISTORY_BYTES_MAX: usize = 4 * 1_024 * 1_024;
+/// Frames of a relay ride again in the next packets as long as a packet stays below this.
+pub const FRAME_REPEAT_BYTES_MAX: usize = 400;
+/// Frames that are new and together larger than this are sent on the reliable channel: of what takes many datagrams, one is lost too often.
+pub const FRAME_ONCE_BYTES_MAX: usize = 4 * TURN_PACKET_BYTES_MAX;
+/// A cell's state, or a change of it.
+pub const CELL_BYTES_MAX: usize = 1_024 * 1_024;
+/// Cells of one load.
+pub const LOAD_CELLS_MAX: usize = 65_536;
+/// A load, in bytes.
+pub const LOAD_BYTES_MAX: usize = 16 * 1_024 * 1_024;
+/// Loads that have not been put in yet and what changed in their cells since, as a replica keeps them, in bytes.
+pub const PENDING_BYTES_MAX: usize = 64 * 1_024 * 1_024;
+/// Cells in a replica's answer to a difference.
+pub const TREE_CELLS_MAX: usize = 4_096;
+
+/// Others that a player sees from afar: a party, the player left out. More are not told of.
+pub const COMPANIONS_MAX: usize = 15;
+/// Players in one packet of the distant view: all that are seen, and as many that are not any more.
+pub const SIGHTS_MAX: usize = 2 * COMPANIONS_MAX;
+/// Landmarks of a world. More are not told of.
+pub const LANDMARKS_MAX: usize = 64;
+/// All of them, encoded.
+pub const LANDMARK_BYTES_MAX: usize = LANDMARKS_MAX * 20;
+/// Packets of the distant view in a second, at most.
+pub const DISTANT_PER_S: u32 = 5;
+/// A route is told anew after so many ticks, so that nobody has to walk farther to know where its hero is.
+pub const ROUTE_TICKS_MAX: u32 = 1_200;
+/// From the last of three samples of a hero's place to the first at most, in ticks.
+pub const SAMPLE_TICKS_MAX: u16 = 40;
+/// A coordinate of a sample, in 64ths of a tile.
+pub const SAMPLE_MAX: u32 = 1 << 25;
+
 /// Players of a rollback session.
 pub const ROLLBACK_PLAYERS_MAX: usize = 4;
 /// Inputs of one player that ggrs holds, in ticks: from the newest confirmed one to the newest that came.
@@ -98,8 +142,8 @@ pub const EVIDENCE_CHUNK_BYTES: usize = 4 * 1_024;
 pub const EVIDENCE_CHUNKS_IN_FLIGHT_MAX: usize = 4;
 /// Between two pieces of evidence, to whichever peers: about 100 kB a second in all.
 pub const EVIDENCE_CHUNK_INTERVAL: Duration = Duration::from_millis(40);
-/// How long a peer waits for its own application to give evidence.
-pub const EVIDENCE_GIVE_TIME: Duration = Duration::from_secs(2);
+/// How long a peer waits for its own application to give evidence: long enough to look at another's before.
+pub const EVIDENCE_GIVE_TIME: Duration = Duration::from_secs(12);
 /// How long an exchange of evidence takes at most. Who has not sent all of its own by then is missing.
 pub const INQUIRY_TIME: Duration = Duration::from_secs(30);
 /// From the begin of an exchange of evidence to that of the next that this peer calls for.
@@ -125,20 +169,23 @@ pub const PACKETS_PER_S_MAX: u32 = 1_000;
 pub const PACKET_BYTES_MAX: usize = 65_536;
 
 /// What a list, a tick or a byte string adds to its content at most, in bytes.
-const FRAME_BYTES_MAX: usize = 16;
+const WRAP_BYTES_MAX: usize = 16;
 /// A turn at its largest.
-const TURN_BYTES_MAX: usize = PLAYERS_MAX * FRAME_BYTES_MAX
-    + JOINS_PER_TURN_MAX * (NAME_BYTES_MAX + JOIN_BYTES_MAX + FRAME_BYTES_MAX)
+const TURN_BYTES_MAX: usize = PLAYERS_MAX * WRAP_BYTES_MAX
+    + JOINS_PER_TURN_MAX * (NAME_BYTES_MAX + JOIN_BYTES_MAX + WRAP_BYTES_MAX)
     + REQUEST_BYTES_PER_TURN_MAX
-    + REQUESTS_PER_TURN_MAX * FRAME_BYTES_MAX
-    + PLAYERS_MAX * COMMANDS_PER_TURN_MAX * (COMMAND_BYTES_MAX + FRAME_BYTES_MAX);
+    + REQUESTS_PER_TURN_MAX * WRAP_BYTES_MAX
+    + PLAYERS_MAX * COMMANDS_PER_TURN_MAX * (COMMAND_BYTES_MAX + WRAP_BYTES_MAX);
 /// What else a packet of turns holds.
-const TURNS_FRAME_BYTES_MAX: usize = 64 + CHECKSUMS_PER_PACKET_MAX * FRAME_BYTES_MAX;
+const TURNS_FRAME_BYTES_MAX: usize = 64 + CHECKSUMS_PER_PACKET_MAX * WRAP_BYTES_MAX;
 
 const _: () = assert!(TURN_BYTES_MAX + TURNS_FRAME_BYTES_MAX <= PACKET_BYTES_MAX);
 const _: () = assert!(COMMANDS_PER_PACKET_MAX * (COMMAND_BYTES_MAX + 3) + TURNS_FRAME_BYTES_MAX <= PACKET_BYTES_MAX);
-const _: () = assert!(CHUNK_BYTES + FRAME_BYTES_MAX <= PACKET_BYTES_MAX);
+const _: () = assert!(CHUNK_BYTES + WRAP_BYTES_MAX <= PACKET_BYTES_MAX);
 const _: () = assert!(BULK_PACKET_BYTES_MAX <= PACKET_BYTES_MAX);
+const _: () = assert!(FRAME_BYTES_MAX + TURNS_FRAME_BYTES_MAX <= PACKET_BYTES_MAX);
+const _: () = assert!(TREE_CELLS_MAX * 14 + 64 <= PACKET_BYTES_MAX);
+const _: () = assert!(SIGHTS_MAX * 40 + LANDMARK_BYTES_MAX + 64 <= PACKET_BYTES_MAX);
 const _: () = assert!(COMMANDS_PER_PACKET_MAX <= COMMANDS_PENDING_MAX);
 const _: () = assert!(COMMANDS_PENDING_MAX <= COMMANDS_QUEUED_MAX);
 const _: () = assert!(REQUEST_BYTES_MAX <= REQUEST_BYTES_PER_TURN_MAX);
@@ -146,11 +193,13 @@ const _: () = assert!(TICKS_PER_PACKET_MAX <= TICKS_AHEAD_MAX);
 const _: () = assert!(TICKS_BEHIND_MAX <= TICKS_AHEAD_MAX);
 const _: () = assert!(INPUTS_PER_PACKET_MAX * (COMMAND_BYTES_MAX + 4) + TURNS_FRAME_BYTES_MAX <= PACKET_BYTES_MAX);
 const _: () =
-    assert!(ROLLBACK_PLAYERS_MAX * (HERO_BYTES_MAX + NAME_BYTES_MAX + 2 * FRAME_BYTES_MAX) <= PACKET_BYTES_MAX);
+    assert!(ROLLBACK_PLAYERS_MAX * (HERO_BYTES_MAX + NAME_BYTES_MAX + 2 * WRAP_BYTES_MAX) <= PACKET_BYTES_MAX);
 const _: () =
     assert!(ROLLBACK_PLAYERS_MAX <= JOINS_PER_TURN_MAX && CHECKSUM_SENDS as usize <= CHECKSUMS_PER_PACKET_MAX);
-const _: () = assert!(EVIDENCE_CHUNK_BYTES + FRAME_BYTES_MAX <= PACKET_BYTES_MAX);
+const _: () = assert!(EVIDENCE_CHUNK_BYTES + WRAP_BYTES_MAX <= PACKET_BYTES_MAX);
 const _: () = assert!(PLAYERS_MAX * evidence_bytes_max(PLAYERS_MAX) + BUNDLE_FRAME_BYTES_MAX <= BUNDLE_BYTES_MAX);
+// Who gives its own as late as it may can still send it.
+const _: () = assert!(EVIDENCE_GIVE_TIME.as_millis() + INQUIRY_TIME.as_millis() / 2 <= INQUIRY_TIME.as_millis());
 // An exchange is over before the next can begin, and at the rate of its pieces all can be sent in half its time.
 const _: () = assert!(INQUIRY_TIME.as_millis() < INQUIRY_ANSWER_INTERVAL.as_millis());
 const _: () = assert!(INQUIRY_ANSWER_INTERVAL.as_millis() < INQUIRY_INTERVAL.as_millis());

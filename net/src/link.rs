@@ -52,6 +52,10 @@ pub enum LinkEvent {
         /// What it holds: hostile until checked.
         bytes: Vec<u8>,
     },
+    /// Nobody new can join: the way to the signaling server is lost. Connections live on.
+    SignalingLost(LinkError),
+    /// The way to the signaling server is found again.
+    SignalingBack,
     /// The link itself ended; no event follows.
     Closed(LinkError),
 }

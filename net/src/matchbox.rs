@@ -9,11 +9,17 @@
 //! other peer has a matchbox socket of its own (`pair`), and a panic ends only the connection to that peer. It is printed
 //! by the panic hook, from a thread called [`THREAD_NAME`]. A program built with `panic = "abort"` has no such shelter.
 //!
+//! In a party everyone is connected with everyone. To a relay its players alone connect: each player has one pair, the
+//! relay one with each player, and nobody takes an offer from anyone else ([`Role`]).
+//!
 //! What a user of a link must know:
-//! - A peer whose handshake never completes gives no event at all.
-//! - When the signaling connection is lost while peers are connected, they stay connected and nothing is told, but nobody
-//!   new can join. The link ends ([`LinkEvent::Closed`]) once the last of them is gone.
-//! - The server tells the others when a peer's signaling connection is lost: they then take it for disconnected.
+//! - A peer whose handshake never completes gives no event at all. A player whose relay does not answer gets
+//!   [`LinkEvent::Closed`] within half a minute.
+//! - When the signaling connection is lost while peers are connected, they stay connected, but nobody new can join:
+//!   [`LinkEvent::SignalingLost`]. A relay tries to get it back, for as long as it runs. Any other link ends
+//!   ([`LinkEvent::Closed`]) once the last of its peers is gone.
+//! - The server tells the others when a peer's signaling connection is lost: they then take it for disconnected. But a
+//!   relay's players are told nothing: their links live on while the relay comes back.
 //! - Packets handed over just before the link is dropped may be lost: poll a moment longer to say goodbye.
 
 mod pair;
@@ -21,18 +27,21 @@ mod room;
 mod tasks;
 mod wire;
 
-use std::collections::BTreeMap;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use futures::channel::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use matchbox_socket::{PeerEvent, PeerRequest, PeerSignal};
 
 use crate::link::{Channel, Link, LinkError, LinkEvent, PeerId};
 use pair::{Pair, PairEvent};
-pub use room::{ROOM_CHARS_MAX, is_room_name};
+pub use room::{KEY_BYTES_MAX, ROOM_CHARS_MAX, TOKEN_BYTES_MAX, is_room_name};
 pub use tasks::THREAD_NAME;
 use tasks::Tasks;
 use wire::Heard;
+
+/// How many players may be in the middle of their handshakes with a relay. An offer beyond is passed over; who made it
+/// may come again.
+const HANDSHAKES_MAX: usize = 64;
 
 /// Where a link finds its peers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,16 +54,36 @@ pub struct Config {
     pub key: Option<String>,
     /// STUN servers (`stun:host:port`). None are needed on one machine or in one local network.
     pub ice_urls: Vec<String>,
+    /// As what the room is entered.
+    pub role: Role,
+}
+
+/// As what a link enters its room.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Role {
+    /// One of a party: connected with every other.
+    #[default]
+    Peer,
+    /// The relay: the room is its own, and it is connected with every player.
+    Relay {
+        /// 1 to 128 bytes that nobody else knows: who presents the same takes the room over.
+        token: String,
+    },
+    /// A player of the room's relay: connected with that alone.
+    Player,
 }
 
 /// A [`Link`] over WebRTC. Dropping it closes every connection; the others see it gone within a moment.
 #[derive(Debug)]
 pub struct MatchboxLink {
+    role: Role,
     ice_urls: Vec<String>,
     tasks: Tasks,
     requests: UnboundedSender<PeerRequest>,
     heard: UnboundedReceiver<Heard>,
     pairs: BTreeMap<PeerId, Pair>,
+    /// Players in a relay's room that had their handshake: each has one.
+    spent: BTreeSet<PeerId>,
     /// Why signaling ended, if it has.
     lost: Option<LinkError>,
     events: VecDeque<LinkEvent>,
@@ -69,11 +98,13 @@ impl MatchboxLink {
         let (tasks, started) = Tasks::start();
         let lost = room::check(&config).and(started).err();
         let link = Self {
+            role: config.role.clone(),
             ice_urls: config.ice_urls.clone(),
             tasks,
             requests,
             heard,
             pairs: BTreeMap::new(),
+            spent: BTreeSet::new(),
             lost,
             events: VecDeque::new(),
             closed: false,
@@ -88,14 +119,16 @@ impl MatchboxLink {
         while let Ok(heard) = self.heard.try_recv() {
             match heard {
                 Heard::Event(event) => self.hear(event),
-                Heard::Lost(error) => self.lost = Some(error),
+                Heard::Away(error) => self.signaling_away(error),
+                Heard::Back => self.events.push_back(LinkEvent::SignalingBack),
+                Heard::Lost(error) => self.signaling_lost(error),
             }
         }
-        let events = &mut self.events;
-        self.pairs.retain(|&from, pair| {
-            pair.gather(|event| events.push_back(told(from, event)));
-            !pair.is_over()
-        });
+        let in_vain = self.gather_pairs();
+        if in_vain && self.role == Role::Player {
+            let error = || LinkError::Ended("the room's relay does not answer: try again later".into());
+            self.lost.get_or_insert_with(error);
+        }
         if !self.pairs.values().any(Pair::is_connected)
             && let Some(error) = self.lost.take()
         {
@@ -103,13 +136,50 @@ impl MatchboxLink {
         }
     }
 
+    /// Takes what the pairs have. Returns whether a handshake failed.
+    fn gather_pairs(&mut self) -> bool {
+        let Self { pairs, events, spent, role, .. } = self;
+        let mut in_vain = false;
+        pairs.retain(|&from, pair| {
+            let shaking = !pair.is_connected();
+            pair.gather(|event| events.push_back(told(from, event)));
+            let over = pair.is_over() || pair.is_late();
+            in_vain |= over && shaking;
+            if over && matches!(role, Role::Relay { .. }) {
+                spent.insert(from);
+            }
+            !over
+        });
+        in_vain
+    }
+
+    /// A relay's signaling tries to come back. No handshake of now can be completed then.
+    fn signaling_away(&mut self, error: LinkError) {
+        log::warn!("nobody new can join for now: {error}");
+        self.pairs.retain(|_, pair| pair.is_connected());
+        self.spent.clear();
+        self.events.push_back(LinkEvent::SignalingLost(error));
+    }
+
+    fn signaling_lost(&mut self, error: LinkError) {
+        if self.role != Role::Player && self.pairs.values().any(Pair::is_connected) {
+            log::warn!("nobody new can join: {error}");
+            self.events.push_back(LinkEvent::SignalingLost(error.clone()));
+        }
+        self.lost = Some(error);
+    }
+
     fn hear(&mut self, event: PeerEvent) {
         match event {
             PeerEvent::IdAssigned(own) => self.events.push_back(LinkEvent::Entered(ours(own))),
-            // Whoever was there first offers, the newcomer answers.
             PeerEvent::NewPeer(peer) | PeerEvent::Signal { sender: peer, data: PeerSignal::Offer(_) } => {
-                let pair = || Pair::open(&self.ice_urls, &self.tasks, self.requests.clone());
-                self.pairs.entry(ours(peer)).or_insert_with(pair).hear(event);
+                if !self.pairs.contains_key(&ours(peer)) && self.wants(&event) {
+                    let pair = Pair::open(&self.ice_urls, &self.tasks, self.requests.clone(), self.role != Role::Peer);
+                    self.pairs.insert(ours(peer), pair);
+                }
+                if let Some(pair) = self.pairs.get_mut(&ours(peer)) {
+                    pair.hear(event);
+                }
             }
             PeerEvent::Signal { sender, .. } => {
                 if let Some(pair) = self.pairs.get_mut(&ours(sender)) {
@@ -117,11 +187,30 @@ impl MatchboxLink {
                 }
             }
             PeerEvent::PeerLeft(peer) => {
+                self.spent.remove(&ours(peer));
                 if let Some(mut pair) = self.pairs.remove(&ours(peer)) {
                     pair.gather(|event| self.events.push_back(told(ours(peer), event)));
                     pair.leave(|event| self.events.push_back(told(ours(peer), event)));
                 }
             }
+        }
+    }
+
+    /// Whether a peer that is told of, or that offers a connection, is one to connect with.
+    fn wants(&self, event: &PeerEvent) -> bool {
+        match (&self.role, event) {
+            // Whoever was there first offers, the newcomer answers.
+            (Role::Peer, _) => true,
+            // A player offers, its relay answers.
+            (Role::Player, PeerEvent::NewPeer(_)) => self.pairs.is_empty(),
+            (Role::Relay { .. }, PeerEvent::Signal { sender, .. }) => {
+                let shaking = self.pairs.values().filter(|pair| !pair.is_connected()).count();
+                if shaking >= HANDSHAKES_MAX {
+                    log::warn!("passed over a player: {HANDSHAKES_MAX} others are connecting");
+                }
+                shaking < HANDSHAKES_MAX && !self.spent.contains(&ours(*sender))
+            }
+            (Role::Player | Role::Relay { .. }, _) => false,
         }
     }
 

@@ -1,46 +1,27 @@
 //! A network in one process, on virtual time, from a seed: for tests, and for examples that need no real one.
 //!
 //! Nothing here reads a clock: the network stands still until [`MemoryNetwork::advance`] is called. The same seed and the same calls
-//! give the same packets at the same times.
+//! give the same packets at the same times. In a mesh everyone is connected with everyone; in a hub network one peer with everyone, and
+//! the others with it alone, so that thousands cost no more than their packets.
 
+mod agenda;
 mod driver;
+mod hub_driver;
+mod transit;
 
 pub use driver::{Driver, Seat};
+pub use hub_driver::HubDriver;
+pub use transit::Weather;
 
 use core::cell::RefCell;
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
-
 use crate::link::{Channel, Link, LinkError, LinkEvent, PeerId};
+use transit::Transit;
 
 const _: () = assert!(crate::limits::PACKET_BYTES_MAX == <MemoryLink as Link>::PACKET_BYTES_MAX);
-
-/// What happens to packets on their way in one direction.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Weather {
-    /// The least time that a packet takes.
-    pub delay: Duration,
-    /// Up to so much is added, evenly spread.
-    pub jitter: Duration,
-    /// Of 1,000 packets, how many are lost. On the reliable channel each loss costs a retransmission instead.
-    pub loss_permille: u16,
-    /// Of 1,000 packets, how many arrive twice. Not on the reliable channel.
-    pub duplicate_permille: u16,
-    /// Of 1,000 packets, how many are held back for another delay and jitter, so that others overtake them. Not on the reliable channel.
-    pub reorder_permille: u16,
-}
-
-impl Weather {
-    /// Nothing but a delay.
-    pub const fn clear(delay: Duration) -> Weather {
-        let jitter = Duration::ZERO;
-        Weather { delay, jitter, loss_permille: 0, duplicate_permille: 0, reorder_permille: 0 }
-    }
-}
 
 /// What a direction has carried. Lost packets count, duplicates do not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,128 +39,177 @@ pub struct MemoryNetwork(Rc<RefCell<Inner>>);
 /// One peer's end of the network.
 pub struct MemoryLink {
     peer: PeerId,
+    slot: usize,
     network: MemoryNetwork,
 }
 
-struct Inner {
-    rng: ChaCha8Rng,
-    now: Duration,
-    weather: Weather,
-    directions: BTreeMap<(PeerId, PeerId), Direction>,
-    room: BTreeSet<PeerId>,
-    inboxes: BTreeMap<PeerId, VecDeque<LinkEvent>>,
-    /// What is under way: by time, then in the order in which it was sent.
-    under_way: BTreeMap<(Duration, u64), (PeerId, LinkEvent)>,
-    sent: u64,
-    arrivals: u64,
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Topology {
+    Mesh,
+    Hub,
 }
 
-#[derive(Default)]
-struct Direction {
-    weather: Option<Weather>,
+struct Inner {
+    topology: Topology,
+    transit: Transit,
+    /// Everyone who ever entered, in that order. What is sent finds its way by these numbers.
+    peers: Vec<Peer>,
+    slots: BTreeMap<PeerId, usize>,
+    /// Who is there.
+    room: BTreeSet<PeerId>,
+    hub: Option<PeerId>,
+    arrivals: u64,
+    /// Whose inbox was empty and is not any more, since somebody last asked.
+    rung: Vec<usize>,
+}
+
+struct Peer {
+    /// `None` once nobody holds the link.
+    inbox: Option<VecDeque<LinkEvent>>,
+    rung: bool,
+    ways: BTreeMap<PeerId, Way>,
+}
+
+/// From one peer to another. It stays when they are gone, for what it carried.
+struct Way {
+    to: usize,
+    /// Whether both are still there.
+    open: bool,
     cut: bool,
+    weather: Option<Weather>,
     /// When the last reliable packet arrives: the next one does not before.
     reliable_until: Duration,
     carried: Carried,
 }
 
 impl MemoryNetwork {
-    /// A network without peers.
+    /// A network without peers, where everyone will be connected with everyone.
     pub fn new(seed: u64, weather: Weather) -> MemoryNetwork {
-        let rng = ChaCha8Rng::seed_from_u64(seed);
+        MemoryNetwork::with(Topology::Mesh, seed, weather)
+    }
+
+    /// A network without peers, where the first to enter will be the hub: connected with everyone, and the others with it alone.
+    pub fn hub(seed: u64, weather: Weather) -> MemoryNetwork {
+        MemoryNetwork::with(Topology::Hub, seed, weather)
+    }
+
+    fn with(topology: Topology, seed: u64, weather: Weather) -> MemoryNetwork {
         MemoryNetwork(Rc::new(RefCell::new(Inner {
-            rng,
-            now: Duration::ZERO,
-            weather,
-            directions: BTreeMap::new(),
+            topology,
+            transit: Transit::new(seed, weather),
+            peers: Vec::new(),
+            slots: BTreeMap::new(),
             room: BTreeSet::new(),
-            inboxes: BTreeMap::new(),
-            under_way: BTreeMap::new(),
-            sent: 0,
+            hub: None,
             arrivals: 0,
+            rung: Vec::new(),
         })))
     }
 
-    /// A peer enters the room. After a delay it and all others are connected.
+    /// A peer enters the room. After a delay it and all others are connected; in a hub network it and the hub. Who comes while the hub is
+    /// gone is connected with the next one.
     pub fn enter(&self) -> MemoryLink {
+        let as_hub = self.0.borrow().room.is_empty();
+        self.enter_as(as_hub)
+    }
+
+    /// A peer enters a hub network as its hub, also after others; a hub that is there is dropped first. In a mesh it enters as anyone does.
+    pub fn enter_as_hub(&self) -> MemoryLink {
+        let old = self.0.borrow().hub;
+        if let Some(old) = old {
+            self.drop_peer(old);
+        }
+        self.enter_as(true)
+    }
+
+    fn enter_as(&self, hub: bool) -> MemoryLink {
         let mut inner = self.0.borrow_mut();
-        if inner.room.is_empty() {
-            inner.arrivals = 0;
+        let (peer, slot) = inner.admit(hub);
+        let others = match inner.topology {
+            Topology::Mesh => inner.room.clone(),
+            Topology::Hub if hub => inner.room.clone(),
+            Topology::Hub => inner.hub.into_iter().collect(),
+        };
+        if hub && inner.topology == Topology::Hub {
+            inner.hub = Some(peer);
         }
-        let peer = PeerId(u128::from(inner.arrivals) << 64 | u128::from(inner.rng.next_u64()));
-        inner.arrivals += 1;
-        let others = inner.room.clone();
         inner.room.insert(peer);
-        inner.inboxes.insert(peer, VecDeque::from([LinkEvent::Entered(peer)]));
-        let at = inner.now + inner.weather.delay;
         for other in others {
-            inner.deliver(at, other, LinkEvent::Connected(peer));
-            inner.deliver(at, peer, LinkEvent::Connected(other));
-            // What is said at once must not come before the connection does.
-            inner.directions.insert((peer, other), Direction { reliable_until: at, ..Direction::default() });
-            inner.directions.insert((other, peer), Direction { reliable_until: at, ..Direction::default() });
+            inner.connect(peer, other);
         }
-        MemoryLink { peer, network: self.clone() }
+        MemoryLink { peer, slot, network: self.clone() }
     }
 
     /// Lets time pass: what arrives until `now` can be polled.
     pub fn advance(&self, now: Duration) {
         let mut inner = self.0.borrow_mut();
-        inner.now = inner.now.max(now);
-        while let Some(entry) = inner.under_way.first_entry().filter(|entry| entry.key().0 <= now) {
-            let (to, event) = entry.remove();
-            if let Some(inbox) = inner.inboxes.get_mut(&to) {
-                inbox.push_back(event);
-            }
+        inner.transit.pass(now);
+        while let Some((to, event)) = inner.transit.arrived(now) {
+            inner.put(to, event);
         }
     }
 
     /// When the next packet arrives.
     pub fn next_arrival(&self) -> Option<Duration> {
-        self.0.borrow().under_way.first_key_value().map(|((at, _), _)| *at)
+        self.0.borrow().transit.next_arrival()
     }
 
     /// Whether a peer has something to poll.
     pub fn has_mail(&self, peer: PeerId) -> bool {
-        self.0.borrow().inboxes.get(&peer).is_some_and(|inbox| !inbox.is_empty())
+        let inner = self.0.borrow();
+        let inbox = inner.slots.get(&peer).and_then(|&slot| inner.peers[slot].inbox.as_ref());
+        inbox.is_some_and(|inbox| !inbox.is_empty())
+    }
+
+    /// Appends who got mail since the last call, as [`MemoryLink::slot`] numbers them. Some may have polled it since.
+    fn take_rung(&self, slots: &mut Vec<usize>) {
+        let inner = &mut *self.0.borrow_mut();
+        inner.rung.iter().for_each(|slot| inner.peers[*slot].rung = false);
+        slots.append(&mut inner.rung);
     }
 
     /// The weather of every direction that has none of its own.
     pub fn set_weather(&self, weather: Weather) {
-        self.0.borrow_mut().weather = weather;
+        self.0.borrow_mut().transit.weather = weather;
     }
 
-    /// The weather of one direction; `None`: that of the network.
+    /// The weather of one direction; `None`: that of the network. Nothing changes between peers that are not connected.
     pub fn set_direction(&self, from: PeerId, to: PeerId, weather: Option<Weather>) {
-        self.0.borrow_mut().directions.entry((from, to)).or_default().weather = weather;
-    }
-
-    /// Cuts the way between two peers, or mends it. Neither is told. What is sent on the reliable channel while it is cut is lost too.
-    pub fn set_cut(&self, a: PeerId, b: PeerId, cut: bool) {
-        let mut inner = self.0.borrow_mut();
-        for way in [(a, b), (b, a)] {
-            inner.directions.entry(way).or_default().cut = cut;
+        if let Some(way) = self.0.borrow_mut().way(from, to) {
+            way.weather = weather;
         }
     }
 
-    /// A peer's connections break: after a delay all others are told, and its own link is closed.
-    pub fn drop_peer(&self, peer: PeerId) {
+    /// Cuts the way between two peers, or mends it. Neither is told. What is sent on the reliable channel while it is cut is lost too.
+    /// Nothing changes between peers that are not connected.
+    pub fn set_cut(&self, a: PeerId, b: PeerId, cut: bool) {
         let mut inner = self.0.borrow_mut();
-        let at = inner.now + inner.weather.delay;
-        inner.disconnect(peer, at);
+        for (from, to) in [(a, b), (b, a)] {
+            if let Some(way) = inner.way(from, to) {
+                way.cut = cut;
+            }
+        }
+    }
+
+    /// A peer's connections break: after a delay all whom it was connected with are told, and its own link is closed.
+    pub fn drop_peer(&self, peer: PeerId) {
+        let inner = &mut *self.0.borrow_mut();
+        let Some(&slot) = inner.slots.get(&peer) else { return };
+        inner.disconnect(peer, slot);
         let ended = LinkError::Ended("dropped by the network".to_owned());
-        inner.deliver(at, peer, LinkEvent::Closed(ended));
+        inner.transit.deliver(inner.transit.soon(), slot, LinkEvent::Closed(ended));
     }
 
     /// What one direction has carried.
     pub fn carried(&self, from: PeerId, to: PeerId) -> Carried {
-        self.0.borrow().directions.get(&(from, to)).map_or_else(Carried::default, |direction| direction.carried)
+        self.0.borrow_mut().way(from, to).map_or_else(Carried::default, |way| way.carried)
     }
 
     /// What all directions together have carried.
     pub fn carried_in_all(&self) -> Carried {
         let inner = self.0.borrow();
-        inner.directions.values().fold(Carried::default(), |sum, Direction { carried, .. }| Carried {
+        let ways = inner.peers.iter().flat_map(|peer| peer.ways.values());
+        ways.fold(Carried::default(), |sum, Way { carried, .. }| Carried {
             packets: sum.packets + carried.packets,
             bytes: sum.bytes + carried.bytes,
         })
@@ -187,71 +217,78 @@ impl MemoryNetwork {
 }
 
 impl Inner {
-    fn deliver(&mut self, at: Duration, to: PeerId, event: LinkEvent) {
-        self.under_way.insert((at, self.sent), (to, event));
-        self.sent += 1;
-    }
-
-    fn chance(&mut self, permille: u16) -> bool {
-        permille > 0 && self.rng.next_u32() % 1_000 < u32::from(permille)
-    }
-
-    fn transit(&mut self, weather: Weather) -> Duration {
-        let jitter = u64::try_from(weather.jitter.as_micros()).unwrap_or(u64::MAX - 1);
-        weather.delay + Duration::from_micros(self.rng.next_u64() % (jitter + 1))
-    }
-
-    /// Everyone else hears that a peer is gone, after all that it had sent reliably.
-    fn disconnect(&mut self, peer: PeerId, at: Duration) {
-        let ways: BTreeSet<_> = self.directions.keys().filter(|(from, _)| *from == peer).copied().collect();
-        for (from, to) in ways {
-            let after = self.directions.get(&(from, to)).map_or(at, |direction| direction.reliable_until.max(at));
-            self.deliver(after, to, LinkEvent::Disconnected(peer));
+    /// Names a newcomer. A hub is always arrival 0, so in its network the others count from 1.
+    fn admit(&mut self, as_hub: bool) -> (PeerId, usize) {
+        let hub_network = self.topology == Topology::Hub;
+        if self.room.is_empty() {
+            self.arrivals = u64::from(hub_network);
         }
-        self.directions.retain(|(from, to), direction| {
-            direction.cut |= *from == peer || *to == peer;
-            true
-        });
-        self.room.remove(&peer);
+        let arrival = if hub_network && as_hub { 0 } else { self.arrivals };
+        self.arrivals += u64::from(!(hub_network && as_hub));
+        let peer = PeerId(u128::from(arrival) << 64 | u128::from(self.transit.random()));
+        let slot = self.peers.len();
+        self.peers.push(Peer { inbox: Some(VecDeque::new()), rung: false, ways: BTreeMap::new() });
+        self.slots.insert(peer, slot);
+        self.put(slot, LinkEvent::Entered(peer));
+        (peer, slot)
     }
 
-    fn send(&mut self, from: PeerId, to: PeerId, channel: Channel, bytes: Vec<u8>) {
-        let Some(direction) = self.directions.get_mut(&(from, to)) else { return };
-        direction.carried.packets += 1;
-        direction.carried.bytes += bytes.len() as u64;
-        if direction.cut {
+    fn connect(&mut self, peer: PeerId, other: PeerId) {
+        let at = self.transit.soon();
+        let (slot, other_slot) = (self.slots[&peer], self.slots[&other]);
+        self.transit.deliver(at, other_slot, LinkEvent::Connected(peer));
+        self.transit.deliver(at, slot, LinkEvent::Connected(other));
+        // What is said at once must not come before the connection does.
+        let way =
+            |to| Way { to, open: true, cut: false, weather: None, reliable_until: at, carried: Carried::default() };
+        self.peers[slot].ways.insert(other, way(other_slot));
+        self.peers[other_slot].ways.insert(peer, way(slot));
+    }
+
+    /// Everyone connected with a peer hears that it is gone, after all that it had sent reliably.
+    fn disconnect(&mut self, peer: PeerId, slot: usize) {
+        let at = self.transit.soon();
+        let mut others = Vec::new();
+        for way in self.peers[slot].ways.values_mut().filter(|way| way.open) {
+            way.open = false;
+            self.transit.deliver(way.reliable_until.max(at), way.to, LinkEvent::Disconnected(peer));
+            others.push(way.to);
+        }
+        for other in others {
+            if let Some(way) = self.peers[other].ways.get_mut(&peer) {
+                way.open = false;
+            }
+        }
+        self.room.remove(&peer);
+        self.hub = self.hub.filter(|hub| *hub != peer);
+    }
+
+    fn put(&mut self, slot: usize, event: LinkEvent) {
+        let peer = &mut self.peers[slot];
+        let Some(inbox) = &mut peer.inbox else { return };
+        inbox.push_back(event);
+        if !core::mem::replace(&mut peer.rung, true) {
+            self.rung.push(slot);
+        }
+    }
+
+    fn way(&mut self, from: PeerId, to: PeerId) -> Option<&mut Way> {
+        let slot = *self.slots.get(&from)?;
+        self.peers[slot].ways.get_mut(&to)
+    }
+
+    fn send(&mut self, from: PeerId, slot: usize, to: PeerId, channel: Channel, bytes: Vec<u8>) {
+        let Some(way) = self.peers[slot].ways.get_mut(&to) else { return };
+        way.carried.packets += 1;
+        way.carried.bytes += bytes.len() as u64;
+        if way.cut || !way.open {
             return;
         }
-        let weather = direction.weather.unwrap_or(self.weather);
+        let weather = way.weather.unwrap_or(self.transit.weather);
         let event = LinkEvent::Packet { from, channel, bytes };
         match channel {
-            Channel::Reliable => self.send_reliably(from, to, weather, event),
-            Channel::Unreliable => self.send_unreliably(to, weather, event),
-        }
-    }
-
-    fn send_reliably(&mut self, from: PeerId, to: PeerId, weather: Weather, event: LinkEvent) {
-        let mut at = self.now + self.transit(weather);
-        while self.chance(weather.loss_permille.min(900)) {
-            at += (weather.delay + weather.jitter) * 2 + Duration::from_millis(50);
-        }
-        let direction = self.directions.entry((from, to)).or_default();
-        direction.reliable_until = direction.reliable_until.max(at);
-        let at = direction.reliable_until;
-        self.deliver(at, to, event);
-    }
-
-    fn send_unreliably(&mut self, to: PeerId, weather: Weather, event: LinkEvent) {
-        if self.chance(weather.loss_permille) {
-            return;
-        }
-        let copies = 1 + usize::from(self.chance(weather.duplicate_permille));
-        for _ in 0..copies {
-            let mut at = self.now + self.transit(weather);
-            if self.chance(weather.reorder_permille) {
-                at += self.transit(weather);
-            }
-            self.deliver(at, to, event.clone());
+            Channel::Reliable => self.transit.send_reliably(way.to, weather, event, &mut way.reliable_until),
+            Channel::Unreliable => self.transit.send_unreliably(way.to, weather, event),
         }
     }
 }
@@ -261,16 +298,21 @@ impl MemoryLink {
     pub fn peer(&self) -> PeerId {
         self.peer
     }
+
+    /// How many had entered the network before.
+    fn slot(&self) -> usize {
+        self.slot
+    }
 }
 
 impl Link for MemoryLink {
     fn poll(&mut self) -> Option<LinkEvent> {
-        self.network.0.borrow_mut().inboxes.get_mut(&self.peer)?.pop_front()
+        self.network.0.borrow_mut().peers[self.slot].inbox.as_mut()?.pop_front()
     }
 
     fn send(&mut self, to: PeerId, channel: Channel, bytes: Vec<u8>) {
         if bytes.len() <= Self::PACKET_BYTES_MAX {
-            self.network.0.borrow_mut().send(self.peer, to, channel, bytes);
+            self.network.0.borrow_mut().send(self.peer, self.slot, to, channel, bytes);
         }
     }
 }
@@ -278,10 +320,9 @@ impl Link for MemoryLink {
 impl Drop for MemoryLink {
     fn drop(&mut self) {
         let mut inner = self.network.0.borrow_mut();
-        let at = inner.now + inner.weather.delay;
         if inner.room.contains(&self.peer) {
-            inner.disconnect(self.peer, at);
+            inner.disconnect(self.peer, self.slot);
         }
-        inner.inboxes.remove(&self.peer);
+        inner.peers[self.slot].inbox = None;
     }
 }

@@ -6,7 +6,6 @@
 mod config;
 mod follow;
 mod lead;
-mod stage;
 
 pub use config::{PartyConfig, PartySettings};
 
@@ -19,12 +18,11 @@ use lockstone_sim::{Simulation, codec};
 use crate::link::{LinkEvent, PeerId};
 use crate::session::{
     Admitted, Build, CommandError, Door, DropReason, EndReason, Event, Evidence, EvidenceError, Newcomer, Out, Phase,
-    PlayerError, PlayerStats, Session, Stats, Transmit,
+    PlayerError, PlayerStats, Session, Stage, Stats, Transmit,
 };
 use crate::wire::{CommandBytes, Epoch, Hello, Identity, Message, Name, PROTOCOL_VERSION, Terms};
 use follow::Follow;
 use lead::Lead;
-use stage::Stage;
 
 /// A peer's part in a session.
 pub struct Party<S: Simulation> {
@@ -196,6 +194,7 @@ impl<S: Simulation> Session for Party<S> {
                 self.door.disconnected(peer, &mut self.out);
             }
             LinkEvent::Packet { from, bytes, .. } => self.packet(from, &bytes, now),
+            LinkEvent::SignalingLost(_) | LinkEvent::SignalingBack => {}
             LinkEvent::Closed(error) => self.out.end(EndReason::Link(error)),
         }
         self.tell_end();
@@ -301,7 +300,7 @@ impl<S: Simulation> Session for Party<S> {
             checksums_compared: out.checksums_compared,
             desyncs: out.desyncs,
             drops: out.drops.clone(),
-            rollback: None,
+            ..Stats::default()
         }
     }
 }

@@ -192,6 +192,7 @@ impl<S: Simulation> Session for Rollback<S> {
                 self.door.disconnected(peer, &mut self.out);
             }
             LinkEvent::Packet { from, bytes, .. } => self.packet(from, &bytes, now),
+            LinkEvent::SignalingLost(_) | LinkEvent::SignalingBack => {}
             // Whoever is left goes on alone: nobody can enter anyway.
             LinkEvent::Closed(error) => match &mut self.role {
                 Role::Play(play) => play.closed(now, &mut self.out),
@@ -293,6 +294,7 @@ impl<S: Simulation> Session for Rollback<S> {
             desyncs: out.desyncs,
             drops: out.drops.clone(),
             rollback: play.map(|play| play.timeline.figures),
+            relay: None,
         }
     }
 }

@@ -19,17 +19,21 @@ mod door;
 mod event;
 mod evidence;
 mod out;
+mod stage;
 mod stats;
 
 pub use config::ConfigError;
 pub use event::{CommandError, EndReason, Event, EvidenceError, Phase, Transmit};
-pub use stats::{DropReason, Drops, Exchange, PlayerStats, RollbackStats, Stats, SyncCheck, Traffic};
+pub use stats::{
+    DropReason, Drops, Exchange, LevelStats, PlayerStats, RelayStats, RollbackStats, Stats, SyncCheck, Traffic,
+};
 
 pub(crate) use comparison::Comparison;
 pub(crate) use config::{within, within_time};
-pub(crate) use door::{Admitted, Door};
+pub(crate) use door::{Admitted, Allowance, Door, Rate};
 pub(crate) use evidence::{Evidence, Witnesses};
 pub(crate) use out::Out;
+pub(crate) use stage::{Beginning, Stage, Telling};
 
 use core::time::Duration;
 
@@ -37,6 +41,7 @@ use lockstone_sim::{Simulation, codec};
 
 use crate::limits::HERO_BYTES_MAX;
 use crate::link::LinkEvent;
+use crate::relay::DistantView;
 use crate::wire::{Bytes, Name, TooMany};
 
 /// Builds the world of a seed, as it is before tick 0.
@@ -60,7 +65,7 @@ pub trait Session {
     /// [`CommandError`] if it cannot be taken now, or ever.
     fn command(&mut self, command: <Self::Sim as Simulation>::Command) -> Result<(), CommandError>;
 
-    /// Gives this peer's evidence, as [`Event::EvidenceWanted`] asks for: once, within 2 s. Every other player of the session is sent it, and
+    /// Gives this peer's evidence, as [`Event::EvidenceWanted`] asks for: once, within 12 s. Every other player of the session is sent it, and
     /// sends its own: bytes that nobody looks into here. Who has none may give an empty string, and gets that of the others; who
     /// gives nothing at all does not stay for it if its world is out of step.
     ///
@@ -83,11 +88,70 @@ pub trait Session {
     /// The world, once it is there, to look at: of the tick in [`Stats::tick`]. It stays after the session's end.
     fn simulation(&self) -> Option<&Self::Sim>;
 
+    /// What this peer's player sees beyond the part of the world that is simulated here, at the tick of the world. Nothing, where the whole
+    /// world is.
+    fn distant(&self) -> DistantView {
+        DistantView::default()
+    }
+
     /// How far this peer has come.
     fn phase(&self) -> Phase;
 
     /// Figures.
     fn stats(&self) -> Stats;
+}
+
+/// So that sessions of several kinds can be driven together: a relay and its replicas.
+impl<T: Session + ?Sized> Session for Box<T> {
+    type Sim = T::Sim;
+
+    fn handle(&mut self, event: LinkEvent, now: Duration) {
+        (**self).handle(event, now);
+    }
+
+    fn advance(&mut self, now: Duration) {
+        (**self).advance(now);
+    }
+
+    fn command(&mut self, command: <T::Sim as Simulation>::Command) -> Result<(), CommandError> {
+        (**self).command(command)
+    }
+
+    fn give_evidence(&mut self, bytes: Vec<u8>) -> Result<(), EvidenceError> {
+        (**self).give_evidence(bytes)
+    }
+
+    fn leave(&mut self, now: Duration) {
+        (**self).leave(now);
+    }
+
+    fn poll_transmit(&mut self) -> Option<Transmit> {
+        (**self).poll_transmit()
+    }
+
+    fn poll_event(&mut self) -> Option<Event<T::Sim>> {
+        (**self).poll_event()
+    }
+
+    fn wake_at(&self) -> Duration {
+        (**self).wake_at()
+    }
+
+    fn simulation(&self) -> Option<&T::Sim> {
+        (**self).simulation()
+    }
+
+    fn distant(&self) -> DistantView {
+        (**self).distant()
+    }
+
+    fn phase(&self) -> Phase {
+        (**self).phase()
+    }
+
+    fn stats(&self) -> Stats {
+        (**self).stats()
+    }
 }
 
 /// What this peer brings along is not fit for any session.

@@ -1,7 +1,9 @@
 //! The signaling server: peers of a room find each other here and exchange what WebRTC needs to connect them.
 //!
-//! It speaks matchbox's full-mesh protocol over a WebSocket at `/ROOM?key=KEY`, and `GET /` tells what it is. Peer ids
-//! number the arrivals of a room (see [`PeerId::arrival`](crate::PeerId::arrival)), which matchbox's own server cannot.
+//! It speaks matchbox's protocol over a WebSocket at `/ROOM?key=KEY`, and `GET /` tells what it is. Peer ids number the
+//! arrivals of a room (see [`PeerId::arrival`](crate::PeerId::arrival)), which matchbox's own server cannot. A room is a
+//! party's, where everyone is to be connected with everyone, or a relay's: `&host=TOKEN` claims it, and who enters with
+//! `&relay` is to be connected with the relay alone. A relay whose connection was lost gets its room back by its token.
 //! It must never carry game packets, or let a client disturb more than itself and its room.
 //! The loop is [`Server::run`] (this thread) or [`Server::spawn`] (its own).
 
@@ -14,7 +16,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use axum::Router;
-use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
+use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade};
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -24,17 +26,23 @@ use serde::Deserialize;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
-pub use rooms::ROOM_PEERS_MAX;
-use rooms::{Refusal, Rooms, Seat};
+pub use rooms::{RELAY_PLAYERS_MAX, ROOM_PEERS_MAX, SERVER_PEERS_MAX};
+use rooms::{Refusal, Role, Rooms, Seat};
 
 /// The largest message from a peer, in bytes. A session description has about 1,000, in a browser up to 5,000.
 const MESSAGE_BYTES_MAX: usize = 65_536;
+
+/// The same from a relay's player: its relay is shielded from thousands of them.
+const PLAYER_MESSAGE_BYTES_MAX: usize = 16_384;
 
 /// A peer that says nothing for this long is gone. Links say something every 10 seconds.
 const SILENCE_MAX: Duration = Duration::from_secs(60);
 
 /// A peer that takes longer than this to read a message is gone.
 const SEND_WITHIN: Duration = Duration::from_secs(10);
+
+/// With this code the server closes a relay's connection that another with the same token has replaced.
+pub(crate) const REPLACED: u16 = 4_001;
 
 /// What `GET /` answers.
 const GREETING: &str = "lockstone signaling\n";
@@ -66,6 +74,7 @@ pub enum SignalingError {
 pub struct Server {
     listener: TcpListener,
     addr: SocketAddr,
+    host_token: Option<String>,
 }
 
 /// A server that runs on its own thread, until this is dropped.
@@ -85,12 +94,18 @@ impl Server {
         let listen = || {
             let listener = TcpListener::bind(addr)?;
             listener.set_nonblocking(true)?;
-            Ok(Self { addr: listener.local_addr()?, listener })
+            Ok(Self { addr: listener.local_addr()?, listener, host_token: None })
         };
         listen().map_err(|cause: io::Error| match cause.kind() {
             io::ErrorKind::AddrInUse => SignalingError::AddressTaken { addr },
             _ => SignalingError::Listen { addr, cause },
         })
+    }
+
+    /// Only relays that present this token may claim rooms. Without it anyone may, with a token of its own.
+    #[must_use]
+    pub fn with_host_token(self, token: &str) -> Self {
+        Self { host_token: Some(token.to_owned()), ..self }
     }
 
     /// Where it listens.
@@ -131,7 +146,7 @@ impl Server {
         let result = runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(self.listener)?;
             tokio::select! {
-                result = axum::serve(listener, routes()) => result,
+                result = axum::serve(listener, routes(Rooms::new(self.host_token))) => result,
                 () = stopped => Ok(()),
             }
         });
@@ -183,17 +198,31 @@ fn greets(addr: SocketAddr, deadline: Instant) -> io::Result<bool> {
     Ok(answer.ends_with(GREETING.as_bytes()))
 }
 
-fn routes() -> Router {
+fn routes(rooms: Rooms) -> Router {
     Router::new()
         .route("/", get(|| async { GREETING }))
         .route("/{room}", get(enter))
         .fallback(|| async { Refusal::RoomName })
-        .with_state(Arc::new(Rooms::default()))
+        .with_state(Arc::new(rooms))
 }
 
 #[derive(Deserialize)]
 struct Door {
     key: Option<String>,
+    /// A relay's token.
+    host: Option<String>,
+    /// Its presence asks for a relay.
+    relay: Option<String>,
+}
+
+impl Door {
+    fn role(&self) -> Role<'_> {
+        match (&self.host, &self.relay) {
+            (Some(token), _) => Role::Relay { token },
+            (None, Some(_)) => Role::Player,
+            (None, None) => Role::Peer,
+        }
+    }
 }
 
 /// Takes the place in the room before the upgrade, so that a refusal still has an HTTP status.
@@ -203,10 +232,11 @@ async fn enter(
     Query(door): Query<Door>,
     upgrade: WebSocketUpgrade,
 ) -> Response {
-    match rooms.enter(&room, door.key.as_deref()) {
+    match rooms.enter(&room, door.key.as_deref(), door.role()) {
         Ok((seat, inbox)) => {
             log::info!("{} entered room {room}", seat.peer);
-            let upgrade = upgrade.max_message_size(MESSAGE_BYTES_MAX).max_frame_size(MESSAGE_BYTES_MAX);
+            let bytes_max = if seat.is_player() { PLAYER_MESSAGE_BYTES_MAX } else { MESSAGE_BYTES_MAX };
+            let upgrade = upgrade.max_message_size(bytes_max).max_frame_size(bytes_max);
             upgrade.on_upgrade(move |socket| attend(socket, seat, inbox))
         }
         Err(refusal) => {
@@ -219,32 +249,40 @@ async fn enter(
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let status = match self {
-            Self::RoomName | Self::KeyTooLong => StatusCode::BAD_REQUEST,
-            Self::WrongKey => StatusCode::FORBIDDEN,
-            Self::Full => StatusCode::SERVICE_UNAVAILABLE,
+            Self::RoomName | Self::KeyTooLong | Self::BadToken => StatusCode::BAD_REQUEST,
+            Self::WrongKey | Self::WrongToken | Self::WrongHostToken => StatusCode::FORBIDDEN,
+            Self::NoRelay => StatusCode::NOT_FOUND,
+            Self::RelayRoom | Self::PartyRoom => StatusCode::CONFLICT,
+            Self::Full | Self::RelayFull | Self::ServerFull | Self::RelayAway => StatusCode::SERVICE_UNAVAILABLE,
         };
         (status, self.to_string()).into_response()
     }
 }
 
-/// Serves one peer until it leaves, breaks or falls silent. Dropping the seat tells its room.
-async fn attend(mut socket: WebSocket, seat: Seat, mut inbox: mpsc::Receiver<String>) {
+/// Serves one peer until it leaves, breaks, falls silent or is replaced. Dropping the seat tells its room.
+async fn attend(mut socket: WebSocket, mut seat: Seat, mut inbox: mpsc::Receiver<String>) {
     loop {
         tokio::select! {
-            Some(text) = inbox.recv() => {
-                let sent = timeout(SEND_WITHIN, socket.send(Message::Text(text.into()))).await;
-                if !matches!(sent, Ok(Ok(()))) { return }
+            text = inbox.recv() => {
+                let message = text.map_or_else(replaced, |text| Message::Text(text.into()));
+                let over = matches!(message, Message::Close(_));
+                let sent = timeout(SEND_WITHIN, socket.send(message)).await;
+                if over || !matches!(sent, Ok(Ok(()))) { return }
             }
             heard = timeout(SILENCE_MAX, socket.recv()) => match heard {
-                Ok(Some(Ok(message))) => hear(&message, &seat),
+                Ok(Some(Ok(message))) => hear(&message, &mut seat),
                 _ => return,
             }
         }
     }
 }
 
+fn replaced() -> Message {
+    Message::Close(Some(CloseFrame { code: REPLACED, reason: "another relay came with the same token".into() }))
+}
+
 /// What is not a request is ignored: it harms nobody.
-fn hear(message: &Message, seat: &Seat) {
+fn hear(message: &Message, seat: &mut Seat) {
     let Message::Text(text) = message else { return };
     match text.parse::<JsonPeerRequest>() {
         Ok(PeerRequest::Signal { receiver, data }) => seat.signal(receiver, data),

@@ -10,6 +10,8 @@ use crate::wire::{Echo, Stamp};
 const SENT_KEPT: usize = 64;
 /// How far back a packet that comes twice is recognised.
 const SEEN_BITS: u32 = 128;
+/// A round trip that a peer's standing still made seem longer must not keep others waiting afterwards.
+const TIMEOUT_MAX: Duration = Duration::from_secs(1);
 /// Assumed before the first measurement.
 const RTT_INITIAL: Duration = Duration::from_millis(200);
 
@@ -72,7 +74,8 @@ impl Stamps {
 
     /// After how long without an answer a packet was probably lost.
     pub fn timeout(&self) -> Duration {
-        self.rtt.unwrap_or(RTT_INITIAL) + (self.deviation * 4).max(Duration::from_millis(20))
+        let timeout = self.rtt.unwrap_or(RTT_INITIAL) + (self.deviation * 4).max(Duration::from_millis(20));
+        timeout.min(TIMEOUT_MAX)
     }
 
     fn mark(&mut self, number: u32) -> Result<(), Repeated> {

@@ -4,12 +4,16 @@
 //! Decoding never panics, never reserves more than the packet can justify, and leaves no byte unread.
 
 mod bounded;
+mod distant;
 mod evidence;
+mod relay;
 mod rollback;
 mod terms;
 
 pub use bounded::{Bytes, List, Name, TooMany};
+pub use distant::{Distant, Landmarks, Route, Samples, Track};
 pub use evidence::{Inquiry, Parcel};
+pub use relay::{AreaChange, CellBytes, CoreTree, Frame, Frames, Load, LoadedCells, RawGiven};
 pub use rollback::{Form, Inputs, Member, Regroup};
 pub use terms::{Difference, Identity, Refusal, SessionKind, Subject, Terms};
 
@@ -22,7 +26,7 @@ use crate::limits::*;
 use crate::link::PeerId;
 
 /// The version of this wire format. Peers with different ones refuse each other.
-pub const PROTOCOL_VERSION: u32 = 3;
+pub const PROTOCOL_VERSION: u32 = 4;
 
 /// Which part of a session a packet belongs to. In a party, which sequencer closes ticks: 0 for the founder, one more after each
 /// takeover. In a rollback session, how many players are gone.
@@ -77,6 +81,14 @@ pub enum Message {
     Inquiry(Inquiry),
     /// Witness to witness, reliable: a step of the way of evidence.
     Parcel(Parcel),
+    /// Relay to replica: closed ticks, as that replica needs them. Reliable only if it is too far behind for one packet.
+    Frames(Frames),
+    /// Relay to replica, reliable: cells' states, the first piece.
+    Load(Load),
+    /// Replica to relay, reliable: the checksums of the cells of its core, after a difference.
+    CoreTree(CoreTree),
+    /// Relay to replica, unreliable: what changed of what its player sees from afar.
+    Distant(Distant),
 }
 
 /// A joiner presents itself.
@@ -131,9 +143,10 @@ pub struct Echo {
     pub held_ms: u16,
 }
 
-/// Closed ticks. All turns from `from` on, `ticks` of them, are in here: those not listed are empty.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Turns {
+/// Closed ticks. All turns from `from` on, `ticks` of them, are in here: those not listed are empty. Of a party the turns of all; of a
+/// relay session those of one replica, its [`Frames`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Turns<T = RawTurn> {
     /// Number and echo.
     pub stamp: Stamp,
     /// The first tick that this packet tells of.
@@ -141,7 +154,7 @@ pub struct Turns {
     /// How many ticks it tells of.
     pub ticks: u32,
     /// The turns that are not empty: ticks after `from`, ascending.
-    pub turns: List<(u32, RawTurn), TURNS_PER_PACKET_MAX>,
+    pub turns: List<(u32, T), TURNS_PER_PACKET_MAX>,
     /// How many of the replica's commands have been taken.
     pub commands_taken: u32,
     /// The sequencer's newest checksums.
@@ -203,6 +216,8 @@ pub struct Report {
     pub commands: List<CommandBytes, COMMANDS_PER_PACKET_MAX>,
     /// The replica's newest checksums.
     pub checksums: Checksums,
+    /// The tick of the newest packet of the distant view, if one has come since the last report.
+    pub distant: Option<Tick>,
 }
 
 /// Two checksums that should be equal.
@@ -257,6 +272,10 @@ pub fn decode(packet: &[u8]) -> Result<(Epoch, Message), WireError> {
         Message::Regroup(regroup) => regroup.check()?,
         Message::Inquiry(inquiry) => inquiry.check()?,
         Message::Parcel(parcel) => parcel.check()?,
+        Message::Frames(frames) => frames.check()?,
+        Message::Load(load) => load.check()?,
+        Message::CoreTree(tree) => tree.check()?,
+        Message::Distant(distant) => distant.check()?,
         _ => {}
     }
     Ok((epoch, message))
@@ -275,7 +294,14 @@ pub fn hello_version(packet: &[u8]) -> Option<u32> {
     codec::read(rest.get(..len)?, len).ok()
 }
 
-impl Turns {
+impl<T> Default for Turns<T> {
+    fn default() -> Self {
+        let (stamp, from, turns, checksums) = Default::default();
+        Turns { stamp, from, ticks: 0, turns, commands_taken: 0, checksums }
+    }
+}
+
+impl<T> Turns<T> {
     fn check(&self) -> Result<(), WireError> {
         if self.ticks > TICKS_PER_PACKET_MAX || self.from.0.checked_add(self.ticks).is_none() {
             return Err(WireError::Inconsistent("too many ticks"));

@@ -2,6 +2,7 @@
 
 mod support;
 
+use lockstone_net::limits::EVIDENCE_GIVE_TIME;
 use lockstone_net::memory::{Driver, MemoryNetwork, Weather};
 use lockstone_net::party::{Party, PartySettings};
 use lockstone_net::session::{EndReason, Event, Session};
@@ -18,7 +19,8 @@ fn faulty_session(faulty: Option<usize>, at: Tick, stop_on_desync: bool) -> Driv
         let build = move |seed| Mixer::new(seed, 64).with_fault(fault);
         driver.enter(party_of(settings.clone(), IDENTITY, &format!("player {n}"), build));
     }
-    driver.run_until(secs(12));
+    // Who is out of step waits for its application to give evidence, which here never comes.
+    driver.run_until(secs(12) + EVIDENCE_GIVE_TIME);
     driver
 }
 

@@ -2,10 +2,10 @@
 
 use core::time::Duration;
 
+use lockstone_net::intake::{Full, Intake, Progress};
 use lockstone_net::limits::*;
 use lockstone_net::link::Channel;
 use lockstone_net::playout::Playout;
-use lockstone_net::replica::{Full, Progress, Replica};
 use lockstone_net::sequencer::{Feed, FromTheFuture, Sequencer, Taken};
 use lockstone_net::transfer::{BadAck, Receiver, SnapshotSender, TransferError, digest};
 use lockstone_net::wire::*;
@@ -120,7 +120,7 @@ fn the_largest_turn_fits_a_packet() {
     let tick = sequencer.open();
     sequencer.close();
     let mut feed = Feed::new(tick);
-    let packets = feed.packets(&sequencer, tick, ms(0), 0);
+    let packets = feed.packets(sequencer.history(), tick, ms(0), 0);
     let [(channel, turns)] = &packets[..] else { panic!("one packet") };
     assert_eq!(*channel, Channel::Unreliable, "one turn is never split");
     let inputs = PLAYERS_MAX * COMMANDS_PER_TURN_MAX + JOINS_PER_TURN_MAX + REQUESTS_PER_TURN_MAX;
@@ -137,7 +137,9 @@ fn a_turn_goes_out_three_times_unless_it_is_acknowledged() {
     let send = |sequencer: &mut Sequencer, feed: &mut Feed| {
         sequencer.close();
         let tick = sequencer.open();
-        let [(Channel::Unreliable, turns)] = &feed.packets(sequencer, tick, ms(0), 0)[..] else { panic!("one packet") };
+        let [(Channel::Unreliable, turns)] = &feed.packets(sequencer.history(), tick, ms(0), 0)[..] else {
+            panic!("one packet")
+        };
         turns.turns.len()
     };
     take(&mut sequencer, 0, 0, &[1]);
@@ -164,10 +166,10 @@ fn a_replica_far_behind_gets_everything_reliably() {
         take(&mut sequencer, 0, number, &[1]);
         sequencer.close();
     }
-    let mut replica = Replica::new(Tick(1), ms(100));
+    let mut replica = Intake::<RawTurn>::new(Tick(1), ms(100));
     let mut packets = 0;
     while replica.known() < sequencer.open() {
-        for (channel, turns) in feed.packets(&sequencer, sequencer.open(), ms(0), 0) {
+        for (channel, turns) in feed.packets(sequencer.history(), sequencer.open(), ms(0), 0) {
             packets += 1;
             assert_eq!(channel, Channel::Reliable);
             assert!(encode(Epoch(0), &Message::Turns(turns.clone())).len() <= BULK_PACKET_BYTES_MAX + 64);
@@ -186,7 +188,7 @@ fn turns(number: u32, from: u32, ticks: u32) -> Turns {
 
 #[test]
 fn a_replica_joins_up_what_arrives_and_asks_for_what_is_missing() {
-    let mut replica = Replica::new(Tick(10), ms(100));
+    let mut replica = Intake::<RawTurn>::new(Tick(10), ms(100));
     assert_eq!(replica.take_turns(turns(0, 10, 3), ms(0)), Ok(Progress::New(Tick(10))));
     assert!(replica.take_turns(turns(0, 10, 3), ms(0)).is_err(), "the same packet");
     assert_eq!(replica.take_turns(turns(1, 9, 2), ms(0)), Ok(Progress::Old));
@@ -208,7 +210,7 @@ fn a_replica_joins_up_what_arrives_and_asks_for_what_is_missing() {
 
 #[test]
 fn a_command_is_reported_until_it_is_taken() {
-    let mut replica = Replica::new(Tick(0), ms(100));
+    let mut replica = Intake::<RawTurn>::new(Tick(0), ms(100));
     replica.report(ms(0));
     replica.command(command(1)).expect("room");
     assert_eq!(replica.report_at(), ms(0));

@@ -8,6 +8,7 @@ mod support;
 
 use core::time::Duration;
 
+use lockstone_net::limits::EVIDENCE_GIVE_TIME;
 use lockstone_net::memory::{Driver, MemoryNetwork, Weather};
 use lockstone_net::session::{EndReason, Event, Phase, Session};
 use lockstone_net::{Channel, LinkEvent, PeerId, Rollback, RollbackSettings};
@@ -323,7 +324,8 @@ fn faulty(odd: Option<usize>, at: Tick, stop_on_desync: bool) -> Driver<Rollback
         let build = move |seed| Mixer::new(seed, 64).with_fault(fault);
         driver.enter(rollback(settings.clone(), &format!("player {n}"), build));
     }
-    play(&mut driver, &mut Dice(4), secs(12));
+    // Who is out of step waits for its application to give evidence, which here never comes.
+    play(&mut driver, &mut Dice(4), secs(12) + EVIDENCE_GIVE_TIME);
     driver
 }
 

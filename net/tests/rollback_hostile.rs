@@ -4,6 +4,7 @@
 
 mod support;
 
+use lockstone_net::limits::EVIDENCE_GIVE_TIME;
 use lockstone_net::link::PeerId;
 use lockstone_net::memory::Weather;
 use lockstone_net::session::{DropReason, EndReason, Event, Session, Transmit};
@@ -260,6 +261,8 @@ fn a_forged_checksum_is_told_once_by_each_who_hears_it() {
         assert_eq!(room.seats[hearer].session.simulation().expect("it plays").heroes(), players_left);
         same_story(&room, [FIRST, SECOND]);
         go_on(&mut room, &[FIRST, SECOND]);
+        // Who is out of step waits for its application to give evidence, which here never comes.
+        play(&mut room, &mut Dice(6), EVIDENCE_GIVE_TIME);
         let removed = ended(&room.seats[LIAR].session) == Some(EndReason::Desync);
         assert_eq!(removed, hearer == FIRST);
     }

@@ -173,11 +173,13 @@ impl Grid {
 
     /// The cells at most `rings` columns and rows away.
     pub fn block(&self, cell: CellId, rings: u16) -> CellRect {
-        let high = |n: u16, cells: u16| n.saturating_add(rings).min(cells - 1);
-        CellRect {
-            low: CellId::new(cell.x.saturating_sub(rings), cell.y.saturating_sub(rings)),
-            high: CellId::new(high(cell.x, self.config.width_cells), high(cell.y, self.config.height_cells)),
-        }
+        CellRect::of(cell).grown(self, rings)
+    }
+
+    /// All cells of the world.
+    pub const fn all(&self) -> CellRect {
+        let high = CellId::new(self.config.width_cells - 1, self.config.height_cells - 1);
+        CellRect { low: CellId::new(0, 0), high }
     }
 
     /// The cell's place in row-major order.
@@ -192,8 +194,8 @@ impl Grid {
     }
 }
 
-/// A rectangle of cells, both corners included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A rectangle of cells, both corners included; none if a low corner lies beyond the high one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct CellRect {
     /// The corner with the smallest column and row.
     pub low: CellId,
@@ -203,27 +205,65 @@ pub struct CellRect {
 
 impl CellRect {
     /// No cells at all.
-    pub(crate) const EMPTY: CellRect = CellRect { low: CellId::new(1, 1), high: CellId::new(0, 0) };
+    pub const EMPTY: CellRect = CellRect { low: CellId::new(1, 1), high: CellId::new(0, 0) };
+
+    /// One cell.
+    pub const fn of(cell: CellId) -> CellRect {
+        CellRect { low: cell, high: cell }
+    }
+
+    /// Whether it has no cells.
+    pub const fn is_empty(self) -> bool {
+        self.low.x > self.high.x || self.low.y > self.high.y
+    }
+
+    /// How many cells it has.
+    pub fn len(self) -> usize {
+        let side = |low: u16, high: u16| (usize::from(high) + 1).saturating_sub(usize::from(low));
+        side(self.low.x, self.high.x) * side(self.low.y, self.high.y)
+    }
+
+    /// Whether a cell lies inside.
+    #[inline]
+    pub const fn contains(self, cell: CellId) -> bool {
+        self.low.x <= cell.x && cell.x <= self.high.x && self.low.y <= cell.y && cell.y <= self.high.y
+    }
+
+    /// Whether all cells of another lie inside.
+    pub const fn contains_rect(self, other: CellRect) -> bool {
+        other.is_empty() || self.contains(other.low) && self.contains(other.high)
+    }
 
     /// The smallest rectangle that holds both.
-    pub(crate) fn union(self, other: CellRect) -> CellRect {
+    pub fn union(self, other: CellRect) -> CellRect {
+        if self.is_empty() || other.is_empty() {
+            return if self.is_empty() { other } else { self };
+        }
         CellRect {
             low: CellId::new(self.low.x.min(other.low.x), self.low.y.min(other.low.y)),
             high: CellId::new(self.high.x.max(other.high.x), self.high.y.max(other.high.y)),
         }
     }
 
-    /// How many cells it has.
-    pub(crate) fn len(self) -> usize {
-        let side = |low: u16, high: u16| (usize::from(high) + 1).saturating_sub(usize::from(low));
-        side(self.low.x, self.high.x) * side(self.low.y, self.high.y)
+    /// The cells that both have.
+    pub fn intersection(self, other: CellRect) -> CellRect {
+        let shared = CellRect {
+            low: CellId::new(self.low.x.max(other.low.x), self.low.y.max(other.low.y)),
+            high: CellId::new(self.high.x.min(other.high.x), self.high.y.min(other.high.y)),
+        };
+        if shared.is_empty() { CellRect::EMPTY } else { shared }
     }
 
-    /// A cell's place in row-major order, if it lies inside.
-    pub(crate) fn place(self, cell: CellId) -> Option<usize> {
-        let inside = |n: u16, low: u16, high: u16| (low..=high).contains(&n).then(|| usize::from(n - low));
-        let (x, y) = (inside(cell.x, self.low.x, self.high.x)?, inside(cell.y, self.low.y, self.high.y)?);
-        Some(y * (usize::from(self.high.x - self.low.x) + 1) + x)
+    /// This and so many rings of cells around it, as far as the world goes.
+    pub fn grown(self, grid: &Grid, rings: u16) -> CellRect {
+        if self.is_empty() {
+            return CellRect::EMPTY;
+        }
+        let grown = CellRect {
+            low: CellId::new(self.low.x.saturating_sub(rings), self.low.y.saturating_sub(rings)),
+            high: CellId::new(self.high.x.saturating_add(rings), self.high.y.saturating_add(rings)),
+        };
+        grown.intersection(grid.all())
     }
 
     /// The cell after this one, row by row.
@@ -237,7 +277,7 @@ impl CellRect {
 
     /// The cells, row by row.
     pub fn iter(self) -> impl Iterator<Item = CellId> + Clone {
-        let first = (self.low.x <= self.high.x && self.low.y <= self.high.y).then_some(self.low);
+        let first = (!self.is_empty()).then_some(self.low);
         core::iter::successors(first, move |&cell| self.after(cell))
     }
 }

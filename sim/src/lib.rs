@@ -107,6 +107,7 @@ pub mod world;
 pub mod journal;
 
 pub mod grid;
+pub mod presence;
 mod store;
 
 pub mod path;
@@ -130,8 +131,9 @@ pub use ids::{Checksum, EntityId, PlayerId, Tick};
 pub use journal::Journal;
 pub use mind::Mind;
 pub use near::{Near, Seen};
+pub use presence::{Presence, PresenceEvent};
 pub use rules::{Cause, Fate, Rules};
-pub use simulation::{Input, Simulation, Turn};
+pub use simulation::{Input, Nothing, Simulation, Turn};
 pub use table::{Table, TableError};
 pub use vec2::Vec2;
 pub use world::{Area, World};

@@ -6,8 +6,8 @@
 
 use alloc::vec::Vec;
 use core::fmt::Debug;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use crate::codec::CodecError;
 use crate::grid::CellId;
@@ -31,6 +31,9 @@ pub trait Simulation: Sized {
     type Join: Message;
     /// What the simulation itself asks to be put into a later turn, because it reaches too far for one tick.
     type Request: Message;
+    /// What a part of the simulation is given from outside, after the step: the state of what it does not simulate itself. [`Nothing`] for a
+    /// simulation that is always whole.
+    type Given: Message;
     /// A copy of the state, cheap to take and to keep.
     type Snapshot: Clone;
 
@@ -79,6 +82,10 @@ pub trait Simulation: Sized {
     fn decode(&self, bytes: &[u8]) -> Result<Self::Snapshot, CodecError>;
 }
 
+/// What a simulation is given that has no parts: there is no such value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Nothing {}
+
 /// One thing that enters a simulation from outside.
 pub enum Input<S: Simulation> {
     /// A player's command.
@@ -89,10 +96,12 @@ pub enum Input<S: Simulation> {
     Leave(PlayerId),
     /// What the simulation asked for some ticks ago.
     Request(S::Request),
+    /// What a part is given by whoever simulates the whole. It takes effect at the end of the tick.
+    Given(S::Given),
 }
 
 /// All that enters a simulation at one tick, in the order in which it is applied. A [`World`](crate::world::World) gives commands to
-/// the heroes that are there already, and lets everything else take effect after all have thought.
+/// the heroes that are there already, and lets everything else take effect after all have thought; what is given takes effect last.
 pub struct Turn<S: Simulation> {
     /// The inputs.
     pub inputs: Vec<Input<S>>,
@@ -117,6 +126,7 @@ impl<S: Simulation> Clone for Input<S> {
             Input::Join(player, join) => Input::Join(*player, join.clone()),
             Input::Leave(player) => Input::Leave(*player),
             Input::Request(request) => Input::Request(request.clone()),
+            Input::Given(given) => Input::Given(given.clone()),
         }
     }
 }
@@ -128,6 +138,7 @@ impl<S: Simulation> Debug for Input<S> {
             Input::Join(player, join) => write!(f, "{player} joins as {join:?}"),
             Input::Leave(player) => write!(f, "{player} leaves"),
             Input::Request(request) => write!(f, "{request:?}"),
+            Input::Given(given) => write!(f, "{given:?}"),
         }
     }
 }
@@ -139,6 +150,7 @@ impl<S: Simulation> PartialEq for Input<S> {
             (Input::Join(a, x), Input::Join(b, y)) => a == b && x == y,
             (Input::Leave(a), Input::Leave(b)) => a == b,
             (Input::Request(x), Input::Request(y)) => x == y,
+            (Input::Given(x), Input::Given(y)) => x == y,
             _ => false,
         }
     }

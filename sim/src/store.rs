@@ -65,6 +65,17 @@ pub(crate) enum List {
     Props,
 }
 
+/// Since when a cell's checksum is out of date.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Changed {
+    /// It is not.
+    No,
+    /// Since an earlier step.
+    Told,
+    /// Since the last step told which cells it touched.
+    Now,
+}
+
 /// What is known of a stored cell beside its content.
 #[derive(Clone)]
 pub(crate) struct Meta {
@@ -75,8 +86,8 @@ pub(crate) struct Meta {
     pub actors_stale: bool,
     /// Whether [`props_sum`](Meta::props_sum) is out of date.
     pub props_stale: bool,
-    /// Whether [`sum`](Meta::sum) is out of date. Set with either of the above, and when the light changes.
-    pub stale: bool,
+    /// Since when [`sum`](Meta::sum) is out of date. Set with either of the above, and when the light changes.
+    pub changed: Changed,
     pub actors_sum: u64,
     pub props_sum: u64,
     /// The cell's checksum, as last added to the total.
@@ -85,11 +96,29 @@ pub(crate) struct Meta {
 
 impl Meta {
     pub fn new(id: CellId) -> Meta {
-        Meta { id, light: 0, actors_stale: true, props_stale: true, stale: true, actors_sum: 0, props_sum: 0, sum: 0 }
+        Meta {
+            id,
+            light: 0,
+            actors_stale: true,
+            props_stale: true,
+            changed: Changed::Now,
+            actors_sum: 0,
+            props_sum: 0,
+            sum: 0,
+        }
+    }
+
+    /// Whether the cell was touched since this was last asked.
+    pub fn tell(&mut self) -> bool {
+        let now = self.changed == Changed::Now;
+        if now {
+            self.changed = Changed::Told;
+        }
+        now
     }
 
     pub fn touch(&mut self, list: List) {
-        self.stale = true;
+        self.changed = Changed::Now;
         match list {
             List::Actors => self.actors_stale = true,
             List::Props => self.props_stale = true,
@@ -98,13 +127,15 @@ impl Meta {
 
     /// A prop's checksum has become another: cheaper than to hash all props of the cell again.
     pub fn exchange_prop(&mut self, before: u64, after: u64) {
-        self.stale = true;
+        self.changed = Changed::Now;
         self.props_sum = self.props_sum.wrapping_sub(before).wrapping_add(after);
     }
 
     pub fn set_light(&mut self, light: u8) {
-        self.stale |= self.light != light;
-        self.light = light;
+        if self.light != light {
+            self.changed = Changed::Now;
+            self.light = light;
+        }
     }
 }
 
@@ -154,6 +185,15 @@ impl<B: Body> Store<B> {
         self.cells.push(Arc::new(content));
         self.meta.push(Meta::new(cell));
         slot
+    }
+
+    /// Replaces a stored cell's content and light.
+    pub fn exchange(&mut self, slot: usize, content: Arc<Cell<B>>, light: u8) {
+        self.cells[slot] = content;
+        let meta = &mut self.meta[slot];
+        meta.touch(List::Actors);
+        meta.touch(List::Props);
+        meta.set_light(light);
     }
 
     /// Forgets a stored cell. The last slot takes its place.

@@ -3,7 +3,7 @@
 mod storm;
 
 use lockstone_sim::world::Role;
-use lockstone_sim::{Area, CellId, Simulation, Tick};
+use lockstone_sim::{Area, CellId, CellRect, Simulation, Tick};
 use storm::{Turns, Weather, relayed, table, transfer};
 
 /// A rectangle of core cells that wanders over the world.
@@ -37,10 +37,12 @@ impl Core {
         }
     }
 
-    fn cells(&self) -> Vec<CellId> {
-        let side = |from: i32, len: i32| from..(from + len).min(i32::from(Weather::CELLS));
-        let rows = side(self.y, self.height);
-        rows.flat_map(|y| side(self.x, self.width).map(move |x| CellId::new(x as u16, y as u16))).collect()
+    fn rect(&self) -> CellRect {
+        let high = |from: i32, len: i32| (from + len).min(i32::from(Weather::CELLS)) as u16 - 1;
+        CellRect {
+            low: CellId::new(self.x as u16, self.y as u16),
+            high: CellId::new(high(self.x, self.width), high(self.y, self.height)),
+        }
     }
 }
 
@@ -51,11 +53,11 @@ fn wrong_cell_ticks(weather: &Weather, ticks: u32, missing_rings: u16) -> (u64, 
     let rings = whole.grid().halo_rings() - missing_rings;
     let (mut wrong, mut compared) = (0, 0);
     for tick in 0..ticks {
-        let before = part.area().clone();
-        let area = Area::with_halo_rings(whole.grid(), &core.cells(), rings);
+        let before = *part.area();
+        let area = Area::with_halo(whole.grid(), core.rect(), core.rect().grown(whole.grid(), rings));
         // An area that stays is not set again: the step alone must keep everything in order.
         if area != before {
-            part.set_area(area.clone());
+            part.set_area(area);
         }
         // Only what was neither core nor halo comes as a snapshot: the halo that becomes core is exact already.
         let is_new = |cell: &CellId| tick == 0 || before.role(*cell) == Role::Outside;

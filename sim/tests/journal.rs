@@ -297,3 +297,47 @@ fn notes_are_made_to_be_read() {
     let expected = format!("e:{hero} draws {result} below 6, n 0 of stream {stream:016x} at tick 2, at {site}");
     assert_eq!(drawn.to_string(), expected);
 }
+
+/// The journal as a build has it in whose source a few lines were added before a line, in all files.
+fn moved(journal: &Journal, before: u32, by: u32) -> Journal {
+    let mut journal = journal.clone();
+    let sites = journal.notes.iter_mut().filter_map(|note| note.site.as_mut());
+    sites.filter(|site| site.line >= before).for_each(|site| site.line += by);
+    journal
+}
+
+#[test]
+fn lines_that_moved_from_build_to_build_are_no_difference() {
+    noted(&Weather::of(230), 60, |_, _, journal| {
+        let mut lines: Vec<_> = journal.notes.iter().filter_map(|note| Some(note.site.as_ref()?.line)).collect();
+        lines.sort();
+        for at in [0, lines.len() / 2] {
+            let Some(&line) = lines.get(at) else { continue };
+            let there = moved(journal, line, 3);
+            assert!(!journal.differences(&there).is_empty());
+            assert_eq!(journal.differences_of_builds(&there), []);
+        }
+    });
+}
+
+#[test]
+fn what_another_build_does_otherwise_is_told_with_its_own_lines() {
+    let mut told = 0;
+    noted(&Weather::of(231), 60, |_, _, journal| {
+        let draws = journal.notes.iter().enumerate().filter(|(_, note)| note.drawn().is_some() && note.site.is_some());
+        for (n, note) in draws.step_by(7).take(3) {
+            // The other build draws something else in this place, at a line that only it has, and all that follows has moved.
+            let mut there = moved(journal, 0, 5);
+            let Event::Draws { roll, value, .. } = &mut there.notes[n].event else { unreachable!("it is a draw") };
+            *roll = if *roll == Roll::Bits { Roll::Unit } else { Roll::Bits };
+            *value ^= 1;
+            let site = there.notes[n].site.as_mut().expect("it has one");
+            site.column += 1_000;
+            let differences = journal.differences_of_builds(&there);
+            let [difference] = &differences[..] else { panic!("{differences:?}") };
+            assert_eq!((difference.here(), difference.there()), (Some(note), Some(&there.notes[n])));
+            told += 1;
+        }
+    });
+    assert!(told > 20, "{told}");
+}

@@ -120,6 +120,23 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
+    fn a_piece_is_what_the_whole_is_there(
+        whole in any_grid(150),
+        (width, height) in (0..150, 0..20),
+        corner in (-80..160, -8..160).prop_map(|(x, y)| Tile::new(x, y)),
+    ) {
+        let mut piece = TileGrid::new(width, height);
+        (0..width).for_each(|x| piece.set_open(Tile::new(x, 0), true));
+        piece.copy_from(&whole, corner);
+        let mut plain = TileGrid::new(width, height);
+        for n in 0..width * height {
+            let tile = Tile::new(n % width, n / width);
+            plain.set_open(tile, whole.is_open(Tile::new(corner.x + tile.x, corner.y + tile.y)));
+        }
+        prop_assert!(piece == plain);
+    }
+
+    #[test]
     fn a_path_costs_what_dijkstra_says(grid in any_grid(24), from in any_tile(), to in any_tile()) {
         let Some(path) = Pathfinder::new().find(&grid, from, to, NO_CAP) else {
             prop_assert!(!grid.is_open(from));

@@ -69,9 +69,8 @@ fn a_part_stays_sound_once_its_halo_is_given_and_through_restores() {
         let (mut whole, mut part, mut other) = (weather.world(), weather.world(), weather.world());
         let last = weather.cells - 1;
         let core = CellRect { low: CellId::new(last / 3, last / 3), high: CellId::new(last / 3 * 2, last / 3 * 2) };
-        let core: Vec<CellId> = core.iter().collect();
-        let area = Area::around(whole.grid(), &core);
-        part.set_area(area.clone());
+        let area = Area::around(whole.grid(), core);
+        part.set_area(area);
         let mut turns = Turns::of(&weather);
         for tick in 0..120 {
             let turn = turns.next(&whole);
@@ -90,7 +89,7 @@ fn a_part_stays_sound_once_its_halo_is_given_and_through_restores() {
             storm::table().dice(weather.seed, part.tick()).shuffle(&mut given);
             given.iter().for_each(|&cell| part.put(cell, whole.cell_state(cell).as_ref()));
             let context = format!("{weather:?}, tick {tick}");
-            for &cell in &core {
+            for cell in core.iter() {
                 assert_eq!(part.cell_checksum(cell), whole.cell_checksum(cell), "{context}: {cell}");
             }
             check_sound(&mut part, &mut other, &context);
@@ -133,7 +132,7 @@ fn histories_that_lit_other_cells_do_not_mix() {
 }
 
 #[test]
-fn a_restored_part_keeps_its_area_whatever_the_snapshot_holds() {
+fn a_snapshot_brings_its_area_along() {
     let weather = Weather::of(460);
     let (mut whole, mut part, mut turns) = (weather.world(), weather.world(), Turns::of(&weather));
     for _ in 0..40 {
@@ -141,9 +140,13 @@ fn a_restored_part_keeps_its_area_whatever_the_snapshot_holds() {
         whole.step(&turn);
     }
     let of_whole = whole.snapshot();
-    let area = Area::around(whole.grid(), &[CellId::new(9, 9), CellId::new(10, 9)]);
-    part.set_area(area.clone());
+    let core = CellRect { low: CellId::new(9, 9), high: CellId::new(10, 9) };
+    let area = Area::around(whole.grid(), core);
+    part.set_area(area);
     part.restore(&of_whole);
+    assert_eq!(*part.area(), Area::Whole);
+    assert_eq!(part.checksum(), whole.checksum());
+    part.set_area(area);
     assert!(part.cells().all(|cell| area.role(cell) != Role::Outside));
     assert!(part.players().all(|player| part.hero(player).is_some()));
     // What is outside, or in no world at all, cannot be put into it either.

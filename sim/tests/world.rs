@@ -5,8 +5,8 @@ use std::sync::Arc;
 use lockstone_sim::grid::GridError;
 use lockstone_sim::world::Request;
 use lockstone_sim::{
-    Area, Body, Cause, CellId, Dice, Entity, EntityId, Fate, Fx, Grid, GridConfig, Input, Mind, PlayerId, Rules,
-    Simulation, Table, Turn, Vec2, World,
+    Area, Body, Cause, CellId, CellRect, Dice, Entity, EntityId, Fate, Fx, Grid, GridConfig, Input, Mind, PlayerId,
+    Rules, Simulation, Table, Turn, Vec2, World,
 };
 use serde::{Deserialize, Serialize};
 
@@ -369,7 +369,7 @@ fn a_world_as_wide_as_positions_go_ends_before_they_do() {
 fn a_reach_wider_than_the_world_makes_all_of_it_halo() {
     for (cell_log2, reach) in [(1, Fx::MAX), (1, Fx::int(65_536)), (3, Fx::MAX), (8, Fx::MAX)] {
         let grid = Grid::new(GridConfig { cell_log2, reach, ..CONFIG }).expect("the measures are sound");
-        let area = Area::around(&grid, &[CellId::new(3, 4)]);
+        let area = Area::around(&grid, CellRect::of(CellId::new(3, 4)));
         assert_eq!(area.halo().count(), 16 * 16 - 1, "cells of 2^{cell_log2}, reach {reach}");
     }
 }

@@ -1,27 +1,30 @@
 //! The other process's side of [`chaos`](super::chaos): plays a recording, and tells the checksum of every tick.
 //!
 //! ```text
-//! stdin  = a recording, with the checksum of every tick
-//! stdout = "answer 1 BUILD"  ("TICK CHECKSUM")*  ["state HEX"]  "end"          a line each
+//! stdin  = a random table, and a recording with the checksum of every tick
+//! stdout = "answer 2 BUILD"  ("TICK CHECKSUM")*  ["state HEX"  ["journal HEX"]]  "end"          a line each
 //! ```
 //!
-//! At the first checksum that differs from the recorded one it tells its state, serialised, and ends: asked a second time it might play
-//! in a third way. On wasm32 this is all of a game's command line, so its `main` needs nothing of its own.
+//! At the first checksum that differs from the recorded one it tells its state, serialised, and what happened in the step that led there, and
+//! ends: asked a second time another process might play in a third way. It goes back that one tick to note it; if it then comes elsewhere,
+//! there is no journal. On wasm32 this is all of a game's command line, so its `main` needs nothing of its own.
 
 use std::fmt::Write as _;
 use std::io::{self, Read, Write};
 use std::process::ExitCode;
 
 use lockstone_net::Identity;
-use lockstone_sim::{Simulation, Turn};
+use lockstone_sim::journal::Journal;
+use lockstone_sim::table::TABLE_BYTES;
+use lockstone_sim::{Simulation, Table, Turn, codec};
 
+use super::inspect::Inspect;
 use super::timeline::Timeline;
-use crate::default_table;
 use crate::game::Game;
 use crate::recording::{Build, Header, Recording};
 
 /// What the first line begins with.
-pub(super) const GREETING: &str = "answer 1";
+pub(super) const GREETING: &str = "answer 2";
 
 /// Answers a recording on stdin. Exit code 2 if it cannot be read.
 pub fn answer<G: Game>() -> ExitCode {
@@ -35,32 +38,49 @@ pub fn answer<G: Game>() -> ExitCode {
 }
 
 fn play<G: Game>() -> Result<(), String> {
-    let timeline = read::<G>()?;
+    let (table, timeline) = read::<G>()?;
     let mut out = io::BufWriter::new(io::stdout().lock());
     let mut say = |line: &str| writeln!(out, "{line}").map_err(|error| format!("cannot answer: {error}"));
     say(&format!("{GREETING} {}", build()))?;
-    let mut simulation = G::build(timeline.header.seed, default_table());
+    let mut simulation = G::build(timeline.header.seed, table);
     if timeline.start() != simulation.tick() {
         let unreadable = |error| format!("the recording's state cannot be read: {error}");
         let bytes = timeline.states[&timeline.start()].unpack().map_err(unreadable)?;
         let snapshot = simulation.decode(&bytes).map_err(unreadable)?;
         simulation.restore(&snapshot);
     }
+    let mut before: Option<<G::Sim as Simulation>::Snapshot> = None;
     loop {
         let (tick, root) = (simulation.tick(), simulation.checksum());
         say(&format!("{tick} {root}"))?;
         if timeline.roots.get(&tick).is_some_and(|recorded| *recorded != root) {
             let snapshot = simulation.snapshot();
             say(&format!("state {}", hex(&simulation.encode(&snapshot))))?;
+            if let Some(before) = &before
+                && let Some(journal) = noted(&mut simulation, before, &timeline)
+            {
+                say(&format!("journal {}", hex(&codec::compact(&journal))))?;
+            }
             break;
         }
         if tick >= timeline.end {
             break;
         }
+        before.take().into_iter().for_each(|snapshot| simulation.retire(snapshot));
+        before = Some(simulation.snapshot());
         simulation.step(timeline.turns.get(&tick).unwrap_or(&Turn::default()));
     }
     say("end")?;
     out.flush().map_err(|error| format!("cannot answer: {error}"))
+}
+
+/// The last step once more, noted; nothing if it now leads elsewhere.
+fn noted<S: Inspect>(simulation: &mut S, before: &S::Snapshot, timeline: &Timeline<S>) -> Option<Journal> {
+    let (root, mut journal) = (simulation.checksum(), Journal::default());
+    simulation.restore(before);
+    let turn = timeline.turns.get(&simulation.tick());
+    simulation.step_noted(turn.unwrap_or(&Turn::default()), &mut journal);
+    (simulation.checksum() == root).then_some(journal)
 }
 
 /// This build, in words: its profile first.
@@ -69,13 +89,15 @@ pub(super) fn build() -> String {
     format!("{profile} build for {os} on {arch} ({pointer_bits} bits)")
 }
 
-fn read<G: Game>() -> Result<Timeline<G::Sim>, String> {
+fn read<G: Game>() -> Result<(Table, Timeline<G::Sim>), String> {
     let mut bytes = Vec::new();
     io::stdin().lock().read_to_end(&mut bytes).map_err(|error| format!("cannot read the recording: {error}"))?;
-    let header = Header::peek(&bytes).map_err(|error| error.to_string())?;
-    let identity = Identity { rules: G::rules_digest(), table: default_table().digest(), config: 0 };
+    let (table, recording) = bytes.split_at(bytes.len().min(TABLE_BYTES));
+    let table = Table::from_bytes(table).map_err(|error| error.to_string())?;
+    let header = Header::peek(recording).map_err(|error| error.to_string())?;
+    let identity = Identity { rules: G::rules_digest(), table: table.digest(), config: 0 };
     header.check(G::NAME, &identity).map_err(|error| error.to_string())?;
-    Recording::read(&bytes).map(Timeline::new).map_err(|error| error.to_string())
+    Recording::read(recording).map(|recording| (table, Timeline::new(recording))).map_err(|error| error.to_string())
 }
 
 fn hex(bytes: &[u8]) -> String {

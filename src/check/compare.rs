@@ -10,24 +10,19 @@
 use std::collections::BTreeMap;
 
 use lockstone_sim::codec::CodecError;
-use lockstone_sim::journal::Journal;
 use lockstone_sim::{Simulation, Tick, Turn};
 
+use super::extent::{Covered, covered};
 use super::inspect::Inspect;
-use super::locate::{Location, differing_cells, locate};
+use super::parting::explain;
 use super::replayer::Replayer;
-use super::report::{BadWrite, Finding, PeerReport, Report, Spread, Unmet};
+use super::report::{Finding, PeerReport, Report, Unmet};
 use super::timeline::Timeline;
-use super::verdict::{self, Case, OddState};
+use super::verdict::{self, Case};
 use crate::recording::{Build, Recording};
 
 /// So far behind the first difference others are looked for.
-const AFTER_TICKS: u32 = 64;
-/// So long the spread of a difference is followed.
-const SPREAD_TICKS: u32 = 40;
-/// So many inputs are told, and of so many ticks.
-const INPUTS_MAX: usize = 10;
-const INPUTS_TICKS: u32 = 100;
+pub(super) const AFTER_TICKS: u32 = 64;
 
 /// Why recordings cannot be checked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -38,6 +33,9 @@ pub enum CheckError {
     /// They are of several games.
     #[error("the recordings are of several games: {0} and {1}")]
     Games(String, String),
+    /// They are of several rooms.
+    #[error("the recordings are of several rooms, {0:?} and {1:?}: they are not of one session")]
+    Rooms(String, String),
     /// They have no tick in common.
     #[error("the recordings of {0} and {1} have no tick in common: they are not of one session")]
     Apart(String, String),
@@ -91,6 +89,19 @@ impl<'a, S: Inspect> Checker<'a, S> {
 
     pub(super) fn check_timelines(&self, peers: &[Timeline<S>]) -> Result<Report, CheckError> {
         belong_together(peers)?;
+        let covers: Vec<_> = peers.iter().map(|peer| self.covers(peer)).collect();
+        // Parts of the world have other turns and other checksums by design.
+        let report = match peers {
+            [_, _, ..] if covers.iter().any(|covers| !covers.is_empty()) => self.check_shared(peers)?,
+            _ => self.check_alike(peers)?,
+        };
+        let mut reports = report.peers;
+        reports.iter_mut().zip(covers).for_each(|(report, covers)| report.covers = covers);
+        Ok(Report { peers: reports, ..report })
+    }
+
+    /// Recordings that should have the same turns and checksums.
+    fn check_alike(&self, peers: &[Timeline<S>]) -> Result<Report, CheckError> {
         let split = first_split(peers);
         if let Some(finding) = verdict::before_the_first_tick(self, peers)? {
             return Ok(self.report(peers, &Compared::default(), Some(finding)));
@@ -106,13 +117,15 @@ impl<'a, S: Inspect> Checker<'a, S> {
             return Ok(self.report(peers, &compared, None));
         };
         let odd = compared.odd(tick);
-        let case = Case { checker: self, peers, turns: &turns, tick, agreed, odd };
-        let (verdict, odd_state) = case.solve(&mut replayer)?;
-        let (odd, inputs) = (case.odd.clone(), inputs_before(&turns, tick));
-        let parting = odd_state.map(|theirs| part(&mut replayer, theirs, limit)).unwrap_or_default();
-        let Parting { location, bad_writes, spread } = parting;
-        let finding = Finding { tick, agreed, odd, verdict, location, bad_writes, spread, inputs };
+        let healthy = (0..peers.len()).find(|n| !odd.contains(n)).map(|n| &peers[n]);
+        let case = Case { checker: self, peers, turns: &turns, tick, agreed, odd, healthy };
+        let finding = explain(&case, &mut replayer, limit)?;
         Ok(self.report(peers, &compared, Some(finding)))
+    }
+
+    /// Which part of the world a recording covers. What cannot be read is told where it is played.
+    fn covers(&self, peer: &Timeline<S>) -> Vec<Covered> {
+        self.load(peer, peer.start()).map(|start| covered(peer, &start)).unwrap_or_default()
     }
 
     /// The turns that most have. If as many have others, those that lead to the checksums of anyone.
@@ -152,7 +165,7 @@ impl<'a, S: Inspect> Checker<'a, S> {
         Ok(simulation)
     }
 
-    fn report(&self, peers: &[Timeline<S>], compared: &Compared, finding: Option<Finding>) -> Report {
+    pub(super) fn report(&self, peers: &[Timeline<S>], compared: &Compared, finding: Option<Finding>) -> Report {
         let mut reports: Vec<_> = peers.iter().map(describe).collect();
         for (report, result) in reports.iter_mut().zip(&compared.peers) {
             report.checksums = result.checksums;
@@ -160,7 +173,7 @@ impl<'a, S: Inspect> Checker<'a, S> {
         }
         let start = peers.iter().map(Timeline::start).min().unwrap_or_default();
         let end = peers.iter().map(|peer| peer.end).max().unwrap_or_default();
-        Report { peers: reports, start, end, finding }
+        Report { peers: reports, start, end, shared: None, finding }
     }
 }
 
@@ -172,6 +185,9 @@ fn describe<S: Simulation>(peer: &Timeline<S>) -> PeerReport {
         build: format!("engine {}, {profile} {executable:016x} on {os} {arch}", peer.header.engine),
         start: peer.start(),
         end: peer.end,
+        ending: peer.ending.clone(),
+        covers: Vec::new(),
+        noted: peer.noted,
         checksums: 0,
         agreed: None,
         differs: None,
@@ -183,6 +199,9 @@ fn belong_together<S: Simulation>(peers: &[Timeline<S>]) -> Result<(), CheckErro
     for other in &peers[1..] {
         if other.header.game != first.header.game {
             return Err(CheckError::Games(first.header.game.clone(), other.header.game.clone()));
+        }
+        if other.header.room != first.header.room {
+            return Err(CheckError::Rooms(first.header.room.clone(), other.header.room.clone()));
         }
     }
     let mut by_start: Vec<_> = peers.iter().collect();
@@ -241,20 +260,20 @@ fn beginning<S: Simulation>(peers: &[Timeline<S>], split: Option<(Option<Tick>, 
 
 /// What was found of each recording.
 #[derive(Default)]
-struct Compared {
-    peers: Vec<PeerResult>,
+pub(super) struct Compared {
+    pub peers: Vec<PeerResult>,
 }
 
 #[derive(Clone, Default)]
-struct PeerResult {
-    checksums: u32,
-    agreed: Option<Tick>,
-    differs: Option<Unmet>,
+pub(super) struct PeerResult {
+    pub checksums: u32,
+    pub agreed: Option<Tick>,
+    pub differs: Option<Unmet>,
 }
 
 impl Compared {
     /// The first tick at which anyone differs, and the newest before at which that one was equal.
-    fn first(&self) -> Option<(Tick, Option<Tick>)> {
+    pub fn first(&self) -> Option<(Tick, Option<Tick>)> {
         let unmet = self.peers.iter().filter_map(|peer| Some((peer.differs?.tick, peer.agreed)));
         unmet.min_by_key(|&(tick, _)| tick)
     }
@@ -265,7 +284,7 @@ impl Compared {
     }
 }
 
-fn compare<S: Inspect>(peers: &[Timeline<S>], replayer: &mut Replayer<'_, S>, end: Tick) -> Compared {
+pub(super) fn compare<S: Inspect>(peers: &[Timeline<S>], replayer: &mut Replayer<'_, S>, end: Tick) -> Compared {
     let mut results = vec![PeerResult::default(); peers.len()];
     let mut last = end;
     let mut tick = replayer.start();
@@ -287,42 +306,4 @@ fn compare<S: Inspect>(peers: &[Timeline<S>], replayer: &mut Replayer<'_, S>, en
         tick = tick.next();
     }
     Compared { peers: results }
-}
-
-/// How the odd state parts from what the turns lead to.
-#[derive(Default)]
-struct Parting {
-    location: Option<Location>,
-    bad_writes: Vec<BadWrite>,
-    spread: Vec<Spread>,
-}
-
-/// Plays both on until they differ, if they do not yet, and looks at the step in which they come to.
-fn part<S: Inspect>(replayer: &mut Replayer<'_, S>, odd: OddState<S>, end: Tick) -> Parting {
-    let (mut parting, OddState { simulation: mut theirs, turns }) = (Parting::default(), odd);
-    while replayer.root(theirs.tick()) == theirs.checksum() && theirs.tick() < end {
-        let tick = theirs.tick();
-        let (mut here, mut there) = (Journal::default(), Journal::default());
-        replayer.step_noted(tick, &mut here);
-        theirs.step_noted(turns.get(&tick).unwrap_or(&Turn::default()), &mut there);
-        parting.bad_writes = BadWrite::of(&here, &there);
-    }
-    parting.location = Some(locate(replayer.at(theirs.tick()), &mut theirs));
-    for _ in 0..SPREAD_TICKS {
-        let tick = theirs.tick();
-        let ours = replayer.at(tick);
-        parting.spread.push(Spread { tick, cells: differing_cells(ours, &mut theirs), sketch: ours.sketch() });
-        if tick >= end {
-            break;
-        }
-        theirs.step(turns.get(&tick).unwrap_or(&Turn::default()));
-    }
-    parting
-}
-
-fn inputs_before<S: Simulation>(turns: &BTreeMap<Tick, Turn<S>>, tick: Tick) -> Vec<String> {
-    let since = Tick(tick.0.saturating_sub(INPUTS_TICKS));
-    let inputs = turns.range(since..tick).flat_map(|(tick, turn)| turn.inputs.iter().map(move |input| (tick, input)));
-    let mut told: Vec<_> = inputs.map(|(tick, input)| format!("{tick}: {input:?}")).collect();
-    told.split_off(told.len().saturating_sub(INPUTS_MAX))
 }

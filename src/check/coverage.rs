@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! turns ─► a state now and then ─► each field of a kind not yet seen ─► a bit of each of its bytes turned over ─► another checksum?
+//!                              │                                └─► an element less, an option gone, another's variant ─► another checksum?
 //!                              └─► serialised and read again ─► the same checksum?
 //! ```
 //!
@@ -16,11 +17,14 @@
 //! [`Inspect::things`] names. What is not serialised is not seen here: see what the breaker `serialise` tells.
 
 mod report;
+mod shape;
 mod survey;
+
+use std::ops::ControlFlow;
 
 use lockstone_sim::{Tick, Turn};
 
-pub use report::{CoverageReport, KindCoverage, Uncovered};
+pub use report::{CoverageReport, KindCoverage, Unchanged, Uncovered};
 
 use super::chaos::Reference;
 use super::inspect::Inspect;
@@ -54,16 +58,19 @@ impl Default for CoverageConfig {
 /// # Panics
 /// If the game does not know its own heroes, or if its rules panic.
 pub fn coverage<G: Game>(config: &CoverageConfig) -> CoverageReport {
-    coverage_watched::<G>(config, &mut |_| {})
+    coverage_watched::<G>(config, &mut |_| ControlFlow::Continue(()))
 }
 
-/// [`coverage`], and tells at which tick it is.
+/// [`coverage`], and tells at which tick it is. Once it is broken off, the report is of what was met until then.
 ///
 /// # Panics
 /// As [`coverage`].
-pub fn coverage_watched<G: Game>(config: &CoverageConfig, watch: &mut dyn FnMut(Tick)) -> CoverageReport {
+pub fn coverage_watched<G: Game>(
+    config: &CoverageConfig,
+    watch: &mut dyn FnMut(Tick) -> ControlFlow<()>,
+) -> CoverageReport {
     let build = || G::build(config.seed, default_table());
-    let reference = Reference::of_bots::<G>(&build, config.heroes, config.ticks);
+    let reference = Reference::of_bots::<G>(&build, config.heroes, config.ticks, watch);
     let turns = reference.moments().filter_map(|(_, _, turn)| turn).cloned();
     survey(&build, turns, G::UNCOVERED, watch)
 }
@@ -75,21 +82,23 @@ pub fn coverage_of<S: Inspect>(
     turns: impl IntoIterator<Item = Turn<S>>,
     listed: &[(&str, &str)],
 ) -> CoverageReport {
-    survey(build, turns, listed, &mut |_| {})
+    survey(build, turns, listed, &mut |_| ControlFlow::Continue(()))
 }
 
 fn survey<S: Inspect>(
     build: &dyn Fn() -> S,
     turns: impl IntoIterator<Item = Turn<S>>,
     listed: &[(&str, &str)],
-    watch: &mut dyn FnMut(Tick),
+    watch: &mut dyn FnMut(Tick) -> ControlFlow<()>,
 ) -> CoverageReport {
     let (mut simulation, mut survey, mut ticks) = (build(), Survey::default(), 0_u32);
     for turn in turns {
         if ticks.is_multiple_of(LOOK_TICKS) {
             survey.look(&mut simulation, build);
         }
-        watch(simulation.tick());
+        if watch(simulation.tick()).is_break() {
+            break;
+        }
         simulation.step(&turn);
         ticks += 1;
     }

@@ -1,18 +1,19 @@
 //! What the checker sees of a simulation: its parts, and their fields by name.
 //!
-//! A [`World`] shows everything without a word from the game's author, through serde. A simulation of another kind (any ECS) shows what
+//! A [`World`](lockstone_sim::World) shows everything without a word from the game's author, through serde. A simulation of another kind (any ECS) shows what
 //! its author chooses to name: [`Inspect::things`] alone is needed.
 //!
 //! Looking must never change what is looked at.
 
+mod world;
+
 use lockstone_sim::codec::{self, Field};
 use lockstone_sim::journal::Journal;
 use lockstone_sim::world::{StateBit, StatePart};
-use lockstone_sim::{CellId, Checksum, Entity, EntityId, PlayerId, Rules, Simulation, Turn, World};
+use lockstone_sim::{CellId, Checksum, EntityId, PlayerId, Simulation, Turn};
 use serde::Serialize;
 
-use super::kinds::variants;
-use super::ways;
+use super::extent::{Extent, Told};
 
 /// A part of a state, with its fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +57,11 @@ pub trait Inspect: Simulation {
         &[]
     }
 
+    /// A digest of what the simulation was built with and no snapshot holds: seed, table. 0 if it cannot tell.
+    fn start_data(&self) -> u64 {
+        0
+    }
+
     /// Steps as [`step`](Simulation::step) does, and notes what happens. One that cannot tell just steps.
     fn step_noted(&mut self, turn: &Turn<Self>, journal: &mut Journal) {
         *journal = Journal { tick: self.tick(), notes: Vec::new() };
@@ -68,7 +74,7 @@ pub trait Inspect: Simulation {
     }
 
     /// The single bit that, turned over, leads to another checksum; of some cells, or of the whole state. See
-    /// [`World::find_bit`]. `None` if there is none, or if the simulation cannot tell.
+    /// [`World::find_bit`](lockstone_sim::World::find_bit). `None` if there is none, or if the simulation cannot tell.
     fn find_bit(&mut self, root: Checksum, cells: Option<&[CellId]>) -> Option<StateBit> {
         let _ = (root, cells);
         None
@@ -80,10 +86,22 @@ pub trait Inspect: Simulation {
         None
     }
 
-    /// Plays one tick in a way that must come to the same as [`step`](Simulation::step). False, with nothing played, if the simulation
-    /// knows no such way.
-    fn step_in(&mut self, turn: &Turn<Self>, way: Way) -> bool {
-        let _ = (turn, way);
+    /// The bytes of a part, as those of its [`fields`](Thing::fields) stand in it; `None` if the simulation cannot tell.
+    fn part(&mut self, of: StatePart) -> Option<Vec<u8>> {
+        let _ = of;
+        None
+    }
+
+    /// A state with a part read from other bytes; `None` if there is no such state, or if the simulation cannot do so.
+    fn with_part(&mut self, of: StatePart, bytes: &[u8]) -> Option<Self::Snapshot> {
+        let _ = (of, bytes);
+        None
+    }
+
+    /// Plays one tick in a way that must come to the same as [`step`](Simulation::step), and notes what happens if there is a journal.
+    /// False, with nothing played, if the simulation knows no such way.
+    fn step_in(&mut self, turn: &Turn<Self>, way: Way, journal: Option<&mut Journal>) -> bool {
+        let _ = (turn, way, journal);
         false
     }
 
@@ -94,11 +112,52 @@ pub trait Inspect: Simulation {
     }
 
     /// Plays one tick as a peer that simulates only the surroundings of a hero, and the same tick of the whole beside it, which
-    /// gives what such a peer is given. Both began equal, and are at the same tick. Returns the cells that must be equal now; `None`, with
-    /// nothing played, if the simulation knows no parts.
-    fn step_beside(&mut self, whole: &mut Self, turn: &Turn<Self>, view: View) -> Option<Vec<CellId>> {
-        let _ = (whole, turn, view);
+    /// gives what such a peer is given. Both began equal, and are at the same tick. What happens in the part is noted if there is a journal.
+    /// Returns the cells that must be equal now; `None`, with nothing played, if the simulation knows no parts.
+    fn step_beside(
+        &mut self,
+        whole: &mut Self,
+        turn: &Turn<Self>,
+        view: View,
+        journal: Option<&mut Journal>,
+    ) -> Option<Vec<CellId>> {
+        let _ = (whole, turn, view, journal);
         None
+    }
+
+    /// The part of the world that is simulated; `None` if that is all of it.
+    fn extent(&self) -> Option<Extent> {
+        None
+    }
+
+    /// The same core with the halo that keeps it exact.
+    fn extent_needed(&self) -> Option<Extent> {
+        None
+    }
+
+    /// What something that a part is given tells it of.
+    fn told(&self, given: &Self::Given) -> Option<Told> {
+        let _ = given;
+        None
+    }
+
+    /// The checksum of what is in no cell; `None` if nothing is, or if the simulation cannot tell.
+    fn loose(&mut self) -> Option<Checksum> {
+        None
+    }
+
+    /// Forgets all but a part. False if the simulation knows no parts.
+    fn narrow(&mut self, to: Extent) -> bool {
+        let _ = to;
+        false
+    }
+}
+
+/// Plays one tick, and notes what happens if there is a journal.
+pub(super) fn step<S: Inspect>(simulation: &mut S, turn: &Turn<S>, journal: Option<&mut Journal>) {
+    match journal {
+        Some(journal) => simulation.step_noted(turn, journal),
+        None => simulation.step(turn),
     }
 }
 
@@ -129,77 +188,4 @@ pub enum Way {
     Shuffled(u64),
     /// The cells think on so many threads; whichever is free takes the next.
     Threads(usize),
-}
-
-impl<R: Rules> Inspect for World<R> {
-    fn things(&self, cell: Option<CellId>) -> Vec<Thing> {
-        let Some(cell) = cell else {
-            let fields = codec::fields(self.facts());
-            return vec![Thing { part: StatePart::Facts, kind: "Facts".to_owned(), fields }];
-        };
-        let fields = codec::fields(&Light { light: self.light(cell) });
-        let light = Thing { part: StatePart::Light(cell), kind: "Light".to_owned(), fields };
-        let entities = self.actors(cell).iter().chain(self.props(cell));
-        std::iter::once(light).chain(entities.map(|entity| shown(cell, entity))).collect()
-    }
-
-    fn kinds() -> &'static [&'static str] {
-        variants::<R::Body>()
-    }
-
-    fn step_noted(&mut self, turn: &Turn<Self>, journal: &mut Journal) {
-        World::step_noted(self, turn, journal);
-    }
-
-    fn sketch(&self) -> Option<Sketch> {
-        let config = self.grid().config();
-        Some(Sketch {
-            width_cells: config.width_cells,
-            height_cells: config.height_cells,
-            lit: self.cells().filter(|&cell| self.light(cell) > 0).collect(),
-            heroes: self
-                .players()
-                .filter_map(|player| Some((player, self.grid().cell_of(self.hero(player)?.pos))))
-                .collect(),
-        })
-    }
-
-    fn find_bit(&mut self, root: Checksum, cells: Option<&[CellId]>) -> Option<StateBit> {
-        World::find_bit(self, root, cells)
-    }
-
-    fn with_bit_turned(&mut self, bit: &StateBit) -> Option<Self::Snapshot> {
-        self.snapshot().with_bit_turned(bit)
-    }
-
-    fn step_in(&mut self, turn: &Turn<Self>, way: Way) -> bool {
-        ways::step_in(self, turn, way);
-        true
-    }
-
-    fn reorder(&mut self, key: u64) -> bool {
-        self.reorder_cells(key);
-        true
-    }
-
-    fn step_beside(&mut self, whole: &mut Self, turn: &Turn<Self>, view: View) -> Option<Vec<CellId>> {
-        Some(ways::step_beside(self, whole, turn, view))
-    }
-}
-
-#[derive(Serialize)]
-struct Light {
-    light: u8,
-}
-
-fn shown<B: lockstone_sim::Body>(cell: CellId, entity: &Entity<B>) -> Thing {
-    let fields = codec::fields(entity);
-    // A body is mostly an enum of all that there is.
-    let variant = fields.iter().find(|field| field.path == "body" && field.kind == codec::FieldKind::Variant);
-    let kind = match variant {
-        Some(variant) => variant.value.clone(),
-        None if entity.player.is_some() => "Hero".to_owned(),
-        None => "Entity".to_owned(),
-    };
-    Thing { part: StatePart::Entity(cell, entity.id), kind, fields }
 }

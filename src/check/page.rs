@@ -10,7 +10,9 @@ mod map;
 use lockstone_sim::Tick;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use super::extent;
 use super::report::{Cause, Finding, PeerReport, Report};
+use crate::recording::Ending;
 
 const STYLE: &str = include_str!("page/page.css");
 const SCRIPT: &str = include_str!("page/page.js");
@@ -26,6 +28,7 @@ const NAME_CHARS_MAX: usize = 48;
 /// The page of a report, as HTML.
 pub fn page(report: &Report) -> String {
     let title = match &report.finding {
+        None if report.shows_nothing() => "Nothing to compare".to_owned(),
         None => "In step".to_owned(),
         Some(finding) => format!("Differs from tick {} on", finding.tick),
     };
@@ -43,6 +46,7 @@ pub fn page(report: &Report) -> String {
             body {
                 main {
                     @match &report.finding {
+                        None if report.shows_nothing() => (nothing_shown(report)),
                         None => (in_step(report)),
                         Some(finding) => (verdict(report, finding)),
                     }
@@ -94,6 +98,25 @@ fn in_step(report: &Report) -> Markup {
                     " meet each of their " (checksums) " checksums, from tick "
                 }
                 (report.start) " to " (report.end) "."
+                @if let Some(cells) = report.shared {
+                    " They are of parts of one world: " (count(cells as usize, "time")) " a cell that two of them have was compared."
+                }
+            }
+        }
+    }
+}
+
+fn nothing_shown(report: &Report) -> Markup {
+    html! {
+        header.verdict.bad {
+            p.kicker { "Lockstone " span.dot { "·" } " desync check" }
+            h1 { "Nothing to compare" }
+            p.lead {
+                @if report.shared == Some(0) {
+                    "Each recording is in step with its own turns, but no two of them have a cell in common, so nothing is shown."
+                } @else {
+                    "No checksum was recorded of a tick that could be played again, so nothing is shown."
+                }
             }
         }
     }
@@ -113,7 +136,7 @@ fn verdict(report: &Report, finding: &Finding) -> Markup {
                 div { dt { "Last equal tick" } dd.number { (agreed.map_or("never".to_owned(), |tick| tick.to_string())) } }
                 div { dt { "On the side of" } dd { (blamed(report, finding)) } }
                 @if let Some(location) = location {
-                    div { dt { "Differing then" } dd {
+                    div { dt { "Differing at tick " (location.tick) } dd {
                         (count(location.spots_count, "part")) @if !location.cells.is_empty() { " in " (count(location.cells.len(), "cell")) }
                     } }
                 }
@@ -138,6 +161,7 @@ fn blamed(report: &Report, finding: &Finding) -> Markup {
     let of_the_game = !matches!(finding.verdict.cause, Cause::Unknown | Cause::Input | Cause::StartData);
     html! {
         @match (finding.verdict.blamed.as_slice(), of_the_game) {
+            ([], _) if finding.verdict.cause == Cause::HaloMissing => "no peer: what a part was given",
             ([], true) => "no peer: the game itself",
             ([], false) => "nobody can tell",
             (blamed, _) => (names(report, blamed)),
@@ -150,10 +174,21 @@ fn names(report: &Report, peers: &[usize]) -> Markup {
     html! { @for (n, peer) in all { @if n > 0 { ", " } (name(peer)) } }
 }
 
+/// What stands on both sides of a location.
+fn sides(report: &Report, finding: &Finding) -> [Markup; 2] {
+    match finding.between {
+        Some(both) => both.map(|peer| names(report, &[peer])),
+        None => [html! { "Played again" }, names(report, &finding.odd)],
+    }
+}
+
 fn details(report: &Report, finding: &Finding) -> Markup {
     html! {
-        (map::section(&finding.spread))
-        @if let Some(location) = &finding.location { (fields::section(location, &names(report, &finding.odd))) }
+        (map::section(&finding.spread, &report.peers))
+        @if let Some(location) = &finding.location {
+            @let [here, there] = sides(report, finding);
+            (fields::section(location, finding.tick, &here, &there))
+        }
         @if !finding.bad_writes.is_empty() {
             section { h2 { "What the tick did otherwise" } ol.journal { @for write in &finding.bad_writes { li { (foreign(&write.text)) } } } }
         }
@@ -187,13 +222,17 @@ fn peers(report: &Report) -> Markup {
 }
 
 fn card(peer: &PeerReport) -> Markup {
-    let PeerReport { build, start, end, checksums, differs, agreed, .. } = peer;
+    let PeerReport { build, start, end, ending, covers, checksums, differs, agreed, .. } = peer;
     html! {
         article.card.(if differs.is_some() { "bad" } else { "good" }) {
             h3 { (name(peer)) }
             dl {
                 div { dt { "Build" } dd { (foreign(build)) } }
                 div { dt { "Ticks" } dd.number { (start) " to " (end) } }
+                @if !covers.is_empty() { div { dt { "Part of the world" } dd { (extent::tell(covers)) } } }
+                @if let Ending::Torn { bytes } = ending {
+                    div { dt { "Broke off" } dd { (count(*bytes, "last byte")) " left out" } }
+                }
                 div { dt { "Checksums compared" } dd.number { (checksums) } }
                 @if let Some(unmet) = differs {
                     div { dt { "Last equal" } dd.number { (agreed.map_or("never".to_owned(), |tick: Tick| tick.to_string())) } }

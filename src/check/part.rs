@@ -50,7 +50,7 @@ pub fn part<S: Inspect>(build: &dyn Fn() -> S, turns: &[Turn<S>], view: View) ->
 fn parts<S: Inspect>(build: &dyn Fn() -> S, turns: &[Turn<S>], view: View) -> Option<(Tick, Vec<CellId>)> {
     let (mut part, mut whole) = (build(), build());
     for turn in turns {
-        let core = part.step_beside(&mut whole, turn, view)?;
+        let core = part.step_beside(&mut whole, turn, view, None)?;
         let tree = |simulation: &mut S| {
             simulation.tree().into_iter().filter(|(cell, _)| core.contains(cell)).collect::<Vec<_>>()
         };

@@ -2,12 +2,14 @@
 
 use std::fmt;
 
-use lockstone_sim::journal::{Divergence, Doer, Journal, Phase, Site};
+use lockstone_sim::journal::{Divergence, Doer, Journal, Note, Phase, Site};
 use lockstone_sim::{CellId, Checksum, PlayerId, Tick};
 use serde::Serialize;
 
+use super::extent::{self, Covered};
 use super::inspect::Sketch;
 use super::locate::Location;
+use crate::recording::{Desync, Ending};
 
 /// What came out of one or more recordings of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -18,6 +20,9 @@ pub struct Report {
     pub start: Tick,
     /// The tick after the last one that was played.
     pub end: Tick,
+    /// How many cells two recordings have in common were compared, each at each tick, if some recordings are of a part of the world: then
+    /// neither turns nor checksums can be. `None` if all are of the whole.
+    pub shared: Option<u64>,
     /// What differs, if anything does.
     pub finding: Option<Finding>,
 }
@@ -35,6 +40,12 @@ pub struct PeerReport {
     pub start: Tick,
     /// The tick that would have been next.
     pub end: Tick,
+    /// How its file ends: one that was torn by a crash is in step, or not, as far as it goes.
+    pub ending: Ending,
+    /// Which part of the world it covers, over time. Empty if it is all of it.
+    pub covers: Vec<Covered>,
+    /// The first difference that was found while playing: the other's recording belongs to this one.
+    pub noted: Option<Desync>,
     /// How many of its checksums were compared.
     pub checksums: u32,
     /// The newest tick before a difference at which it was equal.
@@ -63,6 +74,9 @@ pub struct Finding {
     pub agreed: Option<Tick>,
     /// Who differs from the turns' outcome: places in [`Report::peers`].
     pub odd: Vec<usize>,
+    /// Whose states were compared, here and there, if each is what its own turns lead to: places in [`Report::peers`]. Else what the turns
+    /// lead to was compared with the odd peer's.
+    pub between: Option<[usize; 2]>,
     /// Why.
     pub verdict: Verdict,
     /// Where, if the odd state could be had: ours is what the turns lead to, theirs is the odd peer's.
@@ -91,8 +105,23 @@ pub struct BadWrite {
     pub here: Option<Site>,
     /// Where in the source it is decided, there.
     pub there: Option<Site>,
+    /// If none is known here, because a state was simply written: the place of the last thing before that note that the same one did alike. What
+    /// was written may have been so before or after it.
+    pub last_alike: Option<Site>,
     /// All of it, in a line.
     pub text: String,
+}
+
+/// Where the last thing was decided that the doer of a note did before it.
+fn last_site_before(journal: &Journal, note: &Note) -> Option<Site> {
+    let same = |other: &&Note| other.phase == note.phase && other.doer == note.doer;
+    let before = journal.notes.iter().filter(same).take_while(|other| *other != note);
+    before.filter_map(|other| other.site.clone()).last()
+}
+
+/// What came from outside, in a line that no terminal takes for more than text.
+pub(super) fn plain(text: &str) -> String {
+    text.chars().take(TEXT_CHARS_MAX).map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
 impl BadWrite {
@@ -101,15 +130,38 @@ impl BadWrite {
 
     /// How two journals of one tick part.
     pub fn of(ours: &Journal, theirs: &Journal) -> Vec<BadWrite> {
-        let all = ours.differences(theirs).into_iter().take(BadWrite::MAX);
-        let write = |divergence: Divergence| BadWrite {
-            tick: ours.tick,
-            phase: divergence.phase(),
-            doer: divergence.doer(),
-            is_draw: divergence.is_draw(),
-            here: divergence.here().and_then(|note| note.site.clone()),
-            there: divergence.there().and_then(|note| note.site.clone()),
-            text: divergence.to_string(),
+        BadWrite::told(ours, ours.differences(theirs))
+    }
+
+    /// How two journals of one tick part, of which the second comes from another build, and from whoever sent it.
+    pub fn of_builds(ours: &Journal, theirs: &Journal) -> Vec<BadWrite> {
+        let mut writes = BadWrite::told(ours, ours.differences_of_builds(theirs));
+        for write in &mut writes {
+            write.text = plain(&write.text);
+            let there = write.there.iter_mut().chain(&mut write.last_alike);
+            there.for_each(|site| site.file = plain(&site.file).into());
+        }
+        writes
+    }
+
+    fn told(ours: &Journal, differences: Vec<Divergence>) -> Vec<BadWrite> {
+        let all = differences.into_iter().take(BadWrite::MAX);
+        let write = |divergence: Divergence| {
+            let (here, there) = (divergence.here(), divergence.there());
+            let last_alike = here.filter(|note| note.site.is_none()).and_then(|note| last_site_before(ours, note));
+            let told = last_alike
+                .as_ref()
+                .map_or(String::new(), |site| format!("; what it did last before, and alike, was at {site}"));
+            BadWrite {
+                tick: ours.tick,
+                phase: divergence.phase(),
+                doer: divergence.doer(),
+                is_draw: divergence.is_draw(),
+                here: here.and_then(|note| note.site.clone()),
+                there: there.and_then(|note| note.site.clone()),
+                text: format!("{divergence}{told}"),
+                last_alike,
+            }
         };
         all.map(write).collect()
     }
@@ -189,10 +241,24 @@ impl fmt::Display for Cause {
     }
 }
 
+impl Cause {
+    /// Whether the odd peer's step itself may do something else, which can only be seen where it does.
+    pub(super) fn may_be_other_rules(self) -> bool {
+        use Cause::{Build, Nondeterminism, Platform, StartData, Table, Unknown};
+        matches!(self, Build | Platform | StartData | Table | Nondeterminism | Unknown)
+    }
+}
+
 impl Report {
-    /// Whether nothing differs.
+    /// Whether checksums were compared, and nothing differs.
     pub fn is_in_step(&self) -> bool {
-        self.finding.is_none()
+        self.finding.is_none() && !self.shows_nothing()
+    }
+
+    /// Whether there was nothing to compare: no difference, and no checksum, or no cell that two parts of a world have in common.
+    pub fn shows_nothing(&self) -> bool {
+        let nothing = self.shared == Some(0) || self.peers.iter().all(|peer| peer.checksums == 0);
+        self.finding.is_none() && nothing
     }
 
     pub(super) fn names(&self, peers: &[usize]) -> String {
@@ -203,9 +269,10 @@ impl Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for peer in &self.peers {
-            let PeerReport { who, build, start, end, checksums, differs, .. } = peer;
+            let PeerReport { who, build, start, end, ending, covers, noted, checksums, differs, .. } = peer;
             write!(f, "{who}: ticks {start} to {end}, {checksums} checksums, {build}: ")?;
             match differs {
+                None if *checksums == 0 => writeln!(f, "nothing to compare")?,
                 None => writeln!(f, "in step")?,
                 Some(unmet) => {
                     writeln!(
@@ -215,15 +282,37 @@ impl fmt::Display for Report {
                     )?;
                 }
             }
+            if !covers.is_empty() {
+                writeln!(f, "  it is of a part of the world: {}", extent::tell(covers))?;
+            }
+            if let Ending::Torn { bytes } = ending {
+                writeln!(f, "  the file broke off while it was written: the last {bytes} bytes are left out")?;
+            }
+            if let (Some(Desync { player, tick, .. }), [_]) = (noted, self.peers.as_slice()) {
+                writeln!(f, "  it notes that {player} differed at tick {tick}: check both recordings together")?;
+            }
         }
         match &self.finding {
-            None => write!(f, "verdict in step"),
+            None if self.shared == Some(0) => write!(f, "verdict NOT SHOWN: no two recordings have a cell in common"),
+            None if self.shows_nothing() => write!(f, "verdict NOT SHOWN: no checksum could be compared"),
+            None => match self.shared {
+                Some(cells) => write!(f, "verdict in step: {cells} times a cell that two recordings have in common"),
+                None => write!(f, "verdict in step"),
+            },
             Some(finding) => self.tell(finding, f),
         }
     }
 }
 
 impl Report {
+    /// What stands on both sides of a location.
+    pub(super) fn sides(&self, finding: &Finding) -> [String; 2] {
+        match finding.between {
+            Some(both) => both.map(|peer| self.names(&[peer])),
+            None => ["as the turns lead to".to_owned(), self.names(&finding.odd)],
+        }
+    }
+
     fn tell(&self, finding: &Finding, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Finding { tick, agreed, verdict, location, bad_writes, spread, inputs, .. } = finding;
         match agreed {
@@ -236,7 +325,9 @@ impl Report {
         }
         verdict.reasons.iter().try_for_each(|reason| writeln!(f, "  - {reason}"))?;
         if let Some(location) = location {
-            writeln!(f, "what differs at tick {}, in {}:", location.tick, cells(location.cells.len()))?;
+            let (at, cells, [here, there]) = (location.tick, cells(location.cells.len()), self.sides(finding));
+            let late = if at > *tick { ", the first of which both states are known" } else { "" };
+            writeln!(f, "what differs at tick {at}{late}, in {cells} (here: {here}; there: {there}):")?;
             location.spots.iter().take(TOLD_MAX).try_for_each(|spot| writeln!(f, "  {spot}"))?;
             if location.spots_count > TOLD_MAX {
                 writeln!(f, "  and {} more", location.spots_count - TOLD_MAX)?;
@@ -248,7 +339,7 @@ impl Report {
         }
         if let [first, .., last] = spread.as_slice() {
             let (from, to) = (cells(first.cells.len()), cells(last.cells.len()));
-            writeln!(f, "it spreads from {from} at tick {} to {to} at tick {}", first.tick, last.tick)?;
+            writeln!(f, "how far it gets: {from} at tick {}, {to} at tick {}", first.tick, last.tick)?;
         }
         if !inputs.is_empty() {
             writeln!(f, "what entered just before:")?;
@@ -262,5 +353,7 @@ fn cells(count: usize) -> String {
     if count == 1 { "1 cell".to_owned() } else { format!("{count} cells") }
 }
 
+/// The longest text of a journal that came from outside.
+const TEXT_CHARS_MAX: usize = 2_000;
 /// How many differing parts are told to people.
 const TOLD_MAX: usize = 12;

@@ -6,7 +6,7 @@ use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, Turn};
 
 #[cfg(not(target_arch = "wasm32"))]
 use super::compare::CheckError;
-use crate::recording::{Entry, Header, Packed, Recording, Tree, TreeChange};
+use crate::recording::{Desync, Ending, Entry, Header, Packed, PackedRerun, Recording, Tree, TreeChange};
 
 /// How long a recording may be that is played again and again: a day at 20 ticks a second.
 #[cfg(not(target_arch = "wasm32"))]
@@ -24,21 +24,28 @@ pub struct Timeline<S: Simulation> {
     pub roots: BTreeMap<Tick, Checksum>,
     /// How the checksum tree before the turn of a tick came out of the recorded one before it.
     pub trees: BTreeMap<Tick, TreeChange>,
+    /// What came out when the recorder played it again.
+    pub reruns: Vec<PackedRerun>,
     /// The players' names.
     pub names: BTreeMap<PlayerId, String>,
     /// The tick that would have been next.
     pub end: Tick,
+    /// How its file ends.
+    pub ending: Ending,
+    /// The first difference that the recorder found while playing.
+    pub noted: Option<Desync>,
 }
 
 impl<S: Simulation> Timeline<S> {
     /// Lays out a recording.
     pub fn new(recording: Recording<S>) -> Timeline<S> {
         let end = recording.end();
-        let Recording { header, snapshot, entries, .. } = recording;
+        let Recording { header, snapshot, entries, ending } = recording;
         let mut tick = header.start;
         let states = BTreeMap::from([(tick, Packed::of(&snapshot))]);
         let (turns, roots, trees, names) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        let mut timeline = Timeline { header, states, turns, roots, trees, names, end };
+        let reruns = Vec::new();
+        let mut timeline = Timeline { header, states, turns, roots, trees, reruns, names, end, ending, noted: None };
         for entry in entries {
             match entry {
                 Entry::Empty(ticks) => tick = tick.plus(ticks),
@@ -49,8 +56,9 @@ impl<S: Simulation> Timeline<S> {
                 Entry::Checksum(root) => drop(timeline.roots.insert(tick, root)),
                 Entry::Tree(change) => drop(timeline.trees.insert(tick, change)),
                 Entry::Keyframe(state) => drop(timeline.states.insert(tick, state)),
+                Entry::Rerun(rerun) => timeline.reruns.push(rerun),
                 Entry::Name(player, name) => drop(timeline.names.insert(player, name)),
-                Entry::Desync(_) => {}
+                Entry::Desync(desync) => timeline.noted = timeline.noted.or(Some(desync)),
             }
         }
         timeline

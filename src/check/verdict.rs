@@ -9,6 +9,7 @@
 
 mod bit;
 mod headers;
+mod rerun;
 mod state;
 mod step;
 
@@ -22,7 +23,7 @@ use super::replayer::Replayer;
 use super::report::{Cause, Verdict};
 use super::timeline::Timeline;
 
-pub(super) use headers::before_the_first_tick;
+pub(super) use headers::{before_the_first_tick, unlike_headers};
 
 /// So many ticks after the first difference a suspicion must meet the odd peer's checksums.
 const WITNESS_TICKS: u32 = 20;
@@ -39,6 +40,8 @@ pub(super) struct Case<'c, 'a, S: Inspect> {
     pub agreed: Option<Tick>,
     /// Whose are not.
     pub odd: Vec<usize>,
+    /// Another recording, that meets its checksums.
+    pub healthy: Option<&'c Timeline<S>>,
 }
 
 /// The odd peer's state at some tick, as it was had again, and the turns it goes on with. It may not differ yet.
@@ -54,7 +57,7 @@ pub(super) type Solution<S> = (Verdict, Option<OddState<S>>);
 type Suspicion<'c, 'a, S> = fn(&Case<'c, 'a, S>, &mut Replayer<'_, S>) -> Result<Option<Solution<S>>, CheckError>;
 
 impl<'c, 'a, S: Inspect> Case<'c, 'a, S> {
-    const SUSPICIONS: [Suspicion<'c, 'a, S>; 8] = [
+    const SUSPICIONS: [Suspicion<'c, 'a, S>; 9] = [
         Case::comes_out_in_several_ways,
         Case::is_not_brought_back,
         Case::has_an_uncovered_field,
@@ -63,6 +66,7 @@ impl<'c, 'a, S: Inspect> Case<'c, 'a, S> {
         Case::lost_something_in_a_snapshot,
         Case::was_changed_by_looking,
         Case::was_written_from_outside,
+        Case::is_told_by_its_own_program,
     ];
 
     /// Finds the cause.
@@ -72,7 +76,7 @@ impl<'c, 'a, S: Inspect> Case<'c, 'a, S> {
                 return Ok(solution);
             }
         }
-        self.left_over()
+        self.left_over(replayer)
     }
 
     /// Who is looked at: of several odd peers the first.

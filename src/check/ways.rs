@@ -3,22 +3,27 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use lockstone_sim::journal::Journal;
 use lockstone_sim::world::{Request, Role, Thinking, Thoughts};
 use lockstone_sim::{Area, CellId, Input, Rules, Simulation, Tick, Turn, World, mix64};
 
-use super::inspect::{View, Way};
+use super::inspect::{View, Way, step};
 
 /// How far around a hero a part is simulated, in rings of cells.
 const CORE_RINGS: u16 = 1;
 
 /// One tick, the thinking done in a way of its own.
-pub(super) fn step_in<R: Rules>(world: &mut World<R>, turn: &Turn<World<R>>, way: Way) {
+pub(super) fn step_in<R: Rules>(world: &mut World<R>, turn: &Turn<World<R>>, way: Way, journal: Option<&mut Journal>) {
     let tick = world.tick();
-    world.step_with(turn, |thinking| match way {
+    let think = |thinking: &Thinking<'_, R>| match way {
         Way::Backwards => one_by_one(thinking, (0..thinking.len()).rev()),
         Way::Shuffled(key) => one_by_one(thinking, shuffled(thinking.len(), key, tick)),
         Way::Threads(threads) => on_threads(thinking, threads),
-    });
+    };
+    match journal {
+        Some(journal) => world.step_noted_with(turn, journal, think),
+        None => world.step_with(turn, think),
+    }
 }
 
 fn one_by_one<R: Rules>(thinking: &Thinking<'_, R>, order: impl IntoIterator<Item = usize>) -> Vec<Thoughts<R>> {
@@ -53,13 +58,14 @@ pub(super) fn step_beside<R: Rules>(
     whole: &mut World<R>,
     turn: &Turn<World<R>>,
     view: View,
+    journal: Option<&mut Journal>,
 ) -> Vec<CellId> {
-    part.area().halo().collect::<Vec<_>>().into_iter().for_each(|cell| part.put(cell, whole.cell_state(cell).as_ref()));
+    part.area().halo().for_each(|cell| part.put(cell, whole.cell_state(cell).as_ref()));
     let at = whole.hero(view.player).map(|hero| whole.grid().cell_of(hero.pos));
     at.into_iter().for_each(|at| enclose(part, whole, at, view));
     let surroundings = at.map(|at| whole.grid().block(at, CORE_RINGS).iter().collect());
-    let area = part.area().clone();
-    part.step(&relayed(turn, whole, &area));
+    let area = *part.area();
+    step(part, &relayed(turn, whole, &area), journal);
     whole.step(turn);
     // What is carried in from beyond the area comes as the state of the cell that it enters.
     for input in &turn.inputs {
@@ -80,13 +86,13 @@ pub(super) fn step_beside<R: Rules>(
 /// Moves the part to where the hero is. What was halo and becomes core is exact already; what is new is given.
 fn enclose<R: Rules>(part: &mut World<R>, whole: &World<R>, at: CellId, view: View) {
     let grid = *whole.grid();
-    let core: Vec<CellId> = grid.block(at, CORE_RINGS + view.core_rings_more).iter().collect();
+    let core = grid.block(at, CORE_RINGS + view.core_rings_more);
     let halo_rings = grid.halo_rings() - view.halo_rings_less.min(grid.halo_rings());
-    let (area, before) = (Area::with_halo_rings(&grid, &core, halo_rings), part.area().clone());
+    let (area, before) = (Area::with_halo(&grid, core, core.grown(&grid, halo_rings)), *part.area());
     if area == before {
         return;
     }
-    part.set_area(area.clone());
+    part.set_area(area);
     let is_new = |cell: &CellId| before.role(*cell) == Role::Outside;
     area.halo().chain(area.core()).filter(is_new).for_each(|cell| part.put(cell, whole.cell_state(cell).as_ref()));
 }
@@ -99,6 +105,7 @@ fn relayed<R: Rules>(turn: &Turn<World<R>>, whole: &World<R>, area: &Area) -> Tu
         Input::Command(player, _) | Input::Leave(player) => thinks(*player),
         Input::Join(_, join) => area.role(cell_of(join.at)) == Role::Core,
         Input::Request(_) => true,
+        Input::Given(_) => false,
     };
     Turn { inputs: turn.inputs.iter().filter(wanted).cloned().collect() }
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::builder::PossibleValue;
 use clap::{Parser, ValueEnum};
 
-use crate::check::chaos::Breaker;
+use crate::check::chaos::{ANSWER_TIME, Breaker};
 
 /// Where a signaling server is looked for, and served, by default.
 pub(super) const SIGNAL_PORT: u16 = 3536;
@@ -31,6 +31,10 @@ pub(super) enum Subcommand {
     Demo(Demo),
     /// Serve signaling, so that peers find each other
     Signal(Signal),
+    /// Be the relay of a large session: simulate the whole world, and send each player what their hero's surroundings need
+    Relay(Box<Relay>),
+    /// Play a crowd of bots on one relay in this process, and tell what it costs
+    Crowd(Crowd),
     /// Play a recording again and verify every checksum
     Replay(Replay),
     /// Tell whether recordings are in step, and if not: who differs, since when, where and why
@@ -39,7 +43,7 @@ pub(super) enum Subcommand {
     Explain(Explain),
     /// Make the smallest recording that still fails as the given one does
     Shrink(Shrink),
-    /// Answer a recording on stdin: for `check chaos`.
+    /// Answer a table and a recording on stdin: for `check chaos`.
     #[command(hide = true)]
     Answer,
     /// Make or verify a random table
@@ -72,6 +76,9 @@ pub(super) struct Play {
     /// Play alone, without any network
     #[arg(long, conflicts_with_all = ["room", "key", "signal", "peers", "rollback"])]
     pub solo: bool,
+    /// Join the relay of a room: your peer simulates the surroundings of your hero, equal to the relay's world
+    #[arg(long)]
+    pub relay: bool,
     #[command(flatten)]
     pub shared: Shared,
     /// Where the world is shown [default: window if there is a display, else terminal, else none]
@@ -132,6 +139,64 @@ impl Shared {
     }
 }
 
+#[derive(clap::Args, Debug, Clone)]
+pub(super) struct Relay {
+    /// The room: 1 to 64 of A-Z a-z 0-9 _ - [default: drawn]
+    #[arg(long)]
+    pub room: Option<String>,
+    /// The room's key, which players must give too
+    #[arg(long)]
+    pub key: Option<String>,
+    /// Where signaling is served, so that players find this relay; port 0 takes a free one [default: 0.0.0.0:3536]
+    #[arg(long, value_name = "ADDR")]
+    pub listen: Option<SocketAddr>,
+    /// Another signaling server, instead of one in this process: ws://host:port or wss://host
+    #[arg(long, value_name = "URL")]
+    pub signal: Option<String>,
+    /// Claims the room with this token (1 to 128 bytes), as a signaling server with `--host-token` wants it [default: drawn]
+    #[arg(long, value_name = "TOKEN")]
+    pub host_token: Option<String>,
+    /// Places in the session
+    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    pub players: u16,
+    /// The seed of the world [default: drawn]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// What a player is sent at most as far as it can wait, in bytes a second [default: 1000000]
+    #[arg(long, value_name = "BYTES_PER_S")]
+    pub budget: Option<u32>,
+    /// Play here too, as this [default: with --bot the first there is, else nobody plays here]
+    #[arg(long, value_name = "CLASS")]
+    pub hero: Option<String>,
+    /// Your name, if you play here
+    #[arg(long)]
+    pub name: Option<String>,
+    /// A bot plays here
+    #[arg(long)]
+    pub bot: bool,
+    /// Where the world is shown [default: with a hero as in `play`, else none: a line now and then]
+    #[arg(long, value_name = "VIEW")]
+    pub view: Option<View>,
+    /// Record the whole world into a file
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// Record the checksums of the world's parts too: what differs is found faster, and the file is several times as large
+    #[arg(long, requires = "record")]
+    pub trees: bool,
+    /// End the session after so long
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub seconds: Option<u32>,
+    /// Another random table than the one that is built in
+    #[arg(long, value_name = "FILE")]
+    pub table: Option<PathBuf>,
+    /// A STUN server, for players beyond the local network. Can be given several times
+    #[arg(long, value_name = "URL")]
+    pub stun: Vec<String>,
+    /// Tell the parent process, on stdout, how it goes; end when it does.
+    #[arg(long, hide = true)]
+    pub report: bool,
+}
+
 /// Where the world is shown.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum View {
@@ -145,9 +210,12 @@ pub(super) enum View {
 
 #[derive(clap::Args, Debug)]
 pub(super) struct Demo {
-    /// How many peers
-    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=16))]
+    /// How many peers: at most 16, with --relay 64 beside the relay
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=64))]
     pub peers: u16,
+    /// A relay and so many replicas, instead of a party
+    #[arg(long)]
+    pub relay: bool,
     /// How long they play
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=86_400))]
     pub seconds: u32,
@@ -169,6 +237,67 @@ pub(super) struct Signal {
     /// Where to listen; port 0 takes a free one
     #[arg(long, value_name = "ADDR", default_value_t = SocketAddr::from(([0, 0, 0, 0], SIGNAL_PORT)))]
     pub listen: SocketAddr,
+    /// Let only those relays claim rooms that present this token (1 to 128 bytes); without it any relay may, with a token of its own
+    #[arg(long, value_name = "TOKEN")]
+    pub host_token: Option<String>,
+}
+
+#[derive(clap::Args, Debug)]
+pub(super) struct Crowd {
+    /// How many players
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    pub players: u16,
+    /// How long they play
+    #[arg(long, value_name = "M", default_value_t = 1.0, value_parser = minutes)]
+    pub minutes: f64,
+    /// Where they are
+    #[arg(long, value_enum, default_value_t = SpreadName::Parties)]
+    pub spread: SpreadName,
+    /// Compare every replica's core with the whole world at every tick. Exit code 1 if one differs
+    #[arg(long)]
+    pub verify: bool,
+    /// Of 100 packets, how many are lost
+    #[arg(long, value_name = "PERCENT", default_value_t = 0.0, value_parser = percent)]
+    pub loss: f64,
+    /// What a replica is sent at most as far as it can wait, in bytes a second [default: 1000000]
+    #[arg(long, value_name = "BYTES_PER_S")]
+    pub budget: Option<u32>,
+    /// The seed of world and network [default: drawn]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Play for an eighth, a quarter and half of the players too, and draw the cost against their number
+    #[arg(long, value_name = "FILE.svg")]
+    pub plot: Option<PathBuf>,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Give replicas so many rings of halo fewer than they need, to see that it is found out.
+    #[arg(long, hide = true, default_value_t = 0)]
+    pub halo_rings_less: u16,
+}
+
+/// How a crowd is spread over its world.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SpreadName {
+    /// Each alone, 100 on 1,000 x 1,000 tiles
+    Uniform,
+    /// In parties of four, as many
+    Parties,
+    /// All on one field of 256 x 256 tiles, with 500 monsters and 10,000 things
+    Hotspot,
+}
+
+fn minutes(text: &str) -> Result<f64, String> {
+    number_within(text, 0.01, 1_440.0)
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    number_within(text, 0.0, 90.0)
+}
+
+fn number_within(text: &str, low: f64, high: f64) -> Result<f64, String> {
+    let number: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    if (low..=high).contains(&number) { Ok(number) } else { Err(format!("{low} to {high} are possible")) }
 }
 
 #[derive(clap::Args, Debug)]
@@ -292,6 +421,12 @@ pub(super) struct Chaos {
     /// This program as a wasm32-wasip1 module [default: where cargo puts it]
     #[arg(long, value_name = "FILE")]
     pub wasm: Option<PathBuf>,
+    /// Another random table than the one that is built in
+    #[arg(long, value_name = "FILE")]
+    pub table: Option<PathBuf>,
+    /// How long another process may take to answer, and then for each tick, before it is ended
+    #[arg(long, value_name = "N", default_value_t = ANSWER_TIME.as_secs(), value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub answer_seconds: u64,
     /// Print the result as JSON
     #[arg(long)]
     pub json: bool,

@@ -1,22 +1,24 @@
 //! `check chaos`: bots play, and each breaker plays the same in its own way.
 
+use std::ops::ControlFlow;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use comfy_table::{Cell, CellAlignment, Table, presets};
-use indicatif::{ProgressBar, ProgressStyle};
 
 use super::args::{self, CHAOS_TICKS_MAX};
-use super::check;
 use super::failure::{DIFFERED, Failure};
+use super::progress;
 use super::stdout::print;
+use super::{check, goes_on, stopped, table};
 use crate::check::chaos::{ChaosConfig, ChaosReport, Progress, chaos_of_recording, chaos_watched};
-use crate::default_table;
 use crate::game::Game;
 
 pub(super) fn run<G: Game>(args: &args::Chaos) -> Result<ExitCode, Failure> {
     let program =
         std::env::current_exe().map_err(|error| Failure::new(format!("cannot find this program: {error}")))?;
     let args::Chaos { ticks, heroes, seed, only, other, wasm, .. } = args;
+    let table = table::load(args.table.as_deref())?;
     if let Some(missing) = other.iter().chain(wasm).find(|path| !path.is_file()) {
         return Err(Failure::file("play", missing, "there is no such file; build it first"));
     }
@@ -28,10 +30,13 @@ pub(super) fn run<G: Game>(args: &args::Chaos) -> Result<ExitCode, Failure> {
         program: Some(program),
         other: other.clone(),
         wasm: wasm.clone(),
+        table: table.clone(),
+        answer_time: Duration::from_secs(args.answer_seconds),
     }
     .with_builds_of_cargo();
-    let recording = args.play.as_ref().map(|file| check::load_one::<G>(file, &default_table())).transpose()?;
-    let bar = bar(args);
+    let recording = args.play.as_ref().map(|file| check::load_one::<G>(file, &table)).transpose()?;
+    let bar = progress::bar(args.ticks, 15, args.json);
+    bar.set_message("bots play");
     if let Some(recording) = &recording {
         let ticks = recording.end().since(recording.header.start);
         if ticks > CHAOS_TICKS_MAX {
@@ -40,17 +45,21 @@ pub(super) fn run<G: Game>(args: &args::Chaos) -> Result<ExitCode, Failure> {
         }
         bar.set_length(recording.end().0.into());
     }
-    let mut watch = |progress: Progress<'_>| match progress {
-        Progress::Begins(breaker) => bar.set_message(breaker.name()),
-        Progress::Plays(tick) => bar.set_position(tick.0.into()),
-        Progress::Done(tried) if !args.json => bar.suspend(|| eprintln!("{:<15} {}", tried.breaker, tried.result())),
-        Progress::Done(_) => {}
+    let mut watch = |progress: Progress<'_>| -> ControlFlow<()> {
+        match progress {
+            Progress::Begins(breaker) => bar.set_message(breaker.name()),
+            Progress::Prepares(tick) | Progress::Plays(tick) => bar.set_position(tick.0.into()),
+            Progress::Done(_) if args.json || goes_on().is_break() => {}
+            Progress::Done(tried) => bar.suspend(|| eprintln!("{:<15} {}", tried.breaker, tried.result())),
+        }
+        goes_on()
     };
     let report = match recording {
         None => chaos_watched::<G>(&config, &mut watch),
         Some(recording) => chaos_of_recording::<G>(recording, &config, &mut watch).map_err(Failure::new)?,
     };
     bar.finish_and_clear();
+    stopped("check chaos")?;
     if args.json {
         print(serde_json::to_string_pretty(&report).map_err(Failure::new)?);
     } else {
@@ -61,14 +70,6 @@ pub(super) fn run<G: Game>(args: &args::Chaos) -> Result<ExitCode, Failure> {
         false if report.passed() => Ok(ExitCode::SUCCESS),
         false => Ok(ExitCode::from(DIFFERED)),
     }
-}
-
-fn bar(args: &args::Chaos) -> ProgressBar {
-    let bar = if args.json { ProgressBar::hidden() } else { ProgressBar::new(args.ticks.into()) };
-    let style = ProgressStyle::with_template("{msg:15} {bar:30} {pos}/{len} ticks {elapsed}");
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-    bar.set_message("bots play");
-    bar
 }
 
 /// What failed in full, then the table, then the verdict.

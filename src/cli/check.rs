@@ -7,7 +7,7 @@ use lockstone_net::Identity;
 use lockstone_sim::{PlayerId, Table};
 
 use super::args::{self, CheckCommand, Telling};
-use super::failure::{DIFFERED, Failure};
+use super::failure::{self, DIFFERED, Failure};
 use super::stdout::print;
 use super::{chaos, coverage, files, floats, table};
 use crate::check::{self, Checker, Report};
@@ -22,13 +22,23 @@ pub(super) fn run<G: Game>(args: &args::Check) -> Result<ExitCode, Failure> {
         Some(CheckCommand::Coverage(args)) => return coverage::run::<G>(args),
         None => {}
     }
-    let recordings = args.files.iter().map(|file| read_file::<G>(file)).collect::<Result<_, _>>()?;
+    let files = args.files.iter().map(|file| Ok((file, files::read(file)?))).collect::<Result<Vec<_>, Failure>>()?;
+    for (n, (file, bytes)) in files.iter().enumerate() {
+        if let Some((same, _)) = files[..n].iter().find(|(_, other)| other == bytes) {
+            eprintln!(
+                "{} and {} are the same recording: that they agree shows nothing.",
+                same.display(),
+                file.display()
+            );
+        }
+    }
+    let recordings = files.iter().map(|(file, bytes)| read_file::<G>(file, bytes)).collect::<Result<_, _>>()?;
     tell::<G>(recordings, &args.telling)
 }
 
 /// Reads one recording that this program can play.
 pub(super) fn load_one<G: Game>(file: &Path, table: &Table) -> Result<Recording<G::Sim>, Failure> {
-    let recording = read_file::<G>(file)?;
+    let recording = read_file::<G>(file, &files::read(file)?)?;
     can_be_played::<G>(std::slice::from_ref(&recording), table)?;
     Ok(recording)
 }
@@ -36,7 +46,10 @@ pub(super) fn load_one<G: Game>(file: &Path, table: &Table) -> Result<Recording<
 /// The same of a bundle. What is in it came from peers: a recording that cannot be read is told, and left out.
 pub(super) fn explain<G: Game>(args: &args::Explain) -> Result<ExitCode, Failure> {
     let bytes = files::read(&args.file)?;
-    let bundle = Bundle::read(&bytes).map_err(|error| Failure::file("explain", &args.file, error))?;
+    let bundle = Bundle::read(&bytes).map_err(|error| {
+        let told = format!("{error}; {}", failure::of_bundle(&error));
+        Failure::file("explain", &args.file, told)
+    })?;
     eprintln!("A bundle of {} recordings, put together by {}.", bundle.recordings.len(), bundle.player);
     bundle.missing.iter().for_each(|player| eprintln!("The recording of {player} did not arrive."));
     let mut recordings = Vec::new();
@@ -55,9 +68,8 @@ pub(super) fn explain<G: Game>(args: &args::Explain) -> Result<ExitCode, Failure
     tell::<G>(recordings, &args.telling)
 }
 
-fn read_file<G: Game>(file: &Path) -> Result<Recording<G::Sim>, Failure> {
-    let bytes = files::read(file)?;
-    read::<G>(&bytes).map_err(|error| Failure::file("check", file, error))
+fn read_file<G: Game>(file: &Path, bytes: &[u8]) -> Result<Recording<G::Sim>, Failure> {
+    read::<G>(bytes).map_err(|error| Failure::recording("check", file, &error))
 }
 
 /// Reads a recording of this game, whatever its rules.
@@ -67,6 +79,7 @@ fn read<G: Game>(bytes: &[u8]) -> Result<Recording<G::Sim>, RecordingError> {
 }
 
 fn tell<G: Game>(recordings: Vec<Recording<G::Sim>>, telling: &Telling) -> Result<ExitCode, Failure> {
+    telling.html.iter().try_for_each(|file| files::can_write_page(file))?;
     let table = table::load(telling.table.as_deref())?;
     can_be_played::<G>(&recordings, &table)?;
     let report = check::<G>(recordings, &table)?;
@@ -76,8 +89,15 @@ fn tell<G: Game>(recordings: Vec<Recording<G::Sim>>, telling: &Telling) -> Resul
         print(&report);
     }
     if let Some(file) = &telling.html {
-        files::write(file, check::page(&report).as_bytes())?;
+        files::write_page(file, &check::page(&report))?;
         eprintln!("The page is in {}.", file.display());
+    }
+    if report.shared == Some(0) && report.finding.is_none() {
+        let advice = "check them with the relay's recording, or with those of players who met";
+        return Err(Failure::new(format!("nothing is shown, for no two recordings have a cell in common; {advice}")));
+    }
+    if report.shows_nothing() {
+        return Err(Failure::new("nothing is shown, for there is no checksum to compare; record for longer"));
     }
     Ok(if report.is_in_step() { ExitCode::SUCCESS } else { ExitCode::from(DIFFERED) })
 }
@@ -92,7 +112,10 @@ fn can_be_played<G: Game>(recordings: &[Recording<G::Sim>], table: &Table) -> Re
     match recordings.first() {
         Some(first) if recordings.iter().all(|recording| of(recording) == of(first)) => {
             let header = &first.header;
-            let unusable = |error| Failure::new(format!("cannot check the recording of {}: {error}", header.name));
+            let unusable = |error| {
+                let advice = failure::of_recording(&error);
+                Failure::new(format!("cannot check the recording of {}: {error}; {advice}", header.name))
+            };
             header.check(G::NAME, &identity).map_err(unusable)
         }
         _ => Ok(()),

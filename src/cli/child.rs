@@ -48,6 +48,11 @@ impl Peer {
         });
     }
 
+    /// Lets it end, as it does when this process ends.
+    pub fn let_go(&mut self) {
+        self.0.stdin = None;
+    }
+
     /// Waits for its end.
     pub fn wait(&mut self) -> io::Result<ExitStatus> {
         self.0.wait()

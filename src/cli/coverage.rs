@@ -3,22 +3,25 @@
 use std::process::ExitCode;
 
 use comfy_table::{Cell, CellAlignment, Table, presets};
-use indicatif::{ProgressBar, ProgressStyle};
 
-use super::args;
 use super::failure::{DIFFERED, Failure};
+use super::progress;
 use super::stdout::print;
+use super::{args, goes_on, stopped};
 use crate::check::coverage::{CoverageConfig, CoverageReport, coverage_watched};
 use crate::game::Game;
 
 pub(super) fn run<G: Game>(args: &args::Coverage) -> Result<ExitCode, Failure> {
     let args::Coverage { ticks, heroes, seed, json } = *args;
-    let bar = if json { ProgressBar::hidden() } else { ProgressBar::new(ticks.into()) };
-    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} ticks {elapsed}");
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let bar = progress::bar(ticks, 9, json);
+    bar.set_message("bots play");
     let config = CoverageConfig { seed, ticks, heroes };
-    let report = coverage_watched::<G>(&config, &mut |tick| bar.set_position(tick.0.into()));
+    let report = coverage_watched::<G>(&config, &mut |tick| {
+        bar.set_position(tick.0.into());
+        goes_on()
+    });
     bar.finish_and_clear();
+    stopped("check coverage")?;
     if json {
         print(serde_json::to_string_pretty(&report).map_err(Failure::new)?);
     } else {

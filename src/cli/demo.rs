@@ -1,5 +1,7 @@
 //! `demo`: bots play as processes of their own over real WebRTC, and their worlds are compared.
 
+pub(super) mod relayed;
+
 use std::collections::BTreeMap;
 use std::process::{ExitCode, Stdio};
 use std::sync::atomic::Ordering;
@@ -8,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use indicatif::{ProgressBar, ProgressStyle};
+use lockstone_net::limits::PLAYERS_MAX;
 use serde::Serialize;
 
 use super::STOP;
@@ -42,6 +45,11 @@ struct Outcome {
 
 pub(super) fn run<G: Game>(args: &Demo) -> Result<ExitCode, Failure> {
     let seed = args.seed.unwrap_or_else(any_number);
+    if usize::from(args.peers) > PLAYERS_MAX {
+        let told =
+            format!("a session without a relay has at most {PLAYERS_MAX} peers, not {}: add --relay", args.peers);
+        return Err(Failure::new(told));
+    }
     let config = Config::new(&args.shared, Some(args.peers), seed)?;
     let ticks = args.seconds * config.ticks_per_s();
     let signaling = Signaling::private()?;
@@ -53,6 +61,9 @@ pub(super) fn run<G: Game>(args: &Demo) -> Result<ExitCode, Failure> {
     } else {
         print(table(&result));
         print(&result.verdict);
+    }
+    if let Some(bundle) = result.peers.iter().find_map(|report| report.bundle.as_ref()) {
+        eprintln!("What all peers have of it is in {bundle}: see `{} explain {bundle}`.", G::NAME);
     }
     Ok(if result.ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

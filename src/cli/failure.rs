@@ -8,6 +8,8 @@ use lockstone_net::LinkError;
 use lockstone_net::session::EndReason;
 use lockstone_net::wire::{LeaveReason, Refusal};
 
+use crate::recording::{BundleError, RecordingError};
+
 /// Bad input, or a place that cannot be reached or written.
 pub(super) const BAD_INPUT: u8 = 2;
 /// Worlds differed.
@@ -34,6 +36,11 @@ impl Failure {
     /// A file that cannot be read or written.
     pub fn file(doing: &str, path: &Path, cause: impl Display) -> Failure {
         Failure::new(format!("cannot {doing} {}: {cause}", path.display()))
+    }
+
+    /// A recording that cannot be read or played.
+    pub fn recording(doing: &str, path: &Path, cause: &RecordingError) -> Failure {
+        Failure::file(doing, path, format!("{cause}; {}", of_recording(cause)))
     }
 
     /// Says it, and gives the exit code.
@@ -65,6 +72,27 @@ pub(super) fn of_end(reason: &EndReason) -> Option<Failure> {
         EndReason::Link(error) => return Some(of_link(error)),
     };
     Some(Failure::new(format!("{reason}; {advice}")))
+}
+
+/// What to do with a recording that cannot be used.
+pub(super) fn of_recording(error: &RecordingError) -> &'static str {
+    match error {
+        RecordingError::WrongMagic => "record one with `play --record`, or read a bundle with `explain`",
+        RecordingError::TooShort { .. } | RecordingError::Damaged { .. } => "copy it again from where it was recorded",
+        RecordingError::Unreadable { .. } => "see which build recorded it",
+        RecordingError::UnsupportedVersion { .. } | RecordingError::Different { .. } => {
+            "use the build that recorded it"
+        }
+    }
+}
+
+/// What to do with a bundle that cannot be read.
+pub(super) fn of_bundle(error: &BundleError) -> &'static str {
+    match error {
+        BundleError::WrongMagic => "read a recording with `check`",
+        BundleError::UnsupportedVersion { .. } => "use the build that wrote it",
+        BundleError::TooLong { .. } | BundleError::Damaged => "ask for it again",
+    }
 }
 
 fn of_link(error: &LinkError) -> Failure {

@@ -9,7 +9,10 @@ use super::stdout::print;
 use crate::check::floats::floats;
 
 pub(super) fn run(args: &args::Floats) -> Result<ExitCode, Failure> {
-    let mut found = floats(&files::read(&args.wasm)?).map_err(|error| Failure::file("check", &args.wasm, error))?;
+    let unusable = |error| {
+        Failure::file("check", &args.wasm, format!("{error}; build the simulation for wasm32-wasip1, see --help"))
+    };
+    let mut found = floats(&files::read(&args.wasm)?).map_err(unusable)?;
     found.allow(&args.allow);
     match args.json {
         true => print(serde_json::json!(&found)),

@@ -4,6 +4,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
+use lockstone_net::matchbox::is_room_name;
 use lockstone_net::signaling::{Handle, Server, SignalingError, probe};
 
 use super::args::SIGNAL_PORT;
@@ -13,8 +14,8 @@ use super::failure::Failure;
 pub(super) struct Signaling {
     /// How this machine reaches it.
     pub url: String,
-    /// Its port, if it runs on this machine.
-    port: Option<u16>,
+    /// How other machines of the local network reach it.
+    pub public_url: String,
     /// Ours, if it is.
     _server: Option<Handle>,
 }
@@ -25,7 +26,8 @@ impl Signaling {
     pub fn find_or_serve(anywhere: bool) -> Result<Signaling, Failure> {
         let local = SocketAddr::from((Ipv4Addr::LOCALHOST, SIGNAL_PORT));
         if probe(local, Duration::from_millis(500)) {
-            return Ok(Signaling { url: format!("ws://{local}"), port: Some(SIGNAL_PORT), _server: None });
+            let public_url = format!("ws://{}", public(SocketAddr::from((Ipv4Addr::UNSPECIFIED, SIGNAL_PORT))));
+            return Ok(Signaling { url: format!("ws://{local}"), public_url, _server: None });
         }
         let all = |port| SocketAddr::from((Ipv4Addr::UNSPECIFIED, port));
         let server = match Server::bind(all(SIGNAL_PORT)) {
@@ -37,7 +39,7 @@ impl Signaling {
 
     /// Another's, wherever it is. That it answers, the link finds out.
     pub fn of(url: &str) -> Signaling {
-        Signaling { url: url.to_owned(), port: None, _server: None }
+        Signaling { url: url.to_owned(), public_url: url.to_owned(), _server: None }
     }
 
     /// One of our own, for this machine alone.
@@ -46,16 +48,34 @@ impl Signaling {
         Signaling::serve(server)
     }
 
-    fn serve(server: Server) -> Result<Signaling, Failure> {
-        let port = server.local_addr().port();
-        let handle = server.spawn().map_err(|error| failure(&error))?;
-        Ok(Signaling { url: format!("ws://127.0.0.1:{port}"), port: Some(port), _server: Some(handle) })
+    /// One of our own, where a relay wants it; with a token, only who presents that may be a relay there.
+    pub fn at(addr: SocketAddr, host_token: Option<&str>) -> Result<Signaling, Failure> {
+        let server = Server::bind(addr).map_err(|error| {
+            Failure::new(format!(
+                "{error}; choose another with --listen, or name the signaling server that is there with --signal"
+            ))
+        })?;
+        Signaling::serve(match host_token {
+            Some(token) => server.with_host_token(token),
+            None => server,
+        })
     }
 
-    /// How other machines of the local network reach it.
-    pub fn public_url(&self) -> String {
-        self.port.map_or_else(|| self.url.clone(), |port| format!("ws://{}:{port}", lan_address()))
+    fn serve(server: Server) -> Result<Signaling, Failure> {
+        let addr = server.local_addr();
+        let own = if addr.ip().is_unspecified() { (Ipv4Addr::LOCALHOST, addr.port()).into() } else { addr };
+        let handle = server.spawn().map_err(|error| failure(&error))?;
+        Ok(Signaling {
+            url: format!("ws://{own}"),
+            public_url: format!("ws://{}", public(addr)),
+            _server: Some(handle),
+        })
     }
+}
+
+/// How other machines of the local network reach what listens here at an address.
+pub(super) fn public(addr: SocketAddr) -> SocketAddr {
+    if addr.ip().is_unspecified() { (lan_address(), addr.port()).into() } else { addr }
 }
 
 pub(super) fn failure(error: &SignalingError) -> Failure {
@@ -67,7 +87,7 @@ pub(super) fn failure(error: &SignalingError) -> Failure {
 }
 
 /// This machine's address in the local network, as far as it can be told.
-pub(super) fn lan_address() -> IpAddr {
+fn lan_address() -> IpAddr {
     // Connecting a UDP socket sends nothing: it only chooses the way out. The address is one kept for documentation.
     let way_out = || {
         let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?;
@@ -77,8 +97,19 @@ pub(super) fn lan_address() -> IpAddr {
     way_out().map_or(Ipv4Addr::LOCALHOST.into(), |addr| addr.ip())
 }
 
+/// The room that was asked for, or a new one.
+pub(super) fn room_name(asked: Option<&str>) -> Result<String, Failure> {
+    match asked {
+        Some(room) if !is_room_name(room) => {
+            Err(Failure::new(format!("the room {room:?} is not a name: use 1 to 64 of A-Z a-z 0-9 _ -")))
+        }
+        Some(room) => Ok(room.to_owned()),
+        None => Ok(new_room()),
+    }
+}
+
 /// A room name that nobody else will have chosen.
-pub(super) fn new_room() -> String {
+fn new_room() -> String {
     const COLORS: [&str; 16] = [
         "amber", "ashen", "azure", "bronze", "copper", "coral", "ebony", "golden", "indigo", "ivory", "jade", "ochre",
         "pearl", "ruby", "silver", "umber",

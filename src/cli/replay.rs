@@ -16,17 +16,17 @@ use crate::recording::{Ending, Entry, Header, Recording, replay};
 
 pub(super) fn run<G: Game>(args: &args::Replay) -> Result<ExitCode, Failure> {
     let file = &args.file;
-    let unusable = |error: &dyn std::fmt::Display| Failure::file("replay", file, error);
     let table = table::load(args.table.as_deref())?;
     let bytes = files::read(file)?;
-    let header = Header::peek(&bytes).map_err(|error| unusable(&error))?;
+    let unreadable = |error| Failure::recording("replay", file, &error);
+    let header = Header::peek(&bytes).map_err(unreadable)?;
     let identity = Identity { rules: G::rules_digest(), table: table.digest(), config: 0 };
-    header.check(G::NAME, &identity).map_err(|error| unusable(&error))?;
-    let recording = Recording::<G::Sim>::read(&bytes).map_err(|error| unusable(&error))?;
+    header.check(G::NAME, &identity).map_err(unreadable)?;
+    let recording = Recording::<G::Sim>::read(&bytes).map_err(unreadable)?;
     describe(&recording);
     let simulation = G::build(header.seed, table);
     let started = Instant::now();
-    let replay = replay(recording, simulation).map_err(|error| unusable(&error))?;
+    let replay = replay(recording, simulation).map_err(|error| Failure::file("replay", file, error))?;
     let elapsed = started.elapsed().max(Duration::from_micros(1));
     let per_s = f64::from(replay.ticks) / elapsed.as_secs_f64();
     let times = per_s / f64::from(header.ticks_per_s.max(1));

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use lockstone_sim::PlayerId;
 use serde::Serialize;
 
@@ -12,7 +12,7 @@ use super::STOP;
 use super::args;
 use super::failure::{BAD_INPUT, DIFFERED, Failure};
 use super::stdout::print;
-use super::{check, files, table};
+use super::{check, files, progress, table};
 use crate::check::chaos::Breaker;
 use crate::check::shrink::{Size, Step, Symptom};
 use crate::check::{Shrinker, Shrunk};
@@ -42,15 +42,13 @@ pub(super) fn run<G: Game>(args: &args::Shrink) -> Result<ExitCode, Failure> {
     let recording = check::load_one::<G>(&args.file, &table)?;
     let before = Size::of(&recording);
     let out = args.out.clone().unwrap_or_else(|| small(&args.file));
-    if out.exists() {
-        return Err(Failure::file("write", &out, "it is there already; name another with --out"));
-    }
+    files::can_create(&out)?;
     let build = |seed| G::build(seed, table.clone());
     let players = players(&recording);
     let look = |simulation: &G::Sim| players.iter().for_each(|player| drop(G::scene(simulation, *player)));
     let shrinker = Shrinker::new(&build).with_presentation(&look);
     let shrinker = args.breaker.into_iter().fold(shrinker, Shrinker::with_breaker);
-    let bar = bar(args);
+    let bar = progress::bar(0, 40, args.json);
     let shrunk = hushed(|| shrinker.shrink(recording, &mut |step| show(&bar, step)));
     bar.finish_and_clear();
     let shrunk = shrunk.map_err(|error| Failure::file("shrink", &args.file, error))?;
@@ -93,13 +91,6 @@ fn small(file: &Path) -> PathBuf {
         name.push(extension);
         name.into()
     })
-}
-
-fn bar(args: &args::Shrink) -> ProgressBar {
-    let bar = if args.json { ProgressBar::hidden() } else { ProgressBar::new(0) };
-    let style = ProgressStyle::with_template("{msg:40} {bar:30} {pos}/{len} ticks {elapsed}");
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-    bar
 }
 
 fn show(bar: &ProgressBar, step: Step) {

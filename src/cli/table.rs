@@ -1,6 +1,5 @@
 //! `table`: makes and verifies random tables.
 
-use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -8,6 +7,7 @@ use lockstone_sim::Table;
 
 use super::args::{self, TableCommand};
 use super::failure::Failure;
+use super::files;
 use super::stdout::print;
 
 pub(super) fn run(args: &args::Table) -> Result<ExitCode, Failure> {
@@ -27,7 +27,7 @@ fn generate(seed: &str, out: &Path) -> Result<(), Failure> {
     let seed = parse_seed(seed)
         .ok_or_else(|| Failure::new(format!("the seed {seed:?} is not one: give 32 bytes as 64 hexadecimal digits")))?;
     let table = Table::generate(seed);
-    fs::write(out, table.to_bytes()).map_err(|error| Failure::file("write", out, error))?;
+    files::create(out, &table.to_bytes())?;
     print(format_args!("{:032x}  {}", table.digest(), out.display()));
     Ok(())
 }
@@ -44,7 +44,7 @@ fn verify(file: &Path) -> Result<(), Failure> {
 }
 
 fn read(path: &Path) -> Result<Table, Failure> {
-    let bytes = fs::read(path).map_err(|error| Failure::file("read", path, error))?;
+    let bytes = files::read(path)?;
     let advice = "make one with `table generate`";
     Table::from_bytes(&bytes).map_err(|error| Failure::file("use", path, format!("{error}; {advice}")))
 }

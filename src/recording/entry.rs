@@ -6,6 +6,7 @@ use lockstone_sim::{Checksum, PlayerId, Simulation, Turn};
 
 use super::format::Desync;
 use super::packed::Packed;
+use super::rerun::PackedRerun;
 use super::tree::TreeChange;
 
 /// Something that happened in a recorded session.
@@ -20,6 +21,8 @@ pub enum Entry<S: Simulation> {
     Tree(TreeChange),
     /// The state before the next turn.
     Keyframe(Packed),
+    /// What came out when the recorder played it again.
+    Rerun(PackedRerun),
     /// A player's name.
     Name(PlayerId, String),
     /// A difference was found.
@@ -32,7 +35,8 @@ impl<S: Simulation> Entry<S> {
         match self {
             Entry::Empty(ticks) => *ticks,
             Entry::Turn(_) => 1,
-            Entry::Checksum(_) | Entry::Tree(_) | Entry::Keyframe(_) | Entry::Name(..) | Entry::Desync(_) => 0,
+            Entry::Checksum(_) | Entry::Tree(_) | Entry::Keyframe(_) => 0,
+            Entry::Rerun(_) | Entry::Name(..) | Entry::Desync(_) => 0,
         }
     }
 }
@@ -46,6 +50,7 @@ impl<S: Simulation> Clone for Entry<S> {
             Entry::Checksum(checksum) => Entry::Checksum(*checksum),
             Entry::Tree(change) => Entry::Tree(change.clone()),
             Entry::Keyframe(snapshot) => Entry::Keyframe(snapshot.clone()),
+            Entry::Rerun(rerun) => Entry::Rerun(rerun.clone()),
             Entry::Name(player, name) => Entry::Name(*player, name.clone()),
             Entry::Desync(desync) => Entry::Desync(*desync),
         }
@@ -60,6 +65,7 @@ impl<S: Simulation> PartialEq for Entry<S> {
             (Entry::Checksum(a), Entry::Checksum(b)) => a == b,
             (Entry::Tree(a), Entry::Tree(b)) => a == b,
             (Entry::Keyframe(a), Entry::Keyframe(b)) => a == b,
+            (Entry::Rerun(a), Entry::Rerun(b)) => a == b,
             (Entry::Name(a, x), Entry::Name(b, y)) => a == b && x == y,
             (Entry::Desync(a), Entry::Desync(b)) => a == b,
             _ => false,
@@ -75,6 +81,7 @@ impl<S: Simulation> fmt::Debug for Entry<S> {
             Entry::Checksum(checksum) => write!(f, "checksum {checksum}"),
             Entry::Tree(change) => write!(f, "tree: {} changed, {} gone", change.changed.len(), change.gone.len()),
             Entry::Keyframe(snapshot) => write!(f, "keyframe of {} bytes, packed", snapshot.bytes().len()),
+            Entry::Rerun(rerun) => write!(f, "rerun of {} bytes, packed", rerun.bytes().len()),
             Entry::Name(player, name) => write!(f, "{player} is {name}"),
             Entry::Desync(desync) => write!(f, "{desync:?}"),
         }

@@ -57,7 +57,7 @@ impl Events {
         self.push(&Stored::<S>::End(text(reason)));
     }
 
-    /// Takes what was read from a recording; keyframes are none of it.
+    /// Takes what was read from a recording; keyframes and reruns are none of it.
     pub fn entry<S: Simulation>(&mut self, entry: &Entry<S>) {
         match entry {
             Entry::Empty(ticks) => {
@@ -72,7 +72,7 @@ impl Events {
             }
             Entry::Name(player, name) => self.push(&Stored::<S>::Name(*player, name.clone())),
             Entry::Desync(desync) => self.desync::<S>(*desync),
-            Entry::Keyframe(_) => {}
+            Entry::Keyframe(_) | Entry::Rerun(_) => {}
         }
     }
 

@@ -1,14 +1,14 @@
 //! The bytes of a recording: eight of magic and version, then frames.
 //!
 //! ```text
-//! file    = "LKSTREC" version:u8  frame(header) frame(snapshot) frame(kind:u8 (events | keyframe))*
+//! file    = "LKSTREC" version:u8  frame(header) frame(snapshot) frame(kind:u8 (events | keyframe | rerun))*
 //! frame   = length:u32  head:u32  check:u32  payload                    all little-endian
 //! head    = the low half of xxh3-64, seeded with the frame's number, of the length's bytes
 //! check   = the same of the payload
 //! ```
 //!
 //! The frame's number as seed tells a frame that was moved, lost or doubled. A head of its own tells a length that was changed from a
-//! file that was cut. Snapshot and keyframes are compressed (zlib), because each holds the whole world; events are compact as they are.
+//! file that was cut. Snapshot, keyframes and reruns are compressed (zlib), because each holds the whole world, or ticks of it; events are compact as they are.
 
 use lockstone_sim::{Checksum, Input, PlayerId, Simulation, Tick};
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 /// What a recording begins with.
 pub const MAGIC: [u8; 7] = *b"LKSTREC";
 /// The version of this format.
-pub const VERSION: u8 = 2;
+pub const VERSION: u8 = 3;
 /// Magic and version.
 pub const PREAMBLE_BYTES: usize = 8;
 /// What stands before each payload.
@@ -30,11 +30,13 @@ pub const FRAME_BYTES_MAX: usize = SNAPSHOT_BYTES_MAX;
 pub const HEADER_BYTES_MAX: usize = 4_096;
 /// The largest snapshot, encoded and before compression.
 pub const SNAPSHOT_BYTES_MAX: usize = lockstone_net::limits::SNAPSHOT_BYTES_MAX;
+/// The most that one turn may give a part, encoded.
+pub const GIVEN_BYTES_MAX: usize = 16 * 1_024 * 1_024;
 /// A frame of events is closed when it is longer than this.
 pub const EVENTS_BYTES: usize = 16 * 1_024;
 /// The longest frame of events: one turn and one tree at their largest may come on top.
 pub const EVENTS_BYTES_MAX: usize =
-    EVENTS_BYTES + lockstone_net::limits::PACKET_BYTES_MAX + HEADER_BYTES_MAX + TREE_BYTES_MAX;
+    EVENTS_BYTES + lockstone_net::limits::PACKET_BYTES_MAX + GIVEN_BYTES_MAX + HEADER_BYTES_MAX + TREE_BYTES_MAX;
 /// The most parts of a checksum tree. A larger tree is not recorded.
 pub const TREE_CELLS_MAX: usize = 65_536;
 /// The largest change of a tree: all parts are gone, and as many others are there.
@@ -48,6 +50,8 @@ pub const TEXT_BYTES_MAX: usize = 1_024;
 pub(super) const KIND_EVENTS: u8 = 0;
 /// What stands first in the payload of a keyframe; the compressed snapshot follows.
 pub(super) const KIND_KEYFRAME: u8 = 1;
+/// What stands first in the payload of a rerun, compressed.
+pub(super) const KIND_RERUN: u8 = 2;
 
 /// What a recording is of: enough to refuse it before anything is played.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -159,6 +163,7 @@ pub(super) enum StoredInput<S: Simulation> {
     Join(PlayerId, S::Join),
     Leave(PlayerId),
     Request(S::Request),
+    Given(S::Given),
 }
 
 impl<S: Simulation> From<Input<S>> for StoredInput<S> {
@@ -168,6 +173,7 @@ impl<S: Simulation> From<Input<S>> for StoredInput<S> {
             Input::Join(player, join) => StoredInput::Join(player, join),
             Input::Leave(player) => StoredInput::Leave(player),
             Input::Request(request) => StoredInput::Request(request),
+            Input::Given(given) => StoredInput::Given(given),
         }
     }
 }
@@ -179,6 +185,7 @@ impl<S: Simulation> From<StoredInput<S>> for Input<S> {
             StoredInput::Join(player, join) => Input::Join(player, join),
             StoredInput::Leave(player) => Input::Leave(player),
             StoredInput::Request(request) => Input::Request(request),
+            StoredInput::Given(given) => Input::Given(given),
         }
     }
 }

@@ -32,7 +32,11 @@ impl Packed {
     /// # Errors
     /// [`CodecError`] if it is damaged, or larger than [`SNAPSHOT_BYTES_MAX`].
     pub fn unpack(&self) -> Result<Vec<u8>, CodecError> {
-        miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(&self.0, SNAPSHOT_BYTES_MAX)
-            .map_err(|_| CodecError::Malformed("the snapshot does not unpack"))
+        self.unpack_within(SNAPSHOT_BYTES_MAX)
+    }
+
+    pub(super) fn unpack_within(&self, bytes_max: usize) -> Result<Vec<u8>, CodecError> {
+        miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(&self.0, bytes_max)
+            .map_err(|_| CodecError::Malformed("what was compressed does not unpack"))
     }
 }

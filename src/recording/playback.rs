@@ -91,7 +91,7 @@ impl<S: Simulation> Playback<S> {
                 }
                 Some(Entry::Checksum(recorded)) => self.compare(recorded),
                 Some(Entry::Name(player, name)) => self.names.push((player, name)),
-                Some(Entry::Tree(_) | Entry::Keyframe(_) | Entry::Desync(_)) => {}
+                Some(Entry::Tree(_) | Entry::Keyframe(_) | Entry::Rerun(_) | Entry::Desync(_)) => {}
             }
         }
         self.empty -= 1;

@@ -7,6 +7,7 @@ use lockstone_sim::{Checksum, Simulation, Tick, Turn};
 use super::entry::Entry;
 use super::format::*;
 use super::packed::Packed;
+use super::rerun::PackedRerun;
 use super::writer::Writer;
 
 /// A recording, read and checked. Whether its turns lead to its checksums, [`replay`](super::replay) tells.
@@ -22,7 +23,7 @@ pub struct Recording<S: Simulation> {
 }
 
 /// How a recording ends.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub enum Ending {
     /// It was closed, and why.
     Closed(String),
@@ -261,6 +262,7 @@ impl<'b> Frames<'b> {
         match payload.split_first() {
             Some((&KIND_EVENTS, events)) => return self.events(frame, events, entries),
             Some((&KIND_KEYFRAME, snapshot)) => entries.push(Entry::Keyframe(Packed::read(snapshot))),
+            Some((&KIND_RERUN, rerun)) => entries.push(Entry::Rerun(PackedRerun::of_bytes(rerun))),
             _ => {
                 let cause = CodecError::Malformed("a frame of no known kind");
                 return Err(RecordingError::Unreadable { frame, cause });

@@ -17,6 +17,7 @@ use lockstone_sim::{CellId, Checksum, PlayerId, Simulation, Tick, Turn};
 use super::events::Events;
 use super::format::{Desync, EVENTS_BYTES, Header};
 use super::packed::Packed;
+use super::rerun::PackedRerun;
 use super::tree::{PartSum, Tree, TreeChange};
 use super::writer::Writer;
 
@@ -69,6 +70,7 @@ enum Item {
     Events(Vec<u8>),
     Tree(TreeChange),
     Keyframe(Packed),
+    Rerun(PackedRerun),
 }
 
 impl Item {
@@ -79,6 +81,7 @@ impl Item {
                 changed.capacity() * size_of::<(CellId, PartSum)>() + gone.capacity() * size_of::<CellId>()
             }
             Item::Keyframe(snapshot) => snapshot.bytes().len(),
+            Item::Rerun(rerun) => rerun.bytes().len(),
         };
         ITEM_BYTES + content
     }
@@ -134,6 +137,12 @@ impl<S: Simulation> Ring<S> {
         } else {
             self.push(Item::Keyframe(snapshot));
         }
+    }
+
+    /// What came out when what is held was played again.
+    pub fn rerun(&mut self, rerun: PackedRerun) {
+        self.close_if(0);
+        self.push(Item::Rerun(rerun));
     }
 
     /// A player's name.
@@ -284,6 +293,7 @@ fn write<S: Simulation, W: Write>(writer: &mut Writer<W>, item: &Item, base: &mu
     match item {
         Item::Events(events) => writer.encoded(events),
         Item::Keyframe(snapshot) => writer.packed(snapshot),
+        Item::Rerun(rerun) => writer.rerun(rerun),
         Item::Tree(change) => match base.take() {
             None => writer.tree_change::<S>(change),
             Some(mut tree) => {

@@ -7,9 +7,11 @@ use lockstone_sim::{CellId, Checksum, PlayerId, Simulation, Tick, Turn, codec};
 use super::entry::Entry;
 use super::events::Events;
 use super::format::{
-    Desync, EVENTS_BYTES, FRAME_BYTES_MAX, Header, KIND_EVENTS, KIND_KEYFRAME, MAGIC, Stored, VERSION, frame,
+    Desync, EVENTS_BYTES, FRAME_BYTES_MAX, Header, KIND_EVENTS, KIND_KEYFRAME, KIND_RERUN, MAGIC, Stored, VERSION,
+    frame,
 };
 use super::packed::Packed;
+use super::rerun::PackedRerun;
 use super::tree::{Tree, TreeChange};
 
 /// Ticks after which what was recorded is written out: what a crash may cost.
@@ -100,6 +102,15 @@ impl<W: Write> Writer<W> {
         self.packed(snapshot)
     }
 
+    /// What came out when what was recorded so far was played again.
+    ///
+    /// # Errors
+    /// What the output says.
+    pub fn rerun(&mut self, rerun: &PackedRerun) -> io::Result<()> {
+        self.flush()?;
+        self.framed(KIND_RERUN, rerun.bytes())
+    }
+
     /// A player's name. Who was called so does not change what is played.
     pub fn name<S: Simulation>(&mut self, player: PlayerId, name: &str) {
         self.events.name::<S>(player, name);
@@ -119,8 +130,10 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// What the output says.
     pub fn entry<S: Simulation>(&mut self, entry: &Entry<S>) -> io::Result<()> {
-        if let Entry::Keyframe(snapshot) = entry {
-            return self.keyframe::<S>(self.events.next, snapshot);
+        match entry {
+            Entry::Keyframe(snapshot) => return self.keyframe::<S>(self.events.next, snapshot),
+            Entry::Rerun(rerun) => return self.rerun(rerun),
+            _ => {}
         }
         let before = self.events.bytes.len();
         self.events.entry(entry);
@@ -188,13 +201,18 @@ impl<W: Write> Writer<W> {
         self.out.flush()
     }
 
-    /// A keyframe where the events are. One that no reader would take is left out.
+    /// A keyframe where the events are.
     pub(super) fn packed(&mut self, snapshot: &Packed) -> io::Result<()> {
         self.flush()?;
-        if snapshot.bytes().len() >= FRAME_BYTES_MAX {
+        self.framed(KIND_KEYFRAME, snapshot.bytes())
+    }
+
+    /// A frame that is not of events. One that no reader would take is left out.
+    fn framed(&mut self, kind: u8, bytes: &[u8]) -> io::Result<()> {
+        if bytes.len() >= FRAME_BYTES_MAX {
             return Ok(());
         }
-        self.frame(&[&[KIND_KEYFRAME], snapshot.bytes()].concat())
+        self.frame(&[&[kind], bytes].concat())
     }
 
     /// Events that are encoded already.

@@ -9,8 +9,10 @@ use std::path::{Path, PathBuf};
 use lockstone_net::wire::{Identity, Terms};
 use lockstone_sim::{CellId, Checksum, PlayerId, Simulation, Tick, Turn};
 
+use super::evidence::first_difference;
 use super::executable;
-use crate::recording::{Build, Bundle, Desync, Header, Packed, RING_BYTES_MAX, Ring, Writer};
+use crate::check::{Inspect, Rerunner};
+use crate::recording::{Build, Bundle, Desync, Header, Packed, PackedRerun, RING_BYTES_MAX, Recording, Ring, Writer};
 
 /// A recording that was saved at a difference goes on with trees up to this size: how the difference spreads is to be seen.
 const SAVED_TREES_BYTES: u64 = 2 * RING_BYTES_MAX as u64;
@@ -47,6 +49,8 @@ pub struct Recorder<S> {
     trees_until_bytes: u64,
     ring: Option<Ring<S>>,
     saved: Option<PathBuf>,
+    /// The last difference that was told.
+    desync: Option<Desync>,
 }
 
 enum Target {
@@ -73,7 +77,7 @@ impl<S: Simulation> Recorder<S> {
             }
         };
         let build = Build::of(executable::digest());
-        Ok(Recorder { labels, build, target, trees_until_bytes: 0, ring: None, saved: None })
+        Ok(Recorder { labels, build, target, trees_until_bytes: 0, ring: None, saved: None, desync: None })
     }
 
     /// Puts checksum trees into the file as well, if the session tells them. What is in memory has them anyway.
@@ -91,6 +95,32 @@ impl<S: Simulation> Recorder<S> {
     /// A recording of the last minutes, or of as much of them as fits: what this peer knows of a difference. Empty if nothing fits.
     pub fn recent(&self, bytes_max: usize) -> Vec<u8> {
         self.ring.as_ref().and_then(|ring| ring.write_within(bytes_max)).unwrap_or_default()
+    }
+
+    /// The tick at which others' recordings part from what is in memory: of those that can be read, the first that does.
+    pub(super) fn parts_from<'o>(&self, others: impl IntoIterator<Item = &'o Vec<u8>>) -> Option<Tick> {
+        let mut others = others.into_iter().peekable();
+        others.peek()?;
+        let own = Recording::<S>::read(&self.ring.as_ref()?.write()).ok()?;
+        others.find_map(|other| first_difference(&own, other))
+    }
+
+    /// Plays again what is in memory, around the tick at which it parted from another's, or else around the last difference that was told.
+    /// Nothing if there was none, or if its ticks are no longer held.
+    pub(super) fn rerunner(&self, parted: Option<Tick>, build: &dyn Fn(u64) -> S) -> Option<Rerunner<S>>
+    where
+        S: Inspect,
+    {
+        let told = self.desync.map(|desync| (desync.tick, desync.agreed));
+        let (tick, agreed) = parted.map(|tick| (tick, tick.0.checked_sub(1).map(Tick))).or(told)?;
+        let recording = Recording::read(&self.ring.as_ref()?.write()).ok()?;
+        Rerunner::new(recording, tick, agreed, build).ok()
+    }
+
+    /// What came of it.
+    pub(super) fn rerun(&mut self, rerun: PackedRerun) {
+        self.file(|writer| writer.rerun(&rerun));
+        self.remember(|ring| ring.rerun(rerun));
     }
 
     /// Saves what all peers know of a difference. Returns where it is.
@@ -176,6 +206,7 @@ impl<S: Simulation> Recorder<S> {
 
     /// Notes a difference, and saves what was only in memory; what comes next goes there too. Returns where the recording is.
     pub(super) fn desync(&mut self, desync: Desync) -> Option<String> {
+        self.desync = Some(desync);
         self.remember(|ring| ring.desync(desync));
         self.file(|writer| writer.desync::<S>(desync));
         if self.saved.is_none()
@@ -256,6 +287,7 @@ mod tests {
         type Hero = ();
         type Join = ();
         type Request = ();
+        type Given = lockstone_sim::Nothing;
         type Snapshot = ();
 
         fn tick(&self) -> Tick {
@@ -277,6 +309,31 @@ mod tests {
         fn decode(&self, _bytes: &[u8]) -> Result<(), lockstone_sim::codec::CodecError> {
             Ok(())
         }
+    }
+
+    fn recorder(room: &str) -> Recorder<Nothing> {
+        let identity = Identity { rules: 1, table: 2, config: 0 };
+        let (terms, room) = (PartyConfig::default().terms(identity), room.to_owned());
+        let mut recorder = Recorder::new(Labels { game: "nothing", terms, name: "Ada".into(), room }, None).unwrap();
+        recorder.start(Tick(0), 7, PlayerId(0), &[]);
+        recorder
+    }
+
+    #[test]
+    fn two_recordings_tell_the_tick_at_which_they_part() {
+        let (mut ours, mut theirs) = (recorder("a"), recorder("b"));
+        for tick in 0..20 {
+            ours.checksum(Tick(tick), Checksum(tick.into()), &[]);
+            // The other has recorded less, and from some tick on something else.
+            let other = Checksum(u64::from(tick) + u64::from(tick >= 13));
+            if tick >= 5 {
+                theirs.checksum(Tick(tick), other, &[]);
+            }
+        }
+        let (good, garbage) = (theirs.recent(1 << 20), vec![7; 100]);
+        assert_eq!(ours.parts_from(&[garbage.clone(), good.clone()]), Some(Tick(13)));
+        assert_eq!(theirs.parts_from(&[garbage, good]), None, "from itself it does not part");
+        assert_eq!(ours.parts_from(&[]), None);
     }
 
     #[test]

@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use lockstone_net::session::{EndReason, RollbackStats, Stats};
-use lockstone_sim::{PlayerId, Tick};
+use lockstone_sim::{CellId, Checksum, PlayerId, Tick};
 use serde::{Deserialize, Serialize};
+
+use super::effort::Effort;
 
 /// What one peer played.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -48,6 +50,12 @@ pub struct Report {
     /// Every checksum, if they were asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checksums: Vec<PlayedCheck>,
+    /// The checksums of the world's parts, if they were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<PlayedParts>,
+    /// What the ticks cost.
+    #[serde(default)]
+    pub work: Effort,
     #[serde(skip)]
     began: Option<Duration>,
 }
@@ -59,6 +67,15 @@ pub struct PlayedCheck {
     pub tick: u32,
     /// The whole world's, in hex.
     pub checksum: String,
+}
+
+/// The checksums of the world's parts that this peer has.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlayedParts {
+    /// The tick before whose turn they were taken.
+    pub tick: u32,
+    /// Each cell's.
+    pub cells: Vec<(CellId, Checksum)>,
 }
 
 impl Report {

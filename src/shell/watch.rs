@@ -3,18 +3,22 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use lockstone_net::LinkEvent;
 use lockstone_net::session::{Event, Phase, Stats};
 use lockstone_sim::{PlayerId, Simulation, Tick};
 
+use super::effort::Effort;
 use crate::scene::Scene;
 use crate::view::frame::Frame;
 use crate::view::smooth::Smooth;
 use crate::view::terminal::TerminalView;
 use crate::view::window::{self, WindowView};
-use crate::view::{Action, PeerRow, Status};
+use crate::view::{Action, PeerRow, RelayRow, Status};
 
 /// News that are kept.
 const NEWS_MAX: usize = 12;
+/// Players that are listed.
+const ROWS_MAX: usize = 16;
 /// Without a view, a line is printed this often.
 const LINE_PERIOD: Duration = Duration::from_secs(5);
 
@@ -90,6 +94,11 @@ impl Watch {
         }
     }
 
+    /// The players that were heard of.
+    pub(super) fn names(&self) -> BTreeMap<PlayerId, String> {
+        self.names.clone()
+    }
+
     /// The middle of the picture, in tiles.
     pub(super) fn center(&self) -> (f32, f32) {
         self.smooth.newest().map_or((0.0, 0.0), |scene| scene.center)
@@ -119,20 +128,31 @@ impl Watch {
         self.tell(news);
     }
 
+    /// Makes news of what a link tells, where no session does.
+    pub(super) fn hear_link(&mut self, event: &LinkEvent) {
+        match event {
+            LinkEvent::SignalingLost(error) => self.tell(format!("Nobody new can join: {error}.")),
+            LinkEvent::SignalingBack => self.tell("Others can join again.".to_owned()),
+            _ => {}
+        }
+    }
+
     /// Shows the session as it is now.
     pub(super) fn show(
         &mut self,
         stats: &Stats,
         phase: &Phase,
-        player: Option<PlayerId>,
+        effort: Effort,
         now: Duration,
         scene: impl FnOnce(PlayerId) -> Option<Scene>,
     ) {
         self.now = now;
         self.refresh(stats, phase, now);
+        let Effort { mean_us, max_us, .. } = effort;
+        self.status.relay = stats.relay.map(|relay| RelayRow { replicas: relay.replicas, mean_us, max_us });
         let looks = !matches!(self.screen, Screen::None { .. });
         if looks && self.smooth_tick != Some(stats.tick) {
-            self.push(stats, player, scene);
+            self.push(stats, scene);
         }
         let moment = (now.saturating_sub(self.tick_at)).as_secs_f32() / self.period.as_secs_f32();
         let time_s = now.as_secs_f32();
@@ -153,8 +173,8 @@ impl Watch {
         }
     }
 
-    fn push(&mut self, stats: &Stats, player: Option<PlayerId>, scene: impl FnOnce(PlayerId) -> Option<Scene>) {
-        if let Some(scene) = player.and_then(scene) {
+    fn push(&mut self, stats: &Stats, scene: impl FnOnce(PlayerId) -> Option<Scene>) {
+        if let Some(scene) = stats.player.and_then(scene) {
             let corrections = stats.rollback.map_or(0, |stats| stats.rollbacks + u64::from(stats.regroupings));
             self.smooth.push(scene, corrections > self.corrections);
             (self.smooth_tick, self.tick_at, self.corrections) = (Some(stats.tick), self.now, corrections);
@@ -170,8 +190,11 @@ impl Watch {
         // Nobody can join a rollback session that has begun.
         status.join.take_if(|_| stats.rollback.is_some());
         status.peers = stats.players.iter().map(peer_row).collect();
+        status.others = status.peers.len().saturating_sub(ROWS_MAX);
         let newest = status.peers.iter().filter_map(|peer| peer.last_check).max_by_key(|check| check.tick);
         status.last_check = newest.or(status.last_check);
+        status.peers.sort_by_key(|peer| !(peer.own || peer.sequencer));
+        status.peers.truncate(ROWS_MAX);
         let past = now.saturating_sub(self.meter.at);
         if past >= Duration::from_secs(1) {
             let (in_now, out_now) = (stats.traffic.bytes_in, stats.traffic.bytes_out);
@@ -228,11 +251,11 @@ fn describe(phase: &Phase) -> String {
 
 fn line(status: &Status) -> String {
     let Status { phase, tick, bytes_in_per_s, bytes_out_per_s, .. } = status;
-    let names: Vec<_> =
-        status.peers.iter().map(|peer| [peer.title(), peer.rtt()].join(" ").trim().to_owned()).collect();
+    let names = status.peers.iter().map(|peer| [peer.title(), peer.rtt()].join(" ").trim().to_owned());
+    let names: Vec<_> = names.chain(status.beyond()).collect();
     let parts = [
         Some(format!("{phase}, tick {tick}")),
-        Some(names.join(", ")).filter(|names| !names.is_empty()),
+        status.served().or(Some(names.join(", "))).filter(|names| !names.is_empty()),
         Some(format!("{bytes_in_per_s} B/s in, {bytes_out_per_s} B/s out")),
         Some(status.verdict()),
         status.corrections(),

@@ -7,6 +7,7 @@ mod figures;
 mod ground;
 mod ink;
 mod light;
+mod marks;
 mod panel;
 mod shapes;
 
@@ -89,6 +90,7 @@ impl Frame {
         scene.figures.iter().for_each(|figure| figures::shine(&mut self.pixmap, self.camera, figure, time_s));
         scene.figures.iter().for_each(|figure| figures::caption(&mut self.pixmap, self.camera, figure));
         ground::dim_edges(&mut self.pixmap, self.camera);
+        scene.marks.iter().for_each(|mark| marks::draw(&mut self.pixmap, self.camera, mark, scene.center));
     }
 
     /// The place in the world under a pixel, in tiles; `None` on the panel.

@@ -22,6 +22,10 @@ pub struct Status {
     pub bytes_out_per_s: u32,
     /// Who is connected, this peer included.
     pub peers: Vec<PeerRow>,
+    /// How many more there are than `peers` lists.
+    pub others: usize,
+    /// In a relay: what it does.
+    pub relay: Option<RelayRow>,
     /// The last comparison of checksums with anyone.
     pub last_check: Option<SyncCheck>,
     /// Comparisons so far.
@@ -34,6 +38,17 @@ pub struct Status {
     pub news: Vec<String>,
     /// The line that is being typed.
     pub typed: Option<String>,
+}
+
+/// What a relay does.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RelayRow {
+    /// How many replicas it serves.
+    pub replicas: u64,
+    /// What a tick costs on average, in microseconds.
+    pub mean_us: f64,
+    /// The longest tick, in microseconds.
+    pub max_us: f64,
 }
 
 /// One player of the session.
@@ -59,6 +74,18 @@ impl Status {
             Some(check) => format!("in step at tick {} ({} checks)", check.tick, self.checksums_compared),
             None => "nothing compared yet".to_owned(),
         }
+    }
+
+    /// How many players are not listed, in a few words.
+    pub fn beyond(&self) -> Option<String> {
+        (self.others > 0).then(|| format!("and {} others", self.others))
+    }
+
+    /// What a relay does, in a few words.
+    pub fn served(&self) -> Option<String> {
+        let RelayRow { replicas, mean_us, max_us } = self.relay?;
+        let [mean, max] = [mean_us, max_us].map(|us| us / 1_000.0);
+        Some(format!("{replicas} replicas, {mean:.2} ms a tick, {max:.1} at worst"))
     }
 
     /// How often and how far the past was corrected, in a few words; nothing in a session that never does so.

@@ -19,7 +19,7 @@ use ratatui::widgets::{Block, Borders, Paragraph, Wrap};
 
 use super::typing::{Key, Typing};
 use super::{Action, Status};
-use crate::scene::{Gauge, Pointer, Rgb, Scene};
+use crate::scene::{Gauge, Mark, Pointer, Rgb, Scene};
 
 /// Columns of the panel.
 const PANEL: u16 = 44;
@@ -59,6 +59,7 @@ impl TerminalView {
                 Some(scene) => {
                     *map = (left, corner(left, scene));
                     draw_map(screen.buffer_mut(), left, map.1, scene);
+                    draw_marks(screen.buffer_mut(), left, map.1, scene);
                 }
                 None => screen.render_widget(Paragraph::new(status.phase.as_str()).centered(), left),
             }
@@ -159,6 +160,26 @@ fn draw_map(buffer: &mut Buffer, area: Rect, corner: (f32, f32), scene: &Scene) 
     }
 }
 
+/// What is far away, at the edge in its direction: italic, as nothing in the world is.
+fn draw_marks(buffer: &mut Buffer, area: Rect, corner: (f32, f32), scene: &Scene) {
+    let (columns, rows) = (f32::from(area.width / TILE_COLUMNS), f32::from(area.height));
+    if columns < 3.0 || rows < 3.0 {
+        return;
+    }
+    let center = (corner.0 + columns / 2.0, corner.1 + rows / 2.0);
+    for mark in &scene.marks {
+        let (x, y) = mark.within(center, (columns / 2.0 - 1.0, rows / 2.0 - 1.0));
+        let (column, row) = ((x - corner.0).clamp(0.0, columns - 1.0), (y - corner.1).clamp(0.0, rows - 1.0));
+        let style = mark_style(mark).add_modifier(Modifier::REVERSED);
+        put(buffer, area, (column as u16 * TILE_COLUMNS, row as u16), mark.symbol, style);
+    }
+}
+
+fn mark_style(mark: &Mark) -> Style {
+    let Rgb(r, g, b) = mark.color;
+    Style::new().fg(Color::Rgb(r, g, b)).add_modifier(Modifier::ITALIC)
+}
+
 fn put(buffer: &mut Buffer, area: Rect, (column, row): (u16, u16), symbol: char, style: Style) {
     if let Some(cell) = buffer.cell_mut((area.x + column, area.y + row)) {
         cell.set_char(symbol).set_style(style);
@@ -175,6 +196,10 @@ fn panel<'t>(scene: Option<&'t Scene>, status: &'t Status) -> Paragraph<'t> {
     if let Some(scene) = scene {
         lines.extend(scene.gauges.iter().map(gauge));
         lines.extend(scene.notes.iter().map(|note| Line::raw(note.as_str())));
+        let afar = |mark: &Mark| {
+            Line::styled(format!("{} {} tiles away", mark.symbol, mark.title(scene.center)), mark_style(mark))
+        };
+        lines.extend(scene.marks.iter().map(afar));
     }
     lines.push(Line::raw(""));
     lines.push(Line::styled(format!("room {}  {}", status.room, status.phase), EMBER));
@@ -182,6 +207,7 @@ fn panel<'t>(scene: Option<&'t Scene>, status: &'t Status) -> Paragraph<'t> {
         let sync = peer.last_check.map_or("", |check| if check.equal { "in step" } else { "OUT OF STEP" });
         lines.push(Line::raw(format!("{:22} {:>7} {sync}", peer.title(), peer.rtt())));
     }
+    lines.extend([status.beyond(), status.served()].into_iter().flatten().map(|text| Line::styled(text, FAINT)));
     let traffic = format!("tick {}  {} B/s in, {} out", status.tick, status.bytes_in_per_s, status.bytes_out_per_s);
     lines.push(Line::styled(traffic, FAINT));
     let verdict = if status.desyncs > 0 { Color::Red } else { Color::Green };

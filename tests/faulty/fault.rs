@@ -58,11 +58,13 @@ pub enum Fault {
     Reach,
     /// Whoever draws the world leaves traces in it.
     Scene,
+    /// A rule of another build: now and then a beast draws once more.
+    Rule,
 }
 
 impl Fault {
     /// All of them, by name, in the order of the breakers.
-    pub const ALL: [(&'static str, Fault); 18] = [
+    pub const ALL: [(&'static str, Fault); 19] = [
         ("none", Fault::None),
         ("cell-order", Fault::CellOrder),
         ("thread", Fault::Thread),
@@ -81,6 +83,7 @@ impl Fault {
         ("directory", Fault::Directory),
         ("reach", Fault::Reach),
         ("scene", Fault::Scene),
+        ("rule", Fault::Rule),
     ];
 
     /// Its name, as `FAULT` takes it.
@@ -200,6 +203,8 @@ impl Plant {
                 heard.get(&before).map_or(0, BTreeSet::len) as i32
             }
             Fault::Scene => me.glances.get() as i32 % 60,
+            Fault::Rule if key.is_multiple_of(SELDOM) => FLIP * i32::from(mind.dice().chance(1, 2)),
+            Fault::Rule => 0,
         }
     }
 

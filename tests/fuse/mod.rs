@@ -80,6 +80,7 @@ impl Simulation for Fuse {
     type Hero = ();
     type Join = ();
     type Request = ();
+    type Given = lockstone::sim::Nothing;
     type Snapshot = Vec<u8>;
 
     fn tick(&self) -> Tick {

@@ -31,6 +31,7 @@ impl Simulation for Tally {
     type Hero = String;
     type Join = String;
     type Request = u8;
+    type Given = lockstone::sim::Nothing;
     type Snapshot = Tally;
 
     fn tick(&self) -> Tick {
@@ -47,6 +48,7 @@ impl Simulation for Tally {
                 Input::Join(player, name) => drop(self.numbers.insert(player.0, name.len() as u64)),
                 Input::Leave(player) => drop(self.numbers.remove(&player.0)),
                 Input::Request(_) => {}
+                Input::Given(nothing) => match *nothing {},
             }
         }
         let (tick, seed) = (self.tick, self.seed);

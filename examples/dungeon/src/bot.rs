@@ -1,11 +1,14 @@
 //! A bot: plays any hero by the commands that a person has, about one a second.
 //!
-//! It only reads the world, and remembers which rooms were visited. The same world gives the same commands.
+//! It only reads the world, and remembers which rooms were visited. The same world gives the same commands. A part of a world will
+//! do: it goes by what is around its hero.
 
 #![deny(clippy::float_arithmetic)]
 
+use std::collections::BTreeSet;
+
 use lockstone::game::Bot;
-use lockstone::sim::path::Pathfinder;
+use lockstone::sim::path::Tile;
 use lockstone::sim::{Entity, Fx, PlayerId, Simulation, Vec2, World};
 
 use crate::body::Body;
@@ -14,6 +17,7 @@ use crate::hero::{Class, HOME, Hero, Order};
 use crate::loot::Ware;
 use crate::map::{Map, center_of, tile_of};
 use crate::rules::Dungeon;
+use crate::way::Wayfinder;
 
 /// How often it looks at the world.
 const LOOK_TICKS: u32 = 8;
@@ -31,16 +35,21 @@ const RESTED_PERCENT: i32 = 70;
 const STOCK: u8 = 4;
 /// A room counts as visited when a hero was so near to its middle.
 const VISITED: Fx = Fx::int(5);
+/// It goes to no room farther from where its party enters, in tiles: the ordinary dungeon from corner to corner.
+const ROAM_TILES: i32 = 272;
+/// Of so many rooms it looks which is the nearest by foot.
+const CHOICE: usize = 4;
+/// A way to a room is worth looking at so many tiles.
+const EXPANSIONS_MAX: u32 = 12_000;
 /// A room that it cannot get to in so many looks is given up.
 const PATIENCE_LOOKS: u32 = 200;
 
 /// Plays one hero.
 pub struct DungeonBot {
     player: PlayerId,
-    visited: Vec<bool>,
+    visited: BTreeSet<usize>,
     heading: Option<usize>,
     looks: u32,
-    finder: Pathfinder,
 }
 
 /// What a bot goes by in one look.
@@ -53,7 +62,7 @@ struct View<'w> {
 impl DungeonBot {
     /// A bot for a player's hero.
     pub fn new(player: PlayerId) -> DungeonBot {
-        DungeonBot { player, visited: Vec::new(), heading: None, looks: 0, finder: Pathfinder::new() }
+        DungeonBot { player, visited: BTreeSet::new(), heading: None, looks: 0 }
     }
 
     /// The next command, if the hero does not do already what it should.
@@ -75,12 +84,13 @@ impl DungeonBot {
         })
     }
 
+    /// What anyone of the party has seen.
     fn mark_visited(&mut self, world: &World<Dungeon>) {
-        let rooms = world.rules().map().rooms();
-        self.visited.resize(rooms.len(), false);
-        for hero in world.players().filter_map(|player| world.hero(player)) {
-            for (visited, room) in self.visited.iter_mut().zip(rooms) {
-                *visited |= center_of(room.center).within(hero.pos, VISITED);
+        let map = world.rules().map();
+        for hero in party(world, self.player) {
+            let room = map.room_at(tile_of(hero));
+            if center_of(map.rooms()[room].center).within(hero, VISITED) {
+                self.visited.insert(room);
             }
         }
     }
@@ -89,50 +99,64 @@ impl DungeonBot {
     fn wander(&mut self, view: &View<'_>) -> Option<Command> {
         let map = view.world.rules().map();
         let facts = view.world.facts();
-        let all_out = usize::from(facts.escapes) >= view.world.players().count();
-        if facts.portal_open(map.nests().len()) && !all_out {
-            return view.walk(center_of(map.portal()));
+        if facts.portal_open(map.nests().len()) && self.may_go(map, map.portal()) {
+            let all_out = usize::from(facts.escapes) >= view.world.players().count();
+            if !all_out {
+                return view.walk(center_of(map.portal()));
+            }
         }
         self.looks += 1;
         if self.looks > PATIENCE_LOOKS {
             self.looks = 0;
-            if let Some(room) = self.heading.take() {
-                self.visited[room] = true;
-            }
+            self.visited.extend(self.heading.take());
         }
-        let heading = self.heading.filter(|&room| !self.visited[room]);
-        if heading.is_none() {
+        self.heading = self.heading.filter(|room| !self.visited.contains(room));
+        if self.heading.is_none() {
             self.looks = 0;
             self.heading = self.next_room(view, map);
-        } else {
-            self.heading = heading;
         }
         match self.heading {
             Some(room) => view.walk(center_of(map.rooms()[room].center)),
             None => {
-                self.visited.fill(false);
+                self.visited.clear();
                 None
             }
         }
     }
 
+    /// Whether a tile is not too far from where the party enters.
+    fn may_go(&self, map: &Map, tile: Tile) -> bool {
+        center_of(tile).within(center_of(map.entrance(self.player)), Fx::int(ROAM_TILES))
+    }
+
     /// The room that is nearest by foot, ways from friends counted in.
-    fn next_room(&mut self, view: &View<'_>, map: &Map) -> Option<usize> {
+    fn next_room(&self, view: &View<'_>, map: &Map) -> Option<usize> {
         let friend = view.nearest_friend();
-        let cost = |room: usize| {
-            let center = center_of(map.rooms()[room].center);
+        let cost = |room: &usize| {
+            let center = center_of(map.rooms()[*room].center);
             let apart = friend.map_or(Fx::ZERO, |friend| friend.distance(center));
             view.me.pos.distance(center) + apart * Fx::HALF
         };
-        let mut rooms: Vec<usize> = (0..self.visited.len()).filter(|&room| !self.visited[room]).collect();
-        rooms.sort_by_key(|&room| cost(room));
-        let by_foot = |room: &usize| {
-            let path = self.finder.find(map.tiles(), tile_of(view.me.pos), map.rooms()[*room].center, 12_000);
+        let near = map.rooms_near(map.entrance(self.player), ROAM_TILES);
+        let unseen = near.filter(|room| !self.visited.contains(room) && self.may_go(map, map.rooms()[*room].center));
+        let mut rooms: Vec<usize> = unseen.collect();
+        rooms.sort_by_cached_key(cost);
+        rooms.truncate(CHOICE);
+        // Its own memory would be needed once in a while only, by each of many bots.
+        let mut finder = Wayfinder::default();
+        let mut by_foot = |room: &usize| {
+            let path = finder.find(map, tile_of(view.me.pos), map.rooms()[*room].center, EXPANSIONS_MAX);
             path.map_or(u32::MAX, |path| path.cost)
         };
-        rooms.truncate(4);
-        rooms.into_iter().min_by_key(by_foot)
+        rooms.into_iter().min_by_key(|room| by_foot(room))
     }
+}
+
+/// Where the heroes of a player's party are, as far as they are in this part of the world.
+fn party(world: &World<Dungeon>, player: PlayerId) -> impl Iterator<Item = Vec2> {
+    let map = world.rules().map();
+    let together = world.players().filter(move |&other| map.party(other) == map.party(player));
+    together.filter_map(|player| world.hero(player)).map(|hero| hero.pos)
 }
 
 impl Bot<World<Dungeon>> for DungeonBot {
@@ -153,8 +177,7 @@ impl View<'_> {
             return None;
         }
         let foe = self.foes().next()?;
-        let map = self.world.rules().map();
-        let home = center_of(map.entrance());
+        let home = self.home();
         let away = self.me.pos.distance_squared(home) > foe.pos.distance_squared(home);
         (!away).then(|| self.walk(home))
     }
@@ -201,7 +224,7 @@ impl View<'_> {
 
     /// Goes home for potions when it has none left and can afford some.
     fn shop(&self) -> Option<Option<Command>> {
-        let home = center_of(self.world.rules().map().entrance());
+        let home = self.home();
         let (price, at_home) = (self.hero.potion_price(), self.me.pos.within(home, HOME));
         if at_home && self.hero.potions < STOCK && self.hero.gold >= price {
             return Some(Some(Command::Buy));
@@ -260,8 +283,16 @@ impl View<'_> {
     }
 
     fn nearest_friend(&self) -> Option<Vec2> {
-        let friends = self.world.players().filter(|&player| Some(player) != self.me.player);
+        let map = self.world.rules().map();
+        let me = self.me.player?;
+        let friends = self.world.players().filter(|&player| player != me && map.party(player) == map.party(me));
         let friends = friends.filter_map(|player| self.world.hero(player)).map(|friend| friend.pos);
         friends.min_by_key(|friend| friend.distance_squared(self.me.pos))
+    }
+
+    /// Where its party enters.
+    fn home(&self) -> Vec2 {
+        let map = self.world.rules().map();
+        center_of(map.entrance(self.me.player.unwrap_or(PlayerId(0))))
     }
 }

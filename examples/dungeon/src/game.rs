@@ -2,16 +2,21 @@
 
 use std::sync::Arc;
 
-use lockstone::game::{Bot, Game};
-use lockstone::scene::{Pointer, Scene};
-use lockstone::sim::{PlayerId, Table, Vec2, World, mix64};
+use lockstone::game::{Bot, Game, Layout, LayoutError, Spread, Wide};
+use lockstone::net::relay::{Horizon, Landmark};
+use lockstone::scene::{Mark, Pointer, Scene};
+use lockstone::sim::path::TileGrid;
+use lockstone::sim::{Grid, PlayerId, Table, Vec2, World, mix64};
 
 use crate::bot::DungeonBot;
 use crate::command::{Command, Name, Newcomer};
 use crate::hero::Class;
-use crate::measures::{RULES_VERSION, grid};
+use crate::horizon::DungeonHorizon;
+use crate::map::Plan;
+use crate::measures::{BLOCK_TILES, CELL_TILES, RULES_VERSION, grid};
+use crate::populate::Stock;
 use crate::rules::Dungeon;
-use crate::{input, scene};
+use crate::{horizon, input, scene};
 
 /// The game that the shell plays.
 pub struct DungeonGame;
@@ -24,7 +29,7 @@ impl Game for DungeonGame {
     const NAME: &'static str = "dungeon";
 
     fn rules_digest() -> u64 {
-        let config = *grid().config();
+        let config = *grid(BLOCK_TILES).config();
         let measures = [
             RULES_VERSION.into(),
             config.width_cells.into(),
@@ -40,7 +45,8 @@ impl Game for DungeonGame {
 
     fn build(seed: u64, table: Table) -> World<Dungeon> {
         let rules = Arc::new(Dungeon::new(seed, &table));
-        World::new(rules, grid(), table, seed)
+        let grid = rules.grid();
+        World::new(rules, grid, table, seed)
     }
 
     fn hero(class: &str, name: &str) -> Option<Newcomer> {
@@ -61,5 +67,41 @@ impl Game for DungeonGame {
 
     fn scene(world: &World<Dungeon>, player: PlayerId) -> Scene {
         scene::scene(world, player)
+    }
+
+    fn landmark(_world: &World<Dungeon>, landmark: &Landmark) -> Option<Mark> {
+        Some(horizon::mark(landmark))
+    }
+}
+
+/// The widest battlefield, in tiles: it is made in one piece.
+const BATTLE_TILES_MAX: u32 = 1024;
+
+impl Wide for DungeonGame {
+    type Rules = Dungeon;
+
+    fn lay_out(layout: &Layout, seed: u64, table: &Table) -> Result<Arc<Dungeon>, LayoutError> {
+        let is_field = matches!(layout.spread, Spread::Hotspot { .. });
+        let most = if is_field { BATTLE_TILES_MAX } else { TileGrid::SIDE_MAX.unsigned_abs() };
+        let side_tiles = layout.side_tiles.next_multiple_of(CELL_TILES.unsigned_abs());
+        if !(64..=most).contains(&side_tiles) {
+            return Err(LayoutError::Side { side_tiles: layout.side_tiles, least: 64, most });
+        }
+        let stock = match layout.spread {
+            Spread::Hotspot { monsters, objects } => Stock::Battle { monsters, objects },
+            Spread::Uniform | Spread::Parties => Stock::Wild,
+        };
+        let party = layout.spread.party();
+        let entrances = Some(layout.players.div_ceil(party).max(1));
+        let plan = Plan { side_tiles: side_tiles as i32, is_field, entrances, party };
+        Ok(Arc::new(Dungeon::of(&plan, stock, seed, table)))
+    }
+
+    fn grid(rules: &Dungeon) -> Grid {
+        rules.grid()
+    }
+
+    fn horizon() -> Box<dyn Horizon<Dungeon>> {
+        Box::new(DungeonHorizon)
     }
 }

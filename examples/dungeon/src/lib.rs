@@ -19,6 +19,7 @@ pub mod command;
 pub mod facts;
 pub mod rules;
 pub mod walk;
+mod way;
 
 pub mod hero;
 pub mod loot;
@@ -27,6 +28,7 @@ pub mod projectile;
 
 pub mod bot;
 pub mod game;
+pub mod horizon;
 pub mod input;
 pub mod scene;
 

@@ -1,5 +1,5 @@
 //! The dungeon, with everything that the engine's command line offers.
 
 fn main() -> std::process::ExitCode {
-    lockstone::cli::run::<dungeon::DungeonGame>()
+    lockstone::cli::run_wide::<dungeon::DungeonGame>()
 }

@@ -3,24 +3,26 @@
 use lockstone::sim::{Fx, Grid, GridConfig};
 
 /// Changes whenever a rule, a number or the map's making does.
-pub const RULES_VERSION: u32 = 1;
+pub const RULES_VERSION: u32 = 2;
 
 /// How many ticks a second of play has.
 pub const TICKS_PER_SECOND: u32 = 20;
 
-/// The map's width and height, in tiles. A tile's column and row fit a byte.
-pub const SIDE_TILES: i32 = 192;
+/// The width and height of the ordinary dungeon, in tiles. Wider ones are made of such blocks, and nobody looks for a way farther.
+pub const BLOCK_TILES: i32 = 192;
 
 /// How far anyone sees or affects anything, in tiles.
 pub const REACH: Fx = Fx::int(10);
 
 const CELL_LOG2: u8 = 3;
+/// A cell's width and height, in tiles.
+pub const CELL_TILES: i32 = 1 << CELL_LOG2;
 
-const _: () = assert!(SIDE_TILES <= 256 && SIDE_TILES % (1 << CELL_LOG2) == 0);
+const _: () = assert!(BLOCK_TILES % CELL_TILES == 0);
 
-/// The grid of the dungeon's world.
-pub fn grid() -> Grid {
-    let cells = (SIDE_TILES >> CELL_LOG2) as u16;
+/// The grid of a dungeon so many tiles wide and high, which must be whole cells.
+pub fn grid(side_tiles: i32) -> Grid {
+    let cells = (side_tiles / CELL_TILES) as u16;
     let config = GridConfig {
         width_cells: cells,
         height_cells: cells,

@@ -4,28 +4,46 @@
 
 #![deny(clippy::float_arithmetic)]
 
-use lockstone::sim::path::{FlowField, Pathfinder, Tile};
-use lockstone::sim::{Cause, CellId, Dice, Fate, Mind, PlayerId, Rules, Table, Vec2};
+use lockstone::sim::path::{FlowField, Tile};
+use lockstone::sim::{Cause, CellId, Dice, Fate, Grid, Mind, PlayerId, Rules, Table, Vec2};
 
 use crate::body::{Body, Effect};
 use crate::command::{Command, Newcomer};
 use crate::facts::{Fact, Facts};
 use crate::hero::Hero;
-use crate::map::{Map, center_of};
+use crate::map::{Map, Plan, center_of};
+use crate::measures::grid;
+use crate::populate::{Place, Stock};
+use crate::way::Wayfinder;
 use crate::{hero, loot, monsters, populate, projectile};
 
 /// The rules, with the map of a seed.
 pub struct Dungeon {
     map: Map,
+    grid: Grid,
+    stock: Stock,
 }
 
 /// The mind of anyone in the dungeon.
 pub type DungeonMind<'w> = Mind<'w, Dungeon>;
 
 impl Dungeon {
-    /// The dungeon of a seed.
+    /// The ordinary dungeon of a seed.
     pub fn new(seed: u64, table: &Table) -> Dungeon {
-        Dungeon { map: Map::new(seed, table) }
+        Dungeon::of(&Plan::ORDINARY, Stock::Wild, seed, table)
+    }
+
+    /// The dungeon of a plan and a seed.
+    ///
+    /// # Panics
+    /// If there can be no such map: see [`Map::of`].
+    pub fn of(plan: &Plan, stock: Stock, seed: u64, table: &Table) -> Dungeon {
+        Dungeon { map: Map::of(plan, seed, table), grid: grid(plan.side_tiles), stock }
+    }
+
+    /// The measures of its world.
+    pub fn grid(&self) -> Grid {
+        self.grid
     }
 
     /// The ground.
@@ -44,12 +62,13 @@ impl Rules for Dungeon {
     type Scratch = Scratch;
 
     fn generate(&self, cell: CellId, dice: &mut Dice, content: &mut Vec<(Vec2, Body)>) {
-        populate::populate(&self.map, cell, dice, content);
+        let place = Place { map: &self.map, grid: &self.grid, cell };
+        populate::populate(&place, self.stock, dice, content);
     }
 
     fn entrance(&self, player: PlayerId, _hero: &Newcomer, _facts: &Facts) -> Vec2 {
         let n = i32::from(player.0);
-        let tile = self.map.entrance();
+        let tile = self.map.entrance(player);
         center_of(Tile::new(tile.x - 1 + n % 3, tile.y - 1 + n / 3 % 3))
     }
 
@@ -92,7 +111,7 @@ impl Rules for Dungeon {
 /// Memory for finding ways. The flow fields are kept, which changes no result: the same goal on the same map gives the same field.
 #[derive(Default)]
 pub struct Scratch {
-    pub(crate) finder: Pathfinder,
+    pub(crate) finder: Wayfinder,
     flows: Vec<FlowField>,
     oldest: usize,
 }

@@ -4,12 +4,12 @@
 
 #![deny(clippy::float_arithmetic)]
 
-use lockstone::sim::path::Pathfinder;
 use lockstone::sim::{Fx, Vec2};
 use serde::{Deserialize, Serialize};
 
 use crate::map::{Map, Spot, center_of, tile_of};
 use crate::rules::Scratch;
+use crate::way::{Wayfinder, lies_beyond};
 
 /// How many of a way's next corners a walker remembers.
 const CORNERS: usize = 6;
@@ -53,8 +53,21 @@ impl Progress {
 }
 
 impl Route {
+    /// A route that was not begun, of a walker who may not search for so many ticks.
+    pub(crate) fn resting(rest_ticks: u8) -> Route {
+        Route { rest_ticks, ..Route::default() }
+    }
+
+    /// For how long the walker might not search before the last step, which leads on to a new goal.
+    pub(crate) fn rest_before(&self) -> u8 {
+        match self.rest_ticks {
+            SEARCH_REST_TICKS | 0 => 0,
+            rest_ticks => rest_ticks + 1,
+        }
+    }
+
     /// One step of length `step` from `pos` on the way to `to`.
-    pub fn advance(&mut self, map: &Map, finder: &mut Pathfinder, pos: Vec2, to: Vec2, step: Fx) -> Progress {
+    pub(crate) fn advance(&mut self, map: &Map, finder: &mut Wayfinder, pos: Vec2, to: Vec2, step: Fx) -> Progress {
         self.rest_ticks = self.rest_ticks.saturating_sub(1);
         if pos.within(to, Fx::EPSILON) {
             return Progress::Arrived(pos);
@@ -98,14 +111,16 @@ impl Route {
         }
     }
 
-    fn search(&mut self, map: &Map, finder: &mut Pathfinder, pos: Vec2) {
+    fn search(&mut self, map: &Map, finder: &mut Wayfinder, pos: Vec2) {
         if self.rest_ticks > 0 {
             return;
         }
         self.rest_ticks = SEARCH_REST_TICKS;
-        let Some(mut path) = finder.find(map.tiles(), tile_of(pos), self.goal.into(), EXPANSIONS_MAX) else { return };
+        let (here, goal) = (tile_of(pos), self.goal.into());
+        let Some(mut path) = finder.find(map, here, goal, EXPANSIONS_MAX) else { return };
         path.pull_taut(map.tiles());
-        self.ends = !path.reached && path.waypoints.len() <= CORNERS;
+        let goes_on = lies_beyond(here, goal) && !path.waypoints.is_empty();
+        self.ends = !path.reached && path.waypoints.len() <= CORNERS && !goes_on;
         self.len = path.waypoints.len().min(CORNERS) as u8;
         for (corner, tile) in self.corners.iter_mut().zip(&path.waypoints) {
             *corner = (*tile).into();

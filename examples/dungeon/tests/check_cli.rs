@@ -216,6 +216,38 @@ fn recordings_in_step_end_with_0_and_a_pair_that_differs_with_1() {
 }
 
 #[test]
+fn what_a_recording_lacks_is_told() {
+    let place = folder("check-lacks");
+    let (solo, good) = recorded(&place);
+    let (torn, none) = (write(&place, "torn", &good[..good.len() - 3]), write(&place, "none", &good[..300]));
+    let checked = run(&["check", &torn]);
+    assert_eq!(checked.status.code(), Some(0), "{}", text(&checked.stderr));
+    assert!(text(&checked.stdout).contains("broke off while it was written"), "{}", text(&checked.stdout));
+    let report: serde_json::Value = serde_json::from_slice(&run(&["check", &torn, "--json"]).stdout).unwrap();
+    assert!(report["peers"][0]["ending"]["Torn"]["bytes"].as_u64() > Some(0), "{report:#}");
+
+    let checked = run(&["check", &none]);
+    assert_eq!(checked.status.code(), Some(2), "{}", text(&checked.stdout));
+    assert!(text(&checked.stderr).starts_with("nothing is shown"), "{}", text(&checked.stderr));
+    let twice = run(&["check", path(&solo), path(&solo)]);
+    assert!(text(&twice.stderr).contains("the same recording"), "{}", text(&twice.stderr));
+}
+
+#[test]
+fn only_a_page_is_written_over_by_a_page() {
+    let place = folder("check-over");
+    let (solo, good) = recorded(&place);
+    let page = place.join("page.html");
+    for _ in 0..2 {
+        assert_eq!(run(&["check", path(&solo), "--html", path(&page)]).status.code(), Some(0));
+    }
+    refused_in_a_sentence(&["check", path(&solo), "--html", path(&solo)], "is no page");
+    refused_in_a_sentence(&["check", path(&solo), "--html", path(&place.join("none/page.html"))], "No such file");
+    refused_in_a_sentence(&["shrink", path(&solo), "--out", path(&place.join("none/small"))], "No such file");
+    assert_eq!(fs::read(&solo).unwrap(), good);
+}
+
+#[test]
 fn coverage_of_a_second_of_play_is_told_for_programs() {
     let output = run(&["check", "coverage", "--ticks", "20", "--heroes", "1", "--json"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));

@@ -5,52 +5,9 @@
 mod program;
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
 use std::net::TcpListener;
-use std::process::{Child, Command, ExitStatus, Output, Stdio};
 
-use program::{dungeon, folder, refused, run, text};
-
-/// A process that ends with the test.
-struct Running(Child);
-
-impl Running {
-    fn start(args: &[&str]) -> Running {
-        // A peer with `--report` ends when its stdin does.
-        let mut command = dungeon(args);
-        Running(command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
-    }
-
-    fn line(&mut self) -> String {
-        let mut line = String::new();
-        BufReader::new(self.0.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-        line.trim().to_owned()
-    }
-
-    /// Waits for its end. Returns the last thing it says: its report.
-    fn report(mut self) -> (ExitStatus, serde_json::Value) {
-        let mut said = String::new();
-        self.0.stdout.as_mut().unwrap().read_to_string(&mut said).unwrap();
-        let _stdin = self.0.stdin.take();
-        let report = said.lines().last().and_then(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-        (self.0.wait().unwrap(), report.map(|mut word| word["report"].take()).unwrap_or_default())
-    }
-
-    fn interrupt(mut self) -> Output {
-        assert!(Command::new("kill").args(["-INT", &self.0.id().to_string()]).status().unwrap().success());
-        let _stdin = self.0.stdin.take();
-        let mut output = Output { status: self.0.wait().unwrap(), stdout: Vec::new(), stderr: Vec::new() };
-        self.0.stderr.as_mut().unwrap().read_to_end(&mut output.stderr).unwrap();
-        output
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
+use program::{Running, dungeon, folder, refused, run, text};
 
 /// A signaling server, and a peer that plays in its room `hall` with more arguments.
 fn hall(more: &[&str]) -> (Running, String, Running) {
@@ -96,7 +53,8 @@ fn bad_arguments_are_told_with_what_to_do() {
     assert!(refused(&["demo", "--input-delay", "21"]).contains("must be 1 to 20"));
     assert_eq!(run(&["--rollback", "--solo"]).status.code(), Some(2));
     assert_eq!(run(&["--max-prediction", "5"]).status.code(), Some(2), "a party predicts nothing");
-    for peers in ["0", "17"] {
+    assert!(refused(&["demo", "--peers", "17"]).contains("at most 16 peers"));
+    for peers in ["0", "65"] {
         assert_eq!(run(&["--peers", peers]).status.code(), Some(2));
         assert_eq!(run(&["demo", "--peers", peers]).status.code(), Some(2));
     }
@@ -202,7 +160,7 @@ fn a_rollback_session_takes_in_only_peers_of_its_own_settings_and_none_later() {
 #[test]
 fn a_rollback_session_goes_on_without_a_peer_that_was_killed() {
     let (_server, _url, mut peers) = rollback_hall(3, &["--until", "160"]);
-    peers.remove(1).0.kill().unwrap();
+    peers.remove(1).kill();
     for peer in peers {
         let (status, report) = peer.report();
         assert!(status.success() && report["ticks"].as_u64() >= Some(160), "{report:#}");
@@ -263,6 +221,15 @@ fn demo_with_fault(folder_name: &str, more: &[&str]) {
         assert_eq!(explained.status.code(), Some(1), "{}", text(&explained.stderr));
         let report: serde_json::Value = serde_json::from_slice(&explained.stdout).unwrap();
         assert!(matches!(blamed(&report)[..], [who] if who.starts_with("Bot-2 ")), "{report:#}");
+        // Its own program has played again: it was given another seed, and in which line that shows first.
+        let finding = &report["finding"];
+        assert_eq!(finding["verdict"]["cause"], "StartData", "{report:#}");
+        let first = &finding["bad_writes"][0];
+        // Where the other world has nothing at all, only one side has a place.
+        let is_told =
+            |side: &str| first[side]["file"].as_str().is_some_and(|file| file.starts_with("examples/dungeon/src/"));
+        let entered = first["phase"] == "Turn" && more.contains(&"--rollback");
+        assert!(entered || is_told("here") || is_told("there"), "{report:#}");
     }
 }
 

@@ -1,9 +1,9 @@
 //! The map: whole for every seed.
 
 use dungeon::map::Map;
-use dungeon::measures::SIDE_TILES;
-use lockstone::sim::Table;
+use dungeon::measures::BLOCK_TILES;
 use lockstone::sim::path::{Pathfinder, Tile};
+use lockstone::sim::{PlayerId, Table};
 
 const SEEDS: u64 = 200;
 
@@ -18,12 +18,14 @@ fn everything_open_can_be_reached() {
         let open: Vec<Tile> = map.tiles().open_tiles().collect();
         assert!(open.len() > 6_000, "seed {seed}: only {} open tiles", open.len());
         assert!(open.iter().all(|&tile| map.depth(tile).is_some_and(|depth| depth < u16::MAX)), "seed {seed}");
-        let edge = |tile: &Tile| [tile.x, tile.y].into_iter().any(|n| n == 0 || n == SIDE_TILES - 1);
+        let edge = |tile: &Tile| [tile.x, tile.y].into_iter().any(|n| n == 0 || n == BLOCK_TILES - 1);
         assert!(!open.iter().any(edge), "seed {seed}: the map is not closed");
         // The engine's own path finder, which cuts no corners, agrees.
         let mut finder = Pathfinder::new();
         for room in map.rooms() {
-            let path = finder.find(map.tiles(), map.entrance(), room.center, u32::MAX).expect("the entrance is open");
+            let path = finder
+                .find(map.tiles(), map.entrance(PlayerId(0)), room.center, u32::MAX)
+                .expect("the entrance is open");
             assert!(path.reached, "seed {seed}: no way to {}", room.center);
         }
     }

@@ -7,7 +7,7 @@ use dungeon::map::center_of;
 use dungeon::monsters::{Monster, Race};
 use dungeon::{Body, Command, Dungeon, DungeonGame};
 use lockstone::check;
-use lockstone::game::Game;
+use lockstone::game::{Game, Layout, Spread, Wide};
 use lockstone::sim::world::Request;
 use lockstone::sim::{Area, CellId, Fx, Grid, Input, PlayerId, Simulation, Turn, World};
 use play::{Play, Stage, table};
@@ -67,7 +67,7 @@ fn the_slain_return_at_the_entrance_for_a_price() {
         stage.put(4, n, Body::Monster(Monster::new(Race::Hunter, 1)));
     }
     stage.set(&mut play);
-    let entrance = center_of(play.world.rules().map().entrance());
+    let entrance = center_of(play.world.rules().map().entrance(PlayerId(0)));
     let mut waited = 0;
     while play.hero(0).is_alive() {
         play.step(Vec::new());
@@ -156,10 +156,20 @@ fn a_snapshot_continues_to_the_bit() {
     assert_eq!(other.checksum(), play.world.checksum());
 }
 
+/// Four bots in the ordinary dungeon, and another world of the same.
+fn party(seed: u64) -> (Play, World<Dungeon>) {
+    (Play::bots(seed, 4), DungeonGame::build(seed, table()))
+}
+
+/// Two parties of bots where the dungeon is three blocks wide, and another world of the same.
+fn parties(seed: u64) -> (Play, World<Dungeon>) {
+    let layout = Layout { side_tiles: 536, players: 8, spread: Spread::Parties };
+    let rules = DungeonGame::lay_out(&layout, seed, &table()).expect("a layout that can be");
+    (Play::crowd(&layout, seed), DungeonGame::world(&rules, seed, &table()))
+}
+
 /// A replica's core, moving with a hero, beside the whole world. Gives how many core cells differed at some tick.
-fn differing_cells(seed: u64, halo_rings: impl Fn(&Grid) -> u16) -> (usize, usize) {
-    let mut play = Play::bots(seed, 4);
-    let mut part = DungeonGame::build(seed, table());
+fn differing_cells((mut play, mut part): (Play, World<Dungeon>), halo_rings: impl Fn(&Grid) -> u16) -> (usize, usize) {
     let (mut compared, mut differing) = (0, 0);
     // The tick and the facts come with a snapshot.
     part.restore(&play.world.snapshot());
@@ -167,8 +177,8 @@ fn differing_cells(seed: u64, halo_rings: impl Fn(&Grid) -> u16) -> (usize, usiz
         let mut sync = false;
         if n % 40 == 0 {
             let grid = *play.world.grid();
-            let core: Vec<CellId> = grid.block(grid.cell_of(play.entity(n / 40 % 4).pos), 1).iter().collect();
-            part.set_area(Area::with_halo_rings(&grid, &core, halo_rings(&grid)));
+            let core = grid.block(grid.cell_of(play.entity(n / 40 % 4).pos), 1);
+            part.set_area(Area::with_halo(&grid, core, core.grown(&grid, halo_rings(&grid))));
             sync = true;
         }
         put(&play.world, &mut part, sync);
@@ -200,15 +210,26 @@ fn put(whole: &World<Dungeon>, part: &mut World<Dungeon>, core_too: bool) {
 #[test]
 fn core_and_halo_equal_the_whole_world() {
     for seed in 5..9 {
-        let (compared, differing) = differing_cells(seed, Grid::halo_rings);
+        let (compared, differing) = differing_cells(party(seed), Grid::halo_rings);
         assert!(compared > 10_000);
         assert_eq!(differing, 0, "seed {seed}: of {compared} core cells");
     }
 }
 
 #[test]
+fn so_they_do_in_a_wide_one() {
+    for seed in 5..7 {
+        let (compared, differing) = differing_cells(parties(seed), Grid::halo_rings);
+        assert!(compared > 10_000);
+        assert_eq!(differing, 0, "seed {seed}: of {compared} core cells");
+    }
+    let (_, differing) = differing_cells(parties(5), |_| 0);
+    assert!(differing > 0, "without halo something must go wrong, or the test sees nothing");
+}
+
+#[test]
 fn a_core_without_halo_is_found_out() {
-    let (_, differing) = differing_cells(5, |_| 0);
+    let (_, differing) = differing_cells(party(5), |_| 0);
     assert!(differing > 0, "without halo something must go wrong, or the test sees nothing");
 }
 

@@ -4,10 +4,12 @@
 //! the room: a handshake that the peer abandons would wait for ever.
 
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 use std::{fmt, sync::Arc};
 
-use futures::StreamExt;
 use futures::channel::mpsc::{self, UnboundedReceiver, UnboundedSender};
+use futures::{FutureExt, StreamExt};
+use futures_timer::Delay;
 use matchbox_socket::async_trait::async_trait;
 use matchbox_socket::{
     PeerEvent, PeerId, PeerRequest, PeerState, RtcIceServerConfig, SignalingError, Signaller, SignallerBuilder,
@@ -19,6 +21,9 @@ use crate::link::Channel;
 
 /// In the order in which the socket opens them.
 const CHANNELS: [Channel; 2] = [Channel::Unreliable, Channel::Reliable];
+
+/// How long a handshake with a relay may take. A loaded machine needs seconds.
+const HANDSHAKE_WITHIN: Duration = Duration::from_secs(25);
 
 /// What a pair has to tell.
 pub(super) enum PairEvent {
@@ -33,6 +38,8 @@ pub(super) struct Pair {
     socket: WebRtcSocket,
     signals: UnboundedSender<PeerEvent>,
     stage: Stage,
+    /// When the handshake is given up, if ever.
+    patience: Option<Delay>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,8 +51,13 @@ enum Stage {
 }
 
 impl Pair {
-    /// Begins with the first event that [`Pair::hear`] is given.
-    pub(super) fn open(ice_urls: &[String], tasks: &Tasks, requests: UnboundedSender<PeerRequest>) -> Self {
+    /// Begins with the first event that [`Pair::hear`] is given. `hurried`: the handshake is given up after a time.
+    pub(super) fn open(
+        ice_urls: &[String],
+        tasks: &Tasks,
+        requests: UnboundedSender<PeerRequest>,
+        hurried: bool,
+    ) -> Self {
         let (signals, signals_rx) = mpsc::unbounded();
         // The address is never used: signaling goes through the pipe.
         let (socket, looping) = WebRtcSocketBuilder::new("")
@@ -56,7 +68,8 @@ impl Pair {
             .add_reliable_channel()
             .build();
         tasks.spawn_loop(looping);
-        Self { socket, signals, stage: Stage::Handshake }
+        let patience = hurried.then(|| Delay::new(HANDSHAKE_WITHIN));
+        Self { socket, signals, stage: Stage::Handshake, patience }
     }
 
     pub(super) fn is_connected(&self) -> bool {
@@ -65,6 +78,11 @@ impl Pair {
 
     pub(super) fn is_over(&self) -> bool {
         self.stage == Stage::Over
+    }
+
+    /// Whether the handshake has taken too long.
+    pub(super) fn is_late(&mut self) -> bool {
+        self.stage == Stage::Handshake && self.patience.as_mut().is_some_and(|delay| delay.now_or_never().is_some())
     }
 
     /// Passes on what the signaling server said about this peer.

@@ -1,12 +1,18 @@
-//! Rooms by name: what a name may be, and how name and key travel in the URL (a browser cannot send headers).
+//! Rooms by name: what a name may be, and how name, key and role travel in the URL (a browser cannot send headers).
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::Config;
+use super::{Config, Role};
 use crate::link::LinkError;
 
 /// The longest room name, in characters.
 pub const ROOM_CHARS_MAX: usize = 64;
+
+/// The longest room key, in bytes.
+pub const KEY_BYTES_MAX: usize = 128;
+
+/// The longest token of a relay, in bytes.
+pub const TOKEN_BYTES_MAX: usize = 128;
 
 /// Whether a room may be called this: 1 to 64 of `A-Z a-z 0-9 _ -`.
 pub fn is_room_name(name: &str) -> bool {
@@ -14,20 +20,28 @@ pub fn is_room_name(name: &str) -> bool {
     (1..=ROOM_CHARS_MAX).contains(&name.len()) && name.bytes().all(allowed)
 }
 
-/// `ws://host:port/ROOM?key=KEY`.
+/// `ws://host:port/ROOM?key=KEY`, for a relay with `&host=TOKEN`, for its player with `&relay`.
 pub(super) fn url(config: &Config) -> String {
-    let base = config.url.trim_end_matches('/');
-    let room = utf8_percent_encode(&config.room, NON_ALPHANUMERIC);
-    match &config.key {
-        Some(key) => format!("{base}/{room}?key={}", utf8_percent_encode(key, NON_ALPHANUMERIC)),
-        None => format!("{base}/{room}"),
-    }
+    let encoded = |text| utf8_percent_encode(text, NON_ALPHANUMERIC);
+    let key = config.key.as_ref().map(|key| format!("key={}", encoded(key)));
+    let role = match &config.role {
+        Role::Peer => None,
+        Role::Relay { token } => Some(format!("host={}", encoded(token))),
+        Role::Player => Some("relay".to_owned()),
+    };
+    let query = key.into_iter().chain(role).collect::<Vec<_>>().join("&");
+    let room = format!("{}/{}", config.url.trim_end_matches('/'), encoded(&config.room));
+    if query.is_empty() { room } else { format!("{room}?{query}") }
 }
 
 /// Finds before any connection what can only fail.
 pub(super) fn check(config: &Config) -> Result<(), LinkError> {
     if !is_room_name(&config.room) {
         let cause = format!("a room's name is 1 to {ROOM_CHARS_MAX} of A-Z a-z 0-9 _ -");
+        return Err(LinkError::Refused { room: config.room.clone(), cause });
+    }
+    if matches!(&config.role, Role::Relay { token } if !(1..=TOKEN_BYTES_MAX).contains(&token.len())) {
+        let cause = format!("a relay's token is 1 to {TOKEN_BYTES_MAX} bytes");
         return Err(LinkError::Refused { room: config.room.clone(), cause });
     }
     if !config.url.starts_with("ws://") && !config.url.starts_with("wss://") {

@@ -10,7 +10,7 @@ use futures::{FutureExt, StreamExt, pin_mut, select};
 use futures_timer::Delay;
 use matchbox_socket::{PeerEvent, PeerRequest};
 
-use super::{Config, room};
+use super::{Config, Role, room};
 use crate::link::LinkError;
 
 /// How long the server may take to let a peer in.
@@ -19,21 +19,29 @@ const ENTER_WITHIN: Duration = Duration::from_secs(10);
 /// How often the server hears something, so that it and what lies between keep the connection.
 const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(10);
 
+/// How long a relay waits before it looks for its server again, at first; twice as long each time, up to the greatest.
+const RETURN_AFTER: Duration = Duration::from_secs(1);
+const RETURN_AFTER_MAX: Duration = Duration::from_secs(16);
+
 /// What comes from signaling.
 #[derive(Debug)]
 pub(super) enum Heard {
     /// The server's word.
     Event(PeerEvent),
+    /// A relay's connection is lost, and looked for.
+    Away(LinkError),
+    /// It is found.
+    Back,
     /// The end: nothing follows.
     Lost(LinkError),
 }
 
-/// Enters the room and carries messages both ways until the connection ends or the link is gone.
+/// Enters the room and carries messages both ways until the connection ends or the link is gone; a relay enters again then.
 pub(super) async fn signal(config: Config, requests: UnboundedReceiver<PeerRequest>, heard: UnboundedSender<Heard>) {
     let lost = match enter(&config).await {
         Ok((own, wire)) => {
             let _ = heard.unbounded_send(Heard::Event(own));
-            LinkError::Ended(format!("the signaling server is gone ({})", carry(wire, requests, &heard).await))
+            stay(&config, wire, requests, &heard).await
         }
         Err(error) => error,
     };
@@ -41,11 +49,49 @@ pub(super) async fn signal(config: Config, requests: UnboundedReceiver<PeerReque
     let _ = heard.unbounded_send(Heard::Lost(lost));
 }
 
+/// Returns why nothing more will come.
+async fn stay(
+    config: &Config,
+    mut wire: Wire,
+    mut requests: UnboundedReceiver<PeerRequest>,
+    heard: &UnboundedSender<Heard>,
+) -> LinkError {
+    loop {
+        let end = carry(wire, &mut requests, heard).await;
+        let error = LinkError::Ended(format!("the signaling server is gone ({})", end.cause));
+        if end.is_final || !matches!(config.role, Role::Relay { .. }) {
+            return error;
+        }
+        let _ = heard.unbounded_send(Heard::Away(error));
+        wire = match come_back(config).await {
+            Ok(wire) => wire,
+            Err(refusal) => return refusal,
+        };
+        // What was meant for handshakes that were given up.
+        while requests.try_recv().is_ok() {}
+        let _ = heard.unbounded_send(Heard::Back);
+    }
+}
+
+/// Tries until the server lets the relay in, under whatever name, or refuses it.
+async fn come_back(config: &Config) -> Result<Wire, LinkError> {
+    let mut wait = RETURN_AFTER;
+    loop {
+        Delay::new(wait).await;
+        match enter(config).await {
+            Ok((_, wire)) => return Ok(wire),
+            Err(refusal @ LinkError::Refused { .. }) => return Err(refusal),
+            Err(error) => log::info!("not back yet: {error}"),
+        }
+        wait = (wait * 2).min(RETURN_AFTER_MAX);
+    }
+}
+
 /// Connects and waits for this peer's name, which is the first thing that a server tells.
 async fn enter(config: &Config) -> Result<(PeerEvent, Wire), LinkError> {
     let enter = async {
         let mut wire = Wire::connect(config).await?;
-        let first = wire.next().await.map_err(|cause| unreachable(config, cause))?;
+        let first = wire.next().await.map_err(|end| unreachable(config, end.cause))?;
         match serde_json::from_str(&first) {
             Ok(own @ PeerEvent::IdAssigned(_)) => Ok((own, wire)),
             _ => Err(unreachable(config, "what answers there is no signaling server".into())),
@@ -58,29 +104,41 @@ async fn enter(config: &Config) -> Result<(PeerEvent, Wire), LinkError> {
     }
 }
 
-/// Returns why it ended.
-async fn carry(mut wire: Wire, mut requests: UnboundedReceiver<PeerRequest>, heard: &UnboundedSender<Heard>) -> String {
+/// Why a connection ended.
+struct End {
+    cause: String,
+    /// Whether there is no coming back: the link is closed, or another has its place.
+    is_final: bool,
+}
+
+impl From<String> for End {
+    fn from(cause: String) -> Self {
+        Self { cause, is_final: false }
+    }
+}
+
+async fn carry(mut wire: Wire, requests: &mut UnboundedReceiver<PeerRequest>, heard: &UnboundedSender<Heard>) -> End {
     let mut keep_alive = Delay::new(KEEP_ALIVE_EVERY).fuse();
     loop {
-        let request = select! {
+        let sent = select! {
             request = requests.next() => match request {
-                Some(request) => request,
-                None => return "the link was closed".into(),
+                Some(request) => wire.send(&request).await,
+                None => return End { cause: "the link was closed".into(), is_final: true },
             },
             text = wire.next().fuse() => match text {
                 Ok(text) => {
                     hear(&text, heard);
                     continue;
                 }
-                Err(cause) => return cause,
+                Err(end) => return end,
             },
             () = keep_alive => {
                 keep_alive = Delay::new(KEEP_ALIVE_EVERY).fuse();
-                PeerRequest::KeepAlive
+                wire.keep_alive().await
             }
         };
-        if let Err(cause) = wire.send(serde_json::json!(request).to_string()).await {
-            return cause;
+        if let Err(cause) = sent {
+            return cause.into();
         }
     }
 }
@@ -108,13 +166,20 @@ mod native {
     use tungstenite::{Error, Message};
 
     use super::*;
+    use crate::signaling::REPLACED;
 
-    pub(super) struct Wire(WebSocketStream<ConnectStream>);
+    /// A server that has answered no ping for so many keep-alives is gone: a network that swallows packets tells nothing.
+    const UNANSWERED_MAX: u32 = 3;
+
+    pub(super) struct Wire {
+        stream: WebSocketStream<ConnectStream>,
+        unanswered: u32,
+    }
 
     impl Wire {
         pub(super) async fn connect(config: &Config) -> Result<Self, LinkError> {
             match connect_async(room::url(config)).await {
-                Ok((stream, _)) => Ok(Self(stream)),
+                Ok((stream, _)) => Ok(Self { stream, unanswered: 0 }),
                 Err(Error::Http(response)) => {
                     let said = response.body().as_deref().and_then(sentence);
                     let cause = said.unwrap_or_else(|| format!("it answered HTTP {}", response.status()));
@@ -125,18 +190,33 @@ mod native {
             }
         }
 
-        pub(super) async fn send(&mut self, text: String) -> Result<(), String> {
-            self.0.send(Message::text(text)).await.map_err(|error| error.to_string())
+        pub(super) async fn send(&mut self, request: &PeerRequest) -> Result<(), String> {
+            let text = serde_json::json!(request).to_string();
+            self.stream.send(Message::text(text)).await.map_err(|error| error.to_string())
+        }
+
+        pub(super) async fn keep_alive(&mut self) -> Result<(), String> {
+            if self.unanswered >= UNANSWERED_MAX {
+                return Err("it has fallen silent".into());
+            }
+            self.unanswered += 1;
+            self.send(&PeerRequest::KeepAlive).await?;
+            self.stream.send(Message::Ping(Default::default())).await.map_err(|error| error.to_string())
         }
 
         /// The next text; what is not text is skipped.
-        pub(super) async fn next(&mut self) -> Result<String, String> {
+        pub(super) async fn next(&mut self) -> Result<String, End> {
             loop {
-                match self.0.next().await {
+                let message = self.stream.next().await;
+                self.unanswered = 0;
+                match message {
                     Some(Ok(Message::Text(text))) => return Ok(text.to_string()),
+                    Some(Ok(Message::Close(Some(frame)))) if u16::from(frame.code) == REPLACED => {
+                        return Err(End { cause: frame.reason.to_string(), is_final: true });
+                    }
                     Some(Ok(_)) => {}
-                    Some(Err(error)) => return Err(error.to_string()),
-                    None => return Err("it closed the connection".into()),
+                    Some(Err(error)) => return Err(error.to_string().into()),
+                    None => return Err("it closed the connection".to_owned().into()),
                 }
             }
         }
@@ -168,22 +248,27 @@ mod browser {
                 Ok((_, stream)) => Ok(Self(stream)),
                 Err(_) => Err(unreachable(
                     config,
-                    "it is not there, or it refused (another key, a full room): a browser does not tell which".into(),
+                    "it is not there, or it refused (another key, a full room, no relay): a browser does not tell which".into(),
                 )),
             }
         }
 
-        pub(super) async fn send(&mut self, text: String) -> Result<(), String> {
+        pub(super) async fn send(&mut self, request: &PeerRequest) -> Result<(), String> {
+            let text = serde_json::json!(request).to_string();
             self.0.send(WsMessage::Text(text)).await.map_err(|error| error.to_string())
         }
 
+        pub(super) async fn keep_alive(&mut self) -> Result<(), String> {
+            self.send(&PeerRequest::KeepAlive).await
+        }
+
         /// The next text; what is not text is skipped.
-        pub(super) async fn next(&mut self) -> Result<String, String> {
+        pub(super) async fn next(&mut self) -> Result<String, End> {
             loop {
                 match self.0.next().await {
                     Some(WsMessage::Text(text)) => return Ok(text),
                     Some(WsMessage::Binary(_)) => {}
-                    None => return Err("it closed the connection".into()),
+                    None => return Err("it closed the connection".to_owned().into()),
                 }
             }
         }

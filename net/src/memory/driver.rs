@@ -1,4 +1,6 @@
 //! Runs sessions over a memory network: whatever comes earliest happens next, and virtual time jumps there.
+//!
+//! Every seat is visited whenever something happens: right for a party. For thousands see [`HubDriver`](super::HubDriver).
 
 use core::time::Duration;
 
@@ -77,19 +79,24 @@ impl<T: Session> Driver<T> {
     /// Everything that is to happen now.
     fn settle(&mut self) {
         self.network.advance(self.now);
-        for seat in &mut self.seats {
-            let mut touched = seat.session.wake_at() <= self.now;
-            while let Some(event) = seat.link.poll() {
-                seat.session.handle(event, self.now);
-                touched = true;
-            }
-            if touched {
-                seat.session.advance(self.now);
-            }
-            while let Some(packet) = seat.session.poll_transmit() {
-                seat.link.send(packet.to, packet.channel, packet.bytes);
-            }
-            seat.events.extend(core::iter::from_fn(|| seat.session.poll_event()));
+        self.seats.iter_mut().for_each(|seat| seat.visit(self.now));
+    }
+}
+
+impl<T: Session> Seat<T> {
+    /// Hands over the mail, does what is due, sends what came of it.
+    pub(super) fn visit(&mut self, now: Duration) {
+        let mut touched = self.session.wake_at() <= now;
+        while let Some(event) = self.link.poll() {
+            self.session.handle(event, now);
+            touched = true;
         }
+        if touched {
+            self.session.advance(now);
+        }
+        while let Some(packet) = self.session.poll_transmit() {
+            self.link.send(packet.to, packet.channel, packet.bytes);
+        }
+        self.events.extend(core::iter::from_fn(|| self.session.poll_event()));
     }
 }

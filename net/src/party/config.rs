@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use crate::limits::PLAYERS_MAX;
-use crate::session::{ConfigError, within, within_time};
+use crate::session::{ConfigError, Telling, within, within_time};
 use crate::wire::{Identity, SessionKind, Terms};
 
 /// The settings of a party. All peers must have the same tick rate, delay and intervals; the rest is each peer's own.
@@ -92,6 +92,10 @@ impl PartyConfig {
 
     pub(super) fn packet_interval(&self) -> Duration {
         self.period() * self.0.packet_interval_ticks
+    }
+
+    pub(super) fn telling(&self) -> Telling {
+        Telling { checksum_interval_ticks: self.0.checksum_interval_ticks, trees: self.0.tell_trees }
     }
 
     /// What a session of these settings demands of its peers.

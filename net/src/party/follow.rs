@@ -11,12 +11,13 @@ use std::rc::Rc;
 use lockstone_sim::{Checksum, PlayerId, Simulation, Tick};
 
 use super::config::{PartyConfig, PartySettings};
-use super::stage::{Beginning, Stage};
+use crate::intake::{Intake, Progress};
 use crate::limits::*;
 use crate::link::{Channel, PeerId};
 use crate::playout::Playout;
-use crate::replica::{Progress, Replica};
-use crate::session::{Build, CommandError, Comparison, DropReason, EndReason, Event, Evidence, Exchange, Out, Phase};
+use crate::session::{
+    Beginning, Build, CommandError, Comparison, DropReason, EndReason, Event, Evidence, Exchange, Out, Phase, Stage,
+};
 use crate::transfer::Receiver;
 use crate::wire::*;
 
@@ -42,7 +43,7 @@ struct Joined<S: Simulation> {
     heard: Duration,
     progressed: Duration,
     receiver: Receiver,
-    replica: Replica,
+    intake: Intake,
     playout: Playout,
     comparison: Comparison,
     evidence: Evidence,
@@ -125,7 +126,7 @@ impl<S: Simulation> Follow<S> {
             return session.evidence.wake_at();
         }
         let at =
-            session.evidence.wake_at().min(session.replica.report_at()).min(session.heard + settings.silence_timeout);
+            session.evidence.wake_at().min(session.intake.report_at()).min(session.heard + settings.silence_timeout);
         let at = at.min(session.give_up_at(settings.load_timeout));
         session.next_play_at().map_or(at, |play| at.min(play))
     }
@@ -165,7 +166,7 @@ impl<S: Simulation> Follow<S> {
             heard: now,
             progressed: now,
             receiver,
-            replica: Replica::new(welcome.tick, self.config.packet_interval()),
+            intake: Intake::new(welcome.tick, self.config.packet_interval()),
             playout: Playout::new(self.config.period()),
             comparison: Comparison::default(),
             evidence: Evidence::default(),
@@ -225,7 +226,7 @@ impl<S: Simulation> Follow<S> {
             return out.end(EndReason::Snapshot(error));
         }
         let beginning = Beginning { simulation, player, seed, snapshot: bytes };
-        let mut stage = Stage::begin(beginning, self.config.settings(), out);
+        let mut stage = Stage::begin(beginning, self.config.telling(), out);
         for (player, name) in session.welcome.roster.iter() {
             stage.roster.insert(*player, name.clone());
             out.events.push_back(Event::PlayerJoined { player: *player, name: name.as_str().to_owned() });
@@ -239,7 +240,7 @@ impl<S: Simulation> Follow<S> {
         if session.evidence.lingers() || !session.stage.as_ref().is_some_and(Stage::plays) {
             return Err(CommandError::NotPlaying);
         }
-        session.replica.command(command).map_err(|_| CommandError::Full)
+        session.intake.command(command).map_err(|_| CommandError::Full)
     }
 
     /// Leaves the session.
@@ -263,8 +264,8 @@ impl<S: Simulation> Follow<S> {
 
     /// The first tick that is not known here, and commands that are not acknowledged.
     pub fn reach(&self) -> (Tick, usize) {
-        let replica = self.session.as_ref().map(|session| &session.replica);
-        replica.map_or((Tick(0), 0), |replica| (replica.known(), replica.commands_pending()))
+        let intake = self.session.as_ref().map(|session| &session.intake);
+        intake.map_or((Tick(0), 0), |intake| (intake.known(), intake.commands_pending()))
     }
 
     /// The figures of the exchange with the sequencer.
@@ -272,7 +273,7 @@ impl<S: Simulation> Follow<S> {
         let session = self.session.as_ref()?;
         Some(Exchange {
             peer: session.sequencer,
-            rtt: session.replica.rtt(),
+            rtt: session.intake.rtt(),
             traffic: out.traffic(session.sequencer),
             checksums_compared: session.comparison.compared,
             desyncs: session.comparison.desyncs,
@@ -295,10 +296,10 @@ impl<S: Simulation> Joined<S> {
 
     fn turns(&mut self, turns: Turns, now: Duration, stop: bool, out: &mut Out<S>) {
         let checksums = turns.checksums.clone();
-        match self.replica.take_turns(turns, now) {
+        match self.intake.take_turns(turns, now) {
             Err(_) => return out.dropped(DropReason::Replayed),
             Ok(Progress::TooFarAhead) => out.dropped(DropReason::TooFarAhead),
-            Ok(Progress::New(first)) => self.playout.arrived(first, self.replica.known(), now),
+            Ok(Progress::New(first)) => self.playout.arrived(first, self.intake.known(), now),
             Ok(Progress::Old | Progress::Gap) => {}
         }
         let Some(stage) = &self.stage else { return };
@@ -316,8 +317,8 @@ impl<S: Simulation> Joined<S> {
 
     /// When the next turn is to be played, if it is known.
     fn next_play_at(&self) -> Option<Duration> {
-        let next = self.replica.next();
-        (self.stage.is_some() && next < self.replica.known()).then(|| self.playout.time_of(next)).flatten()
+        let next = self.intake.next();
+        (self.stage.is_some() && next < self.intake.known()).then(|| self.playout.time_of(next)).flatten()
     }
 
     /// Plays the turns whose time has come.
@@ -327,10 +328,10 @@ impl<S: Simulation> Joined<S> {
             if self.next_play_at().is_none_or(|at| now < at) {
                 return self.caught_up(out);
             }
-            let (Some(turn), Some(stage)) = (self.replica.next_turn(), &mut self.stage) else { return };
+            let (Some(turn), Some(stage)) = (self.intake.next_turn(), &mut self.stage) else { return };
             self.progressed = now;
             if let Some((tick, checksum)) = stage.play(&turn, out) {
-                self.replica.checksum(tick, checksum);
+                self.intake.checksum(tick, checksum);
                 self.compare(tick, checksum, stop, now, out);
             }
             if self.evidence.lingers() {
@@ -354,8 +355,8 @@ impl<S: Simulation> Joined<S> {
     }
 
     fn report(&mut self, now: Duration, out: &mut Out<S>) {
-        if !self.evidence.lingers() && now >= self.replica.report_at() {
-            let report = self.replica.report(now);
+        if !self.evidence.lingers() && now >= self.intake.report_at() {
+            let report = self.intake.report(now);
             out.send(self.epoch, self.sequencer, Channel::Unreliable, &Message::Report(report));
         }
     }

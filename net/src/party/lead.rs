@@ -10,12 +10,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, codec};
 
 use super::config::PartyConfig;
-use super::stage::{Beginning, Stage};
 use crate::limits::*;
 use crate::link::PeerId;
 use crate::sequencer::{Feed, Sequencer};
 use crate::session::{
-    CommandError, Comparison, DropReason, EndReason, Event, Evidence, Exchange, Out, Phase, Witnesses,
+    Beginning, CommandError, Comparison, DropReason, EndReason, Event, Evidence, Exchange, Out, Phase, Stage, Witnesses,
 };
 use crate::wire::*;
 use admission::{Loading, Shared};
@@ -72,7 +71,7 @@ impl<S: Simulation> Lead<S> {
         simulation.retire(snapshot);
         let join = codec::compact(&simulation.admit(player, hero)).try_into();
         let beginning = Beginning { simulation, player, seed: config.settings().seed, snapshot: bytes };
-        let stage = Stage::begin(beginning, config.settings(), out);
+        let stage = Stage::begin(beginning, config.telling(), out);
         let mut sequencer = Sequencer::starting_at(tick);
         if let Ok(join) = join {
             sequencer.join(player, name, join);
@@ -193,7 +192,7 @@ impl<S: Simulation> Lead<S> {
             let overdue = guest.feed.sent_at().is_none_or(|sent| now >= sent + KEEP_ALIVE);
             if overdue || guest.feed.due(tick, interval) {
                 let taken = self.sequencer.commands_taken(guest.player);
-                for (channel, turns) in guest.feed.packets(&self.sequencer, tick, now, taken) {
+                for (channel, turns) in guest.feed.packets(self.sequencer.history(), tick, now, taken) {
                     out.send(self.epoch, *peer, channel, &Message::Turns(turns));
                 }
             }
@@ -203,7 +202,7 @@ impl<S: Simulation> Lead<S> {
     /// Puts out who fell silent, fell behind, or does not get on with loading.
     fn watch(&mut self, now: Duration, out: &mut Out<S>) {
         let (settings, sequencer) = (self.config.settings(), &self.sequencer);
-        let crowded = sequencer.history_bytes() > HISTORY_BYTES_MAX;
+        let crowded = sequencer.history().bytes() > HISTORY_BYTES_MAX;
         let stuck = |guest: &Guest<S>| {
             let loading = guest.loading.as_ref();
             loading.is_some_and(|loading| now >= loading.progressed + settings.load_timeout)
@@ -213,7 +212,7 @@ impl<S: Simulation> Lead<S> {
                 return Some(LeaveReason::Silent);
             }
             let behind = sequencer.open().since(guest.feed.known());
-            let hinders = crowded && guest.feed.known() == sequencer.oldest();
+            let hinders = crowded && guest.feed.known() == sequencer.history().oldest();
             (behind > TICKS_BEHIND_MAX || hinders || stuck(guest)).then_some(LeaveReason::TooSlow)
         };
         let gone: Vec<_> = self.guests.iter().filter_map(|(peer, guest)| Some((*peer, reason(guest)?))).collect();

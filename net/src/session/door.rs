@@ -11,9 +11,28 @@ use crate::link::PeerId;
 use crate::wire::{self, Difference, Epoch, Message, PROTOCOL_VERSION, Refusal, Subject, WireError};
 
 /// The peers that are connected, and how much each may still send.
-#[derive(Default)]
 pub(crate) struct Door {
-    rates: BTreeMap<PeerId, Rate>,
+    allowance: Allowance,
+    rates: BTreeMap<PeerId, Rates>,
+}
+
+/// What one peer may send in a second; half as much again at once.
+#[derive(Clone, Copy)]
+pub(crate) struct Allowance {
+    pub packets: u32,
+    pub bytes: u32,
+}
+
+impl Default for Door {
+    fn default() -> Self {
+        Door::with(Allowance { packets: PACKETS_PER_S_MAX, bytes: u32::MAX / 2 })
+    }
+}
+
+#[derive(Default)]
+struct Rates {
+    packets: Rate,
+    bytes: Rate,
 }
 
 /// What came through.
@@ -24,8 +43,12 @@ pub(crate) enum Admitted {
 }
 
 impl Door {
+    pub fn with(allowance: Allowance) -> Door {
+        Door { allowance, rates: BTreeMap::new() }
+    }
+
     pub fn connected(&mut self, peer: PeerId) {
-        self.rates.insert(peer, Rate::default());
+        self.rates.insert(peer, Rates::default());
     }
 
     pub fn disconnected<S: Simulation>(&mut self, peer: PeerId, out: &mut Out<S>) {
@@ -42,12 +65,14 @@ impl Door {
         out: &mut Out<S>,
     ) -> Option<Admitted> {
         // A packet that comes after its sender is gone must leave no trace.
-        let Some(rate) = self.rates.get_mut(&from) else {
+        let Some(rates) = self.rates.get_mut(&from) else {
             out.dropped(DropReason::UnknownPeer);
             return None;
         };
         out.received(from, bytes.len());
-        if !rate.admits(now) {
+        let bytes_len = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+        let Allowance { packets, bytes: bytes_max } = self.allowance;
+        if !rates.packets.admits(1, packets, now) || !rates.bytes.admits(bytes_len, bytes_max, now) {
             out.dropped(DropReason::OverRate);
             return None;
         }
@@ -69,22 +94,24 @@ fn foreign(protocol: u32) -> Refusal {
     Refusal::Different(difference.try_into().expect("one is allowed"))
 }
 
-/// A second's worth of packets may be used up at a moderate pace, half as much again at once.
+/// How much was used up of what may be used in a second. It is given back at a moderate pace.
 #[derive(Clone, Copy, Debug, Default)]
-struct Rate {
+pub(crate) struct Rate {
     used: u32,
     at: Duration,
 }
 
 impl Rate {
-    fn admits(&mut self, now: Duration) -> bool {
-        let earned = now.saturating_sub(self.at).as_millis() * u128::from(PACKETS_PER_S_MAX) / 1_000;
+    /// Uses up so much, if it is there: of `per_s` a second, and half as much again at once.
+    pub fn admits(&mut self, amount: u32, per_s: u32, now: Duration) -> bool {
+        let earned = now.saturating_sub(self.at).as_millis() * u128::from(per_s) / 1_000;
         if earned > 0 {
             self.used = self.used.saturating_sub(u32::try_from(earned).unwrap_or(u32::MAX));
             self.at = now;
         }
-        let admitted = self.used < PACKETS_PER_S_MAX + PACKETS_PER_S_MAX / 2;
-        self.used += u32::from(admitted);
+        // A single one may be larger than all that is allowed at once.
+        let admitted = self.used < per_s + per_s / 2;
+        self.used = if admitted { self.used.saturating_add(amount) } else { self.used };
         admitted
     }
 }

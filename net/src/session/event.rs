@@ -83,7 +83,7 @@ pub enum Event<S: Simulation> {
         /// The other peer's.
         theirs: Checksum,
     },
-    /// Worlds differ in this session, this peer's or others': evidence is wanted of every player. It is to be given within 2 s
+    /// Worlds differ in this session, this peer's or others': evidence is wanted of every player. It is to be given within 12 s
     /// by [`give_evidence`](super::Session::give_evidence). At most once a minute.
     EvidenceWanted {
         /// How long it may be.

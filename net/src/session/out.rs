@@ -37,13 +37,16 @@ impl<S: Simulation> Out<S> {
         }
     }
 
-    pub fn send(&mut self, epoch: Epoch, to: PeerId, channel: Channel, message: &Message) {
+    /// Returns how many bytes that are.
+    pub fn send(&mut self, epoch: Epoch, to: PeerId, channel: Channel, message: &Message) -> usize {
         let bytes = wire::encode(epoch, message);
         for traffic in [&mut self.total, self.peers.entry(to).or_default()] {
             traffic.packets_out += 1;
             traffic.bytes_out += bytes.len() as u64;
         }
+        let len = bytes.len();
         self.transmits.push_back(Transmit { to, channel, bytes });
+        len
     }
 
     pub fn reliably(&mut self, epoch: Epoch, to: PeerId, message: &Message) {

@@ -149,6 +149,55 @@ pub struct Stats {
     pub drops: Drops,
     /// What prediction cost, in a session that predicts.
     pub rollback: Option<RollbackStats>,
+    /// What it is to serve replicas, on a relay.
+    pub relay: Option<RelayStats>,
+}
+
+/// What a relay sends, by level, and what its replicas have. Payload; a packet with frames counts as one of turns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RelayStats {
+    /// Inputs, and what packets of frames hold beside cells.
+    pub turns: LevelStats,
+    /// What changed in cells of halos, and cells that were given whole.
+    pub halo: LevelStats,
+    /// Loads, and the outlines that joiners begin with.
+    pub loads: LevelStats,
+    /// What lies beyond halos.
+    pub distant: LevelStats,
+    /// What replicas were loaded so far.
+    pub loads_begun: u64,
+    /// Replicas' areas that became others.
+    pub areas_changed: u64,
+    /// Replicas whose frame was too large, so that they were begun anew.
+    pub begun_anew: u64,
+    /// Cores that were repaired.
+    pub repairs: u64,
+    /// Replicas in the session.
+    pub replicas: u64,
+    /// Of them, those whose core is a whole lit region.
+    pub replicas_grown: u64,
+    /// Cells of all their cores.
+    pub core_cells: u64,
+    /// Cells that are known to them beside.
+    pub halo_cells: u64,
+}
+
+/// What was sent of a level.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LevelStats {
+    /// Payload sent, in bytes.
+    pub bytes: u64,
+    /// Packets sent.
+    pub packets: u64,
+    /// Pieces that had to wait for the budget, in bytes as if each were a full one.
+    pub cut_bytes: u64,
+}
+
+impl LevelStats {
+    pub(crate) fn add(&mut self, bytes: usize, packets: u64) {
+        self.bytes += bytes as u64;
+        self.packets += packets;
+    }
 }
 
 /// What prediction cost.

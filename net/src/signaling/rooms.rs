@@ -1,47 +1,80 @@
 //! Who is in which room. Entering, with its number, and leaving happen under one lock; nothing here waits.
 
-use std::collections::{BTreeMap, HashMap};
+mod room;
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use matchbox_protocol::{JsonPeerEvent, PeerId};
+use matchbox_protocol::PeerId;
 use tokio::sync::mpsc;
-use uuid::Uuid;
 
-use crate::matchbox::is_room_name;
+use crate::matchbox::{KEY_BYTES_MAX, ROOM_CHARS_MAX, TOKEN_BYTES_MAX, is_room_name};
+use room::{Part, Room};
+pub use room::{RELAY_PLAYERS_MAX, ROOM_PEERS_MAX};
 
-/// The most peers in a room.
-pub const ROOM_PEERS_MAX: usize = 16;
+/// The most peers of a server, in all rooms together.
+pub const SERVER_PEERS_MAX: usize = 16_384;
 
-/// How many messages wait for a peer that does not read; what comes beyond is dropped.
-/// A handshake takes about ten, so a full room's joiner needs 150.
-const INBOX_MESSAGES_MAX: usize = 512;
+/// How many signals of a player are passed on. A handshake takes about ten, and a player has one.
+const PLAYER_SIGNALS_MAX: u32 = 128;
 
-/// The longest room key, in bytes.
-const KEY_BYTES_MAX: usize = 128;
-
-/// Why a peer may not enter.
+/// Why a peer may not enter: the cause, and what to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Refusal {
-    #[error("a room's name is 1 to 64 of A-Z a-z 0-9 _ -")]
+    #[error("a room's name is 1 to {ROOM_CHARS_MAX} of A-Z a-z 0-9 _ -")]
     RoomName,
-    #[error("a room's key is at most 128 bytes")]
+    #[error("a room's key is at most {KEY_BYTES_MAX} bytes")]
     KeyTooLong,
+    #[error("a relay's token is 1 to {TOKEN_BYTES_MAX} bytes")]
+    BadToken,
     #[error("the room has another key")]
     WrongKey,
-    #[error("the room is full: it holds 16 peers")]
+    #[error("the room is full: it holds {ROOM_PEERS_MAX} peers")]
     Full,
+    #[error("the room is full: its relay has {RELAY_PLAYERS_MAX} players, try again later")]
+    RelayFull,
+    #[error("the server is full: it holds {SERVER_PEERS_MAX} peers, try again later")]
+    ServerFull,
+    #[error("no relay serves this room: start the relay first, or check the room's name")]
+    NoRelay,
+    #[error("the room's relay has lost its connection: try again in a moment")]
+    RelayAway,
+    #[error("the room belongs to a relay: join it as a player of the relay, or choose another room")]
+    RelayRoom,
+    #[error("the room belongs to a party, not to a relay: join the party, or choose another room")]
+    PartyRoom,
+    #[error("the room has a relay with another token: present the same, or choose another room")]
+    WrongToken,
+    #[error("this server lets a relay in only with the server's host token: present that")]
+    WrongHostToken,
+}
+
+/// As what a peer enters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role<'a> {
+    /// One of a party, where everyone is connected with everyone.
+    Peer,
+    /// The relay: the room is its own.
+    Relay { token: &'a str },
+    /// A player, to be connected with the room's relay alone.
+    Player,
 }
 
 /// All rooms of a server.
 #[derive(Debug, Default)]
-pub(super) struct Rooms(Mutex<HashMap<String, Room>>);
+pub(super) struct Rooms {
+    /// What every relay must present.
+    host_token: Option<String>,
+    inside: Mutex<Inside>,
+}
 
-/// A room exists while somebody is in it.
-#[derive(Debug)]
-struct Room {
-    key: Option<String>,
-    arrivals: u64,
-    peers: BTreeMap<PeerId, mpsc::Sender<String>>,
+#[derive(Debug, Default)]
+struct Inside {
+    rooms: HashMap<String, Room>,
+    peers: usize,
+    /// How many have ever entered.
+    entries: u64,
 }
 
 /// A peer's place in a room. Dropping it leaves the room.
@@ -49,90 +82,136 @@ struct Room {
 pub(super) struct Seat {
     rooms: Arc<Rooms>,
     room: String,
+    part: Part,
+    signals: u32,
     pub(super) peer: PeerId,
 }
 
 impl Rooms {
-    /// Lets a peer in: it is told its id first of all, then the others are told of it.
+    pub(super) fn new(host_token: Option<String>) -> Self {
+        Self { host_token, inside: Mutex::default() }
+    }
+
+    /// Lets a peer in: it is told its id first of all, then whoever shall offer it a connection, or it whom it shall offer one.
     pub(super) fn enter(
         self: &Arc<Self>,
         name: &str,
         key: Option<&str>,
+        role: Role<'_>,
     ) -> Result<(Seat, mpsc::Receiver<String>), Refusal> {
+        self.check(name, key, role)?;
+        let inside = &mut *self.lock();
+        if inside.peers >= SERVER_PEERS_MAX {
+            return Err(Refusal::ServerFull);
+        }
+        let (peer, part, inbox) = match inside.rooms.entry(name.to_owned()) {
+            Entry::Occupied(room) => room.into_mut().admit(key, role, inside.entries),
+            Entry::Vacant(_) if role == Role::Player => Err(Refusal::NoRelay),
+            Entry::Vacant(place) => place.insert(Room::new(key, role)).admit(key, role, inside.entries),
+        }?;
+        inside.peers += 1;
+        inside.entries += 1;
+        let signals = if part == Part::Player { PLAYER_SIGNALS_MAX } else { u32::MAX };
+        Ok((Seat { rooms: Arc::clone(self), room: name.to_owned(), part, signals, peer }, inbox))
+    }
+
+    /// What can be said without looking into any room.
+    fn check(&self, name: &str, key: Option<&str>, role: Role<'_>) -> Result<(), Refusal> {
         if !is_room_name(name) {
             return Err(Refusal::RoomName);
         }
         if key.is_some_and(|key| key.len() > KEY_BYTES_MAX) {
             return Err(Refusal::KeyTooLong);
         }
-        let mut rooms = self.lock();
-        let room = rooms.entry(name.to_owned()).or_insert_with(|| Room::new(key));
-        let (peer, inbox) = room.admit(key)?;
-        Ok((Seat { rooms: Arc::clone(self), room: name.to_owned(), peer }, inbox))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Room>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Room {
-    fn new(key: Option<&str>) -> Self {
-        Self { key: key.map(str::to_owned), arrivals: 0, peers: BTreeMap::new() }
-    }
-
-    fn admit(&mut self, key: Option<&str>) -> Result<(PeerId, mpsc::Receiver<String>), Refusal> {
-        if self.key.as_deref() != key {
-            return Err(Refusal::WrongKey);
+        match role {
+            Role::Relay { token } if !(1..=TOKEN_BYTES_MAX).contains(&token.len()) => Err(Refusal::BadToken),
+            Role::Relay { token } if self.host_token.as_deref().is_some_and(|wanted| wanted != token) => {
+                Err(Refusal::WrongHostToken)
+            }
+            _ => Ok(()),
         }
-        if self.peers.len() >= ROOM_PEERS_MAX {
-            return Err(Refusal::Full);
-        }
-        let peer = numbered(self.arrivals);
-        self.arrivals += 1;
-        self.tell_all(&JsonPeerEvent::NewPeer(peer));
-        let (outbox, inbox) = mpsc::channel(INBOX_MESSAGES_MAX);
-        tell(peer, &outbox, &JsonPeerEvent::IdAssigned(peer));
-        self.peers.insert(peer, outbox);
-        Ok((peer, inbox))
     }
 
-    fn tell_all(&self, event: &JsonPeerEvent) {
-        self.peers.iter().for_each(|(peer, outbox)| tell(*peer, outbox, event));
+    fn lock(&self) -> MutexGuard<'_, Inside> {
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Seat {
-    /// Passes a signal on to another peer of the same room; to any other it goes nowhere.
-    pub(super) fn signal(&self, to: PeerId, data: serde_json::Value) {
-        let rooms = self.rooms.lock();
-        if let Some(outbox) = rooms.get(&self.room).and_then(|room| room.peers.get(&to)) {
-            tell(to, outbox, &JsonPeerEvent::Signal { sender: self.peer, data });
+    /// Passes a signal on, if the room connects this peer with the other; else it goes nowhere.
+    pub(super) fn signal(&mut self, to: PeerId, data: serde_json::Value) {
+        let Some(left) = self.signals.checked_sub(1) else { return };
+        self.signals = if self.part == Part::Player { left } else { u32::MAX };
+        if let Some(room) = self.rooms.lock().rooms.get(&self.room) {
+            room.signal(self.part, self.peer, to, data);
         }
+    }
+
+    pub(super) fn is_player(&self) -> bool {
+        self.part == Part::Player
     }
 }
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        let mut rooms = self.rooms.lock();
-        let Some(room) = rooms.get_mut(&self.room) else { return };
-        room.peers.remove(&self.peer);
-        room.tell_all(&JsonPeerEvent::PeerLeft(self.peer));
-        if room.peers.is_empty() {
-            rooms.remove(&self.room);
+        let inside = &mut *self.rooms.lock();
+        inside.peers -= 1;
+        let Some(room) = inside.rooms.get_mut(&self.room) else { return };
+        room.leave(self.part, self.peer);
+        if room.is_empty() {
+            inside.rooms.remove(&self.room);
         }
         log::info!("{} left room {}", self.peer, self.room);
     }
 }
 
-fn tell(peer: PeerId, outbox: &mpsc::Sender<String>, event: &JsonPeerEvent) {
-    if outbox.try_send(event.to_string()).is_err() {
-        log::warn!("dropped a message for {peer}, who does not read");
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// High 64 bits: the arrival. Low 64 bits: random, so that an id is never reused.
-fn numbered(arrival: u64) -> PeerId {
-    let random = Uuid::new_v4().as_u64_pair().1;
-    PeerId(Uuid::from_u64_pair(arrival, random))
+    type Entered = Result<(Seat, mpsc::Receiver<String>), Refusal>;
+
+    fn refusal(entered: Entered) -> Refusal {
+        entered.expect_err("it is refused")
+    }
+
+    /// Too many for sockets in a test.
+    #[test]
+    fn a_relays_room_and_a_server_have_their_limits() {
+        let rooms = Arc::new(Rooms::default());
+        let relay = |room: &str| rooms.enter(room, None, Role::Relay { token: "t" }).expect("there is room");
+        let player = |room: &str| rooms.enter(room, None, Role::Player);
+        let (full, wide) = (relay("full"), relay("wide"));
+        let mut players: Vec<_> = (0..RELAY_PLAYERS_MAX).map(|_| player("full").expect("there is room")).collect();
+        assert_eq!(refusal(player("full")), Refusal::RelayFull);
+        let others = (0..).map_while(|n| rooms.enter(&format!("party-{}", n / ROOM_PEERS_MAX), None, Role::Peer).ok());
+        let others: Vec<_> = others.collect();
+        assert_eq!(players.len() + others.len() + 2, SERVER_PEERS_MAX);
+        assert_eq!(refusal(player("wide")), Refusal::ServerFull);
+        players.pop();
+        let last = player("wide").expect("one has left");
+        assert_eq!(refusal(player("full")), Refusal::ServerFull);
+        drop((players, others, full, wide, last));
+        let inside = rooms.lock();
+        assert_eq!((inside.peers, inside.rooms.len()), (0, 0));
+    }
+
+    /// An entry whose seat was replaced must not take the room away from the next when it ends.
+    #[test]
+    fn a_replaced_relay_leaves_nothing_behind() {
+        let rooms = Arc::new(Rooms::default());
+        let relay = || rooms.enter("r", None, Role::Relay { token: "t" }).expect("the token is right");
+        let ((first, mut first_inbox), (mut second, _inbox)) = (relay(), relay());
+        assert_eq!(first.peer, second.peer);
+        assert!(first_inbox.try_recv().is_ok_and(|own| own.contains("IdAssigned")));
+        assert!(matches!(first_inbox.try_recv(), Err(mpsc::error::TryRecvError::Disconnected)));
+        let (player, mut inbox) = rooms.enter("r", None, Role::Player).expect("a relay is there");
+        drop(first);
+        inbox.try_recv().expect("its id");
+        inbox.try_recv().expect("its relay");
+        second.signal(player.peer, "hello".into());
+        assert!(inbox.try_recv().is_ok_and(|signal| signal.contains("hello")));
+        drop(second);
+        assert_eq!(refusal(rooms.enter("r", None, Role::Player)), Refusal::RelayAway);
+    }
 }

@@ -47,6 +47,11 @@ pub enum SessionKind {
         /// How far it plays ahead of what it knows.
         max_prediction_ticks: u32,
     },
+    /// One peer orders them, simulates all, and tells each other peer what its part of the world needs.
+    Relay {
+        /// Between two packets of frames.
+        packet_interval_ticks: u32,
+    },
 }
 
 /// Why a joiner is refused.
@@ -89,7 +94,7 @@ pub enum Subject {
     Table,
     /// The digest of the game's configuration.
     Config,
-    /// The kind of session: 0 is a party, 1 a rollback session.
+    /// The kind of session: 0 is a party, 1 a rollback session, 2 a relay session.
     Kind,
     /// Ticks a second.
     TickRate,
@@ -97,7 +102,7 @@ pub enum Subject {
     InputDelay,
     /// Between two checksums, in ticks.
     ChecksumInterval,
-    /// Between two packets of a party's turns, in ticks.
+    /// Between two packets of a party's turns or a relay's frames, in ticks.
     PacketInterval,
     /// How far a rollback session plays ahead, in ticks.
     MaxPrediction,
@@ -109,6 +114,7 @@ impl SessionKind {
         match self {
             SessionKind::Party { packet_interval_ticks } => (0, Subject::PacketInterval, packet_interval_ticks),
             SessionKind::Rollback { max_prediction_ticks } => (1, Subject::MaxPrediction, max_prediction_ticks),
+            SessionKind::Relay { packet_interval_ticks } => (2, Subject::PacketInterval, packet_interval_ticks),
         }
     }
 }
@@ -145,6 +151,7 @@ impl Subject {
             (Subject::Rules | Subject::Table | Subject::Config, _) => format!("{value:x}"),
             (Subject::Kind, 0) => "party".to_owned(),
             (Subject::Kind, 1) => "rollback".to_owned(),
+            (Subject::Kind, 2) => "relay".to_owned(),
             _ => value.to_string(),
         }
     }

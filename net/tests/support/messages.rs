@@ -6,7 +6,7 @@ use lockstone_net::link::{LinkEvent, PeerId};
 use lockstone_net::party::PartySettings;
 use lockstone_net::session::Session;
 use lockstone_net::wire::{self, *};
-use lockstone_sim::{Checksum, PlayerId, Tick};
+use lockstone_sim::{Checksum, Fx, PlayerId, Tick, Vec2};
 
 use super::{list, party};
 
@@ -35,6 +35,8 @@ pub fn messages(epoch: Epoch) -> Vec<Message> {
         checksums: checksums.clone(),
         seal: 0,
     };
+    let route = Route { end: Vec2::ZERO, step: Fx::HALF, state: 7 };
+    let samples = Samples { tick: Tick(899), at: (-70_000, 4), before: list(vec![(4, (-100, 3)), (8, (-300, 9))]) };
     let difference = Difference { what: Subject::Table, session: u128::MAX, joiner: 1 };
     vec![
         hello(),
@@ -68,6 +70,7 @@ pub fn messages(epoch: Epoch) -> Vec<Message> {
             first_command: 3,
             commands: vec![command.clone(), command].try_into().expect("fits"),
             checksums,
+            distant: Some(Tick(68)),
         }),
         Message::Desync(DesyncNotice { tick: Tick(5), agreed: None, ours: Checksum(1), theirs: Checksum(2) }),
         Message::Bye(LeaveReason::Left),
@@ -88,6 +91,15 @@ pub fn messages(epoch: Epoch) -> Vec<Message> {
         Message::Parcel(Parcel::Announced { bytes: 100_000, digest: u128::MAX }),
         Message::Parcel(Parcel::Chunk(list(vec![9; 500]))),
         Message::Parcel(Parcel::Received(4_096)),
+        Message::Distant(Distant {
+            tick: Tick(900),
+            sights: list(vec![
+                (PlayerId(1), None),
+                (PlayerId(2), Some(Track::Route { since: Tick(850), from: Vec2::ZERO, route })),
+                (PlayerId(300), Some(Track::Samples(samples))),
+            ]),
+            landmarks: list(vec![1, 2, 3]),
+        }),
     ]
 }
 

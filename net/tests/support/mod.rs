@@ -97,6 +97,7 @@ impl Simulation for Mixer {
     type Hero = (u8, u64);
     type Join = (u64, Tick);
     type Request = u64;
+    type Given = lockstone_sim::Nothing;
     type Snapshot = Vec<u8>;
 
     fn tick(&self) -> Tick {
@@ -122,6 +123,7 @@ impl Simulation for Mixer {
                     }
                 }
                 Input::Request(value) => self.stir(value ^ 3 << 60),
+                Input::Given(nothing) => match *nothing {},
             }
         }
         if self.fault == Some(self.state.tick) {
@@ -171,11 +173,11 @@ impl Simulation for Mixer {
     }
 }
 
-pub fn secs(s: u64) -> Duration {
+pub const fn secs(s: u64) -> Duration {
     Duration::from_secs(s)
 }
 
-pub fn ms(ms: u64) -> Duration {
+pub const fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 

@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use lockstone_net::link::{LinkEvent, PeerId};
 use lockstone_net::memory::{Driver, Weather};
+use lockstone_net::relay::DistantView;
 use lockstone_net::session::{CommandError, Event, EvidenceError, Phase, Session, Stats, Transmit};
 use lockstone_net::{Rollback, RollbackSettings};
 use lockstone_sim::Simulation;
@@ -98,6 +99,10 @@ impl<T: Session> Session for Tap<T> {
 
     fn simulation(&self) -> Option<&T::Sim> {
         self.session.simulation()
+    }
+
+    fn distant(&self) -> DistantView {
+        self.session.distant()
     }
 
     fn phase(&self) -> Phase {

@@ -13,7 +13,8 @@ pub use fixed::Fixed;
 
 use alloc::vec::Vec;
 use bincode::config;
-use bincode::error::DecodeError;
+use bincode::enc::write::Writer;
+use bincode::error::{DecodeError, EncodeError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -41,6 +42,23 @@ pub fn compact<T: Serialize + ?Sized>(value: &T) -> Vec<u8> {
     bincode::serde::encode_to_vec(value, config::standard()).expect("plain data always encodes")
 }
 
+/// Encodes a value as [`compact`] does, behind other bytes.
+///
+/// # Panics
+/// As [`compact`].
+pub fn append<T: Serialize + ?Sized>(bytes: &mut Vec<u8>, value: &T) {
+    bincode::serde::encode_into_writer(value, Behind(bytes), config::standard()).expect("plain data always encodes");
+}
+
+struct Behind<'a>(&'a mut Vec<u8>);
+
+impl Writer for Behind<'_> {
+    fn write(&mut self, bytes: &[u8]) -> Result<(), EncodeError> {
+        self.0.extend_from_slice(bytes);
+        Ok(())
+    }
+}
+
 /// The longest value that is decoded at all, whatever the caller allows.
 pub const DECODED_BYTES_MAX: usize = 64 << 20;
 
@@ -59,13 +77,18 @@ pub fn read<T: DeserializeOwned>(bytes: &[u8], max: usize) -> Result<T, CodecErr
     }
 }
 
-/// Decodes what [`Fixed`] wrote; the value must fill `bytes` exactly. For bytes of our own: a length in them is believed up to a limit.
+/// Decodes what [`Fixed`] wrote; the value must fill `bytes` exactly.
 ///
 /// # Errors
 /// [`CodecError`] if they do not hold such a value.
 pub fn read_fixed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, CodecError> {
-    let fixed = config::standard().with_fixed_int_encoding().with_limit::<DECODED_BYTES_MAX>();
-    match bincode::serde::decode_from_slice(bytes, fixed) {
+    // The limits are for the same reason as those of `read_first`.
+    let read = match bytes.len() {
+        0..=0xff => decode_fixed::<T, 0x1000>(bytes),
+        0x100..=0xffff => decode_fixed::<T, 0x10_0000>(bytes),
+        _ => decode_fixed::<T, DECODED_BYTES_MAX>(bytes),
+    };
+    match read {
         Ok((value, used)) if used == bytes.len() => Ok(value),
         Ok(_) => Err(CodecError::Malformed("bytes left over")),
         Err(_) => Err(CodecError::Malformed("no such value")),
@@ -92,4 +115,9 @@ pub fn read_first<T: DeserializeOwned>(bytes: &[u8]) -> Result<(T, &[u8]), Codec
 
 fn decode<T: DeserializeOwned, const RESERVED_BYTES_MAX: usize>(bytes: &[u8]) -> Result<(T, usize), DecodeError> {
     bincode::serde::decode_from_slice(bytes, config::standard().with_limit::<RESERVED_BYTES_MAX>())
+}
+
+fn decode_fixed<T: DeserializeOwned, const RESERVED_BYTES_MAX: usize>(bytes: &[u8]) -> Result<(T, usize), DecodeError> {
+    let fixed = config::standard().with_fixed_int_encoding().with_limit::<RESERVED_BYTES_MAX>();
+    bincode::serde::decode_from_slice(bytes, fixed)
 }

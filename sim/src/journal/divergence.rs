@@ -8,7 +8,8 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::note::{Doer, Event, Note, Phase};
+use super::note::{Doer, Event, Note, Phase, Site};
+use super::sites::Sites;
 
 /// A difference of two journals of the same tick: this one ("here") and the other ("there").
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,8 +113,25 @@ struct Key {
     doer: Doer,
 }
 
-/// The first difference of each row of notes, in order.
-pub(super) fn differences<'n>(here: &'n [Note], there: &'n [Note]) -> impl Iterator<Item = Divergence> + use<'n> {
+/// A note in its row, with the place of the source here that it corresponds to.
+#[derive(Clone, Copy)]
+struct Placed<'n> {
+    note: &'n Note,
+    site: Option<&'n Site>,
+}
+
+impl Placed<'_> {
+    fn same(self, other: Self) -> bool {
+        self.note.event == other.note.event && self.site == other.site
+    }
+
+    fn same_consumer(self, other: Self) -> bool {
+        self.note.same_kind(other.note) && self.site == other.site
+    }
+}
+
+/// The notes of either side, row by row.
+fn rows<'n>(here: &'n [Note], there: &'n [Note]) -> impl Iterator<Item = [Vec<&'n Note>; 2]> + use<'n> {
     let mut rows: BTreeMap<Key, [Vec<&Note>; 2]> = BTreeMap::new();
     for (side, notes) in [here, there].into_iter().enumerate() {
         for note in notes {
@@ -122,59 +140,77 @@ pub(super) fn differences<'n>(here: &'n [Note], there: &'n [Note]) -> impl Itera
             rows.entry(key).or_default()[side].push(note);
         }
     }
-    rows.into_values().filter_map(|[here, there]| parting(&here, &there))
+    rows.into_values()
+}
+
+/// The first difference of each row of notes, in order. Both are of one build.
+pub(super) fn differences<'n>(here: &'n [Note], there: &'n [Note]) -> impl Iterator<Item = Divergence> + use<'n> {
+    let place = |note: &'n Note| Placed { note, site: note.site.as_ref() };
+    rows(here, there).filter_map(move |[here, there]| parting(&placed(&here, place), &placed(&there, place)))
+}
+
+/// The same of two builds.
+pub(super) fn differences_of_builds(here: &[Note], there: &[Note]) -> Vec<Divergence> {
+    let sites = Sites::learnt(rows(here, there), there);
+    let ours = |note| Placed { note, site: note.site.as_ref() };
+    let theirs = |note| Placed { note, site: note.site.as_ref().map(|site| sites.here(site)) };
+    rows(here, there).filter_map(|[here, there]| parting(&placed(&here, ours), &placed(&there, theirs))).collect()
+}
+
+fn placed<'n>(row: &[&'n Note], place: impl Fn(&'n Note) -> Placed<'n>) -> Vec<Placed<'n>> {
+    row.iter().map(|&note| place(note)).collect()
 }
 
 /// Where two rows of notes part.
-fn parting(here: &[&Note], there: &[&Note]) -> Option<Divergence> {
-    let equal = here.iter().zip(there).take_while(|(a, b)| a == b).count();
+fn parting(here: &[Placed<'_>], there: &[Placed<'_>]) -> Option<Divergence> {
+    let equal = here.iter().zip(there).take_while(|(a, b)| a.same(**b)).count();
     let (here, there) = (&here[equal..], &there[equal..]);
     let (a, b) = match (here.first(), there.first()) {
         (None, None) => return None,
-        (Some(&a), None) => return Some(added(a, there)),
-        (None, Some(&b)) => return Some(dropped(here, b)),
+        (Some(a), None) => return Some(added(a.note, there)),
+        (None, Some(b)) => return Some(dropped(here, b.note)),
         (Some(&a), Some(&b)) => (a, b),
     };
     if a.same_consumer(b) {
-        return Some(Divergence::Changed { here: a.clone(), there: b.clone() });
+        return Some(Divergence::Changed { here: a.note.clone(), there: b.note.clone() });
     }
     let (more_here, more_there) = (count(a, here) > count(a, there), count(b, there) > count(b, here));
     Some(match (find(b, here), find(a, there)) {
-        (None, None) => Divergence::Taken { here: a.clone(), there: b.clone() },
+        (None, None) => Divergence::Taken { here: a.note.clone(), there: b.note.clone() },
         (Some(second_here), Some(second_there)) if !more_here && !more_there => {
-            let [here, there] = [[a, second_here], [b, second_there]].map(|pair| pair.map(Note::clone));
+            let [here, there] = [[a.note, second_here], [b.note, second_there]].map(|pair| pair.map(Note::clone));
             Divergence::Swapped(Box::new(Swap { here, there }))
         }
-        (Some(_), None) => added(a, there),
-        (Some(_), Some(_)) if more_here => added(a, there),
-        (_, Some(_)) => dropped(here, b),
+        (Some(_), None) => added(a.note, there),
+        (Some(_), Some(_)) if more_here => added(a.note, there),
+        (_, Some(_)) => dropped(here, b.note),
     })
 }
 
-fn added(here: &Note, there: &[&Note]) -> Divergence {
+fn added(here: &Note, there: &[Placed<'_>]) -> Divergence {
     Divergence::Added { here: here.clone(), there: in_place_of(here, there) }
 }
 
-fn dropped(here: &[&Note], there: &Note) -> Divergence {
+fn dropped(here: &[Placed<'_>], there: &Note) -> Divergence {
     Divergence::Dropped { here: in_place_of(there, here), there: there.clone() }
 }
 
 /// The note that has the place of one that is missing in a row.
-fn in_place_of(note: &Note, row: &[&Note]) -> Option<Note> {
+fn in_place_of(note: &Note, row: &[Placed<'_>]) -> Option<Note> {
     let next = match note.drawn() {
-        Some(drawn) => row.iter().find(|other| other.drawn() == Some(drawn)),
+        Some(drawn) => row.iter().find(|other| other.note.drawn() == Some(drawn)),
         None => row.first(),
     };
-    next.map(|&next| next.clone())
+    next.map(|next| next.note.clone())
 }
 
 /// The first note by the same consumer.
-fn find<'n>(wanted: &Note, row: &[&'n Note]) -> Option<&'n Note> {
-    row.iter().copied().find(|note| note.same_consumer(wanted))
+fn find<'n>(wanted: Placed<'_>, row: &[Placed<'n>]) -> Option<&'n Note> {
+    row.iter().find(|other| other.same_consumer(wanted)).map(|found| found.note)
 }
 
-fn count(wanted: &Note, row: &[&Note]) -> usize {
-    row.iter().filter(|note| note.same_consumer(wanted)).count()
+fn count(wanted: Placed<'_>, row: &[Placed<'_>]) -> usize {
+    row.iter().filter(|other| other.same_consumer(wanted)).count()
 }
 
 impl fmt::Display for Divergence {

@@ -15,6 +15,7 @@ mod divergence;
 mod note;
 mod recorder;
 mod roll;
+mod sites;
 
 pub use divergence::{Divergence, Swap};
 pub use note::{Doer, Event, Note, Phase, Site};
@@ -50,6 +51,12 @@ impl Journal {
     /// [`first_difference`](Journal::first_difference).
     pub fn differences(&self, other: &Journal) -> Vec<Divergence> {
         divergence::differences(&self.notes, &other.notes).collect()
+    }
+
+    /// [`differences`](Journal::differences) from the journal of another build of the game, whose lines need not be ours: which place of the
+    /// source is which is learnt from what happened alike. Each note keeps its own build's.
+    pub fn differences_of_builds(&self, other: &Journal) -> Vec<Divergence> {
+        divergence::differences_of_builds(&self.notes, &other.notes)
     }
 }
 

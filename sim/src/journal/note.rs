@@ -37,6 +37,8 @@ pub enum Phase {
     Turn,
     /// Torchlight spreads.
     Light,
+    /// A part is given what it does not simulate itself.
+    Given,
 }
 
 /// Whose doing something was.
@@ -198,13 +200,12 @@ impl Note {
         }
     }
 
-    /// Whether both come from the same place of the source and are of the same kind, whatever the values in them.
-    pub(super) fn same_consumer(&self, other: &Note) -> bool {
-        let same_roll = match (&self.event, &other.event) {
+    /// Whether both are of the same kind, whatever the values in them.
+    pub(super) fn same_kind(&self, other: &Note) -> bool {
+        match (&self.event, &other.event) {
             (Event::Draws { roll: a, .. }, Event::Draws { roll: b, .. }) => a.same_kind(b),
             (a, b) => core::mem::discriminant(a) == core::mem::discriminant(b),
-        };
-        same_roll && self.site == other.site
+        }
     }
 }
 
@@ -252,6 +253,7 @@ impl fmt::Display for Phase {
             Phase::Moves => "moves",
             Phase::Turn => "turn",
             Phase::Light => "light",
+            Phase::Given => "given",
         })
     }
 }

@@ -49,8 +49,8 @@ pub struct TileGrid {
 }
 
 impl TileGrid {
-    /// The longest side, in tiles. Any path's cost fits 32 bits up to here.
-    pub const SIDE_MAX: i32 = 4096;
+    /// The longest side, in tiles. Any path's cost fits 32 bits up to here: it has fewer than 6,144² steps of at most 99.
+    pub const SIDE_MAX: i32 = 6144;
 
     /// A grid with every tile blocked. Sides are in tiles.
     ///
@@ -63,6 +63,24 @@ impl TileGrid {
         // One more word, so that reading three bits may always look at the next.
         grid.bits = vec![0; grid.indices() / 64 + 2];
         grid
+    }
+
+    /// Becomes what another grid is between its tile `corner` and as far as this one's sides go; what lies outside of the other is
+    /// blocked.
+    ///
+    /// A search on a piece needs memory for the piece alone, however large the whole is. Copies 64 tiles at a time.
+    pub fn copy_from(&mut self, other: &TileGrid, corner: Tile) {
+        self.bits.fill(0);
+        let columns = (-corner.x).clamp(0, self.width)..(other.width - corner.x).clamp(0, self.width);
+        let rows = (-corner.y).clamp(0, self.height)..(other.height - corner.y).clamp(0, self.height);
+        for y in rows {
+            for x in columns.clone().step_by(64) {
+                let from = other.index(Tile::new(corner.x + x, corner.y + y));
+                let len = (columns.end - x).min(64);
+                let bits = other.word_from(from) & (!0 >> (64 - len));
+                self.merge_word(self.index(Tile::new(x, y)), bits);
+            }
+        }
     }
 
     /// How many columns there are.
@@ -169,6 +187,22 @@ impl TileGrid {
         let level = self.three_from(index - 1);
         let below = self.three_from(index + self.stride() - 1);
         Steps::onward(entered, (above | level << 3 | below << 6) as usize)
+    }
+
+    /// The bits of 64 tiles from an index on.
+    fn word_from(&self, index: usize) -> u64 {
+        let word = |n: usize| self.bits.get(n).copied().unwrap_or(0);
+        let shift = index % 64;
+        word(index / 64) >> shift | word(index / 64 + 1) << 1 << (63 - shift)
+    }
+
+    /// Sets bits of the 64 tiles from an index on.
+    fn merge_word(&mut self, index: usize, bits: u64) {
+        let shift = index % 64;
+        self.bits[index / 64] |= bits << shift;
+        if let Some(next) = self.bits.get_mut(index / 64 + 1) {
+            *next |= bits >> 1 >> (63 - shift);
+        }
     }
 
     #[inline]

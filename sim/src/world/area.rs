@@ -1,7 +1,7 @@
-//! The part of a world that is simulated: core, fringe and halo.
+//! The part of a world that is simulated: core, fringe and halo, rectangles one within the other.
 //!
 //! ```text
-//! halo    given each tick, read by what thinks             ┐ 2 * reach + stride
+//! halo    given each tick, read by what thinks             ┐ 2 * reach + stride, or wider: loaded ahead
 //! fringe  given each tick, and thinks too: what is here    │
 //!         can move into the core or act on it              ┘ (reach + stride of it)
 //! core    simulated: equal to the whole world's, to the bit
@@ -13,12 +13,14 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::World;
+use crate::entity::Body;
 use crate::grid::{CellId, CellRect, Grid};
+use crate::ids::PlayerId;
 use crate::rules::Rules;
-use crate::store::{Cell, List, Meta};
+use crate::store::{Cell, Meta};
 
 /// Which cells a world simulates.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Area {
     /// All of them.
     Whole,
@@ -26,12 +28,14 @@ pub enum Area {
     Part(Part),
 }
 
-/// A part of the world: what each cell of a rectangle is; all outside are of no concern.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A part of the world. All outside of it is of no concern.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    bounds: CellRect,
-    /// Row by row.
-    roles: Vec<Role>,
+    core: CellRect,
+    /// The core, and what thinks around it.
+    fringe: CellRect,
+    /// All that the part has.
+    halo: CellRect,
 }
 
 /// What a cell is to a replica.
@@ -48,83 +52,79 @@ pub enum Role {
 }
 
 impl Area {
+    /// A part without any cell: what a replica has that was given nothing yet.
+    pub const NOTHING: Area =
+        Area::Part(Part { core: CellRect::EMPTY, fringe: CellRect::EMPTY, halo: CellRect::EMPTY });
+
     /// A core with the halo that keeps it exact.
-    pub fn around(grid: &Grid, core: &[CellId]) -> Area {
-        Area::with_halo_rings(grid, core, grid.halo_rings())
+    pub fn around(grid: &Grid, core: CellRect) -> Area {
+        Area::with_halo(grid, core, core.grown(grid, grid.halo_rings()))
     }
 
-    /// A core with a halo of another width, which is exact only from [`Grid::halo_rings`] on. For the tests that show it.
-    pub fn with_halo_rings(grid: &Grid, core: &[CellId], halo_rings: u16) -> Area {
-        let blocks = core.iter().map(|&cell| grid.block(cell, halo_rings));
-        let bounds = blocks.reduce(CellRect::union).unwrap_or(CellRect::EMPTY);
-        let mut roles = alloc::vec![Role::Outside; bounds.len()];
-        let fringe_rings = grid.fringe_rings().min(halo_rings);
-        for (rings, role) in [(halo_rings, Role::Halo), (fringe_rings, Role::Fringe), (0, Role::Core)] {
-            for near in core.iter().flat_map(|&cell| grid.block(cell, rings).iter()) {
-                let place = bounds.place(near).expect("the bounds hold every block");
-                roles[place] = roles[place].max(role);
-            }
-        }
-        Area::Part(Part { bounds, roles })
+    /// A core within a halo of any size: larger, so that the core can move at once; or smaller than [`Area::around`] makes it, which is
+    /// inexact, for the tests that show it. Both are cut to the world, and the halo is widened to hold the core.
+    pub fn with_halo(grid: &Grid, core: CellRect, halo: CellRect) -> Area {
+        let core = core.intersection(grid.all());
+        let halo = halo.intersection(grid.all()).union(core);
+        Area::Part(Part { core, fringe: core.grown(grid, grid.fringe_rings()).intersection(halo), halo })
     }
 
     /// What a cell is.
-    pub fn role(&self, cell: CellId) -> Role {
+    pub const fn role(&self, cell: CellId) -> Role {
         match self {
             Area::Whole => Role::Core,
-            Area::Part(Part { bounds, roles }) => bounds.place(cell).map_or(Role::Outside, |place| roles[place]),
+            Area::Part(part) if part.core.contains(cell) => Role::Core,
+            Area::Part(part) if part.fringe.contains(cell) => Role::Fringe,
+            Area::Part(part) if part.halo.contains(cell) => Role::Halo,
+            Area::Part(_) => Role::Outside,
+        }
+    }
+
+    /// The rectangle that is simulated; `None` if that is everything.
+    pub const fn core_rect(&self) -> Option<CellRect> {
+        match self {
+            Area::Whole => None,
+            Area::Part(part) => Some(part.core),
+        }
+    }
+
+    /// The rectangle of core and halo; `None` if that is everything.
+    pub const fn halo_rect(&self) -> Option<CellRect> {
+        match self {
+            Area::Whole => None,
+            Area::Part(part) => Some(part.halo),
         }
     }
 
     /// The cells that must be given: all of the halo, the fringe included. Row by row.
-    pub fn halo(&self) -> impl Iterator<Item = CellId> {
-        self.cells(|role| matches!(role, Role::Halo | Role::Fringe))
+    pub fn halo(&self) -> impl Iterator<Item = CellId> + use<> {
+        let (core, halo) = match *self {
+            Area::Whole => (CellRect::EMPTY, CellRect::EMPTY),
+            Area::Part(Part { core, halo, .. }) => (core, halo),
+        };
+        halo.iter().filter(move |&cell| !core.contains(cell))
     }
 
     /// The cells of the core, row by row. Empty for [`Area::Whole`], whose cells only the grid knows.
-    pub fn core(&self) -> impl Iterator<Item = CellId> {
-        self.cells(|role| role == Role::Core)
+    pub fn core(&self) -> impl Iterator<Item = CellId> + use<> {
+        self.core_rect().unwrap_or(CellRect::EMPTY).iter()
     }
 
-    pub(super) fn thinks(&self, cell: CellId) -> bool {
-        self.role(cell) >= Role::Fringe
+    pub(super) const fn thinks(&self, cell: CellId) -> bool {
+        matches!(self.role(cell), Role::Core | Role::Fringe)
     }
 
-    pub(super) fn is_core(&self, cell: CellId) -> bool {
-        self.role(cell) == Role::Core
+    pub(super) const fn is_core(&self, cell: CellId) -> bool {
+        matches!(self.role(cell), Role::Core)
     }
 
-    fn cells(&self, wanted: fn(Role) -> bool) -> impl Iterator<Item = CellId> {
-        let (bounds, roles): (_, &[Role]) = match self {
-            Area::Whole => (CellRect::EMPTY, &[]),
-            Area::Part(Part { bounds, roles }) => (*bounds, roles),
-        };
-        bounds.iter().zip(roles).filter(move |&(_, &role)| wanted(role)).map(|(cell, _)| cell)
+    pub(super) const fn has(&self, cell: CellId) -> bool {
+        !matches!(self.role(cell), Role::Outside)
     }
 }
 
-/// The exact state of one cell, shared with the world it comes from.
-pub struct CellState<R: Rules> {
-    content: Arc<Cell<R::Body>>,
-    light: u8,
-}
-
-impl<R: Rules> Clone for CellState<R> {
-    fn clone(&self) -> Self {
-        CellState { content: self.content.clone(), light: self.light }
-    }
-}
-
-impl<R: Rules> PartialEq for CellState<R>
-where
-    R::Body: PartialEq,
-{
-    fn eq(&self, other: &Self) -> bool {
-        let lists = |list: List| self.content.list(list) == other.content.list(list);
-        self.light == other.light
-            && (Arc::ptr_eq(&self.content, &other.content) || lists(List::Actors) && lists(List::Props))
-    }
-}
+/// A halo cell as it was given: its slot, content and record.
+pub(super) type Kept<B> = (usize, Arc<Cell<B>>, Meta);
 
 impl<R: Rules> World<R> {
     /// The part that is simulated.
@@ -135,78 +135,51 @@ impl<R: Rules> World<R> {
     /// Changes the part that is simulated, once the halo has been [`put`](World::put) for this tick. What lies outside is forgotten, what
     /// was halo and becomes core is exact already; every cell that is new to the area must be put before the next step.
     pub fn set_area(&mut self, area: Area) {
-        self.area = area;
-        self.forget_outside();
-    }
-
-    /// Removes what lies outside of the area.
-    pub(super) fn forget_outside(&mut self) {
-        for slot in (0..self.state.store.meta.len()).rev() {
-            if self.area.role(self.state.store.meta[slot].id) == Role::Outside {
-                self.state.store.remove(&self.state.grid, slot);
-            }
-        }
+        self.change_area(area);
         self.find_heroes();
     }
 
-    /// The state of a cell; `None` if it was never lit.
-    pub fn cell_state(&self, cell: CellId) -> Option<CellState<R>> {
-        let slot = self.slot(cell)?;
-        Some(CellState { content: self.state.store.cells[slot].clone(), light: self.state.store.meta[slot].light })
-    }
-
-    /// Sets the state of a cell to that of the whole world at the same tick; `None` for one that was never lit there. A cell that the
-    /// area does not have is passed over.
-    pub fn put(&mut self, cell: CellId, state: Option<&CellState<R>>) {
-        if !self.state.grid.contains(cell) || self.area.role(cell) == Role::Outside {
-            return;
-        }
-        if let Some(slot) = self.slot(cell) {
-            self.state.store.remove(&self.state.grid, slot);
-        }
-        self.state.heroes.retain(|&(_, at)| at != cell);
-        if let Some(state) = state {
-            let slot = self.state.store.add(&self.state.grid, cell, Cell::default());
-            self.state.store.cells[slot] = state.content.clone();
-            self.state.store.meta[slot].set_light(state.light);
-            self.find_heroes_in(slot);
+    pub(super) fn change_area(&mut self, area: Area) {
+        self.area = area;
+        for slot in (0..self.state.store.meta.len()).rev() {
+            if !self.area.has(self.state.store.meta[slot].id) {
+                self.state.store.remove(&self.state.grid, slot);
+            }
         }
     }
 
-    /// What the fringe was given: a step must leave no trace in it.
-    pub(super) fn keep_halo(&self) -> Vec<(Arc<Cell<R::Body>>, Meta)> {
+    /// What the halo was given: a step must leave no trace in it.
+    pub(super) fn keep_halo(&self) -> Vec<Kept<R::Body>> {
+        if self.area == Area::Whole {
+            return Vec::new();
+        }
         let store = &self.state.store;
-        let cells = self.area.halo().filter_map(|cell| self.slot(cell));
-        cells.map(|slot| (store.cells[slot].clone(), store.meta[slot].clone())).collect()
+        let halo = store.meta.iter().enumerate().filter(|(_, meta)| !self.area.is_core(meta.id));
+        halo.map(|(slot, meta)| (slot, store.cells[slot].clone(), meta.clone())).collect()
     }
 
-    pub(super) fn restore_halo(&mut self, halo: Vec<(Arc<Cell<R::Body>>, Meta)>) {
-        for (content, meta) in halo {
-            let slot = self.slot(meta.id).expect("a step forgets no cell");
+    pub(super) fn restore_halo(&mut self, halo: Vec<Kept<R::Body>>) {
+        for (slot, content, meta) in halo {
             self.state.store.cells[slot] = content;
             self.state.store.meta[slot] = meta;
-        }
-        if self.area != Area::Whole {
-            self.find_heroes();
         }
     }
 
     /// Derives where the heroes are from the cells.
     pub(super) fn find_heroes(&mut self) {
-        self.state.heroes.clear();
-        // A hero that has just come into the core still stands in the halo, as that was given last. The core knows better.
-        for is_core in [false, true] {
-            for slot in 0..self.state.store.cells.len() {
-                if self.area.is_core(self.state.store.meta[slot].id) == is_core {
-                    self.find_heroes_in(slot);
-                }
-            }
-        }
+        self.state.heroes = heroes_of(&self.area, &self.state.store.cells, &self.state.store.meta);
     }
+}
 
-    fn find_heroes_in(&mut self, slot: usize) {
-        let (content, cell) = (self.state.store.cells[slot].clone(), self.state.store.meta[slot].id);
-        let heroes = content.actors.iter().filter_map(|e| e.player);
-        heroes.for_each(|player| self.state.set_hero_cell(player, Some(cell)));
-    }
+/// Where the heroes are, by player.
+pub(super) fn heroes_of<B: Body>(area: &Area, cells: &[Arc<Cell<B>>], meta: &[Meta]) -> Vec<(PlayerId, CellId)> {
+    let heroes = cells.iter().zip(meta).flat_map(|(content, meta)| {
+        let heroes = content.actors.iter().take_while(|entity| entity.id.is_hero());
+        heroes.filter_map(|hero| Some((hero.player?, meta.id)))
+    });
+    let mut heroes: Vec<_> = heroes.collect();
+    // A hero that has just come into the core may still stand in the halo, as that was given last. The core knows better.
+    heroes.sort_by_key(|&(player, cell)| (player, !area.is_core(cell), cell));
+    heroes.dedup_by_key(|&mut (player, _)| player);
+    heroes
 }

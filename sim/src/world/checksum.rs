@@ -9,19 +9,19 @@
 use alloc::vec::Vec;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::World;
+use super::{State, World};
 use crate::codec::Fixed;
 use crate::entity::{Body, Entity};
-use crate::grid::CellId;
+use crate::grid::{CellId, CellRect};
 use crate::ids::{Checksum, EntityId};
 use crate::rules::Rules;
-use crate::store::List;
+use crate::store::{Changed, List, Store};
 
 impl<R: Rules> World<R> {
     /// The checksum of a cell; `None` if it was never lit.
     pub fn cell_checksum(&mut self, cell: CellId) -> Option<Checksum> {
-        self.renew();
         let slot = self.slot(cell)?;
+        self.state.store.renew(slot, &mut self.encoder);
         Some(Checksum(self.state.store.meta[slot].sum))
     }
 
@@ -43,29 +43,68 @@ impl<R: Rules> World<R> {
 
     pub(super) fn root(&mut self) -> Checksum {
         self.renew();
+        self.hash_root(self.state.store.cells.len(), self.state.store.total)
+    }
+
+    /// The checksum of a part: of the tick, the facts and the cells of a core, the same for the whole world and for a part of it that has
+    /// this core.
+    pub fn part_checksum(&mut self, core: CellRect) -> Checksum {
+        let cells = self.part_tree(core);
+        let total = cells.iter().fold(0, |total: u64, (_, sum)| total.wrapping_add(sum.0));
+        self.hash_root(cells.len(), total)
+    }
+
+    /// The checksums of the stored cells of a rectangle, row by row: what a [`part_checksum`](World::part_checksum) is the root of.
+    pub fn part_tree(&mut self, core: CellRect) -> Vec<(CellId, Checksum)> {
+        let State { grid, store, .. } = &mut self.state;
+        let core = core.intersection(grid.all());
+        let mut slots: Vec<(CellId, usize)> = if core.len() <= store.meta.len() {
+            store.slots(grid, core).filter_map(|(cell, slot)| Some((cell, slot?))).collect()
+        } else {
+            let stored = store.meta.iter().enumerate();
+            stored.filter(|(_, meta)| core.contains(meta.id)).map(|(slot, meta)| (meta.id, slot)).collect()
+        };
+        slots.sort();
+        let mut sum_of = |slot| {
+            store.renew(slot, &mut self.encoder);
+            Checksum(store.meta[slot].sum)
+        };
+        slots.into_iter().map(|(cell, slot)| (cell, sum_of(slot))).collect()
+    }
+
+    fn hash_root(&mut self, cells: usize, total: u64) -> Checksum {
         self.encoder.clear();
-        let cells = self.state.store.cells.len() as u64;
-        self.encoder.push(&(self.state.tick, &*self.state.facts, cells, self.state.store.total));
+        self.encoder.push(&(self.state.tick, &*self.state.facts, cells as u64, total));
         Checksum(xxh3_64(self.encoder.bytes()))
     }
 
     /// Hashes again what changed.
     fn renew(&mut self) {
         let store = &mut self.state.store;
-        for (cell, meta) in store.cells.iter().zip(&mut store.meta).filter(|(_, meta)| meta.stale) {
-            if meta.actors_stale {
-                meta.actors_sum = list_sum(&mut self.encoder, cell.list(List::Actors));
-            }
-            if meta.props_stale {
-                meta.props_sum = list_sum(&mut self.encoder, cell.list(List::Props));
-            }
-            self.encoder.clear();
-            self.encoder.push(&(meta.id, meta.light, meta.actors_sum.wrapping_add(meta.props_sum)));
-            let sum = xxh3_64(self.encoder.bytes());
-            store.total = store.total.wrapping_sub(meta.sum).wrapping_add(sum);
-            meta.sum = sum;
-            (meta.stale, meta.actors_stale, meta.props_stale) = (false, false, false);
+        (0..store.meta.len()).for_each(|slot| store.renew(slot, &mut self.encoder));
+    }
+}
+
+impl<B: Body> Store<B> {
+    /// Hashes a cell again if it changed.
+    fn renew(&mut self, slot: usize, encoder: &mut Fixed) {
+        let meta = &mut self.meta[slot];
+        if meta.changed == Changed::No {
+            return;
         }
+        let cell = &self.cells[slot];
+        if meta.actors_stale {
+            meta.actors_sum = list_sum(encoder, cell.list(List::Actors));
+        }
+        if meta.props_stale {
+            meta.props_sum = list_sum(encoder, cell.list(List::Props));
+        }
+        encoder.clear();
+        encoder.push(&(meta.id, meta.light, meta.actors_sum.wrapping_add(meta.props_sum)));
+        let sum = xxh3_64(encoder.bytes());
+        self.total = self.total.wrapping_sub(meta.sum).wrapping_add(sum);
+        meta.sum = sum;
+        (meta.changed, meta.actors_stale, meta.props_stale) = (Changed::No, false, false);
     }
 }
 

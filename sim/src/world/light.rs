@@ -15,7 +15,7 @@ use crate::rules::Rules;
 use crate::store::{Cell, Meta};
 
 impl<R: Rules> World<R> {
-    /// The light of the next tick, from that of this one and the heroes' new places.
+    /// The light of the next tick, from that of this one and the heroes' new places. Tells which cells the tick has touched.
     pub(super) fn spread_light(&mut self, notes: Notes<'_>) {
         let mut after = core::mem::take(&mut self.light_after);
         let State { grid, store, .. } = &self.state;
@@ -39,18 +39,27 @@ impl<R: Rules> World<R> {
         for &(_, cell) in heroes.iter() {
             after[store.slot(grid, cell).expect("a hero's cell is stored")] = grid.config().light;
         }
+        self.touched.clear();
         for (meta, &light) in store.meta.iter_mut().zip(&after) {
             if self.area.is_core(meta.id) {
                 notes.take(|notes| notes.lights(meta.id, meta.light, light));
                 meta.set_light(light);
+                self.touched.extend(meta.tell().then_some(meta.id));
             }
         }
         self.light_after = after;
     }
 
-    /// Stores a cell with what it holds before anyone has been there.
+    /// Stores a cell that is first lit.
     pub(super) fn generate(&mut self, cell: CellId, notes: Notes<'_>) -> usize {
         notes.take(|notes| notes.begin(Doer::Cell(cell)));
+        let content = self.content_of(cell, notes);
+        notes.take(|notes| notes.generates(content.actors.iter().chain(&*content.props)));
+        self.state.store.add(&self.state.grid, cell, content)
+    }
+
+    /// What a cell holds before anyone has been there.
+    pub(super) fn content_of(&self, cell: CellId, notes: Notes<'_>) -> Cell<R::Body> {
         let grid = &self.state.grid;
         let stream = mix64(grid.index(cell) as u64 ^ Self::GENERATE);
         // Always as of tick 0: what a cell holds does not depend on when it is first lit.
@@ -64,8 +73,7 @@ impl<R: Rules> World<R> {
                 content.insert(Entity { id, pos, player: None, body });
             }
         }
-        notes.take(|notes| notes.generates(content.actors.iter().chain(&*content.props)));
-        self.state.store.add(&self.state.grid, cell, content)
+        content
     }
 
     /// Keeps the streams of cells apart from those of entities.

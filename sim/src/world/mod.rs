@@ -1,21 +1,26 @@
 //! The world: sparse cells of entities, stepped by turns.
 //!
 //! ```text
-//! World::step:  turn enters ─► every actor thinks ─► effects ─► moves ─► torchlight      (step.rs is the loop)
+//! World::step:  turn enters ─► every actor thinks ─► effects ─► moves ─► torchlight ─► what a part is given      (step.rs is the loop)
 //! ```
 //!
 //! A world must never depend on anything but its rules, its table, its seed and its turns. In particular not on the order in which
 //! cells are stored or stepped, on snapshots taken, or on how much of the whole is simulated.
 
 mod area;
+mod cell;
+mod change;
 mod checksum;
+mod given;
 mod light;
 mod noted;
 mod probe;
 mod snapshot;
 mod step;
 
-pub use area::{Area, CellState, Part, Role};
+pub use area::{Area, Part, Role};
+pub use cell::CellState;
+pub use given::Given;
 pub use probe::{StateBit, StatePart};
 pub use snapshot::Snapshot;
 pub use step::Thinking;
@@ -46,6 +51,8 @@ pub struct World<R: Rules> {
     state: State<R>,
     area: Area,
     requests: Vec<Request<R::Fact>>,
+    touched: Vec<CellId>,
+    transferred: Vec<Option<(CellId, CellId)>>,
     /// Memory that is used again in every step.
     thoughts: Thoughts<R>,
     spots: Spots,
@@ -101,6 +108,8 @@ impl<R: Rules> World<R> {
             state: State { rules, table, seed: mix64(seed), grid, tick, facts, heroes: Vec::new(), store },
             area: Area::Whole,
             requests: Vec::new(),
+            touched: Vec::new(),
+            transferred: Vec::new(),
             thoughts: Thoughts::default(),
             spots: Spots::default(),
             light_after: Vec::new(),
@@ -112,6 +121,12 @@ impl<R: Rules> World<R> {
     /// The game's side.
     pub fn rules(&self) -> &R {
         &self.state.rules
+    }
+
+    /// A digest of the seed and the table, which no snapshot holds and no checksum covers.
+    pub fn start_digest(&self) -> u64 {
+        let table = self.state.table.digest();
+        mix64(self.state.seed ^ mix64(table as u64 ^ mix64((table >> 64) as u64)))
     }
 
     /// The measures.
@@ -160,6 +175,18 @@ impl<R: Rules> World<R> {
         cells.iter().flat_map(|cell| self.actors(cell).iter().chain(self.props(cell)))
     }
 
+    /// The cells whose content or light the last step may have changed, each once, in no particular order: all others are as they were. In a
+    /// part, those of the core and those that were given.
+    pub fn touched(&self) -> &[CellId] {
+        &self.touched
+    }
+
+    /// What became of the last turn's transfers, one for each in the turn's order: from which cell and to which one it went, `None` if it was
+    /// void.
+    pub fn transferred(&self) -> &[Option<(CellId, CellId)>] {
+        &self.transferred
+    }
+
     fn slot(&self, cell: CellId) -> Option<usize> {
         self.state.grid.contains(cell).then(|| self.state.store.slot(&self.state.grid, cell))?
     }
@@ -198,6 +225,7 @@ impl<R: Rules> Simulation for World<R> {
     type Hero = R::Hero;
     type Join = Join<R::Hero>;
     type Request = Request<R::Fact>;
+    type Given = Given;
     type Snapshot = Snapshot<R>;
 
     fn tick(&self) -> Tick {

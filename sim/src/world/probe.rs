@@ -1,4 +1,4 @@
-//! What the desync checker asks of a world: which bit was turned over, and a state with one turned over.
+//! What the desync checker asks of a world: which bit was turned over, and a state with one turned over, or a part changed.
 //!
 //! A memory fault changes one bit. All that is recorded of it is a root checksum, and yet the bit can be named: the state before is
 //! known, so each of its bits is turned over in turn until the root is met. The tree makes that cheap: an entity, its cell and the root
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Snapshot, World};
-use crate::codec::{Fixed, with_bit_turned};
+use crate::codec::{Fixed, read_fixed};
 use crate::grid::CellId;
 use crate::ids::{Checksum, EntityId};
 use crate::rules::Rules;
@@ -170,25 +170,43 @@ impl<R: Rules> Snapshot<R> {
     /// The state with one bit turned over; `None` if there is no such state. Nothing else is put right: an entity whose position was changed
     /// stays in its list, as it does when memory fails.
     pub fn with_bit_turned(&self, at: &StateBit) -> Option<Snapshot<R>> {
-        let mut turned = self.clone();
-        match at.of {
-            StatePart::Facts => turned.facts = Arc::new(with_bit_turned(&*self.facts, at.byte, at.bit)?),
+        let mut bytes = self.part(at.of)?;
+        *bytes.get_mut(at.byte)? ^= 1_u8.checked_shl(at.bit.into())?;
+        self.with_part(at.of, &bytes)
+    }
+
+    /// The [`Fixed`] encoding of a part; `None` if there is no such part.
+    pub fn part(&self, of: StatePart) -> Option<Vec<u8>> {
+        Some(match of {
+            StatePart::Facts => encoded(&*self.facts),
+            StatePart::Light(cell) => encoded(&self.meta[self.slot(cell)?].light),
+            StatePart::Entity(cell, id) => {
+                let content = &self.cells[self.slot(cell)?];
+                let (list, index) = content.find(id)?;
+                encoded(&content.list(list)[index])
+            }
+        })
+    }
+
+    /// The state with a part read from another encoding; `None` if it cannot be. Nothing else is put right.
+    pub fn with_part(&self, of: StatePart, encoding: &[u8]) -> Option<Snapshot<R>> {
+        let mut changed = self.clone();
+        match of {
+            StatePart::Facts => changed.facts = Arc::new(read_fixed(encoding).ok()?),
             StatePart::Light(cell) => {
-                let slot = turned.slot(cell)?;
-                let mut light = [turned.meta[slot].light];
-                *light.get_mut(at.byte)? ^= 1_u8.checked_shl(at.bit.into())?;
-                turned.meta[slot].set_light(light[0]);
+                let slot = changed.slot(cell)?;
+                changed.meta[slot].set_light(read_fixed(encoding).ok()?);
             }
             StatePart::Entity(cell, id) => {
-                let slot = turned.slot(cell)?;
-                let content = Arc::make_mut(&mut turned.cells[slot]);
+                let entity = read_fixed(encoding).ok()?;
+                let slot = changed.slot(cell)?;
+                let content = Arc::make_mut(&mut changed.cells[slot]);
                 let (list, index) = content.find(id)?;
-                let entity = &mut content.list_mut(list)[index];
-                *entity = with_bit_turned(entity, at.byte, at.bit)?;
-                turned.meta[slot].touch(list);
+                content.list_mut(list)[index] = entity;
+                changed.meta[slot].touch(list);
             }
         }
-        Some(turned)
+        Some(changed)
     }
 
     fn slot(&self, cell: CellId) -> Option<usize> {

@@ -2,20 +2,20 @@
 //!
 //! Taking one costs a pointer and a record a stored cell; a cell is copied when it is next written to.
 //!
-//! The area is no part of it: a partial world keeps the one that it has. Its snapshot can be serialised and read once the halo of the
-//! tick has been [`put`](World::put); before, what moved into the core still stands in the halo as well.
+//! The area is part of it, and is restored with it.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
-use super::{Area, State, World};
+use super::area::heroes_of;
+use super::{Area, State, World, cell};
 use crate::codec::{self, CodecError};
-use crate::entity::{Body, Entity};
-use crate::grid::{CellId, Grid};
-use crate::ids::{EntityId, PlayerId, Tick};
+use crate::entity::Body;
+use crate::grid::{CellId, CellRect, Grid};
+use crate::ids::{PlayerId, Tick};
 use crate::rules::Rules;
-use crate::store::{Cell, List, Meta};
+use crate::store::{Cell, Meta};
 
 /// How many retired snapshots' memory is kept: as many as a deep rollback gives back at once.
 const RETIRED_MAX: usize = 16;
@@ -23,6 +23,7 @@ const RETIRED_MAX: usize = 16;
 /// The state of a world at one tick.
 pub struct Snapshot<R: Rules> {
     tick: Tick,
+    area: Area,
     pub(super) facts: Arc<R::Facts>,
     heroes: Vec<(PlayerId, CellId)>,
     pub(super) cells: Vec<Arc<Cell<R::Body>>>,
@@ -34,6 +35,7 @@ impl<R: Rules> Clone for Snapshot<R> {
     fn clone(&self) -> Self {
         Snapshot {
             tick: self.tick,
+            area: self.area,
             facts: self.facts.clone(),
             heroes: self.heroes.clone(),
             cells: self.cells.clone(),
@@ -49,6 +51,8 @@ impl<R: Rules> Clone for Snapshot<R> {
 struct Written<F, B> {
     tick: Tick,
     facts: F,
+    /// Core and halo of a part.
+    part: Option<(CellRect, CellRect)>,
     cells: Vec<WrittenCell<B>>,
 }
 
@@ -56,24 +60,23 @@ struct Written<F, B> {
 #[serde(bound = "B: Body")]
 struct WrittenCell<B> {
     id: CellId,
-    light: u8,
-    /// Actors and props, each by id.
-    entities: Vec<Entity<B>>,
+    state: cell::Written<B>,
 }
 
 impl<R: Rules> World<R> {
     pub(super) fn take_snapshot(&mut self) -> Snapshot<R> {
         let store = &self.state.store;
-        let (tick, facts, total) = (self.state.tick, self.state.facts.clone(), store.total);
+        let (tick, area, facts, total) = (self.state.tick, self.area, self.state.facts.clone(), store.total);
         match self.retired.pop() {
             Some(mut old) => {
                 old.cells.extend(store.cells.iter().cloned());
                 old.meta.extend_from_slice(&store.meta);
                 old.heroes.extend_from_slice(&self.state.heroes);
-                Snapshot { tick, facts, total, ..old }
+                Snapshot { tick, area, facts, total, ..old }
             }
             None => Snapshot {
                 tick,
+                area,
                 facts,
                 total,
                 heroes: self.state.heroes.clone(),
@@ -85,18 +88,24 @@ impl<R: Rules> World<R> {
 
     pub(super) fn restore_snapshot(&mut self, snapshot: &Snapshot<R>) {
         self.state.tick = snapshot.tick;
+        self.area = snapshot.area;
         self.state.facts = snapshot.facts.clone();
         self.state.heroes.clone_from(&snapshot.heroes);
         self.requests.clear();
+        self.touched.clear();
+        self.transferred.clear();
         let State { grid, store, .. } = &mut self.state;
         let thoughts = &mut self.thoughts;
         store.cells.drain(..).for_each(|cell| thoughts.recycle(cell));
         store.replace(grid, &snapshot.cells, &snapshot.meta, snapshot.total);
         thoughts.trim(store.cells.len());
-        if self.area != Area::Whole {
-            // It may have been taken when the area was another.
-            self.forget_outside();
-        }
+    }
+
+    /// A part of this world without any cell, at the same tick: what a replica begins with, before it is given an area.
+    pub fn outline(&self) -> Snapshot<R> {
+        let (tick, facts) = (self.state.tick, self.state.facts.clone());
+        let (heroes, cells, meta) = (Vec::new(), Vec::new(), Vec::new());
+        Snapshot { tick, area: Area::NOTHING, facts, heroes, cells, meta, total: 0 }
     }
 
     pub(super) fn retire_snapshot(&mut self, mut snapshot: Snapshot<R>) {
@@ -121,7 +130,8 @@ impl<R: Rules> Snapshot<R> {
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut cells: Vec<_> = self.cells.iter().zip(&self.meta).map(|(cell, meta)| write_cell(cell, meta)).collect();
         cells.sort_by_key(|cell| cell.id);
-        codec::compact(&Written { tick: self.tick, facts: (*self.facts).clone(), cells })
+        let part = self.area.core_rect().zip(self.area.halo_rect());
+        codec::compact(&Written { tick: self.tick, facts: (*self.facts).clone(), part, cells })
     }
 
     pub(super) fn decode(bytes: &[u8], grid: &Grid) -> Result<Snapshot<R>, CodecError> {
@@ -129,55 +139,43 @@ impl<R: Rules> Snapshot<R> {
         if !written.cells.is_sorted_by(|a, b| a.id < b.id) {
             return Err(CodecError::Malformed("cells out of order"));
         }
-        let mut ids: Vec<EntityId> =
-            written.cells.iter().flat_map(|cell| &cell.entities).map(|entity| entity.id).collect();
-        ids.sort();
-        if !ids.is_sorted_by(|a, b| a < b) {
-            return Err(CodecError::Malformed("an entity that is there twice"));
-        }
-        let (mut cells, mut meta, mut heroes) = (Vec::new(), Vec::new(), Vec::new());
-        for cell in written.cells {
-            let mut record = Meta::new(cell.id);
-            record.set_light(cell.light);
-            cells.push(Arc::new(read_cell(cell, grid, &mut heroes)?));
+        let area = written.part.map_or(Area::Whole, |(core, halo)| Area::with_halo(grid, core, halo));
+        let (mut cells, mut meta) = (Vec::new(), Vec::new());
+        for WrittenCell { id, state } in written.cells {
+            if !area.has(id) {
+                return Err(CodecError::Malformed("a cell outside the area"));
+            }
+            let mut record = Meta::new(id);
+            record.set_light(state.light);
+            cells.push(Arc::new(state.into_cell(id, grid)?));
             meta.push(record);
         }
-        heroes.sort();
-        if !heroes.is_sorted_by(|a, b| a.0 < b.0) {
-            return Err(CodecError::Malformed("a player with two heroes"));
+        let heroes = heroes_of(&area, &cells, &meta);
+        // A part that was not given all may see twice what moves, once in the core and once in the halo.
+        if area == Area::Whole {
+            check_unique(&cells)?;
         }
-        Ok(Snapshot { tick: written.tick, facts: Arc::new(written.facts), heroes, cells, meta, total: 0 })
+        Ok(Snapshot { tick: written.tick, area, facts: Arc::new(written.facts), heroes, cells, meta, total: 0 })
     }
 }
 
 fn write_cell<B: Body>(cell: &Cell<B>, meta: &Meta) -> WrittenCell<B> {
-    let entities = cell.actors.iter().chain(&*cell.props).cloned().collect();
-    WrittenCell { id: meta.id, light: meta.light, entities }
+    WrittenCell { id: meta.id, state: cell::Written::of(cell, meta.light) }
 }
 
-/// Checks what a damaged or hostile snapshot could break: a world trusts its cells.
-fn read_cell<B: Body>(
-    written: WrittenCell<B>,
-    grid: &Grid,
-    heroes: &mut Vec<(PlayerId, CellId)>,
-) -> Result<Cell<B>, CodecError> {
-    if !grid.contains(written.id) || written.light > grid.config().light {
-        return Err(CodecError::Malformed("a cell that the world does not have"));
+fn check_unique<B: Body>(cells: &[Arc<Cell<B>>]) -> Result<(), CodecError> {
+    let entities = || cells.iter().flat_map(|cell| cell.actors.iter().chain(&*cell.props));
+    if has_twice(entities().map(|entity| entity.id)) {
+        return Err(CodecError::Malformed("an entity that is there twice"));
     }
-    let mut cell = Cell { actors: Vec::new(), props: Arc::default() };
-    for entity in written.entities {
-        if grid.clamp(entity.pos) != entity.pos || grid.cell_of(entity.pos) != written.id {
-            return Err(CodecError::Malformed("an entity outside its cell"));
-        }
-        if entity.id.is_hero() != entity.player.is_some() {
-            return Err(CodecError::Malformed("an id that does not fit its entity"));
-        }
-        heroes.extend(entity.player.map(|player| (player, written.id)));
-        let list = cell.list_mut(if entity.is_actor() { List::Actors } else { List::Props });
-        if list.last().is_some_and(|last| last.id >= entity.id) {
-            return Err(CodecError::Malformed("entities out of order"));
-        }
-        list.push(entity);
+    if has_twice(entities().filter_map(|entity| entity.player)) {
+        return Err(CodecError::Malformed("a player with two heroes"));
     }
-    Ok(cell)
+    Ok(())
+}
+
+fn has_twice<T: Ord>(values: impl Iterator<Item = T>) -> bool {
+    let mut values: Vec<T> = values.collect();
+    values.sort();
+    !values.is_sorted_by(|a, b| a < b)
 }

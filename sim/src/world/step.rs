@@ -132,13 +132,15 @@ impl<R: Rules> World<R> {
         notes.take(|notes| notes.enter(Phase::Moves));
         self.relocate(&mut all, notes);
         notes.take(|notes| notes.enter(Phase::Turn));
-        for (n, input) in turn.inputs.iter().enumerate() {
+        self.transferred.clear();
+        for (n, input) in turn.inputs.iter().enumerate().filter(|(_, input)| !matches!(input, Input::Given(_))) {
             notes.take(|notes| notes.enters(n, input));
             self.enter(input, notes);
         }
         notes.take(|notes| notes.enter(Phase::Light));
         self.spread_light(notes);
         self.restore_halo(halo);
+        self.take_given(turn, notes);
         self.state.tick = self.state.tick.next();
         self.requests.clear();
         all.requests.sort_by_key(|(id, _)| *id);
@@ -228,7 +230,7 @@ impl<R: Rules> World<R> {
     /// What the turn brings, beside commands.
     fn enter(&mut self, input: &Input<Self>, notes: Notes<'_>) {
         match input {
-            Input::Command(..) => {}
+            Input::Command(..) | Input::Given(_) => {}
             Input::Join(player, join) if self.state.hero_cell(*player).is_none() => {
                 let id = EntityId::hero(*player, self.state.tick);
                 let body = self.state.rules.enter(*player, &join.hero, &mut self.state.dice(id.0, notes));
@@ -245,7 +247,11 @@ impl<R: Rules> World<R> {
                 notes.take(|notes| notes.announced(&*self.state.facts));
             }
             Input::Request(Request::Transfer { entity, from, to }) => {
-                if let Some(traveller) = self.take_out(self.whereabouts(*entity, *from), *entity, notes) {
+                let from = self.whereabouts(*entity, *from);
+                let traveller = self.take_out(from, *entity, notes);
+                let went = from.filter(|_| traveller.is_some()).map(|from| (from, self.state.grid.cell_of(*to)));
+                self.transferred.push(went);
+                if let Some(traveller) = traveller {
                     self.put_in(Entity { pos: self.state.grid.clamp(*to), ..traveller }, notes);
                 }
             }

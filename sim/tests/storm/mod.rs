@@ -16,6 +16,14 @@ use serde::{Deserialize, Serialize};
 
 pub type StormWorld = World<Storm>;
 
+/// In a command's column: a portal moves the hero there.
+pub const PORTAL: u16 = 1 << 15;
+/// In a command's row: nothing drains the hero for a long time, so that no portal moves it.
+pub const STURDY: u16 = 1 << 15;
+const UNDRAINED: u32 = 1 << 30;
+/// The energy of a hero that a portal was called for.
+const CALLED: u32 = u32::MAX;
+
 pub struct Storm {
     cell_tiles: i32,
     reach: Fx,
@@ -102,6 +110,13 @@ impl Rules for Storm {
     }
 
     fn command(&self, hero: &mut Soul, &(x, y): &(u16, u16)) {
+        if x & PORTAL > 0 {
+            hero.energy = CALLED;
+        }
+        if y & STURDY > 0 {
+            hero.energy = UNDRAINED;
+        }
+        let (x, y) = (x & !PORTAL, y & !STURDY);
         hero.heading = Vec2::new(Fx::int(i32::from(x)), Fx::int(i32::from(y)));
     }
 
@@ -159,6 +174,10 @@ impl Storm {
         if let Some(near) = mind.actors(self.reach).nearest(|other| other.body.kind != Kind::Hero) {
             mind.affect(near, Effect::Drain(4));
             mind.affect(near, Effect::Mark(me.memory));
+        }
+        if me.energy == CALLED {
+            me.energy = 200;
+            mind.transfer(me.heading);
         }
         if me.energy == 0 {
             me.energy = 200;
@@ -328,6 +347,7 @@ pub fn relayed(turn: &Turn<StormWorld>, whole: &StormWorld, area: &Area) -> Turn
         Input::Command(player, _) | Input::Leave(player) => thinks(*player),
         Input::Join(_, join) => area.role(cell_of(entrance(join))) == Role::Core,
         Input::Request(_) => true,
+        Input::Given(_) => false,
     };
     Turn { inputs: turn.inputs.iter().filter(wanted).cloned().collect() }
 }

@@ -1,10 +1,13 @@
 //! The breakers that play in this process.
 
+use std::ops::ControlFlow;
+
+use lockstone_sim::journal::Journal;
 use lockstone_sim::{Simulation, Tick, Turn, mix64};
 
 use super::breaker::Breaker;
 use super::reference::{End, Odd, Reference};
-use crate::check::inspect::{Inspect, View, Way};
+use crate::check::inspect::{Inspect, View, Way, step};
 
 /// At every so many ticks one is undone.
 const RESTORE_TICKS: u32 = 3;
@@ -20,34 +23,35 @@ const STALE_MAX: u32 = 64;
 const PART_TICKS: u32 = 50;
 const THREADS: [usize; 4] = [2, 3, 4, 7];
 
-/// Plays the reference's turns as the breaker does.
+/// Plays the reference's turns as the breaker does, until `plays` breaks it off. What happens in one tick's turn is noted, if asked.
 pub(in crate::check) fn play<S: Inspect>(
     breaker: Breaker,
     reference: &Reference<'_, S>,
     look: Option<&dyn Fn(&S)>,
-    plays: &mut dyn FnMut(Tick),
+    plays: &mut dyn FnMut(Tick) -> ControlFlow<()>,
+    noted: Option<(Tick, &mut Journal)>,
 ) -> End<S> {
-    let (mut play, mut heap) = (Play { reference, plays }, Heap::default());
+    let (mut play, mut heap) = (Play { reference, plays, noted }, Heap::default());
     match breaker {
         Breaker::Again => play.disturbed(|_, _| ()),
-        Breaker::CellOrder => play.each_tick(|simulation, turn| {
+        Breaker::CellOrder => play.each_tick(|simulation, turn, journal| {
             let even = simulation.tick().0.is_multiple_of(2);
-            in_way(simulation, turn, if even { Way::Backwards } else { Way::Shuffled(7) })
+            in_way(simulation, turn, if even { Way::Backwards } else { Way::Shuffled(7) }, journal)
         }),
-        Breaker::Threads => play.each_tick(|simulation, turn| {
+        Breaker::Threads => play.each_tick(|simulation, turn, journal| {
             let threads = THREADS[simulation.tick().0 as usize % THREADS.len()];
-            in_way(simulation, turn, Way::Threads(threads))
+            in_way(simulation, turn, Way::Threads(threads), journal)
         }),
         Breaker::Restore => play.disturbed(|simulation, turn| {
             if simulation.tick().0.is_multiple_of(RESTORE_TICKS) {
                 ahead_and_back(simulation, &[turn]);
             }
         }),
-        Breaker::Serialise => play.each_tick(|simulation, turn| {
+        Breaker::Serialise => play.each_tick(|simulation, turn, journal| {
             if simulation.tick().0.is_multiple_of(SERIALISE_TICKS) {
                 *simulation = read_back(reference, simulation)?;
             }
-            simulation.step(turn);
+            step(simulation, turn, journal);
             Ok(())
         }),
         Breaker::Rollback => play.disturbed(|simulation, _| {
@@ -75,22 +79,34 @@ pub(in crate::check) fn play<S: Inspect>(
 
 struct Play<'p, 'r, S: Inspect> {
     reference: &'p Reference<'r, S>,
-    plays: &'p mut dyn FnMut(Tick),
+    plays: &'p mut dyn FnMut(Tick) -> ControlFlow<()>,
+    noted: Option<(Tick, &'p mut Journal)>,
 }
 
 impl<S: Inspect> Play<'_, '_, S> {
+    /// Where to note the turn of a tick, if it is to be.
+    fn journal(&mut self, tick: Tick) -> Option<&mut Journal> {
+        let (noted, journal) = self.noted.as_mut()?;
+        (*noted == tick).then_some(journal)
+    }
+
     /// Plays all ticks, each by `step`, and compares before each and at the end.
-    fn each_tick(&mut self, mut step: impl FnMut(&mut S, &Turn<S>) -> Result<(), End<S>>) -> End<S> {
+    fn each_tick(
+        &mut self,
+        mut step: impl FnMut(&mut S, &Turn<S>, Option<&mut Journal>) -> Result<(), End<S>>,
+    ) -> End<S> {
         let (mut simulation, mut met) = (self.reference.build(), 0);
         loop {
             let tick = simulation.tick();
-            (self.plays)(tick);
+            if (self.plays)(tick).is_break() {
+                return End::stopped();
+            }
             if !self.reference.is_met(&mut simulation) {
                 return simulation.into();
             }
             met += 1;
             let Some(turn) = self.reference.turn(tick) else { return End::Met(met) };
-            if let Err(end) = step(&mut simulation, turn) {
+            if let Err(end) = step(&mut simulation, turn, self.journal(tick)) {
                 return end;
             }
         }
@@ -98,9 +114,9 @@ impl<S: Inspect> Play<'_, '_, S> {
 
     /// Plays all ticks, with something done before each that must leave no trace.
     fn disturbed(&mut self, mut before: impl FnMut(&mut S, &Turn<S>)) -> End<S> {
-        self.each_tick(|simulation, turn| {
+        self.each_tick(|simulation, turn, journal| {
             before(simulation, turn);
-            simulation.step(turn);
+            step(simulation, turn, journal);
             Ok(())
         })
     }
@@ -112,7 +128,8 @@ impl<S: Inspect> Play<'_, '_, S> {
             if simulation.tick().0.is_multiple_of(every) {
                 kept.push(simulation.snapshot());
             }
-            simulation.step(turn);
+            let tick = simulation.tick();
+            step(&mut simulation, turn, self.journal(tick));
         }
         if kept.is_empty() {
             return End::Skipped("no snapshot is due in so few ticks".to_owned());
@@ -121,13 +138,16 @@ impl<S: Inspect> Play<'_, '_, S> {
         for snapshot in kept {
             simulation.restore(&snapshot);
             for _ in 0..=every {
-                (self.plays)(simulation.tick());
+                let tick = simulation.tick();
+                if (self.plays)(tick).is_break() {
+                    return End::stopped();
+                }
                 if !self.reference.is_met(&mut simulation) {
                     return simulation.into();
                 }
                 met += 1;
-                let Some(turn) = self.reference.turn(simulation.tick()) else { break };
-                simulation.step(turn);
+                let Some(turn) = self.reference.turn(tick) else { break };
+                step(&mut simulation, turn, self.journal(tick));
             }
         }
         End::Met(met)
@@ -142,10 +162,13 @@ impl<S: Inspect> Play<'_, '_, S> {
         let mut met = 0;
         while let Some(turn) = self.reference.turn(whole.tick()) {
             let player = players[(whole.tick().0 / PART_TICKS) as usize % players.len()];
-            let Some(core) = part.step_beside(&mut whole, turn, View::of(player)) else {
+            let journal = self.journal(whole.tick());
+            let Some(core) = part.step_beside(&mut whole, turn, View::of(player), journal) else {
                 return End::Skipped("this simulation cannot be played in part".to_owned());
             };
-            (self.plays)(whole.tick());
+            if (self.plays)(whole.tick()).is_break() {
+                return End::stopped();
+            }
             if !self.reference.is_met(&mut whole) {
                 return whole.into();
             }
@@ -153,7 +176,7 @@ impl<S: Inspect> Play<'_, '_, S> {
                 simulation.tree().into_iter().filter(|(cell, _)| core.contains(cell)).collect()
             };
             if tree(&mut part) != tree(&mut whole) {
-                return End::Parted(Box::new(Odd { state: part, cells: Some(core), by: None }));
+                return End::Parted(Box::new(Odd { cells: Some(core), ..Odd::of(part) }));
             }
             met += core.len() as u32;
         }
@@ -161,8 +184,13 @@ impl<S: Inspect> Play<'_, '_, S> {
     }
 }
 
-fn in_way<S: Inspect>(simulation: &mut S, turn: &Turn<S>, way: Way) -> Result<(), End<S>> {
-    match simulation.step_in(turn, way) {
+fn in_way<S: Inspect>(
+    simulation: &mut S,
+    turn: &Turn<S>,
+    way: Way,
+    journal: Option<&mut Journal>,
+) -> Result<(), End<S>> {
+    match simulation.step_in(turn, way, journal) {
         true => Ok(()),
         false => Err(End::Skipped("this simulation is stepped in one piece".to_owned())),
     }

@@ -1,20 +1,21 @@
 //! The breakers that play in other processes: the same program again, its other build, its wasm module under node.
 //!
-//! A child answers a recording on its stdin: see [`answer`](crate::check::answer). What cannot be had here is skipped, never passed.
+//! A child answers a table and a recording on its stdin: see [`answer`](crate::check::answer). What cannot be had here is skipped, never passed.
 
 use std::ffi::OsStr;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::thread;
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
 
 use lockstone_net::Identity;
-use lockstone_sim::{PlayerId, Tick};
+use lockstone_sim::{PlayerId, Table, Tick};
 
 use super::ChaosConfig;
 use super::breaker::Breaker;
-use super::reference::{End, Odd, Reference};
-use crate::check::answer::GREETING;
+use super::child::Question;
+use super::reference::{End, Reference};
 use crate::check::inspect::Inspect;
 use crate::game::Game;
 use crate::recording::{Build, Header, Writer};
@@ -33,6 +34,8 @@ pub(super) struct Programs {
     own: Option<PathBuf>,
     other: Option<PathBuf>,
     wasm: Option<PathBuf>,
+    table: Table,
+    answer_time: Duration,
 }
 
 impl Programs {
@@ -55,7 +58,7 @@ impl Programs {
         };
         let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
         let [own, other, wasm] = [&config.program, &config.other, &config.wasm].map(|path| path.as_ref().map(absolute));
-        Programs { header, own, other, wasm }
+        Programs { header, own, other, wasm, table: config.table.clone(), answer_time: config.answer_time }
     }
 
     /// Plays the reference's turns as the breaker does.
@@ -63,10 +66,12 @@ impl Programs {
         &self,
         breaker: Breaker,
         reference: &Reference<'_, S>,
-        plays: &mut dyn FnMut(Tick),
+        plays: &mut dyn FnMut(Tick) -> ControlFlow<()>,
     ) -> End<S> {
-        let recording = self.record(reference);
-        let mut ask = |command: &mut Command, unlike: Option<&str>| ask(command, &recording, unlike, reference, plays);
+        let input: Arc<[u8]> = [self.table.to_bytes(), self.record(reference)].concat().into();
+        let mut ask = |command: &mut Command, unlike: Option<&str>| {
+            Question { input: input.clone(), unlike, answer_time: self.answer_time, reference, plays }.ask(command)
+        };
         match (breaker, &self.own) {
             (Breaker::DebugRelease, _) => match &self.other {
                 Some(other) => ask(Command::new(other).arg(ANSWER), Some(&self.header.build.profile)),
@@ -133,105 +138,6 @@ fn under_node(module: &Path) -> Command {
     let script = include_str!("wasi.mjs");
     command.args(["--no-warnings", "--input-type=module", "--eval", script, "--"]).arg(module).arg(ANSWER);
     command
-}
-
-/// Lets a child play, and compares what it says tick by tick. A child of the profile `unlike` would show nothing.
-fn ask<S: Inspect>(
-    command: &mut Command,
-    recording: &[u8],
-    unlike: Option<&str>,
-    reference: &Reference<'_, S>,
-    plays: &mut dyn FnMut(Tick),
-) -> End<S> {
-    let program = command.get_program().to_string_lossy().into_owned();
-    let spawned = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    let mut child = match spawned {
-        Ok(child) => Running(child),
-        Err(error) => {
-            return End::Skipped(format!("{program} cannot be started ({error}): install it, or build it again"));
-        }
-    };
-    let (stdin, stdout, stderr) = (child.0.stdin.take(), child.0.stdout.take(), child.0.stderr.take());
-    let (told, complaint) = thread::scope(|scope| {
-        // If it does not take all of it, it ends early, and that is told below.
-        scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(recording)));
-        let complaint = scope.spawn(move || {
-            let mut bytes = Vec::new();
-            // What cannot be read was not said.
-            let _ = stderr.map(|mut stderr| stderr.read_to_end(&mut bytes));
-            String::from_utf8_lossy(&bytes).trim().to_owned()
-        });
-        let told = stdout.ok_or(Unclear::Nothing).and_then(|out| listen(out, unlike, reference, plays));
-        drop(child);
-        (told, complaint.join().unwrap_or_default())
-    });
-    match told {
-        Ok(end) => end,
-        Err(Unclear::Nothing) => {
-            End::Skipped(format!("{program} does not answer: {complaint} Build it again, from the same sources"))
-        }
-        Err(Unclear::Alike) => {
-            End::Skipped(format!("{program} is a {} build too: name one of the other kind", unlike.unwrap_or_default()))
-        }
-        Err(Unclear::Broke(cause)) => End::Broke(format!("{program}: {cause}. {complaint}")),
-    }
-}
-
-/// Why an answer tells nothing of the game's checksums.
-enum Unclear {
-    /// It is not there.
-    Nothing,
-    /// It comes from a build of the same kind.
-    Alike,
-    /// It ends in the middle.
-    Broke(String),
-}
-
-fn listen<S: Inspect>(
-    out: impl Read,
-    unlike: Option<&str>,
-    reference: &Reference<'_, S>,
-    plays: &mut dyn FnMut(Tick),
-) -> Result<End<S>, Unclear> {
-    let mut lines = BufReader::new(out).lines().map_while(io::Result::ok);
-    let greeting = lines.next().ok_or(Unclear::Nothing)?;
-    let build = greeting.strip_prefix(GREETING).ok_or(Unclear::Nothing)?;
-    if unlike.is_some_and(|unlike| build.split_whitespace().next() == Some(unlike)) {
-        return Err(Unclear::Alike);
-    }
-    let ended = |tick: Tick| Unclear::Broke(format!("it ended at tick {tick}"));
-    let mut met = 0;
-    for (tick, root, _) in reference.moments() {
-        plays(tick);
-        if lines.next().ok_or_else(|| ended(tick))? == format!("{tick} {root}") {
-            met += 1;
-            continue;
-        }
-        let state = lines.next().ok_or_else(|| ended(tick))?;
-        let state = state.strip_prefix("state ").and_then(bytes_of).ok_or_else(|| ended(tick))?;
-        let mut odd = reference.build();
-        let unreadable = |error| Unclear::Broke(format!("its state of tick {tick} cannot be read: {error}"));
-        let snapshot = odd.decode(&state).map_err(unreadable)?;
-        odd.restore(&snapshot);
-        return Ok(End::Parted(Box::new(Odd { state: odd, cells: None, by: Some(build.trim().to_owned()) })));
-    }
-    Ok(End::Met(met))
-}
-
-fn bytes_of(hex: &str) -> Option<Vec<u8>> {
-    let digit = |digit: u8| char::from(digit).to_digit(16).map(|digit| digit as u8);
-    hex.as_bytes().chunks(2).map(|pair| Some(digit(*pair.first()?)? << 4 | digit(*pair.get(1)?)?)).collect()
-}
-
-/// A process that is killed when this is dropped.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // Either it ended by itself already, or it ends now.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }
 
 impl ChaosConfig {

@@ -1,12 +1,16 @@
 //! What an undisturbed peer plays: the turns, and the checksum of every tick.
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 
+use lockstone_sim::journal::{Doer, Journal};
+use lockstone_sim::world::StatePart;
 use lockstone_sim::{CellId, Checksum, Input, PlayerId, Simulation, Tick, Turn};
 
 use super::report::{Difference, Outcome};
-use crate::check::inspect::Inspect;
+use crate::check::inspect::{Inspect, step};
 use crate::check::locate::{differing_cells, locate_in};
+use crate::check::report::BadWrite;
 use crate::game::{Bot, Game};
 
 /// The turns, and what they lead to.
@@ -39,12 +43,27 @@ pub(in crate::check) struct Odd<S> {
     pub cells: Option<Vec<CellId>>,
     /// Who played it, if it was another program.
     pub by: Option<String>,
+    /// What happened in the step that led there.
+    pub journal: Option<Journal>,
+}
+
+impl<S> Odd<S> {
+    /// A state, all of which should be equal, that this program played.
+    pub fn of(state: S) -> Odd<S> {
+        Odd { state, cells: None, by: None, journal: None }
+    }
 }
 
 impl<S> From<S> for End<S> {
-    /// A state, all of which should be equal, that this program played.
     fn from(state: S) -> Self {
-        End::Parted(Box::new(Odd { state, cells: None, by: None }))
+        End::Parted(Box::new(Odd::of(state)))
+    }
+}
+
+impl<S> End<S> {
+    /// Whoever looks on has broken it off.
+    pub fn stopped() -> Self {
+        End::Skipped("it was stopped".to_owned())
     }
 }
 
@@ -75,8 +94,13 @@ impl<'a, S: Inspect> Reference<'a, S> {
         self
     }
 
-    /// Bots of all classes in turn enter at the first tick.
-    pub fn of_bots<G: Game<Sim = S>>(build: &'a dyn Fn() -> S, heroes: u16, ticks: u32) -> Self {
+    /// Bots of all classes in turn enter at the first tick. They play until `plays` breaks it off.
+    pub fn of_bots<G: Game<Sim = S>>(
+        build: &'a dyn Fn() -> S,
+        heroes: u16,
+        ticks: u32,
+        plays: &mut dyn FnMut(Tick) -> ControlFlow<()>,
+    ) -> Self {
         let mut simulation = build();
         let start = simulation.tick();
         let classes = G::HEROES.iter().cycle();
@@ -89,6 +113,9 @@ impl<'a, S: Inspect> Reference<'a, S> {
         let mut bots: Vec<_> = players().map(|player| (player, G::bot(player))).collect();
         let (mut turns, mut roots) = (Vec::new(), vec![simulation.checksum()]);
         for _ in 0..ticks {
+            if plays(simulation.tick()).is_break() {
+                break;
+            }
             let turn = Turn { inputs: std::mem::take(&mut next) };
             simulation.step(&turn);
             turns.push(turn);
@@ -147,32 +174,54 @@ impl<'a, S: Inspect> Reference<'a, S> {
 
     /// Says where the difference is: the turns are played once more, undisturbed, up to it.
     pub fn explain(&self, end: End<S>) -> Outcome {
-        let Odd { state: mut theirs, cells, by } = match end {
+        let Odd { state: mut theirs, cells, by, journal } = match end {
             End::Met(checksums) => return Outcome::Passed { checksums },
             End::Broke(sentence) => return Outcome::Broke { sentence },
             End::Skipped(reason) => return Outcome::Skipped { reason },
             End::Parted(odd) => *odd,
         };
         let (mut ours, tick) = (self.build(), theirs.tick());
-        let played = self.place(tick).unwrap_or(0);
-        self.turns.iter().take(played).for_each(|turn| ours.step(turn));
+        let played = self.turns.get(..self.place(tick).unwrap_or(0)).unwrap_or(&self.turns);
+        let (last, before) = played.split_last().map_or((None, &[][..]), |(last, before)| (Some(last), before));
+        before.iter().for_each(|turn| ours.step(turn));
+        let mut here = Journal::default();
+        last.into_iter().for_each(|turn| step(&mut ours, turn, journal.as_ref().map(|_| &mut here)));
         let mut differing = differing_cells(&mut ours, &mut theirs);
         differing.retain(|cell| cells.as_ref().is_none_or(|cells| cells.contains(cell)));
-        let entered = self.turns.get(played.wrapping_sub(1)).into_iter().flat_map(|turn| &turn.inputs);
+        let bad_writes = journal.map(|mut there| {
+            if let Some(cells) = &cells {
+                [&mut here, &mut there].into_iter().for_each(|journal| keep(journal, &[&ours, &theirs], cells));
+            }
+            if by.is_some() { BadWrite::of_builds(&here, &there) } else { BadWrite::of(&here, &there) }
+        });
+        let entered = last.into_iter().flat_map(|turn| &turn.inputs);
         Outcome::Differs(Box::new(Difference {
             tick,
             reference_repeats: self.is_met(&mut ours),
             by,
             location: locate_in(&ours, &theirs, differing),
+            bad_writes: bad_writes.unwrap_or_default(),
             entered: entered.map(|input| format!("{input:?}")).collect(),
         }))
     }
+}
+
+/// Keeps what was done by those who are in these cells now, and to them: of a part's journal, what must be exact.
+fn keep<S: Inspect>(journal: &mut Journal, states: &[&S], cells: &[CellId]) {
+    let things = states.iter().flat_map(|state| cells.iter().flat_map(|cell| state.things(Some(*cell))));
+    let part = |part| if let StatePart::Entity(_, id) = part { Some(id) } else { None };
+    let there: BTreeSet<_> = things.filter_map(|thing| part(thing.part)).collect();
+    journal.notes.retain(|note| match note.doer {
+        Doer::Entity(id) | Doer::Effect { target: id, .. } => there.contains(&id),
+        Doer::Cell(cell) => cells.contains(&cell),
+        Doer::Input(_) => false,
+    });
 }
 
 /// Whose input it is; nobody's if the simulation itself asked for it.
 pub(in crate::check) fn whose<S: Simulation>(input: &Input<S>) -> Option<PlayerId> {
     match input {
         Input::Command(player, _) | Input::Join(player, _) | Input::Leave(player) => Some(*player),
-        Input::Request(_) => None,
+        Input::Request(_) | Input::Given(_) => None,
     }
 }

@@ -8,9 +8,12 @@ use serde::Serialize;
 use super::breaker::Breaker;
 use crate::check::answer::build;
 use crate::check::locate::Location;
+use crate::check::report::BadWrite;
 
 /// So many differing parts are told to people.
 const TOLD_MAX: usize = 4;
+/// And so many things that happened otherwise.
+const WRITES_TOLD_MAX: usize = 3;
 
 /// What the breakers found.
 #[derive(Clone, Debug, Serialize)]
@@ -71,6 +74,9 @@ pub struct Difference {
     pub by: Option<String>,
     /// What differs: ours is undisturbed, theirs is the breaker's.
     pub location: Location,
+    /// What happened otherwise in the tick before; nothing if it does not come out the same a second time. Who thinks from another state
+    /// was changed before it, by no step.
+    pub bad_writes: Vec<BadWrite>,
     /// What entered in the tick before.
     pub entered: Vec<String>,
 }
@@ -125,7 +131,7 @@ impl fmt::Display for Tried {
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Difference { tick, reference_repeats, by, location, entered } = self;
+        let Difference { tick, reference_repeats, by, location, bad_writes, entered } = self;
         if !reference_repeats {
             write!(f, "\n  Undisturbed, too, it comes out in several ways: that is to be found first.")?;
         }
@@ -139,6 +145,10 @@ impl fmt::Display for Difference {
         if location.spots_count > TOLD_MAX {
             write!(f, "\n    and {} more", location.spots_count - TOLD_MAX)?;
         }
+        if !bad_writes.is_empty() {
+            write!(f, "\n  What happened otherwise in the tick before, first things first:")?;
+        }
+        bad_writes.iter().take(WRITES_TOLD_MAX).try_for_each(|write| write!(f, "\n    {}", write.text))?;
         entered.iter().try_for_each(|input| write!(f, "\n  entered in the tick before: {input}"))
     }
 }

@@ -14,6 +14,8 @@ pub struct CoverageReport {
     pub kinds: Vec<KindCoverage>,
     /// Kinds that there are, and that were not met. Empty if the kinds are not known.
     pub never_met: Vec<String>,
+    /// Fields that were met, and of which nothing could be changed: of them nothing is shown.
+    pub unchanged: Vec<Unchanged>,
     /// Fields that can be changed without another checksum.
     pub uncovered: Vec<Uncovered>,
     /// The first tick at which the state, serialised and read again, had another checksum: what is in the checksum and not in the state, or was
@@ -30,10 +32,19 @@ pub struct KindCoverage {
     pub most: usize,
     /// How many different fields were seen.
     pub fields: usize,
-    /// How many of them could be changed, by one bit.
+    /// How many of them could be changed.
     pub changed: usize,
     /// How many bytes were changed.
     pub bytes: usize,
+}
+
+/// A field of which nothing could be changed: an option that is always none, a list that is always empty.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Unchanged {
+    /// Of what.
+    pub kind: String,
+    /// Which, of any element: `bag[].power`.
+    pub path: String,
 }
 
 /// A field that can be changed without another checksum.
@@ -78,6 +89,10 @@ impl CoverageReport {
     fn tell(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.never_met.is_empty() {
             writeln!(f, "never met in {} ticks: {}", self.ticks, self.never_met.join(", "))?;
+        }
+        if !self.unchanged.is_empty() {
+            let named: Vec<_> = self.unchanged.iter().map(|field| format!("{} {}", field.kind, field.path)).collect();
+            writeln!(f, "could not be changed, so nothing is shown of them: {}", named.join(", "))?;
         }
         self.uncovered.iter().try_for_each(|field| writeln!(f, "not in the checksum: {field}"))?;
         if let Some(tick) = self.unlike_reread {

@@ -2,16 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lockstone_sim::codec::Field;
+use lockstone_sim::codec::{Field, FieldKind};
 use lockstone_sim::world::StateBit;
 use lockstone_sim::{CellId, Checksum, Tick};
 
-use super::report::{CoverageReport, KindCoverage, Uncovered};
+use super::report::{CoverageReport, KindCoverage, Unchanged, Uncovered};
+use super::shape::{Donors, Place, is_shape, is_within};
 use crate::check::inspect::{Inspect, Thing};
 use crate::check::locate::compare;
 
-/// A field that could not be changed in so many things is one that no single bit changes: a length, whether an option is there.
+/// A field that could not be changed in so many things is one that no single bit changes.
 const VAIN_MAX: u32 = 4;
+/// The same of its [shape](super::shape), which may want what is only met later.
+const SHAPE_VAIN_MAX: u32 = 16;
 /// A state that can only be changed as bytes is changed in so many places at most, and so many states are.
 const PLACES_MAX: usize = 2_048;
 const STATES_MAX: u32 = 24;
@@ -27,12 +30,15 @@ pub(super) struct Survey {
     /// Whether a bit of a field could be turned over; if not, the state is changed as bytes.
     by_field: bool,
     states: u32,
+    donors: Donors,
 }
 
 #[derive(Default)]
 struct Kind {
     most: usize,
     fields: BTreeMap<String, Known>,
+    /// Those that say what stands behind them.
+    shapes: BTreeMap<Place, Shape>,
 }
 
 /// A field.
@@ -42,6 +48,21 @@ struct Known {
     bytes: usize,
     /// In how many things nothing of it could be.
     vain: u32,
+}
+
+/// How many elements, whether it is there, or which variant.
+#[derive(Clone, Copy, Default)]
+struct Shape {
+    /// Whether it was another once.
+    changed: bool,
+    /// How often it could have been, and there was no such state.
+    vain: u32,
+}
+
+impl Shape {
+    fn is_done(self) -> bool {
+        self.changed || self.vain >= SHAPE_VAIN_MAX
+    }
 }
 
 impl Known {
@@ -64,18 +85,57 @@ impl Survey {
         let (root, snapshot) = (simulation.checksum(), simulation.snapshot());
         let mut news = false;
         for thing in &things {
-            for field in &thing.fields {
+            for (n, field) in thing.fields.iter().enumerate() {
                 let fields = &mut self.kinds.get_mut(&thing.kind).expect("it was counted").fields;
                 news |= !fields.contains_key(&field.path);
                 let known = *fields.entry(field.path.clone()).or_default();
                 if !known.is_done() {
                     self.change(simulation, root, &snapshot, thing, field);
                 }
+                if is_shape(&thing.fields, n) {
+                    self.donors.keep(thing, n, || simulation.part(thing.part));
+                    self.reshape(simulation, root, &snapshot, thing, n);
+                }
             }
         }
         if news && !self.by_field && self.states < STATES_MAX {
             self.states += 1;
             self.change_bytes(simulation, root, &things);
+        }
+    }
+
+    /// Gives a thing another shape: an element less, or what another thing has there.
+    fn reshape<S: Inspect>(
+        &mut self,
+        simulation: &mut S,
+        root: Checksum,
+        snapshot: &S::Snapshot,
+        thing: &Thing,
+        n: usize,
+    ) {
+        let Field { path, kind: of, .. } = &thing.fields[n];
+        let kind = self.kinds.get_mut(&thing.kind).expect("it was counted");
+        let by_bits = *of == FieldKind::Variant && kind.fields[path].bytes > 0;
+        let shape = kind.shapes.entry((path.clone(), *of)).or_default();
+        shape.changed |= by_bits;
+        if shape.is_done() {
+            return;
+        }
+        let changed = simulation.part(thing.part).map(|bytes| self.donors.changed(thing, n, &bytes));
+        let (mut took, mut covered, changed) = (false, true, changed.unwrap_or_default());
+        for bytes in &changed {
+            let Some(state) = simulation.with_part(thing.part, bytes) else { continue };
+            simulation.restore(&state);
+            let is_other = !simulation.things(thing.part.cell()).contains(thing);
+            (took, covered) = (took || is_other, covered && !(is_other && simulation.checksum() == root));
+            simulation.restore(snapshot);
+        }
+        let kind = self.kinds.get_mut(&thing.kind).expect("it was counted");
+        let shape = kind.shapes.entry((path.clone(), *of)).or_default();
+        shape.changed |= took;
+        shape.vain += u32::from(!took && !changed.is_empty());
+        if took && !covered {
+            self.uncovered(&thing.kind, path, simulation.tick());
         }
     }
 
@@ -175,13 +235,17 @@ impl Survey {
     pub fn report(self, ticks: u32, all: &[&str], listed: &[(&str, &str)]) -> CoverageReport {
         let met: BTreeSet<&str> = self.kinds.keys().map(String::as_str).collect();
         let never_met = all.iter().filter(|kind| !met.contains(*kind)).map(|kind| (*kind).to_owned()).collect();
-        let kinds = self.kinds.iter().map(|(kind, Kind { most, fields })| KindCoverage {
-            kind: kind.clone(),
-            most: *most,
-            fields: fields.len(),
-            changed: fields.values().filter(|known| known.bytes > 0).count(),
-            bytes: fields.values().map(|known| known.bytes).sum(),
+        let kinds = self.kinds.iter().map(|(name, kind)| KindCoverage {
+            kind: name.clone(),
+            most: kind.most,
+            fields: kind.fields.len(),
+            changed: kind.fields.keys().filter(|path| kind.is_changed(path)).count(),
+            bytes: kind.fields.values().map(|known| known.bytes).sum(),
         });
+        let unchanged = self
+            .kinds
+            .iter()
+            .flat_map(|(name, kind)| kind.unchanged().into_iter().map(|path| Unchanged { kind: name.clone(), path }));
         let uncovered = self.uncovered.iter().map(|((kind, path), tick)| Uncovered {
             kind: kind.clone(),
             path: path.clone(),
@@ -192,10 +256,38 @@ impl Survey {
             ticks,
             kinds: kinds.collect(),
             never_met,
+            unchanged: unchanged.collect(),
             uncovered: uncovered.collect(),
             unlike_reread: self.unlike_reread,
         }
     }
+}
+
+impl Kind {
+    /// Whether a field was another once, and if it says what stands behind it, whether something else stood there.
+    fn is_changed(&self, path: &str) -> bool {
+        let of_path = |of| self.shapes.get(&(path.to_owned(), of));
+        let mut shapes =
+            [FieldKind::Length, FieldKind::Presence, FieldKind::Variant].into_iter().filter_map(of_path).peekable();
+        match shapes.peek() {
+            None => self.fields.get(path).is_some_and(|known| known.bytes > 0),
+            Some(_) => shapes.all(|shape| shape.changed),
+        }
+    }
+
+    /// The fields of which nothing could be changed in any element: `bag[].power`.
+    fn unchanged(&self) -> BTreeSet<String> {
+        let (changed, not): (Vec<&String>, Vec<&String>) = self.fields.keys().partition(|path| self.is_changed(path));
+        let changed: BTreeSet<String> = changed.into_iter().map(|path| of_any_element(path)).collect();
+        not.into_iter().map(|path| of_any_element(path)).filter(|path| !changed.contains(path)).collect()
+    }
+}
+
+/// A path without the elements' numbers.
+fn of_any_element(path: &str) -> String {
+    let mut parts = path.split('[');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |path, part| path + "[" + part.trim_start_matches(|c: char| c.is_ascii_digit()))
 }
 
 /// All that a simulation shows.
@@ -207,7 +299,5 @@ fn things<S: Inspect>(simulation: &mut S) -> Vec<Thing> {
 /// Why a field, or what it is part of, need not be covered.
 fn reason<'l>(listed: &[(&str, &'l str)], kind: &str, path: &str) -> Option<&'l str> {
     let field = format!("{kind} {path}");
-    let names =
-        |name: &str| field.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
-    listed.iter().find(|(name, _)| names(name)).map(|&(_, reason)| reason)
+    listed.iter().find(|(name, _)| is_within(&field, name)).map(|&(_, reason)| reason)
 }

@@ -1,27 +1,30 @@
 //! The table of fields: for each part that differs what it is, and both values of each field.
 
+use lockstone_sim::Tick;
 use lockstone_sim::codec::FieldDifference;
+use lockstone_sim::world::StatePart;
 use maud::{Markup, html};
 
 use super::{count, foreign};
 use crate::check::locate::{Location, Side, Spot};
-use lockstone_sim::world::StatePart;
 
 /// So many parts are open to see, the others unfold.
 const OPEN_SPOTS: usize = 16;
 /// Of one part so many fields are shown.
 const FIELDS_MAX: usize = 60;
 
-pub(super) fn section(location: &Location, odd: &Markup) -> Markup {
+/// Of the state at a tick, which may be later than the first that differs.
+pub(super) fn section(location: &Location, first: Tick, here: &Markup, odd: &Markup) -> Markup {
     let (open, folded) = location.spots.split_at(location.spots.len().min(OPEN_SPOTS));
     let left_out = location.spots_count.saturating_sub(location.spots.len());
     html! {
         @if !location.spots.is_empty() {
             section {
                 h2 { "What differs at tick " (location.tick) }
-                (table(open, odd))
+                @if location.tick > first { p.quiet { "The first tick of which both states are known." } }
+                (table(open, here, odd))
                 @if !folded.is_empty() {
-                    details { summary { (count(folded.len(), "more part")) } (table(folded, odd)) }
+                    details { summary { (count(folded.len(), "more part")) } (table(folded, here, odd)) }
                 }
                 @if left_out > 0 { p.quiet { (count(left_out, "more part")) " are not in this report." } }
             }
@@ -29,10 +32,10 @@ pub(super) fn section(location: &Location, odd: &Markup) -> Markup {
     }
 }
 
-fn table(spots: &[Spot], odd: &Markup) -> Markup {
+fn table(spots: &[Spot], here: &Markup, odd: &Markup) -> Markup {
     html! {
         table.fields {
-            thead { tr { th scope="col" { "Field" } th scope="col" { "Played again" } th scope="col" { (odd) } } }
+            thead { tr { th scope="col" { "Field" } th scope="col" { (here) } th scope="col" { (odd) } } }
             @for spot in spots { (rows(spot, odd)) }
         }
     }

@@ -8,17 +8,20 @@ use std::fmt::Write;
 use lockstone_sim::{CellId, PlayerId};
 use maud::{Markup, html};
 
-use super::count;
-use crate::check::report::Spread;
+use super::{count, name};
+use crate::check::extent;
+use crate::check::report::{PeerReport, Spread};
 
 /// Of a world that is larger only the part where something is is shown, and at least so many cells of it, across and down.
 const SHOWN_CELLS: (u16, u16) = (16, 10);
 /// Between cells of a map that is wider there are no lines.
 const LINES_CELLS: u16 = 80;
+/// The parts of so many recordings are framed.
+const FRAMES_MAX: usize = 16;
 /// Cells around what is shown of a larger world.
 const MARGIN_CELLS: u16 = 3;
 
-pub(super) fn section(spread: &[Spread]) -> Markup {
+pub(super) fn section(spread: &[Spread], peers: &[PeerReport]) -> Markup {
     let (Some(first), Some(last)) = (spread.first(), spread.last()) else { return html! {} };
     if spread.iter().all(|tick| tick.cells.is_empty()) {
         return html! {};
@@ -30,16 +33,16 @@ pub(super) fn section(spread: &[Spread]) -> Markup {
         section {
             h2 { "Where it spreads" }
             div.stills {
-                figure { (view.svg(html! { (view.layers(first, None)) }, first)) figcaption { (caption(first)) } }
+                figure { (view.svg(html! { (view.layers(first, None, peers)) }, first)) figcaption { (caption(first)) } }
                 @if spread.len() > 1 {
-                    figure { (view.svg(html! { (view.layers(last, before(spread.len() - 1))) }, last)) figcaption { (caption(last)) } }
+                    figure { (view.svg(html! { (view.layers(last, before(spread.len() - 1), peers)) }, last)) figcaption { (caption(last)) } }
                 }
             }
             @if spread.len() > 1 {
                 div.player id="player" hidden {
                     (view.svg(html! {
                         @for (n, tick) in spread.iter().enumerate() {
-                            g data-told=(caption(tick)) data-tick=(tick.tick) hidden[n > 0] { (view.layers(tick, before(n))) }
+                            g data-told=(caption(tick)) data-tick=(tick.tick) hidden[n > 0] { (view.layers(tick, before(n), peers)) }
                         }
                     }, first))
                     svg.bars height="34" aria-hidden="true" {
@@ -62,6 +65,9 @@ pub(super) fn section(spread: &[Spread]) -> Markup {
                 @if first.sketch.is_some() {
                     li { span.key.lit {} "lit by torches" }
                     li { span.key.hero {} "hero, by player" }
+                }
+                @if peers.iter().any(|peer| extent::core_at(&peer.covers, last.tick).is_some()) {
+                    li { span.key.core {} "what a recording simulates" }
                 }
             }
             @if let Some(part) = view.told() { p.quiet { (part) } }
@@ -141,15 +147,31 @@ impl View {
         }
     }
 
-    /// One tick: light, what differed before, what does since, heroes.
-    fn layers(&self, tick: &Spread, before: Option<&[CellId]>) -> Markup {
+    /// One tick: light, what differed before, what does since, the parts that recordings cover, heroes.
+    fn layers(&self, tick: &Spread, before: Option<&[CellId]>, peers: &[PeerReport]) -> Markup {
         let before: BTreeSet<_> = before.unwrap_or_default().iter().copied().collect();
         let (old, new): (Vec<_>, Vec<_>) = tick.cells.iter().partition(|cell| before.contains(cell));
         html! {
             @if let Some(sketch) = &tick.sketch { path.lit d=(self.cells(&sketch.lit)) {} }
             path.old d=(self.cells(&old)) {}
             path.new d=(self.cells(&new)) stroke-width=(self.unit() * 0.16) {}
+            @for peer in peers.iter().take(FRAMES_MAX) { (self.frame(peer, tick)) }
             @if let Some(sketch) = &tick.sketch { (self.heroes(&sketch.heroes)) }
+        }
+    }
+
+    /// What a recording simulates at a tick, if that is a part of the world; as far as it is shown.
+    fn frame(&self, peer: &PeerReport, tick: &Spread) -> Markup {
+        let Some(core) = extent::core_at(&peer.covers, tick.tick) else { return html! {} };
+        let (left, top) = (core.low.x.max(self.left), core.low.y.max(self.top));
+        let (right, bottom) =
+            (core.high.x.saturating_add(1).min(self.right), core.high.y.saturating_add(1).min(self.bottom));
+        html! {
+            @if left < right && top < bottom {
+                rect.core x=(left) y=(top) width=(right - left) height=(bottom - top) stroke-width=(self.unit() * 0.2) {
+                    title { (name(peer)) }
+                }
+            }
         }
     }
 

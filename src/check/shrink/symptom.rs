@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::fmt;
+use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use lockstone_sim::{Checksum, PlayerId, Simulation, Tick};
@@ -106,7 +107,11 @@ impl<S: Inspect> Trial<'_, S> {
 
     /// Whether what is known already comes out another way under a breaker.
     pub fn under(&self, breaker: Breaker, reference: &Reference<'_, S>, plays: &mut dyn FnMut(Tick)) -> Option<Fails> {
-        match play_in_process(breaker, reference, self.look, plays) {
+        let mut plays = |tick| {
+            plays(tick);
+            ControlFlow::Continue(())
+        };
+        match play_in_process(breaker, reference, self.look, &mut plays, None) {
             // Old snapshots are gone back to when all is played.
             End::Parted(..) if breaker == Breaker::StaleSnapshot => Some(Fails { end: None }),
             End::Parted(odd) => Some(Fails { end: Some(odd.state.tick()) }),

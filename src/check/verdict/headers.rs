@@ -2,10 +2,12 @@
 
 use lockstone_sim::Tick;
 
-use super::{Case, OddState, Solution, blame_nobody, minority};
+use super::rerun::Again;
+use super::{Case, Solution, blame_nobody, minority};
 use crate::check::compare::{CheckError, Checker};
 use crate::check::inspect::Inspect;
 use crate::check::locate::locate;
+use crate::check::replayer::Replayer;
 use crate::check::report::{Cause, Finding, Verdict};
 use crate::check::timeline::Timeline;
 use crate::recording::{Build, Header};
@@ -15,20 +17,24 @@ pub fn before_the_first_tick<S: Inspect>(
     checker: &Checker<'_, S>,
     peers: &[Timeline<S>],
 ) -> Result<Option<Finding>, CheckError> {
+    match unlike_headers(peers) {
+        Some(found) => Ok(Some(found)),
+        None => unlike_starts(checker, peers),
+    }
+}
+
+/// Recordings of another seed, table, program or configuration.
+pub fn unlike_headers<S: Inspect>(peers: &[Timeline<S>]) -> Option<Finding> {
     let unlike = |cause, what: &str, value: fn(&Header) -> String| {
         let values: Vec<_> = peers.iter().map(|peer| value(&peer.header)).collect();
         let alike = values.windows(2).all(|pair| pair[0] == pair[1]);
         let reasons = peers.iter().zip(&values).map(|(peer, value)| format!("{} has {what} {value}", peer.who()));
         (!alike).then(|| finding(peers, Verdict { cause, blamed: minority(&values), reasons: reasons.collect() }))
     };
-    let found = unlike(Cause::StartData, "the seed", |header| header.seed.to_string())
+    unlike(Cause::StartData, "the seed", |header| header.seed.to_string())
         .or_else(|| unlike(Cause::Table, "the random table", |header| format!("{:032x}", header.table)))
         .or_else(|| unlike(Cause::Build, "the rules", |header| format!("{:016x}", header.rules)))
-        .or_else(|| unlike(Cause::StartData, "the configuration", |header| format!("{:016x}", header.config)));
-    match found {
-        Some(found) => Ok(Some(found)),
-        None => unlike_starts(checker, peers),
-    }
+        .or_else(|| unlike(Cause::StartData, "the configuration", |header| format!("{:016x}", header.config)))
 }
 
 /// Recordings that begin at one tick, in several states.
@@ -56,23 +62,23 @@ fn finding<S: Inspect>(peers: &[Timeline<S>], verdict: Verdict) -> Finding {
 fn at(tick: Tick, verdict: Verdict) -> Finding {
     let odd = verdict.blamed.clone();
     let (bad_writes, spread, inputs) = (Vec::new(), Vec::new(), Vec::new());
-    Finding { tick, agreed: None, odd, verdict, location: None, bad_writes, spread, inputs }
+    Finding { tick, agreed: None, odd, between: None, verdict, location: None, bad_writes, spread, inputs }
 }
 
 impl<S: Inspect> Case<'_, '_, S> {
     /// No suspicion that can be played explains it: what else is unlike, and where the odd peer's recorded state differs, if it has one.
-    pub(super) fn left_over(&self) -> Result<Solution<S>, CheckError> {
-        let peer = self.suspect();
-        let recorded = peer.states.range(self.tick..).next();
-        let odd = recorded
-            .map(|(&tick, _)| Ok(OddState { simulation: self.checker.load(peer, tick)?, turns: self.turns.clone() }));
-        Ok((self.left_over_verdict(), odd.transpose()?))
+    pub(super) fn left_over(&self, replayer: &mut Replayer<'_, S>) -> Result<Solution<S>, CheckError> {
+        let rerun = self.rerun(replayer);
+        let mut verdict = self.left_over_verdict(matches!(rerun, Some((_, Again::AsRecorded(_)))));
+        verdict.reasons.extend(rerun.map(|(rerun, again)| self.tell_again(&rerun, &again)));
+        Ok((verdict, self.recorded_state()?))
     }
 
-    fn left_over_verdict(&self) -> Verdict {
+    /// `repeats` says whether the suspect's own program comes to its checksums again.
+    fn left_over_verdict(&self, repeats: bool) -> Verdict {
         let tried = "no suspicion that can be played here leads to its checksums".to_owned();
         let suspect = self.suspect();
-        let healthy = (0..self.peers.len()).find(|n| !self.odd.contains(n)).map(|n| &self.peers[n]);
+        let healthy = self.healthy;
         let (theirs, ours) = match healthy {
             Some(healthy) => (Program::of(&suspect.header), Program::of(&healthy.header)),
             // This program does not know its own digest here.
@@ -93,6 +99,10 @@ impl<S: Inspect> Case<'_, '_, S> {
             Some((cause, reasons)) => blame_nobody(cause, reasons),
             None if healthy.is_some() && theirs.is_known => {
                 let same = format!("{} and {whose} ran the same executable on the same kind of machine", suspect.who());
+                if repeats {
+                    let so = "so its step takes something that is the same all through a process and another in the next: a hash map's order, an address, the environment";
+                    return blame_nobody(Cause::Nondeterminism, vec![same, tried, so.to_owned()]);
+                }
                 let so =
                     "so it is not the step: the state was changed outside of it, or is not the one that it began with";
                 self.blame(Cause::StateCorruption, vec![same, tried, so.to_owned()])

@@ -81,6 +81,7 @@ fn session_lines(status: &Status, width: i32) -> Vec<Line> {
         };
         lines.push(Line { right_color: color, ..Line::new(peer.title(), peer.rtt(), PAPER) });
     }
+    lines.extend([status.beyond(), status.served()].into_iter().flatten().map(|text| Line::new(text, "", FAINT)));
     let traffic = format!("{} B/s in, {} out", status.bytes_in_per_s, status.bytes_out_per_s);
     lines.push(Line::new(format!("tick {}", status.tick), traffic, FAINT));
     let small = Font::small(verdict);

@@ -1,6 +1,6 @@
 //! What a hero does in a tick: its orders, and what it does unasked.
 
-use lockstone::sim::{EntityId, Fx, Mind, Seen, Vec2};
+use lockstone::sim::{EntityId, Fx, Mind, PlayerId, Seen, Vec2};
 
 use super::{Event, FALLEN_TICKS, Hero, Order, skill};
 use crate::body::{Body, Effect};
@@ -63,7 +63,7 @@ fn lie_slain(map: &Map, me: &mut Hero, mind: &mut DungeonMind<'_>) {
     if lain < FALLEN_TICKS {
         return;
     }
-    let home = center_of(map.entrance());
+    let home = home(map, mind);
     if mind.pos().within(home, HOME) {
         me.fallen = None;
         me.life = me.stats().life;
@@ -71,6 +71,11 @@ fn lie_slain(map: &Map, me: &mut Hero, mind: &mut DungeonMind<'_>) {
     } else if (lain - FALLEN_TICKS).is_multiple_of(ASK_AGAIN_TICKS) {
         mind.transfer(home);
     }
+}
+
+/// Where the hero's party enters.
+fn home(map: &Map, mind: &DungeonMind<'_>) -> Vec2 {
+    center_of(map.entrance(mind.me().player.unwrap_or(PlayerId(0))))
 }
 
 fn drop_piece(me: &mut Hero, mind: &mut DungeonMind<'_>) {
@@ -83,7 +88,7 @@ fn drop_piece(me: &mut Hero, mind: &mut DungeonMind<'_>) {
 /// At the entrance gold becomes potions.
 fn buy(map: &Map, me: &mut Hero, mind: &mut DungeonMind<'_>) {
     let price = me.potion_price();
-    let at_home = mind.pos().within(center_of(map.entrance()), HOME);
+    let at_home = mind.pos().within(home(map, mind), HOME);
     if core::mem::take(&mut me.buying) && at_home && me.gold >= price && me.has_room_for(&Ware::Potion) {
         me.gold -= price;
         me.potions += 1;
@@ -116,10 +121,11 @@ fn escape(map: &Map, me: &mut Hero, mind: &mut DungeonMind<'_>) {
     let there = mind.pos().within(center_of(map.portal()), Fx::ONE);
     if there && mind.facts().portal_open(map.nests().len()) {
         me.gold = me.gold.saturating_add(ESCAPE_GOLD);
-        me.order = Order::Walk(map.entrance().into());
+        let home = home(map, mind);
+        me.order = Order::Walk(tile_of(home).into());
         me.remember(mind.tick(), Event::Escaped);
         mind.announce(Fact::Escaped);
-        mind.transfer(center_of(map.entrance()));
+        mind.transfer(home);
     }
 }
 

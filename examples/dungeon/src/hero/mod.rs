@@ -164,6 +164,11 @@ impl Hero {
         self.route.next_corner()
     }
 
+    /// For how long it might not look for a way, one tick before.
+    pub(crate) fn search_rest_before(&self) -> u8 {
+        self.route.rest_before()
+    }
+
     /// What a potion costs, in gold.
     pub fn potion_price(&self) -> u32 {
         25 + 5 * u32::from(self.level)
@@ -254,7 +259,7 @@ impl Hero {
     }
 
     fn learn(&mut self, experience: u32, race: Race, tick: Tick) {
-        if race.matters_to_all() {
+        if race.is_great() {
             self.remember(tick, Event::Slew(race));
         }
         self.experience = self.experience.saturating_add(experience);

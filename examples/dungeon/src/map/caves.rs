@@ -5,8 +5,7 @@ use lockstone::sim::Dice;
 use lockstone::sim::path::{Direction, Tile, TileGrid};
 
 use super::RoomKind;
-use super::make::{SECTOR_TILES, SECTORS, Sector};
-use crate::measures::SIDE_TILES;
+use super::make::Sectors;
 
 /// So many tiles of a hundred are open at the start.
 const OPEN_PERCENT: u32 = 57;
@@ -16,8 +15,8 @@ const ROUNDS: usize = 5;
 const BIRTH: usize = 5;
 
 /// Grows caves in all sectors that are to be caves. Neighbouring ones grow together.
-pub(super) fn grow(tiles: &mut TileGrid, sectors: &[Sector], dice: &mut Dice) {
-    let ground: Vec<Tile> = all_tiles().filter(|&tile| is_cave(sectors, tile)).collect();
+pub(super) fn grow(tiles: &mut TileGrid, sectors: &Sectors, dice: &mut Dice) {
+    let ground: Vec<Tile> = inner_tiles(tiles).filter(|&tile| sectors.at(tile).kind == RoomKind::Cave).collect();
     for &tile in &ground {
         tiles.set_open(tile, dice.chance(OPEN_PERCENT, 100));
     }
@@ -30,12 +29,8 @@ pub(super) fn grow(tiles: &mut TileGrid, sectors: &[Sector], dice: &mut Dice) {
     }
 }
 
-/// All tiles but the map's edge.
-fn all_tiles() -> impl Iterator<Item = Tile> {
-    (1..SIDE_TILES - 1).flat_map(|y| (1..SIDE_TILES - 1).map(move |x| Tile::new(x, y)))
-}
-
-fn is_cave(sectors: &[Sector], tile: Tile) -> bool {
-    let sector = tile.y / SECTOR_TILES * SECTORS + tile.x / SECTOR_TILES;
-    sectors[sector as usize].kind == RoomKind::Cave
+/// All tiles but those at the edge.
+fn inner_tiles(tiles: &TileGrid) -> impl Iterator<Item = Tile> + use<> {
+    let (columns, rows) = (1..tiles.width() - 1, 1..tiles.height() - 1);
+    rows.flat_map(move |y| columns.clone().map(move |x| Tile::new(x, y)))
 }

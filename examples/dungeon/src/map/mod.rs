@@ -6,24 +6,46 @@
 
 mod caves;
 mod connect;
+mod join;
 mod make;
 
 use lockstone::sim::path::{Tile, TileGrid};
-use lockstone::sim::{Fx, Table, Vec2};
+use lockstone::sim::{Fx, PlayerId, Table, Vec2};
 use serde::{Deserialize, Serialize};
 
-use crate::measures::SIDE_TILES;
+use crate::measures::{BLOCK_TILES, CELL_TILES};
 
-/// Caves and halls, all of them connected.
+/// Caves and halls, or a field, all of it connected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Map {
     tiles: TileGrid,
-    /// How far each tile is from the entrance, row by row, in steps along rows and columns; `u16::MAX` for walls.
-    depth: Vec<u16>,
+    /// How far each cell is from the nearest entrance, row by row, in steps along rows and columns.
+    depths: Vec<u16>,
+    /// By sector, row by row.
     rooms: Vec<Room>,
-    entrance: Tile,
-    portal: Tile,
     nests: Vec<Tile>,
+    portal: Tile,
+    entrances: Vec<Tile>,
+    /// So many players share an entrance.
+    party: u16,
+}
+
+/// What a map is to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Its width and height, in tiles: whole cells, up to [`TileGrid::SIDE_MAX`].
+    pub side_tiles: i32,
+    /// Whether it is an open field with pillars.
+    pub is_field: bool,
+    /// How many entrances are spread over it; `None`: one, where the making of the middle block puts it.
+    pub entrances: Option<u16>,
+    /// So many players in a row share an entrance.
+    pub party: u16,
+}
+
+impl Plan {
+    /// The ordinary dungeon: one block, one entrance for all.
+    pub const ORDINARY: Plan = Plan { side_tiles: BLOCK_TILES, is_field: false, entrances: None, party: u16::MAX };
 }
 
 /// A hall or the middle of a cave: a place to go to.
@@ -33,8 +55,17 @@ pub struct Room {
     pub center: Tile,
     /// What it looks like.
     pub kind: RoomKind,
-    /// How far it is from the entrance, in steps along rows and columns.
-    pub depth: u16,
+    /// What is at its middle.
+    pub lair: Option<Lair>,
+}
+
+/// What is found at the middle of a room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lair {
+    /// A brood-mother; with a number if she is one of those that keep the portal closed.
+    Nest(Option<u8>),
+    /// The portal, and its warden.
+    Portal,
 }
 
 /// What a room looks like.
@@ -44,21 +75,23 @@ pub enum RoomKind {
     Hall,
     /// Grown: by a cellular automaton.
     Cave,
+    /// Open ground with pillars.
+    Field,
 }
 
-/// A tile in two bytes.
+/// A tile in four bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Spot {
     /// The column.
-    pub x: u8,
+    pub x: u16,
     /// The row.
-    pub y: u8,
+    pub y: u16,
 }
 
 impl From<Tile> for Spot {
-    /// The nearest tile of the map.
+    /// The nearest tile that the widest map could have.
     fn from(tile: Tile) -> Spot {
-        let along = |n: i32| n.clamp(0, SIDE_TILES - 1) as u8;
+        let along = |n: i32| n.clamp(0, TileGrid::SIDE_MAX - 1) as u16;
         Spot { x: along(tile.x), y: along(tile.y) }
     }
 }
@@ -80,9 +113,22 @@ pub fn center_of(tile: Tile) -> Vec2 {
 }
 
 impl Map {
-    /// The map of a seed.
+    /// The ordinary map of a seed.
     pub fn new(seed: u64, table: &Table) -> Map {
-        make::make(seed, table)
+        Map::of(&Plan::ORDINARY, seed, table)
+    }
+
+    /// The map of a plan and a seed.
+    ///
+    /// # Panics
+    /// If the plan's side is not whole cells, or beyond [`TileGrid::SIDE_MAX`].
+    pub fn of(plan: &Plan, seed: u64, table: &Table) -> Map {
+        assert!(
+            plan.side_tiles > 0 && plan.side_tiles % CELL_TILES == 0,
+            "{} tiles are no whole cells",
+            plan.side_tiles
+        );
+        join::make(plan, seed, table)
     }
 
     /// Which tiles are open.
@@ -90,29 +136,55 @@ impl Map {
         &self.tiles
     }
 
-    /// Halls and caves, in no order that means anything.
+    /// Its width and height, in tiles.
+    pub fn side_tiles(&self) -> i32 {
+        self.tiles.width()
+    }
+
+    /// Halls and caves, by number, in no order that means anything.
     pub fn rooms(&self) -> &[Room] {
         &self.rooms
     }
 
-    /// Where heroes enter.
-    pub fn entrance(&self) -> Tile {
-        self.entrance
+    /// The number of the room about a tile of the map.
+    pub fn room_at(&self, tile: Tile) -> usize {
+        let sector = |n: i32| n.clamp(0, self.side_tiles() - 1) / make::SECTOR_TILES;
+        (sector(tile.y) * make::sectors_along(self.side_tiles()) + sector(tile.x)) as usize
     }
 
-    /// The way out: the room farthest from the entrance.
+    /// The numbers of the rooms at most so many columns and rows away, some farther ones among them.
+    pub fn rooms_near(&self, tile: Tile, tiles: i32) -> impl Iterator<Item = usize> + use<> {
+        let low = self.room_at(Tile::new(tile.x - tiles, tile.y - tiles));
+        let high = self.room_at(Tile::new(tile.x + tiles, tile.y + tiles));
+        let in_row = make::sectors_along(self.side_tiles()) as usize;
+        let columns = low % in_row..=high % in_row;
+        (low / in_row..=high / in_row).flat_map(move |row| columns.clone().map(move |column| row * in_row + column))
+    }
+
+    /// Where a player's hero enters, and returns.
+    pub fn entrance(&self, player: PlayerId) -> Tile {
+        self.entrances[usize::from(self.party(player)) % self.entrances.len()]
+    }
+
+    /// The number of a player's party: those who share an entrance.
+    pub fn party(&self, player: PlayerId) -> u16 {
+        player.0 / self.party
+    }
+
+    /// The way out: the room farthest from where its block is entered.
     pub fn portal(&self) -> Tile {
         self.portal
     }
 
-    /// Where the brood-mothers sit.
+    /// Where the brood-mothers sit that keep the portal closed.
     pub fn nests(&self) -> &[Tile] {
         &self.nests
     }
 
-    /// How far a tile is from the entrance, in steps along rows and columns; `None` for a wall.
+    /// How far a tile's cell is from the nearest entrance, in steps along rows and columns; `None` for a wall.
     pub fn depth(&self, tile: Tile) -> Option<u16> {
-        self.tiles.is_open(tile).then(|| self.depth[index(tile)])
+        let cells = self.side_tiles() / CELL_TILES;
+        self.tiles.is_open(tile).then(|| self.depths[(tile.y / CELL_TILES * cells + tile.x / CELL_TILES) as usize])
     }
 
     /// Whether a position is in the open.
@@ -137,9 +209,4 @@ impl Map {
         let open = |x: i32, y: i32| self.tiles.is_open(Tile::new(x, y));
         open(b.x, b.y) && open(a.x, b.y) && open(b.x, a.y)
     }
-}
-
-/// A tile's place, row by row.
-fn index(tile: Tile) -> usize {
-    (tile.y * SIDE_TILES + tile.x) as usize
 }

@@ -118,6 +118,15 @@ impl Monster {
         }
     }
 
+    /// What everyone is told when it is slain.
+    fn end(&self) -> Option<Fact> {
+        match (self.race, self.kin) {
+            (Race::BroodMother, Kin::Nest(nest)) => Some(Fact::NestSlain(nest)),
+            (Race::Warden, _) => Some(Fact::WardenSlain),
+            _ => None,
+        }
+    }
+
     fn alarm(&mut self) {
         self.calm_ticks = 0;
         if matches!(self.mood, Mood::Asleep | Mood::Idle) {
@@ -159,13 +168,13 @@ fn die(me: &mut Monster, mind: &mut DungeonMind<'_>) {
     for hero in mind.heroes(REACH) {
         mind.affect(hero, Effect::Reward { experience, race: me.race });
     }
-    let (here, drops) = (mind.pos(), if me.race.matters_to_all() { 6 } else { 1 });
+    let (here, drops) = (mind.pos(), if me.race.is_great() { 6 } else { 1 });
     for n in 0..drops {
         if let Some(ware) = drop_from(mind.dice(), me.level.saturating_add(drops)) {
             mind.spawn(here + Vec2::new(Fx::ZERO, Fx::ratio(n.into(), 16)), Loot::body(ware));
         }
     }
-    if me.race.matters_to_all() {
+    if me.end().is_some() {
         me.mood = Mood::Slain;
         me.calm_ticks = 0;
     } else {
@@ -175,13 +184,7 @@ fn die(me: &mut Monster, mind: &mut DungeonMind<'_>) {
 
 /// Lies there until everyone knows, so that an announcement that got lost is asked for again.
 fn lie_slain(me: &mut Monster, mind: &mut DungeonMind<'_>) {
-    let fact = match me.kin {
-        Kin::Nest(nest) => Fact::NestSlain(nest),
-        _ => Fact::WardenSlain,
-    };
-    if mind.facts().holds(fact) {
-        return mind.vanish();
-    }
+    let Some(fact) = me.end().filter(|&fact| !mind.facts().holds(fact)) else { return mind.vanish() };
     if me.calm_ticks == 0 {
         mind.announce(fact);
     }

@@ -46,8 +46,8 @@ pub struct Measures {
 }
 
 impl Race {
-    /// Whether everyone is told of its end.
-    pub const fn matters_to_all(self) -> bool {
+    /// Whether its end is worth telling.
+    pub const fn is_great(self) -> bool {
         matches!(self, Race::BroodMother | Race::Warden)
     }
 

@@ -60,7 +60,7 @@ fn marks(world: &World<Dungeon>, player: PlayerId) -> Vec<(Vec2, Figure)> {
     } else {
         ring(map.portal(), 1.4, Rgb(60, 70, 90), Some("portal (closed)"), 0.0)
     };
-    let mut marks = vec![ring(map.entrance(), 1.4, Rgb(90, 110, 80), Some("trader"), 2.0), portal];
+    let mut marks = vec![ring(map.entrance(player), 1.4, Rgb(90, 110, 80), Some("trader"), 2.0), portal];
     let order = world.hero(player).and_then(|entity| entity.body.hero()).map(|hero| hero.order);
     if let Some(Order::Walk(goal)) = order {
         let pos = center_of(goal.into());
@@ -127,7 +127,7 @@ fn monster_figure(pos: Vec2, monster: &Monster) -> Figure {
         _ => (symbol, shape),
     };
     let life = share(monster.life, monster.life_max());
-    let label = monster.race.matters_to_all().then(|| words::monster(monster));
+    let label = monster.race.is_great().then(|| words::monster(monster));
     Figure { life: Some(life).filter(|&life| life < 1.0), label, ..plain(pos, size, symbol, shape, color) }
 }
 

@@ -24,7 +24,7 @@ const ROWS: i32 = 15;
 pub(crate) fn scene(world: &World<Dungeon>, player: PlayerId) -> Scene {
     let map = world.rules().map();
     let entity = world.hero(player);
-    let eye = entity.map_or(center_of(map.entrance()), |entity| entity.pos);
+    let eye = entity.map_or(center_of(map.entrance(player)), |entity| entity.pos);
     let tile = tile_of(eye);
     let corner = Tile::new(tile.x - COLUMNS, tile.y - ROWS);
     let hero = entity.and_then(|entity| entity.body.hero());
@@ -36,6 +36,7 @@ pub(crate) fn scene(world: &World<Dungeon>, player: PlayerId) -> Scene {
         gauges: hero.map_or_else(Vec::new, gauges),
         notes: words::notes(world, hero),
         news: words::news(world),
+        marks: Vec::new(),
     }
 }
 
@@ -50,7 +51,7 @@ fn gauges(hero: &Hero) -> Vec<Gauge> {
     ]
 }
 
-fn point(pos: Vec2) -> (f32, f32) {
+pub(crate) fn point(pos: Vec2) -> (f32, f32) {
     (float(pos.x), float(pos.y))
 }
 

@@ -6,7 +6,7 @@ use dungeon::facts::Facts;
 use dungeon::hero::Hero;
 use dungeon::map::center_of;
 use dungeon::{Body, Command, Dungeon, DungeonBot, DungeonGame};
-use lockstone::game::Game;
+use lockstone::game::{Game, Layout, Wide};
 use lockstone::sim::codec::compact;
 use lockstone::sim::path::Tile;
 use lockstone::sim::world::Thinking;
@@ -40,8 +40,26 @@ impl Play {
         play
     }
 
+    /// A crowd of bots where a layout puts them, all of whom join in one turn.
+    pub fn crowd(layout: &Layout, seed: u64) -> Play {
+        let rules = DungeonGame::lay_out(layout, seed, &table()).expect("a layout that can be");
+        let mut play = Play::of(DungeonGame::world(&rules, seed, &table()));
+        let joins = (0..layout.players).map(PlayerId).map(|player| {
+            let class = DungeonGame::HEROES[usize::from(player.0) % 3];
+            let hero = DungeonGame::hero(class, &player.to_string()).expect("a class of the game");
+            Input::Join(player, play.world.admit(player, hero))
+        });
+        let joins = joins.collect();
+        play.bots.extend((0..layout.players).map(|n| DungeonBot::new(PlayerId(n))));
+        play.step(joins);
+        play
+    }
+
     pub fn empty(seed: u64) -> Play {
-        let world = DungeonGame::build(seed, table());
+        Play::of(DungeonGame::build(seed, table()))
+    }
+
+    fn of(world: World<Dungeon>) -> Play {
         Play { world, bots: Vec::new(), commands: 0, command_bytes: 0, reversed: false, requests: Vec::new() }
     }
 
@@ -141,7 +159,7 @@ impl Stage {
             let play = Play::empty(seed);
             let map = play.world.rules().map();
             let rooms = map.rooms().iter().map(|room| room.center);
-            let middle = rooms.filter(|&at| at != map.entrance()).find(|&at| {
+            let middle = rooms.filter(|&at| at != map.entrance(PlayerId(0))).find(|&at| {
                 let near = -Self::OPEN_TILES..=Self::OPEN_TILES;
                 let mut around = near.clone().flat_map(|dy| near.clone().map(move |dx| (dx, dy)));
                 around.all(|(dx, dy)| map.tiles().is_open(Tile::new(at.x + dx, at.y + dy)))
@@ -194,7 +212,7 @@ impl Stage {
                 (cell, grid.config().light, here.collect())
             })
             .collect();
-        let bytes = compact(&(Tick(1), Facts::default(), cells));
+        let bytes = compact(&(Tick(1), Facts::default(), None::<()>, cells));
         let snapshot = play.world.decode(&bytes).expect("a snapshot as the engine writes it");
         play.world.restore(&snapshot);
     }

@@ -3,8 +3,9 @@
 #![allow(dead_code, reason = "each test uses a part of it")]
 
 use std::fs;
+use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 
 pub fn dungeon(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_dungeon"));
@@ -37,4 +38,50 @@ pub fn folder(name: &str) -> PathBuf {
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();
     folder
+}
+
+/// A process that ends with the test.
+pub struct Running(Child);
+
+impl Running {
+    pub fn start(args: &[&str]) -> Running {
+        // A peer with `--report` ends when its stdin does.
+        let mut command = dungeon(args);
+        Running(command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
+    }
+
+    /// The next line on stdout.
+    pub fn line(&mut self) -> String {
+        let mut line = String::new();
+        BufReader::new(self.0.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        line.trim().to_owned()
+    }
+
+    /// Waits for its end. Returns the last thing it says: its report.
+    pub fn report(mut self) -> (ExitStatus, serde_json::Value) {
+        let mut said = String::new();
+        self.0.stdout.as_mut().unwrap().read_to_string(&mut said).unwrap();
+        let _stdin = self.0.stdin.take();
+        let report = said.lines().last().and_then(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+        (self.0.wait().unwrap(), report.map(|mut word| word["report"].take()).unwrap_or_default())
+    }
+
+    pub fn kill(mut self) {
+        self.0.kill().unwrap();
+    }
+
+    pub fn interrupt(mut self) -> Output {
+        assert!(Command::new("kill").args(["-INT", &self.0.id().to_string()]).status().unwrap().success());
+        let _stdin = self.0.stdin.take();
+        let mut output = Output { status: self.0.wait().unwrap(), stdout: Vec::new(), stderr: Vec::new() };
+        self.0.stderr.as_mut().unwrap().read_to_end(&mut output.stderr).unwrap();
+        output
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }

@@ -1,4 +1,4 @@
-//! The receiving end of turns: which are known, which commands wait for the sequencer, and when to report.
+//! The receiving end of a feed of turns: which are known, which commands wait for the sequencer, and when to report.
 //!
 //! ```text
 //! Turns packet ─► take_turns ─► next_turn ─► simulation        command, checksum ─► report ─► Report packet
@@ -13,7 +13,7 @@ use lockstone_sim::{Checksum, Tick};
 
 use crate::limits::*;
 use crate::stamps::{Repeated, Stamps};
-use crate::wire::{CommandBytes, RawInput, RawTurn, Report, Turns};
+use crate::wire::{CommandBytes, Frame, RawGiven, RawInput, RawTurn, Report, Turns};
 
 /// Between two reports when nothing is pending and nothing is new.
 const KEEP_ALIVE: Duration = Duration::from_millis(500);
@@ -24,12 +24,12 @@ const ASK_PAUSE_MIN: Duration = Duration::from_millis(100);
 
 /// The receiving end of a sequencer's feed.
 #[derive(Debug)]
-pub struct Replica {
+pub struct Intake<T = RawTurn> {
     stamps: Stamps,
     /// The first tick whose turn is not known, and the next to hand out.
     known: Tick,
     next: Tick,
-    turns: BTreeMap<Tick, RawTurn>,
+    turns: BTreeMap<Tick, T>,
     ahead_bytes: usize,
     missing: bool,
     asked_at: Option<Duration>,
@@ -40,6 +40,8 @@ pub struct Replica {
     /// How long the sequencer may take to acknowledge, besides the round trip.
     answer_delay: Duration,
     checksums: VecDeque<(Tick, Checksum)>,
+    /// The newest packet of the distant view, until it is reported.
+    distant: Option<Tick>,
     reported_at: Option<Duration>,
 }
 
@@ -60,10 +62,10 @@ pub enum Progress {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Full;
 
-impl Replica {
+impl<T: Content> Intake<T> {
     /// For a world whose next turn is that of tick `from`. `answer_delay` is the time between two packets of the sequencer.
-    pub fn new(from: Tick, answer_delay: Duration) -> Replica {
-        Replica {
+    pub fn new(from: Tick, answer_delay: Duration) -> Intake<T> {
+        Intake {
             stamps: Stamps::default(),
             known: from,
             next: from,
@@ -77,6 +79,7 @@ impl Replica {
             commands_sent_at: Duration::ZERO,
             answer_delay,
             checksums: VecDeque::new(),
+            distant: None,
             reported_at: None,
         }
     }
@@ -85,7 +88,7 @@ impl Replica {
     ///
     /// # Errors
     /// [`Repeated`] if the packet had come before.
-    pub fn take_turns(&mut self, packet: Turns, now: Duration) -> Result<Progress, Repeated> {
+    pub fn take_turns(&mut self, packet: Turns<T>, now: Duration) -> Result<Progress, Repeated> {
         self.stamps.take(packet.stamp, now)?;
         self.acknowledge(packet.commands_taken);
         if packet.from > self.known {
@@ -95,7 +98,7 @@ impl Replica {
         if packet.end() <= self.known {
             return Ok(Progress::Old);
         }
-        let bytes: usize = packet.turns.iter().map(|(_, turn)| weight(turn)).sum();
+        let bytes: usize = packet.turns.iter().map(|(_, turn)| turn.weight()).sum();
         if packet.end().since(self.next) > TICKS_AHEAD_MAX || self.ahead_bytes + bytes > AHEAD_BYTES_MAX {
             return Ok(Progress::TooFarAhead);
         }
@@ -106,7 +109,7 @@ impl Replica {
         for (after, turn) in packet.turns.into_vec() {
             let tick = packet.from.plus(after);
             if tick >= first {
-                self.ahead_bytes += weight(&turn);
+                self.ahead_bytes += turn.weight();
                 self.turns.insert(tick, turn);
             }
         }
@@ -127,18 +130,18 @@ impl Replica {
         self.known
     }
 
-    /// The tick whose turn [`next_turn`](Replica::next_turn) hands out next.
+    /// The tick whose turn [`next_turn`](Intake::next_turn) hands out next.
     pub fn next(&self) -> Tick {
         self.next
     }
 
     /// Hands out the next turn, if it is known.
-    pub fn next_turn(&mut self) -> Option<Vec<RawInput>> {
+    pub fn next_turn(&mut self) -> Option<T> {
         if self.next >= self.known {
             return None;
         }
-        let turn = self.turns.remove(&self.next).map(RawTurn::into_vec).unwrap_or_default();
-        self.ahead_bytes -= weight(&turn);
+        let turn = self.turns.remove(&self.next).unwrap_or_default();
+        self.ahead_bytes -= turn.weight();
         self.next = self.next.next();
         Some(turn)
     }
@@ -167,6 +170,11 @@ impl Replica {
             self.checksums.pop_front();
         }
         self.checksums.push_back((tick, checksum));
+    }
+
+    /// Notes that a packet of the distant view has come, for the next report.
+    pub fn distant(&mut self, tick: Tick) {
+        self.distant = Some(tick);
     }
 
     /// The smoothed round-trip time, once measured.
@@ -210,17 +218,40 @@ impl Replica {
             first_command: self.first_command,
             commands: commands.try_into().expect("no more are taken"),
             checksums: checksums.try_into().expect("no more are kept"),
+            distant: self.distant.take(),
         }
     }
 }
 
-/// What a turn costs to keep, in bytes.
-fn weight(turn: &[RawInput]) -> usize {
-    let content = |input: &RawInput| match input {
+/// A turn of some kind, as it waits to be played.
+pub trait Content: Default {
+    /// What it costs to keep, in bytes.
+    fn weight(&self) -> usize;
+}
+
+impl Content for RawTurn {
+    fn weight(&self) -> usize {
+        self.iter().map(input_weight).sum()
+    }
+}
+
+impl Content for Frame {
+    fn weight(&self) -> usize {
+        let given = |given: &RawGiven| match given {
+            RawGiven::Change(_, bytes) | RawGiven::Cell(_, bytes) => bytes.len(),
+            RawGiven::Pristine(_) | RawGiven::Area(_) => 0,
+        };
+        let given: usize = self.given.iter().map(|one| size_of::<RawGiven>() + given(one)).sum();
+        self.inputs.iter().map(input_weight).sum::<usize>() + given
+    }
+}
+
+fn input_weight(input: &RawInput) -> usize {
+    let content = match input {
         RawInput::Command(_, bytes) => bytes.len(),
         RawInput::Join(_, name, bytes) => name.as_str().len() + bytes.len(),
         RawInput::Leave(..) => 0,
         RawInput::Request(bytes) => bytes.len(),
     };
-    turn.iter().map(|input| size_of::<RawInput>() + content(input)).sum()
+    size_of::<RawInput>() + content
 }

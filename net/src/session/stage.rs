@@ -1,16 +1,16 @@
-//! The simulation of one peer, stepped by turns as bytes. Both roles have one; it is the only place where a party's world changes.
+//! The simulation of one peer, stepped by turns as bytes. Whoever plays turns has one: both roles of a party, both ends of a
+//! relay session. It is the only place where their worlds change.
 
 use std::collections::BTreeMap;
 
 use lockstone_sim::{Checksum, Input, PlayerId, Simulation, Tick, Turn, codec};
 
-use super::config::PartySettings;
+use super::{DropReason, Event, Out};
 use crate::limits::*;
-use crate::session::{DropReason, Event, Out};
 use crate::wire::{Name, RawInput};
 
 /// What a stage begins with.
-pub(super) struct Beginning<S> {
+pub(crate) struct Beginning<S> {
     pub simulation: S,
     pub player: PlayerId,
     pub seed: u64,
@@ -18,27 +18,33 @@ pub(super) struct Beginning<S> {
     pub snapshot: Vec<u8>,
 }
 
-pub(super) struct Stage<S> {
+/// How much a stage tells.
+#[derive(Clone, Copy)]
+pub(crate) struct Telling {
+    /// Between two checksums that are compared.
+    pub checksum_interval_ticks: u32,
+    /// Whether each checksum is told with its parts.
+    pub trees: bool,
+}
+
+pub(crate) struct Stage<S> {
     pub simulation: S,
     pub player: PlayerId,
     pub roster: BTreeMap<PlayerId, Name>,
     /// This world's newest checksums.
     pub checksums: BTreeMap<Tick, Checksum>,
-    checksum_interval_ticks: u32,
-    tell_trees: bool,
+    telling: Telling,
     /// The tick of the keyframe that was told last.
     keyframe: Option<Tick>,
 }
 
 impl<S: Simulation> Stage<S> {
     /// Sets up a world as it begins here, and tells so.
-    pub fn begin(begin: Beginning<S>, settings: &PartySettings, out: &mut Out<S>) -> Self {
+    pub fn begin(begin: Beginning<S>, telling: Telling, out: &mut Out<S>) -> Self {
         let Beginning { simulation, player, seed, snapshot } = begin;
-        let PartySettings { checksum_interval_ticks, tell_trees, .. } = *settings;
         let (roster, checksums) = (BTreeMap::new(), BTreeMap::new());
         out.events.push_back(Event::Started { tick: simulation.tick(), seed, player, snapshot });
-        let mut stage =
-            Stage { simulation, player, roster, checksums, checksum_interval_ticks, tell_trees, keyframe: None };
+        let mut stage = Stage { simulation, player, roster, checksums, telling, keyframe: None };
         // A world that was read from bytes has its say before anything changes it.
         stage.tell_checksum(out);
         stage
@@ -55,8 +61,14 @@ impl<S: Simulation> Stage<S> {
 
     /// Plays the next turn. Returns the checksum after it, if one is due.
     pub fn play(&mut self, raw: &[RawInput], out: &mut Out<S>) -> Option<(Tick, Checksum)> {
+        self.play_given(raw, Vec::new(), out)
+    }
+
+    /// The same, and at the turn's end what the simulation is given from outside.
+    pub fn play_given(&mut self, raw: &[RawInput], given: Vec<S::Given>, out: &mut Out<S>) -> Option<(Tick, Checksum)> {
         let tick = self.simulation.tick();
-        let turn = Turn { inputs: raw.iter().filter_map(|input| read(input, out)).collect() };
+        let inputs = raw.iter().filter_map(|input| read(input, out));
+        let turn = Turn { inputs: inputs.chain(given.into_iter().map(Input::Given)).collect() };
         self.simulation.step(&turn);
         if !turn.inputs.is_empty() {
             out.events.push_back(Event::Turn { tick, turn });
@@ -95,7 +107,7 @@ impl<S: Simulation> Stage<S> {
             self.tell_keyframe(out);
         }
         let checksum = self.tell_checksum(out);
-        if !tick.0.is_multiple_of(self.checksum_interval_ticks) {
+        if !tick.0.is_multiple_of(self.telling.checksum_interval_ticks) {
             return None;
         }
         self.checksums.insert(tick, checksum);
@@ -107,7 +119,7 @@ impl<S: Simulation> Stage<S> {
 
     fn tell_checksum(&mut self, out: &mut Out<S>) -> Checksum {
         let (tick, checksum) = (self.simulation.tick(), self.simulation.checksum());
-        let tree = if self.tell_trees { self.simulation.tree() } else { Vec::new() };
+        let tree = if self.telling.trees { self.simulation.tree() } else { Vec::new() };
         out.events.push_back(Event::Checksum { tick, checksum, tree });
         checksum
     }

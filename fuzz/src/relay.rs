@@ -1,0 +1,131 @@
+//! A relay session in the middle of play that hears whatever bytes say, from a stranger, from a player, and from a false relay.
+//!
+//! Four seats: the relay, an honest replica, a player in whose name lies are told, and a victim that is lied to in the relay's name.
+//! Whatever is said: nobody panics, memory stays bounded, and the honest replica's core is the relay's.
+
+use lockstone_net::Session;
+use lockstone_net::link::{Channel, Link, LinkEvent, PeerId};
+use lockstone_net::memory::{Driver, MemoryNetwork};
+use lockstone_net::relay::{Relay, RelayConfig, RelaySettings, Replica};
+use lockstone_net::session::{Phase, Transmit};
+use lockstone_net::wire;
+use lockstone_sim::Simulation;
+
+use crate::mixer::{IDENTITY, ms};
+use crate::storm::{StormWorld, Weather};
+use crate::{memory, slices};
+
+const RELAY: usize = 0;
+const HONEST: usize = 1;
+const LIAR: usize = 2;
+const VICTIM: usize = 3;
+
+const PACKETS_MAX: usize = 128;
+/// What all four together may come to hold in the few seconds, whatever they hear.
+const HELD_BYTES_MAX: usize = 8 << 20;
+/// What a byte may come to hold: of a cell in a load, and of the world that it makes.
+const FACTOR: usize = 512;
+
+type Peer = Box<dyn Session<Sim = StormWorld>>;
+type Room = Driver<Peer>;
+
+/// Lets a session hear packets. Each has a byte before it: three bits of route, one of channel, four of the time until the next.
+pub fn check(bytes: &[u8]) -> bool {
+    let (mut room, _) = room();
+    let mut stranger = room.network.enter();
+    memory::within(HELD_BYTES_MAX + FACTOR * bytes.len(), || {
+        for (n, slice) in slices::all(bytes).take(PACKETS_MAX).enumerate() {
+            let Some((&how, packet)) = slice.split_first() else { continue };
+            hear(&mut room, stranger.peer(), how, packet);
+            let _ = room.seats[HONEST].session.command((n as u16, 50));
+            run(&mut room, u64::from(how >> 4) * 10);
+            while stranger.poll().is_some() {}
+        }
+        run(&mut room, 1_000);
+    });
+    agree(&mut room);
+    slices::all(bytes).filter_map(<[u8]>::split_first).any(|(_, packet)| wire::decode(packet).is_ok())
+}
+
+fn weather() -> Weather {
+    Weather { cells: 20, ..Weather::of(302) }
+}
+
+/// A session where all play, and what was sent until then.
+fn room() -> (Room, Vec<Vec<u8>>) {
+    let config = || RelayConfig::new(RelaySettings::default()).expect("in range");
+    let clear = lockstone_net::memory::Weather::clear(ms(20));
+    let mut room: Room = Driver::new(MemoryNetwork::hub(1, clear));
+    let sent = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
+    let tap = |session: Peer| -> Peer {
+        let sent = sent.clone();
+        Box::new(crate::mixer::tap::Tap::new(session, move |packet: Transmit| {
+            sent.borrow_mut().push(packet.bytes.clone());
+            Some(packet)
+        }))
+    };
+    room.enter(tap(Box::new(Relay::dedicated(config(), IDENTITY, |_| weather().world()))));
+    for n in 1..4 {
+        let replica = Replica::new(config(), IDENTITY, &format!("player {n}"), (), |_| weather().world());
+        room.enter(tap(Box::new(replica.expect("the name is fine"))));
+    }
+    run(&mut room, 1_000);
+    for seat in 1..4 {
+        let _ = room.seats[seat].session.command((40, 40));
+    }
+    run(&mut room, 500);
+    assert!((1..4).all(|seat| room.seats[seat].session.phase() == Phase::Playing));
+    let sent = sent.borrow().clone();
+    (room, sent)
+}
+
+fn run(room: &mut Room, for_ms: u64) {
+    let until = room.now() + ms(for_ms);
+    room.run_until(until);
+}
+
+fn hear(room: &mut Room, stranger: PeerId, how: u8, packet: &[u8]) {
+    let (from, to) = match how & 7 {
+        0..=2 => (room.peer(LIAR), RELAY),
+        3 => (stranger, RELAY),
+        4..=6 => (room.peer(RELAY), VICTIM),
+        _ => (room.peer(LIAR), HONEST),
+    };
+    let channel = if how & 8 == 0 { Channel::Unreliable } else { Channel::Reliable };
+    let now = room.now();
+    room.seats[to].session.handle(LinkEvent::Packet { from, channel, bytes: packet.to_vec() }, now);
+}
+
+/// The honest replica plays, keeps up, and no core of its own was ever another than the relay's.
+fn agree(room: &mut Room) {
+    let [relay, honest] = [RELAY, HONEST].map(|seat| room.seats[seat].session.stats());
+    assert_eq!(room.seats[HONEST].session.phase(), Phase::Playing);
+    assert_eq!(honest.desyncs, 0);
+    let behind = relay.tick.since(honest.tick);
+    assert!(behind <= 6, "the honest replica is {behind} ticks behind");
+    let exchange =
+        relay.players.iter().find(|row| Some(row.player) == honest.player).and_then(|row| row.exchange.as_ref());
+    let check = exchange.and_then(|exchange| exchange.last_check);
+    assert!(check.is_some_and(|check| check.equal), "{check:?}");
+    assert!(room.seats[HONEST].session.simulation().is_some_and(|world| world.cells().count() > 0));
+}
+
+/// Small packets of a session: frames, loads, reports.
+pub fn packets() -> Vec<Vec<u8>> {
+    let mut kept: Vec<(wire::Message, Vec<u8>)> = Vec::new();
+    for packet in room().1.into_iter().filter(|packet| packet.len() < 4_000) {
+        let (_, message) = wire::decode(&packet).expect("a session sends messages");
+        let kind = core::mem::discriminant(&message);
+        if kept.iter().filter(|(other, _)| core::mem::discriminant(other) == kind).count() < 3 {
+            kept.push((message, packet));
+        }
+    }
+    kept.into_iter().map(|(_, packet)| packet).collect()
+}
+
+/// A session's packets on each route, one after the other.
+pub fn seeds() -> Vec<Vec<u8>> {
+    let packets = packets();
+    let routed = |how: u8| packets.iter().map(move |packet| [&[how], packet.as_slice()].concat()).collect::<Vec<_>>();
+    [0x28, 0x1b, 0x3c, 0x2f].map(|how| slices::join(routed(how).iter().map(Vec::as_slice))).into()
+}

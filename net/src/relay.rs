@@ -1,0 +1,33 @@
+//! A relay session: one peer closes ticks and simulates the whole world; every other simulates what its hero's surroundings need.
+//!
+//! ```text
+//! relay    commands ─► turn ─► step the whole world ─► of each replica a frame: the inputs that reach its core,
+//!                                                      what changed in its halo, now and then another area
+//! replica  frame ─► turn with what is given ─► step the core ─► at its own ticks the core's checksum ─► report
+//! ```
+//!
+//! Every core cell stays equal to the relay's, to the bit: the halo holds all that can reach it within a tick. Nothing about a cell that
+//! is in neither core nor halo is sent to a replica, but facts, which everyone has.
+//!
+//! Both ends are [`Session`](crate::Session)s with the loop of all sessions: [`Relay`] and [`Replica`]. A replica begins with the world's outline, that has no
+//! cell; whatever it knows it was given by turns, so that its recording holds all of it. How areas move is told in `host/loads.rs`.
+
+mod areas;
+mod config;
+mod horizon;
+mod host;
+mod replica;
+mod session;
+mod track;
+
+pub use config::{RelayConfig, RelaySettings};
+pub use horizon::{Companion, DistantView, Horizon, Landmark, Route, Walk};
+pub use replica::Replica;
+pub use session::Relay;
+
+use lockstone_sim::{PlayerId, Tick};
+
+/// Whether a replica's core is compared before the turn of a tick. Each has its own ticks, so that the relay's work is even.
+fn checks_at(tick: Tick, player: PlayerId, interval_ticks: u32) -> bool {
+    tick.0 % interval_ticks == u32::from(player.0) % interval_ticks
+}

@@ -1,0 +1,100 @@
+//! Which cells a replica should simulate and know: arithmetic on rectangles, and nothing else.
+//!
+//! ```text
+//! core  the cells at most `enter` away from the hero; what is more than `leave` away is dropped      ┐ or a whole lit region
+//! need  the core and the halo rings that keep it exact                                               ┘
+//! halo  the need and some rings loaded ahead: within it the core moves at once
+//! ```
+
+use lockstone_sim::{CellId, CellRect, Grid, Rules, World};
+
+use super::RelaySettings;
+use crate::limits::LOAD_CELLS_MAX;
+
+/// What a replica simulates, and what it knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Bounds {
+    pub core: CellRect,
+    /// The core included.
+    pub halo: CellRect,
+}
+
+impl Bounds {
+    pub const NOTHING: Bounds = Bounds { core: CellRect::EMPTY, halo: CellRect::EMPTY };
+
+    /// The cells that are given: known, but not simulated.
+    pub fn given(self) -> impl Iterator<Item = CellId> {
+        self.halo.iter().filter(move |cell| !self.core.contains(*cell))
+    }
+
+    pub fn gives(self, cell: CellId) -> bool {
+        self.halo.contains(cell) && !self.core.contains(cell)
+    }
+}
+
+/// How far cores and halos go.
+pub(super) struct Measures {
+    grid: Grid,
+    enter: u16,
+    leave: u16,
+    /// Rings that keep a core exact.
+    halo: u16,
+    ahead: u16,
+    /// A region with more actors is no core.
+    pub core_actors_max: usize,
+}
+
+impl Measures {
+    pub fn new(grid: &Grid, settings: &RelaySettings) -> Measures {
+        let RelaySettings { enter_rings, leave_rings, ahead_rings, core_actors_max, halo_rings_less, .. } = *settings;
+        let halo = grid.halo_rings().saturating_sub(halo_rings_less);
+        // What is loaded ahead would stand in for what is missing.
+        let ahead = if halo_rings_less == 0 { ahead_rings } else { 0 };
+        Measures { grid: *grid, enter: enter_rings, leave: leave_rings, halo, ahead, core_actors_max }
+    }
+
+    /// The core for a hero: the present one as long as it holds what it must and nothing that it must not. A new one lies between, so that
+    /// it holds for some cells in every direction.
+    pub fn core(&self, hero: CellId, present: CellRect) -> CellRect {
+        if self.holds(hero, present) && self.grid.block(hero, self.leave).contains_rect(present) {
+            return present;
+        }
+        self.grid.block(hero, self.enter + (self.leave - self.enter).div_ceil(2))
+    }
+
+    /// A core of all of a lit region: the present one as long as it holds the region, and not much else.
+    pub fn region_core(&self, hero: CellId, region: CellRect, present: CellRect) -> CellRect {
+        let margin = 1 + (self.leave - self.enter).div_ceil(2);
+        let least = region.union(self.grid.block(hero, self.enter));
+        if present.contains_rect(least) && least.grown(&self.grid, 2 * margin).contains_rect(present) {
+            return present;
+        }
+        least.grown(&self.grid, margin)
+    }
+
+    /// Whether a core can be loaded at once.
+    pub fn loads(&self, core: CellRect) -> bool {
+        self.halo(core).len() <= LOAD_CELLS_MAX
+    }
+
+    /// How many heroes are in a core.
+    pub fn heroes_in<R: Rules>(&self, world: &World<R>, core: CellRect) -> usize {
+        let heroes = |cell| world.actors(cell).iter().take_while(|actor| actor.player.is_some()).count();
+        core.iter().map(heroes).sum()
+    }
+
+    /// Whether a core has all that a hero's must.
+    pub fn holds(&self, hero: CellId, core: CellRect) -> bool {
+        core.contains_rect(self.grid.block(hero, self.enter))
+    }
+
+    /// What must be known for a core to be exact.
+    pub fn need(&self, core: CellRect) -> CellRect {
+        core.grown(&self.grid, self.halo)
+    }
+
+    /// What is to be known for a core that may move.
+    pub fn halo(&self, core: CellRect) -> CellRect {
+        core.grown(&self.grid, self.halo + self.ahead)
+    }
+}

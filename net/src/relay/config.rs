@@ -1,0 +1,140 @@
+//! What a relay session is set up with, checked once.
+
+use core::time::Duration;
+
+use crate::limits::*;
+use crate::session::{ConfigError, Telling, within, within_time};
+use crate::wire::{Identity, SessionKind, Terms};
+
+/// The settings of a relay session. All peers must have the same tick rate and intervals; the areas, the budget and the limits are the
+/// relay's, the timeouts each peer's own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RelaySettings {
+    /// Ticks a second, 1 to 100. Default 20.
+    pub ticks_per_s: u32,
+    /// Between two packets of frames to a replica, 1 to 20. Default 2: at 20 ticks a second ten packets.
+    pub packet_interval_ticks: u32,
+    /// Between two checksums of a replica's core, 1 to 1,000. Default 20.
+    pub checksum_interval_ticks: u32,
+    /// Places in the session, the relay's own hero included, 1 to 10,000. Default 1,000.
+    pub players_max: usize,
+    /// The seed of the world. Default 0.
+    pub seed: u64,
+    /// A cell at most so many columns and rows from a replica's hero is in its core, 1 to 64. Default 2.
+    pub enter_rings: u16,
+    /// A cell more than so many columns and rows from the hero leaves the core, if the core is no lit region, `enter_rings` to 64.
+    /// Default 4.
+    pub leave_rings: u16,
+    /// So many rings beyond what the core needs are loaded ahead, 1 to 16, so that the core moves without a stall. Default 2.
+    pub ahead_rings: u16,
+    /// So many rings of the halo that keeps a core exact are held back. Default 0. For the tests that show what comes of it.
+    pub halo_rings_less: u16,
+    /// A lit region with more actors than this is not a core, whatever it would save. Default 2,000. 0: cores are never grown.
+    pub core_actors_max: usize,
+    /// What a replica is sent at most, in bytes a second, as far as it can wait: frames cannot. 4 KiB to 1 GB. Default 1 MB.
+    pub budget_bytes_per_s: u32,
+    /// Commands that one replica may give in a second, 1 to 1,000. Default 40. More are dropped and counted.
+    pub commands_per_s_max: u32,
+    /// Packets that one replica may send in a second, 4 to 1,000; half as many again at once. Default 100.
+    pub packets_per_s_max: u32,
+    /// Bytes that one replica may send in a second, 128 KiB to 1 MB; half as many again at once. Default 192 KiB.
+    pub bytes_per_s_max: u32,
+    /// How often one replica's core is repaired within a minute, 0 to 100, before the replica is put out. Default 3.
+    pub repairs_max: u32,
+    /// A peer that is not heard of for so long is gone, 2 s to 10 min. Default 10 s.
+    pub silence_timeout: Duration,
+    /// How long a joiner looks for the relay and waits to be let in, 1 s to 10 min. Default 15 s.
+    pub handshake_timeout: Duration,
+    /// How long loading may make no progress, 1 s to 10 min. Default 30 s.
+    pub load_timeout: Duration,
+    /// Whether each checksum is told with its parts, for a recording to hold them. Default no.
+    pub tell_trees: bool,
+}
+
+impl Default for RelaySettings {
+    fn default() -> Self {
+        RelaySettings {
+            ticks_per_s: 20,
+            packet_interval_ticks: 2,
+            checksum_interval_ticks: 20,
+            players_max: 1_000,
+            seed: 0,
+            enter_rings: 2,
+            leave_rings: 4,
+            ahead_rings: 2,
+            halo_rings_less: 0,
+            core_actors_max: 2_000,
+            budget_bytes_per_s: 1_000_000,
+            commands_per_s_max: 40,
+            packets_per_s_max: 100,
+            bytes_per_s_max: 192 * 1_024,
+            repairs_max: 3,
+            silence_timeout: Duration::from_secs(10),
+            handshake_timeout: Duration::from_secs(15),
+            load_timeout: Duration::from_secs(30),
+            tell_trees: false,
+        }
+    }
+}
+
+/// Settings that have been checked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RelayConfig(RelaySettings);
+
+impl RelayConfig {
+    /// Checks settings.
+    ///
+    /// # Errors
+    /// [`ConfigError`] for the first one that is out of its range.
+    pub fn new(settings: RelaySettings) -> Result<RelayConfig, ConfigError> {
+        let s = &settings;
+        within("ticks_per_s", s.ticks_per_s, 1, 100)?;
+        within("packet_interval_ticks", s.packet_interval_ticks, 1, 20)?;
+        within("checksum_interval_ticks", s.checksum_interval_ticks, 1, 1_000)?;
+        within("players_max", s.players_max, 1, RELAY_PLAYERS_MAX)?;
+        within("enter_rings", s.enter_rings, 1, 64)?;
+        within("leave_rings", s.leave_rings, s.enter_rings, 64)?;
+        within("ahead_rings", s.ahead_rings, 1, 16)?;
+        within("core_actors_max", s.core_actors_max, 0, 1_000_000)?;
+        within("budget_bytes_per_s", s.budget_bytes_per_s, 4_096, 1_000_000_000)?;
+        within("commands_per_s_max", s.commands_per_s_max, 1, 1_000)?;
+        within("packets_per_s_max", s.packets_per_s_max, 4, PACKETS_PER_S_MAX)?;
+        within("bytes_per_s_max", s.bytes_per_s_max, 128 * 1_024, 1_000_000)?;
+        within("repairs_max", s.repairs_max, 0, 100)?;
+        within_time("silence_timeout", s.silence_timeout, Duration::from_secs(2))?;
+        within_time("handshake_timeout", s.handshake_timeout, Duration::from_secs(1))?;
+        within_time("load_timeout", s.load_timeout, Duration::from_secs(1))?;
+        Ok(RelayConfig(settings))
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &RelaySettings {
+        &self.0
+    }
+
+    /// The time of one tick.
+    pub fn period(&self) -> Duration {
+        Duration::from_secs(1) / self.0.ticks_per_s
+    }
+
+    pub(super) fn packet_interval(&self) -> Duration {
+        self.period() * self.0.packet_interval_ticks
+    }
+
+    pub(super) fn telling(&self) -> Telling {
+        // What is compared are the checksums of cores, at each replica's own ticks.
+        Telling { checksum_interval_ticks: u32::MAX, trees: self.0.tell_trees }
+    }
+
+    /// What a session of these settings demands of its peers.
+    pub fn terms(&self, identity: Identity) -> Terms {
+        let s = &self.0;
+        Terms {
+            identity,
+            kind: SessionKind::Relay { packet_interval_ticks: s.packet_interval_ticks },
+            ticks_per_s: s.ticks_per_s,
+            input_delay_ticks: 0,
+            checksum_interval_ticks: s.checksum_interval_ticks,
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Whether a replica's core is that of the relay's world, and what is done if it is not.
+//!
+//! Each replica has its own ticks at which its core is compared. A difference is told to both sides, and the replica answers with the
+//! checksums of its cells at one tick; what differs there, and what that can have reached since, is given to it whole in a frame. A
+//! core too large for that is loaded anew. Repairs are few: a replica that needs more is put out.
+
+use core::time::Duration;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use lockstone_sim::{CellId, CellRect, Checksum, PlayerId, Rules, Tick, World};
+
+use super::Host;
+use super::guest::{Guest, Slot};
+use crate::limits::*;
+use crate::link::PeerId;
+use crate::session::{DropReason, Event, Out, Witnesses};
+use crate::wire::{CellBytes, CoreTree, DesyncNotice, Epoch, Inquiry, LeaveReason, List, Message, RawGiven};
+
+/// Within so much time repairs are counted.
+const REPAIRS_WINDOW: Duration = Duration::from_secs(60);
+
+/// A replica that does not say for so long where its core differs is put out.
+const ANSWER_TIME: Duration = Duration::from_secs(30);
+
+/// Ticks at which a replica may answer where its core differs.
+const TREES_KEPT_MAX: usize = 16;
+
+/// A replica's comparisons, and its repairs.
+#[derive(Default)]
+pub(super) struct Checks {
+    /// The newest checksums of the cores that it had.
+    sums: BTreeMap<Tick, Checksum>,
+    /// While the replica is asked for its cells' checksums.
+    asked: Option<Asked>,
+    /// What the next frame repairs.
+    to_repair: Vec<CellId>,
+    /// Comparisons of this tick and earlier ones tell of what is repaired already.
+    repaired: Tick,
+    /// When it was repaired lately.
+    repairs: Vec<Duration>,
+}
+
+/// A replica is to tell where its core differs.
+struct Asked {
+    since: Duration,
+    /// It answered for a tick that is not among these: the next difference asks again.
+    again: bool,
+    /// The relay's own checksums, of each tick at which it may answer.
+    trees: BTreeMap<Tick, Vec<(CellId, Checksum)>>,
+}
+
+impl Checks {
+    /// Whether the replica was asked where its core differs, and has not said so for too long.
+    pub fn is_unanswered(&self, now: Duration) -> bool {
+        self.asked.as_ref().is_some_and(|asked| now >= asked.since + ANSWER_TIME)
+    }
+}
+
+impl<R: Rules> Host<R> {
+    /// Notes the checksums of the cores whose turn it is. Replicas with the same core share one.
+    pub(super) fn note_checksums(&mut self) {
+        let tick = self.stage.tick();
+        let interval = self.config.settings().checksum_interval_ticks;
+        let mut sums: HashMap<CellRect, Checksum> = HashMap::new();
+        let Host { guests, stage, .. } = self;
+        for (_, guest) in guests.iter_mut() {
+            let core = guest.bounds.core;
+            if !crate::relay::checks_at(tick, guest.player, interval) || core.is_empty() {
+                continue;
+            }
+            let sum = *sums.entry(core).or_insert_with(|| stage.simulation.part_checksum(core));
+            guest.checks.sums.insert(tick, sum);
+            if let Some(asked) = &mut guest.checks.asked {
+                asked.trees.insert(tick, stage.simulation.part_tree(core));
+                if asked.trees.len() > TREES_KEPT_MAX {
+                    asked.trees.pop_first();
+                }
+            }
+            if guest.checks.sums.len() > CHECKSUMS_KEPT_MAX {
+                guest.checks.sums.pop_first();
+            }
+        }
+    }
+
+    /// Compares what a replica tells of its core.
+    pub(super) fn compare(&mut self, from: PeerId, sums: &[(Tick, Checksum)], now: Duration, out: &mut Out<World<R>>) {
+        let Some(guest) = self.guests.of(from) else { return };
+        let Checks { sums: ours, repaired, .. } = &guest.checks;
+        let telling = sums.iter().filter(|(tick, _)| tick > repaired);
+        let notices = telling.filter_map(|(tick, theirs)| guest.comparison.theirs(*tick, *theirs, ours, out));
+        if let Some(notice) = notices.reduce(|first, later| if later.tick < first.tick { later } else { first }) {
+            self.differs(from, notice, now, out);
+        }
+    }
+
+    /// A replica's core is another: told to both sides once, and the replica is asked where.
+    fn differs(&mut self, peer: PeerId, notice: DesyncNotice, now: Duration, out: &mut Out<World<R>>) {
+        let Some(guest) = self.guests.of(peer) else { return };
+        let first = guest.comparison.differs(true, out);
+        let player = guest.player;
+        let asked = guest.checks.asked.get_or_insert(Asked { since: now, again: true, trees: BTreeMap::new() });
+        if core::mem::take(&mut asked.again) {
+            out.reliably(self.epoch, peer, &Message::Desync(notice));
+        }
+        if first {
+            let DesyncNotice { tick, agreed, ours, theirs } = notice;
+            self.stage.tell_keyframe(out);
+            out.events.push_back(Event::Desync { player, tick, agreed, ours, theirs });
+        }
+        self.inquire(player, peer, now, out);
+    }
+
+    /// Calls for the evidence of both sides.
+    fn inquire(&mut self, player: PlayerId, peer: PeerId, now: Duration, out: &mut Out<World<R>>) {
+        let witnesses = Witnesses { others: [(player, peer)].into_iter(), missing: Vec::new(), players: 2 };
+        if self.evidence.begin(INQUIRY_INTERVAL, witnesses, now, out) {
+            let witnesses =
+                List::try_from(vec![(self.stage.player, self.me), (player, peer)]).expect("two are allowed");
+            out.reliably(Epoch::default(), peer, &Message::Inquiry(Inquiry { witnesses }));
+        }
+    }
+
+    /// A replica tells the checksums of its cells: those that differ are repaired with the next frame.
+    pub(super) fn core_tree(&mut self, from: PeerId, tree: CoreTree, now: Duration, out: &mut Out<World<R>>) {
+        let repairs_max = self.config.settings().repairs_max as usize;
+        let Some(slot) = self.guests.slot(from) else { return };
+        let Some(guest) = self.guests.get_mut(slot) else { return };
+        let Some(asked) = &mut guest.checks.asked else { return out.dropped(DropReason::Unexpected) };
+        let Some(ours) = asked.trees.remove(&tree.tick) else {
+            asked.again = true;
+            return out.dropped(DropReason::Unexpected);
+        };
+        guest.checks.asked = None;
+        guest.checks.repairs.retain(|at| now < *at + REPAIRS_WINDOW);
+        if guest.checks.repairs.len() >= repairs_max {
+            out.reliably(self.epoch, from, &Message::Removed(LeaveReason::Desync));
+            return self.remove(from, LeaveReason::Desync);
+        }
+        guest.checks.repairs.push(now);
+        self.stats.repairs += 1;
+        let bounds = guest.bounds;
+        // What differs spreads until it is repaired: if it was repaired in vain, all of the core is. Of the halo nobody knows.
+        guest.checks.to_repair = match guest.checks.repairs.len() {
+            1 => {
+                let differing = differing(&ours, &tree.cells).into_iter().filter(|cell| bounds.core.contains(*cell));
+                differing.chain(bounds.given()).collect()
+            }
+            _ => bounds.halo.iter().collect(),
+        };
+    }
+
+    /// Gives replicas the cells of their cores that are to be repaired, whole. Comparisons of earlier ticks say no more.
+    pub(super) fn draft_repairs(&mut self) {
+        let repairing = |(slot, guest): (Slot, &mut Guest<R>)| {
+            let cells = core::mem::take(&mut guest.checks.to_repair);
+            (!cells.is_empty()).then_some((slot, cells))
+        };
+        let repairs: Vec<_> = self.guests.iter_mut().filter_map(repairing).collect();
+        for (slot, cells) in repairs {
+            let world = &self.stage.simulation;
+            let given = |cell: CellId| match world.cell_state(cell) {
+                Some(state) => RawGiven::Cell(cell, CellBytes::new(state.encode())),
+                None => RawGiven::Pristine(cell),
+            };
+            let given: Vec<_> = cells.into_iter().map(given).collect();
+            let tick = self.stage.tick();
+            self.draft(slot).given.extend(given);
+            if let Some(guest) = self.guests.get_mut(slot) {
+                guest.checks.repaired = tick;
+            }
+        }
+    }
+}
+
+/// The cells whose checksums are not the same, or that only one side has.
+fn differing(ours: &[(CellId, Checksum)], theirs: &[(CellId, Checksum)]) -> Vec<CellId> {
+    let ours: BTreeMap<_, _> = ours.iter().copied().collect();
+    let theirs: BTreeMap<_, _> = theirs.iter().copied().collect();
+    let cells: BTreeSet<_> = ours.keys().chain(theirs.keys()).copied().collect();
+    cells.into_iter().filter(|cell| ours.get(cell) != theirs.get(cell)).collect()
+}

@@ -1,0 +1,164 @@
+//! What each replica needs of a tick.
+//!
+//! Before the step, its inputs: those that reach what it simulates. After it, what changed in cells that it is given. All of it goes by
+//! what happened and whom it concerns; a replica of whom nothing happened is not visited.
+
+use lockstone_sim::world::{Join, Request};
+use lockstone_sim::{CellId, CellRect, PlayerId, Rules, World, codec};
+
+use super::Host;
+use super::guest::{Draft, Slot};
+use crate::limits::*;
+use crate::wire::{CellBytes, Frame, RawGiven, RawInput};
+
+/// Whom an input concerns.
+pub(super) enum Scope {
+    /// Who thinks in this cell.
+    Thinks(CellId),
+    /// Who simulates this cell.
+    Simulates(CellId),
+    /// Who simulates both cells of the transfer: which ones, the step tells.
+    Transfer,
+    Everyone,
+    Nobody,
+}
+
+impl<R: Rules> Host<R> {
+    /// Whom the inputs of the turn that comes next concern: told by where heroes are before it.
+    pub(super) fn scopes(&self, inputs: &[RawInput]) -> Vec<Scope> {
+        inputs.iter().map(|input| scope(input, &self.stage.simulation)).collect()
+    }
+
+    /// Puts the inputs of the last turn into the frames of those whom they concern.
+    pub(super) fn draft_inputs(&mut self, inputs: &[RawInput], scopes: &[Scope]) {
+        let mut transfers = self.stage.simulation.transferred().to_vec().into_iter();
+        for (input, scope) in inputs.iter().zip(scopes) {
+            if let Scope::Transfer = scope {
+                if let Some((from, to)) = transfers.next().flatten() {
+                    self.draft_transfer(from, to);
+                    let input = as_it_went::<R>(input, from);
+                    self.simulating(from, to).into_iter().for_each(|slot| self.draft(slot).inputs.push(input.clone()));
+                }
+                continue;
+            }
+            for slot in self.concerned(scope) {
+                self.draft(slot).inputs.push(input.clone());
+            }
+        }
+    }
+
+    /// Puts what the last step changed into the frames of those who are given it.
+    pub(super) fn draft_changes(&mut self) {
+        let Host { stage, watch, guests, costs, .. } = self;
+        let world = &stage.simulation;
+        let (mut bytes, mut actors) = (0, 0);
+        for cell in world.touched() {
+            let Some((change, slots)) = watch.change(*cell, world) else { continue };
+            if let RawGiven::Change(_, change) = &change {
+                (bytes, actors) = (bytes + change.len() + 4, actors + world.actors(*cell).len());
+            }
+            for slot in slots {
+                let Some(guest) = guests.get_mut(*slot) else { continue };
+                guest.draft.given.push(change.clone());
+            }
+        }
+        costs.changes(bytes, actors);
+    }
+
+    /// Who simulates one end of a transfer alone cannot make it: it is given the cell whole.
+    fn draft_transfer(&mut self, from: CellId, to: CellId) {
+        for (cell, other) in [(from, to), (to, from)] {
+            let alone = |slot: &Slot| {
+                let guest = self.guests.get(*slot);
+                let simulates = |cell| guest.is_some_and(|guest| guest.bounds.core.contains(cell));
+                simulates(cell) && !simulates(other) && guest.is_some_and(|guest| !guest.draft.gives_whole(cell))
+            };
+            let slots: Vec<Slot> = self.watch.near(cell).iter().copied().filter(alone).collect();
+            let state = if slots.is_empty() { None } else { self.stage.simulation.cell_state(cell) };
+            let Some(state) = state else { continue };
+            let whole = RawGiven::Cell(cell, CellBytes::new(state.encode()));
+            slots.into_iter().for_each(|slot| self.draft(slot).given.push(whole.clone()));
+        }
+    }
+
+    /// This tick's frame of a guest.
+    pub(super) fn draft(&mut self, slot: Slot) -> &mut Draft {
+        &mut self.guests.get_mut(slot).expect("a guest that is gone watches nothing").draft
+    }
+
+    /// Closes the tick in every replica's history.
+    pub(super) fn close_frames(&mut self, inputs: &[RawInput], scopes: &[Scope]) {
+        let mut oversized = Vec::new();
+        for (slot, guest) in self.guests.iter_mut() {
+            if guest.draft.is_empty() {
+                guest.frames.close_empty();
+                continue;
+            }
+            let Draft { inputs, given } = core::mem::take(&mut guest.draft);
+            let frame =
+                (inputs.try_into().ok()).zip(given.try_into().ok()).map(|(inputs, given)| Frame { inputs, given });
+            let sized = frame.map(|frame| (codec::compact(&frame).len(), frame));
+            match sized.filter(|(bytes, _)| *bytes <= FRAME_BYTES_MAX) {
+                Some((bytes, frame)) => guest.frames.close(frame, bytes),
+                None => oversized.push(slot),
+            }
+        }
+        if !oversized.is_empty() {
+            let everyones = inputs.iter().zip(scopes).filter(|(_, scope)| matches!(scope, Scope::Everyone));
+            let everyones: Vec<_> = everyones.map(|(input, _)| input.clone()).collect();
+            oversized.into_iter().for_each(|slot| self.begin_anew(slot, everyones.clone()));
+        }
+    }
+
+    fn concerned(&self, scope: &Scope) -> Vec<Slot> {
+        let grid = self.stage.simulation.grid();
+        match scope {
+            Scope::Thinks(cell) => {
+                let thinks = |core: CellRect| core.grown(grid, grid.fringe_rings()).contains(*cell);
+                self.near(*cell, thinks)
+            }
+            Scope::Simulates(cell) => self.simulating(*cell, *cell),
+            Scope::Everyone => self.guests.iter().map(|(slot, _)| slot).collect(),
+            Scope::Transfer | Scope::Nobody => Vec::new(),
+        }
+    }
+
+    fn simulating(&self, a: CellId, b: CellId) -> Vec<Slot> {
+        self.near(a, |core| core.contains(a) && core.contains(b))
+    }
+
+    /// Of those who know a cell the ones with a wanted core.
+    fn near(&self, cell: CellId, wanted: impl Fn(CellRect) -> bool) -> Vec<Slot> {
+        let slots = self.watch.near(cell).iter().copied();
+        slots.filter(|slot| self.guests.get(*slot).is_some_and(|guest| wanted(guest.bounds.core))).collect()
+    }
+}
+
+/// A transfer from where it began. A hero may have asked for it in another cell, of which those who simulate this one may know nothing.
+fn as_it_went<R: Rules>(input: &RawInput, from: CellId) -> RawInput {
+    let RawInput::Request(bytes) = input else { return input.clone() };
+    match codec::read::<Request<R::Fact>>(bytes, REQUEST_BYTES_MAX) {
+        Ok(Request::Transfer { entity, from: asked, to }) if asked != from => {
+            let request: Request<R::Fact> = Request::Transfer { entity, from, to };
+            codec::compact(&request).try_into().map_or_else(|_| input.clone(), RawInput::Request)
+        }
+        _ => input.clone(),
+    }
+}
+
+fn scope<R: Rules>(input: &RawInput, world: &World<R>) -> Scope {
+    let grid = world.grid();
+    let hero = |player: PlayerId| world.hero(player).map(|hero| grid.cell_of(hero.pos));
+    match input {
+        RawInput::Command(player, _) | RawInput::Leave(player, _) => hero(*player).map_or(Scope::Nobody, Scope::Thinks),
+        RawInput::Join(_, _, bytes) => match codec::read::<Join<R::Hero>>(bytes, JOIN_BYTES_MAX) {
+            Ok(Join { at, .. }) => Scope::Simulates(grid.cell_of(at)),
+            Err(_) => Scope::Nobody,
+        },
+        RawInput::Request(bytes) => match codec::read::<Request<R::Fact>>(bytes, REQUEST_BYTES_MAX) {
+            Ok(Request::Announce(_)) => Scope::Everyone,
+            Ok(Request::Transfer { .. }) => Scope::Transfer,
+            Err(_) => Scope::Nobody,
+        },
+    }
+}

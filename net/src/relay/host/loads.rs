@@ -1,0 +1,184 @@
+//! How a replica's area follows its hero: the core moves at once within what is known, and cells are loaded ahead of it.
+//!
+//! A load is cells' states as of a tick; from that tick on their changes ride in the frames as those of the halo do. Once the replica
+//! has acknowledged the load, a frame makes the new area effective. There is one load at a time, so what was loaded is known when it
+//! is built on. The first area, a portal's and the next few cells of a walk are all loaded in this way.
+
+use core::time::Duration;
+use std::sync::Arc;
+
+use lockstone_sim::{CellId, CellRect, Rules, Simulation, World, codec};
+
+use super::guest::Slot;
+use super::{Host, choice};
+use crate::limits::*;
+use crate::link::PeerId;
+use crate::relay::areas::Bounds;
+use crate::session::{DropReason, Out};
+use crate::transfer::{self, SnapshotSender};
+use crate::wire::{self, AreaChange, CellBytes, Frame, List, LoadedCells, Message, RawGiven, RawInput};
+
+/// Cells on their way to a replica.
+pub(super) struct Load {
+    number: u32,
+    /// The area that it makes possible.
+    pub bounds: Bounds,
+    pub sender: SnapshotSender,
+    pub announcement: Option<Message>,
+    pub progressed: Duration,
+    begun: Duration,
+    /// The replica was begun anew since: what was loaded is of no use, and the next load waits until it has arrived.
+    void: bool,
+}
+
+impl<R: Rules> Host<R> {
+    /// Lets every replica's area follow its hero. What is drafted for this tick must hold all changes by now.
+    pub(super) fn settle_areas(&mut self, now: Duration) {
+        let slots: Vec<Slot> = self.guests.iter().map(|(slot, _)| slot).collect();
+        for slot in slots {
+            let Host { stage, measures, regions, costs, .. } = self;
+            let world = &stage.simulation;
+            let Some(guest) = self.guests.get_mut(slot) else { continue };
+            if guest.joining.as_ref().is_some_and(|joining| !joining.outline.done()) {
+                continue;
+            }
+            let Some(hero) = guest.place(world) else { continue };
+            let core = choice::core(slot, guest, hero, (world, measures, regions, costs));
+            let load = guest.load.as_ref();
+            match load.filter(|load| !load.void).map(|load| (load.number, load.bounds, load.sender.done())) {
+                None if load.is_some_and(|load| !load.sender.done()) => {}
+                Some((number, loaded, true)) => {
+                    let fits = loaded.halo.contains_rect(self.measures.need(core));
+                    let core = if fits { core } else { loaded.core };
+                    self.change_area(slot, Bounds { core, ..loaded }, Some(number));
+                }
+                Some((_, loaded, false)) => {
+                    let (before, need) = (guest.bounds, self.measures.need(core));
+                    if before.core != core && before.halo.contains_rect(need) && loaded.halo.contains_rect(need) {
+                        self.change_area(slot, Bounds { core, ..before }, None);
+                    }
+                }
+                None => self.advance_area(slot, core, now),
+            }
+        }
+    }
+
+    /// Moves the core if it can, and loads what is to be known around it.
+    fn advance_area(&mut self, slot: Slot, core: CellRect, now: Duration) {
+        let Some(before) = self.guests.get(slot).map(|guest| guest.bounds) else { return };
+        let halo = self.measures.halo(core);
+        if before.halo.contains_rect(halo) {
+            if before != (Bounds { core, halo }) {
+                self.change_area(slot, Bounds { core, halo }, None);
+            }
+            return;
+        }
+        if before.core != core && before.halo.contains_rect(self.measures.need(core)) {
+            self.change_area(slot, Bounds { core, ..before }, None);
+        }
+        self.begin_load(slot, Bounds { core, halo }, now);
+    }
+
+    fn begin_load(&mut self, slot: Slot, bounds: Bounds, now: Duration) {
+        let world = &self.stage.simulation;
+        let Some(guest) = self.guests.get_mut(slot) else { return };
+        let new = |cell: &CellId| !guest.bounds.halo.contains(*cell);
+        let cells: Vec<_> = bounds.halo.iter().filter(new).collect();
+        let states =
+            cells.iter().map(|cell| (*cell, world.cell_state(*cell).map(|state| CellBytes::new(state.encode()))));
+        let Ok(states) = LoadedCells::try_from(states.collect::<Vec<_>>()) else { return };
+        let bytes: Arc<[u8]> = codec::compact(&states).into();
+        if bytes.len() > LOAD_BYTES_MAX {
+            return;
+        }
+        self.stats.loads_begun += 1;
+        let number = guest.loads;
+        guest.loads += 1;
+        let (length, digest) = (bytes.len() as u32, transfer::digest(&bytes));
+        let mut sender = SnapshotSender::new(bytes);
+        let first = sender.next_chunk().expect("a load is not empty, and nothing of it is under way");
+        let announcement = Some(Message::Load(wire::Load { number, tick: world.tick(), bytes: length, digest, first }));
+        guest.load = Some(Load { number, bounds, sender, announcement, progressed: now, begun: now, void: false });
+        for cell in cells {
+            self.watch.give(cell, slot, world);
+        }
+    }
+
+    /// Makes another area effective with this tick's frame.
+    fn change_area(&mut self, slot: Slot, after: Bounds, load: Option<u32>) {
+        self.stats.areas_changed += 1;
+        let change = AreaChange { core: after.core, halo: after.halo, load };
+        let loading = self.guests.get(slot).and_then(|guest| guest.load.as_ref()).map(|load| load.bounds.halo);
+        let draft = self.draft(slot);
+        // First of all, so that every change meets its cell; and none of a cell that is forgotten with it.
+        let known = |cell| after.halo.contains(cell) || loading.is_some_and(|loading| loading.contains(cell));
+        draft.given.retain(|given| given.cell().is_none_or(known));
+        draft.given.insert(0, RawGiven::Area(change));
+        self.set_bounds(slot, after);
+    }
+
+    /// Watches for a replica what it is given by its new area.
+    fn set_bounds(&mut self, slot: Slot, after: Bounds) {
+        let Host { stage, guests, watch, .. } = self;
+        let Some(guest) = guests.get_mut(slot) else { return };
+        let before = core::mem::replace(&mut guest.bounds, after);
+        let nothing = after == Bounds::NOTHING;
+        guest.load.iter_mut().for_each(|load| load.void |= nothing);
+        let known = guest.load.as_ref().filter(|load| nothing || load.sender.done());
+        let known = known.map_or(before.halo, |load| before.halo.union(load.bounds.halo));
+        guest.load.take_if(|load| !load.void && load.sender.done());
+        for cell in known.iter().filter(|cell| !after.gives(*cell)) {
+            watch.withhold(cell, slot);
+        }
+        for cell in after.given() {
+            watch.give(cell, slot, &stage.simulation);
+        }
+        watch.know(slot, before.halo, after.halo);
+    }
+
+    /// A replica's frame would be too large: it loses its area, and is loaded again. It still learns what everyone does.
+    pub(super) fn begin_anew(&mut self, slot: Slot, announcements: Vec<RawInput>) {
+        self.stats.begun_anew += 1;
+        self.set_bounds(slot, Bounds::NOTHING);
+        let Some(guest) = self.guests.get_mut(slot) else { return };
+        let change = AreaChange { core: CellRect::EMPTY, halo: CellRect::EMPTY, load: None };
+        let given = List::try_from(vec![RawGiven::Area(change)]).expect("one is allowed");
+        let inputs = List::try_from(announcements).expect("a turn has no more");
+        let frame = Frame { inputs, given };
+        let bytes = codec::compact(&frame).len();
+        guest.frames.close(frame, bytes);
+    }
+
+    /// Nothing is watched for a replica any more.
+    pub(super) fn forget_area(&mut self, slot: Slot) {
+        self.set_bounds(slot, Bounds::NOTHING);
+    }
+
+    /// A replica has a piece of what is loading.
+    pub(super) fn chunk_ack(&mut self, from: PeerId, received: u32, now: Duration, out: &mut Out<World<R>>) {
+        let Some(guest) = self.guests.of(from) else { return };
+        let taken = match (&mut guest.joining, &mut guest.load) {
+            (Some(joining), None) if !joining.outline.done() => {
+                let taken = joining.outline.acknowledge(received);
+                if taken.is_ok() {
+                    joining.progressed = now;
+                }
+                taken
+            }
+            (_, Some(load)) => {
+                let taken = load.sender.acknowledge(received);
+                if taken.is_ok() {
+                    load.progressed = now;
+                }
+                if taken.is_ok() && load.sender.done() {
+                    guest.budget.measure(received as usize, now.saturating_sub(load.begun));
+                }
+                taken
+            }
+            _ => return out.dropped(DropReason::Unexpected),
+        };
+        if taken.is_err() {
+            out.dropped(DropReason::ForgedAck);
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! What the relay tells of the distant view: to each replica what changed of its own party's heroes and of the landmarks.
+//!
+//! ```text
+//! each tick      watch: follow every hero on its track; where the track leads elsewhere, there is a new one
+//! 5 times a s    tell: of each companion beyond the replica's area the track, if it is newer than what the replica acknowledged
+//! ```
+//!
+//! As long as every track leads to where its hero is, nothing is sent. A track is told again with every packet until it is acknowledged.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use lockstone_sim::{Entity, Fx, PlayerId, Rules, Simulation, Tick, Vec2, World, codec};
+
+use super::guest::Guest;
+use crate::limits::*;
+use crate::link::Channel;
+use crate::relay::horizon::{Horizon, Landmark};
+use crate::relay::track::Pursuit;
+use crate::session::{LevelStats, Out};
+use crate::wire::{Bytes, Distant, Epoch, Landmarks, List, Message, Samples, Track};
+
+/// So far a hero may be from where its route leads; then it is told anew.
+const ROUTE_OFF: Fx = Fx::ratio(1, 2);
+/// So far a hero may be from where its samples lead.
+const SAMPLES_OFF: Fx = Fx::ratio(1, 4);
+/// Who goes farther in a tick was put there: what was before tells nothing of what comes.
+const LEAP: Fx = Fx::int(2);
+/// What is not acknowledged after so many packet times is sent again, if nothing new is sent anyway.
+const REPEAT_PACKETS: u32 = 3;
+/// Packets whose acknowledgement is still taken.
+const SENT_KEPT: usize = 32;
+
+/// What can be seen from afar.
+pub(super) struct Lookout<R: Rules> {
+    horizon: Box<dyn Horizon<R>>,
+    scratch: R::Scratch,
+    interval_ticks: u32,
+    heroes: BTreeMap<PlayerId, Hero<R>>,
+    /// Parties of more than one hero.
+    parties: BTreeMap<u32, Vec<PlayerId>>,
+    /// By number, and since when each is as it is. `None`: it is gone.
+    landmarks: BTreeMap<u16, (Tick, Option<Landmark>)>,
+    /// The newest change of a landmark.
+    landmarks_changed: Tick,
+    /// What changed of the landmarks since a tick, encoded.
+    encoded: BTreeMap<Tick, Bytes<LANDMARK_BYTES_MAX>>,
+}
+
+/// A hero that others of its party may see from afar.
+struct Hero<R: Rules> {
+    party: u32,
+    pursuit: Pursuit<R>,
+    /// When the track became what it is.
+    changed: Tick,
+    /// Where it was a tick before.
+    before: Vec2,
+}
+
+/// What one replica was told.
+#[derive(Default)]
+pub(super) struct Told {
+    /// The heroes that it was told of, and since when it is to see each or none.
+    sights: BTreeMap<PlayerId, Sight>,
+    /// When it was last seen to.
+    looked: Tick,
+    /// The ticks of the newest packets.
+    sent: VecDeque<Tick>,
+    /// The newest of them that is acknowledged.
+    acked: Tick,
+}
+
+#[derive(Clone, Copy)]
+struct Sight {
+    seen: bool,
+    changed: Tick,
+}
+
+impl<R: Rules> Lookout<R> {
+    pub fn new(horizon: Box<dyn Horizon<R>>, ticks_per_s: u32) -> Self {
+        Lookout {
+            horizon,
+            scratch: R::Scratch::default(),
+            interval_ticks: ticks_per_s.div_ceil(DISTANT_PER_S),
+            heroes: BTreeMap::new(),
+            parties: BTreeMap::new(),
+            landmarks: BTreeMap::new(),
+            landmarks_changed: Tick(0),
+            encoded: BTreeMap::new(),
+        }
+    }
+
+    /// Looks at the world after a tick.
+    pub fn watch(&mut self, world: &World<R>) {
+        let looks = world.tick().0.is_multiple_of(self.interval_ticks);
+        if looks {
+            self.gather(world);
+            self.look_at_landmarks(world);
+        }
+        let Lookout { horizon, scratch, heroes, .. } = self;
+        heroes.retain(|player, hero| match world.hero(*player) {
+            Some(entity) => {
+                hero.follow(entity, world, &**horizon, scratch, looks);
+                true
+            }
+            None => false,
+        });
+    }
+
+    /// Finds out who is together with whom.
+    fn gather(&mut self, world: &World<R>) {
+        let mut parties: BTreeMap<u32, Vec<PlayerId>> = BTreeMap::new();
+        for player in world.players() {
+            if let Some(party) = self.horizon.party(world.rules(), player) {
+                parties.entry(party).or_default().push(player);
+            }
+        }
+        parties.retain(|_, players| players.len() > 1);
+        self.heroes.retain(|player, hero| {
+            parties.get(&hero.party).is_some_and(|players| players.binary_search(player).is_ok())
+        });
+        for (party, player) in parties.iter().flat_map(|(party, players)| players.iter().map(move |one| (party, one))) {
+            let Some(at) = world.hero(*player).map(|hero| hero.pos) else { continue };
+            self.heroes.entry(*player).or_insert_with(|| {
+                let track = Track::Samples(Samples::first(world.tick(), at));
+                let pursuit = Pursuit::new(track, &*self.horizon);
+                Hero { party: *party, pursuit, changed: world.tick(), before: at }
+            });
+        }
+        self.parties = parties;
+    }
+
+    fn look_at_landmarks(&mut self, world: &World<R>) {
+        let mut now: BTreeMap<u16, Landmark> = BTreeMap::new();
+        for landmark in self.horizon.landmarks(world).into_iter().take(LANDMARKS_MAX) {
+            now.insert(landmark.number, landmark);
+        }
+        let tick = world.tick();
+        let gone: Vec<u16> = self.landmarks.keys().copied().filter(|number| !now.contains_key(number)).collect();
+        let new = now.into_iter().map(|(number, landmark)| (number, Some(landmark)));
+        for (number, landmark) in new.chain(gone.into_iter().map(|number| (number, None))) {
+            // Those that are gone take up room as well: a replica may not know it yet.
+            let room = self.landmarks.len() < LANDMARKS_MAX || self.landmarks.contains_key(&number);
+            if room && self.landmarks.get(&number).is_none_or(|(_, known)| *known != landmark) {
+                self.landmarks.insert(number, (tick, landmark));
+                self.landmarks_changed = tick;
+                self.encoded.clear();
+            }
+        }
+    }
+
+    /// Tells a replica what it does not know, if it is time, something is new, and the budget allows it.
+    pub fn tell(
+        &mut self,
+        guest: &mut Guest<R>,
+        world: &World<R>,
+        epoch: Epoch,
+        stats: &mut LevelStats,
+        out: &mut Out<World<R>>,
+    ) {
+        let (tick, told) = (world.tick(), &mut guest.told);
+        if tick.since(told.looked) < self.interval_ticks || guest.joining.is_some() {
+            return;
+        }
+        told.looked = tick;
+        told.see(&self.companions(guest.player), |hero| !guest.bounds.halo.contains(world.grid().cell_of(hero)), tick);
+        let newest =
+            told.sights.values().map(|sight| sight.changed).max().unwrap_or_default().max(self.landmarks_changed);
+        if newest <= told.acked {
+            return;
+        }
+        if let Some(sent) = told.sent.back()
+            && newest <= *sent
+            && tick.since(*sent) < self.interval_ticks * REPEAT_PACKETS
+        {
+            return;
+        }
+        let message = Message::Distant(self.packet(&guest.told, tick));
+        if !guest.budget.allows() {
+            stats.cut_bytes += codec::compact(&message).len() as u64;
+            return;
+        }
+        let bytes = out.send(epoch, guest.peer, Channel::Unreliable, &message);
+        guest.budget.pay(bytes);
+        stats.add(bytes, 1);
+        guest.told.sent.push_back(tick);
+        if guest.told.sent.len() > SENT_KEPT {
+            guest.told.sent.pop_front();
+        }
+    }
+
+    /// The other heroes of a player's party: where each is, and since when its track is what it is.
+    fn companions(&self, player: PlayerId) -> Vec<(PlayerId, Vec2, Tick)> {
+        let party = self.heroes.get(&player).and_then(|hero| self.parties.get(&hero.party));
+        let others = party.into_iter().flatten().filter(|other| **other != player);
+        let known = others.filter_map(|other| Some((*other, self.heroes.get(other)?)));
+        known.map(|(other, hero)| (other, hero.before, hero.changed)).take(COMPANIONS_MAX).collect()
+    }
+
+    /// All that changed since what the replica acknowledged.
+    fn packet(&mut self, told: &Told, tick: Tick) -> Distant {
+        let news = told.sights.iter().filter(|(_, sight)| sight.changed > told.acked);
+        let track = |player: &PlayerId| self.heroes.get(player).map(|hero| hero.pursuit.track().clone());
+        let sights: Vec<_> =
+            news.map(|(player, sight)| (*player, sight.seen.then(|| track(player)).flatten())).collect();
+        Distant {
+            tick,
+            sights: List::try_from(sights).expect("no more are kept"),
+            landmarks: self.landmarks_since(told.acked),
+        }
+    }
+
+    fn landmarks_since(&mut self, since: Tick) -> Bytes<LANDMARK_BYTES_MAX> {
+        if since >= self.landmarks_changed {
+            return Bytes::default();
+        }
+        let landmarks = &self.landmarks;
+        let encode = || {
+            let news = landmarks.iter().filter(|(_, (changed, _))| *changed > since);
+            let told = news.map(|(number, (_, landmark))| (*number, landmark.map(|one| (one.at, one.state))));
+            let told = Landmarks::try_from(told.collect::<Vec<_>>()).expect("no more are kept");
+            Bytes::try_from(codec::compact(&told)).expect("each takes less")
+        };
+        self.encoded.entry(since).or_insert_with(encode).clone()
+    }
+}
+
+impl<R: Rules> Hero<R> {
+    /// Sees whether the track still leads to where the hero is.
+    fn follow(
+        &mut self,
+        entity: &Entity<R::Body>,
+        world: &World<R>,
+        horizon: &dyn Horizon<R>,
+        scratch: &mut R::Scratch,
+        looks: bool,
+    ) {
+        let (tick, rules, at) = (world.tick(), world.rules(), entity.pos);
+        let before = core::mem::replace(&mut self.before, at);
+        let foretold = self.pursuit.at(tick, rules, scratch);
+        if let Some(route) = horizon.route(rules, entity) {
+            let same = matches!(self.pursuit.track(), Track::Route { route: told, .. }
+                if (told.end, told.step) == (route.end, route.step));
+            if same && !self.is_old(tick) && foretold.within(at, ROUTE_OFF) {
+                return;
+            }
+            // From the place before the tick: that is where a way was looked for.
+            let earlier = Tick(tick.0.saturating_sub(1));
+            let mut pursuit = Pursuit::new(Track::Route { since: earlier, from: before, route }, horizon);
+            if !pursuit.at(tick, rules, scratch).within(at, ROUTE_OFF) {
+                pursuit = Pursuit::new(Track::Route { since: tick, from: at, route }, horizon);
+            }
+            (self.pursuit, self.changed) = (pursuit, tick);
+        } else if looks && (!foretold.within(at, SAMPLES_OFF) || self.is_old(tick) || self.pursuit.fades(tick)) {
+            let samples = match self.pursuit.track() {
+                Track::Samples(samples) if at != before && at.within(before, LEAP) => samples.with(tick, at),
+                _ => Samples::first(tick, at),
+            };
+            (self.pursuit, self.changed) = (Pursuit::new(Track::Samples(samples), horizon), tick);
+        }
+    }
+}
+
+impl<R: Rules> Hero<R> {
+    /// Whether it set out on its route so long ago that who hears of it now would have to walk far.
+    fn is_old(&self, tick: Tick) -> bool {
+        matches!(self.pursuit.track(), Track::Route { since, .. } if tick.since(*since) > ROUTE_TICKS_MAX / 2)
+    }
+}
+
+impl Told {
+    /// Notes which companions are to be seen, from now on or with another track.
+    fn see(&mut self, companions: &[(PlayerId, Vec2, Tick)], is_afar: impl Fn(Vec2) -> bool, tick: Tick) {
+        for (player, at, changed) in companions {
+            let (seen, room) = (is_afar(*at), self.sights.len() < SIGHTS_MAX);
+            match self.sights.get_mut(player) {
+                Some(sight) if sight.seen == seen => {
+                    sight.changed = sight.changed.max(if seen { *changed } else { Tick(0) })
+                }
+                Some(sight) => *sight = Sight { seen, changed: tick },
+                None if seen && room => {
+                    self.sights.insert(*player, Sight { seen, changed: tick });
+                }
+                None => {}
+            }
+        }
+        for (player, sight) in &mut self.sights {
+            if sight.seen && !companions.iter().any(|(companion, ..)| companion == player) {
+                *sight = Sight { seen: false, changed: tick };
+            }
+        }
+    }
+
+    /// The replica has a packet. Returns whether there was such a packet.
+    pub fn acknowledge(&mut self, tick: Tick) -> bool {
+        if !self.sent.contains(&tick) {
+            return false;
+        }
+        self.acked = self.acked.max(tick);
+        self.sights.retain(|_, sight| sight.seen || sight.changed > tick);
+        true
+    }
+}

@@ -1,0 +1,107 @@
+//! What a replica's player sees from afar: takes what the relay tells, and follows it to the tick of the replica's own world.
+//!
+//! It reads the world, and never changes it. Whatever comes, it keeps no more than a party and the landmarks of a world.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use lockstone_sim::{PlayerId, Rules, Simulation, Tick, World, codec};
+
+use crate::limits::*;
+use crate::relay::horizon::{Companion, DistantView, Horizon, Landmark};
+use crate::relay::track::Pursuit;
+use crate::wire::{Distant, Landmarks, Track};
+
+/// Tracks of one hero that wait for their tick.
+const TRACKS_MAX: usize = 8;
+
+pub(super) struct Afar<R: Rules> {
+    horizon: Box<dyn Horizon<R>>,
+    scratch: R::Scratch,
+    newest: Option<Tick>,
+    companions: BTreeMap<PlayerId, Tracks<R>>,
+    landmarks: BTreeMap<u16, Landmark>,
+}
+
+/// The track that a hero is on, and those that follow on it, each with the tick from which on it counts. `None`: not seen any more.
+type Tracks<R> = VecDeque<(Tick, Option<Pursuit<R>>)>;
+
+/// The packet is of no use.
+pub(super) struct Useless;
+
+impl<R: Rules> Afar<R> {
+    pub fn new(horizon: Box<dyn Horizon<R>>) -> Self {
+        let (companions, landmarks) = Default::default();
+        Afar { horizon, scratch: R::Scratch::default(), newest: None, companions, landmarks }
+    }
+
+    /// Takes a packet, if it is newer than what came before.
+    pub fn take(&mut self, packet: Distant) -> Result<(), Useless> {
+        let landmarks = match packet.landmarks.is_empty() {
+            true => Landmarks::default(),
+            false => codec::read::<Landmarks>(&packet.landmarks, LANDMARK_BYTES_MAX).map_err(|_| Useless)?,
+        };
+        let unknown = packet.sights.iter().filter(|(player, _)| !self.companions.contains_key(player)).count();
+        let old = self.newest.is_some_and(|newest| packet.tick <= newest);
+        if old || self.companions.len() + unknown > SIGHTS_MAX {
+            return Err(Useless);
+        }
+        self.newest = Some(packet.tick);
+        for (player, track) in packet.sights.into_vec() {
+            self.track(player, packet.tick, track);
+        }
+        for (number, landmark) in landmarks.into_vec() {
+            match landmark {
+                Some((at, state)) if self.landmarks.len() < LANDMARKS_MAX || self.landmarks.contains_key(&number) => {
+                    self.landmarks.insert(number, Landmark { number, at, state });
+                }
+                Some(_) => {}
+                None => {
+                    self.landmarks.remove(&number);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn track(&mut self, player: PlayerId, tick: Tick, track: Option<Track>) {
+        let tracks = self.companions.entry(player).or_default();
+        let newest = tracks.back().and_then(|(_, pursuit)| pursuit.as_ref()).map(Pursuit::track);
+        if newest.is_some() && newest == track.as_ref() {
+            return;
+        }
+        let pursuit = track.map(|track| Pursuit::new(track, &*self.horizon));
+        let from = pursuit.as_ref().map_or(tick, Pursuit::since);
+        while tracks.len() == TRACKS_MAX || tracks.back().is_some_and(|(later, _)| *later >= from) {
+            tracks.pop_back();
+        }
+        tracks.push_back((from, pursuit));
+    }
+
+    /// Follows everyone to the world's tick.
+    pub fn advance(&mut self, world: &World<R>) {
+        let (tick, scratch) = (world.tick(), &mut self.scratch);
+        self.companions.retain(|_, tracks| {
+            while tracks.get(1).is_some_and(|(from, _)| *from <= tick) {
+                tracks.pop_front();
+            }
+            match tracks.front_mut() {
+                Some((_, Some(pursuit))) => {
+                    pursuit.at(tick, world.rules(), scratch);
+                    true
+                }
+                Some((from, None)) => *from > tick,
+                None => false,
+            }
+        });
+    }
+
+    /// Whom and what the player sees from afar now. Who is in the world itself is not seen so.
+    pub fn view(&self, world: &World<R>) -> DistantView {
+        let companions = self.companions.iter().filter(|(player, _)| world.hero(**player).is_none());
+        let placed = companions.filter_map(|(player, tracks)| {
+            let pursuit = tracks.front()?.1.as_ref()?;
+            Some(Companion { player: *player, at: pursuit.now(world.tick()) })
+        });
+        DistantView { companions: placed.collect(), landmarks: self.landmarks.values().copied().collect() }
+    }
+}

@@ -1,0 +1,125 @@
+//! Cells that are loading: their states, and what changed in them since, until a frame puts them in.
+//!
+//! Frames are played later than they come, and loads come when they come. A change may so be played before the load is there
+//! that it belongs to; the area that needs both never is.
+
+use std::collections::BTreeMap;
+
+use lockstone_sim::world::{CellState, Given};
+use lockstone_sim::{CellId, Rules, Tick, World, codec};
+
+use crate::limits::*;
+use crate::transfer::{Receiver, TransferError};
+use crate::wire::{CellBytes, Load, LoadedCells};
+
+/// What a cell or a change takes beside its bytes, about.
+const CELL_WEIGHT: usize = 96;
+
+#[derive(Default)]
+pub(super) struct Pending {
+    /// The load that comes in.
+    coming: Option<(u32, Tick, Receiver)>,
+    /// What has come in. The next loads may be here before the frame is played that puts in the first.
+    loaded: BTreeMap<u32, Loaded>,
+    /// What changed in cells that are not known, by the tick of the frame.
+    changes: BTreeMap<CellId, Vec<(Tick, Change)>>,
+    /// What all that takes.
+    bytes: usize,
+}
+
+struct Loaded {
+    tick: Tick,
+    /// What it takes.
+    bytes: usize,
+    cells: BTreeMap<CellId, Option<CellBytes>>,
+}
+
+/// What a frame told of a cell.
+pub(super) enum Change {
+    Whole(CellBytes),
+    Since(CellBytes),
+}
+
+/// A load that does not hold together, or is not there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct BadLoad;
+
+impl Pending {
+    /// A load begins to come in. Returns how many bytes of it have arrived.
+    pub fn begin(&mut self, load: Load) -> Result<u32, TransferError> {
+        let mut receiver = Receiver::new(load.bytes, load.digest);
+        let received = receiver.take(&load.first)?;
+        self.coming = Some((load.number, load.tick, receiver));
+        self.finish()?;
+        Ok(received)
+    }
+
+    /// The next piece. Returns how many bytes have arrived; `None` if no load comes in.
+    pub fn chunk(&mut self, chunk: &[u8]) -> Result<Option<u32>, TransferError> {
+        let Some((_, _, receiver)) = &mut self.coming else { return Ok(None) };
+        let received = receiver.take(chunk)?;
+        self.finish()?;
+        Ok(Some(received))
+    }
+
+    fn finish(&mut self) -> Result<(), TransferError> {
+        let Some((number, tick, receiver)) = &mut self.coming else { return Ok(()) };
+        let Some(bytes) = receiver.finish()? else { return Ok(()) };
+        let cells: LoadedCells = codec::read(&bytes, LOAD_BYTES_MAX).map_err(|_| TransferError::Digest)?;
+        let weight = bytes.len() + cells.len() * CELL_WEIGHT;
+        let loaded = Loaded { tick: *tick, bytes: weight, cells: cells.into_vec().into_iter().collect() };
+        self.bytes += loaded.bytes;
+        self.loaded.insert(*number, loaded);
+        self.coming = None;
+        if self.bytes > PENDING_BYTES_MAX { Err(TransferError::Length) } else { Ok(()) }
+    }
+
+    /// Keeps what a frame tells of a cell that is not known. Returns whether there was room.
+    pub fn keep(&mut self, tick: Tick, cell: CellId, change: Change) -> bool {
+        let (Change::Whole(bytes) | Change::Since(bytes)) = &change;
+        self.bytes += bytes.len() + CELL_WEIGHT;
+        self.changes.entry(cell).or_default().push((tick, change));
+        self.bytes <= PENDING_BYTES_MAX
+    }
+
+    /// The cells of a load as they are at the end of the turn of a tick, to be given in it. All that is pending is done with.
+    pub fn put_in<R: Rules>(&mut self, number: u32, world: &World<R>) -> Result<Vec<Given>, BadLoad> {
+        let loaded = self.loaded.remove(&number).ok_or(BadLoad)?;
+        self.loaded.retain(|later, _| *later > number);
+        let mut changes = core::mem::take(&mut self.changes);
+        self.bytes = self.loaded.values().map(|later| later.bytes).sum();
+        let cells = loaded.cells.into_iter();
+        let state = |(cell, state)| {
+            let changes = changes.remove(&cell).unwrap_or_default();
+            let changes = changes.into_iter().filter(|(tick, _)| *tick >= loaded.tick).map(|(_, change)| change);
+            brought_forward(world, cell, state, changes)
+        };
+        cells.map(state).collect()
+    }
+}
+
+/// A cell's state with all that changed since.
+fn brought_forward<R: Rules>(
+    world: &World<R>,
+    cell: CellId,
+    state: Option<CellBytes>,
+    changes: impl Iterator<Item = Change>,
+) -> Result<Given, BadLoad> {
+    let mut changes = changes.peekable();
+    if changes.peek().is_none() {
+        return Ok(state.map_or(Given::Pristine(cell), |bytes| Given::Cell(cell, bytes.to_vec())));
+    }
+    let grid = world.grid();
+    let read = |bytes: &[u8]| CellState::<R>::decode(bytes, cell, grid).map_err(|_| BadLoad);
+    let mut state = match state {
+        Some(bytes) => read(&bytes)?,
+        None => world.pristine(cell).ok_or(BadLoad)?,
+    };
+    for change in changes {
+        state = match change {
+            Change::Whole(bytes) => read(&bytes)?,
+            Change::Since(bytes) => state.changed(&bytes, cell, grid).map_err(|_| BadLoad)?,
+        };
+    }
+    Ok(Given::Cell(cell, state.encode()))
+}

@@ -1,0 +1,134 @@
+//! What waits to enter a turn: leaves, joins, requests, and each player's commands.
+//!
+//! It knows limits of what may wait and of what one turn takes, and nothing of packets.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use lockstone_sim::PlayerId;
+
+use super::Taken;
+use crate::limits::*;
+use crate::wire::{Bytes, CommandBytes, LeaveReason, Name, RawInput};
+
+/// How much of each kind one turn takes; more waits for the next. Commands of each player, requests and their bytes have limits of
+/// their own, the same in every session.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Capacity {
+    pub leaves: usize,
+    pub joins: usize,
+}
+
+impl Capacity {
+    pub const PARTY: Capacity = Capacity { leaves: PLAYERS_MAX, joins: JOINS_PER_TURN_MAX };
+    pub const RELAY: Capacity = Capacity { leaves: RELAY_PLAYERS_MAX, joins: RELAY_JOINS_PER_TURN_MAX };
+}
+
+/// Inputs that wait for a turn.
+#[derive(Debug, Default)]
+pub(crate) struct Waiting {
+    /// How many commands of each player have been taken.
+    taken: BTreeMap<PlayerId, u32>,
+    /// Who has commands that wait: of many players mostly a few.
+    busy: BTreeMap<PlayerId, VecDeque<CommandBytes>>,
+    leaves: VecDeque<(PlayerId, LeaveReason)>,
+    joins: VecDeque<(PlayerId, Name, Bytes<JOIN_BYTES_MAX>)>,
+    requests: VecDeque<Bytes<REQUEST_BYTES_MAX>>,
+}
+
+impl Waiting {
+    /// A player's join; from now on commands of the player are taken.
+    pub fn join(&mut self, player: PlayerId, name: Name, join: Bytes<JOIN_BYTES_MAX>) {
+        self.taken.insert(player, 0);
+        self.joins.push_back((player, name, join));
+    }
+
+    /// A player's leave. If the join has not entered a turn yet, neither does.
+    pub fn leave(&mut self, player: PlayerId, reason: LeaveReason) {
+        if self.taken.remove(&player).is_none() {
+            return;
+        }
+        self.busy.remove(&player);
+        let joins = self.joins.len();
+        self.joins.retain(|(joining, ..)| *joining != player);
+        if self.joins.len() == joins {
+            self.leaves.push_back((player, reason));
+        }
+    }
+
+    /// A request of the simulation. Returns whether it was taken.
+    pub fn request(&mut self, request: Bytes<REQUEST_BYTES_MAX>) -> bool {
+        let room = self.requests.len() < REQUESTS_QUEUED_MAX;
+        if room {
+            self.requests.push_back(request);
+        }
+        room
+    }
+
+    /// A player's commands, the first of which has number `first`. Those that are not `sound` are dropped.
+    pub fn commands(
+        &mut self,
+        player: PlayerId,
+        first: u32,
+        commands: &[CommandBytes],
+        sound: impl Fn(&CommandBytes) -> bool,
+    ) -> Taken {
+        let mut result = Taken::default();
+        let Some(taken) = self.taken.get_mut(&player).filter(|_| !commands.is_empty()) else {
+            result.refused = commands.len() as u64;
+            return result;
+        };
+        let waiting = self.busy.entry(player).or_default();
+        for (command, number) in commands.iter().zip(first..) {
+            if number < *taken {
+                result.repeated += 1;
+            } else if number > *taken || waiting.len() == COMMANDS_QUEUED_MAX {
+                result.refused += 1;
+            } else {
+                *taken += 1;
+                if sound(command) {
+                    waiting.push_back(command.clone());
+                    result.new += 1;
+                } else {
+                    result.malformed += 1;
+                }
+            }
+        }
+        if waiting.is_empty() {
+            self.busy.remove(&player);
+        }
+        result
+    }
+
+    /// How many of a player's commands have been taken.
+    pub fn commands_taken(&self, player: PlayerId) -> u32 {
+        self.taken.get(&player).copied().unwrap_or(0)
+    }
+
+    /// What enters the next turn: leaves, joins, requests, then commands by player and number.
+    pub fn take(&mut self, capacity: Capacity) -> Vec<RawInput> {
+        let mut inputs = Vec::new();
+        let leaves = self.leaves.drain(..self.leaves.len().min(capacity.leaves));
+        inputs.extend(leaves.map(|(player, why)| RawInput::Leave(player, why)));
+        let joins = self.joins.drain(..self.joins.len().min(capacity.joins));
+        inputs.extend(joins.map(|(player, name, join)| RawInput::Join(player, name, join)));
+        self.take_requests(&mut inputs);
+        for (player, waiting) in &mut self.busy {
+            let commands = waiting.drain(..waiting.len().min(COMMANDS_PER_TURN_MAX));
+            inputs.extend(commands.map(|command| RawInput::Command(*player, command)));
+        }
+        self.busy.retain(|_, waiting| !waiting.is_empty());
+        inputs
+    }
+
+    fn take_requests(&mut self, inputs: &mut Vec<RawInput>) {
+        let mut bytes = 0;
+        for _ in 0..REQUESTS_PER_TURN_MAX {
+            let Some(request) = self.requests.pop_front_if(|next| bytes + next.len() <= REQUEST_BYTES_PER_TURN_MAX)
+            else {
+                return;
+            };
+            bytes += request.len();
+            inputs.push(RawInput::Request(request));
+        }
+    }
+}

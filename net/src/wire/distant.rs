@@ -1,0 +1,99 @@
+//! The distant view: what a replica's player sees beyond the cells that the replica knows. It never enters the simulation.
+
+use lockstone_sim::{Fx, PlayerId, Tick, Vec2};
+use serde::{Deserialize, Serialize};
+
+use super::{Bytes, List, WireError};
+use crate::limits::*;
+
+/// What changed in a replica's distant view since the newest packet of it that the replica has acknowledged.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Distant {
+    /// The relay's tick. Each packet has its own; the replica acknowledges by it.
+    pub tick: Tick,
+    /// Whose heroes are seen another way than before. `None`: not from afar any more.
+    pub sights: List<(PlayerId, Option<Track>), SIGHTS_MAX>,
+    /// The landmarks that changed, as [`Landmarks`]. Encoded once, for all replicas that lack the same ones. Empty: none changed.
+    pub landmarks: Bytes<LANDMARK_BYTES_MAX>,
+}
+
+/// Landmarks by number. `None`: it is gone.
+pub type Landmarks = List<(u16, Option<(Vec2, u8)>), LANDMARKS_MAX>;
+
+/// How a hero gets about: enough to know where it is at any tick from then on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Track {
+    /// It walks a route: where from, since when, where to. Who knows the ground finds the way.
+    Route {
+        /// The state before the turn of this tick had it at `from`.
+        since: Tick,
+        /// Where it was then.
+        from: Vec2,
+        /// The route.
+        route: Route,
+    },
+    /// It was seen at places, and may be anywhere next.
+    Samples(Samples),
+}
+
+/// A route, as its end and what else it takes to walk it as its hero does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Route {
+    /// Where it leads.
+    pub end: Vec2,
+    /// How far the hero goes along it in a tick, in tiles.
+    pub step: Fx,
+    /// What else it takes, one tick before; the game's own. Routes that differ in it alone count as the same.
+    pub state: u32,
+}
+
+/// Up to three places where someone was seen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Samples {
+    /// When it was seen last.
+    pub tick: Tick,
+    /// Where, in 64ths of a tile.
+    pub at: (i32, i32),
+    /// Where before, the newest first: so many ticks before the last one, and so far from it, in 64ths of a tile.
+    pub before: List<(u16, (i32, i32)), 2>,
+}
+
+impl Distant {
+    pub(super) fn check(&self) -> Result<(), WireError> {
+        if !self.sights.windows(2).all(|pair| pair[0].0 < pair[1].0) {
+            return Err(WireError::Inconsistent("players out of order"));
+        }
+        self.sights.iter().filter_map(|(_, track)| track.as_ref()).try_for_each(|track| track.check(self.tick))
+    }
+}
+
+impl Track {
+    fn check(&self, now: Tick) -> Result<(), WireError> {
+        let since = match self {
+            Track::Route { since, .. } => since,
+            Track::Samples(samples) => {
+                samples.check()?;
+                &samples.tick
+            }
+        };
+        let future = *since > now;
+        let old = matches!(self, Track::Route { .. }) && now.since(*since) > ROUTE_TICKS_MAX;
+        if future || old {
+            return Err(WireError::Inconsistent("a track of another time"));
+        }
+        Ok(())
+    }
+}
+
+impl Samples {
+    fn check(&self) -> Result<(), WireError> {
+        let far = |n: i32| n.unsigned_abs() > SAMPLE_MAX;
+        let sound =
+            |(ticks, (x, y)): &(u16, (i32, i32))| *ticks > 0 && *ticks <= SAMPLE_TICKS_MAX && !far(*x) && !far(*y);
+        let ascending = self.before.windows(2).all(|pair| pair[0].0 < pair[1].0);
+        if far(self.at.0) || far(self.at.1) || !ascending || !self.before.iter().all(sound) {
+            return Err(WireError::Inconsistent("samples out of bounds"));
+        }
+        Ok(())
+    }
+}

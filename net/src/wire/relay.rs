@@ -1,0 +1,152 @@
+//! The messages of a relay session: frames, and loads of cells.
+//!
+//! A frame is the turn of one replica: of the inputs of a tick those that its area needs, and what it is given of cells that it does not
+//! simulate. What a cell's bytes mean, the simulation knows.
+
+use core::fmt;
+use std::sync::Arc;
+
+use lockstone_sim::{CellId, CellRect, Checksum, Tick};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::{Bytes, List, RawInput, Turns, WireError};
+use crate::limits::*;
+
+/// Frames of closed ticks.
+pub type Frames = Turns<Frame>;
+
+/// The turn of one replica.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Frame {
+    /// The inputs that its area needs, in the turn's order.
+    pub inputs: List<RawInput, FRAME_INPUTS_MAX>,
+    /// What it is given at the end of the tick, in this order.
+    pub given: List<RawGiven, FRAME_GIVEN_MAX>,
+}
+
+/// Something that a replica is given, as bytes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum RawGiven {
+    /// What changed in a cell since the end of the tick before.
+    Change(CellId, CellBytes),
+    /// A cell's whole state.
+    Cell(CellId, CellBytes),
+    /// A cell was never lit.
+    Pristine(CellId),
+    /// What is simulated from the next tick on, and what of it was loaded.
+    Area(AreaChange),
+}
+
+impl RawGiven {
+    /// The cell that it is about, if it is about one.
+    pub fn cell(&self) -> Option<CellId> {
+        match self {
+            RawGiven::Change(cell, _) | RawGiven::Cell(cell, _) | RawGiven::Pristine(cell) => Some(*cell),
+            RawGiven::Area(_) => None,
+        }
+    }
+
+    /// About how many bytes it takes on the wire.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            RawGiven::Change(_, bytes) | RawGiven::Cell(_, bytes) => bytes.len() + 4,
+            RawGiven::Pristine(_) => 3,
+            RawGiven::Area(_) => 10,
+        }
+    }
+}
+
+/// A replica's area becomes another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AreaChange {
+    /// The cells that it simulates.
+    pub core: CellRect,
+    /// The cells that it knows: those of the core, and those around that it is given.
+    pub halo: CellRect,
+    /// The load that is put in with it, if one is: it has arrived in full.
+    pub load: Option<u32>,
+}
+
+/// Cells' states are on their way. The first piece is in here, the others follow as chunks; all are acknowledged as those of a
+/// snapshot. At most one load is under way to a replica.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Load {
+    /// Counts the loads of a replica, from 0.
+    pub number: u32,
+    /// The states are those before the turn of this tick; the frames from it on tell what changes in the cells.
+    pub tick: Tick,
+    /// The length of all pieces.
+    pub bytes: u32,
+    /// Their xxh3-128.
+    pub digest: u128,
+    /// The first piece.
+    pub first: Bytes<CHUNK_BYTES>,
+}
+
+/// What the pieces of a load are together: each cell once. `None`: it was never lit.
+pub type LoadedCells = List<(CellId, Option<CellBytes>), LOAD_CELLS_MAX>;
+
+/// The checksums of a replica's core, cell by cell: the answer to a [`Message::Desync`](super::Message::Desync).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CoreTree {
+    /// The state before the turn of this tick.
+    pub tick: Tick,
+    /// Of the cells that are stored, ascending. Empty if they are too many for a packet.
+    pub cells: List<(CellId, Checksum), TREE_CELLS_MAX>,
+}
+
+/// A cell's state, or a change of it. Encoded once, and shared by all whom it is sent to.
+#[derive(Clone, PartialEq, Eq)]
+pub struct CellBytes(Arc<[u8]>);
+
+impl CellBytes {
+    /// The bytes, to be shared.
+    pub fn new(bytes: Vec<u8>) -> CellBytes {
+        CellBytes(bytes.into())
+    }
+}
+
+impl core::ops::Deref for CellBytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for CellBytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes", self.0.len())
+    }
+}
+
+impl Serialize for CellBytes {
+    fn serialize<Z: Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
+        serializer.serialize_bytes(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for CellBytes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let bytes = Bytes::<CELL_BYTES_MAX>::deserialize(deserializer)?;
+        Ok(CellBytes(bytes.into_vec().into()))
+    }
+}
+
+impl Load {
+    pub(super) fn check(&self) -> Result<(), WireError> {
+        if self.bytes as usize > LOAD_BYTES_MAX || self.first.len() > self.bytes as usize {
+            return Err(WireError::Inconsistent("too large a load"));
+        }
+        Ok(())
+    }
+}
+
+impl CoreTree {
+    pub(super) fn check(&self) -> Result<(), WireError> {
+        if !self.cells.windows(2).all(|pair| pair[0].0 < pair[1].0) {
+            return Err(WireError::Inconsistent("cells out of order"));
+        }
+        Ok(())
+    }
+}

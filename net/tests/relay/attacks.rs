@@ -1,0 +1,329 @@
+//! Replicas that lie, ask for what is not theirs, and flood. What they do is dropped and counted, answered, or put out; for the others it is
+//! as if they were not there: two runs of the same seed, one with the attack and one without, are compared packet by packet.
+
+use core::time::Duration;
+use std::collections::BTreeMap;
+
+use lockstone_net::link::{Channel, Link};
+use lockstone_net::memory::Weather;
+use lockstone_net::relay::RelaySettings;
+use lockstone_net::session::{DropReason, Drops, Phase};
+use lockstone_net::wire::{self, *};
+use lockstone_sim::{CellId, Checksum, PlayerId, Tick};
+
+use crate::exact::STORM;
+use crate::support::*;
+use crate::witness::*;
+
+const ATTACKER: usize = 2;
+const ATTACK: Duration = secs(12);
+
+/// What the others had of a run: of each seat the ticks at each moment, and the length of every packet to it.
+struct Run {
+    ticks: BTreeMap<usize, Vec<(Duration, Tick)>>,
+    packets: BTreeMap<usize, Vec<usize>>,
+    drops: Drops,
+    attacker: Phase,
+}
+
+/// A run in which `attack` is called every 50 ms, with how often it was called before.
+fn run_with(seed: u64, settings: RelaySettings, mut attack: impl FnMut(&mut Scene, u64)) -> Run {
+    let mut scene = Scene::new(seed, STORM, settings, Weather::clear(ms(30)));
+    scene.enter_many(8);
+    scene.run_until(secs(3));
+    scene.odd = Some(ATTACKER);
+    let mut ticks: BTreeMap<usize, Vec<_>> = BTreeMap::new();
+    let (begin, sent_before) = (scene.driver.now(), scene.sent.borrow().len());
+    for n in 0.. {
+        if scene.driver.now() >= begin + ATTACK {
+            break;
+        }
+        attack(&mut scene, n);
+        others(&scene).for_each(|seat| {
+            if scene.dice.roll(30) == 0 {
+                let tiles = u64::from(STORM.cells) << STORM.cell_log2;
+                let to = (scene.dice.roll(tiles) as u16, scene.dice.roll(tiles) as u16);
+                let _ = scene.driver.seats[seat].session.command(to);
+            }
+        });
+        let until = scene.driver.now() + ms(50);
+        scene.run_until(until);
+        for seat in others(&scene) {
+            let tick = scene.driver.seats[seat].session.stats().tick;
+            ticks.entry(seat).or_default().push((scene.driver.now(), tick));
+        }
+    }
+    let seats: BTreeMap<_, _> = others(&scene).map(|seat| (scene.driver.peer(seat), seat)).collect();
+    let mut packets: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for packet in &scene.sent.borrow()[sent_before..] {
+        if let Some(seat) = seats.get(&packet.to) {
+            packets.entry(*seat).or_default().push(packet.bytes.len());
+        }
+    }
+    let drops = scene.driver.seats[0].session.stats().drops;
+    Run { ticks, packets, drops, attacker: scene.driver.seats[ATTACKER].session.phase() }
+}
+
+fn others(scene: &Scene) -> impl Iterator<Item = usize> + use<> {
+    (1..scene.driver.seats.len()).filter(|seat| *seat != ATTACKER)
+}
+
+/// The others had the same in both runs, to the packet.
+fn assert_unnoticed(what: &str, attacked: &Run, quiet: &Run) {
+    assert_eq!(attacked.ticks, quiet.ticks, "{what}: the ticks of the others");
+    for (seat, packets) in &attacked.packets {
+        assert!(*packets == quiet.packets[seat], "{what}: the packets to seat {seat}");
+    }
+    assert_eq!(attacked.packets.len(), quiet.packets.len(), "{what}");
+    let packets: usize = attacked.packets.values().map(Vec::len).sum();
+    println!("{what}: {packets} packets to others as without it; dropped {:?}", attacked.drops);
+}
+
+/// A packet to the relay in the attacker's name, past its session.
+fn say(scene: &mut Scene, channel: Channel, bytes: Vec<u8>) {
+    let relay = scene.driver.peer(0);
+    scene.driver.seats[ATTACKER].link.send(relay, channel, bytes);
+}
+
+fn tell(scene: &mut Scene, message: &Message) {
+    say(scene, Channel::Reliable, wire::encode(Epoch::default(), message));
+}
+
+/// A report that a replica could have sent, but for its number.
+fn report(n: u64) -> Report {
+    Report { stamp: Stamp { number: 1_000_000 + n as u32, echo: None }, ..Report::default() }
+}
+
+/// Attacks that leave the attacker's hero where it is.
+#[test]
+fn what_an_attacker_says_costs_the_others_nothing() {
+    let quiet = run_with(41, RelaySettings::default(), |_, _| {});
+    type Attack = fn(&mut Scene, u64);
+    let attacks: [(&str, Attack, &[DropReason]); 12] = [
+        ("trees of foreign cells", foreign_trees, &[DropReason::Unexpected]),
+        ("acknowledgements of what was never sent", false_acks, &[DropReason::Unexpected]),
+        ("acknowledged ticks of the future", future_ticks, &[DropReason::ForgedAck]),
+        ("garbage", garbage, &[DropReason::Malformed]),
+        ("oversized packets", oversized, &[DropReason::Oversized]),
+        ("packet flood", packet_flood, &[DropReason::OverRate]),
+        ("byte flood", byte_flood, &[DropReason::OverRate]),
+        ("hello again and again", hellos, &[DropReason::Unexpected]),
+        ("messages of a relay", relay_messages, &[DropReason::Unexpected]),
+        ("evidence that nobody wants", evidence, &[DropReason::Unexpected]),
+        ("ready again and again", ready, &[DropReason::Unexpected]),
+        ("commands that are none", no_commands, &[DropReason::BadCommand, DropReason::CommandFlood]),
+    ];
+    for (what, attack, reasons) in attacks {
+        let attacked = run_with(41, RelaySettings::default(), attack);
+        assert_unnoticed(what, &attacked, &quiet);
+        for reason in reasons {
+            assert!(attacked.drops.of(*reason) > 0, "{what} is counted as {reason:?}: {:?}", attacked.drops);
+        }
+    }
+}
+
+fn foreign_trees(scene: &mut Scene, n: u64) {
+    let cells = (0..40).map(|x| (CellId::new(x, n as u16), Checksum(n)));
+    tell(scene, &Message::CoreTree(CoreTree { tick: Tick(n as u32), cells: list(cells.collect()) }));
+}
+
+fn false_acks(scene: &mut Scene, n: u64) {
+    tell(scene, &Message::ChunkAck(u32::MAX - n as u32));
+    tell(scene, &Message::ChunkAck(n as u32));
+}
+
+fn future_ticks(scene: &mut Scene, n: u64) {
+    let report = Report { known: Tick(u32::MAX - n as u32), missing: true, ..report(n) };
+    tell(scene, &Message::Report(report));
+}
+
+fn garbage(scene: &mut Scene, n: u64) {
+    for k in 0..4 {
+        let mut dice = Dice(n * 4 + k);
+        let bytes = (0..dice.roll(400)).map(|_| dice.roll(256) as u8).collect();
+        say(scene, if k % 2 == 0 { Channel::Reliable } else { Channel::Unreliable }, bytes);
+    }
+}
+
+fn oversized(scene: &mut Scene, _: u64) {
+    let relay = scene.driver.peer(0);
+    let (from, now) = (scene.driver.peer(ATTACKER), scene.driver.now());
+    let event = lockstone_net::LinkEvent::Packet { from, channel: Channel::Reliable, bytes: vec![7; 1 << 17] };
+    assert_eq!(scene.driver.seats[0].link.peer(), relay);
+    scene.driver.seats[0].session.handle(event, now);
+}
+
+fn packet_flood(scene: &mut Scene, n: u64) {
+    for k in 0..200 {
+        foreign_trees(scene, n * 200 + k);
+    }
+}
+
+fn byte_flood(scene: &mut Scene, _: u64) {
+    (0..4).for_each(|_| say(scene, Channel::Reliable, vec![3; 60_000]));
+}
+
+fn hellos(scene: &mut Scene, n: u64) {
+    let config = lockstone_net::relay::RelayConfig::new(RelaySettings::default()).expect("in range");
+    let name = Name::new(&format!("attacker {n}")).expect("a name");
+    let hello = Hello { protocol: PROTOCOL_VERSION, terms: config.terms(IDENTITY), name, hero: Bytes::default() };
+    tell(scene, &Message::Hello(hello));
+}
+
+fn relay_messages(scene: &mut Scene, n: u64) {
+    tell(scene, &Message::Ending);
+    tell(scene, &Message::Removed(LeaveReason::Desync));
+    tell(scene, &Message::Frames(Frames { from: Tick(n as u32), ticks: 3, ..Frames::default() }));
+    tell(scene, &Message::Chunk(Bytes::try_from(vec![1; 100]).expect("fits")));
+    let notice = DesyncNotice { tick: Tick(n as u32), agreed: None, ours: Checksum(1), theirs: Checksum(2) };
+    tell(scene, &Message::Desync(notice));
+}
+
+fn evidence(scene: &mut Scene, n: u64) {
+    for parcel in [
+        Parcel::Announced { bytes: u32::MAX, digest: u128::from(n) },
+        Parcel::Received(0),
+        Parcel::Chunk(Bytes::try_from(vec![9; 50]).expect("fits")),
+        Parcel::Received(n as u32),
+    ] {
+        tell(scene, &Message::Parcel(parcel));
+    }
+    let witnesses = list(vec![(PlayerId(0), scene.driver.peer(0)), (PlayerId(1), scene.driver.peer(1))]);
+    tell(scene, &Message::Inquiry(Inquiry { witnesses }));
+}
+
+fn ready(scene: &mut Scene, _: u64) {
+    tell(scene, &Message::Ready);
+}
+
+fn no_commands(scene: &mut Scene, n: u64) {
+    let commands = (0..30).map(|_| CommandBytes::try_from(vec![255; 200]).expect("fits"));
+    let report = Report { first_command: n as u32 * 3, commands: list(commands.collect()), ..report(n) };
+    tell(scene, &Message::Report(report));
+}
+
+/// What happens to the attacker's own reports.
+fn lying(seed: u64, lie: impl Fn(Report, u64) -> Report + Copy + 'static) -> Run {
+    run_with(seed, RelaySettings::default(), move |scene, n| {
+        if n > 0 {
+            return;
+        }
+        let liar = scene.driver.peer(ATTACKER);
+        let mut reports = 0;
+        scene.replies.borrow_mut().insert(
+            liar,
+            Box::new(move |mut packet| {
+                let (epoch, message) = wire::decode(&packet.bytes).expect("honest");
+                if let Message::Report(report) = message {
+                    reports += 1;
+                    packet.bytes = wire::encode(epoch, &Message::Report(lie(report, reports)));
+                }
+                packet
+            }),
+        );
+    })
+}
+
+#[test]
+fn lies_of_checksums_and_acknowledgements_cost_the_others_nothing() {
+    let quiet = lying(42, |report, _| report);
+    let false_sums = |report: Report| {
+        let lies = report.checksums.iter().map(|(tick, sum)| (*tick, Checksum(sum.0 ^ 1)));
+        Report { checksums: list(lies.collect()), ..report.clone() }
+    };
+    let sometimes = lying(42, move |report, n| if n == 7 { false_sums(report) } else { report });
+    assert_unnoticed("one false checksum", &sometimes, &quiet);
+    assert_eq!(sometimes.attacker, Phase::Playing, "once is repaired");
+    let ahead = lying(42, |report, _| {
+        let known = report.known.plus(1);
+        Report { known, ..report }
+    });
+    assert_unnoticed("acknowledgements a tick ahead", &ahead, &quiet);
+    let never = lying(42, |report, _| Report { missing: true, ..report });
+    assert_unnoticed("everything is missing, always", &never, &quiet);
+    let foreign = lying(42, |report, n| {
+        let sums = (0..16).map(|k| (Tick(n as u32 * 16 + k), Checksum(u64::from(k))));
+        Report { checksums: list(sums.collect()), ..report }
+    });
+    // It may be put out within this time: then it is gone from the world of the others too.
+    if foreign.attacker == Phase::Playing {
+        assert_unnoticed("checksums of ticks that are not its own", &foreign, &quiet);
+    }
+}
+
+/// Who says that its core differs, but not where, is not asked for ever.
+#[test]
+fn who_does_not_say_where_it_differs_is_put_out() {
+    let mut scene = Scene::new(43, STORM, RelaySettings::default(), Weather::clear(ms(30)));
+    scene.enter_many(4);
+    scene.run_until(secs(3));
+    scene.odd = Some(ATTACKER);
+    let liar = scene.driver.peer(ATTACKER);
+    scene.replies.borrow_mut().insert(
+        liar,
+        Box::new(move |mut packet| {
+            let (epoch, message) = wire::decode(&packet.bytes).expect("honest");
+            packet.bytes = match message {
+                Message::Report(mut report) => {
+                    let lies = report.checksums.iter().map(|(tick, sum)| (*tick, Checksum(sum.0 ^ 1)));
+                    report.checksums = list(lies.collect());
+                    wire::encode(epoch, &Message::Report(report))
+                }
+                // Kept to itself.
+                Message::CoreTree(_) => wire::encode(epoch, &Message::ChunkAck(0)),
+                _ => packet.bytes,
+            };
+            packet
+        }),
+    );
+    scene.play(secs(40), 30);
+    assert!(ended(&scene.driver.seats[ATTACKER].session).is_some(), "it may stay");
+    assert_eq!(scene.playing(), 3);
+}
+
+/// A load that is acknowledged before it arrived harms nobody but who did it.
+#[test]
+fn loads_acknowledged_too_early_harm_only_their_replica() {
+    // Heroes walk, so that much is loaded.
+    let settings = RelaySettings { core_actors_max: 0, ..RelaySettings::default() };
+    let mut scene = Scene::new(44, STORM, settings, Weather::clear(ms(60)));
+    scene.enter_many(6);
+    scene.run_until(secs(3));
+    scene.odd = Some(ATTACKER);
+    for n in 0..400 {
+        // Acknowledgements of any length: some are of what was sent, and did not arrive yet.
+        for k in 0..3 {
+            tell(&mut scene, &Message::ChunkAck(16_384 * (1 + (n + k) % 4)));
+            tell(&mut scene, &Message::ChunkAck(Dice(u64::from(n)).roll(16_384) as u32));
+        }
+        scene.play(ms(50), 60);
+    }
+    let drops = scene.driver.seats[0].session.stats().drops;
+    assert!(drops.of(DropReason::ForgedAck) > 0, "{drops:?}");
+    assert!((5..=6).contains(&scene.playing()), "{} play", scene.playing());
+    println!("{} cell-ticks compared, {drops:?}", scene.cells_compared);
+}
+
+#[test]
+fn a_flood_of_commands_is_one_hero_s_commands() {
+    let settings = RelaySettings { commands_per_s_max: 5, ..RelaySettings::default() };
+    let mut scene = Scene::new(45, STORM, settings, Weather::clear(ms(30)));
+    scene.enter_many(6);
+    scene.run_until(secs(3));
+    for n in 0..200_u64 {
+        let commands = (0..32).map(|k| CommandBytes::try_from(vec![k, n as u8]).expect("fits"));
+        let report = Report { first_command: n as u32 / 4, commands: list(commands.collect()), ..report(n) };
+        // Past its session, so with numbers of its own: the relay takes what is next.
+        tell_from(&mut scene, ATTACKER, &Message::Report(report));
+        scene.play(ms(50), 30);
+    }
+    let drops = scene.driver.seats[0].session.stats().drops;
+    assert!(drops.of(DropReason::CommandFlood) > 4_000, "{drops:?}");
+    assert_eq!(scene.playing(), 6, "its own world is exact as well");
+}
+
+fn tell_from(scene: &mut Scene, seat: usize, message: &Message) {
+    let relay = scene.driver.peer(0);
+    let bytes = wire::encode(Epoch::default(), message);
+    scene.driver.seats[seat].link.send(relay, Channel::Reliable, bytes);
+}

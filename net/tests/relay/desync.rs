@@ -1,0 +1,102 @@
+//! Cores that are found to differ: told to both sides, repaired, and put out if that is of no use. The others notice nothing.
+
+use lockstone_net::memory::Weather;
+use lockstone_net::relay::RelaySettings;
+use lockstone_net::session::{EndReason, Event};
+use lockstone_net::wire::{self, LeaveReason, List, Message};
+use lockstone_sim::{Checksum, PlayerId};
+
+use crate::exact::STORM;
+use crate::storm::StormWorld;
+use crate::support::*;
+use crate::witness::*;
+
+fn scene(seed: u64, replicas: usize) -> Scene {
+    // A fight, with halos in which much happens.
+    let storm = crate::storm::Weather { cells: 24, ..STORM };
+    let settings = RelaySettings { core_actors_max: 0, ..RelaySettings::default() };
+    let mut scene = Scene::new(seed, storm, settings, Weather::clear(ms(30)));
+    for _ in 0..replicas {
+        scene.enter();
+    }
+    scene.run_until(secs(3));
+    scene
+}
+
+fn desyncs<'a>(events: impl IntoIterator<Item = &'a Event<StormWorld>>) -> Vec<PlayerId> {
+    let desync = |event: &Event<StormWorld>| match event {
+        Event::Desync { player, .. } => Some(*player),
+        _ => None,
+    };
+    events.into_iter().filter_map(desync).collect()
+}
+
+#[test]
+fn a_core_that_went_wrong_is_found_and_repaired() {
+    let mut scene = scene(21, 8);
+    scene.odd = Some(3);
+    let (peer, player) = (scene.driver.peer(3), scene.driver.seats[3].session.stats().player.expect("let in"));
+    let mut packets = 0;
+    // Some of what changed in the halo does not arrive.
+    *scene.hand.borrow_mut() = Box::new(move |mut packet| {
+        if packet.to == peer && packets < 60 {
+            packets += 1;
+            let (epoch, message) = wire::decode(&packet.bytes).expect("honest");
+            if let Message::Frames(mut frames) = message {
+                let mut turns = frames.turns.into_vec();
+                for (_, frame) in &mut turns {
+                    let areas = frame.given.iter().filter(|given| given.cell().is_none()).cloned();
+                    frame.given = list(areas.collect());
+                }
+                frames.turns = list(turns);
+                packet.bytes = wire::encode(epoch, &Message::Frames(frames));
+            }
+        }
+        Some(packet)
+    });
+    scene.play(secs(12), 30);
+    assert_eq!(desyncs(&scene.told), [player], "the relay tells it once");
+    assert_eq!(desyncs(&scene.driver.seats[3].events), [PlayerId(0)], "and so does the replica");
+    let wanted = |event: &Event<StormWorld>| matches!(event, Event::EvidenceWanted { .. });
+    assert!(scene.told.iter().any(wanted) && scene.driver.seats[3].events.iter().any(wanted));
+    for seat in [1, 2, 4, 5, 6, 7, 8] {
+        assert!(desyncs(&scene.driver.seats[seat].events).is_empty(), "seat {seat} noticed");
+        assert!(!scene.driver.seats[seat].events.iter().any(wanted), "seat {seat} was asked for evidence");
+    }
+    // Exact again.
+    scene.odd = None;
+    scene.play(secs(10), 30);
+    assert_eq!(scene.playing(), 8);
+    let last = |scene: &Scene| {
+        let stats = scene.driver.seats[0].session.stats();
+        let of = stats.players.iter().find(|row| row.player == player).and_then(|row| row.exchange.clone());
+        of.and_then(|exchange| exchange.last_check).expect("it was compared")
+    };
+    assert!(last(&scene).equal, "{:?}", last(&scene));
+}
+
+#[test]
+fn who_tells_false_checksums_is_put_out() {
+    let mut scene = scene(22, 4);
+    scene.odd = Some(2);
+    let liar = scene.driver.peer(2);
+    scene.replies.borrow_mut().insert(
+        liar,
+        Box::new(|mut packet| {
+            let (epoch, message) = wire::decode(&packet.bytes).expect("honest");
+            if let Message::Report(mut report) = message {
+                let lies = report.checksums.iter().map(|(tick, sum)| (*tick, Checksum(sum.0 ^ 1)));
+                report.checksums = List::try_from(lies.collect::<Vec<_>>()).expect("as many");
+                packet.bytes = wire::encode(epoch, &Message::Report(report));
+            }
+            packet
+        }),
+    );
+    scene.play(secs(20), 30);
+    let ended = ended(&scene.driver.seats[2].session);
+    assert!(matches!(ended, Some(EndReason::Desync | EndReason::Removed(LeaveReason::Desync))), "{ended:?}");
+    assert_eq!(scene.playing(), 3);
+    for seat in [1, 3, 4] {
+        assert!(desyncs(&scene.driver.seats[seat].events).is_empty());
+    }
+}

@@ -1,0 +1,144 @@
+//! Nothing about a cell outside of a replica's core and halo leaves the relay towards it. Told from the bytes that it sent.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lockstone_net::PeerId;
+use lockstone_net::memory::Weather;
+use lockstone_net::relay::RelaySettings;
+use lockstone_net::wire::{self, AreaChange, Frame, LeaveReason, LoadedCells, Message, RawGiven, RawInput};
+use lockstone_sim::world::{Join, Request};
+use lockstone_sim::{CellId, CellRect, PlayerId, Simulation, Tick, codec};
+
+use crate::exact::STORM;
+use crate::support::*;
+use crate::witness::*;
+
+/// What a replica was told.
+#[derive(Default)]
+struct Told {
+    player: Option<PlayerId>,
+    frames: BTreeMap<Tick, Frame>,
+    /// Tick, bytes of all pieces, cells.
+    loads: BTreeMap<u32, (Tick, usize, Vec<u8>)>,
+    outline: Vec<u8>,
+}
+
+#[test]
+fn nothing_outside_of_core_and_halo_is_told() {
+    let settings = RelaySettings { core_actors_max: 0, ..RelaySettings::default() };
+    let line = Weather { jitter: ms(20), loss_permille: 50, ..Weather::clear(ms(40)) };
+    let mut scene = Scene::new(3, STORM, settings.clone(), line);
+    for _ in 0..12 {
+        scene.enter();
+    }
+    scene.run_until(secs(3));
+    scene.play(secs(30), 30);
+    let (checked, replicas) = assert_all_concerned(&scene, &settings);
+    println!("{checked} things told to {replicas} replicas");
+    assert!(replicas == 12 && checked > 10_000);
+}
+
+/// Nobody was told what is outside of core and halo. Returns how many things were told, and to how many.
+pub fn assert_all_concerned(scene: &Scene, settings: &RelaySettings) -> (usize, usize) {
+    let told = told(scene);
+    let outlined = told.iter().filter(|(_, told)| told.player.is_some() && !told.loads.is_empty());
+    (outlined.map(|(peer, told)| assert_concerned(scene, settings, *peer, told)).sum(), told.len())
+}
+
+fn told(scene: &Scene) -> BTreeMap<PeerId, Told> {
+    let mut all: BTreeMap<PeerId, Told> = BTreeMap::new();
+    for packet in scene.sent.borrow().iter() {
+        let told = all.entry(packet.to).or_default();
+        match wire::decode(&packet.bytes).expect("the relay speaks the protocol").1 {
+            Message::Welcome(welcome) => {
+                assert!(welcome.roster.is_empty());
+                told.player = Some(welcome.player);
+            }
+            Message::Chunk(chunk) => match told.loads.last_entry() {
+                Some(mut load) => load.get_mut().2.extend_from_slice(&chunk),
+                None => told.outline.extend_from_slice(&chunk),
+            },
+            Message::Load(load) => {
+                told.loads.insert(load.number, (load.tick, load.bytes as usize, load.first.to_vec()));
+            }
+            Message::Frames(frames) => {
+                let from = frames.from;
+                told.frames.extend(frames.turns.into_vec().into_iter().map(|(after, frame)| (from.plus(after), frame)));
+            }
+            Message::Removed(LeaveReason::Silent | LeaveReason::TooSlow) => {}
+            other => panic!("not a message to a replica in step: {other:?}"),
+        }
+    }
+    all
+}
+
+/// Returns how many things were told.
+fn assert_concerned(scene: &Scene, settings: &RelaySettings, peer: PeerId, told: &Told) -> usize {
+    let mut world = scene.weather.world();
+    let outline = world.decode(&told.outline).expect("an outline");
+    world.restore(&outline);
+    assert_eq!(world.cells().count(), 0, "the outline holds cells");
+    let grid = *world.grid();
+    let player = told.player.expect("it was let in");
+    let hero = |of: PlayerId, tick: Tick| scene.moments.get(&tick)?.heroes.get(&of).map(|pos| grid.cell_of(*pos));
+    let mut loads: BTreeMap<u32, (Tick, BTreeSet<CellId>)> = BTreeMap::new();
+    for (number, (tick, bytes, pieces)) in &told.loads {
+        // The last one may still be on its way.
+        if pieces.len() < *bytes {
+            continue;
+        }
+        let cells: LoadedCells = codec::read(pieces, 1 << 24).expect("cells");
+        let cells: BTreeSet<CellId> = cells.iter().map(|(cell, _)| *cell).collect();
+        if let Some(at) = hero(player, *tick) {
+            // A hero's core is looked at every few ticks, as long as it holds what it must.
+            let late = 1 + ((scene.weather.stride.to_bits() * 5) >> 12 >> scene.weather.cell_log2) as u16;
+            let near = grid.block(at, settings.leave_rings + grid.halo_rings() + settings.ahead_rings + late);
+            let grows = settings.core_actors_max > 0;
+            assert!(
+                grows || cells.iter().all(|cell| near.contains(*cell)),
+                "{peer} was loaded cells far from its hero at {at}"
+            );
+        }
+        loads.insert(*number, (*tick, cells));
+    }
+    let (mut core, mut halo, mut count) = (CellRect::EMPTY, CellRect::EMPTY, loads.len());
+    for (tick, frame) in &told.frames {
+        for input in frame.inputs.iter() {
+            count += 1;
+            let thinks = |cell: CellId| core.grown(&grid, grid.fringe_rings()).contains(cell);
+            let concerned = match input {
+                RawInput::Command(of, _) | RawInput::Leave(of, _) => hero(*of, *tick).is_some_and(thinks),
+                RawInput::Join(_, _, join) => {
+                    let Join { at, .. } = codec::read::<Join<()>>(join, 1 << 12).expect("a join");
+                    core.contains(grid.cell_of(at))
+                }
+                RawInput::Request(request) => match codec::read::<Request<u64>>(request, 1 << 12).expect("a request") {
+                    Request::Announce(_) => true,
+                    Request::Transfer { from, to, .. } => core.contains(from) && core.contains(grid.cell_of(to)),
+                },
+            };
+            assert!(concerned, "{peer} at {tick} was sent {input:?}");
+        }
+        let coming = |cell: &CellId| loads.values().any(|(since, cells)| since <= tick && cells.contains(cell));
+        for given in frame.given.iter() {
+            count += 1;
+            match given {
+                RawGiven::Change(cell, _) | RawGiven::Cell(cell, _) | RawGiven::Pristine(cell) => {
+                    assert!(halo.contains(*cell) || coming(cell), "{peer} at {tick} was given {cell}");
+                }
+                RawGiven::Area(AreaChange { core: core_after, halo: halo_after, .. }) => {
+                    let known = |cell: CellId| halo.contains(cell) || coming(&cell);
+                    assert!(halo_after.iter().all(known), "{peer} at {tick} has not loaded its area");
+                    (core, halo) = (*core_after, *halo_after);
+                }
+            }
+        }
+        if let Some(number) = frame.given.iter().find_map(|given| match given {
+            RawGiven::Area(AreaChange { load, .. }) => *load,
+            _ => None,
+        }) {
+            loads.retain(|later, _| *later > number);
+        }
+    }
+    count
+}

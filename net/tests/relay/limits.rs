@@ -1,0 +1,86 @@
+//! What exceeds its limit is dropped, counted and answered, and costs the others nothing; what can wait, waits for the budget.
+
+use lockstone_net::link::Channel;
+use lockstone_net::memory::Weather;
+use lockstone_net::relay::{RelayConfig, RelaySettings};
+use lockstone_net::session::{DropReason, Transmit};
+use lockstone_net::wire::{self, CoreTree, Epoch, Message};
+use lockstone_sim::{CellId, Checksum, Tick};
+
+use crate::exact::STORM;
+use crate::support::*;
+use crate::witness::*;
+
+fn scene(seed: u64, settings: RelaySettings, replicas: usize) -> Scene {
+    let mut scene = Scene::new(seed, STORM, settings, Weather::clear(ms(30)));
+    for _ in 0..replicas {
+        scene.enter();
+    }
+    scene.run_until(secs(3));
+    scene
+}
+
+#[test]
+fn settings_out_of_range_are_named() {
+    let defaults = RelaySettings::default;
+    for (settings, name) in [
+        (RelaySettings { budget_bytes_per_s: 0, ..defaults() }, "budget_bytes_per_s"),
+        (RelaySettings { players_max: 0, ..defaults() }, "players_max"),
+        (RelaySettings { leave_rings: 1, enter_rings: 2, ..defaults() }, "leave_rings"),
+        (RelaySettings { commands_per_s_max: 0, ..defaults() }, "commands_per_s_max"),
+    ] {
+        let error = RelayConfig::new(settings).expect_err(name);
+        assert_eq!(error.setting, name, "{error}");
+    }
+}
+
+#[test]
+fn a_flood_of_commands_is_held_back_and_the_others_play_on() {
+    let settings = RelaySettings { commands_per_s_max: 5, ..RelaySettings::default() };
+    let mut scene = scene(31, settings, 4);
+    let mut refused = 0;
+    for n in 0..400 {
+        refused += usize::from(scene.driver.seats[1].session.command((n, n)).is_err());
+        let until = scene.driver.now() + ms(10);
+        scene.run_until(until);
+    }
+    let stats = scene.driver.seats[0].session.stats();
+    assert!(stats.drops.of(DropReason::CommandFlood) > 0, "{:?}", stats.drops);
+    assert!(refused > 250, "{refused} of 400 were refused to the player");
+    let until = scene.driver.now() + secs(1);
+    scene.run_until(until);
+    assert_eq!(scene.playing(), 4);
+}
+
+#[test]
+fn a_flood_of_packets_is_dropped_and_counted() {
+    let mut scene = scene(32, RelaySettings::default(), 3);
+    let relay = scene.driver.peer(0);
+    let tree = |n: u32| {
+        let cells = list(vec![(CellId::new(n as u16, 1), Checksum(1))]);
+        wire::encode(Epoch::default(), &Message::CoreTree(CoreTree { tick: Tick(n), cells }))
+    };
+    for n in 0..2_000 {
+        let Transmit { to, channel, bytes } = Transmit { to: relay, channel: Channel::Reliable, bytes: tree(n) };
+        lockstone_net::Link::send(&mut scene.driver.seats[2].link, to, channel, bytes);
+    }
+    scene.play(secs(5), 30);
+    let drops = scene.driver.seats[0].session.stats().drops;
+    assert!(drops.of(DropReason::OverRate) > 1_500 && drops.of(DropReason::Unexpected) > 100, "{drops:?}");
+    assert_eq!(scene.playing(), 3, "nobody is put out for it, and nobody suffers");
+}
+
+#[test]
+fn a_small_budget_makes_loads_wait_and_says_so() {
+    let run = |budget_bytes_per_s| {
+        let settings = RelaySettings { budget_bytes_per_s, core_actors_max: 0, ..RelaySettings::default() };
+        let mut scene = scene(33, settings, 6);
+        scene.play(secs(20), 30);
+        assert_eq!(scene.playing(), 6);
+        scene.driver.seats[0].session.stats().relay.expect("a relay")
+    };
+    let (small, large) = (run(6_000), run(1_000_000));
+    println!("small budget {small:?}\nlarge budget {large:?}");
+    assert!(small.loads.cut_bytes > 0 && large.loads.cut_bytes == 0);
+    assert!(small.turns.packets.abs_diff(large.turns.packets) < large.turns.packets / 10, "frames are not cut");
+}

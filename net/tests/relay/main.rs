@@ -1,0 +1,21 @@
+//! Relay sessions over a memory network, on virtual time. Every failure names the seed that repeats it.
+
+mod attacks;
+mod borders;
+mod chaos;
+mod controls;
+mod cost;
+mod crowds;
+mod desync;
+mod edges;
+mod exact;
+mod false_relay;
+mod freezer;
+mod leaks;
+mod limits;
+mod members;
+#[path = "../../../sim/tests/storm/mod.rs"]
+mod storm;
+#[path = "../support/mod.rs"]
+mod support;
+mod witness;

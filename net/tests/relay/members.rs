@@ -1,0 +1,110 @@
+//! Replicas that come, leave, break away, fall silent or find no place.
+
+use lockstone_net::memory::Weather;
+use lockstone_net::relay::RelaySettings;
+use lockstone_net::session::{EndReason, Event};
+use lockstone_net::wire::{LeaveReason, Refusal};
+
+use crate::exact::STORM;
+use crate::support::*;
+use crate::witness::*;
+
+fn scene(seed: u64, settings: RelaySettings, replicas: usize) -> Scene {
+    let mut scene = Scene::new(seed, STORM, settings, Weather::clear(ms(30)));
+    for _ in 0..replicas {
+        scene.enter();
+    }
+    scene.run_until(secs(3));
+    scene
+}
+
+#[test]
+fn replicas_come_and_go_and_the_others_go_on() {
+    let mut scene = scene(11, RelaySettings::default(), 6);
+    let mut left = 0;
+    for round in 0..40 {
+        scene.play(ms(500), 40);
+        match round % 4 {
+            0 => {
+                scene.enter();
+            }
+            1 if scene.driver.seats.len() > 3 => {
+                let now = scene.driver.now();
+                let last = scene.driver.seats.len() - 1;
+                scene.driver.seats[last].session.leave(now);
+                let until = now + ms(50);
+                scene.run_until(until);
+                scene.driver.seats.remove(last);
+                left += 1;
+            }
+            2 if scene.driver.seats.len() > 3 => {
+                // Breaks away.
+                scene.driver.seats.remove(1);
+                left += 1;
+            }
+            _ => {}
+        }
+    }
+    let until = scene.driver.now() + secs(3);
+    scene.run_until(until);
+    assert!(left >= 10);
+    assert_eq!(scene.playing(), scene.driver.seats.len() - 1, "everyone who is there plays");
+    let world = scene.driver.seats[0].session.simulation().expect("it plays");
+    assert_eq!(world.players().count(), scene.playing(), "the heroes of those who left are gone");
+}
+
+#[test]
+fn a_full_room_says_so() {
+    let settings = RelaySettings { players_max: 3, ..RelaySettings::default() };
+    let mut scene = scene(12, settings, 4);
+    assert_eq!(scene.playing(), 3);
+    let refused = scene.driver.seats.iter().filter_map(|seat| ended(&seat.session)).collect::<Vec<_>>();
+    assert_eq!(refused, [EndReason::Refused(Refusal::Full { players_max: 3 })]);
+    // A place becomes free.
+    let now = scene.driver.now();
+    scene.driver.seats[1].session.leave(now);
+    scene.run_until(now + secs(1));
+    let seat = scene.enter();
+    scene.run_until(now + secs(4));
+    assert!(plays(&scene.driver.seats[seat].session));
+}
+
+#[test]
+fn who_falls_silent_is_gone() {
+    let mut scene = scene(13, RelaySettings::default(), 3);
+    let (relay, silent) = (scene.driver.peer(0), scene.driver.peer(2));
+    scene.driver.network.set_cut(relay, silent, true);
+    let until = scene.driver.now() + secs(12);
+    scene.run_until(until);
+    assert_eq!(ended(&scene.driver.seats[2].session), Some(EndReason::SequencerLost { silent: true }));
+    assert_eq!(scene.playing(), 2);
+    let world = scene.driver.seats[0].session.simulation().expect("it plays");
+    assert_eq!(world.players().count(), 2);
+    let gone = |event: &Event<_>| matches!(event, Event::PlayerLeft { reason: LeaveReason::Silent, .. });
+    assert!(scene.told.iter().any(gone));
+}
+
+#[test]
+fn a_replica_that_stood_still_catches_up() {
+    let mut scene =
+        scene(14, RelaySettings { silence_timeout: secs(60), load_timeout: secs(60), ..RelaySettings::default() }, 4);
+    let frozen = scene.frozen[&scene.driver.peer(2)].clone();
+    frozen.set(true);
+    scene.play(secs(30), 30);
+    frozen.set(false);
+    scene.play(secs(5), 30);
+    assert_eq!(scene.playing(), 4);
+    let ticks: Vec<_> = scene.driver.seats.iter().map(|seat| seat.session.stats().tick).collect();
+    assert!(ticks.iter().all(|tick| ticks[0].since(*tick) < 8), "{ticks:?}");
+}
+
+#[test]
+fn an_ending_relay_says_so() {
+    let mut scene = scene(15, RelaySettings::default(), 2);
+    let now = scene.driver.now();
+    scene.driver.seats[0].session.leave(now);
+    scene.driver.run_until(now + secs(1));
+    for seat in &scene.driver.seats[1..] {
+        assert_eq!(ended(&seat.session), Some(EndReason::SequencerLeft));
+    }
+}

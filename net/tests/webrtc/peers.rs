@@ -1,0 +1,149 @@
+//! Links and raw clients, and waiting for what they are told.
+
+use std::net::{SocketAddr, TcpStream};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use lockstone_net::matchbox::{Config, MatchboxLink, Role};
+use lockstone_net::signaling::{Handle, Server};
+use lockstone_net::{Channel, Link, LinkError, LinkEvent, PeerId};
+use matchbox_protocol::{JsonPeerEvent, JsonPeerRequest, PeerEvent, PeerRequest};
+use tungstenite::stream::MaybeTlsStream;
+use tungstenite::{Message, WebSocket};
+
+/// A loaded machine needs seconds for handshakes that take half of one otherwise.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+pub fn serve() -> Handle {
+    Server::bind(any_port()).unwrap().spawn().unwrap()
+}
+
+pub fn any_port() -> SocketAddr {
+    "127.0.0.1:0".parse().unwrap()
+}
+
+/// Looks again until there is something, and fails when patience ends.
+pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let deadline = Instant::now() + PATIENCE;
+    while Instant::now() < deadline {
+        if let Some(found) = look() {
+            return found;
+        }
+        thread::park_timeout(Duration::from_millis(1));
+    }
+    panic!("waited in vain: {what}");
+}
+
+/// A link and all that it told so far.
+pub struct Peer {
+    pub link: MatchboxLink,
+    pub told: Vec<LinkEvent>,
+}
+
+impl Peer {
+    pub fn open(server: SocketAddr, room: &str, key: Option<&str>) -> Self {
+        Self::open_as(Role::Peer, server, room, key)
+    }
+
+    pub fn open_as(role: Role, server: SocketAddr, room: &str, key: Option<&str>) -> Self {
+        let config = Config {
+            url: format!("ws://{server}"),
+            room: room.into(),
+            key: key.map(str::to_owned),
+            role,
+            ..Config::default()
+        };
+        Self { link: MatchboxLink::open(config), told: Vec::new() }
+    }
+
+    pub fn enter(server: SocketAddr, room: &str) -> (Self, PeerId) {
+        Self::enter_as(Role::Peer, server, room)
+    }
+
+    pub fn enter_as(role: Role, server: SocketAddr, room: &str) -> (Self, PeerId) {
+        let mut peer = Self::open_as(role, server, room, None);
+        let id = until("to enter", || {
+            peer.look();
+            peer.told.iter().find_map(|event| if let LinkEvent::Entered(id) = event { Some(*id) } else { None })
+        });
+        (peer, id)
+    }
+
+    pub fn find<T>(&mut self, wanted: impl FnMut(&LinkEvent) -> Option<T>) -> Option<T> {
+        while let Some(event) = self.link.poll() {
+            self.told.push(event);
+        }
+        self.told.iter().find_map(wanted)
+    }
+
+    /// Takes what there is. A link that closes says why.
+    pub fn look(&mut self) {
+        let closed = self.find(|event| matches!(event, LinkEvent::Closed(_)).then(|| event.clone()));
+        assert_eq!(closed, None);
+    }
+
+    pub fn has(&mut self, event: &LinkEvent) -> bool {
+        self.find(|told| (told == event).then_some(())).is_some()
+    }
+
+    pub fn closed(&mut self) -> LinkError {
+        until("the link to close", || {
+            self.find(|event| if let LinkEvent::Closed(error) = event { Some(error.clone()) } else { None })
+        })
+    }
+}
+
+pub fn connect(peers: &mut [(Peer, PeerId)]) {
+    let ids: Vec<PeerId> = peers.iter().map(|(_, id)| *id).collect();
+    until("a full mesh", || {
+        let all = |(peer, own): &mut (Peer, PeerId)| {
+            ids.iter().filter(|id| *id != own).all(|id| peer.has(&LinkEvent::Connected(*id)))
+        };
+        peers.iter_mut().map(all).fold(true, |met, now| met & now).then_some(())
+    });
+}
+
+/// Sends again until it arrives: what the unreliable channel asks of its user.
+pub fn exchange(from: &mut (Peer, PeerId), to: &mut (Peer, PeerId), channel: Channel, bytes: &[u8]) {
+    let packet = LinkEvent::Packet { from: from.1, channel, bytes: bytes.to_vec() };
+    if channel == Channel::Reliable {
+        from.0.link.send(to.1, channel, bytes.to_vec());
+    }
+    until("a packet", || {
+        if channel == Channel::Unreliable {
+            from.0.link.send(to.1, channel, bytes.to_vec());
+        }
+        to.0.has(&packet).then_some(())
+    });
+}
+
+/// A client that speaks the signaling protocol and nothing else.
+pub type Raw = WebSocket<MaybeTlsStream<TcpStream>>;
+
+pub fn raw(server: SocketAddr, path: &str) -> Result<(Raw, PeerId), tungstenite::Error> {
+    let (mut socket, _) = tungstenite::connect(format!("ws://{server}/{path}"))?;
+    let MaybeTlsStream::Plain(stream) = socket.get_mut() else { unreachable!("no TLS here") };
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let PeerEvent::IdAssigned(id) = next(&mut socket) else { panic!("the id comes first") };
+    Ok((socket, PeerId(id.0.as_u128())))
+}
+
+pub fn next(socket: &mut Raw) -> JsonPeerEvent {
+    socket.read().unwrap().into_text().unwrap().parse().unwrap()
+}
+
+pub fn signal(from: &mut Raw, to: PeerId, data: serde_json::Value) {
+    let receiver = matchbox_protocol::PeerId(uuid::Uuid::from_u128(to.0));
+    let request: JsonPeerRequest = PeerRequest::Signal { receiver, data };
+    from.send(Message::text(request.to_string())).unwrap();
+}
+
+pub fn refused(server: SocketAddr, path: &str) -> (u16, String) {
+    match raw(server, path) {
+        Err(tungstenite::Error::Http(response)) => {
+            let text = response.body().clone().unwrap_or_default();
+            (response.status().as_u16(), String::from_utf8(text).unwrap())
+        }
+        other => panic!("not refused: {other:?}"),
+    }
+}

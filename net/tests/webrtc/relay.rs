@@ -1,0 +1,250 @@
+//! Rooms that have a relay as their hub: who hears of whom, who is refused, and how the relay comes back.
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use lockstone_net::matchbox::{MatchboxLink, Role};
+use lockstone_net::signaling::{Handle, Server};
+use lockstone_net::{Channel, Link, LinkError, LinkEvent, PeerId};
+use matchbox_protocol::PeerEvent;
+
+use super::peers::*;
+
+fn relay(token: &str) -> Role {
+    Role::Relay { token: token.into() }
+}
+
+/// A relay with players, each connected with it.
+fn crowd(server: SocketAddr, players: usize) -> ((Peer, PeerId), Vec<(Peer, PeerId)>) {
+    let mut host = Peer::enter_as(relay("t"), server, "r");
+    let mut inside: Vec<_> = (0..players).map(|_| Peer::enter_as(Role::Player, server, "r")).collect();
+    meet(&mut host, &mut inside);
+    (host, inside)
+}
+
+fn meet(host: &mut (Peer, PeerId), players: &mut [(Peer, PeerId)]) {
+    until("all players to be connected", || {
+        let both = |(player, id): &mut (Peer, PeerId)| {
+            host.0.has(&LinkEvent::Connected(*id)) & player.has(&LinkEvent::Connected(host.1))
+        };
+        players.iter_mut().map(both).fold(true, |met, now| met & now).then_some(())
+    });
+}
+
+fn connections(peer: &Peer) -> Vec<PeerId> {
+    let connected = |event: &LinkEvent| if let LinkEvent::Connected(id) = event { Some(*id) } else { None };
+    peer.told.iter().filter_map(connected).collect()
+}
+
+fn refusal(role: Role, server: SocketAddr, room: &str) -> String {
+    match Peer::open_as(role, server, room, None).closed() {
+        LinkError::Refused { room: named, cause } if named == room => cause,
+        error => panic!("not refused: {error}"),
+    }
+}
+
+/// Serves at an address where another server has just ended.
+fn serve_at(addr: SocketAddr) -> Handle {
+    until("the address to be free", || Server::bind(addr).ok()).spawn().unwrap()
+}
+
+#[test]
+fn players_are_connected_with_the_relay_alone() {
+    let server = serve();
+    let (mut host, mut players) = crowd(server.local_addr(), 3);
+    assert_eq!(host.1.arrival(), 0);
+    assert_eq!(players.iter().map(|(_, id)| id.arrival()).collect::<Vec<_>>(), [1, 2, 3]);
+    for player in &mut players {
+        exchange(player, &mut host, Channel::Unreliable, b"command");
+        exchange(&mut host, player, Channel::Reliable, &vec![7; MatchboxLink::PACKET_BYTES_MAX]);
+    }
+    players.iter().for_each(|(player, _)| assert_eq!(connections(player), [host.1]));
+    assert_eq!(connections(&host.0).len(), 3);
+
+    let (gone, id) = players.remove(0);
+    drop(gone);
+    until("the relay to miss a player", || host.0.has(&LinkEvent::Disconnected(id)).then_some(()));
+    let told = |player: &mut Peer| player.find(|event| matches!(event, LinkEvent::Disconnected(_)).then_some(()));
+    assert!(players.iter_mut().all(|(player, _)| told(player).is_none()), "no player hears of another");
+}
+
+#[test]
+fn nothing_passes_between_players() {
+    let server = serve();
+    let (mut host, host_id) = raw(server.local_addr(), "r?host=t").unwrap();
+    let (mut a, a_id) = raw(server.local_addr(), "r?relay").unwrap();
+    let (mut b, b_id) = raw(server.local_addr(), "r?relay=1").unwrap();
+    for player in [&mut a, &mut b] {
+        assert!(
+            matches!(next(player), PeerEvent::NewPeer(id) if id.0.as_u128() == host_id.0),
+            "the relay, first of all"
+        );
+    }
+    signal(&mut a, b_id, "to a player".into());
+    signal(&mut a, host_id, "to the relay".into());
+    assert!(
+        matches!(next(&mut host), PeerEvent::Signal { sender, data } if sender.0.as_u128() == a_id.0 && data == "to the relay")
+    );
+    signal(&mut host, b_id, "to b".into());
+    assert!(matches!(next(&mut b), PeerEvent::Signal { data, .. } if data == "to b"), "nothing came before that");
+    drop(a);
+    assert!(matches!(next(&mut host), PeerEvent::PeerLeft(id) if id.0.as_u128() == a_id.0));
+    signal(&mut host, b_id, "still".into());
+    assert!(matches!(next(&mut b), PeerEvent::Signal { data, .. } if data == "still"), "b did not hear that a left");
+}
+
+#[test]
+fn who_comes_to_the_wrong_room_is_told() {
+    let server = serve();
+    let addr = server.local_addr();
+    let none = "no relay serves this room: start the relay first, or check the room's name";
+    assert_eq!(refusal(Role::Player, addr, "nobody"), none);
+    let _party = raw(addr, "party").unwrap();
+    let of_party = "the room belongs to a party, not to a relay: join the party, or choose another room";
+    assert_eq!(refusal(Role::Player, addr, "party"), of_party);
+    assert_eq!(refusal(relay("t"), addr, "party"), of_party);
+    let _host = raw(addr, "served?host=t").unwrap();
+    let of_relay = "the room belongs to a relay: join it as a player of the relay, or choose another room";
+    assert_eq!(refusal(Role::Peer, addr, "served"), of_relay);
+    let token = "the room has a relay with another token: present the same, or choose another room";
+    assert_eq!(refusal(relay("guess"), addr, "served"), token);
+    assert_eq!(refusal(relay(""), addr, "served"), "a relay's token is 1 to 128 bytes");
+    assert_eq!(refused(addr, "x?host="), (400, "a relay's token is 1 to 128 bytes".into()));
+    assert_eq!(refused(addr, "nobody?relay"), (404, none.into()));
+    assert_eq!(refused(addr, "served?relay&key=k"), (403, "the room has another key".into()));
+    assert_eq!(refused(addr, "served?host=t&key=k").0, 403);
+}
+
+#[test]
+fn a_host_token_keeps_other_relays_out() {
+    let server = Server::bind("127.0.0.1:0".parse().unwrap()).unwrap().with_host_token("s3cret").spawn().unwrap();
+    let cause = "this server lets a relay in only with the server's host token: present that";
+    assert_eq!(refusal(relay("t"), server.local_addr(), "r"), cause);
+    Peer::enter_as(relay("s3cret"), server.local_addr(), "r");
+    Peer::enter(server.local_addr(), "party");
+}
+
+/// The relay's connection breaks, and a stranger must not get its room meanwhile.
+#[test]
+fn a_relay_that_lost_its_connection_comes_back_to_its_room() {
+    let server = serve();
+    let addr = server.local_addr();
+    let (host, host_id) = raw(addr, "r?host=t").unwrap();
+    let (mut player, _) = raw(addr, "r?relay").unwrap();
+    assert!(matches!(next(&mut player), PeerEvent::NewPeer(_)));
+    drop(host);
+    until("the server to notice", || {
+        let (status, text) = refused(addr, "r?relay");
+        assert_eq!(status, 503);
+        text.starts_with("the room's relay has lost its connection").then_some(())
+    });
+    assert_eq!(refused(addr, "r?host=guess").0, 403);
+    assert_eq!(refused(addr, "r").0, 409);
+    let (mut host, id) = raw(addr, "r?host=t").unwrap();
+    assert_eq!(id, host_id, "the same name");
+    signal(&mut player, host_id, "there you are".into());
+    assert!(matches!(next(&mut host), PeerEvent::Signal { data, .. } if data == "there you are"));
+    let (_second, id) = raw(addr, "r?relay").unwrap();
+    assert_eq!(id.arrival(), 2);
+}
+
+#[test]
+fn a_second_relay_with_the_token_replaces_the_first() {
+    let server = serve();
+    let (mut host, mut players) = crowd(server.local_addr(), 1);
+    let (mut second, _) = raw(server.local_addr(), "r?host=t").unwrap();
+    let lost = until("word of it", || {
+        host.0.find(|event| if let LinkEvent::SignalingLost(error) = event { Some(error.to_string()) } else { None })
+    });
+    assert!(lost.contains("another relay came with the same token"), "{lost}");
+    exchange(&mut host, &mut players[0], Channel::Reliable, b"who plays goes on");
+    let (mut newcomer, id) = raw(server.local_addr(), "r?relay").unwrap();
+    assert!(matches!(next(&mut newcomer), PeerEvent::NewPeer(_)));
+    signal(&mut newcomer, host.1, "hello".into());
+    let from_newcomer = |event| matches!(event, PeerEvent::Signal { sender, .. } if sender.0.as_u128() == id.0);
+    assert!(from_newcomer(next(&mut second)));
+    drop(players);
+    assert!(matches!(host.0.closed(), LinkError::Ended(_)));
+}
+
+#[test]
+fn a_relay_outlives_its_signaling_server_and_serves_at_the_next() {
+    let server = serve();
+    let addr = server.local_addr();
+    let (mut host, mut players) = crowd(addr, 2);
+    drop(server);
+    until("word of it", || host.0.find(|event| matches!(event, LinkEvent::SignalingLost(_)).then_some(())));
+    exchange(&mut host, &mut players[0], Channel::Reliable, b"go on");
+    let _server = serve_at(addr);
+    until("the relay to be back", || host.0.has(&LinkEvent::SignalingBack).then_some(()));
+    let (mut late, id) = Peer::enter_as(Role::Player, addr, "r");
+    until("the late player to be connected", || {
+        (host.0.has(&LinkEvent::Connected(id))
+            & !{
+                late.look();
+                connections(&late).is_empty()
+            })
+        .then_some(())
+    });
+    exchange(&mut players[1], &mut host, Channel::Unreliable, b"still here");
+    assert!(players.iter_mut().all(|(player, _)| {
+        player.look();
+        player.told.iter().all(|event| !matches!(event, LinkEvent::Disconnected(_) | LinkEvent::SignalingLost(_)))
+    }));
+}
+
+/// Strangers of every kind at once; an honest player gets in, and who plays goes on.
+#[test]
+fn a_flood_of_strangers_costs_nobody_else_anything() {
+    let server = serve();
+    let addr = server.local_addr();
+    let (mut host, mut players) = crowd(addr, 1);
+    let sitting: Vec<_> = (0..100).map(|_| raw(addr, "r?relay").unwrap()).collect();
+    for _ in 0..20 {
+        for path in ["r", "r?host=guess", "r?relay&key=guess", "other?relay"] {
+            refused(addr, path);
+        }
+    }
+    let mut hostile: Vec<_> = (0..10).map(|_| raw(addr, "r?relay").unwrap().0).collect();
+    for n in 0..300 {
+        for stranger in &mut hostile {
+            let kind = ["Offer", "Answer", "IceCandidate"][n % 3];
+            signal(stranger, host.1, serde_json::json!({ kind: "garbage" }));
+            signal(stranger, players[0].1, serde_json::json!({ "Offer": "garbage" }));
+        }
+    }
+    players.push(Peer::enter_as(Role::Player, addr, "r"));
+    meet(&mut host, &mut players);
+    exchange(&mut host, &mut players[0], Channel::Reliable, b"go on");
+    assert_eq!(connections(&host.0).len(), 2);
+    assert_eq!(connections(&players[0].0), [host.1]);
+    drop(sitting);
+}
+
+/// `cargo test --release -p lockstone-net --test webrtc -- --ignored --nocapture sixty`
+#[test]
+#[ignore = "measures; the links of sixty players in one process"]
+fn sixty_players_at_twenty_packets_a_second() {
+    let server = serve();
+    let started = Instant::now();
+    let (mut host, mut players) = crowd(server.local_addr(), 60);
+    println!("60 players connected in {:?}", started.elapsed());
+    let (start, mut sent, mut heard) = (Instant::now(), 0, [0; 2]);
+    while start.elapsed() < Duration::from_secs(10) {
+        if start.elapsed() >= Duration::from_millis(50) * sent {
+            sent += 1;
+            for (player, id) in &mut players {
+                host.0.link.send(*id, Channel::Unreliable, vec![0; 150]);
+                player.link.send(host.1, Channel::Unreliable, vec![0; 30]);
+            }
+        }
+        let packets = |link: &mut MatchboxLink| {
+            core::iter::from_fn(|| link.poll()).filter(|event| matches!(event, LinkEvent::Packet { .. })).count()
+        };
+        heard[0] += packets(&mut host.0.link);
+        heard[1] += players.iter_mut().map(|(player, _)| packets(&mut player.link)).sum::<usize>();
+        std::thread::park_timeout(Duration::from_millis(2));
+    }
+    println!("each way {} packets sent, {heard:?} heard", sent * 60);
+    assert!(heard.iter().all(|heard| *heard as f64 > 0.9 * f64::from(sent) * 60.0));
+}

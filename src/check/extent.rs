@@ -1,0 +1,80 @@
+//! Which part of the world a recording covers: the core that is simulated, the halo around it that is given. Both move.
+
+use lockstone_sim::{CellId, CellRect, Input, Tick};
+use serde::Serialize;
+
+use super::inspect::Inspect;
+use super::timeline::Timeline;
+
+/// A part of a world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Extent {
+    /// What is simulated.
+    pub core: CellRect,
+    /// That, and what is given around it.
+    pub halo: CellRect,
+}
+
+/// What a part learns from something that it is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// Where it is from the next tick on.
+    Extent(Extent),
+    /// Something of a cell.
+    Cell(CellId),
+}
+
+/// Which part of the world a recording covers from a tick on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Covered {
+    /// The state before the turn of this tick is the first.
+    pub since: Tick,
+    /// The part.
+    pub extent: Extent,
+}
+
+/// The part that a recording covers, over time; `start` is its first state. Empty if it is of the whole world.
+pub(super) fn covered<S: Inspect>(peer: &Timeline<S>, start: &S) -> Vec<Covered> {
+    let Some(extent) = start.extent() else { return Vec::new() };
+    let mut covers = vec![Covered { since: peer.start(), extent }];
+    for (tick, turn) in &peer.turns {
+        let given = turn.inputs.iter().filter_map(|input| match input {
+            Input::Given(given) => start.told(given),
+            _ => None,
+        });
+        let extents = given.filter_map(|told| match told {
+            Told::Extent(extent) => Some(extent),
+            Told::Cell(_) => None,
+        });
+        if let Some(extent) = extents.last().filter(|extent| covers.last().is_none_or(|last| last.extent != *extent)) {
+            covers.push(Covered { since: tick.next(), extent });
+        }
+    }
+    covers
+}
+
+/// The core at a tick; `None` if it is not known, or has no cells.
+pub(super) fn core_at(covers: &[Covered], tick: Tick) -> Option<CellRect> {
+    let known = covers.partition_point(|covered| covered.since <= tick);
+    known.checked_sub(1).map(|newest| covers[newest].extent.core).filter(|core| !core.is_empty())
+}
+
+/// So many cores are told, the last of them the newest.
+const TOLD_MAX: usize = 4;
+
+/// The cores over time, in a line.
+pub(super) fn tell(covers: &[Covered]) -> String {
+    let mut cores: Vec<(Tick, CellRect)> = covers.iter().map(|covered| (covered.since, covered.extent.core)).collect();
+    cores.dedup_by_key(|(_, core)| *core);
+    cores.retain(|(_, core)| !core.is_empty());
+    let told = |(since, core): &(Tick, CellRect)| format!("{} to {} from tick {since} on", core.low, core.high);
+    match cores.as_slice() {
+        [] => "no cell".to_owned(),
+        [first @ .., last] if cores.len() > TOLD_MAX => {
+            let (shown, more) = first.split_at(TOLD_MAX - 1);
+            let shown: Vec<_> = shown.iter().map(told).collect();
+            format!("cells {}, {} others, {}", shown.join(", "), more.len(), told(last))
+        }
+        all => format!("cells {}", all.iter().map(told).collect::<Vec<_>>().join(", ")),
+    }
+}

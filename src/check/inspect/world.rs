@@ -1,0 +1,132 @@
+//! A [`World`] as the checker sees it: all of it, by name, through serde.
+
+use lockstone_sim::codec;
+use lockstone_sim::journal::Journal;
+use lockstone_sim::world::{Area, Given, StateBit, StatePart};
+use lockstone_sim::{CellId, CellRect, Checksum, Entity, Rules, Simulation, Turn, World};
+use serde::Serialize;
+
+use super::{Inspect, Sketch, Thing, View, Way};
+use crate::check::extent::{Extent, Told};
+use crate::check::kinds::variants;
+use crate::check::ways;
+
+impl<R: Rules> Inspect for World<R> {
+    fn things(&self, cell: Option<CellId>) -> Vec<Thing> {
+        let Some(cell) = cell else {
+            let fields = codec::fields(self.facts());
+            return vec![Thing { part: StatePart::Facts, kind: "Facts".to_owned(), fields }];
+        };
+        let fields = codec::fields(&Light { light: self.light(cell) });
+        let light = Thing { part: StatePart::Light(cell), kind: "Light".to_owned(), fields };
+        let entities = self.actors(cell).iter().chain(self.props(cell));
+        std::iter::once(light).chain(entities.map(|entity| shown(cell, entity))).collect()
+    }
+
+    fn kinds() -> &'static [&'static str] {
+        variants::<R::Body>()
+    }
+
+    fn start_data(&self) -> u64 {
+        self.start_digest()
+    }
+
+    fn step_noted(&mut self, turn: &Turn<Self>, journal: &mut Journal) {
+        World::step_noted(self, turn, journal);
+    }
+
+    fn sketch(&self) -> Option<Sketch> {
+        let config = self.grid().config();
+        Some(Sketch {
+            width_cells: config.width_cells,
+            height_cells: config.height_cells,
+            lit: self.cells().filter(|&cell| self.light(cell) > 0).collect(),
+            heroes: self
+                .players()
+                .filter_map(|player| Some((player, self.grid().cell_of(self.hero(player)?.pos))))
+                .collect(),
+        })
+    }
+
+    fn find_bit(&mut self, root: Checksum, cells: Option<&[CellId]>) -> Option<StateBit> {
+        World::find_bit(self, root, cells)
+    }
+
+    fn with_bit_turned(&mut self, bit: &StateBit) -> Option<Self::Snapshot> {
+        self.snapshot().with_bit_turned(bit)
+    }
+
+    fn part(&mut self, of: StatePart) -> Option<Vec<u8>> {
+        self.snapshot().part(of)
+    }
+
+    fn with_part(&mut self, of: StatePart, bytes: &[u8]) -> Option<Self::Snapshot> {
+        self.snapshot().with_part(of, bytes)
+    }
+
+    fn step_in(&mut self, turn: &Turn<Self>, way: Way, journal: Option<&mut Journal>) -> bool {
+        ways::step_in(self, turn, way, journal);
+        true
+    }
+
+    fn reorder(&mut self, key: u64) -> bool {
+        self.reorder_cells(key);
+        true
+    }
+
+    fn step_beside(
+        &mut self,
+        whole: &mut Self,
+        turn: &Turn<Self>,
+        view: View,
+        journal: Option<&mut Journal>,
+    ) -> Option<Vec<CellId>> {
+        Some(ways::step_beside(self, whole, turn, view, journal))
+    }
+
+    fn extent(&self) -> Option<Extent> {
+        extent(self.area())
+    }
+
+    fn extent_needed(&self) -> Option<Extent> {
+        extent(&Area::around(self.grid(), self.area().core_rect()?))
+    }
+
+    fn told(&self, given: &Given) -> Option<Told> {
+        match given {
+            Given::Area { core, halo } => extent(&Area::with_halo(self.grid(), *core, *halo)).map(Told::Extent),
+            Given::Pristine(cell) | Given::Cell(cell, _) | Given::Change(cell, _) => Some(Told::Cell(*cell)),
+        }
+    }
+
+    fn loose(&mut self) -> Option<Checksum> {
+        Some(self.part_checksum(CellRect::EMPTY))
+    }
+
+    fn narrow(&mut self, to: Extent) -> bool {
+        let grid = *self.grid();
+        self.set_area(Area::with_halo(&grid, to.core, to.halo));
+        true
+    }
+}
+
+fn extent(area: &Area) -> Option<Extent> {
+    Some(Extent { core: area.core_rect()?, halo: area.halo_rect()? })
+}
+
+#[derive(Serialize)]
+struct Light {
+    light: u8,
+}
+
+fn shown<B: lockstone_sim::Body>(cell: CellId, entity: &Entity<B>) -> Thing {
+    let fields = codec::fields(entity);
+    // A body is mostly an enum of all that there is.
+    let variant = fields.iter().find(|field| field.path == "body" && field.kind == codec::FieldKind::Variant);
+    let kind = match variant {
+        Some(variant) => variant.value.clone(),
+        None if entity.player.is_some() => "Hero".to_owned(),
+        None => "Entity".to_owned(),
+    };
+    Thing { part: StatePart::Entity(cell, entity.id), kind, fields }
+}

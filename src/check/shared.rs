@@ -1,0 +1,178 @@
+//! Recordings of parts of one world, compared on the cells that they share.
+//!
+//! ```text
+//! each recording played alone ─► does it meet its own checksums? ─► no: the odd one; why, its own recording tells (verdict.rs)
+//!                                                               └► all do: tick by tick the cells that two of them have
+//!                                                                  └► first difference ─► what one was told or given otherwise (told.rs)
+//! ```
+//!
+//! What is compared: cells that both simulate, and what one was given of a cell that the other simulates. A whole recording is the
+//! reference of all others. Each recording is played anyway, so the checksums of its cells are had whether it holds trees or not.
+//!
+//! Who meets its own checksums is never blamed: its steps are sound, and what it was told may have been lost on the way.
+
+mod moment;
+mod told;
+
+use std::collections::BTreeMap;
+
+use lockstone_sim::Tick;
+
+use super::compare::{AFTER_TICKS, CheckError, Checker, Compared, compare};
+use super::inspect::Inspect;
+use super::locate::locate_in;
+use super::parting::{SPREAD_TICKS, explain, inputs_before};
+use super::replayer::Replayer;
+use super::report::{Finding, Report, Spread};
+use super::timeline::Timeline;
+use super::verdict::{self, Case};
+use moment::{Common, Moment};
+use told::Question;
+
+/// The first tick at which two recordings differ in what they share.
+struct Difference {
+    tick: Tick,
+    /// The newest tick before at which these two were compared, and equal.
+    agreed: Option<Tick>,
+    /// The one that counts, if any does; and the other.
+    pair: [usize; 2],
+    /// Who is not as the others are; nobody if it cannot be told.
+    odd: Vec<usize>,
+    common: Common,
+}
+
+impl<S: Inspect> Checker<'_, S> {
+    /// Checks recordings of which some are of a part of the world.
+    pub(super) fn check_shared(&self, peers: &[Timeline<S>]) -> Result<Report, CheckError> {
+        if let Some(finding) = verdict::unlike_headers(peers) {
+            return Ok(self.report(peers, &Compared::default(), Some(finding)));
+        }
+        let (mut players, mut compared) = (Vec::new(), Compared::default());
+        for peer in peers {
+            let mut player = Replayer::new(self.load(peer, peer.start())?, &peer.turns);
+            compared.peers.extend(compare(std::slice::from_ref(peer), &mut player, peer.end).peers);
+            players.push(player);
+        }
+        if let Some(finding) = self.first_odd(peers, &mut players, &compared)? {
+            return Ok(self.report(peers, &compared, Some(finding)));
+        }
+        let (shared, difference) = first_difference(peers, &mut players);
+        let finding = difference.map(|difference| self.explain_difference(peers, &mut players, difference));
+        Ok(Report { shared: Some(shared), ..self.report(peers, &compared, finding) })
+    }
+
+    /// Of those that do not meet their own checksums the first to differ, and why.
+    fn first_odd(
+        &self,
+        peers: &[Timeline<S>],
+        players: &mut [Replayer<'_, S>],
+        compared: &Compared,
+    ) -> Result<Option<Finding>, CheckError> {
+        let unmet = |n: usize| Some((compared.peers[n].differs?.tick, n));
+        let Some((tick, n)) = (0..peers.len()).filter_map(unmet).min() else { return Ok(None) };
+        let healthy = compared.peers.iter().position(|peer| peer.checksums > 0 && peer.differs.is_none());
+        let case = Case {
+            checker: self,
+            peers: std::slice::from_ref(&peers[n]),
+            turns: &peers[n].turns,
+            tick,
+            agreed: compared.peers[n].agreed,
+            odd: vec![0],
+            healthy: healthy.map(|n| &peers[n]),
+        };
+        let mut finding = explain(&case, &mut players[n], peers[n].end.min(tick.plus(AFTER_TICKS)))?;
+        // Within the case it is the only one.
+        finding.odd = vec![n];
+        finding.verdict.blamed.iter_mut().for_each(|blamed| *blamed = n);
+        Ok(Some(finding))
+    }
+
+    fn explain_difference(
+        &self,
+        peers: &[Timeline<S>],
+        players: &mut [Replayer<'_, S>],
+        difference: Difference,
+    ) -> Finding {
+        let Difference { tick, agreed, pair, odd, common } = difference;
+        let verdict = Question { checker: self, peers, players, tick, pair, common: &common }.verdict();
+        let (ours, theirs) = two(players, pair);
+        let location = Some(locate_in(ours.at(tick), theirs.at(tick), common.cells()));
+        let end = tick.plus(SPREAD_TICKS).min(peers[pair[0]].end).min(peers[pair[1]].end);
+        let spread = (tick.0..=end.0).map(Tick).map(|tick| {
+            let moments = [Moment::of(ours.at(tick)), Moment::of(theirs.at(tick))];
+            let cells = moments[0].common(&moments[1]).cells();
+            Spread { tick, cells, sketch: ours.at(tick).sketch() }
+        });
+        let spread = spread.collect();
+        let inputs = inputs_before(&peers[pair[1]].turns, tick);
+        Finding { tick, agreed, odd, between: Some(pair), verdict, location, bad_writes: Vec::new(), spread, inputs }
+    }
+}
+
+/// Compares all recordings tick by tick until two of them differ. Also how many cells were compared.
+fn first_difference<S: Inspect>(peers: &[Timeline<S>], players: &mut [Replayer<'_, S>]) -> (u64, Option<Difference>) {
+    let start = peers.iter().map(Timeline::start).min().unwrap_or_default();
+    let end = peers.iter().map(|peer| peer.end).max().unwrap_or_default();
+    let (mut shared, mut agreed) = (0, BTreeMap::new());
+    for tick in (start.0..=end.0).map(Tick) {
+        let there: Vec<usize> =
+            (0..peers.len()).filter(|&n| (peers[n].start()..=peers[n].end).contains(&tick)).collect();
+        if there.len() < 2 {
+            continue;
+        }
+        let moments: Vec<_> = there.iter().map(|&n| (n, Moment::of(players[n].at(tick)))).collect();
+        let mut differing: Vec<([usize; 2], Common)> = Vec::new();
+        for (ours, theirs) in pairs(&moments) {
+            let (pair, common) = ([ours.0, theirs.0], ours.1.common(&theirs.1));
+            shared += common.compared;
+            if common.differs() {
+                differing.push((pair, common));
+            } else if common.compared > 0 {
+                agreed.insert(pair, tick);
+            }
+        }
+        let has_whole = moments.iter().any(|(_, moment)| moment.is_whole());
+        // What both simulate says more than what one was given.
+        differing.sort_by_key(|(_, common)| common.core.is_empty());
+        let odd = odd(&differing.iter().map(|(pair, _)| *pair).collect::<Vec<_>>(), has_whole);
+        if let Some((mut pair, common)) = differing.into_iter().next() {
+            if odd == [pair[0]] {
+                pair.reverse();
+            }
+            let agreed = agreed.get(&pair).or_else(|| agreed.get(&[pair[1], pair[0]])).copied();
+            return (shared, Some(Difference { tick, agreed, pair, odd, common }));
+        }
+    }
+    (shared, None)
+}
+
+type Placed<'m> = &'m (usize, Moment);
+
+/// Who is compared with whom: all with a whole one if there is one, else each with each.
+fn pairs(moments: &[(usize, Moment)]) -> Vec<(Placed<'_>, Placed<'_>)> {
+    match moments.iter().find(|(_, moment)| moment.is_whole()) {
+        Some(whole) => moments.iter().filter(|other| other.0 != whole.0).map(|other| (whole, other)).collect(),
+        None => {
+            let later = |n: usize| moments[n + 1..].iter().map(move |theirs| (&moments[n], theirs));
+            (0..moments.len()).flat_map(later).collect()
+        }
+    }
+}
+
+/// Who of those that differ: they all from a whole one; else one that several others differ from, who do not differ from each other.
+fn odd(differing: &[[usize; 2]], has_whole: bool) -> Vec<usize> {
+    if has_whole {
+        return differing.iter().map(|pair| pair[1]).collect();
+    }
+    let in_all = |peer: &usize| differing.len() > 1 && differing.iter().all(|pair| pair.contains(peer));
+    differing.iter().flatten().find(|peer| in_all(peer)).map(|peer| vec![*peer]).unwrap_or_default()
+}
+
+/// Two of several players.
+fn two<'p, 't, S: Inspect>(
+    players: &'p mut [Replayer<'t, S>],
+    [ours, theirs]: [usize; 2],
+) -> (&'p mut Replayer<'t, S>, &'p mut Replayer<'t, S>) {
+    let [ours, theirs] = players.get_disjoint_mut([ours, theirs]).expect("a pair is two of the players");
+    (ours, theirs)
+}

@@ -1,0 +1,124 @@
+//! What the odd peer's own program says, which has played the recording again: see [`Rerun`].
+//!
+//! It is the odd peer's word, so it counts only as far as it fits what that peer recorded, and it speaks of nobody else. What contradicts
+//! the recording is passed over.
+
+use std::ops::RangeBounds;
+
+use lockstone_sim::Tick;
+use lockstone_sim::journal::Journal;
+
+use super::{Case, OddState, Solution};
+use crate::check::compare::CheckError;
+use crate::check::inspect::Inspect;
+use crate::check::replayer::Replayer;
+use crate::check::report::{BadWrite, Cause};
+use crate::recording::Rerun;
+
+/// So many reruns of a recording are looked at.
+const RERUNS_MAX: usize = 4;
+
+/// What the suspect's program came to when it played again.
+pub(super) enum Again {
+    /// What it recorded: so many checksums, from the difference on.
+    AsRecorded(u32),
+    /// What the turns lead to here.
+    AsHere,
+    /// Something else again.
+    Otherwise,
+}
+
+impl<S: Inspect> Case<'_, '_, S> {
+    /// Its own program, played again, does what this one does; or it was given other start data.
+    pub(super) fn is_told_by_its_own_program(
+        &self,
+        replayer: &mut Replayer<'_, S>,
+    ) -> Result<Option<Solution<S>>, CheckError> {
+        let Some((rerun, again)) = self.rerun(replayer) else { return Ok(None) };
+        let (cause, reasons) = match again {
+            Again::AsHere => {
+                let so = "so its steps are sound, and its state was changed between them".to_owned();
+                (Cause::StateCorruption, vec![self.tell_again(&rerun, &again), so])
+            }
+            Again::AsRecorded(_) if self.began_otherwise(replayer, &rerun) => {
+                let so = "its program was given another seed, or another table, than its header says: what it makes of them has digest";
+                let (theirs, ours) = (rerun.start_data, replayer.at(self.tick).start_data());
+                (
+                    Cause::StartData,
+                    vec![self.tell_again(&rerun, &again), format!("{so} {theirs:016x}, and here {ours:016x}")],
+                )
+            }
+            Again::AsRecorded(_) => return Ok(None),
+            Again::Otherwise => return Ok(None),
+        };
+        Ok(Some((self.blame(cause, reasons), self.recorded_state()?)))
+    }
+
+    /// Whether the suspect's program was given something else than its header says. Engines need not make the same of the same.
+    fn began_otherwise(&self, replayer: &mut Replayer<'_, S>, rerun: &Rerun) -> bool {
+        let same_engine = self.suspect().header.engine == env!("CARGO_PKG_VERSION");
+        same_engine && rerun.start_data != replayer.at(self.tick).start_data()
+    }
+
+    /// The suspect's rerun, if it is of this difference and fits what was recorded before it.
+    pub(super) fn rerun(&self, replayer: &mut Replayer<'_, S>) -> Option<(Rerun, Again)> {
+        let fits = |rerun: &Rerun| {
+            let before = self.recorded_again(rerun, ..self.tick);
+            rerun.root(self.tick).is_some() && !before.is_empty() && !before.contains(&false)
+        };
+        let reruns = self.suspect().reruns.iter().take(RERUNS_MAX);
+        let rerun = reruns.filter_map(|rerun| rerun.unpack().ok()).find(fits)?;
+        let after = self.recorded_again(&rerun, self.tick..);
+        let again = if !after.contains(&false) {
+            Again::AsRecorded(after.len() as u32)
+        } else if rerun.root(self.tick) == Some(replayer.root(self.tick)) {
+            Again::AsHere
+        } else {
+            Again::Otherwise
+        };
+        Some((rerun, again))
+    }
+
+    /// Whether each of the suspect's checksums of some ticks came out again.
+    fn recorded_again(&self, rerun: &Rerun, ticks: impl RangeBounds<Tick>) -> Vec<bool> {
+        let wanted = rerun.ticks().filter(|(tick, _)| ticks.contains(tick));
+        wanted.filter_map(|(tick, root)| Some(root == *self.suspect().roots.get(&tick)?)).collect()
+    }
+
+    pub(super) fn tell_again(&self, rerun: &Rerun, again: &Again) -> String {
+        let (who, from) = (self.suspect().who(), rerun.from);
+        let came = match again {
+            Again::AsRecorded(met) => format!("to its own checksums again: {met} are met, from tick {} on", self.tick),
+            Again::AsHere => format!("to our checksum of tick {}, and not to the one that it recorded", self.tick),
+            Again::Otherwise => "to checksums that are neither its own nor ours".to_owned(),
+        };
+        format!("the program of {who} played again from tick {from}, and came {came}")
+    }
+
+    /// What happened otherwise in the step that led to the difference, as the suspect's own program noted it.
+    pub fn noted_by_its_own_program(&self, replayer: &mut Replayer<'_, S>) -> Vec<BadWrite> {
+        let Some((rerun, Again::AsRecorded(_))) = self.rerun(replayer) else { return Vec::new() };
+        let journals = self.journals(replayer, &rerun);
+        journals.map(|(here, there)| BadWrite::of_builds(&here, &there)).unwrap_or_default()
+    }
+
+    /// Both journals of the step after which the checksums differ, ours and the suspect's.
+    fn journals(&self, replayer: &mut Replayer<'_, S>, rerun: &Rerun) -> Option<(Journal, Journal)> {
+        let start = replayer.start();
+        let mut known = rerun.ticks().filter(|(tick, _)| *tick >= start && *tick <= self.tick).peekable();
+        let (since, _) = *known.peek()?;
+        let (first, _) = known.find(|&(tick, root)| replayer.root(tick) != root).filter(|(first, _)| *first > since)?;
+        let tick = Tick(first.0 - 1);
+        let (mut here, there) = (Journal::default(), rerun.journal(tick)?.clone());
+        replayer.step_noted(tick, &mut here);
+        Some((here, there))
+    }
+
+    /// The suspect's recorded state at the difference, or soon after.
+    pub(super) fn recorded_state(&self) -> Result<Option<OddState<S>>, CheckError> {
+        let peer = self.suspect();
+        let recorded = peer.states.range(self.tick..).next();
+        let load = |(&tick, _)| Ok(OddState { simulation: self.checker.load(peer, tick)?, turns: self.turns.clone() });
+        recorded.map(load).transpose()
+    }
+}

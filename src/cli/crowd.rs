@@ -1,0 +1,158 @@
+//! `crowd`: a relay and its replicas in one process, and what they cost.
+
+use std::process::ExitCode;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use comfy_table::{Cell, CellAlignment, Table, presets};
+use indicatif::{ProgressBar, ProgressStyle};
+use lockstone_net::memory::Weather;
+use lockstone_net::relay::{RelayConfig, RelaySettings};
+
+use super::STOP;
+use super::args::{Crowd as Args, SpreadName};
+use super::failure::{DIFFERED, Failure};
+use super::files;
+use super::place::any_number;
+use super::stdout::print;
+use super::table;
+use crate::crowd::{Crowd, CrowdOptions, CrowdReport, Rate, plot};
+use crate::game::{Layout, Spread, Wide};
+
+/// A packet between relay and replica takes so long at least, and up to so much longer.
+const DELAY: (Duration, Duration) = (Duration::from_millis(40), Duration::from_millis(20));
+/// Of how many players' worlds the cost is drawn, as parts of the number that is asked for.
+const PLOTTED: [u16; 4] = [8, 4, 2, 1];
+/// So few players are no crowd.
+const PLOTTED_PLAYERS_MIN: u16 = 4;
+
+pub(super) fn run<G: Wide>(args: &Args) -> Result<ExitCode, Failure> {
+    if let Some(path) = &args.plot {
+        files::can_create(path)?;
+    }
+    let seed = args.seed.unwrap_or_else(any_number);
+    let sizes: Vec<u16> = match &args.plot {
+        None => vec![args.players],
+        Some(_) => {
+            let mut sizes: Vec<_> = PLOTTED.iter().map(|part| (args.players / part).max(PLOTTED_PLAYERS_MIN)).collect();
+            sizes.dedup();
+            sizes
+        }
+    };
+    let reports = sizes.into_iter().map(|players| play::<G>(args, players, seed)).collect::<Result<Vec<_>, _>>()?;
+    if let Some(path) = &args.plot {
+        let svg = plot(&reports).map_err(Failure::new)?;
+        files::create(path, svg.as_bytes())?;
+        eprintln!("The picture is in {}.", path.display());
+    }
+    let differs = reports.iter().any(|report| report.verified.as_ref().is_some_and(|verified| verified.differing > 0));
+    match (args.json, reports.as_slice()) {
+        (true, [report]) => print(serde_json::to_string_pretty(report).map_err(Failure::new)?),
+        (true, reports) => print(serde_json::to_string_pretty(reports).map_err(Failure::new)?),
+        (false, reports) => reports.iter().for_each(tell),
+    }
+    Ok(if differs { ExitCode::from(DIFFERED) } else { ExitCode::SUCCESS })
+}
+
+fn play<G: Wide>(args: &Args, players: u16, seed: u64) -> Result<CrowdReport, Failure> {
+    let layout = match args.spread {
+        SpreadName::Uniform => Layout::at_density(Spread::Uniform, players),
+        SpreadName::Parties => Layout::at_density(Spread::Parties, players),
+        SpreadName::Hotspot => Layout::hotspot(players),
+    };
+    let mut settings = RelaySettings {
+        seed,
+        players_max: usize::from(players) + 1,
+        tell_trees: args.verify,
+        halo_rings_less: args.halo_rings_less,
+        ..RelaySettings::default()
+    };
+    settings.budget_bytes_per_s = args.budget.unwrap_or(settings.budget_bytes_per_s);
+    let relay = RelayConfig::new(settings)
+        .map_err(|error| Failure::new(error.to_string().replace("budget_bytes_per_s", "--budget")))?;
+    let loss_permille = (args.loss * 10.0) as u16;
+    let weather = Weather { delay: DELAY.0, jitter: DELAY.1, loss_permille, ..Weather::default() };
+    let ticks = (args.minutes * 60.0 * f64::from(relay.settings().ticks_per_s)).round().max(1.0) as u32;
+    let progress = progress(args, players, ticks);
+    let options = CrowdOptions { layout, ticks, seed, weather, relay, verify: args.verify };
+    let crowd = Crowd::<G>::new(options, &table::load(None)?).map_err(Failure::new)?;
+    let report = crowd.run(|tick| {
+        progress.set_position(tick.into());
+        !STOP.load(Ordering::Relaxed)
+    });
+    progress.finish_and_clear();
+    report.map_err(Failure::new)?.ok_or_else(|| Failure::new("the crowd was stopped"))
+}
+
+fn progress(args: &Args, players: u16, ticks: u32) -> ProgressBar {
+    let style = "{msg} {bar:30} {pos}/{len} ticks {elapsed}, {eta} left";
+    let bar = if args.json { ProgressBar::hidden() } else { ProgressBar::new(ticks.into()) };
+    bar.set_style(ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar.set_message(format!("{players} players"));
+    bar
+}
+
+/// Says it to people.
+fn tell(report: &CrowdReport) {
+    let CrowdReport { players, spread, side_tiles, seconds, seed, .. } = report;
+    print(format!("{players} players ({spread}) on {side_tiles} x {side_tiles} tiles for {seconds:.0} s, seed {seed}"));
+    print(traffic(report));
+    print(work(report));
+    print(format!(
+        "commands {:.2} a player and second; {:.1} heroes a second come into a replica's area, {:.1} go out of one",
+        report.commands, report.enters, report.leaves
+    ));
+    if let Some(verified) = &report.verified {
+        print(match &verified.first {
+            None => format!("exact: {} cell-ticks of cores are equal to the whole world's", verified.cell_ticks),
+            Some(first) => format!(
+                "NOT EXACT: {} of {} cell-ticks of cores differ, the first at {} in cell {} of replica {}",
+                verified.differing, verified.cell_ticks, first.tick, first.cell, first.replica
+            ),
+        });
+    }
+}
+
+fn traffic(report: &CrowdReport) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_HORIZONTAL_ONLY);
+    table.set_header(["a player, a second", "payload B", "packets", "B with 93 a packet", "against down"]);
+    let rows = [
+        ("down", report.down),
+        ("down, the most", report.down_max),
+        ("up", report.up),
+        ("flooding: every turn to everyone", report.flooding),
+        ("state replication: nothing simulated", report.replication),
+    ];
+    for (name, rate) in rows {
+        let Rate { payload, packets, bytes } = rate;
+        let against = format!("{:.2}", bytes / report.down.bytes.max(1.0));
+        table.add_row(row(name, [format!("{payload:.0}"), format!("{packets:.1}"), format!("{bytes:.0}"), against]));
+    }
+    for class in &report.classes {
+        let cut = if class.cut > 0.0 { format!("{:.0} cut", class.cut) } else { String::new() };
+        table.add_row(row(
+            &format!("  {}", class.name),
+            [format!("{:.0}", class.payload), String::new(), String::new(), cut],
+        ));
+    }
+    table
+}
+
+fn work(report: &CrowdReport) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_HORIZONTAL_ONLY);
+    table.set_header(["", "mean", "p99", "max"]);
+    for (name, spent) in [("relay, µs a tick", report.relay), ("replica, µs a tick", report.replica)] {
+        table.add_row(row(name, [spent.mean_us, spent.p99_us, spent.max_us].map(|us| format!("{us:.0}"))));
+    }
+    for (name, size) in [("replica, core cells", report.core_cells), ("replica, actors that think", report.actors)] {
+        table.add_row(row(name, [format!("{:.0}", size.mean), String::new(), size.max.to_string()]));
+    }
+    table
+}
+
+fn row<const N: usize>(name: &str, values: [String; N]) -> Vec<Cell> {
+    let values = values.into_iter().map(|value| Cell::new(value).set_alignment(CellAlignment::Right));
+    std::iter::once(Cell::new(name)).chain(values).collect()
+}

@@ -1,0 +1,45 @@
+//! Who plays at this peer, from what the command line says.
+
+use std::path::Path;
+
+use lockstone_net::Identity;
+use lockstone_sim::{Simulation, Table};
+
+use super::failure::Failure;
+use super::table;
+use crate::game::Game;
+
+/// A player with a hero, and the table that their world draws from.
+pub(super) struct Player<G: Game> {
+    pub name: String,
+    pub hero: <G::Sim as Simulation>::Hero,
+    pub table: Table,
+}
+
+impl<G: Game> Player<G> {
+    /// Where nothing is said: the system's name for the person, the first hero there is, the table that is built in.
+    pub fn new(name: Option<&str>, class: Option<&str>, table: Option<&Path>) -> Result<Self, Failure> {
+        let class = class.or(G::HEROES.first().copied()).unwrap_or_default();
+        let name = name.map_or_else(default_name, str::to_owned);
+        let hero = G::hero(class, &name).ok_or_else(|| {
+            Failure::new(format!("there is no hero {class:?}: choose --hero {}", G::HEROES.join(", --hero ")))
+        })?;
+        Ok(Player { name, hero, table: table::load(table)? })
+    }
+
+    /// What all peers of the session have in common.
+    pub fn identity(&self) -> Identity {
+        Identity { rules: G::rules_digest(), table: self.table.digest(), config: 0 }
+    }
+
+    /// What makes the world of a seed: with `faulty` another one.
+    pub fn build(&self, faulty: bool) -> impl Fn(u64) -> G::Sim + Clone + use<G> {
+        let table = self.table.clone();
+        move |seed| G::build(if faulty { !seed } else { seed }, table.clone())
+    }
+}
+
+fn default_name() -> String {
+    let of_system = ["USER", "USERNAME"].iter().find_map(|name| std::env::var(name).ok());
+    of_system.filter(|name| !name.is_empty()).unwrap_or_else(|| "Hero".to_owned())
+}

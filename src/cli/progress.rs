@@ -1,0 +1,12 @@
+//! How far a long piece of work has come, on stderr.
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// A bar of so many ticks, behind a message of so many characters; none is seen where a program reads the result.
+pub(super) fn bar(ticks: u32, message_chars: usize, json: bool) -> ProgressBar {
+    let bar = if json { ProgressBar::hidden() } else { ProgressBar::new(ticks.into()) };
+    let style =
+        ProgressStyle::with_template(&format!("{{msg:{message_chars}}} {{bar:30}} {{pos}}/{{len}} ticks {{elapsed}}"));
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar
+}

@@ -1,0 +1,135 @@
+//! A session as this process plays it: shown, recorded, and told about at its end.
+
+use std::fs::OpenOptions;
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use lockstone_net::session::EndReason;
+use lockstone_net::wire::Terms;
+use lockstone_net::{Link, Session};
+use lockstone_sim::Tick;
+
+use super::STOP;
+use super::args::View;
+use super::child::Word;
+use super::failure::{Failure, of_end};
+use crate::game::Game;
+use crate::shell::{Labels, Options, Recorder, Screen, Shell, Watch};
+use crate::view::Status;
+use crate::view::terminal::TerminalView;
+use crate::view::window::WindowView;
+
+/// All of it but the session itself.
+pub(super) struct Sitting {
+    pub name: String,
+    pub room: String,
+    /// The line with which a friend joins.
+    pub join: Option<String>,
+    pub terms: Terms,
+    /// The time of one tick.
+    pub period: Duration,
+    pub view: Option<View>,
+    pub record: Option<PathBuf>,
+    pub trees: bool,
+    pub shot: Option<PathBuf>,
+    /// Whether the parent process is told how it goes.
+    pub report: bool,
+    pub options: Options,
+}
+
+impl Sitting {
+    /// Plays to the end. `build` makes the world of a seed, as it does for the session.
+    pub fn play<G, T, L>(
+        self,
+        session: T,
+        build: impl Fn(u64) -> G::Sim + 'static,
+        link: L,
+    ) -> Result<ExitCode, Failure>
+    where
+        G: Game,
+        T: Session<Sim = G::Sim>,
+        L: Link,
+    {
+        if let Some(path) = &self.shot {
+            check_writable(path)?;
+        }
+        let Sitting { name, room, join, terms, period, shot, report: reports, .. } = self;
+        let labels = Labels { game: G::NAME, terms, name: name.clone(), room: room.clone() };
+        let recorder = Recorder::new(labels, self.record.as_deref())
+            .map_err(|error| Failure::new(format!("{error}; name another file with --record")))?
+            .with_trees(self.trees);
+        let status = Status { game: G::NAME, room, join, ..Status::default() };
+        let watch = Watch::new(screen(G::NAME, self.view, reports), name, status, period);
+        let progress = reports.then_some(print_tick as fn(Tick));
+        let options = Options { picture: shot.is_some(), progress, ..self.options };
+        let mut shell = Shell::<G, L, T>::new(session, link, recorder, watch, options).with_rerun(build);
+        let (reason, report) = shell.run(&STOP);
+        if let Some((path, png)) = shot.as_ref().zip(shell.take_picture()) {
+            let png = png.map_err(|error| Failure::file("draw", path, error))?;
+            std::fs::write(path, png).map_err(|error| Failure::file("write", path, error))?;
+        }
+        // The terminal is given back before anything is said.
+        drop(shell);
+        if reports {
+            print_word(&Word::Report(Box::new(report.clone())));
+        } else if report.ticks > 0 || reason == EndReason::SequencerLeft {
+            eprintln!("{} ticks played; the session is over: {reason}.", report.ticks);
+        }
+        match of_end(&reason) {
+            Some(failure) => Err(failure),
+            None if report.desyncs > 0 => Err(Failure::differed("the worlds of this session differed")),
+            None => Ok(ExitCode::SUCCESS),
+        }
+    }
+}
+
+/// Checks a path before the game, so that nothing is lost after it. What is there already stays as it is until then.
+fn check_writable(path: &Path) -> Result<(), Failure> {
+    let there = path.exists();
+    OpenOptions::new().append(true).create(true).open(path).map_err(|error| Failure::file("write", path, error))?;
+    if !there {
+        std::fs::remove_file(path).map_err(|error| Failure::file("write", path, error))?;
+    }
+    Ok(())
+}
+
+/// The view that was asked for, or the best there is.
+fn screen(game: &str, asked: Option<View>, report: bool) -> Screen {
+    let none = Screen::None { lines: !report };
+    let asked = asked.unwrap_or(if has_display() { View::Window } else { View::Terminal });
+    if asked == View::Window {
+        match WindowView::open(game) {
+            Ok(window) => return Screen::Window(Box::new(window)),
+            Err(error) => eprintln!("{error}; use --view terminal or none."),
+        }
+    }
+    if asked == View::None || !std::io::stdout().is_terminal() {
+        return none;
+    }
+    match TerminalView::open() {
+        Ok(terminal) => Screen::Terminal(Box::new(terminal)),
+        Err(error) => {
+            eprintln!("The terminal cannot show the world: {error}.");
+            none
+        }
+    }
+}
+
+fn has_display() -> bool {
+    let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    cfg!(any(windows, target_os = "macos")) || set("DISPLAY") || set("WAYLAND_DISPLAY")
+}
+
+fn print_tick(tick: Tick) {
+    print_word(&Word::Tick(tick.0));
+}
+
+/// Tells the parent. If it is gone, so is this process soon.
+fn print_word(word: &Word) {
+    if let Ok(line) = serde_json::to_string(word) {
+        let mut stdout = std::io::stdout().lock();
+        let _ = writeln!(stdout, "{line}").and_then(|()| stdout.flush());
+    }
+}

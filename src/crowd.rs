@@ -1,0 +1,314 @@
+//! A crowd in one process: a relay and its replicas, each played by a bot, over a network in memory, on virtual time.
+//!
+//! ```text
+//! HubDriver: relay ◄─► replicas ◄─ bots        relay's turns ─► what flooding would cost
+//!              └─► trees, by tick ─► verify    relay's cells ─► what state replication would cost
+//! ```
+//!
+//! It answers what a world of so many players costs, before so many come. Everything but the times that it measures depends on the
+//! options alone: the same options play the same game. The loop is [`Crowd::run`].
+
+mod alternatives;
+mod clocked;
+mod plot;
+mod report;
+mod survey;
+mod verify;
+
+pub use plot::plot;
+pub use report::{Class, CrowdReport, Differing, Rate, Size, Spent, Verified};
+
+use std::time::Duration;
+
+use lockstone_net::Session;
+use lockstone_net::memory::{HubDriver, MemoryNetwork, Weather};
+use lockstone_net::relay::{Relay, RelayConfig, Replica};
+use lockstone_net::session::{EndReason, Event, Phase, PlayerError};
+use lockstone_net::wire::Identity;
+use lockstone_sim::{PlayerId, Simulation, Table, Tick};
+
+use crate::game::{Bot, Layout, LayoutError, Wide};
+use alternatives::Alternatives;
+use clocked::Clocked;
+use report::Reading;
+use survey::Survey;
+use verify::Verifier;
+
+/// So many replicas enter in a second of virtual time, as a server would let them.
+const ENTER_PER_S: u32 = 40;
+/// Until all are in the world, so long at most after the last has entered.
+const GATHER_MAX: Duration = Duration::from_secs(60);
+
+/// What is played.
+#[derive(Clone, Debug)]
+pub struct CrowdOptions {
+    /// The world, and where its players begin. Each of its players is a replica.
+    pub layout: Layout,
+    /// How long it is played once all are there, in ticks.
+    pub ticks: u32,
+    /// Of the world, the network and what else is drawn.
+    pub seed: u64,
+    /// The network between relay and replicas.
+    pub weather: Weather,
+    /// The relay's settings; their seed and places are set here.
+    pub relay: RelayConfig,
+    /// Whether every replica's core is compared with the relay's world, at every tick.
+    pub verify: bool,
+}
+
+/// Why a crowd cannot be played.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum CrowdError {
+    /// The game has no such world.
+    #[error(transparent)]
+    Layout(#[from] LayoutError),
+    /// The game has no heroes, or their names or encodings are too long.
+    #[error("player {0} cannot bring a hero along: {1}")]
+    Hero(u16, PlayerError),
+    /// Not everyone came into the world.
+    #[error(
+        "{missing} of {players} players are not in the world {seconds} s after the last came; the first of them is {phase:?}"
+    )]
+    Gather {
+        /// How many are not there.
+        missing: usize,
+        /// How many should be.
+        players: usize,
+        /// How long they had.
+        seconds: u64,
+        /// How far the first of them is.
+        phase: Phase,
+    },
+    /// A replica's session ended.
+    #[error("player {player} was lost at {tick}: {reason}")]
+    Lost {
+        /// Whose.
+        player: u16,
+        /// When.
+        tick: Tick,
+        /// Why.
+        reason: EndReason,
+    },
+}
+
+type RelaySeat<G> = Clocked<Relay<<G as Wide>::Rules>>;
+type ReplicaSeat<G> = Clocked<Replica<<G as Wide>::Rules>>;
+
+/// A crowd that plays.
+pub struct Crowd<G: Wide> {
+    options: CrowdOptions,
+    driver: HubDriver<RelaySeat<G>, ReplicaSeat<G>>,
+    bots: Vec<BotSeat<G>>,
+    alternatives: Alternatives<G::Rules>,
+    survey: Survey,
+    verifier: Option<Verifier>,
+}
+
+struct BotSeat<G: Wide> {
+    seat: usize,
+    player: PlayerId,
+    bot: Option<Box<dyn Bot<G::Sim>>>,
+    saw: Tick,
+}
+
+impl<G: Wide> Crowd<G> {
+    /// A relay without players yet.
+    ///
+    /// # Errors
+    /// [`CrowdError`] if the game has no such world or heroes.
+    pub fn new(options: CrowdOptions, table: &Table) -> Result<Crowd<G>, CrowdError> {
+        let rules = G::lay_out(&options.layout, options.seed, table)?;
+        let build = {
+            let (rules, table) = (rules.clone(), table.clone());
+            move |seed| G::world(&rules, seed, &table)
+        };
+        let network = MemoryNetwork::hub(options.seed, options.weather);
+        // All are this very program.
+        let identity = Identity { rules: G::rules_digest(), table: table.digest(), config: 0 };
+        let relay = Relay::dedicated(options.relay.clone(), identity, build.clone()).with_horizon(G::horizon());
+        let driver = HubDriver::new(network, Clocked::new(relay));
+        let heroes = G::HEROES.iter().cycle();
+        let mut crowd = Crowd {
+            alternatives: Alternatives::new(&options.relay),
+            survey: Survey::default(),
+            verifier: options.verify.then(Verifier::default),
+            driver,
+            bots: Vec::new(),
+            options,
+        };
+        for (n, class) in (0..crowd.options.layout.players).zip(heroes) {
+            let name = format!("Bot-{}", n + 1);
+            let Some(hero) = G::hero(class, &name) else { continue };
+            let replica = Replica::new(crowd.options.relay.clone(), identity, &name, hero, build.clone());
+            let replica = replica.map_err(|error| CrowdError::Hero(n, error))?.with_horizon(G::horizon());
+            crowd.driver.run_until(Duration::from_secs(1) / ENTER_PER_S * u32::from(n));
+            let seat = crowd.driver.enter(Clocked::new(replica));
+            crowd.bots.push(BotSeat { seat, player: PlayerId(0), bot: None, saw: Tick(0) });
+            crowd.attend()?;
+        }
+        Ok(crowd)
+    }
+}
+
+impl<G: Wide> Crowd<G> {
+    /// Plays, and tells what it cost. `go_on` is told of each tick that was played, the gathering not counted, and may end it: then there is no
+    /// report.
+    ///
+    /// # Errors
+    /// [`CrowdError`] if someone does not come into the world, or is lost.
+    pub fn run(mut self, mut go_on: impl FnMut(u32) -> bool) -> Result<Option<CrowdReport>, CrowdError> {
+        self.gather()?;
+        let before = self.reading();
+        let (start, period) = (self.driver.now(), self.options.relay.period());
+        for tick in 1..=self.options.ticks {
+            self.driver.run_until(start + period * tick);
+            self.attend()?;
+            self.look();
+            if !go_on(tick) {
+                return Ok(None);
+            }
+        }
+        let after = self.reading();
+        Ok(Some(self.report(&before, &after)))
+    }
+
+    /// Counts what can be counted after a tick.
+    fn look(&mut self) {
+        let Some(whole) = self.driver.hub().session.simulation() else { return };
+        let parts = self.driver.seats().filter_map(|(n, seat)| Some((n, seat.session.simulation()?)));
+        self.survey.look(whole, parts);
+        self.alternatives.tick(whole);
+    }
+
+    /// What has been counted so far.
+    fn reading(&mut self) -> Reading {
+        let (network, hub) = (self.driver.network(), self.driver.hub().link.peer());
+        let ways = self.driver.seats().map(|(_, seat)| {
+            let peer = seat.link.peer();
+            (network.carried(hub, peer), network.carried(peer, hub))
+        });
+        Reading {
+            relay: self.driver.hub().session.stats().relay.unwrap_or_default(),
+            ways: ways.collect(),
+            relay_ticks: self.driver.hub().session.ticks_ns.len(),
+            replica_ticks: self.driver.seats().map(|(_, seat)| seat.session.ticks_ns.len()).collect(),
+            commands: self.alternatives.commands,
+            flooded_bytes: self.alternatives.flooded_bytes,
+            packets: self.alternatives.packets,
+            enters: self.survey.enters,
+            leaves: self.survey.leaves,
+        }
+    }
+
+    fn report(&self, before: &Reading, after: &Reading) -> CrowdReport {
+        let (layout, ticks_per_s) = (&self.options.layout, self.options.relay.settings().ticks_per_s);
+        let (players, seconds) = (f64::from(layout.players), f64::from(self.options.ticks) / f64::from(ticks_per_s));
+        let each = |now: u64, then: u64| (now - then) as f64 / seconds / players;
+        let (down, up) = after.rates_since(before, seconds);
+        let mean = |rates: &[Rate]| {
+            Rate::new(
+                rates.iter().map(|rate| rate.payload).sum(),
+                rates.iter().map(|rate| rate.packets).sum(),
+                rates.len().max(1) as f64,
+            )
+        };
+        let most = down.iter().copied().max_by(|a, b| a.bytes.total_cmp(&b.bytes)).unwrap_or_default();
+        let packets = (after.packets - before.packets) as f64;
+        let flooded = (after.flooded_bytes - before.flooded_bytes) as f64;
+        let replicated = self.alternatives.replicated_bytes_a_packet() * packets / players;
+        let classes = after.levels_since(before).map(|(name, level)| Class {
+            name,
+            payload: each(level.bytes, 0),
+            cut: each(level.cut_bytes, 0),
+        });
+        let replicas = self.driver.seats().zip(&before.replica_ticks);
+        CrowdReport {
+            players: layout.players,
+            spread: layout.spread.name(),
+            side_tiles: layout.side_tiles,
+            seconds,
+            seed: self.options.seed,
+            commands: each(after.commands, before.commands),
+            down: mean(&down),
+            down_max: most,
+            up: mean(&up),
+            classes: classes.to_vec(),
+            flooding: Rate::new(flooded, packets, seconds),
+            replication: Rate::new(replicated, packets, seconds),
+            relay: Spent::of(self.driver.hub().session.ticks_ns[before.relay_ticks..].to_vec()),
+            replica: Spent::of(
+                replicas.flat_map(|((_, seat), from)| seat.session.ticks_ns[*from..].to_vec()).collect(),
+            ),
+            core_cells: self.survey.core_cells(),
+            actors: self.survey.actors(),
+            enters: (after.enters - before.enters) as f64 / seconds,
+            leaves: (after.leaves - before.leaves) as f64 / seconds,
+            verified: self.verifier.as_ref().map(|verifier| verifier.verified().clone()),
+        }
+    }
+
+    /// Waits until every hero is in its replica's world.
+    fn gather(&mut self) -> Result<(), CrowdError> {
+        let (since, period) = (self.driver.now(), self.options.relay.period());
+        let mut now = since;
+        loop {
+            let outside = |bot: &&BotSeat<G>| {
+                self.driver.seat(bot.seat).is_none_or(|seat| seat.session.phase() != Phase::Playing)
+            };
+            let Some(first) = self.bots.iter().find(outside) else { return Ok(()) };
+            if now >= since + GATHER_MAX {
+                let phase = self.driver.seat(first.seat).map_or(Phase::Connecting, |seat| seat.session.phase());
+                let (missing, players) = (self.bots.iter().filter(outside).count(), self.bots.len());
+                return Err(CrowdError::Gather { missing, players, seconds: GATHER_MAX.as_secs(), phase });
+            }
+            now += period;
+            self.driver.run_until(now);
+            self.attend()?;
+        }
+    }
+
+    /// Hears what happened, and lets bots play.
+    fn attend(&mut self) -> Result<(), CrowdError> {
+        let Crowd { driver, verifier, alternatives, bots, .. } = self;
+        let events: Vec<_> = driver.hub_mut().events.drain(..).collect();
+        for event in &events {
+            if let Event::Turn { tick, turn } = event {
+                alternatives.turn(*tick, turn);
+            }
+            verifier.iter_mut().for_each(|verifier| verifier.hear_relay(event));
+        }
+        for (n, bot) in bots.iter_mut().enumerate() {
+            let Some(seat) = driver.seat_mut(bot.seat) else { continue };
+            for event in seat.events.drain(..) {
+                match &event {
+                    Event::Started { player, .. } => bot.player = *player,
+                    Event::Ended { tick, reason } => {
+                        return Err(CrowdError::Lost { player: n as u16, tick: *tick, reason: reason.clone() });
+                    }
+                    _ => {}
+                }
+                verifier.iter_mut().for_each(|verifier| verifier.hear_replica(n, &event));
+            }
+            bot.play(&mut seat.session);
+        }
+        verifier.iter_mut().for_each(Verifier::compare);
+        Ok(())
+    }
+}
+
+impl<G: Wide> BotSeat<G> {
+    /// Looks at its replica's world after a tick, and gives a command or none.
+    fn play(&mut self, session: &mut ReplicaSeat<G>) {
+        if session.phase() != Phase::Playing {
+            return;
+        }
+        let Some(sim) = session.simulation().filter(|sim| sim.tick() != self.saw) else { return };
+        self.saw = sim.tick();
+        let player = self.player;
+        let bot = self.bot.get_or_insert_with(|| Box::new(G::bot(player)));
+        if let Some(command) = bot.decide(sim, player) {
+            // One that is not taken now is decided upon again.
+            let _ = session.command(command);
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Every replica's core beside the relay's world: each cell, at each tick.
+//!
+//! Both sides tell the checksums of all cells that they store, before the turn of each tick. A replica is behind the relay by what its packets
+//! take, so the relay's are kept until all replicas have come past them.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use lockstone_net::session::Event;
+use lockstone_sim::world::Given;
+use lockstone_sim::{CellId, CellRect, Checksum, Input, Rules, Tick, World};
+
+use super::report::Verified;
+
+/// So often old states are forgotten.
+const FORGET_TICKS: u32 = 100;
+
+/// Compares as it hears.
+#[derive(Default)]
+pub(super) struct Verifier {
+    whole: History,
+    replicas: BTreeMap<usize, Part>,
+    verified: Verified,
+}
+
+/// The relay's cells: what each became at which ticks, the oldest first.
+#[derive(Default)]
+struct History {
+    cells: BTreeMap<CellId, VecDeque<(Tick, Checksum)>>,
+    newest: Option<Tick>,
+    known_since: Tick,
+}
+
+/// What a replica has told and nobody has compared.
+#[derive(Default)]
+struct Part {
+    core: Option<CellRect>,
+    /// The newest tick of which it told.
+    told: Option<Tick>,
+    trees: VecDeque<Told>,
+}
+
+/// The checksums of a replica's cells before the turn of a tick, and its core.
+type Told = (Tick, CellRect, Vec<(CellId, Checksum)>);
+
+impl Verifier {
+    pub fn hear_relay<R: Rules>(&mut self, event: &Event<World<R>>) {
+        if let Event::Checksum { tick, tree, .. } = event {
+            self.whole.newest = Some(*tick);
+            for &(cell, checksum) in tree {
+                let states = self.whole.cells.entry(cell).or_default();
+                if states.back().is_none_or(|(_, newest)| *newest != checksum) {
+                    states.push_back((*tick, checksum));
+                }
+            }
+        }
+    }
+
+    pub fn hear_replica<R: Rules>(&mut self, replica: usize, event: &Event<World<R>>) {
+        let part = self.replicas.entry(replica).or_default();
+        match event {
+            Event::Turn { turn, .. } => {
+                let areas = turn.inputs.iter().filter_map(|input| match input {
+                    Input::Given(Given::Area { core, .. }) => Some(*core),
+                    _ => None,
+                });
+                part.core = areas.last().or(part.core);
+            }
+            Event::Checksum { tick, tree, .. } => {
+                part.told = Some(*tick);
+                part.trees.extend(part.core.map(|core| (*tick, core, tree.clone())));
+            }
+            _ => {}
+        }
+    }
+
+    /// Compares what both sides have told, and forgets what nobody needs any more.
+    pub fn compare(&mut self) {
+        let Some(newest) = self.whole.newest else { return };
+        let Verifier { whole, replicas, verified } = self;
+        for (replica, part) in replicas.iter_mut() {
+            while let Some((tick, core, tree)) = part.trees.pop_front_if(|(tick, ..)| *tick <= newest) {
+                whole.compare(tick, core, &tree, *replica, verified);
+            }
+        }
+        let needed = replicas.values().filter_map(|part| part.told).fold(newest, Tick::min);
+        if needed.0 >= whole.known_since.0 + FORGET_TICKS {
+            whole.forget(needed);
+        }
+    }
+
+    pub fn verified(&self) -> &Verified {
+        &self.verified
+    }
+}
+
+impl History {
+    /// Compares the core's cells, those that only one side stores included.
+    fn compare(
+        &self,
+        tick: Tick,
+        core: CellRect,
+        tree: &[(CellId, Checksum)],
+        replica: usize,
+        verified: &mut Verified,
+    ) {
+        for y in core.low.y..=core.high.y {
+            let (first, last) = (CellId::new(core.low.x, y), CellId::new(core.high.x, y));
+            let ours = self.cells.range(first..=last).filter_map(|(cell, states)| Some((*cell, at(states, tick)?)));
+            let from = tree.partition_point(|(cell, _)| *cell < first);
+            let theirs = tree[from..].iter().take_while(|(cell, _)| *cell <= last).copied();
+            let (mut ours, mut theirs) = (ours.peekable(), theirs.peekable());
+            loop {
+                let cell = match (ours.peek(), theirs.peek()) {
+                    (None, None) => break,
+                    (Some((cell, _)), None) | (None, Some((cell, _))) => *cell,
+                    (Some((a, _)), Some((b, _))) => *a.min(b),
+                };
+                let whole = ours.next_if(|(other, _)| *other == cell).map(|(_, checksum)| checksum);
+                let part = theirs.next_if(|(other, _)| *other == cell).map(|(_, checksum)| checksum);
+                verified.count(whole == part, tick, cell, replica);
+            }
+        }
+    }
+
+    /// Forgets what no replica can ask for any more.
+    fn forget(&mut self, before: Tick) {
+        self.known_since = before;
+        for states in self.cells.values_mut() {
+            let old = states.partition_point(|(tick, _)| *tick <= before);
+            states.drain(..old.saturating_sub(1));
+        }
+    }
+}
+
+/// A cell's checksum at a tick; `None` if it was not stored yet.
+fn at(states: &VecDeque<(Tick, Checksum)>, tick: Tick) -> Option<Checksum> {
+    let after = states.partition_point(|(since, _)| *since <= tick);
+    after.checked_sub(1).map(|newest| states[newest].1)
+}

@@ -1,0 +1,264 @@
+//! Recordings of a relay session: each is of a part of the world. What was planted is named, and no healthy peer is blamed.
+
+mod relayed;
+mod session;
+#[path = "../sim/tests/storm/mod.rs"]
+mod storm;
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use lockstone::check::{Cause, Finding, Report, compare, page, verify};
+use lockstone::net::relay::RelaySettings;
+use lockstone::net::wire::{Frame, RawGiven, RawInput};
+use lockstone::recording::{Bundle, Entry, Recording};
+use lockstone::sim::world::{Role, StateBit, StatePart};
+use lockstone::sim::{CellId, PlayerId, Simulation, Tick, Turn};
+use relayed::{Hand, Relayed, build};
+use session::Peer;
+use storm::StormWorld;
+
+const PLANTED: Tick = Tick(150);
+
+fn check(recordings: Vec<Recording<StormWorld>>) -> Report {
+    let report = compare(recordings, &build).expect("they are of one session");
+    println!("{report}");
+    report
+}
+
+fn found(report: &Report) -> &Finding {
+    assert!(page(report).contains("what a recording simulates"), "the map has frames");
+    report.finding.as_ref().expect("a difference was planted")
+}
+
+/// Each replica plays what it was told, so nobody is at fault, whatever they differ in.
+fn without_the_relay(recordings: &[Recording<StormWorld>]) {
+    let report = check(recordings[1..].to_vec());
+    assert!(report.finding.is_none_or(|finding| finding.verdict.blamed.is_empty()));
+}
+
+fn small() -> RelaySettings {
+    RelaySettings { enter_rings: 1, leave_rings: 2, ahead_rings: 1, ..RelaySettings::default() }
+}
+
+fn with_hand(hand: impl FnMut(PlayerId, Tick, &mut Frame) + 'static) -> Hand {
+    Rc::new(RefCell::new(hand))
+}
+
+#[test]
+fn healthy_recordings_are_in_step_alone_and_together() {
+    let mut session = Relayed::new(small(), None);
+    session.enter(3);
+    session.play(300, 40);
+    session.enter(1);
+    session.play(1_000, 40);
+    let rings = session.rings();
+    let recordings = session.recordings();
+    assert_eq!(recordings.len(), 5);
+    let late = recordings[4].header.start;
+    assert!(late >= Tick(290), "the last joined late, at {late}");
+    for recording in recordings.iter().cloned() {
+        let report = verify(recording, &build).expect("it is of this game");
+        assert!(report.is_in_step(), "{report}");
+        assert_eq!(report.shared, None);
+        let peer = &report.peers[0];
+        assert!(peer.player == PlayerId(0) || peer.covers.len() > 3, "its area moved: {:?}", peer.covers);
+        assert!(peer.player == PlayerId(0) || report.to_string().contains("it is of a part of the world: cells"));
+    }
+    let report = check(recordings.clone());
+    assert!(report.is_in_step() && report.shared > Some(100_000), "{report}");
+    let replicas = check(recordings[1..].to_vec());
+    assert!(replicas.finding.is_none(), "{replicas}");
+    let rings: Vec<_> = rings.iter().map(|ring| Recording::read(ring).expect("it was just written")).collect();
+    assert!(check(rings).is_in_step());
+}
+
+#[test]
+fn a_ring_that_begins_with_a_keyframe_is_in_step() {
+    let mut session = Relayed::new(small(), None);
+    session.enter(2);
+    session.play(2_600, 20);
+    let rings: Vec<_> = session.rings().iter().map(|ring| Recording::read(ring).expect("just written")).collect();
+    assert!(rings.iter().all(|ring: &Recording<StormWorld>| ring.header.start == Tick(1_200)));
+    for ring in rings.iter().cloned() {
+        let report = verify(ring, &build).expect("it is of this game");
+        assert!(report.is_in_step(), "{report}");
+    }
+    assert!(check(rings).is_in_step());
+}
+
+/// The recording of a peer that has the same turns, and in whose memory a bit turns over. Returns also whose bit.
+fn with_a_bit_turned(healthy: &Recording<StormWorld>) -> (Recording<StormWorld>, StatePart) {
+    let mut world = build(0);
+    let start = world.decode(&healthy.snapshot).expect("our own bytes");
+    world.restore(&start);
+    let mut turns: Vec<Turn<StormWorld>> = (0..healthy.header.start.0).map(|_| Turn::EMPTY).collect();
+    for entry in &healthy.entries {
+        match entry {
+            Entry::Turn(turn) => turns.push(turn.clone()),
+            other => turns.extend((0..other.ticks()).map(|_| Turn::EMPTY)),
+        }
+    }
+    let mut turned = None;
+    let peer = Peer { header: healthy.header.clone(), trees: false, keyframe_at: None };
+    let recording = peer.record(&mut world, &turns, |world| {
+        if world.tick() == PLANTED {
+            let is_core = |cell: &CellId| world.area().role(*cell) == Role::Core && !world.actors(*cell).is_empty();
+            let cell = world.cells().filter(is_core).min().expect("somebody is there");
+            let of = StatePart::Entity(cell, world.actors(cell)[0].id);
+            let snapshot = world.snapshot();
+            let bits = (17..60).map(|byte| StateBit { of, byte, bit: 1 });
+            let state = bits.filter_map(|bit| snapshot.with_bit_turned(&bit)).next().expect("it has numbers");
+            world.restore(&state);
+            turned = Some(of);
+        }
+        None
+    });
+    (recording, turned.expect("it was planted"))
+}
+
+#[test]
+fn a_turned_bit_in_a_core_is_named_and_only_its_peer_blamed() {
+    let mut session = Relayed::new(small(), None);
+    session.enter(3);
+    session.play(250, 40);
+    let healthy = session.recordings();
+    // One that is a part, and the relay.
+    for (odd, from) in [(2, 0), (2, 1), (0, 0)] {
+        let mut recordings = healthy.clone();
+        let (again, of) = with_a_bit_turned(&healthy[odd]);
+        recordings[odd] = again;
+        let report = check(recordings.split_off(from));
+        let (finding, place) = (found(&report), odd - from);
+        assert_eq!((finding.tick, finding.agreed), (PLANTED, Some(Tick(PLANTED.0 - 1))));
+        assert_eq!((finding.verdict.cause, &finding.odd), (Cause::StateCorruption, &vec![place]));
+        assert_eq!(finding.verdict.blamed, [place]);
+        assert_eq!(finding.location.as_ref().expect("the bit was named").spots[0].part, of);
+    }
+}
+
+#[test]
+fn a_command_that_was_withheld_is_named() {
+    let dropped = Rc::new(RefCell::new(None));
+    let at = dropped.clone();
+    let hand = with_hand(move |player, tick, frame| {
+        let is_command = |input: &RawInput| matches!(input, RawInput::Command(..));
+        if player == PlayerId(1) && tick >= PLANTED && frame.inputs.iter().any(is_command) {
+            let first = *at.borrow_mut().get_or_insert(tick);
+            if tick == first {
+                let kept: Vec<_> = frame.inputs.iter().filter(|input| !is_command(input)).cloned().collect();
+                frame.inputs = kept.try_into().expect("fewer");
+            }
+        }
+    });
+    let mut session = Relayed::new(small(), Some(hand));
+    session.enter(3);
+    session.play(300, 60);
+    assert!(session.desyncs > 0, "the session itself finds it");
+    let recordings = session.recordings();
+    without_the_relay(&recordings);
+    let report = check(recordings);
+    let (finding, dropped) = (found(&report), dropped.borrow().expect("there was a command"));
+    assert_eq!((finding.verdict.cause, &finding.odd), (Cause::Input, &vec![1]));
+    assert!(finding.verdict.blamed.is_empty(), "{report}");
+    assert_eq!((finding.tick, finding.between), (dropped.next(), Some([0, 1])));
+    let told = format!("at tick {dropped} Peer-1 (P1) lacks what entered for Peer-0 (P0): P1");
+    assert!(finding.verdict.reasons[0].starts_with(&told), "{report}");
+    let spots = &finding.location.as_ref().expect("both are known").spots;
+    assert!(spots[0].fields.iter().any(|field| field.path == "body.heading.x"), "{report}");
+}
+
+/// Drops one change of a halo cell on the way to player 1.
+fn forgetful(dropped: Rc<RefCell<Option<(Tick, CellId)>>>) -> Hand {
+    with_hand(move |player, tick, frame| {
+        let change = |given: &RawGiven| if let RawGiven::Change(cell, _) = given { Some(*cell) } else { None };
+        if player == PlayerId(1) && tick >= PLANTED && frame.given.iter().any(|given| change(given).is_some()) {
+            let first = frame.given.iter().find_map(change).expect("there is one");
+            let (at, cell) = *dropped.borrow_mut().get_or_insert((tick, first));
+            if tick == at {
+                let kept: Vec<_> = frame.given.iter().filter(|given| change(given) != Some(cell)).cloned().collect();
+                frame.given = kept.try_into().expect("fewer");
+            }
+        }
+    })
+}
+
+#[test]
+fn a_halo_change_that_was_dropped_is_named() {
+    let dropped = Rc::new(RefCell::new(None));
+    let mut session = Relayed::new(small(), Some(forgetful(dropped.clone())));
+    session.enter(3);
+    session.play(300, 20);
+    let recordings = session.recordings();
+    without_the_relay(&recordings);
+    let report = check(recordings);
+    let (finding, (tick, cell)) = (found(&report), dropped.borrow().expect("there was a change"));
+    assert_eq!((finding.verdict.cause, &finding.odd), (Cause::HaloMissing, &vec![1]));
+    assert!(finding.verdict.blamed.is_empty(), "{report}");
+    assert_eq!((finding.tick, finding.agreed), (tick.next(), Some(tick)));
+    let told = format!("at tick {tick} Peer-1 (P1) was not given cell {cell}, which had changed for Peer-0 (P0)");
+    assert_eq!(finding.verdict.reasons[0], told);
+    assert_eq!(finding.location.as_ref().expect("both are known").cells, [cell]);
+}
+
+#[test]
+fn a_bundle_of_relay_and_replica_tells_the_same() {
+    let dropped = Rc::new(RefCell::new(None));
+    let mut session = Relayed::new(small(), Some(forgetful(dropped.clone())));
+    session.enter(3);
+    // Until the core is compared, and both have each other's evidence.
+    session.play(900, 20);
+    let bundles = session.bundles();
+    assert_eq!(bundles.len(), 2, "the relay and the odd replica have one each");
+    for bundle in bundles {
+        assert!(bundle.missing.is_empty() && bundle.recordings.len() == 2);
+        let bundle = Bundle::read(&bundle.write()).expect("it was just written");
+        let read = |bytes: &Vec<u8>| Recording::read(bytes).expect("evidence is a recording");
+        let report = check(bundle.recordings.iter().map(read).collect());
+        let (finding, (tick, _)) = (found(&report), dropped.borrow().expect("there was a change"));
+        assert_eq!((finding.verdict.cause, finding.tick), (Cause::HaloMissing, tick.next()));
+        assert!(finding.verdict.blamed.is_empty(), "{report}");
+        assert_eq!(report.peers[finding.odd[0]].player, PlayerId(1));
+    }
+}
+
+#[test]
+fn a_halo_that_is_too_narrow_is_named() {
+    let settings = RelaySettings { halo_rings_less: 1, repairs_max: 100, ..small() };
+    let mut session = Relayed::new(settings, None);
+    session.enter(4);
+    session.play(400, 40);
+    let report = check(session.recordings());
+    let finding = found(&report);
+    assert_eq!(finding.verdict.cause, Cause::HaloMissing);
+    assert!(finding.verdict.blamed.is_empty() && !finding.odd.contains(&0), "{report}");
+    assert!(finding.verdict.reasons[0].contains("cells that it needs"), "{report}");
+}
+
+#[test]
+fn parts_that_never_meet_show_nothing() {
+    let mut session = Relayed::new(small(), None);
+    session.enter(8);
+    session.play(60, 0);
+    let recordings = session.recordings();
+    let covers = recordings.iter().map(|recording| {
+        let report = verify(recording.clone(), &build).expect("it is of this game");
+        assert!(report.is_in_step(), "{report}");
+        report.peers[0].covers.clone()
+    });
+    let covers: Vec<_> = covers.collect();
+    let apart = |a: usize, b: usize| {
+        let meet = |a: usize, b: usize| {
+            let halos = covers[a].iter().map(|covered| covered.extent.halo);
+            halos.clone().any(|halo| covers[b].iter().any(|covered| !halo.intersection(covered.extent.core).is_empty()))
+        };
+        !meet(a, b) && !meet(b, a)
+    };
+    let pairs = (1..9).flat_map(|a| (a + 1..9).map(move |b| (a, b)));
+    let (a, b) = pairs.into_iter().find(|&(a, b)| apart(a, b)).expect("some never met");
+    let report = check(vec![recordings[a].clone(), recordings[b].clone()]);
+    assert!(report.shows_nothing() && !report.is_in_step());
+    assert_eq!(report.shared, Some(0));
+    assert!(report.to_string().contains("NOT SHOWN: no two recordings have a cell in common"), "{report}");
+    assert!(page(&report).contains("no two of them have a cell in common"));
+}
