@@ -26,7 +26,7 @@ const SCENES: [Scene; 3] = [
         rounds: 2_000,
         peer_rounds: 100,
     },
-    Scene { name: "1 thing a cell", things: 100_000, movers: 100_000, cells: 316, rounds: 40, peer_rounds: 2 },
+    Scene { name: "1 thing a cell", things: 100_000, movers: 100_000, cells: 316, rounds: 200, peer_rounds: 2 },
     Scene { name: "10 things a cell", things: 100_000, movers: 100_000, cells: 100, rounds: 40, peer_rounds: 1 },
 ];
 
