@@ -6,6 +6,9 @@
 //! its cells and what left them. At the end, all must agree on who sees whom. The peers only find what is in a rectangle, so with them it is done as one does it
 //! with such an index: move, ask for each watcher's cells, and compare with the last answer. What the index costs alone is told
 //! too: "move" without any watcher, "ask" without comparing. Where the movers go to is worked out before the clock starts.
+//!
+//! At a walk one mover in 31 crosses a border in a tick. With a thing a cell that is 0.9 events a mover; with ten a cell, where every mover sees 490 others,
+//! 8.4: there the events themselves are what costs.
 
 mod crowd;
 mod ours;
@@ -26,7 +29,7 @@ const SCENES: [Scene; 3] = [
         rounds: 2_000,
         peer_rounds: 100,
     },
-    Scene { name: "1 thing a cell", things: 100_000, movers: 100_000, cells: 316, rounds: 40, peer_rounds: 2 },
+    Scene { name: "1 thing a cell", things: 100_000, movers: 100_000, cells: 316, rounds: 200, peer_rounds: 2 },
     Scene { name: "10 things a cell", things: 100_000, movers: 100_000, cells: 100, rounds: 40, peer_rounds: 1 },
 ];
 

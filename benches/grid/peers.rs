@@ -41,14 +41,19 @@ impl Last {
     }
 }
 
-/// The first and the last position of a rectangle, in steps of [`lockstone_sim::Fx`].
-fn corners(grid: &Grid, cells: CellRect) -> ([i32; 2], [i32; 2]) {
-    let bits = |at: Vec2| [at.x.to_bits(), at.y.to_bits()];
-    let beyond = bits(grid.corner(CellId::new(cells.high.x + 1, cells.high.y + 1)));
-    (bits(grid.corner(cells.low)), beyond.map(|n| n - 1))
+/// A position in tiles: exact, for these worlds are small. An R-tree of whole numbers would have to be of 64 bits: areas in steps of
+/// [`lockstone_sim::Fx`] overflow 32, and the tree decays.
+fn tiles(at: Vec2) -> [f32; 2] {
+    [at.x, at.y].map(|along| along.to_bits() as f32 / 4096.0)
 }
 
-type Spot = GeomWithData<[i32; 2], u32>;
+/// The first and the last position of a rectangle.
+fn corners(grid: &Grid, cells: CellRect) -> ([f32; 2], [f32; 2]) {
+    let beyond = grid.corner(CellId::new(cells.high.x + 1, cells.high.y + 1));
+    (tiles(grid.corner(cells.low)), tiles(beyond).map(|along| along - 1.0 / 4096.0))
+}
+
+type Spot = GeomWithData<[f32; 2], u32>;
 
 pub struct Rstar {
     tree: RTree<Spot>,
@@ -58,7 +63,7 @@ pub struct Rstar {
 }
 
 fn spot(at: Vec2, thing: usize) -> Spot {
-    GeomWithData::new([at.x.to_bits(), at.y.to_bits()], thing as u32)
+    GeomWithData::new(tiles(at), thing as u32)
 }
 
 fn see(tree: &RTree<Spot>, crowd: &Crowd, watcher: usize) -> impl Iterator<Item = u32> {
@@ -101,29 +106,23 @@ pub struct FlatSpatial {
     last: Last,
 }
 
-/// A position in tiles: exact, for these worlds are small.
-fn tiles([x, y]: [i32; 2]) -> [f32; 2] {
-    [x as f32 / 4096.0, y as f32 / 4096.0]
-}
-
 fn find(grid: &flat_spatial::Grid<u32, [f32; 2]>, crowd: &Crowd, watcher: usize) -> impl Iterator<Item = GridHandle> {
     let (low, high) = corners(&crowd.grid, crowd.area(watcher));
-    grid.query(tiles(low), tiles(high)).map(|(handle, _)| handle)
+    grid.query(low, high).map(|(handle, _)| handle)
 }
 
 impl Contender for FlatSpatial {
     fn new(crowd: &Crowd) -> FlatSpatial {
         let mut grid = flat_spatial::Grid::new(crowd.grid.cell_tiles());
-        let bits = |at: Vec2| tiles([at.x.to_bits(), at.y.to_bits()]);
-        let handles = (0..).zip(&crowd.places).map(|(thing, &at)| grid.insert(bits(at), thing));
+        let handles = (0..).zip(&crowd.places).map(|(thing, &at)| grid.insert(tiles(at), thing));
         let mut movers: Vec<GridHandle> = handles.collect();
         movers.truncate(crowd.movers);
         FlatSpatial { grid, movers, last: Last::new(crowd) }
     }
 
     fn move_all(&mut self, crowd: &Crowd) {
-        for (&handle, at) in self.movers.iter().zip(crowd.moving()) {
-            self.grid.set_position(handle, tiles([at.x.to_bits(), at.y.to_bits()]));
+        for (&handle, &at) in self.movers.iter().zip(crowd.moving()) {
+            self.grid.set_position(handle, tiles(at));
         }
         self.grid.maintain();
     }

@@ -15,11 +15,14 @@
 //!
 //! The world is cut into blocks of 8 x 8 cells; only blocks with things or watchers are stored. A block holds its things in one
 //! array, sorted by cell and then by id, so that a strip of cells is one slice; and its watchers, each with the columns and rows that it watches
-//! of this block. A thing that stays in its cell costs a comparison. One that crosses costs by the things and the
-//! watchers of one or two blocks. A rectangle that moves costs by the cells that come and go and what stands in them, not by what it keeps.
+//! of this block. A thing that stays in its cell costs a comparison, and so does a rectangle that stays. A thing that crosses costs by
+//! what stands between its two cells and by the watchers of one or two blocks, sixteen at a time. A rectangle that moves costs by the cells that come
+//! and go and what stands in them, not by what it keeps.
 //!
-//! This is the grid method of interest management (towers, in the words of some servers): Boulanger, Kienzle and Verbrugge, "Comparing
-//! interest management algorithms for massively multiplayer games", NetGames 2006; square tiles there, with exact events here.
+//! This is interest management by square tiles, as in Boulanger, Kienzle and Verbrugge, "Comparing interest management algorithms for massively
+//! multiplayer games", NetGames 2006, doi:10.1145/1230040.1230069. That a cell knows its watchers as well as its things, so that who crosses a
+//! border is told to those who see one side alone, is what servers call towers: `tower_aoi.go` of <https://github.com/xiaonanln/go-aoi>. There each cell has
+//! a set of either; here a block of cells has an array, for a rectangle that moves must not change seven sets.
 //!
 //! # Beside the world's own lists
 //!
@@ -36,8 +39,8 @@ use core::mem::replace;
 
 use crate::grid::{CellId, CellRect, Grid};
 use crate::vec2::Vec2;
-use block::{Blocks, Watch};
-use strip::{outside, shared};
+use block::{Blocks, Part};
+use strip::outside;
 
 /// A thing has come into a watched rectangle, or has gone out of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -128,14 +131,13 @@ impl Presence {
     /// without cells is the same as [`unwatch`](Presence::unwatch).
     ///
     /// False, and nothing happens, if the watcher's number is not below [`IDS`](Presence::IDS).
+    #[inline]
     pub fn watch(&mut self, watcher: u32, cells: CellRect) -> bool {
-        let after = shared(cells, self.grid_rect());
+        let after = cells.intersection(self.grid.all());
         let Some(watched) = entry(&mut self.watched, watcher, CellRect::EMPTY) else { return false };
         let before = replace(watched, after);
         if before != after {
-            self.blocks.watch(watcher, before, after);
-            self.tell_watcher(watcher, before, after, false);
-            self.tell_watcher(watcher, after, before, true);
+            self.shift(watcher, before, after);
         }
         true
     }
@@ -152,15 +154,15 @@ impl Presence {
 
     /// The things in a rectangle, row by row, cell by cell, by number. Costs by the strips of eight cells and what stands in them.
     pub fn things(&self, cells: CellRect) -> impl Iterator<Item = u32> {
-        let cells = shared(cells, self.grid_rect());
+        let cells = cells.intersection(self.grid.all());
         let strips = strip::rows(cells).flat_map(strip::Strip::pieces);
         strips.flat_map(|piece| self.blocks.things(piece)).copied()
     }
 
     /// Whose rectangle holds a cell, by number. Costs by the watchers of the block around it.
     pub fn watchers(&self, cell: CellId) -> impl Iterator<Item = u32> {
-        let watches = if self.grid.contains(cell) { self.blocks.watches(cell) } else { &[] };
-        watches.iter().filter(move |watch| watch.holds(cell)).map(|watch| watch.watcher)
+        let inside = self.grid.contains(cell).then_some(cell);
+        inside.into_iter().flat_map(|cell| self.blocks.watchers(cell, move |part| part.holds(Part::of(cell))))
     }
 
     /// Where a thing is.
@@ -173,10 +175,6 @@ impl Presence {
         self.watched.get(watcher as usize).copied().filter(|&cells| cells != CellRect::EMPTY)
     }
 
-    fn grid_rect(&self) -> CellRect {
-        self.grid.block(CellId::new(0, 0), u16::MAX)
-    }
-
     /// Apart from [`move_to`](Presence::move_to), which is short because few things cross a border in one tick.
     #[inline(never)]
     fn cross(&mut self, thing: u32, from: CellId, to: CellId) {
@@ -184,18 +182,31 @@ impl Presence {
         self.tell_watchers(thing, Some(from), Some(to));
     }
 
+    /// Apart from [`watch`](Presence::watch), as `cross` is.
+    #[inline(never)]
+    fn shift(&mut self, watcher: u32, before: CellRect, after: CellRect) {
+        self.blocks.watch(watcher, before, after);
+        self.tell_watcher(watcher, before, after, false);
+        self.tell_watcher(watcher, after, before, true);
+    }
+
     /// A thing's cell has become another: tells those who watch one of both alone.
     fn tell_watchers(&mut self, thing: u32, from: Option<CellId>, to: Option<CellId>) {
         for (here, there, entered) in [(from, to, false), (to, from, true)] {
             let Some(here) = here else { continue };
-            let watched = &self.watched;
-            let sees_there = |watch: &Watch| match there {
-                Some(there) if block::same(here, there) => watch.holds(there),
-                Some(there) => strip::holds(watched[watch.watcher as usize], there),
-                None => false,
-            };
-            let told = self.blocks.watches(here).iter().filter(|watch| watch.holds(here) && !sees_there(watch));
-            self.events.extend(told.map(|watch| PresenceEvent { watcher: watch.watcher, thing, entered }));
+            let tell = |watcher| self.events.push(PresenceEvent { watcher, thing, entered });
+            let (cell, watched) = (Part::of(here), &self.watched);
+            match there {
+                Some(there) if block::same(here, there) => {
+                    let other = Part::of(there);
+                    self.blocks.watchers(here, |part| part.holds(cell) & !part.holds(other)).for_each(tell);
+                }
+                _ => {
+                    let sees = |watcher, there| watched[watcher as usize].contains(there);
+                    let watching = self.blocks.watchers(here, |part| part.holds(cell));
+                    watching.filter(|&watcher| !there.is_some_and(|there| sees(watcher, there))).for_each(tell);
+                }
+            }
         }
     }
 

@@ -158,11 +158,13 @@ proptest! {
     fn every_call_tells_what_a_plain_model_tells(
         width in 1_u16..38,
         height in 1_u16..38,
+        crowd in prop::collection::vec((area(), area()), 0..40),
         calls in prop::collection::vec((call(), area()), 1..120),
     ) {
         let grid = grid(width, height);
         let (mut presence, mut model) = (Presence::new(&grid), Model::new(grid));
-        for (call, asked) in calls {
+        let crowd = (100..).zip(crowd).map(|(watcher, (area, asked))| (Call::Watch(watcher, area), asked));
+        for (call, asked) in crowd.chain(calls) {
             let call = match call {
                 Call::Shift(watcher, x, y) => {
                     let Some(&rect) = model.watchers.get(&watcher) else { continue };

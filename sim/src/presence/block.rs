@@ -1,9 +1,10 @@
 //! Blocks of 8 x 8 cells: the things and the watchers of each, and where the stored ones are.
 
 use alloc::vec::Vec;
+use core::iter;
 use core::num::NonZeroU32;
 
-use super::strip::{Strip, outside, shared};
+use super::strip::{Strip, outside};
 use crate::grid::{CellId, CellRect, Grid};
 
 /// A block is 2 to the power of this many cells wide and high. Wider ones would make a watcher of 7 x 7 cells search through more others,
@@ -36,27 +37,26 @@ fn place(x: u16, y: u16) -> usize {
     usize::from(y % SIDE * SIDE + x % SIDE)
 }
 
-/// What somebody watches of one block: where a column and a row of these cross.
+/// What a rectangle has of one block: where a column and a row of these cross. A bit a column, then a bit a row.
 #[derive(Clone, Copy)]
-pub(super) struct Watch {
-    pub watcher: u32,
-    /// A bit a column.
-    columns: u8,
-    /// A bit a row.
-    rows: u8,
-}
+pub(super) struct Part(u16);
 
-impl Watch {
+impl Part {
     /// What a rectangle has of a block that it touches.
-    fn new(watcher: u32, cells: CellRect, block: CellId) -> Watch {
+    fn new(cells: CellRect, block: CellId) -> Part {
         let columns = bits(cells.low.x, cells.high.x, block.x);
-        Watch { watcher, columns, rows: bits(cells.low.y, cells.high.y, block.y) }
+        Part(u16::from_le_bytes([columns, bits(cells.low.y, cells.high.y, block.y)]))
     }
 
-    /// Whether a cell of this block is watched.
+    /// A cell's own column and row.
+    pub fn of(cell: CellId) -> Part {
+        Part(1 << (cell.x % SIDE) | 1 << (SIDE + cell.y % SIDE))
+    }
+
+    /// Whether another part of the same block lies inside.
     #[inline]
-    pub fn holds(&self, cell: CellId) -> bool {
-        self.columns >> (cell.x % SIDE) & self.rows >> (cell.y % SIDE) & 1 == 1
+    pub fn holds(self, other: Part) -> bool {
+        self.0 & other.0 == other.0
     }
 }
 
@@ -67,20 +67,28 @@ fn bits(low: u16, high: u16, block: u16) -> u8 {
     (0xff << low) & (0xff >> (SIDE - 1 - high))
 }
 
+/// Which of at most 16 parts are such ones, a bit each. No branch depends on them.
+#[inline]
+fn select(parts: &[Part], such: impl Fn(Part) -> bool) -> u32 {
+    parts.iter().enumerate().fold(0, |found, (at, &part)| found | u16::from(such(part)) << at).into()
+}
+
 struct Block {
     /// Where each cell's things begin, and where the last one's end.
     starts: [u32; CELLS + 1],
     /// By cell, then by number.
     things: Vec<u32>,
-    /// By watcher.
-    watches: Vec<Watch>,
+    /// Who watches something of it, by number.
+    watchers: Vec<u32>,
+    /// What each of them watches of it: apart, because all are looked through and few of the watchers told.
+    parts: Vec<Part>,
 }
 
 impl Block {
-    const EMPTY: Block = Block { starts: [0; CELLS + 1], things: Vec::new(), watches: Vec::new() };
+    const EMPTY: Block = Block { starts: [0; CELLS + 1], things: Vec::new(), watchers: Vec::new(), parts: Vec::new() };
 
     fn is_empty(&self) -> bool {
-        self.things.is_empty() && self.watches.is_empty()
+        self.things.is_empty() && self.watchers.is_empty()
     }
 
     /// Where in the array a thing is, or belongs.
@@ -99,6 +107,18 @@ impl Block {
         let at = self.find(place, thing);
         self.things.remove(at);
         self.starts[place + 1..].iter_mut().for_each(|start| *start -= 1);
+    }
+
+    /// To another cell of this block: what lies between the two moves up, and nothing else is touched.
+    fn relocate(&mut self, thing: u32, from: usize, to: usize) {
+        let (leaves, enters) = (self.find(from, thing), self.find(to, thing));
+        if from < to {
+            self.things[leaves..enters].rotate_left(1);
+            self.starts[from + 1..=to].iter_mut().for_each(|start| *start -= 1);
+        } else {
+            self.things[enters..=leaves].rotate_right(1);
+            self.starts[to + 1..=from].iter_mut().for_each(|start| *start += 1);
+        }
     }
 }
 
@@ -130,10 +150,23 @@ impl Blocks {
         })
     }
 
-    /// Who watches something of the block that holds a cell.
+    /// Those who watch such a part of the block that holds a cell, by number.
     #[inline]
-    pub fn watches(&self, cell: CellId) -> &[Watch] {
-        self.get(block_of(cell)).map_or(&[], |block| &block.watches)
+    pub fn watchers(&self, cell: CellId, such: impl Fn(Part) -> bool) -> impl Iterator<Item = u32> {
+        let block = self.get(block_of(cell));
+        let (watchers, parts): (&[u32], &[Part]) = block.map_or((&[], &[]), |block| (&block.watchers, &block.parts));
+        watchers.chunks(16).zip(parts.chunks(16)).flat_map(move |(watchers, parts)| {
+            // The usual case apart: so many parts are looked at side by side.
+            let mut found = match <&[Part; 16]>::try_from(parts) {
+                Ok(parts) => select(parts, &such),
+                Err(_) => select(parts, &such),
+            };
+            iter::from_fn(move || {
+                let first = found.trailing_zeros() as usize;
+                found &= found.wrapping_sub(1);
+                watchers.get(first).copied()
+            })
+        })
     }
 
     pub fn insert(&mut self, cell: CellId, thing: u32) {
@@ -145,9 +178,14 @@ impl Blocks {
         self.change(block_of(cell), |block| block.remove(place(cell.x, cell.y), thing));
     }
 
+    /// Moves a thing that is in the first cell, and not yet in the other.
     pub fn relocate(&mut self, thing: u32, from: CellId, to: CellId) {
-        self.insert(to, thing);
-        self.remove(from, thing);
+        if same(from, to) {
+            self.get_or_add(block_of(to)).relocate(thing, place(from.x, from.y), place(to.x, to.y));
+        } else {
+            self.insert(to, thing);
+            self.remove(from, thing);
+        }
     }
 
     /// Changes a watcher's rectangle. Only blocks of which it watches something else than before are visited.
@@ -158,23 +196,27 @@ impl Blocks {
         });
         outside(blocks_after, unchanged(before, after), |Strip { y, low, high }| {
             for block in (low..=high).map(|x| CellId::new(x, y)) {
-                self.set_watch(block, Watch::new(watcher, after, block));
+                self.set_watch(block, watcher, Part::new(after, block));
             }
         });
     }
 
-    fn set_watch(&mut self, block: CellId, watch: Watch) {
-        let watches = &mut self.get_or_add(block).watches;
-        match watches.binary_search_by_key(&watch.watcher, |w| w.watcher) {
-            Ok(at) => watches[at] = watch,
-            Err(at) => watches.insert(at, watch),
+    fn set_watch(&mut self, block: CellId, watcher: u32, part: Part) {
+        let Block { watchers, parts, .. } = self.get_or_add(block);
+        match watchers.binary_search(&watcher) {
+            Ok(at) => parts[at] = part,
+            Err(at) => {
+                watchers.insert(at, watcher);
+                parts.insert(at, part);
+            }
         }
     }
 
     fn end_watch(&mut self, block: CellId, watcher: u32) {
-        self.change(block, |block| {
-            if let Ok(at) = block.watches.binary_search_by_key(&watcher, |w| w.watcher) {
-                block.watches.remove(at);
+        self.change(block, |Block { watchers, parts, .. }| {
+            if let Ok(at) = watchers.binary_search(&watcher) {
+                watchers.remove(at);
+                parts.remove(at);
             }
         });
     }
@@ -214,7 +256,7 @@ impl Blocks {
 ///
 /// Of the columns that both touch, only the first and the last can hold an edge. Rows likewise.
 fn unchanged(before: CellRect, after: CellRect) -> CellRect {
-    let both = shared(blocks_of(before), blocks_of(after));
+    let both = blocks_of(before).intersection(blocks_of(after));
     if both == CellRect::EMPTY {
         return both;
     }

@@ -24,18 +24,6 @@ impl Strip {
     }
 }
 
-/// Whether a rectangle has a cell.
-pub(super) fn holds(rect: CellRect, cell: CellId) -> bool {
-    (rect.low.x..=rect.high.x).contains(&cell.x) && (rect.low.y..=rect.high.y).contains(&cell.y)
-}
-
-/// The cells of both; [`CellRect::EMPTY`] if there are none.
-pub(super) fn shared(a: CellRect, b: CellRect) -> CellRect {
-    let low = CellId::new(a.low.x.max(b.low.x), a.low.y.max(b.low.y));
-    let high = CellId::new(a.high.x.min(b.high.x), a.high.y.min(b.high.y));
-    if low.x <= high.x && low.y <= high.y { CellRect { low, high } } else { CellRect::EMPTY }
-}
-
 /// A rectangle's rows.
 pub(super) fn rows(rect: CellRect) -> impl Iterator<Item = Strip> {
     let CellRect { low, high } = rect;
@@ -44,7 +32,7 @@ pub(super) fn rows(rect: CellRect) -> impl Iterator<Item = Strip> {
 
 /// The cells of `rect` that are not of `other`, row by row. Rows that `other` has whole are not visited.
 pub(super) fn outside(rect: CellRect, other: CellRect, mut each: impl FnMut(Strip)) {
-    let both = shared(rect, other);
+    let both = rect.intersection(other);
     if both == CellRect::EMPTY {
         return rows(rect).for_each(each);
     }
