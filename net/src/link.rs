@@ -31,6 +31,8 @@ pub enum Channel {
     /// May be lost, duplicated or overtaken; never waits for another. Turns and commands.
     Unreliable,
     /// Arrives once and in order, or the connection ends. Hello and snapshots.
+    ///
+    /// But what is sent before the other end knows of the connection may be lost. Once something came from there, nothing is.
     Reliable,
 }
 

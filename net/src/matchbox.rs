@@ -20,6 +20,8 @@
 //!   ([`LinkEvent::Closed`]) once the last of its peers is gone.
 //! - The server tells the others when a peer's signaling connection is lost: they then take it for disconnected. But a
 //!   relay's players are told nothing: their links live on while the relay comes back.
+//! - The first packets to a peer may be lost, on the reliable channel too: webrtc 0.21 acknowledges and drops what it reads together with the end
+//!   of the SCTP handshake, because it opens its data channels only afterwards. So say it again until there is an answer.
 //! - Packets handed over just before the link is dropped may be lost: poll a moment longer to say goodbye.
 
 mod pair;

@@ -93,7 +93,7 @@ impl<S: Simulation> Party<S> {
             let (terms, name, hero) = (self.terms, self.newcomer.name.clone(), self.newcomer.hero_bytes.clone());
             let hello = Hello { protocol: PROTOCOL_VERSION, terms, name, hero };
             let mut follow = Follow::new(self.config.clone(), self.build.clone(), me, hello, now);
-            connected.into_iter().for_each(|peer| follow.connected(peer, &mut self.out));
+            connected.into_iter().for_each(|peer| follow.connected(peer, now, &mut self.out));
             Role::Follow(Box::new(follow))
         };
     }
@@ -180,7 +180,7 @@ impl<S: Simulation> Session for Party<S> {
                         connected.insert(peer);
                     }
                     Role::Lead(_) => {}
-                    Role::Follow(follow) => follow.connected(peer, &mut self.out),
+                    Role::Follow(follow) => follow.connected(peer, now, &mut self.out),
                 }
             }
             LinkEvent::Disconnected(peer) => {

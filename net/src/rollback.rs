@@ -102,7 +102,7 @@ impl<S: Simulation> Rollback<S> {
         if let Role::Outside { .. } = &self.role {
             let (config, build) = (self.config.clone(), self.build.clone());
             let mut gather = Gather::new(config, self.terms, build, &self.newcomer, me, now);
-            self.connected.iter().for_each(|peer| gather.connected(*peer, &mut self.out));
+            self.connected.iter().for_each(|peer| gather.connected(*peer, now, &mut self.out));
             self.role = Role::Gather(Box::new(gather));
         }
     }
@@ -125,6 +125,8 @@ impl<S: Simulation> Rollback<S> {
                     self.role = Role::Play(Box::new(play));
                 }
             }
+            // Said again before it had the answer.
+            (Role::Play(play), Message::Hello(_)) if play.awaits(from, now) => {}
             (Role::Play(_), Message::Hello(hello)) => {
                 let differences = self.terms.differences(hello.protocol, &hello.terms);
                 let refusal = if differences.is_empty() {
@@ -178,7 +180,7 @@ impl<S: Simulation> Session for Rollback<S> {
                 self.door.connected(peer);
                 self.connected.insert(peer);
                 if let Role::Gather(gather) = &mut self.role {
-                    gather.connected(peer, &mut self.out);
+                    gather.connected(peer, now, &mut self.out);
                 }
             }
             LinkEvent::Disconnected(peer) => {

@@ -18,6 +18,7 @@ mod config;
 mod door;
 mod event;
 mod evidence;
+mod greeting;
 mod out;
 mod stage;
 mod stats;
@@ -32,6 +33,7 @@ pub(crate) use comparison::Comparison;
 pub(crate) use config::{within, within_time};
 pub(crate) use door::{Admitted, Allowance, Door, Rate};
 pub(crate) use evidence::{Evidence, Witnesses};
+pub(crate) use greeting::Greeting;
 pub(crate) use out::Out;
 pub(crate) use stage::{Beginning, Stage, Telling};
 

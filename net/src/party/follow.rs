@@ -16,7 +16,8 @@ use crate::limits::*;
 use crate::link::{Channel, PeerId};
 use crate::playout::Playout;
 use crate::session::{
-    Beginning, Build, CommandError, Comparison, DropReason, EndReason, Event, Evidence, Exchange, Out, Phase, Stage,
+    Beginning, Build, CommandError, Comparison, DropReason, EndReason, Event, Evidence, Exchange, Greeting, Out, Phase,
+    Stage,
 };
 use crate::transfer::Receiver;
 use crate::wire::*;
@@ -25,7 +26,7 @@ pub(super) struct Follow<S: Simulation> {
     config: PartyConfig,
     build: Rc<Build<S>>,
     me: PeerId,
-    hello: Hello,
+    greeting: Greeting,
     /// Peers that can be spoken to.
     connected: BTreeSet<PeerId>,
     /// When the search for the session began.
@@ -54,8 +55,8 @@ struct Joined<S: Simulation> {
 
 impl<S: Simulation> Follow<S> {
     pub fn new(config: PartyConfig, build: Rc<Build<S>>, me: PeerId, hello: Hello, now: Duration) -> Self {
-        let connected = BTreeSet::new();
-        Follow { config, build, me, hello, connected, since: now, elsewhere: None, session: None }
+        let (greeting, connected) = (Greeting::new(hello), BTreeSet::new());
+        Follow { config, build, me, greeting, connected, since: now, elsewhere: None, session: None }
     }
 
     pub fn stage(&self) -> Option<&Stage<S>> {
@@ -84,16 +85,17 @@ impl<S: Simulation> Follow<S> {
     }
 
     /// A peer can be spoken to: it may run the session.
-    pub fn connected(&mut self, peer: PeerId, out: &mut Out<S>) {
+    pub fn connected(&mut self, peer: PeerId, now: Duration, out: &mut Out<S>) {
         self.connected.insert(peer);
         if self.session.is_none() {
-            out.reliably(Epoch::default(), peer, &Message::Hello(self.hello.clone()));
+            self.greeting.connected(peer, now, out);
         }
     }
 
     /// The carrier lost a peer.
     pub fn disconnected(&mut self, peer: PeerId, out: &mut Out<S>) {
         self.connected.remove(&peer);
+        self.greeting.settle(peer);
         let Some(session) = &mut self.session else { return };
         session.evidence.lost(peer, out);
         if session.sequencer == peer && !session.evidence.lingers() {
@@ -114,14 +116,16 @@ impl<S: Simulation> Follow<S> {
             None if now >= self.since + settings.handshake_timeout => {
                 out.end(self.elsewhere.map_or(EndReason::NoSession, EndReason::Unreachable));
             }
-            None => {}
+            None => self.greeting.advance(now, out),
         }
     }
 
     /// When [`advance`](Follow::advance) has something to do.
     pub fn wake_at(&self) -> Duration {
         let settings = self.config.settings();
-        let Some(session) = &self.session else { return self.since + settings.handshake_timeout };
+        let Some(session) = &self.session else {
+            return (self.since + settings.handshake_timeout).min(self.greeting.wake_at());
+        };
         if session.evidence.lingers() {
             return session.evidence.wake_at();
         }
@@ -140,10 +144,13 @@ impl<S: Simulation> Follow<S> {
             (Some(session), Message::Hello(_)) => {
                 out.reliably(Epoch::default(), from, &Message::Elsewhere(session.sequencer));
             }
-            (None, Message::Elsewhere(sequencer)) => self.elsewhere = Some(sequencer),
+            (None, Message::Elsewhere(sequencer)) => {
+                self.greeting.settle(from);
+                self.elsewhere = Some(sequencer);
+            }
             (Some(_), Message::Elsewhere(_)) => {}
             (None, Message::Refusal(refusal)) if founder => {
-                let name = self.hello.name.as_str().to_owned();
+                let name = self.greeting.hello().name.as_str().to_owned();
                 out.events.push_back(Event::Refused { peer: from, name, refusal: refusal.clone() });
                 out.end(EndReason::Refused(refusal));
             }

@@ -16,7 +16,7 @@ use super::config::RelayConfig;
 use super::horizon::{DistantView, Horizon};
 use crate::link::{LinkEvent, PeerId};
 use crate::session::{
-    Admitted, Build, CommandError, Door, DropReason, EndReason, Event, EvidenceError, Newcomer, Out, Phase,
+    Admitted, Build, CommandError, Door, DropReason, EndReason, Event, EvidenceError, Greeting, Newcomer, Out, Phase,
     PlayerError, PlayerStats, Session, Stats, Transmit,
 };
 use crate::wire::{CommandBytes, Epoch, Hello, Identity, Message, PROTOCOL_VERSION};
@@ -25,7 +25,7 @@ use joined::Joined;
 /// A peer whose world is a part of the relay's.
 pub struct Replica<R: Rules> {
     config: RelayConfig,
-    hello: Hello,
+    greeting: Greeting,
     build: Rc<Build<World<R>>>,
     /// Until the session has it.
     horizon: Option<Box<dyn Horizon<R>>>,
@@ -55,7 +55,7 @@ impl<R: Rules> Replica<R> {
         let Newcomer { name, hero_bytes: hero, .. } = Newcomer::<World<R>>::new(name, hero)?;
         Ok(Replica {
             config,
-            hello: Hello { protocol: PROTOCOL_VERSION, terms, name, hero },
+            greeting: Greeting::new(Hello { protocol: PROTOCOL_VERSION, terms, name, hero }),
             build: Rc::new(build),
             horizon: None,
             me: None,
@@ -79,7 +79,7 @@ impl<R: Rules> Replica<R> {
         let out = &mut self.out;
         match (&mut self.session, message) {
             (None, Message::Refusal(refusal)) => {
-                let name = self.hello.name.as_str().to_owned();
+                let name = self.greeting.hello().name.as_str().to_owned();
                 out.events.push_back(Event::Refused { peer: from, name, refusal: refusal.clone() });
                 out.end(EndReason::Refused(refusal));
             }
@@ -131,10 +131,11 @@ impl<R: Rules> Session for Replica<R> {
             LinkEvent::Connected(peer) => {
                 self.door.connected(peer);
                 if self.session.is_none() {
-                    self.out.reliably(Epoch::default(), peer, &Message::Hello(self.hello.clone()));
+                    self.greeting.connected(peer, now, &mut self.out);
                 }
             }
             LinkEvent::Disconnected(peer) => {
+                self.greeting.settle(peer);
                 self.session.iter_mut().for_each(|session| session.disconnected(peer, &mut self.out));
                 self.door.disconnected(peer, &mut self.out);
             }
@@ -160,7 +161,7 @@ impl<R: Rules> Session for Replica<R> {
             None if now >= since + self.config.settings().handshake_timeout => {
                 self.out.end(if self.me.is_some() { EndReason::NoSession } else { EndReason::NotEntered });
             }
-            None => {}
+            None => self.greeting.advance(now, &mut self.out),
         }
         self.tell_end();
     }
@@ -201,7 +202,9 @@ impl<R: Rules> Session for Replica<R> {
         match &self.session {
             _ if self.out.ended.is_some() => Duration::MAX,
             Some(session) => session.wake_at(),
-            None => self.since.map_or(self.now, |since| since + self.config.settings().handshake_timeout),
+            None => self.since.map_or(self.now, |since| {
+                (since + self.config.settings().handshake_timeout).min(self.greeting.wake_at())
+            }),
         }
     }
 

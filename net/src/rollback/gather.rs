@@ -12,7 +12,7 @@ use super::remote::Remote;
 use super::timeline::Timeline;
 use crate::limits::*;
 use crate::link::PeerId;
-use crate::session::{Build, DropReason, EndReason, Event, Newcomer, Out, Phase};
+use crate::session::{Build, DropReason, EndReason, Event, Greeting, Newcomer, Out, Phase};
 use crate::wire::*;
 
 pub(super) struct Gather<S: Simulation> {
@@ -35,7 +35,7 @@ enum Role<S> {
     },
     /// Everyone else: waits to be let in.
     Joiner {
-        hello: Hello,
+        greeting: Greeting,
         /// Whether the founder can be spoken to: then only its word counts.
         founder_is_here: bool,
         /// Players that are there, and that are needed, once the founder has told.
@@ -61,7 +61,7 @@ impl<S: Simulation> Gather<S> {
             Role::Founder { simulation, guests: BTreeMap::new(), past: BTreeSet::new() }
         } else {
             let hello = Hello { protocol: PROTOCOL_VERSION, terms, name: name.clone(), hero: hero.clone() };
-            Role::Joiner { hello, founder_is_here: false, told: None, elsewhere: None }
+            Role::Joiner { greeting: Greeting::new(hello), founder_is_here: false, told: None, elsewhere: None }
         };
         Gather { config, terms, build, me: Member { peer: me, name, hero }, since: now, role }
     }
@@ -79,26 +79,33 @@ impl<S: Simulation> Gather<S> {
     }
 
     pub fn advance(&mut self, now: Duration, out: &mut Out<S>) {
-        if now >= self.wake_at()
-            && let Role::Joiner { elsewhere, .. } = &self.role
-        {
-            out.end(elsewhere.map_or(EndReason::NoSession, EndReason::Unreachable));
+        let give_up_at = self.give_up_at();
+        match &mut self.role {
+            Role::Joiner { told: None, elsewhere, .. } if now >= give_up_at => {
+                out.end(elsewhere.map_or(EndReason::NoSession, EndReason::Unreachable));
+            }
+            Role::Joiner { told: None, greeting, .. } => greeting.advance(now, out),
+            _ => {}
         }
     }
 
-    /// When a joiner gives up that nobody has let in.
+    /// When a joiner gives up that nobody has let in, or says hello again.
     pub fn wake_at(&self) -> Duration {
         match &self.role {
-            Role::Joiner { told: None, .. } => self.since + self.config.settings().handshake_timeout,
+            Role::Joiner { told: None, greeting, .. } => self.give_up_at().min(greeting.wake_at()),
             _ => Duration::MAX,
         }
     }
 
+    fn give_up_at(&self) -> Duration {
+        self.since + self.config.settings().handshake_timeout
+    }
+
     /// A peer can be spoken to: it may be the founder.
-    pub fn connected(&mut self, peer: PeerId, out: &mut Out<S>) {
-        if let Role::Joiner { hello, founder_is_here, .. } = &mut self.role {
+    pub fn connected(&mut self, peer: PeerId, now: Duration, out: &mut Out<S>) {
+        if let Role::Joiner { greeting, founder_is_here, .. } = &mut self.role {
             *founder_is_here |= peer.arrival() == 0;
-            out.reliably(Epoch::default(), peer, &Message::Hello(hello.clone()));
+            greeting.connected(peer, now, out);
         }
     }
 
@@ -112,7 +119,7 @@ impl<S: Simulation> Gather<S> {
                 }
             }
             Role::Joiner { .. } if peer.arrival() == 0 => out.end(EndReason::SequencerLost { silent: false }),
-            Role::Joiner { .. } => {}
+            Role::Joiner { greeting, .. } => greeting.settle(peer),
         }
     }
 
@@ -127,7 +134,10 @@ impl<S: Simulation> Gather<S> {
                 }
             }
             (Role::Joiner { .. }, Message::Hello(_)) => {}
-            (Role::Joiner { elsewhere, .. }, Message::Elsewhere(peer)) => *elsewhere = Some(peer),
+            (Role::Joiner { greeting, elsewhere, .. }, Message::Elsewhere(peer)) => {
+                greeting.settle(from);
+                *elsewhere = Some(peer);
+            }
             // Of a session in progress without its founder any player may say that it takes nobody in.
             (Role::Joiner { founder_is_here, .. }, Message::Refusal(refusal))
                 if founder || refusal == Refusal::Begun && !*founder_is_here =>
@@ -151,7 +161,11 @@ impl<S: Simulation> Gather<S> {
     /// Lets a joiner in, or says why not. Begins once all are there.
     fn hello(&mut self, from: PeerId, hello: Hello, now: Duration, out: &mut Out<S>) -> Option<Play<S>> {
         let Role::Founder { simulation, guests, past } = &mut self.role else { return None };
-        if guests.contains_key(&from) || past.contains(&from) {
+        // Said again before it had the answer.
+        if guests.contains_key(&from) {
+            return None;
+        }
+        if past.contains(&from) {
             out.dropped(DropReason::Unexpected);
             return None;
         }

@@ -104,6 +104,11 @@ impl<S: Simulation> Play<S> {
         self.remotes.iter().any(|remote| remote.peer == peer)
     }
 
+    /// Whether a player still has time to speak first: it may not know yet that all has begun.
+    pub fn awaits(&self, peer: PeerId, now: Duration) -> bool {
+        self.remotes.iter().any(|remote| remote.peer == peer && remote.heard > now)
+    }
+
     pub fn phase(&self) -> Phase {
         if self.evidence.lingers() {
             Phase::OutOfStep

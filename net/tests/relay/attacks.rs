@@ -218,7 +218,7 @@ fn lying(seed: u64, lie: impl Fn(Report, u64) -> Report + Copy + 'static) -> Run
                     reports += 1;
                     packet.bytes = wire::encode(epoch, &Message::Report(lie(report, reports)));
                 }
-                packet
+                Some(packet)
             }),
         );
     })
@@ -273,7 +273,7 @@ fn who_does_not_say_where_it_differs_is_put_out() {
                 Message::CoreTree(_) => wire::encode(epoch, &Message::ChunkAck(0)),
                 _ => packet.bytes,
             };
-            packet
+            Some(packet)
         }),
     );
     scene.play(secs(40), 30);

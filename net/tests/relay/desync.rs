@@ -89,7 +89,7 @@ fn who_tells_false_checksums_is_put_out() {
                 report.checksums = List::try_from(lies.collect::<Vec<_>>()).expect("as many");
                 packet.bytes = wire::encode(epoch, &Message::Report(report));
             }
-            packet
+            Some(packet)
         }),
     );
     scene.play(secs(20), 30);

@@ -6,6 +6,7 @@ use lockstone_net::session::{EndReason, Event};
 use lockstone_net::wire::{LeaveReason, Refusal};
 
 use crate::exact::STORM;
+use crate::support::tap::losing_hellos;
 use crate::support::*;
 use crate::witness::*;
 
@@ -51,6 +52,35 @@ fn replicas_come_and_go_and_the_others_go_on() {
     assert_eq!(scene.playing(), scene.driver.seats.len() - 1, "everyone who is there plays");
     let world = scene.driver.seats[0].session.simulation().expect("it plays");
     assert_eq!(world.players().count(), scene.playing(), "the heroes of those who left are gone");
+}
+
+#[test]
+fn a_lost_hello_is_said_again() {
+    let mut scene = Scene::new(16, STORM, RelaySettings::default(), Weather::clear(ms(30)));
+    for _ in 0..4 {
+        let seat = scene.enter();
+        let peer = scene.driver.peer(seat);
+        scene.replies.borrow_mut().insert(peer, Box::new(losing_hellos()));
+    }
+    scene.run_until(ms(900));
+    assert_eq!(scene.playing(), 0, "nobody has heard of them");
+    scene.run_until(secs(4));
+    assert_eq!(scene.playing(), 4);
+    assert_eq!(scene.driver.seats[0].session.stats().drops.total(), 0);
+}
+
+#[test]
+fn a_hello_said_twice_makes_one_player() {
+    // So far away that hello is said again before the answer is there.
+    let mut scene = Scene::new(17, STORM, RelaySettings::default(), Weather::clear(ms(700)));
+    scene.enter_many(3);
+    scene.run_until(secs(10));
+    assert_eq!(scene.playing(), 3);
+    let relay = &scene.driver.seats[0].session;
+    assert_eq!(relay.simulation().expect("it plays").players().count(), 3);
+    assert_eq!(relay.stats().drops.total(), 0);
+    let refused = |event: &Event<_>| matches!(event, Event::Refused { .. });
+    assert!(!scene.told.iter().any(refused));
 }
 
 #[test]

@@ -23,7 +23,7 @@ pub type Peer = Box<dyn Session<Sim = StormWorld>>;
 pub type Sent = Rc<RefCell<Vec<Transmit>>>;
 
 /// What happens to a packet that is about to leave a replica.
-pub type Replies = Rc<RefCell<BTreeMap<PeerId, Box<dyn FnMut(Transmit) -> Transmit>>>>;
+pub type Replies = Rc<RefCell<BTreeMap<PeerId, Hand>>>;
 
 /// The whole world at one tick.
 pub struct Moment {
@@ -105,10 +105,10 @@ impl Scene {
         let tap = Tap::new(Freezer::new(replica, frozen.clone()), move |packet| {
             let mut replies = replies.borrow_mut();
             let reply = me.get().and_then(|me| replies.get_mut(&me));
-            Some(match reply {
+            match reply {
                 Some(reply) => reply(packet),
-                None => packet,
-            })
+                None => Some(packet),
+            }
         });
         let seat = self.driver.enter(Box::new(tap));
         entered.set(Some(self.driver.peer(seat)));

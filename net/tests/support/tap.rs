@@ -2,13 +2,14 @@
 
 use core::time::Duration;
 use std::cell::RefCell;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
 use lockstone_net::link::{LinkEvent, PeerId};
 use lockstone_net::memory::{Driver, Weather};
 use lockstone_net::relay::DistantView;
 use lockstone_net::session::{CommandError, Event, EvidenceError, Phase, Session, Stats, Transmit};
+use lockstone_net::wire::{self, Message};
 use lockstone_net::{Rollback, RollbackSettings};
 use lockstone_sim::Simulation;
 
@@ -26,6 +27,15 @@ pub struct Tap<T> {
 impl<T> Tap<T> {
     pub fn new(session: T, hand: impl FnMut(Transmit) -> Option<Transmit> + 'static) -> Tap<T> {
         Tap { session, hand: Box::new(hand) }
+    }
+}
+
+/// A hand that loses the first hello to each peer.
+pub fn losing_hellos() -> impl FnMut(Transmit) -> Option<Transmit> {
+    let mut greeted = BTreeSet::new();
+    move |packet| {
+        let is_hello = matches!(wire::decode(&packet.bytes), Ok((_, Message::Hello(_))));
+        (!is_hello || !greeted.insert(packet.to)).then_some(packet)
     }
 }
 

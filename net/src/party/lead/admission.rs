@@ -41,8 +41,11 @@ impl<S: Simulation> Loading<S> {
 impl<S: Simulation> Lead<S> {
     /// Lets a joiner in, or says why not.
     pub(super) fn hello(&mut self, peer: PeerId, hello: Hello, now: Duration, out: &mut Out<S>) {
-        if self.guests.contains_key(&peer) || self.past.contains(&peer) {
-            return out.dropped(DropReason::Unexpected);
+        match self.guests.get(&peer) {
+            // Said again before it had the answer.
+            Some(guest) if guest.loading.is_some() => return,
+            None if !self.past.contains(&peer) => {}
+            _ => return out.dropped(DropReason::Unexpected),
         }
         let differences = self.terms.differences(hello.protocol, &hello.terms);
         let players_max = self.config.settings().players_max;

@@ -26,8 +26,11 @@ pub(super) struct Outline {
 impl<R: Rules> Host<R> {
     /// Lets a joiner in, or says why not.
     pub(super) fn hello(&mut self, peer: PeerId, hello: Hello, now: Duration, out: &mut Out<World<R>>) {
-        if self.guests.slot(peer).is_some() || self.past.contains(&peer) {
-            return out.dropped(DropReason::Unexpected);
+        match self.guests.of(peer) {
+            // Said again before it had the answer.
+            Some(guest) if guest.joining.is_some() => return,
+            None if !self.past.contains(&peer) => {}
+            _ => return out.dropped(DropReason::Unexpected),
         }
         let differences = self.terms.differences(hello.protocol, &hello.terms);
         let players_max = self.config.settings().players_max;

@@ -1,0 +1,104 @@
+//! Hellos that are lost, and hellos that are said again, in a party and before a rollback session. Relay sessions: `relay/members.rs`.
+
+mod support;
+
+use lockstone_net::memory::{Driver, MemoryNetwork, Weather};
+use lockstone_net::party::PartySettings;
+use lockstone_net::session::{EndReason, Event, Session};
+use lockstone_net::{Rollback, RollbackSettings};
+use support::rollback::{rollback, settings};
+use support::tap::{Tap, losing_hellos};
+use support::*;
+
+/// So far away that a joiner says hello again before the answer is there.
+const FAR: u64 = 700;
+
+fn member(n: usize) -> impl Session<Sim = Mixer> {
+    party(PartySettings::default(), &format!("player {n}"))
+}
+
+fn player(n: usize, players: usize) -> Rollback<Mixer> {
+    let settings = RollbackSettings { players, ..settings(5) };
+    rollback(settings, &format!("player {n}"), |seed| Mixer::new(seed, 64))
+}
+
+fn room<T: Session>(delay_ms: u64, sessions: impl Iterator<Item = T>) -> Driver<T> {
+    let mut driver = Driver::new(MemoryNetwork::new(1, Weather::clear(ms(delay_ms))));
+    sessions.for_each(|session| {
+        driver.enter(session);
+    });
+    driver
+}
+
+/// All play the same game, of so many heroes, and nobody was refused or said a word too much.
+fn assert_all_play<T: Session<Sim = Mixer>>(driver: &Driver<T>) {
+    let peers = driver.seats.len();
+    for seat in &driver.seats {
+        assert!(playing(&seat.session), "{:?}", seat.session.phase());
+        let world = seat.session.simulation().expect("it plays");
+        assert_eq!((world.heroes(), world.nonsense), (peers, false));
+        let stats = seat.session.stats();
+        assert_eq!((stats.players.len(), stats.desyncs, stats.drops.total()), (peers, 0, 0), "{:?}", stats.drops);
+        assert!(seat.events.iter().all(|event| !matches!(event, Event::Refused { .. })));
+        assert_same(&Played::of(&driver.seats[0].events), &Played::of(&seat.events), "a hello");
+    }
+}
+
+#[test]
+fn a_lost_hello_is_said_again_in_a_party() {
+    let mut driver = room(20, (0..4).map(|n| Tap::new(member(n), losing_hellos())));
+    driver.run_until(ms(900));
+    assert_eq!(driver.seats[0].session.stats().players.len(), 1, "nobody has heard of the others");
+    driver.run_until(secs(4));
+    assert_all_play(&driver);
+}
+
+#[test]
+fn a_lost_hello_is_said_again_before_a_rollback_session() {
+    for players in 2..=4 {
+        let mut driver = room(20, (0..players).map(|n| Tap::new(player(n, players), losing_hellos())));
+        driver.run_until(ms(900));
+        assert!(driver.seats.iter().all(|seat| !playing(&seat.session)), "nobody has heard of the others");
+        driver.run_until(secs(4));
+        assert_all_play(&driver);
+    }
+}
+
+#[test]
+fn a_hello_said_twice_makes_one_member_of_a_party() {
+    let mut driver = room(FAR, (0..4).map(member));
+    driver.run_until(secs(12));
+    assert_all_play(&driver);
+}
+
+#[test]
+fn a_hello_said_twice_makes_one_player_of_a_rollback_session() {
+    for players in 2..=4 {
+        let mut driver = room(FAR, (0..players).map(|n| player(n, players)));
+        driver.run_until(secs(4));
+        assert_all_play(&driver);
+    }
+}
+
+#[test]
+fn a_refusal_comes_once_however_often_hello_was_said() {
+    let settings = PartySettings { players_max: 1, ..PartySettings::default() };
+    let mut driver = room(FAR, (0..2).map(|n| party(settings.clone(), &format!("player {n}"))));
+    driver.run_until(secs(6));
+    for seat in &driver.seats {
+        assert_eq!(seat.events.iter().filter(|event| matches!(event, Event::Refused { .. })).count(), 1);
+    }
+    assert!(matches!(ended(&driver.seats[1].session), Some(EndReason::Refused(_))));
+}
+
+#[test]
+fn whom_nobody_answers_says_hello_once_a_second_and_gives_up() {
+    let mut driver = Driver::new(MemoryNetwork::new(1, Weather::clear(ms(20))));
+    // It holds the room, and says nothing.
+    let _mute = driver.network.enter();
+    driver.enter(member(1));
+    driver.run_until(secs(60));
+    let session = &driver.seats[0].session;
+    assert_eq!(ended(session), Some(EndReason::NoSession));
+    assert!((14..=16).contains(&session.stats().traffic.packets_out), "{:?}", session.stats().traffic);
+}
