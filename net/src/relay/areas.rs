@@ -6,7 +6,7 @@
 //! halo  the need and some rings loaded ahead: within it the core moves at once
 //! ```
 
-use lockstone_sim::{CellId, CellRect, Grid, Rules, World};
+use lockstone_sim::{CellId, CellRect, Grid};
 
 use super::RelaySettings;
 use crate::limits::LOAD_CELLS_MAX;
@@ -40,7 +40,7 @@ pub(super) struct Measures {
     /// Rings that keep a core exact.
     halo: u16,
     ahead: u16,
-    /// A region with more actors is no core.
+    /// A grown core has no more actors.
     pub core_actors_max: usize,
 }
 
@@ -62,14 +62,9 @@ impl Measures {
         self.grid.block(hero, self.enter + (self.leave - self.enter).div_ceil(2))
     }
 
-    /// A core of all of a lit region: the present one as long as it holds the region, and not much else.
-    pub fn region_core(&self, hero: CellId, region: CellRect, present: CellRect) -> CellRect {
-        let margin = 1 + (self.leave - self.enter).div_ceil(2);
-        let least = region.union(self.grid.block(hero, self.enter));
-        if present.contains_rect(least) && least.grown(&self.grid, 2 * margin).contains_rect(present) {
-            return present;
-        }
-        least.grown(&self.grid, margin)
+    /// What every core for a hero has at least.
+    pub fn least(&self, hero: CellId) -> CellRect {
+        self.grid.block(hero, self.enter)
     }
 
     /// Whether a core can be loaded at once.
@@ -77,15 +72,14 @@ impl Measures {
         self.halo(core).len() <= LOAD_CELLS_MAX
     }
 
-    /// How many heroes are in a core.
-    pub fn heroes_in<R: Rules>(&self, world: &World<R>, core: CellRect) -> usize {
-        let heroes = |cell| world.actors(cell).iter().take_while(|actor| actor.player.is_some()).count();
-        core.iter().map(heroes).sum()
+    /// Where heroes think for whom a core's replica needs the commands.
+    pub fn thinking(&self, core: CellRect) -> CellRect {
+        core.grown(&self.grid, self.grid.fringe_rings())
     }
 
     /// Whether a core has all that a hero's must.
     pub fn holds(&self, hero: CellId, core: CellRect) -> bool {
-        core.contains_rect(self.grid.block(hero, self.enter))
+        core.contains_rect(self.least(hero))
     }
 
     /// What must be known for a core to be exact.

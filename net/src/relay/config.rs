@@ -29,7 +29,7 @@ pub struct RelaySettings {
     pub ahead_rings: u16,
     /// So many rings of the halo that keeps a core exact are held back. Default 0. For the tests that show what comes of it.
     pub halo_rings_less: u16,
-    /// A lit region with more actors than this is not a core, whatever it would save. Default 2,000. 0: cores are never grown.
+    /// A core is not grown over more actors than this, whatever it would save. Default 2,000. 0: cores are never grown.
     pub core_actors_max: usize,
     /// What a replica is sent at most, in bytes a second, as far as it can wait: frames cannot. 4 KiB to 1 GB. Default 1 MB.
     pub budget_bytes_per_s: u32,

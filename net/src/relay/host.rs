@@ -303,7 +303,7 @@ impl<R: Rules> Host<R> {
         for (_, guest) in self.guests.iter() {
             let (core, halo) = (guest.bounds.core.len() as u64, guest.bounds.halo.len() as u64);
             stats.replicas += 1;
-            stats.replicas_grown += u64::from(guest.choice.is_grown());
+            stats.replicas_grown += u64::from(guest.grown);
             stats.core_cells += core;
             stats.halo_cells += halo - core;
         }

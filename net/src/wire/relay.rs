@@ -6,7 +6,7 @@
 use core::fmt;
 use std::sync::Arc;
 
-use lockstone_sim::{CellId, CellRect, Checksum, Tick};
+use lockstone_sim::{CellId, CellRect, Checksum, Tick, codec};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Bytes, List, RawInput, Turns, WireError};
@@ -83,8 +83,16 @@ pub struct Load {
     pub first: Bytes<CHUNK_BYTES>,
 }
 
-/// What the pieces of a load are together: each cell once. `None`: it was never lit.
-pub type LoadedCells = List<(CellId, Option<CellBytes>), LOAD_CELLS_MAX>;
+/// What the pieces of a load are together: the cells of one rectangle that are not in another.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LoadedCells {
+    /// At most 65,536 cells.
+    pub all: CellRect,
+    /// What of them was loaded before.
+    pub but: CellRect,
+    /// Those that were ever lit, ascending, as what changed since they were pristine.
+    pub lit: List<(CellId, CellBytes), LOAD_CELLS_MAX>,
+}
 
 /// The checksums of a replica's core, cell by cell: the answer to a [`Message::Desync`](super::Message::Desync).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -139,6 +147,33 @@ impl Load {
             return Err(WireError::Inconsistent("too large a load"));
         }
         Ok(())
+    }
+}
+
+impl LoadedCells {
+    /// Whether the load has a cell.
+    pub fn has(&self, cell: CellId) -> bool {
+        self.all.contains(cell) && !self.but.contains(cell)
+    }
+
+    /// The cells, row by row.
+    pub fn cells(&self) -> impl Iterator<Item = CellId> {
+        let but = self.but;
+        self.all.iter().filter(move |cell| !but.contains(*cell))
+    }
+
+    /// Reads what the pieces are together.
+    ///
+    /// # Errors
+    /// [`WireError`] if they are no load.
+    pub fn read(pieces: &[u8]) -> Result<LoadedCells, WireError> {
+        let loaded: LoadedCells = codec::read(pieces, LOAD_BYTES_MAX)?;
+        let LoadedCells { all, lit, .. } = &loaded;
+        let ascending = lit.is_sorted_by(|a, b| a.0 < b.0);
+        if all.len() > LOAD_CELLS_MAX || !ascending || !lit.iter().all(|(cell, _)| loaded.has(*cell)) {
+            return Err(WireError::Inconsistent("cells that are not of their load"));
+        }
+        Ok(loaded)
     }
 }
 

@@ -83,8 +83,7 @@ impl Victim {
         (0..100).for_each(|_| self.pass(50));
     }
 
-    fn load(&mut self, number: u32, cells: Vec<(CellId, Option<CellBytes>)>) {
-        let cells: LoadedCells = list(cells);
+    fn load(&mut self, number: u32, cells: LoadedCells) {
         let bytes = codec::compact(&cells);
         let first = bytes[..bytes.len().min(10_000)].to_vec().try_into().expect("fits");
         let (len, digest) = (bytes.len() as u32, digest(&bytes));
@@ -234,14 +233,26 @@ fn loads_that_do_not_hold_together_end_the_session() {
     let mut victim = Victim::welcomed(Tick(0));
     victim.hear(&Message::Load(Load { number: 0, tick: Tick(0), bytes: 100, digest: digest(&[1; 100]), first }));
     assert_eq!(ended_with(&victim), digest_error);
+    // Of cells that are not of their load, twice the same cell, and more cells than are allowed.
+    let cell = |x| (CellId::new(x, 1), CellBytes::new(vec![0]));
+    let all = CellRect { low: CellId::new(0, 0), high: CellId::new(9, 9) };
+    let but = CellRect::of(CellId::new(3, 1));
+    let whole = CellRect { low: CellId::new(0, 0), high: CellId::new(u16::MAX, u16::MAX) };
+    for (all, lit) in [(all, vec![cell(10)]), (all, vec![cell(3)]), (all, vec![cell(4), cell(4)]), (whole, vec![])] {
+        let mut victim = Victim::welcomed(Tick(0));
+        victim.load(0, LoadedCells { all, but, lit: list(lit) });
+        assert_eq!(ended_with(&victim), digest_error);
+    }
     // A load that never came is put in.
     let mut victim = Victim::welcomed(Tick(0));
     victim.frames(Tick(0), (0..30).map(|_| given(vec![area(rect(1, 3), rect(0, 5), Some(7))])).collect());
     assert_eq!(ended_with(&victim), digest_error);
     // Cells outside of the world, and such as cannot be read.
     let mut victim = Victim::welcomed(Tick(0));
-    let junk = |x| (CellId::new(x, 60_000), Some(CellBytes::new(vec![7; 30])));
-    victim.load(0, (0..300).map(junk).collect());
+    let (low, high) = (CellId::new(0, 60_000), CellId::new(299, 60_000));
+    let all = CellRect { low, high };
+    let lit = list(all.iter().map(|cell| (cell, CellBytes::new(vec![7; 30]))).collect());
+    victim.load(0, LoadedCells { all, but: CellRect::EMPTY, lit });
     victim.frames(Tick(0), vec![given(vec![area(rect(1, 3), rect(0, 5), Some(0))]); 1]);
     victim.frames(Tick(1), vec![Frame::default(); 20]);
     assert!(ended_with(&victim).is_none());
@@ -255,7 +266,8 @@ fn loads_beyond_the_limit_end_the_session() {
     let mut loads = 0;
     while !matches!(victim.replica.phase(), Phase::Ended(_)) {
         // Small on the wire, large in memory.
-        victim.load(loads, (0..60_000).map(|n| (CellId::new(n as u16, (n >> 8) as u16), None)).collect());
+        let all = CellRect { low: CellId::new(0, 0), high: CellId::new(299, 199) };
+        victim.load(loads, LoadedCells { all, but: CellRect::EMPTY, lit: list(vec![]) });
         loads += 1;
         assert!(loads < 100, "so many loads of 60,000 cells are kept");
     }

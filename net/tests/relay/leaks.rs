@@ -87,8 +87,7 @@ fn assert_concerned(scene: &Scene, settings: &RelaySettings, peer: PeerId, told:
         if pieces.len() < *bytes {
             continue;
         }
-        let cells: LoadedCells = codec::read(pieces, 1 << 24).expect("cells");
-        let cells: BTreeSet<CellId> = cells.iter().map(|(cell, _)| *cell).collect();
+        let cells: BTreeSet<CellId> = LoadedCells::read(pieces).expect("cells").cells().collect();
         if let Some(at) = hero(player, *tick) {
             // A hero's core is looked at every few ticks, as long as it holds what it must.
             let late = 1 + ((scene.weather.stride.to_bits() * 5) >> 12 >> scene.weather.cell_log2) as u16;

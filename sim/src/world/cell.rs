@@ -107,7 +107,8 @@ impl<R: Rules> CellState<R> {
 
     /// What has changed since an earlier state of the same cell, for [`changed`](CellState::changed); `None` if nothing has.
     pub fn change_since(&self, before: &CellState<R>) -> Option<Vec<u8>> {
-        change::write((&before.content, before.light), (&self.content, self.light))
+        let change = change::write((&before.content, before.light), (&self.content, self.light));
+        (!change::is_none(&change)).then_some(change)
     }
 
     /// The later state of the cell that [`change_since`](CellState::change_since) told of.
@@ -136,6 +137,13 @@ impl<R: Rules> World<R> {
     pub fn pristine(&self, cell: CellId) -> Option<CellState<R>> {
         let contained = self.state.grid.contains(cell);
         contained.then(|| CellState { content: Arc::new(self.content_of(cell, Notes::NONE)), light: 0 })
+    }
+
+    /// What has changed in a cell since it was [`pristine`](World::pristine), as [`Given::Change`](super::Given::Change) tells it; `None`
+    /// if it was never lit.
+    pub fn change_since_pristine(&self, cell: CellId) -> Option<Vec<u8>> {
+        let (now, pristine) = (self.cell_state(cell)?, self.pristine(cell)?);
+        Some(change::write((&pristine.content, pristine.light), (&now.content, now.light)))
     }
 
     /// Sets the state of a cell to that of the whole world at the same tick; `None` for one that was never lit there. A cell that the

@@ -38,8 +38,8 @@ fn shift(list: List) -> u32 {
     }
 }
 
-/// What leads from one state to the other; `None` if they are the same.
-pub(super) fn write<B: Body>((before, light_before): Lit<'_, B>, (after, light): Lit<'_, B>) -> Option<Vec<u8>> {
+/// What leads from one state to the other.
+pub(super) fn write<B: Body>((before, light_before): Lit<'_, B>, (after, light): Lit<'_, B>) -> Vec<u8> {
     let mut bytes = alloc::vec![0];
     if light != light_before {
         bytes[0] |= LIGHT;
@@ -51,7 +51,12 @@ pub(super) fn write<B: Body>((before, light_before): Lit<'_, B>, (after, light):
             write_list(before, after, List::Props, &mut bytes);
         }
     }
-    (bytes[0] != 0).then_some(bytes)
+    bytes
+}
+
+/// Whether a change leads to the same state.
+pub(super) fn is_none(change: &[u8]) -> bool {
+    change == [0]
 }
 
 /// Places in a list, as the gaps between them.

@@ -1,40 +1,41 @@
-//! Whether a replica's core is all of the lit region around its hero, or cut to the cells near it: whichever costs fewer bytes.
+//! How large a replica's core is: cut to the cells near its hero, grown over all of the lit region around it, or left as it is, whichever
+//! costs fewest bytes.
 //!
 //! ```text
-//! grown  the halo is dark, and only commands of the region's heroes travel
-//! cut    commands of fewer heroes, and each tick what changed in the lit cells of the halo
+//! cut    commands of few heroes, and each tick what changed in the lit cells of the halo
+//! grown  commands of all heroes of the region; its halo is dark, but for other regions that come near
 //! ```
 //!
-//! What a command and a changed actor cost is measured in the running session. A change of mind needs a clear gain for some time,
-//! because it costs a load.
+//! What a command, a changed actor and a loaded cell cost is measured in the running session. What is new in another area has to be
+//! loaded, and what it lacks may have to be loaded again: a change must make up for that within some time.
 
-use lockstone_sim::{CellId, CellRect, Rules, Simulation, Tick, World};
+use lockstone_sim::{CellId, CellRect, Rules, Simulation, World};
 
 use super::guest::{Guest, Slot};
-use super::regions::{Region, Regions};
+use super::regions::Regions;
 use crate::relay::areas::Measures;
 use crate::wire::RawInput;
 
-/// Between two looks at a replica's region, in ticks.
+/// Between two looks at a replica's surroundings, in ticks.
 const LOOK_TICKS: u32 = 5;
-/// The other way must cost less than this many percent...
-const GAIN_PERCENT: f32 = 60.0;
-/// ... for so many ticks.
-const GAIN_TICKS: u32 = 40;
-/// What is measured counts half after about so many ticks.
-const MEMORY_TICKS: f32 = 100.0;
+/// An area is expected to serve for so many ticks.
+const SERVES_TICKS: f32 = 100.0;
+/// What is measured counts half after about so many measurements.
+const MEMORY: f32 = 100.0;
 
-/// What things cost on the wire, as measured.
+/// What things cost on the wire, in bytes, as measured.
 pub(super) struct Costs {
-    /// Commands of one hero in a tick, in bytes.
+    /// Commands of one hero in a tick.
     command: f32,
-    /// What changed of one actor in a tick, in bytes.
+    /// What changes of one actor that is lit in a tick.
     change: f32,
+    /// To load one cell.
+    cell: f32,
 }
 
 impl Default for Costs {
     fn default() -> Self {
-        Costs { command: 0.5, change: 12.0 }
+        Costs { command: 0.5, change: 2.0, cell: 3.0 }
     }
 }
 
@@ -45,30 +46,24 @@ impl Costs {
             RawInput::Command(_, bytes) => bytes.len() + 4,
             _ => 0,
         };
-        let bytes: usize = inputs.iter().map(bytes).sum();
-        if heroes > 0 {
-            let sample = bytes as f32 / heroes as f32;
-            self.command += (sample - self.command) / MEMORY_TICKS;
-        }
+        note(&mut self.command, inputs.iter().map(bytes).sum(), heroes);
     }
 
     /// Notes what changed in cells with so many actors.
     pub fn changes(&mut self, bytes: usize, actors: usize) {
-        if actors > 0 {
-            let sample = bytes as f32 / actors as f32;
-            self.change += (sample - self.change) / MEMORY_TICKS;
-        }
+        note(&mut self.change, bytes, actors);
+    }
+
+    /// Notes a load of so many cells.
+    pub fn load(&mut self, bytes: usize, cells: usize) {
+        note(&mut self.cell, bytes, cells);
     }
 }
 
-/// What was chosen for a replica.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Choice {
-    grown: bool,
-    /// Since when the other way would cost clearly less.
-    better_since: Option<Tick>,
-    /// Whether anything was chosen yet.
-    made: bool,
+fn note(mean: &mut f32, bytes: usize, of: usize) {
+    if of > 0 {
+        *mean += (bytes as f32 / of as f32 - *mean) / MEMORY;
+    }
 }
 
 /// The core that a replica should have now.
@@ -84,50 +79,43 @@ pub(super) fn core<R: Rules>(
         return present;
     }
     let cut = measures.core(hero, present);
-    let allowed = |region: &Region| {
-        region.actors <= measures.core_actors_max && measures.loads(measures.region_core(hero, region.bounds, present))
-    };
-    let region = regions.at(hero, world).filter(allowed);
-    match region {
-        Some(region) if guest.choice.grows(tick, &region, cut, (world, measures, costs)) => {
-            measures.region_core(hero, region.bounds, present)
-        }
-        Some(_) => cut,
-        None => {
-            guest.choice = Choice::default();
-            cut
-        }
+    guest.grown = false;
+    if measures.core_actors_max == 0 || world.light(hero) == 0 {
+        return cut;
     }
+    let Some(region) = regions.around(hero, world) else { return cut };
+    let grown = region.union(measures.least(hero));
+    let weigh = |core| costs.weigh(core, guest.bounds.halo, (world, measures));
+    let others = [present, grown].into_iter().filter(|core| measures.holds(hero, *core) && measures.loads(*core));
+    let others = others.map(weigh).filter(|other| other.actors <= measures.core_actors_max);
+    let best = others.fold(weigh(cut), |best, other| if other.bytes < best.bytes { other } else { best });
+    guest.grown = best.core != cut;
+    best.core
 }
 
-impl Choice {
-    pub fn is_grown(&self) -> bool {
-        self.grown
-    }
+/// A core, and what it would cost.
+struct Weighed {
+    core: CellRect,
+    /// For the time that it is expected to serve.
+    bytes: f32,
+    /// How many actors it has that are lit.
+    actors: usize,
+}
 
-    fn grows<R: Rules>(
-        &mut self,
-        tick: Tick,
-        region: &Region,
-        cut: CellRect,
-        (world, measures, costs): (&World<R>, &Measures, &Costs),
-    ) -> bool {
-        let ring = measures.need(cut);
-        let lit = |cell: &CellId| !cut.contains(*cell) && world.light(*cell) > 0;
-        let actors: usize = ring.iter().filter(lit).map(|cell| world.actors(cell).len()).sum();
-        let near: usize = measures.heroes_in(world, cut).min(region.heroes);
-        let cost_cut = actors as f32 * costs.change + near as f32 * costs.command;
-        let cost_grown = region.heroes as f32 * costs.command;
-        let (now, other) = if self.grown { (cost_grown, cost_cut) } else { (cost_cut, cost_grown) };
-        if !self.made {
-            (self.made, self.grown) = (true, cost_grown < cost_cut);
-            return self.grown;
+impl Costs {
+    /// What another core costs a replica that knows some cells.
+    fn weigh<R: Rules>(&self, core: CellRect, known: CellRect, (world, measures): (&World<R>, &Measures)) -> Weighed {
+        let (halo, thinking) = (measures.halo(core), measures.thinking(core));
+        let (mut actors, mut given, mut heroes) = (0, 0, 0);
+        for cell in halo.iter().filter(|cell| world.light(*cell) > 0) {
+            let here = world.actors(cell);
+            *if core.contains(cell) { &mut actors } else { &mut given } += here.len();
+            if thinking.contains(cell) {
+                heroes += here.iter().take_while(|actor| actor.player.is_some()).count();
+            }
         }
-        if other * 100.0 >= now * GAIN_PERCENT {
-            self.better_since = None;
-        } else if tick.since(*self.better_since.get_or_insert(tick)) >= GAIN_TICKS {
-            (self.grown, self.better_since) = (!self.grown, None);
-        }
-        self.grown
+        let others = halo.len() + known.len() - 2 * halo.intersection(known).len();
+        let a_tick = given as f32 * self.change + heroes as f32 * self.command;
+        Weighed { core, bytes: a_tick * SERVES_TICKS + others as f32 * self.cell, actors }
     }
 }

@@ -53,10 +53,13 @@ impl<R: Rules> Host<R> {
         let world = &stage.simulation;
         let (mut bytes, mut actors) = (0, 0);
         for cell in world.touched() {
-            let Some((change, slots)) = watch.change(*cell, world) else { continue };
-            if let RawGiven::Change(_, change) = &change {
-                (bytes, actors) = (bytes + change.len() + 4, actors + world.actors(*cell).len());
+            if !watch.gives(*cell) {
+                continue;
             }
+            // Those in whom nothing changed count as well: they will be told of as rarely.
+            actors += world.actors(*cell).len();
+            let Some((change, slots)) = watch.change(*cell, world) else { continue };
+            bytes += change.bytes();
             for slot in slots {
                 let Some(guest) = guests.get_mut(*slot) else { continue };
                 guest.draft.given.push(change.clone());

@@ -8,7 +8,6 @@ use lockstone_sim::{CellId, PlayerId, Rules, Tick, World};
 
 use super::budget::Budget;
 use super::checks::Checks;
-use super::choice::Choice;
 use super::loads::Load;
 use super::lookout::Told;
 use crate::limits::*;
@@ -35,7 +34,8 @@ pub(super) struct Guest<R: Rules> {
     pub draft: Draft,
     /// What it simulates and knows, from the next tick on.
     pub bounds: Bounds,
-    pub choice: Choice,
+    /// Whether its core is more than what is near its hero.
+    pub grown: bool,
     pub load: Option<Load>,
     pub loads: u32,
     pub comparison: Comparison,
@@ -92,7 +92,7 @@ impl<R: Rules> Guest<R> {
             frames: History::starting_at(tick),
             draft: Draft::default(),
             bounds: Bounds::NOTHING,
-            choice: Choice::default(),
+            grown: false,
             load: None,
             loads: 0,
             comparison: Comparison::default(),

@@ -7,7 +7,7 @@
 use core::time::Duration;
 use std::sync::Arc;
 
-use lockstone_sim::{CellId, CellRect, Rules, Simulation, World, codec};
+use lockstone_sim::{CellRect, Rules, Simulation, World, codec};
 
 use super::guest::Slot;
 use super::{Host, choice};
@@ -82,16 +82,16 @@ impl<R: Rules> Host<R> {
     fn begin_load(&mut self, slot: Slot, bounds: Bounds, now: Duration) {
         let world = &self.stage.simulation;
         let Some(guest) = self.guests.get_mut(slot) else { return };
-        let new = |cell: &CellId| !guest.bounds.halo.contains(*cell);
-        let cells: Vec<_> = bounds.halo.iter().filter(new).collect();
-        let states =
-            cells.iter().map(|cell| (*cell, world.cell_state(*cell).map(|state| CellBytes::new(state.encode()))));
-        let Ok(states) = LoadedCells::try_from(states.collect::<Vec<_>>()) else { return };
-        let bytes: Arc<[u8]> = codec::compact(&states).into();
+        let mut cells = LoadedCells { all: bounds.halo, but: guest.bounds.halo, lit: List::default() };
+        let lit = |cell| Some((cell, CellBytes::new(world.change_since_pristine(cell)?)));
+        let Ok(lit) = List::try_from(cells.cells().filter_map(lit).collect::<Vec<_>>()) else { return };
+        cells.lit = lit;
+        let bytes: Arc<[u8]> = codec::compact(&cells).into();
         if bytes.len() > LOAD_BYTES_MAX {
             return;
         }
         self.stats.loads_begun += 1;
+        self.costs.load(bytes.len(), cells.cells().count());
         let number = guest.loads;
         guest.loads += 1;
         let (length, digest) = (bytes.len() as u32, transfer::digest(&bytes));
@@ -99,7 +99,7 @@ impl<R: Rules> Host<R> {
         let first = sender.next_chunk().expect("a load is not empty, and nothing of it is under way");
         let announcement = Some(Message::Load(wire::Load { number, tick: world.tick(), bytes: length, digest, first }));
         guest.load = Some(Load { number, bounds, sender, announcement, progressed: now, begun: now, void: false });
-        for cell in cells {
+        for cell in cells.cells() {
             self.watch.give(cell, slot, world);
         }
     }

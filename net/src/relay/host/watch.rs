@@ -49,16 +49,18 @@ impl<R: Rules> Watch<R> {
         }
     }
 
+    /// Whether anyone is given a cell.
+    pub fn gives(&self, cell: CellId) -> bool {
+        self.given.contains_key(&cell)
+    }
+
     /// What changed in a cell, and who is to be told; `None` if nothing did, or nobody is.
     pub fn change(&mut self, cell: CellId, world: &World<R>) -> Option<(RawGiven, &[Slot])> {
         let given = self.given.get_mut(&cell)?;
         let now = world.cell_state(cell)?;
         let change = match &given.state {
             Some(before) => RawGiven::Change(cell, CellBytes::new(now.change_since(before)?)),
-            None => match world.pristine(cell).and_then(|pristine| now.change_since(&pristine)) {
-                Some(change) => RawGiven::Change(cell, CellBytes::new(change)),
-                None => RawGiven::Cell(cell, CellBytes::new(now.encode())),
-            },
+            None => RawGiven::Change(cell, CellBytes::new(world.change_since_pristine(cell)?)),
         };
         given.state = Some(now);
         Some((change, &given.to))

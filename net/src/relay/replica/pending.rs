@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use lockstone_sim::world::{CellState, Given};
-use lockstone_sim::{CellId, Rules, Tick, World, codec};
+use lockstone_sim::{CellId, Rules, Tick, World};
 
 use crate::limits::*;
 use crate::transfer::{Receiver, TransferError};
@@ -31,6 +31,7 @@ struct Loaded {
     tick: Tick,
     /// What it takes.
     bytes: usize,
+    /// What changed in each since it was pristine; `None` if it was never lit.
     cells: BTreeMap<CellId, Option<CellBytes>>,
 }
 
@@ -65,9 +66,10 @@ impl Pending {
     fn finish(&mut self) -> Result<(), TransferError> {
         let Some((number, tick, receiver)) = &mut self.coming else { return Ok(()) };
         let Some(bytes) = receiver.finish()? else { return Ok(()) };
-        let cells: LoadedCells = codec::read(&bytes, LOAD_BYTES_MAX).map_err(|_| TransferError::Digest)?;
-        let weight = bytes.len() + cells.len() * CELL_WEIGHT;
-        let loaded = Loaded { tick: *tick, bytes: weight, cells: cells.into_vec().into_iter().collect() };
+        let loaded = LoadedCells::read(&bytes).map_err(|_| TransferError::Digest)?;
+        let mut cells: BTreeMap<_, _> = loaded.cells().map(|cell| (cell, None)).collect();
+        cells.extend(loaded.lit.into_vec().into_iter().map(|(cell, change)| (cell, Some(change))));
+        let loaded = Loaded { tick: *tick, bytes: bytes.len() + cells.len() * CELL_WEIGHT, cells };
         self.bytes += loaded.bytes;
         self.loaded.insert(*number, loaded);
         self.coming = None;
@@ -89,37 +91,34 @@ impl Pending {
         let mut changes = core::mem::take(&mut self.changes);
         self.bytes = self.loaded.values().map(|later| later.bytes).sum();
         let cells = loaded.cells.into_iter();
-        let state = |(cell, state)| {
+        let given = |(cell, change)| {
             let changes = changes.remove(&cell).unwrap_or_default();
             let changes = changes.into_iter().filter(|(tick, _)| *tick >= loaded.tick).map(|(_, change)| change);
-            brought_forward(world, cell, state, changes)
+            brought_forward(world, cell, change, changes)
         };
-        cells.map(state).collect()
+        cells.map(given).collect()
     }
 }
 
-/// A cell's state with all that changed since.
+/// A cell's state as it was loaded, with all that changed since.
 fn brought_forward<R: Rules>(
     world: &World<R>,
     cell: CellId,
-    state: Option<CellBytes>,
+    loaded: Option<CellBytes>,
     changes: impl Iterator<Item = Change>,
 ) -> Result<Given, BadLoad> {
     let mut changes = changes.peekable();
     if changes.peek().is_none() {
-        return Ok(state.map_or(Given::Pristine(cell), |bytes| Given::Cell(cell, bytes.to_vec())));
+        return Ok(loaded.map_or(Given::Pristine(cell), |change| Given::Change(cell, change.to_vec())));
     }
     let grid = world.grid();
-    let read = |bytes: &[u8]| CellState::<R>::decode(bytes, cell, grid).map_err(|_| BadLoad);
-    let mut state = match state {
-        Some(bytes) => read(&bytes)?,
-        None => world.pristine(cell).ok_or(BadLoad)?,
-    };
-    for change in changes {
-        state = match change {
-            Change::Whole(bytes) => read(&bytes)?,
-            Change::Since(bytes) => state.changed(&bytes, cell, grid).map_err(|_| BadLoad)?,
+    let mut state = world.pristine(cell).ok_or(BadLoad)?;
+    for change in loaded.map(Change::Since).into_iter().chain(changes) {
+        let next = match change {
+            Change::Whole(bytes) => CellState::decode(&bytes, cell, grid),
+            Change::Since(bytes) => state.changed(&bytes, cell, grid),
         };
+        state = next.map_err(|_| BadLoad)?;
     }
     Ok(Given::Cell(cell, state.encode()))
 }
