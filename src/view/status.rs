@@ -100,9 +100,9 @@ impl PeerRow {
     /// The name, with a mark for this peer and for the sequencer.
     pub fn title(&self) -> String {
         let mark = match (self.own, self.sequencer) {
-            (true, true) => " (you, founder)",
+            (true, true) => " (you, host)",
             (true, false) => " (you)",
-            (false, true) => " (founder)",
+            (false, true) => " (host)",
             (false, false) => "",
         };
         format!("{}{mark}", self.name)

@@ -181,13 +181,13 @@ impl fmt::Display for EndReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             EndReason::Left => f.write_str("left the session"),
-            EndReason::SequencerLeft => f.write_str("the founder ended the session"),
-            EndReason::SequencerLost { silent: false } => f.write_str("the connection to the founder broke"),
-            EndReason::SequencerLost { silent: true } => f.write_str("the founder was not heard of for too long"),
+            EndReason::SequencerLeft => f.write_str("the host ended the session"),
+            EndReason::SequencerLost { silent: false } => f.write_str("the connection to the host broke"),
+            EndReason::SequencerLost { silent: true } => f.write_str("the host was not heard of for too long"),
             EndReason::Refused(refusal) => write!(f, "not let in: {refusal}"),
             EndReason::Removed(reason) => write!(f, "put out of the session: this peer {reason}"),
             EndReason::NoSession => f.write_str("nobody in the room runs a session"),
-            EndReason::Unreachable(peer) => write!(f, "the session's founder {peer} cannot be reached from here"),
+            EndReason::Unreachable(peer) => write!(f, "the session's host {peer} cannot be reached from here"),
             EndReason::NotEntered => f.write_str("the room did not let this peer in"),
             EndReason::Transfer(error) => write!(f, "the world did not arrive whole: {error}"),
             EndReason::Snapshot(error) => write!(f, "the world that arrived cannot be read: {error}"),
