@@ -111,7 +111,7 @@ pub enum Spread {
     Parties,
     /// Each alone on one open field, near enough to the others that torchlight covers it as one region.
     Hotspot {
-        /// Exactly so many monsters are there at the start.
+        /// Exactly so many monsters are there, at any time: who is slain is followed by another.
         monsters: u32,
         /// Exactly so many things lie about at the start.
         objects: u32,

@@ -97,6 +97,10 @@ impl<'w, R: Rules> Mind<'w, R> {
         let center = self.me.pos;
         state.grid.cells_around(center, reach).iter().find_map(|cell| {
             let slot = state.store.lit_slot(&state.grid, cell)?;
+            // Most cells hold no hero, and most who are looked for are heroes.
+            if id.is_hero() && !self.spots.has_heroes(slot) {
+                return None;
+            }
             let (list, index) = state.store.cells[slot].find(id)?;
             let entity = &state.store.cells[slot].list(list)[index];
             let at = Place { slot: slot as u32, list, index: index as u32 };

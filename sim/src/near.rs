@@ -95,6 +95,11 @@ impl Spots {
             self.cells.push(Spotted { start, heroes, actors: cell.actors.len() as u32, lit: true });
         }
     }
+
+    /// Whether there are heroes in the lit cell of a slot.
+    pub fn has_heroes(&self, slot: usize) -> bool {
+        self.cells[slot].heroes > 0
+    }
 }
 
 /// Whom a search is for.

@@ -31,7 +31,7 @@ pub enum Stock {
     Wild,
     /// Exactly so many, evenly over all cells.
     Battle {
-        /// Hunters, archers and sleepers.
+        /// Hunters, archers and sleepers, a horde without end.
         monsters: u32,
         /// Loot and chests.
         objects: u32,
@@ -68,7 +68,7 @@ fn fighter(dice: &mut Dice) -> Body {
         1..=3 => Race::Archer,
         _ => Race::Hunter,
     };
-    Body::Monster(Monster::new(race, BATTLE_LEVEL))
+    Body::Monster(Monster { kin: Kin::Horde, ..Monster::new(race, BATTLE_LEVEL) })
 }
 
 /// Mostly what is not worth to be picked up for long.

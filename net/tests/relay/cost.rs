@@ -63,6 +63,23 @@ fn a_fight_costs_no_more_than_it_must() {
     println!("fight: {down} B/s down in {packets:.1} packets/s, {up} B/s up");
 }
 
+/// A core that has grown is loaded once, however soon it is there: not again and again.
+#[test]
+fn who_stands_still_is_sent_no_more_loads() {
+    for (cells, replicas) in [(12, 6), (12, 12), (16, 24)] {
+        let mut scene = scene(storm::Weather { cells, ..crate::exact::STORM }, replicas);
+        scene.halt();
+        scene.run_until(secs(20));
+        let stats = |scene: &Scene| scene.driver.seats[0].session.stats().relay.expect("it is the relay");
+        let before = stats(&scene);
+        scene.run_until(secs(30));
+        let after = stats(&scene);
+        println!("{replicas} replicas: {before:?}, then {after:?}");
+        assert!(after.replicas_grown > 0, "a lit region was chosen");
+        assert_eq!(after.loads_begun, before.loads_begun, "{replicas} replicas");
+    }
+}
+
 /// How the relay's work and a replica's bytes grow with the session, at equal density.
 #[test]
 #[ignore = "a measurement: run it alone, optimised"]

@@ -55,6 +55,8 @@ pub enum Kin {
     Mother(EntityId),
     /// A brood-mother's nest, by its number on the map.
     Nest(u8),
+    /// A horde without end: who is slain is followed by another.
+    Horde,
 }
 
 /// What a monster is about.
@@ -173,6 +175,9 @@ fn die(me: &mut Monster, mind: &mut DungeonMind<'_>) {
         if let Some(ware) = drop_from(mind.dice(), me.level.saturating_add(drops)) {
             mind.spawn(here + Vec2::new(Fx::ZERO, Fx::ratio(n.into(), 16)), Loot::body(ware));
         }
+    }
+    if me.kin == Kin::Horde {
+        mind.spawn(here, Body::Monster(Monster { kin: Kin::Horde, ..Monster::new(me.race, me.level) }));
     }
     if me.end().is_some() {
         me.mood = Mood::Slain;

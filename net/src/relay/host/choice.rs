@@ -13,7 +13,7 @@ use lockstone_sim::{CellId, CellRect, Rules, Simulation, World};
 
 use super::guest::{Guest, Slot};
 use super::regions::Regions;
-use crate::relay::areas::Measures;
+use crate::relay::areas::{Bounds, Measures};
 use crate::wire::RawInput;
 
 /// Between two looks at a replica's surroundings, in ticks.
@@ -73,8 +73,10 @@ pub(super) fn core<R: Rules>(
     hero: CellId,
     (world, measures, regions, costs): (&World<R>, &Measures, &mut Regions, &Costs),
 ) -> CellRect {
-    let (tick, present) = (world.tick(), guest.bounds.core);
-    let rests = !(tick.0.wrapping_add(slot)).is_multiple_of(LOOK_TICKS);
+    // A grown core that is loading counts as present: else it would be given up as soon as it is there, and loaded again.
+    let loading = guest.load.as_ref().filter(|load| guest.grown && !load.is_void()).map(|load| load.bounds);
+    let Bounds { core: present, halo: known } = loading.unwrap_or(guest.bounds);
+    let rests = !(world.tick().0.wrapping_add(slot)).is_multiple_of(LOOK_TICKS);
     if rests && measures.holds(hero, present) {
         return present;
     }
@@ -85,7 +87,7 @@ pub(super) fn core<R: Rules>(
     }
     let Some(region) = regions.around(hero, world) else { return cut };
     let grown = region.union(measures.least(hero));
-    let weigh = |core| costs.weigh(core, guest.bounds.halo, (world, measures));
+    let weigh = |core| costs.weigh(core, known, (world, measures));
     let others = [present, grown].into_iter().filter(|core| measures.holds(hero, *core) && measures.loads(*core));
     let others = others.map(weigh).filter(|other| other.actors <= measures.core_actors_max);
     let best = others.fold(weigh(cut), |best, other| if other.bytes < best.bytes { other } else { best });

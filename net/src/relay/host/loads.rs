@@ -31,6 +31,13 @@ pub(super) struct Load {
     void: bool,
 }
 
+impl Load {
+    /// Whether nothing will come of it.
+    pub fn is_void(&self) -> bool {
+        self.void
+    }
+}
+
 impl<R: Rules> Host<R> {
     /// Lets every replica's area follow its hero. What is drafted for this tick must hold all changes by now.
     pub(super) fn settle_areas(&mut self, now: Duration) {
@@ -130,7 +137,8 @@ impl<R: Rules> Host<R> {
         for cell in known.iter().filter(|cell| !after.gives(*cell)) {
             watch.withhold(cell, slot);
         }
-        for cell in after.given() {
+        // Those that were given before still are.
+        for cell in after.given().filter(|cell| !before.gives(*cell)) {
             watch.give(cell, slot, &stage.simulation);
         }
         watch.know(slot, before.halo, after.halo);
