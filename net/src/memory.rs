@@ -79,6 +79,8 @@ struct Way {
     weather: Option<Weather>,
     /// When the last reliable packet arrives: the next one does not before.
     reliable_until: Duration,
+    /// When all that was sent is through the line.
+    line_free: Duration,
     carried: Carried,
 }
 
@@ -239,8 +241,15 @@ impl Inner {
         self.transit.deliver(at, other_slot, LinkEvent::Connected(peer));
         self.transit.deliver(at, slot, LinkEvent::Connected(other));
         // What is said at once must not come before the connection does.
-        let way =
-            |to| Way { to, open: true, cut: false, weather: None, reliable_until: at, carried: Carried::default() };
+        let way = |to| Way {
+            to,
+            open: true,
+            cut: false,
+            weather: None,
+            reliable_until: at,
+            line_free: at,
+            carried: Carried::default(),
+        };
         self.peers[slot].ways.insert(other, way(other_slot));
         self.peers[other_slot].ways.insert(peer, way(slot));
     }
@@ -285,10 +294,14 @@ impl Inner {
             return;
         }
         let weather = way.weather.unwrap_or(self.transit.weather);
+        if channel == Channel::Unreliable && self.transit.is_full(weather, way.line_free) {
+            return;
+        }
+        let through = self.transit.through(weather, bytes.len(), &mut way.line_free);
         let event = LinkEvent::Packet { from, channel, bytes };
         match channel {
-            Channel::Reliable => self.transit.send_reliably(way.to, weather, event, &mut way.reliable_until),
-            Channel::Unreliable => self.transit.send_unreliably(way.to, weather, event),
+            Channel::Reliable => self.transit.send_reliably(way.to, weather, event, through, &mut way.reliable_until),
+            Channel::Unreliable => self.transit.send_unreliably(way.to, weather, event, through),
         }
     }
 }

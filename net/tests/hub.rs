@@ -125,6 +125,7 @@ fn both_drivers_do_the_same() {
         loss_permille: 50,
         duplicate_permille: 20,
         reorder_permille: 20,
+        line_bytes_per_s: None,
     };
     let name = |n: usize| party(PartySettings::default(), &format!("player {n}"));
     let mut plain = Driver::new(MemoryNetwork::hub(7, WEATHER));

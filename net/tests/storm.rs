@@ -18,6 +18,7 @@ const STORM: Weather = Weather {
     loss_permille: 200,
     duplicate_permille: 50,
     reorder_permille: 100,
+    line_bytes_per_s: None,
 };
 const STORM_SECONDS: u64 = 30;
 

@@ -24,13 +24,19 @@ pub struct Weather {
     pub duplicate_permille: u16,
     /// Of 1,000 packets, how many are held back for another delay and jitter, so that others overtake them. Not on the reliable channel.
     pub reorder_permille: u16,
+    /// What the line carries in a second, in bytes of payload: more waits for its turn, and what would have to wait for more than a second
+    /// is lost, but on the reliable channel. `None`: there is room for all.
+    pub line_bytes_per_s: Option<u32>,
 }
+
+/// Packets wait for their turn on a line for no longer.
+const LINE_QUEUE_MAX: Duration = Duration::from_secs(1);
 
 impl Weather {
     /// Nothing but a delay.
     pub const fn clear(delay: Duration) -> Weather {
         let jitter = Duration::ZERO;
-        Weather { delay, jitter, loss_permille: 0, duplicate_permille: 0, reorder_permille: 0 }
+        Weather { delay, jitter, loss_permille: 0, duplicate_permille: 0, reorder_permille: 0, line_bytes_per_s: None }
     }
 }
 
@@ -85,9 +91,29 @@ impl Transit {
         self.sent += 1;
     }
 
-    /// `until`: when the last reliable packet of this direction arrives.
-    pub fn send_reliably(&mut self, to: usize, weather: Weather, event: LinkEvent, until: &mut Duration) {
-        let mut at = self.now + self.time(weather);
+    /// When a packet of so many bytes is through the line. `free`: when those before it are.
+    pub fn through(&self, weather: Weather, bytes: usize, free: &mut Duration) -> Duration {
+        let Some(per_s) = weather.line_bytes_per_s else { return self.now };
+        let time = Duration::from_micros(bytes as u64 * 1_000_000 / u64::from(per_s.max(1)));
+        *free = self.now.max(*free) + time;
+        *free
+    }
+
+    /// Whether the line has no more room, now that those before are through at `free`.
+    pub fn is_full(&self, weather: Weather, free: Duration) -> bool {
+        weather.line_bytes_per_s.is_some() && free > self.now + LINE_QUEUE_MAX
+    }
+
+    /// `from`: when it is through the line. `until`: when the last reliable packet of this direction arrives.
+    pub fn send_reliably(
+        &mut self,
+        to: usize,
+        weather: Weather,
+        event: LinkEvent,
+        from: Duration,
+        until: &mut Duration,
+    ) {
+        let mut at = from + self.time(weather);
         while self.chance(weather.loss_permille.min(900)) {
             at += (weather.delay + weather.jitter) * 2 + Duration::from_millis(50);
         }
@@ -95,20 +121,21 @@ impl Transit {
         self.deliver(*until, to, event);
     }
 
-    pub fn send_unreliably(&mut self, to: usize, weather: Weather, event: LinkEvent) {
+    /// `from`: when it is through the line.
+    pub fn send_unreliably(&mut self, to: usize, weather: Weather, event: LinkEvent, from: Duration) {
         if self.chance(weather.loss_permille) {
             return;
         }
         if self.chance(weather.duplicate_permille) {
-            let at = self.arrival(weather);
+            let at = self.arrival(weather, from);
             self.deliver(at, to, event.clone());
         }
-        let at = self.arrival(weather);
+        let at = self.arrival(weather, from);
         self.deliver(at, to, event);
     }
 
-    fn arrival(&mut self, weather: Weather) -> Duration {
-        let mut at = self.now + self.time(weather);
+    fn arrival(&mut self, weather: Weather, from: Duration) -> Duration {
+        let mut at = from + self.time(weather);
         if self.chance(weather.reorder_permille) {
             at += self.time(weather);
         }

@@ -186,7 +186,7 @@ impl<R: Rules> Host<R> {
     fn flush(&mut self, slot: Slot, now: Duration, out: &mut Out<World<R>>) {
         let (interval, tick) = (self.config.settings().packet_interval_ticks, self.stage.tick());
         let Some(guest) = self.guests.get_mut(slot) else { return };
-        guest.budget.advance(now);
+        guest.budget.advance(guest.feed.rtt(), now);
         if guest.feed.due(tick, interval) {
             let taken = self.waiting.commands_taken(guest.player);
             guest.send_frames(self.epoch, (tick, now), taken, &mut self.stats, out);

@@ -12,8 +12,14 @@ use crate::support::*;
 use crate::witness::*;
 
 /// 150 ms there and back, and 2 of 100 packets are lost.
-const LINE: Weather =
-    Weather { delay: ms(70), jitter: ms(10), loss_permille: 20, duplicate_permille: 0, reorder_permille: 0 };
+const LINE: Weather = Weather {
+    delay: ms(70),
+    jitter: ms(10),
+    loss_permille: 20,
+    duplicate_permille: 0,
+    reorder_permille: 0,
+    line_bytes_per_s: None,
+};
 const BORDERS: u16 = 40;
 
 /// How a run was.

@@ -17,8 +17,14 @@ use crate::storm;
 use crate::support::*;
 use crate::witness::*;
 
-const BAD: Weather =
-    Weather { delay: ms(30), jitter: ms(200), loss_permille: 200, duplicate_permille: 50, reorder_permille: 100 };
+const BAD: Weather = Weather {
+    delay: ms(30),
+    jitter: ms(200),
+    loss_permille: 200,
+    duplicate_permille: 50,
+    reorder_permille: 100,
+    line_bytes_per_s: None,
+};
 /// A replica stands still for so long.
 const FREEZE: Duration = secs(30);
 

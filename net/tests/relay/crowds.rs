@@ -16,8 +16,14 @@ type Crowd = HubDriver<Relay<Storm>, Replica<Storm>>;
 const PLAYERS: usize = 200;
 /// One cell in six has a player in it.
 const FIGHT: storm::Weather = storm::Weather { cells: 36, ..crate::exact::STORM };
-const LINE: Weather =
-    Weather { delay: ms(40), jitter: ms(20), loss_permille: 10, duplicate_permille: 0, reorder_permille: 0 };
+const LINE: Weather = Weather {
+    delay: ms(40),
+    jitter: ms(20),
+    loss_permille: 10,
+    duplicate_permille: 0,
+    reorder_permille: 0,
+    line_bytes_per_s: None,
+};
 
 /// Between which times the others play their ticks.
 #[derive(Default)]

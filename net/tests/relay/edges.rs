@@ -10,8 +10,14 @@ use crate::storm;
 use crate::support::*;
 use crate::witness::*;
 
-const LINE: Weather =
-    Weather { delay: ms(40), jitter: ms(20), loss_permille: 50, duplicate_permille: 0, reorder_permille: 0 };
+const LINE: Weather = Weather {
+    delay: ms(40),
+    jitter: ms(20),
+    loss_permille: 50,
+    duplicate_permille: 0,
+    reorder_permille: 0,
+    line_bytes_per_s: None,
+};
 
 /// Plays, and all who came play at the end, exact all the time.
 fn all_play(mut scene: Scene, replicas: usize) -> RelayStats {

@@ -8,6 +8,7 @@ use lockstone_net::wire::{self, CoreTree, Epoch, Message};
 use lockstone_sim::{CellId, Checksum, Tick};
 
 use crate::exact::STORM;
+use crate::storm;
 use crate::support::*;
 use crate::witness::*;
 
@@ -83,4 +84,42 @@ fn a_small_budget_makes_loads_wait_and_says_so() {
     println!("small budget {small:?}\nlarge budget {large:?}");
     assert!(small.loads.cut_bytes > 0 && large.loads.cut_bytes == 0);
     assert!(small.turns.packets.abs_diff(large.turns.packets) < large.turns.packets / 10, "frames are not cut");
+}
+
+/// A line that carries less than the budget is found out while the session goes on, and once it carries more, that is used again.
+#[test]
+fn a_line_that_grows_narrow_in_play_is_measured() {
+    let settings = RelaySettings { core_actors_max: 0, ..RelaySettings::default() };
+    let mut scene = scene(34, settings, 4);
+    let (relay, narrow) = (scene.driver.peer(0), scene.driver.peer(1));
+    let mut dice = Dice(34);
+    // Who is moved by portals all the time is loaded anew each time.
+    let mut travel = |scene: &mut Scene, seconds: u64| {
+        let stats = |scene: &Scene| scene.driver.seats[0].session.stats().relay.expect("a relay").loads;
+        let (before, mut rtt) = (stats(scene), Vec::new());
+        for _ in 0..seconds * 4 {
+            let tile = |dice: &mut Dice| dice.roll(150) as u16;
+            let _ = scene.driver.seats[1].session.command((storm::PORTAL | tile(&mut dice), tile(&mut dice)));
+            let until = scene.driver.now() + ms(250);
+            scene.run_until(until);
+            let players = scene.driver.seats[0].session.stats().players;
+            let exchanges = players.iter().filter_map(|player| player.exchange.as_ref());
+            rtt.extend(exchanges.filter(|exchange| exchange.peer == narrow).filter_map(|exchange| exchange.rtt));
+        }
+        rtt.sort();
+        let after = stats(scene);
+        (rtt[rtt.len() * 9 / 10], after.bytes - before.bytes, after.cut_bytes - before.cut_bytes)
+    };
+    let wide = travel(&mut scene, 20);
+    let line = Weather { line_bytes_per_s: Some(12_000), ..Weather::clear(ms(30)) };
+    scene.driver.network.set_direction(relay, narrow, Some(line));
+    let narrowed = travel(&mut scene, 40);
+    scene.driver.network.set_direction(relay, narrow, None);
+    let _recovers = travel(&mut scene, 30);
+    let again = travel(&mut scene, 20);
+    println!("wide {wide:?}, narrow {narrowed:?}, wide again {again:?}: round trip, loaded, and what waited");
+    assert_eq!(scene.playing(), 4, "nobody is put out");
+    assert!(wide.2 == 0 && narrowed.2 > 0 && again.2 == 0, "what waited: {wide:?} {narrowed:?} {again:?}");
+    assert!(narrowed.0 < ms(600), "packets of frames do not stand behind loads for long");
+    assert!(again.0 < wide.0 + ms(50));
 }

@@ -121,6 +121,7 @@ pub fn weather(dice: &mut Dice) -> Weather {
         loss_permille: dice.roll(80) as u16,
         duplicate_permille: dice.roll(30) as u16,
         reorder_permille: dice.roll(30) as u16,
+        line_bytes_per_s: None,
     }
 }
 
