@@ -86,9 +86,10 @@ pub(super) fn core<R: Rules>(
         return cut;
     }
     let Some(region) = regions.around(hero, world) else { return cut };
-    let grown = region.union(measures.least(hero));
     let weigh = |core| costs.weigh(core, known, (world, measures));
-    let others = [present, grown].into_iter().filter(|core| measures.holds(hero, *core) && measures.loads(*core));
+    let grown = Some(region.union(measures.least(hero))).filter(|grown| *grown != present);
+    let fits = |core: &CellRect| *core != cut && measures.holds(hero, *core) && measures.loads(*core);
+    let others = [Some(present), grown].into_iter().flatten().filter(fits);
     let others = others.map(weigh).filter(|other| other.actors <= measures.core_actors_max);
     let best = others.fold(weigh(cut), |best, other| if other.bytes < best.bytes { other } else { best });
     guest.grown = best.core != cut;

@@ -2,9 +2,6 @@
 //!
 //! Found when they are asked for, and shared by all who ask in the same tick.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-
 use lockstone_sim::{CellId, CellRect, Rules, Simulation, Tick, World};
 
 /// A region of more cells is not looked at: no core is so large.
@@ -14,43 +11,52 @@ const REGION_CELLS_MAX: usize = 16_384;
 #[derive(Default)]
 pub(super) struct Regions {
     tick: Tick,
-    /// Which region a cell is in: only looked up.
-    of: HashMap<CellId, usize>,
-    /// The rectangle around each; `None` if it is too large.
+    /// The number of the newest region of each cell. Numbers go on from tick to tick, from 1, so that nothing has to be cleared.
+    of: Vec<u64>,
+    /// Regions of the ticks before.
+    past: u64,
+    /// The rectangle around each of this tick; `None` if it is too large.
     found: Vec<Option<CellRect>>,
 }
 
 impl Regions {
     /// The rectangle around the region of a lit cell; `None` if the region is too large.
     pub fn around<R: Rules>(&mut self, cell: CellId, world: &World<R>) -> Option<CellRect> {
-        if self.tick != world.tick() {
+        if self.tick != world.tick() || self.of.is_empty() {
             self.tick = world.tick();
-            self.of.clear();
+            self.past += self.found.len() as u64;
             self.found.clear();
+            self.of.resize(world.grid().all().len(), 0);
         }
-        match self.of.get(&cell) {
-            Some(number) => self.found[*number],
+        match self.of[place(cell, world)].checked_sub(self.past + 1) {
+            Some(number) => self.found[number as usize],
             None => self.find(cell, world),
         }
     }
 
     fn find<R: Rules>(&mut self, cell: CellId, world: &World<R>) -> Option<CellRect> {
-        let number = self.found.len();
+        let number = self.past + self.found.len() as u64 + 1;
         let mut bounds = CellRect::EMPTY;
         let mut open = vec![cell];
         let mut cells = 0;
-        self.of.insert(cell, number);
+        self.of[place(cell, world)] = number;
         while let Some(cell) = open.pop() {
             cells += 1;
             bounds = bounds.union(CellRect::of(cell));
             for near in world.grid().block(cell, 1).iter().filter(|near| world.light(*near) > 0) {
-                if let Entry::Vacant(entry) = self.of.entry(near) {
-                    entry.insert(number);
+                let known = core::mem::replace(&mut self.of[place(near, world)], number);
+                if known != number {
                     open.push(near);
                 }
             }
         }
-        self.found.push((cells <= REGION_CELLS_MAX).then_some(bounds));
-        self.found[number]
+        let found = (cells <= REGION_CELLS_MAX).then_some(bounds);
+        self.found.push(found);
+        found
     }
+}
+
+/// A cell's place, row by row.
+fn place<R: Rules>(cell: CellId, world: &World<R>) -> usize {
+    usize::from(cell.y) * usize::from(world.grid().config().width_cells) + usize::from(cell.x)
 }
