@@ -34,8 +34,8 @@ use report::Reading;
 use survey::Survey;
 use verify::Verifier;
 
-/// So many replicas enter in a second of virtual time, as a server would let them.
-const ENTER_PER_S: u32 = 40;
+/// All enter within so much virtual time, however many they are: crowds of different sizes then have played for as long.
+const ENTER_TIME: Duration = Duration::from_secs(20);
 /// Until all are in the world, so long at most after the last has entered.
 const GATHER_MAX: Duration = Duration::from_secs(60);
 
@@ -141,7 +141,7 @@ impl<G: Wide> Crowd<G> {
             let Some(hero) = G::hero(class, &name) else { continue };
             let replica = Replica::new(crowd.options.relay.clone(), identity, &name, hero, build.clone());
             let replica = replica.map_err(|error| CrowdError::Hero(n, error))?.with_horizon(G::horizon());
-            crowd.driver.run_until(Duration::from_secs(1) / ENTER_PER_S * u32::from(n));
+            crowd.driver.run_until(ENTER_TIME * u32::from(n) / u32::from(crowd.options.layout.players));
             let seat = crowd.driver.enter(Clocked::new(replica));
             crowd.bots.push(BotSeat { seat, player: PlayerId(0), bot: None, saw: Tick(0) });
             crowd.attend()?;
