@@ -48,8 +48,8 @@ impl Measures {
     pub fn new(grid: &Grid, settings: &RelaySettings) -> Measures {
         let RelaySettings { enter_rings, leave_rings, ahead_rings, core_actors_max, halo_rings_less, .. } = *settings;
         let halo = grid.halo_rings().saturating_sub(halo_rings_less);
-        // What is loaded ahead would stand in for what is missing.
-        let ahead = if halo_rings_less == 0 { ahead_rings } else { 0 };
+        // What is loaded ahead would stand in for what is missing, and around a lit region nothing would be missed.
+        let (ahead, core_actors_max) = if halo_rings_less == 0 { (ahead_rings, core_actors_max) } else { (0, 0) };
         Measures { grid: *grid, enter: enter_rings, leave: leave_rings, halo, ahead, core_actors_max }
     }
 
