@@ -175,8 +175,7 @@ impl<G: Wide> Crowd<G> {
     /// Counts what can be counted after a tick.
     fn look(&mut self) {
         let Some(whole) = self.driver.hub().session.simulation() else { return };
-        let parts = self.driver.seats().filter_map(|(n, seat)| Some((n, seat.session.simulation()?)));
-        self.survey.look(whole, parts);
+        self.survey.look(self.driver.seats().filter_map(|(_, seat)| seat.session.simulation()));
         self.alternatives.tick(whole);
     }
 
@@ -195,8 +194,6 @@ impl<G: Wide> Crowd<G> {
             commands: self.alternatives.commands,
             flooded_bytes: self.alternatives.flooded_bytes,
             packets: self.alternatives.packets,
-            enters: self.survey.enters,
-            leaves: self.survey.leaves,
         }
     }
 
@@ -241,8 +238,8 @@ impl<G: Wide> Crowd<G> {
             ),
             core_cells: self.survey.core_cells(),
             actors: self.survey.actors(),
-            enters: (after.enters - before.enters) as f64 / seconds,
-            leaves: (after.leaves - before.leaves) as f64 / seconds,
+            enters: (after.relay.heroes_entered - before.relay.heroes_entered) as f64 / seconds,
+            leaves: (after.relay.heroes_left - before.relay.heroes_left) as f64 / seconds,
             verified: self.verifier.as_ref().map(|verifier| verifier.verified().clone()),
         }
     }

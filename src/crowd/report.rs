@@ -155,8 +155,6 @@ pub(super) struct Reading {
     pub commands: u64,
     pub flooded_bytes: u64,
     pub packets: u64,
-    pub enters: u64,
-    pub leaves: u64,
 }
 
 impl Reading {

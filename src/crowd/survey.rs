@@ -1,6 +1,5 @@
-//! How large the parts of a crowd are, and who comes into and goes out of them.
+//! How large the parts of a crowd are.
 
-use lockstone_sim::presence::Presence;
 use lockstone_sim::{Rules, World};
 
 use super::report::Size;
@@ -8,14 +7,9 @@ use super::report::Size;
 /// Looks at every replica's area after each tick.
 #[derive(Default)]
 pub(super) struct Survey {
-    presence: Option<Presence>,
     looks: u64,
     core_cells: Sum,
     actors: Sum,
-    /// Heroes that came into a replica's area.
-    pub enters: u64,
-    /// Heroes that went out of one.
-    pub leaves: u64,
 }
 
 #[derive(Default)]
@@ -25,28 +19,14 @@ struct Sum {
 }
 
 impl Survey {
-    /// Looks at the relay's world and those of the replicas, which are numbered.
-    pub fn look<'w, R: Rules>(&mut self, whole: &World<R>, parts: impl Iterator<Item = (usize, &'w World<R>)>) {
-        let presence = self.presence.get_or_insert_with(|| Presence::new(whole.grid()));
-        for hero in whole.players().filter_map(|player| whole.hero(player)) {
-            let number = hero.player.map_or(0, |player| player.0.into());
-            if !presence.move_to(number, hero.pos) {
-                presence.insert(number, hero.pos);
-            }
-        }
-        for (number, part) in parts {
-            let area = part.area();
-            let Some((core, halo)) = area.core_rect().zip(area.halo_rect()) else { continue };
-            if presence.watched(number as u32) != Some(halo) {
-                presence.watch(number as u32, halo);
-            }
+    /// Looks at the worlds of the replicas.
+    pub fn look<'w, R: Rules>(&mut self, parts: impl Iterator<Item = &'w World<R>>) {
+        for part in parts {
+            let Some(core) = part.area().core_rect() else { continue };
             let thinks = core.grown(part.grid(), part.grid().fringe_rings());
             self.looks += 1;
             self.core_cells.add(core.len());
             self.actors.add(thinks.iter().map(|cell| part.actors(cell).len()).sum());
-        }
-        for event in presence.events() {
-            *(if event.entered { &mut self.enters } else { &mut self.leaves }) += 1;
         }
     }
 

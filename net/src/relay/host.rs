@@ -90,6 +90,7 @@ impl<R: Rules> Host<R> {
         let measures = Measures::new(simulation.grid(), config.settings());
         let beginning = Beginning { simulation, player, seed: config.settings().seed, snapshot: bytes };
         Host {
+            watch: Watch::new(beginning.simulation.grid()),
             stage: Stage::begin(beginning, config.telling(), out),
             config,
             terms,
@@ -100,7 +101,6 @@ impl<R: Rules> Host<R> {
             start: now,
             has_hero: hero.is_some(),
             guests: Guests::new(),
-            watch: Watch::new(),
             regions: Regions::default(),
             costs: Costs::default(),
             lookout: None,
@@ -177,6 +177,7 @@ impl<R: Rules> Host<R> {
         self.draft_changes();
         self.draft_repairs();
         self.settle_areas(now);
+        self.watch.follow(&self.stage.simulation, &mut self.stats);
         self.close_frames(&inputs, &scopes);
         self.note_checksums();
         self.lookout.iter_mut().for_each(|lookout| lookout.watch(&self.stage.simulation));

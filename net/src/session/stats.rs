@@ -180,6 +180,10 @@ pub struct RelayStats {
     pub core_cells: u64,
     /// Cells that are known to them beside.
     pub halo_cells: u64,
+    /// Heroes that came into what a replica knows.
+    pub heroes_entered: u64,
+    /// Heroes that went out of what a replica knows.
+    pub heroes_left: u64,
 }
 
 /// What was sent of a level.

@@ -76,7 +76,7 @@ impl<R: Rules> Host<R> {
                 let simulates = |cell| guest.is_some_and(|guest| guest.bounds.core.contains(cell));
                 simulates(cell) && !simulates(other) && guest.is_some_and(|guest| !guest.draft.gives_whole(cell))
             };
-            let slots: Vec<Slot> = self.watch.near(cell).iter().copied().filter(alone).collect();
+            let slots: Vec<Slot> = self.watch.knowing(cell).filter(alone).collect();
             let state = if slots.is_empty() { None } else { self.stage.simulation.cell_state(cell) };
             let Some(state) = state else { continue };
             let whole = RawGiven::Cell(cell, CellBytes::new(state.encode()));
@@ -118,7 +118,7 @@ impl<R: Rules> Host<R> {
         match scope {
             Scope::Thinks(cell) => {
                 let thinks = |core: CellRect| core.grown(grid, grid.fringe_rings()).contains(*cell);
-                self.near(*cell, thinks)
+                self.knowing(*cell, thinks)
             }
             Scope::Simulates(cell) => self.simulating(*cell, *cell),
             Scope::Everyone => self.guests.iter().map(|(slot, _)| slot).collect(),
@@ -127,13 +127,15 @@ impl<R: Rules> Host<R> {
     }
 
     fn simulating(&self, a: CellId, b: CellId) -> Vec<Slot> {
-        self.near(a, |core| core.contains(a) && core.contains(b))
+        self.knowing(a, |core| core.contains(a) && core.contains(b))
     }
 
     /// Of those who know a cell the ones with a wanted core.
-    fn near(&self, cell: CellId, wanted: impl Fn(CellRect) -> bool) -> Vec<Slot> {
-        let slots = self.watch.near(cell).iter().copied();
-        slots.filter(|slot| self.guests.get(*slot).is_some_and(|guest| wanted(guest.bounds.core))).collect()
+    fn knowing(&self, cell: CellId, wanted: impl Fn(CellRect) -> bool) -> Vec<Slot> {
+        self.watch
+            .knowing(cell)
+            .filter(|slot| self.guests.get(*slot).is_some_and(|guest| wanted(guest.bounds.core)))
+            .collect()
     }
 }
 

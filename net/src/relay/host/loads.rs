@@ -141,7 +141,7 @@ impl<R: Rules> Host<R> {
         for cell in after.given().filter(|cell| !before.gives(*cell)) {
             watch.give(cell, slot, &stage.simulation);
         }
-        watch.know(slot, before.halo, after.halo);
+        watch.know(slot, after.halo);
     }
 
     /// A replica's frame would be too large: it loses its area, and is loaded again. It still learns what everyone does.

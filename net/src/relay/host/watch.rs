@@ -1,23 +1,24 @@
-//! Who needs which cell: lists by cell of the replicas that are given it, and by block of cells of those that know some of it.
+//! Who needs which cell: the replicas that know it, by their rectangles, and of those the ones that are given it, in a list for each cell.
 //!
-//! The state that those replicas have of a cell is kept, so that what changed is encoded once for all of them. Nothing here is ever
+//! The state that the latter have of a cell is kept, so that what changed is encoded once for all of them. Nothing here is ever
 //! visited that did not change or has no watcher.
 
 use std::collections::HashMap;
 
 use lockstone_sim::world::CellState;
-use lockstone_sim::{CellId, CellRect, Rules, World};
+use lockstone_sim::{CellId, CellRect, Grid, PlayerId, Presence, Rules, World};
 
 use super::guest::Slot;
+use crate::session::RelayStats;
 use crate::wire::{CellBytes, RawGiven};
 
-/// A block is 2 to the power of this many cells wide and high.
-const BLOCK_LOG2: u32 = 3;
-
-/// Maps are only looked up, never walked: their order shows nowhere.
 pub(super) struct Watch<R: Rules> {
+    /// Heroes stand in it, and replicas watch what they know.
+    presence: Presence,
+    /// The heroes that stand there.
+    heroes: Vec<PlayerId>,
+    /// Only looked up, never walked: its order shows nowhere.
     given: HashMap<CellId, GivenCell<R>>,
-    blocks: HashMap<CellId, Vec<Slot>>,
 }
 
 struct GivenCell<R: Rules> {
@@ -27,8 +28,8 @@ struct GivenCell<R: Rules> {
 }
 
 impl<R: Rules> Watch<R> {
-    pub fn new() -> Self {
-        Watch { given: HashMap::new(), blocks: HashMap::new() }
+    pub fn new(grid: &Grid) -> Self {
+        Watch { presence: Presence::new(grid), heroes: Vec::new(), given: HashMap::new() }
     }
 
     /// From now on a replica is given what changes in a cell, that it knows as it is in the world now.
@@ -66,32 +67,28 @@ impl<R: Rules> Watch<R> {
         Some((change, &given.to))
     }
 
-    /// The rectangle that a replica knows becomes another.
-    pub fn know(&mut self, slot: Slot, before: CellRect, after: CellRect) {
-        let (before, after) = (blocks(before), blocks(after));
-        for block in before.iter().filter(|block| !after.contains(*block)) {
-            if let Some(slots) = self.blocks.get_mut(&block) {
-                slots.retain(|one| *one != slot);
-                if slots.is_empty() {
-                    self.blocks.remove(&block);
-                }
+    /// The cells that a replica knows become others.
+    pub fn know(&mut self, slot: Slot, cells: CellRect) {
+        self.presence.watch(slot, cells);
+    }
+
+    /// The replicas that know a cell.
+    pub fn knowing(&self, cell: CellId) -> impl Iterator<Item = Slot> {
+        self.presence.watchers(cell)
+    }
+
+    /// Follows the heroes of the world: who came into what replicas know, and who went out of it.
+    pub fn follow(&mut self, world: &World<R>, stats: &mut RelayStats) {
+        let Watch { presence, heroes, .. } = self;
+        heroes.retain(|player| world.hero(*player).is_some() || !presence.remove(player.0.into()));
+        for hero in world.players().filter_map(|player| world.hero(player)) {
+            let Some(player) = hero.player else { continue };
+            if !presence.move_to(player.0.into(), hero.pos) && presence.insert(player.0.into(), hero.pos) {
+                heroes.push(player);
             }
         }
-        for block in after.iter().filter(|block| !before.contains(*block)) {
-            self.blocks.entry(block).or_default().push(slot);
+        for event in presence.events() {
+            *(if event.entered { &mut stats.heroes_entered } else { &mut stats.heroes_left }) += 1;
         }
     }
-
-    /// The replicas that may know a cell: their rectangles say.
-    pub fn near(&self, cell: CellId) -> &[Slot] {
-        self.blocks.get(&block(cell)).map_or(&[], |slots| slots)
-    }
-}
-
-fn block(cell: CellId) -> CellId {
-    CellId::new(cell.x >> BLOCK_LOG2, cell.y >> BLOCK_LOG2)
-}
-
-fn blocks(cells: CellRect) -> CellRect {
-    if cells.is_empty() { CellRect::EMPTY } else { CellRect { low: block(cells.low), high: block(cells.high) } }
 }
