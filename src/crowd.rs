@@ -36,6 +36,12 @@ use verify::Verifier;
 
 /// All enter within so much virtual time, however many they are: crowds of different sizes then have played for as long.
 const ENTER_TIME: Duration = Duration::from_secs(20);
+/// Each player says something once in so many ticks, not all at once.
+const TALK_TICKS: u32 = 600;
+/// Two players who came one after the other speak so many ticks apart.
+const TALK_STAGGER_TICKS: u32 = 37;
+/// What it says.
+const TALK: &str = "On my way, wait for me at the gate.";
 /// Until all are in the world, so long at most after the last has entered.
 const GATHER_MAX: Duration = Duration::from_secs(60);
 
@@ -306,6 +312,10 @@ impl<G: Wide> BotSeat<G> {
         if let Some(command) = bot.decide(sim, player) {
             // One that is not taken now is decided upon again.
             let _ = session.command(command);
+        }
+        if self.saw.plus(TALK_STAGGER_TICKS * u32::from(player.0)).0.is_multiple_of(TALK_TICKS) {
+            // Nobody misses it.
+            let _ = session.say(TALK);
         }
     }
 }

@@ -43,7 +43,7 @@ pub trait Game: 'static {
         pointer: Pointer,
     ) -> Option<<Self::Sim as Simulation>::Command>;
 
-    /// What a typed line or a pressed key means to a player.
+    /// What a typed command or a pressed key means to a player.
     ///
     /// # Errors
     /// One sentence that tells what can be typed.

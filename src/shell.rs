@@ -238,7 +238,7 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
                 self.recorder.end(tick, &reason.to_string());
                 self.ended = Some(reason);
             }
-            Event::PlayerLeft { .. } | Event::Refused { .. } => {}
+            Event::PlayerLeft { .. } | Event::Refused { .. } | Event::Said { .. } => {}
             Event::EvidenceWanted { bytes_max } => self.begin_evidence(bytes_max, now),
             Event::Evidence { bytes, .. } => {
                 self.bundle.iter_mut().for_each(|bundle| bundle.recordings.push(bytes.clone()))
@@ -345,6 +345,12 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
                 let (cx, cy) = self.watch.center();
                 let at = (cx + f32::from(x) * WALK_TILES, cy + f32::from(y) * WALK_TILES);
                 G::click(sim, player, place(at), crate::scene::Pointer::Primary)
+            }
+            Action::Say(text) => {
+                if let Err(error) = self.session.say(&text) {
+                    self.watch.tell(format!("Not said: {error}."));
+                }
+                return;
             }
             Action::Type(text) => match G::typed(sim, player, &text) {
                 Ok(command) => Some(command),

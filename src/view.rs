@@ -27,8 +27,10 @@ pub enum Action {
     Click((f32, f32), Pointer),
     /// Walks into a direction, each coordinate -1, 0 or 1.
     Walk((i8, i8)),
-    /// Pressed a key that a game may know, or typed a line.
+    /// Pressed a key that a game may know, or typed a command.
     Type(String),
+    /// Says something to the other players.
+    Say(String),
     /// Wants to leave.
     Quit,
 }

@@ -9,6 +9,14 @@ pub const PLAYERS_MAX: usize = 16;
 
 /// A player's name, in bytes of UTF-8.
 pub const NAME_BYTES_MAX: usize = 64;
+/// What a player says at once, in bytes of UTF-8.
+pub const CHAT_BYTES_MAX: usize = 480;
+/// Lines that a player may say in a second; half as many again at once.
+pub const CHAT_LINES_PER_S: u32 = 2;
+/// Lines of one player that are taken in a second; half as many again at once. A line that carried them late brings several together.
+pub const CHAT_LINES_PER_S_MAX: u32 = 8;
+/// Lines that wait for a replica's budget. Of more the oldest is dropped.
+pub const CHAT_LINES_QUEUED_MAX: usize = 16;
 /// A hero as a joiner offers it, encoded.
 pub const HERO_BYTES_MAX: usize = 1_024;
 /// A join as it enters a turn, encoded.

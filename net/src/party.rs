@@ -18,7 +18,7 @@ use lockstone_sim::{Simulation, codec};
 use crate::link::{LinkEvent, PeerId};
 use crate::session::{
     Admitted, Build, CommandError, Door, DropReason, EndReason, Event, Evidence, EvidenceError, Newcomer, Out, Phase,
-    PlayerError, PlayerStats, Session, Stage, Stats, Transmit,
+    PlayerError, PlayerStats, SayError, Session, Stage, Stats, Transmit,
 };
 use crate::wire::{CommandBytes, Epoch, Hello, Identity, Message, Name, PROTOCOL_VERSION, Terms};
 use follow::Follow;
@@ -228,6 +228,17 @@ impl<S: Simulation> Session for Party<S> {
             Role::Follow(follow) => follow.command(bytes)?,
         }
         self.commands_sent += 1;
+        Ok(())
+    }
+
+    fn say(&mut self, text: &str) -> Result<(), SayError> {
+        let plays = self.out.ended.is_none() && self.phase() == Phase::Playing;
+        let line = plays.then(|| self.out.line(text, self.now)).ok_or(SayError::NotPlaying)??;
+        match &mut self.role {
+            Role::Outside { .. } => {}
+            Role::Lead(lead) => lead.said(None, line, &mut self.out),
+            Role::Follow(follow) => follow.say(line, &mut self.out),
+        }
         Ok(())
     }
 

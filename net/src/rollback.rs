@@ -31,7 +31,7 @@ use lockstone_sim::{Simulation, codec};
 use crate::link::{LinkEvent, PeerId};
 use crate::session::{
     Admitted, Build, CommandError, Door, DropReason, EndReason, Event, Evidence, EvidenceError, Newcomer, Out, Phase,
-    PlayerError, Session, Stats, Transmit,
+    PlayerError, SayError, Session, Stats, Transmit,
 };
 use crate::wire::{CommandBytes, Epoch, Identity, Message, Refusal, Terms};
 use gather::Gather;
@@ -230,6 +230,14 @@ impl<S: Simulation> Session for Rollback<S> {
             _ => return Err(CommandError::NotPlaying),
         }
         self.commands_sent += 1;
+        Ok(())
+    }
+
+    fn say(&mut self, text: &str) -> Result<(), SayError> {
+        let Role::Play(play) = &mut self.role else { return Err(SayError::NotPlaying) };
+        let plays = self.out.ended.is_none() && !play.evidence.lingers();
+        let line = plays.then(|| self.out.line(text, self.now)).ok_or(SayError::NotPlaying)??;
+        play.say(line, &mut self.out);
         Ok(())
     }
 

@@ -24,7 +24,7 @@ mod stage;
 mod stats;
 
 pub use config::ConfigError;
-pub use event::{CommandError, EndReason, Event, EvidenceError, Phase, Transmit};
+pub use event::{CommandError, EndReason, Event, EvidenceError, Phase, SayError, Transmit};
 pub use stats::{
     DropReason, Drops, Exchange, LevelStats, PlayerStats, RelayStats, RollbackStats, Stats, SyncCheck, Traffic,
 };
@@ -66,6 +66,13 @@ pub trait Session {
     /// # Errors
     /// [`CommandError`] if it cannot be taken now, or ever.
     fn command(&mut self, command: <Self::Sim as Simulation>::Command) -> Result<(), CommandError>;
+
+    /// Says something to other players: to all of a party or a rollback session; of a relay's session to those of the own party, if its
+    /// [`Horizon`](crate::relay::Horizon) knows any, and to those whose world holds this hero. [`Event::Said`] tells them, and this player too.
+    ///
+    /// # Errors
+    /// [`SayError`] if it cannot be said now, or ever.
+    fn say(&mut self, text: &str) -> Result<(), SayError>;
 
     /// Gives this peer's evidence, as [`Event::EvidenceWanted`] asks for: once, within 12 s. Every other player of the session is sent it, and
     /// sends its own: bytes that nobody looks into here. Who has none may give an empty string, and gets that of the others; who
@@ -117,6 +124,10 @@ impl<T: Session + ?Sized> Session for Box<T> {
 
     fn command(&mut self, command: <T::Sim as Simulation>::Command) -> Result<(), CommandError> {
         (**self).command(command)
+    }
+
+    fn say(&mut self, text: &str) -> Result<(), SayError> {
+        (**self).say(text)
     }
 
     fn give_evidence(&mut self, bytes: Vec<u8>) -> Result<(), EvidenceError> {

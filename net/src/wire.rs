@@ -10,7 +10,7 @@ mod relay;
 mod rollback;
 mod terms;
 
-pub use bounded::{Bytes, List, Name, TooMany};
+pub use bounded::{Bytes, ChatLine, List, Name, Text, TooMany};
 pub use distant::{Distant, Landmarks, Route, Samples, Track};
 pub use evidence::{Inquiry, Parcel};
 pub use relay::{AreaChange, CellBytes, CoreTree, Frame, Frames, Load, LoadedCells, RawGiven};
@@ -26,7 +26,7 @@ use crate::limits::*;
 use crate::link::PeerId;
 
 /// The version of this wire format. Peers with different ones refuse each other.
-pub const PROTOCOL_VERSION: u32 = 4;
+pub const PROTOCOL_VERSION: u32 = 5;
 
 /// Which part of a session a packet belongs to. In a party, which sequencer closes ticks: 0 for the founder, one more after each
 /// takeover. In a rollback session, how many players are gone.
@@ -89,6 +89,10 @@ pub enum Message {
     CoreTree(CoreTree),
     /// Relay to replica, unreliable: what changed of what its player sees from afar.
     Distant(Distant),
+    /// Replica to sequencer, or rollback player to player, reliable: this player says something.
+    Say(ChatLine),
+    /// Sequencer to replica, reliable: a player said something.
+    Said(Said),
 }
 
 /// A joiner presents itself.
@@ -218,6 +222,17 @@ pub struct Report {
     pub checksums: Checksums,
     /// The tick of the newest packet of the distant view, if one has come since the last report.
     pub distant: Option<Tick>,
+}
+
+/// What a player said. The name comes along: a relay's replica may never have been near that player.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Said {
+    /// Who.
+    pub player: PlayerId,
+    /// The player's name.
+    pub name: Name,
+    /// What.
+    pub line: ChatLine,
 }
 
 /// Two checksums that should be equal.

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use lockstone_net::memory::{Carried, Driver, HubDriver, MemoryLink, MemoryNetwork, Weather};
 use lockstone_net::party::PartySettings;
-use lockstone_net::session::{CommandError, Event, EvidenceError, Phase, Session, Stats, Transmit};
+use lockstone_net::session::{CommandError, Event, EvidenceError, Phase, SayError, Session, Stats, Transmit};
 use lockstone_net::{Channel, Link, LinkError, LinkEvent, PeerId};
 use support::{Mixer, ms, party, playing, secs};
 
@@ -210,6 +210,10 @@ impl Session for Chatter {
 
     fn command(&mut self, _: u64) -> Result<(), CommandError> {
         Err(CommandError::NotPlaying)
+    }
+
+    fn say(&mut self, _: &str) -> Result<(), SayError> {
+        Ok(())
     }
 
     fn give_evidence(&mut self, _: Vec<u8>) -> Result<(), EvidenceError> {

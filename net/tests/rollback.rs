@@ -10,7 +10,8 @@ use core::time::Duration;
 
 use lockstone_net::limits::EVIDENCE_GIVE_TIME;
 use lockstone_net::memory::{Driver, MemoryNetwork, Weather};
-use lockstone_net::session::{EndReason, Event, Phase, Session};
+use lockstone_net::session::{DropReason, EndReason, Event, Phase, Session};
+use lockstone_net::wire::{self, ChatLine, Epoch, Message};
 use lockstone_net::{Channel, LinkEvent, PeerId, Rollback, RollbackSettings};
 use lockstone_sim::{PlayerId, Tick};
 use support::rollback::*;
@@ -372,4 +373,28 @@ fn without_a_fault_nothing_is_found() {
         assert!(driver.seats[seat].session.stats().checksums_compared >= 40);
     }
     assert!(in_step(&driver, 4) > 0);
+}
+
+#[test]
+fn what_a_player_says_is_heard_by_all() {
+    let mut driver = room(3, 3, Weather::clear(ms(50)), &settings(3));
+    let mut dice = Dice(3);
+    for seat in 0..3 {
+        driver.seats[seat].session.say(&format!("I am {seat}")).expect("it plays");
+    }
+    play(&mut driver, &mut dice, secs(1));
+    for seat in &driver.seats {
+        let mut heard: Vec<_> = said(&seat.events).into_iter().map(|(_, text)| text).collect();
+        heard.sort();
+        assert_eq!(heard, ["I am 0", "I am 1", "I am 2"]);
+    }
+    let first = driver.peer(0);
+    for _ in 0..100 {
+        let bytes = wire::encode(Epoch(0), &Message::Say(ChatLine::new("buy gold").expect("a line")));
+        lockstone_net::Link::send(&mut driver.seats[2].link, first, Channel::Reliable, bytes);
+    }
+    play(&mut driver, &mut dice, secs(1));
+    let drops = driver.seats[0].session.stats().drops;
+    assert!((80..100).contains(&drops.of(DropReason::ChatFlood)), "{drops:?}");
+    in_step(&driver, 3);
 }

@@ -4,9 +4,11 @@ mod support;
 
 use core::time::Duration;
 
+use lockstone_net::link::Channel;
 use lockstone_net::memory::{Driver, MemoryNetwork, Weather};
 use lockstone_net::party::{Party, PartySettings};
-use lockstone_net::session::{DropReason, Phase, Session};
+use lockstone_net::session::{DropReason, Phase, SayError, Session};
+use lockstone_net::wire::{self, ChatLine, Epoch, Message};
 use support::*;
 
 #[test]
@@ -184,4 +186,39 @@ fn the_idle_rate_of_the_sequencer_is_bounded_by_the_input_delay() {
         let rate = (driver.network.carried(founder, replica).packets - before) as f64 / 60.0;
         assert!(rate <= rate_max, "{rate} packets a second at a delay of {delay_ticks} ticks");
     }
+}
+
+#[test]
+fn what_a_player_says_is_heard_by_all_in_the_same_order() {
+    let mut driver = session(3, &PartySettings::default(), ms(50));
+    for round in 0..5 {
+        for seat in 0..3 {
+            driver.seats[seat].session.say(&format!("{seat} says {round}")).expect("it plays");
+        }
+        let until = driver.now() + secs(1);
+        driver.run_until(until);
+    }
+    let [founder, a, b] = [0, 1, 2].map(|seat| said(&driver.seats[seat].events));
+    assert_eq!(founder.len(), 15);
+    assert_eq!((&a, &b), (&founder, &founder));
+    let refused = (0..10).filter(|_| driver.seats[1].session.say("again") == Err(SayError::TooOften)).count();
+    assert_eq!(refused, 7);
+    assert_eq!(driver.seats[0].session.say("\u{7}"), Err(SayError::Text));
+}
+
+#[test]
+fn who_is_not_in_the_world_says_nothing_and_who_says_too_much_is_held_back() {
+    let mut driver = session(3, &PartySettings::default(), ms(50));
+    let (founder, late) = (driver.peer(0), driver.enter(party(PartySettings::default(), "late")));
+    assert_eq!(driver.seats[late].session.say("hello?"), Err(SayError::NotPlaying));
+    let line = ChatLine::new("buy gold").expect("a line");
+    for seat in [2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, late] {
+        let bytes = wire::encode(Epoch::default(), &Message::Say(line.clone()));
+        lockstone_net::Link::send(&mut driver.seats[seat].link, founder, Channel::Reliable, bytes);
+    }
+    let until = driver.now() + secs(1);
+    driver.run_until(until);
+    let drops = driver.seats[0].session.stats().drops;
+    assert_eq!((drops.of(DropReason::ChatFlood), drops.of(DropReason::UnknownPeer)), (8, 1), "{drops:?}");
+    assert_eq!(said(&driver.seats[1].events).len(), 12);
 }

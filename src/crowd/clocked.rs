@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use lockstone_net::LinkEvent;
 use lockstone_net::relay::DistantView;
-use lockstone_net::session::{CommandError, Event, EvidenceError, Phase, Session, Stats, Transmit};
+use lockstone_net::session::{CommandError, Event, EvidenceError, Phase, SayError, Session, Stats, Transmit};
 use lockstone_sim::{Simulation, Tick};
 
 /// A session, and how long each of its ticks took: all that it did since the tick before.
@@ -51,6 +51,10 @@ impl<T: Session> Session for Clocked<T> {
 
     fn command(&mut self, command: <T::Sim as Simulation>::Command) -> Result<(), CommandError> {
         self.session.command(command)
+    }
+
+    fn say(&mut self, text: &str) -> Result<(), SayError> {
+        self.session.say(text)
     }
 
     fn give_evidence(&mut self, bytes: Vec<u8>) -> Result<(), EvidenceError> {

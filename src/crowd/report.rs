@@ -168,14 +168,14 @@ impl Reading {
     }
 
     /// What the relay sent since an earlier reading, by level, in bytes.
-    pub fn levels_since(&self, before: &Reading) -> [(&'static str, LevelStats); 4] {
-        let levels = |stats: &RelayStats| [stats.turns, stats.halo, stats.loads, stats.distant];
+    pub fn levels_since(&self, before: &Reading) -> [(&'static str, LevelStats); 5] {
+        let levels = |stats: &RelayStats| [stats.turns, stats.halo, stats.loads, stats.distant, stats.chat];
         let (now, then) = (levels(&self.relay), levels(&before.relay));
         let since = |n: usize| LevelStats {
             bytes: now[n].bytes - then[n].bytes,
             packets: now[n].packets - then[n].packets,
             cut_bytes: now[n].cut_bytes - then[n].cut_bytes,
         };
-        [("turns", since(0)), ("halo", since(1)), ("loads", since(2)), ("distant view", since(3))]
+        [("turns", since(0)), ("halo", since(1)), ("loads", since(2)), ("distant view", since(3)), ("chat", since(4))]
     }
 }

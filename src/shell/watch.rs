@@ -106,13 +106,14 @@ impl Watch {
 
     /// Makes news of what happened.
     pub(super) fn hear<S: Simulation>(&mut self, event: &Event<S>) {
-        if let Event::PlayerJoined { player, name } = event {
+        if let Event::PlayerJoined { player, name } | Event::Said { player, name, .. } = event {
             self.names.insert(*player, name.clone());
         }
         let named = |player: &PlayerId| self.names.get(player).cloned().unwrap_or_else(|| player.to_string());
         let news = match event {
             Event::PlayerJoined { name, .. } if *name == self.name => return,
             Event::PlayerJoined { name, .. } => format!("{name} is here."),
+            Event::Said { name, text, .. } => format!("{name}: {text}"),
             Event::PlayerLeft { player, reason } => format!("{} {reason}.", named(player)),
             Event::Refused { name, refusal, .. } => format!("{name} was not let in: {refusal}."),
             Event::Desync { player, tick, .. } => {

@@ -224,7 +224,7 @@ fn panel<'t>(scene: Option<&'t Scene>, status: &'t Status) -> Paragraph<'t> {
     lines.extend(newest);
     match &status.typed {
         Some(typed) => lines.push(Line::styled(format!("> {typed}_"), Modifier::BOLD)),
-        None => lines.push(Line::styled("WASD walks, Enter starts a line, Ctrl-C leaves", FAINT)),
+        None => lines.push(Line::styled("WASD walks, Enter says, / commands, Ctrl-C leaves", FAINT)),
     }
     Paragraph::new(lines).wrap(Wrap { trim: false }).block(Block::new().borders(Borders::LEFT).border_style(FAINT))
 }

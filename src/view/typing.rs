@@ -1,4 +1,4 @@
-//! Keys: some walk, some are a game's own, and a line can be typed.
+//! Keys: some walk, some are a game's own, and a line can be typed: something to say, or after a slash a command.
 
 use super::Action;
 
@@ -27,7 +27,7 @@ pub struct Typing {
 }
 
 impl Typing {
-    /// Takes a key. WASD and the arrows walk, Enter or `/` starts a line, any other key is the game's.
+    /// Takes a key. WASD and the arrows walk, Enter starts a line that is said, `/` one that is a command, any other key is the game's.
     pub fn press(&mut self, key: Key) -> Option<Action> {
         match (&mut self.line, key) {
             (_, Key::Arrow(x, y)) => Some(Action::Walk((x, y))),
@@ -38,16 +38,22 @@ impl Typing {
                 None
             }
             (Some(line), Key::Backspace) => {
-                line.pop();
+                if line.pop().is_none() {
+                    self.line = None;
+                }
                 None
             }
-            (Some(_), Key::Enter) => self.line.take().filter(|line| !line.trim().is_empty()).map(Action::Type),
+            (Some(_), Key::Enter) => self.line.take().and_then(finished),
             (Some(_), Key::Escape) => {
                 self.line = None;
                 None
             }
-            (None, Key::Enter | Key::Char('/')) => {
+            (None, Key::Enter) => {
                 self.line = Some(String::new());
+                None
+            }
+            (None, Key::Char('/')) => {
+                self.line = Some("/".to_owned());
                 None
             }
             (None, Key::Char(c)) => Some(walk(c).unwrap_or_else(|| Action::Type(c.to_string()))),
@@ -59,6 +65,16 @@ impl Typing {
     pub fn line(&self) -> Option<&str> {
         self.line.as_deref()
     }
+}
+
+/// What a line means: a command, or something to say.
+fn finished(line: String) -> Option<Action> {
+    let (text, action): (&str, fn(String) -> Action) = match line.strip_prefix('/') {
+        Some(command) => (command, Action::Type),
+        None => (&line, Action::Say),
+    };
+    let text = text.trim();
+    (!text.is_empty()).then(|| action(text.to_owned()))
 }
 
 /// The direction of a walking key.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use lockstone::net::link::LinkEvent;
 use lockstone::net::memory::{Driver, MemoryNetwork, Weather};
 use lockstone::net::relay::{Relay, RelayConfig, RelaySettings, Replica};
-use lockstone::net::session::{CommandError, Event, EvidenceError, Phase, Session, Stats, Transmit};
+use lockstone::net::session::{CommandError, Event, EvidenceError, Phase, SayError, Session, Stats, Transmit};
 use lockstone::net::wire::{self, Frame, Identity, Message};
 use lockstone::recording::{Bundle, Header, Packed, Recording, Ring, Writer};
 use lockstone::sim::{Dice, Fx, PlayerId, Simulation, Tick};
@@ -164,6 +164,10 @@ impl<T: Session> Session for Tapped<T> {
 
     fn command(&mut self, command: <T::Sim as Simulation>::Command) -> Result<(), CommandError> {
         self.session.command(command)
+    }
+
+    fn say(&mut self, text: &str) -> Result<(), SayError> {
+        self.session.say(text)
     }
 
     fn give_evidence(&mut self, bytes: Vec<u8>) -> Result<(), EvidenceError> {

@@ -11,6 +11,8 @@ use lockstone::scene::{Pointer, Shape};
 use lockstone::sim::codec::compact;
 use lockstone::sim::path::Tile;
 use lockstone::sim::{EntityId, Fx, PlayerId, Simulation, Vec2};
+use lockstone::view::Action;
+use lockstone::view::typing::{Key, Typing};
 use play::{Play, Stage};
 
 const ME: PlayerId = PlayerId(0);
@@ -120,4 +122,20 @@ fn walks_end_where_they_should() {
         play.hero(0).order == dungeon::hero::Order::Stand
     });
     assert!(stood.is_some(), "it gives up at {}", play.entity(0).pos);
+}
+
+#[test]
+fn enter_says_a_line_and_a_slash_begins_a_command() {
+    let mut typing = Typing::default();
+    let mut press = |keys: &[Key]| keys.iter().filter_map(|key| typing.press(*key)).collect::<Vec<_>>();
+    let word = |word: &str| word.chars().map(Key::Char).collect::<Vec<_>>();
+    let line = |first: Key, text: &str| [vec![first], word(text), vec![Key::Enter]].concat();
+    assert_eq!(press(&line(Key::Enter, "wait for me ")), [Action::Say("wait for me".into())]);
+    assert_eq!(press(&line(Key::Char('/'), "wear 2")), [Action::Type("wear 2".into())]);
+    assert_eq!(press(&line(Key::Enter, "/drink")), [Action::Type("drink".into())]);
+    for nothing in ["", "  ", "/", "/ "] {
+        assert_eq!(press(&line(Key::Enter, nothing)), [], "{nothing:?}");
+    }
+    assert_eq!(press(&[Key::Char('/'), Key::Backspace, Key::Backspace, Key::Char('w')]), [Action::Walk((0, -1))]);
+    assert_eq!(press(&[Key::Enter, Key::Char('w'), Key::Escape, Key::Char('k')]), [Action::Type("k".into())]);
 }

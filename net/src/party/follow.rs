@@ -203,6 +203,7 @@ impl<S: Simulation> Follow<S> {
                 Err(error) => out.end(EndReason::Transfer(error)),
             },
             Message::Turns(turns) => session.turns(turns, now, stop, out),
+            Message::Said(said) if session.stage.is_some() => out.said(&said),
             Message::Desync(DesyncNotice { tick, agreed, ours, theirs }) => {
                 session.differs(DesyncNotice { tick, agreed, ours: theirs, theirs: ours }, false, stop, now, out);
             }
@@ -248,6 +249,13 @@ impl<S: Simulation> Follow<S> {
             return Err(CommandError::NotPlaying);
         }
         session.intake.command(command).map_err(|_| CommandError::Full)
+    }
+
+    /// Says something to all.
+    pub fn say(&mut self, line: ChatLine, out: &mut Out<S>) {
+        if let Some(session) = &self.session {
+            out.reliably(session.epoch, session.sequencer, &Message::Say(line));
+        }
     }
 
     /// Leaves the session.

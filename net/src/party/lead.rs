@@ -14,7 +14,8 @@ use crate::limits::*;
 use crate::link::PeerId;
 use crate::sequencer::{Feed, Sequencer};
 use crate::session::{
-    Beginning, CommandError, Comparison, DropReason, EndReason, Event, Evidence, Exchange, Out, Phase, Stage, Witnesses,
+    Beginning, CommandError, Comparison, DropReason, EndReason, Event, Evidence, Exchange, Out, Phase, Rate, Stage,
+    Witnesses,
 };
 use crate::wire::*;
 use admission::{Loading, Shared};
@@ -50,6 +51,8 @@ struct Guest<S: Simulation> {
     feed: Feed,
     comparison: Comparison,
     heard: Duration,
+    /// How much it said lately.
+    chat: Rate,
     /// Until the hero enters.
     loading: Option<Loading<S>>,
 }
@@ -259,6 +262,9 @@ impl<S: Simulation> Lead<S> {
                 self.differs(from, notice, false, now, out);
             }
             Message::Bye(reason) => self.remove(from, reason),
+            Message::Say(_) if guest.loading.is_some() => out.dropped(DropReason::Unexpected),
+            Message::Say(_) if !guest.chat.admits(1, CHAT_LINES_PER_S_MAX, now) => out.dropped(DropReason::ChatFlood),
+            Message::Say(line) => self.said(Some(from), line, out),
             _ => out.dropped(DropReason::Unexpected),
         }
         self.flush(now, out);
@@ -317,6 +323,18 @@ impl<S: Simulation> Lead<S> {
                 out.reliably(Epoch::default(), peer, &Message::Inquiry(inquiry.clone()));
             }
         }
+    }
+
+    /// Tells all what a peer's player says, or the own one.
+    pub fn said(&mut self, by: Option<PeerId>, line: ChatLine, out: &mut Out<S>) {
+        let own = (self.stage.player, self.stage.roster.get(&self.stage.player));
+        let by = by.and_then(|peer| self.guests.get(&peer)).map(|guest| (guest.player, Some(&guest.name)));
+        let (player, Some(name)) = by.unwrap_or(own) else { return };
+        let said = Said { player, name: name.clone(), line };
+        for (peer, _) in self.guests.iter().filter(|(_, guest)| guest.loading.is_none()) {
+            out.reliably(self.epoch, *peer, &Message::Said(said.clone()));
+        }
+        out.said(&said);
     }
 
     fn remove(&mut self, peer: PeerId, reason: LeaveReason) {

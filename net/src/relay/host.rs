@@ -4,6 +4,7 @@
 
 mod admission;
 mod budget;
+mod chat;
 mod checks;
 mod choice;
 mod frames;
@@ -196,6 +197,7 @@ impl<R: Rules> Host<R> {
         if let Some(lookout) = &mut self.lookout {
             lookout.tell(guest, &self.stage.simulation, self.epoch, &mut self.stats.distant, out);
         }
+        guest.send_chat(self.epoch, &mut self.stats.chat, out);
     }
 
     /// Puts out who fell silent, fell behind, does not get on with loading, or does not say where its core differs.
@@ -237,6 +239,7 @@ impl<R: Rules> Host<R> {
             Message::Report(report) => self.report(from, report, now, out),
             Message::CoreTree(tree) => self.core_tree(from, tree, now, out),
             Message::Bye(reason) => self.remove(from, reason),
+            Message::Say(line) => self.say(from, line, now, out),
             _ => out.dropped(DropReason::Unexpected),
         }
     }

@@ -17,7 +17,7 @@ use super::horizon::{DistantView, Horizon};
 use crate::link::{LinkEvent, PeerId};
 use crate::session::{
     Admitted, Build, CommandError, Door, DropReason, EndReason, Event, EvidenceError, Greeting, Newcomer, Out, Phase,
-    PlayerError, PlayerStats, Session, Stats, Transmit,
+    PlayerError, PlayerStats, SayError, Session, Stats, Transmit,
 };
 use crate::wire::{CommandBytes, Epoch, Hello, Identity, Message, PROTOCOL_VERSION};
 use joined::Joined;
@@ -172,6 +172,13 @@ impl<R: Rules> Session for Replica<R> {
         let session = self.session.as_mut().filter(|_| self.out.ended.is_none());
         session.ok_or(CommandError::NotPlaying)?.command(bytes)?;
         self.commands_sent += 1;
+        Ok(())
+    }
+
+    fn say(&mut self, text: &str) -> Result<(), SayError> {
+        let plays = self.out.ended.is_none() && self.phase() == Phase::Playing;
+        let line = plays.then(|| self.out.line(text, self.now)).ok_or(SayError::NotPlaying)??;
+        self.session.iter().for_each(|session| session.say(line.clone(), &mut self.out));
         Ok(())
     }
 

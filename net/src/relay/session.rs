@@ -11,7 +11,7 @@ use super::host::Host;
 use crate::link::LinkEvent;
 use crate::session::{
     Admitted, Allowance, Build, CommandError, Door, DropReason, EndReason, Event, EvidenceError, Newcomer, Out, Phase,
-    PlayerError, PlayerStats, Session, Stats, Transmit,
+    PlayerError, PlayerStats, SayError, Session, Stats, Transmit,
 };
 use crate::wire::{CommandBytes, Epoch, Identity, Message, Terms};
 
@@ -158,6 +158,14 @@ impl<R: Rules> Session for Relay<R> {
         let host = self.host.as_mut().filter(|_| self.out.ended.is_none());
         host.ok_or(CommandError::NotPlaying)?.command(bytes)?;
         self.commands_sent += 1;
+        Ok(())
+    }
+
+    fn say(&mut self, text: &str) -> Result<(), SayError> {
+        let host = self.host.as_mut().filter(|host| self.out.ended.is_none() && host.stage.plays());
+        let host = host.ok_or(SayError::NotPlaying)?;
+        let line = self.out.line(text, self.now)?;
+        host.said(host.stage.player, line, &mut self.out);
         Ok(())
     }
 

@@ -296,6 +296,11 @@ impl<S: Simulation> Play<S> {
             // The game goes on without this peer.
             _ if self.evidence.lingers() => {}
             Message::Regroup(regroup) => self.regroup(player, epoch, &regroup, now, out),
+            Message::Say(_) if !remote.chat.admits(1, CHAT_LINES_PER_S_MAX, now) => {
+                out.dropped(DropReason::ChatFlood);
+            }
+            // In whichever epoch: it is no part of the game.
+            Message::Say(line) => out.said(&Said { player, name: remote.name.clone(), line }),
             // Nobody takes these back in a later epoch.
             Message::Bye(reason) => self.lose(player, reason, now, out),
             Message::Removed(LeaveReason::Desync) => self.put_out(now, out),
@@ -321,6 +326,14 @@ impl<S: Simulation> Play<S> {
             }
             _ => out.dropped(DropReason::Unexpected),
         }
+    }
+
+    /// Says something to all.
+    pub fn say(&mut self, line: ChatLine, out: &mut Out<S>) {
+        for remote in &self.remotes {
+            out.reliably(self.epoch, remote.peer, &Message::Say(line.clone()));
+        }
+        out.said(&Said { player: self.player, name: self.name.clone(), line });
     }
 
     /// Leaves the session.

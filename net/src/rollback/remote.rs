@@ -8,7 +8,7 @@ use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, codec};
 use super::ggrs::{Handle, Predictor, Slot};
 use crate::limits::COMMAND_BYTES_MAX;
 use crate::link::PeerId;
-use crate::session::{Comparison, DropReason, Exchange, Out};
+use crate::session::{Comparison, DropReason, Exchange, Out, Rate};
 use crate::stamps::Stamps;
 use crate::wire::{Inputs, Name};
 
@@ -31,6 +31,8 @@ pub(super) struct Remote {
     /// When something came of it; in the future as long as it has time to speak first.
     pub heard: Duration,
     pub comparison: Comparison,
+    /// How much it said lately.
+    pub chat: Rate,
     stamps: Stamps,
     /// The first tick of its inputs that has not come.
     pub received: Tick,
@@ -54,6 +56,7 @@ impl Remote {
             name,
             heard,
             comparison: Comparison::default(),
+            chat: Rate::default(),
             stamps: Stamps::default(),
             received: base,
             inbox: Vec::new(),

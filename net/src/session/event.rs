@@ -4,6 +4,7 @@ use core::fmt;
 
 use lockstone_sim::{CellId, Checksum, PlayerId, Simulation, Tick, Turn};
 
+use crate::limits::CHAT_BYTES_MAX;
 use crate::link::{Channel, LinkError, PeerId};
 use crate::transfer::TransferError;
 use crate::wire::{LeaveReason, Refusal};
@@ -70,6 +71,15 @@ pub enum Event<S: Simulation> {
         /// Why.
         reason: LeaveReason,
     },
+    /// A player said something: another, or this one. It is no part of the game.
+    Said {
+        /// Who.
+        player: PlayerId,
+        /// The player's name.
+        name: String,
+        /// What.
+        text: String,
+    },
     /// A peer's world has become another than this one's. Told once for each peer.
     Desync {
         /// Whose: to a party's replica always the sequencer.
@@ -131,6 +141,7 @@ impl<S: Simulation> fmt::Debug for Event<S> {
             Event::Keyframe { tick, .. } => write!(f, "keyframe {tick}"),
             Event::PlayerJoined { player, name } => write!(f, "{player} joined: {name}"),
             Event::PlayerLeft { player, reason } => write!(f, "{player} {reason}"),
+            Event::Said { name, text, .. } => write!(f, "{name}: {text}"),
             Event::Desync { player, tick, agreed, ours, theirs } => {
                 write!(f, "desync with {player} at {tick} (agreed {agreed:?}): {ours}, theirs {theirs}")
             }
@@ -241,6 +252,20 @@ pub enum CommandError {
     /// Too many commands wait: for the sequencer, or for a tick of their own.
     #[error("too many commands wait")]
     Full,
+}
+
+/// Why something was not said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SayError {
+    /// This peer's hero is not in the world.
+    #[error("the hero is not in the world")]
+    NotPlaying,
+    /// It is no line of text.
+    #[error("a line has 1 to {CHAT_BYTES_MAX} bytes and no control characters")]
+    Text,
+    /// Too much was said just now.
+    #[error("that was too much in a second")]
+    TooOften,
 }
 
 /// Why evidence was not taken.

@@ -1,14 +1,17 @@
 //! What leaves a session: packets, events and counts. All its roles write here; nothing is read back.
 
+use core::time::Duration;
 use std::collections::{BTreeMap, VecDeque};
 
 use lockstone_sim::{Simulation, Tick};
 
-use super::event::{EndReason, Event, Transmit};
+use super::door::Rate;
+use super::event::{EndReason, Event, SayError, Transmit};
 use super::evidence::Evidence;
 use super::stats::{DropReason, Drops, Traffic};
+use crate::limits::CHAT_LINES_PER_S;
 use crate::link::{Channel, PeerId};
-use crate::wire::{self, Epoch, Message};
+use crate::wire::{self, ChatLine, Epoch, Message, Said};
 
 pub(crate) struct Out<S: Simulation> {
     pub transmits: VecDeque<Transmit>,
@@ -19,6 +22,8 @@ pub(crate) struct Out<S: Simulation> {
     pub checksums_compared: u64,
     pub desyncs: u64,
     peers: BTreeMap<PeerId, Traffic>,
+    /// How much this peer's player said lately.
+    chat: Rate,
     end_told: bool,
 }
 
@@ -33,6 +38,7 @@ impl<S: Simulation> Out<S> {
             checksums_compared: 0,
             desyncs: 0,
             peers: BTreeMap::new(),
+            chat: Rate::default(),
             end_told: false,
         }
     }
@@ -70,6 +76,18 @@ impl<S: Simulation> Out<S> {
 
     pub fn dropped(&mut self, reason: DropReason) {
         self.drops.add(reason, 1);
+    }
+
+    /// Checks what this peer's player is about to say.
+    pub fn line(&mut self, text: &str, now: Duration) -> Result<ChatLine, SayError> {
+        let line = ChatLine::new(text).ok_or(SayError::Text)?;
+        if self.chat.admits(1, CHAT_LINES_PER_S, now) { Ok(line) } else { Err(SayError::TooOften) }
+    }
+
+    /// Tells what a player said.
+    pub fn said(&mut self, said: &Said) {
+        let (name, text) = (said.name.as_str().to_owned(), said.line.as_str().to_owned());
+        self.events.push_back(Event::Said { player: said.player, name, text });
     }
 
     /// The session is over for this peer; the first reason counts.

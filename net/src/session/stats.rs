@@ -50,6 +50,8 @@ pub enum DropReason {
     BadInput,
     /// A request of the simulation beyond what may wait.
     RequestFlood,
+    /// Something said beyond what a player may say.
+    ChatFlood,
     /// Evidence that is too long, or not what was announced.
     BadEvidence,
 }
@@ -164,6 +166,8 @@ pub struct RelayStats {
     pub loads: LevelStats,
     /// What lies beyond halos.
     pub distant: LevelStats,
+    /// What players said.
+    pub chat: LevelStats,
     /// What replicas were loaded so far.
     pub loads_begun: u64,
     /// Replicas' areas that became others.
@@ -193,7 +197,7 @@ pub struct LevelStats {
     pub bytes: u64,
     /// Packets sent.
     pub packets: u64,
-    /// Pieces that had to wait for the budget, in bytes as if each were a full one.
+    /// Pieces that had to wait for the budget, in bytes as if each were a full one; of chat what was dropped.
     pub cut_bytes: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Byte strings, names and lists that cannot be longer than their type says, decoded without trust in the length that they claim.
+//! Byte strings, texts and lists that cannot be longer than their type says, decoded without trust in the length that they claim.
 //!
 //! On the wire each is its length as a variable-length integer, then its elements.
 
@@ -7,6 +7,8 @@ use core::marker::PhantomData;
 use core::ops::Deref;
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::limits::{CHAT_BYTES_MAX, NAME_BYTES_MAX};
 
 /// Reserved before the first element of a list is read. What is beyond grows with what really is there.
 const RESERVE_MAX: usize = 32;
@@ -112,28 +114,34 @@ impl<'de, T: Deserialize<'de>, const MAX: usize> Visitor<'de> for ListVisitor<T,
     }
 }
 
-/// A player's name: UTF-8 without control characters, not empty, not too long.
+/// A line of text: UTF-8 without control characters, not empty, at most `MAX` bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
-pub struct Name(Bytes<{ crate::limits::NAME_BYTES_MAX }>);
+pub struct Text<const MAX: usize>(Bytes<MAX>);
 
-impl Name {
-    /// Checks a name.
-    pub fn new(name: &str) -> Option<Name> {
-        let fine = !name.trim().is_empty() && !name.chars().any(char::is_control);
-        fine.then(|| Bytes::try_from(name.as_bytes().to_vec()).ok().map(Name)).flatten()
+/// A player's name.
+pub type Name = Text<NAME_BYTES_MAX>;
+
+/// What a player says at once.
+pub type ChatLine = Text<CHAT_BYTES_MAX>;
+
+impl<const MAX: usize> Text<MAX> {
+    /// Checks a text.
+    pub fn new(text: &str) -> Option<Self> {
+        let fine = !text.trim().is_empty() && !text.chars().any(char::is_control);
+        fine.then(|| Bytes::try_from(text.as_bytes().to_vec()).ok().map(Text)).flatten()
     }
 
-    /// The name.
+    /// The text.
     pub fn as_str(&self) -> &str {
         core::str::from_utf8(&self.0).expect("checked when it was made")
     }
 }
 
-impl<'de> Deserialize<'de> for Name {
+impl<'de, const MAX: usize> Deserialize<'de> for Text<MAX> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let bytes = Bytes::<{ crate::limits::NAME_BYTES_MAX }>::deserialize(deserializer)?;
-        let name = core::str::from_utf8(&bytes).ok().and_then(Name::new);
-        name.ok_or_else(|| D::Error::custom("not a player's name"))
+        let bytes = Bytes::<MAX>::deserialize(deserializer)?;
+        let text = core::str::from_utf8(&bytes).ok().and_then(Text::new);
+        text.ok_or_else(|| D::Error::custom("not a line of text"))
     }
 }

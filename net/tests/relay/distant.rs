@@ -21,8 +21,8 @@ type Choose = Box<dyn FnMut(&mut Dice, usize) -> Command>;
 type Sent = Rc<RefCell<Vec<Transmit>>>;
 
 /// A relay of wanderers and its replicas, with where every hero was at each tick.
-struct Scene {
-    driver: HubDriver<Tap<Relay<Ramble>>, Replica<Ramble>>,
+pub struct Scene {
+    pub driver: HubDriver<Tap<Relay<Ramble>>, Replica<Ramble>>,
     sent: Sent,
     places: BTreeMap<Tick, BTreeMap<PlayerId, Vec2>>,
 }
@@ -33,7 +33,7 @@ fn rough(latency: Duration) -> Weather {
 }
 
 impl Scene {
-    fn new(replicas: usize, weather: Weather, settings: RelaySettings) -> Scene {
+    pub fn new(replicas: usize, weather: Weather, settings: RelaySettings) -> Scene {
         println!("seed 7");
         let config = RelayConfig::new(settings).expect("the settings are in range");
         let (sent, build) = (Sent::default(), |_| ramble::world());
@@ -57,7 +57,7 @@ impl Scene {
         scene
     }
 
-    fn run(&mut self, time: Duration) {
+    pub fn run(&mut self, time: Duration) {
         self.run_seeing(time, |_, _, _| {});
     }
 
@@ -81,7 +81,7 @@ impl Scene {
         }
     }
 
-    fn command(&mut self, seat: usize, command: Command) {
+    pub fn command(&mut self, seat: usize, command: Command) {
         self.driver.seat_mut(seat).expect("it is there").session.command(command).expect("it plays");
     }
 
@@ -341,20 +341,29 @@ fn hostile_packets_do_nothing() {
 }
 
 #[test]
-fn a_small_budget_thins_the_distant_view() {
+fn a_small_budget_thins_the_distant_view_and_the_chat() {
     let run = |budget_bytes_per_s| {
         let rings = RelaySettings { enter_rings: 8, leave_rings: 16, ahead_rings: 16, ..RelaySettings::default() };
-        let mut scene = Scene::new(4, Weather::clear(ms(40)), RelaySettings { budget_bytes_per_s, ..rings });
+        let mut scene = Scene::new(8, Weather::clear(ms(40)), RelaySettings { budget_bytes_per_s, ..rings });
         for n in 0..10 {
-            for seat in 0..4 {
-                scene.command(seat, Command::Portal(100 + 480 * seat as u16, [100, 1_400][n % 2]));
+            for seat in 0..8 {
+                scene.command(seat, Command::Portal(100 + 480 * (seat as u16 % 4), [100, 1_400][n % 2]));
             }
-            scene.run(secs(4));
+            for _ in 0..8 {
+                for seat in 0..8 {
+                    let session = &mut scene.driver.seat_mut(seat).expect("it is there").session;
+                    session.say(&"long ".repeat(90)).expect("one in half a second");
+                }
+                scene.run(ms(500));
+            }
         }
         scene.driver.hub().session.stats().relay.expect("a relay")
     };
     let (small, large) = (run(4_096), run(1_000_000));
-    println!("small budget {:?}\nlarge budget {:?}", small.distant, large.distant);
-    assert!(small.distant.cut_bytes > 0 && large.distant.cut_bytes == 0);
-    assert!(small.distant.bytes > 0);
+    println!("small budget {small:?}\nlarge budget {large:?}");
+    for (small, large) in [(small.distant, large.distant), (small.chat, large.chat)] {
+        assert!(small.cut_bytes > 0 && large.cut_bytes == 0);
+        assert!(small.bytes > 0);
+    }
+    assert!(small.turns.packets.abs_diff(large.turns.packets) < large.turns.packets / 10, "frames are not cut");
 }

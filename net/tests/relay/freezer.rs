@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use lockstone_net::LinkEvent;
-use lockstone_net::session::{CommandError, Event, EvidenceError, Phase, Session, Stats, Transmit};
+use lockstone_net::session::{CommandError, Event, EvidenceError, Phase, SayError, Session, Stats, Transmit};
 use lockstone_sim::Simulation;
 
 pub type Switch = Rc<Cell<bool>>;
@@ -42,6 +42,10 @@ impl<T: Session> Session for Freezer<T> {
 
     fn command(&mut self, command: <T::Sim as Simulation>::Command) -> Result<(), CommandError> {
         if self.frozen.get() { Err(CommandError::NotPlaying) } else { self.session.command(command) }
+    }
+
+    fn say(&mut self, text: &str) -> Result<(), SayError> {
+        self.session.say(text)
     }
 
     fn give_evidence(&mut self, bytes: Vec<u8>) -> Result<(), EvidenceError> {

@@ -3,10 +3,12 @@
 mod attacks;
 mod borders;
 mod chaos;
+mod chat;
 mod controls;
 mod cost;
 mod crowds;
 mod desync;
+mod distant;
 mod edges;
 mod exact;
 mod false_relay;
@@ -14,6 +16,7 @@ mod freezer;
 mod leaks;
 mod limits;
 mod members;
+mod ramble;
 #[path = "../../../sim/tests/storm/mod.rs"]
 mod storm;
 #[path = "../support/mod.rs"]

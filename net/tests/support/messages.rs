@@ -100,6 +100,8 @@ pub fn messages(epoch: Epoch) -> Vec<Message> {
             ]),
             landmarks: list(vec![1, 2, 3]),
         }),
+        Message::Say(ChatLine::new("Wer da?").expect("a line")),
+        Message::Said(Said { player: PlayerId(300), name, line: ChatLine::new("é").expect("a line") }),
     ]
 }
 

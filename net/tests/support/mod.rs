@@ -37,6 +37,15 @@ struct State {
     heroes: BTreeMap<PlayerId, u64>,
 }
 
+/// What a peer was told that players said, with their names.
+pub fn said<S: Simulation>(events: &[Event<S>]) -> Vec<(String, String)> {
+    let said = events.iter().filter_map(|event| match event {
+        Event::Said { name, text, .. } => Some((name.clone(), text.clone())),
+        _ => None,
+    });
+    said.collect()
+}
+
 /// Random numbers of a test, from its seed.
 #[derive(Default)]
 pub struct Dice(pub u64);

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use lockstone_net::link::{LinkEvent, PeerId};
 use lockstone_net::memory::{Driver, Weather};
 use lockstone_net::relay::DistantView;
-use lockstone_net::session::{CommandError, Event, EvidenceError, Phase, Session, Stats, Transmit};
+use lockstone_net::session::{CommandError, Event, EvidenceError, Phase, SayError, Session, Stats, Transmit};
 use lockstone_net::wire::{self, Message};
 use lockstone_net::{Rollback, RollbackSettings};
 use lockstone_sim::Simulation;
@@ -80,6 +80,10 @@ impl<T: Session> Session for Tap<T> {
 
     fn command(&mut self, command: <T::Sim as Simulation>::Command) -> Result<(), CommandError> {
         self.session.command(command)
+    }
+
+    fn say(&mut self, text: &str) -> Result<(), SayError> {
+        self.session.say(text)
     }
 
     fn give_evidence(&mut self, bytes: Vec<u8>) -> Result<(), EvidenceError> {

@@ -11,7 +11,7 @@ use super::{Guest, Lead};
 use crate::limits::*;
 use crate::link::PeerId;
 use crate::sequencer::Feed;
-use crate::session::{Comparison, DropReason, Event, Out};
+use crate::session::{Comparison, DropReason, Event, Out, Rate};
 use crate::transfer::{self, BadAck, SnapshotSender};
 use crate::wire::*;
 
@@ -89,7 +89,8 @@ impl<S: Simulation> Lead<S> {
         self.next_player += 1;
         out.reliably(self.epoch, peer, &Message::Welcome(welcome));
         let loading = Some(Loading { hero, sender, progressed: now });
-        let guest = Guest { player, name, feed, comparison: Comparison::default(), heard: now, loading };
+        let guest =
+            Guest { player, name, feed, comparison: Comparison::default(), heard: now, chat: Rate::default(), loading };
         self.guests.insert(peer, guest);
         self.flush(now, out);
     }

@@ -1,7 +1,7 @@
 //! One replica, as the relay sees it.
 
 use core::time::Duration;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use lockstone_sim::world::Join;
 use lockstone_sim::{CellId, PlayerId, Rules, Tick, World};
@@ -16,7 +16,7 @@ use crate::relay::areas::Bounds;
 use crate::sequencer::{Feed, History};
 use crate::session::{Comparison, LevelStats, Out, Rate, RelayStats};
 use crate::transfer::SnapshotSender;
-use crate::wire::{Epoch, Frame, Message, Name, RawGiven, RawInput, Report};
+use crate::wire::{Epoch, Frame, Message, Name, RawGiven, RawInput, Report, Said};
 
 /// A guest's place among all. Used again when the guest is gone.
 pub(super) type Slot = u32;
@@ -45,6 +45,10 @@ pub(super) struct Guest<R: Rules> {
     waits: bool,
     /// What it was told of the distant view.
     pub told: Told,
+    /// What it is still to be told of what players said.
+    pub chat: VecDeque<Said>,
+    /// How much it said lately.
+    pub chat_rate: Rate,
     /// How many commands it gave lately.
     pub commands: Rate,
 }
@@ -100,6 +104,8 @@ impl<R: Rules> Guest<R> {
             budget,
             waits: false,
             told: Told::default(),
+            chat: VecDeque::new(),
+            chat_rate: Rate::default(),
             commands: Rate::default(),
         }
     }

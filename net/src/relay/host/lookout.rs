@@ -188,10 +188,15 @@ impl<R: Rules> Lookout<R> {
         }
     }
 
+    /// The players of a player's party, if it is one of several.
+    pub fn party(&self, player: PlayerId) -> &[PlayerId] {
+        let party = self.heroes.get(&player).and_then(|hero| self.parties.get(&hero.party));
+        party.map_or(&[], |players| players)
+    }
+
     /// The other heroes of a player's party: where each is, and since when its track is what it is.
     fn companions(&self, player: PlayerId) -> Vec<(PlayerId, Vec2, Tick)> {
-        let party = self.heroes.get(&player).and_then(|hero| self.parties.get(&hero.party));
-        let others = party.into_iter().flatten().filter(|other| **other != player);
+        let others = self.party(player).iter().filter(|other| **other != player);
         let known = others.filter_map(|other| Some((*other, self.heroes.get(other)?)));
         known.map(|(other, hero)| (other, hero.before, hero.changed)).take(COMPANIONS_MAX).collect()
     }

@@ -182,6 +182,7 @@ impl<R: Rules> Joined<R> {
                 self.acknowledge(received.map(Some), now, out);
             }
             Message::Frames(frames) => self.frames(frames, now, out),
+            Message::Said(said) if self.stage.is_some() => out.said(&said),
             Message::Distant(distant) => self.hear_of(distant, out),
             Message::Desync(notice) => self.differs(notice, out),
             Message::Inquiry(inquiry) => self.inquired(&inquiry, now, out),
@@ -340,6 +341,11 @@ impl<R: Rules> Joined<R> {
             return Err(CommandError::NotPlaying);
         }
         self.intake.command(command).map_err(|_| CommandError::Full)
+    }
+
+    /// Says something to who may hear it.
+    pub fn say(&self, line: ChatLine, out: &mut Out<World<R>>) {
+        out.reliably(self.epoch, self.relay, &Message::Say(line));
     }
 
     /// Says that this peer leaves.

@@ -1,0 +1,71 @@
+//! Chat: who hears what a player says, and when it is sent.
+//!
+//! A line is heard by who says it, by the others of that player's party, and by those whose world holds that hero: nobody learns where
+//! anyone is by it. It is the last of all levels. Lines wait for the budget; of too many the oldest are dropped, and counted.
+
+use core::time::Duration;
+
+use lockstone_sim::{PlayerId, Rules, World};
+
+use super::Host;
+use super::guest::Guest;
+use crate::limits::*;
+use crate::link::{Channel, PeerId};
+use crate::session::{DropReason, LevelStats, Out};
+use crate::wire::{ChatLine, Epoch, Message, Said};
+
+impl<R: Rules> Host<R> {
+    /// A replica's player says something.
+    pub(super) fn say(&mut self, from: PeerId, line: ChatLine, now: Duration, out: &mut Out<World<R>>) {
+        let Some(guest) = self.guests.of(from) else { return };
+        if guest.joining.is_some() {
+            return out.dropped(DropReason::Unexpected);
+        }
+        if !guest.chat_rate.admits(1, CHAT_LINES_PER_S_MAX, now) {
+            return out.dropped(DropReason::ChatFlood);
+        }
+        let player = guest.player;
+        self.said(player, line, out);
+    }
+
+    /// Puts what a player says on its way to those who hear it.
+    pub fn said(&mut self, player: PlayerId, line: ChatLine, out: &mut Out<World<R>>) {
+        let Host { stage, lookout, guests, stats, measures, .. } = self;
+        let world = &stage.simulation;
+        let place = |player| world.hero(player).map(|hero| world.grid().cell_of(hero.pos));
+        let (Some(name), Some(cell)) = (stage.roster.get(&player), place(player)) else { return };
+        let said = Said { player, name: name.clone(), line };
+        let party = lookout.as_ref().map_or(&[][..], |lookout| lookout.party(player));
+        let is_told = |hearer: PlayerId| hearer == player || party.contains(&hearer);
+        for (_, guest) in guests.iter_mut().filter(|(_, guest)| guest.joining.is_none()) {
+            if is_told(guest.player) || guest.bounds.halo.contains(cell) {
+                guest.hear(said.clone(), &mut stats.chat);
+            }
+        }
+        // The relay's own player hears as far as others do.
+        let hears = |here| measures.halo(measures.least(here)).contains(cell);
+        if is_told(stage.player) || place(stage.player).is_some_and(hears) {
+            out.said(&said);
+        }
+    }
+}
+
+impl<R: Rules> Guest<R> {
+    /// Keeps a line until it can be sent.
+    fn hear(&mut self, said: Said, stats: &mut LevelStats) {
+        if self.chat.len() == CHAT_LINES_QUEUED_MAX {
+            stats.cut_bytes += self.chat.pop_front().map_or(0, |said| said.line.as_str().len() as u64);
+        }
+        self.chat.push_back(said);
+    }
+
+    /// Sends what was said, as far as the budget goes.
+    pub(super) fn send_chat(&mut self, epoch: Epoch, stats: &mut LevelStats, out: &mut Out<World<R>>) {
+        while self.budget.allows() {
+            let Some(said) = self.chat.pop_front() else { return };
+            let bytes = out.send(epoch, self.peer, Channel::Reliable, &Message::Said(said));
+            self.budget.pay(bytes);
+            stats.add(bytes, 1);
+        }
+    }
+}
