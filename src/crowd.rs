@@ -104,6 +104,8 @@ type ReplicaSeat<G> = Clocked<Replica<<G as Wide>::Rules>>;
 pub struct Crowd<G: Wide> {
     options: CrowdOptions,
     driver: HubDriver<RelaySeat<G>, ReplicaSeat<G>>,
+    /// Makes the relay as it was at the start.
+    relay: Box<dyn Fn() -> Relay<G::Rules>>,
     bots: Vec<BotSeat<G>>,
     alternatives: Alternatives<G::Rules>,
     survey: Survey,
@@ -131,14 +133,18 @@ impl<G: Wide> Crowd<G> {
         let network = MemoryNetwork::hub(options.seed, options.weather);
         // All are this very program.
         let identity = Identity { rules: G::rules_digest(), table: table.digest(), config: 0 };
-        let relay = Relay::dedicated(options.relay.clone(), identity, build.clone()).with_horizon(G::horizon());
-        let driver = HubDriver::new(network, Clocked::new(relay));
+        let relay = {
+            let (config, build) = (options.relay.clone(), build.clone());
+            move || Relay::dedicated(config.clone(), identity, build.clone()).with_horizon(G::horizon())
+        };
+        let driver = HubDriver::new(network, Clocked::new(relay()).remembering());
         let heroes = G::HEROES.iter().cycle();
         let mut crowd = Crowd {
             alternatives: Alternatives::new(&options.relay),
             survey: Survey::default(),
             verifier: options.verify.then(Verifier::default),
             driver,
+            relay: Box::new(relay),
             bots: Vec::new(),
             options,
         };
@@ -239,6 +245,7 @@ impl<G: Wide> Crowd<G> {
             flooding: Rate::new(flooded, packets, seconds),
             replication: Rate::new(replicated, packets, seconds),
             relay: Spent::of(self.driver.hub().session.ticks_ns[before.relay_ticks..].to_vec()),
+            relay_alone: Spent::of(self.relay_alone().ticks_ns[before.relay_ticks..].to_vec()),
             replica: Spent::of(
                 replicas.flat_map(|((_, seat), from)| seat.session.ticks_ns[*from..].to_vec()).collect(),
             ),
@@ -248,6 +255,14 @@ impl<G: Wide> Crowd<G> {
             leaves: (after.relay.heroes_left - before.relay.heroes_left) as f64 / seconds,
             verified: self.verifier.as_ref().map(|verifier| verifier.verified().clone()),
         }
+    }
+
+    /// The relay once more, hearing what it heard, without the replicas in between.
+    fn relay_alone(&self) -> RelaySeat<G> {
+        let relay = &self.driver.hub().session;
+        let again = relay.again((self.relay)());
+        assert_eq!(again.stats(), relay.stats(), "a relay that hears the same does the same");
+        again
     }
 
     /// Waits until every hero is in its replica's world.

@@ -143,7 +143,12 @@ fn work(report: &CrowdReport) -> Table {
     let mut table = Table::new();
     table.load_style(presets::UTF8_HORIZONTAL_ONLY);
     table.set_header(["", "mean", "p99", "max"]);
-    for (name, spent) in [("relay, µs a tick", report.relay), ("replica, µs a tick", report.replica)] {
+    let rows = [
+        ("relay, µs a tick", report.relay),
+        ("the same relay alone", report.relay_alone),
+        ("replica, µs a tick", report.replica),
+    ];
+    for (name, spent) in rows {
         table.add_row(row(name, [spent.mean_us, spent.p99_us, spent.max_us].map(|us| format!("{us:.0}"))));
     }
     for (name, size) in [("replica, core cells", report.core_cells), ("replica, actors that think", report.actors)] {

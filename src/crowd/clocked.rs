@@ -16,11 +16,39 @@ pub(super) struct Clocked<T: Session> {
     at: Tick,
     /// In nanoseconds.
     pub ticks_ns: Vec<u32>,
+    /// What came in, if it is kept.
+    heard: Option<Vec<Heard>>,
+}
+
+/// What came into a session, and when.
+enum Heard {
+    Event(LinkEvent, Duration),
+    /// Time passed.
+    Time(Duration),
 }
 
 impl<T: Session> Clocked<T> {
     pub fn new(session: T) -> Clocked<T> {
-        Clocked { session, spent: Duration::ZERO, at: Tick(0), ticks_ns: Vec::new() }
+        Clocked { session, spent: Duration::ZERO, at: Tick(0), ticks_ns: Vec::new(), heard: None }
+    }
+
+    /// Keeps what comes in, to hear it [`again`](Clocked::again).
+    pub fn remembering(self) -> Clocked<T> {
+        Clocked { heard: Some(Vec::new()), ..self }
+    }
+
+    /// Another session that begins as this one did hears the same at the same times: with the machine for itself.
+    pub fn again(&self, session: T) -> Clocked<T> {
+        let mut again = Clocked::new(session);
+        for heard in self.heard.iter().flatten() {
+            match heard {
+                Heard::Event(event, now) => again.handle(event.clone(), *now),
+                Heard::Time(now) => again.advance(*now),
+            }
+            while again.poll_transmit().is_some() {}
+            while again.poll_event().is_some() {}
+        }
+        again
     }
 
     fn clock(&mut self, work: impl FnOnce(&mut T)) {
@@ -34,10 +62,12 @@ impl<T: Session> Session for Clocked<T> {
     type Sim = T::Sim;
 
     fn handle(&mut self, event: LinkEvent, now: Duration) {
+        self.heard.iter_mut().for_each(|heard| heard.push(Heard::Event(event.clone(), now)));
         self.clock(|session| session.handle(event, now));
     }
 
     fn advance(&mut self, now: Duration) {
+        self.heard.iter_mut().for_each(|heard| heard.push(Heard::Time(now)));
         self.clock(|session| session.advance(now));
         let tick = self.session.simulation().map_or(self.at, Simulation::tick);
         let played = tick.since(self.at);

@@ -5,7 +5,7 @@ use plotters::prelude::*;
 
 use super::report::CrowdReport;
 
-const SIZE: (u32, u32) = (960, 760);
+const SIZE: (u32, u32) = (900, 760);
 const INK: RGBColor = RGBColor(40, 40, 48);
 
 /// A line of the picture: its name, its colour, and its value in a report.
@@ -18,7 +18,9 @@ const TRAFFIC: [Line; 4] = [
     ("relay, up", RGBColor(85, 168, 104), |report| report.up.bytes / 1_000.0),
 ];
 const TIME: [Line; 2] = [
-    ("a tick of the relay", RGBColor(76, 114, 176), |report| report.relay.mean_us / 1_000.0),
+    ("a tick of the relay, alone on its machine", RGBColor(76, 114, 176), |report| {
+        report.relay_alone.mean_us / 1_000.0
+    }),
     ("a tick of a replica", RGBColor(85, 168, 104), |report| report.replica.mean_us / 1_000.0),
 ];
 
@@ -64,7 +66,14 @@ fn chart<B: DrawingBackend>(
         .x_label_area_size(36)
         .y_label_area_size(64)
         .build_cartesian_2d((fewest..most).log_scale(), (low..high).log_scale())?;
-    chart.configure_mesh().x_desc("players").light_line_style(WHITE).bold_line_style(INK.mix(0.12)).draw()?;
+    let whole = |players: &f64| format!("{players:.0}");
+    chart
+        .configure_mesh()
+        .x_desc("players")
+        .x_label_formatter(&whole)
+        .light_line_style(WHITE)
+        .bold_line_style(INK.mix(0.12))
+        .draw()?;
     for (name, colour, value) in lines {
         let points = || reports.iter().map(|report| (f64::from(report.players), value(report)));
         chart

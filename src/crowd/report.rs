@@ -128,8 +128,10 @@ pub struct CrowdReport {
     pub flooding: Rate,
     /// What a replica would get if it simulated nothing: the changes of all that its player sees, in as many packets.
     pub replication: Rate,
-    /// A tick of the relay.
+    /// A tick of the relay, with all replicas in the same process.
     pub relay: Spent,
+    /// A tick of the relay in the same play once more, by itself, as where it has a machine of its own.
+    pub relay_alone: Spent,
     /// A tick of a replica.
     pub replica: Spent,
     /// Cells of a replica's core.

@@ -168,6 +168,7 @@ impl<R: Rules> Host<R> {
         let scopes = self.scopes(&inputs);
         self.costs.commands(&inputs, self.stage.roster.len());
         self.stage.play(&inputs, out);
+        self.watch.follow(&self.stage.simulation, &mut self.stats);
         for request in self.stage.simulation.requests() {
             let taken = Bytes::try_from(codec::compact(request)).is_ok_and(|request| self.waiting.request(request));
             if !taken {
@@ -178,7 +179,6 @@ impl<R: Rules> Host<R> {
         self.draft_changes();
         self.draft_repairs();
         self.settle_areas(now);
-        self.watch.follow(&self.stage.simulation, &mut self.stats);
         self.close_frames(&inputs, &scopes);
         self.note_checksums();
         self.lookout.iter_mut().for_each(|lookout| lookout.watch(&self.stage.simulation));

@@ -4,6 +4,7 @@
 //! anyone is by it. It is the last of all levels. Lines wait for the budget; of too many the oldest are dropped, and counted.
 
 use core::time::Duration;
+use std::collections::BTreeSet;
 
 use lockstone_sim::{PlayerId, Rules, World};
 
@@ -30,21 +31,19 @@ impl<R: Rules> Host<R> {
 
     /// Puts what a player says on its way to those who hear it.
     pub fn said(&mut self, player: PlayerId, line: ChatLine, out: &mut Out<World<R>>) {
-        let Host { stage, lookout, guests, stats, measures, .. } = self;
-        let world = &stage.simulation;
-        let place = |player| world.hero(player).map(|hero| world.grid().cell_of(hero.pos));
-        let (Some(name), Some(cell)) = (stage.roster.get(&player), place(player)) else { return };
+        let Host { stage, watch, lookout, guests, stats, measures, .. } = self;
+        let (Some(name), Some(cell)) = (stage.roster.get(&player), watch.hero(player)) else { return };
         let said = Said { player, name: name.clone(), line };
         let party = lookout.as_ref().map_or(&[][..], |lookout| lookout.party(player));
-        let is_told = |hearer: PlayerId| hearer == player || party.contains(&hearer);
-        for (_, guest) in guests.iter_mut().filter(|(_, guest)| guest.joining.is_none()) {
-            if is_told(guest.player) || guest.bounds.halo.contains(cell) {
-                guest.hear(said.clone(), &mut stats.chat);
-            }
+        let told = party.iter().chain([&player]).filter_map(|player| guests.slot_of(*player));
+        let hearers: BTreeSet<_> = watch.knowing(cell).chain(told).collect();
+        for slot in hearers {
+            let guest = guests.get_mut(slot).filter(|guest| guest.joining.is_none());
+            guest.into_iter().for_each(|guest| guest.hear(said.clone(), &mut stats.chat));
         }
         // The relay's own player hears as far as others do.
-        let hears = |here| measures.halo(measures.least(here)).contains(cell);
-        if is_told(stage.player) || place(stage.player).is_some_and(hears) {
+        let near = watch.hero(stage.player).is_some_and(|here| measures.halo(measures.least(here)).contains(cell));
+        if near || stage.player == player || party.contains(&stage.player) {
             out.said(&said);
         }
     }

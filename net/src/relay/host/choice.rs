@@ -17,7 +17,7 @@ use crate::relay::areas::{Bounds, Measures};
 use crate::wire::RawInput;
 
 /// Between two looks at a replica's surroundings, in ticks.
-const LOOK_TICKS: u32 = 5;
+const LOOK_TICKS: u32 = 10;
 /// An area is expected to serve for so many ticks.
 const SERVES_TICKS: f32 = 100.0;
 /// What is measured counts half after about so many measurements.

@@ -4,7 +4,7 @@
 //! what happened and whom it concerns; a replica of whom nothing happened is not visited.
 
 use lockstone_sim::world::{Join, Request};
-use lockstone_sim::{CellId, CellRect, PlayerId, Rules, World, codec};
+use lockstone_sim::{CellId, CellRect, Rules, codec};
 
 use super::Host;
 use super::guest::{Draft, Slot};
@@ -26,7 +26,24 @@ pub(super) enum Scope {
 impl<R: Rules> Host<R> {
     /// Whom the inputs of the turn that comes next concern: told by where heroes are before it.
     pub(super) fn scopes(&self, inputs: &[RawInput]) -> Vec<Scope> {
-        inputs.iter().map(|input| scope(input, &self.stage.simulation)).collect()
+        inputs.iter().map(|input| self.scope(input)).collect()
+    }
+
+    fn scope(&self, input: &RawInput) -> Scope {
+        match input {
+            RawInput::Command(player, _) | RawInput::Leave(player, _) => {
+                self.watch.hero(*player).map_or(Scope::Nobody, Scope::Thinks)
+            }
+            RawInput::Join(_, _, bytes) => match codec::read::<Join<R::Hero>>(bytes, JOIN_BYTES_MAX) {
+                Ok(Join { at, .. }) => Scope::Simulates(self.stage.simulation.grid().cell_of(at)),
+                Err(_) => Scope::Nobody,
+            },
+            RawInput::Request(bytes) => match codec::read::<Request<R::Fact>>(bytes, REQUEST_BYTES_MAX) {
+                Ok(Request::Announce(_)) => Scope::Everyone,
+                Ok(Request::Transfer { .. }) => Scope::Transfer,
+                Err(_) => Scope::Nobody,
+            },
+        }
     }
 
     /// Puts the inputs of the last turn into the frames of those whom they concern.
@@ -148,22 +165,5 @@ fn as_it_went<R: Rules>(input: &RawInput, from: CellId) -> RawInput {
             codec::compact(&request).try_into().map_or_else(|_| input.clone(), RawInput::Request)
         }
         _ => input.clone(),
-    }
-}
-
-fn scope<R: Rules>(input: &RawInput, world: &World<R>) -> Scope {
-    let grid = world.grid();
-    let hero = |player: PlayerId| world.hero(player).map(|hero| grid.cell_of(hero.pos));
-    match input {
-        RawInput::Command(player, _) | RawInput::Leave(player, _) => hero(*player).map_or(Scope::Nobody, Scope::Thinks),
-        RawInput::Join(_, _, bytes) => match codec::read::<Join<R::Hero>>(bytes, JOIN_BYTES_MAX) {
-            Ok(Join { at, .. }) => Scope::Simulates(grid.cell_of(at)),
-            Err(_) => Scope::Nobody,
-        },
-        RawInput::Request(bytes) => match codec::read::<Request<R::Fact>>(bytes, REQUEST_BYTES_MAX) {
-            Ok(Request::Announce(_)) => Scope::Everyone,
-            Ok(Request::Transfer { .. }) => Scope::Transfer,
-            Err(_) => Scope::Nobody,
-        },
     }
 }

@@ -4,12 +4,13 @@ use core::time::Duration;
 use std::collections::{BTreeMap, VecDeque};
 
 use lockstone_sim::world::Join;
-use lockstone_sim::{CellId, PlayerId, Rules, Tick, World};
+use lockstone_sim::{CellId, Grid, PlayerId, Rules, Tick, World};
 
 use super::budget::Budget;
 use super::checks::Checks;
 use super::loads::Load;
 use super::lookout::Told;
+use super::watch::Watch;
 use crate::limits::*;
 use crate::link::{Channel, PeerId};
 use crate::relay::areas::Bounds;
@@ -111,12 +112,11 @@ impl<R: Rules> Guest<R> {
     }
 
     /// The cell of its hero, or where that will enter. `None` if the hero is not in the world any more.
-    pub fn place(&self, world: &World<R>) -> Option<CellId> {
-        let at = match &self.joining {
-            Some(joining) => Some(joining.join.at),
-            None => world.hero(self.player).map(|hero| hero.pos),
-        };
-        at.map(|at| world.grid().cell_of(at))
+    pub fn place(&self, watch: &Watch<R>, grid: &Grid) -> Option<CellId> {
+        match &self.joining {
+            Some(joining) => Some(grid.cell_of(joining.join.at)),
+            None => watch.hero(self.player),
+        }
     }
 }
 
@@ -190,11 +190,12 @@ pub(super) struct Guests<R: Rules> {
     slots: Vec<Option<Guest<R>>>,
     free: Vec<Slot>,
     by_peer: BTreeMap<PeerId, Slot>,
+    by_player: BTreeMap<PlayerId, Slot>,
 }
 
 impl<R: Rules> Guests<R> {
     pub fn new() -> Self {
-        Guests { slots: Vec::new(), free: Vec::new(), by_peer: BTreeMap::new() }
+        Guests { slots: Vec::new(), free: Vec::new(), by_peer: BTreeMap::new(), by_player: BTreeMap::new() }
     }
 
     pub fn len(&self) -> usize {
@@ -204,6 +205,7 @@ impl<R: Rules> Guests<R> {
     pub fn insert(&mut self, guest: Guest<R>) -> Slot {
         let slot = self.free.pop().unwrap_or(self.slots.len() as Slot);
         self.by_peer.insert(guest.peer, slot);
+        self.by_player.insert(guest.player, slot);
         if slot as usize == self.slots.len() {
             self.slots.push(None);
         }
@@ -214,11 +216,17 @@ impl<R: Rules> Guests<R> {
     pub fn remove(&mut self, peer: PeerId) -> Option<(Slot, Guest<R>)> {
         let slot = self.by_peer.remove(&peer)?;
         self.free.push(slot);
-        Some((slot, self.slots[slot as usize].take()?))
+        let guest = self.slots[slot as usize].take()?;
+        self.by_player.remove(&guest.player);
+        Some((slot, guest))
     }
 
     pub fn slot(&self, peer: PeerId) -> Option<Slot> {
         self.by_peer.get(&peer).copied()
+    }
+
+    pub fn slot_of(&self, player: PlayerId) -> Option<Slot> {
+        self.by_player.get(&player).copied()
     }
 
     pub fn get(&self, slot: Slot) -> Option<&Guest<R>> {

@@ -43,13 +43,13 @@ impl<R: Rules> Host<R> {
     pub(super) fn settle_areas(&mut self, now: Duration) {
         let slots: Vec<Slot> = self.guests.iter().map(|(slot, _)| slot).collect();
         for slot in slots {
-            let Host { stage, measures, regions, costs, .. } = self;
+            let Host { stage, watch, measures, regions, costs, .. } = self;
             let world = &stage.simulation;
             let Some(guest) = self.guests.get_mut(slot) else { continue };
             if guest.joining.as_ref().is_some_and(|joining| !joining.outline.done()) {
                 continue;
             }
-            let Some(hero) = guest.place(world) else { continue };
+            let Some(hero) = guest.place(watch, world.grid()) else { continue };
             let core = choice::core(slot, guest, hero, (world, measures, regions, costs));
             let load = guest.load.as_ref();
             match load.filter(|load| !load.void).map(|load| (load.number, load.bounds, load.sender.done())) {

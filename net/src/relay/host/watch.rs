@@ -77,15 +77,24 @@ impl<R: Rules> Watch<R> {
         self.presence.watchers(cell)
     }
 
-    /// Follows the heroes of the world: who came into what replicas know, and who went out of it.
+    /// Where a player's hero was after the last tick; `None` if it was not in the world.
+    pub fn hero(&self, player: PlayerId) -> Option<CellId> {
+        self.presence.cell(player.0.into())
+    }
+
+    /// Follows the heroes of the world after a tick: who came into what replicas know, and who went out of it.
     pub fn follow(&mut self, world: &World<R>, stats: &mut RelayStats) {
         let Watch { presence, heroes, .. } = self;
-        heroes.retain(|player| world.hero(*player).is_some() || !presence.remove(player.0.into()));
+        let mut present = 0;
         for hero in world.players().filter_map(|player| world.hero(player)) {
             let Some(player) = hero.player else { continue };
+            present += 1;
             if !presence.move_to(player.0.into(), hero.pos) && presence.insert(player.0.into(), hero.pos) {
                 heroes.push(player);
             }
+        }
+        if heroes.len() > present {
+            heroes.retain(|player| world.hero(*player).is_some() || !presence.remove(player.0.into()));
         }
         for event in presence.events() {
             *(if event.entered { &mut stats.heroes_entered } else { &mut stats.heroes_left }) += 1;
