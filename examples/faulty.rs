@@ -1,9 +1,9 @@
 //! A game with a fault of your choice, to see what the desync checker finds.
 //!
 //! ```text
-//! cargo run --example faulty -- check chaos                   a sound game
-//! FAULT=unsaved cargo run --example faulty -- check chaos     one with a field that is not serialised
-//! FAULT=help cargo run --example faulty                       all faults
+//! cargo run -p lockstone --example faulty -- check chaos                   a sound game
+//! FAULT=unsaved cargo run -p lockstone --example faulty -- check chaos     one with a field that is not serialised
+//! FAULT=help cargo run -p lockstone --example faulty                       all faults
 //! ```
 //!
 //! Each breaker of `check chaos` catches the fault that it is there for; what plays in a release build or as wasm needs these first:

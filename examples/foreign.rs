@@ -1,7 +1,7 @@
 //! A simulation of another kind: a flock in a `hecs` world. It has recordings and the desync checker too.
 //!
 //! ```text
-//! cargo run --example foreign
+//! cargo run -p lockstone --example foreign
 //! ```
 //!
 //! Its fault is the one that such worlds invite: without care, beings act in the order in which the ECS stores them, and that order is no part

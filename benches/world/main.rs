@@ -1,6 +1,6 @@
 //! A world of heroes, monsters and objects, beside the ordinary way of doing the same.
 //!
-//! `cargo bench --bench world` prints what each costs, and the ratio, from one run.
+//! `cargo bench -p lockstone --bench world` prints what each costs, and the ratio, from one run.
 
 mod contender;
 mod ordinary;

@@ -1,7 +1,7 @@
 //! One bug, and what three tools tell of it: ggrs's event, a dump of checksums, and the desync checker. `docs/desync.md` reads the output.
 //!
 //! ```text
-//! cargo run --example desync
+//! cargo run -p lockstone --example desync
 //! ```
 //!
 //! The bug is in `wood.rs`, a wolf's `rest`: it decides when a wolf draws a new heading, and no snapshot holds it. Ada has played for 60 ticks when
