@@ -126,6 +126,7 @@ impl<G: Wide> Crowd<G> {
     /// [`CrowdError`] if the game has no such world or heroes.
     pub fn new(options: CrowdOptions, table: &Table) -> Result<Crowd<G>, CrowdError> {
         let rules = G::lay_out(&options.layout, options.seed, table)?;
+        let grid = G::grid(&rules);
         let build = {
             let (rules, table) = (rules.clone(), table.clone());
             move |seed| G::world(&rules, seed, &table)
@@ -142,7 +143,7 @@ impl<G: Wide> Crowd<G> {
         let mut crowd = Crowd {
             alternatives: Alternatives::new(&options.relay),
             survey: Survey::default(),
-            verifier: options.verify.then(Verifier::default),
+            verifier: options.verify.then(|| Verifier::new(grid)),
             driver,
             relay: Box::new(relay),
             bots: Vec::new(),

@@ -45,7 +45,7 @@ pub(super) fn run<G: Wide>(args: &Args) -> Result<ExitCode, Failure> {
         files::create(path, svg.as_bytes())?;
         eprintln!("The picture is in {}.", path.display());
     }
-    let differs = reports.iter().any(|report| report.verified.as_ref().is_some_and(|verified| verified.differing > 0));
+    let differs = reports.iter().any(|report| report.verified.as_ref().is_some_and(|verified| !verified.is_exact()));
     match (args.json, reports.as_slice()) {
         (true, [report]) => print(serde_json::to_string_pretty(report).map_err(Failure::new)?),
         (true, reports) => print(serde_json::to_string_pretty(reports).map_err(Failure::new)?),
@@ -104,6 +104,10 @@ fn tell(report: &CrowdReport) {
     ));
     if let Some(verified) = &report.verified {
         print(match &verified.first {
+            None if verified.unprotected > 0 => format!(
+                "NOT EXACT BUT BY LUCK: of {} cell-ticks of cores, all equal, {} had a halo that is narrower than the core needs",
+                verified.cell_ticks, verified.unprotected
+            ),
             None => format!("exact: {} cell-ticks of cores are equal to the whole world's", verified.cell_ticks),
             Some(first) => format!(
                 "NOT EXACT: {} of {} cell-ticks of cores differ, the first at {} in cell {} of replica {}",

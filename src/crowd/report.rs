@@ -65,6 +65,8 @@ pub struct Verified {
     pub cell_ticks: u64,
     /// Of them, how many differed.
     pub differing: u64,
+    /// Of them, how many lay in a core whose halo was narrower than it needs: if they are equal, by luck.
+    pub unprotected: u64,
     /// The first that did.
     pub first: Option<Differing>,
 }
@@ -81,8 +83,14 @@ pub struct Differing {
 }
 
 impl Verified {
-    pub(super) fn count(&mut self, equal: bool, tick: Tick, cell: CellId, replica: usize) {
+    /// Whether all is equal, and had to be.
+    pub fn is_exact(&self) -> bool {
+        self.differing == 0 && self.unprotected == 0
+    }
+
+    pub(super) fn count(&mut self, equal: bool, protected: bool, (tick, cell): (Tick, CellId), replica: usize) {
         self.cell_ticks += 1;
+        self.unprotected += u64::from(!protected);
         if !equal {
             self.differing += 1;
             self.first.get_or_insert(Differing { tick, cell, replica });

@@ -1,4 +1,4 @@
-//! Every replica's core beside the relay's world: each cell, at each tick.
+//! Every replica's core beside the relay's world: each cell, at each tick. And whether its halo has what keeps it so.
 //!
 //! Both sides tell the checksums of all cells that they store, before the turn of each tick. A replica is behind the relay by what its packets
 //! take, so the relay's are kept until all replicas have come past them.
@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use lockstone_net::session::Event;
 use lockstone_sim::world::Given;
-use lockstone_sim::{CellId, CellRect, Checksum, Input, Rules, Tick, World};
+use lockstone_sim::{CellId, CellRect, Checksum, Grid, Input, Rules, Tick, World};
 
 use super::report::Verified;
 
@@ -15,8 +15,8 @@ use super::report::Verified;
 const FORGET_TICKS: u32 = 100;
 
 /// Compares as it hears.
-#[derive(Default)]
 pub(super) struct Verifier {
+    grid: Grid,
     whole: History,
     replicas: BTreeMap<usize, Part>,
     verified: Verified,
@@ -33,16 +33,28 @@ struct History {
 /// What a replica has told and nobody has compared.
 #[derive(Default)]
 struct Part {
-    core: Option<CellRect>,
+    area: Option<Covered>,
     /// The newest tick of which it told.
     told: Option<Tick>,
     trees: VecDeque<Told>,
 }
 
-/// The checksums of a replica's cells before the turn of a tick, and its core.
-type Told = (Tick, CellRect, Vec<(CellId, Checksum)>);
+/// What a replica simulates.
+#[derive(Clone, Copy)]
+struct Covered {
+    core: CellRect,
+    /// Whether its halo has all that the core needs.
+    protected: bool,
+}
+
+/// The checksums of a replica's cells before the turn of a tick, and what it simulated.
+type Told = (Tick, Covered, Vec<(CellId, Checksum)>);
 
 impl Verifier {
+    pub fn new(grid: Grid) -> Verifier {
+        Verifier { grid, whole: History::default(), replicas: BTreeMap::new(), verified: Verified::default() }
+    }
+
     pub fn hear_relay<R: Rules>(&mut self, event: &Event<World<R>>) {
         if let Event::Checksum { tick, tree, .. } = event {
             self.whole.newest = Some(*tick);
@@ -56,18 +68,21 @@ impl Verifier {
     }
 
     pub fn hear_replica<R: Rules>(&mut self, replica: usize, event: &Event<World<R>>) {
-        let part = self.replicas.entry(replica).or_default();
+        let (part, grid) = (self.replicas.entry(replica).or_default(), &self.grid);
         match event {
             Event::Turn { turn, .. } => {
                 let areas = turn.inputs.iter().filter_map(|input| match input {
-                    Input::Given(Given::Area { core, .. }) => Some(*core),
+                    Input::Given(Given::Area { core, halo }) => {
+                        let protected = halo.contains_rect(core.grown(grid, grid.halo_rings()));
+                        Some(Covered { core: *core, protected })
+                    }
                     _ => None,
                 });
-                part.core = areas.last().or(part.core);
+                part.area = areas.last().or(part.area);
             }
             Event::Checksum { tick, tree, .. } => {
                 part.told = Some(*tick);
-                part.trees.extend(part.core.map(|core| (*tick, core, tree.clone())));
+                part.trees.extend(part.area.map(|area| (*tick, area, tree.clone())));
             }
             _ => {}
         }
@@ -76,10 +91,10 @@ impl Verifier {
     /// Compares what both sides have told, and forgets what nobody needs any more.
     pub fn compare(&mut self) {
         let Some(newest) = self.whole.newest else { return };
-        let Verifier { whole, replicas, verified } = self;
+        let Verifier { whole, replicas, verified, .. } = self;
         for (replica, part) in replicas.iter_mut() {
-            while let Some((tick, core, tree)) = part.trees.pop_front_if(|(tick, ..)| *tick <= newest) {
-                whole.compare(tick, core, &tree, *replica, verified);
+            while let Some((tick, area, tree)) = part.trees.pop_front_if(|(tick, ..)| *tick <= newest) {
+                whole.compare(tick, area, &tree, *replica, verified);
             }
         }
         let needed = replicas.values().filter_map(|part| part.told).fold(newest, Tick::min);
@@ -98,7 +113,7 @@ impl History {
     fn compare(
         &self,
         tick: Tick,
-        core: CellRect,
+        Covered { core, protected }: Covered,
         tree: &[(CellId, Checksum)],
         replica: usize,
         verified: &mut Verified,
@@ -117,7 +132,7 @@ impl History {
                 };
                 let whole = ours.next_if(|(other, _)| *other == cell).map(|(_, checksum)| checksum);
                 let part = theirs.next_if(|(other, _)| *other == cell).map(|(_, checksum)| checksum);
-                verified.count(whole == part, tick, cell, replica);
+                verified.count(whole == part, protected, (tick, cell), replica);
             }
         }
     }
