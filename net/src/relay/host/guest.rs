@@ -124,17 +124,21 @@ impl<R: Rules> Guest<R> {
     /// Sends the pieces that are due, as far as the budget goes.
     pub fn send_chunks(&mut self, epoch: Epoch, stats: &mut LevelStats, out: &mut Out<World<R>>) {
         while self.has_piece() {
-            if !self.budget.allows() {
-                let waits = core::mem::replace(&mut self.waits, true);
-                stats.cut_bytes += if waits { 0 } else { CHUNK_BYTES as u64 };
+            if self.waits(stats) {
                 return;
             }
-            self.waits = false;
             let Some(message) = self.next_piece() else { return };
             let bytes = out.send(epoch, self.peer, Channel::Reliable, &message);
             self.budget.pay(bytes);
             stats.add(bytes, 1);
         }
+    }
+
+    /// Whether a piece has to wait for the budget: counted once for each.
+    pub fn waits(&mut self, stats: &mut LevelStats) -> bool {
+        let waited = core::mem::replace(&mut self.waits, !self.budget.allows());
+        stats.cut_bytes += if self.waits && !waited { CHUNK_BYTES as u64 } else { 0 };
+        self.waits
     }
 
     fn has_piece(&self) -> bool {

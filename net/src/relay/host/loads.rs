@@ -89,6 +89,10 @@ impl<R: Rules> Host<R> {
     fn begin_load(&mut self, slot: Slot, bounds: Bounds, now: Duration) {
         let world = &self.stage.simulation;
         let Some(guest) = self.guests.get_mut(slot) else { return };
+        // As long as it could not be announced, its changes would ride in the frames for nothing.
+        if guest.waits(&mut self.stats.loads) {
+            return;
+        }
         let mut cells = LoadedCells { all: bounds.halo, but: guest.bounds.halo, lit: List::default() };
         let lit = |cell| Some((cell, CellBytes::new(world.change_since_pristine(cell)?)));
         let Ok(lit) = List::try_from(cells.cells().filter_map(lit).collect::<Vec<_>>()) else { return };
