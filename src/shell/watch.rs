@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use lockstone_net::LinkEvent;
-use lockstone_net::session::{Event, Phase, Stats};
+use lockstone_net::session::{Event, Phase, RelayStats, Stats};
 use lockstone_sim::{PlayerId, Simulation, Tick};
 
 use super::effort::Effort;
@@ -150,7 +150,9 @@ impl Watch {
         self.now = now;
         self.refresh(stats, phase, now);
         let Effort { mean_us, max_us, .. } = effort;
-        self.status.relay = stats.relay.map(|relay| RelayRow { replicas: relay.replicas, mean_us, max_us });
+        let row =
+            |relay: RelayStats| RelayRow { replicas: relay.replicas, mean_us, max_us, cut_bytes: relay.cut_bytes() };
+        self.status.relay = stats.relay.map(row);
         let looks = !matches!(self.screen, Screen::None { .. });
         if looks && self.smooth_tick != Some(stats.tick) {
             self.push(stats, scene);

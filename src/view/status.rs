@@ -49,6 +49,8 @@ pub struct RelayRow {
     pub mean_us: f64,
     /// The longest tick, in microseconds.
     pub max_us: f64,
+    /// What replicas' budgets held back so far, in bytes.
+    pub cut_bytes: u64,
 }
 
 /// One player of the session.
@@ -83,9 +85,11 @@ impl Status {
 
     /// What a relay does, in a few words.
     pub fn served(&self) -> Option<String> {
-        let RelayRow { replicas, mean_us, max_us } = self.relay?;
+        let RelayRow { replicas, mean_us, max_us, cut_bytes } = self.relay?;
         let [mean, max] = [mean_us, max_us].map(|us| us / 1_000.0);
-        Some(format!("{replicas} replicas, {mean:.2} ms a tick, {max:.1} at worst"))
+        let cut =
+            if cut_bytes > 0 { format!(", {} KB beyond budgets", cut_bytes.div_ceil(1_000)) } else { String::new() };
+        Some(format!("{replicas} replicas, {mean:.2} ms a tick, {max:.1} at worst{cut}"))
     }
 
     /// How often and how far the past was corrected, in a few words; nothing in a session that never does so.

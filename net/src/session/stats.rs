@@ -190,6 +190,13 @@ pub struct RelayStats {
     pub heroes_left: u64,
 }
 
+impl RelayStats {
+    /// What budgets held back, of all levels, in bytes.
+    pub fn cut_bytes(&self) -> u64 {
+        [self.turns, self.halo, self.loads, self.distant, self.chat].iter().map(|level| level.cut_bytes).sum()
+    }
+}
+
 /// What was sent of a level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LevelStats {
