@@ -168,14 +168,14 @@ fn a_command_that_was_withheld_is_named() {
     assert!(spots[0].fields.iter().any(|field| field.path == "body.heading.x"), "{report}");
 }
 
-/// Drops one change of a halo cell on the way to player 1.
-fn forgetful(dropped: Rc<RefCell<Option<(Tick, CellId)>>>) -> Hand {
+/// Drops what changes in a halo cell for so many ticks on the way to player 1.
+fn forgetful(dropped: Rc<RefCell<Option<(Tick, CellId)>>>, ticks: u32) -> Hand {
     with_hand(move |player, tick, frame| {
         let change = |given: &RawGiven| if let RawGiven::Change(cell, _) = given { Some(*cell) } else { None };
         if player == PlayerId(1) && tick >= PLANTED && frame.given.iter().any(|given| change(given).is_some()) {
             let first = frame.given.iter().find_map(change).expect("there is one");
             let (at, cell) = *dropped.borrow_mut().get_or_insert((tick, first));
-            if tick == at {
+            if tick.since(at) < ticks {
                 let kept: Vec<_> = frame.given.iter().filter(|given| change(given) != Some(cell)).cloned().collect();
                 frame.given = kept.try_into().expect("fewer");
             }
@@ -186,7 +186,7 @@ fn forgetful(dropped: Rc<RefCell<Option<(Tick, CellId)>>>) -> Hand {
 #[test]
 fn a_halo_change_that_was_dropped_is_named() {
     let dropped = Rc::new(RefCell::new(None));
-    let mut session = Relayed::new(small(), Some(forgetful(dropped.clone())));
+    let mut session = Relayed::new(small(), Some(forgetful(dropped.clone(), 1)));
     session.enter(3);
     session.play(300, 20);
     let recordings = session.recordings();
@@ -204,7 +204,8 @@ fn a_halo_change_that_was_dropped_is_named() {
 #[test]
 fn a_bundle_of_relay_and_replica_tells_the_same() {
     let dropped = Rc::new(RefCell::new(None));
-    let mut session = Relayed::new(small(), Some(forgetful(dropped.clone())));
+    // For so long that it reaches the core.
+    let mut session = Relayed::new(small(), Some(forgetful(dropped.clone(), 100)));
     session.enter(3);
     // Until the core is compared, and both have each other's evidence.
     session.play(900, 20);
