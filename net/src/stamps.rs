@@ -23,7 +23,8 @@ pub struct Repeated;
 #[derive(Debug)]
 pub struct Stamps {
     next: u32,
-    sent: [Option<(u32, Duration)>; SENT_KEPT],
+    /// Apart from what every packet needs: a relay goes through one of these for each of its replicas, tick by tick.
+    sent: Box<[Option<(u32, Duration)>; SENT_KEPT]>,
     /// The newest number that came, and a bit for it and each one before.
     newest: u32,
     seen: u128,
@@ -34,7 +35,7 @@ pub struct Stamps {
 
 impl Default for Stamps {
     fn default() -> Self {
-        let (sent, deviation) = ([None; SENT_KEPT], Duration::ZERO);
+        let (sent, deviation) = (Box::new([None; SENT_KEPT]), Duration::ZERO);
         Stamps { next: 0, sent, newest: 0, seen: 0, echo: None, rtt: None, deviation }
     }
 }

@@ -182,8 +182,8 @@ impl Grid {
         CellRect { low: CellId::new(0, 0), high }
     }
 
-    /// The cell's place in row-major order.
-    pub(crate) const fn index(&self, cell: CellId) -> usize {
+    /// The place of a cell of this grid, row by row, from 0 to below [`cells`](Grid::cells).
+    pub const fn index(&self, cell: CellId) -> usize {
         cell.y as usize * self.config.width_cells as usize + cell.x as usize
     }
 

@@ -96,6 +96,11 @@ impl Spots {
         }
     }
 
+    /// Whether there are actors in the cell of a slot, and light.
+    pub fn has_actors(&self, slot: usize) -> bool {
+        self.cells[slot].actors > 0
+    }
+
     /// Whether there are heroes in the lit cell of a slot.
     pub fn has_heroes(&self, slot: usize) -> bool {
         self.cells[slot].heroes > 0

@@ -51,6 +51,16 @@ impl<B: Body> Cell<B> {
         list
     }
 
+    /// Gives a cell's props to its next self, which nobody else holds. The cell keeps them only if a snapshot does.
+    pub fn hand_over_props(before: &mut Arc<Self>, after: &mut Arc<Self>) {
+        let next = Arc::get_mut(after).expect("a cell's next self is held once");
+        match Arc::get_mut(before) {
+            // Neither list's count is touched: in a large world each would be fetched for nothing else.
+            Some(before) => core::mem::swap(&mut next.props, &mut before.props),
+            None => next.props = before.props.clone(),
+        }
+    }
+
     pub fn find(&self, id: EntityId) -> Option<(List, usize)> {
         [List::Actors, List::Props]
             .into_iter()

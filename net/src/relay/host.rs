@@ -4,6 +4,7 @@
 
 mod admission;
 mod budget;
+mod cell_map;
 mod chat;
 mod checks;
 mod choice;
@@ -30,6 +31,7 @@ use crate::session::{
 };
 use crate::wire::*;
 use admission::Outline;
+use checks::CoreSums;
 use choice::Costs;
 use guest::{Guest, Guests, Slot};
 use lookout::Lookout;
@@ -132,11 +134,11 @@ impl<R: Rules> Host<R> {
         let tick = self.stage.tick();
         self.run(now, out);
         if self.stage.tick() != tick {
-            self.watch_over(now, out);
-            self.answering = self.guests.iter().map(|(slot, _)| slot).collect();
+            self.answering = self.guests.slots().collect();
         }
         // Between two ticks only those who said something can have become due.
         for slot in core::mem::take(&mut self.answering) {
+            self.watch_over(slot, now, out);
             self.flush(slot, now, out);
         }
         self.evidence.advance(now, out);
@@ -177,10 +179,13 @@ impl<R: Rules> Host<R> {
         }
         self.draft_inputs(&inputs, &scopes);
         self.draft_changes();
-        self.draft_repairs();
-        self.settle_areas(now);
-        self.close_frames(&inputs, &scopes);
-        self.note_checksums();
+        let mut sums = CoreSums::default();
+        for slot in self.guests.slots() {
+            self.draft_repairs(slot);
+            self.settle_area(slot, now);
+            self.close_frame(slot, &inputs, &scopes);
+            self.note_checksum(slot, &mut sums);
+        }
         self.lookout.iter_mut().for_each(|lookout| lookout.watch(&self.stage.simulation));
     }
 
@@ -200,26 +205,22 @@ impl<R: Rules> Host<R> {
         guest.send_chat(self.epoch, &mut self.stats.chat, out);
     }
 
-    /// Puts out who fell silent, fell behind, does not get on with loading, or does not say where its core differs.
-    fn watch_over(&mut self, now: Duration, out: &mut Out<World<R>>) {
+    /// Puts a replica out that fell silent, fell behind, does not get on with loading, or does not say where its core differs.
+    fn watch_over(&mut self, slot: Slot, now: Duration, out: &mut Out<World<R>>) {
         let settings = self.config.settings();
-        let reason = |guest: &Guest<R>| {
-            if now >= guest.heard + settings.silence_timeout {
-                return Some(LeaveReason::Silent);
-            }
-            if guest.checks.is_unanswered(now) {
-                return Some(LeaveReason::Desync);
-            }
-            let behind = guest.frames.open().since(guest.feed.known()) > TICKS_BEHIND_MAX;
-            let crowded = guest.frames.bytes() > FRAME_HISTORY_BYTES_MAX;
-            let stuck = guest.progressed().is_some_and(|progressed| now >= progressed + settings.load_timeout);
-            (behind || crowded || stuck).then_some(LeaveReason::TooSlow)
+        let Some(guest) = self.guests.get(slot) else { return };
+        let behind = guest.frames.open().since(guest.feed.known()) > TICKS_BEHIND_MAX;
+        let crowded = guest.frames.bytes() > FRAME_HISTORY_BYTES_MAX;
+        let stuck = guest.progressed().is_some_and(|progressed| now >= progressed + settings.load_timeout);
+        let reason = match () {
+            () if now >= guest.heard + settings.silence_timeout => LeaveReason::Silent,
+            () if guest.checks.is_unanswered(now) => LeaveReason::Desync,
+            () if behind || crowded || stuck => LeaveReason::TooSlow,
+            () => return,
         };
-        let gone: Vec<_> = self.guests.iter().filter_map(|(_, guest)| Some((guest.peer, reason(guest)?))).collect();
-        for (peer, reason) in gone {
-            out.reliably(self.epoch, peer, &Message::Removed(reason));
-            self.remove(peer, reason);
-        }
+        let peer = guest.peer;
+        out.reliably(self.epoch, peer, &Message::Removed(reason));
+        self.remove(peer, reason);
     }
 
     /// Takes a message of a peer.

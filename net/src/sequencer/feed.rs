@@ -156,8 +156,8 @@ impl Feed {
     /// All that is due, if it fits into a datagram: with what was sent before, or some of it, if that is little.
     fn in_one<T: Clone>(&self, history: &History<T>, asked: bool, now: Duration) -> Option<Turns<T>> {
         let fits = |from: Tick, bytes_max| {
-            let turns = history.cut(from, bytes_max);
-            (turns.end() == history.open()).then_some(turns)
+            let turns = history.fits(from, bytes_max).then(|| history.cut(from, bytes_max));
+            turns.filter(|turns| turns.end() == history.open())
         };
         if asked {
             return fits(self.known, TURN_PACKET_BYTES_MAX);

@@ -2,7 +2,7 @@
 //!
 //! A party has one history of the turns of all; a relay has one of frames for each replica.
 
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 
 use lockstone_sim::Tick;
 
@@ -14,14 +14,23 @@ use crate::wire::{List, Turns};
 pub struct History<T> {
     open: Tick,
     oldest: Tick,
-    turns: BTreeMap<Tick, Closed<T>>,
+    /// Oldest first.
+    turns: VecDeque<Closed<T>>,
     bytes: usize,
 }
 
 #[derive(Debug)]
 struct Closed<T> {
+    tick: Tick,
     turn: T,
     encoded_bytes: usize,
+}
+
+impl<T> Closed<T> {
+    /// What it takes in a packet at most, with its tick.
+    fn packed_bytes(&self) -> usize {
+        self.encoded_bytes + 5
+    }
 }
 
 impl<T> Default for History<T> {
@@ -33,7 +42,7 @@ impl<T> Default for History<T> {
 impl<T> History<T> {
     /// Nothing is closed before tick `first`, which is open.
     pub fn starting_at(first: Tick) -> History<T> {
-        History { open: first, oldest: first, turns: BTreeMap::new(), bytes: 0 }
+        History { open: first, oldest: first, turns: VecDeque::new(), bytes: 0 }
     }
 
     /// The first tick that is not closed.
@@ -51,6 +60,15 @@ impl<T> History<T> {
         self.bytes
     }
 
+    /// Whether the bytes of the turns from a tick on leave nothing of them out of a [`cut`](History::cut).
+    pub(crate) fn fits(&self, from: Tick, bytes_max: usize) -> bool {
+        let mut bytes = 0;
+        self.since(from).enumerate().all(|(n, closed)| {
+            bytes += closed.packed_bytes();
+            n == 0 || bytes <= bytes_max
+        })
+    }
+
     /// Closes the open tick with an empty turn.
     pub fn close_empty(&mut self) {
         self.open = self.open.next();
@@ -58,15 +76,19 @@ impl<T> History<T> {
 
     /// The turn of a closed tick that is not forgotten; `None` if it is empty.
     pub fn turn(&self, tick: Tick) -> Option<&T> {
-        self.turns.get(&tick).map(|closed| &closed.turn)
+        self.since(tick).next().filter(|closed| closed.tick == tick).map(|closed| &closed.turn)
+    }
+
+    /// The turns from a tick on.
+    fn since(&self, from: Tick) -> impl Iterator<Item = &Closed<T>> {
+        self.turns.range(self.turns.partition_point(|closed| closed.tick < from)..)
     }
 
     /// Forgets the turns before a tick: nobody will ask for them.
     pub fn forget(&mut self, before: Tick) {
         self.oldest = self.oldest.max(before);
-        while let Some(turn) = self.turns.first_entry().filter(|turn| *turn.key() < before) {
-            self.bytes -= turn.remove().encoded_bytes;
-        }
+        let forgotten = self.turns.partition_point(|closed| closed.tick < before);
+        self.bytes -= self.turns.drain(..forgotten).map(|closed| closed.encoded_bytes).sum::<usize>();
     }
 }
 
@@ -74,7 +96,7 @@ impl<T: Clone> History<T> {
     /// Closes the open tick with a turn that takes so many bytes on the wire.
     pub fn close(&mut self, turn: T, encoded_bytes: usize) {
         self.bytes += encoded_bytes;
-        self.turns.insert(self.open, Closed { turn, encoded_bytes });
+        self.turns.push_back(Closed { tick: self.open, turn, encoded_bytes });
         self.open = self.open.next();
     }
 
@@ -83,11 +105,13 @@ impl<T: Clone> History<T> {
         let mut ticks = self.open.since(from).min(TICKS_PER_PACKET_MAX);
         let mut turns = List::default();
         let mut bytes = 0;
-        for (tick, closed) in self.turns.range(from..from.plus(ticks)) {
-            bytes += closed.encoded_bytes + 5;
+        let end = from.plus(ticks);
+        for closed in self.since(from).take_while(|closed| closed.tick < end) {
+            bytes += closed.packed_bytes();
             let over = bytes > bytes_max && !turns.is_empty();
-            if over || turns.push((tick.since(from), closed.turn.clone())).is_err() {
-                ticks = tick.since(from);
+            let after = closed.tick.since(from);
+            if over || turns.push((after, closed.turn.clone())).is_err() {
+                ticks = after;
                 break;
             }
         }

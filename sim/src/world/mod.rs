@@ -150,6 +150,11 @@ impl<R: Rules> World<R> {
         self.state.heroes.iter().map(|&(player, _)| player)
     }
 
+    /// The cells of the heroes in the simulated part of the world, by player.
+    pub fn hero_cells(&self) -> impl Iterator<Item = (PlayerId, CellId)> {
+        self.state.heroes.iter().copied()
+    }
+
     /// The stored cells, in no particular order.
     pub fn cells(&self) -> impl Iterator<Item = CellId> {
         self.state.store.meta.iter().map(|meta| meta.id)

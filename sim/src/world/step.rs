@@ -17,7 +17,7 @@ use crate::mind::Mind;
 use crate::near::{Place, Spots};
 use crate::rules::{Cause, Fate, Rules};
 use crate::simulation::{Input, Turn};
-use crate::store::{List, Meta};
+use crate::store::{Cell, List};
 use crate::thoughts::{Aimed, Decisions, Leaving, Thoughts};
 use crate::vec2::Vec2;
 
@@ -53,7 +53,6 @@ impl<'w, R: Rules> Thinking<'w, R> {
         let mut after = thoughts.blank();
         let next = Arc::get_mut(&mut after).expect("a blank cell is held once");
         let before = &self.state.store.cells[slot];
-        next.props = before.props.clone();
         next.actors.extend_from_slice(&before.actors);
         for (index, (next, actor)) in next.actors.iter_mut().zip(&before.actors).enumerate() {
             let place = Place { slot: slot as u32, list: List::Actors, index: index as u32 };
@@ -152,11 +151,8 @@ impl<R: Rules> World<R> {
 
     /// The slots in which something thinks.
     fn thinking_slots(&self) -> Vec<usize> {
-        let store = &self.state.store;
-        let thinks = |slot: usize, meta: &Meta| {
-            meta.light > 0 && !store.cells[slot].actors.is_empty() && self.area.thinks(meta.id)
-        };
-        store.meta.iter().enumerate().filter(|(slot, meta)| thinks(*slot, meta)).map(|(slot, _)| slot).collect()
+        let thinks = |slot: &usize| self.spots.has_actors(*slot) && self.area.thinks(self.state.store.meta[*slot].id);
+        (0..self.state.store.meta.len()).filter(thinks).collect()
     }
 
     /// Puts the cells' next contents in their places and brings all decisions together.
@@ -164,8 +160,10 @@ impl<R: Rules> World<R> {
         let mut all = Decisions::default();
         for part in thoughts {
             let mut cells = core::mem::take(&mut part.cells);
-            for (slot, after) in cells.drain(..) {
-                let before = core::mem::replace(&mut self.state.store.cells[slot], after);
+            for (slot, mut after) in cells.drain(..) {
+                let before = &mut self.state.store.cells[slot];
+                Cell::hand_over_props(before, &mut after);
+                let before = core::mem::replace(before, after);
                 self.state.store.meta[slot].touch(List::Actors);
                 part.recycle(before);
             }

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use lockstone_sim::{CellId, CellRect, Checksum, PlayerId, Rules, Tick, World};
 
 use super::Host;
-use super::guest::{Guest, Slot};
+use super::guest::Slot;
 use crate::limits::*;
 use crate::link::PeerId;
 use crate::session::{DropReason, Event, Out, Witnesses};
@@ -24,6 +24,9 @@ const ANSWER_TIME: Duration = Duration::from_secs(30);
 
 /// Ticks at which a replica may answer where its core differs.
 const TREES_KEPT_MAX: usize = 16;
+
+/// The checksums of cores as of one tick: replicas with the same core share one.
+pub(super) type CoreSums = HashMap<CellRect, Checksum>;
 
 /// A replica's comparisons, and its repairs.
 #[derive(Default)]
@@ -57,28 +60,26 @@ impl Checks {
 }
 
 impl<R: Rules> Host<R> {
-    /// Notes the checksums of the cores whose turn it is. Replicas with the same core share one.
-    pub(super) fn note_checksums(&mut self) {
+    /// Notes the checksum of a replica's core, if it is its turn.
+    pub(super) fn note_checksum(&mut self, slot: Slot, sums: &mut CoreSums) {
         let tick = self.stage.tick();
         let interval = self.config.settings().checksum_interval_ticks;
-        let mut sums: HashMap<CellRect, Checksum> = HashMap::new();
         let Host { guests, stage, .. } = self;
-        for (_, guest) in guests.iter_mut() {
-            let core = guest.bounds.core;
-            if !crate::relay::checks_at(tick, guest.player, interval) || core.is_empty() {
-                continue;
+        let Some(guest) = guests.get_mut(slot) else { return };
+        let core = guest.bounds.core;
+        if !crate::relay::checks_at(tick, guest.player, interval) || core.is_empty() {
+            return;
+        }
+        let sum = *sums.entry(core).or_insert_with(|| stage.simulation.part_checksum(core));
+        guest.checks.sums.insert(tick, sum);
+        if let Some(asked) = &mut guest.checks.asked {
+            asked.trees.insert(tick, stage.simulation.part_tree(core));
+            if asked.trees.len() > TREES_KEPT_MAX {
+                asked.trees.pop_first();
             }
-            let sum = *sums.entry(core).or_insert_with(|| stage.simulation.part_checksum(core));
-            guest.checks.sums.insert(tick, sum);
-            if let Some(asked) = &mut guest.checks.asked {
-                asked.trees.insert(tick, stage.simulation.part_tree(core));
-                if asked.trees.len() > TREES_KEPT_MAX {
-                    asked.trees.pop_first();
-                }
-            }
-            if guest.checks.sums.len() > CHECKSUMS_KEPT_MAX {
-                guest.checks.sums.pop_first();
-            }
+        }
+        if guest.checks.sums.len() > CHECKSUMS_KEPT_MAX {
+            guest.checks.sums.pop_first();
         }
     }
 
@@ -149,26 +150,16 @@ impl<R: Rules> Host<R> {
         };
     }
 
-    /// Gives replicas the cells of their cores that are to be repaired, whole. Comparisons of earlier ticks say no more.
-    pub(super) fn draft_repairs(&mut self) {
-        let repairing = |(slot, guest): (Slot, &mut Guest<R>)| {
-            let cells = core::mem::take(&mut guest.checks.to_repair);
-            (!cells.is_empty()).then_some((slot, cells))
+    /// Gives a replica the cells of its core that are to be repaired, whole. Comparisons of earlier ticks say no more.
+    pub(super) fn draft_repairs(&mut self, slot: Slot) {
+        let Host { guests, stage, .. } = self;
+        let Some(guest) = guests.get_mut(slot).filter(|guest| !guest.checks.to_repair.is_empty()) else { return };
+        let given = |cell: CellId| match stage.simulation.cell_state(cell) {
+            Some(state) => RawGiven::Cell(cell, CellBytes::new(state.encode())),
+            None => RawGiven::Pristine(cell),
         };
-        let repairs: Vec<_> = self.guests.iter_mut().filter_map(repairing).collect();
-        for (slot, cells) in repairs {
-            let world = &self.stage.simulation;
-            let given = |cell: CellId| match world.cell_state(cell) {
-                Some(state) => RawGiven::Cell(cell, CellBytes::new(state.encode())),
-                None => RawGiven::Pristine(cell),
-            };
-            let given: Vec<_> = cells.into_iter().map(given).collect();
-            let tick = self.stage.tick();
-            self.draft(slot).given.extend(given);
-            if let Some(guest) = self.guests.get_mut(slot) {
-                guest.checks.repaired = tick;
-            }
-        }
+        guest.draft.given.extend(guest.checks.to_repair.drain(..).map(given));
+        guest.checks.repaired = stage.tick();
     }
 }
 

@@ -106,27 +106,21 @@ impl<R: Rules> Host<R> {
         &mut self.guests.get_mut(slot).expect("a guest that is gone watches nothing").draft
     }
 
-    /// Closes the tick in every replica's history.
-    pub(super) fn close_frames(&mut self, inputs: &[RawInput], scopes: &[Scope]) {
-        let mut oversized = Vec::new();
-        for (slot, guest) in self.guests.iter_mut() {
-            if guest.draft.is_empty() {
-                guest.frames.close_empty();
-                continue;
-            }
-            let Draft { inputs, given } = core::mem::take(&mut guest.draft);
-            let frame =
-                (inputs.try_into().ok()).zip(given.try_into().ok()).map(|(inputs, given)| Frame { inputs, given });
-            let sized = frame.map(|frame| (codec::compact(&frame).len(), frame));
-            match sized.filter(|(bytes, _)| *bytes <= FRAME_BYTES_MAX) {
-                Some((bytes, frame)) => guest.frames.close(frame, bytes),
-                None => oversized.push(slot),
-            }
+    /// Closes the tick in a replica's history.
+    pub(super) fn close_frame(&mut self, slot: Slot, inputs: &[RawInput], scopes: &[Scope]) {
+        let Some(guest) = self.guests.get_mut(slot) else { return };
+        if guest.draft.is_empty() {
+            return guest.frames.close_empty();
         }
-        if !oversized.is_empty() {
-            let everyones = inputs.iter().zip(scopes).filter(|(_, scope)| matches!(scope, Scope::Everyone));
-            let everyones: Vec<_> = everyones.map(|(input, _)| input.clone()).collect();
-            oversized.into_iter().for_each(|slot| self.begin_anew(slot, everyones.clone()));
+        let Draft { inputs: own, given } = core::mem::take(&mut guest.draft);
+        let frame = (own.try_into().ok()).zip(given.try_into().ok()).map(|(inputs, given)| Frame { inputs, given });
+        let sized = frame.map(|frame| (codec::compact(&frame).len(), frame));
+        match sized.filter(|(bytes, _)| *bytes <= FRAME_BYTES_MAX) {
+            Some((bytes, frame)) => guest.frames.close(frame, bytes),
+            None => {
+                let everyones = inputs.iter().zip(scopes).filter(|(_, scope)| matches!(scope, Scope::Everyone));
+                self.begin_anew(slot, everyones.map(|(input, _)| input.clone()).collect());
+            }
         }
     }
 

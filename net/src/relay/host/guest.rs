@@ -225,6 +225,11 @@ impl<R: Rules> Guests<R> {
         Some((slot, guest))
     }
 
+    /// The slots that there are, those of nobody included.
+    pub fn slots(&self) -> core::ops::Range<Slot> {
+        0..self.slots.len() as Slot
+    }
+
     pub fn slot(&self, peer: PeerId) -> Option<Slot> {
         self.by_peer.get(&peer).copied()
     }
@@ -248,9 +253,5 @@ impl<R: Rules> Guests<R> {
 
     pub fn iter(&self) -> impl Iterator<Item = (Slot, &Guest<R>)> {
         (0..).zip(&self.slots).filter_map(|(slot, guest)| Some((slot, guest.as_ref()?)))
-    }
-
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = (Slot, &mut Guest<R>)> {
-        (0..).zip(&mut self.slots).filter_map(|(slot, guest)| Some((slot, guest.as_mut()?)))
     }
 }

@@ -39,34 +39,31 @@ impl Load {
 }
 
 impl<R: Rules> Host<R> {
-    /// Lets every replica's area follow its hero. What is drafted for this tick must hold all changes by now.
-    pub(super) fn settle_areas(&mut self, now: Duration) {
-        let slots: Vec<Slot> = self.guests.iter().map(|(slot, _)| slot).collect();
-        for slot in slots {
-            let Host { stage, watch, measures, regions, costs, .. } = self;
-            let world = &stage.simulation;
-            let Some(guest) = self.guests.get_mut(slot) else { continue };
-            if guest.joining.as_ref().is_some_and(|joining| !joining.outline.done()) {
-                continue;
+    /// Lets a replica's area follow its hero. What is drafted for this tick must hold all changes by now.
+    pub(super) fn settle_area(&mut self, slot: Slot, now: Duration) {
+        let Host { stage, watch, measures, regions, costs, .. } = self;
+        let world = &stage.simulation;
+        let Some(guest) = self.guests.get_mut(slot) else { return };
+        if guest.joining.as_ref().is_some_and(|joining| !joining.outline.done()) {
+            return;
+        }
+        let Some(hero) = guest.place(watch, world.grid()) else { return };
+        let core = choice::core(slot, guest, hero, (world, measures, regions, costs));
+        let load = guest.load.as_ref();
+        match load.filter(|load| !load.void).map(|load| (load.number, load.bounds, load.sender.done())) {
+            None if load.is_some_and(|load| !load.sender.done()) => {}
+            Some((number, loaded, true)) => {
+                let fits = loaded.halo.contains_rect(self.measures.need(core));
+                let core = if fits { core } else { loaded.core };
+                self.change_area(slot, Bounds { core, ..loaded }, Some(number));
             }
-            let Some(hero) = guest.place(watch, world.grid()) else { continue };
-            let core = choice::core(slot, guest, hero, (world, measures, regions, costs));
-            let load = guest.load.as_ref();
-            match load.filter(|load| !load.void).map(|load| (load.number, load.bounds, load.sender.done())) {
-                None if load.is_some_and(|load| !load.sender.done()) => {}
-                Some((number, loaded, true)) => {
-                    let fits = loaded.halo.contains_rect(self.measures.need(core));
-                    let core = if fits { core } else { loaded.core };
-                    self.change_area(slot, Bounds { core, ..loaded }, Some(number));
+            Some((_, loaded, false)) => {
+                let (before, need) = (guest.bounds, self.measures.need(core));
+                if before.core != core && before.halo.contains_rect(need) && loaded.halo.contains_rect(need) {
+                    self.change_area(slot, Bounds { core, ..before }, None);
                 }
-                Some((_, loaded, false)) => {
-                    let (before, need) = (guest.bounds, self.measures.need(core));
-                    if before.core != core && before.halo.contains_rect(need) && loaded.halo.contains_rect(need) {
-                        self.change_area(slot, Bounds { core, ..before }, None);
-                    }
-                }
-                None => self.advance_area(slot, core, now),
             }
+            None => self.advance_area(slot, core, now),
         }
     }
 
@@ -138,7 +135,9 @@ impl<R: Rules> Host<R> {
         let known = guest.load.as_ref().filter(|load| nothing || load.sender.done());
         let known = known.map_or(before.halo, |load| before.halo.union(load.bounds.halo));
         guest.load.take_if(|load| !load.void && load.sender.done());
-        for cell in known.iter().filter(|cell| !after.gives(*cell)) {
+        // What was simulated is not given.
+        let given = |cell| !before.core.contains(cell);
+        for cell in known.iter().filter(|cell| given(*cell) && !after.gives(*cell)) {
             watch.withhold(cell, slot);
         }
         // Those that were given before still are.

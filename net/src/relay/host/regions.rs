@@ -26,9 +26,12 @@ impl Regions {
             self.tick = world.tick();
             self.past += self.found.len() as u64;
             self.found.clear();
-            self.of.resize(world.grid().all().len(), 0);
+            if self.of.is_empty() {
+                // Zeroed memory: what is never written to costs address space alone.
+                self.of = vec![0; world.grid().cells()];
+            }
         }
-        match self.of[place(cell, world)].checked_sub(self.past + 1) {
+        match self.of[world.grid().index(cell)].checked_sub(self.past + 1) {
             Some(number) => self.found[number as usize],
             None => self.find(cell, world),
         }
@@ -39,12 +42,12 @@ impl Regions {
         let mut bounds = CellRect::EMPTY;
         let mut open = vec![cell];
         let mut cells = 0;
-        self.of[place(cell, world)] = number;
+        self.of[world.grid().index(cell)] = number;
         while let Some(cell) = open.pop() {
             cells += 1;
             bounds = bounds.union(CellRect::of(cell));
             for near in world.grid().block(cell, 1).iter().filter(|near| world.light(*near) > 0) {
-                let known = core::mem::replace(&mut self.of[place(near, world)], number);
+                let known = core::mem::replace(&mut self.of[world.grid().index(near)], number);
                 if known != number {
                     open.push(near);
                 }
@@ -54,9 +57,4 @@ impl Regions {
         self.found.push(found);
         found
     }
-}
-
-/// A cell's place, row by row.
-fn place<R: Rules>(cell: CellId, world: &World<R>) -> usize {
-    usize::from(cell.y) * usize::from(world.grid().config().width_cells) + usize::from(cell.x)
 }

@@ -3,11 +3,10 @@
 //! The state that the latter have of a cell is kept, so that what changed is encoded once for all of them. Nothing here is ever
 //! visited that did not change or has no watcher.
 
-use std::collections::HashMap;
-
 use lockstone_sim::world::CellState;
 use lockstone_sim::{CellId, CellRect, Grid, PlayerId, Presence, Rules, World};
 
+use super::cell_map::CellMap;
 use super::guest::Slot;
 use crate::session::RelayStats;
 use crate::wire::{CellBytes, RawGiven};
@@ -17,8 +16,7 @@ pub(super) struct Watch<R: Rules> {
     presence: Presence,
     /// The heroes that stand there.
     heroes: Vec<PlayerId>,
-    /// Only looked up, never walked: its order shows nowhere.
-    given: HashMap<CellId, GivenCell<R>>,
+    given: CellMap<GivenCell<R>>,
 }
 
 struct GivenCell<R: Rules> {
@@ -29,13 +27,12 @@ struct GivenCell<R: Rules> {
 
 impl<R: Rules> Watch<R> {
     pub fn new(grid: &Grid) -> Self {
-        Watch { presence: Presence::new(grid), heroes: Vec::new(), given: HashMap::new() }
+        Watch { presence: Presence::new(grid), heroes: Vec::new(), given: CellMap::new(grid) }
     }
 
     /// From now on a replica is given what changes in a cell, that it knows as it is in the world now.
     pub fn give(&mut self, cell: CellId, to: Slot, world: &World<R>) {
-        let new = || GivenCell { state: world.cell_state(cell), to: Vec::new() };
-        let given = self.given.entry(cell).or_insert_with(new);
+        let given = self.given.get_or_insert_with(cell, || GivenCell { state: world.cell_state(cell), to: Vec::new() });
         if !given.to.contains(&to) {
             given.to.push(to);
         }
@@ -43,21 +40,21 @@ impl<R: Rules> Watch<R> {
 
     /// A replica is no longer given a cell.
     pub fn withhold(&mut self, cell: CellId, from: Slot) {
-        let Some(given) = self.given.get_mut(&cell) else { return };
+        let Some(given) = self.given.get_mut(cell) else { return };
         given.to.retain(|slot| *slot != from);
         if given.to.is_empty() {
-            self.given.remove(&cell);
+            self.given.remove(cell);
         }
     }
 
     /// Whether anyone is given a cell.
     pub fn gives(&self, cell: CellId) -> bool {
-        self.given.contains_key(&cell)
+        self.given.contains(cell)
     }
 
     /// What changed in a cell, and who is to be told; `None` if nothing did, or nobody is.
     pub fn change(&mut self, cell: CellId, world: &World<R>) -> Option<(RawGiven, &[Slot])> {
-        let given = self.given.get_mut(&cell)?;
+        let given = self.given.get_mut(cell)?;
         let now = world.cell_state(cell)?;
         let change = match &given.state {
             Some(before) => RawGiven::Change(cell, CellBytes::new(now.change_since(before)?)),
@@ -86,10 +83,10 @@ impl<R: Rules> Watch<R> {
     pub fn follow(&mut self, world: &World<R>, stats: &mut RelayStats) {
         let Watch { presence, heroes, .. } = self;
         let mut present = 0;
-        for hero in world.players().filter_map(|player| world.hero(player)) {
-            let Some(player) = hero.player else { continue };
+        for (player, cell) in world.hero_cells() {
+            let at = world.grid().corner(cell);
             present += 1;
-            if !presence.move_to(player.0.into(), hero.pos) && presence.insert(player.0.into(), hero.pos) {
+            if !presence.move_to(player.0.into(), at) && presence.insert(player.0.into(), at) {
                 heroes.push(player);
             }
         }
