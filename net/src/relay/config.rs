@@ -43,7 +43,8 @@ pub struct RelaySettings {
     pub repairs_max: u32,
     /// A peer that is not heard of for so long is gone, 2 s to 10 min. Default 10 s.
     pub silence_timeout: Duration,
-    /// How long a joiner looks for the relay and waits to be let in, 1 s to 10 min. Default 15 s.
+    /// How long a joiner takes at most to enter the room, then to reach the relay, and then to be let in, 1 s to 10 min each. Default 30 s: where
+    /// many join at once, each has a small part of a processor for its handshake.
     pub handshake_timeout: Duration,
     /// How long loading may make no progress, 1 s to 10 min. Default 30 s.
     pub load_timeout: Duration,
@@ -70,7 +71,7 @@ impl Default for RelaySettings {
             bytes_per_s_max: 192 * 1_024,
             repairs_max: 3,
             silence_timeout: Duration::from_secs(10),
-            handshake_timeout: Duration::from_secs(15),
+            handshake_timeout: Duration::from_secs(30),
             load_timeout: Duration::from_secs(30),
             tell_trees: false,
         }

@@ -31,6 +31,7 @@ pub struct Replica<R: Rules> {
     horizon: Option<Box<dyn Horizon<R>>>,
     /// Its own name, since the room let it in.
     me: Option<PeerId>,
+    /// When it began to look for the relay, or came a step nearer to it.
     since: Option<Duration>,
     session: Option<Box<Joined<R>>>,
     door: Door,
@@ -127,8 +128,12 @@ impl<R: Rules> Session for Replica<R> {
             return;
         }
         match event {
-            LinkEvent::Entered(me) => self.me = Some(me),
+            LinkEvent::Entered(me) => {
+                self.me = Some(me);
+                self.since = Some(now);
+            }
             LinkEvent::Connected(peer) => {
+                self.since = Some(now);
                 self.door.connected(peer);
                 if self.session.is_none() {
                     self.greeting.connected(peer, now, &mut self.out);

@@ -1,9 +1,10 @@
 //! Replicas that come, leave, break away, fall silent or find no place.
 
 use lockstone_net::memory::Weather;
-use lockstone_net::relay::RelaySettings;
-use lockstone_net::session::{EndReason, Event};
+use lockstone_net::relay::{RelayConfig, RelaySettings, Replica};
+use lockstone_net::session::{EndReason, Event, Phase, Session};
 use lockstone_net::wire::{LeaveReason, Refusal};
+use lockstone_net::{LinkEvent, PeerId};
 
 use crate::exact::STORM;
 use crate::support::tap::losing_hellos;
@@ -137,4 +138,24 @@ fn an_ending_relay_says_so() {
     for seat in &scene.driver.seats[1..] {
         assert_eq!(ended(&seat.session), Some(EndReason::SequencerLeft));
     }
+}
+
+#[test]
+fn who_connects_slowly_is_not_told_that_there_is_no_session() {
+    let settings = RelaySettings::default();
+    let (timeout, config) = (settings.handshake_timeout, RelayConfig::new(settings).expect("in range"));
+    let mut replica = Replica::new(config, IDENTITY, "slow", (), |_| STORM.world()).expect("the name is fine");
+    let steps = [LinkEvent::Entered(PeerId(2 << 64)), LinkEvent::Connected(PeerId(1 << 64))];
+    let mut now = ms(0);
+    replica.advance(now);
+    for step in steps {
+        now += timeout - ms(1);
+        replica.advance(now);
+        assert_eq!(replica.phase(), Phase::Connecting);
+        replica.handle(step, now);
+    }
+    replica.advance(now + timeout - ms(1));
+    assert_eq!(replica.phase(), Phase::Connecting);
+    replica.advance(now + timeout);
+    assert_eq!(replica.phase(), Phase::Ended(EndReason::NoSession));
 }
