@@ -41,9 +41,12 @@ pub use tasks::THREAD_NAME;
 use tasks::Tasks;
 use wire::Heard;
 
-/// How many players may be in the middle of their handshakes with a relay. An offer beyond is passed over; who made it
-/// may come again.
-const HANDSHAKES_MAX: usize = 64;
+/// How many players may be in the middle of their handshakes with a relay. Others wait.
+const HANDSHAKES_MAX: usize = 16;
+/// How many players may wait for their handshakes. An offer beyond is passed over; who made it may come again.
+const WAITING_MAX: usize = 512;
+/// What is kept of the signals of one that waits: an offer and its ways to be reached are fewer.
+const WAITING_SIGNALS_MAX: usize = 32;
 
 /// Where a link finds its peers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -86,6 +89,8 @@ pub struct MatchboxLink {
     pairs: BTreeMap<PeerId, Pair>,
     /// Players in a relay's room that had their handshake: each has one.
     spent: BTreeSet<PeerId>,
+    /// Players in a relay's room whose handshake is to come, and what they have signaled. First come, first served.
+    waiting: VecDeque<(PeerId, Vec<PeerEvent>)>,
     /// Why signaling ended, if it has.
     lost: Option<LinkError>,
     events: VecDeque<LinkEvent>,
@@ -107,6 +112,7 @@ impl MatchboxLink {
             heard,
             pairs: BTreeMap::new(),
             spent: BTreeSet::new(),
+            waiting: VecDeque::new(),
             lost,
             events: VecDeque::new(),
             closed: false,
@@ -127,6 +133,7 @@ impl MatchboxLink {
             }
         }
         let in_vain = self.gather_pairs();
+        self.admit_waiting();
         if in_vain && self.role == Role::Player {
             let error = || LinkError::Ended("the room's relay does not answer: try again later".into());
             self.lost.get_or_insert_with(error);
@@ -160,6 +167,7 @@ impl MatchboxLink {
         log::warn!("nobody new can join for now: {error}");
         self.pairs.retain(|_, pair| pair.is_connected());
         self.spent.clear();
+        self.waiting.clear();
         self.events.push_back(LinkEvent::SignalingLost(error));
     }
 
@@ -176,20 +184,14 @@ impl MatchboxLink {
             PeerEvent::IdAssigned(own) => self.events.push_back(LinkEvent::Entered(ours(own))),
             PeerEvent::NewPeer(peer) | PeerEvent::Signal { sender: peer, data: PeerSignal::Offer(_) } => {
                 if !self.pairs.contains_key(&ours(peer)) && self.wants(&event) {
-                    let pair = Pair::open(&self.ice_urls, &self.tasks, self.requests.clone(), self.role != Role::Peer);
-                    self.pairs.insert(ours(peer), pair);
+                    self.open_pair(ours(peer));
                 }
-                if let Some(pair) = self.pairs.get_mut(&ours(peer)) {
-                    pair.hear(event);
-                }
+                self.hear_signal(ours(peer), event);
             }
-            PeerEvent::Signal { sender, .. } => {
-                if let Some(pair) = self.pairs.get_mut(&ours(sender)) {
-                    pair.hear(event);
-                }
-            }
+            PeerEvent::Signal { sender, .. } => self.hear_signal(ours(sender), event),
             PeerEvent::PeerLeft(peer) => {
                 self.spent.remove(&ours(peer));
+                self.waiting.retain(|(waiting, _)| *waiting != ours(peer));
                 if let Some(mut pair) = self.pairs.remove(&ours(peer)) {
                     pair.gather(|event| self.events.push_back(told(ours(peer), event)));
                     pair.leave(|event| self.events.push_back(told(ours(peer), event)));
@@ -198,19 +200,59 @@ impl MatchboxLink {
         }
     }
 
-    /// Whether a peer that is told of, or that offers a connection, is one to connect with.
-    fn wants(&self, event: &PeerEvent) -> bool {
+    fn open_pair(&mut self, peer: PeerId) {
+        let pair = Pair::open(&self.ice_urls, &self.tasks, self.requests.clone(), self.role != Role::Peer);
+        self.pairs.insert(peer, pair);
+    }
+
+    /// Passes a signal on to the pair that it is for, or keeps it for one that is to come.
+    fn hear_signal(&mut self, peer: PeerId, event: PeerEvent) {
+        if let Some(pair) = self.pairs.get_mut(&peer) {
+            pair.hear(event);
+        } else if let Some((_, signals)) = self.waiting.iter_mut().find(|(waiting, _)| *waiting == peer)
+            && signals.len() < WAITING_SIGNALS_MAX
+        {
+            signals.push(event);
+        }
+    }
+
+    /// Begins the handshakes for which there is room now.
+    fn admit_waiting(&mut self) {
+        while !self.waiting.is_empty()
+            && self.has_room()
+            && let Some((peer, signals)) = self.waiting.pop_front()
+        {
+            self.open_pair(peer);
+            signals.into_iter().for_each(|signal| self.hear_signal(peer, signal));
+        }
+    }
+
+    /// Whether a handshake with a relay may begin.
+    fn has_room(&self) -> bool {
+        self.pairs.values().filter(|pair| !pair.is_connected()).count() < HANDSHAKES_MAX
+    }
+
+    /// Whether a peer that is told of, or that offers a connection, is one to connect with now. A relay notes who has to wait.
+    fn wants(&mut self, event: &PeerEvent) -> bool {
         match (&self.role, event) {
             // Whoever was there first offers, the newcomer answers.
             (Role::Peer, _) => true,
             // A player offers, its relay answers.
             (Role::Player, PeerEvent::NewPeer(_)) => self.pairs.is_empty(),
             (Role::Relay { .. }, PeerEvent::Signal { sender, .. }) => {
-                let shaking = self.pairs.values().filter(|pair| !pair.is_connected()).count();
-                if shaking >= HANDSHAKES_MAX {
-                    log::warn!("passed over a player: {HANDSHAKES_MAX} others are connecting");
+                let peer = ours(*sender);
+                if self.spent.contains(&peer) || self.waiting.iter().any(|(waiting, _)| *waiting == peer) {
+                    return false;
                 }
-                shaking < HANDSHAKES_MAX && !self.spent.contains(&ours(*sender))
+                if self.waiting.is_empty() && self.has_room() {
+                    return true;
+                }
+                if self.waiting.len() < WAITING_MAX {
+                    self.waiting.push_back((peer, Vec::new()));
+                } else {
+                    log::warn!("passed over a player: {WAITING_MAX} others wait to connect");
+                }
+                false
             }
             (Role::Player | Role::Relay { .. }, _) => false,
         }

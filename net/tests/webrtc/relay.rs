@@ -193,6 +193,15 @@ fn a_relay_outlives_its_signaling_server_and_serves_at_the_next() {
     }));
 }
 
+/// More than a relay takes on at once: the last of them wait, and get in.
+#[test]
+fn all_players_get_in_who_come_at_once() {
+    let server = serve();
+    let mut host = Peer::enter_as(relay("t"), server.local_addr(), "r");
+    let mut players: Vec<_> = (0..24).map(|_| Peer::enter_as(Role::Player, server.local_addr(), "r")).collect();
+    meet(&mut host, &mut players);
+}
+
 /// Strangers of every kind at once; an honest player gets in, and who plays goes on.
 #[test]
 fn a_flood_of_strangers_costs_nobody_else_anything() {
