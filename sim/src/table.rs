@@ -57,7 +57,7 @@ pub enum TableError {
         len: usize,
     },
     /// Some other kind of file.
-    #[error("this is not a random table: it does not begin with LKST")]
+    #[error("this is not a random table: it does not begin as one")]
     WrongMagic,
     /// Written by another version of the engine.
     #[error("the table is of version {version}, and only version {VERSION} is supported")]
@@ -180,7 +180,8 @@ impl Table {
 
 /// The seed and the payload's digest of a sound header.
 fn read_header(header: &[u8; HEADER_BYTES]) -> Result<([u8; 32], u128), TableError> {
-    if header[..4] != MAGIC {
+    // The engine's other files begin with the same four letters, and three more.
+    if header[..4] != MAGIC || header[4..7].iter().all(u8::is_ascii_uppercase) {
         return Err(TableError::WrongMagic);
     }
     let version = u16::from_le_bytes(field(header, 4));

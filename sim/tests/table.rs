@@ -117,6 +117,8 @@ fn every_damage_to_the_header_is_named() {
         }
     }
     assert!(Table::from_bytes(&bytes).is_ok());
+    bytes[..7].copy_from_slice(b"LKSTREC");
+    assert_eq!(Table::from_bytes(&bytes), Err(TableError::WrongMagic), "a recording");
 }
 
 #[test]

@@ -22,7 +22,7 @@ mod survey;
 
 use std::ops::ControlFlow;
 
-use lockstone_sim::{Tick, Turn};
+use lockstone_sim::{Table, Tick, Turn};
 
 pub use report::{CoverageReport, KindCoverage, Unchanged, Uncovered};
 
@@ -36,10 +36,12 @@ use survey::Survey;
 const LOOK_TICKS: u32 = 5;
 
 /// What is played.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct CoverageConfig {
     /// The seed of the world.
     pub seed: u64,
+    /// The random table.
+    pub table: Table,
     /// How many ticks are played: enough to meet everything that there is.
     pub ticks: u32,
     /// How many bots play.
@@ -48,7 +50,7 @@ pub struct CoverageConfig {
 
 impl Default for CoverageConfig {
     fn default() -> Self {
-        CoverageConfig { seed: 1, ticks: 1_200, heroes: 4 }
+        CoverageConfig { seed: 1, table: default_table(), ticks: 1_200, heroes: 4 }
     }
 }
 
@@ -69,7 +71,7 @@ pub fn coverage_watched<G: Game>(
     config: &CoverageConfig,
     watch: &mut dyn FnMut(Tick) -> ControlFlow<()>,
 ) -> CoverageReport {
-    let build = || G::build(config.seed, default_table());
+    let build = || G::build(config.seed, config.table.clone());
     let reference = Reference::of_bots::<G>(&build, config.heroes, config.ticks, watch);
     let turns = reference.moments().filter_map(|(_, _, turn)| turn).cloned();
     survey(&build, turns, G::UNCOVERED, watch)

@@ -378,6 +378,9 @@ pub(super) struct Coverage {
     /// Print the result as JSON
     #[arg(long)]
     pub json: bool,
+    /// Another random table than the one that is built in
+    #[arg(long, value_name = "FILE")]
+    pub table: Option<PathBuf>,
 }
 
 #[derive(clap::Args, Debug)]

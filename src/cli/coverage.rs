@@ -7,15 +7,16 @@ use comfy_table::{Cell, CellAlignment, Table, presets};
 use super::failure::{DIFFERED, Failure};
 use super::progress;
 use super::stdout::print;
-use super::{args, goes_on, stopped};
+use super::{args, goes_on, stopped, table};
 use crate::check::coverage::{CoverageConfig, CoverageReport, coverage_watched};
 use crate::game::Game;
 
 pub(super) fn run<G: Game>(args: &args::Coverage) -> Result<ExitCode, Failure> {
-    let args::Coverage { ticks, heroes, seed, json } = *args;
+    let args::Coverage { ticks, heroes, seed, json, .. } = *args;
+    let table = table::load(args.table.as_deref())?;
     let bar = progress::bar(ticks, 9, json);
     bar.set_message("bots play");
-    let config = CoverageConfig { seed, ticks, heroes };
+    let config = CoverageConfig { seed, table, ticks, heroes };
     let report = coverage_watched::<G>(&config, &mut |tick| {
         bar.set_position(tick.0.into());
         goes_on()
@@ -25,13 +26,13 @@ pub(super) fn run<G: Game>(args: &args::Coverage) -> Result<ExitCode, Failure> {
     if json {
         print(serde_json::to_string_pretty(&report).map_err(Failure::new)?);
     } else {
-        print(table(&report));
+        print(listed(&report));
         print(report.told());
     }
     Ok(if report.passed() { ExitCode::SUCCESS } else { ExitCode::from(DIFFERED) })
 }
 
-fn table(report: &CoverageReport) -> Table {
+fn listed(report: &CoverageReport) -> Table {
     let mut table = Table::new();
     table.load_style(presets::UTF8_HORIZONTAL_ONLY);
     table.set_header(["kind", "most at once", "fields", "changed", "bytes", "not in the checksum"]);
