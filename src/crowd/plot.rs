@@ -65,11 +65,13 @@ fn chart<B: DrawingBackend>(
         .caption(caption, ("sans-serif", 20).into_font().color(&INK))
         .x_label_area_size(36)
         .y_label_area_size(64)
-        .build_cartesian_2d((fewest..most).log_scale(), (low..high).log_scale())?;
+        .build_cartesian_2d((fewest..most).log_scale().with_key_points(players().collect()), (low..high).log_scale())?;
+    let label = ("sans-serif", 15).into_font().color(&INK);
     let whole = |players: &f64| format!("{players:.0}");
     chart
         .configure_mesh()
         .x_desc("players")
+        .label_style(label.clone())
         .x_label_formatter(&whole)
         .light_line_style(WHITE)
         .bold_line_style(INK.mix(0.12))
@@ -84,6 +86,7 @@ fn chart<B: DrawingBackend>(
     }
     chart
         .configure_series_labels()
+        .label_font(label)
         .position(SeriesLabelPosition::UpperLeft)
         .background_style(WHITE.mix(0.85))
         .border_style(INK.mix(0.3))
