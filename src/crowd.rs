@@ -188,7 +188,9 @@ impl<G: Wide> Crowd<G> {
     /// Counts what can be counted after a tick.
     fn look(&mut self) {
         let Some(whole) = self.driver.hub().session.simulation() else { return };
-        self.survey.look(self.driver.seats().filter_map(|(_, seat)| seat.session.simulation()));
+        self.survey.look_at_whole(whole);
+        let parts = self.driver.seats().filter_map(|(_, seat)| seat.session.simulation());
+        parts.for_each(|part| self.survey.look_at_part(part));
         self.alternatives.tick(whole);
     }
 
@@ -250,8 +252,10 @@ impl<G: Wide> Crowd<G> {
             replica: Spent::of(
                 replicas.flat_map(|((_, seat), from)| seat.session.ticks_ns[*from..].to_vec()).collect(),
             ),
-            core_cells: self.survey.core_cells(),
-            actors: self.survey.actors(),
+            lit_cells: self.survey.lit_cells.size(),
+            relay_actors: self.survey.relay_actors.size(),
+            core_cells: self.survey.core_cells.size(),
+            replica_actors: self.survey.replica_actors.size(),
             enters: (after.relay.heroes_entered - before.relay.heroes_entered) as f64 / seconds,
             leaves: (after.relay.heroes_left - before.relay.heroes_left) as f64 / seconds,
             verified: self.verifier.as_ref().map(|verifier| verifier.verified().clone()),

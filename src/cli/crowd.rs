@@ -155,7 +155,13 @@ fn work(report: &CrowdReport) -> Table {
     for (name, spent) in rows {
         table.add_row(row(name, [spent.mean_us, spent.p99_us, spent.max_us].map(|us| format!("{us:.0}"))));
     }
-    for (name, size) in [("replica, core cells", report.core_cells), ("replica, actors that think", report.actors)] {
+    let sizes = [
+        ("relay, lit cells", report.lit_cells),
+        ("relay, actors that think", report.relay_actors),
+        ("replica, core cells", report.core_cells),
+        ("replica, actors that think", report.replica_actors),
+    ];
+    for (name, size) in sizes {
         table.add_row(row(name, [format!("{:.0}", size.mean), String::new(), size.max.to_string()]));
     }
     table

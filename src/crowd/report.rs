@@ -52,9 +52,9 @@ impl Spent {
 /// A mean and a largest value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Size {
-    /// Over replicas and time.
+    /// Over time, and replicas.
     pub mean: f64,
-    /// Of any replica at any time.
+    /// At any time.
     pub max: usize,
 }
 
@@ -142,10 +142,14 @@ pub struct CrowdReport {
     pub relay_alone: Spent,
     /// A tick of a replica.
     pub replica: Spent,
+    /// Cells of the relay's world with light.
+    pub lit_cells: Size,
+    /// What thinks in them.
+    pub relay_actors: Size,
     /// Cells of a replica's core.
     pub core_cells: Size,
-    /// Of a replica's core and fringe, what thinks.
-    pub actors: Size,
+    /// What thinks in its core and fringe.
+    pub replica_actors: Size,
     /// Heroes that came into a replica's area, in a second.
     pub enters: f64,
     /// Heroes that went out of a replica's area, in a second.

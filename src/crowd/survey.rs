@@ -1,53 +1,59 @@
 //! How large the parts of a crowd are.
 
-use lockstone_sim::{Rules, World};
+use lockstone_sim::{CellId, Rules, World};
 
 use super::report::Size;
 
-/// Looks at every replica's area after each tick.
+/// Looks at the relay's world and every replica's after each tick.
 #[derive(Default)]
 pub(super) struct Survey {
-    looks: u64,
-    core_cells: Sum,
-    actors: Sum,
-}
-
-#[derive(Default)]
-struct Sum {
-    sum: u64,
-    max: usize,
+    /// Cells of the relay's world with light.
+    pub lit_cells: Sum,
+    /// What thinks in them.
+    pub relay_actors: Sum,
+    /// Cells of a replica's core.
+    pub core_cells: Sum,
+    /// What thinks in its core and fringe.
+    pub replica_actors: Sum,
 }
 
 impl Survey {
-    /// Looks at the worlds of the replicas.
-    pub fn look<'w, R: Rules>(&mut self, parts: impl Iterator<Item = &'w World<R>>) {
-        for part in parts {
-            let Some(core) = part.area().core_rect() else { continue };
-            let thinks = core.grown(part.grid(), part.grid().fringe_rings());
-            self.looks += 1;
-            self.core_cells.add(core.len());
-            self.actors.add(thinks.iter().map(|cell| part.actors(cell).len()).sum());
-        }
+    /// Looks at the relay's world.
+    pub fn look_at_whole<R: Rules>(&mut self, whole: &World<R>) {
+        let lit = || whole.cells().filter(|cell| whole.light(*cell) > 0);
+        self.lit_cells.add(lit().count());
+        self.relay_actors.add(actors(whole, lit()));
     }
 
-    /// How large cores were.
-    pub fn core_cells(&self) -> Size {
-        self.core_cells.size(self.looks)
+    /// Looks at a replica's world.
+    pub fn look_at_part<R: Rules>(&mut self, part: &World<R>) {
+        let Some(core) = part.area().core_rect() else { return };
+        let thinks = core.grown(part.grid(), part.grid().fringe_rings());
+        self.core_cells.add(core.len());
+        self.replica_actors.add(actors(part, thinks.iter()));
     }
+}
 
-    /// How much thought in core and fringe.
-    pub fn actors(&self) -> Size {
-        self.actors.size(self.looks)
-    }
+fn actors<R: Rules>(world: &World<R>, cells: impl Iterator<Item = CellId>) -> usize {
+    cells.map(|cell| world.actors(cell).len()).sum()
+}
+
+/// What was seen of one size.
+#[derive(Default)]
+pub(super) struct Sum {
+    sum: u64,
+    looks: u64,
+    max: usize,
 }
 
 impl Sum {
     fn add(&mut self, value: usize) {
         self.sum += value as u64;
+        self.looks += 1;
         self.max = self.max.max(value);
     }
 
-    fn size(&self, looks: u64) -> Size {
-        Size { mean: self.sum as f64 / looks.max(1) as f64, max: self.max }
+    pub fn size(&self) -> Size {
+        Size { mean: self.sum as f64 / self.looks.max(1) as f64, max: self.max }
     }
 }
