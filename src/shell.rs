@@ -126,7 +126,7 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
     /// If worlds differ, also plays again what led there, and tells what came of it as evidence. `build` makes the simulation of a seed, as it
     /// does for the session.
     #[must_use]
-    pub fn with_rerun(mut self, build: impl Fn(u64) -> G::Sim + 'static) -> Self {
+    pub fn with_rerun(mut self, build: impl Fn(u64) -> G::Sim + Send + Sync + 'static) -> Self {
         self.build = Some(Box::new(build));
         self
     }

@@ -1,8 +1,7 @@
 //! ggrs as it is: its session, messages encoded by bincode 2, over queues that hold packets back.
 
-use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use ggrs::{
@@ -30,13 +29,13 @@ struct Network {
 
 struct Socket {
     me: usize,
-    network: Rc<RefCell<Network>>,
+    network: Arc<Mutex<Network>>,
 }
 
 impl NonBlockingSocket<usize> for Socket {
     fn send_to(&mut self, message: &Message, to: &usize) {
         let bytes = bincode::serde::encode_to_vec(message, bincode::config::standard()).expect("messages encode");
-        let mut network = self.network.borrow_mut();
+        let mut network = self.network.lock().expect("nothing panics");
         network.sent.packets += 1;
         network.sent.bytes += bytes.len() as u64;
         let arrives = Instant::now() + Duration::from_millis(DELAY_MS);
@@ -44,7 +43,7 @@ impl NonBlockingSocket<usize> for Socket {
     }
 
     fn receive_all_messages(&mut self) -> Vec<(usize, Message)> {
-        let mut network = self.network.borrow_mut();
+        let mut network = self.network.lock().expect("nothing panics");
         let queue = &mut network.under_way[self.me];
         let due = queue.iter().take_while(|(arrives, ..)| *arrives <= Instant::now()).count();
         let arrived = queue.drain(..due);
@@ -56,13 +55,13 @@ impl NonBlockingSocket<usize> for Socket {
 
 /// So many peers, with an input delay in ticks.
 pub fn run(peers: usize, input_delay: usize) -> Sent {
-    let network = Rc::new(RefCell::new(Network { under_way: vec![VecDeque::new(); peers], ..Network::default() }));
+    let network = Arc::new(Mutex::new(Network { under_way: vec![VecDeque::new(); peers], ..Network::default() }));
     let mut sessions: Vec<_> = (0..peers).map(|me| session(me, peers, input_delay, network.clone())).collect();
     while sessions.iter().any(|session| session.current_state() != SessionState::Running) {
         sessions.iter_mut().for_each(P2PSession::poll_remote_clients);
         std::thread::sleep(Duration::from_millis(2));
     }
-    let before = network.borrow().sent;
+    let before = network.lock().expect("nothing panics").sent;
     let (start, period) = (Instant::now(), Duration::from_secs(1) / TICKS_PER_S as u32);
     let mut ticks = 0;
     while start.elapsed() < Duration::from_secs(SECONDS) {
@@ -73,14 +72,14 @@ pub fn run(peers: usize, input_delay: usize) -> Sent {
         }
         std::thread::sleep(Duration::from_millis(5));
     }
-    let after = network.borrow().sent;
+    let after = network.lock().expect("nothing panics").sent;
     let confirmed = sessions.iter().map(P2PSession::confirmed_frame).min().expect("there are peers").max(0) as usize;
     let played =
         (0..confirmed.min(ticks)).map(|tick| (0..peers).filter(|&peer| command(peer, tick).is_some()).count()).sum();
     Sent { bytes: after.bytes - before.bytes, packets: after.packets - before.packets, played }
 }
 
-fn session(me: usize, peers: usize, input_delay: usize, network: Rc<RefCell<Network>>) -> P2PSession<Play> {
+fn session(me: usize, peers: usize, input_delay: usize, network: Arc<Mutex<Network>>) -> P2PSession<Play> {
     let mut builder = SessionBuilder::<Play>::new()
         .with_num_players(peers)
         .expect("a number of players")

@@ -16,6 +16,7 @@ pub mod memory;
 pub mod party;
 pub mod playout;
 pub mod relay;
+mod replica;
 pub mod rollback;
 pub mod sequencer;
 pub mod session;

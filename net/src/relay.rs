@@ -16,16 +16,23 @@ mod areas;
 mod config;
 mod horizon;
 mod host;
-mod replica;
-mod session;
+mod kind;
+mod part;
 mod track;
 
+pub use crate::session::{Companion, DistantView, Landmark};
 pub use config::{RelayConfig, RelaySettings};
-pub use horizon::{Companion, DistantView, Horizon, Landmark, Route, Walk};
-pub use replica::Replica;
-pub use session::Relay;
+pub use horizon::{Horizon, Route, Walk};
+
+use kind::{RelayKind, ReplicaKind};
 
 use lockstone_sim::{PlayerId, Tick};
+
+/// The peer that closes ticks, simulates all, and gives each replica what it needs. It may have a hero of its own.
+pub type Relay<R> = crate::session::Peer<RelayKind<R>>;
+
+/// A peer whose world is a part of the relay's. A relay session's carrier connects it with nobody else.
+pub type Replica<R> = crate::session::Peer<ReplicaKind<R>>;
 
 /// Whether a replica's core is compared before the turn of a tick. Each has its own ticks, so that the relay's work is even.
 fn checks_at(tick: Tick, player: PlayerId, interval_ticks: u32) -> bool {

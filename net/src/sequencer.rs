@@ -15,10 +15,11 @@ pub use feed::{Feed, FromTheFuture};
 pub use history::History;
 pub(crate) use waiting::{Capacity, Waiting};
 
-use lockstone_sim::{PlayerId, Tick, codec};
+use lockstone_sim::{PlayerId, Simulation, Tick};
 
 use crate::limits::*;
-use crate::wire::{Bytes, CommandBytes, LeaveReason, Name, RawInput, RawTurn};
+use crate::session::{CommandError, Outbox};
+use crate::wire::{Bytes, CommandBytes, Encoded, LeaveReason, Name, RawInput, RawTurn, Report};
 
 /// Orders inputs into turns.
 #[derive(Debug, Default)]
@@ -77,6 +78,21 @@ impl Sequencer {
         self.waiting.commands(player, first, commands, sound)
     }
 
+    /// Takes a command of this peer's own player.
+    pub(crate) fn own_command(&mut self, player: PlayerId, command: CommandBytes) -> Result<(), CommandError> {
+        self.waiting.own_command(player, command)
+    }
+
+    /// Takes the commands that a player's peer reports.
+    pub(crate) fn report<S: Simulation>(&mut self, player: PlayerId, report: &Report, out: &mut Outbox<S>) {
+        self.waiting.report(player, report, report.commands.len(), out);
+    }
+
+    /// Takes what a simulation asked for in its last step.
+    pub(crate) fn requests<S: Simulation>(&mut self, simulation: &S, out: &mut Outbox<S>) {
+        self.waiting.requests(simulation, out);
+    }
+
     /// How many of a player's commands have been taken.
     pub fn commands_taken(&self, player: PlayerId) -> u32 {
         self.waiting.commands_taken(player)
@@ -88,9 +104,9 @@ impl Sequencer {
         if inputs.is_empty() {
             return self.history.close_empty();
         }
-        let encoded_bytes = codec::compact(&inputs).len();
         let turn = RawTurn::try_from(inputs).expect("the limits of each kind of input add up to a turn's");
-        self.history.close(turn, encoded_bytes);
+        let encoded = Encoded::turn(&turn);
+        self.history.close(turn, encoded);
     }
 
     /// The inputs of a closed tick that is not forgotten; none if the turn is empty.

@@ -10,20 +10,27 @@
 //! }
 //! ```
 //!
-//! A [`Party`](crate::party::Party) and a [`Rollback`](crate::rollback::Rollback) are sessions: what drives, records or shows one does
-//! so with the other. They differ in where turns come from, never in what a turn does.
+//! There are four kinds: a [`Party`](crate::party::Party), a [`Rollback`](crate::rollback::Rollback), a [`Relay`](crate::relay::Relay) and
+//! its [`Replica`](crate::relay::Replica). What drives, records or shows one does so with the others. They differ in where turns come
+//! from, never in what a turn does. All are one [`Peer`], whose role is the kind's own.
 
 mod comparison;
 mod config;
-mod door;
+mod distant;
 mod event;
 mod evidence;
 mod greeting;
-mod out;
+mod ingress;
+mod leader;
+mod outbox;
+mod peer;
+mod roll;
+mod schedule;
 mod stage;
 mod stats;
 
 pub use config::ConfigError;
+pub use distant::{Companion, DistantView, Landmark};
 pub use event::{CommandError, EndReason, Event, EvidenceError, Phase, SayError, Transmit};
 pub use stats::{
     DropReason, Drops, Exchange, LevelStats, PlayerStats, RelayStats, RollbackStats, Stats, SyncCheck, Traffic,
@@ -31,23 +38,27 @@ pub use stats::{
 
 pub(crate) use comparison::Comparison;
 pub(crate) use config::{within, within_time};
-pub(crate) use door::{Admitted, Allowance, Door, Rate};
-pub(crate) use evidence::{Evidence, Witnesses};
+pub(crate) use evidence::Witnesses;
 pub(crate) use greeting::Greeting;
-pub(crate) use out::Out;
+pub(crate) use ingress::{Allowance, Ingress, Rate};
+pub(crate) use leader::Leader;
+pub(crate) use outbox::{Outbox, Standing};
+pub(crate) use peer::{Io, Kind, Peer, Role, Roles};
+pub(crate) use roll::{Refused, Roll, Slot};
+pub(crate) use schedule::Schedule;
 pub(crate) use stage::{Beginning, Stage, Telling};
 
 use core::time::Duration;
+use std::sync::Arc;
 
 use lockstone_sim::{Simulation, codec};
 
 use crate::limits::HERO_BYTES_MAX;
 use crate::link::LinkEvent;
-use crate::relay::DistantView;
-use crate::wire::{Bytes, Name, TooMany};
+use crate::wire::{Bytes, Hello, Name, PROTOCOL_VERSION, Terms, TooMany};
 
 /// Builds the world of a seed, as it is before tick 0.
-pub(crate) type Build<S> = dyn Fn(u64) -> S;
+pub(crate) type Build<S> = Arc<dyn Fn(u64) -> S + Send + Sync>;
 
 /// A peer's part in a session.
 pub trait Session {
@@ -190,5 +201,11 @@ impl<S: Simulation> Newcomer<S> {
         let name = Name::new(name).ok_or(PlayerError::Name)?;
         let hero_bytes = codec::compact(&hero).try_into().map_err(|error: TooMany| PlayerError::Hero(error.len))?;
         Ok(Newcomer { name, hero, hero_bytes })
+    }
+
+    /// How it presents itself.
+    pub fn hello(&self, terms: Terms) -> Hello {
+        let (name, hero) = (self.name.clone(), self.hero_bytes.clone());
+        Hello { protocol: PROTOCOL_VERSION, terms, name, hero }
     }
 }

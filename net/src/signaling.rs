@@ -207,7 +207,7 @@ fn routes(rooms: Rooms) -> Router {
 }
 
 #[derive(Deserialize)]
-struct Door {
+struct Ingress {
     key: Option<String>,
     /// A relay's token.
     host: Option<String>,
@@ -215,7 +215,7 @@ struct Door {
     relay: Option<String>,
 }
 
-impl Door {
+impl Ingress {
     fn role(&self) -> Role<'_> {
         match (&self.host, &self.relay) {
             (Some(token), _) => Role::Relay { token },
@@ -229,10 +229,10 @@ impl Door {
 async fn enter(
     State(rooms): State<Arc<Rooms>>,
     Path(room): Path<String>,
-    Query(door): Query<Door>,
+    Query(ingress): Query<Ingress>,
     upgrade: WebSocketUpgrade,
 ) -> Response {
-    match rooms.enter(&room, door.key.as_deref(), door.role()) {
+    match rooms.enter(&room, ingress.key.as_deref(), ingress.role()) {
         Ok((seat, inbox)) => {
             log::info!("{} entered room {room}", seat.peer);
             let bytes_max = if seat.is_player() { PLAYER_MESSAGE_BYTES_MAX } else { MESSAGE_BYTES_MAX };

@@ -5,6 +5,7 @@
 
 mod bounded;
 mod distant;
+mod encoded;
 mod evidence;
 mod relay;
 mod rollback;
@@ -12,6 +13,7 @@ mod terms;
 
 pub use bounded::{Bytes, ChatLine, List, Name, Text, TooMany};
 pub use distant::{Distant, Landmarks, Route, Samples, Track};
+pub(crate) use encoded::{Encoded, TurnsKind, encode_turns};
 pub use evidence::{Inquiry, Parcel};
 pub use relay::{AreaChange, CellBytes, CoreTree, Frame, Frames, Load, LoadedCells, RawGiven};
 pub use rollback::{Form, Inputs, Member, Regroup};
@@ -93,6 +95,42 @@ pub enum Message {
     Say(ChatLine),
     /// Sequencer to replica, reliable: a player said something.
     Said(Said),
+}
+
+/// To which epoch a message belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EpochOf {
+    /// It belongs to none, and says 0: its sender may not know any, or it counts in all.
+    None,
+    /// It names that of a session which begins with it for the receiver.
+    Opening,
+    /// It counts in the session's own.
+    Session,
+}
+
+impl EpochOf {
+    /// What a message of this kind must say, if `session` is the epoch of the receiver's session.
+    pub fn of(self, session: Option<Epoch>) -> Option<Epoch> {
+        match self {
+            EpochOf::None => Some(Epoch::default()),
+            EpochOf::Opening => None,
+            EpochOf::Session => session,
+        }
+    }
+}
+
+impl Message {
+    pub(crate) fn epoch(&self) -> EpochOf {
+        match self {
+            Message::Hello(_)
+            | Message::Refusal(_)
+            | Message::Elsewhere(_)
+            | Message::Inquiry(_)
+            | Message::Parcel(_) => EpochOf::None,
+            Message::Welcome(_) | Message::Gathering(..) | Message::Form(_) => EpochOf::Opening,
+            _ => EpochOf::Session,
+        }
+    }
 }
 
 /// A joiner presents itself.

@@ -2,9 +2,8 @@
 
 mod support;
 
-use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 
 use ggrs::{Config, Message as GgrsMessage, NonBlockingSocket, P2PSession, PlayerType, PredictDefault, SessionBuilder};
 use lockstone_net::session::DropReason;
@@ -55,12 +54,12 @@ impl Config for Bare {
 
 /// What the other player has sent. Its part of the handshake is played here.
 #[derive(Clone, Default)]
-struct Inbox(Rc<RefCell<Vec<GgrsMessage>>>);
+struct Inbox(Arc<Mutex<Vec<GgrsMessage>>>);
 
 impl Inbox {
     fn push(&self, packet: Packet) {
         let bytes = codec::compact(&packet);
-        self.0.borrow_mut().push(codec::read(&bytes, bytes.len()).expect("it is a packet of ggrs"));
+        self.0.lock().expect("nothing panics").push(codec::read(&bytes, bytes.len()).expect("it is a packet of ggrs"));
     }
 }
 
@@ -73,7 +72,7 @@ impl NonBlockingSocket<usize> for Inbox {
     }
 
     fn receive_all_messages(&mut self) -> Vec<(usize, GgrsMessage)> {
-        self.0.borrow_mut().drain(..).map(|message| (1, message)).collect()
+        self.0.lock().expect("nothing panics").drain(..).map(|message| (1, message)).collect()
     }
 }
 

@@ -44,7 +44,7 @@ impl Sitting {
     pub fn play<G, T, L>(
         self,
         session: T,
-        build: impl Fn(u64) -> G::Sim + 'static,
+        build: impl Fn(u64) -> G::Sim + Send + Sync + 'static,
         link: L,
     ) -> Result<ExitCode, Failure>
     where

@@ -3,6 +3,7 @@
 use core::time::Duration;
 
 use crate::limits::PLAYERS_MAX;
+use crate::replica::Following;
 use crate::session::{ConfigError, Telling, within, within_time};
 use crate::wire::{Identity, SessionKind, Terms};
 
@@ -90,8 +91,18 @@ impl PartyConfig {
         Duration::from_secs(1) / self.0.ticks_per_s
     }
 
-    pub(super) fn packet_interval(&self) -> Duration {
-        self.period() * self.0.packet_interval_ticks
+    /// What of it concerns a replica.
+    pub(super) fn following(&self) -> Following {
+        let s = &self.0;
+        Following {
+            period: self.period(),
+            packet_interval: self.period() * s.packet_interval_ticks,
+            handshake_timeout: s.handshake_timeout,
+            silence_timeout: s.silence_timeout,
+            load_timeout: s.load_timeout,
+            stop_on_desync: s.stop_on_desync,
+            telling: self.telling(),
+        }
     }
 
     pub(super) fn telling(&self) -> Telling {

@@ -1,16 +1,18 @@
-//! What players see beyond what their replicas simulate: a game says it with a [`Horizon`], and a session tells it as a [`DistantView`].
+//! What players see beyond what their replicas simulate: a game says it with a [`Horizon`], and a session tells it as a
+//! [`DistantView`](crate::session::DistantView).
 //!
 //! For the eye alone: nothing of it may find its way into the world. The relay sends it at most 5 times a second, and only of the heroes of
 //! a player's own party, and of landmarks, which are for everyone.
 
 use lockstone_sim::{Entity, PlayerId, Rules, Vec2, World};
 
+use crate::session::Landmark;
 pub use crate::wire::Route;
 
 /// What is seen from afar in a game's worlds. What a game does not say is not seen; a session without a horizon has no distant view.
 ///
 /// The relay and the replicas must have the same one.
-pub trait Horizon<R: Rules>: 'static {
+pub trait Horizon<R: Rules>: Send + 'static {
     /// The number of a player's party, whose heroes see each other from afar. `None`: nobody sees that player's hero, and the player
     /// nobody's.
     fn party(&self, rules: &R, player: PlayerId) -> Option<u32> {
@@ -42,33 +44,4 @@ pub trait Horizon<R: Rules>: 'static {
 impl<R: Rules> Horizon<R> for () {}
 
 /// A walk: each call is one tick of it, and tells where that leads.
-pub type Walk<R> = Box<dyn FnMut(&R, &mut <R as Rules>::Scratch) -> Vec2>;
-
-/// Something that everyone sees from afar.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Landmark {
-    /// What it is: the game's own, each number once in a world.
-    pub number: u16,
-    /// Where it is.
-    pub at: Vec2,
-    /// How it is; the game's own.
-    pub state: u8,
-}
-
-/// What a player sees from afar at the tick of the player's own world.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct DistantView {
-    /// The heroes of the player's party that are not in the player's part of the world, by player.
-    pub companions: Vec<Companion>,
-    /// What everyone sees, by number.
-    pub landmarks: Vec<Landmark>,
-}
-
-/// A hero that is seen from afar.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Companion {
-    /// Whose.
-    pub player: PlayerId,
-    /// Where it is now: on a route to the tile, else by what was last seen of it.
-    pub at: Vec2,
-}
+pub type Walk<R> = Box<dyn FnMut(&R, &mut <R as Rules>::Scratch) -> Vec2 + Send>;

@@ -9,36 +9,30 @@ use lockstone_sim::{PlayerId, Simulation};
 
 use super::play::Play;
 use crate::limits::{INQUIRY_ANSWER_INTERVAL, INQUIRY_INTERVAL};
-use crate::session::{Event, Out, Witnesses};
+use crate::session::{DropReason, Event, Io, Outbox, Witnesses};
 use crate::wire::{DesyncNotice, Epoch, Inquiry, LeaveReason, Message};
 
 impl<S: Simulation> Play<S> {
     /// Tells differences whose tick is settled: a recording then holds all that led to them.
-    pub(super) fn tell_differences(&mut self, now: Duration, out: &mut Out<S>) {
+    pub(super) fn tell_differences(&mut self, io: &mut Io<S>) {
         let settled = self.timeline.first();
         let differences = core::mem::take(&mut self.differences);
         let (due, early): (Vec<_>, Vec<_>) = differences.into_iter().partition(|(_, tick, ..)| *tick <= settled);
         self.differences = early;
         for (player, tick, ours, theirs) in due {
-            if self.evidence.lingers() {
+            if !io.out.standing.is_in_step() {
                 return;
             }
             let remote = self.remotes.iter().find(|remote| remote.player == player);
             let agreed = remote.and_then(|remote| remote.comparison.agreed_before(tick));
-            self.differs(player, DesyncNotice { tick, agreed, ours, theirs }, true, now, out);
+            self.differs(player, DesyncNotice { tick, agreed, ours, theirs }, true, io);
         }
     }
 
     /// Worlds have become different: told once, to both sides. The first player's counts: who differs from it ends, and it goes
     /// on without who differs.
-    pub(super) fn differs(
-        &mut self,
-        player: PlayerId,
-        notice: DesyncNotice,
-        found_here: bool,
-        now: Duration,
-        out: &mut Out<S>,
-    ) {
+    pub(super) fn differs(&mut self, player: PlayerId, notice: DesyncNotice, found_here: bool, io: &mut Io<S>) {
+        let out = &mut io.out;
         let first_player = self.first_player();
         let Some(remote) = self.remotes.iter_mut().find(|remote| remote.player == player) else { return };
         if !remote.comparison.differs(found_here, out) {
@@ -56,35 +50,43 @@ impl<S: Simulation> Play<S> {
         if found_here {
             out.reliably(self.epoch, peer, &Message::Desync(notice));
         }
-        self.inquire(INQUIRY_INTERVAL, now, out);
+        self.inquire(INQUIRY_INTERVAL, io);
         if ends {
-            self.put_out(now, out);
+            self.put_out(io);
         } else if self.config.settings().stop_on_desync && self.player == first_player {
-            self.lose(player, LeaveReason::Desync, now, out);
+            self.lose(player, LeaveReason::Desync, io);
         }
     }
 
     /// Asks for the evidence of everyone, whoever found that worlds differ. Several may find so, and each calls the others.
-    pub(super) fn inquire(&mut self, interval: Duration, now: Duration, out: &mut Out<S>) {
+    pub(super) fn inquire(&mut self, interval: Duration, io: &mut Io<S>) {
         let live = self.remotes.iter().filter(|remote| !self.regrouping.is_gone(remote.player));
         let others: Vec<_> = live.map(|remote| (remote.player, remote.peer)).collect();
         let witnesses =
             Witnesses { others: others.iter().copied(), missing: Vec::new(), players: self.players_at_start };
-        if self.evidence.begin(interval, witnesses, now, out) {
+        if io.evidence.begin(interval, witnesses, io.now, &mut io.out) {
             for (_, peer) in others {
-                out.reliably(Epoch::default(), peer, &Message::Inquiry(Inquiry::default()));
+                io.out.reliably(Epoch::default(), peer, &Message::Inquiry(Inquiry::default()));
             }
         }
     }
 
     /// This peer's world is out of step, as it has found or was told.
-    pub(super) fn put_out(&mut self, now: Duration, out: &mut Out<S>) {
-        self.inquire(INQUIRY_ANSWER_INTERVAL, now, out);
-        self.say_goodbye(LeaveReason::Desync, out);
-        self.evidence.put_out(now, out);
+    pub(super) fn put_out(&mut self, io: &mut Io<S>) {
+        self.inquire(INQUIRY_ANSWER_INTERVAL, io);
+        self.say_goodbye(LeaveReason::Desync, &mut io.out);
+        io.evidence.put_out(io.now, &mut io.out);
     }
 
-    pub(super) fn say_goodbye(&self, reason: LeaveReason, out: &mut Out<S>) {
+    /// Another player calls for evidence.
+    pub(super) fn inquired(&mut self, io: &mut Io<S>) {
+        self.inquire(INQUIRY_ANSWER_INTERVAL, io);
+        if !io.evidence.under_way() {
+            io.out.dropped(DropReason::Unexpected);
+        }
+    }
+
+    pub(super) fn say_goodbye(&self, reason: LeaveReason, out: &mut Outbox<S>) {
         for remote in &self.remotes {
             out.reliably(self.epoch, remote.peer, &Message::Bye(reason));
         }

@@ -8,8 +8,7 @@
 
 use core::fmt;
 use core::time::Duration;
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ggrs::{
     Config, DesyncDetection, GgrsError, GgrsEvent, GgrsRequest, Message, NonBlockingSocket, P2PSession, PlayerType,
@@ -151,7 +150,7 @@ impl Body {
 
 /// What stands between ggrs and the wire.
 #[derive(Default)]
-struct Desk {
+struct Mailbox {
     inbox: Vec<(Handle, Message)>,
     /// Our newest checksum that ggrs has sent.
     checksum: Option<(i32, Checksum)>,
@@ -161,21 +160,35 @@ struct Desk {
     rtt_ms: Vec<u64>,
 }
 
+/// The mailbox as ggrs and its driver share it, on one thread at a time.
 #[derive(Clone)]
-struct Socket(Rc<RefCell<Desk>>);
+struct Shared(Arc<Mutex<Mailbox>>);
+
+impl Shared {
+    fn new(mailbox: Mailbox) -> Shared {
+        Shared(Arc::new(Mutex::new(mailbox)))
+    }
+
+    fn open(&self) -> MutexGuard<'_, Mailbox> {
+        // Nothing here panics while it is open.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+struct Socket(Shared);
 
 impl NonBlockingSocket<Handle> for Socket {
     fn send_to(&mut self, message: &Message, to: &Handle) {
-        let mut desk = self.0.borrow_mut();
+        let mut mailbox = self.0.open();
         match Body::of(message) {
-            Body::SyncRequest(n) => desk.inbox.push((*to, Body::SyncReply(n).into_message())),
+            Body::SyncRequest(n) => mailbox.inbox.push((*to, Body::SyncReply(n).into_message())),
             Body::QualityReport { behind, ping } => {
-                desk.behind[*to] = behind;
+                mailbox.behind[*to] = behind;
                 // Answered here, as if it had just come back from a round trip of the time that was measured.
-                let pong = ping.saturating_sub(desk.rtt_ms[*to].into());
-                desk.inbox.push((*to, Body::QualityReply(pong).into_message()));
+                let pong = ping.saturating_sub(mailbox.rtt_ms[*to].into());
+                mailbox.inbox.push((*to, Body::QualityReply(pong).into_message()));
             }
-            Body::ChecksumReport { checksum, frame } => desk.checksum = Some((frame, Checksum(checksum as u64))),
+            Body::ChecksumReport { checksum, frame } => mailbox.checksum = Some((frame, Checksum(checksum as u64))),
             // Inputs are sent from the player's own log, acknowledgements with them.
             Body::Input { .. } | Body::InputAck(_) => {}
             Body::SyncReply(_) | Body::QualityReply(_) | Body::KeepAlive => {}
@@ -183,7 +196,7 @@ impl NonBlockingSocket<Handle> for Socket {
     }
 
     fn receive_all_messages(&mut self) -> Vec<(Handle, Message)> {
-        core::mem::take(&mut self.0.borrow_mut().inbox)
+        core::mem::take(&mut self.0.open().inbox)
     }
 }
 
@@ -206,7 +219,7 @@ pub(super) struct Advanced {
 /// Predicts the inputs of a session's players. Frames count from 0 where it begins.
 pub(super) struct Predictor {
     session: P2PSession<Types>,
-    desk: Rc<RefCell<Desk>>,
+    mailbox: Shared,
     local: Handle,
     streams: Vec<Stream>,
 }
@@ -214,8 +227,7 @@ pub(super) struct Predictor {
 impl Predictor {
     pub fn new(config: &RollbackConfig, players: usize, local: Handle) -> Predictor {
         let settings = config.settings();
-        let desk =
-            Rc::new(RefCell::new(Desk { behind: vec![0; players], rtt_ms: vec![0; players], ..Desk::default() }));
+        let mailbox = Shared::new(Mailbox { behind: vec![0; players], rtt_ms: vec![0; players], ..Mailbox::default() });
         let mut builder = SessionBuilder::<Types>::new()
             .with_num_players(players)
             .and_then(|builder| builder.with_fps(settings.ticks_per_s as usize))
@@ -229,13 +241,13 @@ impl Predictor {
             let player = if handle == local { PlayerType::Local } else { PlayerType::Remote(handle) };
             builder = builder.add_player(player, handle).expect("each handle once");
         }
-        let mut session = builder.start_p2p_session(Socket(desk.clone())).expect("all players are there");
+        let mut session = builder.start_p2p_session(Socket(mailbox.clone())).expect("all players are there");
         for _ in 0..HANDSHAKE_CALLS_MAX {
             session.poll_remote_clients();
         }
         assert_eq!(session.current_state(), SessionState::Running, "every request was answered");
         let stream = || Stream { next_frame: settings.input_delay_ticks as i32, last: Slot::default().to_bytes() };
-        Predictor { session, desk, local, streams: (0..players).map(|_| stream()).collect() }
+        Predictor { session, mailbox, local, streams: (0..players).map(|_| stream()).collect() }
     }
 
     /// The frame that is played next.
@@ -260,31 +272,31 @@ impl Predictor {
             let statuses = vec![(false, -1); self.streams.len()];
             Body::Input { statuses, disconnect_requested: false, start_frame, ack_frame, bytes }
         };
-        self.desk.borrow_mut().inbox.push((from, body.into_message()));
+        self.mailbox.open().inbox.push((from, body.into_message()));
     }
 
     /// A remote player's checksum of a frame.
     pub fn checksum(&mut self, from: Handle, frame: u32, checksum: Checksum) {
         let body = Body::ChecksumReport { checksum: checksum.0.into(), frame: frame as i32 };
-        self.desk.borrow_mut().inbox.push((from, body.into_message()));
+        self.mailbox.open().inbox.push((from, body.into_message()));
     }
 
     /// By how many frames a remote player takes itself to be behind us, and how long a round trip to it takes.
     pub fn quality(&mut self, from: Handle, behind: i16, rtt: Duration) {
-        let mut desk = self.desk.borrow_mut();
-        desk.rtt_ms[from] = rtt.as_millis().min(10_000) as u64;
+        let mut mailbox = self.mailbox.open();
+        mailbox.rtt_ms[from] = rtt.as_millis().min(10_000) as u64;
         // It is not asked how long this took: the answer goes nowhere.
-        desk.inbox.push((from, Body::QualityReport { behind, ping: 0 }.into_message()));
+        mailbox.inbox.push((from, Body::QualityReport { behind, ping: 0 }.into_message()));
     }
 
     /// By how many frames we take ourselves to be behind a remote player.
     pub fn behind(&self, of: Handle) -> i16 {
-        self.desk.borrow().behind[of]
+        self.mailbox.open().behind[of]
     }
 
     /// Our newest checksum that counts: of a confirmed frame.
     pub fn newest_checksum(&self) -> Option<(u32, Checksum)> {
-        self.desk.borrow().checksum.map(|(frame, checksum)| (frame as u32, checksum))
+        self.mailbox.open().checksum.map(|(frame, checksum)| (frame as u32, checksum))
     }
 
     /// Plays a frame, and all that must be played again. At the end of the prediction it plays nothing; then `own` counts already, and must

@@ -1,6 +1,6 @@
 //! A session in progress: plays ticks, exchanges inputs, tells what is settled.
 //!
-//! Its loop is [`Play::advance`]. At the end of its prediction it waits until who is missing is heard of, or is gone; that is in `regroup`.
+//! Its loop is [`Play::advance`](Role::advance). At the end of its prediction it waits until who is missing is heard of, or is gone; that is in `regroup`.
 
 use core::time::Duration;
 use std::collections::{BTreeMap, VecDeque};
@@ -15,7 +15,7 @@ use super::remote::{Bounds, Remote};
 use super::timeline::Timeline;
 use crate::limits::*;
 use crate::link::{Channel, PeerId};
-use crate::session::{CommandError, DropReason, EndReason, Evidence, Out, Phase, PlayerStats};
+use crate::session::{CommandError, DropReason, EndReason, Io, Outbox, Phase, PlayerStats, Refused, Role, Stats};
 use crate::wire::*;
 
 /// Time lost because this peer stood still for longer than this is not made up for.
@@ -27,8 +27,9 @@ const WAIT_EVERY_TICKS: u32 = 4;
 /// So many ticks are left out at most before it is measured again.
 const WAIT_TICKS_MAX: u32 = 15;
 
-pub(super) struct Play<S: Simulation> {
+pub struct Play<S: Simulation> {
     pub(super) config: RollbackConfig,
+    terms: Terms,
     pub(super) player: PlayerId,
     name: Name,
     pub(super) epoch: Epoch,
@@ -52,7 +53,8 @@ pub(super) struct Play<S: Simulation> {
     /// When the turns that are known went on; in the future as long as players have time to speak first.
     pub(super) went_on_at: Duration,
     pub(super) regrouping: Regrouping,
-    pub(super) evidence: Evidence,
+    /// Newcomers that were told that the session takes nobody in.
+    refused: Refused,
     /// How many began: all know the same number.
     pub(super) players_at_start: usize,
 }
@@ -60,6 +62,7 @@ pub(super) struct Play<S: Simulation> {
 /// What a session begins with.
 pub(super) struct Beginning<S: Simulation> {
     pub config: RollbackConfig,
+    pub terms: Terms,
     pub player: PlayerId,
     pub name: Name,
     /// The others, by player.
@@ -71,14 +74,15 @@ pub(super) struct Beginning<S: Simulation> {
 
 impl<S: Simulation> Play<S> {
     /// Tick 0 is now.
-    pub fn begin(beginning: Beginning<S>, now: Duration) -> Self {
-        let Beginning { config, player, name, remotes, timeline, silent_until } = beginning;
+    pub(super) fn begin(beginning: Beginning<S>, now: Duration) -> Self {
+        let Beginning { config, terms, player, name, remotes, timeline, silent_until } = beginning;
         let local = remotes.iter().filter(|remote| remote.player < player).count();
         let base = timeline.base();
         Play {
             predictor: Predictor::new(&config, remotes.len() + 1, local),
             own: OwnInputs::starting_at(base.plus(config.settings().input_delay_ticks)),
             config,
+            terms,
             player,
             name,
             epoch: Epoch::default(),
@@ -95,27 +99,7 @@ impl<S: Simulation> Play<S> {
             advanced_at: now,
             went_on_at: silent_until,
             regrouping: Regrouping::default(),
-            evidence: Evidence::default(),
-        }
-    }
-
-    /// Whether a peer takes part.
-    pub fn knows(&self, peer: PeerId) -> bool {
-        self.remotes.iter().any(|remote| remote.peer == peer)
-    }
-
-    /// Whether a player still has time to speak first: it may not know yet that all has begun.
-    pub fn awaits(&self, peer: PeerId, now: Duration) -> bool {
-        self.remotes.iter().any(|remote| remote.peer == peer && remote.heard > now)
-    }
-
-    pub fn phase(&self) -> Phase {
-        if self.evidence.lingers() {
-            Phase::OutOfStep
-        } else if self.regrouping.is_under_way() {
-            Phase::Regrouping
-        } else {
-            Phase::Playing
+            refused: Refused::default(),
         }
     }
 
@@ -125,14 +109,8 @@ impl<S: Simulation> Play<S> {
     }
 
     /// Plays, tells and sends what is due.
-    pub fn advance(&mut self, now: Duration, out: &mut Out<S>) {
-        if !self.evidence.lingers() {
-            self.play_on(now, out);
-        }
-        self.evidence.advance(now, out);
-    }
-
-    fn play_on(&mut self, now: Duration, out: &mut Out<S>) {
+    fn play_on(&mut self, io: &mut Io<S>) {
+        let now = io.now;
         // A peer that stood still itself must not take the others for silent.
         let stood_still = now.saturating_sub(self.advanced_at);
         if stood_still > self.config.settings().silence_timeout / 2 {
@@ -140,36 +118,29 @@ impl<S: Simulation> Play<S> {
             times.for_each(|time| *time = (*time).max(now.min(*time + stood_still)));
         }
         self.advanced_at = now;
-        self.watch(now, out);
+        self.watch_over(io);
         if self.regrouping.is_under_way() {
-            return self.repeat_stand(now, out);
+            return self.repeat_stand(now, &mut io.out);
         }
-        if out.ended.is_none() && now >= self.next_tick_at {
+        if io.out.standing.end().is_none() && now >= self.next_tick_at {
             let (confirmed, settled) = (self.confirmed, self.timeline.first());
-            self.run(now, out);
-            self.settle(out);
+            self.run(now, &mut io.out);
+            self.settle(&mut io.out);
             if self.timeline.first() > settled {
                 // Everyone has spoken to everyone.
                 self.went_on_at = now;
             } else if self.confirmed > confirmed {
                 self.went_on_at = self.went_on_at.max(now);
             }
-            self.tell_differences(now, out);
-            if !self.evidence.lingers() {
-                self.send(now, out);
+            self.tell_differences(io);
+            if io.out.standing.is_in_step() {
+                self.send(now, &mut io.out);
             }
         }
     }
 
-    /// When [`advance`](Play::advance) has something to do.
-    pub fn wake_at(&self) -> Duration {
-        let plays_at = self.regrouping.wake_at().unwrap_or(self.next_tick_at);
-        let plays_at = if self.evidence.lingers() { Duration::MAX } else { plays_at };
-        plays_at.min(self.evidence.wake_at())
-    }
-
     /// Plays the ticks whose time has come.
-    fn run(&mut self, now: Duration, out: &mut Out<S>) {
+    fn run(&mut self, now: Duration, out: &mut Outbox<S>) {
         if now > self.next_tick_at + CATCH_UP_MAX {
             self.next_tick_at = now;
         }
@@ -195,7 +166,7 @@ impl<S: Simulation> Play<S> {
         waits
     }
 
-    fn play(&mut self, out: &mut Out<S>) {
+    fn play(&mut self, out: &mut Outbox<S>) {
         let (base, frame) = (self.timeline.base(), self.predictor.frame());
         for (n, remote) in self.remotes.iter_mut().enumerate() {
             remote.feed(handle(n, self.player, remote.player), base, &mut self.predictor);
@@ -219,7 +190,7 @@ impl<S: Simulation> Play<S> {
     }
 
     /// Keeps our newest checksum, and counts the comparisons. That they differ is told by ggrs.
-    fn compare(&mut self, base: Tick, out: &mut Out<S>) {
+    fn compare(&mut self, base: Tick, out: &mut Outbox<S>) {
         if let Some((frame, checksum)) = self.predictor.newest_checksum() {
             let tick = base.plus(frame);
             if self.checksums.insert(tick, checksum).is_none() {
@@ -236,7 +207,7 @@ impl<S: Simulation> Play<S> {
     }
 
     /// Tells the turns that all players know: nothing can undo them.
-    fn settle(&mut self, out: &mut Out<S>) {
+    fn settle(&mut self, out: &mut Outbox<S>) {
         let known = self.remotes.iter().map(|remote| remote.confirmed);
         let settled = known.fold(self.confirmed, Tick::min);
         self.timeline.settle(settled, |event| out.events.push_back(event));
@@ -248,7 +219,7 @@ impl<S: Simulation> Play<S> {
     }
 
     /// Sends each of the others what it does not have.
-    fn send(&mut self, now: Duration, out: &mut Out<S>) {
+    fn send(&mut self, now: Duration, out: &mut Outbox<S>) {
         // Who catches up may have more at once than a packet holds: the newest tell the most.
         self.travelling.drain(..self.travelling.len().saturating_sub(CHECKSUMS_PER_PACKET_MAX));
         let checksums: Vec<_> = self.travelling.iter().map(|(tick, checksum, _)| (*tick, *checksum)).collect();
@@ -270,113 +241,34 @@ impl<S: Simulation> Play<S> {
         self.travelling.retain(|(_, _, sends)| *sends > 0);
     }
 
-    /// Takes a message of a peer.
-    pub fn handle(&mut self, from: PeerId, epoch: Epoch, message: Message, now: Duration, out: &mut Out<S>) {
-        // Of those who are out of step too.
-        if let Message::Parcel(parcel) = message {
-            return self.evidence.handle(from, parcel, now, out);
-        }
-        let Some(n) = self.remotes.iter().position(|remote| remote.peer == from) else {
-            return out.dropped(DropReason::UnknownPeer);
-        };
-        let remote = &mut self.remotes[n];
-        remote.heard = now;
-        let player = remote.player;
-        // Who is gone for us has no say; if it lives, it was told.
-        if self.regrouping.is_gone(player) {
+    /// A newcomer is told, once, that the session has begun, or that it would not fit anyway.
+    fn hello(&mut self, from: PeerId, hello: &Hello, io: &mut Io<S>) {
+        // Said again before it had the answer: it may not know yet that all has begun.
+        if self.remote_of(from).is_some_and(|remote| remote.heard > io.now) {
             return;
         }
-        match message {
-            Message::Inquiry(_) => {
-                self.inquire(INQUIRY_ANSWER_INTERVAL, now, out);
-                if !self.evidence.under_way() {
-                    out.dropped(DropReason::Unexpected);
-                }
-            }
-            // The game goes on without this peer.
-            _ if self.evidence.lingers() => {}
-            Message::Regroup(regroup) => self.regroup(player, epoch, &regroup, now, out),
-            Message::Say(_) if !remote.chat.admits(1, CHAT_LINES_PER_S_MAX, now) => {
-                out.dropped(DropReason::ChatFlood);
-            }
-            // In whichever epoch: it is no part of the game.
-            Message::Say(line) => out.said(&Said { player, name: remote.name.clone(), line }),
-            // Nobody takes these back in a later epoch.
-            Message::Bye(reason) => self.lose(player, reason, now, out),
-            Message::Removed(LeaveReason::Desync) => self.put_out(now, out),
-            Message::Removed(reason) => out.end(EndReason::Removed(reason)),
-            _ if epoch != self.epoch => out.dropped(DropReason::StaleEpoch),
-            Message::Inputs(inputs) if !self.regrouping.is_under_way() => {
-                let settings = self.config.settings();
-                let bounds = Bounds {
-                    own_end: self.own.end(),
-                    ahead_ticks: settings.max_prediction_ticks + settings.input_delay_ticks + 1,
-                    base: self.timeline.base(),
-                    checksum_interval_ticks: settings.checksum_interval_ticks,
-                };
-                if let Err(reason) = remote.take(&inputs, &bounds, now, out) {
-                    out.dropped(reason);
-                }
-            }
-            // It has not heard yet that someone is gone.
-            Message::Inputs(_) => {}
-            Message::Desync(DesyncNotice { tick, agreed, ours, theirs }) => {
-                let notice = DesyncNotice { tick, agreed, ours: theirs, theirs: ours };
-                self.differs(player, notice, false, now, out);
-            }
-            _ => out.dropped(DropReason::Unexpected),
+        let differences = self.terms.differences(hello.protocol, &hello.terms);
+        let refusal = if differences.is_empty() {
+            Refusal::Begun
+        } else {
+            Refusal::Different(differences.try_into().expect("one of each kind"))
+        };
+        self.turn_away(from, hello.name.as_str(), refusal, &mut io.out);
+    }
+
+    fn turn_away(&mut self, from: PeerId, name: &str, refusal: Refusal, out: &mut Outbox<S>) {
+        match self.remote_of(from) {
+            Some(_) => out.dropped(DropReason::Unexpected),
+            None => self.refused.refuse(from, name, refusal, out),
         }
     }
 
-    /// Says something to all.
-    pub fn say(&mut self, line: ChatLine, out: &mut Out<S>) {
-        for remote in &self.remotes {
-            out.reliably(self.epoch, remote.peer, &Message::Say(line.clone()));
-        }
-        out.said(&Said { player: self.player, name: self.name.clone(), line });
-    }
-
-    /// Leaves the session.
-    pub fn leave(&mut self, out: &mut Out<S>) {
-        if self.evidence.lingers() {
-            // It has said so.
-            return out.end(EndReason::Desync);
-        }
-        self.say_goodbye(LeaveReason::Left, out);
-        out.end(EndReason::Left);
-    }
-
-    /// The carrier lost a peer.
-    pub fn disconnected(&mut self, peer: PeerId, now: Duration, out: &mut Out<S>) {
-        self.evidence.lost(peer, out);
-        let remote = self.remotes.iter().find(|remote| remote.peer == peer);
-        if let Some(player) = remote.map(|remote| remote.player).filter(|_| !self.evidence.lingers()) {
-            self.lose(player, LeaveReason::Lost, now, out);
-        }
-    }
-
-    /// The carrier has ended: everyone is lost.
-    pub fn closed(&mut self, now: Duration, out: &mut Out<S>) {
-        self.evidence.close(out);
-        if self.evidence.lingers() {
-            return out.end(EndReason::Desync);
-        }
-        let players: Vec<_> = self.remotes.iter().map(|remote| remote.player).collect();
-        for player in players {
-            self.lose(player, LeaveReason::Lost, now, out);
-        }
-    }
-
-    /// Takes a command of this peer's own player.
-    pub fn command(&mut self, command: CommandBytes) -> Result<(), CommandError> {
-        if self.evidence.lingers() {
-            return Err(CommandError::NotPlaying);
-        }
-        if self.own.push(command) { Ok(()) } else { Err(CommandError::Full) }
+    fn remote_of(&self, peer: PeerId) -> Option<&Remote> {
+        self.remotes.iter().find(|remote| remote.peer == peer)
     }
 
     /// One line for each player, by player.
-    pub fn players(&self, out: &Out<S>) -> Vec<PlayerStats> {
+    fn players(&self, out: &Outbox<S>) -> Vec<PlayerStats> {
         let line = |player, name: &Name, exchange| PlayerStats {
             player,
             name: name.as_str().to_owned(),
@@ -388,6 +280,145 @@ impl<S: Simulation> Play<S> {
         let mut players: Vec<_> = others.chain([line(self.player, &self.name, None)]).collect();
         players.sort_by_key(|stats| stats.player);
         players
+    }
+}
+
+impl<S: Simulation> Role for Play<S> {
+    type Sim = S;
+
+    fn disconnected(&mut self, peer: PeerId, io: &mut Io<S>) {
+        self.refused.forget(peer);
+        if let Some(player) = self.remote_of(peer).map(|remote| remote.player) {
+            self.lose(player, LeaveReason::Lost, io);
+        }
+    }
+
+    /// Whoever is left goes on alone: nobody can enter anyway.
+    fn closed(&mut self, _: EndReason, io: &mut Io<S>) {
+        io.evidence.close(&mut io.out);
+        let players: Vec<_> = self.remotes.iter().map(|remote| remote.player).collect();
+        for player in players {
+            self.lose(player, LeaveReason::Lost, io);
+        }
+    }
+
+    /// A newcomer would not fit anyway.
+    fn foreign(&mut self, from: PeerId, refusal: Refusal, io: &mut Io<S>) {
+        self.turn_away(from, "", refusal, &mut io.out);
+    }
+
+    fn epoch(&self) -> Option<Epoch> {
+        Some(self.epoch)
+    }
+
+    fn counts_in_any_epoch(&self, message: &Message) -> bool {
+        match message {
+            // Chat is no part of the game, and nobody takes a goodbye back in a later epoch.
+            Message::Say(_) | Message::Bye(_) | Message::Removed(_) => true,
+            // These tell themselves of which epoch they are.
+            Message::Regroup(_) => true,
+            _ => false,
+        }
+    }
+
+    fn handle(&mut self, from: PeerId, epoch: Epoch, message: Message, io: &mut Io<S>) {
+        if let Message::Hello(hello) = message {
+            return self.hello(from, &hello, io);
+        }
+        let Some(n) = self.remotes.iter().position(|remote| remote.peer == from) else {
+            return io.out.dropped(DropReason::UnknownPeer);
+        };
+        let remote = &mut self.remotes[n];
+        remote.heard = io.now;
+        let player = remote.player;
+        // Who is gone for us has no say; if it lives, it was told.
+        if self.regrouping.is_gone(player) {
+            return;
+        }
+        match message {
+            Message::Inquiry(_) => self.inquired(io),
+            Message::Regroup(regroup) => self.regroup(player, epoch, &regroup, io),
+            Message::Say(_) if !remote.chat.admits(1, CHAT_LINES_PER_S_MAX, io.now) => {
+                io.out.dropped(DropReason::ChatFlood);
+            }
+            Message::Say(line) => io.out.said(&Said { player, name: remote.name.clone(), line }),
+            Message::Bye(reason) => self.lose(player, reason, io),
+            Message::Removed(LeaveReason::Desync) => self.put_out(io),
+            Message::Removed(reason) => io.out.end(EndReason::Removed(reason)),
+            Message::Inputs(inputs) if !self.regrouping.is_under_way() => {
+                let settings = self.config.settings();
+                let bounds = Bounds {
+                    own_end: self.own.end(),
+                    ahead_ticks: settings.max_prediction_ticks + settings.input_delay_ticks + 1,
+                    base: self.timeline.base(),
+                    checksum_interval_ticks: settings.checksum_interval_ticks,
+                };
+                if let Err(reason) = remote.take(&inputs, &bounds, io.now, &mut io.out) {
+                    io.out.dropped(reason);
+                }
+            }
+            // It has not heard yet that someone is gone.
+            Message::Inputs(_) => {}
+            Message::Desync(DesyncNotice { tick, agreed, ours, theirs }) => {
+                let notice = DesyncNotice { tick, agreed, ours: theirs, theirs: ours };
+                self.differs(player, notice, false, io);
+            }
+            _ => io.out.dropped(DropReason::Unexpected),
+        }
+    }
+
+    fn handle_out_of_step(&mut self, from: PeerId, message: Message, io: &mut Io<S>) {
+        let calls = self.remote_of(from).is_some_and(|remote| !self.regrouping.is_gone(remote.player));
+        if calls && matches!(message, Message::Inquiry(_)) {
+            self.inquired(io);
+        }
+    }
+
+    fn advance(&mut self, io: &mut Io<S>) {
+        self.play_on(io);
+    }
+
+    fn wake_at(&self, _: Duration) -> Duration {
+        self.regrouping.wake_at().unwrap_or(self.next_tick_at)
+    }
+
+    fn command(&mut self, command: CommandBytes) -> Result<(), CommandError> {
+        if self.own.push(command) { Ok(()) } else { Err(CommandError::Full) }
+    }
+
+    fn speaks(&self) -> bool {
+        true
+    }
+
+    fn say(&mut self, line: ChatLine, io: &mut Io<S>) {
+        for remote in &self.remotes {
+            io.out.reliably(self.epoch, remote.peer, &Message::Say(line.clone()));
+        }
+        io.out.said(&Said { player: self.player, name: self.name.clone(), line });
+    }
+
+    fn leave(&mut self, io: &mut Io<S>) {
+        self.say_goodbye(LeaveReason::Left, &mut io.out);
+    }
+
+    fn phase(&self) -> Phase {
+        if self.regrouping.is_under_way() { Phase::Regrouping } else { Phase::Playing }
+    }
+
+    fn simulation(&self) -> Option<&S> {
+        Some(&self.timeline.simulation)
+    }
+
+    fn settled(&self) -> Tick {
+        self.timeline.first()
+    }
+
+    fn figures(&self, stats: &mut Stats, out: &Outbox<S>) {
+        stats.player = Some(self.player);
+        stats.known = self.confirmed;
+        stats.players = self.players(out);
+        stats.commands_pending = self.own.waiting();
+        stats.rollback = Some(self.timeline.figures);
     }
 }
 

@@ -16,7 +16,7 @@ use super::ggrs::Predictor;
 use super::play::Play;
 use crate::limits::INQUIRY_ANSWER_INTERVAL;
 use crate::link::Channel;
-use crate::session::{DropReason, EndReason, Event, Out};
+use crate::session::{DropReason, EndReason, Event, Io, Outbox};
 use crate::wire::{Epoch, LeaveReason, List, Message, Regroup};
 
 /// A stand is told again after so long. It is small and changes rarely, so it rather goes twice than waits for what was lost before it.
@@ -80,7 +80,8 @@ impl<S: Simulation> Play<S> {
     ///
     /// As long as everyone is heard of within the timeout, everyone has in one timeout what all had given before, and in two what they gave
     /// upon that: then someone goes on, or does not want to.
-    pub(super) fn watch(&mut self, now: Duration, out: &mut Out<S>) {
+    pub(super) fn watch_over(&mut self, io: &mut Io<S>) {
+        let now = io.now;
         let timeout = self.config.settings().silence_timeout;
         let overdue = self.regrouping.is_under_way() && now >= self.regrouping.changed_at + 2 * timeout;
         let silent = self
@@ -93,20 +94,20 @@ impl<S: Simulation> Play<S> {
         let slow = self.remotes.iter().filter(|remote| Some(remote.received) == farthest_behind);
         let slow: Vec<_> = slow.map(|remote| (remote.player, LeaveReason::TooSlow)).collect();
         for (player, reason) in silent.into_iter().chain(slow) {
-            self.lose(player, reason, now, out);
+            self.lose(player, reason, io);
         }
     }
 
     /// A player is gone.
-    pub(super) fn lose(&mut self, player: PlayerId, reason: LeaveReason, now: Duration, out: &mut Out<S>) {
-        if self.count_out(player, reason, now, out) {
-            self.tell_stand(now, out);
-            self.go_on_if_agreed(now, out);
+    pub(super) fn lose(&mut self, player: PlayerId, reason: LeaveReason, io: &mut Io<S>) {
+        if self.count_out(player, reason, io) {
+            self.tell_stand(io.now, &mut io.out);
+            self.go_on_if_agreed(io.now, &mut io.out);
         }
     }
 
     /// Returns whether this is news.
-    fn count_out(&mut self, player: PlayerId, reason: LeaveReason, now: Duration, out: &mut Out<S>) -> bool {
+    fn count_out(&mut self, player: PlayerId, reason: LeaveReason, io: &mut Io<S>) -> bool {
         let Some(remote) = self.remotes.iter().find(|remote| remote.player == player) else { return false };
         if self.regrouping.gone.contains_key(&player) {
             return false;
@@ -114,19 +115,19 @@ impl<S: Simulation> Play<S> {
         let peer = remote.peer;
         if reason == LeaveReason::Desync {
             // It is a witness, and whoever found it may not be heard of soon.
-            self.inquire(INQUIRY_ANSWER_INTERVAL, now, out);
+            self.inquire(INQUIRY_ANSWER_INTERVAL, io);
         } else {
-            self.evidence.lost(peer, out);
+            io.evidence.lost(peer, &mut io.out);
         }
         // In case that it can hear us.
-        out.reliably(self.epoch, peer, &Message::Removed(reason));
+        io.out.reliably(self.epoch, peer, &Message::Removed(reason));
         self.regrouping.gone.insert(player, reason);
-        self.regrouping.changed_at = now;
+        self.regrouping.changed_at = io.now;
         self.timeline.hold();
         true
     }
 
-    fn tell_stand(&mut self, now: Duration, out: &mut Out<S>) {
+    fn tell_stand(&mut self, now: Duration, out: &mut Outbox<S>) {
         self.regrouping.told_at = Some(now);
         let stand = stand(&self.regrouping.gone, self.confirmed);
         for remote in self.remotes.iter().filter(|remote| !self.regrouping.gone.contains_key(&remote.player)) {
@@ -135,14 +136,15 @@ impl<S: Simulation> Play<S> {
     }
 
     /// Tells our stand again, in case that it was lost.
-    pub(super) fn repeat_stand(&mut self, now: Duration, out: &mut Out<S>) {
+    pub(super) fn repeat_stand(&mut self, now: Duration, out: &mut Outbox<S>) {
         if self.regrouping.wake_at().is_some_and(|at| now >= at) {
             self.tell_stand(now, out);
         }
     }
 
     /// Takes another player's stand: of this epoch, or of the one before as long as not everyone is known to have gone on.
-    pub(super) fn regroup(&mut self, from: PlayerId, epoch: Epoch, theirs: &Regroup, now: Duration, out: &mut Out<S>) {
+    pub(super) fn regroup(&mut self, from: PlayerId, epoch: Epoch, theirs: &Regroup, io: &mut Io<S>) {
+        let (now, out) = (io.now, &mut io.out);
         let past = self.regrouping.gone_in(epoch).cloned();
         if past.is_none() && epoch != self.epoch {
             return out.dropped(DropReason::StaleEpoch);
@@ -155,7 +157,7 @@ impl<S: Simulation> Play<S> {
             return out.dropped(DropReason::ForgedAck);
         }
         match theirs.gone.iter().find(|(player, _)| *player == self.player) {
-            Some((_, LeaveReason::Desync)) => return self.put_out(now, out),
+            Some((_, LeaveReason::Desync)) => return self.put_out(io),
             Some((_, reason)) => return out.end(EndReason::Removed(*reason)),
             None => {}
         }
@@ -167,7 +169,7 @@ impl<S: Simulation> Play<S> {
         }
         let mut news = !self.regrouping.is_under_way();
         for (player, reason) in theirs.gone.iter() {
-            news |= self.count_out(*player, *reason, now, out);
+            news |= self.count_out(*player, *reason, io);
         }
         let gone: Vec<_> = theirs.gone.iter().map(|(player, _)| *player).collect();
         // One that says less was overtaken.
@@ -175,9 +177,9 @@ impl<S: Simulation> Play<S> {
             self.regrouping.stands.insert(from, Stand { gone, confirmed: theirs.confirmed });
         }
         if news {
-            self.tell_stand(now, out);
+            self.tell_stand(now, &mut io.out);
         }
-        self.go_on_if_agreed(now, out);
+        self.go_on_if_agreed(now, &mut io.out);
     }
 
     /// Whether a player was there when an epoch began: this one, or the one before.
@@ -188,7 +190,7 @@ impl<S: Simulation> Play<S> {
     }
 
     /// It has not heard our stand, and we have gone on already.
-    fn answer_late(&self, to: PlayerId, before: Epoch, gone: &Gone, out: &mut Out<S>) {
+    fn answer_late(&self, to: PlayerId, before: Epoch, gone: &Gone, out: &mut Outbox<S>) {
         if let Some(remote) = self.remotes.iter().find(|remote| remote.player == to) {
             out.send(before, remote.peer, Channel::Unreliable, &stand(gone, self.timeline.base()));
         }
@@ -205,7 +207,7 @@ impl<S: Simulation> Play<S> {
     }
 
     /// Goes on if all who are left stand for the same.
-    fn go_on_if_agreed(&mut self, now: Duration, out: &mut Out<S>) {
+    fn go_on_if_agreed(&mut self, now: Duration, out: &mut Outbox<S>) {
         let regrouping = &self.regrouping;
         let mut left = self.remotes.iter().map(|remote| remote.player).filter(|player| !regrouping.is_gone(*player));
         if left.all(|player| regrouping.agrees(player)) {
@@ -216,7 +218,7 @@ impl<S: Simulation> Play<S> {
     }
 
     /// Goes on from a tick with those who are left. The others leave the world in its turn.
-    fn go_on(&mut self, from: Tick, now: Duration, out: &mut Out<S>) {
+    fn go_on(&mut self, from: Tick, now: Duration, out: &mut Outbox<S>) {
         let gone = core::mem::take(&mut self.regrouping).gone;
         let delay_ticks = self.config.settings().input_delay_ticks;
         for remote in self.remotes.iter().filter(|remote| gone.contains_key(&remote.player)) {

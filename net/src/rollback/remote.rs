@@ -8,7 +8,7 @@ use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, codec};
 use super::ggrs::{Handle, Predictor, Slot};
 use crate::limits::COMMAND_BYTES_MAX;
 use crate::link::PeerId;
-use crate::session::{Comparison, DropReason, Exchange, Out, Rate};
+use crate::session::{Comparison, DropReason, Exchange, Outbox, Rate};
 use crate::stamps::Stamps;
 use crate::wire::{Inputs, Name};
 
@@ -89,7 +89,7 @@ impl Remote {
         inputs: &Inputs,
         bounds: &Bounds,
         now: Duration,
-        out: &mut Out<S>,
+        out: &mut Outbox<S>,
     ) -> Result<(), DropReason> {
         self.stamps.take(inputs.stamp, now).map_err(|_| DropReason::Replayed)?;
         if inputs.received > bounds.own_end || inputs.confirmed > inputs.received {
@@ -134,7 +134,7 @@ impl Remote {
     }
 
     /// Counts the comparison of its newest checksums with ours.
-    pub fn compare<S: Simulation>(&mut self, ours: &BTreeMap<Tick, Checksum>, out: &mut Out<S>) {
+    pub fn compare<S: Simulation>(&mut self, ours: &BTreeMap<Tick, Checksum>, out: &mut Outbox<S>) {
         for (tick, theirs) in core::mem::take(&mut self.checksums) {
             // ggrs tells a difference.
             let _ = self.comparison.theirs(tick, theirs, ours, out);
@@ -147,14 +147,7 @@ impl Remote {
     }
 
     /// The figures of the exchange.
-    pub fn exchange<S: Simulation>(&self, out: &Out<S>) -> Exchange {
-        Exchange {
-            peer: self.peer,
-            rtt: self.stamps.rtt(),
-            traffic: out.traffic(self.peer),
-            checksums_compared: self.comparison.compared,
-            desyncs: self.comparison.desyncs,
-            last_check: self.comparison.last,
-        }
+    pub fn exchange<S: Simulation>(&self, out: &Outbox<S>) -> Exchange {
+        self.comparison.exchange(self.peer, self.stamps.rtt(), out)
     }
 }

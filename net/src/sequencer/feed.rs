@@ -9,7 +9,7 @@ use super::History;
 use crate::limits::*;
 use crate::link::Channel;
 use crate::stamps::Stamps;
-use crate::wire::{Report, Turns};
+use crate::wire::{Encoded, Report, Turns};
 
 /// Reliable packets for one replica at a time: what is left waits for the next tick.
 const BULK_PACKETS_AT_ONCE_MAX: usize = 4;
@@ -125,13 +125,13 @@ impl Feed {
     }
 
     /// The next packets.
-    pub fn packets<T: Clone>(
+    pub fn packets<T>(
         &mut self,
         history: &History<T>,
         now_tick: Tick,
         now: Duration,
         commands_taken: u32,
-    ) -> Vec<(Channel, Turns<T>)> {
+    ) -> Vec<(Channel, Turns<Encoded>)> {
         self.sent = Some((now_tick, now));
         let asked = core::mem::take(&mut self.asked);
         if asked {
@@ -154,7 +154,7 @@ impl Feed {
     }
 
     /// All that is due, if it fits into a datagram: with what was sent before, or some of it, if that is little.
-    fn in_one<T: Clone>(&self, history: &History<T>, asked: bool, now: Duration) -> Option<Turns<T>> {
+    fn in_one<T>(&self, history: &History<T>, asked: bool, now: Duration) -> Option<Turns<Encoded>> {
         let fits = |from: Tick, bytes_max| {
             let turns = history.fits(from, bytes_max).then(|| history.cut(from, bytes_max));
             turns.filter(|turns| turns.end() == history.open())
@@ -170,7 +170,7 @@ impl Feed {
     }
 
     /// Far behind: on the reliable channel, each turn once.
-    fn bulk<T: Clone>(&mut self, history: &History<T>, mut from: Tick) -> Vec<(Channel, Turns<T>)> {
+    fn bulk<T>(&mut self, history: &History<T>, mut from: Tick) -> Vec<(Channel, Turns<Encoded>)> {
         let mut packets = Vec::new();
         while from < history.open() && packets.len() < BULK_PACKETS_AT_ONCE_MAX {
             let turns = history.cut(from, BULK_PACKET_BYTES_MAX);

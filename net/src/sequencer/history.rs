@@ -7,9 +7,9 @@ use std::collections::VecDeque;
 use lockstone_sim::Tick;
 
 use crate::limits::*;
-use crate::wire::{List, Turns};
+use crate::wire::{Encoded, List, Turns};
 
-/// Closed turns of kind `T`. Those that are empty are not stored.
+/// Closed turns, encoded, and what is kept of each beside: those that are empty are not stored.
 #[derive(Debug)]
 pub struct History<T> {
     open: Tick,
@@ -23,13 +23,13 @@ pub struct History<T> {
 struct Closed<T> {
     tick: Tick,
     turn: T,
-    encoded_bytes: usize,
+    encoded: Encoded,
 }
 
 impl<T> Closed<T> {
     /// What it takes in a packet at most, with its tick.
     fn packed_bytes(&self) -> usize {
-        self.encoded_bytes + 5
+        self.encoded.size() + 5
     }
 }
 
@@ -88,20 +88,20 @@ impl<T> History<T> {
     pub fn forget(&mut self, before: Tick) {
         self.oldest = self.oldest.max(before);
         let forgotten = self.turns.partition_point(|closed| closed.tick < before);
-        self.bytes -= self.turns.drain(..forgotten).map(|closed| closed.encoded_bytes).sum::<usize>();
+        self.bytes -= self.turns.drain(..forgotten).map(|closed| closed.encoded.size()).sum::<usize>();
     }
 }
 
-impl<T: Clone> History<T> {
-    /// Closes the open tick with a turn that takes so many bytes on the wire.
-    pub fn close(&mut self, turn: T, encoded_bytes: usize) {
-        self.bytes += encoded_bytes;
-        self.turns.push_back(Closed { tick: self.open, turn, encoded_bytes });
+impl<T> History<T> {
+    /// Closes the open tick.
+    pub fn close(&mut self, turn: T, encoded: Encoded) {
+        self.bytes += encoded.size();
+        self.turns.push_back(Closed { tick: self.open, turn, encoded });
         self.open = self.open.next();
     }
 
     /// Closed turns from a tick on, as many as fit into `bytes_max`, and at least one.
-    pub(crate) fn cut(&self, from: Tick, bytes_max: usize) -> Turns<T> {
+    pub(crate) fn cut(&self, from: Tick, bytes_max: usize) -> Turns<Encoded> {
         let mut ticks = self.open.since(from).min(TICKS_PER_PACKET_MAX);
         let mut turns = List::default();
         let mut bytes = 0;
@@ -110,7 +110,7 @@ impl<T: Clone> History<T> {
             bytes += closed.packed_bytes();
             let over = bytes > bytes_max && !turns.is_empty();
             let after = closed.tick.since(from);
-            if over || turns.push((after, closed.turn.clone())).is_err() {
+            if over || turns.push((after, closed.encoded.clone())).is_err() {
                 ticks = after;
                 break;
             }

@@ -4,11 +4,12 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use lockstone_sim::PlayerId;
+use lockstone_sim::{PlayerId, Simulation, codec};
 
 use super::Taken;
 use crate::limits::*;
-use crate::wire::{Bytes, CommandBytes, LeaveReason, Name, RawInput};
+use crate::session::{CommandError, DropReason, Outbox};
+use crate::wire::{Bytes, CommandBytes, LeaveReason, Name, RawInput, Report};
 
 /// How much of each kind one turn takes; more waits for the next. Commands of each player, requests and their bytes have limits of
 /// their own, the same in every session.
@@ -97,6 +98,30 @@ impl Waiting {
             self.busy.remove(&player);
         }
         result
+    }
+
+    /// A command of this peer's own player.
+    pub fn own_command(&mut self, player: PlayerId, command: CommandBytes) -> Result<(), CommandError> {
+        let number = self.commands_taken(player);
+        let taken = self.commands(player, number, &[command], |_| true);
+        if taken.new == 1 { Ok(()) } else { Err(CommandError::Full) }
+    }
+
+    /// What a player's peer reports, or the first `allowed` commands of it.
+    pub fn report<S: Simulation>(&mut self, player: PlayerId, report: &Report, allowed: usize, out: &mut Outbox<S>) {
+        let sound = |command: &CommandBytes| codec::read::<S::Command>(command, COMMAND_BYTES_MAX).is_ok();
+        let taken = self.commands(player, report.first_command, &report.commands[..allowed], sound);
+        out.drops.add(DropReason::BadCommand, taken.malformed);
+        out.drops.add(DropReason::CommandFlood, taken.refused + (report.commands.len() - allowed) as u64);
+    }
+
+    /// What a simulation asked for in its last step.
+    pub fn requests<S: Simulation>(&mut self, simulation: &S, out: &mut Outbox<S>) {
+        for request in simulation.requests() {
+            if !Bytes::try_from(codec::compact(request)).is_ok_and(|request| self.request(request)) {
+                out.dropped(DropReason::RequestFlood);
+            }
+        }
     }
 
     /// How many of a player's commands have been taken.

@@ -1,22 +1,23 @@
 //! Our checksums against one peer's: both sides of every exchange do this.
 
+use core::time::Duration;
 use std::collections::BTreeMap;
 
 use lockstone_sim::{Checksum, Simulation, Tick};
 
-use super::Out;
-use super::SyncCheck;
+use super::{Exchange, Outbox, SyncCheck};
 use crate::limits::CHECKSUMS_PER_PACKET_MAX;
+use crate::link::PeerId;
 use crate::wire::DesyncNotice;
 
 #[derive(Debug, Default)]
-pub(crate) struct Comparison {
+pub struct Comparison {
     /// Theirs of ticks that we have not reached.
     waiting: BTreeMap<Tick, Checksum>,
     agreed: Option<Tick>,
-    pub compared: u64,
-    pub desyncs: u64,
-    pub last: Option<SyncCheck>,
+    compared: u64,
+    desyncs: u64,
+    last: Option<SyncCheck>,
     reported: bool,
 }
 
@@ -27,7 +28,7 @@ impl Comparison {
         tick: Tick,
         theirs: Checksum,
         ours: &BTreeMap<Tick, Checksum>,
-        out: &mut Out<S>,
+        out: &mut Outbox<S>,
     ) -> Option<DesyncNotice> {
         if let Some(ours) = ours.get(&tick) {
             return self.compare(tick, *ours, theirs, out);
@@ -40,12 +41,24 @@ impl Comparison {
     }
 
     /// Takes one of ours. Returns the difference, if there is one.
-    pub fn ours<S: Simulation>(&mut self, tick: Tick, ours: Checksum, out: &mut Out<S>) -> Option<DesyncNotice> {
+    pub fn ours<S: Simulation>(&mut self, tick: Tick, ours: Checksum, out: &mut Outbox<S>) -> Option<DesyncNotice> {
         let theirs = self.waiting.remove(&tick);
         while self.waiting.first_key_value().is_some_and(|(old, _)| *old < tick) {
             self.waiting.pop_first();
         }
         theirs.and_then(|theirs| self.compare(tick, ours, theirs, out))
+    }
+
+    /// The figures of the exchange with a peer.
+    pub fn exchange<S: Simulation>(&self, peer: PeerId, rtt: Option<Duration>, out: &Outbox<S>) -> Exchange {
+        Exchange {
+            peer,
+            rtt,
+            traffic: out.traffic(peer),
+            checksums_compared: self.compared,
+            desyncs: self.desyncs,
+            last_check: self.last,
+        }
     }
 
     /// Forgets what waits: it was of a history that is no more.
@@ -59,7 +72,7 @@ impl Comparison {
     }
 
     /// Counts a difference, found by a comparison here or told by the other side. Returns whether it is the first: one is reported.
-    pub fn differs<S: Simulation>(&mut self, found_here: bool, out: &mut Out<S>) -> bool {
+    pub fn differs<S: Simulation>(&mut self, found_here: bool, out: &mut Outbox<S>) -> bool {
         let first = !core::mem::replace(&mut self.reported, true);
         // What the other side tells is mostly what was, or will be, found here too.
         if found_here || first {
@@ -74,7 +87,7 @@ impl Comparison {
         tick: Tick,
         ours: Checksum,
         theirs: Checksum,
-        out: &mut Out<S>,
+        out: &mut Outbox<S>,
     ) -> Option<DesyncNotice> {
         let equal = ours == theirs;
         self.compared += 1;

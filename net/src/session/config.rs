@@ -17,12 +17,7 @@ pub struct ConfigError {
     pub range: String,
 }
 
-pub(crate) fn within<T: PartialOrd + ToString>(
-    setting: &'static str,
-    value: T,
-    min: T,
-    max: T,
-) -> Result<(), ConfigError> {
+pub fn within<T: PartialOrd + ToString>(setting: &'static str, value: T, min: T, max: T) -> Result<(), ConfigError> {
     if value >= min && value <= max {
         return Ok(());
     }
@@ -31,7 +26,7 @@ pub(crate) fn within<T: PartialOrd + ToString>(
 }
 
 /// A timeout is at most ten minutes.
-pub(crate) fn within_time(setting: &'static str, value: Duration, min: Duration) -> Result<(), ConfigError> {
+pub fn within_time(setting: &'static str, value: Duration, min: Duration) -> Result<(), ConfigError> {
     if value >= min && value <= TIMEOUT_MAX {
         return Ok(());
     }

@@ -4,8 +4,8 @@
 //! a time and one a minute, whoever calls, and of each witness one parcel: nobody can make others send again and again. Nothing is sent
 //! but to who asks for it, and only witnesses are asked.
 //!
-//! A peer that is out of step *lingers*: it no longer plays, and its session ends once evidence is exchanged. The loop is
-//! [`Evidence::advance`]; it comes after that of the game.
+//! A peer that is [out of step](super::outbox::Standing) no longer plays, and its session ends once evidence is exchanged. The
+//! loop is [`Evidence::advance`]; it comes after that of the game.
 
 mod inquiry;
 
@@ -15,25 +15,23 @@ use std::collections::BTreeMap;
 use lockstone_sim::{PlayerId, Simulation};
 
 use super::event::{EndReason, Event, EvidenceError};
-use super::{DropReason, Out};
+use super::{DropReason, Outbox, Standing};
 use crate::limits::*;
 use crate::link::PeerId;
 use crate::wire::{Epoch, Message, Parcel};
 use inquiry::Inquiry;
 
 #[derive(Default)]
-pub(crate) struct Evidence {
+pub struct Evidence {
     inquiry: Option<Inquiry>,
     /// When the last inquiry began.
     begun: Option<Duration>,
     /// What connected peers announced before this one was called, and when: one may hear of an inquiry before others do.
     early: BTreeMap<PeerId, (Parcel, Duration)>,
-    /// Since when this peer only lingers.
-    lingers: Option<Duration>,
 }
 
 /// Who takes part in an inquiry.
-pub(crate) struct Witnesses<I> {
+pub struct Witnesses<I> {
     /// All but this peer that can be reached.
     pub others: I,
     /// Those that cannot.
@@ -49,7 +47,7 @@ impl Evidence {
         interval: Duration,
         witnesses: Witnesses<impl Iterator<Item = (PlayerId, PeerId)>>,
         now: Duration,
-        out: &mut Out<S>,
+        out: &mut Outbox<S>,
     ) -> bool {
         if self.begun.is_some_and(|begun| now < begun + interval) {
             return false;
@@ -72,14 +70,14 @@ impl Evidence {
     }
 
     /// Takes this peer's own.
-    pub fn give<S: Simulation>(&mut self, bytes: Vec<u8>, out: &mut Out<S>) -> Result<(), EvidenceError> {
+    pub fn give<S: Simulation>(&mut self, bytes: Vec<u8>, out: &mut Outbox<S>) -> Result<(), EvidenceError> {
         self.inquiry.as_mut().ok_or(EvidenceError::NotWanted)?.give(bytes, out)?;
         self.conclude(out);
         Ok(())
     }
 
     /// Takes a step of another peer's, or of ours to it.
-    pub fn handle<S: Simulation>(&mut self, from: PeerId, parcel: Parcel, now: Duration, out: &mut Out<S>) {
+    pub fn handle<S: Simulation>(&mut self, from: PeerId, parcel: Parcel, now: Duration, out: &mut Outbox<S>) {
         match (&mut self.inquiry, &parcel) {
             (Some(inquiry), _) => {
                 inquiry.handle(from, parcel, out);
@@ -95,7 +93,7 @@ impl Evidence {
     }
 
     /// A peer is gone: nothing more will come from it, and nothing gets there.
-    pub fn lost<S: Simulation>(&mut self, peer: PeerId, out: &mut Out<S>) {
+    pub fn lost<S: Simulation>(&mut self, peer: PeerId, out: &mut Outbox<S>) {
         self.early.remove(&peer);
         if let Some(inquiry) = &mut self.inquiry {
             inquiry.lost(peer);
@@ -103,50 +101,42 @@ impl Evidence {
         }
     }
 
-    /// This peer's world is out of step: it stays until evidence is exchanged, or until it is clear that nobody calls for any.
-    pub fn linger(&mut self, now: Duration) {
-        self.lingers.get_or_insert(now);
-    }
-
-    pub fn lingers(&self) -> bool {
-        self.lingers.is_some()
-    }
-
     /// This peer was put out as being out of step. Whoever did so has called before, if it calls at all.
-    pub fn put_out<S: Simulation>(&mut self, now: Duration, out: &mut Out<S>) {
-        self.linger(now);
+    pub fn put_out<S: Simulation>(&mut self, now: Duration, out: &mut Outbox<S>) {
+        out.fall_out_of_step(now);
         if !self.under_way() {
             out.end(EndReason::Desync);
         }
     }
 
     /// Sends what is due, and ends what has taken too long.
-    pub fn advance<S: Simulation>(&mut self, now: Duration, out: &mut Out<S>) {
+    pub fn advance<S: Simulation>(&mut self, now: Duration, out: &mut Outbox<S>) {
         self.expire(now, out);
         if let Some(inquiry) = &mut self.inquiry {
             inquiry.advance(now, out);
             self.conclude(out);
         }
-        if self.lingers.is_some_and(|since| now >= self.lingers_until(since)) {
+        if now >= self.stays_until(&out.standing) {
             out.end(EndReason::Desync);
         }
     }
 
     /// When [`advance`](Evidence::advance) has something to do.
-    pub fn wake_at(&self) -> Duration {
-        let lingers_until = self.lingers.map_or(Duration::MAX, |since| self.lingers_until(since));
-        self.inquiry.as_ref().map_or(Duration::MAX, Inquiry::wake_at).min(lingers_until)
+    pub fn wake_at(&self, standing: &Standing) -> Duration {
+        self.inquiry.as_ref().map_or(Duration::MAX, Inquiry::wake_at).min(self.stays_until(standing))
     }
 
     /// No more will come: tells so, if it was not told.
-    pub fn close<S: Simulation>(&mut self, out: &mut Out<S>) {
+    pub fn close<S: Simulation>(&mut self, out: &mut Outbox<S>) {
         if let Some(inquiry) = &mut self.inquiry {
             inquiry.give_up();
             self.conclude(out);
         }
     }
 
-    fn lingers_until(&self, since: Duration) -> Duration {
+    /// Until when a peer stays that is out of step.
+    fn stays_until(&self, standing: &Standing) -> Duration {
+        let Standing::OutOfStep { since } = *standing else { return Duration::MAX };
         match (&self.inquiry, self.begun) {
             (Some(inquiry), _) if inquiry.is_unattended() => since,
             (Some(_), _) => Duration::MAX,
@@ -156,12 +146,12 @@ impl Evidence {
         }
     }
 
-    fn conclude<S: Simulation>(&mut self, out: &mut Out<S>) {
+    fn conclude<S: Simulation>(&mut self, out: &mut Outbox<S>) {
         self.inquiry.take_if(|inquiry| inquiry.concludes(out));
     }
 
     /// What was announced, and not asked for since, is dropped.
-    fn expire<S: Simulation>(&mut self, now: Duration, out: &mut Out<S>) {
+    fn expire<S: Simulation>(&mut self, now: Duration, out: &mut Outbox<S>) {
         let before = self.early.len();
         self.early.retain(|_, (_, at)| now < *at + INQUIRY_TIME);
         out.drops.add(DropReason::Unexpected, (before - self.early.len()) as u64);
@@ -169,6 +159,6 @@ impl Evidence {
 }
 
 /// What is said of evidence counts in any epoch, and says 0.
-fn say<S: Simulation>(to: PeerId, parcel: Parcel, out: &mut Out<S>) {
+fn say<S: Simulation>(to: PeerId, parcel: Parcel, out: &mut Outbox<S>) {
     out.reliably(Epoch::default(), to, &Message::Parcel(parcel));
 }

@@ -8,14 +8,14 @@ use std::collections::BTreeMap;
 
 use lockstone_sim::Simulation;
 
-use super::Out;
+use super::Outbox;
 use crate::link::PeerId;
 use crate::wire::{Epoch, Hello, Message};
 
 /// Between two hellos to a peer. An answer comes well within, if the first arrived.
 const HELLO_INTERVAL: Duration = Duration::from_secs(1);
 
-pub(crate) struct Greeting {
+pub struct Greeting {
     hello: Hello,
     /// Who has not answered, and when it was greeted last.
     unanswered: BTreeMap<PeerId, Duration>,
@@ -31,7 +31,7 @@ impl Greeting {
     }
 
     /// A peer can be spoken to.
-    pub fn connected<S: Simulation>(&mut self, peer: PeerId, now: Duration, out: &mut Out<S>) {
+    pub fn connected<S: Simulation>(&mut self, peer: PeerId, now: Duration, out: &mut Outbox<S>) {
         self.unanswered.insert(peer, now);
         say(&self.hello, peer, out);
     }
@@ -42,7 +42,7 @@ impl Greeting {
     }
 
     /// Says hello again to those whose answer is overdue.
-    pub fn advance<S: Simulation>(&mut self, now: Duration, out: &mut Out<S>) {
+    pub fn advance<S: Simulation>(&mut self, now: Duration, out: &mut Outbox<S>) {
         for (peer, said) in &mut self.unanswered {
             if now >= *said + HELLO_INTERVAL {
                 *said = now;
@@ -57,6 +57,6 @@ impl Greeting {
     }
 }
 
-fn say<S: Simulation>(hello: &Hello, peer: PeerId, out: &mut Out<S>) {
+fn say<S: Simulation>(hello: &Hello, peer: PeerId, out: &mut Outbox<S>) {
     out.reliably(Epoch::default(), peer, &Message::Hello(hello.clone()));
 }

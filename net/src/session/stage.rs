@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 
 use lockstone_sim::{Checksum, Input, PlayerId, Simulation, Tick, Turn, codec};
 
-use super::{DropReason, Event, Out};
+use super::{DropReason, Event, Exchange, Outbox, PlayerStats};
 use crate::limits::*;
 use crate::wire::{Name, RawInput};
 
 /// What a stage begins with.
-pub(crate) struct Beginning<S> {
+pub struct Beginning<S> {
     pub simulation: S,
     pub player: PlayerId,
     pub seed: u64,
@@ -20,14 +20,14 @@ pub(crate) struct Beginning<S> {
 
 /// How much a stage tells.
 #[derive(Clone, Copy)]
-pub(crate) struct Telling {
+pub struct Telling {
     /// Between two checksums that are compared.
     pub checksum_interval_ticks: u32,
     /// Whether each checksum is told with its parts.
     pub trees: bool,
 }
 
-pub(crate) struct Stage<S> {
+pub struct Stage<S> {
     pub simulation: S,
     pub player: PlayerId,
     pub roster: BTreeMap<PlayerId, Name>,
@@ -38,9 +38,19 @@ pub(crate) struct Stage<S> {
     keyframe: Option<Tick>,
 }
 
+impl<S: Simulation> Beginning<S> {
+    /// A world that begins here.
+    pub fn founded(mut simulation: S, player: PlayerId, seed: u64) -> Self {
+        let snapshot = simulation.snapshot();
+        let bytes = simulation.encode(&snapshot);
+        simulation.retire(snapshot);
+        Beginning { simulation, player, seed, snapshot: bytes }
+    }
+}
+
 impl<S: Simulation> Stage<S> {
     /// Sets up a world as it begins here, and tells so.
-    pub fn begin(begin: Beginning<S>, telling: Telling, out: &mut Out<S>) -> Self {
+    pub fn begin(begin: Beginning<S>, telling: Telling, out: &mut Outbox<S>) -> Self {
         let Beginning { simulation, player, seed, snapshot } = begin;
         let (roster, checksums) = (BTreeMap::new(), BTreeMap::new());
         out.events.push_back(Event::Started { tick: simulation.tick(), seed, player, snapshot });
@@ -59,13 +69,36 @@ impl<S: Simulation> Stage<S> {
         self.roster.contains_key(&self.player)
     }
 
+    /// A line of figures for each player. `exchange` has those of the exchange with a player's peer, if there is one.
+    pub fn players(&self, sequencer: PlayerId, exchange: impl Fn(PlayerId) -> Option<Exchange>) -> Vec<PlayerStats> {
+        let line = |(player, name): (&PlayerId, &Name)| PlayerStats {
+            player: *player,
+            name: name.as_str().to_owned(),
+            own: *player == self.player,
+            sequencer: *player == sequencer,
+            exchange: exchange(*player),
+        };
+        self.roster.iter().map(line).collect()
+    }
+
+    /// A player is in the world, and is called so.
+    pub fn enrol(&mut self, player: PlayerId, name: &Name, out: &mut Outbox<S>) {
+        self.roster.insert(player, name.clone());
+        out.events.push_back(Event::PlayerJoined { player, name: name.as_str().to_owned() });
+    }
+
     /// Plays the next turn. Returns the checksum after it, if one is due.
-    pub fn play(&mut self, raw: &[RawInput], out: &mut Out<S>) -> Option<(Tick, Checksum)> {
+    pub fn play(&mut self, raw: &[RawInput], out: &mut Outbox<S>) -> Option<(Tick, Checksum)> {
         self.play_given(raw, Vec::new(), out)
     }
 
     /// The same, and at the turn's end what the simulation is given from outside.
-    pub fn play_given(&mut self, raw: &[RawInput], given: Vec<S::Given>, out: &mut Out<S>) -> Option<(Tick, Checksum)> {
+    pub fn play_given(
+        &mut self,
+        raw: &[RawInput],
+        given: Vec<S::Given>,
+        out: &mut Outbox<S>,
+    ) -> Option<(Tick, Checksum)> {
         let tick = self.simulation.tick();
         let inputs = raw.iter().filter_map(|input| read(input, out));
         let turn = Turn { inputs: inputs.chain(given.into_iter().map(Input::Given)).collect() };
@@ -73,24 +106,21 @@ impl<S: Simulation> Stage<S> {
         if !turn.inputs.is_empty() {
             out.events.push_back(Event::Turn { tick, turn });
         }
-        raw.iter().for_each(|input| self.enrol(input, out));
+        raw.iter().for_each(|input| self.follow_roster(input, out));
         self.check(out)
     }
 
     /// Tells a copy of the state as it is now, if it was not told yet.
-    pub fn tell_keyframe(&mut self, out: &mut Out<S>) {
+    pub fn tell_keyframe(&mut self, out: &mut Outbox<S>) {
         let tick = self.simulation.tick();
         if self.keyframe.replace(tick) != Some(tick) {
             out.events.push_back(Event::Keyframe { tick, snapshot: self.simulation.snapshot() });
         }
     }
 
-    fn enrol(&mut self, input: &RawInput, out: &mut Out<S>) {
+    fn follow_roster(&mut self, input: &RawInput, out: &mut Outbox<S>) {
         match input {
-            RawInput::Join(player, name, _) => {
-                self.roster.insert(*player, name.clone());
-                out.events.push_back(Event::PlayerJoined { player: *player, name: name.as_str().to_owned() });
-            }
+            RawInput::Join(player, name, _) => self.enrol(*player, name, out),
             RawInput::Leave(player, reason) => {
                 self.roster.remove(player);
                 out.events.push_back(Event::PlayerLeft { player: *player, reason: *reason });
@@ -100,7 +130,7 @@ impl<S: Simulation> Stage<S> {
     }
 
     /// Tells what came out of a tick. Returns the checksum, if it is one that is compared.
-    fn check(&mut self, out: &mut Out<S>) -> Option<(Tick, Checksum)> {
+    fn check(&mut self, out: &mut Outbox<S>) -> Option<(Tick, Checksum)> {
         let tick = self.simulation.tick();
         // First the keyframe: what begins with it has its checksum too.
         if tick.0.is_multiple_of(KEYFRAME_TICKS) {
@@ -117,7 +147,7 @@ impl<S: Simulation> Stage<S> {
         Some((tick, checksum))
     }
 
-    fn tell_checksum(&mut self, out: &mut Out<S>) -> Checksum {
+    fn tell_checksum(&mut self, out: &mut Outbox<S>) -> Checksum {
         let (tick, checksum) = (self.simulation.tick(), self.simulation.checksum());
         let tree = if self.telling.trees { self.simulation.tree() } else { Vec::new() };
         out.events.push_back(Event::Checksum { tick, checksum, tree });
@@ -126,7 +156,7 @@ impl<S: Simulation> Stage<S> {
 }
 
 /// An input that cannot be read is passed over. Every peer passes over the same ones, because all read the same bytes by the same rules.
-fn read<S: Simulation>(raw: &RawInput, out: &mut Out<S>) -> Option<Input<S>> {
+fn read<S: Simulation>(raw: &RawInput, out: &mut Outbox<S>) -> Option<Input<S>> {
     let input = match raw {
         RawInput::Command(player, bytes) => {
             codec::read(bytes, COMMAND_BYTES_MAX).map(|command| Input::Command(*player, command))

@@ -212,7 +212,7 @@ pub fn plays(session: &Peer) -> bool {
     session.phase() == Phase::Playing && session.stats().players.iter().any(|player| player.own)
 }
 
-fn build(weather: storm::Weather) -> impl Fn(u64) -> StormWorld + 'static {
+fn build(weather: storm::Weather) -> impl Fn(u64) -> StormWorld + Send + Sync + 'static {
     move |_| weather.world()
 }
 

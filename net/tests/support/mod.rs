@@ -198,7 +198,7 @@ pub fn party_of(
     settings: PartySettings,
     identity: Identity,
     name: &str,
-    build: impl Fn(u64) -> Mixer + 'static,
+    build: impl Fn(u64) -> Mixer + Send + Sync + 'static,
 ) -> Party<Mixer> {
     let config = PartyConfig::new(settings).expect("the settings are in range");
     Party::new(config, identity, name, (7, 9), build).expect("the name is fine")

@@ -25,7 +25,11 @@ pub fn settings(seed: u64) -> RollbackSettings {
     RollbackSettings { seed, ..RollbackSettings::default() }
 }
 
-pub fn rollback(settings: RollbackSettings, name: &str, build: impl Fn(u64) -> Mixer + 'static) -> Rollback<Mixer> {
+pub fn rollback(
+    settings: RollbackSettings,
+    name: &str,
+    build: impl Fn(u64) -> Mixer + Send + Sync + 'static,
+) -> Rollback<Mixer> {
     let config = RollbackConfig::new(settings).expect("the settings are in range");
     Rollback::new(config, IDENTITY, name, (7, 9), build).expect("the name is fine")
 }

@@ -2,17 +2,16 @@
 //!
 //! The game goes on meanwhile; nothing here makes it wait.
 
-use core::time::Duration;
 use std::sync::Arc;
 
-use lockstone_sim::{PlayerId, Rules, Simulation, Tick, World, codec};
+use lockstone_sim::{Rules, Simulation, Tick, World, codec};
 
 use super::Host;
 use super::budget::Budget;
-use super::guest::{Guest, Joining};
+use super::guest::{Entry, Guest};
 use crate::limits::*;
 use crate::link::PeerId;
-use crate::session::{DropReason, Event, Out};
+use crate::session::{DropReason, Io, Outbox};
 use crate::transfer::{self, SnapshotSender};
 use crate::wire::*;
 
@@ -25,37 +24,10 @@ pub(super) struct Outline {
 
 impl<R: Rules> Host<R> {
     /// Lets a joiner in, or says why not.
-    pub(super) fn hello(&mut self, peer: PeerId, hello: Hello, now: Duration, out: &mut Out<World<R>>) {
-        match self.guests.of(peer) {
-            // Said again before it had the answer.
-            Some(guest) if guest.joining.is_some() => return,
-            None if !self.past.contains(&peer) => {}
-            _ => return out.dropped(DropReason::Unexpected),
-        }
-        let differences = self.terms.differences(hello.protocol, &hello.terms);
-        let players_max = self.config.settings().players_max;
-        let refusal = match codec::read::<R::Hero>(&hello.hero, HERO_BYTES_MAX) {
-            _ if !differences.is_empty() => Refusal::Different(differences.try_into().expect("one of each kind")),
-            _ if self.guests.len() + self.own_players() >= players_max || self.next_player == u16::MAX => {
-                Refusal::Full { players_max: players_max as u16 }
-            }
-            Err(_) => Refusal::Hero,
-            Ok(hero) => return self.welcome(peer, hello.name, hero, now, out),
-        };
-        self.refuse(peer, hello.name.as_str(), refusal, out);
-    }
-
-    /// Tells both sides that a joiner cannot join.
-    pub fn refuse(&mut self, peer: PeerId, name: &str, refusal: Refusal, out: &mut Out<World<R>>) {
-        if !self.past.insert(peer) {
-            return out.dropped(DropReason::Unexpected);
-        }
-        out.reliably(Epoch::default(), peer, &Message::Refusal(refusal.clone()));
-        out.events.push_back(Event::Refused { peer, name: name.to_owned(), refusal });
-    }
-
-    fn welcome(&mut self, peer: PeerId, name: Name, hero: R::Hero, now: Duration, out: &mut Out<World<R>>) {
-        let player = PlayerId(self.next_player);
+    pub(super) fn hello(&mut self, peer: PeerId, hello: Hello, io: &mut Io<World<R>>) {
+        let waits = |guest: &Guest<R>| !guest.plays();
+        let Some(hero) = self.guests.hello(peer, &hello, waits, &mut io.out) else { return };
+        let player = self.guests.number();
         let join = self.stage.simulation.admit(player, hero);
         let fits = codec::compact(&join).len() <= JOIN_BYTES_MAX;
         let Outline { tick, bytes, digest } = self.outline();
@@ -65,9 +37,9 @@ impl<R: Rules> Host<R> {
             (_, false) => Some(Refusal::World),
         };
         if let Some(refusal) = refusal {
-            return self.refuse(peer, name.as_str(), refusal, out);
+            self.guests.give_back(player);
+            return self.guests.refuse(peer, hello.name.as_str(), refusal, &mut io.out);
         }
-        self.next_player += 1;
         let welcome = Welcome {
             player,
             sequencer: self.stage.player,
@@ -78,10 +50,11 @@ impl<R: Rules> Host<R> {
             // Who else is there, a replica learns as they come near.
             roster: List::default(),
         };
-        out.reliably(self.epoch, peer, &Message::Welcome(welcome));
-        let joining = Joining { join, outline: SnapshotSender::new(bytes), progressed: now };
-        let budget = Budget::new(self.config.settings().budget_bytes_per_s, now);
-        let slot = self.guests.insert(Guest::new((peer, player, name), joining, tick, budget));
+        io.out.reliably(self.leader.epoch, peer, &Message::Welcome(welcome));
+        let budget = Budget::new(self.config.settings().budget_bytes_per_s, io.now);
+        let loading = (join, SnapshotSender::new(bytes));
+        let guest = Guest::new((peer, player, hello.name), loading, (tick, io.now), budget);
+        let slot = self.guests.insert(peer, player, guest);
         self.answering.push(slot);
     }
 
@@ -99,13 +72,15 @@ impl<R: Rules> Host<R> {
     }
 
     /// A joiner knows the place where its hero enters, and has caught up: the hero enters with the next turn.
-    pub(super) fn admit(&mut self, peer: PeerId, out: &mut Out<World<R>>) {
-        let Some(guest) = self.guests.of(peer) else { return };
-        let placed = !guest.bounds.core.is_empty();
-        let Some(joining) = guest.joining.take_if(|_| placed) else {
+    pub(super) fn admit(&mut self, peer: PeerId, out: &mut Outbox<World<R>>) {
+        let Some(guest) = self.guests.of_mut(peer) else { return };
+        let placed = !guest.area.bounds().core.is_empty();
+        let Entry::Joining { join, .. } = &guest.entry else { return out.dropped(DropReason::Unexpected) };
+        if !placed {
             return out.dropped(DropReason::Unexpected);
-        };
-        let join = Bytes::try_from(codec::compact(&joining.join)).expect("checked at the welcome");
+        }
+        let join = Bytes::try_from(codec::compact(join)).expect("checked at the welcome");
+        guest.entry = Entry::Playing;
         self.waiting.join(guest.player, guest.name.clone(), join);
     }
 }

@@ -12,14 +12,14 @@ use super::Host;
 use super::guest::Guest;
 use crate::limits::*;
 use crate::link::{Channel, PeerId};
-use crate::session::{DropReason, LevelStats, Out};
+use crate::session::{DropReason, LevelStats, Outbox};
 use crate::wire::{ChatLine, Epoch, Message, Said};
 
 impl<R: Rules> Host<R> {
     /// A replica's player says something.
-    pub(super) fn say(&mut self, from: PeerId, line: ChatLine, now: Duration, out: &mut Out<World<R>>) {
-        let Some(guest) = self.guests.of(from) else { return };
-        if guest.joining.is_some() {
+    pub(super) fn hear(&mut self, from: PeerId, line: ChatLine, now: Duration, out: &mut Outbox<World<R>>) {
+        let Some(guest) = self.guests.of_mut(from) else { return };
+        if !guest.plays() {
             return out.dropped(DropReason::Unexpected);
         }
         if !guest.chat_rate.admits(1, CHAT_LINES_PER_S_MAX, now) {
@@ -30,7 +30,7 @@ impl<R: Rules> Host<R> {
     }
 
     /// Puts what a player says on its way to those who hear it.
-    pub fn said(&mut self, player: PlayerId, line: ChatLine, out: &mut Out<World<R>>) {
+    pub(super) fn said(&mut self, player: PlayerId, line: ChatLine, out: &mut Outbox<World<R>>) {
         let Host { stage, watch, lookout, guests, stats, measures, .. } = self;
         let (Some(name), Some(cell)) = (stage.roster.get(&player), watch.hero(player)) else { return };
         let said = Said { player, name: name.clone(), line };
@@ -38,7 +38,7 @@ impl<R: Rules> Host<R> {
         let told = party.iter().chain([&player]).filter_map(|player| guests.slot_of(*player));
         let hearers: BTreeSet<_> = watch.knowing(cell).chain(told).collect();
         for slot in hearers {
-            let guest = guests.get_mut(slot).filter(|guest| guest.joining.is_none());
+            let guest = guests.get_mut(slot).filter(|guest| guest.plays());
             guest.into_iter().for_each(|guest| guest.hear(said.clone(), &mut stats.chat));
         }
         // The relay's own player hears as far as others do.
@@ -59,7 +59,7 @@ impl<R: Rules> Guest<R> {
     }
 
     /// Sends what was said, as far as the budget goes.
-    pub(super) fn send_chat(&mut self, epoch: Epoch, stats: &mut LevelStats, out: &mut Out<World<R>>) {
+    pub(super) fn send_chat(&mut self, epoch: Epoch, stats: &mut LevelStats, out: &mut Outbox<World<R>>) {
         while self.budget.allows() {
             let Some(said) = self.chat.pop_front() else { return };
             let bytes = out.send(epoch, self.peer, Channel::Reliable, &Message::Said(said));

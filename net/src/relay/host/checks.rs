@@ -10,10 +10,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use lockstone_sim::{CellId, CellRect, Checksum, PlayerId, Rules, Tick, World};
 
 use super::Host;
-use super::guest::Slot;
 use crate::limits::*;
 use crate::link::PeerId;
-use crate::session::{DropReason, Event, Out, Witnesses};
+use crate::session::{DropReason, Event, Io, Outbox, Slot, Witnesses};
 use crate::wire::{CellBytes, CoreTree, DesyncNotice, Epoch, Inquiry, LeaveReason, List, Message, RawGiven};
 
 /// Within so much time repairs are counted.
@@ -24,6 +23,9 @@ const ANSWER_TIME: Duration = Duration::from_secs(30);
 
 /// Ticks at which a replica may answer where its core differs.
 const TREES_KEPT_MAX: usize = 16;
+
+/// The time between two calls for evidence is doubled so often at most: to about an hour.
+const INQUIRY_DOUBLINGS_MAX: u32 = 6;
 
 /// The checksums of cores as of one tick: replicas with the same core share one.
 pub(super) type CoreSums = HashMap<CellRect, Checksum>;
@@ -66,7 +68,7 @@ impl<R: Rules> Host<R> {
         let interval = self.config.settings().checksum_interval_ticks;
         let Host { guests, stage, .. } = self;
         let Some(guest) = guests.get_mut(slot) else { return };
-        let core = guest.bounds.core;
+        let core = guest.area.bounds().core;
         if !crate::relay::checks_at(tick, guest.player, interval) || core.is_empty() {
             return;
         }
@@ -84,45 +86,49 @@ impl<R: Rules> Host<R> {
     }
 
     /// Compares what a replica tells of its core.
-    pub(super) fn compare(&mut self, from: PeerId, sums: &[(Tick, Checksum)], now: Duration, out: &mut Out<World<R>>) {
-        let Some(guest) = self.guests.of(from) else { return };
+    pub(super) fn compare(&mut self, from: PeerId, sums: &[(Tick, Checksum)], io: &mut Io<World<R>>) {
+        let Some(guest) = self.guests.of_mut(from) else { return };
         let Checks { sums: ours, repaired, .. } = &guest.checks;
         let telling = sums.iter().filter(|(tick, _)| tick > repaired);
-        let notices = telling.filter_map(|(tick, theirs)| guest.comparison.theirs(*tick, *theirs, ours, out));
+        let notices = telling.filter_map(|(tick, theirs)| guest.comparison.theirs(*tick, *theirs, ours, &mut io.out));
         if let Some(notice) = notices.reduce(|first, later| if later.tick < first.tick { later } else { first }) {
-            self.differs(from, notice, now, out);
+            self.differs(from, notice, io);
         }
     }
 
     /// A replica's core is another: told to both sides once, and the replica is asked where.
-    fn differs(&mut self, peer: PeerId, notice: DesyncNotice, now: Duration, out: &mut Out<World<R>>) {
-        let Some(guest) = self.guests.of(peer) else { return };
+    fn differs(&mut self, peer: PeerId, notice: DesyncNotice, io: &mut Io<World<R>>) {
+        let Some(guest) = self.guests.of_mut(peer) else { return };
+        let (now, out) = (io.now, &mut io.out);
         let first = guest.comparison.differs(true, out);
         let player = guest.player;
         let asked = guest.checks.asked.get_or_insert(Asked { since: now, again: true, trees: BTreeMap::new() });
         if core::mem::take(&mut asked.again) {
-            out.reliably(self.epoch, peer, &Message::Desync(notice));
+            out.reliably(self.leader.epoch, peer, &Message::Desync(notice));
         }
         if first {
             let DesyncNotice { tick, agreed, ours, theirs } = notice;
             self.stage.tell_keyframe(out);
             out.events.push_back(Event::Desync { player, tick, agreed, ours, theirs });
         }
-        self.inquire(player, peer, now, out);
+        self.inquire(player, peer, io);
     }
 
-    /// Calls for the evidence of both sides.
-    fn inquire(&mut self, player: PlayerId, peer: PeerId, now: Duration, out: &mut Out<World<R>>) {
+    /// Calls for the evidence of both sides. The longer a session goes on with differences, the rarer: whoever tells false checksums again
+    /// and again must not keep a relay busy.
+    fn inquire(&mut self, player: PlayerId, peer: PeerId, io: &mut Io<World<R>>) {
+        let interval = INQUIRY_INTERVAL * (1 << self.inquiries.min(INQUIRY_DOUBLINGS_MAX));
         let witnesses = Witnesses { others: [(player, peer)].into_iter(), missing: Vec::new(), players: 2 };
-        if self.evidence.begin(INQUIRY_INTERVAL, witnesses, now, out) {
-            let witnesses =
-                List::try_from(vec![(self.stage.player, self.me), (player, peer)]).expect("two are allowed");
-            out.reliably(Epoch::default(), peer, &Message::Inquiry(Inquiry { witnesses }));
+        if io.evidence.begin(interval, witnesses, io.now, &mut io.out) {
+            self.inquiries += 1;
+            let witnesses = vec![(self.stage.player, self.leader.peer), (player, peer)];
+            let inquiry = Inquiry { witnesses: List::try_from(witnesses).expect("two are allowed") };
+            io.out.reliably(Epoch::default(), peer, &Message::Inquiry(inquiry));
         }
     }
 
     /// A replica tells the checksums of its cells: those that differ are repaired with the next frame.
-    pub(super) fn core_tree(&mut self, from: PeerId, tree: CoreTree, now: Duration, out: &mut Out<World<R>>) {
+    pub(super) fn core_tree(&mut self, from: PeerId, tree: CoreTree, now: Duration, out: &mut Outbox<World<R>>) {
         let repairs_max = self.config.settings().repairs_max as usize;
         let Some(slot) = self.guests.slot(from) else { return };
         let Some(guest) = self.guests.get_mut(slot) else { return };
@@ -134,12 +140,12 @@ impl<R: Rules> Host<R> {
         guest.checks.asked = None;
         guest.checks.repairs.retain(|at| now < *at + REPAIRS_WINDOW);
         if guest.checks.repairs.len() >= repairs_max {
-            out.reliably(self.epoch, from, &Message::Removed(LeaveReason::Desync));
+            out.reliably(self.leader.epoch, from, &Message::Removed(LeaveReason::Desync));
             return self.remove(from, LeaveReason::Desync);
         }
         guest.checks.repairs.push(now);
         self.stats.repairs += 1;
-        let bounds = guest.bounds;
+        let bounds = guest.area.bounds();
         // What differs spreads until it is repaired: if it was repaired in vain, all of the core is. Of the halo nobody knows.
         guest.checks.to_repair = match guest.checks.repairs.len() {
             1 => {

@@ -11,9 +11,10 @@
 
 use lockstone_sim::{CellId, CellRect, Rules, Simulation, World};
 
-use super::guest::{Guest, Slot};
+use super::guest::Guest;
 use super::regions::Regions;
 use crate::relay::areas::{Bounds, Measures};
+use crate::session::Slot;
 use crate::wire::RawInput;
 
 /// Between two looks at a replica's surroundings, in ticks.
@@ -74,8 +75,8 @@ pub(super) fn core<R: Rules>(
     (world, measures, regions, costs): (&World<R>, &Measures, &mut Regions, &Costs),
 ) -> CellRect {
     // A grown core that is loading counts as present: else it would be given up as soon as it is there, and loaded again.
-    let loading = guest.load.as_ref().filter(|load| guest.grown && !load.is_void()).map(|load| load.bounds);
-    let Bounds { core: present, halo: known } = loading.unwrap_or(guest.bounds);
+    let loading = guest.area.loading().filter(|_| guest.grown);
+    let Bounds { core: present, halo: known } = loading.unwrap_or(guest.area.bounds());
     let rests = !(world.tick().0.wrapping_add(slot)).is_multiple_of(LOOK_TICKS);
     if rests && measures.holds(hero, present) {
         return present;

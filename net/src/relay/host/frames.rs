@@ -7,9 +7,10 @@ use lockstone_sim::world::{Join, Request};
 use lockstone_sim::{CellId, CellRect, Rules, codec};
 
 use super::Host;
-use super::guest::{Draft, Slot};
+use super::guest::Draft;
 use crate::limits::*;
-use crate::wire::{CellBytes, Frame, RawGiven, RawInput};
+use crate::session::Slot;
+use crate::wire::{CellBytes, Encoded, Frame, RawGiven, RawInput};
 
 /// Whom an input concerns.
 pub(super) enum Scope {
@@ -90,7 +91,7 @@ impl<R: Rules> Host<R> {
         for (cell, other) in [(from, to), (to, from)] {
             let alone = |slot: &Slot| {
                 let guest = self.guests.get(*slot);
-                let simulates = |cell| guest.is_some_and(|guest| guest.bounds.core.contains(cell));
+                let simulates = |cell| guest.is_some_and(|guest| guest.area.bounds().core.contains(cell));
                 simulates(cell) && !simulates(other) && guest.is_some_and(|guest| !guest.draft.gives_whole(cell))
             };
             let slots: Vec<Slot> = self.watch.knowing(cell).filter(alone).collect();
@@ -114,12 +115,15 @@ impl<R: Rules> Host<R> {
         }
         let Draft { inputs: own, given } = core::mem::take(&mut guest.draft);
         let frame = (own.try_into().ok()).zip(given.try_into().ok()).map(|(inputs, given)| Frame { inputs, given });
-        let sized = frame.map(|frame| (codec::compact(&frame).len(), frame));
-        match sized.filter(|(bytes, _)| *bytes <= FRAME_BYTES_MAX) {
-            Some((bytes, frame)) => guest.frames.close(frame, bytes),
+        match frame.map(|frame| Encoded::frame(&frame)).filter(|frame| frame.size() <= FRAME_BYTES_MAX) {
+            Some(frame) => guest.frames.close((), frame),
             None => {
-                let everyones = inputs.iter().zip(scopes).filter(|(_, scope)| matches!(scope, Scope::Everyone));
-                self.begin_anew(slot, everyones.map(|(input, _)| input.clone()).collect());
+                let player = guest.player;
+                // A joiner that were not told of its own join would wait for it for ever.
+                let own = |input: &RawInput| matches!(input, RawInput::Join(joined, ..) if *joined == player);
+                let concern = |(input, scope): &(&RawInput, &Scope)| matches!(scope, Scope::Everyone) || own(input);
+                let known = inputs.iter().zip(scopes).filter(concern).map(|(input, _)| input.clone());
+                self.begin_anew(slot, known.collect());
             }
         }
     }
@@ -145,7 +149,7 @@ impl<R: Rules> Host<R> {
     fn knowing(&self, cell: CellId, wanted: impl Fn(CellRect) -> bool) -> Vec<Slot> {
         self.watch
             .knowing(cell)
-            .filter(|slot| self.guests.get(*slot).is_some_and(|guest| wanted(guest.bounds.core)))
+            .filter(|slot| self.guests.get(*slot).is_some_and(|guest| wanted(guest.area.bounds().core)))
             .collect()
     }
 }

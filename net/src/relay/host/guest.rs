@@ -1,43 +1,37 @@
 //! One replica, as the relay sees it.
 
 use core::time::Duration;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use lockstone_sim::world::Join;
 use lockstone_sim::{CellId, Grid, PlayerId, Rules, Tick, World};
 
+use super::area::Area;
 use super::budget::Budget;
 use super::checks::Checks;
-use super::loads::Load;
 use super::lookout::Told;
 use super::watch::Watch;
 use crate::limits::*;
 use crate::link::{Channel, PeerId};
-use crate::relay::areas::Bounds;
 use crate::sequencer::{Feed, History};
-use crate::session::{Comparison, LevelStats, Out, Rate, RelayStats};
+use crate::session::{Comparison, LevelStats, Outbox, Rate, RelayStats};
 use crate::transfer::SnapshotSender;
-use crate::wire::{Epoch, Frame, Message, Name, RawGiven, RawInput, Report, Said};
+use crate::wire::{Epoch, Message, Name, RawGiven, RawInput, Report, Said, TurnsKind};
 
-/// A guest's place among all. Used again when the guest is gone.
-pub(super) type Slot = u32;
-
-pub(super) struct Guest<R: Rules> {
+pub struct Guest<R: Rules> {
     pub peer: PeerId,
     pub player: PlayerId,
     pub name: Name,
     pub heard: Duration,
-    /// Until the hero enters.
-    pub joining: Option<Joining<R>>,
+    pub entry: Entry<R>,
     pub feed: Feed,
-    pub frames: History<Frame>,
+    pub frames: History<()>,
     /// This tick's frame.
     pub draft: Draft,
-    /// What it simulates and knows, from the next tick on.
-    pub bounds: Bounds,
+    /// What it simulates and knows, from the next tick on, and what is on its way.
+    pub area: Area,
     /// Whether its core is more than what is near its hero.
     pub grown: bool,
-    pub load: Option<Load>,
     pub loads: u32,
     pub comparison: Comparison,
     pub checks: Checks,
@@ -54,12 +48,12 @@ pub(super) struct Guest<R: Rules> {
     pub commands: Rate,
 }
 
-/// A guest on its way in.
-pub(super) struct Joining<R: Rules> {
-    pub join: Join<R::Hero>,
-    /// The outline of the world.
-    pub outline: SnapshotSender,
-    pub progressed: Duration,
+/// How far a guest's hero has come.
+pub enum Entry<R: Rules> {
+    /// It enters so, once the place where it does is known to its replica.
+    Joining { join: Join<R::Hero>, progressed: Duration },
+    /// It is in the world, or on its way into a turn.
+    Playing,
 }
 
 /// A frame under construction.
@@ -83,22 +77,21 @@ impl Draft {
 impl<R: Rules> Guest<R> {
     pub fn new(
         (peer, player, name): (PeerId, PlayerId, Name),
-        joining: Joining<R>,
-        tick: Tick,
+        (join, outline): (Join<R::Hero>, SnapshotSender),
+        (tick, now): (Tick, Duration),
         budget: Budget,
     ) -> Self {
         Guest {
             peer,
             player,
             name,
-            heard: joining.progressed,
-            joining: Some(joining),
+            heard: now,
+            entry: Entry::Joining { join, progressed: now },
             feed: Feed::of_frames(tick),
             frames: History::starting_at(tick),
             draft: Draft::default(),
-            bounds: Bounds::NOTHING,
+            area: Area::Waiting(outline),
             grown: false,
-            load: None,
             loads: 0,
             comparison: Comparison::default(),
             checks: Checks::default(),
@@ -113,16 +106,18 @@ impl<R: Rules> Guest<R> {
 
     /// The cell of its hero, or where that will enter. `None` if the hero is not in the world any more.
     pub fn place(&self, watch: &Watch<R>, grid: &Grid) -> Option<CellId> {
-        match &self.joining {
-            Some(joining) => Some(grid.cell_of(joining.join.at)),
-            None => watch.hero(self.player),
+        match &self.entry {
+            Entry::Joining { join, .. } => Some(grid.cell_of(join.at)),
+            Entry::Playing => watch.hero(self.player),
         }
     }
-}
 
-impl<R: Rules> Guest<R> {
+    pub fn plays(&self) -> bool {
+        matches!(self.entry, Entry::Playing)
+    }
+
     /// Sends the pieces that are due, as far as the budget goes.
-    pub fn send_chunks(&mut self, epoch: Epoch, stats: &mut LevelStats, out: &mut Out<World<R>>) {
+    pub fn send_chunks(&mut self, epoch: Epoch, stats: &mut LevelStats, out: &mut Outbox<World<R>>) {
         while self.has_piece() {
             if self.waits(stats) {
                 return;
@@ -142,17 +137,25 @@ impl<R: Rules> Guest<R> {
     }
 
     fn has_piece(&self) -> bool {
-        let outline = self.joining.as_ref().is_some_and(|joining| joining.outline.ready());
-        outline || self.load.as_ref().is_some_and(|load| load.announcement.is_some() || load.sender.ready())
+        match &self.area {
+            Area::Waiting(outline) => outline.ready(),
+            Area::Current(_) => false,
+            Area::Changing(_, load) | Area::Discarding(load) => load.announcement.is_some() || load.sender.ready(),
+        }
     }
 
     fn next_piece(&mut self) -> Option<Message> {
-        let outline = self.joining.as_mut().and_then(|joining| joining.outline.next_chunk());
-        if let Some(chunk) = outline {
-            return Some(Message::Chunk(chunk));
-        }
-        let load = self.load.as_mut()?;
-        load.announcement.take().or_else(|| load.sender.next_chunk().map(Message::Chunk))
+        let sender = match &mut self.area {
+            Area::Waiting(outline) => outline,
+            Area::Current(_) => return None,
+            Area::Changing(_, load) | Area::Discarding(load) => {
+                if let Some(announcement) = load.announcement.take() {
+                    return Some(announcement);
+                }
+                &mut load.sender
+            }
+        };
+        sender.next_chunk().map(Message::Chunk)
     }
 
     /// How many of a report's commands are looked at: those that were taken before, and new ones at the rate that is allowed. The others
@@ -170,88 +173,31 @@ impl<R: Rules> Guest<R> {
         (tick, now): (Tick, Duration),
         taken: u32,
         stats: &mut RelayStats,
-        out: &mut Out<World<R>>,
+        out: &mut Outbox<World<R>>,
     ) {
         for (channel, frames) in self.feed.packets(&self.frames, tick, now, taken) {
-            let given = frames.turns.iter().flat_map(|(_, frame)| frame.given.iter());
-            let halo: usize = given.map(RawGiven::bytes).sum();
-            let bytes = out.send(epoch, self.peer, channel, &Message::Frames(frames));
+            let halo: usize = frames.turns.iter().map(|(_, frame)| frame.given).sum();
+            let bytes = out.send_turns(epoch, self.peer, channel, TurnsKind::Frames, &frames);
             self.budget.owe(bytes);
             stats.turns.add(bytes.saturating_sub(halo), 1);
             stats.halo.add(halo.min(bytes), 0);
         }
     }
 
-    /// When something that it was sent to load was last acknowledged, if something is under way.
-    pub fn progressed(&self) -> Option<Duration> {
-        let joining = self.joining.as_ref().map(|joining| joining.progressed);
-        self.load.as_ref().map(|load| load.progressed).or(joining)
-    }
-}
-
-/// All guests, by slot and by peer.
-pub(super) struct Guests<R: Rules> {
-    slots: Vec<Option<Guest<R>>>,
-    free: Vec<Slot>,
-    by_peer: BTreeMap<PeerId, Slot>,
-    by_player: BTreeMap<PlayerId, Slot>,
-}
-
-impl<R: Rules> Guests<R> {
-    pub fn new() -> Self {
-        Guests { slots: Vec::new(), free: Vec::new(), by_peer: BTreeMap::new(), by_player: BTreeMap::new() }
-    }
-
-    pub fn len(&self) -> usize {
-        self.by_peer.len()
-    }
-
-    pub fn insert(&mut self, guest: Guest<R>) -> Slot {
-        let slot = self.free.pop().unwrap_or(self.slots.len() as Slot);
-        self.by_peer.insert(guest.peer, slot);
-        self.by_player.insert(guest.player, slot);
-        if slot as usize == self.slots.len() {
-            self.slots.push(None);
+    /// Something that it was sent to load has arrived.
+    pub fn progressed(&mut self, now: Duration) {
+        if let Entry::Joining { progressed, .. } = &mut self.entry {
+            *progressed = now;
         }
-        self.slots[slot as usize] = Some(guest);
-        slot
+        self.area.load_mut().into_iter().for_each(|load| load.progressed = now);
     }
 
-    pub fn remove(&mut self, peer: PeerId) -> Option<(Slot, Guest<R>)> {
-        let slot = self.by_peer.remove(&peer)?;
-        self.free.push(slot);
-        let guest = self.slots[slot as usize].take()?;
-        self.by_player.remove(&guest.player);
-        Some((slot, guest))
-    }
-
-    /// The slots that there are, those of nobody included.
-    pub fn slots(&self) -> core::ops::Range<Slot> {
-        0..self.slots.len() as Slot
-    }
-
-    pub fn slot(&self, peer: PeerId) -> Option<Slot> {
-        self.by_peer.get(&peer).copied()
-    }
-
-    pub fn slot_of(&self, player: PlayerId) -> Option<Slot> {
-        self.by_player.get(&player).copied()
-    }
-
-    pub fn get(&self, slot: Slot) -> Option<&Guest<R>> {
-        self.slots.get(slot as usize)?.as_ref()
-    }
-
-    pub fn get_mut(&mut self, slot: Slot) -> Option<&mut Guest<R>> {
-        self.slots.get_mut(slot as usize)?.as_mut()
-    }
-
-    pub fn of(&mut self, peer: PeerId) -> Option<&mut Guest<R>> {
-        let slot = self.slot(peer)?;
-        self.get_mut(slot)
-    }
-
-    pub fn iter(&self) -> impl Iterator<Item = (Slot, &Guest<R>)> {
-        (0..).zip(&self.slots).filter_map(|(slot, guest)| Some((slot, guest.as_ref()?)))
+    /// When something that it was sent to load was last acknowledged, if something is under way.
+    pub fn loading_since(&self) -> Option<Duration> {
+        match (self.area.load(), &self.entry) {
+            (Some(load), _) => Some(load.progressed),
+            (None, Entry::Joining { progressed, .. }) => Some(*progressed),
+            (None, Entry::Playing) => None,
+        }
     }
 }

@@ -9,14 +9,14 @@ use std::sync::Arc;
 
 use lockstone_sim::{CellRect, Rules, Simulation, World, codec};
 
-use super::guest::Slot;
+use super::area::Area;
 use super::{Host, choice};
 use crate::limits::*;
 use crate::link::PeerId;
 use crate::relay::areas::Bounds;
-use crate::session::{DropReason, Out};
+use crate::session::{DropReason, Outbox, Slot};
 use crate::transfer::{self, SnapshotSender};
-use crate::wire::{self, AreaChange, CellBytes, Frame, List, LoadedCells, Message, RawGiven, RawInput};
+use crate::wire::{self, AreaChange, CellBytes, Encoded, Frame, List, LoadedCells, Message, RawGiven, RawInput};
 
 /// Cells on their way to a replica.
 pub(super) struct Load {
@@ -27,15 +27,6 @@ pub(super) struct Load {
     pub announcement: Option<Message>,
     pub progressed: Duration,
     begun: Duration,
-    /// The replica was begun anew since: what was loaded is of no use, and the next load waits until it has arrived.
-    void: bool,
-}
-
-impl Load {
-    /// Whether nothing will come of it.
-    pub fn is_void(&self) -> bool {
-        self.void
-    }
 }
 
 impl<R: Rules> Host<R> {
@@ -44,32 +35,33 @@ impl<R: Rules> Host<R> {
         let Host { stage, watch, measures, regions, costs, .. } = self;
         let world = &stage.simulation;
         let Some(guest) = self.guests.get_mut(slot) else { return };
-        if guest.joining.as_ref().is_some_and(|joining| !joining.outline.done()) {
+        if matches!(guest.area, Area::Waiting(_)) {
             return;
         }
         let Some(hero) = guest.place(watch, world.grid()) else { return };
         let core = choice::core(slot, guest, hero, (world, measures, regions, costs));
-        let load = guest.load.as_ref();
-        match load.filter(|load| !load.void).map(|load| (load.number, load.bounds, load.sender.done())) {
-            None if load.is_some_and(|load| !load.sender.done()) => {}
-            Some((number, loaded, true)) => {
+        match &guest.area {
+            Area::Waiting(_) => {}
+            Area::Changing(_, Load { number, bounds: loaded, sender, .. }) if sender.done() => {
+                let (number, loaded) = (*number, *loaded);
                 let fits = loaded.halo.contains_rect(self.measures.need(core));
                 let core = if fits { core } else { loaded.core };
                 self.change_area(slot, Bounds { core, ..loaded }, Some(number));
             }
-            Some((_, loaded, false)) => {
-                let (before, need) = (guest.bounds, self.measures.need(core));
+            Area::Changing(before, Load { bounds: loaded, .. }) => {
+                let (before, need) = (*before, self.measures.need(core));
                 if before.core != core && before.halo.contains_rect(need) && loaded.halo.contains_rect(need) {
                     self.change_area(slot, Bounds { core, ..before }, None);
                 }
             }
-            None => self.advance_area(slot, core, now),
+            Area::Discarding(load) if !load.sender.done() => {}
+            Area::Current(_) | Area::Discarding(_) => self.advance_area(slot, core, now),
         }
     }
 
     /// Moves the core if it can, and loads what is to be known around it.
     fn advance_area(&mut self, slot: Slot, core: CellRect, now: Duration) {
-        let Some(before) = self.guests.get(slot).map(|guest| guest.bounds) else { return };
+        let Some(before) = self.guests.get(slot).map(|guest| guest.area.bounds()) else { return };
         let halo = self.measures.halo(core);
         if before.halo.contains_rect(halo) {
             if before != (Bounds { core, halo }) {
@@ -90,7 +82,8 @@ impl<R: Rules> Host<R> {
         if guest.waits(&mut self.stats.loads) {
             return;
         }
-        let mut cells = LoadedCells { all: bounds.halo, but: guest.bounds.halo, lit: List::default() };
+        let present = guest.area.bounds();
+        let mut cells = LoadedCells { all: bounds.halo, but: present.halo, lit: List::default() };
         let lit = |cell| Some((cell, CellBytes::new(world.change_since_pristine(cell)?)));
         let Ok(lit) = List::try_from(cells.cells().filter_map(lit).collect::<Vec<_>>()) else { return };
         cells.lit = lit;
@@ -106,7 +99,8 @@ impl<R: Rules> Host<R> {
         let mut sender = SnapshotSender::new(bytes);
         let first = sender.next_chunk().expect("a load is not empty, and nothing of it is under way");
         let announcement = Some(Message::Load(wire::Load { number, tick: world.tick(), bytes: length, digest, first }));
-        guest.load = Some(Load { number, bounds, sender, announcement, progressed: now, begun: now, void: false });
+        guest.area =
+            Area::Changing(present, Load { number, bounds, sender, announcement, progressed: now, begun: now });
         for cell in cells.cells() {
             self.watch.give(cell, slot, world);
         }
@@ -116,7 +110,7 @@ impl<R: Rules> Host<R> {
     fn change_area(&mut self, slot: Slot, after: Bounds, load: Option<u32>) {
         self.stats.areas_changed += 1;
         let change = AreaChange { core: after.core, halo: after.halo, load };
-        let loading = self.guests.get(slot).and_then(|guest| guest.load.as_ref()).map(|load| load.bounds.halo);
+        let loading = self.guests.get(slot).and_then(|guest| guest.area.load()).map(|load| load.bounds.halo);
         let draft = self.draft(slot);
         // First of all, so that every change meets its cell; and none of a cell that is forgotten with it.
         let known = |cell| after.halo.contains(cell) || loading.is_some_and(|loading| loading.contains(cell));
@@ -129,12 +123,10 @@ impl<R: Rules> Host<R> {
     fn set_bounds(&mut self, slot: Slot, after: Bounds) {
         let Host { stage, guests, watch, .. } = self;
         let Some(guest) = guests.get_mut(slot) else { return };
-        let before = core::mem::replace(&mut guest.bounds, after);
-        let nothing = after == Bounds::NOTHING;
-        guest.load.iter_mut().for_each(|load| load.void |= nothing);
-        let known = guest.load.as_ref().filter(|load| nothing || load.sender.done());
-        let known = known.map_or(before.halo, |load| before.halo.union(load.bounds.halo));
-        guest.load.take_if(|load| !load.void && load.sender.done());
+        let before = guest.area.bounds();
+        let loaded = guest.area.load().filter(|load| after == Bounds::NOTHING || load.sender.done());
+        let known = loaded.map_or(before.halo, |load| before.halo.union(load.bounds.halo));
+        guest.area.change(after);
         // What was simulated is not given.
         let given = |cell| !before.core.contains(cell);
         for cell in known.iter().filter(|cell| given(*cell) && !after.gives(*cell)) {
@@ -147,17 +139,17 @@ impl<R: Rules> Host<R> {
         watch.know(slot, after.halo);
     }
 
-    /// A replica's frame would be too large: it loses its area, and is loaded again. It still learns what everyone does.
-    pub(super) fn begin_anew(&mut self, slot: Slot, announcements: Vec<RawInput>) {
+    /// A replica's frame would be too large: it loses its area, and is loaded again. It still learns `inputs`: what everyone does, and
+    /// that its own hero entered.
+    pub(super) fn begin_anew(&mut self, slot: Slot, inputs: Vec<RawInput>) {
         self.stats.begun_anew += 1;
         self.set_bounds(slot, Bounds::NOTHING);
         let Some(guest) = self.guests.get_mut(slot) else { return };
         let change = AreaChange { core: CellRect::EMPTY, halo: CellRect::EMPTY, load: None };
         let given = List::try_from(vec![RawGiven::Area(change)]).expect("one is allowed");
-        let inputs = List::try_from(announcements).expect("a turn has no more");
-        let frame = Frame { inputs, given };
-        let bytes = codec::compact(&frame).len();
-        guest.frames.close(frame, bytes);
+        let inputs = List::try_from(inputs).expect("a turn has no more");
+        let frame = Encoded::frame(&Frame { inputs, given });
+        guest.frames.close((), frame);
     }
 
     /// Nothing is watched for a replica any more.
@@ -166,30 +158,28 @@ impl<R: Rules> Host<R> {
     }
 
     /// A replica has a piece of what is loading.
-    pub(super) fn chunk_ack(&mut self, from: PeerId, received: u32, now: Duration, out: &mut Out<World<R>>) {
-        let Some(guest) = self.guests.of(from) else { return };
-        let taken = match (&mut guest.joining, &mut guest.load) {
-            (Some(joining), None) if !joining.outline.done() => {
-                let taken = joining.outline.acknowledge(received);
-                if taken.is_ok() {
-                    joining.progressed = now;
+    pub(super) fn chunk_ack(&mut self, from: PeerId, received: u32, now: Duration, out: &mut Outbox<World<R>>) {
+        let Some(guest) = self.guests.of_mut(from) else { return };
+        let taken = match &mut guest.area {
+            Area::Waiting(outline) => {
+                let taken = outline.acknowledge(received);
+                if outline.done() {
+                    guest.area = Area::Current(Bounds::NOTHING);
                 }
                 taken
             }
-            (_, Some(load)) => {
+            Area::Changing(_, load) | Area::Discarding(load) => {
                 let taken = load.sender.acknowledge(received);
-                if taken.is_ok() {
-                    load.progressed = now;
-                }
                 if taken.is_ok() && load.sender.done() {
                     guest.budget.measure(received as usize, now.saturating_sub(load.begun));
                 }
                 taken
             }
-            _ => return out.dropped(DropReason::Unexpected),
+            Area::Current(_) => return out.dropped(DropReason::Unexpected),
         };
-        if taken.is_err() {
-            out.dropped(DropReason::ForgedAck);
+        match taken {
+            Ok(()) => guest.progressed(now),
+            Err(_) => out.dropped(DropReason::ForgedAck),
         }
     }
 }

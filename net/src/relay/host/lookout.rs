@@ -14,9 +14,9 @@ use lockstone_sim::{Entity, Fx, PlayerId, Rules, Simulation, Tick, Vec2, World, 
 use super::guest::Guest;
 use crate::limits::*;
 use crate::link::Channel;
-use crate::relay::horizon::{Horizon, Landmark};
+use crate::relay::horizon::Horizon;
 use crate::relay::track::Pursuit;
-use crate::session::{LevelStats, Out};
+use crate::session::{Landmark, LevelStats, Outbox};
 use crate::wire::{Bytes, Distant, Epoch, Landmarks, List, Message, Samples, Track};
 
 /// So far a hero may be from where its route leads; then it is told anew.
@@ -155,14 +155,15 @@ impl<R: Rules> Lookout<R> {
         world: &World<R>,
         epoch: Epoch,
         stats: &mut LevelStats,
-        out: &mut Out<World<R>>,
+        out: &mut Outbox<World<R>>,
     ) {
-        let (tick, told) = (world.tick(), &mut guest.told);
-        if tick.since(told.looked) < self.interval_ticks || guest.joining.is_some() {
+        let (tick, plays, bounds) = (world.tick(), guest.plays(), guest.area.bounds());
+        let told = &mut guest.told;
+        if tick.since(told.looked) < self.interval_ticks || !plays {
             return;
         }
         told.looked = tick;
-        told.see(&self.companions(guest.player), |hero| !guest.bounds.halo.contains(world.grid().cell_of(hero)), tick);
+        told.see(&self.companions(guest.player), |hero| !bounds.halo.contains(world.grid().cell_of(hero)), tick);
         let newest =
             told.sights.values().map(|sight| sight.changed).max().unwrap_or_default().max(self.landmarks_changed);
         if newest <= told.acked {

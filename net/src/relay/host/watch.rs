@@ -7,8 +7,7 @@ use lockstone_sim::world::CellState;
 use lockstone_sim::{CellId, CellRect, Grid, PlayerId, Presence, Rules, World};
 
 use super::cell_map::CellMap;
-use super::guest::Slot;
-use crate::session::RelayStats;
+use crate::session::{RelayStats, Slot};
 use crate::wire::{CellBytes, RawGiven};
 
 pub(super) struct Watch<R: Rules> {

@@ -9,7 +9,7 @@ use lockstone_sim::{PlayerId, Simulation};
 use super::{Witnesses, say};
 use crate::limits::*;
 use crate::link::PeerId;
-use crate::session::{DropReason, Event, EvidenceError, Out};
+use crate::session::{DropReason, Event, EvidenceError, Outbox};
 use crate::transfer::{self, EvidenceSender, Receiver};
 use crate::wire::Parcel;
 
@@ -85,7 +85,7 @@ impl Inquiry {
     }
 
     /// Takes this peer's own, and announces it.
-    pub fn give<S: Simulation>(&mut self, bytes: Vec<u8>, out: &mut Out<S>) -> Result<(), EvidenceError> {
+    pub fn give<S: Simulation>(&mut self, bytes: Vec<u8>, out: &mut Outbox<S>) -> Result<(), EvidenceError> {
         if self.own != Own::Awaited {
             return Err(EvidenceError::NotWanted);
         }
@@ -97,7 +97,7 @@ impl Inquiry {
         Ok(())
     }
 
-    fn announce<S: Simulation>(&mut self, bytes: Arc<[u8]>, out: &mut Out<S>) {
+    fn announce<S: Simulation>(&mut self, bytes: Arc<[u8]>, out: &mut Outbox<S>) {
         let announced = Parcel::Announced { bytes: bytes.len() as u32, digest: transfer::digest(&bytes) };
         for (peer, witness) in &mut self.witnesses {
             if matches!(witness.ours, Ours::Awaited) {
@@ -109,7 +109,7 @@ impl Inquiry {
     }
 
     /// Takes a step of a witness. What does not fit is dropped; what breaks its word makes its evidence missing.
-    pub fn handle<S: Simulation>(&mut self, from: PeerId, parcel: Parcel, out: &mut Out<S>) {
+    pub fn handle<S: Simulation>(&mut self, from: PeerId, parcel: Parcel, out: &mut Outbox<S>) {
         let Some(witness) = self.witnesses.get_mut(&from) else { return out.dropped(DropReason::UnknownPeer) };
         match parcel {
             Parcel::Announced { bytes, digest } => witness.announced(from, bytes, digest, self.bytes_max, out),
@@ -130,7 +130,7 @@ impl Inquiry {
     }
 
     /// Sends the next chunk, and ends what has taken too long.
-    pub fn advance<S: Simulation>(&mut self, now: Duration, out: &mut Out<S>) {
+    pub fn advance<S: Simulation>(&mut self, now: Duration, out: &mut Outbox<S>) {
         if now >= self.began + INQUIRY_TIME {
             return self.give_up();
         }
@@ -169,7 +169,7 @@ impl Inquiry {
     }
 
     /// Tells when nothing more comes. Returns whether nothing more goes either.
-    pub fn concludes<S: Simulation>(&mut self, out: &mut Out<S>) -> bool {
+    pub fn concludes<S: Simulation>(&mut self, out: &mut Outbox<S>) -> bool {
         let settled = |witness: &Witness| matches!(witness.theirs, Theirs::Arrived | Theirs::Missing);
         if !self.witnesses.values().all(settled) {
             return false;
@@ -186,7 +186,14 @@ impl Inquiry {
 
 impl Witness {
     /// It has evidence: asks for it, once.
-    fn announced<S: Simulation>(&mut self, from: PeerId, bytes: u32, digest: u128, bytes_max: usize, out: &mut Out<S>) {
+    fn announced<S: Simulation>(
+        &mut self,
+        from: PeerId,
+        bytes: u32,
+        digest: u128,
+        bytes_max: usize,
+        out: &mut Outbox<S>,
+    ) {
         match self.theirs {
             Theirs::Awaited if bytes == 0 => self.theirs = Theirs::Missing,
             Theirs::Awaited if bytes as usize > bytes_max => self.breaks_its_word(out),
@@ -198,7 +205,7 @@ impl Witness {
         }
     }
 
-    fn chunk<S: Simulation>(&mut self, from: PeerId, chunk: &[u8], out: &mut Out<S>) {
+    fn chunk<S: Simulation>(&mut self, from: PeerId, chunk: &[u8], out: &mut Outbox<S>) {
         let Theirs::Coming(receiver) = &mut self.theirs else { return out.dropped(DropReason::Unexpected) };
         let Ok(received) = receiver.take(chunk) else { return self.breaks_its_word(out) };
         match receiver.finish() {
@@ -213,13 +220,13 @@ impl Witness {
         }
     }
 
-    fn breaks_its_word<S: Simulation>(&mut self, out: &mut Out<S>) {
+    fn breaks_its_word<S: Simulation>(&mut self, out: &mut Outbox<S>) {
         self.theirs = Theirs::Missing;
         out.dropped(DropReason::BadEvidence);
     }
 
     /// It asks for ours, or has got more of it.
-    fn received<S: Simulation>(&mut self, received: u32, out: &mut Out<S>) {
+    fn received<S: Simulation>(&mut self, received: u32, out: &mut Outbox<S>) {
         let (Ours::Announced(sender) | Ours::Going(sender)) = &mut self.ours else {
             return out.dropped(DropReason::ForgedAck);
         };

@@ -7,8 +7,9 @@ use std::collections::{BTreeMap, VecDeque};
 use lockstone_sim::{PlayerId, Rules, Simulation, Tick, World, codec};
 
 use crate::limits::*;
-use crate::relay::horizon::{Companion, DistantView, Horizon, Landmark};
+use crate::relay::horizon::Horizon;
 use crate::relay::track::Pursuit;
+use crate::session::{Companion, DistantView, Landmark};
 use crate::wire::{Distant, Landmarks, Track};
 
 /// Tracks of one hero that wait for their tick.

@@ -5,27 +5,27 @@ use std::collections::BTreeMap;
 
 use lockstone_sim::Simulation;
 
-use super::{DropReason, Out};
+use super::{DropReason, Outbox};
 use crate::limits::PACKETS_PER_S_MAX;
 use crate::link::PeerId;
 use crate::wire::{self, Difference, Epoch, Message, PROTOCOL_VERSION, Refusal, Subject, WireError};
 
 /// The peers that are connected, and how much each may still send.
-pub(crate) struct Door {
+pub struct Ingress {
     allowance: Allowance,
     rates: BTreeMap<PeerId, Rates>,
 }
 
 /// What one peer may send in a second; half as much again at once.
 #[derive(Clone, Copy)]
-pub(crate) struct Allowance {
+pub struct Allowance {
     pub packets: u32,
     pub bytes: u32,
 }
 
-impl Default for Door {
+impl Default for Ingress {
     fn default() -> Self {
-        Door::with(Allowance { packets: PACKETS_PER_S_MAX, bytes: u32::MAX / 2 })
+        Ingress::with(Allowance { packets: PACKETS_PER_S_MAX, bytes: u32::MAX / 2 })
     }
 }
 
@@ -36,24 +36,32 @@ struct Rates {
 }
 
 /// What came through.
-pub(crate) enum Admitted {
+pub enum Admitted {
     Message(Epoch, Message),
     /// A hello of another version of the wire format, whatever else it says: to be answered with this, by who answers hellos.
     Foreign(Refusal),
 }
 
-impl Door {
-    pub fn with(allowance: Allowance) -> Door {
-        Door { allowance, rates: BTreeMap::new() }
+impl Ingress {
+    pub fn with(allowance: Allowance) -> Ingress {
+        Ingress { allowance, rates: BTreeMap::new() }
     }
 
     pub fn connected(&mut self, peer: PeerId) {
         self.rates.insert(peer, Rates::default());
     }
 
-    pub fn disconnected<S: Simulation>(&mut self, peer: PeerId, out: &mut Out<S>) {
+    pub fn disconnected(&mut self, peer: PeerId) {
         self.rates.remove(&peer);
-        out.forget(peer);
+    }
+
+    pub fn is_connected(&self, peer: PeerId) -> bool {
+        self.rates.contains_key(&peer)
+    }
+
+    /// Who is connected.
+    pub fn peers(&self) -> impl Iterator<Item = PeerId> {
+        self.rates.keys().copied()
     }
 
     /// Checks a packet. What does not come through is dropped and counted.
@@ -62,7 +70,7 @@ impl Door {
         from: PeerId,
         bytes: &[u8],
         now: Duration,
-        out: &mut Out<S>,
+        out: &mut Outbox<S>,
     ) -> Option<Admitted> {
         // A packet that comes after its sender is gone must leave no trace.
         let Some(rates) = self.rates.get_mut(&from) else {
@@ -96,7 +104,7 @@ fn foreign(protocol: u32) -> Refusal {
 
 /// How much was used up of what may be used in a second. It is given back at a moderate pace.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Rate {
+pub struct Rate {
     used: u32,
     at: Duration,
 }

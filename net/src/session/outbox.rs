@@ -1,22 +1,21 @@
-//! What leaves a session: packets, events and counts. All its roles write here; nothing is read back.
+//! What a session gives out: packets to send, events to read, figures, and how it stands.
 
 use core::time::Duration;
 use std::collections::{BTreeMap, VecDeque};
 
-use lockstone_sim::{Simulation, Tick};
+use lockstone_sim::Simulation;
 
-use super::door::Rate;
 use super::event::{EndReason, Event, SayError, Transmit};
-use super::evidence::Evidence;
+use super::ingress::Rate;
 use super::stats::{DropReason, Drops, Traffic};
 use crate::limits::CHAT_LINES_PER_S;
 use crate::link::{Channel, PeerId};
-use crate::wire::{self, ChatLine, Epoch, Message, Said};
+use crate::wire::{self, ChatLine, Encoded, Epoch, Message, Said, Turns, TurnsKind};
 
-pub(crate) struct Out<S: Simulation> {
+pub struct Outbox<S: Simulation> {
     pub transmits: VecDeque<Transmit>,
     pub events: VecDeque<Event<S>>,
-    pub ended: Option<EndReason>,
+    pub standing: Standing,
     pub drops: Drops,
     pub total: Traffic,
     pub checksums_compared: u64,
@@ -24,28 +23,68 @@ pub(crate) struct Out<S: Simulation> {
     peers: BTreeMap<PeerId, Traffic>,
     /// How much this peer's player said lately.
     chat: Rate,
-    end_told: bool,
 }
 
-impl<S: Simulation> Out<S> {
+/// How a session stands for this peer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Standing {
+    InStep,
+    /// Its world fell out of step: it plays no more, and stays until evidence is exchanged.
+    OutOfStep {
+        since: Duration,
+    },
+    /// It is over, which is still to be told.
+    Ending(EndReason),
+    Over(EndReason),
+}
+
+impl Standing {
+    pub fn is_in_step(&self) -> bool {
+        *self == Standing::InStep
+    }
+
+    /// Why it is over, if it is.
+    pub fn end(&self) -> Option<&EndReason> {
+        match self {
+            Standing::InStep | Standing::OutOfStep { .. } => None,
+            Standing::Ending(reason) | Standing::Over(reason) => Some(reason),
+        }
+    }
+}
+
+impl<S: Simulation> Outbox<S> {
     pub fn new() -> Self {
-        Out {
+        Outbox {
             transmits: VecDeque::new(),
             events: VecDeque::new(),
-            ended: None,
+            standing: Standing::InStep,
             drops: Drops::default(),
             total: Traffic::default(),
             checksums_compared: 0,
             desyncs: 0,
             peers: BTreeMap::new(),
             chat: Rate::default(),
-            end_told: false,
         }
     }
 
     /// Returns how many bytes that are.
     pub fn send(&mut self, epoch: Epoch, to: PeerId, channel: Channel, message: &Message) -> usize {
-        let bytes = wire::encode(epoch, message);
+        self.transmit(to, channel, wire::encode(epoch, message))
+    }
+
+    /// The same of closed turns or frames, which are encoded already.
+    pub fn send_turns(
+        &mut self,
+        epoch: Epoch,
+        to: PeerId,
+        channel: Channel,
+        kind: TurnsKind,
+        turns: &Turns<Encoded>,
+    ) -> usize {
+        self.transmit(to, channel, wire::encode_turns(epoch, kind, turns))
+    }
+
+    fn transmit(&mut self, to: PeerId, channel: Channel, bytes: Vec<u8>) -> usize {
         for traffic in [&mut self.total, self.peers.entry(to).or_default()] {
             traffic.packets_out += 1;
             traffic.bytes_out += bytes.len() as u64;
@@ -92,17 +131,15 @@ impl<S: Simulation> Out<S> {
 
     /// The session is over for this peer; the first reason counts.
     pub fn end(&mut self, reason: EndReason) {
-        self.ended.get_or_insert(reason);
+        if self.standing.end().is_none() {
+            self.standing = Standing::Ending(reason);
+        }
     }
 
-    /// Tells the end, once, as the last event. `tick` would have been next. Evidence that is on its way will not arrive.
-    pub fn tell_end(&mut self, tick: Tick, evidence: Option<&mut Evidence>) {
-        if let Some(reason) = self.ended.clone().filter(|_| !self.end_told) {
-            self.end_told = true;
-            if let Some(evidence) = evidence {
-                evidence.close(self);
-            }
-            self.events.push_back(Event::Ended { tick, reason });
+    /// This peer's world is out of step: it stays until evidence is exchanged, or until it is clear that nobody calls for any.
+    pub fn fall_out_of_step(&mut self, now: Duration) {
+        if self.standing.is_in_step() {
+            self.standing = Standing::OutOfStep { since: now };
         }
     }
 }

@@ -1,0 +1,46 @@
+//! What a party's replica simulates: the whole world, by the turns of all.
+
+use core::marker::PhantomData;
+
+use lockstone_sim::{Checksum, Simulation, Tick};
+
+use crate::link::PeerId;
+use crate::replica::Share;
+use crate::session::{EndReason, Leader, Outbox, Stage};
+use crate::wire::{Message, RawTurn, Turns};
+
+pub struct Whole<S>(PhantomData<fn() -> S>);
+
+impl<S> Whole<S> {
+    pub fn new() -> Self {
+        Whole(PhantomData)
+    }
+}
+
+impl<S: Simulation> Share for Whole<S> {
+    type Sim = S;
+    type Turn = RawTurn;
+    const REPAIRED: bool = false;
+
+    fn may_lead(peer: PeerId) -> bool {
+        // Of the first epoch: who leads a later one, a welcome says.
+        Leader::of_room(peer).is_some()
+    }
+
+    fn turns(message: Message) -> Result<Turns, Message> {
+        match message {
+            Message::Turns(turns) => Ok(turns),
+            other => Err(other),
+        }
+    }
+
+    fn play(
+        &mut self,
+        stage: &mut Stage<S>,
+        turn: RawTurn,
+        _: Leader,
+        out: &mut Outbox<S>,
+    ) -> Result<Option<(Tick, Checksum)>, EndReason> {
+        Ok(stage.play(&turn, out))
+    }
+}

@@ -1,0 +1,59 @@
+//! How far a replica's area has come: what it simulates and knows, and what is on its way to it.
+
+use super::loads::Load;
+use crate::relay::areas::Bounds;
+use crate::transfer::SnapshotSender;
+
+pub(super) enum Area {
+    /// The world's outline is on its way; no cell can be before that has arrived.
+    Waiting(SnapshotSender),
+    /// What it knows is all that it needs, or its next load has not begun. At first that is nothing.
+    Current(Bounds),
+    /// It is loaded what another area needs.
+    Changing(Bounds, Load),
+    /// It was begun anew: what is on its way is of no use, and the next load waits until that has arrived.
+    Discarding(Load),
+}
+
+impl Area {
+    pub fn bounds(&self) -> Bounds {
+        match self {
+            Area::Waiting(_) | Area::Discarding(_) => Bounds::NOTHING,
+            Area::Current(bounds) | Area::Changing(bounds, _) => *bounds,
+        }
+    }
+
+    pub fn load(&self) -> Option<&Load> {
+        match self {
+            Area::Waiting(_) | Area::Current(_) => None,
+            Area::Changing(_, load) | Area::Discarding(load) => Some(load),
+        }
+    }
+
+    pub fn load_mut(&mut self) -> Option<&mut Load> {
+        match self {
+            Area::Waiting(_) | Area::Current(_) => None,
+            Area::Changing(_, load) | Area::Discarding(load) => Some(load),
+        }
+    }
+
+    /// The area that is loaded, if something will come of it.
+    pub fn loading(&self) -> Option<Bounds> {
+        match self {
+            Area::Changing(_, load) => Some(load.bounds),
+            Area::Waiting(_) | Area::Current(_) | Area::Discarding(_) => None,
+        }
+    }
+
+    /// The bounds become others: with what was loaded for them, if that has arrived.
+    pub fn change(&mut self, after: Bounds) {
+        let nothing = after == Bounds::NOTHING;
+        *self = match core::mem::replace(self, Area::Current(after)) {
+            Area::Waiting(outline) => Area::Waiting(outline),
+            Area::Changing(_, load) if nothing => Area::Discarding(load),
+            Area::Discarding(load) if nothing => Area::Discarding(load),
+            Area::Changing(_, load) if !load.sender.done() => Area::Changing(after, load),
+            Area::Current(_) | Area::Changing(..) | Area::Discarding(_) => Area::Current(after),
+        };
+    }
+}

@@ -1,0 +1,157 @@
+//! What a relay's replica simulates: a part of the world, by frames. What it is given may wait until it is loaded.
+
+mod afar;
+mod pending;
+
+use lockstone_sim::codec::CodecError;
+use lockstone_sim::world::Given;
+use lockstone_sim::{CellRect, Checksum, Rules, Simulation, Tick, World};
+
+use super::checks_at;
+use super::horizon::Horizon;
+use crate::link::PeerId;
+use crate::replica::{Fed, Share, Taken};
+use crate::session::{DistantView, DropReason, EndReason, Leader, Outbox, Stage};
+use crate::transfer::TransferError;
+use crate::wire::*;
+use afar::Afar;
+use pending::{Change, Pending};
+
+pub struct Part<R: Rules> {
+    checksum_interval_ticks: u32,
+    pending: Pending,
+    /// What the player sees from afar, if the game says so.
+    afar: Option<Afar<R>>,
+    /// The relay found the core to differ, and wants to know where.
+    tree_wanted: bool,
+}
+
+impl<R: Rules> Part<R> {
+    pub fn new(checksum_interval_ticks: u32, horizon: Option<Box<dyn Horizon<R>>>) -> Self {
+        let (pending, afar) = (Pending::default(), horizon.map(Afar::new));
+        Part { checksum_interval_ticks, pending, afar, tree_wanted: false }
+    }
+
+    fn hear_of(&mut self, distant: Distant, fed: Fed<'_, Self>) -> Taken {
+        let tick = distant.tick;
+        match self.afar.as_mut().map(|afar| afar.take(distant)) {
+            Some(Ok(())) => {
+                fed.intake.distant(tick);
+                Taken::Done
+            }
+            Some(Err(_)) => Taken::Dropped(DropReason::Replayed),
+            None => Taken::Dropped(DropReason::Unexpected),
+        }
+    }
+
+    /// The core's checksum, if it is this replica's tick for it.
+    fn check_core(
+        &mut self,
+        stage: &mut Stage<World<R>>,
+        leader: Leader,
+        out: &mut Outbox<World<R>>,
+    ) -> Option<(Tick, Checksum)> {
+        let tick = stage.tick();
+        let core = stage.simulation.area().core_rect().filter(|core| !core.is_empty())?;
+        if !checks_at(tick, stage.player, self.checksum_interval_ticks) {
+            return None;
+        }
+        if core::mem::take(&mut self.tree_wanted) {
+            let cells = List::try_from(stage.simulation.part_tree(core)).unwrap_or_default();
+            leader.tell(&Message::CoreTree(CoreTree { tick, cells }), out);
+        }
+        Some((tick, stage.simulation.part_checksum(core)))
+    }
+}
+
+impl<R: Rules> Share for Part<R> {
+    type Sim = World<R>;
+    type Turn = Frame;
+    const REPAIRED: bool = true;
+
+    fn may_lead(_: PeerId) -> bool {
+        // A relay session's carrier connects a replica with nobody else.
+        true
+    }
+
+    fn turns(message: Message) -> Result<Frames, Message> {
+        match message {
+            Message::Frames(frames) => Ok(frames),
+            other => Err(other),
+        }
+    }
+
+    fn check(&self, simulation: &World<R>) -> Result<(), CodecError> {
+        match simulation.area().core_rect() {
+            Some(CellRect::EMPTY) => Ok(()),
+            _ => Err(CodecError::Malformed("more than the outline of a world")),
+        }
+    }
+
+    fn play(
+        &mut self,
+        stage: &mut Stage<World<R>>,
+        frame: Frame,
+        leader: Leader,
+        out: &mut Outbox<World<R>>,
+    ) -> Result<Option<(Tick, Checksum)>, EndReason> {
+        let given = given(&mut self.pending, &stage.simulation, &frame.given);
+        let given = given.ok_or(EndReason::Transfer(TransferError::Digest))?;
+        stage.play_given(&frame.inputs, given, out);
+        Ok(self.check_core(stage, leader, out))
+    }
+
+    fn played(&mut self, stage: &Stage<World<R>>) {
+        self.afar.iter_mut().for_each(|afar| afar.advance(&stage.simulation));
+    }
+
+    fn is_placed(&self, stage: &Stage<World<R>>) -> bool {
+        stage.simulation.area().core_rect().is_some_and(|core| !core.is_empty())
+    }
+
+    fn handle(&mut self, message: Message, fed: Fed<'_, Self>, _: &mut Outbox<World<R>>) -> Taken {
+        match message {
+            Message::Load(load) => self.pending.begin(load).map_or_else(Taken::from, Taken::Received),
+            Message::Chunk(chunk) => match self.pending.chunk(&chunk) {
+                Ok(Some(received)) => Taken::Received(received),
+                Ok(None) => Taken::Dropped(DropReason::Unexpected),
+                Err(error) => error.into(),
+            },
+            Message::Distant(distant) => self.hear_of(distant, fed),
+            _ => Taken::Dropped(DropReason::Unexpected),
+        }
+    }
+
+    fn differs(&mut self) {
+        self.tree_wanted = true;
+    }
+
+    fn distant(&self, world: &World<R>) -> DistantView {
+        self.afar.as_ref().map_or_else(DistantView::default, |afar| afar.view(world))
+    }
+}
+
+/// What the world is given by a frame: of cells that it knows at once, of others once an area puts them in. `None` if it does not hold
+/// together.
+fn given<R: Rules>(pending: &mut Pending, world: &World<R>, raw: &[RawGiven]) -> Option<Vec<Given>> {
+    let tick = world.tick();
+    let known = |cell| world.area().role(cell) != lockstone_sim::world::Role::Outside;
+    let mut result = Vec::with_capacity(raw.len());
+    let mut area = None;
+    for given in raw {
+        match given {
+            RawGiven::Area(change) => area = Some(*change),
+            RawGiven::Pristine(cell) => result.push(Given::Pristine(*cell)),
+            RawGiven::Cell(cell, bytes) if known(*cell) => result.push(Given::Cell(*cell, bytes.to_vec())),
+            RawGiven::Change(cell, bytes) if known(*cell) => result.push(Given::Change(*cell, bytes.to_vec())),
+            RawGiven::Cell(cell, bytes) => pending.keep(tick, *cell, Change::Whole(bytes.clone())).then_some(())?,
+            RawGiven::Change(cell, bytes) => pending.keep(tick, *cell, Change::Since(bytes.clone())).then_some(())?,
+        }
+    }
+    let Some(AreaChange { core, halo, load }) = area else { return Some(result) };
+    let loaded = match load {
+        Some(number) => pending.put_in(number, world).ok()?,
+        None => Vec::new(),
+    };
+    Some([vec![Given::Area { core, halo }], loaded, result].concat())
+}

@@ -1,0 +1,528 @@
+//! The role of a peer that follows who closes ticks: it looks for that peer, loads the world, plays what it is fed, and reports.
+//!
+//! ```text
+//! Greeting ─ Welcome ─► Loading ─ the world is whole ─► CatchingUp ─ Ready ─► Entering ─ own join ─► Playing
+//! ```
+//!
+//! A party's replica and a relay's differ in their [`Share`] of the world alone. It never waits for anyone. The loop is
+//! [`Replica::advance`](Role::advance): play what is due, report what is due.
+
+mod differ;
+
+use core::time::Duration;
+
+use lockstone_sim::codec::CodecError;
+use lockstone_sim::{Checksum, PlayerId, Simulation, Tick};
+
+use crate::intake::{Content, Intake, Progress};
+use crate::limits::*;
+use crate::link::{Channel, PeerId};
+use crate::playout::Playout;
+use crate::session::{
+    Beginning, Build, CommandError, Comparison, DistantView, DropReason, EndReason, Event, Greeting, Io, Leader,
+    Outbox, Phase, Role, Stage, Stats, Telling,
+};
+use crate::transfer::{Receiver, TransferError};
+use crate::wire::*;
+
+/// What part of the world a replica simulates, and by what it is fed.
+pub trait Share {
+    type Sim: Simulation;
+    /// What it plays at a tick.
+    type Turn: Content;
+
+    /// Whether a difference is repaired, rather than ending the session for this peer.
+    const REPAIRED: bool;
+
+    /// Whether a peer may let others in.
+    fn may_lead(peer: PeerId) -> bool;
+
+    /// The turns in a message, if it carries some.
+    fn turns(message: Message) -> Result<Turns<Self::Turn>, Message>;
+
+    /// Checks a world that was loaded.
+    fn check(&self, simulation: &Self::Sim) -> Result<(), CodecError> {
+        let _ = simulation;
+        Ok(())
+    }
+
+    /// Plays a turn. Returns a checksum for the report, if one is due.
+    fn play(
+        &mut self,
+        stage: &mut Stage<Self::Sim>,
+        turn: Self::Turn,
+        leader: Leader,
+        out: &mut Outbox<Self::Sim>,
+    ) -> Result<Option<(Tick, Checksum)>, EndReason>;
+
+    /// Follows the world after all that was due has been played.
+    fn played(&mut self, stage: &Stage<Self::Sim>) {
+        let _ = stage;
+    }
+
+    /// Whether the hero can enter once nothing is left to play.
+    fn is_placed(&self, stage: &Stage<Self::Sim>) -> bool {
+        let _ = stage;
+        true
+    }
+
+    /// Takes a message that only replicas of this share get, once the world is there.
+    fn handle(&mut self, message: Message, fed: Fed<'_, Self>, out: &mut Outbox<Self::Sim>) -> Taken {
+        let _ = (message, fed, out);
+        Taken::Dropped(DropReason::Unexpected)
+    }
+
+    /// Worlds were found to differ.
+    fn differs(&mut self) {}
+
+    fn distant(&self, simulation: &Self::Sim) -> DistantView {
+        let _ = simulation;
+        DistantView::default()
+    }
+}
+
+/// What a share's own messages may touch.
+pub struct Fed<'a, F: Share + ?Sized> {
+    pub stage: &'a mut Stage<F::Sim>,
+    pub intake: &'a mut Intake<F::Turn>,
+}
+
+/// What became of a share's own message.
+pub enum Taken {
+    Done,
+    /// So many bytes of what is loading have arrived.
+    Received(u32),
+    Dropped(DropReason),
+    Ends(EndReason),
+}
+
+/// The settings of a session that concern a replica.
+#[derive(Clone, Copy)]
+pub struct Following {
+    pub period: Duration,
+    pub packet_interval: Duration,
+    pub handshake_timeout: Duration,
+    pub silence_timeout: Duration,
+    pub load_timeout: Duration,
+    pub stop_on_desync: bool,
+    pub telling: Telling,
+}
+
+pub struct Replica<F: Share> {
+    share: F,
+    settings: Following,
+    build: Build<F::Sim>,
+    me: PeerId,
+    place: Place<F>,
+}
+
+enum Place<F: Share> {
+    /// It looks for its session.
+    Greeting(Search),
+    Joined(Box<Joined<F>>),
+}
+
+/// How a replica looks for its session.
+struct Search {
+    greeting: Greeting,
+    /// When it began, or came a step nearer.
+    since: Duration,
+    /// Where the session's sequencer is, as another peer told.
+    elsewhere: Option<PeerId>,
+}
+
+/// The session that this peer was let into.
+struct Joined<F: Share> {
+    leader: Leader,
+    welcome: Welcome,
+    heard: Duration,
+    intake: Intake<F::Turn>,
+    playout: Playout,
+    comparison: Comparison,
+    life: Life<F::Sim>,
+}
+
+/// How far a replica has come that was let in.
+enum Life<S: Simulation> {
+    /// The world is on its way.
+    Loading { receiver: Receiver, progressed: Duration },
+    /// The world is here.
+    Here { stage: Stage<S>, entry: Entry },
+}
+
+/// How far the hero has come.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Entry {
+    /// What has happened since is played first, and what is missing is loaded.
+    CatchingUp {
+        progressed: Duration,
+    },
+    /// The sequencer knows that nothing is left to play.
+    Entering,
+    Playing,
+}
+
+impl<S: Simulation> Life<S> {
+    fn stage(&self) -> Option<&Stage<S>> {
+        match self {
+            Life::Loading { .. } => None,
+            Life::Here { stage, .. } => Some(stage),
+        }
+    }
+
+    /// When loading went on, as long as something is to be loaded.
+    fn progressed(&mut self) -> Option<&mut Duration> {
+        match self {
+            Life::Loading { progressed, .. } => Some(progressed),
+            Life::Here { entry: Entry::CatchingUp { progressed }, .. } => Some(progressed),
+            Life::Here { entry: Entry::Entering | Entry::Playing, .. } => None,
+        }
+    }
+
+    /// When loading has made no progress for too long.
+    fn give_up_at(&self, load_timeout: Duration) -> Duration {
+        match self {
+            Life::Loading { progressed, .. } | Life::Here { entry: Entry::CatchingUp { progressed }, .. } => {
+                *progressed + load_timeout
+            }
+            Life::Here { entry: Entry::Entering | Entry::Playing, .. } => Duration::MAX,
+        }
+    }
+}
+
+impl<F: Share> Replica<F> {
+    pub fn new(share: F, settings: Following, build: Build<F::Sim>, me: PeerId, hello: Hello, now: Duration) -> Self {
+        let search = Search { greeting: Greeting::new(hello), since: now, elsewhere: None };
+        Replica { share, settings, build, me, place: Place::Greeting(search) }
+    }
+
+    fn session(&self) -> Option<&Joined<F>> {
+        match &self.place {
+            Place::Greeting(_) => None,
+            Place::Joined(session) => Some(session),
+        }
+    }
+
+    fn leads(&self, peer: PeerId) -> bool {
+        self.session().is_some_and(|session| session.leader.peer == peer)
+    }
+
+    fn welcomed(&mut self, from: PeerId, epoch: Epoch, welcome: Welcome, io: &mut Io<F::Sim>) {
+        let (now, receiver) = (io.now, Receiver::new(welcome.snapshot_bytes, welcome.snapshot_digest));
+        self.place = Place::Joined(Box::new(Joined {
+            leader: Leader { peer: from, epoch },
+            heard: now,
+            intake: Intake::new(welcome.tick, self.settings.packet_interval),
+            playout: Playout::new(self.settings.period),
+            comparison: Comparison::default(),
+            life: Life::Loading { receiver, progressed: now },
+            welcome,
+        }));
+        // A world of no bytes is whole already.
+        self.load(io);
+    }
+
+    /// Takes a message of the sequencer.
+    fn fed(&mut self, message: Message, io: &mut Io<F::Sim>) {
+        let Place::Joined(session) = &mut self.place else { return };
+        let (out, now) = (&mut io.out, io.now);
+        session.heard = now;
+        let message = match F::turns(message) {
+            Ok(turns) => return self.turns(turns, io),
+            Err(message) => message,
+        };
+        match (message, &mut session.life) {
+            (Message::Chunk(chunk), Life::Loading { receiver, progressed }) => match receiver.take(&chunk) {
+                Ok(received) => {
+                    *progressed = now;
+                    session.leader.tell(&Message::ChunkAck(received), out);
+                    self.load(io);
+                }
+                Err(error) => out.end(EndReason::Transfer(error)),
+            },
+            (Message::Said(said), Life::Here { .. }) => out.said(&said),
+            (Message::Inquiry(inquiry), _) => self.inquired(&inquiry, io),
+            (Message::Desync(DesyncNotice { tick, agreed, ours, theirs }), _) => {
+                self.differs(DesyncNotice { tick, agreed, ours: theirs, theirs: ours }, F::REPAIRED, io);
+            }
+            (Message::Removed(LeaveReason::Desync), _) => io.evidence.put_out(now, out),
+            (Message::Removed(reason), _) => out.end(EndReason::Removed(reason)),
+            (Message::Ending, _) => out.end(EndReason::SequencerLeft),
+            (Message::Refusal(refusal), _) => out.end(EndReason::Refused(refusal)),
+            (message, Life::Here { stage, .. }) => {
+                match self.share.handle(message, Fed { stage, intake: &mut session.intake }, out) {
+                    Taken::Done => {}
+                    Taken::Received(received) => {
+                        session.life.progressed().into_iter().for_each(|progressed| *progressed = now);
+                        session.leader.tell(&Message::ChunkAck(received), out);
+                    }
+                    Taken::Dropped(reason) => out.dropped(reason),
+                    Taken::Ends(reason) => out.end(reason),
+                }
+            }
+            _ => out.dropped(DropReason::Unexpected),
+        }
+    }
+
+    /// Sets up the world once all of it is here.
+    fn load(&mut self, io: &mut Io<F::Sim>) {
+        let Place::Joined(session) = &mut self.place else { return };
+        let Life::Loading { receiver, progressed } = &mut session.life else { return };
+        let progressed = *progressed;
+        let bytes = match receiver.finish() {
+            Ok(Some(bytes)) => bytes,
+            Ok(None) => return,
+            Err(error) => return io.out.end(EndReason::Transfer(error)),
+        };
+        let Welcome { player, seed, tick, .. } = session.welcome;
+        let mut simulation = (self.build)(seed);
+        let decoded = simulation.decode(&bytes).and_then(|snapshot| {
+            simulation.restore(&snapshot);
+            if simulation.tick() != tick {
+                return Err(CodecError::Malformed("a world of another tick than announced"));
+            }
+            self.share.check(&simulation)
+        });
+        if let Err(error) = decoded {
+            return io.out.end(EndReason::Snapshot(error));
+        }
+        let beginning = Beginning { simulation, player, seed, snapshot: bytes };
+        let mut stage = Stage::begin(beginning, self.settings.telling, &mut io.out);
+        session.welcome.roster.iter().for_each(|(player, name)| stage.enrol(*player, name, &mut io.out));
+        session.life = Life::Here { stage, entry: Entry::CatchingUp { progressed } };
+    }
+
+    fn turns(&mut self, turns: Turns<F::Turn>, io: &mut Io<F::Sim>) {
+        let (Place::Joined(session), now) = (&mut self.place, io.now) else { return };
+        let checksums = turns.checksums.clone();
+        match session.intake.take_turns(turns, now) {
+            Err(_) => return io.out.dropped(DropReason::Replayed),
+            Ok(Progress::TooFarAhead) => io.out.dropped(DropReason::TooFarAhead),
+            Ok(Progress::New(first)) => session.playout.arrived(first, session.intake.known(), now),
+            Ok(Progress::Old | Progress::Gap) => {}
+        }
+        let Some(stage) = session.life.stage() else { return };
+        let ours = &stage.checksums;
+        let compare = |(tick, theirs): &(Tick, Checksum)| session.comparison.theirs(*tick, *theirs, ours, &mut io.out);
+        let differing: Vec<_> = checksums.iter().filter_map(compare).collect();
+        for notice in differing {
+            self.differs(notice, true, io);
+        }
+    }
+
+    /// Plays the turns whose time has come.
+    fn play(&mut self, io: &mut Io<F::Sim>) {
+        let Place::Joined(session) = &mut self.place else { return };
+        session.playout.advance(io.now);
+        for _ in 0..TICKS_PER_ADVANCE_MAX {
+            let Place::Joined(session) = &mut self.place else { return };
+            if session.next_play_at().is_none_or(|at| io.now < at) {
+                return session.caught_up(&self.share, &mut io.out);
+            }
+            let (Some(turn), Life::Here { stage, entry }) = (session.intake.next_turn(), &mut session.life) else {
+                return;
+            };
+            let checksum = match self.share.play(stage, turn, session.leader, &mut io.out) {
+                Ok(checksum) => checksum,
+                Err(reason) => return io.out.end(reason),
+            };
+            if stage.plays() {
+                *entry = Entry::Playing;
+            }
+            session.life.progressed().into_iter().for_each(|progressed| *progressed = io.now);
+            if let Some((tick, checksum)) = checksum {
+                session.intake.checksum(tick, checksum);
+                if let Some(notice) = session.comparison.ours(tick, checksum, &mut io.out) {
+                    self.differs(notice, true, io);
+                }
+            }
+            if !io.out.standing.is_in_step() {
+                return;
+            }
+        }
+    }
+}
+
+impl<F: Share> Replica<F> {
+    fn report(&mut self, io: &mut Io<F::Sim>) {
+        let Place::Joined(session) = &mut self.place else { return };
+        if !io.out.standing.is_in_step() {
+            return;
+        }
+        session.life.stage().into_iter().for_each(|stage| self.share.played(stage));
+        if io.now >= session.intake.report_at() {
+            let report = Message::Report(session.intake.report(io.now));
+            io.out.send(session.leader.epoch, session.leader.peer, Channel::Unreliable, &report);
+        }
+    }
+}
+
+impl<F: Share> Joined<F> {
+    /// When the next turn is to be played, if it is known.
+    fn next_play_at(&self) -> Option<Duration> {
+        let next = self.intake.next();
+        (self.life.stage().is_some() && next < self.intake.known()).then(|| self.playout.time_of(next)).flatten()
+    }
+
+    /// Nothing is left to play now: the hero may enter, if it has a place to.
+    fn caught_up(&mut self, share: &F, out: &mut Outbox<F::Sim>) {
+        if let Life::Here { stage, entry: entry @ Entry::CatchingUp { .. } } = &mut self.life
+            && share.is_placed(stage)
+        {
+            *entry = Entry::Entering;
+            self.leader.tell(&Message::Ready, out);
+        }
+    }
+}
+
+impl<F: Share> Role for Replica<F> {
+    type Sim = F::Sim;
+
+    fn connected(&mut self, peer: PeerId, io: &mut Io<F::Sim>) {
+        if let Place::Greeting(search) = &mut self.place {
+            if F::may_lead(peer) {
+                search.since = io.now;
+            }
+            search.greeting.connected(peer, io.now, &mut io.out);
+        }
+    }
+
+    fn disconnected(&mut self, peer: PeerId, io: &mut Io<F::Sim>) {
+        match &mut self.place {
+            Place::Greeting(search) => search.greeting.settle(peer),
+            Place::Joined(session) if session.leader.peer == peer => {
+                io.out.end(EndReason::SequencerLost { silent: false });
+            }
+            Place::Joined(_) => {}
+        }
+    }
+
+    fn epoch(&self) -> Option<Epoch> {
+        self.session().map(|session| session.leader.epoch)
+    }
+
+    fn handle(&mut self, from: PeerId, epoch: Epoch, message: Message, io: &mut Io<F::Sim>) {
+        match (&mut self.place, message) {
+            (Place::Greeting(_), Message::Hello(_)) | (Place::Joined(_), Message::Elsewhere(_)) => {}
+            (Place::Greeting(search), Message::Elsewhere(sequencer)) => {
+                search.greeting.settle(from);
+                search.elsewhere = Some(sequencer);
+            }
+            (Place::Greeting(search), Message::Refusal(refusal)) if F::may_lead(from) => {
+                let name = search.greeting.hello().name.as_str().to_owned();
+                io.out.events.push_back(Event::Refused { peer: from, name, refusal: refusal.clone() });
+                io.out.end(EndReason::Refused(refusal));
+            }
+            (Place::Greeting(_), Message::Welcome(welcome)) if F::may_lead(from) => {
+                self.welcomed(from, epoch, welcome, io);
+            }
+            (Place::Joined(session), Message::Hello(_)) => {
+                io.out.reliably(Epoch::default(), from, &Message::Elsewhere(session.leader.peer));
+            }
+            (Place::Joined(session), message) if session.leader.peer == from => self.fed(message, io),
+            _ => io.out.dropped(DropReason::UnknownPeer),
+        }
+    }
+
+    fn handle_out_of_step(&mut self, from: PeerId, message: Message, io: &mut Io<F::Sim>) {
+        match message {
+            Message::Inquiry(inquiry) if self.leads(from) => self.inquired(&inquiry, io),
+            Message::Removed(_) if self.leads(from) => io.evidence.put_out(io.now, &mut io.out),
+            // The game goes on without this peer.
+            _ => {}
+        }
+    }
+
+    fn advance(&mut self, io: &mut Io<F::Sim>) {
+        let (settings, now) = (self.settings, io.now);
+        match &mut self.place {
+            Place::Greeting(search) if now >= search.since + settings.handshake_timeout => {
+                io.out.end(search.elsewhere.map_or(EndReason::NoSession, EndReason::Unreachable));
+            }
+            Place::Greeting(search) => search.greeting.advance(now, &mut io.out),
+            Place::Joined(session) if now >= session.heard + settings.silence_timeout => {
+                io.out.end(EndReason::SequencerLost { silent: true });
+            }
+            Place::Joined(session) if now >= session.life.give_up_at(settings.load_timeout) => {
+                io.out.end(EndReason::LoadTimeout);
+            }
+            Place::Joined(_) => {
+                self.play(io);
+                self.report(io);
+            }
+        }
+    }
+
+    fn wake_at(&self, _: Duration) -> Duration {
+        let settings = &self.settings;
+        let session = match &self.place {
+            Place::Greeting(search) => {
+                return (search.since + settings.handshake_timeout).min(search.greeting.wake_at());
+            }
+            Place::Joined(session) => session,
+        };
+        let at = session.intake.report_at().min(session.heard + settings.silence_timeout);
+        let at = at.min(session.life.give_up_at(settings.load_timeout));
+        session.next_play_at().map_or(at, |play| at.min(play))
+    }
+
+    fn command(&mut self, command: CommandBytes) -> Result<(), CommandError> {
+        let Place::Joined(session) = &mut self.place else { return Err(CommandError::NotPlaying) };
+        if !session.life.stage().is_some_and(Stage::plays) {
+            return Err(CommandError::NotPlaying);
+        }
+        session.intake.command(command).map_err(|_| CommandError::Full)
+    }
+
+    fn say(&mut self, line: ChatLine, io: &mut Io<F::Sim>) {
+        if let Some(session) = self.session() {
+            session.leader.tell(&Message::Say(line), &mut io.out);
+        }
+    }
+
+    fn leave(&mut self, io: &mut Io<F::Sim>) {
+        if let Some(session) = self.session() {
+            session.leader.tell(&Message::Bye(LeaveReason::Left), &mut io.out);
+        }
+    }
+
+    fn phase(&self) -> Phase {
+        match self.session().map(|session| &session.life) {
+            None => Phase::Connecting,
+            Some(Life::Loading { receiver, .. }) => {
+                let (bytes, total) = receiver.progress();
+                Phase::Loading { bytes, total }
+            }
+            Some(Life::Here { entry: Entry::Playing, .. }) => Phase::Playing,
+            Some(Life::Here { entry: Entry::CatchingUp { .. } | Entry::Entering, .. }) => Phase::CatchingUp,
+        }
+    }
+
+    fn simulation(&self) -> Option<&F::Sim> {
+        self.session()?.life.stage().map(|stage| &stage.simulation)
+    }
+
+    fn distant(&self) -> DistantView {
+        self.simulation().map_or_else(DistantView::default, |simulation| self.share.distant(simulation))
+    }
+
+    fn figures(&self, stats: &mut Stats, out: &Outbox<F::Sim>) {
+        let Some(session) = self.session() else { return };
+        let sequencer = session.welcome.sequencer;
+        let rtt = session.intake.rtt();
+        let exchange = |player: PlayerId| {
+            (player == sequencer).then(|| session.comparison.exchange(session.leader.peer, rtt, out))
+        };
+        stats.player = Some(session.welcome.player);
+        stats.known = session.intake.known();
+        stats.commands_pending = session.intake.commands_pending();
+        stats.players = session.life.stage().map_or_else(Vec::new, |stage| stage.players(sequencer, exchange));
+    }
+}
+
+/// What is loading cannot be put together.
+impl From<TransferError> for Taken {
+    fn from(error: TransferError) -> Taken {
+        Taken::Ends(EndReason::Transfer(error))
+    }
+}

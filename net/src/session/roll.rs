@@ -1,0 +1,210 @@
+//! The roll of guests: who asks to be let in, who is refused and why, who is in under which number, and whose time is over. The peer that
+//! lets others in has one, in a session of any kind.
+//!
+//! A number is given to somebody else only after all others were: whoever was known by it is long forgotten by then.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use lockstone_sim::{PlayerId, Simulation, codec};
+
+use super::{DropReason, Event, Outbox};
+use crate::limits::HERO_BYTES_MAX;
+use crate::link::PeerId;
+use crate::wire::{Epoch, Hello, Message, Refusal, Terms};
+
+/// A guest's place in a roll. Used again when the guest is gone.
+pub type Slot = u32;
+
+/// The guests, each with what a session's kind keeps of it.
+pub struct Roll<G> {
+    terms: Terms,
+    /// How many players a session has at most, and how many of them are no guests.
+    places: (usize, usize),
+    seats: Vec<Option<Seat<G>>>,
+    free: Vec<Slot>,
+    by_peer: BTreeMap<PeerId, Slot>,
+    by_player: BTreeMap<PlayerId, Slot>,
+    refused: Refused,
+    numbers: Numbers,
+}
+
+struct Seat<G> {
+    peer: PeerId,
+    player: PlayerId,
+    guest: G,
+}
+
+/// Connected peers whose time here is over: they were refused, put out, or left. Each is told once.
+#[derive(Default)]
+pub struct Refused(BTreeSet<PeerId>);
+
+impl Refused {
+    /// Tells both sides that a joiner cannot join.
+    pub fn refuse<S: Simulation>(&mut self, peer: PeerId, name: &str, refusal: Refusal, out: &mut Outbox<S>) {
+        if !self.0.insert(peer) {
+            return out.dropped(DropReason::Unexpected);
+        }
+        out.reliably(Epoch::default(), peer, &Message::Refusal(refusal.clone()));
+        out.events.push_back(Event::Refused { peer, name: name.to_owned(), refusal });
+    }
+
+    /// The carrier lost a peer.
+    pub fn forget(&mut self, peer: PeerId) {
+        self.0.remove(&peer);
+    }
+}
+
+/// Numbers of players.
+struct Numbers {
+    /// The first that nobody had yet.
+    fresh: u16,
+    /// Whose player is gone, the longest first.
+    freed: VecDeque<PlayerId>,
+}
+
+impl Numbers {
+    fn take(&mut self) -> Option<PlayerId> {
+        if self.fresh == u16::MAX {
+            return self.freed.pop_front();
+        }
+        self.fresh += 1;
+        Some(PlayerId(self.fresh - 1))
+    }
+}
+
+impl<G> Roll<G> {
+    /// Of a session of `players_max` players, the first of whom are `own` and no guests.
+    pub fn new(terms: Terms, players_max: usize, own: usize) -> Roll<G> {
+        Roll {
+            terms,
+            places: (players_max, own),
+            seats: Vec::new(),
+            free: Vec::new(),
+            by_peer: BTreeMap::new(),
+            by_player: BTreeMap::new(),
+            refused: Refused::default(),
+            // Who closes ticks is player 0, also without a hero.
+            numbers: Numbers { fresh: 1, freed: VecDeque::new() },
+        }
+    }
+
+    /// A peer asks to be let in. Returns its hero if it may; else it is told why not. `waits` says whether a guest may not have had its
+    /// answer yet, and so say hello again.
+    pub fn hello<S: Simulation>(
+        &mut self,
+        peer: PeerId,
+        hello: &Hello,
+        waits: impl Fn(&G) -> bool,
+        out: &mut Outbox<S>,
+    ) -> Option<S::Hero> {
+        match self.of(peer) {
+            Some(guest) if waits(guest) => return None,
+            None if !self.refused.0.contains(&peer) => {}
+            _ => {
+                out.dropped(DropReason::Unexpected);
+                return None;
+            }
+        }
+        let differences = self.terms.differences(hello.protocol, &hello.terms);
+        let (players_max, own) = self.places;
+        let full = self.len() + own >= players_max || self.numbers.fresh == u16::MAX && self.numbers.freed.is_empty();
+        let refusal = match codec::read::<S::Hero>(&hello.hero, HERO_BYTES_MAX) {
+            _ if !differences.is_empty() => Refusal::Different(differences.try_into().expect("one of each kind")),
+            _ if full => Refusal::Full { players_max: players_max as u16 },
+            Err(_) => Refusal::Hero,
+            Ok(hero) => return Some(hero),
+        };
+        self.refuse(peer, hello.name.as_str(), refusal, out);
+        None
+    }
+
+    /// Tells both sides that a joiner cannot join.
+    pub fn refuse<S: Simulation>(&mut self, peer: PeerId, name: &str, refusal: Refusal, out: &mut Outbox<S>) {
+        self.refused.refuse(peer, name, refusal, out);
+    }
+
+    /// The number of the next player, which is now given away. There is one after a [`hello`](Roll::hello).
+    pub fn number(&mut self) -> PlayerId {
+        self.numbers.take().expect("a hello is refused when all are taken")
+    }
+
+    /// A number that was taken is not used after all.
+    pub fn give_back(&mut self, player: PlayerId) {
+        self.numbers.freed.push_back(player);
+    }
+
+    pub fn insert(&mut self, peer: PeerId, player: PlayerId, guest: G) -> Slot {
+        let slot = self.free.pop().unwrap_or(self.seats.len() as Slot);
+        self.by_peer.insert(peer, slot);
+        self.by_player.insert(player, slot);
+        if slot as usize == self.seats.len() {
+            self.seats.push(None);
+        }
+        self.seats[slot as usize] = Some(Seat { peer, player, guest });
+        slot
+    }
+
+    /// A guest's time is over.
+    pub fn remove(&mut self, peer: PeerId) -> Option<G> {
+        let slot = self.by_peer.remove(&peer)?;
+        self.free.push(slot);
+        let Seat { player, guest, .. } = self.seats[slot as usize].take()?;
+        self.by_player.remove(&player);
+        self.refused.0.insert(peer);
+        self.numbers.freed.push_back(player);
+        Some(guest)
+    }
+
+    /// The carrier lost a peer, who is no guest any more.
+    pub fn forget(&mut self, peer: PeerId) {
+        self.refused.forget(peer);
+    }
+
+    pub fn len(&self) -> usize {
+        self.by_peer.len()
+    }
+
+    /// The slots that there are, those of nobody included.
+    pub fn slots(&self) -> core::ops::Range<Slot> {
+        0..self.seats.len() as Slot
+    }
+
+    pub fn slot(&self, peer: PeerId) -> Option<Slot> {
+        self.by_peer.get(&peer).copied()
+    }
+
+    pub fn slot_of(&self, player: PlayerId) -> Option<Slot> {
+        self.by_player.get(&player).copied()
+    }
+
+    pub fn get(&self, slot: Slot) -> Option<&G> {
+        self.seats.get(slot as usize)?.as_ref().map(|seat| &seat.guest)
+    }
+
+    pub fn get_mut(&mut self, slot: Slot) -> Option<&mut G> {
+        self.seats.get_mut(slot as usize)?.as_mut().map(|seat| &mut seat.guest)
+    }
+
+    pub fn of(&self, peer: PeerId) -> Option<&G> {
+        self.get(self.slot(peer)?)
+    }
+
+    pub fn of_mut(&mut self, peer: PeerId) -> Option<&mut G> {
+        let slot = self.slot(peer)?;
+        self.get_mut(slot)
+    }
+
+    /// The guests by slot.
+    pub fn iter(&self) -> impl Iterator<Item = (Slot, &G)> {
+        (0..).zip(&self.seats).filter_map(|(slot, seat)| Some((slot, &seat.as_ref()?.guest)))
+    }
+
+    /// The guests with their peers, by slot.
+    pub fn peers(&self) -> impl Iterator<Item = (PeerId, &G)> {
+        self.seats.iter().flatten().map(|seat| (seat.peer, &seat.guest))
+    }
+
+    pub fn peers_mut(&mut self) -> impl Iterator<Item = (PeerId, &mut G)> {
+        self.seats.iter_mut().flatten().map(|seat| (seat.peer, &mut seat.guest))
+    }
+}

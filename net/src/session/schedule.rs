@@ -1,0 +1,32 @@
+//! When each tick of a session is, for whoever closes them.
+
+use core::time::Duration;
+
+use lockstone_sim::Tick;
+
+/// Time that the session lost because this peer stood still for longer than this is not made up for.
+const CATCH_UP_MAX: Duration = Duration::from_secs(3);
+
+pub struct Schedule {
+    period: Duration,
+    /// When tick 0 is, or would have been.
+    start: Duration,
+}
+
+impl Schedule {
+    pub fn starting_at(start: Duration, period: Duration) -> Schedule {
+        Schedule { period, start }
+    }
+
+    pub fn time_of(&self, tick: Tick) -> Duration {
+        self.start + self.period * tick.0
+    }
+
+    /// Puts off what comes from a tick on, if that is too long ago to be made up for.
+    pub fn forgive(&mut self, next: Tick, now: Duration) {
+        let behind = now.saturating_sub(self.time_of(next));
+        if behind > CATCH_UP_MAX {
+            self.start += behind;
+        }
+    }
+}

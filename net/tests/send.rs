@@ -1,0 +1,31 @@
+//! Every session can move to another thread.
+
+mod support;
+
+use lockstone_net::relay::{Relay, Replica};
+use lockstone_net::{Party, PartySettings, Rollback, Session};
+use lockstone_sim::{Rules, Simulation, World};
+
+const fn is_send<T: Session + Send>() {}
+
+/// Of every simulation that can, whatever it is.
+#[expect(dead_code, reason = "that it compiles is the test")]
+const fn of_any<S: Simulation<Snapshot: Send> + Send, R: Rules>()
+where
+    World<R>: Send,
+{
+    is_send::<Party<S>>();
+    is_send::<Rollback<S>>();
+    is_send::<Relay<R>>();
+    is_send::<Replica<R>>();
+}
+
+#[test]
+fn a_session_moves_to_another_thread() {
+    let mut party = support::party(PartySettings::default(), "Ann");
+    let moved = std::thread::spawn(move || {
+        party.advance(support::secs(1));
+        party.wake_at()
+    });
+    assert_eq!(moved.join().expect("nothing panics"), support::secs(16));
+}
