@@ -95,6 +95,9 @@ pub const PENDING_BYTES_MAX: usize = 64 * 1_024 * 1_024;
 /// Cells in a replica's answer to a difference.
 pub const TREE_CELLS_MAX: usize = 4_096;
 
+/// Players that one packet tells a replica to have come near, and as many that went.
+pub const NEARBY_MAX: usize = 256;
+
 /// Others that a player sees from afar: a party, the player left out. More are not told of.
 pub const COMPANIONS_MAX: usize = 15;
 /// Players in one packet of the distant view: all that are seen, and as many that are not any more.
@@ -192,6 +195,7 @@ const _: () = assert!(COMMANDS_PER_PACKET_MAX * (COMMAND_BYTES_MAX + 3) + TURNS_
 const _: () = assert!(CHUNK_BYTES + WRAP_BYTES_MAX <= PACKET_BYTES_MAX);
 const _: () = assert!(BULK_PACKET_BYTES_MAX <= PACKET_BYTES_MAX);
 const _: () = assert!(FRAME_BYTES_MAX + TURNS_FRAME_BYTES_MAX <= PACKET_BYTES_MAX);
+const _: () = assert!(NEARBY_MAX * (NAME_BYTES_MAX + 8) + 64 <= PACKET_BYTES_MAX);
 const _: () = assert!(TREE_CELLS_MAX * 14 + 64 <= PACKET_BYTES_MAX);
 const _: () = assert!(SIGHTS_MAX * 40 + LANDMARK_BYTES_MAX + 64 <= PACKET_BYTES_MAX);
 const _: () = assert!(COMMANDS_PER_PACKET_MAX <= COMMANDS_PENDING_MAX);

@@ -15,7 +15,7 @@ pub use bounded::{Bytes, ChatLine, List, Name, Text, TooMany};
 pub use distant::{Distant, Landmarks, Route, Samples, Track};
 pub(crate) use encoded::{Encoded, TurnsKind, encode_turns};
 pub use evidence::{Inquiry, Parcel};
-pub use relay::{AreaChange, CellBytes, CoreTree, Frame, Frames, Load, LoadedCells, RawGiven};
+pub use relay::{AreaChange, CellBytes, CoreTree, Frame, Frames, Load, LoadedCells, Nearby, RawGiven};
 pub use rollback::{Form, Inputs, Member, Regroup};
 pub use terms::{Difference, Identity, Refusal, SessionKind, Subject, Terms};
 
@@ -28,7 +28,7 @@ use crate::limits::*;
 use crate::link::PeerId;
 
 /// The version of this wire format. Peers with different ones refuse each other.
-pub const PROTOCOL_VERSION: u32 = 5;
+pub const PROTOCOL_VERSION: u32 = 6;
 
 /// Which part of a session a packet belongs to. In a party, which sequencer closes ticks: 0 for the founder, one more after each
 /// takeover. In a rollback session, how many players are gone.
@@ -95,6 +95,8 @@ pub enum Message {
     Say(ChatLine),
     /// Sequencer to replica, reliable: a player said something.
     Said(Said),
+    /// Relay to replica, reliable: whose heroes came into what it knows, and whose went out of it.
+    Nearby(Nearby),
 }
 
 /// To which epoch a message belongs.

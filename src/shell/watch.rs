@@ -106,7 +106,10 @@ impl Watch {
 
     /// Makes news of what happened.
     pub(super) fn hear<S: Simulation>(&mut self, event: &Event<S>) {
-        if let Event::PlayerJoined { player, name } | Event::Said { player, name, .. } = event {
+        if let Event::PlayerJoined { player, name }
+        | Event::PlayerNear { player, name }
+        | Event::Said { player, name, .. } = event
+        {
             self.names.insert(*player, name.clone());
         }
         let named = |player: &PlayerId| self.names.get(player).cloned().unwrap_or_else(|| player.to_string());
@@ -121,6 +124,7 @@ impl Watch {
             }
             Event::EvidenceWanted { .. } | Event::Evidence { .. } | Event::EvidenceComplete { .. } => return,
             Event::Started { .. }
+            | Event::PlayerNear { .. }
             | Event::Turn { .. }
             | Event::Checksum { .. }
             | Event::Keyframe { .. }

@@ -14,6 +14,7 @@ mod frames;
 mod guest;
 mod loads;
 mod lookout;
+mod nearby;
 mod regions;
 mod watch;
 
@@ -120,7 +121,7 @@ impl<R: Rules> Host<R> {
         let scopes = self.scopes(&inputs);
         self.costs.commands(&inputs, self.stage.roster.len());
         self.stage.play(&inputs, out);
-        self.watch.follow(&self.stage.simulation, &mut self.stats);
+        self.follow_heroes();
         self.waiting.requests(&self.stage.simulation, out);
         self.draft_inputs(&inputs, &scopes);
         self.draft_changes();
@@ -146,6 +147,11 @@ impl<R: Rules> Host<R> {
         guest.send_chunks(self.leader.epoch, &mut self.stats.loads, out);
         if let Some(lookout) = &mut self.lookout {
             lookout.tell(guest, &self.stage.simulation, self.leader.epoch, &mut self.stats.distant, out);
+        }
+        // Each at its own ticks: so what a fight brings goes together.
+        let nearby_ticks = (self.config.settings().ticks_per_s / DISTANT_PER_S).max(1);
+        if (tick.0.wrapping_add(slot)).is_multiple_of(nearby_ticks) {
+            guest.send_nearby(self.leader.epoch, &self.stage.roster, &mut self.stats.chat, out);
         }
         guest.send_chat(self.leader.epoch, &mut self.stats.chat, out);
     }

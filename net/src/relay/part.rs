@@ -109,7 +109,7 @@ impl<R: Rules> Share for Part<R> {
         stage.simulation.area().core_rect().is_some_and(|core| !core.is_empty())
     }
 
-    fn handle(&mut self, message: Message, fed: Fed<'_, Self>, _: &mut Outbox<World<R>>) -> Taken {
+    fn handle(&mut self, message: Message, fed: Fed<'_, Self>, out: &mut Outbox<World<R>>) -> Taken {
         match message {
             Message::Load(load) => self.pending.begin(load).map_or_else(Taken::from, Taken::Received),
             Message::Chunk(chunk) => match self.pending.chunk(&chunk) {
@@ -118,6 +118,10 @@ impl<R: Rules> Share for Part<R> {
                 Err(error) => error.into(),
             },
             Message::Distant(distant) => self.hear_of(distant, fed),
+            Message::Nearby(nearby) => {
+                fed.stage.meet(nearby, out);
+                Taken::Done
+            }
             _ => Taken::Dropped(DropReason::Unexpected),
         }
     }

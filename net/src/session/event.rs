@@ -64,6 +64,13 @@ pub enum Event<S: Simulation> {
         /// The player's name.
         name: String,
     },
+    /// A player's hero came into the part of a relay's world that is known here. The player may have been in the session for long.
+    PlayerNear {
+        /// Who.
+        player: PlayerId,
+        /// The player's name.
+        name: String,
+    },
     /// A player is no longer in the world.
     PlayerLeft {
         /// Who.
@@ -140,6 +147,7 @@ impl<S: Simulation> fmt::Debug for Event<S> {
             Event::Checksum { tick, checksum, .. } => write!(f, "checksum {tick}: {checksum}"),
             Event::Keyframe { tick, .. } => write!(f, "keyframe {tick}"),
             Event::PlayerJoined { player, name } => write!(f, "{player} joined: {name}"),
+            Event::PlayerNear { player, name } => write!(f, "{player} came near: {name}"),
             Event::PlayerLeft { player, reason } => write!(f, "{player} {reason}"),
             Event::Said { name, text, .. } => write!(f, "{name}: {text}"),
             Event::Desync { player, tick, agreed, ours, theirs } => {

@@ -7,7 +7,7 @@ use lockstone_sim::{Checksum, Input, PlayerId, Simulation, Tick, Turn, codec};
 
 use super::{DropReason, Event, Exchange, Outbox, PlayerStats};
 use crate::limits::*;
-use crate::wire::{Name, RawInput};
+use crate::wire::{Name, Nearby, RawInput};
 
 /// What a stage begins with.
 pub struct Beginning<S> {
@@ -85,6 +85,18 @@ impl<S: Simulation> Stage<S> {
     pub fn enrol(&mut self, player: PlayerId, name: &Name, out: &mut Outbox<S>) {
         self.roster.insert(player, name.clone());
         out.events.push_back(Event::PlayerJoined { player, name: name.as_str().to_owned() });
+    }
+
+    /// Other players' heroes came into the part of the world that is known here, or went out of it.
+    pub fn meet(&mut self, nearby: Nearby, out: &mut Outbox<S>) {
+        for player in nearby.went.iter().filter(|player| **player != self.player) {
+            self.roster.remove(player);
+        }
+        for (player, name) in nearby.came.into_vec().into_iter().filter(|(player, _)| *player != self.player) {
+            if self.roster.insert(player, name.clone()).is_none() {
+                out.events.push_back(Event::PlayerNear { player, name: name.as_str().to_owned() });
+            }
+        }
     }
 
     /// Plays the next turn. Returns the checksum after it, if one is due.

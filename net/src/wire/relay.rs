@@ -6,10 +6,10 @@
 use core::fmt;
 use std::sync::Arc;
 
-use lockstone_sim::{CellId, CellRect, Checksum, Tick, codec};
+use lockstone_sim::{CellId, CellRect, Checksum, PlayerId, Tick, codec};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Bytes, List, RawInput, Turns, WireError};
+use super::{Bytes, List, Name, RawInput, Turns, WireError};
 use crate::limits::*;
 
 /// Frames of closed ticks.
@@ -92,6 +92,16 @@ pub struct LoadedCells {
     pub but: CellRect,
     /// Those that were ever lit, ascending, as what changed since they were pristine.
     pub lit: List<(CellId, CellBytes), LOAD_CELLS_MAX>,
+}
+
+/// Whose heroes came into the cells that a replica knows, and whose went out of them, the replica's own left out: it would know the
+/// heroes without their names.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Nearby {
+    /// Who came, and is called so.
+    pub came: List<(PlayerId, Name), NEARBY_MAX>,
+    /// Who went.
+    pub went: List<PlayerId, NEARBY_MAX>,
 }
 
 /// The checksums of a replica's core, cell by cell: the answer to a [`Message::Desync`](super::Message::Desync).

@@ -1,7 +1,7 @@
 //! One replica, as the relay sees it.
 
 use core::time::Duration;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use lockstone_sim::world::Join;
 use lockstone_sim::{CellId, Grid, PlayerId, Rules, Tick, World};
@@ -40,6 +40,8 @@ pub struct Guest<R: Rules> {
     waits: bool,
     /// What it was told of the distant view.
     pub told: Told,
+    /// What it is still to be told of who came near, and who went.
+    pub nearby: BTreeMap<PlayerId, bool>,
     /// What it is still to be told of what players said.
     pub chat: VecDeque<Said>,
     /// How much it said lately.
@@ -98,6 +100,7 @@ impl<R: Rules> Guest<R> {
             budget,
             waits: false,
             told: Told::default(),
+            nearby: BTreeMap::new(),
             chat: VecDeque::new(),
             chat_rate: Rate::default(),
             commands: Rate::default(),

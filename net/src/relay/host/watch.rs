@@ -7,7 +7,7 @@ use lockstone_sim::world::CellState;
 use lockstone_sim::{CellId, CellRect, Grid, PlayerId, Presence, Rules, World};
 
 use super::cell_map::CellMap;
-use crate::session::{RelayStats, Slot};
+use crate::session::Slot;
 use crate::wire::{CellBytes, RawGiven};
 
 pub(super) struct Watch<R: Rules> {
@@ -78,8 +78,9 @@ impl<R: Rules> Watch<R> {
         self.presence.cell(player.0.into())
     }
 
-    /// Follows the heroes of the world after a tick: who came into what replicas know, and who went out of it.
-    pub fn follow(&mut self, world: &World<R>, stats: &mut RelayStats) {
+    /// Follows the heroes of the world after a tick. Returns who came into what replicas know, and who went out of it: whose slot, who,
+    /// and whether it came.
+    pub fn follow(&mut self, world: &World<R>) -> impl Iterator<Item = (Slot, PlayerId, bool)> {
         let Watch { presence, heroes, .. } = self;
         let mut present = 0;
         for (player, cell) in world.hero_cells() {
@@ -92,8 +93,6 @@ impl<R: Rules> Watch<R> {
         if heroes.len() > present {
             heroes.retain(|player| world.hero(*player).is_some() || !presence.remove(player.0.into()));
         }
-        for event in presence.events() {
-            *(if event.entered { &mut stats.heroes_entered } else { &mut stats.heroes_left }) += 1;
-        }
+        presence.events().map(|event| (event.watcher, PlayerId(event.thing as u16), event.entered))
     }
 }
