@@ -76,21 +76,16 @@ mod compare;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod coverage;
 mod extent;
-mod inspect;
-mod kinds;
 mod locate;
 mod page;
 mod part;
 mod parting;
 mod replayer;
 mod report;
-mod rerun;
 mod shared;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod shrink;
-mod timeline;
 mod verdict;
-mod ways;
 
 pub use answer::answer;
 #[cfg(not(target_arch = "wasm32"))]
@@ -98,13 +93,11 @@ pub use chaos::{ChaosConfig, chaos};
 pub use compare::{CheckError, Checker};
 #[cfg(not(target_arch = "wasm32"))]
 pub use coverage::{CoverageConfig, coverage, coverage_of};
-pub use extent::{Covered, Extent, Told};
-pub use inspect::{Inspect, Sketch, Thing, View, Way};
+pub use extent::Covered;
 pub use locate::{Location, SPOTS_MAX, Side, Spot, locate};
 pub use page::page;
 pub use part::{PartFinding, part};
 pub use report::{BadWrite, Cause, Finding, PeerReport, Report, Spread, Unmet, Verdict};
-pub use rerun::{Rerunner, rerun};
 #[cfg(not(target_arch = "wasm32"))]
 pub use shrink::{Shrinker, Shrunk, shrink};
 
@@ -114,6 +107,7 @@ pub use lockstone_net::rollback::{Mismatch, SyncTest, sync_test};
 
 use crate::default_table;
 use crate::game::{Bot, Game};
+pub use crate::inspect::{Extent, Inspect, Sketch, Thing, Told, View, Way};
 use crate::recording::Recording;
 
 /// Plays a recording again: whether every checksum is met, and if not, since when, where and why. `build` makes the simulation of a seed, as it

@@ -10,11 +10,13 @@
 
 mod alternatives;
 mod clocked;
+#[cfg(feature = "plots")]
 mod plot;
 mod report;
 mod survey;
 mod verify;
 
+#[cfg(feature = "plots")]
 pub use plot::plot;
 pub use report::{Class, CrowdReport, Differing, Rate, Size, Spent, Verified};
 

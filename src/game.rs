@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lockstone_net::relay::{Horizon, Landmark};
 use lockstone_sim::{Grid, PlayerId, Rules, Simulation, Table, Vec2, World};
 
-use crate::check::Inspect;
+use crate::inspect::Inspect;
 use crate::scene::{Mark, Pointer, Scene};
 
 /// A game that the shell can play, record, replay and check.
@@ -20,7 +20,7 @@ pub trait Game: 'static {
     const NAME: &'static str;
 
     /// Fields that the checksum need not cover, as `Kind path.of.field`, each with the reason: for
-    /// [`check::coverage`](crate::check::coverage()).
+    /// `check::coverage`.
     const UNCOVERED: &'static [(&'static str, &'static str)] = &[];
 
     /// Changes whenever the rules, their data or their measures do: peers with another digest are refused.

@@ -19,7 +19,9 @@ mod packed;
 mod playback;
 mod reader;
 mod rerun;
+mod rerunner;
 mod ring;
+mod timeline;
 mod tree;
 mod writer;
 
@@ -30,6 +32,8 @@ pub use packed::Packed;
 pub use playback::{Mismatch, Playback, Replay, ReplayError, replay};
 pub use reader::{Ending, Recording, RecordingError};
 pub use rerun::{PackedRerun, RERUN_BYTES_MAX, RERUN_TICKS_MAX, Rerun};
+pub use rerunner::{Rerunner, rerun};
 pub use ring::{RING_BYTES_MAX, Ring};
+pub use timeline::Timeline;
 pub use tree::{PartSum, Tree, TreeChange};
 pub use writer::{FLUSH_TICKS, Writer};

@@ -34,7 +34,7 @@ use lockstone_sim::{Fx, PlayerId, Simulation, Tick, Vec2};
 use crate::game::{Bot, Game};
 use crate::recording::{Bundle, Desync};
 use crate::scene::{Mark, Rgb, Scene};
-use crate::view::Action;
+use crate::view::{Action, Draw};
 use evidence::Wanted;
 
 /// After leaving, so long is waited for the last packets to get away.
@@ -67,8 +67,8 @@ pub struct Options {
     pub keep_checksums: bool,
     /// Keeps the checksums of the world's parts for the report, once a second.
     pub keep_parts: bool,
-    /// Takes a picture of the end.
-    pub picture: bool,
+    /// Draws a picture of the end.
+    pub picture: Option<Draw>,
     /// Is told about twice a second which tick comes next.
     pub progress: Option<fn(Tick)>,
 }
@@ -146,7 +146,7 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
                 }
             }
             if leaving.is_some_and(|since| self.may_leave(since, now)) {
-                self.last_picture = self.options.picture.then(|| self.picture());
+                self.last_picture = self.picture();
                 self.session.leave(now);
                 break;
             }
@@ -400,18 +400,19 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
         (reason, std::mem::take(&mut self.report))
     }
 
-    /// The picture of the end, just before this peer left, as a PNG file. There is none if it was not asked for.
+    /// The picture of the end, just before this peer left, as a file. There is none if it was not asked for.
     ///
     /// # Errors
-    /// What the encoder says.
+    /// What its drawing says.
     pub fn take_picture(&mut self) -> Option<Result<Vec<u8>, String>> {
-        self.last_picture.take().or_else(|| self.options.picture.then(|| self.picture()))
+        self.last_picture.take().or_else(|| self.picture())
     }
 
-    fn picture(&self) -> Result<Vec<u8>, String> {
+    fn picture(&self) -> Option<Result<Vec<u8>, String>> {
+        let draw = self.options.picture?;
         let player = self.session.stats().player;
         let scene = player.and_then(|player| scene_of::<G>(&self.session, player, &self.watch.names()));
-        self.watch.picture(scene.as_ref())
+        Some(self.watch.picture(draw, scene.as_ref()))
     }
 }
 

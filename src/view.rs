@@ -7,18 +7,35 @@
 //!
 //! Views read. Nothing that they compute may find its way back into the world; what people do comes back as [`Action`]s.
 
+#[cfg(feature = "picture")]
 pub mod frame;
 pub mod smooth;
 mod status;
-#[cfg(not(target_arch = "wasm32"))]
+#[cfg(all(feature = "terminal", not(target_arch = "wasm32")))]
 pub mod terminal;
 pub mod typing;
-#[cfg(not(target_arch = "wasm32"))]
+#[cfg(all(feature = "window", not(target_arch = "wasm32")))]
 pub mod window;
 
 pub use status::{PeerRow, RelayRow, Status};
 
-use crate::scene::Pointer;
+use crate::scene::{Pointer, Scene};
+use smooth::Smooth;
+
+/// Where a session is shown, and where its person acts.
+pub trait View {
+    /// Shows a moment: `moment` is its part of a tick after the newest scene, `time_s` the time since the start.
+    fn show(&mut self, scenes: &Smooth, moment: f32, status: &Status, time_s: f32);
+
+    /// What was done since the last time.
+    fn actions(&mut self) -> Vec<Action>;
+
+    /// The line that is being typed.
+    fn line(&self) -> Option<&str>;
+}
+
+/// Draws a scene with the session's status as a picture's file, at a time in seconds since the start.
+pub type Draw = fn(Option<&Scene>, &Status, f32) -> Result<Vec<u8>, String>;
 
 /// What a person did.
 #[derive(Clone, Debug, PartialEq)]

@@ -17,6 +17,7 @@ pub mod party;
 pub mod playout;
 pub mod relay;
 mod replica;
+#[cfg(feature = "rollback")]
 pub mod rollback;
 pub mod sequencer;
 pub mod session;
@@ -26,11 +27,14 @@ pub mod wire;
 
 #[cfg(feature = "matchbox")]
 pub mod matchbox;
-#[cfg(all(feature = "matchbox", not(target_arch = "wasm32")))]
+#[cfg(any(feature = "matchbox", feature = "signaling"))]
+mod room;
+#[cfg(all(feature = "signaling", not(target_arch = "wasm32")))]
 pub mod signaling;
 
 pub use link::{Channel, Link, LinkError, LinkEvent, PeerId};
 pub use party::{Party, PartyConfig, PartySettings};
+#[cfg(feature = "rollback")]
 pub use rollback::{Rollback, RollbackConfig, RollbackSettings};
 pub use session::{Event, Session};
 pub use wire::Identity;

@@ -1,6 +1,6 @@
 //! The carrier over WebRTC data channels, native and in a browser, by `matchbox_socket`.
 //!
-//! Peers find each other in a room of a signaling server ([`crate::signaling`]); afterwards packets travel between them
+//! Peers find each other in a room of a signaling server (`signaling`); afterwards packets travel between them
 //! directly. Signaling and matchbox's loops run beside the game (on a thread natively, as tasks in a browser);
 //! [`MatchboxLink::poll`] takes what they left in their queues. It must never block or panic, whatever a peer or the
 //! server sends.
@@ -35,8 +35,8 @@ use futures::channel::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use matchbox_socket::{PeerEvent, PeerRequest, PeerSignal};
 
 use crate::link::{Channel, Link, LinkError, LinkEvent, PeerId};
+pub use crate::room::{KEY_BYTES_MAX, ROOM_CHARS_MAX, TOKEN_BYTES_MAX, is_room_name};
 use pair::{Pair, PairEvent};
-pub use room::{KEY_BYTES_MAX, ROOM_CHARS_MAX, TOKEN_BYTES_MAX, is_room_name};
 pub use tasks::THREAD_NAME;
 use tasks::Tasks;
 use wire::Heard;

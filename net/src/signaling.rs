@@ -26,6 +26,7 @@ use serde::Deserialize;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
+use crate::room::REPLACED;
 pub use rooms::{RELAY_PLAYERS_MAX, ROOM_PEERS_MAX, SERVER_PEERS_MAX};
 use rooms::{Refusal, Role, Rooms, Seat};
 
@@ -40,9 +41,6 @@ const SILENCE_MAX: Duration = Duration::from_secs(60);
 
 /// A peer that takes longer than this to read a message is gone.
 const SEND_WITHIN: Duration = Duration::from_secs(10);
-
-/// With this code the server closes a relay's connection that another with the same token has replaced.
-pub(crate) const REPLACED: u16 = 4_001;
 
 /// What `GET /` answers.
 const GREETING: &str = "lockstone signaling\n";

@@ -18,9 +18,9 @@ use lockstone_sim::journal::Journal;
 use lockstone_sim::table::TABLE_BYTES;
 use lockstone_sim::{Simulation, Table, Turn, codec};
 
-use super::inspect::Inspect;
-use super::timeline::Timeline;
 use crate::game::Game;
+use crate::inspect::Inspect;
+use crate::recording::Timeline;
 use crate::recording::{Build, Header, Recording};
 
 /// What the first line begins with.

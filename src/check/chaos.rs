@@ -37,12 +37,12 @@ use lockstone_sim::{PlayerId, Table, Tick, Turn};
 pub use breaker::Breaker;
 pub use report::{ChaosReport, Difference, Outcome, Tried};
 
-use super::compare::{CheckError, Checker};
-use super::inspect::Inspect;
-use super::timeline::Timeline;
+use super::compare::{CheckError, Checker, every_turn};
 use crate::default_table;
 use crate::game::Game;
+use crate::inspect::Inspect;
 use crate::recording::Recording;
+use crate::recording::Timeline;
 pub(super) use in_process::play as play_in_process;
 use programs::Programs;
 pub(super) use reference::{End, Reference, whose};
@@ -150,7 +150,7 @@ pub fn chaos_of_recording<G: Game>(
         _ => checker.load(&timeline, start).expect("it was read already"),
     };
     let named: Vec<PlayerId> = timeline.names.keys().copied().collect();
-    let reference = Reference::of_turns(&build, timeline.every_turn()?).with_players(&named);
+    let reference = Reference::of_turns(&build, every_turn(&timeline)?).with_players(&named);
     let look = |simulation: &G::Sim| reference.players().iter().for_each(|player| drop(G::scene(simulation, *player)));
     let identity = Identity { rules: G::rules_digest(), table: config.table.digest(), config: 0 };
     let programs = Programs::new::<G>(&ChaosConfig { seed, ..config.clone() }, &identity);

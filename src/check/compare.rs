@@ -13,16 +13,19 @@ use lockstone_sim::codec::CodecError;
 use lockstone_sim::{Simulation, Tick, Turn};
 
 use super::extent::{Covered, covered};
-use super::inspect::Inspect;
 use super::parting::explain;
 use super::replayer::Replayer;
 use super::report::{Finding, PeerReport, Report, Unmet};
-use super::timeline::Timeline;
 use super::verdict::{self, Case};
+use crate::inspect::Inspect;
+use crate::recording::Timeline;
 use crate::recording::{Build, Recording};
 
 /// So far behind the first difference others are looked for.
 pub(super) const AFTER_TICKS: u32 = 64;
+/// How long a recording may be that is played again and again: a day at 20 ticks a second.
+#[cfg(not(target_arch = "wasm32"))]
+const TICKS_MAX: u32 = 20 * 60 * 60 * 24;
 
 /// Why recordings cannot be checked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -59,6 +62,20 @@ pub enum CheckError {
         /// Why.
         cause: CodecError,
     },
+}
+
+/// The turns of a recording one a tick, the empty ones too.
+///
+/// # Errors
+/// [`CheckError::TooLong`] if there are more than [`TICKS_MAX`]: a few bytes can claim months.
+#[cfg(not(target_arch = "wasm32"))]
+pub(super) fn every_turn<S: Simulation>(recording: &Timeline<S>) -> Result<Vec<Turn<S>>, CheckError> {
+    let (start, ticks) = (recording.start(), recording.end.since(recording.start()));
+    if ticks > TICKS_MAX {
+        return Err(CheckError::TooLong { who: recording.who(), ticks, max: TICKS_MAX });
+    }
+    let turn = |tick| recording.turns.get(&Tick(tick)).cloned().unwrap_or_default();
+    Ok((start.0..recording.end.0).map(turn).collect())
 }
 
 /// Checks recordings of one kind of simulation.
@@ -154,15 +171,7 @@ impl<'a, S: Inspect> Checker<'a, S> {
 
     /// A simulation in the state that a recording holds at a tick.
     pub(super) fn load(&self, peer: &Timeline<S>, tick: Tick) -> Result<S, CheckError> {
-        let mut simulation = (self.build)(peer.header.seed);
-        let unusable = |cause| CheckError::State { who: peer.who(), tick, cause };
-        let bytes = peer.states[&tick].unpack().map_err(unusable)?;
-        let snapshot = simulation.decode(&bytes).map_err(unusable)?;
-        simulation.restore(&snapshot);
-        if simulation.tick() != tick {
-            return Err(unusable(CodecError::Malformed("it is of another tick")));
-        }
-        Ok(simulation)
+        peer.load(tick, self.build).map_err(|cause| CheckError::State { who: peer.who(), tick, cause })
     }
 
     pub(super) fn report(&self, peers: &[Timeline<S>], compared: &Compared, finding: Option<Finding>) -> Report {

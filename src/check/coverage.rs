@@ -27,9 +27,9 @@ use lockstone_sim::{Table, Tick, Turn};
 pub use report::{CoverageReport, KindCoverage, Unchanged, Uncovered};
 
 use super::chaos::Reference;
-use super::inspect::Inspect;
 use crate::default_table;
 use crate::game::Game;
+use crate::inspect::Inspect;
 use survey::Survey;
 
 /// So often a state is looked at. What lives for a shorter time is met sooner or later.

@@ -10,7 +10,7 @@ use lockstone_sim::world::StatePart;
 use lockstone_sim::{CellId, Tick};
 use serde::Serialize;
 
-use super::inspect::{Inspect, Thing};
+use crate::inspect::{Inspect, Thing};
 
 /// Where two states of one tick differ.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

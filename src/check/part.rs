@@ -6,8 +6,8 @@
 use lockstone_sim::{CellId, Tick, Turn};
 use serde::Serialize;
 
-use super::inspect::{Inspect, View};
 use super::report::{Cause, Verdict};
+use crate::inspect::{Inspect, View};
 
 /// By how many rings of cells more a part is widened to see what heals it. The last is more than a world has.
 const WIDER_RINGS: [u16; 6] = [1, 2, 4, 8, 16, 1_024];

@@ -6,11 +6,11 @@ use lockstone_sim::journal::Journal;
 use lockstone_sim::{Input, Simulation, Tick, Turn};
 
 use super::compare::CheckError;
-use super::inspect::Inspect;
 use super::locate::{Location, differing_cells, locate};
 use super::replayer::Replayer;
 use super::report::{BadWrite, Finding, Spread};
 use super::verdict::{Case, OddState};
+use crate::inspect::Inspect;
 
 /// So long the spread of a difference is followed.
 pub(super) const SPREAD_TICKS: u32 = 40;

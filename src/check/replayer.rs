@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lockstone_sim::journal::Journal;
 use lockstone_sim::{Checksum, Simulation, Tick, Turn};
 
-use super::inspect::Inspect;
+use crate::inspect::Inspect;
 
 /// Ticks between two checkpoints. A snapshot shares what did not change with its neighbours.
 const CHECKPOINT_TICKS: u32 = 256;

@@ -7,8 +7,8 @@ use lockstone_sim::{CellId, Checksum, PlayerId, Tick};
 use serde::Serialize;
 
 use super::extent::{self, Covered};
-use super::inspect::Sketch;
 use super::locate::Location;
+use crate::inspect::Sketch;
 use crate::recording::{Desync, Ending};
 
 /// What came out of one or more recordings of a session.

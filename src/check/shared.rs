@@ -19,13 +19,13 @@ use std::collections::BTreeMap;
 use lockstone_sim::Tick;
 
 use super::compare::{AFTER_TICKS, CheckError, Checker, Compared, compare};
-use super::inspect::Inspect;
 use super::locate::locate_in;
 use super::parting::{SPREAD_TICKS, explain, inputs_before};
 use super::replayer::Replayer;
 use super::report::{Finding, Report, Spread};
-use super::timeline::Timeline;
 use super::verdict::{self, Case};
+use crate::inspect::Inspect;
+use crate::recording::Timeline;
 use moment::{Common, Moment};
 use told::Question;
 

@@ -24,9 +24,9 @@ use serde::Serialize;
 
 use super::chaos::Breaker;
 use super::compare::CheckError;
-use super::inspect::Inspect;
 use super::replayer::Replayer;
-use super::timeline::Timeline;
+use crate::inspect::Inspect;
+use crate::recording::Timeline;
 use crate::recording::{Entry, Recording};
 use candidate::Candidate;
 use symptom::{Fails, Trial};

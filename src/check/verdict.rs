@@ -18,10 +18,10 @@ use std::collections::BTreeMap;
 use lockstone_sim::{Tick, Turn};
 
 use super::compare::{CheckError, Checker};
-use super::inspect::Inspect;
 use super::replayer::Replayer;
 use super::report::{Cause, Verdict};
-use super::timeline::Timeline;
+use crate::inspect::Inspect;
+use crate::recording::Timeline;
 
 pub(super) use headers::{before_the_first_tick, unlike_headers};
 

@@ -16,7 +16,7 @@ use super::files;
 use super::place::any_number;
 use super::stdout::print;
 use super::table;
-use crate::crowd::{Crowd, CrowdOptions, CrowdReport, Rate, plot};
+use crate::crowd::{Crowd, CrowdOptions, CrowdReport, Rate};
 use crate::game::{Layout, Spread, Wide};
 
 /// A packet between relay and replica takes so long at least, and up to so much longer.
@@ -26,10 +26,23 @@ const PLOTTED: [u16; 4] = [8, 4, 2, 1];
 /// So few players are no crowd.
 const PLOTTED_PLAYERS_MIN: u16 = 4;
 
+type Plot = fn(&[CrowdReport]) -> Result<String, String>;
+
+/// What draws the cost, in a build that can.
+#[cfg(feature = "plots")]
+const PLOT: Option<Plot> = Some(crate::crowd::plot);
+#[cfg(not(feature = "plots"))]
+const PLOT: Option<Plot> = None;
+
 pub(super) fn run<G: Wide>(args: &Args) -> Result<ExitCode, Failure> {
-    if let Some(path) = &args.plot {
-        files::can_create(path)?;
-    }
+    let plot = match &args.plot {
+        Some(path) => {
+            files::can_create(path)?;
+            let plot = PLOT.ok_or_else(|| Failure::file("draw", path, "this build has no plots; leave out --plot"))?;
+            Some((path, plot))
+        }
+        None => None,
+    };
     let seed = args.seed.unwrap_or_else(any_number);
     let sizes: Vec<u16> = match &args.plot {
         None => vec![args.players],
@@ -40,7 +53,7 @@ pub(super) fn run<G: Wide>(args: &Args) -> Result<ExitCode, Failure> {
         }
     };
     let reports = sizes.into_iter().map(|players| play::<G>(args, players, seed)).collect::<Result<Vec<_>, _>>()?;
-    if let Some(path) = &args.plot {
+    if let Some((path, plot)) = plot {
         let svg = plot(&reports).map_err(Failure::new)?;
         files::create(path, svg.as_bytes())?;
         eprintln!("The picture is in {}.", path.display());

@@ -1,6 +1,5 @@
 //! Where a session takes place: rooms, signaling servers, this machine's address.
 
-use std::hash::{BuildHasher, RandomState};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
@@ -125,5 +124,5 @@ fn new_room() -> String {
 
 /// A number that nobody could have known. For the shell alone: the world's draws come from its table.
 pub(super) fn any_number() -> u64 {
-    RandomState::new().hash_one(std::process::id())
+    getrandom::u64().expect("every system that is played on draws random numbers")
 }

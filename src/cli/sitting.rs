@@ -17,9 +17,13 @@ use super::child::Word;
 use super::failure::{Failure, of_end};
 use crate::game::Game;
 use crate::shell::{Labels, Options, Recorder, Screen, Shell, Watch};
-use crate::view::Status;
-use crate::view::terminal::TerminalView;
-use crate::view::window::WindowView;
+use crate::view::{self, Draw, Status};
+
+/// What draws the picture of the end, in a build that can.
+#[cfg(feature = "picture")]
+const DRAW: Option<Draw> = Some(view::frame::picture);
+#[cfg(not(feature = "picture"))]
+const DRAW: Option<Draw> = None;
 
 /// All of it but the session itself.
 pub(super) struct Sitting {
@@ -54,6 +58,7 @@ impl Sitting {
     {
         if let Some(path) = &self.shot {
             check_writable(path)?;
+            DRAW.ok_or_else(|| Failure::file("draw", path, "this build has no pictures; leave out --shot"))?;
         }
         let Sitting { name, room, join, terms, period, shot, report: reports, .. } = self;
         let labels = Labels { game: G::NAME, terms, name: name.clone(), room: room.clone() };
@@ -63,7 +68,7 @@ impl Sitting {
         let status = Status { game: G::NAME, room, join, ..Status::default() };
         let watch = Watch::new(screen(G::NAME, self.view, reports), name, status, period);
         let progress = reports.then_some(print_tick as fn(Tick));
-        let options = Options { picture: shot.is_some(), progress, ..self.options };
+        let options = Options { picture: DRAW.filter(|_| shot.is_some()), progress, ..self.options };
         let mut shell = Shell::<G, L, T>::new(session, link, recorder, watch, options).with_rerun(build);
         let (reason, report) = shell.run(&STOP);
         if let Some((path, png)) = shot.as_ref().zip(shell.take_picture()) {
@@ -98,23 +103,51 @@ fn check_writable(path: &Path) -> Result<(), Failure> {
 /// The view that was asked for, or the best there is.
 fn screen(game: &str, asked: Option<View>, report: bool) -> Screen {
     let none = Screen::None { lines: !report };
-    let asked = asked.unwrap_or(if has_display() { View::Window } else { View::Terminal });
+    let asked = asked.unwrap_or(match () {
+        () if cfg!(feature = "window") && has_display() => View::Window,
+        () if cfg!(feature = "terminal") => View::Terminal,
+        () => View::None,
+    });
     if asked == View::Window {
-        match WindowView::open(game) {
-            Ok(window) => return Screen::Window(Box::new(window)),
+        match window(game) {
+            Ok(window) => return Screen::View(window),
             Err(error) => eprintln!("{error}; use --view terminal or none."),
         }
     }
     if asked == View::None || !std::io::stdout().is_terminal() {
         return none;
     }
-    match TerminalView::open() {
-        Ok(terminal) => Screen::Terminal(Box::new(terminal)),
+    match terminal() {
+        Ok(terminal) => Screen::View(terminal),
         Err(error) => {
             eprintln!("The terminal cannot show the world: {error}.");
             none
         }
     }
+}
+
+type Opened = Result<Box<dyn view::View>, String>;
+
+#[cfg(feature = "window")]
+fn window(game: &str) -> Opened {
+    let opened = view::window::WindowView::open(game).map_err(|error| error.to_string())?;
+    Ok(Box::new(opened))
+}
+
+#[cfg(not(feature = "window"))]
+fn window(_game: &str) -> Opened {
+    Err("this build has no window".to_owned())
+}
+
+#[cfg(feature = "terminal")]
+fn terminal() -> Opened {
+    let opened = view::terminal::TerminalView::open().map_err(|error| error.to_string())?;
+    Ok(Box::new(opened))
+}
+
+#[cfg(not(feature = "terminal"))]
+fn terminal() -> Opened {
+    Err("this build has no view for it".to_owned())
 }
 
 fn has_display() -> bool {

@@ -18,7 +18,7 @@ pub const RERUN_BYTES_MAX: usize = 4 * 1_024 * 1_024;
 /// A peer's own recording, played again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rerun {
-    /// A digest of what no state holds: see [`Inspect::start_data`](crate::check::Inspect::start_data).
+    /// A digest of what no state holds: see [`Inspect::start_data`](crate::inspect::Inspect::start_data).
     pub start_data: u64,
     /// The tick of the recorded state that it was played from.
     pub from: Tick,

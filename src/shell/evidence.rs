@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use lockstone_net::limits::EVIDENCE_GIVE_TIME;
 use lockstone_sim::{Checksum, Simulation, Tick};
 
-use crate::check::{Inspect, Rerunner};
-use crate::recording::{Entry, PackedRerun, Recording};
+use crate::inspect::Inspect;
+use crate::recording::{Entry, PackedRerun, Recording, Rerunner};
 
 /// So long another's evidence is waited for.
 const WAIT_TIME: Duration = Duration::from_secs(8);

@@ -11,8 +11,10 @@ use lockstone_sim::{CellId, Checksum, PlayerId, Simulation, Tick, Turn};
 
 use super::evidence::first_difference;
 use super::executable;
-use crate::check::{Inspect, Rerunner};
-use crate::recording::{Build, Bundle, Desync, Header, Packed, PackedRerun, RING_BYTES_MAX, Recording, Ring, Writer};
+use crate::inspect::Inspect;
+use crate::recording::{
+    Build, Bundle, Desync, Header, Packed, PackedRerun, RING_BYTES_MAX, Recording, Rerunner, Ring, Writer,
+};
 
 /// A recording that was saved at a difference goes on with trees up to this size: how the difference spreads is to be seen.
 const SAVED_TREES_BYTES: u64 = 2 * RING_BYTES_MAX as u64;

@@ -9,11 +9,8 @@ use lockstone_sim::{PlayerId, Simulation, Tick};
 
 use super::effort::Effort;
 use crate::scene::Scene;
-use crate::view::frame::Frame;
 use crate::view::smooth::Smooth;
-use crate::view::terminal::TerminalView;
-use crate::view::window::{self, WindowView};
-use crate::view::{Action, PeerRow, RelayRow, Status};
+use crate::view::{Action, Draw, PeerRow, RelayRow, Status, View};
 
 /// News that are kept.
 const NEWS_MAX: usize = 12;
@@ -24,10 +21,8 @@ const LINE_PERIOD: Duration = Duration::from_secs(5);
 
 /// Where the world is shown.
 pub enum Screen {
-    /// A window.
-    Window(Box<WindowView>),
-    /// The terminal.
-    Terminal(Box<TerminalView>),
+    /// A window, the terminal, or a game's own.
+    View(Box<dyn View>),
     /// A line now and then on stderr, if `lines`.
     None {
         /// Whether anything is printed.
@@ -164,13 +159,9 @@ impl Watch {
         let moment = (now.saturating_sub(self.tick_at)).as_secs_f32() / self.period.as_secs_f32();
         let time_s = now.as_secs_f32();
         match &mut self.screen {
-            Screen::Window(window) => {
-                self.status.typed = window.line().map(str::to_owned);
-                window.show(self.smooth.at(moment).as_ref(), &self.status, time_s);
-            }
-            Screen::Terminal(terminal) => {
-                self.status.typed = terminal.line().map(str::to_owned);
-                terminal.show(self.smooth.newest(), &self.status);
+            Screen::View(view) => {
+                self.status.typed = view.line().map(str::to_owned);
+                view.show(&self.smooth, moment, &self.status, time_s);
             }
             Screen::None { lines: true } if now >= self.line_at => {
                 self.line_at = now + LINE_PERIOD;
@@ -215,20 +206,14 @@ impl Watch {
     /// What the person did.
     pub(super) fn actions(&mut self) -> Vec<Action> {
         match &mut self.screen {
-            Screen::Window(window) => window.actions(),
-            Screen::Terminal(terminal) => terminal.actions(),
+            Screen::View(view) => view.actions(),
             Screen::None { .. } => Vec::new(),
         }
     }
 
-    /// A picture of a scene with the session's status, as a PNG file.
-    ///
-    /// # Errors
-    /// What the encoder says.
-    pub fn picture(&self, scene: Option<&Scene>) -> Result<Vec<u8>, String> {
-        let mut frame = Frame::new(window::SIZE.0, window::SIZE.1);
-        frame.draw(scene, &self.status, self.now.as_secs_f32());
-        frame.png()
+    /// A picture of a scene with the session's status.
+    pub(super) fn picture(&self, draw: Draw, scene: Option<&Scene>) -> Result<Vec<u8>, String> {
+        draw(scene, &self.status, self.now.as_secs_f32())
     }
 }
 

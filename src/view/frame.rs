@@ -22,8 +22,20 @@ use light::Light;
 pub const TILE: f32 = 40.0;
 /// Pixels that the panel is wide.
 pub const PANEL: u32 = 320;
+/// Width and height of a picture, or a new window, in pixels.
+pub const SIZE: (usize, usize) = (1280, 720);
 /// How high raised ground stands, in tiles.
 const WALL: f32 = 0.75;
+
+/// A [`Draw`](super::Draw): a scene as a PNG file.
+///
+/// # Errors
+/// What the encoder says.
+pub fn picture(scene: Option<&Scene>, status: &Status, time_s: f32) -> Result<Vec<u8>, String> {
+    let mut frame = Frame::new(SIZE.0, SIZE.1);
+    frame.draw(scene, status, time_s);
+    frame.png()
+}
 
 /// A frame buffer.
 pub struct Frame {

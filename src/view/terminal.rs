@@ -17,8 +17,9 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Paragraph, Wrap};
 
+use super::smooth::Smooth;
 use super::typing::{Key, Typing};
-use super::{Action, Status};
+use super::{Action, Status, View};
 use crate::scene::{Gauge, Mark, Pointer, Rgb, Scene};
 
 /// Columns of the panel.
@@ -48,10 +49,11 @@ impl TerminalView {
         execute!(io::stdout(), EnableMouseCapture)?;
         Ok(view)
     }
+}
 
-    /// Draws and shows.
-    pub fn show(&mut self, scene: Option<&Scene>, status: &Status) {
-        let map = &mut self.map;
+impl View for TerminalView {
+    fn show(&mut self, scenes: &Smooth, _moment: f32, status: &Status, _time_s: f32) {
+        let (map, scene) = (&mut self.map, scenes.newest());
         let drawn = self.terminal.draw(|screen| {
             let [left, right] =
                 Layout::horizontal([Constraint::Min(20), Constraint::Length(PANEL)]).areas(screen.area());
@@ -70,8 +72,7 @@ impl TerminalView {
         }
     }
 
-    /// What was done since the last time.
-    pub fn actions(&mut self) -> Vec<Action> {
+    fn actions(&mut self) -> Vec<Action> {
         let mut actions = Vec::new();
         while event::poll(Duration::ZERO).unwrap_or(false) {
             match event::read() {
@@ -92,11 +93,12 @@ impl TerminalView {
         actions
     }
 
-    /// The line that is being typed.
-    pub fn line(&self) -> Option<&str> {
+    fn line(&self) -> Option<&str> {
         self.typing.line()
     }
+}
 
+impl TerminalView {
     fn key(&mut self, key: KeyEvent) -> Option<Action> {
         // In raw mode the terminal makes no signal of it.
         if key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL) {

@@ -6,12 +6,12 @@ use std::rc::Rc;
 use minifb::{InputCallback, MouseButton, MouseMode, Window, WindowOptions};
 
 use super::frame::Frame;
+use super::frame::SIZE;
+use super::smooth::Smooth;
 use super::typing::{Key, Typing};
-use super::{Action, Status};
-use crate::scene::{Pointer, Scene};
+use super::{Action, Status, View};
+use crate::scene::Pointer;
 
-/// Width and height of a new window in pixels.
-pub const SIZE: (usize, usize) = (1280, 720);
 /// While a button or a walking key is held, it counts again this often.
 const REPEAT_S: f32 = 0.2;
 
@@ -55,15 +55,16 @@ impl WindowView {
         let (buffer, typing) = (Vec::new(), Typing::default());
         Ok(WindowView { window, frame, buffer, typing, chars, time_s: 0.0, repeat_at_s: 0.0 })
     }
+}
 
-    /// Draws and shows.
-    pub fn show(&mut self, scene: Option<&Scene>, status: &Status, time_s: f32) {
+impl View for WindowView {
+    fn show(&mut self, scenes: &Smooth, moment: f32, status: &Status, time_s: f32) {
         self.time_s = time_s;
         let (width, height) = self.window.get_size();
         if Frame::bounded(width, height) != self.frame.size() {
             self.frame = Frame::new(width, height);
         }
-        self.frame.draw(scene, status, time_s);
+        self.frame.draw(scenes.at(moment).as_ref(), status, time_s);
         self.buffer.clear();
         self.buffer.extend(self.frame.pixels());
         let (width, height) = self.frame.size();
@@ -72,8 +73,7 @@ impl WindowView {
         }
     }
 
-    /// What was done since the last time.
-    pub fn actions(&mut self) -> Vec<Action> {
+    fn actions(&mut self) -> Vec<Action> {
         let mut actions = Vec::new();
         if !self.window.is_open() {
             return vec![Action::Quit];
@@ -97,11 +97,12 @@ impl WindowView {
         actions
     }
 
-    /// The line that is being typed.
-    pub fn line(&self) -> Option<&str> {
+    fn line(&self) -> Option<&str> {
         self.typing.line()
     }
+}
 
+impl WindowView {
     fn walk(&self) -> Option<Action> {
         use minifb::Key as K;
         if self.typing.line().is_some() {

@@ -1,24 +1,10 @@
-//! Rooms by name: what a name may be, and how name, key and role travel in the URL (a browser cannot send headers).
+//! How a room's name, its key and a peer's role travel in the URL (a browser cannot send headers).
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::{Config, Role};
 use crate::link::LinkError;
-
-/// The longest room name, in characters.
-pub const ROOM_CHARS_MAX: usize = 64;
-
-/// The longest room key, in bytes.
-pub const KEY_BYTES_MAX: usize = 128;
-
-/// The longest token of a relay, in bytes.
-pub const TOKEN_BYTES_MAX: usize = 128;
-
-/// Whether a room may be called this: 1 to 64 of `A-Z a-z 0-9 _ -`.
-pub fn is_room_name(name: &str) -> bool {
-    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
-    (1..=ROOM_CHARS_MAX).contains(&name.len()) && name.bytes().all(allowed)
-}
+use crate::room::{ROOM_CHARS_MAX, TOKEN_BYTES_MAX, is_room_name};
 
 /// `ws://host:port/ROOM?key=KEY`, for a relay with `&host=TOKEN`, for its player with `&relay`.
 pub(super) fn url(config: &Config) -> String {

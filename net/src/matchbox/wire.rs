@@ -166,7 +166,7 @@ mod native {
     use tungstenite::{Error, Message};
 
     use super::*;
-    use crate::signaling::REPLACED;
+    use crate::room::REPLACED;
 
     /// A server that has answered no ping for so many keep-alives is gone: a network that swallows packets tells nothing.
     const UNANSWERED_MAX: u32 = 3;

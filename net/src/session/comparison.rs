@@ -62,11 +62,13 @@ impl Comparison {
     }
 
     /// Forgets what waits: it was of a history that is no more.
+    #[cfg(feature = "rollback")]
     pub fn restart(&mut self) {
         self.waiting.clear();
     }
 
     /// The newest tick before another at which both were equal.
+    #[cfg(feature = "rollback")]
     pub fn agreed_before(&self, tick: Tick) -> Option<Tick> {
         self.agreed.filter(|agreed| *agreed < tick)
     }

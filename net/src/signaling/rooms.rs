@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use matchbox_protocol::PeerId;
 use tokio::sync::mpsc;
 
-use crate::matchbox::{KEY_BYTES_MAX, ROOM_CHARS_MAX, TOKEN_BYTES_MAX, is_room_name};
+use crate::room::{KEY_BYTES_MAX, ROOM_CHARS_MAX, TOKEN_BYTES_MAX, is_room_name};
 use room::{Part, Room};
 pub use room::{RELAY_PLAYERS_MAX, ROOM_PEERS_MAX};
 

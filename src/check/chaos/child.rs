@@ -17,7 +17,7 @@ use lockstone_sim::journal::Journal;
 
 use super::reference::{End, Odd, Reference};
 use crate::check::answer::GREETING;
-use crate::check::inspect::Inspect;
+use crate::inspect::Inspect;
 
 /// So often whoever looks on is asked whether to go on, while nothing is said.
 const POLL: Duration = Duration::from_millis(100);

@@ -7,7 +7,7 @@ use lockstone_sim::{Simulation, Tick, Turn, mix64};
 
 use super::breaker::Breaker;
 use super::reference::{End, Odd, Reference};
-use crate::check::inspect::{Inspect, View, Way, step};
+use crate::inspect::{Inspect, View, Way, step};
 
 /// At every so many ticks one is undone.
 const RESTORE_TICKS: u32 = 3;

@@ -16,8 +16,8 @@ use super::ChaosConfig;
 use super::breaker::Breaker;
 use super::child::Question;
 use super::reference::{End, Reference};
-use crate::check::inspect::Inspect;
 use crate::game::Game;
+use crate::inspect::Inspect;
 use crate::recording::{Build, Header, Writer};
 
 /// The hidden subcommand that answers.

@@ -8,10 +8,10 @@ use lockstone_sim::world::StatePart;
 use lockstone_sim::{CellId, Checksum, Input, PlayerId, Simulation, Tick, Turn};
 
 use super::report::{Difference, Outcome};
-use crate::check::inspect::{Inspect, step};
 use crate::check::locate::{differing_cells, locate_in};
 use crate::check::report::BadWrite;
 use crate::game::{Bot, Game};
+use crate::inspect::{Inspect, step};
 
 /// The turns, and what they lead to.
 pub(in crate::check) struct Reference<'a, S: Inspect> {

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use lockstone_sim::codec::{Field, FieldKind};
 
-use crate::check::inspect::Thing;
+use crate::inspect::Thing;
 
 /// Of a place so many different values are kept: one of them is another than any given one.
 const DONATED_MAX: usize = 2;

@@ -8,8 +8,8 @@ use lockstone_sim::{CellId, Checksum, Tick};
 
 use super::report::{CoverageReport, KindCoverage, Unchanged, Uncovered};
 use super::shape::{Donors, Place, is_shape, is_within};
-use crate::check::inspect::{Inspect, Thing};
 use crate::check::locate::compare;
+use crate::inspect::{Inspect, Thing};
 
 /// A field that could not be changed in so many things is one that no single bit changes.
 const VAIN_MAX: u32 = 4;

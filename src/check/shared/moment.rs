@@ -2,8 +2,8 @@
 
 use lockstone_sim::{CellId, CellRect, Checksum};
 
-use crate::check::extent::Extent;
-use crate::check::inspect::Inspect;
+use crate::inspect::Extent;
+use crate::inspect::Inspect;
 
 /// One recording's cells at a tick.
 pub(super) struct Moment {

@@ -8,11 +8,11 @@ use lockstone_sim::{CellId, Checksum, Input, Simulation, Tick, Turn};
 
 use super::moment::Common;
 use crate::check::compare::Checker;
-use crate::check::extent::Told;
-use crate::check::inspect::Inspect;
 use crate::check::replayer::Replayer;
 use crate::check::report::{Cause, Verdict};
-use crate::check::timeline::Timeline;
+use crate::inspect::Inspect;
+use crate::inspect::Told;
+use crate::recording::Timeline;
 
 /// So many inputs of a tick are tried one by one.
 const TRIED_MAX: usize = 256;

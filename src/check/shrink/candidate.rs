@@ -7,8 +7,8 @@ use lockstone_sim::codec::CodecError;
 use lockstone_sim::{PlayerId, Simulation, Tick, Turn};
 
 use crate::check::chaos::whose;
-use crate::check::compare::CheckError;
-use crate::check::timeline::Timeline;
+use crate::check::compare::{CheckError, every_turn};
+use crate::recording::Timeline;
 
 use super::Size;
 
@@ -34,7 +34,7 @@ impl<S: Simulation> Candidate<S> {
         let start = recording.start();
         let unusable = |cause: CodecError| CheckError::State { who: recording.who(), tick: start, cause };
         let state = Rc::new(recording.states[&start].unpack().map_err(unusable)?);
-        Ok(Candidate { start, state, turns: recording.every_turn()? })
+        Ok(Candidate { start, state, turns: every_turn(recording)? })
     }
 
     /// The tick that would be next.

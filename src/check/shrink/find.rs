@@ -11,9 +11,9 @@ use super::candidate::Candidate;
 use super::symptom::{Fails, Symptom, Trial, step};
 use super::{Found, Step};
 use crate::check::chaos::{Breaker, Reference};
-use crate::check::inspect::Inspect;
 use crate::check::replayer::Replayer;
-use crate::check::timeline::Timeline;
+use crate::inspect::Inspect;
+use crate::recording::Timeline;
 
 /// So many pieces of so many ticks are tried first, if that is little beside all of it.
 const PIECES: u32 = 6;

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::candidate::Candidate;
 use crate::check::chaos::{Breaker, End, Reference, play_in_process};
-use crate::check::inspect::Inspect;
+use crate::inspect::Inspect;
 
 /// What comes out in several ways may come out the same once.
 const ATTEMPTS: u32 = 4;

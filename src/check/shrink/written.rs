@@ -4,8 +4,8 @@ use lockstone_sim::Tick;
 
 use super::candidate::Candidate;
 use super::symptom::{Symptom, Trial, step};
-use crate::check::inspect::Inspect;
-use crate::check::timeline::Timeline;
+use crate::inspect::Inspect;
+use crate::recording::Timeline;
 use crate::recording::{Build, Ending, Entry, Header, Recording};
 
 /// What fails, to be kept and played. Recorded checksums that are not met stay as they are: they are what fails.

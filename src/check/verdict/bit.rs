@@ -6,9 +6,9 @@ use lockstone_sim::{CellId, Checksum, Tick};
 
 use super::{Case, OddState, Solution};
 use crate::check::compare::CheckError;
-use crate::check::inspect::{Inspect, Thing};
 use crate::check::replayer::Replayer;
 use crate::check::report::Cause;
+use crate::inspect::{Inspect, Thing};
 use crate::recording::Tree;
 
 /// So many steps are played to find a bit that was turned over before one.

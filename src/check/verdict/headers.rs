@@ -5,11 +5,11 @@ use lockstone_sim::Tick;
 use super::rerun::Again;
 use super::{Case, Solution, blame_nobody, minority};
 use crate::check::compare::{CheckError, Checker};
-use crate::check::inspect::Inspect;
 use crate::check::locate::locate;
 use crate::check::replayer::Replayer;
 use crate::check::report::{Cause, Finding, Verdict};
-use crate::check::timeline::Timeline;
+use crate::inspect::Inspect;
+use crate::recording::Timeline;
 use crate::recording::{Build, Header};
 
 /// The first thing in which the recordings are unlike before anything was played.

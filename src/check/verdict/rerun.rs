@@ -10,9 +10,9 @@ use lockstone_sim::journal::Journal;
 
 use super::{Case, OddState, Solution};
 use crate::check::compare::CheckError;
-use crate::check::inspect::Inspect;
 use crate::check::replayer::Replayer;
 use crate::check::report::{BadWrite, Cause};
+use crate::inspect::Inspect;
 use crate::recording::Rerun;
 
 /// So many reruns of a recording are looked at.

@@ -5,9 +5,9 @@ use lockstone_sim::codec::differences;
 
 use super::{Case, OddState, Solution, blame_nobody};
 use crate::check::compare::CheckError;
-use crate::check::inspect::Inspect;
 use crate::check::replayer::Replayer;
 use crate::check::report::Cause;
+use crate::inspect::Inspect;
 
 impl<S: Inspect> Case<'_, '_, S> {
     /// Going back to a state and playing on leads elsewhere than having come from the start: something that matters was not brought back.

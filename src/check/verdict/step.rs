@@ -4,9 +4,9 @@ use lockstone_sim::{Tick, Turn};
 
 use super::{Case, OddState, Solution, Verdict, blame_nobody};
 use crate::check::compare::CheckError;
-use crate::check::inspect::Inspect;
 use crate::check::replayer::Replayer;
 use crate::check::report::Cause;
+use crate::inspect::Inspect;
 
 /// A step that comes out in several ways shows it within so many tries, or is taken to be sound.
 const TRIES: u32 = 3;

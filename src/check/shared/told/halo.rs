@@ -3,8 +3,8 @@
 use lockstone_sim::{CellId, Tick};
 
 use super::{NAMED_MAX, Question};
-use crate::check::inspect::Inspect;
 use crate::check::report::Cause;
+use crate::inspect::Inspect;
 
 impl<S: Inspect> Question<'_, '_, '_, S> {
     /// Cells of the halo are not what they are where they are simulated.

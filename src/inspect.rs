@@ -5,15 +5,16 @@
 //!
 //! Looking must never change what is looked at.
 
+mod kinds;
+#[cfg(feature = "checker")]
+mod ways;
 mod world;
 
 use lockstone_sim::codec::{self, Field};
 use lockstone_sim::journal::Journal;
 use lockstone_sim::world::{StateBit, StatePart};
-use lockstone_sim::{CellId, Checksum, EntityId, PlayerId, Simulation, Turn};
+use lockstone_sim::{CellId, CellRect, Checksum, EntityId, PlayerId, Simulation, Turn};
 use serde::Serialize;
-
-use super::extent::{Extent, Told};
 
 /// A part of a state, with its fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +46,24 @@ pub struct Sketch {
     pub lit: Vec<CellId>,
     /// Where the heroes are.
     pub heroes: Vec<(PlayerId, CellId)>,
+}
+
+/// A part of a world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Extent {
+    /// What is simulated.
+    pub core: CellRect,
+    /// That, and what is given around it.
+    pub halo: CellRect,
+}
+
+/// What a part learns from something that it is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// Where it is from the next tick on.
+    Extent(Extent),
+    /// Something of a cell.
+    Cell(CellId),
 }
 
 /// A simulation that the checker can look into.
@@ -154,7 +173,8 @@ pub trait Inspect: Simulation {
 }
 
 /// Plays one tick, and notes what happens if there is a journal.
-pub(super) fn step<S: Inspect>(simulation: &mut S, turn: &Turn<S>, journal: Option<&mut Journal>) {
+#[cfg(feature = "checker")]
+pub(crate) fn step<S: Inspect>(simulation: &mut S, turn: &Turn<S>, journal: Option<&mut Journal>) {
     match journal {
         Some(journal) => simulation.step_noted(turn, journal),
         None => simulation.step(turn),

@@ -8,10 +8,8 @@ use std::collections::BTreeMap;
 use lockstone_sim::journal::Journal;
 use lockstone_sim::{Tick, Turn};
 
-use super::compare::{CheckError, Checker};
-use super::inspect::Inspect;
-use super::timeline::Timeline;
-use crate::recording::{PackedRerun, RERUN_TICKS_MAX, Recording, Rerun};
+use super::{PackedRerun, RERUN_TICKS_MAX, Recording, ReplayError, Rerun, Timeline};
+use crate::inspect::Inspect;
 
 /// So many ticks before the difference are noted at most, whenever worlds were last known to be equal.
 const NOTED_TICKS: u32 = 20;
@@ -35,19 +33,19 @@ impl<S: Inspect> Rerunner<S> {
     /// `build` makes the simulation of a seed, as it did for the game.
     ///
     /// # Errors
-    /// [`CheckError::State`] if the recorded state before it cannot be read.
+    /// [`ReplayError::Snapshot`] if the recorded state before it cannot be read.
     pub fn new(
         recording: Recording<S>,
         tick: Tick,
         agreed: Option<Tick>,
         build: &dyn Fn(u64) -> S,
-    ) -> Result<Self, CheckError> {
+    ) -> Result<Self, ReplayError> {
         let timeline = Timeline::new(recording);
         let noted = Tick(tick.0.saturating_sub(NOTED_TICKS));
         let since = agreed.unwrap_or(timeline.start()).max(noted).max(timeline.start());
         let states = timeline.states.keys().copied();
         let from = states.filter(|state| *state <= since).max().unwrap_or(timeline.start());
-        let simulation = Checker::new(build).load(&timeline, from)?;
+        let simulation = timeline.load(from, build).map_err(ReplayError::Snapshot)?;
         let rerun = Rerun { start_data: simulation.start_data(), from, since, roots: Vec::new(), journals: Vec::new() };
         Ok(Rerunner {
             simulation,
@@ -89,13 +87,13 @@ impl<S: Inspect> Rerunner<S> {
 /// Plays a recording of one's own again around a difference, all at once. See [`Rerunner`].
 ///
 /// # Errors
-/// [`CheckError::State`] if the recorded state before it cannot be read.
+/// [`ReplayError::Snapshot`] if the recorded state before it cannot be read.
 pub fn rerun<S: Inspect>(
     recording: Recording<S>,
     tick: Tick,
     agreed: Option<Tick>,
     build: &dyn Fn(u64) -> S,
-) -> Result<Option<PackedRerun>, CheckError> {
+) -> Result<Option<PackedRerun>, ReplayError> {
     let mut rerunner = Rerunner::new(recording, tick, agreed, build)?;
     while rerunner.advance() {}
     Ok(rerunner.pack(usize::MAX))

@@ -2,15 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use lockstone_sim::codec::CodecError;
 use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, Turn};
 
-#[cfg(not(target_arch = "wasm32"))]
-use super::compare::CheckError;
-use crate::recording::{Desync, Ending, Entry, Header, Packed, PackedRerun, Recording, Tree, TreeChange};
-
-/// How long a recording may be that is played again and again: a day at 20 ticks a second.
-#[cfg(not(target_arch = "wasm32"))]
-const TICKS_MAX: u32 = 20 * 60 * 60 * 24;
+use super::{Desync, Ending, Entry, Header, Packed, PackedRerun, Recording, Tree, TreeChange};
 
 /// A recording, by tick.
 pub struct Timeline<S: Simulation> {
@@ -84,18 +79,19 @@ impl<S: Simulation> Timeline<S> {
         })
     }
 
-    /// The turns one a tick, the empty ones too.
+    /// The recorded state before the turn of a tick, in a simulation that `build` makes of its seed.
     ///
     /// # Errors
-    /// [`CheckError::TooLong`] if there are more than [`TICKS_MAX`]: a few bytes can claim months.
-    #[cfg(not(target_arch = "wasm32"))]
-    pub fn every_turn(&self) -> Result<Vec<Turn<S>>, CheckError> {
-        let (start, ticks) = (self.start().0, self.end.since(self.start()));
-        if ticks > TICKS_MAX {
-            return Err(CheckError::TooLong { who: self.who(), ticks, max: TICKS_MAX });
+    /// [`CodecError`] if there is none, or it cannot be read.
+    pub fn load(&self, tick: Tick, build: &dyn Fn(u64) -> S) -> Result<S, CodecError> {
+        let mut simulation = build(self.header.seed);
+        let state = self.states.get(&tick).ok_or(CodecError::Malformed("no state was recorded then"))?;
+        let snapshot = simulation.decode(&state.unpack()?)?;
+        simulation.restore(&snapshot);
+        if simulation.tick() != tick {
+            return Err(CodecError::Malformed("it is of another tick"));
         }
-        let turn = |tick| self.turns.get(&Tick(tick)).cloned().unwrap_or_default();
-        Ok((start..self.end.0).map(turn).collect())
+        Ok(simulation)
     }
 
     /// Whether it holds the turn of a tick.

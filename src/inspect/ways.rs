@@ -7,7 +7,7 @@ use lockstone_sim::journal::Journal;
 use lockstone_sim::world::{Request, Role, Thinking, Thoughts};
 use lockstone_sim::{Area, CellId, Input, Rules, Simulation, Tick, Turn, World, mix64};
 
-use super::inspect::{View, Way, step};
+use super::{View, Way, step};
 
 /// How far around a hero a part is simulated, in rings of cells.
 const CORE_RINGS: u16 = 1;

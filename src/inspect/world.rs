@@ -1,15 +1,18 @@
-//! A [`World`] as the checker sees it: all of it, by name, through serde.
+//! A [`World`] as the checker sees it: all of it, by name, through serde. What tampers with a world, or plays it in ways of
+//! its own, is there for the checker alone.
 
 use lockstone_sim::codec;
 use lockstone_sim::journal::Journal;
-use lockstone_sim::world::{Area, Given, StateBit, StatePart};
-use lockstone_sim::{CellId, CellRect, Checksum, Entity, Rules, Simulation, Turn, World};
+use lockstone_sim::world::{Area, Given, StatePart};
+use lockstone_sim::{CellId, CellRect, Checksum, Entity, Rules, Turn, World};
+#[cfg(feature = "checker")]
+use lockstone_sim::{Simulation, world::StateBit};
 use serde::Serialize;
 
-use super::{Inspect, Sketch, Thing, View, Way};
-use crate::check::extent::{Extent, Told};
-use crate::check::kinds::variants;
-use crate::check::ways;
+use super::kinds::variants;
+use super::{Extent, Inspect, Sketch, Thing, Told};
+#[cfg(feature = "checker")]
+use super::{View, Way, ways};
 
 impl<R: Rules> Inspect for World<R> {
     fn things(&self, cell: Option<CellId>) -> Vec<Thing> {
@@ -48,32 +51,39 @@ impl<R: Rules> Inspect for World<R> {
         })
     }
 
+    #[cfg(feature = "checker")]
     fn find_bit(&mut self, root: Checksum, cells: Option<&[CellId]>) -> Option<StateBit> {
         World::find_bit(self, root, cells)
     }
 
+    #[cfg(feature = "checker")]
     fn with_bit_turned(&mut self, bit: &StateBit) -> Option<Self::Snapshot> {
         self.snapshot().with_bit_turned(bit)
     }
 
+    #[cfg(feature = "checker")]
     fn part(&mut self, of: StatePart) -> Option<Vec<u8>> {
         self.snapshot().part(of)
     }
 
+    #[cfg(feature = "checker")]
     fn with_part(&mut self, of: StatePart, bytes: &[u8]) -> Option<Self::Snapshot> {
         self.snapshot().with_part(of, bytes)
     }
 
+    #[cfg(feature = "checker")]
     fn step_in(&mut self, turn: &Turn<Self>, way: Way, journal: Option<&mut Journal>) -> bool {
         ways::step_in(self, turn, way, journal);
         true
     }
 
+    #[cfg(feature = "checker")]
     fn reorder(&mut self, key: u64) -> bool {
         self.reorder_cells(key);
         true
     }
 
+    #[cfg(feature = "checker")]
     fn step_beside(
         &mut self,
         whole: &mut Self,
@@ -103,6 +113,7 @@ impl<R: Rules> Inspect for World<R> {
         Some(self.part_checksum(CellRect::EMPTY))
     }
 
+    #[cfg(feature = "checker")]
     fn narrow(&mut self, to: Extent) -> bool {
         let grid = *self.grid();
         self.set_area(Area::with_halo(&grid, to.core, to.halo));
