@@ -20,7 +20,7 @@ use super::extent::{Extent, Told};
 pub struct Thing {
     /// Which part.
     pub part: StatePart,
-    /// What kind of thing it is, for people: `Monster`.
+    /// What kind of thing it is, for people: `Stone`.
     pub kind: String,
     /// Its fields, in the order of its encoding.
     pub fields: Vec<Field>,
