@@ -109,7 +109,8 @@ pub enum Spread {
     Uniform,
     /// In parties of four, each together within a few tiles, evenly over the world.
     Parties,
-    /// Each alone on one open field, near enough to the others that torchlight covers it as one region. What else is on it the game says.
+    /// Each alone on one open field, near enough to the others that torchlight covers it as one
+    /// region. What else is on it the game says.
     Hotspot,
 }
 

@@ -1,7 +1,8 @@
 //! What a player sees of a world, before it is drawn: the one source of every view.
 //!
-//! A scene is made anew from the world for every tick and is read-only. The window draws the parts of which its figures are made, the
-//! terminal their symbols; what they stand for only the game knows. Positions are in tiles, x to the right and y down, as in the world.
+//! A scene is made anew from the world for every tick and is read-only. The window draws the parts
+//! of which its figures are made, the terminal their symbols; what they stand for only the game
+//! knows. Positions are in tiles, x to the right and y down, as in the world.
 
 mod figure;
 mod ground;
@@ -55,7 +56,8 @@ impl Mark {
         format!("{} {tiles:.0}", self.label)
     }
 
-    /// Its place, or the nearest to it on the way from the middle of a picture that reaches so far to each side.
+    /// Its place, or the nearest to it on the way from the middle of a picture that reaches so far
+    /// to each side.
     pub fn within(&self, center: Place, reach: (f32, f32)) -> Place {
         let (x, y) = (self.pos.0 - center.0, self.pos.1 - center.1);
         let beyond = (x.abs() / reach.0.max(0.5)).max(y.abs() / reach.1.max(0.5)).max(1.0);

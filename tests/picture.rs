@@ -1,4 +1,5 @@
-//! Pictures of a garden: another game draws its own figures and its own ground with the engine's neutral parts.
+//! Pictures of a garden: another game draws its own figures and its own ground with the engine's
+//! neutral parts.
 
 use std::collections::BTreeSet;
 

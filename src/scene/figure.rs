@@ -17,7 +17,8 @@ pub struct Figure {
     pub color: Rgb,
     /// Where it looks, in radians, 0 to the right, growing downwards.
     pub facing: Option<f32>,
-    /// How much of its life is left, 0 to 1; `None` for what has none, or is unhurt and needs no bar.
+    /// How much of its life is left, 0 to 1; `None` for what has none, or is unhurt and needs no
+    /// bar.
     pub life: Option<f32>,
     /// A name over it.
     pub label: Option<String>,
@@ -26,7 +27,8 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// A figure of one tile's size that has nothing special. The rest is for struct update: `Figure { life, ..Figure::new(...) }`.
+    /// A figure of one tile's size that has nothing special. Struct update gives it the rest:
+    /// `Figure { life, ..Figure::new(...) }`.
     pub fn new(pos: Place, symbol: char, drawing: Drawing, color: Rgb) -> Figure {
         Figure { pos, size: 1.0, symbol, drawing, color, facing: None, life: None, label: None, glow: 0.0 }
     }
@@ -41,18 +43,20 @@ pub struct Drawing {
     pub shadow: bool,
     /// Whether it is as bright in the dark as in the light.
     pub bright: bool,
-    /// A shine around it in its colour: how strong, 0 to 1, and how far, in tiles for a figure of size 1.
+    /// A shine around it in its colour: how strong, 0 to 1, and how far, in tiles for a figure of
+    /// size 1.
     pub shine: Option<(f32, f32)>,
 }
 
-/// Gives the parts of a figure that looks into a direction, in radians. It is called for each picture, and must depend on nothing else.
+/// Gives the parts of a figure that looks into a direction, in radians. It is called for each
+/// picture, and must depend on nothing else.
 pub type Parts = fn(facing: f32, draw: &mut Draw<'_>);
 
 /// Takes one part after the other.
 pub type Draw<'d> = dyn FnMut(Part<'_>) + 'd;
 
-/// A part of a drawing. Lengths are in the figure's own size, x to the right and y down, with the foot at the origin: a figure of
-/// size 1 is drawn about as wide as a tile, and up to -1.
+/// A part of a drawing. Lengths are in the figure's own size, x to the right and y down, with the
+/// foot at the origin: a figure of size 1 is drawn about as wide as a tile, and up to -1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Part<'p> {
     /// A filled oval with a dark rim: its middle, and how far it reaches to the side and up.

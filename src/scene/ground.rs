@@ -39,8 +39,9 @@ pub struct Grain {
     pub face: Pattern,
 }
 
-/// How bright a pixel of a tile is beside the tile's colour, about 1. Each tile is one of [`PATTERNS`] variants and has
-/// [`PATTERN_PIXELS`] pixels each way. It is called once for each of them, and must depend on nothing else.
+/// How bright a pixel of a tile is beside the tile's colour, about 1. Each tile is one of
+/// [`PATTERNS`] variants and has [`PATTERN_PIXELS`] pixels each way. It is called once for each of
+/// them, and must depend on nothing else.
 pub type Pattern = fn(variant: u32, x: usize, y: usize) -> f32;
 
 /// Pixels that a tile is wide and high.

@@ -20,7 +20,8 @@ const LEVEL_MAX: u16 = 12;
 const ROOMY_TILES: usize = 14;
 /// The level of all monsters of a battlefield: a fight that lasts.
 const BATTLE_LEVEL: u8 = 6;
-/// Hunters, archers and sleepers on a battlefield, a horde without end: who is slain is followed by another.
+/// Hunters, archers and sleepers on a battlefield, a horde without end: another follows each that
+/// is slain.
 pub const BATTLE_MONSTERS: u32 = 500;
 /// Loot and chests on a battlefield at the start.
 pub const BATTLE_OBJECTS: u32 = 10_000;
