@@ -109,13 +109,9 @@ pub enum Spread {
     Uniform,
     /// In parties of four, each together within a few tiles, evenly over the world.
     Parties,
-    /// Each alone on one open field, near enough to the others that torchlight covers it as one region.
-    Hotspot {
-        /// Exactly so many monsters are there, at any time: who is slain is followed by another.
-        monsters: u32,
-        /// Exactly so many things lie about at the start.
-        objects: u32,
-    },
+    /// Each alone on one open field, near enough to the others that torchlight covers it as one
+    /// region. What else is on it the game says.
+    Hotspot,
 }
 
 /// Why a game has no world of a [`Layout`].
@@ -135,29 +131,41 @@ pub enum LayoutError {
 
 /// A player has so many square tiles: 100 players on 1,000 x 1,000.
 const SQUARE_TILES_A_PLAYER: u32 = 10_000;
+/// A hotspot is so wide and high, however many players it has.
+const HOTSPOT_TILES: u32 = 256;
 
 impl Layout {
-    /// So many players at a density of 100 on 1,000 x 1,000 tiles.
-    pub fn at_density(spread: Spread, players: u16) -> Layout {
+    /// So many players: 100 on 1,000 x 1,000 tiles, or all on a hotspot of 256 x 256.
+    pub fn of(spread: Spread, players: u16) -> Layout {
         let area = u32::from(players) * SQUARE_TILES_A_PLAYER;
         let root = area.isqrt();
-        let side_tiles = if root * root < area { root + 1 } else { root };
+        let side_tiles = match spread {
+            Spread::Uniform | Spread::Parties => root + u32::from(root * root < area),
+            Spread::Hotspot => HOTSPOT_TILES,
+        };
         Layout { side_tiles, players, spread }
-    }
-
-    /// So many players, 500 monsters and 10,000 things on 256 x 256 tiles.
-    pub fn hotspot(players: u16) -> Layout {
-        Layout { side_tiles: 256, players, spread: Spread::Hotspot { monsters: 500, objects: 10_000 } }
     }
 }
 
 impl Spread {
+    /// All of them.
+    pub const ALL: [Spread; 3] = [Spread::Uniform, Spread::Parties, Spread::Hotspot];
+
     /// What it is called on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Spread::Uniform => "uniform",
             Spread::Parties => "parties",
-            Spread::Hotspot { .. } => "hotspot",
+            Spread::Hotspot => "hotspot",
+        }
+    }
+
+    /// What it means, for people.
+    pub const fn means(self) -> &'static str {
+        match self {
+            Spread::Uniform => "Each alone, 100 on 1,000 x 1,000 tiles",
+            Spread::Parties => "In parties of four, as many",
+            Spread::Hotspot => "All on one field of 256 x 256 tiles, with what the game puts there",
         }
     }
 
@@ -165,7 +173,7 @@ impl Spread {
     pub const fn party(self) -> u16 {
         match self {
             Spread::Parties => 4,
-            Spread::Uniform | Spread::Hotspot { .. } => 1,
+            Spread::Uniform | Spread::Hotspot => 1,
         }
     }
 }

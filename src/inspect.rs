@@ -21,7 +21,7 @@ use serde::Serialize;
 pub struct Thing {
     /// Which part.
     pub part: StatePart,
-    /// What kind of thing it is, for people: `Monster`.
+    /// What kind of thing it is, for people: `Stone`.
     pub kind: String,
     /// Its fields, in the order of its encoding.
     pub fields: Vec<Field>,

@@ -1,7 +1,7 @@
 //! The random table that the engine brings along: `rng_table.bin`.
 //!
-//! It is the table of [`DEFAULT_SEED`], so that anyone can make it again and see that nothing was chosen:
-//! `dungeon table generate --seed <DEFAULT_SEED in hex> --out rng_table.bin`.
+//! It is the table of [`DEFAULT_SEED`], so that anyone can make it again and see that nothing was
+//! chosen, with any game's `table generate --seed <DEFAULT_SEED in hex> --out rng_table.bin`.
 
 use std::sync::OnceLock;
 

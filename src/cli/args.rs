@@ -7,6 +7,7 @@ use clap::builder::PossibleValue;
 use clap::{Parser, ValueEnum};
 
 use crate::check::chaos::{ANSWER_TIME, Breaker};
+use crate::game::Spread;
 
 /// Where a signaling server is looked for, and served, by default.
 pub(super) const SIGNAL_PORT: u16 = 3536;
@@ -251,8 +252,8 @@ pub(super) struct Crowd {
     #[arg(long, value_name = "M", default_value_t = 1.0, value_parser = minutes)]
     pub minutes: f64,
     /// Where they are
-    #[arg(long, value_enum, default_value_t = SpreadName::Parties)]
-    pub spread: SpreadName,
+    #[arg(long, value_enum, default_value_t = Spread::Parties)]
+    pub spread: Spread,
     /// Compare every replica's core with the whole world at every tick. Exit code 1 if one differs
     #[arg(long)]
     pub verify: bool,
@@ -276,15 +277,14 @@ pub(super) struct Crowd {
     pub halo_rings_less: u16,
 }
 
-/// How a crowd is spread over its world.
-#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SpreadName {
-    /// Each alone, 100 on 1,000 x 1,000 tiles
-    Uniform,
-    /// In parties of four, as many
-    Parties,
-    /// All on one field of 256 x 256 tiles, with 500 monsters and 10,000 things
-    Hotspot,
+impl ValueEnum for Spread {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Spread::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.name()).help(self.means()))
+    }
 }
 
 fn minutes(text: &str) -> Result<f64, String> {

@@ -10,14 +10,14 @@ use lockstone_net::memory::Weather;
 use lockstone_net::relay::{RelayConfig, RelaySettings};
 
 use super::STOP;
-use super::args::{Crowd as Args, SpreadName};
+use super::args::Crowd as Args;
 use super::failure::{DIFFERED, Failure};
 use super::files;
 use super::place::any_number;
 use super::stdout::print;
 use super::table;
 use crate::crowd::{Crowd, CrowdOptions, CrowdReport, Rate};
-use crate::game::{Layout, Spread, Wide};
+use crate::game::{Layout, Wide};
 
 /// A packet between relay and replica takes so long at least, and up to so much longer.
 const DELAY: (Duration, Duration) = (Duration::from_millis(40), Duration::from_millis(20));
@@ -68,11 +68,7 @@ pub(super) fn run<G: Wide>(args: &Args) -> Result<ExitCode, Failure> {
 }
 
 fn play<G: Wide>(args: &Args, players: u16, seed: u64) -> Result<CrowdReport, Failure> {
-    let layout = match args.spread {
-        SpreadName::Uniform => Layout::at_density(Spread::Uniform, players),
-        SpreadName::Parties => Layout::at_density(Spread::Parties, players),
-        SpreadName::Hotspot => Layout::hotspot(players),
-    };
+    let layout = Layout::of(args.spread, players);
     let mut settings = RelaySettings {
         seed,
         players_max: usize::from(players) + 1,

@@ -9,17 +9,16 @@ mod ink;
 mod light;
 mod marks;
 mod panel;
-mod shapes;
 
 use tiny_skia::{Color, Pixmap};
 
-use crate::scene::{Rgb, Scene};
+use crate::scene::{Grain, PATTERN_PIXELS, Rgb, Scene};
 use crate::view::Status;
 use ground::Textures;
 use light::Light;
 
 /// Pixels a tile is wide and high.
-pub const TILE: f32 = 40.0;
+pub const TILE: f32 = PATTERN_PIXELS as f32;
 /// Pixels that the panel is wide.
 pub const PANEL: u32 = 320;
 /// Width and height of a picture, or a new window, in pixels.
@@ -66,7 +65,7 @@ impl Frame {
         let (width, height) = (width as u32, height as u32);
         let pixmap = Pixmap::new(width, height).expect("the size is neither zero nor huge");
         let camera = Camera { corner: (0.0, 0.0), width: (width - PANEL) as usize, height: height as usize };
-        Frame { pixmap, textures: Textures::new(), camera }
+        Frame { pixmap, textures: Textures::of(Grain::default()), camera }
     }
 
     /// Width and height in pixels.
@@ -86,6 +85,7 @@ impl Frame {
 
     fn draw_world(&mut self, scene: &Scene, time_s: f32) {
         self.camera.look_at(scene.center);
+        self.textures.follow(scene.ground.grain);
         let light = Light::of(scene, self.camera, time_s);
         ground::floor(&mut self.pixmap, self.camera, scene, &light, &self.textures);
         let mut order: Vec<_> = scene.figures.iter().collect();

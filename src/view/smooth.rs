@@ -3,7 +3,7 @@
 //!
 //! Scenes carry no identities, so a figure is taken for the nearest one of the same looks in the scene before.
 
-use crate::scene::{Figure, Scene};
+use crate::scene::{Figure, Place, Scene};
 
 /// Farther than this, in tiles, nothing walks in one tick: it is shown where it is.
 const JUMP: f32 = 1.5;
@@ -11,9 +11,6 @@ const JUMP: f32 = 1.5;
 const CORRECTION: f32 = 4.0;
 /// So many ticks a figure glides to where a correction has put it: 200 ms at 20 ticks a second.
 const GLIDE_TICKS: u8 = 4;
-
-/// A place in tiles.
-type Place = (f32, f32);
 
 /// The newest scene, and how its figures came there.
 #[derive(Default)]
@@ -109,7 +106,7 @@ impl Way {
 
 /// Which figure of the scene before this one was: the nearest of the same looks.
 fn origin(figure: &Figure, before: &[Figure]) -> Option<usize> {
-    let looks = |of: &Figure| (of.shape, of.symbol, of.color);
+    let looks = |of: &Figure| (of.symbol, of.color);
     let alike =
         before.iter().enumerate().filter(|(_, other)| looks(other) == looks(figure) && other.label == figure.label);
     let apart = alike.map(|(n, other)| (n, distance(other.pos, figure.pos)));
@@ -127,23 +124,14 @@ fn add(a: Place, b: Place) -> Place {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::{Rgb, Shape};
+    use crate::scene::{Drawing, Rgb};
 
     const STEP: f32 = 0.2;
 
     /// A scene of one figure, with the picture's middle on it.
     fn scene(x: f32) -> Scene {
-        let figure = Figure {
-            pos: (x, 0.0),
-            size: 1.0,
-            symbol: '@',
-            shape: Shape::Hero,
-            color: Rgb(1, 2, 3),
-            facing: None,
-            life: None,
-            label: Some("Ada".to_owned()),
-            glow: 0.0,
-        };
+        let plain = Figure::new((x, 0.0), '@', Drawing::DISC, Rgb(1, 2, 3));
+        let figure = Figure { label: Some("Ada".to_owned()), ..plain };
         Scene { center: (x, 0.0), figures: vec![figure], ..Scene::default() }
     }
 

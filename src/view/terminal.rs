@@ -2,11 +2,12 @@
 //!
 //! It takes the terminal over and gives it back when dropped, and when the program panics.
 
+mod map;
+
 use std::io;
 use std::time::Duration;
 
 use ratatui::DefaultTerminal;
-use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{
     self, DisableMouseCapture, EnableMouseCapture, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton,
     MouseEventKind,
@@ -21,11 +22,10 @@ use super::smooth::Smooth;
 use super::typing::{Key, Typing};
 use super::{Action, Status, View};
 use crate::scene::{Gauge, Mark, Pointer, Rgb, Scene};
+use map::{TILE_COLUMNS, corner, draw_map, draw_marks, mark_style};
 
 /// Columns of the panel.
 const PANEL: u16 = 44;
-/// Columns a tile is wide: letters are twice as high as wide.
-const TILE_COLUMNS: u16 = 2;
 
 const EMBER: Color = Color::Rgb(232, 150, 62);
 const FAINT: Color = Color::Rgb(142, 130, 112);
@@ -132,65 +132,6 @@ impl Drop for TerminalView {
         let _ = execute!(io::stdout(), DisableMouseCapture);
         ratatui::restore();
     }
-}
-
-fn corner(area: Rect, scene: &Scene) -> (f32, f32) {
-    let (columns, rows) = (f32::from(area.width / TILE_COLUMNS), f32::from(area.height));
-    ((scene.center.0 - columns / 2.0).floor(), (scene.center.1 - rows / 2.0).floor())
-}
-
-fn draw_map(buffer: &mut Buffer, area: Rect, corner: (f32, f32), scene: &Scene) {
-    for row in 0..area.height {
-        for column in 0..area.width / TILE_COLUMNS {
-            let tile = (corner.0 as i32 + i32::from(column), corner.1 as i32 + i32::from(row));
-            let Some(tile) = scene.ground.tile(tile).filter(|tile| tile.light > 0) else { continue };
-            let color = shaded(tile.color, tile.light);
-            let style =
-                if tile.raised { Style::new().fg(color).bg(shaded(tile.color, tile.light / 3)) } else { color.into() };
-            let fill = if tile.raised { tile.symbol } else { ' ' };
-            put(buffer, area, (column * TILE_COLUMNS, row), tile.symbol, style);
-            put(buffer, area, (column * TILE_COLUMNS + 1, row), fill, style);
-        }
-    }
-    for figure in &scene.figures {
-        let (x, y) = ((figure.pos.0 - corner.0).floor(), (figure.pos.1 - corner.1).floor());
-        let Rgb(r, g, b) = figure.color;
-        let style = Style::new().fg(Color::Rgb(r.max(60), g.max(60), b.max(60))).add_modifier(Modifier::BOLD);
-        if x >= 0.0 && y >= 0.0 && x < f32::from(area.width / TILE_COLUMNS) && y < f32::from(area.height) {
-            put(buffer, area, (x as u16 * TILE_COLUMNS, y as u16), figure.symbol, style);
-        }
-    }
-}
-
-/// What is far away, at the edge in its direction: italic, as nothing in the world is.
-fn draw_marks(buffer: &mut Buffer, area: Rect, corner: (f32, f32), scene: &Scene) {
-    let (columns, rows) = (f32::from(area.width / TILE_COLUMNS), f32::from(area.height));
-    if columns < 3.0 || rows < 3.0 {
-        return;
-    }
-    let center = (corner.0 + columns / 2.0, corner.1 + rows / 2.0);
-    for mark in &scene.marks {
-        let (x, y) = mark.within(center, (columns / 2.0 - 1.0, rows / 2.0 - 1.0));
-        let (column, row) = ((x - corner.0).clamp(0.0, columns - 1.0), (y - corner.1).clamp(0.0, rows - 1.0));
-        let style = mark_style(mark).add_modifier(Modifier::REVERSED);
-        put(buffer, area, (column as u16 * TILE_COLUMNS, row as u16), mark.symbol, style);
-    }
-}
-
-fn mark_style(mark: &Mark) -> Style {
-    let Rgb(r, g, b) = mark.color;
-    Style::new().fg(Color::Rgb(r, g, b)).add_modifier(Modifier::ITALIC)
-}
-
-fn put(buffer: &mut Buffer, area: Rect, (column, row): (u16, u16), symbol: char, style: Style) {
-    if let Some(cell) = buffer.cell_mut((area.x + column, area.y + row)) {
-        cell.set_char(symbol).set_style(style);
-    }
-}
-
-fn shaded(Rgb(r, g, b): Rgb, light: u8) -> Color {
-    let by = |value: u8| (u16::from(value) * (u16::from(light) + 40) / 295) as u8;
-    Color::Rgb(by(r), by(g), by(b))
 }
 
 fn panel<'t>(scene: Option<&'t Scene>, status: &'t Status) -> Paragraph<'t> {

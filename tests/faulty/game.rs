@@ -1,7 +1,7 @@
 //! The game as the shell sees it. `FAULT` in the environment names its fault; child processes inherit it.
 
 use lockstone::game::{Bot, Game};
-use lockstone::scene::{Figure, Gauge, Ground, GroundTile, Pointer, Rgb, Scene, Shape};
+use lockstone::scene::{Drawing, Figure, Gauge, Ground, GroundTile, Ink, Part, Pointer, Rgb, Scene};
 use lockstone::sim::{EntityId, Fx, PlayerId, Simulation, Table, Vec2, World, mix64};
 
 use super::{Being, CELL_TILES, Fault, HERO_LIFE, Newcomer, Order, Plant, REACH, SIDE_CELLS, Sim, Wilds, grid};
@@ -99,6 +99,17 @@ fn nearest(sim: &Sim, from: Vec2, wanted: fn(&Being) -> bool) -> Option<EntityId
     near.min_by_key(|entity| entity.pos.distance_squared(from)).map(|entity| entity.id)
 }
 
+/// Something on two legs.
+const WALKER: Drawing = Drawing::of(|_, draw| {
+    [-0.12, 0.12].into_iter().for_each(|x| draw(Part::Line((x, -0.3), (x, 0.0), 0.1, Ink::Own(0.6))));
+    draw(Part::Oval((0.0, -0.5), (0.25, 0.3), Ink::Own(1.0)));
+});
+
+/// Something with edges.
+const STONE: Drawing = Drawing::of(|_, draw| {
+    draw(Part::Polygon(&[(-0.4, 0.0), (-0.2, -0.4), (0.25, -0.35), (0.4, 0.0)], Ink::Own(1.0)));
+});
+
 /// Draws what every hero sees, as a view would.
 pub fn draw(sim: &Sim) {
     sim.players().for_each(|player| drop(scene(sim, player)));
@@ -114,14 +125,13 @@ fn scene(sim: &Sim, player: PlayerId) -> Scene {
     let near = sim.entities(sim.grid().cells_around(hero.pos, Fx::int(HALF)));
     let figures = near.map(|entity| {
         sim.rules().plant.drawn(&entity.body, sim.tick());
-        let (symbol, shape, color) = match &entity.body {
-            Being::Hero(_) => ('@', Shape::Hero, Rgb(230, 220, 180)),
-            Being::Beast(_) => ('w', Shape::Beast, Rgb(160, 110, 80)),
-            Being::Stone(_) => ('*', Shape::Gem, Rgb(150, 150, 160)),
-            Being::Shrine(_) => ('A', Shape::Ring, Rgb(120, 160, 220)),
+        let (symbol, drawing, color) = match &entity.body {
+            Being::Hero(_) => ('@', WALKER, Rgb(230, 220, 180)),
+            Being::Beast(_) => ('w', WALKER, Rgb(160, 110, 80)),
+            Being::Stone(_) => ('*', STONE, Rgb(150, 150, 160)),
+            Being::Shrine(_) => ('A', Drawing::DISC, Rgb(120, 160, 220)),
         };
-        let pos = (tiles(entity.pos.x), tiles(entity.pos.y));
-        Figure { pos, size: 1.0, symbol, shape, color, facing: None, life: None, label: None, glow: 0.0 }
+        Figure::new((tiles(entity.pos.x), tiles(entity.pos.y)), symbol, drawing, color)
     });
     let gauges = match &hero.body {
         Being::Hero(hero) => {
@@ -131,7 +141,7 @@ fn scene(sim: &Sim, player: PlayerId) -> Scene {
     };
     Scene {
         center: (tiles(hero.pos.x), tiles(hero.pos.y)),
-        ground: Ground { corner, width, tiles: vec![grass; width * width] },
+        ground: Ground { corner, width, tiles: vec![grass; width * width], ..Ground::default() },
         figures: figures.collect(),
         gauges,
         ..Scene::default()

@@ -81,16 +81,13 @@ impl Wide for DungeonGame {
     type Rules = Dungeon;
 
     fn lay_out(layout: &Layout, seed: u64, table: &Table) -> Result<Arc<Dungeon>, LayoutError> {
-        let is_field = matches!(layout.spread, Spread::Hotspot { .. });
+        let is_field = layout.spread == Spread::Hotspot;
         let most = if is_field { BATTLE_TILES_MAX } else { TileGrid::SIDE_MAX.unsigned_abs() };
         let side_tiles = layout.side_tiles.next_multiple_of(CELL_TILES.unsigned_abs());
         if !(64..=most).contains(&side_tiles) {
             return Err(LayoutError::Side { side_tiles: layout.side_tiles, least: 64, most });
         }
-        let stock = match layout.spread {
-            Spread::Hotspot { monsters, objects } => Stock::Battle { monsters, objects },
-            Spread::Uniform | Spread::Parties => Stock::Wild,
-        };
+        let stock = if is_field { Stock::Battle } else { Stock::Wild };
         let party = layout.spread.party();
         let entrances = Some(layout.players.div_ceil(party).max(1));
         let plan = Plan { side_tiles: side_tiles as i32, is_field, entrances, party };

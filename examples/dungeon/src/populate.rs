@@ -20,6 +20,11 @@ const LEVEL_MAX: u16 = 12;
 const ROOMY_TILES: usize = 14;
 /// The level of all monsters of a battlefield: a fight that lasts.
 const BATTLE_LEVEL: u8 = 6;
+/// Hunters, archers and sleepers on a battlefield, a horde without end: another follows each that
+/// is slain.
+pub const BATTLE_MONSTERS: u32 = 500;
+/// Loot and chests on a battlefield at the start.
+pub const BATTLE_OBJECTS: u32 = 10_000;
 
 /// What is found in a cell, of a hundred cells: nothing, a pack, archers, sleepers, a chest, something lying about.
 const FINDS: [u32; 6] = [46, 18, 12, 10, 5, 9];
@@ -29,13 +34,8 @@ const FINDS: [u32; 6] = [46, 18, 12, 10, 5, 9];
 pub enum Stock {
     /// As it happens: more, and more dangerous, far from the entrances.
     Wild,
-    /// Exactly so many, evenly over all cells.
-    Battle {
-        /// Hunters, archers and sleepers, a horde without end.
-        monsters: u32,
-        /// Loot and chests.
-        objects: u32,
-    },
+    /// Exactly [`BATTLE_MONSTERS`] and [`BATTLE_OBJECTS`], evenly over all cells.
+    Battle,
 }
 
 /// Where a cell lies.
@@ -49,9 +49,9 @@ pub(crate) fn populate(place: &Place<'_>, stock: Stock, dice: &mut Dice, content
     let open = place.open_tiles();
     match stock {
         Stock::Wild => wild(place.map, &open, dice, content),
-        Stock::Battle { monsters, objects } => {
-            (0..place.share(monsters)).for_each(|_| put(&open, fighter(dice), dice, content));
-            (0..place.share(objects)).for_each(|_| put(&open, object(dice), dice, content));
+        Stock::Battle => {
+            (0..place.share(BATTLE_MONSTERS)).for_each(|_| put(&open, fighter(dice), dice, content));
+            (0..place.share(BATTLE_OBJECTS)).for_each(|_| put(&open, object(dice), dice, content));
         }
     }
 }

@@ -55,7 +55,7 @@ fn ten_minutes() {
 #[test]
 #[ignore = "measures; prints"]
 fn grounds() {
-    let layouts = [Layout::hotspot(300), parties(1000), parties(2000)];
+    let layouts = [Layout::of(Spread::Hotspot, 300), parties(1000), parties(2000)];
     let ordinary = time(|| Map::of(&Plan::ORDINARY, 1, &table()));
     println!("192: {:?}, most memory so far {} MB", ordinary.1, memory_mb());
     for layout in layouts {
@@ -74,7 +74,7 @@ fn grounds() {
 #[test]
 #[ignore = "measures; prints"]
 fn crowds() {
-    for layout in [parties(1000), Layout::at_density(Spread::Uniform, 200), Layout::hotspot(300)] {
+    for layout in [parties(1000), Layout::of(Spread::Uniform, 200), Layout::of(Spread::Hotspot, 300)] {
         let mut play = Play::crowd(&layout, 1);
         let (mut ticks, mut deciding, mut looks) = (Vec::new(), Duration::ZERO, 0);
         for n in 0..600 {
@@ -103,7 +103,7 @@ fn crowds() {
 }
 
 fn parties(players: u16) -> Layout {
-    Layout::at_density(Spread::Parties, players)
+    Layout::of(Spread::Parties, players)
 }
 
 fn describe(play: &Play, layout: &Layout, n: usize) {

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use dungeon::hero::FALLEN_TICKS;
 use dungeon::map::{Map, center_of, tile_of};
+use dungeon::populate::{BATTLE_MONSTERS, BATTLE_OBJECTS};
 use dungeon::{Body, Command, Dungeon, DungeonBot, DungeonGame};
 use lockstone::game::{Layout, LayoutError, Spread, Wide};
 use lockstone::sim::path::{Direction, Tile, TileGrid};
@@ -23,7 +24,7 @@ fn entrances(map: &Map, players: u16) -> Vec<Tile> {
 /// Layouts whose last blocks, sectors and cells are whole, and ones where they are not.
 fn layouts() -> impl Iterator<Item = (Layout, u64)> {
     let sides = [64, 192, 200, 256, 391, 448, 1000];
-    let spreads = [Spread::Uniform, Spread::Parties, Spread::Hotspot { monsters: 7, objects: 70 }];
+    let spreads = [Spread::Uniform, Spread::Parties, Spread::Hotspot];
     let layouts = sides.into_iter().flat_map(move |side_tiles| {
         spreads.into_iter().map(move |spread| Layout { side_tiles, players: (side_tiles / 10) as u16, spread })
     });
@@ -39,7 +40,7 @@ fn everything_open_can_be_reached() {
 
 #[test]
 fn so_it_can_where_two_thousand_play() {
-    let layout = Layout::at_density(Spread::Parties, 2_000);
+    let layout = Layout::of(Spread::Parties, 2_000);
     assert_eq!(layout.side_tiles, 4_473);
     let rules = rules(&layout, 1);
     all_can_be_reached(rules.map(), "2,000 players");
@@ -102,8 +103,8 @@ fn players_begin_where_the_layout_says() {
 }
 
 #[test]
-fn a_hotspot_has_exactly_what_was_asked() {
-    let layout = Layout::hotspot(300);
+fn a_hotspot_has_exactly_what_the_game_says() {
+    let layout = Layout::of(Spread::Hotspot, 300);
     for seed in 0..3 {
         let rules = rules(&layout, seed);
         let grid = rules.grid();
@@ -112,16 +113,16 @@ fn a_hotspot_has_exactly_what_was_asked() {
             let mut content = Vec::new();
             rules.generate(cell, &mut table().dice(seed, Tick(0)), &mut content);
             assert!(content.iter().all(|(pos, _)| grid.cell_of(*pos) == cell && rules.map().is_open(*pos)));
-            monsters += content.iter().filter(|(_, body)| body.is_foe()).count();
-            objects += content.iter().filter(|(_, body)| matches!(body, Body::Loot(_) | Body::Chest(_))).count();
+            monsters += content.iter().filter(|(_, body)| body.is_foe()).count() as u32;
+            objects += content.iter().filter(|(_, body)| matches!(body, Body::Loot(_) | Body::Chest(_))).count() as u32;
         }
-        assert_eq!((monsters, objects), (500, 10_000), "seed {seed}");
+        assert_eq!((monsters, objects), (BATTLE_MONSTERS, BATTLE_OBJECTS), "seed {seed}");
     }
 }
 
 #[test]
 fn a_hotspot_is_one_lit_region() {
-    let mut play = Play::crowd(&Layout::hotspot(300), 2);
+    let mut play = Play::crowd(&Layout::of(Spread::Hotspot, 300), 2);
     (0..4).for_each(|_| play.tick());
     let world = &play.world;
     let lit: BTreeSet<_> = world.cells().filter(|&cell| world.light(cell) > 0).collect();
@@ -142,10 +143,9 @@ fn what_cannot_be_is_refused() {
         let layout = Layout { side_tiles, players: 3, spread };
         DungeonGame::lay_out(&layout, 1, &table()).err()
     };
-    let hotspot = Spread::Hotspot { monsters: 1, objects: 1 };
     assert!(matches!(side(0, Spread::Uniform), Some(LayoutError::Side { .. })));
     assert!(matches!(side(6_145, Spread::Parties), Some(LayoutError::Side { most: 6_144, .. })));
-    assert!(matches!(side(1_025, hotspot), Some(LayoutError::Side { most: 1_024, .. })));
+    assert!(matches!(side(1_025, Spread::Hotspot), Some(LayoutError::Side { most: 1_024, .. })));
 }
 
 /// A hero alone in a wide world.
@@ -198,7 +198,7 @@ fn the_slain_return_where_their_party_enters() {
 
 #[test]
 fn bots_play_in_every_part_of_the_world() {
-    let layout = Layout::at_density(Spread::Parties, 24);
+    let layout = Layout::of(Spread::Parties, 24);
     let mut play = Play::crowd(&layout, 5);
     let mut part = DungeonGame::world(&rules(&layout, 5), 5, &table());
     let mut bots: Vec<_> = (0..24).map(|n| DungeonBot::new(PlayerId(n))).collect();
@@ -227,7 +227,7 @@ fn bots_play_in_every_part_of_the_world() {
 
 #[test]
 fn bots_stay_about_their_party() {
-    let layout = Layout::at_density(Spread::Parties, 40);
+    let layout = Layout::of(Spread::Parties, 40);
     let mut play = Play::crowd(&layout, 6);
     (0..3_000).for_each(|_| play.tick());
     let map = play.world.rules().map();

@@ -1,23 +1,26 @@
-//! Things and beings: shadow, shape, glow, life bar, name.
+//! Things and beings: shadow, parts, shine, life bar, name.
 
 use tiny_skia::{
-    BlendMode, Color, FillRule, GradientStop, LineCap, LineJoin, Paint, PathBuilder, Pixmap, Point, RadialGradient,
-    Rect, SpreadMode, Stroke, Transform,
+    BlendMode, Color, FillRule, GradientStop, LineCap, LineJoin, Paint, Path, PathBuilder, Pixmap, Point,
+    RadialGradient, Rect, SpreadMode, Stroke, Transform,
 };
 
 use super::ink::{self, Font, paint};
 use super::light::Light;
-use super::{Camera, TILE, lit, shapes};
-use crate::scene::{Figure, Rgb, Shape};
+use super::{Camera, TILE, lit};
+use crate::scene::{Drawing, Figure, Ink, Part, Rgb};
 
 /// Figures are drawn a little larger than life.
 const STATURE: f32 = 1.2;
 
+/// What looks nowhere looks to the front, a little to the right.
+const FRONT: f32 = 1.2;
+
 /// More light than this washes a figure's colours out.
 const BRIGHTEST: f32 = 1.12;
 
-/// Draws one figure's parts: filled, with a dark rim. Lengths are in the figure's own size, y down, the foot at the origin.
-pub(super) struct Pen<'p> {
+/// Draws the parts of one figure, with a dark rim each.
+struct Pen<'p> {
     pixmap: &'p mut Pixmap,
     transform: Transform,
     light: [f32; 3],
@@ -25,81 +28,73 @@ pub(super) struct Pen<'p> {
 }
 
 impl Pen<'_> {
-    /// The figure's colour, darker or brighter.
-    pub fn own(&self, shade: f32) -> Rgb {
-        lit(self.color, [shade; 3])
-    }
-
-    pub fn circle(&mut self, center: (f32, f32), radius: f32, color: Rgb) {
-        self.ellipse(center, (radius, radius), color);
-    }
-
-    pub fn ellipse(&mut self, (x, y): (f32, f32), (rx, ry): (f32, f32), color: Rgb) {
-        if let Some(rect) = Rect::from_xywh(x - rx, y - ry, rx * 2.0, ry * 2.0) {
-            let mut path = PathBuilder::new();
-            path.push_oval(rect);
-            self.fill(path, color);
+    fn draw(&mut self, part: Part<'_>) {
+        let mut path = PathBuilder::new();
+        match part {
+            Part::Oval((x, y), (rx, ry), ink) => {
+                let rect = Rect::from_xywh(x - rx, y - ry, rx * 2.0, ry * 2.0);
+                self.fill(rect.and_then(PathBuilder::from_oval), ink);
+            }
+            Part::Polygon(points, ink) => {
+                let Some((first, rest)) = points.split_first() else { return };
+                path.move_to(first.0, first.1);
+                rest.iter().for_each(|(x, y)| path.line_to(*x, *y));
+                path.close();
+                self.fill(path.finish(), ink);
+            }
+            Part::Line(from, to, width, ink) => {
+                path.move_to(from.0, from.1);
+                path.line_to(to.0, to.1);
+                self.stroke(path.finish(), width, ink);
+            }
+            Part::Curve([from, past, to], width, ink) => {
+                path.move_to(from.0, from.1);
+                path.quad_to(past.0, past.1, to.0, to.1);
+                self.stroke(path.finish(), width, ink);
+            }
         }
     }
 
-    pub fn polygon(&mut self, points: &[(f32, f32)], color: Rgb) {
-        let mut path = PathBuilder::new();
-        if let Some(((x, y), rest)) = points.split_first() {
-            path.move_to(*x, *y);
-            rest.iter().for_each(|(x, y)| path.line_to(*x, *y));
-            path.close();
-            self.fill(path, color);
-        }
-    }
-
-    /// A curve from the first point past the second to the third.
-    pub fn arc(&mut self, [a, b, c]: [(f32, f32); 3], width: f32, color: Rgb) {
-        let mut path = PathBuilder::new();
-        path.move_to(a.0, a.1);
-        path.quad_to(b.0, b.1, c.0, c.1);
-        self.stroke(path, width, color);
-    }
-
-    pub fn line(&mut self, a: (f32, f32), b: (f32, f32), width: f32, color: Rgb) {
-        let mut path = PathBuilder::new();
-        path.move_to(a.0, a.1);
-        path.line_to(b.0, b.1);
-        self.stroke(path, width, color);
-    }
-
-    fn fill(&mut self, path: PathBuilder, color: Rgb) {
-        let Some(path) = path.finish() else { return };
+    fn fill(&mut self, path: Option<Path>, ink: Ink) {
+        let Some(path) = path else { return };
         let rim = Stroke { width: 0.05, line_join: LineJoin::Round, ..Stroke::default() };
-        self.pixmap.fill_path(&path, &paint(lit(color, self.light), 255), FillRule::Winding, self.transform, None);
+        self.pixmap.fill_path(&path, &self.paint(ink), FillRule::Winding, self.transform, None);
         self.pixmap.stroke_path(&path, &paint(Rgb(0, 0, 0), 170), &rim, self.transform, None);
     }
 
-    fn stroke(&mut self, path: PathBuilder, width: f32, color: Rgb) {
-        let Some(path) = path.finish() else { return };
+    fn stroke(&mut self, path: Option<Path>, width: f32, ink: Ink) {
+        let Some(path) = path else { return };
         let stroke =
             |width| Stroke { width, line_cap: LineCap::Round, line_join: LineJoin::Round, ..Stroke::default() };
         self.pixmap.stroke_path(&path, &paint(Rgb(0, 0, 0), 170), &stroke(width + 0.07), self.transform, None);
-        self.pixmap.stroke_path(&path, &paint(lit(color, self.light), 255), &stroke(width), self.transform, None);
+        self.pixmap.stroke_path(&path, &self.paint(ink), &stroke(width), self.transform, None);
     }
-}
 
-/// What gives light of its own is not darkened.
-fn shines(shape: Shape) -> bool {
-    matches!(shape, Shape::Orb | Shape::Bolt)
+    /// The paint of an ink in this figure's light.
+    fn paint(&self, ink: Ink) -> Paint<'static> {
+        let color = match ink {
+            Ink::Own(shade) => lit(self.color, [shade; 3]),
+            Ink::Of(color) => color,
+        };
+        paint(lit(color, self.light), 255)
+    }
 }
 
 /// Draws a figure with its shadow, by the light of its place. What stands in the dark is not drawn.
 pub(super) fn draw(pixmap: &mut Pixmap, camera: Camera, figure: &Figure, light: &Light) {
-    let light = if shines(figure.shape) { [1.2; 3] } else { light.at(figure.pos).map(|value| value.min(BRIGHTEST)) };
+    let Drawing { parts, shadow, bright, .. } = figure.drawing;
+    let light = if bright { [1.2; 3] } else { light.at(figure.pos).map(|value| value.min(BRIGHTEST)) };
     if light.iter().all(|value| *value < 0.02) || !in_sight(camera, figure) {
         return;
     }
     let (x, y) = camera.pixel(figure.pos);
     let scale = figure.size.clamp(0.1, 6.0) * TILE * STATURE;
-    shadow(pixmap, (x, y), scale, figure.shape);
+    if shadow {
+        self::shadow(pixmap, (x, y), scale);
+    }
     let transform = Transform::from_row(scale, 0.0, 0.0, scale, x, y);
     let mut pen = Pen { pixmap, transform, light, color: figure.color };
-    shapes::draw(&mut pen, figure.shape, figure.facing.unwrap_or(1.2));
+    parts(figure.facing.unwrap_or(FRONT), &mut |part| pen.draw(part));
 }
 
 fn in_sight(camera: Camera, figure: &Figure) -> bool {
@@ -108,26 +103,16 @@ fn in_sight(camera: Camera, figure: &Figure) -> bool {
     x > -margin && y > -margin && x < camera.width as f32 + margin && y < camera.height as f32 + margin
 }
 
-fn shadow(pixmap: &mut Pixmap, (x, y): (f32, f32), scale: f32, shape: Shape) {
-    if matches!(shape, Shape::Ring | Shape::Bones) {
-        return;
-    }
-    let mut path = PathBuilder::new();
-    if let Some(rect) = Rect::from_xywh(x - scale * 0.40, y - scale * 0.14, scale * 0.8, scale * 0.30) {
-        path.push_oval(rect);
-    }
-    if let Some(path) = path.finish() {
+fn shadow(pixmap: &mut Pixmap, (x, y): (f32, f32), scale: f32) {
+    let rect = Rect::from_xywh(x - scale * 0.40, y - scale * 0.14, scale * 0.8, scale * 0.30);
+    if let Some(path) = rect.and_then(PathBuilder::from_oval) {
         pixmap.fill_path(&path, &paint(Rgb(0, 0, 0), 110), FillRule::Winding, Transform::identity(), None);
     }
 }
 
 /// The shine around what glows of itself.
 pub(super) fn shine(pixmap: &mut Pixmap, camera: Camera, figure: &Figure, time_s: f32) {
-    let (strength, tiles) = match figure.shape {
-        Shape::Orb | Shape::Bolt => (0.75, 0.9),
-        Shape::Gem | Shape::Ring => (0.30, 0.8),
-        _ => return,
-    };
+    let Some((strength, tiles)) = figure.drawing.shine else { return };
     if !in_sight(camera, figure) {
         return;
     }

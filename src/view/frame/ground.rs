@@ -1,15 +1,11 @@
-//! Floor and walls, pixel by pixel: a tile's colour, a stone's texture, the light.
+//! Floor and walls, pixel by pixel: a tile's colour, the pattern of its ground, the light.
 
 use tiny_skia::Pixmap;
 
 use super::light::Light;
 use super::{Camera, TILE, WALL};
-use crate::scene::{GroundTile, Rgb, Scene};
+use crate::scene::{Grain, GroundTile, PATTERN_PIXELS as SIZE, PATTERNS, Pattern, Rgb, Scene, noise};
 
-/// Pixels of a texture, each way.
-const SIZE: usize = TILE as usize;
-/// Different stones of a kind.
-const VARIANTS: usize = 8;
 /// How much darker a wall's top is than the floor: it is above the torch.
 const TOP: f32 = 0.72;
 /// How much darker its face is.
@@ -17,67 +13,32 @@ const FACE: f32 = 0.78;
 
 type Texture = [[f32; SIZE]; SIZE];
 
-/// Brightness of stones, made once.
+/// The variants of a ground's patterns, made once.
 pub(super) struct Textures {
-    flags: Vec<Texture>,
-    rock: Vec<Texture>,
-    bricks: Vec<Texture>,
+    grain: Grain,
+    floor: Vec<Texture>,
+    top: Vec<Texture>,
+    face: Vec<Texture>,
 }
 
 impl Textures {
-    pub fn new() -> Textures {
-        let make = |stone: fn(u32, usize, usize) -> f32| {
-            (0..VARIANTS as u32).map(|n| std::array::from_fn(|y| std::array::from_fn(|x| stone(n, x, y)))).collect()
+    pub fn of(grain: Grain) -> Textures {
+        let make = |pattern: Pattern| {
+            (0..PATTERNS).map(|n| std::array::from_fn(|y| std::array::from_fn(|x| pattern(n, x, y)))).collect()
         };
-        Textures { flags: make(flag), rock: make(rock), bricks: make(brick) }
+        Textures { grain, floor: make(grain.floor), top: make(grain.top), face: make(grain.face) }
     }
-}
 
-/// A floor of worn flagstones.
-fn flag(variant: u32, x: usize, y: usize) -> f32 {
-    // Every other stone is split in two.
-    let split = variant % 2 == 1 && (x as i32 - SIZE as i32 / 2 + (noise(variant, 0, y / 5) * 3.0) as i32).abs() < 1;
-    let joint = x == 0 || y == 0 || split;
-    let rim = x == 1 || y == 1;
-    let crumble = noise(variant, x / 3, y / 3) * 0.10 + noise(variant + 9, x, y) * 0.08;
-    let shade = 0.84 + noise(variant, 77, 99) * 0.16 + crumble - 0.09;
-    if joint {
-        shade * 0.58
-    } else if rim {
-        shade * 1.08
-    } else {
-        shade
+    /// Makes them anew if the ground is of another grain.
+    pub fn follow(&mut self, grain: Grain) {
+        if !self.grain.is(&grain) {
+            *self = Textures::of(grain);
+        }
     }
-}
-
-/// The rough top of a wall.
-fn rock(variant: u32, x: usize, y: usize) -> f32 {
-    0.80 + noise(variant, x / 6, y / 6) * 0.14
-        + noise(variant + 5, x / 2, y / 2) * 0.10
-        + noise(variant + 9, x, y) * 0.06
-}
-
-/// A wall's face: courses of bricks.
-fn brick(variant: u32, x: usize, y: usize) -> f32 {
-    let (course, half) = (y / 10, SIZE / 2);
-    let shifted = x + if course % 2 == 0 { 0 } else { half / 2 };
-    let joint = y.is_multiple_of(10) || shifted.is_multiple_of(half);
-    let stone = 0.80 + noise(variant, shifted / half, course) * 0.30 + noise(variant + 9, x, y) * 0.07;
-    let ground = 1.0 - 0.28 * (y as f32 / SIZE as f32);
-    ground * if joint { stone * 0.6 } else { stone }
-}
-
-/// 0 to 1, always the same for the same place.
-fn noise(seed: u32, x: usize, y: usize) -> f32 {
-    let mut h =
-        seed.wrapping_mul(0x9e37_79b9) ^ (x as u32).wrapping_mul(0x85eb_ca6b) ^ (y as u32).wrapping_mul(0xc2b2_ae35);
-    h = (h ^ (h >> 15)).wrapping_mul(0x2c1b_3c6d);
-    h = (h ^ (h >> 12)).wrapping_mul(0x297a_2d39);
-    ((h ^ (h >> 15)) >> 8) as f32 / (1u32 << 24) as f32
 }
 
 fn variant(x: i32, y: i32) -> usize {
-    (noise(3, x as usize, y as usize) * VARIANTS as f32) as usize % VARIANTS
+    (noise(3, x as usize, y as usize) * PATTERNS as f32) as usize % PATTERNS as usize
 }
 
 /// A row of pixels of one tile.
@@ -125,7 +86,7 @@ pub(super) fn floor(pixmap: &mut Pixmap, camera: Camera, scene: &Scene, light: &
             let shade = if shadowed { 0.62 + 0.38 * (texture_row as f32 / SIZE as f32).sqrt() } else { 1.0 };
             let x = left(camera, tile_x);
             let strip = Strip { x, y: y as i32, row: texture_row, color: tile.color, shade };
-            strip.paint(pixmap, camera, &textures.flags[variant(tile_x, tile_y)], &line);
+            strip.paint(pixmap, camera, &textures.floor[variant(tile_x, tile_y)], &line);
         }
     }
 }
@@ -151,7 +112,7 @@ pub(super) fn walls(
         for &(tile_x, tile) in &raised {
             let edge = if wall(scene, tile_x, tile_y - 1).is_none() && n < 2 { 1.1 } else { TOP };
             let strip = Strip { x: left(camera, tile_x), y: top + n as i32, row: n, color: tile.color, shade: edge };
-            strip.paint(pixmap, camera, &textures.rock[variant(tile_x, tile_y)], &line);
+            strip.paint(pixmap, camera, &textures.top[variant(tile_x, tile_y)], &line);
         }
     }
     light.line(tile_y as f32 + 1.1, camera, &mut row, &mut line);
@@ -160,7 +121,7 @@ pub(super) fn walls(
             let shade = if n < 2 { 1.25 } else { FACE };
             let y = top + SIZE as i32 + n;
             let strip = Strip { x: left(camera, tile_x), y, row: n as usize, color: tile.color, shade };
-            strip.paint(pixmap, camera, &textures.bricks[variant(tile_x, tile_y)], &line);
+            strip.paint(pixmap, camera, &textures.face[variant(tile_x, tile_y)], &line);
         }
     }
 }

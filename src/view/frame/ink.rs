@@ -60,24 +60,15 @@ impl Font {
         let fits = (width as usize / get_raster_width(self.weight, self.size)).max(1);
         let mut lines = vec![String::new()];
         for word in text.split_whitespace() {
-            let mut word: Vec<char> = word.chars().collect();
-            let line = lines.last_mut().expect("there is always one");
-            let used = line.chars().count();
-            if used > 0 && used + 1 + word.len() <= fits {
-                line.push(' ');
-                line.extend(&word);
-                continue;
+            // What is longer than a line is cut into lines.
+            for piece in word.chars().collect::<Vec<_>>().chunks(fits) {
+                let line = lines.last_mut().expect("there is always one");
+                match line.chars().count() {
+                    0 => line.extend(piece),
+                    used if used + 1 + piece.len() <= fits => line.extend([' '].iter().chain(piece)),
+                    _ => lines.push(piece.iter().collect()),
+                }
             }
-            if used > 0 {
-                lines.push(String::new());
-            }
-            while word.len() > fits {
-                let rest = word.split_off(fits);
-                *lines.last_mut().expect("there is always one") = word.iter().collect();
-                lines.push(String::new());
-                word = rest;
-            }
-            lines.last_mut().expect("there is always one").extend(&word);
         }
         lines
     }

@@ -4,7 +4,7 @@
 //! sampled four times a tile and interpolated in between.
 
 use super::{Camera, TILE};
-use crate::scene::{Figure, Ground, GroundTile, Rgb, Scene};
+use crate::scene::{Figure, Ground, Place, Rgb, Scene};
 
 /// Samples a tile, each way.
 const SAMPLES: usize = 4;
@@ -38,31 +38,39 @@ impl Light {
         Light { corner, columns, rows, samples }
     }
 
-    /// The light at a place.
-    pub fn at(&self, (x, y): (f32, f32)) -> [f32; 3] {
-        let mut row = Vec::new();
-        self.row(y, &mut row);
-        interpolate(&row, (x - self.corner.0) * SAMPLES as f32)
+    /// The light at a place: between the four samples around it.
+    pub fn at(&self, (x, y): Place) -> [f32; 3] {
+        let (column, along) = step((x - self.corner.0) * SAMPLES as f32, self.columns);
+        let (upper, lower, down) = self.rows_at(y);
+        let between = |n: usize| mix(upper[n], lower[n], down);
+        mix(between(column), between(column + 1), along)
     }
 
-    /// The light along a row of pixels.
+    /// The light along a row of pixels. `row` is working memory.
     pub fn line(&self, y: f32, camera: Camera, row: &mut Vec<[f32; 3]>, line: &mut Vec<[f32; 3]>) {
-        self.row(y, row);
-        let step = SAMPLES as f32 / TILE;
-        let first = (camera.corner.0 - self.corner.0) * SAMPLES as f32;
+        let (upper, lower, down) = self.rows_at(y);
+        row.clear();
+        row.extend(upper.iter().zip(lower).map(|(a, b)| mix(*a, *b, down)));
+        let (first, pixel) = ((camera.corner.0 - self.corner.0) * SAMPLES as f32, SAMPLES as f32 / TILE);
         line.clear();
-        line.extend((0..camera.width).map(|x| interpolate(row, first + x as f32 * step)));
+        line.extend((0..camera.width).map(|x| {
+            let (column, along) = step(first + x as f32 * pixel, self.columns);
+            mix(row[column], row[column + 1], along)
+        }));
     }
 
-    /// The samples of a row, interpolated between two.
-    fn row(&self, y: f32, row: &mut Vec<[f32; 3]>) {
-        let at = ((y - self.corner.1) * SAMPLES as f32).clamp(0.0, (self.rows - 2) as f32);
-        let (n, part) = (at as usize, at.fract());
-        let upper = &self.samples[n * self.columns..][..self.columns];
-        let lower = &self.samples[(n + 1) * self.columns..][..self.columns];
-        row.clear();
-        row.extend(upper.iter().zip(lower).map(|(a, b)| mix(*a, *b, part)));
+    /// The rows of samples above and below a place, and how far it is from the first to the second.
+    fn rows_at(&self, y: f32) -> (&[[f32; 3]], &[[f32; 3]], f32) {
+        let (n, part) = step((y - self.corner.1) * SAMPLES as f32, self.rows);
+        let (upper, lower) = self.samples[n * self.columns..][..2 * self.columns].split_at(self.columns);
+        (upper, lower, part)
     }
+}
+
+/// A place along `count` samples: the sample before it, and how far it is on the way to the next.
+fn step(at: f32, count: usize) -> (usize, f32) {
+    let at = at.clamp(0.0, (count - 2) as f32);
+    (at as usize, at.fract())
 }
 
 struct Torch {
@@ -112,21 +120,6 @@ fn seen(ground: &Ground, (x, y): (f32, f32)) -> f32 {
     let upper = value(0, 0) + (value(1, 0) - value(0, 0)) * (x - left);
     let lower = value(0, 1) + (value(1, 1) - value(0, 1)) * (x - left);
     upper + (lower - upper) * (y - top)
-}
-
-impl Ground {
-    /// The tile at a place, if it is in the rectangle.
-    pub(crate) fn tile(&self, (x, y): (i32, i32)) -> Option<&GroundTile> {
-        let column = usize::try_from(x.checked_sub(self.corner.0)?).ok().filter(|column| *column < self.width)?;
-        let row = usize::try_from(y.checked_sub(self.corner.1)?).ok()?;
-        self.tiles.get(row.checked_mul(self.width)? + column)
-    }
-}
-
-fn interpolate(row: &[[f32; 3]], at: f32) -> [f32; 3] {
-    let at = at.clamp(0.0, (row.len() - 2) as f32);
-    let n = at as usize;
-    mix(row[n], row[n + 1], at - n as f32)
 }
 
 fn mix(a: [f32; 3], b: [f32; 3], part: f32) -> [f32; 3] {

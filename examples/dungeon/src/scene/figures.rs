@@ -1,10 +1,10 @@
 //! Things and beings.
 
-use lockstone::scene::{Figure, Ground, Rgb, Shape};
+use lockstone::scene::{Drawing, Figure, Ground, Rgb};
 use lockstone::sim::path::Tile;
 use lockstone::sim::{Entity, EntityId, PlayerId, Vec2, World};
 
-use super::{point, words};
+use super::{drawings, point, words};
 use crate::body::Body;
 use crate::hero::{Class, Hero, Order};
 use crate::loot::{Rarity, Slot, Ware};
@@ -52,7 +52,7 @@ fn marks(world: &World<Dungeon>, player: PlayerId) -> Vec<(Vec2, Figure)> {
     let open = world.facts().portal_open(map.nests().len());
     let ring = |tile: Tile, size, color, label: Option<&str>, glow| {
         let pos = center_of(tile);
-        let plain = plain(pos, size, 'O', Shape::Ring, color);
+        let plain = plain(pos, size, 'O', drawings::RING, color);
         (pos, Figure { label: label.map(Into::into), glow, ..plain })
     };
     let portal = if open {
@@ -64,7 +64,7 @@ fn marks(world: &World<Dungeon>, player: PlayerId) -> Vec<(Vec2, Figure)> {
     let order = world.hero(player).and_then(|entity| entity.body.hero()).map(|hero| hero.order);
     if let Some(Order::Walk(goal)) = order {
         let pos = center_of(goal.into());
-        marks.push((pos, plain(pos, 0.4, '+', Shape::Ring, Rgb(200, 200, 120))));
+        marks.push((pos, plain(pos, 0.4, '+', drawings::RING, Rgb(200, 200, 120))));
     }
     marks
 }
@@ -82,7 +82,7 @@ fn figure(entity: &Entity<Body>, player: PlayerId, others: &[&Entity<Body>]) -> 
         }
         Body::Projectile(projectile) => projectile_figure(entity.pos, projectile),
         Body::Loot(loot) => ware_figure(entity.pos, &loot.ware),
-        Body::Chest(_) => plain(entity.pos, 0.8, '=', Shape::Chest, Rgb(170, 120, 50)),
+        Body::Chest(_) => plain(entity.pos, 0.8, '=', drawings::CHEST, Rgb(170, 120, 50)),
     }
 }
 
@@ -105,40 +105,40 @@ fn hero_figure(entity: &Entity<Body>, hero: &Hero, player: PlayerId) -> Figure {
         Class::Ranger => Rgb(90, 190, 90),
         Class::Mage => Rgb(120, 110, 230),
     };
-    let (symbol, shape) = if hero.is_alive() { ('@', Shape::Hero) } else { ('%', Shape::Bones) };
+    let (symbol, drawing) = if hero.is_alive() { ('@', drawings::HERO) } else { ('%', drawings::BONES) };
     let label = format!("{} {}", hero.name.text(), hero.level);
     let life = Some(share(hero.life, hero.stats().life)).filter(|&life| !mine || life < 1.0);
     let glow = if mine { 9.0 } else { 6.0 };
-    Figure { life, label: Some(label), glow, ..plain(entity.pos, 0.95, symbol, shape, color) }
+    Figure { life, label: Some(label), glow, ..plain(entity.pos, 0.95, symbol, drawing, color) }
 }
 
 fn monster_figure(pos: Vec2, monster: &Monster) -> Figure {
-    let (size, symbol, shape, color) = match monster.race {
-        Race::Hunter => (0.8, 'h', Shape::Beast, Rgb(150, 110, 80)),
-        Race::Archer => (0.85, 'a', Shape::Archer, Rgb(210, 205, 180)),
-        Race::Sleeper => (1.1, 's', Shape::Beast, Rgb(120, 130, 140)),
-        Race::BroodMother => (1.9, 'B', Shape::Brood, Rgb(160, 60, 120)),
-        Race::Warden => (2.2, 'W', Shape::Brood, Rgb(220, 90, 40)),
-        Race::Broodling => (0.5, 'b', Shape::Beast, Rgb(190, 90, 150)),
+    let (size, symbol, drawing, color) = match monster.race {
+        Race::Hunter => (0.8, 'h', drawings::BEAST, Rgb(150, 110, 80)),
+        Race::Archer => (0.85, 'a', drawings::ARCHER, Rgb(210, 205, 180)),
+        Race::Sleeper => (1.1, 's', drawings::BEAST, Rgb(120, 130, 140)),
+        Race::BroodMother => (1.9, 'B', drawings::BROOD, Rgb(160, 60, 120)),
+        Race::Warden => (2.2, 'W', drawings::BROOD, Rgb(220, 90, 40)),
+        Race::Broodling => (0.5, 'b', drawings::BEAST, Rgb(190, 90, 150)),
     };
-    let (symbol, shape) = match monster.mood {
-        _ if monster.is_slain() => ('%', Shape::Bones),
-        Mood::Asleep => ('z', Shape::Mound),
-        _ => (symbol, shape),
+    let (symbol, drawing) = match monster.mood {
+        _ if monster.is_slain() => ('%', drawings::BONES),
+        Mood::Asleep => ('z', drawings::MOUND),
+        _ => (symbol, drawing),
     };
     let life = share(monster.life, monster.life_max());
     let label = monster.race.is_great().then(|| words::monster(monster));
-    Figure { life: Some(life).filter(|&life| life < 1.0), label, ..plain(pos, size, symbol, shape, color) }
+    Figure { life: Some(life).filter(|&life| life < 1.0), label, ..plain(pos, size, symbol, drawing, color) }
 }
 
 fn projectile_figure(pos: Vec2, projectile: &Projectile) -> Figure {
     let course = f32::from(projectile.course.0) * core::f32::consts::TAU / 65_536.0;
     let figure = match (projectile.flight, projectile.race) {
-        (Flight::Arrow { .. }, None) => plain(pos, 0.5, '-', Shape::Bolt, Rgb(230, 220, 150)),
-        (Flight::Arrow { .. }, Some(_)) => plain(pos, 0.5, '-', Shape::Bolt, Rgb(220, 130, 110)),
+        (Flight::Arrow { .. }, None) => plain(pos, 0.5, '-', drawings::BOLT, Rgb(230, 220, 150)),
+        (Flight::Arrow { .. }, Some(_)) => plain(pos, 0.5, '-', drawings::BOLT, Rgb(220, 130, 110)),
         (Flight::Orb { fire }, _) => {
             let size = 0.3 + super::float(fire) / 6.0;
-            Figure { glow: 2.0 + super::float(fire), ..plain(pos, size, '*', Shape::Orb, Rgb(255, 150, 60)) }
+            Figure { glow: 2.0 + super::float(fire), ..plain(pos, size, '*', drawings::ORB, Rgb(255, 150, 60)) }
         }
     };
     Figure { facing: Some(course), ..figure }
@@ -146,17 +146,17 @@ fn projectile_figure(pos: Vec2, projectile: &Projectile) -> Figure {
 
 fn ware_figure(pos: Vec2, ware: &Ware) -> Figure {
     match ware {
-        Ware::Gold(_) => plain(pos, 0.35, '$', Shape::Gem, Rgb(235, 200, 70)),
-        Ware::Potion => plain(pos, 0.45, '!', Shape::Flask, Rgb(220, 60, 70)),
+        Ware::Gold(_) => plain(pos, 0.35, '$', drawings::GEM, Rgb(235, 200, 70)),
+        Ware::Potion => plain(pos, 0.45, '!', drawings::FLASK, Rgb(220, 60, 70)),
         Ware::Gear(gear) => {
-            let (symbol, shape) = match gear.slot {
-                Slot::Weapon => ('/', Shape::Blade),
-                Slot::Armour => (']', Shape::Chest),
-                Slot::Charm => ('o', Shape::Gem),
+            let (symbol, drawing) = match gear.slot {
+                Slot::Weapon => ('/', drawings::BLADE),
+                Slot::Armour => (']', drawings::CHEST),
+                Slot::Charm => ('o', drawings::GEM),
             };
             let label = (gear.rarity > Rarity::Common).then(|| words::title(gear));
             let glow = f32::from(gear.rarity as u8);
-            Figure { label, glow, ..plain(pos, 0.5, symbol, shape, rarity_color(gear.rarity)) }
+            Figure { label, glow, ..plain(pos, 0.5, symbol, drawing, rarity_color(gear.rarity)) }
         }
     }
 }
@@ -170,8 +170,8 @@ fn rarity_color(rarity: Rarity) -> Rgb {
     }
 }
 
-fn plain(pos: Vec2, size: f32, symbol: char, shape: Shape, color: Rgb) -> Figure {
-    Figure { pos: point(pos), size, symbol, shape, color, facing: None, life: None, label: None, glow: 0.0 }
+fn plain(pos: Vec2, size: f32, symbol: char, drawing: Drawing, color: Rgb) -> Figure {
+    Figure { size, ..Figure::new(point(pos), symbol, drawing, color) }
 }
 
 fn share(value: i32, max: i32) -> f32 {

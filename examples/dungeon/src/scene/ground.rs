@@ -4,7 +4,7 @@ use lockstone::scene::{Ground, GroundTile, Rgb};
 use lockstone::sim::path::{Direction, Tile};
 use lockstone::sim::{Vec2, World};
 
-use super::{float, point};
+use super::{float, point, stones};
 use crate::body::Body;
 use crate::map::{center_of, tile_of};
 use crate::rules::Dungeon;
@@ -29,7 +29,7 @@ pub(super) fn ground(
         seen.push(sight);
         tiles.push(paint(world, tile, light(world, tile, sight, &torches)));
     }
-    (Ground { corner: (corner.x, corner.y), width: width as usize, tiles }, seen)
+    (Ground { corner: (corner.x, corner.y), width: width as usize, tiles, grain: stones::GRAIN }, seen)
 }
 
 /// Where light comes from: heroes, and orbs in flight.

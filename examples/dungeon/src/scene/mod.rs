@@ -2,8 +2,10 @@
 
 #![allow(clippy::disallowed_types, reason = "a picture's positions are floats; nothing comes back from here")]
 
+mod drawings;
 mod figures;
 mod ground;
+mod stones;
 mod words;
 
 use lockstone::scene::{Gauge, Rgb, Scene};

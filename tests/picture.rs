@@ -1,0 +1,168 @@
+//! Pictures of a garden: another game draws its own figures and its own ground with the engine's
+//! neutral parts.
+
+use std::collections::BTreeSet;
+
+use lockstone::scene::{Drawing, Figure, Grain, Ground, GroundTile, Ink, Part, Place, Rgb, Scene};
+use lockstone::view::Status;
+use lockstone::view::frame::{Frame, PANEL, TILE};
+
+/// The world's part of the picture, in pixels each way.
+const SIDE: usize = 640;
+/// The garden, in tiles each way, and its middle.
+const GARDEN: usize = 20;
+const MIDDLE: Place = (10.0, 10.0);
+/// Pixels of a figure's own unit, for a figure of one tile.
+const UNIT: f32 = TILE * 1.2;
+
+const LEAVES: Rgb = Rgb(60, 140, 50);
+const PETALS: Rgb = Rgb(200, 80, 160);
+const BARK: Rgb = Rgb(100, 60, 20);
+const LAWN: Rgb = Rgb(70, 120, 60);
+
+/// A trunk, a crown of the figure's own colour with a lighter top, and a branch.
+const TREE: Drawing = Drawing::of(|_, draw| {
+    draw(Part::Line((0.0, 0.0), (0.0, -0.5), 0.16, Ink::Of(BARK)));
+    draw(Part::Oval((0.0, -0.9), (0.5, 0.4), Ink::Own(1.0)));
+    draw(Part::Polygon(&[(-0.3, -1.2), (0.3, -1.2), (0.0, -1.6)], Ink::Own(1.5)));
+    draw(Part::Curve([(0.0, -0.3), (0.6, -0.3), (0.6, -0.6)], 0.08, Ink::Of(BARK)));
+});
+/// Points to where it looks.
+const VANE: Drawing = Drawing { bright: true, ..Drawing::of(vane) };
+const LAMP: Drawing = Drawing { bright: true, shadow: false, shine: Some((0.8, 1.5)), ..Drawing::DISC };
+
+fn vane(facing: f32, draw: &mut lockstone::scene::Draw<'_>) {
+    draw(Part::Line((0.0, 0.0), (facing.cos(), facing.sin()), 0.1, Ink::Own(1.0)));
+}
+
+/// Lawn all over, lit everywhere alike.
+fn garden(figures: Vec<Figure>, light: u8) -> Scene {
+    let tiles = vec![GroundTile { symbol: '"', color: LAWN, raised: false, light }; GARDEN * GARDEN];
+    Scene { center: MIDDLE, ground: Ground { width: GARDEN, tiles, ..Ground::default() }, figures, ..Scene::default() }
+}
+
+struct Picture(Vec<[u8; 3]>);
+
+impl Picture {
+    fn of(scene: &Scene) -> Picture {
+        let mut frame = Frame::new(SIDE + PANEL as usize, SIDE);
+        frame.draw(Some(scene), &Status { game: "garden", ..Status::default() }, 0.0);
+        let rgb = |pixel: u32| pixel.to_be_bytes()[1..].try_into().expect("three of four bytes");
+        Picture(frame.pixels().map(rgb).collect())
+    }
+
+    /// The colour at a place of the world, moved by so many pixels.
+    fn at(&self, (x, y): Place, (dx, dy): (f32, f32)) -> [u8; 3] {
+        let pixel = |at: f32, middle: f32, by: f32| ((at - middle) * TILE + by).round() as isize + SIDE as isize / 2;
+        let (x, y) = (pixel(x, MIDDLE.0, dx), pixel(y, MIDDLE.1, dy));
+        self.0[y as usize * (SIDE + PANEL as usize) + x as usize]
+    }
+
+    /// The same in a figure's own units from its foot.
+    fn of_figure(&self, pos: Place, (x, y): (f32, f32)) -> [u8; 3] {
+        self.at(pos, (x * UNIT, y * UNIT))
+    }
+}
+
+/// Whether a colour is another, but for the dimmed edges of the picture.
+fn is_about([r, g, b]: [u8; 3], Rgb(red, green, blue): Rgb) -> bool {
+    [(r, red), (g, green), (b, blue)].into_iter().all(|(a, b)| a.abs_diff(b) <= 6)
+}
+
+fn by(Rgb(r, g, b): Rgb, light: f32) -> Rgb {
+    let by = |value: u8| (f32::from(value) * light).min(255.0) as u8;
+    Rgb(by(r), by(g), by(b))
+}
+
+#[test]
+fn each_part_is_where_the_game_puts_it_in_the_colour_it_says() {
+    // A bright drawing is shown in full light, which a test can know.
+    let tree = Drawing { bright: true, ..TREE };
+    let (green, pink) = ((10.0, 11.0), (12.0, 11.0));
+    let picture =
+        Picture::of(&garden(vec![Figure::new(green, 'T', tree, LEAVES), Figure::new(pink, 'T', tree, PETALS)], 255));
+    let lawn = Picture::of(&garden(Vec::new(), 255));
+    for (pos, own) in [(green, LEAVES), (pink, PETALS)] {
+        let parts = [((0.0, -0.2), BARK), ((0.2, -0.9), own), ((0.0, -1.35), by(own, 1.5)), ((0.45, -0.375), BARK)];
+        for (place, color) in parts {
+            let drawn = picture.of_figure(pos, place);
+            assert!(is_about(drawn, by(color, 1.2)), "{place:?}: {drawn:?} is not {color:?}");
+        }
+        let rim = picture.of_figure(pos, (0.5, -0.9));
+        assert!(rim.iter().all(|&value| value < 110), "the rim {rim:?} is dark");
+        let beside = (0.8, -1.5);
+        assert_eq!(picture.of_figure(pos, beside), lawn.of_figure(pos, beside), "beside it is lawn");
+    }
+}
+
+#[test]
+fn a_drawing_turns_with_its_figure() {
+    for n in 0..8u8 {
+        let facing = f32::from(n) * std::f32::consts::TAU / 8.0;
+        let figure = Figure { facing: Some(facing), ..Figure::new(MIDDLE, '+', VANE, PETALS) };
+        let picture = Picture::of(&garden(vec![figure], 255));
+        let along = |part: f32| picture.of_figure(MIDDLE, (facing.cos() * part, facing.sin() * part));
+        assert!(is_about(along(0.8), by(PETALS, 1.2)), "{facing}: {:?}", along(0.8));
+        assert!(!is_about(along(-0.8), by(PETALS, 1.2)), "{facing}: not to the back");
+    }
+}
+
+#[test]
+fn what_stands_throws_a_shadow_and_a_lamp_shines() {
+    let beside = |drawing: Drawing, at: (f32, f32)| {
+        let lamp = Figure::new(MIDDLE, 'i', drawing, Rgb(250, 220, 120));
+        Picture::of(&garden(vec![lamp], 255)).of_figure(MIDDLE, at)
+    };
+    let sum = |color: [u8; 3]| color.into_iter().map(u32::from).sum::<u32>();
+    let plain = Drawing { shadow: false, ..Drawing::DISC };
+    let foot = (0.2, 0.1);
+    assert!(sum(beside(Drawing::DISC, foot)) + 20 < sum(beside(plain, foot)));
+    let near = (0.5, -0.35);
+    assert!(sum(beside(plain, near)) + 20 < sum(beside(LAMP, near)));
+    let far = (0.0, 2.5);
+    assert_eq!(beside(plain, far), beside(LAMP, far), "a shine ends");
+}
+
+#[test]
+fn a_figure_in_the_dark_is_seen_only_if_it_is_bright_and_a_glow_lights_the_lawn() {
+    let middle = |figure: Figure, light| Picture::of(&garden(vec![figure], light)).of_figure(MIDDLE, (0.0, -0.35));
+    let disc = Figure::new(MIDDLE, 'o', Drawing::DISC, PETALS);
+    let dark = Picture::of(&garden(Vec::new(), 0)).of_figure(MIDDLE, (0.0, -0.35));
+    assert_eq!(middle(disc.clone(), 0), dark);
+    assert!(is_about(middle(Figure { drawing: LAMP, ..disc.clone() }, 0), Rgb(255, 159, 255)));
+    let lawn = |glow| Picture::of(&garden(vec![Figure { glow, ..disc.clone() }], 255)).at(MIDDLE, (60.0, 60.0));
+    assert!(lawn(6.0)[0] > lawn(0.0)[0] + 30);
+}
+
+#[test]
+fn ground_is_plain_until_a_game_gives_it_a_grain() {
+    let beds: fn(u32, usize, usize) -> f32 = |_, _, y| if y < 20 { 1.0 } else { 0.5 };
+    let mut scene = garden(Vec::new(), 255);
+    let near = |picture: &Picture| {
+        let pixels = (0..60).flat_map(|y| (0..60).map(move |x| (x as f32, y as f32)));
+        pixels.map(|by| picture.at(MIDDLE, by)).collect::<BTreeSet<_>>()
+    };
+    assert_eq!(near(&Picture::of(&scene)).len(), 1, "one green all over");
+    scene.ground.grain = Grain { floor: beds, ..Grain::default() };
+    let picture = Picture::of(&scene);
+    assert_eq!(near(&picture).len(), 2);
+    let [light, dark] = [5.0, 25.0].map(|y| picture.at(MIDDLE, (5.0, y))[1]);
+    assert!(light.abs_diff(dark * 2) <= 1, "{light} and {dark}");
+}
+
+#[test]
+fn life_and_name_are_over_a_figure_and_the_picture_is_always_the_same() {
+    let plain = Figure::new(MIDDLE, 'T', TREE, LEAVES);
+    let changed = |figure: Figure| {
+        let (before, after) = (Picture::of(&garden(vec![plain.clone()], 255)), Picture::of(&garden(vec![figure], 255)));
+        let row = |n: usize| n / (SIDE + PANEL as usize);
+        let changed = before.0.iter().zip(&after.0).enumerate().filter(|(_, (a, b))| a != b);
+        changed.map(|(n, _)| row(n)).collect::<BTreeSet<_>>()
+    };
+    assert!(changed(plain.clone()).is_empty());
+    let life = changed(Figure { life: Some(0.3), ..plain.clone() });
+    let label = changed(Figure { label: Some("oak".to_owned()), ..plain.clone() });
+    assert!(!life.is_empty() && !label.is_empty());
+    assert!(label.iter().chain(&life).all(|&row| row < SIDE / 2), "{label:?}, {life:?}");
+    assert!(label.last() < life.first(), "the name is above the bar");
+}
