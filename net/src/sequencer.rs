@@ -11,7 +11,7 @@ mod feed;
 mod history;
 mod waiting;
 
-pub use feed::{Feed, FromTheFuture};
+pub use feed::Feed;
 pub use history::History;
 pub(crate) use waiting::{Capacity, Waiting};
 
@@ -108,3 +108,6 @@ impl Sequencer {
         self.history.forget(before);
     }
 }
+
+#[cfg(test)]
+mod tests;
