@@ -1,5 +1,5 @@
-//! Clocks that differ: each peer's begins somewhere, is fast or slow by up to 500 ppm, and jumps ahead. A party plays on, the same for
-//! all. Relay sessions: `relay/clocks.rs`.
+//! Clocks that differ: each peer's begins somewhere, is fast or slow by up to 500 ppm, and jumps
+//! ahead. A party plays on, the same for all. Relay sessions: `relay/clocks.rs`.
 
 use core::time::Duration;
 
@@ -11,14 +11,15 @@ use testkit::{clocks, seeds};
 
 const PEERS: usize = 4;
 const TIME: Duration = secs(180);
-/// So soon after a jump all are abreast again: playout remembers 4 s, then the world runs a tenth faster for another 4 s.
+/// So soon after a jump all are abreast again: playout remembers 4 s, then the world runs a tenth
+/// faster for another 4 s.
 const RECOVERY: Duration = secs(9);
 const BEHIND_TICKS_MAX: u32 = 6;
 /// Much, but less than anyone may be silent.
 const JUMP_MS_MAX: u64 = 2_000;
 
-/// Plays with clocks of which the last may be another, and that jump by so much. Returns how many checksums were compared, or who is not
-/// abreast of the sequencer, or does not play.
+/// Plays with clocks of which the last may be another, and that jump by so much. Returns how many
+/// checksums were compared, or who is not abreast of the sequencer, or does not play.
 fn play(seed: u64, last: fn(&mut Dice) -> Clock, jump_ms_max: u64) -> Result<u64, String> {
     let weather = Weather { jitter: ms(20), loss_permille: 20, ..Weather::clear(ms(30)) };
     let (mut driver, mut dice) = (Driver::new(MemoryNetwork::new(seed, weather)), Dice(seed));

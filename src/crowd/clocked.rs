@@ -1,7 +1,7 @@
 //! A link by which the work of its seat is timed, tick by tick.
 //!
-//! The times tell what a session costs on this machine; nothing that is played depends on them. They hold what the session does when it is
-//! visited, and nothing of what its link does.
+//! The times tell what a session costs on this machine; nothing that is played depends on them.
+//! They hold what the session does when it is visited, and nothing of what its link does.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -33,7 +33,8 @@ impl<L: Link> Clocked<L> {
         Clocked { heard: Some(Vec::new()), ..self }
     }
 
-    /// Another session that begins as this one's did hears the same at the same times: with the machine for itself.
+    /// Another session that begins as this one's did hears the same at the same times: with the
+    /// machine for itself.
     pub fn again<T: Session>(&self, session: T, peer: PeerId) -> Seat<T, Clocked<Heard>> {
         let mut seat = Seat::new(session, peer, Clocked::new(Heard::default()));
         for (now, events) in self.heard.iter().flatten() {

@@ -4,15 +4,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where the pages and pictures of a test are kept: a folder in `CARGO_TARGET_TMPDIR`, which only the test itself is told.
+/// Where the pages and pictures of a test are kept: a folder in `CARGO_TARGET_TMPDIR`, which only
+/// the test itself is told.
 pub fn folder(temporary: &str, name: &str) -> PathBuf {
     let folder = PathBuf::from(temporary).join(name);
     fs::create_dir_all(&folder).unwrap();
     folder
 }
 
-/// The document as it is after its script has run; `at` is what follows the file's name: `#tick-7`. `None` if there is no Chromium, which
-/// fails in CI.
+/// The document as it is after its script has run; `at` is what follows the file's name: `#tick-7`.
+/// `None` if there is no Chromium, which fails in CI.
 pub fn opened(page: &Path, at: &str) -> Option<String> {
     let profile = page.with_extension("profile");
     let arguments =

@@ -1,12 +1,12 @@
-//! What Lockstone's tests, benches, examples and fuzz targets share: worlds that find faults, sessions on virtual time, links that listen, lose
-//! or lie, and recordings of what was played.
+//! What Lockstone's tests, benches, examples and fuzz targets share: worlds that find faults,
+//! sessions on virtual time, links that listen, lose or lie, and recordings of what was played.
 //!
 //! ```text
-//! always     seeds              storm, mixer                      a world, without a network
-//! net        sessions, relay    clocks                            sessions on virtual time: mixers everywhere, storms over a relay
-//! engine     recorded, relayed  faulty, tally, camp, fuse         recordings of sessions, and what the checker is to find in them
-//! dungeon    delve, golden                                         the example game, played without a network
-//! contest    contest                                              what is measured beside the ordinary way
+//! always    seeds, dice       storm, mixer               worlds without a network
+//! net       sessions, relay   clocks                     sessions of them, on virtual time
+//! engine    recorded, relayed faulty, tally, camp, fuse  recordings, and what a checker must find
+//! dungeon   delve, golden                                the example game, without a network
+//! contest   contest                                      what benches measure, either way
 //! ```
 //!
 //! Whatever is drawn here comes from a seed that a failing test prints. It is in no release.

@@ -1,4 +1,5 @@
-//! A relay session of storm worlds, watched by a world of its own that is stepped by the relay's turns: what every replica must equal.
+//! A relay session of storm worlds, watched by a world of its own that is stepped by the relay's
+//! turns: what every replica must equal.
 
 use core::time::Duration;
 use std::cell::RefCell;
@@ -170,7 +171,8 @@ impl Scene {
         }
     }
 
-    /// Runs until a time, and compares every replica with the whole world at every tick that it has played.
+    /// Runs until a time, and compares every replica with the whole world at every tick that it has
+    /// played.
     pub fn run_until(&mut self, end: Duration) {
         while self.driver.now() < end {
             let mut before = None;

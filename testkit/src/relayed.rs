@@ -1,4 +1,5 @@
-//! A relay session over a memory network whose peers record: the relay the whole world, each replica its part. What the relay sends can be altered on the way.
+//! A relay session over a memory network whose peers record: the relay the whole world, each
+//! replica its part. What the relay sends can be altered on the way.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -145,7 +146,8 @@ fn hear(tape: &mut Option<Tape>, event: Event<StormWorld>) -> Option<Vec<u8>> {
     None
 }
 
-/// Keeps what a seat's session told, and gives evidence if that is wanted. Returns how many differences were told.
+/// Keeps what a seat's session told, and gives evidence if that is wanted. Returns how many
+/// differences were told.
 fn attend<T: Session<Sim = StormWorld>>(seat: &mut Seat<T, Tap>, tape: &mut Option<Tape>) -> usize {
     let mut desyncs = 0;
     for event in seat.events.drain(..) {

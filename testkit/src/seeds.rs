@@ -17,8 +17,8 @@ pub fn one(default: u64) -> u64 {
     number("SEED").unwrap_or(default)
 }
 
-/// Runs a test with each seed, or with the one in `SEED`, or with as many as `SEEDS` says. Names all that fail, and how to repeat one: `test`
-/// is what follows `cargo test`.
+/// Runs a test with each seed, or with the one in `SEED`, or with as many as `SEEDS` says. Names
+/// all that fail, and how to repeat one: `test` is what follows `cargo test`.
 pub fn each<T>(test: &str, default: u64, run: impl Fn(u64) -> T) -> Vec<T> {
     let seeds = number("SEED").map_or(0..count(default), |seed| seed..seed + 1);
     let run = |seed| catch_unwind(AssertUnwindSafe(|| run(seed))).map_err(|_| seed);

@@ -4,7 +4,8 @@ use core::time::Duration;
 
 const PPM: i128 = 1_000_000;
 
-/// A clock that may be fast or slow, and may jump ahead. It never goes back, as no monotonic clock does.
+/// A clock that may be fast or slow, and may jump ahead. It never goes back, as no monotonic clock
+/// does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Clock {
     /// How much it gains on the right time, in millionths: a slow one loses.
@@ -15,7 +16,8 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// A clock that shows so much when the right time is 0, and gains so many millionths on it, or loses them: at most half of its pace.
+    /// A clock that shows so much when the right time is 0, and gains so many millionths on it, or
+    /// loses them: at most half of its pace.
     pub fn new(shown: Duration, gains_ppm: i32) -> Clock {
         Clock { gains_ppm: gains_ppm.clamp(-500_000, 500_000), since: Duration::ZERO, shown }
     }

@@ -1,6 +1,8 @@
-//! Runs sessions over a memory network: whatever comes earliest happens next, and virtual time jumps there.
+//! Runs sessions over a memory network: whatever comes earliest happens next, and virtual time
+//! jumps there.
 //!
-//! Every seat is visited whenever something happens: right for a party. For thousands see [`HubDriver`](super::HubDriver).
+//! Every seat is visited whenever something happens: right for a party. For thousands see
+//! [`HubDriver`](super::HubDriver).
 
 use core::time::Duration;
 

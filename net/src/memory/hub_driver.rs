@@ -1,7 +1,8 @@
 //! Runs a hub and thousands of others over a memory network, on virtual time.
 //!
-//! Whatever comes earliest happens next; only those are visited whom it concerns, the hub first, the others by number. So what happens
-//! costs the same however many there are. The loop is [`HubDriver::run_while`].
+//! Whatever comes earliest happens next; only those are visited whom it concerns, the hub first,
+//! the others by number. So what happens costs the same however many there are. The loop is
+//! [`HubDriver::run_while`].
 
 use core::time::Duration;
 
@@ -35,7 +36,8 @@ impl<H: Session, T: Session> HubDriver<H, T> {
         HubDriver::new_by(network, hub, |link| link)
     }
 
-    /// Another hub takes the place of the one that is there, whose connections break. Returns the old one.
+    /// Another hub takes the place of the one that is there, whose connections break. Returns the
+    /// old one.
     pub fn replace_hub(&mut self, session: H) -> Seat<H> {
         self.replace_hub_by(session, |link| link)
     }
@@ -68,7 +70,8 @@ impl<H: Session, T: Session, L: Link> HubDriver<H, T, L> {
         driver
     }
 
-    /// How seats are visited from now on, in place of [`Seat::visit`], which is to be called in turn: to time what they do, say.
+    /// How seats are visited from now on, in place of [`Seat::visit`], which is to be called in
+    /// turn: to time what they do, say.
     pub fn visit_by(&mut self, hub: fn(&mut Seat<H, L>, Duration), others: fn(&mut Seat<T, L>, Duration)) {
         (self.visit_hub, self.visit_seat) = (hub, others);
     }
@@ -94,7 +97,8 @@ impl<H: Session, T: Session, L: Link> HubDriver<H, T, L> {
         &mut self.hub
     }
 
-    /// Another hub takes the place of the one that is there, whose connections break. Returns the old one.
+    /// Another hub takes the place of the one that is there, whose connections break. Returns the
+    /// old one.
     pub fn replace_hub_by(&mut self, session: H, wrap: impl FnOnce(MemoryLink) -> L) -> Seat<H, L> {
         let new = Seat::enter(session, self.network.enter_as_hub(), wrap);
         self.address(self.hub.slot, None);
@@ -102,7 +106,8 @@ impl<H: Session, T: Session, L: Link> HubDriver<H, T, L> {
         core::mem::replace(self.hub_mut(), new)
     }
 
-    /// A peer enters the network by a link that is made of the network's. Returns the number of its seat.
+    /// A peer enters the network by a link that is made of the network's. Returns the number of its
+    /// seat.
     pub fn enter_by(&mut self, session: T, wrap: impl FnOnce(MemoryLink) -> L) -> usize {
         let (seat, number) = (Seat::enter(session, self.network.enter(), wrap), self.agenda.add());
         self.address(seat.slot, Some(number));
@@ -140,7 +145,8 @@ impl<H: Session, T: Session, L: Link> HubDriver<H, T, L> {
         self.run_while(end, |_| true);
     }
 
-    /// Runs until a time, or until `go_on` says no: it is asked whenever something has happened. Returns whether it did.
+    /// Runs until a time, or until `go_on` says no: it is asked whenever something has happened.
+    /// Returns whether it did.
     pub fn run_while(&mut self, end: Duration, mut go_on: impl FnMut(&mut HubDriver<H, T, L>) -> bool) -> bool {
         loop {
             self.settle();

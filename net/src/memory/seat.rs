@@ -1,4 +1,5 @@
-//! A session, its link, and the clock that it goes by: what every driver visits. The loop of any session is [`Seat::visit`].
+//! A session, its link, and the clock that it goes by: what every driver visits. The loop of any
+//! session is [`Seat::visit`].
 
 use core::time::Duration;
 
@@ -7,7 +8,8 @@ use super::MemoryLink;
 use crate::link::{Link, PeerId};
 use crate::session::{Event, Session};
 
-/// A session and its end of the network: the memory network's own, or a link around it that alters, keeps or loses packets.
+/// A session and its end of the network: the memory network's own, or a link around it that alters,
+/// keeps or loses packets.
 pub struct Seat<T: Session, L: Link = MemoryLink> {
     /// One peer's part in the session.
     pub session: T,
@@ -37,12 +39,14 @@ impl<T: Session, L: Link> Seat<T, L> {
         Seat { slot, ..Seat::new(session, peer, wrap(link)) }
     }
 
-    /// Its process stands still until a time of the network: it does nothing, and reads its mail afterwards. A time that has passed ends that.
+    /// Its process stands still until a time of the network: it does nothing, and reads its mail
+    /// afterwards. A time that has passed ends that.
     pub fn freeze(&mut self, until: Duration) {
         self.frozen_until = until;
     }
 
-    /// Hands over the mail, does what is due, sends what came of it. `now` is the time of the network.
+    /// Hands over the mail, does what is due, sends what came of it. `now` is the time of the
+    /// network.
     pub fn visit(&mut self, now: Duration) {
         if self.frozen_until > now {
             return;

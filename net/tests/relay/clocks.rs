@@ -1,5 +1,5 @@
-//! Clocks that differ: the relay's and each replica's begins somewhere, is fast or slow by up to 500 ppm, and jumps ahead. Cores stay
-//! exact, and replicas abreast.
+//! Clocks that differ: the relay's and each replica's begins somewhere, is fast or slow by up to
+//! 500 ppm, and jumps ahead. Cores stay exact, and replicas abreast.
 
 use core::time::Duration;
 
@@ -11,15 +11,16 @@ use testkit::{clocks, seeds};
 
 const REPLICAS: usize = 6;
 const TIME: Duration = secs(50);
-/// So soon after a jump all are abreast again: playout remembers 4 s, then the world runs a tenth faster for another 4 s.
+/// So soon after a jump all are abreast again: playout remembers 4 s, then the world runs a tenth
+/// faster for another 4 s.
 const RECOVERY: Duration = secs(9);
 /// A frame that was lost comes half a second later at the most.
 const BEHIND_TICKS_MAX: u32 = 12;
 /// Much, but less than anyone may be silent.
 const JUMP_MS_MAX: u64 = 2_000;
 
-/// Plays with clocks of which the last may be another, and that jump by so much. Returns how many cells were compared, or who is not
-/// abreast of the relay, or does not play.
+/// Plays with clocks of which the last may be another, and that jump by so much. Returns how many
+/// cells were compared, or who is not abreast of the relay, or does not play.
 fn play(seed: u64, last: fn(&mut Dice) -> Clock, jump_ms_max: u64) -> Result<u64, String> {
     let weather = Weather { jitter: ms(20), loss_permille: 20, ..Weather::clear(ms(30)) };
     let (mut scene, mut dice) = (Scene::new(seed, STORM, RelaySettings::default(), weather), Dice(seed));

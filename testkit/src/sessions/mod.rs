@@ -1,4 +1,5 @@
-//! Sessions of [mixers](Mixer) over memory networks: how they begin, who lies in them, and what must come out.
+//! Sessions of [mixers](Mixer) over memory networks: how they begin, who lies in them, and what
+//! must come out.
 
 pub mod crafted;
 pub mod evidence;

@@ -1,4 +1,5 @@
-//! A link whose packets pass through a hand before they leave: one that keeps them, or one that alters them as a dishonest peer would.
+//! A link whose packets pass through a hand before they leave: one that keeps them, or one that
+//! alters them as a dishonest peer would.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
