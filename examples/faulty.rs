@@ -13,12 +13,11 @@
 //! cargo build --release --example faulty --target wasm32-wasip1
 //! ```
 //!
-//! It has the whole command line that every game gets. The rules are in `tests/faulty`.
-
-#[path = "../tests/faulty/mod.rs"]
-mod faulty;
+//! It has the whole command line that every game gets. The rules are in `testkit/src/faulty`.
 
 use std::process::ExitCode;
+
+use testkit::faulty;
 
 fn main() -> ExitCode {
     if let Err(known) = faulty::Faulty::fault() {

@@ -23,7 +23,7 @@ pub use report::{Class, CrowdReport, Differing, Rate, Size, Spent, Verified};
 use std::time::Duration;
 
 use lockstone_net::Session;
-use lockstone_net::memory::{HubDriver, MemoryNetwork, Weather};
+use lockstone_net::memory::{HubDriver, MemoryLink, MemoryNetwork, Seat, Weather};
 use lockstone_net::relay::{Relay, RelayConfig, Replica};
 use lockstone_net::session::{EndReason, Event, Phase, PlayerError};
 use lockstone_net::wire::Identity;
@@ -31,7 +31,7 @@ use lockstone_sim::{PlayerId, Simulation, Table, Tick};
 
 use crate::game::{Bot, Layout, LayoutError, Wide};
 use alternatives::Alternatives;
-use clocked::Clocked;
+use clocked::{Clocked, Heard};
 use report::Reading;
 use survey::Survey;
 use verify::Verifier;
@@ -99,15 +99,15 @@ pub enum CrowdError {
     },
 }
 
-type RelaySeat<G> = Clocked<Relay<<G as Wide>::Rules>>;
-type ReplicaSeat<G> = Clocked<Replica<<G as Wide>::Rules>>;
+type RelayOf<G> = Relay<<G as Wide>::Rules>;
+type ReplicaOf<G> = Replica<<G as Wide>::Rules>;
 
 /// A crowd that plays.
 pub struct Crowd<G: Wide> {
     options: CrowdOptions,
-    driver: HubDriver<RelaySeat<G>, ReplicaSeat<G>>,
+    driver: HubDriver<RelayOf<G>, ReplicaOf<G>, Clocked<MemoryLink>>,
     /// Makes the relay as it was at the start.
-    relay: Box<dyn Fn() -> Relay<G::Rules>>,
+    relay: Box<dyn Fn() -> RelayOf<G>>,
     bots: Vec<BotSeat<G>>,
     alternatives: Alternatives<G::Rules>,
     survey: Survey,
@@ -140,7 +140,8 @@ impl<G: Wide> Crowd<G> {
             let (config, build) = (options.relay.clone(), build.clone());
             move || Relay::dedicated(config.clone(), identity, build.clone()).with_horizon(G::horizon())
         };
-        let driver = HubDriver::new(network, Clocked::new(relay()).remembering());
+        let mut driver = HubDriver::new_by(network, relay(), |link| Clocked::new(link).remembering());
+        driver.visit_by(clocked::visit, clocked::visit);
         let heroes = G::HEROES.iter().cycle();
         let mut crowd = Crowd {
             alternatives: Alternatives::new(&options.relay),
@@ -157,7 +158,7 @@ impl<G: Wide> Crowd<G> {
             let replica = Replica::new(crowd.options.relay.clone(), identity, &name, hero, build.clone());
             let replica = replica.map_err(|error| CrowdError::Hero(n, error))?.with_horizon(G::horizon());
             crowd.driver.run_until(ENTER_TIME * u32::from(n) / u32::from(crowd.options.layout.players));
-            let seat = crowd.driver.enter(Clocked::new(replica));
+            let seat = crowd.driver.enter_by(replica, Clocked::new);
             crowd.bots.push(BotSeat { seat, player: PlayerId(0), bot: None, saw: Tick(0) });
             crowd.attend()?;
         }
@@ -198,16 +199,16 @@ impl<G: Wide> Crowd<G> {
 
     /// What has been counted so far.
     fn reading(&mut self) -> Reading {
-        let (network, hub) = (self.driver.network(), self.driver.hub().link.peer());
+        let (network, hub) = (self.driver.network(), self.driver.hub().peer);
         let ways = self.driver.seats().map(|(_, seat)| {
-            let peer = seat.link.peer();
+            let peer = seat.peer;
             (network.carried(hub, peer), network.carried(peer, hub))
         });
         Reading {
             relay: self.driver.hub().session.stats().relay.unwrap_or_default(),
             ways: ways.collect(),
-            relay_ticks: self.driver.hub().session.ticks_ns.len(),
-            replica_ticks: self.driver.seats().map(|(_, seat)| seat.session.ticks_ns.len()).collect(),
+            relay_ticks: self.driver.hub().link.ticks_ns.len(),
+            replica_ticks: self.driver.seats().map(|(_, seat)| seat.link.ticks_ns.len()).collect(),
             commands: self.alternatives.commands,
             flooded_bytes: self.alternatives.flooded_bytes,
             packets: self.alternatives.packets,
@@ -249,11 +250,9 @@ impl<G: Wide> Crowd<G> {
             classes: classes.to_vec(),
             flooding: Rate::new(flooded, packets, seconds),
             replication: Rate::new(replicated, packets, seconds),
-            relay: Spent::of(self.driver.hub().session.ticks_ns[before.relay_ticks..].to_vec()),
-            relay_alone: Spent::of(self.relay_alone().ticks_ns[before.relay_ticks..].to_vec()),
-            replica: Spent::of(
-                replicas.flat_map(|((_, seat), from)| seat.session.ticks_ns[*from..].to_vec()).collect(),
-            ),
+            relay: Spent::of(self.driver.hub().link.ticks_ns[before.relay_ticks..].to_vec()),
+            relay_alone: Spent::of(self.relay_alone().link.ticks_ns[before.relay_ticks..].to_vec()),
+            replica: Spent::of(replicas.flat_map(|((_, seat), from)| seat.link.ticks_ns[*from..].to_vec()).collect()),
             lit_cells: self.survey.lit_cells.size(),
             relay_actors: self.survey.relay_actors.size(),
             core_cells: self.survey.core_cells.size(),
@@ -265,10 +264,10 @@ impl<G: Wide> Crowd<G> {
     }
 
     /// The relay once more, hearing what it heard, without the replicas in between.
-    fn relay_alone(&self) -> RelaySeat<G> {
-        let relay = &self.driver.hub().session;
-        let again = relay.again((self.relay)());
-        assert_eq!(again.stats(), relay.stats(), "a relay that hears the same does the same");
+    fn relay_alone(&self) -> Seat<RelayOf<G>, Clocked<Heard>> {
+        let relay = self.driver.hub();
+        let again = relay.link.again((self.relay)(), relay.peer);
+        assert_eq!(again.session.stats(), relay.session.stats(), "a relay that hears the same does the same");
         again
     }
 
@@ -323,7 +322,7 @@ impl<G: Wide> Crowd<G> {
 
 impl<G: Wide> BotSeat<G> {
     /// Looks at its replica's world after a tick, and gives a command or none.
-    fn play(&mut self, session: &mut ReplicaSeat<G>) {
+    fn play(&mut self, session: &mut ReplicaOf<G>) {
         if session.phase() != Phase::Playing {
             return;
         }

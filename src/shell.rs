@@ -228,7 +228,9 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
                     self.recorder.keyframe(tick, &simulation.encode(&snapshot));
                 }
             }
-            Event::PlayerJoined { player, name } | Event::PlayerNear { player, name } => self.recorder.name(player, &name),
+            Event::PlayerJoined { player, name } | Event::PlayerNear { player, name } => {
+                self.recorder.name(player, &name)
+            }
             Event::Desync { player, tick, agreed, ours, theirs } => {
                 if let Some(place) = self.recorder.desync(Desync { player, tick, agreed, ours, theirs }) {
                     self.watch.tell(format!("This peer's recording is in {place}."));

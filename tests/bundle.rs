@@ -1,14 +1,13 @@
 //! Bundles: what is written is read, whatever breaks off, is changed or claims too much is told; and what a ring writes into so many bytes fits,
 //! reads and plays again.
 
-mod camp;
-
-use camp::{Camp, place};
 use lockstone::check::verify;
 use lockstone::net::limits::{BUNDLE_BYTES_MAX, KEYFRAME_TICKS, PLAYERS_MAX};
 use lockstone::recording::bundle::{Bundle, BundleError, MAGIC, VERSION};
-use lockstone::recording::{Build, Entry, Header, Packed, RING_BYTES_MAX, Recording, Ring};
+use lockstone::recording::{Entry, Packed, RING_BYTES_MAX, Recording, Ring};
 use lockstone::sim::{Input, PlayerId, Simulation, Tick, Turn, World, codec, mix64};
+use testkit::camp::{Camp, place};
+use testkit::recorded::header;
 use xxhash_rust::xxh3::xxh3_64;
 
 type Sim = World<Camp>;
@@ -88,25 +87,6 @@ fn what_claims_too_much_is_told() {
     }
 }
 
-fn header() -> Header {
-    Header {
-        game: "camp".into(),
-        engine: "0".into(),
-        seed: SEED,
-        rules: 1,
-        table: 2,
-        config: 3,
-        ticks_per_s: 20,
-        input_delay_ticks: 3,
-        checksum_interval_ticks: 10,
-        player: PlayerId(0),
-        name: "Ada".into(),
-        room: String::new(),
-        start: Tick(0),
-        build: Build::default(),
-    }
-}
-
 /// Four heroes walk about for so long, and a ring is told as a session tells it.
 fn ring(ticks: u32) -> Ring<Sim> {
     let mut world = Camp::world(SEED, None);
@@ -114,7 +94,7 @@ fn ring(ticks: u32) -> Ring<Sim> {
         let snapshot = world.snapshot();
         Packed::of(&world.encode(&snapshot))
     };
-    let mut ring = Ring::bounded(header(), packed(&mut world), RING_BYTES_MAX);
+    let mut ring = Ring::bounded(header("camp", SEED), packed(&mut world), RING_BYTES_MAX);
     for _ in 0..ticks {
         let tick = world.tick();
         if tick > Tick(0) && tick.0.is_multiple_of(KEYFRAME_TICKS) {

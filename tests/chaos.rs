@@ -1,21 +1,18 @@
 //! Chaos: each fault is caught by the breaker that is there for it, and a sound game passes all.
 
-mod faulty;
-mod tally;
-
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use faulty::{FROM, Fault, Sim, draw};
 use lockstone::check::chaos::{Breaker, Chaos, ChaosReport, Difference, Outcome};
-use lockstone::check::{self, ChaosConfig, Inspect, Thing};
+use lockstone::check::{self, ChaosConfig};
 use lockstone::sim::journal::{Doer, Phase};
 use lockstone::sim::world::StatePart;
-use lockstone::sim::{CellId, Input, PlayerId, Table, Turn};
+use lockstone::sim::{Input, PlayerId, Table, Turn};
 use serde_json::{Value, json};
-use tally::Tally;
+use testkit::faulty::{self, FROM, Fault, Sim, draw};
+use testkit::tally::Tally;
 
 const SEED: u64 = 5;
 const HEROES: u16 = 4;
@@ -68,7 +65,7 @@ fn caught_in_a_thought(fault: Fault, breaker: Breaker) -> Difference {
     assert!(matches!(write.doer, Doer::Entity(id) if differs(id)), "{difference}");
     let site =
         write.here.iter().chain(&write.last_alike).next().unwrap_or_else(|| panic!("no line is named: {difference}"));
-    assert_eq!(site.file, "tests/faulty/mod.rs");
+    assert_eq!(site.file, "testkit/src/faulty/mod.rs");
     assert!(difference.to_string().contains(&site.to_string()));
     difference
 }
@@ -179,7 +176,7 @@ fn what_is_drawn_anew_for_each_process_is_caught_by_a_second_one_which_tells_whe
         let report = caught_by_command(fault, "second-process");
         let write = &report["tried"][0]["bad_writes"][0];
         let file = write["last_alike"]["file"].as_str().unwrap_or_default();
-        assert!(write["phase"] == json!("Think") && file.ends_with("tests/faulty/mod.rs"), "{write}");
+        assert!(write["phase"] == json!("Think") && file.ends_with("testkit/src/faulty/mod.rs"), "{write}");
     }
 }
 
@@ -300,13 +297,6 @@ fn what_is_not_there_is_skipped_and_not_passed() {
     assert!(report.tried.iter().all(|tried| matches!(tried.outcome, Outcome::Skipped { .. }) && !tried.passed()));
 }
 
-impl Inspect for Tally {
-    fn things(&self, _: Option<CellId>) -> Vec<Thing> {
-        let numbers = self.numbers.iter();
-        numbers.map(|(player, number)| Thing::entity(u64::from(*player), "Number", &(player, number))).collect()
-    }
-}
-
 #[test]
 fn a_simulation_of_another_kind_is_broken_too() {
     let turns = || -> Vec<Turn<Tally>> {
@@ -324,5 +314,5 @@ fn a_simulation_of_another_kind_is_broken_too() {
     let report = Chaos::new(&forgetful, turns()).run(&[Breaker::Restore]);
     let Outcome::Differs(difference) = &report.tried[0].outcome else { panic!("{report}") };
     assert!(matches!(difference.location.spots[0].part, StatePart::Entity(..)), "{report}");
-    assert_eq!(difference.location.spots[0].kind, "Number");
+    assert_eq!(difference.location.spots[0].kind, "Tally");
 }

@@ -1,14 +1,11 @@
 //! The desync checker: what was planted is named, and nothing else is.
 
-mod camp;
-mod session;
-
-use camp::{Camp, place};
 use lockstone::check::{Cause, Checker, Report};
 use lockstone::recording::Recording;
 use lockstone::sim::world::{StateBit, StatePart};
 use lockstone::sim::{Input, PlayerId, Simulation, Tick, Turn, World, mix64};
-use session::Peer;
+use testkit::camp::{Camp, place};
+use testkit::recorded::Peer;
 
 type Sim = World<Camp>;
 

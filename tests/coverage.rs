@@ -1,15 +1,12 @@
 //! The checksum covers every field of the game that the checker's tests use; where one does not, the field is named.
 
-mod faulty;
-mod tally;
-
-use faulty::{Fault, world};
 use lockstone::check::coverage::CoverageReport;
 use lockstone::check::{Inspect, Thing, coverage_of};
 use lockstone::sim::codec::{self, CodecError, Fixed};
 use lockstone::sim::world::StatePart;
 use lockstone::sim::{CellId, Checksum, Input, PlayerId, Simulation, Tick, Turn};
-use tally::Tally;
+use testkit::faulty::{self, Fault, world};
+use testkit::tally::Tally;
 
 const SEED: u64 = 5;
 
@@ -33,12 +30,6 @@ fn what_is_not_met_is_told() {
     let build = || world(SEED, Fault::None);
     let report = coverage_of(&build, faulty::turns(SEED, 0, 20), &[]);
     assert_eq!(report.never_met, ["Hero", "Beast", "Stone", "Shrine"], "{report}");
-}
-
-impl Inspect for Tally {
-    fn things(&self, _: Option<CellId>) -> Vec<Thing> {
-        vec![Thing::entity(0, "Tally", self)]
-    }
 }
 
 fn turns<S: Simulation<Command = u32, Join = String>>() -> Vec<Turn<S>> {

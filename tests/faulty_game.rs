@@ -1,9 +1,7 @@
 //! The game that the checker's tests plant faults into is sound without one, and lively enough for them to matter.
 
-mod faulty;
-
-use faulty::{Being, Fault, Party, Sim};
 use lockstone::sim::{Input, Simulation};
+use testkit::faulty::{self, Being, Fault, Party, Sim};
 
 const SEED: u64 = 5;
 

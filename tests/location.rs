@@ -2,23 +2,15 @@
 //!
 //! A sample of cases is tried; `CASES=1000 cargo test --release -p lockstone --test location` tries a thousand of each kind.
 
-mod faulty;
-#[path = "session/flips.rs"]
-mod flips;
-mod session;
-
 use std::sync::OnceLock;
 
-use faulty::{Fault, world};
-use flips::{LongGame, Recorded, dice, read};
 use lockstone::check::Checker;
+use testkit::faulty::{Fault, world};
+use testkit::flips::{LongGame, Recorded, dice, read};
+use testkit::seeds;
 
 const SEED: u64 = 40;
 const TICKS: u32 = 18_000;
-
-fn cases() -> u64 {
-    std::env::var("CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(2)
-}
 
 /// The game is played once.
 fn game() -> &'static LongGame {
@@ -29,7 +21,7 @@ fn game() -> &'static LongGame {
 fn every_bit_is_named(recorded: Recorded) {
     let game = game();
     assert!(game.entities >= 2_000, "{} entities", game.entities);
-    for case in 0..cases() {
+    for case in 0..seeds::number("CASES").unwrap_or(2) {
         let (files, flip) = game.flipped(recorded, &mut dice(case));
         let build = |seed| world(seed, Fault::None);
         let report = Checker::new(&build).check(read(&files)).expect("they are of one session");

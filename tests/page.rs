@@ -1,7 +1,5 @@
 //! The report's page: whole, without network, and safe whatever a recording says. It is opened in headless Chromium.
 
-mod browser;
-
 use std::fs;
 use std::path::PathBuf;
 
@@ -13,6 +11,7 @@ use lockstone::sim::codec::FieldDifference;
 use lockstone::sim::journal::{Doer, Phase};
 use lockstone::sim::world::StatePart;
 use lockstone::sim::{CellId, Checksum, EntityId, PlayerId, Tick};
+use testkit::browser;
 
 /// What a recording may say to break out of the page, and what stands in every text of the planted reports.
 const HOSTILE: &str = "</script></style><script>document.title='taken'</script>\
@@ -95,7 +94,7 @@ fn spread(n: u32) -> Spread {
 }
 
 fn written(name: &str, html: &str) -> PathBuf {
-    let path = browser::folder("page").join(name);
+    let path = browser::folder(env!("CARGO_TARGET_TMPDIR"), "page").join(name);
     fs::write(&path, html).unwrap();
     path
 }

@@ -1,10 +1,5 @@
 //! Recordings of a relay session: each is of a part of the world. What was planted is named, and no healthy peer is blamed.
 
-mod relayed;
-mod session;
-#[path = "../sim/tests/storm/mod.rs"]
-mod storm;
-
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -14,9 +9,9 @@ use lockstone::net::wire::{Frame, RawGiven, RawInput};
 use lockstone::recording::{Bundle, Entry, Recording};
 use lockstone::sim::world::{Role, StateBit, StatePart};
 use lockstone::sim::{CellId, PlayerId, Simulation, Tick, Turn};
-use relayed::{Hand, Relayed, build};
-use session::Peer;
-use storm::StormWorld;
+use testkit::recorded::Peer;
+use testkit::relayed::{Hand, Relayed, build};
+use testkit::storm::StormWorld;
 
 const PLANTED: Tick = Tick(150);
 

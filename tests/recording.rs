@@ -1,38 +1,22 @@
 //! Recordings: what is written is read, whatever breaks off or is changed is told, and a replay finds the tick that differs.
 
-mod tally;
-
 use std::collections::BTreeMap;
 
 use lockstone::net::Identity;
 use lockstone::net::limits::{KEYFRAME_TICKS, SNAPSHOT_BYTES_MAX};
 use lockstone::recording::{
-    Build, Desync, Ending, Entry, Header, Packed, RING_BYTES_MAX, Recording, RecordingError, Ring, Tree, Writer, replay,
+    Desync, Ending, Entry, Header, Packed, RING_BYTES_MAX, Recording, RecordingError, Ring, Tree, Writer, replay,
 };
 use lockstone::sim::{CellId, Checksum, Input, PlayerId, Simulation, Tick, Turn};
 use proptest::prelude::*;
-use tally::Tally;
+use testkit::recorded;
+use testkit::tally::Tally;
 
 const SEED: u64 = 11;
 const TICKS: u32 = 200;
 
 fn header(start: Tick) -> Header {
-    Header {
-        game: "tally".into(),
-        engine: "0".into(),
-        seed: SEED,
-        rules: 1,
-        table: 2,
-        config: 3,
-        ticks_per_s: 20,
-        input_delay_ticks: 3,
-        checksum_interval_ticks: 10,
-        player: PlayerId(0),
-        name: "Ada".into(),
-        room: "amber".into(),
-        start,
-        build: Build::default(),
-    }
+    Header { room: "amber".into(), start, ..recorded::header("tally", SEED) }
 }
 
 fn turn_at(tick: u32) -> Turn<Tally> {

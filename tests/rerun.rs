@@ -1,17 +1,14 @@
 //! What the odd peer's own program tells when it plays again: it names the line of another build's rule, tells a changed state from another
 //! program, and a world of another seed. A peer that makes it up changes nothing.
 
-mod faulty;
-mod session;
-
-use faulty::{Fault, Sim};
 use lockstone::check::{self, Cause, Report};
 use lockstone::default_table;
 use lockstone::recording::{self, Entry, PackedRerun, RERUN_BYTES_MAX, RERUN_TICKS_MAX, Recording, Rerun};
 use lockstone::sim::journal::{Doer, Event, Journal, Note, Phase, Site};
 use lockstone::sim::world::{StateBit, StatePart};
 use lockstone::sim::{Checksum, EntityId, Simulation, Tick, Turn, codec};
-use session::Peer;
+use testkit::faulty::{self, Fault, Sim};
+use testkit::recorded::{self, Peer};
 
 const TICKS: u32 = 120;
 const SEED: u64 = 21;
@@ -92,7 +89,7 @@ fn scribbled() -> Recording<Sim> {
 
 /// The line of the rule that only the other build has.
 fn line_of_the_rule() -> u32 {
-    let source = include_str!("faulty/fault.rs");
+    let source = include_str!("../testkit/src/faulty/fault.rs");
     1 + source.lines().position(|line| line.contains("Fault::Rule if")).expect("it is there") as u32
 }
 
@@ -107,7 +104,7 @@ fn the_line_of_another_builds_rule_is_named() {
     let write = finding.bad_writes.first().expect("its program tells");
     assert_eq!((write.tick.next(), write.phase, write.is_draw), (finding.tick, Phase::Think, true));
     let site = write.there.as_ref().expect("a draw has a place");
-    assert_eq!((site.file.as_ref(), site.line), ("tests/faulty/fault.rs", line_of_the_rule()));
+    assert_eq!((site.file.as_ref(), site.line), ("testkit/src/faulty/fault.rs", line_of_the_rule()));
     assert!(report.to_string().contains(&format!("at {site}")));
     assert!(check::page(&report).contains(&site.to_string()));
     let one = check::verify(played_again(other_rules(), &|seed| faulty::world(seed, Fault::Rule)), &|seed| {
@@ -144,7 +141,7 @@ fn what_the_same_program_does_again_and_only_there_is_nobodys_fault() {
 fn a_world_of_another_seed_than_its_header_says_is_told_as_start_data() {
     let mut founder = faulty::world(SEED, Fault::None);
     turns()[..50].iter().for_each(|turn| founder.step(turn));
-    let bytes = session::encoded(&mut founder);
+    let bytes = recorded::encoded(&mut founder);
     let mut joiner = faulty::world(!SEED, Fault::None);
     let snapshot = joiner.decode(&bytes).expect("its own bytes");
     joiner.restore(&snapshot);

@@ -1,11 +1,7 @@
 //! Rollback games: a fault that was planted is found, without it nothing is, and what is recorded replays.
 
-mod camp;
-mod tally;
-
 use std::time::Duration;
 
-use camp::{Camp, place};
 use lockstone::check::{Mismatch, sync_test};
 use lockstone::net::memory::{Driver, MemoryNetwork, Weather};
 use lockstone::net::session::{EndReason, Event, Phase, Session};
@@ -13,7 +9,8 @@ use lockstone::net::wire::LeaveReason;
 use lockstone::net::{Identity, Rollback, RollbackConfig, RollbackSettings};
 use lockstone::recording::{Build, Desync, Entry, Header, Recording, Writer, replay};
 use lockstone::sim::{Checksum, Input, PlayerId, Simulation, Tick, World, mix64};
-use tally::Tally;
+use testkit::camp::{Camp, place};
+use testkit::tally::Tally;
 
 const SEED: u64 = 5;
 /// The state before the turn of this tick is still as it should be.

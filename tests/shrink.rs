@@ -4,21 +4,18 @@
 //! TICKS=18000 cargo test --release -p lockstone --test shrink -- --include-ignored --nocapture --test-threads 1     a quarter of an hour of play, with times
 //! ```
 
-mod faulty;
-mod fuse;
-mod session;
-
 use std::time::Instant;
 
-use faulty::{FROM, Fault, draw, world, world_faulty_at};
-use fuse::Fuse;
 use lockstone::check::chaos::Breaker;
 use lockstone::check::shrink::Symptom;
 use lockstone::check::{Cause, CheckError, Inspect, Shrinker, Shrunk, shrink, verify};
 use lockstone::recording::Recording;
 use lockstone::sim::world::{StateBit, StatePart};
 use lockstone::sim::{PlayerId, Simulation, Tick, Turn};
-use session::Peer;
+use testkit::faulty::{self, FROM, Fault, draw, world, world_faulty_at};
+use testkit::fuse::{self, Fuse};
+use testkit::recorded::Peer;
+use testkit::seeds;
 
 const SEED: u64 = 21;
 const PLAYERS: u16 = 4;
@@ -27,7 +24,7 @@ const INPUTS_MAX: u64 = 10;
 
 /// Few, in debug.
 fn ticks() -> u32 {
-    std::env::var("TICKS").ok().and_then(|ticks| ticks.parse().ok()).unwrap_or(250)
+    seeds::number("TICKS").map_or(250, |ticks| ticks as u32)
 }
 
 fn recorded(build: &dyn Fn(u64) -> faulty::Sim) -> Recording<faulty::Sim> {

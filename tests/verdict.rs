@@ -2,20 +2,18 @@
 //!
 //! A sample of cases is tried; `CASES=100 cargo test --release -p lockstone --test verdict` tries a hundred of each cause.
 
-mod faulty;
-mod session;
-
 use std::cell::Cell;
 use std::sync::Arc;
 
-use faulty::{Fault, Faulty, Order, Sim, Wilds, grid};
 use lockstone::check::{Cause, Checker, Report, View, part};
 use lockstone::default_table;
 use lockstone::game::Game;
 use lockstone::recording::{Entry, Recording};
 use lockstone::sim::world::{StateBit, StatePart};
 use lockstone::sim::{Dice, Fx, Input, PlayerId, Simulation, Table, Tick, Turn, Vec2, World, codec};
-use session::Peer;
+use testkit::faulty::{self, Fault, Faulty, Order, Sim, Wilds, grid};
+use testkit::recorded::{self, Peer};
+use testkit::seeds;
 
 const PEERS: usize = 4;
 const TICKS: u32 = 200;
@@ -23,7 +21,7 @@ const TICKS: u32 = 200;
 const WRONG_PERCENT: usize = 1;
 
 fn cases() -> u64 {
-    std::env::var("CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(5)
+    seeds::number("CASES").unwrap_or(5)
 }
 
 /// One planted difference.
@@ -279,7 +277,7 @@ fn a_field_that_no_snapshot_holds_is_told() {
             let joined = case.tick().0 as usize;
             let mut founder = case.world();
             case.turns[..joined].iter().for_each(|turn| founder.step(turn));
-            let bytes = session::encoded(&mut founder);
+            let bytes = recorded::encoded(&mut founder);
             let mut joiner = case.world();
             let read = joiner.decode(&bytes).expect("its own bytes");
             joiner.restore(&read);

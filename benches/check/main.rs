@@ -2,24 +2,18 @@
 //!
 //! `cargo bench -p lockstone --bench check` prints the times beside what they must stay below; `CASES=1000` tries so many of each kind.
 
-#[path = "../../tests/faulty/mod.rs"]
-mod faulty;
-#[path = "../../tests/session/flips.rs"]
-mod flips;
-#[path = "../../tests/session/mod.rs"]
-mod session;
-
 use std::time::{Duration, Instant};
 
-use faulty::{Fault, world};
-use flips::{LongGame, Recorded, dice, read};
 use lockstone::check::Checker;
+use testkit::faulty::{Fault, world};
+use testkit::flips::{LongGame, Recorded, dice, read};
+use testkit::seeds;
 
 const SEED: u64 = 40;
 const TICKS: u32 = 18_000;
 
 fn main() {
-    let cases = std::env::var("CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(20);
+    let cases = seeds::number("CASES").unwrap_or(20);
     let game = LongGame::play(SEED, TICKS);
     println!("\n{TICKS} ticks, 4 peers, {} entities, {cases} bits turned over of each kind\n", game.entities);
     println!("{:<34} {:>9} {:>9} {:>9} {:>14}", "", "typical", "longest", "bar", "named exactly");

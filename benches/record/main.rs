@@ -4,26 +4,17 @@
 //! `cargo bench -p lockstone --bench record` prints the times, and how they stand to the 50 ms between two ticks, then memory and bytes
 //! on the wire, each with its bar.
 
-#[path = "../world/contender.rs"]
-#[allow(dead_code, reason = "the other contender is not here")]
-mod contender;
-#[path = "../world/ours.rs"]
-mod ours;
-#[path = "../world/play.rs"]
-mod play;
-#[path = "../../tests/tally/mod.rs"]
-#[allow(dead_code, reason = "nothing is forgotten here")]
-mod tally;
 mod wire;
 
 use std::time::Duration;
 
-use contender::{time, typical};
 use lockstone::net::limits::KEYFRAME_TICKS;
-use lockstone::recording::{Build, Header, Packed, RING_BYTES_MAX, Ring};
-use lockstone_sim::{PlayerId, Simulation, Tick, Turn, World};
-use ours::Field;
-use play::{CROWDED, SPREAD};
+use lockstone::recording::{Header, Packed, RING_BYTES_MAX, Ring};
+use lockstone_sim::{Simulation, Turn, World};
+use testkit::contest::ours::{self, Field};
+use testkit::contest::play::{CROWDED, SPREAD};
+use testkit::contest::{time, typical};
+use testkit::recorded::header;
 
 /// Between two ticks.
 const PERIOD: Duration = Duration::from_millis(50);
@@ -97,29 +88,10 @@ fn fill(world: &mut World<Field>) -> usize {
 }
 
 fn ring(world: &mut World<Field>) -> Ring<World<Field>> {
-    Ring::new(header(world.tick()), packed(world))
+    Ring::new(Header { start: world.tick(), ..header("play", 1) }, packed(world))
 }
 
 fn packed(world: &mut World<Field>) -> Packed {
     let snapshot = world.snapshot();
     Packed::of(&world.encode(&snapshot))
-}
-
-fn header(start: Tick) -> Header {
-    Header {
-        game: "play".to_owned(),
-        engine: "0".to_owned(),
-        seed: 1,
-        rules: 1,
-        table: 2,
-        config: 3,
-        ticks_per_s: 20,
-        input_delay_ticks: 3,
-        checksum_interval_ticks: 10,
-        player: PlayerId(0),
-        name: String::new(),
-        room: String::new(),
-        start,
-        build: Build::default(),
-    }
 }

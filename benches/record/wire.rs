@@ -7,7 +7,7 @@ use lockstone::net::memory::{Driver, MemoryNetwork, Weather};
 use lockstone::net::party::{Party, PartyConfig, PartySettings};
 use lockstone::net::{Identity, Session};
 
-use crate::tally::Tally;
+use testkit::tally::Tally;
 
 const PEERS: usize = 4;
 const SECONDS: u32 = 60;

@@ -4,25 +4,16 @@
 //! checksum before each tick but the one it went back to. Four of the heroes are the session's players, who give no command.
 //! `cargo bench -p lockstone --bench rollback` prints what an advance costs, what of it the new tick, and the ratios, from one run.
 
-#[path = "../world/contender.rs"]
-#[allow(dead_code, reason = "the world's bench measures more")]
-mod contender;
-#[path = "../world/ordinary.rs"]
-mod ordinary;
 mod ordinary_session;
-#[path = "../world/ours.rs"]
-mod ours;
-#[path = "../world/play.rs"]
-mod play;
 
 use std::time::Duration;
 
-use contender::{Contender, least_disturbed, time, typical};
 use lockstone_net::rollback::SyncTest;
-use ordinary::Ordinary;
 use ordinary_session::OrdinarySession;
-use ours::Ours;
-use play::{CROWDED, Play, SPREAD};
+use testkit::contest::ordinary::Ordinary;
+use testkit::contest::ours::{self, Ours};
+use testkit::contest::play::{CROWDED, Play, SPREAD};
+use testkit::contest::{Contender, least_disturbed, time, typical};
 
 /// Ticks that are played again.
 const DISTANCE_TICKS: u32 = 8;

@@ -2,9 +2,9 @@
 
 use ggrs::{Config, GgrsRequest, PredictDefault, SessionBuilder, SyncTestSession};
 
-use crate::contender::Contender;
-use crate::ordinary::Ordinary;
-use crate::play::Play;
+use testkit::contest::Contender;
+use testkit::contest::ordinary::Ordinary;
+use testkit::contest::play::Play;
 
 struct Types;
 

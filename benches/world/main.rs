@@ -2,15 +2,12 @@
 //!
 //! `cargo bench -p lockstone --bench world` prints what each costs, and the ratio, from one run.
 
-mod contender;
-mod ordinary;
-mod ours;
-mod play;
-
 use std::time::Duration;
 
-use contender::{Contender, time, typical};
-use play::{CROWDED, Play, SPREAD};
+use testkit::contest::ordinary;
+use testkit::contest::ours;
+use testkit::contest::play::{CROWDED, Play, SPREAD};
+use testkit::contest::{Contender, time, typical};
 
 /// The time of one tick in three measures, and of a rollback: each the least disturbed tenth of its samples.
 struct Cost {

@@ -7,8 +7,6 @@
 //! The bug is in `wood.rs`, a wolf's `rest`: it decides when a wolf draws a new heading, and no snapshot holds it. Ada has played for 60 ticks when
 //! Bram is sent her world. From then on ggrs plays both; then the same turns are recorded, as a session would, and checked.
 
-#[path = "../../tests/session/mod.rs"]
-mod session;
 mod wood;
 
 use std::{cell::RefCell, collections::VecDeque, rc::Rc, thread, time::Duration};
@@ -17,7 +15,7 @@ use ggrs::{DesyncDetection, GgrsEvent, GgrsRequest, Message, P2PSession, PlayerT
 use lockstone::check;
 use lockstone::recording::Entry;
 use lockstone::sim::*;
-use session::{Peer, encoded};
+use testkit::recorded::{Peer, encoded};
 use wood::{Sim, place, world};
 
 const SEED: u64 = 15;

@@ -6,7 +6,7 @@ use lockstone::check::{self, Checker};
 use lockstone::recording::{Bundle, Recording};
 use lockstone_sim::{Checksum, PlayerId, Simulation};
 
-use crate::storm::StormWorld;
+use testkit::storm::StormWorld;
 use crate::{recording, slices};
 
 /// Recordings may tell of months, and of any distance between them.

@@ -19,11 +19,6 @@ mod session;
 mod slices;
 mod turns;
 
-#[path = "../../net/tests/support/mod.rs"]
-mod mixer;
-#[path = "../../sim/tests/storm/mod.rs"]
-mod storm;
-
 /// A fuzz target: its name, its check and its seeds.
 pub struct Target {
     /// As `cargo fuzz run` knows it.

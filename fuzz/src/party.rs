@@ -9,7 +9,7 @@ use lockstone_net::party::{Party, PartySettings};
 use lockstone_net::session::Session;
 use lockstone_net::wire;
 
-use crate::mixer::{self, Mixer, Played, assert_same, ms, playing};
+use testkit::sessions::{self, Mixer, Played, assert_same, ms, playing};
 use crate::{memory, session, slices};
 
 const FOUNDER: usize = 0;
@@ -25,7 +25,7 @@ const FACTOR: usize = 256;
 
 /// Lets a session hear packets. Each has a byte before it: three bits of route, one of channel, four of the time until the next.
 pub fn check(bytes: &[u8]) -> bool {
-    let mut driver = mixer::session(4, &PartySettings::default(), ms(20));
+    let mut driver = sessions::session(4, &PartySettings::default(), ms(20));
     let mut stranger = driver.network.enter();
     run(&mut driver, 40);
     memory::within(HELD_BYTES_MAX + FACTOR * bytes.len(), || {

@@ -8,7 +8,8 @@ use miniz_oxide::deflate::compress_to_vec_zlib;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::slices;
-use crate::storm::{StormWorld, Turns, Weather};
+use testkit::recorded::header;
+use testkit::storm::{StormWorld, Turns, Weather};
 
 /// A recording may tell of a month without turns.
 const TICKS_MAX: usize = 24;
@@ -101,7 +102,7 @@ pub(crate) fn record(ticks: usize, tell: impl Fn(Tick, Checksum) -> Checksum) ->
     let (mut world, mut source) = (weather().world(), Turns::of(&weather()));
     (0..3).for_each(|_| world.step(&source.next(&world)));
     let snapshot = world.snapshot();
-    let mut writer = Writer::create(Vec::new(), &header(world.tick()), &world.encode(&snapshot))?;
+    let mut writer = Writer::create(Vec::new(), &Header { start: world.tick(), ..header("storm", 302) }, &world.encode(&snapshot))?;
     writer.name::<StormWorld>(PlayerId(0), "Ada");
     for n in 0..ticks {
         writer.checksum::<StormWorld>(world.tick(), tell(world.tick(), world.checksum()))?;
@@ -116,23 +117,4 @@ pub(crate) fn record(ticks: usize, tell: impl Fn(Tick, Checksum) -> Checksum) ->
     }
     writer.checksum::<StormWorld>(world.tick().plus(5), Checksum(1))?;
     Ok(writer.end::<StormWorld>(world.tick().plus(9), "the session is over")?.0)
-}
-
-fn header(start: Tick) -> Header {
-    Header {
-        game: "storm".to_owned(),
-        engine: "0.1.0".to_owned(),
-        seed: 302,
-        rules: 1,
-        table: 2,
-        config: 3,
-        ticks_per_s: 20,
-        input_delay_ticks: 3,
-        checksum_interval_ticks: 10,
-        player: PlayerId(0),
-        name: "Ada".to_owned(),
-        room: "here".to_owned(),
-        start,
-        build: Build::default(),
-    }
 }

@@ -5,20 +5,22 @@
 
 use lockstone_net::Session;
 use lockstone_net::link::{Channel, Link, LinkEvent, PeerId};
-use lockstone_net::memory::{Driver, MemoryNetwork};
-use lockstone_net::relay::{Relay, RelayConfig, RelaySettings, Replica};
+use lockstone_net::memory::MemoryNetwork;
+use lockstone_net::relay::RelaySettings;
 use lockstone_net::session::{Phase, Transmit};
 use lockstone_net::wire;
 use lockstone_sim::Simulation;
 
-use crate::mixer::{IDENTITY, ms};
-use crate::storm::{StormWorld, Weather};
+use testkit::ms;
+use testkit::relay::{Room, relay, replica};
+use testkit::sessions::tap::Tap;
+use testkit::storm::Weather;
 use crate::{memory, slices};
 
-const RELAY: usize = 0;
-const HONEST: usize = 1;
-const LIAR: usize = 2;
-const VICTIM: usize = 3;
+/// The replicas' seats.
+const HONEST: usize = 0;
+const LIAR: usize = 1;
+const VICTIM: usize = 2;
 
 const PACKETS_MAX: usize = 128;
 /// What all four together may come to hold in the few seconds, whatever they hear.
@@ -26,24 +28,21 @@ const HELD_BYTES_MAX: usize = 8 << 20;
 /// What a byte may come to hold: of a cell in a load, and of the world that it makes.
 const FACTOR: usize = 512;
 
-type Peer = Box<dyn Session<Sim = StormWorld>>;
-type Room = Driver<Peer>;
-
 /// Lets a session hear packets. Each has a byte before it: three bits of route, one of channel, four of the time until the next.
 pub fn check(bytes: &[u8]) -> bool {
     let (mut room, _) = room();
-    let mut stranger = room.network.enter();
+    let mut stranger = room.network().enter();
     memory::within(HELD_BYTES_MAX + FACTOR * bytes.len(), || {
         for (n, slice) in slices::all(bytes).take(PACKETS_MAX).enumerate() {
             let Some((&how, packet)) = slice.split_first() else { continue };
             hear(&mut room, stranger.peer(), how, packet);
-            let _ = room.seats[HONEST].session.command((n as u16, 50));
+            let _ = room.seat_mut(HONEST).expect("it is there").session.command((n as u16, 50));
             run(&mut room, u64::from(how >> 4) * 10);
             while stranger.poll().is_some() {}
         }
         run(&mut room, 1_000);
     });
-    agree(&mut room);
+    agree(&room);
     slices::all(bytes).filter_map(<[u8]>::split_first).any(|(_, packet)| wire::decode(packet).is_ok())
 }
 
@@ -53,28 +52,25 @@ fn weather() -> Weather {
 
 /// A session where all play, and what was sent until then.
 fn room() -> (Room, Vec<Vec<u8>>) {
-    let config = || RelayConfig::new(RelaySettings::default()).expect("in range");
     let clear = lockstone_net::memory::Weather::clear(ms(20));
-    let mut room: Room = Driver::new(MemoryNetwork::hub(1, clear));
     let sent = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
-    let tap = |session: Peer| -> Peer {
+    let tap = |link| {
         let sent = sent.clone();
-        Box::new(crate::mixer::tap::Tap::new(session, move |packet: Transmit| {
+        Tap::new(link, move |packet: Transmit| {
             sent.borrow_mut().push(packet.bytes.clone());
             Some(packet)
-        }))
+        })
     };
-    room.enter(tap(Box::new(Relay::dedicated(config(), IDENTITY, |_| weather().world()))));
+    let mut room = Room::new_by(MemoryNetwork::hub(1, clear), relay(weather(), RelaySettings::default()), tap);
     for n in 1..4 {
-        let replica = Replica::new(config(), IDENTITY, &format!("player {n}"), (), |_| weather().world());
-        room.enter(tap(Box::new(replica.expect("the name is fine"))));
+        room.enter_by(replica(weather(), RelaySettings::default(), &format!("player {n}")), tap);
     }
     run(&mut room, 1_000);
-    for seat in 1..4 {
-        let _ = room.seats[seat].session.command((40, 40));
+    for seat in [HONEST, LIAR, VICTIM] {
+        let _ = room.seat_mut(seat).expect("it is there").session.command((40, 40));
     }
     run(&mut room, 500);
-    assert!((1..4).all(|seat| room.seats[seat].session.phase() == Phase::Playing));
+    assert!(room.seats().all(|(_, seat)| seat.session.phase() == Phase::Playing));
     let sent = sent.borrow().clone();
     (room, sent)
 }
@@ -85,21 +81,22 @@ fn run(room: &mut Room, for_ms: u64) {
 }
 
 fn hear(room: &mut Room, stranger: PeerId, how: u8, packet: &[u8]) {
-    let (from, to) = match how & 7 {
-        0..=2 => (room.peer(LIAR), RELAY),
-        3 => (stranger, RELAY),
-        4..=6 => (room.peer(RELAY), VICTIM),
-        _ => (room.peer(LIAR), HONEST),
-    };
     let channel = if how & 8 == 0 { Channel::Unreliable } else { Channel::Reliable };
-    let now = room.now();
-    room.seats[to].session.handle(LinkEvent::Packet { from, channel, bytes: packet.to_vec() }, now);
+    let (now, relay, liar) = (room.now(), room.hub().peer, room.seat(LIAR).expect("it is there").peer);
+    let said_by = |from| LinkEvent::Packet { from, channel, bytes: packet.to_vec() };
+    match how & 7 {
+        0..=2 => room.hub_mut().session.handle(said_by(liar), now),
+        3 => room.hub_mut().session.handle(said_by(stranger), now),
+        4..=6 => room.seat_mut(VICTIM).expect("it is there").session.handle(said_by(relay), now),
+        _ => room.seat_mut(HONEST).expect("it is there").session.handle(said_by(liar), now),
+    }
 }
 
 /// The honest replica plays, keeps up, and no core of its own was ever another than the relay's.
-fn agree(room: &mut Room) {
-    let [relay, honest] = [RELAY, HONEST].map(|seat| room.seats[seat].session.stats());
-    assert_eq!(room.seats[HONEST].session.phase(), Phase::Playing);
+fn agree(room: &Room) {
+    let session = &room.seat(HONEST).expect("it is there").session;
+    let (relay, honest) = (room.hub().session.stats(), session.stats());
+    assert_eq!(session.phase(), Phase::Playing);
     assert_eq!(honest.desyncs, 0);
     let behind = relay.tick.since(honest.tick);
     assert!(behind <= 6, "the honest replica is {behind} ticks behind");
@@ -107,7 +104,7 @@ fn agree(room: &mut Room) {
         relay.players.iter().find(|row| Some(row.player) == honest.player).and_then(|row| row.exchange.as_ref());
     let check = exchange.and_then(|exchange| exchange.last_check);
     assert!(check.is_some_and(|check| check.equal), "{check:?}");
-    assert!(room.seats[HONEST].session.simulation().is_some_and(|world| world.cells().count() > 0));
+    assert!(session.simulation().is_some_and(|world| world.cells().count() > 0));
 }
 
 /// Small packets of a session: frames, loads, reports.

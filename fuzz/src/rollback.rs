@@ -9,8 +9,8 @@ use lockstone_net::rollback::Rollback;
 use lockstone_net::session::{Phase, Session};
 use lockstone_net::wire::{self, Epoch, Message};
 
-use crate::mixer::rollback::{in_step, play, room, settings};
-use crate::mixer::{self, Dice, Mixer, ms};
+use testkit::sessions::rollback::{in_step, play, room, settings};
+use testkit::sessions::{self, Dice, Mixer, ms};
 use crate::{memory, slices};
 
 const LIAR: usize = 2;
@@ -63,7 +63,7 @@ fn sealed(packet: &[u8]) -> Vec<u8> {
 
 /// One message of each kind on each route, alone and one after the other.
 pub fn seeds() -> Vec<Vec<u8>> {
-    let messages = mixer::messages::messages(Epoch(0));
+    let messages = sessions::messages::messages(Epoch(0));
     let packets: Vec<_> = messages.iter().map(|message| wire::encode(Epoch(0), message)).collect();
     let routed = |how: u8| packets.iter().map(move |packet| [&[how], packet.as_slice()].concat()).collect::<Vec<_>>();
     let mut seeds: Vec<_> = [0x30, 0x22, 0x3b].map(|how| slices::join(routed(how).iter().map(Vec::as_slice))).into();

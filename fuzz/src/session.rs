@@ -10,7 +10,7 @@ use lockstone_net::wire::{self, Message};
 use lockstone_net::{Channel, Party, Session};
 use lockstone_sim::Tick;
 
-use crate::mixer::{IDENTITY, Mixer, ms, party_of};
+use testkit::sessions::{IDENTITY, Mixer, ms, party_of};
 
 const OF_A_KIND_MAX: usize = 3;
 const STEPS: u64 = 300;

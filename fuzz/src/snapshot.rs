@@ -2,7 +2,7 @@
 
 use lockstone_sim::Simulation;
 
-use crate::storm::{StormWorld, Turns, Weather};
+use testkit::storm::{StormWorld, Turns, Weather};
 use crate::{memory, slices, turns};
 
 const STEPS: usize = 3;

@@ -255,3 +255,6 @@ fn input_weight(input: &RawInput) -> usize {
     };
     size_of::<RawInput>() + content
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,23 +6,23 @@
 //!
 //! Everything but the carriers is sans-IO: time and packets are arguments, packets and events are results.
 //!
-//! Reading order: [`party`] is what a game holds, and shows the loop; [`sequencer`] closes ticks, [`intake`] receives them,
-//! [`playout`] says when they are played; [`wire`] is what travels; [`link`] is what carries it.
+//! Reading order: [`party`] is what a game holds, and shows the loop; `sequencer` closes ticks, `intake` receives them,
+//! `playout` says when they are played; [`wire`] is what travels; [`link`] is what carries it.
 
-pub mod intake;
+mod intake;
 pub mod limits;
 pub mod link;
 pub mod memory;
 pub mod party;
-pub mod playout;
+mod playout;
 pub mod relay;
 mod replica;
 #[cfg(feature = "rollback")]
 pub mod rollback;
-pub mod sequencer;
+mod sequencer;
 pub mod session;
-pub mod stamps;
-pub mod transfer;
+mod stamps;
+mod transfer;
 pub mod wire;
 
 #[cfg(feature = "matchbox")]

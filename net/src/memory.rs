@@ -5,12 +5,16 @@
 //! the others with it alone, so that thousands cost no more than their packets.
 
 mod agenda;
+mod clock;
 mod driver;
 mod hub_driver;
+mod seat;
 mod transit;
 
-pub use driver::{Driver, Seat};
+pub use clock::Clock;
+pub use driver::Driver;
 pub use hub_driver::HubDriver;
+pub use seat::Seat;
 pub use transit::Weather;
 
 use core::cell::RefCell;

@@ -119,3 +119,6 @@ impl Playout {
 fn micros(time: Duration) -> i64 {
     i64::try_from(time.as_micros()).unwrap_or(i64::MAX / 4)
 }
+
+#[cfg(test)]
+mod tests;

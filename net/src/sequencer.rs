@@ -11,20 +11,19 @@ mod feed;
 mod history;
 mod waiting;
 
-pub use feed::{Feed, FromTheFuture};
+pub use feed::Feed;
 pub use history::History;
 pub(crate) use waiting::{Capacity, Waiting};
 
-use lockstone_sim::{PlayerId, Simulation, Tick};
+use lockstone_sim::Tick;
 
-use crate::limits::*;
-use crate::session::{CommandError, Outbox};
-use crate::wire::{Bytes, CommandBytes, Encoded, LeaveReason, Name, RawInput, RawTurn, Report};
+use crate::wire::{Encoded, RawInput, RawTurn};
 
 /// Orders inputs into turns.
 #[derive(Debug, Default)]
 pub struct Sequencer {
-    waiting: Waiting,
+    /// What enters the next turns.
+    pub waiting: Waiting,
     history: History<RawTurn>,
 }
 
@@ -50,52 +49,6 @@ impl Sequencer {
     /// The first tick that is not closed.
     pub fn open(&self) -> Tick {
         self.history.open()
-    }
-
-    /// Puts a player's join into the next turn with room, and takes commands of the player from now on.
-    pub fn join(&mut self, player: PlayerId, name: Name, join: Bytes<JOIN_BYTES_MAX>) {
-        self.waiting.join(player, name, join);
-    }
-
-    /// Puts a player's leave into the next turn. If the join has not entered a turn yet, neither does.
-    pub fn leave(&mut self, player: PlayerId, reason: LeaveReason) {
-        self.waiting.leave(player, reason);
-    }
-
-    /// Puts the simulation's request into the next turn with room. Returns whether it was taken.
-    pub fn request(&mut self, request: Bytes<REQUEST_BYTES_MAX>) -> bool {
-        self.waiting.request(request)
-    }
-
-    /// Takes a player's commands, the first of which has number `first`. Those that are not `sound` are dropped.
-    pub fn commands(
-        &mut self,
-        player: PlayerId,
-        first: u32,
-        commands: &[CommandBytes],
-        sound: impl Fn(&CommandBytes) -> bool,
-    ) -> Taken {
-        self.waiting.commands(player, first, commands, sound)
-    }
-
-    /// Takes a command of this peer's own player.
-    pub(crate) fn own_command(&mut self, player: PlayerId, command: CommandBytes) -> Result<(), CommandError> {
-        self.waiting.own_command(player, command)
-    }
-
-    /// Takes the commands that a player's peer reports.
-    pub(crate) fn report<S: Simulation>(&mut self, player: PlayerId, report: &Report, out: &mut Outbox<S>) {
-        self.waiting.report(player, report, report.commands.len(), out);
-    }
-
-    /// Takes what a simulation asked for in its last step.
-    pub(crate) fn requests<S: Simulation>(&mut self, simulation: &S, out: &mut Outbox<S>) {
-        self.waiting.requests(simulation, out);
-    }
-
-    /// How many of a player's commands have been taken.
-    pub fn commands_taken(&self, player: PlayerId) -> u32 {
-        self.waiting.commands_taken(player)
     }
 
     /// Closes the open tick: leaves, joins, requests, then commands by player and number.
@@ -124,3 +77,6 @@ impl Sequencer {
         self.history.forget(before);
     }
 }
+
+#[cfg(test)]
+mod tests;

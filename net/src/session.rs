@@ -29,6 +29,7 @@ mod schedule;
 mod stage;
 mod stats;
 
+pub use crate::transfer::TransferError;
 pub use config::ConfigError;
 pub use distant::{Companion, DistantView, Landmark};
 pub use event::{CommandError, EndReason, Event, EvidenceError, Phase, SayError, Transmit};
@@ -119,63 +120,6 @@ pub trait Session {
 
     /// Figures.
     fn stats(&self) -> Stats;
-}
-
-/// So that sessions of several kinds can be driven together: a relay and its replicas.
-impl<T: Session + ?Sized> Session for Box<T> {
-    type Sim = T::Sim;
-
-    fn handle(&mut self, event: LinkEvent, now: Duration) {
-        (**self).handle(event, now);
-    }
-
-    fn advance(&mut self, now: Duration) {
-        (**self).advance(now);
-    }
-
-    fn command(&mut self, command: <T::Sim as Simulation>::Command) -> Result<(), CommandError> {
-        (**self).command(command)
-    }
-
-    fn say(&mut self, text: &str) -> Result<(), SayError> {
-        (**self).say(text)
-    }
-
-    fn give_evidence(&mut self, bytes: Vec<u8>) -> Result<(), EvidenceError> {
-        (**self).give_evidence(bytes)
-    }
-
-    fn leave(&mut self, now: Duration) {
-        (**self).leave(now);
-    }
-
-    fn poll_transmit(&mut self) -> Option<Transmit> {
-        (**self).poll_transmit()
-    }
-
-    fn poll_event(&mut self) -> Option<Event<T::Sim>> {
-        (**self).poll_event()
-    }
-
-    fn wake_at(&self) -> Duration {
-        (**self).wake_at()
-    }
-
-    fn simulation(&self) -> Option<&T::Sim> {
-        (**self).simulation()
-    }
-
-    fn distant(&self) -> DistantView {
-        (**self).distant()
-    }
-
-    fn phase(&self) -> Phase {
-        (**self).phase()
-    }
-
-    fn stats(&self) -> Stats {
-        (**self).stats()
-    }
 }
 
 /// What this peer brings along is not fit for any session.

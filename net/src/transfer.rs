@@ -125,3 +125,6 @@ impl Receiver {
 pub fn digest(bytes: &[u8]) -> u128 {
     xxhash_rust::xxh3::xxh3_128(bytes)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,14 +1,12 @@
 //! A world that goes another way on one peer is found: by whom, against whom, and between which ticks.
 
-mod support;
-
 use lockstone_net::limits::EVIDENCE_GIVE_TIME;
 use lockstone_net::memory::{Driver, MemoryNetwork, Weather};
 use lockstone_net::party::{Party, PartySettings};
 use lockstone_net::session::{EndReason, Event, Session};
 use lockstone_net::wire::LeaveReason;
 use lockstone_sim::{PlayerId, Tick};
-use support::*;
+use testkit::sessions::*;
 
 /// Three players, the world of one of whom goes wrong at a tick.
 fn faulty_session(faulty: Option<usize>, at: Tick, stop_on_desync: bool) -> Driver<Party<Mixer>> {

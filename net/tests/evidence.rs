@@ -1,7 +1,5 @@
 //! What a session tells for the day on which worlds differ: the checksum of every tick, its tree if asked, and keyframes.
 
-mod support;
-
 use std::collections::BTreeMap;
 
 use lockstone_net::limits::KEYFRAME_TICKS;
@@ -10,8 +8,8 @@ use lockstone_net::party::{Party, PartySettings};
 use lockstone_net::session::{Event, Session};
 use lockstone_net::{Rollback, RollbackSettings};
 use lockstone_sim::{CellId, Checksum, Simulation, Tick};
-use support::rollback::{play, rollback, room, settings};
-use support::*;
+use testkit::sessions::rollback::{play, rollback, room, settings};
+use testkit::sessions::*;
 
 type Tree = Vec<(CellId, Checksum)>;
 
@@ -69,7 +67,7 @@ impl Told {
 }
 
 /// All tell the same, from where each begins.
-fn agree(driver: &Driver<impl Session<Sim = Mixer>>, last_min: u32, trees: bool) {
+fn agree(driver: &Driver<impl Session<Sim = Mixer>, impl Link>, last_min: u32, trees: bool) {
     let all: Vec<_> = driver.seats.iter().map(|seat| Told::by(&seat.events)).collect();
     for told in &all {
         assert!(told.is_gapless(last_min), "{:?}", told.checksums.keys());
@@ -117,7 +115,7 @@ fn a_rollback_session_tells_the_checksum_of_every_settled_tick_and_a_keyframe_ea
 }
 
 /// Where the first difference was told, there is the state of just before. Both sides' states differ.
-fn shows_the_odd_state(driver: &Driver<impl Session<Sim = Mixer>>, fault: Tick) {
+fn shows_the_odd_state(driver: &Driver<impl Session<Sim = Mixer>, impl Link>, fault: Tick) {
     let states: Vec<_> = [0, 1]
         .iter()
         .map(|seat| {

@@ -2,8 +2,6 @@
 //!
 //! `SEED=17 cargo test -p lockstone-net --test exchange` repeats a seed, `SEEDS=100` plays so many.
 
-mod support;
-
 use core::time::Duration;
 use std::cell::Cell;
 use std::rc::Rc;
@@ -15,10 +13,11 @@ use lockstone_net::party::PartySettings;
 use lockstone_net::session::{EndReason, Event, EvidenceError, Phase, Session};
 use lockstone_net::wire::{self, LeaveReason, Message};
 use lockstone_sim::Tick;
-use support::evidence::*;
-use support::rollback::{each_seed, kill, room_of, settings};
-use support::tap::Tap;
-use support::*;
+use testkit::seeds;
+use testkit::sessions::evidence::*;
+use testkit::sessions::rollback::{kill, room_by, settings};
+use testkit::sessions::tap::Tap;
+use testkit::sessions::*;
 
 /// Ticks a second, in sessions of both kinds.
 const RATE: u32 = 20;
@@ -73,7 +72,7 @@ fn the_others_play_on<T: Session<Sim = Mixer>>(
 
 #[test]
 fn in_a_party_everyone_gets_everyones_evidence_and_the_others_play_on() {
-    let took = each_seed("exchange", 16, |seed| {
+    let took = seeds::each("-p lockstone-net --test exchange", 16, |seed| {
         let mut dice = Dice(seed);
         let players = 2 + seed as usize % 4;
         let (odd, weather) = (oddity(&mut dice, players), weather(&mut dice));
@@ -90,7 +89,7 @@ fn in_a_party_everyone_gets_everyones_evidence_and_the_others_play_on() {
 
 #[test]
 fn in_a_rollback_session_everyone_gets_everyones_evidence_and_the_others_play_on() {
-    let took = each_seed("exchange", 16, |seed| {
+    let took = seeds::each("-p lockstone-net --test exchange", 16, |seed| {
         let mut dice = Dice(seed ^ 0x5eed);
         let players = 2 + seed as usize % 3;
         let (odd, weather) = (oddity(&mut dice, players), weather(&mut dice));
@@ -222,15 +221,15 @@ fn without_a_mismatch_nothing_is_said_of_evidence() {
     };
     let mut dice = Dice(9);
     let mut logs = Vec::new();
-    let mut driver = room_of(9, 3, weather(&mut dice), &settings(9), |_, session| Tap::new(session, listen(&said)));
+    let mut driver = room_by(9, 3, weather(&mut dice), &settings(9), |_, link| Tap::new(link, listen(&said)));
     attend(&mut driver, &mut logs, &mut dice, all, secs(30));
     assert_eq!(driver.seats[0].session.give_evidence(vec![1]), Err(EvidenceError::NotWanted));
-    assert!(support::rollback::in_step(&driver, 9) > 40);
+    assert!(testkit::sessions::rollback::in_step(&driver, 9) > 40);
 
     let mut logs_of_party = Vec::new();
     let mut driver = Driver::new(lockstone_net::memory::MemoryNetwork::new(9, weather(&mut dice)));
     for n in 0..4 {
-        driver.enter(Tap::new(party(PartySettings::default(), &format!("player {n}")), listen(&said)));
+        driver.enter_by(party(PartySettings::default(), &format!("player {n}")), |link| Tap::new(link, listen(&said)));
     }
     attend(&mut driver, &mut logs_of_party, &mut dice, all, secs(30));
     assert_eq!(driver.seats[1].session.give_evidence(vec![1]), Err(EvidenceError::NotWanted));

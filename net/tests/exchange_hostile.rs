@@ -2,8 +2,6 @@
 //!
 //! One test at a time, because memory is counted for the whole process.
 
-mod support;
-
 use core::time::Duration;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -11,14 +9,13 @@ use lockstone_net::limits::*;
 use lockstone_net::memory::{Driver, Weather};
 use lockstone_net::party::{Party, PartySettings};
 use lockstone_net::session::{DropReason, Event, Session};
-use lockstone_net::transfer::digest;
 use lockstone_net::wire::*;
 use lockstone_net::{PeerId, Rollback, RollbackSettings};
 use lockstone_sim::{Checksum, PlayerId, Tick};
 use peak_alloc::PeakAlloc;
-use support::evidence::*;
-use support::hostile::{FIRST, LIAR, SECOND, drops, say};
-use support::*;
+use testkit::sessions::evidence::*;
+use testkit::sessions::hostile::{FIRST, LIAR, SECOND, drops, say};
+use testkit::sessions::*;
 
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
@@ -58,12 +55,12 @@ fn notice() -> Message {
     Message::Desync(DesyncNotice { tick: Tick(10), agreed: None, ours: Checksum(1), theirs: Checksum(2) })
 }
 
-fn wanted(driver: &Driver<impl Session<Sim = Mixer>>, seat: usize) -> usize {
+fn wanted(driver: &Driver<impl Session<Sim = Mixer>, impl Link>, seat: usize) -> usize {
     driver.seats[seat].events.iter().filter(|event| matches!(event, Event::EvidenceWanted { .. })).count()
 }
 
 /// What a seat has got of the liar, and whom it was told to miss.
-fn got(driver: &Driver<impl Session<Sim = Mixer>>, seat: usize) -> (Option<Vec<u8>>, Option<Vec<PlayerId>>) {
+fn got(driver: &Driver<impl Session<Sim = Mixer>, impl Link>, seat: usize) -> (Option<Vec<u8>>, Option<Vec<PlayerId>>) {
     let liar = driver.seats[LIAR].session.stats().player.expect("it plays");
     let bytes = driver.seats[seat].events.iter().find_map(|event| match event {
         Event::Evidence { player, bytes } if *player == liar => Some(bytes.clone()),
@@ -245,7 +242,7 @@ fn strangers_get_nothing() {
     driver.seats[FIRST].session.give_evidence(vec![5; 100_000]).expect("it is wanted");
     let before = drops(&driver, FIRST, DropReason::UnknownPeer);
     for message in [announced(&[7; 9]), chunk(&[7; 9]), Message::Parcel(Parcel::Received(0))] {
-        support::hostile::hear(&mut driver, FIRST, link.peer(), wire(message));
+        testkit::sessions::hostile::hear(&mut driver, FIRST, link.peer(), wire(message));
     }
     assert_eq!(drops(&driver, FIRST, DropReason::UnknownPeer), before + 3);
     run(&mut driver, secs(20));

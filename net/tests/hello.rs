@@ -1,19 +1,18 @@
 //! Hellos that are lost, and hellos that are said again, in a party and before a rollback session. Relay sessions: `relay/members.rs`.
 
-mod support;
-
-use lockstone_net::memory::{Driver, MemoryNetwork, Weather};
-use lockstone_net::party::PartySettings;
+use lockstone_net::link::Link;
+use lockstone_net::memory::{Driver, MemoryLink, MemoryNetwork, Weather};
+use lockstone_net::party::{Party, PartySettings};
 use lockstone_net::session::{EndReason, Event, Session};
 use lockstone_net::{Rollback, RollbackSettings};
-use support::rollback::{rollback, settings};
-use support::tap::{Tap, losing_hellos};
-use support::*;
+use testkit::sessions::rollback::{rollback, settings};
+use testkit::sessions::tap::{Tap, losing_hellos};
+use testkit::sessions::*;
 
 /// So far away that a joiner says hello again before the answer is there.
 const FAR: u64 = 700;
 
-fn member(n: usize) -> impl Session<Sim = Mixer> {
+fn member(n: usize) -> Party<Mixer> {
     party(PartySettings::default(), &format!("player {n}"))
 }
 
@@ -22,16 +21,26 @@ fn player(n: usize, players: usize) -> Rollback<Mixer> {
     rollback(settings, &format!("player {n}"), |seed| Mixer::new(seed, 64))
 }
 
-fn room<T: Session>(delay_ms: u64, sessions: impl Iterator<Item = T>) -> Driver<T> {
+fn room<T: Session, L: Link>(
+    delay_ms: u64,
+    sessions: impl Iterator<Item = T>,
+    wrap: impl Fn(MemoryLink) -> L,
+) -> Driver<T, L> {
     let mut driver = Driver::new(MemoryNetwork::new(1, Weather::clear(ms(delay_ms))));
-    sessions.for_each(|session| {
-        driver.enter(session);
-    });
+    sessions.for_each(|session| _ = driver.enter_by(session, &wrap));
     driver
 }
 
+fn losing(link: MemoryLink) -> Tap {
+    Tap::new(link, losing_hellos())
+}
+
+fn sound(link: MemoryLink) -> MemoryLink {
+    link
+}
+
 /// All play the same game, of so many heroes, and nobody was refused or said a word too much.
-fn assert_all_play<T: Session<Sim = Mixer>>(driver: &Driver<T>) {
+fn assert_all_play(driver: &Driver<impl Session<Sim = Mixer>, impl Link>) {
     let peers = driver.seats.len();
     for seat in &driver.seats {
         assert!(playing(&seat.session), "{:?}", seat.session.phase());
@@ -46,7 +55,7 @@ fn assert_all_play<T: Session<Sim = Mixer>>(driver: &Driver<T>) {
 
 #[test]
 fn a_lost_hello_is_said_again_in_a_party() {
-    let mut driver = room(20, (0..4).map(|n| Tap::new(member(n), losing_hellos())));
+    let mut driver = room(20, (0..4).map(member), losing);
     driver.run_until(ms(900));
     assert_eq!(driver.seats[0].session.stats().players.len(), 1, "nobody has heard of the others");
     driver.run_until(secs(4));
@@ -56,7 +65,7 @@ fn a_lost_hello_is_said_again_in_a_party() {
 #[test]
 fn a_lost_hello_is_said_again_before_a_rollback_session() {
     for players in 2..=4 {
-        let mut driver = room(20, (0..players).map(|n| Tap::new(player(n, players), losing_hellos())));
+        let mut driver = room(20, (0..players).map(|n| player(n, players)), losing);
         driver.run_until(ms(900));
         assert!(driver.seats.iter().all(|seat| !playing(&seat.session)), "nobody has heard of the others");
         driver.run_until(secs(4));
@@ -66,7 +75,7 @@ fn a_lost_hello_is_said_again_before_a_rollback_session() {
 
 #[test]
 fn a_hello_said_twice_makes_one_member_of_a_party() {
-    let mut driver = room(FAR, (0..4).map(member));
+    let mut driver = room(FAR, (0..4).map(member), sound);
     driver.run_until(secs(12));
     assert_all_play(&driver);
 }
@@ -74,7 +83,7 @@ fn a_hello_said_twice_makes_one_member_of_a_party() {
 #[test]
 fn a_hello_said_twice_makes_one_player_of_a_rollback_session() {
     for players in 2..=4 {
-        let mut driver = room(FAR, (0..players).map(|n| player(n, players)));
+        let mut driver = room(FAR, (0..players).map(|n| player(n, players)), sound);
         driver.run_until(secs(4));
         assert_all_play(&driver);
     }
@@ -83,7 +92,7 @@ fn a_hello_said_twice_makes_one_player_of_a_rollback_session() {
 #[test]
 fn a_refusal_comes_once_however_often_hello_was_said() {
     let settings = PartySettings { players_max: 1, ..PartySettings::default() };
-    let mut driver = room(FAR, (0..2).map(|n| party(settings.clone(), &format!("player {n}"))));
+    let mut driver = room(FAR, (0..2).map(|n| party(settings.clone(), &format!("player {n}"))), sound);
     driver.run_until(secs(6));
     for seat in &driver.seats {
         assert_eq!(seat.events.iter().filter(|event| matches!(event, Event::Refused { .. })).count(), 1);

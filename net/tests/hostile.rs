@@ -1,7 +1,5 @@
 //! Packets that nobody honest sends: dropped and counted, never a panic, and honest peers stay equal.
 
-mod support;
-
 use core::time::Duration;
 
 use lockstone_net::limits::*;
@@ -12,8 +10,8 @@ use lockstone_net::session::{DropReason, EndReason, Session};
 use lockstone_net::wire::{self, *};
 use lockstone_sim::{PlayerId, Tick};
 use proptest::prelude::*;
-use support::messages::messages;
-use support::*;
+use testkit::sessions::messages::messages;
+use testkit::sessions::*;
 
 fn packets() -> Vec<Vec<u8>> {
     messages(Epoch(0)).iter().map(|message| wire::encode(Epoch(0), message)).collect()
@@ -199,7 +197,7 @@ fn false_founder(steps: usize) -> (Driver<Party<Mixer>>, MemoryLink) {
         seed: 0,
         tick: Tick(0),
         snapshot_bytes: bytes.len() as u32,
-        snapshot_digest: lockstone_net::transfer::digest(&bytes),
+        snapshot_digest: testkit::sessions::digest(&bytes),
         roster: List::default(),
     });
     let join = RawInput::Join(

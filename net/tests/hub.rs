@@ -1,7 +1,5 @@
 //! A hub and many others in one process: who is connected with whom, and what thousands cost.
 
-mod support;
-
 use core::time::Duration;
 use std::collections::VecDeque;
 use std::time::Instant;
@@ -10,7 +8,7 @@ use lockstone_net::memory::{Carried, Driver, HubDriver, MemoryLink, MemoryNetwor
 use lockstone_net::party::PartySettings;
 use lockstone_net::session::{CommandError, Event, EvidenceError, Phase, SayError, Session, Stats, Transmit};
 use lockstone_net::{Channel, Link, LinkError, LinkEvent, PeerId};
-use support::{Mixer, ms, party, playing, secs};
+use testkit::sessions::{Mixer, ms, party, playing, secs};
 
 const DELAY: Duration = Duration::from_millis(10);
 
@@ -263,7 +261,7 @@ fn only_those_whom_it_concerns_are_visited() {
 fn a_frozen_seat_stands_still_and_goes_on() {
     let mut driver = chatters(3, Weather::clear(DELAY));
     driver.run_until(ms(500));
-    driver.freeze(1, ms(1_500));
+    driver.seat_mut(1).expect("it is there").freeze(ms(1_500));
     driver.run_until(ms(1_490));
     let [frozen, other] = [1, 2].map(|n| driver.seat(n).unwrap().session.heard);
     assert!(frozen <= 10 && other >= 28, "{frozen}, {other}");
@@ -284,7 +282,7 @@ fn seats_empty_and_hubs_change() {
     assert_eq!(old.session.peers.len(), 3);
     drop(old);
     driver.run_until(ms(400));
-    let hub = driver.hub().link.peer();
+    let hub = driver.hub().peer;
     assert_eq!(driver.hub().session.peers.len(), 3);
     assert_eq!(driver.seats().map(|(_, seat)| &seat.session.peers[..]).collect::<Vec<_>>(), [[hub]; 3]);
     assert_eq!(driver.seats().map(|(n, _)| n).collect::<Vec<_>>(), [0, 2, 3]);

@@ -1,7 +1,5 @@
 //! Who gets in, who does not, and how a session ends: every side is told why.
 
-mod support;
-
 use core::time::Duration;
 
 use lockstone_net::Identity;
@@ -11,7 +9,7 @@ use lockstone_net::party::{Party, PartyConfig, PartySettings};
 use lockstone_net::session::{CommandError, EndReason, Event, PlayerError, Session};
 use lockstone_net::wire::{self, LeaveReason, Refusal, Subject};
 use lockstone_sim::{Input, PlayerId};
-use support::*;
+use testkit::sessions::*;
 
 fn room(parties: Vec<Party<Mixer>>) -> Driver<Party<Mixer>> {
     let mut driver = Driver::new(MemoryNetwork::new(1, Weather::clear(ms(30))));

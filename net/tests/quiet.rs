@@ -1,8 +1,6 @@
 //! No false alarm: healthy parties on a network that loses packets, with peers that come and go, never find a difference, and never
 //! ask for evidence or send any. `SEEDS=1000` plays a thousand of them, `SEED=17` one.
 
-mod support;
-
 use core::cell::RefCell;
 use std::rc::Rc;
 
@@ -11,9 +9,9 @@ use lockstone_net::party::{Party, PartySettings};
 use lockstone_net::session::{Event, Session, Transmit};
 use lockstone_net::wire::{self, Message};
 use lockstone_sim::Tick;
-use support::rollback::each_seed;
-use support::tap::Tap;
-use support::*;
+use testkit::seeds;
+use testkit::sessions::tap::Tap;
+use testkit::sessions::*;
 
 const SECONDS: u64 = 120;
 const PEERS_MAX: u64 = 6;
@@ -59,7 +57,7 @@ impl Heard {
 
 /// A party whose peers come and go, and what was heard of it.
 struct Play {
-    driver: Driver<Tap<Party<Mixer>>>,
+    driver: Driver<Party<Mixer>, Tap>,
     settings: PartySettings,
     heard: Heard,
     packets: Rc<RefCell<u64>>,
@@ -78,12 +76,14 @@ impl Play {
         let (packets, name) = (self.packets.clone(), format!("peer {}", self.heard.joins));
         let party =
             party_of(self.settings.clone(), IDENTITY, &name, move |seed| Mixer::new(seed, 64).with_fault(fault));
-        self.driver.enter(Tap::new(party, move |packet: Transmit| {
-            let message = wire::decode(&packet.bytes).map(|(_, message)| message);
-            let is_evidence = matches!(message, Ok(Message::Inquiry(_) | Message::Parcel(_) | Message::Desync(_)));
-            *packets.borrow_mut() += u64::from(is_evidence);
-            Some(packet)
-        }));
+        self.driver.enter_by(party, |link| {
+            Tap::new(link, move |packet: Transmit| {
+                let message = wire::decode(&packet.bytes).map(|(_, message)| message);
+                let is_evidence = matches!(message, Ok(Message::Inquiry(_) | Message::Parcel(_) | Message::Desync(_)));
+                *packets.borrow_mut() += u64::from(is_evidence);
+                Some(packet)
+            })
+        });
         self.heard.joins += 1;
     }
 
@@ -152,7 +152,7 @@ fn play(seed: u64, fault: Option<Tick>) -> Play {
 
 #[test]
 fn parties_in_step_raise_no_alarm() {
-    let all = each_seed("quiet", 12, |seed| {
+    let all = seeds::each("-p lockstone-net --test quiet", 12, |seed| {
         let play = play(seed, None);
         let (heard, context) = (play.heard(), format!("seed {seed}"));
         assert!(heard.is_quiet(), "{context}: {heard:?}");

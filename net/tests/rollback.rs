@@ -4,8 +4,6 @@
 //! ahead) hardly gets a word in then. `rollback_pace.rs` runs the same in real time. Every failure names the seed that repeats it:
 //! `SEED=17 cargo test -p lockstone-net --test rollback -- --nocapture`. `SEEDS=300` tries that many.
 
-mod support;
-
 use core::time::Duration;
 
 use lockstone_net::limits::EVIDENCE_GIVE_TIME;
@@ -14,12 +12,13 @@ use lockstone_net::session::{DropReason, EndReason, Event, Phase, Session};
 use lockstone_net::wire::{self, ChatLine, Epoch, Message};
 use lockstone_net::{Channel, LinkEvent, PeerId, Rollback, RollbackSettings};
 use lockstone_sim::{PlayerId, Tick};
-use support::rollback::*;
-use support::*;
+use testkit::seeds;
+use testkit::sessions::rollback::*;
+use testkit::sessions::*;
 
 #[test]
 fn worlds_stay_equal_in_bad_weather_and_go_on_after_it() {
-    let compared = each_seed("rollback", 40, |seed| {
+    let compared = seeds::each("-p lockstone-net --test rollback", 40, |seed| {
         let mut dice = Dice(seed);
         let (peers, delay) = (2 + dice.roll(3) as usize, ms(50 + 50 * dice.roll(2)));
         let weather = Weather { jitter: ms(50), loss_permille: 100, ..Weather::clear(delay) };
@@ -41,7 +40,7 @@ fn worlds_stay_equal_in_bad_weather_and_go_on_after_it() {
 
 #[test]
 fn survivors_go_on_when_a_peer_dies() {
-    let compared = each_seed("rollback", 60, |seed| {
+    let compared = seeds::each("-p lockstone-net --test rollback", 60, |seed| {
         let mut dice = Dice(seed ^ 0xdead);
         let peers = 3 + dice.roll(2) as usize;
         let loss_permille = 20 + dice.roll(31) as u16;
@@ -74,7 +73,7 @@ fn survivors_go_on_when_a_peer_dies() {
 
 #[test]
 fn survivors_go_on_when_two_die_or_leave_one_after_the_other() {
-    each_seed("rollback", 60, two_are_lost);
+    seeds::each("-p lockstone-net --test rollback", 60, two_are_lost);
 }
 
 #[test]

@@ -4,16 +4,15 @@
 //! On virtual time. Every failure names the seed that repeats it: `SEED=17 cargo test -p lockstone-net --test rollback_chaos -- --nocapture`.
 //! `SEEDS=5000` tries more of them.
 
-mod support;
-
 use core::time::Duration;
 
 use lockstone_net::memory::{Driver, Seat, Weather};
 use lockstone_net::session::{EndReason, Event, Phase, Session};
 use lockstone_net::{LinkEvent, PeerId, Rollback, RollbackSettings};
 use lockstone_sim::{Input, PlayerId, Tick};
-use support::rollback::*;
-use support::*;
+use testkit::seeds;
+use testkit::sessions::rollback::*;
+use testkit::sessions::*;
 
 /// How long things go wrong.
 const CHAOS: Duration = Duration::from_secs(10);
@@ -23,7 +22,7 @@ const RECOVERY: Duration = Duration::from_secs(10);
 #[test]
 fn whoever_is_left_plays_on_and_settled_turns_are_the_same_for_all() {
     let mut sum = Figures::default();
-    for figures in each_seed("rollback_chaos", 100, chaos) {
+    for figures in seeds::each("-p lockstone-net --test rollback_chaos", 100, chaos) {
         sum.compared += figures.compared;
         sum.regroupings += figures.regroupings;
         sum.removed += figures.removed;
@@ -152,7 +151,7 @@ impl Storm {
         let now = self.driver.now();
         self.driver.network.set_cut(a, b, true);
         for seat in &mut self.driver.seats {
-            match seat.link.peer() {
+            match seat.peer {
                 peer if peer == a => seat.session.handle(LinkEvent::Disconnected(b), now),
                 peer if peer == b => seat.session.handle(LinkEvent::Disconnected(a), now),
                 _ => {}

@@ -1,7 +1,5 @@
 //! Packets that are known to harm ggrs 0.13, and matchbox's socket for it: here they are dropped, there they are not.
 
-mod support;
-
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
@@ -9,9 +7,9 @@ use ggrs::{Config, Message as GgrsMessage, NonBlockingSocket, P2PSession, Player
 use lockstone_net::session::DropReason;
 use lockstone_net::wire::{self, *};
 use lockstone_sim::{Tick, codec};
-use support::crafted::{self, Body, Packet};
-use support::hostile::*;
-use support::list;
+use testkit::sessions::crafted::{self, Body, Packet};
+use testkit::sessions::hostile::*;
+use testkit::sessions::list;
 
 /// What is known to harm ggrs, as ggrs's own packets and as what is nearest to them here.
 #[test]

@@ -4,8 +4,6 @@
 //! players, within the rate that a peer may send and beyond it. One test at a time, because memory is counted for the whole process.
 //! `SEED=17 cargo test -p lockstone-net --test rollback_flood -- --nocapture` plays another one.
 
-mod support;
-
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -16,10 +14,11 @@ use lockstone_net::session::{DropReason, Event, Phase, Session};
 use lockstone_net::wire::{self, *};
 use lockstone_sim::{Checksum, PlayerId, Tick};
 use peak_alloc::PeakAlloc;
-use support::crafted;
-use support::rollback::{play, settings};
-use support::tap::{Kept, Room, listening_room};
-use support::*;
+use testkit::seeds;
+use testkit::sessions::crafted;
+use testkit::sessions::rollback::{play, settings};
+use testkit::sessions::tap::{Kept, Room, listening_room};
+use testkit::sessions::*;
 
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
@@ -37,7 +36,7 @@ const STORM: u64 = 30;
 #[test]
 fn memory_is_flat_and_players_stay_in_step_while_100_000_hostile_packets_come() {
     let _alone = alone();
-    let seed = std::env::var("SEED").map_or(1, |text| text.parse().expect("a number"));
+    let seed = seeds::one(1);
     println!("seed {seed}");
     // Nothing is lost: a packet that comes before its time is then one of two.
     let weather = Weather { jitter: ms(10), ..Weather::clear(ms(20)) };

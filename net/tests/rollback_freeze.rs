@@ -3,8 +3,6 @@
 //!
 //! On virtual time. `SEED=17 cargo test -p lockstone-net --test rollback_freeze` repeats a seed.
 
-mod support;
-
 use core::time::Duration;
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -15,10 +13,11 @@ use lockstone_net::memory::{Driver, MemoryNetwork, Weather};
 use lockstone_net::session::{EndReason, Phase, Session, Transmit};
 use lockstone_net::wire::{self, Inputs, LeaveReason, Message};
 use lockstone_net::{Rollback, RollbackSettings};
-use support::hostile::*;
-use support::rollback::*;
-use support::tap::{Room, Tap};
-use support::*;
+use testkit::seeds;
+use testkit::sessions::hostile::*;
+use testkit::sessions::rollback::*;
+use testkit::sessions::tap::{Room, Tap};
+use testkit::sessions::*;
 
 /// From when on a hand does what it does.
 type Switch = Rc<Cell<bool>>;
@@ -45,9 +44,9 @@ const HOLDS: [(&str, Hold); 4] = [
 fn room_with_a_brake(settings: &RollbackSettings, peers: usize, hold: Hold, to_all: bool) -> (Room, Switch) {
     let weather = Weather { jitter: ms(10), loss_permille: 20, ..Weather::clear(ms(30)) };
     let switch = Switch::default();
-    let room = room_of(settings.seed, peers, weather, settings, |seat, session| {
+    let room = room_by(settings.seed, peers, weather, settings, |seat, link| {
         let (switch, mut passed) = (switch.clone(), BTreeMap::<PeerId, Inputs>::new());
-        Tap::new(session, move |packet: Transmit| {
+        Tap::new(link, move |packet: Transmit| {
             let (epoch, message) = wire::decode(&packet.bytes).expect("it was honest");
             let Message::Inputs(inputs) = message else { return Some(packet) };
             let braking = seat == LIAR && switch.get() && (to_all || packet.to.arrival() == 0);
@@ -94,7 +93,7 @@ fn the_freeze_ends(mut room: Room, switch: &Switch, settings: &RollbackSettings,
 
 #[test]
 fn who_talks_on_but_gives_no_inputs_does_not_freeze_the_others_for_good() {
-    each_seed("rollback_freeze", 12, |seed| {
+    seeds::each("-p lockstone-net --test rollback_freeze", 12, |seed| {
         let mut dice = Dice(seed ^ 0xf4ee2e);
         let max_prediction_ticks = [8, 3, 20][dice.roll(3) as usize];
         let input_delay_ticks = [0, 0, 1, 3][dice.roll(4) as usize];
@@ -110,7 +109,7 @@ fn who_talks_on_but_gives_no_inputs_does_not_freeze_the_others_for_good() {
 #[test]
 fn who_gives_inputs_to_all_but_one_does_not_freeze_that_one() {
     // The others wait for who is frozen. It is not put out for that: it notices first.
-    each_seed("rollback_freeze", 12, |seed| {
+    seeds::each("-p lockstone-net --test rollback_freeze", 12, |seed| {
         for (what, hold) in HOLDS {
             let (room, switch) = room_with_a_brake(&settings(seed), 3, hold, false);
             the_freeze_ends(room, &switch, &settings(seed), &format!("seed {seed}: {what}"));
@@ -119,7 +118,7 @@ fn who_gives_inputs_to_all_but_one_does_not_freeze_that_one() {
 }
 
 /// Nobody is gone, and all play on.
-fn nobody_is_put_out<T: Session<Sim = Mixer>>(room: &mut Driver<T>, context: &str) {
+fn nobody_is_put_out(room: &mut Driver<impl Session<Sim = Mixer>, impl Link>, context: &str) {
     for seat in &room.seats {
         assert_eq!(seat.session.phase(), Phase::Playing, "{context}");
         assert_eq!(seat.session.stats().rollback.expect("it predicts").regroupings, 0, "{context}");
@@ -130,7 +129,7 @@ fn nobody_is_put_out<T: Session<Sim = Mixer>>(room: &mut Driver<T>, context: &st
 
 #[test]
 fn who_sleeps_one_after_the_other_in_bad_weather_is_not_put_out() {
-    each_seed("rollback_freeze", 12, |seed| {
+    seeds::each("-p lockstone-net --test rollback_freeze", 12, |seed| {
         let mut dice = Dice(seed ^ 0x51ee9);
         let weather = Weather { jitter: ms(50), loss_permille: 300, ..Weather::clear(ms(60)) };
         let mut room = room(seed, 3, weather, &settings(seed));
@@ -164,16 +163,16 @@ fn who_is_awake_for_a_moment_in_700_ms_is_not_put_out() {
 #[test]
 fn a_group_of_which_hardly_a_packet_comes_through_is_not_torn_apart() {
     // All stand still most of the time, each for the others: as long as everyone is heard of, nobody is at fault.
-    each_seed("rollback_freeze", 12, |seed| {
+    seeds::each("-p lockstone-net --test rollback_freeze", 12, |seed| {
         let mut dice = Dice(seed ^ 0x7041);
         let peers = 2 + dice.roll(3) as usize;
         let max_prediction_ticks = [8, 3, 20][dice.roll(3) as usize];
         let input_delay_ticks = [0, 0, 1, 3][dice.roll(4) as usize];
         let settings = RollbackSettings { max_prediction_ticks, input_delay_ticks, ..settings(seed) };
         let storm = Switch::default();
-        let mut room = room_of(seed, peers, Weather::clear(ms(50)), &settings, |_, session| {
+        let mut room = room_by(seed, peers, Weather::clear(ms(50)), &settings, |_, link| {
             let (storm, mut dice, mut missing) = (storm.clone(), Dice(dice.roll(1 << 40)), BTreeMap::new());
-            Tap::new(session, move |packet: Transmit| {
+            Tap::new(link, move |packet: Transmit| {
                 // One of 14 to 26 packets, 20 a second: nobody is silent for the timeout.
                 let left = missing.entry(packet.to).or_insert_with(|| dice.roll(14));
                 let passes = *left == 0;

@@ -2,20 +2,18 @@
 //! is a lie. Nobody panics, lies are counted, honest players stay in step. `rollback_flood.rs` is about packets that are
 //! not well-formed, `rollback_words.rs` about what is said out of place.
 
-mod support;
-
+use lockstone_net::RollbackSettings;
 use lockstone_net::limits::EVIDENCE_GIVE_TIME;
 use lockstone_net::link::PeerId;
 use lockstone_net::memory::Weather;
 use lockstone_net::session::{DropReason, EndReason, Event, Session, Transmit};
 use lockstone_net::wire::{self, *};
-use lockstone_net::{Rollback, RollbackSettings};
 use lockstone_sim::{Checksum, PlayerId, Tick};
 use proptest::prelude::*;
-use support::hostile::*;
-use support::rollback::*;
-use support::tap::{Room, Tap};
-use support::*;
+use testkit::sessions::hostile::*;
+use testkit::sessions::rollback::*;
+use testkit::sessions::tap::{Room, Tap};
+use testkit::sessions::*;
 
 #[test]
 fn every_lie_about_inputs_is_dropped_by_its_reason() {
@@ -149,11 +147,11 @@ fn liars_room(
         Some(Transmit { bytes: wire::encode(epoch, &message), ..packet })
     });
     let settings = RollbackSettings { stop_on_desync: false, ..settings.clone() };
-    room_of(seed, 3, weather, &settings, |seat, session: Rollback<Mixer>| match (seat, alter.take()) {
-        (LIAR, Some(hand)) => Tap::new(session, hand),
+    room_by(seed, 3, weather, &settings, |seat, link| match (seat, alter.take()) {
+        (LIAR, Some(hand)) => Tap::new(link, hand),
         (_, hand) => {
             alter = hand;
-            Tap::new(session, Some)
+            Tap::idle(link)
         }
     })
 }

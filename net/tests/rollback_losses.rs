@@ -1,14 +1,12 @@
 //! What happened to rollback sessions when players were lost, each found once: by `rollback_chaos.rs`, or by reading.
 
-mod support;
-
 use lockstone_net::memory::{Driver, Weather};
 use lockstone_net::session::{EndReason, Phase, Session};
 use lockstone_net::wire::{self, Epoch, LeaveReason, List, Message, Regroup};
 use lockstone_net::{Channel, LinkEvent, Rollback};
 use lockstone_sim::{PlayerId, Tick};
-use support::rollback::*;
-use support::*;
+use testkit::sessions::rollback::*;
+use testkit::sessions::*;
 
 type Room = Driver<Rollback<Mixer>>;
 
@@ -61,7 +59,7 @@ fn who_stood_still_notices_a_silence_as_soon_as_others_do() {
     let mut driver = clear_room(2, 2);
     let (asleep, peer) = (driver.seats.remove(0), driver.peer(0));
     pass(&mut driver, 1_200);
-    driver.network.set_cut(asleep.link.peer(), peer, true);
+    driver.network.set_cut(asleep.peer, peer, true);
     pass(&mut driver, 100);
     kill(&mut driver, 0, true);
     driver.seats.push(asleep);

@@ -4,16 +4,15 @@
 //!
 //! `SEEDS=200 cargo test -p lockstone-net --test rollback_pace -- --nocapture` runs as many side by side, and takes no longer.
 
-mod support;
-
 use std::time::Instant;
 
 use lockstone_net::Rollback;
 use lockstone_net::memory::{Driver, Weather};
 use lockstone_net::session::{Phase, Session};
 use lockstone_sim::Tick;
-use support::rollback::*;
-use support::*;
+use testkit::seeds;
+use testkit::sessions::rollback::*;
+use testkit::sessions::*;
 
 /// One session among many.
 struct Side {
@@ -50,13 +49,9 @@ fn live(sides: &mut [Side], seconds: u64, mut act: impl FnMut(&mut Side)) {
     }
 }
 
-fn seeds() -> u64 {
-    std::env::var("SEEDS").map_or(12, |seeds| seeds.parse().expect("SEEDS is a number"))
-}
-
 #[test]
 fn worlds_stay_equal_and_players_abreast_in_real_time() {
-    let mut sides: Vec<_> = (0..seeds()).map(Side::new).collect();
+    let mut sides: Vec<_> = (0..seeds::count(12)).map(Side::new).collect();
     let act = |side: &mut Side| {
         if side.dice.roll(40) == 0 {
             let seat = side.dice.roll(side.driver.seats.len() as u64) as usize;
@@ -89,10 +84,9 @@ fn who_is_ahead_waits_until_the_others_are_abreast() {
     let mut sides = vec![Side { driver: room(1, 2, Weather::clear(ms(20)), &settings(1)), ..Side::new(1) }];
     live(&mut sides, 1, |_| {});
     // One peer stands still for 1.3 s. The other plays on as far as its prediction lasts, and is that much ahead.
-    let asleep = sides[0].driver.seats.remove(1);
     let until = sides[0].driver.now() + ms(1_300);
-    sides[0].driver.run_until(until);
-    sides[0].driver.seats.push(asleep);
+    sides[0].driver.seats[1].freeze(until);
+    sides[0].driver.run_until(until - ms(1));
     let lead = |sides: &[Side]| {
         let [ahead, behind] = [0, 1].map(|seat| sides[0].driver.seats[seat].session.stats().tick);
         ahead.since(behind)

@@ -3,8 +3,6 @@
 //! A stranger disturbs nobody. A member's word about itself and others counts, for there is no telling who lies: but whoever is left
 //! is in step and goes on.
 
-mod support;
-
 use lockstone_net::limits::EVIDENCE_GIVE_TIME;
 use lockstone_net::link::PeerId;
 use lockstone_net::memory::{Driver, MemoryLink, MemoryNetwork, Weather};
@@ -12,11 +10,11 @@ use lockstone_net::session::{DropReason, EndReason, Event, Phase, Session};
 use lockstone_net::wire::{self, *};
 use lockstone_net::{Rollback, RollbackConfig, RollbackSettings};
 use lockstone_sim::{Checksum, PlayerId, Tick};
-use support::crafted;
-use support::hostile::*;
-use support::rollback::*;
-use support::tap::{Room, Tap};
-use support::*;
+use testkit::sessions::crafted;
+use testkit::sessions::hostile::*;
+use testkit::sessions::rollback::*;
+use testkit::sessions::tap::{Room, Tap};
+use testkit::sessions::*;
 
 fn regroup(gone: &[u16], confirmed: u32) -> Message {
     let gone = gone.iter().map(|player| (PlayerId(*player), LeaveReason::Silent)).collect();
@@ -213,7 +211,7 @@ fn a_stranger_does_not_disturb_a_session() {
 fn waiting_room() -> (Room, MemoryLink) {
     let mut room = Driver::new(MemoryNetwork::new(4, Weather::clear(ms(20))));
     for name in ["founder", "joiner"] {
-        room.enter(Tap::new(player(name), Some));
+        room.enter_by(player(name), Tap::idle);
     }
     let stranger = room.network.enter();
     pause(&mut room, 200);
@@ -241,7 +239,7 @@ fn a_stranger_does_not_disturb_players_who_wait_for_others() {
             "{message:?}"
         );
     }
-    room.enter(Tap::new(player("late"), Some));
+    room.enter_by(player("late"), Tap::idle);
     pause(&mut room, 200);
     room.seats[FIRST].events.retain(|event| !matches!(event, Event::Refused { .. }));
     undisturbed(&mut room, "a stranger in the waiting room");
@@ -254,7 +252,7 @@ fn who_is_let_in_may_say_anything_before_it_begins() {
         say(&mut room, SECOND, FIRST, message.clone());
         let players = if matches!(message, Message::Bye(_)) { 1 } else { 2 };
         assert_eq!(room.seats[FIRST].session.phase(), Phase::Waiting { players, needed: 3 }, "{message:?}");
-        room.enter(Tap::new(player("late"), Some));
+        room.enter_by(player("late"), Tap::idle);
         pause(&mut room, 500);
         if players == 2 {
             go_on(&mut room, &[0, 1, 2]);

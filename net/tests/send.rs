@@ -1,10 +1,10 @@
 //! Every session can move to another thread.
 
-mod support;
-
 use lockstone_net::relay::{Relay, Replica};
 use lockstone_net::{Party, PartySettings, Rollback, Session};
 use lockstone_sim::{Rules, Simulation, World};
+use testkit::secs;
+use testkit::sessions::party;
 
 const fn is_send<T: Session + Send>() {}
 
@@ -22,10 +22,10 @@ where
 
 #[test]
 fn a_session_moves_to_another_thread() {
-    let mut party = support::party(PartySettings::default(), "Ann");
+    let mut ann = party(PartySettings::default(), "Ann");
     let moved = std::thread::spawn(move || {
-        party.advance(support::secs(1));
-        party.wake_at()
+        ann.advance(secs(1));
+        ann.wake_at()
     });
-    assert_eq!(moved.join().expect("nothing panics"), support::secs(16));
+    assert_eq!(moved.join().expect("nothing panics"), secs(16));
 }

@@ -1,7 +1,5 @@
 //! Parties on a fair network: in step, joining, leaving, and what it costs.
 
-mod support;
-
 use core::time::Duration;
 
 use lockstone_net::link::Channel;
@@ -9,7 +7,7 @@ use lockstone_net::memory::{Driver, MemoryNetwork, Weather};
 use lockstone_net::party::{Party, PartySettings};
 use lockstone_net::session::{DropReason, Phase, SayError, Session};
 use lockstone_net::wire::{self, ChatLine, Epoch, Message};
-use support::*;
+use testkit::sessions::*;
 
 #[test]
 fn two_peers_play_in_step() {

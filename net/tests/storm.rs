@@ -1,8 +1,6 @@
 //! Parties in bad weather, with peers that come and go at random ticks. Every failure names the seed that repeats it:
 //! `SEED=17 cargo test -p lockstone-net --test storm -- --nocapture`. `SEEDS=5000` tries more of them.
 
-mod support;
-
 use core::time::Duration;
 use std::collections::BTreeSet;
 
@@ -10,7 +8,8 @@ use lockstone_net::memory::{Driver, MemoryNetwork, Weather};
 use lockstone_net::party::{Party, PartySettings};
 use lockstone_net::session::{Event, Phase, Session};
 use lockstone_sim::Tick;
-use support::*;
+use testkit::seeds;
+use testkit::sessions::*;
 
 const STORM: Weather = Weather {
     delay: Duration::from_millis(30),
@@ -24,18 +23,8 @@ const STORM_SECONDS: u64 = 30;
 
 #[test]
 fn peers_stay_equal_in_a_storm() {
-    let seeds: Vec<u64> = match std::env::var("SEED") {
-        Ok(seed) => vec![seed.parse().expect("SEED is a number")],
-        Err(_) => (0..std::env::var("SEEDS").map_or(100, |seeds| seeds.parse().expect("SEEDS is a number"))).collect(),
-    };
-    let mut compared = 0;
-    let mut joins = 0;
-    for seed in seeds {
-        let figures = std::panic::catch_unwind(|| storm(seed))
-            .unwrap_or_else(|_| panic!("seed {seed}: SEED={seed} cargo test -p lockstone-net --test storm repeats it"));
-        compared += figures.0;
-        joins += figures.1;
-    }
+    let runs = seeds::each("-p lockstone-net --test storm", 100, storm);
+    let (compared, joins) = runs.iter().fold((0, 0), |sums, run| (sums.0 + run.0, sums.1 + run.1));
     println!("{compared} checksums compared, {joins} joins");
 }
 

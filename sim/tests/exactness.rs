@@ -1,10 +1,8 @@
 //! Core and halo: a part of the world, given its halo, comes out equal to the whole world, to the bit.
 
-mod storm;
-
 use lockstone_sim::world::Role;
 use lockstone_sim::{Area, CellId, CellRect, Simulation, Tick};
-use storm::{Turns, Weather, relayed, table, transfer};
+use testkit::storm::{Turns, Weather, relayed, table, transfer};
 
 /// A rectangle of core cells that wanders over the world.
 struct Core {

@@ -1,13 +1,11 @@
 //! A part that is driven by turns alone: what it is given comes as bytes, as it would from a relay, and its core comes out equal to the
 //! whole world's, to the bit.
 
-mod storm;
-
 use std::collections::BTreeMap;
 
 use lockstone_sim::world::{CellState, Given, Request, Role};
 use lockstone_sim::{Area, CellId, CellRect, Dice, Input, Simulation, Tick, Turn};
-use storm::{Storm, StormWorld, Turns, Weather, table};
+use testkit::storm::{Storm, StormWorld, Turns, Weather, table};
 
 /// What a relay does wrong.
 #[derive(Clone, Copy, PartialEq)]

@@ -1,7 +1,5 @@
 //! Snapshots made by hand to break a world, and what a part must not be given: refused, or stepped without harm.
 
-mod storm;
-
 use lockstone_sim::codec::{CodecError, compact};
 use lockstone_sim::world::Given;
 use lockstone_sim::{
@@ -10,7 +8,7 @@ use lockstone_sim::{
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
-use storm::{Kind, Soul, StormWorld, Turns, Weather};
+use testkit::storm::{Kind, Soul, StormWorld, Turns, Weather};
 
 /// The layout of a serialised snapshot: tick, facts, no part, cells with their light and entities.
 type Snapshot = (Tick, u64, Option<Part>, Vec<Cell>);

@@ -1,15 +1,13 @@
 //! A noted step is the same step, its notes are true, and two journals tell which draw, thought or effect parts them.
 
 mod gambler;
-mod storm;
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use gambler::{Act, Gambler, line_of};
 use lockstone_sim::journal::{Divergence, Doer, Event, Journal, Note, Phase, Roll, Site};
 use lockstone_sim::world::{Thinking, Thoughts};
 use lockstone_sim::{Dice, Simulation, Tick, Turn, codec};
-use storm::{Storm, StormWorld, Turns, Weather, table};
+use testkit::storm::{Storm, StormWorld, Turns, Weather, table};
 
 /// Steps a storm, each tick noted, and hands out every journal.
 fn noted(weather: &Weather, ticks: u32, mut each: impl FnMut(&mut StormWorld, &Turn<StormWorld>, &Journal)) {
@@ -81,7 +79,7 @@ fn kind(event: &Event) -> String {
 fn what_is_decided_names_its_line_and_what_is_applied_the_line_that_sent_it() {
     noted(&Weather::of(218), 150, |_, _, journal| {
         let all: BTreeSet<String> = journal.notes.iter().map(Note::to_string).collect();
-        let here = |site: &Site| site.file.ends_with("sim/tests/storm/mod.rs") && site.line > 0 && site.column > 0;
+        let here = |site: &Site| site.file.ends_with("testkit/src/storm.rs") && site.line > 0 && site.column > 0;
         for note in &journal.notes {
             let by_the_game =
                 matches!(kind(&note.event).as_str(), "Affects" | "Applies" | "Draws" | "Requests" | "Spawns" | "Walks");

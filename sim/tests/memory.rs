@@ -1,12 +1,10 @@
 //! What a world holds does not grow with the time that it runs. One test, because memory is counted for the whole process.
 
-mod storm;
-
 use std::collections::VecDeque;
 
 use lockstone_sim::Simulation;
 use peak_alloc::PeakAlloc;
-use storm::{StormWorld, Turns, Weather};
+use testkit::storm::{StormWorld, Turns, Weather};
 
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;

@@ -1,10 +1,8 @@
 //! The order in which cells think makes no difference, nor does the number of threads.
 
-mod storm;
-
 use lockstone_sim::world::{Request, Thinking, Thoughts};
 use lockstone_sim::{Checksum, Simulation, Tick};
-use storm::{Storm, Turns, Weather, table};
+use testkit::storm::{Storm, Turns, Weather, table};
 
 type ThinkAll = fn(&Thinking<'_, Storm>, Tick) -> Vec<Thoughts<Storm>>;
 

@@ -1,10 +1,8 @@
 //! The desync checker's questions to a world: which bit was turned over, and does the order of the cells matter.
 
-mod storm;
-
 use lockstone_sim::world::{StateBit, StatePart};
 use lockstone_sim::{Checksum, Simulation, codec};
-use storm::{StormWorld, Turns, Weather, table};
+use testkit::storm::{StormWorld, Turns, Weather, table};
 
 fn played(seed: u64, ticks: usize) -> (Turns, StormWorld) {
     let weather = Weather::of(seed);

@@ -1,13 +1,11 @@
 //! Snapshot, restore, continue: bit for bit, in memory and serialised.
 
-mod storm;
-
 use std::sync::OnceLock;
 
 use lockstone_sim::codec::CodecError;
 use lockstone_sim::{Checksum, Simulation, Turn};
 use proptest::prelude::*;
-use storm::{StormWorld, Turns, Weather, table};
+use testkit::storm::{StormWorld, Turns, Weather, table};
 
 /// A run with its turns and the checksum after each.
 struct Run {

@@ -1,10 +1,8 @@
 //! What must hold of every world at every tick, whatever its measures: all that is derived agrees with what it is derived from.
 
-mod storm;
-
 use lockstone_sim::world::Role;
 use lockstone_sim::{Area, Body, CellId, CellRect, Fx, Input, PlayerId, Simulation, Turn};
-use storm::{StormWorld, Turns, Weather, relayed, transfer};
+use testkit::storm::{StormWorld, Turns, Weather, relayed, transfer};
 
 /// Checks the cells against the grid, and the players and the checksums against the cells.
 fn check_sound(world: &mut StormWorld, other: &mut StormWorld, context: &str) {
@@ -86,7 +84,7 @@ fn a_part_stays_sound_once_its_halo_is_given_and_through_restores() {
             let given = area.halo().chain(entered.filter(|&cell| area.role(cell) == Role::Core));
             // In any order.
             let mut given: Vec<CellId> = given.collect();
-            storm::table().dice(weather.seed, part.tick()).shuffle(&mut given);
+            testkit::storm::table().dice(weather.seed, part.tick()).shuffle(&mut given);
             given.iter().for_each(|&cell| part.put(cell, whole.cell_state(cell).as_ref()));
             let context = format!("{weather:?}, tick {tick}");
             for cell in core.iter() {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use lockstone_net::matchbox::{self, MatchboxLink, TOKEN_BYTES_MAX};
 use lockstone_net::relay::{Relay, RelayConfig, RelaySettings, Replica};
 use lockstone_net::session::PlayerError;
-use lockstone_net::{Channel, Link, LinkEvent, PeerId, Session};
+use lockstone_net::{Channel, Link, LinkEvent, PeerId};
 
 use super::args::{self, SIGNAL_PORT, View};
 use super::child::stop_with_parent;
@@ -64,13 +64,12 @@ pub(super) fn run<G: Wide>(args: args::Relay) -> Result<ExitCode, Failure> {
         },
     };
     let again = build.clone();
-    let relay: Box<dyn Session<Sim = G::Sim>> = if plays {
-        let relay = Relay::<G::Rules>::with_hero(config, identity, &player.name, player.hero, build);
-        Box::new(relay.map_err(unfit)?.with_horizon(G::horizon()))
+    let relay = if plays {
+        Relay::<G::Rules>::with_hero(config, identity, &player.name, player.hero, build).map_err(unfit)?
     } else {
-        Box::new(Relay::<G::Rules>::dedicated(config, identity, build).with_horizon(G::horizon()))
+        Relay::dedicated(config, identity, build)
     };
-    sitting.play::<G, _, _>(relay, again, link)
+    sitting.play::<G, _, _>(relay.with_horizon(G::horizon()), again, link)
 }
 
 /// A link that tells how others join, once the room is this relay's.

@@ -1,125 +1,93 @@
-//! A session whose work is timed, tick by tick.
+//! A link by which the work of its seat is timed, tick by tick.
 //!
 //! The times tell what a session costs on this machine; nothing that is played depends on them.
+//! They hold what the session does when it is visited, and nothing of what its link does.
 
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use lockstone_net::LinkEvent;
-use lockstone_net::relay::DistantView;
-use lockstone_net::session::{CommandError, Event, EvidenceError, Phase, SayError, Session, Stats, Transmit};
+use lockstone_net::memory::Seat;
+use lockstone_net::{Channel, Link, LinkEvent, PeerId, Session};
 use lockstone_sim::{Simulation, Tick};
 
-/// A session, and how long each of its ticks took: all that it did since the tick before.
-pub(super) struct Clocked<T: Session> {
-    session: T,
+/// A link, and how long each tick of its session took: all that it did since the tick before.
+pub(super) struct Clocked<L> {
+    link: L,
+    /// In the link, during this visit.
+    in_link: Duration,
     spent: Duration,
     at: Tick,
     /// In nanoseconds.
     pub ticks_ns: Vec<u32>,
-    /// What came in, if it is kept.
-    heard: Option<Vec<Heard>>,
+    /// What came in at each visit, and when, if it is kept.
+    heard: Option<Vec<(Duration, Vec<LinkEvent>)>>,
 }
 
-/// What came into a session, and when.
-enum Heard {
-    Event(LinkEvent, Duration),
-    /// Time passed.
-    Time(Duration),
-}
-
-impl<T: Session> Clocked<T> {
-    pub fn new(session: T) -> Clocked<T> {
-        Clocked { session, spent: Duration::ZERO, at: Tick(0), ticks_ns: Vec::new(), heard: None }
+impl<L: Link> Clocked<L> {
+    pub fn new(link: L) -> Clocked<L> {
+        Clocked { link, in_link: Duration::ZERO, spent: Duration::ZERO, at: Tick(0), ticks_ns: Vec::new(), heard: None }
     }
 
     /// Keeps what comes in, to hear it [`again`](Clocked::again).
-    pub fn remembering(self) -> Clocked<T> {
+    pub fn remembering(self) -> Clocked<L> {
         Clocked { heard: Some(Vec::new()), ..self }
     }
 
-    /// Another session that begins as this one did hears the same at the same times: with the machine for itself.
-    pub fn again(&self, session: T) -> Clocked<T> {
-        let mut again = Clocked::new(session);
-        for heard in self.heard.iter().flatten() {
-            match heard {
-                Heard::Event(event, now) => again.handle(event.clone(), *now),
-                Heard::Time(now) => again.advance(*now),
-            }
-            while again.poll_transmit().is_some() {}
-            while again.poll_event().is_some() {}
+    /// Another session that begins as this one's did hears the same at the same times: with the
+    /// machine for itself.
+    pub fn again<T: Session>(&self, session: T, peer: PeerId) -> Seat<T, Clocked<Heard>> {
+        let mut seat = Seat::new(session, peer, Clocked::new(Heard::default()));
+        for (now, events) in self.heard.iter().flatten() {
+            seat.link.link.0.extend(events.iter().cloned());
+            visit(&mut seat, *now);
+            seat.events.clear();
         }
-        again
-    }
-
-    fn clock(&mut self, work: impl FnOnce(&mut T)) {
-        let started = Instant::now();
-        work(&mut self.session);
-        self.spent += started.elapsed();
+        seat
     }
 }
 
-impl<T: Session> Session for Clocked<T> {
-    type Sim = T::Sim;
-
-    fn handle(&mut self, event: LinkEvent, now: Duration) {
-        self.heard.iter_mut().for_each(|heard| heard.push(Heard::Event(event.clone(), now)));
-        self.clock(|session| session.handle(event, now));
+/// Visits a seat, and times it.
+pub(super) fn visit<T: Session, L: Link>(seat: &mut Seat<T, Clocked<L>>, now: Duration) {
+    seat.link.heard.iter_mut().for_each(|heard| heard.push((now, Vec::new())));
+    let started = Instant::now();
+    seat.visit(now);
+    let Seat { session, link, .. } = seat;
+    link.spent += started.elapsed().saturating_sub(core::mem::take(&mut link.in_link));
+    let tick = session.simulation().map_or(link.at, Simulation::tick);
+    let played = tick.since(link.at);
+    if played > 0 {
+        let each = u32::try_from((link.spent / played).as_nanos()).unwrap_or(u32::MAX);
+        link.ticks_ns.extend(std::iter::repeat_n(each, played as usize));
+        (link.at, link.spent) = (tick, Duration::ZERO);
     }
+}
 
-    fn advance(&mut self, now: Duration) {
-        self.heard.iter_mut().for_each(|heard| heard.push(Heard::Time(now)));
-        self.clock(|session| session.advance(now));
-        let tick = self.session.simulation().map_or(self.at, Simulation::tick);
-        let played = tick.since(self.at);
-        if played > 0 {
-            let each = self.spent / played;
-            let each = u32::try_from(each.as_nanos()).unwrap_or(u32::MAX);
-            self.ticks_ns.extend(std::iter::repeat_n(each, played as usize));
-            (self.at, self.spent) = (tick, Duration::ZERO);
+impl<L: Link> Link for Clocked<L> {
+    fn poll(&mut self) -> Option<LinkEvent> {
+        let started = Instant::now();
+        let event = self.link.poll();
+        if let (Some(event), Some((_, events))) = (&event, self.heard.as_mut().and_then(|heard| heard.last_mut())) {
+            events.push(event.clone());
         }
+        self.in_link += started.elapsed();
+        event
     }
 
-    fn command(&mut self, command: <T::Sim as Simulation>::Command) -> Result<(), CommandError> {
-        self.session.command(command)
+    fn send(&mut self, to: PeerId, channel: Channel, bytes: Vec<u8>) {
+        let started = Instant::now();
+        self.link.send(to, channel, bytes);
+        self.in_link += started.elapsed();
+    }
+}
+
+/// What is heard again. What is sent goes nowhere.
+#[derive(Default)]
+pub(super) struct Heard(VecDeque<LinkEvent>);
+
+impl Link for Heard {
+    fn poll(&mut self) -> Option<LinkEvent> {
+        self.0.pop_front()
     }
 
-    fn say(&mut self, text: &str) -> Result<(), SayError> {
-        self.session.say(text)
-    }
-
-    fn give_evidence(&mut self, bytes: Vec<u8>) -> Result<(), EvidenceError> {
-        self.session.give_evidence(bytes)
-    }
-
-    fn leave(&mut self, now: Duration) {
-        self.session.leave(now);
-    }
-
-    fn poll_transmit(&mut self) -> Option<Transmit> {
-        self.session.poll_transmit()
-    }
-
-    fn poll_event(&mut self) -> Option<Event<T::Sim>> {
-        self.session.poll_event()
-    }
-
-    fn wake_at(&self) -> Duration {
-        self.session.wake_at()
-    }
-
-    fn simulation(&self) -> Option<&T::Sim> {
-        self.session.simulation()
-    }
-
-    fn distant(&self) -> DistantView {
-        self.session.distant()
-    }
-
-    fn phase(&self) -> Phase {
-        self.session.phase()
-    }
-
-    fn stats(&self) -> Stats {
-        self.session.stats()
-    }
+    fn send(&mut self, _: PeerId, _: Channel, _: Vec<u8>) {}
 }

@@ -1,15 +1,11 @@
 //! The golden checksums hold in this build. CI compares release and wasm32 with the same file.
 
-#[path = "../examples/golden/main.rs"]
-#[allow(dead_code, reason = "its `main` is for the command line")]
-mod golden;
-
 #[test]
 fn golden_checksums_hold() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden.txt");
     let kept = std::fs::read_to_string(path).expect("tests/golden.txt is there");
     assert_eq!(
-        golden::golden(),
+        testkit::golden::golden(),
         kept,
         "after an intended change: cargo run --release -p dungeon --example golden > tests/golden.txt"
     );

@@ -1,7 +1,5 @@
 //! A party that is seen from afar on the dungeon's own ways: found by each replica for itself, from the end point and the start.
 
-mod play;
-
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -14,7 +12,7 @@ use lockstone::net::relay::{Relay, RelayConfig, RelaySettings, Replica};
 use lockstone::net::{Identity, Session};
 use lockstone::sim::path::Tile;
 use lockstone::sim::{PlayerId, Simulation, Tick};
-use play::table;
+use testkit::delve::table;
 
 const SEED: u64 = 4;
 /// By so many ticks everyone knows a route.

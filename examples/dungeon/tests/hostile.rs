@@ -1,12 +1,10 @@
 //! Nonsense from outside: commands and snapshots that no fair player sends. Nothing panics, nobody gets into a wall.
 
-mod play;
-
 use dungeon::{Body, Command, DungeonGame};
 use lockstone::game::Game;
 use lockstone::sim::path::Tile;
 use lockstone::sim::{Entity, EntityId, Fx, Input, PlayerId, Simulation, Vec2};
-use play::Play;
+use testkit::delve::Play;
 
 /// A plain generator for nonsense (Knuth's MMIX constants).
 struct Nonsense(u64);

@@ -1,7 +1,5 @@
 //! Clicks, typed lines and the picture: what a person has to do with the dungeon.
 
-mod play;
-
 use dungeon::loot::{Chest, Loot, Ware};
 use dungeon::map::tile_of;
 use dungeon::monsters::{Monster, Race};
@@ -13,7 +11,7 @@ use lockstone::sim::path::Tile;
 use lockstone::sim::{EntityId, Fx, PlayerId, Simulation, Vec2};
 use lockstone::view::Action;
 use lockstone::view::typing::{Key, Typing};
-use play::{Play, Stage};
+use testkit::delve::{Play, Stage};
 
 const ME: PlayerId = PlayerId(0);
 

@@ -1,14 +1,12 @@
 //! Loot changes hands whole: never doubled, never lost.
 
-mod play;
-
 use std::collections::BTreeMap;
 
 use dungeon::Body;
 use dungeon::command::Command;
 use dungeon::loot::{Affix, AffixKind, Chest, Gear, Loot, Rarity, Slot, Ware};
 use lockstone::sim::{Body as _, EntityId, Input, PlayerId, Simulation};
-use play::{Play, Stage};
+use testkit::delve::{Play, Stage};
 
 fn blade(base: u8) -> Gear {
     let affix = Affix { kind: AffixKind::Might, value: 9 };

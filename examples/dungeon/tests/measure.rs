@@ -2,8 +2,6 @@
 
 #![allow(clippy::disallowed_types, reason = "it measures time")]
 
-mod play;
-
 use std::time::{Duration, Instant};
 
 use dungeon::hero::Event;
@@ -11,7 +9,7 @@ use dungeon::map::{Map, Plan};
 use dungeon::{Body, DungeonGame};
 use lockstone::game::{Layout, Spread, Wide};
 use lockstone::sim::Simulation;
-use play::{Play, table};
+use testkit::delve::{Play, table};
 
 #[test]
 #[ignore = "measures; prints"]

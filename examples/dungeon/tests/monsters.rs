@@ -1,13 +1,11 @@
 //! Each kind of monster does what it is named for.
 
-mod play;
-
 use dungeon::Body;
 use dungeon::command::Command;
 use dungeon::map::tile_of;
 use dungeon::monsters::{BROOD_MAX, Kin, Monster, Mood, Race};
 use lockstone::sim::{Body as _, EntityId, Fx, Tick};
-use play::{Play, Stage};
+use testkit::delve::{Play, Stage};
 
 /// A hero who stands all of it and does not strike back, being told to walk to where it stands.
 const STOUT: i32 = 1_000_000;

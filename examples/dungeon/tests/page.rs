@@ -1,9 +1,5 @@
 //! A dungeon's party that drifts apart, as a page: one bit of a hero's position is turned over on one peer's machine.
 
-#[path = "../../../tests/browser/mod.rs"]
-mod browser;
-mod play;
-
 use std::fs;
 
 use dungeon::{Dungeon, DungeonGame};
@@ -13,7 +9,8 @@ use lockstone::recording::{Build, Header, Recording, Writer};
 use lockstone::sim::codec::fields;
 use lockstone::sim::world::{StateBit, StatePart};
 use lockstone::sim::{PlayerId, Simulation, Tick, Turn, World};
-use play::Play;
+use testkit::browser;
+use testkit::delve::{self, Play};
 
 const SEED: u64 = 20;
 const TURNED: Tick = Tick(330);
@@ -29,7 +26,7 @@ fn header(player: u16, name: &str, start: Tick) -> Header {
         engine: env!("CARGO_PKG_VERSION").into(),
         seed: SEED,
         rules: DungeonGame::rules_digest(),
-        table: play::table().digest(),
+        table: delve::table().digest(),
         config: 0,
         ticks_per_s: 20,
         input_delay_ticks: 3,
@@ -51,7 +48,7 @@ struct Peer {
 impl Peer {
     fn new(player: u16, name: &str, host: &mut Sim) -> Peer {
         let (snapshot, start) = (host.snapshot(), host.tick());
-        let mut world = DungeonGame::build(SEED, play::table());
+        let mut world = DungeonGame::build(SEED, delve::table());
         world.restore(&snapshot);
         let writer = Writer::create(Vec::new(), &header(player, name, start), &host.encode(&snapshot)).unwrap();
         Peer { world, writer }
@@ -112,9 +109,9 @@ fn session(fails: bool) -> Vec<Recording<Sim>> {
 }
 
 fn opened(name: &str, fails: bool) -> (lockstone::check::Report, Option<String>) {
-    let build = |seed| DungeonGame::build(seed, play::table());
+    let build = |seed| DungeonGame::build(seed, delve::table());
     let report = Checker::new(&build).check(session(fails)).unwrap();
-    let path = browser::folder("page").join(name);
+    let path = browser::folder(env!("CARGO_TARGET_TMPDIR"), "page").join(name);
     fs::write(&path, page(&report)).unwrap();
     println!("{report}\n{}", path.display());
     (report, browser::opened(&path, ""))

@@ -1,7 +1,5 @@
 //! Worlds for a crowd: laid out as asked, whole, the same for everyone.
 
-mod play;
-
 use std::collections::BTreeSet;
 
 use dungeon::hero::FALLEN_TICKS;
@@ -11,7 +9,7 @@ use dungeon::{Body, Command, Dungeon, DungeonBot, DungeonGame};
 use lockstone::game::{Layout, LayoutError, Spread, Wide};
 use lockstone::sim::path::{Direction, Tile, TileGrid};
 use lockstone::sim::{Area, Fx, PlayerId, Rules, Simulation, Tick};
-use play::{Play, Stage, table};
+use testkit::delve::{Play, Stage, table};
 
 fn rules(layout: &Layout, seed: u64) -> std::sync::Arc<Dungeon> {
     DungeonGame::lay_out(layout, seed, &table()).expect("a layout that can be")

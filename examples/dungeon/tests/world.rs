@@ -1,7 +1,5 @@
 //! Whole games: they are played through, equal to the bit however they are run.
 
-mod play;
-
 use dungeon::hero::{Event, FALLEN_TICKS, Order};
 use dungeon::map::center_of;
 use dungeon::monsters::{Monster, Race};
@@ -10,7 +8,7 @@ use lockstone::check;
 use lockstone::game::{Game, Layout, Spread, Wide};
 use lockstone::sim::world::Request;
 use lockstone::sim::{Area, CellId, Fx, Grid, Input, PlayerId, Simulation, Turn, World};
-use play::{Play, Stage, table};
+use testkit::delve::{Play, Stage, table};
 
 /// Ten minutes.
 const GAME_TICKS: u32 = 12_000;

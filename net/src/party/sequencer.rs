@@ -77,7 +77,7 @@ impl<S: Simulation> Sequencing<S> {
         let stage = Stage::begin(beginning, config.telling(), &mut io.out);
         let mut sequencer = Sequencer::starting_at(stage.tick());
         match join {
-            Ok(join) => sequencer.join(player, newcomer.name.clone(), join),
+            Ok(join) => sequencer.waiting.join(player, newcomer.name.clone(), join),
             Err(_) => io.out.end(EndReason::Refused(Refusal::Hero)),
         }
         let guests = Roll::new(terms, config.settings().players_max, 1);
@@ -108,7 +108,7 @@ impl<S: Simulation> Sequencing<S> {
 
     fn play(&mut self, tick: Tick, io: &mut Io<S>) {
         let checksum = self.stage.play(self.sequencer.turn(tick), &mut io.out);
-        self.sequencer.requests(&self.stage.simulation, &mut io.out);
+        self.sequencer.waiting.requests(&self.stage.simulation, &mut io.out);
         let Some((tick, checksum)) = checksum else { return };
         let mut differing = Vec::new();
         for (peer, guest) in self.guests.peers_mut() {
@@ -132,7 +132,7 @@ impl<S: Simulation> Sequencing<S> {
             }
             let overdue = guest.feed.sent_at().is_none_or(|sent| now >= sent + KEEP_ALIVE);
             if overdue || guest.feed.due(tick, interval) {
-                let taken = self.sequencer.commands_taken(guest.player);
+                let taken = self.sequencer.waiting.commands_taken(guest.player);
                 for (channel, turns) in guest.feed.packets(self.sequencer.history(), tick, now, taken) {
                     out.send_turns(epoch, peer, channel, TurnsKind::Turns, &turns);
                 }
@@ -182,7 +182,7 @@ impl<S: Simulation> Sequencing<S> {
         if guest.feed.acknowledge(&report, self.sequencer.open(), io.now).is_err() {
             return out.dropped(DropReason::ForgedAck);
         }
-        self.sequencer.report(guest.player, &report, out);
+        self.sequencer.waiting.report(guest.player, &report, report.commands.len(), out);
         let (ours, theirs) = (&self.stage.checksums, report.checksums.iter());
         let compare = |(tick, theirs): &(Tick, Checksum)| guest.comparison.theirs(*tick, *theirs, ours, out);
         let differing: Vec<_> = theirs.filter_map(compare).collect();
@@ -238,7 +238,7 @@ impl<S: Simulation> Sequencing<S> {
 
     fn remove(&mut self, peer: PeerId, reason: LeaveReason) {
         if let Some(guest) = self.guests.remove(peer) {
-            self.sequencer.leave(guest.player, reason);
+            self.sequencer.waiting.leave(guest.player, reason);
         }
     }
 }
@@ -307,7 +307,7 @@ impl<S: Simulation> Role for Sequencing<S> {
         if !self.stage.plays() {
             return Err(CommandError::NotPlaying);
         }
-        self.sequencer.own_command(self.stage.player, command)
+        self.sequencer.waiting.own_command(self.stage.player, command)
     }
 
     fn say(&mut self, line: ChatLine, io: &mut Io<S>) {

@@ -10,10 +10,8 @@ use lockstone_net::relay::RelaySettings;
 use lockstone_net::session::{DropReason, Drops, Phase};
 use lockstone_net::wire::{self, *};
 use lockstone_sim::{CellId, Checksum, PlayerId, Tick};
-
-use crate::exact::STORM;
-use crate::support::*;
-use crate::witness::*;
+use testkit::relay::*;
+use testkit::sessions::*;
 
 const ATTACKER: usize = 2;
 const ATTACK: Duration = secs(12);
@@ -41,31 +39,29 @@ fn run_with(seed: u64, settings: RelaySettings, mut attack: impl FnMut(&mut Scen
         attack(&mut scene, n);
         others(&scene).for_each(|seat| {
             if scene.dice.roll(30) == 0 {
-                let tiles = u64::from(STORM.cells) << STORM.cell_log2;
-                let to = (scene.dice.roll(tiles) as u16, scene.dice.roll(tiles) as u16);
-                let _ = scene.driver.seats[seat].session.command(to);
+                scene.wander(seat);
             }
         });
         let until = scene.driver.now() + ms(50);
         scene.run_until(until);
         for seat in others(&scene) {
-            let tick = scene.driver.seats[seat].session.stats().tick;
+            let tick = scene.seat(seat).session.stats().tick;
             ticks.entry(seat).or_default().push((scene.driver.now(), tick));
         }
     }
-    let seats: BTreeMap<_, _> = others(&scene).map(|seat| (scene.driver.peer(seat), seat)).collect();
+    let seats: BTreeMap<_, _> = others(&scene).map(|seat| (scene.peer(seat), seat)).collect();
     let mut packets: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for packet in &scene.sent.borrow()[sent_before..] {
         if let Some(seat) = seats.get(&packet.to) {
             packets.entry(*seat).or_default().push(packet.bytes.len());
         }
     }
-    let drops = scene.driver.seats[0].session.stats().drops;
-    Run { ticks, packets, drops, attacker: scene.driver.seats[ATTACKER].session.phase() }
+    let drops = scene.stats().drops;
+    Run { ticks, packets, drops, attacker: scene.seat(ATTACKER).session.phase() }
 }
 
 fn others(scene: &Scene) -> impl Iterator<Item = usize> + use<> {
-    (1..scene.driver.seats.len()).filter(|seat| *seat != ATTACKER)
+    scene.numbers().into_iter().filter(|seat| *seat != ATTACKER)
 }
 
 /// The others had the same in both runs, to the packet.
@@ -81,8 +77,8 @@ fn assert_unnoticed(what: &str, attacked: &Run, quiet: &Run) {
 
 /// A packet to the relay in the attacker's name, past its session.
 fn say(scene: &mut Scene, channel: Channel, bytes: Vec<u8>) {
-    let relay = scene.driver.peer(0);
-    scene.driver.seats[ATTACKER].link.send(relay, channel, bytes);
+    let relay = scene.peer(0);
+    scene.seat_mut(ATTACKER).link.link.send(relay, channel, bytes);
 }
 
 fn tell(scene: &mut Scene, message: &Message) {
@@ -146,11 +142,9 @@ fn garbage(scene: &mut Scene, n: u64) {
 }
 
 fn oversized(scene: &mut Scene, _: u64) {
-    let relay = scene.driver.peer(0);
-    let (from, now) = (scene.driver.peer(ATTACKER), scene.driver.now());
+    let (from, now) = (scene.peer(ATTACKER), scene.driver.now());
     let event = lockstone_net::LinkEvent::Packet { from, channel: Channel::Reliable, bytes: vec![7; 1 << 17] };
-    assert_eq!(scene.driver.seats[0].link.peer(), relay);
-    scene.driver.seats[0].session.handle(event, now);
+    scene.driver.hub_mut().session.handle(event, now);
 }
 
 fn packet_flood(scene: &mut Scene, n: u64) {
@@ -188,7 +182,7 @@ fn evidence(scene: &mut Scene, n: u64) {
     ] {
         tell(scene, &Message::Parcel(parcel));
     }
-    let witnesses = list(vec![(PlayerId(0), scene.driver.peer(0)), (PlayerId(1), scene.driver.peer(1))]);
+    let witnesses = list(vec![(PlayerId(0), scene.peer(0)), (PlayerId(1), scene.peer(1))]);
     tell(scene, &Message::Inquiry(Inquiry { witnesses }));
 }
 
@@ -208,7 +202,7 @@ fn lying(seed: u64, lie: impl Fn(Report, u64) -> Report + Copy + 'static) -> Run
         if n > 0 {
             return;
         }
-        let liar = scene.driver.peer(ATTACKER);
+        let liar = scene.peer(ATTACKER);
         let mut reports = 0;
         scene.replies.borrow_mut().insert(
             liar,
@@ -258,7 +252,7 @@ fn who_does_not_say_where_it_differs_is_put_out() {
     scene.enter_many(4);
     scene.run_until(secs(3));
     scene.odd = Some(ATTACKER);
-    let liar = scene.driver.peer(ATTACKER);
+    let liar = scene.peer(ATTACKER);
     scene.replies.borrow_mut().insert(
         liar,
         Box::new(move |mut packet| {
@@ -277,7 +271,7 @@ fn who_does_not_say_where_it_differs_is_put_out() {
         }),
     );
     scene.play(secs(40), 30);
-    assert!(ended(&scene.driver.seats[ATTACKER].session).is_some(), "it may stay");
+    assert!(ended(&scene.seat(ATTACKER).session).is_some(), "it may stay");
     assert_eq!(scene.playing(), 3);
 }
 
@@ -298,7 +292,7 @@ fn loads_acknowledged_too_early_harm_only_their_replica() {
         }
         scene.play(ms(50), 60);
     }
-    let drops = scene.driver.seats[0].session.stats().drops;
+    let drops = scene.stats().drops;
     assert!(drops.of(DropReason::ForgedAck) > 0, "{drops:?}");
     assert!((5..=6).contains(&scene.playing()), "{} play", scene.playing());
     println!("{} cell-ticks compared, {drops:?}", scene.cells_compared);
@@ -317,13 +311,13 @@ fn a_flood_of_commands_is_one_hero_s_commands() {
         tell_from(&mut scene, ATTACKER, &Message::Report(report));
         scene.play(ms(50), 30);
     }
-    let drops = scene.driver.seats[0].session.stats().drops;
+    let drops = scene.stats().drops;
     assert!(drops.of(DropReason::CommandFlood) > 4_000, "{drops:?}");
     assert_eq!(scene.playing(), 6, "its own world is exact as well");
 }
 
 fn tell_from(scene: &mut Scene, seat: usize, message: &Message) {
-    let relay = scene.driver.peer(0);
+    let relay = scene.peer(0);
     let bytes = wire::encode(Epoch::default(), message);
-    scene.driver.seats[seat].link.send(relay, Channel::Reliable, bytes);
+    scene.seat_mut(seat).link.link.send(relay, Channel::Reliable, bytes);
 }

@@ -6,10 +6,9 @@ use lockstone_net::memory::Weather;
 use lockstone_net::relay::RelaySettings;
 use lockstone_net::session::Session;
 use lockstone_sim::{CellId, Fx, Simulation, Tick};
-
-use crate::storm;
-use crate::support::*;
-use crate::witness::*;
+use testkit::relay::*;
+use testkit::sessions::*;
+use testkit::storm;
 
 /// 150 ms there and back, and 2 of 100 packets are lost.
 const LINE: Weather = Weather {
@@ -53,29 +52,29 @@ fn run(seed: u64, storm: storm::Weather) -> Run {
     scene.run_until(secs(4));
     let tiles = u32::from(storm.cells) << storm.cell_log2;
     let hero = |scene: &Scene| {
-        let session = &scene.driver.seats[1].session;
+        let session = &scene.seat(1).session;
         let player = session.stats().player.expect("let in");
         session.simulation().and_then(|world| Some(world.grid().cell_of(world.hero(player)?.pos)))
     };
     // To the left edge first, through a portal.
     let row = tiles as u16 / 2;
-    scene.driver.seats[1].session.command((storm::PORTAL | 2, row)).expect("it plays");
+    scene.seat_mut(1).session.command((storm::PORTAL | 2, row)).expect("it plays");
     scene.run_until(secs(7));
-    scene.driver.seats[1].session.command((2, row | storm::STURDY)).expect("it plays");
+    scene.seat_mut(1).session.command((2, row | storm::STURDY)).expect("it plays");
     let (gap_at_rest, ..) = follow(&mut scene, secs(9), enter, |_| false);
-    scene.driver.seats[1].session.command((tiles as u16 - 2, row)).expect("it plays");
+    scene.seat_mut(1).session.command((tiles as u16 - 2, row)).expect("it plays");
     let begin = hero(&scene).expect("it is there").x;
     let end = scene.driver.now() + secs(60);
     let arrived = |scene: &Scene| hero(scene).is_some_and(|cell| cell.x >= begin + BORDERS);
     let (gap, rings_min, ticks_short, ticks) = follow(&mut scene, end, enter, arrived);
-    assert_eq!(scene.driver.seats[0].session.stats().desyncs, 0);
+    assert_eq!(scene.stats().desyncs, 0);
     let borders = hero(&scene).expect("it is there").x - begin;
     Run { borders, ticks, gap, gap_at_rest, rings_min, ticks_short }
 }
 
 /// Runs, exact all the time, until a time or until it is enough. Returns the largest gap, the fewest rings, and ticks with too few of all.
 fn follow(scene: &mut Scene, end: Duration, enter: u16, enough: impl Fn(&Scene) -> bool) -> (Duration, u16, u32, u32) {
-    let tick = |scene: &Scene| scene.driver.seats[1].session.stats().tick;
+    let tick = |scene: &Scene| scene.seat(1).session.stats().tick;
     let (mut gap, mut rings_min, mut short, mut ticks) = (Duration::ZERO, u16::MAX, 0, 0);
     let (mut last, mut at): (Tick, Duration) = (tick(scene), scene.driver.now());
     while scene.driver.now() < end && !enough(scene) {
@@ -88,7 +87,7 @@ fn follow(scene: &mut Scene, end: Duration, enter: u16, enough: impl Fn(&Scene) 
         gap = gap.max(now - at);
         ticks += tick(scene).since(last);
         (last, at) = (tick(scene), now);
-        let session = &scene.driver.seats[1].session;
+        let session = &scene.seat(1).session;
         let player = session.stats().player.expect("let in");
         let world = session.simulation().expect("it plays");
         // What is around the hero in the relay's world counts, whether the replica still sees it or not.
@@ -105,8 +104,8 @@ fn follow(scene: &mut Scene, end: Duration, enter: u16, enough: impl Fn(&Scene) 
 fn a_run_over_forty_borders_never_stalls() {
     let enter = RelaySettings::default().enter_rings;
     for (name, storm) in [
-        ("8 tiles a cell, 20 tiles a second", storm::Weather { cells: 60, ..crate::exact::STORM }),
-        ("4 tiles a cell, 20 tiles a second", storm::Weather { cells: 60, cell_log2: 2, ..crate::exact::STORM }),
+        ("8 tiles a cell, 20 tiles a second", storm::Weather { cells: 60, ..testkit::relay::STORM }),
+        ("4 tiles a cell, 20 tiles a second", storm::Weather { cells: 60, cell_log2: 2, ..testkit::relay::STORM }),
     ] {
         for seed in 0..5 {
             let run = run(seed, storm);
@@ -123,7 +122,7 @@ fn a_run_over_forty_borders_never_stalls() {
 #[test]
 fn a_hero_faster_than_its_cells_come_is_caught_up_with() {
     let storm =
-        storm::Weather { cells: 60, cell_log2: 2, stride: Fx::int(3), reach: Fx::int(4), ..crate::exact::STORM };
+        storm::Weather { cells: 60, cell_log2: 2, stride: Fx::int(3), reach: Fx::int(4), ..testkit::relay::STORM };
     for seed in 0..3 {
         let run = run(seed, storm);
         println!("4 tiles a cell, 60 tiles a second, seed {seed}: {run:?}");

@@ -11,11 +11,11 @@ use lockstone_net::relay::RelaySettings;
 use lockstone_net::session::EndReason;
 use lockstone_net::wire::LeaveReason;
 use lockstone_sim::{PlayerId, Vec2};
+use testkit::relay::*;
+use testkit::sessions::*;
+use testkit::{seeds, storm};
 
 use crate::leaks::assert_all_concerned;
-use crate::storm;
-use crate::support::*;
-use crate::witness::*;
 
 const BAD: Weather = Weather {
     delay: ms(30),
@@ -30,19 +30,10 @@ const FREEZE: Duration = secs(30);
 
 #[test]
 fn cores_stay_exact_in_a_storm() {
-    let seeds: Vec<u64> = match std::env::var("SEED") {
-        Ok(seed) => vec![seed.parse().expect("SEED is a number")],
-        Err(_) => (0..std::env::var("SEEDS").map_or(4, |seeds| seeds.parse().expect("SEEDS is a number"))).collect(),
-    };
-    let (mut cells, mut things, runs) = (0, 0, seeds.len());
-    for seed in seeds {
-        let run = std::panic::catch_unwind(|| storm_of(seed));
-        let (compared, told) = run.unwrap_or_else(|_| {
-            panic!("seed {seed}: SEED={seed} cargo test -p lockstone-net --test relay chaos repeats it")
-        });
-        (cells, things) = (cells + compared, things + told);
-    }
-    println!("{runs} seeds, {cells} cell-ticks compared, {things} things told, each to whom it concerns");
+    let runs = seeds::each("-p lockstone-net --test relay chaos", 4, storm_of);
+    let (cells, things) =
+        runs.iter().fold((0, 0), |(cells, things), (compared, told)| (cells + compared, things + told));
+    println!("{} seeds, {cells} cell-ticks compared, {things} things told, each to whom it concerns", runs.len());
 }
 
 /// What a hero does all the time.
@@ -63,7 +54,7 @@ struct Chaos {
     dice: Dice,
     habits: BTreeMap<PeerId, Habit>,
     /// Who stands still, and until when.
-    frozen: BTreeMap<PeerId, Duration>,
+    frozen: BTreeMap<usize, Duration>,
     /// Whose line is dead.
     dead: Vec<PeerId>,
     meeting: (u16, u16),
@@ -96,7 +87,7 @@ fn storm_of(seed: u64) -> (u64, usize) {
     chaos.calm_down();
     chaos.assert_all_are_there(seed);
     let Chaos { scene, .. } = chaos;
-    let stats = scene.driver.seats[0].session.stats();
+    let stats = scene.stats();
     assert_eq!(stats.desyncs, 0, "seed {seed}");
     let (things, _) = assert_all_concerned(&scene, &settings);
     let relay = stats.relay.expect("a relay");
@@ -114,19 +105,18 @@ impl Chaos {
         while self.scene.driver.now() < end {
             let until = self.scene.driver.now() + ms(50);
             self.scene.run_until(until);
-            let thawed: Vec<_> = self.frozen.iter().filter(|(_, at)| until >= **at).map(|(peer, _)| *peer).collect();
-            thawed.iter().for_each(|peer| self.thaw(*peer));
+            self.frozen.retain(|_, at| until < *at);
             if self.dice.roll(100) == 0 {
                 self.meeting = self.somewhere();
             }
             let together = self.dice.roll(60) == 0;
-            (1..self.scene.driver.seats.len()).for_each(|seat| self.follow_habit(seat, together));
+            self.scene.numbers().into_iter().for_each(|seat| self.follow_habit(seat, together));
         }
     }
 
     fn follow_habit(&mut self, seat: usize, together: bool) {
-        let peer = self.scene.driver.peer(seat);
-        let Some((_, at)) = self.hero(seat) else { return };
+        let peer = self.scene.peer(seat);
+        let Some((_, at)) = self.hero(seat).filter(|_| !self.frozen.contains_key(&seat)) else { return };
         let to = match self.habits[&peer] {
             Habit::Swing => self.other_side(at),
             Habit::Travel if together => {
@@ -137,12 +127,12 @@ impl Chaos {
             _ if self.dice.roll(40) == 0 => self.somewhere(),
             _ => return,
         };
-        let _ = self.scene.driver.seats[seat].session.command(to);
+        let _ = self.scene.seat_mut(seat).session.command(to);
     }
 
     /// A seat's hero as that sees it.
     fn hero(&self, seat: usize) -> Option<(PlayerId, Vec2)> {
-        let session = &self.scene.driver.seats[seat].session;
+        let session = &self.scene.seat(seat).session;
         let player = session.stats().player?;
         Some((player, session.simulation()?.hero(player)?.pos))
     }
@@ -157,8 +147,8 @@ impl Chaos {
 
     /// Where another traveller is: that one comes here.
     fn partner_of(&self, seat: usize) -> Option<(u16, u16)> {
-        let travels = |seat: &usize| matches!(self.habits[&self.scene.driver.peer(*seat)], Habit::Travel);
-        let travellers: Vec<_> = (1..self.scene.driver.seats.len()).filter(travels).collect();
+        let travels = |seat: &usize| matches!(self.habits[&self.scene.peer(*seat)], Habit::Travel);
+        let travellers: Vec<_> = self.scene.numbers().into_iter().filter(travels).collect();
         let mine = travellers.iter().position(|one| *one == seat)?;
         let (_, at) = self.hero(*travellers.get(mine ^ 1)?)?;
         Some(tile(at))
@@ -171,30 +161,32 @@ impl Chaos {
 
     /// Somebody comes, goes, dies or stands still, or nobody does.
     fn happen(&mut self) {
-        let seats = self.scene.driver.seats.len() as u64;
-        let one = 1 + self.dice.roll(seats.max(2) - 1) as usize;
-        let peer = (seats > 1).then(|| self.scene.driver.peer(one));
+        let (replicas, seats) = (self.scene.numbers(), self.scene.numbers().len() as u64 + 1);
+        let one = self.dice.roll(seats.max(2) - 1) as usize;
+        let one = replicas.get(one).copied().unwrap_or_default();
+        let peer = (seats > 1).then(|| self.scene.peer(one));
         match (self.dice.roll(12), peer) {
             (0..=3, _) if seats < 12 => self.enter(),
             (4, Some(_)) if seats > 4 => {
                 let now = self.scene.driver.now();
-                self.scene.driver.seats[one].session.leave(now);
+                self.scene.seat_mut(one).session.leave(now);
                 self.scene.run_until(now + ms(1));
-                self.scene.driver.seats.remove(one);
+                self.scene.remove(one);
             }
             (5, Some(_)) if seats > 4 => {
                 // It breaks away.
-                self.scene.driver.seats.remove(one);
+                self.scene.remove(one);
             }
             (6, Some(peer)) if seats > 4 && !self.dead.contains(&peer) && self.dice.roll(3) == 0 => {
                 // Nothing comes through any more, and nobody says so.
-                let relay = self.scene.driver.peer(0);
-                self.scene.driver.network.set_cut(relay, peer, true);
+                let relay = self.scene.peer(0);
+                self.scene.driver.network().set_cut(relay, peer, true);
                 self.dead.push(peer);
             }
-            (7, Some(peer)) if !self.frozen.contains_key(&peer) => {
-                self.scene.frozen[&peer].set(true);
-                self.frozen.insert(peer, self.scene.driver.now() + FREEZE);
+            (7, Some(_)) if !self.frozen.contains_key(&one) => {
+                let until = self.scene.driver.now() + FREEZE;
+                self.scene.seat_mut(one).freeze(until);
+                self.frozen.insert(one, until);
             }
             _ => {}
         }
@@ -204,28 +196,25 @@ impl Chaos {
         let habits = [Habit::Wander, Habit::Swing, Habit::Meet, Habit::Travel, Habit::Travel];
         let habit = habits[self.dice.roll(habits.len() as u64) as usize];
         let seat = self.scene.enter();
-        self.habits.insert(self.scene.driver.peer(seat), habit);
-    }
-
-    fn thaw(&mut self, peer: PeerId) {
-        self.frozen.remove(&peer);
-        self.scene.frozen[&peer].set(false);
+        self.habits.insert(self.scene.peer(seat), habit);
     }
 
     /// The weather clears, all come back who can; who was put out joins again.
     fn calm_down(&mut self) {
-        let frozen: Vec<_> = self.frozen.keys().copied().collect();
-        frozen.into_iter().for_each(|peer| self.thaw(peer));
-        self.scene.driver.network.set_weather(Weather::clear(ms(30)));
+        self.frozen.clear();
+        for seat in self.scene.numbers() {
+            self.scene.seat_mut(seat).freeze(Duration::ZERO);
+        }
+        self.scene.driver.network().set_weather(Weather::clear(ms(30)));
         let until = self.scene.driver.now() + secs(12);
         self.scene.run_until(until);
         let mut again = 0;
-        for seat in (1..self.scene.driver.seats.len()).rev() {
-            let peer = self.scene.driver.peer(seat);
-            let Some(reason) = ended(&self.scene.driver.seats[seat].session) else {
+        for seat in self.scene.numbers() {
+            let peer = self.scene.peer(seat);
+            let Some(reason) = ended(&self.scene.seat(seat).session) else {
                 // It is as long dead as it may be.
                 if self.dead.contains(&peer) {
-                    self.scene.driver.seats.remove(seat);
+                    self.scene.remove(seat);
                 }
                 continue;
             };
@@ -233,7 +222,7 @@ impl Chaos {
             let behind = matches!(reason, EndReason::Removed(LeaveReason::TooSlow));
             let lost = matches!(reason, EndReason::SequencerLost { silent: true } | EndReason::NoSession);
             assert!(silent || behind || (lost && self.dead.contains(&peer)), "seat {seat} ended: {reason}");
-            self.scene.driver.seats.remove(seat);
+            self.scene.remove(seat);
             again += 1;
         }
         (0..again).for_each(|_| self.enter());
@@ -242,10 +231,9 @@ impl Chaos {
     }
 
     fn assert_all_are_there(&self, seed: u64) {
-        let seats = &self.scene.driver.seats;
-        let tick = seats[0].session.stats().tick;
-        assert_eq!(self.scene.playing(), seats.len() - 1, "seed {seed}: everyone who is there plays");
-        for (n, seat) in seats.iter().enumerate().skip(1) {
+        let tick = self.scene.stats().tick;
+        assert_eq!(self.scene.playing(), self.scene.numbers().len(), "seed {seed}: everyone who is there plays");
+        for (n, seat) in self.scene.seats() {
             let behind = tick.since(seat.session.stats().tick);
             assert!(behind <= 5, "seed {seed}: seat {n} is {behind} ticks behind");
         }

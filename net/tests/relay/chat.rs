@@ -5,10 +5,10 @@ use lockstone_net::memory::Weather;
 use lockstone_net::relay::RelaySettings;
 use lockstone_net::session::{DropReason, Phase, SayError, Session};
 use lockstone_net::wire::{self, ChatLine, Epoch, Message};
+use testkit::sessions::*;
 
 use crate::distant::Scene;
 use crate::ramble::Command;
-use crate::support::*;
 
 fn scene(replicas: usize) -> Scene {
     Scene::new(replicas, Weather::clear(ms(40)), RelaySettings::default())
@@ -62,7 +62,7 @@ fn what_is_no_line_or_too_much_is_refused_to_who_says_it() {
 #[test]
 fn who_floods_the_chat_is_held_back_and_counted() {
     let mut scene = scene(3);
-    let relay = scene.driver.hub().link.peer();
+    let relay = scene.driver.hub().peer;
     let shout = || wire::encode(Epoch::default(), &Message::Say(ChatLine::new("buy gold").expect("a line")));
     for _ in 0..100 {
         let link = &mut scene.driver.seat_mut(2).expect("it is there").link;

@@ -9,10 +9,9 @@ use lockstone_net::session::{EndReason, Event};
 use lockstone_net::wire::{self, Message, RawGiven};
 use lockstone_sim::world::Role;
 use lockstone_sim::{Fx, Simulation};
-
-use crate::storm::{self, StormWorld};
-use crate::support::*;
-use crate::witness::*;
+use testkit::relay::*;
+use testkit::sessions::*;
+use testkit::storm::{self, StormWorld};
 
 /// A fight all over a small world, whose effects go as far as cells let them.
 const FIGHT: storm::Weather =
@@ -69,7 +68,7 @@ fn change_is_dropped(seed: u64) -> bool {
     let mut scene = scene(seed, settings);
     scene.play(secs(2), 60);
     scene.odd = Some(3);
-    let (peer, dropped) = (scene.driver.peer(3), Rc::new(Cell::new(None)));
+    let (peer, dropped) = (scene.peer(3), Rc::new(Cell::new(None)));
     let one = dropped.clone();
     *scene.hand.borrow_mut() = Box::new(move |mut packet| {
         if packet.to == peer {
@@ -96,7 +95,7 @@ fn change_is_dropped(seed: u64) -> bool {
     scene.play(secs(15), 60);
     assert!(dropped.get().is_some());
     // It was of a cell that was loading, and a later one does not fit without it: that is told at once.
-    if let Some(reason) = ended(&scene.driver.seats[3].session) {
+    if let Some(reason) = ended(&scene.seat(3).session) {
         assert!(matches!(reason, EndReason::Transfer(_)), "seed {seed}: {reason}");
         return true;
     }
@@ -111,8 +110,8 @@ fn assert_exact(scene: &mut Scene, seat: usize, seed: u64) {
     for _ in 0..20 {
         let until = scene.driver.now() + ms(50);
         scene.run_until(until);
-        let session = &scene.driver.seats[seat].session;
-        assert!(plays(session), "seed {seed}: {:?}", session.phase());
+        let session = &scene.seat(seat).session;
+        assert!(playing(session), "seed {seed}: {:?}", session.phase());
         let world = session.simulation().expect("it plays");
         let moment = &scene.moments[&world.tick()];
         for cell in world.area().core() {
@@ -133,11 +132,10 @@ fn a_world_that_was_changed_from_outside_is_repaired_or_put_out() {
         let settings = RelaySettings { core_actors_max: 0, ..RelaySettings::default() };
         let mut scene = scene(seed, settings);
         scene.odd = Some(2);
-        let peer = scene.driver.peer(2);
+        let peer = scene.peer(2);
         // On odd seeds once, on even ones again and again.
         let (again, mut done) = (seed % 2 == 0, false);
-        let mut core =
-            scene.driver.seats[2].session.simulation().expect("it plays").area().core_rect().expect("a part");
+        let mut core = scene.seat(2).session.simulation().expect("it plays").area().core_rect().expect("a part");
         *scene.hand.borrow_mut() = Box::new(move |mut packet| {
             if packet.to == peer && (again || !done) {
                 let (epoch, message) = wire::decode(&packet.bytes).expect("honest");
@@ -159,7 +157,7 @@ fn a_world_that_was_changed_from_outside_is_repaired_or_put_out() {
             Some(packet)
         });
         scene.play(secs(30), 60);
-        let end = ended(&scene.driver.seats[2].session);
+        let end = ended(&scene.seat(2).session);
         let told = is_told(scene.told.iter());
         match end {
             Some(EndReason::Desync | EndReason::Removed(wire::LeaveReason::Desync)) => out += 1,
@@ -172,8 +170,8 @@ fn a_world_that_was_changed_from_outside_is_repaired_or_put_out() {
             }
         }
         let others = (1..9).filter(|seat| *seat != 2);
-        assert!(others.clone().all(|seat| plays(&scene.driver.seats[seat].session)), "seed {seed}: the others play");
-        assert!(others.clone().all(|seat| !is_told(scene.driver.seats[seat].events.iter())), "seed {seed}");
+        assert!(others.clone().all(|seat| playing(&scene.seat(seat).session)), "seed {seed}: the others play");
+        assert!(others.clone().all(|seat| !is_told(scene.seat(seat).events.iter())), "seed {seed}");
     }
     println!("{repaired} repaired, {out} put out");
     assert!(repaired >= 1 && out >= 3);
@@ -184,7 +182,7 @@ fn a_world_that_was_changed_from_outside_is_repaired_or_put_out() {
 fn the_witness_sees_every_role() {
     let settings = RelaySettings { core_actors_max: 0, ..RelaySettings::default() };
     let scene = scene(53, settings);
-    let world = scene.driver.seats[1].session.simulation().expect("it plays");
+    let world = scene.seat(1).session.simulation().expect("it plays");
     let roles: Vec<Role> = world.area().core().chain(world.area().halo()).map(|cell| world.area().role(cell)).collect();
     for role in [Role::Core, Role::Fringe, Role::Halo] {
         assert!(roles.contains(&role));

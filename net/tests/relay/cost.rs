@@ -4,21 +4,20 @@ use core::time::Duration;
 
 use lockstone_net::memory::Weather;
 use lockstone_net::relay::RelaySettings;
-
-use crate::storm;
-use crate::support::*;
-use crate::witness::*;
+use testkit::relay::*;
+use testkit::sessions::*;
+use testkit::storm;
 
 /// What a packet costs besides its payload, in bytes.
 const OVERHEAD_BYTES: u64 = 93;
 
 /// Bytes a second per replica, down and up, overhead included, and packets down.
 fn rates(scene: &mut Scene, time: Duration, permille: u64) -> (u64, u64, f64) {
-    let relay = scene.driver.peer(0);
+    let relay = scene.peer(0);
     let carried = |scene: &Scene| {
-        let peers = (1..scene.driver.seats.len()).map(|seat| scene.driver.peer(seat));
+        let peers = scene.seats().map(|(_, seat)| seat.peer);
         peers.fold([0; 4], |[a, b, c, d], peer| {
-            let network = &scene.driver.network;
+            let network = scene.driver.network();
             let (down, up) = (network.carried(relay, peer), network.carried(peer, relay));
             [a + down.bytes, b + down.packets, c + up.bytes, d + up.packets]
         })
@@ -26,7 +25,7 @@ fn rates(scene: &mut Scene, time: Duration, permille: u64) -> (u64, u64, f64) {
     let before = carried(scene);
     scene.play(time, permille);
     let after = carried(scene);
-    let replicas_s = (scene.driver.seats.len() as u64 - 1) * time.as_secs();
+    let replicas_s = scene.numbers().len() as u64 * time.as_secs();
     let rate = |n: usize| (after[n] - before[n]) as f64 / replicas_s as f64;
     let down = (rate(0) + rate(1) * OVERHEAD_BYTES as f64) as u64;
     let up = (rate(2) + rate(3) * OVERHEAD_BYTES as f64) as u64;
@@ -46,7 +45,7 @@ fn scene(storm: storm::Weather, replicas: usize) -> Scene {
 #[test]
 fn a_replica_alone_costs_little() {
     // So far apart that hardly anyone meets.
-    let storm = storm::Weather { cells: 250, ..crate::exact::STORM };
+    let storm = storm::Weather { cells: 250, ..testkit::relay::STORM };
     let mut scene = scene(storm, 8);
     scene.halt();
     let (down, up, packets) = rates(&mut scene, secs(30), 0);
@@ -57,7 +56,7 @@ fn a_replica_alone_costs_little() {
 
 #[test]
 fn a_fight_costs_no_more_than_it_must() {
-    let storm = storm::Weather { cells: 16, ..crate::exact::STORM };
+    let storm = storm::Weather { cells: 16, ..testkit::relay::STORM };
     let mut scene = scene(storm, 24);
     let (down, up, packets) = rates(&mut scene, secs(20), 25);
     println!("fight: {down} B/s down in {packets:.1} packets/s, {up} B/s up");
@@ -67,10 +66,10 @@ fn a_fight_costs_no_more_than_it_must() {
 #[test]
 fn who_stands_still_is_sent_no_more_loads() {
     for (cells, replicas) in [(12, 6), (12, 12), (16, 24)] {
-        let mut scene = scene(storm::Weather { cells, ..crate::exact::STORM }, replicas);
+        let mut scene = scene(storm::Weather { cells, ..testkit::relay::STORM }, replicas);
         scene.halt();
         scene.run_until(secs(20));
-        let stats = |scene: &Scene| scene.driver.seats[0].session.stats().relay.expect("it is the relay");
+        let stats = |scene: &Scene| scene.stats().relay.expect("it is the relay");
         let before = stats(&scene);
         scene.run_until(secs(30));
         let after = stats(&scene);
@@ -86,15 +85,15 @@ fn who_stands_still_is_sent_no_more_loads() {
 fn growth() {
     for replicas in [50_usize, 100, 200, 400] {
         let cells = (f64::sqrt(replicas as f64) * 12.0) as u16;
-        let storm = storm::Weather { cells, ..crate::exact::STORM };
+        let storm = storm::Weather { cells, ..testkit::relay::STORM };
         let mut scene = Scene::new(1, storm, RelaySettings::default(), Weather::clear(ms(40)));
         for _ in 0..replicas {
             scene.enter();
         }
         scene.driver.run_until(secs(10));
-        let relay = scene.driver.peer(0);
+        let relay = scene.peer(0);
         let all = |scene: &Scene| {
-            let of = |seat| scene.driver.network.carried(relay, scene.driver.peer(seat));
+            let of = |seat| scene.driver.network().carried(relay, scene.peer(seat));
             (1..=replicas).map(of).fold((0, 0), |sum, one| (sum.0 + one.bytes, sum.1 + one.packets))
         };
         let before = all(&scene);
@@ -107,7 +106,7 @@ fn growth() {
             per_s(after.0 - before.0),
             per_s(after.1 - before.1),
             took.as_millis() / 200,
-            scene.driver.seats[0].session.stats().relay
+            scene.stats().relay
         );
     }
 }

@@ -7,15 +7,15 @@ use lockstone_net::memory::{HubDriver, MemoryNetwork, Weather};
 use lockstone_net::relay::{Relay, RelayConfig, RelaySettings, Replica};
 use lockstone_net::session::{Phase, Session};
 use lockstone_sim::{Simulation, Tick};
-
-use crate::storm::{self, Storm};
-use crate::support::*;
+use testkit::seeds;
+use testkit::sessions::*;
+use testkit::storm::{self, Storm};
 
 type Crowd = HubDriver<Relay<Storm>, Replica<Storm>>;
 
 const PLAYERS: usize = 200;
 /// One cell in six has a player in it.
-const FIGHT: storm::Weather = storm::Weather { cells: 36, ..crate::exact::STORM };
+const FIGHT: storm::Weather = storm::Weather { cells: 36, ..testkit::relay::STORM };
 const LINE: Weather = Weather {
     delay: ms(40),
     jitter: ms(20),
@@ -90,8 +90,7 @@ fn is_in(crowd: &Crowd, seat: usize) -> bool {
 #[test]
 #[ignore = "200 replicas take minutes: cargo test --release -p lockstone-net --test relay crowds -- --ignored --nocapture"]
 fn who_joins_two_hundred_in_a_fight_is_soon_there() {
-    let seeds = std::env::var("SEEDS").map_or(1, |seeds| seeds.parse::<u64>().expect("SEEDS is a number").min(5));
-    for seed in 0..seeds {
+    for seed in 0..seeds::count(1).min(5) {
         let mut crowd =
             Crowd::new(MemoryNetwork::hub(seed, LINE), Relay::dedicated(config(), IDENTITY, |_| FIGHT.world()));
         let mut dice = Dice(seed);

@@ -5,15 +5,13 @@ use lockstone_net::relay::RelaySettings;
 use lockstone_net::session::{EndReason, Event};
 use lockstone_net::wire::{self, LeaveReason, List, Message};
 use lockstone_sim::{Checksum, PlayerId};
-
-use crate::exact::STORM;
-use crate::storm::StormWorld;
-use crate::support::*;
-use crate::witness::*;
+use testkit::relay::*;
+use testkit::sessions::*;
+use testkit::storm::StormWorld;
 
 fn scene(seed: u64, replicas: usize) -> Scene {
     // A fight, with halos in which much happens.
-    let storm = crate::storm::Weather { cells: 24, ..STORM };
+    let storm = testkit::storm::Weather { cells: 24, ..STORM };
     let settings = RelaySettings { core_actors_max: 0, ..RelaySettings::default() };
     let mut scene = Scene::new(seed, storm, settings, Weather::clear(ms(30)));
     for _ in 0..replicas {
@@ -35,7 +33,7 @@ fn desyncs<'a>(events: impl IntoIterator<Item = &'a Event<StormWorld>>) -> Vec<P
 fn a_core_that_went_wrong_is_found_and_repaired() {
     let mut scene = scene(21, 8);
     scene.odd = Some(3);
-    let (peer, player) = (scene.driver.peer(3), scene.driver.seats[3].session.stats().player.expect("let in"));
+    let (peer, player) = (scene.peer(3), scene.seat(3).session.stats().player.expect("let in"));
     let mut packets = 0;
     // Some of what changed in the halo does not arrive.
     *scene.hand.borrow_mut() = Box::new(move |mut packet| {
@@ -56,19 +54,19 @@ fn a_core_that_went_wrong_is_found_and_repaired() {
     });
     scene.play(secs(12), 30);
     assert_eq!(desyncs(&scene.told), [player], "the relay tells it once");
-    assert_eq!(desyncs(&scene.driver.seats[3].events), [PlayerId(0)], "and so does the replica");
+    assert_eq!(desyncs(&scene.seat(3).events), [PlayerId(0)], "and so does the replica");
     let wanted = |event: &Event<StormWorld>| matches!(event, Event::EvidenceWanted { .. });
-    assert!(scene.told.iter().any(wanted) && scene.driver.seats[3].events.iter().any(wanted));
+    assert!(scene.told.iter().any(wanted) && scene.seat(3).events.iter().any(wanted));
     for seat in [1, 2, 4, 5, 6, 7, 8] {
-        assert!(desyncs(&scene.driver.seats[seat].events).is_empty(), "seat {seat} noticed");
-        assert!(!scene.driver.seats[seat].events.iter().any(wanted), "seat {seat} was asked for evidence");
+        assert!(desyncs(&scene.seat(seat).events).is_empty(), "seat {seat} noticed");
+        assert!(!scene.seat(seat).events.iter().any(wanted), "seat {seat} was asked for evidence");
     }
     // Exact again.
     scene.odd = None;
     scene.play(secs(10), 30);
     assert_eq!(scene.playing(), 8);
     let last = |scene: &Scene| {
-        let stats = scene.driver.seats[0].session.stats();
+        let stats = scene.stats();
         let of = stats.players.iter().find(|row| row.player == player).and_then(|row| row.exchange.clone());
         of.and_then(|exchange| exchange.last_check).expect("it was compared")
     };
@@ -79,7 +77,7 @@ fn a_core_that_went_wrong_is_found_and_repaired() {
 fn who_tells_false_checksums_is_put_out() {
     let mut scene = scene(22, 4);
     scene.odd = Some(2);
-    let liar = scene.driver.peer(2);
+    let liar = scene.peer(2);
     scene.replies.borrow_mut().insert(
         liar,
         Box::new(|mut packet| {
@@ -93,10 +91,10 @@ fn who_tells_false_checksums_is_put_out() {
         }),
     );
     scene.play(secs(20), 30);
-    let ended = ended(&scene.driver.seats[2].session);
+    let ended = ended(&scene.seat(2).session);
     assert!(matches!(ended, Some(EndReason::Desync | EndReason::Removed(LeaveReason::Desync))), "{ended:?}");
     assert_eq!(scene.playing(), 3);
     for seat in [1, 3, 4] {
-        assert!(desyncs(&scene.driver.seats[seat].events).is_empty());
+        assert!(desyncs(&scene.seat(seat).events).is_empty());
     }
 }

@@ -11,10 +11,10 @@ use lockstone_net::relay::{DistantView, Relay, RelayConfig, RelaySettings, Repli
 use lockstone_net::session::{DropReason, Phase, Session, Transmit};
 use lockstone_net::wire::{self, Distant, Epoch, List, Message, Report, Samples, Stamp, Track};
 use lockstone_sim::{CellRect, Fx, PlayerId, Simulation, Tick, Vec2};
+use testkit::sessions::tap::Tap;
+use testkit::sessions::*;
 
 use crate::ramble::{self, Afar, Command, Ramble};
-use crate::support::tap::Tap;
-use crate::support::*;
 
 /// What a seat does next.
 type Choose = Box<dyn FnMut(&mut Dice, usize) -> Command>;
@@ -22,7 +22,7 @@ type Sent = Rc<RefCell<Vec<Transmit>>>;
 
 /// A relay of wanderers and its replicas, with where every hero was at each tick.
 pub struct Scene {
-    pub driver: HubDriver<Tap<Relay<Ramble>>, Replica<Ramble>>,
+    pub driver: HubDriver<Relay<Ramble>, Replica<Ramble>, Tap>,
     sent: Sent,
     places: BTreeMap<Tick, BTreeMap<PlayerId, Vec2>>,
 }
@@ -39,14 +39,16 @@ impl Scene {
         let (sent, build) = (Sent::default(), |_| ramble::world());
         let kept = sent.clone();
         let relay = Relay::dedicated(config.clone(), IDENTITY, build).with_horizon(Box::new(Afar));
-        let tap = Tap::new(relay, move |packet: Transmit| {
-            kept.borrow_mut().push(packet.clone());
-            Some(packet)
-        });
-        let mut driver = HubDriver::new(MemoryNetwork::hub(7, weather), tap);
+        let tap = |link| {
+            Tap::new(link, move |packet: Transmit| {
+                kept.borrow_mut().push(packet.clone());
+                Some(packet)
+            })
+        };
+        let mut driver = HubDriver::new_by(MemoryNetwork::hub(7, weather), relay, tap);
         for n in 0..replicas {
             let replica = Replica::new(config.clone(), IDENTITY, &format!("player {n}"), (), build).expect("a name");
-            driver.enter(replica.with_horizon(Box::new(Afar)));
+            driver.enter_by(replica.with_horizon(Box::new(Afar)), Tap::idle);
             // One after the other, so that the players are numbered as the seats.
             let until = driver.now() + secs(1);
             driver.run_until(until);
@@ -235,7 +237,7 @@ fn landmarks_are_seen_by_all() {
 fn only_the_own_party_and_landmarks_are_told() {
     let mut scene = Scene::new(12, rough(ms(60)), RelaySettings::default());
     let peers: BTreeMap<_, _> =
-        scene.driver.seats().map(|(_, seat)| (seat.link.peer(), seat.session.stats().player)).collect();
+        scene.driver.seats().map(|(_, seat)| (seat.peer, seat.session.stats().player)).collect();
     let mut dice = Dice(5);
     let mut outside = BTreeMap::new();
     for _ in 0..15 {
@@ -248,7 +250,7 @@ fn only_the_own_party_and_landmarks_are_told() {
             scene.run(ms(200));
             for (_, seat) in scene.driver.seats() {
                 let area = seat.session.simulation().and_then(|world| world.area().halo_rect());
-                outside.insert(seat.link.peer(), area.unwrap_or(CellRect::EMPTY));
+                outside.insert(seat.peer, area.unwrap_or(CellRect::EMPTY));
             }
         }
     }
@@ -290,7 +292,7 @@ fn only_the_own_party_and_landmarks_are_told() {
 fn hostile_packets_do_nothing() {
     let mut scene = Scene::new(4, Weather::clear(ms(20)), RelaySettings::default());
     let before = scene.view(0);
-    let relay = scene.driver.hub().link.peer();
+    let relay = scene.driver.hub().peer;
     let far = Vec2::new(Fx::MAX, Fx::MIN);
     let route = |step| Track::Route { since: Tick(150), from: far, route: Route { end: far, step, state: u32::MAX } };
     let samples = |ago| Samples { tick: Tick(160), at: (1 << 25, -(1 << 25)), before: list(vec![(ago, (1 << 25, 3))]) };

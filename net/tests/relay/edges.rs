@@ -4,11 +4,9 @@ use lockstone_net::memory::Weather;
 use lockstone_net::relay::{RelayConfig, RelaySettings};
 use lockstone_net::session::{RelayStats, Session};
 use lockstone_sim::CellId;
-
-use crate::exact::STORM;
-use crate::storm;
-use crate::support::*;
-use crate::witness::*;
+use testkit::relay::*;
+use testkit::sessions::*;
+use testkit::storm;
 
 const LINE: Weather = Weather {
     delay: ms(40),
@@ -24,7 +22,7 @@ fn all_play(mut scene: Scene, replicas: usize) -> RelayStats {
     scene.enter_many(replicas);
     scene.run_until(secs(6));
     scene.play(secs(15), 50);
-    let stats = scene.driver.seats[0].session.stats();
+    let stats = scene.stats();
     assert_eq!((scene.playing(), stats.desyncs), (replicas, 0));
     assert!(scene.cells_compared > 0);
     println!("{} ticks of replicas, {} cell-ticks compared", scene.ticks_compared, scene.cells_compared);
@@ -44,11 +42,11 @@ fn heroes_stand_in_all_corners_and_run_along_the_edges() {
             let (x, y) = corners[(seat + round) % 4];
             // There through a portal every other time, and on foot along the edge.
             let x = if round % 2 == 0 { x | storm::PORTAL } else { x };
-            let _ = scene.driver.seats[seat].session.command((x, y));
+            let _ = scene.seat_mut(seat).session.command((x, y));
         }
         scene.play(secs(4), 0);
         for seat in 1..9 {
-            let session = &scene.driver.seats[seat].session;
+            let session = &scene.seat(seat).session;
             let (player, world) = (session.stats().player.expect("let in"), session.simulation().expect("it plays"));
             seen.extend(world.hero(player).map(|hero| world.grid().cell_of(hero.pos)));
         }
@@ -57,7 +55,7 @@ fn heroes_stand_in_all_corners_and_run_along_the_edges() {
     for corner in [(0, 0), (end, 0), (end, end), (0, end)] {
         assert!(seen.contains(&CellId::new(corner.0, corner.1)), "nobody came to {corner:?}");
     }
-    assert_eq!((scene.playing(), scene.driver.seats[0].session.stats().desyncs), (8, 0));
+    assert_eq!((scene.playing(), scene.stats().desyncs), (8, 0));
     println!("{} cell-ticks compared", scene.cells_compared);
 }
 

@@ -2,14 +2,8 @@
 
 use lockstone_net::memory::Weather;
 use lockstone_net::relay::RelaySettings;
-use lockstone_sim::Fx;
-
-use crate::storm;
-use crate::support::*;
-use crate::witness::*;
-
-pub const STORM: storm::Weather =
-    storm::Weather { seed: 5, cells: 40, cell_log2: 3, reach: Fx::int(6), stride: Fx::ONE, light: 3, players: 40 };
+use testkit::relay::*;
+use testkit::sessions::*;
 
 #[test]
 fn cores_equal_the_whole_world_at_every_tick() {
@@ -21,7 +15,7 @@ fn cores_equal_the_whole_world_at_every_tick() {
     scene.run_until(secs(3));
     assert_eq!(scene.playing(), 12);
     scene.play(secs(60), 30);
-    let stats = scene.driver.seats[0].session.stats();
+    let stats = scene.stats();
     println!("{} cells compared, {} checksums, {:?}", scene.cells_compared, stats.checksums_compared, stats.drops);
     assert_eq!(stats.desyncs, 0);
     assert!(stats.checksums_compared >= 12 * 50, "{}", stats.checksums_compared);

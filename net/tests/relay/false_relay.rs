@@ -4,15 +4,14 @@ use core::time::Duration;
 
 use lockstone_net::link::{Channel, LinkEvent, PeerId};
 use lockstone_net::relay::{RelayConfig, RelaySettings, Replica};
+use lockstone_net::session::TransferError;
 use lockstone_net::session::{EndReason, Phase, Session};
-use lockstone_net::transfer::{TransferError, digest};
 use lockstone_net::wire::{self, *};
 use lockstone_sim::{CellId, CellRect, Checksum, PlayerId, Simulation, Tick, codec};
-
-use crate::exact::STORM;
-use crate::storm::{Storm, StormWorld};
-use crate::support::*;
-use crate::witness::Scene;
+use testkit::relay::{STORM, Scene};
+use testkit::sessions::digest;
+use testkit::sessions::*;
+use testkit::storm::{Storm, StormWorld};
 
 const RELAY: PeerId = PeerId(1 << 64);
 const EPOCH: Epoch = Epoch(0);
@@ -132,7 +131,7 @@ fn damaged_packets_of_a_real_relay_do_no_harm() {
     scene.enter_many(4);
     scene.run_until(secs(3));
     scene.play(secs(8), 60);
-    let peer = scene.driver.peer(2);
+    let peer = scene.peer(2);
     let sent = scene.sent.borrow();
     let packets: Vec<_> = sent.iter().filter(|packet| packet.to == peer).map(|packet| packet.bytes.clone()).collect();
     let (mut played, mut ends) = (0, std::collections::BTreeMap::<String, u32>::new());

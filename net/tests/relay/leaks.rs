@@ -8,10 +8,8 @@ use lockstone_net::relay::RelaySettings;
 use lockstone_net::wire::{self, AreaChange, Frame, LeaveReason, LoadedCells, Message, RawGiven, RawInput};
 use lockstone_sim::world::{Join, Request};
 use lockstone_sim::{CellId, CellRect, PlayerId, Simulation, Tick, codec};
-
-use crate::exact::STORM;
-use crate::support::*;
-use crate::witness::*;
+use testkit::relay::*;
+use testkit::sessions::*;
 
 /// What a replica was told.
 #[derive(Default)]

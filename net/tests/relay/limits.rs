@@ -1,16 +1,14 @@
 //! What exceeds its limit is dropped, counted and answered, and costs the others nothing; what can wait, waits for the budget.
 
-use lockstone_net::link::Channel;
+use lockstone_net::link::{Channel, Link};
 use lockstone_net::memory::Weather;
 use lockstone_net::relay::{RelayConfig, RelaySettings};
-use lockstone_net::session::{DropReason, Transmit};
+use lockstone_net::session::DropReason;
 use lockstone_net::wire::{self, CoreTree, Epoch, Message};
 use lockstone_sim::{CellId, Checksum, Tick};
-
-use crate::exact::STORM;
-use crate::storm;
-use crate::support::*;
-use crate::witness::*;
+use testkit::relay::*;
+use testkit::sessions::*;
+use testkit::storm;
 
 fn scene(seed: u64, settings: RelaySettings, replicas: usize) -> Scene {
     let mut scene = Scene::new(seed, STORM, settings, Weather::clear(ms(30)));
@@ -41,11 +39,11 @@ fn a_flood_of_commands_is_held_back_and_the_others_play_on() {
     let mut scene = scene(31, settings, 4);
     let mut refused = 0;
     for n in 0..400 {
-        refused += usize::from(scene.driver.seats[1].session.command((n, n)).is_err());
+        refused += usize::from(scene.seat_mut(1).session.command((n, n)).is_err());
         let until = scene.driver.now() + ms(10);
         scene.run_until(until);
     }
-    let stats = scene.driver.seats[0].session.stats();
+    let stats = scene.stats();
     assert!(stats.drops.of(DropReason::CommandFlood) > 0, "{:?}", stats.drops);
     assert!(refused > 250, "{refused} of 400 were refused to the player");
     let until = scene.driver.now() + secs(1);
@@ -56,17 +54,16 @@ fn a_flood_of_commands_is_held_back_and_the_others_play_on() {
 #[test]
 fn a_flood_of_packets_is_dropped_and_counted() {
     let mut scene = scene(32, RelaySettings::default(), 3);
-    let relay = scene.driver.peer(0);
+    let relay = scene.peer(0);
     let tree = |n: u32| {
         let cells = list(vec![(CellId::new(n as u16, 1), Checksum(1))]);
         wire::encode(Epoch::default(), &Message::CoreTree(CoreTree { tick: Tick(n), cells }))
     };
     for n in 0..2_000 {
-        let Transmit { to, channel, bytes } = Transmit { to: relay, channel: Channel::Reliable, bytes: tree(n) };
-        lockstone_net::Link::send(&mut scene.driver.seats[2].link, to, channel, bytes);
+        scene.seat_mut(2).link.send(relay, Channel::Reliable, tree(n));
     }
     scene.play(secs(5), 30);
-    let drops = scene.driver.seats[0].session.stats().drops;
+    let drops = scene.stats().drops;
     assert!(drops.of(DropReason::OverRate) > 1_500 && drops.of(DropReason::Unexpected) > 100, "{drops:?}");
     assert_eq!(scene.playing(), 3, "nobody is put out for it, and nobody suffers");
 }
@@ -78,7 +75,7 @@ fn a_small_budget_makes_loads_wait_and_says_so() {
         let mut scene = scene(33, settings, 6);
         scene.play(secs(20), 30);
         assert_eq!(scene.playing(), 6);
-        scene.driver.seats[0].session.stats().relay.expect("a relay")
+        scene.stats().relay.expect("a relay")
     };
     let (small, large) = (run(6_000), run(1_000_000));
     println!("small budget {small:?}\nlarge budget {large:?}");
@@ -91,18 +88,18 @@ fn a_small_budget_makes_loads_wait_and_says_so() {
 fn a_line_that_grows_narrow_in_play_is_measured() {
     let settings = RelaySettings { core_actors_max: 0, ..RelaySettings::default() };
     let mut scene = scene(34, settings, 4);
-    let (relay, narrow) = (scene.driver.peer(0), scene.driver.peer(1));
+    let (relay, narrow) = (scene.peer(0), scene.peer(1));
     let mut dice = Dice(34);
     // Who is moved by portals all the time is loaded anew each time.
     let mut travel = |scene: &mut Scene, seconds: u64| {
-        let stats = |scene: &Scene| scene.driver.seats[0].session.stats().relay.expect("a relay").loads;
+        let stats = |scene: &Scene| scene.stats().relay.expect("a relay").loads;
         let (before, mut rtt) = (stats(scene), Vec::new());
         for _ in 0..seconds * 4 {
             let tile = |dice: &mut Dice| dice.roll(150) as u16;
-            let _ = scene.driver.seats[1].session.command((storm::PORTAL | tile(&mut dice), tile(&mut dice)));
+            let _ = scene.seat_mut(1).session.command((storm::PORTAL | tile(&mut dice), tile(&mut dice)));
             let until = scene.driver.now() + ms(250);
             scene.run_until(until);
-            let players = scene.driver.seats[0].session.stats().players;
+            let players = scene.stats().players;
             let exchanges = players.iter().filter_map(|player| player.exchange.as_ref());
             rtt.extend(exchanges.filter(|exchange| exchange.peer == narrow).filter_map(|exchange| exchange.rtt));
         }
@@ -112,9 +109,9 @@ fn a_line_that_grows_narrow_in_play_is_measured() {
     };
     let wide = travel(&mut scene, 20);
     let line = Weather { line_bytes_per_s: Some(12_000), ..Weather::clear(ms(30)) };
-    scene.driver.network.set_direction(relay, narrow, Some(line));
+    scene.driver.network().set_direction(relay, narrow, Some(line));
     let narrowed = travel(&mut scene, 40);
-    scene.driver.network.set_direction(relay, narrow, None);
+    scene.driver.network().set_direction(relay, narrow, None);
     let _recovers = travel(&mut scene, 30);
     let again = travel(&mut scene, 20);
     println!("wide {wide:?}, narrow {narrowed:?}, wide again {again:?}: round trip, loaded, and what waited");

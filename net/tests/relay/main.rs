@@ -4,6 +4,7 @@ mod attacks;
 mod borders;
 mod chaos;
 mod chat;
+mod clocks;
 mod controls;
 mod cost;
 mod crowds;
@@ -12,13 +13,7 @@ mod distant;
 mod edges;
 mod exact;
 mod false_relay;
-mod freezer;
 mod leaks;
 mod limits;
 mod members;
 mod ramble;
-#[path = "../../../sim/tests/storm/mod.rs"]
-mod storm;
-#[path = "../support/mod.rs"]
-mod support;
-mod witness;

@@ -5,11 +5,9 @@ use lockstone_net::relay::{RelayConfig, RelaySettings, Replica};
 use lockstone_net::session::{EndReason, Event, Phase, Session};
 use lockstone_net::wire::{LeaveReason, Refusal};
 use lockstone_net::{LinkEvent, PeerId};
-
-use crate::exact::STORM;
-use crate::support::tap::losing_hellos;
-use crate::support::*;
-use crate::witness::*;
+use testkit::relay::*;
+use testkit::sessions::tap::losing_hellos;
+use testkit::sessions::*;
 
 fn scene(seed: u64, settings: RelaySettings, replicas: usize) -> Scene {
     let mut scene = Scene::new(seed, STORM, settings, Weather::clear(ms(30)));
@@ -30,18 +28,18 @@ fn replicas_come_and_go_and_the_others_go_on() {
             0 => {
                 scene.enter();
             }
-            1 if scene.driver.seats.len() > 3 => {
+            1 if scene.numbers().len() > 2 => {
                 let now = scene.driver.now();
-                let last = scene.driver.seats.len() - 1;
-                scene.driver.seats[last].session.leave(now);
+                let last = *scene.numbers().last().expect("some are there");
+                scene.seat_mut(last).session.leave(now);
                 let until = now + ms(50);
                 scene.run_until(until);
-                scene.driver.seats.remove(last);
+                scene.remove(last);
                 left += 1;
             }
-            2 if scene.driver.seats.len() > 3 => {
+            2 if scene.numbers().len() > 2 => {
                 // Breaks away.
-                scene.driver.seats.remove(1);
+                scene.remove(scene.numbers()[0]);
                 left += 1;
             }
             _ => {}
@@ -50,8 +48,8 @@ fn replicas_come_and_go_and_the_others_go_on() {
     let until = scene.driver.now() + secs(3);
     scene.run_until(until);
     assert!(left >= 10);
-    assert_eq!(scene.playing(), scene.driver.seats.len() - 1, "everyone who is there plays");
-    let world = scene.driver.seats[0].session.simulation().expect("it plays");
+    assert_eq!(scene.playing(), scene.numbers().len(), "everyone who is there plays");
+    let world = scene.relay().simulation().expect("it plays");
     assert_eq!(world.players().count(), scene.playing(), "the heroes of those who left are gone");
 }
 
@@ -60,14 +58,14 @@ fn a_lost_hello_is_said_again() {
     let mut scene = Scene::new(16, STORM, RelaySettings::default(), Weather::clear(ms(30)));
     for _ in 0..4 {
         let seat = scene.enter();
-        let peer = scene.driver.peer(seat);
+        let peer = scene.peer(seat);
         scene.replies.borrow_mut().insert(peer, Box::new(losing_hellos()));
     }
     scene.run_until(ms(900));
     assert_eq!(scene.playing(), 0, "nobody has heard of them");
     scene.run_until(secs(4));
     assert_eq!(scene.playing(), 4);
-    assert_eq!(scene.driver.seats[0].session.stats().drops.total(), 0);
+    assert_eq!(scene.stats().drops.total(), 0);
 }
 
 #[test]
@@ -77,7 +75,7 @@ fn a_hello_said_twice_makes_one_player() {
     scene.enter_many(3);
     scene.run_until(secs(10));
     assert_eq!(scene.playing(), 3);
-    let relay = &scene.driver.seats[0].session;
+    let relay = scene.relay();
     assert_eq!(relay.simulation().expect("it plays").players().count(), 3);
     assert_eq!(relay.stats().drops.total(), 0);
     let refused = |event: &Event<_>| matches!(event, Event::Refused { .. });
@@ -89,27 +87,27 @@ fn a_full_room_says_so() {
     let settings = RelaySettings { players_max: 3, ..RelaySettings::default() };
     let mut scene = scene(12, settings, 4);
     assert_eq!(scene.playing(), 3);
-    let refused = scene.driver.seats.iter().filter_map(|seat| ended(&seat.session)).collect::<Vec<_>>();
+    let refused = scene.seats().filter_map(|(_, seat)| ended(&seat.session)).collect::<Vec<_>>();
     assert_eq!(refused, [EndReason::Refused(Refusal::Full { players_max: 3 })]);
     // A place becomes free.
     let now = scene.driver.now();
-    scene.driver.seats[1].session.leave(now);
+    scene.seat_mut(1).session.leave(now);
     scene.run_until(now + secs(1));
     let seat = scene.enter();
     scene.run_until(now + secs(4));
-    assert!(plays(&scene.driver.seats[seat].session));
+    assert!(playing(&scene.seat(seat).session));
 }
 
 #[test]
 fn who_falls_silent_is_gone() {
     let mut scene = scene(13, RelaySettings::default(), 3);
-    let (relay, silent) = (scene.driver.peer(0), scene.driver.peer(2));
-    scene.driver.network.set_cut(relay, silent, true);
+    let (relay, silent) = (scene.peer(0), scene.peer(2));
+    scene.driver.network().set_cut(relay, silent, true);
     let until = scene.driver.now() + secs(12);
     scene.run_until(until);
-    assert_eq!(ended(&scene.driver.seats[2].session), Some(EndReason::SequencerLost { silent: true }));
+    assert_eq!(ended(&scene.seat(2).session), Some(EndReason::SequencerLost { silent: true }));
     assert_eq!(scene.playing(), 2);
-    let world = scene.driver.seats[0].session.simulation().expect("it plays");
+    let world = scene.relay().simulation().expect("it plays");
     assert_eq!(world.players().count(), 2);
     let gone = |event: &Event<_>| matches!(event, Event::PlayerLeft { reason: LeaveReason::Silent, .. });
     assert!(scene.told.iter().any(gone));
@@ -119,23 +117,21 @@ fn who_falls_silent_is_gone() {
 fn a_replica_that_stood_still_catches_up() {
     let mut scene =
         scene(14, RelaySettings { silence_timeout: secs(60), load_timeout: secs(60), ..RelaySettings::default() }, 4);
-    let frozen = scene.frozen[&scene.driver.peer(2)].clone();
-    frozen.set(true);
-    scene.play(secs(30), 30);
-    frozen.set(false);
-    scene.play(secs(5), 30);
+    let until = scene.driver.now() + secs(30);
+    scene.seat_mut(2).freeze(until);
+    scene.play(secs(35), 30);
     assert_eq!(scene.playing(), 4);
-    let ticks: Vec<_> = scene.driver.seats.iter().map(|seat| seat.session.stats().tick).collect();
-    assert!(ticks.iter().all(|tick| ticks[0].since(*tick) < 8), "{ticks:?}");
+    let (tick, mut ticks) = (scene.stats().tick, scene.seats().map(|(_, seat)| seat.session.stats().tick));
+    assert!(ticks.all(|replica| tick.since(replica) < 8), "{tick}");
 }
 
 #[test]
 fn an_ending_relay_says_so() {
     let mut scene = scene(15, RelaySettings::default(), 2);
     let now = scene.driver.now();
-    scene.driver.seats[0].session.leave(now);
+    scene.driver.hub_mut().session.leave(now);
     scene.driver.run_until(now + secs(1));
-    for seat in &scene.driver.seats[1..] {
+    for (_, seat) in scene.seats() {
         assert_eq!(ended(&seat.session), Some(EndReason::SequencerLeft));
     }
 }

@@ -90,7 +90,7 @@ impl<S: Simulation> Sequencing<S> {
         let join = self.stage.simulation.admit(guest.player, hero.clone());
         match Bytes::try_from(codec::compact(&join)) {
             Ok(join) => {
-                self.sequencer.join(guest.player, guest.name.clone(), join);
+                self.sequencer.waiting.join(guest.player, guest.name.clone(), join);
                 guest.entry = Entry::Playing;
             }
             Err(_) => {

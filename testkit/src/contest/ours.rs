@@ -1,0 +1,177 @@
+//! The play as rules of a Lockstone world.
+
+use std::sync::Arc;
+
+use lockstone_sim::dice::Dice;
+use lockstone_sim::world::Snapshot;
+use lockstone_sim::{
+    Body, Cause, CellId, Entity, Fate, Fx, Grid, GridConfig, Input, Mind, PlayerId, Rules, Simulation, Table, Turn,
+    Vec2, World,
+};
+
+use super::Contender;
+use super::play::{ARM, Being, HERO_STEP, Kind, MONSTER_STEP, Play, SIGHT};
+
+const CELL_LOG2: u8 = 4;
+
+pub struct Ours(World<Field>);
+
+pub struct Field {
+    crowd: i32,
+    heroes: Vec<((i32, i32), Kind)>,
+    /// What each cell holds at the start.
+    content: Vec<Vec<(Vec2, Kind)>>,
+    width: usize,
+}
+
+impl Body for Kind {
+    fn is_actor(&self) -> bool {
+        !matches!(self, Kind::Object { .. })
+    }
+}
+
+#[derive(Clone, Debug)]
+pub enum Effect {
+    Hurt(i32),
+    Touch,
+}
+
+impl Rules for Field {
+    type Body = Kind;
+    type Effect = Effect;
+    type Command = ();
+    type Hero = ();
+    type Facts = ();
+    type Fact = ();
+    type Scratch = ();
+
+    fn generate(&self, cell: CellId, _dice: &mut Dice, content: &mut Vec<(Vec2, Kind)>) {
+        content.extend(self.content[usize::from(cell.y) * self.width + usize::from(cell.x)].iter().cloned());
+    }
+
+    fn entrance(&self, player: PlayerId, _hero: &(), _facts: &()) -> Vec2 {
+        vec2(self.heroes[usize::from(player.0)].0)
+    }
+
+    fn enter(&self, player: PlayerId, _hero: &(), _dice: &mut Dice) -> Kind {
+        self.heroes[usize::from(player.0)].1.clone()
+    }
+
+    fn command(&self, _hero: &mut Kind, _command: &()) {}
+
+    fn think(&self, me: &mut Kind, mind: &mut Mind<'_, Self>) {
+        match me {
+            Kind::Hero { being, .. } => {
+                walk(being, mind, vec2(being.goal), HERO_STEP, self.crowd);
+                if being.rest == 0 {
+                    being.rest = 20;
+                    let foe = mind.actors(Fx::from_bits(ARM)).find(|seen| !seen.id.is_hero());
+                    let thing = mind.props(Fx::from_bits(ARM)).next();
+                    foe.into_iter().for_each(|foe| mind.affect(foe, Effect::Hurt(9)));
+                    thing.into_iter().for_each(|thing| mind.affect(thing, Effect::Touch));
+                }
+            }
+            Kind::Monster { being, .. } => {
+                let here = mind.pos();
+                let prey = mind.heroes(Fx::from_bits(SIGHT)).nearest(|_| true);
+                walk(being, mind, prey.map_or(vec2(being.goal), |prey| prey.pos), MONSTER_STEP, self.crowd);
+                if let Some(prey) = prey
+                    && being.rest == 0
+                    && prey.pos.within(here, Fx::from_bits(ARM))
+                {
+                    being.rest = 20;
+                    mind.affect(prey, Effect::Hurt(3));
+                }
+            }
+            Kind::Object { .. } => {}
+        }
+    }
+
+    fn apply(&self, target: &mut Kind, effect: &Effect, _cause: &mut Cause) -> Fate {
+        match (target, effect) {
+            (Kind::Hero { being, .. } | Kind::Monster { being, .. }, Effect::Hurt(by)) => being.hurt(*by),
+            (Kind::Object { touched, .. }, _) => *touched += 1,
+            _ => {}
+        }
+        Fate::Stay
+    }
+
+    fn announce(&self, _facts: &mut (), _fact: &()) {}
+}
+
+/// Walks to a place, and finds a new goal on arrival.
+fn walk(being: &mut Being, mind: &mut Mind<'_, Field>, to: Vec2, step: i32, crowd: i32) {
+    if mind.pos().within(to, Fx::from_bits(step)) {
+        let mut along = || mind.dice().below(crowd as u32 * 4096) as i32;
+        being.goal = (along(), along());
+    }
+    mind.walk(mind.pos().toward(to, Fx::from_bits(step)));
+    being.rest = being.rest.saturating_sub(1);
+}
+
+fn vec2((x, y): (i32, i32)) -> Vec2 {
+    Vec2::new(Fx::from_bits(x), Fx::from_bits(y))
+}
+
+/// The world of a play, in which the first so many heroes are not yet.
+pub fn world(play: &Play, absent: u16) -> World<Field> {
+    let cells = (play.tiles >> CELL_LOG2) as u16;
+    let config = GridConfig {
+        width_cells: cells,
+        height_cells: cells,
+        cell_log2: CELL_LOG2,
+        reach: Fx::from_bits(SIGHT),
+        stride: Fx::ratio(1, 4),
+        light: 255,
+    };
+    let grid = Grid::new(config).expect("the measures are sound");
+    let (mut heroes, mut content) = (Vec::new(), vec![Vec::new(); grid.cells()]);
+    for (at, kind) in play.start() {
+        let cell = grid.cell_of(vec2(at));
+        match kind {
+            Kind::Hero { .. } => heroes.push((at, kind)),
+            _ => content[usize::from(cell.y) * usize::from(cells) + usize::from(cell.x)].push((vec2(at), kind)),
+        }
+    }
+    let field = Field { crowd: play.crowd, heroes, content, width: usize::from(cells) };
+    let mut world = World::new(Arc::new(field), grid, Table::generate([7; 32]), 1);
+    let players = (absent..play.heroes as u16).map(PlayerId);
+    let inputs = players.map(|player| Input::Join(player, world.admit(player, ()))).collect();
+    world.step(&Turn { inputs });
+    // Until the light has come everywhere.
+    (0..cells).for_each(|_| world.step(&Turn::EMPTY));
+    world
+}
+
+impl Contender for Ours {
+    type Snapshot = Snapshot<Field>;
+
+    fn new(play: &Play) -> Ours {
+        Ours(world(play, 0))
+    }
+
+    fn step(&mut self) {
+        self.0.step(&Turn::EMPTY);
+    }
+
+    fn snapshot(&mut self) -> Self::Snapshot {
+        self.0.snapshot()
+    }
+
+    fn restore(&mut self, snapshot: &Self::Snapshot) {
+        self.0.restore(snapshot);
+    }
+
+    fn retire(&mut self, snapshot: Self::Snapshot) {
+        self.0.retire(snapshot);
+    }
+
+    fn checksum(&mut self) -> u64 {
+        self.0.checksum().0
+    }
+
+    fn population(&self) -> usize {
+        let count = |entities: &[Entity<Kind>]| entities.len();
+        self.0.cells().map(|cell| count(self.0.actors(cell)) + count(self.0.props(cell))).sum()
+    }
+}

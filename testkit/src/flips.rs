@@ -1,0 +1,182 @@
+//! A quarter of an hour of four peers, as often as one likes: each time one bit of one peer's state is turned over.
+
+use lockstone::check::{Cause, Location, Report};
+use lockstone::default_table;
+use lockstone::recording::{Header, Packed, Recording, Writer};
+use lockstone::sim::world::{StateBit, StatePart};
+use lockstone::sim::{CellId, Checksum, Dice, Simulation, Tick, Turn, codec};
+
+use crate::faulty::{self, Fault, Party, Sim};
+use crate::recorded::{Peer, encoded};
+
+const PEERS: u16 = 4;
+/// Some peers have bots beside them, so that more of the world is awake.
+const HEROES: u16 = 8;
+const KEYFRAME_TICKS: u32 = 1_200;
+/// The odd peer is stopped so soon after it went wrong, as a session does.
+const STOPPED_AFTER_TICKS: u32 = 40;
+
+/// What is recorded beside turns and checksums.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Recorded {
+    Roots,
+    TreesAndKeyframes,
+}
+
+/// What was planted.
+#[derive(Debug)]
+pub struct Flip {
+    pub tick: Tick,
+    pub bit: StateBit,
+    /// What it does to the fields.
+    pub fields: Vec<codec::FieldDifference>,
+    pub odd: usize,
+}
+
+impl Flip {
+    /// Whether a report names it: the tick, the entity, its fields with both values, and whose it was.
+    pub fn is_named(&self, report: &Report) -> bool {
+        let Some(finding) = &report.finding else { return false };
+        let Some(Location { tick, spots, .. }) = &finding.location else { return false };
+        let [spot] = spots.as_slice() else { return false };
+        (finding.tick, finding.agreed) == (self.tick, Some(Tick(self.tick.0 - 1)))
+            && (finding.verdict.cause, finding.verdict.blamed.as_slice()) == (Cause::StateCorruption, &[self.odd])
+            && (*tick, spot.part, &spot.fields) == (self.tick, self.bit.of, &self.fields)
+            && finding.bad_writes.is_empty()
+    }
+}
+
+/// A long game, played once.
+pub struct LongGame {
+    seed: u64,
+    turns: Vec<Turn<Sim>>,
+    roots: Vec<Checksum>,
+    trees: Vec<Vec<(CellId, Checksum)>>,
+    /// One each [`KEYFRAME_TICKS`].
+    states: Vec<Vec<u8>>,
+    pub entities: usize,
+}
+
+impl LongGame {
+    pub fn play(seed: u64, ticks: u32) -> LongGame {
+        let mut party = Party::new(seed, Fault::None, HEROES);
+        let (turns, roots, trees, states) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut game = LongGame { seed, turns, roots, trees, states, entities: 0 };
+        for tick in 0..=ticks {
+            if tick.is_multiple_of(KEYFRAME_TICKS) {
+                game.states.push(encoded(&mut party.world));
+            }
+            game.roots.push(party.world.checksum());
+            game.trees.push(party.world.tree());
+            if tick < ticks {
+                game.turns.push(party.tick());
+            }
+        }
+        let world = &party.world;
+        game.entities = world.cells().map(|cell| world.actors(cell).len() + world.props(cell).len()).sum();
+        game
+    }
+
+    pub fn ticks(&self) -> u32 {
+        self.turns.len() as u32
+    }
+
+    /// The recordings of all peers, as files; one bit of the state of one of them is turned over at a tick, all drawn from the dice.
+    pub fn flipped(&self, recorded: Recorded, dice: &mut Dice<'_>) -> (Vec<Vec<u8>>, Flip) {
+        let tick = Tick(1 + dice.below(self.ticks() - 2));
+        let odd = dice.below(PEERS.into()) as usize;
+        let mut world = self.at(tick);
+        let (bit, turned) = turn_any(&mut world, dice);
+        let fields = changes(&world, &bit);
+        world.restore(&turned);
+        let files = (0..PEERS).map(|n| match usize::from(n) == odd {
+            true => self.record(n, recorded, tick.0, Some(&mut world)),
+            false => self.record(n, recorded, self.ticks(), None),
+        });
+        (files.collect(), Flip { tick, bit, fields, odd })
+    }
+
+    fn at(&self, tick: Tick) -> Sim {
+        let mut world = faulty::world(self.seed, Fault::None);
+        let state = (tick.0 / KEYFRAME_TICKS) as usize;
+        let snapshot = world.decode(&self.states[state]).expect("our own bytes");
+        world.restore(&snapshot);
+        while world.tick() < tick {
+            world.step(&self.turns[world.tick().0 as usize]);
+        }
+        world
+    }
+
+    /// What was played up to a tick, and then what a world that went another way plays.
+    fn record(&self, n: u16, recorded: Recorded, until: u32, odd: Option<&mut Sim>) -> Vec<u8> {
+        let header = Header { game: "faulty".into(), ..Peer::new(n, self.seed).header };
+        let mut writer = Writer::create(Vec::new(), &header, &self.states[0]).expect("memory can be written");
+        let richly = recorded == Recorded::TreesAndKeyframes;
+        for tick in 0..until {
+            let (at, n) = (Tick(tick), tick as usize);
+            if richly && tick > 0 && tick.is_multiple_of(KEYFRAME_TICKS) {
+                let state = Packed::of(&self.states[(tick / KEYFRAME_TICKS) as usize]);
+                writer.keyframe::<Sim>(at, &state).expect("memory can be written");
+            }
+            writer.checksum::<Sim>(at, self.roots[n]).expect("memory can be written");
+            if richly {
+                writer.tree::<Sim>(at, &self.trees[n]).expect("memory can be written");
+            }
+            if !self.turns[n].inputs.is_empty() {
+                writer.turn(at, &self.turns[n]).expect("memory can be written");
+            }
+        }
+        let mut end = Tick(until);
+        if let Some(world) = odd {
+            for turn in self.turns[until as usize..].iter().take(STOPPED_AFTER_TICKS as usize) {
+                writer.checksum::<Sim>(world.tick(), world.checksum()).expect("memory can be written");
+                if richly {
+                    writer.tree::<Sim>(world.tick(), &world.tree()).expect("memory can be written");
+                }
+                writer.turn(world.tick(), turn).expect("memory can be written");
+                world.step(turn);
+            }
+            end = world.tick();
+        }
+        writer.end::<Sim>(end, "the end").expect("memory can be written").0
+    }
+}
+
+/// Reads files as the checker's command line does.
+pub fn read(files: &[Vec<u8>]) -> Vec<Recording<Sim>> {
+    files.iter().map(|file| Recording::read(file).expect("it was just written")).collect()
+}
+
+/// What a bit does to the fields of its entity.
+fn changes(world: &Sim, bit: &StateBit) -> Vec<codec::FieldDifference> {
+    let StatePart::Entity(cell, id) = bit.of else { return Vec::new() };
+    let mut entities = world.actors(cell).iter().chain(world.props(cell));
+    let entity = entities.find(|entity| entity.id == id).expect("it was picked from the world");
+    let turned = codec::with_bit_turned(entity, bit.byte, bit.bit).expect("there is such a state");
+    codec::differences(&codec::fields(entity), &codec::fields(&turned))
+}
+
+/// Any bit of any field of any part of the state, as long as there is such a state.
+fn turn_any(world: &mut Sim, dice: &mut Dice<'_>) -> (StateBit, <Sim as Simulation>::Snapshot) {
+    let len = |fields: Vec<codec::Field>| fields.last().map_or(0, |last| last.bytes.end);
+    let mut parts = Vec::new();
+    for cell in world.cells() {
+        let entities = world.actors(cell).iter().chain(world.props(cell));
+        parts.extend(entities.map(|e| (StatePart::Entity(cell, e.id), len(codec::fields(e)))));
+    }
+    // In the order of their names: that of the cells is no part of the state.
+    parts.sort();
+    let before = world.snapshot();
+    loop {
+        let &(of, bytes) = dice.pick(&parts).expect("there are entities");
+        let bit = StateBit { of, byte: dice.below(bytes as u32) as usize, bit: dice.below(8) as u8 };
+        if let Some(turned) = before.with_bit_turned(&bit) {
+            return (bit, turned);
+        }
+    }
+}
+
+/// The draws of a case.
+pub fn dice(case: u64) -> Dice<'static> {
+    default_table().dice(case, Tick(0))
+}

@@ -1,0 +1,288 @@
+//! A relay session of storm worlds, watched by a world of its own that is stepped by the relay's
+//! turns: what every replica must equal.
+
+use core::time::Duration;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use lockstone_net::PeerId;
+use lockstone_net::memory::{HubDriver, MemoryNetwork, Seat, Weather};
+use lockstone_net::relay::{Relay, RelayConfig, RelaySettings, Replica};
+use lockstone_net::session::{Event, Session, Stats, Transmit};
+use lockstone_sim::world::CellState;
+use lockstone_sim::{CellId, Fx, PlayerId, Simulation, Tick, Turn, Vec2};
+
+use crate::sessions::tap::{Hand, Tap};
+use crate::sessions::*;
+use crate::storm::{self, Storm, StormWorld};
+
+/// A relay of storms and its replicas, whose packets pass through hands.
+pub type Room = HubDriver<Relay<Storm>, Replica<Storm>, Tap>;
+/// A replica and its end of the network.
+pub type Place = Seat<Replica<Storm>, Tap>;
+
+/// A wide world, in which areas move.
+pub const STORM: storm::Weather =
+    storm::Weather { seed: 5, cells: 40, cell_log2: 3, reach: Fx::int(6), stride: Fx::ONE, light: 3, players: 40 };
+
+/// A relay of a storm.
+pub fn relay(storm: storm::Weather, settings: RelaySettings) -> Relay<Storm> {
+    let config = RelayConfig::new(settings).expect("the settings are in range");
+    Relay::dedicated(config, IDENTITY, move |_| storm.world())
+}
+
+/// One of its replicas.
+pub fn replica(storm: storm::Weather, settings: RelaySettings, name: &str) -> Replica<Storm> {
+    let config = RelayConfig::new(settings).expect("the settings are in range");
+    Replica::new(config, IDENTITY, name, (), move |_| storm.world()).expect("the name is fine")
+}
+
+/// What the relay sent, in order.
+pub type Sent = Rc<RefCell<Vec<Transmit>>>;
+
+/// What happens to a packet that is about to leave a replica.
+pub type Replies = Rc<RefCell<BTreeMap<PeerId, Hand>>>;
+
+/// The whole world at one tick.
+pub struct Moment {
+    pub cells: BTreeMap<CellId, CellState<Storm>>,
+    pub heroes: BTreeMap<PlayerId, Vec2>,
+}
+
+/// A relay, its replicas, and what the world was at each tick.
+pub struct Scene {
+    pub driver: Room,
+    pub dice: Dice,
+    pub sent: Sent,
+    /// What happens to packets of the relay after that.
+    pub hand: Rc<RefCell<Hand>>,
+    /// What happens to packets of replicas.
+    pub replies: Replies,
+    /// A seat that may differ.
+    pub odd: Option<usize>,
+    /// Nobody is compared.
+    pub blind: bool,
+    pub weather: storm::Weather,
+    settings: RelaySettings,
+    world: StormWorld,
+    turns: BTreeMap<Tick, Turn<StormWorld>>,
+    pub moments: BTreeMap<Tick, Moment>,
+    /// How far each replica has been compared.
+    seen: BTreeMap<PeerId, Tick>,
+    pub cells_compared: u64,
+    pub ticks_compared: u64,
+    /// What the relay told beside turns.
+    pub told: Vec<Event<StormWorld>>,
+    entered: u32,
+}
+
+impl Scene {
+    pub fn new(seed: u64, storm: storm::Weather, settings: RelaySettings, weather: Weather) -> Scene {
+        let settings = RelaySettings { seed: storm.seed, ..settings };
+        let (sent, hand) = (Sent::default(), Rc::new(RefCell::new(Box::new(Some) as Hand)));
+        let (kept, passed) = (sent.clone(), hand.clone());
+        let network = MemoryNetwork::hub(seed, weather);
+        let driver = Room::new_by(network, relay(storm, settings.clone()), |link| {
+            Tap::new(link, move |packet: Transmit| {
+                kept.borrow_mut().push(packet.clone());
+                passed.borrow_mut()(packet)
+            })
+        });
+        Scene {
+            driver,
+            dice: Dice(seed),
+            sent,
+            hand,
+            replies: Rc::default(),
+            odd: None,
+            blind: false,
+            weather: storm,
+            settings,
+            world: storm.world(),
+            turns: BTreeMap::new(),
+            moments: BTreeMap::new(),
+            seen: BTreeMap::new(),
+            cells_compared: 0,
+            ticks_compared: 0,
+            told: Vec::new(),
+            entered: 0,
+        }
+    }
+
+    /// A replica enters. Returns its seat: the relay's is 0.
+    pub fn enter(&mut self) -> usize {
+        self.entered += 1;
+        let replica = replica(self.weather, self.settings.clone(), &format!("player {}", self.entered));
+        let replies = self.replies.clone();
+        1 + self.driver.enter_by(replica, |link| {
+            let me = link.peer();
+            Tap::new(link, move |packet| match replies.borrow_mut().get_mut(&me) {
+                Some(reply) => reply(packet),
+                None => Some(packet),
+            })
+        })
+    }
+
+    /// Who sits on a replica's seat.
+    pub fn seat(&self, seat: usize) -> &Place {
+        self.driver.seat(seat - 1).expect("it is there")
+    }
+
+    /// Who sits on a replica's seat, to do something with.
+    pub fn seat_mut(&mut self, seat: usize) -> &mut Place {
+        self.driver.seat_mut(seat - 1).expect("it is there")
+    }
+
+    /// The replicas that are there, with their seats.
+    pub fn seats(&self) -> impl Iterator<Item = (usize, &Place)> {
+        self.driver.seats().map(|(seat, place)| (seat + 1, place))
+    }
+
+    /// The numbers of their seats.
+    pub fn numbers(&self) -> Vec<usize> {
+        self.seats().map(|(seat, _)| seat).collect()
+    }
+
+    /// A replica's link is gone.
+    pub fn remove(&mut self, seat: usize) {
+        self.driver.remove(seat - 1);
+    }
+
+    /// Who sits on a seat, to the network: 0 is the relay's.
+    pub fn peer(&self, seat: usize) -> PeerId {
+        if seat == 0 { self.driver.hub().peer } else { self.seat(seat).peer }
+    }
+
+    /// The relay.
+    pub fn relay(&self) -> &Relay<Storm> {
+        &self.driver.hub().session
+    }
+
+    /// The relay's figures.
+    pub fn stats(&self) -> Stats {
+        self.relay().stats()
+    }
+
+    /// So many replicas enter.
+    pub fn enter_many(&mut self, replicas: usize) {
+        for _ in 0..replicas {
+            self.enter();
+        }
+    }
+
+    /// Runs until a time, and compares every replica with the whole world at every tick that it has
+    /// played.
+    pub fn run_until(&mut self, end: Duration) {
+        while self.driver.now() < end {
+            let mut before = None;
+            let until = self.driver.now() + ms(10);
+            self.driver.run_while(until.min(end), |driver| {
+                let tick = |world: Option<&StormWorld>| world.map(Simulation::tick);
+                let replicas = driver.seats().map(|(_, seat)| tick(seat.session.simulation()));
+                let ticks: Vec<_> = replicas.chain([tick(driver.hub().session.simulation())]).collect();
+                let go_on = before.as_ref().is_none_or(|before| *before == ticks);
+                before.get_or_insert(ticks);
+                go_on
+            });
+            self.watch();
+        }
+    }
+
+    /// Lets players do something, so many of 1,000 in each tick, for a time.
+    pub fn play(&mut self, time: Duration, permille: u64) {
+        let end = self.driver.now() + time;
+        while self.driver.now() < end {
+            let until = self.driver.now() + ms(50);
+            self.run_until(until);
+            for seat in self.numbers() {
+                if self.dice.roll(1_000) < permille {
+                    self.wander(seat);
+                }
+            }
+        }
+    }
+
+    /// A hero is sent somewhere.
+    pub fn wander(&mut self, seat: usize) {
+        let tiles = u64::from(self.weather.cells) << self.weather.cell_log2;
+        let to = (self.dice.roll(tiles) as u16, self.dice.roll(tiles) as u16);
+        let _ = self.seat_mut(seat).session.command(to);
+    }
+
+    /// Every hero is told to stay where it is.
+    pub fn halt(&mut self) {
+        for seat in self.numbers() {
+            let seat = self.seat_mut(seat);
+            let player = seat.session.stats().player.expect("it was let in");
+            let Some(hero) = seat.session.simulation().and_then(|world| world.hero(player)) else { continue };
+            let tile = |along: lockstone_sim::Fx| (along.to_bits() >> 12) as u16;
+            let _ = seat.session.command((tile(hero.pos.x), tile(hero.pos.y)));
+        }
+        let until = self.driver.now() + secs(1);
+        self.run_until(until);
+    }
+
+    fn watch(&mut self) {
+        let relay = self.driver.hub_mut();
+        for event in relay.events.drain(..) {
+            match event {
+                Event::Turn { tick, turn } => {
+                    self.turns.insert(tick, turn);
+                }
+                Event::Checksum { .. } => {}
+                Event::Desync { player, tick, .. } if self.odd.is_none() && !self.blind => {
+                    panic!("{player} differs at {tick}")
+                }
+                other => self.told.push(other),
+            }
+        }
+        let open = relay.session.stats().tick;
+        if self.moments.is_empty() {
+            self.moments.insert(self.world.tick(), Moment::of(&self.world));
+        }
+        while self.world.tick() < open {
+            self.world.step(&self.turns.remove(&self.world.tick()).unwrap_or_default());
+            self.moments.insert(self.world.tick(), Moment::of(&self.world));
+        }
+        for (n, seat) in self.driver.seats().map(|(seat, place)| (seat + 1, place)) {
+            let Some(world) = seat.session.simulation().filter(|_| !self.blind && self.odd != Some(n)) else {
+                continue;
+            };
+            let (peer, tick) = (seat.peer, world.tick());
+            if self.seen.insert(peer, tick) != Some(tick) {
+                self.ticks_compared += 1;
+                let moment = &self.moments[&tick];
+                self.cells_compared += moment.compare(world, n);
+            }
+        }
+    }
+
+    /// How many replicas play.
+    pub fn playing(&self) -> usize {
+        self.seats().filter(|(_, seat)| playing(&seat.session)).count()
+    }
+}
+
+impl Moment {
+    fn of(world: &StormWorld) -> Moment {
+        let cells = world.cells().filter_map(|cell| Some((cell, world.cell_state(cell)?))).collect();
+        let heroes = world.players().filter_map(|player| Some((player, world.hero(player)?.pos))).collect();
+        Moment { cells, heroes }
+    }
+
+    /// All that a replica knows is as it is. Returns how many cells of its core were compared.
+    fn compare(&self, part: &StormWorld, seat: usize) -> u64 {
+        let tick = part.tick();
+        let known: BTreeSet<CellId> = part.area().core().chain(part.area().halo()).collect();
+        for cell in &known {
+            let (ours, theirs) = (self.cells.get(cell), part.cell_state(*cell));
+            let role = part.area().role(*cell);
+            assert!(ours == theirs.as_ref(), "seat {seat}, {role:?} {cell} at {tick}: another state");
+        }
+        for cell in part.cells() {
+            assert!(known.contains(&cell), "seat {seat} knows {cell} at {tick}");
+        }
+        part.area().core().count() as u64
+    }
+}

@@ -1,0 +1,89 @@
+//! What peers were told, and that it was the same.
+
+use std::collections::BTreeMap;
+
+use lockstone_net::link::Link;
+use lockstone_net::memory::Driver;
+use lockstone_net::session::{EndReason, Event, Phase, Session};
+use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, Turn};
+
+use crate::mixer::Mixer;
+
+/// What a peer was told that players said, with their names.
+pub fn said<S: Simulation>(events: &[Event<S>]) -> Vec<(String, String)> {
+    let said = events.iter().filter_map(|event| match event {
+        Event::Said { name, text, .. } => Some((name.clone(), text.clone())),
+        _ => None,
+    });
+    said.collect()
+}
+
+pub fn playing(party: &impl Session) -> bool {
+    party.phase() == Phase::Playing && party.stats().players.iter().any(|player| player.own)
+}
+
+pub fn ended(party: &impl Session) -> Option<EndReason> {
+    match party.phase() {
+        Phase::Ended(reason) => Some(reason),
+        _ => None,
+    }
+}
+
+/// Whose world a seat found to differ, at which tick, and when both were equal.
+pub fn desyncs<T: Session<Sim = Mixer>>(
+    driver: &Driver<T, impl Link>,
+    seat: usize,
+) -> Vec<(PlayerId, Tick, Option<Tick>)> {
+    let desync = |event: &Event<Mixer>| match event {
+        Event::Desync { player, tick, agreed, ours, theirs } => {
+            assert_ne!(ours, theirs);
+            Some((*player, *tick, *agreed))
+        }
+        _ => None,
+    };
+    driver.seats[seat].events.iter().filter_map(desync).collect()
+}
+
+/// What a peer played: turns that are not empty, and checksums.
+#[derive(Default, PartialEq, Debug)]
+pub struct Played {
+    pub turns: BTreeMap<Tick, Turn<Mixer>>,
+    pub checksums: BTreeMap<Tick, Checksum>,
+}
+
+impl Played {
+    pub fn of(events: &[Event<Mixer>]) -> Played {
+        let mut played = Played::default();
+        for event in events {
+            match event {
+                Event::Turn { tick, turn } => {
+                    assert!(played.turns.insert(*tick, turn.clone()).is_none(), "turn {tick} was played twice");
+                }
+                Event::Checksum { tick, checksum, .. } => {
+                    played.checksums.insert(*tick, *checksum);
+                }
+                _ => {}
+            }
+        }
+        played
+    }
+}
+
+/// Both played the same between the ticks that both played. Returns how many checksums were compared.
+pub fn assert_same(a: &Played, b: &Played, context: &str) -> usize {
+    let ticks = |played: &Played| {
+        let first = played.checksums.keys().next().copied()?;
+        Some((first, *played.checksums.keys().next_back()?))
+    };
+    let (Some((a_first, a_last)), Some((b_first, b_last))) = (ticks(a), ticks(b)) else { return 0 };
+    let (first, last) = (a_first.max(b_first), a_last.min(b_last));
+    if first > last {
+        return 0;
+    }
+    let turns =
+        |played: &Played| played.turns.range(first..last).map(|(t, turn)| (*t, turn.clone())).collect::<Vec<_>>();
+    assert_eq!(turns(a), turns(b), "{context}: the turns differ");
+    let sums = |played: &Played| played.checksums.range(first..=last).map(|(t, c)| (*t, *c)).collect::<Vec<_>>();
+    assert_eq!(sums(a), sums(b), "{context}: the checksums differ");
+    sums(a).len()
+}

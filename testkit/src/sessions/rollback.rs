@@ -1,0 +1,112 @@
+//! Rollback sessions of mixers.
+
+use core::time::Duration;
+
+use lockstone_net::link::Link;
+use lockstone_net::memory::{Driver, MemoryLink, MemoryNetwork, Weather};
+use lockstone_net::session::{Event, Phase, Session};
+use lockstone_net::{Rollback, RollbackConfig, RollbackSettings};
+use lockstone_sim::{Input, PlayerId, Turn};
+
+use super::*;
+
+pub fn settings(seed: u64) -> RollbackSettings {
+    RollbackSettings { seed, ..RollbackSettings::default() }
+}
+
+pub fn rollback(
+    settings: RollbackSettings,
+    name: &str,
+    build: impl Fn(u64) -> Mixer + Send + Sync + 'static,
+) -> Rollback<Mixer> {
+    let config = RollbackConfig::new(settings).expect("the settings are in range");
+    Rollback::new(config, IDENTITY, name, (7, 9), build).expect("the name is fine")
+}
+
+/// A driver with so many players, all playing. The weather begins after they have met.
+pub fn room(seed: u64, peers: usize, weather: Weather, settings: &RollbackSettings) -> Driver<Rollback<Mixer>> {
+    room_by(seed, peers, weather, settings, |_, link| link)
+}
+
+/// The same, by what is made of each player's link.
+pub fn room_by<L: Link>(
+    seed: u64,
+    peers: usize,
+    weather: Weather,
+    settings: &RollbackSettings,
+    mut wrap: impl FnMut(usize, MemoryLink) -> L,
+) -> Driver<Rollback<Mixer>, L> {
+    let mut driver = Driver::new(MemoryNetwork::new(seed, Weather::clear(weather.delay)));
+    for n in 0..peers {
+        let settings = RollbackSettings { players: peers, ..settings.clone() };
+        let session = rollback(settings, &format!("player {n}"), |seed| Mixer::new(seed, 64));
+        driver.enter_by(session, |link| wrap(n, link));
+    }
+    let waits = |driver: &mut Driver<Rollback<Mixer>, L>| {
+        !driver.seats.iter().all(|seat| seat.session.phase() == Phase::Playing)
+    };
+    assert!(driver.run_while(secs(10), waits), "the players do not get together");
+    driver.network.set_weather(weather);
+    driver
+}
+
+/// Lets everyone give commands now and then.
+pub fn play(driver: &mut Driver<impl Session<Sim = Mixer>, impl Link>, dice: &mut Dice, time: Duration) {
+    let end = driver.now() + time;
+    while driver.now() < end {
+        let until = (driver.now() + ms(10 + dice.roll(150))).min(end);
+        driver.run_until(until);
+        let seat = dice.roll(driver.seats.len() as u64) as usize;
+        // Refused by who has ended.
+        let _ = driver.seats[seat].session.command(dice.roll(1 << 40));
+    }
+}
+
+/// A peer is no more. Silently: nobody is told. Returns what it had told.
+pub fn kill(
+    driver: &mut Driver<impl Session<Sim = Mixer>, impl Link>,
+    victim: usize,
+    silently: bool,
+) -> Vec<Event<Mixer>> {
+    if silently {
+        let dead = driver.peer(victim);
+        let others: Vec<_> =
+            (0..driver.seats.len()).map(|seat| driver.peer(seat)).filter(|peer| *peer != dead).collect();
+        for other in others {
+            driver.network.set_cut(dead, other, true);
+        }
+    }
+    let seat = driver.seats.remove(victim);
+    let Seat { link, events, .. } = seat;
+    if silently {
+        // Its end of the network stays, and says nothing.
+        std::mem::forget(link);
+    }
+    events
+}
+
+/// Nobody found a difference, and all told the same. Returns how many checksums were compared.
+pub fn in_step(driver: &Driver<impl Session<Sim = Mixer>, impl Link>, seed: u64) -> u64 {
+    let context = format!("seed {seed}");
+    let first = Played::of(&driver.seats[0].events);
+    let mut compared = 0;
+    for (n, seat) in driver.seats.iter().enumerate() {
+        let stats = seat.session.stats();
+        assert_eq!(stats.desyncs, 0, "{context}: seat {n}");
+        assert!(stats.checksums_compared > 0 || driver.seats.len() == 1, "{context}: seat {n} compared nothing");
+        assert!(!seat.session.simulation().expect("it plays").nonsense, "{context}: seat {n}");
+        assert!(seat.events.iter().all(|event| !matches!(event, Event::Desync { .. })), "{context}: seat {n}");
+        if n > 0 {
+            compared += assert_same(&first, &Played::of(&seat.events), &context);
+        }
+    }
+    compared as u64
+}
+
+/// The commands of a player in a turn.
+pub fn commands_of(turn: &Turn<Mixer>, of: PlayerId) -> impl Iterator<Item = u64> + '_ {
+    turn.inputs.iter().filter_map(move |input| match input {
+        Input::Command(player, command) if *player == of => Some(*command),
+        _ => None,
+    })
+}

@@ -1,0 +1,84 @@
+//! A link whose packets pass through a hand before they leave: one that keeps them, or one that
+//! alters them as a dishonest peer would.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::rc::Rc;
+
+use lockstone_net::link::{Channel, Link, LinkEvent, PeerId};
+use lockstone_net::memory::{Driver, MemoryLink, Weather};
+use lockstone_net::session::Transmit;
+use lockstone_net::wire::{self, Message};
+use lockstone_net::{Rollback, RollbackSettings};
+
+use super::Mixer;
+use super::rollback::room_by;
+
+/// What happens to a packet that is about to leave. `None`: it does not.
+pub type Hand = Box<dyn FnMut(Transmit) -> Option<Transmit>>;
+
+pub struct Tap {
+    /// What is sent here leaves as it is.
+    pub link: MemoryLink,
+    hand: Hand,
+}
+
+impl Tap {
+    pub fn new(link: MemoryLink, hand: impl FnMut(Transmit) -> Option<Transmit> + 'static) -> Tap {
+        Tap { link, hand: Box::new(hand) }
+    }
+
+    /// Nothing happens to its packets.
+    pub fn idle(link: MemoryLink) -> Tap {
+        Tap::new(link, Some)
+    }
+}
+
+impl Link for Tap {
+    fn poll(&mut self) -> Option<LinkEvent> {
+        self.link.poll()
+    }
+
+    fn send(&mut self, to: PeerId, channel: Channel, bytes: Vec<u8>) {
+        if let Some(Transmit { to, channel, bytes }) = (self.hand)(Transmit { to, channel, bytes }) {
+            self.link.send(to, channel, bytes);
+        }
+    }
+}
+
+/// A hand that loses the first hello to each peer.
+pub fn losing_hellos() -> impl FnMut(Transmit) -> Option<Transmit> {
+    let mut greeted = BTreeSet::new();
+    move |packet| {
+        let is_hello = matches!(wire::decode(&packet.bytes), Ok((_, Message::Hello(_))));
+        (!is_hello || !greeted.insert(packet.to)).then_some(packet)
+    }
+}
+
+/// Players whose packets pass through hands.
+pub type Room = Driver<Rollback<Mixer>, Tap>;
+/// The newest packets of each seat to each peer.
+pub type Kept = Rc<RefCell<BTreeMap<(usize, PeerId), VecDeque<Vec<u8>>>>>;
+
+/// A room where all play, and so many of the newest packets are kept.
+pub fn listening_room(
+    peers: usize,
+    weather: Weather,
+    settings: &RollbackSettings,
+    packets_kept: usize,
+) -> (Room, Kept) {
+    let kept = Kept::default();
+    let room = room_by(settings.seed, peers, weather, settings, |seat, link| {
+        let kept = kept.clone();
+        Tap::new(link, move |packet| {
+            let mut kept = kept.borrow_mut();
+            let route = kept.entry((seat, packet.to)).or_default();
+            route.push_back(packet.bytes.clone());
+            if route.len() > packets_kept {
+                route.pop_front();
+            }
+            Some(packet)
+        })
+    });
+    (room, kept)
+}
