@@ -3,6 +3,7 @@
 //! `cargo bench -p lockstone --bench world` prints what each costs, and the ratio, from one run.
 
 mod contender;
+mod dark;
 mod ordinary;
 mod ours;
 mod play;
@@ -43,6 +44,7 @@ fn main() {
         let added = ours.snapshot.saturating_sub(ours.tick).as_nanos() as f64 / ours.tick.as_nanos() as f64;
         println!("{:34} {:>8.2} of a tick", "checksum + snapshot add", added);
     }
+    dark::print();
 }
 
 fn measure<C: Contender>(play: &Play) -> Cost {

@@ -12,7 +12,7 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::World;
+use super::{State, World};
 use crate::entity::Body;
 use crate::grid::{CellId, CellRect, Grid};
 use crate::ids::PlayerId;
@@ -123,8 +123,8 @@ impl Area {
     }
 }
 
-/// A halo cell as it was given: its slot, content and record.
-pub(super) type Kept<B> = (usize, Arc<Cell<B>>, Meta);
+/// A halo cell as it was given: its content and record.
+pub(super) type Kept<B> = (Arc<Cell<B>>, Meta);
 
 impl<R: Rules> World<R> {
     /// The part that is simulated.
@@ -154,14 +154,16 @@ impl<R: Rules> World<R> {
             return Vec::new();
         }
         let store = &self.state.store;
-        let halo = store.meta.iter().enumerate().filter(|(_, meta)| !self.area.is_core(meta.id));
-        halo.map(|(slot, meta)| (slot, store.cells[slot].clone(), meta.clone())).collect()
+        let halo = store.cells.iter().zip(&store.meta).filter(|(_, meta)| !self.area.is_core(meta.id));
+        halo.map(|(content, meta)| (content.clone(), meta.clone())).collect()
     }
 
+    /// Puts back what the halo was given. Its light is what it was: a step sets that of the core alone.
     pub(super) fn restore_halo(&mut self, halo: Vec<Kept<R::Body>>) {
-        for (slot, content, meta) in halo {
-            self.state.store.cells[slot] = content;
-            self.state.store.meta[slot] = meta;
+        let State { grid, store, .. } = &mut self.state;
+        for (content, meta) in halo {
+            let slot = store.slot(grid, meta.id).expect("a step forgets no cell");
+            (store.cells[slot], store.meta[slot]) = (content, meta);
         }
     }
 

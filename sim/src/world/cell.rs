@@ -51,7 +51,9 @@ impl<B: Body> Written<B> {
 
     /// The content, checked for what a damaged or hostile cell could break: a world trusts its cells.
     pub fn into_cell(self, cell: CellId, grid: &Grid) -> Result<Cell<B>, CodecError> {
-        let (actors, props) = self.entities.into_iter().partition(Entity::is_actor);
+        let (mut actors, mut props): (Vec<_>, Vec<_>) = self.entities.into_iter().partition(Entity::is_actor);
+        actors.shrink_to_fit();
+        props.shrink_to_fit();
         let content = Cell { actors, props: Arc::new(props) };
         check(&content, self.light, cell, grid)?;
         Ok(content)
@@ -165,7 +167,7 @@ impl<R: Rules> World<R> {
             (Some(slot), None) => self.state.store.remove(&self.state.grid, slot),
             (slot, Some(CellState { content, light })) => {
                 let slot = slot.unwrap_or_else(|| self.state.store.add(&self.state.grid, cell, Cell::default()));
-                self.state.store.exchange(slot, content.clone(), *light);
+                self.state.store.exchange(&self.state.grid, slot, content.clone(), *light);
             }
         }
     }

@@ -31,6 +31,7 @@ pub use crate::thoughts::Thoughts;
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use light::Dusk;
 use serde::{Deserialize, Serialize};
 
 use crate::codec::{CodecError, Fixed};
@@ -56,7 +57,7 @@ pub struct World<R: Rules> {
     /// Memory that is used again in every step.
     thoughts: Thoughts<R>,
     spots: Spots,
-    light_after: Vec<u8>,
+    dusk: Dusk,
     encoder: Fixed,
     retired: Vec<Snapshot<R>>,
 }
@@ -112,7 +113,7 @@ impl<R: Rules> World<R> {
             transferred: Vec::new(),
             thoughts: Thoughts::default(),
             spots: Spots::default(),
-            light_after: Vec::new(),
+            dusk: Dusk::default(),
             encoder: Fixed::default(),
             retired: Vec::new(),
         }
@@ -158,6 +159,11 @@ impl<R: Rules> World<R> {
     /// The stored cells, in no particular order.
     pub fn cells(&self) -> impl Iterator<Item = CellId> {
         self.state.store.meta.iter().map(|meta| meta.id)
+    }
+
+    /// The lit cells, in no particular order.
+    pub fn lit_cells(&self) -> impl Iterator<Item = CellId> {
+        self.state.store.meta[..self.state.store.lit()].iter().map(|meta| meta.id)
     }
 
     /// A cell's torchlight; 0 if it is dormant or was never lit.

@@ -196,6 +196,7 @@ impl<R: Rules> Snapshot<R> {
             StatePart::Light(cell) => {
                 let slot = changed.slot(cell)?;
                 changed.meta[slot].set_light(read_fixed(encoding).ok()?);
+                changed.put_lit_first();
             }
             StatePart::Entity(cell, id) => {
                 let entity = read_fixed(encoding).ok()?;
@@ -216,6 +217,17 @@ impl<R: Rules> Snapshot<R> {
     fn reorder(&mut self, key: u64) {
         let mut order: Vec<usize> = (0..self.meta.len()).collect();
         crate::dice::Dice::new(key).shuffle(&mut order);
+        self.put_in_order(&order);
+        self.put_lit_first();
+    }
+
+    fn put_lit_first(&mut self) {
+        let mut order: Vec<usize> = (0..self.meta.len()).collect();
+        order.sort_by_key(|&slot| self.meta[slot].light == 0);
+        self.put_in_order(&order);
+    }
+
+    fn put_in_order(&mut self, order: &[usize]) {
         self.cells = order.iter().map(|&slot| self.cells[slot].clone()).collect();
         self.meta = order.iter().map(|&slot| self.meta[slot].clone()).collect();
     }

@@ -26,6 +26,7 @@ pub struct Snapshot<R: Rules> {
     area: Area,
     pub(super) facts: Arc<R::Facts>,
     heroes: Vec<(PlayerId, CellId)>,
+    /// Lit cells, then dark ones.
     pub(super) cells: Vec<Arc<Cell<R::Body>>>,
     pub(super) meta: Vec<Meta>,
     total: u64,
@@ -98,7 +99,7 @@ impl<R: Rules> World<R> {
         let thoughts = &mut self.thoughts;
         store.cells.drain(..).for_each(|cell| thoughts.recycle(cell));
         store.replace(grid, &snapshot.cells, &snapshot.meta, snapshot.total);
-        thoughts.trim(store.cells.len());
+        thoughts.trim(store.lit());
     }
 
     /// A part of this world without any cell, at the same tick: what a replica begins with, before it is given an area.
@@ -135,11 +136,12 @@ impl<R: Rules> Snapshot<R> {
     }
 
     pub(super) fn decode(bytes: &[u8], grid: &Grid) -> Result<Snapshot<R>, CodecError> {
-        let written: Written<R::Facts, R::Body> = codec::read(bytes, Self::BYTES_MAX)?;
+        let mut written: Written<R::Facts, R::Body> = codec::read(bytes, Self::BYTES_MAX)?;
         if !written.cells.is_sorted_by(|a, b| a.id < b.id) {
             return Err(CodecError::Malformed("cells out of order"));
         }
         let area = written.part.map_or(Area::Whole, |(core, halo)| Area::with_halo(grid, core, halo));
+        written.cells.sort_by_key(|cell| cell.state.light == 0);
         let (mut cells, mut meta) = (Vec::new(), Vec::new());
         for WrittenCell { id, state } in written.cells {
             if !area.has(id) {

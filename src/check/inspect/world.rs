@@ -40,7 +40,7 @@ impl<R: Rules> Inspect for World<R> {
         Some(Sketch {
             width_cells: config.width_cells,
             height_cells: config.height_cells,
-            lit: self.cells().filter(|&cell| self.light(cell) > 0).collect(),
+            lit: self.lit_cells().collect(),
             heroes: self
                 .players()
                 .filter_map(|player| Some((player, self.grid().cell_of(self.hero(player)?.pos))))
