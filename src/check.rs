@@ -98,9 +98,10 @@ pub use chaos::{ChaosConfig, chaos};
 pub use compare::{CheckError, Checker};
 #[cfg(not(target_arch = "wasm32"))]
 pub use coverage::{CoverageConfig, coverage, coverage_of};
-pub use extent::{Covered, Extent, Told};
+pub use extent::{Covered, Told};
 pub use inspect::{Inspect, Sketch, Thing, View, Way};
 pub use locate::{Location, SPOTS_MAX, Side, Spot, locate};
+pub use lockstone_sim::Extent;
 pub use page::page;
 pub use part::{PartFinding, part};
 pub use report::{BadWrite, Cause, Finding, PeerReport, Report, Spread, Unmet, Verdict};

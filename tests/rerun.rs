@@ -10,7 +10,7 @@ use lockstone::default_table;
 use lockstone::recording::{Entry, PackedRerun, RERUN_BYTES_MAX, RERUN_TICKS_MAX, Recording, Rerun};
 use lockstone::sim::journal::{Doer, Event, Journal, Note, Phase, Site};
 use lockstone::sim::world::{StateBit, StatePart};
-use lockstone::sim::{Checksum, EntityId, Simulation, Tick, Turn, codec};
+use lockstone::sim::{Checksum, EntityId, Simulation, Tick, Turn, codec, tamper};
 use session::Peer;
 
 const TICKS: u32 = 120;
@@ -81,7 +81,8 @@ fn scribbled() -> Recording<Sim> {
             let fields = codec::fields(&world.actors(cell)[2]);
             let mood = fields.iter().find(|field| field.path.ends_with("mood")).expect("it is a beast").bytes.start;
             for bit in [0, 3, 4] {
-                let turned = world.snapshot().with_bit_turned(&StateBit { of, byte: mood, bit }).expect("a number");
+                let turned =
+                    tamper::with_bit_turned(&world.snapshot(), &StateBit { of, byte: mood, bit }).expect("a number");
                 world.restore(&turned);
             }
         }

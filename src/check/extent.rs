@@ -1,19 +1,10 @@
 //! Which part of the world a recording covers: the core that is simulated, the halo around it that is given. Both move.
 
-use lockstone_sim::{CellId, CellRect, Input, Tick};
+use lockstone_sim::{CellId, CellRect, Extent, Input, Tick};
 use serde::Serialize;
 
 use super::inspect::Inspect;
 use super::timeline::Timeline;
-
-/// A part of a world.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Extent {
-    /// What is simulated.
-    pub core: CellRect,
-    /// That, and what is given around it.
-    pub halo: CellRect,
-}
 
 /// What a part learns from something that it is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

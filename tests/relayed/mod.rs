@@ -53,8 +53,14 @@ pub struct Relayed {
 
 impl Relayed {
     pub fn new(settings: RelaySettings, hand: Option<Hand>) -> Relayed {
+        Relayed::lacking(0, settings, hand)
+    }
+
+    /// A session whose relay holds so many rings of halo back.
+    pub fn lacking(halo_rings: u16, settings: RelaySettings, hand: Option<Hand>) -> Relayed {
         let settings = RelaySettings { seed: STORM.seed, core_actors_max: 0, ..settings };
         let config = RelayConfig::new(settings.clone()).expect("the settings are in range");
+        let config = config.with_halo_rings_less(halo_rings);
         let mut driver: Driver<Box<dyn Session<Sim = StormWorld>>> =
             Driver::new(MemoryNetwork::hub(STORM.seed, Weather::clear(Duration::from_millis(30))));
         driver.enter(Box::new(Tapped { session: Relay::dedicated(config, IDENTITY, build), hand }));

@@ -90,7 +90,7 @@ impl<R: Rules> Host<R> {
                 Err(_) => out.end(EndReason::Refused(Refusal::Hero)),
             }
         }
-        let measures = Measures::new(simulation.grid(), config.settings());
+        let measures = Measures::new(simulation.grid(), &config);
         let beginning = Beginning { simulation, player, seed: config.settings().seed, snapshot: bytes };
         Host {
             watch: Watch::new(beginning.simulation.grid()),

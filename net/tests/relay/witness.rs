@@ -62,9 +62,21 @@ pub struct Scene {
 
 impl Scene {
     pub fn new(seed: u64, storm: storm::Weather, settings: RelaySettings, weather: Weather) -> Scene {
+        Scene::lacking(0, seed, storm, settings, weather)
+    }
+
+    /// A scene whose relay holds so many rings of halo back.
+    pub fn lacking(
+        halo_rings: u16,
+        seed: u64,
+        storm: storm::Weather,
+        settings: RelaySettings,
+        weather: Weather,
+    ) -> Scene {
         let settings = RelaySettings { seed: storm.seed, ..settings };
         let mut driver: Driver<Peer> = Driver::new(MemoryNetwork::hub(seed, weather));
         let config = RelayConfig::new(settings.clone()).expect("the settings are in range");
+        let config = config.with_halo_rings_less(halo_rings);
         let (sent, relay) = (Sent::default(), Relay::dedicated(config, IDENTITY, build(storm)));
         let (kept, hand) = (sent.clone(), Rc::new(RefCell::new(Box::new(Some) as Hand)));
         let passed = hand.clone();

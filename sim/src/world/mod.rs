@@ -8,20 +8,22 @@
 //! cells are stored or stepped, on snapshots taken, or on how much of the whole is simulated.
 
 mod area;
+mod bit;
 mod cell;
 mod change;
 mod checksum;
 mod given;
 mod light;
 mod noted;
-mod probe;
 mod snapshot;
 mod step;
+#[cfg(feature = "tamper")]
+pub mod tamper;
 
-pub use area::{Area, Part, Role};
+pub use area::{Area, Extent, Part, Role};
+pub use bit::{StateBit, StatePart};
 pub use cell::CellState;
 pub use given::Given;
-pub use probe::{StateBit, StatePart};
 pub use snapshot::Snapshot;
 pub use step::Thinking;
 

@@ -3,11 +3,11 @@
 use lockstone_sim::codec;
 use lockstone_sim::journal::Journal;
 use lockstone_sim::world::{Area, Given, StateBit, StatePart};
-use lockstone_sim::{CellId, CellRect, Checksum, Entity, Rules, Simulation, Turn, World};
+use lockstone_sim::{CellId, CellRect, Checksum, Entity, Extent, Rules, Simulation, Turn, World, tamper};
 use serde::Serialize;
 
 use super::{Inspect, Sketch, Thing, View, Way};
-use crate::check::extent::{Extent, Told};
+use crate::check::extent::Told;
 use crate::check::kinds::variants;
 use crate::check::ways;
 
@@ -49,19 +49,19 @@ impl<R: Rules> Inspect for World<R> {
     }
 
     fn find_bit(&mut self, root: Checksum, cells: Option<&[CellId]>) -> Option<StateBit> {
-        World::find_bit(self, root, cells)
+        tamper::find_bit(self, root, cells)
     }
 
     fn with_bit_turned(&mut self, bit: &StateBit) -> Option<Self::Snapshot> {
-        self.snapshot().with_bit_turned(bit)
+        tamper::with_bit_turned(&self.snapshot(), bit)
     }
 
     fn part(&mut self, of: StatePart) -> Option<Vec<u8>> {
-        self.snapshot().part(of)
+        tamper::part(&self.snapshot(), of)
     }
 
     fn with_part(&mut self, of: StatePart, bytes: &[u8]) -> Option<Self::Snapshot> {
-        self.snapshot().with_part(of, bytes)
+        tamper::with_part(&self.snapshot(), of, bytes)
     }
 
     fn step_in(&mut self, turn: &Turn<Self>, way: Way, journal: Option<&mut Journal>) -> bool {
@@ -70,7 +70,7 @@ impl<R: Rules> Inspect for World<R> {
     }
 
     fn reorder(&mut self, key: u64) -> bool {
-        self.reorder_cells(key);
+        tamper::reorder_cells(self, key);
         true
     }
 
@@ -85,16 +85,16 @@ impl<R: Rules> Inspect for World<R> {
     }
 
     fn extent(&self) -> Option<Extent> {
-        extent(self.area())
+        self.area().extent()
     }
 
     fn extent_needed(&self) -> Option<Extent> {
-        extent(&Area::around(self.grid(), self.area().core_rect()?))
+        Some(Extent::around(self.grid(), self.area().core_rect()?))
     }
 
     fn told(&self, given: &Given) -> Option<Told> {
         match given {
-            Given::Area { core, halo } => extent(&Area::with_halo(self.grid(), *core, *halo)).map(Told::Extent),
+            Given::Area(extent) => Area::of(self.grid(), *extent).extent().map(Told::Extent),
             Given::Pristine(cell) | Given::Cell(cell, _) | Given::Change(cell, _) => Some(Told::Cell(*cell)),
         }
     }
@@ -104,14 +104,10 @@ impl<R: Rules> Inspect for World<R> {
     }
 
     fn narrow(&mut self, to: Extent) -> bool {
-        let grid = *self.grid();
-        self.set_area(Area::with_halo(&grid, to.core, to.halo));
+        let area = Area::of(self.grid(), to);
+        tamper::set_area(self, area);
         true
     }
-}
-
-fn extent(area: &Area) -> Option<Extent> {
-    Some(Extent { core: area.core_rect()?, halo: area.halo_rect()? })
 }
 
 #[derive(Serialize)]

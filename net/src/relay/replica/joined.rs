@@ -6,7 +6,7 @@ use core::time::Duration;
 use std::rc::Rc;
 
 use lockstone_sim::world::Given;
-use lockstone_sim::{CellRect, PlayerId, Rules, Simulation, Tick, World, codec};
+use lockstone_sim::{CellRect, Extent, PlayerId, Rules, Simulation, Tick, World, codec};
 
 use super::afar::Afar;
 use super::pending::{Change, Pending};
@@ -388,5 +388,5 @@ fn given<R: Rules>(pending: &mut Pending, world: &World<R>, raw: &[RawGiven]) ->
         Some(number) => pending.put_in(number, world).ok()?,
         None => Vec::new(),
     };
-    Some([vec![Given::Area { core, halo }], loaded, result].concat())
+    Some([vec![Given::Area(Extent { core, halo })], loaded, result].concat())
 }
