@@ -26,15 +26,22 @@ pub(super) struct Dusk {
 }
 
 impl Dusk {
+    /// Makes room for so many cells.
+    fn fit(&mut self, stored: usize) {
+        if self.after.len() < stored {
+            self.after.resize(stored, 0);
+        }
+    }
+
     /// Lets a stored cell have at least so much light. The first `lit` slots have some already.
     fn raise(&mut self, slot: usize, light: u8, lit: usize) {
-        if self.after.len() <= slot {
-            self.after.resize(slot + 1, 0);
+        let after = &mut self.after[slot];
+        if *after < light {
+            if *after == 0 && slot >= lit {
+                self.waking.push(slot);
+            }
+            *after = light;
         }
-        if slot >= lit && self.after[slot] == 0 {
-            self.waking.push(slot);
-        }
-        self.after[slot] = self.after[slot].max(light);
     }
 }
 
@@ -44,6 +51,7 @@ impl<R: Rules> World<R> {
         let mut dusk = core::mem::take(&mut self.dusk);
         let State { grid, store, .. } = &self.state;
         let lit = store.lit();
+        dusk.fit(store.meta.len());
         let mut pristine = Vec::new();
         for Meta { id, light, .. } in store.meta[..lit].iter().filter(|meta| meta.light > 1) {
             store.slots(grid, grid.block(*id, 1)).for_each(|(near, slot)| match slot {
@@ -54,6 +62,7 @@ impl<R: Rules> World<R> {
         for (cell, light) in pristine {
             if self.area.is_core(cell) {
                 let slot = self.slot(cell).unwrap_or_else(|| self.generate(cell, notes));
+                dusk.fit(self.state.store.meta.len());
                 dusk.raise(slot, light, lit);
             }
         }
@@ -62,7 +71,6 @@ impl<R: Rules> World<R> {
             dusk.raise(store.slot(grid, cell).expect("a hero's cell is stored"), grid.config().light, lit);
         }
         self.touched.clear();
-        dusk.after.resize(dusk.after.len().max(lit), 0);
         // In this order nothing that is still to come changes its slot.
         dusk.waking.sort();
         for slot in (0..lit).rev().chain(dusk.waking.drain(..)) {
