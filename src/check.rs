@@ -95,6 +95,7 @@ pub use compare::{CheckError, Checker};
 pub use coverage::{CoverageConfig, coverage, coverage_of};
 pub use extent::Covered;
 pub use locate::{Location, SPOTS_MAX, Side, Spot, locate};
+pub use lockstone_sim::Extent;
 pub use page::page;
 pub use part::{PartFinding, part};
 pub use report::{BadWrite, Cause, Finding, PeerReport, Report, Spread, Unmet, Verdict};
@@ -107,7 +108,7 @@ pub use lockstone_net::rollback::{Mismatch, SyncTest, sync_test};
 
 use crate::default_table;
 use crate::game::{Bot, Game};
-pub use crate::inspect::{Extent, Inspect, Sketch, Thing, Told, View, Way};
+pub use crate::inspect::{Inspect, Sketch, Thing, Told, View, Way};
 use crate::recording::Recording;
 
 /// Plays a recording again: whether every checksum is met, and if not, since when, where and why. `build` makes the simulation of a seed, as it

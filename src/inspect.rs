@@ -13,9 +13,8 @@ mod world;
 use lockstone_sim::codec::{self, Field};
 use lockstone_sim::journal::Journal;
 use lockstone_sim::world::{StateBit, StatePart};
-use lockstone_sim::{CellId, CellRect, Checksum, EntityId, PlayerId, Simulation, Turn};
+use lockstone_sim::{CellId, Checksum, EntityId, Extent, Grid, PlayerId, Simulation, Turn};
 use serde::Serialize;
-
 /// A part of a state, with its fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thing {
@@ -46,15 +45,6 @@ pub struct Sketch {
     pub lit: Vec<CellId>,
     /// Where the heroes are.
     pub heroes: Vec<(PlayerId, CellId)>,
-}
-
-/// A part of a world.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Extent {
-    /// What is simulated.
-    pub core: CellRect,
-    /// That, and what is given around it.
-    pub halo: CellRect,
 }
 
 /// What a part learns from something that it is given.
@@ -93,7 +83,7 @@ pub trait Inspect: Simulation {
     }
 
     /// The single bit that, turned over, leads to another checksum; of some cells, or of the whole state. See
-    /// [`World::find_bit`](lockstone_sim::World::find_bit). `None` if there is none, or if the simulation cannot tell.
+    /// [`tamper::find_bit`](lockstone_sim::tamper::find_bit). `None` if there is none, or if the simulation cannot tell.
     fn find_bit(&mut self, root: Checksum, cells: Option<&[CellId]>) -> Option<StateBit> {
         let _ = (root, cells);
         None
@@ -188,14 +178,23 @@ pub struct View {
     pub player: PlayerId,
     /// How many rings of cells more than it must are simulated. What must be exact stays the same.
     pub core_rings_more: u16,
-    /// How many rings of the halo are held back: with one or more of them missing, a part goes wrong.
-    pub halo_rings_less: u16,
+    pub(super) halo_rings_less: u16,
 }
 
 impl View {
     /// A hero's surroundings, with all that they need.
     pub fn of(player: PlayerId) -> View {
         View { player, core_rings_more: 0, halo_rings_less: 0 }
+    }
+
+    /// So many rings of the halo are held back: a part that goes wrong, for the tests that show it.
+    pub fn with_halo_rings_less(self, halo_rings_less: u16) -> View {
+        View { halo_rings_less, ..self }
+    }
+
+    /// How many rings of halo the part is given.
+    pub fn halo_rings(&self, grid: &Grid) -> u16 {
+        grid.halo_rings().saturating_sub(self.halo_rings_less)
     }
 }
 

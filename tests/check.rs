@@ -3,7 +3,7 @@
 use lockstone::check::{Cause, Checker, Report};
 use lockstone::recording::Recording;
 use lockstone::sim::world::{StateBit, StatePart};
-use lockstone::sim::{Input, PlayerId, Simulation, Tick, Turn, World, mix64};
+use lockstone::sim::{Input, PlayerId, Simulation, Tick, Turn, World, mix64, tamper};
 use testkit::camp::{Camp, place};
 use testkit::recorded::Peer;
 
@@ -41,7 +41,7 @@ fn a_turned_bit_is_named() {
             if bit == Some(world.tick().0) {
                 let cell = world.cells().find(|cell| !world.actors(*cell).is_empty()).expect("heroes are there");
                 let bit = StateBit { of: StatePart::Entity(cell, world.actors(cell)[0].id), byte: 21, bit: 3 };
-                let turned = world.snapshot().with_bit_turned(&bit).expect("it is a number");
+                let turned = tamper::with_bit_turned(&world.snapshot(), &bit).expect("it is a number");
                 world.restore(&turned);
             }
             None

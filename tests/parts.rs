@@ -8,7 +8,7 @@ use lockstone::net::relay::RelaySettings;
 use lockstone::net::wire::{Frame, RawGiven, RawInput};
 use lockstone::recording::{Bundle, Entry, Recording};
 use lockstone::sim::world::{Role, StateBit, StatePart};
-use lockstone::sim::{CellId, PlayerId, Simulation, Tick, Turn};
+use lockstone::sim::{CellId, PlayerId, Simulation, Tick, Turn, tamper};
 use testkit::recorded::Peer;
 use testkit::relayed::{Hand, Relayed, build};
 use testkit::storm::StormWorld;
@@ -103,7 +103,7 @@ fn with_a_bit_turned(healthy: &Recording<StormWorld>) -> (Recording<StormWorld>,
             let of = StatePart::Entity(cell, world.actors(cell)[0].id);
             let snapshot = world.snapshot();
             let bits = (17..60).map(|byte| StateBit { of, byte, bit: 1 });
-            let state = bits.filter_map(|bit| snapshot.with_bit_turned(&bit)).next().expect("it has numbers");
+            let state = bits.filter_map(|bit| tamper::with_bit_turned(&snapshot, &bit)).next().expect("it has numbers");
             world.restore(&state);
             turned = Some(of);
         }
@@ -220,8 +220,8 @@ fn a_bundle_of_relay_and_replica_tells_the_same() {
 
 #[test]
 fn a_halo_that_is_too_narrow_is_named() {
-    let settings = RelaySettings { halo_rings_less: 1, repairs_max: 100, ..small() };
-    let mut session = Relayed::new(settings, None);
+    let settings = RelaySettings { repairs_max: 100, ..small() };
+    let mut session = Relayed::lacking(1, settings, None);
     session.enter(4);
     session.play(400, 40);
     let report = check(session.recordings());

@@ -6,7 +6,7 @@ use lockstone::default_table;
 use lockstone::recording::{self, Entry, PackedRerun, RERUN_BYTES_MAX, RERUN_TICKS_MAX, Recording, Rerun};
 use lockstone::sim::journal::{Doer, Event, Journal, Note, Phase, Site};
 use lockstone::sim::world::{StateBit, StatePart};
-use lockstone::sim::{Checksum, EntityId, Simulation, Tick, Turn, codec};
+use lockstone::sim::{Checksum, EntityId, Simulation, Tick, Turn, codec, tamper};
 use testkit::faulty::{self, Fault, Sim};
 use testkit::recorded::{self, Peer};
 
@@ -79,7 +79,8 @@ fn scribbled() -> Recording<Sim> {
             let fields = codec::fields(&world.actors(cell)[2]);
             let mood = fields.iter().find(|field| field.path.ends_with("mood")).expect("it is a beast").bytes.start;
             for bit in [0, 3, 4] {
-                let turned = world.snapshot().with_bit_turned(&StateBit { of, byte: mood, bit }).expect("a number");
+                let turned =
+                    tamper::with_bit_turned(&world.snapshot(), &StateBit { of, byte: mood, bit }).expect("a number");
                 world.restore(&turned);
             }
         }

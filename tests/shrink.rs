@@ -11,7 +11,7 @@ use lockstone::check::shrink::Symptom;
 use lockstone::check::{Cause, CheckError, Inspect, Shrinker, Shrunk, shrink, verify};
 use lockstone::recording::Recording;
 use lockstone::sim::world::{StateBit, StatePart};
-use lockstone::sim::{PlayerId, Simulation, Tick, Turn};
+use lockstone::sim::{PlayerId, Simulation, Tick, Turn, tamper};
 use testkit::faulty::{self, FROM, Fault, draw, world, world_faulty_at};
 use testkit::fuse::{self, Fuse};
 use testkit::recorded::Peer;
@@ -104,7 +104,7 @@ fn a_checksum_that_is_not_met_is_cut_out() {
             let hero = world.hero(PlayerId(1)).expect("it is there");
             let cell = world.grid().cell_of(hero.pos);
             let bit = StateBit { of: StatePart::Entity(cell, hero.id), byte: 9, bit: 3 };
-            let turned = world.snapshot().with_bit_turned(&bit).expect("it is a number");
+            let turned = tamper::with_bit_turned(&world.snapshot(), &bit).expect("it is a number");
             world.restore(&turned);
         }
         None

@@ -10,7 +10,7 @@ use lockstone::default_table;
 use lockstone::game::Game;
 use lockstone::recording::{Entry, Recording};
 use lockstone::sim::world::{StateBit, StatePart};
-use lockstone::sim::{Dice, Fx, Input, PlayerId, Simulation, Table, Tick, Turn, Vec2, World, codec};
+use lockstone::sim::{Dice, Fx, Input, PlayerId, Simulation, Table, Tick, Turn, Vec2, World, codec, tamper};
 use testkit::faulty::{self, Fault, Faulty, Order, Sim, Wilds, grid};
 use testkit::recorded::{self, Peer};
 use testkit::seeds;
@@ -132,7 +132,7 @@ fn scribble(world: &mut Sim, dice: &mut Dice<'_>, bits: u32) {
     dice.shuffle(&mut taken);
     for bit in taken.into_iter().take(bits as usize) {
         let bit = StateBit { of, byte: field.bytes.start + bit as usize / 8, bit: (bit % 8) as u8 };
-        let turned = world.snapshot().with_bit_turned(&bit).expect("every number is one");
+        let turned = tamper::with_bit_turned(&world.snapshot(), &bit).expect("every number is one");
         world.restore(&turned);
     }
 }
@@ -303,7 +303,7 @@ fn a_step_that_reads_the_clock_is_told() {
 fn each_part(fault: Fault, halo_rings_less: u16, judge: impl Fn(u64, Option<Cause>)) {
     for n in 0..cases() {
         let mut case = Case::new(n, fault);
-        let view = View { halo_rings_less, ..View::of(PlayerId(case.dice.below(3) as u16)) };
+        let view = View::of(PlayerId(case.dice.below(3) as u16)).with_halo_rings_less(halo_rings_less);
         let finding = part(&|| case.world(), &case.turns, view);
         judge(n, finding.map(|finding| finding.verdict.cause));
     }

@@ -2,6 +2,8 @@
 //!
 //! `cargo bench -p lockstone --bench world` prints what each costs, and the ratio, from one run.
 
+mod dark;
+
 use std::time::Duration;
 
 use testkit::contest::ordinary;
@@ -40,6 +42,7 @@ fn main() {
         let added = ours.snapshot.saturating_sub(ours.tick).as_nanos() as f64 / ours.tick.as_nanos() as f64;
         println!("{:34} {:>8.2} of a tick", "checksum + snapshot add", added);
     }
+    dark::print();
 }
 
 fn measure<C: Contender>(play: &Play) -> Cost {

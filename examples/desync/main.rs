@@ -9,7 +9,8 @@
 
 mod wood;
 
-use std::{cell::RefCell, collections::VecDeque, rc::Rc, thread, time::Duration};
+use std::sync::{Arc, Mutex};
+use std::{collections::VecDeque, thread, time::Duration};
 
 use ggrs::{DesyncDetection, GgrsEvent, GgrsRequest, Message, P2PSession, PlayerType, SessionBuilder, SessionState};
 use lockstone::check;
@@ -54,17 +55,17 @@ impl ggrs::Config for Play {
 
 /// Messages under way to each of both.
 #[derive(Clone, Default)]
-struct Line(Rc<RefCell<[Queue; 2]>>, usize);
+struct Line(Arc<Mutex<[Queue; 2]>>, usize);
 
 type Queue = VecDeque<(usize, Message)>;
 
 impl ggrs::NonBlockingSocket<usize> for Line {
     fn send_to(&mut self, message: &Message, to: &usize) {
-        self.0.borrow_mut()[*to].push_back((self.1, message.clone()));
+        self.0.lock().expect("nothing panics")[*to].push_back((self.1, message.clone()));
     }
 
     fn receive_all_messages(&mut self) -> Vec<(usize, Message)> {
-        self.0.borrow_mut()[self.1].drain(..).collect()
+        self.0.lock().expect("nothing panics")[self.1].drain(..).collect()
     }
 }
 

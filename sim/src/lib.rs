@@ -136,4 +136,6 @@ pub use rules::{Cause, Fate, Rules};
 pub use simulation::{Input, Nothing, Simulation, Turn};
 pub use table::{Table, TableError};
 pub use vec2::Vec2;
-pub use world::{Area, World};
+#[cfg(feature = "tamper")]
+pub use world::tamper;
+pub use world::{Area, Extent, World};

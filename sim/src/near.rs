@@ -67,7 +67,7 @@ pub(crate) struct Place {
 #[derive(Default)]
 pub(crate) struct Spots {
     spots: Vec<Vec2>,
-    /// By slot; empty for a dark cell.
+    /// By slot, of the lit cells alone.
     cells: Vec<Spotted>,
 }
 
@@ -77,28 +77,23 @@ struct Spotted {
     start: u32,
     heroes: u32,
     actors: u32,
-    lit: bool,
 }
 
 impl Spots {
     pub fn renew<B: Body>(&mut self, store: &Store<B>) {
         self.spots.clear();
         self.cells.clear();
-        for (cell, meta) in store.cells.iter().zip(&store.meta) {
-            if meta.light == 0 {
-                self.cells.push(Spotted::default());
-                continue;
-            }
+        for cell in &store.cells[..store.lit()] {
             let start = self.spots.len() as u32;
             self.spots.extend(cell.actors.iter().map(|actor| actor.pos));
             let heroes = cell.actors.iter().take_while(|actor| actor.id.is_hero()).count() as u32;
-            self.cells.push(Spotted { start, heroes, actors: cell.actors.len() as u32, lit: true });
+            self.cells.push(Spotted { start, heroes, actors: cell.actors.len() as u32 });
         }
     }
 
-    /// Whether there are actors in the cell of a slot, and light.
-    pub fn has_actors(&self, slot: usize) -> bool {
-        self.cells[slot].actors > 0
+    /// The slots of the lit cells in which there are actors.
+    pub fn with_actors(&self) -> impl Iterator<Item = usize> {
+        self.cells.iter().enumerate().filter(|(_, spotted)| spotted.actors > 0).map(|(slot, _)| slot)
     }
 
     /// Whether there are heroes in the lit cell of a slot.
@@ -157,12 +152,11 @@ impl<'w, B: Body> Near<'w, B> {
         while let Some(cell) = self.next_cell {
             self.next_cell = self.cells.after(cell);
             let Some(slot) = self.ground.store.slot(self.ground.grid, cell) else { continue };
-            let spotted = self.ground.spots.cells[slot];
+            let Some(spotted) = self.ground.spots.cells.get(slot) else { continue };
             let candidates = match self.wanted {
                 Wanted::Heroes => spotted.heroes as usize,
                 Wanted::Actors => spotted.actors as usize,
-                Wanted::Props if spotted.lit => self.ground.store.cells[slot].props.len(),
-                Wanted::Props => 0,
+                Wanted::Props => self.ground.store.cells[slot].props.len(),
             };
             if candidates > 0 {
                 (self.slot, self.candidates) = (slot, 0..candidates);

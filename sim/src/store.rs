@@ -1,7 +1,13 @@
 //! Where a world keeps its cells: sparse, copied on write, shared with snapshots.
 //!
-//! A stored cell has a slot. Slots are given out in the order in which cells are first lit, which differs between a whole and a partial
-//! world: no result may depend on it.
+//! ```text
+//! slots   0 .. lit         lit cells: all that a tick looks at
+//!         lit .. stored    dark cells: explored, and asleep
+//! ```
+//!
+//! A stored cell has a slot. Lit cells stand before dark ones, so what is dark costs a tick nothing.
+//! Cells change places when they are lit and when they go dark. The order of the slots differs
+//! between a whole and a partial world: no result may depend on it.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -49,6 +55,19 @@ impl<B: Body> Cell<B> {
             entities.insert(place, entity);
         }
         list
+    }
+
+    /// Frees the memory that the lists have to spare: a cell that goes dark may stay so for ever.
+    pub fn pack(this: &mut Arc<Self>) {
+        fn is_loose<T>(list: &Vec<T>) -> bool {
+            list.capacity() > list.len()
+        }
+        if is_loose(&this.actors) {
+            Arc::make_mut(this).actors.shrink_to_fit();
+        }
+        if is_loose(&this.props) {
+            Arc::make_mut(&mut Arc::make_mut(this).props).shrink_to_fit();
+        }
     }
 
     /// Gives a cell's props to its next self, which nobody else holds. The cell keeps them only if a snapshot does.
@@ -161,13 +180,29 @@ pub(crate) struct Store<B> {
     index: Vec<Option<NonZeroU32>>,
     pub cells: Vec<Arc<Cell<B>>>,
     pub meta: Vec<Meta>,
+    /// So many slots, the first, are of lit cells.
+    lit: usize,
+    /// Every dark cell whose checksum is out of date. Others may be among them, and some twice.
+    stale_dark: Vec<CellId>,
     /// The sum of all `meta.sum`.
     pub total: u64,
 }
 
 impl<B: Body> Store<B> {
     pub fn new(grid: &Grid) -> Store<B> {
-        Store { index: alloc::vec![None; grid.cells()], cells: Vec::new(), meta: Vec::new(), total: 0 }
+        Store {
+            index: alloc::vec![None; grid.cells()],
+            cells: Vec::new(),
+            meta: Vec::new(),
+            lit: 0,
+            stale_dark: Vec::new(),
+            total: 0,
+        }
+    }
+
+    /// The slots of the lit cells: those from 0 to below this.
+    pub fn lit(&self) -> usize {
+        self.lit
     }
 
     pub fn slot(&self, grid: &Grid, cell: CellId) -> Option<usize> {
@@ -185,39 +220,78 @@ impl<B: Body> Store<B> {
 
     /// The slot of a lit cell.
     pub fn lit_slot(&self, grid: &Grid, cell: CellId) -> Option<usize> {
-        self.slot(grid, cell).filter(|&slot| self.meta[slot].light > 0)
+        self.slot(grid, cell).filter(|&slot| slot < self.lit)
     }
 
-    /// Stores a cell that is not stored yet.
+    /// The dark cells whose checksums may be out of date: from now on the caller's concern.
+    pub fn take_stale_dark(&mut self) -> Vec<CellId> {
+        core::mem::take(&mut self.stale_dark)
+    }
+
+    /// Dark cells whose checksums are still out of date.
+    pub fn keep_stale_dark(&mut self, cells: Vec<CellId>) {
+        self.stale_dark = cells;
+    }
+
+    /// Stores a cell that is not stored yet. It is dark.
     pub fn add(&mut self, grid: &Grid, cell: CellId, content: Cell<B>) -> usize {
         let slot = self.cells.len();
         self.index[grid.index(cell)] = indexed(slot);
         self.cells.push(Arc::new(content));
         self.meta.push(Meta::new(cell));
+        self.stale_dark.push(cell);
         slot
     }
 
     /// Replaces a stored cell's content and light.
-    pub fn exchange(&mut self, slot: usize, content: Arc<Cell<B>>, light: u8) {
+    pub fn exchange(&mut self, grid: &Grid, slot: usize, content: Arc<Cell<B>>, light: u8) {
         self.cells[slot] = content;
         let meta = &mut self.meta[slot];
         meta.touch(List::Actors);
         meta.touch(List::Props);
         meta.set_light(light);
+        if light == 0 {
+            self.stale_dark.push(meta.id);
+        }
+        self.sort_in(grid, slot);
     }
 
-    /// Forgets a stored cell. The last slot takes its place.
+    /// Moves a cell whose light was set among the lit or the dark ones. Another cell takes its slot:
+    /// the last lit one if it goes dark, the first dark one if it is lit. Returns its new slot.
+    pub fn sort_in(&mut self, grid: &Grid, slot: usize) -> usize {
+        let to = match (slot < self.lit, self.meta[slot].light > 0) {
+            (true, false) => {
+                self.lit -= 1;
+                self.lit
+            }
+            (false, true) => {
+                self.lit += 1;
+                self.lit - 1
+            }
+            _ => return slot,
+        };
+        self.swap(grid, slot, to);
+        to
+    }
+
+    fn swap(&mut self, grid: &Grid, a: usize, b: usize) {
+        self.cells.swap(a, b);
+        self.meta.swap(a, b);
+        [a, b].into_iter().for_each(|slot| self.index[grid.index(self.meta[slot].id)] = indexed(slot));
+    }
+
+    /// Forgets a stored cell. Cells from behind take its place.
     pub fn remove(&mut self, grid: &Grid, slot: usize) {
-        self.cells.swap_remove(slot);
-        let gone = self.meta.swap_remove(slot);
+        self.meta[slot].light = 0;
+        let slot = self.sort_in(grid, slot);
+        self.swap(grid, slot, self.meta.len() - 1);
+        self.cells.pop();
+        let gone = self.meta.pop().expect("a cell is stored");
         self.total = self.total.wrapping_sub(gone.sum);
         self.index[grid.index(gone.id)] = None;
-        if let Some(moved) = self.meta.get(slot) {
-            self.index[grid.index(moved.id)] = indexed(slot);
-        }
     }
 
-    /// Replaces all cells.
+    /// Replaces all cells: by lit ones, and then dark ones.
     pub fn replace(&mut self, grid: &Grid, cells: &[Arc<Cell<B>>], meta: &[Meta], total: u64) {
         let same_slots = self.meta.len() == meta.len() && self.meta.iter().zip(meta).all(|(a, b)| a.id == b.id);
         if !same_slots {
@@ -228,12 +302,20 @@ impl<B: Body> Store<B> {
         self.cells.extend(cells.iter().cloned());
         self.meta.clear();
         self.meta.extend_from_slice(meta);
+        self.lit = meta.partition_point(|meta| meta.light > 0);
+        self.stale_dark.clear();
+        let stale = meta[self.lit..].iter().filter(|meta| meta.changed != Changed::No);
+        self.stale_dark.extend(stale.map(|meta| meta.id));
         self.total = total;
     }
 
     /// A cell to be written to, and its record.
     pub fn write(&mut self, slot: usize) -> (&mut Cell<B>, &mut Meta) {
-        (Arc::make_mut(&mut self.cells[slot]), &mut self.meta[slot])
+        let meta = &mut self.meta[slot];
+        if slot >= self.lit {
+            self.stale_dark.push(meta.id);
+        }
+        (Arc::make_mut(&mut self.cells[slot]), meta)
     }
 
     /// Puts an entity into a cell.

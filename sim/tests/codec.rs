@@ -1,7 +1,7 @@
 //! Bytes of values: what checksums are taken of, and what decoding refuses.
 
 use lockstone_sim::codec::{self, CodecError, Fixed};
-use lockstone_sim::{Fx, Tick, Vec2};
+use lockstone_sim::{Fx, Tick, Vec2, tamper};
 use serde::{Deserialize, Serialize};
 
 #[test]
@@ -76,14 +76,14 @@ fn every_field_has_its_name_its_value_and_its_bytes() {
 #[test]
 fn a_turned_bit_is_the_one_difference() {
     let pair = Thing::Pair(3, false);
-    let turned = codec::with_bit_turned(&pair, 4, 6).expect("a number of any value is one");
+    let turned = tamper::turned(&pair, 4, 6).expect("a number of any value is one");
     assert_eq!(turned, Thing::Pair(67, false));
     let differences = codec::differences(&codec::fields(&pair), &codec::fields(&turned));
     assert_eq!(differences.len(), 1);
     assert_eq!(differences[0].to_string(), "Pair.0: 3 here, 67 there");
-    assert_eq!(codec::with_bit_turned(&pair, 5, 1), None, "a bool is 0 or 1");
-    assert_eq!(codec::with_bit_turned(&pair, 0, 5), None, "there are three variants");
-    assert_eq!(codec::with_bit_turned(&pair, 6, 0), None, "there are six bytes");
+    assert_eq!(tamper::turned(&pair, 5, 1), None, "a bool is 0 or 1");
+    assert_eq!(tamper::turned(&pair, 0, 5), None, "there are three variants");
+    assert_eq!(tamper::turned(&pair, 6, 0), None, "there are six bytes");
     let nothing = codec::differences(&codec::fields(&Thing::Nothing), &codec::fields(&pair));
     assert_eq!(nothing.len(), 3, "{nothing:?}");
 }

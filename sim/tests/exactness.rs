@@ -1,7 +1,7 @@
 //! Core and halo: a part of the world, given its halo, comes out equal to the whole world, to the bit.
 
 use lockstone_sim::world::Role;
-use lockstone_sim::{Area, CellId, CellRect, Simulation, Tick};
+use lockstone_sim::{Area, CellId, CellRect, Extent, Simulation, Tick, tamper};
 use testkit::storm::{Turns, Weather, relayed, table, transfer};
 
 /// A rectangle of core cells that wanders over the world.
@@ -52,15 +52,15 @@ fn wrong_cell_ticks(weather: &Weather, ticks: u32, missing_rings: u16) -> (u64, 
     let (mut wrong, mut compared) = (0, 0);
     for tick in 0..ticks {
         let before = *part.area();
-        let area = Area::with_halo(whole.grid(), core.rect(), core.rect().grown(whole.grid(), rings));
+        let area = Area::of(whole.grid(), Extent { core: core.rect(), halo: core.rect().grown(whole.grid(), rings) });
         // An area that stays is not set again: the step alone must keep everything in order.
         if area != before {
-            part.set_area(area);
+            tamper::set_area(&mut part, area);
         }
         // Only what was neither core nor halo comes as a snapshot: the halo that becomes core is exact already.
         let is_new = |cell: &CellId| tick == 0 || before.role(*cell) == Role::Outside;
         for cell in area.halo().chain(area.core()).filter(is_new) {
-            part.put(cell, whole.cell_state(cell).as_ref());
+            tamper::put(&mut part, cell, whole.cell_state(cell).as_ref());
         }
         let turn = turns.next(&whole);
         part.step(&relayed(&turn, &whole, &area));
@@ -69,7 +69,7 @@ fn wrong_cell_ticks(weather: &Weather, ticks: u32, missing_rings: u16) -> (u64, 
         for (_, to) in turn.inputs.iter().filter_map(transfer) {
             let cell = whole.grid().cell_of(to);
             if area.role(cell) == Role::Core {
-                part.put(cell, whole.cell_state(cell).as_ref());
+                tamper::put(&mut part, cell, whole.cell_state(cell).as_ref());
             }
         }
         for cell in area.core() {
@@ -83,7 +83,7 @@ fn wrong_cell_ticks(weather: &Weather, ticks: u32, missing_rings: u16) -> (u64, 
             break;
         }
         for cell in area.halo() {
-            part.put(cell, whole.cell_state(cell).as_ref());
+            tamper::put(&mut part, cell, whole.cell_state(cell).as_ref());
         }
         core.wander();
     }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use lockstone_sim::world::{CellState, Given, Request, Role};
-use lockstone_sim::{Area, CellId, CellRect, Dice, Input, Simulation, Tick, Turn};
+use lockstone_sim::{Area, CellId, CellRect, Dice, Extent, Input, Simulation, Tick, Turn};
 use testkit::storm::{Storm, StormWorld, Turns, Weather, table};
 
 /// What a relay does wrong.
@@ -92,8 +92,9 @@ impl View {
         let core = self.next_core();
         let loaded_ahead = self.dice.range(0..=2) * i32::from(self.fault != Fault::Narrow);
         let halo = core.grown(grid, self.rings(after) + loaded_ahead as u16);
-        self.area = Area::with_halo(grid, core, halo);
-        given.push(Given::Area { core, halo });
+        let extent = Extent { core, halo };
+        self.area = Area::of(grid, extent);
+        given.push(Given::Area(extent));
         for cell in halo.iter().filter(|&cell| before.role(cell) == Role::Outside) {
             match after.cell_state(cell) {
                 None if self.dice.chance(1, 2) => given.push(Given::Pristine(cell)),

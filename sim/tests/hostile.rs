@@ -3,7 +3,8 @@
 use lockstone_sim::codec::{CodecError, compact};
 use lockstone_sim::world::Given;
 use lockstone_sim::{
-    Area, CellId, CellRect, Checksum, Entity, EntityId, Fx, Input, PlayerId, Simulation, Tick, Turn, Vec2,
+    Area, CellId, CellRect, Checksum, Entity, EntityId, Extent, Fx, Input, PlayerId, Simulation, Tick, Turn, Vec2,
+    tamper,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -109,7 +110,8 @@ fn part() -> (StormWorld, Vec<CellId>) {
         let turn = turns.next(&world);
         world.step(&turn);
     }
-    world.set_area(Area::around(world.grid(), CellRect { low: CellId::new(6, 6), high: CellId::new(16, 16) }));
+    let area = Area::around(world.grid(), CellRect { low: CellId::new(6, 6), high: CellId::new(16, 16) });
+    tamper::set_area(&mut world, area);
     let mut cells: Vec<CellId> = world.cells().collect();
     cells.sort();
     (world, cells)
@@ -142,7 +144,7 @@ proptest! {
             let cell = if n[1] % 8 == 0 { CellId::new(n[2] % 40, n[3] % 40) } else { *cell.get(&cells) };
             let rect = |a: u16, b: u16| CellRect { low: CellId::new(a % 64, a >> 10), high: CellId::new(b % 64, b >> 10) };
             let given = match n[0] % 8 {
-                0 => Given::Area { core: rect(n[2], n[3]), halo: rect(n[4], n[5]) },
+                0 => Given::Area(Extent { core: rect(n[2], n[3]), halo: rect(n[4], n[5]) }),
                 1 => Given::Pristine(cell),
                 2 | 3 => Given::Cell(cell, bytes),
                 _ => Given::Change(cell, bytes),
@@ -176,7 +178,7 @@ proptest! {
 fn a_whole_world_is_given_nothing() {
     let (mut world, mut other) = (weather().world(), weather().world());
     let all = CellRect { low: CellId::new(0, 0), high: CellId::new(9, 9) };
-    give(&mut world, std::vec![Given::Area { core: all, halo: all }, Given::Cell(HERE, std::vec![5, 0])]);
+    give(&mut world, std::vec![Given::Area(Extent { core: all, halo: all }), Given::Cell(HERE, std::vec![5, 0])]);
     other.step(&Turn::EMPTY);
     assert_eq!((world.checksum(), *world.area()), (other.checksum(), Area::Whole));
 }

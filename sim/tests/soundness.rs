@@ -1,7 +1,7 @@
 //! What must hold of every world at every tick, whatever its measures: all that is derived agrees with what it is derived from.
 
 use lockstone_sim::world::Role;
-use lockstone_sim::{Area, Body, CellId, CellRect, Fx, Input, PlayerId, Simulation, Turn};
+use lockstone_sim::{Area, Body, CellId, CellRect, Fx, Input, PlayerId, Simulation, Turn, tamper};
 use testkit::storm::{StormWorld, Turns, Weather, relayed, transfer};
 
 /// Checks the cells against the grid, and the players and the checksums against the cells.
@@ -68,7 +68,7 @@ fn a_part_stays_sound_once_its_halo_is_given_and_through_restores() {
         let last = weather.cells - 1;
         let core = CellRect { low: CellId::new(last / 3, last / 3), high: CellId::new(last / 3 * 2, last / 3 * 2) };
         let area = Area::around(whole.grid(), core);
-        part.set_area(area);
+        tamper::set_area(&mut part, area);
         let mut turns = Turns::of(&weather);
         for tick in 0..120 {
             let turn = turns.next(&whole);
@@ -85,7 +85,7 @@ fn a_part_stays_sound_once_its_halo_is_given_and_through_restores() {
             // In any order.
             let mut given: Vec<CellId> = given.collect();
             testkit::storm::table().dice(weather.seed, part.tick()).shuffle(&mut given);
-            given.iter().for_each(|&cell| part.put(cell, whole.cell_state(cell).as_ref()));
+            given.iter().for_each(|&cell| tamper::put(&mut part, cell, whole.cell_state(cell).as_ref()));
             let context = format!("{weather:?}, tick {tick}");
             for cell in core.iter() {
                 assert_eq!(part.cell_checksum(cell), whole.cell_checksum(cell), "{context}: {cell}");
@@ -140,19 +140,19 @@ fn a_snapshot_brings_its_area_along() {
     let of_whole = whole.snapshot();
     let core = CellRect { low: CellId::new(9, 9), high: CellId::new(10, 9) };
     let area = Area::around(whole.grid(), core);
-    part.set_area(area);
+    tamper::set_area(&mut part, area);
     part.restore(&of_whole);
     assert_eq!(*part.area(), Area::Whole);
     assert_eq!(part.checksum(), whole.checksum());
-    part.set_area(area);
+    tamper::set_area(&mut part, area);
     assert!(part.cells().all(|cell| area.role(cell) != Role::Outside));
     assert!(part.players().all(|player| part.hero(player).is_some()));
     // What is outside, or in no world at all, cannot be put into it either.
     let state = whole.cells().next().and_then(|cell| whole.cell_state(cell));
     let before = part.checksum();
-    part.put(CellId::new(23, 23), state.as_ref());
-    part.put(CellId::new(24, 3), state.as_ref());
-    part.put(CellId::new(24, 3), None);
+    tamper::put(&mut part, CellId::new(23, 23), state.as_ref());
+    tamper::put(&mut part, CellId::new(24, 3), state.as_ref());
+    tamper::put(&mut part, CellId::new(24, 3), None);
     assert_eq!(part.checksum(), before);
     // And what the area has is exact.
     whole.step(&Turn::EMPTY);

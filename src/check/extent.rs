@@ -1,9 +1,9 @@
 //! Which part of the world a recording covers: the core that is simulated, the halo around it that is given. Both move.
 
-use lockstone_sim::{CellRect, Input, Tick};
+use lockstone_sim::{CellRect, Extent, Input, Tick};
 use serde::Serialize;
 
-use crate::inspect::{Extent, Inspect, Told};
+use crate::inspect::{Inspect, Told};
 use crate::recording::Timeline;
 
 /// Which part of the world a recording covers from a tick on.

@@ -73,12 +73,12 @@ fn play<G: Wide>(args: &Args, players: u16, seed: u64) -> Result<CrowdReport, Fa
         seed,
         players_max: usize::from(players) + 1,
         tell_trees: args.verify,
-        halo_rings_less: args.halo_rings_less,
         ..RelaySettings::default()
     };
     settings.budget_bytes_per_s = args.budget.unwrap_or(settings.budget_bytes_per_s);
     let relay = RelayConfig::new(settings)
-        .map_err(|error| Failure::new(error.to_string().replace("budget_bytes_per_s", "--budget")))?;
+        .map_err(|error| Failure::new(error.to_string().replace("budget_bytes_per_s", "--budget")))?
+        .with_halo_rings_less(args.halo_rings_less);
     let loss_permille = (args.loss * 10.0) as u16;
     let weather = Weather { delay: DELAY.0, jitter: DELAY.1, loss_permille, ..Weather::default() };
     let ticks = (args.minutes * 60.0 * f64::from(relay.settings().ticks_per_s)).round().max(1.0) as u32;

@@ -107,6 +107,6 @@ impl<R: Rules> Alternatives<R> {
 
 /// The cells that are awake.
 fn states<R: Rules>(world: &World<R>) -> BTreeMap<CellId, CellState<R>> {
-    let lit = world.cells().filter(|cell| world.light(*cell) > 0);
+    let lit = world.lit_cells();
     lit.filter_map(|cell| Some((cell, world.cell_state(cell)?))).collect()
 }

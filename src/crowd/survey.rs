@@ -20,7 +20,7 @@ pub(super) struct Survey {
 impl Survey {
     /// Looks at the relay's world.
     pub fn look_at_whole<R: Rules>(&mut self, whole: &World<R>) {
-        let lit = || whole.cells().filter(|cell| whole.light(*cell) > 0);
+        let lit = || whole.lit_cells();
         self.lit_cells.add(lit().count());
         self.relay_actors.add(actors(whole, lit()));
     }

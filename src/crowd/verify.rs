@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use lockstone_net::session::Event;
 use lockstone_sim::world::Given;
-use lockstone_sim::{CellId, CellRect, Checksum, Grid, Input, Rules, Tick, World};
+use lockstone_sim::{CellId, CellRect, Checksum, Extent, Grid, Input, Rules, Tick, World};
 
 use super::report::Verified;
 
@@ -72,7 +72,7 @@ impl Verifier {
         match event {
             Event::Turn { turn, .. } => {
                 let areas = turn.inputs.iter().filter_map(|input| match input {
-                    Input::Given(Given::Area { core, halo }) => {
+                    Input::Given(Given::Area(Extent { core, halo })) => {
                         let protected = halo.contains_rect(core.grown(grid, grid.halo_rings()));
                         Some(Covered { core: *core, protected })
                     }

@@ -5,7 +5,7 @@ use std::thread;
 
 use lockstone_sim::journal::Journal;
 use lockstone_sim::world::{Request, Role, Thinking, Thoughts};
-use lockstone_sim::{Area, CellId, Input, Rules, Simulation, Tick, Turn, World, mix64};
+use lockstone_sim::{Area, CellId, Extent, Input, Rules, Simulation, Tick, Turn, World, mix64, tamper};
 
 use super::{View, Way, step};
 
@@ -60,7 +60,7 @@ pub(super) fn step_beside<R: Rules>(
     view: View,
     journal: Option<&mut Journal>,
 ) -> Vec<CellId> {
-    part.area().halo().for_each(|cell| part.put(cell, whole.cell_state(cell).as_ref()));
+    part.area().halo().for_each(|cell| tamper::put(part, cell, whole.cell_state(cell).as_ref()));
     let at = whole.hero(view.player).map(|hero| whole.grid().cell_of(hero.pos));
     at.into_iter().for_each(|at| enclose(part, whole, at, view));
     let surroundings = at.map(|at| whole.grid().block(at, CORE_RINGS).iter().collect());
@@ -74,7 +74,7 @@ pub(super) fn step_beside<R: Rules>(
             && area.role(whole.grid().cell_of(*to)) == Role::Core
         {
             let cell = whole.grid().cell_of(*to);
-            part.put(cell, whole.cell_state(cell).as_ref());
+            tamper::put(part, cell, whole.cell_state(cell).as_ref());
         }
     }
     match area {
@@ -87,14 +87,17 @@ pub(super) fn step_beside<R: Rules>(
 fn enclose<R: Rules>(part: &mut World<R>, whole: &World<R>, at: CellId, view: View) {
     let grid = *whole.grid();
     let core = grid.block(at, CORE_RINGS + view.core_rings_more);
-    let halo_rings = grid.halo_rings() - view.halo_rings_less.min(grid.halo_rings());
-    let (area, before) = (Area::with_halo(&grid, core, core.grown(&grid, halo_rings)), *part.area());
+    let extent = Extent { core, halo: core.grown(&grid, view.halo_rings(&grid)) };
+    let (area, before) = (Area::of(&grid, extent), *part.area());
     if area == before {
         return;
     }
-    part.set_area(area);
+    tamper::set_area(part, area);
     let is_new = |cell: &CellId| before.role(*cell) == Role::Outside;
-    area.halo().chain(area.core()).filter(is_new).for_each(|cell| part.put(cell, whole.cell_state(cell).as_ref()));
+    area.halo()
+        .chain(area.core())
+        .filter(is_new)
+        .for_each(|cell| tamper::put(part, cell, whole.cell_state(cell).as_ref()));
 }
 
 /// What of a turn is passed on to a peer with this area.

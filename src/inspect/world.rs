@@ -4,13 +4,13 @@
 use lockstone_sim::codec;
 use lockstone_sim::journal::Journal;
 use lockstone_sim::world::{Area, Given, StatePart};
-use lockstone_sim::{CellId, CellRect, Checksum, Entity, Rules, Turn, World};
+use lockstone_sim::{CellId, CellRect, Checksum, Entity, Extent, Rules, Turn, World};
 #[cfg(feature = "checker")]
-use lockstone_sim::{Simulation, world::StateBit};
+use lockstone_sim::{Simulation, tamper, world::StateBit};
 use serde::Serialize;
 
 use super::kinds::variants;
-use super::{Extent, Inspect, Sketch, Thing, Told};
+use super::{Inspect, Sketch, Thing, Told};
 #[cfg(feature = "checker")]
 use super::{View, Way, ways};
 
@@ -43,7 +43,7 @@ impl<R: Rules> Inspect for World<R> {
         Some(Sketch {
             width_cells: config.width_cells,
             height_cells: config.height_cells,
-            lit: self.cells().filter(|&cell| self.light(cell) > 0).collect(),
+            lit: self.lit_cells().collect(),
             heroes: self
                 .players()
                 .filter_map(|player| Some((player, self.grid().cell_of(self.hero(player)?.pos))))
@@ -53,22 +53,22 @@ impl<R: Rules> Inspect for World<R> {
 
     #[cfg(feature = "checker")]
     fn find_bit(&mut self, root: Checksum, cells: Option<&[CellId]>) -> Option<StateBit> {
-        World::find_bit(self, root, cells)
+        tamper::find_bit(self, root, cells)
     }
 
     #[cfg(feature = "checker")]
     fn with_bit_turned(&mut self, bit: &StateBit) -> Option<Self::Snapshot> {
-        self.snapshot().with_bit_turned(bit)
+        tamper::with_bit_turned(&self.snapshot(), bit)
     }
 
     #[cfg(feature = "checker")]
     fn part(&mut self, of: StatePart) -> Option<Vec<u8>> {
-        self.snapshot().part(of)
+        tamper::part(&self.snapshot(), of)
     }
 
     #[cfg(feature = "checker")]
     fn with_part(&mut self, of: StatePart, bytes: &[u8]) -> Option<Self::Snapshot> {
-        self.snapshot().with_part(of, bytes)
+        tamper::with_part(&self.snapshot(), of, bytes)
     }
 
     #[cfg(feature = "checker")]
@@ -79,7 +79,7 @@ impl<R: Rules> Inspect for World<R> {
 
     #[cfg(feature = "checker")]
     fn reorder(&mut self, key: u64) -> bool {
-        self.reorder_cells(key);
+        tamper::reorder_cells(self, key);
         true
     }
 
@@ -95,16 +95,16 @@ impl<R: Rules> Inspect for World<R> {
     }
 
     fn extent(&self) -> Option<Extent> {
-        extent(self.area())
+        self.area().extent()
     }
 
     fn extent_needed(&self) -> Option<Extent> {
-        extent(&Area::around(self.grid(), self.area().core_rect()?))
+        Some(Extent::around(self.grid(), self.area().core_rect()?))
     }
 
     fn told(&self, given: &Given) -> Option<Told> {
         match given {
-            Given::Area { core, halo } => extent(&Area::with_halo(self.grid(), *core, *halo)).map(Told::Extent),
+            Given::Area(extent) => Area::of(self.grid(), *extent).extent().map(Told::Extent),
             Given::Pristine(cell) | Given::Cell(cell, _) | Given::Change(cell, _) => Some(Told::Cell(*cell)),
         }
     }
@@ -115,14 +115,10 @@ impl<R: Rules> Inspect for World<R> {
 
     #[cfg(feature = "checker")]
     fn narrow(&mut self, to: Extent) -> bool {
-        let grid = *self.grid();
-        self.set_area(Area::with_halo(&grid, to.core, to.halo));
+        let area = Area::of(self.grid(), to);
+        tamper::set_area(self, area);
         true
     }
-}
-
-fn extent(area: &Area) -> Option<Extent> {
-    Some(Extent { core: area.core_rect()?, halo: area.halo_rect()? })
 }
 
 #[derive(Serialize)]

@@ -4,7 +4,7 @@ use lockstone::check::{Cause, Location, Report};
 use lockstone::default_table;
 use lockstone::recording::{Header, Packed, Recording, Writer};
 use lockstone::sim::world::{StateBit, StatePart};
-use lockstone::sim::{CellId, Checksum, Dice, Simulation, Tick, Turn, codec};
+use lockstone::sim::{CellId, Checksum, Dice, Simulation, Tick, Turn, codec, tamper};
 
 use crate::faulty::{self, Fault, Party, Sim};
 use crate::recorded::{Peer, encoded};
@@ -152,7 +152,7 @@ fn changes(world: &Sim, bit: &StateBit) -> Vec<codec::FieldDifference> {
     let StatePart::Entity(cell, id) = bit.of else { return Vec::new() };
     let mut entities = world.actors(cell).iter().chain(world.props(cell));
     let entity = entities.find(|entity| entity.id == id).expect("it was picked from the world");
-    let turned = codec::with_bit_turned(entity, bit.byte, bit.bit).expect("there is such a state");
+    let turned = tamper::turned(entity, bit.byte, bit.bit).expect("there is such a state");
     codec::differences(&codec::fields(entity), &codec::fields(&turned))
 }
 
@@ -170,7 +170,7 @@ fn turn_any(world: &mut Sim, dice: &mut Dice<'_>) -> (StateBit, <Sim as Simulati
     loop {
         let &(of, bytes) = dice.pick(&parts).expect("there are entities");
         let bit = StateBit { of, byte: dice.below(bytes as u32) as usize, bit: dice.below(8) as u8 };
-        if let Some(turned) = before.with_bit_turned(&bit) {
+        if let Some(turned) = tamper::with_bit_turned(&before, &bit) {
             return (bit, turned);
         }
     }

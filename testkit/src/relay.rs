@@ -28,7 +28,13 @@ pub const STORM: storm::Weather =
 
 /// A relay of a storm.
 pub fn relay(storm: storm::Weather, settings: RelaySettings) -> Relay<Storm> {
+    relay_lacking(0, storm, settings)
+}
+
+/// A relay that holds so many rings of halo back.
+pub fn relay_lacking(halo_rings: u16, storm: storm::Weather, settings: RelaySettings) -> Relay<Storm> {
     let config = RelayConfig::new(settings).expect("the settings are in range");
+    let config = config.with_halo_rings_less(halo_rings);
     Relay::dedicated(config, IDENTITY, move |_| storm.world())
 }
 
@@ -79,11 +85,22 @@ pub struct Scene {
 
 impl Scene {
     pub fn new(seed: u64, storm: storm::Weather, settings: RelaySettings, weather: Weather) -> Scene {
+        Scene::lacking(0, seed, storm, settings, weather)
+    }
+
+    /// A scene whose relay holds so many rings of halo back.
+    pub fn lacking(
+        halo_rings: u16,
+        seed: u64,
+        storm: storm::Weather,
+        settings: RelaySettings,
+        weather: Weather,
+    ) -> Scene {
         let settings = RelaySettings { seed: storm.seed, ..settings };
         let (sent, hand) = (Sent::default(), Rc::new(RefCell::new(Box::new(Some) as Hand)));
         let (kept, passed) = (sent.clone(), hand.clone());
         let network = MemoryNetwork::hub(seed, weather);
-        let driver = Room::new_by(network, relay(storm, settings.clone()), |link| {
+        let driver = Room::new_by(network, relay_lacking(halo_rings, storm, settings.clone()), |link| {
             Tap::new(link, move |packet: Transmit| {
                 kept.borrow_mut().push(packet.clone());
                 passed.borrow_mut()(packet)

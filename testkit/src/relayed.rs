@@ -16,7 +16,7 @@ use lockstone::sim::{Dice, PlayerId, Simulation, Tick};
 
 use crate::ms;
 use crate::recorded::Peer;
-use crate::relay::{Room, STORM, relay, replica};
+use crate::relay::{Room, STORM, relay_lacking, replica};
 use crate::sessions::tap::Tap;
 use crate::storm::{self, StormWorld};
 
@@ -49,9 +49,14 @@ pub struct Relayed {
 
 impl Relayed {
     pub fn new(settings: RelaySettings, hand: Option<Hand>) -> Relayed {
+        Relayed::lacking(0, settings, hand)
+    }
+
+    /// A session whose relay holds so many rings of halo back.
+    pub fn lacking(halo_rings: u16, settings: RelaySettings, hand: Option<Hand>) -> Relayed {
         let settings = RelaySettings { seed: STORM.seed, core_actors_max: 0, ..settings };
         let network = MemoryNetwork::hub(STORM.seed, Weather::clear(ms(30)));
-        let driver = Room::new_by(network, relay(STORM, settings.clone()), |link| match hand {
+        let driver = Room::new_by(network, relay_lacking(halo_rings, STORM, settings.clone()), |link| match hand {
             Some(hand) => Tap::new(link, altering(hand)),
             None => Tap::idle(link),
         });

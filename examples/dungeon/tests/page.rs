@@ -8,7 +8,7 @@ use lockstone::game::Game;
 use lockstone::recording::{Build, Header, Recording, Writer};
 use lockstone::sim::codec::fields;
 use lockstone::sim::world::{StateBit, StatePart};
-use lockstone::sim::{PlayerId, Simulation, Tick, Turn, World};
+use lockstone::sim::{PlayerId, Simulation, Tick, Turn, World, tamper};
 use testkit::browser;
 use testkit::delve::{self, Play};
 
@@ -71,7 +71,7 @@ impl Peer {
         let of = StatePart::Entity(self.world.grid().cell_of(hero.pos), hero.id);
         let field = fields(hero).into_iter().find(|field| field.path.starts_with("pos")).unwrap();
         let bit = StateBit { of, byte: field.bytes.start + 1, bit: 5 };
-        let turned = self.world.snapshot().with_bit_turned(&bit).unwrap();
+        let turned = tamper::with_bit_turned(&self.world.snapshot(), &bit).unwrap();
         self.world.restore(&turned);
     }
 

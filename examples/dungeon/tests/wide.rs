@@ -8,7 +8,7 @@ use dungeon::populate::{BATTLE_MONSTERS, BATTLE_OBJECTS};
 use dungeon::{Body, Command, Dungeon, DungeonBot, DungeonGame};
 use lockstone::game::{Layout, LayoutError, Spread, Wide};
 use lockstone::sim::path::{Direction, Tile, TileGrid};
-use lockstone::sim::{Area, Fx, PlayerId, Rules, Simulation, Tick};
+use lockstone::sim::{Area, Extent, Fx, PlayerId, Rules, Simulation, Tick, tamper};
 use testkit::delve::{Play, Stage, table};
 
 fn rules(layout: &Layout, seed: u64) -> std::sync::Arc<Dungeon> {
@@ -123,7 +123,7 @@ fn a_hotspot_is_one_lit_region() {
     let mut play = Play::crowd(&Layout::of(Spread::Hotspot, 300), 2);
     (0..4).for_each(|_| play.tick());
     let world = &play.world;
-    let lit: BTreeSet<_> = world.cells().filter(|&cell| world.light(cell) > 0).collect();
+    let lit: BTreeSet<_> = world.lit_cells().collect();
     let mut front: Vec<_> = lit.first().copied().into_iter().collect();
     let mut region = BTreeSet::new();
     while let Some(cell) = front.pop() {
@@ -207,7 +207,7 @@ fn bots_play_in_every_part_of_the_world() {
             part.restore(&play.world.snapshot());
             let grid = *play.world.grid();
             let core = grid.block(grid.cell_of(play.entity(watched).pos), 3);
-            part.set_area(Area::with_halo(&grid, core, core));
+            tamper::set_area(&mut part, Area::of(&grid, Extent { core, halo: core }));
         }
         let inputs = play.decide();
         for (n, bot) in bots.iter_mut().enumerate() {

@@ -7,7 +7,7 @@ use dungeon::{Body, Command, Dungeon, DungeonGame};
 use lockstone::check;
 use lockstone::game::{Game, Layout, Spread, Wide};
 use lockstone::sim::world::Request;
-use lockstone::sim::{Area, CellId, Fx, Grid, Input, PlayerId, Simulation, Turn, World};
+use lockstone::sim::{Area, CellId, Extent, Fx, Grid, Input, PlayerId, Simulation, Turn, World, tamper};
 use testkit::delve::{Play, Stage, table};
 
 /// Ten minutes.
@@ -176,7 +176,8 @@ fn differing_cells((mut play, mut part): (Play, World<Dungeon>), halo_rings: imp
         if n % 40 == 0 {
             let grid = *play.world.grid();
             let core = grid.block(grid.cell_of(play.entity(n / 40 % 4).pos), 1);
-            part.set_area(Area::with_halo(&grid, core, core.grown(&grid, halo_rings(&grid))));
+            let halo = core.grown(&grid, halo_rings(&grid));
+            tamper::set_area(&mut part, Area::of(&grid, Extent { core, halo }));
             sync = true;
         }
         put(&play.world, &mut part, sync);
@@ -202,7 +203,7 @@ fn differing_cells((mut play, mut part): (Play, World<Dungeon>), halo_rings: imp
 fn put(whole: &World<Dungeon>, part: &mut World<Dungeon>, core_too: bool) {
     let halo: Vec<CellId> = part.area().halo().collect();
     let core: Vec<CellId> = if core_too { part.area().core().collect() } else { Vec::new() };
-    halo.into_iter().chain(core).for_each(|cell| part.put(cell, whole.cell_state(cell).as_ref()));
+    halo.into_iter().chain(core).for_each(|cell| tamper::put(part, cell, whole.cell_state(cell).as_ref()));
 }
 
 #[test]

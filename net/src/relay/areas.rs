@@ -8,29 +8,8 @@
 
 use lockstone_sim::{CellId, CellRect, Grid};
 
-use super::RelaySettings;
+use super::{RelayConfig, RelaySettings};
 use crate::limits::LOAD_CELLS_MAX;
-
-/// What a replica simulates, and what it knows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Bounds {
-    pub core: CellRect,
-    /// The core included.
-    pub halo: CellRect,
-}
-
-impl Bounds {
-    pub const NOTHING: Bounds = Bounds { core: CellRect::EMPTY, halo: CellRect::EMPTY };
-
-    /// The cells that are given: known, but not simulated.
-    pub fn given(self) -> impl Iterator<Item = CellId> {
-        self.halo.iter().filter(move |cell| !self.core.contains(*cell))
-    }
-
-    pub fn gives(self, cell: CellId) -> bool {
-        self.halo.contains(cell) && !self.core.contains(cell)
-    }
-}
 
 /// How far cores and halos go.
 pub(super) struct Measures {
@@ -45,11 +24,12 @@ pub(super) struct Measures {
 }
 
 impl Measures {
-    pub fn new(grid: &Grid, settings: &RelaySettings) -> Measures {
-        let RelaySettings { enter_rings, leave_rings, ahead_rings, core_actors_max, halo_rings_less, .. } = *settings;
-        let halo = grid.halo_rings().saturating_sub(halo_rings_less);
+    pub fn new(grid: &Grid, config: &RelayConfig) -> Measures {
+        let RelaySettings { enter_rings, leave_rings, ahead_rings, core_actors_max, .. } = *config.settings();
+        let halo = grid.halo_rings().saturating_sub(config.halo_rings_less);
         // What is loaded ahead would stand in for what is missing, and around a lit region nothing would be missed.
-        let (ahead, core_actors_max) = if halo_rings_less == 0 { (ahead_rings, core_actors_max) } else { (0, 0) };
+        let (ahead, core_actors_max) =
+            if config.halo_rings_less == 0 { (ahead_rings, core_actors_max) } else { (0, 0) };
         Measures { grid: *grid, enter: enter_rings, leave: leave_rings, halo, ahead, core_actors_max }
     }
 

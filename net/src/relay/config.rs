@@ -28,8 +28,6 @@ pub struct RelaySettings {
     pub leave_rings: u16,
     /// So many rings beyond what the core needs are loaded ahead, 1 to 16, so that the core moves without a stall. Default 2.
     pub ahead_rings: u16,
-    /// So many rings of the halo that keeps a core exact are held back. Default 0. For the tests that show what comes of it.
-    pub halo_rings_less: u16,
     /// A core is not grown over more actors than this, whatever it would save. Default 2,000. 0: cores are never grown.
     pub core_actors_max: usize,
     /// What a replica is sent at most, in bytes a second, as far as it can wait: frames cannot. 4 KiB to 1 GB. Default 1 MB.
@@ -64,7 +62,6 @@ impl Default for RelaySettings {
             enter_rings: 2,
             leave_rings: 4,
             ahead_rings: 2,
-            halo_rings_less: 0,
             core_actors_max: 2_000,
             budget_bytes_per_s: 1_000_000,
             commands_per_s_max: 40,
@@ -81,7 +78,11 @@ impl Default for RelaySettings {
 
 /// Settings that have been checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RelayConfig(RelaySettings);
+pub struct RelayConfig {
+    settings: RelaySettings,
+    /// So many rings of the halo that keeps a core exact are held back.
+    pub(super) halo_rings_less: u16,
+}
 
 impl RelayConfig {
     /// Checks settings.
@@ -106,22 +107,28 @@ impl RelayConfig {
         within_time("silence_timeout", s.silence_timeout, Duration::from_secs(2))?;
         within_time("handshake_timeout", s.handshake_timeout, Duration::from_secs(1))?;
         within_time("load_timeout", s.load_timeout, Duration::from_secs(1))?;
-        Ok(RelayConfig(settings))
+        Ok(RelayConfig { settings, halo_rings_less: 0 })
+    }
+
+    /// Holds back so many rings of the halo that keeps a core exact, so that cores go wrong: for the tests that show what comes of it.
+    #[cfg(feature = "tamper")]
+    pub fn with_halo_rings_less(self, halo_rings_less: u16) -> RelayConfig {
+        RelayConfig { halo_rings_less, ..self }
     }
 
     /// The settings.
     pub fn settings(&self) -> &RelaySettings {
-        &self.0
+        &self.settings
     }
 
     /// The time of one tick.
     pub fn period(&self) -> Duration {
-        Duration::from_secs(1) / self.0.ticks_per_s
+        Duration::from_secs(1) / self.settings.ticks_per_s
     }
 
     /// What of it concerns a replica.
     pub(super) fn following(&self) -> Following {
-        let s = &self.0;
+        let s = &self.settings;
         Following {
             period: self.period(),
             packet_interval: self.period() * s.packet_interval_ticks,
@@ -136,12 +143,12 @@ impl RelayConfig {
 
     pub(super) fn telling(&self) -> Telling {
         // What is compared are the checksums of cores, at each replica's own ticks.
-        Telling { checksum_interval_ticks: u32::MAX, trees: self.0.tell_trees }
+        Telling { checksum_interval_ticks: u32::MAX, trees: self.settings.tell_trees }
     }
 
     /// What a session of these settings demands of its peers.
     pub fn terms(&self, identity: Identity) -> Terms {
-        let s = &self.0;
+        let s = &self.settings;
         Terms {
             identity,
             kind: SessionKind::Relay { packet_interval_ticks: s.packet_interval_ticks },

@@ -86,7 +86,7 @@ impl<R: Rules> Host<R> {
         let ticks_per_s = settings.ticks_per_s;
         let beginning = Beginning::founded(simulation, player, settings.seed);
         Host {
-            measures: Measures::new(beginning.simulation.grid(), settings),
+            measures: Measures::new(beginning.simulation.grid(), &config),
             watch: Watch::new(beginning.simulation.grid()),
             stage: Stage::begin(beginning, config.telling(), &mut io.out),
             leader: Leader { peer: me, epoch: Epoch::default() },

@@ -5,7 +5,7 @@ mod pending;
 
 use lockstone_sim::codec::CodecError;
 use lockstone_sim::world::Given;
-use lockstone_sim::{CellRect, Checksum, Rules, Simulation, Tick, World};
+use lockstone_sim::{CellRect, Checksum, Extent, Rules, Simulation, Tick, World};
 
 use super::checks_at;
 use super::horizon::Horizon;
@@ -157,5 +157,5 @@ fn given<R: Rules>(pending: &mut Pending, world: &World<R>, raw: &[RawGiven]) ->
         Some(number) => pending.put_in(number, world).ok()?,
         None => Vec::new(),
     };
-    Some([vec![Given::Area { core, halo }], loaded, result].concat())
+    Some([vec![Given::Area(Extent { core, halo })], loaded, result].concat())
 }

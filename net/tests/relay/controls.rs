@@ -31,21 +31,21 @@ fn is_told<'a>(mut events: impl Iterator<Item = &'a Event<StormWorld>>) -> bool 
 /// The witness finds it, and so does the comparison of cores in the session itself.
 #[test]
 fn a_ring_less_of_the_halo_is_found() {
-    let settings = RelaySettings { core_actors_max: 0, halo_rings_less: 1, ..RelaySettings::default() };
-    let seen = std::panic::catch_unwind(|| scene(51, settings.clone()).play(secs(10), 60));
+    let seen = std::panic::catch_unwind(|| scene_that_lacks_a_ring(false).play(secs(10), 60));
     let told = seen.expect_err("a core stayed exact without all of its halo");
     let told = told.downcast_ref::<String>().expect("what is wrong");
     assert!(told.contains("another state") || told.contains("differs"), "{told}");
     // The same, unwatched: the relay finds it.
-    let mut scene = scene_unwatched(51, settings);
+    let mut scene = scene_that_lacks_a_ring(true);
     scene.play(secs(10), 60);
     assert!(is_told(scene.told.iter()), "no comparison of cores differed");
     println!("the witness: {told}");
 }
 
-fn scene_unwatched(seed: u64, settings: RelaySettings) -> Scene {
-    let mut scene = Scene::new(seed, FIGHT, settings, Weather::clear(ms(30)));
-    scene.blind = true;
+fn scene_that_lacks_a_ring(unwatched: bool) -> Scene {
+    let settings = RelaySettings { core_actors_max: 0, ..RelaySettings::default() };
+    let mut scene = Scene::lacking(1, 51, FIGHT, settings, Weather::clear(ms(30)));
+    scene.blind = unwatched;
     scene.enter_many(8);
     scene.run_until(secs(2));
     scene

@@ -249,8 +249,8 @@ fn only_the_own_party_and_landmarks_are_told() {
         for _ in 0..10 {
             scene.run(ms(200));
             for (_, seat) in scene.driver.seats() {
-                let area = seat.session.simulation().and_then(|world| world.area().halo_rect());
-                outside.insert(seat.peer, area.unwrap_or(CellRect::EMPTY));
+                let area = seat.session.simulation().and_then(|world| world.area().extent());
+                outside.insert(seat.peer, area.map_or(CellRect::EMPTY, |area| area.halo));
             }
         }
     }

@@ -1,6 +1,6 @@
 //! The fields of a serialised value, by name: what a desync checker compares, shows and turns over.
 //!
-//! Names come from serde, so a game's author writes nothing for it. Each field knows where its bytes stand in the [`Fixed`] encoding, of
+//! Names come from serde, so a game's author writes nothing for it. Each field knows where its bytes stand in the [`Fixed`](super::Fixed) encoding, of
 //! which checksums are taken.
 //!
 //! For looking at a state from outside: nothing that is simulated may depend on it.
@@ -10,10 +10,8 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 use core::ops::Range;
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize, ser};
 
-use super::{Fixed, read_fixed};
 use crate::fx::Fx;
 
 /// One leaf of a serialised value.
@@ -25,7 +23,7 @@ pub struct Field {
     pub value: String,
     /// What its bytes are.
     pub kind: FieldKind,
-    /// Where its bytes are in the value's [`Fixed`] encoding.
+    /// Where its bytes are in the value's [`Fixed`](super::Fixed) encoding.
     pub bytes: Range<usize>,
 }
 
@@ -67,7 +65,7 @@ impl fmt::Display for FieldDifference {
 /// All fields of a value, in the order of its encoding.
 ///
 /// # Panics
-/// As [`Fixed::push`] does, if the value holds a float or a sequence of unknown length.
+/// As [`Fixed::push`](super::Fixed::push) does, if the value holds a float or a sequence of unknown length.
 pub fn fields<T: Serialize + ?Sized>(value: &T) -> Vec<Field> {
     let mut tracer = Tracer { fields: Vec::new(), path: String::new(), at: 0, newtype: "" };
     value.serialize(&mut tracer).expect("the state holds integers, and sequences of known length");
@@ -97,15 +95,6 @@ pub fn differences(ours: &[Field], theirs: &[Field]) -> Vec<FieldDifference> {
         }
     }
     found
-}
-
-/// The value with one bit of its [`Fixed`] encoding turned over; `None` if there is no such value.
-pub fn with_bit_turned<T: Serialize + DeserializeOwned>(value: &T, byte: usize, bit: u8) -> Option<T> {
-    let mut encoder = Fixed::default();
-    encoder.push(value);
-    let mut bytes = encoder.bytes().to_vec();
-    *bytes.get_mut(byte)? ^= 1_u8.checked_shl(bit.into())?;
-    read_fixed(&bytes).ok()
 }
 
 /// Serializes into fields, keeping the names that an encoding leaves out.

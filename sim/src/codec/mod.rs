@@ -8,7 +8,7 @@
 mod fields;
 mod fixed;
 
-pub use fields::{Field, FieldDifference, FieldKind, differences, fields, with_bit_turned};
+pub use fields::{Field, FieldDifference, FieldKind, differences, fields};
 pub use fixed::Fixed;
 
 use alloc::vec::Vec;

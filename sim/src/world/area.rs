@@ -11,13 +11,44 @@
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
 
-use super::World;
+use super::{State, World};
 use crate::entity::Body;
 use crate::grid::{CellId, CellRect, Grid};
 use crate::ids::PlayerId;
 use crate::rules::Rules;
 use crate::store::{Cell, Meta};
+
+/// How far a part goes: what it simulates, and what it knows. This is also what travels, and what
+/// recordings hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Extent {
+    /// The cells that are simulated.
+    pub core: CellRect,
+    /// All that is known: the core, and the cells around it that are given.
+    pub halo: CellRect,
+}
+
+impl Extent {
+    /// No cell at all.
+    pub const NOTHING: Extent = Extent { core: CellRect::EMPTY, halo: CellRect::EMPTY };
+
+    /// A core with the halo that keeps it exact.
+    pub fn around(grid: &Grid, core: CellRect) -> Extent {
+        Extent { core, halo: core.grown(grid, grid.halo_rings()) }
+    }
+
+    /// Whether a cell is given: known, but not simulated.
+    pub const fn gives(self, cell: CellId) -> bool {
+        self.halo.contains(cell) && !self.core.contains(cell)
+    }
+
+    /// The cells that are given, row by row.
+    pub fn given(self) -> impl Iterator<Item = CellId> + Clone {
+        self.halo.iter().filter(move |&cell| self.gives(cell))
+    }
+}
 
 /// Which cells a world simulates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,11 +62,9 @@ pub enum Area {
 /// A part of the world. All outside of it is of no concern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    core: CellRect,
+    extent: Extent,
     /// The core, and what thinks around it.
     fringe: CellRect,
-    /// All that the part has.
-    halo: CellRect,
 }
 
 /// What a cell is to a replica.
@@ -53,30 +82,38 @@ pub enum Role {
 
 impl Area {
     /// A part without any cell: what a replica has that was given nothing yet.
-    pub const NOTHING: Area =
-        Area::Part(Part { core: CellRect::EMPTY, fringe: CellRect::EMPTY, halo: CellRect::EMPTY });
+    pub const NOTHING: Area = Area::Part(Part { extent: Extent::NOTHING, fringe: CellRect::EMPTY });
 
     /// A core with the halo that keeps it exact.
     pub fn around(grid: &Grid, core: CellRect) -> Area {
-        Area::with_halo(grid, core, core.grown(grid, grid.halo_rings()))
+        Area::of(grid, Extent::around(grid, core))
     }
 
-    /// A core within a halo of any size: larger, so that the core can move at once; or smaller than [`Area::around`] makes it, which is
-    /// inexact, for the tests that show it. Both are cut to the world, and the halo is widened to hold the core.
-    pub fn with_halo(grid: &Grid, core: CellRect, halo: CellRect) -> Area {
+    /// A part of any extent: with a halo that is larger than the core needs, so that the core can move at once; or smaller, which is
+    /// inexact, for the tests that show it. The extent is cut to the world, and its halo widened to hold its core.
+    pub fn of(grid: &Grid, Extent { core, halo }: Extent) -> Area {
         let core = core.intersection(grid.all());
         let halo = halo.intersection(grid.all()).union(core);
-        Area::Part(Part { core, fringe: core.grown(grid, grid.fringe_rings()).intersection(halo), halo })
+        let fringe = core.grown(grid, grid.fringe_rings()).intersection(halo);
+        Area::Part(Part { extent: Extent { core, halo }, fringe })
     }
 
     /// What a cell is.
     pub const fn role(&self, cell: CellId) -> Role {
         match self {
             Area::Whole => Role::Core,
-            Area::Part(part) if part.core.contains(cell) => Role::Core,
+            Area::Part(part) if part.extent.core.contains(cell) => Role::Core,
             Area::Part(part) if part.fringe.contains(cell) => Role::Fringe,
-            Area::Part(part) if part.halo.contains(cell) => Role::Halo,
+            Area::Part(part) if part.extent.halo.contains(cell) => Role::Halo,
             Area::Part(_) => Role::Outside,
+        }
+    }
+
+    /// How far it goes; `None` if that is everywhere.
+    pub const fn extent(&self) -> Option<Extent> {
+        match self {
+            Area::Whole => None,
+            Area::Part(part) => Some(part.extent),
         }
     }
 
@@ -84,25 +121,13 @@ impl Area {
     pub const fn core_rect(&self) -> Option<CellRect> {
         match self {
             Area::Whole => None,
-            Area::Part(part) => Some(part.core),
+            Area::Part(part) => Some(part.extent.core),
         }
     }
 
-    /// The rectangle of core and halo; `None` if that is everything.
-    pub const fn halo_rect(&self) -> Option<CellRect> {
-        match self {
-            Area::Whole => None,
-            Area::Part(part) => Some(part.halo),
-        }
-    }
-
-    /// The cells that must be given: all of the halo, the fringe included. Row by row.
+    /// The cells that must be given: all of the halo, the fringe included. Row by row. None for [`Area::Whole`].
     pub fn halo(&self) -> impl Iterator<Item = CellId> + use<> {
-        let (core, halo) = match *self {
-            Area::Whole => (CellRect::EMPTY, CellRect::EMPTY),
-            Area::Part(Part { core, halo, .. }) => (core, halo),
-        };
-        halo.iter().filter(move |&cell| !core.contains(cell))
+        self.extent().unwrap_or(Extent::NOTHING).given()
     }
 
     /// The cells of the core, row by row. Empty for [`Area::Whole`], whose cells only the grid knows.
@@ -123,8 +148,8 @@ impl Area {
     }
 }
 
-/// A halo cell as it was given: its slot, content and record.
-pub(super) type Kept<B> = (usize, Arc<Cell<B>>, Meta);
+/// A halo cell as it was given: its content and record.
+pub(super) type Kept<B> = (Arc<Cell<B>>, Meta);
 
 impl<R: Rules> World<R> {
     /// The part that is simulated.
@@ -132,13 +157,7 @@ impl<R: Rules> World<R> {
         &self.area
     }
 
-    /// Changes the part that is simulated, once the halo has been [`put`](World::put) for this tick. What lies outside is forgotten, what
-    /// was halo and becomes core is exact already; every cell that is new to the area must be put before the next step.
-    pub fn set_area(&mut self, area: Area) {
-        self.change_area(area);
-        self.find_heroes();
-    }
-
+    /// Forgets what lies outside.
     pub(super) fn change_area(&mut self, area: Area) {
         self.area = area;
         for slot in (0..self.state.store.meta.len()).rev() {
@@ -154,14 +173,16 @@ impl<R: Rules> World<R> {
             return Vec::new();
         }
         let store = &self.state.store;
-        let halo = store.meta.iter().enumerate().filter(|(_, meta)| !self.area.is_core(meta.id));
-        halo.map(|(slot, meta)| (slot, store.cells[slot].clone(), meta.clone())).collect()
+        let halo = store.cells.iter().zip(&store.meta).filter(|(_, meta)| !self.area.is_core(meta.id));
+        halo.map(|(content, meta)| (content.clone(), meta.clone())).collect()
     }
 
+    /// Puts back what the halo was given. Its light is what it was: a step sets that of the core alone.
     pub(super) fn restore_halo(&mut self, halo: Vec<Kept<R::Body>>) {
-        for (slot, content, meta) in halo {
-            self.state.store.cells[slot] = content;
-            self.state.store.meta[slot] = meta;
+        let State { grid, store, .. } = &mut self.state;
+        for (content, meta) in halo {
+            let slot = store.slot(grid, meta.id).expect("a step forgets no cell");
+            (store.cells[slot], store.meta[slot]) = (content, meta);
         }
     }
 

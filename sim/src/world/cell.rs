@@ -51,7 +51,9 @@ impl<B: Body> Written<B> {
 
     /// The content, checked for what a damaged or hostile cell could break: a world trusts its cells.
     pub fn into_cell(self, cell: CellId, grid: &Grid) -> Result<Cell<B>, CodecError> {
-        let (actors, props) = self.entities.into_iter().partition(Entity::is_actor);
+        let (mut actors, mut props): (Vec<_>, Vec<_>) = self.entities.into_iter().partition(Entity::is_actor);
+        actors.shrink_to_fit();
+        props.shrink_to_fit();
         let content = Cell { actors, props: Arc::new(props) };
         check(&content, self.light, cell, grid)?;
         Ok(content)
@@ -146,16 +148,7 @@ impl<R: Rules> World<R> {
         Some(change::write((&pristine.content, pristine.light), (&now.content, now.light)))
     }
 
-    /// Sets the state of a cell to that of the whole world at the same tick; `None` for one that was never lit there. A cell that the
-    /// area does not have is passed over.
-    pub fn put(&mut self, cell: CellId, state: Option<&CellState<R>>) {
-        self.put_cell(cell, state);
-        self.state.heroes.retain(|&(_, at)| at != cell);
-        let content = self.slot(cell).map(|slot| self.state.store.cells[slot].clone());
-        let heroes = content.iter().flat_map(|content| content.actors.iter().take_while(|entity| entity.id.is_hero()));
-        heroes.filter_map(|hero| hero.player).for_each(|player| self.state.set_hero_cell(player, Some(cell)));
-    }
-
+    /// Sets the state of a cell, `None` for one that was never lit. A cell that the area does not have is passed over.
     pub(super) fn put_cell(&mut self, cell: CellId, state: Option<&CellState<R>>) {
         if !self.state.grid.contains(cell) || !self.area.has(cell) {
             return;
@@ -165,7 +158,7 @@ impl<R: Rules> World<R> {
             (Some(slot), None) => self.state.store.remove(&self.state.grid, slot),
             (slot, Some(CellState { content, light })) => {
                 let slot = slot.unwrap_or_else(|| self.state.store.add(&self.state.grid, cell, Cell::default()));
-                self.state.store.exchange(slot, content.clone(), *light);
+                self.state.store.exchange(&self.state.grid, slot, content.clone(), *light);
             }
         }
     }

@@ -80,14 +80,17 @@ impl<R: Rules> World<R> {
 
     /// Hashes again what changed.
     fn renew(&mut self) {
-        let store = &mut self.state.store;
-        (0..store.meta.len()).for_each(|slot| store.renew(slot, &mut self.encoder));
+        let State { grid, store, .. } = &mut self.state;
+        (0..store.lit()).for_each(|slot| store.renew(slot, &mut self.encoder));
+        for cell in store.take_stale_dark() {
+            store.slot(grid, cell).into_iter().for_each(|slot| store.renew(slot, &mut self.encoder));
+        }
     }
 }
 
 impl<B: Body> Store<B> {
     /// Hashes a cell again if it changed.
-    fn renew(&mut self, slot: usize, encoder: &mut Fixed) {
+    pub(super) fn renew(&mut self, slot: usize, encoder: &mut Fixed) {
         let meta = &mut self.meta[slot];
         if meta.changed == Changed::No {
             return;

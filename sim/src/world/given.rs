@@ -7,8 +7,8 @@ use core::fmt;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Area, CellState, World};
-use crate::grid::{CellId, CellRect};
+use super::{Area, CellState, Extent, World};
+use crate::grid::CellId;
 use crate::journal::{Notes, Phase};
 use crate::rules::Rules;
 use crate::simulation::{Input, Turn};
@@ -26,12 +26,7 @@ use crate::simulation::{Input, Turn};
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Given {
     /// The core that is simulated from the next tick on, and all of the area. What lies outside is forgotten.
-    Area {
-        /// The core.
-        core: CellRect,
-        /// Core and halo.
-        halo: CellRect,
-    },
+    Area(Extent),
     /// This cell was never lit.
     Pristine(CellId),
     /// This cell's whole state: [`CellState::encode`].
@@ -47,7 +42,7 @@ impl fmt::Debug for Given {
             write!(f, "given {what} of cell {cell}: {} bytes, {:016x}", bytes.len(), xxh3_64(bytes))
         };
         match self {
-            Given::Area { core, halo } => {
+            Given::Area(Extent { core, halo }) => {
                 write!(f, "given core {} to {}, halo {} to {}", core.low, core.high, halo.low, halo.high)
             }
             Given::Pristine(cell) => write!(f, "given that cell {cell} was never lit"),
@@ -78,7 +73,7 @@ impl<R: Rules> World<R> {
         let grid = self.state.grid;
         match given {
             _ if self.area == Area::Whole => {}
-            Given::Area { core, halo } => self.change_area(Area::with_halo(&grid, *core, *halo)),
+            Given::Area(extent) => self.change_area(Area::of(&grid, *extent)),
             Given::Pristine(cell) => self.put_given(*cell, None),
             Given::Cell(cell, bytes) => {
                 if let Ok(state) = CellState::decode(bytes, *cell, &grid) {

@@ -2,6 +2,8 @@
 //!
 //! A hero's own cell has the full light. Each tick light spreads by one cell and fades by one level, so a cell is lit while a
 //! hero is, or lately was, fewer than `light` cells away. What is first lit is generated from the seed.
+//!
+//! A cell that goes dark is hashed and packed, and costs no further tick anything.
 
 use alloc::vec::Vec;
 
@@ -12,42 +14,103 @@ use crate::grid::CellId;
 use crate::ids::{EntityId, Tick};
 use crate::journal::{Doer, Notes};
 use crate::rules::Rules;
-use crate::store::{Cell, Meta};
+use crate::store::{Cell, Changed, Meta};
+
+/// What becomes of the light in a tick: working memory.
+#[derive(Default)]
+pub(super) struct Dusk {
+    /// The light after the tick, by slot. All 0 between ticks.
+    after: Vec<u8>,
+    /// The slots of dark cells that are lit now.
+    waking: Vec<usize>,
+}
+
+impl Dusk {
+    /// Makes room for so many cells.
+    fn fit(&mut self, stored: usize) {
+        if self.after.len() < stored {
+            self.after.resize(stored, 0);
+        }
+    }
+
+    /// Lets a stored cell have at least so much light. The first `lit` slots have some already.
+    fn raise(&mut self, slot: usize, light: u8, lit: usize) {
+        let after = &mut self.after[slot];
+        if *after < light {
+            if *after == 0 && slot >= lit {
+                self.waking.push(slot);
+            }
+            *after = light;
+        }
+    }
+}
 
 impl<R: Rules> World<R> {
     /// The light of the next tick, from that of this one and the heroes' new places. Tells which cells the tick has touched.
     pub(super) fn spread_light(&mut self, notes: Notes<'_>) {
-        let mut after = core::mem::take(&mut self.light_after);
+        let mut dusk = core::mem::take(&mut self.dusk);
         let State { grid, store, .. } = &self.state;
-        after.clear();
-        after.resize(store.meta.len(), 0);
-        let mut dark = Vec::new();
-        for Meta { id, light, .. } in store.meta.iter().filter(|meta| meta.light > 1) {
+        let lit = store.lit();
+        dusk.fit(store.meta.len());
+        let mut pristine = Vec::new();
+        for Meta { id, light, .. } in store.meta[..lit].iter().filter(|meta| meta.light > 1) {
             store.slots(grid, grid.block(*id, 1)).for_each(|(near, slot)| match slot {
-                Some(slot) => after[slot] = after[slot].max(light - 1),
-                None => dark.push((near, light - 1)),
+                Some(slot) => dusk.raise(slot, light - 1, lit),
+                None => pristine.push((near, light - 1)),
             });
         }
-        for (cell, light) in dark {
+        for (cell, light) in pristine {
             if self.area.is_core(cell) {
                 let slot = self.slot(cell).unwrap_or_else(|| self.generate(cell, notes));
-                after.resize(self.state.store.meta.len(), 0);
-                after[slot] = after[slot].max(light);
+                dusk.fit(self.state.store.meta.len());
+                dusk.raise(slot, light, lit);
             }
         }
-        let State { grid, store, heroes, .. } = &mut self.state;
-        for &(_, cell) in heroes.iter() {
-            after[store.slot(grid, cell).expect("a hero's cell is stored")] = grid.config().light;
+        let State { grid, store, heroes, .. } = &self.state;
+        for &(_, cell) in heroes {
+            dusk.raise(store.slot(grid, cell).expect("a hero's cell is stored"), grid.config().light, lit);
         }
         self.touched.clear();
-        for (meta, &light) in store.meta.iter_mut().zip(&after) {
-            if self.area.is_core(meta.id) {
-                notes.take(|notes| notes.lights(meta.id, meta.light, light));
-                meta.set_light(light);
-                self.touched.extend(meta.tell().then_some(meta.id));
-            }
+        // In this order nothing that is still to come changes its slot.
+        dusk.waking.sort();
+        for slot in (0..lit).rev().chain(dusk.waking.drain(..)) {
+            self.set_light(slot, core::mem::take(&mut dusk.after[slot]), notes);
         }
-        self.light_after = after;
+        self.dusk = dusk;
+        self.tell_dark();
+    }
+
+    fn set_light(&mut self, slot: usize, light: u8, notes: Notes<'_>) {
+        let State { grid, store, .. } = &mut self.state;
+        let meta = &mut store.meta[slot];
+        if !self.area.is_core(meta.id) {
+            return;
+        }
+        notes.take(|notes| notes.lights(meta.id, meta.light, light));
+        meta.set_light(light);
+        self.touched.extend(meta.tell().then_some(meta.id));
+        if light == 0 {
+            store.renew(slot, &mut self.encoder);
+            Cell::pack(&mut store.cells[slot]);
+        }
+        store.sort_in(grid, slot);
+    }
+
+    /// Tells which cells the tick has touched that were dark and stay so.
+    fn tell_dark(&mut self) {
+        let State { grid, store, .. } = &mut self.state;
+        let mut cells = store.take_stale_dark();
+        cells.sort();
+        cells.dedup();
+        cells.retain(|&cell| {
+            let Some(slot) = store.slot(grid, cell).filter(|&slot| slot >= store.lit()) else { return false };
+            if self.area.is_core(cell) {
+                self.touched.extend(store.meta[slot].tell().then_some(cell));
+                store.renew(slot, &mut self.encoder);
+            }
+            store.meta[slot].changed != Changed::No
+        });
+        store.keep_stale_dark(cells);
     }
 
     /// Stores a cell that is first lit.

@@ -8,20 +8,22 @@
 //! cells are stored or stepped, on snapshots taken, or on how much of the whole is simulated.
 
 mod area;
+mod bit;
 mod cell;
 mod change;
 mod checksum;
 mod given;
 mod light;
 mod noted;
-mod probe;
 mod snapshot;
 mod step;
+#[cfg(feature = "tamper")]
+pub mod tamper;
 
-pub use area::{Area, Part, Role};
+pub use area::{Area, Extent, Part, Role};
+pub use bit::{StateBit, StatePart};
 pub use cell::CellState;
 pub use given::Given;
-pub use probe::{StateBit, StatePart};
 pub use snapshot::Snapshot;
 pub use step::Thinking;
 
@@ -31,6 +33,7 @@ pub use crate::thoughts::Thoughts;
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use light::Dusk;
 use serde::{Deserialize, Serialize};
 
 use crate::codec::{CodecError, Fixed};
@@ -56,7 +59,7 @@ pub struct World<R: Rules> {
     /// Memory that is used again in every step.
     thoughts: Thoughts<R>,
     spots: Spots,
-    light_after: Vec<u8>,
+    dusk: Dusk,
     encoder: Fixed,
     retired: Vec<Snapshot<R>>,
 }
@@ -112,7 +115,7 @@ impl<R: Rules> World<R> {
             transferred: Vec::new(),
             thoughts: Thoughts::default(),
             spots: Spots::default(),
-            light_after: Vec::new(),
+            dusk: Dusk::default(),
             encoder: Fixed::default(),
             retired: Vec::new(),
         }
@@ -158,6 +161,11 @@ impl<R: Rules> World<R> {
     /// The stored cells, in no particular order.
     pub fn cells(&self) -> impl Iterator<Item = CellId> {
         self.state.store.meta.iter().map(|meta| meta.id)
+    }
+
+    /// The lit cells, in no particular order.
+    pub fn lit_cells(&self) -> impl Iterator<Item = CellId> {
+        self.state.store.meta[..self.state.store.lit()].iter().map(|meta| meta.id)
     }
 
     /// A cell's torchlight; 0 if it is dormant or was never lit.

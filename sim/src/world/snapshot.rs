@@ -9,10 +9,10 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::area::heroes_of;
-use super::{Area, State, World, cell};
+use super::{Area, Extent, State, World, cell};
 use crate::codec::{self, CodecError};
 use crate::entity::Body;
-use crate::grid::{CellId, CellRect, Grid};
+use crate::grid::{CellId, Grid};
 use crate::ids::{PlayerId, Tick};
 use crate::rules::Rules;
 use crate::store::{Cell, Meta};
@@ -26,6 +26,7 @@ pub struct Snapshot<R: Rules> {
     area: Area,
     pub(super) facts: Arc<R::Facts>,
     heroes: Vec<(PlayerId, CellId)>,
+    /// Lit cells, then dark ones.
     pub(super) cells: Vec<Arc<Cell<R::Body>>>,
     pub(super) meta: Vec<Meta>,
     total: u64,
@@ -51,8 +52,8 @@ impl<R: Rules> Clone for Snapshot<R> {
 struct Written<F, B> {
     tick: Tick,
     facts: F,
-    /// Core and halo of a part.
-    part: Option<(CellRect, CellRect)>,
+    /// That of a part.
+    extent: Option<Extent>,
     cells: Vec<WrittenCell<B>>,
 }
 
@@ -98,7 +99,7 @@ impl<R: Rules> World<R> {
         let thoughts = &mut self.thoughts;
         store.cells.drain(..).for_each(|cell| thoughts.recycle(cell));
         store.replace(grid, &snapshot.cells, &snapshot.meta, snapshot.total);
-        thoughts.trim(store.cells.len());
+        thoughts.trim(store.lit());
     }
 
     /// A part of this world without any cell, at the same tick: what a replica begins with, before it is given an area.
@@ -130,16 +131,17 @@ impl<R: Rules> Snapshot<R> {
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut cells: Vec<_> = self.cells.iter().zip(&self.meta).map(|(cell, meta)| write_cell(cell, meta)).collect();
         cells.sort_by_key(|cell| cell.id);
-        let part = self.area.core_rect().zip(self.area.halo_rect());
-        codec::compact(&Written { tick: self.tick, facts: (*self.facts).clone(), part, cells })
+        let extent = self.area.extent();
+        codec::compact(&Written { tick: self.tick, facts: (*self.facts).clone(), extent, cells })
     }
 
     pub(super) fn decode(bytes: &[u8], grid: &Grid) -> Result<Snapshot<R>, CodecError> {
-        let written: Written<R::Facts, R::Body> = codec::read(bytes, Self::BYTES_MAX)?;
+        let mut written: Written<R::Facts, R::Body> = codec::read(bytes, Self::BYTES_MAX)?;
         if !written.cells.is_sorted_by(|a, b| a.id < b.id) {
             return Err(CodecError::Malformed("cells out of order"));
         }
-        let area = written.part.map_or(Area::Whole, |(core, halo)| Area::with_halo(grid, core, halo));
+        let area = written.extent.map_or(Area::Whole, |extent| Area::of(grid, extent));
+        written.cells.sort_by_key(|cell| cell.state.light == 0);
         let (mut cells, mut meta) = (Vec::new(), Vec::new());
         for WrittenCell { id, state } in written.cells {
             if !area.has(id) {

@@ -146,13 +146,12 @@ impl<R: Rules> World<R> {
         self.requests.extend(all.requests.drain(..).map(|(_, request)| request));
         self.thoughts = thoughts.pop().unwrap_or_default();
         self.thoughts.decisions = all;
-        self.thoughts.trim(self.state.store.cells.len());
+        self.thoughts.trim(self.state.store.lit());
     }
 
     /// The slots in which something thinks.
     fn thinking_slots(&self) -> Vec<usize> {
-        let thinks = |slot: &usize| self.spots.has_actors(*slot) && self.area.thinks(self.state.store.meta[*slot].id);
-        (0..self.state.store.meta.len()).filter(thinks).collect()
+        self.spots.with_actors().filter(|&slot| self.area.thinks(self.state.store.meta[slot].id)).collect()
     }
 
     /// Puts the cells' next contents in their places and brings all decisions together.

@@ -1,8 +1,7 @@
 //! What a recording has at one tick: checksums of cells, and which of them it simulates. And what two recordings have in common of it.
 
-use lockstone_sim::{CellId, CellRect, Checksum};
+use lockstone_sim::{CellId, CellRect, Checksum, Extent};
 
-use crate::inspect::Extent;
 use crate::inspect::Inspect;
 
 /// One recording's cells at a tick.

@@ -115,6 +115,17 @@ fn vec2((x, y): (i32, i32)) -> Vec2 {
 
 /// The world of a play, in which the first so many heroes are not yet.
 pub fn world(play: &Play, absent: u16) -> World<Field> {
+    let mut world = unlit_world(play, 255);
+    let players = (absent..play.heroes as u16).map(PlayerId);
+    let inputs = players.map(|player| Input::Join(player, world.admit(player, ()))).collect();
+    world.step(&Turn { inputs });
+    // Until the light has come everywhere.
+    (0..world.grid().config().width_cells).for_each(|_| world.step(&Turn::EMPTY));
+    world
+}
+
+/// The world of a play before its first tick.
+pub fn unlit_world(play: &Play, light: u8) -> World<Field> {
     let cells = (play.tiles >> CELL_LOG2) as u16;
     let config = GridConfig {
         width_cells: cells,
@@ -122,7 +133,7 @@ pub fn world(play: &Play, absent: u16) -> World<Field> {
         cell_log2: CELL_LOG2,
         reach: Fx::from_bits(SIGHT),
         stride: Fx::ratio(1, 4),
-        light: 255,
+        light,
     };
     let grid = Grid::new(config).expect("the measures are sound");
     let (mut heroes, mut content) = (Vec::new(), vec![Vec::new(); grid.cells()]);
@@ -134,13 +145,7 @@ pub fn world(play: &Play, absent: u16) -> World<Field> {
         }
     }
     let field = Field { crowd: play.crowd, heroes, content, width: usize::from(cells) };
-    let mut world = World::new(Arc::new(field), grid, Table::generate([7; 32]), 1);
-    let players = (absent..play.heroes as u16).map(PlayerId);
-    let inputs = players.map(|player| Input::Join(player, world.admit(player, ()))).collect();
-    world.step(&Turn { inputs });
-    // Until the light has come everywhere.
-    (0..cells).for_each(|_| world.step(&Turn::EMPTY));
-    world
+    World::new(Arc::new(field), grid, Table::generate([7; 32]), 1)
 }
 
 impl Contender for Ours {

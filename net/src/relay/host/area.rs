@@ -1,24 +1,25 @@
 //! How far a replica's area has come: what it simulates and knows, and what is on its way to it.
 
+use lockstone_sim::Extent;
+
 use super::loads::Load;
-use crate::relay::areas::Bounds;
 use crate::transfer::SnapshotSender;
 
 pub(super) enum Area {
     /// The world's outline is on its way; no cell can be before that has arrived.
     Waiting(SnapshotSender),
     /// What it knows is all that it needs, or its next load has not begun. At first that is nothing.
-    Current(Bounds),
+    Current(Extent),
     /// It is loaded what another area needs.
-    Changing(Bounds, Load),
+    Changing(Extent, Load),
     /// It was begun anew: what is on its way is of no use, and the next load waits until that has arrived.
     Discarding(Load),
 }
 
 impl Area {
-    pub fn bounds(&self) -> Bounds {
+    pub fn bounds(&self) -> Extent {
         match self {
-            Area::Waiting(_) | Area::Discarding(_) => Bounds::NOTHING,
+            Area::Waiting(_) | Area::Discarding(_) => Extent::NOTHING,
             Area::Current(bounds) | Area::Changing(bounds, _) => *bounds,
         }
     }
@@ -38,7 +39,7 @@ impl Area {
     }
 
     /// The area that is loaded, if something will come of it.
-    pub fn loading(&self) -> Option<Bounds> {
+    pub fn loading(&self) -> Option<Extent> {
         match self {
             Area::Changing(_, load) => Some(load.bounds),
             Area::Waiting(_) | Area::Current(_) | Area::Discarding(_) => None,
@@ -46,8 +47,8 @@ impl Area {
     }
 
     /// The bounds become others: with what was loaded for them, if that has arrived.
-    pub fn change(&mut self, after: Bounds) {
-        let nothing = after == Bounds::NOTHING;
+    pub fn change(&mut self, after: Extent) {
+        let nothing = after == Extent::NOTHING;
         *self = match core::mem::replace(self, Area::Current(after)) {
             Area::Waiting(outline) => Area::Waiting(outline),
             Area::Changing(_, load) if nothing => Area::Discarding(load),

@@ -9,11 +9,11 @@
 //! What a command, a changed actor and a loaded cell cost is measured in the running session. What is new in another area has to be
 //! loaded, and what it lacks may have to be loaded again: a change must make up for that within some time.
 
-use lockstone_sim::{CellId, CellRect, Rules, Simulation, World};
+use lockstone_sim::{CellId, CellRect, Extent, Rules, Simulation, World};
 
 use super::guest::Guest;
 use super::regions::Regions;
-use crate::relay::areas::{Bounds, Measures};
+use crate::relay::areas::Measures;
 use crate::session::Slot;
 use crate::wire::RawInput;
 
@@ -76,7 +76,7 @@ pub(super) fn core<R: Rules>(
 ) -> CellRect {
     // A grown core that is loading counts as present: else it would be given up as soon as it is there, and loaded again.
     let loading = guest.area.loading().filter(|_| guest.grown);
-    let Bounds { core: present, halo: known } = loading.unwrap_or(guest.area.bounds());
+    let Extent { core: present, halo: known } = loading.unwrap_or(guest.area.bounds());
     let rests = !(world.tick().0.wrapping_add(slot)).is_multiple_of(LOOK_TICKS);
     if rests && measures.holds(hero, present) {
         return present;

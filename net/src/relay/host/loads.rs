@@ -7,13 +7,12 @@
 use core::time::Duration;
 use std::sync::Arc;
 
-use lockstone_sim::{CellRect, Rules, Simulation, World, codec};
+use lockstone_sim::{CellRect, Extent, Rules, Simulation, World, codec};
 
 use super::area::Area;
 use super::{Host, choice};
 use crate::limits::*;
 use crate::link::PeerId;
-use crate::relay::areas::Bounds;
 use crate::session::{DropReason, Outbox, Slot};
 use crate::transfer::{self, SnapshotSender};
 use crate::wire::{self, AreaChange, CellBytes, Encoded, Frame, List, LoadedCells, Message, RawGiven, RawInput};
@@ -22,7 +21,7 @@ use crate::wire::{self, AreaChange, CellBytes, Encoded, Frame, List, LoadedCells
 pub(super) struct Load {
     number: u32,
     /// The area that it makes possible.
-    pub bounds: Bounds,
+    pub bounds: Extent,
     pub sender: SnapshotSender,
     pub announcement: Option<Message>,
     pub progressed: Duration,
@@ -46,12 +45,12 @@ impl<R: Rules> Host<R> {
                 let (number, loaded) = (*number, *loaded);
                 let fits = loaded.halo.contains_rect(self.measures.need(core));
                 let core = if fits { core } else { loaded.core };
-                self.change_area(slot, Bounds { core, ..loaded }, Some(number));
+                self.change_area(slot, Extent { core, ..loaded }, Some(number));
             }
             Area::Changing(before, Load { bounds: loaded, .. }) => {
                 let (before, need) = (*before, self.measures.need(core));
                 if before.core != core && before.halo.contains_rect(need) && loaded.halo.contains_rect(need) {
-                    self.change_area(slot, Bounds { core, ..before }, None);
+                    self.change_area(slot, Extent { core, ..before }, None);
                 }
             }
             Area::Discarding(load) if !load.sender.done() => {}
@@ -64,18 +63,18 @@ impl<R: Rules> Host<R> {
         let Some(before) = self.guests.get(slot).map(|guest| guest.area.bounds()) else { return };
         let halo = self.measures.halo(core);
         if before.halo.contains_rect(halo) {
-            if before != (Bounds { core, halo }) {
-                self.change_area(slot, Bounds { core, halo }, None);
+            if before != (Extent { core, halo }) {
+                self.change_area(slot, Extent { core, halo }, None);
             }
             return;
         }
         if before.core != core && before.halo.contains_rect(self.measures.need(core)) {
-            self.change_area(slot, Bounds { core, ..before }, None);
+            self.change_area(slot, Extent { core, ..before }, None);
         }
-        self.begin_load(slot, Bounds { core, halo }, now);
+        self.begin_load(slot, Extent { core, halo }, now);
     }
 
-    fn begin_load(&mut self, slot: Slot, bounds: Bounds, now: Duration) {
+    fn begin_load(&mut self, slot: Slot, bounds: Extent, now: Duration) {
         let world = &self.stage.simulation;
         let Some(guest) = self.guests.get_mut(slot) else { return };
         // As long as it could not be announced, its changes would ride in the frames for nothing.
@@ -107,7 +106,7 @@ impl<R: Rules> Host<R> {
     }
 
     /// Makes another area effective with this tick's frame.
-    fn change_area(&mut self, slot: Slot, after: Bounds, load: Option<u32>) {
+    fn change_area(&mut self, slot: Slot, after: Extent, load: Option<u32>) {
         self.stats.areas_changed += 1;
         let change = AreaChange { core: after.core, halo: after.halo, load };
         let loading = self.guests.get(slot).and_then(|guest| guest.area.load()).map(|load| load.bounds.halo);
@@ -120,11 +119,11 @@ impl<R: Rules> Host<R> {
     }
 
     /// Watches for a replica what it is given by its new area.
-    fn set_bounds(&mut self, slot: Slot, after: Bounds) {
+    fn set_bounds(&mut self, slot: Slot, after: Extent) {
         let Host { stage, guests, watch, .. } = self;
         let Some(guest) = guests.get_mut(slot) else { return };
         let before = guest.area.bounds();
-        let loaded = guest.area.load().filter(|load| after == Bounds::NOTHING || load.sender.done());
+        let loaded = guest.area.load().filter(|load| after == Extent::NOTHING || load.sender.done());
         let known = loaded.map_or(before.halo, |load| before.halo.union(load.bounds.halo));
         guest.area.change(after);
         // What was simulated is not given.
@@ -143,7 +142,7 @@ impl<R: Rules> Host<R> {
     /// that its own hero entered.
     pub(super) fn begin_anew(&mut self, slot: Slot, inputs: Vec<RawInput>) {
         self.stats.begun_anew += 1;
-        self.set_bounds(slot, Bounds::NOTHING);
+        self.set_bounds(slot, Extent::NOTHING);
         let Some(guest) = self.guests.get_mut(slot) else { return };
         let change = AreaChange { core: CellRect::EMPTY, halo: CellRect::EMPTY, load: None };
         let given = List::try_from(vec![RawGiven::Area(change)]).expect("one is allowed");
@@ -154,7 +153,7 @@ impl<R: Rules> Host<R> {
 
     /// Nothing is watched for a replica any more.
     pub(super) fn forget_area(&mut self, slot: Slot) {
-        self.set_bounds(slot, Bounds::NOTHING);
+        self.set_bounds(slot, Extent::NOTHING);
     }
 
     /// A replica has a piece of what is loading.
@@ -164,7 +163,7 @@ impl<R: Rules> Host<R> {
             Area::Waiting(outline) => {
                 let taken = outline.acknowledge(received);
                 if outline.done() {
-                    guest.area = Area::Current(Bounds::NOTHING);
+                    guest.area = Area::Current(Extent::NOTHING);
                 }
                 taken
             }

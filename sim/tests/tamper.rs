@@ -1,7 +1,7 @@
 //! The desync checker's questions to a world: which bit was turned over, and does the order of the cells matter.
 
 use lockstone_sim::world::{StateBit, StatePart};
-use lockstone_sim::{Checksum, Simulation, codec};
+use lockstone_sim::{Checksum, Simulation, codec, tamper};
 use testkit::storm::{StormWorld, Turns, Weather, table};
 
 fn played(seed: u64, ticks: usize) -> (Turns, StormWorld) {
@@ -35,18 +35,18 @@ fn a_bit_that_was_turned_over_is_named_from_the_root_alone() {
         let (bit, turned) = loop {
             let &(of, bytes) = dice.pick(&all).expect("there are parts");
             let bit = StateBit { of, byte: dice.below(bytes as u32) as usize, bit: dice.below(8) as u8 };
-            if let Some(turned) = before.with_bit_turned(&bit) {
+            if let Some(turned) = tamper::with_bit_turned(&before, &bit) {
                 break (bit, turned);
             }
         };
         world.restore(&turned);
         let root = world.checksum();
         world.restore(&before);
-        assert_eq!(world.find_bit(root, None), Some(bit), "seed {seed}");
+        assert_eq!(tamper::find_bit(&mut world, root, None), Some(bit), "seed {seed}");
         if let Some(cell) = bit.of.cell() {
-            assert_eq!(world.find_bit(root, Some(&[cell])), Some(bit), "seed {seed}");
+            assert_eq!(tamper::find_bit(&mut world, root, Some(&[cell])), Some(bit), "seed {seed}");
         }
-        assert_eq!(world.find_bit(Checksum(root.0 ^ 1), None), None, "no single bit leads to any root");
+        assert_eq!(tamper::find_bit(&mut world, Checksum(root.0 ^ 1), None), None, "no single bit leads to any root");
     }
 }
 
@@ -57,7 +57,7 @@ fn the_order_in_which_cells_are_stored_makes_no_difference() {
         let mut other = Weather::of(seed).world();
         other.restore(&world.snapshot());
         for tick in 0..60 {
-            other.reorder_cells(seed ^ tick);
+            tamper::reorder_cells(&mut other, seed ^ tick);
             assert_eq!(world.checksum(), other.checksum(), "seed {seed}, tick {tick}");
             let turn = turns.next(&world);
             world.step(&turn);
