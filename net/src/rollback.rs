@@ -26,7 +26,7 @@ use core::time::Duration;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use lockstone_sim::{Simulation, codec};
+use lockstone_sim::{Simulation, Tick, codec};
 
 use crate::link::{LinkEvent, PeerId};
 use crate::session::{
@@ -294,7 +294,7 @@ impl<S: Simulation> Session for Rollback<S> {
         Stats {
             player: play.map(|play| play.player),
             tick: play.map_or_else(Default::default, |play| play.timeline.simulation.tick()),
-            settled: play.map_or_else(Default::default, |play| play.timeline.first()),
+            settled: self.settled(),
             known: play.map_or_else(Default::default, |play| play.confirmed),
             players: play.map_or_else(Vec::new, |play| play.players(out)),
             commands_sent: self.commands_sent,
@@ -306,5 +306,9 @@ impl<S: Simulation> Session for Rollback<S> {
             rollback: play.map(|play| play.timeline.figures),
             relay: None,
         }
+    }
+
+    fn settled(&self) -> Tick {
+        self.play().map_or_else(Tick::default, |play| play.timeline.first())
     }
 }

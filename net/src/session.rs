@@ -39,7 +39,7 @@ pub(crate) use stage::{Beginning, Stage, Telling};
 
 use core::time::Duration;
 
-use lockstone_sim::{Simulation, codec};
+use lockstone_sim::{Simulation, Tick, codec};
 
 use crate::limits::HERO_BYTES_MAX;
 use crate::link::LinkEvent;
@@ -106,8 +106,14 @@ pub trait Session {
     /// How far this peer has come.
     fn phase(&self) -> Phase;
 
-    /// Figures.
+    /// Figures, all of them: for a person to look at, not for each round of a loop.
     fn stats(&self) -> Stats;
+
+    /// The first tick whose turn is not told yet: [`Stats::settled`], at the cost of a look. It is
+    /// the simulation's tick, but in a session that predicts.
+    fn settled(&self) -> Tick {
+        self.simulation().map_or_else(Tick::default, Simulation::tick)
+    }
 }
 
 /// So that sessions of several kinds can be driven together: a relay and its replicas.
@@ -164,6 +170,10 @@ impl<T: Session + ?Sized> Session for Box<T> {
 
     fn stats(&self) -> Stats {
         (**self).stats()
+    }
+
+    fn settled(&self) -> Tick {
+        (**self).settled()
     }
 }
 

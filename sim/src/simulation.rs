@@ -35,7 +35,7 @@ pub trait Simulation: Sized {
     /// simulation that is always whole.
     type Given: Message;
     /// A copy of the state, cheap to take and to keep.
-    type Snapshot: Clone;
+    type Snapshot: Clone + Send + 'static;
 
     /// The tick that the next [`step`](Simulation::step) will simulate.
     fn tick(&self) -> Tick;
@@ -74,6 +74,12 @@ pub trait Simulation: Sized {
 
     /// Serialises a snapshot: the same bytes for the same state.
     fn encode(&self, snapshot: &Self::Snapshot) -> Vec<u8>;
+
+    /// [`encode`](Simulation::encode) as a function that needs no simulation, if there is one: then
+    /// another thread can serialise a snapshot while the simulation goes on.
+    fn encoder(&self) -> Option<fn(&Self::Snapshot) -> Vec<u8>> {
+        None
+    }
 
     /// Reads what [`encode`](Simulation::encode) wrote.
     ///

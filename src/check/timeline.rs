@@ -11,6 +11,8 @@ use crate::recording::{Desync, Ending, Entry, Header, Packed, PackedRerun, Recor
 /// How long a recording may be that is played again and again: a day at 20 ticks a second.
 #[cfg(not(target_arch = "wasm32"))]
 const TICKS_MAX: u32 = 20 * 60 * 60 * 24;
+/// A tree that was recorded so many ticks later still tells where a difference began.
+const TREE_TICKS: u32 = 20;
 
 /// A recording, by tick.
 pub struct Timeline<S: Simulation> {
@@ -75,13 +77,13 @@ impl<S: Simulation> Timeline<S> {
         self.header.start
     }
 
-    /// The checksum tree before the turn of a tick, if it was recorded.
-    pub fn tree(&self, tick: Tick) -> Option<Tree> {
-        self.trees.contains_key(&tick).then(|| {
-            let mut tree = Tree::default();
-            self.trees.range(..=tick).for_each(|(_, change)| tree.apply(change));
-            tree
-        })
+    /// The first recorded checksum tree from a tick on, and of which tick it is. A relay records one
+    /// a second; what comes later than that tells little.
+    pub fn tree_from(&self, tick: Tick) -> Option<(Tick, Tree)> {
+        let (&tick, _) = self.trees.range(tick..=tick.plus(TREE_TICKS)).next()?;
+        let mut tree = Tree::default();
+        self.trees.range(..=tick).for_each(|(_, change)| tree.apply(change));
+        Some((tick, tree))
     }
 
     /// The turns one a tick, the empty ones too.

@@ -2,6 +2,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
+use std::task::Waker;
 use std::time::Duration;
 
 use lockstone_net::matchbox::{self, MatchboxLink, TOKEN_BYTES_MAX};
@@ -93,6 +94,10 @@ impl Link for Announced {
 
     fn send(&mut self, to: PeerId, channel: Channel, bytes: Vec<u8>) {
         self.link.send(to, channel, bytes);
+    }
+
+    fn wake_with(&mut self, driver: &Waker) -> bool {
+        self.link.wake_with(driver)
     }
 }
 

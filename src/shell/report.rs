@@ -47,6 +47,9 @@ pub struct Report {
     /// Where all peers' recordings of a difference are, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bundle: Option<String>,
+    /// Differences that were only counted, because enough of them are saved.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub passed_over: u64,
     /// Every checksum, if they were asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checksums: Vec<PlayedCheck>,
@@ -58,6 +61,10 @@ pub struct Report {
     pub work: Effort,
     #[serde(skip)]
     began: Option<Duration>,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// The checksum of a tick.

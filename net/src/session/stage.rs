@@ -23,8 +23,8 @@ pub(crate) struct Beginning<S> {
 pub(crate) struct Telling {
     /// Between two checksums that are compared.
     pub checksum_interval_ticks: u32,
-    /// Whether each checksum is told with its parts.
-    pub trees: bool,
+    /// Between two checksums that are told with their parts, if any are.
+    pub tree_interval_ticks: Option<u32>,
 }
 
 pub(crate) struct Stage<S> {
@@ -119,7 +119,8 @@ impl<S: Simulation> Stage<S> {
 
     fn tell_checksum(&mut self, out: &mut Out<S>) -> Checksum {
         let (tick, checksum) = (self.simulation.tick(), self.simulation.checksum());
-        let tree = if self.telling.trees { self.simulation.tree() } else { Vec::new() };
+        let tells_tree = self.telling.tree_interval_ticks.is_some_and(|interval| tick.0.is_multiple_of(interval));
+        let tree = if tells_tree { self.simulation.tree() } else { Vec::new() };
         out.events.push_back(Event::Checksum { tick, checksum, tree });
         checksum
     }
