@@ -131,8 +131,7 @@ pub struct Shell<G: Game, L: Link, T: Session<Sim = G::Sim>> {
 impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
     /// A session that has not begun.
     pub fn new(session: T, link: L, mut recorder: Recorder<G::Sim>, watch: Watch, options: Options) -> Self {
-        let wall = options.clocks.wall;
-        recorder.ask(move |keeper| keeper.clock = wall);
+        recorder.read(options.clocks);
         Shell {
             session,
             link,
@@ -232,6 +231,11 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
         self.meter.effort()
     }
 
+    /// The link, to do something with.
+    pub fn link_mut(&mut self) -> &mut L {
+        &mut self.link
+    }
+
     /// When there is something to do, unless the link has something before.
     fn wake_at(&self, now: Duration) -> Duration {
         let begun = self.report.began();
@@ -267,7 +271,8 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
         let tick = |session: &T| session.simulation().map_or(Tick(0), Simulation::tick);
         let before = tick(&self.session);
         self.session.advance(now);
-        self.meter.played(tick(&self.session).0.saturating_sub(before.0), now);
+        let played = tick(&self.session).0.saturating_sub(before.0);
+        self.meter.played(played, self.recorder.worked(), now);
     }
 
     /// The ticks before this one are final.
@@ -343,7 +348,10 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
             match told {
                 Told::Recorded(path) => self.report.recording = Some(path.display().to_string()),
                 Told::Desync(path) => self.watch.tell(format!("This peer's recording is in {}.", path.display())),
-                Told::Failed(error) => self.watch.tell(format!("The recording stops here: {error}.")),
+                Told::Failed(error) => {
+                    self.watch.tell(format!("The recording stops here: {error}."));
+                    self.report.recording_error = Some(error.to_string());
+                }
                 Told::Evidence(evidence) => {
                     self.spoke = true;
                     if let Err(error) = self.session.give_evidence(evidence) {

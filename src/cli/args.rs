@@ -46,6 +46,9 @@ pub(super) enum Subcommand {
     /// Answer a table and a recording on stdin: for `check chaos`.
     #[command(hide = true)]
     Answer,
+    /// Send as players of a relay do: for `crowd --process`.
+    #[command(hide = true)]
+    Carry(Carry),
     /// Make or verify a random table
     Table(Table),
 }
@@ -192,6 +195,9 @@ pub(super) struct Relay {
     /// A STUN server, for players beyond the local network. Can be given several times
     #[arg(long, value_name = "URL")]
     pub stun: Vec<String>,
+    /// Of how many ticks at the end the report tells what they cost.
+    #[arg(long, hide = true)]
+    pub measured_ticks: Option<u32>,
     /// Tell the parent process, on stdout, how it goes; end when it does.
     #[arg(long, hide = true)]
     pub report: bool,
@@ -243,6 +249,19 @@ pub(super) struct Signal {
 }
 
 #[derive(clap::Args, Debug)]
+pub(super) struct Carry {
+    #[arg(long)]
+    pub signal: String,
+    #[arg(long)]
+    pub players: u16,
+    #[arg(long)]
+    pub packets_per_s: f64,
+    /// Of each packet.
+    #[arg(long)]
+    pub bytes: usize,
+}
+
+#[derive(clap::Args, Debug)]
 pub(super) struct Crowd {
     /// How many players
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u16).range(1..=10_000))]
@@ -256,6 +275,9 @@ pub(super) struct Crowd {
     /// Compare every replica's core with the whole world at every tick. Exit code 1 if one differs
     #[arg(long)]
     pub verify: bool,
+    /// Play the relay once more as a process of its own, as long as they play, and tell its cost as `relay` does
+    #[arg(long)]
+    pub process: bool,
     /// Of 100 packets, how many are lost
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0, value_parser = percent)]
     pub loss: f64,
@@ -283,6 +305,8 @@ pub(super) enum SpreadName {
     Uniform,
     /// In parties of four, as many
     Parties,
+    /// In the game's own world, as `relay` serves it
+    Own,
     /// All on one field of 256 x 256 tiles, with 500 monsters and 10,000 things
     Hotspot,
 }

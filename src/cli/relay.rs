@@ -21,6 +21,9 @@ use super::stdout::print;
 use crate::game::Wide;
 use crate::shell::Options;
 
+/// A relay tells the parts of its whole world once a second, unless they are recorded: to locate a
+/// fault of its own memory, which the replicas' recordings do not tell.
+pub(super) const TREE_INTERVAL_TICKS: u32 = 20;
 /// What this process is called where it plays no hero.
 const DEDICATED: &str = "relay";
 
@@ -61,6 +64,7 @@ pub(super) fn run<G: Wide>(args: args::Relay) -> Result<ExitCode, Failure> {
             bot: args.bot,
             time: args.seconds.map(|seconds| Duration::from_secs(seconds.into())),
             keep_parts: args.report,
+            measured_ticks: args.measured_ticks,
             ..Options::default()
         },
     };
@@ -164,6 +168,7 @@ fn settings() -> RelaySettings {
 
 fn config(args: &args::Relay) -> Result<RelayConfig, Failure> {
     let mut settings = settings();
+    settings.tree_interval_ticks = if args.trees { 1 } else { TREE_INTERVAL_TICKS };
     settings.seed = args.seed.unwrap_or_else(any_number);
     settings.players_max = args.players.into();
     settings.budget_bytes_per_s = args.budget.unwrap_or(settings.budget_bytes_per_s);

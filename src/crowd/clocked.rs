@@ -51,6 +51,20 @@ impl<T: Session> Clocked<T> {
         again
     }
 
+    /// What came in at each round, and when.
+    pub fn rounds(&self) -> impl Iterator<Item = (Duration, Vec<LinkEvent>)> {
+        let mut heard = self.heard.iter().flatten();
+        let mut events = Vec::new();
+        std::iter::from_fn(move || {
+            loop {
+                match heard.next()? {
+                    Heard::Event(event, _) => events.push(event.clone()),
+                    Heard::Time(now) => return Some((*now, std::mem::take(&mut events))),
+                }
+            }
+        })
+    }
+
     fn clock(&mut self, work: impl FnOnce(&mut T)) {
         let started = Instant::now();
         work(&mut self.session);

@@ -3,6 +3,7 @@
 //! Clocks are the caller's. Nothing that is played depends on them.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -44,10 +45,25 @@ pub struct Effort {
     pub p99_us: f64,
     /// The longest since the session began.
     pub max_us: f64,
-    /// What a tick took all threads of the process, on average.
+    /// What a tick took the thread that records, on average.
+    pub recording_us: f64,
+    /// What a tick took all threads of the process, those of the carrier too, on average.
     pub process_us: f64,
     /// All but one of a hundred ticks came within so long of the tick before.
     pub between_p99_us: f64,
+}
+
+impl fmt::Display for Effort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Effort { mean_us, p99_us, max_us, recording_us, process_us, between_p99_us, .. } = self;
+        let [play, p99, max] = [mean_us, p99_us, max_us].map(|us| us / 1_000.0);
+        let [recording, all, between] = [recording_us, process_us, between_p99_us].map(|us| us / 1_000.0);
+        write!(
+            f,
+            "a tick takes {play:.3} ms of a processor to play (p99 {p99:.3}, at worst {max:.1}), {recording:.3} to \
+             record, {all:.3} in all; p99 from tick to tick {between:.1} ms"
+        )
+    }
 }
 
 /// Measures.
@@ -65,6 +81,7 @@ pub(super) struct Meter {
 #[derive(Clone, Copy)]
 struct Reading {
     thread: Duration,
+    recording: Duration,
     process: Duration,
     now: Duration,
 }
@@ -74,16 +91,18 @@ impl Meter {
         Meter { clocks, ticks: 0, max_us: 0.0, before: None, recent: VecDeque::new(), recent_max: ticks as usize }
     }
 
-    /// Ticks were played.
-    pub fn played(&mut self, ticks: u32, now: Duration) {
+    /// Ticks were played. `recording` tells how long it has been recorded beside.
+    pub fn played(&mut self, ticks: u32, recording: Duration, now: Duration) {
         if ticks == 0 {
             return;
         }
-        let reading = Reading { thread: (self.clocks.thread)(), process: (self.clocks.process)(), now };
+        let (thread, process) = ((self.clocks.thread)(), (self.clocks.process)());
+        let reading = Reading { thread, recording, process, now };
         if let Some(before) = self.before.replace(reading) {
             let each = |after: Duration, before: Duration| (after - before) / ticks;
             let one = Reading {
                 thread: each(reading.thread, before.thread),
+                recording: each(reading.recording, before.recording),
                 process: each(reading.process, before.process),
                 now: each(reading.now, before.now),
             };
@@ -107,6 +126,7 @@ impl Meter {
             mean_us: mean(|one| one.thread),
             p99_us: p99(|one| one.thread),
             max_us: self.max_us,
+            recording_us: mean(|one| one.recording),
             process_us: mean(|one| one.process),
             between_p99_us: p99(|one| one.now),
         }

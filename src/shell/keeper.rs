@@ -6,7 +6,10 @@
 
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
+use std::time::Duration;
 
 use lockstone_net::wire::{Identity, Terms};
 use lockstone_sim::{CellId, Checksum, PlayerId, Tick, Turn};
@@ -74,6 +77,8 @@ pub(super) struct Keeper<S: Inspect> {
     inquiry: Option<Inquiry<S>>,
     inquiries: u32,
     pub clock: Clock,
+    /// How long this thread has worked, and who is told, in nanoseconds.
+    pub worked: Option<(Clock, Arc<AtomicU64>)>,
     told: Sender<Told>,
 }
 
@@ -101,7 +106,8 @@ impl<S: Inspect> Keeper<S> {
             build: None,
             inquiry: None,
             inquiries: 0,
-            clock: || std::time::Duration::ZERO,
+            clock: || Duration::ZERO,
+            worked: None,
             told,
         }
     }
@@ -351,6 +357,10 @@ impl<S: Inspect> Keeper<S> {
 impl<S: Inspect> Work for Keeper<S> {
     /// Plays a piece of what led to a difference.
     fn work(&mut self) -> bool {
+        if let Some((clock, worked)) = &self.worked {
+            let ns = u64::try_from(clock().as_nanos()).unwrap_or(u64::MAX);
+            worked.store(ns, Ordering::Relaxed);
+        }
         let Some(inquiry) = &mut self.inquiry else { return false };
         if inquiry.advance(self.clock) {
             return true;

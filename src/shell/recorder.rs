@@ -2,10 +2,14 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver};
+use std::time::Duration;
 
 use lockstone_sim::Tick;
 
+use super::effort::Clocks;
 pub use super::keeper::Labels;
 use super::keeper::{Keeper, Target, Told};
 use super::storage::Storage;
@@ -26,6 +30,8 @@ pub struct RecordError {
 pub struct Recorder<S: Inspect + 'static> {
     worker: Worker<Keeper<S>>,
     told: Receiver<Told>,
+    /// In nanoseconds.
+    worked: Arc<AtomicU64>,
 }
 
 impl<S: Inspect + Send + 'static> Recorder<S> {
@@ -41,7 +47,7 @@ impl<S: Inspect + Send + 'static> Recorder<S> {
         };
         let (told_tx, told) = mpsc::channel();
         let keeper = Keeper::new(labels, Box::new(storage), target, told_tx);
-        Ok(Recorder { worker: Worker::Here(Box::new(keeper)), told })
+        Ok(Recorder { worker: Worker::Here(Box::new(keeper)), told, worked: Arc::default() })
     }
 
     /// Puts checksum trees into the file as well, if the session tells them. What is in memory has them anyway.
@@ -75,6 +81,22 @@ impl<S: Inspect + Send + 'static> Recorder<S> {
                 let bytes = of.encode(&snapshot);
                 self.ask(move |keeper| keeper.keyframe(tick, &bytes));
             }
+        }
+    }
+
+    /// The clocks that it is to read.
+    pub(super) fn read(&mut self, clocks: Clocks) {
+        self.ask(move |keeper| keeper.clock = clocks.wall);
+        let worked = Arc::clone(&self.worked);
+        // In the thread that records, if there is one.
+        self.ask(move |keeper| keeper.worked = Some((clocks.thread, worked)));
+    }
+
+    /// How long a thread of its own has worked.
+    pub(super) fn worked(&self) -> Duration {
+        match self.worker {
+            Worker::Here(_) => Duration::ZERO,
+            _ => Duration::from_nanos(self.worked.load(Ordering::Relaxed)),
         }
     }
 

@@ -44,6 +44,9 @@ pub struct Report {
     pub ended: String,
     /// Where the recording is, if it was saved.
     pub recording: Option<String>,
+    /// Why the recording stopped before the session's end, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recording_error: Option<String>,
     /// Where all peers' recordings of a difference are, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bundle: Option<String>,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use lockstone_net::LinkEvent;
-use lockstone_net::session::{Event, Phase, RelayStats, Stats};
+use lockstone_net::session::{Event, Phase, Stats};
 use lockstone_sim::{PlayerId, Simulation, Tick};
 
 use super::effort::Effort;
@@ -208,7 +208,11 @@ impl Watch {
         let (now, status) = (self.now, &mut self.status);
         let past = now.saturating_sub(self.meter.at);
         if past >= Duration::from_secs(1) {
-            status.relay = stats.relay.map(|relay| relay_row(&relay, &effort()));
+            status.relay = stats.relay.map(|relay| RelayRow {
+                replicas: relay.replicas,
+                cost: effort().to_string(),
+                cut_bytes: relay.cut_bytes(),
+            });
             let (in_now, out_now) = (stats.traffic.bytes_in, stats.traffic.bytes_out);
             let rate = |now: u64, before: u64| ((now - before) as f32 / past.as_secs_f32()).round() as u32;
             status.bytes_in_per_s = rate(in_now, self.meter.bytes.0);
@@ -245,18 +249,6 @@ fn peer_row(player: &lockstone_net::session::PlayerStats) -> PeerRow {
         sequencer: player.sequencer,
         rtt_ms: exchange.and_then(|e| e.rtt).map(|rtt| u32::try_from(rtt.as_millis()).unwrap_or(u32::MAX)),
         last_check: exchange.and_then(|e| e.last_check),
-    }
-}
-
-fn relay_row(relay: &RelayStats, effort: &Effort) -> RelayRow {
-    RelayRow {
-        replicas: relay.replicas,
-        mean_us: effort.mean_us,
-        p99_us: effort.p99_us,
-        max_us: effort.max_us,
-        process_us: effort.process_us,
-        between_p99_us: effort.between_p99_us,
-        cut_bytes: relay.cut_bytes(),
     }
 }
 

@@ -41,20 +41,12 @@ pub struct Status {
 }
 
 /// What a relay does.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct RelayRow {
     /// How many replicas it serves.
     pub replicas: u64,
-    /// What a tick costs the thread that plays on average, in microseconds.
-    pub mean_us: f64,
-    /// All but one of a hundred cost no more.
-    pub p99_us: f64,
-    /// The longest tick, in microseconds.
-    pub max_us: f64,
-    /// What a tick costs all threads of the process on average, in microseconds.
-    pub process_us: f64,
-    /// All but one of a hundred ticks came within so long of the tick before, in microseconds.
-    pub between_p99_us: f64,
+    /// What its ticks cost, in words.
+    pub cost: String,
     /// What replicas' budgets held back so far, in bytes.
     pub cut_bytes: u64,
 }
@@ -91,16 +83,10 @@ impl Status {
 
     /// What a relay does, in a few words.
     pub fn served(&self) -> Option<String> {
-        let RelayRow { replicas, cut_bytes, .. } = self.relay?;
-        let RelayRow { mean_us, p99_us, max_us, process_us, between_p99_us, .. } = self.relay?;
-        let [mean, p99, max] = [mean_us, p99_us, max_us].map(|us| us / 1_000.0);
-        let [process, between] = [process_us, between_p99_us].map(|us| us / 1_000.0);
-        let cut =
-            if cut_bytes > 0 { format!(", {} KB beyond budgets", cut_bytes.div_ceil(1_000)) } else { String::new() };
-        Some(format!(
-            "{replicas} replicas, {mean:.2} ms a tick (p99 {p99:.2}, at worst {max:.1}), \
-             {process:.2} with all threads, p99 {between:.1} ms from tick to tick{cut}"
-        ))
+        let RelayRow { replicas, cost, cut_bytes } = self.relay.as_ref()?;
+        let kb = cut_bytes.div_ceil(1_000);
+        let cut = if kb > 0 { format!("; {kb} KB beyond budgets") } else { String::new() };
+        Some(format!("{replicas} replicas; {cost}{cut}"))
     }
 
     /// How often and how far the past was corrected, in a few words; nothing in a session that never does so.
