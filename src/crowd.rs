@@ -289,8 +289,9 @@ impl<G: Wide> Crowd<G> {
         again
     }
 
-    /// As [`run`](Crowd::run). Then the relay plays once more as a process of its own, and its ticks are
-    /// measured by these clocks; `carrier` opens a carrier to so many peers that send as much.
+    /// As [`run`](Crowd::run). Then the relay plays once more as a process of its own, and its
+    /// ticks are measured by these clocks; `carrier` opens a carrier to so many peers that send as
+    /// much.
     ///
     /// # Errors
     /// As [`run`](Crowd::run), or what `carrier` says.

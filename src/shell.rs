@@ -77,7 +77,8 @@ pub struct Options {
     pub picture: bool,
     /// Is told about twice a second which tick comes next.
     pub progress: Option<fn(Tick)>,
-    /// Of how many ticks at the end [`Report::work`] tells. A minute's at 20 a second, unless said otherwise.
+    /// Of how many ticks at the end [`Report::work`] tells. A minute's at 20 a second, unless said
+    /// otherwise.
     pub measured_ticks: Option<u32>,
     /// What the work is measured by.
     pub clocks: Clocks,
@@ -182,8 +183,8 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
         }
     }
 
-    /// One round, at a time of the caller's that never goes back: hears the link, lets time in, plays,
-    /// records, and shows the world if a picture is due.
+    /// One round, at a time of the caller's that never goes back: hears the link, lets time in,
+    /// plays, records, and shows the world if a picture is due.
     pub fn step(&mut self, now: Duration) -> Next {
         self.pump(now);
         if let Course::Left(_, until) = self.course {
@@ -207,7 +208,8 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
         if spoke { Next::At(until) } else { Next::Over }
     }
 
-    /// Wants to leave. A founder that plays [`until`](Options::until) a tick lets the others play theirs first.
+    /// Wants to leave. A founder that plays [`until`](Options::until) a tick lets the others play
+    /// theirs first.
     pub fn leave(&mut self, now: Duration) {
         if let Course::Plays = self.course {
             self.course = Course::Leaves(now);
@@ -244,7 +246,8 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
         due.min(self.picture_at).max(now)
     }
 
-    /// Lets packets and time in, and packets and events out. Returns whether there is more to do at once.
+    /// Lets packets and time in, and packets and events out. Returns whether there is more to do at
+    /// once.
     fn pump(&mut self, now: Duration) -> bool {
         while let Some(event) = self.link.poll() {
             self.watch.hear_link(&event);
@@ -374,7 +377,8 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
         }
     }
 
-    /// Whether it leaves now. A founder that has played its ticks lets the others play theirs: its leaving ends the session for all.
+    /// Whether it leaves now. A founder that has played its ticks lets the others play theirs: its
+    /// leaving ends the session for all.
     fn may_leave(&mut self, now: Duration) -> bool {
         let Options { time, until, .. } = self.options;
         if time.zip(self.report.began()).is_some_and(|(time, began)| now >= began + time)

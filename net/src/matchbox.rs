@@ -2,8 +2,9 @@
 //!
 //! Peers find each other in a room of a signaling server ([`crate::signaling`]); afterwards packets travel between them
 //! directly. Signaling and matchbox's loops run beside the game (on a thread natively, as tasks in a browser);
-//! [`MatchboxLink::poll`] takes what they left in their queues, and whoever drives the link is woken
-//! when there is something (`bell`). It must never block or panic, whatever a peer or the server sends.
+//! [`MatchboxLink::poll`] takes what they left in their queues, and whoever drives the link is
+//! woken when there is something (`bell`). It must never block or panic, whatever a peer or the
+//! server sends.
 //!
 //! matchbox 0.15 panics when a peer leaves in the middle of its handshake or sends a broken session description. So every
 //! other peer has a matchbox socket of its own (`pair`), and a panic ends only the connection to that peer. It is printed

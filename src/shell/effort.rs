@@ -14,8 +14,8 @@ pub(crate) const MEASURED_TICKS: u32 = 1_200;
 /// Tells a time that only grows.
 pub type Clock = fn() -> Duration;
 
-/// The clocks that a shell may read. The default ones stand still: then nothing is measured, and work
-/// that should be done in pieces is done at once.
+/// The clocks that a shell may read. The default ones stand still: then nothing is measured, and
+/// work that should be done in pieces is done at once.
 #[derive(Clone, Copy, Debug)]
 pub struct Clocks {
     /// Time as it passes.
