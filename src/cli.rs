@@ -10,6 +10,7 @@
 //! with its cause and what to do: exit code 2. Exit code 1 says that worlds differed.
 
 mod args;
+mod carry;
 mod chaos;
 mod check;
 mod child;
@@ -90,6 +91,7 @@ fn run_with<G: Game>(wide: Option<WideCommands>) -> ExitCode {
         Subcommand::Check(args) => check::run::<G>(&args),
         Subcommand::Explain(args) => check::explain::<G>(&args),
         Subcommand::Shrink(args) => shrink::run::<G>(&args),
+        Subcommand::Carry(args) => Ok(carry::run(&args)),
         Subcommand::Answer => Ok(crate::check::answer::<G>()),
         Subcommand::Table(args) => table::run(&args),
     };

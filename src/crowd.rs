@@ -12,14 +12,19 @@ mod alternatives;
 mod clocked;
 #[cfg(feature = "plots")]
 mod plot;
+#[cfg(feature = "matchbox")]
+mod process;
 mod report;
 mod survey;
 mod verify;
 
 #[cfg(feature = "plots")]
 pub use plot::plot;
+#[cfg(feature = "matchbox")]
+pub use process::Carrier;
 pub use report::{Class, CrowdReport, Differing, Rate, Size, Spent, Verified};
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use lockstone_net::Session;
@@ -29,7 +34,8 @@ use lockstone_net::session::{EndReason, Event, Phase, PlayerError};
 use lockstone_net::wire::Identity;
 use lockstone_sim::{PlayerId, Simulation, Table, Tick};
 
-use crate::game::{Bot, Layout, LayoutError, Wide};
+use crate::game::{Bot, Game, Layout, LayoutError, Wide};
+use crate::shell::Clocks;
 use alternatives::Alternatives;
 use clocked::{Clocked, Heard};
 use report::Reading;
@@ -62,6 +68,9 @@ pub struct CrowdOptions {
     pub relay: RelayConfig,
     /// Whether every replica's core is compared with the relay's world, at every tick.
     pub verify: bool,
+    /// Whether all play in the game's own world, as `relay` serves it, and not in one that is laid
+    /// out for them.
+    pub own_world: bool,
 }
 
 /// Why a crowd cannot be played.
@@ -99,6 +108,7 @@ pub enum CrowdError {
     },
 }
 
+type Build<G> = Arc<dyn Fn(u64) -> <G as Game>::Sim + Send + Sync>;
 type RelayOf<G> = Relay<<G as Wide>::Rules>;
 type ReplicaOf<G> = Replica<<G as Wide>::Rules>;
 
@@ -106,6 +116,9 @@ type ReplicaOf<G> = Replica<<G as Wide>::Rules>;
 pub struct Crowd<G: Wide> {
     options: CrowdOptions,
     driver: HubDriver<RelayOf<G>, ReplicaOf<G>, Clocked<MemoryLink>>,
+    identity: Identity,
+    /// When all were there.
+    gathered: Duration,
     /// Makes the relay as it was at the start.
     relay: Box<dyn Fn() -> RelayOf<G>>,
     bots: Vec<BotSeat<G>>,
@@ -127,18 +140,17 @@ impl<G: Wide> Crowd<G> {
     /// # Errors
     /// [`CrowdError`] if the game has no such world or heroes.
     pub fn new(options: CrowdOptions, table: &Table) -> Result<Crowd<G>, CrowdError> {
-        let rules = G::lay_out(&options.layout, options.seed, table)?;
-        let grid = G::grid(&rules);
-        let build = {
-            let (rules, table) = (rules.clone(), table.clone());
-            move |seed| G::world(&rules, seed, &table)
-        };
+        let build = build::<G>(&options, table)?;
+        let grid = *build(options.seed).grid();
         let network = MemoryNetwork::hub(options.seed, options.weather);
         // All are this very program.
         let identity = Identity { rules: G::rules_digest(), table: table.digest(), config: 0 };
         let relay = {
             let (config, build) = (options.relay.clone(), build.clone());
-            move || Relay::dedicated(config.clone(), identity, build.clone()).with_horizon(G::horizon())
+            move || {
+                let build = build.clone();
+                Relay::dedicated(config.clone(), identity, move |seed| build(seed)).with_horizon(G::horizon())
+            }
         };
         let mut driver = HubDriver::new_by(network, relay(), |link| Clocked::new(link).remembering());
         driver.visit_by(clocked::visit, clocked::visit);
@@ -150,12 +162,15 @@ impl<G: Wide> Crowd<G> {
             driver,
             relay: Box::new(relay),
             bots: Vec::new(),
+            identity,
+            gathered: Duration::ZERO,
             options,
         };
         for (n, class) in (0..crowd.options.layout.players).zip(heroes) {
             let name = format!("Bot-{}", n + 1);
             let Some(hero) = G::hero(class, &name) else { continue };
-            let replica = Replica::new(crowd.options.relay.clone(), identity, &name, hero, build.clone());
+            let build = build.clone();
+            let replica = Replica::new(crowd.options.relay.clone(), identity, &name, hero, move |seed| build(seed));
             let replica = replica.map_err(|error| CrowdError::Hero(n, error))?.with_horizon(G::horizon());
             crowd.driver.run_until(ENTER_TIME * u32::from(n) / u32::from(crowd.options.layout.players));
             let seat = crowd.driver.enter_by(replica, Clocked::new);
@@ -172,8 +187,13 @@ impl<G: Wide> Crowd<G> {
     ///
     /// # Errors
     /// [`CrowdError`] if someone does not come into the world, or is lost.
-    pub fn run(mut self, mut go_on: impl FnMut(u32) -> bool) -> Result<Option<CrowdReport>, CrowdError> {
+    pub fn run(mut self, go_on: impl FnMut(u32) -> bool) -> Result<Option<CrowdReport>, CrowdError> {
+        self.play(go_on)
+    }
+
+    fn play(&mut self, mut go_on: impl FnMut(u32) -> bool) -> Result<Option<CrowdReport>, CrowdError> {
         self.gather()?;
+        self.gathered = self.driver.now();
         let before = self.reading();
         let (start, period) = (self.driver.now(), self.options.relay.period());
         for tick in 1..=self.options.ticks {
@@ -239,7 +259,7 @@ impl<G: Wide> Crowd<G> {
         let replicas = self.driver.seats().zip(&before.replica_ticks);
         CrowdReport {
             players: layout.players,
-            spread: layout.spread.name(),
+            spread: if self.options.own_world { "own world" } else { layout.spread.name() },
             side_tiles: layout.side_tiles,
             seconds,
             seed: self.options.seed,
@@ -252,6 +272,7 @@ impl<G: Wide> Crowd<G> {
             replication: Rate::new(replicated, packets, seconds),
             relay: Spent::of(self.driver.hub().link.ticks_ns[before.relay_ticks..].to_vec()),
             relay_alone: Spent::of(self.relay_alone().link.ticks_ns[before.relay_ticks..].to_vec()),
+            process: None,
             replica: Spent::of(replicas.flat_map(|((_, seat), from)| seat.link.ticks_ns[*from..].to_vec()).collect()),
             lit_cells: self.survey.lit_cells.size(),
             relay_actors: self.survey.relay_actors.size(),
@@ -269,6 +290,29 @@ impl<G: Wide> Crowd<G> {
         let again = relay.link.again((self.relay)(), relay.peer);
         assert_eq!(again.session.stats(), relay.session.stats(), "a relay that hears the same does the same");
         again
+    }
+
+    /// As [`run`](Crowd::run). Then the relay plays once more as a process of its own, and its
+    /// ticks are measured by these clocks; `carrier` opens a carrier to so many peers that send as
+    /// much.
+    ///
+    /// # Errors
+    /// As [`run`](Crowd::run), or what `carrier` says.
+    #[cfg(feature = "matchbox")]
+    pub fn run_with_process<E: From<CrowdError>>(
+        mut self,
+        go_on: impl FnMut(u32) -> bool,
+        clocks: Clocks,
+        carrier: impl FnOnce(u16, Rate) -> Result<Carrier, E>,
+    ) -> Result<Option<CrowdReport>, E> {
+        let Some(mut report) = self.play(go_on)? else { return Ok(None) };
+        let Crowd { options, gathered, .. } = &self;
+        let carrier = carrier(options.layout.players, report.up)?;
+        let of = (options.relay.terms(self.identity), options.relay.period());
+        let rounds = self.driver.hub().link.rounds();
+        let measured = (*gathered, options.ticks);
+        report.process = Some(process::effort::<G>((self.relay)(), of, (clocks, carrier), rounds, measured));
+        Ok(Some(report))
     }
 
     /// Waits until every hero is in its replica's world.
@@ -318,6 +362,16 @@ impl<G: Wide> Crowd<G> {
         verifier.iter_mut().for_each(Verifier::compare);
         Ok(())
     }
+}
+
+/// Makes the world of a seed.
+fn build<G: Wide>(options: &CrowdOptions, table: &Table) -> Result<Build<G>, LayoutError> {
+    let table = table.clone();
+    if options.own_world {
+        return Ok(Arc::new(move |seed| G::build(seed, table.clone())));
+    }
+    let rules = G::lay_out(&options.layout, options.seed, &table)?;
+    Ok(Arc::new(move |seed| G::world(&rules, seed, &table)))
 }
 
 impl<G: Wide> BotSeat<G> {

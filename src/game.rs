@@ -11,7 +11,7 @@ use crate::scene::{Mark, Pointer, Scene};
 /// A game that the shell can play, record, replay and check.
 pub trait Game: 'static {
     /// Its simulation, usually a [`World`] of its rules.
-    type Sim: Inspect + 'static;
+    type Sim: Inspect + Send + 'static;
 
     /// What a player picks for their hero.
     const HEROES: &'static [&'static str];

@@ -6,53 +6,60 @@
 //!                               └─► simulation ─► scene ─► view
 //! ```
 //!
-//! The only place that reads the clock. The loop is [`Shell::run`]. It must never change the world but by commands.
+//! One round of it is [`Shell::step`], which never sleeps and reads no clock but those that it was
+//! given: a browser or another engine calls it once a picture. [`Shell::run`] is the loop of a
+//! program of its own. It must never change the world but by commands.
 
+mod alarm;
 mod effort;
-mod evidence;
 mod executable;
+mod inquiry;
+mod keeper;
+mod play;
 mod recorder;
 mod report;
 mod solo;
+mod storage;
 mod watch;
+mod worker;
 
-pub use effort::Effort;
+pub use effort::{Clock, Clocks, Effort};
 pub use recorder::{Labels, RecordError, Recorder};
 pub use report::{PlayedCheck, PlayedParts, Report};
 pub use solo::SoloLink;
+pub use storage::{Files, Memory, Output, Storage};
 pub use watch::{Screen, Watch};
 
-use std::collections::BTreeMap;
+pub(crate) use effort::MEASURED_TICKS;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use lockstone_net::relay::Companion;
 use lockstone_net::session::{EndReason, Event, Phase};
 use lockstone_net::{Link, Session};
-use lockstone_sim::{Fx, PlayerId, Simulation, Tick, Vec2};
+use lockstone_sim::{PlayerId, Simulation, Tick};
 
 use crate::game::{Bot, Game};
-use crate::recording::{Bundle, Desync};
-use crate::scene::{Mark, Rgb, Scene};
-use crate::view::{Action, Draw};
-use evidence::Wanted;
+use crate::recording::Desync;
+use crate::view::Draw;
+use alarm::Alarm;
+use effort::Meter;
+use keeper::Told;
 
 /// After leaving, so long is waited for the last packets to get away.
 const FAREWELL: Duration = Duration::from_millis(250);
 /// A founder that wants to end lets the others end first, for so long.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The link is looked at this often, at least.
+/// A link that wakes nobody is looked at this often.
 const LINK_PERIOD: Duration = Duration::from_millis(4);
-/// Between two pictures.
-const PICTURE_PERIOD: Duration = Duration::from_millis(33);
+/// Packets that come within so long of each other are taken together.
+const ROUND_PERIOD: Duration = Duration::from_millis(1);
+/// Whether it shall stop is looked at this often.
+const STOP_PERIOD: Duration = Duration::from_millis(100);
 /// Ticks between two calls of [`Options::progress`].
 const PROGRESS_TICKS: u32 = 10;
-/// Heroes of the party that are seen from afar.
-const COMPANION: Rgb = Rgb(150, 210, 240);
 /// Ticks between two parts that are kept.
 const PARTS_TICKS: u32 = 20;
-/// How far a walking key leads, in tiles.
-const WALK_TILES: f32 = 2.5;
 
 /// How a session is played, beside the session itself.
 #[derive(Clone, Debug, Default)]
@@ -71,6 +78,30 @@ pub struct Options {
     pub picture: Option<Draw>,
     /// Is told about twice a second which tick comes next.
     pub progress: Option<fn(Tick)>,
+    /// Of how many ticks at the end [`Report::work`] tells. A minute's at 20 a second, unless said
+    /// otherwise.
+    pub measured_ticks: Option<u32>,
+    /// What the work is measured by.
+    pub clocks: Clocks,
+}
+
+/// When [`Shell::step`] is to be called again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// At this time, or as soon as the link has something.
+    At(Duration),
+    /// Never: the session is over, and [`Shell::finish`] tells how it went.
+    Over,
+}
+
+/// How far a shell has come.
+#[derive(Clone, Copy)]
+enum Course {
+    Plays,
+    /// It wants to leave, since a time.
+    Leaves(Duration),
+    /// It left at a time, and hears the end until another.
+    Left(Duration, Duration),
 }
 
 /// A session as it is played by one process.
@@ -78,22 +109,22 @@ pub struct Shell<G: Game, L: Link, T: Session<Sim = G::Sim>> {
     session: T,
     link: L,
     recorder: Recorder<G::Sim>,
-    /// Makes another simulation, to play again in.
-    build: Option<Box<dyn Fn(u64) -> G::Sim>>,
-    /// Evidence that this peer is to give.
-    wanted: Option<Wanted<G::Sim>>,
-    /// What has arrived of the peers' evidence of a difference.
-    bundle: Option<Bundle>,
-    /// Whose did not arrive, once no more comes.
-    complete: Option<Vec<PlayerId>>,
     watch: Watch,
     options: Options,
+    player: Option<PlayerId>,
     bot: Option<Box<dyn Bot<G::Sim>>>,
     bot_saw: Tick,
+    /// The tick that was last told to the recorder.
+    reached: Tick,
     /// The tick that was last told to [`Options::progress`].
     told: Tick,
-    effort: Effort,
-    started: Instant,
+    /// Until when another's evidence is waited for.
+    waits_until: Option<Duration>,
+    /// Whether a command or a word waits to travel.
+    spoke: bool,
+    course: Course,
+    picture_at: Duration,
+    meter: Meter,
     report: Report,
     ended: Option<EndReason>,
     last_picture: Option<Result<Vec<u8>, String>>,
@@ -101,22 +132,24 @@ pub struct Shell<G: Game, L: Link, T: Session<Sim = G::Sim>> {
 
 impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
     /// A session that has not begun.
-    pub fn new(session: T, link: L, recorder: Recorder<G::Sim>, watch: Watch, options: Options) -> Self {
+    pub fn new(session: T, link: L, mut recorder: Recorder<G::Sim>, watch: Watch, options: Options) -> Self {
+        recorder.read(options.clocks);
         Shell {
             session,
             link,
             recorder,
-            build: None,
-            wanted: None,
-            bundle: None,
-            complete: None,
             watch,
-            options,
+            player: None,
             bot: None,
             bot_saw: Tick(0),
+            reached: Tick(0),
             told: Tick(0),
-            effort: Effort::default(),
-            started: Instant::now(),
+            waits_until: None,
+            spoke: false,
+            course: Course::Plays,
+            picture_at: Duration::ZERO,
+            meter: Meter::new(options.clocks, options.measured_ticks.unwrap_or(MEASURED_TICKS)),
+            options,
             report: Report::default(),
             ended: None,
             last_picture: None,
@@ -126,41 +159,97 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
     /// If worlds differ, also plays again what led there, and tells what came of it as evidence. `build` makes the simulation of a seed, as it
     /// does for the session.
     #[must_use]
-    pub fn with_rerun(mut self, build: impl Fn(u64) -> G::Sim + Send + Sync + 'static) -> Self {
-        self.build = Some(Box::new(build));
+    pub fn with_rerun(mut self, build: impl Fn(u64) -> G::Sim + Send + 'static) -> Self {
+        self.recorder.ask(move |keeper| keeper.build = Some(Box::new(build)));
         self
     }
 
     /// Plays until the session ends, the time is up, the person quits, or `stop` is set. Returns what became of it.
+    #[cfg(not(target_arch = "wasm32"))]
     pub fn run(&mut self, stop: &AtomicBool) -> (EndReason, Report) {
-        let mut picture_at = Duration::ZERO;
-        let mut leaving = None;
-        while self.ended.is_none() {
-            let now = self.pump();
-            self.let_bot_play();
-            if now >= picture_at {
-                picture_at = now + PICTURE_PERIOD;
-                let quits = self.show(now);
-                if leaving.is_none() && (quits || stop.load(Ordering::Relaxed) || self.is_due(now)) {
-                    leaving = Some(now);
-                }
+        let (started, alarm) = (Instant::now(), Alarm::default());
+        let sleep_max = if self.link.wake_with(&alarm.waker()) { STOP_PERIOD } else { LINK_PERIOD };
+        loop {
+            let now = started.elapsed();
+            if stop.load(Ordering::Relaxed) {
+                self.leave(now);
             }
-            if leaving.is_some_and(|since| self.may_leave(since, now)) {
-                self.last_picture = self.picture();
-                self.session.leave(now);
-                break;
+            let Next::At(at) = self.step(now) else { return self.finish() };
+            let rest = (now + ROUND_PERIOD).saturating_sub(started.elapsed());
+            let due = at.saturating_sub(started.elapsed());
+            if due > rest {
+                std::thread::sleep(rest);
             }
-            let due = self.session.wake_at().min(picture_at).saturating_sub(self.started.elapsed());
-            std::thread::sleep(due.min(LINK_PERIOD));
+            alarm.sleep(at.saturating_sub(started.elapsed()).min(sleep_max));
         }
-        let left_at = self.started.elapsed();
-        self.say_goodbye(left_at);
-        self.finish(left_at)
     }
 
-    /// Lets packets and time in, and packets and events out. Returns the time.
-    fn pump(&mut self) -> Duration {
-        let now = self.started.elapsed();
+    /// One round, at a time of the caller's that never goes back: hears the link, lets time in,
+    /// plays, records, and shows the world if a picture is due.
+    pub fn step(&mut self, now: Duration) -> Next {
+        self.pump(now);
+        if let Course::Left(_, until) = self.course {
+            return if now < until { Next::At(self.session.wake_at().clamp(now, until)) } else { Next::Over };
+        }
+        if self.ended.is_none() {
+            self.let_bot_play();
+            self.look(now);
+            if !self.may_leave(now) {
+                let more = std::mem::take(&mut self.spoke) && self.pump(now);
+                return Next::At(if more { now } else { self.wake_at(now) });
+            }
+            self.last_picture = self.picture();
+            self.session.leave(now);
+            self.pump(now);
+        }
+        // Hears the end, and lets the last packets get away, if anyone was ever spoken to.
+        let spoke = self.session.stats().traffic.packets_out > 0;
+        let until = if spoke { now + FAREWELL } else { now };
+        self.course = Course::Left(now, until);
+        if spoke { Next::At(until) } else { Next::Over }
+    }
+
+    /// Wants to leave. A founder that plays [`until`](Options::until) a tick lets the others play
+    /// theirs first.
+    pub fn leave(&mut self, now: Duration) {
+        if let Course::Plays = self.course {
+            self.course = Course::Leaves(now);
+        }
+    }
+
+    /// Tells how it went, once it is over. What is still to be written is waited for.
+    pub fn finish(&mut self) -> (EndReason, Report) {
+        self.recorder.close();
+        self.hear_recorder();
+        let reason = self.ended.clone().unwrap_or(EndReason::Left);
+        let (stats, name) = (self.session.stats(), self.watch.name().to_owned());
+        let Course::Left(left_at, _) = self.course else { return (reason, std::mem::take(&mut self.report)) };
+        self.report.finish(name, &stats, left_at, &reason);
+        self.report.work = self.meter.effort();
+        (reason, std::mem::take(&mut self.report))
+    }
+
+    /// What ticks have cost so far.
+    pub fn effort(&self) -> Effort {
+        self.meter.effort()
+    }
+
+    /// The link, to do something with.
+    pub fn link_mut(&mut self) -> &mut L {
+        &mut self.link
+    }
+
+    /// When there is something to do, unless the link has something before.
+    fn wake_at(&self, now: Duration) -> Duration {
+        let begun = self.report.began();
+        let end = self.options.time.zip(begun).map(|(time, began)| began + time);
+        let due = end.into_iter().chain(self.waits_until).fold(self.session.wake_at(), Duration::min);
+        due.min(self.picture_at).max(now)
+    }
+
+    /// Lets packets and time in, and packets and events out. Returns whether there is more to do at
+    /// once.
+    fn pump(&mut self, now: Duration) -> bool {
         while let Some(event) = self.link.poll() {
             self.watch.hear_link(&event);
             self.session.handle(event, now);
@@ -172,279 +261,139 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
         while let Some(event) = self.session.poll_event() {
             self.take(event, now);
         }
-        self.prepare_evidence(now);
-        if let Some(settled) = self.settled() {
-            self.recorder.reached(settled);
-            if let Some(progress) = self.options.progress
-                && settled.since(self.told) >= PROGRESS_TICKS
-            {
-                self.told = settled;
-                progress(settled);
-            }
+        if self.waits_until.take_if(|until| now >= *until).is_some() {
+            self.recorder.ask(|keeper| keeper.wait_no_longer());
         }
-        now
+        let more = self.recorder.work();
+        self.hear_recorder();
+        self.reach(self.session.settled());
+        more
     }
 
-    /// Lets time in, and takes what each tick costs.
+    /// Lets time in, and measures what each tick costs.
     fn advance(&mut self, now: Duration) {
         let tick = |session: &T| session.simulation().map_or(Tick(0), Simulation::tick);
-        let (before, began) = (tick(&self.session), Instant::now());
+        let before = tick(&self.session);
         self.session.advance(now);
-        self.effort.took(tick(&self.session).since(before), began.elapsed());
+        let played = tick(&self.session).0.saturating_sub(before.0);
+        self.meter.played(played, self.recorder.worked(), now);
     }
 
-    /// The first tick that is not final, once there is a world.
-    fn settled(&self) -> Option<Tick> {
-        self.session.simulation().map(|_| self.session.stats().settled)
+    /// The ticks before this one are final.
+    fn reach(&mut self, settled: Tick) {
+        if self.player.is_none() || settled <= self.reached {
+            return;
+        }
+        self.reached = settled;
+        self.recorder.ask(move |keeper| keeper.reached(settled));
+        if let Some(progress) = self.options.progress
+            && settled.0.saturating_sub(self.told.0) >= PROGRESS_TICKS
+        {
+            self.told = settled;
+            progress(settled);
+        }
     }
 
     fn take(&mut self, event: Event<G::Sim>, now: Duration) {
         self.watch.hear(&event);
         match event {
             Event::Started { tick, seed, player, snapshot } => {
+                self.player = Some(player);
                 self.report.start(player, tick);
                 if self.session.stats().relay.is_some() {
                     // A relay's ticks wait for nobody.
                     self.report.play(now);
                 }
-                self.recorder.start(tick, seed, player, &snapshot);
+                self.recorder.ask(move |keeper| keeper.start(tick, seed, player, &snapshot));
                 self.bot = self.options.bot.then(|| Box::new(G::bot(player)) as Box<dyn Bot<G::Sim>>);
             }
             Event::Turn { tick, turn } => {
                 self.report.play(now);
-                self.recorder.turn(tick, &turn);
+                self.recorder.ask(move |keeper| keeper.turn(tick, &turn));
             }
             Event::Checksum { tick, checksum, tree } => {
-                self.recorder.checksum(tick, checksum, &tree);
                 if self.options.keep_parts && tick.0.is_multiple_of(PARTS_TICKS) {
-                    self.report.parts.push(PlayedParts { tick: tick.0, cells: tree });
+                    self.report.parts.push(PlayedParts { tick: tick.0, cells: tree.clone() });
                 }
                 if self.options.keep_checksums {
                     self.report.checksums.push(PlayedCheck { tick: tick.0, checksum: checksum.to_string() });
                 }
+                self.recorder.ask(move |keeper| keeper.checksum(tick, checksum, &tree));
             }
             Event::Keyframe { tick, snapshot } => {
                 if let Some(simulation) = self.session.simulation() {
-                    self.recorder.keyframe(tick, &simulation.encode(&snapshot));
+                    self.recorder.keyframe(tick, snapshot, simulation);
                 }
             }
             Event::PlayerJoined { player, name } | Event::PlayerNear { player, name } => {
-                self.recorder.name(player, &name)
+                self.recorder.ask(move |keeper| keeper.name(player, &name));
             }
             Event::Desync { player, tick, agreed, ours, theirs } => {
-                if let Some(place) = self.recorder.desync(Desync { player, tick, agreed, ours, theirs }) {
-                    self.watch.tell(format!("This peer's recording is in {place}."));
-                }
+                self.recorder.ask(move |keeper| keeper.desync(Desync { player, tick, agreed, ours, theirs }));
             }
             Event::Ended { tick, reason } => {
-                self.recorder.end(tick, &reason.to_string());
+                let told = reason.to_string();
+                self.recorder.ask(move |keeper| keeper.end(tick, &told));
                 self.ended = Some(reason);
             }
             Event::PlayerLeft { .. } | Event::Refused { .. } | Event::Said { .. } => {}
-            Event::EvidenceWanted { bytes_max } => self.begin_evidence(bytes_max, now),
-            Event::Evidence { bytes, .. } => {
-                self.bundle.iter_mut().for_each(|bundle| bundle.recordings.push(bytes.clone()))
+            Event::EvidenceWanted { bytes_max } => {
+                let Some(player) = self.player else { return };
+                let waits = self.session.phase() == Phase::OutOfStep;
+                self.waits_until = waits.then_some(now + inquiry::WAIT_TIME);
+                self.recorder.ask(move |keeper| keeper.inquire(player, bytes_max, waits));
             }
-            Event::EvidenceComplete { missing } => {
-                self.complete = Some(missing);
-                self.save_bundle();
-            }
+            Event::Evidence { bytes, .. } => self.recorder.ask(move |keeper| keeper.hear(bytes)),
+            Event::EvidenceComplete { missing } => self.recorder.ask(move |keeper| keeper.complete(missing)),
         }
     }
 
-    /// Begins to collect what all know.
-    fn begin_evidence(&mut self, bytes_max: usize, now: Duration) {
-        let Some(player) = self.session.stats().player else { return };
-        self.wanted = Some(Wanted::new(bytes_max, now));
-        (self.bundle, self.complete) = (Some(Bundle { player, recordings: Vec::new(), missing: Vec::new() }), None);
-    }
-
-    /// Plays again what led to the difference, and gives the others this peer's evidence once that is done.
-    fn prepare_evidence(&mut self, now: Duration) {
-        let Some(wanted) = &mut self.wanted else { return };
-        let goes_on = self.session.phase() != Phase::OutOfStep;
-        if let (Some(build), true) = (&self.build, wanted.is_new()) {
-            let others = self.bundle.as_ref().map_or(&[][..], |bundle| &bundle.recordings);
-            let parted = self.recorder.parts_from(wanted.news(others));
-            if parted.is_none() && !goes_on && wanted.waits(now) && self.complete.is_none() {
-                return;
-            }
-            wanted.begin(self.recorder.rerunner(parted, build), now);
-        }
-        if wanted.advance(now, goes_on) {
-            return;
-        }
-        if let Some(wanted) = self.wanted.take() {
-            let bytes_max = wanted.bytes_max;
-            wanted.rerun().into_iter().for_each(|rerun| self.recorder.rerun(rerun));
-            let evidence = self.recorder.recent(bytes_max);
-            self.bundle.iter_mut().for_each(|bundle| bundle.recordings.insert(0, evidence.clone()));
-            self.give_evidence(evidence);
-            self.save_bundle();
-        }
-    }
-
-    fn give_evidence(&mut self, evidence: Vec<u8>) {
-        if let Err(error) = self.session.give_evidence(evidence) {
-            log::warn!("this peer's evidence was not taken: {error}");
-        }
-    }
-
-    /// Saves what all know, once no more comes and this peer's own is there.
-    fn save_bundle(&mut self) {
-        if self.wanted.is_some() || self.complete.is_none() {
-            return;
-        }
-        let (Some(bundle), Some(missing)) = (self.bundle.take(), self.complete.take()) else { return };
-        if let Some(path) = self.recorder.save_bundle(&Bundle { missing, ..bundle }) {
-            let place = path.display().to_string();
-            self.watch
-                .tell(format!("What all peers know of it is in {place}. Read it with: {} explain {place}", G::NAME));
-            self.report.bundle = Some(place);
-        }
-    }
-
-    fn let_bot_play(&mut self) {
-        let (Some(bot), Some(sim), Some(player)) =
-            (&mut self.bot, self.session.simulation(), self.session.stats().player)
-        else {
-            return;
-        };
-        if sim.tick() == self.bot_saw || self.session.phase() != Phase::Playing {
-            return;
-        }
-        self.bot_saw = sim.tick();
-        if let Some(command) = bot.decide(sim, player)
-            && let Err(error) = self.session.command(command)
-        {
-            log::debug!("the bot's command was not taken: {error}");
-        }
-    }
-
-    /// Shows the world, and does what the person wants. Returns whether they want to leave.
-    fn show(&mut self, now: Duration) -> bool {
-        let stats = self.session.stats();
-        let (session, names) = (&self.session, self.watch.names());
-        let scene = |player| scene_of::<G>(session, player, &names);
-        self.watch.show(&stats, &self.session.phase(), self.effort, now, scene);
-        let actions = self.watch.actions();
-        actions.into_iter().any(|action| match stats.player {
-            _ if action == Action::Quit => true,
-            Some(player) => {
-                self.act(player, action);
-                false
-            }
-            None => false,
-        })
-    }
-
-    fn act(&mut self, player: PlayerId, action: Action) {
-        let Some(sim) = self.session.simulation() else { return };
-        let command = match action {
-            Action::Quit => return,
-            Action::Click(at, pointer) => G::click(sim, player, place(at), pointer),
-            Action::Walk((x, y)) => {
-                let (cx, cy) = self.watch.center();
-                let at = (cx + f32::from(x) * WALK_TILES, cy + f32::from(y) * WALK_TILES);
-                G::click(sim, player, place(at), crate::scene::Pointer::Primary)
-            }
-            Action::Say(text) => {
-                if let Err(error) = self.session.say(&text) {
-                    self.watch.tell(format!("Not said: {error}."));
+    /// Hears what became of the recording.
+    fn hear_recorder(&mut self) {
+        while let Some(told) = self.recorder.told() {
+            match told {
+                Told::Recorded(path) => self.report.recording = Some(path.display().to_string()),
+                Told::Desync(path) => self.watch.tell(format!("This peer's recording is in {}.", path.display())),
+                Told::Failed(error) => {
+                    self.watch.tell(format!("The recording stops here: {error}."));
+                    self.report.recording_error = Some(error.to_string());
                 }
-                return;
-            }
-            Action::Type(text) => match G::typed(sim, player, &text) {
-                Ok(command) => Some(command),
-                Err(sentence) => {
-                    self.watch.tell(sentence);
-                    None
+                Told::Evidence(evidence) => {
+                    self.spoke = true;
+                    if let Err(error) = self.session.give_evidence(evidence) {
+                        log::warn!("this peer's evidence was not taken: {error}");
+                    }
                 }
-            },
-        };
-        if let Some(command) = command
-            && let Err(error) = self.session.command(command)
+                Told::Bundle(path) => {
+                    let (place, game) = (path.display().to_string(), G::NAME);
+                    self.watch
+                        .tell(format!("What all peers know of it is in {place}. Read it with: {game} explain {place}"));
+                    self.report.bundle = Some(place);
+                }
+                Told::PassedOver => {
+                    self.report.passed_over += 1;
+                    if self.report.passed_over == 1 {
+                        self.watch.tell("Enough differences are saved: those that follow are only counted.".to_owned());
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether it leaves now. A founder that has played its ticks lets the others play theirs: its
+    /// leaving ends the session for all.
+    fn may_leave(&mut self, now: Duration) -> bool {
+        let Options { time, until, .. } = self.options;
+        if time.zip(self.report.began()).is_some_and(|(time, began)| now >= began + time)
+            || until.is_some_and(|until| self.player.is_some() && self.session.settled() >= until)
         {
-            self.watch.tell(format!("Not done: {error}."));
+            self.leave(now);
         }
+        let Course::Leaves(since) = self.course else { return false };
+        let leads_others = || {
+            let players = self.session.stats().players;
+            players.len() > 1 && players.iter().any(|player| player.own && player.sequencer)
+        };
+        until.is_none() || now >= since + PATIENCE || !leads_others()
     }
-
-    fn is_due(&self, now: Duration) -> bool {
-        let time = self.options.time.zip(self.report.began()).is_some_and(|(time, began)| now >= began + time);
-        let until = self.options.until.zip(self.settled()).is_some_and(|(until, settled)| settled >= until);
-        time || until
-    }
-
-    /// A founder that has played its ticks lets the others play theirs: its leaving ends the session for all.
-    fn may_leave(&self, since: Duration, now: Duration) -> bool {
-        let stats = self.session.stats();
-        let founder = stats.players.iter().any(|player| player.own && player.sequencer);
-        let alone = stats.players.len() <= 1;
-        self.options.until.is_none() || !founder || alone || now >= since + PATIENCE
-    }
-
-    /// Hears the end, and lets the last packets get away, if anyone was ever spoken to.
-    fn say_goodbye(&mut self, left_at: Duration) {
-        let spoke = self.session.stats().traffic.packets_out > 0;
-        let end = if spoke { left_at + FAREWELL } else { left_at };
-        while self.pump() < end {
-            std::thread::sleep(LINK_PERIOD);
-        }
-    }
-
-    fn finish(&mut self, left_at: Duration) -> (EndReason, Report) {
-        let reason = self.ended.clone().unwrap_or(EndReason::Left);
-        let stats = self.session.stats();
-        let name = self.watch.name().to_owned();
-        self.report.finish(name, &stats, left_at, &reason);
-        self.report.work = self.effort;
-        self.report.recording = self.recorder.saved().map(|path| path.display().to_string());
-        (reason, std::mem::take(&mut self.report))
-    }
-
-    /// The picture of the end, just before this peer left, as a file. There is none if it was not asked for.
-    ///
-    /// # Errors
-    /// What its drawing says.
-    pub fn take_picture(&mut self) -> Option<Result<Vec<u8>, String>> {
-        self.last_picture.take().or_else(|| self.picture())
-    }
-
-    fn picture(&self) -> Option<Result<Vec<u8>, String>> {
-        let draw = self.options.picture?;
-        let player = self.session.stats().player;
-        let scene = player.and_then(|player| scene_of::<G>(&self.session, player, &self.watch.names()));
-        Some(self.watch.picture(draw, scene.as_ref()))
-    }
-}
-
-/// What a player sees: what is simulated here, and marks for what is told from afar.
-fn scene_of<G: Game>(
-    session: &impl Session<Sim = G::Sim>,
-    player: PlayerId,
-    names: &BTreeMap<PlayerId, String>,
-) -> Option<Scene> {
-    let sim = session.simulation()?;
-    let view = session.distant();
-    let companion = |one: &Companion| Mark {
-        pos: tiles(one.at),
-        symbol: '\u{25c7}',
-        color: COMPANION,
-        label: names.get(&one.player).cloned().unwrap_or_else(|| one.player.to_string()),
-    };
-    let marks = view.companions.iter().map(companion);
-    let landmarks = view.landmarks.iter().filter_map(|landmark| G::landmark(sim, landmark));
-    Some(Scene { marks: marks.chain(landmarks).collect(), ..G::scene(sim, player) })
-}
-
-/// A place of the world as one of a view.
-fn tiles(at: Vec2) -> (f32, f32) {
-    let float = |value: Fx| value.to_bits() as f32 / (1 << Fx::FRACTION_BITS) as f32;
-    (float(at.x), float(at.y))
-}
-
-/// A place of a view as one of the world. Views are free to be inexact: what comes of it travels as a command.
-fn place((x, y): (f32, f32)) -> Vec2 {
-    let fx = |value: f32| Fx::from_bits((value * (1 << Fx::FRACTION_BITS) as f32) as i32);
-    Vec2::new(fx(x), fx(y))
 }

@@ -38,3 +38,8 @@ fn a_turned_bit_is_named_from_checksums_alone() {
 fn a_turned_bit_is_named_by_recorded_trees() {
     every_bit_is_named(Recorded::TreesAndKeyframes);
 }
+
+#[test]
+fn a_turned_bit_is_named_by_a_tree_of_up_to_a_second_later() {
+    every_bit_is_named(Recorded::TreesNowAndThen);
+}

@@ -19,6 +19,7 @@ fn main() {
     println!("{:<34} {:>9} {:>9} {:>9} {:>14}", "", "typical", "longest", "bar", "named exactly");
     for (recorded, name, bar) in [
         (Recorded::TreesAndKeyframes, "from recorded trees and keyframes", Duration::from_secs(1)),
+        (Recorded::TreesNowAndThen, "from a tree a second and keyframes", Duration::from_secs(2)),
         (Recorded::Roots, "by playing all of it again", Duration::from_secs(5)),
     ] {
         let mut times = Vec::new();

@@ -4,6 +4,8 @@
 //! A link knows nothing of what it carries and never blocks.
 
 use core::fmt;
+use core::task::Waker;
+
 use serde::{Deserialize, Serialize};
 
 /// A peer as its carrier names it. A peer that connects again has a new one.
@@ -96,4 +98,12 @@ pub trait Link {
 
     /// Hands a packet over. To a peer that is not connected (any more) it goes nowhere, as a lost packet would.
     fn send(&mut self, to: PeerId, channel: Channel, bytes: Vec<u8>);
+
+    /// Has its driver woken once [`poll`](Link::poll) has something again, after it had nothing.
+    /// It may be woken for nothing, too. Returns whether the link can do so: the driver of one that
+    /// cannot has to look now and then.
+    fn wake_with(&mut self, driver: &Waker) -> bool {
+        let _ = driver;
+        false
+    }
 }

@@ -2,7 +2,8 @@
 //!
 //! Peers find each other in a room of a signaling server (`signaling`); afterwards packets travel between them
 //! directly. Signaling and matchbox's loops run beside the game (on a thread natively, as tasks in a browser);
-//! [`MatchboxLink::poll`] takes what they left in their queues. It must never block or panic, whatever a peer or the
+//! [`MatchboxLink::poll`] takes what they left in their queues, and whoever drives the link is
+//! woken when there is something (`bell`). It must never block or panic, whatever a peer or the
 //! server sends.
 //!
 //! matchbox 0.15 panics when a peer leaves in the middle of its handshake or sends a broken session description. So every
@@ -24,13 +25,17 @@
 //!   of the SCTP handshake, because it opens its data channels only afterwards. So say it again until there is an answer.
 //! - Packets handed over just before the link is dropped may be lost: poll a moment longer to say goodbye.
 
+mod bell;
 mod pair;
 mod room;
 mod tasks;
 mod wire;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::task::{Context, Poll, Waker};
 
+use bell::Bells;
+use futures::StreamExt;
 use futures::channel::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use matchbox_socket::{PeerEvent, PeerRequest, PeerSignal};
 
@@ -86,6 +91,9 @@ pub struct MatchboxLink {
     tasks: Tasks,
     requests: UnboundedSender<PeerRequest>,
     heard: UnboundedReceiver<Heard>,
+    bells: Bells,
+    /// Signaling's.
+    bell: Waker,
     pairs: BTreeMap<PeerId, Pair>,
     /// Players in a relay's room that had their handshake: each has one.
     spent: BTreeSet<PeerId>,
@@ -104,12 +112,15 @@ impl MatchboxLink {
         let (heard_tx, heard) = mpsc::unbounded();
         let (tasks, started) = Tasks::start();
         let lost = room::check(&config).and(started).err();
+        let bells = Bells::default();
         let link = Self {
             role: config.role.clone(),
             ice_urls: config.ice_urls.clone(),
             tasks,
             requests,
             heard,
+            bell: bells.hang(None),
+            bells,
             pairs: BTreeMap::new(),
             spent: BTreeSet::new(),
             waiting: VecDeque::new(),
@@ -124,7 +135,8 @@ impl MatchboxLink {
     }
 
     fn gather(&mut self) {
-        while let Ok(heard) = self.heard.try_recv() {
+        let rung = self.bells.take();
+        while let Poll::Ready(Some(heard)) = self.heard.poll_next_unpin(&mut Context::from_waker(&self.bell)) {
             match heard {
                 Heard::Event(event) => self.hear(event),
                 Heard::Away(error) => self.signaling_away(error),
@@ -132,7 +144,8 @@ impl MatchboxLink {
                 Heard::Lost(error) => self.signaling_lost(error),
             }
         }
-        let in_vain = self.gather_pairs();
+        let opened = self.bells.take();
+        let in_vain = self.gather_pairs(rung.iter().chain(&opened).copied().flatten());
         self.admit_waiting();
         if in_vain && self.role == Role::Player {
             let error = || LinkError::Ended("the room's relay does not answer: try again later".into());
@@ -145,20 +158,22 @@ impl MatchboxLink {
         }
     }
 
-    /// Takes what the pairs have. Returns whether a handshake failed.
-    fn gather_pairs(&mut self) -> bool {
+    /// Takes what these pairs have. Returns whether a handshake failed.
+    fn gather_pairs(&mut self, rung: impl Iterator<Item = PeerId>) -> bool {
         let Self { pairs, events, spent, role, .. } = self;
         let mut in_vain = false;
-        pairs.retain(|&from, pair| {
+        for from in rung {
+            let Some(pair) = pairs.get_mut(&from) else { continue };
             let shaking = !pair.is_connected();
             pair.gather(|event| events.push_back(told(from, event)));
-            let over = pair.is_over() || pair.is_late();
-            in_vain |= over && shaking;
-            if over && matches!(role, Role::Relay { .. }) {
-                spent.insert(from);
+            if pair.is_over() || pair.is_late() {
+                in_vain |= shaking;
+                pairs.remove(&from);
+                if matches!(role, Role::Relay { .. }) {
+                    spent.insert(from);
+                }
             }
-            !over
-        });
+        }
         in_vain
     }
 
@@ -201,7 +216,8 @@ impl MatchboxLink {
     }
 
     fn open_pair(&mut self, peer: PeerId) {
-        let pair = Pair::open(&self.ice_urls, &self.tasks, self.requests.clone(), self.role != Role::Peer);
+        let bell = self.bells.hang(Some(peer));
+        let pair = Pair::open(&self.ice_urls, &self.tasks, self.requests.clone(), bell, self.role != Role::Peer);
         self.pairs.insert(peer, pair);
     }
 
@@ -280,6 +296,11 @@ impl Link for MatchboxLink {
         {
             pair.send(channel, bytes);
         }
+    }
+
+    fn wake_with(&mut self, driver: &Waker) -> bool {
+        self.bells.wake(driver);
+        true
     }
 }
 

@@ -9,6 +9,7 @@
 
 mod differ;
 
+use core::ops::ControlFlow;
 use core::time::Duration;
 
 use lockstone_sim::codec::CodecError;
@@ -37,8 +38,8 @@ pub trait Share {
     /// Whether a peer may let others in.
     fn may_lead(peer: PeerId) -> bool;
 
-    /// The turns in a message, if it carries some.
-    fn turns(message: Message) -> Result<Turns<Self::Turn>, Message>;
+    /// Takes the turns out of a message, if it carries some; any other goes on.
+    fn turns(message: Message) -> ControlFlow<Turns<Self::Turn>, Message>;
 
     /// Checks a world that was loaded.
     fn check(&self, simulation: &Self::Sim) -> Result<(), CodecError> {
@@ -228,8 +229,8 @@ impl<F: Share> Replica<F> {
         let (out, now) = (&mut io.out, io.now);
         session.heard = now;
         let message = match F::turns(message) {
-            Ok(turns) => return self.turns(turns, io),
-            Err(message) => message,
+            ControlFlow::Break(turns) => return self.turns(turns, io),
+            ControlFlow::Continue(message) => message,
         };
         match (message, &mut session.life) {
             (Message::Chunk(chunk), Life::Loading { receiver, progressed }) => match receiver.take(&chunk) {

@@ -52,7 +52,7 @@ pub(crate) use stage::{Beginning, Stage, Telling};
 use core::time::Duration;
 use std::sync::Arc;
 
-use lockstone_sim::{Simulation, codec};
+use lockstone_sim::{Simulation, Tick, codec};
 
 use crate::limits::HERO_BYTES_MAX;
 use crate::link::LinkEvent;
@@ -118,8 +118,14 @@ pub trait Session {
     /// How far this peer has come.
     fn phase(&self) -> Phase;
 
-    /// Figures.
+    /// Figures, all of them: for a person to look at, not for each round of a loop.
     fn stats(&self) -> Stats;
+
+    /// The first tick whose turn is not told yet: [`Stats::settled`], at the cost of a look. It is
+    /// the simulation's tick, but in a session that predicts.
+    fn settled(&self) -> Tick {
+        self.simulation().map_or_else(Tick::default, Simulation::tick)
+    }
 }
 
 /// What this peer brings along is not fit for any session.

@@ -133,7 +133,7 @@ pub use mind::Mind;
 pub use near::{Near, Seen};
 pub use presence::{Presence, PresenceEvent};
 pub use rules::{Cause, Fate, Rules};
-pub use simulation::{Input, Nothing, Simulation, Turn};
+pub use simulation::{Encoder, Input, Nothing, Simulation, Turn};
 pub use table::{Table, TableError};
 pub use vec2::Vec2;
 #[cfg(feature = "tamper")]

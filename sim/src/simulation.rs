@@ -18,6 +18,9 @@ pub trait Message: Clone + Debug + PartialEq + Send + Sync + Serialize + Deseria
 
 impl<T: Clone + Debug + PartialEq + Send + Sync + Serialize + DeserializeOwned + 'static> Message for T {}
 
+/// Serialises a snapshot, on any thread.
+pub type Encoder<P> = fn(&P) -> Vec<u8>;
+
 /// A deterministic simulation in fixed steps.
 ///
 /// Two values of the same type that started equal and were given equal turns are equal: the same
@@ -35,7 +38,7 @@ pub trait Simulation: Sized {
     /// simulation that is always whole.
     type Given: Message;
     /// A copy of the state, cheap to take and to keep.
-    type Snapshot: Clone;
+    type Snapshot: Clone + Send + 'static;
 
     /// The tick that the next [`step`](Simulation::step) will simulate.
     fn tick(&self) -> Tick;
@@ -74,6 +77,12 @@ pub trait Simulation: Sized {
 
     /// Serialises a snapshot: the same bytes for the same state.
     fn encode(&self, snapshot: &Self::Snapshot) -> Vec<u8>;
+
+    /// [`encode`](Simulation::encode) as a function that needs no simulation, if there is one: then
+    /// another thread can serialise a snapshot while the simulation goes on.
+    fn encoder(&self) -> Option<Encoder<Self::Snapshot>> {
+        None
+    }
 
     /// Reads what [`encode`](Simulation::encode) wrote.
     ///

@@ -47,6 +47,9 @@ pub(super) enum Subcommand {
     /// Answer a table and a recording on stdin: for `check chaos`.
     #[command(hide = true)]
     Answer,
+    /// Send as players of a relay do: for `crowd --process`.
+    #[command(hide = true)]
+    Carry(Carry),
     /// Make or verify a random table
     Table(Table),
 }
@@ -193,6 +196,9 @@ pub(super) struct Relay {
     /// A STUN server, for players beyond the local network. Can be given several times
     #[arg(long, value_name = "URL")]
     pub stun: Vec<String>,
+    /// Of how many ticks at the end the report tells what they cost.
+    #[arg(long, hide = true)]
+    pub measured_ticks: Option<u32>,
     /// Tell the parent process, on stdout, how it goes; end when it does.
     #[arg(long, hide = true)]
     pub report: bool,
@@ -244,6 +250,19 @@ pub(super) struct Signal {
 }
 
 #[derive(clap::Args, Debug)]
+pub(super) struct Carry {
+    #[arg(long)]
+    pub signal: String,
+    #[arg(long)]
+    pub players: u16,
+    #[arg(long)]
+    pub packets_per_s: f64,
+    /// Of each packet.
+    #[arg(long)]
+    pub bytes: usize,
+}
+
+#[derive(clap::Args, Debug)]
 pub(super) struct Crowd {
     /// How many players
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u16).range(1..=10_000))]
@@ -252,11 +271,14 @@ pub(super) struct Crowd {
     #[arg(long, value_name = "M", default_value_t = 1.0, value_parser = minutes)]
     pub minutes: f64,
     /// Where they are
-    #[arg(long, value_enum, default_value_t = Spread::Parties)]
-    pub spread: Spread,
+    #[arg(long, value_enum, default_value_t = SpreadName::Laid(Spread::Parties))]
+    pub spread: SpreadName,
     /// Compare every replica's core with the whole world at every tick. Exit code 1 if one differs
     #[arg(long)]
     pub verify: bool,
+    /// Play the relay once more as a process of its own, as long as they play, and tell its cost as `relay` does
+    #[arg(long)]
+    pub process: bool,
     /// Of 100 packets, how many are lost
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0, value_parser = percent)]
     pub loss: f64,
@@ -277,13 +299,25 @@ pub(super) struct Crowd {
     pub halo_rings_less: u16,
 }
 
-impl ValueEnum for Spread {
+/// How a crowd is spread, and over which world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SpreadName {
+    /// Over a world that is laid out for it.
+    Laid(Spread),
+    /// Over the game's own world.
+    Own,
+}
+
+impl ValueEnum for SpreadName {
     fn value_variants<'a>() -> &'a [Self] {
-        &Spread::ALL
+        const { &[Self::Laid(Spread::Uniform), Self::Laid(Spread::Parties), Self::Own, Self::Laid(Spread::Hotspot)] }
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.name()).help(self.means()))
+        Some(match self {
+            SpreadName::Laid(spread) => PossibleValue::new(spread.name()).help(spread.means()),
+            SpreadName::Own => PossibleValue::new("own").help("In the game's own world, as `relay` serves it"),
+        })
     }
 }
 

@@ -10,19 +10,23 @@ use lockstone_net::memory::Weather;
 use lockstone_net::relay::{RelayConfig, RelaySettings};
 
 use super::STOP;
-use super::args::Crowd as Args;
+use super::args::{Crowd as Args, SpreadName};
+use super::carry;
 use super::failure::{DIFFERED, Failure};
 use super::files;
 use super::place::any_number;
+use super::sitting::clocks;
 use super::stdout::print;
 use super::table;
-use crate::crowd::{Crowd, CrowdOptions, CrowdReport, Rate};
-use crate::game::{Layout, Wide};
+use crate::crowd::{Crowd, CrowdError, CrowdOptions, CrowdReport, Rate};
+use crate::game::{Layout, Spread, Wide};
 
 /// A packet between relay and replica takes so long at least, and up to so much longer.
 const DELAY: (Duration, Duration) = (Duration::from_millis(40), Duration::from_millis(20));
 /// Of how many players' worlds the cost is drawn, as parts of the number that is asked for.
 const PLOTTED: [u16; 4] = [8, 4, 2, 1];
+/// Each is a WebRTC connection.
+const CARRIED_MAX: u16 = 64;
 /// So few players are no crowd.
 const PLOTTED_PLAYERS_MIN: u16 = 4;
 
@@ -43,6 +47,9 @@ pub(super) fn run<G: Wide>(args: &Args) -> Result<ExitCode, Failure> {
         }
         None => None,
     };
+    if args.process && args.players > CARRIED_MAX {
+        return Err(Failure::new(format!("--process connects at most {CARRIED_MAX} players, not {}", args.players)));
+    }
     let seed = args.seed.unwrap_or_else(any_number);
     let sizes: Vec<u16> = match &args.plot {
         None => vec![args.players],
@@ -68,11 +75,17 @@ pub(super) fn run<G: Wide>(args: &Args) -> Result<ExitCode, Failure> {
 }
 
 fn play<G: Wide>(args: &Args, players: u16, seed: u64) -> Result<CrowdReport, Failure> {
-    let layout = Layout::of(args.spread, players);
+    let spread = match args.spread {
+        SpreadName::Laid(spread) => spread,
+        SpreadName::Own => Spread::Parties,
+    };
+    let layout = Layout::of(spread, players);
     let mut settings = RelaySettings {
         seed,
         players_max: usize::from(players) + 1,
-        tell_trees: args.verify,
+        tell_trees: args.verify || args.process,
+        // Verified is every tick; a relay's own recording holds less.
+        tree_interval_ticks: if args.verify { 1 } else { super::relay::TREE_INTERVAL_TICKS },
         ..RelaySettings::default()
     };
     settings.budget_bytes_per_s = args.budget.unwrap_or(settings.budget_bytes_per_s);
@@ -83,14 +96,26 @@ fn play<G: Wide>(args: &Args, players: u16, seed: u64) -> Result<CrowdReport, Fa
     let weather = Weather { delay: DELAY.0, jitter: DELAY.1, loss_permille, ..Weather::default() };
     let ticks = (args.minutes * 60.0 * f64::from(relay.settings().ticks_per_s)).round().max(1.0) as u32;
     let progress = progress(args, players, ticks);
-    let options = CrowdOptions { layout, ticks, seed, weather, relay, verify: args.verify };
+    let (verify, own_world) = (args.verify, args.spread == SpreadName::Own);
+    let options = CrowdOptions { layout, ticks, seed, weather, relay, verify, own_world };
     let crowd = Crowd::<G>::new(options, &table::load(None)?).map_err(Failure::new)?;
-    let report = crowd.run(|tick| {
+    let go_on = |tick: u32| {
         progress.set_position(tick.into());
         !STOP.load(Ordering::Relaxed)
-    });
+    };
+    let report = if args.process {
+        crowd.run_with_process(go_on, clocks(), carry::carrier)
+    } else {
+        crowd.run(go_on).map_err(Failure::from)
+    };
     progress.finish_and_clear();
-    report.map_err(Failure::new)?.ok_or_else(|| Failure::new("the crowd was stopped"))
+    report?.ok_or_else(|| Failure::new("the crowd was stopped"))
+}
+
+impl From<CrowdError> for Failure {
+    fn from(error: CrowdError) -> Failure {
+        Failure::new(error)
+    }
 }
 
 fn progress(args: &Args, players: u16, ticks: u32) -> ProgressBar {
@@ -107,6 +132,7 @@ fn tell(report: &CrowdReport) {
     print(format!("{players} players ({spread}) on {side_tiles} x {side_tiles} tiles for {seconds:.0} s, seed {seed}"));
     print(traffic(report));
     print(work(report));
+    report.process.iter().for_each(|effort| print(format!("the relay's process: {effort}")));
     print(format!(
         "commands {:.2} a player and second; {:.1} heroes a second come into a replica's area, {:.1} go out of one",
         report.commands, report.enters, report.leaves

@@ -1,6 +1,7 @@
 //! `play`: one peer of a party or a rollback session, from its arguments to its exit code.
 
 use std::process::{ExitCode, Stdio};
+use std::task::Waker;
 use std::time::Duration;
 
 use lockstone_net::matchbox::{self, MatchboxLink};
@@ -97,6 +98,10 @@ impl Link for Accompanied {
 
     fn send(&mut self, to: PeerId, channel: Channel, bytes: Vec<u8>) {
         self.link.send(to, channel, bytes);
+    }
+
+    fn wake_with(&mut self, driver: &Waker) -> bool {
+        self.link.wake_with(driver)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
+use std::task::Waker;
 use std::time::Duration;
 
 use lockstone_net::matchbox::{self, MatchboxLink, TOKEN_BYTES_MAX};
@@ -20,6 +21,9 @@ use super::stdout::print;
 use crate::game::Wide;
 use crate::shell::Options;
 
+/// A relay tells the parts of its whole world once a second, unless they are recorded: to locate a
+/// fault of its own memory, which the replicas' recordings do not tell.
+pub(super) const TREE_INTERVAL_TICKS: u32 = 20;
 /// What this process is called where it plays no hero.
 const DEDICATED: &str = "relay";
 
@@ -60,6 +64,7 @@ pub(super) fn run<G: Wide>(args: args::Relay) -> Result<ExitCode, Failure> {
             bot: args.bot,
             time: args.seconds.map(|seconds| Duration::from_secs(seconds.into())),
             keep_parts: args.report,
+            measured_ticks: args.measured_ticks,
             ..Options::default()
         },
     };
@@ -92,6 +97,10 @@ impl Link for Announced {
 
     fn send(&mut self, to: PeerId, channel: Channel, bytes: Vec<u8>) {
         self.link.send(to, channel, bytes);
+    }
+
+    fn wake_with(&mut self, driver: &Waker) -> bool {
+        self.link.wake_with(driver)
     }
 }
 
@@ -158,6 +167,7 @@ fn settings() -> RelaySettings {
 
 fn config(args: &args::Relay) -> Result<RelayConfig, Failure> {
     let mut settings = settings();
+    settings.tree_interval_ticks = if args.trees { 1 } else { TREE_INTERVAL_TICKS };
     settings.seed = args.seed.unwrap_or_else(any_number);
     settings.players_max = args.players.into();
     settings.budget_bytes_per_s = args.budget.unwrap_or(settings.budget_bytes_per_s);

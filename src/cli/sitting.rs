@@ -4,8 +4,10 @@ use std::fs::OpenOptions;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
 
+use cpu_time::{ProcessTime, ThreadTime};
 use lockstone_net::session::EndReason;
 use lockstone_net::wire::Terms;
 use lockstone_net::{Link, Session};
@@ -16,7 +18,7 @@ use super::args::View;
 use super::child::Word;
 use super::failure::{Failure, of_end};
 use crate::game::Game;
-use crate::shell::{Labels, Options, Recorder, Screen, Shell, Watch};
+use crate::shell::{Clocks, Files, Labels, Options, Recorder, Screen, Shell, Storage, Watch};
 use crate::view::{self, Draw, Status};
 
 /// What draws the picture of the end, in a build that can.
@@ -62,18 +64,20 @@ impl Sitting {
         }
         let Sitting { name, room, join, terms, period, shot, report: reports, .. } = self;
         let labels = Labels { game: G::NAME, terms, name: name.clone(), room: room.clone() };
-        let recorder = Recorder::new(labels, self.record.as_deref())
+        let recorder = Recorder::new(labels, Files, self.record.as_deref())
             .map_err(|error| Failure::new(format!("{error}; name another file with --record")))?
-            .with_trees(self.trees);
+            .with_trees(self.trees)
+            .beside();
         let status = Status { game: G::NAME, room, join, ..Status::default() };
         let watch = Watch::new(screen(G::NAME, self.view, reports), name, status, period);
         let progress = reports.then_some(print_tick as fn(Tick));
-        let options = Options { picture: DRAW.filter(|_| shot.is_some()), progress, ..self.options };
+        let picture = DRAW.filter(|_| shot.is_some());
+        let options = Options { picture, progress, clocks: clocks(), ..self.options };
         let mut shell = Shell::<G, L, T>::new(session, link, recorder, watch, options).with_rerun(build);
         let (reason, report) = shell.run(&STOP);
         if let Some((path, png)) = shot.as_ref().zip(shell.take_picture()) {
             let png = png.map_err(|error| Failure::file("draw", path, error))?;
-            std::fs::write(path, png).map_err(|error| Failure::file("write", path, error))?;
+            Files.save(path, &png).map_err(|error| Failure::file("write", path, error))?;
         }
         // The terminal is given back before anything is said.
         drop(shell);
@@ -154,6 +158,15 @@ fn has_display() -> bool {
     let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     cfg!(any(windows, target_os = "macos")) || set("DISPLAY") || set("WAYLAND_DISPLAY")
 }
+
+/// The clocks of this machine.
+pub(super) fn clocks() -> Clocks {
+    let thread = || ThreadTime::now().as_duration();
+    let process = || ProcessTime::now().as_duration();
+    Clocks { wall: || START.elapsed(), thread, process }
+}
+
+static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 fn print_tick(tick: Tick) {
     print_word(&Word::Tick(tick.0));

@@ -44,6 +44,11 @@ impl<L: Link> Clocked<L> {
         }
         seat
     }
+
+    /// What came in at each visit, and when.
+    pub fn rounds(&self) -> impl Iterator<Item = (Duration, Vec<LinkEvent>)> {
+        self.heard.iter().flatten().cloned()
+    }
 }
 
 /// Visits a seat, and times it.

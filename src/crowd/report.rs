@@ -5,6 +5,8 @@ use lockstone_net::session::{LevelStats, RelayStats};
 use lockstone_sim::{CellId, Tick};
 use serde::Serialize;
 
+use crate::shell::Effort;
+
 /// What a packet costs around its payload: UDP, DTLS and SCTP, as measured.
 pub const PACKET_OVERHEAD_BYTES: f64 = 93.0;
 
@@ -140,6 +142,8 @@ pub struct CrowdReport {
     pub relay: Spent,
     /// A tick of the relay in the same play once more, by itself, as where it has a machine of its own.
     pub relay_alone: Spent,
+    /// The same as a process of its own, with its carrier, if that was asked for.
+    pub process: Option<Effort>,
     /// A tick of a replica.
     pub replica: Spent,
     /// Cells of the relay's world with light.

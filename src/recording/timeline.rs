@@ -7,6 +7,9 @@ use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, Turn};
 
 use super::{Desync, Ending, Entry, Header, Packed, PackedRerun, Recording, Tree, TreeChange};
 
+/// A tree that was recorded so many ticks later still tells where a difference began.
+const TREE_TICKS: u32 = 20;
+
 /// A recording, by tick.
 pub struct Timeline<S: Simulation> {
     /// What it is of.
@@ -70,13 +73,13 @@ impl<S: Simulation> Timeline<S> {
         self.header.start
     }
 
-    /// The checksum tree before the turn of a tick, if it was recorded.
-    pub fn tree(&self, tick: Tick) -> Option<Tree> {
-        self.trees.contains_key(&tick).then(|| {
-            let mut tree = Tree::default();
-            self.trees.range(..=tick).for_each(|(_, change)| tree.apply(change));
-            tree
-        })
+    /// The first recorded checksum tree from a tick on, and of which tick it is. A relay records one
+    /// a second; what comes later than that tells little.
+    pub fn tree_from(&self, tick: Tick) -> Option<(Tick, Tree)> {
+        let (&tick, _) = self.trees.range(tick..=tick.plus(TREE_TICKS)).next()?;
+        let mut tree = Tree::default();
+        self.trees.range(..=tick).for_each(|(_, change)| tree.apply(change));
+        Some((tick, tree))
     }
 
     /// The recorded state before the turn of a tick, in a simulation that `build` makes of its seed.

@@ -44,9 +44,15 @@ pub struct Report {
     pub ended: String,
     /// Where the recording is, if it was saved.
     pub recording: Option<String>,
+    /// Why the recording stopped before the session's end, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recording_error: Option<String>,
     /// Where all peers' recordings of a difference are, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bundle: Option<String>,
+    /// Differences that were only counted, because enough of them are saved.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub passed_over: u64,
     /// Every checksum, if they were asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checksums: Vec<PlayedCheck>,
@@ -58,6 +64,10 @@ pub struct Report {
     pub work: Effort,
     #[serde(skip)]
     began: Option<Duration>,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// The checksum of a tick.

@@ -1,5 +1,7 @@
 //! A link without anyone else: a session alone is a party of one.
 
+use std::task::Waker;
+
 use lockstone_net::{Channel, Link, LinkEvent, PeerId};
 
 /// Enters an empty room and stays alone.
@@ -14,4 +16,9 @@ impl Link for SoloLink {
     }
 
     fn send(&mut self, _to: PeerId, _channel: Channel, _bytes: Vec<u8>) {}
+
+    /// Nothing ever comes.
+    fn wake_with(&mut self, _driver: &Waker) -> bool {
+        true
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use lockstone_net::LinkEvent;
-use lockstone_net::session::{Event, Phase, RelayStats, Stats};
+use lockstone_net::session::{Event, Phase, Stats};
 use lockstone_sim::{PlayerId, Simulation, Tick};
 
 use super::effort::Effort;
@@ -16,6 +16,8 @@ use crate::view::{Action, Draw, PeerRow, RelayRow, Status, View};
 const NEWS_MAX: usize = 12;
 /// Players that are listed.
 const ROWS_MAX: usize = 16;
+/// Between two pictures.
+const PICTURE_PERIOD: Duration = Duration::from_millis(33);
 /// Without a view, a line is printed this often.
 const LINE_PERIOD: Duration = Duration::from_secs(5);
 
@@ -43,7 +45,6 @@ pub struct Watch {
     tick_at: Duration,
     period: Duration,
     meter: Meter,
-    line_at: Duration,
     now: Duration,
 }
 
@@ -68,7 +69,6 @@ impl Watch {
             tick_at: Duration::ZERO,
             period,
             meter: Meter::default(),
-            line_at: Duration::ZERO,
             now: Duration::ZERO,
         }
     }
@@ -137,21 +137,27 @@ impl Watch {
         }
     }
 
+    /// How long after a picture the next one is due.
+    pub(super) fn picture_period(&self) -> Duration {
+        match self.screen {
+            Screen::View(_) => PICTURE_PERIOD,
+            Screen::None { lines: true } => LINE_PERIOD,
+            Screen::None { lines: false } => Duration::MAX,
+        }
+    }
+
     /// Shows the session as it is now.
     pub(super) fn show(
         &mut self,
         stats: &Stats,
         phase: &Phase,
-        effort: Effort,
+        effort: impl FnOnce() -> Effort,
         now: Duration,
         scene: impl FnOnce(PlayerId) -> Option<Scene>,
     ) {
         self.now = now;
-        self.refresh(stats, phase, now);
-        let Effort { mean_us, max_us, .. } = effort;
-        let row =
-            |relay: RelayStats| RelayRow { replicas: relay.replicas, mean_us, max_us, cut_bytes: relay.cut_bytes() };
-        self.status.relay = stats.relay.map(row);
+        self.refresh(stats, phase);
+        self.measure(stats, effort);
         let looks = !matches!(self.screen, Screen::None { .. });
         if looks && self.smooth_tick != Some(stats.tick) {
             self.push(stats, scene);
@@ -163,11 +169,8 @@ impl Watch {
                 self.status.typed = view.line().map(str::to_owned);
                 view.show(&self.smooth, moment, &self.status, time_s);
             }
-            Screen::None { lines: true } if now >= self.line_at => {
-                self.line_at = now + LINE_PERIOD;
-                eprintln!("{}", line(&self.status));
-            }
-            Screen::None { .. } => {}
+            Screen::None { lines: true } => eprintln!("{}", line(&self.status)),
+            Screen::None { lines: false } => {}
         }
     }
 
@@ -179,7 +182,7 @@ impl Watch {
         }
     }
 
-    fn refresh(&mut self, stats: &Stats, phase: &Phase, now: Duration) {
+    pub(super) fn refresh(&mut self, stats: &Stats, phase: &Phase) {
         let status = &mut self.status;
         status.phase = describe(phase);
         status.tick = stats.tick;
@@ -193,8 +196,18 @@ impl Watch {
         status.last_check = newest.or(status.last_check);
         status.peers.sort_by_key(|peer| !(peer.own || peer.sequencer));
         status.peers.truncate(ROWS_MAX);
+    }
+
+    /// What is told of some time, once a second at most.
+    fn measure(&mut self, stats: &Stats, effort: impl FnOnce() -> Effort) {
+        let (now, status) = (self.now, &mut self.status);
         let past = now.saturating_sub(self.meter.at);
         if past >= Duration::from_secs(1) {
+            status.relay = stats.relay.map(|relay| RelayRow {
+                replicas: relay.replicas,
+                cost: effort().to_string(),
+                cut_bytes: relay.cut_bytes(),
+            });
             let (in_now, out_now) = (stats.traffic.bytes_in, stats.traffic.bytes_out);
             let rate = |now: u64, before: u64| ((now - before) as f32 / past.as_secs_f32()).round() as u32;
             status.bytes_in_per_s = rate(in_now, self.meter.bytes.0);

@@ -41,14 +41,12 @@ pub struct Status {
 }
 
 /// What a relay does.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct RelayRow {
     /// How many replicas it serves.
     pub replicas: u64,
-    /// What a tick costs on average, in microseconds.
-    pub mean_us: f64,
-    /// The longest tick, in microseconds.
-    pub max_us: f64,
+    /// What its ticks cost, in words.
+    pub cost: String,
     /// What replicas' budgets held back so far, in bytes.
     pub cut_bytes: u64,
 }
@@ -85,11 +83,10 @@ impl Status {
 
     /// What a relay does, in a few words.
     pub fn served(&self) -> Option<String> {
-        let RelayRow { replicas, mean_us, max_us, cut_bytes } = self.relay?;
-        let [mean, max] = [mean_us, max_us].map(|us| us / 1_000.0);
-        let cut =
-            if cut_bytes > 0 { format!(", {} KB beyond budgets", cut_bytes.div_ceil(1_000)) } else { String::new() };
-        Some(format!("{replicas} replicas, {mean:.2} ms a tick, {max:.1} at worst{cut}"))
+        let RelayRow { replicas, cost, cut_bytes } = self.relay.as_ref()?;
+        let kb = cut_bytes.div_ceil(1_000);
+        let cut = if kb > 0 { format!("; {kb} KB beyond budgets") } else { String::new() };
+        Some(format!("{replicas} replicas; {cost}{cut}"))
     }
 
     /// How often and how far the past was corrected, in a few words; nothing in a session that never does so.

@@ -21,6 +21,8 @@ const STOPPED_AFTER_TICKS: u32 = 40;
 pub enum Recorded {
     Roots,
     TreesAndKeyframes,
+    /// Keyframes too, and a tree a second, as a relay records.
+    TreesNowAndThen,
 }
 
 /// What was planted.
@@ -111,7 +113,12 @@ impl LongGame {
     fn record(&self, n: u16, recorded: Recorded, until: u32, odd: Option<&mut Sim>) -> Vec<u8> {
         let header = Header { game: "faulty".into(), ..Peer::new(n, self.seed).header };
         let mut writer = Writer::create(Vec::new(), &header, &self.states[0]).expect("memory can be written");
-        let richly = recorded == Recorded::TreesAndKeyframes;
+        let richly = recorded != Recorded::Roots;
+        let has_tree = |tick: u32| match recorded {
+            Recorded::Roots => false,
+            Recorded::TreesAndKeyframes => true,
+            Recorded::TreesNowAndThen => tick.is_multiple_of(20),
+        };
         for tick in 0..until {
             let (at, n) = (Tick(tick), tick as usize);
             if richly && tick > 0 && tick.is_multiple_of(KEYFRAME_TICKS) {
@@ -119,7 +126,7 @@ impl LongGame {
                 writer.keyframe::<Sim>(at, &state).expect("memory can be written");
             }
             writer.checksum::<Sim>(at, self.roots[n]).expect("memory can be written");
-            if richly {
+            if has_tree(tick) {
                 writer.tree::<Sim>(at, &self.trees[n]).expect("memory can be written");
             }
             if !self.turns[n].inputs.is_empty() {
@@ -130,7 +137,7 @@ impl LongGame {
         if let Some(world) = odd {
             for turn in self.turns[until as usize..].iter().take(STOPPED_AFTER_TICKS as usize) {
                 writer.checksum::<Sim>(world.tick(), world.checksum()).expect("memory can be written");
-                if richly {
+                if has_tree(world.tick().0) {
                     writer.tree::<Sim>(world.tick(), &world.tree()).expect("memory can be written");
                 }
                 writer.turn(world.tick(), turn).expect("memory can be written");

@@ -16,7 +16,7 @@ use lockstone::default_table;
 use lockstone::game::Game;
 use lockstone::net::matchbox::{Config, MatchboxLink};
 use lockstone::net::{Identity, Party, PartyConfig};
-use lockstone::shell::{Labels, Options, Recorder, Screen, Shell, Watch};
+use lockstone::shell::{Files, Labels, Options, Recorder, Screen, Shell, Watch};
 use lockstone::view::Status;
 
 const NAME: &str = "Headless";
@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let status = Status { game: DungeonGame::NAME, room, ..Status::default() };
     let watch = Watch::new(Screen::None { lines: true }, name(), status, config.period());
     let options = Options { bot: true, ..Options::default() };
-    let recorder = Recorder::new(labels, None)?;
+    let recorder = Recorder::new(labels, Files, None)?.beside();
     let mut shell = Shell::<DungeonGame, _, _>::new(party, link, recorder, watch, options).with_rerun(build);
     let (reason, report) = shell.run(&AtomicBool::new(false));
     println!(

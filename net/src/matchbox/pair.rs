@@ -4,6 +4,7 @@
 //! the room: a handshake that the peer abandons would wait for ever.
 
 use std::sync::{Mutex, PoisonError};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use std::{fmt, sync::Arc};
 
@@ -38,6 +39,8 @@ pub(super) struct Pair {
     socket: WebRtcSocket,
     signals: UnboundedSender<PeerEvent>,
     stage: Stage,
+    /// Rings when the socket has something, or the handshake is late.
+    bell: Waker,
     /// When the handshake is given up, if ever.
     patience: Option<Delay>,
 }
@@ -56,6 +59,7 @@ impl Pair {
         ice_urls: &[String],
         tasks: &Tasks,
         requests: UnboundedSender<PeerRequest>,
+        bell: Waker,
         hurried: bool,
     ) -> Self {
         let (signals, signals_rx) = mpsc::unbounded();
@@ -69,7 +73,7 @@ impl Pair {
             .build();
         tasks.spawn_loop(looping);
         let patience = hurried.then(|| Delay::new(HANDSHAKE_WITHIN));
-        Self { socket, signals, stage: Stage::Handshake, patience }
+        Self { socket, signals, stage: Stage::Handshake, bell, patience }
     }
 
     pub(super) fn is_connected(&self) -> bool {
@@ -82,7 +86,8 @@ impl Pair {
 
     /// Whether the handshake has taken too long.
     pub(super) fn is_late(&mut self) -> bool {
-        self.stage == Stage::Handshake && self.patience.as_mut().is_some_and(|delay| delay.now_or_never().is_some())
+        let cx = &mut Context::from_waker(&self.bell);
+        self.stage == Stage::Handshake && self.patience.as_mut().is_some_and(|delay| delay.poll_unpin(cx).is_ready())
     }
 
     /// Passes on what the signaling server said about this peer.
@@ -94,8 +99,8 @@ impl Pair {
     /// Takes what the socket has queued. Packets come after `Connected` and before `Disconnected`: a packet can overtake
     /// the news that all channels are open, and then stays in the socket's queue until that is known.
     pub(super) fn gather(&mut self, mut tell: impl FnMut(PairEvent)) {
-        let changes = self.socket.try_update_peers();
-        for (peer, state) in changes.iter().flatten() {
+        let (changes, open) = self.changes();
+        for (peer, state) in &changes {
             if *state == PeerState::Connected && self.stage == Stage::Handshake {
                 self.stage = Stage::Connected(*peer);
                 tell(PairEvent::Connected);
@@ -105,10 +110,24 @@ impl Pair {
             CHANNELS.into_iter().for_each(|channel| self.receive(channel, &mut tell));
         }
         let left = |(_, state): &(_, PeerState)| *state == PeerState::Disconnected;
-        if changes.is_ok_and(|changes| !changes.iter().any(left)) {
-            return;
+        if !open || changes.iter().any(left) {
+            self.leave(tell);
         }
-        self.leave(tell);
+    }
+
+    /// Who came and went, and whether the socket's loop still runs.
+    fn changes(&mut self) -> (Vec<(PeerId, PeerState)>, bool) {
+        let (cx, mut changes) = (&mut Context::from_waker(&self.bell), Vec::new());
+        let open = loop {
+            match self.socket.poll_next_unpin(cx) {
+                Poll::Ready(Some(change)) => changes.push(change),
+                Poll::Ready(None) => break false,
+                Poll::Pending => break true,
+            }
+        };
+        // matchbox keeps which ways packets go in a queue that nothing else empties.
+        changes.extend(self.socket.try_update_peers().unwrap_or_default());
+        (changes, open)
     }
 
     /// Ends the pair. Dropping it closes the connection.
@@ -121,7 +140,8 @@ impl Pair {
 
     fn receive(&mut self, channel: Channel, tell: &mut impl FnMut(PairEvent)) {
         let Ok(queue) = self.socket.get_channel_mut(channel as usize) else { return };
-        for (_, bytes) in queue.receive() {
+        let cx = &mut Context::from_waker(&self.bell);
+        while let Poll::Ready(Some((_, bytes))) = queue.poll_next_unpin(cx) {
             if bytes.len() <= <super::MatchboxLink as crate::Link>::PACKET_BYTES_MAX {
                 tell(PairEvent::Packet(channel, bytes.into()));
             }

@@ -106,7 +106,10 @@ impl PartyConfig {
     }
 
     pub(super) fn telling(&self) -> Telling {
-        Telling { checksum_interval_ticks: self.0.checksum_interval_ticks, trees: self.0.tell_trees }
+        Telling {
+            checksum_interval_ticks: self.0.checksum_interval_ticks,
+            tree_interval_ticks: self.0.tell_trees.then_some(1),
+        }
     }
 
     /// What a session of these settings demands of its peers.

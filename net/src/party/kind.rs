@@ -22,8 +22,8 @@ pub struct PartyKind<S: Simulation> {
 }
 
 pub enum PartyRoles<S: Simulation> {
-    Sequencer(Sequencing<S>),
-    Replica(Replica<Whole<S>>),
+    Sequencer(Box<Sequencing<S>>),
+    Replica(Box<Replica<Whole<S>>>),
 }
 
 impl<S: Simulation> Party<S> {
@@ -55,12 +55,14 @@ impl<S: Simulation> Kind for PartyKind<S> {
             Some(leader) => {
                 let simulation = (self.build)(self.config.settings().seed);
                 let config = self.config.clone();
-                PartyRoles::Sequencer(Sequencing::found(config, self.terms, leader, &self.newcomer, simulation, io))
+                let role = Sequencing::found(config, self.terms, leader, &self.newcomer, simulation, io);
+                PartyRoles::Sequencer(Box::new(role))
             }
             None => {
                 let hello = self.newcomer.hello(self.terms);
                 let (whole, build) = (Whole::new(), self.build.clone());
-                PartyRoles::Replica(Replica::new(whole, self.config.following(), build, me, hello, io.now))
+                let role = Replica::new(whole, self.config.following(), build, me, hello, io.now);
+                PartyRoles::Replica(Box::new(role))
             }
         }
     }
@@ -71,15 +73,15 @@ impl<S: Simulation> Roles for PartyRoles<S> {
 
     fn role(&self) -> &dyn Role<Sim = S> {
         match self {
-            PartyRoles::Sequencer(role) => role,
-            PartyRoles::Replica(role) => role,
+            PartyRoles::Sequencer(role) => &**role,
+            PartyRoles::Replica(role) => &**role,
         }
     }
 
     fn role_mut(&mut self) -> &mut dyn Role<Sim = S> {
         match self {
-            PartyRoles::Sequencer(role) => role,
-            PartyRoles::Replica(role) => role,
+            PartyRoles::Sequencer(role) => &mut **role,
+            PartyRoles::Replica(role) => &mut **role,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What a party's replica simulates: the whole world, by the turns of all.
 
 use core::marker::PhantomData;
+use core::ops::ControlFlow;
 
 use lockstone_sim::{Checksum, Simulation, Tick};
 
@@ -27,10 +28,10 @@ impl<S: Simulation> Share for Whole<S> {
         Leader::of_room(peer).is_some()
     }
 
-    fn turns(message: Message) -> Result<Turns, Message> {
+    fn turns(message: Message) -> ControlFlow<Turns, Message> {
         match message {
-            Message::Turns(turns) => Ok(turns),
-            other => Err(other),
+            Message::Turns(turns) => ControlFlow::Break(turns),
+            other => ControlFlow::Continue(other),
         }
     }
 

@@ -47,8 +47,11 @@ pub struct RelaySettings {
     pub handshake_timeout: Duration,
     /// How long loading may make no progress, 1 s to 10 min. Default 30 s.
     pub load_timeout: Duration,
-    /// Whether each checksum is told with its parts, for a recording to hold them. Default no.
+    /// Whether checksums are told with their parts, for a recording to hold them. Default no.
     pub tell_trees: bool,
+    /// Of so many checksums one is told so, 1 to 1,000. Default 1. The parts are those of the whole
+    /// world, so that a relay of a large one has reason to tell them less often.
+    pub tree_interval_ticks: u32,
 }
 
 impl Default for RelaySettings {
@@ -72,6 +75,7 @@ impl Default for RelaySettings {
             handshake_timeout: Duration::from_secs(30),
             load_timeout: Duration::from_secs(30),
             tell_trees: false,
+            tree_interval_ticks: 1,
         }
     }
 }
@@ -94,6 +98,7 @@ impl RelayConfig {
         within("ticks_per_s", s.ticks_per_s, 1, 100)?;
         within("packet_interval_ticks", s.packet_interval_ticks, 1, 20)?;
         within("checksum_interval_ticks", s.checksum_interval_ticks, 1, 1_000)?;
+        within("tree_interval_ticks", s.tree_interval_ticks, 1, 1_000)?;
         within("players_max", s.players_max, 1, RELAY_PLAYERS_MAX)?;
         within("enter_rings", s.enter_rings, 1, 64)?;
         within("leave_rings", s.leave_rings, s.enter_rings, 64)?;
@@ -143,7 +148,10 @@ impl RelayConfig {
 
     pub(super) fn telling(&self) -> Telling {
         // What is compared are the checksums of cores, at each replica's own ticks.
-        Telling { checksum_interval_ticks: u32::MAX, trees: self.settings.tell_trees }
+        Telling {
+            checksum_interval_ticks: u32::MAX,
+            tree_interval_ticks: self.settings.tell_trees.then_some(self.settings.tree_interval_ticks),
+        }
     }
 
     /// What a session of these settings demands of its peers.

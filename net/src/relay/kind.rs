@@ -62,16 +62,16 @@ impl<R: Rules> Relay<R> {
 }
 
 impl<R: Rules> Kind for RelayKind<R> {
-    type Roles = Host<R>;
+    type Roles = Box<Host<R>>;
 
     fn handshake_timeout(&self) -> Duration {
         self.config.settings().handshake_timeout
     }
 
-    fn enter(&mut self, me: PeerId, io: &mut Io<World<R>>) -> Host<R> {
+    fn enter(&mut self, me: PeerId, io: &mut Io<World<R>>) -> Self::Roles {
         let simulation = (self.build)(self.config.settings().seed);
         let (config, newcomer) = (self.config.clone(), self.newcomer.as_ref());
-        Host::found(config, self.terms, me, newcomer, simulation, self.horizon.take(), io)
+        Box::new(Host::found(config, self.terms, me, newcomer, simulation, self.horizon.take(), io))
     }
 }
 
@@ -109,7 +109,7 @@ impl<R: Rules> Replica<R> {
 }
 
 impl<R: Rules> Kind for ReplicaKind<R> {
-    type Roles = crate::replica::Replica<Part<R>>;
+    type Roles = Box<crate::replica::Replica<Part<R>>>;
 
     fn handshake_timeout(&self) -> Duration {
         self.config.settings().handshake_timeout
@@ -118,6 +118,6 @@ impl<R: Rules> Kind for ReplicaKind<R> {
     fn enter(&mut self, me: PeerId, io: &mut Io<World<R>>) -> Self::Roles {
         let share = Part::new(self.config.settings().checksum_interval_ticks, self.horizon.take());
         let (following, build) = (self.config.following(), self.build.clone());
-        crate::replica::Replica::new(share, following, build, me, self.hello.clone(), io.now)
+        Box::new(crate::replica::Replica::new(share, following, build, me, self.hello.clone(), io.now))
     }
 }

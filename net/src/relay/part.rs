@@ -3,6 +3,8 @@
 mod afar;
 mod pending;
 
+use core::ops::ControlFlow;
+
 use lockstone_sim::codec::CodecError;
 use lockstone_sim::world::Given;
 use lockstone_sim::{CellRect, Checksum, Extent, Rules, Simulation, Tick, World};
@@ -74,10 +76,10 @@ impl<R: Rules> Share for Part<R> {
         true
     }
 
-    fn turns(message: Message) -> Result<Frames, Message> {
+    fn turns(message: Message) -> ControlFlow<Frames, Message> {
         match message {
-            Message::Frames(frames) => Ok(frames),
-            other => Err(other),
+            Message::Frames(frames) => ControlFlow::Break(frames),
+            other => ControlFlow::Continue(other),
         }
     }
 

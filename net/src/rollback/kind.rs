@@ -21,7 +21,7 @@ pub struct RollbackKind<S: Simulation> {
 }
 
 pub enum RollbackRoles<S: Simulation> {
-    Gather(Gather<S>),
+    Gather(Box<Gather<S>>),
     Play(Box<Play<S>>),
 }
 
@@ -51,7 +51,8 @@ impl<S: Simulation> Kind for RollbackKind<S> {
 
     fn enter(&mut self, me: PeerId, io: &mut Io<S>) -> RollbackRoles<S> {
         let (config, build) = (self.config.clone(), self.build.clone());
-        RollbackRoles::Gather(Gather::new(config, self.terms, build, &self.newcomer, me, io.now))
+        let gather = Gather::new(config, self.terms, build, &self.newcomer, me, io.now);
+        RollbackRoles::Gather(Box::new(gather))
     }
 }
 
@@ -60,14 +61,14 @@ impl<S: Simulation> Roles for RollbackRoles<S> {
 
     fn role(&self) -> &dyn Role<Sim = S> {
         match self {
-            RollbackRoles::Gather(role) => role,
+            RollbackRoles::Gather(role) => &**role,
             RollbackRoles::Play(role) => &**role,
         }
     }
 
     fn role_mut(&mut self) -> &mut dyn Role<Sim = S> {
         match self {
-            RollbackRoles::Gather(role) => role,
+            RollbackRoles::Gather(role) => &mut **role,
             RollbackRoles::Play(role) => &mut **role,
         }
     }

@@ -49,15 +49,15 @@ pub trait Roles {
 }
 
 /// A kind with one role.
-impl<R: Role> Roles for R {
+impl<R: Role> Roles for Box<R> {
     type Sim = R::Sim;
 
     fn role(&self) -> &dyn Role<Sim = R::Sim> {
-        self
+        &**self
     }
 
     fn role_mut(&mut self) -> &mut dyn Role<Sim = R::Sim> {
-        self
+        &mut **self
     }
 }
 
@@ -161,7 +161,7 @@ enum Place<R> {
     Outside {
         since: Option<Duration>,
     },
-    Inside(Box<R>),
+    Inside(R),
 }
 
 impl<R: Roles> Place<R> {
@@ -198,7 +198,7 @@ impl<K: Kind> Peer<K> {
             let mut roles = self.kind.enter(me, &mut self.io);
             let connected: Vec<_> = self.io.ingress.peers().collect();
             connected.into_iter().for_each(|peer| roles.role_mut().connected(peer, &mut self.io));
-            self.place = Place::Inside(Box::new(roles));
+            self.place = Place::Inside(roles);
         }
     }
 
@@ -373,6 +373,10 @@ impl<K: Kind> Session for Peer<K> {
         self.place.role().map_or_else(DistantView::default, |role| role.distant())
     }
 
+    fn settled(&self) -> Tick {
+        self.place.role().map_or(Tick(0), |role| role.settled())
+    }
+
     fn phase(&self) -> Phase {
         match (&self.io.out.standing, self.place.role()) {
             (Standing::Ending(reason) | Standing::Over(reason), _) => Phase::Ended(reason.clone()),
@@ -390,11 +394,11 @@ impl<K: Kind> Session for Peer<K> {
             checksums_compared: out.checksums_compared,
             desyncs: out.desyncs,
             drops: out.drops.clone(),
+            settled: self.settled(),
             ..Stats::default()
         };
         if let Some(role) = self.place.role() {
             stats.tick = role.simulation().map_or(Tick(0), Simulation::tick);
-            stats.settled = role.settled();
             role.figures(&mut stats, out);
         }
         stats

@@ -23,8 +23,8 @@ pub struct Beginning<S> {
 pub struct Telling {
     /// Between two checksums that are compared.
     pub checksum_interval_ticks: u32,
-    /// Whether each checksum is told with its parts.
-    pub trees: bool,
+    /// Between two checksums that are told with their parts, if any are.
+    pub tree_interval_ticks: Option<u32>,
 }
 
 pub struct Stage<S> {
@@ -161,7 +161,8 @@ impl<S: Simulation> Stage<S> {
 
     fn tell_checksum(&mut self, out: &mut Outbox<S>) -> Checksum {
         let (tick, checksum) = (self.simulation.tick(), self.simulation.checksum());
-        let tree = if self.telling.trees { self.simulation.tree() } else { Vec::new() };
+        let tells_tree = self.telling.tree_interval_ticks.is_some_and(|interval| tick.0.is_multiple_of(interval));
+        let tree = if tells_tree { self.simulation.tree() } else { Vec::new() };
         out.events.push_back(Event::Checksum { tick, checksum, tree });
         checksum
     }

@@ -7,12 +7,14 @@ mod relay;
 
 use std::collections::BTreeSet;
 use std::net::TcpListener;
+use std::sync::{Arc, mpsc};
+use std::task::{Wake, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use lockstone_net::matchbox::{Config, MatchboxLink};
 use lockstone_net::signaling::{ROOM_PEERS_MAX, Server, SignalingError, probe};
-use lockstone_net::{Channel, Link, LinkError, LinkEvent};
+use lockstone_net::{Channel, Link, LinkError, LinkEvent, PeerId};
 use matchbox_protocol::PeerEvent;
 use peers::*;
 use tungstenite::Message;
@@ -56,6 +58,40 @@ fn reliable_packets_keep_their_order() {
             .filter_map(|event| if let LinkEvent::Packet { bytes, .. } = event { Some(bytes[0]) } else { None })
             .collect();
     assert_eq!(order, (0..200).collect::<Vec<u8>>());
+}
+
+struct Bell(mpsc::Sender<()>);
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        // Nobody listens any more once the test is over.
+        let _ = self.0.send(());
+    }
+}
+
+#[test]
+fn who_drives_a_link_may_sleep_until_it_is_woken() {
+    let server = serve();
+    let (bell, rung) = mpsc::channel();
+    let driver = Waker::from(Arc::new(Bell(bell)));
+    let mut peers = [(); 2].map(|()| Peer::open(server.local_addr(), "r", None));
+    peers.iter_mut().for_each(|peer| assert!(peer.link.wake_with(&driver)));
+    let drive_until = |peers: &mut [Peer; 2], wanted: fn(&LinkEvent) -> Option<PeerId>| {
+        loop {
+            if let [Some(a), Some(b)] = peers.each_mut().map(|peer| peer.find(wanted)) {
+                return [a, b];
+            }
+            rung.recv_timeout(PATIENCE).expect("what comes wakes");
+        }
+    };
+    let others =
+        drive_until(&mut peers, |event| if let LinkEvent::Connected(peer) = event { Some(*peer) } else { None });
+    for (peer, other) in peers.iter_mut().zip(others) {
+        peer.link.send(other, Channel::Reliable, b"hello".to_vec());
+    }
+    let heard =
+        drive_until(&mut peers, |event| if let LinkEvent::Packet { from, .. } = event { Some(*from) } else { None });
+    assert_eq!(heard, others);
 }
 
 #[test]

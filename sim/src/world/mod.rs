@@ -283,6 +283,10 @@ impl<R: Rules> Simulation for World<R> {
         snapshot.encode()
     }
 
+    fn encoder(&self) -> Option<fn(&Snapshot<R>) -> Vec<u8>> {
+        Some(Snapshot::encode)
+    }
+
     fn decode(&self, bytes: &[u8]) -> Result<Snapshot<R>, CodecError> {
         Snapshot::decode(bytes, &self.state.grid)
     }

@@ -38,16 +38,22 @@ impl<S: Inspect> Case<'_, '_, S> {
     fn find_bit(&self, replayer: &mut Replayer<'_, S>) -> Option<(Tick, StateBit)> {
         let root = *self.suspect().roots.get(&self.tick)?;
         let cells = self.odd_cells(replayer);
-        match replayer.at(self.tick).find_bit(root, cells.as_deref()) {
+        let world = replayer.at(self.tick);
+        let bit = world.find_bit(root, cells.as_ref().map(|(_, cells)| &cells[..]));
+        // Cells that differed later need not be those in which it began.
+        let later = cells.as_ref().is_some_and(|(tick, _)| *tick > self.tick);
+        match bit.or_else(|| later.then(|| world.find_bit(root, None)).flatten()) {
             Some(bit) => Some((self.tick, bit)),
-            None => self.find_bit_before_step(replayer, root, &cells?),
+            None => self.find_bit_before_step(replayer, root, &cells?.1),
         }
     }
 
-    /// The cells in which the odd peer differs, if it recorded the tree.
-    fn odd_cells(&self, replayer: &mut Replayer<'_, S>) -> Option<Vec<CellId>> {
-        let theirs = self.suspect().tree(self.tick)?;
-        Some(Tree::of(&replayer.at(self.tick).tree()).differences(&theirs))
+    /// The cells in which the odd peer differs, at the tick itself or as soon afterwards as it
+    /// recorded a tree.
+    fn odd_cells(&self, replayer: &mut Replayer<'_, S>) -> Option<(Tick, Vec<CellId>)> {
+        let (tick, theirs) = self.suspect().tree_from(self.tick)?;
+        let cells = Tree::of(&replayer.at(tick).tree()).differences(&theirs);
+        Some((tick, cells))
     }
 
     /// What comes of a bit that is turned over before the step may be more than a bit. So it is looked for in the cells that differ

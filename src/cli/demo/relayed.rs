@@ -72,6 +72,7 @@ pub(in crate::cli) fn run<G: Wide>(args: &Demo) -> Result<ExitCode, Failure> {
         print(serde_json::to_string_pretty(&outcome).map_err(Failure::new)?);
     } else {
         print(table(&outcome));
+        print(format!("the relay's process: {}", outcome.relay.report.work));
         print(&outcome.verdict);
     }
     Ok(if outcome.ok { ExitCode::SUCCESS } else { ExitCode::from(DIFFERED) })
@@ -114,8 +115,9 @@ impl Cast {
             gathered: None,
             progress: progress::bar(ticks, 24, args.json),
         };
-        let (seed, players) = (seed.to_string(), args.peers.to_string());
-        cast.start(&["relay", "--report", "--room", "demo", "--signal", url, "--seed", &seed, "--players", &players])?;
+        let (seed, players, measured) = (seed.to_string(), args.peers.to_string(), ticks.to_string());
+        let numbers = ["--seed", &seed, "--players", &players, "--measured-ticks", &measured];
+        cast.start(&[&["relay", "--report", "--room", "demo", "--signal", url][..], &numbers].concat())?;
         let deadline = Instant::now() + JOIN_MAX;
         while cast.seats[0].at.is_none() {
             cast.listen(deadline)?;

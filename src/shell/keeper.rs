@@ -1,0 +1,499 @@
+//! Keeps a session's recording: the last minutes in memory, so that a difference can be saved when
+//! it is found; all of it in a file, if asked. And what is found out of a difference.
+//!
+//! It works beside the game ([`Worker`](super::worker::Worker)). A recording that fails must never
+//! stop the game: it stops itself, and says so once. Whatever peers claim, what is saved has an end.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+
+use lockstone_net::wire::{Identity, Terms};
+use lockstone_sim::{CellId, Checksum, PlayerId, Tick, Turn};
+
+use super::effort::Clock;
+use super::executable;
+use super::inquiry::{Inquiry, State, first_difference};
+use super::storage::{Output, Storage};
+use super::worker::Work;
+use crate::inspect::Inspect;
+use crate::recording::Rerunner;
+use crate::recording::{Build, Desync, Header, Packed, RING_BYTES_MAX, Recording, Ring, Writer};
+
+/// A recording that was saved at a difference goes on with trees up to this size: how the difference spreads is to be seen.
+const SAVED_TREES_BYTES: u64 = 2 * RING_BYTES_MAX as u64;
+/// And without them up to this one: nobody asked for a recording of months.
+const SAVED_BYTES_MAX: u64 = 4 * RING_BYTES_MAX as u64;
+/// So many differences of a session are looked into and saved as bundles. A peer can claim one a
+/// minute, for as long as the session goes on.
+const BUNDLES_MAX: u32 = 4;
+
+/// What a recording says of its session, as far as it is known before the session begins.
+#[derive(Clone, Debug)]
+pub struct Labels {
+    /// The game's name.
+    pub game: &'static str,
+    /// What all peers have in common.
+    pub terms: Terms,
+    /// The player's name.
+    pub name: String,
+    /// The room.
+    pub room: String,
+}
+
+/// What became of it.
+pub(super) enum Told {
+    /// The recording is in a file from now on.
+    Recorded(PathBuf),
+    /// A difference is on record there.
+    Desync(PathBuf),
+    /// The recording stops here, and why.
+    Failed(io::Error),
+    /// This peer's evidence.
+    Evidence(Vec<u8>),
+    /// All peers' evidence is there.
+    Bundle(PathBuf),
+    /// A difference is passed over: enough of them were saved.
+    PassedOver,
+}
+
+/// Keeps the recording of one session.
+pub(super) struct Keeper<S: Inspect> {
+    labels: Labels,
+    storage: Box<dyn Storage>,
+    target: Target,
+    /// Whether somebody wanted a file, rather than a difference.
+    is_asked: bool,
+    /// Trees are put into the file as long as it is smaller than this.
+    pub trees_until_bytes: u64,
+    ring: Option<Ring<S>>,
+    saved: Option<PathBuf>,
+    /// The last difference that was told.
+    desync: Option<Desync>,
+    /// Makes another simulation, to play again in.
+    pub build: Option<Box<dyn Fn(u64) -> S + Send>>,
+    inquiry: Option<Inquiry<S>>,
+    inquiries: u32,
+    pub clock: Clock,
+    /// How long this thread has worked, and who is told, in nanoseconds.
+    pub worked: Option<(Clock, Arc<AtomicU64>)>,
+    told: Sender<Told>,
+}
+
+pub(super) enum Target {
+    /// Memory alone, unless worlds differ.
+    None,
+    /// Opened before the session begins, so that a bad path is told then.
+    Asked(PathBuf, Output),
+    Open(Writer<Output>),
+    /// The file failed, or is closed.
+    Done,
+}
+
+impl<S: Inspect> Keeper<S> {
+    pub fn new(labels: Labels, storage: Box<dyn Storage>, target: Target, told: Sender<Told>) -> Self {
+        Keeper {
+            labels,
+            storage,
+            is_asked: matches!(target, Target::Asked(..)),
+            target,
+            trees_until_bytes: 0,
+            ring: None,
+            saved: None,
+            desync: None,
+            build: None,
+            inquiry: None,
+            inquiries: 0,
+            clock: || Duration::ZERO,
+            worked: None,
+            told,
+        }
+    }
+
+    fn tell(&self, told: Told) {
+        // Nobody listens any more once the session is over.
+        let _ = self.told.send(told);
+    }
+
+    pub fn start(&mut self, tick: Tick, seed: u64, player: PlayerId, snapshot: &[u8]) {
+        let (header, snapshot) = (self.header(tick, seed, player), Packed::of(snapshot));
+        self.target = match std::mem::replace(&mut self.target, Target::Done) {
+            Target::Asked(path, output) => {
+                self.tell(Told::Recorded(path.clone()));
+                self.saved = Some(path);
+                match Writer::begin(output, &header, &snapshot) {
+                    Ok(writer) => Target::Open(writer),
+                    Err(error) => self.give_up(error),
+                }
+            }
+            other => other,
+        };
+        self.ring = Some(Ring::new(header, snapshot));
+    }
+
+    fn header(&self, start: Tick, seed: u64, player: PlayerId) -> Header {
+        let (labels, terms) = (&self.labels, &self.labels.terms);
+        let Identity { rules, table, config } = terms.identity;
+        Header {
+            game: labels.game.to_owned(),
+            engine: env!("CARGO_PKG_VERSION").to_owned(),
+            seed,
+            rules,
+            table,
+            config,
+            ticks_per_s: terms.ticks_per_s,
+            input_delay_ticks: terms.input_delay_ticks,
+            checksum_interval_ticks: terms.checksum_interval_ticks,
+            player,
+            name: labels.name.clone(),
+            room: labels.room.clone(),
+            start,
+            build: Build::of(executable::digest()),
+        }
+    }
+
+    pub fn turn(&mut self, tick: Tick, turn: &Turn<S>) {
+        self.remember(|ring| ring.turn(tick, turn));
+        self.file(|writer| writer.turn(tick, turn));
+    }
+
+    /// A checksum, and the tree that it is the root of, if that was told.
+    pub fn checksum(&mut self, tick: Tick, checksum: Checksum, tree: &[(CellId, Checksum)]) {
+        self.remember(|ring| ring.checksum(tick, checksum));
+        self.file(|writer| writer.checksum::<S>(tick, checksum));
+        if tree.is_empty() {
+            return;
+        }
+        let trees_until_bytes = self.trees_until_bytes;
+        self.remember(|ring| ring.tree(tick, tree));
+        self.file(|writer| if writer.bytes() < trees_until_bytes { writer.tree::<S>(tick, tree) } else { Ok(()) });
+    }
+
+    pub fn keyframe(&mut self, tick: Tick, snapshot: &[u8]) {
+        let snapshot = Packed::of(snapshot);
+        self.file(|writer| writer.keyframe::<S>(tick, &snapshot));
+        self.remember(|ring| ring.keyframe(tick, snapshot));
+    }
+
+    pub fn reached(&mut self, tick: Tick) {
+        self.remember(|ring| ring.reached(tick));
+        self.file(|writer| writer.reached::<S>(tick));
+        if let Target::Open(writer) = &self.target
+            && !self.is_asked
+            && writer.bytes() > SAVED_BYTES_MAX
+        {
+            self.target = Target::Done;
+        }
+    }
+
+    pub fn name(&mut self, player: PlayerId, name: &str) {
+        self.remember(|ring| ring.name(player, name));
+        self.file(|writer| {
+            writer.name::<S>(player, name);
+            Ok(())
+        });
+    }
+
+    /// Notes a difference, and saves what was only in memory; what comes next goes there too.
+    pub fn desync(&mut self, desync: Desync) {
+        self.desync = Some(desync);
+        self.remember(|ring| ring.desync(desync));
+        self.file(|writer| writer.desync::<S>(desync));
+        if self.saved.is_none() {
+            self.save(desync.tick);
+        }
+        if let Some(path) = &self.saved {
+            self.tell(Told::Desync(path.clone()));
+        }
+    }
+
+    pub fn end(&mut self, tick: Tick, reason: &str) {
+        if let Target::Open(writer) = std::mem::replace(&mut self.target, Target::Done)
+            && let Err(error) = writer.end::<S>(tick, reason)
+        {
+            self.target = self.give_up(error);
+        }
+    }
+
+    /// Saves the last minutes.
+    fn save(&mut self, tick: Tick) {
+        for path in self.places(tick, "lksrec") {
+            let Some(ring) = &self.ring else { return };
+            if let Ok(writer) = self.storage.create(&path).and_then(|output| ring.save(output)) {
+                self.tell(Told::Recorded(path.clone()));
+                (self.saved, self.target) = (Some(path), Target::Open(writer));
+                self.trees_until_bytes = SAVED_TREES_BYTES;
+                return;
+            }
+        }
+    }
+
+    /// Files to save evidence in.
+    fn places(&self, tick: Tick, extension: &str) -> Vec<PathBuf> {
+        let Labels { game, room, name, .. } = &self.labels;
+        let plain = |text: &str| text.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect::<String>();
+        let file = format!("{game}-desync-{}-{}-{tick}.{extension}", plain(room), plain(name));
+        self.storage.folders().into_iter().map(|folder| folder.join(&file)).collect()
+    }
+
+    fn remember(&mut self, keep: impl FnOnce(&mut Ring<S>)) {
+        if let Some(ring) = &mut self.ring {
+            keep(ring);
+        }
+    }
+
+    fn file(&mut self, write: impl FnOnce(&mut Writer<Output>) -> io::Result<()>) {
+        if let Target::Open(writer) = &mut self.target
+            && let Err(error) = write(writer)
+        {
+            self.target = self.give_up(error);
+        }
+    }
+
+    fn give_up(&self, error: io::Error) -> Target {
+        self.tell(Told::Failed(error));
+        Target::Done
+    }
+}
+
+/// Looks into a difference.
+impl<S: Inspect> Keeper<S> {
+    /// Evidence is wanted. With `waits` another's is looked at first.
+    pub fn inquire(&mut self, player: PlayerId, bytes_max: usize, waits: bool) {
+        if self.inquiries >= BUNDLES_MAX {
+            // The others get nothing from here, and need not wait for it.
+            self.tell(Told::Evidence(Vec::new()));
+            self.tell(Told::PassedOver);
+            return;
+        }
+        self.inquiries += 1;
+        self.inquiry = Some(Inquiry::new(player, bytes_max));
+        if !waits {
+            self.begin(None);
+        }
+    }
+
+    /// Another's evidence has arrived.
+    pub fn hear(&mut self, bytes: Vec<u8>) {
+        let waits = self.inquiry.as_ref().is_some_and(|inquiry| matches!(inquiry.state, State::Waits));
+        if let Some(parted) = waits.then(|| self.parts_from(&bytes)).flatten() {
+            self.begin(Some(parted));
+        }
+        self.inquiry.iter_mut().for_each(|inquiry| inquiry.bundle.recordings.push(bytes.clone()));
+    }
+
+    /// Another's evidence was waited for long enough.
+    pub fn wait_no_longer(&mut self) {
+        if self.inquiry.as_ref().is_some_and(|inquiry| matches!(inquiry.state, State::Waits)) {
+            self.begin(None);
+        }
+    }
+
+    /// No more comes.
+    pub fn complete(&mut self, missing: Vec<PlayerId>) {
+        self.wait_no_longer();
+        if let Some(inquiry) = &mut self.inquiry {
+            (inquiry.bundle.missing, inquiry.is_complete) = (missing, true);
+        }
+        self.save_bundle();
+    }
+
+    /// Begins to play again what led to the difference, or to that from another's recording.
+    fn begin(&mut self, parted: Option<Tick>) {
+        let rerunner = self.rerunner(parted);
+        if let Some(inquiry) = &mut self.inquiry {
+            inquiry.begin(rerunner, self.clock);
+        }
+    }
+
+    /// The tick at which another's recording parts from what is in memory.
+    fn parts_from(&self, other: &[u8]) -> Option<Tick> {
+        first_difference(&Recording::<S>::read(&self.ring.as_ref()?.write()).ok()?, other)
+    }
+
+    /// Plays again what is in memory, around the tick at which it parted from another's, or else around the last difference that was told.
+    /// Nothing if there was none, or if its ticks are no longer held.
+    fn rerunner(&self, parted: Option<Tick>) -> Option<Rerunner<S>> {
+        let told = self.desync.map(|desync| (desync.tick, desync.agreed));
+        let (tick, agreed) = parted.map(|tick| (tick, tick.0.checked_sub(1).map(Tick))).or(told)?;
+        let recording = Recording::read(&self.ring.as_ref()?.write()).ok()?;
+        Rerunner::new(recording, tick, agreed, self.build.as_ref()?).ok()
+    }
+
+    /// A recording of the last minutes, or of as much of them as fits. Empty if nothing fits.
+    fn recent(&self, bytes_max: usize) -> Vec<u8> {
+        self.ring.as_ref().and_then(|ring| ring.write_within(bytes_max)).unwrap_or_default()
+    }
+
+    /// Gives this peer's evidence: its recording, with what came out of playing it again.
+    fn give(&mut self) {
+        let Some(inquiry) = &mut self.inquiry else { return };
+        let (bytes_max, rerun) = (inquiry.bytes_max, inquiry.give());
+        if let Some(rerun) = rerun {
+            self.file(|writer| writer.rerun(&rerun));
+            self.remember(|ring| ring.rerun(rerun));
+        }
+        let evidence = self.recent(bytes_max);
+        self.inquiry.iter_mut().for_each(|inquiry| inquiry.bundle.recordings.insert(0, evidence.clone()));
+        self.tell(Told::Evidence(evidence));
+        self.save_bundle();
+    }
+
+    /// Saves what all know, once no more comes and this peer's own is there.
+    fn save_bundle(&mut self) {
+        let is_whole = |inquiry: &mut Inquiry<S>| inquiry.is_complete && matches!(inquiry.state, State::Given);
+        let Some(inquiry) = self.inquiry.take_if(is_whole) else { return };
+        let (tick, bytes) = (self.ring.as_ref().map_or(Tick(0), Ring::tick), inquiry.bundle.write());
+        let write = |mut output: Output| output.write_all(&bytes).and_then(|()| output.flush());
+        let mut places = self.places(tick, "lksbnd").into_iter();
+        if let Some(path) = places.find(|path| self.storage.create(path).and_then(write).is_ok()) {
+            self.tell(Told::Bundle(path));
+        }
+    }
+}
+
+impl<S: Inspect> Work for Keeper<S> {
+    /// Plays a piece of what led to a difference.
+    fn work(&mut self) -> bool {
+        if let Some((clock, worked)) = &self.worked {
+            let ns = u64::try_from(clock().as_nanos()).unwrap_or(u64::MAX);
+            worked.store(ns, Ordering::Relaxed);
+        }
+        let Some(inquiry) = &mut self.inquiry else { return false };
+        if inquiry.advance(self.clock) {
+            return true;
+        }
+        if matches!(inquiry.state, State::Plays { .. } | State::Ready) {
+            self.give();
+        }
+        false
+    }
+}
+
+impl<S: Inspect> Drop for Keeper<S> {
+    fn drop(&mut self) {
+        // What has not come by now does not come.
+        self.inquiry.iter_mut().for_each(|inquiry| inquiry.is_complete = true);
+        self.save_bundle();
+        // A session that never began leaves no empty file behind.
+        if let Target::Asked(path, _) = &self.target {
+            let _ = self.storage.remove(path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{self, Receiver};
+
+    use lockstone_net::PartyConfig;
+    use lockstone_sim::Simulation;
+
+    use super::*;
+    use crate::inspect::Thing;
+    use crate::recording::{Ending, Entry};
+    use crate::shell::storage::Memory;
+
+    /// The least simulation there can be.
+    struct Nothing;
+
+    impl Simulation for Nothing {
+        type Command = ();
+        type Hero = ();
+        type Join = ();
+        type Request = ();
+        type Given = lockstone_sim::Nothing;
+        type Snapshot = ();
+
+        fn tick(&self) -> Tick {
+            Tick(0)
+        }
+        fn step(&mut self, _turn: &Turn<Self>) {}
+        fn requests(&self) -> &[()] {
+            &[]
+        }
+        fn admit(&self, _player: PlayerId, _hero: ()) {}
+        fn snapshot(&mut self) {}
+        fn restore(&mut self, _snapshot: &()) {}
+        fn checksum(&mut self) -> Checksum {
+            Checksum(0)
+        }
+        fn encode(&self, _snapshot: &()) -> Vec<u8> {
+            Vec::new()
+        }
+        fn decode(&self, _bytes: &[u8]) -> Result<(), lockstone_sim::codec::CodecError> {
+            Ok(())
+        }
+    }
+
+    impl Inspect for Nothing {
+        fn things(&self, _cell: Option<CellId>) -> Vec<Thing> {
+            Vec::new()
+        }
+    }
+
+    fn keeper(storage: &Memory, name: &str) -> (Keeper<Nothing>, Receiver<Told>) {
+        let identity = Identity { rules: 1, table: 2, config: 0 };
+        let terms = PartyConfig::default().terms(identity);
+        let labels = Labels { game: "nothing", terms, name: name.into(), room: "hall".into() };
+        let (told_tx, told) = mpsc::channel();
+        let mut keeper = Keeper::new(labels, Box::new(storage.clone()), Target::None, told_tx);
+        keeper.start(Tick(0), 7, PlayerId(0), &[]);
+        (keeper, told)
+    }
+
+    #[test]
+    fn two_recordings_tell_the_tick_at_which_they_part() {
+        let storage = Memory::default();
+        let ((mut ours, _), (mut theirs, _)) = (keeper(&storage, "a"), keeper(&storage, "b"));
+        for tick in 0..20 {
+            ours.checksum(Tick(tick), Checksum(tick.into()), &[]);
+            // The other has recorded less, and from some tick on something else.
+            let other = Checksum(u64::from(tick) + u64::from(tick >= 13));
+            if tick >= 5 {
+                theirs.checksum(Tick(tick), other, &[]);
+            }
+        }
+        let good = theirs.recent(1 << 20);
+        assert_eq!(ours.parts_from(&good), Some(Tick(13)));
+        assert_eq!(theirs.parts_from(&good), None, "from itself it does not part");
+        assert_eq!(ours.parts_from(&[7; 100]), None, "garbage tells nothing");
+    }
+
+    #[test]
+    fn a_difference_saves_what_was_only_in_memory() {
+        let storage = Memory::default();
+        let (mut keeper, told) = keeper(&storage, "Ada/../x");
+        keeper.checksum(Tick(10), Checksum(1), &[]);
+        assert!(storage.files().is_empty(), "a session in step leaves no file");
+        let (tick, agreed) = (Tick(10), None);
+        let desync = Desync { player: PlayerId(1), tick, agreed, ours: Checksum(1), theirs: Checksum(2) };
+        keeper.desync(desync);
+        let Ok(Told::Recorded(path)) = told.try_recv() else { panic!("where it is is told") };
+        let read = || Recording::<Nothing>::read(&storage.files()[&path]).ok().unwrap();
+        let at_once = read();
+        keeper.end(Tick(20), "fell out of step");
+        let at_last = read();
+        assert!(at_once.entries.iter().any(|entry| matches!(entry, Entry::Desync(found) if *found == desync)));
+        assert_eq!((at_once.ending, at_last.end()), (Ending::Open, Tick(20)));
+        assert_eq!(at_last.ending, Ending::Closed("fell out of step".into()));
+    }
+
+    #[test]
+    fn whoever_claims_differences_for_ever_fills_no_disk() {
+        let storage = Memory::default();
+        let (mut keeper, told) = keeper(&storage, "Ada");
+        for minute in 1..=100 {
+            keeper.checksum(Tick(1_200 * minute), Checksum(1), &[]);
+            keeper.inquire(PlayerId(0), 1 << 20, false);
+            while keeper.work() {}
+            keeper.complete(vec![PlayerId(1)]);
+        }
+        let count = |is: fn(&Told) -> bool| told.try_iter().collect::<Vec<_>>().iter().filter(|told| is(told)).count();
+        assert_eq!(storage.files().len(), BUNDLES_MAX as usize);
+        assert_eq!(count(|told| matches!(told, Told::PassedOver)), 96);
+    }
+}

@@ -1,0 +1,134 @@
+//! How people and bots play, and what they see.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use lockstone_net::relay::Companion;
+use lockstone_net::session::Phase;
+use lockstone_net::{Link, Session};
+use lockstone_sim::{Fx, PlayerId, Simulation, Vec2};
+
+use super::Shell;
+use crate::game::Game;
+use crate::scene::{Mark, Rgb, Scene};
+use crate::view::Action;
+
+/// Heroes of the party that are seen from afar.
+const COMPANION: Rgb = Rgb(150, 210, 240);
+/// How far a walking key leads, in tiles.
+const WALK_TILES: f32 = 2.5;
+
+impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
+    pub(super) fn let_bot_play(&mut self) {
+        let (Some(bot), Some(sim), Some(player)) = (&mut self.bot, self.session.simulation(), self.player) else {
+            return;
+        };
+        if sim.tick() == self.bot_saw || self.session.phase() != Phase::Playing {
+            return;
+        }
+        self.bot_saw = sim.tick();
+        if let Some(command) = bot.decide(sim, player) {
+            self.spoke = true;
+            if let Err(error) = self.session.command(command) {
+                log::debug!("the bot's command was not taken: {error}");
+            }
+        }
+    }
+
+    /// Shows the world if a picture is due, and does what the person wants.
+    pub(super) fn look(&mut self, now: Duration) {
+        if now < self.picture_at {
+            return;
+        }
+        self.picture_at = now.saturating_add(self.watch.picture_period());
+        let stats = self.session.stats();
+        let (session, names) = (&self.session, self.watch.names());
+        let scene = |player| scene_of::<G>(session, player, &names);
+        self.watch.show(&stats, &self.session.phase(), || self.meter.effort(), now, scene);
+        for action in self.watch.actions() {
+            match self.player {
+                _ if action == Action::Quit => self.leave(now),
+                Some(player) => self.act(player, action),
+                None => {}
+            }
+        }
+    }
+
+    fn act(&mut self, player: PlayerId, action: Action) {
+        self.spoke = true;
+        let Some(sim) = self.session.simulation() else { return };
+        let command = match action {
+            Action::Quit => return,
+            Action::Click(at, pointer) => G::click(sim, player, place(at), pointer),
+            Action::Walk((x, y)) => {
+                let (cx, cy) = self.watch.center();
+                let at = (cx + f32::from(x) * WALK_TILES, cy + f32::from(y) * WALK_TILES);
+                G::click(sim, player, place(at), crate::scene::Pointer::Primary)
+            }
+            Action::Say(text) => {
+                if let Err(error) = self.session.say(&text) {
+                    self.watch.tell(format!("Not said: {error}."));
+                }
+                return;
+            }
+            Action::Type(text) => match G::typed(sim, player, &text) {
+                Ok(command) => Some(command),
+                Err(sentence) => {
+                    self.watch.tell(sentence);
+                    None
+                }
+            },
+        };
+        if let Some(command) = command
+            && let Err(error) = self.session.command(command)
+        {
+            self.watch.tell(format!("Not done: {error}."));
+        }
+    }
+
+    /// The picture of the end, just before this peer left, as a PNG file. There is none if it was not asked for.
+    ///
+    /// # Errors
+    /// What the encoder says.
+    pub fn take_picture(&mut self) -> Option<Result<Vec<u8>, String>> {
+        self.last_picture.take().or_else(|| self.picture())
+    }
+
+    pub(super) fn picture(&mut self) -> Option<Result<Vec<u8>, String>> {
+        let draw = self.options.picture?;
+        self.watch.refresh(&self.session.stats(), &self.session.phase());
+        let scene = self.player.and_then(|player| scene_of::<G>(&self.session, player, &self.watch.names()));
+        Some(self.watch.picture(draw, scene.as_ref()))
+    }
+}
+
+/// What a player sees: what is simulated here, and marks for what is told from afar.
+fn scene_of<G: Game>(
+    session: &impl Session<Sim = G::Sim>,
+    player: PlayerId,
+    names: &BTreeMap<PlayerId, String>,
+) -> Option<Scene> {
+    let sim = session.simulation()?;
+    let view = session.distant();
+    let companion = |one: &Companion| Mark {
+        pos: tiles(one.at),
+        symbol: '\u{25c7}',
+        color: COMPANION,
+        label: names.get(&one.player).cloned().unwrap_or_else(|| one.player.to_string()),
+    };
+    let marks = view.companions.iter().map(companion);
+    let landmarks = view.landmarks.iter().filter_map(|landmark| G::landmark(sim, landmark));
+    Some(Scene { marks: marks.chain(landmarks).collect(), ..G::scene(sim, player) })
+}
+
+/// A place of the world as one of a view.
+fn tiles(at: Vec2) -> (f32, f32) {
+    let float = |value: Fx| value.to_bits() as f32 / (1 << Fx::FRACTION_BITS) as f32;
+    (float(at.x), float(at.y))
+}
+
+/// A place of a view as one of the world. Views are free to be inexact: what comes of it travels as a command.
+fn place((x, y): (f32, f32)) -> Vec2 {
+    let fx = |value: f32| Fx::from_bits((value * (1 << Fx::FRACTION_BITS) as f32) as i32);
+    Vec2::new(fx(x), fx(y))
+}

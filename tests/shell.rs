@@ -1,0 +1,202 @@
+//! A shell that is stepped on virtual time: without a sleep, a clock, or a file.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use lockstone::game::Game;
+use lockstone::net::memory::{MemoryNetwork, Weather};
+use lockstone::net::session::EndReason;
+use lockstone::net::wire::Identity;
+use lockstone::net::{Link, Party, PartyConfig, PartySettings};
+use lockstone::recording::{Bundle, Ending, Recording, replay};
+use lockstone::shell::{
+    Labels, Memory, Next, Options, Output, Recorder, Report, Screen, Shell, SoloLink, Storage, Watch,
+};
+use lockstone::sim::Tick;
+use lockstone::view::Status;
+use testkit::faulty::{Faulty, Sim};
+
+const SEED: u64 = 5;
+const FILE: &str = "game.lksrec";
+
+type Playing<L> = Shell<Faulty, L, Party<Sim>>;
+
+fn config(players_at_start: usize) -> PartyConfig {
+    let settings = PartySettings { seed: SEED, players_at_start, tell_trees: true, ..PartySettings::default() };
+    PartyConfig::new(settings).unwrap()
+}
+
+/// A bot's shell. `other` of its seed makes the world differ from the session's.
+fn shell<L: Link>(
+    (name, other): (&str, u64),
+    (link, players): (L, usize),
+    recorder: impl FnOnce(Labels) -> Recorder<Sim>,
+    options: Options,
+) -> Playing<L> {
+    let identity = Identity { rules: 1, table: lockstone::default_table().digest(), config: 0 };
+    let build = move |seed: u64| Faulty::build(seed ^ other, lockstone::default_table());
+    let (config, hero) = (config(players), Faulty::hero("able", name).unwrap());
+    let (terms, period) = (config.terms(identity), config.period());
+    let labels = Labels { game: Faulty::NAME, terms, name: name.to_owned(), room: "hall".to_owned() };
+    let session = Party::new(config, identity, name, hero, build).unwrap();
+    let watch = Watch::new(Screen::None { lines: false }, name.to_owned(), Status::default(), period);
+    Shell::new(session, link, recorder(labels), watch, Options { bot: true, ..options }).with_rerun(build)
+}
+
+/// Steps it whenever it wants to be. Returns what it reports, and how often it was stepped.
+fn play<L: Link>(mut shell: Playing<L>) -> (EndReason, Report, u32) {
+    let (mut now, mut steps) = (Duration::ZERO, 0);
+    while let Next::At(at) = shell.step(now) {
+        assert!(at >= now, "time never goes back");
+        (now, steps) = (at, steps + 1);
+    }
+    let (reason, report) = shell.finish();
+    (reason, report, steps)
+}
+
+/// A game alone of ten seconds, recorded.
+fn alone(storage: impl Storage + 'static, beside: bool) -> (EndReason, Report, u32) {
+    let recorder = |labels| {
+        let recorder = Recorder::new(labels, storage, Some(Path::new(FILE))).unwrap().with_trees(true);
+        if beside { recorder.beside() } else { recorder }
+    };
+    let time = Some(Duration::from_secs(10));
+    play(shell(("Ada", 0), (SoloLink::default(), 1), recorder, Options { time, ..Options::default() }))
+}
+
+#[test]
+fn a_game_alone_is_stepped_no_more_often_than_it_ticks() {
+    let storage = Memory::default();
+    let (reason, report, steps) = alone(storage.clone(), false);
+    assert_eq!(reason, EndReason::Left);
+    assert!((200..=202).contains(&report.ticks) && steps <= 2 * report.ticks, "{steps} steps, {report:?}");
+    assert!(report.commands_sent > 0, "the bot plays");
+    let recording = Recording::<Sim>::read(&storage.files()[Path::new(FILE)]).ok().unwrap();
+    assert_eq!(recording.ending, Ending::Closed(reason.to_string()));
+    let played = replay(recording, Faulty::build(SEED, lockstone::default_table())).unwrap();
+    assert!(played.mismatch.is_none() && played.checksums >= 200, "{played:?}");
+}
+
+#[test]
+fn a_recording_is_the_same_whoever_writes_it() {
+    let [here, beside] = [false, true].map(|beside| {
+        let storage = Memory::default();
+        alone(storage.clone(), beside);
+        storage.files()
+    });
+    assert!(here[Path::new(FILE)].len() > 10_000 && here == beside);
+}
+
+/// A disk with room for so many bytes.
+#[derive(Clone)]
+struct Disk {
+    memory: Memory,
+    room: Arc<AtomicUsize>,
+    refused: Arc<AtomicUsize>,
+}
+
+impl Disk {
+    fn new(room: usize) -> Disk {
+        Disk { memory: Memory::default(), room: Arc::new(room.into()), refused: Arc::default() }
+    }
+}
+
+struct Counted(Disk, Output);
+
+impl Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let room = self.0.room.load(Ordering::Relaxed);
+        if bytes.len() > room {
+            self.0.refused.fetch_add(1, Ordering::Relaxed);
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        self.0.room.store(room - bytes.len(), Ordering::Relaxed);
+        self.1.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.1.flush()
+    }
+}
+
+impl Storage for Disk {
+    fn create(&mut self, path: &Path) -> io::Result<Output> {
+        Ok(Box::new(Counted(self.clone(), self.memory.create(path)?)))
+    }
+
+    fn folders(&self) -> Vec<PathBuf> {
+        self.memory.folders()
+    }
+
+    fn save(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.memory.save(path, bytes)
+    }
+
+    fn remove(&mut self, path: &Path) -> io::Result<()> {
+        self.memory.remove(path)
+    }
+}
+
+#[test]
+fn a_full_disk_stops_the_recording_once_and_never_the_game() {
+    let (_, whole, _) = alone(Disk::new(usize::MAX), false);
+    assert_eq!(whole.recording_error, None);
+    for beside in [false, true] {
+        let disk = Disk::new(20_000);
+        let (reason, report, _) = alone(disk.clone(), beside);
+        assert_eq!((reason, report.ticks), (EndReason::Left, whole.ticks));
+        assert!(report.recording_error.is_some());
+        assert_eq!(disk.refused.load(Ordering::Relaxed), 1, "it is not tried again");
+        let left = Recording::<Sim>::read(&disk.memory.files()[Path::new(FILE)]).ok().unwrap();
+        assert!(left.end() > Tick(0) && left.end() < Tick(whole.ticks), "{}", left.end());
+    }
+}
+
+#[test]
+fn a_session_that_never_began_leaves_no_file() {
+    let storage = Memory::default();
+    let recorder = |labels| Recorder::new(labels, storage.clone(), Some(Path::new(FILE))).unwrap();
+    let shell = shell(("Ada", 0), (SoloLink::default(), 1), recorder, Options::default());
+    assert_eq!(storage.files().len(), 1);
+    drop(shell);
+    assert!(storage.files().is_empty());
+}
+
+#[test]
+fn worlds_that_differ_leave_a_bundle_with_both_recordings() {
+    let network = MemoryNetwork::new(SEED, Weather::clear(Duration::from_millis(30)));
+    let storage = Memory::default();
+    let mut shells = [("Ada", 0), ("Bram", 1)].map(|who| {
+        let recorder = |labels| Recorder::new(labels, storage.clone(), None).unwrap();
+        shell(
+            who,
+            (network.enter(), 2),
+            recorder,
+            Options { time: Some(Duration::from_secs(60)), ..Options::default() },
+        )
+    });
+    let (mut now, mut over) = (Duration::ZERO, [false; 2]);
+    while !over.iter().all(|over| *over) {
+        network.advance(now);
+        let mut next = network.next_arrival().unwrap_or(Duration::MAX);
+        for (shell, over) in shells.iter_mut().zip(&mut over).filter(|(_, over)| !**over) {
+            match shell.step(now) {
+                Next::At(at) => next = next.min(at),
+                Next::Over => *over = true,
+            }
+        }
+        // What is sent within a step arrives later.
+        now = now.max(next.min(network.next_arrival().unwrap_or(Duration::MAX)));
+    }
+    let files = storage.files();
+    for shell in &mut shells {
+        let (_, report) = shell.finish();
+        assert!(report.desyncs > 0 && report.recording.is_some(), "{report:?}");
+        let bundle = Bundle::read(&files[Path::new(&report.bundle.expect("a bundle is saved"))]).unwrap();
+        assert_eq!((bundle.recordings.len(), bundle.missing.len()), (2, 0));
+        bundle.recordings.iter().for_each(|file| assert!(Recording::<Sim>::read(file).is_ok()));
+    }
+}
