@@ -1,4 +1,5 @@
-//! Random draws: the table's, addressed by stream, tick and number, beside a ChaCha8 generator that only knows the next one.
+//! Random draws: the table's, addressed by stream, tick and number, beside a ChaCha8 generator that
+//! only knows the next one.
 //!
 //! `cargo bench -p lockstone --bench draw` prints nanoseconds a draw, and the ratio, from one run.
 

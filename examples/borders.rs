@@ -1,4 +1,5 @@
-//! Two replicas of a relay meet: each simulates the cells around its own hero alone, and where their cores overlap both have the same.
+//! Two replicas of a relay meet: each simulates the cells around its own hero alone, and where
+//! their cores overlap both have the same.
 //!
 //! `cargo run -p lockstone --example borders` plays a minute of virtual time in a moment.
 
@@ -12,7 +13,8 @@ use lockstone::net::{Identity, Session};
 use lockstone::sim::*;
 use serde::{Deserialize, Serialize};
 
-/// Heroes walk where they are told; fireflies dance around, and are drawn to heroes within four tiles.
+/// Heroes walk where they are told; fireflies dance around, and are drawn to heroes
+/// within four tiles.
 #[derive(Clone, Serialize, Deserialize)]
 enum Being {
     Hero(Vec2),
@@ -74,7 +76,8 @@ fn build(seed: u64) -> World<Meadow> {
 }
 
 fn main() {
-    // Cores stay cut to what is near, however little else is awake: so that there are borders to be seen.
+    // Cores stay cut to what is near, however little else is awake: so that there are
+    // borders to be seen.
     let settings = RelaySettings { core_actors_max: 0, ..RelaySettings::default() };
     let config = RelayConfig::new(settings).expect("sound settings");
     let identity = Identity { rules: 1, table: lockstone::default_table().digest(), config: 0 };
@@ -104,7 +107,8 @@ fn main() {
     }
 }
 
-/// A line of the world, and how many of the cells that both replicas simulate are the same on both, if they are at the same tick.
+/// A line of the world, and how many of the cells that both replicas simulate are the same on both,
+/// if they are at the same tick.
 fn show(driver: &HubDriver<Relay<Meadow>, Replica<Meadow>>, second: u64) {
     let sessions: Vec<_> = driver.seats().map(|(_, seat)| &seat.session).collect();
     let worlds: Vec<_> = sessions.iter().filter_map(|session| session.simulation()).collect();

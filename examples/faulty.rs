@@ -2,11 +2,12 @@
 //!
 //! ```text
 //! cargo run -p lockstone --example faulty -- check chaos                   a sound game
-//! FAULT=unsaved cargo run -p lockstone --example faulty -- check chaos     one with a field that is not serialised
+//! FAULT=unsaved cargo run -p lockstone --example faulty -- check chaos     a field is not saved
 //! FAULT=help cargo run -p lockstone --example faulty                       all faults
 //! ```
 //!
-//! Each breaker of `check chaos` catches the fault that it is there for; what plays in a release build or as wasm needs these first:
+//! Each breaker of `check chaos` catches the fault that it is there for; what plays in a release
+//! build or as wasm needs these first:
 //!
 //! ```text
 //! cargo build --release --example faulty

@@ -1,11 +1,12 @@
-//! A simulation of another kind: a flock in a `hecs` world. It has recordings and the desync checker too.
+//! A simulation of another kind: a flock in a `hecs` world. It has recordings and the
+//! desync checker too.
 //!
 //! ```text
 //! cargo run -p lockstone --example foreign
 //! ```
 //!
-//! Its fault is the one that such worlds invite: without care, beings act in the order in which the ECS stores them, and that order is no part
-//! of the state.
+//! Its fault is the one that such worlds invite: without care, beings act in the order in which the
+//! ECS stores them, and that order is no part of the state.
 
 #![allow(missing_docs, reason = "an example")]
 
@@ -31,7 +32,8 @@ pub struct Sheep {
     wool: u32,
 }
 
-/// What the ECS adds to some, which moves them to another archetype, and so to another place in its order.
+/// What the ECS adds to some, which moves them to another archetype, and so to another
+/// place in its order.
 struct Shorn;
 
 /// What is not in the ECS.
@@ -222,7 +224,8 @@ pub fn record(player: u16, flock: &mut Flock, turns: &[Turn<Flock>]) -> Recordin
 pub const SEED: u64 = 3;
 pub const TICKS: u32 = 600;
 
-/// Two peers' recordings: Ada plays from the start, Bram joins half-way, with Ada's state as it was sent.
+/// Two peers' recordings: Ada plays from the start, Bram joins half-way, with Ada's
+/// state as it was sent.
 pub fn session(careful: bool) -> [Recording<Flock>; 2] {
     let turns = turns(TICKS);
     let (mut ada, mut bram) = (Flock::new(SEED, careful), Flock::new(SEED, careful));

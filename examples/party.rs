@@ -1,4 +1,5 @@
-//! Two peers in one process, over a network that loses 30 % of all packets: commands travel, worlds stay equal.
+//! Two peers in one process, over a network that loses 30 % of all packets: commands travel,
+//! worlds stay equal.
 //!
 //! `cargo run -p lockstone --example party` plays ten seconds of virtual time in a moment.
 
@@ -10,7 +11,8 @@ use lockstone::net::{Identity, Party, PartyConfig, Session};
 use lockstone::sim::codec::{self, CodecError};
 use lockstone::sim::{Checksum, Input, PlayerId, Simulation, Tick, Turn, mix64};
 
-/// A game with its own state: everyone has a lamp of some brightness. Ten lines of rules, the rest is the seam.
+/// A game with its own state: everyone has a lamp of some brightness. Ten lines of rules, the
+/// rest is the seam.
 #[derive(Clone)]
 struct Lamps {
     tick: Tick,

@@ -1,6 +1,7 @@
 //! A world of one's own rules, without a network: sheep graze and wander, a shepherd calls them.
 //!
-//! `cargo run -p lockstone --example solo` plays the same 200 ticks twice, and shows that both came out equal.
+//! `cargo run -p lockstone --example solo` plays the same 200 ticks twice, and shows that
+//! both came out equal.
 
 use std::sync::Arc;
 

@@ -6,8 +6,9 @@
 //! }
 //! ```
 //!
-//! Results go to stdout, messages for people to stderr, logs (`LOCKSTONE_LOG=debug`) too. Whatever goes wrong is told in one sentence
-//! with its cause and what to do: exit code 2. Exit code 1 says that worlds differed.
+//! Results go to stdout, messages for people to stderr, logs (`LOCKSTONE_LOG=debug`) too. Whatever
+//! goes wrong is told in one sentence with its cause and what to do: exit code 2. Exit code 1 says
+//! that worlds differed.
 
 mod args;
 mod carry;
@@ -104,7 +105,8 @@ fn log_when_asked() {
     env_logger::Builder::new().parse_filters(&filters).init();
 }
 
-/// A broken handshake panics in the carrier's thread, which costs that connection alone: a matter for the log.
+/// A broken handshake panics in the carrier's thread, which costs that connection alone: a
+/// matter for the log.
 fn hush_carrier() {
     let tell = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

@@ -1,12 +1,14 @@
-//! A crowd in one process: a relay and its replicas, each played by a bot, over a network in memory, on virtual time.
+//! A crowd in one process: a relay and its replicas, each played by a bot, over a network in
+//! memory, on virtual time.
 //!
 //! ```text
 //! HubDriver: relay ◄─► replicas ◄─ bots        relay's turns ─► what flooding would cost
 //!              └─► trees, by tick ─► verify    relay's cells ─► what state replication would cost
 //! ```
 //!
-//! It answers what a world of so many players costs, before so many come. Everything but the times that it measures depends on the
-//! options alone: the same options play the same game. The loop is [`Crowd::run`].
+//! It answers what a world of so many players costs, before so many come. Everything but the
+//! times that it measures depends on the options alone: the same options play the same game. The
+//! loop is [`Crowd::run`].
 
 mod alternatives;
 mod clocked;
@@ -42,7 +44,8 @@ use report::Reading;
 use survey::Survey;
 use verify::Verifier;
 
-/// All enter within so much virtual time, however many they are: crowds of different sizes then have played for as long.
+/// All enter within so much virtual time, however many they are: crowds of different sizes then
+/// have played for as long.
 const ENTER_TIME: Duration = Duration::from_secs(20);
 /// Each player says something once in so many ticks, not all at once.
 const TALK_TICKS: u32 = 600;
@@ -182,8 +185,8 @@ impl<G: Wide> Crowd<G> {
 }
 
 impl<G: Wide> Crowd<G> {
-    /// Plays, and tells what it cost. `go_on` is told of each tick that was played, the gathering not counted, and may end it: then there is no
-    /// report.
+    /// Plays, and tells what it cost. `go_on` is told of each tick that was played, the gathering
+    /// not counted, and may end it: then there is no report.
     ///
     /// # Errors
     /// [`CrowdError`] if someone does not come into the world, or is lost.

@@ -1,4 +1,5 @@
-//! A game as the shell sees it: how to build its simulation, how people and bots play it, what it looks like.
+//! A game as the shell sees it: how to build its simulation, how people and bots play it,
+//! what it looks like.
 
 use std::sync::Arc;
 
@@ -23,7 +24,8 @@ pub trait Game: 'static {
     /// `check::coverage`.
     const UNCOVERED: &'static [(&'static str, &'static str)] = &[];
 
-    /// Changes whenever the rules, their data or their measures do: peers with another digest are refused.
+    /// Changes whenever the rules, their data or their measures do: peers with another
+    /// digest are refused.
     fn rules_digest() -> u64;
 
     /// A simulation before its first tick.
@@ -52,7 +54,8 @@ pub trait Game: 'static {
     /// What a player sees. Read-only: nothing of it may find its way back into the world.
     fn scene(sim: &Self::Sim, player: PlayerId) -> Scene;
 
-    /// How a landmark is shown that is told from beyond the part of the world that is simulated. Not at all, unless said otherwise.
+    /// How a landmark is shown that is told from beyond the part of the world that is simulated.
+    /// Not at all, unless said otherwise.
     fn landmark(sim: &Self::Sim, landmark: &Landmark) -> Option<Mark> {
         let _ = (sim, landmark);
         None
@@ -70,8 +73,9 @@ pub trait Wide: Game<Sim = World<<Self as Wide>::Rules>> {
     /// The rules of its worlds.
     type Rules: Rules;
 
-    /// The rules of such a world, with its ground. Made once and shared: a replica beside the relay in one process needs no
-    /// ground of its own. [`Rules::entrance`] puts each player where the layout says.
+    /// The rules of such a world, with its ground. Made once and shared: a replica beside the
+    /// relay in one process needs no ground of its own. [`Rules::entrance`] puts each player where
+    /// the layout says.
     ///
     /// # Errors
     /// If the game has no such world.
@@ -80,7 +84,8 @@ pub trait Wide: Game<Sim = World<<Self as Wide>::Rules>> {
     /// The measures of the world of these rules.
     fn grid(rules: &Self::Rules) -> Grid;
 
-    /// What players see from afar in such a world, where it is relayed. Nothing, unless said otherwise.
+    /// What players see from afar in such a world, where it is relayed. Nothing, unless said
+    /// otherwise.
     fn horizon() -> Box<dyn Horizon<Self::Rules>> {
         Box::new(())
     }
@@ -169,7 +174,8 @@ impl Spread {
         }
     }
 
-    /// How many players begin together: 4 in parties, else 1. Player `n` is one of party `n / party()`.
+    /// How many players begin together: 4 in parties, else 1. Player `n` is one of
+    /// party `n / party()`.
     pub const fn party(self) -> u16 {
         match self {
             Spread::Parties => 4,

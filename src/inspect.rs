@@ -1,7 +1,8 @@
 //! What the checker sees of a simulation: its parts, and their fields by name.
 //!
-//! A [`World`](lockstone_sim::World) shows everything without a word from the game's author, through serde. A simulation of another kind (any ECS) shows what
-//! its author chooses to name: [`Inspect::things`] alone is needed.
+//! A [`World`](lockstone_sim::World) shows everything without a word from the game's author,
+//! through serde. A simulation of another kind (any ECS) shows what its author chooses to name:
+//! [`Inspect::things`] alone is needed.
 //!
 //! Looking must never change what is looked at.
 
@@ -49,7 +50,7 @@ pub struct Sketch {
 
 /// What a part learns from something that it is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Told {
+pub enum GivenInfo {
     /// Where it is from the next tick on.
     Extent(Extent),
     /// Something of a cell.
@@ -58,20 +59,24 @@ pub enum Told {
 
 /// A simulation that the checker can look into.
 pub trait Inspect: Simulation {
-    /// What is in a cell of the [`tree`](Simulation::tree), or, for `None`, what is in no cell. One without a tree shows all of it for `None`.
+    /// What is in a cell of the [`tree`](Simulation::tree), or, for `None`, what is in no cell. One
+    /// without a tree shows all of it for `None`.
     fn things(&self, cell: Option<CellId>) -> Vec<Thing>;
 
-    /// The kinds of things that there can be, as far as they are known: so that what is never met can be told.
+    /// The kinds of things that there can be, as far as they are known: so that what is never
+    /// met can be told.
     fn kinds() -> &'static [&'static str] {
         &[]
     }
 
-    /// A digest of what the simulation was built with and no snapshot holds: seed, table. 0 if it cannot tell.
+    /// A digest of what the simulation was built with and no snapshot holds: seed, table. 0
+    /// if it cannot tell.
     fn start_data(&self) -> u64 {
         0
     }
 
-    /// Steps as [`step`](Simulation::step) does, and notes what happens. One that cannot tell just steps.
+    /// Steps as [`step`](Simulation::step) does, and notes what happens. One that cannot
+    /// tell just steps.
     fn step_noted(&mut self, turn: &Turn<Self>, journal: &mut Journal) {
         *journal = Journal { tick: self.tick(), notes: Vec::new() };
         self.step(turn);
@@ -82,47 +87,54 @@ pub trait Inspect: Simulation {
         None
     }
 
-    /// The single bit that, turned over, leads to another checksum; of some cells, or of the whole state. See
-    /// [`tamper::find_bit`](lockstone_sim::tamper::find_bit). `None` if there is none, or if the simulation cannot tell.
+    /// The single bit that, turned over, leads to another checksum; of some cells, or of the whole
+    /// state. See [`tamper::find_bit`](lockstone_sim::tamper::find_bit). `None` if there is none,
+    /// or if the simulation cannot tell.
     fn find_bit(&mut self, root: Checksum, cells: Option<&[CellId]>) -> Option<StateBit> {
         let _ = (root, cells);
         None
     }
 
-    /// A state with one bit turned over; `None` if there is no such state, or if the simulation cannot do so.
+    /// A state with one bit turned over; `None` if there is no such state, or if the
+    /// simulation cannot do so.
     fn with_bit_turned(&mut self, bit: &StateBit) -> Option<Self::Snapshot> {
         let _ = bit;
         None
     }
 
-    /// The bytes of a part, as those of its [`fields`](Thing::fields) stand in it; `None` if the simulation cannot tell.
+    /// The bytes of a part, as those of its [`fields`](Thing::fields) stand in it; `None` if the
+    /// simulation cannot tell.
     fn part(&mut self, of: StatePart) -> Option<Vec<u8>> {
         let _ = of;
         None
     }
 
-    /// A state with a part read from other bytes; `None` if there is no such state, or if the simulation cannot do so.
+    /// A state with a part read from other bytes; `None` if there is no such state, or if the
+    /// simulation cannot do so.
     fn with_part(&mut self, of: StatePart, bytes: &[u8]) -> Option<Self::Snapshot> {
         let _ = (of, bytes);
         None
     }
 
-    /// Plays one tick in a way that must come to the same as [`step`](Simulation::step), and notes what happens if there is a journal.
-    /// False, with nothing played, if the simulation knows no such way.
+    /// Plays one tick in a way that must come to the same as [`step`](Simulation::step), and
+    /// notes what happens if there is a journal. False, with nothing played, if the simulation
+    /// knows no such way.
     fn step_in(&mut self, turn: &Turn<Self>, way: Way, journal: Option<&mut Journal>) -> bool {
         let _ = (turn, way, journal);
         false
     }
 
-    /// Stores the parts in another order, drawn from a key, of which nothing may come. False if the simulation has no such order.
+    /// Stores the parts in another order, drawn from a key, of which nothing may come. False if the
+    /// simulation has no such order.
     fn reorder(&mut self, key: u64) -> bool {
         let _ = key;
         false
     }
 
-    /// Plays one tick as a peer that simulates only the surroundings of a hero, and the same tick of the whole beside it, which
-    /// gives what such a peer is given. Both began equal, and are at the same tick. What happens in the part is noted if there is a journal.
-    /// Returns the cells that must be equal now; `None`, with nothing played, if the simulation knows no parts.
+    /// Plays one tick as a peer that simulates only the surroundings of a hero, and the same tick
+    /// of the whole beside it, which gives what such a peer is given. Both began equal, and are at
+    /// the same tick. What happens in the part is noted if there is a journal. Returns the cells
+    /// that must be equal now; `None`, with nothing played, if the simulation knows no parts.
     fn step_beside(
         &mut self,
         whole: &mut Self,
@@ -145,7 +157,7 @@ pub trait Inspect: Simulation {
     }
 
     /// What something that a part is given tells it of.
-    fn told(&self, given: &Self::Given) -> Option<Told> {
+    fn given_info(&self, given: &Self::Given) -> Option<GivenInfo> {
         let _ = given;
         None
     }

@@ -1,7 +1,8 @@
 //! Lockstone: a deterministic lockstep, peer-to-peer co-op engine.
 //!
-//! Reading order: [`game`] is what a game's author writes beside the rules, [`scene`] is what the views draw, `check` is what
-//! a game's own tests call. What needs crates of its own is behind a feature: `Cargo.toml` lists them.
+//! Reading order: [`game`] is what a game's author writes beside the rules, [`scene`] is what the
+//! views draw, `check` is what a game's own tests call. What needs crates of its own is behind a
+//! feature: `Cargo.toml` lists them.
 
 pub mod game;
 pub mod inspect;
@@ -20,8 +21,8 @@ pub mod check;
 pub mod recording;
 pub mod table;
 
-/// The command line of a game that was built for wasm32: it answers the desync checker, and nothing else. So a game's
-/// `main` is the same everywhere.
+/// The command line of a game that was built for wasm32: it answers the desync checker, and nothing
+/// else. So a game's `main` is the same everywhere.
 #[cfg(all(feature = "cli", target_arch = "wasm32"))]
 pub mod cli {
     use std::process::ExitCode;

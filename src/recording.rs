@@ -1,15 +1,17 @@
-//! Recordings: all that is needed to play a session again, bit for bit, and to see where it differs.
+//! Recordings: all that is needed to play a session again, bit for bit, and to see
+//! where it differs.
 //!
 //! ```text
-//! session events ─┬─► Writer ─► file ──┬─► Recording::read ─► Playback ─► Simulation::step, checksums compared
-//!                 └─► Ring ─► memory ──┘
+//! session events ─┬─► Writer ─► file ──┬─► Recording::read ─► Playback ─► Simulation::step
+//!                 └─► Ring ─► memory ──┘                        └─► checksums compared
 //! ```
 //!
-//! A recording holds every turn and the checksum of every tick; now and then the whole state (a keyframe), so that a fault in the state
-//! itself is on record too; if asked, of which parts of the state the checksum is the root (trees). Once worlds differ it may hold what came out
-//! when its recorder played it again (a rerun). It grows while it is played and is good
-//! up to the last flush, whatever happens to the program. [`format`](mod@format) describes the bytes. Nothing here may trust a file: it is
-//! checked like a packet from a peer.
+//! A recording holds every turn and the checksum of every tick; now and then the whole state (a
+//! keyframe), so that a fault in the state itself is on record too; if asked, of which parts of the
+//! state the checksum is the root (trees). Once worlds differ it may hold what came out when its
+//! recorder played it again (a rerun). It grows while it is played and is good up to the last
+//! flush, whatever happens to the program. [`format`](mod@format) describes the bytes. Nothing here
+//! may trust a file: it is checked like a packet from a peer.
 
 pub mod bundle;
 mod entry;

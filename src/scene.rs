@@ -32,7 +32,8 @@ pub struct Scene {
     pub notes: Vec<String>,
     /// What lately happened, the newest last.
     pub news: Vec<String>,
-    /// What is far away and was told, not simulated: shown at its place, or at the picture's edge in its direction.
+    /// What is far away and was told, not simulated: shown at its place, or at the picture's edge
+    /// in its direction.
     pub marks: Vec<Mark>,
 }
 

@@ -1,8 +1,10 @@
-//! The engine shell: drives a session over a link in real time, records it, lets people or bots play, and shows it.
+//! The engine shell: drives a session over a link in real time, records it, lets people or bots
+//! play, and shows it.
 //!
 //! ```text
+//! actions, bots ─► Session::command
 //! link ─► Session::handle ─► Session::advance ─► link
-//!                               └─► events ─► Recorder, news        actions, bots ─► Session::command
+//!                               ├─► events ─► Recorder, news
 //!                               └─► simulation ─► scene ─► view
 //! ```
 //!
@@ -11,6 +13,7 @@
 //! program of its own. It must never change the world but by commands.
 
 mod alarm;
+mod display;
 mod effort;
 mod executable;
 mod inquiry;
@@ -20,15 +23,14 @@ mod recorder;
 mod report;
 mod solo;
 mod storage;
-mod watch;
 mod worker;
 
+pub use display::{Display, Screen};
 pub use effort::{Clock, Clocks, Effort};
 pub use recorder::{Labels, RecordError, Recorder};
 pub use report::{PlayedCheck, PlayedParts, Report};
 pub use solo::SoloLink;
 pub use storage::{Files, Memory, Output, Storage};
-pub use watch::{Screen, Watch};
 
 pub(crate) use effort::MEASURED_TICKS;
 
@@ -109,7 +111,7 @@ pub struct Shell<G: Game, L: Link, T: Session<Sim = G::Sim>> {
     session: T,
     link: L,
     recorder: Recorder<G::Sim>,
-    watch: Watch,
+    display: Display,
     options: Options,
     player: Option<PlayerId>,
     bot: Option<Box<dyn Bot<G::Sim>>>,
@@ -132,13 +134,13 @@ pub struct Shell<G: Game, L: Link, T: Session<Sim = G::Sim>> {
 
 impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
     /// A session that has not begun.
-    pub fn new(session: T, link: L, mut recorder: Recorder<G::Sim>, watch: Watch, options: Options) -> Self {
+    pub fn new(session: T, link: L, mut recorder: Recorder<G::Sim>, display: Display, options: Options) -> Self {
         recorder.read(options.clocks);
         Shell {
             session,
             link,
             recorder,
-            watch,
+            display,
             player: None,
             bot: None,
             bot_saw: Tick(0),
@@ -156,15 +158,16 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
         }
     }
 
-    /// If worlds differ, also plays again what led there, and tells what came of it as evidence. `build` makes the simulation of a seed, as it
-    /// does for the session.
+    /// If worlds differ, also plays again what led there, and tells what came of it as evidence.
+    /// `build` makes the simulation of a seed, as it does for the session.
     #[must_use]
     pub fn with_rerun(mut self, build: impl Fn(u64) -> G::Sim + Send + 'static) -> Self {
         self.recorder.ask(move |keeper| keeper.build = Some(Box::new(build)));
         self
     }
 
-    /// Plays until the session ends, the time is up, the person quits, or `stop` is set. Returns what became of it.
+    /// Plays until the session ends, the time is up, the person quits, or `stop` is set. Returns
+    /// what became of it.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn run(&mut self, stop: &AtomicBool) -> (EndReason, Report) {
         let (started, alarm) = (Instant::now(), Alarm::default());
@@ -222,7 +225,7 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
         self.recorder.close();
         self.hear_recorder();
         let reason = self.ended.clone().unwrap_or(EndReason::Left);
-        let (stats, name) = (self.session.stats(), self.watch.name().to_owned());
+        let (stats, name) = (self.session.stats(), self.display.name().to_owned());
         let Course::Left(left_at, _) = self.course else { return (reason, std::mem::take(&mut self.report)) };
         self.report.finish(name, &stats, left_at, &reason);
         self.report.work = self.meter.effort();
@@ -251,7 +254,7 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
     /// once.
     fn pump(&mut self, now: Duration) -> bool {
         while let Some(event) = self.link.poll() {
-            self.watch.hear_link(&event);
+            self.display.hear_link(&event);
             self.session.handle(event, now);
         }
         self.advance(now);
@@ -295,7 +298,7 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
     }
 
     fn take(&mut self, event: Event<G::Sim>, now: Duration) {
-        self.watch.hear(&event);
+        self.display.hear(&event);
         match event {
             Event::Started { tick, seed, player, snapshot } => {
                 self.player = Some(player);
@@ -353,9 +356,9 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
         while let Some(told) = self.recorder.told() {
             match told {
                 Told::Recorded(path) => self.report.recording = Some(path.display().to_string()),
-                Told::Desync(path) => self.watch.tell(format!("This peer's recording is in {}.", path.display())),
+                Told::Desync(path) => self.display.tell(format!("This peer's recording is in {}.", path.display())),
                 Told::Failed(error) => {
-                    self.watch.tell(format!("The recording stops here: {error}."));
+                    self.display.tell(format!("The recording stops here: {error}."));
                     self.report.recording_error = Some(error.to_string());
                 }
                 Told::Evidence(evidence) => {
@@ -366,14 +369,15 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
                 }
                 Told::Bundle(path) => {
                     let (place, game) = (path.display().to_string(), G::NAME);
-                    self.watch
+                    self.display
                         .tell(format!("What all peers know of it is in {place}. Read it with: {game} explain {place}"));
                     self.report.bundle = Some(place);
                 }
                 Told::PassedOver => {
                     self.report.passed_over += 1;
                     if self.report.passed_over == 1 {
-                        self.watch.tell("Enough differences are saved: those that follow are only counted.".to_owned());
+                        self.display
+                            .tell("Enough differences are saved: those that follow are only counted.".to_owned());
                     }
                 }
             }

@@ -12,7 +12,8 @@ pub const DEFAULT_SEED: [u8; 32] = *b"lockstone: the default table, v1";
 
 const BYTES: &[u8] = include_bytes!("../rng_table.bin");
 
-/// The default table. A game that wants other draws hands its own to [`Game::build`](crate::game::Game::build).
+/// The default table. A game that wants other draws hands its own to
+/// [`Game::build`](crate::game::Game::build).
 pub fn default_table() -> Table {
     static TABLE: OnceLock<Table> = OnceLock::new();
     TABLE.get_or_init(|| Table::from_bytes(BYTES).expect("a test holds the embedded table sound")).clone()

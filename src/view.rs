@@ -1,11 +1,13 @@
-//! What people look at: a scene of the world and the session's status, drawn as a picture or as text.
+//! What people look at: a scene of the world and the session's status, drawn as a
+//! picture or as text.
 //!
 //! ```text
 //! Game::scene ─► Smooth ─► Frame::draw ─► window, PNG file
 //!                  └─────► terminal
 //! ```
 //!
-//! Views read. Nothing that they compute may find its way back into the world; what people do comes back as [`Action`]s.
+//! Views read. Nothing that they compute may find its way back into the world; what people do comes
+//! back as [`Action`]s.
 
 #[cfg(feature = "picture")]
 pub mod frame;
@@ -24,7 +26,8 @@ use smooth::Smooth;
 
 /// Where a session is shown, and where its person acts.
 pub trait View {
-    /// Shows a moment: `moment` is its part of a tick after the newest scene, `time_s` the time since the start.
+    /// Shows a moment: `moment` is its part of a tick after the newest scene, `time_s` the time
+    /// since the start.
     fn show(&mut self, scenes: &Smooth, moment: f32, status: &Status, time_s: f32);
 
     /// What was done since the last time.
@@ -34,7 +37,8 @@ pub trait View {
     fn line(&self) -> Option<&str>;
 }
 
-/// Draws a scene with the session's status as a picture's file, at a time in seconds since the start.
+/// Draws a scene with the session's status as a picture's file, at a time in seconds
+/// since the start.
 pub type Draw = fn(Option<&Scene>, &Status, f32) -> Result<Vec<u8>, String>;
 
 /// What a person did.

@@ -1,5 +1,5 @@
-//! Bundles: what is written is read, whatever breaks off, is changed or claims too much is told; and what a ring writes into so many bytes fits,
-//! reads and plays again.
+//! Bundles: what is written is read, whatever breaks off, is changed or claims too much is told;
+//! and what a ring writes into so many bytes fits, reads and plays again.
 
 use lockstone::check::verify;
 use lockstone::net::limits::{BUNDLE_BYTES_MAX, KEYFRAME_TICKS, PLAYERS_MAX};

@@ -29,7 +29,8 @@ fn chaos(fault: Fault, only: &[Breaker]) -> ChaosReport {
     Chaos::new(&build, faulty::turns(SEED, HEROES, TICKS)).with_presentation(&look).run(only)
 }
 
-/// The difference that a breaker finds in a game with a fault: in a field of a being, after the fault awoke.
+/// The difference that a breaker finds in a game with a fault: in a field of a being, after
+/// the fault awoke.
 fn caught(fault: Fault, breaker: Breaker) -> Difference {
     let report = chaos(fault, &[breaker]);
     println!("{report}");
@@ -129,7 +130,8 @@ fn a_clock_is_caught_by_playing_again() {
     assert!(!caught(Fault::Clock, Breaker::Again).reference_repeats);
 }
 
-/// The example, built from the sources of now: `cargo test` has done so, unless it was asked for this test alone.
+/// The example, built from the sources of now: `cargo test` has done so, unless it was asked for
+/// this test alone.
 fn program() -> &'static PathBuf {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
@@ -138,7 +140,8 @@ fn program() -> &'static PathBuf {
         if !cfg!(debug_assertions) {
             cargo.arg("--release");
         }
-        // What cargo tells a test of its own package would make it build ring anew, here and then outside again.
+        // What cargo tells a test of its own package would make it build ring anew, here and
+        // then outside again.
         let own = |name: &str| name.starts_with("CARGO_MANIFEST_") || name.starts_with("CARGO_PKG_");
         for (name, _) in std::env::vars().filter(|(name, _)| own(name)) {
             cargo.env_remove(name);

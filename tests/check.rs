@@ -58,7 +58,8 @@ fn a_turned_bit_is_named() {
     assert_eq!(location.spots[0].fields.len(), 1);
 }
 
-/// Each peer of a rollback session works out by itself where players enter: one whose world is another has other turns too.
+/// Each peer of a rollback session works out by itself where players enter: one whose world is
+/// another has other turns too.
 #[test]
 fn of_two_with_unlike_turns_only_the_one_whose_world_does_not_follow_is_blamed() {
     let turns = turns(60);

@@ -1,4 +1,5 @@
-//! The checksum covers every field of the game that the checker's tests use; where one does not, the field is named.
+//! The checksum covers every field of the game that the checker's tests use; where one does not,
+//! the field is named.
 
 use lockstone::check::coverage::CoverageReport;
 use lockstone::check::{Inspect, Thing, coverage_of};

@@ -1,4 +1,5 @@
-//! The game that the checker's tests plant faults into is sound without one, and lively enough for them to matter.
+//! The game that the checker's tests plant faults into is sound without one, and lively enough
+//! for them to matter.
 
 use lockstone::sim::{Input, Simulation};
 use testkit::faulty::{self, Being, Fault, Party, Sim};

@@ -1,8 +1,10 @@
-//! Float instructions in wasm modules: every one is found and named, and what is no module is refused.
+//! Float instructions in wasm modules: every one is found and named, and what is no
+//! module is refused.
 
 use lockstone::check::floats::{FloatFunction, FloatsError, floats};
 
-/// Rules with a float in them, as a compiler would leave them: one function computes with it, one only with integers.
+/// Rules with a float in them, as a compiler would leave them: one function computes with it, one
+/// only with integers.
 const WARM: &str = r#"(module $game
     (import "host" "draw" (func $draw (param i32)))
     (memory 1)

@@ -1,4 +1,5 @@
-//! The report's page: whole, without network, and safe whatever a recording says. It is opened in headless Chromium.
+//! The report's page: whole, without network, and safe whatever a recording says. It is opened in
+//! headless Chromium.
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,7 +14,8 @@ use lockstone::sim::world::StatePart;
 use lockstone::sim::{CellId, Checksum, EntityId, PlayerId, Tick};
 use testkit::browser;
 
-/// What a recording may say to break out of the page, and what stands in every text of the planted reports.
+/// What a recording may say to break out of the page, and what stands in every text of the
+/// planted reports.
 const HOSTILE: &str = "</script></style><script>document.title='taken'</script>\
                        <img src=x onerror=\"document.title='taken'\">\"'><b>\u{202e}\0 https://example.com/";
 

@@ -1,4 +1,5 @@
-//! Recordings of a relay session: each is of a part of the world. What was planted is named, and no healthy peer is blamed.
+//! Recordings of a relay session: each is of a part of the world. What was planted is named, and no
+//! healthy peer is blamed.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -7,7 +8,7 @@ use lockstone::check::{Cause, Finding, Report, compare, page, verify};
 use lockstone::net::relay::RelaySettings;
 use lockstone::net::wire::{Frame, RawGiven, RawInput};
 use lockstone::recording::{Bundle, Entry, Recording};
-use lockstone::sim::world::{Role, StateBit, StatePart};
+use lockstone::sim::world::{StateBit, StatePart, Zone};
 use lockstone::sim::{CellId, PlayerId, Simulation, Tick, Turn, tamper};
 use testkit::recorded::Peer;
 use testkit::relayed::{Hand, Relayed, build};
@@ -82,7 +83,8 @@ fn a_ring_that_begins_with_a_keyframe_is_in_step() {
     assert!(check(rings).is_in_step());
 }
 
-/// The recording of a peer that has the same turns, and in whose memory a bit turns over. Returns also whose bit.
+/// The recording of a peer that has the same turns, and in whose memory a bit turns over.
+/// Returns also whose bit.
 fn with_a_bit_turned(healthy: &Recording<StormWorld>) -> (Recording<StormWorld>, StatePart) {
     let mut world = build(0);
     let start = world.decode(&healthy.snapshot).expect("our own bytes");
@@ -98,7 +100,7 @@ fn with_a_bit_turned(healthy: &Recording<StormWorld>) -> (Recording<StormWorld>,
     let peer = Peer { header: healthy.header.clone(), trees: false, keyframe_at: None };
     let recording = peer.record(&mut world, &turns, |world| {
         if world.tick() == PLANTED {
-            let is_core = |cell: &CellId| world.area().role(*cell) == Role::Core && !world.actors(*cell).is_empty();
+            let is_core = |cell: &CellId| world.area().zone(*cell) == Zone::Core && !world.actors(*cell).is_empty();
             let cell = world.cells().filter(is_core).min().expect("somebody is there");
             let of = StatePart::Entity(cell, world.actors(cell)[0].id);
             let snapshot = world.snapshot();

@@ -1,4 +1,5 @@
-//! Recordings: what is written is read, whatever breaks off or is changed is told, and a replay finds the tick that differs.
+//! Recordings: what is written is read, whatever breaks off or is changed is told, and a replay
+//! finds the tick that differs.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +31,8 @@ fn turn_at(tick: u32) -> Turn<Tally> {
     Turn { inputs: input.into_iter().collect() }
 }
 
-/// Records a session, closed if `end`, as a shell does: events as they come, then what tick was reached.
+/// Records a session, closed if `end`, as a shell does: events as they come, then what
+/// tick was reached.
 fn record(start: u32, end: bool) -> Vec<u8> {
     let mut sim = Tally::new(SEED);
     (0..start).for_each(|tick| sim.step(&turn_at(tick)));
@@ -167,7 +169,8 @@ fn trees(recording: &Recording<Tally>) -> BTreeMap<Tick, Tree> {
     trees
 }
 
-/// Two records of one session with everything in them: a file's, and a ring of so many bytes. Ends at `end`.
+/// Two records of one session with everything in them: a file's, and a ring of so many
+/// bytes. Ends at `end`.
 fn record_all(end: u32, ring_bytes: usize) -> (Vec<u8>, Ring<Tally>, BTreeMap<Tick, Tree>) {
     let (mut sim, mut trees) = (Tally::new(SEED), BTreeMap::new());
     let start = Packed::of(&sim.encode(&sim));

@@ -1,5 +1,6 @@
-//! What the odd peer's own program tells when it plays again: it names the line of another build's rule, tells a changed state from another
-//! program, and a world of another seed. A peer that makes it up changes nothing.
+//! What the odd peer's own program tells when it plays again: it names the line of another build's
+//! rule, tells a changed state from another program, and a world of another seed. A peer that makes
+//! it up changes nothing.
 
 use lockstone::check::{self, Cause, Report};
 use lockstone::default_table;
@@ -37,7 +38,8 @@ fn roots(recording: &Recording<Sim>) -> Vec<Checksum> {
     recording.entries.iter().filter_map(root).collect()
 }
 
-/// What a session tells of a difference: when it is found, and when all was well before. A recording has the checksum of every tick.
+/// What a session tells of a difference: when it is found, and when all was well before. A
+/// recording has the checksum of every tick.
 fn found(odd: &Recording<Sim>) -> (Tick, Tick) {
     let healthy = roots(&peer(0, 7).record(&mut faulty::world(SEED, Fault::None), &turns(), |_| None));
     let start = odd.header.start;
@@ -152,7 +154,8 @@ fn a_world_of_another_seed_than_its_header_says_is_told_as_start_data() {
     assert_eq!((finding.verdict.cause, &finding.verdict.blamed), (Cause::StartData, &vec![2]), "{report}");
 }
 
-/// What a peer may make up: no packing, another tick, checksums that it never had, more than there may be.
+/// What a peer may make up: no packing, another tick, checksums that it never had, more
+/// than there may be.
 fn made_up(odd: &Recording<Sim>) -> Vec<PackedRerun> {
     let (tick, agreed) = found(odd);
     let build = |seed| faulty::world(seed, Fault::Rule);

@@ -1,4 +1,5 @@
-//! Rollback games: a fault that was planted is found, without it nothing is, and what is recorded replays.
+//! Rollback games: a fault that was planted is found, without it nothing is, and what is
+//! recorded replays.
 
 use std::time::Duration;
 
@@ -85,7 +86,8 @@ fn run_for(driver: &mut Room, ms: u64) {
     driver.run_until(until);
 }
 
-/// Ten seconds of two players: the second walks elsewhere every tick, so the first must play every tick again, and the second none.
+/// Ten seconds of two players: the second walks elsewhere every tick, so the first must play every
+/// tick again, and the second none.
 fn played(plant_from: Option<Tick>) -> Room {
     let mut driver = room(2, Weather::clear(Duration::from_millis(50)), plant_from);
     for n in 0..200 {

@@ -13,7 +13,7 @@ use lockstone::net::wire::Identity;
 use lockstone::net::{Link, Party, PartyConfig, PartySettings};
 use lockstone::recording::{Bundle, Ending, Recording, replay};
 use lockstone::shell::{
-    Labels, Memory, Next, Options, Output, Recorder, Report, Screen, Shell, SoloLink, Storage, Watch,
+    Display, Labels, Memory, Next, Options, Output, Recorder, Report, Screen, Shell, SoloLink, Storage,
 };
 use lockstone::sim::Tick;
 use lockstone::view::Status;
@@ -25,7 +25,7 @@ const FILE: &str = "game.lksrec";
 type Playing<L> = Shell<Faulty, L, Party<Sim>>;
 
 fn config(players_at_start: usize) -> PartyConfig {
-    let settings = PartySettings { seed: SEED, players_at_start, tell_trees: true, ..PartySettings::default() };
+    let settings = PartySettings { seed: SEED, players_at_start, emit_trees: true, ..PartySettings::default() };
     PartyConfig::new(settings).unwrap()
 }
 
@@ -42,8 +42,8 @@ fn shell<L: Link>(
     let (terms, period) = (config.terms(identity), config.period());
     let labels = Labels { game: Faulty::NAME, terms, name: name.to_owned(), room: "hall".to_owned() };
     let session = Party::new(config, identity, name, hero, build).unwrap();
-    let watch = Watch::new(Screen::None { lines: false }, name.to_owned(), Status::default(), period);
-    Shell::new(session, link, recorder(labels), watch, Options { bot: true, ..options }).with_rerun(build)
+    let display = Display::new(Screen::None { lines: false }, name.to_owned(), Status::default(), period);
+    Shell::new(session, link, recorder(labels), display, Options { bot: true, ..options }).with_rerun(build)
 }
 
 /// Steps it whenever it wants to be. Returns what it reports, and how often it was stepped.

@@ -1,7 +1,9 @@
 //! Long recordings that fail become small ones that fail in the same way.
 //!
 //! ```text
-//! TICKS=18000 cargo test --release -p lockstone --test shrink -- --include-ignored --nocapture --test-threads 1     a quarter of an hour of play, with times
+//! # A quarter of an hour of play, with times:
+//! TICKS=18000 cargo test --release -p lockstone --test shrink -- \
+//!     --include-ignored --nocapture --test-threads 1
 //! ```
 
 use std::time::Instant;
@@ -43,7 +45,8 @@ fn is_small<S: Inspect>(name: &str, shrunk: &Shrunk<S>, started: Instant) -> Rec
     again
 }
 
-/// What is found first, or what one breaker finds. Returns which it was. The fault acts all the time, or rarely: once, half-way.
+/// What is found first, or what one breaker finds. Returns which it was. The fault acts all the
+/// time, or rarely: once, half-way.
 fn shrinks(fault: Fault, named: Option<Breaker>, rarely: bool) -> Breaker {
     let half = ticks() / 2 + 200;
     let acts = if rarely { Tick(half)..Tick(half + 30) } else { FROM..Tick(ticks()) };
@@ -85,7 +88,8 @@ fn what_is_asked_for_becomes_small() {
     faults.into_iter().for_each(|(fault, breaker)| assert_eq!(shrinks(fault, Some(breaker), false), breaker));
 }
 
-/// Half-way through a long recording, for a second or two: all of it must be played by one breaker after the other.
+/// Half-way through a long recording, for a second or two: all of it must be played by one breaker
+/// after the other.
 #[test]
 #[ignore = "for release"]
 fn what_shows_itself_rarely_becomes_small() {
@@ -128,7 +132,7 @@ fn a_panic_becomes_small() {
     let ticks = ticks().max(2_000);
     let turns = Fuse::turns(ticks, 300, ticks - 200);
     let build = |_| Fuse::new(fuse::Kept::Saved, fuse::Bang::Panics);
-    // Whoever recorded did not live to see the last tick's outcome.
+    // The recorder did not live to see the last tick's outcome.
     let until = (ticks - 200) as usize;
     let mut recording = Peer::new(0, SEED).record(&mut build(SEED), &turns[..until], |_| None);
     recording.entries.push(lockstone::recording::Entry::Turn(turns[until].clone()));
@@ -140,7 +144,8 @@ fn a_panic_becomes_small() {
     assert!(shrink(small, &build).expect("it is a recording").is_some());
 }
 
-/// No later state will do, for what matters is in none: all between the two inputs that matter is left out instead.
+/// No later state will do, for what matters is in none: all between the two inputs that matter is
+/// left out instead.
 #[test]
 fn what_no_snapshot_holds_becomes_small() {
     let ticks = ticks().max(2_000);

@@ -1,6 +1,8 @@
-//! The desync checker's verdicts: the cause that was planted is named, and no healthy peer is ever blamed.
+//! The desync checker's verdicts: the cause that was planted is named, and no healthy
+//! peer is ever blamed.
 //!
-//! A sample of cases is tried; `CASES=100 cargo test --release -p lockstone --test verdict` tries a hundred of each cause.
+//! A sample of cases is tried; `CASES=100 cargo test --release -p lockstone --test verdict` tries a
+//! hundred of each cause.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -17,7 +19,8 @@ use testkit::seeds;
 
 const PEERS: usize = 4;
 const TICKS: u32 = 200;
-/// Of a hundred cases so many may be told as unknown, or as something else; a healthy peer must not be blamed in any.
+/// Of a hundred cases so many may be told as unknown, or as something else; a healthy peer must not
+/// be blamed in any.
 const WRONG_PERCENT: usize = 1;
 
 fn cases() -> u64 {
@@ -84,7 +87,8 @@ fn each(cause: Cause, fault: Fault, plant: impl Fn(&mut Case) -> Recording<Sim>)
         let report = case.check(recordings.clone());
         let Some(finding) = &report.finding else {
             assert!(recorded_alike(&recordings), "case {n}: nothing was found\n{report}");
-            // What was turned over was written anew by the very step before anyone read it, or nobody ever read it.
+            // What was turned over was written anew by the very step before anyone read it, or
+            // nobody ever read it.
             healed += 1;
             continue;
         };
@@ -256,7 +260,8 @@ fn a_write_between_steps_is_told_as_corruption() {
 
 #[test]
 fn a_write_of_a_peer_that_was_stopped_soon_after_is_told_as_corruption() {
-    // As in a session: the odd peer records its state when the difference is found, and no tick after it.
+    // As in a session: the odd peer records its state when the difference is found, and
+    // no tick after it.
     each(Cause::StateCorruption, Fault::None, |case| {
         let (at, mut dice) = (case.tick(), case.dice);
         case.peers[case.odd].keyframe_at = Some(at.plus(12));

@@ -1,6 +1,7 @@
 //! How long the checker takes to name one turned bit in a quarter of an hour of four peers.
 //!
-//! `cargo bench -p lockstone --bench check` prints the times beside what they must stay below; `CASES=1000` tries so many of each kind.
+//! `cargo bench -p lockstone --bench check` prints the times beside what they must stay below;
+//! `CASES=1000` tries so many of each kind.
 
 use std::time::{Duration, Instant};
 

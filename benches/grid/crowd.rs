@@ -31,7 +31,8 @@ pub trait Contender {
     fn tick(&mut self, crowd: &Crowd, tell: &mut Tell<'_>);
 }
 
-/// Where all are. A cell is 8 tiles of 1.25 m; who walks does 5 m a second at 20 ticks a second, straight on until the world's edge.
+/// Where all are. A cell is 8 tiles of 1.25 m; who walks does 5 m a second at 20 ticks a second,
+/// straight on until the world's edge.
 pub struct Crowd {
     pub grid: Grid,
     /// Movers first.

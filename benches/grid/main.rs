@@ -1,14 +1,19 @@
-//! Who sees whom, kept up to date: the grid that interest is built on, beside an R-tree and a sparse grid.
+//! Who sees whom, kept up to date: the grid that interest is built on, beside an R-tree
+//! and a sparse grid.
 //!
-//! `cargo bench -p lockstone --bench grid` prints what a tick costs each, and the ratio, from one run.
+//! `cargo bench -p lockstone --bench grid` prints what a tick costs each, and the
+//! ratio, from one run.
 //!
-//! Compared is the same job: all movers move, each watches the 7 x 7 cells around its own, and every watcher is told exactly what came into
-//! its cells and what left them. At the end, all must agree on who sees whom. The peers only find what is in a rectangle, so with them it is done as one does it
-//! with such an index: move, ask for each watcher's cells, and compare with the last answer. What the index costs alone is told
-//! too: "move" without any watcher, "ask" without comparing. Where the movers go to is worked out before the clock starts.
+//! Compared is the same job: all movers move, each watches the 7 x 7 cells around its own, and
+//! every watcher is told exactly what came into its cells and what left them. At the end, all must
+//! agree on who sees whom. The peers only find what is in a rectangle, so with them it is done as
+//! one does it with such an index: move, ask for each watcher's cells, and compare with the last
+//! answer. What the index costs alone is told too: "move" without any watcher, "ask" without
+//! comparing. Where the movers go to is worked out before the clock starts.
 //!
-//! At a walk one mover in 31 crosses a border in a tick. With a thing a cell that is 0.9 events a mover; with ten a cell, where every mover sees 490 others,
-//! 8.4: there the events themselves are what costs.
+//! At a walk one mover in 31 crosses a border in a tick. With a thing a cell that is 0.9 events
+//! a mover; with ten a cell, where every mover sees 490 others, 8.4: there the events
+//! themselves are what costs.
 
 mod crowd;
 mod ours;
@@ -47,7 +52,8 @@ struct Cost {
     moves: Duration,
     asks: Duration,
     tick: Duration,
-    /// Of each watcher, how many it sees, and the sum of their numbers, after as many ticks as the peers do.
+    /// Of each watcher, how many it sees, and the sum of their numbers, after as many ticks
+    /// as the peers do.
     seen: Vec<u64>,
 }
 

@@ -41,8 +41,8 @@ impl Last {
     }
 }
 
-/// A position in tiles: exact, for these worlds are small. An R-tree of whole numbers would have to be of 64 bits: areas in steps of
-/// [`lockstone_sim::Fx`] overflow 32, and the tree decays.
+/// A position in tiles: exact, for these worlds are small. An R-tree of whole numbers would have to
+/// be of 64 bits: areas in steps of [`lockstone_sim::Fx`] overflow 32, and the tree decays.
 fn tiles(at: Vec2) -> [f32; 2] {
     [at.x, at.y].map(|along| along.to_bits() as f32 / 4096.0)
 }

@@ -1,8 +1,8 @@
-//! What it costs to have evidence at hand: the root of every tick, its tree, the ring in memory, a keyframe each minute, and the bytes by
-//! which peers compare checksums.
+//! What it costs to have evidence at hand: the root of every tick, its tree, the ring in memory, a
+//! keyframe each minute, and the bytes by which peers compare checksums.
 //!
-//! `cargo bench -p lockstone --bench record` prints the times, and how they stand to the 50 ms between two ticks, then memory and bytes
-//! on the wire, each with its bar.
+//! `cargo bench -p lockstone --bench record` prints the times, and how they stand to the 50 ms
+//! between two ticks, then memory and bytes on the wire, each with its bar.
 
 mod wire;
 

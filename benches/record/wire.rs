@@ -1,5 +1,6 @@
-//! What the comparison of checksums costs on the wire: the same party twice on virtual time, with checksums as often as by default and
-//! as seldom as it is allowed. What is sent more is their cost.
+//! What the comparison of checksums costs on the wire: the same party twice on virtual
+//! time, with checksums as often as by default and as seldom as it is allowed. What is sent
+//! more is their cost.
 
 use std::time::Duration;
 

@@ -1,8 +1,11 @@
-//! A rollback of 8 ticks of a whole world, driven by ggrs: our session's way beside the ordinary one.
+//! A rollback of 8 ticks of a whole world, driven by ggrs: our session's way beside the ordinary
+//! one.
 //!
-//! Both are ggrs's `SyncTestSession`: each advance goes back 8 ticks, plays them again and then a new one, and keeps the state and its
-//! checksum before each tick but the one it went back to. Four of the heroes are the session's players, who give no command.
-//! `cargo bench -p lockstone --bench rollback` prints what an advance costs, what of it the new tick, and the ratios, from one run.
+//! Both are ggrs's `SyncTestSession`: each advance goes back 8 ticks, plays them again and then a
+//! new one, and keeps the state and its checksum before each tick but the one it went back to. Four
+//! of the heroes are the session's players, who give no command.
+//! `cargo bench -p lockstone --bench rollback` prints what an advance costs, what of it the new
+//! tick, and the ratios, from one run.
 
 mod ordinary_session;
 
@@ -45,8 +48,8 @@ fn new_tick<C: Contender>(play: &Play) -> Duration {
     typical(ROUNDS * OURS_A_ROUND, || time(|| world.step()))
 }
 
-/// What an advance costs our way and the ordinary way: the least disturbed tenth of each. They take turns, so that both have the same
-/// disturbances.
+/// What an advance costs our way and the ordinary way: the least disturbed tenth of each. They take
+/// turns, so that both have the same disturbances.
 fn measure(play: &Play) -> [Duration; 2] {
     let mut ours = SyncTest::new(ours::world(play, PLAYERS), &[(); PLAYERS as usize], DISTANCE_TICKS);
     let mut ordinary = OrdinarySession::new(play, PLAYERS.into(), DISTANCE_TICKS as usize);

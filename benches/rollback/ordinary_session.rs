@@ -1,4 +1,5 @@
-//! The ordinary world in ggrs: it is cloned into the cell, with its checksum, and cloned back from there.
+//! The ordinary world in ggrs: it is cloned into the cell, with its checksum, and cloned
+//! back from there.
 
 use ggrs::{Config, GgrsRequest, PredictDefault, SessionBuilder, SyncTestSession};
 

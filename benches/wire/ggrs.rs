@@ -95,7 +95,8 @@ fn session(me: usize, peers: usize, input_delay: usize, network: Arc<Mutex<Netwo
 
 fn advance(me: usize, session: &mut P2PSession<Play>, tick: usize) {
     session.add_local_input(me, command(me, tick).unwrap_or_default()).expect("it is a local player");
-    // At the edge of its prediction window ggrs waits for the others; the input comes again with the next tick.
+    // At the edge of its prediction window ggrs waits for the others; the input comes again
+    // with the next tick.
     for request in session.advance_frame().into_iter().flatten() {
         if let GgrsRequest::SaveGameState { cell, frame } = request {
             cell.save(frame, Some(()), None);

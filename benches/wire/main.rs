@@ -1,9 +1,9 @@
-//! What peers send each other: a Lockstone party of eight and a Lockstone rollback session of four, each beside ggrs with the same
-//! commands.
+//! What peers send each other: a Lockstone party of eight and a Lockstone rollback session of four,
+//! each beside ggrs with the same commands.
 //!
 //! 20 ticks a second, one command of 6 bytes a second from each, 50 ms one way, no loss.
-//! `cargo bench -p lockstone --bench wire` prints payload bytes and packets a second of all peers together. ggrs reads the real
-//! clock, so its part takes real time.
+//! `cargo bench -p lockstone --bench wire` prints payload bytes and packets a second of all peers
+//! together. ggrs reads the real clock, so its part takes real time.
 
 mod ggrs;
 mod ours;

@@ -1,4 +1,5 @@
-//! What explored ground costs: the same heroes and monsters, with few and with many dark cells stored.
+//! What explored ground costs: the same heroes and monsters, with few and with many
+//! dark cells stored.
 //!
 //! Scouts light the ground and leave before the heroes come, in as many ticks for either world. So
 //! both worlds have the same lit cells, and do the same in every tick.

@@ -11,7 +11,8 @@ use testkit::contest::ours;
 use testkit::contest::play::{CROWDED, Play, SPREAD};
 use testkit::contest::{Contender, time, typical};
 
-/// The time of one tick in three measures, and of a rollback: each the least disturbed tenth of its samples.
+/// The time of one tick in three measures, and of a rollback: each the least disturbed
+/// tenth of its samples.
 struct Cost {
     tick: Duration,
     checksum: Duration,

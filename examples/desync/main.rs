@@ -1,11 +1,13 @@
-//! One bug, and what three tools tell of it: ggrs's event, a dump of checksums, and the desync checker. `docs/desync.md` reads the output.
+//! One bug, and what three tools tell of it: ggrs's event, a dump of checksums, and the desync
+//! checker. `docs/desync.md` reads the output.
 //!
 //! ```text
 //! cargo run -p lockstone --example desync
 //! ```
 //!
-//! The bug is in `wood.rs`, a wolf's `rest`: it decides when a wolf draws a new heading, and no snapshot holds it. Ada has played for 60 ticks when
-//! Bram is sent her world. From then on ggrs plays both; then the same turns are recorded, as a session would, and checked.
+//! The bug is in `wood.rs`, a wolf's `rest`: it decides when a wolf draws a new heading, and no
+//! snapshot holds it. Ada has played for 60 ticks when Bram is sent her world. From then on ggrs
+//! plays both; then the same turns are recorded, as a session would, and checked.
 
 mod wood;
 
@@ -76,7 +78,8 @@ fn ggrs_session(me: usize, line: &Line) -> Result<P2PSession<Play>, ggrs::GgrsEr
     builder.add_player(first, 0)?.add_player(second, 1)?.start_p2p_session(Line(line.0.clone(), me))
 }
 
-/// Lets ggrs play both worlds from [`JOINED`] on, its frame 0, and prints what it tells of a desync.
+/// Lets ggrs play both worlds from [`JOINED`] on, its frame 0, and prints what it tells of a
+/// desync.
 fn play_through_ggrs(turns: &[Turn<Sim>]) -> Result<(), ggrs::GgrsError> {
     let (line, mut worlds) = (Line::default(), worlds(turns));
     let mut sessions = [ggrs_session(0, &line)?, ggrs_session(1, &line)?];

@@ -1,4 +1,5 @@
-//! The game: wolves wander and bite. Its bug is `rest`, which decides when a wolf turns around: no snapshot holds it.
+//! The game: wolves wander and bite. Its bug is `rest`, which decides when a wolf turns around: no
+//! snapshot holds it.
 
 use std::sync::Arc;
 

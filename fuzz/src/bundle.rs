@@ -1,6 +1,7 @@
-//! Bundles: whatever a player sends in, it is read or refused, and the desync checker bears every recording in it. As bytes hardly ever have
-//! a bundle's digest, they are tried once as they are and once as recordings in a bundle whose digest is right, where each may be frames
-//! whose checks are put right too.
+//! Bundles: whatever a player sends in, it is read or refused, and the desync checker bears every
+//! recording in it. As bytes hardly ever have a bundle's digest, they are tried once as they are
+//! and once as recordings in a bundle whose digest is right, where each may be frames whose checks
+//! are put right too.
 
 use lockstone::check::{self, Checker};
 use lockstone::recording::{Bundle, Recording};
@@ -45,7 +46,8 @@ fn bundle(bytes: &[u8]) -> Bundle {
     Bundle { player: PlayerId(0), recordings, missing: vec![PlayerId(9)] }
 }
 
-/// A bundle of two peers that tell the same, and what becomes one of two that do not: whole, and payloads.
+/// A bundle of two peers that tell the same, and what becomes one of two that do not:
+/// whole, and payloads.
 pub fn seeds() -> Vec<Vec<u8>> {
     let record = |odd| recording::record(4, |tick, Checksum(sum)| Checksum(sum ^ u64::from(odd && tick.0 > 5)));
     let [file, odd] = [false, true].map(|odd| record(odd).expect("memory takes everything"));

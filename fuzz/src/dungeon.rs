@@ -1,5 +1,5 @@
-//! Serialised dungeons, and any turns played on them. Bots look at what comes out, and so do the views: the rules and everything that reads
-//! the world must bear values that no game ever had.
+//! Serialised dungeons, and any turns played on them. Bots look at what comes out, and so do the
+//! views: the rules and everything that reads the world must bear values that no game ever had.
 
 use core::cell::RefCell;
 

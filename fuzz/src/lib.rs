@@ -1,7 +1,8 @@
 //! What is checked about bytes from outside, whatever they are: one module a fuzz target.
 //!
-//! Each has `check`, which takes any bytes, panics if Lockstone does what it must not and tells whether they meant anything, and `seeds`, real bytes from which a fuzzer
-//! goes on. Nothing here may depend on anything but the bytes: what was found once must be found again.
+//! Each has `check`, which takes any bytes, panics if Lockstone does what it must not and tells
+//! whether they meant anything, and `seeds`, real bytes from which a fuzzer goes on. Nothing here
+//! may depend on anything but the bytes: what was found once must be found again.
 #![forbid(unsafe_code)]
 
 pub mod bundle;
@@ -23,7 +24,8 @@ mod turns;
 pub struct Target {
     /// As `cargo fuzz run` knows it.
     pub name: &'static str,
-    /// Panics if these bytes do harm. Returns whether they were understood, and so whether anything was checked in depth.
+    /// Panics if these bytes do harm. Returns whether they were understood, and so whether anything
+    /// was checked in depth.
     pub check: fn(&[u8]) -> bool,
     /// Real bytes.
     pub seeds: fn() -> Vec<Vec<u8>>,

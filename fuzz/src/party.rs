@@ -1,7 +1,9 @@
-//! A session in the middle of play that hears whatever bytes say, from a stranger, from a player, and from a false sequencer.
+//! A session in the middle of play that hears whatever bytes say, from a stranger, from a player,
+//! and from a false sequencer.
 //!
-//! Four seats: the founder, an honest replica, a player in whose name lies are told, and a victim that is lied to in the founder's
-//! name. Whatever is said: nobody panics, memory stays bounded, and founder and honest replica play on, equal to the bit.
+//! Four seats: the founder, an honest replica, a player in whose name lies are told, and a victim
+//! that is lied to in the founder's name. Whatever is said: nobody panics, memory stays bounded,
+//! and founder and honest replica play on, equal to the bit.
 
 use lockstone_net::link::{Channel, Link, LinkEvent, PeerId};
 use lockstone_net::memory::Driver;
@@ -23,7 +25,8 @@ const HELD_BYTES_MAX: usize = 1 << 20;
 /// What a byte may come to hold: of an input in a turn, and in the event that tells of it.
 const FACTOR: usize = 256;
 
-/// Lets a session hear packets. Each has a byte before it: three bits of route, one of channel, four of the time until the next.
+/// Lets a session hear packets. Each has a byte before it: three bits of route, one of channel,
+/// four of the time until the next.
 pub fn check(bytes: &[u8]) -> bool {
     let mut driver = sessions::session(4, &PartySettings::default(), ms(20));
     let mut stranger = driver.network.enter();

@@ -1,5 +1,6 @@
-//! Recordings: whatever a file says, it is read or refused, and what was read can be played. As bytes hardly ever have the checks of a
-//! recording's frames, they are tried once as they are and once as payloads of frames whose checks are right.
+//! Recordings: whatever a file says, it is read or refused, and what was read can be played. As
+//! bytes hardly ever have the checks of a recording's frames, they are tried once as they are and
+//! once as payloads of frames whose checks are right.
 
 use lockstone::recording::format::{Build, Header, MAGIC, VERSION};
 use lockstone::recording::{Entry, Packed, Playback, Recording, Tree, Writer};
@@ -36,7 +37,8 @@ fn play(file: &[u8]) -> bool {
     true
 }
 
-/// What was read can be asked for, and is written as it was read. Keyframes and trees may hold anything.
+/// What was read can be asked for, and is written as it was read. Keyframes and trees
+/// may hold anything.
 fn look(recording: &Recording<StormWorld>) {
     let mut tree = Tree::default();
     for (n, entry) in recording.entries.iter().enumerate() {
@@ -55,7 +57,8 @@ fn look(recording: &Recording<StormWorld>) {
     assert!(again.entries == recording.entries);
 }
 
-/// A recording of these payloads: header, snapshot, then events and keyframes. The snapshot is compressed here.
+/// A recording of these payloads: header, snapshot, then events and keyframes. The snapshot is
+/// compressed here.
 pub(crate) fn sealed(bytes: &[u8]) -> Vec<u8> {
     let mut file = [&MAGIC[..], &[VERSION]].concat();
     for (n, payload) in (0_u64..).zip(slices::all(bytes)) {

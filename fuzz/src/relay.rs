@@ -1,7 +1,9 @@
-//! A relay session in the middle of play that hears whatever bytes say, from a stranger, from a player, and from a false relay.
+//! A relay session in the middle of play that hears whatever bytes say, from a stranger, from a
+//! player, and from a false relay.
 //!
-//! Four seats: the relay, an honest replica, a player in whose name lies are told, and a victim that is lied to in the relay's name.
-//! Whatever is said: nobody panics, memory stays bounded, and the honest replica's core is the relay's.
+//! Four seats: the relay, an honest replica, a player in whose name lies are told, and a victim
+//! that is lied to in the relay's name. Whatever is said: nobody panics, memory stays bounded, and
+//! the honest replica's core is the relay's.
 
 use lockstone_net::Session;
 use lockstone_net::link::{Channel, Link, LinkEvent, PeerId};
@@ -28,7 +30,8 @@ const HELD_BYTES_MAX: usize = 8 << 20;
 /// What a byte may come to hold: of a cell in a load, and of the world that it makes.
 const FACTOR: usize = 512;
 
-/// Lets a session hear packets. Each has a byte before it: three bits of route, one of channel, four of the time until the next.
+/// Lets a session hear packets. Each has a byte before it: three bits of route, one of channel,
+/// four of the time until the next.
 pub fn check(bytes: &[u8]) -> bool {
     let (mut room, _) = room();
     let mut stranger = room.network().enter();

@@ -1,7 +1,8 @@
 //! A rollback session that hears whatever bytes say, from a stranger and from a player.
 //!
-//! Three seats: two that are honest to each other, and one in whose name lies are told. Inputs get the seal they need, so that the lies are
-//! heard. Whatever is said: nobody panics, and memory stays bounded. A stranger alone stops nobody either.
+//! Three seats: two that are honest to each other, and one in whose name lies are told. Inputs get
+//! the seal they need, so that the lies are heard. Whatever is said: nobody panics, and memory
+//! stays bounded. A stranger alone stops nobody either.
 
 use lockstone_net::link::{Channel, LinkEvent};
 use lockstone_net::memory::{Driver, Weather};
@@ -21,7 +22,8 @@ const HELD_BYTES_MAX: usize = 1 << 20;
 /// What a byte may come to hold: of an input in a turn, and in the event that tells of it.
 const FACTOR: usize = 256;
 
-/// Lets a session hear packets. Each has a byte before it: two bits of route, one of channel, one for a seal, four of the time until the next.
+/// Lets a session hear packets. Each has a byte before it: two bits of route, one of channel, one
+/// for a seal, four of the time until the next.
 pub fn check(bytes: &[u8]) -> bool {
     let mut driver = room(1, 3, Weather::clear(ms(20)), &settings(1));
     let stranger = driver.network.enter();

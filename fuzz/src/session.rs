@@ -1,4 +1,5 @@
-//! The packets of a small session that has something of everything: joins, commands, a refusal, a desync, an end.
+//! The packets of a small session that has something of everything: joins, commands, a refusal,
+//! a desync, an end.
 
 use core::mem::discriminant;
 use core::time::Duration;

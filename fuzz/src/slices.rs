@@ -1,4 +1,5 @@
-//! How one string of bytes holds several: each is its length, two bytes little-endian, then itself. The last may be cut off.
+//! How one string of bytes holds several: each is its length, two bytes little-endian, then itself.
+//! The last may be cut off.
 
 /// Takes the first string off.
 pub fn split(bytes: &[u8]) -> (&[u8], &[u8]) {

@@ -1,4 +1,5 @@
-//! Serialised snapshots of a world made to find faults: what decodes is a state that two worlds reach alike and leave alike.
+//! Serialised snapshots of a world made to find faults: what decodes is a state that two worlds
+//! reach alike and leave alike.
 
 use lockstone_sim::Simulation;
 
@@ -6,7 +7,8 @@ use testkit::storm::{StormWorld, Turns, Weather};
 use crate::{memory, slices, turns};
 
 const STEPS: usize = 3;
-/// Two lists lie in one another, and each may reserve this much before its elements are looked at, if its length could be true.
+/// Two lists lie in one another, and each may reserve this much before its elements are looked at,
+/// if its length could be true.
 const RESERVE_BYTES: usize = 2 << 20;
 /// An entity takes ten bytes at least, and some 64 in memory, in a list that doubles.
 const FACTOR: usize = 64;

@@ -1,5 +1,6 @@
-//! Random tables: what reads as a table is written the same again. As bytes hardly ever have the digests of a table, they are tried once
-//! as they are, once under a header with its digest put right, and once as the words of a table whose digests are all right.
+//! Random tables: what reads as a table is written the same again. As bytes hardly ever have the
+//! digests of a table, they are tried once as they are, once under a header with its digest put
+//! right, and once as the words of a table whose digests are all right.
 
 use lockstone_sim::table::TABLE_BYTES;
 use lockstone_sim::{Table, TableError};

@@ -1,4 +1,5 @@
-//! Packets: what decodes encodes to an equal message, no longer than it came, and no packet costs more memory than its length justifies.
+//! Packets: what decodes encodes to an equal message, no longer than it came, and no packet costs
+//! more memory than its length justifies.
 
 use lockstone_net::wire::{self, Epoch, Message};
 

@@ -1,7 +1,9 @@
-//! The receiving end of a feed of turns: which are known, which commands wait for the sequencer, and when to report.
+//! The receiving end of a feed of turns: which are known, which commands wait for the sequencer,
+//! and when to report.
 //!
 //! ```text
-//! Turns packet ─► take_turns ─► next_turn ─► simulation        command, checksum ─► report ─► Report packet
+//! Turns packet ─► take_turns ─► next_turn ─► simulation
+//! command, checksum ─► report ─► Report packet
 //! ```
 //!
 //! With nothing pending a replica sends at most 4 packets a second. Time is an argument.
@@ -63,7 +65,8 @@ pub enum Progress {
 pub struct Full;
 
 impl<T: Content> Intake<T> {
-    /// For a world whose next turn is that of tick `from`. `answer_delay` is the time between two packets of the sequencer.
+    /// For a world whose next turn is that of tick `from`. `answer_delay` is the time between two
+    /// packets of the sequencer.
     pub fn new(from: Tick, answer_delay: Duration) -> Intake<T> {
         Intake {
             stamps: Stamps::default(),

@@ -1,13 +1,17 @@
-//! The session half of Lockstone: who orders commands into turns, who plays them, and what travels between.
+//! The session half of Lockstone: who orders commands into turns, who plays them, and what
+//! travels between.
 //!
 //! ```text
-//! command ─► replica ─► link ─► sequencer ─► turn ─► link ─► replica ─► playout ─► Simulation::step
+//! command ─► replica ─► link ─► sequencer ─► turn ─► link ─► replica ─► playout
+//!                                                                         └─► Simulation::step
 //! ```
 //!
-//! Everything but the carriers is sans-IO: time and packets are arguments, packets and events are results.
+//! Everything but the carriers is sans-IO: time and packets are arguments, packets and
+//! events are results.
 //!
-//! Reading order: [`party`] is what a game holds, and shows the loop; `sequencer` closes ticks, `intake` receives them,
-//! `playout` says when they are played; [`wire`] is what travels; [`link`] is what carries it.
+//! Reading order: [`party`] is what a game holds, and shows the loop; `sequencer` closes ticks,
+//! `intake` receives them, `playout` says when they are played; [`wire`] is what travels; [`link`]
+//! is what carries it.
 
 mod intake;
 pub mod limits;

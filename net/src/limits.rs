@@ -1,6 +1,7 @@
 //! Every limit of a session in one place. Whatever a peer sends is held against one of these.
 //!
-//! Related limits are asserted at compile time, so that a turn at its largest still fits into a packet.
+//! Related limits are asserted at compile time, so that a turn at its largest still
+//! fits into a packet.
 
 use core::time::Duration;
 
@@ -13,7 +14,8 @@ pub const NAME_BYTES_MAX: usize = 64;
 pub const CHAT_BYTES_MAX: usize = 480;
 /// Lines that a player may say in a second; half as many again at once.
 pub const CHAT_LINES_PER_S: u32 = 2;
-/// Lines of one player that are taken in a second; half as many again at once. A line that carried them late brings several together.
+/// Lines of one player that are taken in a second; half as many again at once. A line that carried
+/// them late brings several together.
 pub const CHAT_LINES_PER_S_MAX: u32 = 8;
 /// Lines that wait for a replica's budget. Of more the oldest is dropped.
 pub const CHAT_LINES_QUEUED_MAX: usize = 16;
@@ -28,7 +30,8 @@ pub const REQUEST_BYTES_MAX: usize = 4_096;
 
 /// Commands of one player in one turn. More wait for the next turn.
 pub const COMMANDS_PER_TURN_MAX: usize = 4;
-/// Commands of one player that the sequencer lets wait. More are not taken: their sender offers them again.
+/// Commands of one player that the sequencer lets wait. More are not taken: their sender
+/// offers them again.
 pub const COMMANDS_QUEUED_MAX: usize = 64;
 /// Commands that a replica holds until they are acknowledged. More are refused to the player.
 pub const COMMANDS_PENDING_MAX: usize = 64;
@@ -50,20 +53,23 @@ pub const INPUTS_PER_TURN_MAX: usize =
 pub const TURNS_PER_PACKET_MAX: usize = 1_024;
 /// Ticks that one packet closes.
 pub const TICKS_PER_PACKET_MAX: u32 = 4_096;
-/// A packet of turns on the unreliable channel is kept below this, if one turn alone is not larger: it fits a datagram.
+/// A packet of turns on the unreliable channel is kept below this, if one turn alone is not larger:
+/// it fits a datagram.
 pub const TURN_PACKET_BYTES_MAX: usize = 1_200;
 /// A packet of turns on the reliable channel, for a replica that is far behind.
 pub const BULK_PACKET_BYTES_MAX: usize = 16 * 1_024;
 /// How often a closed turn is sent without being asked for: once, and again in the next packets.
 pub const TURN_SENDS: usize = 3;
 
-/// Ticks that a replica knows ahead of the one that it plays, as while it loads. More are not taken.
+/// Ticks that a replica knows ahead of the one that it plays, as while it loads. More are not
+/// taken.
 pub const TICKS_AHEAD_MAX: u32 = 16_384;
 /// Bytes of the inputs that a replica knows ahead of the tick that it plays.
 pub const AHEAD_BYTES_MAX: usize = 16 * 1_024 * 1_024;
 /// Ticks that a replica may be behind before the sequencer gives it up.
 pub const TICKS_BEHIND_MAX: u32 = 12_000;
-/// Bytes of the turns that the sequencer keeps for those who have not acknowledged them. Beyond, it gives up the one farthest behind.
+/// Bytes of the turns that the sequencer keeps for those who have not acknowledged them. Beyond, it
+/// gives up the one farthest behind.
 pub const HISTORY_BYTES_MAX: usize = 32 * 1_024 * 1_024;
 /// Ticks played in one call of `advance`, so that the caller stays responsive while it catches up.
 pub const TICKS_PER_ADVANCE_MAX: u32 = 64;
@@ -76,13 +82,16 @@ pub const RELAY_JOINS_PER_TURN_MAX: usize = 16;
 pub const FRAME_INPUTS_MAX: usize = RELAY_PLAYERS_MAX + REQUESTS_PER_TURN_MAX;
 /// Cells that a replica is given something of in one frame.
 pub const FRAME_GIVEN_MAX: usize = 8_192;
-/// A frame, encoded. A replica whose frame would be larger is begun anew: it loses its area, and is loaded again.
+/// A frame, encoded. A replica whose frame would be larger is begun anew: it loses its area, and
+/// is loaded again.
 pub const FRAME_BYTES_MAX: usize = 48 * 1_024;
-/// Frames that the relay keeps for one replica that has not acknowledged them, in bytes. Beyond, it gives that replica up.
+/// Frames that the relay keeps for one replica that has not acknowledged them, in bytes. Beyond, it
+/// gives that replica up.
 pub const FRAME_HISTORY_BYTES_MAX: usize = 4 * 1_024 * 1_024;
 /// Frames of a relay ride again in the next packets as long as a packet stays below this.
 pub const FRAME_REPEAT_BYTES_MAX: usize = 400;
-/// Frames that are new and together larger than this are sent on the reliable channel: of what takes many datagrams, one is lost too often.
+/// Frames that are new and together larger than this are sent on the reliable channel: of what
+/// takes many datagrams, one is lost too often.
 pub const FRAME_ONCE_BYTES_MAX: usize = 4 * TURN_PACKET_BYTES_MAX;
 /// A cell's state, or a change of it.
 pub const CELL_BYTES_MAX: usize = 1_024 * 1_024;
@@ -90,7 +99,8 @@ pub const CELL_BYTES_MAX: usize = 1_024 * 1_024;
 pub const LOAD_CELLS_MAX: usize = 65_536;
 /// A load, in bytes.
 pub const LOAD_BYTES_MAX: usize = 16 * 1_024 * 1_024;
-/// Loads that have not been put in yet and what changed in their cells since, as a replica keeps them, in bytes.
+/// Loads that have not been put in yet and what changed in their cells since, as a replica
+/// keeps them, in bytes.
 pub const PENDING_BYTES_MAX: usize = 64 * 1_024 * 1_024;
 /// Cells in a replica's answer to a difference.
 pub const TREE_CELLS_MAX: usize = 4_096;
@@ -108,7 +118,8 @@ pub const LANDMARKS_MAX: usize = 64;
 pub const LANDMARK_BYTES_MAX: usize = LANDMARKS_MAX * 20;
 /// Packets of the distant view in a second, at most.
 pub const DISTANT_PER_S: u32 = 5;
-/// A route is told anew after so many ticks, so that nobody has to walk farther to know where its hero is.
+/// A route is told anew after so many ticks, so that nobody has to walk farther to know
+/// where its hero is.
 pub const ROUTE_TICKS_MAX: u32 = 1_200;
 /// From the last of three samples of a hero's place to the first at most, in ticks.
 pub const SAMPLE_TICKS_MAX: u16 = 40;
@@ -117,7 +128,8 @@ pub const SAMPLE_MAX: u32 = 1 << 25;
 
 /// Players of a rollback session.
 pub const ROLLBACK_PLAYERS_MAX: usize = 4;
-/// Inputs of one player that ggrs holds, in ticks: from the newest confirmed one to the newest that came.
+/// Inputs of one player that ggrs holds, in ticks: from the newest confirmed one to the
+/// newest that came.
 pub const INPUTS_HELD: u32 = 128;
 /// Compared checksums that ggrs holds.
 pub const CHECKSUMS_HELD: u32 = 32;
@@ -153,9 +165,11 @@ pub const EVIDENCE_CHUNK_BYTES: usize = 4 * 1_024;
 pub const EVIDENCE_CHUNKS_IN_FLIGHT_MAX: usize = 4;
 /// Between two pieces of evidence, to whichever peers: about 100 kB a second in all.
 pub const EVIDENCE_CHUNK_INTERVAL: Duration = Duration::from_millis(40);
-/// How long a peer waits for its own application to give evidence: long enough to look at another's before.
+/// How long a peer waits for its own application to give evidence: long enough to look at
+/// another's before.
 pub const EVIDENCE_GIVE_TIME: Duration = Duration::from_secs(12);
-/// How long an exchange of evidence takes at most. Who has not sent all of its own by then is missing.
+/// How long an exchange of evidence takes at most. A witness that has not sent all of its own by
+/// then is missing.
 pub const INQUIRY_TIME: Duration = Duration::from_secs(30);
 /// From the begin of an exchange of evidence to that of the next that this peer calls for.
 pub const INQUIRY_INTERVAL: Duration = Duration::from_secs(60);
@@ -164,8 +178,8 @@ pub const INQUIRY_ANSWER_INTERVAL: Duration = Duration::from_secs(45);
 /// How long a replica that has found its own world to differ waits for the sequencer's call.
 pub const INQUIRY_CALL_TIME: Duration = Duration::from_secs(3);
 
-/// How long evidence of one peer may be if so many players give theirs: an equal share of the bundle. At 2 players 491,808 bytes, at 4
-/// 245,904, at 16 61,476.
+/// How long evidence of one peer may be if so many players give theirs: an equal share of the
+/// bundle. At 2 players 491,808 bytes, at 4 245,904, at 16 61,476.
 pub const fn evidence_bytes_max(players: usize) -> usize {
     let players = if players < 2 { 2 } else { players };
     (BUNDLE_BYTES_MAX - BUNDLE_FRAME_BYTES_MAX) / players
@@ -173,7 +187,8 @@ pub const fn evidence_bytes_max(players: usize) -> usize {
 
 /// What can differ in a refusal.
 pub const DIFFERENCES_MAX: usize = 10;
-/// Packets that a peer may send in a second; half as many again at once. More are dropped and counted.
+/// Packets that a peer may send in a second; half as many again at once. More are
+/// dropped and counted.
 pub const PACKETS_PER_S_MAX: u32 = 1_000;
 
 /// The largest packet, in bytes: what every carrier delivers.
@@ -210,9 +225,10 @@ const _: () =
     assert!(ROLLBACK_PLAYERS_MAX <= JOINS_PER_TURN_MAX && CHECKSUM_SENDS as usize <= CHECKSUMS_PER_PACKET_MAX);
 const _: () = assert!(EVIDENCE_CHUNK_BYTES + WRAP_BYTES_MAX <= PACKET_BYTES_MAX);
 const _: () = assert!(PLAYERS_MAX * evidence_bytes_max(PLAYERS_MAX) + BUNDLE_FRAME_BYTES_MAX <= BUNDLE_BYTES_MAX);
-// Who gives its own as late as it may can still send it.
+// A peer that gives its evidence as late as it may can still send it.
 const _: () = assert!(EVIDENCE_GIVE_TIME.as_millis() + INQUIRY_TIME.as_millis() / 2 <= INQUIRY_TIME.as_millis());
-// An exchange is over before the next can begin, and at the rate of its pieces all can be sent in half its time.
+// An exchange is over before the next can begin, and at the rate of its pieces all can be sent
+// in half its time.
 const _: () = assert!(INQUIRY_TIME.as_millis() < INQUIRY_ANSWER_INTERVAL.as_millis());
 const _: () = assert!(INQUIRY_ANSWER_INTERVAL.as_millis() < INQUIRY_INTERVAL.as_millis());
 const _: () = assert!(

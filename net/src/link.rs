@@ -1,7 +1,7 @@
 //! The seam that carries bytes between peers.
 //!
-//! Two carriers implement it: `matchbox` (WebRTC data channels) and `memory` (a seeded network in one process).
-//! A link knows nothing of what it carries and never blocks.
+//! Two carriers implement it: `matchbox` (WebRTC data channels) and `memory` (a seeded network in
+//! one process). A link knows nothing of what it carries and never blocks.
 
 use core::fmt;
 use core::task::Waker;
@@ -10,12 +10,14 @@ use serde::{Deserialize, Serialize};
 
 /// A peer as its carrier names it. A peer that connects again has a new one.
 ///
-/// Ordered by arrival in the room: the high 64 bits count arrivals (0 is the room's first peer), the low 64 bits are random.
+/// Ordered by arrival in the room: the high 64 bits count arrivals (0 is the room's first peer),
+/// the low 64 bits are random.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PeerId(pub u128);
 
 impl PeerId {
-    /// How many peers had entered the room before this one since it was last empty. 0 founds the session.
+    /// How many peers had entered the room before this one since it was last empty. 0
+    /// founds the session.
     pub const fn arrival(self) -> u64 {
         (self.0 >> 64) as u64
     }
@@ -34,7 +36,8 @@ pub enum Channel {
     Unreliable,
     /// Arrives once and in order, or the connection ends. Hello and snapshots.
     ///
-    /// But what is sent before the other end knows of the connection may be lost. Once something came from there, nothing is.
+    /// But what is sent before the other end knows of the connection may be lost. Once something
+    /// came from there, nothing is.
     Reliable,
 }
 
@@ -96,7 +99,8 @@ pub trait Link {
     /// The next thing that happened, if any.
     fn poll(&mut self) -> Option<LinkEvent>;
 
-    /// Hands a packet over. To a peer that is not connected (any more) it goes nowhere, as a lost packet would.
+    /// Hands a packet over. To a peer that is not connected (any more) it goes nowhere, as a
+    /// lost packet would.
     fn send(&mut self, to: PeerId, channel: Channel, bytes: Vec<u8>);
 
     /// Has its driver woken once [`poll`](Link::poll) has something again, after it had nothing.

@@ -1,29 +1,34 @@
 //! The carrier over WebRTC data channels, native and in a browser, by `matchbox_socket`.
 //!
-//! Peers find each other in a room of a signaling server (`signaling`); afterwards packets travel between them
-//! directly. Signaling and matchbox's loops run beside the game (on a thread natively, as tasks in a browser);
-//! [`MatchboxLink::poll`] takes what they left in their queues, and whoever drives the link is
-//! woken when there is something (`bell`). It must never block or panic, whatever a peer or the
-//! server sends.
+//! Peers find each other in a room of a signaling server (`signaling`); afterwards packets travel
+//! between them directly. Signaling and matchbox's loops run beside the game (on a thread natively,
+//! as tasks in a browser); [`MatchboxLink::poll`] takes what they left in their queues, and whoever
+//! drives the link is woken when there is something (`bell`). It must never block or panic,
+//! whatever a peer or the server sends.
 //!
-//! matchbox 0.15 panics when a peer leaves in the middle of its handshake or sends a broken session description. So every
-//! other peer has a matchbox socket of its own (`pair`), and a panic ends only the connection to that peer. It is printed
-//! by the panic hook, from a thread called [`THREAD_NAME`]. A program built with `panic = "abort"` has no such shelter.
+//! matchbox 0.15 panics when a peer leaves in the middle of its handshake or sends a broken session
+//! description. So every other peer has a matchbox socket of its own (`pair`), and a panic ends
+//! only the connection to that peer. It is printed by the panic hook, from a thread called
+//! [`THREAD_NAME`]. A program built with `panic = "abort"` has no such shelter.
 //!
-//! In a party everyone is connected with everyone. To a relay its players alone connect: each player has one pair, the
-//! relay one with each player, and nobody takes an offer from anyone else ([`Role`]).
+//! In a party everyone is connected with everyone. To a relay its players alone connect: each
+//! player has one pair, the relay one with each player, and nobody takes an offer from anyone
+//! else ([`RoomRole`]).
 //!
 //! What a user of a link must know:
-//! - A peer whose handshake never completes gives no event at all. A player whose relay does not answer gets
-//!   [`LinkEvent::Closed`] within half a minute.
-//! - When the signaling connection is lost while peers are connected, they stay connected, but nobody new can join:
-//!   [`LinkEvent::SignalingLost`]. A relay tries to get it back, for as long as it runs. Any other link ends
-//!   ([`LinkEvent::Closed`]) once the last of its peers is gone.
-//! - The server tells the others when a peer's signaling connection is lost: they then take it for disconnected. But a
-//!   relay's players are told nothing: their links live on while the relay comes back.
-//! - The first packets to a peer may be lost, on the reliable channel too: webrtc 0.21 acknowledges and drops what it reads together with the end
-//!   of the SCTP handshake, because it opens its data channels only afterwards. So say it again until there is an answer.
-//! - Packets handed over just before the link is dropped may be lost: poll a moment longer to say goodbye.
+//! - A peer whose handshake never completes gives no event at all. A player whose relay does not
+//!   answer gets [`LinkEvent::Closed`] within half a minute.
+//! - When the signaling connection is lost while peers are connected, they stay connected, but
+//!   nobody new can join: [`LinkEvent::SignalingLost`]. A relay tries to get it back, for as long
+//!   as it runs. Any other link ends ([`LinkEvent::Closed`]) once the last of its peers is gone.
+//! - The server tells the others when a peer's signaling connection is lost: they then take it
+//!   for disconnected. But a relay's players are told nothing: their links live on while the
+//!   relay comes back.
+//! - The first packets to a peer may be lost, on the reliable channel too: webrtc 0.21 acknowledges
+//!   and drops what it reads together with the end of the SCTP handshake, because it opens its data
+//!   channels only afterwards. So say it again until there is an answer.
+//! - Packets handed over just before the link is dropped may be lost: poll a moment
+//!   longer to say goodbye.
 
 mod bell;
 mod pair;
@@ -48,7 +53,8 @@ use wire::Heard;
 
 /// How many players may be in the middle of their handshakes with a relay. Others wait.
 const HANDSHAKES_MAX: usize = 16;
-/// How many players may wait for their handshakes. An offer beyond is passed over; who made it may come again.
+/// How many players may wait for their handshakes. An offer beyond is ignored. The player that made
+/// it may come again.
 const WAITING_MAX: usize = 512;
 /// What is kept of the signals of one that waits: an offer and its ways to be reached are fewer.
 const WAITING_SIGNALS_MAX: usize = 32;
@@ -60,33 +66,36 @@ pub struct Config {
     pub url: String,
     /// The room: 1 to 64 of `A-Z a-z 0-9 _ -`.
     pub room: String,
-    /// The room's key, at most 128 bytes. The first peer in a room sets it, the others must present the same.
+    /// The room's key, at most 128 bytes. The first peer in a room sets it, the others must
+    /// present the same.
     pub key: Option<String>,
     /// STUN servers (`stun:host:port`). None are needed on one machine or in one local network.
     pub ice_urls: Vec<String>,
     /// As what the room is entered.
-    pub role: Role,
+    pub role: RoomRole,
 }
 
 /// As what a link enters its room.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Role {
+pub enum RoomRole {
     /// One of a party: connected with every other.
     #[default]
     Peer,
     /// The relay: the room is its own, and it is connected with every player.
     Relay {
-        /// 1 to 128 bytes that nobody else knows: who presents the same takes the room over.
+        /// 1 to 128 bytes that nobody else knows: a relay that presents the same takes the room
+        /// over.
         token: String,
     },
     /// A player of the room's relay: connected with that alone.
     Player,
 }
 
-/// A [`Link`] over WebRTC. Dropping it closes every connection; the others see it gone within a moment.
+/// A [`Link`] over WebRTC. Dropping it closes every connection; the others see it gone
+/// within a moment.
 #[derive(Debug)]
 pub struct MatchboxLink {
-    role: Role,
+    role: RoomRole,
     ice_urls: Vec<String>,
     tasks: Tasks,
     requests: UnboundedSender<PeerRequest>,
@@ -97,7 +106,8 @@ pub struct MatchboxLink {
     pairs: BTreeMap<PeerId, Pair>,
     /// Players in a relay's room that had their handshake: each has one.
     spent: BTreeSet<PeerId>,
-    /// Players in a relay's room whose handshake is to come, and what they have signaled. First come, first served.
+    /// Players in a relay's room whose handshake is to come, and what they have signaled. First
+    /// come, first served.
     waiting: VecDeque<(PeerId, Vec<PeerEvent>)>,
     /// Why signaling ended, if it has.
     lost: Option<LinkError>,
@@ -147,7 +157,7 @@ impl MatchboxLink {
         let opened = self.bells.take();
         let in_vain = self.gather_pairs(rung.iter().chain(&opened).copied().flatten());
         self.admit_waiting();
-        if in_vain && self.role == Role::Player {
+        if in_vain && self.role == RoomRole::Player {
             let error = || LinkError::Ended("the room's relay does not answer: try again later".into());
             self.lost.get_or_insert_with(error);
         }
@@ -165,11 +175,11 @@ impl MatchboxLink {
         for from in rung {
             let Some(pair) = pairs.get_mut(&from) else { continue };
             let shaking = !pair.is_connected();
-            pair.gather(|event| events.push_back(told(from, event)));
+            pair.gather(|event| events.push_back(link_event(from, event)));
             if pair.is_over() || pair.is_late() {
                 in_vain |= shaking;
                 pairs.remove(&from);
-                if matches!(role, Role::Relay { .. }) {
+                if matches!(role, RoomRole::Relay { .. }) {
                     spent.insert(from);
                 }
             }
@@ -187,7 +197,7 @@ impl MatchboxLink {
     }
 
     fn signaling_lost(&mut self, error: LinkError) {
-        if self.role != Role::Player && self.pairs.values().any(Pair::is_connected) {
+        if self.role != RoomRole::Player && self.pairs.values().any(Pair::is_connected) {
             log::warn!("nobody new can join: {error}");
             self.events.push_back(LinkEvent::SignalingLost(error.clone()));
         }
@@ -208,8 +218,8 @@ impl MatchboxLink {
                 self.spent.remove(&ours(peer));
                 self.waiting.retain(|(waiting, _)| *waiting != ours(peer));
                 if let Some(mut pair) = self.pairs.remove(&ours(peer)) {
-                    pair.gather(|event| self.events.push_back(told(ours(peer), event)));
-                    pair.leave(|event| self.events.push_back(told(ours(peer), event)));
+                    pair.gather(|event| self.events.push_back(link_event(ours(peer), event)));
+                    pair.leave(|event| self.events.push_back(link_event(ours(peer), event)));
                 }
             }
         }
@@ -217,7 +227,7 @@ impl MatchboxLink {
 
     fn open_pair(&mut self, peer: PeerId) {
         let bell = self.bells.hang(Some(peer));
-        let pair = Pair::open(&self.ice_urls, &self.tasks, self.requests.clone(), bell, self.role != Role::Peer);
+        let pair = Pair::open(&self.ice_urls, &self.tasks, self.requests.clone(), bell, self.role != RoomRole::Peer);
         self.pairs.insert(peer, pair);
     }
 
@@ -248,14 +258,15 @@ impl MatchboxLink {
         self.pairs.values().filter(|pair| !pair.is_connected()).count() < HANDSHAKES_MAX
     }
 
-    /// Whether a peer that is told of, or that offers a connection, is one to connect with now. A relay notes who has to wait.
+    /// Whether a peer that is told of, or that offers a connection, is one to connect with now. A
+    /// relay notes who has to wait.
     fn wants(&mut self, event: &PeerEvent) -> bool {
         match (&self.role, event) {
-            // Whoever was there first offers, the newcomer answers.
-            (Role::Peer, _) => true,
+            // The peer that was there first offers, the newcomer answers.
+            (RoomRole::Peer, _) => true,
             // A player offers, its relay answers.
-            (Role::Player, PeerEvent::NewPeer(_)) => self.pairs.is_empty(),
-            (Role::Relay { .. }, PeerEvent::Signal { sender, .. }) => {
+            (RoomRole::Player, PeerEvent::NewPeer(_)) => self.pairs.is_empty(),
+            (RoomRole::Relay { .. }, PeerEvent::Signal { sender, .. }) => {
                 let peer = ours(*sender);
                 if self.spent.contains(&peer) || self.waiting.iter().any(|(waiting, _)| *waiting == peer) {
                     return false;
@@ -270,7 +281,7 @@ impl MatchboxLink {
                 }
                 false
             }
-            (Role::Player | Role::Relay { .. }, _) => false,
+            (RoomRole::Player | RoomRole::Relay { .. }, _) => false,
         }
     }
 
@@ -304,7 +315,7 @@ impl Link for MatchboxLink {
     }
 }
 
-fn told(from: PeerId, event: PairEvent) -> LinkEvent {
+fn link_event(from: PeerId, event: PairEvent) -> LinkEvent {
     match event {
         PairEvent::Connected => LinkEvent::Connected(from),
         PairEvent::Packet(channel, bytes) => LinkEvent::Packet { from, channel, bytes },

@@ -1,8 +1,10 @@
-//! A network in one process, on virtual time, from a seed: for tests, and for examples that need no real one.
+//! A network in one process, on virtual time, from a seed: for tests, and for examples that
+//! need no real one.
 //!
-//! Nothing here reads a clock: the network stands still until [`MemoryNetwork::advance`] is called. The same seed and the same calls
-//! give the same packets at the same times. In a mesh everyone is connected with everyone; in a hub network one peer with everyone, and
-//! the others with it alone, so that thousands cost no more than their packets.
+//! Nothing here reads a clock: the network stands still until [`MemoryNetwork::advance`] is called.
+//! The same seed and the same calls give the same packets at the same times. In a mesh everyone is
+//! connected with everyone; in a hub network one peer with everyone, and the others with it alone,
+//! so that thousands cost no more than their packets.
 
 mod agenda;
 mod clock;
@@ -94,7 +96,8 @@ impl MemoryNetwork {
         MemoryNetwork::with(Topology::Mesh, seed, weather)
     }
 
-    /// A network without peers, where the first to enter will be the hub: connected with everyone, and the others with it alone.
+    /// A network without peers, where the first to enter will be the hub: connected with everyone,
+    /// and the others with it alone.
     pub fn hub(seed: u64, weather: Weather) -> MemoryNetwork {
         MemoryNetwork::with(Topology::Hub, seed, weather)
     }
@@ -112,14 +115,15 @@ impl MemoryNetwork {
         })))
     }
 
-    /// A peer enters the room. After a delay it and all others are connected; in a hub network it and the hub. Who comes while the hub is
-    /// gone is connected with the next one.
+    /// A peer enters the room. After a delay it and all others are connected; in a hub network it
+    /// and the hub. Who comes while the hub is gone is connected with the next one.
     pub fn enter(&self) -> MemoryLink {
         let as_hub = self.0.borrow().room.is_empty();
         self.enter_as(as_hub)
     }
 
-    /// A peer enters a hub network as its hub, also after others; a hub that is there is dropped first. In a mesh it enters as anyone does.
+    /// A peer enters a hub network as its hub, also after others; a hub that is there is dropped
+    /// first. In a mesh it enters as anyone does.
     pub fn enter_as_hub(&self) -> MemoryLink {
         let old = self.0.borrow().hub;
         if let Some(old) = old {
@@ -167,7 +171,8 @@ impl MemoryNetwork {
         inbox.is_some_and(|inbox| !inbox.is_empty())
     }
 
-    /// Appends who got mail since the last call, as [`MemoryLink::slot`] numbers them. Some may have polled it since.
+    /// Appends who got mail since the last call, as [`MemoryLink::slot`] numbers them. Some may
+    /// have polled it since.
     fn take_rung(&self, slots: &mut Vec<usize>) {
         let inner = &mut *self.0.borrow_mut();
         inner.rung.iter().for_each(|slot| inner.peers[*slot].rung = false);
@@ -179,15 +184,16 @@ impl MemoryNetwork {
         self.0.borrow_mut().transit.weather = weather;
     }
 
-    /// The weather of one direction; `None`: that of the network. Nothing changes between peers that are not connected.
+    /// The weather of one direction; `None`: that of the network. Nothing changes between peers
+    /// that are not connected.
     pub fn set_direction(&self, from: PeerId, to: PeerId, weather: Option<Weather>) {
         if let Some(way) = self.0.borrow_mut().way(from, to) {
             way.weather = weather;
         }
     }
 
-    /// Cuts the way between two peers, or mends it. Neither is told. What is sent on the reliable channel while it is cut is lost too.
-    /// Nothing changes between peers that are not connected.
+    /// Cuts the way between two peers, or mends it. Neither is told. What is sent on the reliable
+    /// channel while it is cut is lost too. Nothing changes between peers that are not connected.
     pub fn set_cut(&self, a: PeerId, b: PeerId, cut: bool) {
         let mut inner = self.0.borrow_mut();
         for (from, to) in [(a, b), (b, a)] {
@@ -197,7 +203,8 @@ impl MemoryNetwork {
         }
     }
 
-    /// A peer's connections break: after a delay all whom it was connected with are told, and its own link is closed.
+    /// A peer's connections break: after a delay all whom it was connected with are told, and its
+    /// own link is closed.
     pub fn drop_peer(&self, peer: PeerId) {
         let inner = &mut *self.0.borrow_mut();
         let Some(&slot) = inner.slots.get(&peer) else { return };

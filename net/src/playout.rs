@@ -1,11 +1,13 @@
 //! When a turn that has arrived is played: an adaptive jitter buffer.
 //!
-//! Turn `t` is played at `base + t × period`. The base is such that, in the recent past, no turn would have come too late for it, with
-//! a small margin. It follows slowly, so that the world runs at most a tenth faster or slower; a backlog beyond what the network's
-//! jitter explains (a stall, a join) is played at once.
+//! Turn `t` is played at `base + t × period`. The base is such that, in the recent past, no turn
+//! would have come too late for it, with a small margin. It follows slowly, so that the world runs
+//! at most a tenth faster or slower; a backlog beyond what the network's jitter explains (a stall,
+//! a join) is played at once.
 //!
-//! The idea is that of audio playout: Ramjee, Kurose, Towsley, Schulzrinne, "Adaptive playout mechanisms for packetized audio
-//! applications in wide-area networks" (1994), with the window's maximum in place of a filtered estimate.
+//! The idea is that of audio playout: Ramjee, Kurose, Towsley, Schulzrinne, "Adaptive playout
+//! mechanisms for packetized audio applications in wide-area networks" (1994), with the window's
+//! maximum in place of a filtered estimate.
 
 use core::time::Duration;
 
@@ -28,7 +30,7 @@ const SLEW: i64 = 10;
 pub struct Playout {
     period_us: i64,
     base: Option<i64>,
-    settled_at: i64,
+    adjusted_at: i64,
     buckets: [Bucket; BUCKETS],
 }
 
@@ -45,7 +47,7 @@ impl Playout {
     /// For ticks of a period.
     pub fn new(period: Duration) -> Playout {
         let empty = Bucket { number: i64::MIN, latest: None, earliest: 0 };
-        Playout { period_us: micros(period), base: None, settled_at: 0, buckets: [empty; BUCKETS] }
+        Playout { period_us: micros(period), base: None, adjusted_at: 0, buckets: [empty; BUCKETS] }
     }
 
     /// The turns from `first` until before `end` became known.
@@ -62,12 +64,12 @@ impl Playout {
             // Too late: the world stood still, and goes on from here.
             self.base = Some(lateness);
         }
-        self.settle(now);
+        self.adjust(now);
     }
 
     /// Lets time pass.
     pub fn advance(&mut self, now: Duration) {
-        self.settle(micros(now));
+        self.adjust(micros(now));
     }
 
     /// When the turn of a tick is to be played; `None` as long as nothing arrived.
@@ -76,16 +78,16 @@ impl Playout {
         Some(Duration::from_micros(at.max(0).unsigned_abs()))
     }
 
-    fn settle(&mut self, now: i64) {
+    fn adjust(&mut self, now: i64) {
         let Some(target) = self.target(now) else { return };
-        let step_max = (now - self.settled_at).max(0) / SLEW;
+        let step_max = (now - self.adjusted_at).max(0) / SLEW;
         // A step below one unit would be lost: time is left to add up.
-        let settled = step_max > 0 || self.base.is_none();
+        let adjusted = step_max > 0 || self.base.is_none();
         let base = self.base.unwrap_or(target);
         let ahead = target - base;
         self.base = Some(if -ahead > HURRY_US { target } else { base + ahead.clamp(-step_max, step_max) });
-        if settled {
-            self.settled_at = now;
+        if adjusted {
+            self.adjusted_at = now;
         }
     }
 

@@ -1,11 +1,13 @@
-//! The role of a peer that follows who closes ticks: it looks for that peer, loads the world, plays what it is fed, and reports.
+//! The role of a peer that follows who closes ticks: it looks for that peer, loads the world, plays
+//! what it is fed, and reports.
 //!
 //! ```text
-//! Greeting ─ Welcome ─► Loading ─ the world is whole ─► CatchingUp ─ Ready ─► Entering ─ own join ─► Playing
+//! Greeting ─ Welcome ─► Loading ─ the world is whole ─► CatchingUp ─ Ready ─► Entering
+//!                                                   Playing ◄─ own join ─────────┘
 //! ```
 //!
-//! A party's replica and a relay's differ in their [`Share`] of the world alone. It never waits for anyone. The loop is
-//! [`Replica::advance`](Role::advance): play what is due, report what is due.
+//! A party's replica and a relay's differ in their [`Share`] of the world alone. It never waits for
+//! anyone. The loop is [`Replica::advance`](Role::advance): play what is due, report what is due.
 
 mod differ;
 
@@ -21,7 +23,7 @@ use crate::link::{Channel, PeerId};
 use crate::playout::Playout;
 use crate::session::{
     Beginning, Build, CommandError, Comparison, DistantView, DropReason, EndReason, Event, Greeting, Io, Leader,
-    Outbox, Phase, Role, Stage, Stats, Telling,
+    Outbox, Phase, Role, Stats, Stepper, Verbosity,
 };
 use crate::transfer::{Receiver, TransferError};
 use crate::wire::*;
@@ -50,20 +52,20 @@ pub trait Share {
     /// Plays a turn. Returns a checksum for the report, if one is due.
     fn play(
         &mut self,
-        stage: &mut Stage<Self::Sim>,
+        stepper: &mut Stepper<Self::Sim>,
         turn: Self::Turn,
         leader: Leader,
         out: &mut Outbox<Self::Sim>,
     ) -> Result<Option<(Tick, Checksum)>, EndReason>;
 
     /// Follows the world after all that was due has been played.
-    fn played(&mut self, stage: &Stage<Self::Sim>) {
-        let _ = stage;
+    fn played(&mut self, stepper: &Stepper<Self::Sim>) {
+        let _ = stepper;
     }
 
     /// Whether the hero can enter once nothing is left to play.
-    fn is_placed(&self, stage: &Stage<Self::Sim>) -> bool {
-        let _ = stage;
+    fn is_placed(&self, stepper: &Stepper<Self::Sim>) -> bool {
+        let _ = stepper;
         true
     }
 
@@ -84,7 +86,7 @@ pub trait Share {
 
 /// What a share's own messages may touch.
 pub struct Fed<'a, F: Share + ?Sized> {
-    pub stage: &'a mut Stage<F::Sim>,
+    pub stepper: &'a mut Stepper<F::Sim>,
     pub intake: &'a mut Intake<F::Turn>,
 }
 
@@ -106,7 +108,7 @@ pub struct Following {
     pub silence_timeout: Duration,
     pub load_timeout: Duration,
     pub stop_on_desync: bool,
-    pub telling: Telling,
+    pub verbosity: Verbosity,
 }
 
 pub struct Replica<F: Share> {
@@ -136,7 +138,7 @@ struct Search {
 struct Joined<F: Share> {
     leader: Leader,
     welcome: Welcome,
-    heard: Duration,
+    heard_at: Duration,
     intake: Intake<F::Turn>,
     playout: Playout,
     comparison: Comparison,
@@ -148,7 +150,7 @@ enum Life<S: Simulation> {
     /// The world is on its way.
     Loading { receiver: Receiver, progressed: Duration },
     /// The world is here.
-    Here { stage: Stage<S>, entry: Entry },
+    Here { stepper: Stepper<S>, entry: Entry },
 }
 
 /// How far the hero has come.
@@ -164,10 +166,10 @@ enum Entry {
 }
 
 impl<S: Simulation> Life<S> {
-    fn stage(&self) -> Option<&Stage<S>> {
+    fn stepper(&self) -> Option<&Stepper<S>> {
         match self {
             Life::Loading { .. } => None,
-            Life::Here { stage, .. } => Some(stage),
+            Life::Here { stepper, .. } => Some(stepper),
         }
     }
 
@@ -212,7 +214,7 @@ impl<F: Share> Replica<F> {
         let (now, receiver) = (io.now, Receiver::new(welcome.snapshot_bytes, welcome.snapshot_digest));
         self.place = Place::Joined(Box::new(Joined {
             leader: Leader { peer: from, epoch },
-            heard: now,
+            heard_at: now,
             intake: Intake::new(welcome.tick, self.settings.packet_interval),
             playout: Playout::new(self.settings.period),
             comparison: Comparison::default(),
@@ -227,7 +229,7 @@ impl<F: Share> Replica<F> {
     fn fed(&mut self, message: Message, io: &mut Io<F::Sim>) {
         let Place::Joined(session) = &mut self.place else { return };
         let (out, now) = (&mut io.out, io.now);
-        session.heard = now;
+        session.heard_at = now;
         let message = match F::turns(message) {
             ControlFlow::Break(turns) => return self.turns(turns, io),
             ControlFlow::Continue(message) => message,
@@ -250,8 +252,8 @@ impl<F: Share> Replica<F> {
             (Message::Removed(reason), _) => out.end(EndReason::Removed(reason)),
             (Message::Ending, _) => out.end(EndReason::SequencerLeft),
             (Message::Refusal(refusal), _) => out.end(EndReason::Refused(refusal)),
-            (message, Life::Here { stage, .. }) => {
-                match self.share.handle(message, Fed { stage, intake: &mut session.intake }, out) {
+            (message, Life::Here { stepper, .. }) => {
+                match self.share.handle(message, Fed { stepper, intake: &mut session.intake }, out) {
                     Taken::Done => {}
                     Taken::Received(received) => {
                         session.life.progressed().into_iter().for_each(|progressed| *progressed = now);
@@ -288,9 +290,9 @@ impl<F: Share> Replica<F> {
             return io.out.end(EndReason::Snapshot(error));
         }
         let beginning = Beginning { simulation, player, seed, snapshot: bytes };
-        let mut stage = Stage::begin(beginning, self.settings.telling, &mut io.out);
-        session.welcome.roster.iter().for_each(|(player, name)| stage.enrol(*player, name, &mut io.out));
-        session.life = Life::Here { stage, entry: Entry::CatchingUp { progressed } };
+        let mut stepper = Stepper::begin(beginning, self.settings.verbosity, &mut io.out);
+        session.welcome.roster.iter().for_each(|(player, name)| stepper.enrol(*player, name, &mut io.out));
+        session.life = Life::Here { stepper, entry: Entry::CatchingUp { progressed } };
     }
 
     fn turns(&mut self, turns: Turns<F::Turn>, io: &mut Io<F::Sim>) {
@@ -302,8 +304,8 @@ impl<F: Share> Replica<F> {
             Ok(Progress::New(first)) => session.playout.arrived(first, session.intake.known(), now),
             Ok(Progress::Old | Progress::Gap) => {}
         }
-        let Some(stage) = session.life.stage() else { return };
-        let ours = &stage.checksums;
+        let Some(stepper) = session.life.stepper() else { return };
+        let ours = &stepper.checksums;
         let compare = |(tick, theirs): &(Tick, Checksum)| session.comparison.theirs(*tick, *theirs, ours, &mut io.out);
         let differing: Vec<_> = checksums.iter().filter_map(compare).collect();
         for notice in differing {
@@ -320,14 +322,14 @@ impl<F: Share> Replica<F> {
             if session.next_play_at().is_none_or(|at| io.now < at) {
                 return session.caught_up(&self.share, &mut io.out);
             }
-            let (Some(turn), Life::Here { stage, entry }) = (session.intake.next_turn(), &mut session.life) else {
+            let (Some(turn), Life::Here { stepper, entry }) = (session.intake.next_turn(), &mut session.life) else {
                 return;
             };
-            let checksum = match self.share.play(stage, turn, session.leader, &mut io.out) {
+            let checksum = match self.share.play(stepper, turn, session.leader, &mut io.out) {
                 Ok(checksum) => checksum,
                 Err(reason) => return io.out.end(reason),
             };
-            if stage.plays() {
+            if stepper.plays() {
                 *entry = Entry::Playing;
             }
             session.life.progressed().into_iter().for_each(|progressed| *progressed = io.now);
@@ -350,7 +352,7 @@ impl<F: Share> Replica<F> {
         if !io.out.standing.is_in_step() {
             return;
         }
-        session.life.stage().into_iter().for_each(|stage| self.share.played(stage));
+        session.life.stepper().into_iter().for_each(|stepper| self.share.played(stepper));
         if io.now >= session.intake.report_at() {
             let report = Message::Report(session.intake.report(io.now));
             io.out.send(session.leader.epoch, session.leader.peer, Channel::Unreliable, &report);
@@ -362,13 +364,13 @@ impl<F: Share> Joined<F> {
     /// When the next turn is to be played, if it is known.
     fn next_play_at(&self) -> Option<Duration> {
         let next = self.intake.next();
-        (self.life.stage().is_some() && next < self.intake.known()).then(|| self.playout.time_of(next)).flatten()
+        (self.life.stepper().is_some() && next < self.intake.known()).then(|| self.playout.time_of(next)).flatten()
     }
 
     /// Nothing is left to play now: the hero may enter, if it has a place to.
     fn caught_up(&mut self, share: &F, out: &mut Outbox<F::Sim>) {
-        if let Life::Here { stage, entry: entry @ Entry::CatchingUp { .. } } = &mut self.life
-            && share.is_placed(stage)
+        if let Life::Here { stepper, entry: entry @ Entry::CatchingUp { .. } } = &mut self.life
+            && share.is_placed(stepper)
         {
             *entry = Entry::Entering;
             self.leader.tell(&Message::Ready, out);
@@ -390,7 +392,7 @@ impl<F: Share> Role for Replica<F> {
 
     fn disconnected(&mut self, peer: PeerId, io: &mut Io<F::Sim>) {
         match &mut self.place {
-            Place::Greeting(search) => search.greeting.settle(peer),
+            Place::Greeting(search) => search.greeting.answered(peer),
             Place::Joined(session) if session.leader.peer == peer => {
                 io.out.end(EndReason::SequencerLost { silent: false });
             }
@@ -406,7 +408,7 @@ impl<F: Share> Role for Replica<F> {
         match (&mut self.place, message) {
             (Place::Greeting(_), Message::Hello(_)) | (Place::Joined(_), Message::Elsewhere(_)) => {}
             (Place::Greeting(search), Message::Elsewhere(sequencer)) => {
-                search.greeting.settle(from);
+                search.greeting.answered(from);
                 search.elsewhere = Some(sequencer);
             }
             (Place::Greeting(search), Message::Refusal(refusal)) if F::may_lead(from) => {
@@ -441,7 +443,7 @@ impl<F: Share> Role for Replica<F> {
                 io.out.end(search.elsewhere.map_or(EndReason::NoSession, EndReason::Unreachable));
             }
             Place::Greeting(search) => search.greeting.advance(now, &mut io.out),
-            Place::Joined(session) if now >= session.heard + settings.silence_timeout => {
+            Place::Joined(session) if now >= session.heard_at + settings.silence_timeout => {
                 io.out.end(EndReason::SequencerLost { silent: true });
             }
             Place::Joined(session) if now >= session.life.give_up_at(settings.load_timeout) => {
@@ -462,14 +464,14 @@ impl<F: Share> Role for Replica<F> {
             }
             Place::Joined(session) => session,
         };
-        let at = session.intake.report_at().min(session.heard + settings.silence_timeout);
+        let at = session.intake.report_at().min(session.heard_at + settings.silence_timeout);
         let at = at.min(session.life.give_up_at(settings.load_timeout));
         session.next_play_at().map_or(at, |play| at.min(play))
     }
 
     fn command(&mut self, command: CommandBytes) -> Result<(), CommandError> {
         let Place::Joined(session) = &mut self.place else { return Err(CommandError::NotPlaying) };
-        if !session.life.stage().is_some_and(Stage::plays) {
+        if !session.life.stepper().is_some_and(Stepper::plays) {
             return Err(CommandError::NotPlaying);
         }
         session.intake.command(command).map_err(|_| CommandError::Full)
@@ -500,7 +502,7 @@ impl<F: Share> Role for Replica<F> {
     }
 
     fn simulation(&self) -> Option<&F::Sim> {
-        self.session()?.life.stage().map(|stage| &stage.simulation)
+        self.session()?.life.stepper().map(|stepper| &stepper.simulation)
     }
 
     fn distant(&self) -> DistantView {
@@ -517,7 +519,7 @@ impl<F: Share> Role for Replica<F> {
         stats.player = Some(session.welcome.player);
         stats.known = session.intake.known();
         stats.commands_pending = session.intake.commands_pending();
-        stats.players = session.life.stage().map_or_else(Vec::new, |stage| stage.players(sequencer, exchange));
+        stats.players = session.life.stepper().map_or_else(Vec::new, |stepper| stepper.players(sequencer, exchange));
     }
 }
 

@@ -1,18 +1,21 @@
-//! One peer's part in a rollback session: two to four players, all there from the start, none of them ever waits for its own commands.
+//! One peer's part in a rollback session: two to four players, all there from the start, none of
+//! them ever waits for its own commands.
 //!
-//! Its loop is that of every [`Session`](crate::Session). Each peer plays its own commands at once, predicts that others do nothing new, and plays the past
-//! again when they did. [`ggrs`](https://docs.rs/ggrs) predicts; what it must not see is kept from it in `remote`, what it cannot do, losing a
-//! player, is done in `regroup`. What is told by [`Event`](crate::Event)s is settled: every player knows it, and nothing undoes it. What
+//! Its loop is that of every [`Session`](crate::Session). Each peer plays its own commands at once,
+//! predicts that others do nothing new, and plays the past again when they did.
+//! [`ggrs`](https://docs.rs/ggrs) predicts; what it must not see is kept from it in `remote`, what
+//! it cannot do, losing a player, is done in `regroup`. What is told by [`Event`](crate::Event)s is
+//! settled: every player knows it, and nothing undoes it. What
 //! [`simulation`](crate::Session::simulation) shows is predicted.
 //!
-//! Time is an argument, but ggrs reads the real clock to keep players abreast: on virtual time a session is as exact, and paced by nothing
-//! but that time.
+//! Time is an argument, but ggrs reads the real clock to keep players abreast: on virtual time a
+//! session is as exact, and paced by nothing but that time.
 
 mod config;
 mod differ;
-mod gather;
 mod ggrs;
 mod kind;
+mod lobby;
 mod own;
 mod play;
 mod regroup;

@@ -9,7 +9,8 @@ pub const KEY_BYTES_MAX: usize = 128;
 /// The longest token of a relay, in bytes.
 pub const TOKEN_BYTES_MAX: usize = 128;
 
-/// With this code the server closes a relay's connection that another with the same token has replaced.
+/// With this code the server closes a relay's connection that another with the same
+/// token has replaced.
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) const REPLACED: u16 = 4_001;
 

@@ -1,11 +1,14 @@
-//! Closes ticks: orders what peers send into turns, and keeps closed turns until every replica has them.
+//! Closes ticks: orders what peers send into turns, and keeps closed turns until every
+//! replica has them.
 //!
 //! ```text
-//! commands, join, leave, request ─► Sequencer ─ close ─► turn ─► Feed (one a replica) ─► Turns packets
+//! commands, join, leave, request ─► Sequencer ─ close ─► turn ─► Feed ─► Turns packets
+//!                                                                 (one for each replica)
 //! ```
 //!
-//! Nothing here waits for anyone: what comes late enters a later turn. Nothing here knows what commands mean. A relay uses the
-//! parts: what waits, a [history](History) of frames for each replica, and its feed.
+//! Nothing here waits for anyone: what comes late enters a later turn. Nothing here knows what
+//! commands mean. A relay uses the parts: what waits, a [history](History) of frames for each
+//! replica, and its feed.
 
 mod feed;
 mod history;
@@ -36,7 +39,8 @@ pub struct Taken {
     pub repeated: u64,
     /// New, but not commands: dropped.
     pub malformed: u64,
-    /// Not taken now: too many wait already, or earlier ones are missing. Their sender offers them again.
+    /// Not taken now: too many wait already, or earlier ones are missing. Their sender
+    /// offers them again.
     pub refused: u64,
 }
 

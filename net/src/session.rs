@@ -4,15 +4,19 @@
 //! loop {
 //!     while let Some(event) = link.poll()              { session.handle(event, now) }
 //!     session.advance(now)
-//!     while let Some(packet) = session.poll_transmit() { link.send(packet.to, packet.channel, packet.bytes) }
+//!     while let Some(packet) = session.poll_transmit() {
+//!         link.send(packet.to, packet.channel, packet.bytes)
+//!     }
 //!     while let Some(event) = session.poll_event()     { record it, show it }
 //!     sleep until session.wake_at(), or until the link has something
 //! }
 //! ```
 //!
-//! There are four kinds: a [`Party`](crate::party::Party), a [`Rollback`](crate::rollback::Rollback), a [`Relay`](crate::relay::Relay) and
-//! its [`Replica`](crate::relay::Replica). What drives, records or shows one does so with the others. They differ in where turns come
-//! from, never in what a turn does. All are one [`Peer`], whose role is the kind's own.
+//! There are four kinds: a [`Party`](crate::party::Party), a
+//! [`Rollback`](crate::rollback::Rollback), a [`Relay`](crate::relay::Relay) and its
+//! [`Replica`](crate::relay::Replica). What drives, records or shows one does so with the others.
+//! They differ in where turns come from, never in what a turn does. All are one [`Peer`], whose
+//! role is the kind's own.
 
 mod comparison;
 mod config;
@@ -26,8 +30,8 @@ mod outbox;
 mod peer;
 mod roll;
 mod schedule;
-mod stage;
 mod stats;
+mod stepper;
 
 pub use crate::transfer::TransferError;
 pub use config::ConfigError;
@@ -47,7 +51,7 @@ pub(crate) use outbox::{Outbox, Standing};
 pub(crate) use peer::{Io, Kind, Peer, Role, Roles};
 pub(crate) use roll::{Refused, Roll, Slot};
 pub(crate) use schedule::Schedule;
-pub(crate) use stage::{Beginning, Stage, Telling};
+pub(crate) use stepper::{Beginning, Stepper, Verbosity};
 
 use core::time::Duration;
 use std::sync::Arc;
@@ -69,32 +73,37 @@ pub trait Session {
     /// Takes what the link has to tell.
     fn handle(&mut self, event: LinkEvent, now: Duration);
 
-    /// Does what is due: call it when [`wake_at`](Session::wake_at) says so, and after `handle` and `command`. It may play several turns,
-    /// but never so many that the caller cannot stay responsive.
+    /// Does what is due: call it when [`wake_at`](Session::wake_at) says so, and after
+    /// `handle` and `command`. It may play several turns, but never so many that the caller
+    /// cannot stay responsive.
     fn advance(&mut self, now: Duration);
 
-    /// Gives a command of this peer's player. It travels with the next [`advance`](Session::advance).
+    /// Gives a command of this peer's player. It travels with the next
+    /// [`advance`](Session::advance).
     ///
     /// # Errors
     /// [`CommandError`] if it cannot be taken now, or ever.
     fn command(&mut self, command: <Self::Sim as Simulation>::Command) -> Result<(), CommandError>;
 
-    /// Says something to other players: to all of a party or a rollback session; of a relay's session to those of the own party, if its
-    /// [`Horizon`](crate::relay::Horizon) knows any, and to those whose world holds this hero. [`Event::Said`] tells them, and this player too.
+    /// Says something to other players: to all of a party or a rollback session; of a relay's
+    /// session to those of the own party, if its [`Horizon`](crate::relay::Horizon) knows any, and
+    /// to those whose world holds this hero. [`Event::Said`] tells them, and this player too.
     ///
     /// # Errors
     /// [`SayError`] if it cannot be said now, or ever.
     fn say(&mut self, text: &str) -> Result<(), SayError>;
 
-    /// Gives this peer's evidence, as [`Event::EvidenceWanted`] asks for: once, within 12 s. Every other player of the session is sent it, and
-    /// sends its own: bytes that nobody looks into here. Who has none may give an empty string, and gets that of the others; who
-    /// gives nothing at all does not stay for it if its world is out of step.
+    /// Gives this peer's evidence, as [`Event::EvidenceWanted`] asks for: once, within 12 s. Every
+    /// other player of the session is sent it, and sends its own: bytes that nobody looks into
+    /// here. A peer that has none may give an empty string, and gets that of the others. A peer
+    /// that gives nothing at all does not stay for it if its world is out of step.
     ///
     /// # Errors
     /// [`EvidenceError`] if it is not wanted, or too long.
     fn give_evidence(&mut self, bytes: Vec<u8>) -> Result<(), EvidenceError>;
 
-    /// Leaves the session; a party's sequencer ends it for everyone with that. Packets that say so are still to be sent.
+    /// Leaves the session; a party's sequencer ends it for everyone with that. Packets that say so
+    /// are still to be sent.
     fn leave(&mut self, now: Duration);
 
     /// The next packet to send.
@@ -103,14 +112,16 @@ pub trait Session {
     /// The next thing that happened.
     fn poll_event(&mut self) -> Option<Event<Self::Sim>>;
 
-    /// When [`advance`](Session::advance) must be called next, if nothing else happens before; never, once the session is over.
+    /// When [`advance`](Session::advance) must be called next, if nothing else happens before;
+    /// never, once the session is over.
     fn wake_at(&self) -> Duration;
 
-    /// The world, once it is there, to look at: of the tick in [`Stats::tick`]. It stays after the session's end.
+    /// The world, once it is there, to look at: of the tick in [`Stats::tick`]. It stays after
+    /// the session's end.
     fn simulation(&self) -> Option<&Self::Sim>;
 
-    /// What this peer's player sees beyond the part of the world that is simulated here, at the tick of the world. Nothing, where the whole
-    /// world is.
+    /// What this peer's player sees beyond the part of the world that is simulated here, at the
+    /// tick of the world. Nothing, where the whole world is.
     fn distant(&self) -> DistantView {
         DistantView::default()
     }

@@ -1,11 +1,13 @@
-//! The signaling server: peers of a room find each other here and exchange what WebRTC needs to connect them.
+//! The signaling server: peers of a room find each other here and exchange what WebRTC needs
+//! to connect them.
 //!
-//! It speaks matchbox's protocol over a WebSocket at `/ROOM?key=KEY`, and `GET /` tells what it is. Peer ids number the
-//! arrivals of a room (see [`PeerId::arrival`](crate::PeerId::arrival)), which matchbox's own server cannot. A room is a
-//! party's, where everyone is to be connected with everyone, or a relay's: `&host=TOKEN` claims it, and who enters with
-//! `&relay` is to be connected with the relay alone. A relay whose connection was lost gets its room back by its token.
-//! It must never carry game packets, or let a client disturb more than itself and its room.
-//! The loop is [`Server::run`] (this thread) or [`Server::spawn`] (its own).
+//! It speaks matchbox's protocol over a WebSocket at `/ROOM?key=KEY`, and `GET /` tells what it is.
+//! Peer ids number the arrivals of a room (see [`PeerId::arrival`](crate::PeerId::arrival)), which
+//! matchbox's own server cannot. A room is a party's, where everyone is to be connected with
+//! everyone, or a relay's: `&host=TOKEN` claims it, and who enters with `&relay` is to be connected
+//! with the relay alone. A relay whose connection was lost gets its room back by its token. It must
+//! never carry game packets, or let a client disturb more than itself and its room. The loop is
+//! [`Server::run`] (this thread) or [`Server::spawn`] (its own).
 
 mod rooms;
 
@@ -27,10 +29,11 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
 use crate::room::REPLACED;
+use rooms::{EntryRole, Refusal, Rooms, Seat};
 pub use rooms::{RELAY_PLAYERS_MAX, ROOM_PEERS_MAX, SERVER_PEERS_MAX};
-use rooms::{Refusal, Role, Rooms, Seat};
 
-/// The largest message from a peer, in bytes. A session description has about 1,000, in a browser up to 5,000.
+/// The largest message from a peer, in bytes. A session description has about 1,000, in a
+/// browser up to 5,000.
 const MESSAGE_BYTES_MAX: usize = 65_536;
 
 /// The same from a relay's player: its relay is shielded from thousands of them.
@@ -100,7 +103,8 @@ impl Server {
         })
     }
 
-    /// Only relays that present this token may claim rooms. Without it anyone may, with a token of its own.
+    /// Only relays that present this token may claim rooms. Without it anyone may, with a
+    /// token of its own.
     #[must_use]
     pub fn with_host_token(self, token: &str) -> Self {
         Self { host_token: Some(token.to_owned()), ..self }
@@ -119,7 +123,8 @@ impl Server {
         self.run_until(std::future::pending())
     }
 
-    /// Serves on its own thread until the handle is dropped; every signaling connection then ends, links live on.
+    /// Serves on its own thread until the handle is dropped; every signaling connection then
+    /// ends, links live on.
     ///
     /// # Errors
     /// [`SignalingError::Run`] if the system gives no thread.
@@ -169,7 +174,8 @@ impl Drop for Handle {
     }
 }
 
-/// Whether a Lockstone signaling server answers at an address. Takes no longer than `within` once the name is resolved.
+/// Whether a Lockstone signaling server answers at an address. Takes no longer than `within` once
+/// the name is resolved.
 pub fn probe(addr: impl ToSocketAddrs, within: Duration) -> bool {
     let deadline = Instant::now() + within;
     let Ok(addrs) = addr.to_socket_addrs() else { return false };
@@ -214,11 +220,11 @@ struct Ingress {
 }
 
 impl Ingress {
-    fn role(&self) -> Role<'_> {
+    fn role(&self) -> EntryRole<'_> {
         match (&self.host, &self.relay) {
-            (Some(token), _) => Role::Relay { token },
-            (None, Some(_)) => Role::Player,
-            (None, None) => Role::Peer,
+            (Some(token), _) => EntryRole::Relay { token },
+            (None, Some(_)) => EntryRole::Player,
+            (None, None) => EntryRole::Peer,
         }
     }
 }
@@ -257,7 +263,8 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// Serves one peer until it leaves, breaks, falls silent or is replaced. Dropping the seat tells its room.
+/// Serves one peer until it leaves, breaks, falls silent or is replaced. Dropping the
+/// seat tells its room.
 async fn attend(mut socket: WebSocket, mut seat: Seat, mut inbox: mpsc::Receiver<String>) {
     loop {
         tokio::select! {

@@ -10,7 +10,8 @@ use crate::wire::{Echo, Stamp};
 const SENT_KEPT: usize = 64;
 /// How far back a packet that comes twice is recognised.
 const SEEN_BITS: u32 = 128;
-/// A round trip that a peer's standing still made seem longer must not keep others waiting afterwards.
+/// A round trip that a peer's standing still made seem longer must not keep others
+/// waiting afterwards.
 const TIMEOUT_MAX: Duration = Duration::from_secs(1);
 /// Assumed before the first measurement.
 const RTT_INITIAL: Duration = Duration::from_millis(200);
@@ -23,7 +24,8 @@ pub struct Repeated;
 #[derive(Debug)]
 pub struct Stamps {
     next: u32,
-    /// Apart from what every packet needs: a relay goes through one of these for each of its replicas, tick by tick.
+    /// Apart from what every packet needs: a relay goes through one of these for each of its
+    /// replicas, tick by tick.
     sent: Box<[Option<(u32, Duration)>; SENT_KEPT]>,
     /// The newest number that came, and a bit for it and each one before.
     newest: u32,

@@ -1,5 +1,5 @@
-//! Bytes on their way to a peer, a snapshot to a joiner or evidence to a witness: pieces on the reliable channel, under a window,
-//! because carriers have no back-pressure.
+//! Bytes on their way to a peer, a snapshot to a joiner or evidence to a witness: pieces on the
+//! reliable channel, under a window, because carriers have no back-pressure.
 
 use std::sync::Arc;
 

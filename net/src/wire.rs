@@ -1,7 +1,9 @@
-//! What travels between peers: the messages, their bytes, and the checks that every packet passes before anyone looks at it.
+//! What travels between peers: the messages, their bytes, and the checks that every packet passes
+//! before anyone looks at it.
 //!
-//! Commands, heroes, joins and requests are byte strings here; the session knows their types. `PROTOCOL.md` describes the bytes.
-//! Decoding never panics, never reserves more than the packet can justify, and leaves no byte unread.
+//! Commands, heroes, joins and requests are byte strings here; the session knows their types.
+//! `PROTOCOL.md` describes the bytes. Decoding never panics, never reserves more than the packet
+//! can justify, and leaves no byte unread.
 
 mod bounded;
 mod distant;
@@ -30,14 +32,15 @@ use crate::link::PeerId;
 /// The version of this wire format. Peers with different ones refuse each other.
 pub const PROTOCOL_VERSION: u32 = 6;
 
-/// Which part of a session a packet belongs to. In a party, which sequencer closes ticks: 0 for the founder, one more after each
-/// takeover. In a rollback session, how many players are gone.
+/// Which part of a session a packet belongs to. In a party, which sequencer closes ticks: 0 for the
+/// founder, one more after each takeover. In a rollback session, how many players are gone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Epoch(pub u32);
 
 /// A command, encoded.
 pub type CommandBytes = Bytes<COMMAND_BYTES_MAX>;
-/// The inputs of a turn, in the order in which they are applied: leaves, joins, requests, then commands by player and number.
+/// The inputs of a turn, in the order in which they are applied: leaves, joins, requests, then
+/// commands by player and number.
 pub type RawTurn = List<RawInput, INPUTS_PER_TURN_MAX>;
 /// Checksums by tick.
 pub type Checksums = List<(Tick, Checksum), CHECKSUMS_PER_PACKET_MAX>;
@@ -59,7 +62,8 @@ pub enum Message {
     ChunkAck(u32),
     /// Joiner to sequencer, reliable: caught up; the hero may enter.
     Ready,
-    /// Sequencer to replica: closed ticks. Reliable only if a replica is too far behind for one packet.
+    /// Sequencer to replica: closed ticks. Reliable only if a replica is too far behind for one
+    /// packet.
     Turns(Turns),
     /// Replica to sequencer, unreliable: commands, acknowledgements and checksums.
     Report(Report),
@@ -77,13 +81,15 @@ pub enum Message {
     Form(Form),
     /// Rollback, player to player, unreliable: what the sender plays.
     Inputs(Inputs),
-    /// Rollback, player to player, unreliable and repeated: someone is gone; the sender has stopped, and knows the turns up to here.
+    /// Rollback, player to player, unreliable and repeated: someone is gone; the sender has
+    /// stopped, and knows the turns up to here.
     Regroup(Regroup),
     /// Sequencer to replica, or rollback player to player, reliable: worlds differ; give evidence.
     Inquiry(Inquiry),
     /// Witness to witness, reliable: a step of the way of evidence.
     Parcel(Parcel),
-    /// Relay to replica: closed ticks, as that replica needs them. Reliable only if it is too far behind for one packet.
+    /// Relay to replica: closed ticks, as that replica needs them. Reliable only if it is too far
+    /// behind for one packet.
     Frames(Frames),
     /// Relay to replica, reliable: cells' states, the first piece.
     Load(Load),
@@ -137,7 +143,8 @@ impl Message {
 
 /// A joiner presents itself.
 ///
-/// Its first field and its place in [`Message`] never change, so that peers of different versions can tell each other so.
+/// Its first field and its place in [`Message`] never change, so that peers of different versions
+/// can tell each other so.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Hello {
     /// The joiner's [`PROTOCOL_VERSION`].
@@ -169,7 +176,8 @@ pub struct Welcome {
     pub roster: List<(PlayerId, Name), PLAYERS_MAX>,
 }
 
-/// A packet's number and the answer to the newest packet from the other side, from which both learn the round-trip time.
+/// A packet's number and the answer to the newest packet from the other side, from which both learn
+/// the round-trip time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stamp {
     /// Counts the packets of one direction.
@@ -187,8 +195,8 @@ pub struct Echo {
     pub held_ms: u16,
 }
 
-/// Closed ticks. All turns from `from` on, `ticks` of them, are in here: those not listed are empty. Of a party the turns of all; of a
-/// relay session those of one replica, its [`Frames`].
+/// Closed ticks. All turns from `from` on, `ticks` of them, are in here: those not listed are
+/// empty. Of a party the turns of all; of a relay session those of one replica, its [`Frames`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Turns<T = RawTurn> {
     /// Number and echo.
@@ -264,7 +272,8 @@ pub struct Report {
     pub distant: Option<Tick>,
 }
 
-/// What a player said. The name comes along: a relay's replica may never have been near that player.
+/// What a player said. The name comes along: a relay's replica may never have been near that
+/// player.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Said {
     /// Who.
@@ -336,7 +345,8 @@ pub fn decode(packet: &[u8]) -> Result<(Epoch, Message), WireError> {
     Ok((epoch, message))
 }
 
-/// The protocol version in a packet that may be a [`Hello`] of another version, whatever follows there.
+/// The protocol version in a packet that may be a [`Hello`] of another version,
+/// whatever follows there.
 pub fn hello_version(packet: &[u8]) -> Option<u32> {
     // The epoch of a hello is 0, its tag is 0: one byte each.
     let rest = packet.strip_prefix(&[0, 0])?;

@@ -1,4 +1,5 @@
-//! A world that goes another way on one peer is found: by whom, against whom, and between which ticks.
+//! A world that goes another way on one peer is found: by whom, against whom, and
+//! between which ticks.
 
 use lockstone_net::limits::EVIDENCE_GIVE_TIME;
 use lockstone_net::memory::{Driver, MemoryNetwork, Weather};
@@ -17,7 +18,8 @@ fn faulty_session(faulty: Option<usize>, at: Tick, stop_on_desync: bool) -> Driv
         let build = move |seed| Mixer::new(seed, 64).with_fault(fault);
         driver.enter(party_of(settings.clone(), IDENTITY, &format!("player {n}"), build));
     }
-    // Who is out of step waits for its application to give evidence, which here never comes.
+    // A peer that is out of step waits for its application to give evidence, which here never
+    // comes.
     driver.run_until(secs(12) + EVIDENCE_GIVE_TIME);
     driver
 }

@@ -1,4 +1,5 @@
-//! What a session tells for the day on which worlds differ: the checksum of every tick, its tree if asked, and keyframes.
+//! What a session tells for the day on which worlds differ: the checksum of every tick, its tree if
+//! asked, and keyframes.
 
 use std::collections::BTreeMap;
 
@@ -90,31 +91,32 @@ fn agree(driver: &Driver<impl Session<Sim = Mixer>, impl Link>, last_min: u32, t
 
 #[test]
 fn a_party_tells_the_checksum_of_every_tick_and_a_keyframe_each_minute() {
-    for tell_trees in [true, false] {
-        let settings = PartySettings { tell_trees, ..PartySettings::default() };
+    for emit_trees in [true, false] {
+        let settings = PartySettings { emit_trees, ..PartySettings::default() };
         let mut driver = session(2, &settings, ms(30));
         driver.run_until(secs(20));
         driver.enter(party(settings, "late"));
         driver.run_until(secs(70));
         assert!(Told::by(&driver.seats[2].events).start > Some(Tick(300)));
-        agree(&driver, 1_300, tell_trees);
+        agree(&driver, 1_300, emit_trees);
     }
 }
 
 #[test]
 fn a_rollback_session_tells_the_checksum_of_every_settled_tick_and_a_keyframe_each_minute() {
     let weather = Weather { jitter: ms(40), loss_permille: 100, ..Weather::clear(ms(50)) };
-    for tell_trees in [true, false] {
-        let settings = RollbackSettings { tell_trees, ..settings(8) };
+    for emit_trees in [true, false] {
+        let settings = RollbackSettings { emit_trees, ..settings(8) };
         let mut driver = room(8, 3, weather, &settings);
         play(&mut driver, &mut Dice(8), secs(80));
         let stats = driver.seats[0].session.stats().rollback.expect("it predicts");
         assert!(stats.rollbacks > 100, "{stats:?}");
-        agree(&driver, 1_300, tell_trees);
+        agree(&driver, 1_300, emit_trees);
     }
 }
 
-/// Where the first difference was told, there is the state of just before. Both sides' states differ.
+/// Where the first difference was told, there is the state of just before. Both sides' states
+/// differ.
 fn shows_the_odd_state(driver: &Driver<impl Session<Sim = Mixer>, impl Link>, fault: Tick) {
     let states: Vec<_> = [0, 1]
         .iter()

@@ -27,7 +27,8 @@ fn oddity(dice: &mut Dice, players: usize) -> (usize, Tick) {
     (dice.roll(players as u64) as usize, Tick(60 + dice.roll(100) as u32))
 }
 
-/// Everyone has everyone else's evidence, byte for byte, and was told so in time. Returns the longest time that it took.
+/// Everyone has everyone else's evidence, byte for byte, and was told so in time. Returns the
+/// longest time that it took.
 fn all_have_all(logs: &[Log], seed: u64) -> Duration {
     for log in logs {
         let player = log.player();
@@ -43,7 +44,8 @@ fn all_have_all(logs: &[Log], seed: u64) -> Duration {
     logs.iter().map(Log::took).max().expect("someone")
 }
 
-/// Who is left plays on without a pause, in step; who is out of step has ended, after it had all.
+/// The peers that are left play on without a pause, in step. The peer that is out of step has
+/// ended, after it had all.
 fn the_others_play_on<T: Session<Sim = Mixer>>(
     driver: &Driver<T>,
     logs: &[Log],

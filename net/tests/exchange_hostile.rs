@@ -1,4 +1,5 @@
-//! What dishonest peers say of evidence: dropped and counted, nobody sends twice for it, and memory is bounded.
+//! What dishonest peers say of evidence: dropped and counted, nobody sends twice for it, and
+//! memory is bounded.
 //!
 //! One test at a time, because memory is counted for the whole process.
 

@@ -1,4 +1,5 @@
-//! Hellos that are lost, and hellos that are said again, in a party and before a rollback session. Relay sessions: `relay/members.rs`.
+//! Hellos that are lost, and hellos that are said again, in a party and before a rollback session.
+//! Relay sessions: `relay/members.rs`.
 
 use lockstone_net::link::Link;
 use lockstone_net::memory::{Driver, MemoryLink, MemoryNetwork, Weather};

@@ -1,4 +1,5 @@
-//! Packets that nobody honest sends: dropped and counted, never a panic, and honest peers stay equal.
+//! Packets that nobody honest sends: dropped and counted, never a panic, and honest
+//! peers stay equal.
 
 use core::time::Duration;
 
@@ -125,7 +126,8 @@ fn inject(driver: &mut Driver<Party<Mixer>>, seat: usize, from: PeerId, bytes: V
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// A stranger and a player of the session both send rubbish to everyone, while others join, load and play.
+    /// A stranger and a player of the session both send rubbish to everyone, while others
+    /// join, load and play.
     #[test]
     fn honest_peers_stay_equal_whatever_a_stranger_and_a_player_send(
         mischiefs in proptest::collection::vec(mischief(), 60..160),
@@ -181,7 +183,8 @@ proptest! {
     }
 }
 
-/// A party whose room was founded by someone we play: it has heard hello, and `steps` of what follows honestly.
+/// A party whose room was founded by someone we play: it has heard hello, and `steps` of what
+/// follows honestly.
 fn false_founder(steps: usize) -> (Driver<Party<Mixer>>, MemoryLink) {
     use lockstone_sim::{Simulation, codec};
     let mut driver = Driver::new(MemoryNetwork::new(1, Weather::clear(ms(20))));

@@ -288,7 +288,8 @@ fn seats_empty_and_hubs_change() {
     assert_eq!(driver.seats().map(|(n, _)| n).collect::<Vec<_>>(), [0, 2, 3]);
 }
 
-/// `cargo test --release -p lockstone-net --no-default-features --test hub -- --ignored --nocapture`
+/// `cargo test --release -p lockstone-net --no-default-features --test hub -- --ignored
+/// --nocapture`
 #[test]
 #[ignore = "measures"]
 fn what_a_packet_costs() {

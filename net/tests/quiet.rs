@@ -1,5 +1,6 @@
-//! No false alarm: healthy parties on a network that loses packets, with peers that come and go, never find a difference, and never
-//! ask for evidence or send any. `SEEDS=1000` plays a thousand of them, `SEED=17` one.
+//! No false alarm: healthy parties on a network that loses packets, with peers that come and go,
+//! never find a difference, and never ask for evidence or send any. `SEEDS=1000` plays a thousand
+//! of them, `SEED=17` one.
 
 use core::cell::RefCell;
 use std::rc::Rc;
@@ -16,7 +17,8 @@ use testkit::sessions::*;
 const SECONDS: u64 = 120;
 const PEERS_MAX: u64 = 6;
 
-/// What could alarm anybody, of all peers, and what shows that there was something to be alarmed about.
+/// What could alarm anybody, of all peers, and what shows that there was something to
+/// be alarmed about.
 #[derive(Clone, Copy, Default, Debug, PartialEq)]
 struct Heard {
     desyncs: u64,

@@ -1,8 +1,9 @@
 //! Rollback sessions: equal worlds in any weather, with or without everybody.
 //!
-//! These run on virtual time, as fast as the machine plays: what ggrs paces by the real clock (its own resending, its measure of who is
-//! ahead) hardly gets a word in then. `rollback_pace.rs` runs the same in real time. Every failure names the seed that repeats it:
-//! `SEED=17 cargo test -p lockstone-net --test rollback -- --nocapture`. `SEEDS=300` tries that many.
+//! These run on virtual time, as fast as the machine plays: what ggrs paces by the real clock (its
+//! own resending, its measure of who is ahead) hardly gets a word in then. `rollback_pace.rs` runs
+//! the same in real time. Every failure names the seed that repeats it: `SEED=17 cargo test -p
+//! lockstone-net --test rollback -- --nocapture`. `SEEDS=300` tries that many.
 
 use core::time::Duration;
 
@@ -78,7 +79,8 @@ fn survivors_go_on_when_two_die_or_leave_one_after_the_other() {
 
 #[test]
 fn two_losses_noticed_in_another_order_are_played_alike() {
-    // One peer had gone on without the first when another noticed both: their leaves stood in another order in its turn.
+    // One peer had gone on without the first when another noticed both: their leaves stood in
+    // another order in its turn.
     assert!(two_are_lost(97) > 0);
 }
 
@@ -324,7 +326,8 @@ fn faulty(odd: Option<usize>, at: Tick, stop_on_desync: bool) -> Driver<Rollback
         let build = move |seed| Mixer::new(seed, 64).with_fault(fault);
         driver.enter(rollback(settings.clone(), &format!("player {n}"), build));
     }
-    // Who is out of step waits for its application to give evidence, which here never comes.
+    // A peer that is out of step waits for its application to give evidence, which here never
+    // comes.
     play(&mut driver, &mut Dice(4), secs(12) + EVIDENCE_GIVE_TIME);
     driver
 }

@@ -1,8 +1,9 @@
-//! Rollback sessions in which everything goes wrong at once: ways that are cut and mended, bad weather one way, connections that break for
-//! good, peers that sleep, die without a word, break away or leave, several of them at nearly the same time. Then the weather clears.
+//! Rollback sessions in which everything goes wrong at once: ways that are cut and mended, bad
+//! weather one way, connections that break for good, peers that sleep, die without a word, break
+//! away or leave, several of them at nearly the same time. Then the weather clears.
 //!
-//! On virtual time. Every failure names the seed that repeats it: `SEED=17 cargo test -p lockstone-net --test rollback_chaos -- --nocapture`.
-//! `SEEDS=5000` tries more of them.
+//! On virtual time. Every failure names the seed that repeats it: `SEED=17 cargo test -p
+//! lockstone-net --test rollback_chaos -- --nocapture`. `SEEDS=5000` tries more of them.
 
 use core::time::Duration;
 
@@ -306,12 +307,13 @@ impl Life {
         }
     }
 
-    /// Both told the same up to where the first of them goes on without the other. Returns how many checksums were compared.
+    /// Both told the same up to where the first of them goes on without the other. Returns how many
+    /// checksums were compared.
     fn compare(&self, other: &Life, seed: u64) -> usize {
         let context = format!("seed {seed}: {} {:?} and {} {:?}", self.player, self.phase, other.player, other.phase);
         let stories = [Played::of(&self.events), Played::of(&other.events)];
         let gone = [self.without(&stories[0], other.player), other.without(&stories[1], self.player)];
-        // Whoever never went on without the other told only what both had.
+        // A player that never went on without the other reported only what both had.
         for (life, gone) in [(self, [gone[0], gone[1]]), (other, [gone[1], gone[0]])] {
             if let [None, Some(tick)] = gone {
                 assert!(

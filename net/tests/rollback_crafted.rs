@@ -1,4 +1,5 @@
-//! Packets that are known to harm ggrs 0.13, and matchbox's socket for it: here they are dropped, there they are not.
+//! Packets that are known to harm ggrs 0.13, and matchbox's socket for it: here they are dropped,
+//! there they are not.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};

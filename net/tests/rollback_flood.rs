@@ -1,8 +1,9 @@
 //! 100,000 packets that nobody honest sends, to a rollback session that is played meanwhile.
 //!
-//! What is injected is rubbish, or the session's own packets damaged, spliced, cut, repeated and out of order, in the names of its own
-//! players, within the rate that a peer may send and beyond it. One test at a time, because memory is counted for the whole process.
-//! `SEED=17 cargo test -p lockstone-net --test rollback_flood -- --nocapture` plays another one.
+//! What is injected is rubbish, or the session's own packets damaged, spliced, cut, repeated and
+//! out of order, in the names of its own players, within the rate that a peer may send and beyond
+//! it. One test at a time, because memory is counted for the whole process. `SEED=17 cargo test -p
+//! lockstone-net --test rollback_flood -- --nocapture` plays another one.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -25,7 +26,8 @@ static ALLOCATOR: PeakAlloc = PeakAlloc;
 
 const PLAYERS: usize = 3;
 const PACKETS: u64 = 100_000;
-/// The session's own packets that are kept on each route: no more than are recognised when they come again.
+/// The session's own packets that are kept on each route: no more than are recognised when
+/// they come again.
 const KEPT: usize = 100;
 const STEP_MS: u64 = 10;
 /// On each route in a step: 800 in a second, below what a peer may send.
@@ -139,7 +141,8 @@ struct Flood {
     kept: Kept,
     dice: Dice,
     injected: u64,
-    /// Rubbish that by chance is a word of a player, such as a goodbye: whose packets can be forged can be dismissed.
+    /// Rubbish that by chance is a word of a player, such as a goodbye: whose packets can be forged
+    /// can be dismissed.
     words: u64,
 }
 
@@ -218,7 +221,8 @@ impl Flood {
     }
 }
 
-/// What a member may say under its own seal. Much of it counts: players are put out, end, or fall out of step with who lies to them.
+/// What a member may say under its own seal. Much of it counts: players are put out, end, or fall
+/// out of step with who lies to them.
 fn lie(dice: &mut Dice, honest: &[u8], number: u32) -> Vec<u8> {
     let Ok((epoch, message)) = wire::decode(honest) else { panic!("not a message: {honest:?}") };
     let near = |dice: &mut Dice, tick: Tick| Tick((tick.0 + dice.roll(21) as u32).saturating_sub(10));
@@ -262,7 +266,8 @@ fn memory_is_bounded_whatever_members_claim_under_their_seals() {
     let (mut most, mut lies) = (0, 0);
     for seed in 0..20_u32 {
         println!("seed {seed}");
-        // Nobody ends because worlds differ: that only lets more be said. Each other seed has the longest prediction and delay.
+        // Nobody ends because worlds differ: that only lets more be said. Each other seed has the
+        // longest prediction and delay.
         let long = seed % 2 * 30;
         let settings = RollbackSettings {
             stop_on_desync: false,

@@ -1,5 +1,6 @@
-//! A member of a rollback session that talks on, but gives no inputs: everyone stood still and waited for it, for good. It is put out. Nobody
-//! honest is: not who is slow, lossy, asleep for less than the silence timeout, or late to be met.
+//! A member of a rollback session that talks on, but gives no inputs: everyone stood still and
+//! waited for it, for good. It is put out. Nobody honest is: not who is slow, lossy, asleep for
+//! less than the silence timeout, or late to be met.
 //!
 //! On virtual time. `SEED=17 cargo test -p lockstone-net --test rollback_freeze` repeats a seed.
 
@@ -22,7 +23,8 @@ use testkit::sessions::*;
 /// From when on a hand does what it does.
 type Switch = Rc<Cell<bool>>;
 
-/// Makes a packet's message one that freezes others. It is given the newest that it let pass to the same peer.
+/// Makes a packet's message one that freezes others. It is given the newest that it let pass
+/// to the same peer.
 type Hold = fn(Inputs, &Inputs) -> Message;
 
 const HOLDS: [(&str, Hold); 4] = [
@@ -64,7 +66,8 @@ fn room_with_a_brake(settings: &RollbackSettings, peers: usize, hold: Hold, to_a
     (room, switch)
 }
 
-/// How long others may stand still for one that holds back: from when its last input came until they have agreed, and what they play ahead.
+/// How long others may stand still for one that holds back: from when its last input came until
+/// they have agreed, and what they play ahead.
 fn freeze_max(settings: &RollbackSettings) -> Duration {
     let ahead_ticks = 2 * (settings.max_prediction_ticks + settings.input_delay_ticks);
     2 * settings.silence_timeout + ahead_ticks * Duration::from_secs(1) / settings.ticks_per_s + ms(500)
@@ -162,7 +165,8 @@ fn who_is_awake_for_a_moment_in_700_ms_is_not_put_out() {
 
 #[test]
 fn a_group_of_which_hardly_a_packet_comes_through_is_not_torn_apart() {
-    // All stand still most of the time, each for the others: as long as everyone is heard of, nobody is at fault.
+    // All stand still most of the time, each for the others: as long as everyone is heard of,
+    // nobody is at fault.
     seeds::each("-p lockstone-net --test rollback_freeze", 12, |seed| {
         let mut dice = Dice(seed ^ 0x7041);
         let peers = 2 + dice.roll(3) as usize;
@@ -196,7 +200,8 @@ fn ticks_of(room: &Room) -> u32 {
 
 #[test]
 fn who_is_met_late_is_waited_for_by_all() {
-    // The first player hears both others, who do not hear each other yet: neither gives it more inputs.
+    // The first player hears both others, who do not hear each other yet: neither gives it more
+    // inputs.
     let mut room: Driver<Rollback<Mixer>> = Driver::new(MemoryNetwork::new(9, Weather::clear(ms(30))));
     for n in 0..3 {
         let settings = RollbackSettings { players: 3, ..settings(9) };

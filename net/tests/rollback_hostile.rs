@@ -1,6 +1,7 @@
-//! A dishonest member, and a stranger, of a rollback session. What they send is well-formed, and sealed where it must be: every claim in it
-//! is a lie. Nobody panics, lies are counted, honest players stay in step. `rollback_flood.rs` is about packets that are
-//! not well-formed, `rollback_words.rs` about what is said out of place.
+//! A dishonest member, and a stranger, of a rollback session. What they send is well-formed, and
+//! sealed where it must be: every claim in it is a lie. Nobody panics, lies are counted, honest
+//! players stay in step. `rollback_flood.rs` is about packets that are not well-formed,
+//! `rollback_words.rs` about what is said out of place.
 
 use lockstone_net::RollbackSettings;
 use lockstone_net::limits::EVIDENCE_GIVE_TIME;
@@ -130,7 +131,8 @@ fn who_claims_to_be_far_behind_slows_the_others_by_a_quarter_at_most() {
     }
 }
 
-/// Three players. What the third sends is altered on its way, the same for all; its own checksums and findings do not count.
+/// Three players. What the third sends is altered on its way, the same for all; its own checksums
+/// and findings do not count.
 fn liars_room(
     seed: u64,
     settings: &RollbackSettings,
@@ -259,7 +261,8 @@ fn a_forged_checksum_is_told_once_by_each_who_hears_it() {
         assert_eq!(room.seats[hearer].session.simulation().expect("it plays").heroes(), players_left);
         same_story(&room, [FIRST, SECOND]);
         go_on(&mut room, &[FIRST, SECOND]);
-        // Who is out of step waits for its application to give evidence, which here never comes.
+        // A peer that is out of step waits for its application to give evidence, which
+        // here never comes.
         play(&mut room, &mut Dice(6), EVIDENCE_GIVE_TIME);
         let removed = ended(&room.seats[LIAR].session) == Some(EndReason::Desync);
         assert_eq!(removed, hearer == FIRST);

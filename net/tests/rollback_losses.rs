@@ -1,4 +1,5 @@
-//! What happened to rollback sessions when players were lost, each found once: by `rollback_chaos.rs`, or by reading.
+//! What happened to rollback sessions when players were lost, each found once: by
+//! `rollback_chaos.rs`, or by reading.
 
 use lockstone_net::memory::{Driver, Weather};
 use lockstone_net::session::{EndReason, Phase, Session};

@@ -1,8 +1,10 @@
-//! Rollback sessions in real time: ggrs reads the real clock, so here it resends, measures who is ahead, and recommends to wait as it
-//! does in a game. Many sessions run side by side on one thread, each on a network of its own. Beside the processes of `demo` this is the
-//! only test that takes real time: seconds, for all sessions together.
+//! Rollback sessions in real time: ggrs reads the real clock, so here it resends, measures who is
+//! ahead, and recommends to wait as it does in a game. Many sessions run side by side on one
+//! thread, each on a network of its own. Beside the processes of `demo` this is the only test that
+//! takes real time: seconds, for all sessions together.
 //!
-//! `SEEDS=200 cargo test -p lockstone-net --test rollback_pace -- --nocapture` runs as many side by side, and takes no longer.
+//! `SEEDS=200 cargo test -p lockstone-net --test rollback_pace -- --nocapture` runs as many side by
+//! side, and takes no longer.
 
 use std::time::Instant;
 
@@ -83,7 +85,8 @@ fn worlds_stay_equal_and_players_abreast_in_real_time() {
 fn who_is_ahead_waits_until_the_others_are_abreast() {
     let mut sides = vec![Side { driver: room(1, 2, Weather::clear(ms(20)), &settings(1)), ..Side::new(1) }];
     live(&mut sides, 1, |_| {});
-    // One peer stands still for 1.3 s. The other plays on as far as its prediction lasts, and is that much ahead.
+    // One peer stands still for 1.3 s. The other plays on as far as its prediction lasts, and is
+    // that much ahead.
     let until = sides[0].driver.now() + ms(1_300);
     sides[0].driver.seats[1].freeze(until);
     sides[0].driver.run_until(until - ms(1));

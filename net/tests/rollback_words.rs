@@ -1,7 +1,8 @@
-//! What members and strangers of a rollback session say at odd moments, before it begins and while it is played.
+//! What members and strangers of a rollback session say at odd moments, before it begins and
+//! while it is played.
 //!
-//! A stranger disturbs nobody. A member's word about itself and others counts, for there is no telling who lies: but whoever is left
-//! is in step and goes on.
+//! A stranger disturbs nobody. A member's word about itself and others counts, for there is no
+//! telling who lies: but whoever is left is in step and goes on.
 
 use lockstone_net::limits::EVIDENCE_GIVE_TIME;
 use lockstone_net::link::PeerId;
@@ -161,7 +162,8 @@ fn the_words_of_a_member_count_and_leave_the_others_in_step() {
     for message in words() {
         let (mut room, _) = room_of_three();
         say(&mut room, LIAR, SECOND, message.clone());
-        // Who is told to be out of step waits for its application to give evidence, which here never comes.
+        // A peer that learns that it is out of step waits for its application to give evidence,
+        // which here never comes.
         pause(&mut room, 500 + EVIDENCE_GIVE_TIME.as_millis() as u64);
         let left: Vec<usize> = (0..3).filter(|seat| ended(&room.seats[*seat].session).is_none()).collect();
         println!("{message:?}: {left:?} go on");

@@ -34,8 +34,9 @@ fn two_peers_play_in_step() {
     assert!(commands >= 42, "{commands} inputs: two joins and forty commands");
 }
 
-/// The bar: 8 peers, 20 ticks a second, one command of 6 bytes each a second, 50 ms one way, no loss.
-/// ggrs 0.13 needs about 109 KB/s and 2,200 packets a second for the same; 20 and 15 times less is asked for.
+/// The bar: 8 peers, 20 ticks a second, one command of 6 bytes each a second, 50 ms one way, no
+/// loss. ggrs 0.13 needs about 109 KB/s and 2,200 packets a second for the same; 20 and 15 times
+/// less is asked for.
 #[test]
 fn traffic_of_eight_peers_is_small() {
     let mut driver = session(8, &PartySettings::default(), ms(50));
@@ -121,8 +122,8 @@ fn the_founder_holds_tick_0_until_all_are_there() {
     }
 }
 
-/// Ordinary lines: how evenly a replica plays, and how far behind the sequencer's own time. It can be ahead of it, because turns are
-/// closed an input delay early.
+/// Ordinary lines: how evenly a replica plays, and how far behind the sequencer's own time. It can
+/// be ahead of it, because turns are closed an input delay early.
 #[test]
 fn play_is_even_and_close_on_ordinary_lines() {
     let line =

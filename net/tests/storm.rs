@@ -1,5 +1,6 @@
-//! Parties in bad weather, with peers that come and go at random ticks. Every failure names the seed that repeats it:
-//! `SEED=17 cargo test -p lockstone-net --test storm -- --nocapture`. `SEEDS=5000` tries more of them.
+//! Parties in bad weather, with peers that come and go at random ticks. Every failure names the
+//! seed that repeats it: `SEED=17 cargo test -p lockstone-net --test storm --
+//! --nocapture`. `SEEDS=5000` tries more of them.
 
 use core::time::Duration;
 use std::collections::BTreeSet;
@@ -79,7 +80,8 @@ fn storm(seed: u64) -> (usize, usize) {
     (compared, joins)
 }
 
-/// The weather clears: soon everyone plays at the pace of time, close to the sequencer, and all commands arrive.
+/// The weather clears: soon everyone plays at the pace of time, close to the sequencer, and all
+/// commands arrive.
 fn clear_up(driver: &mut Driver<Party<Mixer>>, seed: u64) {
     driver.network.set_weather(Weather::clear(ms(30)));
     let cleared = driver.now();

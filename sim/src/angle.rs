@@ -1,7 +1,7 @@
 //! Directions, and the trigonometry of the simulation.
 //!
-//! Tables with linear interpolation, computed at compile time in integers from the series named at each. A float would be as
-//! near, but not the same on every machine.
+//! Tables with linear interpolation, computed at compile time in integers from the series named at
+//! each. A float would be as near, but not the same on every machine.
 
 use core::fmt;
 use core::ops::{Add, AddAssign, Neg, Sub, SubAssign};
@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::fx::Fx;
 
-/// A direction in 65,536ths of a full turn; 0 is along x, a quarter is along y. Adding and subtracting go round.
+/// A direction in 65,536ths of a full turn; 0 is along x, a quarter is along y. Adding and
+/// subtracting go round.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Angle(pub u16);
 
@@ -57,7 +58,8 @@ impl Angle {
         }
     }
 
-    /// The direction of the point (`x`, `y`), within 0.52 of a 65,536th of a turn; [`Angle::ZERO`] for the origin.
+    /// The direction of the point (`x`, `y`), within 0.52 of a 65,536th of a turn;
+    /// [`Angle::ZERO`] for the origin.
     #[inline]
     pub const fn atan2(y: Fx, x: Fx) -> Angle {
         let (width, height) = (x.to_bits().unsigned_abs(), y.to_bits().unsigned_abs());
@@ -67,7 +69,8 @@ impl Angle {
         Angle(if y.to_bits() < 0 { turn.wrapping_neg() } else { turn } as u16)
     }
 
-    /// The shorter way round from this direction to `other`, in 65,536ths of a turn; half a turn is negative.
+    /// The shorter way round from this direction to `other`, in 65,536ths of a turn; half a
+    /// turn is negative.
     #[inline]
     pub const fn turn_to(self, other: Angle) -> i16 {
         other.0.wrapping_sub(self.0) as i16

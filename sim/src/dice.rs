@@ -1,8 +1,9 @@
 //! Draws of one place and time, one after the other.
 //!
-//! [`Dice`] come from [`Table::dice`](crate::table::Table::dice) and end with the tick: they are never part of the state, so there is
-//! no cursor that could fall out of step. How many draws a method takes is part of its promise, and so is how it turns them into a value:
-//! both are the same for ever, on every machine.
+//! [`Dice`] come from [`Table::dice`](crate::table::Table::dice) and end with the tick: they are
+//! never part of the state, so there is no cursor that could fall out of step. How many draws a
+//! method takes is part of its promise, and so is how it turns them into a value: both are the same
+//! for ever, on every machine.
 
 use core::fmt;
 use core::ops::RangeInclusive;
@@ -15,9 +16,11 @@ use crate::journal::{Notes, Roll};
 /// 2^64 divided by the golden ratio, odd: the step between the seeds of neighbouring draws.
 pub(crate) const PHI: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Mixes 64 bits so that every bit of the result depends on all of them. One to one, and `mix64(0)` is 0.
+/// Mixes 64 bits so that every bit of the result depends on all of them. One to one, and
+/// `mix64(0)` is 0.
 ///
-/// The finisher of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014; Stafford's variant 13).
+/// The finisher of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators,
+/// 2014; Stafford's variant 13).
 #[inline]
 pub const fn mix64(bits: u64) -> u64 {
     let bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -33,11 +36,12 @@ pub(crate) const fn draw(key: u64, n: u32) -> u32 {
 
 /// A cursor over the draws of one stream at one tick, beginning with n = 0.
 ///
-/// A copy draws the same again. Unless a method says otherwise it takes one draw, even where there is nothing to choose from.
-/// A bounded integer takes one more each time a draw is rejected, which has a chance of less than bound / 2^32.
+/// A copy draws the same again. Unless a method says otherwise it takes one draw, even where there
+/// is nothing to choose from. A bounded integer takes one more each time a draw is rejected, which
+/// has a chance of less than bound / 2^32.
 ///
-/// The lifetime is that of the [journal](crate::journal) of a noted step, in which every draw leaves a note; dice from a
-/// [`Table`](crate::table::Table) alone leave none.
+/// The lifetime is that of the [journal](crate::journal) of a noted step, in which every draw
+/// leaves a note; dice from a [`Table`](crate::table::Table) alone leave none.
 #[derive(Clone, Copy)]
 pub struct Dice<'j> {
     key: u64,
@@ -93,7 +97,8 @@ impl<'j> Dice<'j> {
         start.wrapping_add_unsigned(offset)
     }
 
-    /// True in exactly `num` of `den` cases: always if `num` is not less than `den`, never if `den` is 0.
+    /// True in exactly `num` of `den` cases: always if `num` is not less than `den`,
+    /// never if `den` is 0.
     #[inline]
     #[track_caller]
     pub fn chance(&mut self, num: u32, den: u32) -> bool {
@@ -123,7 +128,8 @@ impl<'j> Dice<'j> {
         items.get(self.draw_below_u64(count, Roll::Pick(count)) as usize)
     }
 
-    /// The index of one of the weights, each as likely as its share of their sum; none if all are 0.
+    /// The index of one of the weights, each as likely as its share of their sum; none if all
+    /// are 0.
     ///
     /// Takes two draws at a time if the sum is 2^32 or more.
     #[track_caller]
@@ -137,7 +143,8 @@ impl<'j> Dice<'j> {
         })
     }
 
-    /// Puts the items into any order, all equally likely: Fisher and Yates, from the last item down.
+    /// Puts the items into any order, all equally likely: Fisher and Yates, from the last item
+    /// down.
     ///
     /// Takes one draw less than there are items.
     #[track_caller]
@@ -173,7 +180,8 @@ impl<'j> Dice<'j> {
         (product >> 32) as u32
     }
 
-    /// [`below`](Dice::below) for what 32 bits may not hold: then it takes two draws at a time, the upper half first.
+    /// [`below`](Dice::below) for what 32 bits may not hold: then it takes two draws at a time, the
+    /// upper half first.
     #[inline]
     #[track_caller]
     fn draw_below_u64(&mut self, n: u64, roll: Roll) -> u64 {

@@ -9,10 +9,12 @@ use crate::vec2::Vec2;
 
 /// The game's part of an entity.
 ///
-/// What is serialised is what counts: it is the state that snapshots keep, the wire carries and checksums cover.
+/// What is serialised is what counts: it is the state that snapshots keep, the wire carries and
+/// checksums cover.
 pub trait Body: Clone + Send + Sync + Serialize + DeserializeOwned + 'static {
-    /// Whether the entity is an *actor*, which thinks in every tick; if not it is a *prop*, which stands still, and
-    /// costs nothing, until an effect reaches it. A player's hero is an actor whatever this says.
+    /// Whether the entity is an *actor*, which thinks in every tick; if not it is a *prop*, which
+    /// stands still, and costs nothing, until an effect reaches it. A player's hero is an actor
+    /// whatever this says.
     fn is_actor(&self) -> bool;
 }
 

@@ -1,7 +1,8 @@
 //! Fixed-point numbers: every fraction of the simulation.
 //!
-//! [`Fx`] counts in steps of 1/4096 from -524,288 to just below 524,288. Nothing here wraps, panics or depends on the build profile:
-//! what does not fit becomes the nearest number that does. No float takes part, not even in printing.
+//! [`Fx`] counts in steps of 1/4096 from -524,288 to just below 524,288. Nothing here wraps, panics
+//! or depends on the build profile: what does not fit becomes the nearest number that does. No
+//! float takes part, not even in printing.
 
 use core::fmt::{self, Write};
 use core::iter::Sum;
@@ -11,8 +12,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A fixed-point number with 20 bits before the point and 12 behind it.
 ///
-/// All operators saturate at [`Fx::MIN`] and [`Fx::MAX`]. Products and quotients are rounded to the nearest step, halves upwards.
-/// Dividing by zero gives the extreme with the sign of the dividend, and `0 / 0` is 0.
+/// All operators saturate at [`Fx::MIN`] and [`Fx::MAX`]. Products and quotients are rounded to the
+/// nearest step, halves upwards. Dividing by zero gives the extreme with the sign of the dividend,
+/// and `0 / 0` is 0.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fx(I20F12);
 
@@ -104,7 +106,8 @@ impl Fx {
         }
     }
 
-    /// The point that lies `t` of the way to `other`: 0 is here, 1 is there, anything else in between or beyond.
+    /// The point that lies `t` of the way to `other`: 0 is here, 1 is there, anything else in
+    /// between or beyond.
     #[inline]
     pub const fn lerp(self, other: Fx, t: Fx) -> Fx {
         Fx::saturated(self.wide() + rounded((other.wide() - self.wide()) * t.wide()))
@@ -241,7 +244,8 @@ impl Sum for Fx {
     }
 }
 
-/// How a number is serialised: its steps, under its own name, so that whoever shows serialised values knows what they are.
+/// How a number is serialised: its steps, under its own name, so that whoever shows serialised
+/// values knows what they are.
 #[derive(Serialize, Deserialize)]
 #[serde(rename = "Fx")]
 struct Steps(i32);

@@ -1,4 +1,5 @@
-//! The grid of cells: which cell holds a position, which cells lie near, how far influence goes in one tick.
+//! The grid of cells: which cell holds a position, which cells lie near, how far influence
+//! goes in one tick.
 //!
 //! Neighbours are found by arithmetic on coordinates, never by a look-up in a map.
 
@@ -8,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::fx::Fx;
 use crate::vec2::Vec2;
 
-/// A square of the world grid: the unit of storage, checksum, snapshot and interest. Column and row, from 0.
+/// A square of the world grid: the unit of storage, checksum, snapshot and interest. Column
+/// and row, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct CellId {
     /// The row.
@@ -33,17 +35,20 @@ impl fmt::Display for CellId {
 /// The measures of a world. Part of the config digest: peers must agree on all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GridConfig {
-    /// Columns of cells, 1 to 32,768 / (cell size in 16ths): the world must stay within the range of [`Fx`].
+    /// Columns of cells, 1 to 32,768 / (cell size in 16ths): the world must stay within the
+    /// range of [`Fx`].
     pub width_cells: u16,
     /// Rows of cells, as `width_cells`.
     pub height_cells: u16,
-    /// A cell is 2 to the power of this many tiles wide and high, 1 to 8. 8 or 16 tiles suit most games.
+    /// A cell is 2 to the power of this many tiles wide and high, 1 to 8. 8 or 16 tiles
+    /// suit most games.
     pub cell_log2: u8,
     /// The farthest an entity can read or affect in one tick, in tiles, above 0.
     pub reach: Fx,
     /// The farthest an entity can move in one tick, in tiles, above 0, at most a cell.
     pub stride: Fx,
-    /// The torchlight of a hero's own cell; cells up to `light - 1` cells away from a hero are awake. 2 to 255.
+    /// The torchlight of a hero's own cell; cells up to `light - 1` cells away from a hero are
+    /// awake. 2 to 255.
     pub light: u8,
 }
 
@@ -154,13 +159,15 @@ impl Grid {
         cell.x < self.config.width_cells && cell.y < self.config.height_cells
     }
 
-    /// How many rings of cells around the core a replica must be given so that the core comes out exact:
-    /// the light cone `2 * reach + stride` (what moves in, hit by something, that decided on what it saw), in cells.
+    /// How many rings of cells around the core a replica must be given so that the core comes out
+    /// exact: the light cone `2 * reach + stride` (what moves in, hit by something, that decided on
+    /// what it saw), in cells.
     pub fn halo_rings(&self) -> u16 {
         self.rings(self.config.reach + self.config.reach + self.config.stride)
     }
 
-    /// How many rings around the core think on a replica: those from which something can move in or be hit.
+    /// How many rings around the core think on a replica: those from which something can
+    /// move in or be hit.
     pub fn fringe_rings(&self) -> u16 {
         self.rings(self.config.reach + self.config.stride)
     }

@@ -3,7 +3,8 @@
 use core::fmt;
 use serde::{Deserialize, Serialize};
 
-/// One fixed step of simulated time. The world starts at tick 0; the turn of tick `t` leads to tick `t + 1`.
+/// One fixed step of simulated time. The world starts at tick 0; the turn of tick `t` leads
+/// to tick `t + 1`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Tick(pub u32);
 
@@ -40,7 +41,8 @@ impl fmt::Display for PlayerId {
     }
 }
 
-/// An entity of a world: a 64-bit mix of who made it, when, and which one it was, so no counter is shared.
+/// An entity of a world: a 64-bit mix of who made it, when, and which one it was, so no
+/// counter is shared.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct EntityId(pub u64);
 

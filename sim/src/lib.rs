@@ -4,11 +4,12 @@
 //! turn ─► World::step ─► checksum ─► snapshot
 //! ```
 //!
-//! Nothing in this crate may depend on anything but its arguments: it is `no_std`, so there is no clock, no
-//! thread, no hash map and no file to reach for, and `clippy.toml` bans floats.
+//! Nothing in this crate may depend on anything but its arguments: it is `no_std`, so there is no
+//! clock, no thread, no hash map and no file to reach for, and `clippy.toml` bans floats.
 //!
-//! Reading order: [`simulation`] is the seam to everything above, [`rules`] is what a game writes, [`mind`] is what an
-//! entity sees and decides, [`world`] runs it, [`journal`] tells what happened in a tick of it.
+//! Reading order: [`simulation`] is the seam to everything above, [`rules`] is what a game writes,
+//! [`mind`] is what an entity sees and decides, [`world`] runs it, [`journal`] tells what happened
+//! in a tick of it.
 //!
 //! # A world of one's own
 //!
@@ -66,7 +67,7 @@
 //! let grid = Grid::new(GridConfig::default())?;
 //! let mut world = World::new(Arc::new(Camp), grid, Table::generate([0; 32]), 42);
 //!
-//! // Whoever closes ticks lets two players in; then one of them walks to the other.
+//! // The sequencer lets two players in; then one of them walks to the other.
 //! let [ann, bob] = [PlayerId(0), PlayerId(1)];
 //! let join = |player, place| Input::Join(player, world.admit(player, place));
 //! let inputs = vec![join(ann, at(8, 8)), join(bob, at(14, 8))];

@@ -1,7 +1,8 @@
 //! One entity's thought: what it can see, and what it decides.
 //!
-//! The start of the tick is shown read-only and only within the entity's reach; what is decided is collected and takes effect after
-//! all have thought. Reach and stride are enforced here, not by trust in the rules.
+//! The start of the tick is shown read-only and only within the entity's reach; what is decided is
+//! collected and takes effect after all have thought. Reach and stride are enforced here, not by
+//! trust in the rules.
 
 use alloc::format;
 use core::panic::Location;
@@ -75,13 +76,14 @@ impl<'w, R: Rules> Mind<'w, R> {
         self.dice.get_or_insert_with(|| self.state.dice(self.me.id.0, self.notes))
     }
 
-    /// The other actors at most `radius` away (the reach at most; none for a negative radius), cell by cell in row-major order, by id in
-    /// each.
+    /// The other actors at most `radius` away (the reach at most; none for a negative radius), cell
+    /// by cell in row-major order, by id in each.
     pub fn actors(&self, radius: Fx) -> Near<'w, R::Body> {
         self.near(Wanted::Actors, radius)
     }
 
-    /// The other heroes at most `radius` away, in the order of [`actors`](Mind::actors). Cheaper than to pick them from all actors.
+    /// The other heroes at most `radius` away, in the order of [`actors`](Mind::actors). Cheaper
+    /// than to pick them from all actors.
     pub fn heroes(&self, radius: Fx) -> Near<'w, R::Body> {
         self.near(Wanted::Heroes, radius)
     }
@@ -108,8 +110,9 @@ impl<'w, R: Rules> Mind<'w, R> {
         })
     }
 
-    /// Moves to a place, or as far towards it as the stride allows. The last call counts. Whether the place is free is the rules'
-    /// business; that it is in a lit cell is the engine's: into the dark nobody moves.
+    /// Moves to a place, or as far towards it as the stride allows. The last call counts. Whether
+    /// the place is free is the rules' business; that it is in a lit cell is the engine's: into the
+    /// dark nobody moves.
     #[track_caller]
     pub fn walk(&mut self, to: Vec2) {
         self.note(|| Event::Walks { to });
@@ -134,7 +137,8 @@ impl<'w, R: Rules> Mind<'w, R> {
         });
     }
 
-    /// Makes a new entity. Beyond reach, or in the dark, nothing comes of it; an id is given out all the same.
+    /// Makes a new entity. Beyond reach, or in the dark, nothing comes of it; an id is given
+    /// out all the same.
     #[track_caller]
     pub fn spawn(&mut self, pos: Vec2, body: R::Body) -> EntityId {
         let id = EntityId::spawned(self.me.id.0, self.state.tick, self.spawns);
@@ -153,13 +157,15 @@ impl<'w, R: Rules> Mind<'w, R> {
         self.stays = false;
     }
 
-    /// Asks for an announcement to everyone, some ticks ahead. Ask once: it is not known when it will be made.
+    /// Asks for an announcement to everyone, some ticks ahead. Ask once: it is not known when
+    /// it will be made.
     #[track_caller]
     pub fn announce(&mut self, fact: R::Fact) {
         self.request(Request::Announce(fact));
     }
 
-    /// Asks to be moved anywhere, some ticks ahead. Ask once, and stay in this cell until it happens.
+    /// Asks to be moved anywhere, some ticks ahead. Ask once, and stay in this cell
+    /// until it happens.
     #[track_caller]
     pub fn transfer(&mut self, to: Vec2) {
         let from = self.state.grid.cell_of(self.me.pos);

@@ -1,7 +1,7 @@
-//! Who is near: the search that every mind does, and so the hottest loop of a crowd.
+//! Which entities are near: the search that every mind does, and so the hottest loop of a crowd.
 //!
-//! Before thinking, the places of all actors that can be seen are copied into one array, cell by cell: a search reads eight
-//! bytes a candidate instead of whole entities.
+//! Before thinking, the places of all actors that can be seen are copied into one array, cell by
+//! cell: a search reads eight bytes a candidate instead of whole entities.
 
 use alloc::vec::Vec;
 use core::ops::{Deref, Range};
@@ -14,7 +14,8 @@ use crate::vec2::Vec2;
 
 /// An entity within reach, as it was at the start of the tick.
 ///
-/// To hold one is to be allowed to [affect](crate::mind::Mind::affect) it, so it cannot be kept for another thought:
+/// To hold one is to be allowed to [affect](crate::mind::Mind::affect) it, so it cannot be kept for
+/// another thought:
 ///
 /// ```compile_fail,E0521
 /// # use lockstone_sim::*;
@@ -116,7 +117,7 @@ pub struct Near<'w, B> {
     wanted: Wanted,
     center: Vec2,
     radius: Fx,
-    /// Who looks, and is not seen.
+    /// The entity that looks, and is not seen.
     me: Place,
     cells: CellRect,
     next_cell: Option<CellId>,
@@ -142,7 +143,8 @@ impl<B> Copy for Ground<'_, B> {}
 impl<'w, B: Body> Near<'w, B> {
     pub(crate) fn new(ground: Ground<'w, B>, wanted: Wanted, center: Vec2, radius: Fx, me: Place) -> Near<'w, B> {
         let cells = ground.grid.cells_around(center, radius);
-        // Squared, a negative radius would count as a positive one, in a cell that may be beyond reach.
+        // Squared, a negative radius would count as a positive one, in a cell that may
+        // be beyond reach.
         let next_cell = (radius >= Fx::ZERO).then_some(cells.low);
         Near { ground, wanted, center, radius, me, cells, next_cell, slot: 0, candidates: 0..0 }
     }
@@ -166,8 +168,9 @@ impl<'w, B: Body> Near<'w, B> {
         false
     }
 
-    /// The nearest of those still to come that is accepted; of several equally near the first. Much faster than to compare what the
-    /// iterator gives: what is farther than the best so far is passed over unseen.
+    /// The nearest of those still to come that is accepted; of several equally near the first. Much
+    /// faster than to compare what the iterator gives: what is farther than the best so far is
+    /// passed over unseen.
     pub fn nearest(mut self, accept: impl Fn(&Entity<B>) -> bool) -> Option<Seen<'w, B>> {
         let mut best = None;
         let mut below = self.radius_squared() + 1;
@@ -222,7 +225,8 @@ impl<'w, B: Body> Near<'w, B> {
     }
 }
 
-/// [`Vec2::distance_squared`] for places in cells that lie near each other, where nothing can overflow.
+/// [`Vec2::distance_squared`] for places in cells that lie near each other, where
+/// nothing can overflow.
 fn gap_squared(a: Vec2, b: Vec2) -> i64 {
     let gap = |a: Fx, b: Fx| i64::from(a.to_bits()).wrapping_sub(i64::from(b.to_bits()));
     let (x, y) = (gap(a.x, b.x), gap(a.y, b.y));

@@ -13,9 +13,9 @@ use crate::vec2::Vec2;
 
 /// The rules of a game, written by the engine's user.
 ///
-/// Every method must depend on its arguments and on what is fixed for the session (a map made from the seed, tables of
-/// monsters) alone: no clock, no global, no interior mutability. The engine calls [`think`](Rules::think) in any
-/// order, and in parallel if asked to.
+/// Every method must depend on its arguments and on what is fixed for the session (a map made from
+/// the seed, tables of monsters) alone: no clock, no global, no interior mutability. The engine
+/// calls [`think`](Rules::think) in any order, and in parallel if asked to.
 pub trait Rules: Sized + Send + Sync + 'static {
     /// The game's part of an entity.
     type Body: Body;
@@ -29,12 +29,13 @@ pub trait Rules: Sized + Send + Sync + 'static {
     type Facts: Message + Default;
     /// An announcement.
     type Fact: Message;
-    /// Working memory for [`think`](Rules::think), such as a path finder's. It must carry nothing from one thought to the next
-    /// that changes a result: there is one for each thread that thinks.
+    /// Working memory for [`think`](Rules::think), such as a path finder's. It must carry
+    /// nothing from one thought to the next that changes a result: there is one for each
+    /// thread that thinks.
     type Scratch: Default + Send;
 
-    /// What a cell holds before anyone has been there; nothing, unless said otherwise. The places must lie in the cell; others are left
-    /// out.
+    /// What a cell holds before anyone has been there; nothing, unless said otherwise. The places
+    /// must lie in the cell; others are left out.
     fn generate(&self, cell: CellId, dice: &mut Dice, content: &mut Vec<(Vec2, Self::Body)>) {
         let _ = (cell, dice, content);
     }
@@ -45,15 +46,16 @@ pub trait Rules: Sized + Send + Sync + 'static {
     /// The body of a hero that enters.
     fn enter(&self, player: PlayerId, hero: &Self::Hero, dice: &mut Dice) -> Self::Body;
 
-    /// A player's command reaches the hero, who holds it until the next one. Called just before the hero thinks; others see what it
-    /// changed from the next tick on.
+    /// A player's command reaches the hero, who holds it until the next one. Called just before the
+    /// hero thinks; others see what it changed from the next tick on.
     fn command(&self, hero: &mut Self::Body, command: &Self::Command);
 
-    /// An actor in a lit cell decides: `me` is its own next self, to be changed; [`Mind`] shows the start of the tick and takes
-    /// everything else that is decided.
+    /// An actor in a lit cell decides: `me` is its own next self, to be changed; [`Mind`] shows the
+    /// start of the tick and takes everything else that is decided.
     fn think(&self, me: &mut Self::Body, mind: &mut Mind<'_, Self>);
 
-    /// An effect reaches its target, after all have thought. Nothing comes of it, unless said otherwise.
+    /// An effect reaches its target, after all have thought. Nothing comes of it,
+    /// unless said otherwise.
     fn apply(&self, target: &mut Self::Body, effect: &Self::Effect, cause: &mut Cause) -> Fate {
         let _ = (target, effect, cause);
         Fate::Stay
@@ -78,7 +80,7 @@ pub enum Fate {
 pub struct Cause<'j> {
     /// The tick that is simulated.
     pub tick: Tick,
-    /// Who decided on the effect.
+    /// The entity that decided on the effect.
     pub source: EntityId,
     /// Whom it reaches.
     pub target: EntityId,

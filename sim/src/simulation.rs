@@ -1,8 +1,8 @@
 //! The seam between a simulation and all that drives it: live play, replay, tests and the checker.
 //!
-//! A [`Simulation`] is a value that changes only in [`step`](Simulation::step), and there only by what the [`Turn`] says.
-//! [`World`](crate::world::World) is one; a game with its own state (any ECS) can be another, and then has party sessions,
-//! recordings and the checker too.
+//! A [`Simulation`] is a value that changes only in [`step`](Simulation::step), and there only by
+//! what the [`Turn`] says. [`World`](crate::world::World) is one; a game with its own state (any
+//! ECS) can be another, and then has party sessions, recordings and the checker too.
 
 use alloc::vec::Vec;
 use core::fmt::Debug;
@@ -32,10 +32,11 @@ pub trait Simulation: Sized {
     type Hero: Message;
     /// A join as it enters the turn: the hero and all that the simulation needs to place it.
     type Join: Message;
-    /// What the simulation itself asks to be put into a later turn, because it reaches too far for one tick.
+    /// What the simulation itself asks to be put into a later turn, because it reaches too
+    /// far for one tick.
     type Request: Message;
-    /// What a part of the simulation is given from outside, after the step: the state of what it does not simulate itself. [`Nothing`] for a
-    /// simulation that is always whole.
+    /// What a part of the simulation is given from outside, after the step: the state of what it
+    /// does not simulate itself. [`Nothing`] for a simulation that is always whole.
     type Given: Message;
     /// A copy of the state, cheap to take and to keep.
     type Snapshot: Clone + Send + 'static;
@@ -43,15 +44,16 @@ pub trait Simulation: Sized {
     /// The tick that the next [`step`](Simulation::step) will simulate.
     fn tick(&self) -> Tick;
 
-    /// Simulates one tick. Inputs that make no sense (a command of a player without hero) are passed over.
+    /// Simulates one tick. Inputs that make no sense (a command of a player without hero)
+    /// are passed over.
     fn step(&mut self, turn: &Turn<Self>);
 
-    /// What the last step asked for, in a fixed order. In a party only the sequencer puts it into a turn, and the others drop it; in a
-    /// rollback session each peer puts it into the next one.
+    /// What the last step asked for, in a fixed order. In a party only the sequencer puts it into a
+    /// turn, and the others drop it; in a rollback session each peer puts it into the next one.
     fn requests(&self) -> &[Self::Request];
 
-    /// Turns a player's wish to join into the input that makes it so. Read-only. In a party only the sequencer calls it; in
-    /// a rollback session each peer does, before the first tick.
+    /// Turns a player's wish to join into the input that makes it so. Read-only. In a party only
+    /// the sequencer calls it; in a rollback session each peer does, before the first tick.
     fn admit(&self, player: PlayerId, hero: Self::Hero) -> Self::Join;
 
     /// Copies the state.
@@ -68,9 +70,10 @@ pub trait Simulation: Sized {
     /// The checksum of the whole state, the tick included.
     fn checksum(&mut self) -> Checksum;
 
-    /// The checksums of the state's parts, by cell: what the [`checksum`](Simulation::checksum) is the root of, for the desync checker to
-    /// say where states differ. In ascending order, each cell once; it need not cover the whole state. A simulation without parts has
-    /// an empty one; one that knows no grid may name its parts by any cells.
+    /// The checksums of the state's parts, by cell: what the [`checksum`](Simulation::checksum) is
+    /// the root of, for the desync checker to say where states differ. In ascending order, each
+    /// cell once; it need not cover the whole state. A simulation without parts has an empty one;
+    /// one that knows no grid may name its parts by any cells.
     fn tree(&mut self) -> Vec<(CellId, Checksum)> {
         Vec::new()
     }
@@ -87,7 +90,8 @@ pub trait Simulation: Sized {
     /// Reads what [`encode`](Simulation::encode) wrote.
     ///
     /// # Errors
-    /// [`CodecError`] if the bytes are not a snapshot of this simulation; they may come from a peer or a damaged file.
+    /// [`CodecError`] if the bytes are not a snapshot of this simulation; they may come from a peer
+    /// or a damaged file.
     fn decode(&self, bytes: &[u8]) -> Result<Self::Snapshot, CodecError>;
 }
 
@@ -109,8 +113,9 @@ pub enum Input<S: Simulation> {
     Given(S::Given),
 }
 
-/// All that enters a simulation at one tick, in the order in which it is applied. A [`World`](crate::world::World) gives commands to
-/// the heroes that are there already, and lets everything else take effect after all have thought; what is given takes effect last.
+/// All that enters a simulation at one tick, in the order in which it is applied. A
+/// [`World`](crate::world::World) gives commands to the heroes that are there already, and lets
+/// everything else take effect after all have thought; what is given takes effect last.
 pub struct Turn<S: Simulation> {
     /// The inputs.
     pub inputs: Vec<Input<S>>,

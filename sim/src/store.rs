@@ -5,9 +5,9 @@
 //!         lit .. stored    dark cells: explored, and asleep
 //! ```
 //!
-//! A stored cell has a slot. Lit cells stand before dark ones, so what is dark costs a tick nothing.
-//! Cells change places when they are lit and when they go dark. The order of the slots differs
-//! between a whole and a partial world: no result may depend on it.
+//! A stored cell has a slot. Lit cells stand before dark ones, so what is dark costs a tick
+//! nothing. Cells change places when they are lit and when they go dark. The order of the slots
+//! differs between a whole and a partial world: no result may depend on it.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -17,7 +17,8 @@ use crate::entity::{Body, Entity};
 use crate::grid::{CellId, CellRect, Grid};
 use crate::ids::EntityId;
 
-/// What a cell holds. Props stand apart, so that a cell whose actors move does not copy what stands still.
+/// What a cell holds. Props stand apart, so that a cell whose actors move does not copy
+/// what stands still.
 #[derive(Clone)]
 pub(crate) struct Cell<B> {
     /// In id order, so heroes come first.
@@ -70,11 +71,13 @@ impl<B: Body> Cell<B> {
         }
     }
 
-    /// Gives a cell's props to its next self, which nobody else holds. The cell keeps them only if a snapshot does.
+    /// Gives a cell's props to its next self, which nobody else holds. The cell keeps them only if
+    /// a snapshot does.
     pub fn hand_over_props(before: &mut Arc<Self>, after: &mut Arc<Self>) {
         let next = Arc::get_mut(after).expect("a cell's next self is held once");
         match Arc::get_mut(before) {
-            // Neither list's count is touched: in a large world each would be fetched for nothing else.
+            // Neither list's count is touched: in a large world each would be fetched
+            // for nothing else.
             Some(before) => core::mem::swap(&mut next.props, &mut before.props),
             None => next.props = before.props.clone(),
         }
@@ -115,7 +118,8 @@ pub(crate) struct Meta {
     pub actors_stale: bool,
     /// Whether [`props_sum`](Meta::props_sum) is out of date.
     pub props_stale: bool,
-    /// Since when [`sum`](Meta::sum) is out of date. Set with either of the above, and when the light changes.
+    /// Since when [`sum`](Meta::sum) is out of date. Set with either of the above, and when
+    /// the light changes.
     pub changed: Changed,
     pub actors_sum: u64,
     pub props_sum: u64,
@@ -175,8 +179,9 @@ fn indexed(slot: usize) -> Option<NonZeroU32> {
 
 /// The stored cells.
 pub(crate) struct Store<B> {
-    /// Every cell's slot, by its place in the grid. Of this very type, because an allocator has zeroed memory at hand: what is never
-    /// written costs address space alone, and so a huge world costs what of it was ever lit.
+    /// Every cell's slot, by its place in the grid. Of this very type, because an allocator has
+    /// zeroed memory at hand: what is never written costs address space alone, and so a huge world
+    /// costs what of it was ever lit.
     index: Vec<Option<NonZeroU32>>,
     pub cells: Vec<Arc<Cell<B>>>,
     pub meta: Vec<Meta>,
@@ -256,8 +261,9 @@ impl<B: Body> Store<B> {
         self.sort_in(grid, slot);
     }
 
-    /// Moves a cell whose light was set among the lit or the dark ones. Another cell takes its slot:
-    /// the last lit one if it goes dark, the first dark one if it is lit. Returns its new slot.
+    /// Moves a cell whose light was set among the lit or the dark ones. Another cell takes
+    /// its slot: the last lit one if it goes dark, the first dark one if it is lit.
+    /// Returns its new slot.
     pub fn sort_in(&mut self, grid: &Grid, slot: usize) -> usize {
         let to = match (slot < self.lit, self.meta[slot].light > 0) {
             (true, false) => {

@@ -1,12 +1,14 @@
 //! The random table that all peers share, and its file.
 //!
-//! A draw is addressed, not sequenced: (table, stream, tick, n) gives the value, whatever was drawn before or elsewhere. The words of the
-//! table are keys, never the draws themselves: read raw, neighbouring streams would overlap.
+//! A draw is addressed, not sequenced: (table, stream, tick, n) gives the value, whatever was drawn
+//! before or elsewhere. The words of the table are keys, never the draws themselves: read raw,
+//! neighbouring streams would overlap.
 //!
 //! ```text
 //! h   = mix64(stream * phi ^ tick << 32)
 //! key = words[h & 8191] ^ h
-//! draw(stream, tick, n) = mix64(key + n * phi) >> 32        phi = 0x9e3779b97f4a7c15, all modulo 2^64
+//! draw(stream, tick, n) = mix64(key + n * phi) >> 32
+//! phi = 0x9e3779b97f4a7c15, all modulo 2^64
 //! ```
 //!
 //! # The file
@@ -24,8 +26,8 @@
 //! | 56..64 | xxh3-64 of bytes 0..56 |
 //! | 64.. | the words |
 //!
-//! The words are the key stream of ChaCha20 with the seed as its key and nonce and counter 0, so that
-//! `openssl enc -chacha20` makes the same from zeros.
+//! The words are the key stream of ChaCha20 with the seed as its key and nonce and counter 0, so
+//! that `openssl enc -chacha20` makes the same from zeros.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -141,17 +143,20 @@ impl Table {
         self.digest
     }
 
-    /// The seed that the table says it is made from. [`generate`](Table::generate) shows whether that is true.
+    /// The seed that the table says it is made from. [`generate`](Table::generate) shows
+    /// whether that is true.
     pub fn seed(&self) -> [u8; 32] {
         self.seed
     }
 
     /// Draw `n` of a stream at a tick: 32 bits, all equally likely.
     ///
-    /// Any number serves as a stream: an entity's id, a cell's. Two uses that must not see the same draws need two streams.
+    /// Any number serves as a stream: an entity's id, a cell's. Two uses that must not see the same
+    /// draws need two streams.
     ///
-    /// Stream and tick have 96 bits, the key 64: streams that differ only in their upper 32 bits meet each other's draws again, at ticks
-    /// about 2^32 / d apart or more, where d is the largest difference of those upper halves. A stream made with [`mix64`] does not.
+    /// Stream and tick have 96 bits, the key 64: streams that differ only in their upper 32 bits
+    /// meet each other's draws again, at ticks about 2^32 / d apart or more, where d is the largest
+    /// difference of those upper halves. A stream made with [`mix64`] does not.
     #[inline]
     pub fn draw(&self, stream: u64, tick: Tick, n: u32) -> u32 {
         dice::draw(self.key(stream, tick), n)

@@ -1,4 +1,5 @@
-//! What minds decided, on its way from thinking to taking effect, and the memory that it is kept in.
+//! What minds decided, on its way from thinking to taking effect, and the memory that it is kept
+//! in.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -60,11 +61,13 @@ pub(crate) enum Leaving {
     Moves,
 }
 
-/// Spare cells kept for each stored one: a rollback of eight ticks gives back so many, and takes them again.
+/// Spare cells kept for each stored one: a rollback of eight ticks gives back so many, and
+/// takes them again.
 const SPARE_PER_CELL: usize = 8;
 
-/// What the actors of some cells decided in a tick: filled by [`Thinking::think`](crate::world::Thinking::think), given back to the step that asked.
-/// Its memory is used again.
+/// What the actors of some cells decided in a tick: filled by
+/// [`Thinking::think`](crate::world::Thinking::think), given back to the step that asked. Its
+/// memory is used again.
 pub struct Thoughts<R: Rules> {
     /// Each thinking cell's slot, and its content after.
     pub(crate) cells: Vec<(usize, Arc<Cell<R::Body>>)>,

@@ -1,7 +1,8 @@
 //! Points and movements in the plane.
 //!
-//! Lengths are compared through exact squares, never through roots, so that "within reach" has one answer. What limits a movement
-//! ([`Vec2::clamp_length`], [`Vec2::toward`]) never rounds up past the limit.
+//! Lengths are compared through exact squares, never through roots, so that "within reach" has
+//! one answer. What limits a movement ([`Vec2::clamp_length`], [`Vec2::toward`]) never rounds
+//! up past the limit.
 
 use core::fmt;
 use core::iter::Sum;
@@ -30,7 +31,8 @@ impl Vec2 {
         Vec2 { x, y }
     }
 
-    /// The vector of this direction and length. Its end is within one step and 5e-6 of the length of the true one.
+    /// The vector of this direction and length. Its end is within one step and 5e-6 of the length
+    /// of the true one.
     #[inline]
     pub const fn from_angle(angle: Angle, length: Fx) -> Vec2 {
         let (x, y) = (angle.plus_quarter().fine_sin(), angle.fine_sin());
@@ -43,7 +45,8 @@ impl Vec2 {
         Angle::atan2(self.y, self.x)
     }
 
-    /// The square of the length, in units of [`Fx::EPSILON`]². Exact, but for the one vector (`Fx::MIN`, `Fx::MIN`), which is one short.
+    /// The square of the length, in units of [`Fx::EPSILON`]². Exact, but for the one vector
+    /// (`Fx::MIN`, `Fx::MIN`), which is one short.
     #[inline]
     pub const fn length_squared(self) -> i64 {
         clipped(square_sum(self.x.wide(), self.y.wide()))
@@ -55,7 +58,8 @@ impl Vec2 {
         Fx::saturated(square_sum(self.x.wide(), self.y.wide()).isqrt() as i64)
     }
 
-    /// The square of the distance, in units of [`Fx::EPSILON`]². Exact up to `i64::MAX`, where it stops.
+    /// The square of the distance, in units of [`Fx::EPSILON`]². Exact up to
+    /// `i64::MAX`, where it stops.
     #[inline]
     pub const fn distance_squared(self, other: Vec2) -> i64 {
         clipped(self.gap_squared(other))
@@ -75,7 +79,8 @@ impl Vec2 {
 
     /// The vector of length 1 in the same direction; [`Vec2::ZERO`] stays as it is.
     ///
-    /// Its length is within 0.02 % of 1: x and y are as near as the steps of [`Fx`] allow, give or take a tenth of a step.
+    /// Its length is within 0.02 % of 1: x and y are as near as the steps of [`Fx`] allow, give or
+    /// take a tenth of a step.
     #[inline]
     pub const fn normalized(self) -> Vec2 {
         let squared = square_sum(self.x.wide(), self.y.wide());
@@ -87,10 +92,11 @@ impl Vec2 {
         Vec2::new(scaled(self.x, root, 49 - shift), scaled(self.y, root, 49 - shift))
     }
 
-    /// This vector if it is at most `max` long, else the one in the same direction that is as long as can be without being longer.
+    /// This vector if it is at most `max` long, else the one in the same direction that is as long
+    /// as can be without being longer.
     ///
-    /// The result's exact length never exceeds `max`, and falls short of it by less than 3 steps and 5e-9 of `max`.
-    /// A negative `max` counts as 0.
+    /// The result's exact length never exceeds `max`, and falls short of it by less than 3 steps
+    /// and 5e-9 of `max`. A negative `max` counts as 0.
     #[inline]
     pub const fn clamp_length(self, max: Fx) -> Vec2 {
         if max.to_bits() <= 0 {
@@ -100,15 +106,18 @@ impl Vec2 {
         if squared <= square(max.wide()) {
             return self;
         }
-        // Every error shortens: the root is too small, and all that follows is rounded towards zero.
+        // Every error shortens: the root is too small, and all that follows is rounded towards
+        // zero.
         let (v, shift) = in_1_to_4(squared);
         let root = reciprocal_root_from_below(v, reciprocal_root(v));
-        // max / length in units of 2^-31. The shift to the left cannot overflow, because the quotient is less than 1.
+        // max / length in units of 2^-31. The shift to the left cannot overflow, because the
+        // quotient is less than 1.
         let share = (((max.to_bits() as u64 * root) << shift) >> 30) as i64;
         Vec2::new(shortened(self.x, share), shortened(self.y, share))
     }
 
-    /// Where a movement of at most `step` towards `target` leads. It ends on the target exactly if that is near enough.
+    /// Where a movement of at most `step` towards `target` leads. It ends on the target exactly if
+    /// that is near enough.
     ///
     /// A step of at least 2 [`Fx::EPSILON`] always leads nearer.
     #[inline]
@@ -123,7 +132,8 @@ impl Vec2 {
         Fx::saturated(rounded(sum))
     }
 
-    /// The point that lies `t` of the way to `other`: 0 is here, 1 is there, anything else in between or beyond.
+    /// The point that lies `t` of the way to `other`: 0 is here, 1 is there, anything else in
+    /// between or beyond.
     #[inline]
     pub const fn lerp(self, other: Vec2, t: Fx) -> Vec2 {
         Vec2::new(self.x.lerp(other.x, t), self.y.lerp(other.y, t))
@@ -163,7 +173,8 @@ const RECIPROCAL_ROOTS: [u32; 193] = {
     table
 };
 
-/// `(v, shift)` such that `squared`, which is not 0, is v / 2^(2 shift), with v from 2^62 to 2^64: as a fraction of 2^62, in [1, 4).
+/// `(v, shift)` such that `squared`, which is not 0, is v / 2^(2 shift), with v from 2^62 to 2^64:
+/// as a fraction of 2^62, in [1, 4).
 #[inline]
 const fn in_1_to_4(squared: u64) -> (u64, u32) {
     let shift = squared.leading_zeros() / 2;
@@ -178,9 +189,11 @@ const fn reciprocal_root(v: u64) -> u64 {
     here - (((here - next) * (v >> 40 & 0xffff)) >> 16)
 }
 
-/// 2^30 / sqrt(`v` / 2^62), at most 5e-9 of it too small: one step r (3 - v r²) / 2 of Newton's method from an approximation.
+/// 2^30 / sqrt(`v` / 2^62), at most 5e-9 of it too small: one step r (3 - v r²) / 2 of Newton's
+/// method from an approximation.
 ///
-/// Such a step never leads past the root from whichever side it comes; v r² is rounded up, and the rest down, to keep it so.
+/// Such a step never leads past the root from whichever side it comes; v r² is rounded up, and the
+/// rest down, to keep it so.
 #[inline]
 const fn reciprocal_root_from_below(v: u64, root: u64) -> u64 {
     let product = ((v >> 32) + 1) * (((root * root) >> 28) + 1);

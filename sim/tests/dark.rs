@@ -1,7 +1,8 @@
-//! Explored ground that lies in the dark: it is passed over by a tick, and nothing is missed by that.
+//! Explored ground that lies in the dark: it is passed over by a tick, and nothing is missed by
+//! that.
 //!
-//! The plain reference keeps nothing from tick to tick: it is read from bytes each time, so all of it is
-//! hashed anew.
+//! The plain reference keeps nothing from tick to tick: it is read from bytes each time, so all of
+//! it is hashed anew.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -124,7 +125,8 @@ fn a_transfer_between_dark_cells_is_told_and_hashed() {
     }
 }
 
-/// A part is given dark cells, lit ones, cells that go dark and cells that were never lit, and forgets them.
+/// A part is given dark cells, lit ones, cells that go dark and cells that were never lit,
+/// and forgets them.
 #[test]
 fn a_part_that_is_given_dark_and_lit_cells_equals_one_that_is_made_anew() {
     for seed in 660..672 {

@@ -1,6 +1,7 @@
-//! Core and halo: a part of the world, given its halo, comes out equal to the whole world, to the bit.
+//! Core and halo: a part of the world, given its halo, comes out equal to the whole
+//! world, to the bit.
 
-use lockstone_sim::world::Role;
+use lockstone_sim::world::Zone;
 use lockstone_sim::{Area, CellId, CellRect, Extent, Simulation, Tick, tamper};
 use testkit::storm::{Turns, Weather, relayed, table, transfer};
 
@@ -44,7 +45,8 @@ impl Core {
     }
 }
 
-/// Counts the core cells that differ from the whole world's, over all ticks. `missing_rings` halo rings are left out.
+/// Counts the core cells that differ from the whole world's, over all ticks. `missing_rings` halo
+/// rings are left out.
 fn wrong_cell_ticks(weather: &Weather, ticks: u32, missing_rings: u16) -> (u64, u64) {
     let (mut whole, mut part) = (weather.world(), weather.world());
     let (mut turns, mut core) = (Turns::of(weather), Core::of(weather));
@@ -57,8 +59,9 @@ fn wrong_cell_ticks(weather: &Weather, ticks: u32, missing_rings: u16) -> (u64, 
         if area != before {
             tamper::set_area(&mut part, area);
         }
-        // Only what was neither core nor halo comes as a snapshot: the halo that becomes core is exact already.
-        let is_new = |cell: &CellId| tick == 0 || before.role(*cell) == Role::Outside;
+        // Only what was neither core nor halo comes as a snapshot: the halo that becomes core
+        // is exact already.
+        let is_new = |cell: &CellId| tick == 0 || before.zone(*cell) == Zone::Outside;
         for cell in area.halo().chain(area.core()).filter(is_new) {
             tamper::put(&mut part, cell, whole.cell_state(cell).as_ref());
         }
@@ -68,7 +71,7 @@ fn wrong_cell_ticks(weather: &Weather, ticks: u32, missing_rings: u16) -> (u64, 
         // What is transferred from beyond the area comes as the state of the cell it enters.
         for (_, to) in turn.inputs.iter().filter_map(transfer) {
             let cell = whole.grid().cell_of(to);
-            if area.role(cell) == Role::Core {
+            if area.zone(cell) == Zone::Core {
                 tamper::put(&mut part, cell, whole.cell_state(cell).as_ref());
             }
         }

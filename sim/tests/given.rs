@@ -1,9 +1,9 @@
-//! A part that is driven by turns alone: what it is given comes as bytes, as it would from a relay, and its core comes out equal to the
-//! whole world's, to the bit.
+//! A part that is driven by turns alone: what it is given comes as bytes, as it would from a relay,
+//! and its core comes out equal to the whole world's, to the bit.
 
 use std::collections::BTreeMap;
 
-use lockstone_sim::world::{CellState, Given, Request, Role};
+use lockstone_sim::world::{CellState, Given, Request, Zone};
 use lockstone_sim::{Area, CellId, CellRect, Dice, Extent, Input, Simulation, Tick, Turn};
 use testkit::storm::{Storm, StormWorld, Turns, Weather, table};
 
@@ -38,8 +38,8 @@ impl View {
 
     /// The inputs that this replica needs.
     fn inputs(&self, turn: &Turn<StormWorld>, start: &BTreeMap<u16, CellId>, after: &StormWorld) -> Turn<StormWorld> {
-        let thinks = |player: u16| start.get(&player).is_some_and(|&cell| self.area.role(cell) >= Role::Fringe);
-        let is_core = |cell| self.area.role(cell) == Role::Core;
+        let thinks = |player: u16| start.get(&player).is_some_and(|&cell| self.area.zone(cell) >= Zone::Fringe);
+        let is_core = |cell| self.area.zone(cell) == Zone::Core;
         let mut transfers = after.transferred().iter();
         let wanted = |input: &&Input<StormWorld>| match input {
             Input::Command(player, _) | Input::Leave(player) => thinks(player.0),
@@ -57,12 +57,12 @@ impl View {
     fn given(&mut self, before: &Before, after: &StormWorld) -> Vec<Given> {
         let mut given = Vec::new();
         for &cell in after.touched() {
-            if matches!(self.area.role(cell), Role::Halo | Role::Fringe) {
+            if matches!(self.area.zone(cell), Zone::Halo | Zone::Fringe) {
                 self.give_change(cell, before, after, &mut given);
             }
         }
         for &(from, to) in after.transferred().iter().flatten() {
-            let core = [from, to].into_iter().filter(|&cell| self.area.role(cell) == Role::Core);
+            let core = [from, to].into_iter().filter(|&cell| self.area.zone(cell) == Zone::Core);
             if core.clone().count() == 1 {
                 given.extend(core.map(|cell| Given::Cell(cell, encoded(after, cell))));
             }
@@ -95,7 +95,7 @@ impl View {
         let extent = Extent { core, halo };
         self.area = Area::of(grid, extent);
         given.push(Given::Area(extent));
-        for cell in halo.iter().filter(|&cell| before.role(cell) == Role::Outside) {
+        for cell in halo.iter().filter(|&cell| before.zone(cell) == Zone::Outside) {
             match after.cell_state(cell) {
                 None if self.dice.chance(1, 2) => given.push(Given::Pristine(cell)),
                 None => {}
@@ -137,8 +137,8 @@ fn encoded(world: &StormWorld, cell: CellId) -> Vec<u8> {
     bytes
 }
 
-/// Plays a storm in the whole and in a part. Returns how many core cells differed, how many were compared, and at which tick the checksums
-/// of the part first differed.
+/// Plays a storm in the whole and in a part. Returns how many core cells differed, how many were
+/// compared, and at which tick the checksums of the part first differed.
 fn play(weather: &Weather, ticks: u32, fault: Fault) -> (u64, u64, Option<u32>) {
     let (mut whole, mut part, mut turns) = (weather.world(), weather.world(), Turns::of(weather));
     let mut view = View::of(weather, fault);
@@ -161,7 +161,7 @@ fn play(weather: &Weather, ticks: u32, fault: Fault) -> (u64, u64, Option<u32>) 
         relayed.inputs.extend(view.given(&before, &whole).into_iter().map(Input::Given));
         part.step(&relayed);
         assert_eq!(*part.area(), view.area, "tick {tick}");
-        for cell in simulated.iter().filter(|&cell| view.area.role(cell) != Role::Outside) {
+        for cell in simulated.iter().filter(|&cell| view.area.zone(cell) != Zone::Outside) {
             compared += 1;
             wrong += u64::from(part.cell_state(cell) != whole.cell_state(cell));
         }

@@ -1,4 +1,5 @@
-//! Snapshots made by hand to break a world, and what a part must not be given: refused, or stepped without harm.
+//! Snapshots made by hand to break a world, and what a part must not be given: refused, or
+//! stepped without harm.
 
 use lockstone_sim::codec::{CodecError, compact};
 use lockstone_sim::world::Given;

@@ -1,4 +1,5 @@
-//! A noted step is the same step, its notes are true, and two journals tell which draw, thought or effect parts them.
+//! A noted step is the same step, its notes are true, and two journals tell which draw, thought or
+//! effect parts them.
 
 mod gambler;
 use std::collections::{BTreeMap, BTreeSet};
@@ -218,7 +219,8 @@ fn a_draw_that_another_takes_is_told_with_both_consumers() {
         broken[at] = *dice.pick(&others).expect("half of them");
         let (ours, theirs) = (journal_of(seed, &healthy), journal_of(seed, &broken));
         let difference = ours.first_difference(&theirs).expect("one is told");
-        // Where the same consumer draws again later, the draw it lost is one dropped before an added one: the position is the same.
+        // Where the same consumer draws again later, the draw it lost is one dropped before an
+        // added one: the position is the same.
         let [here, there] = [difference.here(), difference.there()].map(|note| note.expect("both drew"));
         assert_eq!([here, there].map(n_of), [at as u32; 2], "seed {seed}: {difference}");
         assert_eq!([here, there].map(line), [healthy[at], broken[at]].map(line_of), "seed {seed}: {difference}");
@@ -296,7 +298,8 @@ fn notes_are_made_to_be_read() {
     assert_eq!(drawn.to_string(), expected);
 }
 
-/// The journal as a build has it in whose source a few lines were added before a line, in all files.
+/// The journal as a build has it in whose source a few lines were added before a line, in all
+/// files.
 fn moved(journal: &Journal, before: u32, by: u32) -> Journal {
     let mut journal = journal.clone();
     let sites = journal.notes.iter_mut().filter_map(|note| note.site.as_mut());
@@ -324,7 +327,8 @@ fn what_another_build_does_otherwise_is_told_with_its_own_lines() {
     noted(&Weather::of(231), 60, |_, _, journal| {
         let draws = journal.notes.iter().enumerate().filter(|(_, note)| note.drawn().is_some() && note.site.is_some());
         for (n, note) in draws.step_by(7).take(3) {
-            // The other build draws something else in this place, at a line that only it has, and all that follows has moved.
+            // The other build draws something else in this place, at a line that only it has, and
+            // all that follows has moved.
             let mut there = moved(journal, 0, 5);
             let Event::Draws { roll, value, .. } = &mut there.notes[n].event else { unreachable!("it is a draw") };
             *roll = if *roll == Roll::Bits { Roll::Unit } else { Roll::Bits };

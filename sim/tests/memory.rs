@@ -1,4 +1,5 @@
-//! What a world holds does not grow with the time that it runs. One test, because memory is counted for the whole process.
+//! What a world holds does not grow with the time that it runs. One test, because memory is counted
+//! for the whole process.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,5 @@
-//! What a mind sees, compared with a plain look at everything: who is near, in which order, and who is nearest.
+//! What a mind sees, compared with a plain look at everything: who is near, in which order,
+//! and who is nearest.
 
 use std::sync::Arc;
 
@@ -45,7 +46,8 @@ impl Rules for Lookout {
 
     fn generate(&self, cell: CellId, dice: &mut Dice, content: &mut Vec<(Vec2, Thing)>) {
         for _ in 0..dice.below(self.crowd) {
-            // Borders and corners of the cell more often than chance would have it, and several at one place.
+            // Borders and corners of the cell more often than chance would have it, and
+            // several at one place.
             let steps = self.cell_tiles * 4096;
             let along = |n: u16, dice: &mut Dice| {
                 let offsets = [0, steps - 1, steps / 2, dice.range(0..=steps - 1)];
@@ -129,7 +131,8 @@ fn world(scene: &Scene) -> World<Lookout> {
     world
 }
 
-/// Everyone within a radius of an entity but itself, in the promised order: cell by cell, by id in each.
+/// Everyone within a radius of an entity but itself, in the promised order: cell by
+/// cell, by id in each.
 fn plain_look(world: &World<Lookout>, me: &Entity<Thing>, wanted: usize, radius: Fx) -> Vec<(EntityId, i64)> {
     let GridConfig { width_cells, height_cells, reach, .. } = *world.grid().config();
     let all = CellRect { low: CellId::new(0, 0), high: CellId::new(width_cells - 1, height_cells - 1) };

@@ -1,4 +1,5 @@
-//! Paths and flow fields against a plain Dijkstra on random grids; proptest prints the seed of what fails.
+//! Paths and flow fields against a plain Dijkstra on random grids; proptest prints the
+//! seed of what fails.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -214,7 +215,8 @@ proptest! {
 
     #[test]
     fn sight_is_blocked_by_exactly_the_tiles_that_the_line_touches(grid in any_grid(24), (a, b) in any_line()) {
-        // A tile is touched if not all of its corners lie on one side of the line, within the rectangle that the line spans.
+        // A tile is touched if not all of its corners lie on one side of the line, within the
+        // rectangle that the line spans.
         let side = |x: i32, y: i32| (2 * x - 2 * a.x) * (b.y - a.y) - (2 * y - 2 * a.y) * (b.x - a.x);
         let touched = |tile: Tile| {
             let turn = b.x.abs_diff(a.x) as i32 + b.y.abs_diff(a.y) as i32;
@@ -270,7 +272,8 @@ proptest! {
     }
 }
 
-/// Held on every machine and in every build. If a change of the search is meant to change paths, the values are in the failure.
+/// Held on every machine and in every build. If a change of the search is meant to change paths,
+/// the values are in the failure.
 #[test]
 fn a_path_is_the_same_on_every_machine() {
     let path = Pathfinder::new().find(&cave(3, 256), Tile::new(6, 6), Tile::new(250, 250), NO_CAP).unwrap();

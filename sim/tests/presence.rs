@@ -1,4 +1,5 @@
-//! Presence, compared with a plain model after every call: who came, who went, in which order, who is where.
+//! Presence, compared with a plain model after every call: who came, who went, in which
+//! order, who is where.
 
 use std::collections::{BTreeMap, BTreeSet};
 

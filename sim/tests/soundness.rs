@@ -1,6 +1,7 @@
-//! What must hold of every world at every tick, whatever its measures: all that is derived agrees with what it is derived from.
+//! What must hold of every world at every tick, whatever its measures: all that is derived agrees
+//! with what it is derived from.
 
-use lockstone_sim::world::Role;
+use lockstone_sim::world::Zone;
 use lockstone_sim::{Area, Body, CellId, CellRect, Fx, Input, PlayerId, Simulation, Turn, tamper};
 use testkit::storm::{StormWorld, Turns, Weather, relayed, transfer};
 
@@ -81,7 +82,7 @@ fn a_part_stays_sound_once_its_halo_is_given_and_through_restores() {
             part.step(&relayed(&turn, &whole, &area));
             whole.step(&turn);
             let entered = turn.inputs.iter().filter_map(transfer).map(|(_, to)| whole.grid().cell_of(to));
-            let given = area.halo().chain(entered.filter(|&cell| area.role(cell) == Role::Core));
+            let given = area.halo().chain(entered.filter(|&cell| area.zone(cell) == Zone::Core));
             // In any order.
             let mut given: Vec<CellId> = given.collect();
             testkit::storm::table().dice(weather.seed, part.tick()).shuffle(&mut given);
@@ -100,7 +101,8 @@ fn histories_that_lit_other_cells_do_not_mix() {
     for seed in 440..446 {
         let weather = Weather::of(seed);
         let (mut world, mut other) = (weather.world(), weather.world());
-        // Two histories of one world, whose heroes enter from other ends, so that cells are stored in other orders.
+        // Two histories of one world, whose heroes enter from other ends, so that cells are stored
+        // in other orders.
         let join = |world: &StormWorld, n: u16| Input::Join(PlayerId(n), world.admit(PlayerId(n), ()));
         let start = world.snapshot();
         let mut branches: Vec<_> = (0..3)
@@ -119,7 +121,8 @@ fn histories_that_lit_other_cells_do_not_mix() {
             assert_eq!(world.checksum(), branches[n].1, "seed {seed}, round {round}");
             world.step(&Turn::EMPTY);
             check_sound(&mut world, &mut other, &format!("seed {seed}, round {round}"));
-            // One that is given back although its cells live on in the world, in a copy and in its successor.
+            // One that is given back although its cells live on in the world, in a copy and
+            // in its successor.
             let (next, copy) = (world.snapshot(), branches[n].0.clone());
             let checksum = world.checksum();
             world.retire(std::mem::replace(&mut branches[n], (next, checksum)).0);
@@ -145,7 +148,7 @@ fn a_snapshot_brings_its_area_along() {
     assert_eq!(*part.area(), Area::Whole);
     assert_eq!(part.checksum(), whole.checksum());
     tamper::set_area(&mut part, area);
-    assert!(part.cells().all(|cell| area.role(cell) != Role::Outside));
+    assert!(part.cells().all(|cell| area.zone(cell) != Zone::Outside));
     assert!(part.players().all(|player| part.hero(player).is_some()));
     // What is outside, or in no world at all, cannot be put into it either.
     let state = whole.cells().next().and_then(|cell| whole.cell_state(cell));

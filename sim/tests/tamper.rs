@@ -1,4 +1,5 @@
-//! The desync checker's questions to a world: which bit was turned over, and does the order of the cells matter.
+//! The desync checker's questions to a world: which bit was turned over, and does the order of
+//! the cells matter.
 
 use lockstone_sim::world::{StateBit, StatePart};
 use lockstone_sim::{Checksum, Simulation, codec, tamper};

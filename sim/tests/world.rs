@@ -52,7 +52,8 @@ impl Rules for Stage {
     type Scratch = ();
 
     fn generate(&self, cell: CellId, dice: &mut Dice, content: &mut Vec<(Vec2, Puppet)>) {
-        // Only the diagonal is inhabited: a sleeper in the middle of the cell, and one that does not belong here.
+        // Only the diagonal is inhabited: a sleeper in the middle of the cell, and one that does
+        // not belong here.
         if cell.x == cell.y {
             let middle = Vec2::new(Fx::int(i32::from(cell.x) * 8 + 4), Fx::int(i32::from(cell.y) * 8 + 4));
             content.push((middle, Puppet { asleep: true, log: vec![dice.next_u32()], ..Puppet::default() }));

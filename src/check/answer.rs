@@ -1,13 +1,17 @@
-//! The other process's side of [`chaos`](super::chaos): plays a recording, and tells the checksum of every tick.
+//! The other process's side of [`chaos`](super::chaos): plays a recording, and tells the
+//! checksum of every tick.
 //!
 //! ```text
 //! stdin  = a random table, and a recording with the checksum of every tick
-//! stdout = "answer 2 BUILD"  ("TICK CHECKSUM")*  ["state HEX"  ["journal HEX"]]  "end"          a line each
+//! stdout = "answer 2 BUILD"  ("TICK CHECKSUM")*  ["state HEX"  ["journal HEX"]]  "end"
+//!          a line each
 //! ```
 //!
-//! At the first checksum that differs from the recorded one it tells its state, serialised, and what happened in the step that led there, and
-//! ends: asked a second time another process might play in a third way. It goes back that one tick to note it; if it then comes elsewhere,
-//! there is no journal. On wasm32 this is all of a game's command line, so its `main` needs nothing of its own.
+//! At the first checksum that differs from the recorded one it tells its state, serialised, and
+//! what happened in the step that led there, and ends: asked a second time another process
+//! might play in a third way. It goes back that one tick to note it; if it then comes
+//! elsewhere, there is no journal. On wasm32 this is all of a game's command line, so its
+//! `main` needs nothing of its own.
 
 use std::fmt::Write as _;
 use std::io::{self, Read, Write};

@@ -1,10 +1,13 @@
-//! Chaos on one machine: breaks, one by one, what a deterministic game must not depend on, and sees whether it notices.
+//! Chaos on one machine: breaks, one by one, what a deterministic game must not depend on, and sees
+//! whether it notices.
 //!
 //! ```text
-//! bots play once ─► turns, the checksum of every tick ─► each breaker plays the turns in its own way ─► first difference, located
+//! bots play once ─► turns, the checksum of every tick
+//!                     └─► each breaker plays the turns in its own way ─► first difference, located
 //! ```
 //!
-//! In a game's own tests (with `program: Some(env!("CARGO_BIN_EXE_mygame").into())` it plays in other processes too):
+//! In a game's own tests (with `program: Some(env!("CARGO_BIN_EXE_mygame").into())` it plays in
+//! other processes too):
 //!
 //! ```
 //! # use lockstone::{check::{self, ChaosConfig}, game::Game};
@@ -14,7 +17,8 @@
 //! # }
 //! ```
 //!
-//! A simulation without a [`Game`] around it is broken by [`Chaos`]; what needs another process is left out then.
+//! A simulation without a [`Game`] around it is broken by [`Chaos`]; what needs another process
+//! is left out then.
 //!
 //! The reference must be what an undisturbed peer plays: it is never restored, serialised or drawn.
 
@@ -47,7 +51,8 @@ pub(super) use in_process::play as play_in_process;
 use programs::Programs;
 pub(super) use reference::{End, Reference, whose};
 
-/// How long another process may take for a tick, unless it is told otherwise: a hundred times as long as the slowest of ours.
+/// How long another process may take for a tick, unless it is told otherwise: a hundred times as
+/// long as the slowest of ours.
 pub const ANSWER_TIME: Duration = Duration::from_secs(30);
 
 /// What is played, and by what.
@@ -61,7 +66,8 @@ pub struct ChaosConfig {
     pub heroes: u16,
     /// Only these breakers; all if empty.
     pub only: Vec<Breaker>,
-    /// The game's own program, for what needs another process. In its tests `env!("CARGO_BIN_EXE_name")`.
+    /// The game's own program, for what needs another process. In its tests
+    /// `env!("CARGO_BIN_EXE_name")`.
     pub program: Option<PathBuf>,
     /// The program built in the other profile, debug or release.
     pub other: Option<PathBuf>,
@@ -69,7 +75,8 @@ pub struct ChaosConfig {
     pub wasm: Option<PathBuf>,
     /// The random table.
     pub table: Table,
-    /// How long another process may take to answer, and then for each tick. Who takes longer hangs, and is ended.
+    /// How long another process may take to answer, and then for each tick. A process that takes
+    /// longer hangs, and is ended.
     pub answer_time: Duration,
 }
 
@@ -89,7 +96,7 @@ impl Default for ChaosConfig {
     }
 }
 
-/// How far chaos has come. Whoever is told may break it off.
+/// How far chaos has come. The observer may stop it.
 pub enum Progress<'a> {
     /// Bots play this tick: the turns that all play.
     Prepares(Tick),
@@ -106,14 +113,15 @@ pub enum Progress<'a> {
 /// # Panics
 /// If the game does not know its own heroes, or if its rules panic even when nothing is broken.
 pub fn chaos<G: Game>(config: &ChaosConfig) -> ChaosReport {
-    chaos_watched::<G>(config, &mut |_| ControlFlow::Continue(()))
+    chaos_with_progress::<G>(config, &mut |_| ControlFlow::Continue(()))
 }
 
-/// [`chaos`], and tells how far it has come. Once it is broken off, all that was not played to the end is skipped.
+/// [`chaos`], and tells how far it has come. Once it is broken off, all that was not played to
+/// the end is skipped.
 ///
 /// # Panics
 /// As [`chaos`].
-pub fn chaos_watched<G: Game>(
+pub fn chaos_with_progress<G: Game>(
     config: &ChaosConfig,
     watch: &mut dyn FnMut(Progress<'_>) -> ControlFlow<()>,
 ) -> ChaosReport {
@@ -127,8 +135,8 @@ pub fn chaos_watched<G: Game>(
     run(&reference, Some(&look), Some(&programs), &config.only, watch)
 }
 
-/// Lets every breaker play the turns of a recording, from its first state on; its checksums are not looked at. Seed, ticks and heroes are the
-/// recording's.
+/// Lets every breaker play the turns of a recording, from its first state on; its checksums are not
+/// looked at. Seed, ticks and heroes are the recording's.
 ///
 /// # Errors
 /// [`CheckError`] if it is not of this game.
@@ -201,14 +209,15 @@ fn run<S: Inspect>(
         let outcome = reference.explain(end);
         let (does, means) = (breaker.does(), breaker.means());
         let tried = Tried { breaker, does, means, outcome, ms: started.elapsed().as_millis() as u64 };
-        // Whoever breaks it off here is asked again when the next one begins.
+        // An observer that stops it here is asked again when the next one begins.
         let _ = watch(Progress::Done(&tried));
         tried
     });
     ChaosReport { ticks: reference.ticks(), tried: tried.collect() }
 }
 
-/// Lets a breaker play in this process; if that leads elsewhere once more, to see what the step does that leads there.
+/// Lets a breaker play in this process; if that leads elsewhere once more, to see what the step
+/// does that leads there.
 fn in_process<S: Inspect>(
     breaker: Breaker,
     reference: &Reference<'_, S>,
@@ -226,7 +235,8 @@ fn in_process<S: Inspect>(
     if tick > reference.start()
         && let End::Parted(mut again) = play(Some((Tick(tick.0 - 1), &mut journal)))
         && (again.state.tick(), again.state.checksum(), &again.cells) == (tick, root, &odd.cells)
-        // Where a part was played, and the whole is another, it is not the part's notes that tell why.
+        // Where a part was played, and the whole is another, it is not the part's notes that tell
+        // why.
         && (breaker != Breaker::Partial || odd.cells.is_some())
     {
         odd.journal = Some(journal);

@@ -1,8 +1,8 @@
 //! Recordings of one session, against each other and against what their turns lead to.
 //!
 //! ```text
-//! recordings ─► timelines ─► the turns that most have ─► played again ─► every recorded checksum compared
-//!                                                            └─► first difference ─► verdict (verdict.rs), location, spread
+//! recordings ─► timelines ─► the turns that most have ─► played again
+//!     └─► every recorded checksum compared ─► first difference ─► verdict, location, spread
 //! ```
 //!
 //! Where the recordings themselves show the first difference, only what lies around it is played.
@@ -95,7 +95,8 @@ impl<'a, S: Inspect> Checker<'a, S> {
         Checker { look: Some(look), ..self }
     }
 
-    /// Plays the recordings of one session again, and tells who differs from whom, since when, where and why.
+    /// Plays the recordings of one session again, and tells who differs from whom, since
+    /// when, where and why.
     ///
     /// # Errors
     /// [`CheckError`] if they are not of one session, or not of this simulation.
@@ -145,7 +146,8 @@ impl<'a, S: Inspect> Checker<'a, S> {
         self.load(peer, peer.start()).map(|start| covered(peer, &start)).unwrap_or_default()
     }
 
-    /// The turns that most have. If as many have others, those that lead to the checksums of anyone.
+    /// The turns that most have. If as many have others, those that lead to the
+    /// checksums of anyone.
     fn sound_turns(
         &self,
         peers: &[Timeline<S>],
@@ -224,7 +226,8 @@ fn belong_together<S: Simulation>(peers: &[Timeline<S>]) -> Result<(), CheckErro
     Ok(())
 }
 
-/// The first tick at which recorded checksums are not all equal, and the newest before at which all were.
+/// The first tick at which recorded checksums are not all equal, and the newest before
+/// at which all were.
 fn first_split<S: Simulation>(peers: &[Timeline<S>]) -> Option<(Option<Tick>, Tick)> {
     let ticks: std::collections::BTreeSet<_> = peers.iter().flat_map(|peer| peer.roots.keys()).collect();
     let mut agreed = None;
@@ -242,7 +245,8 @@ fn first_split<S: Simulation>(peers: &[Timeline<S>]) -> Option<(Option<Tick>, Ti
     None
 }
 
-/// For each tick the turn that most recordings of it have; of several equally frequent ones the favourite's, or else the first recording's.
+/// For each tick the turn that most recordings of it have; of several equally frequent ones the
+/// favourite's, or else the first recording's.
 fn merged_turns<S: Simulation>(peers: &[Timeline<S>], favourite: usize) -> BTreeMap<Tick, Turn<S>> {
     let ticks: std::collections::BTreeSet<_> = peers.iter().flat_map(|peer| peer.turns.keys().copied()).collect();
     let merged = ticks.into_iter().filter_map(|tick| {
@@ -256,7 +260,8 @@ fn merged_turns<S: Simulation>(peers: &[Timeline<S>], favourite: usize) -> BTree
     merged.collect()
 }
 
-/// Where to begin: at the start, or, if the recordings differ, at the newest state before that; and whose state it is.
+/// Where to begin: at the start, or, if the recordings differ, at the newest state before that; and
+/// whose state it is.
 fn beginning<S: Simulation>(peers: &[Timeline<S>], split: Option<(Option<Tick>, Tick)>) -> (usize, Tick) {
     let earliest = (0..peers.len()).min_by_key(|&n| peers[n].start()).expect("there are recordings");
     let start = (earliest, peers[earliest].start());

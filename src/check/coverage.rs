@@ -1,9 +1,12 @@
-//! Whether the checksum covers the state: every field of everything is changed, and the checksum must change with it.
+//! Whether the checksum covers the state: every field of everything is changed, and the checksum
+//! must change with it.
 //!
 //! ```text
-//! turns ─► a state now and then ─► each field of a kind not yet seen ─► a bit of each of its bytes turned over ─► another checksum?
-//!                              │                                └─► an element less, an option gone, another's variant ─► another checksum?
-//!                              └─► serialised and read again ─► the same checksum?
+//! turns ─► a state now and then ─┬─► each field of a kind not yet seen
+//!                                │     ├─► a bit of each of its bytes turned over
+//!                                │     └─► an element less, an option gone, another's variant
+//!                                │           └─► another checksum?
+//!                                └─► serialised and read again ─► the same checksum?
 //! ```
 //!
 //! In a game's own tests:
@@ -13,8 +16,9 @@
 //! assert!(report.passed(), "{report}");
 //! ```
 //!
-//! A simulation that cannot turn over a bit of a field has bits of its serialised state turned over; what that changed,
-//! [`Inspect::things`] names. What is not serialised is not seen here: see what the breaker `serialise` tells.
+//! A simulation that cannot turn over a bit of a field has bits of its serialised state turned
+//! over; what that changed, [`Inspect::things`] names. What is not serialised is not seen here: see
+//! what the breaker `serialise` tells.
 
 mod report;
 mod shape;
@@ -54,20 +58,21 @@ impl Default for CoverageConfig {
     }
 }
 
-/// Lets bots play a game, and changes every field of all that they meet. Fields that the game lists as [`UNCOVERED`](Game::UNCOVERED) need not
-/// be covered.
+/// Lets bots play a game, and changes every field of all that they meet. Fields that the game lists
+/// as [`UNCOVERED`](Game::UNCOVERED) need not be covered.
 ///
 /// # Panics
 /// If the game does not know its own heroes, or if its rules panic.
 pub fn coverage<G: Game>(config: &CoverageConfig) -> CoverageReport {
-    coverage_watched::<G>(config, &mut |_| ControlFlow::Continue(()))
+    coverage_with_progress::<G>(config, &mut |_| ControlFlow::Continue(()))
 }
 
-/// [`coverage`], and tells at which tick it is. Once it is broken off, the report is of what was met until then.
+/// [`coverage`], and tells at which tick it is. Once it is broken off, the report is of what
+/// was met until then.
 ///
 /// # Panics
 /// As [`coverage`].
-pub fn coverage_watched<G: Game>(
+pub fn coverage_with_progress<G: Game>(
     config: &CoverageConfig,
     watch: &mut dyn FnMut(Tick) -> ControlFlow<()>,
 ) -> CoverageReport {
@@ -77,8 +82,8 @@ pub fn coverage_watched<G: Game>(
     survey(&build, turns, G::UNCOVERED, watch)
 }
 
-/// Plays turns, one a tick, and changes every field of all that is met. `listed` are fields that need not be covered, as `Kind path.of.field`,
-/// each with the reason.
+/// Plays turns, one a tick, and changes every field of all that is met. `listed` are fields that
+/// need not be covered, as `Kind path.of.field`, each with the reason.
 pub fn coverage_of<S: Inspect>(
     build: &dyn Fn() -> S,
     turns: impl IntoIterator<Item = Turn<S>>,

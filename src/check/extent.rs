@@ -1,9 +1,10 @@
-//! Which part of the world a recording covers: the core that is simulated, the halo around it that is given. Both move.
+//! Which part of the world a recording covers: the core that is simulated, the halo around it that
+//! is given. Both move.
 
 use lockstone_sim::{CellRect, Extent, Input, Tick};
 use serde::Serialize;
 
-use crate::inspect::{Inspect, Told};
+use crate::inspect::{GivenInfo, Inspect};
 use crate::recording::Timeline;
 
 /// Which part of the world a recording covers from a tick on.
@@ -15,18 +16,19 @@ pub struct Covered {
     pub extent: Extent,
 }
 
-/// The part that a recording covers, over time; `start` is its first state. Empty if it is of the whole world.
+/// The part that a recording covers, over time; `start` is its first state. Empty if it is of
+/// the whole world.
 pub(super) fn covered<S: Inspect>(peer: &Timeline<S>, start: &S) -> Vec<Covered> {
     let Some(extent) = start.extent() else { return Vec::new() };
     let mut covers = vec![Covered { since: peer.start(), extent }];
     for (tick, turn) in &peer.turns {
         let given = turn.inputs.iter().filter_map(|input| match input {
-            Input::Given(given) => start.told(given),
+            Input::Given(given) => start.given_info(given),
             _ => None,
         });
         let extents = given.filter_map(|told| match told {
-            Told::Extent(extent) => Some(extent),
-            Told::Cell(_) => None,
+            GivenInfo::Extent(extent) => Some(extent),
+            GivenInfo::Cell(_) => None,
         });
         if let Some(extent) = extents.last().filter(|extent| covers.last().is_none_or(|last| last.extent != *extent)) {
             covers.push(Covered { since: tick.next(), extent });

@@ -1,12 +1,14 @@
 //! Float instructions in a WebAssembly module: a proof that a simulation computes with none.
 //!
-//! Floats that are added and multiplied come out alike on most machines; their minimum, their square root, what a library makes of a sine,
-//! and what a compiler fuses do not. A game cannot see from its source whether a float is in what it simulates: a crate may hold it. The
-//! compiled module shows it, since WebAssembly names its floats in each instruction.
+//! Floats that are added and multiplied come out alike on most machines; their minimum, their
+//! square root, what a library makes of a sine, and what a compiler fuses do not. A game cannot see
+//! from its source whether a float is in what it simulates: a crate may hold it. The compiled
+//! module shows it, since WebAssembly names its floats in each instruction.
 //!
 //! # Which module
-//! A program for `wasm32-wasip1` in which the game plays by itself and prints checksums: build, bots, steps, checksums, and nothing else. Then
-//! all that is simulated must be in it, and what draws the world is not: the linker leaves out what cannot be reached. The dungeon's is
+//! A program for `wasm32-wasip1` in which the game plays by itself and prints checksums: build,
+//! bots, steps, checksums, and nothing else. Then all that is simulated must be in it, and what
+//! draws the world is not: the linker leaves out what cannot be reached. The dungeon's is
 //! `examples/dungeon/examples/golden`, whose count is 0:
 //!
 //! ```text
@@ -14,13 +16,17 @@
 //! dungeon check floats target/wasm32-wasip1/release/examples/golden.wasm
 //! ```
 //!
-//! A game's own client is the wrong module: its picture has floats by right. Build for release, and keep the names (no `strip`): a debug build holds
-//! what is never called. A few functions may be neighbours of the simulation rather than part of it. A program that reads recordings, for
-//! one, has serde's messages about unexpected values, which can print a float: `<serde_core::de::Unexpected as`, `core::fmt::float::` and
-//! `<f64 as core::fmt::`, five instructions in all. [`Floats::allow`] sets such apart by the beginning of their names. Code that was
-//! inlined goes by the name of the function that it ended in, so allow what you know, and no more.
+//! A game's own client is the wrong module: its picture has floats by right. Build for
+//! release, and keep the names (no `strip`): a debug build holds what is never called. A few
+//! functions may be neighbours of the simulation rather than part of it. A program that reads
+//! recordings, for one, has serde's messages about unexpected values, which can print a float:
+//! `<serde_core::de::Unexpected as`, `core::fmt::float::` and `<f64 as core::fmt::`, five
+//! instructions in all. [`Floats::allow`] sets such apart by the beginning of their names.
+//! Code that was inlined goes by the name of the function that it ended in, so allow what you
+//! know, and no more.
 //!
-//! It reads bytes and changes nothing. A module that is damaged is refused as a whole: half a proof is none.
+//! It reads bytes and changes nothing. A module that is damaged is refused as a whole: half
+//! a proof is none.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -89,7 +95,8 @@ impl fmt::Display for Floats {
     }
 }
 
-/// Looks for float instructions in a module: all whose names hold `f32` or `f64`, so constants, loads, conversions and vectors too.
+/// Looks for float instructions in a module: all whose names hold `f32` or `f64`, so constants,
+/// loads, conversions and vectors too.
 ///
 /// # Errors
 /// [`FloatsError`] if the bytes are no module, or a damaged one.
@@ -165,13 +172,15 @@ fn instruction(operator: &Operator<'_>) -> &'static str {
     name.strip_prefix("visit_").unwrap_or(name)
 }
 
-/// The functions' names, of a part of the section of names. What cannot be read there is left out: names prove nothing.
+/// The functions' names, of a part of the section of names. What cannot be read there is left out:
+/// names prove nothing.
 fn function_names(part: Name<'_>) -> Vec<(u32, String)> {
     let Name::Function(names) = part else { return Vec::new() };
     names.into_iter().flatten().map(|naming| (naming.index, demangled(naming.name))).collect()
 }
 
-/// As it is in the source, without the hash at the end, and with nothing that a terminal would obey.
+/// As it is in the source, without the hash at the end, and with nothing that a
+/// terminal would obey.
 fn demangled(name: &str) -> String {
     let name = format!("{:#}", rustc_demangle::demangle(name));
     name.replace(char::is_control, "\u{fffd}")

@@ -1,7 +1,8 @@
 //! A report as a page: one file that needs nothing else, made to be looked at.
 //!
-//! [`page`] is the order of its parts. It loads nothing, and its only script is the few lines of `page.js`: the policy in its head forbids
-//! everything else. What a recording says (names, commands, fields) may come from anyone: it is only ever text, see [`foreign`].
+//! [`page`] is the order of its parts. It loads nothing, and its only script is the few lines of
+//! `page.js`: the policy in its head forbids everything else. What a recording says (names,
+//! commands, fields) may come from anyone: it is only ever text, see [`foreign`].
 
 mod fields;
 mod lanes;
@@ -16,8 +17,8 @@ use crate::recording::Ending;
 
 const STYLE: &str = include_str!("page/page.css");
 const SCRIPT: &str = include_str!("page/page.js");
-/// Nothing is loaded from anywhere, and no script runs but [`SCRIPT`], whose digest this names. A browser whose console says that the
-/// script was refused names the right one there.
+/// Nothing is loaded from anywhere, and no script runs but [`SCRIPT`], whose digest this names. A
+/// browser whose console says that the script was refused names the right one there.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
                       script-src 'sha256-bgJiXsY9FG9AqhOUzRglnIwL7vDiKw/7kOX9b1/Owp4='";
 /// What is longer is cut: a text of a recording must not take the page over.
@@ -62,7 +63,8 @@ pub fn page(report: &Report) -> String {
     page.into_string()
 }
 
-/// A text that came with a recording: escaped, cut, and kept from turning around what stands beside it.
+/// A text that came with a recording: escaped, cut, and kept from turning around what
+/// stands beside it.
 fn foreign(text: &str) -> Markup {
     cut(text, TEXT_CHARS_MAX)
 }
@@ -74,7 +76,7 @@ fn cut(text: &str, chars_max: usize) -> Markup {
     html! { bdi { (shown) @if more { "…" } } }
 }
 
-/// Who recorded.
+/// The player that recorded.
 fn name(peer: &PeerReport) -> Markup {
     cut(&peer.who, NAME_CHARS_MAX)
 }

@@ -1,7 +1,8 @@
 //! A part of a world beside the whole: whether it stays exact, and if not, whose fault that is.
 //!
-//! A part that was given less than its halo cannot be exact. One that was given all of it can, unless the rules read or do something from
-//! farther away than the reach and the stride allow: then it becomes exact as soon as it is simulated widely enough.
+//! A part that was given less than its halo cannot be exact. One that was given all of it can,
+//! unless the rules read or do something from farther away than the reach and the stride allow:
+//! then it becomes exact as soon as it is simulated widely enough.
 
 use lockstone_sim::{CellId, Tick, Turn};
 use serde::Serialize;
@@ -9,7 +10,8 @@ use serde::Serialize;
 use super::report::{Cause, Verdict};
 use crate::inspect::{Inspect, View};
 
-/// By how many rings of cells more a part is widened to see what heals it. The last is more than a world has.
+/// By how many rings of cells more a part is widened to see what heals it. The last is more
+/// than a world has.
 const WIDER_RINGS: [u16; 6] = [1, 2, 4, 8, 16, 1_024];
 
 /// A part that is not what the whole is.
@@ -23,7 +25,8 @@ pub struct PartFinding {
     pub verdict: Verdict,
 }
 
-/// Plays turns in a part of the world and in the whole, side by side. `None` if the part stays exact, or if the simulation knows no parts.
+/// Plays turns in a part of the world and in the whole, side by side. `None` if the part stays
+/// exact, or if the simulation knows no parts.
 pub fn part<S: Inspect>(build: &dyn Fn() -> S, turns: &[Turn<S>], view: View) -> Option<PartFinding> {
     let (tick, cells) = parts(build, turns, view)?;
     let until = &turns[..turns.len().min(tick.0 as usize)];

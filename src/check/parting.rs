@@ -1,4 +1,5 @@
-//! How an odd state parts from what the turns lead to: where it differs first, what the step did otherwise, how far that gets.
+//! How an odd state parts from what the turns lead to: where it differs first, what the step did
+//! otherwise, how far that gets.
 
 use std::collections::BTreeMap;
 
@@ -43,7 +44,8 @@ struct Parting {
     spread: Vec<Spread>,
 }
 
-/// Plays both on until they differ, if they do not yet, and looks at the step in which they come to.
+/// Plays both on until they differ, if they do not yet, and looks at the step in which they come
+/// to.
 fn part<S: Inspect>(replayer: &mut Replayer<'_, S>, odd: OddState<S>, end: Tick) -> Parting {
     let (mut parting, OddState { simulation: mut theirs, turns }) = (Parting::default(), odd);
     while replayer.root(theirs.tick()) == theirs.checksum() && theirs.tick() < end {
@@ -66,7 +68,8 @@ fn part<S: Inspect>(replayer: &mut Replayer<'_, S>, odd: OddState<S>, end: Tick)
     parting
 }
 
-/// The last inputs of the ticks before; what a part was given is not among them, for it is much and says little.
+/// The last inputs of the ticks before; what a part was given is not among them, for it is much
+/// and says little.
 pub(super) fn inputs_before<S: Simulation>(turns: &BTreeMap<Tick, Turn<S>>, tick: Tick) -> Vec<String> {
     let since = Tick(tick.0.saturating_sub(INPUTS_TICKS));
     let inputs = turns.range(since..tick).flat_map(|(tick, turn)| turn.inputs.iter().map(move |input| (tick, input)));

@@ -1,4 +1,5 @@
-//! A simulation that can be asked for any tick of a session: the state there is played to from the nearest checkpoint before.
+//! A simulation that can be asked for any tick of a session: the state there is played to from the
+//! nearest checkpoint before.
 
 use std::collections::BTreeMap;
 

@@ -20,8 +20,9 @@ pub struct Report {
     pub start: Tick,
     /// The tick after the last one that was played.
     pub end: Tick,
-    /// How many cells two recordings have in common were compared, each at each tick, if some recordings are of a part of the world: then
-    /// neither turns nor checksums can be. `None` if all are of the whole.
+    /// How many cells two recordings have in common were compared, each at each tick, if some
+    /// recordings are of a part of the world: then neither turns nor checksums can be. `None` if
+    /// all are of the whole.
     pub shared: Option<u64>,
     /// What differs, if anything does.
     pub finding: Option<Finding>,
@@ -30,7 +31,7 @@ pub struct Report {
 /// One recording, checked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PeerReport {
-    /// Who recorded.
+    /// The player that recorded.
     pub who: String,
     /// The recorder's player.
     pub player: PlayerId,
@@ -44,7 +45,8 @@ pub struct PeerReport {
     pub ending: Ending,
     /// Which part of the world it covers, over time. Empty if it is all of it.
     pub covers: Vec<Covered>,
-    /// The first difference that was found while playing: the other's recording belongs to this one.
+    /// The first difference that was found while playing: the other's recording belongs to this
+    /// one.
     pub noted: Option<Desync>,
     /// How many of its checksums were compared.
     pub checksums: u32,
@@ -74,14 +76,16 @@ pub struct Finding {
     pub agreed: Option<Tick>,
     /// Who differs from the turns' outcome: places in [`Report::peers`].
     pub odd: Vec<usize>,
-    /// Whose states were compared, here and there, if each is what its own turns lead to: places in [`Report::peers`]. Else what the turns
-    /// lead to was compared with the odd peer's.
+    /// Whose states were compared, here and there, if each is what its own turns lead to: places in
+    /// [`Report::peers`]. Else what the turns lead to was compared with the odd peer's.
     pub between: Option<[usize; 2]>,
     /// Why.
     pub verdict: Verdict,
-    /// Where, if the odd state could be had: ours is what the turns lead to, theirs is the odd peer's.
+    /// Where, if the odd state could be had: ours is what the turns lead to, theirs is the odd
+    /// peer's.
     pub location: Option<Location>,
-    /// What happened otherwise in the step that led there; nothing if the state was changed outside of any step.
+    /// What happened otherwise in the step that led there; nothing if the state was changed
+    /// outside of any step.
     pub bad_writes: Vec<BadWrite>,
     /// The cells that differ in the ticks after.
     pub spread: Vec<Spread>,
@@ -89,8 +93,8 @@ pub struct Finding {
     pub inputs: Vec<String>,
 }
 
-/// Something that happens otherwise in a step: the first thing of an entity, an effect, a cell or an input. Those that others follow
-/// from come first.
+/// Something that happens otherwise in a step: the first thing of an entity, an effect, a cell or
+/// an input. Those that others follow from come first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct BadWrite {
     /// The tick whose turn was played.
@@ -105,8 +109,9 @@ pub struct BadWrite {
     pub here: Option<Site>,
     /// Where in the source it is decided, there.
     pub there: Option<Site>,
-    /// If none is known here, because a state was simply written: the place of the last thing before that note that the same one did alike. What
-    /// was written may have been so before or after it.
+    /// If none is known here, because a state was simply written: the place of the last
+    /// thing before that note that the same one did alike. What was written may have been so
+    /// before or after it.
     pub last_alike: Option<Site>,
     /// All of it, in a line.
     pub text: String,
@@ -133,7 +138,8 @@ impl BadWrite {
         BadWrite::told(ours, ours.differences(theirs))
     }
 
-    /// How two journals of one tick part, of which the second comes from another build, and from whoever sent it.
+    /// How two journals of one tick part, of which the second comes from another build, and from
+    /// whoever sent it.
     pub fn of_builds(ours: &Journal, theirs: &Journal) -> Vec<BadWrite> {
         let mut writes = BadWrite::told(ours, ours.differences_of_builds(theirs));
         for write in &mut writes {
@@ -174,7 +180,8 @@ pub struct Spread {
     pub tick: Tick,
     /// The cells, row by row.
     pub cells: Vec<CellId>,
-    /// The world around them, as the turns lead to it, if it has cells: what a map is drawn on, and of no use to programs.
+    /// The world around them, as the turns lead to it, if it has cells: what a map is drawn on, and
+    /// of no use to programs.
     #[serde(skip)]
     pub sketch: Option<Sketch>,
 }
@@ -184,7 +191,8 @@ pub struct Spread {
 pub struct Verdict {
     /// The cause.
     pub cause: Cause,
-    /// On whose side it lies: places in [`Report::peers`]. Empty if it cannot be told, or lies in the game itself.
+    /// On whose side it lies: places in [`Report::peers`]. Empty if it cannot be told, or lies in
+    /// the game itself.
     pub blamed: Vec<usize>,
     /// What led to the verdict, in order.
     pub reasons: Vec<String>,
@@ -203,7 +211,8 @@ pub enum Cause {
     Build,
     /// Another operating system or processor.
     Platform,
-    /// The state was changed outside of the step: by a fault of the memory, or by a write that has no place there.
+    /// The state was changed outside of the step: by a fault of the memory, or by a write that
+    /// has no place there.
     StateCorruption,
     /// What goes on is kept in something that no snapshot holds.
     SnapshotField,
@@ -215,7 +224,8 @@ pub enum Cause {
     ReachExceeded,
     /// A partial world was not given all that it needs.
     HaloMissing,
-    /// The same step of the same state comes out in several ways: a clock, an address, a hash map's order.
+    /// The same step of the same state comes out in several ways: a clock, an address, a
+    /// hash map's order.
     Nondeterminism,
     /// None of these could be shown.
     Unknown,
@@ -242,7 +252,8 @@ impl fmt::Display for Cause {
 }
 
 impl Cause {
-    /// Whether the odd peer's step itself may do something else, which can only be seen where it does.
+    /// Whether the odd peer's step itself may do something else, which can only be seen where it
+    /// does.
     pub(super) fn may_be_other_rules(self) -> bool {
         use Cause::{Build, Nondeterminism, Platform, StartData, Table, Unknown};
         matches!(self, Build | Platform | StartData | Table | Nondeterminism | Unknown)
@@ -255,7 +266,8 @@ impl Report {
         self.finding.is_none() && !self.shows_nothing()
     }
 
-    /// Whether there was nothing to compare: no difference, and no checksum, or no cell that two parts of a world have in common.
+    /// Whether there was nothing to compare: no difference, and no checksum, or no cell that two
+    /// parts of a world have in common.
     pub fn shows_nothing(&self) -> bool {
         let nothing = self.shared == Some(0) || self.peers.iter().all(|peer| peer.checksums == 0);
         self.finding.is_none() && nothing

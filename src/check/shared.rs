@@ -1,18 +1,21 @@
 //! Recordings of parts of one world, compared on the cells that they share.
 //!
 //! ```text
-//! each recording played alone ─► does it meet its own checksums? ─► no: the odd one; why, its own recording tells (verdict.rs)
-//!                                                               └► all do: tick by tick the cells that two of them have
-//!                                                                  └► first difference ─► what one was told or given otherwise (told.rs)
+//! each recording played alone ─► does it meet its own checksums?
+//!     ├─► no: the odd one; its own recording says why (verdict.rs)
+//!     └─► all do: tick by tick the cells that two of them have
+//!           └─► first difference ─► what one was told or given otherwise (told.rs)
 //! ```
 //!
-//! What is compared: cells that both simulate, and what one was given of a cell that the other simulates. A whole recording is the
-//! reference of all others. Each recording is played anyway, so the checksums of its cells are had whether it holds trees or not.
+//! What is compared: cells that both simulate, and what one was given of a cell that the other
+//! simulates. A whole recording is the reference of all others. Each recording is played anyway, so
+//! the checksums of its cells are had whether it holds trees or not.
 //!
-//! Who meets its own checksums is never blamed: its steps are sound, and what it was told may have been lost on the way.
+//! A peer that meets its own checksums is never blamed. Its steps are sound, and what it was sent
+//! may have been lost on the way.
 
+mod cause;
 mod moment;
-mod told;
 
 use std::collections::BTreeMap;
 
@@ -26,8 +29,8 @@ use super::report::{Finding, Report, Spread};
 use super::verdict::{self, Case};
 use crate::inspect::Inspect;
 use crate::recording::Timeline;
+use cause::Question;
 use moment::{Common, Moment};
-use told::Question;
 
 /// The first tick at which two recordings differ in what they share.
 struct Difference {
@@ -36,7 +39,7 @@ struct Difference {
     agreed: Option<Tick>,
     /// The one that counts, if any does; and the other.
     pair: [usize; 2],
-    /// Who is not as the others are; nobody if it cannot be told.
+    /// The recordings that are not as the others are; none if that cannot be said.
     odd: Vec<usize>,
     common: Common,
 }
@@ -109,7 +112,8 @@ impl<S: Inspect> Checker<'_, S> {
     }
 }
 
-/// Compares all recordings tick by tick until two of them differ. Also how many cells were compared.
+/// Compares all recordings tick by tick until two of them differ. Also how many cells were
+/// compared.
 fn first_difference<S: Inspect>(peers: &[Timeline<S>], players: &mut [Replayer<'_, S>]) -> (u64, Option<Difference>) {
     let start = peers.iter().map(Timeline::start).min().unwrap_or_default();
     let end = peers.iter().map(|peer| peer.end).max().unwrap_or_default();
@@ -159,7 +163,8 @@ fn pairs(moments: &[(usize, Moment)]) -> Vec<(Placed<'_>, Placed<'_>)> {
     }
 }
 
-/// Who of those that differ: they all from a whole one; else one that several others differ from, who do not differ from each other.
+/// Who of those that differ: they all from a whole one; else one that several others differ from,
+/// who do not differ from each other.
 fn odd(differing: &[[usize; 2]], has_whole: bool) -> Vec<usize> {
     if has_whole {
         return differing.iter().map(|pair| pair[1]).collect();

@@ -1,13 +1,15 @@
 //! The smallest recording that still fails.
 //!
 //! ```text
-//! recording ─► what fails? ─► tail cut ─► head cut: a later state ─► players, inputs, ticks left out ─► a recording of its own
-//!              panic, unmet checksum,      each candidate is played anew, and kept only if it still fails ◄──┘
-//!              two ways, a breaker
+//! recording ─► what fails? ─► tail cut ─► head cut: a later state
+//!              (panic, unmet checksum, two ways, a breaker)
+//!     ─► players, inputs, ticks left out ─► a recording of its own
+//! each candidate is played anew, and kept only if it still fails
 //! ```
 //!
-//! Every candidate is a state, serialised, and turns: nothing of the long game but what is in them. Failure need not be monotone (a tick less
-//! may heal it, two less may not), so nothing is concluded from one candidate about another.
+//! Every candidate is a state, serialised, and turns: nothing of the long game but what is in them.
+//! Failure need not be monotone (a tick less may heal it, two less may not), so nothing is
+//! concluded from one candidate about another.
 //!
 //! The loop is `Shrinking::reduce`.
 
@@ -33,9 +35,11 @@ use symptom::{Fails, Trial};
 
 pub use symptom::Symptom;
 
-/// So many ticks behind the failing one are kept until the head is cut: from a later state it may fail a little later.
+/// So many ticks behind the failing one are kept until the head is cut: from a later state it may
+/// fail a little later.
 const SLACK_TICKS: u32 = 40;
-/// From so many ticks on, ticks are left out before anything else: all that comes after is faster then.
+/// From so many ticks on, ticks are left out before anything else: all that comes after is faster
+/// then.
 const LONG_TICKS: u32 = 200;
 /// Each thing is tried again when others have been left out, so often at most.
 const ROUNDS_MAX: u32 = 4;
@@ -97,8 +101,8 @@ pub enum Step {
     Tried(u32),
 }
 
-/// The smallest recording that still fails as this one does; `None` if it does not fail. `build` makes the simulation of a seed, as it is before
-/// tick 0.
+/// The smallest recording that still fails as this one does; `None` if it does not fail. `build`
+/// makes the simulation of a seed, as it is before tick 0.
 ///
 /// # Errors
 /// [`CheckError`] if it is not of this simulation.
@@ -124,7 +128,8 @@ impl<'a, S: Inspect> Shrinker<'a, S> {
         Shrinker { look: Some(look), ..self }
     }
 
-    /// Looks for what this breaker finds, and for nothing else. One that needs another process finds nothing here.
+    /// Looks for what this breaker finds, and for nothing else. One that needs another process
+    /// finds nothing here.
     pub fn with_breaker(self, breaker: Breaker) -> Self {
         Shrinker { breaker: Some(breaker), ..self }
     }
@@ -223,7 +228,8 @@ impl<S: Inspect> Shrinking<'_, '_, S> {
         Some(failing)
     }
 
-    /// Starts from the latest state from which it still fails: back from the failing tick in strides that double, and then between the last two.
+    /// Starts from the latest state from which it still fails: back from the failing tick in
+    /// strides that double, and then between the last two.
     fn cut_head(&mut self, candidate: Candidate<S>, fails: Fails, latest: Option<Tick>) -> Candidate<S> {
         let end = fails.end.unwrap_or(candidate.end());
         let start = candidate.start;

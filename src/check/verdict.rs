@@ -1,11 +1,14 @@
-//! Why worlds differ: each suspicion is played, and the one that meets the odd peer's recorded checksums is the cause.
+//! Why worlds differ: each suspicion is played, and the one that meets the odd peer's recorded
+//! checksums is the cause.
 //!
 //! ```text
-//! the state before ─► as suspected: other turns, one bit turned over, read from bytes, looked at, ... ─► the odd peer's checksums?
+//! the state before ─► as suspected: other turns, one bit turned over, read from bytes, ...
+//!                       └─► the odd peer's checksums?
 //! ```
 //!
-//! It never blames a peer whose checksums the turns lead to. What cannot be shown is told as unknown. The suspicions are in
-//! [`SUSPICIONS`](Case::SUSPICIONS), in the order in which they are tried: those that prove themselves first.
+//! It never blames a peer whose checksums the turns lead to. What cannot be shown is told as
+//! unknown. The suspicions are in [`SUSPICIONS`](Case::SUSPICIONS), in the order in which they are
+//! tried: those that prove themselves first.
 
 mod bit;
 mod headers;
@@ -44,7 +47,8 @@ pub(super) struct Case<'c, 'a, S: Inspect> {
     pub healthy: Option<&'c Timeline<S>>,
 }
 
-/// The odd peer's state at some tick, as it was had again, and the turns it goes on with. It may not differ yet.
+/// The odd peer's state at some tick, as it was had again, and the turns it goes on with. It
+/// may not differ yet.
 pub(super) struct OddState<S: Inspect> {
     pub simulation: S,
     pub turns: BTreeMap<Tick, Turn<S>>,
@@ -79,7 +83,7 @@ impl<'c, 'a, S: Inspect> Case<'c, 'a, S> {
         self.left_over(replayer)
     }
 
-    /// Who is looked at: of several odd peers the first.
+    /// The peer that is examined: of several odd peers the first.
     fn suspect(&self) -> &'c Timeline<S> {
         &self.peers[self.odd[0]]
     }
@@ -115,8 +119,8 @@ impl<'c, 'a, S: Inspect> Case<'c, 'a, S> {
         }
     }
 
-    /// How many of the suspect's checksums a suspicion meets, from the first that the turns alone do not meet on. `None` if it does not meet
-    /// one of them, or if there is none to meet.
+    /// How many of the suspect's checksums a suspicion meets, from the first that the turns alone
+    /// do not meet on. `None` if it does not meet one of them, or if there is none to meet.
     fn meets(&self, mut odd: OddState<S>, before_step: impl Fn(&S)) -> Option<u32> {
         let (suspect, mut met) = (self.suspect(), 0);
         let end = self.tick.max(odd.simulation.tick()).plus(WITNESS_TICKS).min(suspect.end);

@@ -32,7 +32,8 @@ pub(super) enum Subcommand {
     Demo(Demo),
     /// Serve signaling, so that peers find each other
     Signal(Signal),
-    /// Be the relay of a large session: simulate the whole world, and send each player what their hero's surroundings need
+    /// Be the relay of a large session: simulate the whole world, and send each player what their
+    /// hero's surroundings need
     Relay(Box<Relay>),
     /// Play a crowd of bots on one relay in this process, and tell what it costs
     Crowd(Crowd),
@@ -80,7 +81,8 @@ pub(super) struct Play {
     /// Play alone, without any network
     #[arg(long, conflicts_with_all = ["room", "key", "signal", "peers", "rollback"])]
     pub solo: bool,
-    /// Join the relay of a room: your peer simulates the surroundings of your hero, equal to the relay's world
+    /// Join the relay of a room: your peer simulates the surroundings of your hero, equal to
+    /// the relay's world
     #[arg(long)]
     pub relay: bool,
     #[command(flatten)]
@@ -94,7 +96,8 @@ pub(super) struct Play {
     /// Record the session into a file. Without it a recording is saved only if worlds differ
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
-    /// Record the checksums of the world's parts too: what differs is found faster, and the file is several times as large
+    /// Record the checksums of the world's parts too: what differs is found faster, and the file is
+    /// several times as large
     #[arg(long, requires = "record")]
     pub trees: bool,
     /// Save a picture of the end as PNG
@@ -123,10 +126,12 @@ pub(super) struct Play {
 /// What all peers of a session must say alike.
 #[derive(clap::Args, Debug, Default, Clone)]
 pub(super) struct Shared {
-    /// Play without input delay: your hero answers at once, others are predicted and corrected. For 2 to 4 peers
+    /// Play without input delay: your hero answers at once, others are predicted and corrected.
+    /// For 2 to 4 peers
     #[arg(long)]
     pub rollback: bool,
-    /// How much later a command plays, 0 only with --rollback; the same for all peers [default: 3, with --rollback 0]
+    /// How much later a command plays, 0 only with --rollback; the same for all peers [default: 3,
+    /// with --rollback 0]
     #[arg(long, value_name = "TICKS")]
     pub input_delay: Option<u32>,
     /// How far a rollback session plays ahead of what it knows; the same for all peers [default: 8]
@@ -151,13 +156,15 @@ pub(super) struct Relay {
     /// The room's key, which players must give too
     #[arg(long)]
     pub key: Option<String>,
-    /// Where signaling is served, so that players find this relay; port 0 takes a free one [default: 0.0.0.0:3536]
+    /// Where signaling is served, so that players find this relay; port 0 takes a free one
+    /// [default: 0.0.0.0:3536]
     #[arg(long, value_name = "ADDR")]
     pub listen: Option<SocketAddr>,
     /// Another signaling server, instead of one in this process: ws://host:port or wss://host
     #[arg(long, value_name = "URL")]
     pub signal: Option<String>,
-    /// Claims the room with this token (1 to 128 bytes), as a signaling server with `--host-token` wants it [default: drawn]
+    /// Claims the room with this token (1 to 128 bytes), as a signaling server with `--host-token`
+    /// wants it [default: drawn]
     #[arg(long, value_name = "TOKEN")]
     pub host_token: Option<String>,
     /// Places in the session
@@ -184,7 +191,8 @@ pub(super) struct Relay {
     /// Record the whole world into a file
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
-    /// Record the checksums of the world's parts too: what differs is found faster, and the file is several times as large
+    /// Record the checksums of the world's parts too: what differs is found faster, and the file is
+    /// several times as large
     #[arg(long, requires = "record")]
     pub trees: bool,
     /// End the session after so long
@@ -244,7 +252,8 @@ pub(super) struct Signal {
     /// Where to listen; port 0 takes a free one
     #[arg(long, value_name = "ADDR", default_value_t = SocketAddr::from(([0, 0, 0, 0], SIGNAL_PORT)))]
     pub listen: SocketAddr,
-    /// Let only those relays claim rooms that present this token (1 to 128 bytes); without it any relay may, with a token of its own
+    /// Let only those relays claim rooms that present this token (1 to 128 bytes); without it any
+    /// relay may, with a token of its own
     #[arg(long, value_name = "TOKEN")]
     pub host_token: Option<String>,
 }
@@ -276,7 +285,8 @@ pub(super) struct Crowd {
     /// Compare every replica's core with the whole world at every tick. Exit code 1 if one differs
     #[arg(long)]
     pub verify: bool,
-    /// Play the relay once more as a process of its own, as long as they play, and tell its cost as `relay` does
+    /// Play the relay once more as a process of its own, as long as they play, and tell its
+    /// cost as `relay` does
     #[arg(long)]
     pub process: bool,
     /// Of 100 packets, how many are lost
@@ -288,7 +298,8 @@ pub(super) struct Crowd {
     /// The seed of world and network [default: drawn]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Play for an eighth, a quarter and half of the players too, and draw the cost against their number
+    /// Play for an eighth, a quarter and half of the players too, and draw the cost
+    /// against their number
     #[arg(long, value_name = "FILE.svg")]
     pub plot: Option<PathBuf>,
     /// Print the result as JSON
@@ -382,7 +393,8 @@ pub(super) struct Telling {
 pub(super) enum CheckCommand {
     /// Break what a deterministic game must not depend on, and see whether it notices
     Chaos(Chaos),
-    /// List every float instruction in a WebAssembly module of the simulation. Exit code 1 if there are any
+    /// List every float instruction in a WebAssembly module of the simulation. Exit code 1
+    /// if there are any
     Floats(Floats),
     /// Change every field of everything that bots meet, and see whether the checksum changes
     Coverage(Coverage),
@@ -471,7 +483,8 @@ pub(super) struct Chaos {
 
 #[derive(clap::Args, Debug)]
 pub(super) struct Floats {
-    /// The module: a release build for wasm32-wasip1 of a program in which the game plays by itself and draws nothing
+    /// The module: a release build for wasm32-wasip1 of a program in which the game plays by itself
+    /// and draws nothing
     pub wasm: PathBuf,
     /// Functions whose names begin so may have floats. Can be given several times
     #[arg(long, value_name = "BEGINNING")]

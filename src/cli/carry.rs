@@ -5,7 +5,7 @@ use std::process::{ExitCode, Stdio};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use lockstone_net::matchbox::{Config, MatchboxLink, Role};
+use lockstone_net::matchbox::{Config, MatchboxLink, RoomRole};
 use lockstone_net::{Channel, Link, LinkEvent, PeerId};
 
 use super::STOP;
@@ -24,7 +24,7 @@ const LOOK_PERIOD: Duration = Duration::from_millis(5);
 /// Sends until the parent ends. Each in its turn.
 pub(super) fn run(args: &Carry) -> ExitCode {
     stop_with_parent();
-    let mut links: Vec<_> = (0..args.players).map(|_| (open(&args.signal, Role::Player), None)).collect();
+    let mut links: Vec<_> = (0..args.players).map(|_| (open(&args.signal, RoomRole::Player), None)).collect();
     let pause = Duration::from_secs_f64(1.0 / args.packets_per_s.max(0.1) / f64::from(args.players));
     let mut turn = 0;
     while !STOP.load(Ordering::Relaxed) {
@@ -46,7 +46,7 @@ pub(super) fn run(args: &Carry) -> ExitCode {
 /// A carrier to so many of them, each of which sends as much as this.
 pub(super) fn carrier(players: u16, up: Rate) -> Result<Carrier, Failure> {
     let signaling = Signaling::private()?;
-    let mut link = open(&signaling.url, Role::Relay { token: ROOM.to_owned() });
+    let mut link = open(&signaling.url, RoomRole::Relay { token: ROOM.to_owned() });
     await_events(&mut link, 1, |event| matches!(event, LinkEvent::Entered(_)).then_some(()))?;
     let (players_word, bytes) = (players.to_string(), (up.payload / up.packets.max(0.1)).round().to_string());
     let rate = up.packets.to_string();
@@ -77,6 +77,6 @@ fn connected(event: &LinkEvent) -> Option<PeerId> {
     if let LinkEvent::Connected(peer) = event { Some(*peer) } else { None }
 }
 
-fn open(url: &str, role: Role) -> MatchboxLink {
+fn open(url: &str, role: RoomRole) -> MatchboxLink {
     MatchboxLink::open(Config { url: url.to_owned(), room: ROOM.to_owned(), role, ..Config::default() })
 }

@@ -11,7 +11,7 @@ use super::failure::{DIFFERED, Failure};
 use super::progress;
 use super::stdout::print;
 use super::{check, goes_on, stopped, table};
-use crate::check::chaos::{ChaosConfig, ChaosReport, Progress, chaos_of_recording, chaos_watched};
+use crate::check::chaos::{ChaosConfig, ChaosReport, Progress, chaos_of_recording, chaos_with_progress};
 use crate::game::Game;
 
 pub(super) fn run<G: Game>(args: &args::Chaos) -> Result<ExitCode, Failure> {
@@ -55,7 +55,7 @@ pub(super) fn run<G: Game>(args: &args::Chaos) -> Result<ExitCode, Failure> {
         goes_on()
     };
     let report = match recording {
-        None => chaos_watched::<G>(&config, &mut watch),
+        None => chaos_with_progress::<G>(&config, &mut watch),
         Some(recording) => chaos_of_recording::<G>(recording, &config, &mut watch).map_err(Failure::new)?,
     };
     bar.finish_and_clear();

@@ -1,4 +1,5 @@
-//! `check` and `explain`: tell whether recordings are in step, and if not, who differs from whom, since when, where and why.
+//! `check` and `explain`: tell whether recordings are in step, and if not, who differs from whom,
+//! since when, where and why.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -43,7 +44,8 @@ pub(super) fn load_one<G: Game>(file: &Path, table: &Table) -> Result<Recording<
     Ok(recording)
 }
 
-/// The same of a bundle. What is in it came from peers: a recording that cannot be read is told, and left out.
+/// The same of a bundle. What is in it came from peers: a recording that cannot be read is
+/// told, and left out.
 pub(super) fn explain<G: Game>(args: &args::Explain) -> Result<ExitCode, Failure> {
     let bytes = files::read(&args.file)?;
     let bundle = Bundle::read(&bytes).map_err(|error| {
@@ -102,7 +104,8 @@ fn tell<G: Game>(recordings: Vec<Recording<G::Sim>>, telling: &Telling) -> Resul
     Ok(if report.is_in_step() { ExitCode::SUCCESS } else { ExitCode::from(DIFFERED) })
 }
 
-/// Refuses recordings of another build's rules or table, unless they differ in that from each other: that is the answer, then.
+/// Refuses recordings of another build's rules or table, unless they differ in that from each
+/// other: that is the answer, then.
 fn can_be_played<G: Game>(recordings: &[Recording<G::Sim>], table: &Table) -> Result<(), Failure> {
     let of = |recording: &Recording<G::Sim>| {
         let Header { rules, table, config, .. } = recording.header;

@@ -34,7 +34,8 @@ impl Peer {
         start().map(Peer).map_err(|error| Failure::new(format!("cannot start another peer: {error}")))
     }
 
-    /// Passes on what the child says, from a thread of its own, with the child's number. The last thing is its end.
+    /// Passes on what the child says, from a thread of its own, with the child's number. The last
+    /// thing is its end.
     pub fn listen(&mut self, number: usize, heard: Sender<(usize, Option<Word>)>) {
         let Some(stdout) = self.0.stdout.take() else { return };
         std::thread::spawn(move || {

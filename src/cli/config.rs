@@ -46,7 +46,7 @@ impl Config {
 }
 
 fn party(shared: &Shared, peers: Option<u16>, seed: u64) -> Result<Config, Failure> {
-    let mut settings = PartySettings { seed, tell_trees: true, ..PartySettings::default() };
+    let mut settings = PartySettings { seed, emit_trees: true, ..PartySettings::default() };
     settings.players_at_start = peers.map_or(settings.players_at_start, usize::from);
     settings.input_delay_ticks = shared.input_delay.unwrap_or(settings.input_delay_ticks);
     settings.packet_interval_ticks = settings.packet_interval_ticks.min(settings.input_delay_ticks);
@@ -55,7 +55,7 @@ fn party(shared: &Shared, peers: Option<u16>, seed: u64) -> Result<Config, Failu
 }
 
 fn rollback(shared: &Shared, peers: Option<u16>, seed: u64) -> Result<Config, Failure> {
-    let mut settings = RollbackSettings { seed, tell_trees: true, ..RollbackSettings::default() };
+    let mut settings = RollbackSettings { seed, emit_trees: true, ..RollbackSettings::default() };
     settings.players = peers.map_or(settings.players, usize::from);
     settings.input_delay_ticks = shared.input_delay.unwrap_or(settings.input_delay_ticks);
     settings.max_prediction_ticks = shared.max_prediction.unwrap_or(settings.max_prediction_ticks);

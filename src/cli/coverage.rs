@@ -8,7 +8,7 @@ use super::failure::{DIFFERED, Failure};
 use super::progress;
 use super::stdout::print;
 use super::{args, goes_on, stopped, table};
-use crate::check::coverage::{CoverageConfig, CoverageReport, coverage_watched};
+use crate::check::coverage::{CoverageConfig, CoverageReport, coverage_with_progress};
 use crate::game::Game;
 
 pub(super) fn run<G: Game>(args: &args::Coverage) -> Result<ExitCode, Failure> {
@@ -17,7 +17,7 @@ pub(super) fn run<G: Game>(args: &args::Coverage) -> Result<ExitCode, Failure> {
     let bar = progress::bar(ticks, 9, json);
     bar.set_message("bots play");
     let config = CoverageConfig { seed, table, ticks, heroes };
-    let report = coverage_watched::<G>(&config, &mut |tick| {
+    let report = coverage_with_progress::<G>(&config, &mut |tick| {
         bar.set_position(tick.0.into());
         goes_on()
     });

@@ -83,7 +83,7 @@ fn play<G: Wide>(args: &Args, players: u16, seed: u64) -> Result<CrowdReport, Fa
     let mut settings = RelaySettings {
         seed,
         players_max: usize::from(players) + 1,
-        tell_trees: args.verify || args.process,
+        emit_trees: args.verify || args.process,
         // Verified is every tick; a relay's own recording holds less.
         tree_interval_ticks: if args.verify { 1 } else { super::relay::TREE_INTERVAL_TICKS },
         ..RelaySettings::default()

@@ -171,7 +171,8 @@ fn judge(reports: Vec<Report>, args: &Demo, seed: u64, ticks: u32, period: Durat
     }
 }
 
-/// Compares the peers' own checksums tick by tick. Returns how many pairs were compared, and the first tick that differs.
+/// Compares the peers' own checksums tick by tick. Returns how many pairs were compared, and the
+/// first tick that differs.
 fn cross_check(reports: &[Report]) -> (u64, Option<u32>) {
     let mut first: BTreeMap<u32, &str> = BTreeMap::new();
     let (mut compared, mut differing) = (0, None);

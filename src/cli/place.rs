@@ -20,8 +20,8 @@ pub(super) struct Signaling {
 }
 
 impl Signaling {
-    /// The one at the default address. If none answers there, this process serves one: at any free port, if another program has the
-    /// default one and `anywhere` will do.
+    /// The one at the default address. If none answers there, this process serves one: at any free
+    /// port, if another program has the default one and `anywhere` will do.
     pub fn find_or_serve(anywhere: bool) -> Result<Signaling, Failure> {
         let local = SocketAddr::from((Ipv4Addr::LOCALHOST, SIGNAL_PORT));
         if probe(local, Duration::from_millis(500)) {
@@ -47,7 +47,8 @@ impl Signaling {
         Signaling::serve(server)
     }
 
-    /// One of our own, where a relay wants it; with a token, only who presents that may be a relay there.
+    /// One of our own, where a relay wants it; with a token, only who presents that may
+    /// be a relay there.
     pub fn at(addr: SocketAddr, host_token: Option<&str>) -> Result<Signaling, Failure> {
         let server = Server::bind(addr).map_err(|error| {
             Failure::new(format!(
@@ -87,7 +88,8 @@ pub(super) fn failure(error: &SignalingError) -> Failure {
 
 /// This machine's address in the local network, as far as it can be told.
 fn lan_address() -> IpAddr {
-    // Connecting a UDP socket sends nothing: it only chooses the way out. The address is one kept for documentation.
+    // Connecting a UDP socket sends nothing: it only chooses the way out. The address is one kept
+    // for documentation.
     let way_out = || {
         let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?;
         socket.connect((Ipv4Addr::new(192, 0, 2, 1), 9))?;
@@ -122,7 +124,8 @@ fn new_room() -> String {
     format!("{}-{}-{}", of(COLORS, 0), of(BEASTS, 4), (drawn >> 8) % 1_000)
 }
 
-/// A number that nobody could have known. For the shell alone: the world's draws come from its table.
+/// A number that nobody could have known. For the shell alone: the world's draws come from its
+/// table.
 pub(super) fn any_number() -> u64 {
     getrandom::u64().expect("every system that is played on draws random numbers")
 }

@@ -58,7 +58,7 @@ pub(super) fn run<G: Game>(args: Play) -> Result<ExitCode, Failure> {
         Some(join)
     };
     let ice_urls = args.stun.clone();
-    let role = matchbox::Role::Peer;
+    let role = matchbox::RoomRole::Peer;
     let link =
         matchbox::Config { url: signaling.url.clone(), room: room.clone(), key: args.key.clone(), ice_urls, role };
     let companion = newcomer.then(|| companion::<G>(&plan, &room, &signaling.url));
@@ -75,7 +75,8 @@ pub(super) fn options(args: &Play) -> Options {
     }
 }
 
-/// A link that brings a companion along, once this peer is in the room: whoever is first founds the session.
+/// A link that brings a companion along, once this peer is in the room: whoever is first
+/// founds the session.
 struct Accompanied {
     link: MatchboxLink,
     companion: Option<Vec<String>>,
@@ -144,7 +145,8 @@ impl<G: Game> Plan<G> {
     }
 }
 
-/// The arguments of the bot that a newcomer finds at their side: a peer like any other, in a process of its own.
+/// The arguments of the bot that a newcomer finds at their side: a peer like any other, in a
+/// process of its own.
 fn companion<G: Game>(plan: &Plan<G>, room: &str, url: &str) -> Vec<String> {
     let hero = G::HEROES.get(1).or(G::HEROES.first()).copied().unwrap_or_default();
     let words = ["play", "--bot", "--report", "--view", "none", "--name", "Companion", "--hero", hero];

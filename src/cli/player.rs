@@ -1,4 +1,4 @@
-//! Who plays at this peer, from what the command line says.
+//! The player of this peer, as the command line describes it.
 
 use std::path::Path;
 
@@ -17,7 +17,8 @@ pub(super) struct Player<G: Game> {
 }
 
 impl<G: Game> Player<G> {
-    /// Where nothing is said: the system's name for the person, the first hero there is, the table that is built in.
+    /// Where nothing is said: the system's name for the person, the first hero there is, the table
+    /// that is built in.
     pub fn new(name: Option<&str>, class: Option<&str>, table: Option<&Path>) -> Result<Self, Failure> {
         let class = class.or(G::HEROES.first().copied()).unwrap_or_default();
         let name = name.map_or_else(default_name, str::to_owned);

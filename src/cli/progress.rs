@@ -2,7 +2,8 @@
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// A bar of so many ticks, behind a message of so many characters; none is seen where a program reads the result.
+/// A bar of so many ticks, behind a message of so many characters; none is seen where a program
+/// reads the result.
 pub(super) fn bar(ticks: u32, message_chars: usize, json: bool) -> ProgressBar {
     let bar = if json { ProgressBar::hidden() } else { ProgressBar::new(ticks.into()) };
     let style =

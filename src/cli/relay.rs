@@ -1,4 +1,5 @@
-//! `relay`: the relay of a large session, in a process of its own or in a player's. `play --relay`: one of its players.
+//! `relay`: the relay of a large session, in a process of its own or in a player's. `play --relay`:
+//! one of its players.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
@@ -45,7 +46,7 @@ pub(super) fn run<G: Wide>(args: args::Relay) -> Result<ExitCode, Failure> {
         room: room.clone(),
         key: args.key.clone(),
         ice_urls: args.stun.clone(),
-        role: matchbox::Role::Relay { token },
+        role: matchbox::RoomRole::Relay { token },
     });
     let link = Announced { link, join: (!args.report).then(|| join.clone()) };
     let (identity, build) = (player.identity(), player.build(false));
@@ -126,7 +127,7 @@ pub(super) fn join<G: Wide>(args: args::Play) -> Result<ExitCode, Failure> {
         room: room.clone(),
         key: args.key.clone(),
         ice_urls: args.stun.clone(),
-        role: matchbox::Role::Player,
+        role: matchbox::RoomRole::Player,
     });
     let config = RelayConfig::new(settings()).map_err(Failure::new)?;
     let (identity, build) = (player.identity(), player.build(args.plant_fault));
@@ -162,7 +163,7 @@ pub(super) fn refuse_settings(shared: &args::Shared) -> Result<(), Failure> {
 
 /// What relay and players have in common.
 fn settings() -> RelaySettings {
-    RelaySettings { tell_trees: true, ..RelaySettings::default() }
+    RelaySettings { emit_trees: true, ..RelaySettings::default() }
 }
 
 fn config(args: &args::Relay) -> Result<RelayConfig, Failure> {

@@ -18,7 +18,7 @@ use super::args::View;
 use super::child::Word;
 use super::failure::{Failure, of_end};
 use crate::game::Game;
-use crate::shell::{Clocks, Files, Labels, Options, Recorder, Screen, Shell, Storage, Watch};
+use crate::shell::{Clocks, Display, Files, Labels, Options, Recorder, Screen, Shell, Storage};
 use crate::view::{self, Draw, Status};
 
 /// What draws the picture of the end, in a build that can.
@@ -69,11 +69,11 @@ impl Sitting {
             .with_trees(self.trees)
             .beside();
         let status = Status { game: G::NAME, room, join, ..Status::default() };
-        let watch = Watch::new(screen(G::NAME, self.view, reports), name, status, period);
+        let display = Display::new(screen(G::NAME, self.view, reports), name, status, period);
         let progress = reports.then_some(print_tick as fn(Tick));
         let picture = DRAW.filter(|_| shot.is_some());
         let options = Options { picture, progress, clocks: clocks(), ..self.options };
-        let mut shell = Shell::<G, L, T>::new(session, link, recorder, watch, options).with_rerun(build);
+        let mut shell = Shell::<G, L, T>::new(session, link, recorder, display, options).with_rerun(build);
         let (reason, report) = shell.run(&STOP);
         if let Some((path, png)) = shot.as_ref().zip(shell.take_picture()) {
             let png = png.map_err(|error| Failure::file("draw", path, error))?;
@@ -94,7 +94,8 @@ impl Sitting {
     }
 }
 
-/// Checks a path before the game, so that nothing is lost after it. What is there already stays as it is until then.
+/// Checks a path before the game, so that nothing is lost after it. What is there already stays as
+/// it is until then.
 fn check_writable(path: &Path) -> Result<(), Failure> {
     let there = path.exists();
     OpenOptions::new().append(true).create(true).open(path).map_err(|error| Failure::file("write", path, error))?;

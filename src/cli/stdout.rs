@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Whether a part of the result could not be printed.
 static LOST: AtomicBool = AtomicBool::new(false);
 
-/// Prints a result, and a line's end if it has none. Whoever reads it may stop early, as `head` does: that is no failure.
+/// Prints a result, and a line's end if it has none. A program that reads it may stop early, as
+/// `head` does. That is no failure.
 pub(super) fn print(result: impl Display) {
     let text = result.to_string();
     match writeln!(io::stdout().lock(), "{}", text.strip_suffix('\n').unwrap_or(&text)) {

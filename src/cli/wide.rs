@@ -1,5 +1,5 @@
-//! What the command line offers for games whose world can be relayed in parts, and how it is found: a game without such a world has
-//! the same commands, and they say so.
+//! What the command line offers for games whose world can be relayed in parts, and how it is found:
+//! a game without such a world has the same commands, and they say so.
 
 use std::process::ExitCode;
 

@@ -1,7 +1,8 @@
 //! What the same play would have cost otherwise: turns to everyone, or state in place of turns.
 //!
-//! Both are counted on what really was played, in as many packets as the relay sends, with its own encodings. They are lower bounds: nothing
-//! is counted for joining, for what comes into view, or for packets that are lost.
+//! Both are counted on what really was played, in as many packets as the relay sends, with its own
+//! encodings. They are lower bounds: nothing is counted for joining, for what comes into view, or
+//! for packets that are lost.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,7 +13,8 @@ use lockstone_sim::{CellId, Input, Rules, Simulation, Tick, Turn, World, codec};
 
 /// State is looked at in one of so many packets: to look at every cell costs more than to play.
 const SAMPLED: u32 = 20;
-/// What a packet of turns has besides them: epoch, kind, stamp, first tick, number of ticks, acknowledgement.
+/// What a packet of turns has besides them: epoch, kind, stamp, first tick, number of ticks,
+/// acknowledgement.
 const PACKET_HEAD_BYTES: u64 = 12;
 /// What names a turn in a packet: its tick and its number of inputs.
 const TURN_HEAD_BYTES: u64 = 2;
@@ -84,7 +86,8 @@ impl<R: Rules> Alternatives<R> {
         }
     }
 
-    /// Payload that all replicas together would have been sent in state, in bytes a packet interval.
+    /// Payload that all replicas together would have been sent in state, in bytes a
+    /// packet interval.
     pub fn replicated_bytes_a_packet(&self) -> f64 {
         self.sampled_bytes as f64 / self.sampled.max(1) as f64
     }

@@ -49,7 +49,8 @@ fn draw<B: DrawingBackend>(
     area.present()
 }
 
-/// Lines over the number of players. Both axes are logarithmic: what is even on them grows in proportion.
+/// Lines over the number of players. Both axes are logarithmic: what is even on them
+/// grows in proportion.
 fn chart<B: DrawingBackend>(
     area: &DrawingArea<B, Shift>,
     reports: &[CrowdReport],

@@ -12,7 +12,7 @@ use lockstone_net::wire::Terms;
 use lockstone_net::{Channel, Link, LinkEvent, PeerId};
 
 use crate::game::Wide;
-use crate::shell::{Clocks, Effort, Labels, Memory, Options, Recorder, Screen, Shell, Watch};
+use crate::shell::{Clocks, Display, Effort, Labels, Memory, Options, Recorder, Screen, Shell};
 use crate::view::Status;
 
 /// A carrier whose other ends are in other processes.
@@ -62,10 +62,10 @@ pub(super) fn effort<G: Wide>(
 ) -> Effort {
     let labels = Labels { game: G::NAME, terms, name: "relay".to_owned(), room: String::new() };
     let recorder = Recorder::new(labels, Memory::default(), None).expect("memory has room for no file").beside();
-    let watch = Watch::new(Screen::None { lines: false }, "relay".to_owned(), Status::default(), period);
+    let display = Display::new(Screen::None { lines: false }, "relay".to_owned(), Status::default(), period);
     let options = Options { clocks, measured_ticks: Some(ticks), ..Options::default() };
     let link = Again { heard: VecDeque::new(), carrier, is_live: false, stand_ins: BTreeMap::new() };
-    let mut shell = Shell::<G, _, _>::new(relay, link, recorder, watch, options);
+    let mut shell = Shell::<G, _, _>::new(relay, link, recorder, display, options);
     let mut began = None;
     for (now, heard) in rounds {
         if now >= from {

@@ -67,7 +67,8 @@ pub struct Verified {
     pub cell_ticks: u64,
     /// Of them, how many differed.
     pub differing: u64,
-    /// Of them, how many lay in a core whose halo was narrower than it needs: if they are equal, by luck.
+    /// Of them, how many lay in a core whose halo was narrower than it needs: if they
+    /// are equal, by luck.
     pub unprotected: u64,
     /// The first that did.
     pub first: Option<Differing>,
@@ -136,11 +137,13 @@ pub struct CrowdReport {
     pub classes: Vec<Class>,
     /// What a replica would get if every turn went to everyone, in as many packets.
     pub flooding: Rate,
-    /// What a replica would get if it simulated nothing: the changes of all that its player sees, in as many packets.
+    /// What a replica would get if it simulated nothing: the changes of all that its player sees,
+    /// in as many packets.
     pub replication: Rate,
     /// A tick of the relay, with all replicas in the same process.
     pub relay: Spent,
-    /// A tick of the relay in the same play once more, by itself, as where it has a machine of its own.
+    /// A tick of the relay in the same play once more, by itself, as where it has a
+    /// machine of its own.
     pub relay_alone: Spent,
     /// The same as a process of its own, with its carrier, if that was asked for.
     pub process: Option<Effort>,

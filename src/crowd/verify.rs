@@ -1,7 +1,9 @@
-//! Every replica's core beside the relay's world: each cell, at each tick. And whether its halo has what keeps it so.
+//! Every replica's core beside the relay's world: each cell, at each tick. And whether its halo has
+//! what keeps it so.
 //!
-//! Both sides tell the checksums of all cells that they store, before the turn of each tick. A replica is behind the relay by what its packets
-//! take, so the relay's are kept until all replicas have come past them.
+//! Both sides tell the checksums of all cells that they store, before the turn of each tick. A
+//! replica is behind the relay by what its packets take, so the relay's are kept until all replicas
+//! have come past them.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -36,7 +38,7 @@ struct Part {
     area: Option<Covered>,
     /// The newest tick of which it told.
     told: Option<Tick>,
-    trees: VecDeque<Told>,
+    trees: VecDeque<CoreSums>,
 }
 
 /// What a replica simulates.
@@ -48,7 +50,7 @@ struct Covered {
 }
 
 /// The checksums of a replica's cells before the turn of a tick, and what it simulated.
-type Told = (Tick, Covered, Vec<(CellId, Checksum)>);
+type CoreSums = (Tick, Covered, Vec<(CellId, Checksum)>);
 
 impl Verifier {
     pub fn new(grid: Grid) -> Verifier {

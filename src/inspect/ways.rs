@@ -1,10 +1,11 @@
-//! A world played in ways that must all come to the same: cells in another order, on threads, a part beside the whole.
+//! A world played in ways that must all come to the same: cells in another order, on threads, a
+//! part beside the whole.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use lockstone_sim::journal::Journal;
-use lockstone_sim::world::{Request, Role, Thinking, Thoughts};
+use lockstone_sim::world::{Request, Thinking, Thoughts, Zone};
 use lockstone_sim::{Area, CellId, Extent, Input, Rules, Simulation, Tick, Turn, World, mix64, tamper};
 
 use super::{View, Way, step};
@@ -51,8 +52,8 @@ fn on_threads<R: Rules>(thinking: &Thinking<'_, R>, threads: usize) -> Vec<Thoug
     })
 }
 
-/// One tick of a part and of the whole. Returns the cells of the part that must be exact: its core, without what it was widened by. Until
-/// the hero enters, the part is a whole world too.
+/// One tick of a part and of the whole. Returns the cells of the part that must be exact: its core,
+/// without what it was widened by. Until the hero enters, the part is a whole world too.
 pub(super) fn step_beside<R: Rules>(
     part: &mut World<R>,
     whole: &mut World<R>,
@@ -71,7 +72,7 @@ pub(super) fn step_beside<R: Rules>(
     for input in &turn.inputs {
         if let Input::Request(Request::Transfer { to, .. }) = input
             && area != Area::Whole
-            && area.role(whole.grid().cell_of(*to)) == Role::Core
+            && area.zone(whole.grid().cell_of(*to)) == Zone::Core
         {
             let cell = whole.grid().cell_of(*to);
             tamper::put(part, cell, whole.cell_state(cell).as_ref());
@@ -83,7 +84,8 @@ pub(super) fn step_beside<R: Rules>(
     }
 }
 
-/// Moves the part to where the hero is. What was halo and becomes core is exact already; what is new is given.
+/// Moves the part to where the hero is. What was halo and becomes core is exact already; what
+/// is new is given.
 fn enclose<R: Rules>(part: &mut World<R>, whole: &World<R>, at: CellId, view: View) {
     let grid = *whole.grid();
     let core = grid.block(at, CORE_RINGS + view.core_rings_more);
@@ -93,7 +95,7 @@ fn enclose<R: Rules>(part: &mut World<R>, whole: &World<R>, at: CellId, view: Vi
         return;
     }
     tamper::set_area(part, area);
-    let is_new = |cell: &CellId| before.role(*cell) == Role::Outside;
+    let is_new = |cell: &CellId| before.zone(*cell) == Zone::Outside;
     area.halo()
         .chain(area.core())
         .filter(is_new)
@@ -103,10 +105,10 @@ fn enclose<R: Rules>(part: &mut World<R>, whole: &World<R>, at: CellId, view: Vi
 /// What of a turn is passed on to a peer with this area.
 fn relayed<R: Rules>(turn: &Turn<World<R>>, whole: &World<R>, area: &Area) -> Turn<World<R>> {
     let cell_of = |pos| whole.grid().cell_of(pos);
-    let thinks = |player| whole.hero(player).is_some_and(|hero| area.role(cell_of(hero.pos)) >= Role::Fringe);
+    let thinks = |player| whole.hero(player).is_some_and(|hero| area.zone(cell_of(hero.pos)) >= Zone::Fringe);
     let wanted = |input: &&Input<World<R>>| match input {
         Input::Command(player, _) | Input::Leave(player) => thinks(*player),
-        Input::Join(_, join) => area.role(cell_of(join.at)) == Role::Core,
+        Input::Join(_, join) => area.zone(cell_of(join.at)) == Zone::Core,
         Input::Request(_) => true,
         Input::Given(_) => false,
     };

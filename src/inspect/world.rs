@@ -1,5 +1,5 @@
-//! A [`World`] as the checker sees it: all of it, by name, through serde. What tampers with a world, or plays it in ways of
-//! its own, is there for the checker alone.
+//! A [`World`] as the checker sees it: all of it, by name, through serde. What tampers with a
+//! world, or plays it in ways of its own, is there for the checker alone.
 
 use lockstone_sim::codec;
 use lockstone_sim::journal::Journal;
@@ -10,7 +10,7 @@ use lockstone_sim::{Simulation, tamper, world::StateBit};
 use serde::Serialize;
 
 use super::kinds::variants;
-use super::{Inspect, Sketch, Thing, Told};
+use super::{GivenInfo, Inspect, Sketch, Thing};
 #[cfg(feature = "checker")]
 use super::{View, Way, ways};
 
@@ -102,10 +102,10 @@ impl<R: Rules> Inspect for World<R> {
         Some(Extent::around(self.grid(), self.area().core_rect()?))
     }
 
-    fn told(&self, given: &Given) -> Option<Told> {
+    fn given_info(&self, given: &Given) -> Option<GivenInfo> {
         match given {
-            Given::Area(extent) => Area::of(self.grid(), *extent).extent().map(Told::Extent),
-            Given::Pristine(cell) | Given::Cell(cell, _) | Given::Change(cell, _) => Some(Told::Cell(*cell)),
+            Given::Area(extent) => Area::of(self.grid(), *extent).extent().map(GivenInfo::Extent),
+            Given::Pristine(cell) | Given::Cell(cell, _) | Given::Change(cell, _) => Some(GivenInfo::Cell(*cell)),
         }
     }
 

@@ -1,10 +1,12 @@
-//! A bundle: the recordings of all peers whose worlds were found to differ, in one file that a player can send in.
+//! A bundle: the recordings of all peers whose worlds were found to differ, in one file that a
+//! player can send in.
 //!
 //! ```text
 //! file = "LKSTBND" version:u8  digest:u64 of the rest, little-endian  content, compact
 //! ```
 //!
-//! The recordings come from peers and are opaque here: each is checked when it is read, like any other.
+//! The recordings come from peers and are opaque here: each is checked when it is read, like any
+//! other.
 
 use lockstone_net::limits::{BUNDLE_BYTES_MAX, KEYFRAME_TICKS, PLAYERS_MAX};
 use lockstone_sim::PlayerId;
@@ -16,8 +18,9 @@ use xxhash_rust::xxh3::xxh3_64;
 pub const MAGIC: [u8; 7] = *b"LKSTBND";
 /// The version of this format.
 pub const VERSION: u8 = 1;
-/// The most ticks of a recording in a bundle: what a [`Ring`](super::Ring) holds, and as much as one keyframe may be late. Who explains a bundle
-/// plays them all, so a recording that claims more is not played.
+/// The most ticks of a recording in a bundle: what a [`Ring`](super::Ring) holds, and as
+/// much as one keyframe may be late. The checker plays them all, so a recording that claims
+/// more is not played.
 pub const TICKS_MAX: u32 = 3 * KEYFRAME_TICKS;
 /// Magic, version and digest.
 const HEAD_BYTES: usize = 16;
@@ -25,7 +28,7 @@ const HEAD_BYTES: usize = 16;
 /// All peers' evidence of a difference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bundle {
-    /// Who put it together.
+    /// The player that put it together.
     pub player: PlayerId,
     /// The recordings' files, the own one first.
     pub recordings: Vec<Vec<u8>>,

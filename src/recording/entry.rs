@@ -17,7 +17,8 @@ pub enum Entry<S: Simulation> {
     Turn(Turn<S>),
     /// The checksum of the state before the next turn.
     Checksum(Checksum),
-    /// How the checksums of the state's parts before the next turn differ from the tree before, or from none.
+    /// How the checksums of the state's parts before the next turn differ from the tree
+    /// before, or from none.
     Tree(TreeChange),
     /// The state before the next turn.
     Keyframe(Packed),

@@ -1,4 +1,5 @@
-//! Events as they are written, one behind the other: what [`Writer`](super::Writer) and [`Ring`](super::Ring) have in common.
+//! Events as they are written, one behind the other: what [`Writer`](super::Writer) and
+//! [`Ring`](super::Ring) have in common.
 
 use lockstone_sim::{CellId, Checksum, PlayerId, Simulation, Tick, Turn, codec};
 

@@ -1,14 +1,17 @@
 //! The bytes of a recording: eight of magic and version, then frames.
 //!
 //! ```text
-//! file    = "LKSTREC" version:u8  frame(header) frame(snapshot) frame(kind:u8 (events | keyframe | rerun))*
+//! file    = "LKSTREC" version:u8  frame(header) frame(snapshot) frame(entry)*
+//! entry   = kind:u8 (events | keyframe | rerun)
 //! frame   = length:u32  head:u32  check:u32  payload                    all little-endian
 //! head    = the low half of xxh3-64, seeded with the frame's number, of the length's bytes
 //! check   = the same of the payload
 //! ```
 //!
-//! The frame's number as seed tells a frame that was moved, lost or doubled. A head of its own tells a length that was changed from a
-//! file that was cut. Snapshot, keyframes and reruns are compressed (zlib), because each holds the whole world, or ticks of it; events are compact as they are.
+//! The frame's number as seed tells a frame that was moved, lost or doubled. A head of its own
+//! tells a length that was changed from a file that was cut. Snapshot, keyframes and reruns
+//! are compressed (zlib), because each holds the whole world, or ticks of it; events are
+//! compact as they are.
 
 use lockstone_sim::{Checksum, Input, PlayerId, Simulation, Tick};
 use serde::{Deserialize, Serialize};
@@ -41,7 +44,8 @@ pub const EVENTS_BYTES_MAX: usize =
 pub const TREE_CELLS_MAX: usize = 65_536;
 /// The largest change of a tree: all parts are gone, and as many others are there.
 const TREE_BYTES_MAX: usize = 16 * TREE_CELLS_MAX + 16;
-/// Empty ticks in one run: 30 days at 20 ticks a second. A reader walks them, so a file must not claim more.
+/// Empty ticks in one run: 30 days at 20 ticks a second. A reader walks them, so a file
+/// must not claim more.
 pub const EMPTY_TICKS_MAX: u32 = 20 * 60 * 60 * 24 * 30;
 /// The longest text: a name, a reason.
 pub const TEXT_BYTES_MAX: usize = 1_024;
@@ -74,7 +78,7 @@ pub struct Header {
     pub input_delay_ticks: u32,
     /// Between two checksums that peers compare.
     pub checksum_interval_ticks: u32,
-    /// Who recorded.
+    /// The player that recorded.
     pub player: PlayerId,
     /// The recorder's name.
     pub name: String,
@@ -86,8 +90,8 @@ pub struct Header {
     pub build: Build,
 }
 
-/// Which program it was, and on what machine. Peers may differ in it and still agree on every bit; where they do not, it is the first
-/// thing to look at.
+/// Which program it was, and on what machine. Peers may differ in it and still agree on every bit;
+/// where they do not, it is the first thing to look at.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Build {
     /// `debug` or `release`: whether it was built with the checks of debug builds.
@@ -135,7 +139,8 @@ pub struct Desync {
     pub theirs: Checksum,
 }
 
-/// One event as it is written. The tick is not: it is counted from the header's `start`, one for each turn, `n` for `Empty(n)`.
+/// One event as it is written. The tick is not: it is counted from the header's `start`, one for
+/// each turn, `n` for `Empty(n)`.
 #[derive(Serialize, Deserialize)]
 #[serde(bound = "")]
 pub(super) enum Stored<S: Simulation> {

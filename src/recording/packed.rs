@@ -1,10 +1,12 @@
-//! A serialised state, compressed. It is unpacked when it is asked for, so that a file cannot claim more memory than it has bytes.
+//! A serialised state, compressed. It is unpacked when it is asked for, so that a file cannot claim
+//! more memory than it has bytes.
 
 use lockstone_sim::codec::CodecError;
 
 use super::format::SNAPSHOT_BYTES_MAX;
 
-/// How hard it is compressed, 0 to 10: as fast as can be, because a keyframe is packed while the game goes on.
+/// How hard it is compressed, 0 to 10: as fast as can be, because a keyframe is packed while
+/// the game goes on.
 const LEVEL: u8 = 1;
 
 /// A serialised state, compressed by zlib.

@@ -62,7 +62,8 @@ pub struct Playback<S: Simulation> {
 }
 
 impl<S: Simulation> Playback<S> {
-    /// Goes to a recording's start. The simulation must be one of the recording's seed, table and rules.
+    /// Goes to a recording's start. The simulation must be one of the recording's seed,
+    /// table and rules.
     ///
     /// # Errors
     /// [`ReplayError`] if the snapshot is none of this simulation.

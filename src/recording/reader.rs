@@ -1,4 +1,5 @@
-//! Reads a recording. Nothing of it is believed before it was checked, and nothing is reserved that the file does not hold.
+//! Reads a recording. Nothing of it is believed before it was checked, and nothing is reserved that
+//! the file does not hold.
 
 use lockstone_net::Identity;
 use lockstone_sim::codec::{self, CodecError};
@@ -10,7 +11,8 @@ use super::packed::Packed;
 use super::rerun::PackedRerun;
 use super::writer::Writer;
 
-/// A recording, read and checked. Whether its turns lead to its checksums, [`replay`](super::replay) tells.
+/// A recording, read and checked. Whether its turns lead to its checksums,
+/// [`replay`](super::replay) tells.
 pub struct Recording<S: Simulation> {
     /// What it is of.
     pub header: Header,
@@ -122,7 +124,8 @@ impl Header {
 }
 
 impl<S: Simulation> Recording<S> {
-    /// Reads a file. A last frame that was not written whole is left out; [`ending`](Recording::ending) tells.
+    /// Reads a file. A last frame that was not written whole is left out;
+    /// [`ending`](Recording::ending) tells.
     ///
     /// # Errors
     /// [`RecordingError`] if anything else is wrong with any byte.
@@ -305,7 +308,8 @@ impl<'b> Frames<'b> {
         Ok(None)
     }
 
-    /// Counts ticks. A file must not keep its reader busy for longer than any session lasts, and there is a tick after the last.
+    /// Counts ticks. A file must not keep its reader busy for longer than any session lasts, and
+    /// there is a tick after the last.
     fn pass(&mut self, ticks: u32) -> Result<(), CodecError> {
         let end = self.sound.0.checked_add(ticks).filter(|end| ticks <= EMPTY_TICKS_MAX && *end < u32::MAX);
         self.sound = Tick(end.ok_or(CodecError::Malformed("more ticks than a session has"))?);

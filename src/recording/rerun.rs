@@ -1,7 +1,8 @@
-//! What came out when a peer played its own recording again, in its own program, around a difference.
+//! What came out when a peer played its own recording again, in its own program, around a
+//! difference.
 //!
-//! It is what nobody else can find out: what the rules of that build do, in which line. It says nothing that counts against what was
-//! recorded, for its writer can make up what it likes.
+//! It is what nobody else can find out: what the rules of that build do, in which line. It says
+//! nothing that counts against what was recorded, for its writer can make up what it likes.
 
 use lockstone_sim::codec::{self, CodecError};
 use lockstone_sim::journal::Journal;
@@ -18,7 +19,8 @@ pub const RERUN_BYTES_MAX: usize = 4 * 1_024 * 1_024;
 /// A peer's own recording, played again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rerun {
-    /// A digest of what no state holds: see [`Inspect::start_data`](crate::inspect::Inspect::start_data).
+    /// A digest of what no state holds: see
+    /// [`Inspect::start_data`](crate::inspect::Inspect::start_data).
     pub start_data: u64,
     /// The tick of the recorded state that it was played from.
     pub from: Tick,
@@ -26,7 +28,8 @@ pub struct Rerun {
     pub since: Tick,
     /// The checksums before the turn of `since`, and of the ticks after it.
     pub roots: Vec<Checksum>,
-    /// What happened in the turn of `since`, and in those after it. None are left out in between, but there may be fewer than checksums.
+    /// What happened in the turn of `since`, and in those after it. None are left out in between,
+    /// but there may be fewer than checksums.
     pub journals: Vec<Journal>,
 }
 
@@ -54,7 +57,8 @@ impl Rerun {
         tick.0.checked_sub(self.since.0).map(|place| place as usize)
     }
 
-    /// Packs it, with as many of its journals as fit into so many bytes. `None` if it has no room even without them.
+    /// Packs it, with as many of its journals as fit into so many bytes. `None` if it has no room
+    /// even without them.
     pub fn pack(mut self, bytes_max: usize) -> Option<PackedRerun> {
         loop {
             let bytes = codec::compact(&self);
@@ -81,7 +85,8 @@ impl PackedRerun {
     /// Reads it.
     ///
     /// # Errors
-    /// [`CodecError`] if it is none, has more than [`RERUN_BYTES_MAX`] bytes or [`RERUN_TICKS_MAX`] ticks, or its journals are not of its ticks.
+    /// [`CodecError`] if it is none, has more than [`RERUN_BYTES_MAX`] bytes or [`RERUN_TICKS_MAX`]
+    /// ticks, or its journals are not of its ticks.
     pub fn unpack(&self) -> Result<Rerun, CodecError> {
         let bytes = self.0.unpack_within(RERUN_BYTES_MAX)?;
         let rerun: Rerun = codec::read(&bytes, RERUN_BYTES_MAX)?;

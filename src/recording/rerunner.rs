@@ -1,7 +1,8 @@
-//! A peer plays its own recording again, in its own program, around a difference: what nobody else can do for it.
+//! A peer plays its own recording again, in its own program, around a difference: what nobody
+//! else can do for it.
 //!
-//! It is played tick by tick, so that whoever plays a game meanwhile can do so between two pictures. The loop is [`Rerunner::advance`]. It
-//! must never touch the simulation that is played.
+//! It is played tick by tick, so that whoever plays a game meanwhile can do so between two
+//! pictures. The loop is [`Rerunner::advance`]. It must never touch the simulation that is played.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +12,8 @@ use lockstone_sim::{Tick, Turn};
 use super::{PackedRerun, RERUN_TICKS_MAX, Recording, ReplayError, Rerun, Timeline};
 use crate::inspect::Inspect;
 
-/// So many ticks before the difference are noted at most, whenever worlds were last known to be equal.
+/// So many ticks before the difference are noted at most, whenever worlds were last
+/// known to be equal.
 const NOTED_TICKS: u32 = 20;
 /// So many ticks from the difference on are played as well, for their checksums.
 const WITNESS_TICKS: u32 = 10;
@@ -29,8 +31,9 @@ pub struct Rerunner<S: Inspect> {
 }
 
 impl<S: Inspect> Rerunner<S> {
-    /// Of a recording of one's own, in which a difference was found at a tick; the worlds were equal at an earlier one, if that is known.
-    /// `build` makes the simulation of a seed, as it did for the game.
+    /// Of a recording of one's own, in which a difference was found at a tick; the worlds were
+    /// equal at an earlier one, if that is known. `build` makes the simulation of a seed, as it
+    /// did for the game.
     ///
     /// # Errors
     /// [`ReplayError::Snapshot`] if the recorded state before it cannot be read.

@@ -1,11 +1,13 @@
 //! The end of a recording that is still going on, in memory: from the keyframe before the last on.
 //!
 //! ```text
-//! | keyframe, events, trees | keyframe, events, trees ... now      a segment is dropped when a third begins
+//! | keyframe, events, trees | keyframe, events, trees ... now
+//!   a segment is dropped when a third begins
 //! ```
 //!
-//! It must never hold more than [`RING_BYTES_MAX`] for long: trees go first, the oldest of them first, then the older segment. If one
-//! segment alone is too large, it holds nothing until the next keyframe.
+//! It must never hold more than [`RING_BYTES_MAX`] for long: trees go first, the oldest of
+//! them first, then the older segment. If one segment alone is too large, it holds nothing
+//! until the next keyframe.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Write};
@@ -25,10 +27,12 @@ use super::writer::Writer;
 pub const RING_BYTES_MAX: usize = 16 * 1_024 * 1_024;
 /// What an item takes beside its content.
 const ITEM_BYTES: usize = 96;
-/// Two segments: what is left is one of [`KEYFRAME_TICKS`] at least, once the session is as old as that.
+/// Two segments: what is left is one of [`KEYFRAME_TICKS`] at least, once the session
+/// is as old as that.
 const SEGMENTS_MAX: usize = 2;
 
-/// The last [`KEYFRAME_TICKS`] of a session at least, and twice as many at most, if it tells a keyframe at every multiple of them.
+/// The last [`KEYFRAME_TICKS`] of a session at least, and twice as many at most, if it tells a
+/// keyframe at every multiple of them.
 pub struct Ring<S> {
     /// What the recording says it is of, whatever its start.
     header: Header,
@@ -175,7 +179,8 @@ impl<S: Simulation> Ring<S> {
         self.segments.front().map(|segment| segment.start)
     }
 
-    /// Begins a recording with all that is held. It is at this ring's tick then, and can be given what comes next.
+    /// Begins a recording with all that is held. It is at this ring's tick then, and can be given
+    /// what comes next.
     ///
     /// # Errors
     /// What the output says, or that nothing is held.
@@ -188,7 +193,8 @@ impl<S: Simulation> Ring<S> {
         self.save(Vec::new()).and_then(Writer::into_output).unwrap_or_default()
     }
 
-    /// A recording of as much as fits into so many bytes: what is left out first is trees, then the older segment. `None` if nothing fits.
+    /// A recording of as much as fits into so many bytes: what is left out first is trees, then the
+    /// older segment. `None` if nothing fits.
     pub fn write_within(&self, bytes_max: usize) -> Option<Vec<u8>> {
         let written = |part| self.save_part(Vec::new(), part).and_then(Writer::into_output).ok();
         PARTS.into_iter().filter_map(written).find(|bytes| bytes.len() <= bytes_max)

@@ -14,7 +14,8 @@ const TREE_TICKS: u32 = 20;
 pub struct Timeline<S: Simulation> {
     /// What it is of.
     pub header: Header,
-    /// States before the turn of their tick: the start, then keyframes. Packed, for there may be many.
+    /// States before the turn of their tick: the start, then keyframes. Packed, for
+    /// there may be many.
     pub states: BTreeMap<Tick, Packed>,
     /// The turns that are not empty.
     pub turns: BTreeMap<Tick, Turn<S>>,
@@ -73,8 +74,8 @@ impl<S: Simulation> Timeline<S> {
         self.header.start
     }
 
-    /// The first recorded checksum tree from a tick on, and of which tick it is. A relay records one
-    /// a second; what comes later than that tells little.
+    /// The first recorded checksum tree from a tick on, and of which tick it is. A relay records
+    /// one a second; what comes later than that tells little.
     pub fn tree_from(&self, tick: Tick) -> Option<(Tick, Tree)> {
         let (&tick, _) = self.trees.range(tick..=tick.plus(TREE_TICKS)).next()?;
         let mut tree = Tree::default();
@@ -82,7 +83,8 @@ impl<S: Simulation> Timeline<S> {
         Some((tick, tree))
     }
 
-    /// The recorded state before the turn of a tick, in a simulation that `build` makes of its seed.
+    /// The recorded state before the turn of a tick, in a simulation that `build` makes of its
+    /// seed.
     ///
     /// # Errors
     /// [`CodecError`] if there is none, or it cannot be read.

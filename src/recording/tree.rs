@@ -1,4 +1,5 @@
-//! The checksum trees of a recording: the parts of a state, by cell, and what of them changed from tick to tick.
+//! The checksum trees of a recording: the parts of a state, by cell, and what of them changed
+//! from tick to tick.
 
 use core::cmp::Ordering;
 

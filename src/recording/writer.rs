@@ -17,8 +17,8 @@ use super::tree::{Tree, TreeChange};
 /// Ticks after which what was recorded is written out: what a crash may cost.
 pub const FLUSH_TICKS: u32 = 40;
 
-/// Writes a recording. Calls come in the order of the session: ticks never go back. What was flushed to a `Vec<u8>` is a recording
-/// in memory.
+/// Writes a recording. Calls come in the order of the session: ticks never go back. What was
+/// flushed to a `Vec<u8>` is a recording in memory.
 pub struct Writer<W: Write> {
     out: W,
     frames: u64,
@@ -75,8 +75,9 @@ impl<W: Write> Writer<W> {
         self.flush_when_due()
     }
 
-    /// The parts of the state before the turn of a tick, as [`Simulation::tree`] tells them. What of them is new is written; a tree of more
-    /// than [`TREE_CELLS_MAX`](super::format::TREE_CELLS_MAX) parts is left out.
+    /// The parts of the state before the turn of a tick, as [`Simulation::tree`] tells them. What
+    /// of them is new is written; a tree of more than
+    /// [`TREE_CELLS_MAX`](super::format::TREE_CELLS_MAX) parts is left out.
     ///
     /// # Errors
     /// What the output says.
@@ -111,7 +112,7 @@ impl<W: Write> Writer<W> {
         self.framed(KIND_RERUN, rerun.bytes())
     }
 
-    /// A player's name. Who was called so does not change what is played.
+    /// A player's name. Names do not change what is played.
     pub fn name<S: Simulation>(&mut self, player: PlayerId, name: &str) {
         self.events.name::<S>(player, name);
     }
@@ -158,7 +159,8 @@ impl<W: Write> Writer<W> {
         self.flush()
     }
 
-    /// Closes the recording: the session is over at this tick, and why. Returns the output and how many bytes it was given.
+    /// Closes the recording: the session is over at this tick, and why. Returns the output and how
+    /// many bytes it was given.
     ///
     /// # Errors
     /// What the output says.

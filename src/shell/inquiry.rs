@@ -1,9 +1,9 @@
 //! What a peer finds out once worlds differ: its recording of the last minutes, what comes out when
 //! it plays that again, and what the others found. Together they are a bundle.
 //!
-//! It is played in small pieces, for the game goes on, here or beside it. Who is out of step has
-//! time, and waits for another's evidence first: two recordings together tell the very tick at which
-//! worlds parted. All must be done before the session gives up waiting.
+//! It is played in small pieces, for the game goes on, here or beside it. A peer that is out of
+//! step has time, and waits for another's evidence first: two recordings together show the very
+//! tick at which worlds parted. All must be done before the session gives up waiting.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -83,7 +83,8 @@ impl<S: Inspect> Inquiry<S> {
     }
 }
 
-/// The first tick at which another's recording has another checksum than one's own, if it can be read and there is one.
+/// The first tick at which another's recording has another checksum than one's own, if it can be
+/// read and there is one.
 pub(super) fn first_difference<S: Simulation>(own: &Recording<S>, other: &[u8]) -> Option<Tick> {
     let (own, other) = (roots(own), roots(&Recording::<S>::read(other).ok()?));
     other.into_iter().find(|(tick, root)| own.get(tick).is_some_and(|own| own != root)).map(|(tick, _)| tick)

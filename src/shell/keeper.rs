@@ -1,8 +1,9 @@
 //! Keeps a session's recording: the last minutes in memory, so that a difference can be saved when
 //! it is found; all of it in a file, if asked. And what is found out of a difference.
 //!
-//! It works beside the game ([`Worker`](super::worker::Worker)). A recording that fails must never
-//! stop the game: it stops itself, and says so once. Whatever peers claim, what is saved has an end.
+//! It works beside the game ([`Worker`](super::worker::Worker)). A recording that fails must
+//! never stop the game: it stops itself, and says so once. Whatever peers claim, what is
+//! saved has an end.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -23,7 +24,8 @@ use crate::inspect::Inspect;
 use crate::recording::Rerunner;
 use crate::recording::{Build, Desync, Header, Packed, RING_BYTES_MAX, Recording, Ring, Writer};
 
-/// A recording that was saved at a difference goes on with trees up to this size: how the difference spreads is to be seen.
+/// A recording that was saved at a difference goes on with trees up to this size: how the
+/// difference spreads is to be seen.
 const SAVED_TREES_BYTES: u64 = 2 * RING_BYTES_MAX as u64;
 /// And without them up to this one: nobody asked for a recording of months.
 const SAVED_BYTES_MAX: u64 = 4 * RING_BYTES_MAX as u64;
@@ -314,8 +316,9 @@ impl<S: Inspect> Keeper<S> {
         first_difference(&Recording::<S>::read(&self.ring.as_ref()?.write()).ok()?, other)
     }
 
-    /// Plays again what is in memory, around the tick at which it parted from another's, or else around the last difference that was told.
-    /// Nothing if there was none, or if its ticks are no longer held.
+    /// Plays again what is in memory, around the tick at which it parted from another's, or
+    /// else around the last difference that was told. Nothing if there was none, or if its
+    /// ticks are no longer held.
     fn rerunner(&self, parted: Option<Tick>) -> Option<Rerunner<S>> {
         let told = self.desync.map(|desync| (desync.tick, desync.agreed));
         let (tick, agreed) = parted.map(|tick| (tick, tick.0.checked_sub(1).map(Tick))).or(told)?;

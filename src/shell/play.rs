@@ -40,12 +40,12 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
         if now < self.picture_at {
             return;
         }
-        self.picture_at = now.saturating_add(self.watch.picture_period());
+        self.picture_at = now.saturating_add(self.display.picture_period());
         let stats = self.session.stats();
-        let (session, names) = (&self.session, self.watch.names());
+        let (session, names) = (&self.session, self.display.names());
         let scene = |player| scene_of::<G>(session, player, &names);
-        self.watch.show(&stats, &self.session.phase(), || self.meter.effort(), now, scene);
-        for action in self.watch.actions() {
+        self.display.show(&stats, &self.session.phase(), || self.meter.effort(), now, scene);
+        for action in self.display.actions() {
             match self.player {
                 _ if action == Action::Quit => self.leave(now),
                 Some(player) => self.act(player, action),
@@ -61,20 +61,20 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
             Action::Quit => return,
             Action::Click(at, pointer) => G::click(sim, player, place(at), pointer),
             Action::Walk((x, y)) => {
-                let (cx, cy) = self.watch.center();
+                let (cx, cy) = self.display.center();
                 let at = (cx + f32::from(x) * WALK_TILES, cy + f32::from(y) * WALK_TILES);
                 G::click(sim, player, place(at), crate::scene::Pointer::Primary)
             }
             Action::Say(text) => {
                 if let Err(error) = self.session.say(&text) {
-                    self.watch.tell(format!("Not said: {error}."));
+                    self.display.tell(format!("Not said: {error}."));
                 }
                 return;
             }
             Action::Type(text) => match G::typed(sim, player, &text) {
                 Ok(command) => Some(command),
                 Err(sentence) => {
-                    self.watch.tell(sentence);
+                    self.display.tell(sentence);
                     None
                 }
             },
@@ -82,11 +82,12 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
         if let Some(command) = command
             && let Err(error) = self.session.command(command)
         {
-            self.watch.tell(format!("Not done: {error}."));
+            self.display.tell(format!("Not done: {error}."));
         }
     }
 
-    /// The picture of the end, just before this peer left, as a PNG file. There is none if it was not asked for.
+    /// The picture of the end, just before this peer left, as a PNG file. There is none if it
+    /// was not asked for.
     ///
     /// # Errors
     /// What the encoder says.
@@ -96,9 +97,9 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
 
     pub(super) fn picture(&mut self) -> Option<Result<Vec<u8>, String>> {
         let draw = self.options.picture?;
-        self.watch.refresh(&self.session.stats(), &self.session.phase());
-        let scene = self.player.and_then(|player| scene_of::<G>(&self.session, player, &self.watch.names()));
-        Some(self.watch.picture(draw, scene.as_ref()))
+        self.display.refresh(&self.session.stats(), &self.session.phase());
+        let scene = self.player.and_then(|player| scene_of::<G>(&self.session, player, &self.display.names()));
+        Some(self.display.picture(draw, scene.as_ref()))
     }
 }
 
@@ -127,7 +128,8 @@ fn tiles(at: Vec2) -> (f32, f32) {
     (float(at.x), float(at.y))
 }
 
-/// A place of a view as one of the world. Views are free to be inexact: what comes of it travels as a command.
+/// A place of a view as one of the world. Views are free to be inexact: what comes of it
+/// travels as a command.
 fn place((x, y): (f32, f32)) -> Vec2 {
     let fx = |value: f32| Fx::from_bits((value * (1 << Fx::FRACTION_BITS) as f32) as i32);
     Vec2::new(fx(x), fx(y))

@@ -1,4 +1,5 @@
-//! Records the session: passes on what happens to the [`Keeper`], on a thread of its own if it shall.
+//! Records the session: passes on what happens to the [`Keeper`], on a thread of its
+//! own if it shall.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -35,10 +36,12 @@ pub struct Recorder<S: Inspect + 'static> {
 }
 
 impl<S: Inspect + Send + 'static> Recorder<S> {
-    /// A recorder that keeps the last minutes in memory, and if a path is given all of the session in a file.
+    /// A recorder that keeps the last minutes in memory, and if a path is given all of the
+    /// session in a file.
     ///
     /// # Errors
-    /// [`RecordError`] if the file cannot be made, or is there already: a recording is never written over.
+    /// [`RecordError`] if the file cannot be made, or is there already: a recording is
+    /// never written over.
     pub fn new(labels: Labels, mut storage: impl Storage + 'static, path: Option<&Path>) -> Result<Self, RecordError> {
         let target = match path.map(|path| (path.to_owned(), storage.create(path))) {
             None => Target::None,
@@ -50,15 +53,16 @@ impl<S: Inspect + Send + 'static> Recorder<S> {
         Ok(Recorder { worker: Worker::Here(Box::new(keeper)), told, worked: Arc::default() })
     }
 
-    /// Puts checksum trees into the file as well, if the session tells them. What is in memory has them anyway.
+    /// Puts checksum trees into the file as well, if the session tells them. What is in memory
+    /// has them anyway.
     #[must_use]
     pub fn with_trees(mut self, trees: bool) -> Self {
         self.ask(move |keeper| keeper.trees_until_bytes = if trees { u64::MAX } else { 0 });
         self
     }
 
-    /// Has all of it done by a thread: states are serialised and compressed, files written, the past
-    /// is played again beside the game. What is recorded is the same.
+    /// Has all of it done by a thread: states are serialised and compressed, files written, the
+    /// past is played again beside the game. What is recorded is the same.
     #[cfg(not(target_arch = "wasm32"))]
     #[must_use]
     pub fn beside(mut self) -> Self {

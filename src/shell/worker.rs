@@ -55,7 +55,8 @@ impl<T: Work + 'static> Worker<T> {
         }
     }
 
-    /// Does a piece of what goes on by itself, if that is to be done here. Returns whether there is more.
+    /// Does a piece of what goes on by itself, if that is to be done here. Returns
+    /// whether there is more.
     pub fn work(&mut self) -> bool {
         if let Worker::Here(worker) = self { worker.work() } else { false }
     }

@@ -1,7 +1,8 @@
 //! The picture: a scene by torchlight and the session's panel, in a software frame buffer.
 //!
-//! The same picture to the bit wherever it is drawn, and no GPU: the window shows it, `--shot` saves it. [`Frame::draw`] is the order of
-//! painting. It must never read anything but its arguments.
+//! The same picture to the bit wherever it is drawn, and no GPU: the window shows it,
+//! `--shot` saves it. [`Frame::draw`] is the order of painting. It must never read anything
+//! but its arguments.
 
 mod figures;
 mod ground;
@@ -54,7 +55,8 @@ struct Camera {
 }
 
 impl Frame {
-    /// The size that a frame gets when it is asked for another: at least 640 x 360, at most 4096 x 4096 pixels.
+    /// The size that a frame gets when it is asked for another: at least 640 x 360, at most
+    /// 4096 x 4096 pixels.
     pub fn bounded(width: usize, height: usize) -> (usize, usize) {
         (width.clamp(640, 4_096), height.clamp(360, 4_096))
     }

@@ -1,13 +1,15 @@
-//! Moves figures smoothly between two ticks, and lets them glide where a rollback corrected the past. For the eye alone: the world knows
-//! nothing of it.
+//! Moves figures smoothly between two ticks, and lets them glide where a rollback corrected the
+//! past. For the eye alone: the world knows nothing of it.
 //!
-//! Scenes carry no identities, so a figure is taken for the nearest one of the same looks in the scene before.
+//! Scenes carry no identities, so a figure is taken for the nearest one of the same looks in
+//! the scene before.
 
 use crate::scene::{Figure, Place, Scene};
 
 /// Farther than this, in tiles, nothing walks in one tick: it is shown where it is.
 const JUMP: f32 = 1.5;
-/// As far a correction can put a figure that is known by its name: 8 ticks of walking back, and as many of walking elsewhere.
+/// As far a correction can put a figure that is known by its name: 8 ticks of walking back, and as
+/// many of walking elsewhere.
 const CORRECTION: f32 = 4.0;
 /// So many ticks a figure glides to where a correction has put it: 200 ms at 20 ticks a second.
 const GLIDE_TICKS: u8 = 4;
@@ -35,7 +37,8 @@ struct Way {
 }
 
 impl Smooth {
-    /// Takes the scene of a new tick. `corrected` says that the past was corrected since the last one.
+    /// Takes the scene of a new tick. `corrected` says that the past was corrected
+    /// since the last one.
     pub fn push(&mut self, scene: Scene, corrected: bool) {
         let before = self.scene.take().unwrap_or_default();
         let ways = scene.figures.iter().map(|figure| {
@@ -74,8 +77,8 @@ impl Way {
         Way { from: place, ..Way::default() }
     }
 
-    /// Goes on by a tick's movement, if that is not too far. Of a corrected one, what exceeds the usual way is not shown at once: it
-    /// becomes an offset, which fades evenly.
+    /// Goes on by a tick's movement, if that is not too far. Of a corrected one, what exceeds the
+    /// usual way is not shown at once: it becomes an offset, which fades evenly.
     fn go(self, from: Place, to: Place, corrected: bool, far: f32) -> Way {
         let moved = distance(from, to);
         if moved > far {
@@ -87,7 +90,8 @@ impl Way {
         }
         let excess = (moved - self.usual) / moved;
         let off = add(self.off, ((from.0 - to.0) * excess, (from.1 - to.1) * excess));
-        // Whether the figure goes so far from now on, or has only been put there, the next ticks tell: half of it is believed.
+        // Whether the figure goes so far from now on, or has only been put there, the next ticks
+        // tell: half of it is believed.
         Way { from: shown, off, glides_ticks: GLIDE_TICKS, usual: (self.usual + moved) / 2.0 }.fade()
     }
 

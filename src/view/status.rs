@@ -20,7 +20,7 @@ pub struct Status {
     pub bytes_in_per_s: u32,
     /// Payload sent in the last second.
     pub bytes_out_per_s: u32,
-    /// Who is connected, this peer included.
+    /// The players that are connected, this peer's included.
     pub peers: Vec<PeerRow>,
     /// How many more there are than `peers` lists.
     pub others: usize,
@@ -89,7 +89,8 @@ impl Status {
         Some(format!("{replicas} replicas; {cost}{cut}"))
     }
 
-    /// How often and how far the past was corrected, in a few words; nothing in a session that never does so.
+    /// How often and how far the past was corrected, in a few words; nothing in a session
+    /// that never does so.
     pub fn corrections(&self) -> Option<String> {
         let RollbackStats { rollbacks, deepest_ticks, regroupings, .. } = self.rollback?;
         let regrouped = if regroupings > 0 { format!(", regrouped {regroupings}") } else { String::new() };

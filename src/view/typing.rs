@@ -1,4 +1,5 @@
-//! Keys: some walk, some are a game's own, and a line can be typed: something to say, or after a slash a command.
+//! Keys: some walk, some are a game's own, and a line can be typed: something to say, or after a
+//! slash a command.
 
 use super::Action;
 
@@ -27,7 +28,8 @@ pub struct Typing {
 }
 
 impl Typing {
-    /// Takes a key. WASD and the arrows walk, Enter starts a line that is said, `/` one that is a command, any other key is the game's.
+    /// Takes a key. WASD and the arrows walk, Enter starts a line that is said, `/` one that is a
+    /// command, any other key is the game's.
     pub fn press(&mut self, key: Key) -> Option<Action> {
         match (&mut self.line, key) {
             (_, Key::Arrow(x, y)) => Some(Action::Walk((x, y))),

@@ -32,7 +32,8 @@ pub struct WindowView {
     repeat_at_s: f32,
 }
 
-/// Letters as the keyboard's layout makes them, and the signs that stand for Enter, Backspace and Escape, in the order of pressing.
+/// Letters as the keyboard's layout makes them, and the signs that stand for Enter, Backspace and
+/// Escape, in the order of pressing.
 struct Chars(Rc<RefCell<Vec<char>>>);
 
 impl InputCallback for Chars {

@@ -1,4 +1,5 @@
-//! Rules of a few lines for a whole world, with a fault that can be planted: heroes walk where they are told, and warm who is near.
+//! Rules of a few lines for a whole world, with a fault that can be planted: heroes walk where they
+//! are told, and warm who is near.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -19,7 +20,8 @@ impl Body for Walker {
     }
 }
 
-/// A counter outside of the world, which rules must not have: from a tick on, each thought adds one and reads it.
+/// A counter outside of the world, which rules must not have: from a tick on, each thought adds
+/// one and reads it.
 struct Plant {
     from: Tick,
     counter: AtomicU32,

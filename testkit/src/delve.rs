@@ -1,4 +1,5 @@
-//! Plays the dungeon without a network: bots' commands and the world's own requests enter the next turns.
+//! Plays the dungeon without a network: bots' commands and the world's own requests
+//! enter the next turns.
 
 use dungeon::facts::Facts;
 use dungeon::hero::Hero;
@@ -142,7 +143,8 @@ impl Play {
     }
 }
 
-/// A wide open place and what stands there: for tests of one being at a time. Everywhere else there is nothing.
+/// A wide open place and what stands there: for tests of one being at a time. Everywhere else
+/// there is nothing.
 pub struct Stage {
     middle: Vec2,
     entities: Vec<Entity<Body>>,
@@ -198,7 +200,8 @@ impl Stage {
         id
     }
 
-    /// Makes it the state of the world: as a snapshot in which every cell is stored, so that none is generated.
+    /// Makes it the state of the world: as a snapshot in which every cell is stored, so that
+    /// none is generated.
     pub fn set(mut self, play: &mut Play) {
         let grid = *play.world.grid();
         self.entities.sort_by_key(|entity| (!lockstone::sim::Body::is_actor(&entity.body), entity.id));

@@ -1,4 +1,5 @@
-//! A quarter of an hour of four peers, as often as one likes: each time one bit of one peer's state is turned over.
+//! A quarter of an hour of four peers, as often as one likes: each time one bit of one peer's
+//! state is turned over.
 
 use lockstone::check::{Cause, Location, Report};
 use lockstone::default_table;
@@ -36,7 +37,8 @@ pub struct Flip {
 }
 
 impl Flip {
-    /// Whether a report names it: the tick, the entity, its fields with both values, and whose it was.
+    /// Whether a report names it: the tick, the entity, its fields with both values,
+    /// and whose it was.
     pub fn is_named(&self, report: &Report) -> bool {
         let Some(finding) = &report.finding else { return false };
         let Some(Location { tick, spots, .. }) = &finding.location else { return false };
@@ -83,7 +85,8 @@ impl LongGame {
         self.turns.len() as u32
     }
 
-    /// The recordings of all peers, as files; one bit of the state of one of them is turned over at a tick, all drawn from the dice.
+    /// The recordings of all peers, as files; one bit of the state of one of them is turned over at
+    /// a tick, all drawn from the dice.
     pub fn flipped(&self, recorded: Recorded, dice: &mut Dice<'_>) -> (Vec<Vec<u8>>, Flip) {
         let tick = Tick(1 + dice.below(self.ticks() - 2));
         let odd = dice.below(PEERS.into()) as usize;

@@ -1,4 +1,5 @@
-//! A simulation that goes wrong when one player has armed it and another fires, however long after; where it keeps that it is armed, one chooses.
+//! A simulation that goes wrong when one player has armed it and another fires, however long after;
+//! where it keeps that it is armed, one chooses.
 
 use lockstone::check::{Inspect, Thing};
 use lockstone::sim::codec::{self, CodecError};

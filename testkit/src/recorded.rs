@@ -1,4 +1,5 @@
-//! Recordings of a session's peers, made by playing: each peer's world can be tampered with while it plays.
+//! Recordings of a session's peers, made by playing: each peer's world can be tampered
+//! with while it plays.
 
 use lockstone::check::Inspect;
 use lockstone::recording::{Build, Header, Packed, Recording, Writer};
@@ -29,8 +30,9 @@ impl Peer {
         Peer { header, trees: false, keyframe_at: None }
     }
 
-    /// Plays turns and records them. `tamper` is called with the state before each turn, before its checksum is taken, and may change it;
-    /// it returns another turn than the given one if this peer has another.
+    /// Plays turns and records them. `tamper` is called with the state before each turn, before its
+    /// checksum is taken, and may change it; it returns another turn than the given one if this
+    /// peer has another.
     pub fn record<S: Inspect>(
         &self,
         simulation: &mut S,
@@ -40,7 +42,8 @@ impl Peer {
         self.play(simulation, turns, |when, world| (when == When::BeforeChecksum).then(|| tamper(world))?)
     }
 
-    /// As [`record`](Peer::record), and `tamper` is called after the checksum was taken, just before the step.
+    /// As [`record`](Peer::record), and `tamper` is called after the checksum was taken, just
+    /// before the step.
     pub fn record_late<S: Inspect>(
         &self,
         simulation: &mut S,

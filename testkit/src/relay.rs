@@ -294,7 +294,7 @@ impl Moment {
         let known: BTreeSet<CellId> = part.area().core().chain(part.area().halo()).collect();
         for cell in &known {
             let (ours, theirs) = (self.cells.get(cell), part.cell_state(*cell));
-            let role = part.area().role(*cell);
+            let role = part.area().zone(*cell);
             assert!(ours == theirs.as_ref(), "seat {seat}, {role:?} {cell} at {tick}: another state");
         }
         for cell in part.cells() {

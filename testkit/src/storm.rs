@@ -1,11 +1,12 @@
 //! Rules made to find faults: everything acts on everything, as far as the engine lets it.
 //!
-//! Chasers hunt, bombs blow up whole neighbourhoods, nests spawn, mines lie still until touched, ghosts ask for transfers and
-//! announcements. All of it depends on what is seen to the very edge of the reach, and on draws.
+//! Chasers hunt, bombs blow up whole neighbourhoods, nests spawn, mines lie still until touched,
+//! ghosts ask for transfers and announcements. All of it depends on what is seen to the very edge
+//! of the reach, and on draws.
 
 use std::sync::Arc;
 
-use lockstone_sim::world::{Join, Request, Role};
+use lockstone_sim::world::{Join, Request, Zone};
 use lockstone_sim::{
     Area, Body, Cause, CellId, Dice, EntityId, Fate, Fx, Grid, GridConfig, Input, Mind, PlayerId, Rules, Simulation,
     Table, Turn, Vec2, World,
@@ -49,7 +50,8 @@ pub enum Kind {
     Ghost {
         asked: bool,
     },
-    /// Turns from actor to prop by itself, and back and forth when it is armed, on the way to another cell too.
+    /// Turns from actor to prop by itself, and back and forth when it is armed, on the way to
+    /// another cell too.
     Mimic {
         still: bool,
     },
@@ -289,7 +291,8 @@ pub fn table() -> Table {
     TABLE.get_or_init(|| Table::generate([3; 32])).clone()
 }
 
-/// Makes the turns of a storm: players come, go and command at random, and requests are granted three ticks late.
+/// Makes the turns of a storm: players come, go and command at random, and requests are granted
+/// three ticks late.
 pub struct Turns {
     dice: Dice<'static>,
     players: u16,
@@ -340,10 +343,10 @@ pub fn entrance(join: &Join<()>) -> Vec2 {
 /// What a replica with this area is sent of a turn: its own area's inputs, and facts.
 pub fn relayed(turn: &Turn<StormWorld>, whole: &StormWorld, area: &Area) -> Turn<StormWorld> {
     let cell_of = |pos| whole.grid().cell_of(pos);
-    let thinks = |player| whole.hero(player).is_some_and(|hero| area.role(cell_of(hero.pos)) >= Role::Fringe);
+    let thinks = |player| whole.hero(player).is_some_and(|hero| area.zone(cell_of(hero.pos)) >= Zone::Fringe);
     let wanted = |input: &&Input<StormWorld>| match input {
         Input::Command(player, _) | Input::Leave(player) => thinks(*player),
-        Input::Join(_, join) => area.role(cell_of(entrance(join))) == Role::Core,
+        Input::Join(_, join) => area.zone(cell_of(entrance(join))) == Zone::Core,
         Input::Request(_) => true,
         Input::Given(_) => false,
     };

@@ -1,4 +1,5 @@
-//! A simulation of a few lines, for tests of what is around one: each player has a number, and commands add to it.
+//! A simulation of a few lines, for tests of what is around one: each player has a number, and
+//! commands add to it.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +17,8 @@ pub struct Tally {
     /// Adds this to every number at tick 50, as a build with a fault would.
     #[serde(skip)]
     pub fault: u64,
-    /// A number that changes each tick and enters the others, and that no snapshot holds: forgotten, as it easily happens.
+    /// A number that changes each tick and enters the others, and that no snapshot holds:
+    /// forgotten, as it easily happens.
     #[serde(skip)]
     pub forgotten: Option<u64>,
 }

@@ -1,7 +1,7 @@
 //! A bot: plays any hero by the commands that a person has, about one a second.
 //!
-//! It only reads the world, and remembers which rooms were visited. The same world gives the same commands. A part of a world will
-//! do: it goes by what is around its hero.
+//! It only reads the world, and remembers which rooms were visited. The same world gives the same
+//! commands. A part of a world will do: it goes by what is around its hero.
 
 #![deny(clippy::float_arithmetic)]
 
@@ -35,7 +35,8 @@ const RESTED_PERCENT: i32 = 70;
 const STOCK: u8 = 4;
 /// A room counts as visited when a hero was so near to its middle.
 const VISITED: Fx = Fx::int(5);
-/// It goes to no room farther from where its party enters, in tiles: the ordinary dungeon from corner to corner.
+/// It goes to no room farther from where its party enters, in tiles: the ordinary dungeon from
+/// corner to corner.
 const ROAM_TILES: i32 = 272;
 /// Of so many rooms it looks which is the nearest by foot.
 const CHOICE: usize = 4;

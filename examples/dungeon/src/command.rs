@@ -1,6 +1,8 @@
-//! What a player can tell their hero. Only the end of a way is said: the hero finds the way itself, the same on every peer.
+//! What a player can tell their hero. Only the end of a way is said: the hero finds the way itself,
+//! the same on every peer.
 //!
-//! In the compact encoding a walk takes 3 bytes (up to 5 once the map is wider than 250 tiles), an attack up to 10.
+//! In the compact encoding a walk takes 3 bytes (up to 5 once the map is wider than 250 tiles), an
+//! attack up to 10.
 
 use std::fmt;
 
@@ -10,7 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::hero::Class;
 
-/// A hero's orders, in force until the next one. Drinking and handling the bag leave the orders as they are.
+/// A hero's orders, in force until the next one. Drinking and handling the bag leave the
+/// orders as they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Command {
     /// Stand still, and strike at what comes near.
@@ -78,7 +81,8 @@ pub struct Newcomer {
     pub name: Name,
 }
 
-/// A short name: at most 12 bytes of UTF-8, zeros after it. Whatever bytes a peer sends, it reads as some text.
+/// A short name: at most 12 bytes of UTF-8, zeros after it. Whatever bytes a peer sends, it
+/// reads as some text.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Name([u8; 12]);
 

@@ -1,4 +1,5 @@
-//! What is seen from afar in a dungeon that is relayed: the own party on its ways, and what stands between it and the way out.
+//! What is seen from afar in a dungeon that is relayed: the own party on its ways, and what stands
+//! between it and the way out.
 
 use lockstone::net::relay::{Horizon, Landmark, Route, Walk};
 use lockstone::scene::{Mark, Rgb};

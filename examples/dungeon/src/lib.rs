@@ -1,11 +1,12 @@
 //! A co-op dungeon on Lockstone: caves and halls, three heroes, four kinds of monsters, loot.
 //!
 //! ```text
-//! Command ─► hero ─► effects ─► monsters, loot, chests      (rules.rs says who thinks and what reaches whom)
+//! Command ─► hero ─► effects ─► monsters, loot, chests
+//!            (rules.rs says who thinks and what reaches whom)
 //! ```
 //!
-//! The rules hold no float, no hash map, no clock and no thread: `clippy.toml` bans them. Only [`scene`] may turn positions
-//! into floats, and nothing comes back from there.
+//! The rules hold no float, no hash map, no clock and no thread: `clippy.toml` bans them. Only
+//! [`scene`] may turn positions into floats, and nothing comes back from there.
 //!
 //! Reading order: [`measures`], [`map`], [`body`], [`rules`], then what each being does.
 

@@ -8,7 +8,8 @@ pub const RULES_VERSION: u32 = 3;
 /// How many ticks a second of play has.
 pub const TICKS_PER_SECOND: u32 = 20;
 
-/// The width and height of the ordinary dungeon, in tiles. Wider ones are made of such blocks, and nobody looks for a way farther.
+/// The width and height of the ordinary dungeon, in tiles. Wider ones are made of such blocks, and
+/// nobody looks for a way farther.
 pub const BLOCK_TILES: i32 = 192;
 
 /// How far anyone sees or affects anything, in tiles.

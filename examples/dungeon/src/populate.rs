@@ -26,7 +26,8 @@ pub const BATTLE_MONSTERS: u32 = 500;
 /// Loot and chests on a battlefield at the start.
 pub const BATTLE_OBJECTS: u32 = 10_000;
 
-/// What is found in a cell, of a hundred cells: nothing, a pack, archers, sleepers, a chest, something lying about.
+/// What is found in a cell, of a hundred cells: nothing, a pack, archers, sleepers, a chest,
+/// something lying about.
 const FINDS: [u32; 6] = [46, 18, 12, 10, 5, 9];
 
 /// How many beings and things there are.

@@ -61,8 +61,8 @@ impl Flight {
         }
     }
 
-    /// Whether it would fly from one place to the other without meeting a wall. A line of sight from tile to tile does not tell:
-    /// who stands at a corner sees past it and shoots into it.
+    /// Whether it would fly from one place to the other without meeting a wall. A line of sight
+    /// from tile to tile does not tell: who stands at a corner sees past it and shoots into it.
     pub(crate) fn reaches(self, map: &Map, from: Vec2, to: Vec2) -> bool {
         let stride = Vec2::from_angle((to - from).angle(), self.step());
         let mut at = from;

@@ -108,7 +108,8 @@ impl Rules for Dungeon {
     }
 }
 
-/// Memory for finding ways. The flow fields are kept, which changes no result: the same goal on the same map gives the same field.
+/// Memory for finding ways. The flow fields are kept, which changes no result: the same goal on the
+/// same map gives the same field.
 #[derive(Default)]
 pub struct Scratch {
     pub(crate) finder: Wayfinder,

@@ -1,4 +1,5 @@
-//! Finding ways on a map of any size: a search looks at a square of one block around where it starts, and needs memory for that alone.
+//! Finding ways on a map of any size: a search looks at a square of one block around where it
+//! starts, and needs memory for that alone.
 
 use lockstone::sim::path::{Path, Pathfinder, Tile, TileGrid};
 
@@ -18,7 +19,8 @@ impl Default for Wayfinder {
 }
 
 impl Wayfinder {
-    /// A cheapest way to a tile, or toward it as far as a block around `from` goes; `None` if `from` is blocked.
+    /// A cheapest way to a tile, or toward it as far as a block around `from` goes; `None` if
+    /// `from` is blocked.
     ///
     /// Expands at most `expansions_max` tiles. See [`Pathfinder::find`].
     pub(crate) fn find(&mut self, map: &Map, from: Tile, to: Tile, expansions_max: u32) -> Option<Path> {
@@ -39,7 +41,8 @@ impl Wayfinder {
     }
 }
 
-/// Whether a way to a tile that was not reached may yet be found from where the search came to: it lies beyond what was looked at.
+/// Whether a way to a tile that was not reached may yet be found from where the search came to: it
+/// lies beyond what was looked at.
 pub(crate) fn lies_beyond(from: Tile, to: Tile) -> bool {
     (to.x - from.x).abs().max((to.y - from.y).abs()) > BLOCK_TILES / 2
 }

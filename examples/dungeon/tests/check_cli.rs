@@ -1,4 +1,5 @@
-//! The desync checker on the command line: exit codes 0, 1 and 2, one sentence for each bad input, and nothing written then.
+//! The desync checker on the command line: exit codes 0, 1 and 2, one sentence for each bad input,
+//! and nothing written then.
 
 mod program;
 

@@ -1,6 +1,8 @@
-//! The command line as people and programs meet it: exit codes, one sentence for each bad input, whole sessions over real WebRTC.
+//! The command line as people and programs meet it: exit codes, one sentence for each bad input,
+//! whole sessions over real WebRTC.
 //!
-//! Nothing here sleeps or has a fixed port: servers listen at port 0 and say where, peers say when they play.
+//! Nothing here sleeps or has a fixed port: servers listen at port 0 and say where, peers
+//! say when they play.
 
 mod program;
 
@@ -210,7 +212,8 @@ fn demo_with_fault(folder_name: &str, more: &[&str]) {
         assert!(peer["desyncs"].as_u64() >= Some(1), "{peer:#}");
         let record = place.join(peer["recording"].as_str().expect("a recording was saved"));
         assert!(fs::metadata(&record).unwrap().len() > 100);
-        // The healthy peer's recording replays in step; what the faulty one played is not what the seed gives.
+        // The healthy peer's recording replays in step; what the faulty one played is not
+        // what the seed gives.
         let replayed = run(&["replay", record.to_str().unwrap()]);
         let faulty = peer["name"] == "Bot-2";
         assert_eq!(replayed.status.code(), Some(i32::from(faulty)), "{}", text(&replayed.stdout));
@@ -221,7 +224,8 @@ fn demo_with_fault(folder_name: &str, more: &[&str]) {
         assert_eq!(explained.status.code(), Some(1), "{}", text(&explained.stderr));
         let report: serde_json::Value = serde_json::from_slice(&explained.stdout).unwrap();
         assert!(matches!(blamed(&report)[..], [who] if who.starts_with("Bot-2 ")), "{report:#}");
-        // Its own program has played again: it was given another seed, and in which line that shows first.
+        // Its own program has played again: it was given another seed, and in which line
+        // that shows first.
         let finding = &report["finding"];
         assert_eq!(finding["verdict"]["cause"], "StartData", "{report:#}");
         let first = &finding["bad_writes"][0];

@@ -1,4 +1,5 @@
-//! A party that is seen from afar on the dungeon's own ways: found by each replica for itself, from the end point and the start.
+//! A party that is seen from afar on the dungeon's own ways: found by each replica for itself, from
+//! the end point and the start.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! Nonsense from outside: commands and snapshots that no fair player sends. Nothing panics, nobody gets into a wall.
+//! Nonsense from outside: commands and snapshots that no fair player sends. Nothing panics, nobody
+//! gets into a wall.
 
 use dungeon::{Body, Command, DungeonGame};
 use lockstone::game::Game;

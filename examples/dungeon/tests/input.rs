@@ -94,7 +94,7 @@ fn the_picture_shows_what_is_in_sight() {
     assert_eq!(scene.gauges[0].value, play.hero(0).life);
     assert!(scene.notes.iter().any(|note| note.contains("brood-mothers")));
     assert_eq!(play.world.checksum(), before);
-    // Who has no hero yet looks at the entrance.
+    // A player without a hero yet looks at the entrance.
     let outside = DungeonGame::scene(&play.world, PlayerId(9));
     assert!(outside.gauges.is_empty() && !outside.ground.tiles.is_empty());
 }

@@ -110,7 +110,8 @@ fn a_chest_opens_once() {
     assert_eq!(play.everything().filter(|entity| gear(&entity.body)).count(), 1);
 }
 
-/// Over whole games: what heroes have more is what vanished from the ground, less what they dropped.
+/// Over whole games: what heroes have more is what vanished from the ground, less what they
+/// dropped.
 #[test]
 fn no_piece_is_doubled_or_lost_in_play() {
     for seed in 0..3 {

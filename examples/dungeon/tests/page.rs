@@ -1,4 +1,5 @@
-//! A dungeon's party that drifts apart, as a page: one bit of a hero's position is turned over on one peer's machine.
+//! A dungeon's party that drifts apart, as a page: one bit of a hero's position is turned over on
+//! one peer's machine.
 
 use std::fs;
 
@@ -82,7 +83,8 @@ impl Peer {
     }
 }
 
-/// The recordings of four peers: the second's memory fails, the third joins late, the fourth leaves early.
+/// The recordings of four peers: the second's memory fails, the third joins late, the
+/// fourth leaves early.
 fn session(fails: bool) -> Vec<Recording<Sim>> {
     let mut play = Play::bots(SEED, 4);
     let peers = [(0, "Ada"), (1, "Bram <b>the Bold</b>"), (3, "Dirk")];

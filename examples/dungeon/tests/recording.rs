@@ -1,4 +1,5 @@
-//! Ten minutes of four heroes: how large the recording is, and that it plays again to the same checksums.
+//! Ten minutes of four heroes: how large the recording is, and that it plays again to
+//! the same checksums.
 #![allow(clippy::disallowed_types, reason = "the replay is timed, and nothing of that enters the world")]
 
 use std::time::{Duration, Instant};

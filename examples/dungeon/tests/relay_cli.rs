@@ -1,4 +1,5 @@
-//! Relay sessions as people and programs meet them: whole sessions over real WebRTC, and one sentence for each bad input.
+//! Relay sessions as people and programs meet them: whole sessions over real WebRTC, and one
+//! sentence for each bad input.
 
 mod program;
 

@@ -1,4 +1,5 @@
-//! `shrink` and `check chaos --play` as people meet them: what fails becomes small, and what they say about it shows it.
+//! `shrink` and `check chaos --play` as people meet them: what fails becomes small, and what they
+//! say about it shows it.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

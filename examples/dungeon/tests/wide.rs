@@ -89,7 +89,8 @@ fn players_begin_where_the_layout_says() {
         for together in places.chunks(party) {
             assert!(together.iter().all(|place| place.within(together[0], Fx::int(4))), "{layout:?}, seed {seed}");
         }
-        // A square of the ground for each party: every quarter of it has about a quarter of them, if they are not just a few.
+        // A square of the ground for each party: every quarter of it has about a quarter of them,
+        // if they are not just a few.
         if places.len() < 16 * party {
             continue;
         }

@@ -166,7 +166,8 @@ fn parties(seed: u64) -> (Play, World<Dungeon>) {
     (Play::crowd(&layout, seed), DungeonGame::world(&rules, seed, &table()))
 }
 
-/// A replica's core, moving with a hero, beside the whole world. Gives how many core cells differed at some tick.
+/// A replica's core, moving with a hero, beside the whole world. Gives how many core cells
+/// differed at some tick.
 fn differing_cells((mut play, mut part): (Play, World<Dungeon>), halo_rings: impl Fn(&Grid) -> u16) -> (usize, usize) {
     let (mut compared, mut differing) = (0, 0);
     // The tick and the facts come with a snapshot.

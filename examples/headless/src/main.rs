@@ -1,4 +1,5 @@
-//! A dungeon bot for a machine without a display. It joins a room and plays until the session is over.
+//! A dungeon bot for a machine without a display. It joins a room and plays until the
+//! session is over.
 //!
 //! ```sh
 //! cargo run --release -- play --room hall      # you, who serve signaling too
@@ -16,7 +17,7 @@ use lockstone::default_table;
 use lockstone::game::Game;
 use lockstone::net::matchbox::{Config, MatchboxLink};
 use lockstone::net::{Identity, Party, PartyConfig};
-use lockstone::shell::{Files, Labels, Options, Recorder, Screen, Shell, Watch};
+use lockstone::shell::{Display, Files, Labels, Options, Recorder, Screen, Shell};
 use lockstone::view::Status;
 
 const NAME: &str = "Headless";
@@ -38,10 +39,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let name = || NAME.to_owned();
     let labels = Labels { game: DungeonGame::NAME, terms: config.terms(identity), name: name(), room: room.clone() };
     let status = Status { game: DungeonGame::NAME, room, ..Status::default() };
-    let watch = Watch::new(Screen::None { lines: true }, name(), status, config.period());
+    let display = Display::new(Screen::None { lines: true }, name(), status, config.period());
     let options = Options { bot: true, ..Options::default() };
     let recorder = Recorder::new(labels, Files, None)?.beside();
-    let mut shell = Shell::<DungeonGame, _, _>::new(party, link, recorder, watch, options).with_rerun(build);
+    let mut shell = Shell::<DungeonGame, _, _>::new(party, link, recorder, display, options).with_rerun(build);
     let (reason, report) = shell.run(&AtomicBool::new(false));
     println!(
         "{} ticks played, {} checksums compared, {} differed: {reason}.",

@@ -1,8 +1,8 @@
 //! Who has something to take, and how the link's driver hears of it.
 //!
-//! matchbox's loops fill queues on a thread of their own. Each queue wakes a bell: that of its pair,
-//! or that of signaling. So [`poll`](crate::Link::poll) looks only where a bell has rung, however
-//! many pairs there are.
+//! matchbox's loops fill queues on a thread of their own. Each queue wakes a bell: that of its
+//! pair, or that of signaling. So [`poll`](crate::Link::poll) looks only where a bell has rung,
+//! however many pairs there are.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,7 +1,7 @@
 //! The connection to one other peer: a matchbox socket that knows nobody else.
 //!
-//! Its signaling is not a connection of its own but a pipe to the link's. It must never outlive the peer's presence in
-//! the room: a handshake that the peer abandons would wait for ever.
+//! Its signaling is not a connection of its own but a pipe to the link's. It must never outlive the
+//! peer's presence in the room: a handshake that the peer abandons would wait for ever.
 
 use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
@@ -54,7 +54,8 @@ enum Stage {
 }
 
 impl Pair {
-    /// Begins with the first event that [`Pair::hear`] is given. `hurried`: the handshake is given up after a time.
+    /// Begins with the first event that [`Pair::hear`] is given. `hurried`: the handshake is given
+    /// up after a time.
     pub(super) fn open(
         ice_urls: &[String],
         tasks: &Tasks,
@@ -96,8 +97,9 @@ impl Pair {
         let _ = self.signals.unbounded_send(event);
     }
 
-    /// Takes what the socket has queued. Packets come after `Connected` and before `Disconnected`: a packet can overtake
-    /// the news that all channels are open, and then stays in the socket's queue until that is known.
+    /// Takes what the socket has queued. Packets come after `Connected` and before `Disconnected`:
+    /// a packet can overtake the news that all channels are open, and then stays in the socket's
+    /// queue until that is known.
     pub(super) fn gather(&mut self, mut tell: impl FnMut(PairEvent)) {
         let (changes, open) = self.changes();
         for (peer, state) in &changes {

@@ -2,7 +2,7 @@
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::{Config, Role};
+use super::{Config, RoomRole};
 use crate::link::LinkError;
 use crate::room::{ROOM_CHARS_MAX, TOKEN_BYTES_MAX, is_room_name};
 
@@ -11,9 +11,9 @@ pub(super) fn url(config: &Config) -> String {
     let encoded = |text| utf8_percent_encode(text, NON_ALPHANUMERIC);
     let key = config.key.as_ref().map(|key| format!("key={}", encoded(key)));
     let role = match &config.role {
-        Role::Peer => None,
-        Role::Relay { token } => Some(format!("host={}", encoded(token))),
-        Role::Player => Some("relay".to_owned()),
+        RoomRole::Peer => None,
+        RoomRole::Relay { token } => Some(format!("host={}", encoded(token))),
+        RoomRole::Player => Some("relay".to_owned()),
     };
     let query = key.into_iter().chain(role).collect::<Vec<_>>().join("&");
     let room = format!("{}/{}", config.url.trim_end_matches('/'), encoded(&config.room));
@@ -26,7 +26,7 @@ pub(super) fn check(config: &Config) -> Result<(), LinkError> {
         let cause = format!("a room's name is 1 to {ROOM_CHARS_MAX} of A-Z a-z 0-9 _ -");
         return Err(LinkError::Refused { room: config.room.clone(), cause });
     }
-    if matches!(&config.role, Role::Relay { token } if !(1..=TOKEN_BYTES_MAX).contains(&token.len())) {
+    if matches!(&config.role, RoomRole::Relay { token } if !(1..=TOKEN_BYTES_MAX).contains(&token.len())) {
         let cause = format!("a relay's token is 1 to {TOKEN_BYTES_MAX} bytes");
         return Err(LinkError::Refused { room: config.room.clone(), cause });
     }

@@ -70,8 +70,8 @@ fn start(all: Task) -> Result<(), LinkError> {
     Ok(())
 }
 
-/// webrtc joins the mDNS group for every connection, and matchbox 0.15, which gives no way to turn that off, panics where
-/// it is impossible: this tells before.
+/// webrtc joins the mDNS group for every connection, and matchbox 0.15, which gives no way to turn
+/// that off, panics where it is impossible: this tells before.
 #[cfg(not(target_arch = "wasm32"))]
 fn check_multicast() -> Result<(), LinkError> {
     use std::net::{Ipv4Addr, UdpSocket};

@@ -10,7 +10,7 @@ use futures::{FutureExt, StreamExt, pin_mut, select};
 use futures_timer::Delay;
 use matchbox_socket::{PeerEvent, PeerRequest};
 
-use super::{Config, Role, room};
+use super::{Config, RoomRole, room};
 use crate::link::LinkError;
 
 /// How long the server may take to let a peer in.
@@ -19,7 +19,8 @@ const ENTER_WITHIN: Duration = Duration::from_secs(10);
 /// How often the server hears something, so that it and what lies between keep the connection.
 const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(10);
 
-/// How long a relay waits before it looks for its server again, at first; twice as long each time, up to the greatest.
+/// How long a relay waits before it looks for its server again, at first; twice as long each time,
+/// up to the greatest.
 const RETURN_AFTER: Duration = Duration::from_secs(1);
 const RETURN_AFTER_MAX: Duration = Duration::from_secs(16);
 
@@ -36,7 +37,8 @@ pub(super) enum Heard {
     Lost(LinkError),
 }
 
-/// Enters the room and carries messages both ways until the connection ends or the link is gone; a relay enters again then.
+/// Enters the room and carries messages both ways until the connection ends or the link is gone; a
+/// relay enters again then.
 pub(super) async fn signal(config: Config, requests: UnboundedReceiver<PeerRequest>, heard: UnboundedSender<Heard>) {
     let lost = match enter(&config).await {
         Ok((own, wire)) => {
@@ -59,7 +61,7 @@ async fn stay(
     loop {
         let end = carry(wire, &mut requests, heard).await;
         let error = LinkError::Ended(format!("the signaling server is gone ({})", end.cause));
-        if end.is_final || !matches!(config.role, Role::Relay { .. }) {
+        if end.is_final || !matches!(config.role, RoomRole::Relay { .. }) {
             return error;
         }
         let _ = heard.unbounded_send(Heard::Away(error));
@@ -168,7 +170,8 @@ mod native {
     use super::*;
     use crate::room::REPLACED;
 
-    /// A server that has answered no ping for so many keep-alives is gone: a network that swallows packets tells nothing.
+    /// A server that has answered no ping for so many keep-alives is gone: a network that swallows
+    /// packets tells nothing.
     const UNANSWERED_MAX: u32 = 3;
 
     pub(super) struct Wire {

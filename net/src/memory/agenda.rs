@@ -50,7 +50,8 @@ impl Agenda {
         None
     }
 
-    /// Appends all that are touched, or due until `now`, by number and each once. They are neither afterwards.
+    /// Appends all that are touched, or due until `now`, by number and each once. They are
+    /// neither afterwards.
     pub fn take(&mut self, now: Duration, numbers: &mut Vec<usize>) {
         while let Some(at) = self.next().filter(|at| *at <= now) {
             let Some(Reverse((_, number))) = self.by_time.pop() else { break };

@@ -14,7 +14,7 @@ use crate::session::Session;
 pub struct Driver<T: Session, L: Link = MemoryLink> {
     /// The network.
     pub network: MemoryNetwork,
-    /// Who takes part. Removing one breaks its connections.
+    /// The peers that take part. Removing one breaks its connections.
     pub seats: Vec<Seat<T, L>>,
     now: Duration,
 }
@@ -43,7 +43,7 @@ impl<T: Session, L: Link> Driver<T, L> {
         self.seats.len() - 1
     }
 
-    /// Who sits on a seat, to the network.
+    /// The peer on a seat, as the network knows it.
     pub fn peer(&self, seat: usize) -> PeerId {
         self.seats[seat].peer
     }
@@ -56,7 +56,7 @@ impl<T: Session, L: Link> Driver<T, L> {
     /// Runs until a time, or until `go_on` says no. Returns whether it did.
     pub fn run_while(&mut self, end: Duration, mut go_on: impl FnMut(&mut Driver<T, L>) -> bool) -> bool {
         loop {
-            self.settle();
+            self.run_due();
             if !go_on(self) {
                 return true;
             }
@@ -75,7 +75,7 @@ impl<T: Session, L: Link> Driver<T, L> {
     }
 
     /// Everything that is to happen now.
-    fn settle(&mut self) {
+    fn run_due(&mut self) {
         self.network.advance(self.now);
         self.seats.iter_mut().for_each(|seat| seat.visit(self.now));
     }

@@ -149,7 +149,7 @@ impl<H: Session, T: Session, L: Link> HubDriver<H, T, L> {
     /// Returns whether it did.
     pub fn run_while(&mut self, end: Duration, mut go_on: impl FnMut(&mut HubDriver<H, T, L>) -> bool) -> bool {
         loop {
-            self.settle();
+            self.run_due();
             if !go_on(self) {
                 return true;
             }
@@ -163,7 +163,7 @@ impl<H: Session, T: Session, L: Link> HubDriver<H, T, L> {
     }
 
     /// Everything that is to happen now.
-    fn settle(&mut self) {
+    fn run_due(&mut self) {
         self.network.advance(self.now);
         self.network.take_rung(&mut self.rung);
         for slot in self.rung.drain(..) {

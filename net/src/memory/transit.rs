@@ -1,6 +1,7 @@
 //! What is under way in a memory network: when each packet arrives, by the weather and the seed.
 //!
-//! It must never draw a chance that the weather does not ask for: what a seed gives is what its runs are repeated by.
+//! It must never draw a chance that the weather does not ask for: what a seed gives is what its
+//! runs are repeated by.
 
 use core::cmp::{Ordering, Reverse};
 use core::time::Duration;
@@ -18,14 +19,17 @@ pub struct Weather {
     pub delay: Duration,
     /// Up to so much is added, evenly spread.
     pub jitter: Duration,
-    /// Of 1,000 packets, how many are lost. On the reliable channel each loss costs a retransmission instead.
+    /// Of 1,000 packets, how many are lost. On the reliable channel each loss costs a
+    /// retransmission instead.
     pub loss_permille: u16,
     /// Of 1,000 packets, how many arrive twice. Not on the reliable channel.
     pub duplicate_permille: u16,
-    /// Of 1,000 packets, how many are held back for another delay and jitter, so that others overtake them. Not on the reliable channel.
+    /// Of 1,000 packets, how many are held back for another delay and jitter, so that others
+    /// overtake them. Not on the reliable channel.
     pub reorder_permille: u16,
-    /// What the line carries in a second, in bytes of payload: more waits for its turn, and what would have to wait for more than a second
-    /// is lost, but on the reliable channel. `None`: there is room for all.
+    /// What the line carries in a second, in bytes of payload: more waits for its turn, and what
+    /// would have to wait for more than a second is lost, but on the reliable channel. `None`:
+    /// there is room for all.
     pub line_bytes_per_s: Option<u32>,
 }
 
@@ -104,7 +108,8 @@ impl Transit {
         weather.line_bytes_per_s.is_some() && free > self.now + LINE_QUEUE_MAX
     }
 
-    /// `from`: when it is through the line. `until`: when the last reliable packet of this direction arrives.
+    /// `from`: when it is through the line. `until`: when the last reliable packet of this
+    /// direction arrives.
     pub fn send_reliably(
         &mut self,
         to: usize,

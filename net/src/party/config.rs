@@ -4,19 +4,22 @@ use core::time::Duration;
 
 use crate::limits::PLAYERS_MAX;
 use crate::replica::Following;
-use crate::session::{ConfigError, Telling, within, within_time};
+use crate::session::{ConfigError, Verbosity, within, within_time};
 use crate::wire::{Identity, SessionKind, Terms};
 
-/// The settings of a party. All peers must have the same tick rate, delay and intervals; the rest is each peer's own.
+/// The settings of a party. All peers must have the same tick rate, delay and intervals; the rest
+/// is each peer's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartySettings {
     /// Ticks a second, 1 to 100. Default 20.
     pub ticks_per_s: u32,
-    /// How many ticks ahead of its own time the sequencer closes, 1 to 20: a command plays about that much later. Default 3.
+    /// How many ticks ahead of its own time the sequencer closes, 1 to 20: a command plays about
+    /// that much later. Default 3.
     pub input_delay_ticks: u32,
-    /// Between two packets of turns, 1 to the input delay. Default 2. At the input delay packets are fewest, and turns still arrive
-    /// in time to be played when the sequencer plays them, if the way takes no more than a tick. Each tick less lets replicas
-    /// play a tick sooner, and a lost packet costs them a tick less.
+    /// Between two packets of turns, 1 to the input delay. Default 2. At the input delay packets
+    /// are fewest, and turns still arrive in time to be played when the sequencer plays them, if
+    /// the way takes no more than a tick. Each tick less lets replicas play a tick sooner, and a
+    /// lost packet costs them a tick less.
     pub packet_interval_ticks: u32,
     /// Between two checksums, 1 to 1,000. Default 10.
     pub checksum_interval_ticks: u32,
@@ -34,9 +37,9 @@ pub struct PartySettings {
     pub load_timeout: Duration,
     /// Whether a replica whose world has become another ends its session. Default yes.
     pub stop_on_desync: bool,
-    /// Whether each checksum is told with its parts, for a recording to hold them: [`Simulation::tree`](lockstone_sim::Simulation::tree).
-    /// Default no.
-    pub tell_trees: bool,
+    /// Whether each checksum is told with its parts, for a recording to hold them:
+    /// [`Simulation::tree`](lockstone_sim::Simulation::tree). Default no.
+    pub emit_trees: bool,
 }
 
 impl Default for PartySettings {
@@ -53,7 +56,7 @@ impl Default for PartySettings {
             handshake_timeout: Duration::from_secs(15),
             load_timeout: Duration::from_secs(30),
             stop_on_desync: true,
-            tell_trees: false,
+            emit_trees: false,
         }
     }
 }
@@ -101,14 +104,14 @@ impl PartyConfig {
             silence_timeout: s.silence_timeout,
             load_timeout: s.load_timeout,
             stop_on_desync: s.stop_on_desync,
-            telling: self.telling(),
+            verbosity: self.verbosity(),
         }
     }
 
-    pub(super) fn telling(&self) -> Telling {
-        Telling {
+    pub(super) fn verbosity(&self) -> Verbosity {
+        Verbosity {
             checksum_interval_ticks: self.0.checksum_interval_ticks,
-            tree_interval_ticks: self.0.tell_trees.then_some(1),
+            tree_interval_ticks: self.0.emit_trees.then_some(1),
         }
     }
 

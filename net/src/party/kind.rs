@@ -27,7 +27,8 @@ pub enum PartyRoles<S: Simulation> {
 }
 
 impl<S: Simulation> Party<S> {
-    /// A peer that will found or join the session of the room that its link enters. `build` makes the world of a seed.
+    /// A peer that will found or join the session of the room that its link enters. `build` makes
+    /// the world of a seed.
     ///
     /// # Errors
     /// [`PlayerError`] if the name or the hero is too long for the wire.

@@ -1,6 +1,8 @@
-//! The role of a party's peer that closes ticks: lets joiners in, feeds replicas, watches over them, and plays along.
+//! The role of a party's peer that closes ticks: lets joiners in, feeds replicas, watches over
+//! them, and plays along.
 //!
-//! Its loop is [`Sequencing::advance`](Role::advance): close what is due, play what is due, send what is due. It never waits for a peer.
+//! Its loop is [`Sequencing::advance`](Role::advance): close what is due, play what is due, send
+//! what is due. It never waits for a peer.
 
 mod admission;
 
@@ -14,7 +16,7 @@ use crate::link::PeerId;
 use crate::sequencer::{Feed, Sequencer};
 use crate::session::{
     Beginning, CommandError, Comparison, DropReason, EndReason, Event, Io, Leader, Newcomer, Outbox, Phase, Rate, Role,
-    Roll, Schedule, Stage, Stats, Witnesses,
+    Roll, Schedule, Stats, Stepper, Witnesses,
 };
 use crate::wire::*;
 use admission::{Loading, Shared};
@@ -28,7 +30,7 @@ pub struct Sequencing<S: Simulation> {
     config: PartyConfig,
     /// This peer.
     leader: Leader,
-    stage: Stage<S>,
+    stepper: Stepper<S>,
     sequencer: Sequencer,
     /// Once tick 0 is known.
     schedule: Option<Schedule>,
@@ -42,7 +44,7 @@ struct Guest<S: Simulation> {
     name: Name,
     feed: Feed,
     comparison: Comparison,
-    heard: Duration,
+    heard_at: Duration,
     /// How much it said lately.
     chat: Rate,
     entry: Entry<S>,
@@ -62,7 +64,8 @@ impl<S: Simulation> Guest<S> {
 }
 
 impl<S: Simulation> Sequencing<S> {
-    /// Founds a session: the world at tick 0, and this peer's own hero on its way into the first turn.
+    /// Founds a session: the world at tick 0, and this peer's own hero on its way into the first
+    /// turn.
     pub(super) fn found(
         config: PartyConfig,
         terms: Terms,
@@ -74,14 +77,14 @@ impl<S: Simulation> Sequencing<S> {
         let player = PlayerId(0);
         let join = codec::compact(&simulation.admit(player, newcomer.hero.clone())).try_into();
         let beginning = Beginning::founded(simulation, player, config.settings().seed);
-        let stage = Stage::begin(beginning, config.telling(), &mut io.out);
-        let mut sequencer = Sequencer::starting_at(stage.tick());
+        let stepper = Stepper::begin(beginning, config.verbosity(), &mut io.out);
+        let mut sequencer = Sequencer::starting_at(stepper.tick());
         match join {
             Ok(join) => sequencer.waiting.join(player, newcomer.name.clone(), join),
             Err(_) => io.out.end(EndReason::Refused(Refusal::Hero)),
         }
         let guests = Roll::new(terms, config.settings().players_max, 1);
-        Sequencing { config, leader, stage, sequencer, schedule: None, guests, snapshot: None }
+        Sequencing { config, leader, stepper, sequencer, schedule: None, guests, snapshot: None }
     }
 
     /// Players whose hero is in the world or on its way into a turn.
@@ -92,10 +95,10 @@ impl<S: Simulation> Sequencing<S> {
     /// Plays the ticks whose time has come, and closes those an input delay ahead of them.
     fn run(&mut self, io: &mut Io<S>) {
         if let Some(schedule) = &mut self.schedule {
-            schedule.forgive(self.stage.tick(), io.now);
+            schedule.forgive(self.stepper.tick(), io.now);
         }
         for _ in 0..TICKS_PER_ADVANCE_MAX {
-            let tick = self.stage.tick();
+            let tick = self.stepper.tick();
             if self.schedule.as_ref().is_none_or(|schedule| io.now < schedule.time_of(tick)) {
                 return;
             }
@@ -107,8 +110,8 @@ impl<S: Simulation> Sequencing<S> {
     }
 
     fn play(&mut self, tick: Tick, io: &mut Io<S>) {
-        let checksum = self.stage.play(self.sequencer.turn(tick), &mut io.out);
-        self.sequencer.waiting.requests(&self.stage.simulation, &mut io.out);
+        let checksum = self.stepper.play(self.sequencer.turn(tick), &mut io.out);
+        self.sequencer.waiting.requests(&self.stepper.simulation, &mut io.out);
         let Some((tick, checksum)) = checksum else { return };
         let mut differing = Vec::new();
         for (peer, guest) in self.guests.peers_mut() {
@@ -123,7 +126,7 @@ impl<S: Simulation> Sequencing<S> {
     /// Sends each replica what is due to it.
     fn flush(&mut self, now: Duration, out: &mut Outbox<S>) {
         let (epoch, interval) = (self.leader.epoch, self.config.settings().packet_interval_ticks);
-        let tick = self.stage.tick();
+        let tick = self.stepper.tick();
         for (peer, guest) in self.guests.peers_mut() {
             if let Entry::Loading(loading) = &mut guest.entry {
                 while let Some(chunk) = loading.sender.next_chunk() {
@@ -140,7 +143,7 @@ impl<S: Simulation> Sequencing<S> {
         }
     }
 
-    /// Puts out who fell silent, fell behind, or does not get on with loading.
+    /// Removes each guest that fell silent, fell behind, or does not get on with loading.
     fn watch_over(&mut self, now: Duration, out: &mut Outbox<S>) {
         let (settings, sequencer) = (self.config.settings(), &self.sequencer);
         let crowded = sequencer.history().bytes() > HISTORY_BYTES_MAX;
@@ -149,7 +152,7 @@ impl<S: Simulation> Sequencing<S> {
             Entry::Playing => false,
         };
         let reason = |guest: &Guest<S>| {
-            if now >= guest.heard + settings.silence_timeout {
+            if now >= guest.heard_at + settings.silence_timeout {
                 return Some(LeaveReason::Silent);
             }
             let behind = sequencer.open().since(guest.feed.known());
@@ -165,7 +168,7 @@ impl<S: Simulation> Sequencing<S> {
 
     /// Forgets turns that everyone has.
     fn forget(&mut self) {
-        let tick = self.stage.tick();
+        let tick = self.stepper.tick();
         let shared_ticks = SNAPSHOT_SHARED_S * self.config.settings().ticks_per_s;
         self.snapshot.take_if(|shared| tick.since(shared.tick) > shared_ticks);
         let needed = self.guests.iter().map(|(_, guest)| guest.feed.known());
@@ -183,7 +186,7 @@ impl<S: Simulation> Sequencing<S> {
             return out.dropped(DropReason::ForgedAck);
         }
         self.sequencer.waiting.report(guest.player, &report, report.commands.len(), out);
-        let (ours, theirs) = (&self.stage.checksums, report.checksums.iter());
+        let (ours, theirs) = (&self.stepper.checksums, report.checksums.iter());
         let compare = |(tick, theirs): &(Tick, Checksum)| guest.comparison.theirs(*tick, *theirs, ours, out);
         let differing: Vec<_> = theirs.filter_map(compare).collect();
         for notice in differing {
@@ -191,7 +194,8 @@ impl<S: Simulation> Sequencing<S> {
         }
     }
 
-    /// A replica's world has become another: told once, to both sides. `found_here`: by a comparison of our own.
+    /// A replica's world has become another: told once, to both sides. `found_here`: by a
+    /// comparison of our own.
     fn differs(&mut self, peer: PeerId, notice: DesyncNotice, found_here: bool, io: &mut Io<S>) {
         let Some(guest) = self.guests.of_mut(peer) else { return };
         let out = &mut io.out;
@@ -200,7 +204,7 @@ impl<S: Simulation> Sequencing<S> {
         }
         let player = guest.player;
         let DesyncNotice { tick, agreed, ours, theirs } = notice;
-        self.stage.tell_keyframe(out);
+        self.stepper.emit_keyframe(out);
         out.events.push_back(Event::Desync { player, tick, agreed, ours, theirs });
         if found_here {
             out.reliably(self.leader.epoch, peer, &Message::Desync(notice));
@@ -212,11 +216,12 @@ impl<S: Simulation> Sequencing<S> {
         }
     }
 
-    /// Calls for the evidence of whose world is another, and of everyone whose hero is in the world.
+    /// Calls for the evidence of whose world is another, and of everyone whose hero is in the
+    /// world.
     fn inquire(&mut self, odd: PeerId, io: &mut Io<S>) {
         let guests = self.guests.peers().filter(|(peer, guest)| *peer == odd || guest.plays());
         let others: Vec<_> = guests.map(|(peer, guest)| (guest.player, peer)).collect();
-        let mut all: Vec<_> = others.iter().copied().chain([(self.stage.player, self.leader.peer)]).collect();
+        let mut all: Vec<_> = others.iter().copied().chain([(self.stepper.player, self.leader.peer)]).collect();
         all.sort();
         let witnesses = Witnesses { others: others.iter().copied(), missing: Vec::new(), players: all.len() };
         if io.evidence.begin(INQUIRY_INTERVAL, witnesses, io.now, &mut io.out) {
@@ -264,7 +269,7 @@ impl<S: Simulation> Role for Sequencing<S> {
             return self.hello(from, hello, io);
         }
         let Some(guest) = self.guests.of_mut(from) else { return io.out.dropped(DropReason::UnknownPeer) };
-        guest.heard = io.now;
+        guest.heard_at = io.now;
         match (message, &mut guest.entry) {
             (Message::ChunkAck(received), Entry::Loading(loading)) => {
                 if loading.acknowledge(received, io.now).is_err() {
@@ -300,19 +305,19 @@ impl<S: Simulation> Role for Sequencing<S> {
 
     fn wake_at(&self, now: Duration) -> Duration {
         let schedule = self.schedule.as_ref();
-        schedule.map_or(now + KEEP_ALIVE / 4, |schedule| schedule.time_of(self.stage.tick()))
+        schedule.map_or(now + KEEP_ALIVE / 4, |schedule| schedule.time_of(self.stepper.tick()))
     }
 
     fn command(&mut self, command: CommandBytes) -> Result<(), CommandError> {
-        if !self.stage.plays() {
+        if !self.stepper.plays() {
             return Err(CommandError::NotPlaying);
         }
-        self.sequencer.waiting.own_command(self.stage.player, command)
+        self.sequencer.waiting.own_command(self.stepper.player, command)
     }
 
     fn say(&mut self, line: ChatLine, io: &mut Io<S>) {
-        let player = self.stage.player;
-        if let Some(name) = self.stage.roster.get(&player).cloned() {
+        let player = self.stepper.player;
+        if let Some(name) = self.stepper.roster.get(&player).cloned() {
             self.said(player, name, line, &mut io.out);
         }
     }
@@ -332,7 +337,7 @@ impl<S: Simulation> Role for Sequencing<S> {
     }
 
     fn simulation(&self) -> Option<&S> {
-        Some(&self.stage.simulation)
+        Some(&self.stepper.simulation)
     }
 
     fn figures(&self, stats: &mut Stats, out: &Outbox<S>) {
@@ -340,8 +345,8 @@ impl<S: Simulation> Role for Sequencing<S> {
             let (peer, guest) = self.guests.peers().find(|(_, guest)| guest.player == player)?;
             Some(guest.comparison.exchange(peer, guest.feed.rtt(), out))
         };
-        stats.player = Some(self.stage.player);
+        stats.player = Some(self.stepper.player);
         stats.known = self.sequencer.open();
-        stats.players = self.stage.players(self.stage.player, exchange);
+        stats.players = self.stepper.players(self.stepper.player, exchange);
     }
 }

@@ -7,7 +7,7 @@ use lockstone_sim::{Checksum, Simulation, Tick};
 
 use crate::link::PeerId;
 use crate::replica::Share;
-use crate::session::{EndReason, Leader, Outbox, Stage};
+use crate::session::{EndReason, Leader, Outbox, Stepper};
 use crate::wire::{Message, RawTurn, Turns};
 
 pub struct Whole<S>(PhantomData<fn() -> S>);
@@ -37,11 +37,11 @@ impl<S: Simulation> Share for Whole<S> {
 
     fn play(
         &mut self,
-        stage: &mut Stage<S>,
+        stepper: &mut Stepper<S>,
         turn: RawTurn,
         _: Leader,
         out: &mut Outbox<S>,
     ) -> Result<Option<(Tick, Checksum)>, EndReason> {
-        Ok(stage.play(&turn, out))
+        Ok(stepper.play(&turn, out))
     }
 }

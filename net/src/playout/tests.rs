@@ -22,7 +22,8 @@ fn playout_waits_for_the_latest_and_hurries_after_an_outage() {
     (0..100).for_each(|n| arrive(&mut playout, n, late(n)));
     let lag = |playout: &Playout, n: u32| playout.time_of(Tick(n)).expect("arrived") - ms(u64::from(n) * 50);
     assert!(lag(&playout, 100) >= ms(90) && lag(&playout, 100) <= ms(101), "{:?}", lag(&playout, 100));
-    // Nothing for 3 s, then all of it: what is overdue is due at once, and the lag of before is back.
+    // Nothing for 3 s, then all of it: what is overdue is due at once, and the lag of before is
+    // back.
     let back = ms(160 * 50);
     playout.arrived(Tick(100), Tick(160), back);
     assert!(playout.time_of(Tick(130)).expect("arrived") < back);

@@ -1,8 +1,9 @@
 //! Which cells a replica should simulate and know: arithmetic on rectangles, and nothing else.
 //!
 //! ```text
-//! core  the cells at most `enter` away from the hero; what is more than `leave` away is dropped      ┐ or a whole lit region
-//! need  the core and the halo rings that keep it exact                                               ┘
+//! core  the cells at most `enter` away from the hero, and none more than `leave` away;
+//!       or a whole lit region
+//! need  the core and the halo rings that keep it exact
 //! halo  the need and some rings loaded ahead: within it the core moves at once
 //! ```
 
@@ -12,7 +13,7 @@ use super::{RelayConfig, RelaySettings};
 use crate::limits::LOAD_CELLS_MAX;
 
 /// How far cores and halos go.
-pub(super) struct Measures {
+pub(super) struct AreaRules {
     grid: Grid,
     enter: u16,
     leave: u16,
@@ -23,18 +24,19 @@ pub(super) struct Measures {
     pub core_actors_max: usize,
 }
 
-impl Measures {
-    pub fn new(grid: &Grid, config: &RelayConfig) -> Measures {
+impl AreaRules {
+    pub fn new(grid: &Grid, config: &RelayConfig) -> AreaRules {
         let RelaySettings { enter_rings, leave_rings, ahead_rings, core_actors_max, .. } = *config.settings();
         let halo = grid.halo_rings().saturating_sub(config.halo_rings_less);
-        // What is loaded ahead would stand in for what is missing, and around a lit region nothing would be missed.
+        // What is loaded ahead would stand in for what is missing, and around a lit region nothing
+        // would be missed.
         let (ahead, core_actors_max) =
             if config.halo_rings_less == 0 { (ahead_rings, core_actors_max) } else { (0, 0) };
-        Measures { grid: *grid, enter: enter_rings, leave: leave_rings, halo, ahead, core_actors_max }
+        AreaRules { grid: *grid, enter: enter_rings, leave: leave_rings, halo, ahead, core_actors_max }
     }
 
-    /// The core for a hero: the present one as long as it holds what it must and nothing that it must not. A new one lies between, so that
-    /// it holds for some cells in every direction.
+    /// The core for a hero: the present one as long as it holds what it must and nothing that it
+    /// must not. A new one lies between, so that it holds for some cells in every direction.
     pub fn core(&self, hero: CellId, present: CellRect) -> CellRect {
         if self.holds(hero, present) && self.grid.block(hero, self.leave).contains_rect(present) {
             return present;

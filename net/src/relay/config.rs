@@ -4,16 +4,17 @@ use core::time::Duration;
 
 use crate::limits::*;
 use crate::replica::Following;
-use crate::session::{ConfigError, Telling, within, within_time};
+use crate::session::{ConfigError, Verbosity, within, within_time};
 use crate::wire::{Identity, SessionKind, Terms};
 
-/// The settings of a relay session. All peers must have the same tick rate and intervals; the areas, the budget and the limits are the
-/// relay's, the timeouts each peer's own.
+/// The settings of a relay session. All peers must have the same tick rate and intervals; the
+/// areas, the budget and the limits are the relay's, the timeouts each peer's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RelaySettings {
     /// Ticks a second, 1 to 100. Default 20.
     pub ticks_per_s: u32,
-    /// Between two packets of frames to a replica, 1 to 20. Default 2: at 20 ticks a second ten packets.
+    /// Between two packets of frames to a replica, 1 to 20. Default 2: at 20 ticks a
+    /// second ten packets.
     pub packet_interval_ticks: u32,
     /// Between two checksums of a replica's core, 1 to 1,000. Default 20.
     pub checksum_interval_ticks: u32,
@@ -21,34 +22,43 @@ pub struct RelaySettings {
     pub players_max: usize,
     /// The seed of the world. Default 0.
     pub seed: u64,
-    /// A cell at most so many columns and rows from a replica's hero is in its core, 1 to 64. Default 2.
+    /// A cell at most so many columns and rows from a replica's hero is in its core, 1
+    /// to 64. Default 2.
     pub enter_rings: u16,
-    /// A cell more than so many columns and rows from the hero leaves the core, if the core is no lit region, `enter_rings` to 64.
-    /// Default 4.
+    /// A cell more than so many columns and rows from the hero leaves the core, if the core is no
+    /// lit region, `enter_rings` to 64. Default 4.
     pub leave_rings: u16,
-    /// So many rings beyond what the core needs are loaded ahead, 1 to 16, so that the core moves without a stall. Default 2.
+    /// So many rings beyond what the core needs are loaded ahead, 1 to 16, so that the core moves
+    /// without a stall. Default 2.
     pub ahead_rings: u16,
-    /// A core is not grown over more actors than this, whatever it would save. Default 2,000. 0: cores are never grown.
+    /// A core is not grown over more actors than this, whatever it would save. Default 2,000. 0:
+    /// cores are never grown.
     pub core_actors_max: usize,
-    /// What a replica is sent at most, in bytes a second, as far as it can wait: frames cannot. 4 KiB to 1 GB. Default 1 MB.
+    /// What a replica is sent at most, in bytes a second, as far as it can wait: frames cannot. 4
+    /// KiB to 1 GB. Default 1 MB.
     pub budget_bytes_per_s: u32,
-    /// Commands that one replica may give in a second, 1 to 1,000. Default 40. More are dropped and counted.
+    /// Commands that one replica may give in a second, 1 to 1,000. Default 40. More are
+    /// dropped and counted.
     pub commands_per_s_max: u32,
-    /// Packets that one replica may send in a second, 4 to 1,000; half as many again at once. Default 100.
+    /// Packets that one replica may send in a second, 4 to 1,000; half as many again at
+    /// once. Default 100.
     pub packets_per_s_max: u32,
-    /// Bytes that one replica may send in a second, 128 KiB to 1 MB; half as many again at once. Default 192 KiB.
+    /// Bytes that one replica may send in a second, 128 KiB to 1 MB; half as many again at once.
+    /// Default 192 KiB.
     pub bytes_per_s_max: u32,
-    /// How often one replica's core is repaired within a minute, 0 to 100, before the replica is put out. Default 3.
+    /// How often one replica's core is repaired within a minute, 0 to 100, before the replica is
+    /// put out. Default 3.
     pub repairs_max: u32,
     /// A peer that is not heard of for so long is gone, 2 s to 10 min. Default 10 s.
     pub silence_timeout: Duration,
-    /// How long a joiner takes at most to enter the room, then to reach the relay, and then to be let in, 1 s to 10 min each. Default 30 s: where
-    /// many join at once, each has a small part of a processor for its handshake.
+    /// How long a joiner takes at most to enter the room, then to reach the relay, and then to be
+    /// let in, 1 s to 10 min each. Default 30 s: where many join at once, each has a small part of
+    /// a processor for its handshake.
     pub handshake_timeout: Duration,
     /// How long loading may make no progress, 1 s to 10 min. Default 30 s.
     pub load_timeout: Duration,
     /// Whether checksums are told with their parts, for a recording to hold them. Default no.
-    pub tell_trees: bool,
+    pub emit_trees: bool,
     /// Of so many checksums one is told so, 1 to 1,000. Default 1. The parts are those of the whole
     /// world, so that a relay of a large one has reason to tell them less often.
     pub tree_interval_ticks: u32,
@@ -74,7 +84,7 @@ impl Default for RelaySettings {
             silence_timeout: Duration::from_secs(10),
             handshake_timeout: Duration::from_secs(30),
             load_timeout: Duration::from_secs(30),
-            tell_trees: false,
+            emit_trees: false,
             tree_interval_ticks: 1,
         }
     }
@@ -115,7 +125,8 @@ impl RelayConfig {
         Ok(RelayConfig { settings, halo_rings_less: 0 })
     }
 
-    /// Holds back so many rings of the halo that keeps a core exact, so that cores go wrong: for the tests that show what comes of it.
+    /// Holds back so many rings of the halo that keeps a core exact, so that cores go wrong: for
+    /// the tests that show what comes of it.
     #[cfg(feature = "tamper")]
     pub fn with_halo_rings_less(self, halo_rings_less: u16) -> RelayConfig {
         RelayConfig { halo_rings_less, ..self }
@@ -142,15 +153,15 @@ impl RelayConfig {
             load_timeout: s.load_timeout,
             // It is repaired.
             stop_on_desync: false,
-            telling: self.telling(),
+            verbosity: self.verbosity(),
         }
     }
 
-    pub(super) fn telling(&self) -> Telling {
+    pub(super) fn verbosity(&self) -> Verbosity {
         // What is compared are the checksums of cores, at each replica's own ticks.
-        Telling {
+        Verbosity {
             checksum_interval_ticks: u32::MAX,
-            tree_interval_ticks: self.settings.tell_trees.then_some(self.settings.tree_interval_ticks),
+            tree_interval_ticks: self.settings.emit_trees.then_some(self.settings.tree_interval_ticks),
         }
     }
 

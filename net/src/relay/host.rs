@@ -1,28 +1,28 @@
 //! The relay's role: closes ticks, simulates all, and makes each replica's frames.
 //!
-//! Its loop is [`Host::advance`](Role::advance): play what is due, send what is due. It never waits for a replica. [`Host::play`] is one
-//! tick.
+//! Its loop is [`Host::advance`](Role::advance): play what is due, send what is due. It never waits
+//! for a replica. [`Host::play`] is one tick.
 
 mod admission;
 mod area;
 mod budget;
+mod cell_interest;
 mod cell_map;
 mod chat;
 mod checks;
 mod choice;
+mod distant_interest;
 mod frames;
 mod guest;
 mod loads;
-mod lookout;
 mod nearby;
 mod regions;
-mod watch;
 
 use core::time::Duration;
 
 use lockstone_sim::{PlayerId, Rules, Simulation, World, codec};
 
-use super::areas::Measures;
+use super::areas::AreaRules;
 use super::config::RelayConfig;
 use super::horizon::Horizon;
 use crate::limits::*;
@@ -30,32 +30,32 @@ use crate::link::PeerId;
 use crate::sequencer::{Capacity, Waiting};
 use crate::session::{
     Beginning, CommandError, DropReason, EndReason, Io, Leader, Newcomer, Outbox, Phase, RelayStats, Role, Roll,
-    Schedule, Slot, Stage, Stats,
+    Schedule, Slot, Stats, Stepper,
 };
 use crate::wire::*;
 use admission::Outline;
+use cell_interest::CellInterest;
 use checks::CoreSums;
 use choice::Costs;
+use distant_interest::DistantInterest;
 use guest::Guest;
-use lookout::Lookout;
 use regions::Regions;
-use watch::Watch;
 
 pub struct Host<R: Rules> {
     config: RelayConfig,
     /// This peer.
     leader: Leader,
-    measures: Measures,
-    stage: Stage<World<R>>,
+    area_rules: AreaRules,
+    stepper: Stepper<World<R>>,
     waiting: Waiting,
     schedule: Schedule,
     guests: Roll<Guest<R>>,
-    watch: Watch<R>,
+    cell_interest: CellInterest<R>,
     regions: Regions,
     costs: Costs,
     /// What players see from afar, if the game says so.
-    lookout: Option<Lookout<R>>,
-    /// Who is to be looked at before the next tick.
+    distant_interest: Option<DistantInterest<R>>,
+    /// The guests that are visited before the next tick.
     answering: Vec<Slot>,
     outline: Option<Outline>,
     /// How often evidence was called for.
@@ -64,7 +64,8 @@ pub struct Host<R: Rules> {
 }
 
 impl<R: Rules> Host<R> {
-    /// Founds a session: the world before tick 0, and the relay's own hero, if there is one, on its way into the first turn.
+    /// Founds a session: the world before tick 0, and the relay's own hero, if there is one, on its
+    /// way into the first turn.
     pub(super) fn found(
         config: RelayConfig,
         terms: Terms,
@@ -86,16 +87,16 @@ impl<R: Rules> Host<R> {
         let ticks_per_s = settings.ticks_per_s;
         let beginning = Beginning::founded(simulation, player, settings.seed);
         Host {
-            measures: Measures::new(beginning.simulation.grid(), &config),
-            watch: Watch::new(beginning.simulation.grid()),
-            stage: Stage::begin(beginning, config.telling(), &mut io.out),
+            area_rules: AreaRules::new(beginning.simulation.grid(), &config),
+            cell_interest: CellInterest::new(beginning.simulation.grid()),
+            stepper: Stepper::begin(beginning, config.verbosity(), &mut io.out),
             leader: Leader { peer: me, epoch: Epoch::default() },
             waiting,
             schedule: Schedule::starting_at(io.now, config.period()),
             guests: Roll::new(terms, settings.players_max, usize::from(newcomer.is_some())),
             regions: Regions::default(),
             costs: Costs::default(),
-            lookout: horizon.map(|horizon| Lookout::new(horizon, ticks_per_s)),
+            distant_interest: horizon.map(|horizon| DistantInterest::new(horizon, ticks_per_s)),
             answering: Vec::new(),
             outline: None,
             inquiries: 0,
@@ -106,9 +107,9 @@ impl<R: Rules> Host<R> {
 
     /// Plays the ticks whose time has come.
     fn run(&mut self, now: Duration, out: &mut Outbox<World<R>>) {
-        self.schedule.forgive(self.stage.tick(), now);
+        self.schedule.forgive(self.stepper.tick(), now);
         for _ in 0..TICKS_PER_ADVANCE_MAX {
-            if now < self.schedule.time_of(self.stage.tick()) {
+            if now < self.schedule.time_of(self.stepper.tick()) {
                 return;
             }
             self.play(now, out);
@@ -119,25 +120,27 @@ impl<R: Rules> Host<R> {
     fn play(&mut self, now: Duration, out: &mut Outbox<World<R>>) {
         let inputs = self.waiting.take(Capacity::RELAY);
         let scopes = self.scopes(&inputs);
-        self.costs.commands(&inputs, self.stage.roster.len());
-        self.stage.play(&inputs, out);
+        self.costs.commands(&inputs, self.stepper.roster.len());
+        self.stepper.play(&inputs, out);
         self.follow_heroes();
-        self.waiting.requests(&self.stage.simulation, out);
+        self.waiting.requests(&self.stepper.simulation, out);
         self.draft_inputs(&inputs, &scopes);
         self.draft_changes();
         let mut sums = CoreSums::default();
         for slot in self.guests.slots() {
             self.draft_repairs(slot);
-            self.settle_area(slot, now);
+            self.update_area(slot, now);
             self.close_frame(slot, &inputs, &scopes);
             self.note_checksum(slot, &mut sums);
         }
-        self.lookout.iter_mut().for_each(|lookout| lookout.watch(&self.stage.simulation));
+        self.distant_interest
+            .iter_mut()
+            .for_each(|distant_interest| distant_interest.observe(&self.stepper.simulation));
     }
 
     /// Sends a replica what is due to it.
     fn flush(&mut self, slot: Slot, now: Duration, out: &mut Outbox<World<R>>) {
-        let (interval, tick) = (self.config.settings().packet_interval_ticks, self.stage.tick());
+        let (interval, tick) = (self.config.settings().packet_interval_ticks, self.stepper.tick());
         let Some(guest) = self.guests.get_mut(slot) else { return };
         guest.budget.advance(guest.feed.rtt(), now);
         if guest.feed.due(tick, interval) {
@@ -145,26 +148,27 @@ impl<R: Rules> Host<R> {
             guest.send_frames(self.leader.epoch, (tick, now), taken, &mut self.stats, out);
         }
         guest.send_chunks(self.leader.epoch, &mut self.stats.loads, out);
-        if let Some(lookout) = &mut self.lookout {
-            lookout.tell(guest, &self.stage.simulation, self.leader.epoch, &mut self.stats.distant, out);
+        if let Some(distant_interest) = &mut self.distant_interest {
+            distant_interest.tell(guest, &self.stepper.simulation, self.leader.epoch, &mut self.stats.distant, out);
         }
         // Each at its own ticks: so what a fight brings goes together.
         let nearby_ticks = (self.config.settings().ticks_per_s / DISTANT_PER_S).max(1);
         if (tick.0.wrapping_add(slot)).is_multiple_of(nearby_ticks) {
-            guest.send_nearby(self.leader.epoch, &self.stage.roster, &mut self.stats.chat, out);
+            guest.send_nearby(self.leader.epoch, &self.stepper.roster, &mut self.stats.chat, out);
         }
         guest.send_chat(self.leader.epoch, &mut self.stats.chat, out);
     }
 
-    /// Puts a replica out that fell silent, fell behind, does not get on with loading, or does not say where its core differs.
-    fn watch_over(&mut self, slot: Slot, now: Duration, out: &mut Outbox<World<R>>) {
+    /// Puts a replica out that fell silent, fell behind, does not get on with loading, or does not
+    /// say where its core differs.
+    fn remove_if_overdue(&mut self, slot: Slot, now: Duration, out: &mut Outbox<World<R>>) {
         let settings = self.config.settings();
         let Some(guest) = self.guests.get(slot) else { return };
         let behind = guest.frames.open().since(guest.feed.known()) > TICKS_BEHIND_MAX;
         let crowded = guest.frames.bytes() > FRAME_HISTORY_BYTES_MAX;
         let stuck = guest.loading_since().is_some_and(|progressed| now >= progressed + settings.load_timeout);
         let reason = match () {
-            () if now >= guest.heard + settings.silence_timeout => LeaveReason::Silent,
+            () if now >= guest.heard_at + settings.silence_timeout => LeaveReason::Silent,
             () if guest.checks.is_unanswered(now) => LeaveReason::Desync,
             () if behind || crowded || stuck => LeaveReason::TooSlow,
             () => return,
@@ -185,7 +189,7 @@ impl<R: Rules> Host<R> {
             return out.dropped(DropReason::ForgedAck);
         }
         guest.frames.forget(guest.feed.known());
-        if report.distant.is_some_and(|tick| !guest.told.acknowledge(tick)) {
+        if report.distant.is_some_and(|tick| !guest.distant.acknowledge(tick)) {
             out.dropped(DropReason::ForgedAck);
         }
         let allowed = guest.admit_commands(&report, self.waiting.commands_taken(guest.player), per_s, io.now);
@@ -238,7 +242,7 @@ impl<R: Rules> Role for Host<R> {
         }
         let Some(slot) = self.guests.slot(from) else { return io.out.dropped(DropReason::UnknownPeer) };
         self.answering.push(slot);
-        self.guests.get_mut(slot).into_iter().for_each(|guest| guest.heard = io.now);
+        self.guests.get_mut(slot).into_iter().for_each(|guest| guest.heard_at = io.now);
         match message {
             Message::ChunkAck(received) => self.chunk_ack(from, received, io.now, &mut io.out),
             Message::Ready => self.admit(from, &mut io.out),
@@ -251,35 +255,35 @@ impl<R: Rules> Role for Host<R> {
     }
 
     fn advance(&mut self, io: &mut Io<World<R>>) {
-        let tick = self.stage.tick();
+        let tick = self.stepper.tick();
         self.run(io.now, &mut io.out);
-        if self.stage.tick() != tick {
+        if self.stepper.tick() != tick {
             self.answering = self.guests.slots().collect();
         }
         // Between two ticks only those who said something can have become due.
         for slot in core::mem::take(&mut self.answering) {
-            self.watch_over(slot, io.now, &mut io.out);
+            self.remove_if_overdue(slot, io.now, &mut io.out);
             self.flush(slot, io.now, &mut io.out);
         }
     }
 
     fn wake_at(&self, _: Duration) -> Duration {
-        self.schedule.time_of(self.stage.tick())
+        self.schedule.time_of(self.stepper.tick())
     }
 
     fn command(&mut self, command: CommandBytes) -> Result<(), CommandError> {
-        if !self.stage.plays() {
+        if !self.stepper.plays() {
             return Err(CommandError::NotPlaying);
         }
-        self.waiting.own_command(self.stage.player, command)
+        self.waiting.own_command(self.stepper.player, command)
     }
 
     fn speaks(&self) -> bool {
-        self.stage.plays()
+        self.stepper.plays()
     }
 
     fn say(&mut self, line: ChatLine, io: &mut Io<World<R>>) {
-        self.said(self.stage.player, line, &mut io.out);
+        self.said(self.stepper.player, line, &mut io.out);
     }
 
     /// Ends the session for everyone.
@@ -294,7 +298,7 @@ impl<R: Rules> Role for Host<R> {
     }
 
     fn simulation(&self) -> Option<&World<R>> {
-        Some(&self.stage.simulation)
+        Some(&self.stepper.simulation)
     }
 
     fn figures(&self, stats: &mut Stats, out: &Outbox<World<R>>) {
@@ -302,9 +306,9 @@ impl<R: Rules> Role for Host<R> {
             let guest = self.guests.get(self.guests.slot_of(player)?)?;
             Some(guest.comparison.exchange(guest.peer, guest.feed.rtt(), out))
         };
-        stats.player = Some(self.stage.player);
-        stats.known = self.stage.tick();
-        stats.players = self.stage.players(self.stage.player, exchange);
+        stats.player = Some(self.stepper.player);
+        stats.known = self.stepper.tick();
+        stats.players = self.stepper.players(self.stepper.player, exchange);
         stats.relay = Some(self.relay_stats());
     }
 }

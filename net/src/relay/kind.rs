@@ -24,7 +24,8 @@ pub struct RelayKind<R: Rules> {
 }
 
 impl<R: Rules> Relay<R> {
-    /// A relay without a hero of its own, for the room that its link enters. `build` makes the world of a seed.
+    /// A relay without a hero of its own, for the room that its link enters. `build` makes the
+    /// world of a seed.
     pub fn dedicated(
         config: RelayConfig,
         identity: Identity,
@@ -84,7 +85,8 @@ pub struct ReplicaKind<R: Rules> {
 }
 
 impl<R: Rules> Replica<R> {
-    /// A peer that will join the relay of the room that its link enters. `build` makes the world of a seed.
+    /// A peer that will join the relay of the room that its link enters. `build` makes the
+    /// world of a seed.
     ///
     /// # Errors
     /// [`PlayerError`] if the name or the hero is too long for the wire.

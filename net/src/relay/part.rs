@@ -1,6 +1,7 @@
-//! What a relay's replica simulates: a part of the world, by frames. What it is given may wait until it is loaded.
+//! What a relay's replica simulates: a part of the world, by frames. What it is given may wait
+//! until it is loaded.
 
-mod afar;
+mod distant_tracks;
 mod pending;
 
 use core::ops::ControlFlow;
@@ -13,30 +14,30 @@ use super::checks_at;
 use super::horizon::Horizon;
 use crate::link::PeerId;
 use crate::replica::{Fed, Share, Taken};
-use crate::session::{DistantView, DropReason, EndReason, Leader, Outbox, Stage};
+use crate::session::{DistantView, DropReason, EndReason, Leader, Outbox, Stepper};
 use crate::transfer::TransferError;
 use crate::wire::*;
-use afar::Afar;
+use distant_tracks::DistantTracks;
 use pending::{Change, Pending};
 
 pub struct Part<R: Rules> {
     checksum_interval_ticks: u32,
     pending: Pending,
     /// What the player sees from afar, if the game says so.
-    afar: Option<Afar<R>>,
+    distant_tracks: Option<DistantTracks<R>>,
     /// The relay found the core to differ, and wants to know where.
     tree_wanted: bool,
 }
 
 impl<R: Rules> Part<R> {
     pub fn new(checksum_interval_ticks: u32, horizon: Option<Box<dyn Horizon<R>>>) -> Self {
-        let (pending, afar) = (Pending::default(), horizon.map(Afar::new));
-        Part { checksum_interval_ticks, pending, afar, tree_wanted: false }
+        let (pending, distant_tracks) = (Pending::default(), horizon.map(DistantTracks::new));
+        Part { checksum_interval_ticks, pending, distant_tracks, tree_wanted: false }
     }
 
-    fn hear_of(&mut self, distant: Distant, fed: Fed<'_, Self>) -> Taken {
+    fn take_distant(&mut self, distant: Distant, fed: Fed<'_, Self>) -> Taken {
         let tick = distant.tick;
-        match self.afar.as_mut().map(|afar| afar.take(distant)) {
+        match self.distant_tracks.as_mut().map(|distant_tracks| distant_tracks.take(distant)) {
             Some(Ok(())) => {
                 fed.intake.distant(tick);
                 Taken::Done
@@ -49,20 +50,20 @@ impl<R: Rules> Part<R> {
     /// The core's checksum, if it is this replica's tick for it.
     fn check_core(
         &mut self,
-        stage: &mut Stage<World<R>>,
+        stepper: &mut Stepper<World<R>>,
         leader: Leader,
         out: &mut Outbox<World<R>>,
     ) -> Option<(Tick, Checksum)> {
-        let tick = stage.tick();
-        let core = stage.simulation.area().core_rect().filter(|core| !core.is_empty())?;
-        if !checks_at(tick, stage.player, self.checksum_interval_ticks) {
+        let tick = stepper.tick();
+        let core = stepper.simulation.area().core_rect().filter(|core| !core.is_empty())?;
+        if !checks_at(tick, stepper.player, self.checksum_interval_ticks) {
             return None;
         }
         if core::mem::take(&mut self.tree_wanted) {
-            let cells = List::try_from(stage.simulation.part_tree(core)).unwrap_or_default();
+            let cells = List::try_from(stepper.simulation.part_tree(core)).unwrap_or_default();
             leader.tell(&Message::CoreTree(CoreTree { tick, cells }), out);
         }
-        Some((tick, stage.simulation.part_checksum(core)))
+        Some((tick, stepper.simulation.part_checksum(core)))
     }
 }
 
@@ -92,23 +93,23 @@ impl<R: Rules> Share for Part<R> {
 
     fn play(
         &mut self,
-        stage: &mut Stage<World<R>>,
+        stepper: &mut Stepper<World<R>>,
         frame: Frame,
         leader: Leader,
         out: &mut Outbox<World<R>>,
     ) -> Result<Option<(Tick, Checksum)>, EndReason> {
-        let given = given(&mut self.pending, &stage.simulation, &frame.given);
+        let given = given(&mut self.pending, &stepper.simulation, &frame.given);
         let given = given.ok_or(EndReason::Transfer(TransferError::Digest))?;
-        stage.play_given(&frame.inputs, given, out);
-        Ok(self.check_core(stage, leader, out))
+        stepper.play_given(&frame.inputs, given, out);
+        Ok(self.check_core(stepper, leader, out))
     }
 
-    fn played(&mut self, stage: &Stage<World<R>>) {
-        self.afar.iter_mut().for_each(|afar| afar.advance(&stage.simulation));
+    fn played(&mut self, stepper: &Stepper<World<R>>) {
+        self.distant_tracks.iter_mut().for_each(|distant_tracks| distant_tracks.advance(&stepper.simulation));
     }
 
-    fn is_placed(&self, stage: &Stage<World<R>>) -> bool {
-        stage.simulation.area().core_rect().is_some_and(|core| !core.is_empty())
+    fn is_placed(&self, stepper: &Stepper<World<R>>) -> bool {
+        stepper.simulation.area().core_rect().is_some_and(|core| !core.is_empty())
     }
 
     fn handle(&mut self, message: Message, fed: Fed<'_, Self>, out: &mut Outbox<World<R>>) -> Taken {
@@ -119,9 +120,9 @@ impl<R: Rules> Share for Part<R> {
                 Ok(None) => Taken::Dropped(DropReason::Unexpected),
                 Err(error) => error.into(),
             },
-            Message::Distant(distant) => self.hear_of(distant, fed),
+            Message::Distant(distant) => self.take_distant(distant, fed),
             Message::Nearby(nearby) => {
-                fed.stage.meet(nearby, out);
+                fed.stepper.meet(nearby, out);
                 Taken::Done
             }
             _ => Taken::Dropped(DropReason::Unexpected),
@@ -133,15 +134,15 @@ impl<R: Rules> Share for Part<R> {
     }
 
     fn distant(&self, world: &World<R>) -> DistantView {
-        self.afar.as_ref().map_or_else(DistantView::default, |afar| afar.view(world))
+        self.distant_tracks.as_ref().map_or_else(DistantView::default, |distant_tracks| distant_tracks.view(world))
     }
 }
 
-/// What the world is given by a frame: of cells that it knows at once, of others once an area puts them in. `None` if it does not hold
-/// together.
+/// What the world is given by a frame: of cells that it knows at once, of others once an area puts
+/// them in. `None` if it does not hold together.
 fn given<R: Rules>(pending: &mut Pending, world: &World<R>, raw: &[RawGiven]) -> Option<Vec<Given>> {
     let tick = world.tick();
-    let known = |cell| world.area().role(cell) != lockstone_sim::world::Role::Outside;
+    let known = |cell| world.area().zone(cell) != lockstone_sim::world::Zone::Outside;
     let mut result = Vec::with_capacity(raw.len());
     let mut area = None;
     for given in raw {

@@ -1,4 +1,5 @@
-//! What happens when a replica's world and the sequencer's differ: it is told, and evidence is given when the sequencer calls for it.
+//! What happens when a replica's world and the sequencer's differ: it is told, and evidence is
+//! given when the sequencer calls for it.
 
 use super::{Life, Place, Replica, Share};
 use crate::limits::INQUIRY_ANSWER_INTERVAL;
@@ -9,7 +10,7 @@ use crate::wire::{DesyncNotice, Inquiry, LeaveReason, Message};
 impl<F: Share> Replica<F> {
     /// The sequencer calls for evidence.
     pub(super) fn inquired(&mut self, inquiry: &Inquiry, io: &mut Io<F::Sim>) {
-        let Some(session) = self.session().filter(|session| session.life.stage().is_some()) else {
+        let Some(session) = self.session().filter(|session| session.life.stepper().is_some()) else {
             return io.out.dropped(DropReason::Unexpected);
         };
         let called = |of: PeerId| inquiry.witnesses.iter().any(|(_, peer)| *peer == of);
@@ -28,7 +29,8 @@ impl<F: Share> Replica<F> {
         }
     }
 
-    /// The worlds have become different: told once, to both sides. `counts`: it was found by a comparison, here or of this very tick.
+    /// The worlds have become different: told once, to both sides. `counts`: it was found by a
+    /// comparison, here or of this very tick.
     pub(super) fn differs(&mut self, notice: DesyncNotice, counts: bool, io: &mut Io<F::Sim>) {
         self.share.differs();
         let Place::Joined(session) = &mut self.place else { return };
@@ -36,8 +38,8 @@ impl<F: Share> Replica<F> {
             return;
         }
         let DesyncNotice { tick, agreed, ours, theirs } = notice;
-        if let Life::Here { stage, .. } = &mut session.life {
-            stage.tell_keyframe(&mut io.out);
+        if let Life::Here { stepper, .. } = &mut session.life {
+            stepper.emit_keyframe(&mut io.out);
         }
         io.out.events.push_back(Event::Desync { player: session.welcome.sequencer, tick, agreed, ours, theirs });
         if F::REPAIRED {

@@ -6,34 +6,40 @@ use crate::limits::{CHECKSUMS_HELD, INPUTS_HELD, ROLLBACK_PLAYERS_MAX};
 use crate::session::{ConfigError, within, within_time};
 use crate::wire::{Identity, SessionKind, Terms};
 
-/// The settings of a rollback session. All peers must have the same tick rate, delay, prediction and checksum interval; the rest is
-/// each peer's own.
+/// The settings of a rollback session. All peers must have the same tick rate, delay, prediction
+/// and checksum interval; the rest is each peer's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RollbackSettings {
     /// Ticks a second, 1 to 100. Default 20.
     pub ticks_per_s: u32,
-    /// How much later a command plays, its own player's included, 0 to 20 ticks and at most `max_prediction_ticks`. Default 0. Each tick more
-    /// saves others a tick of prediction, and this peer's player waits a tick longer for what they see of it.
+    /// How much later a command plays, its own player's included, 0 to 20 ticks and at most
+    /// `max_prediction_ticks`. Default 0. Each tick more saves others a tick of prediction, and
+    /// this peer's player waits a tick longer for what they see of it.
     pub input_delay_ticks: u32,
-    /// How many ticks a peer plays ahead of what it knows, 2 to 30. Default 8. Beyond, it waits. A round trip and its jitter should
-    /// fit in, but each tick costs a step of the world whenever a prediction was wrong. With 1 every other tick would be waited for.
+    /// How many ticks a peer plays ahead of what it knows, 2 to 30. Default 8. Beyond, it waits. A
+    /// round trip and its jitter should fit in, but each tick costs a step of the world whenever a
+    /// prediction was wrong. With 1 every other tick would be waited for.
     pub max_prediction_ticks: u32,
     /// Between two checksums, 1 to 1,000 ticks. Default 10.
     pub checksum_interval_ticks: u32,
-    /// The founder begins when so many players are there, 2 to 4. Default 2. Nobody can enter later.
+    /// The founder begins when so many players are there, 2 to 4. Default 2. Nobody can enter
+    /// later.
     pub players: usize,
     /// The seed of the world that a founder starts. Default 0.
     pub seed: u64,
-    /// A peer that is not heard of for so long is gone, 500 ms to 10 min and at least five ticks. Default 1.5 s. The world stands still
-    /// from the end of the prediction until then; for a peer that speaks, but gives no inputs, twice as long.
+    /// A peer that is not heard of for so long is gone, 500 ms to 10 min and at least five ticks.
+    /// Default 1.5 s. The world stands still from the end of the prediction until then; for a peer
+    /// that speaks, but gives no inputs, twice as long.
     pub silence_timeout: Duration,
-    /// How long a joiner looks for the session, and how long a player may take to speak first, 1 s to 10 min. Default 15 s.
+    /// How long a joiner looks for the session, and how long a player may take to speak first, 1 s
+    /// to 10 min. Default 15 s.
     pub handshake_timeout: Duration,
-    /// Whether a peer whose world has become another than the first peer's ends its session. Default yes.
+    /// Whether a peer whose world has become another than the first peer's ends its
+    /// session. Default yes.
     pub stop_on_desync: bool,
-    /// Whether each checksum is told with its parts, for a recording to hold them: [`Simulation::tree`](lockstone_sim::Simulation::tree).
-    /// Default no.
-    pub tell_trees: bool,
+    /// Whether each checksum is told with its parts, for a recording to hold them:
+    /// [`Simulation::tree`](lockstone_sim::Simulation::tree). Default no.
+    pub emit_trees: bool,
 }
 
 impl Default for RollbackSettings {
@@ -48,7 +54,7 @@ impl Default for RollbackSettings {
             silence_timeout: Duration::from_millis(1_500),
             handshake_timeout: Duration::from_secs(15),
             stop_on_desync: true,
-            tell_trees: false,
+            emit_trees: false,
         }
     }
 }
@@ -107,7 +113,8 @@ impl RollbackSettings {
                 format!("at most max_prediction_ticks, {prediction}: nobody can play what is delayed beyond it");
             return refuse("input_delay_ticks", delay.to_string(), range);
         }
-        // Two peers are at most so far apart: one waits at the end of its prediction for the other, who waits likewise.
+        // Two peers are at most so far apart: one waits at the end of its prediction for the other,
+        // who waits likewise.
         let apart = 2 * prediction + 2 * delay;
         if apart >= self.checksum_interval_ticks * CHECKSUMS_HELD {
             let min = apart / CHECKSUMS_HELD + 1;

@@ -1,7 +1,9 @@
-//! What happens when worlds differ: it is told, evidence is called for, and who is out of step stops.
+//! What happens when worlds differ: it is reported, evidence is called for, and a peer that is
+//! out of step stops.
 //!
-//! The first player's world counts: who differs from it stops, and it goes on without who differs. Nothing here is about how a
-//! player that has stopped leaves the others' world; that is in `regroup`.
+//! The first player's world counts. A player that differs from it stops, and it goes on without
+//! that player. Nothing here is about how a player that has stopped leaves the others' world; that
+//! is in `regroup`.
 
 use core::time::Duration;
 
@@ -29,8 +31,8 @@ impl<S: Simulation> Play<S> {
         }
     }
 
-    /// Worlds have become different: told once, to both sides. The first player's counts: who differs from it ends, and it goes
-    /// on without who differs.
+    /// Worlds have become different: reported once, on both sides. The first player's counts. A
+    /// player that differs from it ends, and it goes on without that player.
     pub(super) fn differs(&mut self, player: PlayerId, notice: DesyncNotice, found_here: bool, io: &mut Io<S>) {
         let out = &mut io.out;
         let first_player = self.first_player();
@@ -58,7 +60,8 @@ impl<S: Simulation> Play<S> {
         }
     }
 
-    /// Asks for the evidence of everyone, whoever found that worlds differ. Several may find so, and each calls the others.
+    /// Asks for the evidence of everyone, no matter which player found that worlds differ. Several
+    /// may find so, and each calls the others.
     pub(super) fn inquire(&mut self, interval: Duration, io: &mut Io<S>) {
         let live = self.remotes.iter().filter(|remote| !self.regrouping.is_gone(remote.player));
         let others: Vec<_> = live.map(|remote| (remote.player, remote.peer)).collect();

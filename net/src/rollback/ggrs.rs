@@ -1,10 +1,13 @@
-//! ggrs: predicts inputs, says when to go back, compares checksums and keeps players abreast. The only file that names it.
+//! ggrs: predicts inputs, says when to go back, compares checksums and keeps players abreast. The
+//! only file that names it.
 //!
-//! Nothing of ggrs travels: its endpoints get packets that are made here from checked inputs, in order, each once, and what they send
-//! is read here for the little that the other side needs. So no foreign byte reaches it, no packet of it is ever lost, and its handshake
-//! is answered on the spot. Its own disconnect is out of the way: it must never lose a player by itself.
+//! Nothing of ggrs travels: its endpoints get packets that are made here from checked inputs, in
+//! order, each once, and what they send is read here for the little that the other side needs. So
+//! no foreign byte reaches it, no packet of it is ever lost, and its handshake is answered on the
+//! spot. Its own disconnect is out of the way: it must never lose a player by itself.
 //!
-//! Its requests are fulfilled in [`fulfil`], on a [`Timeline`]. ggrs reads the real clock, for the pace of players alone.
+//! Its requests are fulfilled in [`fulfil`], on a [`Timeline`]. ggrs reads the real clock, for the
+//! pace of players alone.
 
 use core::fmt;
 use core::time::Duration;
@@ -36,7 +39,8 @@ const SLOT_BYTES_MAX: usize = 2 + COMMAND_BYTES_MAX;
 /// A player's place in a session: by peer, ascending.
 pub(super) type Handle = usize;
 
-/// What a player does in one tick: at most one command. Predicted as "nothing new", for a command is held until the next one.
+/// What a player does in one tick: at most one command. Predicted as "nothing new", for a command
+/// is held until the next one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Slot {
     len: Option<u8>,
@@ -184,7 +188,8 @@ impl NonBlockingSocket<Handle> for Socket {
             Body::SyncRequest(n) => mailbox.inbox.push((*to, Body::SyncReply(n).into_message())),
             Body::QualityReport { behind, ping } => {
                 mailbox.behind[*to] = behind;
-                // Answered here, as if it had just come back from a round trip of the time that was measured.
+                // Answered here, as if it had just come back from a round trip of the time
+                // that was measured.
                 let pong = ping.saturating_sub(mailbox.rtt_ms[*to].into());
                 mailbox.inbox.push((*to, Body::QualityReply(pong).into_message()));
             }
@@ -260,7 +265,8 @@ impl Predictor {
         self.session.current_frame().min(self.session.confirmed_frame() + 1).max(0) as u32
     }
 
-    /// A remote player's next inputs, without a gap, and the newest frame of ours that it has; -1 for none.
+    /// A remote player's next inputs, without a gap, and the newest frame of ours that it
+    /// has; -1 for none.
     pub fn inputs(&mut self, from: Handle, slots: &[Slot], ack_frame: i32) {
         let stream = &mut self.streams[from];
         let body = if slots.is_empty() {
@@ -281,7 +287,8 @@ impl Predictor {
         self.mailbox.open().inbox.push((from, body.into_message()));
     }
 
-    /// By how many frames a remote player takes itself to be behind us, and how long a round trip to it takes.
+    /// By how many frames a remote player takes itself to be behind us, and how long a round
+    /// trip to it takes.
     pub fn quality(&mut self, from: Handle, behind: i16, rtt: Duration) {
         let mut mailbox = self.mailbox.open();
         mailbox.rtt_ms[from] = rtt.as_millis().min(10_000) as u64;
@@ -299,8 +306,8 @@ impl Predictor {
         self.mailbox.open().checksum.map(|(frame, checksum)| (frame as u32, checksum))
     }
 
-    /// Plays a frame, and all that must be played again. At the end of the prediction it plays nothing; then `own` counts already, and must
-    /// be given again.
+    /// Plays a frame, and all that must be played again. At the end of the prediction it plays
+    /// nothing; then `own` counts already, and must be given again.
     pub fn advance<S: Simulation>(&mut self, own: Slot, timeline: &mut Timeline<S>) -> Advanced {
         self.session.add_local_input(self.local, own).expect("it is the local player");
         let requests = self.session.advance_frame().expect("it runs, and has the local input");
@@ -339,7 +346,8 @@ fn fulfil<S: Simulation>(requests: Vec<GgrsRequest<Types>>, timeline: &mut Timel
     }
 }
 
-/// Inputs as ggrs packs them: each as its length and its difference from the one before, all in a run of bytes as they are.
+/// Inputs as ggrs packs them: each as its length and its difference from the one before, all in a
+/// run of bytes as they are.
 fn encode(last: &mut Vec<u8>, slots: &[Slot]) -> Vec<u8> {
     let mut packed = Vec::new();
     for slot in slots {
@@ -359,7 +367,8 @@ fn encode(last: &mut Vec<u8>, slots: &[Slot]) -> Vec<u8> {
     run
 }
 
-/// Plays every tick, goes back a few ticks, plays them again, and compares: ggrs's `SyncTestSession`.
+/// Plays every tick, goes back a few ticks, plays them again, and compares: ggrs's
+/// `SyncTestSession`.
 pub(super) struct Rehearsal(SyncTestSession<Types>);
 
 impl Rehearsal {

@@ -1,4 +1,5 @@
-//! A rollback session's peer before it is in the room, and which role it has there: it gathers with the others, then plays.
+//! A rollback session's peer before it is in the room, and which role it has there: it gathers with
+//! the others, then plays.
 
 use core::time::Duration;
 use std::sync::Arc;
@@ -7,7 +8,7 @@ use lockstone_sim::Simulation;
 
 use super::Rollback;
 use super::config::RollbackConfig;
-use super::gather::Gather;
+use super::lobby::Lobby;
 use super::play::Play;
 use crate::link::PeerId;
 use crate::session::{Build, Ingress, Io, Kind, Newcomer, Peer, PlayerError, Role, Roles};
@@ -21,12 +22,13 @@ pub struct RollbackKind<S: Simulation> {
 }
 
 pub enum RollbackRoles<S: Simulation> {
-    Gather(Box<Gather<S>>),
+    Lobby(Box<Lobby<S>>),
     Play(Box<Play<S>>),
 }
 
 impl<S: Simulation> Rollback<S> {
-    /// A peer that will found or join the session of the room that its link enters. `build` makes the world of a seed.
+    /// A peer that will found or join the session of the room that its link enters. `build` makes
+    /// the world of a seed.
     ///
     /// # Errors
     /// [`PlayerError`] if the name or the hero is too long for the wire.
@@ -51,8 +53,8 @@ impl<S: Simulation> Kind for RollbackKind<S> {
 
     fn enter(&mut self, me: PeerId, io: &mut Io<S>) -> RollbackRoles<S> {
         let (config, build) = (self.config.clone(), self.build.clone());
-        let gather = Gather::new(config, self.terms, build, &self.newcomer, me, io.now);
-        RollbackRoles::Gather(Box::new(gather))
+        let lobby = Lobby::new(config, self.terms, build, &self.newcomer, me, io.now);
+        RollbackRoles::Lobby(Box::new(lobby))
     }
 }
 
@@ -61,21 +63,21 @@ impl<S: Simulation> Roles for RollbackRoles<S> {
 
     fn role(&self) -> &dyn Role<Sim = S> {
         match self {
-            RollbackRoles::Gather(role) => &**role,
+            RollbackRoles::Lobby(role) => &**role,
             RollbackRoles::Play(role) => &**role,
         }
     }
 
     fn role_mut(&mut self) -> &mut dyn Role<Sim = S> {
         match self {
-            RollbackRoles::Gather(role) => &mut **role,
+            RollbackRoles::Lobby(role) => &mut **role,
             RollbackRoles::Play(role) => &mut **role,
         }
     }
 
     fn go_on(&mut self) {
-        if let RollbackRoles::Gather(gather) = self
-            && let Some(play) = gather.begun.take()
+        if let RollbackRoles::Lobby(lobby) = self
+            && let Some(play) = lobby.begun.take()
         {
             *self = RollbackRoles::Play(play);
         }

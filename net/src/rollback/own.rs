@@ -1,4 +1,5 @@
-//! This peer's own inputs: commands that wait for a tick, and those that have one, until everyone has them.
+//! This peer's own inputs: commands that wait for a tick, and those that have one, until
+//! everyone has them.
 
 use std::collections::VecDeque;
 
@@ -63,7 +64,8 @@ impl OwnInputs {
         self.first = self.first.plus(n);
     }
 
-    /// What was given from a tick on has not been. Its commands wait again; the next input will be of tick `next`.
+    /// What was given from a tick on has not been. Its commands wait again; the next input will
+    /// be of tick `next`.
     pub fn take_back(&mut self, from: Tick, next: Tick) {
         let kept = from.since(self.first).min(self.given.len() as u32) as usize;
         for command in self.given.drain(kept..).rev().flatten() {

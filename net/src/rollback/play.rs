@@ -1,6 +1,7 @@
 //! A session in progress: plays ticks, exchanges inputs, tells what is settled.
 //!
-//! Its loop is [`Play::advance`](Role::advance). At the end of its prediction it waits until who is missing is heard of, or is gone; that is in `regroup`.
+//! Its loop is [`Play::advance`](Role::advance). At the end of its prediction it waits until who is
+//! missing is heard of, or is gone; that is in `regroup`.
 
 use core::time::Duration;
 use std::collections::{BTreeMap, VecDeque};
@@ -11,7 +12,7 @@ use super::config::RollbackConfig;
 use super::ggrs::{Handle, Predictor, Slot};
 use super::own::OwnInputs;
 use super::regroup::Regrouping;
-use super::remote::{Bounds, Remote};
+use super::remote::{PacketLimits, Remote};
 use super::timeline::Timeline;
 use crate::limits::*;
 use crate::link::{Channel, PeerId};
@@ -50,7 +51,8 @@ pub struct Play<S: Simulation> {
     wait_ticks: u32,
     since_wait: u32,
     advanced_at: Duration,
-    /// When the turns that are known went on; in the future as long as players have time to speak first.
+    /// When the turns that are known went on; in the future as long as players have
+    /// time to speak first.
     pub(super) went_on_at: Duration,
     pub(super) regrouping: Regrouping,
     /// Newcomers that were told that the session takes nobody in.
@@ -114,13 +116,13 @@ impl<S: Simulation> Play<S> {
         // A peer that stood still itself must not take the others for silent.
         let stood_still = now.saturating_sub(self.advanced_at);
         if stood_still > self.config.settings().silence_timeout / 2 {
-            let times = self.remotes.iter_mut().map(|remote| &mut remote.heard).chain([&mut self.went_on_at]);
+            let times = self.remotes.iter_mut().map(|remote| &mut remote.heard_at).chain([&mut self.went_on_at]);
             times.for_each(|time| *time = (*time).max(now.min(*time + stood_still)));
         }
         self.advanced_at = now;
         self.watch_over(io);
         if self.regrouping.is_under_way() {
-            return self.repeat_stand(now, &mut io.out);
+            return self.resend_proposal(now, &mut io.out);
         }
         if io.out.standing.end().is_none() && now >= self.next_tick_at {
             let (confirmed, settled) = (self.confirmed, self.timeline.first());
@@ -220,7 +222,8 @@ impl<S: Simulation> Play<S> {
 
     /// Sends each of the others what it does not have.
     fn send(&mut self, now: Duration, out: &mut Outbox<S>) {
-        // Who catches up may have more at once than a packet holds: the newest tell the most.
+        // A player that catches up may have more at once than a packet holds: the
+        // newest are worth most.
         self.travelling.drain(..self.travelling.len().saturating_sub(CHECKSUMS_PER_PACKET_MAX));
         let checksums: Vec<_> = self.travelling.iter().map(|(tick, checksum, _)| (*tick, *checksum)).collect();
         let checksums = Checksums::try_from(checksums).expect("no more are left");
@@ -244,7 +247,7 @@ impl<S: Simulation> Play<S> {
     /// A newcomer is told, once, that the session has begun, or that it would not fit anyway.
     fn hello(&mut self, from: PeerId, hello: &Hello, io: &mut Io<S>) {
         // Said again before it had the answer: it may not know yet that all has begun.
-        if self.remote_of(from).is_some_and(|remote| remote.heard > io.now) {
+        if self.remote_of(from).is_some_and(|remote| remote.heard_at > io.now) {
             return;
         }
         let differences = self.terms.differences(hello.protocol, &hello.terms);
@@ -293,7 +296,7 @@ impl<S: Simulation> Role for Play<S> {
         }
     }
 
-    /// Whoever is left goes on alone: nobody can enter anyway.
+    /// This player goes on alone: nobody can enter anyway.
     fn closed(&mut self, _: EndReason, io: &mut Io<S>) {
         io.evidence.close(&mut io.out);
         let players: Vec<_> = self.remotes.iter().map(|remote| remote.player).collect();
@@ -329,9 +332,9 @@ impl<S: Simulation> Role for Play<S> {
             return io.out.dropped(DropReason::UnknownPeer);
         };
         let remote = &mut self.remotes[n];
-        remote.heard = io.now;
+        remote.heard_at = io.now;
         let player = remote.player;
-        // Who is gone for us has no say; if it lives, it was told.
+        // A player that is gone for us has no say. If it lives, it was sent the reason.
         if self.regrouping.is_gone(player) {
             return;
         }
@@ -347,7 +350,7 @@ impl<S: Simulation> Role for Play<S> {
             Message::Removed(reason) => io.out.end(EndReason::Removed(reason)),
             Message::Inputs(inputs) if !self.regrouping.is_under_way() => {
                 let settings = self.config.settings();
-                let bounds = Bounds {
+                let bounds = PacketLimits {
                     own_end: self.own.end(),
                     ahead_ticks: settings.max_prediction_ticks + settings.input_delay_ticks + 1,
                     base: self.timeline.base(),

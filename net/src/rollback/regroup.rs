@@ -1,11 +1,15 @@
-//! What happens when a player is gone: the others stop, agree who is left and from where to go on, and go on from there.
+//! What happens when a player is gone: the others stop, agree who is left and from where to go on,
+//! and go on from there.
 //!
-//! Each who notices stops and tells the others its stand: who is gone for it, and up to where it knows the turns. Who hears of it stops
-//! too, takes over who is gone, and tells its own. Once all who are left name the same ones, they go on from the first tick that one of
-//! them does not know, which all of them can go back to. The next epoch begins there; its number counts all who are gone.
+//! Each player that notices stops, and sends the others its proposal: which players are gone for
+//! it, and up to where it knows the turns. A player that receives one stops too, adds the players
+//! that are gone, and sends its own. Once all who are left name the same ones, they go on from the
+//! first tick that one of them does not know, which all of them can go back to. The next epoch
+//! begins there; its number counts all who are gone.
 //!
-//! Someone may have heard everything and have gone on while another notices the next loss. Nothing can have been confirmed by then, so
-//! who went on stops again and takes part. A player that others take for gone ends.
+//! One player may have gone on already while another notices the next loss. Nothing can have been
+//! confirmed by then, so the one that went on stops again and takes part. A player that others
+//! take for gone ends.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -19,10 +23,11 @@ use crate::link::Channel;
 use crate::session::{DropReason, EndReason, Event, Io, Outbox};
 use crate::wire::{Epoch, LeaveReason, List, Message, Regroup};
 
-/// A stand is told again after so long. It is small and changes rarely, so it rather goes twice than waits for what was lost before it.
+/// A stand is told again after so long. It is small and changes rarely, so it rather goes twice
+/// than waits for what was lost before it.
 const REPEAT: Duration = Duration::from_millis(100);
 
-/// Who is gone, by player, and why.
+/// The players that are gone, and why.
 type Gone = BTreeMap<PlayerId, LeaveReason>;
 
 #[derive(Default)]
@@ -32,29 +37,29 @@ pub(super) struct Regrouping {
     /// When the last of them was counted out.
     changed_at: Duration,
     /// What each of the others stands for.
-    stands: BTreeMap<PlayerId, Stand>,
+    proposals: BTreeMap<PlayerId, Proposal>,
     /// When our own stand was told.
-    told_at: Option<Duration>,
+    proposed_at: Option<Duration>,
     /// The epoch before, and who was gone in it, until the first turn of this one is confirmed.
     before: Option<(Epoch, Gone)>,
 }
 
-struct Stand {
+struct Proposal {
     gone: Vec<PlayerId>,
     confirmed: Tick,
 }
 
 impl Regrouping {
     pub fn is_under_way(&self) -> bool {
-        self.told_at.is_some()
+        self.proposed_at.is_some()
     }
 
     /// When the stand is to be told again, if one was.
     pub fn wake_at(&self) -> Option<Duration> {
-        self.told_at.map(|told| told + REPEAT)
+        self.proposed_at.map(|told| told + REPEAT)
     }
 
-    /// Who was gone in the epoch before, if it is this one and may still count.
+    /// The players that were gone in the epoch before, if it is this one and may still count.
     fn gone_in(&self, epoch: Epoch) -> Option<&Gone> {
         self.before.as_ref().filter(|(before, _)| *before == epoch).map(|(_, gone)| gone)
     }
@@ -66,7 +71,7 @@ impl Regrouping {
 
     /// Whether a player stands for the same as we do.
     fn agrees(&self, player: PlayerId) -> bool {
-        self.stands.get(&player).is_some_and(|stand| stand.gone.iter().eq(self.gone.keys()))
+        self.proposals.get(&player).is_some_and(|proposal| proposal.gone.iter().eq(self.gone.keys()))
     }
 
     /// Everyone has gone on: a turn of this epoch holds inputs of all.
@@ -76,10 +81,12 @@ impl Regrouping {
 }
 
 impl<S: Simulation> Play<S> {
-    /// Who is not heard of is gone, and so is who speaks, but not of what must be agreed upon, and who speaks, but gives no inputs that all wait for.
+    /// A silent player is gone. So is one that speaks, but not of what must be agreed upon, and one
+    /// that speaks, but gives no inputs that all wait for.
     ///
-    /// As long as everyone is heard of within the timeout, everyone has in one timeout what all had given before, and in two what they gave
-    /// upon that: then someone goes on, or does not want to.
+    /// As long as everyone is heard of within the timeout, everyone has in one timeout what
+    /// all had given before, and in two what they gave upon that: then someone goes on, or
+    /// does not want to.
     pub(super) fn watch_over(&mut self, io: &mut Io<S>) {
         let now = io.now;
         let timeout = self.config.settings().silence_timeout;
@@ -87,7 +94,7 @@ impl<S: Simulation> Play<S> {
         let silent = self
             .remotes
             .iter()
-            .filter(|remote| now >= remote.heard + timeout || overdue && !self.regrouping.agrees(remote.player));
+            .filter(|remote| now >= remote.heard_at + timeout || overdue && !self.regrouping.agrees(remote.player));
         let silent: Vec<_> = silent.map(|remote| (remote.player, LeaveReason::Silent)).collect();
         let stalled = !self.regrouping.is_under_way() && now >= self.went_on_at + 2 * timeout;
         let farthest_behind = self.remotes.iter().map(|remote| remote.received).min().filter(|_| stalled);
@@ -101,7 +108,7 @@ impl<S: Simulation> Play<S> {
     /// A player is gone.
     pub(super) fn lose(&mut self, player: PlayerId, reason: LeaveReason, io: &mut Io<S>) {
         if self.count_out(player, reason, io) {
-            self.tell_stand(io.now, &mut io.out);
+            self.send_proposal(io.now, &mut io.out);
             self.go_on_if_agreed(io.now, &mut io.out);
         }
     }
@@ -127,29 +134,31 @@ impl<S: Simulation> Play<S> {
         true
     }
 
-    fn tell_stand(&mut self, now: Duration, out: &mut Outbox<S>) {
-        self.regrouping.told_at = Some(now);
-        let stand = stand(&self.regrouping.gone, self.confirmed);
+    fn send_proposal(&mut self, now: Duration, out: &mut Outbox<S>) {
+        self.regrouping.proposed_at = Some(now);
+        let proposal = proposal(&self.regrouping.gone, self.confirmed);
         for remote in self.remotes.iter().filter(|remote| !self.regrouping.gone.contains_key(&remote.player)) {
-            out.send(self.epoch, remote.peer, Channel::Unreliable, &stand);
+            out.send(self.epoch, remote.peer, Channel::Unreliable, &proposal);
         }
     }
 
     /// Tells our stand again, in case that it was lost.
-    pub(super) fn repeat_stand(&mut self, now: Duration, out: &mut Outbox<S>) {
+    pub(super) fn resend_proposal(&mut self, now: Duration, out: &mut Outbox<S>) {
         if self.regrouping.wake_at().is_some_and(|at| now >= at) {
-            self.tell_stand(now, out);
+            self.send_proposal(now, out);
         }
     }
 
-    /// Takes another player's stand: of this epoch, or of the one before as long as not everyone is known to have gone on.
+    /// Takes another player's stand: of this epoch, or of the one before as long as not everyone is
+    /// known to have gone on.
     pub(super) fn regroup(&mut self, from: PlayerId, epoch: Epoch, theirs: &Regroup, io: &mut Io<S>) {
         let (now, out) = (io.now, &mut io.out);
         let past = self.regrouping.gone_in(epoch).cloned();
         if past.is_none() && epoch != self.epoch {
             return out.dropped(DropReason::StaleEpoch);
         }
-        // All must hold before anything is done about it: an epoch that was given up in vain would begin a second time.
+        // All must hold before anything is done about it: an epoch that was given up in vain would
+        // begin a second time.
         if !theirs.gone.iter().all(|(player, _)| self.took_part(*player, epoch)) {
             return out.dropped(DropReason::Unexpected);
         }
@@ -173,11 +182,11 @@ impl<S: Simulation> Play<S> {
         }
         let gone: Vec<_> = theirs.gone.iter().map(|(player, _)| *player).collect();
         // One that says less was overtaken.
-        if self.regrouping.stands.get(&from).is_none_or(|stand| stand.gone.len() < gone.len()) {
-            self.regrouping.stands.insert(from, Stand { gone, confirmed: theirs.confirmed });
+        if self.regrouping.proposals.get(&from).is_none_or(|proposal| proposal.gone.len() < gone.len()) {
+            self.regrouping.proposals.insert(from, Proposal { gone, confirmed: theirs.confirmed });
         }
         if news {
-            self.tell_stand(now, &mut io.out);
+            self.send_proposal(now, &mut io.out);
         }
         self.go_on_if_agreed(now, &mut io.out);
     }
@@ -192,7 +201,7 @@ impl<S: Simulation> Play<S> {
     /// It has not heard our stand, and we have gone on already.
     fn answer_late(&self, to: PlayerId, before: Epoch, gone: &Gone, out: &mut Outbox<S>) {
         if let Some(remote) = self.remotes.iter().find(|remote| remote.player == to) {
-            out.send(before, remote.peer, Channel::Unreliable, &stand(gone, self.timeline.base()));
+            out.send(before, remote.peer, Channel::Unreliable, &proposal(gone, self.timeline.base()));
         }
     }
 
@@ -211,8 +220,8 @@ impl<S: Simulation> Play<S> {
         let regrouping = &self.regrouping;
         let mut left = self.remotes.iter().map(|remote| remote.player).filter(|player| !regrouping.is_gone(*player));
         if left.all(|player| regrouping.agrees(player)) {
-            let theirs = regrouping.stands.iter().filter(|(player, _)| !regrouping.is_gone(**player));
-            let from = theirs.map(|(_, stand)| stand.confirmed).fold(self.confirmed, Tick::min);
+            let theirs = regrouping.proposals.iter().filter(|(player, _)| !regrouping.is_gone(**player));
+            let from = theirs.map(|(_, proposal)| proposal.confirmed).fold(self.confirmed, Tick::min);
             self.go_on(from, now, out);
         }
     }
@@ -245,7 +254,7 @@ impl<S: Simulation> Play<S> {
     }
 }
 
-fn stand(gone: &Gone, confirmed: Tick) -> Message {
+fn proposal(gone: &Gone, confirmed: Tick) -> Message {
     let gone: Vec<_> = gone.iter().map(|(player, reason)| (*player, *reason)).collect();
     Message::Regroup(Regroup { gone: List::try_from(gone).expect("no more players than that"), confirmed })
 }

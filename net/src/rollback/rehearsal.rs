@@ -7,10 +7,11 @@ use super::timeline::Timeline;
 use crate::limits::COMMAND_BYTES_MAX;
 use crate::wire::CommandBytes;
 
-/// Plays a simulation and, after each tick, goes back some ticks, plays them again with the same inputs, and compares checksums.
+/// Plays a simulation and, after each tick, goes back some ticks, plays them again with the same
+/// inputs, and compares checksums.
 ///
-/// It finds what a snapshot does not hold, what a step takes from outside of the state, and what the state takes from outside of the
-/// turns, if it differs between two runs in one process.
+/// It finds what a snapshot does not hold, what a step takes from outside of the state, and what
+/// the state takes from outside of the turns, if it differs between two runs in one process.
 pub struct SyncTest<S: Simulation> {
     rehearsal: Rehearsal,
     timeline: Timeline<S>,
@@ -24,12 +25,14 @@ pub struct SyncTest<S: Simulation> {
     "the state before tick {tick} was another when it was played again: a step depends on something that the snapshot does not hold"
 )]
 pub struct Mismatch {
-    /// The state before this tick differed: the fault is in the tick before, or in what was restored.
+    /// The state before this tick differed: the fault is in the tick before, or in what was
+    /// restored.
     pub tick: Tick,
 }
 
 impl<S: Simulation> SyncTest<S> {
-    /// A simulation that `heroes` enter in its next tick, and how many ticks it goes back each time, 2 or more.
+    /// A simulation that `heroes` enter in its next tick, and how many ticks it goes back each
+    /// time, 2 or more.
     ///
     /// # Panics
     /// Without heroes, or if it is to go back fewer than two ticks: ggrs compares nothing then.
@@ -75,9 +78,11 @@ impl<S: Simulation> SyncTest<S> {
     }
 }
 
-/// Plays a simulation for some ticks as a [`SyncTest`], going back seven ticks each time. One line in a game's own tests.
+/// Plays a simulation for some ticks as a [`SyncTest`], going back seven ticks each time. One line
+/// in a game's own tests.
 ///
-/// What goes wrong in the last three ticks is not seen: it takes as many to play a tick again and to compare.
+/// What goes wrong in the last three ticks is not seen: it takes as many to play a tick
+/// again and to compare.
 ///
 /// # Errors
 /// [`Mismatch`] for the first tick that came out another way.

@@ -1,4 +1,5 @@
-//! The exchange with one other player: its packets are checked here before anything of them goes on.
+//! The exchange with one other player: its packets are checked here before anything of them goes
+//! on.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -13,7 +14,7 @@ use crate::stamps::Stamps;
 use crate::wire::{Inputs, Name};
 
 /// What a player's packet may claim at most.
-pub(super) struct Bounds {
+pub(super) struct PacketLimits {
     /// The first tick for which we have given no input.
     pub own_end: Tick,
     /// How far its inputs can be ahead of the turns that it knows.
@@ -29,7 +30,7 @@ pub(super) struct Remote {
     pub player: PlayerId,
     pub name: Name,
     /// When something came of it; in the future as long as it has time to speak first.
-    pub heard: Duration,
+    pub heard_at: Duration,
     pub comparison: Comparison,
     /// How much it said lately.
     pub chat: Rate,
@@ -49,12 +50,12 @@ pub(super) struct Remote {
 }
 
 impl Remote {
-    pub fn new(peer: PeerId, player: PlayerId, name: Name, heard: Duration, base: Tick, delay_ticks: u32) -> Remote {
+    pub fn new(peer: PeerId, player: PlayerId, name: Name, heard_at: Duration, base: Tick, delay_ticks: u32) -> Remote {
         let mut remote = Remote {
             peer,
             player,
             name,
-            heard,
+            heard_at,
             comparison: Comparison::default(),
             chat: Rate::default(),
             stamps: Stamps::default(),
@@ -87,7 +88,7 @@ impl Remote {
     pub fn take<S: Simulation>(
         &mut self,
         inputs: &Inputs,
-        bounds: &Bounds,
+        bounds: &PacketLimits,
         now: Duration,
         out: &mut Outbox<S>,
     ) -> Result<(), DropReason> {

@@ -1,4 +1,5 @@
-//! The simulation of one peer, and the recent past it can go back to. The only place where a rollback session's world changes.
+//! The simulation of one peer, and the recent past it can go back to. The only place where a
+//! rollback session's world changes.
 //!
 //! What is predicted may be played again and again; what is settled is told once and never changes.
 
@@ -31,11 +32,12 @@ pub(super) struct Timeline<S: Simulation> {
     base: Tick,
     /// By handle.
     players: Vec<PlayerId>,
-    /// What enters in the turn at `base`: those who join, then those who leave, by player whoever was lost first.
+    /// What enters in the turn at `base`: those who join, then those who leave, by player
+    /// whoever was lost first.
     joins: Vec<Input<S>>,
     leaves: BTreeSet<PlayerId>,
     checksum_interval_ticks: u32,
-    tell_trees: bool,
+    emit_trees: bool,
 }
 
 impl<S: Simulation> Timeline<S> {
@@ -45,7 +47,7 @@ impl<S: Simulation> Timeline<S> {
         players: Vec<PlayerId>,
         joins: Vec<Input<S>>,
         checksum_interval_ticks: u32,
-        tell_trees: bool,
+        emit_trees: bool,
     ) -> Self {
         let base = simulation.tick();
         Timeline {
@@ -59,7 +61,7 @@ impl<S: Simulation> Timeline<S> {
             joins,
             leaves: BTreeSet::new(),
             checksum_interval_ticks,
-            tell_trees,
+            emit_trees,
         }
     }
 
@@ -95,7 +97,7 @@ impl<S: Simulation> Timeline<S> {
     fn moment(&mut self) -> Moment<S> {
         // First what is hashed, then the copy: what is gone back to need not be hashed again.
         let checksum = self.simulation.checksum();
-        let tree = if self.tell_trees { self.simulation.tree() } else { Vec::new() };
+        let tree = if self.emit_trees { self.simulation.tree() } else { Vec::new() };
         let (snapshot, pending) = (self.simulation.snapshot(), self.pending.clone());
         Moment { snapshot, pending, checksum, tree, turn: Turn::EMPTY }
     }
@@ -178,14 +180,15 @@ impl<S: Simulation> Timeline<S> {
         }
     }
 
-    /// Goes on from a tick with fewer players: what came after it never was. Those who are gone leave in its turn.
+    /// Goes on from a tick with fewer players: what came after it never was. Those who are gone
+    /// leave in its turn.
     pub fn branch(&mut self, tick: Tick, players: Vec<PlayerId>, gone: impl Iterator<Item = PlayerId>) {
         self.restore(tick);
         let kept = self.index(tick) + 1;
         for moment in self.moments.drain(kept..) {
             self.simulation.retire(moment.snapshot);
         }
-        // Who entered or left in the turn of this tick still does.
+        // A player that entered or left in the turn of this tick still does.
         if tick != self.base {
             self.joins.clear();
             self.leaves.clear();

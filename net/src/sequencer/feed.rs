@@ -18,7 +18,8 @@ const ANSWER_PAUSE_MIN: Duration = Duration::from_millis(50);
 
 /// What one replica has been sent and has acknowledged: decides what it is sent next.
 ///
-/// A turn is sent in [`TURN_SENDS`] packets running. A replica that misses one nevertheless says so, and gets it again.
+/// A turn is sent in [`TURN_SENDS`] packets running. A replica that misses one nevertheless says
+/// so, and gets it again.
 #[derive(Debug)]
 pub struct Feed {
     stamps: Stamps,
@@ -50,7 +51,8 @@ impl Feed {
         Feed::with(from, TURN_PACKET_BYTES_MAX, TURN_PACKET_BYTES_MAX)
     }
 
-    /// The same, of frames, which are larger: little ones are repeated, and one that is lost is asked for.
+    /// The same, of frames, which are larger: little ones are repeated, and one that is
+    /// lost is asked for.
     pub fn of_frames(from: Tick) -> Feed {
         Feed::with(from, FRAME_REPEAT_BYTES_MAX, FRAME_ONCE_BYTES_MAX)
     }
@@ -114,7 +116,8 @@ impl Feed {
         self.checksums.push_back((tick, checksum));
     }
 
-    /// Whether something must be sent at tick `now_tick`, of the sequencer's time: every `interval_ticks`, and to an asker at once.
+    /// Whether something must be sent at tick `now_tick`, of the sequencer's time: every
+    /// `interval_ticks`, and to an asker at once.
     pub fn due(&self, now_tick: Tick, interval_ticks: u32) -> bool {
         self.asked || self.sent.is_none_or(|(tick, _)| now_tick.since(tick) >= interval_ticks)
     }
@@ -153,7 +156,8 @@ impl Feed {
         packets
     }
 
-    /// All that is due, if it fits into a datagram: with what was sent before, or some of it, if that is little.
+    /// All that is due, if it fits into a datagram: with what was sent before, or some of it,
+    /// if that is little.
     fn in_one<T>(&self, history: &History<T>, asked: bool, now: Duration) -> Option<Turns<Encoded>> {
         let fits = |from: Tick, bytes_max| {
             let turns = history.fits(from, bytes_max).then(|| history.cut(from, bytes_max));

@@ -60,7 +60,8 @@ impl<T> History<T> {
         self.bytes
     }
 
-    /// Whether the bytes of the turns from a tick on leave nothing of them out of a [`cut`](History::cut).
+    /// Whether the bytes of the turns from a tick on leave nothing of them out of a
+    /// [`cut`](History::cut).
     pub(crate) fn fits(&self, from: Tick, bytes_max: usize) -> bool {
         let mut bytes = 0;
         self.since(from).enumerate().all(|(n, closed)| {

@@ -158,7 +158,8 @@ fn a_turn_goes_out_three_times_unless_it_is_acknowledged() {
     let report = Report { known: sequencer.open(), ..Report::default() };
     feed.acknowledge(&report, sequencer.open(), ms(0)).expect("closed");
     assert_eq!(send(&mut sequencer, &mut feed), 0);
-    // The replica says that it misses what was thought to have arrived, then claims what is not closed.
+    // The replica says that it misses what was thought to have arrived, then claims
+    // what is not closed.
     let asking = Report { missing: true, ..report.clone() };
     feed.acknowledge(&asking, sequencer.open(), ms(500)).expect("closed");
     assert!(feed.due(sequencer.open(), 100), "an asker is answered at once");

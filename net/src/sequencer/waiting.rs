@@ -11,8 +11,8 @@ use crate::limits::*;
 use crate::session::{CommandError, DropReason, Outbox};
 use crate::wire::{Bytes, CommandBytes, LeaveReason, Name, RawInput, Report};
 
-/// How much of each kind one turn takes; more waits for the next. Commands of each player, requests and their bytes have limits of
-/// their own, the same in every session.
+/// How much of each kind one turn takes; more waits for the next. Commands of each player, requests
+/// and their bytes have limits of their own, the same in every session.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Capacity {
     pub leaves: usize,
@@ -29,7 +29,7 @@ impl Capacity {
 pub(crate) struct Waiting {
     /// How many commands of each player have been taken.
     taken: BTreeMap<PlayerId, u32>,
-    /// Who has commands that wait: of many players mostly a few.
+    /// The players that have commands waiting: of many players mostly a few.
     busy: BTreeMap<PlayerId, VecDeque<CommandBytes>>,
     leaves: VecDeque<(PlayerId, LeaveReason)>,
     joins: VecDeque<(PlayerId, Name, Bytes<JOIN_BYTES_MAX>)>,
@@ -65,7 +65,8 @@ impl Waiting {
         room
     }
 
-    /// A player's commands, the first of which has number `first`. Those that are not `sound` are dropped.
+    /// A player's commands, the first of which has number `first`. Those that are not
+    /// `sound` are dropped.
     pub fn commands(
         &mut self,
         player: PlayerId,

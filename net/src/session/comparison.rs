@@ -73,7 +73,8 @@ impl Comparison {
         self.agreed.filter(|agreed| *agreed < tick)
     }
 
-    /// Counts a difference, found by a comparison here or told by the other side. Returns whether it is the first: one is reported.
+    /// Counts a difference, found by a comparison here or told by the other side. Returns whether
+    /// it is the first: one is reported.
     pub fn differs<S: Simulation>(&mut self, found_here: bool, out: &mut Outbox<S>) -> bool {
         let first = !core::mem::replace(&mut self.reported, true);
         // What the other side tells is mostly what was, or will be, found here too.

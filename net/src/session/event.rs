@@ -40,7 +40,8 @@ pub enum Event<S: Simulation> {
         /// What entered.
         turn: Turn<S>,
     },
-    /// The checksum of the state before the turn of a tick: of every tick, whether peers compare it or not.
+    /// The checksum of the state before the turn of a tick: of every tick, whether peers
+    /// compare it or not.
     Checksum {
         /// The tick.
         tick: Tick,
@@ -49,8 +50,10 @@ pub enum Event<S: Simulation> {
         /// Its parts, if the settings ask for them: see [`Simulation::tree`].
         tree: Vec<(CellId, Checksum)>,
     },
-    /// A copy of the state before the turn of a tick: of every [`KEYFRAME_TICKS`](crate::limits::KEYFRAME_TICKS)-th, and just before a
-    /// [`Desync`](Event::Desync) is told, as of the last tick that is final. [`Simulation::encode`] makes bytes of it.
+    /// A copy of the state before the turn of a tick: of every
+    /// [`KEYFRAME_TICKS`](crate::limits::KEYFRAME_TICKS)-th, and just before a
+    /// [`Desync`](Event::Desync) is told, as of the last tick that is final. [`Simulation::encode`]
+    /// makes bytes of it.
     Keyframe {
         /// The tick.
         tick: Tick,
@@ -64,7 +67,8 @@ pub enum Event<S: Simulation> {
         /// The player's name.
         name: String,
     },
-    /// A player's hero came into the part of a relay's world that is known here. The player may have been in the session for long.
+    /// A player's hero came into the part of a relay's world that is known here. The player may
+    /// have been in the session for long.
     PlayerNear {
         /// Who.
         player: PlayerId,
@@ -100,22 +104,26 @@ pub enum Event<S: Simulation> {
         /// The other peer's.
         theirs: Checksum,
     },
-    /// Worlds differ in this session, this peer's or others': evidence is wanted of every player. It is to be given within 12 s
-    /// by [`give_evidence`](super::Session::give_evidence). At most once a minute.
+    /// Worlds differ in this session, this peer's or others': evidence is wanted of every
+    /// player. It is to be given within 12 s by
+    /// [`give_evidence`](super::Session::give_evidence). At most once a minute.
     EvidenceWanted {
         /// How long it may be.
         bytes_max: usize,
     },
-    /// Another player's evidence has arrived, as that player's peer announced it. Hostile until checked.
+    /// Another player's evidence has arrived, as that player's peer announced it.
+    /// Hostile until checked.
     Evidence {
         /// Whose.
         player: PlayerId,
         /// What it gave.
         bytes: Vec<u8>,
     },
-    /// No more evidence will come. One for each [`EvidenceWanted`](Event::EvidenceWanted), at most 30 s after it.
+    /// No more evidence will come. One for each [`EvidenceWanted`](Event::EvidenceWanted), at
+    /// most 30 s after it.
     EvidenceComplete {
-        /// Whose did not come: it had none, was lost, was too slow, or did not send what it had announced.
+        /// Whose did not come: it had none, was lost, was too slow, or did not send what
+        /// it had announced.
         missing: Vec<PlayerId>,
     },
     /// A joiner was refused: this peer, or one that knocked here.
@@ -190,7 +198,8 @@ pub enum EndReason {
     Snapshot(lockstone_sim::codec::CodecError),
     /// Loading the world made no progress for too long.
     LoadTimeout,
-    /// This peer's world had become another than the sequencer's, or than that of a rollback session's first player.
+    /// This peer's world had become another than the sequencer's, or than that of a rollback
+    /// session's first player.
     Desync,
     /// The link itself ended.
     Link(LinkError),
@@ -242,7 +251,8 @@ pub enum Phase {
     Playing,
     /// Someone is gone: the players that are left agree from where to go on.
     Regrouping,
-    /// This peer's world fell out of step. It no longer plays, and stays until evidence is exchanged.
+    /// This peer's world fell out of step. It no longer plays, and stays until evidence is
+    /// exchanged.
     OutOfStep,
     /// Over.
     Ended(EndReason),

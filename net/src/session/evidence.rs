@@ -1,11 +1,13 @@
-//! One peer's part in the exchange of evidence: once worlds differ, each player's peer sends each other's what its application gives.
+//! One peer's part in the exchange of evidence: once worlds differ, each player's peer sends each
+//! other's what its application gives.
 //!
-//! The bytes are not looked into. Whoever finds a difference calls an inquiry; its sender is checked by the session's kind. There is one at
-//! a time and one a minute, whoever calls, and of each witness one parcel: nobody can make others send again and again. Nothing is sent
-//! but to who asks for it, and only witnesses are asked.
+//! The bytes are not looked into. A peer that finds a difference calls an inquiry. The session's
+//! kind checks its sender. There is one at a time and one a minute, whoever calls, and of each
+//! witness one parcel: nobody can make others send again and again. A peer sends only to a peer
+//! that asks, and only witnesses are asked.
 //!
-//! A peer that is [out of step](super::outbox::Standing) no longer plays, and its session ends once evidence is exchanged. The
-//! loop is [`Evidence::advance`]; it comes after that of the game.
+//! A peer that is [out of step](super::outbox::Standing) no longer plays, and its session ends once
+//! evidence is exchanged. The loop is [`Evidence::advance`]; it comes after that of the game.
 
 mod inquiry;
 
@@ -26,11 +28,12 @@ pub struct Evidence {
     inquiry: Option<Inquiry>,
     /// When the last inquiry began.
     begun: Option<Duration>,
-    /// What connected peers announced before this one was called, and when: one may hear of an inquiry before others do.
+    /// What connected peers announced before this one was called, and when: one may hear of an
+    /// inquiry before others do.
     early: BTreeMap<PeerId, (Parcel, Duration)>,
 }
 
-/// Who takes part in an inquiry.
+/// The peers that take part in an inquiry.
 pub struct Witnesses<I> {
     /// All but this peer that can be reached.
     pub others: I,
@@ -41,7 +44,8 @@ pub struct Witnesses<I> {
 }
 
 impl Evidence {
-    /// Begins an inquiry, unless the last one began less than `interval` ago. Returns whether it did.
+    /// Begins an inquiry, unless the last one began less than `interval` ago. Returns whether it
+    /// did.
     pub fn begin<S: Simulation>(
         &mut self,
         interval: Duration,
@@ -101,7 +105,8 @@ impl Evidence {
         }
     }
 
-    /// This peer was put out as being out of step. Whoever did so has called before, if it calls at all.
+    /// This peer was removed as being out of step. The peer that removed it has called before, if
+    /// it calls at all.
     pub fn put_out<S: Simulation>(&mut self, now: Duration, out: &mut Outbox<S>) {
         out.fall_out_of_step(now);
         if !self.under_way() {

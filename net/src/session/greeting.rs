@@ -1,7 +1,8 @@
 //! A joiner's hello to each peer it meets, said again until it is answered.
 //!
-//! It is the first thing that two peers say to each other, and what a peer is told before its own end of the connection is open may be
-//! lost, on the reliable channel too. Whoever hears a hello twice lets one player in.
+//! It is the first thing that two peers say to each other, and what a peer is told before its own
+//! end of the connection is open may be lost, on the reliable channel too. A peer that hears a
+//! hello twice lets one player in.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -17,7 +18,7 @@ const HELLO_INTERVAL: Duration = Duration::from_secs(1);
 
 pub struct Greeting {
     hello: Hello,
-    /// Who has not answered, and when it was greeted last.
+    /// The peers that have not answered, and when each was greeted last.
     unanswered: BTreeMap<PeerId, Duration>,
 }
 
@@ -37,7 +38,7 @@ impl Greeting {
     }
 
     /// A peer has answered, or is gone.
-    pub fn settle(&mut self, peer: PeerId) {
+    pub fn answered(&mut self, peer: PeerId) {
         self.unanswered.remove(&peer);
     }
 

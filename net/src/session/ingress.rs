@@ -38,7 +38,8 @@ struct Rates {
 /// What came through.
 pub enum Admitted {
     Message(Epoch, Message),
-    /// A hello of another version of the wire format, whatever else it says: to be answered with this, by who answers hellos.
+    /// A hello of another version of the wire format, whatever else it says: to be answered with
+    /// this, by who answers hellos.
     Foreign(Refusal),
 }
 

@@ -14,7 +14,8 @@ pub struct Leader {
 }
 
 impl Leader {
-    /// The room's first peer leads its first epoch. Of anyone else it is not known before a welcome.
+    /// The room's first peer leads its first epoch. Of anyone else it is not known
+    /// before a welcome.
     pub fn of_room(peer: PeerId) -> Option<Leader> {
         (peer.arrival() == 0).then_some(Leader { peer, epoch: Epoch::default() })
     }

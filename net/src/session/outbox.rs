@@ -136,7 +136,8 @@ impl<S: Simulation> Outbox<S> {
         }
     }
 
-    /// This peer's world is out of step: it stays until evidence is exchanged, or until it is clear that nobody calls for any.
+    /// This peer's world is out of step: it stays until evidence is exchanged, or until it is clear
+    /// that nobody calls for any.
     pub fn fall_out_of_step(&mut self, now: Duration) {
         if self.standing.is_in_step() {
             self.standing = Standing::OutOfStep { since: now };

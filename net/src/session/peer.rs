@@ -1,8 +1,9 @@
-//! One peer of a session of any kind: what every session does, once. What a kind does otherwise is its [`Kind`] before it is in the
-//! room, and one of its [`Roles`] afterwards.
+//! One peer of a session of any kind: what every session does, once. What a kind does otherwise is
+//! its [`Kind`] before it is in the room, and one of its [`Roles`] afterwards.
 //!
 //! ```text
-//! link ─► Ingress ─► Peer ─► Role ─► Outbox ─► link, events        Evidence: beside the role, and alone once out of step
+//! link ─► Ingress ─► Peer ─► Role ─► Outbox ─► link, events
+//!                      └─► Evidence: beside the role, and alone once out of step
 //! ```
 //!
 //! A role is never asked anything while its peer is out of step or when the session is over.
@@ -254,7 +255,7 @@ impl<K: Kind> Peer<K> {
     }
 
     /// Tells the end, once, as the last event. Evidence that is on its way will not arrive.
-    fn tell_end(&mut self) {
+    fn emit_end(&mut self) {
         let Io { out, evidence, .. } = &mut self.io;
         if let Standing::Ending(reason) = &out.standing {
             let reason = reason.clone();
@@ -287,7 +288,7 @@ impl<K: Kind> Session for Peer<K> {
             LinkEvent::SignalingLost(_) | LinkEvent::SignalingBack => {}
             LinkEvent::Closed(error) => self.closed(EndReason::Link(error)),
         }
-        self.tell_end();
+        self.emit_end();
     }
 
     fn advance(&mut self, now: Duration) {
@@ -309,7 +310,7 @@ impl<K: Kind> Session for Peer<K> {
                 io.evidence.advance(now, &mut io.out);
             }
         }
-        self.tell_end();
+        self.emit_end();
     }
 
     fn command(&mut self, command: <Self::Sim as Simulation>::Command) -> Result<(), CommandError> {
@@ -342,7 +343,7 @@ impl<K: Kind> Session for Peer<K> {
             role.leave(io);
         }
         self.io.out.end(if out_of_step { EndReason::Desync } else { EndReason::Left });
-        self.tell_end();
+        self.emit_end();
     }
 
     fn poll_transmit(&mut self) -> Option<Transmit> {

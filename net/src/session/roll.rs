@@ -1,7 +1,8 @@
-//! The roll of guests: who asks to be let in, who is refused and why, who is in under which number, and whose time is over. The peer that
-//! lets others in has one, in a session of any kind.
+//! The roll of guests: who asks to be let in, who is refused and why, who is in under which number,
+//! and whose time is over. The peer that lets others in has one, in a session of any kind.
 //!
-//! A number is given to somebody else only after all others were: whoever was known by it is long forgotten by then.
+//! A number is given to somebody else only after all others were: whoever was known by it is long
+//! forgotten by then.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -88,8 +89,8 @@ impl<G> Roll<G> {
         }
     }
 
-    /// A peer asks to be let in. Returns its hero if it may; else it is told why not. `waits` says whether a guest may not have had its
-    /// answer yet, and so say hello again.
+    /// A peer asks to be let in. Returns its hero if it may; else it is told why not. `waits` says
+    /// whether a guest may not have had its answer yet, and so say hello again.
     pub fn hello<S: Simulation>(
         &mut self,
         peer: PeerId,
@@ -123,7 +124,8 @@ impl<G> Roll<G> {
         self.refused.refuse(peer, name, refusal, out);
     }
 
-    /// The number of the next player, which is now given away. There is one after a [`hello`](Roll::hello).
+    /// The number of the next player, which is now given away. There is one after a
+    /// [`hello`](Roll::hello).
     pub fn number(&mut self) -> PlayerId {
         self.numbers.take().expect("a hello is refused when all are taken")
     }

@@ -4,7 +4,8 @@ use core::time::Duration;
 
 use lockstone_sim::Tick;
 
-/// Time that the session lost because this peer stood still for longer than this is not made up for.
+/// Time that the session lost because this peer stood still for longer than this is not made up
+/// for.
 const CATCH_UP_MAX: Duration = Duration::from_secs(3);
 
 pub struct Schedule {

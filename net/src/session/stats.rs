@@ -131,7 +131,8 @@ pub struct Stats {
     pub player: Option<PlayerId>,
     /// The next tick to play: that of the simulation.
     pub tick: Tick,
-    /// The first tick whose turn is not told yet: those before it are final. The same as `tick`, but in a session that predicts.
+    /// The first tick whose turn is not told yet: those before it are final. The same as `tick`,
+    /// but in a session that predicts.
     pub settled: Tick,
     /// The first tick whose turn is not known here.
     pub known: Tick,
@@ -155,7 +156,8 @@ pub struct Stats {
     pub relay: Option<RelayStats>,
 }
 
-/// What a relay sends, by level, and what its replicas have. Payload; a packet with frames counts as one of turns.
+/// What a relay sends, by level, and what its replicas have. Payload; a packet with frames counts
+/// as one of turns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RelayStats {
     /// Inputs, and what packets of frames hold beside cells.
@@ -204,7 +206,8 @@ pub struct LevelStats {
     pub bytes: u64,
     /// Packets sent.
     pub packets: u64,
-    /// Pieces that had to wait for the budget, in bytes as if each were a full one; of chat what was dropped.
+    /// Pieces that had to wait for the budget, in bytes as if each were a full one; of chat
+    /// what was dropped.
     pub cut_bytes: u64,
 }
 

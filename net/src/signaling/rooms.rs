@@ -1,4 +1,5 @@
-//! Who is in which room. Entering, with its number, and leaving happen under one lock; nothing here waits.
+//! The rooms and the peers in them. Entering, with its number, and leaving happen under one lock.
+//! Nothing here waits.
 
 mod room;
 
@@ -10,7 +11,7 @@ use matchbox_protocol::PeerId;
 use tokio::sync::mpsc;
 
 use crate::room::{KEY_BYTES_MAX, ROOM_CHARS_MAX, TOKEN_BYTES_MAX, is_room_name};
-use room::{Part, Room};
+use room::{Membership, Room};
 pub use room::{RELAY_PLAYERS_MAX, ROOM_PEERS_MAX};
 
 /// The most peers of a server, in all rooms together.
@@ -52,7 +53,7 @@ pub(super) enum Refusal {
 
 /// As what a peer enters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role<'a> {
+pub(super) enum EntryRole<'a> {
     /// One of a party, where everyone is connected with everyone.
     Peer,
     /// The relay: the room is its own.
@@ -82,7 +83,7 @@ struct Inside {
 pub(super) struct Seat {
     rooms: Arc<Rooms>,
     room: String,
-    part: Part,
+    part: Membership,
     signals: u32,
     pub(super) peer: PeerId,
 }
@@ -92,12 +93,13 @@ impl Rooms {
         Self { host_token, inside: Mutex::default() }
     }
 
-    /// Lets a peer in: it is told its id first of all, then whoever shall offer it a connection, or it whom it shall offer one.
+    /// Lets a peer in: it is told its id first of all, then whoever shall offer it a connection, or
+    /// it whom it shall offer one.
     pub(super) fn enter(
         self: &Arc<Self>,
         name: &str,
         key: Option<&str>,
-        role: Role<'_>,
+        role: EntryRole<'_>,
     ) -> Result<(Seat, mpsc::Receiver<String>), Refusal> {
         self.check(name, key, role)?;
         let inside = &mut *self.lock();
@@ -106,17 +108,17 @@ impl Rooms {
         }
         let (peer, part, inbox) = match inside.rooms.entry(name.to_owned()) {
             Entry::Occupied(room) => room.into_mut().admit(key, role, inside.entries),
-            Entry::Vacant(_) if role == Role::Player => Err(Refusal::NoRelay),
+            Entry::Vacant(_) if role == EntryRole::Player => Err(Refusal::NoRelay),
             Entry::Vacant(place) => place.insert(Room::new(key, role)).admit(key, role, inside.entries),
         }?;
         inside.peers += 1;
         inside.entries += 1;
-        let signals = if part == Part::Player { PLAYER_SIGNALS_MAX } else { u32::MAX };
+        let signals = if part == Membership::Player { PLAYER_SIGNALS_MAX } else { u32::MAX };
         Ok((Seat { rooms: Arc::clone(self), room: name.to_owned(), part, signals, peer }, inbox))
     }
 
     /// What can be said without looking into any room.
-    fn check(&self, name: &str, key: Option<&str>, role: Role<'_>) -> Result<(), Refusal> {
+    fn check(&self, name: &str, key: Option<&str>, role: EntryRole<'_>) -> Result<(), Refusal> {
         if !is_room_name(name) {
             return Err(Refusal::RoomName);
         }
@@ -124,8 +126,8 @@ impl Rooms {
             return Err(Refusal::KeyTooLong);
         }
         match role {
-            Role::Relay { token } if !(1..=TOKEN_BYTES_MAX).contains(&token.len()) => Err(Refusal::BadToken),
-            Role::Relay { token } if self.host_token.as_deref().is_some_and(|wanted| wanted != token) => {
+            EntryRole::Relay { token } if !(1..=TOKEN_BYTES_MAX).contains(&token.len()) => Err(Refusal::BadToken),
+            EntryRole::Relay { token } if self.host_token.as_deref().is_some_and(|wanted| wanted != token) => {
                 Err(Refusal::WrongHostToken)
             }
             _ => Ok(()),
@@ -141,14 +143,14 @@ impl Seat {
     /// Passes a signal on, if the room connects this peer with the other; else it goes nowhere.
     pub(super) fn signal(&mut self, to: PeerId, data: serde_json::Value) {
         let Some(left) = self.signals.checked_sub(1) else { return };
-        self.signals = if self.part == Part::Player { left } else { u32::MAX };
+        self.signals = if self.part == Membership::Player { left } else { u32::MAX };
         if let Some(room) = self.rooms.lock().rooms.get(&self.room) {
             room.signal(self.part, self.peer, to, data);
         }
     }
 
     pub(super) fn is_player(&self) -> bool {
-        self.part == Part::Player
+        self.part == Membership::Player
     }
 }
 
@@ -179,12 +181,13 @@ mod tests {
     #[test]
     fn a_relays_room_and_a_server_have_their_limits() {
         let rooms = Arc::new(Rooms::default());
-        let relay = |room: &str| rooms.enter(room, None, Role::Relay { token: "t" }).expect("there is room");
-        let player = |room: &str| rooms.enter(room, None, Role::Player);
+        let relay = |room: &str| rooms.enter(room, None, EntryRole::Relay { token: "t" }).expect("there is room");
+        let player = |room: &str| rooms.enter(room, None, EntryRole::Player);
         let (full, wide) = (relay("full"), relay("wide"));
         let mut players: Vec<_> = (0..RELAY_PLAYERS_MAX).map(|_| player("full").expect("there is room")).collect();
         assert_eq!(refusal(player("full")), Refusal::RelayFull);
-        let others = (0..).map_while(|n| rooms.enter(&format!("party-{}", n / ROOM_PEERS_MAX), None, Role::Peer).ok());
+        let others =
+            (0..).map_while(|n| rooms.enter(&format!("party-{}", n / ROOM_PEERS_MAX), None, EntryRole::Peer).ok());
         let others: Vec<_> = others.collect();
         assert_eq!(players.len() + others.len() + 2, SERVER_PEERS_MAX);
         assert_eq!(refusal(player("wide")), Refusal::ServerFull);
@@ -200,18 +203,18 @@ mod tests {
     #[test]
     fn a_replaced_relay_leaves_nothing_behind() {
         let rooms = Arc::new(Rooms::default());
-        let relay = || rooms.enter("r", None, Role::Relay { token: "t" }).expect("the token is right");
+        let relay = || rooms.enter("r", None, EntryRole::Relay { token: "t" }).expect("the token is right");
         let ((first, mut first_inbox), (mut second, _inbox)) = (relay(), relay());
         assert_eq!(first.peer, second.peer);
         assert!(first_inbox.try_recv().is_ok_and(|own| own.contains("IdAssigned")));
         assert!(matches!(first_inbox.try_recv(), Err(mpsc::error::TryRecvError::Disconnected)));
-        let (player, mut inbox) = rooms.enter("r", None, Role::Player).expect("a relay is there");
+        let (player, mut inbox) = rooms.enter("r", None, EntryRole::Player).expect("a relay is there");
         drop(first);
         inbox.try_recv().expect("its id");
         inbox.try_recv().expect("its relay");
         second.signal(player.peer, "hello".into());
         assert!(inbox.try_recv().is_ok_and(|signal| signal.contains("hello")));
         drop(second);
-        assert_eq!(refusal(rooms.enter("r", None, Role::Player)), Refusal::RelayAway);
+        assert_eq!(refusal(rooms.enter("r", None, EntryRole::Player)), Refusal::RelayAway);
     }
 }

@@ -1,4 +1,5 @@
-//! Byte strings, texts and lists that cannot be longer than their type says, decoded without trust in the length that they claim.
+//! Byte strings, texts and lists that cannot be longer than their type says, decoded without trust
+//! in the length that they claim.
 //!
 //! On the wire each is its length as a variable-length integer, then its elements.
 
@@ -10,7 +11,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::limits::{CHAT_BYTES_MAX, NAME_BYTES_MAX};
 
-/// Reserved before the first element of a list is read. What is beyond grows with what really is there.
+/// Reserved before the first element of a list is read. What is beyond grows with what
+/// really is there.
 const RESERVE_MAX: usize = 32;
 
 /// At most `MAX` elements.

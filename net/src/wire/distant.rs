@@ -1,4 +1,5 @@
-//! The distant view: what a replica's player sees beyond the cells that the replica knows. It never enters the simulation.
+//! The distant view: what a replica's player sees beyond the cells that the replica knows. It never
+//! enters the simulation.
 
 use lockstone_sim::{Fx, PlayerId, Tick, Vec2};
 use serde::{Deserialize, Serialize};
@@ -6,14 +7,16 @@ use serde::{Deserialize, Serialize};
 use super::{Bytes, List, WireError};
 use crate::limits::*;
 
-/// What changed in a replica's distant view since the newest packet of it that the replica has acknowledged.
+/// What changed in a replica's distant view since the newest packet of it that the replica
+/// has acknowledged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Distant {
     /// The relay's tick. Each packet has its own; the replica acknowledges by it.
     pub tick: Tick,
     /// Whose heroes are seen another way than before. `None`: not from afar any more.
     pub sights: List<(PlayerId, Option<Track>), SIGHTS_MAX>,
-    /// The landmarks that changed, as [`Landmarks`]. Encoded once, for all replicas that lack the same ones. Empty: none changed.
+    /// The landmarks that changed, as [`Landmarks`]. Encoded once, for all replicas that lack the
+    /// same ones. Empty: none changed.
     pub landmarks: Bytes<LANDMARK_BYTES_MAX>,
 }
 
@@ -23,7 +26,8 @@ pub type Landmarks = List<(u16, Option<(Vec2, u8)>), LANDMARKS_MAX>;
 /// How a hero gets about: enough to know where it is at any tick from then on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Track {
-    /// It walks a route: where from, since when, where to. Who knows the ground finds the way.
+    /// It walks a route: where from, since when, where to. A peer that knows the ground finds the
+    /// way.
     Route {
         /// The state before the turn of this tick had it at `from`.
         since: Tick,
@@ -43,7 +47,8 @@ pub struct Route {
     pub end: Vec2,
     /// How far the hero goes along it in a tick, in tiles.
     pub step: Fx,
-    /// What else it takes, one tick before; the game's own. Routes that differ in it alone count as the same.
+    /// What else it takes, one tick before; the game's own. Routes that differ in it alone
+    /// count as the same.
     pub state: u32,
 }
 
@@ -54,7 +59,8 @@ pub struct Samples {
     pub tick: Tick,
     /// Where, in 64ths of a tile.
     pub at: (i32, i32),
-    /// Where before, the newest first: so many ticks before the last one, and so far from it, in 64ths of a tile.
+    /// Where before, the newest first: so many ticks before the last one, and so far from it, in
+    /// 64ths of a tile.
     pub before: List<(u16, (i32, i32)), 2>,
 }
 

@@ -1,4 +1,5 @@
-//! Turns and frames that were encoded once, when they were closed: every packet that holds them repeats their bytes.
+//! Turns and frames that were encoded once, when they were closed: every packet that holds them
+//! repeats their bytes.
 
 use core::fmt;
 use std::sync::Arc;

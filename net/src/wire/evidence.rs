@@ -1,4 +1,5 @@
-//! The messages by which peers whose worlds differ give each other evidence, in sessions of both kinds. Its bytes are the application's.
+//! The messages by which peers whose worlds differ give each other evidence, in sessions of both
+//! kinds. Its bytes are the application's.
 
 use lockstone_sim::PlayerId;
 use serde::{Deserialize, Serialize};
@@ -10,8 +11,8 @@ use crate::link::PeerId;
 /// Worlds differ: who is to give evidence to whom.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Inquiry {
-    /// Of a party: all witnesses, the sequencer and the receiver included, by player, ascending. Of a rollback session nobody: its
-    /// players know each other.
+    /// Of a party: all witnesses, the sequencer and the receiver included, by player, ascending. Of
+    /// a rollback session nobody: its players know each other.
     pub witnesses: List<(PlayerId, PeerId), PLAYERS_MAX>,
 }
 

@@ -1,7 +1,7 @@
 //! The messages of a relay session: frames, and loads of cells.
 //!
-//! A frame is the turn of one replica: of the inputs of a tick those that its area needs, and what it is given of cells that it does not
-//! simulate. What a cell's bytes mean, the simulation knows.
+//! A frame is the turn of one replica: of the inputs of a tick those that its area needs, and what
+//! it is given of cells that it does not simulate. What a cell's bytes mean, the simulation knows.
 
 use core::fmt;
 use std::sync::Arc;
@@ -67,13 +67,14 @@ pub struct AreaChange {
     pub load: Option<u32>,
 }
 
-/// Cells' states are on their way. The first piece is in here, the others follow as chunks; all are acknowledged as those of a
-/// snapshot. At most one load is under way to a replica.
+/// Cells' states are on their way. The first piece is in here, the others follow as chunks; all are
+/// acknowledged as those of a snapshot. At most one load is under way to a replica.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Load {
     /// Counts the loads of a replica, from 0.
     pub number: u32,
-    /// The states are those before the turn of this tick; the frames from it on tell what changes in the cells.
+    /// The states are those before the turn of this tick; the frames from it on tell what
+    /// changes in the cells.
     pub tick: Tick,
     /// The length of all pieces.
     pub bytes: u32,
@@ -94,8 +95,8 @@ pub struct LoadedCells {
     pub lit: List<(CellId, CellBytes), LOAD_CELLS_MAX>,
 }
 
-/// Whose heroes came into the cells that a replica knows, and whose went out of them, the replica's own left out: it would know the
-/// heroes without their names.
+/// Whose heroes came into the cells that a replica knows, and whose went out of them, the replica's
+/// own left out: it would know the heroes without their names.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Nearby {
     /// Who came, and is called so.
@@ -104,7 +105,8 @@ pub struct Nearby {
     pub went: List<PlayerId, NEARBY_MAX>,
 }
 
-/// The checksums of a replica's core, cell by cell: the answer to a [`Message::Desync`](super::Message::Desync).
+/// The checksums of a replica's core, cell by cell: the answer to a
+/// [`Message::Desync`](super::Message::Desync).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CoreTree {
     /// The state before the turn of this tick.

@@ -12,7 +12,7 @@ use crate::link::PeerId;
 pub struct Form {
     /// The seed that the world is built with.
     pub seed: u64,
-    /// Who takes part, by peer, ascending. The place in the list is the player's number.
+    /// The players, by peer, ascending. The place in the list is the player's number.
     pub members: List<Member, ROLLBACK_PLAYERS_MAX>,
 }
 
@@ -44,14 +44,15 @@ pub struct Inputs {
     pub behind_ticks: i16,
     /// The sender's newest checksums.
     pub checksums: Checksums,
-    /// The digest of all this and the epoch. A damaged input would be played by one peer and not by another.
+    /// The digest of all this and the epoch. A damaged input would be played by one peer
+    /// and not by another.
     pub seal: u32,
 }
 
 /// How far a player has come that has stopped because someone is gone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Regroup {
-    /// Who is gone, by player, ascending, and why.
+    /// The players that are gone, ascending, and why.
     pub gone: List<(PlayerId, LeaveReason), ROLLBACK_PLAYERS_MAX>,
     /// The first tick whose turn the sender does not know in full.
     pub confirmed: Tick,

@@ -1,6 +1,7 @@
 //! What all peers of a session must have in common, and how a joiner is told what differs.
 //!
-//! The bytes of a [`Refusal`] never change, as those of a hello's start: peers of different versions can tell each other so.
+//! The bytes of a [`Refusal`] never change, as those of a hello's start: peers of different
+//! versions can tell each other so.
 
 use core::fmt;
 use serde::{Deserialize, Serialize};
@@ -47,7 +48,8 @@ pub enum SessionKind {
         /// How far it plays ahead of what it knows.
         max_prediction_ticks: u32,
     },
-    /// One peer orders them, simulates all, and tells each other peer what its part of the world needs.
+    /// One peer orders them, simulates all, and tells each other peer what its part of
+    /// the world needs.
     Relay {
         /// Between two packets of frames.
         packet_interval_ticks: u32,
@@ -120,7 +122,8 @@ impl SessionKind {
 }
 
 impl Terms {
-    /// What differs, the session's own terms being `self`. Sessions of different kinds are not compared any further.
+    /// What differs, the session's own terms being `self`. Sessions of different kinds are not
+    /// compared any further.
     pub fn differences(&self, protocol: u32, joiner: &Terms) -> Vec<Difference> {
         let (ours, theirs) = (&self.identity, &joiner.identity);
         let ((kind, subject, setting), (joiner_kind, _, joiner_setting)) = (self.kind.parts(), joiner.kind.parts());

@@ -1,5 +1,6 @@
-//! Replicas that lie, ask for what is not theirs, and flood. What they do is dropped and counted, answered, or put out; for the others it is
-//! as if they were not there: two runs of the same seed, one with the attack and one without, are compared packet by packet.
+//! Replicas that lie, ask for what is not theirs, and flood. What they do is dropped and counted,
+//! answered, or put out; for the others it is as if they were not there: two runs of the same seed,
+//! one with the attack and one without, are compared packet by packet.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -16,7 +17,8 @@ use testkit::sessions::*;
 const ATTACKER: usize = 2;
 const ATTACK: Duration = secs(12);
 
-/// What the others had of a run: of each seat the ticks at each moment, and the length of every packet to it.
+/// What the others had of a run: of each seat the ticks at each moment, and the length of
+/// every packet to it.
 struct Run {
     ticks: BTreeMap<usize, Vec<(Duration, Tick)>>,
     packets: BTreeMap<usize, Vec<usize>>,
@@ -245,7 +247,7 @@ fn lies_of_checksums_and_acknowledgements_cost_the_others_nothing() {
     }
 }
 
-/// Who says that its core differs, but not where, is not asked for ever.
+/// A replica that says that its core differs, but not where, is not asked for ever.
 #[test]
 fn who_does_not_say_where_it_differs_is_put_out() {
     let mut scene = Scene::new(43, STORM, RelaySettings::default(), Weather::clear(ms(30)));

@@ -1,4 +1,5 @@
-//! A hero that runs straight ahead, over border after border: its replica never stalls, and always knows what is around it.
+//! A hero that runs straight ahead, over border after border: its replica never stalls, and always
+//! knows what is around it.
 
 use core::time::Duration;
 
@@ -37,13 +38,15 @@ struct Run {
     ticks_short: u32,
 }
 
-/// The rings around a cell that a replica simulates: those beyond the world's edge count as if they were there.
+/// The rings around a cell that a replica simulates: those beyond the world's edge count as if
+/// they were there.
 fn rings(world: &storm::StormWorld, hero: CellId) -> u16 {
     let core = world.area().core_rect().expect("a part");
     (0..64).take_while(|rings| core.contains_rect(world.grid().block(hero, *rings))).count().saturating_sub(1) as u16
 }
 
-/// Lets a hero run from the left edge to the right. The driver stops at every tick that its replica plays.
+/// Lets a hero run from the left edge to the right. The driver stops at every tick that
+/// its replica plays.
 fn run(seed: u64, storm: storm::Weather) -> Run {
     let settings = RelaySettings { core_actors_max: 0, ..RelaySettings::default() };
     let enter = settings.enter_rings;
@@ -72,7 +75,8 @@ fn run(seed: u64, storm: storm::Weather) -> Run {
     Run { borders, ticks, gap, gap_at_rest, rings_min, ticks_short }
 }
 
-/// Runs, exact all the time, until a time or until it is enough. Returns the largest gap, the fewest rings, and ticks with too few of all.
+/// Runs, exact all the time, until a time or until it is enough. Returns the largest gap, the
+/// fewest rings, and ticks with too few of all.
 fn follow(scene: &mut Scene, end: Duration, enter: u16, enough: impl Fn(&Scene) -> bool) -> (Duration, u16, u32, u32) {
     let tick = |scene: &Scene| scene.seat(1).session.stats().tick;
     let (mut gap, mut rings_min, mut short, mut ticks) = (Duration::ZERO, u16::MAX, 0, 0);
@@ -90,7 +94,8 @@ fn follow(scene: &mut Scene, end: Duration, enter: u16, enough: impl Fn(&Scene) 
         let session = &scene.seat(1).session;
         let player = session.stats().player.expect("let in");
         let world = session.simulation().expect("it plays");
-        // What is around the hero in the relay's world counts, whether the replica still sees it or not.
+        // What is around the hero in the relay's world counts, whether the replica
+        // still sees it or not.
         let hero = world.grid().cell_of(scene.moments[&world.tick()].heroes[&player]);
         let rings =
             if world.area().core_rect().is_some_and(|core| core.contains(hero)) { rings(world, hero) } else { 0 };
@@ -118,7 +123,8 @@ fn a_run_over_forty_borders_never_stalls() {
     }
 }
 
-/// The worst that rules allow here: more than a border every two ticks. The core may fall behind, but stays exact.
+/// The worst that rules allow here: more than a border every two ticks. The core may fall behind,
+/// but stays exact.
 #[test]
 fn a_hero_faster_than_its_cells_come_is_caught_up_with() {
     let storm =

@@ -1,6 +1,6 @@
-//! Bad weather, storms of many shapes, replicas that come, leave, stand still and die, heroes that meet, part, and go through portals.
-//! Cores stay exact throughout.
-//! `SEED=17 cargo test -p lockstone-net --test relay chaos -- --nocapture` repeats a seed, `SEEDS=200` tries more of them.
+//! Bad weather, storms of many shapes, replicas that come, leave, stand still and die, heroes that
+//! meet, part, and go through portals. Cores stay exact throughout. `SEED=17 cargo test -p
+//! lockstone-net --test relay chaos -- --nocapture` repeats a seed, `SEEDS=200` tries more of them.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -45,7 +45,8 @@ enum Habit {
     Swing,
     /// Comes to where the others meet, then goes where nobody is.
     Meet,
-    /// Goes through portals: alone, or with another to each other's place, and several in the same tick.
+    /// Goes through portals: alone, or with another to each other's place, and several
+    /// in the same tick.
     Travel,
 }
 
@@ -65,7 +66,8 @@ struct Chaos {
 fn storm_of(seed: u64) -> (u64, usize) {
     let mut dice = Dice(seed ^ 0xc4a0);
     let storm = storm::Weather { cells: 20 + dice.roll(20) as u16, ..storm::Weather::of(seed) };
-    // Areas as small as the storm's strides allow, so that they move as often as can be. Half of those who stand still are put out for it.
+    // Areas as small as the storm's strides allow, so that they move as often as can be. Half of
+    // those who stand still are put out for it.
     let silence = secs(if dice.roll(2) == 0 { 10 } else { 60 });
     let settings = RelaySettings {
         core_actors_max: if dice.roll(2) == 0 { 0 } else { 2_000 },

@@ -7,7 +7,7 @@ use lockstone_net::memory::Weather;
 use lockstone_net::relay::RelaySettings;
 use lockstone_net::session::{EndReason, Event};
 use lockstone_net::wire::{self, Message, RawGiven};
-use lockstone_sim::world::Role;
+use lockstone_sim::world::Zone;
 use lockstone_sim::{Fx, Simulation};
 use testkit::relay::*;
 use testkit::sessions::*;
@@ -94,7 +94,8 @@ fn change_is_dropped(seed: u64) -> bool {
     });
     scene.play(secs(15), 60);
     assert!(dropped.get().is_some());
-    // It was of a cell that was loading, and a later one does not fit without it: that is told at once.
+    // It was of a cell that was loading, and a later one does not fit without it: that
+    // is told at once.
     if let Some(reason) = ended(&scene.seat(3).session) {
         assert!(matches!(reason, EndReason::Transfer(_)), "seed {seed}: {reason}");
         return true;
@@ -124,7 +125,8 @@ fn assert_exact(scene: &mut Scene, seat: usize, seed: u64) {
     }
 }
 
-/// The states of cells that a replica is given are those of another world: as if its own memory were damaged.
+/// The states of cells that a replica is given are those of another world: as if its own
+/// memory were damaged.
 #[test]
 fn a_world_that_was_changed_from_outside_is_repaired_or_put_out() {
     let (mut repaired, mut out) = (0, 0);
@@ -183,8 +185,8 @@ fn the_witness_sees_every_role() {
     let settings = RelaySettings { core_actors_max: 0, ..RelaySettings::default() };
     let scene = scene(53, settings);
     let world = scene.seat(1).session.simulation().expect("it plays");
-    let roles: Vec<Role> = world.area().core().chain(world.area().halo()).map(|cell| world.area().role(cell)).collect();
-    for role in [Role::Core, Role::Fringe, Role::Halo] {
+    let roles: Vec<Zone> = world.area().core().chain(world.area().halo()).map(|cell| world.area().zone(cell)).collect();
+    for role in [Zone::Core, Zone::Fringe, Zone::Halo] {
         assert!(roles.contains(&role));
     }
     assert!(scene.moments.contains_key(&world.tick()));

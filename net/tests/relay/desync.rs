@@ -1,4 +1,5 @@
-//! Cores that are found to differ: told to both sides, repaired, and put out if that is of no use. The others notice nothing.
+//! Cores that are found to differ: told to both sides, repaired, and put out if that is of no use.
+//! The others notice nothing.
 
 use lockstone_net::memory::Weather;
 use lockstone_net::relay::RelaySettings;

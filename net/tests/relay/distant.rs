@@ -91,7 +91,8 @@ impl Scene {
         self.driver.seat(seat).expect("it is there").session.distant()
     }
 
-    /// The packets of the distant view that the relay has sent since the last call, and their bytes.
+    /// The packets of the distant view that the relay has sent since the last call, and their
+    /// bytes.
     fn told(&self) -> (Vec<(lockstone_net::PeerId, Distant)>, usize) {
         let mut bytes = 0;
         let mut told = Vec::new();

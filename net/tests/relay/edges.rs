@@ -1,4 +1,5 @@
-//! The edge of the world and of the settings: corners, worlds smaller than an area, tiny budgets, everything at its limit.
+//! The edge of the world and of the settings: corners, worlds smaller than an area, tiny budgets,
+//! everything at its limit.
 
 use lockstone_net::memory::Weather;
 use lockstone_net::relay::{RelayConfig, RelaySettings};

@@ -1,4 +1,5 @@
-//! A false relay: whatever it says, a replica does not panic, holds no more than its limits, and ends with a reason if it cannot go on.
+//! A false relay: whatever it says, a replica does not panic, holds no more than its limits, and
+//! ends with a reason if it cannot go on.
 
 use core::time::Duration;
 

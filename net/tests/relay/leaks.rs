@@ -1,4 +1,5 @@
-//! Nothing about a cell outside of a replica's core and halo leaves the relay towards it. Told from the bytes that it sent.
+//! Nothing about a cell outside of a replica's core and halo leaves the relay towards it. Told from
+//! the bytes that it sent.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,7 +37,8 @@ fn nothing_outside_of_core_and_halo_is_told() {
     assert!(replicas == 12 && checked > 10_000);
 }
 
-/// Nobody was told what is outside of core and halo. Returns how many things were told, and to how many.
+/// Nobody was told what is outside of core and halo. Returns how many things were told,
+/// and to how many.
 pub fn assert_all_concerned(scene: &Scene, settings: &RelaySettings) -> (usize, usize) {
     let told = told(scene);
     let outlined = told.iter().filter(|(_, told)| told.player.is_some() && !told.loads.is_empty());

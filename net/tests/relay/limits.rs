@@ -1,4 +1,5 @@
-//! What exceeds its limit is dropped, counted and answered, and costs the others nothing; what can wait, waits for the budget.
+//! What exceeds its limit is dropped, counted and answered, and costs the others nothing; what can
+//! wait, waits for the budget.
 
 use lockstone_net::link::{Channel, Link};
 use lockstone_net::memory::Weather;
@@ -83,14 +84,15 @@ fn a_small_budget_makes_loads_wait_and_says_so() {
     assert!(small.turns.packets.abs_diff(large.turns.packets) < large.turns.packets / 10, "frames are not cut");
 }
 
-/// A line that carries less than the budget is found out while the session goes on, and once it carries more, that is used again.
+/// A line that carries less than the budget is found out while the session goes on, and once it
+/// carries more, that is used again.
 #[test]
 fn a_line_that_grows_narrow_in_play_is_measured() {
     let settings = RelaySettings { core_actors_max: 0, ..RelaySettings::default() };
     let mut scene = scene(34, settings, 4);
     let (relay, narrow) = (scene.peer(0), scene.peer(1));
     let mut dice = Dice(34);
-    // Who is moved by portals all the time is loaded anew each time.
+    // A hero that portals move all the time is loaded anew each time.
     let mut travel = |scene: &mut Scene, seconds: u64| {
         let stats = |scene: &Scene| scene.stats().relay.expect("a relay").loads;
         let (before, mut rtt) = (stats(scene), Vec::new());

@@ -1,4 +1,5 @@
-//! Relay sessions over a memory network, on virtual time. Every failure names the seed that repeats it.
+//! Relay sessions over a memory network, on virtual time. Every failure names the seed
+//! that repeats it.
 
 mod attacks;
 mod borders;

@@ -1,4 +1,5 @@
-//! Rules of wanderers: they walk bent ways, run ever faster, stand, and go through portals. And what is seen of them from afar.
+//! Rules of wanderers: they walk bent ways, run ever faster, stand, and go through portals. And
+//! what is seen of them from afar.
 
 use std::sync::Arc;
 

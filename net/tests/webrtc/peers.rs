@@ -4,7 +4,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use lockstone_net::matchbox::{Config, MatchboxLink, Role};
+use lockstone_net::matchbox::{Config, MatchboxLink, RoomRole};
 use lockstone_net::signaling::{Handle, Server};
 use lockstone_net::{Channel, Link, LinkError, LinkEvent, PeerId};
 use matchbox_protocol::{JsonPeerEvent, JsonPeerRequest, PeerEvent, PeerRequest};
@@ -42,10 +42,10 @@ pub struct Peer {
 
 impl Peer {
     pub fn open(server: SocketAddr, room: &str, key: Option<&str>) -> Self {
-        Self::open_as(Role::Peer, server, room, key)
+        Self::open_as(RoomRole::Peer, server, room, key)
     }
 
-    pub fn open_as(role: Role, server: SocketAddr, room: &str, key: Option<&str>) -> Self {
+    pub fn open_as(role: RoomRole, server: SocketAddr, room: &str, key: Option<&str>) -> Self {
         let config = Config {
             url: format!("ws://{server}"),
             room: room.into(),
@@ -57,10 +57,10 @@ impl Peer {
     }
 
     pub fn enter(server: SocketAddr, room: &str) -> (Self, PeerId) {
-        Self::enter_as(Role::Peer, server, room)
+        Self::enter_as(RoomRole::Peer, server, room)
     }
 
-    pub fn enter_as(role: Role, server: SocketAddr, room: &str) -> (Self, PeerId) {
+    pub fn enter_as(role: RoomRole, server: SocketAddr, room: &str) -> (Self, PeerId) {
         let mut peer = Self::open_as(role, server, room, None);
         let id = until("to enter", || {
             peer.look();

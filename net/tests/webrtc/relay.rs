@@ -1,23 +1,24 @@
-//! Rooms that have a relay as their hub: who hears of whom, who is refused, and how the relay comes back.
+//! Rooms that have a relay as their hub: who hears of whom, who is refused, and how the
+//! relay comes back.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use lockstone_net::matchbox::{MatchboxLink, Role};
+use lockstone_net::matchbox::{MatchboxLink, RoomRole};
 use lockstone_net::signaling::{Handle, Server};
 use lockstone_net::{Channel, Link, LinkError, LinkEvent, PeerId};
 use matchbox_protocol::PeerEvent;
 
 use super::peers::*;
 
-fn relay(token: &str) -> Role {
-    Role::Relay { token: token.into() }
+fn relay(token: &str) -> RoomRole {
+    RoomRole::Relay { token: token.into() }
 }
 
 /// A relay with players, each connected with it.
 fn crowd(server: SocketAddr, players: usize) -> ((Peer, PeerId), Vec<(Peer, PeerId)>) {
     let mut host = Peer::enter_as(relay("t"), server, "r");
-    let mut inside: Vec<_> = (0..players).map(|_| Peer::enter_as(Role::Player, server, "r")).collect();
+    let mut inside: Vec<_> = (0..players).map(|_| Peer::enter_as(RoomRole::Player, server, "r")).collect();
     meet(&mut host, &mut inside);
     (host, inside)
 }
@@ -36,7 +37,7 @@ fn connections(peer: &Peer) -> Vec<PeerId> {
     peer.told.iter().filter_map(connected).collect()
 }
 
-fn refusal(role: Role, server: SocketAddr, room: &str) -> String {
+fn refusal(role: RoomRole, server: SocketAddr, room: &str) -> String {
     match Peer::open_as(role, server, room, None).closed() {
         LinkError::Refused { room: named, cause } if named == room => cause,
         error => panic!("not refused: {error}"),
@@ -98,14 +99,14 @@ fn who_comes_to_the_wrong_room_is_told() {
     let server = serve();
     let addr = server.local_addr();
     let none = "no relay serves this room: start the relay first, or check the room's name";
-    assert_eq!(refusal(Role::Player, addr, "nobody"), none);
+    assert_eq!(refusal(RoomRole::Player, addr, "nobody"), none);
     let _party = raw(addr, "party").unwrap();
     let of_party = "the room belongs to a party, not to a relay: join the party, or choose another room";
-    assert_eq!(refusal(Role::Player, addr, "party"), of_party);
+    assert_eq!(refusal(RoomRole::Player, addr, "party"), of_party);
     assert_eq!(refusal(relay("t"), addr, "party"), of_party);
     let _host = raw(addr, "served?host=t").unwrap();
     let of_relay = "the room belongs to a relay: join it as a player of the relay, or choose another room";
-    assert_eq!(refusal(Role::Peer, addr, "served"), of_relay);
+    assert_eq!(refusal(RoomRole::Peer, addr, "served"), of_relay);
     let token = "the room has a relay with another token: present the same, or choose another room";
     assert_eq!(refusal(relay("guess"), addr, "served"), token);
     assert_eq!(refusal(relay(""), addr, "served"), "a relay's token is 1 to 128 bytes");
@@ -177,7 +178,7 @@ fn a_relay_outlives_its_signaling_server_and_serves_at_the_next() {
     exchange(&mut host, &mut players[0], Channel::Reliable, b"go on");
     let _server = serve_at(addr);
     until("the relay to be back", || host.0.has(&LinkEvent::SignalingBack).then_some(()));
-    let (mut late, id) = Peer::enter_as(Role::Player, addr, "r");
+    let (mut late, id) = Peer::enter_as(RoomRole::Player, addr, "r");
     until("the late player to be connected", || {
         (host.0.has(&LinkEvent::Connected(id))
             & !{
@@ -198,7 +199,7 @@ fn a_relay_outlives_its_signaling_server_and_serves_at_the_next() {
 fn all_players_get_in_who_come_at_once() {
     let server = serve();
     let mut host = Peer::enter_as(relay("t"), server.local_addr(), "r");
-    let mut players: Vec<_> = (0..24).map(|_| Peer::enter_as(Role::Player, server.local_addr(), "r")).collect();
+    let mut players: Vec<_> = (0..24).map(|_| Peer::enter_as(RoomRole::Player, server.local_addr(), "r")).collect();
     meet(&mut host, &mut players);
 }
 
@@ -222,7 +223,7 @@ fn a_flood_of_strangers_costs_nobody_else_anything() {
             signal(stranger, players[0].1, serde_json::json!({ "Offer": "garbage" }));
         }
     }
-    players.push(Peer::enter_as(Role::Player, addr, "r"));
+    players.push(Peer::enter_as(RoomRole::Player, addr, "r"));
     meet(&mut host, &mut players);
     exchange(&mut host, &mut players[0], Channel::Reliable, b"go on");
     assert_eq!(connections(&host.0).len(), 2);

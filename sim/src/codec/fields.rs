@@ -1,7 +1,7 @@
 //! The fields of a serialised value, by name: what a desync checker compares, shows and turns over.
 //!
-//! Names come from serde, so a game's author writes nothing for it. Each field knows where its bytes stand in the [`Fixed`](super::Fixed) encoding, of
-//! which checksums are taken.
+//! Names come from serde, so a game's author writes nothing for it. Each field knows where its
+//! bytes stand in the [`Fixed`](super::Fixed) encoding, of which checksums are taken.
 //!
 //! For looking at a state from outside: nothing that is simulated may depend on it.
 
@@ -65,14 +65,16 @@ impl fmt::Display for FieldDifference {
 /// All fields of a value, in the order of its encoding.
 ///
 /// # Panics
-/// As [`Fixed::push`](super::Fixed::push) does, if the value holds a float or a sequence of unknown length.
+/// As [`Fixed::push`](super::Fixed::push) does, if the value holds a float or a sequence
+/// of unknown length.
 pub fn fields<T: Serialize + ?Sized>(value: &T) -> Vec<Field> {
     let mut tracer = Tracer { fields: Vec::new(), path: String::new(), at: 0, newtype: "" };
     value.serialize(&mut tracer).expect("the state holds integers, and sequences of known length");
     tracer.fields
 }
 
-/// The fields in which two values differ, in the order of the first one's encoding; then those that the second has alone.
+/// The fields in which two values differ, in the order of the first one's encoding; then those that
+/// the second has alone.
 pub fn differences(ours: &[Field], theirs: &[Field]) -> Vec<FieldDifference> {
     let find = |field: &Field, all: &[Field], near: usize| {
         let same = |other: &Field| other.path == field.path && other.kind == field.kind;

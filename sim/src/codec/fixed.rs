@@ -1,9 +1,11 @@
 //! The fixed-size encoding that checksums are taken of.
 //!
-//! The bytes are those of bincode with fixed-size integers (a test compares them): little-endian, lengths as u64, variants as u32. It is
-//! written out here because every changed entity passes through it in every tick, and bincode's writer costs five times as much.
+//! The bytes are those of bincode with fixed-size integers (a test compares them): little-endian,
+//! lengths as u64, variants as u32. It is written out here because every changed entity passes
+//! through it in every tick, and bincode's writer costs five times as much.
 //!
-//! The serializer is passed on by value, so that the place to write to stays in registers from field to field.
+//! The serializer is passed on by value, so that the place to write to stays in registers
+//! from field to field.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -30,7 +32,8 @@ impl Fixed {
     /// Appends a value.
     ///
     /// # Panics
-    /// If the value holds a float, which has no place in a simulation's state, or a sequence of unknown length.
+    /// If the value holds a float, which has no place in a simulation's state, or a sequence
+    /// of unknown length.
     #[inline]
     pub fn push<T: Serialize + ?Sized>(&mut self, value: &T) {
         if !self.push_if_room(value) {
@@ -56,7 +59,8 @@ impl Fixed {
         }
     }
 
-    /// Apart from the first attempt: in a loop with it every field of the value would be loaded ahead, and spilled.
+    /// Apart from the first attempt: in a loop with it every field of the value would be loaded
+    /// ahead, and spilled.
     #[cold]
     #[inline(never)]
     fn make_room<T: Serialize + ?Sized>(&mut self, value: &T) {

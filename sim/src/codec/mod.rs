@@ -1,9 +1,11 @@
 //! Bytes of values: the only place that names `bincode`.
 //!
-//! Two encodings. [`compact`] has variable-length integers, for the wire, recordings and serialised snapshots; [`Fixed`] has fixed ones,
-//! for checksums, where speed counts and size does not. Neither depends on the machine: little-endian, `usize` as 64 bits.
+//! Two encodings. [`compact`] has variable-length integers, for the wire, recordings and serialised
+//! snapshots; [`Fixed`] has fixed ones, for checksums, where speed counts and size does not.
+//! Neither depends on the machine: little-endian, `usize` as 64 bits.
 //!
-//! Decoding never trusts: it needs a bound, reserves no more than the input can justify, and leaves no byte unread.
+//! Decoding never trusts: it needs a bound, reserves no more than the input can justify, and
+//! leaves no byte unread.
 
 mod fields;
 mod fixed;
@@ -62,7 +64,8 @@ impl Writer for Behind<'_> {
 /// The longest value that is decoded at all, whatever the caller allows.
 pub const DECODED_BYTES_MAX: usize = 64 << 20;
 
-/// Decodes what [`compact`] wrote; the value must fill `bytes` exactly, and `bytes` must not be longer than `max`.
+/// Decodes what [`compact`] wrote; the value must fill `bytes` exactly, and `bytes` must not be
+/// longer than `max`.
 ///
 /// # Errors
 /// [`CodecError`] if they do not.
@@ -95,13 +98,15 @@ pub fn read_fixed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, CodecError> {
     }
 }
 
-/// Decodes the first of several values that stand one behind the other. Returns it and the bytes behind it.
+/// Decodes the first of several values that stand one behind the other. Returns it and the
+/// bytes behind it.
 ///
 /// # Errors
 /// [`CodecError`] if the bytes do not begin with such a value.
 pub fn read_first<T: DeserializeOwned>(bytes: &[u8]) -> Result<(T, &[u8]), CodecError> {
-    // A string or byte buffer is reserved at the length that it claims, before its bytes are looked at: the limit keeps that within a
-    // constant factor of the input. An integer of one byte counts as up to 16 against it, so the factor cannot be 1.
+    // A string or byte buffer is reserved at the length that it claims, before its bytes are looked
+    // at: the limit keeps that within a constant factor of the input. An integer of one byte counts
+    // as up to 16 against it, so the factor cannot be 1.
     let (value, used) = match bytes.len() {
         0..=0xff => decode::<T, 0x1000>(bytes),
         0x100..=0xfff => decode::<T, 0x1_0000>(bytes),

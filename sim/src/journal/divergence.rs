@@ -1,7 +1,8 @@
 //! Where two journals part.
 //!
-//! Notes are brought together by phase and doer, then compared in order. Where two such rows part, whoever made the note that stands
-//! there is looked for further on in the other row: so an added draw is told from one dropped, and from two that changed places.
+//! Notes are brought together by phase and doer, then compared in order. Where two such rows part,
+//! whoever made the note that stands there is looked for further on in the other row: so an added
+//! draw is told from one dropped, and from two that changed places.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -35,7 +36,8 @@ pub enum Divergence {
         /// What happened there.
         there: Note,
     },
-    /// The same position is taken from another place of the source. For a draw: the same bits went to another consumer.
+    /// The same position is taken from another place of the source. For a draw: the same bits went
+    /// to another consumer.
     Taken {
         /// Who took it here.
         here: Note,
@@ -56,7 +58,8 @@ pub struct Swap {
 }
 
 impl Divergence {
-    /// What happened here, where the journals part. `None` if something is missing here, with nothing in its place.
+    /// What happened here, where the journals part. `None` if something is missing here, with
+    /// nothing in its place.
     pub fn here(&self) -> Option<&Note> {
         match self {
             Divergence::Added { here, .. } | Divergence::Changed { here, .. } | Divergence::Taken { here, .. } => {
@@ -67,7 +70,8 @@ impl Divergence {
         }
     }
 
-    /// What happened there, where the journals part. `None` if something is missing there, with nothing in its place.
+    /// What happened there, where the journals part. `None` if something is missing there, with
+    /// nothing in its place.
     pub fn there(&self) -> Option<&Note> {
         match self {
             Divergence::Dropped { there, .. } | Divergence::Changed { there, .. } | Divergence::Taken { there, .. } => {
@@ -105,7 +109,8 @@ impl Divergence {
     }
 }
 
-/// What is compared with what. What was so when the tick began comes first: all that is thought may follow from it.
+/// What is compared with what. What was so when the tick began comes first: all that is thought
+/// may follow from it.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     phase: Phase,

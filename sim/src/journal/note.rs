@@ -20,7 +20,8 @@ pub struct Note {
     pub doer: Doer,
     /// What happened.
     pub event: Event,
-    /// Where in the game's source it was decided; for an effect that is applied, where it was sent. `None` for the engine's own doing.
+    /// Where in the game's source it was decided; for an effect that is applied, where it was sent.
+    /// `None` for the engine's own doing.
     pub site: Option<Site>,
 }
 
@@ -61,7 +62,8 @@ pub enum Doer {
     Cell(CellId),
 }
 
-/// What happened. Checksums are those of the checksum tree's leaves: position and body of an entity.
+/// What happened. Checksums are those of the checksum tree's leaves: position and body of an
+/// entity.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
     /// An entity begins to think.

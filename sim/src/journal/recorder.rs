@@ -1,6 +1,7 @@
 //! Where notes are taken: one for each thread that thinks, and one for the rest of the tick.
 //!
-//! It is behind a shared reference, so that dice can be copied and lent as ever; a step that is not noted has none.
+//! It is behind a shared reference, so that dice can be copied and lent as ever; a step that is
+//! not noted has none.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -37,7 +38,8 @@ impl<'j> Notes<'j> {
         self.0.is_some()
     }
 
-    /// Takes notes, in a step that is noted. In all others this must cost a branch that is always foreseen.
+    /// Takes notes, in a step that is noted. In all others this must cost a branch that is
+    /// always foreseen.
     #[inline(always)]
     pub fn take(self, note: impl FnOnce(&Recorder)) {
         if let Some(recorder) = self.0 {
@@ -46,7 +48,8 @@ impl<'j> Notes<'j> {
     }
 }
 
-/// Takes the notes of a tick, or of some thoughts of it. Its methods are cold, so that a step that is not noted keeps them out of its way.
+/// Takes the notes of a tick, or of some thoughts of it. Its methods are cold, so that a step that
+/// is not noted keeps them out of its way.
 pub(crate) struct Recorder {
     notes: RefCell<Vec<Note>>,
     phase: Cell<Phase>,

@@ -1,4 +1,5 @@
-//! What is made of a draw's 32 bits: which method of [`Dice`](crate::dice::Dice) took it, and with what arguments.
+//! What is made of a draw's 32 bits: which method of [`Dice`](crate::dice::Dice) took it, and
+//! with what arguments.
 
 use core::fmt;
 use serde::{Deserialize, Serialize};
@@ -33,7 +34,8 @@ impl Roll {
         core::mem::discriminant(self) == core::mem::discriminant(other)
     }
 
-    /// The roll and what came of it. One of the rare draws that are rejected shows what would have come of it.
+    /// The roll and what came of it. One of the rare draws that are rejected shows what would
+    /// have come of it.
     pub(super) fn write(self, f: &mut fmt::Formatter<'_>, value: u32) -> fmt::Result {
         let below = |n: u64| (u64::from(value) * n) >> 32;
         match self {

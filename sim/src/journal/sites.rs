@@ -1,6 +1,8 @@
-//! Which place of one build's source is which of another's: a line that was added moves all that come after it.
+//! Which place of one build's source is which of another's: a line that was added moves all
+//! that come after it.
 //!
-//! It is learnt from rows of notes that begin alike. A place that never does so has moved as far as the nearest before it in its file.
+//! It is learnt from rows of notes that begin alike. A place that never does so has moved as far as
+//! the nearest before it in its file.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;

@@ -1,7 +1,7 @@
 //! One path for one walker: A* (Hart, Nilsson, Raphael 1968) with a bucket ring as its queue.
 //!
-//! The loop is [`Pathfinder::search`]. It must never let one search influence the next: what the scratch memory holds from
-//! earlier ones carries their generation and counts as absent.
+//! The loop is [`Pathfinder::search`]. It must never let one search influence the next: what the
+//! scratch memory holds from earlier ones carries their generation and counts as absent.
 
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
@@ -16,12 +16,13 @@ use super::tiles::{Tile, TileGrid};
 pub struct Path {
     /// Where it starts.
     pub from: Tile,
-    /// The tiles at which it turns, then the one where it ends; `from` is not among them. Empty if it ends where it starts.
-    /// Between two of them it runs along a row, a column or a diagonal.
+    /// The tiles at which it turns, then the one where it ends; `from` is not among them. Empty if
+    /// it ends where it starts. Between two of them it runs along a row, a column or a diagonal.
     pub waypoints: Vec<Tile>,
     /// The sum of its steps' costs.
     pub cost: u32,
-    /// Whether it ends at the goal that was asked for. If not, it ends at the nearest tile that the search came to.
+    /// Whether it ends at the goal that was asked for. If not, it ends at the nearest tile that
+    /// the search came to.
     pub reached: bool,
     /// How many tiles the search expanded: what it took.
     pub expansions: u32,
@@ -33,7 +34,8 @@ impl Path {
         self.waypoints.last().copied().unwrap_or(self.from)
     }
 
-    /// Drops waypoints that a straight line of sight can skip. What is left may run at any angle; `cost` stays what it was.
+    /// Drops waypoints that a straight line of sight can skip. What is left may run at any angle;
+    /// `cost` stays what it was.
     pub fn pull_taut(&mut self, grid: &TileGrid) {
         let mut anchor = self.from;
         let mut kept = 0;
@@ -50,7 +52,8 @@ impl Path {
     }
 }
 
-/// Finds paths. Holds only memory, about 8 bytes a tile of the largest grid seen; a fresh one finds the same paths.
+/// Finds paths. Holds only memory, about 8 bytes a tile of the largest grid seen; a fresh one
+/// finds the same paths.
 pub struct Pathfinder {
     nodes: Vec<Node>,
     ring: BucketRing,
@@ -61,7 +64,8 @@ pub struct Pathfinder {
 #[derive(Clone, Copy, Default)]
 struct Node {
     cost: u32,
-    /// From the top: the generation, a bit that is set once the tile is expanded, how it was [`Entered`].
+    /// From the top: the generation, a bit that is set once the tile is expanded, how it
+    /// was [`Entered`].
     mark: u32,
 }
 
@@ -83,12 +87,13 @@ impl Pathfinder {
 
     /// Finds a cheapest way from one tile to another; `None` if `from` is blocked.
     ///
-    /// Expands at most `expansions_max` tiles, some 20 ns each. If the goal is blocked, cut off or too far for that, the path
-    /// leads to the expanded tile nearest to it, as if nothing were blocked, and of equally near ones to the cheapest to walk to;
-    /// `reached` is false. A goal off the grid stands for the nearest tile of the grid and is never reached.
+    /// Expands at most `expansions_max` tiles, some 20 ns each. If the goal is blocked, cut off or
+    /// too far for that, the path leads to the expanded tile nearest to it, as if nothing were
+    /// blocked, and of equally near ones to the cheapest to walk to; `reached` is false. A goal off
+    /// the grid stands for the nearest tile of the grid and is never reached.
     ///
-    /// Which of several cheapest ways is found is fixed: of tiles with equal estimates the one offered last is expanded
-    /// first, and a tile keeps the first of equally cheap ways to it.
+    /// Which of several cheapest ways is found is fixed: of tiles with equal estimates the one
+    /// offered last is expanded first, and a tile keeps the first of equally cheap ways to it.
     pub fn find(&mut self, grid: &TileGrid, from: Tile, to: Tile, expansions_max: u32) -> Option<Path> {
         if !grid.is_open(from) {
             return None;
@@ -105,7 +110,8 @@ impl Pathfinder {
         })
     }
 
-    /// Expands tiles until the goal or a tile as near as can be is among them. Gives the nearest expanded one, and how many.
+    /// Expands tiles until the goal or a tile as near as can be is among them. Gives the nearest
+    /// expanded one, and how many.
     fn search(&mut self, task: &Task, from: Tile, expansions_max: u32) -> (Tile, u32) {
         let near_enough = task.nearest_open();
         let mut nearest = (task.estimate(from), from);
@@ -124,7 +130,8 @@ impl Pathfinder {
             self.nodes[index].mark |= EXPANDED;
             expansions += 1;
             let rest = task.estimate(tile);
-            // Equally near tiles come in order of cost, so the first one is the cheapest to walk to.
+            // Equally near tiles come in order of cost, so the first one is the
+            // cheapest to walk to.
             if rest < nearest.0 {
                 nearest = (rest, tile);
             }
@@ -204,8 +211,9 @@ impl Task<'_> {
         open_cost(tile.x.abs_diff(self.goal.x), tile.y.abs_diff(self.goal.y))
     }
 
-    /// A bound on how near to the goal any open tile lies, in the measure of [`estimate`](Task::estimate): a search that
-    /// has come so near may stop. Exact if an open tile is near; else that of the nearest tiles not looked at.
+    /// A bound on how near to the goal any open tile lies, in the measure of
+    /// [`estimate`](Task::estimate): a search that has come so near may stop. Exact if an open tile
+    /// is near; else that of the nearest tiles not looked at.
     fn nearest_open(&self) -> u32 {
         if self.grid.is_open(self.goal) {
             return 0;

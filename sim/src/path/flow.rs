@@ -1,7 +1,8 @@
-//! Directions toward one goal for everyone around it: Dijkstra's search outwards from the goal, once for a whole pack.
+//! Directions toward one goal for everyone around it: Dijkstra's search outwards from the goal,
+//! once for a whole pack.
 //!
-//! The loop is [`FlowField::fill`]. A field holds for the grid that it was filled from; it must be filled again when tiles or
-//! the goal change.
+//! The loop is [`FlowField::fill`]. A field holds for the grid that it was filled from; it must be
+//! filled again when tiles or the goal change.
 
 use alloc::vec::Vec;
 
@@ -10,20 +11,23 @@ use super::tiles::{Tile, TileGrid};
 
 /// What the way to a goal costs, and its first step, for each tile of the square around the goal.
 ///
-/// Ways do not leave the square. Holds only what the last [`fill`](FlowField::fill) put in, and memory.
+/// Ways do not leave the square. Holds only what the last [`fill`](FlowField::fill) put in, and
+/// memory.
 pub struct FlowField {
     goal: Tile,
     /// In tiles; below zero before the first fill.
     radius: i32,
-    /// The cost, then how the search [`Entered`] the tile: row by row, in a frame of zeros that no way can improve.
+    /// The cost, then how the search [`Entered`] the tile: row by row, in a frame of zeros that no
+    /// way can improve.
     cells: Vec<u32>,
     fronts: Fronts,
 }
 
-/// Where the search stands: one queue of the tiles that were entered by a straight step, one of those by a diagonal one.
+/// Where the search stands: one queue of the tiles that were entered by a straight step, one of
+/// those by a diagonal one.
 ///
-/// Tiles are expanded in order of cost and each queue adds always the same to it, so both are sorted as they are filled: no
-/// heap is needed, only a look at both heads.
+/// Tiles are expanded in order of cost and each queue adds always the same to it, so both are
+/// sorted as they are filled: no heap is needed, only a look at both heads.
 #[derive(Default)]
 struct Fronts {
     straight: Vec<Front>,
@@ -98,7 +102,8 @@ impl FlowField {
         (cell != UNREACHED).then_some(cell >> Entered::BITS)
     }
 
-    /// The first step of a cheapest way from a tile to the goal: `None` at the goal and where no way is known.
+    /// The first step of a cheapest way from a tile to the goal: `None` at the goal and where
+    /// no way is known.
     ///
     /// Of several, it is the first in the order of [`Direction::ALL`].
     pub fn direction(&self, tile: Tile) -> Option<Direction> {

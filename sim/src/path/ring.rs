@@ -1,13 +1,15 @@
 //! The queue of both searches: a ring of buckets, one per cost, as in Dial's algorithm (1969).
 //!
-//! It serves searches whose keys never fall and never run ahead of the last popped one by [`BUCKETS`] or more. Tiles of
-//! equal key leave in the reverse order of entry. That order is part of what a path is: changing it changes paths.
+//! It serves searches whose keys never fall and never run ahead of the last popped one by
+//! [`BUCKETS`] or more. Tiles of equal key leave in the reverse order of entry. That order is part
+//! of what a path is: changing it changes paths.
 
 use alloc::vec::Vec;
 
 use super::tiles::Tile;
 
-/// How many keys are told apart. An A* step raises the estimate by at most two diagonal steps: one taken, one to make good.
+/// How many keys are told apart. An A* step raises the estimate by at most two diagonal steps: one
+/// taken, one to make good.
 const BUCKETS: usize = 256;
 const WORDS: usize = BUCKETS / 64;
 const _: () = assert!(2 * super::DIAGONAL_COST < BUCKETS as u32);
@@ -73,7 +75,8 @@ impl BucketRing {
         if ahead != 0 {
             return Some(start / 64 * 64 + ahead.trailing_zeros() as usize);
         }
-        // The last word looked at is the first one again: what lies behind the start is a whole turn ahead.
+        // The last word looked at is the first one again: what lies behind the start is a
+        // whole turn ahead.
         (1..=WORDS).map(|n| (start / 64 + n) % WORDS).find_map(|word| match self.filled[word] {
             0 => None,
             bits => Some(word * 64 + bits.trailing_zeros() as usize),

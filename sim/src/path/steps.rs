@@ -1,6 +1,8 @@
-//! The steps from a tile to its neighbours: what they cost, which are allowed, and which of those a search needs.
+//! The steps from a tile to its neighbours: what they cost, which are allowed, and which of
+//! those a search needs.
 //!
-//! No corner may be cut, and no cheapest way may be lost: [`Steps::onward`] leaves out only what another way makes up for.
+//! No corner may be cut, and no cheapest way may be lost: [`Steps::onward`] leaves out only what
+//! another way makes up for.
 
 use serde::{Deserialize, Serialize};
 
@@ -68,7 +70,8 @@ impl Direction {
         if self.is_diagonal() { super::DIAGONAL_COST } else { super::STRAIGHT_COST }
     }
 
-    /// What to add to an index, wrapping, for a step in each direction, where a row is `stride` long.
+    /// What to add to an index, wrapping, for a step in each direction, where a row is `stride`
+    /// long.
     pub(super) const fn offsets(stride: usize) -> [u32; 8] {
         let mut offsets = [0; 8];
         let mut n = 0;
@@ -117,8 +120,8 @@ impl Entered {
 pub(super) struct Steps(u8);
 
 impl Steps {
-    /// The steps that lead on from an open tile, by how it was entered and which tiles around it are open: the bits of
-    /// three rows of three, north-west first.
+    /// The steps that lead on from an open tile, by how it was entered and which tiles around it
+    /// are open: the bits of three rows of three, north-west first.
     #[inline]
     pub(super) fn onward(entered: Entered, around: usize) -> Steps {
         Steps(STEPS[entered.0 as usize % STEPS.len()][around % NEIGHBOURHOODS])
@@ -140,10 +143,11 @@ const NEIGHBOURHOODS: usize = 512;
 
 /// The steps that lead on, by how the tile was entered and by which tiles around are open.
 ///
-/// Of equally cheap ways that differ only in the order of their steps, searches follow the one that goes diagonally first:
-/// canonical ordering (Sturtevant and Rabin 2016), the pruning of jump point search (Harabor and Grastien 2011) in its form
-/// without corner cutting. So most tiles are offered once, not eight times, at the same cost. A tile with several cheapest ways
-/// may keep any of them: the one that is left out for it leads on from a tile of equal standing.
+/// Of equally cheap ways that differ only in the order of their steps, searches follow the one that
+/// goes diagonally first: canonical ordering (Sturtevant and Rabin 2016), the pruning of jump point
+/// search (Harabor and Grastien 2011) in its form without corner cutting. So most tiles are offered
+/// once, not eight times, at the same cost. A tile with several cheapest ways may keep any of them:
+/// the one that is left out for it leads on from a tile of equal standing.
 static STEPS: [[u8; NEIGHBOURHOODS]; 16] = {
     let mut table = [[0; NEIGHBOURHOODS]; 16];
     let mut around = 0;
@@ -174,13 +178,15 @@ const fn allowed(around: usize) -> u8 {
     steps
 }
 
-/// The steps that cannot be replaced by an equally cheap or cheaper way past the tile, given the step that entered it.
+/// The steps that cannot be replaced by an equally cheap or cheaper way past the tile, given the
+/// step that entered it.
 const fn onward(around: usize, entered: usize) -> u8 {
     let ahead = turned(entered, 0);
     if entered % 2 == 1 {
         return turned(entered, 7) | ahead | turned(entered, 1);
     }
-    // A straight step turns only around a corner it has just passed: elsewhere it would have been cheaper to turn before.
+    // A straight step turns only around a corner it has just passed: elsewhere it would have been
+    // cheaper to turn before.
     let left = if is_open_beside(around, entered + 5) { 0 } else { turned(entered, 6) | turned(entered, 7) };
     let right = if is_open_beside(around, entered + 3) { 0 } else { turned(entered, 2) | turned(entered, 1) };
     left | ahead | right

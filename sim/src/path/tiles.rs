@@ -1,9 +1,11 @@
 //! The ground: which tiles are open.
 //!
-//! A [`TileGrid`] knows open and blocked, nothing else, and never changes by itself. Outside of it everything is blocked.
+//! A [`TileGrid`] knows open and blocked, nothing else, and never changes by itself. Outside of it
+//! everything is blocked.
 //!
-//! Its bits lie in one array, row after row, with a blocked row above and below and one blocked column between the rows. So all
-//! eight neighbours of any tile have a bit, and a search needs no check for the edge.
+//! Its bits lie in one array, row after row, with a blocked row above and below and one blocked
+//! column between the rows. So all eight neighbours of any tile have a bit, and a search needs no
+//! check for the edge.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -49,13 +51,15 @@ pub struct TileGrid {
 }
 
 impl TileGrid {
-    /// The longest side, in tiles. Any path's cost fits 32 bits up to here: it has fewer than 6,144² steps of at most 99.
+    /// The longest side, in tiles. Any path's cost fits 32 bits up to here: it has fewer than
+    /// 6,144² steps of at most 99.
     pub const SIDE_MAX: i32 = 6144;
 
     /// A grid with every tile blocked. Sides are in tiles.
     ///
     /// # Panics
-    /// If a side is not within 0 ..= [`SIDE_MAX`](TileGrid::SIDE_MAX): a map's size is the game's own choice.
+    /// If a side is not within 0 ..= [`SIDE_MAX`](TileGrid::SIDE_MAX): a map's size is the
+    /// game's own choice.
     pub fn new(width: i32, height: i32) -> TileGrid {
         let sides = 0..=Self::SIDE_MAX;
         assert!(sides.contains(&width) && sides.contains(&height), "a grid of {width} x {height} tiles");
@@ -65,10 +69,11 @@ impl TileGrid {
         grid
     }
 
-    /// Becomes what another grid is between its tile `corner` and as far as this one's sides go; what lies outside of the other is
-    /// blocked.
+    /// Becomes what another grid is between its tile `corner` and as far as this one's sides go;
+    /// what lies outside of the other is blocked.
     ///
-    /// A search on a piece needs memory for the piece alone, however large the whole is. Copies 64 tiles at a time.
+    /// A search on a piece needs memory for the piece alone, however large the whole is. Copies 64
+    /// tiles at a time.
     pub fn copy_from(&mut self, other: &TileGrid, corner: Tile) {
         self.bits.fill(0);
         let columns = (-corner.x).clamp(0, self.width)..(other.width - corner.x).clamp(0, self.width);
@@ -124,15 +129,16 @@ impl TileGrid {
         rows.flat_map(|y| (0..self.width).map(move |x| Tile { x, y })).filter(|tile| self.is_open(*tile))
     }
 
-    /// Whether a step is allowed: both tiles open, and for a diagonal one the two beside it as well.
+    /// Whether a step is allowed: both tiles open, and for a diagonal one the two
+    /// beside it as well.
     pub fn can_step(&self, from: Tile, direction: Direction) -> bool {
         self.is_open(from) && self.steps(self.index(from), Entered::AT_START).any(|step| step == direction)
     }
 
     /// Whether the straight line between two tiles' centres stays on open tiles.
     ///
-    /// All tiles it touches count, the ones it meets only at a corner too, so who walks along it never squeezes
-    /// past a corner. The same both ways. Time grows with the distance.
+    /// All tiles it touches count, the ones it meets only at a corner too, so who walks along it
+    /// never squeezes past a corner. The same both ways. Time grows with the distance.
     pub fn line_of_sight(&self, a: Tile, b: Tile) -> bool {
         if !self.is_open(a) || !self.is_open(b) {
             return false;
@@ -140,7 +146,8 @@ impl TileGrid {
         let (columns, rows) = ((b.x - a.x).abs(), (b.y - a.y).abs());
         let (right, down) = ((b.x - a.x).signum(), (b.y - a.y).signum());
         let mut tile = a;
-        // Above zero the line leaves the tile through a side wall, below through floor or ceiling, at zero through a corner.
+        // Above zero the line leaves the tile through a side wall, below through floor or ceiling,
+        // at zero through a corner.
         let mut lean = columns - rows;
         while tile != b {
             let beside = Tile { x: tile.x + right, y: tile.y };

@@ -7,8 +7,8 @@ use core::num::NonZeroU32;
 use super::strip::{Strip, outside};
 use crate::grid::{CellId, CellRect, Grid};
 
-/// A block is 2 to the power of this many cells wide and high. Wider ones would make a watcher of 7 x 7 cells search through more others,
-/// smaller ones would make it stand in more blocks.
+/// A block is 2 to the power of this many cells wide and high. Wider ones would make a watcher of 7
+/// x 7 cells search through more others, smaller ones would make it stand in more blocks.
 pub(super) const BLOCK_LOG2: u16 = 3;
 
 const SIDE: u16 = 1 << BLOCK_LOG2;
@@ -37,7 +37,8 @@ fn place(x: u16, y: u16) -> usize {
     usize::from(y % SIDE * SIDE + x % SIDE)
 }
 
-/// What a rectangle has of one block: where a column and a row of these cross. A bit a column, then a bit a row.
+/// What a rectangle has of one block: where a column and a row of these cross. A bit a column,
+/// then a bit a row.
 #[derive(Clone, Copy)]
 pub(super) struct Part(u16);
 
@@ -80,7 +81,8 @@ struct Block {
     things: Vec<u32>,
     /// Who watches something of it, by number.
     watchers: Vec<u32>,
-    /// What each of them watches of it: apart, because all are looked through and few of the watchers told.
+    /// What each of them watches of it: apart, because all are looked through and few of
+    /// the watchers told.
     parts: Vec<Part>,
 }
 
@@ -109,7 +111,8 @@ impl Block {
         self.starts[place + 1..].iter_mut().for_each(|start| *start -= 1);
     }
 
-    /// To another cell of this block: what lies between the two moves up, and nothing else is touched.
+    /// To another cell of this block: what lies between the two moves up, and nothing
+    /// else is touched.
     fn relocate(&mut self, thing: u32, from: usize, to: usize) {
         let (leaves, enters) = (self.find(from, thing), self.find(to, thing));
         if from < to {
@@ -126,8 +129,8 @@ impl Block {
 pub(super) struct Blocks {
     /// Columns of blocks.
     width: usize,
-    /// Every block's slot, counted from 1, row by row. Of this very type, because an allocator has zeroed memory at hand: what
-    /// is never written costs address space alone.
+    /// Every block's slot, counted from 1, row by row. Of this very type, because an allocator has
+    /// zeroed memory at hand: what is never written costs address space alone.
     index: Vec<Option<NonZeroU32>>,
     slots: Vec<Block>,
     /// Slots that hold nothing and are in no place of the index.
@@ -188,7 +191,8 @@ impl Blocks {
         }
     }
 
-    /// Changes a watcher's rectangle. Only blocks of which it watches something else than before are visited.
+    /// Changes a watcher's rectangle. Only blocks of which it watches something else than
+    /// before are visited.
     pub fn watch(&mut self, watcher: u32, before: CellRect, after: CellRect) {
         let (blocks_before, blocks_after) = (blocks_of(before), blocks_of(after));
         outside(blocks_before, blocks_after, |Strip { y, low, high }| {

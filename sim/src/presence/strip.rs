@@ -30,7 +30,8 @@ pub(super) fn rows(rect: CellRect) -> impl Iterator<Item = Strip> {
     (low.y..=high.y).map(move |y| Strip { y, low: low.x, high: high.x })
 }
 
-/// The cells of `rect` that are not of `other`, row by row. Rows that `other` has whole are not visited.
+/// The cells of `rect` that are not of `other`, row by row. Rows that `other` has whole
+/// are not visited.
 pub(super) fn outside(rect: CellRect, other: CellRect, mut each: impl FnMut(Strip)) {
     let both = rect.intersection(other);
     if both == CellRect::EMPTY {

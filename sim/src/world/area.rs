@@ -1,9 +1,9 @@
 //! The part of a world that is simulated: core, fringe and halo, rectangles one within the other.
 //!
 //! ```text
-//! halo    given each tick, read by what thinks             ┐ 2 * reach + stride, or wider: loaded ahead
-//! fringe  given each tick, and thinks too: what is here    │
-//!         can move into the core or act on it              ┘ (reach + stride of it)
+//! halo    given each tick, read by what thinks: 2 * reach + stride, or wider if loaded ahead
+//! fringe  given each tick, and thinks too: what is here can move into the core or act on it
+//!         (reach + stride around the core)
 //! core    simulated: equal to the whole world's, to the bit
 //! ```
 //!
@@ -69,7 +69,7 @@ pub struct Part {
 
 /// What a cell is to a replica.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Role {
+pub enum Zone {
     /// Of no concern.
     Outside,
     /// Given, and seen.
@@ -89,8 +89,9 @@ impl Area {
         Area::of(grid, Extent::around(grid, core))
     }
 
-    /// A part of any extent: with a halo that is larger than the core needs, so that the core can move at once; or smaller, which is
-    /// inexact, for the tests that show it. The extent is cut to the world, and its halo widened to hold its core.
+    /// A part of any extent: with a halo that is larger than the core needs, so that the core can
+    /// move at once; or smaller, which is inexact, for the tests that show it. The extent is cut to
+    /// the world, and its halo widened to hold its core.
     pub fn of(grid: &Grid, Extent { core, halo }: Extent) -> Area {
         let core = core.intersection(grid.all());
         let halo = halo.intersection(grid.all()).union(core);
@@ -99,13 +100,13 @@ impl Area {
     }
 
     /// What a cell is.
-    pub const fn role(&self, cell: CellId) -> Role {
+    pub const fn zone(&self, cell: CellId) -> Zone {
         match self {
-            Area::Whole => Role::Core,
-            Area::Part(part) if part.extent.core.contains(cell) => Role::Core,
-            Area::Part(part) if part.fringe.contains(cell) => Role::Fringe,
-            Area::Part(part) if part.extent.halo.contains(cell) => Role::Halo,
-            Area::Part(_) => Role::Outside,
+            Area::Whole => Zone::Core,
+            Area::Part(part) if part.extent.core.contains(cell) => Zone::Core,
+            Area::Part(part) if part.fringe.contains(cell) => Zone::Fringe,
+            Area::Part(part) if part.extent.halo.contains(cell) => Zone::Halo,
+            Area::Part(_) => Zone::Outside,
         }
     }
 
@@ -125,26 +126,28 @@ impl Area {
         }
     }
 
-    /// The cells that must be given: all of the halo, the fringe included. Row by row. None for [`Area::Whole`].
+    /// The cells that must be given: all of the halo, the fringe included. Row by row. None for
+    /// [`Area::Whole`].
     pub fn halo(&self) -> impl Iterator<Item = CellId> + use<> {
         self.extent().unwrap_or(Extent::NOTHING).given()
     }
 
-    /// The cells of the core, row by row. Empty for [`Area::Whole`], whose cells only the grid knows.
+    /// The cells of the core, row by row. Empty for [`Area::Whole`], whose cells only the grid
+    /// knows.
     pub fn core(&self) -> impl Iterator<Item = CellId> + use<> {
         self.core_rect().unwrap_or(CellRect::EMPTY).iter()
     }
 
     pub(super) const fn thinks(&self, cell: CellId) -> bool {
-        matches!(self.role(cell), Role::Core | Role::Fringe)
+        matches!(self.zone(cell), Zone::Core | Zone::Fringe)
     }
 
     pub(super) const fn is_core(&self, cell: CellId) -> bool {
-        matches!(self.role(cell), Role::Core)
+        matches!(self.zone(cell), Zone::Core)
     }
 
     pub(super) const fn has(&self, cell: CellId) -> bool {
-        !matches!(self.role(cell), Role::Outside)
+        !matches!(self.zone(cell), Zone::Outside)
     }
 }
 
@@ -177,7 +180,8 @@ impl<R: Rules> World<R> {
         halo.map(|(content, meta)| (content.clone(), meta.clone())).collect()
     }
 
-    /// Puts back what the halo was given. Its light is what it was: a step sets that of the core alone.
+    /// Puts back what the halo was given. Its light is what it was: a step sets that of the core
+    /// alone.
     pub(super) fn restore_halo(&mut self, halo: Vec<Kept<R::Body>>) {
         let State { grid, store, .. } = &mut self.state;
         for (content, meta) in halo {
@@ -199,7 +203,8 @@ pub(super) fn heroes_of<B: Body>(area: &Area, cells: &[Arc<Cell<B>>], meta: &[Me
         heroes.filter_map(|hero| Some((hero.player?, meta.id)))
     });
     let mut heroes: Vec<_> = heroes.collect();
-    // A hero that has just come into the core may still stand in the halo, as that was given last. The core knows better.
+    // A hero that has just come into the core may still stand in the halo, as that was given last.
+    // The core knows better.
     heroes.sort_by_key(|&(player, cell)| (player, !area.is_core(cell), cell));
     heroes.dedup_by_key(|&mut (player, _)| player);
     heroes

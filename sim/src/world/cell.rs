@@ -49,7 +49,8 @@ impl<B: Body> Written<B> {
         Written { light, entities: content.actors.iter().chain(&*content.props).cloned().collect() }
     }
 
-    /// The content, checked for what a damaged or hostile cell could break: a world trusts its cells.
+    /// The content, checked for what a damaged or hostile cell could break: a world
+    /// trusts its cells.
     pub fn into_cell(self, cell: CellId, grid: &Grid) -> Result<Cell<B>, CodecError> {
         let (mut actors, mut props): (Vec<_>, Vec<_>) = self.entities.into_iter().partition(Entity::is_actor);
         actors.shrink_to_fit();
@@ -107,7 +108,8 @@ impl<R: Rules> CellState<R> {
         Ok(CellState { content: Arc::new(written.into_cell(cell, grid)?), light })
     }
 
-    /// What has changed since an earlier state of the same cell, for [`changed`](CellState::changed); `None` if nothing has.
+    /// What has changed since an earlier state of the same cell, for
+    /// [`changed`](CellState::changed); `None` if nothing has.
     pub fn change_since(&self, before: &CellState<R>) -> Option<Vec<u8>> {
         let change = change::write((&before.content, before.light), (&self.content, self.light));
         (!change::is_none(&change)).then_some(change)
@@ -116,8 +118,9 @@ impl<R: Rules> CellState<R> {
     /// The later state of the cell that [`change_since`](CellState::change_since) told of.
     ///
     /// # Errors
-    /// [`CodecError`] if the bytes do not fit this state, or lead to none that the cell can have. That they fit does not prove that they were
-    /// written of this very state: the checksums of cores do.
+    /// [`CodecError`] if the bytes do not fit this state, or lead to none that the cell can
+    /// have. That they fit does not prove that they were written of this very state: the
+    /// checksums of cores do.
     pub fn changed(&self, bytes: &[u8], cell: CellId, grid: &Grid) -> Result<CellState<R>, CodecError> {
         if bytes.len() > Self::BYTES_MAX {
             return Err(CodecError::TooLong { len: bytes.len(), max: Self::BYTES_MAX });
@@ -141,14 +144,15 @@ impl<R: Rules> World<R> {
         contained.then(|| CellState { content: Arc::new(self.content_of(cell, Notes::NONE)), light: 0 })
     }
 
-    /// What has changed in a cell since it was [`pristine`](World::pristine), as [`Given::Change`](super::Given::Change) tells it; `None`
-    /// if it was never lit.
+    /// What has changed in a cell since it was [`pristine`](World::pristine), as
+    /// [`Given::Change`](super::Given::Change) tells it; `None` if it was never lit.
     pub fn change_since_pristine(&self, cell: CellId) -> Option<Vec<u8>> {
         let (now, pristine) = (self.cell_state(cell)?, self.pristine(cell)?);
         Some(change::write((&pristine.content, pristine.light), (&now.content, now.light)))
     }
 
-    /// Sets the state of a cell, `None` for one that was never lit. A cell that the area does not have is passed over.
+    /// Sets the state of a cell, `None` for one that was never lit. A cell that the area does not
+    /// have is passed over.
     pub(super) fn put_cell(&mut self, cell: CellId, state: Option<&CellState<R>>) {
         if !self.state.grid.contains(cell) || !self.area.has(cell) {
             return;

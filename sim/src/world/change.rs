@@ -1,16 +1,20 @@
 //! What changed in a cell from one tick to the next, in few bytes.
 //!
 //! ```text
-//! change  = parts: u8  [light: u8]  [gone] [changed] [new]  of the actors, then  [gone] [changed] [new]  of the props
+//! change  = parts: u8  [light: u8]  lists of the actors, then lists of the props
+//! lists   = [gone] [changed] [new]
 //! parts   = bit 0 light; bits 1, 2, 3 of the actors; bits 4, 5, 6 of the props: what follows
-//! gone    = count  gap*                 places in the list before, each counted from behind the one before
-//! changed = count  (gap run+)*          the same, and the bytes that are others in the entity's fixed-size encoding
-//! run     = head: u8  [skip]  byte+     head: bit 7 the last run, bits 3 to 6 how many bytes to skip (15: 15 and what follows),
-//!                                       bits 0 to 2 how many bytes there are, less one
-//! new     = count  entity*              compact
+//! gone    = count  gap*              places in the list before, each counted from behind the last
+//! changed = count  (gap run+)*       the same, and the bytes that are others in the entity's
+//!                                    fixed-size encoding
+//! run     = head: u8  [skip]  byte+  head: bit 7 the last run, bits 3 to 6 how many bytes to skip
+//!                                    (15: 15 and what follows), bits 0 to 2 how many bytes there
+//!                                    are, less one
+//! new     = count  entity*           compact
 //! ```
 //!
-//! Counts, gaps and skips are compact integers. An entity whose encoding has another length is gone and new.
+//! Counts, gaps and skips are compact integers. An entity whose encoding has another length
+//! is gone and new.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -116,7 +120,8 @@ fn write_list<B: Body>(before: &Cell<B>, after: &Cell<B>, list: List, bytes: &mu
     }
 }
 
-/// The bytes that differ, in runs. One equal byte between two that differ costs no more than another run's head.
+/// The bytes that differ, in runs. One equal byte between two that differ costs no more than
+/// another run's head.
 fn write_runs(before: &[u8], after: &[u8], bytes: &mut Vec<u8>) {
     let differs = |at: usize| at < after.len() && before[at] != after[at];
     let (mut at, mut head) = (0, None);

@@ -1,8 +1,10 @@
 //! The checksum tree: entity, cell, world.
 //!
-//! - An entity's checksum is the xxh3-64 of its fixed-size encoding, id and position included, so equal values never cancel.
+//! - An entity's checksum is the xxh3-64 of its fixed-size encoding, id and position included, so
+//!   equal values never cancel.
 //! - A cell's is the hash of its coordinates, its light and the sum of its entities' checksums.
-//! - The world's root is the hash of the tick, the facts, the number of stored cells and the sum of their checksums.
+//! - The world's root is the hash of the tick, the facts, the number of stored cells and the sum of
+//!   their checksums.
 //!
 //! Sums do not depend on order, so only what changed is hashed again.
 
@@ -46,15 +48,16 @@ impl<R: Rules> World<R> {
         self.hash_root(self.state.store.cells.len(), self.state.store.total)
     }
 
-    /// The checksum of a part: of the tick, the facts and the cells of a core, the same for the whole world and for a part of it that has
-    /// this core.
+    /// The checksum of a part: of the tick, the facts and the cells of a core, the same for the
+    /// whole world and for a part of it that has this core.
     pub fn part_checksum(&mut self, core: CellRect) -> Checksum {
         let cells = self.part_tree(core);
         let total = cells.iter().fold(0, |total: u64, (_, sum)| total.wrapping_add(sum.0));
         self.hash_root(cells.len(), total)
     }
 
-    /// The checksums of the stored cells of a rectangle, row by row: what a [`part_checksum`](World::part_checksum) is the root of.
+    /// The checksums of the stored cells of a rectangle, row by row: what a
+    /// [`part_checksum`](World::part_checksum) is the root of.
     pub fn part_tree(&mut self, core: CellRect) -> Vec<(CellId, Checksum)> {
         let State { grid, store, .. } = &mut self.state;
         let core = core.intersection(grid.all());

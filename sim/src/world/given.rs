@@ -1,6 +1,8 @@
-//! What a part of a world is given from outside, after each step: the state of what it does not simulate itself.
+//! What a part of a world is given from outside, after each step: the state of what it does not
+//! simulate itself.
 //!
-//! It enters by turns, as all else does, so a recording of a part holds it, and the part can be played again from that alone.
+//! It enters by turns, as all else does, so a recording of a part holds it, and the part can be
+//! played again from that alone.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -13,26 +15,28 @@ use crate::journal::{Notes, Phase};
 use crate::rules::Rules;
 use crate::simulation::{Input, Turn};
 
-/// What a part is given. It takes effect at the very end of the tick, when light has spread, in the turn's order. A whole world passes all of
-/// it over; a part passes over what lies outside its area, and bytes that cannot be read or do not fit.
+/// What a part is given. It takes effect at the very end of the tick, when light has spread, in the
+/// turn's order. A whole world passes all of it over; a part passes over what lies outside its
+/// area, and bytes that cannot be read or do not fit.
 ///
 /// So that a core stays exact, each turn gives
 ///
 /// - a [`Change`](Given::Change) of each halo cell that the tick changed,
-/// - a [`Cell`](Given::Cell) for each core cell that a transfer left or entered, unless the turn holds the transfer itself, which is
-///   right only if it begins and ends in the core,
-/// - if the area becomes another, all that is new in it, after the [`Area`](Given::Area). Cells that were core or halo are exact already: a
-///   cell that was core must not be given a change.
+/// - a [`Cell`](Given::Cell) for each core cell that a transfer left or entered, unless the turn
+///   holds the transfer itself, which is right only if it begins and ends in the core,
+/// - if the area becomes another, all that is new in it, after the [`Area`](Given::Area). Cells
+///   that were core or halo are exact already: a cell that was core must not be given a change.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Given {
-    /// The core that is simulated from the next tick on, and all of the area. What lies outside is forgotten.
+    /// The core that is simulated from the next tick on, and all of the area. What lies
+    /// outside is forgotten.
     Area(Extent),
     /// This cell was never lit.
     Pristine(CellId),
     /// This cell's whole state: [`CellState::encode`].
     Cell(CellId, Vec<u8>),
-    /// What changed in this cell since the end of the tick before: [`CellState::change_since`]. Of a cell that was never lit, what differs from
-    /// [`World::pristine`].
+    /// What changed in this cell since the end of the tick before: [`CellState::change_since`]. Of
+    /// a cell that was never lit, what differs from [`World::pristine`].
     Change(CellId, Vec<u8>),
 }
 
@@ -53,7 +57,8 @@ impl fmt::Debug for Given {
 }
 
 impl<R: Rules> World<R> {
-    /// Takes what the turn gives. The heroes are found anew in a part, whatever was given: the step has put the halo back.
+    /// Takes what the turn gives. The heroes are found anew in a part, whatever was given: the step
+    /// has put the halo back.
     pub(super) fn take_given(&mut self, turn: &Turn<Self>, notes: Notes<'_>) {
         notes.take(|notes| notes.enter(Phase::Given));
         for (n, input) in turn.inputs.iter().enumerate() {

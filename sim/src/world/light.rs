@@ -1,7 +1,8 @@
 //! Torchlight: which cells are awake.
 //!
-//! A hero's own cell has the full light. Each tick light spreads by one cell and fades by one level, so a cell is lit while a
-//! hero is, or lately was, fewer than `light` cells away. What is first lit is generated from the seed.
+//! A hero's own cell has the full light. Each tick light spreads by one cell and fades by one
+//! level, so a cell is lit while a hero is, or lately was, fewer than `light` cells away. What is
+//! first lit is generated from the seed.
 //!
 //! A cell that goes dark is hashed and packed, and costs no further tick anything.
 
@@ -46,7 +47,8 @@ impl Dusk {
 }
 
 impl<R: Rules> World<R> {
-    /// The light of the next tick, from that of this one and the heroes' new places. Tells which cells the tick has touched.
+    /// The light of the next tick, from that of this one and the heroes' new places. Tells which
+    /// cells the tick has touched.
     pub(super) fn spread_light(&mut self, notes: Notes<'_>) {
         let mut dusk = core::mem::take(&mut self.dusk);
         let State { grid, store, .. } = &self.state;

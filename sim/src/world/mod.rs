@@ -1,11 +1,13 @@
 //! The world: sparse cells of entities, stepped by turns.
 //!
 //! ```text
-//! World::step:  turn enters ─► every actor thinks ─► effects ─► moves ─► torchlight ─► what a part is given      (step.rs is the loop)
+//! World::step:  turn enters ─► every actor thinks ─► effects ─► moves ─► torchlight
+//!                 └─► what a part is given          (step.rs is the loop)
 //! ```
 //!
-//! A world must never depend on anything but its rules, its table, its seed and its turns. In particular not on the order in which
-//! cells are stored or stepped, on snapshots taken, or on how much of the whole is simulated.
+//! A world must never depend on anything but its rules, its table, its seed and its turns. In
+//! particular not on the order in which cells are stored or stepped, on snapshots taken, or on how
+//! much of the whole is simulated.
 
 mod area;
 mod bit;
@@ -20,7 +22,7 @@ mod step;
 #[cfg(feature = "tamper")]
 pub mod tamper;
 
-pub use area::{Area, Extent, Part, Role};
+pub use area::{Area, Extent, Part, Zone};
 pub use bit::{StateBit, StatePart};
 pub use cell::CellState;
 pub use given::Given;
@@ -188,14 +190,14 @@ impl<R: Rules> World<R> {
         cells.iter().flat_map(|cell| self.actors(cell).iter().chain(self.props(cell)))
     }
 
-    /// The cells whose content or light the last step may have changed, each once, in no particular order: all others are as they were. In a
-    /// part, those of the core and those that were given.
+    /// The cells whose content or light the last step may have changed, each once, in no particular
+    /// order: all others are as they were. In a part, those of the core and those that were given.
     pub fn touched(&self) -> &[CellId] {
         &self.touched
     }
 
-    /// What became of the last turn's transfers, one for each in the turn's order: from which cell and to which one it went, `None` if it was
-    /// void.
+    /// What became of the last turn's transfers, one for each in the turn's order: from which cell
+    /// and to which one it went, `None` if it was void.
     pub fn transferred(&self) -> &[Option<(CellId, CellId)>] {
         &self.transferred
     }
@@ -206,7 +208,8 @@ impl<R: Rules> World<R> {
 }
 
 impl<R: Rules> State<R> {
-    /// The draws of a stream in the tick that is simulated. Worlds of different seeds draw from different streams.
+    /// The draws of a stream in the tick that is simulated. Worlds of different seeds draw from
+    /// different streams.
     pub fn dice<'j>(&self, stream: u64, notes: Notes<'j>) -> Dice<'j> {
         self.dice_of(stream, self.tick, notes)
     }

@@ -9,14 +9,15 @@ use crate::simulation::{Simulation, Turn};
 use crate::thoughts::Thoughts;
 
 impl<R: Rules> World<R> {
-    /// [`step`](Simulation::step) to the same state, and replaces the journal by that of this tick. Two to three times as slow: for the
-    /// tick that is looked into.
+    /// [`step`](Simulation::step) to the same state, and replaces the journal by that of this tick.
+    /// Two to three times as slow: for the tick that is looked into.
     pub fn step_noted(&mut self, turn: &Turn<Self>, journal: &mut Journal) {
         let thoughts = core::mem::take(&mut self.thoughts);
         self.step_noted_with(turn, journal, |thinking| thinking.in_order(thoughts));
     }
 
-    /// [`step_with`](World::step_with) to the same state, and replaces the journal by that of this tick.
+    /// [`step_with`](World::step_with) to the same state, and replaces the journal by
+    /// that of this tick.
     pub fn step_noted_with(
         &mut self,
         turn: &Turn<Self>,

@@ -1,6 +1,7 @@
 //! Snapshots: the state of a world, shared cell by cell with the world it was taken from.
 //!
-//! Taking one costs a pointer and a record a stored cell; a cell is copied when it is next written to.
+//! Taking one costs a pointer and a record a stored cell; a cell is copied when it is
+//! next written to.
 //!
 //! The area is part of it, and is restored with it.
 
@@ -102,7 +103,8 @@ impl<R: Rules> World<R> {
         thoughts.trim(store.lit());
     }
 
-    /// A part of this world without any cell, at the same tick: what a replica begins with, before it is given an area.
+    /// A part of this world without any cell, at the same tick: what a replica begins with, before
+    /// it is given an area.
     pub fn outline(&self) -> Snapshot<R> {
         let (tick, facts) = (self.state.tick, self.state.facts.clone());
         let (heroes, cells, meta) = (Vec::new(), Vec::new(), Vec::new());
@@ -153,7 +155,8 @@ impl<R: Rules> Snapshot<R> {
             meta.push(record);
         }
         let heroes = heroes_of(&area, &cells, &meta);
-        // A part that was not given all may see twice what moves, once in the core and once in the halo.
+        // A part that was not given all may see twice what moves, once in the core and
+        // once in the halo.
         if area == Area::Whole {
             check_unique(&cells)?;
         }

@@ -1,7 +1,7 @@
 //! One tick, the whole algorithm. [`World::step_with`] is the loop.
 //!
-//! All that a turn brings, commands excepted, takes effect after thinking: what is seen is always the state at the end of the last
-//! tick. So a replica needs the inputs of its own area only.
+//! All that a turn brings, commands excepted, takes effect after thinking: what is seen is always
+//! the state at the end of the last tick. So a replica needs the inputs of its own area only.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -106,8 +106,9 @@ impl<'w, R: Rules> Thinking<'w, R> {
 }
 
 impl<R: Rules> World<R> {
-    /// [`Simulation::step`](crate::simulation::Simulation::step) with the thinking done by the caller: on several threads, or in an order of
-    /// its own. `think` gives back what [`Thinking::think`] filled; the result is the same however the cells were spread.
+    /// [`Simulation::step`](crate::simulation::Simulation::step) with the thinking done by the
+    /// caller: on several threads, or in an order of its own. `think` gives back what
+    /// [`Thinking::think`] filled; the result is the same however the cells were spread.
     pub fn step_with(&mut self, turn: &Turn<Self>, think: impl FnOnce(&Thinking<'_, R>) -> Vec<Thoughts<R>>) {
         self.run(turn, think, Notes::NONE);
     }
@@ -205,7 +206,8 @@ impl<R: Rules> World<R> {
 
     /// Takes out what leaves its list, and puts in what arrives where there is light.
     fn relocate(&mut self, all: &mut Decisions<R>, notes: Notes<'_>) {
-        // From the back, so that the places of the others hold; of two reasons to leave, being gone comes first.
+        // From the back, so that the places of the others hold; of two reasons to leave, being
+        // gone comes first.
         all.leavings.sort_by_key(|&(place, leaving)| (core::cmp::Reverse(place), leaving));
         all.leavings.dedup_by_key(|(place, _)| *place);
         for (place, leaving) in all.leavings.drain(..) {

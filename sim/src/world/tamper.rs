@@ -1,14 +1,15 @@
-//! What no session does to a world: tests, and the desync checker, set cells and areas from outside,
-//! store cells in another order, and turn bits over, to see what comes of it.
+//! What no session does to a world: tests, and the desync checker, set cells and areas from
+//! outside, store cells in another order, and turn bits over, to see what comes of it.
 //!
-//! It is here with the feature `tamper` alone. A part in play is given its cells and its area by its
-//! turns: [`Given`](super::Given).
+//! It is here with the feature `tamper` alone. A part in play is given its cells and its area by
+//! its turns: [`Given`](super::Given).
 //!
 //! # Which bit was turned over
 //!
-//! A memory fault changes one bit. All that is recorded of it is a root checksum, and yet the bit can be named: the state before is
-//! known, so each of its bits is turned over in turn until the root is met. The tree makes that cheap: an entity, its cell and the root
-//! are hashed for each bit, whatever the world's size.
+//! A memory fault changes one bit. All that is recorded of it is a root checksum, and yet the bit
+//! can be named: the state before is known, so each of its bits is turned over in turn until the
+//! root is met. The tree makes that cheap: an entity, its cell and the root are hashed for each
+//! bit, whatever the world's size.
 //!
 //! Nothing here may be called by what is simulated.
 
@@ -25,8 +26,8 @@ use crate::ids::Checksum;
 use crate::rules::Rules;
 use crate::simulation::Simulation;
 
-/// Sets the state of a cell to that of the whole world at the same tick; `None` for one that was never lit there. A cell that the
-/// area does not have is passed over.
+/// Sets the state of a cell to that of the whole world at the same tick; `None` for one that was
+/// never lit there. A cell that the area does not have is passed over.
 pub fn put<R: Rules>(world: &mut World<R>, cell: CellId, state: Option<&CellState<R>>) {
     world.put_cell(cell, state);
     world.state.heroes.retain(|&(_, at)| at != cell);
@@ -35,14 +36,16 @@ pub fn put<R: Rules>(world: &mut World<R>, cell: CellId, state: Option<&CellStat
     heroes.filter_map(|hero| hero.player).for_each(|player| world.state.set_hero_cell(player, Some(cell)));
 }
 
-/// Changes the part that is simulated, once the halo has been [`put`] for this tick. What lies outside is forgotten, what was halo
-/// and becomes core is exact already; every cell that is new to the area must be put before the next step.
+/// Changes the part that is simulated, once the halo has been [`put`] for this tick. What lies
+/// outside is forgotten, what was halo and becomes core is exact already; every cell that is new to
+/// the area must be put before the next step.
 pub fn set_area<R: Rules>(world: &mut World<R>, area: Area) {
     world.change_area(area);
     world.find_heroes();
 }
 
-/// Stores the cells in another order, drawn from a key. Nothing else may come of it: no result depends on that order.
+/// Stores the cells in another order, drawn from a key. Nothing else may come of it: no result
+/// depends on that order.
 pub fn reorder_cells<R: Rules>(world: &mut World<R>, key: u64) {
     let mut snapshot = world.snapshot();
     let mut order: Vec<usize> = (0..snapshot.meta.len()).collect();
@@ -58,7 +61,8 @@ fn put_in_order<R: Rules>(snapshot: &mut Snapshot<R>, mut order: Vec<usize>) {
     snapshot.meta = order.iter().map(|&slot| snapshot.meta[slot].clone()).collect();
 }
 
-/// The bit that leads to another root when it is turned over; `None` if no single one does. Of the given cells, or of the whole state.
+/// The bit that leads to another root when it is turned over; `None` if no single one does. Of the
+/// given cells, or of the whole state.
 pub fn find_bit<R: Rules>(world: &mut World<R>, root: Checksum, cells: Option<&[CellId]>) -> Option<StateBit> {
     let before = world.root();
     if before == root {
@@ -70,8 +74,8 @@ pub fn find_bit<R: Rules>(world: &mut World<R>, root: Checksum, cells: Option<&[
     found.or_else(|| cells.is_none().then(|| world.find_bit_of_facts(root))?)
 }
 
-/// The state with one bit turned over; `None` if there is no such state. Nothing else is put right: an entity whose position was changed
-/// stays in its list, as it does when memory fails.
+/// The state with one bit turned over; `None` if there is no such state. Nothing else is put right:
+/// an entity whose position was changed stays in its list, as it does when memory fails.
 pub fn with_bit_turned<R: Rules>(snapshot: &Snapshot<R>, at: &StateBit) -> Option<Snapshot<R>> {
     let mut bytes = part(snapshot, at.of)?;
     *bytes.get_mut(at.byte)? ^= 1_u8.checked_shl(at.bit.into())?;
@@ -91,7 +95,8 @@ pub fn part<R: Rules>(snapshot: &Snapshot<R>, of: StatePart) -> Option<Vec<u8>> 
     })
 }
 
-/// The state with a part read from another encoding; `None` if it cannot be. Nothing else is put right.
+/// The state with a part read from another encoding; `None` if it cannot be. Nothing
+/// else is put right.
 pub fn with_part<R: Rules>(snapshot: &Snapshot<R>, of: StatePart, encoding: &[u8]) -> Option<Snapshot<R>> {
     let mut changed = snapshot.clone();
     match of {

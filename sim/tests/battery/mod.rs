@@ -1,11 +1,14 @@
 //! A battery of statistical tests for draws that are addressed by (stream, tick, n).
 //!
-//! What matters is not one long sequence but the neighbourhood: entities of one cell, this tick and the next, the first draw and
-//! the second. So every test looks at points that lie side by side, and compares each point with its neighbours in every direction.
+//! What matters is not one long sequence but the neighbourhood: entities of one cell, this tick and
+//! the next, the first draw and the second. So every test looks at points that lie side by side,
+//! and compares each point with its neighbours in every direction.
 //!
-//! Each result is brought to standard deviations from what a perfect source gives. A normal variable goes beyond [`LIMIT`] once in
-//! 26 million times, a chi-square of 255 degrees of freedom (skewed) and the worst of 32 bits about once in a million. A run makes
-//! 912 such tests, so about one seed in a thousand would fail by chance; and since addresses and seeds are fixed, it never comes and goes.
+//! Each result is brought to standard deviations from what a perfect source gives. A normal
+//! variable goes beyond [`LIMIT`] once in 26 million times, a chi-square of 255 degrees of
+//! freedom (skewed) and the worst of 32 bits about once in a million. A run makes 912 such tests,
+//! so about one seed in a thousand would fail by chance; and since addresses and seeds are fixed,
+//! it never comes and goes.
 
 /// A source of draws: (stream, tick, n) gives 32 bits.
 pub type Source<'a> = &'a dyn Fn(u64, u32, u32) -> u32;
@@ -15,7 +18,8 @@ type Address = (u64, u32, u32);
 
 const LIMIT: f64 = 5.5;
 
-/// Neighbours within a stream (the serial tests), between streams, between ticks, and diagonally: shifted sequences overlap there.
+/// Neighbours within a stream (the serial tests), between streams, between ticks, and diagonally:
+/// shifted sequences overlap there.
 const NEIGHBOURS: [(&str, Address); 13] = [
     ("the next draw", (0, 0, 1)),
     ("the draw after the next", (0, 0, 2)),
@@ -120,7 +124,8 @@ fn flip_z(flips: impl Iterator<Item = u32>) -> f64 {
     counts.into_iter().map(z).fold(0.0, |worst: f64, z| if z.abs() > worst.abs() { z } else { worst })
 }
 
-/// Equal pairs among the draws: half a pair is expected among 65,536, and more than 8 come once in 10^9.
+/// Equal pairs among the draws: half a pair is expected among 65,536, and more than 8
+/// come once in 10^9.
 fn equal_draws_z(draws: &[u32]) -> f64 {
     let mut sorted = draws.to_vec();
     sorted.sort();

@@ -1,4 +1,5 @@
-//! Rules whose draws and effects are a plan: so a fault can be planted anywhere in it, and its lines are known.
+//! Rules whose draws and effects are a plan: so a fault can be planted anywhere in it, and its
+//! lines are known.
 
 use std::sync::Arc;
 
@@ -56,7 +57,8 @@ impl Rules for Gambler {
         }
         for act in &self.plan {
             match *act {
-                // What is done with a draw does not tell on the state: a journal must find it by itself.
+                // What is done with a draw does not tell on the state: a journal must
+                // find it by itself.
                 Act::Draw(which) => _ = draw(which, mind.dice()),
                 Act::Hit(by) => mind.actors(Fx::int(2)).for_each(|other| mind.affect(other, by)),
             }

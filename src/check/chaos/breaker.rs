@@ -1,4 +1,5 @@
-//! The breakers by name: what each does, and what it means for the game's author if the game notices.
+//! The breakers by name: what each does, and what it means for the game's author if the game
+//! notices.
 
 use std::fmt;
 

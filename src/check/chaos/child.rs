@@ -1,7 +1,7 @@
 //! A process that answers: what it says is compared line by line as it comes.
 //!
-//! It must never be waited for without an end: who does not say the next line in time is ended, and so is everyone when this is broken off.
-//! The loop is [`Question::compare`].
+//! It must never be waited for without an end. A process that does not write its next line in time
+//! is ended, and all are ended when this is stopped. The loop is [`Question::compare`].
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::ops::ControlFlow;
@@ -48,7 +48,7 @@ enum Unclear {
     Alike,
     /// It ends in the middle, or hangs.
     Broke(String),
-    /// Whoever looks on has broken it off.
+    /// The observer has stopped it.
     Stopped,
 }
 
@@ -148,8 +148,9 @@ fn bytes_of(hex: &str) -> Option<Vec<u8>> {
     hex.as_bytes().chunks(2).map(|pair| Some(digit(*pair.first()?)? << 4 | digit(*pair.get(1)?)?)).collect()
 }
 
-/// A process that is killed when this is dropped. What it says is read on threads of their own, which nobody waits for: what it has started
-/// itself may hold its pipes open for as long as it likes.
+/// A process that is killed when this is dropped. What it says is read on threads of their
+/// own, which nobody waits for: what it has started itself may hold its pipes open for as
+/// long as it likes.
 struct Running {
     child: Child,
     lines: Receiver<String>,

@@ -16,14 +16,16 @@ const SERIALISE_TICKS: u32 = 7;
 /// At every so many ticks some are predicted wrongly, and at most so many.
 const ROLLBACK_TICKS: u32 = 4;
 const ROLLBACK_DEPTH_MAX: u32 = 12;
-/// At every so many ticks a snapshot is taken that is kept to the end; more seldom if that would be more than so many.
+/// At every so many ticks a snapshot is taken that is kept to the end; more seldom if that would be
+/// more than so many.
 const STALE_TICKS: u32 = 25;
 const STALE_MAX: u32 = 64;
 /// A part stays with one hero so long, and then goes over to the next.
 const PART_TICKS: u32 = 50;
 const THREADS: [usize; 4] = [2, 3, 4, 7];
 
-/// Plays the reference's turns as the breaker does, until `plays` breaks it off. What happens in one tick's turn is noted, if asked.
+/// Plays the reference's turns as the breaker does, until `plays` breaks it off. What happens in
+/// one tick's turn is noted, if asked.
 pub(in crate::check) fn play<S: Inspect>(
     breaker: Breaker,
     reference: &Reference<'_, S>,
@@ -216,7 +218,8 @@ fn read_back<S: Inspect>(reference: &Reference<'_, S>, simulation: &mut S) -> Re
     Ok(fresh)
 }
 
-/// Memory that is taken and given back in a way of its own, so that all that is allocated meanwhile lies elsewhere.
+/// Memory that is taken and given back in a way of its own, so that all that is allocated
+/// meanwhile lies elsewhere.
 #[derive(Default)]
 struct Heap {
     blocks: Vec<Vec<u8>>,

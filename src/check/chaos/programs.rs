@@ -1,6 +1,8 @@
-//! The breakers that play in other processes: the same program again, its other build, its wasm module under node.
+//! The breakers that play in other processes: the same program again, its other build, its wasm
+//! module under node.
 //!
-//! A child answers a table and a recording on its stdin: see [`answer`](crate::check::answer). What cannot be had here is skipped, never passed.
+//! A child answers a table and a recording on its stdin: see [`answer`](crate::check::answer). What
+//! cannot be had here is skipped, never passed.
 
 use std::ffi::OsStr;
 use std::ops::ControlFlow;
@@ -141,8 +143,8 @@ fn under_node(module: &Path) -> Command {
 }
 
 impl ChaosConfig {
-    /// Looks for the other build and the wasm module where cargo puts them beside the program, if none are named. They may be older than
-    /// the program, and then differ because the sources did.
+    /// Looks for the other build and the wasm module where cargo puts them beside the program, if
+    /// none are named. They may be older than the program, and then differ because the sources did.
     #[must_use]
     pub fn with_builds_of_cargo(mut self) -> Self {
         let found = self.program.as_deref().and_then(Found::beside);

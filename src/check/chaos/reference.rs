@@ -17,7 +17,7 @@ use crate::inspect::{Inspect, step};
 pub(in crate::check) struct Reference<'a, S: Inspect> {
     build: &'a dyn Fn() -> S,
     start: Tick,
-    /// Who may have a hero, in order.
+    /// The players that may have a hero, in order.
     players: Vec<PlayerId>,
     turns: Vec<Turn<S>>,
     /// The checksum before the turn of each tick, and the one behind the last turn.
@@ -61,7 +61,7 @@ impl<S> From<S> for End<S> {
 }
 
 impl<S> End<S> {
-    /// Whoever looks on has broken it off.
+    /// The observer has stopped it.
     pub fn stopped() -> Self {
         End::Skipped("it was stopped".to_owned())
     }
@@ -128,7 +128,7 @@ impl<'a, S: Inspect> Reference<'a, S> {
         Reference::known(build, start, turns, roots)
     }
 
-    /// Who may have a hero, in order.
+    /// The players that may have a hero, in order.
     pub fn players(&self) -> &[PlayerId] {
         &self.players
     }
@@ -206,7 +206,8 @@ impl<'a, S: Inspect> Reference<'a, S> {
     }
 }
 
-/// Keeps what was done by those who are in these cells now, and to them: of a part's journal, what must be exact.
+/// Keeps what was done by those who are in these cells now, and to them: of a part's journal,
+/// what must be exact.
 fn keep<S: Inspect>(journal: &mut Journal, states: &[&S], cells: &[CellId]) {
     let things = states.iter().flat_map(|state| cells.iter().flat_map(|cell| state.things(Some(*cell))));
     let part = |part| if let StatePart::Entity(_, id) = part { Some(id) } else { None };

@@ -66,7 +66,8 @@ pub enum Outcome {
 /// The first state that came out another way.
 #[derive(Clone, Debug, Serialize)]
 pub struct Difference {
-    /// The state before the turn of this tick is the first that differs: the step of the tick before made it.
+    /// The state before the turn of this tick is the first that differs: the step of the
+    /// tick before made it.
     pub tick: Tick,
     /// Whether the turns, played undisturbed, come out the same as the first time.
     pub reference_repeats: bool,
@@ -74,8 +75,8 @@ pub struct Difference {
     pub by: Option<String>,
     /// What differs: ours is undisturbed, theirs is the breaker's.
     pub location: Location,
-    /// What happened otherwise in the tick before; nothing if it does not come out the same a second time. Who thinks from another state
-    /// was changed before it, by no step.
+    /// What happened otherwise in the tick before; nothing if it does not come out the same a
+    /// second time. Who thinks from another state was changed before it, by no step.
     pub bad_writes: Vec<BadWrite>,
     /// What entered in the tick before.
     pub entered: Vec<String>,

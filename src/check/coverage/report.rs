@@ -18,8 +18,8 @@ pub struct CoverageReport {
     pub unchanged: Vec<Unchanged>,
     /// Fields that can be changed without another checksum.
     pub uncovered: Vec<Uncovered>,
-    /// The first tick at which the state, serialised and read again, had another checksum: what is in the checksum and not in the state, or was
-    /// changed without the checksum being taken again.
+    /// The first tick at which the state, serialised and read again, had another checksum: what is
+    /// in the checksum and not in the state, or was changed without the checksum being taken again.
     pub unlike_reread: Option<Tick>,
 }
 
@@ -38,7 +38,8 @@ pub struct KindCoverage {
     pub bytes: usize,
 }
 
-/// A field of which nothing could be changed: an option that is always none, a list that is always empty.
+/// A field of which nothing could be changed: an option that is always none, a list that
+/// is always empty.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Unchanged {
     /// Of what.
@@ -61,7 +62,8 @@ pub struct Uncovered {
 }
 
 impl CoverageReport {
-    /// Whether every field is covered, or listed with a reason. Nothing was shown if nothing could be changed.
+    /// Whether every field is covered, or listed with a reason. Nothing was shown if nothing
+    /// could be changed.
     pub fn passed(&self) -> bool {
         let changed = self.kinds.iter().any(|kind| kind.changed > 0);
         changed && self.unlike_reread.is_none() && self.uncovered.iter().all(|field| field.reason.is_some())
@@ -109,12 +111,12 @@ impl CoverageReport {
 
     /// All but the kinds that were met.
     pub fn told(&self) -> impl fmt::Display {
-        struct Told<'r>(&'r CoverageReport);
-        impl fmt::Display for Told<'_> {
+        struct GivenInfo<'r>(&'r CoverageReport);
+        impl fmt::Display for GivenInfo<'_> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 self.0.tell(f)
             }
         }
-        Told(self)
+        GivenInfo(self)
     }
 }

@@ -1,5 +1,6 @@
-//! What no single bit can change: how many elements a list has, whether an option is there, which variant an enum is. Each takes or leaves
-//! bytes behind it, so all of it is replaced: by what another thing has there, or by one element less.
+//! What no single bit can change: how many elements a list has, whether an option is there, which
+//! variant an enum is. Each takes or leaves bytes behind it, so all of it is replaced: by what
+//! another thing has there, or by one element less.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

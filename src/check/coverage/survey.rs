@@ -15,7 +15,8 @@ use crate::inspect::{Inspect, Thing};
 const VAIN_MAX: u32 = 4;
 /// The same of its [shape](super::shape), which may want what is only met later.
 const SHAPE_VAIN_MAX: u32 = 16;
-/// A state that can only be changed as bytes is changed in so many places at most, and so many states are.
+/// A state that can only be changed as bytes is changed in so many places at most, and so
+/// many states are.
 const PLACES_MAX: usize = 2_048;
 const STATES_MAX: u32 = 24;
 /// What is not named by the simulation.
@@ -156,7 +157,8 @@ impl Survey {
                 };
                 simulation.restore(&turned);
                 let same_root = simulation.checksum() == root;
-                // A value may be read as the one that it was, as one out of range that is put right.
+                // A value may be read as the one that it was, as one out of range that is put
+                // right.
                 let took = !same_root || !simulation.things(thing.part.cell()).contains(thing);
                 simulation.restore(snapshot);
                 if took {
@@ -201,7 +203,8 @@ impl Survey {
                         self.uncovered(kind, path, tick);
                     }),
                     [(kind, path)] => self.known(kind, path).bytes += 1,
-                    // Several fields at once: any of them may be what the checksum tells. Another bit may change one alone.
+                    // Several fields at once: any of them may be what the checksum tells. Another
+                    // bit may change one alone.
                     [_, _, ..] => continue,
                     [] => {}
                 }
@@ -264,7 +267,8 @@ impl Survey {
 }
 
 impl Kind {
-    /// Whether a field was another once, and if it says what stands behind it, whether something else stood there.
+    /// Whether a field was another once, and if it says what stands behind it, whether something
+    /// else stood there.
     fn is_changed(&self, path: &str) -> bool {
         let of_path = |of| self.shapes.get(&(path.to_owned(), of));
         let mut shapes =

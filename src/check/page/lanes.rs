@@ -1,6 +1,7 @@
 //! The time line: a lane for each recording, from when to when it is in step.
 //!
-//! A lane is drawn in percent of its width and has no picture coordinates, so it fits any screen without being distorted.
+//! A lane is drawn in percent of its width and has no picture coordinates, so it fits any screen
+//! without being distorted.
 
 use lockstone_sim::Tick;
 use maud::{Markup, html};

@@ -1,6 +1,7 @@
 //! The map: which cells differ, tick by tick, with torchlight and heroes behind.
 //!
-//! A picture of each tick is in the page, and the script shows one at a time. Without it the first and the last are there to see.
+//! A picture of each tick is in the page, and the script shows one at a time. Without it the first
+//! and the last are there to see.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -12,7 +13,8 @@ use super::{count, name};
 use crate::check::extent;
 use crate::check::report::{PeerReport, Spread};
 
-/// Of a world that is larger only the part where something is is shown, and at least so many cells of it, across and down.
+/// Of a world that is larger only the part where something is is shown, and at least so many cells
+/// of it, across and down.
 const SHOWN_CELLS: (u16, u16) = (16, 10);
 /// Between cells of a map that is wider there are no lines.
 const LINES_CELLS: u16 = 80;
@@ -147,7 +149,8 @@ impl View {
         }
     }
 
-    /// One tick: light, what differed before, what does since, the parts that recordings cover, heroes.
+    /// One tick: light, what differed before, what does since, the parts that
+    /// recordings cover, heroes.
     fn layers(&self, tick: &Spread, before: Option<&[CellId]>, peers: &[PeerReport]) -> Markup {
         let before: BTreeSet<_> = before.unwrap_or_default().iter().copied().collect();
         let (old, new): (Vec<_>, Vec<_>) = tick.cells.iter().partition(|cell| before.contains(cell));
@@ -212,7 +215,8 @@ impl View {
     }
 }
 
-/// From where to where a map reaches that shows all these, some cells around, and not beyond the end of the world.
+/// From where to where a map reaches that shows all these, some cells around, and not beyond the
+/// end of the world.
 fn span(shown: impl Iterator<Item = u16> + Clone, least: u16, end: u16) -> (u16, u16) {
     let (low, high) = (shown.clone().min().unwrap_or(0), shown.max().unwrap_or(0));
     let (low, high) = (low.saturating_sub(MARGIN_CELLS), high.saturating_add(MARGIN_CELLS + 1).min(end));

@@ -1,4 +1,5 @@
-//! What a recording has at one tick: checksums of cells, and which of them it simulates. And what two recordings have in common of it.
+//! What a recording has at one tick: checksums of cells, and which of them it simulates. And what
+//! two recordings have in common of it.
 
 use lockstone_sim::{CellId, CellRect, Checksum, Extent};
 

@@ -1,6 +1,7 @@
 //! How a recording fails, if it does: what shows itself first, then what is broken on purpose.
 //!
-//! Breakers first play short pieces here and there: a fault that acts all the time is found in them at once. What is left is played whole.
+//! Breakers first play short pieces here and there: a fault that acts all the time is found in them
+//! at once. What is left is played whole.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -128,7 +129,8 @@ fn kept(start: Tick, end: Tick) -> Vec<Tick> {
     (start.0..end.0).step_by(KEPT_TICKS as usize).map(Tick).collect()
 }
 
-/// Plays until something shows itself; past all checksums if only panics count. `None` if the start is no state of this simulation.
+/// Plays until something shows itself; past all checksums if only panics count. `None` if the start
+/// is no state of this simulation.
 fn play<S: Inspect>(
     trial: &Trial<'_, S>,
     timeline: &Timeline<S>,
@@ -165,7 +167,8 @@ fn play<S: Inspect>(
     Some(played)
 }
 
-/// A checksum is not met. If what was played since the last that was comes out in several ways, that is the failure.
+/// A checksum is not met. If what was played since the last that was comes out in several ways,
+/// that is the failure.
 fn unmet<S: Inspect>(trial: &Trial<'_, S>, whole: Candidate<S>, recorded: Checksum, agreed: Option<Tick>) -> Found<S> {
     let tick = whole.end();
     let latest_start = agreed.unwrap_or(whole.start);

@@ -1,8 +1,9 @@
-//! Leaves out as much of a list as can be left out, in chunks that become smaller: Zeller and Hildebrandt, "Simplifying and Isolating
-//! Failure-Inducing Input" (2002), by complements alone.
+//! Leaves out as much of a list as can be left out, in chunks that become smaller: Zeller and
+//! Hildebrandt, "Simplifying and Isolating Failure-Inducing Input" (2002), by complements alone.
 
-/// The items without which `still` is no longer true, as far as chunks tell. `still` was true of all of them. It is not asked about all, nor
-/// twice about the same. It may return more than once in vain; when it has had enough it returns false for everything.
+/// The items without which `still` is no longer true, as far as chunks tell. `still` was true of
+/// all of them. It is not asked about all, nor twice about the same. It may return more than once
+/// in vain; when it has had enough it returns false for everything.
 pub(super) fn needed<T: Clone>(items: Vec<T>, mut still: impl FnMut(&[T]) -> bool) -> Vec<T> {
     let mut items = items;
     let mut chunk = items.len();

@@ -31,7 +31,8 @@ pub enum Symptom {
         /// What it says.
         message: String,
     },
-    /// Played in the way of this breaker, it comes out another way. [`Again`](Breaker::Again): the same turns, played twice.
+    /// Played in the way of this breaker, it comes out another way. [`Again`](Breaker::Again): the
+    /// same turns, played twice.
     Breaker {
         /// Which.
         breaker: Breaker,

@@ -8,7 +8,8 @@ use crate::inspect::Inspect;
 use crate::recording::Timeline;
 use crate::recording::{Build, Ending, Entry, Header, Recording};
 
-/// What fails, to be kept and played. Recorded checksums that are not met stay as they are: they are what fails.
+/// What fails, to be kept and played. Recorded checksums that are not met stay as they are:
+/// they are what fails.
 pub(super) fn record<S: Inspect>(
     trial: &Trial<'_, S>,
     timeline: &Timeline<S>,

@@ -15,7 +15,8 @@ use crate::recording::Tree;
 const TRIED_BITS_MAX: usize = 60_000;
 
 impl<S: Inspect> Case<'_, '_, S> {
-    /// The bit is looked for by its checksum: just before that was taken, or before the step that led there.
+    /// The bit is looked for by its checksum: just before that was taken, or before the
+    /// step that led there.
     pub(super) fn has_a_turned_bit(&self, replayer: &mut Replayer<'_, S>) -> Result<Option<Solution<S>>, CheckError> {
         let Some((tick, bit)) = self.find_bit(replayer) else { return Ok(None) };
         let StateBit { of, byte, bit: n } = bit;
@@ -25,7 +26,8 @@ impl<S: Inspect> Case<'_, '_, S> {
         if let Some(mut odd) = self.with_bit_turned(replayer, tick, &bit) {
             reasons.extend(field_of(replayer.at(tick), &odd.simulation, &bit));
             self.play(&mut odd.simulation, self.tick);
-            // A step that goes another way may begin with a single bit, by chance; but it does not go on as ours does.
+            // A step that goes another way may begin with a single bit, by chance; but it does not
+            // go on as ours does.
             let Some(met) = self.meets(odd, |_| ()) else { return Ok(None) };
             reasons.push(self.met(met));
         }
@@ -56,8 +58,9 @@ impl<S: Inspect> Case<'_, '_, S> {
         Some((tick, cells))
     }
 
-    /// What comes of a bit that is turned over before the step may be more than a bit. So it is looked for in the cells that differ
-    /// afterwards and those next to them, for the step has to be played for each bit.
+    /// What comes of a bit that is turned over before the step may be more than a bit. So it is
+    /// looked for in the cells that differ afterwards and those next to them, for the step has to
+    /// be played for each bit.
     fn find_bit_before_step(
         &self,
         replayer: &mut Replayer<'_, S>,

@@ -66,7 +66,8 @@ fn at(tick: Tick, verdict: Verdict) -> Finding {
 }
 
 impl<S: Inspect> Case<'_, '_, S> {
-    /// No suspicion that can be played explains it: what else is unlike, and where the odd peer's recorded state differs, if it has one.
+    /// No suspicion that can be played explains it: what else is unlike, and where the odd peer's
+    /// recorded state differs, if it has one.
     pub(super) fn left_over(&self, replayer: &mut Replayer<'_, S>) -> Result<Solution<S>, CheckError> {
         let rerun = self.rerun(replayer);
         let mut verdict = self.left_over_verdict(matches!(rerun, Some((_, Again::AsRecorded(_)))));

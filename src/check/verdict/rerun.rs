@@ -1,7 +1,7 @@
 //! What the odd peer's own program says, which has played the recording again: see [`Rerun`].
 //!
-//! It is the odd peer's word, so it counts only as far as it fits what that peer recorded, and it speaks of nobody else. What contradicts
-//! the recording is passed over.
+//! It is the odd peer's word, so it counts only as far as it fits what that peer recorded, and it
+//! speaks of nobody else. What contradicts the recording is passed over.
 
 use std::ops::RangeBounds;
 
@@ -54,7 +54,8 @@ impl<S: Inspect> Case<'_, '_, S> {
         Ok(Some((self.blame(cause, reasons), self.recorded_state()?)))
     }
 
-    /// Whether the suspect's program was given something else than its header says. Engines need not make the same of the same.
+    /// Whether the suspect's program was given something else than its header says. Engines need
+    /// not make the same of the same.
     fn began_otherwise(&self, replayer: &mut Replayer<'_, S>, rerun: &Rerun) -> bool {
         let same_engine = self.suspect().header.engine == env!("CARGO_PKG_VERSION");
         same_engine && rerun.start_data != replayer.at(self.tick).start_data()
@@ -95,7 +96,8 @@ impl<S: Inspect> Case<'_, '_, S> {
         format!("the program of {who} played again from tick {from}, and came {came}")
     }
 
-    /// What happened otherwise in the step that led to the difference, as the suspect's own program noted it.
+    /// What happened otherwise in the step that led to the difference, as the suspect's own
+    /// program noted it.
     pub fn noted_by_its_own_program(&self, replayer: &mut Replayer<'_, S>) -> Vec<BadWrite> {
         let Some((rerun, Again::AsRecorded(_))) = self.rerun(replayer) else { return Vec::new() };
         let journals = self.journals(replayer, &rerun);

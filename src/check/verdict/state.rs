@@ -1,4 +1,5 @@
-//! Suspicions about the state: that not all of it is in the checksum, or in a snapshot, or that it was written to between the steps.
+//! Suspicions about the state: that not all of it is in the checksum, or in a snapshot, or that it
+//! was written to between the steps.
 
 use lockstone_sim::Tick;
 use lockstone_sim::codec::differences;
@@ -10,7 +11,8 @@ use crate::check::report::Cause;
 use crate::inspect::Inspect;
 
 impl<S: Inspect> Case<'_, '_, S> {
-    /// Going back to a state and playing on leads elsewhere than having come from the start: something that matters was not brought back.
+    /// Going back to a state and playing on leads elsewhere than having come from the start:
+    /// something that matters was not brought back.
     pub(super) fn is_not_brought_back(
         &self,
         replayer: &mut Replayer<'_, S>,
@@ -56,7 +58,8 @@ impl<S: Inspect> Case<'_, '_, S> {
         Ok(None)
     }
 
-    /// The state as it is read from bytes, in the place of the living one: where the peer joined, or where all was still well.
+    /// The state as it is read from bytes, in the place of the living one: where the peer joined,
+    /// or where all was still well.
     pub(super) fn lost_something_in_a_snapshot(
         &self,
         replayer: &mut Replayer<'_, S>,
@@ -87,7 +90,8 @@ impl<S: Inspect> Case<'_, '_, S> {
         Ok(Some((blame_nobody(Cause::SnapshotField, vec![reason, self.met(met)]), Some(state))))
     }
 
-    /// A recorded state of the odd peer from which the turns lead on to its checksums: its steps are sound, and its state was not.
+    /// A recorded state of the odd peer from which the turns lead on to its checksums: its steps
+    /// are sound, and its state was not.
     pub(super) fn was_written_from_outside(&self, _: &mut Replayer<'_, S>) -> Result<Option<Solution<S>>, CheckError> {
         let peer = self.suspect();
         let Some((&tick, _)) = peer.states.range(self.tick..).next() else { return Ok(None) };

@@ -1,4 +1,5 @@
-//! Suspicions about the steps: that they come out in several ways, were given other turns, or that looking at the world changes it.
+//! Suspicions about the steps: that they come out in several ways, were given other turns, or that
+//! looking at the world changes it.
 
 use lockstone_sim::{Tick, Turn};
 

@@ -1,7 +1,8 @@
 //! `demo --relay`: a relay and its replicas, each played by a bot, as processes over real WebRTC.
 //!
-//! Whoever comes is let in a few at a time. Once all play, the time runs; at its end the replicas leave, then the relay. What is measured
-//! is how the ticks came in that time, as each process told them.
+//! Replicas are let in a few at a time. Once all play, the time runs; at its end the replicas
+//! leave, then the relay. What is measured is how the ticks came in that time, as each
+//! process told them.
 
 use std::collections::BTreeMap;
 use std::process::{ExitCode, Stdio};

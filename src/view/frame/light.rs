@@ -1,7 +1,7 @@
 //! Torchlight: how bright and how warm each place of the picture is.
 //!
-//! The game says what is seen ([`GroundTile::light`](crate::scene::GroundTile)) and what glows; this makes it fall off smoothly. Light is
-//! sampled four times a tile and interpolated in between.
+//! The game says what is seen ([`GroundTile::light`](crate::scene::GroundTile)) and what glows;
+//! this makes it fall off smoothly. Light is sampled four times a tile and interpolated in between.
 
 use super::{Camera, TILE};
 use crate::scene::{Figure, Ground, Place, Rgb, Scene};

@@ -1,4 +1,5 @@
-//! What is far away: a hollow diamond at the picture's edge, unlike anything that stands in the world.
+//! What is far away: a hollow diamond at the picture's edge, unlike anything that
+//! stands in the world.
 
 use tiny_skia::{FillRule, PathBuilder, Pixmap, Stroke, Transform};
 

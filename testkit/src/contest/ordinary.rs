@@ -1,5 +1,6 @@
-//! The play as it is ordinarily done: entities in a map by id, the whole world cloned for a snapshot, serialised by bincode and
-//! hashed by FNV for a checksum. Heroes are looked up in a grid made anew each tick, which is kinder than usual.
+//! The play as it is ordinarily done: entities in a map by id, the whole world cloned for a
+//! snapshot, serialised by bincode and hashed by FNV for a checksum. Heroes are looked up in a grid
+//! made anew each tick, which is kinder than usual.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! The play that both ways run: heroes wander and fight, monsters hunt what they see, objects lie about.
+//! The play that both ways run: heroes wander and fight, monsters hunt what they see,
+//! objects lie about.
 
 use serde::{Deserialize, Serialize};
 

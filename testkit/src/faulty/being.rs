@@ -39,7 +39,8 @@ pub struct Beast {
     pub lair: Vec2,
     pub prey: Option<EntityId>,
     pub glances: Glances,
-    /// Forgotten by the author of [`Fault::Unsaved`](super::Fault::Unsaved); without that fault of no effect.
+    /// Forgotten by the author of [`Fault::Unsaved`](super::Fault::Unsaved); without that
+    /// fault of no effect.
     #[serde(skip)]
     pub unsaved: i32,
 }
@@ -109,7 +110,8 @@ impl Stone {
     }
 }
 
-/// A number that is copied with its owner, as it should be, until somebody shares it: then all copies are one.
+/// A number that is copied with its owner, as it should be, until somebody shares it: then
+/// all copies are one.
 #[derive(Clone, Default)]
 pub struct Purse {
     own: u32,
@@ -133,7 +135,8 @@ impl Purse {
     }
 }
 
-/// A number that can be changed by whoever only looks. Nobody does so without [`Fault::Scene`](super::Fault::Scene).
+/// A number that can be changed by whoever only looks. Nobody does so without
+/// [`Fault::Scene`](super::Fault::Scene).
 #[derive(Default)]
 pub struct Glances(AtomicU32);
 

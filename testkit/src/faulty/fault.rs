@@ -137,7 +137,8 @@ impl Plant {
         Plant { fault, ticks, home: thread::current().id(), howls, heard, found, handles }
     }
 
-    /// What a fault adds to a beast's mood; 0 in all but a few thoughts, and always without a fault.
+    /// What a fault adds to a beast's mood; 0 in all but a few thoughts, and always
+    /// without a fault.
     pub fn taint(&self, me: &mut Beast, mind: &mut Mind<'_, Wilds>) -> i32 {
         if self.fault == Fault::None || !self.ticks.contains(&mind.tick()) {
             return 0;
@@ -147,7 +148,8 @@ impl Plant {
         if seldom { taint } else { 0 }
     }
 
-    /// Reads what must not be read. Memory is written in every thought, whether anything comes of it or not.
+    /// Reads what must not be read. Memory is written in every thought, whether anything
+    /// comes of it or not.
     fn forbidden(&self, me: &mut Beast, mind: &mut Mind<'_, Wilds>, key: u64) -> i32 {
         let (id, tick) = (mind.me().id, mind.tick());
         match self.fault {

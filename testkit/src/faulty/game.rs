@@ -1,4 +1,5 @@
-//! The game as the shell sees it. `FAULT` in the environment names its fault; child processes inherit it.
+//! The game as the shell sees it. `FAULT` in the environment names its fault; child
+//! processes inherit it.
 
 use lockstone::game::{Bot, Game};
 use lockstone::scene::{Drawing, Figure, Gauge, Ground, GroundTile, Ink, Part, Pointer, Rgb, Scene};

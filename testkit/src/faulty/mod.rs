@@ -1,6 +1,8 @@
-//! A game of a page, with a fault of one's choice: heroes chip stones and strike beasts, beasts wander and bite.
+//! A game of a page, with a fault of one's choice: heroes chip stones and strike beasts, beasts
+//! wander and bite.
 //!
-//! Without a fault it is as sound as a game can be. With one it is sound until tick [`FROM`], and goes wrong rarely: see [`Fault`].
+//! Without a fault it is as sound as a game can be. With one it is sound until tick [`FROM`], and
+//! goes wrong rarely: see [`Fault`].
 
 mod being;
 mod fault;

@@ -17,7 +17,8 @@ pub enum Body {
     Input { statuses: Vec<(bool, i32)>, disconnect_requested: bool, start_frame: i32, ack_frame: i32, bytes: Vec<u8> },
 }
 
-/// One input, a byte 7, as ggrs packs it: three bytes as they are, of which two are the input's length.
+/// One input, a byte 7, as ggrs packs it: three bytes as they are, of which two are the input's
+/// length.
 pub const ONE_INPUT: [u8; 4] = [3 << 1, 1, 0, 7];
 /// Five bytes that say: 2 GiB of zeros.
 const TWO_GIB: [u8; 5] = [0x81, 0x80, 0x80, 0x80, 0x20];
@@ -45,8 +46,9 @@ fn fixed(start_frame: i32, bytes: &[u8]) -> Vec<u8> {
     packet
 }
 
-/// A run of 2 GiB in 46 bytes, inputs that begin where ggrs has no room for them, and nine bytes at which matchbox's socket for ggrs
-/// panics. Each as ggrs's sockets send it; the first two also as short as they can be, and as what is nearest to them in a session of ours.
+/// A run of 2 GiB in 46 bytes, inputs that begin where ggrs has no room for them, and nine bytes at
+/// which matchbox's socket for ggrs panics. Each as ggrs's sockets send it; the first two also as
+/// short as they can be, and as what is nearest to them in a session of ours.
 pub fn packets() -> Vec<Vec<u8>> {
     let run = fixed(0, &TWO_GIB);
     assert_eq!(run.len(), 46);

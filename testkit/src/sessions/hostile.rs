@@ -1,4 +1,5 @@
-//! What tests of dishonest players and strangers share: three who play, one in whose name lies are told, and what must not happen.
+//! What tests of dishonest players and strangers share: three who play, one in whose name lies are
+//! told, and what must not happen.
 
 use lockstone_net::link::{Channel, LinkEvent, PeerId};
 use lockstone_net::memory::{Driver, Weather};

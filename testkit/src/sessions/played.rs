@@ -69,7 +69,8 @@ impl Played {
     }
 }
 
-/// Both played the same between the ticks that both played. Returns how many checksums were compared.
+/// Both played the same between the ticks that both played. Returns how many checksums were
+/// compared.
 pub fn assert_same(a: &Played, b: &Played, context: &str) -> usize {
     let ticks = |played: &Played| {
         let first = played.checksums.keys().next().copied()?;

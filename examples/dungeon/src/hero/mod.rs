@@ -63,7 +63,8 @@ pub struct Hero {
     /// The last few things that happened, the newest last.
     pub news: [Option<News>; NEWS],
     route: Route,
-    /// How long until it claims again: a claim takes two ticks, and there must be room for what it brings.
+    /// How long until it claims again: a claim takes two ticks, and there must be room
+    /// for what it brings.
     claim_rest_ticks: u8,
     /// The aim of a skill that was just commanded.
     cast: Option<Aim>,

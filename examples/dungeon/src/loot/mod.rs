@@ -1,7 +1,8 @@
 //! Things on the ground, and how they change hands.
 //!
-//! A hero claims loot by an effect; in the next tick the loot hands itself over and vanishes. Of two claims in one tick the first in the
-//! engine's order counts, and a claim that cannot be met lapses: nothing is ever doubled, nothing lost.
+//! A hero claims loot by an effect; in the next tick the loot hands itself over and vanishes. Of
+//! two claims in one tick the first in the engine's order counts, and a claim that cannot be met
+//! lapses: nothing is ever doubled, nothing lost.
 
 #![deny(clippy::float_arithmetic)]
 
@@ -58,7 +59,8 @@ impl Loot {
     }
 }
 
-/// Claimed loot hands itself over to who claimed it, or lies there again if that hero is gone or slain.
+/// Claimed loot hands itself over to who claimed it, or lies there again if that hero
+/// is gone or slain.
 pub(crate) fn think(me: &mut Loot, mind: &mut DungeonMind<'_>) {
     let claimant = me.claimed_by.take().and_then(|id| mind.find(id));
     if let Some(hero) = claimant.filter(|seen| seen.body.hero().is_some_and(|hero| hero.is_alive())) {

@@ -1,5 +1,5 @@
-//! Caves: a cellular automaton over the sectors that are to be caves (Johnson, Yannakakis, Togelius: Cellular automata for
-//! real-time generation of infinite cave levels, 2010).
+//! Caves: a cellular automaton over the sectors that are to be caves (Johnson, Yannakakis,
+//! Togelius: Cellular automata for real-time generation of infinite cave levels, 2010).
 
 use lockstone::sim::Dice;
 use lockstone::sim::path::{Direction, Tile, TileGrid};

@@ -41,8 +41,8 @@ pub(super) fn dig(tiles: &mut TileGrid, a: Tile, b: Tile, row_first: bool) {
     }
 }
 
-/// Joins large pockets, fills small ones, and gives each tile's distance from the entrance, row by row, in steps along rows and
-/// columns; `u16::MAX` for walls.
+/// Joins large pockets, fills small ones, and gives each tile's distance from the entrance, row by
+/// row, in steps along rows and columns; `u16::MAX` for walls.
 pub(super) fn reach_all(tiles: &mut TileGrid, sectors: &Sectors, entrance: Tile) -> Vec<u16> {
     let mut known = depths(tiles, entrance);
     let cut_off =
@@ -66,7 +66,8 @@ fn depths(tiles: &TileGrid, from: Tile) -> Vec<u16> {
     depth
 }
 
-/// Spreads from a tile over rows and columns, and notes each tile's distance. Gives the tiles, the nearest first.
+/// Spreads from a tile over rows and columns, and notes each tile's distance. Gives the tiles,
+/// the nearest first.
 fn flood(tiles: &TileGrid, from: Tile, depth: &mut [u16]) -> Vec<Tile> {
     depth[index(tiles, from)] = 0;
     let (mut found, mut next) = (vec![from], 0);

@@ -1,4 +1,5 @@
-//! How a map is made of blocks: each by itself, then joined with its neighbours; then the entrances, and how far all lies from them.
+//! How a map is made of blocks: each by itself, then joined with its neighbours; then the
+//! entrances, and how far all lies from them.
 //!
 //! The loop is [`make`]. What it takes grows with the tiles alone.
 
@@ -91,7 +92,8 @@ impl Joined {
         &mut self.rooms[(tile.y / SECTOR_TILES * sectors + tile.x / SECTOR_TILES) as usize]
     }
 
-    /// Digs ways across all borders of blocks: one between any two neighbours at least, so that all can be reached.
+    /// Digs ways across all borders of blocks: one between any two neighbours at least, so that
+    /// all can be reached.
     fn dig_ways(&mut self, dice: &mut Dice) {
         let (side, block) = (self.tiles.width(), self.block_tiles);
         for border in (block..side).step_by(block as usize) {
@@ -138,7 +140,8 @@ impl Joined {
     }
 }
 
-/// How far each cell is from the nearest entrance: spread from all of them at once over rows and columns.
+/// How far each cell is from the nearest entrance: spread from all of them at once over
+/// rows and columns.
 fn depths(tiles: &TileGrid, entrances: &[Tile]) -> Vec<u16> {
     let cells = tiles.width() / CELL_TILES;
     let mut depths = vec![u16::MAX; (cells * cells) as usize];

@@ -1,7 +1,8 @@
-//! How a block of ground is made: sectors become halls, caves or open field, corridors join them, what nobody can reach is
-//! filled in.
+//! How a block of ground is made: sectors become halls, caves or open field, corridors join them,
+//! what nobody can reach is filled in.
 //!
-//! The loop is [`Block::make`]. Every draw comes from the table, each phase from a tick of its own. The ordinary dungeon is one block.
+//! The loop is [`Block::make`]. Every draw comes from the table, each phase from a tick of its own.
+//! The ordinary dungeon is one block.
 
 use lockstone::sim::path::{Tile, TileGrid};
 use lockstone::sim::{Dice, Tick};
@@ -30,7 +31,8 @@ pub(super) struct Sectors {
     columns: i32,
 }
 
-/// Ground by itself, closed at its edge, in which every open tile can be reached. Its tiles count from its own corner.
+/// Ground by itself, closed at its edge, in which every open tile can be reached. Its tiles count
+/// from its own corner.
 pub(super) struct Block {
     pub tiles: TileGrid,
     pub sectors: Sectors,
@@ -40,7 +42,8 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// Makes one of `width` x `height` tiles: caves and halls, or an open field. `dice` gives each phase its own.
+    /// Makes one of `width` x `height` tiles: caves and halls, or an open field. `dice` gives
+    /// each phase its own.
     pub fn make<'t>((width, height): (i32, i32), is_field: bool, dice: impl Fn(Tick) -> Dice<'t>) -> Block {
         let sectors = Sectors::plan((width, height), is_field, &mut dice(Tick(0)));
         let mut tiles = TileGrid::new(width, height);

@@ -37,7 +37,8 @@ pub struct Plan {
     pub side_tiles: i32,
     /// Whether it is an open field with pillars.
     pub is_field: bool,
-    /// How many entrances are spread over it; `None`: one, where the making of the middle block puts it.
+    /// How many entrances are spread over it; `None`: one, where the making of the
+    /// middle block puts it.
     pub entrances: Option<u16>,
     /// So many players in a row share an entrance.
     pub party: u16,
@@ -152,7 +153,8 @@ impl Map {
         (sector(tile.y) * make::sectors_along(self.side_tiles()) + sector(tile.x)) as usize
     }
 
-    /// The numbers of the rooms at most so many columns and rows away, some farther ones among them.
+    /// The numbers of the rooms at most so many columns and rows away, some farther
+    /// ones among them.
     pub fn rooms_near(&self, tile: Tile, tiles: i32) -> impl Iterator<Item = usize> + use<> {
         let low = self.room_at(Tile::new(tile.x - tiles, tile.y - tiles));
         let high = self.room_at(Tile::new(tile.x + tiles, tile.y + tiles));
@@ -181,7 +183,8 @@ impl Map {
         &self.nests
     }
 
-    /// How far a tile's cell is from the nearest entrance, in steps along rows and columns; `None` for a wall.
+    /// How far a tile's cell is from the nearest entrance, in steps along rows and columns;
+    /// `None` for a wall.
     pub fn depth(&self, tile: Tile) -> Option<u16> {
         let cells = self.side_tiles() / CELL_TILES;
         self.tiles.is_open(tile).then(|| self.depths[(tile.y / CELL_TILES * cells + tile.x / CELL_TILES) as usize])
@@ -197,7 +200,8 @@ impl Map {
         self.tiles.line_of_sight(tile_of(a), tile_of(b))
     }
 
-    /// Where a step of less than a tile ends: at `to`, or beside it along the wall that is in the way.
+    /// Where a step of less than a tile ends: at `to`, or beside it along the wall that is in the
+    /// way.
     pub fn slide(&self, from: Vec2, to: Vec2) -> Vec2 {
         let ways = [to, Vec2::new(to.x, from.y), Vec2::new(from.x, to.y)];
         ways.into_iter().find(|&way| way != from && self.passes(from, way)).unwrap_or(from)

@@ -11,7 +11,7 @@ use crate::walk::chase;
 
 /// A hero is noticed so near, if it is in sight.
 pub(super) const SIGHT: Fx = Fx::int(8);
-/// Who waits looks around only every so many ticks.
+/// A waiting monster looks around only every so many ticks.
 const LOOK_TICKS: u32 = 4;
 /// A hunter gives up when it has not seen its prey for so long.
 const FORGET_TICKS: u8 = 80;
@@ -20,7 +20,8 @@ const ELBOW: Fx = Fx::ratio(7, 10);
 /// How hard they push each other, in tiles a tick.
 const PUSH: Fx = Fx::ratio(6, 100);
 
-/// Who hunts looks for its prey; who waits looks for one. The hero it hunts now, if that is within reach.
+/// A hunting monster looks for its prey; a waiting one looks for any. The hero it hunts now, if
+/// that is within reach.
 pub(super) fn prey<'w>(map: &Map, me: &mut Monster, mind: &DungeonMind<'w>) -> Option<Seen<'w, Body>> {
     match me.mood {
         Mood::Hunt { prey, .. } => follow(map, me, mind, mind.find(prey).filter(is_prey)),

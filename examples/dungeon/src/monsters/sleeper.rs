@@ -1,4 +1,5 @@
-//! The sleeper: a prop that costs nothing until a hero comes near or hurts it. When nobody is left it falls asleep again.
+//! The sleeper: a prop that costs nothing until a hero comes near or hurts it. When nobody is left
+//! it falls asleep again.
 
 use super::{Monster, Mood, sense};
 use crate::map::Map;

@@ -1,4 +1,5 @@
-//! How a party's sequencer lets joiners in: hello, refusal or welcome, the snapshot, and the hero's way into a turn.
+//! How a party's sequencer lets joiners in: hello, refusal or welcome, the snapshot, and the hero's
+//! way into a turn.
 //!
 //! The game goes on meanwhile; nothing here makes it wait.
 
@@ -43,7 +44,7 @@ impl<S: Simulation> Sequencing<S> {
     pub(super) fn hello(&mut self, peer: PeerId, hello: Hello, io: &mut Io<S>) {
         let waits = |guest: &Guest<S>| !guest.plays();
         let Some(hero) = self.guests.hello(peer, &hello, waits, &mut io.out) else { return };
-        let (sequencer, seed) = (self.stage.player, self.config.settings().seed);
+        let (sequencer, seed) = (self.stepper.player, self.config.settings().seed);
         let shared = self.shared();
         if shared.bytes.len() > SNAPSHOT_BYTES_MAX {
             return self.guests.refuse(peer, hello.name.as_str(), Refusal::World, &mut io.out);
@@ -59,7 +60,7 @@ impl<S: Simulation> Sequencing<S> {
             name: hello.name,
             feed: Feed::new(tick),
             comparison: Comparison::default(),
-            heard: io.now,
+            heard_at: io.now,
             chat: Rate::default(),
             entry: Entry::Loading(Loading { hero, sender: SnapshotSender::new(bytes), progressed: io.now }),
         };
@@ -69,14 +70,14 @@ impl<S: Simulation> Sequencing<S> {
 
     /// The snapshot for a joiner: a recent one if there is one.
     fn shared(&mut self) -> &Shared {
-        let stage = &mut self.stage;
+        let stepper = &mut self.stepper;
         self.snapshot.get_or_insert_with(|| {
-            let snapshot = stage.simulation.snapshot();
-            let bytes: Arc<[u8]> = stage.simulation.encode(&snapshot).into();
-            stage.simulation.retire(snapshot);
-            let roster: Vec<_> = stage.roster.iter().map(|(player, name)| (*player, name.clone())).collect();
+            let snapshot = stepper.simulation.snapshot();
+            let bytes: Arc<[u8]> = stepper.simulation.encode(&snapshot).into();
+            stepper.simulation.retire(snapshot);
+            let roster: Vec<_> = stepper.roster.iter().map(|(player, name)| (*player, name.clone())).collect();
             let roster = roster.try_into().expect("no more players are let in");
-            Shared { tick: stage.tick(), digest: transfer::digest(&bytes), bytes, roster }
+            Shared { tick: stepper.tick(), digest: transfer::digest(&bytes), bytes, roster }
         })
     }
 
@@ -87,7 +88,7 @@ impl<S: Simulation> Sequencing<S> {
         if !sender.done() {
             return out.dropped(DropReason::Unexpected);
         }
-        let join = self.stage.simulation.admit(guest.player, hero.clone());
+        let join = self.stepper.simulation.admit(guest.player, hero.clone());
         match Bytes::try_from(codec::compact(&join)) {
             Ok(join) => {
                 self.sequencer.waiting.join(guest.player, guest.name.clone(), join);

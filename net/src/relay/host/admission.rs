@@ -1,4 +1,5 @@
-//! How the relay lets joiners in: hello, refusal or welcome, the world's outline, the first load, and the hero's way into a turn.
+//! How the relay lets joiners in: hello, refusal or welcome, the world's outline, the first load,
+//! and the hero's way into a turn.
 //!
 //! The game goes on meanwhile; nothing here makes it wait.
 
@@ -28,7 +29,7 @@ impl<R: Rules> Host<R> {
         let waits = |guest: &Guest<R>| !guest.plays();
         let Some(hero) = self.guests.hello(peer, &hello, waits, &mut io.out) else { return };
         let player = self.guests.number();
-        let join = self.stage.simulation.admit(player, hero);
+        let join = self.stepper.simulation.admit(player, hero);
         let fits = codec::compact(&join).len() <= JOIN_BYTES_MAX;
         let Outline { tick, bytes, digest } = self.outline();
         let refusal = match (fits, bytes.len() <= SNAPSHOT_BYTES_MAX) {
@@ -42,12 +43,12 @@ impl<R: Rules> Host<R> {
         }
         let welcome = Welcome {
             player,
-            sequencer: self.stage.player,
+            sequencer: self.stepper.player,
             seed: self.config.settings().seed,
             tick,
             snapshot_bytes: bytes.len() as u32,
             snapshot_digest: digest,
-            // Who else is there, a replica learns as they come near.
+            // A replica learns of other players as they come near.
             roster: List::default(),
         };
         io.out.reliably(self.leader.epoch, peer, &Message::Welcome(welcome));
@@ -58,20 +59,22 @@ impl<R: Rules> Host<R> {
         self.answering.push(slot);
     }
 
-    /// The world's tick and facts, without any cell: what a joiner begins with. Of a tick the same for all.
+    /// The world's tick and facts, without any cell: what a joiner begins with. Of a tick
+    /// the same for all.
     fn outline(&mut self) -> Outline {
-        let stage = &mut self.stage;
-        let tick = stage.tick();
+        let stepper = &mut self.stepper;
+        let tick = stepper.tick();
         self.outline.take_if(|outline| outline.tick != tick);
         let outline = self.outline.get_or_insert_with(|| {
-            let snapshot = stage.simulation.outline();
-            let bytes: Arc<[u8]> = stage.simulation.encode(&snapshot).into();
+            let snapshot = stepper.simulation.outline();
+            let bytes: Arc<[u8]> = stepper.simulation.encode(&snapshot).into();
             Outline { tick, digest: transfer::digest(&bytes), bytes }
         });
         Outline { tick, bytes: outline.bytes.clone(), digest: outline.digest }
     }
 
-    /// A joiner knows the place where its hero enters, and has caught up: the hero enters with the next turn.
+    /// A joiner knows the place where its hero enters, and has caught up: the hero enters
+    /// with the next turn.
     pub(super) fn admit(&mut self, peer: PeerId, out: &mut Outbox<World<R>>) {
         let Some(guest) = self.guests.of_mut(peer) else { return };
         let placed = !guest.area.bounds().core.is_empty();

@@ -8,11 +8,13 @@ use crate::transfer::SnapshotSender;
 pub(super) enum Area {
     /// The world's outline is on its way; no cell can be before that has arrived.
     Waiting(SnapshotSender),
-    /// What it knows is all that it needs, or its next load has not begun. At first that is nothing.
+    /// What it knows is all that it needs, or its next load has not begun. At first
+    /// that is nothing.
     Current(Extent),
     /// It is loaded what another area needs.
     Changing(Extent, Load),
-    /// It was begun anew: what is on its way is of no use, and the next load waits until that has arrived.
+    /// It was begun anew: what is on its way is of no use, and the next load waits until
+    /// that has arrived.
     Discarding(Load),
 }
 

@@ -1,10 +1,12 @@
 //! What a replica may be sent, and what waits if it is too much.
 //!
-//! Levels, from the one that is never cut to the one that is cut first: turns, halo, loads, distant view, chat. Frames hold the first two: a
-//! core without them would stand still. They are paid from the budget afterwards; the later levels wait until it is there. A quarter of
-//! it is theirs whatever frames cost: a hero whose area is not loaded would walk out of its world.
+//! Levels, from the one that is never cut to the one that is cut first: turns, halo, loads, distant
+//! view, chat. Frames hold the first two: a core without them would stand still. They are paid from
+//! the budget afterwards; the later levels wait until it is there. A quarter of it is theirs
+//! whatever frames cost: a hero whose area is not loaded would walk out of its world.
 //!
-//! What a line carries is measured by loads, and in play by its round trips: they grow long where more is sent than goes through.
+//! What a line carries is measured by loads, and in play by its round trips: they grow long where
+//! more is sent than goes through.
 
 use core::time::Duration;
 
@@ -71,7 +73,8 @@ impl Budget {
         }
     }
 
-    /// Less, where packets queue up; otherwise somewhat more, until all that is allowed is used again.
+    /// Less, where packets queue up; otherwise somewhat more, until all that is allowed is used
+    /// again.
     fn look(&mut self, rtt: Duration, time: Duration) {
         let carried = core::mem::take(&mut self.looks.sent) * 1_000 / (time.as_millis() as u64).max(1);
         let present = self.bytes_per_s();
@@ -104,7 +107,8 @@ impl Budget {
     pub fn measure(&mut self, bytes: usize, time: Duration) {
         if bytes >= MEASURED_BYTES_MIN {
             let per_s = (bytes as u64 * 1_000 / (time.as_millis() as u64).max(1)).max(BYTES_PER_S_MIN);
-            // It was sent at no more than what was measured before, so it only shows that there is more.
+            // It was sent at no more than what was measured before, so it only shows
+            // that there is more.
             self.measured = Some(self.measured.map_or(per_s, |measured| measured.max(per_s)));
         }
     }

@@ -1,6 +1,7 @@
 //! Something for some of the cells of a grid.
 //!
-//! A lookup is an array access, and cells that lie side by side lie so in memory: a relay makes thousands a tick, mostly of neighbours.
+//! A lookup is an array access, and cells that lie side by side lie so in memory: a relay makes
+//! thousands a tick, mostly of neighbours.
 
 use core::num::NonZeroU32;
 
@@ -8,7 +9,8 @@ use lockstone_sim::{CellId, Grid};
 
 pub(super) struct CellMap<T> {
     grid: Grid,
-    /// By the cell's place in the grid: where its value is, counted from 1. Zeroed memory: what is never written to costs address space alone.
+    /// By the cell's place in the grid: where its value is, counted from 1. Zeroed memory: what is
+    /// never written to costs address space alone.
     index: Vec<Option<NonZeroU32>>,
     /// In no particular order.
     values: Vec<(CellId, T)>,

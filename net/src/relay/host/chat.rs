@@ -1,7 +1,8 @@
 //! Chat: who hears what a player says, and when it is sent.
 //!
-//! A line is heard by who says it, by the others of that player's party, and by those whose world holds that hero: nobody learns where
-//! anyone is by it. It is the last of all levels. Lines wait for the budget; of too many the oldest are dropped, and counted.
+//! A line is heard by who says it, by the others of that player's party, and by those whose world
+//! holds that hero: nobody learns where anyone is by it. It is the last of all levels. Lines wait
+//! for the budget; of too many the oldest are dropped, and counted.
 
 use core::time::Duration;
 use std::collections::BTreeSet;
@@ -31,19 +32,21 @@ impl<R: Rules> Host<R> {
 
     /// Puts what a player says on its way to those who hear it.
     pub(super) fn said(&mut self, player: PlayerId, line: ChatLine, out: &mut Outbox<World<R>>) {
-        let Host { stage, watch, lookout, guests, stats, measures, .. } = self;
-        let (Some(name), Some(cell)) = (stage.roster.get(&player), watch.hero(player)) else { return };
+        let Host { stepper, cell_interest, distant_interest, guests, stats, area_rules, .. } = self;
+        let (Some(name), Some(cell)) = (stepper.roster.get(&player), cell_interest.hero(player)) else { return };
         let said = Said { player, name: name.clone(), line };
-        let party = lookout.as_ref().map_or(&[][..], |lookout| lookout.party(player));
+        let party = distant_interest.as_ref().map_or(&[][..], |distant_interest| distant_interest.party(player));
         let told = party.iter().chain([&player]).filter_map(|player| guests.slot_of(*player));
-        let hearers: BTreeSet<_> = watch.knowing(cell).chain(told).collect();
+        let hearers: BTreeSet<_> = cell_interest.knowing(cell).chain(told).collect();
         for slot in hearers {
             let guest = guests.get_mut(slot).filter(|guest| guest.plays());
             guest.into_iter().for_each(|guest| guest.hear(said.clone(), &mut stats.chat));
         }
         // The relay's own player hears as far as others do.
-        let near = watch.hero(stage.player).is_some_and(|here| measures.halo(measures.least(here)).contains(cell));
-        if near || stage.player == player || party.contains(&stage.player) {
+        let near = cell_interest
+            .hero(stepper.player)
+            .is_some_and(|here| area_rules.halo(area_rules.least(here)).contains(cell));
+        if near || stepper.player == player || party.contains(&stepper.player) {
             out.said(&said);
         }
     }

@@ -1,8 +1,9 @@
 //! Whether a replica's core is that of the relay's world, and what is done if it is not.
 //!
-//! Each replica has its own ticks at which its core is compared. A difference is told to both sides, and the replica answers with the
-//! checksums of its cells at one tick; what differs there, and what that can have reached since, is given to it whole in a frame. A
-//! core too large for that is loaded anew. Repairs are few: a replica that needs more is put out.
+//! Each replica has its own ticks at which its core is compared. A difference is told to both
+//! sides, and the replica answers with the checksums of its cells at one tick; what differs there,
+//! and what that can have reached since, is given to it whole in a frame. A core too large for that
+//! is loaded anew. Repairs are few: a replica that needs more is put out.
 
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -64,18 +65,18 @@ impl Checks {
 impl<R: Rules> Host<R> {
     /// Notes the checksum of a replica's core, if it is its turn.
     pub(super) fn note_checksum(&mut self, slot: Slot, sums: &mut CoreSums) {
-        let tick = self.stage.tick();
+        let tick = self.stepper.tick();
         let interval = self.config.settings().checksum_interval_ticks;
-        let Host { guests, stage, .. } = self;
+        let Host { guests, stepper, .. } = self;
         let Some(guest) = guests.get_mut(slot) else { return };
         let core = guest.area.bounds().core;
         if !crate::relay::checks_at(tick, guest.player, interval) || core.is_empty() {
             return;
         }
-        let sum = *sums.entry(core).or_insert_with(|| stage.simulation.part_checksum(core));
+        let sum = *sums.entry(core).or_insert_with(|| stepper.simulation.part_checksum(core));
         guest.checks.sums.insert(tick, sum);
         if let Some(asked) = &mut guest.checks.asked {
-            asked.trees.insert(tick, stage.simulation.part_tree(core));
+            asked.trees.insert(tick, stepper.simulation.part_tree(core));
             if asked.trees.len() > TREES_KEPT_MAX {
                 asked.trees.pop_first();
             }
@@ -89,8 +90,8 @@ impl<R: Rules> Host<R> {
     pub(super) fn compare(&mut self, from: PeerId, sums: &[(Tick, Checksum)], io: &mut Io<World<R>>) {
         let Some(guest) = self.guests.of_mut(from) else { return };
         let Checks { sums: ours, repaired, .. } = &guest.checks;
-        let telling = sums.iter().filter(|(tick, _)| tick > repaired);
-        let notices = telling.filter_map(|(tick, theirs)| guest.comparison.theirs(*tick, *theirs, ours, &mut io.out));
+        let verbosity = sums.iter().filter(|(tick, _)| tick > repaired);
+        let notices = verbosity.filter_map(|(tick, theirs)| guest.comparison.theirs(*tick, *theirs, ours, &mut io.out));
         if let Some(notice) = notices.reduce(|first, later| if later.tick < first.tick { later } else { first }) {
             self.differs(from, notice, io);
         }
@@ -108,26 +109,27 @@ impl<R: Rules> Host<R> {
         }
         if first {
             let DesyncNotice { tick, agreed, ours, theirs } = notice;
-            self.stage.tell_keyframe(out);
+            self.stepper.emit_keyframe(out);
             out.events.push_back(Event::Desync { player, tick, agreed, ours, theirs });
         }
         self.inquire(player, peer, io);
     }
 
-    /// Calls for the evidence of both sides. The longer a session goes on with differences, the rarer: whoever tells false checksums again
-    /// and again must not keep a relay busy.
+    /// Calls for the evidence of both sides. The longer a session goes on with differences, the
+    /// rarer: whoever tells false checksums again and again must not keep a relay busy.
     fn inquire(&mut self, player: PlayerId, peer: PeerId, io: &mut Io<World<R>>) {
         let interval = INQUIRY_INTERVAL * (1 << self.inquiries.min(INQUIRY_DOUBLINGS_MAX));
         let witnesses = Witnesses { others: [(player, peer)].into_iter(), missing: Vec::new(), players: 2 };
         if io.evidence.begin(interval, witnesses, io.now, &mut io.out) {
             self.inquiries += 1;
-            let witnesses = vec![(self.stage.player, self.leader.peer), (player, peer)];
+            let witnesses = vec![(self.stepper.player, self.leader.peer), (player, peer)];
             let inquiry = Inquiry { witnesses: List::try_from(witnesses).expect("two are allowed") };
             io.out.reliably(Epoch::default(), peer, &Message::Inquiry(inquiry));
         }
     }
 
-    /// A replica tells the checksums of its cells: those that differ are repaired with the next frame.
+    /// A replica tells the checksums of its cells: those that differ are repaired with the next
+    /// frame.
     pub(super) fn core_tree(&mut self, from: PeerId, tree: CoreTree, now: Duration, out: &mut Outbox<World<R>>) {
         let repairs_max = self.config.settings().repairs_max as usize;
         let Some(slot) = self.guests.slot(from) else { return };
@@ -146,7 +148,8 @@ impl<R: Rules> Host<R> {
         guest.checks.repairs.push(now);
         self.stats.repairs += 1;
         let bounds = guest.area.bounds();
-        // What differs spreads until it is repaired: if it was repaired in vain, all of the core is. Of the halo nobody knows.
+        // What differs spreads until it is repaired: if it was repaired in vain, all of the core
+        // is. Of the halo nobody knows.
         guest.checks.to_repair = match guest.checks.repairs.len() {
             1 => {
                 let differing = differing(&ours, &tree.cells).into_iter().filter(|cell| bounds.core.contains(*cell));
@@ -156,16 +159,17 @@ impl<R: Rules> Host<R> {
         };
     }
 
-    /// Gives a replica the cells of its core that are to be repaired, whole. Comparisons of earlier ticks say no more.
+    /// Gives a replica the cells of its core that are to be repaired, whole. Comparisons of earlier
+    /// ticks say no more.
     pub(super) fn draft_repairs(&mut self, slot: Slot) {
-        let Host { guests, stage, .. } = self;
+        let Host { guests, stepper, .. } = self;
         let Some(guest) = guests.get_mut(slot).filter(|guest| !guest.checks.to_repair.is_empty()) else { return };
-        let given = |cell: CellId| match stage.simulation.cell_state(cell) {
+        let given = |cell: CellId| match stepper.simulation.cell_state(cell) {
             Some(state) => RawGiven::Cell(cell, CellBytes::new(state.encode())),
             None => RawGiven::Pristine(cell),
         };
         guest.draft.given.extend(guest.checks.to_repair.drain(..).map(given));
-        guest.checks.repaired = stage.tick();
+        guest.checks.repaired = stepper.tick();
     }
 }
 

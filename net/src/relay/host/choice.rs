@@ -1,19 +1,21 @@
-//! How large a replica's core is: cut to the cells near its hero, grown over all of the lit region around it, or left as it is, whichever
-//! costs fewest bytes.
+//! How large a replica's core is: cut to the cells near its hero, grown over all of the lit region
+//! around it, or left as it is, whichever costs fewest bytes.
 //!
 //! ```text
 //! cut    commands of few heroes, and each tick what changed in the lit cells of the halo
-//! grown  commands of all heroes of the region; its halo is dark, but for other regions that come near
+//! grown  commands of all heroes of the region; its halo is dark, except where other regions
+//!        come near
 //! ```
 //!
-//! What a command, a changed actor and a loaded cell cost is measured in the running session. What is new in another area has to be
-//! loaded, and what it lacks may have to be loaded again: a change must make up for that within some time.
+//! What a command, a changed actor and a loaded cell cost is measured in the running session. What
+//! is new in another area has to be loaded, and what it lacks may have to be loaded again: a change
+//! must make up for that within some time.
 
 use lockstone_sim::{CellId, CellRect, Extent, Rules, Simulation, World};
 
 use super::guest::Guest;
 use super::regions::Regions;
-use crate::relay::areas::Measures;
+use crate::relay::areas::AreaRules;
 use crate::session::Slot;
 use crate::wire::RawInput;
 
@@ -72,26 +74,27 @@ pub(super) fn core<R: Rules>(
     slot: Slot,
     guest: &mut Guest<R>,
     hero: CellId,
-    (world, measures, regions, costs): (&World<R>, &Measures, &mut Regions, &Costs),
+    (world, area_rules, regions, costs): (&World<R>, &AreaRules, &mut Regions, &Costs),
 ) -> CellRect {
-    // A grown core that is loading counts as present: else it would be given up as soon as it is there, and loaded again.
+    // A grown core that is loading counts as present: else it would be given up as soon as it is
+    // there, and loaded again.
     let loading = guest.area.loading().filter(|_| guest.grown);
     let Extent { core: present, halo: known } = loading.unwrap_or(guest.area.bounds());
     let rests = !(world.tick().0.wrapping_add(slot)).is_multiple_of(LOOK_TICKS);
-    if rests && measures.holds(hero, present) {
+    if rests && area_rules.holds(hero, present) {
         return present;
     }
-    let cut = measures.core(hero, present);
+    let cut = area_rules.core(hero, present);
     guest.grown = false;
-    if measures.core_actors_max == 0 || world.light(hero) == 0 {
+    if area_rules.core_actors_max == 0 || world.light(hero) == 0 {
         return cut;
     }
     let Some(region) = regions.around(hero, world) else { return cut };
-    let weigh = |core| costs.weigh(core, known, (world, measures));
-    let grown = Some(region.union(measures.least(hero))).filter(|grown| *grown != present);
-    let fits = |core: &CellRect| *core != cut && measures.holds(hero, *core) && measures.loads(*core);
+    let weigh = |core| costs.weigh(core, known, (world, area_rules));
+    let grown = Some(region.union(area_rules.least(hero))).filter(|grown| *grown != present);
+    let fits = |core: &CellRect| *core != cut && area_rules.holds(hero, *core) && area_rules.loads(*core);
     let others = [Some(present), grown].into_iter().flatten().filter(fits);
-    let others = others.map(weigh).filter(|other| other.actors <= measures.core_actors_max);
+    let others = others.map(weigh).filter(|other| other.actors <= area_rules.core_actors_max);
     let best = others.fold(weigh(cut), |best, other| if other.bytes < best.bytes { other } else { best });
     guest.grown = best.core != cut;
     best.core
@@ -108,8 +111,13 @@ struct Weighed {
 
 impl Costs {
     /// What another core costs a replica that knows some cells.
-    fn weigh<R: Rules>(&self, core: CellRect, known: CellRect, (world, measures): (&World<R>, &Measures)) -> Weighed {
-        let (halo, thinking) = (measures.halo(core), measures.thinking(core));
+    fn weigh<R: Rules>(
+        &self,
+        core: CellRect,
+        known: CellRect,
+        (world, area_rules): (&World<R>, &AreaRules),
+    ) -> Weighed {
+        let (halo, thinking) = (area_rules.halo(core), area_rules.thinking(core));
         let (mut actors, mut given, mut heroes) = (0, 0, 0);
         for cell in halo.iter().filter(|cell| world.light(*cell) > 0) {
             let here = world.actors(cell);

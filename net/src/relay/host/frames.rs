@@ -1,7 +1,8 @@
 //! What each replica needs of a tick.
 //!
-//! Before the step, its inputs: those that reach what it simulates. After it, what changed in cells that it is given. All of it goes by
-//! what happened and whom it concerns; a replica of whom nothing happened is not visited.
+//! Before the step, its inputs: those that reach what it simulates. After it, what changed in cells
+//! that it is given. All of it goes by what happened and whom it concerns; a replica of whom
+//! nothing happened is not visited.
 
 use lockstone_sim::world::{Join, Request};
 use lockstone_sim::{CellId, CellRect, Rules, codec};
@@ -14,11 +15,11 @@ use crate::wire::{CellBytes, Encoded, Frame, RawGiven, RawInput};
 
 /// Whom an input concerns.
 pub(super) enum Scope {
-    /// Who thinks in this cell.
+    /// The replicas for which the heroes in this cell think.
     Thinks(CellId),
-    /// Who simulates this cell.
+    /// The replicas that simulate this cell.
     Simulates(CellId),
-    /// Who simulates both cells of the transfer: which ones, the step tells.
+    /// The replicas that simulate both cells of the transfer. The step says which cells these are.
     Transfer,
     Everyone,
     Nobody,
@@ -33,10 +34,10 @@ impl<R: Rules> Host<R> {
     fn scope(&self, input: &RawInput) -> Scope {
         match input {
             RawInput::Command(player, _) | RawInput::Leave(player, _) => {
-                self.watch.hero(*player).map_or(Scope::Nobody, Scope::Thinks)
+                self.cell_interest.hero(*player).map_or(Scope::Nobody, Scope::Thinks)
             }
             RawInput::Join(_, _, bytes) => match codec::read::<Join<R::Hero>>(bytes, JOIN_BYTES_MAX) {
-                Ok(Join { at, .. }) => Scope::Simulates(self.stage.simulation.grid().cell_of(at)),
+                Ok(Join { at, .. }) => Scope::Simulates(self.stepper.simulation.grid().cell_of(at)),
                 Err(_) => Scope::Nobody,
             },
             RawInput::Request(bytes) => match codec::read::<Request<R::Fact>>(bytes, REQUEST_BYTES_MAX) {
@@ -49,7 +50,7 @@ impl<R: Rules> Host<R> {
 
     /// Puts the inputs of the last turn into the frames of those whom they concern.
     pub(super) fn draft_inputs(&mut self, inputs: &[RawInput], scopes: &[Scope]) {
-        let mut transfers = self.stage.simulation.transferred().to_vec().into_iter();
+        let mut transfers = self.stepper.simulation.transferred().to_vec().into_iter();
         for (input, scope) in inputs.iter().zip(scopes) {
             if let Scope::Transfer = scope {
                 if let Some((from, to)) = transfers.next().flatten() {
@@ -67,16 +68,16 @@ impl<R: Rules> Host<R> {
 
     /// Puts what the last step changed into the frames of those who are given it.
     pub(super) fn draft_changes(&mut self) {
-        let Host { stage, watch, guests, costs, .. } = self;
-        let world = &stage.simulation;
+        let Host { stepper, cell_interest, guests, costs, .. } = self;
+        let world = &stepper.simulation;
         let (mut bytes, mut actors) = (0, 0);
         for cell in world.touched() {
-            if !watch.gives(*cell) {
+            if !cell_interest.gives(*cell) {
                 continue;
             }
             // Those in whom nothing changed count as well: they will be told of as rarely.
             actors += world.actors(*cell).len();
-            let Some((change, slots)) = watch.change(*cell, world) else { continue };
+            let Some((change, slots)) = cell_interest.change(*cell, world) else { continue };
             bytes += change.bytes();
             for slot in slots {
                 let Some(guest) = guests.get_mut(*slot) else { continue };
@@ -86,7 +87,8 @@ impl<R: Rules> Host<R> {
         costs.changes(bytes, actors);
     }
 
-    /// Who simulates one end of a transfer alone cannot make it: it is given the cell whole.
+    /// A replica that simulates only one end of a transfer cannot make it. It is given the cell
+    /// whole.
     fn draft_transfer(&mut self, from: CellId, to: CellId) {
         for (cell, other) in [(from, to), (to, from)] {
             let alone = |slot: &Slot| {
@@ -94,8 +96,8 @@ impl<R: Rules> Host<R> {
                 let simulates = |cell| guest.is_some_and(|guest| guest.area.bounds().core.contains(cell));
                 simulates(cell) && !simulates(other) && guest.is_some_and(|guest| !guest.draft.gives_whole(cell))
             };
-            let slots: Vec<Slot> = self.watch.knowing(cell).filter(alone).collect();
-            let state = if slots.is_empty() { None } else { self.stage.simulation.cell_state(cell) };
+            let slots: Vec<Slot> = self.cell_interest.knowing(cell).filter(alone).collect();
+            let state = if slots.is_empty() { None } else { self.stepper.simulation.cell_state(cell) };
             let Some(state) = state else { continue };
             let whole = RawGiven::Cell(cell, CellBytes::new(state.encode()));
             slots.into_iter().for_each(|slot| self.draft(slot).given.push(whole.clone()));
@@ -129,7 +131,7 @@ impl<R: Rules> Host<R> {
     }
 
     fn concerned(&self, scope: &Scope) -> Vec<Slot> {
-        let grid = self.stage.simulation.grid();
+        let grid = self.stepper.simulation.grid();
         match scope {
             Scope::Thinks(cell) => {
                 let thinks = |core: CellRect| core.grown(grid, grid.fringe_rings()).contains(*cell);
@@ -147,14 +149,15 @@ impl<R: Rules> Host<R> {
 
     /// Of those who know a cell the ones with a wanted core.
     fn knowing(&self, cell: CellId, wanted: impl Fn(CellRect) -> bool) -> Vec<Slot> {
-        self.watch
+        self.cell_interest
             .knowing(cell)
             .filter(|slot| self.guests.get(*slot).is_some_and(|guest| wanted(guest.area.bounds().core)))
             .collect()
     }
 }
 
-/// A transfer from where it began. A hero may have asked for it in another cell, of which those who simulate this one may know nothing.
+/// A transfer from where it began. A hero may have asked for it in another cell, of which those who
+/// simulate this one may know nothing.
 fn as_it_went<R: Rules>(input: &RawInput, from: CellId) -> RawInput {
     let RawInput::Request(bytes) = input else { return input.clone() };
     match codec::read::<Request<R::Fact>>(bytes, REQUEST_BYTES_MAX) {

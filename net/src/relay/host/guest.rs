@@ -8,9 +8,9 @@ use lockstone_sim::{CellId, Grid, PlayerId, Rules, Tick, World};
 
 use super::area::Area;
 use super::budget::Budget;
+use super::cell_interest::CellInterest;
 use super::checks::Checks;
-use super::lookout::Told;
-use super::watch::Watch;
+use super::distant_interest::DistantState;
 use crate::limits::*;
 use crate::link::{Channel, PeerId};
 use crate::sequencer::{Feed, History};
@@ -22,7 +22,7 @@ pub struct Guest<R: Rules> {
     pub peer: PeerId,
     pub player: PlayerId,
     pub name: Name,
-    pub heard: Duration,
+    pub heard_at: Duration,
     pub entry: Entry<R>,
     pub feed: Feed,
     pub frames: History<()>,
@@ -39,7 +39,7 @@ pub struct Guest<R: Rules> {
     /// Whether a piece waits for the budget.
     waits: bool,
     /// What it was told of the distant view.
-    pub told: Told,
+    pub distant: DistantState,
     /// What it is still to be told of who came near, and who went.
     pub nearby: BTreeMap<PlayerId, bool>,
     /// What it is still to be told of what players said.
@@ -87,7 +87,7 @@ impl<R: Rules> Guest<R> {
             peer,
             player,
             name,
-            heard: now,
+            heard_at: now,
             entry: Entry::Joining { join, progressed: now },
             feed: Feed::of_frames(tick),
             frames: History::starting_at(tick),
@@ -99,7 +99,7 @@ impl<R: Rules> Guest<R> {
             checks: Checks::default(),
             budget,
             waits: false,
-            told: Told::default(),
+            distant: DistantState::default(),
             nearby: BTreeMap::new(),
             chat: VecDeque::new(),
             chat_rate: Rate::default(),
@@ -107,11 +107,12 @@ impl<R: Rules> Guest<R> {
         }
     }
 
-    /// The cell of its hero, or where that will enter. `None` if the hero is not in the world any more.
-    pub fn place(&self, watch: &Watch<R>, grid: &Grid) -> Option<CellId> {
+    /// The cell of its hero, or where that will enter. `None` if the hero is not in the world any
+    /// more.
+    pub fn place(&self, cell_interest: &CellInterest<R>, grid: &Grid) -> Option<CellId> {
         match &self.entry {
             Entry::Joining { join, .. } => Some(grid.cell_of(join.at)),
-            Entry::Playing => watch.hero(self.player),
+            Entry::Playing => cell_interest.hero(self.player),
         }
     }
 
@@ -161,8 +162,8 @@ impl<R: Rules> Guest<R> {
         sender.next_chunk().map(Message::Chunk)
     }
 
-    /// How many of a report's commands are looked at: those that were taken before, and new ones at the rate that is allowed. The others
-    /// will be offered again.
+    /// How many of a report's commands are looked at: those that were taken before, and new ones at
+    /// the rate that is allowed. The others will be offered again.
     pub fn admit_commands(&mut self, report: &Report, taken: u32, per_s: u32, now: Duration) -> usize {
         let repeated = (taken.saturating_sub(report.first_command) as usize).min(report.commands.len());
         let new = report.commands.len() - repeated;

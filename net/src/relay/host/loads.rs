@@ -1,8 +1,10 @@
-//! How a replica's area follows its hero: the core moves at once within what is known, and cells are loaded ahead of it.
+//! How a replica's area follows its hero: the core moves at once within what is known, and cells
+//! are loaded ahead of it.
 //!
-//! A load is cells' states as of a tick; from that tick on their changes ride in the frames as those of the halo do. Once the replica
-//! has acknowledged the load, a frame makes the new area effective. There is one load at a time, so what was loaded is known when it
-//! is built on. The first area, a portal's and the next few cells of a walk are all loaded in this way.
+//! A load is cells' states as of a tick; from that tick on their changes ride in the frames as
+//! those of the halo do. Once the replica has acknowledged the load, a frame makes the new area
+//! effective. There is one load at a time, so what was loaded is known when it is built on. The
+//! first area, a portal's and the next few cells of a walk are all loaded in this way.
 
 use core::time::Duration;
 use std::sync::Arc;
@@ -29,26 +31,27 @@ pub(super) struct Load {
 }
 
 impl<R: Rules> Host<R> {
-    /// Lets a replica's area follow its hero. What is drafted for this tick must hold all changes by now.
-    pub(super) fn settle_area(&mut self, slot: Slot, now: Duration) {
-        let Host { stage, watch, measures, regions, costs, .. } = self;
-        let world = &stage.simulation;
+    /// Lets a replica's area follow its hero. What is drafted for this tick must hold
+    /// all changes by now.
+    pub(super) fn update_area(&mut self, slot: Slot, now: Duration) {
+        let Host { stepper, cell_interest, area_rules, regions, costs, .. } = self;
+        let world = &stepper.simulation;
         let Some(guest) = self.guests.get_mut(slot) else { return };
         if matches!(guest.area, Area::Waiting(_)) {
             return;
         }
-        let Some(hero) = guest.place(watch, world.grid()) else { return };
-        let core = choice::core(slot, guest, hero, (world, measures, regions, costs));
+        let Some(hero) = guest.place(cell_interest, world.grid()) else { return };
+        let core = choice::core(slot, guest, hero, (world, area_rules, regions, costs));
         match &guest.area {
             Area::Waiting(_) => {}
             Area::Changing(_, Load { number, bounds: loaded, sender, .. }) if sender.done() => {
                 let (number, loaded) = (*number, *loaded);
-                let fits = loaded.halo.contains_rect(self.measures.need(core));
+                let fits = loaded.halo.contains_rect(self.area_rules.need(core));
                 let core = if fits { core } else { loaded.core };
                 self.change_area(slot, Extent { core, ..loaded }, Some(number));
             }
             Area::Changing(before, Load { bounds: loaded, .. }) => {
-                let (before, need) = (*before, self.measures.need(core));
+                let (before, need) = (*before, self.area_rules.need(core));
                 if before.core != core && before.halo.contains_rect(need) && loaded.halo.contains_rect(need) {
                     self.change_area(slot, Extent { core, ..before }, None);
                 }
@@ -61,21 +64,21 @@ impl<R: Rules> Host<R> {
     /// Moves the core if it can, and loads what is to be known around it.
     fn advance_area(&mut self, slot: Slot, core: CellRect, now: Duration) {
         let Some(before) = self.guests.get(slot).map(|guest| guest.area.bounds()) else { return };
-        let halo = self.measures.halo(core);
+        let halo = self.area_rules.halo(core);
         if before.halo.contains_rect(halo) {
             if before != (Extent { core, halo }) {
                 self.change_area(slot, Extent { core, halo }, None);
             }
             return;
         }
-        if before.core != core && before.halo.contains_rect(self.measures.need(core)) {
+        if before.core != core && before.halo.contains_rect(self.area_rules.need(core)) {
             self.change_area(slot, Extent { core, ..before }, None);
         }
         self.begin_load(slot, Extent { core, halo }, now);
     }
 
     fn begin_load(&mut self, slot: Slot, bounds: Extent, now: Duration) {
-        let world = &self.stage.simulation;
+        let world = &self.stepper.simulation;
         let Some(guest) = self.guests.get_mut(slot) else { return };
         // As long as it could not be announced, its changes would ride in the frames for nothing.
         if guest.waits(&mut self.stats.loads) {
@@ -101,7 +104,7 @@ impl<R: Rules> Host<R> {
         guest.area =
             Area::Changing(present, Load { number, bounds, sender, announcement, progressed: now, begun: now });
         for cell in cells.cells() {
-            self.watch.give(cell, slot, world);
+            self.cell_interest.give(cell, slot, world);
         }
     }
 
@@ -111,7 +114,8 @@ impl<R: Rules> Host<R> {
         let change = AreaChange { core: after.core, halo: after.halo, load };
         let loading = self.guests.get(slot).and_then(|guest| guest.area.load()).map(|load| load.bounds.halo);
         let draft = self.draft(slot);
-        // First of all, so that every change meets its cell; and none of a cell that is forgotten with it.
+        // First of all, so that every change meets its cell; and none of a cell that is
+        // forgotten with it.
         let known = |cell| after.halo.contains(cell) || loading.is_some_and(|loading| loading.contains(cell));
         draft.given.retain(|given| given.cell().is_none_or(known));
         draft.given.insert(0, RawGiven::Area(change));
@@ -120,7 +124,7 @@ impl<R: Rules> Host<R> {
 
     /// Watches for a replica what it is given by its new area.
     fn set_bounds(&mut self, slot: Slot, after: Extent) {
-        let Host { stage, guests, watch, .. } = self;
+        let Host { stepper, guests, cell_interest, .. } = self;
         let Some(guest) = guests.get_mut(slot) else { return };
         let before = guest.area.bounds();
         let loaded = guest.area.load().filter(|load| after == Extent::NOTHING || load.sender.done());
@@ -129,17 +133,17 @@ impl<R: Rules> Host<R> {
         // What was simulated is not given.
         let given = |cell| !before.core.contains(cell);
         for cell in known.iter().filter(|cell| given(*cell) && !after.gives(*cell)) {
-            watch.withhold(cell, slot);
+            cell_interest.withhold(cell, slot);
         }
         // Those that were given before still are.
         for cell in after.given().filter(|cell| !before.gives(*cell)) {
-            watch.give(cell, slot, &stage.simulation);
+            cell_interest.give(cell, slot, &stepper.simulation);
         }
-        watch.know(slot, after.halo);
+        cell_interest.know(slot, after.halo);
     }
 
-    /// A replica's frame would be too large: it loses its area, and is loaded again. It still learns `inputs`: what everyone does, and
-    /// that its own hero entered.
+    /// A replica's frame would be too large: it loses its area, and is loaded again. It still
+    /// learns `inputs`: what everyone does, and that its own hero entered.
     pub(super) fn begin_anew(&mut self, slot: Slot, inputs: Vec<RawInput>) {
         self.stats.begun_anew += 1;
         self.set_bounds(slot, Extent::NOTHING);

@@ -1,6 +1,8 @@
-//! Who is near whom: a replica is told the names of players whose heroes come into what it knows, and nobody else's.
+//! Who is near whom: a replica is told the names of players whose heroes come into what it knows,
+//! and nobody else's.
 //!
-//! What comes and goes waits for the budget, as chat does; of a hero that came and went meanwhile only the last counts.
+//! What comes and goes waits for the budget, as chat does; of a hero that came and went meanwhile
+//! only the last counts.
 
 use std::collections::BTreeMap;
 
@@ -16,8 +18,8 @@ use crate::wire::{Epoch, Message, Name, Nearby};
 impl<R: Rules> Host<R> {
     /// Notes for each replica who came near and who went.
     pub(super) fn follow_heroes(&mut self) {
-        let Host { watch, stage, guests, stats, .. } = self;
-        for (slot, player, came) in watch.follow(&stage.simulation) {
+        let Host { cell_interest, stepper, guests, stats, .. } = self;
+        for (slot, player, came) in cell_interest.update_heroes(&stepper.simulation) {
             *(if came { &mut stats.heroes_entered } else { &mut stats.heroes_left }) += 1;
             if let Some(guest) = guests.get_mut(slot).filter(|guest| guest.player != player) {
                 guest.nearby.insert(player, came);

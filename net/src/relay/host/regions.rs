@@ -11,7 +11,8 @@ const REGION_CELLS_MAX: usize = 16_384;
 #[derive(Default)]
 pub(super) struct Regions {
     tick: Tick,
-    /// The number of the newest region of each cell. Numbers go on from tick to tick, from 1, so that nothing has to be cleared.
+    /// The number of the newest region of each cell. Numbers go on from tick to tick, from 1, so
+    /// that nothing has to be cleared.
     of: Vec<u64>,
     /// Regions of the ticks before.
     past: u64,

@@ -1,7 +1,8 @@
-//! Cells that are loading: their states, and what changed in them since, until a frame puts them in.
+//! Cells that are loading: their states, and what changed in them since, until a frame puts them
+//! in.
 //!
-//! Frames are played later than they come, and loads come when they come. A change may so be played before the load is there
-//! that it belongs to; the area that needs both never is.
+//! Frames are played later than they come, and loads come when they come. A change may so be played
+//! before the load is there that it belongs to; the area that needs both never is.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +20,8 @@ const CELL_WEIGHT: usize = 96;
 pub(super) struct Pending {
     /// The load that comes in.
     coming: Option<(u32, Tick, Receiver)>,
-    /// What has come in. The next loads may be here before the frame is played that puts in the first.
+    /// What has come in. The next loads may be here before the frame is played that
+    /// puts in the first.
     loaded: BTreeMap<u32, Loaded>,
     /// What changed in cells that are not known, by the tick of the frame.
     changes: BTreeMap<CellId, Vec<(Tick, Change)>>,
@@ -84,7 +86,8 @@ impl Pending {
         self.bytes <= PENDING_BYTES_MAX
     }
 
-    /// The cells of a load as they are at the end of the turn of a tick, to be given in it. All that is pending is done with.
+    /// The cells of a load as they are at the end of the turn of a tick, to be given in it. All
+    /// that is pending is done with.
     pub fn put_in<R: Rules>(&mut self, number: u32, world: &World<R>) -> Result<Vec<Given>, BadLoad> {
         let loaded = self.loaded.remove(&number).ok_or(BadLoad)?;
         self.loaded.retain(|later, _| *later > number);

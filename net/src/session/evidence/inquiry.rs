@@ -21,10 +21,10 @@ pub(super) struct Inquiry {
     /// Witnesses that cannot be reached.
     missing: Vec<PlayerId>,
     next_chunk_at: Duration,
-    /// Who was sent the last chunk: they take turns.
+    /// The witness that was sent the last chunk: they take turns.
     served: Option<PeerId>,
     /// Whether it was told that nothing more comes.
-    told: bool,
+    concluded: bool,
 }
 
 /// This peer's own evidence.
@@ -75,7 +75,7 @@ impl Inquiry {
             missing: witnesses.missing,
             next_chunk_at: now,
             served: None,
-            told: false,
+            concluded: false,
         }
     }
 
@@ -108,7 +108,8 @@ impl Inquiry {
         }
     }
 
-    /// Takes a step of a witness. What does not fit is dropped; what breaks its word makes its evidence missing.
+    /// Takes a step of a witness. What does not fit is dropped; what breaks its word makes its
+    /// evidence missing.
     pub fn handle<S: Simulation>(&mut self, from: PeerId, parcel: Parcel, out: &mut Outbox<S>) {
         let Some(witness) = self.witnesses.get_mut(&from) else { return out.dropped(DropReason::UnknownPeer) };
         match parcel {
@@ -170,11 +171,11 @@ impl Inquiry {
 
     /// Tells when nothing more comes. Returns whether nothing more goes either.
     pub fn concludes<S: Simulation>(&mut self, out: &mut Outbox<S>) -> bool {
-        let settled = |witness: &Witness| matches!(witness.theirs, Theirs::Arrived | Theirs::Missing);
-        if !self.witnesses.values().all(settled) {
+        let decided = |witness: &Witness| matches!(witness.theirs, Theirs::Arrived | Theirs::Missing);
+        if !self.witnesses.values().all(decided) {
             return false;
         }
-        if !core::mem::replace(&mut self.told, true) {
+        if !core::mem::replace(&mut self.concluded, true) {
             let not_come = self.witnesses.values().filter(|witness| matches!(witness.theirs, Theirs::Missing));
             self.missing.extend(not_come.map(|witness| witness.player));
             self.missing.sort();

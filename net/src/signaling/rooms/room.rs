@@ -1,7 +1,8 @@
-//! One room: a party's, where every peer hears of every other, or a relay's, where players hear of the relay alone.
+//! One room: a party's, where every peer hears of every other, or a relay's, where players hear of
+//! the relay alone.
 //!
-//! In a party whoever was there first offers the newcomer a connection. To a relay its players offer one, so that
-//! somebody who only sits in the room costs the relay nothing.
+//! In a party whoever was there first offers the newcomer a connection. To a relay its players
+//! offer one, so that somebody who only sits in the room costs the relay nothing.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +10,7 @@ use matchbox_protocol::{JsonPeerEvent, PeerId};
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
-use super::{Refusal, Role};
+use super::{EntryRole, Refusal};
 
 /// The most peers in a party's room.
 pub const ROOM_PEERS_MAX: usize = 16;
@@ -45,35 +46,35 @@ struct Relay {
 
 /// What a peer is in its room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum Membership {
     Peer,
     /// With the entry, by which a connection that another has replaced is known.
     Relay(u64),
     Player,
 }
 
-type Admitted = (PeerId, Part, mpsc::Receiver<String>);
+type Admitted = (PeerId, Membership, mpsc::Receiver<String>);
 
 impl Room {
     /// As the first to enter makes it. A player cannot.
-    pub(super) fn new(key: Option<&str>, first: Role<'_>) -> Self {
+    pub(super) fn new(key: Option<&str>, first: EntryRole<'_>) -> Self {
         let relay = match first {
-            Role::Relay { token } => Some(Relay { token: token.to_owned(), peer: numbered(0), present: None }),
-            Role::Peer | Role::Player => None,
+            EntryRole::Relay { token } => Some(Relay { token: token.to_owned(), peer: numbered(0), present: None }),
+            EntryRole::Peer | EntryRole::Player => None,
         };
         Self { key: key.map(str::to_owned), arrivals: u64::from(relay.is_some()), peers: BTreeMap::new(), relay }
     }
 
-    pub(super) fn admit(&mut self, key: Option<&str>, role: Role<'_>, entry: u64) -> Result<Admitted, Refusal> {
+    pub(super) fn admit(&mut self, key: Option<&str>, role: EntryRole<'_>, entry: u64) -> Result<Admitted, Refusal> {
         if self.key.as_deref() != key {
             return Err(Refusal::WrongKey);
         }
         match (role, &mut self.relay) {
-            (Role::Peer, None) => self.admit_peer(),
-            (Role::Relay { token }, Some(relay)) => relay.admit(token, entry),
-            (Role::Player, Some(_)) => self.admit_player(),
-            (Role::Peer, Some(_)) => Err(Refusal::RelayRoom),
-            (Role::Relay { .. } | Role::Player, None) => Err(Refusal::PartyRoom),
+            (EntryRole::Peer, None) => self.admit_peer(),
+            (EntryRole::Relay { token }, Some(relay)) => relay.admit(token, entry),
+            (EntryRole::Player, Some(_)) => self.admit_player(),
+            (EntryRole::Peer, Some(_)) => Err(Refusal::RelayRoom),
+            (EntryRole::Relay { .. } | EntryRole::Player, None) => Err(Refusal::PartyRoom),
         }
     }
 
@@ -82,7 +83,7 @@ impl Room {
             return Err(Refusal::Full);
         }
         let (peer, inbox) = self.seat(|room, peer, _| room.tell_all(&JsonPeerEvent::NewPeer(peer)));
-        Ok((peer, Part::Peer, inbox))
+        Ok((peer, Membership::Peer, inbox))
     }
 
     fn admit_player(&mut self) -> Result<Admitted, Refusal> {
@@ -94,7 +95,7 @@ impl Room {
         }
         let relay = relay.peer;
         let (peer, inbox) = self.seat(|_, peer, outbox| tell(peer, outbox, &JsonPeerEvent::NewPeer(relay)));
-        Ok((peer, Part::Player, inbox))
+        Ok((peer, Membership::Player, inbox))
     }
 
     /// Numbers a newcomer and tells it; then `introduce` says who hears of whom.
@@ -111,12 +112,13 @@ impl Room {
         (peer, inbox)
     }
 
-    /// A party's peers reach each other; a relay and its players reach each other; nobody else does.
-    pub(super) fn signal(&self, part: Part, from: PeerId, to: PeerId, data: serde_json::Value) {
+    /// A party's peers reach each other; a relay and its players reach each other;
+    /// nobody else does.
+    pub(super) fn signal(&self, part: Membership, from: PeerId, to: PeerId, data: serde_json::Value) {
         let outbox = match part {
-            Part::Peer => self.peers.get(&to),
-            Part::Relay(entry) => self.present(entry).and_then(|_| self.peers.get(&to)),
-            Part::Player => {
+            Membership::Peer => self.peers.get(&to),
+            Membership::Relay(entry) => self.present(entry).and_then(|_| self.peers.get(&to)),
+            Membership::Player => {
                 let relay = self.relay.as_ref().filter(|relay| relay.peer == to);
                 relay.and_then(|relay| relay.present.as_ref()).map(|(_, outbox)| outbox)
             }
@@ -132,15 +134,15 @@ impl Room {
     }
 
     /// Players are not told that their relay's signaling is lost: their links to it live on.
-    pub(super) fn leave(&mut self, part: Part, peer: PeerId) {
+    pub(super) fn leave(&mut self, part: Membership, peer: PeerId) {
         match part {
-            Part::Relay(entry) => {
+            Membership::Relay(entry) => {
                 let present = self.present(entry).is_some();
                 if let Some(relay) = self.relay.as_mut().filter(|_| present) {
                     relay.present = None;
                 }
             }
-            Part::Peer | Part::Player => {
+            Membership::Peer | Membership::Player => {
                 self.peers.remove(&peer);
                 let left = JsonPeerEvent::PeerLeft(peer);
                 match &self.relay {
@@ -170,7 +172,7 @@ impl Relay {
         let (outbox, inbox) = mpsc::channel(RELAY_INBOX_MESSAGES_MAX);
         tell(self.peer, &outbox, &JsonPeerEvent::IdAssigned(self.peer));
         self.present = Some((entry, outbox));
-        Ok((self.peer, Part::Relay(entry), inbox))
+        Ok((self.peer, Membership::Relay(entry), inbox))
     }
 }
 

@@ -1,6 +1,8 @@
-//! Why two recordings differ that each meet their own checksums: one was told or given something else than the other.
+//! Why two recordings differ that each meet their own checksums: one was told or given something
+//! else than the other.
 //!
-//! As in `verdict.rs` each suspicion is played: the last step again, with what one of both had in the place of what the other had.
+//! As in `verdict.rs` each suspicion is played: the last step again, with what one of both had in
+//! the place of what the other had.
 
 mod halo;
 
@@ -10,8 +12,8 @@ use super::moment::Common;
 use crate::check::compare::Checker;
 use crate::check::replayer::Replayer;
 use crate::check::report::{Cause, Verdict};
+use crate::inspect::GivenInfo;
 use crate::inspect::Inspect;
-use crate::inspect::Told;
 use crate::recording::Timeline;
 
 /// So many inputs of a tick are tried one by one.
@@ -114,7 +116,8 @@ impl<S: Inspect> Question<'_, '_, '_, S> {
         })
     }
 
-    /// A cell that one simulates came out otherwise because an input is missing there that the other has.
+    /// A cell that one simulates came out otherwise because an input is missing there
+    /// that the other has.
     fn owner_lacks_an_input(&mut self, before: Tick) -> Option<(Cause, Vec<String>)> {
         for [owner, holder] in [self.pair, [self.pair[1], self.pair[0]]] {
             let (with, without) = (self.turn(holder, before), self.turn(owner, before));
@@ -148,10 +151,10 @@ impl<S: Inspect> Question<'_, '_, '_, S> {
         let turn = self.turn(n, tick);
         let simulation = self.players[n].at(tick);
         let told = turn.inputs.iter().filter_map(|input| match input {
-            Input::Given(given) => simulation.told(given),
+            Input::Given(given) => simulation.given_info(given),
             _ => None,
         });
-        let cell = |told| if let Told::Cell(cell) = told { Some(cell) } else { None };
+        let cell = |told| if let GivenInfo::Cell(cell) = told { Some(cell) } else { None };
         told.filter_map(cell).collect()
     }
 

@@ -1,5 +1,5 @@
-//! The simulation of one peer, stepped by turns as bytes. Whoever plays turns has one: both roles of a party, both ends of a
-//! relay session. It is the only place where their worlds change.
+//! The simulation of one peer, stepped by turns as bytes. Every peer that plays turns has one: both
+//! roles of a party, both ends of a relay session. It is the only place where their worlds change.
 
 use std::collections::BTreeMap;
 
@@ -20,20 +20,20 @@ pub struct Beginning<S> {
 
 /// How much a stage tells.
 #[derive(Clone, Copy)]
-pub struct Telling {
+pub struct Verbosity {
     /// Between two checksums that are compared.
     pub checksum_interval_ticks: u32,
     /// Between two checksums that are told with their parts, if any are.
     pub tree_interval_ticks: Option<u32>,
 }
 
-pub struct Stage<S> {
+pub struct Stepper<S> {
     pub simulation: S,
     pub player: PlayerId,
     pub roster: BTreeMap<PlayerId, Name>,
     /// This world's newest checksums.
     pub checksums: BTreeMap<Tick, Checksum>,
-    telling: Telling,
+    verbosity: Verbosity,
     /// The tick of the keyframe that was told last.
     keyframe: Option<Tick>,
 }
@@ -48,16 +48,16 @@ impl<S: Simulation> Beginning<S> {
     }
 }
 
-impl<S: Simulation> Stage<S> {
+impl<S: Simulation> Stepper<S> {
     /// Sets up a world as it begins here, and tells so.
-    pub fn begin(begin: Beginning<S>, telling: Telling, out: &mut Outbox<S>) -> Self {
+    pub fn begin(begin: Beginning<S>, verbosity: Verbosity, out: &mut Outbox<S>) -> Self {
         let Beginning { simulation, player, seed, snapshot } = begin;
         let (roster, checksums) = (BTreeMap::new(), BTreeMap::new());
         out.events.push_back(Event::Started { tick: simulation.tick(), seed, player, snapshot });
-        let mut stage = Stage { simulation, player, roster, checksums, telling, keyframe: None };
+        let mut stepper = Stepper { simulation, player, roster, checksums, verbosity, keyframe: None };
         // A world that was read from bytes has its say before anything changes it.
-        stage.tell_checksum(out);
-        stage
+        stepper.emit_checksum(out);
+        stepper
     }
 
     pub fn tick(&self) -> Tick {
@@ -69,7 +69,8 @@ impl<S: Simulation> Stage<S> {
         self.roster.contains_key(&self.player)
     }
 
-    /// A line of figures for each player. `exchange` has those of the exchange with a player's peer, if there is one.
+    /// A line of figures for each player. `exchange` has those of the exchange with a player's
+    /// peer, if there is one.
     pub fn players(&self, sequencer: PlayerId, exchange: impl Fn(PlayerId) -> Option<Exchange>) -> Vec<PlayerStats> {
         let line = |(player, name): (&PlayerId, &Name)| PlayerStats {
             player: *player,
@@ -123,7 +124,7 @@ impl<S: Simulation> Stage<S> {
     }
 
     /// Tells a copy of the state as it is now, if it was not told yet.
-    pub fn tell_keyframe(&mut self, out: &mut Outbox<S>) {
+    pub fn emit_keyframe(&mut self, out: &mut Outbox<S>) {
         let tick = self.simulation.tick();
         if self.keyframe.replace(tick) != Some(tick) {
             out.events.push_back(Event::Keyframe { tick, snapshot: self.simulation.snapshot() });
@@ -146,10 +147,10 @@ impl<S: Simulation> Stage<S> {
         let tick = self.simulation.tick();
         // First the keyframe: what begins with it has its checksum too.
         if tick.0.is_multiple_of(KEYFRAME_TICKS) {
-            self.tell_keyframe(out);
+            self.emit_keyframe(out);
         }
-        let checksum = self.tell_checksum(out);
-        if !tick.0.is_multiple_of(self.telling.checksum_interval_ticks) {
+        let checksum = self.emit_checksum(out);
+        if !tick.0.is_multiple_of(self.verbosity.checksum_interval_ticks) {
             return None;
         }
         self.checksums.insert(tick, checksum);
@@ -159,16 +160,17 @@ impl<S: Simulation> Stage<S> {
         Some((tick, checksum))
     }
 
-    fn tell_checksum(&mut self, out: &mut Outbox<S>) -> Checksum {
+    fn emit_checksum(&mut self, out: &mut Outbox<S>) -> Checksum {
         let (tick, checksum) = (self.simulation.tick(), self.simulation.checksum());
-        let tells_tree = self.telling.tree_interval_ticks.is_some_and(|interval| tick.0.is_multiple_of(interval));
+        let tells_tree = self.verbosity.tree_interval_ticks.is_some_and(|interval| tick.0.is_multiple_of(interval));
         let tree = if tells_tree { self.simulation.tree() } else { Vec::new() };
         out.events.push_back(Event::Checksum { tick, checksum, tree });
         checksum
     }
 }
 
-/// An input that cannot be read is passed over. Every peer passes over the same ones, because all read the same bytes by the same rules.
+/// An input that cannot be read is passed over. Every peer passes over the same ones, because all
+/// read the same bytes by the same rules.
 fn read<S: Simulation>(raw: &RawInput, out: &mut Outbox<S>) -> Option<Input<S>> {
     let input = match raw {
         RawInput::Command(player, bytes) => {

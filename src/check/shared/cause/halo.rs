@@ -1,4 +1,5 @@
-//! Suspicions about what a part was given: another state of a cell, too few cells, or all that it needs, and yet something reaches farther.
+//! Suspicions about what a part was given: another state of a cell, too few cells, or all that it
+//! needs, and yet something reaches farther.
 
 use lockstone_sim::{CellId, Tick};
 
@@ -80,7 +81,8 @@ impl<S: Inspect> Question<'_, '_, '_, S> {
         None
     }
 
-    /// With all of its halo a part comes out otherwise, and the whole with the same inputs does not.
+    /// With all of its halo a part comes out otherwise, and the whole with the same
+    /// inputs does not.
     pub(super) fn reaches_too_far(&mut self, before: Tick) -> Option<(Cause, Vec<String>)> {
         let [whole, part] = self.pair;
         let needed = self.players[part].at(before).extent_needed()?;

@@ -33,7 +33,7 @@ pub enum Screen {
 }
 
 /// Shows the session.
-pub struct Watch {
+pub struct Display {
     screen: Screen,
     name: String,
     names: BTreeMap<PlayerId, String>,
@@ -55,10 +55,11 @@ struct Meter {
     bytes: (u64, u64),
 }
 
-impl Watch {
-    /// A screen for a player's session. `status` holds what does not change: the game, the room, how a friend joins.
-    pub fn new(screen: Screen, name: String, status: Status, period: Duration) -> Watch {
-        Watch {
+impl Display {
+    /// A screen for a player's session. `status` holds what does not change: the game, the room,
+    /// how a friend joins.
+    pub fn new(screen: Screen, name: String, status: Status, period: Duration) -> Display {
+        Display {
             screen,
             name,
             names: BTreeMap::new(),

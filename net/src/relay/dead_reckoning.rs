@@ -1,6 +1,7 @@
-//! Where someone is who is seen from afar: from a track and a tick to a place, the same on both ends.
+//! Dead reckoning: from a track and a tick to the place of a hero, the same on both ends.
 //!
-//! The relay goes by it too: as long as what was told leads to where a hero really is, it tells nothing.
+//! The relay goes by it too: as long as what was told leads to where a hero really is,
+//! it tells nothing.
 
 use lockstone_sim::{Fx, Rules, Tick, Vec2};
 
@@ -9,26 +10,27 @@ use crate::limits::*;
 use crate::wire::{List, Samples, Track};
 
 /// No place is foretold farther than so many ticks after the last sample: from then on it stays.
-const FORETOLD_TICKS_MAX: i64 = 24;
-/// Who moves is sampled again after so many ticks, even if the place was foretold: so the next packet may be lost, and the one after it.
+const EXTRAPOLATED_TICKS_MAX: i64 = 24;
+/// A moving hero is sampled again after so many ticks, even if its place was computed correctly. So
+/// the next packet may be lost, and the one after it.
 const RENEWED_TICKS: u32 = 8;
 /// From a 64th of a tile to the world's own fractions.
 const SAMPLE_SHIFT: u32 = Fx::FRACTION_BITS - 6;
 
 /// A track that is followed tick by tick.
-pub(super) struct Pursuit<R: Rules> {
+pub(super) struct DeadReckoning<R: Rules> {
     track: Track,
     /// On a route: the walk, the tick that it has come to, and where.
     walk: Option<(Walk<R>, Tick, Vec2)>,
 }
 
-impl<R: Rules> Pursuit<R> {
+impl<R: Rules> DeadReckoning<R> {
     pub fn new(track: Track, horizon: &dyn Horizon<R>) -> Self {
         let walk = match &track {
             Track::Route { since, from, route } => Some((horizon.set_out(*from, route), *since, *from)),
             Track::Samples(_) => None,
         };
-        Pursuit { track, walk }
+        DeadReckoning { track, walk }
     }
 
     pub fn track(&self) -> &Track {
@@ -36,7 +38,7 @@ impl<R: Rules> Pursuit<R> {
     }
 
     /// Whether it is by samples of someone who moves, and they become too old to go by.
-    pub fn fades(&self, tick: Tick) -> bool {
+    pub fn is_stale(&self, tick: Tick) -> bool {
         let Track::Samples(samples) = &self.track else { return false };
         tick.since(samples.tick) >= RENEWED_TICKS && samples.at(tick) != samples.at(samples.tick)
     }
@@ -51,7 +53,8 @@ impl<R: Rules> Pursuit<R> {
         }
     }
 
-    /// Where it is at a tick, which is none before that of the last call. A long walk is walked in parts, by several calls.
+    /// Where it is at a tick, which is none before that of the last call. A long walk is walked in
+    /// parts, by several calls.
     pub fn at(&mut self, tick: Tick, rules: &R, scratch: &mut R::Scratch) -> Vec2 {
         let Some((walk, reached, place)) = &mut self.walk else { return self.now(tick) };
         for _ in 0..tick.since(*reached).min(TICKS_PER_ADVANCE_MAX) {
@@ -91,14 +94,15 @@ impl Samples {
         Samples { before: before.try_into().unwrap_or_default(), ..now }
     }
 
-    /// Where it is at a tick: on the parabola through the samples, for a while after the last one. Who stood stands.
+    /// Where it is at a tick: on the parabola through the samples, for a while after the last one.
+    /// A hero that stood stays.
     pub(super) fn at(&self, tick: Tick) -> Vec2 {
         let span = self.before.last().map_or(0, |(ago, _)| i64::from(*ago));
-        let after = (i64::from(tick.0) - i64::from(self.tick.0)).clamp(-span, FORETOLD_TICKS_MAX);
+        let after = (i64::from(tick.0) - i64::from(self.tick.0)).clamp(-span, EXTRAPOLATED_TICKS_MAX);
         let stood = after > 0 && matches!(self.before.first(), Some((_, (0, 0))));
         let axis = |at: i32, of: fn(&(i32, i32)) -> i32| {
             let before = self.before.iter().map(|(ago, by)| (i64::from(*ago), i64::from(of(by)) << SAMPLE_SHIFT));
-            let moved = if stood { 0 } else { foretell(before, after) };
+            let moved = if stood { 0 } else { extrapolate(before, after) };
             let bits = (i64::from(at) << SAMPLE_SHIFT) + moved;
             Fx::from_bits(bits.clamp(i32::MIN.into(), i32::MAX.into()) as i32)
         };
@@ -106,9 +110,9 @@ impl Samples {
     }
 }
 
-/// How far someone has gone so many ticks after now, who was at (ticks ago, so far from now's place) before. Lagrange's form of
-/// the polynomial through these places and now's, which is at 0.
-fn foretell(before: impl Iterator<Item = (i64, i64)> + Clone, after: i64) -> i64 {
+/// How far a hero has gone so many ticks after now, if it was at (ticks ago, so far from now's
+/// place) before. Lagrange's form of the polynomial through these places and now's, which is at 0.
+fn extrapolate(before: impl Iterator<Item = (i64, i64)> + Clone, after: i64) -> i64 {
     let one = |n: usize, (ago, by): (i64, i64)| {
         let others = before.clone().enumerate().filter(|(other, _)| *other != n).map(|(_, (ago, _))| ago);
         let (over, under) =

@@ -1,7 +1,8 @@
-//! Who needs which cell: the replicas that know it, by their rectangles, and of those the ones that are given it, in a list for each cell.
+//! Who needs which cell: the replicas that know it, by their rectangles, and of those the ones that
+//! are given it, in a list for each cell.
 //!
-//! The state that the latter have of a cell is kept, so that what changed is encoded once for all of them. Nothing here is ever
-//! visited that did not change or has no watcher.
+//! The state that the latter have of a cell is kept, so that what changed is encoded once for all
+//! of them. Nothing here is ever visited that did not change or has no watcher.
 
 use lockstone_sim::world::CellState;
 use lockstone_sim::{CellId, CellRect, Grid, PlayerId, Presence, Rules, World};
@@ -10,7 +11,7 @@ use super::cell_map::CellMap;
 use crate::session::Slot;
 use crate::wire::{CellBytes, RawGiven};
 
-pub(super) struct Watch<R: Rules> {
+pub(super) struct CellInterest<R: Rules> {
     /// Heroes stand in it, and replicas watch what they know.
     presence: Presence,
     /// The heroes that stand there.
@@ -24,12 +25,13 @@ struct GivenCell<R: Rules> {
     to: Vec<Slot>,
 }
 
-impl<R: Rules> Watch<R> {
+impl<R: Rules> CellInterest<R> {
     pub fn new(grid: &Grid) -> Self {
-        Watch { presence: Presence::new(grid), heroes: Vec::new(), given: CellMap::new(grid) }
+        CellInterest { presence: Presence::new(grid), heroes: Vec::new(), given: CellMap::new(grid) }
     }
 
-    /// From now on a replica is given what changes in a cell, that it knows as it is in the world now.
+    /// From now on a replica is given what changes in a cell, that it knows as it is in the world
+    /// now.
     pub fn give(&mut self, cell: CellId, to: Slot, world: &World<R>) {
         let given = self.given.get_or_insert_with(cell, || GivenCell { state: world.cell_state(cell), to: Vec::new() });
         if !given.to.contains(&to) {
@@ -78,10 +80,10 @@ impl<R: Rules> Watch<R> {
         self.presence.cell(player.0.into())
     }
 
-    /// Follows the heroes of the world after a tick. Returns who came into what replicas know, and who went out of it: whose slot, who,
-    /// and whether it came.
-    pub fn follow(&mut self, world: &World<R>) -> impl Iterator<Item = (Slot, PlayerId, bool)> {
-        let Watch { presence, heroes, .. } = self;
+    /// Follows the heroes of the world after a tick. Returns who came into what replicas know, and
+    /// who went out of it: whose slot, who, and whether it came.
+    pub fn update_heroes(&mut self, world: &World<R>) -> impl Iterator<Item = (Slot, PlayerId, bool)> {
+        let CellInterest { presence, heroes, .. } = self;
         let mut present = 0;
         for (player, cell) in world.hero_cells() {
             let at = world.grid().corner(cell);

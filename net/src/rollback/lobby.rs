@@ -16,7 +16,7 @@ use crate::session::{
 };
 use crate::wire::*;
 
-pub struct Gather<S: Simulation> {
+pub struct Lobby<S: Simulation> {
     config: RollbackConfig,
     terms: Terms,
     build: Build<S>,
@@ -46,7 +46,7 @@ enum Place<S> {
     },
 }
 
-impl<S: Simulation> Gather<S> {
+impl<S: Simulation> Lobby<S> {
     /// This peer is in the room, as `me`.
     pub(super) fn new(
         config: RollbackConfig,
@@ -69,7 +69,7 @@ impl<S: Simulation> Gather<S> {
                 elsewhere: None,
             },
         };
-        Gather { config, terms, build, me: Member { peer: me, name, hero }, since: now, place, begun: None }
+        Lobby { config, terms, build, me: Member { peer: me, name, hero }, since: now, place, begun: None }
     }
 
     fn give_up_at(&self) -> Duration {
@@ -88,7 +88,7 @@ impl<S: Simulation> Gather<S> {
         let player = guests.number();
         guests.insert(from, player, Member { peer: from, name: hello.name, hero: hello.hero });
         if guests.len() + 1 < self.config.settings().players {
-            return self.tell_guests(&mut io.out);
+            return self.send_gathering(&mut io.out);
         }
         let mut members: Vec<_> = guests.iter().map(|(_, guest)| guest).chain([&self.me]).cloned().collect();
         members.sort_by_key(|member| member.peer);
@@ -105,12 +105,12 @@ impl<S: Simulation> Gather<S> {
             let left = guests.remove(peer).is_some();
             guests.forget(peer);
             if left {
-                self.tell_guests(out);
+                self.send_gathering(out);
             }
         }
     }
 
-    fn tell_guests(&self, out: &mut Outbox<S>) {
+    fn send_gathering(&self, out: &mut Outbox<S>) {
         if let Place::Founder { guests, .. } = &self.place {
             let (players, needed) = (guests.len() as u8 + 1, self.config.settings().players as u8);
             for (guest, _) in guests.peers() {
@@ -146,15 +146,15 @@ impl<S: Simulation> Gather<S> {
         };
         let remotes = others.map(remote).collect();
         let players = numbered().map(|(player, _)| player).collect();
-        let (interval_ticks, tell_trees) = (settings.checksum_interval_ticks, settings.tell_trees);
-        let timeline = Timeline::new(simulation, players, entries, interval_ticks, tell_trees);
+        let (interval_ticks, emit_trees) = (settings.checksum_interval_ticks, settings.emit_trees);
+        let timeline = Timeline::new(simulation, players, entries, interval_ticks, emit_trees);
         let (config, terms, name) = (self.config.clone(), self.terms, self.me.name.clone());
         let beginning = Beginning { config, terms, player, name, remotes, timeline, silent_until };
         self.begun = Some(Box::new(Play::begin(beginning, now)));
     }
 }
 
-impl<S: Simulation> Role for Gather<S> {
+impl<S: Simulation> Role for Lobby<S> {
     type Sim = S;
 
     fn connected(&mut self, peer: PeerId, io: &mut Io<S>) {
@@ -170,7 +170,7 @@ impl<S: Simulation> Role for Gather<S> {
             Place::Joiner { founder: Some(founder), .. } if founder.peer == peer => {
                 io.out.end(EndReason::SequencerLost { silent: false });
             }
-            Place::Joiner { greeting, .. } => greeting.settle(peer),
+            Place::Joiner { greeting, .. } => greeting.answered(peer),
         }
     }
 
@@ -199,10 +199,11 @@ impl<S: Simulation> Role for Gather<S> {
             // Others may have begun already.
             Message::Hello(_) | Message::Inputs(_) => {}
             Message::Elsewhere(peer) => {
-                greeting.settle(from);
+                greeting.answered(from);
                 *elsewhere = Some(peer);
             }
-            // Of a session in progress without its founder any player may say that it takes nobody in.
+            // Of a session in progress without its founder any player may say that it
+            // takes nobody in.
             Message::Refusal(refusal) if of_founder || refusal == Refusal::Begun && founder.is_none() => {
                 let name = self.me.name.as_str().to_owned();
                 io.out.events.push_back(Event::Refused { peer: from, name, refusal: refusal.clone() });

@@ -1,21 +1,23 @@
-//! What a replica's player sees from afar: takes what the relay tells, and follows it to the tick of the replica's own world.
+//! What a replica's player sees from afar: takes what the relay tells, and follows it to the tick
+//! of the replica's own world.
 //!
-//! It reads the world, and never changes it. Whatever comes, it keeps no more than a party and the landmarks of a world.
+//! It reads the world, and never changes it. Whatever comes, it keeps no more than a party and the
+//! landmarks of a world.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use lockstone_sim::{PlayerId, Rules, Simulation, Tick, World, codec};
 
 use crate::limits::*;
+use crate::relay::dead_reckoning::DeadReckoning;
 use crate::relay::horizon::Horizon;
-use crate::relay::track::Pursuit;
 use crate::session::{Companion, DistantView, Landmark};
 use crate::wire::{Distant, Landmarks, Track};
 
 /// Tracks of one hero that wait for their tick.
 const TRACKS_MAX: usize = 8;
 
-pub(super) struct Afar<R: Rules> {
+pub(super) struct DistantTracks<R: Rules> {
     horizon: Box<dyn Horizon<R>>,
     scratch: R::Scratch,
     newest: Option<Tick>,
@@ -23,16 +25,17 @@ pub(super) struct Afar<R: Rules> {
     landmarks: BTreeMap<u16, Landmark>,
 }
 
-/// The track that a hero is on, and those that follow on it, each with the tick from which on it counts. `None`: not seen any more.
-type Tracks<R> = VecDeque<(Tick, Option<Pursuit<R>>)>;
+/// The track that a hero is on, and those that follow on it, each with the tick from which on it
+/// counts. `None`: not seen any more.
+type Tracks<R> = VecDeque<(Tick, Option<DeadReckoning<R>>)>;
 
 /// The packet is of no use.
 pub(super) struct Useless;
 
-impl<R: Rules> Afar<R> {
+impl<R: Rules> DistantTracks<R> {
     pub fn new(horizon: Box<dyn Horizon<R>>) -> Self {
         let (companions, landmarks) = Default::default();
-        Afar { horizon, scratch: R::Scratch::default(), newest: None, companions, landmarks }
+        DistantTracks { horizon, scratch: R::Scratch::default(), newest: None, companions, landmarks }
     }
 
     /// Takes a packet, if it is newer than what came before.
@@ -66,16 +69,16 @@ impl<R: Rules> Afar<R> {
 
     fn track(&mut self, player: PlayerId, tick: Tick, track: Option<Track>) {
         let tracks = self.companions.entry(player).or_default();
-        let newest = tracks.back().and_then(|(_, pursuit)| pursuit.as_ref()).map(Pursuit::track);
+        let newest = tracks.back().and_then(|(_, reckoning)| reckoning.as_ref()).map(DeadReckoning::track);
         if newest.is_some() && newest == track.as_ref() {
             return;
         }
-        let pursuit = track.map(|track| Pursuit::new(track, &*self.horizon));
-        let from = pursuit.as_ref().map_or(tick, Pursuit::since);
+        let reckoning = track.map(|track| DeadReckoning::new(track, &*self.horizon));
+        let from = reckoning.as_ref().map_or(tick, DeadReckoning::since);
         while tracks.len() == TRACKS_MAX || tracks.back().is_some_and(|(later, _)| *later >= from) {
             tracks.pop_back();
         }
-        tracks.push_back((from, pursuit));
+        tracks.push_back((from, reckoning));
     }
 
     /// Follows everyone to the world's tick.
@@ -86,8 +89,8 @@ impl<R: Rules> Afar<R> {
                 tracks.pop_front();
             }
             match tracks.front_mut() {
-                Some((_, Some(pursuit))) => {
-                    pursuit.at(tick, world.rules(), scratch);
+                Some((_, Some(reckoning))) => {
+                    reckoning.at(tick, world.rules(), scratch);
                     true
                 }
                 Some((from, None)) => *from > tick,
@@ -96,12 +99,13 @@ impl<R: Rules> Afar<R> {
         });
     }
 
-    /// Whom and what the player sees from afar now. Who is in the world itself is not seen so.
+    /// The companions and landmarks in the distant view now. A hero that is in the world itself
+    /// is not among them.
     pub fn view(&self, world: &World<R>) -> DistantView {
         let companions = self.companions.iter().filter(|(player, _)| world.hero(**player).is_none());
         let placed = companions.filter_map(|(player, tracks)| {
-            let pursuit = tracks.front()?.1.as_ref()?;
-            Some(Companion { player: *player, at: pursuit.now(world.tick()) })
+            let reckoning = tracks.front()?.1.as_ref()?;
+            Some(Companion { player: *player, at: reckoning.now(world.tick()) })
         });
         DistantView { companions: placed.collect(), landmarks: self.landmarks.values().copied().collect() }
     }

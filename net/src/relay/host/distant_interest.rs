@@ -1,11 +1,15 @@
-//! What the relay tells of the distant view: to each replica what changed of its own party's heroes and of the landmarks.
+//! What the relay tells of the distant view: to each replica what changed of its own party's heroes
+//! and of the landmarks.
 //!
 //! ```text
-//! each tick      watch: follow every hero on its track; where the track leads elsewhere, there is a new one
-//! 5 times a s    tell: of each companion beyond the replica's area the track, if it is newer than what the replica acknowledged
+//! each tick     watch: follow every hero on its track; where the track leads elsewhere,
+//!               there is a new one
+//! 5 times a s   tell: of each companion beyond the replica's area the track, if it is newer
+//!               than what the replica acknowledged
 //! ```
 //!
-//! As long as every track leads to where its hero is, nothing is sent. A track is told again with every packet until it is acknowledged.
+//! As long as every track leads to where its hero is, nothing is sent. A track is told again with
+//! every packet until it is acknowledged.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -14,8 +18,8 @@ use lockstone_sim::{Entity, Fx, PlayerId, Rules, Simulation, Tick, Vec2, World, 
 use super::guest::Guest;
 use crate::limits::*;
 use crate::link::Channel;
+use crate::relay::dead_reckoning::DeadReckoning;
 use crate::relay::horizon::Horizon;
-use crate::relay::track::Pursuit;
 use crate::session::{Landmark, LevelStats, Outbox};
 use crate::wire::{Bytes, Distant, Epoch, Landmarks, List, Message, Samples, Track};
 
@@ -23,15 +27,16 @@ use crate::wire::{Bytes, Distant, Epoch, Landmarks, List, Message, Samples, Trac
 const ROUTE_OFF: Fx = Fx::ratio(1, 2);
 /// So far a hero may be from where its samples lead.
 const SAMPLES_OFF: Fx = Fx::ratio(1, 4);
-/// Who goes farther in a tick was put there: what was before tells nothing of what comes.
+/// A hero that goes farther in a tick was put there. Its past says nothing about its future.
 const LEAP: Fx = Fx::int(2);
-/// What is not acknowledged after so many packet times is sent again, if nothing new is sent anyway.
+/// What is not acknowledged after so many packet times is sent again, if nothing new is sent
+/// anyway.
 const REPEAT_PACKETS: u32 = 3;
 /// Packets whose acknowledgement is still taken.
 const SENT_KEPT: usize = 32;
 
 /// What can be seen from afar.
-pub(super) struct Lookout<R: Rules> {
+pub(super) struct DistantInterest<R: Rules> {
     horizon: Box<dyn Horizon<R>>,
     scratch: R::Scratch,
     interval_ticks: u32,
@@ -49,7 +54,7 @@ pub(super) struct Lookout<R: Rules> {
 /// A hero that others of its party may see from afar.
 struct Hero<R: Rules> {
     party: u32,
-    pursuit: Pursuit<R>,
+    reckoning: DeadReckoning<R>,
     /// When the track became what it is.
     changed: Tick,
     /// Where it was a tick before.
@@ -58,7 +63,7 @@ struct Hero<R: Rules> {
 
 /// What one replica was told.
 #[derive(Default)]
-pub(super) struct Told {
+pub(super) struct DistantState {
     /// The heroes that it was told of, and since when it is to see each or none.
     sights: BTreeMap<PlayerId, Sight>,
     /// When it was last seen to.
@@ -75,9 +80,9 @@ struct Sight {
     changed: Tick,
 }
 
-impl<R: Rules> Lookout<R> {
+impl<R: Rules> DistantInterest<R> {
     pub fn new(horizon: Box<dyn Horizon<R>>, ticks_per_s: u32) -> Self {
-        Lookout {
+        DistantInterest {
             horizon,
             scratch: R::Scratch::default(),
             interval_ticks: ticks_per_s.div_ceil(DISTANT_PER_S),
@@ -90,16 +95,16 @@ impl<R: Rules> Lookout<R> {
     }
 
     /// Looks at the world after a tick.
-    pub fn watch(&mut self, world: &World<R>) {
+    pub fn observe(&mut self, world: &World<R>) {
         let looks = world.tick().0.is_multiple_of(self.interval_ticks);
         if looks {
             self.gather(world);
             self.look_at_landmarks(world);
         }
-        let Lookout { horizon, scratch, heroes, .. } = self;
+        let DistantInterest { horizon, scratch, heroes, .. } = self;
         heroes.retain(|player, hero| match world.hero(*player) {
             Some(entity) => {
-                hero.follow(entity, world, &**horizon, scratch, looks);
+                hero.reckon(entity, world, &**horizon, scratch, looks);
                 true
             }
             None => false,
@@ -122,8 +127,8 @@ impl<R: Rules> Lookout<R> {
             let Some(at) = world.hero(*player).map(|hero| hero.pos) else { continue };
             self.heroes.entry(*player).or_insert_with(|| {
                 let track = Track::Samples(Samples::first(world.tick(), at));
-                let pursuit = Pursuit::new(track, &*self.horizon);
-                Hero { party: *party, pursuit, changed: world.tick(), before: at }
+                let reckoning = DeadReckoning::new(track, &*self.horizon);
+                Hero { party: *party, reckoning, changed: world.tick(), before: at }
             });
         }
         self.parties = parties;
@@ -148,7 +153,8 @@ impl<R: Rules> Lookout<R> {
         }
     }
 
-    /// Tells a replica what it does not know, if it is time, something is new, and the budget allows it.
+    /// Tells a replica what it does not know, if it is time, something is new, and the
+    /// budget allows it.
     pub fn tell(
         &mut self,
         guest: &mut Guest<R>,
@@ -158,7 +164,7 @@ impl<R: Rules> Lookout<R> {
         out: &mut Outbox<World<R>>,
     ) {
         let (tick, plays, bounds) = (world.tick(), guest.plays(), guest.area.bounds());
-        let told = &mut guest.told;
+        let told = &mut guest.distant;
         if tick.since(told.looked) < self.interval_ticks || !plays {
             return;
         }
@@ -175,7 +181,7 @@ impl<R: Rules> Lookout<R> {
         {
             return;
         }
-        let message = Message::Distant(self.packet(&guest.told, tick));
+        let message = Message::Distant(self.packet(&guest.distant, tick));
         if !guest.budget.allows() {
             stats.cut_bytes += codec::compact(&message).len() as u64;
             return;
@@ -183,9 +189,9 @@ impl<R: Rules> Lookout<R> {
         let bytes = out.send(epoch, guest.peer, Channel::Unreliable, &message);
         guest.budget.pay(bytes);
         stats.add(bytes, 1);
-        guest.told.sent.push_back(tick);
-        if guest.told.sent.len() > SENT_KEPT {
-            guest.told.sent.pop_front();
+        guest.distant.sent.push_back(tick);
+        if guest.distant.sent.len() > SENT_KEPT {
+            guest.distant.sent.pop_front();
         }
     }
 
@@ -203,9 +209,9 @@ impl<R: Rules> Lookout<R> {
     }
 
     /// All that changed since what the replica acknowledged.
-    fn packet(&mut self, told: &Told, tick: Tick) -> Distant {
+    fn packet(&mut self, told: &DistantState, tick: Tick) -> Distant {
         let news = told.sights.iter().filter(|(_, sight)| sight.changed > told.acked);
-        let track = |player: &PlayerId| self.heroes.get(player).map(|hero| hero.pursuit.track().clone());
+        let track = |player: &PlayerId| self.heroes.get(player).map(|hero| hero.reckoning.track().clone());
         let sights: Vec<_> =
             news.map(|(player, sight)| (*player, sight.seen.then(|| track(player)).flatten())).collect();
         Distant {
@@ -232,7 +238,7 @@ impl<R: Rules> Lookout<R> {
 
 impl<R: Rules> Hero<R> {
     /// Sees whether the track still leads to where the hero is.
-    fn follow(
+    fn reckon(
         &mut self,
         entity: &Entity<R::Body>,
         world: &World<R>,
@@ -242,26 +248,27 @@ impl<R: Rules> Hero<R> {
     ) {
         let (tick, rules, at) = (world.tick(), world.rules(), entity.pos);
         let before = core::mem::replace(&mut self.before, at);
-        let foretold = self.pursuit.at(tick, rules, scratch);
+        let extrapolated = self.reckoning.at(tick, rules, scratch);
         if let Some(route) = horizon.route(rules, entity) {
-            let same = matches!(self.pursuit.track(), Track::Route { route: told, .. }
+            let same = matches!(self.reckoning.track(), Track::Route { route: told, .. }
                 if (told.end, told.step) == (route.end, route.step));
-            if same && !self.is_old(tick) && foretold.within(at, ROUTE_OFF) {
+            if same && !self.is_old(tick) && extrapolated.within(at, ROUTE_OFF) {
                 return;
             }
             // From the place before the tick: that is where a way was looked for.
             let earlier = Tick(tick.0.saturating_sub(1));
-            let mut pursuit = Pursuit::new(Track::Route { since: earlier, from: before, route }, horizon);
-            if !pursuit.at(tick, rules, scratch).within(at, ROUTE_OFF) {
-                pursuit = Pursuit::new(Track::Route { since: tick, from: at, route }, horizon);
+            let mut reckoning = DeadReckoning::new(Track::Route { since: earlier, from: before, route }, horizon);
+            if !reckoning.at(tick, rules, scratch).within(at, ROUTE_OFF) {
+                reckoning = DeadReckoning::new(Track::Route { since: tick, from: at, route }, horizon);
             }
-            (self.pursuit, self.changed) = (pursuit, tick);
-        } else if looks && (!foretold.within(at, SAMPLES_OFF) || self.is_old(tick) || self.pursuit.fades(tick)) {
-            let samples = match self.pursuit.track() {
+            (self.reckoning, self.changed) = (reckoning, tick);
+        } else if looks && (!extrapolated.within(at, SAMPLES_OFF) || self.is_old(tick) || self.reckoning.is_stale(tick))
+        {
+            let samples = match self.reckoning.track() {
                 Track::Samples(samples) if at != before && at.within(before, LEAP) => samples.with(tick, at),
                 _ => Samples::first(tick, at),
             };
-            (self.pursuit, self.changed) = (Pursuit::new(Track::Samples(samples), horizon), tick);
+            (self.reckoning, self.changed) = (DeadReckoning::new(Track::Samples(samples), horizon), tick);
         }
     }
 }
@@ -269,11 +276,11 @@ impl<R: Rules> Hero<R> {
 impl<R: Rules> Hero<R> {
     /// Whether it set out on its route so long ago that who hears of it now would have to walk far.
     fn is_old(&self, tick: Tick) -> bool {
-        matches!(self.pursuit.track(), Track::Route { since, .. } if tick.since(*since) > ROUTE_TICKS_MAX / 2)
+        matches!(self.reckoning.track(), Track::Route { since, .. } if tick.since(*since) > ROUTE_TICKS_MAX / 2)
     }
 }
 
-impl Told {
+impl DistantState {
     /// Notes which companions are to be seen, from now on or with another track.
     fn see(&mut self, companions: &[(PlayerId, Vec2, Tick)], is_afar: impl Fn(Vec2) -> bool, tick: Tick) {
         for (player, at, changed) in companions {
