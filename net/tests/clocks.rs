@@ -14,7 +14,7 @@ const TIME: Duration = secs(180);
 /// So soon after a jump all are abreast again: playout remembers 4 s, then the world runs a tenth
 /// faster for another 4 s.
 const RECOVERY: Duration = secs(9);
-const BEHIND_TICKS_MAX: u32 = 6;
+const BEHIND_TICKS_MAX: u32 = 8;
 /// Much, but less than anyone may be silent.
 const JUMP_MS_MAX: u64 = 2_000;
 

@@ -53,6 +53,11 @@ impl<R: Rules> DeadReckoning<R> {
         }
     }
 
+    /// Whether a long walk has been walked up to a tick: before, it leads to where it was.
+    pub fn reaches(&self, tick: Tick) -> bool {
+        self.walk.as_ref().is_none_or(|(_, reached, _)| *reached >= tick)
+    }
+
     /// Where it is at a tick, which is none before that of the last call. A long walk is walked in
     /// parts, by several calls.
     pub fn at(&mut self, tick: Tick, rules: &R, scratch: &mut R::Scratch) -> Vec2 {
@@ -64,7 +69,7 @@ impl<R: Rules> DeadReckoning<R> {
         *place
     }
 
-    /// Where it is at the tick of the last call of [`at`](Pursuit::at).
+    /// Where it is at the tick of the last call of [`at`](DeadReckoning::at).
     pub fn now(&self, tick: Tick) -> Vec2 {
         match (&self.track, &self.walk) {
             (_, Some((_, _, place))) => *place,

@@ -122,7 +122,8 @@ impl<R: Rules> Host<R> {
         let scopes = self.scopes(&inputs);
         self.costs.commands(&inputs, self.stepper.roster.len());
         self.stepper.play(&inputs, out);
-        self.follow_heroes();
+        self.cell_interest.update_heroes(&self.stepper.simulation);
+        self.note_nearby();
         self.waiting.requests(&self.stepper.simulation, out);
         self.draft_inputs(&inputs, &scopes);
         self.draft_changes();
@@ -200,6 +201,7 @@ impl<R: Rules> Host<R> {
     fn remove(&mut self, peer: PeerId, reason: LeaveReason) {
         let Some(slot) = self.guests.slot(peer) else { return };
         self.forget_area(slot);
+        self.note_nearby();
         if let Some(guest) = self.guests.remove(peer) {
             self.waiting.leave(guest.player, reason);
         }

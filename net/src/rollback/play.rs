@@ -314,13 +314,14 @@ impl<S: Simulation> Role for Play<S> {
         Some(self.epoch)
     }
 
-    fn counts_in_any_epoch(&self, message: &Message) -> bool {
+    fn counts_in_any_epoch(&self, from: PeerId, message: &Message) -> bool {
         match message {
-            // Chat is no part of the game, and nobody takes a goodbye back in a later epoch.
-            Message::Say(_) | Message::Bye(_) | Message::Removed(_) => true,
-            // These tell themselves of which epoch they are.
-            Message::Regroup(_) => true,
-            _ => false,
+            Message::Inquiry(_) | Message::Parcel(_) => false,
+            // Chat is no part of the game, nobody takes a goodbye back in a later epoch, and a
+            // proposal tells itself of which epoch it is.
+            Message::Say(_) | Message::Bye(_) | Message::Removed(_) | Message::Regroup(_) => true,
+            // What a stranger says is dropped as that.
+            _ => self.remote_of(from).is_none(),
         }
     }
 

@@ -89,8 +89,8 @@ pub trait Role {
     fn epoch(&self) -> Option<Epoch>;
 
     /// Whether a message that is bound to an [epoch](Message::epoch) counts in another one as well.
-    fn counts_in_any_epoch(&self, message: &Message) -> bool {
-        let _ = message;
+    fn counts_in_any_epoch(&self, from: PeerId, message: &Message) -> bool {
+        let _ = (from, message);
         false
     }
 
@@ -238,7 +238,7 @@ impl<K: Kind> Peer<K> {
         };
         let role = roles.role_mut();
         let expected = message.epoch().of(role.epoch());
-        if expected.is_some_and(|expected| epoch != expected) && !role.counts_in_any_epoch(&message) {
+        if expected.is_some_and(|expected| epoch != expected) && !role.counts_in_any_epoch(from, &message) {
             return io.out.dropped(DropReason::StaleEpoch);
         }
         match message {

@@ -64,7 +64,8 @@ fn run(seed: u64, storm: storm::Weather) -> Run {
     scene.seat_mut(1).session.command((storm::PORTAL | 2, row)).expect("it plays");
     scene.run_until(secs(7));
     scene.seat_mut(1).session.command((2, row | storm::STURDY)).expect("it plays");
-    let (gap_at_rest, ..) = follow(&mut scene, secs(9), enter, |_| false);
+    // As long as the run takes: so both lose as many packets.
+    let (gap_at_rest, ..) = follow(&mut scene, secs(25), enter, |_| false);
     scene.seat_mut(1).session.command((tiles as u16 - 2, row)).expect("it plays");
     let begin = hero(&scene).expect("it is there").x;
     let end = scene.driver.now() + secs(60);

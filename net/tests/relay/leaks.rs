@@ -20,6 +20,9 @@ struct Told {
     /// Tick, bytes of all pieces, cells.
     loads: BTreeMap<u32, (Tick, usize, Vec<u8>)>,
     outline: Vec<u8>,
+    /// Who came near, and the tick up to which frames had been sent before.
+    nearby: Vec<(Tick, Vec<PlayerId>)>,
+    sent: Tick,
 }
 
 #[test]
@@ -63,7 +66,11 @@ fn told(scene: &Scene) -> BTreeMap<PeerId, Told> {
             }
             Message::Frames(frames) => {
                 let from = frames.from;
+                told.sent = told.sent.max(frames.end());
                 told.frames.extend(frames.turns.into_vec().into_iter().map(|(after, frame)| (from.plus(after), frame)));
+            }
+            Message::Nearby(nearby) => {
+                told.nearby.push((told.sent, nearby.came.iter().map(|(player, _)| *player).collect()));
             }
             Message::Removed(LeaveReason::Silent | LeaveReason::TooSlow) => {}
             other => panic!("not a message to a replica in step: {other:?}"),
@@ -106,6 +113,7 @@ fn assert_concerned(scene: &Scene, settings: &RelaySettings, peer: PeerId, told:
         loads.insert(*number, (*tick, cells));
     }
     let (mut core, mut halo, mut count) = (CellRect::EMPTY, CellRect::EMPTY, loads.len());
+    let mut halos = BTreeMap::new();
     for (tick, frame) in &told.frames {
         for input in frame.inputs.iter() {
             count += 1;
@@ -134,6 +142,7 @@ fn assert_concerned(scene: &Scene, settings: &RelaySettings, peer: PeerId, told:
                     let known = |cell: CellId| halo.contains(cell) || coming(&cell);
                     assert!(halo_after.iter().all(known), "{peer} at {tick} has not loaded its area");
                     (core, halo) = (*core_after, *halo_after);
+                    halos.insert(*tick, halo);
                 }
             }
         }
@@ -142,6 +151,18 @@ fn assert_concerned(scene: &Scene, settings: &RelaySettings, peer: PeerId, told:
             _ => None,
         }) {
             loads.retain(|later, _| *later > number);
+        }
+    }
+    for (sent, came) in &told.nearby {
+        // Of a relay that stood still, frames come later than names: they do not fit at once.
+        let ticks = || (sent.0.saturating_sub(2)..sent.0 + 40).map(Tick);
+        for of in came {
+            count += 1;
+            let knows = |tick: Tick| {
+                let halos = halos.range(..=tick).rev().take(2).map(|(_, halo)| *halo);
+                hero(*of, tick).is_some_and(|at| halos.into_iter().any(|halo| halo.contains(at)))
+            };
+            assert!(ticks().any(knows), "{peer} was told the name of {of} after {sent}, who was not near");
         }
     }
     count

@@ -1,10 +1,13 @@
 //! Replicas that come, leave, break away, fall silent or find no place.
 
+use std::collections::BTreeMap;
+
 use lockstone_net::memory::Weather;
 use lockstone_net::relay::{RelayConfig, RelaySettings, Replica};
 use lockstone_net::session::{EndReason, Event, Phase, Session};
 use lockstone_net::wire::{LeaveReason, Refusal};
 use lockstone_net::{LinkEvent, PeerId};
+use lockstone_sim::PlayerId;
 use testkit::relay::*;
 use testkit::sessions::tap::losing_hellos;
 use testkit::sessions::*;
@@ -154,4 +157,48 @@ fn who_connects_slowly_is_not_told_that_there_is_no_session() {
     assert_eq!(replica.phase(), Phase::Connecting);
     replica.advance(now + timeout);
     assert_eq!(replica.phase(), Phase::Ended(EndReason::NoSession));
+}
+
+/// The other players that a replica has names of.
+fn named(scene: &Scene, seat: usize) -> BTreeMap<PlayerId, String> {
+    let players = scene.seat(seat).session.stats().players.into_iter().filter(|player| !player.own);
+    players.map(|player| (player.player, player.name)).collect()
+}
+
+/// The other players whose heroes are in what a replica knows, as the relay calls them.
+fn near(scene: &Scene, seat: usize) -> BTreeMap<PlayerId, String> {
+    let session = &scene.seat(seat).session;
+    let known = session.simulation().and_then(|world| world.area().extent()).expect("a part").halo;
+    let own = session.stats().player;
+    let whole = scene.relay().simulation().expect("it plays");
+    let near =
+        |player: &PlayerId| whole.hero(*player).is_some_and(|hero| known.contains(whole.grid().cell_of(hero.pos)));
+    let players = scene.stats().players.into_iter().map(|player| (player.player, player.name));
+    players.filter(|(player, _)| Some(*player) != own && near(player)).collect()
+}
+
+/// Names of those who left far away were kept, and those who had come elsewhere had none.
+#[test]
+fn a_replica_names_those_who_are_near_and_nobody_else() {
+    let mut scene = scene(21, RelaySettings::default(), 12);
+    let (mut known, mut unknown) = (0, 0);
+    for round in 0..6 {
+        scene.play(secs(3), 60);
+        if round % 2 == 0 {
+            scene.remove(scene.numbers()[0]);
+            scene.enter();
+        }
+        let end = scene.driver.now() + secs(10);
+        while scene.numbers().iter().any(|seat| named(&scene, *seat) != near(&scene, *seat)) {
+            assert!(scene.driver.now() < end, "the names of round {round} never come to be right");
+            let until = scene.driver.now() + ms(50);
+            scene.run_until(until);
+        }
+        let others = scene.playing() - 1;
+        for seat in scene.numbers() {
+            let named = named(&scene, seat).len();
+            (known, unknown) = (known + named, unknown + others - named.min(others));
+        }
+    }
+    assert!(known > 0 && unknown > 0, "{known} known, {unknown} not: there must be of both");
 }

@@ -80,9 +80,8 @@ impl<R: Rules> CellInterest<R> {
         self.presence.cell(player.0.into())
     }
 
-    /// Follows the heroes of the world after a tick. Returns who came into what replicas know, and
-    /// who went out of it: whose slot, who, and whether it came.
-    pub fn update_heroes(&mut self, world: &World<R>) -> impl Iterator<Item = (Slot, PlayerId, bool)> {
+    /// Follows the heroes of the world after a tick.
+    pub fn update_heroes(&mut self, world: &World<R>) {
         let CellInterest { presence, heroes, .. } = self;
         let mut present = 0;
         for (player, cell) in world.hero_cells() {
@@ -95,6 +94,11 @@ impl<R: Rules> CellInterest<R> {
         if heroes.len() > present {
             heroes.retain(|player| world.hero(*player).is_some() || !presence.remove(player.0.into()));
         }
-        presence.events().map(|event| (event.watcher, PlayerId(event.thing as u16), event.entered))
+    }
+
+    /// Who came into what replicas know since the last call, and who went out of it: whose slot,
+    /// who, and whether it came.
+    pub fn events(&mut self) -> impl Iterator<Item = (Slot, PlayerId, bool)> {
+        self.presence.events().map(|event| (event.watcher, PlayerId(event.thing as u16), event.entered))
     }
 }

@@ -16,10 +16,11 @@ use crate::session::{LevelStats, Outbox};
 use crate::wire::{Epoch, Message, Name, Nearby};
 
 impl<R: Rules> Host<R> {
-    /// Notes for each replica who came near and who went.
-    pub(super) fn follow_heroes(&mut self) {
-        let Host { cell_interest, stepper, guests, stats, .. } = self;
-        for (slot, player, came) in cell_interest.update_heroes(&stepper.simulation) {
+    /// Notes for each replica who came near and who went. Before a slot is given to somebody else
+    /// as well: what was to be told to the one must not be told to the other.
+    pub(super) fn note_nearby(&mut self) {
+        let Host { cell_interest, guests, stats, .. } = self;
+        for (slot, player, came) in cell_interest.events() {
             *(if came { &mut stats.heroes_entered } else { &mut stats.heroes_left }) += 1;
             if let Some(guest) = guests.get_mut(slot).filter(|guest| guest.player != player) {
                 guest.nearby.insert(player, came);

@@ -104,7 +104,7 @@ impl<R: Rules> DistantTracks<R> {
     pub fn view(&self, world: &World<R>) -> DistantView {
         let companions = self.companions.iter().filter(|(player, _)| world.hero(**player).is_none());
         let placed = companions.filter_map(|(player, tracks)| {
-            let reckoning = tracks.front()?.1.as_ref()?;
+            let reckoning = tracks.front()?.1.as_ref().filter(|reckoning| reckoning.reaches(world.tick()))?;
             Some(Companion { player: *player, at: reckoning.now(world.tick()) })
         });
         DistantView { companions: placed.collect(), landmarks: self.landmarks.values().copied().collect() }
