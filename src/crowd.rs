@@ -14,7 +14,6 @@ mod alternatives;
 mod clocked;
 #[cfg(feature = "plots")]
 mod plot;
-#[cfg(feature = "matchbox")]
 mod process;
 mod report;
 mod survey;
@@ -22,18 +21,17 @@ mod verify;
 
 #[cfg(feature = "plots")]
 pub use plot::plot;
-#[cfg(feature = "matchbox")]
 pub use process::Carrier;
 pub use report::{Class, CrowdReport, Differing, Rate, Size, Spent, Verified};
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use lockstone_net::Session;
 use lockstone_net::memory::{HubDriver, MemoryLink, MemoryNetwork, Seat, Weather};
 use lockstone_net::relay::{Relay, RelayConfig, Replica};
 use lockstone_net::session::{EndReason, Event, Phase, PlayerError};
 use lockstone_net::wire::Identity;
+use lockstone_net::{Link, Session};
 use lockstone_sim::{PlayerId, Simulation, Table, Tick};
 
 use crate::game::{Bot, Game, Layout, LayoutError, Wide};
@@ -301,12 +299,11 @@ impl<G: Wide> Crowd<G> {
     ///
     /// # Errors
     /// As [`run`](Crowd::run), or what `carrier` says.
-    #[cfg(feature = "matchbox")]
-    pub fn run_with_process<E: From<CrowdError>>(
+    pub fn run_with_process<L: Link, E: From<CrowdError>>(
         mut self,
         go_on: impl FnMut(u32) -> bool,
         clocks: Clocks,
-        carrier: impl FnOnce(u16, Rate) -> Result<Carrier, E>,
+        carrier: impl FnOnce(u16, Rate) -> Result<Carrier<L>, E>,
     ) -> Result<Option<CrowdReport>, E> {
         let Some(mut report) = self.play(go_on)? else { return Ok(None) };
         let Crowd { options, gathered, .. } = &self;
@@ -314,7 +311,7 @@ impl<G: Wide> Crowd<G> {
         let of = (options.relay.terms(self.identity), options.relay.period());
         let rounds = self.driver.hub().link.rounds();
         let measured = (*gathered, options.ticks);
-        report.process = Some(process::effort::<G>((self.relay)(), of, (clocks, carrier), rounds, measured));
+        report.process = Some(process::effort::<G, L>((self.relay)(), of, (clocks, carrier), rounds, measured));
         Ok(Some(report))
     }
 

@@ -2,7 +2,7 @@
 //! bytes hardly ever have the checks of a recording's frames, they are tried once as they are and
 //! once as payloads of frames whose checks are right.
 
-use lockstone::recording::format::{Build, Header, MAGIC, VERSION};
+use lockstone::recording::format::{Header, MAGIC, VERSION};
 use lockstone::recording::{Entry, Packed, Playback, Recording, Tree, Writer};
 use lockstone_sim::{Checksum, PlayerId, Simulation, Tick};
 use miniz_oxide::deflate::compress_to_vec_zlib;

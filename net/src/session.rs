@@ -49,7 +49,9 @@ pub(crate) use ingress::{Allowance, Ingress, Rate};
 pub(crate) use leader::Leader;
 pub(crate) use outbox::{Outbox, Standing};
 pub(crate) use peer::{Io, Kind, Peer, Role, Roles};
-pub(crate) use roll::{Refused, Roll, Slot};
+#[cfg(feature = "rollback")]
+pub(crate) use roll::Refused;
+pub(crate) use roll::{Roll, Slot};
 pub(crate) use schedule::Schedule;
 pub(crate) use stepper::{Beginning, Stepper, Verbosity};
 

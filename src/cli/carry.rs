@@ -44,7 +44,7 @@ pub(super) fn run(args: &Carry) -> ExitCode {
 }
 
 /// A carrier to so many of them, each of which sends as much as this.
-pub(super) fn carrier(players: u16, up: Rate) -> Result<Carrier, Failure> {
+pub(super) fn carrier(players: u16, up: Rate) -> Result<Carrier<MatchboxLink>, Failure> {
     let signaling = Signaling::private()?;
     let mut link = open(&signaling.url, RoomRole::Relay { token: ROOM.to_owned() });
     await_events(&mut link, 1, |event| matches!(event, LinkEvent::Entered(_)).then_some(()))?;

@@ -6,7 +6,6 @@ use std::any::Any;
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use lockstone_net::matchbox::MatchboxLink;
 use lockstone_net::relay::Relay;
 use lockstone_net::wire::Terms;
 use lockstone_net::{Channel, Link, LinkEvent, PeerId};
@@ -16,9 +15,9 @@ use crate::shell::{Clocks, Display, Effort, Labels, Memory, Options, Recorder, S
 use crate::view::Status;
 
 /// A carrier whose other ends are in other processes.
-pub struct Carrier {
+pub struct Carrier<L> {
     /// The relay's end.
-    pub link: MatchboxLink,
+    pub link: L,
     /// Who is connected with it.
     pub peers: Vec<PeerId>,
     /// What keeps the other ends alive.
@@ -26,14 +25,14 @@ pub struct Carrier {
 }
 
 /// What is heard again. What is sent goes to whoever stands for its receiver.
-struct Again {
+struct Again<L> {
     heard: VecDeque<LinkEvent>,
-    carrier: Carrier,
+    carrier: Carrier<L>,
     is_live: bool,
     stand_ins: BTreeMap<PeerId, PeerId>,
 }
 
-impl Link for Again {
+impl<L: Link> Link for Again<L> {
     fn poll(&mut self) -> Option<LinkEvent> {
         if self.heard.is_empty() {
             while self.carrier.link.poll().is_some() {}
@@ -53,10 +52,10 @@ impl Link for Again {
 }
 
 /// What the ticks cost that are played from a time on. `rounds` tell what was heard, and when.
-pub(super) fn effort<G: Wide>(
+pub(super) fn effort<G: Wide, L: Link>(
     relay: Relay<G::Rules>,
     (terms, period): (Terms, Duration),
-    (clocks, carrier): (Clocks, Carrier),
+    (clocks, carrier): (Clocks, Carrier<L>),
     rounds: impl IntoIterator<Item = (Duration, Vec<LinkEvent>)>,
     (from, ticks): (Duration, u32),
 ) -> Effort {

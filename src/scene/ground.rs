@@ -58,6 +58,7 @@ impl Default for Grain {
 
 impl Grain {
     /// Whether it is known to be the same.
+    #[cfg(feature = "picture")]
     pub(crate) fn is(&self, other: &Grain) -> bool {
         let same = |a: Pattern, b: Pattern| std::ptr::fn_addr_eq(a, b);
         same(self.floor, other.floor) && same(self.top, other.top) && same(self.face, other.face)
@@ -66,7 +67,7 @@ impl Grain {
 
 impl Ground {
     /// The tile at a place, if it is in the rectangle.
-    pub(crate) fn tile(&self, (x, y): (i32, i32)) -> Option<&GroundTile> {
+    pub fn tile(&self, (x, y): (i32, i32)) -> Option<&GroundTile> {
         let column = usize::try_from(x.checked_sub(self.corner.0)?).ok().filter(|column| *column < self.width)?;
         let row = usize::try_from(y.checked_sub(self.corner.1)?).ok()?;
         self.tiles.get(row.checked_mul(self.width)? + column)
