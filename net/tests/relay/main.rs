@@ -1,6 +1,7 @@
 //! Relay sessions over a memory network, on virtual time. Every failure names the seed
 //! that repeats it.
 
+mod anew;
 mod attacks;
 mod borders;
 mod chaos;
