@@ -2,16 +2,19 @@
 //! answered, or put out; for the others it is as if they were not there: two runs of the same seed,
 //! one with the attack and one without, are compared packet by packet.
 
+use core::cell::Cell;
 use core::time::Duration;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use lockstone_net::link::{Channel, Link};
-use lockstone_net::memory::Weather;
+use lockstone_net::memory::{MemoryNetwork, Weather};
 use lockstone_net::relay::RelaySettings;
-use lockstone_net::session::{DropReason, Drops, Phase};
+use lockstone_net::session::{DropReason, Drops, Phase, Session, Transmit};
 use lockstone_net::wire::{self, *};
 use lockstone_sim::{CellId, Checksum, PlayerId, Tick};
 use testkit::relay::*;
+use testkit::sessions::tap::Tap;
 use testkit::sessions::*;
 
 const ATTACKER: usize = 2;
@@ -322,4 +325,43 @@ fn tell_from(scene: &mut Scene, seat: usize, message: &Message) {
     let relay = scene.peer(0);
     let bytes = wire::encode(Epoch::default(), message);
     scene.seat_mut(seat).link.link.send(relay, Channel::Reliable, bytes);
+}
+
+/// One false checksum a minute made the relay call for evidence each time, and so play again what it
+/// had kept and write a file.
+#[test]
+fn who_lies_again_and_again_is_asked_for_evidence_ever_more_rarely() {
+    let settings = RelaySettings { seed: STORM.seed, ..RelaySettings::default() };
+    let inquiries = Rc::new(Cell::new(0));
+    let counted = inquiries.clone();
+    let network = MemoryNetwork::hub(44, Weather::clear(ms(30)));
+    let mut driver = Room::new_by(network, relay(STORM, settings.clone()), |link| {
+        Tap::new(link, move |packet: Transmit| {
+            let called = matches!(wire::decode(&packet.bytes), Ok((_, Message::Inquiry(_))));
+            counted.set(counted.get() + u32::from(called));
+            Some(packet)
+        })
+    });
+    let mut checksums = 0;
+    let lies = move |mut packet: Transmit| {
+        let (epoch, message) = wire::decode(&packet.bytes).expect("honest");
+        if let Message::Report(mut report) = message {
+            checksums += report.checksums.len();
+            if checksums >= 61 {
+                checksums = 0;
+                let lies = report.checksums.iter().map(|(tick, sum)| (*tick, Checksum(sum.0 ^ 1)));
+                report.checksums = list(lies.collect());
+                packet.bytes = wire::encode(epoch, &Message::Report(report));
+            }
+        }
+        Some(packet)
+    };
+    let liar = driver.enter_by(replica(STORM, settings, "liar"), |link| Tap::new(link, lies));
+    driver.run_until(secs(600));
+    let session = &driver.seat(liar).expect("it is there").session;
+    assert_eq!(session.phase(), Phase::Playing, "it is repaired, each time");
+    let repairs = driver.hub().session.stats().relay.expect("a relay").repairs;
+    assert!(repairs >= 8, "{repairs} lies were heard");
+    // After 2 minutes, then 4, then 8.
+    assert!((2..=4).contains(&inquiries.get()), "{} times", inquiries.get());
 }
