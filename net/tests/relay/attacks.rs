@@ -327,8 +327,8 @@ fn tell_from(scene: &mut Scene, seat: usize, message: &Message) {
     scene.seat_mut(seat).link.link.send(relay, Channel::Reliable, bytes);
 }
 
-/// One false checksum a minute made the relay call for evidence each time, and so play again what it
-/// had kept and write a file.
+/// One false checksum a minute made the relay call for evidence each time, and so play again what
+/// it had kept and write a file.
 #[test]
 fn who_lies_again_and_again_is_asked_for_evidence_ever_more_rarely() {
     let settings = RelaySettings { seed: STORM.seed, ..RelaySettings::default() };
