@@ -37,6 +37,7 @@ pub use crate::transfer::TransferError;
 pub use config::ConfigError;
 pub use distant::{Companion, DistantView, Landmark};
 pub use event::{CommandError, EndReason, Event, EvidenceError, Phase, SayError, Transmit};
+pub use peer::Peer;
 pub use stats::{
     DropReason, Drops, Exchange, LevelStats, PlayerStats, RelayStats, RollbackStats, Stats, SyncCheck, Traffic,
 };
@@ -48,7 +49,7 @@ pub(crate) use greeting::Greeting;
 pub(crate) use ingress::{Allowance, Ingress, Rate};
 pub(crate) use leader::Leader;
 pub(crate) use outbox::{Outbox, Standing};
-pub(crate) use peer::{Io, Kind, Peer, Role, Roles};
+pub(crate) use peer::{Io, Kind, Role, Roles};
 #[cfg(feature = "rollback")]
 pub(crate) use roll::Refused;
 pub(crate) use roll::{Roll, Slot};

@@ -151,7 +151,7 @@ pub struct Io<S: Simulation> {
 
 /// A peer's part in a session of a kind.
 pub struct Peer<K: Kind> {
-    pub kind: K,
+    pub(crate) kind: K,
     place: Place<K::Roles>,
     io: Io<Sim<K>>,
     commands_sent: u64,
@@ -175,7 +175,7 @@ impl<R: Roles> Place<R> {
 }
 
 impl<K: Kind> Peer<K> {
-    pub fn outside(kind: K, ingress: Ingress) -> Peer<K> {
+    pub(crate) fn outside(kind: K, ingress: Ingress) -> Peer<K> {
         let (out, evidence) = (Outbox::new(), Evidence::default());
         let io = Io { ingress, out, evidence, now: Duration::ZERO };
         Peer { kind, place: Place::Outside { since: None }, io, commands_sent: 0 }

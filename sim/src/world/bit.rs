@@ -11,7 +11,7 @@ use crate::ids::EntityId;
 pub struct StateBit {
     /// What it is part of.
     pub of: StatePart,
-    /// Which byte of the part's [`Fixed`] encoding.
+    /// Which byte of the part's [fixed-size](crate::codec) encoding.
     pub byte: usize,
     /// Which bit of the byte, 0 to 7; 0 is the lowest.
     pub bit: u8,
