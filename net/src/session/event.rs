@@ -171,59 +171,51 @@ impl<S: Simulation> fmt::Debug for Event<S> {
 }
 
 /// Why a session is over for a peer.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum EndReason {
     /// This peer left.
+    #[error("left the session")]
     Left,
     /// The sequencer ended the session.
+    #[error("the host ended the session")]
     SequencerLeft,
     /// The connection to the sequencer broke, or nothing was heard of it for too long.
+    #[error("{}", if *silent { "the host was not heard of for too long" } else { "the connection to the host broke" })]
     SequencerLost {
         /// Whether it fell silent, rather than the connection breaking.
         silent: bool,
     },
     /// The sequencer did not let this peer in.
+    #[error("not let in: {0}")]
     Refused(Refusal),
     /// The sequencer put this peer out, or the other players of a rollback session did.
+    #[error("put out of the session: this peer {0}")]
     Removed(LeaveReason),
     /// Nobody in the room runs a session.
+    #[error("nobody in the room runs a session")]
     NoSession,
     /// There is a session, but its sequencer cannot be reached from here.
+    #[error("the session's host {0} cannot be reached from here")]
     Unreachable(PeerId),
     /// The carrier never let this peer into the room.
+    #[error("the room did not let this peer in")]
     NotEntered,
     /// The world did not arrive as it was announced.
+    #[error("the world did not arrive whole: {0}")]
     Transfer(TransferError),
     /// The world that arrived cannot be read.
+    #[error("the world that arrived cannot be read: {0}")]
     Snapshot(lockstone_sim::codec::CodecError),
     /// Loading the world made no progress for too long.
+    #[error("loading the world made no progress for too long")]
     LoadTimeout,
     /// This peer's world had become another than the sequencer's, or than that of a rollback
     /// session's first player.
+    #[error("this peer's world fell out of step")]
     Desync,
     /// The link itself ended.
+    #[error("{0}")]
     Link(LinkError),
-}
-
-impl fmt::Display for EndReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            EndReason::Left => f.write_str("left the session"),
-            EndReason::SequencerLeft => f.write_str("the host ended the session"),
-            EndReason::SequencerLost { silent: false } => f.write_str("the connection to the host broke"),
-            EndReason::SequencerLost { silent: true } => f.write_str("the host was not heard of for too long"),
-            EndReason::Refused(refusal) => write!(f, "not let in: {refusal}"),
-            EndReason::Removed(reason) => write!(f, "put out of the session: this peer {reason}"),
-            EndReason::NoSession => f.write_str("nobody in the room runs a session"),
-            EndReason::Unreachable(peer) => write!(f, "the session's host {peer} cannot be reached from here"),
-            EndReason::NotEntered => f.write_str("the room did not let this peer in"),
-            EndReason::Transfer(error) => write!(f, "the world did not arrive whole: {error}"),
-            EndReason::Snapshot(error) => write!(f, "the world that arrived cannot be read: {error}"),
-            EndReason::LoadTimeout => f.write_str("loading the world made no progress for too long"),
-            EndReason::Desync => f.write_str("this peer's world fell out of step"),
-            EndReason::Link(error) => error.fmt(f),
-        }
-    }
 }
 
 /// How far a session has come.

@@ -57,20 +57,25 @@ pub enum SessionKind {
 }
 
 /// Why a joiner is refused.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
 pub enum Refusal {
     /// The peers are not of the same build or settings.
+    #[error("{}", listed(.0))]
     Different(List<Difference, DIFFERENCES_MAX>),
     /// All places are taken.
+    #[error("all {players_max} places are taken")]
     Full {
         /// How many places there are.
         players_max: u16,
     },
     /// The simulation cannot read the hero.
+    #[error("the session cannot read the hero")]
     Hero,
     /// The world is too large to be sent.
+    #[error("the world is too large to be sent")]
     World,
     /// The session has begun, and takes nobody in later.
+    #[error("the session has begun, and a rollback session takes nobody in later")]
     Begun,
 }
 
@@ -177,21 +182,10 @@ impl fmt::Display for Subject {
     }
 }
 
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Refusal::Full { players_max } => write!(f, "all {players_max} places are taken"),
-            Refusal::World => f.write_str("the world is too large to be sent"),
-            Refusal::Hero => f.write_str("the session cannot read the hero"),
-            Refusal::Begun => f.write_str("the session has begun, and a rollback session takes nobody in later"),
-            Refusal::Different(differences) => {
-                for (n, Difference { what, session, joiner }) in differences.iter().enumerate() {
-                    let comma = if n == 0 { "" } else { ", " };
-                    let (session, joiner) = (what.show(*session), what.show(*joiner));
-                    write!(f, "{comma}the {what} differs (session {session}, joiner {joiner})")?;
-                }
-                Ok(())
-            }
-        }
-    }
+fn listed(differences: &[Difference]) -> String {
+    let shown = differences.iter().map(|Difference { what, session, joiner }| {
+        let (session, joiner) = (what.show(*session), what.show(*joiner));
+        format!("the {what} differs (session {session}, joiner {joiner})")
+    });
+    shown.collect::<Vec<_>>().join(", ")
 }
