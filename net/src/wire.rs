@@ -366,17 +366,24 @@ impl<T> Default for Turns<T> {
     }
 }
 
+impl WireError {
+    /// Refuses a message unless something holds.
+    fn unless(holds: bool, otherwise: &'static str) -> Result<(), WireError> {
+        if holds { Ok(()) } else { Err(WireError::Inconsistent(otherwise)) }
+    }
+}
+
+/// Whether pairs are in strictly ascending order of what they begin with.
+fn ascending<K: PartialOrd, V>(pairs: &[(K, V)]) -> bool {
+    pairs.is_sorted_by(|a, b| a.0 < b.0)
+}
+
 impl<T> Turns<T> {
     fn check(&self) -> Result<(), WireError> {
-        if self.ticks > TICKS_PER_PACKET_MAX || self.from.0.checked_add(self.ticks).is_none() {
-            return Err(WireError::Inconsistent("too many ticks"));
-        }
-        let ascending = self.turns.windows(2).all(|pair| pair[0].0 < pair[1].0);
+        let many = self.ticks > TICKS_PER_PACKET_MAX || self.from.0.checked_add(self.ticks).is_none();
+        WireError::unless(!many, "too many ticks")?;
         let inside = self.turns.last().is_none_or(|(after, _)| *after < self.ticks);
-        if !ascending || !inside {
-            return Err(WireError::Inconsistent("turns out of order"));
-        }
-        Ok(())
+        WireError::unless(ascending(&self.turns) && inside, "turns out of order")
     }
 
     /// The first tick after those that this packet tells of.
@@ -387,9 +394,6 @@ impl<T> Turns<T> {
 
 impl Welcome {
     fn check(&self) -> Result<(), WireError> {
-        if self.snapshot_bytes as usize > SNAPSHOT_BYTES_MAX {
-            return Err(WireError::Inconsistent("too large a snapshot"));
-        }
-        Ok(())
+        WireError::unless(self.snapshot_bytes as usize <= SNAPSHOT_BYTES_MAX, "too large a snapshot")
     }
 }

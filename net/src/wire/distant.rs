@@ -4,7 +4,7 @@
 use lockstone_sim::{Fx, PlayerId, Tick, Vec2};
 use serde::{Deserialize, Serialize};
 
-use super::{Bytes, List, WireError};
+use super::{Bytes, List, WireError, ascending};
 use crate::limits::*;
 
 /// What changed in a replica's distant view since the newest packet of it that the replica
@@ -66,40 +66,29 @@ pub struct Samples {
 
 impl Distant {
     pub(super) fn check(&self) -> Result<(), WireError> {
-        if !self.sights.windows(2).all(|pair| pair[0].0 < pair[1].0) {
-            return Err(WireError::Inconsistent("players out of order"));
-        }
+        WireError::unless(ascending(&self.sights), "players out of order")?;
         self.sights.iter().filter_map(|(_, track)| track.as_ref()).try_for_each(|track| track.check(self.tick))
     }
 }
 
 impl Track {
     fn check(&self, now: Tick) -> Result<(), WireError> {
-        let since = match self {
-            Track::Route { since, .. } => since,
+        let timely = match self {
+            Track::Route { since, .. } => *since <= now && now.since(*since) <= ROUTE_TICKS_MAX,
             Track::Samples(samples) => {
                 samples.check()?;
-                &samples.tick
+                samples.tick <= now
             }
         };
-        let future = *since > now;
-        let old = matches!(self, Track::Route { .. }) && now.since(*since) > ROUTE_TICKS_MAX;
-        if future || old {
-            return Err(WireError::Inconsistent("a track of another time"));
-        }
-        Ok(())
+        WireError::unless(timely, "a track of another time")
     }
 }
 
 impl Samples {
     fn check(&self) -> Result<(), WireError> {
-        let far = |n: i32| n.unsigned_abs() > SAMPLE_MAX;
-        let sound =
-            |(ticks, (x, y)): &(u16, (i32, i32))| *ticks > 0 && *ticks <= SAMPLE_TICKS_MAX && !far(*x) && !far(*y);
-        let ascending = self.before.windows(2).all(|pair| pair[0].0 < pair[1].0);
-        if far(self.at.0) || far(self.at.1) || !ascending || !self.before.iter().all(sound) {
-            return Err(WireError::Inconsistent("samples out of bounds"));
-        }
-        Ok(())
+        let near = |(x, y): (i32, i32)| x.unsigned_abs() <= SAMPLE_MAX && y.unsigned_abs() <= SAMPLE_MAX;
+        let earlier = |(ticks, at): &(u16, (i32, i32))| (1..=SAMPLE_TICKS_MAX).contains(ticks) && near(*at);
+        let sound = near(self.at) && ascending(&self.before) && self.before.iter().all(earlier);
+        WireError::unless(sound, "samples out of bounds")
     }
 }

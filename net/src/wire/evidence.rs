@@ -1,10 +1,12 @@
 //! The messages by which peers whose worlds differ give each other evidence, in sessions of both
 //! kinds. Its bytes are the application's.
 
+use std::collections::BTreeSet;
+
 use lockstone_sim::PlayerId;
 use serde::{Deserialize, Serialize};
 
-use super::{Bytes, List, WireError};
+use super::{Bytes, List, WireError, ascending};
 use crate::limits::*;
 use crate::link::PeerId;
 
@@ -34,23 +36,15 @@ pub enum Parcel {
 
 impl Inquiry {
     pub(super) fn check(&self) -> Result<(), WireError> {
-        let mut peers: Vec<_> = self.witnesses.iter().map(|(_, peer)| *peer).collect();
-        peers.sort();
-        let distinct = peers.windows(2).all(|pair| pair[0] < pair[1]);
-        if !distinct || !self.witnesses.windows(2).all(|pair| pair[0].0 < pair[1].0) {
-            return Err(WireError::Inconsistent("witnesses out of order"));
-        }
-        Ok(())
+        let peers: BTreeSet<_> = self.witnesses.iter().map(|(_, peer)| peer).collect();
+        let distinct = peers.len() == self.witnesses.len();
+        WireError::unless(distinct && ascending(&self.witnesses), "witnesses out of order")
     }
 }
 
 impl Parcel {
     pub(super) fn check(&self) -> Result<(), WireError> {
-        match self {
-            Parcel::Announced { bytes, .. } if *bytes as usize > EVIDENCE_BYTES_MAX => {
-                Err(WireError::Inconsistent("too much evidence"))
-            }
-            _ => Ok(()),
-        }
+        let much = matches!(self, Parcel::Announced { bytes, .. } if *bytes as usize > EVIDENCE_BYTES_MAX);
+        WireError::unless(!much, "too much evidence")
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use lockstone_sim::{CellId, CellRect, Checksum, PlayerId, Tick, codec};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Bytes, List, Name, RawInput, Turns, WireError};
+use super::{Bytes, List, Name, RawInput, Turns, WireError, ascending};
 use crate::limits::*;
 
 /// Frames of closed ticks.
@@ -155,10 +155,8 @@ impl<'de> Deserialize<'de> for CellBytes {
 
 impl Load {
     pub(super) fn check(&self) -> Result<(), WireError> {
-        if self.bytes as usize > LOAD_BYTES_MAX || self.first.len() > self.bytes as usize {
-            return Err(WireError::Inconsistent("too large a load"));
-        }
-        Ok(())
+        let bytes = self.bytes as usize;
+        WireError::unless(bytes <= LOAD_BYTES_MAX && self.first.len() <= bytes, "too large a load")
     }
 }
 
@@ -181,19 +179,14 @@ impl LoadedCells {
     pub fn read(pieces: &[u8]) -> Result<LoadedCells, WireError> {
         let loaded: LoadedCells = codec::read(pieces, LOAD_BYTES_MAX)?;
         let LoadedCells { all, lit, .. } = &loaded;
-        let ascending = lit.is_sorted_by(|a, b| a.0 < b.0);
-        if all.len() > LOAD_CELLS_MAX || !ascending || !lit.iter().all(|(cell, _)| loaded.has(*cell)) {
-            return Err(WireError::Inconsistent("cells that are not of their load"));
-        }
+        let sound = all.len() <= LOAD_CELLS_MAX && ascending(lit) && lit.iter().all(|(cell, _)| loaded.has(*cell));
+        WireError::unless(sound, "cells that are not of their load")?;
         Ok(loaded)
     }
 }
 
 impl CoreTree {
     pub(super) fn check(&self) -> Result<(), WireError> {
-        if !self.cells.windows(2).all(|pair| pair[0].0 < pair[1].0) {
-            return Err(WireError::Inconsistent("cells out of order"));
-        }
-        Ok(())
+        WireError::unless(ascending(&self.cells), "cells out of order")
     }
 }

@@ -3,7 +3,7 @@
 use lockstone_sim::{PlayerId, Tick};
 use serde::{Deserialize, Serialize};
 
-use super::{Bytes, Checksums, CommandBytes, Epoch, LeaveReason, List, Name, Stamp, WireError};
+use super::{Bytes, Checksums, CommandBytes, Epoch, LeaveReason, List, Name, Stamp, WireError, ascending};
 use crate::limits::*;
 use crate::link::PeerId;
 
@@ -60,10 +60,8 @@ pub struct Regroup {
 
 impl Form {
     pub(super) fn check(&self) -> Result<(), WireError> {
-        if self.members.len() < 2 || !self.members.windows(2).all(|pair| pair[0].peer < pair[1].peer) {
-            return Err(WireError::Inconsistent("not two players or more in order"));
-        }
-        Ok(())
+        let sound = self.members.len() >= 2 && self.members.is_sorted_by(|a, b| a.peer < b.peer);
+        WireError::unless(sound, "not two players or more in order")
     }
 }
 
@@ -85,21 +83,13 @@ impl Inputs {
     }
 
     pub(super) fn check(&self, epoch: Epoch) -> Result<(), WireError> {
-        if self.seal != self.digest(epoch) {
-            return Err(WireError::Inconsistent("a broken seal"));
-        }
-        if self.from.0.checked_add(self.inputs.len() as u32).is_none() {
-            return Err(WireError::Inconsistent("too many ticks"));
-        }
-        Ok(())
+        WireError::unless(self.seal == self.digest(epoch), "a broken seal")?;
+        WireError::unless(self.from.0.checked_add(self.inputs.len() as u32).is_some(), "too many ticks")
     }
 }
 
 impl Regroup {
     pub(super) fn check(&self) -> Result<(), WireError> {
-        if self.gone.is_empty() || !self.gone.windows(2).all(|pair| pair[0].0 < pair[1].0) {
-            return Err(WireError::Inconsistent("nobody is gone, or out of order"));
-        }
-        Ok(())
+        WireError::unless(!self.gone.is_empty() && ascending(&self.gone), "nobody is gone, or out of order")
     }
 }
