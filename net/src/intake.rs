@@ -14,6 +14,7 @@ use std::collections::{BTreeMap, VecDeque};
 use lockstone_sim::{Checksum, Tick};
 
 use crate::limits::*;
+use crate::session::CommandError;
 use crate::stamps::{Repeated, Stamps};
 use crate::wire::{CommandBytes, Frame, RawGiven, RawInput, RawTurn, Report, Turns};
 
@@ -25,7 +26,7 @@ const REPORT_PAUSE_MIN: Duration = Duration::from_millis(250);
 const ASK_PAUSE_MIN: Duration = Duration::from_millis(100);
 
 /// The receiving end of a sequencer's feed.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Intake<T = RawTurn> {
     stamps: Stamps,
     /// The first tick whose turn is not known, and the next to hand out.
@@ -60,31 +61,11 @@ pub enum Progress {
     TooFarAhead,
 }
 
-/// The player gave more commands than the sequencer acknowledges.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Full;
-
 impl<T: Content> Intake<T> {
     /// For a world whose next turn is that of tick `from`. `answer_delay` is the time between two
     /// packets of the sequencer.
     pub fn new(from: Tick, answer_delay: Duration) -> Intake<T> {
-        Intake {
-            stamps: Stamps::default(),
-            known: from,
-            next: from,
-            turns: BTreeMap::new(),
-            ahead_bytes: 0,
-            missing: false,
-            asked_at: None,
-            first_command: 0,
-            commands: VecDeque::new(),
-            commands_unsent: false,
-            commands_sent_at: Duration::ZERO,
-            answer_delay,
-            checksums: VecDeque::new(),
-            distant: None,
-            reported_at: None,
-        }
+        Intake { known: from, next: from, answer_delay, ..Intake::default() }
     }
 
     /// Takes a packet of turns.
@@ -152,10 +133,10 @@ impl<T: Content> Intake<T> {
     /// Takes a command of the player; it is in every report until the sequencer has it.
     ///
     /// # Errors
-    /// [`Full`] if [`COMMANDS_PENDING_MAX`] wait already.
-    pub fn command(&mut self, command: CommandBytes) -> Result<(), Full> {
+    /// [`CommandError::Full`] if [`COMMANDS_PENDING_MAX`] wait already.
+    pub fn command(&mut self, command: CommandBytes) -> Result<(), CommandError> {
         if self.commands.len() == COMMANDS_PENDING_MAX {
-            return Err(Full);
+            return Err(CommandError::Full);
         }
         self.commands.push_back(command);
         self.commands_unsent = true;

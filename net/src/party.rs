@@ -5,13 +5,10 @@
 //! confirmed: nothing here predicts, and nothing here reads a clock.
 
 mod config;
-mod kind;
 mod sequencer;
 mod whole;
 
 pub use config::{PartyConfig, PartySettings};
 
-use kind::PartyKind;
-
 /// A peer's part in a party.
-pub type Party<S> = crate::session::Peer<PartyKind<S>>;
+pub type Party<S> = crate::session::Peer<S, PartyConfig>;

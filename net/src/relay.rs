@@ -29,17 +29,17 @@ pub use crate::session::{Companion, DistantView, Landmark};
 pub use config::{RelayConfig, RelaySettings};
 pub use horizon::{Horizon, Route, Walk};
 
-use kind::{RelayKind, ReplicaKind};
+use kind::End;
 
-use lockstone_sim::{PlayerId, Tick};
+use lockstone_sim::{PlayerId, Tick, World};
 
 /// The peer that closes ticks, simulates all, and gives each replica what it needs. It may have a
 /// hero of its own.
-pub type Relay<R> = crate::session::Peer<RelayKind<R>>;
+pub type Relay<R> = crate::session::Peer<World<R>, End<R, true>>;
 
 /// A peer whose world is a part of the relay's. A relay session's carrier connects it
 /// with nobody else.
-pub type Replica<R> = crate::session::Peer<ReplicaKind<R>>;
+pub type Replica<R> = crate::session::Peer<World<R>, End<R, false>>;
 
 /// Whether a replica's core is compared before the turn of a tick. Each has its own ticks, so that
 /// the relay's work is even.

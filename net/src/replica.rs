@@ -22,17 +22,17 @@ use crate::limits::*;
 use crate::link::{Channel, PeerId};
 use crate::playout::Playout;
 use crate::session::{
-    Beginning, Build, CommandError, Comparison, DistantView, DropReason, EndReason, Event, Greeting, Io, Leader,
-    Outbox, Phase, Role, Stats, Stepper, Verbosity,
+    Build, CommandError, Comparison, DistantView, DropReason, EndReason, Entrant, Following, Greeting, Io, Leader,
+    Outbox, Phase, Role, Stats, Stepper,
 };
 use crate::transfer::{Receiver, TransferError};
 use crate::wire::*;
 
 /// What part of the world a replica simulates, and by what it is fed.
-pub trait Share {
+pub trait Share: Send {
     type Sim: Simulation;
     /// What it plays at a tick.
-    type Turn: Content;
+    type Turn: Content + Send;
 
     /// Whether a difference is repaired, rather than ending the session for this peer.
     const REPAIRED: bool;
@@ -56,7 +56,7 @@ pub trait Share {
         turn: Self::Turn,
         leader: Leader,
         out: &mut Outbox<Self::Sim>,
-    ) -> Result<Option<(Tick, Checksum)>, EndReason>;
+    ) -> Result<Option<(Tick, Checksum)>, TransferError>;
 
     /// Follows the world after all that was due has been played.
     fn played(&mut self, stepper: &Stepper<Self::Sim>) {
@@ -69,10 +69,17 @@ pub trait Share {
         true
     }
 
-    /// Takes a message that only replicas of this share get, once the world is there.
-    fn handle(&mut self, message: Message, fed: Fed<'_, Self>, out: &mut Outbox<Self::Sim>) -> Taken {
-        let _ = (message, fed, out);
-        Taken::Dropped(DropReason::Unexpected)
+    /// Takes a message that only replicas of this share get, once the world is there. Returns how
+    /// many bytes of what is loading have arrived, if more have.
+    fn handle(
+        &mut self,
+        message: Message,
+        fed: Fed<'_, Self>,
+        out: &mut Outbox<Self::Sim>,
+    ) -> Result<Option<u32>, TransferError> {
+        let _ = (message, fed);
+        out.dropped(DropReason::Unexpected);
+        Ok(None)
     }
 
     /// Worlds were found to differ.
@@ -90,27 +97,6 @@ pub struct Fed<'a, F: Share + ?Sized> {
     pub intake: &'a mut Intake<F::Turn>,
 }
 
-/// What became of a share's own message.
-pub enum Taken {
-    Done,
-    /// So many bytes of what is loading have arrived.
-    Received(u32),
-    Dropped(DropReason),
-    Ends(EndReason),
-}
-
-/// The settings of a session that concern a replica.
-#[derive(Clone, Copy)]
-pub struct Following {
-    pub period: Duration,
-    pub packet_interval: Duration,
-    pub handshake_timeout: Duration,
-    pub silence_timeout: Duration,
-    pub load_timeout: Duration,
-    pub stop_on_desync: bool,
-    pub verbosity: Verbosity,
-}
-
 pub struct Replica<F: Share> {
     share: F,
     settings: Following,
@@ -121,17 +107,8 @@ pub struct Replica<F: Share> {
 
 enum Place<F: Share> {
     /// It looks for its session.
-    Greeting(Search),
+    Greeting(Greeting),
     Joined(Box<Joined<F>>),
-}
-
-/// How a replica looks for its session.
-struct Search {
-    greeting: Greeting,
-    /// When it began, or came a step nearer.
-    since: Duration,
-    /// Where the session's sequencer is, as another peer told.
-    elsewhere: Option<PeerId>,
 }
 
 /// The session that this peer was let into.
@@ -139,6 +116,8 @@ struct Joined<F: Share> {
     leader: Leader,
     welcome: Welcome,
     heard_at: Duration,
+    /// When it last got on: something was loaded, or a turn was played.
+    progressed: Duration,
     intake: Intake<F::Turn>,
     playout: Playout,
     comparison: Comparison,
@@ -148,7 +127,7 @@ struct Joined<F: Share> {
 /// How far a replica has come that was let in.
 enum Life<S: Simulation> {
     /// The world is on its way.
-    Loading { receiver: Receiver, progressed: Duration },
+    Loading(Receiver),
     /// The world is here.
     Here { stepper: Stepper<S>, entry: Entry },
 }
@@ -157,9 +136,7 @@ enum Life<S: Simulation> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Entry {
     /// What has happened since is played first, and what is missing is loaded.
-    CatchingUp {
-        progressed: Duration,
-    },
+    CatchingUp,
     /// The sequencer knows that nothing is left to play.
     Entering,
     Playing,
@@ -168,35 +145,16 @@ enum Entry {
 impl<S: Simulation> Life<S> {
     fn stepper(&self) -> Option<&Stepper<S>> {
         match self {
-            Life::Loading { .. } => None,
+            Life::Loading(_) => None,
             Life::Here { stepper, .. } => Some(stepper),
-        }
-    }
-
-    /// When loading went on, as long as something is to be loaded.
-    fn progressed(&mut self) -> Option<&mut Duration> {
-        match self {
-            Life::Loading { progressed, .. } => Some(progressed),
-            Life::Here { entry: Entry::CatchingUp { progressed }, .. } => Some(progressed),
-            Life::Here { entry: Entry::Entering | Entry::Playing, .. } => None,
-        }
-    }
-
-    /// When loading has made no progress for too long.
-    fn give_up_at(&self, load_timeout: Duration) -> Duration {
-        match self {
-            Life::Loading { progressed, .. } | Life::Here { entry: Entry::CatchingUp { progressed }, .. } => {
-                *progressed + load_timeout
-            }
-            Life::Here { entry: Entry::Entering | Entry::Playing, .. } => Duration::MAX,
         }
     }
 }
 
 impl<F: Share> Replica<F> {
-    pub fn new(share: F, settings: Following, build: Build<F::Sim>, me: PeerId, hello: Hello, now: Duration) -> Self {
-        let search = Search { greeting: Greeting::new(hello), since: now, elsewhere: None };
-        Replica { share, settings, build, me, place: Place::Greeting(search) }
+    pub fn new(share: F, settings: Following, entrant: &Entrant<F::Sim>, me: PeerId, now: Duration) -> Self {
+        let place = Place::Greeting(Greeting::new(entrant.hello(), settings.handshake_timeout, now));
+        Replica { share, settings, build: entrant.build.clone(), me, place }
     }
 
     fn session(&self) -> Option<&Joined<F>> {
@@ -215,10 +173,11 @@ impl<F: Share> Replica<F> {
         self.place = Place::Joined(Box::new(Joined {
             leader: Leader { peer: from, epoch },
             heard_at: now,
+            progressed: now,
             intake: Intake::new(welcome.tick, self.settings.packet_interval),
             playout: Playout::new(self.settings.period),
             comparison: Comparison::default(),
-            life: Life::Loading { receiver, progressed: now },
+            life: Life::Loading(receiver),
             welcome,
         }));
         // A world of no bytes is whole already.
@@ -234,44 +193,35 @@ impl<F: Share> Replica<F> {
             ControlFlow::Break(turns) => return self.turns(turns, io),
             ControlFlow::Continue(message) => message,
         };
-        match (message, &mut session.life) {
-            (Message::Chunk(chunk), Life::Loading { receiver, progressed }) => match receiver.take(&chunk) {
-                Ok(received) => {
-                    *progressed = now;
-                    session.leader.tell(&Message::ChunkAck(received), out);
-                    self.load(io);
-                }
-                Err(error) => out.end(EndReason::Transfer(error)),
-            },
-            (Message::Said(said), Life::Here { .. }) => out.said(&said),
-            (Message::Inquiry(inquiry), _) => self.inquired(&inquiry, io),
-            (Message::Desync(DesyncNotice { tick, agreed, ours, theirs }), _) => {
-                self.differs(DesyncNotice { tick, agreed, ours: theirs, theirs: ours }, F::REPAIRED, io);
-            }
-            (Message::Removed(LeaveReason::Desync), _) => io.evidence.put_out(now, out),
-            (Message::Removed(reason), _) => out.end(EndReason::Removed(reason)),
-            (Message::Ending, _) => out.end(EndReason::SequencerLeft),
-            (Message::Refusal(refusal), _) => out.end(EndReason::Refused(refusal)),
+        let received = match (message, &mut session.life) {
+            (Message::Chunk(chunk), Life::Loading(receiver)) => receiver.take(&chunk).map(Some),
+            (Message::Said(said), Life::Here { .. }) => return out.said(&said),
+            (Message::Inquiry(inquiry), _) => return self.inquired(&inquiry, io),
+            (Message::Desync(notice), _) => return self.differs(notice.turned(), F::REPAIRED, io),
+            (Message::Removed(LeaveReason::Desync), _) => return io.evidence.put_out(now, out),
+            (Message::Removed(reason), _) => return out.end(EndReason::Removed(reason)),
+            (Message::Ending, _) => return out.end(EndReason::SequencerLeft),
+            (Message::Refusal(refusal), _) => return out.end(EndReason::Refused(refusal)),
             (message, Life::Here { stepper, .. }) => {
-                match self.share.handle(message, Fed { stepper, intake: &mut session.intake }, out) {
-                    Taken::Done => {}
-                    Taken::Received(received) => {
-                        session.life.progressed().into_iter().for_each(|progressed| *progressed = now);
-                        session.leader.tell(&Message::ChunkAck(received), out);
-                    }
-                    Taken::Dropped(reason) => out.dropped(reason),
-                    Taken::Ends(reason) => out.end(reason),
-                }
+                self.share.handle(message, Fed { stepper, intake: &mut session.intake }, out)
             }
-            _ => out.dropped(DropReason::Unexpected),
+            _ => return out.dropped(DropReason::Unexpected),
+        };
+        match received {
+            Ok(Some(received)) => {
+                session.progressed = now;
+                session.leader.tell(&Message::ChunkAck(received), out);
+                self.load(io);
+            }
+            Ok(None) => {}
+            Err(error) => out.end(EndReason::Transfer(error)),
         }
     }
 
     /// Sets up the world once all of it is here.
     fn load(&mut self, io: &mut Io<F::Sim>) {
         let Place::Joined(session) = &mut self.place else { return };
-        let Life::Loading { receiver, progressed } = &mut session.life else { return };
-        let progressed = *progressed;
+        let Life::Loading(receiver) = &mut session.life else { return };
         let bytes = match receiver.finish() {
             Ok(Some(bytes)) => bytes,
             Ok(None) => return,
@@ -289,10 +239,9 @@ impl<F: Share> Replica<F> {
         if let Err(error) = decoded {
             return io.out.end(EndReason::Snapshot(error));
         }
-        let beginning = Beginning { simulation, player, seed, snapshot: bytes };
-        let mut stepper = Stepper::begin(beginning, self.settings.verbosity, &mut io.out);
+        let mut stepper = Stepper::begin(simulation, bytes, player, seed, self.settings, &mut io.out);
         session.welcome.roster.iter().for_each(|(player, name)| stepper.enrol(*player, name, &mut io.out));
-        session.life = Life::Here { stepper, entry: Entry::CatchingUp { progressed } };
+        session.life = Life::Here { stepper, entry: Entry::CatchingUp };
     }
 
     fn turns(&mut self, turns: Turns<F::Turn>, io: &mut Io<F::Sim>) {
@@ -327,12 +276,12 @@ impl<F: Share> Replica<F> {
             };
             let checksum = match self.share.play(stepper, turn, session.leader, &mut io.out) {
                 Ok(checksum) => checksum,
-                Err(reason) => return io.out.end(reason),
+                Err(error) => return io.out.end(EndReason::Transfer(error)),
             };
             if stepper.plays() {
                 *entry = Entry::Playing;
             }
-            session.life.progressed().into_iter().for_each(|progressed| *progressed = io.now);
+            session.progressed = io.now;
             if let Some((tick, checksum)) = checksum {
                 session.intake.checksum(tick, checksum);
                 if let Some(notice) = session.comparison.ours(tick, checksum, &mut io.out) {
@@ -344,9 +293,7 @@ impl<F: Share> Replica<F> {
             }
         }
     }
-}
 
-impl<F: Share> Replica<F> {
     fn report(&mut self, io: &mut Io<F::Sim>) {
         let Place::Joined(session) = &mut self.place else { return };
         if !io.out.standing.is_in_step() {
@@ -367,9 +314,17 @@ impl<F: Share> Joined<F> {
         (self.life.stepper().is_some() && next < self.intake.known()).then(|| self.playout.time_of(next)).flatten()
     }
 
+    /// When loading has made no progress for too long, as long as something is to be loaded.
+    fn give_up_at(&self, load_timeout: Duration) -> Duration {
+        match self.life {
+            Life::Loading(_) | Life::Here { entry: Entry::CatchingUp, .. } => self.progressed + load_timeout,
+            Life::Here { entry: Entry::Entering | Entry::Playing, .. } => Duration::MAX,
+        }
+    }
+
     /// Nothing is left to play now: the hero may enter, if it has a place to.
     fn caught_up(&mut self, share: &F, out: &mut Outbox<F::Sim>) {
-        if let Life::Here { stepper, entry: entry @ Entry::CatchingUp { .. } } = &mut self.life
+        if let Life::Here { stepper, entry: entry @ Entry::CatchingUp } = &mut self.life
             && share.is_placed(stepper)
         {
             *entry = Entry::Entering;
@@ -378,21 +333,19 @@ impl<F: Share> Joined<F> {
     }
 }
 
-impl<F: Share> Role for Replica<F> {
-    type Sim = F::Sim;
-
+impl<F: Share> Role<F::Sim> for Replica<F> {
     fn connected(&mut self, peer: PeerId, io: &mut Io<F::Sim>) {
-        if let Place::Greeting(search) = &mut self.place {
+        if let Place::Greeting(greeting) = &mut self.place {
             if F::may_lead(peer) {
-                search.since = io.now;
+                greeting.since = io.now;
             }
-            search.greeting.connected(peer, io.now, &mut io.out);
+            greeting.connected(peer, io.now, &mut io.out);
         }
     }
 
     fn disconnected(&mut self, peer: PeerId, io: &mut Io<F::Sim>) {
         match &mut self.place {
-            Place::Greeting(search) => search.greeting.answered(peer),
+            Place::Greeting(greeting) => greeting.answered(peer),
             Place::Joined(session) if session.leader.peer == peer => {
                 io.out.end(EndReason::SequencerLost { silent: false });
             }
@@ -407,14 +360,9 @@ impl<F: Share> Role for Replica<F> {
     fn handle(&mut self, from: PeerId, epoch: Epoch, message: Message, io: &mut Io<F::Sim>) {
         match (&mut self.place, message) {
             (Place::Greeting(_), Message::Hello(_)) | (Place::Joined(_), Message::Elsewhere(_)) => {}
-            (Place::Greeting(search), Message::Elsewhere(sequencer)) => {
-                search.greeting.answered(from);
-                search.elsewhere = Some(sequencer);
-            }
-            (Place::Greeting(search), Message::Refusal(refusal)) if F::may_lead(from) => {
-                let name = search.greeting.hello().name.as_str().to_owned();
-                io.out.events.push_back(Event::Refused { peer: from, name, refusal: refusal.clone() });
-                io.out.end(EndReason::Refused(refusal));
+            (Place::Greeting(greeting), Message::Elsewhere(sequencer)) => greeting.sent_on(from, sequencer),
+            (Place::Greeting(greeting), Message::Refusal(refusal)) if F::may_lead(from) => {
+                greeting.refused(from, refusal, &mut io.out);
             }
             (Place::Greeting(_), Message::Welcome(welcome)) if F::may_lead(from) => {
                 self.welcomed(from, epoch, welcome, io);
@@ -439,14 +387,11 @@ impl<F: Share> Role for Replica<F> {
     fn advance(&mut self, io: &mut Io<F::Sim>) {
         let (settings, now) = (self.settings, io.now);
         match &mut self.place {
-            Place::Greeting(search) if now >= search.since + settings.handshake_timeout => {
-                io.out.end(search.elsewhere.map_or(EndReason::NoSession, EndReason::Unreachable));
-            }
-            Place::Greeting(search) => search.greeting.advance(now, &mut io.out),
+            Place::Greeting(greeting) => greeting.advance(now, &mut io.out),
             Place::Joined(session) if now >= session.heard_at + settings.silence_timeout => {
                 io.out.end(EndReason::SequencerLost { silent: true });
             }
-            Place::Joined(session) if now >= session.life.give_up_at(settings.load_timeout) => {
+            Place::Joined(session) if now >= session.give_up_at(settings.load_timeout) => {
                 io.out.end(EndReason::LoadTimeout);
             }
             Place::Joined(_) => {
@@ -457,15 +402,12 @@ impl<F: Share> Role for Replica<F> {
     }
 
     fn wake_at(&self, _: Duration) -> Duration {
-        let settings = &self.settings;
         let session = match &self.place {
-            Place::Greeting(search) => {
-                return (search.since + settings.handshake_timeout).min(search.greeting.wake_at());
-            }
+            Place::Greeting(greeting) => return greeting.wake_at(),
             Place::Joined(session) => session,
         };
-        let at = session.intake.report_at().min(session.heard_at + settings.silence_timeout);
-        let at = at.min(session.life.give_up_at(settings.load_timeout));
+        let at = session.intake.report_at().min(session.heard_at + self.settings.silence_timeout);
+        let at = at.min(session.give_up_at(self.settings.load_timeout));
         session.next_play_at().map_or(at, |play| at.min(play))
     }
 
@@ -474,7 +416,7 @@ impl<F: Share> Role for Replica<F> {
         if !session.life.stepper().is_some_and(Stepper::plays) {
             return Err(CommandError::NotPlaying);
         }
-        session.intake.command(command).map_err(|_| CommandError::Full)
+        session.intake.command(command)
     }
 
     fn say(&mut self, line: ChatLine, io: &mut Io<F::Sim>) {
@@ -492,12 +434,12 @@ impl<F: Share> Role for Replica<F> {
     fn phase(&self) -> Phase {
         match self.session().map(|session| &session.life) {
             None => Phase::Connecting,
-            Some(Life::Loading { receiver, .. }) => {
+            Some(Life::Loading(receiver)) => {
                 let (bytes, total) = receiver.progress();
                 Phase::Loading { bytes, total }
             }
             Some(Life::Here { entry: Entry::Playing, .. }) => Phase::Playing,
-            Some(Life::Here { entry: Entry::CatchingUp { .. } | Entry::Entering, .. }) => Phase::CatchingUp,
+            Some(Life::Here { entry: Entry::CatchingUp | Entry::Entering, .. }) => Phase::CatchingUp,
         }
     }
 
@@ -520,12 +462,5 @@ impl<F: Share> Role for Replica<F> {
         stats.known = session.intake.known();
         stats.commands_pending = session.intake.commands_pending();
         stats.players = session.life.stepper().map_or_else(Vec::new, |stepper| stepper.players(sequencer, exchange));
-    }
-}
-
-/// What is loading cannot be put together.
-impl From<TransferError> for Taken {
-    fn from(error: TransferError) -> Taken {
-        Taken::Ends(EndReason::Transfer(error))
     }
 }

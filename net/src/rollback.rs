@@ -14,7 +14,6 @@
 mod config;
 mod differ;
 mod ggrs;
-mod kind;
 mod lobby;
 mod own;
 mod play;
@@ -26,7 +25,5 @@ mod timeline;
 pub use config::{RollbackConfig, RollbackSettings};
 pub use rehearsal::{Mismatch, SyncTest, sync_test};
 
-use kind::RollbackKind;
-
 /// A peer's part in a rollback session.
-pub type Rollback<S> = crate::session::Peer<RollbackKind<S>>;
+pub type Rollback<S> = crate::session::Peer<S, RollbackConfig>;

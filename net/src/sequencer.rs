@@ -27,7 +27,8 @@ use crate::wire::{Encoded, RawInput, RawTurn};
 pub struct Sequencer {
     /// What enters the next turns.
     pub waiting: Waiting,
-    history: History<RawTurn>,
+    /// The closed turns.
+    pub history: History<RawTurn>,
 }
 
 /// What became of the commands in a report.
@@ -45,16 +46,6 @@ pub struct Taken {
 }
 
 impl Sequencer {
-    /// Nothing is closed before tick `first`, which is open.
-    pub fn starting_at(first: Tick) -> Sequencer {
-        Sequencer { waiting: Waiting::default(), history: History::starting_at(first) }
-    }
-
-    /// The first tick that is not closed.
-    pub fn open(&self) -> Tick {
-        self.history.open()
-    }
-
     /// Closes the open tick: leaves, joins, requests, then commands by player and number.
     pub fn close(&mut self) {
         let inputs = self.waiting.take(Capacity::PARTY);
@@ -69,16 +60,6 @@ impl Sequencer {
     /// The inputs of a closed tick that is not forgotten; none if the turn is empty.
     pub fn turn(&self, tick: Tick) -> &[RawInput] {
         self.history.turn(tick).map_or(&[], |turn| turn)
-    }
-
-    /// The closed turns.
-    pub fn history(&self) -> &History<RawTurn> {
-        &self.history
-    }
-
-    /// Forgets the turns before a tick: nobody will ask for them.
-    pub fn forget(&mut self, before: Tick) {
-        self.history.forget(before);
     }
 }
 

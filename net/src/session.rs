@@ -21,11 +21,13 @@
 mod comparison;
 mod config;
 mod distant;
+mod entrant;
 mod event;
 mod evidence;
 mod greeting;
 mod ingress;
 mod leader;
+mod offer;
 mod outbox;
 mod peer;
 mod roll;
@@ -34,8 +36,9 @@ mod stats;
 mod stepper;
 
 pub use crate::transfer::TransferError;
-pub use config::ConfigError;
+pub use config::{Config, ConfigError};
 pub use distant::{Companion, DistantView, Landmark};
+pub use entrant::PlayerError;
 pub use event::{CommandError, EndReason, Event, EvidenceError, Phase, SayError, Transmit};
 pub use peer::Peer;
 pub use stats::{
@@ -43,30 +46,26 @@ pub use stats::{
 };
 
 pub(crate) use comparison::Comparison;
-pub(crate) use config::{within, within_time};
+pub(crate) use config::{Common, Following, Settings, within, within_time};
+pub(crate) use entrant::{Build, Entrant, Newcomer};
 pub(crate) use evidence::Witnesses;
 pub(crate) use greeting::Greeting;
-pub(crate) use ingress::{Allowance, Ingress, Rate};
+pub(crate) use ingress::{Allowance, Rate};
 pub(crate) use leader::Leader;
+pub(crate) use offer::Offer;
 pub(crate) use outbox::{Outbox, Standing};
-pub(crate) use peer::{Io, Kind, Role, Roles};
+pub(crate) use peer::{Io, Kind, Role};
 #[cfg(feature = "rollback")]
 pub(crate) use roll::Refused;
 pub(crate) use roll::{Roll, Slot};
 pub(crate) use schedule::Schedule;
-pub(crate) use stepper::{Beginning, Stepper, Verbosity};
+pub(crate) use stepper::{Stepper, encoded};
 
 use core::time::Duration;
-use std::sync::Arc;
 
-use lockstone_sim::{Simulation, Tick, codec};
+use lockstone_sim::{Simulation, Tick};
 
-use crate::limits::HERO_BYTES_MAX;
 use crate::link::LinkEvent;
-use crate::wire::{Bytes, Hello, Name, PROTOCOL_VERSION, Terms, TooMany};
-
-/// Builds the world of a seed, as it is before tick 0.
-pub(crate) type Build<S> = Arc<dyn Fn(u64) -> S + Send + Sync>;
 
 /// A peer's part in a session.
 pub trait Session {
@@ -139,37 +138,5 @@ pub trait Session {
     /// the simulation's tick, but in a session that predicts.
     fn settled(&self) -> Tick {
         self.simulation().map_or_else(Tick::default, Simulation::tick)
-    }
-}
-
-/// What this peer brings along is not fit for any session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PlayerError {
-    /// The name.
-    #[error("a name must have 1 to {} bytes and no control characters", crate::limits::NAME_BYTES_MAX)]
-    Name,
-    /// The hero.
-    #[error("the hero's encoding has {0} bytes, where at most {max} are allowed", max = crate::limits::HERO_BYTES_MAX)]
-    Hero(usize),
-}
-
-/// A player as this peer brings it along.
-pub(crate) struct Newcomer<S: Simulation> {
-    pub name: Name,
-    pub hero: S::Hero,
-    pub hero_bytes: Bytes<HERO_BYTES_MAX>,
-}
-
-impl<S: Simulation> Newcomer<S> {
-    pub fn new(name: &str, hero: S::Hero) -> Result<Self, PlayerError> {
-        let name = Name::new(name).ok_or(PlayerError::Name)?;
-        let hero_bytes = codec::compact(&hero).try_into().map_err(|error: TooMany| PlayerError::Hero(error.len))?;
-        Ok(Newcomer { name, hero, hero_bytes })
-    }
-
-    /// How it presents itself.
-    pub fn hello(&self, terms: Terms) -> Hello {
-        let (name, hero) = (self.name.clone(), self.hero_bytes.clone());
-        Hello { protocol: PROTOCOL_VERSION, terms, name, hero }
     }
 }

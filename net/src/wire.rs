@@ -105,38 +105,20 @@ pub enum Message {
     Nearby(Nearby),
 }
 
-/// To which epoch a message belongs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum EpochOf {
-    /// It belongs to none, and says 0: its sender may not know any, or it counts in all.
-    None,
-    /// It names that of a session which begins with it for the receiver.
-    Opening,
-    /// It counts in the session's own.
-    Session,
-}
-
-impl EpochOf {
-    /// What a message of this kind must say, if `session` is the epoch of the receiver's session.
-    pub fn of(self, session: Option<Epoch>) -> Option<Epoch> {
-        match self {
-            EpochOf::None => Some(Epoch::default()),
-            EpochOf::Opening => None,
-            EpochOf::Session => session,
-        }
-    }
-}
-
 impl Message {
-    pub(crate) fn epoch(&self) -> EpochOf {
+    /// The epoch that it must say, if it must say a certain one; `session` is that of the
+    /// receiver's session.
+    pub(crate) fn epoch(&self, session: Option<Epoch>) -> Option<Epoch> {
         match self {
+            // Its sender may not know any, or it counts in all.
             Message::Hello(_)
             | Message::Refusal(_)
             | Message::Elsewhere(_)
             | Message::Inquiry(_)
-            | Message::Parcel(_) => EpochOf::None,
-            Message::Welcome(_) | Message::Gathering(..) | Message::Form(_) => EpochOf::Opening,
-            _ => EpochOf::Session,
+            | Message::Parcel(_) => Some(Epoch::default()),
+            // It names that of a session which begins with it for the receiver.
+            Message::Welcome(_) | Message::Gathering(..) | Message::Form(_) => None,
+            _ => session,
         }
     }
 }
@@ -197,7 +179,7 @@ pub struct Echo {
 
 /// Closed ticks. All turns from `from` on, `ticks` of them, are in here: those not listed are
 /// empty. Of a party the turns of all; of a relay session those of one replica, its [`Frames`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Turns<T = RawTurn> {
     /// Number and echo.
     pub stamp: Stamp,
@@ -297,6 +279,13 @@ pub struct DesyncNotice {
     pub theirs: Checksum,
 }
 
+impl DesyncNotice {
+    /// The same as the other side sees it.
+    pub(crate) fn turned(self) -> DesyncNotice {
+        DesyncNotice { ours: self.theirs, theirs: self.ours, ..self }
+    }
+}
+
 /// Why a packet was not understood.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WireError {
@@ -357,13 +346,6 @@ pub fn hello_version(packet: &[u8]) -> Option<u32> {
         _ => return None,
     };
     codec::read(rest.get(..len)?, len).ok()
-}
-
-impl<T> Default for Turns<T> {
-    fn default() -> Self {
-        let (stamp, from, turns, checksums) = Default::default();
-        Turns { stamp, from, ticks: 0, turns, commands_taken: 0, checksums }
-    }
 }
 
 impl WireError {

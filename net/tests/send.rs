@@ -2,18 +2,15 @@
 
 use lockstone_net::relay::{Relay, Replica};
 use lockstone_net::{Party, PartySettings, Rollback, Session};
-use lockstone_sim::{Rules, Simulation, World};
+use lockstone_sim::{Rules, Simulation};
 use testkit::secs;
 use testkit::sessions::party;
 
 const fn is_send<T: Session + Send>() {}
 
-/// Of every simulation that can, whatever it is.
+/// Of every simulation, whatever it is.
 #[expect(dead_code, reason = "that it compiles is the test")]
-const fn of_any<S: Simulation<Snapshot: Send> + Send, R: Rules>()
-where
-    World<R>: Send,
-{
+const fn of_any<S: Simulation, R: Rules>() {
     is_send::<Party<S>>();
     is_send::<Rollback<S>>();
     is_send::<Relay<R>>();

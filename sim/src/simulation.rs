@@ -25,7 +25,7 @@ pub type Encoder<P> = fn(&P) -> Vec<u8>;
 ///
 /// Two values of the same type that started equal and were given equal turns are equal: the same
 /// [`checksum`](Simulation::checksum) at every tick, on every machine, in every build.
-pub trait Simulation: Sized {
+pub trait Simulation: Sized + Send + 'static {
     /// A player's state change. Held by the simulation until the next one replaces it.
     type Command: Message;
     /// What a player brings along to join: name, class, looks.

@@ -71,7 +71,7 @@ pub(super) fn run<G: Wide>(args: args::Relay) -> Result<ExitCode, Failure> {
     };
     let again = build.clone();
     let relay = if plays {
-        Relay::<G::Rules>::with_hero(config, identity, &player.name, player.hero, build).map_err(unfit)?
+        Relay::<G::Rules>::new(config, identity, &player.name, player.hero, build).map_err(unfit)?
     } else {
         Relay::dedicated(config, identity, build)
     };

@@ -34,8 +34,7 @@ pub fn relay(storm: storm::Weather, settings: RelaySettings) -> Relay<Storm> {
 /// A relay that holds so many rings of halo back.
 pub fn relay_lacking(halo_rings: u16, storm: storm::Weather, settings: RelaySettings) -> Relay<Storm> {
     let config = RelayConfig::new(settings).expect("the settings are in range");
-    let config = config.with_halo_rings_less(halo_rings);
-    Relay::dedicated(config, IDENTITY, move |_| storm.world())
+    Relay::dedicated(config, IDENTITY, move |_| storm.world()).with_halo_rings_less(halo_rings)
 }
 
 /// One of its replicas.

@@ -4,8 +4,9 @@ use core::time::Duration;
 
 use lockstone_sim::Tick;
 
-use super::{Full, Intake, Progress};
+use super::{Intake, Progress};
 use crate::limits::*;
+use crate::session::CommandError;
 use crate::wire::*;
 
 fn ms(ms: u64) -> Duration {
@@ -65,6 +66,6 @@ fn a_command_is_reported_until_it_is_taken() {
     for n in 1..COMMANDS_PENDING_MAX {
         replica.command(command(n as u8)).expect("room");
     }
-    assert_eq!(replica.command(command(0)), Err(Full));
+    assert_eq!(replica.command(command(0)), Err(CommandError::Full));
     assert_eq!(replica.report(again + ms(2)).commands.len(), COMMANDS_PER_PACKET_MAX);
 }

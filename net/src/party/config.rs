@@ -1,11 +1,19 @@
-//! What a party is set up with, checked once.
+//! What a party is set up with, checked once, and which role its peer has.
 
+use core::marker::PhantomData;
 use core::time::Duration;
 
+use lockstone_sim::Simulation;
+
+use super::sequencer::Sequencing;
+use super::whole::Whole;
 use crate::limits::PLAYERS_MAX;
-use crate::replica::Following;
-use crate::session::{ConfigError, Verbosity, within, within_time};
-use crate::wire::{Identity, SessionKind, Terms};
+use crate::link::PeerId;
+use crate::replica::Replica;
+use crate::session::{
+    Common, Config, ConfigError, Entrant, Following, Io, Kind, Leader, Role, Settings, within, within_time,
+};
+use crate::wire::SessionKind;
 
 /// The settings of a party. All peers must have the same tick rate, delay and intervals; the rest
 /// is each peer's own.
@@ -61,42 +69,34 @@ impl Default for PartySettings {
     }
 }
 
-/// Settings that have been checked.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PartyConfig(PartySettings);
+/// The settings of a party that have been checked.
+pub type PartyConfig = Config<PartySettings>;
+
+impl Settings for PartySettings {
+    fn common(&self) -> Common {
+        Common {
+            kind: SessionKind::Party { packet_interval_ticks: self.packet_interval_ticks },
+            ticks_per_s: self.ticks_per_s,
+            input_delay_ticks: self.input_delay_ticks,
+            checksum_interval_ticks: self.checksum_interval_ticks,
+            handshake_timeout: self.handshake_timeout,
+        }
+    }
+
+    fn check(&self) -> Result<(), ConfigError> {
+        within("input_delay_ticks", self.input_delay_ticks, 1, 20)?;
+        within("packet_interval_ticks", self.packet_interval_ticks, 1, self.input_delay_ticks)?;
+        within("players_max", self.players_max, 1, PLAYERS_MAX)?;
+        within("players_at_start", self.players_at_start, 1, self.players_max)?;
+        within_time("silence_timeout", self.silence_timeout, Duration::from_secs(2))?;
+        within_time("load_timeout", self.load_timeout, Duration::from_secs(1))
+    }
+}
 
 impl PartyConfig {
-    /// Checks settings.
-    ///
-    /// # Errors
-    /// [`ConfigError`] for the first one that is out of its range.
-    pub fn new(settings: PartySettings) -> Result<PartyConfig, ConfigError> {
-        let s = &settings;
-        within("ticks_per_s", s.ticks_per_s, 1, 100)?;
-        within("input_delay_ticks", s.input_delay_ticks, 1, 20)?;
-        within("packet_interval_ticks", s.packet_interval_ticks, 1, s.input_delay_ticks)?;
-        within("checksum_interval_ticks", s.checksum_interval_ticks, 1, 1_000)?;
-        within("players_max", s.players_max, 1, PLAYERS_MAX)?;
-        within("players_at_start", s.players_at_start, 1, s.players_max)?;
-        within_time("silence_timeout", s.silence_timeout, Duration::from_secs(2))?;
-        within_time("handshake_timeout", s.handshake_timeout, Duration::from_secs(1))?;
-        within_time("load_timeout", s.load_timeout, Duration::from_secs(1))?;
-        Ok(PartyConfig(settings))
-    }
-
-    /// The settings.
-    pub fn settings(&self) -> &PartySettings {
-        &self.0
-    }
-
-    /// The time of one tick.
-    pub fn period(&self) -> Duration {
-        Duration::from_secs(1) / self.0.ticks_per_s
-    }
-
-    /// What of it concerns a replica.
+    /// What of it concerns a peer that plays turns.
     pub(super) fn following(&self) -> Following {
-        let s = &self.0;
+        let s = self.settings();
         Following {
             period: self.period(),
             packet_interval: self.period() * s.packet_interval_ticks,
@@ -104,26 +104,23 @@ impl PartyConfig {
             silence_timeout: s.silence_timeout,
             load_timeout: s.load_timeout,
             stop_on_desync: s.stop_on_desync,
-            verbosity: self.verbosity(),
-        }
-    }
-
-    pub(super) fn verbosity(&self) -> Verbosity {
-        Verbosity {
-            checksum_interval_ticks: self.0.checksum_interval_ticks,
-            tree_interval_ticks: self.0.emit_trees.then_some(1),
-        }
-    }
-
-    /// What a session of these settings demands of its peers.
-    pub fn terms(&self, identity: Identity) -> Terms {
-        let s = &self.0;
-        Terms {
-            identity,
-            kind: SessionKind::Party { packet_interval_ticks: s.packet_interval_ticks },
-            ticks_per_s: s.ticks_per_s,
-            input_delay_ticks: s.input_delay_ticks,
             checksum_interval_ticks: s.checksum_interval_ticks,
+            tree_interval_ticks: s.emit_trees.then_some(1),
+        }
+    }
+}
+
+impl<S: Simulation> Kind<S> for PartyConfig {
+    type Settings = PartySettings;
+
+    fn config(&self) -> &Self {
+        self
+    }
+
+    fn enter(&mut self, entrant: &Entrant<S>, me: PeerId, io: &mut Io<S>) -> Box<dyn Role<S>> {
+        match Leader::of_room(me) {
+            Some(leader) => Box::new(Sequencing::found(self.clone(), entrant, leader, io)),
+            None => Box::new(Replica::new(Whole(PhantomData), self.following(), entrant, me, io.now)),
         }
     }
 }

@@ -8,18 +8,18 @@ mod admission;
 
 use core::time::Duration;
 
-use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, codec};
+use lockstone_sim::{Checksum, PlayerId, Simulation, Tick};
 
 use super::config::PartyConfig;
 use crate::limits::*;
 use crate::link::PeerId;
-use crate::sequencer::{Feed, Sequencer};
+use crate::sequencer::{Feed, History, Sequencer, Waiting};
 use crate::session::{
-    Beginning, CommandError, Comparison, DropReason, EndReason, Event, Io, Leader, Newcomer, Outbox, Phase, Rate, Role,
-    Roll, Schedule, Stats, Stepper, Witnesses,
+    CommandError, Comparison, DropReason, Entrant, Event, Io, Leader, Offer, Outbox, Phase, Rate, Role, Roll, Schedule,
+    Stats, Stepper,
 };
+use crate::transfer::SnapshotSender;
 use crate::wire::*;
-use admission::{Loading, Shared};
 
 /// Between two packets to a replica before tick 0.
 const KEEP_ALIVE: Duration = Duration::from_secs(1);
@@ -35,7 +35,8 @@ pub struct Sequencing<S: Simulation> {
     /// Once tick 0 is known.
     schedule: Option<Schedule>,
     guests: Roll<Guest<S>>,
-    snapshot: Option<Shared>,
+    /// The snapshot that several joiners get.
+    offer: Option<Offer>,
 }
 
 /// A peer of the session.
@@ -52,7 +53,8 @@ struct Guest<S: Simulation> {
 
 /// How far a guest has come.
 enum Entry<S: Simulation> {
-    Loading(Loading<S>),
+    /// It is on its way in.
+    Loading { hero: S::Hero, sender: SnapshotSender, progressed: Duration },
     /// Its hero is in the world, or on its way into a turn.
     Playing,
 }
@@ -66,25 +68,12 @@ impl<S: Simulation> Guest<S> {
 impl<S: Simulation> Sequencing<S> {
     /// Founds a session: the world at tick 0, and this peer's own hero on its way into the first
     /// turn.
-    pub(super) fn found(
-        config: PartyConfig,
-        terms: Terms,
-        leader: Leader,
-        newcomer: &Newcomer<S>,
-        simulation: S,
-        io: &mut Io<S>,
-    ) -> Self {
-        let player = PlayerId(0);
-        let join = codec::compact(&simulation.admit(player, newcomer.hero.clone())).try_into();
-        let beginning = Beginning::founded(simulation, player, config.settings().seed);
-        let stepper = Stepper::begin(beginning, config.verbosity(), &mut io.out);
-        let mut sequencer = Sequencer::starting_at(stepper.tick());
-        match join {
-            Ok(join) => sequencer.waiting.join(player, newcomer.name.clone(), join),
-            Err(_) => io.out.end(EndReason::Refused(Refusal::Hero)),
-        }
-        let guests = Roll::new(terms, config.settings().players_max, 1);
-        Sequencing { config, leader, stepper, sequencer, schedule: None, guests, snapshot: None }
+    pub(super) fn found(config: PartyConfig, entrant: &Entrant<S>, leader: Leader, io: &mut Io<S>) -> Self {
+        let mut waiting = Waiting::default();
+        let stepper = Stepper::found(entrant, config.settings().seed, config.following(), &mut waiting, &mut io.out);
+        let sequencer = Sequencer { waiting, history: History::starting_at(stepper.tick()) };
+        let guests = Roll::new(entrant, config.settings().players_max);
+        Sequencing { config, leader, stepper, sequencer, schedule: None, guests, offer: None }
     }
 
     /// Players whose hero is in the world or on its way into a turn.
@@ -102,7 +91,7 @@ impl<S: Simulation> Sequencing<S> {
             if self.schedule.as_ref().is_none_or(|schedule| io.now < schedule.time_of(tick)) {
                 return;
             }
-            while self.sequencer.open() <= tick.plus(self.config.settings().input_delay_ticks) {
+            while self.sequencer.history.open() <= tick.plus(self.config.settings().input_delay_ticks) {
                 self.sequencer.close();
             }
             self.play(tick, io);
@@ -110,7 +99,7 @@ impl<S: Simulation> Sequencing<S> {
     }
 
     fn play(&mut self, tick: Tick, io: &mut Io<S>) {
-        let checksum = self.stepper.play(self.sequencer.turn(tick), &mut io.out);
+        let checksum = self.stepper.play(self.sequencer.turn(tick), Vec::new(), &mut io.out);
         self.sequencer.waiting.requests(&self.stepper.simulation, &mut io.out);
         let Some((tick, checksum)) = checksum else { return };
         let mut differing = Vec::new();
@@ -128,15 +117,15 @@ impl<S: Simulation> Sequencing<S> {
         let (epoch, interval) = (self.leader.epoch, self.config.settings().packet_interval_ticks);
         let tick = self.stepper.tick();
         for (peer, guest) in self.guests.peers_mut() {
-            if let Entry::Loading(loading) = &mut guest.entry {
-                while let Some(chunk) = loading.sender.next_chunk() {
+            if let Entry::Loading { sender, .. } = &mut guest.entry {
+                while let Some(chunk) = sender.next_chunk() {
                     out.reliably(epoch, peer, &Message::Chunk(chunk));
                 }
             }
             let overdue = guest.feed.sent_at().is_none_or(|sent| now >= sent + KEEP_ALIVE);
             if overdue || guest.feed.due(tick, interval) {
                 let taken = self.sequencer.waiting.commands_taken(guest.player);
-                for (channel, turns) in guest.feed.packets(self.sequencer.history(), tick, now, taken) {
+                for (channel, turns) in guest.feed.packets(&self.sequencer.history, tick, now, taken) {
                     out.send_turns(epoch, peer, channel, TurnsKind::Turns, &turns);
                 }
             }
@@ -145,18 +134,18 @@ impl<S: Simulation> Sequencing<S> {
 
     /// Removes each guest that fell silent, fell behind, or does not get on with loading.
     fn watch_over(&mut self, now: Duration, out: &mut Outbox<S>) {
-        let (settings, sequencer) = (self.config.settings(), &self.sequencer);
-        let crowded = sequencer.history().bytes() > HISTORY_BYTES_MAX;
-        let stuck = |guest: &Guest<S>| match &guest.entry {
-            Entry::Loading(loading) => now >= loading.progressed + settings.load_timeout,
+        let (settings, history) = (self.config.settings(), &self.sequencer.history);
+        let crowded = history.bytes() > HISTORY_BYTES_MAX;
+        let stuck = |guest: &Guest<S>| match guest.entry {
+            Entry::Loading { progressed, .. } => now >= progressed + settings.load_timeout,
             Entry::Playing => false,
         };
         let reason = |guest: &Guest<S>| {
             if now >= guest.heard_at + settings.silence_timeout {
                 return Some(LeaveReason::Silent);
             }
-            let behind = sequencer.open().since(guest.feed.known());
-            let hinders = crowded && guest.feed.known() == sequencer.history().oldest();
+            let behind = history.open().since(guest.feed.known());
+            let hinders = crowded && guest.feed.known() == history.oldest();
             (behind > TICKS_BEHIND_MAX || hinders || stuck(guest)).then_some(LeaveReason::TooSlow)
         };
         let gone: Vec<_> = self.guests.peers().filter_map(|(peer, guest)| Some((peer, reason(guest)?))).collect();
@@ -170,20 +159,17 @@ impl<S: Simulation> Sequencing<S> {
     fn forget(&mut self) {
         let tick = self.stepper.tick();
         let shared_ticks = SNAPSHOT_SHARED_S * self.config.settings().ticks_per_s;
-        self.snapshot.take_if(|shared| tick.since(shared.tick) > shared_ticks);
+        self.offer.take_if(|offer| tick.since(offer.tick()) > shared_ticks);
         let needed = self.guests.iter().map(|(_, guest)| guest.feed.known());
-        let oldest = needed.chain(self.snapshot.iter().map(|shared| shared.tick)).fold(tick, Tick::min);
-        self.sequencer.forget(oldest);
+        let oldest = needed.chain(self.offer.iter().map(Offer::tick)).fold(tick, Tick::min);
+        self.sequencer.history.forget(oldest);
     }
 
     fn report(&mut self, from: PeerId, report: Report, io: &mut Io<S>) {
         let Some(guest) = self.guests.of_mut(from) else { return };
         let out = &mut io.out;
-        if guest.feed.stamps().take(report.stamp, io.now).is_err() {
-            return out.dropped(DropReason::Replayed);
-        }
-        if guest.feed.acknowledge(&report, self.sequencer.open(), io.now).is_err() {
-            return out.dropped(DropReason::ForgedAck);
+        if let Err(reason) = guest.feed.take(&report, self.sequencer.history.open(), io.now) {
+            return out.dropped(reason);
         }
         self.sequencer.waiting.report(guest.player, &report, report.commands.len(), out);
         let (ours, theirs) = (&self.stepper.checksums, report.checksums.iter());
@@ -223,13 +209,9 @@ impl<S: Simulation> Sequencing<S> {
         let others: Vec<_> = guests.map(|(peer, guest)| (guest.player, peer)).collect();
         let mut all: Vec<_> = others.iter().copied().chain([(self.stepper.player, self.leader.peer)]).collect();
         all.sort();
-        let witnesses = Witnesses { others: others.iter().copied(), missing: Vec::new(), players: all.len() };
-        if io.evidence.begin(INQUIRY_INTERVAL, witnesses, io.now, &mut io.out) {
-            let inquiry = Inquiry { witnesses: List::try_from(all).expect("no more are let in") };
-            for (_, peer) in others {
-                io.out.reliably(Epoch::default(), peer, &Message::Inquiry(inquiry.clone()));
-            }
-        }
+        let players = all.len();
+        let inquiry = Inquiry { witnesses: List::try_from(all).expect("no more are let in") };
+        io.inquire(INQUIRY_INTERVAL, others, players, inquiry);
     }
 
     /// Tells all what a player says.
@@ -248,9 +230,7 @@ impl<S: Simulation> Sequencing<S> {
     }
 }
 
-impl<S: Simulation> Role for Sequencing<S> {
-    type Sim = S;
-
+impl<S: Simulation> Role<S> for Sequencing<S> {
     fn disconnected(&mut self, peer: PeerId, _: &mut Io<S>) {
         self.remove(peer, LeaveReason::Lost);
         self.guests.forget(peer);
@@ -271,17 +251,15 @@ impl<S: Simulation> Role for Sequencing<S> {
         let Some(guest) = self.guests.of_mut(from) else { return io.out.dropped(DropReason::UnknownPeer) };
         guest.heard_at = io.now;
         match (message, &mut guest.entry) {
-            (Message::ChunkAck(received), Entry::Loading(loading)) => {
-                if loading.acknowledge(received, io.now).is_err() {
-                    io.out.dropped(DropReason::ForgedAck);
+            (Message::ChunkAck(received), Entry::Loading { sender, progressed, .. }) => {
+                match sender.acknowledge(received) {
+                    Ok(()) => *progressed = io.now,
+                    Err(_) => io.out.dropped(DropReason::ForgedAck),
                 }
             }
-            (Message::Ready, Entry::Loading(_)) => self.admit(from, &mut io.out),
+            (Message::Ready, Entry::Loading { .. }) => self.admit(from, &mut io.out),
             (Message::Report(report), _) => self.report(from, report, io),
-            (Message::Desync(DesyncNotice { tick, agreed, ours, theirs }), _) => {
-                let notice = DesyncNotice { tick, agreed, ours: theirs, theirs: ours };
-                self.differs(from, notice, false, io);
-            }
+            (Message::Desync(notice), _) => self.differs(from, notice.turned(), false, io),
             (Message::Bye(reason), _) => self.remove(from, reason),
             (Message::Say(line), Entry::Playing) if guest.chat.admits(1, CHAT_LINES_PER_S_MAX, io.now) => {
                 let (player, name) = (guest.player, guest.name.clone());
@@ -346,7 +324,7 @@ impl<S: Simulation> Role for Sequencing<S> {
             Some(guest.comparison.exchange(peer, guest.feed.rtt(), out))
         };
         stats.player = Some(self.stepper.player);
-        stats.known = self.sequencer.open();
+        stats.known = self.sequencer.history.open();
         stats.players = self.stepper.players(self.stepper.player, exchange);
     }
 }

@@ -7,16 +7,11 @@ use lockstone_sim::{Checksum, Simulation, Tick};
 
 use crate::link::PeerId;
 use crate::replica::Share;
-use crate::session::{EndReason, Leader, Outbox, Stepper};
+use crate::session::{Leader, Outbox, Stepper};
+use crate::transfer::TransferError;
 use crate::wire::{Message, RawTurn, Turns};
 
-pub struct Whole<S>(PhantomData<fn() -> S>);
-
-impl<S> Whole<S> {
-    pub fn new() -> Self {
-        Whole(PhantomData)
-    }
-}
+pub struct Whole<S>(pub PhantomData<fn() -> S>);
 
 impl<S: Simulation> Share for Whole<S> {
     type Sim = S;
@@ -41,7 +36,7 @@ impl<S: Simulation> Share for Whole<S> {
         turn: RawTurn,
         _: Leader,
         out: &mut Outbox<S>,
-    ) -> Result<Option<(Tick, Checksum)>, EndReason> {
-        Ok(stepper.play(&turn, out))
+    ) -> Result<Option<(Tick, Checksum)>, TransferError> {
+        Ok(stepper.play(&turn, Vec::new(), out))
     }
 }

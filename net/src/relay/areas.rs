@@ -9,7 +9,7 @@
 
 use lockstone_sim::{CellId, CellRect, Grid};
 
-use super::{RelayConfig, RelaySettings};
+use super::RelaySettings;
 use crate::limits::LOAD_CELLS_MAX;
 
 /// How far cores and halos go.
@@ -25,13 +25,12 @@ pub(super) struct AreaRules {
 }
 
 impl AreaRules {
-    pub fn new(grid: &Grid, config: &RelayConfig) -> AreaRules {
-        let RelaySettings { enter_rings, leave_rings, ahead_rings, core_actors_max, .. } = *config.settings();
-        let halo = grid.halo_rings().saturating_sub(config.halo_rings_less);
+    pub fn new(grid: &Grid, settings: &RelaySettings, halo_rings_less: u16) -> AreaRules {
+        let RelaySettings { enter_rings, leave_rings, ahead_rings, core_actors_max, .. } = *settings;
+        let halo = grid.halo_rings().saturating_sub(halo_rings_less);
         // What is loaded ahead would stand in for what is missing, and around a lit region nothing
         // would be missed.
-        let (ahead, core_actors_max) =
-            if config.halo_rings_less == 0 { (ahead_rings, core_actors_max) } else { (0, 0) };
+        let (ahead, core_actors_max) = if halo_rings_less == 0 { (ahead_rings, core_actors_max) } else { (0, 0) };
         AreaRules { grid: *grid, enter: enter_rings, leave: leave_rings, halo, ahead, core_actors_max }
     }
 

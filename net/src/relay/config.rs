@@ -3,9 +3,8 @@
 use core::time::Duration;
 
 use crate::limits::*;
-use crate::replica::Following;
-use crate::session::{ConfigError, Verbosity, within, within_time};
-use crate::wire::{Identity, SessionKind, Terms};
+use crate::session::{Common, Config, ConfigError, Following, Settings, within, within_time};
+use crate::wire::SessionKind;
 
 /// The settings of a relay session. All peers must have the same tick rate and intervals; the
 /// areas, the budget and the limits are the relay's, the timeouts each peer's own.
@@ -90,61 +89,42 @@ impl Default for RelaySettings {
     }
 }
 
-/// Settings that have been checked.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RelayConfig {
-    settings: RelaySettings,
-    /// So many rings of the halo that keeps a core exact are held back.
-    pub(super) halo_rings_less: u16,
+/// The settings of a relay session that have been checked.
+pub type RelayConfig = Config<RelaySettings>;
+
+impl Settings for RelaySettings {
+    fn common(&self) -> Common {
+        Common {
+            kind: SessionKind::Relay { packet_interval_ticks: self.packet_interval_ticks },
+            ticks_per_s: self.ticks_per_s,
+            input_delay_ticks: 0,
+            checksum_interval_ticks: self.checksum_interval_ticks,
+            handshake_timeout: self.handshake_timeout,
+        }
+    }
+
+    fn check(&self) -> Result<(), ConfigError> {
+        within("packet_interval_ticks", self.packet_interval_ticks, 1, 20)?;
+        within("tree_interval_ticks", self.tree_interval_ticks, 1, 1_000)?;
+        within("players_max", self.players_max, 1, RELAY_PLAYERS_MAX)?;
+        within("enter_rings", self.enter_rings, 1, 64)?;
+        within("leave_rings", self.leave_rings, self.enter_rings, 64)?;
+        within("ahead_rings", self.ahead_rings, 1, 16)?;
+        within("core_actors_max", self.core_actors_max, 0, 1_000_000)?;
+        within("budget_bytes_per_s", self.budget_bytes_per_s, 4_096, 1_000_000_000)?;
+        within("commands_per_s_max", self.commands_per_s_max, 1, 1_000)?;
+        within("packets_per_s_max", self.packets_per_s_max, 4, PACKETS_PER_S_MAX)?;
+        within("bytes_per_s_max", self.bytes_per_s_max, 128 * 1_024, 1_000_000)?;
+        within("repairs_max", self.repairs_max, 0, 100)?;
+        within_time("silence_timeout", self.silence_timeout, Duration::from_secs(2))?;
+        within_time("load_timeout", self.load_timeout, Duration::from_secs(1))
+    }
 }
 
 impl RelayConfig {
-    /// Checks settings.
-    ///
-    /// # Errors
-    /// [`ConfigError`] for the first one that is out of its range.
-    pub fn new(settings: RelaySettings) -> Result<RelayConfig, ConfigError> {
-        let s = &settings;
-        within("ticks_per_s", s.ticks_per_s, 1, 100)?;
-        within("packet_interval_ticks", s.packet_interval_ticks, 1, 20)?;
-        within("checksum_interval_ticks", s.checksum_interval_ticks, 1, 1_000)?;
-        within("tree_interval_ticks", s.tree_interval_ticks, 1, 1_000)?;
-        within("players_max", s.players_max, 1, RELAY_PLAYERS_MAX)?;
-        within("enter_rings", s.enter_rings, 1, 64)?;
-        within("leave_rings", s.leave_rings, s.enter_rings, 64)?;
-        within("ahead_rings", s.ahead_rings, 1, 16)?;
-        within("core_actors_max", s.core_actors_max, 0, 1_000_000)?;
-        within("budget_bytes_per_s", s.budget_bytes_per_s, 4_096, 1_000_000_000)?;
-        within("commands_per_s_max", s.commands_per_s_max, 1, 1_000)?;
-        within("packets_per_s_max", s.packets_per_s_max, 4, PACKETS_PER_S_MAX)?;
-        within("bytes_per_s_max", s.bytes_per_s_max, 128 * 1_024, 1_000_000)?;
-        within("repairs_max", s.repairs_max, 0, 100)?;
-        within_time("silence_timeout", s.silence_timeout, Duration::from_secs(2))?;
-        within_time("handshake_timeout", s.handshake_timeout, Duration::from_secs(1))?;
-        within_time("load_timeout", s.load_timeout, Duration::from_secs(1))?;
-        Ok(RelayConfig { settings, halo_rings_less: 0 })
-    }
-
-    /// Holds back so many rings of the halo that keeps a core exact, so that cores go wrong: for
-    /// the tests that show what comes of it.
-    #[cfg(feature = "tamper")]
-    pub fn with_halo_rings_less(self, halo_rings_less: u16) -> RelayConfig {
-        RelayConfig { halo_rings_less, ..self }
-    }
-
-    /// The settings.
-    pub fn settings(&self) -> &RelaySettings {
-        &self.settings
-    }
-
-    /// The time of one tick.
-    pub fn period(&self) -> Duration {
-        Duration::from_secs(1) / self.settings.ticks_per_s
-    }
-
-    /// What of it concerns a replica.
+    /// What of it concerns a peer that plays turns or frames.
     pub(super) fn following(&self) -> Following {
-        let s = &self.settings;
+        let s = self.settings();
         Following {
             period: self.period(),
             packet_interval: self.period() * s.packet_interval_ticks,
@@ -153,27 +133,9 @@ impl RelayConfig {
             load_timeout: s.load_timeout,
             // It is repaired.
             stop_on_desync: false,
-            verbosity: self.verbosity(),
-        }
-    }
-
-    pub(super) fn verbosity(&self) -> Verbosity {
-        // What is compared are the checksums of cores, at each replica's own ticks.
-        Verbosity {
+            // What is compared are the checksums of cores, at each replica's own ticks.
             checksum_interval_ticks: u32::MAX,
-            tree_interval_ticks: self.settings.emit_trees.then_some(self.settings.tree_interval_ticks),
-        }
-    }
-
-    /// What a session of these settings demands of its peers.
-    pub fn terms(&self, identity: Identity) -> Terms {
-        let s = &self.settings;
-        Terms {
-            identity,
-            kind: SessionKind::Relay { packet_interval_ticks: s.packet_interval_ticks },
-            ticks_per_s: s.ticks_per_s,
-            input_delay_ticks: 0,
-            checksum_interval_ticks: s.checksum_interval_ticks,
+            tree_interval_ticks: s.emit_trees.then_some(s.tree_interval_ticks),
         }
     }
 }

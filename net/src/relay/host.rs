@@ -20,7 +20,7 @@ mod regions;
 
 use core::time::Duration;
 
-use lockstone_sim::{PlayerId, Rules, Simulation, World, codec};
+use lockstone_sim::{Rules, World};
 
 use super::areas::AreaRules;
 use super::config::RelayConfig;
@@ -29,11 +29,10 @@ use crate::limits::*;
 use crate::link::PeerId;
 use crate::sequencer::{Capacity, Waiting};
 use crate::session::{
-    Beginning, CommandError, DropReason, EndReason, Io, Leader, Newcomer, Outbox, Phase, RelayStats, Role, Roll,
-    Schedule, Slot, Stats, Stepper,
+    CommandError, DropReason, Entrant, Io, Leader, Offer, Outbox, Phase, RelayStats, Role, Roll, Schedule, Slot, Stats,
+    Stepper,
 };
 use crate::wire::*;
-use admission::Outline;
 use cell_interest::CellInterest;
 use checks::CoreSums;
 use choice::Costs;
@@ -57,7 +56,8 @@ pub struct Host<R: Rules> {
     distant_interest: Option<DistantInterest<R>>,
     /// The guests that are visited before the next tick.
     answering: Vec<Slot>,
-    outline: Option<Outline>,
+    /// The world's outline, as several joiners may get it.
+    outline: Option<Offer>,
     /// How often evidence was called for.
     inquiries: u32,
     stats: RelayStats,
@@ -68,39 +68,30 @@ impl<R: Rules> Host<R> {
     /// way into the first turn.
     pub(super) fn found(
         config: RelayConfig,
-        terms: Terms,
-        me: PeerId,
-        newcomer: Option<&Newcomer<World<R>>>,
-        simulation: World<R>,
+        halo_rings_less: u16,
         horizon: Option<Box<dyn Horizon<R>>>,
+        entrant: &Entrant<World<R>>,
+        me: PeerId,
         io: &mut Io<World<R>>,
     ) -> Self {
-        let player = PlayerId(0);
-        let mut waiting = Waiting::default();
-        if let Some(newcomer) = newcomer {
-            match codec::compact(&simulation.admit(player, newcomer.hero.clone())).try_into() {
-                Ok(join) => waiting.join(player, newcomer.name.clone(), join),
-                Err(_) => io.out.end(EndReason::Refused(Refusal::Hero)),
-            }
-        }
-        let settings = config.settings();
-        let ticks_per_s = settings.ticks_per_s;
-        let beginning = Beginning::founded(simulation, player, settings.seed);
+        let (settings, mut waiting) = (config.settings(), Waiting::default());
+        let stepper = Stepper::found(entrant, settings.seed, config.following(), &mut waiting, &mut io.out);
+        let grid = stepper.simulation.grid();
         Host {
-            area_rules: AreaRules::new(beginning.simulation.grid(), &config),
-            cell_interest: CellInterest::new(beginning.simulation.grid()),
-            stepper: Stepper::begin(beginning, config.verbosity(), &mut io.out),
+            area_rules: AreaRules::new(grid, settings, halo_rings_less),
+            cell_interest: CellInterest::new(grid),
             leader: Leader { peer: me, epoch: Epoch::default() },
             waiting,
             schedule: Schedule::starting_at(io.now, config.period()),
-            guests: Roll::new(terms, settings.players_max, usize::from(newcomer.is_some())),
+            guests: Roll::new(entrant, settings.players_max),
             regions: Regions::default(),
             costs: Costs::default(),
-            distant_interest: horizon.map(|horizon| DistantInterest::new(horizon, ticks_per_s)),
+            distant_interest: horizon.map(|horizon| DistantInterest::new(horizon, settings.ticks_per_s)),
             answering: Vec::new(),
             outline: None,
             inquiries: 0,
             stats: RelayStats::default(),
+            stepper,
             config,
         }
     }
@@ -121,7 +112,7 @@ impl<R: Rules> Host<R> {
         let inputs = self.waiting.take(Capacity::RELAY);
         let scopes = self.scopes(&inputs);
         self.costs.commands(&inputs, self.stepper.roster.len());
-        self.stepper.play(&inputs, out);
+        self.stepper.play(&inputs, Vec::new(), out);
         self.cell_interest.update_heroes(&self.stepper.simulation);
         self.note_nearby();
         self.waiting.requests(&self.stepper.simulation, out);
@@ -183,11 +174,8 @@ impl<R: Rules> Host<R> {
         let per_s = self.config.settings().commands_per_s_max;
         let Some(guest) = self.guests.of_mut(from) else { return };
         let out = &mut io.out;
-        if guest.feed.stamps().take(report.stamp, io.now).is_err() {
-            return out.dropped(DropReason::Replayed);
-        }
-        if guest.feed.acknowledge(&report, guest.frames.open(), io.now).is_err() {
-            return out.dropped(DropReason::ForgedAck);
+        if let Err(reason) = guest.feed.take(&report, guest.frames.open(), io.now) {
+            return out.dropped(reason);
         }
         guest.frames.forget(guest.feed.known());
         if report.distant.is_some_and(|tick| !guest.distant.acknowledge(tick)) {
@@ -222,9 +210,7 @@ impl<R: Rules> Host<R> {
     }
 }
 
-impl<R: Rules> Role for Host<R> {
-    type Sim = World<R>;
-
+impl<R: Rules> Role<World<R>> for Host<R> {
     fn disconnected(&mut self, peer: PeerId, _: &mut Io<World<R>>) {
         self.remove(peer, LeaveReason::Lost);
         self.guests.forget(peer);

@@ -13,8 +13,8 @@ use lockstone_sim::{CellRect, Checksum, Extent, Rules, Simulation, Tick, World};
 use super::checks_at;
 use super::horizon::Horizon;
 use crate::link::PeerId;
-use crate::replica::{Fed, Share, Taken};
-use crate::session::{DistantView, DropReason, EndReason, Leader, Outbox, Stepper};
+use crate::replica::{Fed, Share};
+use crate::session::{DistantView, DropReason, Leader, Outbox, Stepper};
 use crate::transfer::TransferError;
 use crate::wire::*;
 use distant_tracks::DistantTracks;
@@ -35,15 +35,12 @@ impl<R: Rules> Part<R> {
         Part { checksum_interval_ticks, pending, distant_tracks, tree_wanted: false }
     }
 
-    fn take_distant(&mut self, distant: Distant, fed: Fed<'_, Self>) -> Taken {
+    fn take_distant(&mut self, distant: Distant, fed: Fed<'_, Self>, out: &mut Outbox<World<R>>) {
         let tick = distant.tick;
         match self.distant_tracks.as_mut().map(|distant_tracks| distant_tracks.take(distant)) {
-            Some(Ok(())) => {
-                fed.intake.distant(tick);
-                Taken::Done
-            }
-            Some(Err(_)) => Taken::Dropped(DropReason::Replayed),
-            None => Taken::Dropped(DropReason::Unexpected),
+            Some(Ok(())) => fed.intake.distant(tick),
+            Some(Err(_)) => out.dropped(DropReason::Replayed),
+            None => out.dropped(DropReason::Unexpected),
         }
     }
 
@@ -97,10 +94,10 @@ impl<R: Rules> Share for Part<R> {
         frame: Frame,
         leader: Leader,
         out: &mut Outbox<World<R>>,
-    ) -> Result<Option<(Tick, Checksum)>, EndReason> {
+    ) -> Result<Option<(Tick, Checksum)>, TransferError> {
         let given = given(&mut self.pending, &stepper.simulation, &frame.given);
-        let given = given.ok_or(EndReason::Transfer(TransferError::Digest))?;
-        stepper.play_given(&frame.inputs, given, out);
+        let given = given.ok_or(TransferError::Digest)?;
+        stepper.play(&frame.inputs, given, out);
         Ok(self.check_core(stepper, leader, out))
     }
 
@@ -112,21 +109,23 @@ impl<R: Rules> Share for Part<R> {
         stepper.simulation.area().core_rect().is_some_and(|core| !core.is_empty())
     }
 
-    fn handle(&mut self, message: Message, fed: Fed<'_, Self>, out: &mut Outbox<World<R>>) -> Taken {
+    fn handle(
+        &mut self,
+        message: Message,
+        fed: Fed<'_, Self>,
+        out: &mut Outbox<World<R>>,
+    ) -> Result<Option<u32>, TransferError> {
         match message {
-            Message::Load(load) => self.pending.begin(load).map_or_else(Taken::from, Taken::Received),
-            Message::Chunk(chunk) => match self.pending.chunk(&chunk) {
-                Ok(Some(received)) => Taken::Received(received),
-                Ok(None) => Taken::Dropped(DropReason::Unexpected),
-                Err(error) => error.into(),
+            Message::Load(load) => return self.pending.begin(load).map(Some),
+            Message::Chunk(chunk) => match self.pending.chunk(&chunk)? {
+                Some(received) => return Ok(Some(received)),
+                None => out.dropped(DropReason::Unexpected),
             },
-            Message::Distant(distant) => self.take_distant(distant, fed),
-            Message::Nearby(nearby) => {
-                fed.stepper.meet(nearby, out);
-                Taken::Done
-            }
-            _ => Taken::Dropped(DropReason::Unexpected),
+            Message::Distant(distant) => self.take_distant(distant, fed, out),
+            Message::Nearby(nearby) => fed.stepper.meet(nearby, out),
+            _ => out.dropped(DropReason::Unexpected),
         }
+        Ok(None)
     }
 
     fn differs(&mut self) {

@@ -20,7 +20,7 @@ impl<F: Share> Replica<F> {
         let others = inquiry.witnesses.iter().filter(|(_, peer)| *peer != self.me).copied();
         let (others, missing): (Vec<_>, Vec<_>) = others.partition(|(_, peer)| io.ingress.is_connected(*peer));
         let witnesses = Witnesses {
-            others: others.into_iter(),
+            others,
             missing: missing.into_iter().map(|(player, _)| player).collect(),
             players: inquiry.witnesses.len(),
         };

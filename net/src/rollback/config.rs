@@ -1,10 +1,15 @@
-//! What a rollback session is set up with, checked once.
+//! What a rollback session is set up with, checked once. Its peer gathers with the others, then
+//! plays.
 
 use core::time::Duration;
 
+use lockstone_sim::Simulation;
+
+use super::lobby::Lobby;
 use crate::limits::{CHECKSUMS_HELD, INPUTS_HELD, ROLLBACK_PLAYERS_MAX};
-use crate::session::{ConfigError, within, within_time};
-use crate::wire::{Identity, SessionKind, Terms};
+use crate::link::PeerId;
+use crate::session::{Common, Config, ConfigError, Entrant, Io, Kind, Role, Settings, within, within_time};
+use crate::wire::SessionKind;
 
 /// The settings of a rollback session. All peers must have the same tick rate, delay, prediction
 /// and checksum interval; the rest is each peer's own.
@@ -59,79 +64,54 @@ impl Default for RollbackSettings {
     }
 }
 
-/// Settings that have been checked.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RollbackConfig(RollbackSettings);
+/// The settings of a rollback session that have been checked.
+pub type RollbackConfig = Config<RollbackSettings>;
 
-impl RollbackConfig {
-    /// Checks settings, each by itself and with the others.
-    ///
-    /// # Errors
-    /// [`ConfigError`] for the first one that is out of its range, or cannot work with the others.
-    pub fn new(settings: RollbackSettings) -> Result<RollbackConfig, ConfigError> {
-        let s = &settings;
-        within("ticks_per_s", s.ticks_per_s, 1, 100)?;
-        within("input_delay_ticks", s.input_delay_ticks, 0, 20)?;
-        within("max_prediction_ticks", s.max_prediction_ticks, 2, 30)?;
-        within("checksum_interval_ticks", s.checksum_interval_ticks, 1, 1_000)?;
-        within("players", s.players, 2, ROLLBACK_PLAYERS_MAX)?;
-        within_time("silence_timeout", s.silence_timeout, Duration::from_millis(500))?;
-        within_time("handshake_timeout", s.handshake_timeout, Duration::from_secs(1))?;
-        settings.check_combinations()?;
-        Ok(RollbackConfig(settings))
-    }
-
-    /// The settings.
-    pub fn settings(&self) -> &RollbackSettings {
-        &self.0
-    }
-
-    /// The time of one tick.
-    pub fn period(&self) -> Duration {
-        Duration::from_secs(1) / self.0.ticks_per_s
-    }
-
-    /// What a session of these settings demands of its peers.
-    pub fn terms(&self, identity: Identity) -> Terms {
-        let s = &self.0;
-        Terms {
-            identity,
-            kind: SessionKind::Rollback { max_prediction_ticks: s.max_prediction_ticks },
-            ticks_per_s: s.ticks_per_s,
-            input_delay_ticks: s.input_delay_ticks,
-            checksum_interval_ticks: s.checksum_interval_ticks,
+impl Settings for RollbackSettings {
+    fn common(&self) -> Common {
+        Common {
+            kind: SessionKind::Rollback { max_prediction_ticks: self.max_prediction_ticks },
+            ticks_per_s: self.ticks_per_s,
+            input_delay_ticks: self.input_delay_ticks,
+            checksum_interval_ticks: self.checksum_interval_ticks,
+            handshake_timeout: self.handshake_timeout,
         }
     }
-}
 
-impl RollbackSettings {
-    fn check_combinations(&self) -> Result<(), ConfigError> {
-        let refuse = |setting, value: String, range: String| Err(ConfigError { setting, value, range });
-        let (delay, prediction) = (self.input_delay_ticks, self.max_prediction_ticks);
-        if delay > prediction {
-            let range =
-                format!("at most max_prediction_ticks, {prediction}: nobody can play what is delayed beyond it");
-            return refuse("input_delay_ticks", delay.to_string(), range);
-        }
+    fn check(&self) -> Result<(), ConfigError> {
+        let (delay, prediction, interval) =
+            (self.input_delay_ticks, self.max_prediction_ticks, self.checksum_interval_ticks);
+        within("input_delay_ticks", delay, 0, 20)?;
+        within("max_prediction_ticks", prediction, 2, 30)?;
+        within("players", self.players, 2, ROLLBACK_PLAYERS_MAX)?;
+        within_time("silence_timeout", self.silence_timeout, Duration::from_millis(500))?;
+        ConfigError::unless(delay <= prediction, "input_delay_ticks", delay, || {
+            format!("at most max_prediction_ticks, {prediction}: nobody can play what is delayed beyond it")
+        })?;
         // Two peers are at most so far apart: one waits at the end of its prediction for the other,
         // who waits likewise.
         let apart = 2 * prediction + 2 * delay;
-        if apart >= self.checksum_interval_ticks * CHECKSUMS_HELD {
+        ConfigError::unless(apart < interval * CHECKSUMS_HELD, "checksum_interval_ticks", interval, || {
             let min = apart / CHECKSUMS_HELD + 1;
-            let range =
-                format!("at least {min} with this delay and prediction: checksums would be forgotten before they meet");
-            return refuse("checksum_interval_ticks", self.checksum_interval_ticks.to_string(), range);
-        }
+            format!("at least {min} with this delay and prediction: checksums would be forgotten before they meet")
+        })?;
         debug_assert!(apart < INPUTS_HELD, "the ranges leave room for all inputs");
-        let ticks5 = Duration::from_secs(5) / self.ticks_per_s;
-        if self.silence_timeout < ticks5 {
-            let (value, range) = (format!("{} ms", self.silence_timeout.as_millis()), ticks5.as_millis());
-            return refuse(
-                "silence_timeout",
-                value,
-                format!("at least five ticks, {range} ms: a peer speaks once a tick"),
-            );
-        }
-        Ok(())
+        let (silence, ticks5) = (self.silence_timeout, Duration::from_secs(5) / self.ticks_per_s);
+        let value = format!("{} ms", silence.as_millis());
+        ConfigError::unless(silence >= ticks5, "silence_timeout", value, || {
+            format!("at least five ticks, {} ms: a peer speaks once a tick", ticks5.as_millis())
+        })
+    }
+}
+
+impl<S: Simulation> Kind<S> for RollbackConfig {
+    type Settings = RollbackSettings;
+
+    fn config(&self) -> &Self {
+        self
+    }
+
+    fn enter(&mut self, entrant: &Entrant<S>, me: PeerId, io: &mut Io<S>) -> Box<dyn Role<S>> {
+        Box::new(Lobby::new(self.clone(), entrant, me, io.now))
     }
 }

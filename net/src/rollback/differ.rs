@@ -11,8 +11,8 @@ use lockstone_sim::{PlayerId, Simulation};
 
 use super::play::Play;
 use crate::limits::{INQUIRY_ANSWER_INTERVAL, INQUIRY_INTERVAL};
-use crate::session::{DropReason, Event, Io, Outbox, Witnesses};
-use crate::wire::{DesyncNotice, Epoch, Inquiry, LeaveReason, Message};
+use crate::session::{DropReason, Event, Io, Outbox};
+use crate::wire::{DesyncNotice, Inquiry, LeaveReason, Message};
 
 impl<S: Simulation> Play<S> {
     /// Tells differences whose tick is settled: a recording then holds all that led to them.
@@ -65,13 +65,7 @@ impl<S: Simulation> Play<S> {
     pub(super) fn inquire(&mut self, interval: Duration, io: &mut Io<S>) {
         let live = self.remotes.iter().filter(|remote| !self.regrouping.is_gone(remote.player));
         let others: Vec<_> = live.map(|remote| (remote.player, remote.peer)).collect();
-        let witnesses =
-            Witnesses { others: others.iter().copied(), missing: Vec::new(), players: self.players_at_start };
-        if io.evidence.begin(interval, witnesses, io.now, &mut io.out) {
-            for (_, peer) in others {
-                io.out.reliably(Epoch::default(), peer, &Message::Inquiry(Inquiry::default()));
-            }
-        }
+        io.inquire(interval, others, self.players_at_start, Inquiry::default());
     }
 
     /// This peer's world is out of step, as it has found or was told.

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-use lockstone_sim::{Input, PlayerId, Simulation, Tick, codec};
+use lockstone_sim::{Input, PlayerId, Simulation, codec};
 
 use super::config::RollbackConfig;
 use super::play::{Beginning, Play};
@@ -11,8 +11,8 @@ use super::timeline::Timeline;
 use crate::limits::*;
 use crate::link::PeerId;
 use crate::session::{
-    self, Build, CommandError, DropReason, EndReason, Event, Greeting, Io, Leader, Newcomer, Outbox, Phase, Role, Roll,
-    Stats,
+    Build, CommandError, DropReason, EndReason, Entrant, Event, Greeting, Io, Leader, Outbox, Phase, Role, Roll, Stats,
+    encoded,
 };
 use crate::wire::*;
 
@@ -21,10 +21,9 @@ pub struct Lobby<S: Simulation> {
     terms: Terms,
     build: Build<S>,
     me: Member,
-    since: Duration,
     place: Place<S>,
     /// The session, once it has begun.
-    pub begun: Option<Box<Play<S>>>,
+    begun: Option<Box<dyn Role<S>>>,
 }
 
 enum Place<S> {
@@ -41,39 +40,26 @@ enum Place<S> {
         founder: Option<Leader>,
         /// Players that are there, and that are needed, once the founder has told.
         gathered: Option<(u8, u8)>,
-        /// Where a session is, as another peer told.
-        elsewhere: Option<PeerId>,
     },
 }
 
 impl<S: Simulation> Lobby<S> {
     /// This peer is in the room, as `me`.
-    pub(super) fn new(
-        config: RollbackConfig,
-        terms: Terms,
-        build: Build<S>,
-        newcomer: &Newcomer<S>,
-        me: PeerId,
-        now: Duration,
-    ) -> Self {
-        let (name, hero) = (newcomer.name.clone(), newcomer.hero_bytes.clone());
-        let place = match Leader::of_room(me) {
+    pub(super) fn new(config: RollbackConfig, entrant: &Entrant<S>, me: PeerId, now: Duration) -> Self {
+        let (settings, hello) = (config.settings(), entrant.hello());
+        let me = Member { peer: me, name: hello.name.clone(), hero: hello.hero.clone() };
+        let place = match Leader::of_room(me.peer) {
             Some(_) => Place::Founder {
-                simulation: build(config.settings().seed),
-                guests: Roll::new(terms, config.settings().players, 1),
+                simulation: (entrant.build)(settings.seed),
+                guests: Roll::new(entrant, settings.players),
             },
             None => Place::Joiner {
-                greeting: Greeting::new(newcomer.hello(terms)),
+                greeting: Greeting::new(hello, settings.handshake_timeout, now),
                 founder: None,
                 gathered: None,
-                elsewhere: None,
             },
         };
-        Lobby { config, terms, build, me: Member { peer: me, name, hero }, since: now, place, begun: None }
-    }
-
-    fn give_up_at(&self) -> Duration {
-        self.since + self.config.settings().handshake_timeout
+        Lobby { config, terms: entrant.terms, build: entrant.build.clone(), me, place, begun: None }
     }
 
     /// Lets a joiner in, or says why not. Begins once all are there.
@@ -126,13 +112,11 @@ impl<S: Simulation> Lobby<S> {
         let Some((player, _)) = numbered().find(|(_, member)| member.peer == self.me.peer) else {
             return out.dropped(DropReason::Unexpected);
         };
-        let simulation = (self.build)(form.seed);
+        let mut simulation = (self.build)(form.seed);
         let entries: Option<Vec<_>> =
             numbered().map(|(player, member)| join(&simulation, player, &member.hero)).collect();
         let Some(entries) = entries else { return out.end(EndReason::Refused(Refusal::Hero)) };
-        let session::Beginning { simulation, seed, snapshot, .. } =
-            session::Beginning::founded(simulation, player, form.seed);
-        let tick = simulation.tick();
+        let (tick, seed, snapshot) = (simulation.tick(), form.seed, encoded(&mut simulation));
         out.events.push_back(Event::Started { tick, seed, player, snapshot });
         for (player, member) in numbered() {
             out.events.push_back(Event::PlayerJoined { player, name: member.name.as_str().to_owned() });
@@ -154,9 +138,7 @@ impl<S: Simulation> Lobby<S> {
     }
 }
 
-impl<S: Simulation> Role for Lobby<S> {
-    type Sim = S;
-
+impl<S: Simulation> Role<S> for Lobby<S> {
     fn connected(&mut self, peer: PeerId, io: &mut Io<S>) {
         if let Place::Joiner { greeting, founder, .. } = &mut self.place {
             *founder = founder.or(Leader::of_room(peer));
@@ -193,21 +175,16 @@ impl<S: Simulation> Role for Lobby<S> {
                 _ => io.out.dropped(DropReason::Unexpected),
             };
         }
-        let Place::Joiner { greeting, founder, gathered, elsewhere } = &mut self.place else { return };
+        let Place::Joiner { greeting, founder, gathered } = &mut self.place else { return };
         let of_founder = Leader::of_room(from).is_some();
         match message {
             // Others may have begun already.
             Message::Hello(_) | Message::Inputs(_) => {}
-            Message::Elsewhere(peer) => {
-                greeting.answered(from);
-                *elsewhere = Some(peer);
-            }
+            Message::Elsewhere(peer) => greeting.sent_on(from, peer),
             // Of a session in progress without its founder any player may say that it
             // takes nobody in.
             Message::Refusal(refusal) if of_founder || refusal == Refusal::Begun && founder.is_none() => {
-                let name = self.me.name.as_str().to_owned();
-                io.out.events.push_back(Event::Refused { peer: from, name, refusal: refusal.clone() });
-                io.out.end(EndReason::Refused(refusal));
+                greeting.refused(from, refusal, &mut io.out);
             }
             Message::Gathering(players, needed) if of_founder => *gathered = Some((players, needed)),
             Message::Form(form) if of_founder => self.begin(&form, io),
@@ -217,20 +194,15 @@ impl<S: Simulation> Role for Lobby<S> {
     }
 
     fn advance(&mut self, io: &mut Io<S>) {
-        let give_up_at = self.give_up_at();
-        match &mut self.place {
-            Place::Joiner { gathered: None, elsewhere, .. } if io.now >= give_up_at => {
-                io.out.end(elsewhere.map_or(EndReason::NoSession, EndReason::Unreachable));
-            }
-            Place::Joiner { gathered: None, greeting, .. } => greeting.advance(io.now, &mut io.out),
-            _ => {}
+        if let Place::Joiner { gathered: None, greeting, .. } = &mut self.place {
+            greeting.advance(io.now, &mut io.out);
         }
     }
 
-    /// When a joiner gives up that nobody has let in, or says hello again.
+    /// A joiner that nobody has let in says hello again, and gives up.
     fn wake_at(&self, _: Duration) -> Duration {
         match &self.place {
-            Place::Joiner { gathered: None, greeting, .. } => self.give_up_at().min(greeting.wake_at()),
+            Place::Joiner { gathered: None, greeting, .. } => greeting.wake_at(),
             _ => Duration::MAX,
         }
     }
@@ -264,11 +236,11 @@ impl<S: Simulation> Role for Lobby<S> {
         None
     }
 
-    fn settled(&self) -> Tick {
-        Tick(0)
-    }
-
     fn figures(&self, _: &mut Stats, _: &Outbox<S>) {}
+
+    fn next(&mut self) -> Option<Box<dyn Role<S>>> {
+        self.begun.take()
+    }
 }
 
 /// A hero's way into the world, if the simulation can read it.

@@ -286,9 +286,7 @@ impl<S: Simulation> Play<S> {
     }
 }
 
-impl<S: Simulation> Role for Play<S> {
-    type Sim = S;
-
+impl<S: Simulation> Role<S> for Play<S> {
     fn disconnected(&mut self, peer: PeerId, io: &mut Io<S>) {
         self.refused.forget(peer);
         if let Some(player) = self.remote_of(peer).map(|remote| remote.player) {
@@ -363,10 +361,7 @@ impl<S: Simulation> Role for Play<S> {
             }
             // It has not heard yet that someone is gone.
             Message::Inputs(_) => {}
-            Message::Desync(DesyncNotice { tick, agreed, ours, theirs }) => {
-                let notice = DesyncNotice { tick, agreed, ours: theirs, theirs: ours };
-                self.differs(player, notice, false, io);
-            }
+            Message::Desync(notice) => self.differs(player, notice.turned(), false, io),
             _ => io.out.dropped(DropReason::Unexpected),
         }
     }

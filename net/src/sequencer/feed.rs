@@ -8,6 +8,7 @@ use lockstone_sim::{Checksum, Tick};
 use super::History;
 use crate::limits::*;
 use crate::link::Channel;
+use crate::session::DropReason;
 use crate::stamps::Stamps;
 use crate::wire::{Encoded, Report, Turns};
 
@@ -20,7 +21,7 @@ const ANSWER_PAUSE_MIN: Duration = Duration::from_millis(50);
 ///
 /// A turn is sent in [`TURN_SENDS`] packets running. A replica that misses one nevertheless says
 /// so, and gets it again.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Feed {
     stamps: Stamps,
     known: Tick,
@@ -38,10 +39,6 @@ pub struct Feed {
     checksums: VecDeque<(Tick, Checksum)>,
 }
 
-/// A replica acknowledged a tick that is not closed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FromTheFuture;
-
 /// For so long after a loss, a packet holds all of the one before if both fit into a datagram.
 const LOSSY_TIME: Duration = Duration::from_secs(10);
 
@@ -58,30 +55,18 @@ impl Feed {
     }
 
     fn with(from: Tick, repeat_bytes_max: usize, once_bytes_max: usize) -> Feed {
-        let (asked, answered, sent) = (false, None, None);
-        let checksums = VecDeque::new();
-        let (stamps, ends) = (Stamps::default(), [from; TURN_SENDS]);
-        Feed {
-            stamps,
-            known: from,
-            repeat_bytes_max,
-            once_bytes_max,
-            ends,
-            asked,
-            lossy_until: Duration::ZERO,
-            answered,
-            sent,
-            checksums,
-        }
+        Feed { known: from, repeat_bytes_max, once_bytes_max, ends: [from; TURN_SENDS], ..Feed::default() }
     }
 
-    /// Takes note of a report's acknowledgement.
+    /// Takes note of a report's number and acknowledgement.
     ///
     /// # Errors
-    /// [`FromTheFuture`] if it is for a tick at or after `open`; then nothing is noted.
-    pub fn acknowledge(&mut self, report: &Report, open: Tick, now: Duration) -> Result<(), FromTheFuture> {
+    /// [`DropReason`] if it had come before, or acknowledges a tick at or after `open`; then nothing
+    /// of it counts.
+    pub fn take(&mut self, report: &Report, open: Tick, now: Duration) -> Result<(), DropReason> {
+        self.stamps.take(report.stamp, now).map_err(|_| DropReason::Replayed)?;
         if report.known > open {
-            return Err(FromTheFuture);
+            return Err(DropReason::ForgedAck);
         }
         self.known = self.known.max(report.known);
         let pause = self.stamps.timeout().max(ANSWER_PAUSE_MIN);
@@ -96,11 +81,6 @@ impl Feed {
     /// The first tick that the replica does not know, as far as it told.
     pub fn known(&self) -> Tick {
         self.known
-    }
-
-    /// The numbers of this stream.
-    pub fn stamps(&mut self) -> &mut Stamps {
-        &mut self.stamps
     }
 
     /// The smoothed round-trip time, once measured.

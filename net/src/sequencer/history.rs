@@ -10,7 +10,7 @@ use crate::limits::*;
 use crate::wire::{Encoded, List, Turns};
 
 /// Closed turns, encoded, and what is kept of each beside: those that are empty are not stored.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct History<T> {
     open: Tick,
     oldest: Tick,
@@ -30,12 +30,6 @@ impl<T> Closed<T> {
     /// What it takes in a packet at most, with its tick.
     fn packed_bytes(&self) -> usize {
         self.encoded.size() + 5
-    }
-}
-
-impl<T> Default for History<T> {
-    fn default() -> Self {
-        History::starting_at(Tick(0))
     }
 }
 
@@ -91,9 +85,7 @@ impl<T> History<T> {
         let forgotten = self.turns.partition_point(|closed| closed.tick < before);
         self.bytes -= self.turns.drain(..forgotten).map(|closed| closed.encoded.size()).sum::<usize>();
     }
-}
 
-impl<T> History<T> {
     /// Closes the open tick.
     pub fn close(&mut self, turn: T, encoded: Encoded) {
         self.bytes += encoded.size();

@@ -4,11 +4,11 @@ use core::time::Duration;
 
 use lockstone_sim::{PlayerId, Tick};
 
-use super::feed::FromTheFuture;
 use super::{Feed, Sequencer, Taken};
 use crate::intake::{Intake, Progress};
 use crate::limits::*;
 use crate::link::Channel;
+use crate::session::DropReason;
 use crate::wire::*;
 
 fn ms(ms: u64) -> Duration {
@@ -34,7 +34,7 @@ fn name() -> Name {
 
 /// A sequencer whose players are in the world, at tick 1.
 fn sequencer(players: u16) -> Sequencer {
-    let mut sequencer = Sequencer::starting_at(Tick(0));
+    let mut sequencer = Sequencer::default();
     for player in 0..players {
         sequencer.waiting.join(PlayerId(player), name(), Bytes::default());
     }
@@ -126,10 +126,10 @@ fn the_largest_turn_fits_a_packet() {
     for _ in 0..REQUESTS_PER_TURN_MAX {
         sequencer.waiting.request(full(REQUEST_BYTES_PER_TURN_MAX / REQUESTS_PER_TURN_MAX).try_into().expect("fits"));
     }
-    let tick = sequencer.open();
+    let tick = sequencer.history.open();
     sequencer.close();
     let mut feed = Feed::new(tick);
-    let packets = feed.packets(sequencer.history(), tick, ms(0), 0);
+    let packets = feed.packets(&sequencer.history, tick, ms(0), 0);
     let [(channel, turns)] = &packets[..] else { panic!("one packet") };
     assert_eq!(*channel, Channel::Unreliable, "one turn is never split");
     let inputs = PLAYERS_MAX * COMMANDS_PER_TURN_MAX + JOINS_PER_TURN_MAX + REQUESTS_PER_TURN_MAX;
@@ -144,8 +144,8 @@ fn a_turn_goes_out_three_times_unless_it_is_acknowledged() {
     let mut feed = Feed::new(Tick(1));
     let send = |sequencer: &mut Sequencer, feed: &mut Feed| {
         sequencer.close();
-        let tick = sequencer.open();
-        let [(Channel::Unreliable, turns)] = &feed.packets(sequencer.history(), tick, ms(0), 0)[..] else {
+        let tick = sequencer.history.open();
+        let [(Channel::Unreliable, turns)] = &feed.packets(&sequencer.history, tick, ms(0), 0)[..] else {
             panic!("one packet")
         };
         turns.turns.len()
@@ -155,16 +155,18 @@ fn a_turn_goes_out_three_times_unless_it_is_acknowledged() {
     assert_eq!(sent, [1, 1, 1, 0, 0]);
     take(&mut sequencer, 0, 1, &[2]);
     assert_eq!(send(&mut sequencer, &mut feed), 1);
-    let report = Report { known: sequencer.open(), ..Report::default() };
-    feed.acknowledge(&report, sequencer.open(), ms(0)).expect("closed");
+    let stamp = |number| Stamp { number, echo: None };
+    let report = Report { known: sequencer.history.open(), ..Report::default() };
+    feed.take(&report, sequencer.history.open(), ms(0)).expect("closed");
     assert_eq!(send(&mut sequencer, &mut feed), 0);
     // The replica says that it misses what was thought to have arrived, then claims
     // what is not closed.
-    let asking = Report { missing: true, ..report.clone() };
-    feed.acknowledge(&asking, sequencer.open(), ms(500)).expect("closed");
-    assert!(feed.due(sequencer.open(), 100), "an asker is answered at once");
-    let future = Report { known: sequencer.open().next(), ..Report::default() };
-    assert_eq!(feed.acknowledge(&future, sequencer.open(), ms(500)), Err(FromTheFuture));
+    let asking = Report { stamp: stamp(1), missing: true, ..report.clone() };
+    feed.take(&asking, sequencer.history.open(), ms(500)).expect("closed");
+    assert!(feed.due(sequencer.history.open(), 100), "an asker is answered at once");
+    let future = Report { stamp: stamp(2), known: sequencer.history.open().next(), ..Report::default() };
+    assert_eq!(feed.take(&future, sequencer.history.open(), ms(500)), Err(DropReason::ForgedAck));
+    assert_eq!(feed.take(&asking, sequencer.history.open(), ms(500)), Err(DropReason::Replayed));
 }
 
 #[test]
@@ -177,8 +179,8 @@ fn a_replica_far_behind_gets_everything_reliably() {
     }
     let mut replica = Intake::<RawTurn>::new(Tick(1), ms(100));
     let mut packets = 0;
-    while replica.known() < sequencer.open() {
-        for (channel, turns) in feed.packets(sequencer.history(), sequencer.open(), ms(0), 0) {
+    while replica.known() < sequencer.history.open() {
+        for (channel, turns) in feed.packets(&sequencer.history, sequencer.history.open(), ms(0), 0) {
             packets += 1;
             assert_eq!(channel, Channel::Reliable);
             let (bytes, turns) = carried(&turns);

@@ -112,8 +112,8 @@ impl Waiting {
     pub fn report<S: Simulation>(&mut self, player: PlayerId, report: &Report, allowed: usize, out: &mut Outbox<S>) {
         let sound = |command: &CommandBytes| codec::read::<S::Command>(command, COMMAND_BYTES_MAX).is_ok();
         let taken = self.commands(player, report.first_command, &report.commands[..allowed], sound);
-        out.drops.add(DropReason::BadCommand, taken.malformed);
-        out.drops.add(DropReason::CommandFlood, taken.refused + (report.commands.len() - allowed) as u64);
+        out.stats.drops.add(DropReason::BadCommand, taken.malformed);
+        out.stats.drops.add(DropReason::CommandFlood, taken.refused + (report.commands.len() - allowed) as u64);
     }
 
     /// What a simulation asked for in its last step.

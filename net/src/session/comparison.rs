@@ -80,7 +80,7 @@ impl Comparison {
         // What the other side tells is mostly what was, or will be, found here too.
         if found_here || first {
             self.desyncs += 1;
-            out.desyncs += 1;
+            out.stats.desyncs += 1;
         }
         first
     }
@@ -94,7 +94,7 @@ impl Comparison {
     ) -> Option<DesyncNotice> {
         let equal = ours == theirs;
         self.compared += 1;
-        out.checksums_compared += 1;
+        out.stats.checksums_compared += 1;
         if self.last.is_none_or(|last| last.tick <= tick) {
             self.last = Some(SyncCheck { tick, equal });
         }

@@ -34,9 +34,9 @@ pub struct Evidence {
 }
 
 /// The peers that take part in an inquiry.
-pub struct Witnesses<I> {
+pub struct Witnesses {
     /// All but this peer that can be reached.
-    pub others: I,
+    pub others: Vec<(PlayerId, PeerId)>,
     /// Those that cannot.
     pub missing: Vec<PlayerId>,
     /// How many share the bundle.
@@ -49,7 +49,7 @@ impl Evidence {
     pub fn begin<S: Simulation>(
         &mut self,
         interval: Duration,
-        witnesses: Witnesses<impl Iterator<Item = (PlayerId, PeerId)>>,
+        witnesses: Witnesses,
         now: Duration,
         out: &mut Outbox<S>,
     ) -> bool {
@@ -159,7 +159,7 @@ impl Evidence {
     fn expire<S: Simulation>(&mut self, now: Duration, out: &mut Outbox<S>) {
         let before = self.early.len();
         self.early.retain(|_, (_, at)| now < *at + INQUIRY_TIME);
-        out.drops.add(DropReason::Unexpected, (before - self.early.len()) as u64);
+        out.stats.drops.add(DropReason::Unexpected, (before - self.early.len()) as u64);
     }
 }
 

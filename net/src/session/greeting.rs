@@ -1,4 +1,5 @@
-//! A joiner's hello to each peer it meets, said again until it is answered.
+//! How a joiner looks for its session: it says hello to each peer it meets, again until that is
+//! answered, and gives up after a while.
 //!
 //! It is the first thing that two peers say to each other, and what a peer is told before its own
 //! end of the connection is open may be lost, on the reliable channel too. A peer that hears a
@@ -9,9 +10,9 @@ use std::collections::BTreeMap;
 
 use lockstone_sim::Simulation;
 
-use super::Outbox;
+use super::{EndReason, Event, Outbox};
 use crate::link::PeerId;
-use crate::wire::{Epoch, Hello, Message};
+use crate::wire::{Epoch, Hello, Message, Refusal};
 
 /// Between two hellos to a peer. An answer comes well within, if the first arrived.
 const HELLO_INTERVAL: Duration = Duration::from_secs(1);
@@ -20,15 +21,16 @@ pub struct Greeting {
     hello: Hello,
     /// The peers that have not answered, and when each was greeted last.
     unanswered: BTreeMap<PeerId, Duration>,
+    /// When it began, or came a step nearer.
+    pub since: Duration,
+    timeout: Duration,
+    /// Where the session's sequencer is, as another peer told.
+    elsewhere: Option<PeerId>,
 }
 
 impl Greeting {
-    pub fn new(hello: Hello) -> Self {
-        Greeting { hello, unanswered: BTreeMap::new() }
-    }
-
-    pub fn hello(&self) -> &Hello {
-        &self.hello
+    pub fn new(hello: Hello, timeout: Duration, now: Duration) -> Self {
+        Greeting { hello, unanswered: BTreeMap::new(), since: now, timeout, elsewhere: None }
     }
 
     /// A peer can be spoken to.
@@ -42,8 +44,24 @@ impl Greeting {
         self.unanswered.remove(&peer);
     }
 
-    /// Says hello again to those whose answer is overdue.
+    /// A peer has answered that another is the session's sequencer.
+    pub fn sent_on(&mut self, from: PeerId, sequencer: PeerId) {
+        self.answered(from);
+        self.elsewhere = Some(sequencer);
+    }
+
+    /// This peer is not let in.
+    pub fn refused<S: Simulation>(&self, by: PeerId, refusal: Refusal, out: &mut Outbox<S>) {
+        let name = self.hello.name.as_str().to_owned();
+        out.events.push_back(Event::Refused { peer: by, name, refusal: refusal.clone() });
+        out.end(EndReason::Refused(refusal));
+    }
+
+    /// Says hello again to those whose answer is overdue, and gives up after a while.
     pub fn advance<S: Simulation>(&mut self, now: Duration, out: &mut Outbox<S>) {
+        if now >= self.since + self.timeout {
+            return out.end(self.elsewhere.map_or(EndReason::NoSession, EndReason::Unreachable));
+        }
         for (peer, said) in &mut self.unanswered {
             if now >= *said + HELLO_INTERVAL {
                 *said = now;
@@ -54,7 +72,8 @@ impl Greeting {
 
     /// When [`advance`](Greeting::advance) has something to do.
     pub fn wake_at(&self) -> Duration {
-        self.unanswered.values().min().map_or(Duration::MAX, |said| *said + HELLO_INTERVAL)
+        let again = self.unanswered.values().map(|said| *said + HELLO_INTERVAL);
+        again.fold(self.since + self.timeout, Duration::min)
     }
 }
 

@@ -23,9 +23,9 @@ pub struct Allowance {
     pub bytes: u32,
 }
 
-impl Default for Ingress {
+impl Default for Allowance {
     fn default() -> Self {
-        Ingress::with(Allowance { packets: PACKETS_PER_S_MAX, bytes: u32::MAX / 2 })
+        Allowance { packets: PACKETS_PER_S_MAX, bytes: u32::MAX / 2 }
     }
 }
 
@@ -44,7 +44,7 @@ pub enum Admitted {
 }
 
 impl Ingress {
-    pub fn with(allowance: Allowance) -> Ingress {
+    pub fn new(allowance: Allowance) -> Ingress {
         Ingress { allowance, rates: BTreeMap::new() }
     }
 
@@ -65,35 +65,33 @@ impl Ingress {
         self.rates.keys().copied()
     }
 
-    /// Checks a packet. What does not come through is dropped and counted.
+    /// Checks a packet.
+    ///
+    /// # Errors
+    /// Why it does not come through.
     pub fn admit<S: Simulation>(
         &mut self,
         from: PeerId,
         bytes: &[u8],
         now: Duration,
         out: &mut Outbox<S>,
-    ) -> Option<Admitted> {
+    ) -> Result<Admitted, DropReason> {
         // A packet that comes after its sender is gone must leave no trace.
-        let Some(rates) = self.rates.get_mut(&from) else {
-            out.dropped(DropReason::UnknownPeer);
-            return None;
-        };
+        let rates = self.rates.get_mut(&from).ok_or(DropReason::UnknownPeer)?;
         out.received(from, bytes.len());
         let bytes_len = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
         let Allowance { packets, bytes: bytes_max } = self.allowance;
         if !rates.packets.admits(1, packets, now) || !rates.bytes.admits(bytes_len, bytes_max, now) {
-            out.dropped(DropReason::OverRate);
-            return None;
+            return Err(DropReason::OverRate);
         }
         match wire::decode(bytes) {
-            Ok((epoch, message)) => return Some(Admitted::Message(epoch, message)),
-            Err(WireError::Oversized { .. }) => out.dropped(DropReason::Oversized),
+            Ok((epoch, message)) => Ok(Admitted::Message(epoch, message)),
+            Err(WireError::Oversized { .. }) => Err(DropReason::Oversized),
             Err(_) => match wire::hello_version(bytes) {
-                Some(protocol) if protocol != PROTOCOL_VERSION => return Some(Admitted::Foreign(foreign(protocol))),
-                _ => out.dropped(DropReason::Malformed),
+                Some(protocol) if protocol != PROTOCOL_VERSION => Ok(Admitted::Foreign(foreign(protocol))),
+                _ => Err(DropReason::Malformed),
             },
         }
-        None
     }
 }
 

@@ -7,7 +7,7 @@ use lockstone_sim::Simulation;
 
 use super::event::{EndReason, Event, SayError, Transmit};
 use super::ingress::Rate;
-use super::stats::{DropReason, Drops, Traffic};
+use super::stats::{DropReason, Stats, Traffic};
 use crate::limits::CHAT_LINES_PER_S;
 use crate::link::{Channel, PeerId};
 use crate::wire::{self, ChatLine, Encoded, Epoch, Message, Said, Turns, TurnsKind};
@@ -16,10 +16,8 @@ pub struct Outbox<S: Simulation> {
     pub transmits: VecDeque<Transmit>,
     pub events: VecDeque<Event<S>>,
     pub standing: Standing,
-    pub drops: Drops,
-    pub total: Traffic,
-    pub checksums_compared: u64,
-    pub desyncs: u64,
+    /// What is counted here, whatever the role.
+    pub stats: Stats,
     peers: BTreeMap<PeerId, Traffic>,
     /// How much this peer's player said lately.
     chat: Rate,
@@ -58,10 +56,7 @@ impl<S: Simulation> Outbox<S> {
             transmits: VecDeque::new(),
             events: VecDeque::new(),
             standing: Standing::InStep,
-            drops: Drops::default(),
-            total: Traffic::default(),
-            checksums_compared: 0,
-            desyncs: 0,
+            stats: Stats::default(),
             peers: BTreeMap::new(),
             chat: Rate::default(),
         }
@@ -85,7 +80,7 @@ impl<S: Simulation> Outbox<S> {
     }
 
     fn transmit(&mut self, to: PeerId, channel: Channel, bytes: Vec<u8>) -> usize {
-        for traffic in [&mut self.total, self.peers.entry(to).or_default()] {
+        for traffic in [&mut self.stats.traffic, self.peers.entry(to).or_default()] {
             traffic.packets_out += 1;
             traffic.bytes_out += bytes.len() as u64;
         }
@@ -99,7 +94,7 @@ impl<S: Simulation> Outbox<S> {
     }
 
     pub fn received(&mut self, from: PeerId, bytes: usize) {
-        for traffic in [&mut self.total, self.peers.entry(from).or_default()] {
+        for traffic in [&mut self.stats.traffic, self.peers.entry(from).or_default()] {
             traffic.packets_in += 1;
             traffic.bytes_in += bytes as u64;
         }
@@ -114,7 +109,7 @@ impl<S: Simulation> Outbox<S> {
     }
 
     pub fn dropped(&mut self, reason: DropReason) {
-        self.drops.add(reason, 1);
+        self.stats.drops.add(reason, 1);
     }
 
     /// Checks what this peer's player is about to say.

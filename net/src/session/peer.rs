@@ -1,5 +1,5 @@
 //! One peer of a session of any kind: what every session does, once. What a kind does otherwise is
-//! its [`Kind`] before it is in the room, and one of its [`Roles`] afterwards.
+//! its [`Kind`] before it is in the room, and a [`Role`] afterwards.
 //!
 //! ```text
 //! link ─► Ingress ─► Peer ─► Role ─► Outbox ─► link, events
@@ -9,78 +9,53 @@
 //! A role is never asked anything while its peer is out of step or when the session is over.
 
 use core::time::Duration;
+use std::sync::Arc;
 
-use lockstone_sim::{Simulation, Tick, codec};
+use lockstone_sim::{PlayerId, Simulation, Tick, codec};
 
-use super::Session;
+use super::config::{Config, Settings};
 use super::distant::DistantView;
 use super::event::{CommandError, EndReason, Event, EvidenceError, Phase, SayError, Transmit};
-use super::evidence::Evidence;
-use super::ingress::{Admitted, Ingress};
+use super::evidence::{Evidence, Witnesses};
+use super::ingress::{Admitted, Allowance, Ingress};
 use super::outbox::{Outbox, Standing};
 use super::stats::{DropReason, Stats};
+use super::{Entrant, Newcomer, PlayerError, Session};
 use crate::link::{LinkEvent, PeerId};
-use crate::wire::{ChatLine, CommandBytes, Epoch, Message, Refusal};
+use crate::wire::{ChatLine, CommandBytes, Epoch, Identity, Inquiry, Message, Refusal};
 
 /// A kind of session, set up for one peer that is not in the room yet.
-pub trait Kind {
-    /// What becomes of it in the room.
-    type Roles: Roles;
+pub trait Kind<S: Simulation> {
+    type Settings: Settings;
 
-    /// How long the room may take to let this peer in.
-    fn handshake_timeout(&self) -> Duration;
+    fn config(&self) -> &Config<Self::Settings>;
 
-    /// The room let this peer in, as `me`.
-    fn enter(&mut self, me: PeerId, io: &mut Io<Sim<Self>>) -> Self::Roles;
-}
-
-/// What a kind of session simulates.
-pub type Sim<K> = <<K as Kind>::Roles as Roles>::Sim;
-
-/// The roles that a peer of a kind can have, of which it has one at a time.
-pub trait Roles {
-    type Sim: Simulation;
-
-    fn role(&self) -> &dyn Role<Sim = Self::Sim>;
-
-    fn role_mut(&mut self) -> &mut dyn Role<Sim = Self::Sim>;
-
-    /// Takes the next role, if the present one has come to that.
-    fn go_on(&mut self) {}
-}
-
-/// A kind with one role.
-impl<R: Role> Roles for Box<R> {
-    type Sim = R::Sim;
-
-    fn role(&self) -> &dyn Role<Sim = R::Sim> {
-        &**self
+    /// What each of the others may send.
+    fn allowance(&self) -> Allowance {
+        Allowance::default()
     }
 
-    fn role_mut(&mut self) -> &mut dyn Role<Sim = R::Sim> {
-        &mut **self
-    }
+    /// The room let this peer in, as `me`. Returns its role there.
+    fn enter(&mut self, entrant: &Entrant<S>, me: PeerId, io: &mut Io<S>) -> Box<dyn Role<S>>;
 }
 
 /// What a peer does in a room: it closes ticks, follows who does, or plays among its like.
-pub trait Role {
-    type Sim: Simulation;
-
+pub trait Role<S: Simulation>: Send {
     /// A peer can be spoken to.
-    fn connected(&mut self, peer: PeerId, io: &mut Io<Self::Sim>) {
+    fn connected(&mut self, peer: PeerId, io: &mut Io<S>) {
         let _ = (peer, io);
     }
 
     /// The carrier lost a peer.
-    fn disconnected(&mut self, peer: PeerId, io: &mut Io<Self::Sim>);
+    fn disconnected(&mut self, peer: PeerId, io: &mut Io<S>);
 
     /// The link ended.
-    fn closed(&mut self, reason: EndReason, io: &mut Io<Self::Sim>) {
+    fn closed(&mut self, reason: EndReason, io: &mut Io<S>) {
         io.out.end(reason);
     }
 
     /// A hello came of another version of the wire format: who answers hellos refuses it.
-    fn foreign(&mut self, from: PeerId, refusal: Refusal, io: &mut Io<Self::Sim>) {
+    fn foreign(&mut self, from: PeerId, refusal: Refusal, io: &mut Io<S>) {
         let _ = (from, refusal);
         io.out.dropped(DropReason::Malformed);
     }
@@ -95,15 +70,15 @@ pub trait Role {
     }
 
     /// Takes a message of a connected peer.
-    fn handle(&mut self, from: PeerId, epoch: Epoch, message: Message, io: &mut Io<Self::Sim>);
+    fn handle(&mut self, from: PeerId, epoch: Epoch, message: Message, io: &mut Io<S>);
 
     /// The same while this peer is out of step: what is not about that is passed over.
-    fn handle_out_of_step(&mut self, from: PeerId, message: Message, io: &mut Io<Self::Sim>) {
+    fn handle_out_of_step(&mut self, from: PeerId, message: Message, io: &mut Io<S>) {
         let _ = (from, message, io);
     }
 
     /// Does what is due.
-    fn advance(&mut self, io: &mut Io<Self::Sim>);
+    fn advance(&mut self, io: &mut Io<S>);
 
     /// When [`advance`](Role::advance) has something to do.
     fn wake_at(&self, now: Duration) -> Duration;
@@ -117,14 +92,14 @@ pub trait Role {
     }
 
     /// Says something.
-    fn say(&mut self, line: ChatLine, io: &mut Io<Self::Sim>);
+    fn say(&mut self, line: ChatLine, io: &mut Io<S>);
 
     /// Says goodbye.
-    fn leave(&mut self, io: &mut Io<Self::Sim>);
+    fn leave(&mut self, io: &mut Io<S>);
 
     fn phase(&self) -> Phase;
 
-    fn simulation(&self) -> Option<&Self::Sim>;
+    fn simulation(&self) -> Option<&S>;
 
     /// The first tick whose turn is not final.
     fn settled(&self) -> Tick {
@@ -137,7 +112,12 @@ pub trait Role {
     }
 
     /// Fills in the figures that a role has.
-    fn figures(&self, stats: &mut Stats, out: &Outbox<Self::Sim>);
+    fn figures(&self, stats: &mut Stats, out: &Outbox<S>);
+
+    /// The next role, once the present one has come to that.
+    fn next(&mut self) -> Option<Box<dyn Role<S>>> {
+        None
+    }
 }
 
 /// What a role works with beside its own state.
@@ -149,36 +129,79 @@ pub struct Io<S: Simulation> {
     pub now: Duration,
 }
 
-/// A peer's part in a session of a kind.
-pub struct Peer<K: Kind> {
-    pub(crate) kind: K,
-    place: Place<K::Roles>,
-    io: Io<Sim<K>>,
-    commands_sent: u64,
+impl<S: Simulation> Io<S> {
+    /// Calls for the evidence of others, unless evidence was called for less than `interval` ago.
+    /// `inquiry` is what they are told, `players` how many share the bundle. Returns whether it
+    /// did.
+    pub fn inquire(
+        &mut self,
+        interval: Duration,
+        others: Vec<(PlayerId, PeerId)>,
+        players: usize,
+        inquiry: Inquiry,
+    ) -> bool {
+        let peers: Vec<_> = others.iter().map(|(_, peer)| *peer).collect();
+        let begun =
+            self.evidence.begin(interval, Witnesses { others, missing: Vec::new(), players }, self.now, &mut self.out);
+        if begun {
+            let message = Message::Inquiry(inquiry);
+            peers.into_iter().for_each(|peer| self.out.reliably(Epoch::default(), peer, &message));
+        }
+        begun
+    }
 }
 
-enum Place<R> {
+/// A peer's part in a session of a kind.
+pub struct Peer<S: Simulation, K> {
+    pub(crate) kind: K,
+    entrant: Entrant<S>,
+    place: Place<S>,
+    io: Io<S>,
+}
+
+enum Place<S> {
     /// Not in the room yet, since it was first asked to do something.
     Outside {
         since: Option<Duration>,
     },
-    Inside(R),
+    Inside(Box<dyn Role<S>>),
 }
 
-impl<R: Roles> Place<R> {
-    fn role(&self) -> Option<&dyn Role<Sim = R::Sim>> {
+impl<S: Simulation> Place<S> {
+    fn role(&self) -> Option<&dyn Role<S>> {
         match self {
             Place::Outside { .. } => None,
-            Place::Inside(roles) => Some(roles.role()),
+            Place::Inside(role) => Some(&**role),
         }
     }
 }
 
-impl<K: Kind> Peer<K> {
-    pub(crate) fn outside(kind: K, ingress: Ingress) -> Peer<K> {
-        let (out, evidence) = (Outbox::new(), Evidence::default());
+impl<S: Simulation, K: Kind<S>> Peer<S, K> {
+    /// A peer with a player, that will found or join the session of the room that its link enters.
+    /// `build` makes the world of a seed.
+    ///
+    /// # Errors
+    /// [`PlayerError`] if the name or the hero is too long for the wire.
+    pub fn new(
+        config: impl Into<K>,
+        identity: Identity,
+        name: &str,
+        hero: S::Hero,
+        build: impl Fn(u64) -> S + Send + Sync + 'static,
+    ) -> Result<Self, PlayerError> {
+        Ok(Peer::outside(config.into(), identity, Some(Newcomer::new(name, hero)?), build))
+    }
+
+    pub(crate) fn outside(
+        kind: K,
+        identity: Identity,
+        newcomer: Option<Newcomer<S>>,
+        build: impl Fn(u64) -> S + Send + Sync + 'static,
+    ) -> Self {
+        let entrant = Entrant { terms: kind.config().terms(identity), newcomer, build: Arc::new(build) };
+        let (ingress, out, evidence) = (Ingress::new(kind.allowance()), Outbox::new(), Evidence::default());
         let io = Io { ingress, out, evidence, now: Duration::ZERO };
-        Peer { kind, place: Place::Outside { since: None }, io, commands_sent: 0 }
+        Peer { kind, entrant, place: Place::Outside { since: None }, io }
     }
 
     fn is_over(&self) -> bool {
@@ -186,20 +209,24 @@ impl<K: Kind> Peer<K> {
     }
 
     /// The role, as long as it has a say.
-    #[allow(clippy::type_complexity)]
-    fn active(&mut self) -> Option<(&mut dyn Role<Sim = Sim<K>>, &mut Io<Sim<K>>)> {
+    fn active(&mut self) -> Option<(&mut dyn Role<S>, &mut Io<S>)> {
         match &mut self.place {
-            Place::Inside(roles) if self.io.out.standing.is_in_step() => Some((roles.role_mut(), &mut self.io)),
+            Place::Inside(role) if self.io.out.standing.is_in_step() => Some((&mut **role, &mut self.io)),
             _ => None,
         }
     }
 
+    /// How long the room may take to let this peer in.
+    fn handshake_timeout(&self) -> Duration {
+        self.kind.config().settings().common().handshake_timeout
+    }
+
     fn enter(&mut self, me: PeerId) {
         if let Place::Outside { .. } = self.place {
-            let mut roles = self.kind.enter(me, &mut self.io);
+            let mut role = self.kind.enter(&self.entrant, me, &mut self.io);
             let connected: Vec<_> = self.io.ingress.peers().collect();
-            connected.into_iter().for_each(|peer| roles.role_mut().connected(peer, &mut self.io));
-            self.place = Place::Inside(roles);
+            connected.into_iter().for_each(|peer| role.connected(peer, &mut self.io));
+            self.place = Place::Inside(role);
         }
     }
 
@@ -215,7 +242,7 @@ impl<K: Kind> Peer<K> {
     fn closed(&mut self, reason: EndReason) {
         match &mut self.place {
             Place::Outside { .. } => self.io.out.end(reason),
-            Place::Inside(roles) if self.io.out.standing.is_in_step() => roles.role_mut().closed(reason, &mut self.io),
+            Place::Inside(role) if self.io.out.standing.is_in_step() => role.closed(reason, &mut self.io),
             Place::Inside(_) => self.io.out.end(EndReason::Desync),
         }
     }
@@ -223,21 +250,20 @@ impl<K: Kind> Peer<K> {
     fn packet(&mut self, from: PeerId, bytes: &[u8]) {
         let Io { ingress, out, now, .. } = &mut self.io;
         match ingress.admit(from, bytes, *now, out) {
-            Some(Admitted::Message(epoch, message)) => self.message(from, epoch, message),
-            Some(Admitted::Foreign(refusal)) => match self.active() {
+            Ok(Admitted::Message(epoch, message)) => self.message(from, epoch, message),
+            Ok(Admitted::Foreign(refusal)) => match self.active() {
                 Some((role, io)) => role.foreign(from, refusal, io),
                 None => self.io.out.dropped(DropReason::Malformed),
             },
-            None => {}
+            Err(reason) => out.dropped(reason),
         }
     }
 
     fn message(&mut self, from: PeerId, epoch: Epoch, message: Message) {
-        let Peer { place: Place::Inside(roles), io, .. } = self else {
+        let Peer { place: Place::Inside(role), io, .. } = self else {
             return self.io.out.dropped(DropReason::UnknownPeer);
         };
-        let role = roles.role_mut();
-        let expected = message.epoch().of(role.epoch());
+        let expected = message.epoch(role.epoch());
         if expected.is_some_and(|expected| epoch != expected) && !role.counts_in_any_epoch(from, &message) {
             return io.out.dropped(DropReason::StaleEpoch);
         }
@@ -248,7 +274,9 @@ impl<K: Kind> Peer<K> {
             }
             message if io.out.standing.is_in_step() => {
                 role.handle(from, epoch, message, io);
-                roles.go_on();
+                if let Some(next) = role.next() {
+                    *role = next;
+                }
             }
             message => role.handle_out_of_step(from, message, io),
         }
@@ -267,8 +295,8 @@ impl<K: Kind> Peer<K> {
     }
 }
 
-impl<K: Kind> Session for Peer<K> {
-    type Sim = Sim<K>;
+impl<S: Simulation, K: Kind<S>> Session for Peer<S, K> {
+    type Sim = S;
 
     fn handle(&mut self, event: LinkEvent, now: Duration) {
         self.io.now = now;
@@ -296,16 +324,17 @@ impl<K: Kind> Session for Peer<K> {
         if self.is_over() {
             return;
         }
-        let Peer { kind, place, io, .. } = self;
+        let timeout = self.handshake_timeout();
+        let Peer { place, io, .. } = self;
         match place {
             Place::Outside { since } => {
-                if now >= *since.get_or_insert(now) + kind.handshake_timeout() {
+                if now >= *since.get_or_insert(now) + timeout {
                     io.out.end(EndReason::NotEntered);
                 }
             }
-            Place::Inside(roles) => {
+            Place::Inside(role) => {
                 if io.out.standing.is_in_step() {
-                    roles.role_mut().advance(io);
+                    role.advance(io);
                 }
                 io.evidence.advance(now, &mut io.out);
             }
@@ -313,11 +342,11 @@ impl<K: Kind> Session for Peer<K> {
         self.emit_end();
     }
 
-    fn command(&mut self, command: <Self::Sim as Simulation>::Command) -> Result<(), CommandError> {
+    fn command(&mut self, command: S::Command) -> Result<(), CommandError> {
         let bytes = CommandBytes::try_from(codec::compact(&command));
         let bytes = bytes.map_err(|error| CommandError::TooLong(error.len))?;
         self.active().ok_or(CommandError::NotPlaying)?.0.command(bytes)?;
-        self.commands_sent += 1;
+        self.io.out.stats.commands_sent += 1;
         Ok(())
     }
 
@@ -350,7 +379,7 @@ impl<K: Kind> Session for Peer<K> {
         self.io.out.transmits.pop_front()
     }
 
-    fn poll_event(&mut self) -> Option<Event<Self::Sim>> {
+    fn poll_event(&mut self) -> Option<Event<S>> {
         self.io.out.events.pop_front()
     }
 
@@ -358,15 +387,13 @@ impl<K: Kind> Session for Peer<K> {
         let Io { out, evidence, now, .. } = &self.io;
         match &self.place {
             _ if self.is_over() => Duration::MAX,
-            Place::Outside { since } => since.map_or(*now, |since| since + self.kind.handshake_timeout()),
-            Place::Inside(roles) if out.standing.is_in_step() => {
-                roles.role().wake_at(*now).min(evidence.wake_at(&out.standing))
-            }
+            Place::Outside { since } => since.map_or(*now, |since| since + self.handshake_timeout()),
+            Place::Inside(role) if out.standing.is_in_step() => role.wake_at(*now).min(evidence.wake_at(&out.standing)),
             Place::Inside(_) => evidence.wake_at(&out.standing),
         }
     }
 
-    fn simulation(&self) -> Option<&Self::Sim> {
+    fn simulation(&self) -> Option<&S> {
         self.place.role()?.simulation()
     }
 
@@ -389,15 +416,7 @@ impl<K: Kind> Session for Peer<K> {
 
     fn stats(&self) -> Stats {
         let out = &self.io.out;
-        let mut stats = Stats {
-            commands_sent: self.commands_sent,
-            traffic: out.total,
-            checksums_compared: out.checksums_compared,
-            desyncs: out.desyncs,
-            drops: out.drops.clone(),
-            settled: self.settled(),
-            ..Stats::default()
-        };
+        let mut stats = Stats { settled: self.settled(), ..out.stats.clone() };
         if let Some(role) = self.place.role() {
             stats.tick = role.simulation().map_or(Tick(0), Simulation::tick);
             role.figures(&mut stats, out);

@@ -4,11 +4,12 @@
 //! A number is given to somebody else only after all others were: whoever was known by it is long
 //! forgotten by then.
 
+use core::ops::Range;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use lockstone_sim::{PlayerId, Simulation, codec};
 
-use super::{DropReason, Event, Outbox};
+use super::{DropReason, Entrant, Event, Outbox};
 use crate::limits::HERO_BYTES_MAX;
 use crate::link::PeerId;
 use crate::wire::{Epoch, Hello, Message, Refusal, Terms};
@@ -26,7 +27,10 @@ pub struct Roll<G> {
     by_peer: BTreeMap<PeerId, Slot>,
     by_player: BTreeMap<PlayerId, Slot>,
     refused: Refused,
-    numbers: Numbers,
+    /// Numbers that nobody had yet.
+    fresh: Range<u16>,
+    /// Those whose player is gone, the longest first.
+    freed: VecDeque<PlayerId>,
 }
 
 struct Seat<G> {
@@ -55,37 +59,20 @@ impl Refused {
     }
 }
 
-/// Numbers of players.
-struct Numbers {
-    /// The first that nobody had yet.
-    fresh: u16,
-    /// Whose player is gone, the longest first.
-    freed: VecDeque<PlayerId>,
-}
-
-impl Numbers {
-    fn take(&mut self) -> Option<PlayerId> {
-        if self.fresh == u16::MAX {
-            return self.freed.pop_front();
-        }
-        self.fresh += 1;
-        Some(PlayerId(self.fresh - 1))
-    }
-}
-
 impl<G> Roll<G> {
-    /// Of a session of `players_max` players, the first of whom are `own` and no guests.
-    pub fn new(terms: Terms, players_max: usize, own: usize) -> Roll<G> {
+    /// Of a session of at most `players_max` players, this peer's own included.
+    pub fn new<S: Simulation>(entrant: &Entrant<S>, players_max: usize) -> Roll<G> {
         Roll {
-            terms,
-            places: (players_max, own),
+            terms: entrant.terms,
+            places: (players_max, usize::from(entrant.newcomer.is_some())),
             seats: Vec::new(),
             free: Vec::new(),
             by_peer: BTreeMap::new(),
             by_player: BTreeMap::new(),
             refused: Refused::default(),
             // Who closes ticks is player 0, also without a hero.
-            numbers: Numbers { fresh: 1, freed: VecDeque::new() },
+            fresh: 1..u16::MAX,
+            freed: VecDeque::new(),
         }
     }
 
@@ -108,7 +95,7 @@ impl<G> Roll<G> {
         }
         let differences = self.terms.differences(hello.protocol, &hello.terms);
         let (players_max, own) = self.places;
-        let full = self.len() + own >= players_max || self.numbers.fresh == u16::MAX && self.numbers.freed.is_empty();
+        let full = self.len() + own >= players_max || self.fresh.is_empty() && self.freed.is_empty();
         let refusal = match codec::read::<S::Hero>(&hello.hero, HERO_BYTES_MAX) {
             _ if !differences.is_empty() => Refusal::Different(differences.try_into().expect("one of each kind")),
             _ if full => Refusal::Full { players_max: players_max as u16 },
@@ -127,12 +114,13 @@ impl<G> Roll<G> {
     /// The number of the next player, which is now given away. There is one after a
     /// [`hello`](Roll::hello).
     pub fn number(&mut self) -> PlayerId {
-        self.numbers.take().expect("a hello is refused when all are taken")
+        let number = self.fresh.next().map(PlayerId).or_else(|| self.freed.pop_front());
+        number.expect("a hello is refused when all are taken")
     }
 
     /// A number that was taken is not used after all.
     pub fn give_back(&mut self, player: PlayerId) {
-        self.numbers.freed.push_back(player);
+        self.freed.push_back(player);
     }
 
     pub fn insert(&mut self, peer: PeerId, player: PlayerId, guest: G) -> Slot {
@@ -153,7 +141,7 @@ impl<G> Roll<G> {
         let Seat { player, guest, .. } = self.seats[slot as usize].take()?;
         self.by_player.remove(&player);
         self.refused.0.insert(peer);
-        self.numbers.freed.push_back(player);
+        self.freed.push_back(player);
         Some(guest)
     }
 
@@ -167,7 +155,7 @@ impl<G> Roll<G> {
     }
 
     /// The slots that there are, those of nobody included.
-    pub fn slots(&self) -> core::ops::Range<Slot> {
+    pub fn slots(&self) -> Range<Slot> {
         0..self.seats.len() as Slot
     }
 

@@ -5,27 +5,10 @@ use std::collections::BTreeMap;
 
 use lockstone_sim::{Checksum, Input, PlayerId, Simulation, Tick, Turn, codec};
 
-use super::{DropReason, Event, Exchange, Outbox, PlayerStats};
+use super::{DropReason, EndReason, Entrant, Event, Exchange, Following, Newcomer, Outbox, PlayerStats};
 use crate::limits::*;
-use crate::wire::{Name, Nearby, RawInput};
-
-/// What a stage begins with.
-pub struct Beginning<S> {
-    pub simulation: S,
-    pub player: PlayerId,
-    pub seed: u64,
-    /// The simulation's state, serialised.
-    pub snapshot: Vec<u8>,
-}
-
-/// How much a stage tells.
-#[derive(Clone, Copy)]
-pub struct Verbosity {
-    /// Between two checksums that are compared.
-    pub checksum_interval_ticks: u32,
-    /// Between two checksums that are told with their parts, if any are.
-    pub tree_interval_ticks: Option<u32>,
-}
+use crate::sequencer::Waiting;
+use crate::wire::{Name, Nearby, RawInput, Refusal};
 
 pub struct Stepper<S> {
     pub simulation: S,
@@ -33,28 +16,53 @@ pub struct Stepper<S> {
     pub roster: BTreeMap<PlayerId, Name>,
     /// This world's newest checksums.
     pub checksums: BTreeMap<Tick, Checksum>,
-    verbosity: Verbosity,
+    settings: Following,
     /// The tick of the keyframe that was told last.
     keyframe: Option<Tick>,
 }
 
-impl<S: Simulation> Beginning<S> {
-    /// A world that begins here.
-    pub fn founded(mut simulation: S, player: PlayerId, seed: u64) -> Self {
-        let snapshot = simulation.snapshot();
-        let bytes = simulation.encode(&snapshot);
-        simulation.retire(snapshot);
-        Beginning { simulation, player, seed, snapshot: bytes }
-    }
+/// The state as it is now, serialised.
+pub fn encoded<S: Simulation>(simulation: &mut S) -> Vec<u8> {
+    let snapshot = simulation.snapshot();
+    let bytes = simulation.encode(&snapshot);
+    simulation.retire(snapshot);
+    bytes
 }
 
 impl<S: Simulation> Stepper<S> {
-    /// Sets up a world as it begins here, and tells so.
-    pub fn begin(begin: Beginning<S>, verbosity: Verbosity, out: &mut Outbox<S>) -> Self {
-        let Beginning { simulation, player, seed, snapshot } = begin;
+    /// Founds a session's world, and puts this peer's own hero, if it has one, on its way into the
+    /// first turn.
+    pub fn found(
+        entrant: &Entrant<S>,
+        seed: u64,
+        settings: Following,
+        waiting: &mut Waiting,
+        out: &mut Outbox<S>,
+    ) -> Self {
+        let (mut simulation, player) = ((entrant.build)(seed), PlayerId(0));
+        if let Some(Newcomer { name, hero, .. }) = &entrant.newcomer {
+            match codec::compact(&simulation.admit(player, hero.clone())).try_into() {
+                Ok(join) => waiting.join(player, name.clone(), join),
+                Err(_) => out.end(EndReason::Refused(Refusal::Hero)),
+            }
+        }
+        let snapshot = encoded(&mut simulation);
+        Stepper::begin(simulation, snapshot, player, seed, settings, out)
+    }
+
+    /// Sets up a world as it begins here, and tells so. `snapshot` is the simulation's state,
+    /// serialised.
+    pub fn begin(
+        simulation: S,
+        snapshot: Vec<u8>,
+        player: PlayerId,
+        seed: u64,
+        settings: Following,
+        out: &mut Outbox<S>,
+    ) -> Self {
         let (roster, checksums) = (BTreeMap::new(), BTreeMap::new());
         out.events.push_back(Event::Started { tick: simulation.tick(), seed, player, snapshot });
-        let mut stepper = Stepper { simulation, player, roster, checksums, verbosity, keyframe: None };
+        let mut stepper = Stepper { simulation, player, roster, checksums, settings, keyframe: None };
         // A world that was read from bytes has its say before anything changes it.
         stepper.emit_checksum(out);
         stepper
@@ -100,18 +108,9 @@ impl<S: Simulation> Stepper<S> {
         }
     }
 
-    /// Plays the next turn. Returns the checksum after it, if one is due.
-    pub fn play(&mut self, raw: &[RawInput], out: &mut Outbox<S>) -> Option<(Tick, Checksum)> {
-        self.play_given(raw, Vec::new(), out)
-    }
-
-    /// The same, and at the turn's end what the simulation is given from outside.
-    pub fn play_given(
-        &mut self,
-        raw: &[RawInput],
-        given: Vec<S::Given>,
-        out: &mut Outbox<S>,
-    ) -> Option<(Tick, Checksum)> {
+    /// Plays the next turn, at its end with what the simulation is given from outside. Returns the
+    /// checksum after it, if one is due.
+    pub fn play(&mut self, raw: &[RawInput], given: Vec<S::Given>, out: &mut Outbox<S>) -> Option<(Tick, Checksum)> {
         let tick = self.simulation.tick();
         let inputs = raw.iter().filter_map(|input| read(input, out));
         let turn = Turn { inputs: inputs.chain(given.into_iter().map(Input::Given)).collect() };
@@ -150,7 +149,7 @@ impl<S: Simulation> Stepper<S> {
             self.emit_keyframe(out);
         }
         let checksum = self.emit_checksum(out);
-        if !tick.0.is_multiple_of(self.verbosity.checksum_interval_ticks) {
+        if !tick.0.is_multiple_of(self.settings.checksum_interval_ticks) {
             return None;
         }
         self.checksums.insert(tick, checksum);
@@ -162,7 +161,7 @@ impl<S: Simulation> Stepper<S> {
 
     fn emit_checksum(&mut self, out: &mut Outbox<S>) -> Checksum {
         let (tick, checksum) = (self.simulation.tick(), self.simulation.checksum());
-        let tells_tree = self.verbosity.tree_interval_ticks.is_some_and(|interval| tick.0.is_multiple_of(interval));
+        let tells_tree = self.settings.tree_interval_ticks.is_some_and(|interval| tick.0.is_multiple_of(interval));
         let tree = if tells_tree { self.simulation.tree() } else { Vec::new() };
         out.events.push_back(Event::Checksum { tick, checksum, tree });
         checksum

@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 use super::{Epoch, Frame, RawGiven, RawTurn, Turns};
 
 /// A turn or a frame as it stands in a packet.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Encoded {
     bytes: Arc<[u8]>,
     /// How many of the bytes are of cells.
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
     use crate::wire::{Bytes, LeaveReason, List, Message, RawInput, encode};
 
-    fn turns<T: Clone>(turn: &T) -> Turns<T> {
+    fn turns<T: Clone + Default>(turn: &T) -> Turns<T> {
         let turns = List::try_from(vec![(0, turn.clone()), (300, turn.clone())]).expect("few");
         Turns { from: Tick(7), ticks: 301, turns, commands_taken: 260, ..Turns::default() }
     }

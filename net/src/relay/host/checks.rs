@@ -13,8 +13,8 @@ use lockstone_sim::{CellId, CellRect, Checksum, PlayerId, Rules, Tick, World};
 use super::Host;
 use crate::limits::*;
 use crate::link::PeerId;
-use crate::session::{DropReason, Event, Io, Outbox, Slot, Witnesses};
-use crate::wire::{CellBytes, CoreTree, DesyncNotice, Epoch, Inquiry, LeaveReason, List, Message, RawGiven};
+use crate::session::{DropReason, Event, Io, Outbox, Slot};
+use crate::wire::{CellBytes, CoreTree, DesyncNotice, Inquiry, LeaveReason, List, Message, RawGiven};
 
 /// Within so much time repairs are counted.
 const REPAIRS_WINDOW: Duration = Duration::from_secs(60);
@@ -119,13 +119,9 @@ impl<R: Rules> Host<R> {
     /// rarer: whoever tells false checksums again and again must not keep a relay busy.
     fn inquire(&mut self, player: PlayerId, peer: PeerId, io: &mut Io<World<R>>) {
         let interval = INQUIRY_INTERVAL * (1 << self.inquiries.min(INQUIRY_DOUBLINGS_MAX));
-        let witnesses = Witnesses { others: [(player, peer)].into_iter(), missing: Vec::new(), players: 2 };
-        if io.evidence.begin(interval, witnesses, io.now, &mut io.out) {
-            self.inquiries += 1;
-            let witnesses = vec![(self.stepper.player, self.leader.peer), (player, peer)];
-            let inquiry = Inquiry { witnesses: List::try_from(witnesses).expect("two are allowed") };
-            io.out.reliably(Epoch::default(), peer, &Message::Inquiry(inquiry));
-        }
+        let witnesses = vec![(self.stepper.player, self.leader.peer), (player, peer)];
+        let inquiry = Inquiry { witnesses: List::try_from(witnesses).expect("two are allowed") };
+        self.inquiries += u32::from(io.inquire(interval, vec![(player, peer)], 2, inquiry));
     }
 
     /// A replica tells the checksums of its cells: those that differ are repaired with the next

@@ -31,7 +31,8 @@ pub(super) struct Inquiry {
 #[derive(PartialEq)]
 enum Own {
     Awaited,
-    Given,
+    /// Announced to all.
+    Given(Arc<[u8]>),
     /// The application does not care.
     Withheld,
 }
@@ -53,25 +54,21 @@ enum Theirs {
 
 /// Our evidence on its way to a witness.
 enum Ours {
+    /// It was not asked for.
     Awaited,
-    Announced(EvidenceSender),
     Going(EvidenceSender),
     /// It has arrived, or there is none, or nobody to get it.
     Done,
 }
 
 impl Inquiry {
-    pub fn new(
-        witnesses: Witnesses<impl Iterator<Item = (PlayerId, PeerId)>>,
-        bytes_max: usize,
-        now: Duration,
-    ) -> Inquiry {
+    pub fn new(witnesses: Witnesses, bytes_max: usize, now: Duration) -> Inquiry {
         let witness = |(player, peer)| (peer, Witness { player, theirs: Theirs::Awaited, ours: Ours::Awaited });
         Inquiry {
             began: now,
             bytes_max,
             own: Own::Awaited,
-            witnesses: witnesses.others.map(witness).collect(),
+            witnesses: witnesses.others.into_iter().map(witness).collect(),
             missing: witnesses.missing,
             next_chunk_at: now,
             served: None,
@@ -92,18 +89,19 @@ impl Inquiry {
         if bytes.len() > self.bytes_max {
             return Err(EvidenceError::TooLong { len: bytes.len(), max: self.bytes_max });
         }
-        self.own = Own::Given;
-        self.announce(bytes.into(), out);
+        self.announce(&bytes, out);
+        self.own = Own::Given(bytes.into());
         Ok(())
     }
 
-    fn announce<S: Simulation>(&mut self, bytes: Arc<[u8]>, out: &mut Outbox<S>) {
-        let announced = Parcel::Announced { bytes: bytes.len() as u32, digest: transfer::digest(&bytes) };
+    fn announce<S: Simulation>(&mut self, bytes: &[u8], out: &mut Outbox<S>) {
+        let announced = Parcel::Announced { bytes: bytes.len() as u32, digest: transfer::digest(bytes) };
         for (peer, witness) in &mut self.witnesses {
             if matches!(witness.ours, Ours::Awaited) {
                 say(*peer, announced.clone(), out);
-                let some = !bytes.is_empty();
-                witness.ours = if some { Ours::Announced(EvidenceSender::new(bytes.clone())) } else { Ours::Done };
+                if bytes.is_empty() {
+                    witness.ours = Ours::Done;
+                }
             }
         }
     }
@@ -115,7 +113,7 @@ impl Inquiry {
         match parcel {
             Parcel::Announced { bytes, digest } => witness.announced(from, bytes, digest, self.bytes_max, out),
             Parcel::Chunk(chunk) => witness.chunk(from, &chunk, out),
-            Parcel::Received(received) => witness.received(received, out),
+            Parcel::Received(received) => witness.received(received, &self.own, out),
         }
     }
 
@@ -137,7 +135,7 @@ impl Inquiry {
         }
         if now >= self.give_until() {
             self.own = Own::Withheld;
-            self.announce(Arc::default(), out);
+            self.announce(&[], out);
         }
         if now >= self.next_chunk_at
             && let Some(peer) = self.next_served()
@@ -227,18 +225,18 @@ impl Witness {
     }
 
     /// It asks for ours, or has got more of it.
-    fn received<S: Simulation>(&mut self, received: u32, out: &mut Outbox<S>) {
-        let (Ours::Announced(sender) | Ours::Going(sender)) = &mut self.ours else {
-            return out.dropped(DropReason::ForgedAck);
-        };
-        if sender.acknowledge(received).is_err() {
-            return out.dropped(DropReason::ForgedAck);
+    fn received<S: Simulation>(&mut self, received: u32, own: &Own, out: &mut Outbox<S>) {
+        match (&mut self.ours, own) {
+            (Ours::Awaited, Own::Given(bytes)) if received == 0 => {
+                self.ours = Ours::Going(EvidenceSender::new(bytes.clone()));
+            }
+            (Ours::Going(sender), _) => match sender.acknowledge(received) {
+                Ok(()) if sender.done() => self.ours = Ours::Done,
+                Ok(()) => {}
+                Err(_) => out.dropped(DropReason::ForgedAck),
+            },
+            _ => out.dropped(DropReason::ForgedAck),
         }
-        let done = sender.done();
-        self.ours = match core::mem::replace(&mut self.ours, Ours::Done) {
-            Ours::Announced(sender) | Ours::Going(sender) if !done => Ours::Going(sender),
-            _ => Ours::Done,
-        };
     }
 
     fn give_up(&mut self) {

@@ -1,0 +1,53 @@
+//! What a peer brings along into the room: its player, and how it builds the world.
+
+use std::sync::Arc;
+
+use lockstone_sim::{Simulation, codec};
+
+use crate::limits::HERO_BYTES_MAX;
+use crate::wire::{Bytes, Hello, Name, PROTOCOL_VERSION, Terms, TooMany};
+
+/// What this peer brings along is not fit for any session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PlayerError {
+    /// The name.
+    #[error("a name must have 1 to {} bytes and no control characters", crate::limits::NAME_BYTES_MAX)]
+    Name,
+    /// The hero.
+    #[error("the hero's encoding has {0} bytes, where at most {max} are allowed", max = crate::limits::HERO_BYTES_MAX)]
+    Hero(usize),
+}
+
+/// Builds the world of a seed, as it is before tick 0.
+pub type Build<S> = Arc<dyn Fn(u64) -> S + Send + Sync>;
+
+/// What a peer brings along into the room, whatever role it has there.
+pub struct Entrant<S: Simulation> {
+    pub terms: Terms,
+    /// Its player. One that leads may have none.
+    pub newcomer: Option<Newcomer<S>>,
+    pub build: Build<S>,
+}
+
+/// A player as this peer brings it along.
+pub struct Newcomer<S: Simulation> {
+    pub name: Name,
+    pub hero: S::Hero,
+    pub hero_bytes: Bytes<HERO_BYTES_MAX>,
+}
+
+impl<S: Simulation> Newcomer<S> {
+    pub fn new(name: &str, hero: S::Hero) -> Result<Self, PlayerError> {
+        let name = Name::new(name).ok_or(PlayerError::Name)?;
+        let hero_bytes = codec::compact(&hero).try_into().map_err(|error: TooMany| PlayerError::Hero(error.len))?;
+        Ok(Newcomer { name, hero, hero_bytes })
+    }
+}
+
+impl<S: Simulation> Entrant<S> {
+    /// How it presents itself to whoever lets it in.
+    pub fn hello(&self) -> Hello {
+        let Newcomer { name, hero_bytes, .. } = self.newcomer.as_ref().expect("a peer that joins has a player");
+        Hello { protocol: PROTOCOL_VERSION, terms: self.terms, name: name.clone(), hero: hero_bytes.clone() }
+    }
+}
