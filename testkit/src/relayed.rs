@@ -81,7 +81,7 @@ impl Relayed {
             let (first, others) = tapes.split_first_mut().expect("the relay's");
             *desyncs += attend(driver.hub_mut(), first);
             for (seat, tape) in others.iter_mut().enumerate() {
-                let seat = driver.seats[seat];
+                let seat = &mut driver.seats[seat];
                 *desyncs += attend(seat, tape);
                 if seat.session.phase() == Phase::Playing && dice.below(1_000) < permille {
                     let _ = seat.session.command((dice.below(tiles) as u16, dice.below(tiles) as u16));
