@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use lockstone::net::memory::{HubDriver, MemoryNetwork, Weather};
+use lockstone::net::memory::{Driver, MemoryLink, MemoryNetwork, Weather};
 use lockstone::net::relay::{Relay, RelayConfig, RelaySettings, Replica};
 use lockstone::net::session::Phase;
 use lockstone::net::{Identity, Session};
@@ -83,7 +83,7 @@ fn main() {
     let identity = Identity { rules: 1, table: lockstone::default_table().digest(), config: 0 };
     let weather = Weather { loss_permille: 50, ..Weather::clear(Duration::from_millis(40)) };
     let relay = Relay::dedicated(config.clone(), identity, build);
-    let mut driver = HubDriver::new(MemoryNetwork::hub(1, weather), relay);
+    let mut driver = Driver::with_hub(MemoryNetwork::hub(1, weather), relay, |link| link);
     for (name, x) in [("Ada", 24), ("Bram", 231)] {
         driver.enter(Replica::new(config.clone(), identity, name, at(x, 10), build).expect("the names are short"));
     }
@@ -91,7 +91,7 @@ fn main() {
     for second in 1..=60u64 {
         driver.run_until(Duration::from_secs(second));
         for seat in 0..2 {
-            let session = &mut driver.seat_mut(seat).expect("nobody leaves").session;
+            let session = &mut driver.seats[seat].session;
             if second == 3 {
                 session.command([at(231, 10), at(24, 10)][seat]).expect("they play by now");
             }
@@ -100,7 +100,7 @@ fn main() {
             show(&driver, second);
         }
     }
-    for (_, seat) in driver.seats() {
+    for seat in &driver.seats {
         let stats = seat.session.stats();
         assert!(seat.session.phase() == Phase::Playing && stats.checksums_compared > 0 && stats.desyncs == 0);
         println!("{} checksums of its core equal the relay's", stats.checksums_compared);
@@ -109,8 +109,8 @@ fn main() {
 
 /// A line of the world, and how many of the cells that both replicas simulate are the same on both,
 /// if they are at the same tick.
-fn show(driver: &HubDriver<Relay<Meadow>, Replica<Meadow>>, second: u64) {
-    let sessions: Vec<_> = driver.seats().map(|(_, seat)| &seat.session).collect();
+fn show(driver: &Driver<Replica<Meadow>, MemoryLink, Relay<Meadow>>, second: u64) {
+    let sessions: Vec<_> = driver.seats.iter().map(|seat| &seat.session).collect();
     let worlds: Vec<_> = sessions.iter().filter_map(|session| session.simulation()).collect();
     let [ada, bram] = worlds[..] else { return };
     let own = |n: usize| Some(ada.grid().cell_of(worlds[n].hero(sessions[n].stats().player?)?.pos));

@@ -2,7 +2,7 @@
 //! memory, on virtual time.
 //!
 //! ```text
-//! HubDriver: relay ◄─► replicas ◄─ bots        relay's turns ─► what flooding would cost
+//! Driver: relay ◄─► replicas ◄─ bots        relay's turns ─► what flooding would cost
 //!              └─► trees, by tick ─► verify    relay's cells ─► what state replication would cost
 //! ```
 //!
@@ -27,7 +27,7 @@ pub use report::{Class, CrowdReport, Differing, Rate, Size, Spent, Verified};
 use std::sync::Arc;
 use std::time::Duration;
 
-use lockstone_net::memory::{HubDriver, MemoryLink, MemoryNetwork, Seat, Weather};
+use lockstone_net::memory::{Driver, MemoryLink, MemoryNetwork, Seat, Weather};
 use lockstone_net::relay::{Relay, RelayConfig, Replica};
 use lockstone_net::session::{EndReason, Event, Phase, PlayerError};
 use lockstone_net::wire::Identity;
@@ -116,7 +116,7 @@ type ReplicaOf<G> = Replica<<G as Wide>::Rules>;
 /// A crowd that plays.
 pub struct Crowd<G: Wide> {
     options: CrowdOptions,
-    driver: HubDriver<RelayOf<G>, ReplicaOf<G>, Clocked<MemoryLink>>,
+    driver: Driver<ReplicaOf<G>, Clocked<MemoryLink>, RelayOf<G>>,
     identity: Identity,
     /// When all were there.
     gathered: Duration,
@@ -153,8 +153,8 @@ impl<G: Wide> Crowd<G> {
                 Relay::dedicated(config.clone(), identity, move |seed| build(seed)).with_horizon(G::horizon())
             }
         };
-        let mut driver = HubDriver::new_by(network, relay(), |link| Clocked::new(link).remembering());
-        driver.visit_by(clocked::visit, clocked::visit);
+        let mut driver = Driver::with_hub(network, relay(), |link| Clocked::new(link).remembering());
+        driver.hub_mut().visit_by = clocked::visit;
         let heroes = G::HEROES.iter().cycle();
         let mut crowd = Crowd {
             alternatives: Alternatives::new(&options.relay),
@@ -175,6 +175,7 @@ impl<G: Wide> Crowd<G> {
             let replica = replica.map_err(|error| CrowdError::Hero(n, error))?.with_horizon(G::horizon());
             crowd.driver.run_until(ENTER_TIME * u32::from(n) / u32::from(crowd.options.layout.players));
             let seat = crowd.driver.enter_by(replica, Clocked::new);
+            crowd.driver.seats[seat].visit_by = clocked::visit;
             crowd.bots.push(BotSeat { seat, player: PlayerId(0), bot: None, saw: Tick(0) });
             crowd.attend()?;
         }
@@ -213,15 +214,15 @@ impl<G: Wide> Crowd<G> {
     fn look(&mut self) {
         let Some(whole) = self.driver.hub().session.simulation() else { return };
         self.survey.look_at_whole(whole);
-        let parts = self.driver.seats().filter_map(|(_, seat)| seat.session.simulation());
+        let parts = self.driver.seats.iter().filter_map(|seat| seat.session.simulation());
         parts.for_each(|part| self.survey.look_at_part(part));
         self.alternatives.tick(whole);
     }
 
     /// What has been counted so far.
     fn reading(&mut self) -> Reading {
-        let (network, hub) = (self.driver.network(), self.driver.hub().peer);
-        let ways = self.driver.seats().map(|(_, seat)| {
+        let (network, hub) = (&self.driver.network, self.driver.hub().peer);
+        let ways = self.driver.seats.iter().map(|seat| {
             let peer = seat.peer;
             (network.carried(hub, peer), network.carried(peer, hub))
         });
@@ -229,7 +230,7 @@ impl<G: Wide> Crowd<G> {
             relay: self.driver.hub().session.stats().relay.unwrap_or_default(),
             ways: ways.collect(),
             relay_ticks: self.driver.hub().link.ticks_ns.len(),
-            replica_ticks: self.driver.seats().map(|(_, seat)| seat.link.ticks_ns.len()).collect(),
+            replica_ticks: self.driver.seats.iter().map(|seat| seat.link.ticks_ns.len()).collect(),
             commands: self.alternatives.commands,
             flooded_bytes: self.alternatives.flooded_bytes,
             packets: self.alternatives.packets,
@@ -257,7 +258,7 @@ impl<G: Wide> Crowd<G> {
             payload: each(level.bytes, 0),
             cut: each(level.cut_bytes, 0),
         });
-        let replicas = self.driver.seats().zip(&before.replica_ticks);
+        let replicas = self.driver.seats.iter().zip(&before.replica_ticks);
         CrowdReport {
             players: layout.players,
             spread: if self.options.own_world { "own world" } else { layout.spread.name() },
@@ -274,7 +275,7 @@ impl<G: Wide> Crowd<G> {
             relay: Spent::of(self.driver.hub().link.ticks_ns[before.relay_ticks..].to_vec()),
             relay_alone: Spent::of(self.relay_alone().link.ticks_ns[before.relay_ticks..].to_vec()),
             process: None,
-            replica: Spent::of(replicas.flat_map(|((_, seat), from)| seat.link.ticks_ns[*from..].to_vec()).collect()),
+            replica: Spent::of(replicas.flat_map(|(seat, from)| seat.link.ticks_ns[*from..].to_vec()).collect()),
             lit_cells: self.survey.lit_cells.size(),
             relay_actors: self.survey.relay_actors.size(),
             core_cells: self.survey.core_cells.size(),
@@ -320,12 +321,10 @@ impl<G: Wide> Crowd<G> {
         let (since, period) = (self.driver.now(), self.options.relay.period());
         let mut now = since;
         loop {
-            let outside = |bot: &&BotSeat<G>| {
-                self.driver.seat(bot.seat).is_none_or(|seat| seat.session.phase() != Phase::Playing)
-            };
+            let outside = |bot: &&BotSeat<G>| self.driver.seats[bot.seat].session.phase() != Phase::Playing;
             let Some(first) = self.bots.iter().find(outside) else { return Ok(()) };
             if now >= since + GATHER_MAX {
-                let phase = self.driver.seat(first.seat).map_or(Phase::Connecting, |seat| seat.session.phase());
+                let phase = self.driver.seats[first.seat].session.phase();
                 let (missing, players) = (self.bots.iter().filter(outside).count(), self.bots.len());
                 return Err(CrowdError::Gather { missing, players, seconds: GATHER_MAX.as_secs(), phase });
             }
@@ -346,7 +345,7 @@ impl<G: Wide> Crowd<G> {
             verifier.iter_mut().for_each(|verifier| verifier.hear_relay(event));
         }
         for (n, bot) in bots.iter_mut().enumerate() {
-            let Some(seat) = driver.seat_mut(bot.seat) else { continue };
+            let seat = &mut driver.seats[bot.seat];
             for event in seat.events.drain(..) {
                 match &event {
                     Event::Started { player, .. } => bot.player = *player,

@@ -69,7 +69,7 @@ fn room(players: usize, weather: Weather, plant_from: Option<Tick>) -> Room {
         let session = Rollback::new(config.clone(), identity, &format!("player {n}"), place(n as u64 * 30), build);
         driver.enter(session.expect("the name is short"));
     }
-    let waits = |driver: &mut Room| driver.seats.iter().any(|seat| seat.session.phase() != Phase::Playing);
+    let waits = |driver: &Room| driver.seats.iter().any(|seat| seat.session.phase() != Phase::Playing);
     assert!(driver.run_while(Duration::from_secs(10), waits), "the players do not get together");
     driver.network.set_weather(weather);
     driver

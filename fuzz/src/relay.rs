@@ -34,12 +34,12 @@ const FACTOR: usize = 512;
 /// four of the time until the next.
 pub fn check(bytes: &[u8]) -> bool {
     let (mut room, _) = room();
-    let mut stranger = room.network().enter();
+    let mut stranger = room.network.enter();
     memory::within(HELD_BYTES_MAX + FACTOR * bytes.len(), || {
         for (n, slice) in slices::all(bytes).take(PACKETS_MAX).enumerate() {
             let Some((&how, packet)) = slice.split_first() else { continue };
             hear(&mut room, stranger.peer(), how, packet);
-            let _ = room.seat_mut(HONEST).expect("it is there").session.command((n as u16, 50));
+            let _ = room.seats[HONEST].session.command((n as u16, 50));
             run(&mut room, u64::from(how >> 4) * 10);
             while stranger.poll().is_some() {}
         }
@@ -64,16 +64,16 @@ fn room() -> (Room, Vec<Vec<u8>>) {
             Some(packet)
         })
     };
-    let mut room = Room::new_by(MemoryNetwork::hub(1, clear), relay(weather(), RelaySettings::default()), tap);
+    let mut room = Room::with_hub(MemoryNetwork::hub(1, clear), relay(weather(), RelaySettings::default()), tap);
     for n in 1..4 {
         room.enter_by(replica(weather(), RelaySettings::default(), &format!("player {n}")), tap);
     }
     run(&mut room, 1_000);
     for seat in [HONEST, LIAR, VICTIM] {
-        let _ = room.seat_mut(seat).expect("it is there").session.command((40, 40));
+        let _ = room.seats[seat].session.command((40, 40));
     }
     run(&mut room, 500);
-    assert!(room.seats().all(|(_, seat)| seat.session.phase() == Phase::Playing));
+    assert!(room.seats.iter().all(|seat| seat.session.phase() == Phase::Playing));
     let sent = sent.borrow().clone();
     (room, sent)
 }
@@ -85,19 +85,19 @@ fn run(room: &mut Room, for_ms: u64) {
 
 fn hear(room: &mut Room, stranger: PeerId, how: u8, packet: &[u8]) {
     let channel = if how & 8 == 0 { Channel::Unreliable } else { Channel::Reliable };
-    let (now, relay, liar) = (room.now(), room.hub().peer, room.seat(LIAR).expect("it is there").peer);
+    let (now, relay, liar) = (room.now(), room.hub().peer, room.seats[LIAR].peer);
     let said_by = |from| LinkEvent::Packet { from, channel, bytes: packet.to_vec() };
     match how & 7 {
         0..=2 => room.hub_mut().session.handle(said_by(liar), now),
         3 => room.hub_mut().session.handle(said_by(stranger), now),
-        4..=6 => room.seat_mut(VICTIM).expect("it is there").session.handle(said_by(relay), now),
-        _ => room.seat_mut(HONEST).expect("it is there").session.handle(said_by(liar), now),
+        4..=6 => room.seats[VICTIM].session.handle(said_by(relay), now),
+        _ => room.seats[HONEST].session.handle(said_by(liar), now),
     }
 }
 
 /// The honest replica plays, keeps up, and no core of its own was ever another than the relay's.
 fn agree(room: &Room) {
-    let session = &room.seat(HONEST).expect("it is there").session;
+    let session = &room.seats[HONEST].session;
     let (relay, honest) = (room.hub().session.stats(), session.stats());
     assert_eq!(session.phase(), Phase::Playing);
     assert_eq!(honest.desyncs, 0);

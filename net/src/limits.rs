@@ -131,7 +131,8 @@ pub const ROLLBACK_PLAYERS_MAX: usize = 4;
 /// Inputs of one player that ggrs holds, in ticks: from the newest confirmed one to the
 /// newest that came.
 pub const INPUTS_HELD: u32 = 128;
-/// Compared checksums that ggrs holds.
+/// Compared checksums that may lie between what two players have. Half of them wait at the one that
+/// is behind.
 pub const CHECKSUMS_HELD: u32 = 32;
 /// Ticks of inputs in one packet.
 pub const INPUTS_PER_PACKET_MAX: usize = INPUTS_HELD as usize;
@@ -223,6 +224,7 @@ const _: () =
     assert!(ROLLBACK_PLAYERS_MAX * (HERO_BYTES_MAX + NAME_BYTES_MAX + 2 * WRAP_BYTES_MAX) <= PACKET_BYTES_MAX);
 const _: () =
     assert!(ROLLBACK_PLAYERS_MAX <= JOINS_PER_TURN_MAX && CHECKSUM_SENDS as usize <= CHECKSUMS_PER_PACKET_MAX);
+const _: () = assert!(CHECKSUMS_HELD as usize / 2 <= CHECKSUMS_PER_PACKET_MAX);
 const _: () = assert!(EVIDENCE_CHUNK_BYTES + WRAP_BYTES_MAX <= PACKET_BYTES_MAX);
 const _: () = assert!(PLAYERS_MAX * evidence_bytes_max(PLAYERS_MAX) + BUNDLE_FRAME_BYTES_MAX <= BUNDLE_BYTES_MAX);
 // A peer that gives its evidence as late as it may can still send it.

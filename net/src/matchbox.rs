@@ -45,8 +45,8 @@ use futures::channel::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use matchbox_socket::{PeerEvent, PeerRequest, PeerSignal};
 
 use crate::link::{Channel, Link, LinkError, LinkEvent, PeerId};
-pub use crate::room::{KEY_BYTES_MAX, ROOM_CHARS_MAX, TOKEN_BYTES_MAX, is_room_name};
-use pair::{Pair, PairEvent};
+pub use crate::room::{KEY_BYTES_MAX, ROOM_CHARS_MAX, RoomRole, TOKEN_BYTES_MAX, is_room_name};
+use pair::Pair;
 pub use tasks::THREAD_NAME;
 use tasks::Tasks;
 use wire::Heard;
@@ -73,22 +73,6 @@ pub struct Config {
     pub ice_urls: Vec<String>,
     /// As what the room is entered.
     pub role: RoomRole,
-}
-
-/// As what a link enters its room.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum RoomRole {
-    /// One of a party: connected with every other.
-    #[default]
-    Peer,
-    /// The relay: the room is its own, and it is connected with every player.
-    Relay {
-        /// 1 to 128 bytes that nobody else knows: a relay that presents the same takes the room
-        /// over.
-        token: String,
-    },
-    /// A player of the room's relay: connected with that alone.
-    Player,
 }
 
 /// A [`Link`] over WebRTC. Dropping it closes every connection; the others see it gone
@@ -175,7 +159,7 @@ impl MatchboxLink {
         for from in rung {
             let Some(pair) = pairs.get_mut(&from) else { continue };
             let shaking = !pair.is_connected();
-            pair.gather(|event| events.push_back(link_event(from, event)));
+            pair.gather(events);
             if pair.is_over() || pair.is_late() {
                 in_vain |= shaking;
                 pairs.remove(&from);
@@ -218,8 +202,8 @@ impl MatchboxLink {
                 self.spent.remove(&ours(peer));
                 self.waiting.retain(|(waiting, _)| *waiting != ours(peer));
                 if let Some(mut pair) = self.pairs.remove(&ours(peer)) {
-                    pair.gather(|event| self.events.push_back(link_event(ours(peer), event)));
-                    pair.leave(|event| self.events.push_back(link_event(ours(peer), event)));
+                    pair.gather(&mut self.events);
+                    pair.leave(&mut self.events);
                 }
             }
         }
@@ -227,8 +211,8 @@ impl MatchboxLink {
 
     fn open_pair(&mut self, peer: PeerId) {
         let bell = self.bells.hang(Some(peer));
-        let pair = Pair::open(&self.ice_urls, &self.tasks, self.requests.clone(), bell, self.role != RoomRole::Peer);
-        self.pairs.insert(peer, pair);
+        let (requests, hurried) = (self.requests.clone(), self.role != RoomRole::Peer);
+        self.pairs.insert(peer, Pair::open(peer, &self.ice_urls, &self.tasks, requests, bell, hurried));
     }
 
     /// Passes a signal on to the pair that it is for, or keeps it for one that is to come.
@@ -312,14 +296,6 @@ impl Link for MatchboxLink {
     fn wake_with(&mut self, driver: &Waker) -> bool {
         self.bells.wake(driver);
         true
-    }
-}
-
-fn link_event(from: PeerId, event: PairEvent) -> LinkEvent {
-    match event {
-        PairEvent::Connected => LinkEvent::Connected(from),
-        PairEvent::Packet(channel, bytes) => LinkEvent::Packet { from, channel, bytes },
-        PairEvent::Disconnected => LinkEvent::Disconnected(from),
     }
 }
 

@@ -11,11 +11,11 @@
 
 mod rooms;
 
-use std::io::{self, Read as _, Write as _};
-use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::io;
+use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade};
@@ -25,12 +25,14 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use matchbox_protocol::{JsonPeerRequest, PeerRequest};
 use serde::Deserialize;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::runtime::Runtime;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
-use crate::room::REPLACED;
-use rooms::{EntryRole, Refusal, Rooms, Seat};
+use crate::room::{Malformed, REPLACED, RoomRole};
 pub use rooms::{RELAY_PLAYERS_MAX, ROOM_PEERS_MAX, SERVER_PEERS_MAX};
+use rooms::{Refusal, Rooms, Seat};
 
 /// The largest message from a peer, in bytes. A session description has about 1,000, in a
 /// browser up to 5,000.
@@ -82,8 +84,8 @@ pub struct Server {
 #[derive(Debug)]
 pub struct Handle {
     addr: SocketAddr,
-    stop: Option<oneshot::Sender<()>>,
-    thread: Option<JoinHandle<()>>,
+    /// Dropping the sender stops the thread.
+    running: Option<(oneshot::Sender<()>, JoinHandle<()>)>,
 }
 
 impl Server {
@@ -132,21 +134,16 @@ impl Server {
         let addr = self.addr;
         let (stop, stopped) = oneshot::channel::<()>();
         let serve = move || {
-            let stopped = async {
-                // Dropping the sender stops too.
-                let _ = stopped.await;
-            };
-            if let Err(error) = self.run_until(stopped) {
+            if let Err(error) = self.run_until(async { drop(stopped.await) }) {
                 log::error!("{error}");
             }
         };
         let thread = std::thread::Builder::new().name("lockstone-signaling".into()).spawn(serve)?;
-        Ok(Handle { addr, stop: Some(stop), thread: Some(thread) })
+        Ok(Handle { addr, running: Some((stop, thread)) })
     }
 
     fn run_until(self, stopped: impl Future<Output = ()>) -> Result<(), SignalingError> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let result = runtime.block_on(async {
+        let result = runtime()?.block_on(async {
             let listener = tokio::net::TcpListener::from_std(self.listener)?;
             tokio::select! {
                 result = axum::serve(listener, routes(Rooms::new(self.host_token))) => result,
@@ -166,8 +163,8 @@ impl Handle {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        drop(self.stop.take());
-        if let Some(thread) = self.thread.take() {
+        if let Some((stop, thread)) = self.running.take() {
+            drop(stop);
             // A panic of that thread was printed already; there is nobody to tell.
             let _ = thread.join();
         }
@@ -175,38 +172,39 @@ impl Drop for Handle {
 }
 
 /// Whether a Lockstone signaling server answers at an address. Takes no longer than `within` once
-/// the name is resolved.
+/// the name is resolved. It blocks this thread, so it is not for a task of tokio's, where it panics.
 pub fn probe(addr: impl ToSocketAddrs, within: Duration) -> bool {
-    let deadline = Instant::now() + within;
-    let Ok(addrs) = addr.to_socket_addrs() else { return false };
-    addrs.into_iter().any(|addr| greets(addr, deadline).unwrap_or(false))
+    let (Ok(addrs), Ok(runtime)) = (addr.to_socket_addrs(), runtime()) else { return false };
+    let any_greets = async {
+        for addr in addrs {
+            if greets(addr).await.unwrap_or(false) {
+                return true;
+            }
+        }
+        false
+    };
+    runtime.block_on(async { timeout(within, any_greets).await.unwrap_or(false) })
 }
 
-fn greets(addr: SocketAddr, deadline: Instant) -> io::Result<bool> {
-    let left = || match deadline.saturating_duration_since(Instant::now()) {
-        Duration::ZERO => Err(io::Error::from(io::ErrorKind::TimedOut)),
-        left => Ok(left),
-    };
-    let mut stream = TcpStream::connect_timeout(&addr, left()?)?;
-    stream.set_write_timeout(Some(left()?))?;
-    write!(stream, "GET / HTTP/1.1\r\nHost: {addr}\r\nConnection: close\r\n\r\n")?;
+async fn greets(addr: SocketAddr) -> io::Result<bool> {
+    let mut stream = tokio::net::TcpStream::connect(addr).await?;
+    let request = format!("GET / HTTP/1.1\r\nHost: {addr}\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await?;
     let mut answer = Vec::new();
-    let mut chunk = [0; 512];
-    while answer.len() < 2048 {
-        stream.set_read_timeout(Some(left()?))?;
-        match stream.read(&mut chunk)? {
-            0 => break,
-            count => answer.extend_from_slice(&chunk[..count]),
-        }
-    }
+    stream.take(2048).read_to_end(&mut answer).await?;
     Ok(answer.ends_with(GREETING.as_bytes()))
+}
+
+/// A loop on this thread.
+fn runtime() -> io::Result<Runtime> {
+    tokio::runtime::Builder::new_current_thread().enable_all().build()
 }
 
 fn routes(rooms: Rooms) -> Router {
     Router::new()
         .route("/", get(|| async { GREETING }))
         .route("/{room}", get(enter))
-        .fallback(|| async { Refusal::RoomName })
+        .fallback(|| async { Refusal::from(Malformed::RoomName) })
         .with_state(Arc::new(rooms))
 }
 
@@ -220,11 +218,11 @@ struct Ingress {
 }
 
 impl Ingress {
-    fn role(&self) -> EntryRole<'_> {
+    fn role(&self) -> RoomRole {
         match (&self.host, &self.relay) {
-            (Some(token), _) => EntryRole::Relay { token },
-            (None, Some(_)) => EntryRole::Player,
-            (None, None) => EntryRole::Peer,
+            (Some(token), _) => RoomRole::Relay { token: token.clone() },
+            (None, Some(_)) => RoomRole::Player,
+            (None, None) => RoomRole::Peer,
         }
     }
 }
@@ -236,7 +234,7 @@ async fn enter(
     Query(ingress): Query<Ingress>,
     upgrade: WebSocketUpgrade,
 ) -> Response {
-    match rooms.enter(&room, ingress.key.as_deref(), ingress.role()) {
+    match rooms.enter(&room, ingress.key.as_deref(), &ingress.role()) {
         Ok((seat, inbox)) => {
             log::info!("{} entered room {room}", seat.peer);
             let bytes_max = if seat.is_player() { PLAYER_MESSAGE_BYTES_MAX } else { MESSAGE_BYTES_MAX };
@@ -253,7 +251,7 @@ async fn enter(
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let status = match self {
-            Self::RoomName | Self::KeyTooLong | Self::BadToken => StatusCode::BAD_REQUEST,
+            Self::Malformed(_) => StatusCode::BAD_REQUEST,
             Self::WrongKey | Self::WrongToken | Self::WrongHostToken => StatusCode::FORBIDDEN,
             Self::NoRelay => StatusCode::NOT_FOUND,
             Self::RelayRoom | Self::PartyRoom => StatusCode::CONFLICT,

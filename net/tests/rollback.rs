@@ -178,7 +178,7 @@ fn own_commands_are_played_in_the_tick_they_are_given() {
             let before = driver.seats[0].session.simulation().expect("it plays").clone();
             driver.seats[0].session.command(n).expect("it plays");
             let tick = driver.seats[0].session.stats().tick;
-            let next = |driver: &mut Driver<Rollback<Mixer>>| driver.seats[0].session.stats().tick == tick;
+            let next = |driver: &Driver<Rollback<Mixer>>| driver.seats[0].session.stats().tick == tick;
             assert!(driver.run_while(driver.now() + secs(1), next));
             let shown = driver.seats[0].session.simulation().expect("it plays").hero(PlayerId(0));
             assert_eq!(shown, before.hero_after(PlayerId(0), n), "{delay} ms: shown in the tick of the key press");

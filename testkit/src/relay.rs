@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use lockstone_net::PeerId;
-use lockstone_net::memory::{HubDriver, MemoryNetwork, Seat, Weather};
+use lockstone_net::memory::{Driver, MemoryNetwork, Seat, Weather};
 use lockstone_net::relay::{Relay, RelayConfig, RelaySettings, Replica};
 use lockstone_net::session::{Event, Session, Stats, Transmit};
 use lockstone_sim::world::CellState;
@@ -18,7 +18,7 @@ use crate::sessions::*;
 use crate::storm::{self, Storm, StormWorld};
 
 /// A relay of storms and its replicas, whose packets pass through hands.
-pub type Room = HubDriver<Relay<Storm>, Replica<Storm>, Tap>;
+pub type Room = Driver<Replica<Storm>, Tap, Relay<Storm>>;
 /// A replica and its end of the network.
 pub type Place = Seat<Replica<Storm>, Tap>;
 
@@ -79,7 +79,9 @@ pub struct Scene {
     pub ticks_compared: u64,
     /// What the relay told beside turns.
     pub told: Vec<Event<StormWorld>>,
-    entered: u32,
+    entered: usize,
+    /// The numbers of the replicas' seats that are taken: nobody else will ever have them.
+    numbers: Vec<usize>,
 }
 
 impl Scene {
@@ -99,7 +101,7 @@ impl Scene {
         let (sent, hand) = (Sent::default(), Rc::new(RefCell::new(Box::new(Some) as Hand)));
         let (kept, passed) = (sent.clone(), hand.clone());
         let network = MemoryNetwork::hub(seed, weather);
-        let driver = Room::new_by(network, relay_lacking(halo_rings, storm, settings.clone()), |link| {
+        let driver = Room::with_hub(network, relay_lacking(halo_rings, storm, settings.clone()), |link| {
             Tap::new(link, move |packet: Transmit| {
                 kept.borrow_mut().push(packet.clone());
                 passed.borrow_mut()(packet)
@@ -123,6 +125,7 @@ impl Scene {
             ticks_compared: 0,
             told: Vec::new(),
             entered: 0,
+            numbers: Vec::new(),
         }
     }
 
@@ -131,38 +134,47 @@ impl Scene {
         self.entered += 1;
         let replica = replica(self.weather, self.settings.clone(), &format!("player {}", self.entered));
         let replies = self.replies.clone();
-        1 + self.driver.enter_by(replica, |link| {
+        self.driver.enter_by(replica, |link| {
             let me = link.peer();
             Tap::new(link, move |packet| match replies.borrow_mut().get_mut(&me) {
                 Some(reply) => reply(packet),
                 None => Some(packet),
             })
-        })
+        });
+        self.numbers.push(self.entered);
+        self.entered
     }
 
     /// Who sits on a replica's seat.
     pub fn seat(&self, seat: usize) -> &Place {
-        self.driver.seat(seat - 1).expect("it is there")
+        &self.driver.seats[self.index(seat)]
     }
 
     /// Who sits on a replica's seat, to do something with.
     pub fn seat_mut(&mut self, seat: usize) -> &mut Place {
-        self.driver.seat_mut(seat - 1).expect("it is there")
+        let index = self.index(seat);
+        &mut self.driver.seats[index]
+    }
+
+    fn index(&self, seat: usize) -> usize {
+        self.numbers.iter().position(|number| *number == seat).expect("it is there")
     }
 
     /// The replicas that are there, with their seats.
     pub fn seats(&self) -> impl Iterator<Item = (usize, &Place)> {
-        self.driver.seats().map(|(seat, place)| (seat + 1, place))
+        self.numbers.iter().copied().zip(&self.driver.seats)
     }
 
     /// The numbers of their seats.
     pub fn numbers(&self) -> Vec<usize> {
-        self.seats().map(|(seat, _)| seat).collect()
+        self.numbers.clone()
     }
 
     /// A replica's link is gone.
     pub fn remove(&mut self, seat: usize) {
-        self.driver.remove(seat - 1);
+        let index = self.index(seat);
+        self.numbers.remove(index);
+        self.driver.seats.remove(index);
     }
 
     /// Who sits on a seat, to the network: 0 is the relay's.
@@ -195,7 +207,7 @@ impl Scene {
             let until = self.driver.now() + ms(10);
             self.driver.run_while(until.min(end), |driver| {
                 let tick = |world: Option<&StormWorld>| world.map(Simulation::tick);
-                let replicas = driver.seats().map(|(_, seat)| tick(seat.session.simulation()));
+                let replicas = driver.seats.iter().map(|seat| tick(seat.session.simulation()));
                 let ticks: Vec<_> = replicas.chain([tick(driver.hub().session.simulation())]).collect();
                 let go_on = before.as_ref().is_none_or(|before| *before == ticks);
                 before.get_or_insert(ticks);
@@ -261,7 +273,7 @@ impl Scene {
             self.world.step(&self.turns.remove(&self.world.tick()).unwrap_or_default());
             self.moments.insert(self.world.tick(), Moment::of(&self.world));
         }
-        for (n, seat) in self.driver.seats().map(|(seat, place)| (seat + 1, place)) {
+        for (n, seat) in self.numbers.iter().copied().zip(&self.driver.seats) {
             let Some(world) = seat.session.simulation().filter(|_| !self.blind && self.odd != Some(n)) else {
                 continue;
             };

@@ -56,7 +56,7 @@ impl Relayed {
     pub fn lacking(halo_rings: u16, settings: RelaySettings, hand: Option<Hand>) -> Relayed {
         let settings = RelaySettings { seed: STORM.seed, core_actors_max: 0, ..settings };
         let network = MemoryNetwork::hub(STORM.seed, Weather::clear(ms(30)));
-        let driver = Room::new_by(network, relay_lacking(halo_rings, STORM, settings.clone()), |link| match hand {
+        let driver = Room::with_hub(network, relay_lacking(halo_rings, STORM, settings.clone()), |link| match hand {
             Some(hand) => Tap::new(link, altering(hand)),
             None => Tap::idle(link),
         });
@@ -81,7 +81,7 @@ impl Relayed {
             let (first, others) = tapes.split_first_mut().expect("the relay's");
             *desyncs += attend(driver.hub_mut(), first);
             for (seat, tape) in others.iter_mut().enumerate() {
-                let seat = driver.seat_mut(seat).expect("it is there");
+                let seat = &mut driver.seats[seat];
                 *desyncs += attend(seat, tape);
                 if seat.session.phase() == Phase::Playing && dice.below(1_000) < permille {
                     let _ = seat.session.command((dice.below(tiles) as u16, dice.below(tiles) as u16));
@@ -93,7 +93,7 @@ impl Relayed {
     /// The recordings, the relay's first.
     pub fn recordings(self) -> Vec<Recording<StormWorld>> {
         let end = |tape: Tape, tick| tape.writer.end::<StormWorld>(tick, "the end").expect("memory").0;
-        let replicas = self.driver.seats().map(|(_, seat)| seat.session.simulation());
+        let replicas = self.driver.seats.iter().map(|seat| seat.session.simulation());
         let worlds = [self.driver.hub().session.simulation()].into_iter().chain(replicas);
         let ended = worlds.zip(self.tapes).filter_map(|(world, tape)| Some(end(tape?, world?.tick())));
         ended.map(|bytes| Recording::read(&bytes).expect("it was just written")).collect()

@@ -8,7 +8,7 @@ use dungeon::hero::Order;
 use dungeon::map::tile_of;
 use dungeon::{Command, DungeonGame};
 use lockstone::game::{Game, Layout, Spread, Wide};
-use lockstone::net::memory::{HubDriver, MemoryNetwork, Weather};
+use lockstone::net::memory::{Driver, MemoryLink, MemoryNetwork, Weather};
 use lockstone::net::relay::{Relay, RelayConfig, RelaySettings, Replica};
 use lockstone::net::{Identity, Session};
 use lockstone::sim::path::Tile;
@@ -40,7 +40,7 @@ fn heroes_on_their_ways_are_seen_on_their_tiles() {
         move |seed| DungeonGame::world(&rules, seed, &table())
     };
     let relay = Relay::dedicated(config.clone(), identity, build.clone()).with_horizon(DungeonGame::horizon());
-    let mut driver = HubDriver::new(MemoryNetwork::hub(SEED, weather), relay);
+    let mut driver = Driver::with_hub(MemoryNetwork::hub(SEED, weather), relay, |link| link);
     for (n, class) in ["warrior", "ranger", "mage"].into_iter().enumerate() {
         let hero = DungeonGame::hero(class, class).expect("a class");
         let replica = Replica::new(config.clone(), identity, class, hero, build.clone()).expect("a name");
@@ -56,11 +56,11 @@ fn heroes_on_their_ways_are_seen_on_their_tiles() {
         if beat % 1_500 == 0 {
             for seat in 0..3 {
                 let room = rooms[(beat as usize / 1_500 * 7 + seat * 29) % rooms.len()];
-                let _ = driver.seat_mut(seat).expect("it is there").session.command(Command::walk(room));
+                let _ = driver.seats[seat].session.command(Command::walk(room));
             }
         }
         note(&mut places, &driver);
-        for (_, seat) in driver.seats() {
+        for seat in &driver.seats {
             let Some(now) = seat.session.simulation().and_then(|world| places.get(&world.tick())) else { continue };
             for companion in seat.session.distant().companions {
                 let Some((tile, Order::Walk(_), ticks)) = now.get(&companion.player) else { continue };
@@ -80,7 +80,7 @@ fn heroes_on_their_ways_are_seen_on_their_tiles() {
     assert!(off * 100 <= walking, "{off} of {walking}");
 }
 
-fn note(places: &mut Places, driver: &HubDriver<Relay<dungeon::Dungeon>, Replica<dungeon::Dungeon>>) {
+fn note(places: &mut Places, driver: &Driver<Replica<dungeon::Dungeon>, MemoryLink, Relay<dungeon::Dungeon>>) {
     let Some(world) = driver.hub().session.simulation() else { return };
     let before = places.last_key_value().map(|(tick, heroes)| (*tick, heroes.clone()));
     if before.as_ref().is_some_and(|(tick, _)| *tick == world.tick()) {

@@ -3,6 +3,7 @@
 //! Its signaling is not a connection of its own but a pipe to the link's. It must never outlive the
 //! peer's presence in the room: a handshake that the peer abandons would wait for ever.
 
+use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -13,12 +14,12 @@ use futures::{FutureExt, StreamExt};
 use futures_timer::Delay;
 use matchbox_socket::async_trait::async_trait;
 use matchbox_socket::{
-    PeerEvent, PeerId, PeerRequest, PeerState, RtcIceServerConfig, SignalingError, Signaller, SignallerBuilder,
-    WebRtcSocket, WebRtcSocketBuilder,
+    PeerEvent, PeerRequest, PeerState, RtcIceServerConfig, SignalingError, Signaller, SignallerBuilder, WebRtcSocket,
+    WebRtcSocketBuilder,
 };
 
 use super::tasks::Tasks;
-use crate::link::Channel;
+use crate::link::{Channel, LinkEvent, PeerId};
 
 /// In the order in which the socket opens them.
 const CHANNELS: [Channel; 2] = [Channel::Unreliable, Channel::Reliable];
@@ -26,16 +27,10 @@ const CHANNELS: [Channel; 2] = [Channel::Unreliable, Channel::Reliable];
 /// How long a handshake with a relay may take. A loaded machine needs seconds.
 const HANDSHAKE_WITHIN: Duration = Duration::from_secs(25);
 
-/// What a pair has to tell.
-pub(super) enum PairEvent {
-    Connected,
-    Packet(Channel, Vec<u8>),
-    Disconnected,
-}
-
 /// One peer, from the first signal to the end.
 #[derive(Debug)]
 pub(super) struct Pair {
+    peer: PeerId,
     socket: WebRtcSocket,
     signals: UnboundedSender<PeerEvent>,
     stage: Stage,
@@ -49,7 +44,7 @@ pub(super) struct Pair {
 enum Stage {
     Handshake,
     /// With the name by which matchbox knows the peer.
-    Connected(PeerId),
+    Connected(matchbox_socket::PeerId),
     Over,
 }
 
@@ -57,6 +52,7 @@ impl Pair {
     /// Begins with the first event that [`Pair::hear`] is given. `hurried`: the handshake is given
     /// up after a time.
     pub(super) fn open(
+        peer: PeerId,
         ice_urls: &[String],
         tasks: &Tasks,
         requests: UnboundedSender<PeerRequest>,
@@ -72,9 +68,10 @@ impl Pair {
             .add_unreliable_channel()
             .add_reliable_channel()
             .build();
-        tasks.spawn_loop(looping);
+        // How the loop ends shows in its socket.
+        tasks.spawn(Box::pin(looping.map(drop)));
         let patience = hurried.then(|| Delay::new(HANDSHAKE_WITHIN));
-        Self { socket, signals, stage: Stage::Handshake, bell, patience }
+        Self { peer, socket, signals, stage: Stage::Handshake, bell, patience }
     }
 
     pub(super) fn is_connected(&self) -> bool {
@@ -100,25 +97,24 @@ impl Pair {
     /// Takes what the socket has queued. Packets come after `Connected` and before `Disconnected`:
     /// a packet can overtake the news that all channels are open, and then stays in the socket's
     /// queue until that is known.
-    pub(super) fn gather(&mut self, mut tell: impl FnMut(PairEvent)) {
+    pub(super) fn gather(&mut self, events: &mut VecDeque<LinkEvent>) {
         let (changes, open) = self.changes();
         for (peer, state) in &changes {
             if *state == PeerState::Connected && self.stage == Stage::Handshake {
                 self.stage = Stage::Connected(*peer);
-                tell(PairEvent::Connected);
+                events.push_back(LinkEvent::Connected(self.peer));
             }
         }
         if self.is_connected() {
-            CHANNELS.into_iter().for_each(|channel| self.receive(channel, &mut tell));
+            CHANNELS.into_iter().for_each(|channel| self.receive(channel, events));
         }
-        let left = |(_, state): &(_, PeerState)| *state == PeerState::Disconnected;
-        if !open || changes.iter().any(left) {
-            self.leave(tell);
+        if !open || changes.iter().any(|(_, state)| *state == PeerState::Disconnected) {
+            self.leave(events);
         }
     }
 
     /// Who came and went, and whether the socket's loop still runs.
-    fn changes(&mut self) -> (Vec<(PeerId, PeerState)>, bool) {
+    fn changes(&mut self) -> (Vec<(matchbox_socket::PeerId, PeerState)>, bool) {
         let (cx, mut changes) = (&mut Context::from_waker(&self.bell), Vec::new());
         let open = loop {
             match self.socket.poll_next_unpin(cx) {
@@ -133,19 +129,19 @@ impl Pair {
     }
 
     /// Ends the pair. Dropping it closes the connection.
-    pub(super) fn leave(&mut self, mut tell: impl FnMut(PairEvent)) {
+    pub(super) fn leave(&mut self, events: &mut VecDeque<LinkEvent>) {
         if self.is_connected() {
-            tell(PairEvent::Disconnected);
+            events.push_back(LinkEvent::Disconnected(self.peer));
         }
         self.stage = Stage::Over;
     }
 
-    fn receive(&mut self, channel: Channel, tell: &mut impl FnMut(PairEvent)) {
+    fn receive(&mut self, channel: Channel, events: &mut VecDeque<LinkEvent>) {
         let Ok(queue) = self.socket.get_channel_mut(channel as usize) else { return };
         let cx = &mut Context::from_waker(&self.bell);
         while let Poll::Ready(Some((_, bytes))) = queue.poll_next_unpin(cx) {
             if bytes.len() <= <super::MatchboxLink as crate::Link>::PACKET_BYTES_MAX {
-                tell(PairEvent::Packet(channel, bytes.into()));
+                events.push_back(LinkEvent::Packet { from: self.peer, channel, bytes: bytes.into() });
             }
         }
     }

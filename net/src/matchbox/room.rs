@@ -4,7 +4,6 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::{Config, RoomRole};
 use crate::link::LinkError;
-use crate::room::{ROOM_CHARS_MAX, TOKEN_BYTES_MAX, is_room_name};
 
 /// `ws://host:port/ROOM?key=KEY`, for a relay with `&host=TOKEN`, for its player with `&relay`.
 pub(super) fn url(config: &Config) -> String {
@@ -22,14 +21,8 @@ pub(super) fn url(config: &Config) -> String {
 
 /// Finds before any connection what can only fail.
 pub(super) fn check(config: &Config) -> Result<(), LinkError> {
-    if !is_room_name(&config.room) {
-        let cause = format!("a room's name is 1 to {ROOM_CHARS_MAX} of A-Z a-z 0-9 _ -");
-        return Err(LinkError::Refused { room: config.room.clone(), cause });
-    }
-    if matches!(&config.role, RoomRole::Relay { token } if !(1..=TOKEN_BYTES_MAX).contains(&token.len())) {
-        let cause = format!("a relay's token is 1 to {TOKEN_BYTES_MAX} bytes");
-        return Err(LinkError::Refused { room: config.room.clone(), cause });
-    }
+    crate::room::check(&config.room, config.key.as_deref(), &config.role)
+        .map_err(|malformed| LinkError::Refused { room: config.room.clone(), cause: malformed.to_string() })?;
     if !config.url.starts_with("ws://") && !config.url.starts_with("wss://") {
         let cause = "a signaling server's address begins with ws:// or wss://".into();
         return Err(LinkError::Unreachable { url: config.url.clone(), cause });

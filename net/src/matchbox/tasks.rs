@@ -6,7 +6,6 @@ use std::panic::AssertUnwindSafe;
 use futures::channel::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use futures::future::{AbortHandle, abortable};
 use futures::{FutureExt, StreamExt};
-use matchbox_socket::MessageLoopFuture;
 
 use crate::link::LinkError;
 
@@ -36,11 +35,6 @@ impl Tasks {
     pub(super) fn spawn(&self, task: Task) {
         // An error means that the tasks did not start, which the link has told.
         let _ = self.queue.unbounded_send(task);
-    }
-
-    /// Runs a socket's loop. How it ends shows in its socket.
-    pub(super) fn spawn_loop(&self, looping: MessageLoopFuture) {
-        self.spawn(Box::pin(looping.map(drop)));
     }
 }
 

@@ -1,35 +1,70 @@
 //! Runs sessions over a memory network: whatever comes earliest happens next, and virtual time
 //! jumps there.
 //!
-//! Every seat is visited whenever something happens: right for a party. For thousands see
-//! [`HubDriver`](super::HubDriver).
+//! Only those are visited whom it concerns, the hub first, the others by seat. So what happens
+//! costs the same however many there are. The loop is [`Driver::run_while`].
 
 use core::time::Duration;
+use std::collections::BTreeMap;
 
+use super::agenda::Agenda;
 use super::{MemoryLink, MemoryNetwork, Seat};
 use crate::link::{Link, PeerId};
 use crate::session::Session;
 
-/// Sessions on one network, and their virtual time.
-pub struct Driver<T: Session, L: Link = MemoryLink> {
+/// Sessions `T` on one network, and their virtual time. The session `H` of a hub may be of another
+/// kind.
+pub struct Driver<T: Session, L: Link = MemoryLink, H: Session = T> {
     /// The network.
     pub network: MemoryNetwork,
-    /// The peers that take part. Removing one breaks its connections.
+    /// The peers that take part. Removing one breaks its connections once it is dropped.
     pub seats: Vec<Seat<T, L>>,
+    hub: Option<Seat<H, L>>,
     now: Duration,
 }
 
-impl<T: Session> Driver<T> {
+impl<T: Session, L: Link> Driver<T, L> {
+    /// Nobody takes part yet. Time starts at 0.
+    pub fn new(network: MemoryNetwork) -> Driver<T, L> {
+        Driver { network, seats: Vec::new(), hub: None, now: Duration::ZERO }
+    }
+}
+
+impl<T: Session, H: Session> Driver<T, MemoryLink, H> {
     /// A peer enters the room. Returns its seat.
     pub fn enter(&mut self, session: T) -> usize {
         self.enter_by(session, |link| link)
     }
 }
 
-impl<T: Session, L: Link> Driver<T, L> {
-    /// Nobody takes part yet. Time starts at 0.
-    pub fn new(network: MemoryNetwork) -> Driver<T, L> {
-        Driver { network, seats: Vec::new(), now: Duration::ZERO }
+impl<T: Session, L: Link, H: Session> Driver<T, L, H> {
+    /// A hub enters the network, which [`MemoryNetwork::hub`] made, by a link that is made of the
+    /// network's. Time starts at 0.
+    pub fn with_hub(network: MemoryNetwork, hub: H, wrap: impl FnOnce(MemoryLink) -> L) -> Driver<T, L, H> {
+        let hub = Some(Seat::enter(hub, network.enter_as_hub(), wrap));
+        Driver { network, seats: Vec::new(), hub, now: Duration::ZERO }
+    }
+
+    /// Another hub takes the place of the one that is there, whose connections break. Returns the
+    /// old one.
+    pub fn replace_hub(&mut self, session: H, wrap: impl FnOnce(MemoryLink) -> L) -> Option<Seat<H, L>> {
+        self.hub.replace(Seat::enter(session, self.network.enter_as_hub(), wrap))
+    }
+
+    /// The hub.
+    ///
+    /// # Panics
+    /// If the driver was made without one.
+    pub fn hub(&self) -> &Seat<H, L> {
+        self.hub.as_ref().expect("the driver has a hub")
+    }
+
+    /// The hub, to do something with.
+    ///
+    /// # Panics
+    /// If the driver was made without one.
+    pub fn hub_mut(&mut self) -> &mut Seat<H, L> {
+        self.hub.as_mut().expect("the driver has a hub")
     }
 
     /// Virtual time.
@@ -53,14 +88,24 @@ impl<T: Session, L: Link> Driver<T, L> {
         self.run_while(end, |_| true);
     }
 
-    /// Runs until a time, or until `go_on` says no. Returns whether it did.
-    pub fn run_while(&mut self, end: Duration, mut go_on: impl FnMut(&mut Driver<T, L>) -> bool) -> bool {
+    /// Runs until a time, or until `go_on` says no: it is asked whenever something has happened.
+    /// Returns whether it did.
+    pub fn run_while(&mut self, end: Duration, mut go_on: impl FnMut(&Driver<T, L, H>) -> bool) -> bool {
+        let peers = self.hub.iter().map(|hub| hub.peer).chain(self.seats.iter().map(|seat| seat.peer));
+        let numbers: BTreeMap<PeerId, usize> = peers.zip(0..).collect();
+        // Anything may have been done with anyone since the last run: all are visited once.
+        let mut agenda = Agenda::of(numbers.len());
         loop {
-            self.run_due();
+            let reached = self.network.advance(self.now);
+            reached.iter().filter_map(|peer| numbers.get(peer)).for_each(|number| agenda.set(*number, self.now));
+            for number in agenda.due(self.now) {
+                agenda.set(number, self.visit(number));
+            }
             if !go_on(self) {
                 return true;
             }
-            let Some(next) = self.next_at().filter(|next| *next <= end) else {
+            let next = agenda.next().into_iter().chain(self.network.next_arrival()).min();
+            let Some(next) = next.filter(|next| *next <= end) else {
                 self.now = self.now.max(end);
                 return false;
             };
@@ -68,15 +113,12 @@ impl<T: Session, L: Link> Driver<T, L> {
         }
     }
 
-    /// When something happens next: a packet arrives or a session has something to do.
-    fn next_at(&self) -> Option<Duration> {
-        let sessions = self.seats.iter().map(|seat| seat.wake_at(self.now)).filter(|at| *at < Duration::MAX);
-        sessions.chain(self.network.next_arrival()).min()
-    }
-
-    /// Everything that is to happen now.
-    fn run_due(&mut self) {
-        self.network.advance(self.now);
-        self.seats.iter_mut().for_each(|seat| seat.visit(self.now));
+    /// Visits the hub, which is number 0 if there is one, or a seat. Returns when it is to be
+    /// visited again.
+    fn visit(&mut self, number: usize) -> Duration {
+        match &mut self.hub {
+            Some(hub) if number == 0 => hub.visited(self.now),
+            hub => self.seats[number - usize::from(hub.is_some())].visited(self.now),
+        }
     }
 }

@@ -21,8 +21,9 @@ pub struct Seat<T: Session, L: Link = MemoryLink> {
     pub clock: Clock,
     /// Who it is to the network.
     pub peer: PeerId,
-    /// How many had entered the network before, if it has.
-    pub(super) slot: Option<usize>,
+    /// How a driver visits it, if not by [`Seat::visit`], which is to be called in turn: to time
+    /// what it does, say.
+    pub visit_by: fn(&mut Seat<T, L>, Duration),
     frozen_until: Duration,
 }
 
@@ -30,13 +31,12 @@ impl<T: Session, L: Link> Seat<T, L> {
     /// A session whose peer sends and hears by a link, on no driver.
     pub fn new(session: T, peer: PeerId, link: L) -> Seat<T, L> {
         let (clock, frozen_until) = (Clock::default(), Duration::ZERO);
-        Seat { session, link, events: Vec::new(), clock, peer, slot: None, frozen_until }
+        Seat { session, link, events: Vec::new(), clock, peer, visit_by: Seat::visit, frozen_until }
     }
 
     /// A session whose link is made of one of the network's.
     pub(super) fn enter(session: T, link: MemoryLink, wrap: impl FnOnce(MemoryLink) -> L) -> Seat<T, L> {
-        let (peer, slot) = (link.peer(), Some(link.slot()));
-        Seat { slot, ..Seat::new(session, peer, wrap(link)) }
+        Seat::new(session, link.peer(), wrap(link))
     }
 
     /// Its process stands still until a time of the network: it does nothing, and reads its mail
@@ -66,8 +66,10 @@ impl<T: Session, L: Link> Seat<T, L> {
         self.events.extend(core::iter::from_fn(|| self.session.poll_event()));
     }
 
-    /// When it must be visited again if nothing else happens before; [`Duration::MAX`]: never.
-    pub(super) fn wake_at(&self, now: Duration) -> Duration {
+    /// Visits it as it is to be. Returns when it must be visited again if nothing else happens
+    /// before; [`Duration::MAX`]: never.
+    pub(super) fn visited(&mut self, now: Duration) -> Duration {
+        (self.visit_by)(self, now);
         if self.frozen_until > now { self.frozen_until } else { self.clock.when(self.session.wake_at()) }
     }
 }

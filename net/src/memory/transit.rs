@@ -3,14 +3,13 @@
 //! It must never draw a chance that the weather does not ask for: what a seed gives is what its
 //! runs are repeated by.
 
-use core::cmp::{Ordering, Reverse};
 use core::time::Duration;
-use std::collections::BinaryHeap;
+use std::collections::BTreeMap;
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-use crate::link::LinkEvent;
+use crate::link::{Channel, LinkEvent, PeerId};
 
 /// What happens to packets on their way in one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,23 +47,30 @@ pub(super) struct Transit {
     pub weather: Weather,
     rng: ChaCha8Rng,
     now: Duration,
-    under_way: BinaryHeap<UnderWay>,
+    /// By when each arrives and how many were sent before it: what arrives at the same time arrives
+    /// in that order.
+    under_way: BTreeMap<(Duration, u64), (PeerId, LinkEvent)>,
     sent: u64,
 }
 
-/// An event for the peer with the number `to`.
-struct UnderWay {
-    at: Duration,
-    /// How many were sent before: what arrives at the same time arrives in that order.
-    sent: u64,
-    to: usize,
-    event: LinkEvent,
+/// What one direction remembers of the packets before.
+pub(super) struct Line {
+    /// When the last reliable packet arrives: the next one does not before.
+    pub reliable_until: Duration,
+    /// When all that was sent is through the line.
+    free: Duration,
+}
+
+impl Line {
+    pub fn free_at(at: Duration) -> Line {
+        Line { reliable_until: at, free: at }
+    }
 }
 
 impl Transit {
     pub fn new(seed: u64, weather: Weather) -> Transit {
         let rng = ChaCha8Rng::seed_from_u64(seed);
-        Transit { weather, rng, now: Duration::ZERO, under_way: BinaryHeap::new(), sent: 0 }
+        Transit { weather, rng, now: Duration::ZERO, under_way: BTreeMap::new(), sent: 0 }
     }
 
     pub fn random(&mut self) -> u64 {
@@ -81,62 +87,59 @@ impl Transit {
     }
 
     pub fn next_arrival(&self) -> Option<Duration> {
-        self.under_way.peek().map(|next| next.at)
+        self.under_way.first_key_value().map(|((at, _), _)| *at)
     }
 
     /// The next event that arrives until `now`, and for whom.
-    pub fn arrived(&mut self, now: Duration) -> Option<(usize, LinkEvent)> {
-        self.under_way.peek().filter(|next| next.at <= now)?;
-        self.under_way.pop().map(|next| (next.to, next.event))
+    pub fn arrived(&mut self, now: Duration) -> Option<(PeerId, LinkEvent)> {
+        self.under_way.first_entry().filter(|next| next.key().0 <= now).map(|next| next.remove())
     }
 
-    pub fn deliver(&mut self, at: Duration, to: usize, event: LinkEvent) {
-        self.under_way.push(UnderWay { at, sent: self.sent, to, event });
+    pub fn deliver(&mut self, at: Duration, to: PeerId, event: LinkEvent) {
+        self.under_way.insert((at, self.sent), (to, event));
         self.sent += 1;
     }
 
-    /// When a packet of so many bytes is through the line. `free`: when those before it are.
-    pub fn through(&self, weather: Weather, bytes: usize, free: &mut Duration) -> Duration {
-        let Some(per_s) = weather.line_bytes_per_s else { return self.now };
-        let time = Duration::from_micros(bytes as u64 * 1_000_000 / u64::from(per_s.max(1)));
-        *free = self.now.max(*free) + time;
-        *free
-    }
-
-    /// Whether the line has no more room, now that those before are through at `free`.
-    pub fn is_full(&self, weather: Weather, free: Duration) -> bool {
-        weather.line_bytes_per_s.is_some() && free > self.now + LINE_QUEUE_MAX
-    }
-
-    /// `from`: when it is through the line. `until`: when the last reliable packet of this
-    /// direction arrives.
-    pub fn send_reliably(
+    /// Sends a packet by a line, in its weather.
+    pub fn send(
         &mut self,
-        to: usize,
+        (from, to): (PeerId, PeerId),
+        channel: Channel,
+        bytes: Vec<u8>,
         weather: Weather,
-        event: LinkEvent,
-        from: Duration,
-        until: &mut Duration,
+        line: &mut Line,
     ) {
-        let mut at = from + self.time(weather);
-        while self.chance(weather.loss_permille.min(900)) {
-            at += (weather.delay + weather.jitter) * 2 + Duration::from_millis(50);
+        let mut from_line = self.now;
+        if let Some(per_s) = weather.line_bytes_per_s {
+            if channel == Channel::Unreliable && line.free > self.now + LINE_QUEUE_MAX {
+                return;
+            }
+            let time = Duration::from_micros(bytes.len() as u64 * 1_000_000 / u64::from(per_s.max(1)));
+            line.free = self.now.max(line.free) + time;
+            from_line = line.free;
         }
-        *until = at.max(*until);
-        self.deliver(*until, to, event);
-    }
-
-    /// `from`: when it is through the line.
-    pub fn send_unreliably(&mut self, to: usize, weather: Weather, event: LinkEvent, from: Duration) {
-        if self.chance(weather.loss_permille) {
-            return;
+        let event = LinkEvent::Packet { from, channel, bytes };
+        match channel {
+            Channel::Reliable => {
+                let mut at = from_line + self.time(weather);
+                while self.chance(weather.loss_permille.min(900)) {
+                    at += (weather.delay + weather.jitter) * 2 + Duration::from_millis(50);
+                }
+                line.reliable_until = at.max(line.reliable_until);
+                self.deliver(line.reliable_until, to, event);
+            }
+            Channel::Unreliable => {
+                if self.chance(weather.loss_permille) {
+                    return;
+                }
+                if self.chance(weather.duplicate_permille) {
+                    let at = self.arrival(weather, from_line);
+                    self.deliver(at, to, event.clone());
+                }
+                let at = self.arrival(weather, from_line);
+                self.deliver(at, to, event);
+            }
         }
-        if self.chance(weather.duplicate_permille) {
-            let at = self.arrival(weather, from);
-            self.deliver(at, to, event.clone());
-        }
-        let at = self.arrival(weather, from);
-        self.deliver(at, to, event);
     }
 
     fn arrival(&mut self, weather: Weather, from: Duration) -> Duration {
@@ -156,24 +159,3 @@ impl Transit {
         weather.delay + Duration::from_micros(self.rng.next_u64() % (jitter + 1))
     }
 }
-
-/// The greatest is what arrives first: a heap gives its greatest.
-impl Ord for UnderWay {
-    fn cmp(&self, other: &Self) -> Ordering {
-        Reverse((self.at, self.sent)).cmp(&Reverse((other.at, other.sent)))
-    }
-}
-
-impl PartialOrd for UnderWay {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for UnderWay {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for UnderWay {}

@@ -19,15 +19,14 @@ impl<S: Simulation> Play<S> {
     pub(super) fn tell_differences(&mut self, io: &mut Io<S>) {
         let settled = self.timeline.first();
         let differences = core::mem::take(&mut self.differences);
-        let (due, early): (Vec<_>, Vec<_>) = differences.into_iter().partition(|(_, tick, ..)| *tick <= settled);
+        let (due, early): (Vec<_>, Vec<_>) = differences.into_iter().partition(|(_, notice)| notice.tick <= settled);
         self.differences = early;
-        for (player, tick, ours, theirs) in due {
+        for (player, notice) in due {
             if !io.out.standing.is_in_step() {
                 return;
             }
-            let remote = self.remotes.iter().find(|remote| remote.player == player);
-            let agreed = remote.and_then(|remote| remote.comparison.agreed_before(tick));
-            self.differs(player, DesyncNotice { tick, agreed, ours, theirs }, true, io);
+            let agreed = self.remote(player).and_then(|remote| remote.comparison.agreed_before(notice.tick));
+            self.differs(player, DesyncNotice { agreed, ..notice }, true, io);
         }
     }
 
@@ -35,7 +34,8 @@ impl<S: Simulation> Play<S> {
     /// player that differs from it ends, and it goes on without that player.
     pub(super) fn differs(&mut self, player: PlayerId, notice: DesyncNotice, found_here: bool, io: &mut Io<S>) {
         let out = &mut io.out;
-        let first_player = self.first_player();
+        // The session's first live player, whose world counts when worlds differ.
+        let first_player = self.timeline.players()[0];
         let Some(remote) = self.remotes.iter_mut().find(|remote| remote.player == player) else { return };
         if !remote.comparison.differs(found_here, out) {
             return;

@@ -9,10 +9,10 @@ use std::collections::{BTreeMap, VecDeque};
 use lockstone_sim::{Checksum, PlayerId, Simulation, Tick};
 
 use super::config::RollbackConfig;
-use super::ggrs::{Handle, Predictor, Slot};
+use super::ggrs::Predictor;
 use super::own::OwnInputs;
 use super::regroup::Regrouping;
-use super::remote::{PacketLimits, Remote};
+use super::remote::Remote;
 use super::timeline::Timeline;
 use crate::limits::*;
 use crate::link::{Channel, PeerId};
@@ -46,7 +46,7 @@ pub struct Play<S: Simulation> {
     /// Those of them that still travel, and how often.
     pub(super) travelling: VecDeque<(Tick, Checksum, u32)>,
     /// Differences whose tick is not settled yet.
-    pub(super) differences: Vec<(PlayerId, Tick, Checksum, Checksum)>,
+    pub(super) differences: Vec<(PlayerId, DesyncNotice)>,
     pub(super) next_tick_at: Duration,
     wait_ticks: u32,
     since_wait: u32,
@@ -78,10 +78,9 @@ impl<S: Simulation> Play<S> {
     /// Tick 0 is now.
     pub(super) fn begin(beginning: Beginning<S>, now: Duration) -> Self {
         let Beginning { config, terms, player, name, remotes, timeline, silent_until } = beginning;
-        let local = remotes.iter().filter(|remote| remote.player < player).count();
         let base = timeline.base();
         Play {
-            predictor: Predictor::new(&config, remotes.len() + 1, local),
+            predictor: Predictor::new(&config, timeline.players(), player),
             own: OwnInputs::starting_at(base.plus(config.settings().input_delay_ticks)),
             config,
             terms,
@@ -105,11 +104,6 @@ impl<S: Simulation> Play<S> {
         }
     }
 
-    /// The session's first live player, whose world counts when worlds differ.
-    pub(super) fn first_player(&self) -> PlayerId {
-        self.remotes.first().map_or(self.player, |remote| remote.player.min(self.player))
-    }
-
     /// Plays, tells and sends what is due.
     fn play_on(&mut self, io: &mut Io<S>) {
         let now = io.now;
@@ -121,8 +115,12 @@ impl<S: Simulation> Play<S> {
         }
         self.advanced_at = now;
         self.watch_over(io);
-        if self.regrouping.is_under_way() {
-            return self.resend_proposal(now, &mut io.out);
+        if let Some(resend_at) = self.regrouping.wake_at() {
+            // In case that it was lost.
+            if now >= resend_at {
+                self.send_proposal(now, &mut io.out);
+            }
+            return;
         }
         if io.out.standing.end().is_none() && now >= self.next_tick_at {
             let (confirmed, settled) = (self.confirmed, self.timeline.first());
@@ -170,42 +168,36 @@ impl<S: Simulation> Play<S> {
 
     fn play(&mut self, out: &mut Outbox<S>) {
         let (base, frame) = (self.timeline.base(), self.predictor.frame());
-        for (n, remote) in self.remotes.iter_mut().enumerate() {
-            remote.feed(handle(n, self.player, remote.player), base, &mut self.predictor);
-        }
+        self.remotes.iter_mut().for_each(|remote| remote.feed(base, &mut self.predictor));
         let tick = base.plus(frame + self.config.settings().input_delay_ticks);
-        let own = Slot::new(self.own.input(tick));
-        let advanced = self.predictor.advance(own, &mut self.timeline);
+        let own = self.own.input(tick);
+        if let Some(command) = own {
+            self.timeline.give(tick, self.player, command);
+        }
+        let wait_ticks = self.predictor.advance(own.is_some(), &mut self.timeline);
         self.timeline.figures.stalls += u64::from(self.predictor.frame() == frame);
         self.confirmed = base.plus(self.predictor.confirmed());
-        self.wait_ticks = self.wait_ticks.max(advanced.wait_ticks.min(WAIT_TICKS_MAX));
-        for (handle, frame, ours, theirs) in advanced.differing {
-            let player = self.player_of(handle);
-            self.differences.push((player, base.plus(frame), ours, theirs));
-        }
+        self.wait_ticks = self.wait_ticks.max(wait_ticks.min(WAIT_TICKS_MAX));
         self.compare(base, out);
     }
 
-    fn player_of(&self, handle: Handle) -> PlayerId {
-        let local = self.remotes.iter().filter(|remote| remote.player < self.player).count();
-        self.remotes[handle - usize::from(handle > local)].player
-    }
-
-    /// Keeps our newest checksum, and counts the comparisons. That they differ is told by ggrs.
+    /// Keeps our newest checksum, and compares those that are new with the others'.
     fn compare(&mut self, base: Tick, out: &mut Outbox<S>) {
-        if let Some((frame, checksum)) = self.predictor.newest_checksum() {
-            let tick = base.plus(frame);
-            if self.checksums.insert(tick, checksum).is_none() {
-                self.travelling.push_back((tick, checksum, CHECKSUM_SENDS));
-                for remote in &mut self.remotes {
-                    let _ = remote.comparison.ours(tick, checksum, out);
-                }
-            }
-            if self.checksums.len() > CHECKSUMS_KEPT_MAX {
-                self.checksums.pop_first();
-            }
+        let mut new = None;
+        if let Some((frame, checksum)) = self.predictor.newest_checksum()
+            && let tick = base.plus(frame)
+            && self.checksums.insert(tick, checksum).is_none()
+        {
+            self.travelling.push_back((tick, checksum, CHECKSUM_SENDS));
+            new = Some((tick, checksum));
         }
-        self.remotes.iter_mut().for_each(|remote| remote.compare(&self.checksums, out));
+        if self.checksums.len() > CHECKSUMS_KEPT_MAX {
+            self.checksums.pop_first();
+        }
+        for remote in &mut self.remotes {
+            let differences = remote.compare(new, &self.checksums, out);
+            self.differences.extend(differences.into_iter().map(|notice| (remote.player, notice)));
+        }
     }
 
     /// Tells the turns that all players know: nothing can undo them.
@@ -227,13 +219,12 @@ impl<S: Simulation> Play<S> {
         self.travelling.drain(..self.travelling.len().saturating_sub(CHECKSUMS_PER_PACKET_MAX));
         let checksums: Vec<_> = self.travelling.iter().map(|(tick, checksum, _)| (*tick, *checksum)).collect();
         let checksums = Checksums::try_from(checksums).expect("no more are left");
-        for (n, remote) in self.remotes.iter_mut().enumerate() {
-            let handle = handle(n, self.player, remote.player);
+        for remote in &mut self.remotes {
             let packet = remote.packet(now);
             let inputs = Inputs {
                 confirmed: self.confirmed,
                 inputs: self.own.from(packet.from),
-                behind_ticks: self.predictor.behind(handle),
+                behind_ticks: self.predictor.behind(remote.player),
                 checksums: checksums.clone(),
                 ..packet
             };
@@ -264,6 +255,10 @@ impl<S: Simulation> Play<S> {
             Some(_) => out.dropped(DropReason::Unexpected),
             None => self.refused.refuse(from, name, refusal, out),
         }
+    }
+
+    pub(super) fn remote(&self, player: PlayerId) -> Option<&Remote> {
+        self.remotes.iter().find(|remote| remote.player == player)
     }
 
     fn remote_of(&self, peer: PeerId) -> Option<&Remote> {
@@ -327,10 +322,9 @@ impl<S: Simulation> Role<S> for Play<S> {
         if let Message::Hello(hello) = message {
             return self.hello(from, &hello, io);
         }
-        let Some(n) = self.remotes.iter().position(|remote| remote.peer == from) else {
+        let Some(remote) = self.remotes.iter_mut().find(|remote| remote.peer == from) else {
             return io.out.dropped(DropReason::UnknownPeer);
         };
-        let remote = &mut self.remotes[n];
         remote.heard_at = io.now;
         let player = remote.player;
         // A player that is gone for us has no say. If it lives, it was sent the reason.
@@ -339,7 +333,7 @@ impl<S: Simulation> Role<S> for Play<S> {
         }
         match message {
             Message::Inquiry(_) => self.inquired(io),
-            Message::Regroup(regroup) => self.regroup(player, epoch, &regroup, io),
+            Message::Regroup(regroup) => self.regroup(player, epoch, regroup, io),
             Message::Say(_) if !remote.chat.admits(1, CHAT_LINES_PER_S_MAX, io.now) => {
                 io.out.dropped(DropReason::ChatFlood);
             }
@@ -348,16 +342,9 @@ impl<S: Simulation> Role<S> for Play<S> {
             Message::Removed(LeaveReason::Desync) => self.put_out(io),
             Message::Removed(reason) => io.out.end(EndReason::Removed(reason)),
             Message::Inputs(inputs) if !self.regrouping.is_under_way() => {
-                let settings = self.config.settings();
-                let bounds = PacketLimits {
-                    own_end: self.own.end(),
-                    ahead_ticks: settings.max_prediction_ticks + settings.input_delay_ticks + 1,
-                    base: self.timeline.base(),
-                    checksum_interval_ticks: settings.checksum_interval_ticks,
-                };
-                if let Err(reason) = remote.take(&inputs, &bounds, io.now, &mut io.out) {
-                    io.out.dropped(reason);
-                }
+                let (own_end, settings) = (self.own.end(), self.config.settings());
+                let taken = remote.take(&inputs, own_end, settings, &mut self.timeline, io.now, &mut io.out);
+                taken.unwrap_or_else(|reason| io.out.dropped(reason));
             }
             // It has not heard yet that someone is gone.
             Message::Inputs(_) => {}
@@ -419,9 +406,4 @@ impl<S: Simulation> Role<S> for Play<S> {
         stats.commands_pending = self.own.waiting();
         stats.rollback = Some(self.timeline.figures);
     }
-}
-
-/// The handle of the `n`th of the others.
-fn handle(n: usize, own: PlayerId, other: PlayerId) -> Handle {
-    n + usize::from(other > own)
 }

@@ -37,16 +37,11 @@ pub(super) struct Regrouping {
     /// When the last of them was counted out.
     changed_at: Duration,
     /// What each of the others stands for.
-    proposals: BTreeMap<PlayerId, Proposal>,
+    proposals: BTreeMap<PlayerId, Regroup>,
     /// When our own stand was told.
     proposed_at: Option<Duration>,
     /// The epoch before, and who was gone in it, until the first turn of this one is confirmed.
     before: Option<(Epoch, Gone)>,
-}
-
-struct Proposal {
-    gone: Vec<PlayerId>,
-    confirmed: Tick,
 }
 
 impl Regrouping {
@@ -71,7 +66,8 @@ impl Regrouping {
 
     /// Whether a player stands for the same as we do.
     fn agrees(&self, player: PlayerId) -> bool {
-        self.proposals.get(&player).is_some_and(|proposal| proposal.gone.iter().eq(self.gone.keys()))
+        let named = |theirs: &Regroup| theirs.gone.iter().map(|(player, _)| player).eq(self.gone.keys());
+        self.proposals.get(&player).is_some_and(named)
     }
 
     /// Everyone has gone on: a turn of this epoch holds inputs of all.
@@ -115,11 +111,10 @@ impl<S: Simulation> Play<S> {
 
     /// Returns whether this is news.
     fn count_out(&mut self, player: PlayerId, reason: LeaveReason, io: &mut Io<S>) -> bool {
-        let Some(remote) = self.remotes.iter().find(|remote| remote.player == player) else { return false };
-        if self.regrouping.gone.contains_key(&player) {
+        let Some(peer) = self.remote(player).map(|remote| remote.peer) else { return false };
+        if self.regrouping.is_gone(player) {
             return false;
         }
-        let peer = remote.peer;
         if reason == LeaveReason::Desync {
             // It is a witness, and whoever found it may not be heard of soon.
             self.inquire(INQUIRY_ANSWER_INTERVAL, io);
@@ -134,24 +129,18 @@ impl<S: Simulation> Play<S> {
         true
     }
 
-    fn send_proposal(&mut self, now: Duration, out: &mut Outbox<S>) {
+    /// Tells the others our stand.
+    pub(super) fn send_proposal(&mut self, now: Duration, out: &mut Outbox<S>) {
         self.regrouping.proposed_at = Some(now);
         let proposal = proposal(&self.regrouping.gone, self.confirmed);
-        for remote in self.remotes.iter().filter(|remote| !self.regrouping.gone.contains_key(&remote.player)) {
+        for remote in self.remotes.iter().filter(|remote| !self.regrouping.is_gone(remote.player)) {
             out.send(self.epoch, remote.peer, Channel::Unreliable, &proposal);
-        }
-    }
-
-    /// Tells our stand again, in case that it was lost.
-    pub(super) fn resend_proposal(&mut self, now: Duration, out: &mut Outbox<S>) {
-        if self.regrouping.wake_at().is_some_and(|at| now >= at) {
-            self.send_proposal(now, out);
         }
     }
 
     /// Takes another player's stand: of this epoch, or of the one before as long as not everyone is
     /// known to have gone on.
-    pub(super) fn regroup(&mut self, from: PlayerId, epoch: Epoch, theirs: &Regroup, io: &mut Io<S>) {
+    pub(super) fn regroup(&mut self, from: PlayerId, epoch: Epoch, theirs: Regroup, io: &mut Io<S>) {
         let (now, out) = (io.now, &mut io.out);
         let past = self.regrouping.gone_in(epoch).cloned();
         if past.is_none() && epoch != self.epoch {
@@ -180,10 +169,9 @@ impl<S: Simulation> Play<S> {
         for (player, reason) in theirs.gone.iter() {
             news |= self.count_out(*player, *reason, io);
         }
-        let gone: Vec<_> = theirs.gone.iter().map(|(player, _)| *player).collect();
         // One that says less was overtaken.
-        if self.regrouping.proposals.get(&from).is_none_or(|proposal| proposal.gone.len() < gone.len()) {
-            self.regrouping.proposals.insert(from, Proposal { gone, confirmed: theirs.confirmed });
+        if self.regrouping.proposals.get(&from).is_none_or(|before| before.gone.len() < theirs.gone.len()) {
+            self.regrouping.proposals.insert(from, theirs);
         }
         if news {
             self.send_proposal(now, &mut io.out);
@@ -194,13 +182,12 @@ impl<S: Simulation> Play<S> {
     /// Whether a player was there when an epoch began: this one, or the one before.
     fn took_part(&self, player: PlayerId, epoch: Epoch) -> bool {
         let gone = self.regrouping.gone_in(epoch).unwrap_or(&self.regrouping.gone);
-        let mut left = self.remotes.iter().map(|remote| remote.player).chain([self.player]);
-        gone.contains_key(&player) || left.any(|other| other == player)
+        gone.contains_key(&player) || self.timeline.players().contains(&player)
     }
 
     /// It has not heard our stand, and we have gone on already.
     fn answer_late(&self, to: PlayerId, before: Epoch, gone: &Gone, out: &mut Outbox<S>) {
-        if let Some(remote) = self.remotes.iter().find(|remote| remote.player == to) {
+        if let Some(remote) = self.remote(to) {
             out.send(before, remote.peer, Channel::Unreliable, &proposal(gone, self.timeline.base()));
         }
     }
@@ -236,11 +223,8 @@ impl<S: Simulation> Play<S> {
         }
         self.remotes.retain(|remote| !gone.contains_key(&remote.player));
         self.remotes.iter_mut().for_each(|remote| remote.begin(from, delay_ticks));
-        let mut players: Vec<_> = self.remotes.iter().map(|remote| remote.player).chain([self.player]).collect();
-        players.sort();
-        let local = players.iter().filter(|player| **player < self.player).count();
-        self.predictor = Predictor::new(&self.config, players.len(), local);
-        self.timeline.branch(from, players, gone.keys().copied());
+        self.timeline.branch(from, gone.keys().copied());
+        self.predictor = Predictor::new(&self.config, self.timeline.players(), self.player);
         self.timeline.figures.regroupings += 1;
         self.own.take_back(from, from.plus(delay_ticks));
         self.confirmed = from;

@@ -2,10 +2,9 @@
 
 use lockstone_sim::{Input, PlayerId, Simulation, Tick, codec};
 
-use super::ggrs::{Rehearsal, Slot};
+use super::ggrs::Rehearsal;
 use super::timeline::Timeline;
 use crate::limits::COMMAND_BYTES_MAX;
-use crate::wire::CommandBytes;
 
 /// Plays a simulation and, after each tick, goes back some ticks, plays them again with the same
 /// inputs, and compares checksums.
@@ -15,7 +14,6 @@ use crate::wire::CommandBytes;
 pub struct SyncTest<S: Simulation> {
     rehearsal: Rehearsal,
     timeline: Timeline<S>,
-    players: Vec<PlayerId>,
     distance_ticks: u32,
 }
 
@@ -42,13 +40,8 @@ impl<S: Simulation> SyncTest<S> {
         let enter =
             |(player, hero): (&PlayerId, &S::Hero)| Input::Join(*player, simulation.admit(*player, hero.clone()));
         let entries = players.iter().zip(heroes).map(enter).collect();
-        let timeline = Timeline::new(simulation, players.clone(), entries, 1, false);
-        SyncTest {
-            rehearsal: Rehearsal::new(players.len(), distance_ticks as usize),
-            timeline,
-            players,
-            distance_ticks,
-        }
+        let rehearsal = Rehearsal::new(players.len(), distance_ticks as usize);
+        SyncTest { rehearsal, timeline: Timeline::new(simulation, players, entries, 1, false), distance_ticks }
     }
 
     /// The simulation, to look at.
@@ -64,14 +57,17 @@ impl<S: Simulation> SyncTest<S> {
     /// # Panics
     /// If a command is longer than a command may be.
     pub fn advance(&mut self, mut command: impl FnMut(&S, PlayerId) -> Option<S::Command>) -> Result<(), Mismatch> {
-        let mut slot = |player: &PlayerId| {
-            let command = command(&self.timeline.simulation, *player)?;
-            let bytes = CommandBytes::try_from(codec::compact(&command));
-            Some(bytes.unwrap_or_else(|error| panic!("a command of {} bytes, of {COMMAND_BYTES_MAX}", error.len)))
-        };
-        let slots: Vec<_> = self.players.iter().map(|player| Slot::new(slot(player).as_ref())).collect();
-        let base = self.timeline.base();
-        let advanced = self.rehearsal.advance(&slots, &mut self.timeline);
+        let (base, tick) = (self.timeline.base(), self.timeline.simulation.tick());
+        let mut given = Vec::new();
+        for player in self.timeline.players().to_vec() {
+            let command = command(&self.timeline.simulation, player).map(|command| codec::compact(&command));
+            given.push(command.is_some());
+            if let Some(bytes) = command {
+                assert!(bytes.len() <= COMMAND_BYTES_MAX, "a command of {} bytes, of {COMMAND_BYTES_MAX}", bytes.len());
+                self.timeline.give(tick, player, &bytes);
+            }
+        }
+        let advanced = self.rehearsal.advance(&given, &mut self.timeline);
         let oldest = self.timeline.simulation.tick().0.saturating_sub(self.distance_ticks + 1);
         self.timeline.settle(Tick(oldest), drop);
         advanced.map_err(|frame| Mismatch { tick: base.plus(frame) })

@@ -4,26 +4,15 @@
 use core::time::Duration;
 use std::collections::BTreeMap;
 
-use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, codec};
+use lockstone_sim::{Checksum, PlayerId, Simulation, Tick};
 
-use super::ggrs::{Handle, Predictor, Slot};
-use crate::limits::COMMAND_BYTES_MAX;
+use super::config::RollbackSettings;
+use super::ggrs::Predictor;
+use super::timeline::Timeline;
 use crate::link::PeerId;
 use crate::session::{Comparison, DropReason, Exchange, Outbox, Rate};
 use crate::stamps::Stamps;
-use crate::wire::{Inputs, Name};
-
-/// What a player's packet may claim at most.
-pub(super) struct PacketLimits {
-    /// The first tick for which we have given no input.
-    pub own_end: Tick,
-    /// How far its inputs can be ahead of the turns that it knows.
-    pub ahead_ticks: u32,
-    /// Frame 0.
-    pub base: Tick,
-    /// Ticks between checksums.
-    pub checksum_interval_ticks: u32,
-}
+use crate::wire::{DesyncNotice, Inputs, Name};
 
 pub(super) struct Remote {
     pub peer: PeerId,
@@ -37,8 +26,8 @@ pub(super) struct Remote {
     stamps: Stamps,
     /// The first tick of its inputs that has not come.
     pub received: Tick,
-    /// Inputs that have come and not gone on.
-    inbox: Vec<Slot>,
+    /// Whether it gave a command in the ticks before that: what ggrs has not got.
+    inbox: Vec<bool>,
     /// The first tick of our inputs that it does not have.
     pub acknowledged: Tick,
     /// The first tick whose turn it does not know.
@@ -81,25 +70,30 @@ impl Remote {
         self.comparison.restart();
     }
 
-    /// Takes a packet.
+    /// Takes a packet. `own_end`: the first tick for which we have given no input.
     ///
     /// # Errors
     /// Why all of it was dropped.
     pub fn take<S: Simulation>(
         &mut self,
         inputs: &Inputs,
-        bounds: &PacketLimits,
+        own_end: Tick,
+        settings: &RollbackSettings,
+        timeline: &mut Timeline<S>,
         now: Duration,
         out: &mut Outbox<S>,
     ) -> Result<(), DropReason> {
         self.stamps.take(inputs.stamp, now).map_err(|_| DropReason::Replayed)?;
-        if inputs.received > bounds.own_end || inputs.confirmed > inputs.received {
+        if inputs.received > own_end || inputs.confirmed > inputs.received {
             return Err(DropReason::ForgedAck);
         }
-        if inputs.from > self.received || inputs.end() > inputs.confirmed.plus(bounds.ahead_ticks) {
+        // How far its inputs can be ahead of the turns that it knows.
+        let ahead_ticks = settings.max_prediction_ticks + settings.input_delay_ticks + 1;
+        if inputs.from > self.received || inputs.end() > inputs.confirmed.plus(ahead_ticks) {
             return Err(DropReason::TooFarAhead);
         }
-        let compared = |tick: Tick| tick.since(bounds.base).is_multiple_of(bounds.checksum_interval_ticks);
+        let base = timeline.base();
+        let compared = |tick: Tick| tick.since(base).is_multiple_of(settings.checksum_interval_ticks);
         if inputs.checksums.iter().any(|(tick, _)| *tick > inputs.confirmed || !compared(*tick)) {
             return Err(DropReason::Unexpected);
         }
@@ -107,15 +101,14 @@ impl Remote {
         self.confirmed = self.confirmed.max(inputs.confirmed);
         self.behind_ticks = inputs.behind_ticks;
         for input in inputs.inputs.iter().skip(self.received.since(inputs.from) as usize) {
-            let sound = |bytes: &[u8]| codec::read::<S::Command>(bytes, COMMAND_BYTES_MAX).is_ok();
-            if input.as_ref().is_some_and(|bytes| !sound(bytes)) {
+            if input.as_ref().is_some_and(|bytes| !timeline.give(self.received, self.player, bytes)) {
                 // It stays in its place: all players pass it over alike.
                 out.dropped(DropReason::BadCommand);
             }
-            self.inbox.push(Slot::new(input.as_ref()));
+            self.inbox.push(input.is_some());
+            self.received = self.received.next();
         }
-        self.received = self.received.max(inputs.end());
-        for (tick, checksum) in inputs.checksums.iter().filter(|(tick, _)| *tick > bounds.base) {
+        for (tick, checksum) in inputs.checksums.iter().filter(|(tick, _)| *tick > base) {
             if *tick > self.checked {
                 self.checked = *tick;
                 self.checksums.push((*tick, *checksum));
@@ -125,21 +118,26 @@ impl Remote {
     }
 
     /// Hands on what has come.
-    pub fn feed(&mut self, handle: Handle, base: Tick, predictor: &mut Predictor) {
+    pub fn feed(&mut self, base: Tick, predictor: &mut Predictor) {
         let ack_frame = self.acknowledged.since(base) as i32 - 1;
-        predictor.inputs(handle, &core::mem::take(&mut self.inbox), ack_frame);
-        predictor.quality(handle, self.behind_ticks, self.stamps.rtt().unwrap_or_default());
-        for (tick, checksum) in &self.checksums {
-            predictor.checksum(handle, tick.since(base), *checksum);
-        }
+        predictor.inputs(self.player, &core::mem::take(&mut self.inbox), ack_frame);
+        predictor.quality(self.player, self.behind_ticks, self.stamps.rtt().unwrap_or_default());
     }
 
-    /// Counts the comparison of its newest checksums with ours.
-    pub fn compare<S: Simulation>(&mut self, ours: &BTreeMap<Tick, Checksum>, out: &mut Outbox<S>) {
-        for (tick, theirs) in core::mem::take(&mut self.checksums) {
-            // ggrs tells a difference.
-            let _ = self.comparison.theirs(tick, theirs, ours, out);
-        }
+    /// Compares its newest checksums with ours, the newest of which may be new. Returns the
+    /// differences.
+    pub fn compare<S: Simulation>(
+        &mut self,
+        new: Option<(Tick, Checksum)>,
+        ours: &BTreeMap<Tick, Checksum>,
+        out: &mut Outbox<S>,
+    ) -> Vec<DesyncNotice> {
+        let waited = new.and_then(|(tick, checksum)| self.comparison.ours(tick, checksum, out));
+        let theirs = core::mem::take(&mut self.checksums).into_iter();
+        waited
+            .into_iter()
+            .chain(theirs.filter_map(|(tick, theirs)| self.comparison.theirs(tick, theirs, ours, out)))
+            .collect()
     }
 
     /// What goes into the next packet to it, beside what all get.

@@ -3,11 +3,10 @@
 //!
 //! What is predicted may be played again and again; what is settled is told once and never changes.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use lockstone_sim::{CellId, Checksum, Input, PlayerId, Simulation, Tick, Turn, codec};
 
-use super::ggrs::Slot;
 use crate::limits::*;
 use crate::session::{Event, RollbackStats};
 
@@ -30,8 +29,10 @@ pub(super) struct Timeline<S: Simulation> {
     first: Tick,
     /// Frame 0.
     base: Tick,
-    /// By handle.
+    /// Ascending.
     players: Vec<PlayerId>,
+    /// What players do in ticks that are not told yet: at most one command a tick.
+    commands: BTreeMap<(Tick, PlayerId), S::Command>,
     /// What enters in the turn at `base`: those who join, then those who leave, by player
     /// whoever was lost first.
     joins: Vec<Input<S>>,
@@ -58,6 +59,7 @@ impl<S: Simulation> Timeline<S> {
             first: base,
             base,
             players,
+            commands: BTreeMap::new(),
             joins,
             leaves: BTreeSet::new(),
             checksum_interval_ticks,
@@ -72,6 +74,18 @@ impl<S: Simulation> Timeline<S> {
     /// The first tick that is not told yet.
     pub fn first(&self) -> Tick {
         self.first
+    }
+
+    /// Who plays: ascending, and those who are gone until [`branch`](Timeline::branch).
+    pub fn players(&self) -> &[PlayerId] {
+        &self.players
+    }
+
+    /// A player gives a command in a tick. Returns whether it can be read: if not, it is passed
+    /// over, by every peer alike.
+    pub fn give(&mut self, tick: Tick, player: PlayerId, command: &[u8]) -> bool {
+        let command = codec::read(command, COMMAND_BYTES_MAX);
+        command.map(|command| self.commands.insert((tick, player), command)).is_ok()
     }
 
     /// Keeps the state before a frame. Returns its checksum, if it is one that is compared.
@@ -123,21 +137,19 @@ impl<S: Simulation> Timeline<S> {
         self.pending.clone_from(&moment.pending);
     }
 
-    /// Plays the next turn with a slot of each player.
-    pub fn step(&mut self, slots: &[Slot]) {
+    /// Plays the next turn. Of each player it is said whether it gives a command.
+    pub fn step(&mut self, given: &[bool]) {
         let tick = self.simulation.tick();
         let mut inputs = Vec::new();
         if tick == self.base {
             inputs.extend(self.joins.iter().cloned());
             inputs.extend(self.leaves.iter().copied().map(Input::Leave));
         }
-        inputs.extend(take_due(&mut self.pending).map(Input::Request));
-        let commands = self.players.iter().zip(slots).filter_map(|(player, slot)| {
-            // What cannot be read is passed over, by every peer alike.
-            let command = codec::read(slot.command()?, COMMAND_BYTES_MAX).ok()?;
-            Some(Input::Command(*player, command))
-        });
-        inputs.extend(commands);
+        inputs.extend(take_due(&mut self.pending).into_iter().map(Input::Request));
+        for (player, _) in self.players.iter().zip(given).filter(|(_, given)| **given) {
+            let command = self.commands.get(&(tick, *player)).cloned();
+            inputs.extend(command.map(|command| Input::Command(*player, command)));
+        }
         let turn = Turn { inputs };
         self.simulation.step(&turn);
         let fits = |request: &&S::Request| codec::compact(*request).len() <= REQUEST_BYTES_MAX;
@@ -164,6 +176,7 @@ impl<S: Simulation> Timeline<S> {
                 tell(Event::Turn { tick, turn });
             }
         }
+        self.commands = self.commands.split_off(&(self.first, PlayerId(0)));
     }
 
     /// A copy of the state before the first tick that is not told yet: the newest that is final.
@@ -180,10 +193,11 @@ impl<S: Simulation> Timeline<S> {
         }
     }
 
-    /// Goes on from a tick with fewer players: what came after it never was. Those who are gone
-    /// leave in its turn.
-    pub fn branch(&mut self, tick: Tick, players: Vec<PlayerId>, gone: impl Iterator<Item = PlayerId>) {
+    /// Goes on from a tick with fewer players: what came after it, and what was given, never was.
+    /// Those who are gone leave in its turn.
+    pub fn branch(&mut self, tick: Tick, gone: impl Iterator<Item = PlayerId>) {
         self.restore(tick);
+        self.commands.clear();
         let kept = self.index(tick) + 1;
         for moment in self.moments.drain(kept..) {
             self.simulation.retire(moment.snapshot);
@@ -194,19 +208,18 @@ impl<S: Simulation> Timeline<S> {
             self.leaves.clear();
         }
         self.leaves.extend(gone);
-        (self.base, self.players) = (tick, players);
+        self.players.retain(|player| !self.leaves.contains(player));
+        self.base = tick;
     }
 }
 
 /// The requests that fit into a turn: a recording's frame holds it, as it holds a party's.
-fn take_due<R: serde::Serialize>(pending: &mut Vec<R>) -> std::vec::IntoIter<R> {
-    let (mut due, mut bytes) = (0, 0);
-    for request in pending.iter().take(REQUESTS_PER_TURN_MAX) {
-        bytes += codec::compact(request).len();
-        if bytes > REQUEST_BYTES_PER_TURN_MAX {
-            break;
-        }
-        due += 1;
-    }
-    pending.drain(..due).collect::<Vec<_>>().into_iter()
+fn take_due<R: serde::Serialize>(pending: &mut Vec<R>) -> Vec<R> {
+    let mut bytes = 0;
+    let fits = |request: &&R| {
+        bytes += codec::compact(*request).len();
+        bytes <= REQUEST_BYTES_PER_TURN_MAX
+    };
+    let due = pending.iter().take(REQUESTS_PER_TURN_MAX).take_while(fits).count();
+    pending.drain(..due).collect()
 }

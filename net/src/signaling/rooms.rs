@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use matchbox_protocol::PeerId;
 use tokio::sync::mpsc;
 
-use crate::room::{KEY_BYTES_MAX, ROOM_CHARS_MAX, TOKEN_BYTES_MAX, is_room_name};
-use room::{Membership, Room};
+use crate::room::{Malformed, RoomRole, check};
+use room::Room;
 pub use room::{RELAY_PLAYERS_MAX, ROOM_PEERS_MAX};
 
 /// The most peers of a server, in all rooms together.
@@ -23,12 +23,8 @@ const PLAYER_SIGNALS_MAX: u32 = 128;
 /// Why a peer may not enter: the cause, and what to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Refusal {
-    #[error("a room's name is 1 to {ROOM_CHARS_MAX} of A-Z a-z 0-9 _ -")]
-    RoomName,
-    #[error("a room's key is at most {KEY_BYTES_MAX} bytes")]
-    KeyTooLong,
-    #[error("a relay's token is 1 to {TOKEN_BYTES_MAX} bytes")]
-    BadToken,
+    #[error(transparent)]
+    Malformed(#[from] Malformed),
     #[error("the room has another key")]
     WrongKey,
     #[error("the room is full: it holds {ROOM_PEERS_MAX} peers")]
@@ -49,17 +45,6 @@ pub(super) enum Refusal {
     WrongToken,
     #[error("this server lets a relay in only with the server's host token: present that")]
     WrongHostToken,
-}
-
-/// As what a peer enters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum EntryRole<'a> {
-    /// One of a party, where everyone is connected with everyone.
-    Peer,
-    /// The relay: the room is its own.
-    Relay { token: &'a str },
-    /// A player, to be connected with the room's relay alone.
-    Player,
 }
 
 /// All rooms of a server.
@@ -83,8 +68,9 @@ struct Inside {
 pub(super) struct Seat {
     rooms: Arc<Rooms>,
     room: String,
-    part: Membership,
-    signals: u32,
+    entry: u64,
+    /// How many more signals of a player are passed on.
+    player_signals: Option<u32>,
     pub(super) peer: PeerId,
 }
 
@@ -99,39 +85,29 @@ impl Rooms {
         self: &Arc<Self>,
         name: &str,
         key: Option<&str>,
-        role: EntryRole<'_>,
+        role: &RoomRole,
     ) -> Result<(Seat, mpsc::Receiver<String>), Refusal> {
-        self.check(name, key, role)?;
+        check(name, key, role)?;
+        if let (RoomRole::Relay { token }, Some(wanted)) = (role, &self.host_token)
+            && token != wanted
+        {
+            return Err(Refusal::WrongHostToken);
+        }
         let inside = &mut *self.lock();
         if inside.peers >= SERVER_PEERS_MAX {
             return Err(Refusal::ServerFull);
         }
-        let (peer, part, inbox) = match inside.rooms.entry(name.to_owned()) {
-            Entry::Occupied(room) => room.into_mut().admit(key, role, inside.entries),
-            Entry::Vacant(_) if role == EntryRole::Player => Err(Refusal::NoRelay),
-            Entry::Vacant(place) => place.insert(Room::new(key, role)).admit(key, role, inside.entries),
-        }?;
+        let room = match inside.rooms.entry(name.to_owned()) {
+            Entry::Occupied(room) => room.into_mut(),
+            Entry::Vacant(_) if *role == RoomRole::Player => return Err(Refusal::NoRelay),
+            Entry::Vacant(place) => place.insert(Room::new(key, role)),
+        };
+        let entry = inside.entries;
+        let (peer, inbox) = room.admit(key, role, entry)?;
         inside.peers += 1;
         inside.entries += 1;
-        let signals = if part == Membership::Player { PLAYER_SIGNALS_MAX } else { u32::MAX };
-        Ok((Seat { rooms: Arc::clone(self), room: name.to_owned(), part, signals, peer }, inbox))
-    }
-
-    /// What can be said without looking into any room.
-    fn check(&self, name: &str, key: Option<&str>, role: EntryRole<'_>) -> Result<(), Refusal> {
-        if !is_room_name(name) {
-            return Err(Refusal::RoomName);
-        }
-        if key.is_some_and(|key| key.len() > KEY_BYTES_MAX) {
-            return Err(Refusal::KeyTooLong);
-        }
-        match role {
-            EntryRole::Relay { token } if !(1..=TOKEN_BYTES_MAX).contains(&token.len()) => Err(Refusal::BadToken),
-            EntryRole::Relay { token } if self.host_token.as_deref().is_some_and(|wanted| wanted != token) => {
-                Err(Refusal::WrongHostToken)
-            }
-            _ => Ok(()),
-        }
+        let player_signals = (*role == RoomRole::Player).then_some(PLAYER_SIGNALS_MAX);
+        Ok((Seat { rooms: Arc::clone(self), room: name.to_owned(), entry, player_signals, peer }, inbox))
     }
 
     fn lock(&self) -> MutexGuard<'_, Inside> {
@@ -142,15 +118,17 @@ impl Rooms {
 impl Seat {
     /// Passes a signal on, if the room connects this peer with the other; else it goes nowhere.
     pub(super) fn signal(&mut self, to: PeerId, data: serde_json::Value) {
-        let Some(left) = self.signals.checked_sub(1) else { return };
-        self.signals = if self.part == Membership::Player { left } else { u32::MAX };
+        if let Some(left) = &mut self.player_signals {
+            let Some(less) = left.checked_sub(1) else { return };
+            *left = less;
+        }
         if let Some(room) = self.rooms.lock().rooms.get(&self.room) {
-            room.signal(self.part, self.peer, to, data);
+            room.signal(self.peer, self.entry, to, data);
         }
     }
 
     pub(super) fn is_player(&self) -> bool {
-        self.part == Membership::Player
+        self.player_signals.is_some()
     }
 }
 
@@ -159,7 +137,7 @@ impl Drop for Seat {
         let inside = &mut *self.rooms.lock();
         inside.peers -= 1;
         let Some(room) = inside.rooms.get_mut(&self.room) else { return };
-        room.leave(self.part, self.peer);
+        room.leave(self.peer, self.entry);
         if room.is_empty() {
             inside.rooms.remove(&self.room);
         }
@@ -171,50 +149,27 @@ impl Drop for Seat {
 mod tests {
     use super::*;
 
-    type Entered = Result<(Seat, mpsc::Receiver<String>), Refusal>;
-
-    fn refusal(entered: Entered) -> Refusal {
-        entered.expect_err("it is refused")
-    }
-
     /// Too many for sockets in a test.
     #[test]
     fn a_relays_room_and_a_server_have_their_limits() {
         let rooms = Arc::new(Rooms::default());
-        let relay = |room: &str| rooms.enter(room, None, EntryRole::Relay { token: "t" }).expect("there is room");
-        let player = |room: &str| rooms.enter(room, None, EntryRole::Player);
+        let host = RoomRole::Relay { token: "t".to_owned() };
+        let relay = |room: &str| rooms.enter(room, None, &host).expect("there is room");
+        let player = |room: &str| rooms.enter(room, None, &RoomRole::Player);
+        let refusal = |room: &str| player(room).expect_err("it is refused");
         let (full, wide) = (relay("full"), relay("wide"));
         let mut players: Vec<_> = (0..RELAY_PLAYERS_MAX).map(|_| player("full").expect("there is room")).collect();
-        assert_eq!(refusal(player("full")), Refusal::RelayFull);
+        assert_eq!(refusal("full"), Refusal::RelayFull);
         let others =
-            (0..).map_while(|n| rooms.enter(&format!("party-{}", n / ROOM_PEERS_MAX), None, EntryRole::Peer).ok());
+            (0..).map_while(|n| rooms.enter(&format!("party-{}", n / ROOM_PEERS_MAX), None, &RoomRole::Peer).ok());
         let others: Vec<_> = others.collect();
         assert_eq!(players.len() + others.len() + 2, SERVER_PEERS_MAX);
-        assert_eq!(refusal(player("wide")), Refusal::ServerFull);
+        assert_eq!(refusal("wide"), Refusal::ServerFull);
         players.pop();
         let last = player("wide").expect("one has left");
-        assert_eq!(refusal(player("full")), Refusal::ServerFull);
+        assert_eq!(refusal("full"), Refusal::ServerFull);
         drop((players, others, full, wide, last));
         let inside = rooms.lock();
         assert_eq!((inside.peers, inside.rooms.len()), (0, 0));
-    }
-
-    /// An entry whose seat was replaced must not take the room away from the next when it ends.
-    #[test]
-    fn a_replaced_relay_leaves_nothing_behind() {
-        let rooms = Arc::new(Rooms::default());
-        let relay = || rooms.enter("r", None, EntryRole::Relay { token: "t" }).expect("the token is right");
-        let ((first, mut first_inbox), (mut second, _inbox)) = (relay(), relay());
-        assert_eq!(first.peer, second.peer);
-        assert!(first_inbox.try_recv().is_ok_and(|own| own.contains("IdAssigned")));
-        assert!(matches!(first_inbox.try_recv(), Err(mpsc::error::TryRecvError::Disconnected)));
-        let (player, mut inbox) = rooms.enter("r", None, EntryRole::Player).expect("a relay is there");
-        drop(first);
-        inbox.try_recv().expect("its id");
-        inbox.try_recv().expect("its relay");
-        second.signal(player.peer, "hello".into());
-        assert!(inbox.try_recv().is_ok_and(|signal| signal.contains("hello")));
-        drop(second);
-        assert_eq!(refusal(rooms.enter("r", None, EntryRole::Player)), Refusal::RelayAway);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lockstone_net::memory::{HubDriver, MemoryNetwork, Seat, Weather};
+use lockstone_net::memory::{Driver, MemoryNetwork, Seat, Weather};
 use lockstone_net::relay::{Relay, RelayConfig, RelaySettings, Replica};
 use lockstone_net::session::{Phase, Session};
 use lockstone_sim::{Body, Dice, Fx, Grid, GridConfig, Mind, PlayerId, Rules, Table, Vec2, World};
@@ -64,7 +64,7 @@ fn a_joiner_whose_first_frame_is_too_large_gets_in() {
     let table = Table::generate([7; 32]);
     let build = move |seed| World::new(Arc::new(Market), grid, table.clone(), seed);
     let network = MemoryNetwork::hub(1, Weather::clear(ms(5)));
-    let mut driver = HubDriver::new(network, Relay::dedicated(config.clone(), IDENTITY, build.clone()));
+    let mut driver = Driver::with_hub(network, Relay::dedicated(config.clone(), IDENTITY, build.clone()), |link| link);
     let replica = |n: usize| {
         let name = format!("crier {n}");
         Replica::<Market>::new(config.clone(), IDENTITY, &name, (), build.clone()).expect("the name is fine")
@@ -73,7 +73,7 @@ fn a_joiner_whose_first_frame_is_too_large_gets_in() {
         driver.enter(replica(n));
     }
     driver.run_until(secs(5));
-    assert!(driver.seats().all(|(_, seat)| seat.session.phase() == Phase::Playing));
+    assert!(driver.seats.iter().all(|seat| seat.session.phase() == Phase::Playing));
     let joiner = driver.enter(replica(CRIERS));
     // It says that it is ready as soon as it knows the place where its hero enters.
     let placed = |seat: &Seat<Replica<Market>>| {
@@ -81,11 +81,11 @@ fn a_joiner_whose_first_frame_is_too_large_gets_in() {
         core.is_some_and(|core| !core.is_empty())
     };
     let end = driver.now() + secs(10);
-    let is_placed = driver.run_while(end, |driver| !driver.seat(joiner).is_some_and(placed));
+    let is_placed = driver.run_while(end, |driver| !placed(&driver.seats[joiner]));
     assert!(is_placed, "it never knows its place");
     // All cry in the tick in which it joins.
     for seat in 0..CRIERS {
-        let session = &mut driver.seat_mut(seat).expect("it is there").session;
+        let session = &mut driver.seats[seat].session;
         for _ in 0..8 {
             session.command(vec![7; 250]).expect("so many may wait");
         }
@@ -93,10 +93,10 @@ fn a_joiner_whose_first_frame_is_too_large_gets_in() {
     // And goes on like everyone once they have calmed down.
     let end = driver.now() + secs(10);
     let plays = |seat: &Seat<Replica<Market>>| seat.session.phase() == Phase::Playing && placed(seat);
-    assert!(driver.run_while(end, |driver| !driver.seat(joiner).is_some_and(plays)), "it catches up for ever");
+    assert!(driver.run_while(end, |driver| !plays(&driver.seats[joiner])), "it catches up for ever");
     let begun_anew = driver.hub().session.stats().relay.expect("a relay").begun_anew;
     assert!(begun_anew > CRIERS as u64, "not even its own frame was too large: nothing is shown");
-    let session = &driver.seat(joiner).expect("it is there").session;
+    let session = &driver.seats[joiner].session;
     let player = session.stats().player.expect("it is in");
     assert!(session.simulation().is_some_and(|world| world.hero(player).is_some()), "its hero is in its world");
 }

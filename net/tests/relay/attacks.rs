@@ -335,7 +335,7 @@ fn who_lies_again_and_again_is_asked_for_evidence_ever_more_rarely() {
     let inquiries = Rc::new(Cell::new(0));
     let counted = inquiries.clone();
     let network = MemoryNetwork::hub(44, Weather::clear(ms(30)));
-    let mut driver = Room::new_by(network, relay(STORM, settings.clone()), |link| {
+    let mut driver = Room::with_hub(network, relay(STORM, settings.clone()), |link| {
         Tap::new(link, move |packet: Transmit| {
             let called = matches!(wire::decode(&packet.bytes), Ok((_, Message::Inquiry(_))));
             counted.set(counted.get() + u32::from(called));
@@ -358,7 +358,7 @@ fn who_lies_again_and_again_is_asked_for_evidence_ever_more_rarely() {
     };
     let liar = driver.enter_by(replica(STORM, settings, "liar"), |link| Tap::new(link, lies));
     driver.run_until(secs(600));
-    let session = &driver.seat(liar).expect("it is there").session;
+    let session = &driver.seats[liar].session;
     assert_eq!(session.phase(), Phase::Playing, "it is repaired, each time");
     let repairs = driver.hub().session.stats().relay.expect("a relay").repairs;
     assert!(repairs >= 8, "{repairs} lies were heard");

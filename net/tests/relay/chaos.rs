@@ -182,7 +182,7 @@ impl Chaos {
             (6, Some(peer)) if seats > 4 && !self.dead.contains(&peer) && self.dice.roll(3) == 0 => {
                 // Nothing comes through any more, and nobody says so.
                 let relay = self.scene.peer(0);
-                self.scene.driver.network().set_cut(relay, peer, true);
+                self.scene.driver.network.set_cut(relay, peer, true);
                 self.dead.push(peer);
             }
             (7, Some(_)) if !self.frozen.contains_key(&one) => {
@@ -207,7 +207,7 @@ impl Chaos {
         for seat in self.scene.numbers() {
             self.scene.seat_mut(seat).freeze(Duration::ZERO);
         }
-        self.scene.driver.network().set_weather(Weather::clear(ms(30)));
+        self.scene.driver.network.set_weather(Weather::clear(ms(30)));
         let until = self.scene.driver.now() + secs(12);
         self.scene.run_until(until);
         let mut again = 0;

@@ -15,14 +15,14 @@ fn scene(replicas: usize) -> Scene {
 }
 
 fn say(scene: &mut Scene, seat: usize, text: &str) -> Result<(), SayError> {
-    scene.driver.seat_mut(seat).expect("it is there").session.say(text)
+    scene.driver.seats[seat].session.say(text)
 }
 
 /// Who heard a line, by seat.
 fn hearers(scene: &Scene, name: &str, text: &str) -> Vec<usize> {
     let line = (name.to_owned(), text.to_owned());
-    let hearers = scene.driver.seats().filter(|(_, seat)| said(&seat.events).contains(&line));
-    hearers.map(|(n, _)| n).collect()
+    let hears = |seat: &usize| said(&scene.driver.seats[*seat].events).contains(&line);
+    (0..scene.driver.seats.len()).filter(hears).collect()
 }
 
 #[test]
@@ -54,8 +54,8 @@ fn what_is_no_line_or_too_much_is_refused_to_who_says_it() {
     scene.run(secs(2));
     assert_eq!(say(&mut scene, 0, &"x".repeat(480)), Ok(()));
     scene.run(secs(1));
-    assert_eq!(said(&scene.driver.seat(1).expect("it is there").events).len(), 4);
-    scene.driver.seat_mut(0).expect("it is there").session.leave(secs(60));
+    assert_eq!(said(&scene.driver.seats[1].events).len(), 4);
+    scene.driver.seats[0].session.leave(secs(60));
     assert_eq!(say(&mut scene, 0, "bye"), Err(SayError::NotPlaying));
 }
 
@@ -65,13 +65,13 @@ fn who_floods_the_chat_is_held_back_and_counted() {
     let relay = scene.driver.hub().peer;
     let shout = || wire::encode(Epoch::default(), &Message::Say(ChatLine::new("buy gold").expect("a line")));
     for _ in 0..100 {
-        let link = &mut scene.driver.seat_mut(2).expect("it is there").link;
+        let link = &mut scene.driver.seats[2].link;
         lockstone_net::Link::send(link, relay, Channel::Reliable, shout());
     }
     scene.run(secs(1));
     let drops = scene.driver.hub().session.stats().drops;
-    let heard = said(&scene.driver.seat(0).expect("it is there").events).len();
+    let heard = said(&scene.driver.seats[0].events).len();
     assert!((80..100).contains(&drops.of(DropReason::ChatFlood)), "{drops:?}");
     assert_eq!(heard as u64 + drops.of(DropReason::ChatFlood), 100);
-    assert!(scene.driver.seats().all(|(_, seat)| seat.session.phase() == Phase::Playing));
+    assert!(scene.driver.seats.iter().all(|seat| seat.session.phase() == Phase::Playing));
 }

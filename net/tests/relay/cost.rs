@@ -17,7 +17,7 @@ fn rates(scene: &mut Scene, time: Duration, permille: u64) -> (u64, u64, f64) {
     let carried = |scene: &Scene| {
         let peers = scene.seats().map(|(_, seat)| seat.peer);
         peers.fold([0; 4], |[a, b, c, d], peer| {
-            let network = scene.driver.network();
+            let network = &scene.driver.network;
             let (down, up) = (network.carried(relay, peer), network.carried(peer, relay));
             [a + down.bytes, b + down.packets, c + up.bytes, d + up.packets]
         })
@@ -93,7 +93,7 @@ fn growth() {
         scene.driver.run_until(secs(10));
         let relay = scene.peer(0);
         let all = |scene: &Scene| {
-            let of = |seat| scene.driver.network().carried(relay, scene.peer(seat));
+            let of = |seat| scene.driver.network.carried(relay, scene.peer(seat));
             (1..=replicas).map(of).fold((0, 0), |sum, one| (sum.0 + one.bytes, sum.1 + one.packets))
         };
         let before = all(&scene);

@@ -3,7 +3,7 @@
 use core::time::Duration;
 use std::collections::BTreeMap;
 
-use lockstone_net::memory::{HubDriver, MemoryNetwork, Weather};
+use lockstone_net::memory::{Driver, MemoryLink, MemoryNetwork, Weather};
 use lockstone_net::relay::{Relay, RelayConfig, RelaySettings, Replica};
 use lockstone_net::session::{Phase, Session};
 use lockstone_sim::{Simulation, Tick};
@@ -11,7 +11,7 @@ use testkit::seeds;
 use testkit::sessions::*;
 use testkit::storm::{self, Storm};
 
-type Crowd = HubDriver<Relay<Storm>, Replica<Storm>>;
+type Crowd = Driver<Replica<Storm>, MemoryLink, Relay<Storm>>;
 
 const PLAYERS: usize = 200;
 /// One cell in six has a player in it.
@@ -34,7 +34,7 @@ struct Gaps {
 
 impl Gaps {
     fn look(&mut self, crowd: &Crowd) {
-        for (seat, one) in crowd.seats().take(PLAYERS) {
+        for (seat, one) in crowd.seats.iter().enumerate().take(PLAYERS) {
             let tick = one.session.simulation().map(Simulation::tick).unwrap_or_default();
             let (last, at) = *self.last.entry(seat).or_insert((tick, crowd.now()));
             if tick != last {
@@ -71,8 +71,8 @@ fn play(crowd: &mut Crowd, dice: &mut Dice, time: Duration, enough: impl Fn(&Cro
         crowd.hub_mut().events.clear();
         for seat in 0..PLAYERS {
             let tiles = u64::from(FIGHT.cells) << FIGHT.cell_log2;
-            let seat = crowd.seat_mut(seat).filter(|_| dice.roll(200) == 0);
-            if let Some(seat) = seat {
+            if dice.roll(200) == 0 {
+                let seat = &mut crowd.seats[seat];
                 let _ = seat.session.command((dice.roll(tiles) as u16, dice.roll(tiles) as u16));
                 seat.events.clear();
             }
@@ -82,17 +82,16 @@ fn play(crowd: &mut Crowd, dice: &mut Dice, time: Duration, enough: impl Fn(&Cro
 }
 
 fn is_in(crowd: &Crowd, seat: usize) -> bool {
-    crowd.seat(seat).is_some_and(|seat| {
-        seat.session.phase() == Phase::Playing && seat.session.stats().players.iter().any(|player| player.own)
-    })
+    let session = &crowd.seats[seat].session;
+    session.phase() == Phase::Playing && session.stats().players.iter().any(|player| player.own)
 }
 
 #[test]
 #[ignore = "200 replicas take minutes: cargo test --release -p lockstone-net --test relay crowds -- --ignored --nocapture"]
 fn who_joins_two_hundred_in_a_fight_is_soon_there() {
     for seed in 0..seeds::count(1).min(5) {
-        let mut crowd =
-            Crowd::new(MemoryNetwork::hub(seed, LINE), Relay::dedicated(config(), IDENTITY, |_| FIGHT.world()));
+        let relay = Relay::dedicated(config(), IDENTITY, |_| FIGHT.world());
+        let mut crowd = Crowd::with_hub(MemoryNetwork::hub(seed, LINE), relay, |link| link);
         let mut dice = Dice(seed);
         for n in 0..PLAYERS {
             crowd.enter(replica(n));
@@ -109,7 +108,7 @@ fn who_joins_two_hundred_in_a_fight_is_soon_there() {
         let rest = play(&mut crowd, &mut dice, secs(3).saturating_sub(took), |_| false);
         gaps.gaps.extend(rest.gaps);
         let (p99_before, p99) = (before.permille(990), gaps.permille(990));
-        let joined = crowd.seat(joiner).expect("it is there").session.stats();
+        let joined = crowd.seats[joiner].session.stats();
         println!(
             "seed {seed}: in the world after {took:?}, {} bytes came; p99 between ticks of the others {p99_before:?}, then {p99:?}",
             joined.traffic.bytes_in

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use lockstone_net::link::{Channel, LinkEvent};
-use lockstone_net::memory::{HubDriver, MemoryNetwork, Weather};
+use lockstone_net::memory::{Driver, MemoryNetwork, Weather};
 use lockstone_net::relay::{DistantView, Relay, RelayConfig, RelaySettings, Replica, Route};
 use lockstone_net::session::{DropReason, Phase, Session, Transmit};
 use lockstone_net::wire::{self, Distant, Epoch, List, Message, Report, Samples, Stamp, Track};
@@ -22,7 +22,7 @@ type Sent = Rc<RefCell<Vec<Transmit>>>;
 
 /// A relay of wanderers and its replicas, with where every hero was at each tick.
 pub struct Scene {
-    pub driver: HubDriver<Relay<Ramble>, Replica<Ramble>, Tap>,
+    pub driver: Driver<Replica<Ramble>, Tap, Relay<Ramble>>,
     sent: Sent,
     places: BTreeMap<Tick, BTreeMap<PlayerId, Vec2>>,
 }
@@ -45,7 +45,7 @@ impl Scene {
                 Some(packet)
             })
         };
-        let mut driver = HubDriver::new_by(MemoryNetwork::hub(7, weather), relay, tap);
+        let mut driver = Driver::with_hub(MemoryNetwork::hub(7, weather), relay, tap);
         for n in 0..replicas {
             let replica = Replica::new(config.clone(), IDENTITY, &format!("player {n}"), (), build).expect("a name");
             driver.enter_by(replica.with_horizon(Box::new(Afar)), Tap::idle);
@@ -55,7 +55,7 @@ impl Scene {
         }
         let mut scene = Scene { driver, sent, places: BTreeMap::new() };
         scene.run(secs(8));
-        assert!(scene.driver.seats().all(|(_, seat)| seat.session.phase() == Phase::Playing));
+        assert!(scene.driver.seats.iter().all(|seat| seat.session.phase() == Phase::Playing));
         scene
     }
 
@@ -72,7 +72,7 @@ impl Scene {
             let world = self.driver.hub().session.simulation().expect("a world");
             let heroes = world.players().filter_map(|player| Some((player, world.hero(player)?.pos)));
             self.places.insert(world.tick(), heroes.collect());
-            for (_, seat) in self.driver.seats() {
+            for seat in &self.driver.seats {
                 let (Some(player), Some(world)) = (seat.session.stats().player, seat.session.simulation()) else {
                     continue;
                 };
@@ -84,11 +84,11 @@ impl Scene {
     }
 
     pub fn command(&mut self, seat: usize, command: Command) {
-        self.driver.seat_mut(seat).expect("it is there").session.command(command).expect("it plays");
+        self.driver.seats[seat].session.command(command).expect("it plays");
     }
 
     fn view(&self, seat: usize) -> DistantView {
-        self.driver.seat(seat).expect("it is there").session.distant()
+        self.driver.seats[seat].session.distant()
     }
 
     /// The packets of the distant view that the relay has sent since the last call, and their
@@ -215,7 +215,7 @@ fn who_comes_near_is_not_seen_from_afar_any_more() {
     scene.command(1, Command::Portal(190, 100));
     scene.run(secs(4));
     assert_eq!(others(&scene), [2, 3, 4]);
-    scene.driver.seat_mut(2).expect("it is there").session.leave(Duration::ZERO);
+    scene.driver.seats[2].session.leave(Duration::ZERO);
     scene.run(secs(5));
     assert_eq!(others(&scene), [2, 4], "who left is gone");
 }
@@ -238,7 +238,7 @@ fn landmarks_are_seen_by_all() {
 fn only_the_own_party_and_landmarks_are_told() {
     let mut scene = Scene::new(12, rough(ms(60)), RelaySettings::default());
     let peers: BTreeMap<_, _> =
-        scene.driver.seats().map(|(_, seat)| (seat.peer, seat.session.stats().player)).collect();
+        scene.driver.seats.iter().map(|seat| (seat.peer, seat.session.stats().player)).collect();
     let mut dice = Dice(5);
     let mut outside = BTreeMap::new();
     for _ in 0..15 {
@@ -249,7 +249,7 @@ fn only_the_own_party_and_landmarks_are_told() {
         }
         for _ in 0..10 {
             scene.run(ms(200));
-            for (_, seat) in scene.driver.seats() {
+            for seat in &scene.driver.seats {
                 let area = seat.session.simulation().and_then(|world| world.area().extent());
                 outside.insert(seat.peer, area.map_or(CellRect::EMPTY, |area| area.halo));
             }
@@ -314,7 +314,7 @@ fn hostile_packets_do_nothing() {
     ] {
         let bytes = wire::encode(Epoch::default(), &Message::Distant(distant));
         let now = scene.driver.now();
-        let session = &mut scene.driver.seat_mut(0).expect("it is there").session;
+        let session = &mut scene.driver.seats[0].session;
         session.handle(LinkEvent::Packet { from: relay, channel: Channel::Unreliable, bytes }, now);
         scene.run(ms(300));
         assert_eq!(scene.view(0), before, "{what}");
@@ -324,7 +324,7 @@ fn hostile_packets_do_nothing() {
         packet(400, vec![(PlayerId(2), Some(route(Fx::MIN))), (PlayerId(3), Some(Track::Samples(samples(9))))], vec![]);
     let bytes = wire::encode(Epoch::default(), &Message::Distant(wild));
     let now = scene.driver.now();
-    let session = &mut scene.driver.seat_mut(0).expect("it is there").session;
+    let session = &mut scene.driver.seats[0].session;
     session.handle(LinkEvent::Packet { from: relay, channel: Channel::Unreliable, bytes }, now);
     scene.run(secs(2));
     assert!(scene.view(0).companions.len() <= 3);
@@ -332,12 +332,7 @@ fn hostile_packets_do_nothing() {
     let stamp = Stamp { number: 5_000, echo: None };
     let report = Report { stamp, distant: Some(Tick(77_777)), ..Report::default() };
     let bytes = wire::encode(Epoch::default(), &Message::Report(report));
-    lockstone_net::Link::send(
-        &mut scene.driver.seat_mut(1).expect("it is there").link,
-        relay,
-        Channel::Unreliable,
-        bytes,
-    );
+    lockstone_net::Link::send(&mut scene.driver.seats[1].link, relay, Channel::Unreliable, bytes);
     scene.run(secs(1));
     // That one, and the one that acknowledged what only it had heard.
     assert_eq!(scene.driver.hub().session.stats().drops.of(DropReason::ForgedAck), 2);
@@ -354,7 +349,7 @@ fn a_small_budget_thins_the_distant_view_and_the_chat() {
             }
             for _ in 0..8 {
                 for seat in 0..8 {
-                    let session = &mut scene.driver.seat_mut(seat).expect("it is there").session;
+                    let session = &mut scene.driver.seats[seat].session;
                     session.say(&"long ".repeat(90)).expect("one in half a second");
                 }
                 scene.run(ms(500));

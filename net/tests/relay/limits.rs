@@ -111,9 +111,9 @@ fn a_line_that_grows_narrow_in_play_is_measured() {
     };
     let wide = travel(&mut scene, 20);
     let line = Weather { line_bytes_per_s: Some(12_000), ..Weather::clear(ms(30)) };
-    scene.driver.network().set_direction(relay, narrow, Some(line));
+    scene.driver.network.set_direction(relay, narrow, Some(line));
     let narrowed = travel(&mut scene, 40);
-    scene.driver.network().set_direction(relay, narrow, None);
+    scene.driver.network.set_direction(relay, narrow, None);
     let _recovers = travel(&mut scene, 30);
     let again = travel(&mut scene, 20);
     println!("wide {wide:?}, narrow {narrowed:?}, wide again {again:?}: round trip, loaded, and what waited");

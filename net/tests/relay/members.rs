@@ -105,7 +105,7 @@ fn a_full_room_says_so() {
 fn who_falls_silent_is_gone() {
     let mut scene = scene(13, RelaySettings::default(), 3);
     let (relay, silent) = (scene.peer(0), scene.peer(2));
-    scene.driver.network().set_cut(relay, silent, true);
+    scene.driver.network.set_cut(relay, silent, true);
     let until = scene.driver.now() + secs(12);
     scene.run_until(until);
     assert_eq!(ended(&scene.seat(2).session), Some(EndReason::SequencerLost { silent: true }));

@@ -153,7 +153,8 @@ fn a_relay_that_lost_its_connection_comes_back_to_its_room() {
 fn a_second_relay_with_the_token_replaces_the_first() {
     let server = serve();
     let (mut host, mut players) = crowd(server.local_addr(), 1);
-    let (mut second, _) = raw(server.local_addr(), "r?host=t").unwrap();
+    let (mut second, second_id) = raw(server.local_addr(), "r?host=t").unwrap();
+    assert_eq!(second_id, host.1, "the same name");
     let lost = until("word of it", || {
         host.0.find(|event| if let LinkEvent::SignalingLost(error) = event { Some(error.to_string()) } else { None })
     });
@@ -164,6 +165,12 @@ fn a_second_relay_with_the_token_replaces_the_first() {
     signal(&mut newcomer, host.1, "hello".into());
     let from_newcomer = |event| matches!(event, PeerEvent::Signal { sender, .. } if sender.0.as_u128() == id.0);
     assert!(from_newcomer(next(&mut second)));
+    // The end of the first connection takes nothing away from the second.
+    signal(&mut second, id, "welcome".into());
+    assert!(matches!(next(&mut newcomer), PeerEvent::Signal { data, .. } if data == "welcome"));
+    drop(second);
+    until("the server to notice", || raw(server.local_addr(), "r?relay").is_err().then_some(()));
+    assert!(refused(server.local_addr(), "r?relay").1.starts_with("the room's relay has lost its connection"));
     drop(players);
     assert!(matches!(host.0.closed(), LinkError::Ended(_)));
 }

@@ -108,13 +108,14 @@ pub fn attend(
     while driver.now() < end {
         let until = (driver.now() + ms(20 + dice.roll(80))).min(end);
         logs.resize_with(driver.seats.len(), Log::default);
-        driver.run_while(until, |driver| {
+        while driver
+            .run_while(until, |driver| driver.seats.iter().zip(&*logs).all(|(seat, log)| log.seen == seat.events.len()))
+        {
             let now = driver.now();
             for (seat, log) in driver.seats.iter_mut().zip(&mut *logs) {
                 log.hear(seat, now, dice, amount);
             }
-            true
-        });
+        }
         let seat = dice.roll(driver.seats.len() as u64) as usize;
         let _ = driver.seats[seat].session.command(dice.roll(1 << 40));
     }
@@ -170,7 +171,7 @@ pub fn odd_rollback(
 }
 
 fn all_play<T: Session<Sim = Mixer>>(driver: &mut Driver<T>, weather: Weather) {
-    let waits = |driver: &mut Driver<T>| !driver.seats.iter().all(|seat| playing(&seat.session));
+    let waits = |driver: &Driver<T>| !driver.seats.iter().all(|seat| playing(&seat.session));
     assert!(driver.run_while(secs(10), waits), "the players do not get together");
     driver.network.set_weather(weather);
 }

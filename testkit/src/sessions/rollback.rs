@@ -42,9 +42,8 @@ pub fn room_by<L: Link>(
         let session = rollback(settings, &format!("player {n}"), |seed| Mixer::new(seed, 64));
         driver.enter_by(session, |link| wrap(n, link));
     }
-    let waits = |driver: &mut Driver<Rollback<Mixer>, L>| {
-        !driver.seats.iter().all(|seat| seat.session.phase() == Phase::Playing)
-    };
+    let waits =
+        |driver: &Driver<Rollback<Mixer>, L>| !driver.seats.iter().all(|seat| seat.session.phase() == Phase::Playing);
     assert!(driver.run_while(secs(10), waits), "the players do not get together");
     driver.network.set_weather(weather);
     driver

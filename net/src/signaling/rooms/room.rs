@@ -10,7 +10,8 @@ use matchbox_protocol::{JsonPeerEvent, PeerId};
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
-use super::{EntryRole, Refusal};
+use super::Refusal;
+use crate::room::RoomRole;
 
 /// The most peers in a party's room.
 pub const ROOM_PEERS_MAX: usize = 16;
@@ -30,149 +31,109 @@ const RELAY_INBOX_MESSAGES_MAX: usize = 8_192;
 pub(super) struct Room {
     key: Option<String>,
     arrivals: u64,
-    /// A relay's room: its players.
-    peers: BTreeMap<PeerId, mpsc::Sender<String>>,
-    relay: Option<Relay>,
+    /// Whose room it is, by token and name, also while its connection is lost.
+    relay: Option<(String, PeerId)>,
+    /// Who is connected.
+    present: BTreeMap<PeerId, Present>,
 }
 
-/// Whose room it is, also while its connection is lost.
 #[derive(Debug)]
-struct Relay {
-    token: String,
-    peer: PeerId,
-    /// Its present connection: which entry of the server's, and what waits for it.
-    present: Option<(u64, mpsc::Sender<String>)>,
+struct Present {
+    /// Which of the server's: by this a connection that another has replaced is known.
+    entry: u64,
+    outbox: mpsc::Sender<String>,
 }
-
-/// What a peer is in its room.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Membership {
-    Peer,
-    /// With the entry, by which a connection that another has replaced is known.
-    Relay(u64),
-    Player,
-}
-
-type Admitted = (PeerId, Membership, mpsc::Receiver<String>);
 
 impl Room {
     /// As the first to enter makes it. A player cannot.
-    pub(super) fn new(key: Option<&str>, first: EntryRole<'_>) -> Self {
+    pub(super) fn new(key: Option<&str>, first: &RoomRole) -> Self {
         let relay = match first {
-            EntryRole::Relay { token } => Some(Relay { token: token.to_owned(), peer: numbered(0), present: None }),
-            EntryRole::Peer | EntryRole::Player => None,
+            RoomRole::Relay { token } => Some((token.clone(), numbered(0))),
+            RoomRole::Peer | RoomRole::Player => None,
         };
-        Self { key: key.map(str::to_owned), arrivals: u64::from(relay.is_some()), peers: BTreeMap::new(), relay }
+        Self { key: key.map(str::to_owned), arrivals: u64::from(relay.is_some()), present: BTreeMap::new(), relay }
     }
 
-    pub(super) fn admit(&mut self, key: Option<&str>, role: EntryRole<'_>, entry: u64) -> Result<Admitted, Refusal> {
+    /// Numbers a newcomer and tells it; then tells who hears of whom. A relay that comes again takes
+    /// the place of its connection before, whose inbox ends.
+    pub(super) fn admit(
+        &mut self,
+        key: Option<&str>,
+        role: &RoomRole,
+        entry: u64,
+    ) -> Result<(PeerId, mpsc::Receiver<String>), Refusal> {
         if self.key.as_deref() != key {
             return Err(Refusal::WrongKey);
         }
-        match (role, &mut self.relay) {
-            (EntryRole::Peer, None) => self.admit_peer(),
-            (EntryRole::Relay { token }, Some(relay)) => relay.admit(token, entry),
-            (EntryRole::Player, Some(_)) => self.admit_player(),
-            (EntryRole::Peer, Some(_)) => Err(Refusal::RelayRoom),
-            (EntryRole::Relay { .. } | EntryRole::Player, None) => Err(Refusal::PartyRoom),
-        }
-    }
-
-    fn admit_peer(&mut self) -> Result<Admitted, Refusal> {
-        if self.peers.len() >= ROOM_PEERS_MAX {
-            return Err(Refusal::Full);
-        }
-        let (peer, inbox) = self.seat(|room, peer, _| room.tell_all(&JsonPeerEvent::NewPeer(peer)));
-        Ok((peer, Membership::Peer, inbox))
-    }
-
-    fn admit_player(&mut self) -> Result<Admitted, Refusal> {
-        let Some(relay) = self.relay.as_ref().filter(|relay| relay.present.is_some()) else {
-            return Err(Refusal::RelayAway);
+        let (peer, messages_max) = match (role, &self.relay) {
+            (RoomRole::Peer, Some(_)) => return Err(Refusal::RelayRoom),
+            (RoomRole::Relay { .. } | RoomRole::Player, None) => return Err(Refusal::PartyRoom),
+            (RoomRole::Peer, None) if self.present.len() >= ROOM_PEERS_MAX => return Err(Refusal::Full),
+            (RoomRole::Relay { token }, Some((wanted, _))) if wanted != token => return Err(Refusal::WrongToken),
+            (RoomRole::Relay { .. }, Some((_, relay))) => (*relay, RELAY_INBOX_MESSAGES_MAX),
+            (RoomRole::Player, Some((_, relay))) if !self.present.contains_key(relay) => {
+                return Err(Refusal::RelayAway);
+            }
+            // The relay is one of those present.
+            (RoomRole::Player, _) if self.present.len() > RELAY_PLAYERS_MAX => return Err(Refusal::RelayFull),
+            (RoomRole::Peer | RoomRole::Player, _) => {
+                self.arrivals += 1;
+                (numbered(self.arrivals - 1), INBOX_MESSAGES_MAX)
+            }
         };
-        if self.peers.len() >= RELAY_PLAYERS_MAX {
-            return Err(Refusal::RelayFull);
-        }
-        let relay = relay.peer;
-        let (peer, inbox) = self.seat(|_, peer, outbox| tell(peer, outbox, &JsonPeerEvent::NewPeer(relay)));
-        Ok((peer, Membership::Player, inbox))
-    }
-
-    /// Numbers a newcomer and tells it; then `introduce` says who hears of whom.
-    fn seat(
-        &mut self,
-        introduce: impl FnOnce(&Self, PeerId, &mpsc::Sender<String>),
-    ) -> (PeerId, mpsc::Receiver<String>) {
-        let peer = numbered(self.arrivals);
-        self.arrivals += 1;
-        let (outbox, inbox) = mpsc::channel(INBOX_MESSAGES_MAX);
+        let (outbox, inbox) = mpsc::channel(messages_max);
         tell(peer, &outbox, &JsonPeerEvent::IdAssigned(peer));
-        introduce(self, peer, &outbox);
-        self.peers.insert(peer, outbox);
-        (peer, inbox)
+        match (role, &self.relay) {
+            (RoomRole::Peer, _) => self.tell_all(&JsonPeerEvent::NewPeer(peer)),
+            (RoomRole::Player, Some((_, relay))) => tell(peer, &outbox, &JsonPeerEvent::NewPeer(*relay)),
+            (RoomRole::Player | RoomRole::Relay { .. }, _) => {}
+        }
+        self.present.insert(peer, Present { entry, outbox });
+        Ok((peer, inbox))
     }
 
     /// A party's peers reach each other; a relay and its players reach each other;
     /// nobody else does.
-    pub(super) fn signal(&self, part: Membership, from: PeerId, to: PeerId, data: serde_json::Value) {
-        let outbox = match part {
-            Membership::Peer => self.peers.get(&to),
-            Membership::Relay(entry) => self.present(entry).and_then(|_| self.peers.get(&to)),
-            Membership::Player => {
-                let relay = self.relay.as_ref().filter(|relay| relay.peer == to);
-                relay.and_then(|relay| relay.present.as_ref()).map(|(_, outbox)| outbox)
-            }
+    pub(super) fn signal(&self, from: PeerId, entry: u64, to: PeerId, data: serde_json::Value) {
+        let reaches = match &self.relay {
+            None => true,
+            Some((_, relay)) => (from == *relay) != (to == *relay),
         };
-        if let Some(outbox) = outbox {
-            tell(to, outbox, &JsonPeerEvent::Signal { sender: from, data });
+        if reaches && self.is_present(from, entry) {
+            self.tell(to, &JsonPeerEvent::Signal { sender: from, data });
         }
     }
 
-    /// The relay, if that entry is still its connection.
-    fn present(&self, entry: u64) -> Option<&Relay> {
-        self.relay.as_ref().filter(|relay| relay.present.as_ref().is_some_and(|(present, _)| *present == entry))
-    }
-
     /// Players are not told that their relay's signaling is lost: their links to it live on.
-    pub(super) fn leave(&mut self, part: Membership, peer: PeerId) {
-        match part {
-            Membership::Relay(entry) => {
-                let present = self.present(entry).is_some();
-                if let Some(relay) = self.relay.as_mut().filter(|_| present) {
-                    relay.present = None;
-                }
-            }
-            Membership::Peer | Membership::Player => {
-                self.peers.remove(&peer);
-                let left = JsonPeerEvent::PeerLeft(peer);
-                match &self.relay {
-                    None => self.tell_all(&left),
-                    Some(Relay { peer, present: Some((_, outbox)), .. }) => tell(*peer, outbox, &left),
-                    Some(Relay { present: None, .. }) => {}
-                }
-            }
+    pub(super) fn leave(&mut self, peer: PeerId, entry: u64) {
+        if !self.is_present(peer, entry) {
+            return;
+        }
+        self.present.remove(&peer);
+        let left = JsonPeerEvent::PeerLeft(peer);
+        match &self.relay {
+            None => self.tell_all(&left),
+            Some((_, relay)) => self.tell(*relay, &left),
         }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.peers.is_empty() && self.relay.as_ref().is_none_or(|relay| relay.present.is_none())
+        self.present.is_empty()
+    }
+
+    /// Whether that entry is a peer's connection still.
+    fn is_present(&self, peer: PeerId, entry: u64) -> bool {
+        self.present.get(&peer).is_some_and(|present| present.entry == entry)
+    }
+
+    fn tell(&self, peer: PeerId, event: &JsonPeerEvent) {
+        if let Some(present) = self.present.get(&peer) {
+            tell(peer, &present.outbox, event);
+        }
     }
 
     fn tell_all(&self, event: &JsonPeerEvent) {
-        self.peers.iter().for_each(|(peer, outbox)| tell(*peer, outbox, event));
-    }
-}
-
-impl Relay {
-    /// Its first connection, or one that takes the place of another: that one's inbox ends.
-    fn admit(&mut self, token: &str, entry: u64) -> Result<Admitted, Refusal> {
-        if self.token != token {
-            return Err(Refusal::WrongToken);
-        }
-        let (outbox, inbox) = mpsc::channel(RELAY_INBOX_MESSAGES_MAX);
-        tell(self.peer, &outbox, &JsonPeerEvent::IdAssigned(self.peer));
-        self.present = Some((entry, outbox));
-        Ok((self.peer, Membership::Relay(entry), inbox))
+        self.present.iter().for_each(|(peer, present)| tell(*peer, &present.outbox, event));
     }
 }
 
