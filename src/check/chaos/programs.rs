@@ -72,11 +72,15 @@ impl<'c> Programs<'c> {
     /// What answers as the breaker wants it; if it is not there, what to do about it.
     fn command(&self, breaker: Breaker) -> Result<Command, String> {
         let (program, missing) = match breaker {
-            Breaker::DebugRelease => (&self.config.other, format!(
-                "the program's other build is not there: build it with cargo build{}, or name it with --other",
-                if cfg!(debug_assertions) { " --release" } else { "" }
-            )),
-            Breaker::Wasm => (&self.config.wasm, "the wasm module is not there: build it with cargo build --release --target wasm32-wasip1, or name it with --wasm".to_owned()),
+            Breaker::DebugRelease => {
+                let release = if cfg!(debug_assertions) { " --release" } else { "" };
+                let advice = format!("build it with cargo build{release}, or name it with --other");
+                (&self.config.other, format!("the program's other build is not there: {advice}"))
+            }
+            Breaker::Wasm => {
+                let advice = "build it with cargo build --release --target wasm32-wasip1, or name it with --wasm";
+                (&self.config.wasm, format!("the wasm module is not there: {advice}"))
+            }
             _ => (&self.config.program, "the game's own program is not known".to_owned()),
         };
         let program = program.as_ref().ok_or(missing)?;
