@@ -13,7 +13,7 @@
 use std::process::ExitCode;
 
 use hecs::{Entity, World};
-use lockstone::check::chaos::{Breaker, Chaos};
+use lockstone::check::chaos::Breaker;
 use lockstone::check::{self, Inspect, Thing};
 use lockstone::recording::{Build, Header, Recording, Writer};
 use lockstone::sim::codec::{self, CodecError};
@@ -247,8 +247,8 @@ pub fn main() -> ExitCode {
 
     println!("-- broken on purpose, in a game's own tests");
     let (build, broken) = (|| careful(SEED), || careless(SEED));
-    println!("{}", Chaos::new(&build, turns(TICKS)).run(&[Breaker::Serialise]));
-    println!("{}\n", Chaos::new(&broken, turns(TICKS)).run(&[Breaker::Serialise]));
+    println!("{}", check::chaos_of(&build, turns(TICKS), None, &[Breaker::Serialise]));
+    println!("{}\n", check::chaos_of(&broken, turns(TICKS), None, &[Breaker::Serialise]));
 
     println!("-- the smallest recording that fails");
     let [ada, _] = session(false);

@@ -101,7 +101,7 @@ mod verdict;
 
 pub use answer::answer;
 #[cfg(not(target_arch = "wasm32"))]
-pub use chaos::{ChaosConfig, chaos};
+pub use chaos::{ChaosConfig, chaos, chaos_of};
 pub use compare::{CheckError, Checker};
 #[cfg(not(target_arch = "wasm32"))]
 pub use coverage::{CoverageConfig, coverage, coverage_of};
@@ -112,7 +112,7 @@ pub use page::page;
 pub use part::{PartFinding, part};
 pub use report::{BadWrite, Cause, Finding, PeerReport, Report, Spread, Unmet, Verdict};
 #[cfg(not(target_arch = "wasm32"))]
-pub use shrink::{Shrinker, Shrunk, shrink};
+pub use shrink::{Shrunk, shrink};
 
 use lockstone_sim::PlayerId;
 

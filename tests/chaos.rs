@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use lockstone::check::chaos::{Breaker, Chaos, ChaosReport, Difference, Outcome};
+use lockstone::check::chaos::{Breaker, ChaosReport, Difference, Outcome};
 use lockstone::check::{self, ChaosConfig};
 use lockstone::sim::journal::{Doer, Phase};
 use lockstone::sim::world::StatePart;
@@ -26,7 +26,7 @@ fn in_process() -> Vec<Breaker> {
 fn chaos(fault: Fault, only: &[Breaker]) -> ChaosReport {
     let build = || faulty::world(SEED, fault);
     let look = |world: &Sim| draw(world);
-    Chaos::new(&build, faulty::turns(SEED, HEROES, TICKS)).with_presentation(&look).run(only)
+    check::chaos_of(&build, faulty::turns(SEED, HEROES, TICKS), Some(&look), only)
 }
 
 /// The difference that a breaker finds in a game with a fault: in a field of a being, after
@@ -309,12 +309,12 @@ fn a_simulation_of_another_kind_is_broken_too() {
         };
         (0..100).map(|tick| Turn { inputs: vec![input(tick)] }).collect()
     };
-    let sound = Chaos::new(&|| Tally::new(3), turns()).run(&[]);
+    let sound = check::chaos_of(&|| Tally::new(3), turns(), None, &[]);
     assert!(sound.passed(), "{sound}");
     assert!(sound.of(Breaker::Restore).is_some_and(|tried| tried.passed()));
     assert!(sound.of(Breaker::CellOrder).is_some_and(|tried| !tried.passed()), "it has no cells");
     let forgetful = || Tally { forgotten: Some(1), ..Tally::new(3) };
-    let report = Chaos::new(&forgetful, turns()).run(&[Breaker::Restore]);
+    let report = check::chaos_of(&forgetful, turns(), None, &[Breaker::Restore]);
     let Outcome::Differs(difference) = &report.tried[0].outcome else { panic!("{report}") };
     assert!(matches!(difference.location.spots[0].part, StatePart::Entity(..)), "{report}");
     assert_eq!(difference.location.spots[0].kind, "Tally");

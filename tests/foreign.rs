@@ -5,7 +5,7 @@
 mod foreign;
 
 use foreign::{Flock, SEED, TICKS, session, turns};
-use lockstone::check::chaos::{Breaker, Chaos};
+use lockstone::check::chaos::Breaker;
 use lockstone::check::{self, Cause};
 use lockstone::sim::world::StatePart;
 
@@ -19,7 +19,7 @@ fn the_careful_flock_is_sound() {
     assert!(report.is_in_step(), "{report}");
     assert!(check::shrink(ada, &build).unwrap().is_none());
     let build = || build(SEED);
-    let report = Chaos::new(&build, turns(TICKS)).run(&[]);
+    let report = check::chaos_of(&build, turns(TICKS), None, &[]);
     assert!(report.passed(), "{report}");
     let report = check::coverage_of(&build, turns(TICKS), &[]);
     assert!(report.passed(), "{report}");
@@ -36,7 +36,7 @@ fn the_careless_flock_is_found_out() {
     assert!(location.spots.iter().any(|spot| matches!(spot.part, StatePart::Entity(..)) && spot.kind == "Sheep"));
 
     let once = || build(SEED);
-    let report = Chaos::new(&once, turns(TICKS)).run(&[Breaker::Restore, Breaker::Serialise]);
+    let report = check::chaos_of(&once, turns(TICKS), None, &[Breaker::Restore, Breaker::Serialise]);
     assert!(!report.passed() && report.tried.iter().all(check::chaos::Tried::failed), "{report}");
 
     let [ada, _] = session(false);

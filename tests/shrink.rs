@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use lockstone::check::chaos::Breaker;
 use lockstone::check::shrink::Symptom;
-use lockstone::check::{Cause, CheckError, Inspect, Shrinker, Shrunk, shrink, verify};
+use lockstone::check::{Cause, CheckError, Checker, Inspect, Shrunk, shrink, verify};
 use lockstone::recording::Recording;
 use lockstone::sim::world::{StateBit, StatePart};
 use lockstone::sim::{PlayerId, Simulation, Tick, Turn, tamper};
@@ -51,16 +51,13 @@ fn shrinks(fault: Fault, named: Option<Breaker>, rarely: bool) -> Breaker {
     let half = ticks() / 2 + 200;
     let acts = if rarely { Tick(half)..Tick(half + 30) } else { FROM..Tick(ticks()) };
     let build = |seed| world_faulty_at(seed, acts.clone(), fault);
-    let shrinker = |breaker: Option<Breaker>| {
-        let shrinker = Shrinker::new(&build).with_presentation(&draw);
-        breaker.into_iter().fold(shrinker, Shrinker::with_breaker)
-    };
+    let checker = Checker::new(&build).with_presentation(&draw);
     let recording = recorded(&build);
     let started = Instant::now();
-    let shrunk = shrinker(named).shrink(recording, &mut |_| {}).expect("it is a recording").expect("it fails");
+    let shrunk = checker.shrink(recording, named, &mut |_| {}).expect("it is a recording").expect("it fails");
     let small = is_small(fault.name(), &shrunk, started);
     let Symptom::Breaker { breaker } = shrunk.symptom else { panic!("{fault:?}: {}", shrunk.symptom) };
-    let again = shrinker(Some(breaker)).shrink(small, &mut |_| {}).expect("it is a recording");
+    let again = checker.shrink(small, Some(breaker), &mut |_| {}).expect("it is a recording");
     assert!(again.is_some_and(|again| again.symptom == shrunk.symptom), "{fault:?}: it still fails");
     breaker
 }
@@ -163,7 +160,7 @@ fn what_no_snapshot_holds_becomes_small() {
 fn what_is_sound_is_told_to_be() {
     let build = |seed| world(seed, Fault::None);
     let started = Instant::now();
-    let shrunk = Shrinker::new(&build).with_presentation(&draw).shrink(recorded(&build), &mut |_| {});
+    let shrunk = Checker::new(&build).with_presentation(&draw).shrink(recorded(&build), None, &mut |_| {});
     println!("sound: {:.1} s", started.elapsed().as_secs_f64());
     assert!(shrunk.expect("it is a recording").is_none());
 }

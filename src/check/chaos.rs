@@ -17,7 +17,7 @@
 //! # }
 //! ```
 //!
-//! A simulation without a [`Game`] around it is broken by [`Chaos`]; what needs another process
+//! A simulation without a [`Game`] around it is broken by [`chaos_of`]; what needs another process
 //! is left out then.
 //!
 //! The reference must be what an undisturbed peer plays: it is never restored, serialised or drawn.
@@ -34,9 +34,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use lockstone_net::Identity;
 use lockstone_sim::journal::Journal;
-use lockstone_sim::{PlayerId, Table, Tick, Turn};
+use lockstone_sim::{Table, Tick, Turn};
 
 pub use breaker::Breaker;
 pub use report::{ChaosReport, Difference, Outcome, Tried};
@@ -49,7 +48,7 @@ use crate::recording::Recording;
 use crate::recording::Timeline;
 pub(super) use in_process::play as play_in_process;
 use programs::Programs;
-pub(super) use reference::{End, Reference, whose};
+pub(super) use reference::{End, Observer, Played, Reference, whose};
 
 /// How long another process may take for a tick, unless it is told otherwise: a hundred times as
 /// long as the slowest of ours.
@@ -108,6 +107,9 @@ pub enum Progress<'a> {
     Done(&'a Tried),
 }
 
+/// The observer of [`chaos_with_progress`]: whether to go on.
+pub type Watch<'w> = &'w mut dyn FnMut(Progress<'_>) -> ControlFlow<()>;
+
 /// Lets bots play a game, and then every breaker the same turns.
 ///
 /// # Panics
@@ -121,18 +123,11 @@ pub fn chaos<G: Game>(config: &ChaosConfig) -> ChaosReport {
 ///
 /// # Panics
 /// As [`chaos`].
-pub fn chaos_with_progress<G: Game>(
-    config: &ChaosConfig,
-    watch: &mut dyn FnMut(Progress<'_>) -> ControlFlow<()>,
-) -> ChaosReport {
+pub fn chaos_with_progress<G: Game>(config: &ChaosConfig, watch: Watch<'_>) -> ChaosReport {
     let build = || G::build(config.seed, config.table.clone());
     let prepares = &mut |tick| watch(Progress::Prepares(tick));
     let reference = Reference::of_bots::<G>(&build, config.heroes, config.ticks, prepares);
-    let players: Vec<PlayerId> = (0..config.heroes).map(PlayerId).collect();
-    let look = |simulation: &G::Sim| players.iter().for_each(|player| drop(G::scene(simulation, *player)));
-    let identity = Identity { rules: G::rules_digest(), table: config.table.digest(), config: 0 };
-    let programs = Programs::new::<G>(config, &identity);
-    run(&reference, Some(&look), Some(&programs), &config.only, watch)
+    run_game::<G>(&reference, config.seed, config, watch)
 }
 
 /// Lets every breaker play the turns of a recording, from its first state on; its checksums are not
@@ -146,7 +141,7 @@ pub fn chaos_with_progress<G: Game>(
 pub fn chaos_of_recording<G: Game>(
     recording: Recording<G::Sim>,
     config: &ChaosConfig,
-    watch: &mut dyn FnMut(Progress<'_>) -> ControlFlow<()>,
+    watch: Watch<'_>,
 ) -> Result<ChaosReport, CheckError> {
     let timeline = Timeline::new(recording);
     let (seed, start) = (timeline.header.seed, timeline.start());
@@ -157,56 +152,50 @@ pub fn chaos_of_recording<G: Game>(
         Tick(0) => new(seed),
         _ => checker.load(&timeline, start).expect("it was read already"),
     };
-    let named: Vec<PlayerId> = timeline.names.keys().copied().collect();
-    let reference = Reference::of_turns(&build, every_turn(&timeline)?).with_players(&named);
-    let look = |simulation: &G::Sim| reference.players().iter().for_each(|player| drop(G::scene(simulation, *player)));
-    let identity = Identity { rules: G::rules_digest(), table: config.table.digest(), config: 0 };
-    let programs = Programs::new::<G>(&ChaosConfig { seed, ..config.clone() }, &identity);
-    Ok(run(&reference, Some(&look), Some(&programs), &config.only, watch))
+    let reference = Reference::of_turns(&build, every_turn(&timeline)?).with_players(timeline.names.keys());
+    Ok(run_game::<G>(&reference, seed, config, watch))
 }
 
-/// Breaks any simulation whose turns are given.
-pub struct Chaos<'a, S: Inspect> {
-    reference: Reference<'a, S>,
-    look: Option<&'a dyn Fn(&S)>,
+fn run_game<G: Game>(
+    reference: &Reference<'_, G::Sim>,
+    seed: u64,
+    config: &ChaosConfig,
+    watch: Watch<'_>,
+) -> ChaosReport {
+    let look = |simulation: &G::Sim| reference.players.iter().for_each(|player| drop(G::scene(simulation, *player)));
+    run(reference, Some(&look), Some(&Programs::new::<G>(config, seed)), &config.only, watch)
 }
 
-impl<'a, S: Inspect> Chaos<'a, S> {
-    /// Of a simulation as it is before its first tick, and the turns from there on, one a tick.
-    pub fn new(build: &'a dyn Fn() -> S, turns: Vec<Turn<S>>) -> Self {
-        Chaos { reference: Reference::of_turns(build, turns), look: None }
-    }
-
-    /// Also suspects what shows the world: `look` draws it once, as a view would.
-    pub fn with_presentation(self, look: &'a dyn Fn(&S)) -> Self {
-        Chaos { look: Some(look), ..self }
-    }
-
-    /// Lets these breakers play; all if there are none.
-    pub fn run(&self, only: &[Breaker]) -> ChaosReport {
-        run(&self.reference, self.look, None, only, &mut |_| ControlFlow::Continue(()))
-    }
+/// Breaks any simulation, as `build` makes it before its first tick, by its turns from there on,
+/// one a tick. These breakers play; all if there are none. `look` draws the world once, as a view
+/// would: it is suspected too.
+pub fn chaos_of<S: Inspect>(
+    build: &dyn Fn() -> S,
+    turns: Vec<Turn<S>>,
+    look: Option<&dyn Fn(&S)>,
+    only: &[Breaker],
+) -> ChaosReport {
+    run(&Reference::of_turns(build, turns), look, None, only, &mut |_| ControlFlow::Continue(()))
 }
 
 fn run<S: Inspect>(
     reference: &Reference<'_, S>,
     look: Option<&dyn Fn(&S)>,
-    programs: Option<&Programs>,
+    programs: Option<&Programs<'_>>,
     only: &[Breaker],
-    watch: &mut dyn FnMut(Progress<'_>) -> ControlFlow<()>,
+    watch: Watch<'_>,
 ) -> ChaosReport {
     let wanted = Breaker::ALL.into_iter().filter(|breaker| only.is_empty() || only.contains(breaker));
     let tried = wanted.map(|breaker| {
-        let begins = watch(Progress::Begins(breaker));
+        let begins = End::unless_stopped(watch(Progress::Begins(breaker)));
         let started = Instant::now();
         let plays = &mut |tick| watch(Progress::Plays(tick));
-        let end = match programs {
-            _ if begins.is_break() => End::stopped(),
+        let played = begins.and_then(|()| match programs {
             _ if !breaker.needs_program() => in_process(breaker, reference, look, plays),
             Some(programs) => programs.play(breaker, reference, plays),
-            None => End::Skipped("it needs the game's own program, and none is given".to_owned()),
-        };
-        let outcome = reference.explain(end);
+            None => Err(End::Skipped("it needs the game's own program, and none is given".to_owned())),
+        });
+        let outcome = reference.explain(played);
         let (does, means) = (breaker.does(), breaker.means());
         let tried = Tried { breaker, does, means, outcome, ms: started.elapsed().as_millis() as u64 };
         // An observer that stops it here is asked again when the next one begins.
@@ -222,18 +211,20 @@ fn in_process<S: Inspect>(
     breaker: Breaker,
     reference: &Reference<'_, S>,
     look: Option<&dyn Fn(&S)>,
-    plays: &mut dyn FnMut(Tick) -> ControlFlow<()>,
-) -> End<S> {
-    let mut play =
-        |noted: Option<(Tick, &mut Journal)>| guarded(|| in_process::play(breaker, reference, look, plays, noted));
-    let mut odd = match play(None) {
-        End::Parted(odd) => odd,
-        end => return end,
+    plays: Observer<'_>,
+) -> Played<S> {
+    // A game that panics where it did not before has noticed too.
+    let mut play = |noted: Option<(Tick, &mut Journal)>| {
+        guarded(|| in_process::play(breaker, reference, look, plays, noted)).unwrap_or_else(|message| {
+            Err(End::Broke(format!("it panics: {}", message.as_deref().unwrap_or("see above"))))
+        })
     };
+    let played = play(None);
+    let Err(End::Parted(mut odd)) = played else { return played };
     let (tick, root) = (odd.state.tick(), odd.state.checksum());
     let mut journal = Journal::default();
-    if tick > reference.start()
-        && let End::Parted(mut again) = play(Some((Tick(tick.0 - 1), &mut journal)))
+    if tick > reference.start
+        && let Err(End::Parted(mut again)) = play(Some((Tick(tick.0 - 1), &mut journal)))
         && (again.state.tick(), again.state.checksum(), &again.cells) == (tick, root, &odd.cells)
         // Where a part was played, and the whole is another, it is not the part's notes that tell
         // why.
@@ -241,14 +232,16 @@ fn in_process<S: Inspect>(
     {
         odd.journal = Some(journal);
     }
-    End::Parted(odd)
+    Err(End::Parted(odd))
 }
 
-/// A game that panics where it did not before has noticed too.
-fn guarded<S>(play: impl FnOnce() -> End<S>) -> End<S> {
-    // Nothing of what was played is used again.
-    catch_unwind(AssertUnwindSafe(play)).unwrap_or_else(|panic| {
-        let told = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
-        End::Broke(format!("it panics: {}", told.unwrap_or("see above")))
+/// Plays what may panic. Nothing of what was played may be used again then.
+///
+/// # Errors
+/// What the panic says, if it is text.
+pub(super) fn guarded<T>(play: impl FnOnce() -> T) -> Result<T, Option<String>> {
+    catch_unwind(AssertUnwindSafe(play)).map_err(|panic| {
+        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        text.or_else(|| panic.downcast_ref::<String>().cloned())
     })
 }

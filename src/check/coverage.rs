@@ -26,11 +26,11 @@ mod survey;
 
 use std::ops::ControlFlow;
 
-use lockstone_sim::{Table, Tick, Turn};
+use lockstone_sim::{Table, Turn};
 
 pub use report::{CoverageReport, KindCoverage, Unchanged, Uncovered};
 
-use super::chaos::Reference;
+use super::chaos::{Observer, Reference};
 use crate::default_table;
 use crate::game::Game;
 use crate::inspect::Inspect;
@@ -72,14 +72,10 @@ pub fn coverage<G: Game>(config: &CoverageConfig) -> CoverageReport {
 ///
 /// # Panics
 /// As [`coverage`].
-pub fn coverage_with_progress<G: Game>(
-    config: &CoverageConfig,
-    watch: &mut dyn FnMut(Tick) -> ControlFlow<()>,
-) -> CoverageReport {
+pub fn coverage_with_progress<G: Game>(config: &CoverageConfig, watch: Observer<'_>) -> CoverageReport {
     let build = || G::build(config.seed, config.table.clone());
     let reference = Reference::of_bots::<G>(&build, config.heroes, config.ticks, watch);
-    let turns = reference.moments().filter_map(|(_, _, turn)| turn).cloned();
-    survey(&build, turns, G::UNCOVERED, watch)
+    survey(&build, reference.turns, G::UNCOVERED, watch)
 }
 
 /// Plays turns, one a tick, and changes every field of all that is met. `listed` are fields that
@@ -96,7 +92,7 @@ fn survey<S: Inspect>(
     build: &dyn Fn() -> S,
     turns: impl IntoIterator<Item = Turn<S>>,
     listed: &[(&str, &str)],
-    watch: &mut dyn FnMut(Tick) -> ControlFlow<()>,
+    watch: Observer<'_>,
 ) -> CoverageReport {
     let (mut simulation, mut survey, mut ticks) = (build(), Survey::default(), 0_u32);
     for turn in turns {

@@ -28,6 +28,7 @@
 //! It reads bytes and changes nothing. A module that is damaged is refused as a whole: half
 //! a proof is none.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -111,7 +112,7 @@ pub fn floats(wasm: &[u8]) -> Result<Floats, FloatsError> {
 
 fn look_through(wasm: &[u8]) -> wasmparser::Result<Floats> {
     let (mut next, mut looked_through) = (0_u32, 0);
-    let (mut found, mut names) = (Vec::new(), BTreeMap::new());
+    let (mut found, mut names) = (BTreeMap::new(), Vec::new());
     for payload in Parser::new(0).parse_all(wasm) {
         match payload? {
             Payload::ImportSection(imports) => {
@@ -120,7 +121,7 @@ fn look_through(wasm: &[u8]) -> wasmparser::Result<Floats> {
                 }
             }
             Payload::CodeSectionEntry(body) => {
-                found.extend(floats_of(&body)?.map(|function| (next, function)));
+                found.extend(floats_of(next, &body)?.map(|function| (next, function)));
                 next += 1;
                 looked_through += 1;
             }
@@ -132,26 +133,22 @@ fn look_through(wasm: &[u8]) -> wasmparser::Result<Floats> {
             _ => {}
         }
     }
-    let name_of = |index| names.remove(&index).unwrap_or_else(|| format!("function {index}"));
-    let functions = named(found, name_of);
+    for (index, name) in names {
+        found.entry(index).and_modify(|function| function.name = name);
+    }
+    let mut functions: Vec<_> = found.into_values().collect();
+    functions.sort_by_key(|function| Reverse(function.count));
     Ok(Floats { looked_through, functions, allowed: Vec::new() })
 }
 
-fn named(found: Vec<(u32, FloatFunction)>, mut name: impl FnMut(u32) -> String) -> Vec<FloatFunction> {
-    let mut functions: Vec<_> =
-        found.into_iter().map(|(index, function)| FloatFunction { name: name(index), ..function }).collect();
-    functions.sort_by_key(|function| std::cmp::Reverse(function.count));
-    functions
-}
-
-/// The float instructions of a function that has no name yet.
-fn floats_of(body: &wasmparser::FunctionBody<'_>) -> wasmparser::Result<Option<FloatFunction>> {
+/// The float instructions of a function that has no name but its number yet.
+fn floats_of(index: u32, body: &wasmparser::FunctionBody<'_>) -> wasmparser::Result<Option<FloatFunction>> {
     let mut found: Option<FloatFunction> = None;
     for operator in body.get_operators_reader()?.into_iter_with_offsets() {
         let (operator, offset) = operator?;
         let instruction = instruction(&operator);
         if instruction.contains("f32") || instruction.contains("f64") {
-            let (name, first) = (String::new(), instruction.replacen('_', ".", 1));
+            let (name, first) = (format!("function {index}"), instruction.replacen('_', ".", 1));
             found.get_or_insert(FloatFunction { name, count: 0, first, offset }).count += 1;
         }
     }

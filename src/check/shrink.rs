@@ -25,12 +25,12 @@ use lockstone_sim::{Simulation, Tick};
 use serde::Serialize;
 
 use super::chaos::Breaker;
-use super::compare::CheckError;
+use super::compare::{CheckError, Checker};
 use super::replayer::Replayer;
 use crate::inspect::Inspect;
-use crate::recording::Timeline;
-use crate::recording::{Entry, Recording};
+use crate::recording::{Entry, Recording, Timeline, encoded};
 use candidate::Candidate;
+use parts::needed;
 use symptom::{Fails, Trial};
 
 pub use symptom::Symptom;
@@ -101,65 +101,42 @@ pub enum Step {
     Tried(u32),
 }
 
+/// Is told how far shrinking has come.
+pub type Watch<'w> = &'w mut dyn FnMut(Step);
+
 /// The smallest recording that still fails as this one does; `None` if it does not fail. `build`
 /// makes the simulation of a seed, as it is before tick 0.
 ///
 /// # Errors
 /// [`CheckError`] if it is not of this simulation.
 pub fn shrink<S: Inspect>(recording: Recording<S>, build: &dyn Fn(u64) -> S) -> Result<Option<Shrunk<S>>, CheckError> {
-    Shrinker::new(build).shrink(recording, &mut |_| {})
+    Checker::new(build).shrink(recording, None, &mut |_| {})
 }
 
-/// Makes recordings small.
-pub struct Shrinker<'a, S> {
-    build: &'a dyn Fn(u64) -> S,
-    look: Option<&'a dyn Fn(&S)>,
-    breaker: Option<Breaker>,
-}
-
-impl<'a, S: Inspect> Shrinker<'a, S> {
-    /// `build` makes the simulation of a seed, as it is before tick 0.
-    pub fn new(build: &'a dyn Fn(u64) -> S) -> Self {
-        Shrinker { build, look: None, breaker: None }
-    }
-
-    /// Also suspects what shows the world: `look` draws it once, as a view would.
-    pub fn with_presentation(self, look: &'a dyn Fn(&S)) -> Self {
-        Shrinker { look: Some(look), ..self }
-    }
-
-    /// Looks for what this breaker finds, and for nothing else. One that needs another process
-    /// finds nothing here.
-    pub fn with_breaker(self, breaker: Breaker) -> Self {
-        Shrinker { breaker: Some(breaker), ..self }
-    }
-
-    /// The smallest recording that still fails as this one does; `None` if it does not fail.
+impl<S: Inspect> Checker<'_, S> {
+    /// The smallest recording that still fails as this one does; `None` if it does not fail. If a
+    /// breaker is named, it is looked for what that one finds, and for nothing else; one that needs
+    /// another process finds nothing here.
     ///
     /// # Errors
     /// [`CheckError`] if it is not of this simulation.
     pub fn shrink(
         &self,
         recording: Recording<S>,
-        watch: &mut dyn FnMut(Step),
+        breaker: Option<Breaker>,
+        watch: Watch<'_>,
     ) -> Result<Option<Shrunk<S>>, CheckError> {
         let timeline = Timeline::new(recording);
+        self.load(&timeline, timeline.start())?;
         let whole = Candidate::of(&timeline)?;
-        let seed = timeline.header.seed;
-        let build = || (self.build)(seed);
         let players = timeline.names.keys().copied().chain(whole.players()).collect();
-        let trial = Trial { build: &build, look: self.look, players };
-        if trial.load(&whole).is_none() {
-            super::Checker::new(self.build).load(&timeline, whole.start)?;
-        }
+        let trial = Trial { checker: self, seed: timeline.header.seed, players };
         let before = whole.size();
-        let Some(found) = find::find(&trial, &timeline, whole, self.breaker, watch) else { return Ok(None) };
-        let symptom = found.symptom.clone();
-        let started = Instant::now();
-        let mut shrinking = Shrinking { trial: &trial, symptom: &symptom, watch, tried: 0, started };
-        let small = shrinking.reduce(found);
-        let tried = shrinking.tried;
-        let after = small.size();
+        let Some(found) = find::find(&trial, &timeline, whole, breaker, watch) else { return Ok(None) };
+        let Found { symptom, candidate, fails, latest_start } = found;
+        let mut shrinking = Shrinking { trial: &trial, symptom: &symptom, watch, tried: 0, started: Instant::now() };
+        let small = shrinking.reduce(candidate, fails, latest_start);
+        let (after, tried) = (small.size(), shrinking.tried);
         let recording = written::record(&trial, &timeline, &symptom, &small);
         Ok(Some(Shrunk { symptom, before, after, tried, recording }))
     }
@@ -175,17 +152,16 @@ struct Found<S: Simulation> {
 }
 
 /// A failure that is being made small.
-struct Shrinking<'s, 'a, S: Inspect> {
-    trial: &'s Trial<'a, S>,
+struct Shrinking<'s, S: Inspect> {
+    trial: &'s Trial<'s, S>,
     symptom: &'s Symptom,
-    watch: &'s mut dyn FnMut(Step),
+    watch: Watch<'s>,
     tried: u32,
     started: Instant,
 }
 
-impl<S: Inspect> Shrinking<'_, '_, S> {
-    fn reduce(&mut self, found: Found<S>) -> Candidate<S> {
-        let Found { candidate, fails, latest_start, .. } = found;
+impl<S: Inspect> Shrinking<'_, S> {
+    fn reduce(&mut self, candidate: Candidate<S>, fails: Fails, latest_start: Option<Tick>) -> Candidate<S> {
         let mut best = self.cut_head(candidate, fails, latest_start);
         if matches!(self.symptom, Symptom::Unmet { .. }) {
             // What was recorded is the outcome of these very turns.
@@ -194,12 +170,13 @@ impl<S: Inspect> Shrinking<'_, '_, S> {
         best = self.cut_tail(best);
         for _ in 0..ROUNDS_MAX {
             let before = best.size();
+            // Later turns come earlier instead of those that are left out.
             if before.ticks > LONG_TICKS {
-                best = self.drop_ticks(best);
+                best = needed(best.places(), |kept| self.failing(best.with_turns(kept))).unwrap_or(best);
             }
-            best = self.drop_players(best);
-            best = self.drop_inputs(best);
-            best = self.drop_ticks(best);
+            best = needed(best.players(), |kept| self.failing(best.with_players(kept))).unwrap_or(best);
+            best = needed(best.inputs(), |kept| self.failing(best.with_inputs(kept))).unwrap_or(best);
+            best = needed(best.places(), |kept| self.failing(best.with_turns(kept))).unwrap_or(best);
             if best.size() == before {
                 break;
             }
@@ -217,13 +194,13 @@ impl<S: Inspect> Shrinking<'_, '_, S> {
         }
         self.tried += 1;
         (self.watch)(Step::Tried(self.tried));
-        self.trial.fails(self.symptom, candidate, &mut |_| {})
+        self.trial.fails(self.symptom, candidate)
     }
 
     /// The candidate if it fails, without the turns that are not needed for it.
     fn failing(&mut self, candidate: Candidate<S>) -> Option<Candidate<S>> {
         let fails = self.fails(&candidate)?;
-        let failing = fails.end.map_or_else(|| candidate.clone(), |end| candidate.until(end));
+        let failing = if let Some(end) = fails.end { candidate.until(end) } else { candidate };
         (self.watch)(Step::Smaller(failing.size()));
         Some(failing)
     }
@@ -235,17 +212,12 @@ impl<S: Inspect> Shrinking<'_, '_, S> {
         let start = candidate.start;
         let latest = latest.unwrap_or(Tick(end.0.saturating_sub(1))).max(start);
         let candidate = candidate.until(end.plus(SLACK_TICKS));
-        let turns = candidate.by_tick();
+        let turns = (start.0..).map(Tick).zip(candidate.turns.iter().cloned()).collect();
         let whole = candidate.until(end);
         let Some(simulation) = self.trial.load(&candidate) else { return whole };
         let mut replayer = Replayer::new(simulation, &turns);
-        let mut from = |tick: Tick, this: &mut Self| {
-            let simulation = replayer.at(tick);
-            let snapshot = simulation.snapshot();
-            let later = candidate.from(tick, simulation.encode(&snapshot));
-            this.failing(later)
-        };
-        let (mut sound, mut stride) = (None, 0_u32);
+        let mut from = |tick: Tick, this: &mut Self| this.failing(candidate.from(tick, encoded(replayer.at(tick))));
+        let (mut sound, mut stride) = (latest.next(), 0_u32);
         let (mut good, mut best) = loop {
             let tick = Tick(latest.0.saturating_sub(stride).max(start.0));
             if tick == start {
@@ -254,64 +226,38 @@ impl<S: Inspect> Shrinking<'_, '_, S> {
             if let Some(found) = from(tick, self) {
                 break (tick, found);
             }
-            sound = Some(tick);
+            sound = tick;
             stride = (stride * 2).max(1);
         };
         // Between a state from which it fails, and a later one from which it does not.
-        while let Some(later) = sound.filter(|later| later.0 > good.0 + 1) {
-            let middle = Tick(good.0 + (later.0 - good.0) / 2);
+        while sound.0 > good.0 + 1 {
+            let middle = Tick(good.0 + (sound.0 - good.0) / 2);
             match from(middle, self) {
                 Some(found) => (good, best) = (middle, found),
-                None => sound = Some(middle),
-            }
-        }
-        best
-    }
-
-    /// Ends as early as it can. Where the breaker does not tell, halves are tried.
-    fn cut_tail(&mut self, candidate: Candidate<S>) -> Candidate<S> {
-        let (mut best, mut sound) = (candidate.clone(), candidate.start);
-        while best.end().0 > sound.0 + 1 {
-            let middle = Tick(sound.0 + (best.end().0 - sound.0) / 2);
-            match self.failing(candidate.until(middle)) {
-                Some(found) => best = found,
                 None => sound = middle,
             }
         }
         best
     }
 
-    fn drop_players(&mut self, candidate: Candidate<S>) -> Candidate<S> {
-        candidate.players().into_iter().fold(candidate, |best, player| {
-            let fewer = best.without(player);
-            self.failing(fewer).unwrap_or(best)
-        })
-    }
-
-    fn drop_inputs(&mut self, candidate: Candidate<S>) -> Candidate<S> {
-        let inputs = parts::needed(candidate.inputs(), |kept| self.failing(candidate.with_inputs(kept)).is_some());
-        let fewer = candidate.with_inputs(&inputs);
-        self.failing(fewer).unwrap_or(candidate)
-    }
-
-    /// Later turns come earlier instead.
-    fn drop_ticks(&mut self, candidate: Candidate<S>) -> Candidate<S> {
-        let all: Vec<usize> = (0..candidate.turns.len()).collect();
-        let places = parts::needed(all, |kept| self.failing(candidate.with_turns(kept)).is_some());
-        let fewer = candidate.with_turns(&places);
-        self.failing(fewer).unwrap_or(candidate)
+    /// Ends as early as it can. Where the breaker does not tell, halves are tried.
+    fn cut_tail(&mut self, mut best: Candidate<S>) -> Candidate<S> {
+        let mut sound = best.start;
+        while best.end().0 > sound.0 + 1 {
+            let middle = Tick(sound.0 + (best.end().0 - sound.0) / 2);
+            match self.failing(best.until(middle)) {
+                Some(found) => best = found,
+                None => sound = middle,
+            }
+        }
+        best
     }
 }
 
 /// A number as people read it: `18,000`.
 fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (n, digit) in digits.chars().enumerate() {
-        if n > 0 && (digits.len() - n).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
+    match number {
+        0..1_000 => number.to_string(),
+        _ => format!("{},{:03}", grouped(number / 1_000), number % 1_000),
     }
-    text
 }

@@ -11,7 +11,7 @@ use super::failure::{DIFFERED, Failure};
 use super::progress;
 use super::stdout::print;
 use super::{check, goes_on, stopped, table};
-use crate::check::chaos::{ChaosConfig, ChaosReport, Progress, chaos_of_recording, chaos_with_progress};
+use crate::check::chaos::{ChaosConfig, ChaosReport, Progress, Tried, chaos_of_recording, chaos_with_progress};
 use crate::game::Game;
 
 pub(super) fn run<G: Game>(args: &args::Chaos) -> Result<ExitCode, Failure> {
@@ -82,15 +82,13 @@ fn tell(report: &ChaosReport) {
     if failed.is_empty() && skipped.len() == report.tried.len() {
         return;
     }
+    let (noticed, all) = (failed.len(), report.tried.len());
     let not_tried = if skipped.is_empty() { String::new() } else { format!("; {} skipped", skipped.len()) };
     match failed.first() {
         None => print(format_args!("verdict passed: nothing was noticed{not_tried}")),
-        Some(first) => print(format_args!(
-            "verdict FAILED: {} of {} noticed, first {}{not_tried}",
-            failed.len(),
-            report.tried.len(),
-            first.breaker
-        )),
+        Some(Tried { breaker, .. }) => {
+            print(format_args!("verdict FAILED: {noticed} of {all} noticed, first {breaker}{not_tried}"));
+        }
     }
 }
 

@@ -26,11 +26,8 @@ pub(super) fn run<G: Game>(args: &args::Check) -> Result<ExitCode, Failure> {
     let files = args.files.iter().map(|file| Ok((file, files::read(file)?))).collect::<Result<Vec<_>, Failure>>()?;
     for (n, (file, bytes)) in files.iter().enumerate() {
         if let Some((same, _)) = files[..n].iter().find(|(_, other)| other == bytes) {
-            eprintln!(
-                "{} and {} are the same recording: that they agree shows nothing.",
-                same.display(),
-                file.display()
-            );
+            let (same, file) = (same.display(), file.display());
+            eprintln!("{same} and {file} are the same recording: that they agree shows nothing.");
         }
     }
     let recordings = files.iter().map(|(file, bytes)| read_file::<G>(file, bytes)).collect::<Result<_, _>>()?;
@@ -107,22 +104,16 @@ fn tell<G: Game>(recordings: Vec<Recording<G::Sim>>, telling: &Telling) -> Resul
 /// Refuses recordings of another build's rules or table, unless they differ in that from each
 /// other: that is the answer, then.
 fn can_be_played<G: Game>(recordings: &[Recording<G::Sim>], table: &Table) -> Result<(), Failure> {
-    let of = |recording: &Recording<G::Sim>| {
-        let Header { rules, table, config, .. } = recording.header;
-        (rules, table, config)
-    };
-    let identity = Identity { rules: G::rules_digest(), table: table.digest(), config: 0 };
-    match recordings.first() {
-        Some(first) if recordings.iter().all(|recording| of(recording) == of(first)) => {
-            let header = &first.header;
-            let unusable = |error| {
-                let advice = failure::of_recording(&error);
-                Failure::new(format!("cannot check the recording of {}: {error}; {advice}", header.name))
-            };
-            header.check(G::NAME, &identity).map_err(unusable)
-        }
-        _ => Ok(()),
+    let of = |header: &Header| (header.rules, header.table, header.config);
+    let Some(Recording { header, .. }) = recordings.first() else { return Ok(()) };
+    if recordings.iter().any(|other| of(&other.header) != of(header)) {
+        return Ok(());
     }
+    let identity = Identity { rules: G::rules_digest(), table: table.digest(), config: 0 };
+    header.check(G::NAME, &identity).map_err(|error| {
+        let advice = failure::of_recording(&error);
+        Failure::new(format!("cannot check the recording of {}: {error}; {advice}", header.name))
+    })
 }
 
 fn check<G: Game>(recordings: Vec<Recording<G::Sim>>, table: &Table) -> Result<Report, Failure> {

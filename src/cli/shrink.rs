@@ -1,11 +1,12 @@
 //! `shrink`: the smallest recording that still fails.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 
 use indicatif::ProgressBar;
-use lockstone_sim::PlayerId;
+use lockstone_sim::{PlayerId, Simulation};
 use serde::Serialize;
 
 use super::STOP;
@@ -15,7 +16,7 @@ use super::stdout::print;
 use super::{check, files, progress, table};
 use crate::check::chaos::Breaker;
 use crate::check::shrink::{Size, Step, Symptom};
-use crate::check::{Shrinker, Shrunk};
+use crate::check::{Checker, Shrunk};
 use crate::game::Game;
 use crate::recording::{Entry, Recording};
 
@@ -46,29 +47,25 @@ pub(super) fn run<G: Game>(args: &args::Shrink) -> Result<ExitCode, Failure> {
     let build = |seed| G::build(seed, table.clone());
     let players = players(&recording);
     let look = |simulation: &G::Sim| players.iter().for_each(|player| drop(G::scene(simulation, *player)));
-    let shrinker = Shrinker::new(&build).with_presentation(&look);
-    let shrinker = args.breaker.into_iter().fold(shrinker, Shrinker::with_breaker);
+    let checker = Checker::new(&build).with_presentation(&look);
     let bar = progress::bar(0, 40, args.json);
-    let shrunk = hushed(|| shrinker.shrink(recording, &mut |step| show(&bar, step)));
+    let shrunk = hushed(|| checker.shrink(recording, args.breaker, &mut |step| show(&bar, step)));
     bar.finish_and_clear();
     let shrunk = shrunk.map_err(|error| Failure::file("shrink", &args.file, error))?;
     if let Some(shrunk) = &shrunk {
         files::create(&out, &shrunk.recording.write())?;
     }
-    tell(args, before, shrunk.as_ref(), &out)?;
+    tell(args.json, before, shrunk.as_ref(), &out)?;
     Ok(if shrunk.is_some() { ExitCode::from(DIFFERED) } else { ExitCode::SUCCESS })
 }
 
-/// All who are named in a recording, or do something in it.
-pub(super) fn players<S: lockstone_sim::Simulation>(recording: &Recording<S>) -> Vec<PlayerId> {
+/// All who are named in a recording, and who recorded it.
+fn players<S: Simulation>(recording: &Recording<S>) -> BTreeSet<PlayerId> {
     let named = recording.entries.iter().filter_map(|entry| match entry {
         Entry::Name(player, _) => Some(*player),
         _ => None,
     });
-    let mut players: Vec<_> = named.chain([recording.header.player]).collect();
-    players.sort();
-    players.dedup();
-    players
+    named.chain([recording.header.player]).collect()
 }
 
 /// The rules may panic hundreds of times: that is told once, at the end.
@@ -84,13 +81,7 @@ fn hushed<T>(work: impl FnOnce() -> T) -> T {
 fn small(file: &Path) -> PathBuf {
     let mut name = file.file_stem().unwrap_or_default().to_owned();
     name.push("-small");
-    let named = file.with_file_name(name);
-    file.extension().map_or(named.clone(), |extension| {
-        let mut name = named.clone().into_os_string();
-        name.push(".");
-        name.push(extension);
-        name.into()
-    })
+    file.with_file_name(name).with_added_extension(file.extension().unwrap_or_default())
 }
 
 fn show(bar: &ProgressBar, step: Step) {
@@ -111,27 +102,18 @@ fn show(bar: &ProgressBar, step: Step) {
     }
 }
 
-fn tell<S: lockstone_sim::Simulation>(
-    args: &args::Shrink,
-    before: Size,
-    shrunk: Option<&Shrunk<S>>,
-    out: &Path,
-) -> Result<(), Failure> {
-    let command = shrunk.map(|shrunk| command(&shrunk.symptom, out));
-    if args.json {
-        let outcome = Outcome {
-            symptom: shrunk.map(|shrunk| &shrunk.symptom),
-            before,
-            after: shrunk.map(|shrunk| shrunk.after),
-            tried: shrunk.map_or(0, |shrunk| shrunk.tried),
-            file: shrunk.map(|_| out),
-            command,
-        };
-        print(serde_json::to_string_pretty(&outcome).map_err(Failure::new)?);
-        return Ok(());
-    }
-    match (shrunk, command) {
-        (Some(Shrunk { symptom, after, .. }), Some(command)) => {
+fn tell<S: Simulation>(json: bool, before: Size, shrunk: Option<&Shrunk<S>>, out: &Path) -> Result<(), Failure> {
+    let outcome = Outcome {
+        symptom: shrunk.map(|shrunk| &shrunk.symptom),
+        before,
+        after: shrunk.map(|shrunk| shrunk.after),
+        tried: shrunk.map_or(0, |shrunk| shrunk.tried),
+        file: shrunk.map(|_| out),
+        command: shrunk.map(|shrunk| command(&shrunk.symptom, out)),
+    };
+    match &outcome {
+        _ if json => print(serde_json::to_string_pretty(&outcome).map_err(Failure::new)?),
+        Outcome { symptom: Some(symptom), after: Some(after), command: Some(command), .. } => {
             print(format_args!("it fails: {symptom}"));
             print(format_args!("{before} became {after}: {}; see it fail with `{command}`", out.display()));
         }

@@ -3,10 +3,11 @@
 
 use std::fmt;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 /// Breaks one thing that a game must not depend on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Breaker {
     /// Nothing but time.
     Again,
@@ -49,7 +50,7 @@ impl Breaker {
         all
     };
 
-    /// Its name, as the command line takes it.
+    /// Its name, as the command line takes it and reports hold it.
     pub fn name(self) -> &'static str {
         self.about().name
     }
@@ -66,8 +67,7 @@ impl Breaker {
 
     /// Whether it plays in another process.
     pub fn needs_program(self) -> bool {
-        use Breaker::{DebugRelease, Environment, SecondProcess, Wasm};
-        matches!(self, SecondProcess | Environment | DebugRelease | Wasm)
+        matches!(self, Breaker::SecondProcess | Breaker::Environment | Breaker::DebugRelease | Breaker::Wasm)
     }
 
     fn about(self) -> &'static About {
@@ -174,11 +174,5 @@ const ABOUT: [About; 14] = [
 impl fmt::Display for Breaker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
-    }
-}
-
-impl Serialize for Breaker {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
     }
 }

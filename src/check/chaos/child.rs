@@ -1,10 +1,9 @@
 //! A process that answers: what it says is compared line by line as it comes.
 //!
 //! It must never be waited for without an end. A process that does not write its next line in time
-//! is ended, and all are ended when this is stopped. The loop is [`Question::compare`].
+//! is ended, and all are ended when this is stopped. The loop is [`Question::ask`].
 
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::ops::ControlFlow;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -15,9 +14,10 @@ use lockstone_sim::Tick;
 use lockstone_sim::codec;
 use lockstone_sim::journal::Journal;
 
-use super::reference::{End, Odd, Reference};
+use super::reference::{End, Observer, Odd, Played, Reference};
 use crate::check::answer::GREETING;
 use crate::inspect::Inspect;
+use crate::recording::restore_from;
 
 /// So often whoever looks on is asked whether to go on, while nothing is said.
 const POLL: Duration = Duration::from_millis(100);
@@ -35,112 +35,64 @@ pub(super) struct Question<'q, 'r, S: Inspect> {
     /// How long it may take for a line.
     pub answer_time: Duration,
     pub reference: &'q Reference<'r, S>,
-    pub plays: &'q mut dyn FnMut(Tick) -> ControlFlow<()>,
-}
-
-/// Why an answer tells nothing of the game's checksums.
-enum Unclear {
-    /// It is not there.
-    Nothing,
-    /// It does not begin in time.
-    Silent,
-    /// It comes from a build of the same kind.
-    Alike,
-    /// It ends in the middle, or hangs.
-    Broke(String),
-    /// The observer has stopped it.
-    Stopped,
+    pub plays: Observer<'q>,
 }
 
 impl<S: Inspect> Question<'_, '_, S> {
     /// Lets a child play, and compares what it says tick by tick.
-    pub fn ask(mut self, command: &mut Command) -> End<S> {
-        let program = command.get_program().to_string_lossy().into_owned();
-        let mut child = match Running::start(command, self.input.clone()) {
-            Ok(child) => child,
-            Err(error) => {
-                return End::Skipped(format!("{program} cannot be started ({error}): install it, or build it again"));
-            }
-        };
-        let told = self.compare(&child.lines);
-        let within = self.answer_time.as_secs_f32();
-        match told {
-            Ok(end) => end,
-            Err(Unclear::Stopped) => End::stopped(),
-            Err(Unclear::Silent) => End::Skipped(format!("{program} did not answer within {within} s, and was ended")),
-            Err(Unclear::Nothing) => {
-                let complaint = child.complaint();
-                End::Skipped(format!("{program} does not answer: {complaint} Build it again, from the same sources"))
-            }
-            Err(Unclear::Alike) => {
-                let unlike = self.unlike.unwrap_or_default();
-                End::Skipped(format!("{program} is a {unlike} build too: name one of the other kind"))
-            }
-            Err(Unclear::Broke(cause)) => End::Broke(format!("{program}: {cause}. {}", child.complaint())),
+    pub fn ask(mut self, command: &mut Command) -> Played<S> {
+        let mut child = Running::start(command, self.input.clone())?;
+        let greeting = self.next(&mut child, None)?;
+        let build = greeting.strip_prefix(GREETING).ok_or_else(|| child.does_not_answer())?;
+        if let Some(unlike) = self.unlike.filter(|unlike| build.split_whitespace().next() == Some(unlike)) {
+            return Err(End::Skipped(format!("{} is a {unlike} build too: name one of the other kind", child.program)));
         }
-    }
-
-    fn compare(&mut self, lines: &Receiver<String>) -> Result<End<S>, Unclear> {
-        let greeting = self.next(lines, None)?;
-        let build = greeting.strip_prefix(GREETING).ok_or(Unclear::Nothing)?;
-        if self.unlike.is_some_and(|unlike| build.split_whitespace().next() == Some(unlike)) {
-            return Err(Unclear::Alike);
-        }
-        let reference = self.reference;
-        let mut met = 0;
+        let (reference, mut met) = (self.reference, 0);
         for (tick, root, _) in reference.moments() {
-            if (self.plays)(tick).is_break() {
-                return Err(Unclear::Stopped);
-            }
-            if self.next(lines, Some(tick))? != format!("{tick} {root}") {
-                return self.odd(tick, build, lines);
+            End::unless_stopped((self.plays)(tick))?;
+            if self.next(&mut child, Some(tick))? != format!("{tick} {root}") {
+                return Err(self.odd(&mut child, tick, build)?.into());
             }
             met += 1;
         }
-        Ok(End::Met(met))
+        Ok(met)
     }
 
     /// It has come elsewhere: to which state, and by what.
-    fn odd(&mut self, tick: Tick, build: &str, lines: &Receiver<String>) -> Result<End<S>, Unclear> {
-        let state = self.next(lines, Some(tick))?;
-        let state = state.strip_prefix("state ").and_then(bytes_of).ok_or_else(|| ended(tick))?;
-        let mut odd = self.reference.build();
-        let unreadable = |error| Unclear::Broke(format!("its state of tick {tick} cannot be read: {error}"));
-        let snapshot = odd.decode(&state).map_err(unreadable)?;
-        odd.restore(&snapshot);
+    fn odd(&mut self, child: &mut Running, tick: Tick, build: &str) -> Result<Odd<S>, End<S>> {
+        let line = self.next(child, Some(tick))?;
+        let bytes = line.strip_prefix("state ").and_then(bytes_of).ok_or_else(|| child.ended(tick))?;
+        let mut state = self.reference.build();
+        restore_from(&mut state, &bytes)
+            .map_err(|error| child.broke(&format!("its state of tick {tick} cannot be read: {error}")))?;
         // One that cannot tell is none the worse for it.
-        let journal = self.next(lines, Some(tick)).ok();
-        let journal = journal.as_deref().and_then(|line| line.strip_prefix("journal ")).and_then(bytes_of);
-        let journal = journal.and_then(|bytes| codec::read::<Journal>(&bytes, JOURNAL_BYTES_MAX).ok());
+        let line = self.next(child, Some(tick)).ok();
+        let bytes = line.as_deref().and_then(|line| line.strip_prefix("journal ")).and_then(bytes_of);
+        let journal = bytes.and_then(|bytes| codec::read::<Journal>(&bytes, JOURNAL_BYTES_MAX).ok());
         let (by, journal) = (Some(build.trim().to_owned()), journal.filter(|journal| journal.tick.next() == tick));
-        Ok(End::Parted(Box::new(Odd { by, journal, ..Odd::of(odd) })))
+        Ok(Odd { by, journal, ..Odd::of(state) })
     }
 
     /// The next line: its greeting, or what it says of a tick.
-    fn next(&mut self, lines: &Receiver<String>, of: Option<Tick>) -> Result<String, Unclear> {
+    fn next(&mut self, child: &mut Running, of: Option<Tick>) -> Result<String, End<S>> {
         let began = Instant::now();
         loop {
-            match (lines.recv_timeout(POLL.min(self.answer_time)), of) {
+            match (child.lines.recv_timeout(POLL.min(self.answer_time)), of) {
                 (Ok(line), _) => return Ok(line),
-                (Err(RecvTimeoutError::Disconnected), None) => return Err(Unclear::Nothing),
-                (Err(RecvTimeoutError::Disconnected), Some(tick)) => return Err(ended(tick)),
+                (Err(RecvTimeoutError::Disconnected), None) => return Err(child.does_not_answer()),
+                (Err(RecvTimeoutError::Disconnected), Some(tick)) => return Err(child.ended(tick)),
                 (Err(RecvTimeoutError::Timeout), _) => {}
             }
-            if (self.plays)(of.unwrap_or(self.reference.start())).is_break() {
-                return Err(Unclear::Stopped);
-            }
+            End::unless_stopped((self.plays)(of.unwrap_or(self.reference.start)))?;
             if began.elapsed() >= self.answer_time {
-                let within = self.answer_time.as_secs_f32();
-                return Err(of.map_or(Unclear::Silent, |tick| {
-                    Unclear::Broke(format!("it did not come to tick {tick} within {within} s, and was ended"))
-                }));
+                let within = format!("within {} s, and was ended", self.answer_time.as_secs_f32());
+                return Err(match of {
+                    None => End::Skipped(format!("{} did not answer {within}", child.program)),
+                    Some(tick) => child.broke(&format!("it did not come to tick {tick} {within}")),
+                });
             }
         }
     }
-}
-
-fn ended(tick: Tick) -> Unclear {
-    Unclear::Broke(format!("it ended at tick {tick}"))
 }
 
 fn bytes_of(hex: &str) -> Option<Vec<u8>> {
@@ -152,14 +104,19 @@ fn bytes_of(hex: &str) -> Option<Vec<u8>> {
 /// own, which nobody waits for: what it has started itself may hold its pipes open for as
 /// long as it likes.
 struct Running {
+    program: String,
     child: Child,
     lines: Receiver<String>,
     complaint: Receiver<String>,
 }
 
 impl Running {
-    fn start(command: &mut Command, input: Arc<[u8]>) -> io::Result<Running> {
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    fn start<S>(command: &mut Command, input: Arc<[u8]>) -> Result<Running, End<S>> {
+        let program = command.get_program().to_string_lossy().into_owned();
+        let started = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let mut child = started.map_err(|error| {
+            End::Skipped(format!("{program} cannot be started ({error}): install it, or build it again"))
+        })?;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (line_tx, lines) = mpsc::sync_channel(LINES_AHEAD);
         let (complaint_tx, complaint) = mpsc::channel();
@@ -175,7 +132,22 @@ impl Running {
             let _ = stderr.map(|mut stderr| stderr.read_to_end(&mut bytes));
             let _ = complaint_tx.send(String::from_utf8_lossy(&bytes).trim().to_owned());
         });
-        Ok(Running { child, lines, complaint })
+        Ok(Running { program, child, lines, complaint })
+    }
+
+    /// It says nothing, or something else.
+    fn does_not_answer<S>(&mut self) -> End<S> {
+        let complaint = self.complaint();
+        End::Skipped(format!("{} does not answer: {complaint} Build it again, from the same sources", self.program))
+    }
+
+    fn ended<S>(&mut self, tick: Tick) -> End<S> {
+        self.broke(&format!("it ended at tick {tick}"))
+    }
+
+    fn broke<S>(&mut self, cause: &str) -> End<S> {
+        let complaint = self.complaint();
+        End::Broke(format!("{}: {cause}. {complaint}", self.program))
     }
 
     /// What it said on stderr. It is ended first.

@@ -1,13 +1,13 @@
 //! The breakers that play in this process.
 
-use std::ops::ControlFlow;
-
 use lockstone_sim::journal::Journal;
 use lockstone_sim::{Simulation, Tick, Turn, mix64};
 
 use super::breaker::Breaker;
-use super::reference::{End, Odd, Reference};
+use super::reference::{End, Observer, Odd, Played, Reference};
+use crate::check::locate::differing_cells;
 use crate::inspect::{Inspect, View, Way, step};
+use crate::recording::{encoded, restore_from};
 
 /// At every so many ticks one is undone.
 const RESTORE_TICKS: u32 = 3;
@@ -30,31 +30,26 @@ pub(in crate::check) fn play<S: Inspect>(
     breaker: Breaker,
     reference: &Reference<'_, S>,
     look: Option<&dyn Fn(&S)>,
-    plays: &mut dyn FnMut(Tick) -> ControlFlow<()>,
+    plays: Observer<'_>,
     noted: Option<(Tick, &mut Journal)>,
-) -> End<S> {
+) -> Played<S> {
     let (mut play, mut heap) = (Play { reference, plays, noted }, Heap::default());
     match breaker {
         Breaker::Again => play.disturbed(|_, _| ()),
-        Breaker::CellOrder => play.each_tick(|simulation, turn, journal| {
-            let even = simulation.tick().0.is_multiple_of(2);
-            in_way(simulation, turn, if even { Way::Backwards } else { Way::Shuffled(7) }, journal)
-        }),
-        Breaker::Threads => play.each_tick(|simulation, turn, journal| {
-            let threads = THREADS[simulation.tick().0 as usize % THREADS.len()];
-            in_way(simulation, turn, Way::Threads(threads), journal)
-        }),
+        Breaker::CellOrder => {
+            play.in_ways(|tick| if tick.0.is_multiple_of(2) { Way::Backwards } else { Way::Shuffled(7) })
+        }
+        Breaker::Threads => play.in_ways(|tick| Way::Threads(THREADS[tick.0 as usize % THREADS.len()])),
         Breaker::Restore => play.disturbed(|simulation, turn| {
             if simulation.tick().0.is_multiple_of(RESTORE_TICKS) {
                 ahead_and_back(simulation, &[turn]);
             }
         }),
-        Breaker::Serialise => play.each_tick(|simulation, turn, journal| {
+        Breaker::Serialise => play.each_tick(|simulation, _| {
             if simulation.tick().0.is_multiple_of(SERIALISE_TICKS) {
                 *simulation = read_back(reference, simulation)?;
             }
-            step(simulation, turn, journal);
-            Ok(())
+            Ok(None)
         }),
         Breaker::Rollback => play.disturbed(|simulation, _| {
             let tick = simulation.tick().0;
@@ -71,7 +66,7 @@ pub(in crate::check) fn play<S: Inspect>(
         Breaker::Partial => play.part(),
         Breaker::Presentation => match look {
             Some(look) => play.disturbed(|simulation, _| look(simulation)),
-            None => End::Skipped("nothing is known that shows this simulation".to_owned()),
+            None => skipped("nothing is known that shows this simulation"),
         },
         Breaker::SecondProcess | Breaker::Environment | Breaker::DebugRelease | Breaker::Wasm => {
             unreachable!("these play in other processes")
@@ -79,9 +74,13 @@ pub(in crate::check) fn play<S: Inspect>(
     }
 }
 
+fn skipped<S, T>(reason: &str) -> Result<T, End<S>> {
+    Err(End::Skipped(reason.to_owned()))
+}
+
 struct Play<'p, 'r, S: Inspect> {
     reference: &'p Reference<'r, S>,
-    plays: &'p mut dyn FnMut(Tick) -> ControlFlow<()>,
+    plays: Observer<'p>,
     noted: Option<(Tick, &'p mut Journal)>,
 }
 
@@ -92,109 +91,97 @@ impl<S: Inspect> Play<'_, '_, S> {
         (*noted == tick).then_some(journal)
     }
 
-    /// Plays all ticks, each by `step`, and compares before each and at the end.
-    fn each_tick(
+    /// Plays on, and compares before each tick and at the end: so many checksums at most. Before a
+    /// tick is played, `before` may do what leaves no trace, and say in which way to play it if not
+    /// in the usual one. Returns how many checksums were met.
+    fn follow(
         &mut self,
-        mut step: impl FnMut(&mut S, &Turn<S>, Option<&mut Journal>) -> Result<(), End<S>>,
-    ) -> End<S> {
-        let (mut simulation, mut met) = (self.reference.build(), 0);
+        mut simulation: S,
+        compared_max: u32,
+        mut before: impl FnMut(&mut S, &Turn<S>) -> Result<Option<Way>, End<S>>,
+    ) -> Result<(S, u32), End<S>> {
+        let mut met = 0;
         loop {
             let tick = simulation.tick();
-            if (self.plays)(tick).is_break() {
-                return End::stopped();
-            }
+            End::unless_stopped((self.plays)(tick))?;
             if !self.reference.is_met(&mut simulation) {
-                return simulation.into();
+                return Err(Odd::of(simulation).into());
             }
             met += 1;
-            let Some(turn) = self.reference.turn(tick) else { return End::Met(met) };
-            if let Err(end) = step(&mut simulation, turn, self.journal(tick)) {
-                return end;
+            let turn = self.reference.turn(tick).filter(|_| met < compared_max);
+            let Some(turn) = turn else { return Ok((simulation, met)) };
+            match before(&mut simulation, turn)? {
+                None => step(&mut simulation, turn, self.journal(tick)),
+                Some(way) if simulation.step_in(turn, way, self.journal(tick)) => {}
+                Some(_) => return skipped("this simulation is stepped in one piece"),
             }
         }
+    }
+
+    /// Plays all ticks.
+    fn each_tick(&mut self, before: impl FnMut(&mut S, &Turn<S>) -> Result<Option<Way>, End<S>>) -> Played<S> {
+        self.follow(self.reference.build(), u32::MAX, before).map(|(_, met)| met)
     }
 
     /// Plays all ticks, with something done before each that must leave no trace.
-    fn disturbed(&mut self, mut before: impl FnMut(&mut S, &Turn<S>)) -> End<S> {
-        self.each_tick(|simulation, turn, journal| {
+    fn disturbed(&mut self, mut before: impl FnMut(&mut S, &Turn<S>)) -> Played<S> {
+        self.each_tick(|simulation, turn| {
             before(simulation, turn);
-            step(simulation, turn, journal);
-            Ok(())
+            Ok(None)
         })
     }
 
-    fn stale_snapshots(&mut self) -> End<S> {
+    /// Plays all ticks, each in a way of its own.
+    fn in_ways(&mut self, way: impl Fn(Tick) -> Way) -> Played<S> {
+        self.each_tick(|simulation, _| Ok(Some(way(simulation.tick()))))
+    }
+
+    fn stale_snapshots(&mut self) -> Played<S> {
         let (mut simulation, mut kept) = (self.reference.build(), Vec::new());
         let every = STALE_TICKS.max(self.reference.ticks() / STALE_MAX);
         while let Some(turn) = self.reference.turn(simulation.tick()) {
-            if simulation.tick().0.is_multiple_of(every) {
+            let tick = simulation.tick();
+            if tick.0.is_multiple_of(every) {
                 kept.push(simulation.snapshot());
             }
-            let tick = simulation.tick();
             step(&mut simulation, turn, self.journal(tick));
         }
         if kept.is_empty() {
-            return End::Skipped("no snapshot is due in so few ticks".to_owned());
+            return skipped("no snapshot is due in so few ticks");
         }
         let mut met = 0;
         for snapshot in kept {
             simulation.restore(&snapshot);
-            for _ in 0..=every {
-                let tick = simulation.tick();
-                if (self.plays)(tick).is_break() {
-                    return End::stopped();
-                }
-                if !self.reference.is_met(&mut simulation) {
-                    return simulation.into();
-                }
-                met += 1;
-                let Some(turn) = self.reference.turn(tick) else { break };
-                step(&mut simulation, turn, self.journal(tick));
-            }
+            let (reached, more) = self.follow(simulation, every + 1, |_, _| Ok(None))?;
+            (simulation, met) = (reached, met + more);
         }
-        End::Met(met)
+        Ok(met)
     }
 
-    fn part(&mut self) -> End<S> {
+    fn part(&mut self) -> Played<S> {
         let (mut part, mut whole) = (self.reference.build(), self.reference.build());
-        let players = self.reference.players();
+        let players: Vec<_> = self.reference.players.iter().copied().collect();
         if players.is_empty() {
-            return End::Skipped("nobody enters, so there are no surroundings to simulate".to_owned());
+            return skipped("nobody enters, so there are no surroundings to simulate");
         }
         let mut met = 0;
         while let Some(turn) = self.reference.turn(whole.tick()) {
             let player = players[(whole.tick().0 / PART_TICKS) as usize % players.len()];
             let journal = self.journal(whole.tick());
             let Some(core) = part.step_beside(&mut whole, turn, View::of(player), journal) else {
-                return End::Skipped("this simulation cannot be played in part".to_owned());
+                return skipped("this simulation cannot be played in part");
             };
-            if (self.plays)(whole.tick()).is_break() {
-                return End::stopped();
-            }
+            End::unless_stopped((self.plays)(whole.tick()))?;
             if !self.reference.is_met(&mut whole) {
-                return whole.into();
+                return Err(Odd::of(whole).into());
             }
-            let tree = |simulation: &mut S| -> Vec<_> {
-                simulation.tree().into_iter().filter(|(cell, _)| core.contains(cell)).collect()
-            };
-            if tree(&mut part) != tree(&mut whole) {
-                return End::Parted(Box::new(Odd { cells: Some(core), ..Odd::of(part) }));
+            let differing = differing_cells(&mut part, &mut whole);
+            if differing.iter().any(|cell| core.contains(cell)) {
+                return Err(Odd { cells: Some(core), ..Odd::of(part) }.into());
             }
             met += core.len() as u32;
         }
-        End::Met(met)
-    }
-}
-
-fn in_way<S: Inspect>(
-    simulation: &mut S,
-    turn: &Turn<S>,
-    way: Way,
-    journal: Option<&mut Journal>,
-) -> Result<(), End<S>> {
-    match simulation.step_in(turn, way, journal) {
-        true => Ok(()),
-        false => Err(End::Skipped("this simulation is stepped in one piece".to_owned())),
+        Ok(met)
     }
 }
 
@@ -208,13 +195,10 @@ fn ahead_and_back<S: Simulation>(simulation: &mut S, turns: &[&Turn<S>]) {
 
 /// A new simulation in the state that the bytes of another's hold.
 fn read_back<S: Inspect>(reference: &Reference<'_, S>, simulation: &mut S) -> Result<S, End<S>> {
-    let snapshot = simulation.snapshot();
-    let bytes = simulation.encode(&snapshot);
     let mut fresh = reference.build();
-    let read = fresh.decode(&bytes).map_err(|error| {
+    restore_from(&mut fresh, &encoded(simulation)).map_err(|error| {
         End::Broke(format!("the serialised state of tick {} cannot be read: {error}", simulation.tick()))
     })?;
-    fresh.restore(&read);
     Ok(fresh)
 }
 

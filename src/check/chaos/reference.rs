@@ -11,23 +11,28 @@ use super::report::{Difference, Outcome};
 use crate::check::locate::{differing_cells, locate_in};
 use crate::check::report::BadWrite;
 use crate::game::{Bot, Game};
-use crate::inspect::{Inspect, step};
+use crate::inspect::{Inspect, Thing, step};
+
+/// Is told each tick before it is played, and says whether to go on.
+pub(in crate::check) type Observer<'o> = &'o mut dyn FnMut(Tick) -> ControlFlow<()>;
 
 /// The turns, and what they lead to.
 pub(in crate::check) struct Reference<'a, S: Inspect> {
     build: &'a dyn Fn() -> S,
-    start: Tick,
+    /// The tick of the first turn.
+    pub start: Tick,
     /// The players that may have a hero, in order.
-    players: Vec<PlayerId>,
-    turns: Vec<Turn<S>>,
+    pub players: BTreeSet<PlayerId>,
+    pub turns: Vec<Turn<S>>,
     /// The checksum before the turn of each tick, and the one behind the last turn.
     roots: Vec<Checksum>,
 }
 
-/// How a breaker's play ended.
+/// How a breaker's play ended: all of so many checksums were met, or not.
+pub(in crate::check) type Played<S> = Result<u32, End<S>>;
+
+/// Why a breaker's play ended before all checksums were met.
 pub(in crate::check) enum End<S> {
-    /// So many checksums were met.
-    Met(u32),
     /// A checksum was another.
     Parted(Box<Odd<S>>),
     /// It could not go on to the end, for a fault of the game.
@@ -54,27 +59,54 @@ impl<S> Odd<S> {
     }
 }
 
-impl<S> From<S> for End<S> {
-    fn from(state: S) -> Self {
-        End::Parted(Box::new(Odd::of(state)))
+impl<S> From<Odd<S>> for End<S> {
+    fn from(odd: Odd<S>) -> Self {
+        End::Parted(Box::new(odd))
     }
 }
 
 impl<S> End<S> {
-    /// The observer has stopped it.
-    pub fn stopped() -> Self {
-        End::Skipped("it was stopped".to_owned())
+    /// What an observer's answer comes to: it goes on, or ends here.
+    pub fn unless_stopped(answer: ControlFlow<()>) -> Result<(), Self> {
+        if answer.is_continue() { Ok(()) } else { Err(End::Skipped("it was stopped".to_owned())) }
     }
 }
 
 impl<'a, S: Inspect> Reference<'a, S> {
     /// From the tick on at which `build` makes a simulation.
     pub fn of_turns(build: &'a dyn Fn() -> S, turns: Vec<Turn<S>>) -> Self {
+        let mut turns = turns.into_iter();
+        Reference::played(build, |_| turns.next())
+    }
+
+    /// Bots of all classes in turn enter at the first tick. They play until `plays` breaks it off.
+    pub fn of_bots<G: Game<Sim = S>>(build: &'a dyn Fn() -> S, heroes: u16, ticks: u32, plays: Observer<'_>) -> Self {
+        let mut bots: Vec<_> = (0..heroes).map(PlayerId).map(|player| (player, G::bot(player))).collect();
+        let mut ticks = 0..ticks;
+        Reference::played(build, |simulation| {
+            let nth = ticks.next().filter(|_| plays(simulation.tick()).is_continue())?;
+            if nth == 0 {
+                let join = |((player, _), class): (&(PlayerId, _), &&str)| {
+                    let hero = G::hero(class, &format!("{class} {player}")).expect("a class of the game");
+                    Input::Join(*player, simulation.admit(*player, hero))
+                };
+                return Some(Turn { inputs: bots.iter().zip(G::HEROES.iter().cycle()).map(join).collect() });
+            }
+            let commands = bots.iter_mut().filter_map(|(player, bot)| {
+                bot.decide(simulation, *player).map(|command| Input::Command(*player, command))
+            });
+            let requests = simulation.requests().iter().cloned().map(Input::Request);
+            Some(Turn { inputs: requests.chain(commands).collect() })
+        })
+    }
+
+    /// Plays the turns that `next` gives, until it gives none.
+    fn played(build: &'a dyn Fn() -> S, mut next: impl FnMut(&S) -> Option<Turn<S>>) -> Self {
         let mut simulation = build();
-        let start = simulation.tick();
-        let mut roots = vec![simulation.checksum()];
-        for turn in &turns {
-            simulation.step(turn);
+        let (start, mut turns, mut roots) = (simulation.tick(), Vec::new(), vec![simulation.checksum()]);
+        while let Some(turn) = next(&simulation) {
+            simulation.step(&turn);
+            turns.push(turn);
             roots.push(simulation.checksum());
         }
         Reference::known(build, start, turns, roots)
@@ -82,55 +114,14 @@ impl<'a, S: Inspect> Reference<'a, S> {
 
     /// Of turns that were played already: the checksum before each, and the one behind the last.
     pub fn known(build: &'a dyn Fn() -> S, start: Tick, turns: Vec<Turn<S>>, roots: Vec<Checksum>) -> Self {
-        let players: BTreeSet<_> = turns.iter().flat_map(|turn| &turn.inputs).filter_map(whose).collect();
-        Reference { build, start, players: players.into_iter().collect(), turns, roots }
+        let players = turns.iter().flat_map(|turn| &turn.inputs).filter_map(whose).collect();
+        Reference { build, start, players, turns, roots }
     }
 
     /// The same with more players: those who entered before the first turn.
-    pub fn with_players(mut self, players: &[PlayerId]) -> Self {
+    pub fn with_players<'p>(mut self, players: impl IntoIterator<Item = &'p PlayerId>) -> Self {
         self.players.extend(players);
-        self.players.sort();
-        self.players.dedup();
         self
-    }
-
-    /// Bots of all classes in turn enter at the first tick. They play until `plays` breaks it off.
-    pub fn of_bots<G: Game<Sim = S>>(
-        build: &'a dyn Fn() -> S,
-        heroes: u16,
-        ticks: u32,
-        plays: &mut dyn FnMut(Tick) -> ControlFlow<()>,
-    ) -> Self {
-        let mut simulation = build();
-        let start = simulation.tick();
-        let classes = G::HEROES.iter().cycle();
-        let join = |(player, class): (PlayerId, &&str)| {
-            let hero = G::hero(class, &format!("{class} {player}")).expect("a class of the game");
-            Input::Join(player, simulation.admit(player, hero))
-        };
-        let players = || (0..heroes).map(PlayerId);
-        let mut next: Vec<Input<S>> = players().zip(classes).map(join).collect();
-        let mut bots: Vec<_> = players().map(|player| (player, G::bot(player))).collect();
-        let (mut turns, mut roots) = (Vec::new(), vec![simulation.checksum()]);
-        for _ in 0..ticks {
-            if plays(simulation.tick()).is_break() {
-                break;
-            }
-            let turn = Turn { inputs: std::mem::take(&mut next) };
-            simulation.step(&turn);
-            turns.push(turn);
-            roots.push(simulation.checksum());
-            next.extend(simulation.requests().iter().cloned().map(Input::Request));
-            for (player, bot) in &mut bots {
-                next.extend(bot.decide(&simulation, *player).map(|command| Input::Command(*player, command)));
-            }
-        }
-        Reference::known(build, start, turns, roots)
-    }
-
-    /// The players that may have a hero, in order.
-    pub fn players(&self) -> &[PlayerId] {
-        &self.players
     }
 
     /// A simulation before the first turn.
@@ -141,11 +132,6 @@ impl<'a, S: Inspect> Reference<'a, S> {
     /// How many ticks there are.
     pub fn ticks(&self) -> u32 {
         self.turns.len() as u32
-    }
-
-    /// The tick of the first turn.
-    pub fn start(&self) -> Tick {
-        self.start
     }
 
     /// The turn of a tick; none behind the last.
@@ -159,31 +145,29 @@ impl<'a, S: Inspect> Reference<'a, S> {
         (self.start.0..).map(Tick).zip(&self.roots).zip(turns).map(|((tick, root), turn)| (tick, *root, turn))
     }
 
-    pub fn root(&self, tick: Tick) -> Option<Checksum> {
-        self.roots.get(self.place(tick)?).copied()
-    }
-
     fn place(&self, tick: Tick) -> Option<usize> {
         tick.0.checked_sub(self.start.0).map(|place| place as usize)
     }
 
     /// Whether a state has the checksum that it should have.
     pub fn is_met(&self, simulation: &mut S) -> bool {
-        self.root(simulation.tick()) == Some(simulation.checksum())
+        let place = self.place(simulation.tick());
+        place.and_then(|place| self.roots.get(place)) == Some(&simulation.checksum())
     }
 
-    /// Says where the difference is: the turns are played once more, undisturbed, up to it.
-    pub fn explain(&self, end: End<S>) -> Outcome {
-        let Odd { state: mut theirs, cells, by, journal } = match end {
-            End::Met(checksums) => return Outcome::Passed { checksums },
-            End::Broke(sentence) => return Outcome::Broke { sentence },
-            End::Skipped(reason) => return Outcome::Skipped { reason },
-            End::Parted(odd) => *odd,
+    /// Says what came of a play. If it parted, where: the turns are played once more, undisturbed,
+    /// up to there.
+    pub fn explain(&self, played: Played<S>) -> Outcome {
+        let Odd { state: mut theirs, cells, by, journal } = match played {
+            Ok(checksums) => return Outcome::Passed { checksums },
+            Err(End::Broke(sentence)) => return Outcome::Broke { sentence },
+            Err(End::Skipped(reason)) => return Outcome::Skipped { reason },
+            Err(End::Parted(odd)) => *odd,
         };
         let (mut ours, tick) = (self.build(), theirs.tick());
         let played = self.turns.get(..self.place(tick).unwrap_or(0)).unwrap_or(&self.turns);
-        let (last, before) = played.split_last().map_or((None, &[][..]), |(last, before)| (Some(last), before));
-        before.iter().for_each(|turn| ours.step(turn));
+        let (last, before) = played.split_last().unzip();
+        before.into_iter().flatten().for_each(|turn| ours.step(turn));
         let mut here = Journal::default();
         last.into_iter().for_each(|turn| step(&mut ours, turn, journal.as_ref().map(|_| &mut here)));
         let mut differing = differing_cells(&mut ours, &mut theirs);
@@ -210,8 +194,8 @@ impl<'a, S: Inspect> Reference<'a, S> {
 /// what must be exact.
 fn keep<S: Inspect>(journal: &mut Journal, states: &[&S], cells: &[CellId]) {
     let things = states.iter().flat_map(|state| cells.iter().flat_map(|cell| state.things(Some(*cell))));
-    let part = |part| if let StatePart::Entity(_, id) = part { Some(id) } else { None };
-    let there: BTreeSet<_> = things.filter_map(|thing| part(thing.part)).collect();
+    let id = |thing: Thing| if let StatePart::Entity(_, id) = thing.part { Some(id) } else { None };
+    let there: BTreeSet<_> = things.filter_map(id).collect();
     journal.notes.retain(|note| match note.doer {
         Doer::Entity(id) | Doer::Effect { target: id, .. } => there.contains(&id),
         Doer::Cell(cell) => cells.contains(&cell),

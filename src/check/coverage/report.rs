@@ -82,41 +82,33 @@ impl fmt::Display for CoverageReport {
         for KindCoverage { kind, most, fields, changed, bytes } in &self.kinds {
             writeln!(f, "{kind}: {most} at most, {changed} of {fields} fields changed, in {bytes} bytes")?;
         }
-        self.tell(f)
+        write!(f, "{}", self.told())
     }
 }
 
 impl CoverageReport {
     /// All but the kinds that were met.
-    fn tell(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.never_met.is_empty() {
-            writeln!(f, "never met in {} ticks: {}", self.ticks, self.never_met.join(", "))?;
-        }
-        if !self.unchanged.is_empty() {
-            let named: Vec<_> = self.unchanged.iter().map(|field| format!("{} {}", field.kind, field.path)).collect();
-            writeln!(f, "could not be changed, so nothing is shown of them: {}", named.join(", "))?;
-        }
-        self.uncovered.iter().try_for_each(|field| writeln!(f, "not in the checksum: {field}"))?;
-        if let Some(tick) = self.unlike_reread {
-            writeln!(f, "at tick {tick} the state has another checksum once it is serialised and read again")?;
-        }
-        let fields: usize = self.kinds.iter().map(|kind| kind.changed).sum();
-        match self.uncovered.iter().find(|field| field.reason.is_none()) {
-            _ if self.passed() => write!(f, "verdict covered: {fields} fields of {} kinds", self.kinds.len()),
-            _ if fields == 0 => write!(f, "verdict NOT SHOWN: nothing could be changed"),
-            Some(first) => write!(f, "verdict NOT COVERED: {} {}", first.kind, first.path),
-            None => write!(f, "verdict NOT COVERED: the checksum is not that of the serialised state"),
-        }
-    }
-
-    /// All but the kinds that were met.
     pub fn told(&self) -> impl fmt::Display {
-        struct GivenInfo<'r>(&'r CoverageReport);
-        impl fmt::Display for GivenInfo<'_> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                self.0.tell(f)
+        fmt::from_fn(|f| {
+            if !self.never_met.is_empty() {
+                writeln!(f, "never met in {} ticks: {}", self.ticks, self.never_met.join(", "))?;
             }
-        }
-        GivenInfo(self)
+            if !self.unchanged.is_empty() {
+                let named: Vec<_> =
+                    self.unchanged.iter().map(|field| format!("{} {}", field.kind, field.path)).collect();
+                writeln!(f, "could not be changed, so nothing is shown of them: {}", named.join(", "))?;
+            }
+            self.uncovered.iter().try_for_each(|field| writeln!(f, "not in the checksum: {field}"))?;
+            if let Some(tick) = self.unlike_reread {
+                writeln!(f, "at tick {tick} the state has another checksum once it is serialised and read again")?;
+            }
+            let fields: usize = self.kinds.iter().map(|kind| kind.changed).sum();
+            match self.uncovered.iter().find(|field| field.reason.is_none()) {
+                _ if self.passed() => write!(f, "verdict covered: {fields} fields of {} kinds", self.kinds.len()),
+                _ if fields == 0 => write!(f, "verdict NOT SHOWN: nothing could be changed"),
+                Some(first) => write!(f, "verdict NOT COVERED: {} {}", first.kind, first.path),
+                None => write!(f, "verdict NOT COVERED: the checksum is not that of the serialised state"),
+            }
+        })
     }
 }

@@ -10,6 +10,7 @@ use super::report::{CoverageReport, KindCoverage, Unchanged, Uncovered};
 use super::shape::{Donors, Place, is_shape, is_within};
 use crate::check::locate::compare;
 use crate::inspect::{Inspect, Thing};
+use crate::recording::{encoded, restore_from};
 
 /// A field that could not be changed in so many things is one that no single bit changes.
 const VAIN_MAX: u32 = 4;
@@ -38,37 +39,43 @@ pub(super) struct Survey {
 struct Kind {
     most: usize,
     fields: BTreeMap<String, Known>,
-    /// Those that say what stands behind them.
-    shapes: BTreeMap<Place, Shape>,
+    /// Those that say what stands behind them: how many elements, whether it is there, or which
+    /// variant.
+    shapes: BTreeMap<Place, Known>,
 }
 
-/// A field.
+/// What came of changing a field, or its shape.
 #[derive(Clone, Copy, Default)]
 struct Known {
-    /// How many of its bytes were changed.
-    bytes: usize,
+    /// How many of its bytes were changed, or to how many other shapes.
+    changed: usize,
     /// In how many things nothing of it could be.
     vain: u32,
 }
 
-/// How many elements, whether it is there, or which variant.
-#[derive(Clone, Copy, Default)]
-struct Shape {
-    /// Whether it was another once.
-    changed: bool,
-    /// How often it could have been, and there was no such state.
-    vain: u32,
-}
-
-impl Shape {
-    fn is_done(self) -> bool {
-        self.changed || self.vain >= SHAPE_VAIN_MAX
+impl Known {
+    fn is_done(self, vain_max: u32) -> bool {
+        self.changed > 0 || self.vain >= vain_max
     }
 }
 
-impl Known {
-    fn is_done(self) -> bool {
-        self.bytes > 0 || self.vain >= VAIN_MAX
+/// A state that others are compared with.
+struct Present<'s, S: Inspect> {
+    simulation: &'s mut S,
+    root: Checksum,
+    snapshot: S::Snapshot,
+}
+
+impl<S: Inspect> Present<'_, S> {
+    /// Whether the checksum tells another state, in which a thing was changed; `None` if it is no
+    /// other state.
+    fn tells(&mut self, other: &S::Snapshot, thing: &Thing) -> Option<bool> {
+        self.simulation.restore(other);
+        let tells = self.simulation.checksum() != self.root;
+        // A value may be read as the one that it was, as one out of range that is put right.
+        let took = tells || !self.simulation.things(thing.part.cell()).contains(thing);
+        self.simulation.restore(&self.snapshot);
+        took.then_some(tells)
     }
 }
 
@@ -82,116 +89,94 @@ impl Survey {
             let known = self.kinds.entry(kind.to_owned()).or_default();
             known.most = known.most.max(count);
         }
-        self.reread(simulation, build);
-        let (root, snapshot) = (simulation.checksum(), simulation.snapshot());
+        // What the rules left of the checksum must be what the state alone leads to.
+        let mut again = build();
+        let read = restore_from(&mut again, &encoded(simulation));
+        let root = simulation.checksum();
+        if read.is_err() || again.checksum() != root {
+            self.unlike_reread.get_or_insert(simulation.tick());
+        }
+        let snapshot = simulation.snapshot();
+        let mut present = Present { simulation, root, snapshot };
         let mut news = false;
         for thing in &things {
             for (n, field) in thing.fields.iter().enumerate() {
                 let fields = &mut self.kinds.get_mut(&thing.kind).expect("it was counted").fields;
                 news |= !fields.contains_key(&field.path);
-                let known = *fields.entry(field.path.clone()).or_default();
-                if !known.is_done() {
-                    self.change(simulation, root, &snapshot, thing, field);
+                if !fields.entry(field.path.clone()).or_default().is_done(VAIN_MAX) {
+                    self.change(&mut present, thing, field);
                 }
                 if is_shape(&thing.fields, n) {
-                    self.donors.keep(thing, n, || simulation.part(thing.part));
-                    self.reshape(simulation, root, &snapshot, thing, n);
+                    self.donors.keep(thing, n, || present.simulation.part(thing.part));
+                    self.reshape(&mut present, thing, n);
                 }
             }
         }
         if news && !self.by_field && self.states < STATES_MAX {
             self.states += 1;
-            self.change_bytes(simulation, root, &things);
+            self.change_bytes(present, &things);
         }
     }
 
     /// Gives a thing another shape: an element less, or what another thing has there.
-    fn reshape<S: Inspect>(
-        &mut self,
-        simulation: &mut S,
-        root: Checksum,
-        snapshot: &S::Snapshot,
-        thing: &Thing,
-        n: usize,
-    ) {
+    fn reshape<S: Inspect>(&mut self, present: &mut Present<'_, S>, thing: &Thing, n: usize) {
         let Field { path, kind: of, .. } = &thing.fields[n];
         let kind = self.kinds.get_mut(&thing.kind).expect("it was counted");
-        let by_bits = *of == FieldKind::Variant && kind.fields[path].bytes > 0;
         let shape = kind.shapes.entry((path.clone(), *of)).or_default();
-        shape.changed |= by_bits;
-        if shape.is_done() {
+        if *of == FieldKind::Variant {
+            shape.changed = shape.changed.max(kind.fields[path].changed);
+        }
+        if shape.is_done(SHAPE_VAIN_MAX) {
             return;
         }
-        let changed = simulation.part(thing.part).map(|bytes| self.donors.changed(thing, n, &bytes));
-        let (mut took, mut covered, changed) = (false, true, changed.unwrap_or_default());
-        for bytes in &changed {
-            let Some(state) = simulation.with_part(thing.part, bytes) else { continue };
-            simulation.restore(&state);
-            let is_other = !simulation.things(thing.part.cell()).contains(thing);
-            (took, covered) = (took || is_other, covered && !(is_other && simulation.checksum() == root));
-            simulation.restore(snapshot);
-        }
-        let kind = self.kinds.get_mut(&thing.kind).expect("it was counted");
-        let shape = kind.shapes.entry((path.clone(), *of)).or_default();
-        shape.changed |= took;
-        shape.vain += u32::from(!took && !changed.is_empty());
-        if took && !covered {
-            self.uncovered(&thing.kind, path, simulation.tick());
+        let changed = present.simulation.part(thing.part).map(|bytes| self.donors.changed(thing, n, &bytes));
+        let changed = changed.unwrap_or_default();
+        let told = changed.iter().filter_map(|bytes| {
+            let state = present.simulation.with_part(thing.part, bytes)?;
+            present.tells(&state, thing)
+        });
+        let told: Vec<bool> = told.collect();
+        shape.changed += told.len();
+        shape.vain += u32::from(told.is_empty() && !changed.is_empty());
+        if told.contains(&false) {
+            self.uncovered(&thing.kind, path, present.simulation.tick());
         }
     }
 
     /// Turns over a bit of each byte of a field.
-    fn change<S: Inspect>(
-        &mut self,
-        simulation: &mut S,
-        root: Checksum,
-        snapshot: &S::Snapshot,
-        thing: &Thing,
-        field: &Field,
-    ) {
-        let (mut bytes, mut covered) = (0, true);
-        for byte in field.bytes.clone() {
-            for bit in 0..8 {
-                let Some(turned) = simulation.with_bit_turned(&StateBit { of: thing.part, byte, bit }) else {
-                    continue;
-                };
-                simulation.restore(&turned);
-                let same_root = simulation.checksum() == root;
-                // A value may be read as the one that it was, as one out of range that is put
-                // right.
-                let took = !same_root || !simulation.things(thing.part.cell()).contains(thing);
-                simulation.restore(snapshot);
-                if took {
-                    (bytes, covered) = (bytes + 1, covered && !same_root);
-                    break;
-                }
-            }
-        }
-        self.by_field |= bytes > 0;
+    fn change<S: Inspect>(&mut self, present: &mut Present<'_, S>, thing: &Thing, field: &Field) {
+        let mut turned = |byte, bit| {
+            let state = present.simulation.with_bit_turned(&StateBit { of: thing.part, byte, bit })?;
+            present.tells(&state, thing)
+        };
+        let told = field.bytes.clone().filter_map(|byte| (0..8).find_map(|bit| turned(byte, bit)));
+        let told: Vec<bool> = told.collect();
+        self.by_field |= !told.is_empty();
         let known = self.known(&thing.kind, &field.path);
-        (known.bytes, known.vain) = (bytes, known.vain + u32::from(bytes == 0));
-        if !covered {
-            self.uncovered(&thing.kind, &field.path, simulation.tick());
+        known.changed += told.len();
+        known.vain += u32::from(told.is_empty());
+        if told.contains(&false) {
+            self.uncovered(&thing.kind, &field.path, present.simulation.tick());
         }
     }
 
     /// Turns over a bit of each byte of the serialised state.
-    fn change_bytes<S: Inspect>(&mut self, simulation: &mut S, root: Checksum, before: &[Thing]) {
-        let (tick, snapshot) = (simulation.tick(), simulation.snapshot());
-        let bytes = simulation.encode(&snapshot);
+    fn change_bytes<S: Inspect>(&mut self, present: Present<'_, S>, before: &[Thing]) {
+        let Present { simulation, root, snapshot } = present;
+        let (tick, bytes) = (simulation.tick(), simulation.encode(&snapshot));
         for byte in (0..bytes.len()).step_by(bytes.len().div_ceil(PLACES_MAX).max(1)) {
             for bit in 0..8 {
                 let mut turned = bytes.clone();
                 turned[byte] ^= 1 << bit;
-                let Ok(state) = simulation.decode(&turned) else { continue };
-                simulation.restore(&state);
+                if restore_from(simulation, &turned).is_err() {
+                    continue;
+                }
                 let same_root = simulation.checksum() == root;
                 let changed: Vec<_> = compare(before.to_vec(), things(simulation))
                     .into_iter()
                     .flat_map(|spot| spot.fields.into_iter().map(move |field| (spot.kind.clone(), field.path)))
                     .collect();
-                let again = simulation.snapshot();
-                let took = !changed.is_empty() || simulation.encode(&again) != bytes;
+                let took = !changed.is_empty() || encoded(simulation) != bytes;
                 simulation.restore(&snapshot);
                 if !took {
                     continue;
@@ -199,10 +184,10 @@ impl Survey {
                 match changed.as_slice() {
                     [] if same_root => self.uncovered(UNNAMED, &format!("byte {byte} of its {}", bytes.len()), tick),
                     changed if same_root => changed.iter().for_each(|(kind, path)| {
-                        self.known(kind, path).bytes += 1;
+                        self.known(kind, path).changed += 1;
                         self.uncovered(kind, path, tick);
                     }),
-                    [(kind, path)] => self.known(kind, path).bytes += 1,
+                    [(kind, path)] => self.known(kind, path).changed += 1,
                     // Several fields at once: any of them may be what the checksum tells. Another
                     // bit may change one alone.
                     [_, _, ..] => continue,
@@ -210,19 +195,6 @@ impl Survey {
                 }
                 break;
             }
-        }
-    }
-
-    /// What the rules left of the checksum must be what the state alone leads to.
-    fn reread<S: Inspect>(&mut self, simulation: &mut S, build: &dyn Fn() -> S) {
-        let snapshot = simulation.snapshot();
-        let mut again = build();
-        let same = again.decode(&simulation.encode(&snapshot)).is_ok_and(|state| {
-            again.restore(&state);
-            again.checksum() == simulation.checksum()
-        });
-        if !same && self.unlike_reread.is_none() {
-            self.unlike_reread = Some(simulation.tick());
         }
     }
 
@@ -236,14 +208,13 @@ impl Survey {
 
     /// What was found in so many ticks, of the kinds that there are.
     pub fn report(self, ticks: u32, all: &[&str], listed: &[(&str, &str)]) -> CoverageReport {
-        let met: BTreeSet<&str> = self.kinds.keys().map(String::as_str).collect();
-        let never_met = all.iter().filter(|kind| !met.contains(*kind)).map(|kind| (*kind).to_owned()).collect();
+        let never_met = all.iter().filter(|kind| !self.kinds.contains_key(**kind)).map(|kind| (*kind).to_owned());
         let kinds = self.kinds.iter().map(|(name, kind)| KindCoverage {
             kind: name.clone(),
             most: kind.most,
             fields: kind.fields.len(),
             changed: kind.fields.keys().filter(|path| kind.is_changed(path)).count(),
-            bytes: kind.fields.values().map(|known| known.bytes).sum(),
+            bytes: kind.fields.values().map(|known| known.changed).sum(),
         });
         let unchanged = self
             .kinds
@@ -258,7 +229,7 @@ impl Survey {
         CoverageReport {
             ticks,
             kinds: kinds.collect(),
-            never_met,
+            never_met: never_met.collect(),
             unchanged: unchanged.collect(),
             uncovered: uncovered.collect(),
             unlike_reread: self.unlike_reread,
@@ -274,8 +245,8 @@ impl Kind {
         let mut shapes =
             [FieldKind::Length, FieldKind::Presence, FieldKind::Variant].into_iter().filter_map(of_path).peekable();
         match shapes.peek() {
-            None => self.fields.get(path).is_some_and(|known| known.bytes > 0),
-            Some(_) => shapes.all(|shape| shape.changed),
+            None => self.fields.get(path).is_some_and(|known| known.changed > 0),
+            Some(_) => shapes.all(|shape| shape.changed > 0),
         }
     }
 

@@ -1,10 +1,9 @@
 //! A recording that may be the smaller one: a state, and the turns from there on.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use lockstone_sim::codec::CodecError;
-use lockstone_sim::{PlayerId, Simulation, Tick, Turn};
+use lockstone_sim::{Input, PlayerId, Simulation, Tick, Turn};
 
 use crate::check::chaos::whose;
 use crate::check::compare::{CheckError, every_turn};
@@ -21,20 +20,12 @@ pub(super) struct Candidate<S: Simulation> {
     pub turns: Vec<Turn<S>>,
 }
 
-// A derive would ask for a bound on `S` itself.
-impl<S: Simulation> Clone for Candidate<S> {
-    fn clone(&self) -> Self {
-        Candidate { start: self.start, state: self.state.clone(), turns: self.turns.clone() }
-    }
-}
-
 impl<S: Simulation> Candidate<S> {
-    /// All of a recording.
+    /// All of a recording whose first state can be read.
     pub fn of(recording: &Timeline<S>) -> Result<Self, CheckError> {
         let start = recording.start();
-        let unusable = |cause: CodecError| CheckError::State { who: recording.who(), tick: start, cause };
-        let state = Rc::new(recording.states[&start].unpack().map_err(unusable)?);
-        Ok(Candidate { start, state, turns: every_turn(recording)? })
+        let state = recording.states[&start].unpack().expect("it was read already");
+        Ok(Candidate { start, state: Rc::new(state), turns: every_turn(recording)? })
     }
 
     /// The tick that would be next.
@@ -48,11 +39,14 @@ impl<S: Simulation> Candidate<S> {
         Size { ticks: self.turns.len() as u32, inputs }
     }
 
+    fn with(&self, turns: Vec<Turn<S>>) -> Self {
+        Candidate { start: self.start, state: self.state.clone(), turns }
+    }
+
     /// The same up to a tick.
     pub fn until(&self, end: Tick) -> Self {
         let ticks = end.0.saturating_sub(self.start.0) as usize;
-        let turns = self.turns[..ticks.min(self.turns.len())].to_vec();
-        Candidate { start: self.start, state: self.state.clone(), turns }
+        self.with(self.turns.iter().take(ticks).cloned().collect())
     }
 
     /// The same from a later state on.
@@ -61,10 +55,14 @@ impl<S: Simulation> Candidate<S> {
         Candidate { start, state: Rc::new(state), turns }
     }
 
+    /// The places of its turns.
+    pub fn places(&self) -> Vec<usize> {
+        (0..self.turns.len()).collect()
+    }
+
     /// The same turns at other ticks: only those at these places are left, and follow each other.
     pub fn with_turns(&self, places: &[usize]) -> Self {
-        let turns = places.iter().map(|&place| self.turns[place].clone()).collect();
-        Candidate { start: self.start, state: self.state.clone(), turns }
+        self.with(places.iter().map(|&place| self.turns[place].clone()).collect())
     }
 
     /// Where its inputs are: the place of the turn, and the place therein.
@@ -77,23 +75,19 @@ impl<S: Simulation> Candidate<S> {
     pub fn with_inputs(&self, kept: &[(usize, usize)]) -> Self {
         let mut turns = vec![Turn::default(); self.turns.len()];
         kept.iter().for_each(|&(n, place)| turns[n].inputs.push(self.turns[n].inputs[place].clone()));
-        Candidate { start: self.start, state: self.state.clone(), turns }
+        self.with(turns)
     }
 
     /// Who of its inputs is whose.
-    pub fn players(&self) -> BTreeSet<PlayerId> {
-        self.turns.iter().flat_map(|turn| &turn.inputs).filter_map(whose).collect()
+    pub fn players(&self) -> Vec<PlayerId> {
+        let players: BTreeSet<_> = self.turns.iter().flat_map(|turn| &turn.inputs).filter_map(whose).collect();
+        players.into_iter().collect()
     }
 
-    /// The same without a player's inputs.
-    pub fn without(&self, player: PlayerId) -> Self {
-        let mut other = self.clone();
-        other.turns.iter_mut().for_each(|turn| turn.inputs.retain(|input| whose(input) != Some(player)));
-        other
-    }
-
-    /// The turns by tick.
-    pub fn by_tick(&self) -> BTreeMap<Tick, Turn<S>> {
-        (self.start.0..).map(Tick).zip(self.turns.iter().cloned()).collect()
+    /// The same with the inputs of these players alone, and with those that are nobody's.
+    pub fn with_players(&self, kept: &[PlayerId]) -> Self {
+        let stays = |input: &&Input<S>| whose(input).is_none_or(|player| kept.contains(&player));
+        let turn = |turn: &Turn<S>| Turn { inputs: turn.inputs.iter().filter(stays).cloned().collect() };
+        self.with(self.turns.iter().map(turn).collect())
     }
 }

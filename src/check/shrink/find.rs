@@ -4,17 +4,16 @@
 //! at once. What is left is played whole.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ops::ControlFlow;
 
 use lockstone_sim::{Checksum, Tick};
 
 use super::candidate::Candidate;
 use super::symptom::{Fails, Symptom, Trial, step};
-use super::{Found, Step};
-use crate::check::chaos::{Breaker, Reference};
-use crate::check::replayer::Replayer;
+use super::{Found, Step, Watch};
+use crate::check::chaos::{Breaker, Reference, guarded};
 use crate::inspect::Inspect;
-use crate::recording::Timeline;
+use crate::recording::{Timeline, encoded};
 
 /// So many pieces of so many ticks are tried first, if that is little beside all of it.
 const PIECES: u32 = 6;
@@ -35,23 +34,16 @@ const BREAKERS: [Breaker; 9] = [
     Breaker::Serialise,
 ];
 
-type Watch<'w> = &'w mut dyn FnMut(Step);
-
 /// What came out when a recording was just played.
 struct Played {
     /// The checksum before each turn that was played, and the one behind the last.
     roots: Vec<Checksum>,
     /// States here and there, serialised.
     states: BTreeMap<Tick, Vec<u8>>,
-    end: Ended,
-}
-
-enum Ended {
-    AtTheEnd,
-    /// At a checksum that is not met: the recorded one, and the newest tick at which one was.
-    Unmet(Checksum, Option<Tick>),
-    /// In a panic.
-    Panic(String),
+    /// The newest tick at which a checksum was met.
+    agreed: Option<Tick>,
+    /// What showed itself behind them: a checksum that is not met, or a panic.
+    end: Option<Symptom>,
 }
 
 /// How a recording fails: under a breaker, if one is given, else in any way.
@@ -62,42 +54,45 @@ pub(super) fn find<S: Inspect>(
     only: Option<Breaker>,
     watch: Watch<'_>,
 ) -> Option<Found<S>> {
-    let played = play(trial, timeline, &whole, only.is_some(), watch)?;
+    let played = play(trial, timeline, &whole, only.is_some(), watch);
     let reached = whole.start.plus(played.roots.len() as u32 - 1);
-    match &played.end {
-        Ended::Panic(message) if only.is_none() => {
-            let symptom = Symptom::Panic { message: message.clone() };
-            return Some(found(symptom, whole.until(reached.next()), Fails { end: Some(reached.next()) }, None));
+    match played.end {
+        Some(Symptom::Panic { .. }) if only.is_some() => {}
+        Some(symptom @ Symptom::Panic { .. }) => {
+            let end = reached.next();
+            return Some(found(symptom, whole.until(end), Fails { end: Some(end) }, None));
         }
-        Ended::Unmet(recorded, agreed) => return Some(unmet(trial, whole.until(reached), *recorded, *agreed)),
-        Ended::Panic(_) | Ended::AtTheEnd => {}
+        Some(symptom) => return Some(unmet(trial, whole.until(reached), symptom, played.agreed)),
+        None => {}
     }
     let whole = whole.until(reached);
     let build = || trial.load(&whole).expect("it was read already");
     let reference = Reference::known(&build, whole.start, whole.turns.clone(), played.roots);
     let reference = reference.with_players(&trial.players);
     let in_all = |breaker: Breaker, watch: Watch<'_>| {
-        let mut plays = |tick| watch(Step::Looks(Some(breaker), tick, reached));
-        let fails = catch_unwind(AssertUnwindSafe(|| trial.under(breaker, &reference, &mut plays))).ok()??;
-        Some(found(Symptom::Breaker { breaker }, whole.clone(), fails, None))
+        let plays = &mut |tick| {
+            watch(Step::Looks(Some(breaker), tick, reached));
+            ControlFlow::Continue(())
+        };
+        let fails = guarded(|| trial.under(breaker, &reference, plays)).ok()??;
+        Some(found(Symptom::Breaker { breaker }, whole.until(reached), fails, None))
     };
     let in_piece = |breaker: Breaker, start: Tick, ticks: u32, watch: Watch<'_>| {
         watch(Step::Looks(Some(breaker), start, reached));
         let piece = whole.until(start.plus(ticks)).from(start, played.states.get(&start)?.clone());
-        let fails = trial.fails_under(breaker, &piece, &mut |_| {})?;
+        let fails = trial.fails_under(breaker, &piece)?;
         Some(found(Symptom::Breaker { breaker }, piece, fails, None))
     };
-    if only.is_none_or(|only| only == Breaker::Again)
+    let wanted = |breaker: &Breaker| only.is_none_or(|only| only == *breaker);
+    let breakers = || BREAKERS.into_iter().filter(wanted);
+    if wanted(&Breaker::Again)
         && let Some(found) = in_all(Breaker::Again, watch)
     {
         return Some(found);
     }
-    let breakers = || BREAKERS.into_iter().filter(|breaker| only.is_none_or(|only| only == *breaker));
     for start in pieces(whole.start, reached) {
-        for breaker in breakers() {
-            if let Some(found) = in_piece(breaker, start, PIECE_TICKS, watch) {
-                return Some(found);
-            }
+        if let Some(found) = breakers().find_map(|breaker| in_piece(breaker, start, PIECE_TICKS, watch)) {
+            return Some(found);
         }
     }
     breakers().find_map(|breaker| match breaker {
@@ -117,11 +112,8 @@ fn pieces(start: Tick, end: Tick) -> Vec<Tick> {
     if end.since(start) < 4 * PIECES * PIECE_TICKS {
         return Vec::new();
     }
-    let begin = |n: u32| {
-        let piece = start.0 + (u64::from(end.since(start)) * u64::from(n) / u64::from(PIECES)) as u32;
-        Tick(piece.saturating_sub(PIECE_TICKS).max(start.0))
-    };
-    (1..=PIECES).rev().map(begin).collect::<BTreeSet<_>>().into_iter().rev().collect()
+    let end_of = |n: u32| start.0 + (u64::from(end.since(start)) * u64::from(n) / u64::from(PIECES)) as u32;
+    (1..=PIECES).rev().map(|n| Tick(end_of(n) - PIECE_TICKS)).collect()
 }
 
 /// Where the pieces begin that cover all.
@@ -129,58 +121,50 @@ fn kept(start: Tick, end: Tick) -> Vec<Tick> {
     (start.0..end.0).step_by(KEPT_TICKS as usize).map(Tick).collect()
 }
 
-/// Plays until something shows itself; past all checksums if only panics count. `None` if the start
-/// is no state of this simulation.
+/// Plays until something shows itself; past all checksums if only panics count.
 fn play<S: Inspect>(
     trial: &Trial<'_, S>,
     timeline: &Timeline<S>,
     whole: &Candidate<S>,
     past_checksums: bool,
     watch: Watch<'_>,
-) -> Option<Played> {
-    let mut simulation = trial.load(whole)?;
+) -> Played {
+    let mut simulation = trial.load(whole).expect("it was read already");
     let wanted: BTreeSet<Tick> =
         [pieces(whole.start, whole.end()), kept(whole.start, whole.end())].concat().into_iter().collect();
-    let mut played = Played { roots: Vec::new(), states: BTreeMap::new(), end: Ended::AtTheEnd };
-    let mut agreed = None;
+    let mut played = Played { roots: Vec::new(), states: BTreeMap::new(), agreed: None, end: None };
     for turn in whole.turns.iter().map(Some).chain([None]) {
         let (tick, root) = (simulation.tick(), simulation.checksum());
         watch(Step::Looks(None, tick, whole.end()));
         played.roots.push(root);
         match timeline.roots.get(&tick) {
-            Some(recorded) if *recorded == root => agreed = Some(tick),
+            Some(recorded) if *recorded == root => played.agreed = Some(tick),
             Some(recorded) if !past_checksums => {
-                played.end = Ended::Unmet(*recorded, agreed);
+                played.end = Some(Symptom::Unmet { tick, recorded: *recorded });
                 break;
             }
             _ => {}
         }
         if wanted.contains(&tick) {
-            let snapshot = simulation.snapshot();
-            played.states.insert(tick, simulation.encode(&snapshot));
+            played.states.insert(tick, encoded(&mut simulation));
         }
         if let Some(Err(message)) = turn.map(|turn| step(&mut simulation, turn)) {
-            played.end = Ended::Panic(message);
+            played.end = Some(Symptom::Panic { message });
             break;
         }
     }
-    Some(played)
+    played
 }
 
 /// A checksum is not met. If what was played since the last that was comes out in several ways,
 /// that is the failure.
-fn unmet<S: Inspect>(trial: &Trial<'_, S>, whole: Candidate<S>, recorded: Checksum, agreed: Option<Tick>) -> Found<S> {
-    let tick = whole.end();
-    let latest_start = agreed.unwrap_or(whole.start);
-    let turns = whole.by_tick();
-    if let Some(simulation) = trial.load(&whole) {
-        let mut replayer = Replayer::new(simulation, &turns);
-        let simulation = replayer.at(latest_start);
-        let snapshot = simulation.snapshot();
-        let last = whole.from(latest_start, simulation.encode(&snapshot));
-        if let Some(fails) = trial.fails_under(Breaker::Again, &last, &mut |_| {}) {
+fn unmet<S: Inspect>(trial: &Trial<'_, S>, whole: Candidate<S>, symptom: Symptom, agreed: Option<Tick>) -> Found<S> {
+    let (end, latest_start) = (whole.end(), agreed.unwrap_or(whole.start));
+    if let Some(Ok(mut simulation)) = trial.play(&whole.until(latest_start)) {
+        let last = whole.from(latest_start, encoded(&mut simulation));
+        if let Some(fails) = trial.fails_under(Breaker::Again, &last) {
             return found(Symptom::Breaker { breaker: Breaker::Again }, last, fails, None);
         }
     }
-    found(Symptom::Unmet { tick, recorded }, whole, Fails { end: Some(tick) }, Some(latest_start))
+    found(symptom, whole, Fails { end: Some(end) }, Some(latest_start))
 }

@@ -1,16 +1,16 @@
 //! What is wrong with a recording, and whether a smaller one still has it.
 
-use std::any::Any;
 use std::fmt;
 use std::ops::ControlFlow;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use lockstone_sim::{Checksum, PlayerId, Simulation, Tick};
+use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, Turn};
 use serde::Serialize;
 
 use super::candidate::Candidate;
-use crate::check::chaos::{Breaker, End, Reference, play_in_process};
+use crate::check::Checker;
+use crate::check::chaos::{Breaker, End, Observer, Reference, guarded, play_in_process};
 use crate::inspect::Inspect;
+use crate::recording::restore_from;
 
 /// What comes out in several ways may come out the same once.
 const ATTEMPTS: u32 = 4;
@@ -54,8 +54,8 @@ impl fmt::Display for Symptom {
 
 /// Plays candidates.
 pub(super) struct Trial<'a, S> {
-    pub build: &'a dyn Fn() -> S,
-    pub look: Option<&'a dyn Fn(&S)>,
+    pub checker: &'a Checker<'a, S>,
+    pub seed: u64,
     /// All who ever played.
     pub players: Vec<PlayerId>,
 }
@@ -70,77 +70,54 @@ pub(super) struct Fails {
 impl<S: Inspect> Trial<'_, S> {
     /// A simulation in a candidate's state; `None` if it cannot be read.
     pub fn load(&self, candidate: &Candidate<S>) -> Option<S> {
-        let mut simulation = (self.build)();
-        let snapshot = simulation.decode(&candidate.state).ok()?;
-        simulation.restore(&snapshot);
+        let mut simulation = (self.checker.build)(self.seed);
+        restore_from(&mut simulation, &candidate.state).ok()?;
         (simulation.tick() == candidate.start).then_some(simulation)
     }
 
+    /// A simulation behind a candidate's turns, or at which tick the step panics, and what it says.
+    /// `None` if the candidate's state cannot be read.
+    pub fn play(&self, candidate: &Candidate<S>) -> Option<Result<S, (Tick, String)>> {
+        let mut simulation = self.load(candidate)?;
+        let mut turns = (candidate.start.0..).map(Tick).zip(&candidate.turns);
+        let played = turns.try_for_each(|(tick, turn)| step(&mut simulation, turn).map_err(|message| (tick, message)));
+        Some(played.map(|()| simulation))
+    }
+
     /// Whether a candidate fails in the same way.
-    pub fn fails(&self, symptom: &Symptom, candidate: &Candidate<S>, plays: &mut dyn FnMut(Tick)) -> Option<Fails> {
+    pub fn fails(&self, symptom: &Symptom, candidate: &Candidate<S>) -> Option<Fails> {
         match symptom {
             Symptom::Unmet { tick, recorded } => {
-                let (root, _) = self.root_at(candidate, *tick)?;
-                (root != *recorded).then_some(Fails { end: Some(*tick) })
+                let mut simulation = self.play(&candidate.until(*tick))?.ok()?;
+                let differs = simulation.tick() == *tick && simulation.checksum() != *recorded;
+                differs.then_some(Fails { end: Some(*tick) })
             }
             Symptom::Panic { message } => {
-                let (tick, other) = self.panics(candidate, plays)?;
+                let (tick, other) = self.play(candidate)?.err()?;
                 (gist(&other) == gist(message)).then_some(Fails { end: Some(tick.next()) })
             }
-            Symptom::Breaker { breaker } => self.fails_under(*breaker, candidate, plays),
+            Symptom::Breaker { breaker } => self.fails_under(*breaker, candidate),
         }
     }
 
     /// Whether a candidate comes out another way under a breaker. A panic is another matter.
-    pub fn fails_under(
-        &self,
-        breaker: Breaker,
-        candidate: &Candidate<S>,
-        plays: &mut dyn FnMut(Tick),
-    ) -> Option<Fails> {
+    pub fn fails_under(&self, breaker: Breaker, candidate: &Candidate<S>) -> Option<Fails> {
         self.load(candidate)?;
         let build = || self.load(candidate).expect("it was read already");
         let reference = || Reference::of_turns(&build, candidate.turns.clone()).with_players(&self.players);
         let attempts = if breaker == Breaker::Again { ATTEMPTS } else { 1 };
-        let mut attempt = || catch_unwind(AssertUnwindSafe(|| self.under(breaker, &reference(), plays))).ok()?;
-        (0..attempts).find_map(|_| attempt())
+        let plays = &mut |_| ControlFlow::Continue(());
+        (0..attempts).find_map(|_| guarded(|| self.under(breaker, &reference(), plays)).ok()?)
     }
 
     /// Whether what is known already comes out another way under a breaker.
-    pub fn under(&self, breaker: Breaker, reference: &Reference<'_, S>, plays: &mut dyn FnMut(Tick)) -> Option<Fails> {
-        let mut plays = |tick| {
-            plays(tick);
-            ControlFlow::Continue(())
-        };
-        match play_in_process(breaker, reference, self.look, &mut plays, None) {
+    pub fn under(&self, breaker: Breaker, reference: &Reference<'_, S>, plays: Observer<'_>) -> Option<Fails> {
+        match play_in_process(breaker, reference, self.checker.look, plays, None) {
+            Err(End::Parted(odd)) if breaker != Breaker::StaleSnapshot => Some(Fails { end: Some(odd.state.tick()) }),
             // Old snapshots are gone back to when all is played.
-            End::Parted(..) if breaker == Breaker::StaleSnapshot => Some(Fails { end: None }),
-            End::Parted(odd) => Some(Fails { end: Some(odd.state.tick()) }),
-            End::Broke(_) => Some(Fails { end: None }),
-            End::Met(_) | End::Skipped(_) => None,
+            Err(End::Parted(_) | End::Broke(_)) => Some(Fails { end: None }),
+            Ok(_) | Err(End::Skipped(_)) => None,
         }
-    }
-
-    /// The checksum before the turn of a tick, and of the start.
-    fn root_at(&self, candidate: &Candidate<S>, tick: Tick) -> Option<(Checksum, Checksum)> {
-        let mut simulation = self.load(candidate)?;
-        let start = simulation.checksum();
-        let ticks = tick.0.checked_sub(candidate.start.0)? as usize;
-        let turns = candidate.turns.get(..ticks)?;
-        catch_unwind(AssertUnwindSafe(|| turns.iter().for_each(|turn| simulation.step(turn)))).ok()?;
-        Some((simulation.checksum(), start))
-    }
-
-    /// At which tick a candidate's step panics, and what it says.
-    pub fn panics(&self, candidate: &Candidate<S>, plays: &mut dyn FnMut(Tick)) -> Option<(Tick, String)> {
-        let mut simulation = self.load(candidate)?;
-        for (tick, turn) in (candidate.start.0..).map(Tick).zip(&candidate.turns) {
-            plays(tick);
-            if let Err(message) = step(&mut simulation, turn) {
-                return Some((tick, message));
-            }
-        }
-        None
     }
 }
 
@@ -148,13 +125,8 @@ impl<S: Inspect> Trial<'_, S> {
 ///
 /// # Errors
 /// What the rules say when they panic. The simulation is of no use then.
-pub(super) fn step<S: Simulation>(simulation: &mut S, turn: &lockstone_sim::Turn<S>) -> Result<(), String> {
-    catch_unwind(AssertUnwindSafe(|| simulation.step(turn))).map_err(|panic| message(&*panic))
-}
-
-fn message(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
+pub(super) fn step<S: Simulation>(simulation: &mut S, turn: &Turn<S>) -> Result<(), String> {
+    guarded(|| simulation.step(turn)).map_err(|message| message.unwrap_or_else(|| "no message".to_owned()))
 }
 
 /// A message without its numbers: the same panic may tell of another index.

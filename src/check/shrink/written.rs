@@ -1,7 +1,5 @@
 //! A candidate as a recording: played once more, its checksums recorded anew.
 
-use lockstone_sim::Tick;
-
 use super::candidate::Candidate;
 use super::symptom::{Symptom, Trial, step};
 use crate::inspect::Inspect;
@@ -25,22 +23,16 @@ pub(super) fn record<S: Inspect>(
     };
     let mut entries: Vec<Entry<S>> = trial.players.iter().map(named).collect();
     let mut simulation = trial.load(small).expect("it was read already");
-    let mut tick = small.start;
-    let look = |simulation: &mut S, tick: Tick| match as_recorded {
-        true => timeline.roots.get(&tick).copied(),
-        false => Some(simulation.checksum()),
-    };
-    for turn in &small.turns {
-        entries.extend(look(&mut simulation, tick).map(Entry::Checksum));
+    for turn in small.turns.iter().map(Some).chain([None]) {
+        let recorded = timeline.roots.get(&simulation.tick()).copied();
+        let root = if as_recorded { recorded } else { Some(simulation.checksum()) };
+        entries.extend(root.map(Entry::Checksum));
+        let Some(turn) = turn else { break };
         entries.push(if turn.inputs.is_empty() { Entry::Empty(1) } else { Entry::Turn(turn.clone()) });
-        tick = tick.next();
+        // Behind a panic there is no state.
         if step(&mut simulation, turn).is_err() {
             break;
         }
-    }
-    // Behind a panic there is no state.
-    if tick == small.end() && !matches!(symptom, Symptom::Panic { .. }) {
-        entries.extend(look(&mut simulation, tick).map(Entry::Checksum));
     }
     let ending = Ending::Closed(format!("made small: {symptom}"));
     Recording { header, snapshot: small.state.to_vec(), entries, ending }
