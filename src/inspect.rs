@@ -14,8 +14,9 @@ mod world;
 use lockstone_sim::codec::{self, Field};
 use lockstone_sim::journal::Journal;
 use lockstone_sim::world::{StateBit, StatePart};
-use lockstone_sim::{CellId, Checksum, EntityId, Extent, Grid, PlayerId, Simulation, Turn};
+use lockstone_sim::{CellId, Checksum, EntityId, Extent, PlayerId, Simulation, Turn};
 use serde::Serialize;
+
 /// A part of a state, with its fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thing {
@@ -124,11 +125,10 @@ pub trait Inspect: Simulation {
         false
     }
 
-    /// Stores the parts in another order, drawn from a key, of which nothing may come. False if the
-    /// simulation has no such order.
-    fn reorder(&mut self, key: u64) -> bool {
+    /// Stores the parts in another order, drawn from a key, of which nothing may come. One that has
+    /// no such order stays as it is.
+    fn reorder(&mut self, key: u64) {
         let _ = key;
-        false
     }
 
     /// Plays one tick as a peer that simulates only the surroundings of a hero, and the same tick
@@ -190,23 +190,14 @@ pub struct View {
     pub player: PlayerId,
     /// How many rings of cells more than it must are simulated. What must be exact stays the same.
     pub core_rings_more: u16,
-    pub(super) halo_rings_less: u16,
+    /// So many rings of the halo are held back: a part that goes wrong, for the tests that show it.
+    pub halo_rings_less: u16,
 }
 
 impl View {
     /// A hero's surroundings, with all that they need.
     pub fn of(player: PlayerId) -> View {
         View { player, core_rings_more: 0, halo_rings_less: 0 }
-    }
-
-    /// So many rings of the halo are held back: a part that goes wrong, for the tests that show it.
-    pub fn with_halo_rings_less(self, halo_rings_less: u16) -> View {
-        View { halo_rings_less, ..self }
-    }
-
-    /// How many rings of halo the part is given.
-    pub fn halo_rings(&self, grid: &Grid) -> u16 {
-        grid.halo_rings().saturating_sub(self.halo_rings_less)
     }
 }
 
