@@ -82,13 +82,10 @@ fn lanes(report: &Report, scale: Scale) -> Markup {
 }
 
 fn label(scale: Scale, tick: Tick, y: u32, text: &str) -> Markup {
-    let at = scale.percent(tick);
-    let anchor = if at < 8.0 {
-        "start"
-    } else if at > 92.0 {
-        "end"
-    } else {
-        "middle"
+    let anchor = match scale.percent(tick) {
+        at if at < 8.0 => "start",
+        at if at > 92.0 => "end",
+        _ => "middle",
     };
     html! { text x=(scale.x(tick)) y=(y) text-anchor=(anchor) { (text) } }
 }
