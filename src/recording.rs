@@ -38,4 +38,6 @@ pub use rerunner::{Rerunner, rerun};
 pub use ring::{RING_BYTES_MAX, Ring};
 pub use timeline::Timeline;
 pub use tree::{PartSum, Tree, TreeChange};
+#[cfg(feature = "checker")]
+pub(crate) use tree::{differing, merge};
 pub use writer::{FLUSH_TICKS, Writer};

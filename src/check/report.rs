@@ -56,6 +56,13 @@ pub struct PeerReport {
     pub differs: Option<Unmet>,
 }
 
+impl PeerReport {
+    /// Whether it meets its checksums, as far as they were compared.
+    pub(super) fn is_healthy(&self) -> bool {
+        self.checksums > 0 && self.differs.is_none()
+    }
+}
+
 /// A recorded checksum that was not met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Unmet {
@@ -91,6 +98,15 @@ pub struct Finding {
     pub spread: Vec<Spread>,
     /// The inputs of the ticks before.
     pub inputs: Vec<String>,
+}
+
+impl Finding {
+    /// On whose side the verdict says, and nothing more.
+    pub(super) fn new(tick: Tick, verdict: Verdict) -> Finding {
+        let (bad_writes, spread, inputs) = (Vec::new(), Vec::new(), Vec::new());
+        let odd = verdict.blamed.clone();
+        Finding { tick, agreed: None, odd, between: None, verdict, location: None, bad_writes, spread, inputs }
+    }
 }
 
 /// Something that happens otherwise in a step: the first thing of an entity, an effect, a cell or
