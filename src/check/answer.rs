@@ -29,6 +29,9 @@ use crate::recording::{Build, Header, Recording, Timeline};
 /// What the first line begins with.
 pub(super) const GREETING: &str = "answer 2";
 
+/// What can fail with a sentence.
+type Told<T> = Result<T, Box<dyn Error>>;
+
 /// Answers a recording on stdin. Exit code 2 if it cannot be read.
 pub fn answer<G: Game>() -> ExitCode {
     match play::<G>() {
@@ -40,7 +43,7 @@ pub fn answer<G: Game>() -> ExitCode {
     }
 }
 
-fn play<G: Game>() -> Result<(), Box<dyn Error>> {
+fn play<G: Game>() -> Told<()> {
     let (table, timeline) = read::<G>()?;
     let mut out = io::BufWriter::new(io::stdout().lock());
     let unsaid = |error: io::Error| format!("cannot answer: {error}");
@@ -93,7 +96,7 @@ pub(super) fn build() -> String {
     format!("{profile} build for {os} on {arch} ({pointer_bits} bits)")
 }
 
-fn read<G: Game>() -> Result<(Table, Timeline<G::Sim>), Box<dyn Error>> {
+fn read<G: Game>() -> Told<(Table, Timeline<G::Sim>)> {
     let mut bytes = Vec::new();
     io::stdin().lock().read_to_end(&mut bytes).map_err(|error| format!("cannot read the recording: {error}"))?;
     let (table, recording) = bytes.split_at(bytes.len().min(TABLE_BYTES));

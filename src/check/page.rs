@@ -55,7 +55,10 @@ pub fn page(report: &Report) -> String {
                     }
                     (lanes::section(report))
                     @if let Some(finding) = &report.finding { (details(report, finding)) }
-                    (peers(report))
+                    section {
+                        h2 { "The recordings" }
+                        div.cards { @for peer in &report.peers { (card(peer)) } }
+                    }
                     (footer())
                 }
                 script { (PreEscaped(SCRIPT)) }
@@ -182,15 +185,6 @@ fn details(report: &Report, finding: &Finding) -> Markup {
                     }
                 }
             }
-        }
-    }
-}
-
-fn peers(report: &Report) -> Markup {
-    html! {
-        section {
-            h2 { "The recordings" }
-            div.cards { @for peer in &report.peers { (card(peer)) } }
         }
     }
 }

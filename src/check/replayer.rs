@@ -38,17 +38,17 @@ impl<'t, S: Simulation> Replayer<'t, S> {
 
     /// The state before the turn of a tick; of the start for an earlier one.
     pub fn at(&mut self, tick: Tick) -> &mut S {
-        let now = self.simulation.tick();
-        let (&before, snapshot) = self
-            .checkpoints
-            .range(..=tick)
-            .next_back()
-            .unwrap_or_else(|| self.checkpoints.first_key_value().expect("the start is one"));
+        let (now, tick) = (self.tick(), tick.max(self.start()));
+        let (&before, snapshot) = self.checkpoints.range(..=tick).next_back().expect("the start is one");
         if now > tick || before > now {
             self.simulation.restore(snapshot);
         }
-        while self.simulation.tick() < tick {
-            self.step();
+        while self.tick() < tick {
+            self.simulation.step(self.turns.get(&self.simulation.tick()).unwrap_or(&Turn::EMPTY));
+            let reached = self.tick();
+            if reached.0.is_multiple_of(CHECKPOINT_TICKS) && !self.checkpoints.contains_key(&reached) {
+                self.checkpoints.insert(reached, self.simulation.snapshot());
+            }
         }
         &mut self.simulation
     }
@@ -71,13 +71,5 @@ impl<'t, S: Simulation> Replayer<'t, S> {
         let (turn, mut journal) = (self.turn(tick), Journal::default());
         self.at(tick).step_noted(&turn, &mut journal);
         journal
-    }
-
-    fn step(&mut self) {
-        self.simulation.step(self.turns.get(&self.simulation.tick()).unwrap_or(&Turn::EMPTY));
-        let reached = self.simulation.tick();
-        if reached.0.is_multiple_of(CHECKPOINT_TICKS) && !self.checkpoints.contains_key(&reached) {
-            self.checkpoints.insert(reached, self.simulation.snapshot());
-        }
     }
 }
