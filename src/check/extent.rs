@@ -53,14 +53,14 @@ pub(super) fn tell(covers: &[Covered]) -> String {
     let mut cores: Vec<(Tick, CellRect)> = covers.iter().map(|covered| (covered.since, covered.extent.core)).collect();
     cores.dedup_by_key(|(_, core)| *core);
     cores.retain(|(_, core)| !core.is_empty());
-    let told = |(since, core): &(Tick, CellRect)| format!("{} to {} from tick {since} on", core.low, core.high);
-    match cores.as_slice() {
-        [] => "no cell".to_owned(),
-        [first @ .., last] if cores.len() > TOLD_MAX => {
-            let (shown, more) = first.split_at(TOLD_MAX - 1);
-            let shown: Vec<_> = shown.iter().map(told).collect();
-            format!("cells {}, {} others, {}", shown.join(", "), more.len(), told(last))
-        }
-        all => format!("cells {}", all.iter().map(told).collect::<Vec<_>>().join(", ")),
+    if cores.is_empty() {
+        return "no cell".to_owned();
     }
+    let told = |(since, core): (Tick, CellRect)| format!("{} to {} from tick {since} on", core.low, core.high);
+    let mut told: Vec<_> = cores.into_iter().map(told).collect();
+    if told.len() > TOLD_MAX {
+        let others = TOLD_MAX - 1..told.len() - 1;
+        told.splice(others.clone(), [format!("{} others", others.len())]);
+    }
+    format!("cells {}", told.join(", "))
 }
