@@ -14,8 +14,9 @@ mod world;
 use lockstone_sim::codec::{self, Field};
 use lockstone_sim::journal::Journal;
 use lockstone_sim::world::{StateBit, StatePart};
-use lockstone_sim::{CellId, Checksum, EntityId, Extent, Grid, PlayerId, Simulation, Turn};
+use lockstone_sim::{CellId, Checksum, EntityId, Extent, PlayerId, Simulation, Turn};
 use serde::Serialize;
+
 /// A part of a state, with its fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thing {
@@ -58,6 +59,7 @@ pub enum GivenInfo {
 }
 
 /// A simulation that the checker can look into.
+#[allow(unused_variables, reason = "a simulation that cannot do a thing makes nothing of what it is given")]
 pub trait Inspect: Simulation {
     /// What is in a cell of the [`tree`](Simulation::tree), or, for `None`, what is in no cell. One
     /// without a tree shows all of it for `None`.
@@ -91,28 +93,24 @@ pub trait Inspect: Simulation {
     /// state. See [`tamper::find_bit`](lockstone_sim::tamper::find_bit). `None` if there is none,
     /// or if the simulation cannot tell.
     fn find_bit(&mut self, root: Checksum, cells: Option<&[CellId]>) -> Option<StateBit> {
-        let _ = (root, cells);
         None
     }
 
     /// A state with one bit turned over; `None` if there is no such state, or if the
     /// simulation cannot do so.
     fn with_bit_turned(&mut self, bit: &StateBit) -> Option<Self::Snapshot> {
-        let _ = bit;
         None
     }
 
     /// The bytes of a part, as those of its [`fields`](Thing::fields) stand in it; `None` if the
     /// simulation cannot tell.
     fn part(&mut self, of: StatePart) -> Option<Vec<u8>> {
-        let _ = of;
         None
     }
 
     /// A state with a part read from other bytes; `None` if there is no such state, or if the
     /// simulation cannot do so.
     fn with_part(&mut self, of: StatePart, bytes: &[u8]) -> Option<Self::Snapshot> {
-        let _ = (of, bytes);
         None
     }
 
@@ -120,16 +118,12 @@ pub trait Inspect: Simulation {
     /// notes what happens if there is a journal. False, with nothing played, if the simulation
     /// knows no such way.
     fn step_in(&mut self, turn: &Turn<Self>, way: Way, journal: Option<&mut Journal>) -> bool {
-        let _ = (turn, way, journal);
         false
     }
 
-    /// Stores the parts in another order, drawn from a key, of which nothing may come. False if the
-    /// simulation has no such order.
-    fn reorder(&mut self, key: u64) -> bool {
-        let _ = key;
-        false
-    }
+    /// Stores the parts in another order, drawn from a key, of which nothing may come. One that has
+    /// no such order stays as it is.
+    fn reorder(&mut self, key: u64) {}
 
     /// Plays one tick as a peer that simulates only the surroundings of a hero, and the same tick
     /// of the whole beside it, which gives what such a peer is given. Both began equal, and are at
@@ -142,7 +136,6 @@ pub trait Inspect: Simulation {
         view: View,
         journal: Option<&mut Journal>,
     ) -> Option<Vec<CellId>> {
-        let _ = (whole, turn, view, journal);
         None
     }
 
@@ -158,7 +151,6 @@ pub trait Inspect: Simulation {
 
     /// What something that a part is given tells it of.
     fn given_info(&self, given: &Self::Given) -> Option<GivenInfo> {
-        let _ = given;
         None
     }
 
@@ -169,7 +161,6 @@ pub trait Inspect: Simulation {
 
     /// Forgets all but a part. False if the simulation knows no parts.
     fn narrow(&mut self, to: Extent) -> bool {
-        let _ = to;
         false
     }
 }
@@ -190,23 +181,14 @@ pub struct View {
     pub player: PlayerId,
     /// How many rings of cells more than it must are simulated. What must be exact stays the same.
     pub core_rings_more: u16,
-    pub(super) halo_rings_less: u16,
+    /// So many rings of the halo are held back: a part that goes wrong, for the tests that show it.
+    pub halo_rings_less: u16,
 }
 
 impl View {
     /// A hero's surroundings, with all that they need.
     pub fn of(player: PlayerId) -> View {
         View { player, core_rings_more: 0, halo_rings_less: 0 }
-    }
-
-    /// So many rings of the halo are held back: a part that goes wrong, for the tests that show it.
-    pub fn with_halo_rings_less(self, halo_rings_less: u16) -> View {
-        View { halo_rings_less, ..self }
-    }
-
-    /// How many rings of halo the part is given.
-    pub fn halo_rings(&self, grid: &Grid) -> u16 {
-        grid.halo_rings().saturating_sub(self.halo_rings_less)
     }
 }
 

@@ -40,4 +40,6 @@ pub use ring::{RING_BYTES_MAX, Ring};
 pub use state::{encoded, restore_from};
 pub use timeline::Timeline;
 pub use tree::{PartSum, Tree, TreeChange};
+#[cfg(feature = "checker")]
+pub(crate) use tree::{differing, merge};
 pub use writer::{FLUSH_TICKS, Writer};

@@ -308,7 +308,7 @@ fn a_step_that_reads_the_clock_is_told() {
 fn each_part(fault: Fault, halo_rings_less: u16, judge: impl Fn(u64, Option<Cause>)) {
     for n in 0..cases() {
         let mut case = Case::new(n, fault);
-        let view = View::of(PlayerId(case.dice.below(3) as u16)).with_halo_rings_less(halo_rings_less);
+        let view = View { halo_rings_less, ..View::of(PlayerId(case.dice.below(3) as u16)) };
         let finding = part(&|| case.world(), &case.turns, view);
         judge(n, finding.map(|finding| finding.verdict.cause));
     }

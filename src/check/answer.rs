@@ -13,7 +13,7 @@
 //! elsewhere, there is no journal. On wasm32 this is all of a game's command line, so its
 //! `main` needs nothing of its own.
 
-use std::fmt::Write as _;
+use std::error::Error;
 use std::io::{self, Read, Write};
 use std::process::ExitCode;
 
@@ -24,11 +24,13 @@ use lockstone_sim::{Simulation, Table, Turn, codec};
 
 use crate::game::Game;
 use crate::inspect::Inspect;
-use crate::recording::Timeline;
-use crate::recording::{Build, Header, Recording};
+use crate::recording::{Build, Header, Recording, Timeline};
 
 /// What the first line begins with.
 pub(super) const GREETING: &str = "answer 2";
+
+/// What can fail with a sentence.
+type Told<T> = Result<T, Box<dyn Error>>;
 
 /// Answers a recording on stdin. Exit code 2 if it cannot be read.
 pub fn answer<G: Game>() -> ExitCode {
@@ -41,17 +43,17 @@ pub fn answer<G: Game>() -> ExitCode {
     }
 }
 
-fn play<G: Game>() -> Result<(), String> {
+fn play<G: Game>() -> Told<()> {
     let (table, timeline) = read::<G>()?;
     let mut out = io::BufWriter::new(io::stdout().lock());
-    let mut say = |line: &str| writeln!(out, "{line}").map_err(|error| format!("cannot answer: {error}"));
+    let unsaid = |error: io::Error| format!("cannot answer: {error}");
+    let mut say = |line: &str| writeln!(out, "{line}").map_err(unsaid);
     say(&format!("{GREETING} {}", build()))?;
-    let mut simulation = G::build(timeline.header.seed, table);
+    let new = |seed| G::build(seed, table.clone());
+    let mut simulation = new(timeline.header.seed);
     if timeline.start() != simulation.tick() {
         let unreadable = |error| format!("the recording's state cannot be read: {error}");
-        let bytes = timeline.states[&timeline.start()].unpack().map_err(unreadable)?;
-        let snapshot = simulation.decode(&bytes).map_err(unreadable)?;
-        simulation.restore(&snapshot);
+        simulation = timeline.load(timeline.start(), &new).map_err(unreadable)?;
     }
     let mut before: Option<<G::Sim as Simulation>::Snapshot> = None;
     loop {
@@ -75,7 +77,8 @@ fn play<G: Game>() -> Result<(), String> {
         simulation.step(timeline.turns.get(&tick).unwrap_or(&Turn::default()));
     }
     say("end")?;
-    out.flush().map_err(|error| format!("cannot answer: {error}"))
+    out.flush().map_err(unsaid)?;
+    Ok(())
 }
 
 /// The last step once more, noted; nothing if it now leads elsewhere.
@@ -93,20 +96,16 @@ pub(super) fn build() -> String {
     format!("{profile} build for {os} on {arch} ({pointer_bits} bits)")
 }
 
-fn read<G: Game>() -> Result<(Table, Timeline<G::Sim>), String> {
+fn read<G: Game>() -> Told<(Table, Timeline<G::Sim>)> {
     let mut bytes = Vec::new();
     io::stdin().lock().read_to_end(&mut bytes).map_err(|error| format!("cannot read the recording: {error}"))?;
     let (table, recording) = bytes.split_at(bytes.len().min(TABLE_BYTES));
-    let table = Table::from_bytes(table).map_err(|error| error.to_string())?;
-    let header = Header::peek(recording).map_err(|error| error.to_string())?;
+    let table = Table::from_bytes(table)?;
     let identity = Identity { rules: G::rules_digest(), table: table.digest(), config: 0 };
-    header.check(G::NAME, &identity).map_err(|error| error.to_string())?;
-    Recording::read(recording).map(|recording| (table, Timeline::new(recording))).map_err(|error| error.to_string())
+    Header::peek(recording)?.check(G::NAME, &identity)?;
+    Ok((table, Timeline::new(Recording::read(recording)?)))
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut hex, byte| {
-        write!(hex, "{byte:02x}").expect("a string takes all");
-        hex
-    })
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

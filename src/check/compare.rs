@@ -7,19 +7,18 @@
 //!
 //! Where the recordings themselves show the first difference, only what lies around it is played.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lockstone_sim::codec::CodecError;
 use lockstone_sim::{Simulation, Tick, Turn};
 
-use super::extent::{Covered, covered};
+use super::extent::covered;
 use super::parting::explain;
 use super::replayer::Replayer;
 use super::report::{Finding, PeerReport, Report, Unmet};
-use super::verdict::{self, Case};
+use super::verdict::{Case, unlike_headers, unlike_starts};
 use crate::inspect::Inspect;
-use crate::recording::Timeline;
-use crate::recording::{Build, Recording};
+use crate::recording::{Build, Recording, Timeline};
 
 /// So far behind the first difference others are looked for.
 pub(super) const AFTER_TICKS: u32 = 64;
@@ -107,101 +106,76 @@ impl<'a, S: Inspect> Checker<'a, S> {
 
     pub(super) fn check_timelines(&self, peers: &[Timeline<S>]) -> Result<Report, CheckError> {
         belong_together(peers)?;
-        let covers: Vec<_> = peers.iter().map(|peer| self.covers(peer)).collect();
+        let mut reports: Vec<_> = peers.iter().map(|peer| self.describe(peer)).collect();
         // Parts of the world have other turns and other checksums by design.
-        let report = match peers {
-            [_, _, ..] if covers.iter().any(|covers| !covers.is_empty()) => self.check_shared(peers)?,
-            _ => self.check_alike(peers)?,
+        let are_parts = peers.len() > 1 && reports.iter().any(|report| !report.covers.is_empty());
+        let (shared, finding) = match unlike_headers(peers) {
+            Some(finding) => (None, Some(finding)),
+            None if are_parts => self.check_shared(peers, &mut reports)?,
+            None => (None, self.check_alike(peers, &mut reports)?),
         };
-        let mut reports = report.peers;
-        reports.iter_mut().zip(covers).for_each(|(report, covers)| report.covers = covers);
-        Ok(Report { peers: reports, ..report })
+        let start = peers.iter().map(Timeline::start).min().unwrap_or_default();
+        let end = peers.iter().map(|peer| peer.end).max().unwrap_or_default();
+        Ok(Report { peers: reports, start, end, shared, finding })
+    }
+
+    /// A recording, of which nothing was compared yet.
+    fn describe(&self, peer: &Timeline<S>) -> PeerReport {
+        let Build { profile, os, arch, executable, .. } = &peer.header.build;
+        // What cannot be read is told where it is played.
+        let covers = self.load(peer, peer.start()).map(|start| covered(peer, &start));
+        PeerReport {
+            who: peer.who(),
+            player: peer.header.player,
+            build: format!("engine {}, {profile} {executable:016x} on {os} {arch}", peer.header.engine),
+            start: peer.start(),
+            end: peer.end,
+            ending: peer.ending.clone(),
+            covers: covers.unwrap_or_default(),
+            noted: peer.noted,
+            checksums: 0,
+            agreed: None,
+            differs: None,
+        }
     }
 
     /// Recordings that should have the same turns and checksums.
-    fn check_alike(&self, peers: &[Timeline<S>]) -> Result<Report, CheckError> {
-        let split = first_split(peers);
-        if let Some(finding) = verdict::before_the_first_tick(self, peers)? {
-            return Ok(self.report(peers, &Compared::default(), Some(finding)));
+    fn check_alike(&self, peers: &[Timeline<S>], reports: &mut Vec<PeerReport>) -> Result<Option<Finding>, CheckError> {
+        if let Some(finding) = unlike_starts(self, peers)? {
+            return Ok(Some(finding));
         }
+        let split = first_split(peers);
         let (holder, start) = beginning(peers, split);
         let end = peers.iter().map(|peer| peer.end).max().unwrap_or(start);
         let limit = split.map_or(end, |(_, tick)| end.min(tick.plus(AFTER_TICKS)));
-        let turns = self.sound_turns(peers, (holder, start), limit)?;
-        let simulation = self.load(&peers[holder], start)?;
-        let mut replayer = Replayer::new(simulation, &turns);
-        let compared = compare(peers, &mut replayer, limit);
-        let Some((tick, agreed)) = compared.first() else {
-            return Ok(self.report(peers, &compared, None));
-        };
-        let odd = compared.odd(tick);
-        let healthy = (0..peers.len()).find(|n| !odd.contains(n)).map(|n| &peers[n]);
-        let case = Case { checker: self, peers, turns: &turns, tick, agreed, odd, healthy };
-        let finding = explain(&case, &mut replayer, limit)?;
-        Ok(self.report(peers, &compared, Some(finding)))
-    }
-
-    /// Which part of the world a recording covers. What cannot be read is told where it is played.
-    fn covers(&self, peer: &Timeline<S>) -> Vec<Covered> {
-        self.load(peer, peer.start()).map(|start| covered(peer, &start)).unwrap_or_default()
-    }
-
-    /// The turns that most have. If as many have others, those that lead to the
-    /// checksums of anyone.
-    fn sound_turns(
-        &self,
-        peers: &[Timeline<S>],
-        (holder, start): (usize, Tick),
-        limit: Tick,
-    ) -> Result<BTreeMap<Tick, Turn<S>>, CheckError> {
-        let mut ways: Vec<BTreeMap<Tick, Turn<S>>> = Vec::new();
-        for favourite in 0..peers.len() {
-            let turns = merged_turns(peers, favourite);
-            if !ways.contains(&turns) {
-                ways.push(turns);
+        let ways = ways(peers);
+        let mut chosen = None;
+        // If as many have other turns, those count that lead to the checksums of anyone.
+        for turns in &ways {
+            let mut played = Replayer::new(self.load(&peers[holder], start)?, turns);
+            let mut compared = reports.clone();
+            compare(peers, &mut compared, &mut played, limit);
+            let is_sound = compared.iter().any(PeerReport::is_healthy);
+            if is_sound || chosen.is_none() {
+                chosen = Some((played, compared));
+            }
+            if is_sound {
+                break;
             }
         }
-        let ties = if ways.len() > 1 { ways.len() } else { 0 };
-        for n in 0..ties {
-            let compared = compare(peers, &mut Replayer::new(self.load(&peers[holder], start)?, &ways[n]), limit);
-            if compared.peers.iter().any(|peer| peer.checksums > 0 && peer.differs.is_none()) {
-                return Ok(ways.swap_remove(n));
-            }
-        }
-        Ok(ways.swap_remove(0))
+        let (played, compared) = chosen.expect("there are recordings");
+        *reports = compared;
+        let unmet = reports.iter().filter_map(|report| Some((report.differs?.tick, report.agreed)));
+        let Some((tick, agreed)) = unmet.min_by_key(|&(tick, _)| tick) else { return Ok(None) };
+        let is_odd = |n: &usize| reports[*n].differs.is_some_and(|unmet| unmet.tick <= tick.plus(AFTER_TICKS));
+        let (odd, others): (Vec<_>, Vec<_>) = (0..peers.len()).partition(is_odd);
+        let healthy = others.first().map(|&n| &peers[n]);
+        explain(Case { checker: self, peers, played, tick, agreed, odd, healthy }, limit).map(Some)
     }
 
     /// A simulation in the state that a recording holds at a tick.
     pub(super) fn load(&self, peer: &Timeline<S>, tick: Tick) -> Result<S, CheckError> {
         peer.load(tick, self.build).map_err(|cause| CheckError::State { who: peer.who(), tick, cause })
-    }
-
-    pub(super) fn report(&self, peers: &[Timeline<S>], compared: &Compared, finding: Option<Finding>) -> Report {
-        let mut reports: Vec<_> = peers.iter().map(describe).collect();
-        for (report, result) in reports.iter_mut().zip(&compared.peers) {
-            report.checksums = result.checksums;
-            (report.agreed, report.differs) = (result.agreed, result.differs);
-        }
-        let start = peers.iter().map(Timeline::start).min().unwrap_or_default();
-        let end = peers.iter().map(|peer| peer.end).max().unwrap_or_default();
-        Report { peers: reports, start, end, shared: None, finding }
-    }
-}
-
-fn describe<S: Simulation>(peer: &Timeline<S>) -> PeerReport {
-    let Build { profile, os, arch, executable, .. } = &peer.header.build;
-    PeerReport {
-        who: peer.who(),
-        player: peer.header.player,
-        build: format!("engine {}, {profile} {executable:016x} on {os} {arch}", peer.header.engine),
-        start: peer.start(),
-        end: peer.end,
-        ending: peer.ending.clone(),
-        covers: Vec::new(),
-        noted: peer.noted,
-        checksums: 0,
-        agreed: None,
-        differs: None,
     }
 }
 
@@ -217,9 +191,10 @@ fn belong_together<S: Simulation>(peers: &[Timeline<S>]) -> Result<(), CheckErro
     }
     let mut by_start: Vec<_> = peers.iter().collect();
     by_start.sort_by_key(|peer| peer.start());
+    let mut known = Tick::default();
     for pair in by_start.windows(2) {
-        let known = by_start.iter().take_while(|peer| !std::ptr::eq(**peer, pair[1])).map(|peer| peer.end).max();
-        if known.is_some_and(|end| end < pair[1].start()) {
+        known = known.max(pair[0].end);
+        if known < pair[1].start() {
             return Err(CheckError::Apart(pair[0].who(), pair[1].who()));
         }
     }
@@ -229,26 +204,36 @@ fn belong_together<S: Simulation>(peers: &[Timeline<S>]) -> Result<(), CheckErro
 /// The first tick at which recorded checksums are not all equal, and the newest before
 /// at which all were.
 fn first_split<S: Simulation>(peers: &[Timeline<S>]) -> Option<(Option<Tick>, Tick)> {
-    let ticks: std::collections::BTreeSet<_> = peers.iter().flat_map(|peer| peer.roots.keys()).collect();
+    let ticks: BTreeSet<_> = peers.iter().flat_map(|peer| peer.roots.keys()).collect();
     let mut agreed = None;
     for &tick in ticks {
-        let mut roots = peers.iter().filter_map(|peer| peer.roots.get(&tick));
-        let first = roots.next()?;
-        let mut others = roots.peekable();
-        if others.peek().is_some() {
-            if others.any(|root| root != first) {
-                return Some((agreed, tick));
-            }
+        let roots: Vec<_> = peers.iter().filter_map(|peer| peer.roots.get(&tick)).collect();
+        if roots.iter().any(|root| *root != roots[0]) {
+            return Some((agreed, tick));
+        }
+        if roots.len() > 1 {
             agreed = Some(tick);
         }
     }
     None
 }
 
+/// The turns that most have; several, if as many have others.
+fn ways<S: Simulation>(peers: &[Timeline<S>]) -> Vec<BTreeMap<Tick, Turn<S>>> {
+    let mut ways = Vec::new();
+    for favourite in 0..peers.len() {
+        let turns = merged_turns(peers, favourite);
+        if !ways.contains(&turns) {
+            ways.push(turns);
+        }
+    }
+    ways
+}
+
 /// For each tick the turn that most recordings of it have; of several equally frequent ones the
 /// favourite's, or else the first recording's.
 fn merged_turns<S: Simulation>(peers: &[Timeline<S>], favourite: usize) -> BTreeMap<Tick, Turn<S>> {
-    let ticks: std::collections::BTreeSet<_> = peers.iter().flat_map(|peer| peer.turns.keys().copied()).collect();
+    let ticks: BTreeSet<_> = peers.iter().flat_map(|peer| peer.turns.keys().copied()).collect();
     let merged = ticks.into_iter().filter_map(|tick| {
         let by_favour = peers.iter().cycle().skip(favourite).take(peers.len());
         let all: Vec<_> = by_favour.filter(|peer| peer.covers(tick)).map(|peer| peer.turns.get(&tick)).collect();
@@ -272,52 +257,31 @@ fn beginning<S: Simulation>(peers: &[Timeline<S>], split: Option<(Option<Tick>, 
     (0..peers.len()).flat_map(|n| states(n).map(move |tick| (n, tick))).max_by_key(|&(_, tick)| tick).unwrap_or(start)
 }
 
-/// What was found of each recording.
-#[derive(Default)]
-pub(super) struct Compared {
-    pub peers: Vec<PeerResult>,
-}
-
-#[derive(Clone, Default)]
-pub(super) struct PeerResult {
-    pub checksums: u32,
-    pub agreed: Option<Tick>,
-    pub differs: Option<Unmet>,
-}
-
-impl Compared {
-    /// The first tick at which anyone differs, and the newest before at which that one was equal.
-    pub fn first(&self) -> Option<(Tick, Option<Tick>)> {
-        let unmet = self.peers.iter().filter_map(|peer| Some((peer.differs?.tick, peer.agreed)));
-        unmet.min_by_key(|&(tick, _)| tick)
-    }
-
-    fn odd(&self, tick: Tick) -> Vec<usize> {
-        let is_odd = |peer: &PeerResult| peer.differs.is_some_and(|unmet| unmet.tick <= tick.plus(AFTER_TICKS));
-        (0..self.peers.len()).filter(|&n| is_odd(&self.peers[n])).collect()
-    }
-}
-
-pub(super) fn compare<S: Inspect>(peers: &[Timeline<S>], replayer: &mut Replayer<'_, S>, end: Tick) -> Compared {
-    let mut results = vec![PeerResult::default(); peers.len()];
-    let mut last = end;
-    let mut tick = replayer.start();
-    while tick <= last {
-        let recorded: Vec<_> = peers.iter().map(|peer| peer.roots.get(&tick).copied()).collect();
-        if recorded.iter().any(Option::is_some) {
-            let played = replayer.root(tick);
-            for (result, recorded) in results.iter_mut().zip(recorded) {
-                let Some(recorded) = recorded else { continue };
-                result.checksums += 1;
-                if recorded == played && result.differs.is_none() {
-                    result.agreed = Some(tick);
-                } else if recorded != played && result.differs.is_none() {
-                    result.differs = Some(Unmet { tick, recorded, played });
-                    last = last.min(tick.plus(AFTER_TICKS));
-                }
+/// Compares each recording's checksums with those that turns lead to, up to a tick, or until a few
+/// ticks after the first that is not met.
+pub(super) fn compare<S: Inspect>(
+    peers: &[Timeline<S>],
+    reports: &mut [PeerReport],
+    played: &mut Replayer<'_, S>,
+    mut end: Tick,
+) {
+    let mut tick = played.start();
+    while tick <= end {
+        let mut root = None;
+        for (peer, report) in peers.iter().zip(&mut *reports) {
+            let Some(&recorded) = peer.roots.get(&tick) else { continue };
+            let played = *root.get_or_insert_with(|| played.root(tick));
+            report.checksums += 1;
+            if report.differs.is_some() {
+                continue;
+            }
+            if recorded == played {
+                report.agreed = Some(tick);
+            } else {
+                report.differs = Some(Unmet { tick, recorded, played });
+                end = end.min(tick.plus(AFTER_TICKS));
             }
         }
         tick = tick.next();
     }
-    Compared { peers: results }
 }

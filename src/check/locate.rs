@@ -11,6 +11,7 @@ use lockstone_sim::{CellId, Tick};
 use serde::Serialize;
 
 use crate::inspect::{Inspect, Thing};
+use crate::recording::differing;
 
 /// Where two states of one tick differ.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -86,10 +87,7 @@ pub(super) fn locate_in<S: Inspect>(ours: &S, theirs: &S, cells: Vec<CellId>) ->
 
 /// The cells whose checksums differ, or that only one side has.
 pub(super) fn differing_cells<S: Inspect>(ours: &mut S, theirs: &mut S) -> Vec<CellId> {
-    let theirs: BTreeMap<_, _> = theirs.tree().into_iter().collect();
-    let ours: BTreeMap<_, _> = ours.tree().into_iter().collect();
-    let all: std::collections::BTreeSet<_> = ours.keys().chain(theirs.keys()).collect();
-    all.into_iter().filter(|cell| ours.get(cell) != theirs.get(cell)).copied().collect()
+    differing(&ours.tree(), &theirs.tree())
 }
 
 /// Compares parts of two states.

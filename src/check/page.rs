@@ -12,7 +12,7 @@ use lockstone_sim::Tick;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::extent;
-use super::report::{Cause, Finding, PeerReport, Report};
+use super::report::{Cause, Finding, PeerReport, Report, count, plain};
 use crate::recording::Ending;
 
 const STYLE: &str = include_str!("page/page.css");
@@ -46,14 +46,19 @@ pub fn page(report: &Report) -> String {
             }
             body {
                 main {
-                    @match &report.finding {
-                        None if report.shows_nothing() => (nothing_shown(report)),
-                        None => (in_step(report)),
-                        Some(finding) => (verdict(report, finding)),
+                    header.verdict.(if report.is_in_step() { "good" } else { "bad" }) {
+                        p.kicker { "Lockstone " span.dot { "·" } " desync check" }
+                        @match &report.finding {
+                            None => { h1 { (title) } p.lead { (lead(report)) } },
+                            Some(finding) => (verdict(report, finding)),
+                        }
                     }
                     (lanes::section(report))
                     @if let Some(finding) = &report.finding { (details(report, finding)) }
-                    (peers(report))
+                    section {
+                        h2 { "The recordings" }
+                        div.cards { @for peer in &report.peers { (card(peer)) } }
+                    }
                     (footer())
                 }
                 script { (PreEscaped(SCRIPT)) }
@@ -70,10 +75,7 @@ fn foreign(text: &str) -> Markup {
 }
 
 fn cut(text: &str, chars_max: usize) -> Markup {
-    let plain = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
-    let shown: String = text.chars().take(chars_max).map(plain).collect();
-    let more = text.chars().nth(chars_max).is_some();
-    html! { bdi { (shown) @if more { "…" } } }
+    html! { bdi { (plain(text, chars_max)) @if text.chars().nth(chars_max).is_some() { "…" } } }
 }
 
 /// The player that recorded.
@@ -81,47 +83,25 @@ fn name(peer: &PeerReport) -> Markup {
     cut(&peer.who, NAME_CHARS_MAX)
 }
 
-/// A number of things: `1 cell`, `3 cells`.
-fn count(number: usize, one: &str) -> String {
-    if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") }
-}
-
-fn in_step(report: &Report) -> Markup {
+/// What is told of recordings in which nothing differs.
+fn lead(report: &Report) -> String {
+    if report.shared == Some(0) {
+        return "Each recording is in step with its own turns, but no two of them have a cell in common, so nothing is shown.".to_owned();
+    }
+    if report.shows_nothing() {
+        return "No checksum was recorded of a tick that could be played again, so nothing is shown.".to_owned();
+    }
     let checksums: u32 = report.peers.iter().map(|peer| peer.checksums).sum();
-    html! {
-        header.verdict.good {
-            p.kicker { "Lockstone " span.dot { "·" } " desync check" }
-            h1 { "In step" }
-            p.lead {
-                @if report.peers.len() == 1 {
-                    "Played again, the recording meets each of its " (checksums) " checksums, from tick "
-                } @else {
-                    "Played again, the turns of " (count(report.peers.len(), "recording"))
-                    " meet each of their " (checksums) " checksums, from tick "
-                }
-                (report.start) " to " (report.end) "."
-                @if let Some(cells) = report.shared {
-                    " They are of parts of one world: " (count(cells as usize, "time")) " a cell that two of them have was compared."
-                }
-            }
-        }
-    }
-}
-
-fn nothing_shown(report: &Report) -> Markup {
-    html! {
-        header.verdict.bad {
-            p.kicker { "Lockstone " span.dot { "·" } " desync check" }
-            h1 { "Nothing to compare" }
-            p.lead {
-                @if report.shared == Some(0) {
-                    "Each recording is in step with its own turns, but no two of them have a cell in common, so nothing is shown."
-                } @else {
-                    "No checksum was recorded of a tick that could be played again, so nothing is shown."
-                }
-            }
-        }
-    }
+    let met = match report.peers.len() {
+        1 => format!("the recording meets each of its {checksums} checksums"),
+        many => format!("the turns of {many} recordings meet each of their {checksums} checksums"),
+    };
+    let shared = report.shared.map(|cells| {
+        let times = count(cells as usize, "time");
+        format!(" They are of parts of one world: {times} a cell that two of them have was compared.")
+    });
+    let Report { start, end, .. } = report;
+    format!("Played again, {met}, from tick {start} to {end}.{}", shared.unwrap_or_default())
 }
 
 fn verdict(report: &Report, finding: &Finding) -> Markup {
@@ -129,29 +109,30 @@ fn verdict(report: &Report, finding: &Finding) -> Markup {
     let told = verdict.cause.to_string();
     let (cause, why) = told.split_once(": ").unwrap_or((&told, "why could not be shown"));
     html! {
-        header.verdict.bad {
-            p.kicker { "Lockstone " span.dot { "·" } " desync check" }
-            h1 { (subject(report, finding)) " from tick " (tick) " on: " (why) "." }
-            dl.facts {
-                div { dt { "Cause" } dd { (cause) } }
-                div { dt { "First differing tick" } dd.number { (tick) } }
-                div { dt { "Last equal tick" } dd.number { (agreed.map_or("never".to_owned(), |tick| tick.to_string())) } }
-                div { dt { "On the side of" } dd { (blamed(report, finding)) } }
-                @if let Some(location) = location {
-                    div { dt { "Differing at tick " (location.tick) } dd {
-                        (count(location.spots_count, "part")) @if !location.cells.is_empty() { " in " (count(location.cells.len(), "cell")) }
-                    } }
-                }
-                @if let Some(last) = spread.last().filter(|last| last.tick > *tick && !last.cells.is_empty()) {
-                    div { dt { "At tick " (last.tick) } dd { (count(last.cells.len(), "cell")) } }
-                }
+        h1 { (subject(report, finding)) " from tick " (tick) " on: " (why) "." }
+        dl.facts {
+            div { dt { "Cause" } dd { (cause) } }
+            div { dt { "First differing tick" } dd.number { (tick) } }
+            div { dt { "Last equal tick" } dd.number { (tick_or_never(*agreed)) } }
+            div { dt { "On the side of" } dd { (blamed(report, finding)) } }
+            @if let Some(location) = location {
+                div { dt { "Differing at tick " (location.tick) } dd {
+                    (count(location.spots_count, "part")) @if !location.cells.is_empty() { " in " (count(location.cells.len(), "cell")) }
+                } }
             }
-            @if !verdict.reasons.is_empty() {
-                h2 { "What led to this" }
-                ol.reasons { @for reason in &verdict.reasons { li { (foreign(reason)) } } }
+            @if let Some(last) = spread.last().filter(|last| last.tick > *tick && !last.cells.is_empty()) {
+                div { dt { "At tick " (last.tick) } dd { (count(last.cells.len(), "cell")) } }
             }
         }
+        @if !verdict.reasons.is_empty() {
+            h2 { "What led to this" }
+            ol.reasons { @for reason in &verdict.reasons { li { (foreign(reason)) } } }
+        }
     }
+}
+
+fn tick_or_never(tick: Option<Tick>) -> String {
+    tick.map_or("never".to_owned(), |tick| tick.to_string())
 }
 
 fn subject(report: &Report, finding: &Finding) -> Markup {
@@ -194,12 +175,6 @@ fn details(report: &Report, finding: &Finding) -> Markup {
         @if !finding.bad_writes.is_empty() {
             section { h2 { "What the tick did otherwise" } ol.journal { @for write in &finding.bad_writes { li { (foreign(&write.text)) } } } }
         }
-        (inputs(finding))
-    }
-}
-
-fn inputs(finding: &Finding) -> Markup {
-    html! {
         @if !finding.inputs.is_empty() {
             section {
                 h2 { "What entered just before" }
@@ -210,15 +185,6 @@ fn inputs(finding: &Finding) -> Markup {
                     }
                 }
             }
-        }
-    }
-}
-
-fn peers(report: &Report) -> Markup {
-    html! {
-        section {
-            h2 { "The recordings" }
-            div.cards { @for peer in &report.peers { (card(peer)) } }
         }
     }
 }
@@ -237,7 +203,7 @@ fn card(peer: &PeerReport) -> Markup {
                 }
                 div { dt { "Checksums compared" } dd.number { (checksums) } }
                 @if let Some(unmet) = differs {
-                    div { dt { "Last equal" } dd.number { (agreed.map_or("never".to_owned(), |tick: Tick| tick.to_string())) } }
+                    div { dt { "Last equal" } dd.number { (tick_or_never(*agreed)) } }
                     div { dt { "Differs from" } dd.number { (unmet.tick) } }
                     div { dt { "Recorded there" } dd { code { (unmet.recorded) } } }
                     div { dt { "Played again" } dd { code { (unmet.played) } } }

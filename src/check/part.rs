@@ -7,6 +7,7 @@
 use lockstone_sim::{CellId, Tick, Turn};
 use serde::Serialize;
 
+use super::locate::differing_cells;
 use super::report::{Cause, Verdict};
 use crate::inspect::{Inspect, View};
 
@@ -32,19 +33,15 @@ pub fn part<S: Inspect>(build: &dyn Fn() -> S, turns: &[Turn<S>], view: View) ->
     let until = &turns[..turns.len().min(tick.0 as usize)];
     let is_exact = |view: View| parts(build, until, view).is_none();
     let whole_halo = View { halo_rings_less: 0, ..view };
+    let wider = |rings: &u16| is_exact(View { core_rings_more: *rings, ..whole_halo });
     let (cause, reason) = if view.halo_rings_less > 0 && is_exact(whole_halo) {
         let reason = format!("{} rings of its halo were held back; with them it is exact", view.halo_rings_less);
         (Cause::HaloMissing, reason)
+    } else if let Some(rings) = WIDER_RINGS.into_iter().find(wider) {
+        let reason = format!("with all of its halo it differs; simulated {rings} rings of cells wider it is exact");
+        (Cause::ReachExceeded, reason)
     } else {
-        let wider = |rings: &u16| is_exact(View { core_rings_more: *rings, ..whole_halo });
-        match WIDER_RINGS.into_iter().find(wider) {
-            Some(rings) => {
-                let reason =
-                    format!("with all of its halo it differs; simulated {rings} rings of cells wider it is exact");
-                (Cause::ReachExceeded, reason)
-            }
-            None => (Cause::Unknown, "it differs however widely it is simulated".to_owned()),
-        }
+        (Cause::Unknown, "it differs however widely it is simulated".to_owned())
     };
     Some(PartFinding { tick, cells, verdict: Verdict { cause, blamed: Vec::new(), reasons: vec![reason] } })
 }
@@ -54,14 +51,10 @@ fn parts<S: Inspect>(build: &dyn Fn() -> S, turns: &[Turn<S>], view: View) -> Op
     let (mut part, mut whole) = (build(), build());
     for turn in turns {
         let core = part.step_beside(&mut whole, turn, view, None)?;
-        let tree = |simulation: &mut S| {
-            simulation.tree().into_iter().filter(|(cell, _)| core.contains(cell)).collect::<Vec<_>>()
-        };
-        let (ours, theirs) = (tree(&mut whole), tree(&mut part));
-        if ours != theirs {
-            let sum = |tree: &[(CellId, _)], cell| tree.iter().find(|(other, _)| *other == cell).map(|(_, sum)| *sum);
-            let cells = core.into_iter().filter(|cell| sum(&ours, *cell) != sum(&theirs, *cell));
-            return Some((whole.tick(), cells.collect()));
+        let mut cells = differing_cells(&mut whole, &mut part);
+        cells.retain(|cell| core.contains(cell));
+        if !cells.is_empty() {
+            return Some((whole.tick(), cells));
         }
     }
     None

@@ -3,14 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use lockstone_sim::journal::Journal;
-use lockstone_sim::{Input, Simulation, Tick, Turn};
+use lockstone_sim::{CellId, Input, Simulation, Tick, Turn};
 
 use super::compare::CheckError;
-use super::locate::{Location, differing_cells, locate};
+use super::locate::{differing_cells, locate};
 use super::replayer::Replayer;
 use super::report::{BadWrite, Finding, Spread};
-use super::verdict::{Case, OddState};
+use super::verdict::Case;
 use crate::inspect::Inspect;
 
 /// So long the spread of a difference is followed.
@@ -20,52 +19,46 @@ const INPUTS_MAX: usize = 10;
 const INPUTS_TICKS: u32 = 100;
 
 /// Why a case is as it is, and where.
-pub(super) fn explain<S: Inspect>(
-    case: &Case<'_, '_, S>,
-    replayer: &mut Replayer<'_, S>,
-    limit: Tick,
-) -> Result<Finding, CheckError> {
-    let (verdict, odd_state) = case.solve(replayer)?;
-    let (tick, agreed, odd, inputs) = (case.tick, case.agreed, case.odd.clone(), inputs_before(case.turns, case.tick));
-    let parting = odd_state.map(|theirs| part(replayer, theirs, limit)).unwrap_or_default();
-    let Parting { location, mut bad_writes, spread } = parting;
+pub(super) fn explain<S: Inspect>(mut case: Case<'_, S>, limit: Tick) -> Result<Finding, CheckError> {
+    let (verdict, theirs) = case.solve()?;
+    let (agreed, odd, inputs) = (case.agreed, case.odd.clone(), inputs_before(case.played.turns, case.tick));
+    let mut finding = Finding { agreed, odd, inputs, ..Finding::new(case.tick, verdict) };
+    if let Some(theirs) = theirs {
+        part(&mut finding, &mut case.played, theirs, limit);
+    }
     // Other rules cannot be played here; but their own program may have told what they do.
-    if bad_writes.is_empty() && verdict.cause.may_be_other_rules() {
-        bad_writes = case.noted_by_its_own_program(replayer);
+    if finding.bad_writes.is_empty() && finding.verdict.cause.may_be_other_rules() {
+        finding.bad_writes = case.noted_by_its_own_program().unwrap_or_default();
     }
-    Ok(Finding { tick, agreed, odd, between: None, verdict, location, bad_writes, spread, inputs })
+    Ok(finding)
 }
 
-/// How the odd state parts from what the turns lead to.
-#[derive(Default)]
-struct Parting {
-    location: Option<Location>,
-    bad_writes: Vec<BadWrite>,
-    spread: Vec<Spread>,
+/// How the odd peer parts from what the turns lead to: plays both on until they differ, if they do
+/// not yet, and looks at the step in which they come to.
+fn part<S: Inspect>(finding: &mut Finding, ours: &mut Replayer<'_, S>, mut theirs: Replayer<'_, S>, end: Tick) {
+    let mut tick = theirs.tick();
+    while tick < end && ours.root(tick) == theirs.root(tick) {
+        finding.bad_writes = BadWrite::of(&ours.journal(tick), &theirs.journal(tick));
+        tick = tick.next();
+    }
+    finding.location = Some(locate(ours.at(tick), theirs.at(tick)));
+    let until = tick.plus(SPREAD_TICKS - 1).min(end.max(tick));
+    finding.spread = spread(ours, &mut theirs, tick, until, differing_cells);
 }
 
-/// Plays both on until they differ, if they do not yet, and looks at the step in which they come
-/// to.
-fn part<S: Inspect>(replayer: &mut Replayer<'_, S>, odd: OddState<S>, end: Tick) -> Parting {
-    let (mut parting, OddState { simulation: mut theirs, turns }) = (Parting::default(), odd);
-    while replayer.root(theirs.tick()) == theirs.checksum() && theirs.tick() < end {
-        let tick = theirs.tick();
-        let (mut here, mut there) = (Journal::default(), Journal::default());
-        replayer.step_noted(tick, &mut here);
-        theirs.step_noted(turns.get(&tick).unwrap_or(&Turn::default()), &mut there);
-        parting.bad_writes = BadWrite::of(&here, &there);
-    }
-    parting.location = Some(locate(replayer.at(theirs.tick()), &mut theirs));
-    for _ in 0..SPREAD_TICKS {
-        let tick = theirs.tick();
-        let ours = replayer.at(tick);
-        parting.spread.push(Spread { tick, cells: differing_cells(ours, &mut theirs), sketch: ours.sketch() });
-        if tick >= end {
-            break;
-        }
-        theirs.step(turns.get(&tick).unwrap_or(&Turn::default()));
-    }
-    parting
+/// The cells that differ, tick by tick.
+pub(super) fn spread<S: Inspect>(
+    ours: &mut Replayer<'_, S>,
+    theirs: &mut Replayer<'_, S>,
+    from: Tick,
+    until: Tick,
+    differing: impl Fn(&mut S, &mut S) -> Vec<CellId>,
+) -> Vec<Spread> {
+    let spread = |tick| {
+        let ours = ours.at(tick);
+        Spread { tick, cells: differing(ours, theirs.at(tick)), sketch: ours.sketch() }
+    };
+    (from.0..=until.0).map(Tick).map(spread).collect()
 }
 
 /// The last inputs of the ticks before; what a part was given is not among them, for it is much

@@ -14,7 +14,8 @@ const CHECKPOINT_TICKS: u32 = 256;
 /// Plays given turns, back and forth.
 pub struct Replayer<'t, S: Simulation> {
     simulation: S,
-    turns: &'t BTreeMap<Tick, Turn<S>>,
+    /// What is played.
+    pub turns: &'t BTreeMap<Tick, Turn<S>>,
     checkpoints: BTreeMap<Tick, S::Snapshot>,
 }
 
@@ -30,19 +31,24 @@ impl<'t, S: Simulation> Replayer<'t, S> {
         *self.checkpoints.keys().next().expect("the start is one")
     }
 
+    /// The tick that was asked for last; the first if none was.
+    pub fn tick(&self) -> Tick {
+        self.simulation.tick()
+    }
+
     /// The state before the turn of a tick; of the start for an earlier one.
     pub fn at(&mut self, tick: Tick) -> &mut S {
-        let now = self.simulation.tick();
-        let (&before, snapshot) = self
-            .checkpoints
-            .range(..=tick)
-            .next_back()
-            .unwrap_or_else(|| self.checkpoints.first_key_value().expect("the start is one"));
+        let (now, tick) = (self.tick(), tick.max(self.start()));
+        let (&before, snapshot) = self.checkpoints.range(..=tick).next_back().expect("the start is one");
         if now > tick || before > now {
             self.simulation.restore(snapshot);
         }
-        while self.simulation.tick() < tick {
-            self.step();
+        while self.tick() < tick {
+            self.simulation.step(self.turns.get(&self.simulation.tick()).unwrap_or(&Turn::EMPTY));
+            let reached = self.tick();
+            if reached.0.is_multiple_of(CHECKPOINT_TICKS) && !self.checkpoints.contains_key(&reached) {
+                self.checkpoints.insert(reached, self.simulation.snapshot());
+            }
         }
         &mut self.simulation
     }
@@ -57,24 +63,13 @@ impl<'t, S: Simulation> Replayer<'t, S> {
         self.turns.get(&tick).cloned().unwrap_or_default()
     }
 
-    /// Plays the turn of a tick, and notes what happens.
-    pub fn step_noted(&mut self, tick: Tick, journal: &mut Journal)
+    /// Plays the turn of a tick, and tells what happens in it.
+    pub fn journal(&mut self, tick: Tick) -> Journal
     where
         S: Inspect,
     {
-        let turn = self.turn(tick);
-        self.at(tick).step_noted(&turn, journal);
-    }
-
-    fn step(&mut self) {
-        let tick = self.simulation.tick();
-        match self.turns.get(&tick) {
-            Some(turn) => self.simulation.step(turn),
-            None => self.simulation.step(&Turn::EMPTY),
-        }
-        let reached = self.simulation.tick();
-        if reached.0.is_multiple_of(CHECKPOINT_TICKS) && !self.checkpoints.contains_key(&reached) {
-            self.checkpoints.insert(reached, self.simulation.snapshot());
-        }
+        let (turn, mut journal) = (self.turn(tick), Journal::default());
+        self.at(tick).step_noted(&turn, &mut journal);
+        journal
     }
 }

@@ -56,6 +56,13 @@ pub struct PeerReport {
     pub differs: Option<Unmet>,
 }
 
+impl PeerReport {
+    /// Whether it meets its checksums, as far as they were compared.
+    pub(super) fn is_healthy(&self) -> bool {
+        self.checksums > 0 && self.differs.is_none()
+    }
+}
+
 /// A recorded checksum that was not met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Unmet {
@@ -93,6 +100,15 @@ pub struct Finding {
     pub inputs: Vec<String>,
 }
 
+impl Finding {
+    /// On whose side the verdict says, and nothing more.
+    pub(super) fn new(tick: Tick, verdict: Verdict) -> Finding {
+        let (bad_writes, spread, inputs) = (Vec::new(), Vec::new(), Vec::new());
+        let odd = verdict.blamed.clone();
+        Finding { tick, agreed: None, odd, between: None, verdict, location: None, bad_writes, spread, inputs }
+    }
+}
+
 /// Something that happens otherwise in a step: the first thing of an entity, an effect, a cell or
 /// an input. Those that others follow from come first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -124,9 +140,15 @@ fn last_site_before(journal: &Journal, note: &Note) -> Option<Site> {
     before.filter_map(|other| other.site.clone()).last()
 }
 
-/// What came from outside, in a line that no terminal takes for more than text.
-pub(super) fn plain(text: &str) -> String {
-    text.chars().take(TEXT_CHARS_MAX).map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
+/// What came from outside, in a line that no terminal takes for more than text; what is longer is
+/// cut.
+pub(super) fn plain(text: &str, chars_max: usize) -> String {
+    text.chars().take(chars_max).map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
+}
+
+/// A number of things: `1 cell`, `3 cells`.
+pub(super) fn count(number: usize, one: &str) -> String {
+    if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") }
 }
 
 impl BadWrite {
@@ -143,9 +165,9 @@ impl BadWrite {
     pub fn of_builds(ours: &Journal, theirs: &Journal) -> Vec<BadWrite> {
         let mut writes = BadWrite::told(ours, ours.differences_of_builds(theirs));
         for write in &mut writes {
-            write.text = plain(&write.text);
+            write.text = plain(&write.text, TEXT_CHARS_MAX);
             let there = write.there.iter_mut().chain(&mut write.last_alike);
-            there.for_each(|site| site.file = plain(&site.file).into());
+            there.for_each(|site| site.file = plain(&site.file, TEXT_CHARS_MAX).into());
         }
         writes
     }
@@ -273,56 +295,8 @@ impl Report {
         self.finding.is_none() && nothing
     }
 
-    pub(super) fn names(&self, peers: &[usize]) -> String {
+    fn names(&self, peers: &[usize]) -> String {
         peers.iter().map(|&peer| self.peers[peer].who.as_str()).collect::<Vec<_>>().join(", ")
-    }
-}
-
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for peer in &self.peers {
-            let PeerReport { who, build, start, end, ending, covers, noted, checksums, differs, .. } = peer;
-            write!(f, "{who}: ticks {start} to {end}, {checksums} checksums, {build}: ")?;
-            match differs {
-                None if *checksums == 0 => writeln!(f, "nothing to compare")?,
-                None => writeln!(f, "in step")?,
-                Some(unmet) => {
-                    writeln!(
-                        f,
-                        "differs from tick {} on: recorded {}, played {}",
-                        unmet.tick, unmet.recorded, unmet.played
-                    )?;
-                }
-            }
-            if !covers.is_empty() {
-                writeln!(f, "  it is of a part of the world: {}", extent::tell(covers))?;
-            }
-            if let Ending::Torn { bytes } = ending {
-                writeln!(f, "  the file broke off while it was written: the last {bytes} bytes are left out")?;
-            }
-            if let (Some(Desync { player, tick, .. }), [_]) = (noted, self.peers.as_slice()) {
-                writeln!(f, "  it notes that {player} differed at tick {tick}: check both recordings together")?;
-            }
-        }
-        match &self.finding {
-            None if self.shared == Some(0) => write!(f, "verdict NOT SHOWN: no two recordings have a cell in common"),
-            None if self.shows_nothing() => write!(f, "verdict NOT SHOWN: no checksum could be compared"),
-            None => match self.shared {
-                Some(cells) => write!(f, "verdict in step: {cells} times a cell that two recordings have in common"),
-                None => write!(f, "verdict in step"),
-            },
-            Some(finding) => self.tell(finding, f),
-        }
-    }
-}
-
-impl Report {
-    /// What stands on both sides of a location.
-    pub(super) fn sides(&self, finding: &Finding) -> [String; 2] {
-        match finding.between {
-            Some(both) => both.map(|peer| self.names(&[peer])),
-            None => ["as the turns lead to".to_owned(), self.names(&finding.odd)],
-        }
     }
 
     fn tell(&self, finding: &Finding, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -337,7 +311,11 @@ impl Report {
         }
         verdict.reasons.iter().try_for_each(|reason| writeln!(f, "  - {reason}"))?;
         if let Some(location) = location {
-            let (at, cells, [here, there]) = (location.tick, cells(location.cells.len()), self.sides(finding));
+            let (at, cells) = (location.tick, count(location.cells.len(), "cell"));
+            let [here, there] = match finding.between {
+                Some(both) => both.map(|peer| self.names(&[peer])),
+                None => ["as the turns lead to".to_owned(), self.names(&finding.odd)],
+            };
             let late = if at > *tick { ", the first of which both states are known" } else { "" };
             writeln!(f, "what differs at tick {at}{late}, in {cells} (here: {here}; there: {there}):")?;
             location.spots.iter().take(TOLD_MAX).try_for_each(|spot| writeln!(f, "  {spot}"))?;
@@ -350,7 +328,7 @@ impl Report {
             bad_writes.iter().take(3).try_for_each(|write| writeln!(f, "  {}", write.text))?;
         }
         if let [first, .., last] = spread.as_slice() {
-            let (from, to) = (cells(first.cells.len()), cells(last.cells.len()));
+            let (from, to) = (count(first.cells.len(), "cell"), count(last.cells.len(), "cell"));
             writeln!(f, "how far it gets: {from} at tick {}, {to} at tick {}", first.tick, last.tick)?;
         }
         if !inputs.is_empty() {
@@ -361,8 +339,38 @@ impl Report {
     }
 }
 
-fn cells(count: usize) -> String {
-    if count == 1 { "1 cell".to_owned() } else { format!("{count} cells") }
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for peer in &self.peers {
+            let PeerReport { who, build, start, end, ending, covers, noted, checksums, differs, .. } = peer;
+            write!(f, "{who}: ticks {start} to {end}, {checksums} checksums, {build}: ")?;
+            match differs {
+                None if *checksums == 0 => writeln!(f, "nothing to compare")?,
+                None => writeln!(f, "in step")?,
+                Some(Unmet { tick, recorded, played }) => {
+                    writeln!(f, "differs from tick {tick} on: recorded {recorded}, played {played}")?;
+                }
+            }
+            if !covers.is_empty() {
+                writeln!(f, "  it is of a part of the world: {}", extent::tell(covers))?;
+            }
+            if let Ending::Torn { bytes } = ending {
+                writeln!(f, "  the file broke off while it was written: the last {bytes} bytes are left out")?;
+            }
+            if let (Some(Desync { player, tick, .. }), [_]) = (noted, self.peers.as_slice()) {
+                writeln!(f, "  it notes that {player} differed at tick {tick}: check both recordings together")?;
+            }
+        }
+        match (&self.finding, self.shared) {
+            (Some(finding), _) => self.tell(finding, f),
+            (None, Some(0)) => write!(f, "verdict NOT SHOWN: no two recordings have a cell in common"),
+            (None, _) if self.shows_nothing() => write!(f, "verdict NOT SHOWN: no checksum could be compared"),
+            (None, Some(times)) => {
+                write!(f, "verdict in step: {times} times a cell that two recordings have in common")
+            }
+            (None, None) => write!(f, "verdict in step"),
+        }
+    }
 }
 
 /// The longest text of a journal that came from outside.

@@ -4,7 +4,7 @@
 //! each recording played alone ─► does it meet its own checksums?
 //!     ├─► no: the odd one; its own recording says why (verdict.rs)
 //!     └─► all do: tick by tick the cells that two of them have
-//!           └─► first difference ─► what one was told or given otherwise (told.rs)
+//!           └─► first difference ─► what one was told or given otherwise (cause.rs)
 //! ```
 //!
 //! What is compared: cells that both simulate, and what one was given of a cell that the other
@@ -18,15 +18,16 @@ mod cause;
 mod moment;
 
 use std::collections::BTreeMap;
+use std::slice;
 
 use lockstone_sim::Tick;
 
-use super::compare::{AFTER_TICKS, CheckError, Checker, Compared, compare};
+use super::compare::{AFTER_TICKS, CheckError, Checker, compare};
 use super::locate::locate_in;
-use super::parting::{SPREAD_TICKS, explain, inputs_before};
+use super::parting::{SPREAD_TICKS, explain, inputs_before, spread};
 use super::replayer::Replayer;
-use super::report::{Finding, Report, Spread};
-use super::verdict::{self, Case};
+use super::report::{Finding, PeerReport};
+use super::verdict::Case;
 use crate::inspect::Inspect;
 use crate::recording::Timeline;
 use cause::Question;
@@ -45,49 +46,34 @@ struct Difference {
 }
 
 impl<S: Inspect> Checker<'_, S> {
-    /// Checks recordings of which some are of a part of the world.
-    pub(super) fn check_shared(&self, peers: &[Timeline<S>]) -> Result<Report, CheckError> {
-        if let Some(finding) = verdict::unlike_headers(peers) {
-            return Ok(self.report(peers, &Compared::default(), Some(finding)));
-        }
-        let (mut players, mut compared) = (Vec::new(), Compared::default());
-        for peer in peers {
-            let mut player = Replayer::new(self.load(peer, peer.start())?, &peer.turns);
-            compared.peers.extend(compare(std::slice::from_ref(peer), &mut player, peer.end).peers);
-            players.push(player);
-        }
-        if let Some(finding) = self.first_odd(peers, &mut players, &compared)? {
-            return Ok(self.report(peers, &compared, Some(finding)));
-        }
-        let (shared, difference) = first_difference(peers, &mut players);
-        let finding = difference.map(|difference| self.explain_difference(peers, &mut players, difference));
-        Ok(Report { shared: Some(shared), ..self.report(peers, &compared, finding) })
-    }
-
-    /// Of those that do not meet their own checksums the first to differ, and why.
-    fn first_odd(
+    /// Checks recordings of which some are of a part of the world: how many cells were compared, and
+    /// what differs.
+    pub(super) fn check_shared(
         &self,
         peers: &[Timeline<S>],
-        players: &mut [Replayer<'_, S>],
-        compared: &Compared,
-    ) -> Result<Option<Finding>, CheckError> {
-        let unmet = |n: usize| Some((compared.peers[n].differs?.tick, n));
-        let Some((tick, n)) = (0..peers.len()).filter_map(unmet).min() else { return Ok(None) };
-        let healthy = compared.peers.iter().position(|peer| peer.checksums > 0 && peer.differs.is_none());
-        let case = Case {
-            checker: self,
-            peers: std::slice::from_ref(&peers[n]),
-            turns: &peers[n].turns,
-            tick,
-            agreed: compared.peers[n].agreed,
-            odd: vec![0],
-            healthy: healthy.map(|n| &peers[n]),
-        };
-        let mut finding = explain(&case, &mut players[n], peers[n].end.min(tick.plus(AFTER_TICKS)))?;
-        // Within the case it is the only one.
-        finding.odd = vec![n];
-        finding.verdict.blamed.iter_mut().for_each(|blamed| *blamed = n);
-        Ok(Some(finding))
+        reports: &mut [PeerReport],
+    ) -> Result<(Option<u64>, Option<Finding>), CheckError> {
+        let mut players = Vec::new();
+        for (peer, report) in peers.iter().zip(&mut *reports) {
+            let mut player = Replayer::new(self.load(peer, peer.start())?, &peer.turns);
+            compare(slice::from_ref(peer), slice::from_mut(report), &mut player, peer.end);
+            players.push(player);
+        }
+        let unmet = |n: usize| Some((reports[n].differs?.tick, n));
+        if let Some((tick, n)) = (0..peers.len()).filter_map(unmet).min() {
+            let case = Case {
+                checker: self,
+                peers,
+                played: players.swap_remove(n),
+                tick,
+                agreed: reports[n].agreed,
+                odd: vec![n],
+                healthy: reports.iter().position(PeerReport::is_healthy).map(|n| &peers[n]),
+            };
+            return Ok((None, Some(explain(case, peers[n].end.min(tick.plus(AFTER_TICKS)))?)));
+        }
+        let (shared, difference) = first_difference(peers, &mut players);
+        Ok((Some(shared), difference.map(|difference| self.explain_difference(peers, &mut players, difference))))
     }
 
     fn explain_difference(
@@ -97,18 +83,16 @@ impl<S: Inspect> Checker<'_, S> {
         difference: Difference,
     ) -> Finding {
         let Difference { tick, agreed, pair, odd, common } = difference;
-        let verdict = Question { checker: self, peers, players, tick, pair, common: &common }.verdict();
-        let (ours, theirs) = two(players, pair);
+        let players = players.get_disjoint_mut(pair).expect("a pair is two of the players");
+        let mut question = Question { checker: self, peers: pair.map(|n| &peers[n]), players, tick, common: &common };
+        let verdict = question.verdict();
+        let [ours, theirs] = question.players;
         let location = Some(locate_in(ours.at(tick), theirs.at(tick), common.cells()));
-        let end = tick.plus(SPREAD_TICKS).min(peers[pair[0]].end).min(peers[pair[1]].end);
-        let spread = (tick.0..=end.0).map(Tick).map(|tick| {
-            let moments = [Moment::of(ours.at(tick)), Moment::of(theirs.at(tick))];
-            let cells = moments[0].common(&moments[1]).cells();
-            Spread { tick, cells, sketch: ours.at(tick).sketch() }
-        });
-        let spread = spread.collect();
-        let inputs = inputs_before(&peers[pair[1]].turns, tick);
-        Finding { tick, agreed, odd, between: Some(pair), verdict, location, bad_writes: Vec::new(), spread, inputs }
+        let until = tick.plus(SPREAD_TICKS).min(peers[pair[0]].end).min(peers[pair[1]].end);
+        let cells = |ours: &mut S, theirs: &mut S| Moment::of(ours).common(&Moment::of(theirs)).cells();
+        let spread = spread(ours, theirs, tick, until, cells);
+        let inputs = inputs_before(theirs.turns, tick);
+        Finding { agreed, odd, between: Some(pair), location, spread, inputs, ..Finding::new(tick, verdict) }
     }
 }
 
@@ -126,7 +110,7 @@ fn first_difference<S: Inspect>(peers: &[Timeline<S>], players: &mut [Replayer<'
         }
         let moments: Vec<_> = there.iter().map(|&n| (n, Moment::of(players[n].at(tick)))).collect();
         let mut differing: Vec<([usize; 2], Common)> = Vec::new();
-        for (ours, theirs) in pairs(&moments) {
+        for [ours, theirs] in pairs(&moments) {
             let (pair, common) = ([ours.0, theirs.0], ours.1.common(&theirs.1));
             shared += common.compared;
             if common.differs() {
@@ -135,7 +119,7 @@ fn first_difference<S: Inspect>(peers: &[Timeline<S>], players: &mut [Replayer<'
                 agreed.insert(pair, tick);
             }
         }
-        let has_whole = moments.iter().any(|(_, moment)| moment.is_whole());
+        let has_whole = moments.iter().any(|(_, moment)| moment.is_whole);
         // What both simulate says more than what one was given.
         differing.sort_by_key(|(_, common)| common.core.is_empty());
         let odd = odd(&differing.iter().map(|(pair, _)| *pair).collect::<Vec<_>>(), has_whole);
@@ -150,14 +134,12 @@ fn first_difference<S: Inspect>(peers: &[Timeline<S>], players: &mut [Replayer<'
     (shared, None)
 }
 
-type Placed<'m> = &'m (usize, Moment);
-
 /// Who is compared with whom: all with a whole one if there is one, else each with each.
-fn pairs(moments: &[(usize, Moment)]) -> Vec<(Placed<'_>, Placed<'_>)> {
-    match moments.iter().find(|(_, moment)| moment.is_whole()) {
-        Some(whole) => moments.iter().filter(|other| other.0 != whole.0).map(|other| (whole, other)).collect(),
+fn pairs(moments: &[(usize, Moment)]) -> Vec<[&(usize, Moment); 2]> {
+    match moments.iter().find(|(_, moment)| moment.is_whole) {
+        Some(whole) => moments.iter().filter(|other| other.0 != whole.0).map(|other| [whole, other]).collect(),
         None => {
-            let later = |n: usize| moments[n + 1..].iter().map(move |theirs| (&moments[n], theirs));
+            let later = |n: usize| moments[n + 1..].iter().map(move |theirs| [&moments[n], theirs]);
             (0..moments.len()).flat_map(later).collect()
         }
     }
@@ -171,13 +153,4 @@ fn odd(differing: &[[usize; 2]], has_whole: bool) -> Vec<usize> {
     }
     let in_all = |peer: &usize| differing.len() > 1 && differing.iter().all(|pair| pair.contains(peer));
     differing.iter().flatten().find(|peer| in_all(peer)).map(|peer| vec![*peer]).unwrap_or_default()
-}
-
-/// Two of several players.
-fn two<'p, 't, S: Inspect>(
-    players: &'p mut [Replayer<'t, S>],
-    [ours, theirs]: [usize; 2],
-) -> (&'p mut Replayer<'t, S>, &'p mut Replayer<'t, S>) {
-    let [ours, theirs] = players.get_disjoint_mut([ours, theirs]).expect("a pair is two of the players");
-    (ours, theirs)
 }

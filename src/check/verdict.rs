@@ -16,9 +16,7 @@ mod rerun;
 mod state;
 mod step;
 
-use std::collections::BTreeMap;
-
-use lockstone_sim::{Tick, Turn};
+use lockstone_sim::Tick;
 
 use super::compare::{CheckError, Checker};
 use super::replayer::Replayer;
@@ -26,17 +24,17 @@ use super::report::{Cause, Verdict};
 use crate::inspect::Inspect;
 use crate::recording::Timeline;
 
-pub(super) use headers::{before_the_first_tick, unlike_headers};
+pub(super) use headers::{unlike_headers, unlike_starts};
 
 /// So many ticks after the first difference a suspicion must meet the odd peer's checksums.
 const WITNESS_TICKS: u32 = 20;
 
 /// A difference that is to be explained.
-pub(super) struct Case<'c, 'a, S: Inspect> {
-    pub checker: &'c Checker<'a, S>,
+pub(super) struct Case<'c, S: Inspect> {
+    pub checker: &'c Checker<'c, S>,
     pub peers: &'c [Timeline<S>],
-    /// The turns that most have.
-    pub turns: &'c BTreeMap<Tick, Turn<S>>,
+    /// The turns that most have, and what they lead to.
+    pub played: Replayer<'c, S>,
     /// The first tick at which a recorded checksum is not met.
     pub tick: Tick,
     /// The newest before at which that recording's was.
@@ -47,21 +45,15 @@ pub(super) struct Case<'c, 'a, S: Inspect> {
     pub healthy: Option<&'c Timeline<S>>,
 }
 
-/// The odd peer's state at some tick, as it was had again, and the turns it goes on with. It
-/// may not differ yet.
-pub(super) struct OddState<S: Inspect> {
-    pub simulation: S,
-    pub turns: BTreeMap<Tick, Turn<S>>,
-}
+/// Why, and the odd peer's state at some tick with the turns it goes on with, as it was had again,
+/// if it could be. It may not differ yet.
+pub(super) type Solution<'c, S> = (Verdict, Option<Replayer<'c, S>>);
 
-/// Why, and the odd peer's state if it could be had.
-pub(super) type Solution<S> = (Verdict, Option<OddState<S>>);
+/// What came of trying one cause.
+type Found<'c, S> = Result<Option<Solution<'c, S>>, CheckError>;
 
-/// Tries one cause.
-type Suspicion<'c, 'a, S> = fn(&Case<'c, 'a, S>, &mut Replayer<'_, S>) -> Result<Option<Solution<S>>, CheckError>;
-
-impl<'c, 'a, S: Inspect> Case<'c, 'a, S> {
-    const SUSPICIONS: [Suspicion<'c, 'a, S>; 9] = [
+impl<'c, S: Inspect> Case<'c, S> {
+    const SUSPICIONS: [fn(&mut Self) -> Found<'c, S>; 9] = [
         Case::comes_out_in_several_ways,
         Case::is_not_brought_back,
         Case::has_an_uncovered_field,
@@ -74,13 +66,13 @@ impl<'c, 'a, S: Inspect> Case<'c, 'a, S> {
     ];
 
     /// Finds the cause.
-    pub fn solve(&self, replayer: &mut Replayer<'_, S>) -> Result<Solution<S>, CheckError> {
+    pub fn solve(&mut self) -> Result<Solution<'c, S>, CheckError> {
         for suspicion in Self::SUSPICIONS {
-            if let Some(solution) = suspicion(self, replayer)? {
+            if let Some(solution) = suspicion(self)? {
                 return Ok(solution);
             }
         }
-        self.left_over(replayer)
+        self.left_over()
     }
 
     /// The peer that is examined: of several odd peers the first.
@@ -89,20 +81,20 @@ impl<'c, 'a, S: Inspect> Case<'c, 'a, S> {
     }
 
     /// The newest tick at which all was well, from which the difference is to be had again.
-    fn last_good(&self, replayer: &Replayer<'_, S>) -> Tick {
-        self.agreed.unwrap_or(replayer.start()).max(replayer.start())
+    fn last_good(&self) -> Tick {
+        self.agreed.unwrap_or_default().max(self.played.start())
     }
 
     /// Another simulation in the state that the turns lead to.
-    fn fork(&self, replayer: &mut Replayer<'_, S>, tick: Tick) -> S {
+    fn fork(&mut self, tick: Tick) -> S {
         let mut fork = (self.checker.build)(self.peers[0].header.seed);
-        fork.restore(&replayer.at(tick).snapshot());
+        fork.restore(&self.played.at(tick).snapshot());
         fork
     }
 
     /// Another simulation that shares no memory with any: in the state as it is read from bytes.
-    fn reread(&self, replayer: &mut Replayer<'_, S>, tick: Tick) -> Result<S, CheckError> {
-        let ours = replayer.at(tick);
+    fn reread(&mut self, tick: Tick) -> Result<S, CheckError> {
+        let ours = self.played.at(tick);
         let snapshot = ours.snapshot();
         let bytes = ours.encode(&snapshot);
         let mut again = (self.checker.build)(self.peers[0].header.seed);
@@ -112,32 +104,33 @@ impl<'c, 'a, S: Inspect> Case<'c, 'a, S> {
         Ok(again)
     }
 
-    /// Plays the turns that most have.
-    fn play(&self, simulation: &mut S, until: Tick) {
-        while simulation.tick() < until {
-            simulation.step(self.turns.get(&simulation.tick()).unwrap_or(&Turn::default()));
-        }
-    }
-
     /// How many of the suspect's checksums a suspicion meets, from the first that the turns alone
     /// do not meet on. `None` if it does not meet one of them, or if there is none to meet.
-    fn meets(&self, mut odd: OddState<S>, before_step: impl Fn(&S)) -> Option<u32> {
-        let (suspect, mut met) = (self.suspect(), 0);
-        let end = self.tick.max(odd.simulation.tick()).plus(WITNESS_TICKS).min(suspect.end);
-        loop {
-            let tick = odd.simulation.tick();
+    fn meets(&self, mut odd: Replayer<'_, S>, before_step: impl Fn(&S)) -> Option<u32> {
+        let (suspect, from, mut met) = (self.suspect(), odd.tick(), 0);
+        let end = self.tick.max(from).plus(WITNESS_TICKS).min(suspect.end);
+        for tick in (from.0..=end.0).map(Tick) {
+            let state = odd.at(tick);
             if let Some(recorded) = suspect.roots.get(&tick) {
-                if odd.simulation.checksum() != *recorded {
+                if state.checksum() != *recorded {
                     return None;
                 }
                 met += u32::from(tick >= self.tick);
             }
-            if tick >= end {
-                return (met > 0).then_some(met);
-            }
-            before_step(&odd.simulation);
-            odd.simulation.step(odd.turns.get(&tick).unwrap_or(&Turn::default()));
+            before_step(state);
         }
+        (met > 0).then_some(met)
+    }
+
+    /// The odd peer as a suspicion has it again, and how many checksums it [`meets`](Case::meets),
+    /// if it does. It is had anew: what was played to be compared is of no more use.
+    fn witnessed(
+        &mut self,
+        odd: impl Fn(&mut Self) -> Result<Replayer<'c, S>, CheckError>,
+        before_step: impl Fn(&S),
+    ) -> Result<Option<(Replayer<'c, S>, u32)>, CheckError> {
+        let again = odd(self)?;
+        self.meets(again, before_step).map(|met| Ok((odd(self)?, met))).transpose()
     }
 
     /// The reason that [`meets`](Case::meets) gives.

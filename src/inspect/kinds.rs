@@ -1,8 +1,7 @@
 //! What variants an enum has: asked of its `Deserialize`, which must name them.
 
-use std::fmt;
-
-use serde::de::{Deserializer, Error, Visitor};
+use serde::de::value::Error;
+use serde::de::{Deserializer, Error as _, Visitor};
 use serde::{Deserialize, forward_to_deserialize_any};
 
 /// The names of an enum's variants; none of any other type.
@@ -18,38 +17,21 @@ struct Asked<'f> {
     found: &'f mut &'static [&'static str],
 }
 
-#[derive(Debug)]
-struct Nothing;
-
-impl fmt::Display for Nothing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("there is no value")
-    }
-}
-
-impl std::error::Error for Nothing {}
-
-impl Error for Nothing {
-    fn custom<T: fmt::Display>(_: T) -> Self {
-        Nothing
-    }
-}
-
 impl<'de> Deserializer<'de> for Asked<'_> {
-    type Error = Nothing;
+    type Error = Error;
 
-    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Nothing> {
-        Err(Nothing)
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {
+        Err(Error::custom("there is no value"))
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _: &'static str,
         variants: &'static [&'static str],
-        _: V,
-    ) -> Result<V::Value, Nothing> {
+        visitor: V,
+    ) -> Result<V::Value, Error> {
         *self.found = variants;
-        Err(Nothing)
+        self.deserialize_any(visitor)
     }
 
     forward_to_deserialize_any! {

@@ -89,7 +89,8 @@ pub(super) fn step_beside<R: Rules>(
 fn enclose<R: Rules>(part: &mut World<R>, whole: &World<R>, at: CellId, view: View) {
     let grid = *whole.grid();
     let core = grid.block(at, CORE_RINGS + view.core_rings_more);
-    let extent = Extent { core, halo: core.grown(&grid, view.halo_rings(&grid)) };
+    let halo_rings = grid.halo_rings().saturating_sub(view.halo_rings_less);
+    let extent = Extent { core, halo: core.grown(&grid, halo_rings) };
     let (area, before) = (Area::of(&grid, extent), *part.area());
     if area == before {
         return;

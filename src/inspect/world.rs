@@ -78,9 +78,8 @@ impl<R: Rules> Inspect for World<R> {
     }
 
     #[cfg(feature = "checker")]
-    fn reorder(&mut self, key: u64) -> bool {
+    fn reorder(&mut self, key: u64) {
         tamper::reorder_cells(self, key);
-        true
     }
 
     #[cfg(feature = "checker")]
@@ -115,8 +114,7 @@ impl<R: Rules> Inspect for World<R> {
 
     #[cfg(feature = "checker")]
     fn narrow(&mut self, to: Extent) -> bool {
-        let area = Area::of(self.grid(), to);
-        tamper::set_area(self, area);
+        tamper::set_area(self, Area::of(self.grid(), to));
         true
     }
 }
@@ -130,10 +128,7 @@ fn shown<B: lockstone_sim::Body>(cell: CellId, entity: &Entity<B>) -> Thing {
     let fields = codec::fields(entity);
     // A body is mostly an enum of all that there is.
     let variant = fields.iter().find(|field| field.path == "body" && field.kind == codec::FieldKind::Variant);
-    let kind = match variant {
-        Some(variant) => variant.value.clone(),
-        None if entity.player.is_some() => "Hero".to_owned(),
-        None => "Entity".to_owned(),
-    };
+    let other = if entity.player.is_some() { "Hero" } else { "Entity" };
+    let kind = variant.map_or(other, |variant| &variant.value).to_owned();
     Thing { part: StatePart::Entity(cell, entity.id), kind, fields }
 }

@@ -69,21 +69,26 @@ impl Tree {
 
     /// The cells that are not the same in both, in order.
     pub fn differences(&self, other: &Tree) -> Vec<CellId> {
-        let mut cells = Vec::new();
-        merge(&self.0, &other.0, |ours, theirs| {
-            if ours != theirs {
-                cells.extend(ours.or(theirs).map(|(cell, _)| *cell));
-            }
-        });
-        cells
+        differing(&self.0, &other.0)
     }
 }
 
+/// The cells that are not the same in both lists, in order.
+pub(crate) fn differing<T: PartialEq>(a: &[(CellId, T)], b: &[(CellId, T)]) -> Vec<CellId> {
+    let mut cells = Vec::new();
+    merge(a, b, |ours, theirs| {
+        if ours != theirs {
+            cells.extend(ours.or(theirs).map(|(cell, _)| *cell));
+        }
+    });
+    cells
+}
+
 /// Calls with what is in either list, cell by cell.
-fn merge<'p>(
-    a: &'p [(CellId, PartSum)],
-    b: &'p [(CellId, PartSum)],
-    mut each: impl FnMut(Option<&'p (CellId, PartSum)>, Option<&'p (CellId, PartSum)>),
+pub(crate) fn merge<'p, T>(
+    a: &'p [(CellId, T)],
+    b: &'p [(CellId, T)],
+    mut each: impl FnMut(Option<&'p (CellId, T)>, Option<&'p (CellId, T)>),
 ) {
     let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
     loop {

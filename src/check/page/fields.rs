@@ -5,8 +5,9 @@ use lockstone_sim::codec::FieldDifference;
 use lockstone_sim::world::StatePart;
 use maud::{Markup, html};
 
-use super::{count, foreign};
+use super::foreign;
 use crate::check::locate::{Location, Side, Spot};
+use crate::check::report::count;
 
 /// So many parts are open to see, the others unfold.
 const OPEN_SPOTS: usize = 16;
@@ -64,31 +65,27 @@ fn rows(spot: &Spot, odd: &Markup) -> Markup {
 }
 
 fn row(FieldDifference { path, ours, theirs }: &FieldDifference) -> Markup {
-    let other = |value: &Option<String>| value.clone().unwrap_or_default();
     html! {
         tr {
             th scope="row" { code { (foreign(path)) } }
-            td { (value(ours, &other(theirs))) }
-            td.theirs { (value(theirs, &other(ours))) }
+            td { (value(ours, theirs)) }
+            td.theirs { (value(theirs, ours)) }
         }
     }
 }
 
 /// A value, with what is not in the other marked.
-fn value(value: &Option<String>, other: &str) -> Markup {
+fn value(value: &Option<String>, other: &Option<String>) -> Markup {
     let Some(value) = value else { return html! { span.missing { "not there" } } };
-    let (start, end) = unlike(value, other);
+    let (start, end) = unlike(value, other.as_deref().unwrap_or_default());
     html! { code { (foreign(&value[..start])) mark { (foreign(&value[start..end])) } (foreign(&value[end..])) } }
 }
 
 /// From where to where a text is unlike another: without what both begin and end with.
 fn unlike(text: &str, other: &str) -> (usize, usize) {
-    let same = |a: &(usize, (char, char))| a.1.0 == a.1.1;
-    let begin = |text: &str, other: &str| {
-        text.chars().zip(other.chars()).enumerate().take_while(same).map(|(_, (c, _))| c.len_utf8()).sum()
-    };
-    let start: usize = begin(text, other);
-    let (rest, others) = (&text[start..], &other[start..]);
-    let back = rest.chars().rev().zip(others.chars().rev()).enumerate().take_while(same);
-    (start, text.len() - back.map(|(_, (c, _))| c.len_utf8()).sum::<usize>())
+    fn alike(text: impl Iterator<Item = char>, other: impl Iterator<Item = char>) -> usize {
+        text.zip(other).take_while(|(a, b)| a == b).map(|(c, _)| c.len_utf8()).sum()
+    }
+    let start = alike(text.chars(), other.chars());
+    (start, text.len() - alike(text[start..].chars().rev(), other[start..].chars().rev()))
 }

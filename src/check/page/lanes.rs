@@ -17,7 +17,7 @@ const MARKS_MAX: u32 = 5;
 const WORTH_NEARING: u32 = 5;
 
 pub(super) fn section(report: &Report) -> Markup {
-    let whole = Scale { from: report.start, to: report.end.max(report.start.next()) };
+    let whole = Span { from: report.start, to: report.end.max(report.start.next()) };
     let near = report.finding.as_ref().and_then(|finding| near(finding, whole));
     let stretches = || report.peers.iter().flat_map(stretches);
     html! {
@@ -31,7 +31,7 @@ pub(super) fn section(report: &Report) -> Markup {
             }
             ul.legend {
                 @for (class, told) in [EQUAL, DIFFERS, UNKNOWN] {
-                    @if stretches().any(|stretch| stretch.kind.0 == class && stretch.from < stretch.to) { li { span.key.(class) {} (told) } }
+                    @if stretches().any(|(kind, span)| kind.0 == class && span.from < span.to) { li { span.key.(class) {} (told) } }
                 }
                 @if report.finding.is_some() { li { span.key.line {} "first differing tick" } }
                 @if report.peers.iter().any(|peer| peer.start > report.start) { li { span.key.joined {} "joined" } }
@@ -41,12 +41,10 @@ pub(super) fn section(report: &Report) -> Markup {
     }
 }
 
-fn near(finding: &Finding, whole: Scale) -> Option<Scale> {
+fn near(finding: &Finding, whole: Span) -> Option<Span> {
     let first = finding.agreed.unwrap_or(finding.tick).min(finding.tick);
-    let from = Tick(first.0.saturating_sub(NEAR_TICKS)).max(whole.from);
-    let to = finding.tick.plus(NEAR_TICKS).min(whole.to);
-    let near = Scale { from, to };
-    (to > from && near.ticks() * WORTH_NEARING <= whole.ticks()).then_some(near)
+    let around = Span { from: Tick(first.0.saturating_sub(NEAR_TICKS)), to: finding.tick.plus(NEAR_TICKS) };
+    around.within(whole).filter(|near| near.ticks() * WORTH_NEARING <= whole.ticks())
 }
 
 /// What stripes the lanes that differ: colour alone would not do.
@@ -60,7 +58,7 @@ fn hatch() -> Markup {
     }
 }
 
-fn lanes(report: &Report, scale: Scale) -> Markup {
+fn lanes(report: &Report, scale: Span) -> Markup {
     let tick = report.finding.as_ref().map(|finding| finding.tick);
     html! {
         div.lanes {
@@ -81,24 +79,21 @@ fn lanes(report: &Report, scale: Scale) -> Markup {
     }
 }
 
-fn label(scale: Scale, tick: Tick, y: u32, text: &str) -> Markup {
-    let at = scale.percent(tick);
-    let anchor = if at < 8.0 {
-        "start"
-    } else if at > 92.0 {
-        "end"
-    } else {
-        "middle"
+fn label(scale: Span, tick: Tick, y: u32, text: &str) -> Markup {
+    let anchor = match scale.percent(tick) {
+        at if at < 8.0 => "start",
+        at if at > 92.0 => "end",
+        _ => "middle",
     };
     html! { text x=(scale.x(tick)) y=(y) text-anchor=(anchor) { (text) } }
 }
 
-fn lane(report: &Report, peer: &PeerReport, scale: Scale, tick: Option<Tick>) -> Markup {
+fn lane(report: &Report, peer: &PeerReport, scale: Span, tick: Option<Tick>) -> Markup {
     html! {
         div.lane {
             span.who { (name(peer)) }
             svg height="26" role="img" {
-                @for stretch in stretches(peer) { (stretch.draw(scale)) }
+                @for (kind, span) in stretches(peer) { (stretch(kind, span, scale)) }
                 @if peer.start > report.start && scale.holds(peer.start) { (mark("joined", scale.x(peer.start), "M0 4v18l8 -9z")) }
                 @if peer.end < report.end && scale.holds(peer.end) { (mark("left", scale.x(peer.end), "M0 4v18l-8 -9z")) }
                 @if let Some(tick) = tick { line.first x1=(scale.x(tick)) x2=(scale.x(tick)) y1="0" y2="26" {} }
@@ -111,52 +106,50 @@ fn mark(class: &str, x: String, path: &str) -> Markup {
     html! { svg x=(x) overflow="visible" { path.mark.(class) d=(path) { title { (class) } } } }
 }
 
-const EQUAL: (&str, &str) = ("equal", "in step");
-const DIFFERS: (&str, &str) = ("differs", "differs");
-const UNKNOWN: (&str, &str) = ("unknown", "nothing to compare");
+/// How a part of a lane looks, its class, and what it is called.
+type Kind = (&'static str, &'static str);
 
-/// A part of a lane.
-struct Stretch {
-    /// Its class, and what it is called.
-    kind: (&'static str, &'static str),
-    from: Tick,
-    to: Tick,
+const EQUAL: Kind = ("equal", "in step");
+const DIFFERS: Kind = ("differs", "differs");
+const UNKNOWN: Kind = ("unknown", "nothing to compare");
+
+/// The parts of a lane.
+fn stretches(peer: &PeerReport) -> Vec<(Kind, Span)> {
+    let agreed = peer.agreed.map_or(peer.start, |tick| tick.max(peer.start));
+    let differs = peer.differs.map_or(peer.end, |unmet| unmet.tick);
+    let equal = (EQUAL, Span { from: peer.start, to: agreed });
+    let unknown = (UNKNOWN, Span { from: agreed, to: differs });
+    // The last tick that was recorded has a width too.
+    let end = peer.end.max(differs.next());
+    let differs = peer.differs.map(|_| (DIFFERS, Span { from: differs, to: end }));
+    [equal, unknown].into_iter().chain(differs).collect()
 }
 
-impl Stretch {
-    fn draw(&self, scale: Scale) -> Markup {
-        let (class, told) = self.kind;
-        let (from, to) = (self.from.max(scale.from), self.to.min(scale.to));
-        let title = format!("{told}: tick {} to {}", self.from, self.to);
-        html! {
-            @if from < to {
-                @let (x, width) = (scale.x(from), format!("{:.3}%", scale.percent(to) - scale.percent(from)));
-                rect.(class) x=(x) y="5" width=(width) height="16" { title { (title) } }
-                @if class == DIFFERS.0 { rect.hatched x=(x) y="5" width=(width) height="16" fill="url(#hatch)" {} }
-            }
+/// A part of a lane, as far as it is shown.
+fn stretch((class, told): Kind, span: Span, scale: Span) -> Markup {
+    html! {
+        @if let Some(shown) = span.within(scale) {
+            @let (x, width) = (scale.x(shown.from), format!("{:.3}%", scale.percent(shown.to) - scale.percent(shown.from)));
+            rect.(class) x=(x) y="5" width=(width) height="16" { title { (told) ": tick " (span.from) " to " (span.to) } }
+            @if class == DIFFERS.0 { rect.hatched x=(x) y="5" width=(width) height="16" fill="url(#hatch)" {} }
         }
     }
 }
 
-fn stretches(peer: &PeerReport) -> Vec<Stretch> {
-    let agreed = peer.agreed.map_or(peer.start, |tick| tick.max(peer.start));
-    let differs = peer.differs.map_or(peer.end, |unmet| unmet.tick);
-    let equal = Stretch { kind: EQUAL, from: peer.start, to: agreed };
-    let unknown = Stretch { kind: UNKNOWN, from: agreed, to: differs };
-    // The last tick that was recorded has a width too.
-    let end = peer.end.max(differs.next());
-    let differs = peer.differs.map(|_| Stretch { kind: DIFFERS, from: differs, to: end });
-    [equal, unknown].into_iter().chain(differs).collect()
-}
-
-/// Ticks across a lane.
+/// Ticks across a lane, or a part of it.
 #[derive(Clone, Copy)]
-struct Scale {
+struct Span {
     from: Tick,
     to: Tick,
 }
 
-impl Scale {
+impl Span {
+    /// What of it lies within another, if that has a width.
+    fn within(self, other: Span) -> Option<Span> {
+        let common = Span { from: self.from.max(other.from), to: self.to.min(other.to) };
+        (common.from < common.to).then_some(common)
+    }
+
     fn ticks(self) -> u32 {
         self.to.since(self.from)
     }

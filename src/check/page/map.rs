@@ -6,12 +6,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use lockstone_sim::{CellId, PlayerId};
+use lockstone_sim::{CellId, CellRect, PlayerId};
 use maud::{Markup, html};
 
-use super::{count, name};
+use super::name;
 use crate::check::extent;
-use crate::check::report::{PeerReport, Spread};
+use crate::check::report::{PeerReport, Spread, count};
 
 /// Of a world that is larger only the part where something is is shown, and at least so many cells
 /// of it, across and down.
@@ -30,21 +30,19 @@ pub(super) fn section(spread: &[Spread], peers: &[PeerReport]) -> Markup {
     }
     let view = View::of(spread);
     let most = spread.iter().map(|tick| tick.cells.len()).max().unwrap_or(1).max(1);
-    let before = |n: usize| n.checked_sub(1).map(|n| spread[n].cells.as_slice());
     html! {
         section {
             h2 { "Where it spreads" }
             div.stills {
-                figure { (view.svg(html! { (view.layers(first, None, peers)) }, first)) figcaption { (caption(first)) } }
-                @if spread.len() > 1 {
-                    figure { (view.svg(html! { (view.layers(last, before(spread.len() - 1), peers)) }, last)) figcaption { (caption(last)) } }
+                @for n in BTreeSet::from([0, spread.len() - 1]) {
+                    figure { (view.svg(view.layers(spread, n, peers), &spread[n])) figcaption { (caption(&spread[n])) } }
                 }
             }
             @if spread.len() > 1 {
                 div.player id="player" hidden {
                     (view.svg(html! {
                         @for (n, tick) in spread.iter().enumerate() {
-                            g data-told=(caption(tick)) data-tick=(tick.tick) hidden[n > 0] { (view.layers(tick, before(n), peers)) }
+                            g data-told=(caption(tick)) data-tick=(tick.tick) hidden[n > 0] { (view.layers(spread, n, peers)) }
                         }
                     }, first))
                     svg.bars height="34" aria-hidden="true" {
@@ -81,78 +79,74 @@ fn caption(tick: &Spread) -> String {
     format!("tick {}: {}", tick.tick, count(tick.cells.len(), "differing cell"))
 }
 
-/// The part of the world that is shown, in cells; the ends are not in it.
+/// The part of the world that is shown.
 struct View {
-    left: u16,
-    top: u16,
-    right: u16,
-    bottom: u16,
-    /// Of the world, if it is known.
+    cells: CellRect,
+    /// Columns and rows of the world, if they are known.
     size: Option<(u16, u16)>,
 }
 
 impl View {
     fn of(spread: &[Spread]) -> View {
-        let size = spread.iter().find_map(|tick| tick.sketch.as_ref()).map(|s| (s.width_cells, s.height_cells));
-        let sketches = spread.iter().filter_map(|tick| tick.sketch.as_ref());
-        let heroes = sketches.flat_map(|sketch| sketch.heroes.iter().map(|(_, cell)| cell));
+        let sketches = || spread.iter().filter_map(|tick| tick.sketch.as_ref());
+        let size = sketches().next().map(|sketch| (sketch.width_cells, sketch.height_cells));
+        let heroes = sketches().flat_map(|sketch| sketch.heroes.iter().map(|(_, cell)| cell));
         let cells: Vec<_> = spread.iter().flat_map(|tick| &tick.cells).chain(heroes).collect();
         let (width, height) = size.unwrap_or((u16::MAX, u16::MAX));
         let (left, right) = span(cells.iter().map(|cell| cell.x), SHOWN_CELLS.0, width);
         let (top, bottom) = span(cells.iter().map(|cell| cell.y), SHOWN_CELLS.1, height);
-        View { left, top, right, bottom, size }
+        View { cells: CellRect { low: CellId::new(left, top), high: CellId::new(right, bottom) }, size }
     }
 
     fn told(&self) -> Option<String> {
-        let View { left, top, right, bottom, size } = *self;
-        let (width, height) = size?;
-        let whole = (left, top, right, bottom) == (0, 0, width, height);
+        let CellRect { low, high } = self.cells;
+        let (width, height) = self.size?;
+        let whole = low == CellId::new(0, 0) && high == CellId::new(width.saturating_sub(1), height.saturating_sub(1));
         (!whole).then(|| {
-            let (column, row) = (right - 1, bottom - 1);
-            format!("Columns {left} to {column} and rows {top} to {row} of a world of {width} x {height} cells.")
+            format!(
+                "Columns {} to {} and rows {} to {} of a world of {width} x {height} cells.",
+                low.x, high.x, low.y, high.y
+            )
         })
-    }
-
-    fn width(&self) -> f32 {
-        f32::from(self.right - self.left)
     }
 
     /// What must be readable grows with the map: cells are drawn smaller then.
     fn unit(&self) -> f32 {
-        (self.width() / 38.0).max(0.45)
+        (size(self.cells).0 / 38.0).max(0.45)
     }
 
     fn svg(&self, content: Markup, first: &Spread) -> Markup {
-        let View { left, top, right, bottom, .. } = *self;
+        let CellRect { low, high } = self.cells;
         let (unit, edge) = (self.unit(), self.unit() * 1.6);
-        let (width, height) = (self.width(), f32::from(bottom - top));
-        let (x, y) = (f32::from(left) - edge, f32::from(top) - edge);
+        let (width, height) = size(self.cells);
+        let (left, top) = (f32::from(low.x), f32::from(low.y));
         let step =
             [1_u16, 2, 5, 10, 20, 50, 100].into_iter().find(|&step| f32::from(step) >= unit * 2.4).unwrap_or(500);
-        let marks = |from: u16, to: u16| (from.next_multiple_of(step)..to).step_by(step.into());
-        let frame = format!("{x} {y} {} {}", width + edge + 0.1, height + edge + 0.1);
+        let marks = |from: u16, to: u16| (from.next_multiple_of(step)..=to).step_by(step.into());
+        let frame = format!("{} {} {} {}", left - edge, top - edge, width + edge + 0.1, height + edge + 0.1);
         html! {
             svg.map viewBox=(frame) role="img" {
                 title { "The differing cells from tick " (first.tick) " on" }
-                rect.ground x=(left) y=(top) width=(width) height=(height) {}
+                rect.ground x=(low.x) y=(low.y) width=(width) height=(height) {}
                 (content)
-                path.grid d=(grid(left, top, right, bottom)) stroke-width=(unit * 0.08) {}
+                path.grid d=(grid(self.cells)) stroke-width=(unit * 0.08) {}
                 g.marks font-size=(unit) {
-                    @for column in marks(left, right) {
-                        text x=(f32::from(column) + 0.5) y=(f32::from(top) - unit * 0.5) text-anchor="middle" { (column) }
+                    @for column in marks(low.x, high.x) {
+                        text x=(f32::from(column) + 0.5) y=(top - unit * 0.5) text-anchor="middle" { (column) }
                     }
-                    @for row in marks(top, bottom) {
-                        text x=(f32::from(left) - unit * 0.4) y=(f32::from(row) + 0.5 + unit * 0.35) text-anchor="end" { (row) }
+                    @for row in marks(low.y, high.y) {
+                        text x=(left - unit * 0.4) y=(f32::from(row) + 0.5 + unit * 0.35) text-anchor="end" { (row) }
                     }
                 }
             }
         }
     }
 
-    /// One tick: light, what differed before, what does since, the parts that
+    /// One tick: light, what differed at the tick before, what does since, the parts that
     /// recordings cover, heroes.
-    fn layers(&self, tick: &Spread, before: Option<&[CellId]>, peers: &[PeerReport]) -> Markup {
-        let before: BTreeSet<_> = before.unwrap_or_default().iter().copied().collect();
+    fn layers(&self, spread: &[Spread], n: usize, peers: &[PeerReport]) -> Markup {
+        let tick = &spread[n];
+        let before: BTreeSet<_> = n.checked_sub(1).into_iter().flat_map(|n| &spread[n].cells).collect();
         let (old, new): (Vec<_>, Vec<_>) = tick.cells.iter().partition(|cell| before.contains(cell));
         html! {
             @if let Some(sketch) = &tick.sketch { path.lit d=(self.cells(&sketch.lit)) {} }
@@ -166,12 +160,11 @@ impl View {
     /// What a recording simulates at a tick, if that is a part of the world; as far as it is shown.
     fn frame(&self, peer: &PeerReport, tick: &Spread) -> Markup {
         let Some(core) = extent::core_at(&peer.covers, tick.tick) else { return html! {} };
-        let (left, top) = (core.low.x.max(self.left), core.low.y.max(self.top));
-        let (right, bottom) =
-            (core.high.x.saturating_add(1).min(self.right), core.high.y.saturating_add(1).min(self.bottom));
+        let shown = core.intersection(self.cells);
+        let (width, height) = size(shown);
         html! {
-            @if left < right && top < bottom {
-                rect.core x=(left) y=(top) width=(right - left) height=(bottom - top) stroke-width=(self.unit() * 0.2) {
+            @if !shown.is_empty() {
+                rect.core x=(shown.low.x) y=(shown.low.y) width=(width) height=(height) stroke-width=(self.unit() * 0.2) {
                     title { (name(peer)) }
                 }
             }
@@ -180,7 +173,7 @@ impl View {
 
     /// The outline of cells, those beside each other in a row as one.
     fn cells(&self, cells: &[CellId]) -> String {
-        let mut rows: Vec<CellId> = cells.iter().filter(|cell| self.holds(**cell)).copied().collect();
+        let mut rows: Vec<CellId> = cells.iter().copied().filter(|cell| self.cells.contains(*cell)).collect();
         rows.sort();
         let mut path = String::new();
         for run in rows.chunk_by(|a, b| a.y == b.y && u32::from(a.x) + 1 == u32::from(b.x)) {
@@ -190,15 +183,11 @@ impl View {
         path
     }
 
-    fn holds(&self, cell: CellId) -> bool {
-        (self.left..self.right).contains(&cell.x) && (self.top..self.bottom).contains(&cell.y)
-    }
-
     fn heroes(&self, heroes: &[(PlayerId, CellId)]) -> Markup {
         let mut by_cell: BTreeMap<CellId, Vec<PlayerId>> = BTreeMap::new();
         heroes
             .iter()
-            .filter(|(_, cell)| self.holds(*cell))
+            .filter(|(_, cell)| self.cells.contains(*cell))
             .for_each(|(player, cell)| by_cell.entry(*cell).or_default().push(*player));
         let radius = (self.unit() * 0.55).max(0.32);
         html! {
@@ -215,19 +204,26 @@ impl View {
     }
 }
 
-/// From where to where a map reaches that shows all these, some cells around, and not beyond the
-/// end of the world.
+/// Columns and rows of some cells.
+fn size(cells: CellRect) -> (f32, f32) {
+    let side = |low: u16, high: u16| f32::from((high + 1).saturating_sub(low));
+    (side(cells.low.x, cells.high.x), side(cells.low.y, cells.high.y))
+}
+
+/// The first and the last that a map has that shows all these, some cells around, and nothing
+/// beyond the end of the world.
 fn span(shown: impl Iterator<Item = u16> + Clone, least: u16, end: u16) -> (u16, u16) {
     let (low, high) = (shown.clone().min().unwrap_or(0), shown.max().unwrap_or(0));
     let (low, high) = (low.saturating_sub(MARGIN_CELLS), high.saturating_add(MARGIN_CELLS + 1).min(end));
     // A small part is widened on both sides, or where there is room.
     let lacking = least.saturating_sub(high.saturating_sub(low));
     let low = low.saturating_sub(lacking / 2).min(end.saturating_sub(least));
-    (low, high.max(low.saturating_add(least)).min(end))
+    (low, high.max(low.saturating_add(least)).min(end).saturating_sub(1))
 }
 
 /// Lines between the cells; of a large map none, they would hide it.
-fn grid(left: u16, top: u16, right: u16, bottom: u16) -> String {
+fn grid(cells: CellRect) -> String {
+    let (left, top, right, bottom) = (cells.low.x, cells.low.y, cells.high.x + 1, cells.high.y + 1);
     if right - left > LINES_CELLS {
         return String::new();
     }

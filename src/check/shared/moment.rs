@@ -4,11 +4,15 @@
 use lockstone_sim::{CellId, CellRect, Checksum, Extent};
 
 use crate::inspect::Inspect;
+use crate::recording::merge;
+
+/// All cells that there can be.
+const ALL: CellRect = CellRect { low: CellId::new(0, 0), high: CellId::new(u16::MAX, u16::MAX) };
 
 /// One recording's cells at a tick.
 pub(super) struct Moment {
-    /// `None` if it is the whole world.
-    extent: Option<Extent>,
+    pub is_whole: bool,
+    extent: Extent,
     /// By cell.
     tree: Vec<(CellId, Checksum)>,
     /// Of what is in no cell.
@@ -43,75 +47,40 @@ impl Common {
 
 impl Moment {
     pub fn of<S: Inspect>(simulation: &mut S) -> Moment {
-        Moment { extent: simulation.extent(), tree: simulation.tree(), loose: simulation.loose() }
-    }
-
-    pub fn is_whole(&self) -> bool {
-        self.extent.is_none()
-    }
-
-    /// Compares with another recording of the same tick.
-    pub fn common(&self, other: &Moment) -> Common {
-        let mut common =
-            Common { loose: self.has_cells() && other.has_cells() && self.loose != other.loose, ..Common::default() };
-        let Some(both) = self
-            .known()
-            .map_or(other.known(), |ours| Some(other.known().map_or(ours, |theirs| ours.intersection(theirs))))
-        else {
-            self.compare(other, &self.tree, &other.tree, &mut common);
-            return common;
-        };
-        if !both.is_empty() {
-            for y in both.low.y..=both.high.y {
-                let row = CellId::new(both.low.x, y)..=CellId::new(both.high.x, y);
-                self.compare(other, cells_of(&self.tree, &row), cells_of(&other.tree, &row), &mut common);
-            }
+        let extent = simulation.extent();
+        Moment {
+            is_whole: extent.is_none(),
+            extent: extent.unwrap_or(Extent { core: ALL, halo: ALL }),
+            tree: simulation.tree(),
+            loose: simulation.loose(),
         }
+    }
+
+    /// Compares with another recording of the same tick: cells that both know and one simulates,
+    /// those included that one side alone stores.
+    pub fn common(&self, other: &Moment) -> Common {
+        let cores = [self.extent.core, other.extent.core];
+        // One that has no cell yet has not begun.
+        let have_begun = cores.iter().all(|core| !core.is_empty());
+        let mut common = Common { loose: have_begun && self.loose != other.loose, ..Common::default() };
+        let known = self.extent.halo.intersection(other.extent.halo);
+        merge(self.rows(known), other.rows(known), |here, there| {
+            let Some(&(cell, _)) = here.or(there) else { return };
+            let simulated = cores.iter().filter(|core| core.contains(cell)).count();
+            if known.contains(cell) && simulated > 0 {
+                common.compared += 1;
+                if here != there {
+                    if simulated == 2 { &mut common.core } else { &mut common.halo }.push(cell);
+                }
+            }
+        });
         common
     }
 
-    /// Compares cells in order, those included that one side alone stores.
-    fn compare(&self, other: &Moment, ours: &[(CellId, Checksum)], theirs: &[(CellId, Checksum)], common: &mut Common) {
-        let (mut ours, mut theirs) = (ours.iter().peekable(), theirs.iter().peekable());
-        loop {
-            let cell = match (ours.peek(), theirs.peek()) {
-                (None, None) => return,
-                (Some((cell, _)), None) | (None, Some((cell, _))) => *cell,
-                (Some((a, _)), Some((b, _))) => *a.min(b),
-            };
-            let here = ours.next_if(|(other, _)| *other == cell);
-            let there = theirs.next_if(|(other, _)| *other == cell);
-            let both_simulate = self.simulates(cell) && other.simulates(cell);
-            if both_simulate || self.simulates(cell) && other.has(cell) || other.simulates(cell) && self.has(cell) {
-                common.compared += 1;
-                if here != there {
-                    if both_simulate { &mut common.core } else { &mut common.halo }.push(cell);
-                }
-            }
-        }
+    /// The rows of the tree in which a part lies.
+    fn rows(&self, part: CellRect) -> &[(CellId, Checksum)] {
+        let from = self.tree.partition_point(|(cell, _)| cell.y < part.low.y);
+        let to = self.tree.partition_point(|(cell, _)| cell.y <= part.high.y);
+        &self.tree[from..to]
     }
-
-    fn known(&self) -> Option<CellRect> {
-        self.extent.map(|extent| extent.halo)
-    }
-
-    fn simulates(&self, cell: CellId) -> bool {
-        self.extent.is_none_or(|extent| extent.core.contains(cell))
-    }
-
-    fn has(&self, cell: CellId) -> bool {
-        self.extent.is_none_or(|extent| extent.halo.contains(cell))
-    }
-
-    /// One that has no cell yet has not begun.
-    fn has_cells(&self) -> bool {
-        self.extent.is_none_or(|extent| !extent.core.is_empty())
-    }
-}
-
-/// The part of a tree within a row.
-fn cells_of<'t>(tree: &'t [(CellId, Checksum)], row: &std::ops::RangeInclusive<CellId>) -> &'t [(CellId, Checksum)] {
-    let from = tree.partition_point(|(cell, _)| cell < row.start());
-    let to = tree.partition_point(|(cell, _)| cell <= row.end());
-    &tree[from..to.max(from)]
 }

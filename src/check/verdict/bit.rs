@@ -4,8 +4,7 @@ use lockstone_sim::codec::differences;
 use lockstone_sim::world::StateBit;
 use lockstone_sim::{CellId, Checksum, Tick};
 
-use super::{Case, OddState, Solution};
-use crate::check::compare::CheckError;
+use super::{Case, Found};
 use crate::check::replayer::Replayer;
 use crate::check::report::Cause;
 use crate::inspect::{Inspect, Thing};
@@ -14,18 +13,18 @@ use crate::recording::Tree;
 /// So many steps are played to find a bit that was turned over before one.
 const TRIED_BITS_MAX: usize = 60_000;
 
-impl<S: Inspect> Case<'_, '_, S> {
+impl<'c, S: Inspect> Case<'c, S> {
     /// The bit is looked for by its checksum: just before that was taken, or before the
     /// step that led there.
-    pub(super) fn has_a_turned_bit(&self, replayer: &mut Replayer<'_, S>) -> Result<Option<Solution<S>>, CheckError> {
-        let Some((tick, bit)) = self.find_bit(replayer) else { return Ok(None) };
+    pub(super) fn has_a_turned_bit(&mut self) -> Found<'c, S> {
+        let Some((tick, bit)) = self.find_bit() else { return Ok(None) };
         let StateBit { of, byte, bit: n } = bit;
         let mut reasons = vec![format!(
             "bit {n} of byte {byte} of {of}, turned over before the turn of tick {tick}, leads to its checksum"
         )];
-        if let Some(mut odd) = self.with_bit_turned(replayer, tick, &bit) {
-            reasons.extend(field_of(replayer.at(tick), &odd.simulation, &bit));
-            self.play(&mut odd.simulation, self.tick);
+        if let Some(mut odd) = self.with_bit_turned(tick, &bit) {
+            reasons.extend(field_of(self.played.at(tick), odd.at(tick), &bit));
+            odd.at(self.tick);
             // A step that goes another way may begin with a single bit, by chance; but it does not
             // go on as ours does.
             let Some(met) = self.meets(odd, |_| ()) else { return Ok(None) };
@@ -33,49 +32,43 @@ impl<S: Inspect> Case<'_, '_, S> {
         }
         let cause = "no step writes a single bit: a fault of the memory, or a write from outside of the step";
         reasons.push(cause.to_owned());
-        let odd = self.with_bit_turned(replayer, tick, &bit);
+        let odd = self.with_bit_turned(tick, &bit);
         Ok(Some((self.blame(Cause::StateCorruption, reasons), odd)))
     }
 
-    fn find_bit(&self, replayer: &mut Replayer<'_, S>) -> Option<(Tick, StateBit)> {
+    fn find_bit(&mut self) -> Option<(Tick, StateBit)> {
         let root = *self.suspect().roots.get(&self.tick)?;
-        let cells = self.odd_cells(replayer);
-        let world = replayer.at(self.tick);
+        let cells = self.odd_cells();
+        let world = self.played.at(self.tick);
         let bit = world.find_bit(root, cells.as_ref().map(|(_, cells)| &cells[..]));
         // Cells that differed later need not be those in which it began.
         let later = cells.as_ref().is_some_and(|(tick, _)| *tick > self.tick);
         match bit.or_else(|| later.then(|| world.find_bit(root, None)).flatten()) {
             Some(bit) => Some((self.tick, bit)),
-            None => self.find_bit_before_step(replayer, root, &cells?.1),
+            None => self.find_bit_before_step(root, &cells?.1),
         }
     }
 
     /// The cells in which the odd peer differs, at the tick itself or as soon afterwards as it
     /// recorded a tree.
-    fn odd_cells(&self, replayer: &mut Replayer<'_, S>) -> Option<(Tick, Vec<CellId>)> {
+    fn odd_cells(&mut self) -> Option<(Tick, Vec<CellId>)> {
         let (tick, theirs) = self.suspect().tree_from(self.tick)?;
-        let cells = Tree::of(&replayer.at(tick).tree()).differences(&theirs);
-        Some((tick, cells))
+        Some((tick, Tree::of(&self.played.at(tick).tree()).differences(&theirs)))
     }
 
     /// What comes of a bit that is turned over before the step may be more than a bit. So it is
     /// looked for in the cells that differ afterwards and those next to them, for the step has to
     /// be played for each bit.
-    fn find_bit_before_step(
-        &self,
-        replayer: &mut Replayer<'_, S>,
-        root: Checksum,
-        cells: &[CellId],
-    ) -> Option<(Tick, StateBit)> {
-        let tick = self.last_good(replayer);
+    fn find_bit_before_step(&mut self, root: Checksum, cells: &[CellId]) -> Option<(Tick, StateBit)> {
+        let tick = self.last_good();
         if tick.next() != self.tick {
             return None;
         }
-        let mut trial = self.fork(replayer, tick);
+        let mut trial = self.fork(tick);
         let near = |cell: &CellId| cells.iter().any(|odd| odd.x.abs_diff(cell.x) <= 1 && odd.y.abs_diff(cell.y) <= 1);
         let cells: Vec<_> = trial.tree().into_iter().map(|(cell, _)| cell).filter(near).collect();
         let things: Vec<_> = cells.iter().flat_map(|cell| trial.things(Some(*cell))).collect();
-        let (before, turn) = (trial.snapshot(), replayer.turn(tick));
+        let (before, turn) = (trial.snapshot(), self.played.turn(tick));
         let leads_there = |bit: &StateBit| {
             trial.restore(&before);
             trial.with_bit_turned(bit).is_some_and(|turned| {
@@ -88,11 +81,11 @@ impl<S: Inspect> Case<'_, '_, S> {
         Some((tick, bit))
     }
 
-    fn with_bit_turned(&self, replayer: &mut Replayer<'_, S>, tick: Tick, bit: &StateBit) -> Option<OddState<S>> {
-        let mut simulation = self.fork(replayer, tick);
-        let turned = simulation.with_bit_turned(bit)?;
-        simulation.restore(&turned);
-        Some(OddState { simulation, turns: self.turns.clone() })
+    fn with_bit_turned(&mut self, tick: Tick, bit: &StateBit) -> Option<Replayer<'c, S>> {
+        let mut odd = self.fork(tick);
+        let turned = odd.with_bit_turned(bit)?;
+        odd.restore(&turned);
+        Some(Replayer::new(odd, self.played.turns))
     }
 }
 

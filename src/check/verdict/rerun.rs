@@ -6,9 +6,8 @@
 use std::ops::RangeBounds;
 
 use lockstone_sim::Tick;
-use lockstone_sim::journal::Journal;
 
-use super::{Case, OddState, Solution};
+use super::{Case, Found};
 use crate::check::compare::CheckError;
 use crate::check::replayer::Replayer;
 use crate::check::report::{BadWrite, Cause};
@@ -28,41 +27,30 @@ pub(super) enum Again {
     Otherwise,
 }
 
-impl<S: Inspect> Case<'_, '_, S> {
+impl<'c, S: Inspect> Case<'c, S> {
     /// Its own program, played again, does what this one does; or it was given other start data.
-    pub(super) fn is_told_by_its_own_program(
-        &self,
-        replayer: &mut Replayer<'_, S>,
-    ) -> Result<Option<Solution<S>>, CheckError> {
-        let Some((rerun, again)) = self.rerun(replayer) else { return Ok(None) };
-        let (cause, reasons) = match again {
-            Again::AsHere => {
-                let so = "so its steps are sound, and its state was changed between them".to_owned();
-                (Cause::StateCorruption, vec![self.tell_again(&rerun, &again), so])
-            }
-            Again::AsRecorded(_) if self.began_otherwise(replayer, &rerun) => {
-                let so = "its program was given another seed, or another table, than its header says: what it makes of them has digest";
-                let (theirs, ours) = (rerun.start_data, replayer.at(self.tick).start_data());
-                (
-                    Cause::StartData,
-                    vec![self.tell_again(&rerun, &again), format!("{so} {theirs:016x}, and here {ours:016x}")],
-                )
-            }
-            Again::AsRecorded(_) => return Ok(None),
-            Again::Otherwise => return Ok(None),
-        };
-        Ok(Some((self.blame(cause, reasons), self.recorded_state()?)))
-    }
-
-    /// Whether the suspect's program was given something else than its header says. Engines need
-    /// not make the same of the same.
-    fn began_otherwise(&self, replayer: &mut Replayer<'_, S>, rerun: &Rerun) -> bool {
+    pub(super) fn is_told_by_its_own_program(&mut self) -> Found<'c, S> {
+        let Some((rerun, again)) = self.rerun() else { return Ok(None) };
+        let (theirs, ours) = (rerun.start_data, self.played.at(self.tick).start_data());
+        // Engines need not make the same of the same.
         let same_engine = self.suspect().header.engine == env!("CARGO_PKG_VERSION");
-        same_engine && rerun.start_data != replayer.at(self.tick).start_data()
+        let (cause, so) = match again {
+            Again::AsHere => {
+                let so = "so its steps are sound, and its state was changed between them";
+                (Cause::StateCorruption, so.to_owned())
+            }
+            // It was given something else than its header says.
+            Again::AsRecorded(_) if same_engine && theirs != ours => {
+                let so = "its program was given another seed, or another table, than its header says: what it makes of them has digest";
+                (Cause::StartData, format!("{so} {theirs:016x}, and here {ours:016x}"))
+            }
+            Again::AsRecorded(_) | Again::Otherwise => return Ok(None),
+        };
+        Ok(Some((self.blame(cause, vec![self.tell_again(&rerun, &again), so]), self.recorded_state()?)))
     }
 
     /// The suspect's rerun, if it is of this difference and fits what was recorded before it.
-    pub(super) fn rerun(&self, replayer: &mut Replayer<'_, S>) -> Option<(Rerun, Again)> {
+    pub(super) fn rerun(&mut self) -> Option<(Rerun, Again)> {
         let fits = |rerun: &Rerun| {
             let before = self.recorded_again(rerun, ..self.tick);
             rerun.root(self.tick).is_some() && !before.is_empty() && !before.contains(&false)
@@ -72,7 +60,7 @@ impl<S: Inspect> Case<'_, '_, S> {
         let after = self.recorded_again(&rerun, self.tick..);
         let again = if !after.contains(&false) {
             Again::AsRecorded(after.len() as u32)
-        } else if rerun.root(self.tick) == Some(replayer.root(self.tick)) {
+        } else if rerun.root(self.tick) == Some(self.played.root(self.tick)) {
             Again::AsHere
         } else {
             Again::Otherwise
@@ -96,31 +84,25 @@ impl<S: Inspect> Case<'_, '_, S> {
         format!("the program of {who} played again from tick {from}, and came {came}")
     }
 
-    /// What happened otherwise in the step that led to the difference, as the suspect's own
+    /// What happened otherwise in the step after which the checksums differ, as the suspect's own
     /// program noted it.
-    pub fn noted_by_its_own_program(&self, replayer: &mut Replayer<'_, S>) -> Vec<BadWrite> {
-        let Some((rerun, Again::AsRecorded(_))) = self.rerun(replayer) else { return Vec::new() };
-        let journals = self.journals(replayer, &rerun);
-        journals.map(|(here, there)| BadWrite::of_builds(&here, &there)).unwrap_or_default()
-    }
-
-    /// Both journals of the step after which the checksums differ, ours and the suspect's.
-    fn journals(&self, replayer: &mut Replayer<'_, S>, rerun: &Rerun) -> Option<(Journal, Journal)> {
-        let start = replayer.start();
+    pub fn noted_by_its_own_program(&mut self) -> Option<Vec<BadWrite>> {
+        let (rerun, Again::AsRecorded(_)) = self.rerun()? else { return None };
+        let start = self.played.start();
         let mut known = rerun.ticks().filter(|(tick, _)| *tick >= start && *tick <= self.tick).peekable();
         let (since, _) = *known.peek()?;
-        let (first, _) = known.find(|&(tick, root)| replayer.root(tick) != root).filter(|(first, _)| *first > since)?;
+        let (first, _) =
+            known.find(|&(tick, root)| self.played.root(tick) != root).filter(|(tick, _)| *tick > since)?;
         let tick = Tick(first.0 - 1);
-        let (mut here, there) = (Journal::default(), rerun.journal(tick)?.clone());
-        replayer.step_noted(tick, &mut here);
-        Some((here, there))
+        let there = rerun.journal(tick)?;
+        Some(BadWrite::of_builds(&self.played.journal(tick), there))
     }
 
     /// The suspect's recorded state at the difference, or soon after.
-    pub(super) fn recorded_state(&self) -> Result<Option<OddState<S>>, CheckError> {
+    pub(super) fn recorded_state(&self) -> Result<Option<Replayer<'c, S>>, CheckError> {
         let peer = self.suspect();
         let recorded = peer.states.range(self.tick..).next();
-        let load = |(&tick, _)| Ok(OddState { simulation: self.checker.load(peer, tick)?, turns: self.turns.clone() });
+        let load = |(&tick, _)| Ok(Replayer::new(self.checker.load(peer, tick)?, self.played.turns));
         recorded.map(load).transpose()
     }
 }

@@ -1,28 +1,26 @@
 //! Suspicions about the state: that not all of it is in the checksum, or in a snapshot, or that it
 //! was written to between the steps.
 
-use lockstone_sim::Tick;
-use lockstone_sim::codec::differences;
-
-use super::{Case, OddState, Solution, blame_nobody};
+use super::{Case, Found, blame_nobody};
 use crate::check::compare::CheckError;
+use crate::check::locate::locate_in;
 use crate::check::replayer::Replayer;
 use crate::check::report::Cause;
 use crate::inspect::Inspect;
 
-impl<S: Inspect> Case<'_, '_, S> {
+/// So many fields that the checksum leaves out are named.
+const FIELDS_MAX: usize = 3;
+
+impl<'c, S: Inspect> Case<'c, S> {
     /// Going back to a state and playing on leads elsewhere than having come from the start:
     /// something that matters was not brought back.
-    pub(super) fn is_not_brought_back(
-        &self,
-        replayer: &mut Replayer<'_, S>,
-    ) -> Result<Option<Solution<S>>, CheckError> {
-        let good = self.last_good(replayer);
+    pub(super) fn is_not_brought_back(&mut self) -> Found<'c, S> {
+        let good = self.last_good();
         let Some(recorded) = self.suspect().roots.get(&good) else { return Ok(None) };
-        if replayer.root(good) == *recorded {
+        if self.played.root(good) == *recorded {
             return Ok(None);
         }
-        if let Some(solution) = self.lost_something_in_a_snapshot(replayer)? {
+        if let Some(solution) = self.lost_something_in_a_snapshot()? {
             return Ok(Some(solution));
         }
         let reason =
@@ -31,13 +29,10 @@ impl<S: Inspect> Case<'_, '_, S> {
     }
 
     /// A state that was recorded, with the same checksum as ours, and is another.
-    pub(super) fn has_an_uncovered_field(
-        &self,
-        replayer: &mut Replayer<'_, S>,
-    ) -> Result<Option<Solution<S>>, CheckError> {
-        let (peer, known) = (self.suspect(), replayer.start()..=self.tick);
+    pub(super) fn has_an_uncovered_field(&mut self) -> Found<'c, S> {
+        let (peer, known) = (self.suspect(), self.played.start()..=self.tick);
         for &tick in peer.states.keys().filter(|tick| known.contains(*tick)) {
-            let ours = replayer.at(tick);
+            let ours = self.played.at(tick);
             let snapshot = ours.snapshot();
             let bytes = ours.encode(&snapshot);
             let mut theirs = self.checker.load(peer, tick)?;
@@ -52,7 +47,7 @@ impl<S: Inspect> Case<'_, '_, S> {
                 ),
                 format!("the checksum does not cover what differs: {}", fields(ours, &theirs)),
             ];
-            let odd = OddState { simulation: theirs, turns: peer.turns.clone() };
+            let odd = Replayer::new(theirs, &peer.turns);
             return Ok(Some((blame_nobody(Cause::ChecksumField, reasons), Some(odd))));
         }
         Ok(None)
@@ -60,44 +55,35 @@ impl<S: Inspect> Case<'_, '_, S> {
 
     /// The state as it is read from bytes, in the place of the living one: where the peer joined,
     /// or where all was still well.
-    pub(super) fn lost_something_in_a_snapshot(
-        &self,
-        replayer: &mut Replayer<'_, S>,
-    ) -> Result<Option<Solution<S>>, CheckError> {
-        let (peer, good) = (self.suspect(), self.last_good(replayer));
-        let joined = (replayer.start() < peer.start() && peer.start() <= good).then(|| peer.start());
-        if let Some(tick) = joined {
+    pub(super) fn lost_something_in_a_snapshot(&mut self) -> Found<'c, S> {
+        let (peer, good) = (self.suspect(), self.last_good());
+        if self.played.start() < peer.start() && peer.start() <= good {
+            let tick = peer.start();
             let reason = format!("{} joined at tick {tick} from a serialised state", peer.who());
-            let odd = || Ok(OddState { simulation: self.checker.load(peer, tick)?, turns: self.turns.clone() });
-            if let Some(solution) = self.snapshot_solution(odd, good, reason)? {
-                return Ok(Some(solution));
+            let solution = self.snapshot_solution(|case| case.checker.load(peer, tick), reason)?;
+            if solution.is_some() {
+                return Ok(solution);
             }
         }
         let reason = format!("the state of tick {good}, serialised and read again, goes another way");
-        let odd = || Ok(OddState { simulation: self.reread(replayer, good)?, turns: self.turns.clone() });
-        self.snapshot_solution(odd, good, reason)
+        self.snapshot_solution(|case| case.reread(good), reason)
     }
 
-    fn snapshot_solution(
-        &self,
-        mut odd: impl FnMut() -> Result<OddState<S>, CheckError>,
-        good: Tick,
-        reason: String,
-    ) -> Result<Option<Solution<S>>, CheckError> {
-        let Some(met) = self.meets(odd()?, |_| ()) else { return Ok(None) };
-        let mut state = odd()?;
-        self.play(&mut state.simulation, good);
-        Ok(Some((blame_nobody(Cause::SnapshotField, vec![reason, self.met(met)]), Some(state))))
+    fn snapshot_solution(&mut self, read: impl Fn(&mut Self) -> Result<S, CheckError>, reason: String) -> Found<'c, S> {
+        let odd = |case: &mut Self| Ok(Replayer::new(read(case)?, case.played.turns));
+        let Some((mut odd, met)) = self.witnessed(odd, |_| ())? else { return Ok(None) };
+        odd.at(self.last_good());
+        Ok(Some((blame_nobody(Cause::SnapshotField, vec![reason, self.met(met)]), Some(odd))))
     }
 
     /// A recorded state of the odd peer from which the turns lead on to its checksums: its steps
     /// are sound, and its state was not.
-    pub(super) fn was_written_from_outside(&self, _: &mut Replayer<'_, S>) -> Result<Option<Solution<S>>, CheckError> {
+    pub(super) fn was_written_from_outside(&mut self) -> Found<'c, S> {
         let peer = self.suspect();
         let Some((&tick, _)) = peer.states.range(self.tick..).next() else { return Ok(None) };
-        let odd = || Ok(OddState { simulation: self.checker.load(peer, tick)?, turns: peer.turns.clone() });
+        let odd = |case: &mut Self| Ok(Replayer::new(case.checker.load(peer, tick)?, &peer.turns));
         // The checksum of the state itself proves nothing of the steps.
-        let Some(met) = self.meets(odd()?, |_| ()).filter(|met| *met > 1) else { return Ok(None) };
+        let Some((odd, met)) = self.witnessed(odd, |_| ())?.filter(|(_, met)| *met > 1) else { return Ok(None) };
         let reasons = vec![
             format!(
                 "from the state that {} recorded at tick {tick} the turns lead to its checksums: {met} are met",
@@ -105,25 +91,14 @@ impl<S: Inspect> Case<'_, '_, S> {
             ),
             "so its steps are sound, and its state was changed between them".to_owned(),
         ];
-        Ok(Some((self.blame(Cause::StateCorruption, reasons), Some(odd()?))))
+        Ok(Some((self.blame(Cause::StateCorruption, reasons), Some(odd))))
     }
 }
 
 /// The first fields in which two states of one checksum differ.
 fn fields<S: Inspect>(ours: &mut S, theirs: &S) -> String {
-    let cells: Vec<_> = std::iter::once(None).chain(ours.tree().into_iter().map(|(cell, _)| Some(cell))).collect();
-    let mut told = Vec::new();
-    for cell in cells {
-        let others = theirs.things(cell);
-        for thing in ours.things(cell) {
-            let Some(other) = others.iter().find(|other| other.part == thing.part) else { continue };
-            let fields = differences(&thing.fields, &other.fields);
-            told.extend(fields.iter().map(|field| format!("{} {field}", thing.kind)));
-        }
-        if told.len() >= 3 {
-            break;
-        }
-    }
-    told.truncate(3);
-    told.join("; ")
+    let cells = ours.tree().into_iter().map(|(cell, _)| cell).collect();
+    let spots = locate_in(ours, theirs, cells).spots;
+    let fields = spots.iter().flat_map(|spot| spot.fields.iter().map(move |field| format!("{} {field}", spot.kind)));
+    fields.take(FIELDS_MAX).collect::<Vec<_>>().join("; ")
 }
