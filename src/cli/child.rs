@@ -21,6 +21,14 @@ pub(super) enum Word {
     Report(Box<Report>),
 }
 
+/// The words of a bot that plays in a room, and shows it to nobody.
+pub(super) fn bot_words(name: &str, hero: &str, room: &str, url: &str) -> Vec<String> {
+    let words = [
+        "play", "--bot", "--report", "--view", "none", "--name", name, "--hero", hero, "--room", room, "--signal", url,
+    ];
+    words.map(str::to_owned).into()
+}
+
 /// A process that is killed when this is dropped. It also ends by itself when its stdin closes.
 pub(super) struct Peer(Child);
 
