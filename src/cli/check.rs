@@ -107,13 +107,9 @@ fn tell<G: Game>(recordings: Vec<Recording<G::Sim>>, telling: &Telling) -> Resul
 /// Refuses recordings of another build's rules or table, unless they differ in that from each
 /// other: that is the answer, then.
 fn can_be_played<G: Game>(recordings: &[Recording<G::Sim>], table: &Table) -> Result<(), Failure> {
-    let of = |recording: &Recording<G::Sim>| {
-        let Header { rules, table, config, .. } = recording.header;
-        (rules, table, config)
-    };
     let identity = Identity { rules: G::rules_digest(), table: table.digest(), config: 0 };
     match recordings.first() {
-        Some(first) if recordings.iter().all(|recording| of(recording) == of(first)) => {
+        Some(first) if recordings.iter().all(|recording| recording.header.identity == first.header.identity) => {
             let header = &first.header;
             let unusable = |error| {
                 let advice = failure::of_recording(&error);

@@ -1,8 +1,8 @@
 //! Keeps a session's recording: the last minutes in memory, so that a difference can be saved when
 //! it is found; all of it in a file, if asked. And what is found out of a difference.
 //!
-//! It works beside the game ([`Worker`](super::worker::Worker)). A recording that fails must
-//! never stop the game: it stops itself, and says so once. Whatever peers claim, what is
+//! It works beside the game ([`Worker`](super::worker::Worker)). A recording that fails
+//! must never stop the game: it stops itself, and says so once. Whatever peers claim, what is
 //! saved has an end.
 
 use std::io::{self, Write};
@@ -12,12 +12,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
-use lockstone_net::wire::{Identity, Terms};
+use lockstone_net::wire::Terms;
 use lockstone_sim::{CellId, Checksum, PlayerId, Tick, Turn};
 
 use super::effort::Clock;
 use super::executable;
-use super::inquiry::{Inquiry, State, first_difference};
+use super::inquiry::{Inquiry, State};
 use super::storage::{Output, Storage};
 use super::worker::Work;
 use crate::inspect::Inspect;
@@ -71,7 +71,7 @@ pub(super) struct Keeper<S: Inspect> {
     is_asked: bool,
     /// Trees are put into the file as long as it is smaller than this.
     pub trees_until_bytes: u64,
-    ring: Option<Ring<S>>,
+    ring: Option<Ring>,
     saved: Option<PathBuf>,
     /// The last difference that was told.
     desync: Option<Desync>,
@@ -138,14 +138,11 @@ impl<S: Inspect> Keeper<S> {
 
     fn header(&self, start: Tick, seed: u64, player: PlayerId) -> Header {
         let (labels, terms) = (&self.labels, &self.labels.terms);
-        let Identity { rules, table, config } = terms.identity;
         Header {
             game: labels.game.to_owned(),
             engine: env!("CARGO_PKG_VERSION").to_owned(),
             seed,
-            rules,
-            table,
-            config,
+            identity: terms.identity,
             ticks_per_s: terms.ticks_per_s,
             input_delay_ticks: terms.input_delay_ticks,
             checksum_interval_ticks: terms.checksum_interval_ticks,
@@ -165,24 +162,24 @@ impl<S: Inspect> Keeper<S> {
     /// A checksum, and the tree that it is the root of, if that was told.
     pub fn checksum(&mut self, tick: Tick, checksum: Checksum, tree: &[(CellId, Checksum)]) {
         self.remember(|ring| ring.checksum(tick, checksum));
-        self.file(|writer| writer.checksum::<S>(tick, checksum));
+        self.file(|writer| writer.checksum(tick, checksum));
         if tree.is_empty() {
             return;
         }
         let trees_until_bytes = self.trees_until_bytes;
         self.remember(|ring| ring.tree(tick, tree));
-        self.file(|writer| if writer.bytes() < trees_until_bytes { writer.tree::<S>(tick, tree) } else { Ok(()) });
+        self.file(|writer| if writer.bytes() < trees_until_bytes { writer.tree(tick, tree) } else { Ok(()) });
     }
 
     pub fn keyframe(&mut self, tick: Tick, snapshot: &[u8]) {
         let snapshot = Packed::of(snapshot);
-        self.file(|writer| writer.keyframe::<S>(tick, &snapshot));
+        self.file(|writer| writer.keyframe(tick, &snapshot));
         self.remember(|ring| ring.keyframe(tick, snapshot));
     }
 
     pub fn reached(&mut self, tick: Tick) {
         self.remember(|ring| ring.reached(tick));
-        self.file(|writer| writer.reached::<S>(tick));
+        self.file(|writer| writer.reached(tick));
         if let Target::Open(writer) = &self.target
             && !self.is_asked
             && writer.bytes() > SAVED_BYTES_MAX
@@ -194,7 +191,7 @@ impl<S: Inspect> Keeper<S> {
     pub fn name(&mut self, player: PlayerId, name: &str) {
         self.remember(|ring| ring.name(player, name));
         self.file(|writer| {
-            writer.name::<S>(player, name);
+            writer.name(player, name);
             Ok(())
         });
     }
@@ -203,7 +200,7 @@ impl<S: Inspect> Keeper<S> {
     pub fn desync(&mut self, desync: Desync) {
         self.desync = Some(desync);
         self.remember(|ring| ring.desync(desync));
-        self.file(|writer| writer.desync::<S>(desync));
+        self.file(|writer| writer.desync(desync));
         if self.saved.is_none() {
             self.save(desync.tick);
         }
@@ -214,7 +211,7 @@ impl<S: Inspect> Keeper<S> {
 
     pub fn end(&mut self, tick: Tick, reason: &str) {
         if let Target::Open(writer) = std::mem::replace(&mut self.target, Target::Done)
-            && let Err(error) = writer.end::<S>(tick, reason)
+            && let Err(error) = writer.end(tick, reason)
         {
             self.target = self.give_up(error);
         }
@@ -241,7 +238,7 @@ impl<S: Inspect> Keeper<S> {
         self.storage.folders().into_iter().map(|folder| folder.join(&file)).collect()
     }
 
-    fn remember(&mut self, keep: impl FnOnce(&mut Ring<S>)) {
+    fn remember(&mut self, keep: impl FnOnce(&mut Ring)) {
         if let Some(ring) = &mut self.ring {
             keep(ring);
         }
@@ -313,7 +310,12 @@ impl<S: Inspect> Keeper<S> {
 
     /// The tick at which another's recording parts from what is in memory.
     fn parts_from(&self, other: &[u8]) -> Option<Tick> {
-        first_difference(&Recording::<S>::read(&self.ring.as_ref()?.write()).ok()?, other)
+        self.held()?.parts_from(&Recording::read(other).ok()?)
+    }
+
+    /// What is in memory.
+    fn held(&self) -> Option<Recording<S>> {
+        Recording::read(&self.ring.as_ref()?.write()).ok()
     }
 
     /// Plays again what is in memory, around the tick at which it parted from another's, or
@@ -322,8 +324,7 @@ impl<S: Inspect> Keeper<S> {
     fn rerunner(&self, parted: Option<Tick>) -> Option<Rerunner<S>> {
         let told = self.desync.map(|desync| (desync.tick, desync.agreed));
         let (tick, agreed) = parted.map(|tick| (tick, tick.0.checked_sub(1).map(Tick))).or(told)?;
-        let recording = Recording::read(&self.ring.as_ref()?.write()).ok()?;
-        Rerunner::new(recording, tick, agreed, self.build.as_ref()?).ok()
+        Rerunner::new(self.held()?, tick, agreed, self.build.as_ref()?).ok()
     }
 
     /// A recording of the last minutes, or of as much of them as fits. Empty if nothing fits.
@@ -392,78 +393,21 @@ impl<S: Inspect> Drop for Keeper<S> {
 mod tests {
     use std::sync::mpsc::{self, Receiver};
 
-    use lockstone_net::PartyConfig;
-    use lockstone_sim::Simulation;
+    use lockstone_net::{Identity, PartyConfig};
+    use testkit::storm::StormWorld;
 
     use super::*;
-    use crate::inspect::Thing;
     use crate::recording::{Ending, Entry};
     use crate::shell::storage::Memory;
 
-    /// The least simulation there can be.
-    struct Nothing;
-
-    impl Simulation for Nothing {
-        type Command = ();
-        type Hero = ();
-        type Join = ();
-        type Request = ();
-        type Given = lockstone_sim::Nothing;
-        type Snapshot = ();
-
-        fn tick(&self) -> Tick {
-            Tick(0)
-        }
-        fn step(&mut self, _turn: &Turn<Self>) {}
-        fn requests(&self) -> &[()] {
-            &[]
-        }
-        fn admit(&self, _player: PlayerId, _hero: ()) {}
-        fn snapshot(&mut self) {}
-        fn restore(&mut self, _snapshot: &()) {}
-        fn checksum(&mut self) -> Checksum {
-            Checksum(0)
-        }
-        fn encode(&self, _snapshot: &()) -> Vec<u8> {
-            Vec::new()
-        }
-        fn decode(&self, _bytes: &[u8]) -> Result<(), lockstone_sim::codec::CodecError> {
-            Ok(())
-        }
-    }
-
-    impl Inspect for Nothing {
-        fn things(&self, _cell: Option<CellId>) -> Vec<Thing> {
-            Vec::new()
-        }
-    }
-
-    fn keeper(storage: &Memory, name: &str) -> (Keeper<Nothing>, Receiver<Told>) {
+    fn keeper(storage: &Memory, name: &str) -> (Keeper<StormWorld>, Receiver<Told>) {
         let identity = Identity { rules: 1, table: 2, config: 0 };
         let terms = PartyConfig::default().terms(identity);
-        let labels = Labels { game: "nothing", terms, name: name.into(), room: "hall".into() };
+        let labels = Labels { game: "storm", terms, name: name.into(), room: "hall".into() };
         let (told_tx, told) = mpsc::channel();
         let mut keeper = Keeper::new(labels, Box::new(storage.clone()), Target::None, told_tx);
         keeper.start(Tick(0), 7, PlayerId(0), &[]);
         (keeper, told)
-    }
-
-    #[test]
-    fn two_recordings_tell_the_tick_at_which_they_part() {
-        let storage = Memory::default();
-        let ((mut ours, _), (mut theirs, _)) = (keeper(&storage, "a"), keeper(&storage, "b"));
-        for tick in 0..20 {
-            ours.checksum(Tick(tick), Checksum(tick.into()), &[]);
-            // The other has recorded less, and from some tick on something else.
-            let other = Checksum(u64::from(tick) + u64::from(tick >= 13));
-            if tick >= 5 {
-                theirs.checksum(Tick(tick), other, &[]);
-            }
-        }
-        let good = theirs.recent(1 << 20);
-        assert_eq!(ours.parts_from(&good), Some(Tick(13)));
-        assert_eq!(theirs.parts_from(&good), None, "from itself it does not part");
-        assert_eq!(ours.parts_from(&[7; 100]), None, "garbage tells nothing");
     }
 
     #[test]
@@ -476,7 +420,7 @@ mod tests {
         let desync = Desync { player: PlayerId(1), tick, agreed, ours: Checksum(1), theirs: Checksum(2) };
         keeper.desync(desync);
         let Ok(Told::Recorded(path)) = told.try_recv() else { panic!("where it is is told") };
-        let read = || Recording::<Nothing>::read(&storage.files()[&path]).ok().unwrap();
+        let read = || Recording::<StormWorld>::read(&storage.files()[&path]).ok().unwrap();
         let at_once = read();
         keeper.end(Tick(20), "fell out of step");
         let at_last = read();

@@ -46,9 +46,7 @@ impl Programs {
             game: G::NAME.to_owned(),
             engine: env!("CARGO_PKG_VERSION").to_owned(),
             seed: config.seed,
-            rules: identity.rules,
-            table: identity.table,
-            config: identity.config,
+            identity: *identity,
             ticks_per_s: 20,
             input_delay_ticks: 0,
             checksum_interval_ticks: 1,
@@ -110,12 +108,12 @@ impl Programs {
         let header = Header { start: reference.start(), ..self.header.clone() };
         let mut writer = Writer::create(Vec::new(), &header, &simulation.encode(&start)).expect(WRITTEN);
         for (tick, root, turn) in reference.moments() {
-            writer.checksum::<S>(tick, root).expect(WRITTEN);
+            writer.checksum(tick, root).expect(WRITTEN);
             if let Some(turn) = turn {
                 writer.turn(tick, turn).expect(WRITTEN);
             }
         }
-        writer.end::<S>(reference.start().plus(reference.ticks()), "the end").expect(WRITTEN).0
+        writer.end(reference.start().plus(reference.ticks()), "the end").expect(WRITTEN).0
     }
 }
 

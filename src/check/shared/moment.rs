@@ -4,6 +4,7 @@
 use lockstone_sim::{CellId, CellRect, Checksum, Extent};
 
 use crate::inspect::Inspect;
+use crate::recording::tree::merge;
 
 /// One recording's cells at a tick.
 pub(super) struct Moment {
@@ -72,15 +73,7 @@ impl Moment {
 
     /// Compares cells in order, those included that one side alone stores.
     fn compare(&self, other: &Moment, ours: &[(CellId, Checksum)], theirs: &[(CellId, Checksum)], common: &mut Common) {
-        let (mut ours, mut theirs) = (ours.iter().peekable(), theirs.iter().peekable());
-        loop {
-            let cell = match (ours.peek(), theirs.peek()) {
-                (None, None) => return,
-                (Some((cell, _)), None) | (None, Some((cell, _))) => *cell,
-                (Some((a, _)), Some((b, _))) => *a.min(b),
-            };
-            let here = ours.next_if(|(other, _)| *other == cell);
-            let there = theirs.next_if(|(other, _)| *other == cell);
+        merge(ours.iter().copied(), theirs.iter().copied(), |cell, here, there| {
             let both_simulate = self.simulates(cell) && other.simulates(cell);
             if both_simulate || self.simulates(cell) && other.has(cell) || other.simulates(cell) && self.has(cell) {
                 common.compared += 1;
@@ -88,7 +81,7 @@ impl Moment {
                     if both_simulate { &mut common.core } else { &mut common.halo }.push(cell);
                 }
             }
-        }
+        });
     }
 
     fn known(&self) -> Option<CellRect> {
