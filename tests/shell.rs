@@ -16,7 +16,6 @@ use lockstone::shell::{
     Display, Labels, Memory, Next, Options, Output, Recorder, Report, Screen, Shell, SoloLink, Storage,
 };
 use lockstone::sim::Tick;
-use lockstone::view::Status;
 use testkit::faulty::{Faulty, Sim};
 
 const SEED: u64 = 5;
@@ -39,10 +38,10 @@ fn shell<L: Link>(
     let identity = Identity { rules: 1, table: lockstone::default_table().digest(), config: 0 };
     let build = move |seed: u64| Faulty::build(seed ^ other, lockstone::default_table());
     let (config, hero) = (config(players), Faulty::hero("able", name).unwrap());
-    let (terms, period) = (config.terms(identity), config.period());
-    let labels = Labels { game: Faulty::NAME, terms, name: name.to_owned(), room: "hall".to_owned() };
+    let labels =
+        Labels { game: Faulty::NAME, terms: config.terms(identity), name: name.to_owned(), room: "hall".to_owned() };
     let session = Party::new(config, identity, name, hero, build).unwrap();
-    let display = Display::new(Screen::None { lines: false }, name.to_owned(), Status::default(), period);
+    let display = Display::new(Screen::None { lines: false }, &labels, None);
     Shell::new(session, link, recorder(labels), display, Options { bot: true, ..options }).with_rerun(build)
 }
 
@@ -129,10 +128,6 @@ impl Storage for Disk {
 
     fn folders(&self) -> Vec<PathBuf> {
         self.memory.folders()
-    }
-
-    fn save(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        self.memory.save(path, bytes)
     }
 
     fn remove(&mut self, path: &Path) -> io::Result<()> {

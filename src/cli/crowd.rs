@@ -14,7 +14,7 @@ use super::place::any_number;
 use super::sitting::clocks;
 use super::stdout::print;
 use super::{carry, goes_on, numbers, progress, relay, table};
-use crate::crowd::{Crowd, CrowdError, CrowdOptions, CrowdReport, Rate};
+use crate::crowd::{Crowd, CrowdOptions, CrowdReport, Rate};
 use crate::game::{Layout, Spread, Wide};
 
 /// A packet between relay and replica takes so long at least, and up to so much longer.
@@ -93,24 +93,17 @@ fn play<G: Wide>(args: &Args, players: u16, seed: u64) -> Result<CrowdReport, Fa
     progress.set_message(format!("{players} players"));
     let (verify, own_world) = (args.verify, args.spread == CrowdSpread::Own);
     let options = CrowdOptions { layout, ticks, seed, weather, relay, verify, own_world };
-    let crowd = Crowd::<G>::new(options, &table::load(None)?).map_err(Failure::new)?;
-    let go_on = |tick: u32| {
+    let mut crowd = Crowd::<G>::new(options, &table::load(None)?).map_err(Failure::new)?;
+    let report = crowd.run(|tick| {
         progress.set_position(tick.into());
         goes_on().is_continue()
-    };
-    let report = if args.process {
-        crowd.run_with_process(go_on, clocks(), carry::carrier)
-    } else {
-        crowd.run(go_on).map_err(Failure::from)
-    };
-    progress.finish_and_clear();
-    report?.ok_or_else(|| Failure::new("the crowd was stopped"))
-}
-
-impl From<CrowdError> for Failure {
-    fn from(error: CrowdError) -> Failure {
-        Failure::new(error)
+    });
+    let mut report = report.map_err(Failure::new)?.ok_or_else(|| Failure::new("the crowd was stopped"))?;
+    if args.process {
+        report.process = Some(crowd.effort(clocks(), carry::carrier(players, report.up)?));
     }
+    progress.finish_and_clear();
+    Ok(report)
 }
 
 /// Says it to people.

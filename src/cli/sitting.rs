@@ -19,7 +19,7 @@ use super::child::{Word, stop_with_parent};
 use super::failure::{Failure, of_end};
 use crate::game::Game;
 use crate::shell::{Clocks, Display, Files, Labels, Options, Recorder, Screen, Shell};
-use crate::view::{self, Draw, Status};
+use crate::view::{self, Draw};
 
 /// What draws the picture of the end, in a build that can.
 #[cfg(feature = "picture")]
@@ -62,14 +62,12 @@ impl Sitting {
         if args.report {
             stop_with_parent();
         }
-        let labels = Labels { game: G::NAME, terms, name: name.clone(), room: room.clone() };
-        let recorder = Recorder::new(labels, Files, args.record.as_deref())
+        let labels = Labels { game: G::NAME, terms, name, room };
+        let recorder = Recorder::new(labels.clone(), Files, args.record.as_deref())
             .map_err(|error| Failure::new(format!("{error}; name another file with --record")))?
             .with_trees(args.trees)
             .beside();
-        let period = Duration::from_secs(1) / terms.ticks_per_s;
-        let status = Status { game: G::NAME, room, join, ..Status::default() };
-        let display = Display::new(screen(G::NAME, args.view, args.report), name, status, period);
+        let display = Display::new(screen(G::NAME, args.view, args.report), &labels, join);
         let options = Options {
             bot: args.bot,
             time: args.seconds.map(|seconds| Duration::from_secs(seconds.into())),

@@ -1,7 +1,7 @@
 //! Keeps a session's recording: the last minutes in memory, so that a difference can be saved when
 //! it is found; all of it in a file, if asked. And what is found out of a difference.
 //!
-//! It works beside the game ([`Worker`](super::worker::Worker)). A recording that fails
+//! It works beside the game ([`Recorder`](super::recorder::Recorder)). A recording that fails
 //! must never stop the game: it stops itself, and says so once. Whatever peers claim, what is
 //! saved has an end.
 
@@ -19,7 +19,6 @@ use super::effort::Clock;
 use super::executable;
 use super::inquiry::{Inquiry, State};
 use super::storage::{Output, Storage};
-use super::worker::Work;
 use crate::inspect::Inspect;
 use crate::recording::Rerunner;
 use crate::recording::{Build, Desync, Header, Packed, RING_BYTES_MAX, Recording, Ring, Writer};
@@ -357,11 +356,9 @@ impl<S: Inspect> Keeper<S> {
             self.tell(Told::Bundle(path));
         }
     }
-}
 
-impl<S: Inspect> Work for Keeper<S> {
-    /// Plays a piece of what led to a difference.
-    fn work(&mut self) -> bool {
+    /// Plays a piece of what led to a difference. Returns whether there is more.
+    pub fn work(&mut self) -> bool {
         if let Some((clock, worked)) = &self.worked {
             let ns = u64::try_from(clock().as_nanos()).unwrap_or(u64::MAX);
             worked.store(ns, Ordering::Relaxed);

@@ -41,10 +41,9 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
             return;
         }
         self.picture_at = now.saturating_add(self.display.picture_period());
-        let stats = self.session.stats();
         let (session, names) = (&self.session, self.display.names());
         let scene = |player| scene_of::<G>(session, player, &names);
-        self.display.show(&stats, &self.session.phase(), || self.meter.effort(), now, scene);
+        self.display.show(self.session.stats(), &self.session.phase(), || self.meter.effort(), now, scene);
         for action in self.display.actions() {
             match self.player {
                 _ if action == Action::Quit => self.leave(now),
@@ -97,7 +96,7 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
 
     pub(super) fn picture(&mut self) -> Option<Result<Vec<u8>, String>> {
         let draw = self.options.picture?;
-        self.display.refresh(&self.session.stats(), &self.session.phase());
+        self.display.refresh(self.session.stats(), &self.session.phase());
         let scene = self.player.and_then(|player| scene_of::<G>(&self.session, player, &self.display.names()));
         Some(self.display.picture(draw, scene.as_ref()))
     }
