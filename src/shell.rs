@@ -30,8 +30,6 @@ pub use report::{PlayedCheck, PlayedParts, Report};
 pub use solo::SoloLink;
 pub use storage::{Files, Memory, Output, Storage};
 
-pub(crate) use effort::MEASURED_TICKS;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Wake, Waker};
@@ -45,7 +43,7 @@ use lockstone_sim::{PlayerId, Simulation, Tick};
 use crate::game::{Bot, Game};
 use crate::recording::Desync;
 use crate::view::Draw;
-use effort::Meter;
+use effort::{MEASURED_TICKS, Meter};
 use keeper::Told;
 
 /// After leaving, so long is waited for the last packets to get away.

@@ -56,7 +56,7 @@ fn played_again(odd: Recording<Sim>, build: &dyn Fn(u64) -> Sim) -> Recording<Si
     with(odd, rerun)
 }
 
-/// What comes out when a peer plays its recording again, to a difference and from where all was well.
+/// What comes out when a peer plays its recording again, from where all was well to a difference.
 fn rerun(recording: Recording<Sim>, tick: Tick, agreed: Tick, build: &dyn Fn(u64) -> Sim) -> PackedRerun {
     let mut rerunner = Rerunner::new(recording, tick, Some(agreed), build).expect("it is its own");
     while rerunner.advance() {}

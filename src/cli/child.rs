@@ -1,7 +1,7 @@
 //! Other peers as processes of this same program. They end when this one does, whatever ends it.
 
 use std::io::{self, BufRead, BufReader};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
 
@@ -62,15 +62,11 @@ impl Peer {
         self.0.stdin = None;
     }
 
-    /// Waits for its end.
-    pub fn wait(&mut self) -> io::Result<ExitStatus> {
-        self.0.wait()
-    }
-
-    /// What it said on stderr.
-    pub fn complaint(&mut self) -> String {
-        let complaint = self.0.stderr.take().map(io::read_to_string);
-        complaint.and_then(Result::ok).unwrap_or_default().trim().to_owned()
+    /// How it ended, and what it said on stderr.
+    pub fn last_words(&mut self) -> String {
+        let status = self.0.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
+        let complaint = self.0.stderr.take().map(io::read_to_string).and_then(Result::ok).unwrap_or_default();
+        format!("({status}): {}", complaint.trim())
     }
 }
 

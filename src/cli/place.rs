@@ -25,12 +25,10 @@ impl Signaling {
     /// The one at the default address. If none answers there, this process serves one: at any free
     /// port, if another program has the default one and `anywhere` will do.
     pub fn find_or_serve(anywhere: bool) -> Result<Signaling, Failure> {
-        let local = SocketAddr::from((Ipv4Addr::LOCALHOST, SIGNAL_PORT));
-        if probe(local, Duration::from_millis(500)) {
-            let public_url = format!("ws://{}", public(SocketAddr::from((Ipv4Addr::UNSPECIFIED, SIGNAL_PORT))));
-            return Ok(Signaling { url: format!("ws://{local}"), public_url, _server: None });
-        }
         let all = |port| SocketAddr::from((Ipv4Addr::UNSPECIFIED, port));
+        if probe(on_this_machine(all(SIGNAL_PORT)), Duration::from_millis(500)) {
+            return Ok(Signaling::there(all(SIGNAL_PORT), None));
+        }
         let server = match Server::bind(all(SIGNAL_PORT)) {
             Err(SignalingError::AddressTaken { .. }) if anywhere => Server::bind(all(0)),
             bound => bound,
@@ -64,14 +62,12 @@ impl Signaling {
     }
 
     fn serve(server: Server) -> Result<Signaling, Failure> {
-        let addr = server.local_addr();
-        let own = if addr.ip().is_unspecified() { (Ipv4Addr::LOCALHOST, addr.port()).into() } else { addr };
-        let handle = server.spawn()?;
-        Ok(Signaling {
-            url: format!("ws://{own}"),
-            public_url: format!("ws://{}", public(addr)),
-            _server: Some(handle),
-        })
+        Ok(Signaling::there(server.local_addr(), Some(server.spawn()?)))
+    }
+
+    fn there(addr: SocketAddr, server: Option<Handle>) -> Signaling {
+        let (url, public_url) = (format!("ws://{}", on_this_machine(addr)), format!("ws://{}", public(addr)));
+        Signaling { url, public_url, _server: server }
     }
 }
 
@@ -114,7 +110,12 @@ impl<F: FnOnce() -> T, T> Link for Entering<F, T> {
     }
 }
 
-/// How other machines of the local network reach what listens here at an address.
+/// How this machine reaches what listens here at an address.
+fn on_this_machine(addr: SocketAddr) -> SocketAddr {
+    if addr.ip().is_unspecified() { (Ipv4Addr::LOCALHOST, addr.port()).into() } else { addr }
+}
+
+/// How other machines of the local network do.
 pub(super) fn public(addr: SocketAddr) -> SocketAddr {
     if addr.ip().is_unspecified() { (lan_address(), addr.port()).into() } else { addr }
 }

@@ -107,7 +107,6 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// What the output says.
     pub fn rerun(&mut self, rerun: &PackedRerun) -> io::Result<()> {
-        self.flush()?;
         self.framed(KIND_RERUN, rerun.bytes())
     }
 
@@ -205,12 +204,13 @@ impl<W: Write> Writer<W> {
 
     /// A keyframe where the events are.
     pub(super) fn packed(&mut self, snapshot: &Packed) -> io::Result<()> {
-        self.flush()?;
         self.framed(KIND_KEYFRAME, snapshot.bytes())
     }
 
-    /// A frame that is not of events. One that no reader would take is left out.
+    /// A frame that is not of events, behind those so far. One that no reader would take is left
+    /// out.
     fn framed(&mut self, kind: u8, bytes: &[u8]) -> io::Result<()> {
+        self.flush()?;
         if bytes.len() >= FRAME_BYTES_MAX {
             return Ok(());
         }
@@ -238,10 +238,8 @@ impl<W: Write> Writer<W> {
     }
 
     fn flush_when_due(&mut self) -> io::Result<()> {
-        if self.events.next.since(self.flushed) >= FLUSH_TICKS || self.events.bytes.len() > EVENTS_BYTES {
-            return self.flush();
-        }
-        Ok(())
+        let due = self.events.next.since(self.flushed) >= FLUSH_TICKS || self.events.bytes.len() > EVENTS_BYTES;
+        if due { self.flush() } else { Ok(()) }
     }
 
     fn frame(&mut self, payload: &[u8]) -> io::Result<()> {

@@ -388,56 +388,29 @@ impl<S: Inspect> Drop for Keeper<S> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::{self, Receiver};
+    use std::sync::mpsc;
 
     use lockstone_net::{Identity, PartyConfig};
     use testkit::storm::StormWorld;
 
     use super::*;
-    use crate::recording::{Ending, Entry};
     use crate::shell::storage::Memory;
-
-    fn keeper(storage: &Memory, name: &str) -> (Keeper<StormWorld>, Receiver<Told>) {
-        let identity = Identity { rules: 1, table: 2, config: 0 };
-        let terms = PartyConfig::default().terms(identity);
-        let labels = Labels { game: "storm", terms, name: name.into(), room: "hall".into() };
-        let (told_tx, told) = mpsc::channel();
-        let mut keeper = Keeper::new(labels, Box::new(storage.clone()), Target::None, told_tx);
-        keeper.start(Tick(0), 7, PlayerId(0), &[]);
-        (keeper, told)
-    }
-
-    #[test]
-    fn a_difference_saves_what_was_only_in_memory() {
-        let storage = Memory::default();
-        let (mut keeper, told) = keeper(&storage, "Ada/../x");
-        keeper.checksum(Tick(10), Checksum(1), &[]);
-        assert!(storage.files().is_empty(), "a session in step leaves no file");
-        let (tick, agreed) = (Tick(10), None);
-        let desync = Desync { player: PlayerId(1), tick, agreed, ours: Checksum(1), theirs: Checksum(2) };
-        keeper.desync(desync);
-        let Ok(Told::Recorded(path)) = told.try_recv() else { panic!("where it is is told") };
-        let read = || Recording::<StormWorld>::read(&storage.files()[&path]).ok().unwrap();
-        let at_once = read();
-        keeper.end(Tick(20), "fell out of step");
-        let at_last = read();
-        assert!(at_once.entries.iter().any(|entry| matches!(entry, Entry::Desync(found) if *found == desync)));
-        assert_eq!((at_once.ending, at_last.end()), (Ending::Open, Tick(20)));
-        assert_eq!(at_last.ending, Ending::Closed("fell out of step".into()));
-    }
 
     #[test]
     fn whoever_claims_differences_for_ever_fills_no_disk() {
-        let storage = Memory::default();
-        let (mut keeper, told) = keeper(&storage, "Ada");
+        let identity = Identity { rules: 1, table: 2, config: 0 };
+        let terms = PartyConfig::default().terms(identity);
+        let labels = Labels { game: "storm", terms, name: "Ada".into(), room: "hall".into() };
+        let (storage, (told_tx, told)) = (Memory::default(), mpsc::channel());
+        let mut keeper = Keeper::<StormWorld>::new(labels, Box::new(storage.clone()), Target::None, told_tx);
+        keeper.start(Tick(0), 7, PlayerId(0), &[]);
         for minute in 1..=100 {
             keeper.checksum(Tick(1_200 * minute), Checksum(1), &[]);
             keeper.inquire(PlayerId(0), 1 << 20, false);
             while keeper.work() {}
             keeper.complete(vec![PlayerId(1)]);
         }
-        let count = |is: fn(&Told) -> bool| told.try_iter().collect::<Vec<_>>().iter().filter(|told| is(told)).count();
         assert_eq!(storage.files().len(), BUNDLES_MAX as usize);
-        assert_eq!(count(|told| matches!(told, Told::PassedOver)), 96);
+        assert_eq!(told.try_iter().filter(|told| matches!(told, Told::PassedOver)).count(), 96);
     }
 }

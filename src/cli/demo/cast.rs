@@ -73,10 +73,7 @@ impl Cast {
                 let seat = &mut self.seats[n];
                 seat.is_over = true;
                 if seat.report.is_none() {
-                    let status =
-                        seat.process.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
-                    let complaint = seat.process.complaint();
-                    return Err(Failure::new(format!("peer {} ended early ({status}): {complaint}", n + 1)));
+                    return Err(Failure::new(format!("peer {} ended early {}", n + 1, seat.process.last_words())));
                 }
             }
             Err(RecvTimeoutError::Timeout) if Instant::now() < deadline => {}
