@@ -47,14 +47,11 @@ pub(super) fn run<G: Wide>(args: &Args) -> Result<ExitCode, Failure> {
         return Err(Failure::new(format!("--process connects at most {CARRIED_MAX} players, not {}", args.players)));
     }
     let seed = args.seed.unwrap_or_else(any_number);
-    let sizes: Vec<u16> = match &args.plot {
-        None => vec![args.players],
-        Some(_) => {
-            let mut sizes: Vec<_> = PLOTTED.iter().map(|part| (args.players / part).max(PLOTTED_PLAYERS_MIN)).collect();
-            sizes.dedup();
-            sizes
-        }
-    };
+    let mut sizes = vec![args.players];
+    if plot.is_some() {
+        sizes = PLOTTED.iter().map(|part| (args.players / part).max(PLOTTED_PLAYERS_MIN)).collect();
+        sizes.dedup();
+    }
     let reports = sizes.into_iter().map(|players| play::<G>(args, players, seed)).collect::<Result<Vec<_>, _>>()?;
     if let Some((path, plot)) = plot {
         let svg = plot(&reports).map_err(Failure::new)?;

@@ -135,7 +135,7 @@ impl<S: Simulation> Recording<S> {
         let mut frames = Frames::open(bytes)?;
         let header = frames.header()?;
         frames.sound = header.start;
-        let snapshot = frames.snapshot()?;
+        let snapshot = frames.must(|payload| Packed::read(payload).unpack())?;
         let (mut entries, mut ending) = (Vec::new(), Ending::Open);
         loop {
             let (frame, at) = (frames.number, frames.at);
@@ -224,19 +224,14 @@ impl<'b> Frames<'b> {
     }
 
     fn header(&mut self) -> Result<Header, RecordingError> {
-        let payload = self.must()?;
-        codec::read(payload, HEADER_BYTES_MAX).map_err(|cause| RecordingError::Unreadable { frame: 0, cause })
+        self.must(|payload| codec::read(payload, HEADER_BYTES_MAX))
     }
 
-    fn snapshot(&mut self) -> Result<Vec<u8>, RecordingError> {
-        let payload = self.must()?;
-        Packed::read(payload).unpack().map_err(|cause| RecordingError::Unreadable { frame: 1, cause })
-    }
-
-    /// A frame without which there is no recording.
-    fn must(&mut self) -> Result<&'b [u8], RecordingError> {
+    /// Reads a frame without which there is no recording.
+    fn must<T>(&mut self, read: impl FnOnce(&[u8]) -> Result<T, CodecError>) -> Result<T, RecordingError> {
+        let frame = self.number;
         match self.next()? {
-            Next::Frame(payload) => Ok(payload),
+            Next::Frame(payload) => read(payload).map_err(|cause| RecordingError::Unreadable { frame, cause }),
             Next::Torn(_) | Next::End => Err(RecordingError::TooShort { len: self.bytes.len() }),
         }
     }

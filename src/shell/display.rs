@@ -20,6 +20,9 @@ const PICTURE_PERIOD: Duration = Duration::from_millis(33);
 /// Without a view, a line is printed this often.
 const LINE_PERIOD: Duration = Duration::from_secs(5);
 
+/// What players are called.
+pub(super) type Names = BTreeMap<PlayerId, String>;
+
 /// Where the world is shown.
 pub enum Screen {
     /// A window, the terminal, or a game's own.
@@ -36,7 +39,8 @@ pub struct Display {
     screen: Screen,
     /// This peer's player's name.
     pub(super) name: String,
-    names: BTreeMap<PlayerId, String>,
+    /// Those of the players that were heard of.
+    pub(super) names: Names,
     status: Status,
     smooth: Smooth,
     smooth_tick: Option<Tick>,
@@ -76,11 +80,6 @@ impl Display {
         if self.status.news.len() > NEWS_MAX {
             self.status.news.remove(0);
         }
-    }
-
-    /// The players that were heard of.
-    pub(super) fn names(&self) -> BTreeMap<PlayerId, String> {
-        self.names.clone()
     }
 
     /// The middle of the picture, in tiles.
@@ -138,7 +137,7 @@ impl Display {
         phase: &Phase,
         effort: impl FnOnce() -> Effort,
         now: Duration,
-        scene: impl FnOnce(PlayerId) -> Option<Scene>,
+        scene: impl FnOnce(PlayerId, &Names) -> Option<Scene>,
     ) {
         self.now = now;
         self.refresh(stats, phase);
@@ -159,9 +158,9 @@ impl Display {
         }
     }
 
-    fn push(&mut self, scene: impl FnOnce(PlayerId) -> Option<Scene>) {
+    fn push(&mut self, scene: impl FnOnce(PlayerId, &Names) -> Option<Scene>) {
         let Stats { tick, player, rollback, .. } = self.status.stats;
-        if let Some(scene) = player.and_then(scene) {
+        if let Some(scene) = player.and_then(|player| scene(player, &self.names)) {
             let corrections = rollback.map_or(0, |stats| stats.rollbacks + u64::from(stats.regroupings));
             self.smooth.push(scene, corrections > self.corrections);
             (self.smooth_tick, self.tick_at, self.corrections) = (Some(tick), self.now, corrections);
