@@ -15,6 +15,7 @@ use std::process::ExitCode;
 use hecs::{Entity, World};
 use lockstone::check::chaos::Breaker;
 use lockstone::check::{self, Inspect, Thing};
+use lockstone::net::Identity;
 use lockstone::recording::{Build, Header, Recording, Writer};
 use lockstone::sim::codec::{self, CodecError};
 use lockstone::sim::{CellId, Checksum, Input, PlayerId, Simulation, Tick, Turn, mix64};
@@ -198,9 +199,7 @@ pub fn record(player: u16, flock: &mut Flock, turns: &[Turn<Flock>]) -> Recordin
         game: "flock".into(),
         engine: env!("CARGO_PKG_VERSION").into(),
         seed: SEED,
-        rules: 1,
-        table: 0,
-        config: 0,
+        identity: Identity { rules: 1, table: 0, config: 0 },
         ticks_per_s: 20,
         input_delay_ticks: 3,
         checksum_interval_ticks: 20,
@@ -213,11 +212,11 @@ pub fn record(player: u16, flock: &mut Flock, turns: &[Turn<Flock>]) -> Recordin
     let state = flock.snapshot();
     let mut writer = Writer::create(Vec::new(), &header, &flock.encode(&state)).expect(MEMORY);
     for turn in &turns[flock.tick().0 as usize..] {
-        writer.checksum::<Flock>(flock.tick(), flock.checksum()).expect(MEMORY);
+        writer.checksum(flock.tick(), flock.checksum()).expect(MEMORY);
         writer.turn(flock.tick(), turn).expect(MEMORY);
         flock.step(turn);
     }
-    let (bytes, _) = writer.end::<Flock>(flock.tick(), "the end").expect(MEMORY);
+    let (bytes, _) = writer.end(flock.tick(), "the end").expect(MEMORY);
     Recording::read(&bytes).expect("it was just written")
 }
 

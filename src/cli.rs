@@ -22,6 +22,7 @@ mod demo;
 mod failure;
 mod files;
 mod floats;
+mod numbers;
 mod place;
 mod play;
 mod player;
@@ -33,7 +34,6 @@ mod signal;
 mod sitting;
 mod stdout;
 mod table;
-mod wide;
 
 use std::ops::ControlFlow;
 use std::process::ExitCode;
@@ -44,7 +44,6 @@ use clap::{CommandFactory, FromArgMatches};
 use crate::game::{Game, Wide};
 use args::{Args, Subcommand};
 use failure::Failure;
-use wide::WideCommands;
 
 /// Set by Ctrl-C, or when the system wants the program to end.
 static STOP: AtomicBool = AtomicBool::new(false);
@@ -61,15 +60,15 @@ fn stopped(what: &str) -> Result<(), Failure> {
 
 /// Reads the arguments of this process and does what they say.
 pub fn run<G: Game>() -> ExitCode {
-    run_with::<G>(None)
+    run_with::<G>(run_any::<G>)
 }
 
 /// The same for a game whose world can be relayed in parts, with the commands for large sessions.
 pub fn run_wide<G: Wide>() -> ExitCode {
-    run_with::<G>(Some(WideCommands::of::<G>()))
+    run_with::<G>(run_relayed::<G>)
 }
 
-fn run_with<G: Game>(wide: Option<WideCommands>) -> ExitCode {
+fn run_with<G: Game>(run: fn(Subcommand) -> Result<ExitCode, Failure>) -> ExitCode {
     let command = Args::command().name(G::NAME).bin_name(G::NAME);
     let args = match Args::from_arg_matches(&command.get_matches()) {
         Ok(args) => args,
@@ -80,24 +79,39 @@ fn run_with<G: Game>(wide: Option<WideCommands>) -> ExitCode {
     if let Err(error) = ctrlc::set_handler(|| STOP.store(true, Ordering::Relaxed)) {
         log::warn!("Ctrl-C will end the program without a goodbye: {error}");
     }
-    let done = match args.command.unwrap_or(Subcommand::Play(Box::new(args.play))) {
-        Subcommand::Play(args) if args.relay => WideCommands::there(wide).and_then(|wide| (wide.join)(*args)),
-        Subcommand::Play(args) => play::run::<G>(*args),
-        Subcommand::Demo(args) if args.relay => WideCommands::there(wide).and_then(|wide| (wide.demo)(&args)),
-        Subcommand::Demo(args) => demo::run::<G>(&args),
-        Subcommand::Relay(args) => WideCommands::there(wide).and_then(|wide| (wide.relay)(*args)),
+    let done = run(args.command.unwrap_or(Subcommand::Play(Box::new(args.play))));
+    let code = done.unwrap_or_else(Failure::tell);
+    if stdout::is_whole() { code } else { ExitCode::from(failure::BAD_INPUT) }
+}
+
+/// The commands for large sessions, and all others.
+fn run_relayed<G: Wide>(command: Subcommand) -> Result<ExitCode, Failure> {
+    match command {
+        Subcommand::Play(args) if args.relay => relay::join::<G>(*args),
+        Subcommand::Demo(args) if args.relay => demo::relayed::run::<G>(&args),
+        Subcommand::Relay(args) => relay::run::<G>(*args),
+        Subcommand::Crowd(args) => crowd::run::<G>(&args),
+        other => run_any::<G>(other),
+    }
+}
+
+/// The commands of any game. One whose world cannot be relayed has the others too, and they say so.
+fn run_any<G: Game>(command: Subcommand) -> Result<ExitCode, Failure> {
+    match command {
+        Subcommand::Play(args) if !args.relay => play::run::<G>(*args),
+        Subcommand::Demo(args) if !args.relay => demo::run::<G>(&args),
+        Subcommand::Play(_) | Subcommand::Demo(_) | Subcommand::Relay(_) | Subcommand::Crowd(_) => {
+            Err(Failure::new("this game's world cannot be relayed in parts: play it in parties"))
+        }
         Subcommand::Signal(args) => signal::run(&args),
-        Subcommand::Crowd(args) => WideCommands::there(wide).and_then(|wide| (wide.crowd)(&args)),
         Subcommand::Replay(args) => replay::run::<G>(&args),
         Subcommand::Check(args) => check::run::<G>(&args),
         Subcommand::Explain(args) => check::explain::<G>(&args),
         Subcommand::Shrink(args) => shrink::run::<G>(&args),
         Subcommand::Carry(args) => Ok(carry::run(&args)),
         Subcommand::Answer => Ok(crate::check::answer::<G>()),
-        Subcommand::Table(args) => table::run(&args),
-    };
-    let code = done.unwrap_or_else(Failure::tell);
-    if stdout::is_whole() { code } else { ExitCode::from(failure::BAD_INPUT) }
+        Subcommand::Table(command) => table::run(&command),
+    }
 }
 
 fn log_when_asked() {

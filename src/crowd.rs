@@ -27,15 +27,14 @@ pub use report::{Class, CrowdReport, Differing, Rate, Size, Spent, Verified};
 use std::sync::Arc;
 use std::time::Duration;
 
+use lockstone_net::Session;
 use lockstone_net::memory::{Driver, MemoryLink, MemoryNetwork, Seat, Weather};
 use lockstone_net::relay::{Relay, RelayConfig, Replica};
 use lockstone_net::session::{EndReason, Event, Phase, PlayerError};
 use lockstone_net::wire::Identity;
-use lockstone_net::{Link, Session};
 use lockstone_sim::{PlayerId, Simulation, Table, Tick};
 
 use crate::game::{Bot, Game, Layout, LayoutError, Wide};
-use crate::shell::Clocks;
 use alternatives::Alternatives;
 use clocked::{Clocked, Heard};
 use report::Reading;
@@ -189,11 +188,7 @@ impl<G: Wide> Crowd<G> {
     ///
     /// # Errors
     /// [`CrowdError`] if someone does not come into the world, or is lost.
-    pub fn run(mut self, go_on: impl FnMut(u32) -> bool) -> Result<Option<CrowdReport>, CrowdError> {
-        self.play(go_on)
-    }
-
-    fn play(&mut self, mut go_on: impl FnMut(u32) -> bool) -> Result<Option<CrowdReport>, CrowdError> {
+    pub fn run(&mut self, mut go_on: impl FnMut(u32) -> bool) -> Result<Option<CrowdReport>, CrowdError> {
         self.gather()?;
         self.gathered = self.driver.now();
         let before = self.reading();
@@ -282,7 +277,7 @@ impl<G: Wide> Crowd<G> {
             replica_actors: self.survey.replica_actors.size(),
             enters: (after.relay.heroes_entered - before.relay.heroes_entered) as f64 / seconds,
             leaves: (after.relay.heroes_left - before.relay.heroes_left) as f64 / seconds,
-            verified: self.verifier.as_ref().map(|verifier| verifier.verified().clone()),
+            verified: self.verifier.as_ref().map(|verifier| verifier.verified.clone()),
         }
     }
 
@@ -292,28 +287,6 @@ impl<G: Wide> Crowd<G> {
         let again = relay.link.again((self.relay)(), relay.peer);
         assert_eq!(again.session.stats(), relay.session.stats(), "a relay that hears the same does the same");
         again
-    }
-
-    /// As [`run`](Crowd::run). Then the relay plays once more as a process of its own, and its
-    /// ticks are measured by these clocks; `carrier` opens a carrier to so many peers that send as
-    /// much.
-    ///
-    /// # Errors
-    /// As [`run`](Crowd::run), or what `carrier` says.
-    pub fn run_with_process<L: Link, E: From<CrowdError>>(
-        mut self,
-        go_on: impl FnMut(u32) -> bool,
-        clocks: Clocks,
-        carrier: impl FnOnce(u16, Rate) -> Result<Carrier<L>, E>,
-    ) -> Result<Option<CrowdReport>, E> {
-        let Some(mut report) = self.play(go_on)? else { return Ok(None) };
-        let Crowd { options, gathered, .. } = &self;
-        let carrier = carrier(options.layout.players, report.up)?;
-        let of = (options.relay.terms(self.identity), options.relay.period());
-        let rounds = self.driver.hub().link.rounds();
-        let measured = (*gathered, options.ticks);
-        report.process = Some(process::effort::<G, L>((self.relay)(), of, (clocks, carrier), rounds, measured));
-        Ok(Some(report))
     }
 
     /// Waits until every hero is in its replica's world.

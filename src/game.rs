@@ -153,24 +153,12 @@ impl Layout {
 }
 
 impl Spread {
-    /// All of them.
-    pub const ALL: [Spread; 3] = [Spread::Uniform, Spread::Parties, Spread::Hotspot];
-
     /// What it is called on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Spread::Uniform => "uniform",
             Spread::Parties => "parties",
             Spread::Hotspot => "hotspot",
-        }
-    }
-
-    /// What it means, for people.
-    pub const fn means(self) -> &'static str {
-        match self {
-            Spread::Uniform => "Each alone, 100 on 1,000 x 1,000 tiles",
-            Spread::Parties => "In parties of four, as many",
-            Spread::Hotspot => "All on one field of 256 x 256 tiles, with what the game puts there",
         }
     }
 

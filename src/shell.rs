@@ -12,7 +12,6 @@
 //! given: a browser or another engine calls it once a picture. [`Shell::run`] is the loop of a
 //! program of its own. It must never change the world but by commands.
 
-mod alarm;
 mod display;
 mod effort;
 mod executable;
@@ -23,7 +22,6 @@ mod recorder;
 mod report;
 mod solo;
 mod storage;
-mod worker;
 
 pub use display::{Display, Screen};
 pub use effort::{Clock, Clocks, Effort};
@@ -32,9 +30,10 @@ pub use report::{PlayedCheck, PlayedParts, Report};
 pub use solo::SoloLink;
 pub use storage::{Files, Memory, Output, Storage};
 
-pub(crate) use effort::MEASURED_TICKS;
-
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Wake, Waker};
+use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use lockstone_net::session::{EndReason, Event, Phase};
@@ -44,8 +43,7 @@ use lockstone_sim::{PlayerId, Simulation, Tick};
 use crate::game::{Bot, Game};
 use crate::recording::Desync;
 use crate::view::Draw;
-use alarm::Alarm;
-use effort::Meter;
+use effort::{MEASURED_TICKS, Meter};
 use keeper::Told;
 
 /// After leaving, so long is waited for the last packets to get away.
@@ -94,6 +92,15 @@ pub enum Next {
     At(Duration),
     /// Never: the session is over, and [`Shell::finish`] tells how it went.
     Over,
+}
+
+/// Wakes the thread that plays.
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
 }
 
 /// How far a shell has come.
@@ -168,10 +175,9 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
 
     /// Plays until the session ends, the time is up, the person quits, or `stop` is set. Returns
     /// what became of it.
-    #[cfg(not(target_arch = "wasm32"))]
     pub fn run(&mut self, stop: &AtomicBool) -> (EndReason, Report) {
-        let (started, alarm) = (Instant::now(), Alarm::default());
-        let sleep_max = if self.link.wake_with(&alarm.waker()) { STOP_PERIOD } else { LINK_PERIOD };
+        let (started, waker) = (Instant::now(), Waker::from(Arc::new(Unpark(thread::current()))));
+        let sleep_max = if self.link.wake_with(&waker) { STOP_PERIOD } else { LINK_PERIOD };
         loop {
             let now = started.elapsed();
             if stop.load(Ordering::Relaxed) {
@@ -181,9 +187,10 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
             let rest = (now + ROUND_PERIOD).saturating_sub(started.elapsed());
             let due = at.saturating_sub(started.elapsed());
             if due > rest {
-                std::thread::sleep(rest);
+                thread::sleep(rest);
             }
-            alarm.sleep(at.saturating_sub(started.elapsed()).min(sleep_max));
+            // At once, if something has come since it last did so.
+            thread::park_timeout(at.saturating_sub(started.elapsed()).min(sleep_max));
         }
     }
 
@@ -225,7 +232,7 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
         self.recorder.close();
         self.hear_recorder();
         let reason = self.ended.clone().unwrap_or(EndReason::Left);
-        let (stats, name) = (self.session.stats(), self.display.name().to_owned());
+        let (stats, name) = (self.session.stats(), self.display.name.clone());
         let Course::Left(left_at, _) = self.course else { return (reason, std::mem::take(&mut self.report)) };
         self.report.finish(name, &stats, left_at, &reason);
         self.report.work = self.meter.effort();
@@ -244,7 +251,7 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
 
     /// When there is something to do, unless the link has something before.
     fn wake_at(&self, now: Duration) -> Duration {
-        let begun = self.report.began();
+        let begun = self.report.began;
         let end = self.options.time.zip(begun).map(|(time, began)| began + time);
         let due = end.into_iter().chain(self.waits_until).fold(self.session.wake_at(), Duration::min);
         due.min(self.picture_at).max(now)
@@ -302,16 +309,16 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
         match event {
             Event::Started { tick, seed, player, snapshot } => {
                 self.player = Some(player);
-                self.report.start(player, tick);
+                (self.report.player, self.report.first_tick) = (Some(player.0), tick.0);
                 if self.session.stats().relay.is_some() {
                     // A relay's ticks wait for nobody.
-                    self.report.play(now);
+                    self.report.began.get_or_insert(now);
                 }
                 self.recorder.ask(move |keeper| keeper.start(tick, seed, player, &snapshot));
                 self.bot = self.options.bot.then(|| Box::new(G::bot(player)) as Box<dyn Bot<G::Sim>>);
             }
             Event::Turn { tick, turn } => {
-                self.report.play(now);
+                self.report.began.get_or_insert(now);
                 self.recorder.ask(move |keeper| keeper.turn(tick, &turn));
             }
             Event::Checksum { tick, checksum, tree } => {
@@ -353,7 +360,7 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
 
     /// Hears what became of the recording.
     fn hear_recorder(&mut self) {
-        while let Some(told) = self.recorder.told() {
+        while let Ok(told) = self.recorder.told.try_recv() {
             match told {
                 Told::Recorded(path) => self.report.recording = Some(path.display().to_string()),
                 Told::Desync(path) => self.display.tell(format!("This peer's recording is in {}.", path.display())),
@@ -388,7 +395,7 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
     /// leaving ends the session for all.
     fn may_leave(&mut self, now: Duration) -> bool {
         let Options { time, until, .. } = self.options;
-        if time.zip(self.report.began()).is_some_and(|(time, began)| now >= began + time)
+        if time.zip(self.report.began).is_some_and(|(time, began)| now >= began + time)
             || until.is_some_and(|until| self.player.is_some() && self.session.settled() >= until)
         {
             self.leave(now);

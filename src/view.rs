@@ -19,7 +19,7 @@ pub mod typing;
 #[cfg(all(feature = "window", not(target_arch = "wasm32")))]
 pub mod window;
 
-pub use status::{PeerRow, RelayRow, Status};
+pub use status::{Status, last_check, rtt, title};
 
 use crate::scene::{Pointer, Scene};
 use smooth::Smooth;

@@ -88,7 +88,7 @@ fn what_claims_too_much_is_told() {
 }
 
 /// Four heroes walk about for so long, and a ring is told as a session tells it.
-fn ring(ticks: u32) -> Ring<Sim> {
+fn ring(ticks: u32) -> Ring {
     let mut world = Camp::world(SEED, None);
     let packed = |world: &mut Sim| {
         let snapshot = world.snapshot();

@@ -38,7 +38,7 @@ fn record(start: u32, end: bool) -> Vec<u8> {
     (0..start).for_each(|tick| sim.step(&turn_at(tick)));
     let snapshot = sim.snapshot();
     let mut writer = Writer::create(Vec::new(), &header(Tick(start)), &sim.encode(&snapshot)).unwrap();
-    writer.name::<Tally>(PlayerId(0), "Ada");
+    writer.name(PlayerId(0), "Ada");
     for tick in start..TICKS {
         let turn = turn_at(tick);
         sim.step(&turn);
@@ -46,12 +46,12 @@ fn record(start: u32, end: bool) -> Vec<u8> {
             writer.turn(Tick(tick), &turn).unwrap();
         }
         if sim.tick.is_multiple_of(10) {
-            writer.checksum::<Tally>(sim.tick(), sim.checksum()).unwrap();
+            writer.checksum(sim.tick(), sim.checksum()).unwrap();
         }
-        writer.reached::<Tally>(sim.tick()).unwrap();
+        writer.reached(sim.tick()).unwrap();
     }
     match end {
-        true => writer.end::<Tally>(Tick(TICKS), "left the session").unwrap().0,
+        true => writer.end(Tick(TICKS), "left the session").unwrap().0,
         false => writer.output().clone(),
     }
 }
@@ -171,21 +171,21 @@ fn trees(recording: &Recording<Tally>) -> BTreeMap<Tick, Tree> {
 
 /// Two records of one session with everything in them: a file's, and a ring of so many
 /// bytes. Ends at `end`.
-fn record_all(end: u32, ring_bytes: usize) -> (Vec<u8>, Ring<Tally>, BTreeMap<Tick, Tree>) {
+fn record_all(end: u32, ring_bytes: usize) -> (Vec<u8>, Ring, BTreeMap<Tick, Tree>) {
     let (mut sim, mut trees) = (Tally::new(SEED), BTreeMap::new());
     let start = Packed::of(&sim.encode(&sim));
     let mut writer = Writer::begin(Vec::new(), &header(Tick(0)), &start).unwrap();
     let mut ring = Ring::bounded(header(Tick(0)), start, ring_bytes);
-    writer.name::<Tally>(PlayerId(0), "Ada");
+    writer.name(PlayerId(0), "Ada");
     ring.name(PlayerId(0), "Ada");
     for _ in 0..end {
         let tick = sim.tick();
         if tick.0.is_multiple_of(KEYFRAME_TICKS) || tick == Tick(KEYFRAME_TICKS + 77) {
-            writer.keyframe::<Tally>(tick, &Packed::of(&sim.encode(&sim))).unwrap();
+            writer.keyframe(tick, &Packed::of(&sim.encode(&sim))).unwrap();
             ring.keyframe(tick, Packed::of(&sim.encode(&sim)));
         }
-        writer.checksum::<Tally>(tick, sim.checksum()).unwrap();
-        writer.tree::<Tally>(tick, &parts(&sim)).unwrap();
+        writer.checksum(tick, sim.checksum()).unwrap();
+        writer.tree(tick, &parts(&sim)).unwrap();
         ring.checksum(tick, sim.checksum());
         ring.tree(tick, &parts(&sim));
         trees.insert(tick, Tree::of(&parts(&sim)));
@@ -195,7 +195,7 @@ fn record_all(end: u32, ring_bytes: usize) -> (Vec<u8>, Ring<Tally>, BTreeMap<Ti
             ring.turn(tick, &turn);
         }
         sim.step(&turn);
-        writer.reached::<Tally>(sim.tick()).unwrap();
+        writer.reached(sim.tick()).unwrap();
         ring.reached(sim.tick());
     }
     (writer.into_output().unwrap(), ring, trees)
@@ -284,13 +284,13 @@ fn what_a_ring_saved_goes_on_where_it_stopped() {
     let mut sim = Tally::new(SEED);
     (0..TICKS).for_each(|tick| sim.step(&turn_at(tick)));
     for _ in 0..50 {
-        writer.checksum::<Tally>(sim.tick(), sim.checksum()).unwrap();
-        writer.tree::<Tally>(sim.tick(), &parts(&sim)).unwrap();
+        writer.checksum(sim.tick(), sim.checksum()).unwrap();
+        writer.tree(sim.tick(), &parts(&sim)).unwrap();
         told.insert(sim.tick(), Tree::of(&parts(&sim)));
         writer.turn(sim.tick(), &turn_at(sim.tick)).unwrap();
         sim.step(&turn_at(sim.tick));
     }
-    let recording = read(&writer.end::<Tally>(sim.tick(), "over").unwrap().0).ok().unwrap();
+    let recording = read(&writer.end(sim.tick(), "over").unwrap().0).ok().unwrap();
     assert_eq!((recording.end(), trees(&recording)), (Tick(TICKS + 50), told));
     assert_eq!(replay(recording, Tally::new(SEED)).unwrap().mismatch, None);
 }
@@ -299,7 +299,7 @@ fn what_a_ring_saved_goes_on_where_it_stopped() {
 fn a_keyframe_that_claims_too_much_costs_nothing_before_it_is_unpacked() {
     let bomb = Packed::of(&vec![0; SNAPSHOT_BYTES_MAX + 1]);
     let mut writer = Writer::create(Vec::new(), &header(Tick(0)), &[]).unwrap();
-    writer.keyframe::<Tally>(Tick(0), &bomb).unwrap();
+    writer.keyframe(Tick(0), &bomb).unwrap();
     let recording = read(writer.output()).ok().unwrap();
     let [Entry::Keyframe(keyframe)] = &recording.entries[..] else { panic!("{:?}", recording.entries) };
     assert!(keyframe.unpack().is_err());
@@ -348,7 +348,7 @@ fn what_differs_from_the_program_is_named() {
 fn a_difference_is_kept_with_the_recording() {
     let desync = Desync { player: PlayerId(1), tick: Tick(10), agreed: None, ours: Checksum(1), theirs: Checksum(2) };
     let mut writer = Writer::create(Vec::new(), &header(Tick(0)), &Tally::new(SEED).encode(&Tally::new(SEED))).unwrap();
-    writer.desync::<Tally>(desync).unwrap();
+    writer.desync(desync).unwrap();
     let recording = read(writer.output()).ok().unwrap();
     assert!(matches!(recording.entries[..], [lockstone::recording::Entry::Desync(found)] if found == desync));
 }
@@ -358,7 +358,7 @@ fn empty_ticks_cost_next_to_nothing() {
     let mut writer = Writer::create(Vec::new(), &header(Tick(0)), &[]).unwrap();
     let before = writer.bytes();
     for tick in 0..12_000 {
-        writer.reached::<Tally>(Tick(tick)).unwrap();
+        writer.reached(Tick(tick)).unwrap();
     }
     let spent = writer.bytes() - before;
     assert!(spent < 6_000, "ten minutes in which nothing happened took {spent} bytes");
@@ -403,4 +403,18 @@ proptest! {
             prop_assert!(recording.end() >= Tick(TICKS - 40));
         }
     }
+}
+
+#[test]
+fn two_recordings_tell_the_tick_at_which_they_part() {
+    let recording = |from: u32, other_from: u32| {
+        let root = |tick: u32| Entry::Checksum(Checksum(u64::from(tick) + u64::from(tick >= other_from)));
+        let entries = (from..20).flat_map(|tick| [root(tick), Entry::Empty(1)]).collect();
+        Recording::<Tally> { header: header(Tick(from)), snapshot: Vec::new(), entries, ending: Ending::Open }
+    };
+    // The other has recorded less, and from some tick on something else.
+    let (ours, theirs) = (recording(0, u32::MAX), recording(5, 13));
+    assert_eq!(ours.parts_from(&theirs), Some(Tick(13)));
+    assert_eq!(theirs.parts_from(&theirs), None, "from itself it does not part");
+    assert!(read(&[7; 100]).is_err(), "garbage tells nothing");
 }

@@ -4,7 +4,7 @@
 
 use lockstone::check::{self, Cause, Report};
 use lockstone::default_table;
-use lockstone::recording::{self, Entry, PackedRerun, RERUN_BYTES_MAX, RERUN_TICKS_MAX, Recording, Rerun};
+use lockstone::recording::{Entry, PackedRerun, RERUN_BYTES_MAX, RERUN_TICKS_MAX, Recording, Rerun, Rerunner};
 use lockstone::sim::journal::{Doer, Event, Journal, Note, Phase, Site};
 use lockstone::sim::world::{StateBit, StatePart};
 use lockstone::sim::{Checksum, EntityId, Simulation, Tick, Turn, codec, tamper};
@@ -51,10 +51,16 @@ fn found(odd: &Recording<Sim>) -> (Tick, Tick) {
 /// The recording, with what came of it when it was played again in such a world.
 fn played_again(odd: Recording<Sim>, build: &dyn Fn(u64) -> Sim) -> Recording<Sim> {
     let (tick, agreed) = found(&odd);
-    let rerun =
-        recording::rerun(odd.clone(), tick, Some(agreed), build).expect("it is its own").expect("it comes so far");
+    let rerun = rerun(odd.clone(), tick, agreed, build);
     println!("a rerun of {} bytes, packed", rerun.bytes().len());
     with(odd, rerun)
+}
+
+/// What comes out when a peer plays its recording again, from where all was well to a difference.
+fn rerun(recording: Recording<Sim>, tick: Tick, agreed: Tick, build: &dyn Fn(u64) -> Sim) -> PackedRerun {
+    let mut rerunner = Rerunner::new(recording, tick, Some(agreed), build).expect("it is its own");
+    while rerunner.advance() {}
+    rerunner.pack(usize::MAX).expect("it comes so far")
 }
 
 /// As it is read from a file.
@@ -159,7 +165,7 @@ fn a_world_of_another_seed_than_its_header_says_is_told_as_start_data() {
 fn made_up(odd: &Recording<Sim>) -> Vec<PackedRerun> {
     let (tick, agreed) = found(odd);
     let build = |seed| faulty::world(seed, Fault::Rule);
-    let good = recording::rerun(odd.clone(), tick, Some(agreed), &build).unwrap().unwrap();
+    let good = rerun(odd.clone(), tick, agreed, &build);
     let rerun = good.unpack().expect("it was just packed");
     let pack = |rerun: Rerun| rerun.pack(usize::MAX).expect("it fits");
     let shifted = |by: u32| {
@@ -210,7 +216,7 @@ fn what_is_made_up_changes_nothing() {
 fn a_liar_speaks_of_nobody_else() {
     let (tick, agreed) = found(&other_rules());
     let build = |seed| faulty::world(seed, Fault::Rule);
-    let good = recording::rerun(other_rules(), tick, Some(agreed), &build).unwrap().unwrap().unpack().unwrap();
+    let good = rerun(other_rules(), tick, agreed, &build).unpack().unwrap();
     let file = "\x1b[2J<script>alert(1)</script>\n".repeat(500);
     let note = || Note {
         phase: Phase::Think,
@@ -228,7 +234,7 @@ fn a_liar_speaks_of_nobody_else() {
     assert!(finding.bad_writes.iter().all(|write| write.text.chars().count() <= 2_000));
     // Its own healthy play, told with its odd recording: that is what it says of itself.
     let sound = peer(2, 8).record(&mut faulty::world(SEED, Fault::None), &turns(), |_| None);
-    let rerun = recording::rerun(sound, tick, Some(agreed), &|seed| faulty::world(seed, Fault::None)).unwrap().unwrap();
+    let rerun = rerun(sound, tick, agreed, &|seed| faulty::world(seed, Fault::None));
     let report = check(with(other_rules(), rerun));
     assert_eq!(report.finding.expect("they differ").verdict.blamed, [2]);
 }

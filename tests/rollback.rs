@@ -117,14 +117,14 @@ fn record(events: &[Event<World<Camp>>]) -> Recording<World<Camp>> {
         let Some(open) = &mut writer else { continue };
         match event {
             Event::Turn { tick, turn } => open.turn(*tick, turn).unwrap(),
-            Event::Checksum { tick, checksum, .. } => open.checksum::<World<Camp>>(*tick, *checksum).unwrap(),
-            Event::PlayerJoined { player, name } => open.name::<World<Camp>>(*player, name),
+            Event::Checksum { tick, checksum, .. } => open.checksum(*tick, *checksum).unwrap(),
+            Event::PlayerJoined { player, name } => open.name(*player, name),
             Event::Desync { player, tick, agreed, ours, theirs } => {
                 let desync = Desync { player: *player, tick: *tick, agreed: *agreed, ours: *ours, theirs: *theirs };
-                open.desync::<World<Camp>>(desync).unwrap();
+                open.desync(desync).unwrap();
             }
             Event::Ended { tick, reason } => {
-                let (bytes, _) = writer.take().unwrap().end::<World<Camp>>(*tick, &reason.to_string()).unwrap();
+                let (bytes, _) = writer.take().unwrap().end(*tick, &reason.to_string()).unwrap();
                 return Recording::read(&bytes).ok().unwrap();
             }
             _ => {}
@@ -138,9 +138,7 @@ fn header(start: Tick, seed: u64, player: PlayerId) -> Header {
         game: "camp".into(),
         engine: "0".into(),
         seed,
-        rules: 1,
-        table: 2,
-        config: 3,
+        identity: Identity { rules: 1, table: 2, config: 3 },
         ticks_per_s: 20,
         input_delay_ticks: 0,
         checksum_interval_ticks: 10,

@@ -1,5 +1,6 @@
 //! A shell that is stepped on virtual time: without a sleep, a clock, or a file.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,12 +12,11 @@ use lockstone::net::memory::{MemoryNetwork, Weather};
 use lockstone::net::session::EndReason;
 use lockstone::net::wire::Identity;
 use lockstone::net::{Link, Party, PartyConfig, PartySettings};
-use lockstone::recording::{Bundle, Ending, Recording, replay};
+use lockstone::recording::{Bundle, Ending, Entry, Recording, replay};
 use lockstone::shell::{
     Display, Labels, Memory, Next, Options, Output, Recorder, Report, Screen, Shell, SoloLink, Storage,
 };
 use lockstone::sim::Tick;
-use lockstone::view::Status;
 use testkit::faulty::{Faulty, Sim};
 
 const SEED: u64 = 5;
@@ -39,10 +39,10 @@ fn shell<L: Link>(
     let identity = Identity { rules: 1, table: lockstone::default_table().digest(), config: 0 };
     let build = move |seed: u64| Faulty::build(seed ^ other, lockstone::default_table());
     let (config, hero) = (config(players), Faulty::hero("able", name).unwrap());
-    let (terms, period) = (config.terms(identity), config.period());
-    let labels = Labels { game: Faulty::NAME, terms, name: name.to_owned(), room: "hall".to_owned() };
+    let labels =
+        Labels { game: Faulty::NAME, terms: config.terms(identity), name: name.to_owned(), room: "hall".to_owned() };
     let session = Party::new(config, identity, name, hero, build).unwrap();
-    let display = Display::new(Screen::None { lines: false }, name.to_owned(), Status::default(), period);
+    let display = Display::new(Screen::None { lines: false }, &labels, None);
     Shell::new(session, link, recorder(labels), display, Options { bot: true, ..options }).with_rerun(build)
 }
 
@@ -131,10 +131,6 @@ impl Storage for Disk {
         self.memory.folders()
     }
 
-    fn save(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        self.memory.save(path, bytes)
-    }
-
     fn remove(&mut self, path: &Path) -> io::Result<()> {
         self.memory.remove(path)
     }
@@ -169,7 +165,7 @@ fn a_session_that_never_began_leaves_no_file() {
 fn worlds_that_differ_leave_a_bundle_with_both_recordings() {
     let network = MemoryNetwork::new(SEED, Weather::clear(Duration::from_millis(30)));
     let storage = Memory::default();
-    let mut shells = [("Ada", 0), ("Bram", 1)].map(|who| {
+    let mut shells = [("Ada/../x", 0), ("Bram", 1)].map(|who| {
         let recorder = |labels| Recorder::new(labels, storage.clone(), None).unwrap();
         shell(
             who,
@@ -178,7 +174,7 @@ fn worlds_that_differ_leave_a_bundle_with_both_recordings() {
             Options { time: Some(Duration::from_secs(60)), ..Options::default() },
         )
     });
-    let (mut now, mut over) = (Duration::ZERO, [false; 2]);
+    let (mut now, mut over, mut at_once) = (Duration::ZERO, [false; 2], BTreeMap::new());
     while !over.iter().all(|over| *over) {
         network.advance(now);
         let mut next = network.next_arrival().unwrap_or(Duration::MAX);
@@ -188,10 +184,22 @@ fn worlds_that_differ_leave_a_bundle_with_both_recordings() {
                 Next::Over => *over = true,
             }
         }
+        if at_once.is_empty() {
+            at_once = storage.files();
+        }
         // What is sent within a step arrives later.
         now = now.max(next.min(network.next_arrival().unwrap_or(Duration::MAX)));
     }
     let files = storage.files();
+    let is_desync = |entry: &Entry<Sim>| matches!(entry, Entry::Desync(_));
+    for (path, file) in &at_once {
+        let [at_once, at_last] = [file, &files[path]].map(|file| Recording::<Sim>::read(file).ok().unwrap());
+        assert!(at_once.entries.iter().any(is_desync), "what was only in memory is saved, and the difference");
+        assert_eq!(at_once.ending, Ending::Open);
+        assert!(matches!(at_last.ending, Ending::Closed(_)) && at_last.end() >= at_once.end());
+    }
+    let names = |name: &str| at_once.keys().filter(|path| path.to_string_lossy().contains(name)).count();
+    assert!(names("hall-Adax-") + names("hall-Bram-") == at_once.len() && !at_once.is_empty(), "{:?}", at_once.keys());
     for shell in &mut shells {
         let (_, report) = shell.finish();
         assert!(report.desyncs > 0 && report.recording.is_some(), "{report:?}");

@@ -193,7 +193,7 @@ fn another_state_at_the_start_is_told() {
 fn another_table_is_told() {
     each(Cause::Table, Fault::None, |case| {
         let table = Table::generate([case.seed as u8; 32]);
-        case.peers[case.odd].header.table = table.digest();
+        case.peers[case.odd].header.identity.table = table.digest();
         let rules = Wilds { plant: faulty::Plant::new(Fault::None) };
         let mut world = World::new(Arc::new(rules), grid(), table, case.seed);
         case.odd().record(&mut world, &case.turns, |_| None)

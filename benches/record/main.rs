@@ -68,7 +68,7 @@ fn after_step(world: &mut World<Field>, mut work: impl FnMut(&mut World<Field>))
 }
 
 /// What a session and a recorder do with each tick.
-fn keep(ring: &mut Ring<World<Field>>, world: &mut World<Field>) {
+fn keep(ring: &mut Ring, world: &mut World<Field>) {
     ring.checksum(world.tick(), world.checksum());
     ring.tree(world.tick(), &world.tree());
 }
@@ -87,7 +87,7 @@ fn fill(world: &mut World<Field>) -> usize {
     ticks.max().unwrap_or(0)
 }
 
-fn ring(world: &mut World<Field>) -> Ring<World<Field>> {
+fn ring(world: &mut World<Field>) -> Ring {
     Ring::new(Header { start: world.tick(), ..header("play", 1) }, packed(world))
 }
 

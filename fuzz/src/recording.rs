@@ -106,18 +106,18 @@ pub(crate) fn record(ticks: usize, tell: impl Fn(Tick, Checksum) -> Checksum) ->
     (0..3).for_each(|_| world.step(&source.next(&world)));
     let snapshot = world.snapshot();
     let mut writer = Writer::create(Vec::new(), &Header { start: world.tick(), ..header("storm", 302) }, &world.encode(&snapshot))?;
-    writer.name::<StormWorld>(PlayerId(0), "Ada");
+    writer.name(PlayerId(0), "Ada");
     for n in 0..ticks {
-        writer.checksum::<StormWorld>(world.tick(), tell(world.tick(), world.checksum()))?;
-        writer.tree::<StormWorld>(world.tick(), &world.tree())?;
+        writer.checksum(world.tick(), tell(world.tick(), world.checksum()))?;
+        writer.tree(world.tick(), &world.tree())?;
         if n == ticks / 2 {
             let snapshot = world.snapshot();
-            writer.keyframe::<StormWorld>(world.tick(), &Packed::of(&world.encode(&snapshot)))?;
+            writer.keyframe(world.tick(), &Packed::of(&world.encode(&snapshot)))?;
         }
         let turn = source.next(&world);
         writer.turn(world.tick(), &turn)?;
         world.step(&turn);
     }
-    writer.checksum::<StormWorld>(world.tick().plus(5), Checksum(1))?;
-    Ok(writer.end::<StormWorld>(world.tick().plus(9), "the session is over")?.0)
+    writer.checksum(world.tick().plus(5), Checksum(1))?;
+    Ok(writer.end(world.tick().plus(9), "the session is over")?.0)
 }

@@ -100,6 +100,8 @@ pub trait Simulation: Sized + Send + 'static {
 pub enum Nothing {}
 
 /// One thing that enters a simulation from outside.
+#[derive(Serialize, Deserialize)]
+#[serde(bound = "")]
 pub enum Input<S: Simulation> {
     /// A player's command.
     Command(PlayerId, S::Command),
@@ -116,6 +118,8 @@ pub enum Input<S: Simulation> {
 /// All that enters a simulation at one tick, in the order in which it is applied. A
 /// [`World`](crate::world::World) gives commands to the heroes that are there already, and lets
 /// everything else take effect after all have thought; what is given takes effect last.
+#[derive(Serialize, Deserialize)]
+#[serde(bound = "")]
 pub struct Turn<S: Simulation> {
     /// The inputs.
     pub inputs: Vec<Input<S>>,

@@ -7,7 +7,6 @@ use clap::builder::PossibleValue;
 use clap::{Parser, ValueEnum};
 
 use crate::check::chaos::{ANSWER_TIME, Breaker};
-use crate::game::Spread;
 
 /// Where a signaling server is looked for, and served, by default.
 pub(super) const SIGNAL_PORT: u16 = 3536;
@@ -52,6 +51,7 @@ pub(super) enum Subcommand {
     #[command(hide = true)]
     Carry(Carry),
     /// Make or verify a random table
+    #[command(subcommand)]
     Table(Table),
 }
 
@@ -277,11 +277,11 @@ pub(super) struct Crowd {
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u16).range(1..=10_000))]
     pub players: u16,
     /// How long they play
-    #[arg(long, value_name = "M", default_value_t = 1.0, value_parser = minutes)]
+    #[arg(long, value_name = "M", default_value_t = 1.0, value_parser = |text: &str| number_within(text, 0.01, 1_440.0))]
     pub minutes: f64,
     /// Where they are
-    #[arg(long, value_enum, default_value_t = SpreadName::Laid(Spread::Parties))]
-    pub spread: SpreadName,
+    #[arg(long, value_enum, default_value_t = CrowdSpread::Parties)]
+    pub spread: CrowdSpread,
     /// Compare every replica's core with the whole world at every tick. Exit code 1 if one differs
     #[arg(long)]
     pub verify: bool,
@@ -290,7 +290,7 @@ pub(super) struct Crowd {
     #[arg(long)]
     pub process: bool,
     /// Of 100 packets, how many are lost
-    #[arg(long, value_name = "PERCENT", default_value_t = 0.0, value_parser = percent)]
+    #[arg(long, value_name = "PERCENT", default_value_t = 0.0, value_parser = |text: &str| number_within(text, 0.0, 90.0))]
     pub loss: f64,
     /// What a replica is sent at most as far as it can wait, in bytes a second [default: 1000000]
     #[arg(long, value_name = "BYTES_PER_S")]
@@ -311,33 +311,16 @@ pub(super) struct Crowd {
 }
 
 /// How a crowd is spread, and over which world.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SpreadName {
-    /// Over a world that is laid out for it.
-    Laid(Spread),
-    /// Over the game's own world.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CrowdSpread {
+    /// Each alone, 100 on 1,000 x 1,000 tiles
+    Uniform,
+    /// In parties of four, as many
+    Parties,
+    /// In the game's own world, as `relay` serves it
     Own,
-}
-
-impl ValueEnum for SpreadName {
-    fn value_variants<'a>() -> &'a [Self] {
-        const { &[Self::Laid(Spread::Uniform), Self::Laid(Spread::Parties), Self::Own, Self::Laid(Spread::Hotspot)] }
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(match self {
-            SpreadName::Laid(spread) => PossibleValue::new(spread.name()).help(spread.means()),
-            SpreadName::Own => PossibleValue::new("own").help("In the game's own world, as `relay` serves it"),
-        })
-    }
-}
-
-fn minutes(text: &str) -> Result<f64, String> {
-    number_within(text, 0.01, 1_440.0)
-}
-
-fn percent(text: &str) -> Result<f64, String> {
-    number_within(text, 0.0, 90.0)
+    /// All on one field of 256 x 256 tiles, with what the game puts there
+    Hotspot,
 }
 
 fn number_within(text: &str, low: f64, high: f64) -> Result<f64, String> {
@@ -494,14 +477,8 @@ pub(super) struct Floats {
     pub json: bool,
 }
 
-#[derive(clap::Args, Debug)]
-pub(super) struct Table {
-    #[command(subcommand)]
-    pub command: TableCommand,
-}
-
 #[derive(clap::Subcommand, Debug)]
-pub(super) enum TableCommand {
+pub(super) enum Table {
     /// Make the table of a seed
     Generate {
         /// 32 bytes, as 64 digits

@@ -5,14 +5,14 @@ use std::process::{ExitCode, Stdio};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use lockstone_net::matchbox::{Config, MatchboxLink, RoomRole};
+use lockstone_net::matchbox::{MatchboxLink, RoomRole};
 use lockstone_net::{Channel, Link, LinkEvent, PeerId};
 
 use super::STOP;
 use super::args::Carry;
 use super::child::{Peer, stop_with_parent};
 use super::failure::Failure;
-use super::place::Signaling;
+use super::place::{self, Signaling};
 use crate::crowd::{Carrier, Rate};
 
 const ROOM: &str = "crowd";
@@ -48,11 +48,11 @@ pub(super) fn carrier(players: u16, up: Rate) -> Result<Carrier<MatchboxLink>, F
     let signaling = Signaling::private()?;
     let mut link = open(&signaling.url, RoomRole::Relay { token: ROOM.to_owned() });
     await_events(&mut link, 1, |event| matches!(event, LinkEvent::Entered(_)).then_some(()))?;
-    let (players_word, bytes) = (players.to_string(), (up.payload / up.packets.max(0.1)).round().to_string());
-    let rate = up.packets.to_string();
-    let words = ["carry", "--signal", &signaling.url, "--players", &players_word, "--packets-per-s", &rate, "--bytes"];
-    let words: Vec<String> = words.into_iter().chain([bytes.as_str()]).map(str::to_owned).collect();
-    let process = Peer::start(&words, Stdio::null(), Stdio::null())?;
+    let (number, rate) = (players.to_string(), up.packets.to_string());
+    let bytes = (up.payload / up.packets.max(0.1)).round().to_string();
+    let words =
+        ["carry", "--signal", &signaling.url, "--players", &number, "--packets-per-s", &rate, "--bytes", &bytes];
+    let process = Peer::start(&words.map(str::to_owned), Stdio::null(), Stdio::null())?;
     let peers = await_events(&mut link, players.into(), connected)?;
     Ok(Carrier { link, peers, guard: Box::new((process, signaling)) })
 }
@@ -78,5 +78,5 @@ fn connected(event: &LinkEvent) -> Option<PeerId> {
 }
 
 fn open(url: &str, role: RoomRole) -> MatchboxLink {
-    MatchboxLink::open(Config { url: url.to_owned(), room: ROOM.to_owned(), role, ..Config::default() })
+    place::link(url, ROOM, &None, &[], role)
 }

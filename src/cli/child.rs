@@ -1,7 +1,7 @@
 //! Other peers as processes of this same program. They end when this one does, whatever ends it.
 
 use std::io::{self, BufRead, BufReader};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
 
@@ -19,6 +19,14 @@ pub(super) enum Word {
     Tick(u32),
     /// What it played. Its last word.
     Report(Box<Report>),
+}
+
+/// The words of a bot that plays in a room, and shows it to nobody.
+pub(super) fn bot_words(name: &str, hero: &str, room: &str, url: &str) -> Vec<String> {
+    let words = [
+        "play", "--bot", "--report", "--view", "none", "--name", name, "--hero", hero, "--room", room, "--signal", url,
+    ];
+    words.map(str::to_owned).into()
 }
 
 /// A process that is killed when this is dropped. It also ends by itself when its stdin closes.
@@ -54,15 +62,11 @@ impl Peer {
         self.0.stdin = None;
     }
 
-    /// Waits for its end.
-    pub fn wait(&mut self) -> io::Result<ExitStatus> {
-        self.0.wait()
-    }
-
-    /// What it said on stderr.
-    pub fn complaint(&mut self) -> String {
-        let complaint = self.0.stderr.take().map(io::read_to_string);
-        complaint.and_then(Result::ok).unwrap_or_default().trim().to_owned()
+    /// How it ended, and what it said on stderr.
+    pub fn last_words(&mut self) -> String {
+        let status = self.0.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
+        let complaint = self.0.stderr.take().map(io::read_to_string).and_then(Result::ok).unwrap_or_default();
+        format!("({status}): {}", complaint.trim())
     }
 }
 

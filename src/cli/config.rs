@@ -1,7 +1,5 @@
 //! The settings of a session, from what the command line says.
 
-use std::time::Duration;
-
 use lockstone_net::session::ConfigError;
 use lockstone_net::wire::{Identity, Terms};
 use lockstone_net::{PartyConfig, PartySettings, RollbackConfig, RollbackSettings};
@@ -26,14 +24,6 @@ impl Config {
         match self {
             Config::Party(config) => config.terms(identity),
             Config::Rollback(config) => config.terms(identity),
-        }
-    }
-
-    /// The time of one tick.
-    pub fn period(&self) -> Duration {
-        match self {
-            Config::Party(config) => config.period(),
-            Config::Rollback(config) => config.period(),
         }
     }
 

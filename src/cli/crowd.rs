@@ -1,24 +1,20 @@
 //! `crowd`: a relay and its replicas in one process, and what they cost.
 
 use std::process::ExitCode;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use comfy_table::{Cell, CellAlignment, Table, presets};
-use indicatif::{ProgressBar, ProgressStyle};
+use comfy_table::Table;
 use lockstone_net::memory::Weather;
-use lockstone_net::relay::{RelayConfig, RelaySettings};
+use lockstone_net::relay::RelaySettings;
 
-use super::STOP;
-use super::args::{Crowd as Args, SpreadName};
-use super::carry;
+use super::args::{Crowd as Args, CrowdSpread};
 use super::failure::{DIFFERED, Failure};
 use super::files;
 use super::place::any_number;
 use super::sitting::clocks;
 use super::stdout::print;
-use super::table;
-use crate::crowd::{Crowd, CrowdError, CrowdOptions, CrowdReport, Rate};
+use super::{carry, goes_on, numbers, progress, relay, table};
+use crate::crowd::{Crowd, CrowdOptions, CrowdReport, Rate};
 use crate::game::{Layout, Spread, Wide};
 
 /// A packet between relay and replica takes so long at least, and up to so much longer.
@@ -51,14 +47,11 @@ pub(super) fn run<G: Wide>(args: &Args) -> Result<ExitCode, Failure> {
         return Err(Failure::new(format!("--process connects at most {CARRIED_MAX} players, not {}", args.players)));
     }
     let seed = args.seed.unwrap_or_else(any_number);
-    let sizes: Vec<u16> = match &args.plot {
-        None => vec![args.players],
-        Some(_) => {
-            let mut sizes: Vec<_> = PLOTTED.iter().map(|part| (args.players / part).max(PLOTTED_PLAYERS_MIN)).collect();
-            sizes.dedup();
-            sizes
-        }
-    };
+    let mut sizes = vec![args.players];
+    if plot.is_some() {
+        sizes = PLOTTED.iter().map(|part| (args.players / part).max(PLOTTED_PLAYERS_MIN)).collect();
+        sizes.dedup();
+    }
     let reports = sizes.into_iter().map(|players| play::<G>(args, players, seed)).collect::<Result<Vec<_>, _>>()?;
     if let Some((path, plot)) = plot {
         let svg = plot(&reports).map_err(Failure::new)?;
@@ -76,54 +69,38 @@ pub(super) fn run<G: Wide>(args: &Args) -> Result<ExitCode, Failure> {
 
 fn play<G: Wide>(args: &Args, players: u16, seed: u64) -> Result<CrowdReport, Failure> {
     let spread = match args.spread {
-        SpreadName::Laid(spread) => spread,
-        SpreadName::Own => Spread::Parties,
+        CrowdSpread::Uniform => Spread::Uniform,
+        CrowdSpread::Parties | CrowdSpread::Own => Spread::Parties,
+        CrowdSpread::Hotspot => Spread::Hotspot,
     };
     let layout = Layout::of(spread, players);
-    let mut settings = RelaySettings {
+    let settings = RelaySettings {
         seed,
         players_max: usize::from(players) + 1,
         emit_trees: args.verify || args.process,
         // Verified is every tick; a relay's own recording holds less.
-        tree_interval_ticks: if args.verify { 1 } else { super::relay::TREE_INTERVAL_TICKS },
+        tree_interval_ticks: if args.verify { 1 } else { relay::TREE_INTERVAL_TICKS },
         ..RelaySettings::default()
     };
-    settings.budget_bytes_per_s = args.budget.unwrap_or(settings.budget_bytes_per_s);
-    let relay = RelayConfig::new(settings)
-        .map_err(|error| Failure::new(error.to_string().replace("budget_bytes_per_s", "--budget")))?
-        .with_halo_rings_less(args.halo_rings_less);
+    let relay = relay::checked(settings, args.budget)?.with_halo_rings_less(args.halo_rings_less);
     let loss_permille = (args.loss * 10.0) as u16;
     let weather = Weather { delay: DELAY.0, jitter: DELAY.1, loss_permille, ..Weather::default() };
     let ticks = (args.minutes * 60.0 * f64::from(relay.settings().ticks_per_s)).round().max(1.0) as u32;
-    let progress = progress(args, players, ticks);
-    let (verify, own_world) = (args.verify, args.spread == SpreadName::Own);
+    let progress = progress::bar_of(ticks, "{msg} {bar:30} {pos}/{len} ticks {elapsed}, {eta} left", args.json);
+    progress.set_message(format!("{players} players"));
+    let (verify, own_world) = (args.verify, args.spread == CrowdSpread::Own);
     let options = CrowdOptions { layout, ticks, seed, weather, relay, verify, own_world };
-    let crowd = Crowd::<G>::new(options, &table::load(None)?).map_err(Failure::new)?;
-    let go_on = |tick: u32| {
+    let mut crowd = Crowd::<G>::new(options, &table::load(None)?).map_err(Failure::new)?;
+    let report = crowd.run(|tick| {
         progress.set_position(tick.into());
-        !STOP.load(Ordering::Relaxed)
-    };
-    let report = if args.process {
-        crowd.run_with_process(go_on, clocks(), carry::carrier)
-    } else {
-        crowd.run(go_on).map_err(Failure::from)
-    };
-    progress.finish_and_clear();
-    report?.ok_or_else(|| Failure::new("the crowd was stopped"))
-}
-
-impl From<CrowdError> for Failure {
-    fn from(error: CrowdError) -> Failure {
-        Failure::new(error)
+        goes_on().is_continue()
+    });
+    let mut report = report.map_err(Failure::new)?.ok_or_else(|| Failure::new("the crowd was stopped"))?;
+    if args.process {
+        report.process = Some(crowd.effort(clocks(), carry::carrier(players, report.up)?));
     }
-}
-
-fn progress(args: &Args, players: u16, ticks: u32) -> ProgressBar {
-    let style = "{msg} {bar:30} {pos}/{len} ticks {elapsed}, {eta} left";
-    let bar = if args.json { ProgressBar::hidden() } else { ProgressBar::new(ticks.into()) };
-    bar.set_style(ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()));
-    bar.set_message(format!("{players} players"));
-    bar
+    progress.finish_and_clear();
+    Ok(report)
 }
 
 /// Says it to people.
@@ -153,56 +130,39 @@ fn tell(report: &CrowdReport) {
 }
 
 fn traffic(report: &CrowdReport) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_HORIZONTAL_ONLY);
-    table.set_header(["a player, a second", "payload B", "packets", "B with 93 a packet", "against down"]);
-    let rows = [
+    let rates = [
         ("down", report.down),
         ("down, the most", report.down_max),
         ("up", report.up),
         ("flooding: every turn to everyone", report.flooding),
         ("state replication: nothing simulated", report.replication),
     ];
-    for (name, rate) in rows {
-        let Rate { payload, packets, bytes } = rate;
+    let rates = rates.map(|(name, Rate { payload, packets, bytes })| {
         let against = format!("{:.2}", bytes / report.down.bytes.max(1.0));
-        table.add_row(row(name, [format!("{payload:.0}"), format!("{packets:.1}"), format!("{bytes:.0}"), against]));
-    }
-    for class in &report.classes {
+        (name.to_owned(), [format!("{payload:.0}"), format!("{packets:.1}"), format!("{bytes:.0}"), against])
+    });
+    let classes = report.classes.iter().map(|class| {
         let cut = if class.cut > 0.0 { format!("{:.0} cut", class.cut) } else { String::new() };
-        table.add_row(row(
-            &format!("  {}", class.name),
-            [format!("{:.0}", class.payload), String::new(), String::new(), cut],
-        ));
-    }
-    table
+        (format!("  {}", class.name), [format!("{:.0}", class.payload), String::new(), String::new(), cut])
+    });
+    let titles = ["a player, a second", "payload B", "packets", "B with 93 a packet", "against down"];
+    numbers::table(titles, rates.into_iter().chain(classes))
 }
 
 fn work(report: &CrowdReport) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_HORIZONTAL_ONLY);
-    table.set_header(["", "mean", "p99", "max"]);
-    let rows = [
+    let times = [
         ("relay, µs a tick", report.relay),
         ("the same relay alone", report.relay_alone),
         ("replica, µs a tick", report.replica),
     ];
-    for (name, spent) in rows {
-        table.add_row(row(name, [spent.mean_us, spent.p99_us, spent.max_us].map(|us| format!("{us:.0}"))));
-    }
+    let times =
+        times.map(|(name, spent)| (name, [spent.mean_us, spent.p99_us, spent.max_us].map(|us| format!("{us:.0}"))));
     let sizes = [
         ("relay, lit cells", report.lit_cells),
         ("relay, actors that think", report.relay_actors),
         ("replica, core cells", report.core_cells),
         ("replica, actors that think", report.replica_actors),
     ];
-    for (name, size) in sizes {
-        table.add_row(row(name, [format!("{:.0}", size.mean), String::new(), size.max.to_string()]));
-    }
-    table
-}
-
-fn row<const N: usize>(name: &str, values: [String; N]) -> Vec<Cell> {
-    let values = values.into_iter().map(|value| Cell::new(value).set_alignment(CellAlignment::Right));
-    std::iter::once(Cell::new(name)).chain(values).collect()
+    let sizes = sizes.map(|(name, size)| (name, [format!("{:.0}", size.mean), String::new(), size.max.to_string()]));
+    numbers::table(["", "mean", "p99", "max"], times.into_iter().chain(sizes))
 }

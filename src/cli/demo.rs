@@ -1,34 +1,25 @@
 //! `demo`: bots play as processes of their own over real WebRTC, and their worlds are compared.
 
+mod cast;
 pub(super) mod relayed;
 
 use std::collections::BTreeMap;
-use std::process::{ExitCode, Stdio};
-use std::sync::atomic::Ordering;
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use comfy_table::{Cell, CellAlignment, Table, presets};
-use indicatif::{ProgressBar, ProgressStyle};
+use comfy_table::Table;
 use lockstone_net::limits::PLAYERS_MAX;
 use serde::Serialize;
 
-use super::STOP;
 use super::args::Demo;
-use super::child::{Peer, Word};
 use super::config::Config;
 use super::failure::Failure;
 use super::place::{Signaling, any_number};
 use super::stdout::print;
+use super::{numbers, progress};
 use crate::game::Game;
 use crate::shell::Report;
-
-/// How much longer than the game all of it may take: connecting, leaving, a busy machine.
-const GRACE: Duration = Duration::from_secs(60);
-
-/// The columns of the result.
-const TITLES: [&str; 9] =
-    ["peer", "ticks", "commands", "bytes in", "bytes out", "packets in", "packets out", "compared", "desyncs"];
+use cast::{Cast, GRACE, bot};
 
 /// What came of it.
 #[derive(Serialize)]
@@ -53,13 +44,12 @@ pub(super) fn run<G: Game>(args: &Demo) -> Result<ExitCode, Failure> {
     let config = Config::new(&args.shared, Some(args.peers), seed)?;
     let ticks = args.seconds * config.ticks_per_s();
     let signaling = Signaling::private()?;
-    let peers = start::<G>(args, seed, ticks, &signaling.url)?;
-    let reports = listen(peers, args, ticks)?;
-    let result = judge(reports, args, seed, ticks, config.period());
+    let reports = play::<G>(args, seed, ticks, &signaling.url)?;
+    let result = judge(reports, args, seed, ticks, Duration::from_secs(1) / config.ticks_per_s());
     if args.json {
         print(serde_json::to_string_pretty(&result).map_err(Failure::new)?);
     } else {
-        print(table(&result));
+        print(table(result.peers.iter().map(|report| (report, Vec::new()))));
         print(&result.verdict);
     }
     if let Some(bundle) = result.peers.iter().find_map(|report| report.bundle.as_ref()) {
@@ -68,73 +58,25 @@ pub(super) fn run<G: Game>(args: &Demo) -> Result<ExitCode, Failure> {
     Ok(if result.ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn start<G: Game>(args: &Demo, seed: u64, ticks: u32, url: &str) -> Result<Vec<Peer>, Failure> {
-    let heroes = G::HEROES.iter().cycle();
-    let start = |(n, hero): (u16, &&str)| {
-        let name = format!("Bot-{}", n + 1);
+/// Lets them play, until every peer has reported and ended.
+fn play<G: Game>(args: &Demo, seed: u64, ticks: u32, url: &str) -> Result<Vec<Report>, Failure> {
+    let mut cast = Cast::new(format!("the peers did not come to tick {ticks} in time, but to"));
+    for n in 0..args.peers {
         let (seed, until, peers) = (seed.to_string(), ticks.to_string(), args.peers.to_string());
-        let mut words = vec![
-            "play", "--bot", "--report", "--view", "none", "--room", "demo", "--signal", url, "--name", &name,
-            "--hero", hero, "--seed", &seed, "--until", &until, "--peers", &peers,
-        ];
-        if args.plant_fault && n + 1 == args.peers {
-            words.push("--plant-fault");
-        }
-        let words: Vec<String> = words.into_iter().map(str::to_owned).chain(args.shared.words()).collect();
-        Peer::start(&words, Stdio::piped(), Stdio::piped())
-    };
-    (0..args.peers).zip(heroes).map(start).collect()
-}
-
-/// Listens until every peer has reported or ended.
-fn listen(mut peers: Vec<Peer>, args: &Demo, ticks: u32) -> Result<Vec<Report>, Failure> {
-    let (heard_tx, heard) = mpsc::channel();
-    peers.iter_mut().enumerate().for_each(|(n, peer)| peer.listen(n, heard_tx.clone()));
-    let progress = progress(args, ticks);
+        let mut words = bot::<G>(args, n.into(), url);
+        words.extend(["--seed", &seed, "--until", &until, "--peers", &peers].map(str::to_owned));
+        words.extend(args.shared.words());
+        cast.start(&words)?;
+    }
+    let progress = progress::bar(ticks, 0, args.json);
+    progress.set_message(format!("{} peers", args.peers));
     let deadline = Instant::now() + Duration::from_secs(args.seconds.into()) + GRACE;
-    let mut at = vec![0; peers.len()];
-    let mut reports: Vec<Option<Report>> = vec![None; peers.len()];
-    let mut running = peers.len();
-    while running > 0 {
-        if STOP.load(Ordering::Relaxed) {
-            return Err(Failure::new("the demo was stopped"));
-        }
-        match heard.recv_timeout(Duration::from_millis(100)) {
-            Ok((n, Some(Word::Tick(tick)))) => {
-                at[n] = tick;
-                progress.set_position(at.iter().copied().min().unwrap_or(0).min(ticks).into());
-            }
-            Ok((n, Some(Word::Report(report)))) => reports[n] = Some(*report),
-            Ok((n, None)) => {
-                running -= 1;
-                if reports[n].is_none() {
-                    return Err(broken(n, &mut peers[n]));
-                }
-            }
-            Err(RecvTimeoutError::Timeout) if Instant::now() < deadline => {}
-            Err(_) => return Err(Failure::new(stuck(&at, ticks))),
-        }
+    while !cast.seats.iter().all(|seat| seat.is_over) {
+        cast.listen(deadline)?;
+        progress.set_position(cast.ticks().min().unwrap_or(0).min(ticks).into());
     }
     progress.finish_and_clear();
-    Ok(reports.into_iter().flatten().collect())
-}
-
-fn progress(args: &Demo, ticks: u32) -> ProgressBar {
-    let style = "{msg} {bar:30} {pos}/{len} ticks {elapsed}";
-    let bar = if args.json { ProgressBar::hidden() } else { ProgressBar::new(ticks.into()) };
-    bar.set_style(ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()));
-    bar.set_message(format!("{} peers", args.peers));
-    bar
-}
-
-fn broken(n: usize, peer: &mut Peer) -> Failure {
-    let status = peer.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
-    let complaint = peer.complaint();
-    Failure::new(format!("peer {} ended early ({status}): {complaint}", n + 1))
-}
-
-fn stuck(at: &[u32], ticks: u32) -> String {
-    format!("the peers did not come to tick {ticks} in time, but to {at:?}; see whether WebRTC works on this machine")
+    Ok(cast.seats.into_iter().filter_map(|seat| seat.report).collect())
 }
 
 /// Whether the worlds were equal, and the ticks add up to the time.
@@ -143,32 +85,23 @@ fn judge(reports: Vec<Report>, args: &Demo, seed: u64, ticks: u32, period: Durat
     let desyncs: u64 = reports.iter().map(|report| report.desyncs).sum();
     let silent = reports.len() > 1 && reports.iter().any(|report| report.checksums_compared == 0);
     let short = reports.iter().find(|report| !adds_up(report, ticks, period));
-    let failed = |verdict: String| (false, verdict);
-    let (ok, verdict) = if let Some(tick) = differing {
-        failed(format!("OUT OF STEP: the peers' worlds differ at tick {tick}"))
+    let verdict = if let Some(tick) = differing {
+        Err(format!("OUT OF STEP: the peers' worlds differ at tick {tick}"))
     } else if desyncs > 0 {
-        failed(format!("OUT OF STEP: the peers found {desyncs} differences"))
+        Err(format!("OUT OF STEP: the peers found {desyncs} differences"))
     } else if silent || compared == 0 && reports.len() > 1 {
-        failed("NOT SHOWN: some peer compared no checksum".to_owned())
+        Err("NOT SHOWN: some peer compared no checksum".to_owned())
     } else if let Some(report) = short {
         let Report { name, ticks: played, played_ms, ended, .. } = report;
-        failed(format!(
-            "SHORT: {name} played {played} ticks in {played_ms} ms, and not {ticks} at 20 a second: {ended}"
-        ))
+        Err(format!("SHORT: {name} played {played} ticks in {played_ms} ms, and not {ticks} at 20 a second: {ended}"))
     } else {
-        (true, format!("in step: {compared} checksums of the same ticks are equal on {} peers", reports.len()))
+        Ok(format!("in step: {compared} checksums of the same ticks are equal on {} peers", reports.len()))
     };
+    let (ok, seconds) = (verdict.is_ok(), args.seconds);
+    let (Ok(verdict) | Err(verdict)) = verdict;
     let mut peers = reports;
     peers.iter_mut().for_each(|report| report.checksums.clear());
-    Outcome {
-        ok,
-        verdict,
-        seed,
-        seconds: args.seconds,
-        ticks_expected: ticks,
-        checksums_cross_checked: compared,
-        peers,
-    }
+    Outcome { ok, verdict, seed, seconds, ticks_expected: ticks, checksums_cross_checked: compared, peers }
 }
 
 /// Compares the peers' own checksums tick by tick. Returns how many pairs were compared, and the
@@ -199,29 +132,28 @@ fn adds_up(report: &Report, ticks: u32, period: Duration) -> bool {
     report.first_tick + report.ticks >= ticks && off <= Duration::from_millis(1_500) + due / 20
 }
 
-fn table(result: &Outcome) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_HORIZONTAL_ONLY);
-    let mut titles = TITLES.to_vec();
-    if result.peers.iter().any(|report| report.rollback.is_some()) {
-        titles.extend(["rollbacks", "deepest"]);
-    }
-    table.set_header(titles);
-    for report in &result.peers {
-        let numbers = [
-            report.ticks.into(),
-            report.commands_sent,
-            report.bytes_in,
-            report.bytes_out,
-            report.packets_in,
-            report.packets_out,
-            report.checksums_compared,
-            report.desyncs,
+/// What processes report in numbers, with columns of one's own behind the ticks.
+fn table<'r>(reports: impl IntoIterator<Item = (&'r Report, Vec<(&'static str, String)>)>) -> Table {
+    let row = |(report, own): (&'r Report, Vec<_>)| {
+        let counts = [
+            ("commands", report.commands_sent),
+            ("bytes in", report.bytes_in),
+            ("bytes out", report.bytes_out),
+            ("packets in", report.packets_in),
+            ("packets out", report.packets_out),
+            ("compared", report.checksums_compared),
+            ("desyncs", report.desyncs),
         ];
-        let corrections =
-            report.rollback.iter().flat_map(|rollback| [rollback.rollbacks, rollback.deepest_ticks.into()]);
-        let cells = numbers.into_iter().chain(corrections).map(|n| Cell::new(n).set_alignment(CellAlignment::Right));
-        table.add_row(std::iter::once(Cell::new(&report.name)).chain(cells));
-    }
-    table
+        let corrections = report
+            .rollback
+            .iter()
+            .flat_map(|rollback| [("rollbacks", rollback.rollbacks), ("deepest", rollback.deepest_ticks.into())]);
+        let counts = counts.into_iter().chain(corrections).map(|(title, count)| (title, count.to_string()));
+        let numbers = [("ticks", report.ticks.to_string())].into_iter().chain(own).chain(counts);
+        (&report.name, numbers.collect::<Vec<_>>())
+    };
+    let rows: Vec<_> = reports.into_iter().map(row).collect();
+    let longest = rows.iter().map(|(_, numbers)| numbers).max_by_key(|numbers| numbers.len());
+    let titles = ["peer"].into_iter().chain(longest.into_iter().flatten().map(|(title, _)| *title));
+    numbers::table(titles, rows.iter().map(|(name, numbers)| (name, numbers.iter().map(|(_, number)| number))))
 }

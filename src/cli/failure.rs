@@ -5,7 +5,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use lockstone_net::LinkError;
-use lockstone_net::session::EndReason;
+use lockstone_net::session::{EndReason, PlayerError};
+use lockstone_net::signaling::SignalingError;
 use lockstone_net::wire::{LeaveReason, Refusal};
 
 use crate::recording::{BundleError, RecordingError};
@@ -16,7 +17,8 @@ pub(super) const BAD_INPUT: u8 = 2;
 pub(super) const DIFFERED: u8 = 1;
 
 /// Ends the program with a sentence.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{sentence}")]
 pub(super) struct Failure {
     sentence: String,
     code: u8,
@@ -50,9 +52,21 @@ impl Failure {
     }
 }
 
-impl Display for Failure {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.sentence)
+impl From<PlayerError> for Failure {
+    fn from(error: PlayerError) -> Failure {
+        Failure::new(format!("{error}; choose another --name"))
+    }
+}
+
+impl From<SignalingError> for Failure {
+    fn from(error: SignalingError) -> Failure {
+        let advice = match error {
+            SignalingError::AddressTaken { .. } | SignalingError::Listen { .. } => {
+                "choose another with `signal --listen`"
+            }
+            SignalingError::Run(_) => "close other programs and try again",
+        };
+        Failure::new(format!("{error}; {advice}"))
     }
 }
 

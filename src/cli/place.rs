@@ -1,10 +1,12 @@
 //! Where a session takes place: rooms, signaling servers, this machine's address.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
+use std::task::Waker;
 use std::time::Duration;
 
-use lockstone_net::matchbox::is_room_name;
+use lockstone_net::matchbox::{self, MatchboxLink, RoomRole, TOKEN_BYTES_MAX, is_room_name};
 use lockstone_net::signaling::{Handle, Server, SignalingError, probe};
+use lockstone_net::{Channel, Link, LinkEvent, PeerId};
 
 use super::args::SIGNAL_PORT;
 use super::failure::Failure;
@@ -23,17 +25,15 @@ impl Signaling {
     /// The one at the default address. If none answers there, this process serves one: at any free
     /// port, if another program has the default one and `anywhere` will do.
     pub fn find_or_serve(anywhere: bool) -> Result<Signaling, Failure> {
-        let local = SocketAddr::from((Ipv4Addr::LOCALHOST, SIGNAL_PORT));
-        if probe(local, Duration::from_millis(500)) {
-            let public_url = format!("ws://{}", public(SocketAddr::from((Ipv4Addr::UNSPECIFIED, SIGNAL_PORT))));
-            return Ok(Signaling { url: format!("ws://{local}"), public_url, _server: None });
-        }
         let all = |port| SocketAddr::from((Ipv4Addr::UNSPECIFIED, port));
+        if probe(on_this_machine(all(SIGNAL_PORT)), Duration::from_millis(500)) {
+            return Ok(Signaling::there(all(SIGNAL_PORT), None));
+        }
         let server = match Server::bind(all(SIGNAL_PORT)) {
             Err(SignalingError::AddressTaken { .. }) if anywhere => Server::bind(all(0)),
             bound => bound,
         };
-        Signaling::serve(server.map_err(|error| failure(&error))?)
+        Signaling::serve(server?)
     }
 
     /// Another's, wherever it is. That it answers, the link finds out.
@@ -43,7 +43,7 @@ impl Signaling {
 
     /// One of our own, for this machine alone.
     pub fn private() -> Result<Signaling, Failure> {
-        let server = Server::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).map_err(|error| failure(&error))?;
+        let server = Server::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
         Signaling::serve(server)
     }
 
@@ -62,28 +62,72 @@ impl Signaling {
     }
 
     fn serve(server: Server) -> Result<Signaling, Failure> {
-        let addr = server.local_addr();
-        let own = if addr.ip().is_unspecified() { (Ipv4Addr::LOCALHOST, addr.port()).into() } else { addr };
-        let handle = server.spawn().map_err(|error| failure(&error))?;
-        Ok(Signaling {
-            url: format!("ws://{own}"),
-            public_url: format!("ws://{}", public(addr)),
-            _server: Some(handle),
-        })
+        Ok(Signaling::there(server.local_addr(), Some(server.spawn()?)))
+    }
+
+    fn there(addr: SocketAddr, server: Option<Handle>) -> Signaling {
+        let (url, public_url) = (format!("ws://{}", on_this_machine(addr)), format!("ws://{}", public(addr)));
+        Signaling { url, public_url, _server: server }
     }
 }
 
-/// How other machines of the local network reach what listens here at an address.
+/// A link to a room, for whoever has its key.
+pub(super) fn link(url: &str, room: &str, key: &Option<String>, stun: &[String], role: RoomRole) -> MatchboxLink {
+    let (url, room) = (url.to_owned(), room.to_owned());
+    MatchboxLink::open(matchbox::Config { url, room, key: key.clone(), ice_urls: stun.to_vec(), role })
+}
+
+/// A link that does something once this peer is in the room, and keeps what comes of it.
+pub(super) struct Entering<F, T> {
+    link: MatchboxLink,
+    entered: Option<F>,
+    kept: Option<T>,
+}
+
+impl<F: FnOnce() -> T, T> Entering<F, T> {
+    pub fn new(link: MatchboxLink, entered: Option<F>) -> Self {
+        Entering { link, entered, kept: None }
+    }
+}
+
+impl<F: FnOnce() -> T, T> Link for Entering<F, T> {
+    fn poll(&mut self) -> Option<LinkEvent> {
+        let event = self.link.poll();
+        if matches!(event, Some(LinkEvent::Entered(_)))
+            && let Some(entered) = self.entered.take()
+        {
+            self.kept = Some(entered());
+        }
+        event
+    }
+
+    fn send(&mut self, to: PeerId, channel: Channel, bytes: Vec<u8>) {
+        self.link.send(to, channel, bytes);
+    }
+
+    fn wake_with(&mut self, driver: &Waker) -> bool {
+        self.link.wake_with(driver)
+    }
+}
+
+/// How this machine reaches what listens here at an address.
+fn on_this_machine(addr: SocketAddr) -> SocketAddr {
+    if addr.ip().is_unspecified() { (Ipv4Addr::LOCALHOST, addr.port()).into() } else { addr }
+}
+
+/// How other machines of the local network do.
 pub(super) fn public(addr: SocketAddr) -> SocketAddr {
     if addr.ip().is_unspecified() { (lan_address(), addr.port()).into() } else { addr }
 }
 
-pub(super) fn failure(error: &SignalingError) -> Failure {
-    let advice = match error {
-        SignalingError::AddressTaken { .. } | SignalingError::Listen { .. } => "choose another with `signal --listen`",
-        SignalingError::Run(_) => "close other programs and try again",
-    };
-    Failure::new(format!("{error}; {advice}"))
+/// Refuses what cannot be a relay's token.
+pub(super) fn check_token(token: Option<&str>) -> Result<(), Failure> {
+    match token {
+        Some(token) if !(1..=TOKEN_BYTES_MAX).contains(&token.len()) => {
+            Err(Failure::new(format!("the host token is not one: use 1 to {TOKEN_BYTES_MAX} bytes")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// This machine's address in the local network, as far as it can be told.

@@ -5,9 +5,12 @@ use indicatif::{ProgressBar, ProgressStyle};
 /// A bar of so many ticks, behind a message of so many characters; none is seen where a program
 /// reads the result.
 pub(super) fn bar(ticks: u32, message_chars: usize, json: bool) -> ProgressBar {
+    bar_of(ticks, &format!("{{msg:{message_chars}}} {{bar:30}} {{pos}}/{{len}} ticks {{elapsed}}"), json)
+}
+
+/// The same, of a template of one's own.
+pub(super) fn bar_of(ticks: u32, template: &str, json: bool) -> ProgressBar {
     let bar = if json { ProgressBar::hidden() } else { ProgressBar::new(ticks.into()) };
-    let style =
-        ProgressStyle::with_template(&format!("{{msg:{message_chars}}} {{bar:30}} {{pos}}/{{len}} ticks {{elapsed}}"));
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar.set_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()));
     bar
 }

@@ -3,19 +3,13 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
-use std::task::Waker;
-use std::time::Duration;
 
-use lockstone_net::matchbox::{self, MatchboxLink, TOKEN_BYTES_MAX};
+use lockstone_net::matchbox::RoomRole;
 use lockstone_net::relay::{Relay, RelayConfig, RelaySettings, Replica};
-use lockstone_net::session::PlayerError;
-use lockstone_net::{Channel, Link, LinkEvent, PeerId};
 
-use super::args::{self, SIGNAL_PORT, View};
-use super::child::stop_with_parent;
+use super::args::{self, Play, SIGNAL_PORT, View};
 use super::failure::Failure;
-use super::place::{Signaling, any_number, room_name};
-use super::play;
+use super::place::{self, Entering, Signaling, any_number, room_name};
 use super::player::Player;
 use super::sitting::Sitting;
 use super::stdout::print;
@@ -34,75 +28,40 @@ pub(super) fn run<G: Wide>(args: args::Relay) -> Result<ExitCode, Failure> {
     let config = config(&args)?;
     let plays = args.hero.is_some() || args.bot || args.name.is_some();
     let player = Player::<G>::new(args.name.as_deref(), args.hero.as_deref(), args.table.as_deref())?;
-    if args.report {
-        stop_with_parent();
-    }
     let signaling = signaling(&args)?;
     let key = args.key.as_ref().map_or(String::new(), |key| format!(" --key {key}"));
     let join = format!("{} play --relay --room {room}{key} --signal {}", G::NAME, signaling.public_url);
-    let token = args.host_token.clone().unwrap_or_else(drawn_token);
-    let link = MatchboxLink::open(matchbox::Config {
-        url: signaling.url.clone(),
-        room: room.clone(),
-        key: args.key.clone(),
-        ice_urls: args.stun.clone(),
-        role: matchbox::RoomRole::Relay { token },
+    let announced = join.clone();
+    let announce = (!args.report).then_some(|| {
+        print(announced);
+        eprintln!("So players join. Ctrl-C ends the session for all.");
     });
-    let link = Announced { link, join: (!args.report).then(|| join.clone()) };
+    let token = args.host_token.unwrap_or_else(drawn_token);
+    let link = place::link(&signaling.url, &room, &args.key, &args.stun, RoomRole::Relay { token });
     let (identity, build) = (player.identity(), player.build(false));
     let sitting = Sitting {
         name: if plays { player.name.clone() } else { DEDICATED.to_owned() },
         room,
         join: Some(join),
         terms: config.terms(identity),
-        period: config.period(),
-        view: if plays { args.view } else { args.view.or(Some(View::None)) },
-        record: args.record,
-        trees: args.trees,
-        shot: None,
-        report: args.report,
-        options: Options {
+        args: Play {
             bot: args.bot,
-            time: args.seconds.map(|seconds| Duration::from_secs(seconds.into())),
-            keep_parts: args.report,
-            measured_ticks: args.measured_ticks,
-            ..Options::default()
+            view: if plays { args.view } else { args.view.or(Some(View::None)) },
+            record: args.record,
+            trees: args.trees,
+            seconds: args.seconds,
+            report: args.report,
+            ..Play::default()
         },
+        options: Options { keep_parts: args.report, measured_ticks: args.measured_ticks, ..Options::default() },
     };
     let again = build.clone();
     let relay = if plays {
-        Relay::<G::Rules>::new(config, identity, &player.name, player.hero, build).map_err(unfit)?
+        Relay::<G::Rules>::new(config, identity, &player.name, player.hero, build)?
     } else {
         Relay::dedicated(config, identity, build)
     };
-    sitting.play::<G, _, _>(relay.with_horizon(G::horizon()), again, link)
-}
-
-/// A link that tells how others join, once the room is this relay's.
-struct Announced {
-    link: MatchboxLink,
-    join: Option<String>,
-}
-
-impl Link for Announced {
-    fn poll(&mut self) -> Option<LinkEvent> {
-        let event = self.link.poll();
-        if matches!(event, Some(LinkEvent::Entered(_)))
-            && let Some(join) = self.join.take()
-        {
-            print(join);
-            eprintln!("So players join. Ctrl-C ends the session for all.");
-        }
-        event
-    }
-
-    fn send(&mut self, to: PeerId, channel: Channel, bytes: Vec<u8>) {
-        self.link.send(to, channel, bytes);
-    }
-
-    fn wake_with(&mut self, driver: &Waker) -> bool {
-        self.link.wake_with(driver)
-    }
+    sitting.play::<G, _, _>(relay.with_horizon(G::horizon()), again, Entering::new(link, announce))
 }
 
 /// Joins the relay of a room.
@@ -118,34 +77,15 @@ pub(super) fn join<G: Wide>(args: args::Play) -> Result<ExitCode, Failure> {
         }
     }
     let player = Player::<G>::new(args.name.as_deref(), args.hero.as_deref(), args.table.as_deref())?;
-    if args.report {
-        stop_with_parent();
-    }
     let local = || format!("ws://{}", SocketAddr::from((Ipv4Addr::LOCALHOST, SIGNAL_PORT)));
-    let link = MatchboxLink::open(matchbox::Config {
-        url: args.signal.clone().unwrap_or_else(local),
-        room: room.clone(),
-        key: args.key.clone(),
-        ice_urls: args.stun.clone(),
-        role: matchbox::RoomRole::Player,
-    });
-    let config = RelayConfig::new(settings()).map_err(Failure::new)?;
+    let url = args.signal.clone().unwrap_or_else(local);
+    let link = place::link(&url, &room, &args.key, &args.stun, RoomRole::Player);
+    let config = checked(settings(), None)?;
     let (identity, build) = (player.identity(), player.build(args.plant_fault));
-    let sitting = Sitting {
-        name: player.name.clone(),
-        room,
-        join: None,
-        terms: config.terms(identity),
-        period: config.period(),
-        options: Options { keep_parts: args.report, ..play::options(&args) },
-        report: args.report,
-        view: args.view,
-        record: args.record,
-        trees: args.trees,
-        shot: args.shot,
-    };
-    let replica =
-        Replica::<G::Rules>::new(config, identity, &player.name, player.hero, build.clone()).map_err(unfit)?;
+    let (terms, name) = (config.terms(identity), player.name.clone());
+    let options = Options { keep_parts: args.report, ..Options::default() };
+    let sitting = Sitting { name, room, join: None, terms, args, options };
+    let replica = Replica::<G::Rules>::new(config, identity, &player.name, player.hero, build.clone())?;
     sitting.play::<G, _, _>(replica.with_horizon(G::horizon()), build, link)
 }
 
@@ -171,16 +111,19 @@ fn config(args: &args::Relay) -> Result<RelayConfig, Failure> {
     settings.tree_interval_ticks = if args.trees { 1 } else { TREE_INTERVAL_TICKS };
     settings.seed = args.seed.unwrap_or_else(any_number);
     settings.players_max = args.players.into();
-    settings.budget_bytes_per_s = args.budget.unwrap_or(settings.budget_bytes_per_s);
-    let in_options = |error: String| Failure::new(error.replace("budget_bytes_per_s", "--budget"));
-    RelayConfig::new(settings).map_err(|error| in_options(error.to_string()))
+    checked(settings, args.budget)
+}
+
+/// The settings of a relay, told by its options if they are wrong.
+pub(super) fn checked(mut settings: RelaySettings, budget: Option<u32>) -> Result<RelayConfig, Failure> {
+    settings.budget_bytes_per_s = budget.unwrap_or(settings.budget_bytes_per_s);
+    RelayConfig::new(settings)
+        .map_err(|error| Failure::new(error.to_string().replace("budget_bytes_per_s", "--budget")))
 }
 
 fn signaling(args: &args::Relay) -> Result<Signaling, Failure> {
     let token = args.host_token.as_deref();
-    if token.is_some_and(|token| !(1..=TOKEN_BYTES_MAX).contains(&token.len())) {
-        return Err(Failure::new(format!("the host token is not one: use 1 to {TOKEN_BYTES_MAX} bytes")));
-    }
+    place::check_token(token)?;
     match (&args.signal, args.listen) {
         (Some(_), Some(_)) => Err(Failure::new(
             "signaling is served either at --listen, by this process, or by another at --signal: leave out one of them",
@@ -193,8 +136,4 @@ fn signaling(args: &args::Relay) -> Result<Signaling, Failure> {
 /// A token that nobody could have known.
 fn drawn_token() -> String {
     format!("{:016x}{:016x}", any_number(), any_number())
-}
-
-fn unfit(error: PlayerError) -> Failure {
-    Failure::new(format!("{error}; choose another --name"))
 }

@@ -2,7 +2,7 @@
 
 use std::fs::OpenOptions;
 use std::io::{IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
@@ -14,12 +14,12 @@ use lockstone_net::{Link, Session};
 use lockstone_sim::Tick;
 
 use super::STOP;
-use super::args::View;
-use super::child::Word;
+use super::args::{Play, View};
+use super::child::{Word, stop_with_parent};
 use super::failure::{Failure, of_end};
 use crate::game::Game;
-use crate::shell::{Clocks, Display, Files, Labels, Options, Recorder, Screen, Shell, Storage};
-use crate::view::{self, Draw, Status};
+use crate::shell::{Clocks, Display, Files, Labels, Options, Recorder, Screen, Shell};
+use crate::view::{self, Draw};
 
 /// What draws the picture of the end, in a build that can.
 #[cfg(feature = "picture")]
@@ -29,19 +29,15 @@ const DRAW: Option<Draw> = None;
 
 /// All of it but the session itself.
 pub(super) struct Sitting {
+    /// What this process is called in it.
     pub name: String,
     pub room: String,
     /// The line with which a friend joins.
     pub join: Option<String>,
     pub terms: Terms,
-    /// The time of one tick.
-    pub period: Duration,
-    pub view: Option<View>,
-    pub record: Option<PathBuf>,
-    pub trees: bool,
-    pub shot: Option<PathBuf>,
-    /// Whether the parent process is told how it goes.
-    pub report: bool,
+    /// How it is played, shown, recorded and ended.
+    pub args: Play,
+    /// What else the shell is to keep and to measure.
     pub options: Options,
 }
 
@@ -58,30 +54,38 @@ impl Sitting {
         T: Session<Sim = G::Sim>,
         L: Link,
     {
-        if let Some(path) = &self.shot {
+        let Sitting { name, room, join, terms, args, options } = self;
+        if let Some(path) = &args.shot {
             check_writable(path)?;
             DRAW.ok_or_else(|| Failure::file("draw", path, "this build has no pictures; leave out --shot"))?;
         }
-        let Sitting { name, room, join, terms, period, shot, report: reports, .. } = self;
-        let labels = Labels { game: G::NAME, terms, name: name.clone(), room: room.clone() };
-        let recorder = Recorder::new(labels, Files, self.record.as_deref())
+        if args.report {
+            stop_with_parent();
+        }
+        let labels = Labels { game: G::NAME, terms, name, room };
+        let recorder = Recorder::new(labels.clone(), Files, args.record.as_deref())
             .map_err(|error| Failure::new(format!("{error}; name another file with --record")))?
-            .with_trees(self.trees)
+            .with_trees(args.trees)
             .beside();
-        let status = Status { game: G::NAME, room, join, ..Status::default() };
-        let display = Display::new(screen(G::NAME, self.view, reports), name, status, period);
-        let progress = reports.then_some(print_tick as fn(Tick));
-        let picture = DRAW.filter(|_| shot.is_some());
-        let options = Options { picture, progress, clocks: clocks(), ..self.options };
+        let display = Display::new(screen(G::NAME, args.view, args.report), &labels, join);
+        let options = Options {
+            bot: args.bot,
+            time: args.seconds.map(|seconds| Duration::from_secs(seconds.into())),
+            until: args.until.map(Tick),
+            picture: DRAW.filter(|_| args.shot.is_some()),
+            progress: args.report.then_some(print_tick),
+            clocks: clocks(),
+            ..options
+        };
         let mut shell = Shell::<G, L, T>::new(session, link, recorder, display, options).with_rerun(build);
         let (reason, report) = shell.run(&STOP);
-        if let Some((path, png)) = shot.as_ref().zip(shell.take_picture()) {
+        if let Some((path, png)) = args.shot.as_ref().zip(shell.take_picture()) {
             let png = png.map_err(|error| Failure::file("draw", path, error))?;
-            Files.save(path, &png).map_err(|error| Failure::file("write", path, error))?;
+            std::fs::write(path, &png).map_err(|error| Failure::file("write", path, error))?;
         }
         // The terminal is given back before anything is said.
         drop(shell);
-        if reports {
+        if args.report {
             print_word(&Word::Report(Box::new(report.clone())));
         } else if report.ticks > 0 || reason == EndReason::SequencerLeft {
             eprintln!("{} ticks played; the session is over: {reason}.", report.ticks);

@@ -5,15 +5,15 @@ use std::process::ExitCode;
 
 use lockstone_sim::Table;
 
-use super::args::{self, TableCommand};
+use super::args;
 use super::failure::Failure;
 use super::files;
 use super::stdout::print;
 
-pub(super) fn run(args: &args::Table) -> Result<ExitCode, Failure> {
-    match &args.command {
-        TableCommand::Generate { seed, out } => generate(seed, out)?,
-        TableCommand::Verify { file } => verify(file)?,
+pub(super) fn run(command: &args::Table) -> Result<ExitCode, Failure> {
+    match command {
+        args::Table::Generate { seed, out } => generate(seed, out)?,
+        args::Table::Verify { file } => verify(file)?,
     }
     Ok(ExitCode::SUCCESS)
 }

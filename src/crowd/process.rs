@@ -4,15 +4,12 @@
 
 use std::any::Any;
 use std::collections::{BTreeMap, VecDeque};
-use std::time::Duration;
 
-use lockstone_net::relay::Relay;
-use lockstone_net::wire::Terms;
 use lockstone_net::{Channel, Link, LinkEvent, PeerId};
 
+use super::Crowd;
 use crate::game::Wide;
 use crate::shell::{Clocks, Display, Effort, Labels, Memory, Options, Recorder, Screen, Shell};
-use crate::view::Status;
 
 /// A carrier whose other ends are in other processes.
 pub struct Carrier<L> {
@@ -51,29 +48,27 @@ impl<L: Link> Link for Again<L> {
     }
 }
 
-/// What the ticks cost that are played from a time on. `rounds` tell what was heard, and when.
-pub(super) fn effort<G: Wide, L: Link>(
-    relay: Relay<G::Rules>,
-    (terms, period): (Terms, Duration),
-    (clocks, carrier): (Clocks, Carrier<L>),
-    rounds: impl IntoIterator<Item = (Duration, Vec<LinkEvent>)>,
-    (from, ticks): (Duration, u32),
-) -> Effort {
-    let labels = Labels { game: G::NAME, terms, name: "relay".to_owned(), room: String::new() };
-    let recorder = Recorder::new(labels, Memory::default(), None).expect("memory has room for no file").beside();
-    let display = Display::new(Screen::None { lines: false }, "relay".to_owned(), Status::default(), period);
-    let options = Options { clocks, measured_ticks: Some(ticks), ..Options::default() };
-    let link = Again { heard: VecDeque::new(), carrier, is_live: false, stand_ins: BTreeMap::new() };
-    let mut shell = Shell::<G, _, _>::new(relay, link, recorder, display, options);
-    let mut began = None;
-    for (now, heard) in rounds {
-        if now >= from {
-            let (wall, first) = *began.get_or_insert_with(|| ((clocks.wall)(), now));
-            std::thread::sleep((wall + (now - first)).saturating_sub((clocks.wall)()));
-            shell.link_mut().is_live = true;
+impl<G: Wide> Crowd<G> {
+    /// What the relay costs as a process of its own: it plays once more what was [run](Crowd::run),
+    /// and its ticks are measured by these clocks. What it sends goes to the carrier's peers.
+    pub fn effort<L: Link>(&self, clocks: Clocks, carrier: Carrier<L>) -> Effort {
+        let terms = self.options.relay.terms(self.identity);
+        let labels = Labels { game: G::NAME, terms, name: "relay".to_owned(), room: String::new() };
+        let display = Display::new(Screen::None { lines: false }, &labels, None);
+        let recorder = Recorder::new(labels, Memory::default(), None).expect("memory has room for no file").beside();
+        let options = Options { clocks, measured_ticks: Some(self.options.ticks), ..Options::default() };
+        let link = Again { heard: VecDeque::new(), carrier, is_live: false, stand_ins: BTreeMap::new() };
+        let mut shell = Shell::<G, _, _>::new((self.relay)(), link, recorder, display, options);
+        let mut began = None;
+        for (now, heard) in self.driver.hub().link.rounds() {
+            if now >= self.gathered {
+                let (wall, first) = *began.get_or_insert_with(|| ((clocks.wall)(), now));
+                std::thread::sleep((wall + (now - first)).saturating_sub((clocks.wall)()));
+                shell.link_mut().is_live = true;
+            }
+            shell.link_mut().heard.extend(heard);
+            shell.step(now);
         }
-        shell.link_mut().heard.extend(heard);
-        shell.step(now);
+        shell.effort()
     }
-    shell.effort()
 }

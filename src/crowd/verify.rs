@@ -12,6 +12,7 @@ use lockstone_sim::world::Given;
 use lockstone_sim::{CellId, CellRect, Checksum, Extent, Grid, Input, Rules, Tick, World};
 
 use super::report::Verified;
+use crate::recording::tree::merge;
 
 /// So often old states are forgotten.
 const FORGET_TICKS: u32 = 100;
@@ -21,7 +22,7 @@ pub(super) struct Verifier {
     grid: Grid,
     whole: History,
     replicas: BTreeMap<usize, Part>,
-    verified: Verified,
+    pub verified: Verified,
 }
 
 /// The relay's cells: what each became at which ticks, the oldest first.
@@ -104,10 +105,6 @@ impl Verifier {
             whole.forget(needed);
         }
     }
-
-    pub fn verified(&self) -> &Verified {
-        &self.verified
-    }
 }
 
 impl History {
@@ -125,17 +122,9 @@ impl History {
             let ours = self.cells.range(first..=last).filter_map(|(cell, states)| Some((*cell, at(states, tick)?)));
             let from = tree.partition_point(|(cell, _)| *cell < first);
             let theirs = tree[from..].iter().take_while(|(cell, _)| *cell <= last).copied();
-            let (mut ours, mut theirs) = (ours.peekable(), theirs.peekable());
-            loop {
-                let cell = match (ours.peek(), theirs.peek()) {
-                    (None, None) => break,
-                    (Some((cell, _)), None) | (None, Some((cell, _))) => *cell,
-                    (Some((a, _)), Some((b, _))) => *a.min(b),
-                };
-                let whole = ours.next_if(|(other, _)| *other == cell).map(|(_, checksum)| checksum);
-                let part = theirs.next_if(|(other, _)| *other == cell).map(|(_, checksum)| checksum);
+            merge(ours, theirs, |cell, whole, part| {
                 verified.count(whole == part, protected, (tick, cell), replica);
-            }
+            });
         }
     }
 

@@ -1,8 +1,7 @@
-//! What happened in a recorded session, one thing after the other.
+//! What happened in a recorded session, one thing after the other, as it is written.
 
-use core::fmt;
-
-use lockstone_sim::{Checksum, PlayerId, Simulation, Turn};
+use lockstone_sim::{Checksum, PlayerId, Turn};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::format::Desync;
 use super::packed::Packed;
@@ -10,81 +9,55 @@ use super::rerun::PackedRerun;
 use super::tree::TreeChange;
 
 /// Something that happened in a recorded session.
-pub enum Entry<S: Simulation> {
+pub type Entry<S> = EntryOf<Turn<S>>;
+
+/// One that is no turn.
+pub(super) type Plain = EntryOf<()>;
+
+/// An [`Entry`], of whatever turns.
+///
+/// Its tick is not in it: it is counted from the header's `start`, one for each turn, `n` for
+/// `Empty(n)`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum EntryOf<T> {
     /// The next so many ticks had empty turns.
     Empty(u32),
     /// The next tick's turn.
-    Turn(Turn<S>),
+    Turn(T),
     /// The checksum of the state before the next turn.
-    Checksum(Checksum),
+    Checksum(#[serde(serialize_with = "write_checksum", deserialize_with = "read_checksum")] Checksum),
     /// How the checksums of the state's parts before the next turn differ from the tree
     /// before, or from none.
     Tree(TreeChange),
-    /// The state before the next turn.
-    Keyframe(Packed),
-    /// What came out when the recorder played it again.
-    Rerun(PackedRerun),
     /// A player's name.
     Name(PlayerId, String),
     /// A difference was found.
     Desync(Desync),
+    /// The state before the next turn. It has a frame of its own.
+    #[serde(skip)]
+    Keyframe(Packed),
+    /// What came out when the recorder played it again. It has a frame of its own.
+    #[serde(skip)]
+    Rerun(PackedRerun),
 }
 
-impl<S: Simulation> Entry<S> {
+impl<T> EntryOf<T> {
     /// How many ticks it plays.
     pub fn ticks(&self) -> u32 {
         match self {
-            Entry::Empty(ticks) => *ticks,
-            Entry::Turn(_) => 1,
-            Entry::Checksum(_) | Entry::Tree(_) | Entry::Keyframe(_) => 0,
-            Entry::Rerun(_) | Entry::Name(..) | Entry::Desync(_) => 0,
+            EntryOf::Empty(ticks) => *ticks,
+            EntryOf::Turn(_) => 1,
+            EntryOf::Checksum(_) | EntryOf::Tree(_) | EntryOf::Keyframe(_) => 0,
+            EntryOf::Rerun(_) | EntryOf::Name(..) | EntryOf::Desync(_) => 0,
         }
     }
 }
 
-// Derives would ask for bounds on `S` itself.
-impl<S: Simulation> Clone for Entry<S> {
-    fn clone(&self) -> Self {
-        match self {
-            Entry::Empty(ticks) => Entry::Empty(*ticks),
-            Entry::Turn(turn) => Entry::Turn(turn.clone()),
-            Entry::Checksum(checksum) => Entry::Checksum(*checksum),
-            Entry::Tree(change) => Entry::Tree(change.clone()),
-            Entry::Keyframe(snapshot) => Entry::Keyframe(snapshot.clone()),
-            Entry::Rerun(rerun) => Entry::Rerun(rerun.clone()),
-            Entry::Name(player, name) => Entry::Name(*player, name.clone()),
-            Entry::Desync(desync) => Entry::Desync(*desync),
-        }
-    }
+/// As eight bytes: there are no small ones, which another encoding would make shorter.
+fn write_checksum<S: Serializer>(checksum: &Checksum, serializer: S) -> Result<S::Ok, S::Error> {
+    checksum.0.to_le_bytes().serialize(serializer)
 }
 
-impl<S: Simulation> PartialEq for Entry<S> {
-    fn eq(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Entry::Empty(a), Entry::Empty(b)) => a == b,
-            (Entry::Turn(a), Entry::Turn(b)) => a == b,
-            (Entry::Checksum(a), Entry::Checksum(b)) => a == b,
-            (Entry::Tree(a), Entry::Tree(b)) => a == b,
-            (Entry::Keyframe(a), Entry::Keyframe(b)) => a == b,
-            (Entry::Rerun(a), Entry::Rerun(b)) => a == b,
-            (Entry::Name(a, x), Entry::Name(b, y)) => a == b && x == y,
-            (Entry::Desync(a), Entry::Desync(b)) => a == b,
-            _ => false,
-        }
-    }
-}
-
-impl<S: Simulation> fmt::Debug for Entry<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Entry::Empty(ticks) => write!(f, "{ticks} empty"),
-            Entry::Turn(turn) => write!(f, "turn {turn:?}"),
-            Entry::Checksum(checksum) => write!(f, "checksum {checksum}"),
-            Entry::Tree(change) => write!(f, "tree: {} changed, {} gone", change.changed.len(), change.gone.len()),
-            Entry::Keyframe(snapshot) => write!(f, "keyframe of {} bytes, packed", snapshot.bytes().len()),
-            Entry::Rerun(rerun) => write!(f, "rerun of {} bytes, packed", rerun.bytes().len()),
-            Entry::Name(player, name) => write!(f, "{player} is {name}"),
-            Entry::Desync(desync) => write!(f, "{desync:?}"),
-        }
-    }
+fn read_checksum<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Checksum, D::Error> {
+    <[u8; 8]>::deserialize(deserializer).map(|bytes| Checksum(u64::from_le_bytes(bytes)))
 }

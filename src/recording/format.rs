@@ -13,10 +13,9 @@
 //! are compressed (zlib), because each holds the whole world, or ticks of it; events are
 //! compact as they are.
 
-use lockstone_sim::{Checksum, Input, PlayerId, Simulation, Tick};
+use lockstone_net::Identity;
+use lockstone_sim::{Checksum, PlayerId, Tick};
 use serde::{Deserialize, Serialize};
-
-use super::tree::TreeChange;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// What a recording begins with.
@@ -56,6 +55,9 @@ pub(super) const KIND_EVENTS: u8 = 0;
 pub(super) const KIND_KEYFRAME: u8 = 1;
 /// What stands first in the payload of a rerun, compressed.
 pub(super) const KIND_RERUN: u8 = 2;
+/// What stands first in the event that closes a recording; the reason follows, and nothing more.
+/// All other events are [`Entry`](super::Entry)s, which begin with less.
+pub(super) const EVENT_END: u8 = 6;
 
 /// What a recording is of: enough to refuse it before anything is played.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,12 +68,8 @@ pub struct Header {
     pub engine: String,
     /// The seed the world was built with.
     pub seed: u64,
-    /// Of the rules.
-    pub rules: u64,
-    /// Of the random table.
-    pub table: u128,
-    /// Of the session's configuration.
-    pub config: u64,
+    /// What the game is, as digests.
+    pub identity: Identity,
     /// Ticks a second.
     pub ticks_per_s: u32,
     /// The session's input delay.
@@ -139,62 +137,6 @@ pub struct Desync {
     pub theirs: Checksum,
 }
 
-/// One event as it is written. The tick is not: it is counted from the header's `start`, one for
-/// each turn, `n` for `Empty(n)`.
-#[derive(Serialize, Deserialize)]
-#[serde(bound = "")]
-pub(super) enum Stored<S: Simulation> {
-    /// So many ticks in which nothing entered.
-    Empty(u32),
-    /// A tick's turn.
-    Turn(Vec<StoredInput<S>>),
-    /// The checksum of the state before the next turn.
-    Checksum([u8; 8]),
-    /// What of the state's parts is another than in the tree before.
-    Tree(TreeChange),
-    /// A player's name.
-    Name(PlayerId, String),
-    /// A difference was found.
-    Desync(Desync),
-    /// The recording was closed, and why. Nothing follows.
-    End(String),
-}
-
-/// An [`Input`] as it is written.
-#[derive(Serialize, Deserialize)]
-#[serde(bound = "")]
-pub(super) enum StoredInput<S: Simulation> {
-    Command(PlayerId, S::Command),
-    Join(PlayerId, S::Join),
-    Leave(PlayerId),
-    Request(S::Request),
-    Given(S::Given),
-}
-
-impl<S: Simulation> From<Input<S>> for StoredInput<S> {
-    fn from(input: Input<S>) -> Self {
-        match input {
-            Input::Command(player, command) => StoredInput::Command(player, command),
-            Input::Join(player, join) => StoredInput::Join(player, join),
-            Input::Leave(player) => StoredInput::Leave(player),
-            Input::Request(request) => StoredInput::Request(request),
-            Input::Given(given) => StoredInput::Given(given),
-        }
-    }
-}
-
-impl<S: Simulation> From<StoredInput<S>> for Input<S> {
-    fn from(input: StoredInput<S>) -> Self {
-        match input {
-            StoredInput::Command(player, command) => Input::Command(player, command),
-            StoredInput::Join(player, join) => Input::Join(player, join),
-            StoredInput::Leave(player) => Input::Leave(player),
-            StoredInput::Request(request) => Input::Request(request),
-            StoredInput::Given(given) => Input::Given(given),
-        }
-    }
-}
-
 /// Frame number `number` of a recording.
 pub fn frame(number: u64, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).expect("a frame is bounded").to_le_bytes();
@@ -213,7 +155,5 @@ pub(super) fn check(number: u64, bytes: &[u8]) -> [u8; 4] {
 
 /// A text cut to what a recording may hold.
 pub(super) fn text(text: &str) -> String {
-    text.chars()
-        .scan(0, |len, c| (*len + c.len_utf8() <= TEXT_BYTES_MAX).then(|| (*len += c.len_utf8(), c).1))
-        .collect()
+    text[..text.floor_char_boundary(TEXT_BYTES_MAX)].to_owned()
 }

@@ -1,6 +1,8 @@
 //! A serialised state, compressed. It is unpacked when it is asked for, so that a file cannot claim
 //! more memory than it has bytes.
 
+use core::fmt;
+
 use lockstone_sim::codec::CodecError;
 
 use super::format::SNAPSHOT_BYTES_MAX;
@@ -10,7 +12,7 @@ use super::format::SNAPSHOT_BYTES_MAX;
 const LEVEL: u8 = 1;
 
 /// A serialised state, compressed by zlib.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Packed(Vec<u8>);
 
 impl Packed {
@@ -40,5 +42,11 @@ impl Packed {
     pub(super) fn unpack_within(&self, bytes_max: usize) -> Result<Vec<u8>, CodecError> {
         miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(&self.0, bytes_max)
             .map_err(|_| CodecError::Malformed("what was compressed does not unpack"))
+    }
+}
+
+impl fmt::Debug for Packed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes, packed", self.0.len())
     }
 }

@@ -3,7 +3,7 @@
 //! The loop is [`Playback::step`]; [`replay`] runs it to the end.
 
 use lockstone_sim::codec::CodecError;
-use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, Turn};
+use lockstone_sim::{Checksum, Simulation, Tick, Turn};
 
 use super::entry::Entry;
 use super::reader::Recording;
@@ -58,7 +58,6 @@ pub struct Playback<S: Simulation> {
     /// Empty ticks of the entry that is being played.
     empty: u32,
     agreed: Option<Tick>,
-    names: Vec<(PlayerId, String)>,
     so_far: Replay,
 }
 
@@ -75,8 +74,7 @@ impl<S: Simulation> Playback<S> {
             return Err(ReplayError::Start { snapshot, header });
         }
         let entries = recording.entries.into_iter();
-        let (agreed, names, so_far) = (None, Vec::new(), Replay::default());
-        Ok(Playback { simulation, entries, empty: 0, agreed, names, so_far })
+        Ok(Playback { simulation, entries, empty: 0, agreed: None, so_far: Replay::default() })
     }
 
     /// Plays one tick. Returns whether there was one.
@@ -90,28 +88,12 @@ impl<S: Simulation> Playback<S> {
                     return true;
                 }
                 Some(Entry::Checksum(recorded)) => self.compare(recorded),
-                Some(Entry::Name(player, name)) => self.names.push((player, name)),
-                Some(Entry::Tree(_) | Entry::Keyframe(_) | Entry::Rerun(_) | Entry::Desync(_)) => {}
+                Some(_) => {}
             }
         }
         self.empty -= 1;
         self.play(&Turn::EMPTY);
         true
-    }
-
-    /// The world as it is now.
-    pub fn simulation(&self) -> &S {
-        &self.simulation
-    }
-
-    /// The players that were named so far.
-    pub fn names(&self) -> &[(PlayerId, String)] {
-        &self.names
-    }
-
-    /// What was found so far.
-    pub fn so_far(&self) -> Replay {
-        self.so_far
     }
 
     fn play(&mut self, turn: &Turn<S>) {
@@ -138,5 +120,5 @@ impl<S: Simulation> Playback<S> {
 pub fn replay<S: Simulation>(recording: Recording<S>, simulation: S) -> Result<Replay, ReplayError> {
     let mut playback = Playback::new(recording, simulation)?;
     while playback.step() {}
-    Ok(playback.so_far())
+    Ok(playback.so_far)
 }

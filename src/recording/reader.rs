@@ -1,9 +1,11 @@
 //! Reads a recording. Nothing of it is believed before it was checked, and nothing is reserved that
 //! the file does not hold.
 
+use std::collections::BTreeMap;
+
 use lockstone_net::Identity;
 use lockstone_sim::codec::{self, CodecError};
-use lockstone_sim::{Checksum, Simulation, Tick, Turn};
+use lockstone_sim::{Checksum, Simulation, Tick};
 
 use super::entry::Entry;
 use super::format::*;
@@ -112,9 +114,9 @@ impl Header {
         let hex = |digest: u128| format!("{digest:x}");
         let pairs = [
             ("game", self.game.clone(), game.to_owned()),
-            ("rules", hex(self.rules.into()), hex(identity.rules.into())),
-            ("random table", hex(self.table), hex(identity.table)),
-            ("configuration", hex(self.config.into()), hex(identity.config.into())),
+            ("rules", hex(self.identity.rules.into()), hex(identity.rules.into())),
+            ("random table", hex(self.identity.table), hex(identity.table)),
+            ("configuration", hex(self.identity.config.into()), hex(identity.config.into())),
         ];
         match pairs.into_iter().find(|(_, recorded, here)| recorded != here) {
             Some((what, recorded, here)) => Err(RecordingError::Different { what, recorded, here }),
@@ -133,22 +135,21 @@ impl<S: Simulation> Recording<S> {
         let mut frames = Frames::open(bytes)?;
         let header = frames.header()?;
         frames.sound = header.start;
-        let snapshot = frames.snapshot()?;
-        let (mut entries, mut closed) = (Vec::new(), None);
-        let torn = loop {
-            let (number, at) = (frames.number, frames.at);
+        let snapshot = frames.must(|payload| Packed::read(payload).unpack())?;
+        let (mut entries, mut ending) = (Vec::new(), Ending::Open);
+        loop {
+            let (frame, at) = (frames.number, frames.at);
             match frames.next()? {
-                Next::Frame(_) if closed.is_some() => return Err(frames.damaged(number, at)),
-                Next::Frame(payload) => closed = frames.entries(number, payload, &mut entries)?,
-                Next::Torn(bytes) => break Some(bytes),
-                Next::End => break None,
+                Next::Frame(_) if ending != Ending::Open => return Err(frames.damaged(frame, at)),
+                Next::Frame(payload) => {
+                    let closed = frames.entries(payload, &mut entries);
+                    let closed = closed.map_err(|cause| RecordingError::Unreadable { frame, cause })?;
+                    ending = closed.map_or(Ending::Open, Ending::Closed);
+                }
+                Next::Torn(bytes) => break ending = Ending::Torn { bytes },
+                Next::End => break,
             }
-        };
-        let ending = match (torn, closed) {
-            (Some(bytes), _) => Ending::Torn { bytes },
-            (None, Some(reason)) => Ending::Closed(reason),
-            (None, None) => Ending::Open,
-        };
+        }
         Ok(Recording { header, snapshot, entries, ending })
     }
 
@@ -158,9 +159,26 @@ impl<S: Simulation> Recording<S> {
         let mut writer = Writer::create(Vec::new(), &self.header, &self.snapshot).expect(MEMORY);
         self.entries.iter().for_each(|entry| writer.entry(entry).expect(MEMORY));
         match &self.ending {
-            Ending::Closed(reason) => writer.end::<S>(self.end(), reason).expect(MEMORY).0,
+            Ending::Closed(reason) => writer.end(self.end(), reason).expect(MEMORY).0,
             Ending::Open | Ending::Torn { .. } => writer.into_output().expect(MEMORY),
         }
+    }
+
+    /// The first tick at which another recording has another checksum, if there is one.
+    pub fn parts_from(&self, other: &Recording<S>) -> Option<Tick> {
+        let (own, other) = (self.roots(), other.roots());
+        other.into_iter().find(|(tick, root)| own.get(tick).is_some_and(|own| own != root)).map(|(tick, _)| tick)
+    }
+
+    fn roots(&self) -> BTreeMap<Tick, Checksum> {
+        let (mut tick, mut roots) = (self.header.start, BTreeMap::new());
+        for entry in &self.entries {
+            if let Entry::Checksum(root) = entry {
+                roots.insert(tick, *root);
+            }
+            tick = tick.plus(entry.ticks());
+        }
+        roots
     }
 
     /// The tick behind the last recorded turn.
@@ -206,19 +224,14 @@ impl<'b> Frames<'b> {
     }
 
     fn header(&mut self) -> Result<Header, RecordingError> {
-        let payload = self.must()?;
-        codec::read(payload, HEADER_BYTES_MAX).map_err(|cause| RecordingError::Unreadable { frame: 0, cause })
+        self.must(|payload| codec::read(payload, HEADER_BYTES_MAX))
     }
 
-    fn snapshot(&mut self) -> Result<Vec<u8>, RecordingError> {
-        let payload = self.must()?;
-        Packed::read(payload).unpack().map_err(|cause| RecordingError::Unreadable { frame: 1, cause })
-    }
-
-    /// A frame without which there is no recording.
-    fn must(&mut self) -> Result<&'b [u8], RecordingError> {
+    /// Reads a frame without which there is no recording.
+    fn must<T>(&mut self, read: impl FnOnce(&[u8]) -> Result<T, CodecError>) -> Result<T, RecordingError> {
+        let frame = self.number;
         match self.next()? {
-            Next::Frame(payload) => Ok(payload),
+            Next::Frame(payload) => read(payload).map_err(|cause| RecordingError::Unreadable { frame, cause }),
             Next::Torn(_) | Next::End => Err(RecordingError::TooShort { len: self.bytes.len() }),
         }
     }
@@ -258,51 +271,39 @@ impl<'b> Frames<'b> {
     /// Reads a frame behind the snapshot. Returns the reason, if the recording was closed in it.
     fn entries<S: Simulation>(
         &mut self,
-        frame: u64,
         payload: &[u8],
         entries: &mut Vec<Entry<S>>,
-    ) -> Result<Option<String>, RecordingError> {
-        match payload.split_first() {
-            Some((&KIND_EVENTS, events)) => return self.events(frame, events, entries),
-            Some((&KIND_KEYFRAME, snapshot)) => entries.push(Entry::Keyframe(Packed::read(snapshot))),
-            Some((&KIND_RERUN, rerun)) => entries.push(Entry::Rerun(PackedRerun::of_bytes(rerun))),
-            _ => {
-                let cause = CodecError::Malformed("a frame of no known kind");
-                return Err(RecordingError::Unreadable { frame, cause });
+    ) -> Result<Option<String>, CodecError> {
+        let mut rest = match payload.split_first() {
+            Some((&KIND_EVENTS, events)) => events,
+            Some((&KIND_KEYFRAME, snapshot)) => {
+                entries.push(Entry::Keyframe(Packed::read(snapshot)));
+                return Ok(None);
             }
+            Some((&KIND_RERUN, rerun)) => {
+                entries.push(Entry::Rerun(PackedRerun::of_bytes(rerun)));
+                return Ok(None);
+            }
+            _ => return Err(CodecError::Malformed("a frame of no known kind")),
+        };
+        if rest.len() > EVENTS_BYTES_MAX {
+            return Err(CodecError::TooLong { len: rest.len(), max: EVENTS_BYTES_MAX });
         }
-        Ok(None)
-    }
-
-    /// Reads a frame of events. Returns the reason, if the recording was closed in it.
-    fn events<S: Simulation>(
-        &mut self,
-        frame: u64,
-        payload: &[u8],
-        entries: &mut Vec<Entry<S>>,
-    ) -> Result<Option<String>, RecordingError> {
-        let unreadable = |cause| RecordingError::Unreadable { frame, cause };
-        if payload.len() > EVENTS_BYTES_MAX {
-            return Err(unreadable(CodecError::TooLong { len: payload.len(), max: EVENTS_BYTES_MAX }));
-        }
-        let mut rest = payload;
-        while !rest.is_empty() {
-            let (event, behind) = codec::read_first::<Stored<S>>(rest).map_err(unreadable)?;
+        while let Some((&kind, behind)) = rest.split_first() {
+            if kind == EVENT_END {
+                let (reason, behind) = codec::read_first(behind)?;
+                return if behind.is_empty() {
+                    Ok(Some(reason))
+                } else {
+                    Err(CodecError::Malformed("events after the end"))
+                };
+            }
+            let (entry, behind) = codec::read_first::<Entry<S>>(rest)?;
             rest = behind;
-            let entry = match event {
-                Stored::Empty(ticks) => Entry::Empty(ticks),
-                Stored::Turn(inputs) => Entry::Turn(Turn { inputs: inputs.into_iter().map(Into::into).collect() }),
-                Stored::Checksum(bytes) => Entry::Checksum(Checksum(u64::from_le_bytes(bytes))),
-                Stored::Tree(change) if !change.is_sorted() => {
-                    return Err(unreadable(CodecError::Malformed("cells out of order")));
-                }
-                Stored::Tree(change) => Entry::Tree(change),
-                Stored::Name(player, name) => Entry::Name(player, name),
-                Stored::Desync(desync) => Entry::Desync(desync),
-                Stored::End(reason) if rest.is_empty() => return Ok(Some(reason)),
-                Stored::End(_) => return Err(unreadable(CodecError::Malformed("events after the end"))),
-            };
-            self.pass(entry.ticks()).map_err(unreadable)?;
+            if matches!(&entry, Entry::Tree(change) if !change.is_sorted()) {
+                return Err(CodecError::Malformed("cells out of order"));
+            }
+            self.pass(entry.ticks())?;
             entries.push(entry);
         }
         Ok(None)

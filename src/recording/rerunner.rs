@@ -86,18 +86,3 @@ impl<S: Inspect> Rerunner<S> {
         self.rerun.pack(bytes_max)
     }
 }
-
-/// Plays a recording of one's own again around a difference, all at once. See [`Rerunner`].
-///
-/// # Errors
-/// [`ReplayError::Snapshot`] if the recorded state before it cannot be read.
-pub fn rerun<S: Inspect>(
-    recording: Recording<S>,
-    tick: Tick,
-    agreed: Option<Tick>,
-    build: &dyn Fn(u64) -> S,
-) -> Result<Option<PackedRerun>, ReplayError> {
-    let mut rerunner = Rerunner::new(recording, tick, agreed, build)?;
-    while rerunner.advance() {}
-    Ok(rerunner.pack(usize::MAX))
-}

@@ -11,11 +11,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Write};
-use std::marker::PhantomData;
 
 use lockstone_net::limits::KEYFRAME_TICKS;
 use lockstone_sim::{CellId, Checksum, PlayerId, Simulation, Tick, Turn};
 
+use super::entry::{EntryOf, Plain};
 use super::events::Events;
 use super::format::{Desync, EVENTS_BYTES, Header};
 use super::packed::Packed;
@@ -33,7 +33,7 @@ const SEGMENTS_MAX: usize = 2;
 
 /// The last [`KEYFRAME_TICKS`] of a session at least, and twice as many at most, if it tells a
 /// keyframe at every multiple of them.
-pub struct Ring<S> {
+pub struct Ring {
     /// What the recording says it is of, whatever its start.
     header: Header,
     segments: VecDeque<Segment>,
@@ -44,7 +44,6 @@ pub struct Ring<S> {
     names: BTreeMap<PlayerId, String>,
     bytes: usize,
     bytes_max: usize,
-    simulation: PhantomData<fn() -> S>,
 }
 
 /// How much of what is held is written, counted from the end.
@@ -63,10 +62,9 @@ const PARTS: [Part; 5] = [
     Part { segments: 1, trees: 0 },
 ];
 
-/// From a keyframe to the next.
+/// From a keyframe, the first item, to the next segment's.
 struct Segment {
     start: Tick,
-    snapshot: Packed,
     items: VecDeque<Item>,
 }
 
@@ -89,15 +87,19 @@ impl Item {
         };
         ITEM_BYTES + content
     }
+
+    fn is_tree(&self) -> bool {
+        matches!(self, Item::Tree(_))
+    }
 }
 
 impl Segment {
     fn bytes(&self) -> usize {
-        ITEM_BYTES + self.snapshot.bytes().len() + self.items.iter().map(Item::bytes).sum::<usize>()
+        self.items.iter().map(Item::bytes).sum()
     }
 }
 
-impl<S: Simulation> Ring<S> {
+impl Ring {
     /// Begins with the state at the header's `start`.
     pub fn new(header: Header, snapshot: Packed) -> Self {
         Ring::bounded(header, snapshot, RING_BYTES_MAX)
@@ -107,26 +109,26 @@ impl<S: Simulation> Ring<S> {
     pub fn bounded(header: Header, snapshot: Packed, bytes_max: usize) -> Self {
         let (start, base, names) = (header.start, Tree::default(), BTreeMap::new());
         let (segments, events) = (VecDeque::new(), Events::starting_at(start));
-        let mut ring = Ring { header, segments, events, base, names, bytes: 0, bytes_max, simulation: PhantomData };
+        let mut ring = Ring { header, segments, events, base, names, bytes: 0, bytes_max };
         ring.begin(start, snapshot);
         ring
     }
 
     /// A turn was played.
-    pub fn turn(&mut self, tick: Tick, turn: &Turn<S>) {
-        self.events.turn(tick, turn);
+    pub fn turn<S: Simulation>(&mut self, tick: Tick, turn: &Turn<S>) {
+        self.events.at(tick, &EntryOf::Turn(turn));
         self.close_if(EVENTS_BYTES);
     }
 
     /// The checksum of the state before the turn of a tick.
     pub fn checksum(&mut self, tick: Tick, checksum: Checksum) {
-        self.events.checksum::<S>(tick, checksum);
+        self.events.at(tick, &Plain::Checksum(checksum));
         self.close_if(EVENTS_BYTES);
     }
 
     /// The parts of the state before the turn of a tick.
     pub fn tree(&mut self, tick: Tick, parts: &[(CellId, Checksum)]) {
-        if let Some(change) = self.events.tree::<S>(tick, parts) {
+        if let Some(change) = self.events.tree(tick, parts) {
             self.close_if(0);
             self.push(Item::Tree(change));
         }
@@ -134,7 +136,7 @@ impl<S: Simulation> Ring<S> {
 
     /// The state before the turn of a tick.
     pub fn keyframe(&mut self, tick: Tick, snapshot: Packed) {
-        self.events.pass_to::<S>(tick);
+        self.events.pass_to(tick);
         self.close_if(0);
         if self.segments.is_empty() || tick.0.is_multiple_of(KEYFRAME_TICKS) {
             self.begin(tick, snapshot);
@@ -156,12 +158,12 @@ impl<S: Simulation> Ring<S> {
 
     /// A difference was found.
     pub fn desync(&mut self, desync: Desync) {
-        self.events.desync::<S>(desync);
+        self.events.push(&Plain::Desync(desync));
     }
 
     /// The ticks before this one were played, and nothing more entered them.
     pub fn reached(&mut self, tick: Tick) {
-        self.events.pass_to::<S>(tick.max(self.events.next));
+        self.events.pass_to(tick.max(self.events.next));
     }
 
     /// What it holds, in bytes of memory.
@@ -202,28 +204,24 @@ impl<S: Simulation> Ring<S> {
 
     fn save_part<W: Write>(&self, out: W, part: Part) -> io::Result<Writer<W>> {
         let skipped = self.segments.len().saturating_sub(part.segments);
-        let mut kept = self.segments.iter().skip(skipped).peekable();
-        let first = kept.peek().ok_or_else(|| io::Error::other("a minute of play was too large to be kept"))?;
+        let mut items = self.segments.range(skipped..).flat_map(|segment| &segment.items);
+        let (Some(first), Some(Item::Keyframe(snapshot))) = (self.segments.get(skipped), items.next()) else {
+            return Err(io::Error::other("a minute of play was too large to be kept"));
+        };
         let header = Header { start: first.start, ..self.header.clone() };
-        let mut writer = Writer::begin(out, &header, &first.snapshot)?;
-        self.names.iter().for_each(|(player, name)| writer.name::<S>(*player, name));
-        let is_tree = |item: &&Item| matches!(item, Item::Tree(_));
-        let trees = kept.clone().flat_map(|segment| &segment.items).filter(is_tree).count();
-        let (mut trees_skipped, mut base) = (trees.saturating_sub(part.trees), self.base.clone());
-        self.segments.iter().take(skipped).flat_map(|segment| &segment.items).for_each(|item| pass(&mut base, item));
-        let mut base = Some(base);
-        for (n, segment) in kept.enumerate() {
-            if n > 0 {
-                writer.packed(&segment.snapshot)?;
-            }
-            for item in &segment.items {
-                match &mut base {
-                    Some(base) if trees_skipped > 0 && is_tree(&item) => {
-                        trees_skipped -= 1;
-                        pass(base, item);
-                    }
-                    _ => write::<S, W>(&mut writer, item, &mut base)?,
+        let mut writer = Writer::begin(out, &header, snapshot)?;
+        self.names.iter().for_each(|(player, name)| writer.name(*player, name));
+        let mut base = self.base.clone();
+        self.segments.range(..skipped).flat_map(|segment| &segment.items).for_each(|item| pass(&mut base, item));
+        let trees = items.clone().filter(|item| item.is_tree()).count();
+        let (mut trees_skipped, mut base) = (trees.saturating_sub(part.trees), Some(base));
+        for item in items {
+            match &mut base {
+                Some(base) if trees_skipped > 0 && item.is_tree() => {
+                    trees_skipped -= 1;
+                    pass(base, item);
                 }
+                _ => write(&mut writer, item, &mut base)?,
             }
         }
         writer.encoded(&self.events.bytes)?;
@@ -235,7 +233,7 @@ impl<S: Simulation> Ring<S> {
         if self.segments.len() == SEGMENTS_MAX {
             self.drop_segment();
         }
-        let segment = Segment { start, snapshot, items: VecDeque::new() };
+        let segment = Segment { start, items: VecDeque::from([Item::Keyframe(snapshot)]) };
         self.bytes += segment.bytes();
         self.segments.push_back(segment);
         self.trim();
@@ -275,11 +273,7 @@ impl<S: Simulation> Ring<S> {
     }
 
     fn drop_tree(&mut self) -> bool {
-        let is_tree = |item: &Item| matches!(item, Item::Tree(_));
-        let oldest = |segment: &mut Segment| {
-            let place = segment.items.iter().position(is_tree)?;
-            segment.items.remove(place)
-        };
+        let oldest = |segment: &mut Segment| segment.items.remove(segment.items.iter().position(Item::is_tree)?);
         let Some(tree) = self.segments.iter_mut().find_map(oldest) else { return false };
         self.bytes -= tree.bytes();
         pass(&mut self.base, &tree);
@@ -295,16 +289,16 @@ fn pass(base: &mut Tree, item: &Item) {
 }
 
 /// Writes an item. The first tree that is written is whole: `base` is what came before it.
-fn write<S: Simulation, W: Write>(writer: &mut Writer<W>, item: &Item, base: &mut Option<Tree>) -> io::Result<()> {
+fn write<W: Write>(writer: &mut Writer<W>, item: &Item, base: &mut Option<Tree>) -> io::Result<()> {
     match item {
         Item::Events(events) => writer.encoded(events),
         Item::Keyframe(snapshot) => writer.packed(snapshot),
         Item::Rerun(rerun) => writer.rerun(rerun),
         Item::Tree(change) => match base.take() {
-            None => writer.tree_change::<S>(change),
+            None => writer.tree_change(change),
             Some(mut tree) => {
                 tree.apply(change);
-                writer.tree_change::<S>(&Tree::default().change_to(&tree))
+                writer.tree_change(&Tree::default().change_to(&tree))
             }
         },
     }

@@ -1,8 +1,6 @@
 //! The checksum trees of a recording: the parts of a state, by cell, and what of them changed
 //! from tick to tick.
 
-use core::cmp::Ordering;
-
 use lockstone_sim::{CellId, Checksum};
 use serde::{Deserialize, Serialize};
 
@@ -50,18 +48,20 @@ impl Tree {
     /// How this one becomes the next.
     pub fn change_to(&self, next: &Tree) -> TreeChange {
         let mut change = TreeChange::default();
-        merge(&self.0, &next.0, |before, after| match (before, after) {
-            (Some((cell, _)), None) => change.gone.push(*cell),
-            (before, Some(part)) if before != Some(part) => change.changed.push(*part),
-            _ => {}
+        merge(self.iter(), next.iter(), |cell, before, after| match after {
+            None => change.gone.push(cell),
+            Some(sum) if before != after => change.changed.push((cell, sum)),
+            Some(_) => {}
         });
         change
     }
 
     /// Becomes the next one.
     pub fn apply(&mut self, change: &TreeChange) {
-        let before = std::mem::take(&mut self.0);
-        merge(&before, &change.changed, |old, new| self.0.extend(new.or(old)));
+        let before = std::mem::take(self);
+        merge(before.iter(), change.changed.iter().copied(), |cell, old, new| {
+            self.0.extend(new.or(old).map(|sum| (cell, sum)));
+        });
         if !change.gone.is_empty() {
             self.0.retain(|(cell, _)| change.gone.binary_search(cell).is_err());
         }
@@ -71,36 +71,41 @@ impl Tree {
     pub fn differences(&self, other: &Tree) -> Vec<CellId> {
         differing(&self.0, &other.0)
     }
+
+    fn iter(&self) -> impl Iterator<Item = (CellId, PartSum)> {
+        self.0.iter().copied()
+    }
 }
 
 /// The cells that are not the same in both lists, in order.
 pub(crate) fn differing<T: PartialEq>(a: &[(CellId, T)], b: &[(CellId, T)]) -> Vec<CellId> {
     let mut cells = Vec::new();
-    merge(a, b, |ours, theirs| {
-        if ours != theirs {
-            cells.extend(ours.or(theirs).map(|(cell, _)| *cell));
-        }
-    });
+    merge(
+        a.iter().map(|(cell, part)| (*cell, part)),
+        b.iter().map(|(cell, part)| (*cell, part)),
+        |cell, ours, theirs| {
+            if ours != theirs {
+                cells.push(cell);
+            }
+        },
+    );
     cells
 }
 
-/// Calls with what is in either list, cell by cell.
-pub(crate) fn merge<'p, T>(
-    a: &'p [(CellId, T)],
-    b: &'p [(CellId, T)],
-    mut each: impl FnMut(Option<&'p (CellId, T)>, Option<&'p (CellId, T)>),
+/// Calls with each cell that is in either of two lists by cell, and with what is there.
+pub(crate) fn merge<T>(
+    a: impl Iterator<Item = (CellId, T)>,
+    b: impl Iterator<Item = (CellId, T)>,
+    mut each: impl FnMut(CellId, Option<T>, Option<T>),
 ) {
-    let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
+    let (mut a, mut b) = (a.peekable(), b.peekable());
     loop {
-        match (a.peek(), b.peek()) {
+        let cell = match (a.peek(), b.peek()) {
             (None, None) => return,
-            (Some(_), None) => each(a.next(), None),
-            (None, Some(_)) => each(None, b.next()),
-            (Some(x), Some(y)) => match x.0.cmp(&y.0) {
-                Ordering::Less => each(a.next(), None),
-                Ordering::Greater => each(None, b.next()),
-                Ordering::Equal => each(a.next(), b.next()),
-            },
-        }
+            (Some((cell, _)), None) | (None, Some((cell, _))) => *cell,
+            (Some((x, _)), Some((y, _))) => *x.min(y),
+        };
+        let (ours, theirs) = (a.next_if(|(of, _)| *of == cell), b.next_if(|(of, _)| *of == cell));
+        each(cell, ours.map(|(_, part)| part), theirs.map(|(_, part)| part));
     }
 }

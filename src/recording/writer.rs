@@ -4,11 +4,10 @@ use std::io::{self, Write};
 
 use lockstone_sim::{CellId, Checksum, PlayerId, Simulation, Tick, Turn, codec};
 
-use super::entry::Entry;
+use super::entry::{Entry, EntryOf, Plain};
 use super::events::Events;
 use super::format::{
-    Desync, EVENTS_BYTES, FRAME_BYTES_MAX, Header, KIND_EVENTS, KIND_KEYFRAME, KIND_RERUN, MAGIC, Stored, VERSION,
-    frame,
+    Desync, EVENTS_BYTES, FRAME_BYTES_MAX, Header, KIND_EVENTS, KIND_KEYFRAME, KIND_RERUN, MAGIC, VERSION, frame, text,
 };
 use super::packed::Packed;
 use super::rerun::PackedRerun;
@@ -59,7 +58,7 @@ impl<W: Write> Writer<W> {
     /// # Panics
     /// If the tick was recorded already.
     pub fn turn<S: Simulation>(&mut self, tick: Tick, turn: &Turn<S>) -> io::Result<()> {
-        self.events.turn(tick, turn);
+        self.events.at(tick, &EntryOf::Turn(turn));
         self.flush_when_due()
     }
 
@@ -70,8 +69,8 @@ impl<W: Write> Writer<W> {
     ///
     /// # Panics
     /// If a later turn was recorded already.
-    pub fn checksum<S: Simulation>(&mut self, tick: Tick, checksum: Checksum) -> io::Result<()> {
-        self.events.checksum::<S>(tick, checksum);
+    pub fn checksum(&mut self, tick: Tick, checksum: Checksum) -> io::Result<()> {
+        self.events.at(tick, &Plain::Checksum(checksum));
         self.flush_when_due()
     }
 
@@ -84,9 +83,9 @@ impl<W: Write> Writer<W> {
     ///
     /// # Panics
     /// If a later turn was recorded already.
-    pub fn tree<S: Simulation>(&mut self, tick: Tick, parts: &[(CellId, Checksum)]) -> io::Result<()> {
-        if let Some(change) = self.events.tree::<S>(tick, parts) {
-            self.events.push(&Stored::<S>::Tree(change));
+    pub fn tree(&mut self, tick: Tick, parts: &[(CellId, Checksum)]) -> io::Result<()> {
+        if let Some(change) = self.events.tree(tick, parts) {
+            self.events.push(&Plain::Tree(change));
         }
         self.flush_when_due()
     }
@@ -98,8 +97,8 @@ impl<W: Write> Writer<W> {
     ///
     /// # Panics
     /// If a later turn was recorded already.
-    pub fn keyframe<S: Simulation>(&mut self, tick: Tick, snapshot: &Packed) -> io::Result<()> {
-        self.events.pass_to::<S>(tick);
+    pub fn keyframe(&mut self, tick: Tick, snapshot: &Packed) -> io::Result<()> {
+        self.events.pass_to(tick);
         self.packed(snapshot)
     }
 
@@ -108,21 +107,20 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// What the output says.
     pub fn rerun(&mut self, rerun: &PackedRerun) -> io::Result<()> {
-        self.flush()?;
         self.framed(KIND_RERUN, rerun.bytes())
     }
 
     /// A player's name. Names do not change what is played.
-    pub fn name<S: Simulation>(&mut self, player: PlayerId, name: &str) {
-        self.events.name::<S>(player, name);
+    pub fn name(&mut self, player: PlayerId, name: &str) {
+        self.events.push(&Plain::Name(player, text(name)));
     }
 
     /// A difference was found.
     ///
     /// # Errors
     /// What the output says.
-    pub fn desync<S: Simulation>(&mut self, desync: Desync) -> io::Result<()> {
-        self.events.desync::<S>(desync);
+    pub fn desync(&mut self, desync: Desync) -> io::Result<()> {
+        self.events.push(&Plain::Desync(desync));
         self.flush()
     }
 
@@ -132,12 +130,13 @@ impl<W: Write> Writer<W> {
     /// What the output says.
     pub fn entry<S: Simulation>(&mut self, entry: &Entry<S>) -> io::Result<()> {
         match entry {
-            Entry::Keyframe(snapshot) => return self.keyframe::<S>(self.events.next, snapshot),
+            Entry::Keyframe(snapshot) => return self.packed(snapshot),
             Entry::Rerun(rerun) => return self.rerun(rerun),
+            Entry::Tree(change) => self.events.tree.apply(change),
             _ => {}
         }
         let before = self.events.bytes.len();
-        self.events.entry(entry);
+        self.events.push(entry);
         // Another file may hold an event that fills a frame by itself.
         if before > 0 && self.events.bytes.len() > EVENTS_BYTES {
             let last = self.events.bytes.split_off(before);
@@ -151,11 +150,11 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     /// What the output says.
-    pub fn reached<S: Simulation>(&mut self, tick: Tick) -> io::Result<()> {
+    pub fn reached(&mut self, tick: Tick) -> io::Result<()> {
         if tick.since(self.flushed) < FLUSH_TICKS {
             return Ok(());
         }
-        self.events.pass_to::<S>(tick.max(self.events.next));
+        self.events.pass_to(tick.max(self.events.next));
         self.flush()
     }
 
@@ -164,9 +163,9 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     /// What the output says.
-    pub fn end<S: Simulation>(mut self, tick: Tick, reason: &str) -> io::Result<(W, u64)> {
-        self.events.pass_to::<S>(tick.max(self.events.next));
-        self.events.end::<S>(reason);
+    pub fn end(mut self, tick: Tick, reason: &str) -> io::Result<(W, u64)> {
+        self.events.pass_to(tick.max(self.events.next));
+        self.events.end(reason);
         self.flush()?;
         Ok((self.out, self.bytes))
     }
@@ -205,12 +204,13 @@ impl<W: Write> Writer<W> {
 
     /// A keyframe where the events are.
     pub(super) fn packed(&mut self, snapshot: &Packed) -> io::Result<()> {
-        self.flush()?;
         self.framed(KIND_KEYFRAME, snapshot.bytes())
     }
 
-    /// A frame that is not of events. One that no reader would take is left out.
+    /// A frame that is not of events, behind those so far. One that no reader would take is left
+    /// out.
     fn framed(&mut self, kind: u8, bytes: &[u8]) -> io::Result<()> {
+        self.flush()?;
         if bytes.len() >= FRAME_BYTES_MAX {
             return Ok(());
         }
@@ -226,8 +226,8 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    pub(super) fn tree_change<S: Simulation>(&mut self, change: &TreeChange) -> io::Result<()> {
-        self.events.push(&Stored::<S>::Tree(change.clone()));
+    pub(super) fn tree_change(&mut self, change: &TreeChange) -> io::Result<()> {
+        self.events.push(&Plain::Tree(change.clone()));
         if self.events.bytes.len() > EVENTS_BYTES { self.flush() } else { Ok(()) }
     }
 
@@ -238,10 +238,8 @@ impl<W: Write> Writer<W> {
     }
 
     fn flush_when_due(&mut self) -> io::Result<()> {
-        if self.events.next.since(self.flushed) >= FLUSH_TICKS || self.events.bytes.len() > EVENTS_BYTES {
-            return self.flush();
-        }
-        Ok(())
+        let due = self.events.next.since(self.flushed) >= FLUSH_TICKS || self.events.bytes.len() > EVENTS_BYTES;
+        if due { self.flush() } else { Ok(()) }
     }
 
     fn frame(&mut self, payload: &[u8]) -> io::Result<()> {

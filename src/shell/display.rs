@@ -4,22 +4,24 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use lockstone_net::LinkEvent;
-use lockstone_net::session::{Event, Phase, Stats};
+use lockstone_net::session::{Event, Phase, Stats, Traffic};
 use lockstone_sim::{PlayerId, Simulation, Tick};
 
 use super::effort::Effort;
+use super::keeper::Labels;
 use crate::scene::Scene;
 use crate::view::smooth::Smooth;
-use crate::view::{Action, Draw, PeerRow, RelayRow, Status, View};
+use crate::view::{Action, Draw, Status, View, last_check, rtt, title};
 
 /// News that are kept.
 const NEWS_MAX: usize = 12;
-/// Players that are listed.
-const ROWS_MAX: usize = 16;
 /// Between two pictures.
 const PICTURE_PERIOD: Duration = Duration::from_millis(33);
 /// Without a view, a line is printed this often.
 const LINE_PERIOD: Duration = Duration::from_secs(5);
+
+/// What players are called.
+pub(super) type Names = BTreeMap<PlayerId, String>;
 
 /// Where the world is shown.
 pub enum Screen {
@@ -35,8 +37,10 @@ pub enum Screen {
 /// Shows the session.
 pub struct Display {
     screen: Screen,
-    name: String,
-    names: BTreeMap<PlayerId, String>,
+    /// This peer's player's name.
+    pub(super) name: String,
+    /// Those of the players that were heard of.
+    pub(super) names: Names,
     status: Status,
     smooth: Smooth,
     smooth_tick: Option<Tick>,
@@ -44,39 +48,27 @@ pub struct Display {
     corrections: u64,
     tick_at: Duration,
     period: Duration,
-    meter: Meter,
+    /// When payload was measured, and what had travelled by then.
+    measured: (Duration, Traffic),
     now: Duration,
 }
 
-/// Payload in the last second.
-#[derive(Default)]
-struct Meter {
-    at: Duration,
-    bytes: (u64, u64),
-}
-
 impl Display {
-    /// A screen for a player's session. `status` holds what does not change: the game, the room,
-    /// how a friend joins.
-    pub fn new(screen: Screen, name: String, status: Status, period: Duration) -> Display {
+    /// A screen for a session as it is recorded; others join it with the line `join`.
+    pub fn new(screen: Screen, labels: &Labels, join: Option<String>) -> Display {
         Display {
             screen,
-            name,
+            name: labels.name.clone(),
             names: BTreeMap::new(),
-            status,
+            status: Status { game: labels.game, room: labels.room.clone(), join, ..Status::default() },
             smooth: Smooth::default(),
             smooth_tick: None,
             corrections: 0,
             tick_at: Duration::ZERO,
-            period,
-            meter: Meter::default(),
+            period: Duration::from_secs(1) / labels.terms.ticks_per_s,
+            measured: Default::default(),
             now: Duration::ZERO,
         }
-    }
-
-    /// This peer's player's name.
-    pub fn name(&self) -> &str {
-        &self.name
     }
 
     /// Tells the person something.
@@ -88,11 +80,6 @@ impl Display {
         if self.status.news.len() > NEWS_MAX {
             self.status.news.remove(0);
         }
-    }
-
-    /// The players that were heard of.
-    pub(super) fn names(&self) -> BTreeMap<PlayerId, String> {
-        self.names.clone()
     }
 
     /// The middle of the picture, in tiles.
@@ -118,13 +105,9 @@ impl Display {
             Event::Desync { player, tick, .. } => {
                 format!("OUT OF STEP with {} since tick {tick} or before.", named(player))
             }
+            Event::Started { .. } | Event::PlayerNear { .. } | Event::Ended { .. } => return,
+            Event::Turn { .. } | Event::Checksum { .. } | Event::Keyframe { .. } => return,
             Event::EvidenceWanted { .. } | Event::Evidence { .. } | Event::EvidenceComplete { .. } => return,
-            Event::Started { .. }
-            | Event::PlayerNear { .. }
-            | Event::Turn { .. }
-            | Event::Checksum { .. }
-            | Event::Keyframe { .. }
-            | Event::Ended { .. } => return,
         };
         self.tell(news);
     }
@@ -150,18 +133,18 @@ impl Display {
     /// Shows the session as it is now.
     pub(super) fn show(
         &mut self,
-        stats: &Stats,
+        stats: Stats,
         phase: &Phase,
         effort: impl FnOnce() -> Effort,
         now: Duration,
-        scene: impl FnOnce(PlayerId) -> Option<Scene>,
+        scene: impl FnOnce(PlayerId, &Names) -> Option<Scene>,
     ) {
         self.now = now;
         self.refresh(stats, phase);
-        self.measure(stats, effort);
+        self.measure(effort);
         let looks = !matches!(self.screen, Screen::None { .. });
-        if looks && self.smooth_tick != Some(stats.tick) {
-            self.push(stats, scene);
+        if looks && self.smooth_tick != Some(self.status.stats.tick) {
+            self.push(scene);
         }
         let moment = (now.saturating_sub(self.tick_at)).as_secs_f32() / self.period.as_secs_f32();
         let time_s = now.as_secs_f32();
@@ -175,45 +158,37 @@ impl Display {
         }
     }
 
-    fn push(&mut self, stats: &Stats, scene: impl FnOnce(PlayerId) -> Option<Scene>) {
-        if let Some(scene) = stats.player.and_then(scene) {
-            let corrections = stats.rollback.map_or(0, |stats| stats.rollbacks + u64::from(stats.regroupings));
+    fn push(&mut self, scene: impl FnOnce(PlayerId, &Names) -> Option<Scene>) {
+        let Stats { tick, player, rollback, .. } = self.status.stats;
+        if let Some(scene) = player.and_then(|player| scene(player, &self.names)) {
+            let corrections = rollback.map_or(0, |stats| stats.rollbacks + u64::from(stats.regroupings));
             self.smooth.push(scene, corrections > self.corrections);
-            (self.smooth_tick, self.tick_at, self.corrections) = (Some(stats.tick), self.now, corrections);
+            (self.smooth_tick, self.tick_at, self.corrections) = (Some(tick), self.now, corrections);
         }
     }
 
-    pub(super) fn refresh(&mut self, stats: &Stats, phase: &Phase) {
+    pub(super) fn refresh(&mut self, mut stats: Stats, phase: &Phase) {
         let status = &mut self.status;
         status.phase = describe(phase);
-        status.tick = stats.tick;
-        (status.checksums_compared, status.desyncs) = (stats.checksums_compared, stats.desyncs);
-        status.rollback = stats.rollback;
         // Nobody can join a rollback session that has begun.
         status.join.take_if(|_| stats.rollback.is_some());
-        status.peers = stats.players.iter().map(peer_row).collect();
-        status.others = status.peers.len().saturating_sub(ROWS_MAX);
-        let newest = status.peers.iter().filter_map(|peer| peer.last_check).max_by_key(|check| check.tick);
+        let newest = stats.players.iter().filter_map(last_check).max_by_key(|check| check.tick);
         status.last_check = newest.or(status.last_check);
-        status.peers.sort_by_key(|peer| !(peer.own || peer.sequencer));
-        status.peers.truncate(ROWS_MAX);
+        stats.players.sort_by_key(|player| !(player.own || player.sequencer));
+        status.stats = stats;
     }
 
     /// What is told of some time, once a second at most.
-    fn measure(&mut self, stats: &Stats, effort: impl FnOnce() -> Effort) {
-        let (now, status) = (self.now, &mut self.status);
-        let past = now.saturating_sub(self.meter.at);
+    fn measure(&mut self, effort: impl FnOnce() -> Effort) {
+        let (status, (at, before)) = (&mut self.status, self.measured);
+        let past = self.now.saturating_sub(at);
         if past >= Duration::from_secs(1) {
-            status.relay = stats.relay.map(|relay| RelayRow {
-                replicas: relay.replicas,
-                cost: effort().to_string(),
-                cut_bytes: relay.cut_bytes(),
-            });
-            let (in_now, out_now) = (stats.traffic.bytes_in, stats.traffic.bytes_out);
+            let traffic = status.stats.traffic;
             let rate = |now: u64, before: u64| ((now - before) as f32 / past.as_secs_f32()).round() as u32;
-            status.bytes_in_per_s = rate(in_now, self.meter.bytes.0);
-            status.bytes_out_per_s = rate(out_now, self.meter.bytes.1);
-            self.meter = Meter { at: now, bytes: (in_now, out_now) };
+            status.relay = status.stats.relay.map(|relay| (relay, effort().to_string()));
+            status.bytes_in_per_s = rate(traffic.bytes_in, before.bytes_in);
+            status.bytes_out_per_s = rate(traffic.bytes_out, before.bytes_out);
+            self.measured = (self.now, traffic);
         }
     }
 
@@ -231,17 +206,6 @@ impl Display {
     }
 }
 
-fn peer_row(player: &lockstone_net::session::PlayerStats) -> PeerRow {
-    let exchange = player.exchange.as_ref();
-    PeerRow {
-        name: player.name.clone(),
-        own: player.own,
-        sequencer: player.sequencer,
-        rtt_ms: exchange.and_then(|e| e.rtt).map(|rtt| u32::try_from(rtt.as_millis()).unwrap_or(u32::MAX)),
-        last_check: exchange.and_then(|e| e.last_check),
-    }
-}
-
 fn describe(phase: &Phase) -> String {
     match phase {
         Phase::Connecting => "looking for the session".to_owned(),
@@ -256,11 +220,11 @@ fn describe(phase: &Phase) -> String {
 }
 
 fn line(status: &Status) -> String {
-    let Status { phase, tick, bytes_in_per_s, bytes_out_per_s, .. } = status;
-    let names = status.peers.iter().map(|peer| [peer.title(), peer.rtt()].join(" ").trim().to_owned());
+    let Status { phase, stats, bytes_in_per_s, bytes_out_per_s, .. } = status;
+    let names = status.listed().map(|player| [title(player), rtt(player)].join(" ").trim().to_owned());
     let names: Vec<_> = names.chain(status.beyond()).collect();
     let parts = [
-        Some(format!("{phase}, tick {tick}")),
+        Some(format!("{phase}, tick {}", stats.tick)),
         status.served().or(Some(names.join(", "))).filter(|names| !names.is_empty()),
         Some(format!("{bytes_in_per_s} B/s in, {bytes_out_per_s} B/s out")),
         Some(status.verdict()),

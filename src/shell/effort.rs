@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 /// Ticks that are measured: the last minute at 20 a second, with the keyframe that is in it.
-pub(crate) const MEASURED_TICKS: u32 = 1_200;
+pub(super) const MEASURED_TICKS: u32 = 1_200;
 
 /// Tells a time that only grows.
 pub type Clock = fn() -> Duration;

@@ -5,16 +5,14 @@
 //! step has time, and waits for another's evidence first: two recordings together show the very
 //! tick at which worlds parted. All must be done before the session gives up waiting.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use lockstone_net::limits::EVIDENCE_GIVE_TIME;
-use lockstone_sim::{Checksum, PlayerId, Simulation, Tick};
+use lockstone_sim::PlayerId;
 
 use super::effort::Clock;
 use crate::inspect::Inspect;
-use crate::recording::Rerunner;
-use crate::recording::{Bundle, Entry, PackedRerun, Recording};
+use crate::recording::{Bundle, PackedRerun, Rerunner};
 
 /// So long another's evidence is waited for.
 pub(super) const WAIT_TIME: Duration = Duration::from_secs(8);
@@ -81,22 +79,4 @@ impl<S: Inspect> Inquiry<S> {
         let State::Plays { rerunner, .. } = std::mem::replace(&mut self.state, State::Given) else { return None };
         rerunner.pack(self.bytes_max / SHARE)
     }
-}
-
-/// The first tick at which another's recording has another checksum than one's own, if it can be
-/// read and there is one.
-pub(super) fn first_difference<S: Simulation>(own: &Recording<S>, other: &[u8]) -> Option<Tick> {
-    let (own, other) = (roots(own), roots(&Recording::<S>::read(other).ok()?));
-    other.into_iter().find(|(tick, root)| own.get(tick).is_some_and(|own| own != root)).map(|(tick, _)| tick)
-}
-
-fn roots<S: Simulation>(recording: &Recording<S>) -> BTreeMap<Tick, Checksum> {
-    let (mut tick, mut roots) = (recording.header.start, BTreeMap::new());
-    for entry in &recording.entries {
-        if let Entry::Checksum(root) = entry {
-            roots.insert(tick, *root);
-        }
-        tick = tick.plus(entry.ticks());
-    }
-    roots
 }

@@ -1,8 +1,8 @@
 //! Keeps a session's recording: the last minutes in memory, so that a difference can be saved when
 //! it is found; all of it in a file, if asked. And what is found out of a difference.
 //!
-//! It works beside the game ([`Worker`](super::worker::Worker)). A recording that fails must
-//! never stop the game: it stops itself, and says so once. Whatever peers claim, what is
+//! It works beside the game ([`Recorder`](super::recorder::Recorder)). A recording that fails
+//! must never stop the game: it stops itself, and says so once. Whatever peers claim, what is
 //! saved has an end.
 
 use std::io::{self, Write};
@@ -12,14 +12,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
-use lockstone_net::wire::{Identity, Terms};
+use lockstone_net::wire::Terms;
 use lockstone_sim::{CellId, Checksum, PlayerId, Tick, Turn};
 
 use super::effort::Clock;
 use super::executable;
-use super::inquiry::{Inquiry, State, first_difference};
+use super::inquiry::{Inquiry, State};
 use super::storage::{Output, Storage};
-use super::worker::Work;
 use crate::inspect::Inspect;
 use crate::recording::Rerunner;
 use crate::recording::{Build, Desync, Header, Packed, RING_BYTES_MAX, Recording, Ring, Writer};
@@ -71,7 +70,7 @@ pub(super) struct Keeper<S: Inspect> {
     is_asked: bool,
     /// Trees are put into the file as long as it is smaller than this.
     pub trees_until_bytes: u64,
-    ring: Option<Ring<S>>,
+    ring: Option<Ring>,
     saved: Option<PathBuf>,
     /// The last difference that was told.
     desync: Option<Desync>,
@@ -138,14 +137,11 @@ impl<S: Inspect> Keeper<S> {
 
     fn header(&self, start: Tick, seed: u64, player: PlayerId) -> Header {
         let (labels, terms) = (&self.labels, &self.labels.terms);
-        let Identity { rules, table, config } = terms.identity;
         Header {
             game: labels.game.to_owned(),
             engine: env!("CARGO_PKG_VERSION").to_owned(),
             seed,
-            rules,
-            table,
-            config,
+            identity: terms.identity,
             ticks_per_s: terms.ticks_per_s,
             input_delay_ticks: terms.input_delay_ticks,
             checksum_interval_ticks: terms.checksum_interval_ticks,
@@ -165,24 +161,24 @@ impl<S: Inspect> Keeper<S> {
     /// A checksum, and the tree that it is the root of, if that was told.
     pub fn checksum(&mut self, tick: Tick, checksum: Checksum, tree: &[(CellId, Checksum)]) {
         self.remember(|ring| ring.checksum(tick, checksum));
-        self.file(|writer| writer.checksum::<S>(tick, checksum));
+        self.file(|writer| writer.checksum(tick, checksum));
         if tree.is_empty() {
             return;
         }
         let trees_until_bytes = self.trees_until_bytes;
         self.remember(|ring| ring.tree(tick, tree));
-        self.file(|writer| if writer.bytes() < trees_until_bytes { writer.tree::<S>(tick, tree) } else { Ok(()) });
+        self.file(|writer| if writer.bytes() < trees_until_bytes { writer.tree(tick, tree) } else { Ok(()) });
     }
 
     pub fn keyframe(&mut self, tick: Tick, snapshot: &[u8]) {
         let snapshot = Packed::of(snapshot);
-        self.file(|writer| writer.keyframe::<S>(tick, &snapshot));
+        self.file(|writer| writer.keyframe(tick, &snapshot));
         self.remember(|ring| ring.keyframe(tick, snapshot));
     }
 
     pub fn reached(&mut self, tick: Tick) {
         self.remember(|ring| ring.reached(tick));
-        self.file(|writer| writer.reached::<S>(tick));
+        self.file(|writer| writer.reached(tick));
         if let Target::Open(writer) = &self.target
             && !self.is_asked
             && writer.bytes() > SAVED_BYTES_MAX
@@ -194,7 +190,7 @@ impl<S: Inspect> Keeper<S> {
     pub fn name(&mut self, player: PlayerId, name: &str) {
         self.remember(|ring| ring.name(player, name));
         self.file(|writer| {
-            writer.name::<S>(player, name);
+            writer.name(player, name);
             Ok(())
         });
     }
@@ -203,7 +199,7 @@ impl<S: Inspect> Keeper<S> {
     pub fn desync(&mut self, desync: Desync) {
         self.desync = Some(desync);
         self.remember(|ring| ring.desync(desync));
-        self.file(|writer| writer.desync::<S>(desync));
+        self.file(|writer| writer.desync(desync));
         if self.saved.is_none() {
             self.save(desync.tick);
         }
@@ -214,7 +210,7 @@ impl<S: Inspect> Keeper<S> {
 
     pub fn end(&mut self, tick: Tick, reason: &str) {
         if let Target::Open(writer) = std::mem::replace(&mut self.target, Target::Done)
-            && let Err(error) = writer.end::<S>(tick, reason)
+            && let Err(error) = writer.end(tick, reason)
         {
             self.target = self.give_up(error);
         }
@@ -241,7 +237,7 @@ impl<S: Inspect> Keeper<S> {
         self.storage.folders().into_iter().map(|folder| folder.join(&file)).collect()
     }
 
-    fn remember(&mut self, keep: impl FnOnce(&mut Ring<S>)) {
+    fn remember(&mut self, keep: impl FnOnce(&mut Ring)) {
         if let Some(ring) = &mut self.ring {
             keep(ring);
         }
@@ -313,7 +309,12 @@ impl<S: Inspect> Keeper<S> {
 
     /// The tick at which another's recording parts from what is in memory.
     fn parts_from(&self, other: &[u8]) -> Option<Tick> {
-        first_difference(&Recording::<S>::read(&self.ring.as_ref()?.write()).ok()?, other)
+        self.held()?.parts_from(&Recording::read(other).ok()?)
+    }
+
+    /// What is in memory.
+    fn held(&self) -> Option<Recording<S>> {
+        Recording::read(&self.ring.as_ref()?.write()).ok()
     }
 
     /// Plays again what is in memory, around the tick at which it parted from another's, or
@@ -322,8 +323,7 @@ impl<S: Inspect> Keeper<S> {
     fn rerunner(&self, parted: Option<Tick>) -> Option<Rerunner<S>> {
         let told = self.desync.map(|desync| (desync.tick, desync.agreed));
         let (tick, agreed) = parted.map(|tick| (tick, tick.0.checked_sub(1).map(Tick))).or(told)?;
-        let recording = Recording::read(&self.ring.as_ref()?.write()).ok()?;
-        Rerunner::new(recording, tick, agreed, self.build.as_ref()?).ok()
+        Rerunner::new(self.held()?, tick, agreed, self.build.as_ref()?).ok()
     }
 
     /// A recording of the last minutes, or of as much of them as fits. Empty if nothing fits.
@@ -356,11 +356,9 @@ impl<S: Inspect> Keeper<S> {
             self.tell(Told::Bundle(path));
         }
     }
-}
 
-impl<S: Inspect> Work for Keeper<S> {
-    /// Plays a piece of what led to a difference.
-    fn work(&mut self) -> bool {
+    /// Plays a piece of what led to a difference. Returns whether there is more.
+    pub fn work(&mut self) -> bool {
         if let Some((clock, worked)) = &self.worked {
             let ns = u64::try_from(clock().as_nanos()).unwrap_or(u64::MAX);
             worked.store(ns, Ordering::Relaxed);
@@ -390,113 +388,29 @@ impl<S: Inspect> Drop for Keeper<S> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::{self, Receiver};
+    use std::sync::mpsc;
 
-    use lockstone_net::PartyConfig;
-    use lockstone_sim::Simulation;
+    use lockstone_net::{Identity, PartyConfig};
+    use testkit::storm::StormWorld;
 
     use super::*;
-    use crate::inspect::Thing;
-    use crate::recording::{Ending, Entry};
     use crate::shell::storage::Memory;
-
-    /// The least simulation there can be.
-    struct Nothing;
-
-    impl Simulation for Nothing {
-        type Command = ();
-        type Hero = ();
-        type Join = ();
-        type Request = ();
-        type Given = lockstone_sim::Nothing;
-        type Snapshot = ();
-
-        fn tick(&self) -> Tick {
-            Tick(0)
-        }
-        fn step(&mut self, _turn: &Turn<Self>) {}
-        fn requests(&self) -> &[()] {
-            &[]
-        }
-        fn admit(&self, _player: PlayerId, _hero: ()) {}
-        fn snapshot(&mut self) {}
-        fn restore(&mut self, _snapshot: &()) {}
-        fn checksum(&mut self) -> Checksum {
-            Checksum(0)
-        }
-        fn encode(&self, _snapshot: &()) -> Vec<u8> {
-            Vec::new()
-        }
-        fn decode(&self, _bytes: &[u8]) -> Result<(), lockstone_sim::codec::CodecError> {
-            Ok(())
-        }
-    }
-
-    impl Inspect for Nothing {
-        fn things(&self, _cell: Option<CellId>) -> Vec<Thing> {
-            Vec::new()
-        }
-    }
-
-    fn keeper(storage: &Memory, name: &str) -> (Keeper<Nothing>, Receiver<Told>) {
-        let identity = Identity { rules: 1, table: 2, config: 0 };
-        let terms = PartyConfig::default().terms(identity);
-        let labels = Labels { game: "nothing", terms, name: name.into(), room: "hall".into() };
-        let (told_tx, told) = mpsc::channel();
-        let mut keeper = Keeper::new(labels, Box::new(storage.clone()), Target::None, told_tx);
-        keeper.start(Tick(0), 7, PlayerId(0), &[]);
-        (keeper, told)
-    }
-
-    #[test]
-    fn two_recordings_tell_the_tick_at_which_they_part() {
-        let storage = Memory::default();
-        let ((mut ours, _), (mut theirs, _)) = (keeper(&storage, "a"), keeper(&storage, "b"));
-        for tick in 0..20 {
-            ours.checksum(Tick(tick), Checksum(tick.into()), &[]);
-            // The other has recorded less, and from some tick on something else.
-            let other = Checksum(u64::from(tick) + u64::from(tick >= 13));
-            if tick >= 5 {
-                theirs.checksum(Tick(tick), other, &[]);
-            }
-        }
-        let good = theirs.recent(1 << 20);
-        assert_eq!(ours.parts_from(&good), Some(Tick(13)));
-        assert_eq!(theirs.parts_from(&good), None, "from itself it does not part");
-        assert_eq!(ours.parts_from(&[7; 100]), None, "garbage tells nothing");
-    }
-
-    #[test]
-    fn a_difference_saves_what_was_only_in_memory() {
-        let storage = Memory::default();
-        let (mut keeper, told) = keeper(&storage, "Ada/../x");
-        keeper.checksum(Tick(10), Checksum(1), &[]);
-        assert!(storage.files().is_empty(), "a session in step leaves no file");
-        let (tick, agreed) = (Tick(10), None);
-        let desync = Desync { player: PlayerId(1), tick, agreed, ours: Checksum(1), theirs: Checksum(2) };
-        keeper.desync(desync);
-        let Ok(Told::Recorded(path)) = told.try_recv() else { panic!("where it is is told") };
-        let read = || Recording::<Nothing>::read(&storage.files()[&path]).ok().unwrap();
-        let at_once = read();
-        keeper.end(Tick(20), "fell out of step");
-        let at_last = read();
-        assert!(at_once.entries.iter().any(|entry| matches!(entry, Entry::Desync(found) if *found == desync)));
-        assert_eq!((at_once.ending, at_last.end()), (Ending::Open, Tick(20)));
-        assert_eq!(at_last.ending, Ending::Closed("fell out of step".into()));
-    }
 
     #[test]
     fn whoever_claims_differences_for_ever_fills_no_disk() {
-        let storage = Memory::default();
-        let (mut keeper, told) = keeper(&storage, "Ada");
+        let identity = Identity { rules: 1, table: 2, config: 0 };
+        let terms = PartyConfig::default().terms(identity);
+        let labels = Labels { game: "storm", terms, name: "Ada".into(), room: "hall".into() };
+        let (storage, (told_tx, told)) = (Memory::default(), mpsc::channel());
+        let mut keeper = Keeper::<StormWorld>::new(labels, Box::new(storage.clone()), Target::None, told_tx);
+        keeper.start(Tick(0), 7, PlayerId(0), &[]);
         for minute in 1..=100 {
             keeper.checksum(Tick(1_200 * minute), Checksum(1), &[]);
             keeper.inquire(PlayerId(0), 1 << 20, false);
             while keeper.work() {}
             keeper.complete(vec![PlayerId(1)]);
         }
-        let count = |is: fn(&Told) -> bool| told.try_iter().collect::<Vec<_>>().iter().filter(|told| is(told)).count();
         assert_eq!(storage.files().len(), BUNDLES_MAX as usize);
-        assert_eq!(count(|told| matches!(told, Told::PassedOver)), 96);
+        assert_eq!(told.try_iter().filter(|told| matches!(told, Told::PassedOver)).count(), 96);
     }
 }

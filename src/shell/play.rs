@@ -1,6 +1,5 @@
 //! How people and bots play, and what they see.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use lockstone_net::relay::Companion;
@@ -9,6 +8,7 @@ use lockstone_net::{Link, Session};
 use lockstone_sim::{Fx, PlayerId, Simulation, Vec2};
 
 use super::Shell;
+use super::display::Names;
 use crate::game::Game;
 use crate::scene::{Mark, Rgb, Scene};
 use crate::view::Action;
@@ -41,10 +41,8 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
             return;
         }
         self.picture_at = now.saturating_add(self.display.picture_period());
-        let stats = self.session.stats();
-        let (session, names) = (&self.session, self.display.names());
-        let scene = |player| scene_of::<G>(session, player, &names);
-        self.display.show(&stats, &self.session.phase(), || self.meter.effort(), now, scene);
+        let scene = |player, names: &Names| scene_of::<G>(&self.session, player, names);
+        self.display.show(self.session.stats(), &self.session.phase(), || self.meter.effort(), now, scene);
         for action in self.display.actions() {
             match self.player {
                 _ if action == Action::Quit => self.leave(now),
@@ -97,18 +95,14 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
 
     pub(super) fn picture(&mut self) -> Option<Result<Vec<u8>, String>> {
         let draw = self.options.picture?;
-        self.display.refresh(&self.session.stats(), &self.session.phase());
-        let scene = self.player.and_then(|player| scene_of::<G>(&self.session, player, &self.display.names()));
+        self.display.refresh(self.session.stats(), &self.session.phase());
+        let scene = self.player.and_then(|player| scene_of::<G>(&self.session, player, &self.display.names));
         Some(self.display.picture(draw, scene.as_ref()))
     }
 }
 
 /// What a player sees: what is simulated here, and marks for what is told from afar.
-fn scene_of<G: Game>(
-    session: &impl Session<Sim = G::Sim>,
-    player: PlayerId,
-    names: &BTreeMap<PlayerId, String>,
-) -> Option<Scene> {
+fn scene_of<G: Game>(session: &impl Session<Sim = G::Sim>, player: PlayerId, names: &Names) -> Option<Scene> {
     let sim = session.simulation()?;
     let view = session.distant();
     let companion = |one: &Companion| Mark {

@@ -1,11 +1,12 @@
-//! Records the session: passes on what happens to the [`Keeper`], on a thread of its
-//! own if it shall.
+//! Records the session: passes on what happens to the [`Keeper`], on a thread of its own if it
+//! shall. It is all done in the order in which it was asked for, whichever of the two it is.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{self, Receiver};
+use std::sync::mpsc::{self, Receiver, SyncSender};
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use lockstone_sim::Tick;
@@ -14,8 +15,10 @@ use super::effort::Clocks;
 pub use super::keeper::Labels;
 use super::keeper::{Keeper, Target, Told};
 use super::storage::Storage;
-use super::worker::Worker;
 use crate::inspect::Inspect;
+
+/// Jobs that wait at most. Whoever asks for another waits then.
+const JOBS_MAX: usize = 4_096;
 
 /// Why a recording cannot begin.
 #[derive(Debug, thiserror::Error)]
@@ -29,10 +32,23 @@ pub struct RecordError {
 
 /// Records a session of one simulation.
 pub struct Recorder<S: Inspect + 'static> {
-    worker: Worker<Keeper<S>>,
-    told: Receiver<Told>,
+    worker: Worker<S>,
+    /// What became of what was asked for.
+    pub(super) told: Receiver<Told>,
     /// In nanoseconds.
     worked: Arc<AtomicU64>,
+}
+
+type Job<S> = Box<dyn FnOnce(&mut Keeper<S>) + Send>;
+
+/// Who does what is asked for.
+enum Worker<S: Inspect> {
+    /// Whoever asks, at once.
+    Here(Box<Keeper<S>>),
+    /// A thread.
+    Beside(SyncSender<Job<S>>, JoinHandle<()>),
+    /// Nobody any more.
+    Gone,
 }
 
 impl<S: Inspect + Send + 'static> Recorder<S> {
@@ -63,18 +79,22 @@ impl<S: Inspect + Send + 'static> Recorder<S> {
 
     /// Has all of it done by a thread: states are serialised and compressed, files written, the
     /// past is played again beside the game. What is recorded is the same.
-    #[cfg(not(target_arch = "wasm32"))]
     #[must_use]
     pub fn beside(mut self) -> Self {
         self.worker = match std::mem::replace(&mut self.worker, Worker::Gone) {
-            Worker::Here(keeper) => Worker::beside("lockstone-recorder", keeper),
+            Worker::Here(keeper) => Worker::beside(keeper),
             other => other,
         };
         self
     }
 
+    /// Has something done. A worker that has panicked does nothing any more.
     pub(super) fn ask(&mut self, job: impl FnOnce(&mut Keeper<S>) + Send + 'static) {
-        self.worker.ask(job);
+        match &mut self.worker {
+            Worker::Here(keeper) => job(keeper),
+            Worker::Beside(jobs, _) => drop(jobs.send(Box::new(job))),
+            Worker::Gone => {}
+        }
     }
 
     /// A copy of the state before the turn of a tick.
@@ -104,24 +124,47 @@ impl<S: Inspect + Send + 'static> Recorder<S> {
         }
     }
 
-    /// What became of what was asked for.
-    pub(super) fn told(&mut self) -> Option<Told> {
-        self.told.try_recv().ok()
-    }
-
-    /// Does a piece of what is to be done here. Returns whether there is more.
+    /// Does a piece of what goes on by itself, if that is to be done here. Returns whether there is
+    /// more.
     pub(super) fn work(&mut self) -> bool {
-        self.worker.work()
+        if let Worker::Here(keeper) = &mut self.worker { keeper.work() } else { false }
     }
+}
 
+impl<S: Inspect + 'static> Recorder<S> {
     /// Waits until all is done. Nothing more is recorded.
     pub(super) fn close(&mut self) {
-        self.worker.close();
+        match std::mem::replace(&mut self.worker, Worker::Gone) {
+            Worker::Here(mut keeper) => while keeper.work() {},
+            Worker::Beside(jobs, thread) => {
+                drop(jobs);
+                // Its panic was told by the hook.
+                let _ = thread.join();
+            }
+            Worker::Gone => {}
+        }
     }
 }
 
 impl<S: Inspect + 'static> Drop for Recorder<S> {
     fn drop(&mut self) {
-        self.worker.close();
+        self.close();
+    }
+}
+
+impl<S: Inspect + Send + 'static> Worker<S> {
+    /// A thread that works until nobody asks any more. Without one, nothing is done.
+    fn beside(mut keeper: Box<Keeper<S>>) -> Self {
+        let (jobs, asked) = mpsc::sync_channel::<Job<S>>(JOBS_MAX);
+        let work = move || {
+            while let Ok(job) = asked.recv() {
+                job(&mut keeper);
+                while keeper.work() {
+                    asked.try_iter().for_each(|job| job(&mut keeper));
+                }
+            }
+        };
+        let thread = thread::Builder::new().name("lockstone-recorder".to_owned()).spawn(work);
+        thread.map_or(Worker::Gone, |thread| Worker::Beside(jobs, thread))
     }
 }

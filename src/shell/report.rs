@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use lockstone_net::session::{EndReason, RollbackStats, Stats};
-use lockstone_sim::{CellId, Checksum, PlayerId, Tick};
+use lockstone_sim::{CellId, Checksum};
 use serde::{Deserialize, Serialize};
 
 use super::effort::Effort;
@@ -62,8 +62,9 @@ pub struct Report {
     /// What the ticks cost.
     #[serde(default)]
     pub work: Effort,
+    /// When the game began: with the first turn, in which a hero enters.
     #[serde(skip)]
-    began: Option<Duration>,
+    pub(super) began: Option<Duration>,
 }
 
 fn is_zero(count: &u64) -> bool {
@@ -89,20 +90,6 @@ pub struct PlayedParts {
 }
 
 impl Report {
-    pub(super) fn start(&mut self, player: PlayerId, tick: Tick) {
-        self.player = Some(player.0);
-        self.first_tick = tick.0;
-    }
-
-    /// A turn was played at a time. The first one, in which a hero enters, begins the game.
-    pub(super) fn play(&mut self, now: Duration) {
-        self.began.get_or_insert(now);
-    }
-
-    pub(super) fn began(&self) -> Option<Duration> {
-        self.began
-    }
-
     pub(super) fn finish(&mut self, name: String, stats: &Stats, now: Duration, reason: &EndReason) {
         self.name = name;
         self.ticks = stats.settled.0.saturating_sub(self.first_tick);

@@ -1,4 +1,4 @@
-//! Where a shell keeps what is to outlast it: recordings, evidence, pictures.
+//! Where a shell keeps what is to outlast it: recordings and evidence.
 //!
 //! What fails here must never stop a game: whoever writes gives up writing, and says so.
 
@@ -24,12 +24,6 @@ pub trait Storage: Send {
         vec![PathBuf::new()]
     }
 
-    /// Writes a whole file, in place of one that may be there.
-    ///
-    /// # Errors
-    /// What the system says.
-    fn save(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()>;
-
     /// Takes back a file that was begun.
     ///
     /// # Errors
@@ -49,10 +43,6 @@ impl Storage for Files {
     /// Here, or where the system keeps passing things.
     fn folders(&self) -> Vec<PathBuf> {
         vec![PathBuf::from("."), std::env::temp_dir()]
-    }
-
-    fn save(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        fs::write(path, bytes)
     }
 
     fn remove(&mut self, path: &Path) -> io::Result<()> {
@@ -83,11 +73,6 @@ impl Storage for Memory {
         }
         files.insert(path.to_owned(), Vec::new());
         Ok(Box::new(MemoryFile { files: self.clone(), path: path.to_owned() }))
-    }
-
-    fn save(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        self.lock().insert(path.to_owned(), bytes.to_vec());
-        Ok(())
     }
 
     fn remove(&mut self, path: &Path) -> io::Result<()> {

@@ -20,7 +20,7 @@ use ratatui::widgets::{Block, Borders, Paragraph, Wrap};
 
 use super::smooth::Smooth;
 use super::typing::{Key, Typing};
-use super::{Action, Status, View};
+use super::{Action, Status, View, last_check, rtt, title};
 use crate::scene::{Gauge, Mark, Pointer, Rgb, Scene};
 use map::{TILE_COLUMNS, corner, draw_map, draw_marks, mark_style};
 
@@ -146,14 +146,15 @@ fn panel<'t>(scene: Option<&'t Scene>, status: &'t Status) -> Paragraph<'t> {
     }
     lines.push(Line::raw(""));
     lines.push(Line::styled(format!("room {}  {}", status.room, status.phase), EMBER));
-    for peer in &status.peers {
-        let sync = peer.last_check.map_or("", |check| if check.equal { "in step" } else { "OUT OF STEP" });
-        lines.push(Line::raw(format!("{:22} {:>7} {sync}", peer.title(), peer.rtt())));
+    for player in status.listed() {
+        let sync = last_check(player).map_or("", |check| if check.equal { "in step" } else { "OUT OF STEP" });
+        lines.push(Line::raw(format!("{:22} {:>7} {sync}", title(player), rtt(player))));
     }
     lines.extend([status.beyond(), status.served()].into_iter().flatten().map(|text| Line::styled(text, FAINT)));
-    let traffic = format!("tick {}  {} B/s in, {} out", status.tick, status.bytes_in_per_s, status.bytes_out_per_s);
+    let Status { stats, bytes_in_per_s, bytes_out_per_s, .. } = status;
+    let traffic = format!("tick {}  {bytes_in_per_s} B/s in, {bytes_out_per_s} out", stats.tick);
     lines.push(Line::styled(traffic, FAINT));
-    let verdict = if status.desyncs > 0 { Color::Red } else { Color::Green };
+    let verdict = if stats.desyncs > 0 { Color::Red } else { Color::Green };
     lines.push(Line::styled(status.verdict(), verdict));
     lines.extend(status.corrections().map(|corrections| Line::styled(corrections, FAINT)));
     if let Some(join) = &status.join {

@@ -31,36 +31,20 @@ impl Typing {
     /// Takes a key. WASD and the arrows walk, Enter starts a line that is said, `/` one that is a
     /// command, any other key is the game's.
     pub fn press(&mut self, key: Key) -> Option<Action> {
-        match (&mut self.line, key) {
-            (_, Key::Arrow(x, y)) => Some(Action::Walk((x, y))),
-            (Some(line), Key::Char(c)) => {
-                if line.chars().count() < LINE_CHARS_MAX && !c.is_control() {
-                    line.push(c);
-                }
-                None
-            }
-            (Some(line), Key::Backspace) => {
-                if line.pop().is_none() {
-                    self.line = None;
-                }
-                None
-            }
-            (Some(_), Key::Enter) => self.line.take().and_then(finished),
-            (Some(_), Key::Escape) => {
-                self.line = None;
-                None
-            }
-            (None, Key::Enter) => {
-                self.line = Some(String::new());
-                None
-            }
-            (None, Key::Char('/')) => {
-                self.line = Some("/".to_owned());
-                None
-            }
-            (None, Key::Char(c)) => Some(walk(c).unwrap_or_else(|| Action::Type(c.to_string()))),
-            (None, Key::Backspace | Key::Escape) => None,
+        if let Key::Arrow(x, y) = key {
+            return Some(Action::Walk((x, y)));
         }
+        match (&mut self.line, key) {
+            (Some(line), Key::Char(c)) if line.chars().count() < LINE_CHARS_MAX && !c.is_control() => line.push(c),
+            (Some(line), Key::Backspace) if !line.is_empty() => drop(line.pop()),
+            (Some(_), Key::Backspace | Key::Escape) => self.line = None,
+            (Some(_), Key::Enter) => return self.line.take().and_then(finished),
+            (None, Key::Enter) => self.line = Some(String::new()),
+            (None, Key::Char('/')) => self.line = Some("/".to_owned()),
+            (None, Key::Char(c)) => return Some(walk(c).unwrap_or_else(|| Action::Type(c.to_string()))),
+            _ => {}
+        }
+        None
     }
 
     /// The line so far.

@@ -126,11 +126,11 @@ impl LongGame {
             let (at, n) = (Tick(tick), tick as usize);
             if richly && tick > 0 && tick.is_multiple_of(KEYFRAME_TICKS) {
                 let state = Packed::of(&self.states[(tick / KEYFRAME_TICKS) as usize]);
-                writer.keyframe::<Sim>(at, &state).expect("memory can be written");
+                writer.keyframe(at, &state).expect("memory can be written");
             }
-            writer.checksum::<Sim>(at, self.roots[n]).expect("memory can be written");
+            writer.checksum(at, self.roots[n]).expect("memory can be written");
             if has_tree(tick) {
-                writer.tree::<Sim>(at, &self.trees[n]).expect("memory can be written");
+                writer.tree(at, &self.trees[n]).expect("memory can be written");
             }
             if !self.turns[n].inputs.is_empty() {
                 writer.turn(at, &self.turns[n]).expect("memory can be written");
@@ -139,16 +139,16 @@ impl LongGame {
         let mut end = Tick(until);
         if let Some(world) = odd {
             for turn in self.turns[until as usize..].iter().take(STOPPED_AFTER_TICKS as usize) {
-                writer.checksum::<Sim>(world.tick(), world.checksum()).expect("memory can be written");
+                writer.checksum(world.tick(), world.checksum()).expect("memory can be written");
                 if has_tree(world.tick().0) {
-                    writer.tree::<Sim>(world.tick(), &world.tree()).expect("memory can be written");
+                    writer.tree(world.tick(), &world.tree()).expect("memory can be written");
                 }
                 writer.turn(world.tick(), turn).expect("memory can be written");
                 world.step(turn);
             }
             end = world.tick();
         }
-        writer.end::<Sim>(end, "the end").expect("memory can be written").0
+        writer.end(end, "the end").expect("memory can be written").0
     }
 }
 

@@ -2,6 +2,7 @@
 //! with while it plays.
 
 use lockstone::check::Inspect;
+use lockstone::net::Identity;
 use lockstone::recording::{Build, Header, Packed, Recording, Writer};
 use lockstone::sim::{PlayerId, Simulation, Tick, Turn};
 
@@ -79,18 +80,18 @@ impl Peer {
             simulation.step(turn);
         }
         self.look(simulation, &mut writer);
-        let (bytes, _) = writer.end::<S>(simulation.tick(), "the end").expect("memory can be written");
+        let (bytes, _) = writer.end(simulation.tick(), "the end").expect("memory can be written");
         Recording::read(&bytes).expect("it was just written")
     }
 
     fn look<S: Inspect>(&self, simulation: &mut S, writer: &mut Writer<Vec<u8>>) {
         let tick = simulation.tick();
-        writer.checksum::<S>(tick, simulation.checksum()).expect("memory can be written");
+        writer.checksum(tick, simulation.checksum()).expect("memory can be written");
         if self.trees {
-            writer.tree::<S>(tick, &simulation.tree()).expect("memory can be written");
+            writer.tree(tick, &simulation.tree()).expect("memory can be written");
         }
         if self.keyframe_at == Some(tick) {
-            writer.keyframe::<S>(tick, &Packed::of(&encoded(simulation))).expect("memory can be written");
+            writer.keyframe(tick, &Packed::of(&encoded(simulation))).expect("memory can be written");
         }
     }
 }
@@ -106,9 +107,7 @@ pub fn header(game: &str, seed: u64) -> Header {
         game: game.into(),
         engine: env!("CARGO_PKG_VERSION").into(),
         seed,
-        rules: 1,
-        table: 2,
-        config: 3,
+        identity: Identity { rules: 1, table: 2, config: 3 },
         ticks_per_s: 20,
         input_delay_ticks: 3,
         checksum_interval_ticks: 10,

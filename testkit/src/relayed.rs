@@ -33,7 +33,7 @@ pub type Hand = Rc<RefCell<dyn FnMut(PlayerId, Tick, &mut Frame)>>;
 struct Tape {
     header: Header,
     writer: Writer<Vec<u8>>,
-    ring: Ring<StormWorld>,
+    ring: Ring,
     evidence: Vec<Vec<u8>>,
     missing: Option<Vec<PlayerId>>,
 }
@@ -92,8 +92,8 @@ impl Relayed {
 
     /// The recordings, the relay's first.
     pub fn recordings(self) -> Vec<Recording<StormWorld>> {
-        let end = |tape: Tape, tick| tape.writer.end::<StormWorld>(tick, "the end").expect("memory").0;
         let replicas = self.driver.seats.iter().map(|seat| seat.session.simulation());
+        let end = |tape: Tape, tick| tape.writer.end(tick, "the end").expect("memory").0;
         let worlds = [self.driver.hub().session.simulation()].into_iter().chain(replicas);
         let ended = worlds.zip(self.tapes).filter_map(|(world, tape)| Some(end(tape?, world?.tick())));
         ended.map(|bytes| Recording::read(&bytes).expect("it was just written")).collect()
@@ -130,13 +130,13 @@ fn hear(tape: &mut Option<Tape>, event: Event<StormWorld>) -> Option<Vec<u8>> {
             ring.turn(tick, &turn);
         }
         Event::Checksum { tick, checksum, tree } => {
-            writer.checksum::<StormWorld>(tick, checksum).expect("memory");
+            writer.checksum(tick, checksum).expect("memory");
             ring.checksum(tick, checksum);
             ring.tree(tick, &tree);
         }
         Event::Keyframe { tick, snapshot } => {
             let packed = Packed::of(&STORM.world().encode(&snapshot));
-            writer.keyframe::<StormWorld>(tick, &packed).expect("memory");
+            writer.keyframe(tick, &packed).expect("memory");
             ring.keyframe(tick, packed);
         }
         Event::EvidenceWanted { bytes_max } => {

@@ -6,6 +6,7 @@ use std::fs;
 use dungeon::{Dungeon, DungeonGame};
 use lockstone::check::{Cause, Checker, page};
 use lockstone::game::Game;
+use lockstone::net::Identity;
 use lockstone::recording::{Build, Header, Recording, Writer};
 use lockstone::sim::codec::fields;
 use lockstone::sim::world::{StateBit, StatePart};
@@ -26,9 +27,7 @@ fn header(player: u16, name: &str, start: Tick) -> Header {
         game: DungeonGame::NAME.into(),
         engine: env!("CARGO_PKG_VERSION").into(),
         seed: SEED,
-        rules: DungeonGame::rules_digest(),
-        table: delve::table().digest(),
-        config: 0,
+        identity: Identity { rules: DungeonGame::rules_digest(), table: delve::table().digest(), config: 0 },
         ticks_per_s: 20,
         input_delay_ticks: 3,
         checksum_interval_ticks: 10,
@@ -58,7 +57,7 @@ impl Peer {
     fn play(&mut self, turn: &Turn<Sim>) {
         let tick = self.world.tick();
         if tick.0.is_multiple_of(10) {
-            self.writer.checksum::<Sim>(tick, self.world.checksum()).unwrap();
+            self.writer.checksum(tick, self.world.checksum()).unwrap();
         }
         if !turn.inputs.is_empty() {
             self.writer.turn(tick, turn).unwrap();
@@ -78,7 +77,7 @@ impl Peer {
 
     fn recording(self) -> Recording<Sim> {
         let tick = self.world.tick();
-        let (bytes, _) = self.writer.end::<Sim>(tick, "left the session").unwrap();
+        let (bytes, _) = self.writer.end(tick, "left the session").unwrap();
         Recording::read(&bytes).ok().unwrap()
     }
 }

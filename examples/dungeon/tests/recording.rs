@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use dungeon::DungeonGame;
 use lockstone::game::{Bot, Game};
+use lockstone::net::Identity;
 use lockstone::net::limits::KEYFRAME_TICKS;
 use lockstone::recording::{Build, Header, Packed, RING_BYTES_MAX, Recording, Replay, Ring, Writer, replay};
 use lockstone::sim::{Input, PlayerId, Simulation, Tick, Turn};
@@ -23,9 +24,11 @@ fn header() -> Header {
         game: DungeonGame::NAME.into(),
         engine: env!("CARGO_PKG_VERSION").into(),
         seed: SEED,
-        rules: DungeonGame::rules_digest(),
-        table: lockstone::default_table().digest(),
-        config: 0,
+        identity: Identity {
+            rules: DungeonGame::rules_digest(),
+            table: lockstone::default_table().digest(),
+            config: 0,
+        },
         ticks_per_s: 20,
         input_delay_ticks: 3,
         checksum_interval_ticks: 10,
@@ -63,7 +66,7 @@ fn record(parts: Parts) -> Played {
     let start = sim.snapshot();
     let start = Packed::of(&sim.encode(&start));
     let mut writer = Writer::begin(Vec::new(), &header(), &start).unwrap();
-    let mut ring = Ring::<Sim>::new(header(), start);
+    let mut ring = Ring::new(header(), start);
     let (mut ring_bytes, mut ring_time, mut keyframe_time) = (0, Duration::ZERO, Duration::ZERO);
     let mut bots: Vec<_> = (0..PLAYERS).map(|n| (PlayerId(n), DungeonGame::bot(PlayerId(n)))).collect();
     let (mut inputs, mut commands) = (Vec::new(), 0);
@@ -83,12 +86,12 @@ fn record(parts: Parts) -> Played {
             let packed = Packed::of(&sim.encode(&snapshot));
             keyframe_time = keyframe_time.max(started.elapsed());
             if parts.keyframes {
-                writer.keyframe::<Sim>(sim.tick(), &packed).unwrap();
+                writer.keyframe(sim.tick(), &packed).unwrap();
             }
             ring.keyframe(sim.tick(), packed);
         }
         if parts.checksums {
-            writer.checksum::<Sim>(sim.tick(), sim.checksum()).unwrap();
+            writer.checksum(sim.tick(), sim.checksum()).unwrap();
         }
         let started = Instant::now();
         let tree = sim.tree();
@@ -96,10 +99,10 @@ fn record(parts: Parts) -> Played {
         ring.tree(sim.tick(), &tree);
         ring_time += started.elapsed();
         if parts.trees {
-            writer.tree::<Sim>(sim.tick(), &tree).unwrap();
+            writer.tree(sim.tick(), &tree).unwrap();
         }
         ring_bytes = ring_bytes.max(ring.bytes());
-        writer.reached::<Sim>(sim.tick()).unwrap();
+        writer.reached(sim.tick()).unwrap();
         inputs.extend(sim.requests().iter().cloned().map(Input::Request));
         for (player, bot) in &mut bots {
             if let Some(command) = bot.decide(&sim, *player) {
@@ -108,7 +111,7 @@ fn record(parts: Parts) -> Played {
             }
         }
     }
-    let file = writer.end::<Sim>(Tick(TICKS), "left the session").unwrap().0;
+    let file = writer.end(Tick(TICKS), "left the session").unwrap().0;
     let recent = Recording::<Sim>::read(&ring.write()).ok().unwrap();
     assert_eq!((recent.header.start, recent.end()), (Tick(TICKS - KEYFRAME_TICKS), Tick(TICKS)));
     assert_eq!(played(recent).mismatch, None, "what is in memory plays again too");

@@ -8,6 +8,7 @@ use std::{fs, str};
 use dungeon::DungeonGame;
 use lockstone::default_table;
 use lockstone::game::{Bot, Game};
+use lockstone::net::Identity;
 use lockstone::recording::{Build, Header, Recording, Writer};
 use lockstone::sim::{Checksum, Input, PlayerId, Simulation, Tick, Turn};
 
@@ -31,9 +32,7 @@ fn recorded(folder: &Path, name: &str, wrong: bool) -> PathBuf {
         game: DungeonGame::NAME.into(),
         engine: env!("CARGO_PKG_VERSION").into(),
         seed: SEED,
-        rules: DungeonGame::rules_digest(),
-        table: default_table().digest(),
-        config: 0,
+        identity: Identity { rules: DungeonGame::rules_digest(), table: default_table().digest(), config: 0 },
         ticks_per_s: 20,
         input_delay_ticks: 3,
         checksum_interval_ticks: 10,
@@ -52,7 +51,7 @@ fn recorded(folder: &Path, name: &str, wrong: bool) -> PathBuf {
     while world.tick() < Tick(TICKS) {
         let (tick, turn) = (world.tick(), Turn { inputs: std::mem::take(&mut next) });
         let Checksum(root) = world.checksum();
-        writer.checksum::<Sim>(tick, Checksum(root ^ u64::from(wrong && tick >= WRONG))).unwrap();
+        writer.checksum(tick, Checksum(root ^ u64::from(wrong && tick >= WRONG))).unwrap();
         writer.turn(tick, &turn).unwrap();
         world.step(&turn);
         for (player, bot) in (0..).map(PlayerId).zip(&mut bots) {
@@ -60,7 +59,7 @@ fn recorded(folder: &Path, name: &str, wrong: bool) -> PathBuf {
         }
     }
     let file = folder.join(name);
-    fs::write(&file, writer.end::<Sim>(world.tick(), "the end").unwrap().0).unwrap();
+    fs::write(&file, writer.end(world.tick(), "the end").unwrap().0).unwrap();
     file
 }
 

@@ -18,7 +18,6 @@ use lockstone::game::Game;
 use lockstone::net::matchbox::{Config, MatchboxLink};
 use lockstone::net::{Identity, Party, PartyConfig};
 use lockstone::shell::{Display, Files, Labels, Options, Recorder, Screen, Shell};
-use lockstone::view::Status;
 
 const NAME: &str = "Headless";
 /// Where `dungeon play` serves signaling.
@@ -36,10 +35,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let party = Party::new(config.clone(), identity, NAME, hero, build)?;
     let link = MatchboxLink::open(Config { url, room: room.clone(), ..Config::default() });
 
-    let name = || NAME.to_owned();
-    let labels = Labels { game: DungeonGame::NAME, terms: config.terms(identity), name: name(), room: room.clone() };
-    let status = Status { game: DungeonGame::NAME, room, ..Status::default() };
-    let display = Display::new(Screen::None { lines: true }, name(), status, config.period());
+    let labels = Labels { game: DungeonGame::NAME, terms: config.terms(identity), name: NAME.to_owned(), room };
+    let display = Display::new(Screen::None { lines: true }, &labels, None);
     let options = Options { bot: true, ..Options::default() };
     let recorder = Recorder::new(labels, Files, None)?.beside();
     let mut shell = Shell::<DungeonGame, _, _>::new(party, link, recorder, display, options).with_rerun(build);

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
+use lockstone_net::wire::Identity;
 use lockstone_sim::{PlayerId, Tick};
 
 use super::ChaosConfig;
@@ -40,9 +41,7 @@ impl<'c> Programs<'c> {
             game: G::NAME.to_owned(),
             engine: env!("CARGO_PKG_VERSION").to_owned(),
             seed,
-            rules: G::rules_digest(),
-            table: config.table.digest(),
-            config: 0,
+            identity: Identity { rules: G::rules_digest(), table: config.table.digest(), config: 0 },
             ticks_per_s: 20,
             input_delay_ticks: 0,
             checksum_interval_ticks: 1,

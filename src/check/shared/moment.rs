@@ -64,8 +64,7 @@ impl Moment {
         let have_begun = cores.iter().all(|core| !core.is_empty());
         let mut common = Common { loose: have_begun && self.loose != other.loose, ..Common::default() };
         let known = self.extent.halo.intersection(other.extent.halo);
-        merge(self.rows(known), other.rows(known), |here, there| {
-            let Some(&(cell, _)) = here.or(there) else { return };
+        merge(self.rows(known), other.rows(known), |cell, here, there| {
             let simulated = cores.iter().filter(|core| core.contains(cell)).count();
             if known.contains(cell) && simulated > 0 {
                 common.compared += 1;
@@ -78,9 +77,9 @@ impl Moment {
     }
 
     /// The rows of the tree in which a part lies.
-    fn rows(&self, part: CellRect) -> &[(CellId, Checksum)] {
+    fn rows(&self, part: CellRect) -> impl Iterator<Item = (CellId, Checksum)> {
         let from = self.tree.partition_point(|(cell, _)| cell.y < part.low.y);
         let to = self.tree.partition_point(|(cell, _)| cell.y <= part.high.y);
-        &self.tree[from..to]
+        self.tree[from..to].iter().copied()
     }
 }

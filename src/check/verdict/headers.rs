@@ -19,9 +19,9 @@ pub fn unlike_headers<S: Inspect>(peers: &[Timeline<S>]) -> Option<Finding> {
         (!alike).then(|| Finding::new(start, verdict))
     };
     unlike(Cause::StartData, "the seed", |header| header.seed.to_string())
-        .or_else(|| unlike(Cause::Table, "the random table", |header| format!("{:032x}", header.table)))
-        .or_else(|| unlike(Cause::Build, "the rules", |header| format!("{:016x}", header.rules)))
-        .or_else(|| unlike(Cause::StartData, "the configuration", |header| format!("{:016x}", header.config)))
+        .or_else(|| unlike(Cause::Table, "the random table", |header| format!("{:032x}", header.identity.table)))
+        .or_else(|| unlike(Cause::Build, "the rules", |header| format!("{:016x}", header.identity.rules)))
+        .or_else(|| unlike(Cause::StartData, "the configuration", |header| format!("{:016x}", header.identity.config)))
 }
 
 /// Recordings that begin at one tick, in several states.

@@ -5,7 +5,7 @@ use tiny_skia::Pixmap;
 use super::ink::{self, Font, fill};
 use super::{Camera, PANEL};
 use crate::scene::{Gauge, Rgb, Scene};
-use crate::view::Status;
+use crate::view::{Status, last_check, rtt, title};
 
 const PAPER: Rgb = Rgb(212, 200, 176);
 const FAINT: Rgb = Rgb(142, 130, 112);
@@ -66,24 +66,24 @@ impl Line {
 
 fn session_lines(status: &Status, width: i32) -> Vec<Line> {
     let verdict = match status.last_check {
-        _ if status.desyncs > 0 => RED,
+        _ if status.stats.desyncs > 0 => RED,
         Some(_) => GREEN,
         None => FAINT,
     };
     let room = if status.room.is_empty() { "alone".to_owned() } else { format!("room {}", status.room) };
     let mut lines = vec![Line { font: Font::bold(EMBER), ..Line::new(room, status.phase.clone(), FAINT) }];
-    for peer in &status.peers {
-        let color = match peer.last_check {
+    for player in status.listed() {
+        let color = match last_check(player) {
             Some(check) if !check.equal => RED,
-            _ if peer.own => PAPER,
+            _ if player.own => PAPER,
             Some(_) => GREEN,
             None => FAINT,
         };
-        lines.push(Line { right_color: color, ..Line::new(peer.title(), peer.rtt(), PAPER) });
+        lines.push(Line { right_color: color, ..Line::new(title(player), rtt(player), PAPER) });
     }
     lines.extend([status.beyond(), status.served()].into_iter().flatten().map(|text| Line::new(text, "", FAINT)));
     let traffic = format!("{} B/s in, {} out", status.bytes_in_per_s, status.bytes_out_per_s);
-    lines.push(Line::new(format!("tick {}", status.tick), traffic, FAINT));
+    lines.push(Line::new(format!("tick {}", status.stats.tick), traffic, FAINT));
     let small = Font::small(verdict);
     lines.extend(small.wrap(&status.verdict(), width).into_iter().map(|text| Line::new(text, "", verdict)));
     lines.extend(status.corrections().map(|corrections| Line::new(corrections, "", FAINT)));
