@@ -66,6 +66,9 @@ pub struct CrowdOptions {
     pub weather: Weather,
     /// The relay's settings; their seed and places are set here.
     pub relay: RelayConfig,
+    /// So many rings of the halo that keeps a core exact are held back: for showing that `verify`
+    /// finds it.
+    pub halo_rings_less: u16,
     /// Whether every replica's core is compared with the relay's world, at every tick.
     pub verify: bool,
     /// Whether all play in the game's own world, as `relay` serves it, and not in one that is laid
@@ -147,9 +150,11 @@ impl<G: Wide> Crowd<G> {
         let identity = Identity { rules: G::rules_digest(), table: table.digest(), config: 0 };
         let relay = {
             let (config, build) = (options.relay.clone(), build.clone());
+            let halo_rings_less = options.halo_rings_less;
             move || {
                 let build = build.clone();
-                Relay::dedicated(config.clone(), identity, move |seed| build(seed)).with_horizon(G::horizon())
+                let relay = Relay::dedicated(config.clone(), identity, move |seed| build(seed));
+                relay.with_horizon(G::horizon()).with_halo_rings_less(halo_rings_less)
             }
         };
         let mut driver = Driver::with_hub(network, relay(), |link| Clocked::new(link).remembering());

@@ -107,7 +107,7 @@ pub struct Replica<F: Share> {
 
 enum Place<F: Share> {
     /// It looks for its session.
-    Greeting(Greeting),
+    Greeting(Box<Greeting>),
     Joined(Box<Joined<F>>),
 }
 
@@ -153,7 +153,7 @@ impl<S: Simulation> Life<S> {
 
 impl<F: Share> Replica<F> {
     pub fn new(share: F, settings: Following, entrant: &Entrant<F::Sim>, me: PeerId, now: Duration) -> Self {
-        let place = Place::Greeting(Greeting::new(entrant.hello(), settings.handshake_timeout, now));
+        let place = Place::Greeting(Box::new(Greeting::new(entrant.hello(), settings.handshake_timeout, now)));
         Replica { share, settings, build: entrant.build.clone(), me, place }
     }
 

@@ -82,14 +82,15 @@ fn play<G: Wide>(args: &Args, players: u16, seed: u64) -> Result<CrowdReport, Fa
         tree_interval_ticks: if args.verify { 1 } else { relay::TREE_INTERVAL_TICKS },
         ..RelaySettings::default()
     };
-    let relay = relay::checked(settings, args.budget)?.with_halo_rings_less(args.halo_rings_less);
+    let relay = relay::checked(settings, args.budget)?;
     let loss_permille = (args.loss * 10.0) as u16;
     let weather = Weather { delay: DELAY.0, jitter: DELAY.1, loss_permille, ..Weather::default() };
     let ticks = (args.minutes * 60.0 * f64::from(relay.settings().ticks_per_s)).round().max(1.0) as u32;
     let progress = progress::bar_of(ticks, "{msg} {bar:30} {pos}/{len} ticks {elapsed}, {eta} left", args.json);
     progress.set_message(format!("{players} players"));
     let (verify, own_world) = (args.verify, args.spread == CrowdSpread::Own);
-    let options = CrowdOptions { layout, ticks, seed, weather, relay, verify, own_world };
+    let halo_rings_less = args.halo_rings_less;
+    let options = CrowdOptions { layout, ticks, seed, weather, relay, halo_rings_less, verify, own_world };
     let mut crowd = Crowd::<G>::new(options, &table::load(None)?).map_err(Failure::new)?;
     let report = crowd.run(|tick| {
         progress.set_position(tick.into());

@@ -159,7 +159,7 @@ pub struct Peer<S: Simulation, K> {
     io: Io<S>,
 }
 
-enum Place<S> {
+enum Place<S: Simulation> {
     /// Not in the room yet, since it was first asked to do something.
     Outside {
         since: Option<Duration>,
