@@ -11,10 +11,11 @@ use std::time::Instant;
 use lockstone::check::chaos::Breaker;
 use lockstone::check::shrink::Symptom;
 use lockstone::check::{Cause, CheckError, Inspect, Shrinker, Shrunk, shrink, verify};
+use lockstone::default_table;
 use lockstone::recording::Recording;
 use lockstone::sim::world::{StateBit, StatePart};
 use lockstone::sim::{PlayerId, Simulation, Tick, Turn, tamper};
-use testkit::faulty::{self, FROM, Fault, draw, world, world_faulty_at};
+use testkit::faulty::{self, FROM, Fault, Plant, draw, world, world_of};
 use testkit::fuse::{self, Fuse};
 use testkit::recorded::Peer;
 use testkit::seeds;
@@ -50,7 +51,7 @@ fn is_small<S: Inspect>(name: &str, shrunk: &Shrunk<S>, started: Instant) -> Rec
 fn shrinks(fault: Fault, named: Option<Breaker>, rarely: bool) -> Breaker {
     let half = ticks() / 2 + 200;
     let acts = if rarely { Tick(half)..Tick(half + 30) } else { FROM..Tick(ticks()) };
-    let build = |seed| world_faulty_at(seed, acts.clone(), fault);
+    let build = |seed| world_of(seed, default_table(), Plant::during(acts.clone(), fault));
     let shrinker = |breaker: Option<Breaker>| {
         let shrinker = Shrinker::new(&build).with_presentation(&draw);
         breaker.into_iter().fold(shrinker, Shrinker::with_breaker)
