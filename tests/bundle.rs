@@ -5,12 +5,10 @@ use lockstone::check::verify;
 use lockstone::net::limits::{BUNDLE_BYTES_MAX, KEYFRAME_TICKS, PLAYERS_MAX};
 use lockstone::recording::bundle::{Bundle, BundleError, MAGIC, VERSION};
 use lockstone::recording::{Entry, Packed, RING_BYTES_MAX, Recording, Ring};
-use lockstone::sim::{Input, PlayerId, Simulation, Tick, Turn, World, codec, mix64};
-use testkit::camp::{Camp, place};
-use testkit::recorded::header;
+use lockstone::sim::{Input, PlayerId, Simulation, Tick, Turn, codec, mix64};
+use testkit::mixer::Mixer;
+use testkit::recorded::{encoded, header};
 use xxhash_rust::xxh3::xxh3_64;
-
-type Sim = World<Camp>;
 
 const SEED: u64 = 11;
 
@@ -87,14 +85,15 @@ fn what_claims_too_much_is_told() {
     }
 }
 
-/// Four heroes walk about for so long, and a ring is told as a session tells it.
+fn mixer(seed: u64) -> Mixer {
+    Mixer::new(seed, 8)
+}
+
+/// Four players play for so long, and a ring is told as a session tells it.
 fn ring(ticks: u32) -> Ring {
-    let mut world = Camp::world(SEED, None);
-    let packed = |world: &mut Sim| {
-        let snapshot = world.snapshot();
-        Packed::of(&world.encode(&snapshot))
-    };
-    let mut ring = Ring::bounded(header("camp", SEED), packed(&mut world), RING_BYTES_MAX);
+    let mut world = mixer(SEED);
+    let packed = |world: &mut Mixer| Packed::of(&encoded(world));
+    let mut ring = Ring::bounded(header("mixer", SEED), packed(&mut world), RING_BYTES_MAX);
     for _ in 0..ticks {
         let tick = world.tick();
         if tick > Tick(0) && tick.0.is_multiple_of(KEYFRAME_TICKS) {
@@ -104,8 +103,8 @@ fn ring(ticks: u32) -> Ring {
         ring.tree(tick, &world.tree());
         let player = PlayerId((tick.0 % 4) as u16);
         let inputs = match tick.0 {
-            0..4 => vec![Input::Join(player, world.admit(player, place(u64::from(tick.0) * 60)))],
-            _ if tick.0.is_multiple_of(5) => vec![Input::Command(player, place(mix64(tick.0.into())))],
+            0..4 => vec![Input::Join(player, world.admit(player, (7, 9)))],
+            _ if tick.0.is_multiple_of(5) => vec![Input::Command(player, mix64(tick.0.into()))],
             _ => Vec::new(),
         };
         let turn = Turn { inputs };
@@ -121,7 +120,7 @@ fn ring(ticks: u32) -> Ring {
 #[test]
 fn what_a_ring_writes_within_a_bound_fits_and_plays_again() {
     let end = 2 * KEYFRAME_TICKS - 1;
-    let (ring, build) = (ring(end), |seed| Camp::world(seed, None));
+    let ring = ring(end);
     assert_eq!(ring.write_within(1 << 20), Some(ring.write()), "all of it is far below 1 MiB");
     let (mut before, mut starts, mut trees) = (usize::MAX, Vec::new(), Vec::new());
     for bytes_max in (0..10).map(|n| 1_000_000 >> n) {
@@ -132,13 +131,13 @@ fn what_a_ring_writes_within_a_bound_fits_and_plays_again() {
         println!("{bytes_max}: {}", bytes.len());
         assert!(bytes.len() <= bytes_max && bytes.len() <= before, "{} in {bytes_max}", bytes.len());
         before = bytes.len();
-        let recording = Recording::<Sim>::read(&bytes).unwrap_or_else(|error| panic!("{bytes_max}: {error}"));
+        let recording = Recording::<Mixer>::read(&bytes).unwrap_or_else(|error| panic!("{bytes_max}: {error}"));
         assert_eq!(recording.end(), Tick(end), "the newest is never left out");
-        let is = |is: fn(&Entry<Sim>) -> bool| recording.entries.iter().filter(|entry| is(entry)).count();
+        let is = |is: fn(&Entry<Mixer>) -> bool| recording.entries.iter().filter(|entry| is(entry)).count();
         trees.push(is(|entry| matches!(entry, Entry::Tree(_))));
         assert_eq!(is(|entry| matches!(entry, Entry::Checksum(_))), end.abs_diff(recording.header.start.0) as usize);
         starts.push(recording.header.start);
-        let report = verify(recording, &build).expect("it is of this game");
+        let report = verify(recording, &mixer).expect("it is of this game");
         assert!(report.is_in_step(), "{bytes_max}: {report}");
         assert_eq!((report.start, report.end), (*starts.last().expect("pushed"), Tick(end)));
     }

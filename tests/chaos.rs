@@ -9,10 +9,10 @@ use lockstone::check::chaos::{Breaker, ChaosReport, Difference, Outcome};
 use lockstone::check::{self, ChaosConfig};
 use lockstone::sim::journal::{Doer, Phase};
 use lockstone::sim::world::StatePart;
-use lockstone::sim::{Input, PlayerId, Table, Turn};
+use lockstone::sim::{Input, PlayerId, Table, Tick, Turn};
 use serde_json::{Value, json};
 use testkit::faulty::{self, FROM, Fault, Sim, draw};
-use testkit::tally::Tally;
+use testkit::mixer::Mixer;
 
 const SEED: u64 = 5;
 const HEROES: u16 = 4;
@@ -302,20 +302,20 @@ fn what_is_not_there_is_skipped_and_not_passed() {
 
 #[test]
 fn a_simulation_of_another_kind_is_broken_too() {
-    let turns = || -> Vec<Turn<Tally>> {
+    let turns = || -> Vec<Turn<Mixer>> {
         let input = |tick: u32| match tick {
-            0 | 1 => Input::Join(PlayerId(tick as u16), "Ada".to_owned()),
-            _ => Input::Command(PlayerId(0), tick),
+            0 | 1 => Input::Join(PlayerId(tick as u16), (3, Tick(tick))),
+            _ => Input::Command(PlayerId(0), tick.into()),
         };
         (0..100).map(|tick| Turn { inputs: vec![input(tick)] }).collect()
     };
-    let sound = check::chaos_of(&|| Tally::new(3), turns(), None, &[]);
+    let sound = check::chaos_of(&|| Mixer::new(3, 8), turns(), None, &[]);
     assert!(sound.passed(), "{sound}");
     assert!(sound.of(Breaker::Restore).is_some_and(|tried| tried.passed()));
     assert!(sound.of(Breaker::CellOrder).is_some_and(|tried| !tried.passed()), "it has no cells");
-    let forgetful = || Tally { forgotten: Some(1), ..Tally::new(3) };
+    let forgetful = || Mixer::new(3, 8).with_hidden_number();
     let report = check::chaos_of(&forgetful, turns(), None, &[Breaker::Restore]);
     let Outcome::Differs(difference) = &report.tried[0].outcome else { panic!("{report}") };
     assert!(matches!(difference.location.spots[0].part, StatePart::Entity(..)), "{report}");
-    assert_eq!(difference.location.spots[0].kind, "Tally");
+    assert_eq!(difference.location.spots[0].kind, "Mixer");
 }

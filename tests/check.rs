@@ -3,22 +3,24 @@
 use lockstone::check::{Cause, Checker, Report};
 use lockstone::recording::Recording;
 use lockstone::sim::world::{StateBit, StatePart};
-use lockstone::sim::{Input, PlayerId, Simulation, Tick, Turn, World, mix64, tamper};
-use testkit::camp::{Camp, place};
+use lockstone::sim::{Input, PlayerId, Simulation, Tick, Turn, mix64, tamper};
 use testkit::recorded::Peer;
-
-type Sim = World<Camp>;
+use testkit::storm::{SMALL, StormWorld as Sim, Weather};
 
 const SEED: u64 = 11;
 
+fn world(seed: u64) -> Sim {
+    Weather { seed, ..SMALL }.world()
+}
+
 fn turns(ticks: u32) -> Vec<Turn<Sim>> {
-    let world = Camp::world(SEED, None);
+    let world = world(SEED);
     (0..ticks)
         .map(|tick| {
             let player = PlayerId((tick % 4) as u16);
             let input = match tick {
-                0..4 => Input::Join(player, world.admit(player, place(u64::from(tick) * 60))),
-                _ if tick % 5 == 0 => Input::Command(player, place(mix64(tick.into()))),
+                0..4 => Input::Join(player, world.admit(player, ())),
+                _ if tick % 5 == 0 => Input::Command(player, SMALL.place(mix64(tick.into()))),
                 _ => return Turn::EMPTY,
             };
             Turn { inputs: vec![input] }
@@ -27,8 +29,7 @@ fn turns(ticks: u32) -> Vec<Turn<Sim>> {
 }
 
 fn check(recordings: Vec<Recording<Sim>>) -> Report {
-    let build = |seed| Camp::world(seed, None);
-    Checker::new(&build).check(recordings).expect("they are of one session")
+    Checker::new(&world).check(recordings).expect("they are of one session")
 }
 
 #[test]
@@ -37,10 +38,10 @@ fn a_turned_bit_is_named() {
     let mut peers: Vec<_> = (0..4).map(|n| Peer::new(n, SEED)).collect();
     peers[2].trees = true;
     let record = |n: usize, bit: Option<u32>| {
-        peers[n].record(&mut Camp::world(SEED, None), &turns, |world| {
+        peers[n].record(&mut world(SEED), &turns, |world| {
             if bit == Some(world.tick().0) {
                 let cell = world.cells().find(|cell| !world.actors(*cell).is_empty()).expect("heroes are there");
-                let bit = StateBit { of: StatePart::Entity(cell, world.actors(cell)[0].id), byte: 21, bit: 3 };
+                let bit = StateBit { of: StatePart::Entity(cell, world.actors(cell)[0].id), byte: 30, bit: 3 };
                 let turned = tamper::with_bit_turned(&world.snapshot(), &bit).expect("it is a number");
                 world.restore(&turned);
             }
@@ -63,9 +64,9 @@ fn a_turned_bit_is_named() {
 #[test]
 fn of_two_with_unlike_turns_only_the_one_whose_world_does_not_follow_is_blamed() {
     let turns = turns(60);
-    let healthy = Peer::new(0, SEED).record(&mut Camp::world(SEED, None), &turns, |_| None);
-    let odd = Peer::new(1, SEED).record(&mut Camp::world(SEED + 1, None), &turns, |world| {
-        let elsewhere = || Input::Join(PlayerId(0), world.admit(PlayerId(0), place(37)));
+    let healthy = Peer::new(0, SEED).record(&mut world(SEED), &turns, |_| None);
+    let odd = Peer::new(1, SEED).record(&mut world(SEED + 1), &turns, |world| {
+        let elsewhere = || Input::Join(PlayerId(0), world.admit(PlayerId(3), ()));
         (world.tick() == Tick(0)).then(|| Turn { inputs: vec![elsewhere()] })
     });
     for (recordings, blamed) in [(vec![healthy.clone(), odd.clone()], 1), (vec![odd, healthy], 0)] {

@@ -7,7 +7,7 @@ use lockstone::sim::codec::{self, CodecError, Fixed};
 use lockstone::sim::world::StatePart;
 use lockstone::sim::{CellId, Checksum, Input, PlayerId, Simulation, Tick, Turn};
 use testkit::faulty::{self, Fault, world};
-use testkit::tally::Tally;
+use testkit::mixer::{Mixer, State};
 
 const SEED: u64 = 5;
 
@@ -33,8 +33,8 @@ fn what_is_not_met_is_told() {
     assert_eq!(report.never_met, ["Hero", "Beast", "Stone", "Shrine"], "{report}");
 }
 
-fn turns<S: Simulation<Command = u32, Join = String>>() -> Vec<Turn<S>> {
-    let join = Turn { inputs: vec![Input::Join(PlayerId(3), "Ada".to_owned())] };
+fn turns() -> Vec<Turn<Forgetful>> {
+    let join = Turn { inputs: vec![Input::Join(PlayerId(3), (8, Tick(0)))] };
     let add = |by| Turn { inputs: vec![Input::Command(PlayerId(3), by)] };
     std::iter::once(join).chain((0..20).map(add)).collect()
 }
@@ -43,55 +43,37 @@ fn fields(report: &CoverageReport) -> Vec<String> {
     report.uncovered.iter().map(|field| format!("{} {}", field.kind, field.path)).collect()
 }
 
-#[test]
-fn a_field_that_is_left_out_is_named() {
-    let report = coverage_of(&|| Tally::new(SEED), turns(), &[]);
-    println!("{report}");
-    assert!(!report.passed());
-    assert_eq!(fields(&report), ["Tally seed"]);
-    assert_eq!(report.unlike_reread, None);
-}
-
-#[test]
-fn a_field_that_is_listed_passes_with_its_reason() {
-    let report = coverage_of(&|| Tally::new(SEED), turns(), &[("Tally seed", "it never changes")]);
-    assert!(report.passed(), "{report}");
-    assert_eq!(report.uncovered[0].reason.as_deref(), Some("it never changes"));
-    let other = coverage_of(&|| Tally::new(SEED), turns(), &[("Tally se", "it never changes")]);
-    assert!(!other.passed(), "{other}");
-}
-
-#[test]
-fn nothing_changed_is_nothing_shown() {
-    let report = coverage_of(
-        &|| Forgetful { tally: Tally::new(SEED), kept: None, uncounted: false, blind: true },
-        Vec::new(),
-        &[],
-    );
-    assert!(!report.passed(), "{report}");
-    assert!(report.to_string().contains("NOT SHOWN"), "{report}");
-}
-
-/// Takes its checksum again only when somebody enters: whatever else changes is forgotten.
+/// A mixer with a checksum of its own.
 struct Forgetful {
-    tally: Tally,
+    mixer: Mixer,
+    /// Leaves something out of the checksum.
+    leave_out: fn(&mut State),
+    /// Takes its checksum again only when somebody enters: whatever else changes is forgotten.
+    keeps: bool,
     kept: Option<Checksum>,
-    /// Leaves all numbers but the first out of the checksum, and so how many there are.
-    uncounted: bool,
-    /// Reads no state at all.
-    blind: bool,
+    /// Reads no state as a whole, but any part of it.
+    by_parts: bool,
+}
+
+fn forgetful(leave_out: fn(&mut State)) -> Forgetful {
+    Forgetful { mixer: Mixer::new(SEED, 8), leave_out, keeps: false, kept: None, by_parts: false }
+}
+
+/// Leaves the tick out of the checksum.
+fn timeless() -> Forgetful {
+    forgetful(|state| state.tick = Tick(0))
 }
 
 impl Simulation for Forgetful {
-    type Command = u32;
-    type Hero = String;
-    type Join = String;
-    type Request = u8;
+    type Command = u64;
+    type Hero = (u8, u64);
+    type Join = (u64, Tick);
+    type Request = u64;
     type Given = lockstone::sim::Nothing;
-    type Snapshot = Tally;
+    type Snapshot = Vec<u8>;
 
     fn tick(&self) -> Tick {
-        self.tally.tick()
+        self.mixer.tick()
     }
 
     fn step(&mut self, turn: &Turn<Self>) {
@@ -100,85 +82,113 @@ impl Simulation for Forgetful {
         }
         let inputs = turn.inputs.iter().filter_map(|input| match input {
             Input::Command(player, by) => Some(Input::Command(*player, *by)),
-            Input::Join(player, name) => Some(Input::Join(*player, name.clone())),
+            Input::Join(player, join) => Some(Input::Join(*player, *join)),
             _ => None,
         });
-        self.tally.step(&Turn { inputs: inputs.collect() });
+        self.mixer.step(&Turn { inputs: inputs.collect() });
     }
 
-    fn requests(&self) -> &[u8] {
+    fn requests(&self) -> &[u64] {
         &[]
     }
 
-    fn admit(&self, player: PlayerId, hero: String) -> String {
-        self.tally.admit(player, hero)
+    fn admit(&self, player: PlayerId, hero: (u8, u64)) -> (u64, Tick) {
+        self.mixer.admit(player, hero)
     }
 
-    fn snapshot(&mut self) -> Tally {
-        self.tally.snapshot()
+    fn snapshot(&mut self) -> Vec<u8> {
+        self.mixer.snapshot()
     }
 
-    fn restore(&mut self, snapshot: &Tally) {
-        self.tally.restore(snapshot);
+    fn restore(&mut self, snapshot: &Vec<u8>) {
+        self.mixer.restore(snapshot);
         self.kept = None;
     }
 
     fn checksum(&mut self) -> Checksum {
-        let mut counted = self.tally.clone();
-        counted.numbers = counted.numbers.into_iter().take(if self.uncounted { 1 } else { usize::MAX }).collect();
-        *self.kept.get_or_insert(counted.checksum())
+        let mut counted = Mixer::new(SEED, 8);
+        counted.state = self.mixer.state.clone();
+        (self.leave_out)(&mut counted.state);
+        let kept = self.kept.filter(|_| self.keeps).unwrap_or_else(|| counted.checksum());
+        *self.kept.insert(kept)
     }
 
-    fn encode(&self, snapshot: &Tally) -> Vec<u8> {
-        self.tally.encode(snapshot)
+    fn encode(&self, snapshot: &Vec<u8>) -> Vec<u8> {
+        self.mixer.encode(snapshot)
     }
 
-    fn decode(&self, bytes: &[u8]) -> Result<Tally, CodecError> {
-        if self.blind { Err(CodecError::Malformed("it is blind")) } else { self.tally.decode(bytes) }
+    fn decode(&self, bytes: &[u8]) -> Result<Vec<u8>, CodecError> {
+        if self.by_parts { Err(CodecError::Malformed("it reads parts alone")) } else { self.mixer.decode(bytes) }
     }
 }
 
 impl Inspect for Forgetful {
-    fn things(&self, cell: Option<CellId>) -> Vec<Thing> {
-        self.tally.things(cell)
+    fn things(&self, _: Option<CellId>) -> Vec<Thing> {
+        self.mixer.things(None)
     }
 
     fn part(&mut self, _: StatePart) -> Option<Vec<u8>> {
         let mut bytes = Fixed::default();
-        bytes.push(&self.tally);
-        Some(bytes.bytes().to_vec())
+        bytes.push(&self.mixer.state);
+        self.by_parts.then(|| bytes.bytes().to_vec())
     }
 
-    fn with_part(&mut self, _: StatePart, bytes: &[u8]) -> Option<Tally> {
-        codec::read_fixed(bytes).ok()
+    fn with_part(&mut self, _: StatePart, bytes: &[u8]) -> Option<Vec<u8>> {
+        Some(codec::compact(&codec::read_fixed::<State>(bytes).ok()?))
     }
+}
+
+#[test]
+fn a_field_that_is_left_out_is_named() {
+    let report = coverage_of(&timeless, turns(), &[]);
+    println!("{report}");
+    assert!(!report.passed());
+    assert_eq!(fields(&report), ["Mixer tick"]);
+    assert_eq!(report.unlike_reread, None);
+}
+
+#[test]
+fn a_field_that_is_listed_passes_with_its_reason() {
+    let report = coverage_of(&timeless, turns(), &[("Mixer tick", "it is told apart")]);
+    assert!(report.passed(), "{report}");
+    assert_eq!(report.uncovered[0].reason.as_deref(), Some("it is told apart"));
+    let other = coverage_of(&timeless, turns(), &[("Mixer ti", "it is told apart")]);
+    assert!(!other.passed(), "{other}");
+}
+
+#[test]
+fn nothing_changed_is_nothing_shown() {
+    let blind = || Forgetful { by_parts: true, ..forgetful(|_| {}) };
+    let report = coverage_of(&blind, Vec::new(), &[]);
+    assert!(!report.passed(), "{report}");
+    assert!(report.to_string().contains("NOT SHOWN"), "{report}");
 }
 
 #[test]
 fn a_length_that_is_left_out_is_named() {
     let mut turns = turns();
-    turns.insert(1, Turn { inputs: vec![Input::Join(PlayerId(7), "Bram".to_owned())] });
-    let plays = |uncounted| {
-        let build = move || Forgetful { tally: Tally::new(SEED), kept: None, uncounted, blind: true };
+    turns.insert(1, Turn { inputs: vec![Input::Join(PlayerId(7), (9, Tick(1)))] });
+    let plays = |leave_out: fn(&mut State)| {
+        let build = move || Forgetful { by_parts: true, ..forgetful(leave_out) };
         coverage_of(&build, turns.clone(), &[])
     };
-    let (sound, uncounted) = (plays(false), plays(true));
+    // All heroes but the first, and so how many there are.
+    let (sound, uncounted) = (plays(|_| {}), plays(|state| state.heroes.retain(|player, _| *player == PlayerId(3))));
     println!("{uncounted}");
     assert_eq!(fields(&sound), [""; 0], "{sound}");
-    assert_eq!(fields(&uncounted), ["Tally numbers"]);
+    assert_eq!(fields(&uncounted), ["Mixer heroes"]);
 }
 
 #[test]
 fn what_cannot_be_changed_is_named() {
-    let report = coverage_of(&|| Tally::new(SEED), turns(), &[("Tally seed", "it never changes")]);
+    let report = coverage_of(&timeless, turns(), &[("Mixer tick", "it is told apart")]);
     let unchanged: Vec<_> = report.unchanged.iter().map(|field| field.path.as_str()).collect();
-    assert_eq!(unchanged, ["numbers"], "only a bit at a time is turned over: {report}");
+    assert_eq!(unchanged, ["cells", "heroes"], "only a bit at a time is turned over: {report}");
 }
 
 #[test]
 fn a_checksum_that_is_not_taken_again_is_told() {
-    let build = || Forgetful { tally: Tally::new(SEED), kept: None, uncounted: false, blind: false };
-    let report = coverage_of(&build, turns(), &[("Tally seed", "it never changes")]);
+    let report = coverage_of(&|| Forgetful { keeps: true, ..forgetful(|_| {}) }, turns(), &[]);
     println!("{report}");
     assert!(report.unlike_reread.is_some() && !report.passed());
 }

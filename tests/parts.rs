@@ -1,7 +1,7 @@
 //! Recordings of a relay session: each is of a part of the world. What was planted is named, and no
 //! healthy peer is blamed.
 
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::rc::Rc;
 
 use lockstone::check::{Cause, Finding, Report, compare, page, verify};
@@ -11,7 +11,7 @@ use lockstone::recording::{Bundle, Entry, Recording};
 use lockstone::sim::world::{StateBit, StatePart, Zone};
 use lockstone::sim::{CellId, PlayerId, Simulation, Tick, Turn, tamper};
 use testkit::recorded::Peer;
-use testkit::relayed::{Hand, Relayed, build};
+use testkit::relayed::{Relayed, build};
 use testkit::storm::StormWorld;
 
 const PLANTED: Tick = Tick(150);
@@ -37,13 +37,9 @@ fn small() -> RelaySettings {
     RelaySettings { enter_rings: 1, leave_rings: 2, ahead_rings: 1, ..RelaySettings::default() }
 }
 
-fn with_hand(hand: impl FnMut(PlayerId, Tick, &mut Frame) + 'static) -> Hand {
-    Rc::new(RefCell::new(hand))
-}
-
 #[test]
 fn healthy_recordings_are_in_step_alone_and_together() {
-    let mut session = Relayed::new(small(), None);
+    let mut session = Relayed::new(small());
     session.enter(3);
     session.play(300, 40);
     session.enter(1);
@@ -71,7 +67,7 @@ fn healthy_recordings_are_in_step_alone_and_together() {
 
 #[test]
 fn a_ring_that_begins_with_a_keyframe_is_in_step() {
-    let mut session = Relayed::new(small(), None);
+    let mut session = Relayed::new(small());
     session.enter(2);
     session.play(2_600, 20);
     let rings: Vec<_> = session.rings().iter().map(|ring| Recording::read(ring).expect("just written")).collect();
@@ -116,7 +112,7 @@ fn with_a_bit_turned(healthy: &Recording<StormWorld>) -> (Recording<StormWorld>,
 
 #[test]
 fn a_turned_bit_in_a_core_is_named_and_only_its_peer_blamed() {
-    let mut session = Relayed::new(small(), None);
+    let mut session = Relayed::new(small());
     session.enter(3);
     session.play(250, 40);
     let healthy = session.recordings();
@@ -136,26 +132,26 @@ fn a_turned_bit_in_a_core_is_named_and_only_its_peer_blamed() {
 
 #[test]
 fn a_command_that_was_withheld_is_named() {
-    let dropped = Rc::new(RefCell::new(None));
+    let dropped = Rc::new(Cell::new(None));
     let at = dropped.clone();
-    let hand = with_hand(move |player, tick, frame| {
+    let mut session = Relayed::new(small());
+    session.meddle(move |player, tick, frame| {
         let is_command = |input: &RawInput| matches!(input, RawInput::Command(..));
         if player == PlayerId(1) && tick >= PLANTED && frame.inputs.iter().any(is_command) {
-            let first = *at.borrow_mut().get_or_insert(tick);
-            if tick == first {
+            at.set(at.get().or(Some(tick)));
+            if at.get() == Some(tick) {
                 let kept: Vec<_> = frame.inputs.iter().filter(|input| !is_command(input)).cloned().collect();
                 frame.inputs = kept.try_into().expect("fewer");
             }
         }
     });
-    let mut session = Relayed::new(small(), Some(hand));
     session.enter(3);
     session.play(300, 60);
     assert!(session.desyncs > 0, "the session itself finds it");
     let recordings = session.recordings();
     without_the_relay(&recordings);
     let report = check(recordings);
-    let (finding, dropped) = (found(&report), dropped.borrow().expect("there was a command"));
+    let (finding, dropped) = (found(&report), dropped.get().expect("there was a command"));
     assert_eq!((finding.verdict.cause, &finding.odd), (Cause::Input, &vec![1]));
     assert!(finding.verdict.blamed.is_empty(), "{report}");
     assert_eq!((finding.tick, finding.between), (dropped.next(), Some([0, 1])));
@@ -166,30 +162,32 @@ fn a_command_that_was_withheld_is_named() {
 }
 
 /// Drops what changes in a halo cell for so many ticks on the way to player 1.
-fn forgetful(dropped: Rc<RefCell<Option<(Tick, CellId)>>>, ticks: u32) -> Hand {
-    with_hand(move |player, tick, frame| {
+fn forgetful(dropped: Rc<Cell<Option<(Tick, CellId)>>>, ticks: u32) -> impl FnMut(PlayerId, Tick, &mut Frame) {
+    move |player, tick, frame| {
         let change = |given: &RawGiven| if let RawGiven::Change(cell, _) = given { Some(*cell) } else { None };
         if player == PlayerId(1) && tick >= PLANTED && frame.given.iter().any(|given| change(given).is_some()) {
             let first = frame.given.iter().find_map(change).expect("there is one");
-            let (at, cell) = *dropped.borrow_mut().get_or_insert((tick, first));
+            let (at, cell) = dropped.get().unwrap_or((tick, first));
+            dropped.set(Some((at, cell)));
             if tick.since(at) < ticks {
                 let kept: Vec<_> = frame.given.iter().filter(|given| change(given) != Some(cell)).cloned().collect();
                 frame.given = kept.try_into().expect("fewer");
             }
         }
-    })
+    }
 }
 
 #[test]
 fn a_halo_change_that_was_dropped_is_named() {
-    let dropped = Rc::new(RefCell::new(None));
-    let mut session = Relayed::new(small(), Some(forgetful(dropped.clone(), 1)));
+    let dropped = Rc::new(Cell::new(None));
+    let mut session = Relayed::new(small());
+    session.meddle(forgetful(dropped.clone(), 1));
     session.enter(3);
     session.play(300, 20);
     let recordings = session.recordings();
     without_the_relay(&recordings);
     let report = check(recordings);
-    let (finding, (tick, cell)) = (found(&report), dropped.borrow().expect("there was a change"));
+    let (finding, (tick, cell)) = (found(&report), dropped.get().expect("there was a change"));
     assert_eq!((finding.verdict.cause, &finding.odd), (Cause::HaloMissing, &vec![1]));
     assert!(finding.verdict.blamed.is_empty(), "{report}");
     assert_eq!((finding.tick, finding.agreed), (tick.next(), Some(tick)));
@@ -200,9 +198,10 @@ fn a_halo_change_that_was_dropped_is_named() {
 
 #[test]
 fn a_bundle_of_relay_and_replica_tells_the_same() {
-    let dropped = Rc::new(RefCell::new(None));
+    let dropped = Rc::new(Cell::new(None));
     // For so long that it reaches the core.
-    let mut session = Relayed::new(small(), Some(forgetful(dropped.clone(), 100)));
+    let mut session = Relayed::new(small());
+    session.meddle(forgetful(dropped.clone(), 100));
     session.enter(3);
     // Until the core is compared, and both have each other's evidence.
     session.play(900, 20);
@@ -213,7 +212,7 @@ fn a_bundle_of_relay_and_replica_tells_the_same() {
         let bundle = Bundle::read(&bundle.write()).expect("it was just written");
         let read = |bytes: &Vec<u8>| Recording::read(bytes).expect("evidence is a recording");
         let report = check(bundle.recordings.iter().map(read).collect());
-        let (finding, (tick, _)) = (found(&report), dropped.borrow().expect("there was a change"));
+        let (finding, (tick, _)) = (found(&report), dropped.get().expect("there was a change"));
         assert_eq!((finding.verdict.cause, finding.tick), (Cause::HaloMissing, tick.next()));
         assert!(finding.verdict.blamed.is_empty(), "{report}");
         assert_eq!(report.peers[finding.odd[0]].player, PlayerId(1));
@@ -223,7 +222,7 @@ fn a_bundle_of_relay_and_replica_tells_the_same() {
 #[test]
 fn a_halo_that_is_too_narrow_is_named() {
     let settings = RelaySettings { repairs_max: 100, ..small() };
-    let mut session = Relayed::lacking(1, settings, None);
+    let mut session = Relayed::lacking(1, settings);
     session.enter(4);
     session.play(400, 40);
     let report = check(session.recordings());
@@ -235,7 +234,7 @@ fn a_halo_that_is_too_narrow_is_named() {
 
 #[test]
 fn parts_that_never_meet_show_nothing() {
-    let mut session = Relayed::new(small(), None);
+    let mut session = Relayed::new(small());
     session.enter(8);
     session.play(60, 0);
     let recordings = session.recordings();

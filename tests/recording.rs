@@ -8,24 +8,28 @@ use lockstone::net::limits::{KEYFRAME_TICKS, SNAPSHOT_BYTES_MAX};
 use lockstone::recording::{
     Desync, Ending, Entry, Header, Packed, RING_BYTES_MAX, Recording, RecordingError, Ring, Tree, Writer, replay,
 };
-use lockstone::sim::{CellId, Checksum, Input, PlayerId, Simulation, Tick, Turn};
+use lockstone::sim::{CellId, Checksum, Input, PlayerId, Simulation, Tick, Turn, mix64};
 use proptest::prelude::*;
-use testkit::recorded;
-use testkit::tally::Tally;
+use testkit::mixer::Mixer;
+use testkit::recorded::{self, encoded};
 
 const SEED: u64 = 11;
 const TICKS: u32 = 200;
 
 fn header(start: Tick) -> Header {
-    Header { room: "amber".into(), start, ..recorded::header("tally", SEED) }
+    Header { room: "amber".into(), start, ..recorded::header("mixer", SEED) }
 }
 
-fn turn_at(tick: u32) -> Turn<Tally> {
+fn mixer() -> Mixer {
+    Mixer::new(SEED, 8)
+}
+
+fn turn_at(tick: u32) -> Turn<Mixer> {
     let input = match tick {
-        0 => Some(Input::Join(PlayerId(0), "Ada".into())),
-        30 => Some(Input::Join(PlayerId(1), "Bram".into())),
+        0 => Some(Input::Join(PlayerId(0), (3, Tick(0)))),
+        30 => Some(Input::Join(PlayerId(1), (4, Tick(30)))),
         150 => Some(Input::Leave(PlayerId(1))),
-        _ if tick.is_multiple_of(7) => Some(Input::Command(PlayerId(0), tick * 1_000)),
+        _ if tick.is_multiple_of(7) => Some(Input::Command(PlayerId(0), u64::from(tick) * 1_000)),
         _ => None,
     };
     Turn { inputs: input.into_iter().collect() }
@@ -34,10 +38,9 @@ fn turn_at(tick: u32) -> Turn<Tally> {
 /// Records a session, closed if `end`, as a shell does: events as they come, then what
 /// tick was reached.
 fn record(start: u32, end: bool) -> Vec<u8> {
-    let mut sim = Tally::new(SEED);
+    let mut sim = mixer();
     (0..start).for_each(|tick| sim.step(&turn_at(tick)));
-    let snapshot = sim.snapshot();
-    let mut writer = Writer::create(Vec::new(), &header(Tick(start)), &sim.encode(&snapshot)).unwrap();
+    let mut writer = Writer::create(Vec::new(), &header(Tick(start)), &encoded(&mut sim)).unwrap();
     writer.name(PlayerId(0), "Ada");
     for tick in start..TICKS {
         let turn = turn_at(tick);
@@ -45,7 +48,7 @@ fn record(start: u32, end: bool) -> Vec<u8> {
         if !turn.inputs.is_empty() {
             writer.turn(Tick(tick), &turn).unwrap();
         }
-        if sim.tick.is_multiple_of(10) {
+        if sim.tick().0.is_multiple_of(10) {
             writer.checksum(sim.tick(), sim.checksum()).unwrap();
         }
         writer.reached(sim.tick()).unwrap();
@@ -56,7 +59,7 @@ fn record(start: u32, end: bool) -> Vec<u8> {
     }
 }
 
-fn read(bytes: &[u8]) -> Result<Recording<Tally>, RecordingError> {
+fn read(bytes: &[u8]) -> Result<Recording<Mixer>, RecordingError> {
     Recording::read(bytes)
 }
 
@@ -67,7 +70,7 @@ fn a_recording_replays_to_the_same_checksums_from_its_start() {
         assert_eq!(recording.header, header(Tick(start)));
         assert_eq!(recording.ending, Ending::Closed("left the session".into()));
         assert_eq!(recording.end(), Tick(TICKS));
-        let replay = replay(recording, Tally::new(SEED)).unwrap();
+        let replay = replay(recording, mixer()).unwrap();
         assert_eq!((replay.ticks, replay.mismatch), (TICKS - start, None));
         assert_eq!(replay.checksums, TICKS / 10 - start / 10);
     }
@@ -76,7 +79,7 @@ fn a_recording_replays_to_the_same_checksums_from_its_start() {
 #[test]
 fn a_replay_by_a_build_with_a_fault_names_the_first_tick_that_differs() {
     let recording = read(&record(0, true)).ok().unwrap();
-    let mismatch = replay(recording, Tally { fault: 1, ..Tally::new(SEED) }).unwrap().mismatch.unwrap();
+    let mismatch = replay(recording, mixer().with_fault(Some(Tick(50)))).unwrap().mismatch.unwrap();
     assert_eq!((mismatch.tick, mismatch.agreed), (Tick(60), Some(Tick(50))));
     assert_ne!(mismatch.recorded, mismatch.played);
 }
@@ -86,7 +89,7 @@ fn a_recording_that_was_never_closed_is_good_to_the_last_flush() {
     let recording = read(&record(0, false)).ok().unwrap();
     assert_eq!(recording.ending, Ending::Open);
     assert!(recording.end() >= Tick(TICKS - lockstone::recording::FLUSH_TICKS));
-    assert_eq!(replay(recording, Tally::new(SEED)).unwrap().mismatch, None);
+    assert_eq!(replay(recording, mixer()).unwrap().mismatch, None);
 }
 
 #[test]
@@ -99,7 +102,7 @@ fn a_recording_cut_anywhere_is_good_before_the_cut() {
                 torn += usize::from(matches!(recording.ending, Ending::Torn { .. }));
                 assert!(recording.end() >= last, "cut at {len}");
                 last = recording.end();
-                assert_eq!(replay(recording, Tally::new(SEED)).unwrap().mismatch, None, "cut at {len}");
+                assert_eq!(replay(recording, mixer()).unwrap().mismatch, None, "cut at {len}");
             }
             Err(RecordingError::TooShort { len: told }) => assert_eq!(told, len),
             Err(RecordingError::WrongMagic) => assert!(len < 7),
@@ -152,12 +155,14 @@ fn frames_that_were_lost_doubled_or_moved_are_told() {
 }
 
 /// A tree of one part for each player, as a simulation of its own may tell it.
-fn parts(sim: &Tally) -> Vec<(CellId, Checksum)> {
-    sim.numbers.iter().map(|(player, n)| (CellId::new(*player, 0), Checksum(*n))).collect()
+fn parts(sim: &Mixer) -> Vec<(CellId, Checksum)> {
+    let part =
+        |(player, n): (&PlayerId, &u64)| (CellId::new(player.0, 0), Checksum(mix64(n ^ u64::from(sim.tick().0))));
+    sim.state.heroes.iter().map(part).collect()
 }
 
 /// What the tree is at each tick, as read.
-fn trees(recording: &Recording<Tally>) -> BTreeMap<Tick, Tree> {
+fn trees(recording: &Recording<Mixer>) -> BTreeMap<Tick, Tree> {
     let (mut tick, mut tree, mut trees) = (recording.header.start, Tree::default(), BTreeMap::new());
     for entry in &recording.entries {
         tick = tick.plus(entry.ticks());
@@ -172,8 +177,8 @@ fn trees(recording: &Recording<Tally>) -> BTreeMap<Tick, Tree> {
 /// Two records of one session with everything in them: a file's, and a ring of so many
 /// bytes. Ends at `end`.
 fn record_all(end: u32, ring_bytes: usize) -> (Vec<u8>, Ring, BTreeMap<Tick, Tree>) {
-    let (mut sim, mut trees) = (Tally::new(SEED), BTreeMap::new());
-    let start = Packed::of(&sim.encode(&sim));
+    let (mut sim, mut trees) = (mixer(), BTreeMap::new());
+    let start = Packed::of(&encoded(&mut sim));
     let mut writer = Writer::begin(Vec::new(), &header(Tick(0)), &start).unwrap();
     let mut ring = Ring::bounded(header(Tick(0)), start, ring_bytes);
     writer.name(PlayerId(0), "Ada");
@@ -181,8 +186,8 @@ fn record_all(end: u32, ring_bytes: usize) -> (Vec<u8>, Ring, BTreeMap<Tick, Tre
     for _ in 0..end {
         let tick = sim.tick();
         if tick.0.is_multiple_of(KEYFRAME_TICKS) || tick == Tick(KEYFRAME_TICKS + 77) {
-            writer.keyframe(tick, &Packed::of(&sim.encode(&sim))).unwrap();
-            ring.keyframe(tick, Packed::of(&sim.encode(&sim)));
+            writer.keyframe(tick, &Packed::of(&encoded(&mut sim))).unwrap();
+            ring.keyframe(tick, Packed::of(&encoded(&mut sim)));
         }
         writer.checksum(tick, sim.checksum()).unwrap();
         writer.tree(tick, &parts(&sim)).unwrap();
@@ -208,7 +213,7 @@ fn keyframes_and_trees_are_read_as_they_were_told() {
     assert_eq!(trees(&recording), told);
     let at = |tick: u32| told[&Tick(tick)].parts().len();
     assert_eq!((at(0), at(1), at(31), at(151)), (0, 1, 2, 1), "players come and go");
-    let replay = replay(recording, Tally::new(SEED)).unwrap();
+    let replay = replay(recording, mixer()).unwrap();
     assert_eq!((replay.ticks, replay.checksums, replay.mismatch), (TICKS, TICKS, None));
 }
 
@@ -234,7 +239,7 @@ fn every_keyframe_is_a_state_to_go_on_from() {
         let mut rest = recording.clone();
         (rest.header.start, rest.snapshot) = (tick, snapshot.unpack().unwrap());
         rest.entries.drain(..n);
-        assert_eq!(replay(rest, Tally::new(SEED)).unwrap().mismatch, None, "from tick {tick}");
+        assert_eq!(replay(rest, mixer()).unwrap().mismatch, None, "from tick {tick}");
     }
     assert_eq!(found, [0, KEYFRAME_TICKS, KEYFRAME_TICKS + 77, 2 * KEYFRAME_TICKS].map(Tick));
 }
@@ -253,7 +258,7 @@ fn a_ring_begins_at_the_keyframe_before_the_last() {
         assert_eq!(trees(&recent), expected, "at {end}");
         assert_eq!(recent.header.seed, whole.header.seed);
         assert!(recent.entries.contains(&Entry::Name(PlayerId(0), "Ada".into())), "who is who is still known");
-        assert_eq!(replay(recent, Tally::new(SEED)).unwrap().mismatch, None);
+        assert_eq!(replay(recent, mixer()).unwrap().mismatch, None);
     }
 }
 
@@ -281,18 +286,18 @@ fn a_ring_without_room_loses_its_oldest_trees_first_then_its_older_half() {
 fn what_a_ring_saved_goes_on_where_it_stopped() {
     let (_, ring, mut told) = record_all(TICKS, RING_BYTES_MAX);
     let mut writer = ring.save(Vec::new()).unwrap();
-    let mut sim = Tally::new(SEED);
+    let mut sim = mixer();
     (0..TICKS).for_each(|tick| sim.step(&turn_at(tick)));
     for _ in 0..50 {
         writer.checksum(sim.tick(), sim.checksum()).unwrap();
         writer.tree(sim.tick(), &parts(&sim)).unwrap();
         told.insert(sim.tick(), Tree::of(&parts(&sim)));
-        writer.turn(sim.tick(), &turn_at(sim.tick)).unwrap();
-        sim.step(&turn_at(sim.tick));
+        writer.turn(sim.tick(), &turn_at(sim.tick().0)).unwrap();
+        sim.step(&turn_at(sim.tick().0));
     }
     let recording = read(&writer.end(sim.tick(), "over").unwrap().0).ok().unwrap();
     assert_eq!((recording.end(), trees(&recording)), (Tick(TICKS + 50), told));
-    assert_eq!(replay(recording, Tally::new(SEED)).unwrap().mismatch, None);
+    assert_eq!(replay(recording, mixer()).unwrap().mismatch, None);
 }
 
 #[test]
@@ -336,18 +341,18 @@ fn frames(bytes: &[u8]) -> Vec<&[u8]> {
 fn what_differs_from_the_program_is_named() {
     let identity = Identity { rules: 1, table: 2, config: 3 };
     let header = Header::peek(&record(0, true)).unwrap();
-    assert_eq!(header.check("tally", &identity), Ok(()));
+    assert_eq!(header.check("mixer", &identity), Ok(()));
     let told = |game: &str, identity: &Identity| header.check(game, identity).unwrap_err().to_string();
-    assert!(told("dungeon", &identity).contains("game tally"));
-    assert!(told("tally", &Identity { rules: 9, ..identity }).contains("rules 1"));
-    assert!(told("tally", &Identity { table: 9, ..identity }).contains("random table 2"));
-    assert!(told("tally", &Identity { config: 9, ..identity }).contains("configuration 3"));
+    assert!(told("dungeon", &identity).contains("game mixer"));
+    assert!(told("mixer", &Identity { rules: 9, ..identity }).contains("rules 1"));
+    assert!(told("mixer", &Identity { table: 9, ..identity }).contains("random table 2"));
+    assert!(told("mixer", &Identity { config: 9, ..identity }).contains("configuration 3"));
 }
 
 #[test]
 fn a_difference_is_kept_with_the_recording() {
     let desync = Desync { player: PlayerId(1), tick: Tick(10), agreed: None, ours: Checksum(1), theirs: Checksum(2) };
-    let mut writer = Writer::create(Vec::new(), &header(Tick(0)), &Tally::new(SEED).encode(&Tally::new(SEED))).unwrap();
+    let mut writer = Writer::create(Vec::new(), &header(Tick(0)), &encoded(&mut mixer())).unwrap();
     writer.desync(desync).unwrap();
     let recording = read(writer.output()).ok().unwrap();
     assert!(matches!(recording.entries[..], [lockstone::recording::Entry::Desync(found)] if found == desync));
@@ -381,7 +386,7 @@ proptest! {
         }
         bytes.truncate(cut.index(bytes.len()) + 1);
         if let Ok(recording) = read(&bytes) {
-            prop_assert_eq!(replay(recording, Tally::new(SEED)).map(|replay| replay.mismatch), Ok(None));
+            prop_assert_eq!(replay(recording, mixer()).map(|replay| replay.mismatch), Ok(None));
         }
     }
 
@@ -410,7 +415,7 @@ fn two_recordings_tell_the_tick_at_which_they_part() {
     let recording = |from: u32, other_from: u32| {
         let root = |tick: u32| Entry::Checksum(Checksum(u64::from(tick) + u64::from(tick >= other_from)));
         let entries = (from..20).flat_map(|tick| [root(tick), Entry::Empty(1)]).collect();
-        Recording::<Tally> { header: header(Tick(from)), snapshot: Vec::new(), entries, ending: Ending::Open }
+        Recording::<Mixer> { header: header(Tick(from)), snapshot: Vec::new(), entries, ending: Ending::Open }
     };
     // The other has recorded less, and from some tick on something else.
     let (ours, theirs) = (recording(0, u32::MAX), recording(5, 13));

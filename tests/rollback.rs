@@ -8,48 +8,52 @@ use lockstone::net::memory::{Driver, MemoryNetwork, Weather};
 use lockstone::net::session::{EndReason, Event, Phase, Session};
 use lockstone::net::wire::LeaveReason;
 use lockstone::net::{Identity, Rollback, RollbackConfig, RollbackSettings};
-use lockstone::recording::{Build, Desync, Entry, Header, Recording, Writer, replay};
-use lockstone::sim::{Checksum, Input, PlayerId, Simulation, Tick, World, mix64};
-use testkit::camp::{Camp, place};
-use testkit::tally::Tally;
+use lockstone::recording::{Desync, Entry, Header, Recording, Writer, replay};
+use lockstone::sim::{Checksum, Input, PlayerId, Simulation, Tick, mix64};
+use testkit::mixer::Mixer;
+use testkit::recorded;
+use testkit::storm::{self, SMALL, StormWorld};
 
 const SEED: u64 = 5;
 /// The state before the turn of this tick is still as it should be.
 const FAULT: Tick = Tick(104);
 
-type Room = Driver<Rollback<World<Camp>>>;
+type Room = Driver<Rollback<StormWorld>>;
+
+/// A world whose rules count outside of it from a tick on.
+fn world(seed: u64, counts_from: Option<Tick>) -> StormWorld {
+    storm::Weather { seed, ..SMALL }.counting_world(counts_from)
+}
 
 /// Two heroes that walk about.
-fn test_camp(plant_from: Option<Tick>, ticks: u32) -> Result<(), Mismatch> {
-    let heroes = [place(0), place(30)];
-    sync_test(Camp::world(SEED, plant_from), &heroes, ticks, |world, player| {
-        Some(place(mix64(u64::from(world.tick().0) << 16 | u64::from(player.0))))
+fn test_storm(counts_from: Option<Tick>, ticks: u32) -> Result<(), Mismatch> {
+    sync_test(world(SEED, counts_from), &[(), ()], ticks, |world, player| {
+        Some(SMALL.place(mix64(u64::from(world.tick().0) << 16 | u64::from(player.0))))
     })
 }
 
 #[test]
 fn a_counter_outside_of_the_world_is_found_and_the_tick_named() {
     let found = Err(Mismatch { tick: FAULT.next() });
-    assert_eq!(test_camp(Some(FAULT), 200), found);
+    assert_eq!(test_storm(Some(FAULT), 200), found);
     // The fault's tick and three more, and one less.
-    assert_eq!(test_camp(Some(FAULT), FAULT.0 + 4), found);
-    assert_eq!(test_camp(Some(FAULT), FAULT.0 + 3), Ok(()));
+    assert_eq!(test_storm(Some(FAULT), FAULT.0 + 4), found);
+    assert_eq!(test_storm(Some(FAULT), FAULT.0 + 3), Ok(()));
 }
 
 #[test]
 fn a_field_that_no_snapshot_holds_is_found() {
-    let test = |forgotten| {
-        let tally = Tally { forgotten, ..Tally::new(SEED) };
-        sync_test(tally, &["Ada".into(), "Bram".into()], 50, |tally, player| Some(tally.tick ^ u32::from(player.0)))
+    let test = |mixer: Mixer| {
+        sync_test(mixer, &[(7, 9), (7, 10)], 50, |mixer, player| Some(u64::from(mixer.tick().0 ^ u32::from(player.0))))
     };
     // The first tick that is gone back to is tick 1.
-    assert_eq!(test(Some(0)), Err(Mismatch { tick: Tick(2) }));
-    assert_eq!(test(None), Ok(()));
+    assert_eq!(test(Mixer::new(SEED, 8).with_hidden_number()), Err(Mismatch { tick: Tick(2) }));
+    assert_eq!(test(Mixer::new(SEED, 8)), Ok(()));
 }
 
 #[test]
 fn without_a_fault_nothing_is_found() {
-    assert_eq!(test_camp(None, 200), Ok(()));
+    assert_eq!(test_storm(None, 200), Ok(()));
     let driver = played(None);
     for seat in &driver.seats {
         assert!(seat.events.iter().all(|event| !matches!(event, Event::Desync { .. })));
@@ -59,14 +63,14 @@ fn without_a_fault_nothing_is_found() {
 }
 
 /// So many players who have met.
-fn room(players: usize, weather: Weather, plant_from: Option<Tick>) -> Room {
+fn room(players: usize, weather: Weather, counts_from: Option<Tick>) -> Room {
     let config = RollbackConfig::new(RollbackSettings { players, seed: SEED, ..RollbackSettings::default() });
     let config = config.expect("the settings are in range");
     let mut driver = Driver::new(MemoryNetwork::new(SEED, Weather::clear(weather.delay)));
     for n in 0..players {
         let identity = Identity { rules: 1, table: 2, config: 3 };
-        let build = move |seed| Camp::world(seed, plant_from);
-        let session = Rollback::new(config.clone(), identity, &format!("player {n}"), place(n as u64 * 30), build);
+        let build = move |seed| world(seed, counts_from);
+        let session = Rollback::new(config.clone(), identity, &format!("player {n}"), (), build);
         driver.enter(session.expect("the name is short"));
     }
     let waits = |driver: &Room| driver.seats.iter().any(|seat| seat.session.phase() != Phase::Playing);
@@ -78,7 +82,7 @@ fn room(players: usize, weather: Weather, plant_from: Option<Tick>) -> Room {
 /// Lets a player walk elsewhere.
 fn walk(driver: &mut Room, seat: usize, n: u64) {
     // Refused by a session that has ended.
-    let _ = driver.seats[seat].session.command(place(mix64(n)));
+    let _ = driver.seats[seat].session.command(SMALL.place(mix64(n)));
 }
 
 fn run_for(driver: &mut Room, ms: u64) {
@@ -88,8 +92,8 @@ fn run_for(driver: &mut Room, ms: u64) {
 
 /// Ten seconds of two players: the second walks elsewhere every tick, so the first must play every
 /// tick again, and the second none.
-fn played(plant_from: Option<Tick>) -> Room {
-    let mut driver = room(2, Weather::clear(Duration::from_millis(50)), plant_from);
+fn played(counts_from: Option<Tick>) -> Room {
+    let mut driver = room(2, Weather::clear(Duration::from_millis(50)), counts_from);
     for n in 0..200 {
         walk(&mut driver, 1, n);
         run_for(&mut driver, 50);
@@ -106,11 +110,11 @@ fn leave(driver: &mut Room) {
 }
 
 /// The recording of what a session told, as a shell writes it.
-fn record(events: &[Event<World<Camp>>]) -> Recording<World<Camp>> {
+fn record(events: &[Event<StormWorld>]) -> Recording<StormWorld> {
     let mut writer = None;
     for event in events {
         if let Event::Started { tick, seed, player, snapshot } = event {
-            let header = header(*tick, *seed, *player);
+            let header = Header { start: *tick, player: *player, ..recorded::header("storm", *seed) };
             writer = Some(Writer::create(Vec::new(), &header, snapshot).unwrap());
             continue;
         }
@@ -131,23 +135,6 @@ fn record(events: &[Event<World<Camp>>]) -> Recording<World<Camp>> {
         }
     }
     panic!("the session has not begun, or not ended");
-}
-
-fn header(start: Tick, seed: u64, player: PlayerId) -> Header {
-    Header {
-        game: "camp".into(),
-        engine: "0".into(),
-        seed,
-        identity: Identity { rules: 1, table: 2, config: 3 },
-        ticks_per_s: 20,
-        input_delay_ticks: 0,
-        checksum_interval_ticks: 10,
-        player,
-        name: String::new(),
-        room: "amber".into(),
-        start,
-        build: Build::default(),
-    }
 }
 
 #[test]
@@ -171,14 +158,14 @@ fn a_counter_outside_of_the_world_is_found_by_both_players_and_is_on_record() {
         assert_eq!((desync.player, desync.tick, desync.agreed), (PlayerId(other), Tick(110), Some(Tick(100))));
         // What led to it is all there: rules without the fault agree up to the tick before it.
         assert_eq!(checksum_at(&recording, desync.tick), Some(desync.ours));
-        let replayed = replay(recording, Camp::world(SEED, None)).unwrap();
+        let replayed = replay(recording, world(SEED, None)).unwrap();
         let mismatch = replayed.mismatch.unwrap();
         assert_eq!((mismatch.tick, mismatch.agreed), (FAULT.next(), Some(FAULT)), "every tick is on record");
     }
 }
 
 /// What was recorded before the turn of a tick.
-fn checksum_at(recording: &Recording<World<Camp>>, tick: Tick) -> Option<Checksum> {
+fn checksum_at(recording: &Recording<StormWorld>, tick: Tick) -> Option<Checksum> {
     let mut now = recording.header.start;
     recording.entries.iter().find_map(|entry| {
         now = now.plus(entry.ticks());
@@ -214,13 +201,13 @@ fn a_game_of_late_commands_and_lost_players_replays_to_the_same_checksums() {
     recordings.extend(driver.seats.iter().map(|seat| record(&seat.events)));
     for (recording, ticks_min) in recordings.into_iter().zip([200, 380, 380]) {
         let commands = recording.entries.iter().filter(|entry| is_command(entry)).count();
-        let replay = replay(recording, Camp::world(SEED, None)).unwrap();
+        let replay = replay(recording, world(SEED, None)).unwrap();
         assert_eq!(replay.mismatch, None);
         assert!(replay.ticks > ticks_min && replay.checksums >= replay.ticks - 1, "{replay:?}");
         assert!(commands > ticks_min as usize / 2, "{commands} turns with commands in {} ticks", replay.ticks);
     }
 }
 
-fn is_command(entry: &Entry<World<Camp>>) -> bool {
+fn is_command(entry: &Entry<StormWorld>) -> bool {
     matches!(entry, Entry::Turn(turn) if turn.inputs.iter().any(|input| matches!(input, Input::Command(..))))
 }

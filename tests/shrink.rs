@@ -11,11 +11,12 @@ use std::time::Instant;
 use lockstone::check::chaos::Breaker;
 use lockstone::check::shrink::Symptom;
 use lockstone::check::{Cause, CheckError, Checker, Inspect, Shrunk, shrink, verify};
+use lockstone::default_table;
 use lockstone::recording::Recording;
 use lockstone::sim::world::{StateBit, StatePart};
-use lockstone::sim::{PlayerId, Simulation, Tick, Turn, tamper};
-use testkit::faulty::{self, FROM, Fault, draw, world, world_faulty_at};
-use testkit::fuse::{self, Fuse};
+use lockstone::sim::{Input, PlayerId, Simulation, Tick, Turn, mix64, tamper};
+use testkit::faulty::{self, FROM, Fault, Plant, draw, world, world_of};
+use testkit::mixer::Mixer;
 use testkit::recorded::Peer;
 use testkit::seeds;
 
@@ -50,7 +51,7 @@ fn is_small<S: Inspect>(name: &str, shrunk: &Shrunk<S>, started: Instant) -> Rec
 fn shrinks(fault: Fault, named: Option<Breaker>, rarely: bool) -> Breaker {
     let half = ticks() / 2 + 200;
     let acts = if rarely { Tick(half)..Tick(half + 30) } else { FROM..Tick(ticks()) };
-    let build = |seed| world_faulty_at(seed, acts.clone(), fault);
+    let build = |seed| world_of(seed, default_table(), Plant::during(acts.clone(), fault));
     let checker = Checker::new(&build).with_presentation(&draw);
     let recording = recorded(&build);
     let started = Instant::now();
@@ -124,21 +125,63 @@ fn what_comes_out_in_two_ways_becomes_small() {
     assert_eq!(shrinks(Fault::Clock, None, false), Breaker::Again);
 }
 
+/// Whose coming arms the fuse, and who fires.
+const ARMER: PlayerId = PlayerId(1);
+const FIRER: PlayerId = PlayerId(2);
+const FIRE: u64 = 1_001;
+
+/// Four players who talk all the time; one of them comes late and arms the fuse, another fires,
+/// however long after.
+fn fuse_turns(ticks: u32, armed: u32, fired: u32) -> Vec<Turn<Mixer>> {
+    let says = |tick: u32, player: PlayerId| match (tick, player) {
+        (0, PlayerId(0 | 2 | 3)) => Some(Input::Join(player, (7, Tick(0)))),
+        (tick, ARMER) if tick == armed => Some(Input::Join(player, (7, Tick(tick)))),
+        (tick, FIRER) if tick == fired => Some(Input::Command(player, FIRE)),
+        _ => mix64(u64::from(tick) << 8 | u64::from(player.0))
+            .is_multiple_of(20)
+            .then(|| Input::Command(player, u64::from(tick % 900))),
+    };
+    (0..ticks).map(|tick| Turn { inputs: (0..4).filter_map(|n| says(tick, PlayerId(n))).collect() }).collect()
+}
+
+fn is_fire(input: &Input<Mixer>) -> bool {
+    *input == Input::Command(FIRER, FIRE)
+}
+
+/// It burns down if the state says that it is armed.
+fn fuse(seed: u64) -> Mixer {
+    Mixer::new(seed, 4).with(|state, turn| {
+        let armed = state.heroes.contains_key(&ARMER);
+        assert!(!armed || !turn.inputs.iter().any(is_fire), "the fuse of tick {} has burnt down", state.tick);
+    })
+}
+
+/// It is armed in no snapshot, and no more once it has gone off: whoever plays the tick a second
+/// time sees nothing.
+fn hidden_fuse(seed: u64) -> Mixer {
+    let mut armed = false;
+    Mixer::new(seed, 4).with(move |state, turn| {
+        armed |= turn.inputs.iter().any(|input| matches!(input, Input::Join(ARMER, _)));
+        if armed && turn.inputs.iter().any(is_fire) {
+            (armed, state.cells[1]) = (false, !state.cells[1]);
+        }
+    })
+}
+
 #[test]
 fn a_panic_becomes_small() {
     let ticks = ticks().max(2_000);
-    let turns = Fuse::turns(ticks, 300, ticks - 200);
-    let build = |_| Fuse::new(fuse::Kept::Saved, fuse::Bang::Panics);
+    let turns = fuse_turns(ticks, 300, ticks - 200);
     // The recorder did not live to see the last tick's outcome.
     let until = (ticks - 200) as usize;
-    let mut recording = Peer::new(0, SEED).record(&mut build(SEED), &turns[..until], |_| None);
+    let mut recording = Peer::new(0, SEED).record(&mut fuse(SEED), &turns[..until], |_| None);
     recording.entries.push(lockstone::recording::Entry::Turn(turns[until].clone()));
     let started = Instant::now();
-    let shrunk = shrink(recording, &build).expect("it is a recording").expect("it fails");
+    let shrunk = shrink(recording, &fuse).expect("it is a recording").expect("it fails");
     assert!(matches!(shrunk.symptom, Symptom::Panic { .. }), "{}", shrunk.symptom);
     let small = is_small("a panic", &shrunk, started);
     assert_eq!((shrunk.after.ticks, shrunk.after.inputs), (1, 1));
-    assert!(shrink(small, &build).expect("it is a recording").is_some());
+    assert!(shrink(small, &fuse).expect("it is a recording").is_some());
 }
 
 /// No later state will do, for what matters is in none: all between the two inputs that matter is
@@ -146,11 +189,10 @@ fn a_panic_becomes_small() {
 #[test]
 fn what_no_snapshot_holds_becomes_small() {
     let ticks = ticks().max(2_000);
-    let turns = Fuse::turns(ticks, 300, ticks - 200);
-    let build = |_| Fuse::new(fuse::Kept::Hidden, fuse::Bang::Counts);
-    let recording = Peer::new(0, SEED).record(&mut build(SEED), &turns, |_| None);
+    let turns = fuse_turns(ticks, 300, ticks - 200);
+    let recording = Peer::new(0, SEED).record(&mut hidden_fuse(SEED), &turns, |_| None);
     let started = Instant::now();
-    let shrunk = shrink(recording, &build).expect("it is a recording").expect("it fails");
+    let shrunk = shrink(recording, &hidden_fuse).expect("it is a recording").expect("it fails");
     is_small("a hidden fuse", &shrunk, started);
     assert!(shrunk.after.ticks <= 10 && shrunk.after.inputs == 2, "{}", shrunk.after);
     println!("{:?}", shrunk.recording.entries);
@@ -168,10 +210,9 @@ fn what_is_sound_is_told_to_be() {
 /// A few bytes can claim months, which would be played again and again.
 #[test]
 fn what_is_too_long_is_refused() {
-    let build = |_| Fuse::new(fuse::Kept::Saved, fuse::Bang::Panics);
-    let mut recording = Peer::new(0, SEED).record(&mut build(SEED), &[], |_| None);
+    let mut recording = Peer::new(0, SEED).record(&mut fuse(SEED), &[], |_| None);
     recording.entries.push(lockstone::recording::Entry::Empty(50_000_000));
-    assert!(matches!(shrink(recording, &build), Err(CheckError::TooLong { .. })));
+    assert!(matches!(shrink(recording, &fuse), Err(CheckError::TooLong { .. })));
 }
 
 #[test]

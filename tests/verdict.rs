@@ -5,15 +5,14 @@
 //! hundred of each cause.
 
 use std::cell::Cell;
-use std::sync::Arc;
 
 use lockstone::check::{Cause, Checker, Report, View, part};
 use lockstone::default_table;
 use lockstone::game::Game;
 use lockstone::recording::{Entry, Recording};
 use lockstone::sim::world::{StateBit, StatePart};
-use lockstone::sim::{Dice, Fx, Input, PlayerId, Simulation, Table, Tick, Turn, Vec2, World, codec, tamper};
-use testkit::faulty::{self, Fault, Faulty, Order, Sim, Wilds, grid};
+use lockstone::sim::{Dice, Fx, Input, PlayerId, Simulation, Table, Tick, Turn, Vec2, codec, tamper};
+use testkit::faulty::{self, Fault, Faulty, Order, Plant, Sim};
 use testkit::recorded::{self, Peer};
 use testkit::seeds;
 
@@ -194,8 +193,7 @@ fn another_table_is_told() {
     each(Cause::Table, Fault::None, |case| {
         let table = Table::generate([case.seed as u8; 32]);
         case.peers[case.odd].header.identity.table = table.digest();
-        let rules = Wilds { plant: faulty::Plant::new(Fault::None) };
-        let mut world = World::new(Arc::new(rules), grid(), table, case.seed);
+        let mut world = faulty::world_of(case.seed, table, Plant::new(Fault::None));
         case.odd().record(&mut world, &case.turns, |_| None)
     });
 }

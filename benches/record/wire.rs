@@ -8,7 +8,7 @@ use lockstone::net::memory::{Driver, MemoryNetwork, Weather};
 use lockstone::net::party::{Party, PartyConfig, PartySettings};
 use lockstone::net::{Identity, Session};
 
-use testkit::tally::Tally;
+use testkit::mixer::Mixer;
 
 const PEERS: usize = 4;
 const SECONDS: u32 = 60;
@@ -38,23 +38,23 @@ fn sent(checksum_interval_ticks: u32) -> Vec<u64> {
     for n in 0..PEERS {
         let config = PartyConfig::new(settings.clone()).expect("the settings are in range");
         let identity = Identity { rules: 1, table: 2, config: 3 };
-        let party = Party::new(config, identity, &format!("peer {n}"), format!("hero {n}"), Tally::new);
+        let party = Party::new(config, identity, &format!("peer {n}"), (7, 9), |seed| Mixer::new(seed, 4));
         driver.enter(party.expect("the name is short"));
     }
-    let joined = |driver: &Driver<Party<Tally>>| driver.seats.iter().all(|seat| players(&seat.session) == PEERS);
+    let joined = |driver: &Driver<Party<Mixer>>| driver.seats.iter().all(|seat| players(&seat.session) == PEERS);
     assert!(driver.run_while(Duration::from_secs(20), |driver| !joined(driver)), "they do not get together");
-    let bytes_out = |driver: &Driver<Party<Tally>>| -> Vec<u64> {
+    let bytes_out = |driver: &Driver<Party<Mixer>>| -> Vec<u64> {
         driver.seats.iter().map(|seat| seat.session.stats().traffic.bytes_out).collect()
     };
     let (before, start) = (bytes_out(&driver), driver.now());
     for n in 0..SECONDS * 4 {
         driver.run_until(start + COMMAND_PERIOD * n);
-        driver.seats[n as usize % PEERS].session.command(n).expect("it plays");
+        driver.seats[n as usize % PEERS].session.command(n.into()).expect("it plays");
     }
     driver.run_until(start + Duration::from_secs(SECONDS.into()));
     bytes_out(&driver).iter().zip(before).map(|(after, before)| after - before).collect()
 }
 
-fn players(party: &Party<Tally>) -> usize {
+fn players(party: &Party<Mixer>) -> usize {
     party.stats().players.len()
 }

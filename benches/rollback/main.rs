@@ -12,11 +12,12 @@ mod ordinary_session;
 use std::time::Duration;
 
 use lockstone_net::rollback::SyncTest;
+use lockstone_sim::{Simulation, Turn};
 use ordinary_session::OrdinarySession;
 use testkit::contest::ordinary::Ordinary;
-use testkit::contest::ours::{self, Ours};
+use testkit::contest::ours;
 use testkit::contest::play::{CROWDED, Play, SPREAD};
-use testkit::contest::{Contender, least_disturbed, time, typical};
+use testkit::contest::{least_disturbed, time, typical};
 
 /// Ticks that are played again.
 const DISTANCE_TICKS: u32 = 8;
@@ -30,7 +31,7 @@ fn main() {
     println!("a rollback of {DISTANCE_TICKS} ticks through ggrs, a checksum before each tick");
     for play in [SPREAD, CROWDED] {
         println!("\n{:34} {:>12} {:>12} {:>8}", play.name, "Lockstone", "ordinary", "ratio");
-        let (advance, tick) = (measure(&play), [new_tick::<Ours>(&play), new_tick::<Ordinary>(&play)]);
+        let (advance, tick) = (measure(&play), [new_tick(ours::world(&play, 0)), new_tick(Ordinary::new(&play))]);
         let row = |name, [ours, theirs]: [Duration; 2]| {
             let [ours, theirs] = [ours, theirs].map(|time| time.as_secs_f64() * 1000.0);
             println!("{name:34} {ours:>9.3} ms {theirs:>9.3} ms {:>7.1}x", theirs / ours);
@@ -42,10 +43,9 @@ fn main() {
 }
 
 /// What a tick alone costs.
-fn new_tick<C: Contender>(play: &Play) -> Duration {
-    let mut world = C::new(play);
-    (0..WARM_UP).for_each(|_| world.step());
-    typical(ROUNDS * OURS_A_ROUND, || time(|| world.step()))
+fn new_tick(mut world: impl Simulation) -> Duration {
+    (0..WARM_UP).for_each(|_| world.step(&Turn::EMPTY));
+    typical(ROUNDS * OURS_A_ROUND, || time(|| world.step(&Turn::EMPTY)))
 }
 
 /// What an advance costs our way and the ordinary way: the least disturbed tenth of each. They take

@@ -2,8 +2,7 @@
 //! back from there.
 
 use ggrs::{Config, GgrsRequest, PredictDefault, SessionBuilder, SyncTestSession};
-
-use testkit::contest::Contender;
+use lockstone_sim::{Simulation, Turn};
 use testkit::contest::ordinary::Ordinary;
 use testkit::contest::play::Play;
 
@@ -41,11 +40,11 @@ impl OrdinarySession {
         for request in self.session.advance_frame().expect("it comes out the same") {
             match request {
                 GgrsRequest::SaveGameState { cell, frame } => {
-                    let checksum = self.world.checksum();
+                    let checksum = self.world.checksum().0;
                     cell.save(frame, Some(self.world.snapshot()), Some(checksum.into()));
                 }
                 GgrsRequest::LoadGameState { cell, .. } => self.world = cell.load().expect("it was saved"),
-                GgrsRequest::AdvanceFrame { .. } => self.world.step(),
+                GgrsRequest::AdvanceFrame { .. } => self.world.step(&Turn::EMPTY),
             }
         }
     }

@@ -6,10 +6,11 @@ mod dark;
 
 use std::time::Duration;
 
-use testkit::contest::ordinary;
+use lockstone_sim::{Simulation, Turn};
+use testkit::contest::ordinary::Ordinary;
 use testkit::contest::ours;
 use testkit::contest::play::{CROWDED, Play, SPREAD};
-use testkit::contest::{Contender, time, typical};
+use testkit::contest::{time, typical};
 
 /// The time of one tick in three measures, and of a rollback: each the least disturbed
 /// tenth of its samples.
@@ -30,8 +31,8 @@ fn main() {
         let heading =
             format!("{}: {} heroes, {} monsters, {} objects", play.name, play.heroes, play.monsters, play.objects);
         println!("\n{heading}\n{:34} {:>12} {:>12} {:>8}", "", "Lockstone", "ordinary", "ratio");
-        let ours = measure::<ours::Ours>(&play);
-        let theirs = measure::<ordinary::Ordinary>(&play);
+        let ours = measure(&play, ours::world(&play, 0), ours::population);
+        let theirs = measure(&play, Ordinary::new(&play), Ordinary::population);
         let row = |name: &str, ours: Duration, theirs: Duration| {
             let us = |d: Duration| d.as_nanos() as f64 / 1000.0;
             println!("{name:34} {:>9.1} µs {:>9.1} µs {:>7.1}x", us(ours), us(theirs), us(theirs) / us(ours));
@@ -46,15 +47,14 @@ fn main() {
     dark::print();
 }
 
-fn measure<C: Contender>(play: &Play) -> Cost {
-    let mut world = C::new(play);
-    assert_eq!(world.population(), play.heroes + play.monsters + play.objects, "nobody is missing");
+fn measure<S: Simulation>(play: &Play, mut world: S, population: fn(&S) -> usize) -> Cost {
+    assert_eq!(population(&world), play.heroes + play.monsters + play.objects, "nobody is missing");
     let rounds = if play.objects > 50_000 { 60 } else { 300 };
-    (0..40).for_each(|_| world.step());
-    let tick = typical(rounds, || time(|| world.step()));
+    (0..40).for_each(|_| world.step(&Turn::EMPTY));
+    let tick = typical(rounds, || time(|| world.step(&Turn::EMPTY)));
     let checksum = typical(rounds, || {
         time(|| {
-            world.step();
+            world.step(&Turn::EMPTY);
             world.checksum();
         })
     });
@@ -67,12 +67,12 @@ fn measure<C: Contender>(play: &Play) -> Cost {
             (0..8).for_each(|_| tick_with_history(&mut world, &mut history));
         })
     });
-    assert_eq!(world.population(), play.heroes + play.monsters + play.objects, "nobody is lost");
+    assert_eq!(population(&world), play.heroes + play.monsters + play.objects, "nobody is lost");
     Cost { tick, checksum, snapshot, rollback }
 }
 
-fn tick_with_history<C: Contender>(world: &mut C, history: &mut std::collections::VecDeque<C::Snapshot>) {
-    world.step();
+fn tick_with_history<S: Simulation>(world: &mut S, history: &mut std::collections::VecDeque<S::Snapshot>) {
+    world.step(&Turn::EMPTY);
     std::hint::black_box(world.checksum());
     let snapshot = world.snapshot();
     history.push_back(snapshot);

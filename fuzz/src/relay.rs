@@ -14,7 +14,7 @@ use lockstone_net::wire;
 use lockstone_sim::Simulation;
 
 use testkit::ms;
-use testkit::relay::{Room, relay, replica};
+use testkit::relay::{Room, config, relay, replica};
 use testkit::sessions::tap::Tap;
 use testkit::storm::Weather;
 use crate::{memory, slices};
@@ -64,9 +64,9 @@ fn room() -> (Room, Vec<Vec<u8>>) {
             Some(packet)
         })
     };
-    let mut room = Room::with_hub(MemoryNetwork::hub(1, clear), relay(weather(), RelaySettings::default()), tap);
+    let mut room = Room::with_hub(MemoryNetwork::hub(1, clear), relay(weather(), config(RelaySettings::default())), tap);
     for n in 1..4 {
-        room.enter_by(replica(weather(), RelaySettings::default(), &format!("player {n}")), tap);
+        room.enter_by(replica(weather(), config(RelaySettings::default()), &format!("player {n}")), tap);
     }
     run(&mut room, 1_000);
     for seat in [HONEST, LIAR, VICTIM] {

@@ -4,23 +4,144 @@
 
 use core::time::Duration;
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use lockstone_net::RollbackSettings;
 use lockstone_net::limits::*;
-use lockstone_net::memory::{Driver, Weather};
+use lockstone_net::memory::{Driver, Seat, Weather};
 use lockstone_net::party::PartySettings;
 use lockstone_net::session::{EndReason, Event, EvidenceError, Phase, Session};
 use lockstone_net::wire::{self, LeaveReason, Message};
-use lockstone_sim::Tick;
+use lockstone_sim::{PlayerId, Tick};
 use testkit::seeds;
-use testkit::sessions::evidence::*;
-use testkit::sessions::rollback::{kill, room_by, settings};
+use testkit::sessions::rollback::{in_step, kill, odd_rollback, room_by, settings};
 use testkit::sessions::tap::Tap;
 use testkit::sessions::*;
 
 /// Ticks a second, in sessions of both kinds.
 const RATE: u32 = 20;
+
+/// What one seat's application saw of an inquiry.
+#[derive(Default)]
+struct Log {
+    seen: usize,
+    player: Option<PlayerId>,
+    wanted_at: Vec<Duration>,
+    /// The tick that was to be played then.
+    wanted_tick: Tick,
+    bytes_max: usize,
+    given: Vec<u8>,
+    arrived: BTreeMap<PlayerId, Vec<u8>>,
+    complete: Vec<(Duration, Vec<PlayerId>)>,
+    complete_tick: Tick,
+    ended_at: Option<Duration>,
+}
+
+/// How much an application gives, of so much that it may; `None`: it does not care.
+type Amount = fn(&mut Dice, usize) -> Option<usize>;
+
+/// As much as it may.
+fn all(_: &mut Dice, max: usize) -> Option<usize> {
+    Some(max)
+}
+
+fn any(dice: &mut Dice, max: usize) -> Option<usize> {
+    Some(1 + dice.roll(max as u64) as usize)
+}
+
+fn nothing(_: &mut Dice, _: usize) -> Option<usize> {
+    None
+}
+
+impl Log {
+    fn player(&self) -> PlayerId {
+        self.player.expect("it plays")
+    }
+
+    fn took(&self) -> Duration {
+        self.complete[0].0 - self.wanted_at[0]
+    }
+
+    fn missing(&self) -> &[PlayerId] {
+        assert_eq!(self.complete.len(), 1, "told once");
+        &self.complete[0].1
+    }
+
+    fn hear<T: Session<Sim = Mixer>, L: Link>(
+        &mut self,
+        seat: &mut Seat<T, L>,
+        now: Duration,
+        dice: &mut Dice,
+        amount: Amount,
+    ) {
+        let stats = seat.session.stats();
+        self.player = stats.player.or(self.player);
+        for event in &seat.events[self.seen..] {
+            match event {
+                Event::EvidenceWanted { bytes_max } => {
+                    self.wanted_at.push(now);
+                    (self.wanted_tick, self.bytes_max) = (stats.settled, *bytes_max);
+                    if let Some(len) = amount(dice, *bytes_max) {
+                        self.given = (0..len).map(|_| dice.roll(256) as u8).collect();
+                        let too_long = vec![0; bytes_max + 1];
+                        let error = EvidenceError::TooLong { len: bytes_max + 1, max: *bytes_max };
+                        assert_eq!(seat.session.give_evidence(too_long), Err(error));
+                        assert_eq!(seat.session.give_evidence(self.given.clone()), Ok(()));
+                        assert_eq!(seat.session.give_evidence(Vec::new()), Err(EvidenceError::NotWanted));
+                    }
+                }
+                Event::Evidence { player, bytes } => {
+                    assert!(self.complete.is_empty(), "what comes after the end does not count");
+                    assert!(self.arrived.insert(*player, bytes.clone()).is_none(), "{player} gave twice");
+                }
+                Event::EvidenceComplete { missing } => {
+                    self.complete.push((now, missing.clone()));
+                    self.complete_tick = stats.settled;
+                }
+                Event::Ended { .. } => self.ended_at = Some(now),
+                _ => {}
+            }
+        }
+        self.seen = seat.events.len();
+    }
+}
+
+/// Lets all play for a while, and their applications give evidence.
+fn attend(
+    driver: &mut Driver<impl Session<Sim = Mixer>, impl Link>,
+    logs: &mut Vec<Log>,
+    dice: &mut Dice,
+    amount: Amount,
+    time: Duration,
+) {
+    let end = driver.now() + time;
+    while driver.now() < end {
+        let until = (driver.now() + ms(20 + dice.roll(80))).min(end);
+        logs.resize_with(driver.seats.len(), Log::default);
+        while driver
+            .run_while(until, |driver| driver.seats.iter().zip(&*logs).all(|(seat, log)| log.seen == seat.events.len()))
+        {
+            let now = driver.now();
+            for (seat, log) in driver.seats.iter_mut().zip(&mut *logs) {
+                log.hear(seat, now, dice, amount);
+            }
+        }
+        let seat = dice.roll(driver.seats.len() as u64) as usize;
+        let _ = driver.seats[seat].session.command(dice.roll(1 << 40));
+    }
+}
+
+fn weather(dice: &mut Dice) -> Weather {
+    Weather {
+        delay: ms(10 + dice.roll(70)),
+        jitter: ms(dice.roll(40)),
+        loss_permille: dice.roll(80) as u16,
+        duplicate_permille: dice.roll(30) as u16,
+        reorder_permille: dice.roll(30) as u16,
+        line_bytes_per_s: None,
+    }
+}
 
 /// Where and when a world goes wrong.
 fn oddity(dice: &mut Dice, players: usize) -> (usize, Tick) {
@@ -226,7 +347,7 @@ fn without_a_mismatch_nothing_is_said_of_evidence() {
     let mut driver = room_by(9, 3, weather(&mut dice), &settings(9), |_, link| Tap::new(link, listen(&said)));
     attend(&mut driver, &mut logs, &mut dice, all, secs(30));
     assert_eq!(driver.seats[0].session.give_evidence(vec![1]), Err(EvidenceError::NotWanted));
-    assert!(testkit::sessions::rollback::in_step(&driver, 9) > 40);
+    assert!(in_step(&driver, 9) > 40);
 
     let mut logs_of_party = Vec::new();
     let mut driver = Driver::new(lockstone_net::memory::MemoryNetwork::new(9, weather(&mut dice)));

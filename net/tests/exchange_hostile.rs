@@ -14,8 +14,8 @@ use lockstone_net::wire::*;
 use lockstone_net::{PeerId, Rollback, RollbackSettings};
 use lockstone_sim::{Checksum, PlayerId, Tick};
 use peak_alloc::PeakAlloc;
-use testkit::sessions::evidence::*;
-use testkit::sessions::hostile::{FIRST, LIAR, SECOND, drops, say};
+use testkit::sessions::hostile::{FIRST, LIAR, SECOND, drops, hear, say};
+use testkit::sessions::rollback::odd_rollback;
 use testkit::sessions::*;
 
 #[global_allocator]
@@ -243,7 +243,7 @@ fn strangers_get_nothing() {
     driver.seats[FIRST].session.give_evidence(vec![5; 100_000]).expect("it is wanted");
     let before = drops(&driver, FIRST, DropReason::UnknownPeer);
     for message in [announced(&[7; 9]), chunk(&[7; 9]), Message::Parcel(Parcel::Received(0))] {
-        testkit::sessions::hostile::hear(&mut driver, FIRST, link.peer(), wire(message));
+        hear(&mut driver, FIRST, link.peer(), wire(message));
     }
     assert_eq!(drops(&driver, FIRST, DropReason::UnknownPeer), before + 3);
     run(&mut driver, secs(20));

@@ -46,7 +46,7 @@ fn assert_all_play(driver: &Driver<impl Session<Sim = Mixer>, impl Link>) {
     for seat in &driver.seats {
         assert!(playing(&seat.session), "{:?}", seat.session.phase());
         let world = seat.session.simulation().expect("it plays");
-        assert_eq!((world.heroes(), world.nonsense), (peers, false));
+        assert_eq!((world.state.heroes.len(), world.nonsense), (peers, false));
         let stats = seat.session.stats();
         assert_eq!((stats.players.len(), stats.desyncs, stats.drops.total()), (peers, 0, 0), "{:?}", stats.drops);
         assert!(seat.events.iter().all(|event| !matches!(event, Event::Refused { .. })));

@@ -133,7 +133,7 @@ fn a_player_leaves_at_one_tick_for_all() {
     for seat in 0..2 {
         assert_eq!(left(&driver, seat), vec![(PlayerId(2), LeaveReason::Left)]);
         assert_eq!(driver.seats[seat].session.stats().players.len(), 2);
-        assert_eq!(driver.seats[seat].session.simulation().expect("it plays").heroes(), 2);
+        assert_eq!(driver.seats[seat].session.simulation().expect("it plays").state.heroes.len(), 2);
     }
     let [a, b] = [0, 1].map(|seat| Played::of(&driver.seats[seat].events));
     assert!(assert_same(&a, &b, "after the leave") >= 4);

@@ -258,7 +258,7 @@ fn a_forged_checksum_is_told_once_by_each_who_hears_it() {
         assert_eq!(told(hearer), [LIAR as u16], "once");
         assert_eq!(told(LIAR), [hearer as u16], "and on the other side");
         assert!(told(1 - hearer).is_empty());
-        assert_eq!(room.seats[hearer].session.simulation().expect("it plays").heroes(), players_left);
+        assert_eq!(room.seats[hearer].session.simulation().expect("it plays").state.heroes.len(), players_left);
         same_story(&room, [FIRST, SECOND]);
         go_on(&mut room, &[FIRST, SECOND]);
         // A peer that is out of step waits for its application to give evidence, which

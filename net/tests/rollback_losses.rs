@@ -80,7 +80,7 @@ fn who_speaks_but_never_agrees_is_not_waited_for() {
         hear(&mut driver, 0, 1, 0, Message::Ready);
     }
     assert_eq!(driver.seats[0].session.phase(), Phase::Playing);
-    assert_eq!(driver.seats[0].session.simulation().expect("it plays").heroes(), 1);
+    assert_eq!(driver.seats[0].session.simulation().expect("it plays").state.heroes.len(), 1);
 }
 
 #[test]

@@ -60,7 +60,7 @@ fn who_says_to_be_gone_is_gone_and_the_others_go_on() {
         pause(&mut room, 500);
         go_on(&mut room, &[FIRST, SECOND]);
         same_story(&room, [FIRST, SECOND]);
-        assert_eq!(room.seats[FIRST].session.simulation().expect("it plays").heroes(), 2);
+        assert_eq!(room.seats[FIRST].session.simulation().expect("it plays").state.heroes.len(), 2);
     }
 }
 

@@ -7,6 +7,7 @@ use lockstone_net::memory::{Driver, MemoryNetwork, Weather};
 use lockstone_net::party::{Party, PartySettings};
 use lockstone_net::session::{DropReason, Phase, SayError, Session};
 use lockstone_net::wire::{self, ChatLine, Epoch, Message};
+use lockstone_sim::mix64;
 use testkit::sessions::*;
 
 #[test]
@@ -45,7 +46,7 @@ fn traffic_of_eight_peers_is_small() {
     for n in 0..8 * 60 {
         let seat = n as usize % 8;
         // As random as people are, but a second apart for each.
-        let at = start + secs(n / 8) + ms(seat as u64 * 125 + mix(seat as u64) % 100);
+        let at = start + secs(n / 8) + ms(seat as u64 * 125 + mix64(seat as u64) % 100);
         driver.run_until(at);
         driver.seats[seat].session.command(1 << 31 | n).expect("it plays");
     }

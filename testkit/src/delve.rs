@@ -5,10 +5,10 @@ use dungeon::facts::Facts;
 use dungeon::hero::Hero;
 use dungeon::map::center_of;
 use dungeon::{Body, Command, Dungeon, DungeonBot, DungeonGame};
+use lockstone::check::{Inspect, Way};
 use lockstone::game::{Game, Layout, Wide};
 use lockstone::sim::codec::compact;
 use lockstone::sim::path::Tile;
-use lockstone::sim::world::Thinking;
 use lockstone::sim::{CellId, Entity, EntityId, Fx, Input, PlayerId, Simulation, Table, Tick, Turn, Vec2, World};
 
 /// How many ticks a request takes to come back.
@@ -71,8 +71,8 @@ impl Play {
 
     /// One tick of the bots' play.
     pub fn tick(&mut self) {
-        let turn = self.decide();
-        self.step(turn);
+        let inputs = self.decide();
+        self.step(inputs);
     }
 
     /// What the bots want now.
@@ -95,35 +95,19 @@ impl Play {
 
     /// One tick with these inputs, and the requests that are due.
     pub fn step(&mut self, inputs: Vec<Input<World<Dungeon>>>) {
-        let turn = self.turn(inputs);
-        self.run(&turn);
+        self.turn(inputs);
     }
 
-    /// The turn of these inputs and the requests that are due.
+    /// The same. Returns its turn.
     pub fn turn(&mut self, mut inputs: Vec<Input<World<Dungeon>>>) -> Turn<World<Dungeon>> {
         let now = self.world.tick().0;
         inputs.extend(self.requests.extract_if(.., |(due, _)| *due <= now).map(|(_, request)| Input::Request(request)));
-        Turn { inputs }
-    }
-
-    /// Steps by a turn and keeps the world's requests for later ones.
-    pub fn run(&mut self, turn: &Turn<World<Dungeon>>) {
-        let now = self.world.tick().0;
-        if self.reversed {
-            self.world.step_with(turn, |thinking: &Thinking<'_, Dungeon>| {
-                (0..thinking.len())
-                    .rev()
-                    .map(|n| {
-                        let mut thoughts = Default::default();
-                        thinking.think(n, &mut thoughts);
-                        thoughts
-                    })
-                    .collect()
-            });
-        } else {
-            self.world.step(turn);
+        let turn = Turn { inputs };
+        if !(self.reversed && self.world.step_in(&turn, Way::Backwards, None)) {
+            self.world.step(&turn);
         }
         self.requests.extend(self.world.requests().iter().map(|request| (now + DELAY_TICKS, request.clone())));
+        turn
     }
 
     pub fn hero(&self, player: u16) -> &Hero {

@@ -1,6 +1,8 @@
 //! A quarter of an hour of four peers, as often as one likes: each time one bit of one peer's
 //! state is turned over.
 
+use std::io;
+
 use lockstone::check::{Cause, Location, Report};
 use lockstone::default_table;
 use lockstone::recording::{Header, Packed, Recording, Writer};
@@ -15,7 +17,7 @@ const PEERS: u16 = 4;
 const HEROES: u16 = 8;
 const KEYFRAME_TICKS: u32 = 1_200;
 /// The odd peer is stopped so soon after it went wrong, as a session does.
-const STOPPED_AFTER_TICKS: u32 = 40;
+const STOPPED_AFTER_TICKS: usize = 40;
 
 /// What is recorded beside turns and checksums.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,6 +26,16 @@ pub enum Recorded {
     TreesAndKeyframes,
     /// Keyframes too, and a tree a second, as a relay records.
     TreesNowAndThen,
+}
+
+impl Recorded {
+    fn has_tree(self, tick: Tick) -> bool {
+        match self {
+            Recorded::Roots => false,
+            Recorded::TreesAndKeyframes => true,
+            Recorded::TreesNowAndThen => tick.0.is_multiple_of(20),
+        }
+    }
 }
 
 /// What was planted.
@@ -53,36 +65,37 @@ impl Flip {
 /// A long game, played once.
 pub struct LongGame {
     seed: u64,
-    turns: Vec<Turn<Sim>>,
-    roots: Vec<Checksum>,
-    trees: Vec<Vec<(CellId, Checksum)>>,
+    moments: Vec<Moment>,
     /// One each [`KEYFRAME_TICKS`].
     states: Vec<Vec<u8>>,
     pub entities: usize,
 }
 
+/// What a peer may record of a tick.
+struct Moment {
+    root: Checksum,
+    tree: Vec<(CellId, Checksum)>,
+    turn: Turn<Sim>,
+}
+
 impl LongGame {
     pub fn play(seed: u64, ticks: u32) -> LongGame {
         let mut party = Party::new(seed, Fault::None, HEROES);
-        let (turns, roots, trees, states) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let mut game = LongGame { seed, turns, roots, trees, states, entities: 0 };
-        for tick in 0..=ticks {
+        let mut game = LongGame { seed, moments: Vec::new(), states: Vec::new(), entities: 0 };
+        for tick in 0..ticks {
             if tick.is_multiple_of(KEYFRAME_TICKS) {
                 game.states.push(encoded(&mut party.world));
             }
-            game.roots.push(party.world.checksum());
-            game.trees.push(party.world.tree());
-            if tick < ticks {
-                game.turns.push(party.tick());
-            }
+            let (root, tree) = (party.world.checksum(), party.world.tree());
+            game.moments.push(Moment { root, tree, turn: party.tick() });
         }
         let world = &party.world;
         game.entities = world.cells().map(|cell| world.actors(cell).len() + world.props(cell).len()).sum();
         game
     }
 
-    pub fn ticks(&self) -> u32 {
-        self.turns.len() as u32
+    fn ticks(&self) -> u32 {
+        self.moments.len() as u32
     }
 
     /// The recordings of all peers, as files; one bit of the state of one of them is turned over at
@@ -98,6 +111,7 @@ impl LongGame {
             true => self.record(n, recorded, tick.0, Some(&mut world)),
             false => self.record(n, recorded, self.ticks(), None),
         });
+        let files = files.map(|file| file.expect("memory can be written"));
         (files.collect(), Flip { tick, bit, fields, odd })
     }
 
@@ -107,48 +121,40 @@ impl LongGame {
         let snapshot = world.decode(&self.states[state]).expect("our own bytes");
         world.restore(&snapshot);
         while world.tick() < tick {
-            world.step(&self.turns[world.tick().0 as usize]);
+            world.step(&self.moments[world.tick().0 as usize].turn);
         }
         world
     }
 
     /// What was played up to a tick, and then what a world that went another way plays.
-    fn record(&self, n: u16, recorded: Recorded, until: u32, odd: Option<&mut Sim>) -> Vec<u8> {
+    fn record(&self, n: u16, recorded: Recorded, until: u32, odd: Option<&mut Sim>) -> io::Result<Vec<u8>> {
         let header = Header { game: "faulty".into(), ..Peer::new(n, self.seed).header };
-        let mut writer = Writer::create(Vec::new(), &header, &self.states[0]).expect("memory can be written");
-        let richly = recorded != Recorded::Roots;
-        let has_tree = |tick: u32| match recorded {
-            Recorded::Roots => false,
-            Recorded::TreesAndKeyframes => true,
-            Recorded::TreesNowAndThen => tick.is_multiple_of(20),
+        let mut writer = Writer::create(Vec::new(), &header, &self.states[0])?;
+        let write = |writer: &mut Writer<Vec<u8>>, tick: Tick, moment: &Moment| {
+            writer.checksum(tick, moment.root)?;
+            if recorded.has_tree(tick) {
+                writer.tree(tick, &moment.tree)?;
+            }
+            if moment.turn.inputs.is_empty() { Ok(()) } else { writer.turn(tick, &moment.turn) }
         };
-        for tick in 0..until {
-            let (at, n) = (Tick(tick), tick as usize);
-            if richly && tick > 0 && tick.is_multiple_of(KEYFRAME_TICKS) {
-                let state = Packed::of(&self.states[(tick / KEYFRAME_TICKS) as usize]);
-                writer.keyframe(at, &state).expect("memory can be written");
+        let (before, after) = self.moments.split_at(until as usize);
+        for (tick, moment) in (0..).map(Tick).zip(before) {
+            if recorded != Recorded::Roots && tick > Tick(0) && tick.0.is_multiple_of(KEYFRAME_TICKS) {
+                let state = &self.states[(tick.0 / KEYFRAME_TICKS) as usize];
+                writer.keyframe(tick, &Packed::of(state))?;
             }
-            writer.checksum(at, self.roots[n]).expect("memory can be written");
-            if has_tree(tick) {
-                writer.tree(at, &self.trees[n]).expect("memory can be written");
-            }
-            if !self.turns[n].inputs.is_empty() {
-                writer.turn(at, &self.turns[n]).expect("memory can be written");
-            }
+            write(&mut writer, tick, moment)?;
         }
         let mut end = Tick(until);
         if let Some(world) = odd {
-            for turn in self.turns[until as usize..].iter().take(STOPPED_AFTER_TICKS as usize) {
-                writer.checksum(world.tick(), world.checksum()).expect("memory can be written");
-                if has_tree(world.tick().0) {
-                    writer.tree(world.tick(), &world.tree()).expect("memory can be written");
-                }
-                writer.turn(world.tick(), turn).expect("memory can be written");
+            for Moment { turn, .. } in after.iter().take(STOPPED_AFTER_TICKS) {
+                let moment = Moment { root: world.checksum(), tree: world.tree(), turn: turn.clone() };
+                write(&mut writer, world.tick(), &moment)?;
                 world.step(turn);
             }
             end = world.tick();
         }
-        writer.end(end, "the end").expect("memory can be written").0
+        Ok(writer.end(end, "the end")?.0)
     }
 }
 

@@ -2,11 +2,11 @@
 //! sessions on virtual time, links that listen, lose or lie, and recordings of what was played.
 //!
 //! ```text
-//! always    seeds, dice       storm, mixer               worlds without a network
-//! net       sessions, relay   clocks                     sessions of them, on virtual time
-//! engine    recorded, relayed faulty, tally, camp, fuse  recordings, and what a checker must find
-//! dungeon   delve, golden                                the example game, without a network
-//! contest   contest                                      what benches measure, either way
+//! always    seeds, dice       storm, mixer    worlds without a network
+//! net       sessions, relay   clocks          sessions of them, on virtual time
+//! engine    recorded, relayed faulty, flips   recordings, and what a checker must find
+//! dungeon   delve, golden                     the example game, without a network
+//! contest   contest                           what benches measure, either way
 //! ```
 //!
 //! Whatever is drawn here comes from a seed that a failing test prints. It is in no release.
@@ -27,19 +27,13 @@ pub mod sessions;
 #[cfg(feature = "engine")]
 pub mod browser;
 #[cfg(feature = "engine")]
-pub mod camp;
-#[cfg(feature = "engine")]
 pub mod faulty;
 #[cfg(feature = "engine")]
 pub mod flips;
 #[cfg(feature = "engine")]
-pub mod fuse;
-#[cfg(feature = "engine")]
 pub mod recorded;
 #[cfg(feature = "engine")]
 pub mod relayed;
-#[cfg(feature = "engine")]
-pub mod tally;
 
 #[cfg(feature = "dungeon")]
 pub mod delve;
@@ -49,7 +43,7 @@ pub mod golden;
 #[cfg(feature = "contest")]
 pub mod contest;
 
-pub use dice::{Dice, mix};
+pub use dice::Dice;
 
 use core::time::Duration;
 

@@ -2,63 +2,69 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "engine")]
+use lockstone::check::{Inspect, Thing};
 use lockstone_sim::codec::{self, CodecError};
-use lockstone_sim::{CellId, Checksum, Input, PlayerId, Simulation, Tick, Turn};
+use lockstone_sim::{CellId, Checksum, Input, PlayerId, Simulation, Tick, Turn, mix64};
 use serde::{Deserialize, Serialize};
-
-use crate::mix;
 
 const REQUEST_EVERY_TICKS: u32 = 37;
 const SNAPSHOT_BYTES_MAX: usize = 1 << 26;
 
+/// All that a snapshot holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct State {
-    tick: Tick,
-    cells: Vec<u64>,
-    heroes: BTreeMap<PlayerId, u64>,
+pub struct State {
+    pub tick: Tick,
+    pub cells: Vec<u64>,
+    pub heroes: BTreeMap<PlayerId, u64>,
 }
 
+/// What goes wrong in a step. It may remember what no snapshot holds.
+type Fault = Box<dyn FnMut(&mut State, &Turn<Mixer>) + Send>;
+
 /// The world.
-#[derive(Clone)]
 pub struct Mixer {
-    state: State,
+    pub state: State,
     requests: Vec<u64>,
-    /// At this tick the world goes wrong, on this peer only.
-    fault: Option<Tick>,
+    /// On this peer only.
+    fault: Option<Fault>,
     /// Whether a player joined twice, or left without having joined.
     pub nonsense: bool,
 }
 
 impl Mixer {
     pub fn new(seed: u64, cells: usize) -> Mixer {
-        let cells = (0..cells as u64).map(|n| mix(seed ^ mix(n))).collect();
+        let cells = (0..cells as u64).map(|n| mix64(seed ^ mix64(n))).collect();
         let state = State { tick: Tick(0), cells, heroes: BTreeMap::new() };
         Mixer { state, requests: Vec::new(), fault: None, nonsense: false }
     }
 
-    pub fn with_fault(self, fault: Option<Tick>) -> Mixer {
-        Mixer { fault, ..self }
+    /// A fault of any kind, which acts in each step once the inputs have.
+    pub fn with(self, fault: impl FnMut(&mut State, &Turn<Mixer>) + Send + 'static) -> Mixer {
+        Mixer { fault: Some(Box::new(fault)), ..self }
     }
 
-    pub fn heroes(&self) -> usize {
-        self.state.heroes.len()
+    /// At this tick the world goes wrong.
+    pub fn with_fault(self, at: Option<Tick>) -> Mixer {
+        self.with(move |state, _| state.cells[1] ^= u64::from(at == Some(state.tick)))
     }
 
-    pub fn hero(&self, player: PlayerId) -> Option<u64> {
-        self.state.heroes.get(&player).copied()
-    }
-
-    /// What a hero is after a command.
-    pub fn hero_after(&self, player: PlayerId, command: u64) -> Option<u64> {
-        self.hero(player).map(|hero| mix(hero ^ command))
+    /// A number that changes each tick enters the world, and no snapshot holds it: forgotten, as it
+    /// easily happens.
+    pub fn with_hidden_number(self) -> Mixer {
+        let mut hidden = 0;
+        self.with(move |state, _| {
+            hidden += 1;
+            state.cells[1] ^= hidden;
+        })
     }
 
     fn stir(&mut self, value: u64) {
         let len = self.state.cells.len() as u64;
-        let head = mix(self.state.cells[0] ^ mix(value));
+        let head = mix64(self.state.cells[0] ^ mix64(value));
         self.state.cells[0] = head;
         let other = (head % len) as usize;
-        self.state.cells[other] = mix(self.state.cells[other].wrapping_add(head));
+        self.state.cells[other] = mix64(self.state.cells[other].wrapping_add(head));
     }
 }
 
@@ -87,7 +93,7 @@ impl Simulation for Mixer {
                 }
                 Input::Command(player, command) => {
                     if let Some(hero) = self.state.heroes.get_mut(player) {
-                        *hero = mix(*hero ^ command);
+                        *hero = mix64(*hero ^ command);
                         let value = *hero;
                         self.stir(value);
                     }
@@ -96,8 +102,8 @@ impl Simulation for Mixer {
                 Input::Given(nothing) => match *nothing {},
             }
         }
-        if self.fault == Some(self.state.tick) {
-            self.state.cells[1] ^= 1;
+        if let Some(fault) = &mut self.fault {
+            fault(&mut self.state, turn);
         }
         self.stir(u64::from(self.state.tick.0));
         self.state.tick = self.state.tick.next();
@@ -124,9 +130,10 @@ impl Simulation for Mixer {
     }
 
     fn checksum(&mut self) -> Checksum {
-        let cells = self.state.cells.iter().fold(0, |sum, cell| mix(sum ^ cell));
-        let heroes = self.state.heroes.iter().fold(cells, |sum, (player, hero)| mix(sum ^ u64::from(player.0) ^ hero));
-        Checksum(mix(heroes ^ u64::from(self.state.tick.0)))
+        let cells = self.state.cells.iter().fold(0, |sum, cell| mix64(sum ^ cell));
+        let heroes =
+            self.state.heroes.iter().fold(cells, |sum, (player, hero)| mix64(sum ^ u64::from(player.0) ^ hero));
+        Checksum(mix64(heroes ^ u64::from(self.state.tick.0)))
     }
 
     fn tree(&mut self) -> Vec<(CellId, Checksum)> {
@@ -140,5 +147,12 @@ impl Simulation for Mixer {
     fn decode(&self, bytes: &[u8]) -> Result<Vec<u8>, CodecError> {
         codec::read::<State>(bytes, SNAPSHOT_BYTES_MAX)?;
         Ok(bytes.to_vec())
+    }
+}
+
+#[cfg(feature = "engine")]
+impl Inspect for Mixer {
+    fn things(&self, cell: Option<CellId>) -> Vec<Thing> {
+        cell.is_none().then(|| Thing::entity(0, "Mixer", &self.state)).into_iter().collect()
     }
 }

@@ -6,13 +6,6 @@ use lockstone::net::Identity;
 use lockstone::recording::{Build, Header, Packed, Recording, Writer};
 use lockstone::sim::{PlayerId, Simulation, Tick, Turn};
 
-/// When a state is tampered with.
-#[derive(PartialEq)]
-enum When {
-    BeforeChecksum,
-    BeforeStep,
-}
-
 /// One peer, as it records.
 #[derive(Clone)]
 pub struct Peer {
@@ -38,9 +31,9 @@ impl Peer {
         &self,
         simulation: &mut S,
         turns: &[Turn<S>],
-        mut tamper: impl FnMut(&mut S) -> Option<Turn<S>>,
+        tamper: impl FnMut(&mut S) -> Option<Turn<S>>,
     ) -> Recording<S> {
-        self.play(simulation, turns, |when, world| (when == When::BeforeChecksum).then(|| tamper(world))?)
+        self.play(simulation, turns, tamper, |_| ())
     }
 
     /// As [`record`](Peer::record), and `tamper` is called after the checksum was taken, just
@@ -49,30 +42,26 @@ impl Peer {
         &self,
         simulation: &mut S,
         turns: &[Turn<S>],
-        mut tamper: impl FnMut(&mut S),
+        tamper: impl FnMut(&mut S),
     ) -> Recording<S> {
-        self.play(simulation, turns, |when, world| {
-            if when == When::BeforeStep {
-                tamper(world);
-            }
-            None
-        })
+        self.play(simulation, turns, |_| None, tamper)
     }
 
     fn play<S: Inspect>(
         &self,
         simulation: &mut S,
         turns: &[Turn<S>],
-        mut tamper: impl FnMut(When, &mut S) -> Option<Turn<S>>,
+        mut before_checksum: impl FnMut(&mut S) -> Option<Turn<S>>,
+        mut before_step: impl FnMut(&mut S),
     ) -> Recording<S> {
         let start = simulation.tick();
         let header = Header { start, ..self.header.clone() };
         let snapshot = encoded(simulation);
         let mut writer = Writer::create(Vec::new(), &header, &snapshot).expect("memory can be written");
         for turn in &turns[start.0 as usize..] {
-            let other = tamper(When::BeforeChecksum, simulation);
+            let other = before_checksum(simulation);
             self.look(simulation, &mut writer);
-            tamper(When::BeforeStep, simulation);
+            before_step(simulation);
             let (tick, turn) = (simulation.tick(), other.as_ref().unwrap_or(turn));
             if !turn.inputs.is_empty() {
                 writer.turn(tick, turn).expect("memory can be written");

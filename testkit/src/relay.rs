@@ -13,7 +13,7 @@ use lockstone_net::session::{Event, Session, Stats, Transmit};
 use lockstone_sim::world::CellState;
 use lockstone_sim::{CellId, Fx, PlayerId, Simulation, Tick, Turn, Vec2};
 
-use crate::sessions::tap::{Hand, Tap};
+use crate::sessions::tap::Tap;
 use crate::sessions::*;
 use crate::storm::{self, Storm, StormWorld};
 
@@ -26,28 +26,23 @@ pub type Place = Seat<Replica<Storm>, Tap>;
 pub const STORM: storm::Weather =
     storm::Weather { seed: 5, cells: 40, cell_log2: 3, reach: Fx::int(6), stride: Fx::ONE, light: 3, players: 40 };
 
-/// A relay of a storm.
-pub fn relay(storm: storm::Weather, settings: RelaySettings) -> Relay<Storm> {
-    relay_lacking(0, storm, settings)
+/// Settings that are in range.
+pub fn config(settings: RelaySettings) -> RelayConfig {
+    RelayConfig::new(settings).expect("the settings are in range")
 }
 
-/// A relay that holds so many rings of halo back.
-pub fn relay_lacking(halo_rings: u16, storm: storm::Weather, settings: RelaySettings) -> Relay<Storm> {
-    let config = RelayConfig::new(settings).expect("the settings are in range");
-    Relay::dedicated(config, IDENTITY, move |_| storm.world()).with_halo_rings_less(halo_rings)
+/// A relay of a storm.
+pub fn relay(storm: storm::Weather, config: RelayConfig) -> Relay<Storm> {
+    Relay::dedicated(config, IDENTITY, move |_| storm.world())
 }
 
 /// One of its replicas.
-pub fn replica(storm: storm::Weather, settings: RelaySettings, name: &str) -> Replica<Storm> {
-    let config = RelayConfig::new(settings).expect("the settings are in range");
+pub fn replica(storm: storm::Weather, config: RelayConfig, name: &str) -> Replica<Storm> {
     Replica::new(config, IDENTITY, name, (), move |_| storm.world()).expect("the name is fine")
 }
 
 /// What the relay sent, in order.
 pub type Sent = Rc<RefCell<Vec<Transmit>>>;
-
-/// What happens to a packet that is about to leave a replica.
-pub type Replies = Rc<RefCell<BTreeMap<PeerId, Hand>>>;
 
 /// The whole world at one tick.
 pub struct Moment {
@@ -60,16 +55,12 @@ pub struct Scene {
     pub driver: Room,
     pub dice: Dice,
     pub sent: Sent,
-    /// What happens to packets of the relay after that.
-    pub hand: Rc<RefCell<Hand>>,
-    /// What happens to packets of replicas.
-    pub replies: Replies,
     /// A seat that may differ.
     pub odd: Option<usize>,
     /// Nobody is compared.
     pub blind: bool,
     pub weather: storm::Weather,
-    settings: RelaySettings,
+    config: RelayConfig,
     world: StormWorld,
     turns: BTreeMap<Tick, Turn<StormWorld>>,
     pub moments: BTreeMap<Tick, Moment>,
@@ -97,26 +88,25 @@ impl Scene {
         settings: RelaySettings,
         weather: Weather,
     ) -> Scene {
-        let settings = RelaySettings { seed: storm.seed, ..settings };
-        let (sent, hand) = (Sent::default(), Rc::new(RefCell::new(Box::new(Some) as Hand)));
-        let (kept, passed) = (sent.clone(), hand.clone());
+        let config = config(RelaySettings { seed: storm.seed, ..settings });
+        let sent = Sent::default();
+        let kept = sent.clone();
         let network = MemoryNetwork::hub(seed, weather);
-        let driver = Room::with_hub(network, relay_lacking(halo_rings, storm, settings.clone()), |link| {
+        let relay = relay(storm, config.clone()).with_halo_rings_less(halo_rings);
+        let driver = Room::with_hub(network, relay, |link| {
             Tap::new(link, move |packet: Transmit| {
                 kept.borrow_mut().push(packet.clone());
-                passed.borrow_mut()(packet)
+                Some(packet)
             })
         });
         Scene {
             driver,
             dice: Dice(seed),
             sent,
-            hand,
-            replies: Rc::default(),
             odd: None,
             blind: false,
             weather: storm,
-            settings,
+            config,
             world: storm.world(),
             turns: BTreeMap::new(),
             moments: BTreeMap::new(),
@@ -132,17 +122,17 @@ impl Scene {
     /// A replica enters. Returns its seat: the relay's is 0.
     pub fn enter(&mut self) -> usize {
         self.entered += 1;
-        let replica = replica(self.weather, self.settings.clone(), &format!("player {}", self.entered));
-        let replies = self.replies.clone();
-        self.driver.enter_by(replica, |link| {
-            let me = link.peer();
-            Tap::new(link, move |packet| match replies.borrow_mut().get_mut(&me) {
-                Some(reply) => reply(packet),
-                None => Some(packet),
-            })
-        });
+        let replica = replica(self.weather, self.config.clone(), &format!("player {}", self.entered));
+        self.driver.enter_by(replica, Tap::idle);
         self.numbers.push(self.entered);
         self.entered
+    }
+
+    /// What happens from now on to the packets that a seat sends: 0 is the relay's, of which then
+    /// none is kept.
+    pub fn meddle(&mut self, seat: usize, hand: impl FnMut(Transmit) -> Option<Transmit> + 'static) {
+        let link = if seat == 0 { &mut self.driver.hub_mut().link } else { &mut self.seat_mut(seat).link };
+        link.set(hand);
     }
 
     /// Who sits on a replica's seat.
@@ -233,22 +223,9 @@ impl Scene {
 
     /// A hero is sent somewhere.
     pub fn wander(&mut self, seat: usize) {
-        let tiles = u64::from(self.weather.cells) << self.weather.cell_log2;
-        let to = (self.dice.roll(tiles) as u16, self.dice.roll(tiles) as u16);
+        let mut along = || self.dice.roll(self.weather.tiles().into()) as u16;
+        let to = (along(), along());
         let _ = self.seat_mut(seat).session.command(to);
-    }
-
-    /// Every hero is told to stay where it is.
-    pub fn halt(&mut self) {
-        for seat in self.numbers() {
-            let seat = self.seat_mut(seat);
-            let player = seat.session.stats().player.expect("it was let in");
-            let Some(hero) = seat.session.simulation().and_then(|world| world.hero(player)) else { continue };
-            let tile = |along: lockstone_sim::Fx| (along.to_bits() >> 12) as u16;
-            let _ = seat.session.command((tile(hero.pos.x), tile(hero.pos.y)));
-        }
-        let until = self.driver.now() + secs(1);
-        self.run_until(until);
     }
 
     fn watch(&mut self) {

@@ -1,90 +1,82 @@
 //! A relay session over a memory network whose peers record: the relay the whole world, each
 //! replica its part. What the relay sends can be altered on the way.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::rc::Rc;
-use std::time::Duration;
 
 use lockstone::net::Session;
-use lockstone::net::memory::{MemoryNetwork, Seat, Weather};
+use lockstone::net::memory::{Seat, Weather};
 use lockstone::net::relay::RelaySettings;
-use lockstone::net::session::{Event, Phase, Transmit};
-use lockstone::net::wire::{self, Frame, Message};
+use lockstone::net::session::Event;
+use lockstone::net::wire::{Frame, Message};
 use lockstone::recording::{Bundle, Header, Packed, Recording, Ring, Writer};
-use lockstone::sim::{Dice, PlayerId, Simulation, Tick};
+use lockstone::sim::{PlayerId, Simulation, Tick};
 
 use crate::ms;
 use crate::recorded::Peer;
-use crate::relay::{Room, STORM, relay_lacking, replica};
-use crate::sessions::tap::Tap;
-use crate::storm::{self, StormWorld};
-
-const TICK: Duration = ms(50);
+use crate::relay::{STORM, Scene};
+use crate::sessions::tap::{Tap, altering, each_frame};
+use crate::storm::StormWorld;
 
 pub fn build(_: u64) -> StormWorld {
     STORM.world()
 }
 
-/// What happens to a frame of a tick that is sent to a player, each time that it is.
-pub type Hand = Rc<RefCell<dyn FnMut(PlayerId, Tick, &mut Frame)>>;
-
 /// What a peer keeps of the session.
 struct Tape {
-    header: Header,
     writer: Writer<Vec<u8>>,
     ring: Ring,
-    evidence: Vec<Vec<u8>>,
-    missing: Option<Vec<PlayerId>>,
+    bundle: Bundle,
+    /// Whether no more evidence comes.
+    is_complete: bool,
 }
 
 pub struct Relayed {
-    driver: Room,
-    settings: RelaySettings,
+    scene: Scene,
+    /// By seats.
     tapes: Vec<Option<Tape>>,
-    dice: Dice<'static>,
     /// How many differences were told.
     pub desyncs: usize,
 }
 
 impl Relayed {
-    pub fn new(settings: RelaySettings, hand: Option<Hand>) -> Relayed {
-        Relayed::lacking(0, settings, hand)
+    pub fn new(settings: RelaySettings) -> Relayed {
+        Relayed::lacking(0, settings)
     }
 
     /// A session whose relay holds so many rings of halo back.
-    pub fn lacking(halo_rings: u16, settings: RelaySettings, hand: Option<Hand>) -> Relayed {
-        let settings = RelaySettings { seed: STORM.seed, core_actors_max: 0, ..settings };
-        let network = MemoryNetwork::hub(STORM.seed, Weather::clear(ms(30)));
-        let driver = Room::with_hub(network, relay_lacking(halo_rings, STORM, settings.clone()), |link| match hand {
-            Some(hand) => Tap::new(link, altering(hand)),
-            None => Tap::idle(link),
-        });
-        let table = Box::leak(Box::new(storm::table()));
-        Relayed { driver, settings, tapes: vec![None], dice: table.dice(77, Tick(0)), desyncs: 0 }
+    pub fn lacking(halo_rings: u16, settings: RelaySettings) -> Relayed {
+        let settings = RelaySettings { core_actors_max: 0, ..settings };
+        let scene = Scene::lacking(halo_rings, STORM.seed, STORM, settings, Weather::clear(ms(30)));
+        Relayed { scene, tapes: vec![None], desyncs: 0 }
+    }
+
+    /// What happens to a frame of a tick that the relay sends to a player, each time that it does.
+    pub fn meddle(&mut self, mut hand: impl FnMut(PlayerId, Tick, &mut Frame) + 'static) {
+        let mut players = BTreeMap::new();
+        let alter = move |to, message: &mut Message| {
+            if let Message::Welcome(welcome) = message {
+                players.insert(to, welcome.player);
+            }
+            each_frame(message, |tick, frame| hand(players[&to], tick, frame));
+        };
+        self.scene.meddle(0, altering(alter));
     }
 
     pub fn enter(&mut self, replicas: usize) {
-        for _ in 0..replicas {
-            self.driver.enter_by(replica(STORM, self.settings.clone(), "anyone"), Tap::idle);
-            self.tapes.push(None);
-        }
+        self.scene.enter_many(replicas);
+        self.tapes.resize_with(self.tapes.len() + replicas, || None);
     }
 
     /// Plays so many ticks; of 1,000 players so many give a command in each.
-    pub fn play(&mut self, ticks: u32, permille: u32) {
-        let tiles = u32::from(STORM.cells) << STORM.cell_log2;
+    pub fn play(&mut self, ticks: u32, permille: u64) {
         for _ in 0..ticks {
-            let until = self.driver.now() + TICK;
-            self.driver.run_until(until);
-            let Relayed { driver, tapes, dice, desyncs, .. } = self;
-            let (first, others) = tapes.split_first_mut().expect("the relay's");
-            *desyncs += attend(driver.hub_mut(), first);
-            for (seat, tape) in others.iter_mut().enumerate() {
-                let seat = &mut driver.seats[seat];
-                *desyncs += attend(seat, tape);
-                if seat.session.phase() == Phase::Playing && dice.below(1_000) < permille {
-                    let _ = seat.session.command((dice.below(tiles) as u16, dice.below(tiles) as u16));
+            let until = self.scene.driver.now() + ms(50);
+            self.scene.driver.run_until(until);
+            self.desyncs += attend(self.scene.driver.hub_mut(), &mut self.tapes[0]);
+            for seat in self.scene.numbers() {
+                self.desyncs += attend(self.scene.seat_mut(seat), &mut self.tapes[seat]);
+                if self.scene.dice.roll(1_000) < permille {
+                    self.scene.wander(seat);
                 }
             }
         }
@@ -92,9 +84,9 @@ impl Relayed {
 
     /// The recordings, the relay's first.
     pub fn recordings(self) -> Vec<Recording<StormWorld>> {
-        let replicas = self.driver.seats.iter().map(|seat| seat.session.simulation());
         let end = |tape: Tape, tick| tape.writer.end(tick, "the end").expect("memory").0;
-        let worlds = [self.driver.hub().session.simulation()].into_iter().chain(replicas);
+        let replicas = self.scene.seats().map(|(_, seat)| seat.session.simulation());
+        let worlds = [self.scene.relay().simulation()].into_iter().chain(replicas);
         let ended = worlds.zip(self.tapes).filter_map(|(world, tape)| Some(end(tape?, world?.tick())));
         ended.map(|bytes| Recording::read(&bytes).expect("it was just written")).collect()
     }
@@ -106,11 +98,8 @@ impl Relayed {
 
     /// The bundles of those who asked for evidence and have it all.
     pub fn bundles(&self) -> Vec<Bundle> {
-        let bundle = |tape: &Tape| {
-            let missing = tape.missing.clone()?;
-            Some(Bundle { player: tape.header.player, recordings: tape.evidence.clone(), missing })
-        };
-        self.tapes.iter().flatten().filter_map(bundle).collect()
+        let complete = self.tapes.iter().flatten().filter(|tape| tape.is_complete);
+        complete.map(|tape| tape.bundle.clone()).collect()
     }
 }
 
@@ -120,10 +109,11 @@ fn hear(tape: &mut Option<Tape>, event: Event<StormWorld>) -> Option<Vec<u8>> {
         let header = Peer::new(player.0, *seed).header;
         let header = Header { start: *tick, name: format!("Peer-{}", player.0), ..header };
         let writer = Writer::create(Vec::new(), &header, snapshot).expect("memory can be written");
-        let ring = Ring::new(header.clone(), Packed::of(snapshot));
-        *tape = Some(Tape { header, writer, ring, evidence: Vec::new(), missing: None });
+        let ring = Ring::new(header, Packed::of(snapshot));
+        let bundle = Bundle { player: *player, recordings: Vec::new(), missing: Vec::new() };
+        *tape = Some(Tape { writer, ring, bundle, is_complete: false });
     }
-    let Tape { writer, ring, evidence, missing, .. } = tape.as_mut()?;
+    let Tape { writer, ring, bundle, is_complete } = tape.as_mut()?;
     match event {
         Event::Turn { tick, turn } => {
             writer.turn(tick, &turn).expect("memory");
@@ -141,11 +131,11 @@ fn hear(tape: &mut Option<Tape>, event: Event<StormWorld>) -> Option<Vec<u8>> {
         }
         Event::EvidenceWanted { bytes_max } => {
             let own = ring.write_within(bytes_max).expect("a short game fits");
-            evidence.push(own.clone());
+            bundle.recordings.push(own.clone());
             return Some(own);
         }
-        Event::Evidence { bytes, .. } => evidence.push(bytes),
-        Event::EvidenceComplete { missing: of } => *missing = Some(of),
+        Event::Evidence { bytes, .. } => bundle.recordings.push(bytes),
+        Event::EvidenceComplete { missing } => (bundle.missing, *is_complete) = (missing, true),
         _ => {}
     }
     None
@@ -162,25 +152,4 @@ fn attend<T: Session<Sim = StormWorld>>(seat: &mut Seat<T, Tap>, tape: &mut Opti
         }
     }
     desyncs
-}
-
-/// Lets a hand alter the frames that a relay sends.
-fn altering(hand: Hand) -> impl FnMut(Transmit) -> Option<Transmit> {
-    let mut players = BTreeMap::new();
-    move |mut packet| {
-        let (epoch, message) = wire::decode(&packet.bytes).expect("our own bytes");
-        match message {
-            Message::Welcome(welcome) => _ = players.insert(packet.to, welcome.player),
-            Message::Frames(mut frames) => {
-                let mut turns = frames.turns.into_vec();
-                for (n, frame) in &mut turns {
-                    hand.borrow_mut()(players[&packet.to], frames.from.plus(*n), frame);
-                }
-                frames.turns = turns.try_into().expect("as many as before");
-                packet.bytes = wire::encode(epoch, &Message::Frames(frames));
-            }
-            _ => {}
-        }
-        Some(packet)
-    }
 }

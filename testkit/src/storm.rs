@@ -5,11 +5,12 @@
 //! of the reach, and on draws.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use lockstone_sim::world::{Join, Request, Zone};
+use lockstone_sim::world::{Request, Zone};
 use lockstone_sim::{
     Area, Body, Cause, CellId, Dice, EntityId, Fate, Fx, Grid, GridConfig, Input, Mind, PlayerId, Rules, Simulation,
-    Table, Turn, Vec2, World,
+    Table, Tick, Turn, Vec2, World,
 };
 use serde::{Deserialize, Serialize};
 
@@ -24,10 +25,11 @@ const UNDRAINED: u32 = 1 << 30;
 const CALLED: u32 = u32::MAX;
 
 pub struct Storm {
-    cell_tiles: i32,
-    reach: Fx,
-    stride: Fx,
-    tiles: i32,
+    weather: Weather,
+    /// From this tick on each thought adds one to a counter outside of the world, and reads it:
+    /// rules must not have one.
+    counts_from: Option<Tick>,
+    counter: AtomicU64,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -81,7 +83,7 @@ impl Rules for Storm {
     type Scratch = ();
 
     fn generate(&self, cell: CellId, dice: &mut Dice, content: &mut Vec<(Vec2, Soul)>) {
-        let side = self.cell_tiles;
+        let side = 1 << self.weather.cell_log2;
         for _ in 0..dice.below(4) {
             let along = |n: u16, dice: &mut Dice| {
                 Fx::int(i32::from(n) * side) + Fx::from_bits(dice.below(4096 * side as u32) as i32)
@@ -101,7 +103,7 @@ impl Rules for Storm {
     }
 
     fn entrance(&self, player: PlayerId, _hero: &(), facts: &u64) -> Vec2 {
-        let along = |n: u64| Fx::int((n % self.tiles as u64) as i32);
+        let along = |n: u64| Fx::int((n % u64::from(self.weather.tiles())) as i32);
         Vec2::new(along(u64::from(player.0) * 17 + facts), along(u64::from(player.0) * 29 + 5))
     }
 
@@ -126,6 +128,9 @@ impl Rules for Storm {
             me.memory = me.memory.rotate_left(7) ^ seen.id.0 ^ seen.pos.x.to_bits() as u64 ^ seen.body.memory;
         }
         me.memory ^= mind.facts();
+        if self.counts_from.is_some_and(|from| mind.tick() >= from) {
+            me.memory ^= self.counter.fetch_add(1, Ordering::Relaxed);
+        }
         if me.energy == 0 && me.kind != Kind::Hero {
             mind.vanish();
         }
@@ -133,13 +138,13 @@ impl Rules for Storm {
             Kind::Hero => self.lead(me, mind),
             Kind::Chaser => self.chase(me, mind),
             Kind::Bomb if mind.dice().chance(1, 40) => self.blow(mind),
-            Kind::Bomb => drift(me, mind, self.stride),
+            Kind::Bomb => drift(me, mind, self.weather.stride),
             Kind::Nest if mind.dice().chance(1, 12) => self.hatch(me, mind),
             Kind::Nest => {}
             Kind::Mine { .. } => self.blow(mind),
             Kind::Ghost { asked } => self.haunt(me, asked, mind),
             Kind::Mimic { .. } => {
-                drift(me, mind, self.stride);
+                drift(me, mind, self.weather.stride);
                 me.kind = Kind::Mimic { still: mind.dice().chance(1, 6) };
             }
         }
@@ -167,11 +172,11 @@ impl Rules for Storm {
 
 impl Storm {
     fn lead(&self, me: &mut Soul, mind: &mut Mind<'_, Self>) {
-        mind.walk(mind.pos().toward(me.heading, self.stride));
-        for seen in mind.props(self.reach) {
+        mind.walk(mind.pos().toward(me.heading, self.weather.stride));
+        for seen in mind.props(self.weather.reach) {
             mind.affect(seen, Effect::Arm);
         }
-        if let Some(near) = mind.actors(self.reach).nearest(|other| other.body.kind != Kind::Hero) {
+        if let Some(near) = mind.actors(self.weather.reach).nearest(|other| other.body.kind != Kind::Hero) {
             mind.affect(near, Effect::Drain(4));
             mind.affect(near, Effect::Mark(me.memory));
         }
@@ -181,30 +186,29 @@ impl Storm {
         }
         if me.energy == 0 {
             me.energy = 200;
-            let tiles = self.tiles as u32;
-            let to = Vec2::new(Fx::int(mind.dice().below(tiles) as i32), Fx::int(mind.dice().below(tiles) as i32));
+            let to = self.anywhere(mind.dice());
             mind.transfer(to);
         }
     }
 
     fn chase(&self, me: &mut Soul, mind: &mut Mind<'_, Self>) {
-        match mind.heroes(self.reach).nearest(|_| true) {
+        match mind.heroes(self.weather.reach).nearest(|_| true) {
             Some(hero) => {
                 // Asks for more than the stride allows.
                 mind.walk(hero.pos);
                 mind.affect(hero, Effect::Drain(3));
                 me.energy = me.energy.saturating_sub(1);
             }
-            None => drift(me, mind, self.stride),
+            None => drift(me, mind, self.weather.stride),
         }
-        let far = mind.actors(self.reach).max_by_key(|seen| (seen.distance_squared(), seen.id));
+        let far = mind.actors(self.weather.reach).max_by_key(|seen| (seen.distance_squared(), seen.id));
         if let Some(far) = far {
             mind.affect(far, Effect::Mark(mind.me().id.0));
         }
     }
 
     fn blow(&self, mind: &mut Mind<'_, Self>) {
-        for seen in mind.actors(self.reach).chain(mind.props(self.reach)) {
+        for seen in mind.actors(self.weather.reach).chain(mind.props(self.weather.reach)) {
             mind.affect(seen, Effect::Drain(15));
             mind.affect(seen, Effect::Arm);
         }
@@ -213,7 +217,7 @@ impl Storm {
 
     fn hatch(&self, me: &mut Soul, mind: &mut Mind<'_, Self>) {
         let angle = mind.dice().angle();
-        let pos = mind.pos() + Vec2::from_angle(angle, self.reach);
+        let pos = mind.pos() + Vec2::from_angle(angle, self.weather.reach);
         let kind = if mind.dice().chance(1, 3) { Kind::Mine { armed: false } } else { Kind::Chaser };
         mind.spawn(pos, Soul { kind, energy: 30, heading: pos, memory: me.memory });
         me.energy = me.energy.saturating_sub(1);
@@ -222,11 +226,15 @@ impl Storm {
     fn haunt(&self, me: &mut Soul, asked: bool, mind: &mut Mind<'_, Self>) {
         if !asked && mind.dice().chance(1, 60) {
             me.kind = Kind::Ghost { asked: true };
-            let tiles = self.tiles as u32;
             mind.announce(me.memory);
-            let to = Vec2::new(Fx::int(mind.dice().below(tiles) as i32), Fx::int(mind.dice().below(tiles) as i32));
+            let to = self.anywhere(mind.dice());
             mind.transfer(to);
         }
+    }
+
+    fn anywhere(&self, dice: &mut Dice) -> Vec2 {
+        let mut along = || Fx::int(dice.below(self.weather.tiles()) as i32);
+        Vec2::new(along(), along())
     }
 }
 
@@ -251,12 +259,16 @@ pub struct Weather {
     pub players: u16,
 }
 
+/// A storm that costs little.
+pub const SMALL: Weather =
+    Weather { seed: 11, cells: 8, cell_log2: 2, reach: Fx::int(3), stride: Fx::ONE, light: 2, players: 4 };
+
 impl Weather {
     pub const CELLS: u16 = 24;
 
     /// A storm for every seed.
     pub fn of(seed: u64) -> Weather {
-        let mut dice = table().dice(seed ^ 0x57a7, lockstone_sim::Tick(0));
+        let mut dice = table().dice(seed ^ 0x57a7, Tick(0));
         Weather {
             seed,
             cells: Self::CELLS,
@@ -268,20 +280,27 @@ impl Weather {
         }
     }
 
+    /// Columns and rows of the world, in tiles.
+    pub fn tiles(&self) -> u32 {
+        u32::from(self.cells) << self.cell_log2
+    }
+
+    /// A place that a command can name.
+    pub fn place(&self, n: u64) -> (u16, u16) {
+        let along = |n: u64| (n % u64::from(self.tiles())) as u16;
+        (along(n), along(n >> 32))
+    }
+
     pub fn world(&self) -> StormWorld {
-        let config = GridConfig {
-            width_cells: self.cells,
-            height_cells: self.cells,
-            cell_log2: self.cell_log2,
-            reach: self.reach,
-            stride: self.stride,
-            light: self.light,
-        };
-        let grid = Grid::new(config).expect("the measures are sound");
-        let cell_tiles = grid.cell_tiles();
-        let tiles = i32::from(self.cells) * cell_tiles;
-        let rules = Storm { cell_tiles, reach: self.reach, stride: self.stride, tiles };
-        World::new(Arc::new(rules), grid, table(), self.seed)
+        self.counting_world(None)
+    }
+
+    /// A world whose rules count from a tick on, outside of it.
+    pub fn counting_world(&self, counts_from: Option<Tick>) -> StormWorld {
+        let Weather { seed, cells, cell_log2, reach, stride, light, .. } = *self;
+        let config = GridConfig { width_cells: cells, height_cells: cells, cell_log2, reach, stride, light };
+        let rules = Storm { weather: *self, counts_from, counter: AtomicU64::new(0) };
+        World::new(Arc::new(rules), Grid::new(config).expect("the measures are sound"), table(), seed)
     }
 }
 
@@ -295,28 +314,28 @@ pub fn table() -> Table {
 /// three ticks late.
 pub struct Turns {
     dice: Dice<'static>,
-    players: u16,
+    weather: Weather,
     pending: Vec<(u32, Request<u64>)>,
 }
 
 impl Turns {
     pub fn of(weather: &Weather) -> Turns {
-        let dice = table().dice(weather.seed ^ 0x7072, lockstone_sim::Tick(0));
-        Turns { dice, players: weather.players, pending: Vec::new() }
+        let dice = table().dice(weather.seed ^ 0x7072, Tick(0));
+        Turns { dice, weather: *weather, pending: Vec::new() }
     }
 
     pub fn next(&mut self, world: &StormWorld) -> Turn<StormWorld> {
         let now = world.tick().0;
         self.pending.extend(world.requests().iter().map(|request| (now + 3, request.clone())));
         let mut inputs = Vec::new();
-        for player in (0..self.players).map(PlayerId) {
+        for player in (0..self.weather.players).map(PlayerId) {
             match world.hero(player) {
                 None if self.dice.chance(1, 10) => inputs.push(Input::Join(player, world.admit(player, ()))),
                 None => {}
                 Some(_) if self.dice.chance(1, 150) => inputs.push(Input::Leave(player)),
                 Some(_) if self.dice.chance(1, 8) => {
-                    let tiles = u32::from(world.grid().config().width_cells) * world.grid().cell_tiles() as u32;
-                    inputs.push(Input::Command(player, (self.dice.below(tiles) as u16, self.dice.below(tiles) as u16)));
+                    let mut along = || self.dice.below(self.weather.tiles()) as u16;
+                    inputs.push(Input::Command(player, (along(), along())));
                 }
                 Some(_) => {}
             }
@@ -335,18 +354,13 @@ pub fn transfer(input: &Input<StormWorld>) -> Option<(EntityId, Vec2)> {
     }
 }
 
-/// The place where a join enters.
-pub fn entrance(join: &Join<()>) -> Vec2 {
-    join.at
-}
-
 /// What a replica with this area is sent of a turn: its own area's inputs, and facts.
 pub fn relayed(turn: &Turn<StormWorld>, whole: &StormWorld, area: &Area) -> Turn<StormWorld> {
     let cell_of = |pos| whole.grid().cell_of(pos);
     let thinks = |player| whole.hero(player).is_some_and(|hero| area.zone(cell_of(hero.pos)) >= Zone::Fringe);
     let wanted = |input: &&Input<StormWorld>| match input {
         Input::Command(player, _) | Input::Leave(player) => thinks(*player),
-        Input::Join(_, join) => area.zone(cell_of(entrance(join))) == Zone::Core,
+        Input::Join(_, join) => area.zone(cell_of(join.at)) == Zone::Core,
         Input::Request(_) => true,
         Input::Given(_) => false,
     };

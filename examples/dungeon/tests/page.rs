@@ -13,6 +13,7 @@ use lockstone::sim::world::{StateBit, StatePart};
 use lockstone::sim::{PlayerId, Simulation, Tick, Turn, World, tamper};
 use testkit::browser;
 use testkit::delve::{self, Play};
+use testkit::recorded;
 
 const SEED: u64 = 20;
 const TURNED: Tick = Tick(330);
@@ -24,18 +25,13 @@ type Sim = World<Dungeon>;
 
 fn header(player: u16, name: &str, start: Tick) -> Header {
     Header {
-        game: DungeonGame::NAME.into(),
-        engine: env!("CARGO_PKG_VERSION").into(),
-        seed: SEED,
         identity: Identity { rules: DungeonGame::rules_digest(), table: delve::table().digest(), config: 0 },
-        ticks_per_s: 20,
-        input_delay_ticks: 3,
-        checksum_interval_ticks: 10,
         player: PlayerId(player),
         name: name.into(),
         room: "amber".into(),
         start,
         build: Build::here(),
+        ..recorded::header(DungeonGame::NAME, SEED)
     }
 }
 
@@ -103,7 +99,6 @@ fn session(fails: bool) -> Vec<Recording<Sim>> {
         let inputs = play.decide();
         let turn = play.turn(inputs);
         peers.iter_mut().for_each(|peer| peer.play(&turn));
-        play.run(&turn);
     }
     peers.append(&mut gone);
     peers.into_iter().map(Peer::recording).collect()

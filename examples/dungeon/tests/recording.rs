@@ -8,8 +8,9 @@ use dungeon::DungeonGame;
 use lockstone::game::{Bot, Game};
 use lockstone::net::Identity;
 use lockstone::net::limits::KEYFRAME_TICKS;
-use lockstone::recording::{Build, Header, Packed, RING_BYTES_MAX, Recording, Replay, Ring, Writer, replay};
+use lockstone::recording::{Header, Packed, RING_BYTES_MAX, Recording, Replay, Ring, Writer, replay};
 use lockstone::sim::{Input, PlayerId, Simulation, Tick, Turn};
+use testkit::recorded;
 
 const TICKS: u32 = 20 * 600;
 const PLAYERS: u16 = 4;
@@ -21,22 +22,14 @@ type Sim = <DungeonGame as Game>::Sim;
 
 fn header() -> Header {
     Header {
-        game: DungeonGame::NAME.into(),
-        engine: env!("CARGO_PKG_VERSION").into(),
-        seed: SEED,
         identity: Identity {
             rules: DungeonGame::rules_digest(),
             table: lockstone::default_table().digest(),
             config: 0,
         },
-        ticks_per_s: 20,
-        input_delay_ticks: 3,
-        checksum_interval_ticks: 10,
-        player: PlayerId(0),
         name: "Bot-1".into(),
         room: "test".into(),
-        start: Tick(0),
-        build: Build::default(),
+        ..recorded::header(DungeonGame::NAME, SEED)
     }
 }
 

@@ -9,8 +9,9 @@ use dungeon::DungeonGame;
 use lockstone::default_table;
 use lockstone::game::{Bot, Game};
 use lockstone::net::Identity;
-use lockstone::recording::{Build, Header, Recording, Writer};
+use lockstone::recording::{Header, Recording, Writer};
 use lockstone::sim::{Checksum, Input, PlayerId, Simulation, Tick, Turn};
+use testkit::recorded::header;
 
 type Sim = <DungeonGame as Game>::Sim;
 
@@ -29,18 +30,10 @@ fn run(args: &[&str]) -> (Output, String) {
 /// Two bots' game as a file; a checksum in it may be wrong.
 fn recorded(folder: &Path, name: &str, wrong: bool) -> PathBuf {
     let header = Header {
-        game: DungeonGame::NAME.into(),
-        engine: env!("CARGO_PKG_VERSION").into(),
-        seed: SEED,
         identity: Identity { rules: DungeonGame::rules_digest(), table: default_table().digest(), config: 0 },
-        ticks_per_s: 20,
-        input_delay_ticks: 3,
-        checksum_interval_ticks: 10,
-        player: PlayerId(0),
         name: "Bot-1".into(),
         room: String::new(),
-        start: Tick(0),
-        build: Build::default(),
+        ..header(DungeonGame::NAME, SEED)
     };
     let mut world = DungeonGame::build(SEED, default_table());
     let hero = |n: u16| DungeonGame::hero(DungeonGame::HEROES[usize::from(n)], "Bot").unwrap();

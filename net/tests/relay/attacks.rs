@@ -10,11 +10,11 @@ use std::rc::Rc;
 use lockstone_net::link::{Channel, Link};
 use lockstone_net::memory::{MemoryNetwork, Weather};
 use lockstone_net::relay::RelaySettings;
-use lockstone_net::session::{DropReason, Drops, Phase, Session, Transmit};
+use lockstone_net::session::{DropReason, Drops, Phase, Session};
 use lockstone_net::wire::{self, *};
 use lockstone_sim::{CellId, Checksum, PlayerId, Tick};
 use testkit::relay::*;
-use testkit::sessions::tap::Tap;
+use testkit::sessions::tap::{Tap, altering};
 use testkit::sessions::*;
 
 const ATTACKER: usize = 2;
@@ -163,7 +163,7 @@ fn byte_flood(scene: &mut Scene, _: u64) {
 }
 
 fn hellos(scene: &mut Scene, n: u64) {
-    let config = lockstone_net::relay::RelayConfig::new(RelaySettings::default()).expect("in range");
+    let config = config(RelaySettings::default());
     let name = Name::new(&format!("attacker {n}")).expect("a name");
     let hello = Hello { protocol: PROTOCOL_VERSION, terms: config.terms(IDENTITY), name, hero: Bytes::default() };
     tell(scene, &Message::Hello(hello));
@@ -207,17 +207,14 @@ fn lying(seed: u64, lie: impl Fn(Report, u64) -> Report + Copy + 'static) -> Run
         if n > 0 {
             return;
         }
-        let liar = scene.peer(ATTACKER);
         let mut reports = 0;
-        scene.replies.borrow_mut().insert(
-            liar,
-            Box::new(move |mut packet| {
-                let (epoch, message) = wire::decode(&packet.bytes).expect("honest");
+        scene.meddle(
+            ATTACKER,
+            altering(move |_, message| {
                 if let Message::Report(report) = message {
                     reports += 1;
-                    packet.bytes = wire::encode(epoch, &Message::Report(lie(report, reports)));
+                    *report = lie(report.clone(), reports);
                 }
-                Some(packet)
             }),
         );
     })
@@ -257,22 +254,16 @@ fn who_does_not_say_where_it_differs_is_put_out() {
     scene.enter_many(4);
     scene.run_until(secs(3));
     scene.odd = Some(ATTACKER);
-    let liar = scene.peer(ATTACKER);
-    scene.replies.borrow_mut().insert(
-        liar,
-        Box::new(move |mut packet| {
-            let (epoch, message) = wire::decode(&packet.bytes).expect("honest");
-            packet.bytes = match message {
-                Message::Report(mut report) => {
-                    let lies = report.checksums.iter().map(|(tick, sum)| (*tick, Checksum(sum.0 ^ 1)));
-                    report.checksums = list(lies.collect());
-                    wire::encode(epoch, &Message::Report(report))
-                }
-                // Kept to itself.
-                Message::CoreTree(_) => wire::encode(epoch, &Message::ChunkAck(0)),
-                _ => packet.bytes,
-            };
-            Some(packet)
+    scene.meddle(
+        ATTACKER,
+        altering(|_, message| match message {
+            Message::Report(report) => {
+                let lies = report.checksums.iter().map(|(tick, sum)| (*tick, Checksum(sum.0 ^ 1)));
+                report.checksums = list(lies.collect());
+            }
+            // Kept to itself.
+            Message::CoreTree(_) => *message = Message::ChunkAck(0),
+            _ => {}
         }),
     );
     scene.play(secs(40), 30);
@@ -313,7 +304,7 @@ fn a_flood_of_commands_is_one_hero_s_commands() {
         let commands = (0..32).map(|k| CommandBytes::try_from(vec![k, n as u8]).expect("fits"));
         let report = Report { first_command: n as u32 / 4, commands: list(commands.collect()), ..report(n) };
         // Past its session, so with numbers of its own: the relay takes what is next.
-        tell_from(&mut scene, ATTACKER, &Message::Report(report));
+        tell(&mut scene, &Message::Report(report));
         scene.play(ms(50), 30);
     }
     let drops = scene.stats().drops;
@@ -321,42 +312,32 @@ fn a_flood_of_commands_is_one_hero_s_commands() {
     assert_eq!(scene.playing(), 6, "its own world is exact as well");
 }
 
-fn tell_from(scene: &mut Scene, seat: usize, message: &Message) {
-    let relay = scene.peer(0);
-    let bytes = wire::encode(Epoch::default(), message);
-    scene.seat_mut(seat).link.link.send(relay, Channel::Reliable, bytes);
-}
-
 /// One false checksum a minute made the relay call for evidence each time, and so play again what
 /// it had kept and write a file.
 #[test]
 fn who_lies_again_and_again_is_asked_for_evidence_ever_more_rarely() {
-    let settings = RelaySettings { seed: STORM.seed, ..RelaySettings::default() };
+    let config = config(RelaySettings { seed: STORM.seed, ..RelaySettings::default() });
     let inquiries = Rc::new(Cell::new(0));
     let counted = inquiries.clone();
     let network = MemoryNetwork::hub(44, Weather::clear(ms(30)));
-    let mut driver = Room::with_hub(network, relay(STORM, settings.clone()), |link| {
-        Tap::new(link, move |packet: Transmit| {
-            let called = matches!(wire::decode(&packet.bytes), Ok((_, Message::Inquiry(_))));
-            counted.set(counted.get() + u32::from(called));
-            Some(packet)
-        })
+    let mut driver = Room::with_hub(network, relay(STORM, config.clone()), |link| {
+        let count = move |_, message: &mut Message| {
+            counted.set(counted.get() + u32::from(matches!(message, Message::Inquiry(_))));
+        };
+        Tap::new(link, altering(count))
     });
     let mut checksums = 0;
-    let lies = move |mut packet: Transmit| {
-        let (epoch, message) = wire::decode(&packet.bytes).expect("honest");
-        if let Message::Report(mut report) = message {
+    let lies = altering(move |_, message| {
+        if let Message::Report(report) = message {
             checksums += report.checksums.len();
             if checksums >= 61 {
                 checksums = 0;
                 let lies = report.checksums.iter().map(|(tick, sum)| (*tick, Checksum(sum.0 ^ 1)));
                 report.checksums = list(lies.collect());
-                packet.bytes = wire::encode(epoch, &Message::Report(report));
             }
         }
-        Some(packet)
-    };
-    let liar = driver.enter_by(replica(STORM, settings, "liar"), |link| Tap::new(link, lies));
+    });
+    let liar = driver.enter_by(replica(STORM, config, "liar"), |link| Tap::new(link, lies));
     driver.run_until(secs(600));
     let session = &driver.seats[liar].session;
     assert_eq!(session.phase(), Phase::Playing, "it is repaired, each time");

@@ -53,7 +53,7 @@ fn run(seed: u64, storm: storm::Weather) -> Run {
     let mut scene = Scene::new(seed, storm, settings, LINE);
     scene.enter_many(6);
     scene.run_until(secs(4));
-    let tiles = u32::from(storm.cells) << storm.cell_log2;
+    let tiles = storm.tiles();
     let hero = |scene: &Scene| {
         let session = &scene.seat(1).session;
         let player = session.stats().player.expect("let in");

@@ -157,7 +157,7 @@ impl Chaos {
     }
 
     fn somewhere(&mut self) -> (u16, u16) {
-        let tiles = u64::from(self.scene.weather.cells) << self.scene.weather.cell_log2;
+        let tiles = u64::from(self.scene.weather.tiles());
         (self.dice.roll(tiles) as u16, self.dice.roll(tiles) as u16)
     }
 

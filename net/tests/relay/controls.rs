@@ -6,10 +6,11 @@ use std::rc::Rc;
 use lockstone_net::memory::Weather;
 use lockstone_net::relay::RelaySettings;
 use lockstone_net::session::{EndReason, Event};
-use lockstone_net::wire::{self, Message, RawGiven};
+use lockstone_net::wire::{LeaveReason, RawGiven};
 use lockstone_sim::world::Zone;
 use lockstone_sim::{Fx, Simulation};
 use testkit::relay::*;
+use testkit::sessions::tap::{altering, each_frame};
 use testkit::sessions::*;
 use testkit::storm::{self, StormWorld};
 
@@ -70,14 +71,11 @@ fn change_is_dropped(seed: u64) -> bool {
     scene.odd = Some(3);
     let (peer, dropped) = (scene.peer(3), Rc::new(Cell::new(None)));
     let one = dropped.clone();
-    *scene.hand.borrow_mut() = Box::new(move |mut packet| {
-        if packet.to == peer {
-            let (epoch, message) = wire::decode(&packet.bytes).expect("honest");
-            if let Message::Frames(mut frames) = message {
-                let from = frames.from;
-                let mut turns = frames.turns.into_vec();
-                for (after, frame) in &mut turns {
-                    let tick = from.plus(*after);
+    scene.meddle(
+        0,
+        altering(move |to, message| {
+            if to == peer {
+                each_frame(message, |tick, frame| {
                     // All changes of one tick, whenever they are sent.
                     let has = frame.given.iter().any(|given| matches!(given, RawGiven::Change(..)));
                     if has && one.get().is_none_or(|one| one == tick) {
@@ -85,13 +83,10 @@ fn change_is_dropped(seed: u64) -> bool {
                         let kept = frame.given.iter().filter(|given| !matches!(given, RawGiven::Change(..))).cloned();
                         frame.given = list(kept.collect());
                     }
-                }
-                frames.turns = list(turns);
-                packet.bytes = wire::encode(epoch, &Message::Frames(frames));
+                });
             }
-        }
-        Some(packet)
-    });
+        }),
+    );
     scene.play(secs(15), 60);
     assert!(dropped.get().is_some());
     // It was of a cell that was loading, and a later one does not fit without it: that
@@ -138,12 +133,11 @@ fn a_world_that_was_changed_from_outside_is_repaired_or_put_out() {
         // On odd seeds once, on even ones again and again.
         let (again, mut done) = (seed % 2 == 0, false);
         let mut core = scene.seat(2).session.simulation().expect("it plays").area().core_rect().expect("a part");
-        *scene.hand.borrow_mut() = Box::new(move |mut packet| {
-            if packet.to == peer && (again || !done) {
-                let (epoch, message) = wire::decode(&packet.bytes).expect("honest");
-                if let Message::Frames(mut frames) = message {
-                    let mut turns = frames.turns.into_vec();
-                    for (_, frame) in &mut turns {
+        scene.meddle(
+            0,
+            altering(move |to, message| {
+                if to == peer && (again || !done) {
+                    each_frame(message, |_, frame| {
                         let mut given = frame.given.to_vec();
                         for given in &given {
                             core = if let RawGiven::Area(change) = given { change.core } else { core };
@@ -151,23 +145,20 @@ fn a_world_that_was_changed_from_outside_is_repaired_or_put_out() {
                         given.extend(core.iter().skip(10).take(3).map(RawGiven::Pristine));
                         frame.given = list(given);
                         done = true;
-                    }
-                    frames.turns = list(turns);
-                    packet.bytes = wire::encode(epoch, &Message::Frames(frames));
+                    });
                 }
-            }
-            Some(packet)
-        });
+            }),
+        );
         scene.play(secs(30), 60);
         let end = ended(&scene.seat(2).session);
         let told = is_told(scene.told.iter());
         match end {
-            Some(EndReason::Desync | EndReason::Removed(wire::LeaveReason::Desync)) => out += 1,
+            Some(EndReason::Desync | EndReason::Removed(LeaveReason::Desync)) => out += 1,
             Some(other) => panic!("seed {seed}: {other}"),
             None => {
                 repaired += u32::from(told);
                 assert!(!again, "seed {seed}: it plays on with a world that is changed all the time");
-                *scene.hand.borrow_mut() = Box::new(Some);
+                scene.meddle(0, Some);
                 assert_exact(&mut scene, 2, seed);
             }
         }

@@ -4,6 +4,7 @@ use core::time::Duration;
 
 use lockstone_net::memory::Weather;
 use lockstone_net::relay::RelaySettings;
+use lockstone_sim::Fx;
 use testkit::relay::*;
 use testkit::sessions::*;
 use testkit::storm;
@@ -42,12 +43,25 @@ fn scene(storm: storm::Weather, replicas: usize) -> Scene {
     scene
 }
 
+/// Every hero is told to stay where it is.
+fn halt(scene: &mut Scene) {
+    for seat in scene.numbers() {
+        let seat = scene.seat_mut(seat);
+        let player = seat.session.stats().player.expect("it was let in");
+        let Some(hero) = seat.session.simulation().and_then(|world| world.hero(player)) else { continue };
+        let tile = |along: Fx| (along.to_bits() >> 12) as u16;
+        let _ = seat.session.command((tile(hero.pos.x), tile(hero.pos.y)));
+    }
+    let until = scene.driver.now() + secs(1);
+    scene.run_until(until);
+}
+
 #[test]
 fn a_replica_alone_costs_little() {
     // So far apart that hardly anyone meets.
     let storm = storm::Weather { cells: 250, ..testkit::relay::STORM };
     let mut scene = scene(storm, 8);
-    scene.halt();
+    halt(&mut scene);
     let (down, up, packets) = rates(&mut scene, secs(30), 0);
     println!("idle: {down} B/s down in {packets:.1} packets/s, {up} B/s up");
     let (down, up, packets) = rates(&mut scene, secs(30), 25);
@@ -67,7 +81,7 @@ fn a_fight_costs_no_more_than_it_must() {
 fn who_stands_still_is_sent_no_more_loads() {
     for (cells, replicas) in [(12, 6), (12, 12), (16, 24)] {
         let mut scene = scene(storm::Weather { cells, ..testkit::relay::STORM }, replicas);
-        scene.halt();
+        halt(&mut scene);
         scene.run_until(secs(20));
         let stats = |scene: &Scene| scene.stats().relay.expect("it is the relay");
         let before = stats(&scene);
@@ -87,9 +101,7 @@ fn growth() {
         let cells = (f64::sqrt(replicas as f64) * 12.0) as u16;
         let storm = storm::Weather { cells, ..testkit::relay::STORM };
         let mut scene = Scene::new(1, storm, RelaySettings::default(), Weather::clear(ms(40)));
-        for _ in 0..replicas {
-            scene.enter();
-        }
+        scene.enter_many(replicas);
         scene.driver.run_until(secs(10));
         let relay = scene.peer(0);
         let all = |scene: &Scene| {

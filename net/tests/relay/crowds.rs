@@ -70,7 +70,7 @@ fn play(crowd: &mut Crowd, dice: &mut Dice, time: Duration, enough: impl Fn(&Cro
         gaps.look(crowd);
         crowd.hub_mut().events.clear();
         for seat in 0..PLAYERS {
-            let tiles = u64::from(FIGHT.cells) << FIGHT.cell_log2;
+            let tiles = u64::from(FIGHT.tiles());
             if dice.roll(200) == 0 {
                 let seat = &mut crowd.seats[seat];
                 let _ = seat.session.command((dice.roll(tiles) as u16, dice.roll(tiles) as u16));

@@ -4,9 +4,10 @@
 use lockstone_net::memory::Weather;
 use lockstone_net::relay::RelaySettings;
 use lockstone_net::session::{EndReason, Event};
-use lockstone_net::wire::{self, LeaveReason, List, Message};
+use lockstone_net::wire::{LeaveReason, Message};
 use lockstone_sim::{Checksum, PlayerId};
 use testkit::relay::*;
+use testkit::sessions::tap::{altering, each_frame};
 use testkit::sessions::*;
 use testkit::storm::StormWorld;
 
@@ -15,9 +16,7 @@ fn scene(seed: u64, replicas: usize) -> Scene {
     let storm = testkit::storm::Weather { cells: 24, ..STORM };
     let settings = RelaySettings { core_actors_max: 0, ..RelaySettings::default() };
     let mut scene = Scene::new(seed, storm, settings, Weather::clear(ms(30)));
-    for _ in 0..replicas {
-        scene.enter();
-    }
+    scene.enter_many(replicas);
     scene.run_until(secs(3));
     scene
 }
@@ -37,22 +36,18 @@ fn a_core_that_went_wrong_is_found_and_repaired() {
     let (peer, player) = (scene.peer(3), scene.seat(3).session.stats().player.expect("let in"));
     let mut packets = 0;
     // Some of what changed in the halo does not arrive.
-    *scene.hand.borrow_mut() = Box::new(move |mut packet| {
-        if packet.to == peer && packets < 60 {
-            packets += 1;
-            let (epoch, message) = wire::decode(&packet.bytes).expect("honest");
-            if let Message::Frames(mut frames) = message {
-                let mut turns = frames.turns.into_vec();
-                for (_, frame) in &mut turns {
+    scene.meddle(
+        0,
+        altering(move |to, message| {
+            if to == peer && packets < 60 {
+                packets += 1;
+                each_frame(message, |_, frame| {
                     let areas = frame.given.iter().filter(|given| given.cell().is_none()).cloned();
                     frame.given = list(areas.collect());
-                }
-                frames.turns = list(turns);
-                packet.bytes = wire::encode(epoch, &Message::Frames(frames));
+                });
             }
-        }
-        Some(packet)
-    });
+        }),
+    );
     scene.play(secs(12), 30);
     assert_eq!(desyncs(&scene.told), [player], "the relay tells it once");
     assert_eq!(desyncs(&scene.seat(3).events), [PlayerId(0)], "and so does the replica");
@@ -78,17 +73,13 @@ fn a_core_that_went_wrong_is_found_and_repaired() {
 fn who_tells_false_checksums_is_put_out() {
     let mut scene = scene(22, 4);
     scene.odd = Some(2);
-    let liar = scene.peer(2);
-    scene.replies.borrow_mut().insert(
-        liar,
-        Box::new(|mut packet| {
-            let (epoch, message) = wire::decode(&packet.bytes).expect("honest");
-            if let Message::Report(mut report) = message {
+    scene.meddle(
+        2,
+        altering(|_, message| {
+            if let Message::Report(report) = message {
                 let lies = report.checksums.iter().map(|(tick, sum)| (*tick, Checksum(sum.0 ^ 1)));
-                report.checksums = List::try_from(lies.collect::<Vec<_>>()).expect("as many");
-                packet.bytes = wire::encode(epoch, &Message::Report(report));
+                report.checksums = list(lies.collect());
             }
-            Some(packet)
         }),
     );
     scene.play(secs(20), 30);

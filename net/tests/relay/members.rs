@@ -61,8 +61,7 @@ fn a_lost_hello_is_said_again() {
     let mut scene = Scene::new(16, STORM, RelaySettings::default(), Weather::clear(ms(30)));
     for _ in 0..4 {
         let seat = scene.enter();
-        let peer = scene.peer(seat);
-        scene.replies.borrow_mut().insert(peer, Box::new(losing_hellos()));
+        scene.meddle(seat, losing_hellos());
     }
     scene.run_until(ms(900));
     assert_eq!(scene.playing(), 0, "nobody has heard of them");

@@ -1,25 +1,12 @@
 //! What is measured, by either way of keeping a world, and how long it takes.
+//!
+//! Both ways are a [`Simulation`](lockstone_sim::Simulation): [`ours`] and the [`ordinary`] one.
 
 pub mod ordinary;
 pub mod ours;
 pub mod play;
 
 use std::time::{Duration, Instant};
-
-use play::Play;
-
-/// A way of keeping a world.
-pub trait Contender {
-    type Snapshot;
-
-    fn new(play: &Play) -> Self;
-    fn step(&mut self);
-    fn snapshot(&mut self) -> Self::Snapshot;
-    fn restore(&mut self, snapshot: &Self::Snapshot);
-    fn retire(&mut self, snapshot: Self::Snapshot);
-    fn checksum(&mut self) -> u64;
-    fn population(&self) -> usize;
-}
 
 pub fn time(work: impl FnOnce()) -> Duration {
     let start = Instant::now();

@@ -5,9 +5,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use lockstone_sim::codec::{self, CodecError};
+use lockstone_sim::{Checksum, Nothing, PlayerId, Simulation, Tick, Turn};
 use serde::{Deserialize, Serialize};
 
-use super::Contender;
 use super::play::{ARM, Being, HERO_STEP, Kind, MONSTER_STEP, Places, Play, SIGHT};
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -69,10 +70,8 @@ fn walk(pos: &mut (i32, i32), being: &mut Being, to: (i32, i32), step: i32, plac
     being.rest = being.rest.saturating_sub(1);
 }
 
-impl Contender for Ordinary {
-    type Snapshot = Ordinary;
-
-    fn new(play: &Play) -> Ordinary {
+impl Ordinary {
+    pub fn new(play: &Play) -> Ordinary {
         let things = play.start().into_iter().map(|(pos, kind)| Thing { pos, kind });
         let ids = (1_u64..).map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let entities: BTreeMap<u64, Thing> = ids.zip(things).collect();
@@ -85,7 +84,25 @@ impl Contender for Ordinary {
         Ordinary { tick: 0, crowd: play.crowd, dice: 9, entities, objects: Arc::new(objects) }
     }
 
-    fn step(&mut self) {
+    /// How many entities there are.
+    pub fn population(&self) -> usize {
+        self.entities.len()
+    }
+}
+
+impl Simulation for Ordinary {
+    type Command = ();
+    type Hero = ();
+    type Join = ();
+    type Request = ();
+    type Given = Nothing;
+    type Snapshot = Ordinary;
+
+    fn tick(&self) -> Tick {
+        Tick(self.tick)
+    }
+
+    fn step(&mut self, _: &Turn<Self>) {
         self.tick += 1;
         let (mut heroes, mut monsters) = (Lookup::default(), Lookup::default());
         for (&id, thing) in &self.entities {
@@ -142,16 +159,22 @@ impl Contender for Ordinary {
         *self = snapshot.clone();
     }
 
-    fn retire(&mut self, snapshot: Ordinary) {
-        drop(snapshot);
+    fn requests(&self) -> &[()] {
+        &[]
     }
 
-    fn checksum(&mut self) -> u64 {
-        let bytes = bincode::serde::encode_to_vec(&*self, bincode::config::standard()).expect("plain data encodes");
-        bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+    fn admit(&self, _: PlayerId, (): ()) {}
+
+    fn checksum(&mut self) -> Checksum {
+        let fnv = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+        Checksum(self.encode(self).iter().fold(0xcbf2_9ce4_8422_2325, fnv))
     }
 
-    fn population(&self) -> usize {
-        self.entities.len()
+    fn encode(&self, snapshot: &Ordinary) -> Vec<u8> {
+        codec::compact(snapshot)
+    }
+
+    fn decode(&self, bytes: &[u8]) -> Result<Ordinary, CodecError> {
+        Ok(Ordinary { objects: self.objects.clone(), ..codec::read::<Ordinary>(bytes, usize::MAX)? })
     }
 }

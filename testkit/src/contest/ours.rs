@@ -3,18 +3,13 @@
 use std::sync::Arc;
 
 use lockstone_sim::dice::Dice;
-use lockstone_sim::world::Snapshot;
 use lockstone_sim::{
-    Body, Cause, CellId, Entity, Fate, Fx, Grid, GridConfig, Input, Mind, PlayerId, Rules, Simulation, Table, Turn,
-    Vec2, World,
+    Body, Cause, CellId, Fate, Fx, Grid, GridConfig, Input, Mind, PlayerId, Rules, Simulation, Table, Turn, Vec2, World,
 };
 
-use super::Contender;
 use super::play::{ARM, Being, HERO_STEP, Kind, MONSTER_STEP, Play, SIGHT};
 
 const CELL_LOG2: u8 = 4;
-
-pub struct Ours(World<Field>);
 
 pub struct Field {
     crowd: i32,
@@ -30,15 +25,10 @@ impl Body for Kind {
     }
 }
 
-#[derive(Clone, Debug)]
-pub enum Effect {
-    Hurt(i32),
-    Touch,
-}
-
 impl Rules for Field {
     type Body = Kind;
-    type Effect = Effect;
+    /// How much it hurts, if anything can be hurt.
+    type Effect = i32;
     type Command = ();
     type Hero = ();
     type Facts = ();
@@ -67,8 +57,8 @@ impl Rules for Field {
                     being.rest = 20;
                     let foe = mind.actors(Fx::from_bits(ARM)).find(|seen| !seen.id.is_hero());
                     let thing = mind.props(Fx::from_bits(ARM)).next();
-                    foe.into_iter().for_each(|foe| mind.affect(foe, Effect::Hurt(9)));
-                    thing.into_iter().for_each(|thing| mind.affect(thing, Effect::Touch));
+                    foe.into_iter().for_each(|foe| mind.affect(foe, 9));
+                    thing.into_iter().for_each(|thing| mind.affect(thing, 0));
                 }
             }
             Kind::Monster { being, .. } => {
@@ -80,23 +70,20 @@ impl Rules for Field {
                     && prey.pos.within(here, Fx::from_bits(ARM))
                 {
                     being.rest = 20;
-                    mind.affect(prey, Effect::Hurt(3));
+                    mind.affect(prey, 3);
                 }
             }
             Kind::Object { .. } => {}
         }
     }
 
-    fn apply(&self, target: &mut Kind, effect: &Effect, _cause: &mut Cause) -> Fate {
-        match (target, effect) {
-            (Kind::Hero { being, .. } | Kind::Monster { being, .. }, Effect::Hurt(by)) => being.hurt(*by),
-            (Kind::Object { touched, .. }, _) => *touched += 1,
-            _ => {}
+    fn apply(&self, target: &mut Kind, by: &i32, _cause: &mut Cause) -> Fate {
+        match target {
+            Kind::Hero { being, .. } | Kind::Monster { being, .. } => being.hurt(*by),
+            Kind::Object { touched, .. } => *touched += 1,
         }
         Fate::Stay
     }
-
-    fn announce(&self, _facts: &mut (), _fact: &()) {}
 }
 
 /// Walks to a place, and finds a new goal on arrival.
@@ -148,35 +135,7 @@ pub fn unlit_world(play: &Play, light: u8) -> World<Field> {
     World::new(Arc::new(field), grid, Table::generate([7; 32]), 1)
 }
 
-impl Contender for Ours {
-    type Snapshot = Snapshot<Field>;
-
-    fn new(play: &Play) -> Ours {
-        Ours(world(play, 0))
-    }
-
-    fn step(&mut self) {
-        self.0.step(&Turn::EMPTY);
-    }
-
-    fn snapshot(&mut self) -> Self::Snapshot {
-        self.0.snapshot()
-    }
-
-    fn restore(&mut self, snapshot: &Self::Snapshot) {
-        self.0.restore(snapshot);
-    }
-
-    fn retire(&mut self, snapshot: Self::Snapshot) {
-        self.0.retire(snapshot);
-    }
-
-    fn checksum(&mut self) -> u64 {
-        self.0.checksum().0
-    }
-
-    fn population(&self) -> usize {
-        let count = |entities: &[Entity<Kind>]| entities.len();
-        self.0.cells().map(|cell| count(self.0.actors(cell)) + count(self.0.props(cell))).sum()
-    }
+/// How many entities there are.
+pub fn population(world: &World<Field>) -> usize {
+    world.cells().map(|cell| world.actors(cell).len() + world.props(cell).len()).sum()
 }

@@ -1,11 +1,10 @@
 //! Who lives there, and what is known of each.
 
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use lockstone::sim::{Angle, Body, Dice, EntityId, PlayerId, Tick, Vec2};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use super::{Newcomer, Order};
 
@@ -24,7 +23,7 @@ pub struct Hero {
     pub strength: u8,
     pub life: i16,
     pub order: Order,
-    pub purse: Purse,
+    pub purse: Count,
     pub fallen: Option<Tick>,
 }
 
@@ -38,7 +37,7 @@ pub struct Beast {
     pub fear: u8,
     pub lair: Vec2,
     pub prey: Option<EntityId>,
-    pub glances: Glances,
+    pub glances: Count,
     /// Forgotten by the author of [`Fault::Unsaved`](super::Fault::Unsaved); without that
     /// fault of no effect.
     #[serde(skip)]
@@ -74,7 +73,7 @@ impl Body for Being {
 impl Hero {
     pub fn new(player: PlayerId, hero: &Newcomer, life: i16) -> Hero {
         let (name, strength) = (hero.name.clone(), hero.strength);
-        Hero { player, name, strength, life, order: Order::Rest, purse: Purse::default(), fallen: None }
+        Hero { player, name, strength, life, order: Order::Rest, purse: Count::default(), fallen: None }
     }
 }
 
@@ -90,7 +89,7 @@ impl Beast {
             fear: 0,
             lair,
             prey: None,
-            glances: Glances::default(),
+            glances: Count::default(),
             unsaved: 0,
         }
     }
@@ -110,84 +109,49 @@ impl Stone {
     }
 }
 
-/// A number that is copied with its owner, as it should be, until somebody shares it: then
-/// all copies are one.
-#[derive(Clone, Default)]
-pub struct Purse {
-    own: u32,
+/// A number that is copied with its owner, as it should be, until somebody
+/// [shares](Count::share) it: then all copies are one. Whoever only looks can add to it. Nobody
+/// does either without [`Fault::Alias`](super::Fault::Alias) or
+/// [`Fault::Scene`](super::Fault::Scene).
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(from = "u32", into = "u32")]
+pub struct Count {
+    own: AtomicU32,
     shared: Option<Arc<AtomicU32>>,
 }
 
-impl Purse {
-    pub fn get(&self) -> u32 {
-        self.shared.as_ref().map_or(self.own, |shared| shared.load(Ordering::Relaxed))
+impl Count {
+    fn number(&self) -> &AtomicU32 {
+        self.shared.as_deref().unwrap_or(&self.own)
     }
 
-    pub fn add(&mut self, count: u32) {
-        match &self.shared {
-            Some(shared) => drop(shared.fetch_add(count, Ordering::Relaxed)),
-            None => self.own += count,
-        }
+    pub fn get(&self) -> u32 {
+        self.number().load(Ordering::Relaxed)
+    }
+
+    pub fn add(&self, count: u32) {
+        self.number().fetch_add(count, Ordering::Relaxed);
     }
 
     pub fn share(&mut self) {
-        self.shared.get_or_insert_with(|| Arc::new(AtomicU32::new(self.own)));
+        self.shared.get_or_insert_with(|| Arc::new(AtomicU32::new(self.own.load(Ordering::Relaxed))));
     }
 }
 
-/// A number that can be changed by whoever only looks. Nobody does so without
-/// [`Fault::Scene`](super::Fault::Scene).
-#[derive(Default)]
-pub struct Glances(AtomicU32);
-
-impl Glances {
-    pub fn get(&self) -> u32 {
-        self.0.load(Ordering::Relaxed)
-    }
-
-    pub fn add(&self) {
-        self.0.fetch_add(1, Ordering::Relaxed);
+impl Clone for Count {
+    fn clone(&self) -> Count {
+        Count { shared: self.shared.clone(), ..Count::from(self.get()) }
     }
 }
 
-impl Clone for Glances {
-    fn clone(&self) -> Self {
-        Glances(AtomicU32::new(self.get()))
+impl From<u32> for Count {
+    fn from(own: u32) -> Count {
+        Count { own: AtomicU32::new(own), shared: None }
     }
 }
 
-impl fmt::Debug for Purse {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.get().fmt(f)
-    }
-}
-
-impl fmt::Debug for Glances {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.get().fmt(f)
-    }
-}
-
-impl Serialize for Purse {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.get().serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Purse {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Purse { own: u32::deserialize(deserializer)?, shared: None })
-    }
-}
-
-impl Serialize for Glances {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.get().serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Glances {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Glances(AtomicU32::new(u32::deserialize(deserializer)?)))
+impl From<Count> for u32 {
+    fn from(count: Count) -> u32 {
+        count.get()
     }
 }

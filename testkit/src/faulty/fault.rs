@@ -115,12 +115,17 @@ pub struct Plant {
     /// When it acts.
     ticks: Range<Tick>,
     home: ThreadId,
+    memory: Mutex<Memory>,
+}
+
+#[derive(Default)]
+struct Memory {
     /// The tick of the newest howl, howls in it, and howls in the tick before.
-    howls: Mutex<(Tick, i32, i32)>,
+    howls: (Tick, i32, i32),
     /// Who howled, by tick.
-    heard: Mutex<BTreeMap<Tick, BTreeSet<EntityId>>>,
-    found: Mutex<BTreeMap<(Tick, EntityId), Option<Vec2>>>,
-    handles: Mutex<BTreeMap<EntityId, usize>>,
+    heard: BTreeMap<Tick, BTreeSet<EntityId>>,
+    found: BTreeMap<(Tick, EntityId), Option<Vec2>>,
+    handles: BTreeMap<EntityId, usize>,
 }
 
 /// What things cost. Of several equally cheap ones the first is taken: a hash map has no first.
@@ -133,8 +138,7 @@ impl Plant {
 
     /// A fault that sleeps before some ticks, and after.
     pub fn during(ticks: Range<Tick>, fault: Fault) -> Plant {
-        let (howls, heard, found, handles) = Default::default();
-        Plant { fault, ticks, home: thread::current().id(), howls, heard, found, handles }
+        Plant { fault, ticks, home: thread::current().id(), memory: Mutex::default() }
     }
 
     /// What a fault adds to a beast's mood; 0 in all but a few thoughts, and always
@@ -152,6 +156,7 @@ impl Plant {
     /// comes of it or not.
     fn forbidden(&self, me: &mut Beast, mind: &mut Mind<'_, Wilds>, key: u64) -> i32 {
         let (id, tick) = (mind.me().id, mind.tick());
+        let memory = &mut *self.memory.lock().expect("nobody panics here");
         match self.fault {
             Fault::None | Fault::Alias => 0,
             Fault::CellOrder => {
@@ -161,12 +166,12 @@ impl Plant {
             }
             Fault::Thread => FLIP * i32::from(thread::current().id() != self.home),
             Fault::Hidden => {
-                let mut howls = self.howls.lock().expect("nobody panics here");
-                if howls.0 != tick {
-                    *howls = (tick, 0, howls.1);
+                let (newest, howls, before) = &mut memory.howls;
+                if *newest != tick {
+                    (*newest, *howls, *before) = (tick, 0, *howls);
                 }
-                howls.1 += i32::from(key.is_multiple_of(16));
-                howls.2
+                *howls += i32::from(key.is_multiple_of(16));
+                *before
             }
             Fault::Unsaved => {
                 me.unsaved += 1;
@@ -174,17 +179,15 @@ impl Plant {
             }
             Fault::Memo => {
                 let nearest = mind.heroes(REACH).nearest(|_| true).map(|hero| hero.pos);
-                let mut found = self.found.lock().expect("nobody panics here");
-                let nearest = *found.entry((tick, id)).or_insert(nearest);
+                let nearest = *memory.found.entry((tick, id)).or_insert(nearest);
                 nearest.map_or(0, |at| at.x.to_bits() % 60)
             }
             Fault::HashOrder => some(PRICES.keys().take(3).fold(0, |sum, thing| sum * 1000 + thing)),
             Fault::Address => some((Plant::new as fn(Fault) -> Plant as usize >> 12) as u64),
             Fault::HeapAddress => some((std::ptr::from_ref(mind.me()).addr() >> 4) as u64),
             Fault::Handles => {
-                let mut handles = self.handles.lock().expect("nobody panics here");
-                let next = handles.len();
-                some(*handles.entry(id).or_insert(next) as u64)
+                let next = memory.handles.len();
+                some(*memory.handles.entry(id).or_insert(next) as u64)
             }
             Fault::Debug => FLIP * i32::from(cfg!(debug_assertions)),
             Fault::Usize => ((key as usize).wrapping_mul(0x9e37_79b9) >> (usize::BITS - 6)) as i32,
@@ -197,12 +200,10 @@ impl Plant {
             }
             Fault::Directory => std::env::current_dir().map_or(0, |at| some(at.as_os_str().len() as u64)),
             Fault::Reach => {
-                let mut heard = self.heard.lock().expect("nobody panics here");
                 if key.is_multiple_of(16) {
-                    heard.entry(tick).or_default().insert(id);
+                    memory.heard.entry(tick).or_default().insert(id);
                 }
-                let before = Tick(tick.0 - 1);
-                heard.get(&before).map_or(0, BTreeSet::len) as i32
+                memory.heard.get(&Tick(tick.0 - 1)).map_or(0, BTreeSet::len) as i32
             }
             Fault::Scene => me.glances.get() as i32 % 60,
             Fault::Rule if key.is_multiple_of(SELDOM) => FLIP * i32::from(mind.dice().chance(1, 2)),
@@ -223,7 +224,7 @@ impl Plant {
             && tick >= FROM
             && (mix64(beast.lair.x.to_bits() as u64) ^ u64::from(tick.0)).is_multiple_of(64)
         {
-            beast.glances.add();
+            beast.glances.add(1);
         }
     }
 }

@@ -3,9 +3,9 @@
 
 use lockstone::game::{Bot, Game};
 use lockstone::scene::{Drawing, Figure, Gauge, Ground, GroundTile, Ink, Part, Pointer, Rgb, Scene};
-use lockstone::sim::{EntityId, Fx, PlayerId, Simulation, Table, Vec2, World, mix64};
+use lockstone::sim::{EntityId, Fx, PlayerId, Simulation, Table, Vec2, mix64};
 
-use super::{Being, CELL_TILES, Fault, HERO_LIFE, Newcomer, Order, Plant, REACH, SIDE_CELLS, Sim, Wilds, grid};
+use super::{Being, CELL_TILES, Fault, HERO_LIFE, Newcomer, Order, Plant, REACH, SIDE_CELLS, Sim, world_of};
 
 /// The game.
 pub struct Faulty;
@@ -32,8 +32,7 @@ impl Game for Faulty {
     }
 
     fn build(seed: u64, table: Table) -> Sim {
-        let fault = Faulty::fault().unwrap_or_default();
-        World::new(std::sync::Arc::new(Wilds { plant: Plant::new(fault) }), grid(), table, seed)
+        world_of(seed, table, Plant::new(Faulty::fault().unwrap_or_default()))
     }
 
     fn hero(class: &str, name: &str) -> Option<Newcomer> {
@@ -54,7 +53,36 @@ impl Game for Faulty {
     }
 
     fn scene(sim: &Sim, player: PlayerId) -> Scene {
-        scene(sim, player)
+        const HALF: i32 = 20;
+        let Some(hero) = sim.hero(player) else { return Scene::default() };
+        let tiles = |fx: Fx| fx.to_bits() as f32 / 4096.0;
+        let corner = (hero.pos.x.floor() - HALF, hero.pos.y.floor() - HALF);
+        let grass = GroundTile { symbol: '.', color: Rgb(40, 70, 40), raised: false, light: 255 };
+        let width = 2 * HALF as usize;
+        let near = sim.entities(sim.grid().cells_around(hero.pos, Fx::int(HALF)));
+        let figures = near.map(|entity| {
+            sim.rules().plant.drawn(&entity.body, sim.tick());
+            let (symbol, drawing, color) = match &entity.body {
+                Being::Hero(_) => ('@', WALKER, Rgb(230, 220, 180)),
+                Being::Beast(_) => ('w', WALKER, Rgb(160, 110, 80)),
+                Being::Stone(_) => ('*', STONE, Rgb(150, 150, 160)),
+                Being::Shrine(_) => ('A', Drawing::DISC, Rgb(120, 160, 220)),
+            };
+            Figure::new((tiles(entity.pos.x), tiles(entity.pos.y)), symbol, drawing, color)
+        });
+        let gauges = match &hero.body {
+            Being::Hero(hero) => {
+                vec![Gauge { name: "life", value: hero.life.into(), max: HERO_LIFE.into(), color: Rgb(200, 60, 60) }]
+            }
+            _ => Vec::new(),
+        };
+        Scene {
+            center: (tiles(hero.pos.x), tiles(hero.pos.y)),
+            ground: Ground { corner, width, tiles: vec![grass; width * width], ..Ground::default() },
+            figures: figures.collect(),
+            gauges,
+            ..Scene::default()
+        }
     }
 }
 
@@ -113,38 +141,5 @@ const STONE: Drawing = Drawing::of(|_, draw| {
 
 /// Draws what every hero sees, as a view would.
 pub fn draw(sim: &Sim) {
-    sim.players().for_each(|player| drop(scene(sim, player)));
-}
-
-fn scene(sim: &Sim, player: PlayerId) -> Scene {
-    const HALF: i32 = 20;
-    let Some(hero) = sim.hero(player) else { return Scene::default() };
-    let tiles = |fx: Fx| fx.to_bits() as f32 / 4096.0;
-    let corner = (hero.pos.x.floor() - HALF, hero.pos.y.floor() - HALF);
-    let grass = GroundTile { symbol: '.', color: Rgb(40, 70, 40), raised: false, light: 255 };
-    let width = 2 * HALF as usize;
-    let near = sim.entities(sim.grid().cells_around(hero.pos, Fx::int(HALF)));
-    let figures = near.map(|entity| {
-        sim.rules().plant.drawn(&entity.body, sim.tick());
-        let (symbol, drawing, color) = match &entity.body {
-            Being::Hero(_) => ('@', WALKER, Rgb(230, 220, 180)),
-            Being::Beast(_) => ('w', WALKER, Rgb(160, 110, 80)),
-            Being::Stone(_) => ('*', STONE, Rgb(150, 150, 160)),
-            Being::Shrine(_) => ('A', Drawing::DISC, Rgb(120, 160, 220)),
-        };
-        Figure::new((tiles(entity.pos.x), tiles(entity.pos.y)), symbol, drawing, color)
-    });
-    let gauges = match &hero.body {
-        Being::Hero(hero) => {
-            vec![Gauge { name: "life", value: hero.life.into(), max: HERO_LIFE.into(), color: Rgb(200, 60, 60) }]
-        }
-        _ => Vec::new(),
-    };
-    Scene {
-        center: (tiles(hero.pos.x), tiles(hero.pos.y)),
-        ground: Ground { corner, width, tiles: vec![grass; width * width], ..Ground::default() },
-        figures: figures.collect(),
-        gauges,
-        ..Scene::default()
-    }
+    sim.players().for_each(|player| drop(Faulty::scene(sim, player)));
 }

@@ -10,15 +10,15 @@ mod game;
 
 use std::sync::Arc;
 
-pub use being::{Beast, Being, Glances, Hero, Kind, Purse, Shrine, Stone};
+pub use being::{Beast, Being, Count, Hero, Kind, Shrine, Stone};
 pub use fault::{FROM, Fault, Plant};
 pub use game::{Faulty, WildsBot, draw};
 
 use lockstone::default_table;
 use lockstone::game::Bot;
 use lockstone::sim::{
-    CellId, Dice, EntityId, Fate, Fx, Grid, GridConfig, Input, Mind, PlayerId, Rules, Simulation, Tick, Turn, Vec2,
-    World,
+    CellId, Dice, EntityId, Fate, Fx, Grid, GridConfig, Input, Mind, PlayerId, Rules, Simulation, Table, Tick, Turn,
+    Vec2, World,
 };
 use serde::{Deserialize, Serialize};
 
@@ -81,21 +81,16 @@ pub struct Cairn {
     pub since: Tick,
 }
 
-/// The measures of every such world.
-pub fn grid() -> Grid {
-    let (width_cells, height_cells) = (SIDE_CELLS, SIDE_CELLS);
-    let config = GridConfig { width_cells, height_cells, cell_log2: 3, reach: REACH, stride: STRIDE, light: 3 };
-    Grid::new(config).expect("the measures are sound")
-}
-
 /// A world before its first tick.
 pub fn world(seed: u64, fault: Fault) -> Sim {
-    World::new(Arc::new(Wilds { plant: Plant::new(fault) }), grid(), default_table(), seed)
+    world_of(seed, default_table(), Plant::new(fault))
 }
 
-/// One whose fault acts at some ticks only.
-pub fn world_faulty_at(seed: u64, ticks: std::ops::Range<Tick>, fault: Fault) -> Sim {
-    World::new(Arc::new(Wilds { plant: Plant::during(ticks, fault) }), grid(), default_table(), seed)
+/// One with a table of its own.
+pub fn world_of(seed: u64, table: Table, plant: Plant) -> Sim {
+    let (width_cells, height_cells) = (SIDE_CELLS, SIDE_CELLS);
+    let config = GridConfig { width_cells, height_cells, cell_log2: 3, reach: REACH, stride: STRIDE, light: 3 };
+    World::new(Arc::new(Wilds { plant }), Grid::new(config).expect("the measures are sound"), table, seed)
 }
 
 /// So many bots play so many ticks without a fault. Their turns, one a tick; all enter at tick 0.

@@ -32,18 +32,9 @@ pub fn inputs(start_frame: i32, bytes: &[u8]) -> Packet {
 
 /// Inputs as ggrs's own sockets send them: integers of fixed length, little-endian.
 fn fixed(start_frame: i32, bytes: &[u8]) -> Vec<u8> {
-    let mut packet = vec![1, 0, 2, 0, 0, 0];
-    packet.extend(2_u64.to_le_bytes());
-    for _ in 0..2 {
-        packet.push(0);
-        packet.extend((-1_i32).to_le_bytes());
-    }
-    packet.push(0);
-    packet.extend(start_frame.to_le_bytes());
-    packet.extend((-1_i32).to_le_bytes());
-    packet.extend((bytes.len() as u64).to_le_bytes());
-    packet.extend_from_slice(bytes);
-    packet
+    let mut packet = codec::Fixed::default();
+    packet.push(&inputs(start_frame, bytes));
+    packet.bytes().to_vec()
 }
 
 /// A run of 2 GiB in 46 bytes, inputs that begin where ggrs has no room for them, and nine bytes at

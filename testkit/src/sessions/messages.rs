@@ -13,17 +13,15 @@ use super::{list, party};
 /// One message of each kind, with every part filled, as it is sent in an epoch.
 pub fn messages(epoch: Epoch) -> Vec<Message> {
     let stamp = Stamp { number: 300, echo: Some(Echo { number: 70_000, held_ms: 12 }) };
-    let checksums: Checksums = vec![(Tick(10), Checksum(u64::MAX)), (Tick(20), Checksum(5))].try_into().expect("fits");
-    let command: CommandBytes = vec![1, 2, 3].try_into().expect("fits");
+    let checksums: Checksums = list(vec![(Tick(10), Checksum(u64::MAX)), (Tick(20), Checksum(5))]);
+    let command: CommandBytes = list(vec![1, 2, 3]);
     let name = Name::new("Ada").expect("a name");
-    let turn: RawTurn = vec![
+    let turn: RawTurn = list(vec![
         RawInput::Leave(PlayerId(3), LeaveReason::Silent),
-        RawInput::Join(PlayerId(9), name.clone(), vec![8; 40].try_into().expect("fits")),
-        RawInput::Request(vec![7; 300].try_into().expect("fits")),
+        RawInput::Join(PlayerId(9), name.clone(), list(vec![8; 40])),
+        RawInput::Request(list(vec![7; 300])),
         RawInput::Command(PlayerId(1), command.clone()),
-    ]
-    .try_into()
-    .expect("fits");
+    ]);
     let member = |n: u128| Member { peer: PeerId(n << 64 | 77), name: name.clone(), hero: list(vec![8; 40]) };
     let inputs = Inputs {
         stamp,
@@ -40,7 +38,7 @@ pub fn messages(epoch: Epoch) -> Vec<Message> {
     let difference = Difference { what: Subject::Table, session: u128::MAX, joiner: 1 };
     vec![
         hello(),
-        Message::Refusal(Refusal::Different(vec![difference].try_into().expect("fits"))),
+        Message::Refusal(Refusal::Different(list(vec![difference]))),
         Message::Refusal(Refusal::Full { players_max: 16 }),
         Message::Elsewhere(PeerId(1 << 64 | 77)),
         Message::Welcome(Welcome {
@@ -50,16 +48,16 @@ pub fn messages(epoch: Epoch) -> Vec<Message> {
             tick: Tick(1_000),
             snapshot_bytes: 100_000,
             snapshot_digest: 99,
-            roster: vec![(PlayerId(0), name.clone())].try_into().expect("fits"),
+            roster: list(vec![(PlayerId(0), name.clone())]),
         }),
-        Message::Chunk(vec![9; 500].try_into().expect("fits")),
+        Message::Chunk(list(vec![9; 500])),
         Message::ChunkAck(16_384),
         Message::Ready,
         Message::Turns(Turns {
             stamp,
             from: Tick(8),
             ticks: 9,
-            turns: vec![(0, turn.clone()), (8, turn)].try_into().expect("fits"),
+            turns: list(vec![(0, turn.clone()), (8, turn)]),
             commands_taken: 3,
             checksums: checksums.clone(),
         }),
@@ -68,7 +66,7 @@ pub fn messages(epoch: Epoch) -> Vec<Message> {
             known: Tick(70),
             missing: true,
             first_command: 3,
-            commands: vec![command.clone(), command].try_into().expect("fits"),
+            commands: list(vec![command.clone(), command]),
             checksums,
             distant: Some(Tick(68)),
         }),

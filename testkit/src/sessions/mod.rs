@@ -2,7 +2,6 @@
 //! must come out.
 
 pub mod crafted;
-pub mod evidence;
 pub mod hostile;
 pub mod messages;
 mod played;
@@ -12,14 +11,15 @@ pub mod tap;
 use core::time::Duration;
 
 use lockstone_net::Identity;
-use lockstone_net::memory::{Driver, MemoryNetwork, Seat, Weather};
+use lockstone_net::memory::{Driver, MemoryLink, MemoryNetwork, Seat, Weather};
 use lockstone_net::party::{Party, PartyConfig, PartySettings};
 use lockstone_net::wire::List;
+use lockstone_sim::Tick;
 
 pub use lockstone_net::{Link, Session};
 
 pub use crate::mixer::Mixer;
-pub use crate::{Dice, mix, ms, secs};
+pub use crate::{Dice, ms, secs};
 pub use played::{Played, assert_same, desyncs, ended, playing, said};
 
 pub const IDENTITY: Identity = Identity { rules: 1, table: 2, config: 3 };
@@ -38,14 +38,49 @@ pub fn party_of(
     Party::new(config, identity, name, (7, 9), build).expect("the name is fine")
 }
 
+/// Whose world goes wrong, by its seat, and at which tick.
+pub type Odd = Option<(usize, Tick)>;
+
+/// Makes the world of a seat.
+fn odd_world(seat: usize, odd: Odd) -> impl Fn(u64) -> Mixer + Send + Sync + 'static {
+    let at = odd.filter(|(odd, _)| *odd == seat).map(|(_, tick)| tick);
+    move |seed| Mixer::new(seed, 64).with_fault(at)
+}
+
 /// A driver with `peers` parties of the same settings on a clear network, all playing.
 pub fn session(peers: usize, settings: &PartySettings, delay: Duration) -> Driver<Party<Mixer>> {
-    let mut driver = Driver::new(MemoryNetwork::new(1, Weather::clear(delay)));
-    for n in 0..peers {
-        driver.enter(party(settings.clone(), &format!("player {n}")));
+    let parties = (0..peers).map(|n| party(settings.clone(), &format!("player {n}")));
+    gather(1, Weather::clear(delay), parties, |_, link| link)
+}
+
+/// Parties that all play, the world of one of whom goes wrong at a tick.
+pub fn odd_party(
+    seed: u64,
+    players: usize,
+    odd: Odd,
+    weather: Weather,
+    settings: PartySettings,
+) -> Driver<Party<Mixer>> {
+    let settings = PartySettings { players_at_start: players, seed, ..settings };
+    let party = |n| party_of(settings.clone(), IDENTITY, &format!("player {n}"), odd_world(n, odd));
+    gather(seed, weather, (0..players).map(party), |_, link| link)
+}
+
+/// Players who all play, by what is made of each one's link. The weather begins after they have
+/// met.
+pub fn gather<T: Session<Sim = Mixer>, L: Link>(
+    seed: u64,
+    weather: Weather,
+    sessions: impl Iterator<Item = T>,
+    mut wrap: impl FnMut(usize, MemoryLink) -> L,
+) -> Driver<T, L> {
+    let mut driver = Driver::new(MemoryNetwork::new(seed, Weather::clear(weather.delay)));
+    for (n, session) in sessions.enumerate() {
+        driver.enter_by(session, |link| wrap(n, link));
     }
-    let all_play = driver.run_while(secs(10), |driver| !driver.seats.iter().all(|seat| playing(&seat.session)));
-    assert!(all_play, "the peers do not get into the session");
+    let waits = |driver: &Driver<T, L>| !driver.seats.iter().all(|seat| playing(&seat.session));
+    assert!(driver.run_while(secs(10), waits), "the players do not get together");
+    driver.network.set_weather(weather);
     driver
 }
 

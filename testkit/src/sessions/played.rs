@@ -72,19 +72,15 @@ impl Played {
 /// Both played the same between the ticks that both played. Returns how many checksums were
 /// compared.
 pub fn assert_same(a: &Played, b: &Played, context: &str) -> usize {
-    let ticks = |played: &Played| {
-        let first = played.checksums.keys().next().copied()?;
-        Some((first, *played.checksums.keys().next_back()?))
-    };
-    let (Some((a_first, a_last)), Some((b_first, b_last))) = (ticks(a), ticks(b)) else { return 0 };
+    let span = |played: &Played| Some((*played.checksums.first_key_value()?.0, *played.checksums.last_key_value()?.0));
+    let (Some((a_first, a_last)), Some((b_first, b_last))) = (span(a), span(b)) else { return 0 };
     let (first, last) = (a_first.max(b_first), a_last.min(b_last));
     if first > last {
         return 0;
     }
-    let turns =
-        |played: &Played| played.turns.range(first..last).map(|(t, turn)| (*t, turn.clone())).collect::<Vec<_>>();
-    assert_eq!(turns(a), turns(b), "{context}: the turns differ");
-    let sums = |played: &Played| played.checksums.range(first..=last).map(|(t, c)| (*t, *c)).collect::<Vec<_>>();
-    assert_eq!(sums(a), sums(b), "{context}: the checksums differ");
-    sums(a).len()
+    let [a_turns, b_turns] = [a, b].map(|played| played.turns.range(first..last).collect::<Vec<_>>());
+    assert_eq!(a_turns, b_turns, "{context}: the turns differ");
+    let [a_sums, b_sums] = [a, b].map(|played| played.checksums.range(first..=last).collect::<Vec<_>>());
+    assert_eq!(a_sums, b_sums, "{context}: the checksums differ");
+    a_sums.len()
 }

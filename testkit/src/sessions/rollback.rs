@@ -3,8 +3,8 @@
 use core::time::Duration;
 
 use lockstone_net::link::Link;
-use lockstone_net::memory::{Driver, MemoryLink, MemoryNetwork, Weather};
-use lockstone_net::session::{Event, Phase, Session};
+use lockstone_net::memory::{Driver, MemoryLink, Weather};
+use lockstone_net::session::{Event, Session};
 use lockstone_net::{Rollback, RollbackConfig, RollbackSettings};
 use lockstone_sim::{Input, PlayerId, Turn};
 
@@ -34,19 +34,24 @@ pub fn room_by<L: Link>(
     peers: usize,
     weather: Weather,
     settings: &RollbackSettings,
-    mut wrap: impl FnMut(usize, MemoryLink) -> L,
+    wrap: impl FnMut(usize, MemoryLink) -> L,
 ) -> Driver<Rollback<Mixer>, L> {
-    let mut driver = Driver::new(MemoryNetwork::new(seed, Weather::clear(weather.delay)));
-    for n in 0..peers {
-        let settings = RollbackSettings { players: peers, ..settings.clone() };
-        let session = rollback(settings, &format!("player {n}"), |seed| Mixer::new(seed, 64));
-        driver.enter_by(session, |link| wrap(n, link));
-    }
-    let waits =
-        |driver: &Driver<Rollback<Mixer>, L>| !driver.seats.iter().all(|seat| seat.session.phase() == Phase::Playing);
-    assert!(driver.run_while(secs(10), waits), "the players do not get together");
-    driver.network.set_weather(weather);
-    driver
+    let settings = RollbackSettings { players: peers, ..settings.clone() };
+    let player = |n| rollback(settings.clone(), &format!("player {n}"), |seed| Mixer::new(seed, 64));
+    gather(seed, weather, (0..peers).map(player), wrap)
+}
+
+/// Players who all play, the world of one of whom goes wrong at a tick.
+pub fn odd_rollback(
+    seed: u64,
+    players: usize,
+    odd: Odd,
+    weather: Weather,
+    settings: RollbackSettings,
+) -> Driver<Rollback<Mixer>> {
+    let settings = RollbackSettings { players, seed, ..settings };
+    let player = |n| rollback(settings.clone(), &format!("player {n}"), odd_world(n, odd));
+    gather(seed, weather, (0..players).map(player), |_, link| link)
 }
 
 /// Lets everyone give commands now and then.
@@ -69,14 +74,9 @@ pub fn kill(
 ) -> Vec<Event<Mixer>> {
     if silently {
         let dead = driver.peer(victim);
-        let others: Vec<_> =
-            (0..driver.seats.len()).map(|seat| driver.peer(seat)).filter(|peer| *peer != dead).collect();
-        for other in others {
-            driver.network.set_cut(dead, other, true);
-        }
+        driver.seats.iter().for_each(|seat| driver.network.set_cut(dead, seat.peer, true));
     }
-    let seat = driver.seats.remove(victim);
-    let Seat { link, events, .. } = seat;
+    let Seat { link, events, .. } = driver.seats.remove(victim);
     if silently {
         // Its end of the network stays, and says nothing.
         std::mem::forget(link);

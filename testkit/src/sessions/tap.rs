@@ -8,14 +8,15 @@ use std::rc::Rc;
 use lockstone_net::link::{Channel, Link, LinkEvent, PeerId};
 use lockstone_net::memory::{Driver, MemoryLink, Weather};
 use lockstone_net::session::Transmit;
-use lockstone_net::wire::{self, Message};
+use lockstone_net::wire::{self, Frame, Message};
 use lockstone_net::{Rollback, RollbackSettings};
+use lockstone_sim::Tick;
 
-use super::Mixer;
 use super::rollback::room_by;
+use super::{Mixer, list};
 
 /// What happens to a packet that is about to leave. `None`: it does not.
-pub type Hand = Box<dyn FnMut(Transmit) -> Option<Transmit>>;
+type Hand = Box<dyn FnMut(Transmit) -> Option<Transmit>>;
 
 pub struct Tap {
     /// What is sent here leaves as it is.
@@ -26,6 +27,11 @@ pub struct Tap {
 impl Tap {
     pub fn new(link: MemoryLink, hand: impl FnMut(Transmit) -> Option<Transmit> + 'static) -> Tap {
         Tap { link, hand: Box::new(hand) }
+    }
+
+    /// What happens to its packets from now on.
+    pub fn set(&mut self, hand: impl FnMut(Transmit) -> Option<Transmit> + 'static) {
+        self.hand = Box::new(hand);
     }
 
     /// Nothing happens to its packets.
@@ -53,6 +59,24 @@ pub fn losing_hellos() -> impl FnMut(Transmit) -> Option<Transmit> {
         let is_hello = matches!(wire::decode(&packet.bytes), Ok((_, Message::Hello(_))));
         (!is_hello || !greeted.insert(packet.to)).then_some(packet)
     }
+}
+
+/// A hand that may alter every message, knowing whom it is for.
+pub fn altering(mut alter: impl FnMut(PeerId, &mut Message)) -> impl FnMut(Transmit) -> Option<Transmit> {
+    move |mut packet| {
+        let (epoch, mut message) = wire::decode(&packet.bytes).expect("our own bytes");
+        alter(packet.to, &mut message);
+        packet.bytes = wire::encode(epoch, &message);
+        Some(packet)
+    }
+}
+
+/// Lets the frames in a message be altered, each with its tick, if it holds any.
+pub fn each_frame(message: &mut Message, mut alter: impl FnMut(Tick, &mut Frame)) {
+    let Message::Frames(frames) = message else { return };
+    let mut turns = frames.turns.to_vec();
+    turns.iter_mut().for_each(|(after, frame)| alter(frames.from.plus(*after), frame));
+    frames.turns = list(turns);
 }
 
 /// Players whose packets pass through hands.
