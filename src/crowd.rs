@@ -147,7 +147,7 @@ impl<G: Wide> Crowd<G> {
         let grid = *build(options.seed).grid();
         let network = MemoryNetwork::hub(options.seed, options.weather);
         // All are this very program.
-        let identity = Identity { rules: G::rules_digest(), table: table.digest(), config: 0 };
+        let identity = G::identity(table);
         let relay = {
             let (config, build) = (options.relay.clone(), build.clone());
             let halo_rings_less = options.halo_rings_less;

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use lockstone_net::Identity;
 use lockstone_net::relay::{Horizon, Landmark};
 use lockstone_sim::{Grid, PlayerId, Rules, Simulation, Table, Vec2, World};
 
@@ -27,6 +28,11 @@ pub trait Game: 'static {
     /// Changes whenever the rules, their data or their measures do: peers with another
     /// digest are refused.
     fn rules_digest() -> u64;
+
+    /// What all peers of a session must have in common: these rules, and this table.
+    fn identity(table: &Table) -> Identity {
+        Identity { rules: Self::rules_digest(), table: table.digest(), config: 0 }
+    }
 
     /// A simulation before its first tick.
     fn build(seed: u64, table: Table) -> Self::Sim;

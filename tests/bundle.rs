@@ -4,10 +4,10 @@
 use lockstone::check::verify;
 use lockstone::net::limits::{BUNDLE_BYTES_MAX, KEYFRAME_TICKS, PLAYERS_MAX};
 use lockstone::recording::bundle::{Bundle, BundleError, MAGIC, VERSION};
-use lockstone::recording::{Entry, Packed, RING_BYTES_MAX, Recording, Ring};
+use lockstone::recording::{Entry, Packed, RING_BYTES_MAX, Recording, Ring, encoded};
 use lockstone::sim::{Input, PlayerId, Simulation, Tick, Turn, codec, mix64};
 use testkit::mixer::Mixer;
-use testkit::recorded::{encoded, header};
+use testkit::recorded::header;
 use xxhash_rust::xxh3::xxh3_64;
 
 const SEED: u64 = 11;

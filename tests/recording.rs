@@ -6,12 +6,13 @@ use std::collections::BTreeMap;
 use lockstone::net::Identity;
 use lockstone::net::limits::{KEYFRAME_TICKS, SNAPSHOT_BYTES_MAX};
 use lockstone::recording::{
-    Desync, Ending, Entry, Header, Packed, RING_BYTES_MAX, Recording, RecordingError, Ring, Tree, Writer, replay,
+    Desync, Ending, Entry, Header, Packed, RING_BYTES_MAX, Recording, RecordingError, Ring, Tree, Writer, encoded,
+    replay,
 };
 use lockstone::sim::{CellId, Checksum, Input, PlayerId, Simulation, Tick, Turn, mix64};
 use proptest::prelude::*;
 use testkit::mixer::Mixer;
-use testkit::recorded::{self, encoded};
+use testkit::recorded;
 
 const SEED: u64 = 11;
 const TICKS: u32 = 200;

@@ -16,9 +16,9 @@ use std::{collections::VecDeque, thread, time::Duration};
 
 use ggrs::{DesyncDetection, GgrsEvent, GgrsRequest, Message, P2PSession, PlayerType, SessionBuilder, SessionState};
 use lockstone::check;
-use lockstone::recording::Entry;
+use lockstone::recording::{Entry, encoded};
 use lockstone::sim::*;
-use testkit::recorded::{Peer, encoded};
+use testkit::recorded::Peer;
 use wood::{Sim, place, world};
 
 const SEED: u64 = 15;

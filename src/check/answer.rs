@@ -17,7 +17,6 @@ use std::error::Error;
 use std::io::{self, Read, Write};
 use std::process::ExitCode;
 
-use lockstone_net::Identity;
 use lockstone_sim::journal::Journal;
 use lockstone_sim::table::TABLE_BYTES;
 use lockstone_sim::{Simulation, Table, Turn, codec};
@@ -101,7 +100,7 @@ fn read<G: Game>() -> Told<(Table, Timeline<G::Sim>)> {
     io::stdin().lock().read_to_end(&mut bytes).map_err(|error| format!("cannot read the recording: {error}"))?;
     let (table, recording) = bytes.split_at(bytes.len().min(TABLE_BYTES));
     let table = Table::from_bytes(table)?;
-    let identity = Identity { rules: G::rules_digest(), table: table.digest(), config: 0 };
+    let identity = G::identity(&table);
     Header::peek(recording)?.check(G::NAME, &identity)?;
     Ok((table, Timeline::new(Recording::read(recording)?)))
 }

@@ -4,7 +4,6 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use lockstone_net::Identity;
 use lockstone_sim::{PlayerId, Table};
 
 use super::args::{self, CheckCommand, Telling};
@@ -108,7 +107,7 @@ fn can_be_played<G: Game>(recordings: &[Recording<G::Sim>], table: &Table) -> Re
     if recordings.iter().any(|other| other.header.identity != header.identity) {
         return Ok(());
     }
-    let identity = Identity { rules: G::rules_digest(), table: table.digest(), config: 0 };
+    let identity = G::identity(table);
     header.check(G::NAME, &identity).map_err(|error| {
         let advice = failure::of_recording(&error);
         Failure::new(format!("cannot check the recording of {}: {error}; {advice}", header.name))

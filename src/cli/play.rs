@@ -55,7 +55,7 @@ fn play<G: Game>(
     room: String,
     join: Option<String>,
 ) -> Result<ExitCode, Failure> {
-    let (identity, build) = (player.identity(), player.build(args.plant_fault));
+    let (identity, build) = (G::identity(&player.table), player.build(args.plant_fault));
     let Player { name, hero, .. } = player;
     let options = Options { keep_checksums: args.report, ..Options::default() };
     let sitting = Sitting { name: name.clone(), room, join, terms: config.terms(identity), args, options };

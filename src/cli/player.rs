@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use lockstone_net::Identity;
 use lockstone_sim::{Simulation, Table};
 
 use super::failure::Failure;
@@ -26,11 +25,6 @@ impl<G: Game> Player<G> {
             Failure::new(format!("there is no hero {class:?}: choose --hero {}", G::HEROES.join(", --hero ")))
         })?;
         Ok(Player { name, hero, table: table::load(table)? })
-    }
-
-    /// What all peers of the session have in common.
-    pub fn identity(&self) -> Identity {
-        Identity { rules: G::rules_digest(), table: self.table.digest(), config: 0 }
     }
 
     /// What makes the world of a seed: with `faulty` another one.

@@ -38,7 +38,7 @@ pub(super) fn run<G: Wide>(args: args::Relay) -> Result<ExitCode, Failure> {
     });
     let token = args.host_token.unwrap_or_else(drawn_token);
     let link = place::link(&signaling.url, &room, &args.key, &args.stun, RoomRole::Relay { token });
-    let (identity, build) = (player.identity(), player.build(false));
+    let (identity, build) = (G::identity(&player.table), player.build(false));
     let sitting = Sitting {
         name: if plays { player.name.clone() } else { DEDICATED.to_owned() },
         room,
@@ -81,7 +81,7 @@ pub(super) fn join<G: Wide>(args: args::Play) -> Result<ExitCode, Failure> {
     let url = args.signal.clone().unwrap_or_else(local);
     let link = place::link(&url, &room, &args.key, &args.stun, RoomRole::Player);
     let config = checked(settings(), None)?;
-    let (identity, build) = (player.identity(), player.build(args.plant_fault));
+    let (identity, build) = (G::identity(&player.table), player.build(args.plant_fault));
     let (terms, name) = (config.terms(identity), player.name.clone());
     let options = Options { keep_parts: args.report, ..Options::default() };
     let sitting = Sitting { name, room, join: None, terms, args, options };

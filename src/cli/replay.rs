@@ -3,7 +3,6 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use lockstone_net::Identity;
 use lockstone_sim::Simulation;
 
 use super::args;
@@ -20,7 +19,7 @@ pub(super) fn run<G: Game>(args: &args::Replay) -> Result<ExitCode, Failure> {
     let bytes = files::read(file)?;
     let unreadable = |error| Failure::recording("replay", file, &error);
     let header = Header::peek(&bytes).map_err(unreadable)?;
-    let identity = Identity { rules: G::rules_digest(), table: table.digest(), config: 0 };
+    let identity = G::identity(&table);
     header.check(G::NAME, &identity).map_err(unreadable)?;
     let recording = Recording::<G::Sim>::read(&bytes).map_err(unreadable)?;
     describe(&recording);

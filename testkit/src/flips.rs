@@ -5,12 +5,12 @@ use std::io;
 
 use lockstone::check::{Cause, Location, Report};
 use lockstone::default_table;
-use lockstone::recording::{Header, Packed, Recording, Writer};
+use lockstone::recording::{Header, Packed, Recording, Writer, encoded};
 use lockstone::sim::world::{StateBit, StatePart};
 use lockstone::sim::{CellId, Checksum, Dice, Simulation, Tick, Turn, codec, tamper};
 
 use crate::faulty::{self, Fault, Party, Sim};
-use crate::recorded::{Peer, encoded};
+use crate::recorded::Peer;
 
 const PEERS: u16 = 4;
 /// Some peers have bots beside them, so that more of the world is awake.

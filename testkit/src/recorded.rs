@@ -3,8 +3,8 @@
 
 use lockstone::check::Inspect;
 use lockstone::net::Identity;
-use lockstone::recording::{Build, Header, Packed, Recording, Writer};
-use lockstone::sim::{PlayerId, Simulation, Tick, Turn};
+use lockstone::recording::{Build, Header, Packed, Recording, Writer, encoded};
+use lockstone::sim::{PlayerId, Tick, Turn};
 
 /// One peer, as it records.
 #[derive(Clone)]
@@ -83,11 +83,6 @@ impl Peer {
             writer.keyframe(tick, &Packed::of(&encoded(simulation))).expect("memory can be written");
         }
     }
-}
-
-pub fn encoded<S: Simulation>(simulation: &mut S) -> Vec<u8> {
-    let snapshot = simulation.snapshot();
-    simulation.encode(&snapshot)
 }
 
 /// The header of Ada's recording, from the start.

@@ -8,9 +8,9 @@ use dungeon::hero::Order;
 use dungeon::map::tile_of;
 use dungeon::{Command, DungeonGame};
 use lockstone::game::{Game, Layout, Spread, Wide};
+use lockstone::net::Session;
 use lockstone::net::memory::{Driver, MemoryLink, MemoryNetwork, Weather};
 use lockstone::net::relay::{Relay, RelayConfig, RelaySettings, Replica};
-use lockstone::net::{Identity, Session};
 use lockstone::sim::path::Tile;
 use lockstone::sim::{PlayerId, Simulation, Tick};
 use testkit::delve::table;
@@ -34,7 +34,7 @@ fn heroes_on_their_ways_are_seen_on_their_tiles() {
         reorder_permille: 100,
         ..Weather::clear(Duration::from_millis(150))
     };
-    let identity = Identity { rules: DungeonGame::rules_digest(), table: table().digest(), config: 0 };
+    let identity = DungeonGame::identity(&table());
     let build = {
         let rules = rules.clone();
         move |seed| DungeonGame::world(&rules, seed, &table())

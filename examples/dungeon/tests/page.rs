@@ -6,7 +6,6 @@ use std::fs;
 use dungeon::{Dungeon, DungeonGame};
 use lockstone::check::{Cause, Checker, page};
 use lockstone::game::Game;
-use lockstone::net::Identity;
 use lockstone::recording::{Build, Header, Recording, Writer};
 use lockstone::sim::codec::fields;
 use lockstone::sim::world::{StateBit, StatePart};
@@ -25,7 +24,7 @@ type Sim = World<Dungeon>;
 
 fn header(player: u16, name: &str, start: Tick) -> Header {
     Header {
-        identity: Identity { rules: DungeonGame::rules_digest(), table: delve::table().digest(), config: 0 },
+        identity: DungeonGame::identity(&delve::table()),
         player: PlayerId(player),
         name: name.into(),
         room: "amber".into(),

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use dungeon::DungeonGame;
 use lockstone::game::{Bot, Game};
-use lockstone::net::Identity;
 use lockstone::net::limits::KEYFRAME_TICKS;
 use lockstone::recording::{Header, Packed, RING_BYTES_MAX, Recording, Replay, Ring, Writer, replay};
 use lockstone::sim::{Input, PlayerId, Simulation, Tick, Turn};
@@ -22,11 +21,7 @@ type Sim = <DungeonGame as Game>::Sim;
 
 fn header() -> Header {
     Header {
-        identity: Identity {
-            rules: DungeonGame::rules_digest(),
-            table: lockstone::default_table().digest(),
-            config: 0,
-        },
+        identity: DungeonGame::identity(&lockstone::default_table()),
         name: "Bot-1".into(),
         room: "test".into(),
         ..recorded::header(DungeonGame::NAME, SEED)

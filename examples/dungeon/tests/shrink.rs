@@ -8,7 +8,6 @@ use std::{fs, str};
 use dungeon::DungeonGame;
 use lockstone::default_table;
 use lockstone::game::{Bot, Game};
-use lockstone::net::Identity;
 use lockstone::recording::{Header, Recording, Writer};
 use lockstone::sim::{Checksum, Input, PlayerId, Simulation, Tick, Turn};
 use testkit::recorded::header;
@@ -30,7 +29,7 @@ fn run(args: &[&str]) -> (Output, String) {
 /// Two bots' game as a file; a checksum in it may be wrong.
 fn recorded(folder: &Path, name: &str, wrong: bool) -> PathBuf {
     let header = Header {
-        identity: Identity { rules: DungeonGame::rules_digest(), table: default_table().digest(), config: 0 },
+        identity: DungeonGame::identity(&default_table()),
         name: "Bot-1".into(),
         room: String::new(),
         ..header(DungeonGame::NAME, SEED)

@@ -16,7 +16,7 @@ use dungeon::DungeonGame;
 use lockstone::default_table;
 use lockstone::game::Game;
 use lockstone::net::matchbox::{Config, MatchboxLink};
-use lockstone::net::{Identity, Party, PartyConfig};
+use lockstone::net::{Party, PartyConfig};
 use lockstone::shell::{Display, Files, Labels, Options, Recorder, Screen, Shell};
 
 const NAME: &str = "Headless";
@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let url = words.next().unwrap_or_else(|| SIGNALING.to_owned());
 
     let config = PartyConfig::default();
-    let identity = Identity { rules: DungeonGame::rules_digest(), table: default_table().digest(), config: 0 };
+    let identity = DungeonGame::identity(&default_table());
     let build = |seed| DungeonGame::build(seed, default_table());
     let hero = DungeonGame::hero(DungeonGame::HEROES[0], NAME).ok_or("the dungeon does not know its own heroes")?;
     let party = Party::new(config.clone(), identity, NAME, hero, build)?;

@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use lockstone_net::wire::Identity;
 use lockstone_sim::{PlayerId, Tick};
 
 use super::ChaosConfig;
@@ -41,7 +40,7 @@ impl<'c> Programs<'c> {
             game: G::NAME.to_owned(),
             engine: env!("CARGO_PKG_VERSION").to_owned(),
             seed,
-            identity: Identity { rules: G::rules_digest(), table: config.table.digest(), config: 0 },
+            identity: G::identity(&config.table),
             ticks_per_s: 20,
             input_delay_ticks: 0,
             checksum_interval_ticks: 1,
