@@ -8,7 +8,7 @@ use core::ops::ControlFlow;
 
 use lockstone_sim::codec::CodecError;
 use lockstone_sim::world::Given;
-use lockstone_sim::{CellRect, Checksum, Extent, Rules, Simulation, Tick, World};
+use lockstone_sim::{CellRect, Checksum, Rules, Simulation, Tick, World};
 
 use super::checks_at;
 use super::horizon::Horizon;
@@ -146,7 +146,7 @@ fn given<R: Rules>(pending: &mut Pending, world: &World<R>, raw: &[RawGiven]) ->
     let mut area = None;
     for given in raw {
         match given {
-            RawGiven::Area(change) => area = Some(*change),
+            RawGiven::Area(extent, load) => area = Some((*extent, *load)),
             RawGiven::Pristine(cell) => result.push(Given::Pristine(*cell)),
             RawGiven::Cell(cell, bytes) if known(*cell) => result.push(Given::Cell(*cell, bytes.to_vec())),
             RawGiven::Change(cell, bytes) if known(*cell) => result.push(Given::Change(*cell, bytes.to_vec())),
@@ -154,10 +154,10 @@ fn given<R: Rules>(pending: &mut Pending, world: &World<R>, raw: &[RawGiven]) ->
             RawGiven::Change(cell, bytes) => pending.keep(tick, *cell, Change::Since(bytes.clone())).then_some(())?,
         }
     }
-    let Some(AreaChange { core, halo, load }) = area else { return Some(result) };
+    let Some((extent, load)) = area else { return Some(result) };
     let loaded = match load {
         Some(number) => pending.put_in(number, world).ok()?,
         None => Vec::new(),
     };
-    Some([vec![Given::Area(Extent { core, halo })], loaded, result].concat())
+    Some([vec![Given::Area(extent)], loaded, result].concat())
 }

@@ -17,7 +17,7 @@ use crate::limits::*;
 use crate::link::PeerId;
 use crate::session::{DropReason, Outbox, Slot};
 use crate::transfer::{self, SnapshotSender};
-use crate::wire::{self, AreaChange, CellBytes, Encoded, Frame, List, LoadedCells, Message, RawGiven, RawInput};
+use crate::wire::{self, CellBytes, Encoded, Frame, List, LoadedCells, Message, RawGiven, RawInput};
 
 /// Cells on their way to a replica.
 pub(super) struct Load {
@@ -111,14 +111,13 @@ impl<R: Rules> Host<R> {
     /// Makes another area effective with this tick's frame.
     fn change_area(&mut self, slot: Slot, after: Extent, load: Option<u32>) {
         self.stats.areas_changed += 1;
-        let change = AreaChange { core: after.core, halo: after.halo, load };
         let loading = self.guests.get(slot).and_then(|guest| guest.area.load()).map(|load| load.bounds.halo);
         let draft = self.draft(slot);
         // First of all, so that every change meets its cell; and none of a cell that is
         // forgotten with it.
         let known = |cell| after.halo.contains(cell) || loading.is_some_and(|loading| loading.contains(cell));
         draft.given.retain(|given| given.cell().is_none_or(known));
-        draft.given.insert(0, RawGiven::Area(change));
+        draft.given.insert(0, RawGiven::Area(after, load));
         self.set_bounds(slot, after);
     }
 
@@ -148,11 +147,9 @@ impl<R: Rules> Host<R> {
         self.stats.begun_anew += 1;
         self.set_bounds(slot, Extent::NOTHING);
         let Some(guest) = self.guests.get_mut(slot) else { return };
-        let change = AreaChange { core: CellRect::EMPTY, halo: CellRect::EMPTY, load: None };
-        let given = List::try_from(vec![RawGiven::Area(change)]).expect("one is allowed");
+        let given = List::try_from(vec![RawGiven::Area(Extent::NOTHING, None)]).expect("one is allowed");
         let inputs = List::try_from(inputs).expect("a turn has no more");
-        let frame = Encoded::frame(&Frame { inputs, given });
-        guest.frames.close((), frame);
+        guest.frames.close((), Encoded::frame(&Frame { inputs, given }));
     }
 
     /// Nothing is watched for a replica any more.
