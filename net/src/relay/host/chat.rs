@@ -32,7 +32,7 @@ impl<R: Rules> Host<R> {
 
     /// Puts what a player says on its way to those who hear it.
     pub(super) fn said(&mut self, player: PlayerId, line: ChatLine, out: &mut Outbox<World<R>>) {
-        let Host { stepper, cell_interest, distant_interest, guests, stats, area_rules, .. } = self;
+        let Host { stepper, cell_interest, distant_interest, guests, stats, choice, .. } = self;
         let (Some(name), Some(cell)) = (stepper.roster.get(&player), cell_interest.hero(player)) else { return };
         let said = Said { player, name: name.clone(), line };
         let party = distant_interest.as_ref().map_or(&[][..], |distant_interest| distant_interest.party(player));
@@ -43,9 +43,8 @@ impl<R: Rules> Host<R> {
             guest.into_iter().for_each(|guest| guest.hear(said.clone(), &mut stats.chat));
         }
         // The relay's own player hears as far as others do.
-        let near = cell_interest
-            .hero(stepper.player)
-            .is_some_and(|here| area_rules.halo(area_rules.least(here)).contains(cell));
+        let hears = |here| choice.rules.halo(choice.rules.least(here)).contains(cell);
+        let near = cell_interest.hero(stepper.player).is_some_and(hears);
         if near || stepper.player == player || party.contains(&stepper.player) {
             out.said(&said);
         }

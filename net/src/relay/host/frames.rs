@@ -68,7 +68,7 @@ impl<R: Rules> Host<R> {
 
     /// Puts what the last step changed into the frames of those who are given it.
     pub(super) fn draft_changes(&mut self) {
-        let Host { stepper, cell_interest, guests, costs, .. } = self;
+        let Host { stepper, cell_interest, guests, choice, .. } = self;
         let world = &stepper.simulation;
         let (mut bytes, mut actors) = (0, 0);
         for cell in world.touched() {
@@ -84,7 +84,7 @@ impl<R: Rules> Host<R> {
                 guest.draft.given.push(change.clone());
             }
         }
-        costs.changes(bytes, actors);
+        choice.costs.change.note(bytes, actors);
     }
 
     /// A replica that simulates only one end of a transfer cannot make it. It is given the cell

@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use lockstone_sim::{CellRect, Extent, Rules, Simulation, World, codec};
 
+use super::Host;
 use super::area::Area;
-use super::{Host, choice};
 use crate::limits::*;
 use crate::link::PeerId;
 use crate::session::{DropReason, Outbox, Slot};
@@ -34,24 +34,24 @@ impl<R: Rules> Host<R> {
     /// Lets a replica's area follow its hero. What is drafted for this tick must hold
     /// all changes by now.
     pub(super) fn update_area(&mut self, slot: Slot, now: Duration) {
-        let Host { stepper, cell_interest, area_rules, regions, costs, .. } = self;
+        let Host { stepper, cell_interest, choice, .. } = self;
         let world = &stepper.simulation;
         let Some(guest) = self.guests.get_mut(slot) else { return };
         if matches!(guest.area, Area::Waiting(_)) {
             return;
         }
         let Some(hero) = guest.place(cell_interest, world.grid()) else { return };
-        let core = choice::core(slot, guest, hero, (world, area_rules, regions, costs));
+        let core = choice.core(slot, guest, hero, world);
         match &guest.area {
             Area::Waiting(_) => {}
             Area::Changing(_, Load { number, bounds: loaded, sender, .. }) if sender.done() => {
                 let (number, loaded) = (*number, *loaded);
-                let fits = loaded.halo.contains_rect(self.area_rules.need(core));
+                let fits = loaded.halo.contains_rect(self.choice.rules.need(core));
                 let core = if fits { core } else { loaded.core };
                 self.change_area(slot, Extent { core, ..loaded }, Some(number));
             }
             Area::Changing(before, Load { bounds: loaded, .. }) => {
-                let (before, need) = (*before, self.area_rules.need(core));
+                let (before, need) = (*before, self.choice.rules.need(core));
                 if before.core != core && before.halo.contains_rect(need) && loaded.halo.contains_rect(need) {
                     self.change_area(slot, Extent { core, ..before }, None);
                 }
@@ -64,14 +64,14 @@ impl<R: Rules> Host<R> {
     /// Moves the core if it can, and loads what is to be known around it.
     fn advance_area(&mut self, slot: Slot, core: CellRect, now: Duration) {
         let Some(before) = self.guests.get(slot).map(|guest| guest.area.bounds()) else { return };
-        let halo = self.area_rules.halo(core);
+        let halo = self.choice.rules.halo(core);
         if before.halo.contains_rect(halo) {
             if before != (Extent { core, halo }) {
                 self.change_area(slot, Extent { core, halo }, None);
             }
             return;
         }
-        if before.core != core && before.halo.contains_rect(self.area_rules.need(core)) {
+        if before.core != core && before.halo.contains_rect(self.choice.rules.need(core)) {
             self.change_area(slot, Extent { core, ..before }, None);
         }
         self.begin_load(slot, Extent { core, halo }, now);
@@ -94,7 +94,7 @@ impl<R: Rules> Host<R> {
             return;
         }
         self.stats.loads_begun += 1;
-        self.costs.load(bytes.len(), cells.cells().count());
+        self.choice.costs.cell.note(bytes.len(), cells.cells().count());
         let number = guest.loads;
         guest.loads += 1;
         let (length, digest) = (bytes.len() as u32, transfer::digest(&bytes));
