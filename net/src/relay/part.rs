@@ -35,15 +35,6 @@ impl<R: Rules> Part<R> {
         Part { checksum_interval_ticks, pending, distant_tracks, tree_wanted: false }
     }
 
-    fn take_distant(&mut self, distant: Distant, fed: Fed<'_, Self>, out: &mut Outbox<World<R>>) {
-        let tick = distant.tick;
-        match self.distant_tracks.as_mut().map(|distant_tracks| distant_tracks.take(distant)) {
-            Some(Ok(())) => fed.intake.distant(tick),
-            Some(Err(_)) => out.dropped(DropReason::Replayed),
-            None => out.dropped(DropReason::Unexpected),
-        }
-    }
-
     /// The core's checksum, if it is this replica's tick for it.
     fn check_core(
         &mut self,
@@ -121,7 +112,11 @@ impl<R: Rules> Share for Part<R> {
                 Some(received) => return Ok(Some(received)),
                 None => out.dropped(DropReason::Unexpected),
             },
-            Message::Distant(distant) => self.take_distant(distant, fed, out),
+            Message::Distant(distant) => match self.distant_tracks.as_mut().map(|tracks| tracks.take(distant)) {
+                Some(Some(tick)) => fed.intake.distant(tick),
+                Some(None) => out.dropped(DropReason::Replayed),
+                None => out.dropped(DropReason::Unexpected),
+            },
             Message::Nearby(nearby) => fed.stepper.meet(nearby, out),
             _ => out.dropped(DropReason::Unexpected),
         }
@@ -133,7 +128,7 @@ impl<R: Rules> Share for Part<R> {
     }
 
     fn distant(&self, world: &World<R>) -> DistantView {
-        self.distant_tracks.as_ref().map_or_else(DistantView::default, |distant_tracks| distant_tracks.view(world))
+        self.distant_tracks.as_ref().map(|tracks| tracks.view(world)).unwrap_or_default()
     }
 }
 
