@@ -20,7 +20,7 @@ mod regions;
 
 use core::time::Duration;
 
-use lockstone_sim::{Rules, World};
+use lockstone_sim::{Extent, Rules, World};
 
 use super::areas::AreaRules;
 use super::config::RelayConfig;
@@ -46,7 +46,7 @@ pub struct Host<R: Rules> {
     stepper: Stepper<World<R>>,
     waiting: Waiting,
     schedule: Schedule,
-    guests: Roll<Guest<R>>,
+    guests: Roll<Guest>,
     cell_interest: CellInterest<R>,
     choice: Choice,
     /// What players see from afar, if the game says so.
@@ -135,7 +135,7 @@ impl<R: Rules> Host<R> {
             let taken = self.waiting.commands_taken(guest.player);
             guest.send_frames(self.leader.epoch, (tick, now), taken, &mut self.stats, out);
         }
-        guest.send_chunks(self.leader.epoch, &mut self.stats.loads, out);
+        guest.send_pieces(self.leader.epoch, &mut self.stats.loads, out);
         if let Some(distant_interest) = &mut self.distant_interest {
             distant_interest.tell(guest, &self.stepper.simulation, self.leader.epoch, &mut self.stats.distant, out);
         }
@@ -184,7 +184,7 @@ impl<R: Rules> Host<R> {
 
     fn remove(&mut self, peer: PeerId, reason: LeaveReason) {
         let Some(slot) = self.guests.slot(peer) else { return };
-        self.forget_area(slot);
+        self.set_bounds(slot, Extent::NOTHING);
         self.note_nearby();
         if let Some(guest) = self.guests.remove(peer) {
             self.waiting.leave(guest.player, reason);

@@ -4,6 +4,7 @@ use lockstone_sim::Extent;
 
 use super::loads::Load;
 use crate::transfer::SnapshotSender;
+use crate::wire::Message;
 
 pub(super) enum Area {
     /// The world's outline is on its way; no cell can be before that has arrived.
@@ -38,6 +39,24 @@ impl Area {
             Area::Waiting(_) | Area::Current(_) => None,
             Area::Changing(_, load) | Area::Discarding(load) => Some(load),
         }
+    }
+
+    /// Whether a piece of what is on its way may be sent now.
+    pub fn has_piece(&self) -> bool {
+        match self {
+            Area::Waiting(outline) => outline.ready(),
+            Area::Current(_) => false,
+            Area::Changing(_, load) | Area::Discarding(load) => load.announcement.is_some() || load.sender.ready(),
+        }
+    }
+
+    pub fn next_piece(&mut self) -> Option<Message> {
+        let (announcement, sender) = match self {
+            Area::Waiting(outline) => (None, outline),
+            Area::Current(_) => return None,
+            Area::Changing(_, load) | Area::Discarding(load) => (load.announcement.take(), &mut load.sender),
+        };
+        announcement.or_else(|| sender.next_chunk().map(Message::Chunk))
     }
 
     /// The area that is loaded, if something will come of it.

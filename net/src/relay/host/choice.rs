@@ -70,7 +70,7 @@ impl Choice {
     }
 
     /// The core that a replica should have now.
-    pub fn core<R: Rules>(&mut self, slot: Slot, guest: &mut Guest<R>, hero: CellId, world: &World<R>) -> CellRect {
+    pub fn core<R: Rules>(&mut self, slot: Slot, guest: &mut Guest, hero: CellId, world: &World<R>) -> CellRect {
         // A grown core that is loading counts as present: else it would be given up as soon as it
         // is there, and loaded again.
         let loading = guest.area.loading().filter(|_| guest.grown);

@@ -155,7 +155,7 @@ impl<R: Rules> DistantInterest<R> {
     /// budget allows it.
     pub fn tell(
         &mut self,
-        guest: &mut Guest<R>,
+        guest: &mut Guest,
         world: &World<R>,
         epoch: Epoch,
         stats: &mut LevelStats,
@@ -181,9 +181,7 @@ impl<R: Rules> DistantInterest<R> {
             stats.cut_bytes += codec::compact(&message).len() as u64;
             return;
         }
-        let bytes = out.send(epoch, guest.peer, Channel::Unreliable, &message);
-        guest.budget.pay(bytes);
-        stats.add(bytes, 1);
+        guest.send(epoch, Channel::Unreliable, &message, stats, out);
         guest.distant.sent.push_back(tick);
         if guest.distant.sent.len() > SENT_KEPT {
             guest.distant.sent.pop_front();
@@ -198,7 +196,7 @@ impl<R: Rules> DistantInterest<R> {
 
     /// The other heroes of a replica's party that are beyond its area, each with the tick since
     /// when its track is what it is.
-    fn afar(&self, guest: &Guest<R>, world: &World<R>) -> BTreeMap<PlayerId, Tick> {
+    fn afar(&self, guest: &Guest, world: &World<R>) -> BTreeMap<PlayerId, Tick> {
         let known = guest.area.bounds().halo;
         let others = self.party(guest.player).iter().filter(|other| **other != guest.player);
         let companions = others.filter_map(|other| Some((*other, self.heroes.get(other)?))).take(COMPANIONS_MAX);

@@ -40,7 +40,7 @@ impl<R: Rules> Host<R> {
         if matches!(guest.area, Area::Waiting(_)) {
             return;
         }
-        let Some(hero) = guest.place(cell_interest, world.grid()) else { return };
+        let Some(hero) = guest.place(cell_interest) else { return };
         let core = choice.core(slot, guest, hero, world);
         match &guest.area {
             Area::Waiting(_) => {}
@@ -122,7 +122,7 @@ impl<R: Rules> Host<R> {
     }
 
     /// Watches for a replica what it is given by its new area.
-    fn set_bounds(&mut self, slot: Slot, after: Extent) {
+    pub(super) fn set_bounds(&mut self, slot: Slot, after: Extent) {
         let Host { stepper, guests, cell_interest, .. } = self;
         let Some(guest) = guests.get_mut(slot) else { return };
         let before = guest.area.bounds();
@@ -138,7 +138,7 @@ impl<R: Rules> Host<R> {
         for cell in after.given().filter(|cell| !before.gives(*cell)) {
             cell_interest.give(cell, slot, &stepper.simulation);
         }
-        cell_interest.know(slot, after.halo);
+        cell_interest.presence.watch(slot, after.halo);
     }
 
     /// A replica's frame would be too large: it loses its area, and is loaded again. It still
@@ -150,11 +150,6 @@ impl<R: Rules> Host<R> {
         let given = List::try_from(vec![RawGiven::Area(Extent::NOTHING, None)]).expect("one is allowed");
         let inputs = List::try_from(inputs).expect("a turn has no more");
         guest.frames.close((), Encoded::frame(&Frame { inputs, given }));
-    }
-
-    /// Nothing is watched for a replica any more.
-    pub(super) fn forget_area(&mut self, slot: Slot) {
-        self.set_bounds(slot, Extent::NOTHING);
     }
 
     /// A replica has a piece of what is loading.
