@@ -7,7 +7,7 @@ mod pending;
 use core::ops::ControlFlow;
 
 use lockstone_sim::codec::CodecError;
-use lockstone_sim::world::Given;
+use lockstone_sim::world::{Given, Zone};
 use lockstone_sim::{CellRect, Checksum, Rules, Simulation, Tick, World};
 
 use super::checks_at;
@@ -136,7 +136,7 @@ impl<R: Rules> Share for Part<R> {
 /// them in. `None` if it does not hold together.
 fn given<R: Rules>(pending: &mut Pending, world: &World<R>, raw: &[RawGiven]) -> Option<Vec<Given>> {
     let tick = world.tick();
-    let known = |cell| world.area().zone(cell) != lockstone_sim::world::Zone::Outside;
+    let known = |cell| world.area().zone(cell) != Zone::Outside;
     let mut result = Vec::with_capacity(raw.len());
     let mut area = None;
     for given in raw {
@@ -150,9 +150,6 @@ fn given<R: Rules>(pending: &mut Pending, world: &World<R>, raw: &[RawGiven]) ->
         }
     }
     let Some((extent, load)) = area else { return Some(result) };
-    let loaded = match load {
-        Some(number) => pending.put_in(number, world).ok()?,
-        None => Vec::new(),
-    };
+    let loaded = load.map_or(Some(Vec::new()), |number| pending.put_in(number, world))?;
     Some([vec![Given::Area(extent)], loaded, result].concat())
 }
