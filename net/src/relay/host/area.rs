@@ -72,8 +72,7 @@ impl Area {
         let nothing = after == Extent::NOTHING;
         *self = match core::mem::replace(self, Area::Current(after)) {
             Area::Waiting(outline) => Area::Waiting(outline),
-            Area::Changing(_, load) if nothing => Area::Discarding(load),
-            Area::Discarding(load) if nothing => Area::Discarding(load),
+            Area::Changing(_, load) | Area::Discarding(load) if nothing => Area::Discarding(load),
             Area::Changing(_, load) if !load.sender.done() => Area::Changing(after, load),
             Area::Current(_) | Area::Changing(..) | Area::Discarding(_) => Area::Current(after),
         };

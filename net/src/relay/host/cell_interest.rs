@@ -12,7 +12,7 @@ use crate::session::Slot;
 use crate::wire::{CellBytes, RawGiven};
 
 pub(super) struct CellInterest<R: Rules> {
-    /// Heroes stand in it, and replicas watch what they know.
+    /// Heroes stand in it, and replicas watch what they know: who watches a cell knows it.
     pub presence: Presence,
     /// The heroes that stand there.
     heroes: Vec<PlayerId>,

@@ -65,16 +65,14 @@ impl<R: Rules> Host<R> {
     fn advance_area(&mut self, slot: Slot, core: CellRect, now: Duration) {
         let Some(before) = self.guests.get(slot).map(|guest| guest.area.bounds()) else { return };
         let halo = self.choice.rules.halo(core);
-        if before.halo.contains_rect(halo) {
-            if before != (Extent { core, halo }) {
-                self.change_area(slot, Extent { core, halo }, None);
-            }
-            return;
+        let is_complete = before.halo.contains_rect(halo);
+        let after = Extent { core, halo: if is_complete { halo } else { before.halo } };
+        if after != before && before.halo.contains_rect(self.choice.rules.need(core)) {
+            self.change_area(slot, after, None);
         }
-        if before.core != core && before.halo.contains_rect(self.choice.rules.need(core)) {
-            self.change_area(slot, Extent { core, ..before }, None);
+        if !is_complete {
+            self.begin_load(slot, Extent { core, halo }, now);
         }
-        self.begin_load(slot, Extent { core, halo }, now);
     }
 
     fn begin_load(&mut self, slot: Slot, bounds: Extent, now: Duration) {
@@ -111,13 +109,13 @@ impl<R: Rules> Host<R> {
     /// Makes another area effective with this tick's frame.
     fn change_area(&mut self, slot: Slot, after: Extent, load: Option<u32>) {
         self.stats.areas_changed += 1;
-        let loading = self.guests.get(slot).and_then(|guest| guest.area.load()).map(|load| load.bounds.halo);
-        let draft = self.draft(slot);
+        let Some(guest) = self.guests.get_mut(slot) else { return };
+        let loading = guest.area.load().map(|load| load.bounds.halo);
         // First of all, so that every change meets its cell; and none of a cell that is
         // forgotten with it.
         let known = |cell| after.halo.contains(cell) || loading.is_some_and(|loading| loading.contains(cell));
-        draft.given.retain(|given| given.cell().is_none_or(known));
-        draft.given.insert(0, RawGiven::Area(after, load));
+        guest.draft.given.retain(|given| given.cell().is_none_or(known));
+        guest.draft.given.insert(0, RawGiven::Area(after, load));
         self.set_bounds(slot, after);
     }
 
@@ -155,26 +153,19 @@ impl<R: Rules> Host<R> {
     /// A replica has a piece of what is loading.
     pub(super) fn chunk_ack(&mut self, from: PeerId, received: u32, now: Duration, out: &mut Outbox<World<R>>) {
         let Some(guest) = self.guests.of_mut(from) else { return };
-        let taken = match &mut guest.area {
-            Area::Waiting(outline) => {
-                let taken = outline.acknowledge(received);
-                if outline.done() {
-                    guest.area = Area::Current(Extent::NOTHING);
-                }
-                taken
-            }
-            Area::Changing(_, load) | Area::Discarding(load) => {
-                let taken = load.sender.acknowledge(received);
-                if taken.is_ok() && load.sender.done() {
-                    guest.budget.measure(received as usize, now.saturating_sub(load.begun));
-                }
-                taken
-            }
+        let (sender, begun) = match &mut guest.area {
+            Area::Waiting(outline) => (outline, None),
+            Area::Changing(_, load) | Area::Discarding(load) => (&mut load.sender, Some(load.begun)),
             Area::Current(_) => return out.dropped(DropReason::Unexpected),
         };
-        match taken {
-            Ok(()) => guest.progressed(now),
-            Err(_) => out.dropped(DropReason::ForgedAck),
+        if sender.acknowledge(received).is_err() {
+            return out.dropped(DropReason::ForgedAck);
         }
+        match (sender.done(), begun) {
+            (false, _) => {}
+            (true, Some(begun)) => guest.budget.measure(received as usize, now.saturating_sub(begun)),
+            (true, None) => guest.area = Area::Current(Extent::NOTHING),
+        }
+        guest.progressed(now);
     }
 }
