@@ -223,7 +223,7 @@ impl Content for Frame {
     fn weight(&self) -> usize {
         let given = |given: &RawGiven| match given {
             RawGiven::Change(_, bytes) | RawGiven::Cell(_, bytes) => bytes.len(),
-            RawGiven::Pristine(_) | RawGiven::Area(_) => 0,
+            RawGiven::Pristine(_) | RawGiven::Area(..) => 0,
         };
         let given: usize = self.given.iter().map(|one| size_of::<RawGiven>() + given(one)).sum();
         self.inputs.iter().map(input_weight).sum::<usize>() + given

@@ -17,7 +17,7 @@ pub use bounded::{Bytes, ChatLine, List, Name, Text, TooMany};
 pub use distant::{Distant, Landmarks, Route, Samples, Track};
 pub(crate) use encoded::{Encoded, TurnsKind, encode_turns};
 pub use evidence::{Inquiry, Parcel};
-pub use relay::{AreaChange, CellBytes, CoreTree, Frame, Frames, Load, LoadedCells, Nearby, RawGiven};
+pub use relay::{CellBytes, CoreTree, Frame, Frames, Load, LoadedCells, Nearby, RawGiven};
 pub use rollback::{Form, Inputs, Member, Regroup};
 pub use terms::{Difference, Identity, Refusal, SessionKind, Subject, Terms};
 

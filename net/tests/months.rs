@@ -120,8 +120,8 @@ impl Room {
                 guest.known = guest.known.max(frames.end());
                 let mut placed = false;
                 for (_, frame) in frames.turns.iter() {
-                    placed |=
-                        frame.given.iter().any(|given| matches!(given, RawGiven::Area(area) if !area.core.is_empty()));
+                    let places = |given: &RawGiven| matches!(given, RawGiven::Area(area, _) if !area.core.is_empty());
+                    placed |= frame.given.iter().any(places);
                     let own =
                         |input: &RawInput| matches!(input, RawInput::Join(player, ..) if Some(*player) == guest.player);
                     guest.entered |= frame.inputs.iter().any(own);

@@ -37,10 +37,15 @@ impl<R: Rules> DeadReckoning<R> {
         &self.track
     }
 
-    /// Whether it is by samples of someone who moves, and they become too old to go by.
+    /// Whether it becomes too old to go by: who hears of a route would have to walk far, and of
+    /// someone who moves another sample is due.
     pub fn is_stale(&self, tick: Tick) -> bool {
-        let Track::Samples(samples) = &self.track else { return false };
-        tick.since(samples.tick) >= RENEWED_TICKS && samples.at(tick) != samples.at(samples.tick)
+        match &self.track {
+            Track::Route { since, .. } => tick.since(*since) > ROUTE_TICKS_MAX / 2,
+            Track::Samples(samples) => {
+                tick.since(samples.tick) >= RENEWED_TICKS && samples.at(tick) != samples.at(samples.tick)
+            }
+        }
     }
 
     /// The first tick that it tells of.

@@ -20,7 +20,7 @@ mod regions;
 
 use core::time::Duration;
 
-use lockstone_sim::{Rules, World};
+use lockstone_sim::{Extent, Rules, World};
 
 use super::areas::AreaRules;
 use super::config::RelayConfig;
@@ -35,23 +35,20 @@ use crate::session::{
 use crate::wire::*;
 use cell_interest::CellInterest;
 use checks::CoreSums;
-use choice::Costs;
+use choice::Choice;
 use distant_interest::DistantInterest;
 use guest::Guest;
-use regions::Regions;
 
 pub struct Host<R: Rules> {
     config: RelayConfig,
     /// This peer.
     leader: Leader,
-    area_rules: AreaRules,
     stepper: Stepper<World<R>>,
     waiting: Waiting,
     schedule: Schedule,
-    guests: Roll<Guest<R>>,
+    guests: Roll<Guest>,
     cell_interest: CellInterest<R>,
-    regions: Regions,
-    costs: Costs,
+    choice: Choice,
     /// What players see from afar, if the game says so.
     distant_interest: Option<DistantInterest<R>>,
     /// The guests that are visited before the next tick.
@@ -78,14 +75,12 @@ impl<R: Rules> Host<R> {
         let stepper = Stepper::found(entrant, settings.seed, config.following(), &mut waiting, &mut io.out);
         let grid = stepper.simulation.grid();
         Host {
-            area_rules: AreaRules::new(grid, settings, halo_rings_less),
+            choice: Choice::new(AreaRules::new(grid, settings, halo_rings_less)),
             cell_interest: CellInterest::new(grid),
             leader: Leader { peer: me, epoch: Epoch::default() },
             waiting,
             schedule: Schedule::starting_at(io.now, config.period()),
             guests: Roll::new(entrant, settings.players_max),
-            regions: Regions::default(),
-            costs: Costs::default(),
             distant_interest: horizon.map(|horizon| DistantInterest::new(horizon, settings.ticks_per_s)),
             answering: Vec::new(),
             outline: None,
@@ -111,7 +106,8 @@ impl<R: Rules> Host<R> {
     fn play(&mut self, now: Duration, out: &mut Outbox<World<R>>) {
         let inputs = self.waiting.take(Capacity::RELAY);
         let scopes = self.scopes(&inputs);
-        self.costs.commands(&inputs, self.stepper.roster.len());
+        let bytes = |input: &RawInput| if let RawInput::Command(_, bytes) = input { bytes.len() + 4 } else { 0 };
+        self.choice.costs.command.note(inputs.iter().map(bytes).sum(), self.stepper.roster.len());
         self.stepper.play(&inputs, Vec::new(), out);
         self.cell_interest.update_heroes(&self.stepper.simulation);
         self.note_nearby();
@@ -125,9 +121,9 @@ impl<R: Rules> Host<R> {
             self.close_frame(slot, &inputs, &scopes);
             self.note_checksum(slot, &mut sums);
         }
-        self.distant_interest
-            .iter_mut()
-            .for_each(|distant_interest| distant_interest.observe(&self.stepper.simulation));
+        if let Some(distant_interest) = &mut self.distant_interest {
+            distant_interest.observe(&self.stepper.simulation);
+        }
     }
 
     /// Sends a replica what is due to it.
@@ -139,7 +135,7 @@ impl<R: Rules> Host<R> {
             let taken = self.waiting.commands_taken(guest.player);
             guest.send_frames(self.leader.epoch, (tick, now), taken, &mut self.stats, out);
         }
-        guest.send_chunks(self.leader.epoch, &mut self.stats.loads, out);
+        guest.send_pieces(self.leader.epoch, &mut self.stats.loads, out);
         if let Some(distant_interest) = &mut self.distant_interest {
             distant_interest.tell(guest, &self.stepper.simulation, self.leader.epoch, &mut self.stats.distant, out);
         }
@@ -188,7 +184,7 @@ impl<R: Rules> Host<R> {
 
     fn remove(&mut self, peer: PeerId, reason: LeaveReason) {
         let Some(slot) = self.guests.slot(peer) else { return };
-        self.forget_area(slot);
+        self.set_bounds(slot, Extent::NOTHING);
         self.note_nearby();
         if let Some(guest) = self.guests.remove(peer) {
             self.waiting.leave(guest.player, reason);

@@ -7,8 +7,8 @@ mod pending;
 use core::ops::ControlFlow;
 
 use lockstone_sim::codec::CodecError;
-use lockstone_sim::world::Given;
-use lockstone_sim::{CellRect, Checksum, Extent, Rules, Simulation, Tick, World};
+use lockstone_sim::world::{Given, Zone};
+use lockstone_sim::{CellRect, Checksum, Rules, Simulation, Tick, World};
 
 use super::checks_at;
 use super::horizon::Horizon;
@@ -33,15 +33,6 @@ impl<R: Rules> Part<R> {
     pub fn new(checksum_interval_ticks: u32, horizon: Option<Box<dyn Horizon<R>>>) -> Self {
         let (pending, distant_tracks) = (Pending::default(), horizon.map(DistantTracks::new));
         Part { checksum_interval_ticks, pending, distant_tracks, tree_wanted: false }
-    }
-
-    fn take_distant(&mut self, distant: Distant, fed: Fed<'_, Self>, out: &mut Outbox<World<R>>) {
-        let tick = distant.tick;
-        match self.distant_tracks.as_mut().map(|distant_tracks| distant_tracks.take(distant)) {
-            Some(Ok(())) => fed.intake.distant(tick),
-            Some(Err(_)) => out.dropped(DropReason::Replayed),
-            None => out.dropped(DropReason::Unexpected),
-        }
     }
 
     /// The core's checksum, if it is this replica's tick for it.
@@ -121,7 +112,11 @@ impl<R: Rules> Share for Part<R> {
                 Some(received) => return Ok(Some(received)),
                 None => out.dropped(DropReason::Unexpected),
             },
-            Message::Distant(distant) => self.take_distant(distant, fed, out),
+            Message::Distant(distant) => match self.distant_tracks.as_mut().map(|tracks| tracks.take(distant)) {
+                Some(Some(tick)) => fed.intake.distant(tick),
+                Some(None) => out.dropped(DropReason::Replayed),
+                None => out.dropped(DropReason::Unexpected),
+            },
             Message::Nearby(nearby) => fed.stepper.meet(nearby, out),
             _ => out.dropped(DropReason::Unexpected),
         }
@@ -133,7 +128,7 @@ impl<R: Rules> Share for Part<R> {
     }
 
     fn distant(&self, world: &World<R>) -> DistantView {
-        self.distant_tracks.as_ref().map_or_else(DistantView::default, |distant_tracks| distant_tracks.view(world))
+        self.distant_tracks.as_ref().map(|tracks| tracks.view(world)).unwrap_or_default()
     }
 }
 
@@ -141,12 +136,12 @@ impl<R: Rules> Share for Part<R> {
 /// them in. `None` if it does not hold together.
 fn given<R: Rules>(pending: &mut Pending, world: &World<R>, raw: &[RawGiven]) -> Option<Vec<Given>> {
     let tick = world.tick();
-    let known = |cell| world.area().zone(cell) != lockstone_sim::world::Zone::Outside;
+    let known = |cell| world.area().zone(cell) != Zone::Outside;
     let mut result = Vec::with_capacity(raw.len());
     let mut area = None;
     for given in raw {
         match given {
-            RawGiven::Area(change) => area = Some(*change),
+            RawGiven::Area(extent, load) => area = Some((*extent, *load)),
             RawGiven::Pristine(cell) => result.push(Given::Pristine(*cell)),
             RawGiven::Cell(cell, bytes) if known(*cell) => result.push(Given::Cell(*cell, bytes.to_vec())),
             RawGiven::Change(cell, bytes) if known(*cell) => result.push(Given::Change(*cell, bytes.to_vec())),
@@ -154,10 +149,7 @@ fn given<R: Rules>(pending: &mut Pending, world: &World<R>, raw: &[RawGiven]) ->
             RawGiven::Change(cell, bytes) => pending.keep(tick, *cell, Change::Since(bytes.clone())).then_some(())?,
         }
     }
-    let Some(AreaChange { core, halo, load }) = area else { return Some(result) };
-    let loaded = match load {
-        Some(number) => pending.put_in(number, world).ok()?,
-        None => Vec::new(),
-    };
-    Some([vec![Given::Area(Extent { core, halo })], loaded, result].concat())
+    let Some((extent, load)) = area else { return Some(result) };
+    let loaded = load.map_or(Some(Vec::new()), |number| pending.put_in(number, world))?;
+    Some([vec![Given::Area(extent)], loaded, result].concat())
 }

@@ -6,7 +6,7 @@
 use core::fmt;
 use std::sync::Arc;
 
-use lockstone_sim::{CellId, CellRect, Checksum, PlayerId, Tick, codec};
+use lockstone_sim::{CellId, CellRect, Checksum, Extent, PlayerId, Tick, codec};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Bytes, List, Name, RawInput, Turns, WireError, ascending};
@@ -33,8 +33,9 @@ pub enum RawGiven {
     Cell(CellId, CellBytes),
     /// A cell was never lit.
     Pristine(CellId),
-    /// What is simulated from the next tick on, and what of it was loaded.
-    Area(AreaChange),
+    /// What is simulated and known from the next tick on, and the load that is put in with it, if
+    /// one is: it has arrived in full.
+    Area(Extent, Option<u32>),
 }
 
 impl RawGiven {
@@ -42,7 +43,7 @@ impl RawGiven {
     pub fn cell(&self) -> Option<CellId> {
         match self {
             RawGiven::Change(cell, _) | RawGiven::Cell(cell, _) | RawGiven::Pristine(cell) => Some(*cell),
-            RawGiven::Area(_) => None,
+            RawGiven::Area(..) => None,
         }
     }
 
@@ -51,20 +52,9 @@ impl RawGiven {
         match self {
             RawGiven::Change(_, bytes) | RawGiven::Cell(_, bytes) => bytes.len() + 4,
             RawGiven::Pristine(_) => 3,
-            RawGiven::Area(_) => 10,
+            RawGiven::Area(..) => 10,
         }
     }
-}
-
-/// A replica's area becomes another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AreaChange {
-    /// The cells that it simulates.
-    pub core: CellRect,
-    /// The cells that it knows: those of the core, and those around that it is given.
-    pub halo: CellRect,
-    /// The load that is put in with it, if one is: it has arrived in full.
-    pub load: Option<u32>,
 }
 
 /// Cells' states are on their way. The first piece is in here, the others follow as chunks; all are

@@ -140,7 +140,7 @@ fn a_world_that_was_changed_from_outside_is_repaired_or_put_out() {
                     each_frame(message, |_, frame| {
                         let mut given = frame.given.to_vec();
                         for given in &given {
-                            core = if let RawGiven::Area(change) = given { change.core } else { core };
+                            core = if let RawGiven::Area(area, _) = given { area.core } else { core };
                         }
                         given.extend(core.iter().skip(10).take(3).map(RawGiven::Pristine));
                         frame.given = list(given);

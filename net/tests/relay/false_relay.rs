@@ -8,7 +8,7 @@ use lockstone_net::relay::{RelayConfig, RelaySettings, Replica};
 use lockstone_net::session::TransferError;
 use lockstone_net::session::{EndReason, Phase, Session};
 use lockstone_net::wire::{self, *};
-use lockstone_sim::{CellId, CellRect, Checksum, PlayerId, Simulation, Tick, codec};
+use lockstone_sim::{CellId, CellRect, Checksum, Extent, PlayerId, Simulation, Tick, codec};
 use testkit::relay::{STORM, Scene};
 use testkit::sessions::digest;
 use testkit::sessions::*;
@@ -106,7 +106,7 @@ fn given(given: Vec<RawGiven>) -> Frame {
 }
 
 fn area(core: CellRect, halo: CellRect, load: Option<u32>) -> RawGiven {
-    RawGiven::Area(AreaChange { core, halo, load })
+    RawGiven::Area(Extent { core, halo }, load)
 }
 
 fn rect(low: u16, high: u16) -> CellRect {

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use lockstone_net::PeerId;
 use lockstone_net::memory::Weather;
 use lockstone_net::relay::RelaySettings;
-use lockstone_net::wire::{self, AreaChange, Frame, LeaveReason, LoadedCells, Message, RawGiven, RawInput};
+use lockstone_net::wire::{self, Frame, LeaveReason, LoadedCells, Message, RawGiven, RawInput};
 use lockstone_sim::world::{Join, Request};
 use lockstone_sim::{CellId, CellRect, PlayerId, Simulation, Tick, codec};
 use testkit::relay::*;
@@ -138,16 +138,16 @@ fn assert_concerned(scene: &Scene, settings: &RelaySettings, peer: PeerId, told:
                 RawGiven::Change(cell, _) | RawGiven::Cell(cell, _) | RawGiven::Pristine(cell) => {
                     assert!(halo.contains(*cell) || coming(cell), "{peer} at {tick} was given {cell}");
                 }
-                RawGiven::Area(AreaChange { core: core_after, halo: halo_after, .. }) => {
+                RawGiven::Area(after, _) => {
                     let known = |cell: CellId| halo.contains(cell) || coming(&cell);
-                    assert!(halo_after.iter().all(known), "{peer} at {tick} has not loaded its area");
-                    (core, halo) = (*core_after, *halo_after);
+                    assert!(after.halo.iter().all(known), "{peer} at {tick} has not loaded its area");
+                    (core, halo) = (after.core, after.halo);
                     halos.insert(*tick, halo);
                 }
             }
         }
         if let Some(number) = frame.given.iter().find_map(|given| match given {
-            RawGiven::Area(AreaChange { load, .. }) => *load,
+            RawGiven::Area(_, load) => *load,
             _ => None,
         }) {
             loads.retain(|later, _| *later > number);

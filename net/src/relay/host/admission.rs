@@ -8,7 +8,6 @@ use lockstone_sim::{Rules, Simulation, World, codec};
 use super::Host;
 use super::budget::Budget;
 use super::guest::{Entry, Guest};
-use crate::limits::*;
 use crate::link::PeerId;
 use crate::session::{DropReason, Io, Offer, Outbox};
 use crate::wire::*;
@@ -16,24 +15,24 @@ use crate::wire::*;
 impl<R: Rules> Host<R> {
     /// Lets a joiner in, or says why not.
     pub(super) fn hello(&mut self, peer: PeerId, hello: Hello, io: &mut Io<World<R>>) {
-        let waits = |guest: &Guest<R>| !guest.plays();
+        let waits = |guest: &Guest| !guest.plays();
         let Some(hero) = self.guests.hello(peer, &hello, waits, &mut io.out) else { return };
         let player = self.guests.number();
         let join = self.stepper.simulation.admit(player, hero);
-        let fits = codec::compact(&join).len() <= JOIN_BYTES_MAX;
-        let outline = self.outline();
-        let refusal = match (fits, outline.is_too_large()) {
-            (true, false) => None,
-            (false, _) => Some(Refusal::Hero),
-            (_, true) => Some(Refusal::World),
+        let at = self.stepper.simulation.grid().cell_of(join.at);
+        let offer = self.outline();
+        let join = match Bytes::try_from(codec::compact(&join)) {
+            Ok(join) if !offer.is_too_large() => join,
+            unfit => {
+                let refusal = if unfit.is_err() { Refusal::Hero } else { Refusal::World };
+                self.guests.give_back(player);
+                return self.guests.refuse(peer, hello.name.as_str(), refusal, &mut io.out);
+            }
         };
-        if let Some(refusal) = refusal {
-            self.guests.give_back(player);
-            return self.guests.refuse(peer, hello.name.as_str(), refusal, &mut io.out);
-        }
         let budget = Budget::new(self.config.settings().budget_bytes_per_s, io.now);
-        let loading = (join, outline.make(self.leader, peer, player, &mut io.out));
-        let guest = Guest::new((peer, player, hello.name), loading, (outline.tick(), io.now), budget);
+        let entry = Entry::Joining { name: hello.name, at, join, progressed: io.now };
+        let outline = offer.make(self.leader, peer, player, &mut io.out);
+        let guest = Guest::new((peer, player), entry, outline, (offer.tick(), io.now), budget);
         let slot = self.guests.insert(peer, player, guest);
         self.answering.push(slot);
     }
@@ -54,12 +53,12 @@ impl<R: Rules> Host<R> {
     pub(super) fn admit(&mut self, peer: PeerId, out: &mut Outbox<World<R>>) {
         let Some(guest) = self.guests.of_mut(peer) else { return };
         let placed = !guest.area.bounds().core.is_empty();
-        let Entry::Joining { join, .. } = &guest.entry else { return out.dropped(DropReason::Unexpected) };
-        if !placed {
-            return out.dropped(DropReason::Unexpected);
+        match core::mem::replace(&mut guest.entry, Entry::Playing) {
+            Entry::Joining { name, join, .. } if placed => self.waiting.join(guest.player, name, join),
+            as_before => {
+                guest.entry = as_before;
+                out.dropped(DropReason::Unexpected);
+            }
         }
-        let join = Bytes::try_from(codec::compact(join)).expect("checked at the welcome");
-        guest.entry = Entry::Playing;
-        self.waiting.join(guest.player, guest.name.clone(), join);
     }
 }

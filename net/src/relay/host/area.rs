@@ -4,6 +4,7 @@ use lockstone_sim::Extent;
 
 use super::loads::Load;
 use crate::transfer::SnapshotSender;
+use crate::wire::Message;
 
 pub(super) enum Area {
     /// The world's outline is on its way; no cell can be before that has arrived.
@@ -40,6 +41,24 @@ impl Area {
         }
     }
 
+    /// Whether a piece of what is on its way may be sent now.
+    pub fn has_piece(&self) -> bool {
+        match self {
+            Area::Waiting(outline) => outline.ready(),
+            Area::Current(_) => false,
+            Area::Changing(_, load) | Area::Discarding(load) => load.announcement.is_some() || load.sender.ready(),
+        }
+    }
+
+    pub fn next_piece(&mut self) -> Option<Message> {
+        let (announcement, sender) = match self {
+            Area::Waiting(outline) => (None, outline),
+            Area::Current(_) => return None,
+            Area::Changing(_, load) | Area::Discarding(load) => (load.announcement.take(), &mut load.sender),
+        };
+        announcement.or_else(|| sender.next_chunk().map(Message::Chunk))
+    }
+
     /// The area that is loaded, if something will come of it.
     pub fn loading(&self) -> Option<Extent> {
         match self {
@@ -53,8 +72,7 @@ impl Area {
         let nothing = after == Extent::NOTHING;
         *self = match core::mem::replace(self, Area::Current(after)) {
             Area::Waiting(outline) => Area::Waiting(outline),
-            Area::Changing(_, load) if nothing => Area::Discarding(load),
-            Area::Discarding(load) if nothing => Area::Discarding(load),
+            Area::Changing(_, load) | Area::Discarding(load) if nothing => Area::Discarding(load),
             Area::Changing(_, load) if !load.sender.done() => Area::Changing(after, load),
             Area::Current(_) | Area::Changing(..) | Area::Discarding(_) => Area::Current(after),
         };

@@ -5,15 +5,15 @@
 //! of them. Nothing here is ever visited that did not change or has no watcher.
 
 use lockstone_sim::world::CellState;
-use lockstone_sim::{CellId, CellRect, Grid, PlayerId, Presence, Rules, World};
+use lockstone_sim::{CellId, Grid, PlayerId, Presence, Rules, World};
 
 use super::cell_map::CellMap;
 use crate::session::Slot;
 use crate::wire::{CellBytes, RawGiven};
 
 pub(super) struct CellInterest<R: Rules> {
-    /// Heroes stand in it, and replicas watch what they know.
-    presence: Presence,
+    /// Heroes stand in it, and replicas watch what they know: who watches a cell knows it.
+    pub presence: Presence,
     /// The heroes that stand there.
     heroes: Vec<PlayerId>,
     given: CellMap<GivenCell<R>>,
@@ -58,21 +58,11 @@ impl<R: Rules> CellInterest<R> {
         let given = self.given.get_mut(cell)?;
         let now = world.cell_state(cell)?;
         let change = match &given.state {
-            Some(before) => RawGiven::Change(cell, CellBytes::new(now.change_since(before)?)),
-            None => RawGiven::Change(cell, CellBytes::new(world.change_since_pristine(cell)?)),
+            Some(before) => now.change_since(before)?,
+            None => world.change_since_pristine(cell)?,
         };
         given.state = Some(now);
-        Some((change, &given.to))
-    }
-
-    /// The cells that a replica knows become others.
-    pub fn know(&mut self, slot: Slot, cells: CellRect) {
-        self.presence.watch(slot, cells);
-    }
-
-    /// The replicas that know a cell.
-    pub fn knowing(&self, cell: CellId) -> impl Iterator<Item = Slot> {
-        self.presence.watchers(cell)
+        Some((RawGiven::Change(cell, CellBytes::new(change)), &given.to))
     }
 
     /// Where a player's hero was after the last tick; `None` if it was not in the world.
@@ -94,11 +84,5 @@ impl<R: Rules> CellInterest<R> {
         if heroes.len() > present {
             heroes.retain(|player| world.hero(*player).is_some() || !presence.remove(player.0.into()));
         }
-    }
-
-    /// Who came into what replicas know since the last call, and who went out of it: whose slot,
-    /// who, and whether it came.
-    pub fn events(&mut self) -> impl Iterator<Item = (Slot, PlayerId, bool)> {
-        self.presence.events().map(|event| (event.watcher, PlayerId(event.thing as u16), event.entered))
     }
 }

@@ -7,7 +7,7 @@
 use core::time::Duration;
 use std::collections::BTreeSet;
 
-use lockstone_sim::{PlayerId, Rules, World};
+use lockstone_sim::{PlayerId, Rules, Simulation, World};
 
 use super::Host;
 use super::guest::Guest;
@@ -32,42 +32,35 @@ impl<R: Rules> Host<R> {
 
     /// Puts what a player says on its way to those who hear it.
     pub(super) fn said(&mut self, player: PlayerId, line: ChatLine, out: &mut Outbox<World<R>>) {
-        let Host { stepper, cell_interest, distant_interest, guests, stats, area_rules, .. } = self;
+        let Host { stepper, cell_interest, distant_interest, guests, stats, choice, .. } = self;
         let (Some(name), Some(cell)) = (stepper.roster.get(&player), cell_interest.hero(player)) else { return };
         let said = Said { player, name: name.clone(), line };
         let party = distant_interest.as_ref().map_or(&[][..], |distant_interest| distant_interest.party(player));
         let told = party.iter().chain([&player]).filter_map(|player| guests.slot_of(*player));
-        let hearers: BTreeSet<_> = cell_interest.knowing(cell).chain(told).collect();
+        let hearers: BTreeSet<_> = cell_interest.presence.watchers(cell).chain(told).collect();
         for slot in hearers {
-            let guest = guests.get_mut(slot).filter(|guest| guest.plays());
-            guest.into_iter().for_each(|guest| guest.hear(said.clone(), &mut stats.chat));
+            let Some(guest) = guests.get_mut(slot).filter(|guest| guest.plays()) else { continue };
+            if guest.chat.len() == CHAT_LINES_QUEUED_MAX {
+                stats.chat.cut_bytes += guest.chat.pop_front().map_or(0, |said| said.line.as_str().len() as u64);
+            }
+            guest.chat.push_back(said.clone());
         }
         // The relay's own player hears as far as others do.
-        let near = cell_interest
-            .hero(stepper.player)
-            .is_some_and(|here| area_rules.halo(area_rules.least(here)).contains(cell));
+        let hears = |here| choice.rules.halo(choice.rules.least(here)).contains(cell);
+        let near = cell_interest.hero(stepper.player).is_some_and(hears);
         if near || stepper.player == player || party.contains(&stepper.player) {
             out.said(&said);
         }
     }
 }
 
-impl<R: Rules> Guest<R> {
-    /// Keeps a line until it can be sent.
-    fn hear(&mut self, said: Said, stats: &mut LevelStats) {
-        if self.chat.len() == CHAT_LINES_QUEUED_MAX {
-            stats.cut_bytes += self.chat.pop_front().map_or(0, |said| said.line.as_str().len() as u64);
-        }
-        self.chat.push_back(said);
-    }
-
+impl Guest {
     /// Sends what was said, as far as the budget goes.
-    pub(super) fn send_chat(&mut self, epoch: Epoch, stats: &mut LevelStats, out: &mut Outbox<World<R>>) {
-        while self.budget.allows() {
-            let Some(said) = self.chat.pop_front() else { return };
-            let bytes = out.send(epoch, self.peer, Channel::Reliable, &Message::Said(said));
-            self.budget.pay(bytes);
-            stats.add(bytes, 1);
+    pub(super) fn send_chat<S: Simulation>(&mut self, epoch: Epoch, stats: &mut LevelStats, out: &mut Outbox<S>) {
+        while self.budget.allows()
+            && let Some(said) = self.chat.pop_front()
+        {
+            self.send(epoch, Channel::Reliable, &Message::Said(said), stats, out);
         }
     }
 }

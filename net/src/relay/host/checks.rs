@@ -6,7 +6,7 @@
 //! is loaded anew. Repairs are few: a replica that needs more is put out.
 
 use core::time::Duration;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use lockstone_sim::{CellId, CellRect, Checksum, PlayerId, Rules, Tick, World};
 
@@ -74,15 +74,9 @@ impl<R: Rules> Host<R> {
             return;
         }
         let sum = *sums.entry(core).or_insert_with(|| stepper.simulation.part_checksum(core));
-        guest.checks.sums.insert(tick, sum);
+        keep(&mut guest.checks.sums, tick, sum, CHECKSUMS_KEPT_MAX);
         if let Some(asked) = &mut guest.checks.asked {
-            asked.trees.insert(tick, stepper.simulation.part_tree(core));
-            if asked.trees.len() > TREES_KEPT_MAX {
-                asked.trees.pop_first();
-            }
-        }
-        if guest.checks.sums.len() > CHECKSUMS_KEPT_MAX {
-            guest.checks.sums.pop_first();
+            keep(&mut asked.trees, tick, stepper.simulation.part_tree(core), TREES_KEPT_MAX);
         }
     }
 
@@ -90,9 +84,9 @@ impl<R: Rules> Host<R> {
     pub(super) fn compare(&mut self, from: PeerId, sums: &[(Tick, Checksum)], io: &mut Io<World<R>>) {
         let Some(guest) = self.guests.of_mut(from) else { return };
         let Checks { sums: ours, repaired, .. } = &guest.checks;
-        let verbosity = sums.iter().filter(|(tick, _)| tick > repaired);
-        let notices = verbosity.filter_map(|(tick, theirs)| guest.comparison.theirs(*tick, *theirs, ours, &mut io.out));
-        if let Some(notice) = notices.reduce(|first, later| if later.tick < first.tick { later } else { first }) {
+        let since = sums.iter().filter(|(tick, _)| tick > repaired);
+        let notices = since.filter_map(|(tick, theirs)| guest.comparison.theirs(*tick, *theirs, ours, &mut io.out));
+        if let Some(notice) = notices.min_by_key(|notice| notice.tick) {
             self.differs(from, notice, io);
         }
     }
@@ -128,8 +122,7 @@ impl<R: Rules> Host<R> {
     /// frame.
     pub(super) fn core_tree(&mut self, from: PeerId, tree: CoreTree, now: Duration, out: &mut Outbox<World<R>>) {
         let repairs_max = self.config.settings().repairs_max as usize;
-        let Some(slot) = self.guests.slot(from) else { return };
-        let Some(guest) = self.guests.get_mut(slot) else { return };
+        let Some(guest) = self.guests.of_mut(from) else { return };
         let Some(asked) = &mut guest.checks.asked else { return out.dropped(DropReason::Unexpected) };
         let Some(ours) = asked.trees.remove(&tree.tick) else {
             asked.again = true;
@@ -169,10 +162,16 @@ impl<R: Rules> Host<R> {
     }
 }
 
+/// Adds to what is kept of the newest ticks.
+fn keep<T>(kept: &mut BTreeMap<Tick, T>, tick: Tick, value: T, max: usize) {
+    kept.insert(tick, value);
+    if kept.len() > max {
+        kept.pop_first();
+    }
+}
+
 /// The cells whose checksums are not the same, or that only one side has.
-fn differing(ours: &[(CellId, Checksum)], theirs: &[(CellId, Checksum)]) -> Vec<CellId> {
-    let ours: BTreeMap<_, _> = ours.iter().copied().collect();
-    let theirs: BTreeMap<_, _> = theirs.iter().copied().collect();
-    let cells: BTreeSet<_> = ours.keys().chain(theirs.keys()).copied().collect();
-    cells.into_iter().filter(|cell| ours.get(cell) != theirs.get(cell)).collect()
+fn differing(ours: &[(CellId, Checksum)], theirs: &[(CellId, Checksum)]) -> BTreeSet<CellId> {
+    let [ours, theirs] = [ours, theirs].map(|tree| tree.iter().collect::<HashSet<_>>());
+    ours.symmetric_difference(&theirs).map(|(cell, _)| *cell).collect()
 }

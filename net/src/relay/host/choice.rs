@@ -17,7 +17,6 @@ use super::guest::Guest;
 use super::regions::Regions;
 use crate::relay::areas::AreaRules;
 use crate::session::Slot;
-use crate::wire::RawInput;
 
 /// Between two looks at a replica's surroundings, in ticks.
 const LOOK_TICKS: u32 = 10;
@@ -29,75 +28,23 @@ const MEMORY: f32 = 100.0;
 /// What things cost on the wire, in bytes, as measured.
 pub(super) struct Costs {
     /// Commands of one hero in a tick.
-    command: f32,
+    pub command: Mean,
     /// What changes of one actor that is lit in a tick.
-    change: f32,
+    pub change: Mean,
     /// To load one cell.
-    cell: f32,
+    pub cell: Mean,
 }
 
-impl Default for Costs {
-    fn default() -> Self {
-        Costs { command: 0.5, change: 2.0, cell: 3.0 }
-    }
-}
+/// What one costs of several that are measured together.
+pub(super) struct Mean(f32);
 
-impl Costs {
-    /// Notes the commands of a tick.
-    pub fn commands(&mut self, inputs: &[RawInput], heroes: usize) {
-        let bytes = |input: &RawInput| match input {
-            RawInput::Command(_, bytes) => bytes.len() + 4,
-            _ => 0,
-        };
-        note(&mut self.command, inputs.iter().map(bytes).sum(), heroes);
+impl Mean {
+    /// Notes what so many cost together.
+    pub fn note(&mut self, bytes: usize, of: usize) {
+        if of > 0 {
+            self.0 += (bytes as f32 / of as f32 - self.0) / MEMORY;
+        }
     }
-
-    /// Notes what changed in cells with so many actors.
-    pub fn changes(&mut self, bytes: usize, actors: usize) {
-        note(&mut self.change, bytes, actors);
-    }
-
-    /// Notes a load of so many cells.
-    pub fn load(&mut self, bytes: usize, cells: usize) {
-        note(&mut self.cell, bytes, cells);
-    }
-}
-
-fn note(mean: &mut f32, bytes: usize, of: usize) {
-    if of > 0 {
-        *mean += (bytes as f32 / of as f32 - *mean) / MEMORY;
-    }
-}
-
-/// The core that a replica should have now.
-pub(super) fn core<R: Rules>(
-    slot: Slot,
-    guest: &mut Guest<R>,
-    hero: CellId,
-    (world, area_rules, regions, costs): (&World<R>, &AreaRules, &mut Regions, &Costs),
-) -> CellRect {
-    // A grown core that is loading counts as present: else it would be given up as soon as it is
-    // there, and loaded again.
-    let loading = guest.area.loading().filter(|_| guest.grown);
-    let Extent { core: present, halo: known } = loading.unwrap_or(guest.area.bounds());
-    let rests = !(world.tick().0.wrapping_add(slot)).is_multiple_of(LOOK_TICKS);
-    if rests && area_rules.holds(hero, present) {
-        return present;
-    }
-    let cut = area_rules.core(hero, present);
-    guest.grown = false;
-    if area_rules.core_actors_max == 0 || world.light(hero) == 0 {
-        return cut;
-    }
-    let Some(region) = regions.around(hero, world) else { return cut };
-    let weigh = |core| costs.weigh(core, known, (world, area_rules));
-    let grown = Some(region.union(area_rules.least(hero))).filter(|grown| *grown != present);
-    let fits = |core: &CellRect| *core != cut && area_rules.holds(hero, *core) && area_rules.loads(*core);
-    let others = [Some(present), grown].into_iter().flatten().filter(fits);
-    let others = others.map(weigh).filter(|other| other.actors <= area_rules.core_actors_max);
-    let best = others.fold(weigh(cut), |best, other| if other.bytes < best.bytes { other } else { best });
-    guest.grown = best.core != cut;
-    best.core
 }
 
 /// A core, and what it would cost.
@@ -109,15 +56,49 @@ struct Weighed {
     actors: usize,
 }
 
-impl Costs {
+/// By what cores are chosen.
+pub(super) struct Choice {
+    pub rules: AreaRules,
+    pub costs: Costs,
+    regions: Regions,
+}
+
+impl Choice {
+    pub fn new(rules: AreaRules) -> Choice {
+        let costs = Costs { command: Mean(0.5), change: Mean(2.0), cell: Mean(3.0) };
+        Choice { rules, costs, regions: Regions::default() }
+    }
+
+    /// The core that a replica should have now.
+    pub fn core<R: Rules>(&mut self, slot: Slot, guest: &mut Guest, hero: CellId, world: &World<R>) -> CellRect {
+        // A grown core that is loading counts as present: else it would be given up as soon as it
+        // is there, and loaded again.
+        let loading = guest.area.loading().filter(|_| guest.grown);
+        let Extent { core: present, halo: known } = loading.unwrap_or(guest.area.bounds());
+        let rests = !(world.tick().0.wrapping_add(slot)).is_multiple_of(LOOK_TICKS);
+        let rules = &self.rules;
+        if rests && rules.holds(hero, present) {
+            return present;
+        }
+        let cut = rules.core(hero, present);
+        guest.grown = false;
+        if rules.core_actors_max == 0 || world.light(hero) == 0 {
+            return cut;
+        }
+        let Some(region) = self.regions.around(hero, world) else { return cut };
+        let weigh = |core| self.weigh(core, known, world);
+        let grown = Some(region.union(rules.least(hero))).filter(|grown| *grown != present);
+        let fits = |core: &CellRect| *core != cut && rules.holds(hero, *core) && rules.loads(*core);
+        let others = [Some(present), grown].into_iter().flatten().filter(fits);
+        let others = others.map(weigh).filter(|other| other.actors <= rules.core_actors_max);
+        let best = others.fold(weigh(cut), |best, other| if other.bytes < best.bytes { other } else { best });
+        guest.grown = best.core != cut;
+        best.core
+    }
+
     /// What another core costs a replica that knows some cells.
-    fn weigh<R: Rules>(
-        &self,
-        core: CellRect,
-        known: CellRect,
-        (world, area_rules): (&World<R>, &AreaRules),
-    ) -> Weighed {
-        let (halo, thinking) = (area_rules.halo(core), area_rules.thinking(core));
+    fn weigh<R: Rules>(&self, core: CellRect, known: CellRect, world: &World<R>) -> Weighed {
+        let (halo, thinking) = (self.rules.halo(core), self.rules.thinking(core));
         let (mut actors, mut given, mut heroes) = (0, 0, 0);
         for cell in halo.iter().filter(|cell| world.light(*cell) > 0) {
             let here = world.actors(cell);
@@ -127,7 +108,8 @@ impl Costs {
             }
         }
         let others = halo.len() + known.len() - 2 * halo.intersection(known).len();
-        let a_tick = given as f32 * self.change + heroes as f32 * self.command;
-        Weighed { core, bytes: a_tick * SERVES_TICKS + others as f32 * self.cell, actors }
+        let Costs { command, change, cell } = &self.costs;
+        let a_tick = given as f32 * change.0 + heroes as f32 * command.0;
+        Weighed { core, bytes: a_tick * SERVES_TICKS + others as f32 * cell.0, actors }
     }
 }

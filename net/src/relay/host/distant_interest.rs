@@ -11,7 +11,7 @@
 //! As long as every track leads to where its hero is, nothing is sent. A track is told again with
 //! every packet until it is acknowledged.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use lockstone_sim::{Entity, Fx, PlayerId, Rules, Simulation, Tick, Vec2, World, codec};
 
@@ -102,12 +102,10 @@ impl<R: Rules> DistantInterest<R> {
             self.look_at_landmarks(world);
         }
         let DistantInterest { horizon, scratch, heroes, .. } = self;
-        heroes.retain(|player, hero| match world.hero(*player) {
-            Some(entity) => {
-                hero.reckon(entity, world, &**horizon, scratch, looks);
-                true
-            }
-            None => false,
+        heroes.retain(|player, hero| {
+            let Some(entity) = world.hero(*player) else { return false };
+            hero.reckon(entity, world, &**horizon, scratch, looks);
+            true
         });
     }
 
@@ -135,19 +133,19 @@ impl<R: Rules> DistantInterest<R> {
     }
 
     fn look_at_landmarks(&mut self, world: &World<R>) {
-        let mut now: BTreeMap<u16, Landmark> = BTreeMap::new();
-        for landmark in self.horizon.landmarks(world).into_iter().take(LANDMARKS_MAX) {
-            now.insert(landmark.number, landmark);
-        }
-        let tick = world.tick();
-        let gone: Vec<u16> = self.landmarks.keys().copied().filter(|number| !now.contains_key(number)).collect();
-        let new = now.into_iter().map(|(number, landmark)| (number, Some(landmark)));
-        for (number, landmark) in new.chain(gone.into_iter().map(|number| (number, None))) {
-            // Those that are gone take up room as well: a replica may not know it yet.
-            let room = self.landmarks.len() < LANDMARKS_MAX || self.landmarks.contains_key(&number);
-            if room && self.landmarks.get(&number).is_none_or(|(_, known)| *known != landmark) {
-                self.landmarks.insert(number, (tick, landmark));
-                self.landmarks_changed = tick;
+        let now = self.horizon.landmarks(world).into_iter().take(LANDMARKS_MAX);
+        let now: BTreeMap<_, _> = now.map(|landmark| (landmark.number, landmark)).collect();
+        let numbers: BTreeSet<_> = self.landmarks.keys().chain(now.keys()).copied().collect();
+        for number in numbers {
+            let landmark = now.get(&number).copied();
+            let changed = match self.landmarks.get(&number) {
+                Some((_, known)) => *known != landmark,
+                // Those that are gone take up room as well: a replica may not know it yet.
+                None => self.landmarks.len() < LANDMARKS_MAX,
+            };
+            if changed {
+                self.landmarks.insert(number, (world.tick(), landmark));
+                self.landmarks_changed = world.tick();
                 self.encoded.clear();
             }
         }
@@ -157,28 +155,25 @@ impl<R: Rules> DistantInterest<R> {
     /// budget allows it.
     pub fn tell(
         &mut self,
-        guest: &mut Guest<R>,
+        guest: &mut Guest,
         world: &World<R>,
         epoch: Epoch,
         stats: &mut LevelStats,
         out: &mut Outbox<World<R>>,
     ) {
-        let (tick, plays, bounds) = (world.tick(), guest.plays(), guest.area.bounds());
-        let told = &mut guest.distant;
-        if tick.since(told.looked) < self.interval_ticks || !plays {
+        let tick = world.tick();
+        if tick.since(guest.distant.looked) < self.interval_ticks || !guest.plays() {
             return;
         }
+        let afar = self.afar(guest, world);
+        let told = &mut guest.distant;
         told.looked = tick;
-        told.see(&self.companions(guest.player), |hero| !bounds.halo.contains(world.grid().cell_of(hero)), tick);
+        told.see(&afar, tick);
         let newest =
             told.sights.values().map(|sight| sight.changed).max().unwrap_or_default().max(self.landmarks_changed);
-        if newest <= told.acked {
-            return;
-        }
-        if let Some(sent) = told.sent.back()
-            && newest <= *sent
-            && tick.since(*sent) < self.interval_ticks * REPEAT_PACKETS
-        {
+        let repeat_ticks = self.interval_ticks * REPEAT_PACKETS;
+        let sent = told.sent.back().is_some_and(|sent| newest <= *sent && tick.since(*sent) < repeat_ticks);
+        if sent || newest <= told.acked {
             return;
         }
         let message = Message::Distant(self.packet(&guest.distant, tick));
@@ -186,9 +181,7 @@ impl<R: Rules> DistantInterest<R> {
             stats.cut_bytes += codec::compact(&message).len() as u64;
             return;
         }
-        let bytes = out.send(epoch, guest.peer, Channel::Unreliable, &message);
-        guest.budget.pay(bytes);
-        stats.add(bytes, 1);
+        guest.send(epoch, Channel::Unreliable, &message, stats, out);
         guest.distant.sent.push_back(tick);
         if guest.distant.sent.len() > SENT_KEPT {
             guest.distant.sent.pop_front();
@@ -201,11 +194,14 @@ impl<R: Rules> DistantInterest<R> {
         party.map_or(&[], |players| players)
     }
 
-    /// The other heroes of a player's party: where each is, and since when its track is what it is.
-    fn companions(&self, player: PlayerId) -> Vec<(PlayerId, Vec2, Tick)> {
-        let others = self.party(player).iter().filter(|other| **other != player);
-        let known = others.filter_map(|other| Some((*other, self.heroes.get(other)?)));
-        known.map(|(other, hero)| (other, hero.before, hero.changed)).take(COMPANIONS_MAX).collect()
+    /// The other heroes of a replica's party that are beyond its area, each with the tick since
+    /// when its track is what it is.
+    fn afar(&self, guest: &Guest, world: &World<R>) -> BTreeMap<PlayerId, Tick> {
+        let known = guest.area.bounds().halo;
+        let others = self.party(guest.player).iter().filter(|other| **other != guest.player);
+        let companions = others.filter_map(|other| Some((*other, self.heroes.get(other)?))).take(COMPANIONS_MAX);
+        let afar = companions.filter(|(_, hero)| !known.contains(world.grid().cell_of(hero.before)));
+        afar.map(|(other, hero)| (other, hero.changed)).collect()
     }
 
     /// All that changed since what the replica acknowledged.
@@ -252,7 +248,7 @@ impl<R: Rules> Hero<R> {
         if let Some(route) = horizon.route(rules, entity) {
             let same = matches!(self.reckoning.track(), Track::Route { route: told, .. }
                 if (told.end, told.step) == (route.end, route.step));
-            if same && !self.is_old(tick) && extrapolated.within(at, ROUTE_OFF) {
+            if same && !self.reckoning.is_stale(tick) && extrapolated.within(at, ROUTE_OFF) {
                 return;
             }
             // From the place before the tick: that is where a way was looked for.
@@ -262,8 +258,7 @@ impl<R: Rules> Hero<R> {
                 reckoning = DeadReckoning::new(Track::Route { since: tick, from: at, route }, horizon);
             }
             (self.reckoning, self.changed) = (reckoning, tick);
-        } else if looks && (!extrapolated.within(at, SAMPLES_OFF) || self.is_old(tick) || self.reckoning.is_stale(tick))
-        {
+        } else if looks && (!extrapolated.within(at, SAMPLES_OFF) || self.reckoning.is_stale(tick)) {
             let samples = match self.reckoning.track() {
                 Track::Samples(samples) if at != before && at.within(before, LEAP) => samples.with(tick, at),
                 _ => Samples::first(tick, at),
@@ -273,32 +268,19 @@ impl<R: Rules> Hero<R> {
     }
 }
 
-impl<R: Rules> Hero<R> {
-    /// Whether it set out on its route so long ago that who hears of it now would have to walk far.
-    fn is_old(&self, tick: Tick) -> bool {
-        matches!(self.reckoning.track(), Track::Route { since, .. } if tick.since(*since) > ROUTE_TICKS_MAX / 2)
-    }
-}
-
 impl DistantState {
     /// Notes which companions are to be seen, from now on or with another track.
-    fn see(&mut self, companions: &[(PlayerId, Vec2, Tick)], is_afar: impl Fn(Vec2) -> bool, tick: Tick) {
-        for (player, at, changed) in companions {
-            let (seen, room) = (is_afar(*at), self.sights.len() < SIGHTS_MAX);
-            match self.sights.get_mut(player) {
-                Some(sight) if sight.seen == seen => {
-                    sight.changed = sight.changed.max(if seen { *changed } else { Tick(0) })
-                }
-                Some(sight) => *sight = Sight { seen, changed: tick },
-                None if seen && room => {
-                    self.sights.insert(*player, Sight { seen, changed: tick });
-                }
-                None => {}
+    fn see(&mut self, afar: &BTreeMap<PlayerId, Tick>, tick: Tick) {
+        for (player, sight) in &mut self.sights {
+            match afar.get(player) {
+                Some(changed) if sight.seen => sight.changed = sight.changed.max(*changed),
+                None if !sight.seen => {}
+                now => *sight = Sight { seen: now.is_some(), changed: tick },
             }
         }
-        for (player, sight) in &mut self.sights {
-            if sight.seen && !companions.iter().any(|(companion, ..)| companion == player) {
-                *sight = Sight { seen: false, changed: tick };
+        for player in afar.keys() {
+            if self.sights.len() < SIGHTS_MAX {
+                self.sights.entry(*player).or_insert(Sight { seen: true, changed: tick });
             }
         }
     }

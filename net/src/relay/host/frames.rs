@@ -5,10 +5,10 @@
 //! nothing happened is not visited.
 
 use lockstone_sim::world::{Join, Request};
-use lockstone_sim::{CellId, CellRect, Rules, codec};
+use lockstone_sim::{CellId, Rules, codec};
 
 use super::Host;
-use super::guest::Draft;
+use super::guest::{Draft, Guest};
 use crate::limits::*;
 use crate::session::Slot;
 use crate::wire::{CellBytes, Encoded, Frame, RawGiven, RawInput};
@@ -17,8 +17,8 @@ use crate::wire::{CellBytes, Encoded, Frame, RawGiven, RawInput};
 pub(super) enum Scope {
     /// The replicas for which the heroes in this cell think.
     Thinks(CellId),
-    /// The replicas that simulate this cell.
-    Simulates(CellId),
+    /// The replicas that simulate both of these cells.
+    Simulates(CellId, CellId),
     /// The replicas that simulate both cells of the transfer. The step says which cells these are.
     Transfer,
     Everyone,
@@ -37,7 +37,10 @@ impl<R: Rules> Host<R> {
                 self.cell_interest.hero(*player).map_or(Scope::Nobody, Scope::Thinks)
             }
             RawInput::Join(_, _, bytes) => match codec::read::<Join<R::Hero>>(bytes, JOIN_BYTES_MAX) {
-                Ok(Join { at, .. }) => Scope::Simulates(self.stepper.simulation.grid().cell_of(at)),
+                Ok(Join { at, .. }) => {
+                    let cell = self.stepper.simulation.grid().cell_of(at);
+                    Scope::Simulates(cell, cell)
+                }
                 Err(_) => Scope::Nobody,
             },
             RawInput::Request(bytes) => match codec::read::<Request<R::Fact>>(bytes, REQUEST_BYTES_MAX) {
@@ -52,14 +55,14 @@ impl<R: Rules> Host<R> {
     pub(super) fn draft_inputs(&mut self, inputs: &[RawInput], scopes: &[Scope]) {
         let mut transfers = self.stepper.simulation.transferred().to_vec().into_iter();
         for (input, scope) in inputs.iter().zip(scopes) {
-            if let Scope::Transfer = scope {
-                if let Some((from, to)) = transfers.next().flatten() {
+            let (input, scope) = match scope {
+                Scope::Transfer => {
+                    let Some((from, to)) = transfers.next().flatten() else { continue };
                     self.draft_transfer(from, to);
-                    let input = as_it_went::<R>(input, from);
-                    self.simulating(from, to).into_iter().for_each(|slot| self.draft(slot).inputs.push(input.clone()));
+                    (&as_it_went::<R>(input, from), &Scope::Simulates(from, to))
                 }
-                continue;
-            }
+                _ => (input, scope),
+            };
             for slot in self.concerned(scope) {
                 self.draft(slot).inputs.push(input.clone());
             }
@@ -68,7 +71,7 @@ impl<R: Rules> Host<R> {
 
     /// Puts what the last step changed into the frames of those who are given it.
     pub(super) fn draft_changes(&mut self) {
-        let Host { stepper, cell_interest, guests, costs, .. } = self;
+        let Host { stepper, cell_interest, guests, choice, .. } = self;
         let world = &stepper.simulation;
         let (mut bytes, mut actors) = (0, 0);
         for cell in world.touched() {
@@ -84,23 +87,26 @@ impl<R: Rules> Host<R> {
                 guest.draft.given.push(change.clone());
             }
         }
-        costs.changes(bytes, actors);
+        choice.costs.change.note(bytes, actors);
     }
 
     /// A replica that simulates only one end of a transfer cannot make it. It is given the cell
     /// whole.
     fn draft_transfer(&mut self, from: CellId, to: CellId) {
         for (cell, other) in [(from, to), (to, from)] {
-            let alone = |slot: &Slot| {
-                let guest = self.guests.get(*slot);
-                let simulates = |cell| guest.is_some_and(|guest| guest.area.bounds().core.contains(cell));
-                simulates(cell) && !simulates(other) && guest.is_some_and(|guest| !guest.draft.gives_whole(cell))
+            let alone = |guest: &Guest| {
+                let core = guest.area.bounds().core;
+                // Whole cells of a core that were given are not given twice.
+                let whole = |given: &RawGiven| matches!(given, RawGiven::Cell(of, _) if *of == cell);
+                core.contains(cell) && !core.contains(other) && !guest.draft.given.iter().any(whole)
             };
-            let slots: Vec<Slot> = self.cell_interest.knowing(cell).filter(alone).collect();
-            let state = if slots.is_empty() { None } else { self.stepper.simulation.cell_state(cell) };
-            let Some(state) = state else { continue };
-            let whole = RawGiven::Cell(cell, CellBytes::new(state.encode()));
-            slots.into_iter().for_each(|slot| self.draft(slot).given.push(whole.clone()));
+            let slots = self.knowing(cell, alone);
+            if !slots.is_empty()
+                && let Some(state) = self.stepper.simulation.cell_state(cell)
+            {
+                let whole = RawGiven::Cell(cell, CellBytes::new(state.encode()));
+                slots.into_iter().for_each(|slot| self.draft(slot).given.push(whole.clone()));
+            }
         }
     }
 
@@ -112,7 +118,7 @@ impl<R: Rules> Host<R> {
     /// Closes the tick in a replica's history.
     pub(super) fn close_frame(&mut self, slot: Slot, inputs: &[RawInput], scopes: &[Scope]) {
         let Some(guest) = self.guests.get_mut(slot) else { return };
-        if guest.draft.is_empty() {
+        if guest.draft.inputs.is_empty() && guest.draft.given.is_empty() {
             return guest.frames.close_empty();
         }
         let Draft { inputs: own, given } = core::mem::take(&mut guest.draft);
@@ -131,28 +137,19 @@ impl<R: Rules> Host<R> {
     }
 
     fn concerned(&self, scope: &Scope) -> Vec<Slot> {
-        let grid = self.stepper.simulation.grid();
+        let core = |guest: &Guest| guest.area.bounds().core;
         match scope {
-            Scope::Thinks(cell) => {
-                let thinks = |core: CellRect| core.grown(grid, grid.fringe_rings()).contains(*cell);
-                self.knowing(*cell, thinks)
-            }
-            Scope::Simulates(cell) => self.simulating(*cell, *cell),
+            Scope::Thinks(cell) => self.knowing(*cell, |guest| self.choice.rules.thinking(core(guest)).contains(*cell)),
+            Scope::Simulates(a, b) => self.knowing(*a, |guest| core(guest).contains(*a) && core(guest).contains(*b)),
             Scope::Everyone => self.guests.iter().map(|(slot, _)| slot).collect(),
             Scope::Transfer | Scope::Nobody => Vec::new(),
         }
     }
 
-    fn simulating(&self, a: CellId, b: CellId) -> Vec<Slot> {
-        self.knowing(a, |core| core.contains(a) && core.contains(b))
-    }
-
-    /// Of those who know a cell the ones with a wanted core.
-    fn knowing(&self, cell: CellId, wanted: impl Fn(CellRect) -> bool) -> Vec<Slot> {
-        self.cell_interest
-            .knowing(cell)
-            .filter(|slot| self.guests.get(*slot).is_some_and(|guest| wanted(guest.area.bounds().core)))
-            .collect()
+    /// Of those who know a cell the ones that are wanted.
+    fn knowing(&self, cell: CellId, wanted: impl Fn(&Guest) -> bool) -> Vec<Slot> {
+        let knowing = self.cell_interest.presence.watchers(cell);
+        knowing.filter(|slot| self.guests.get(*slot).is_some_and(&wanted)).collect()
     }
 }
 

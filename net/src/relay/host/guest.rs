@@ -3,8 +3,7 @@
 use core::time::Duration;
 use std::collections::{BTreeMap, VecDeque};
 
-use lockstone_sim::world::Join;
-use lockstone_sim::{CellId, Grid, PlayerId, Rules, Tick, World};
+use lockstone_sim::{CellId, PlayerId, Rules, Simulation, Tick};
 
 use super::area::Area;
 use super::budget::Budget;
@@ -16,14 +15,13 @@ use crate::link::{Channel, PeerId};
 use crate::sequencer::{Feed, History};
 use crate::session::{Comparison, LevelStats, Outbox, Rate, RelayStats};
 use crate::transfer::SnapshotSender;
-use crate::wire::{Epoch, Message, Name, RawGiven, RawInput, Report, Said, TurnsKind};
+use crate::wire::{Bytes, Epoch, Message, Name, RawGiven, RawInput, Report, Said, TurnsKind};
 
-pub struct Guest<R: Rules> {
+pub struct Guest {
     pub peer: PeerId,
     pub player: PlayerId,
-    pub name: Name,
     pub heard_at: Duration,
-    pub entry: Entry<R>,
+    pub entry: Entry,
     pub feed: Feed,
     pub frames: History<()>,
     /// This tick's frame.
@@ -51,9 +49,9 @@ pub struct Guest<R: Rules> {
 }
 
 /// How far a guest's hero has come.
-pub enum Entry<R: Rules> {
-    /// It enters so, once the place where it does is known to its replica.
-    Joining { join: Join<R::Hero>, progressed: Duration },
+pub enum Entry {
+    /// It enters so, once the cell where it does is known to its replica.
+    Joining { name: Name, at: CellId, join: Bytes<JOIN_BYTES_MAX>, progressed: Duration },
     /// It is in the world, or on its way into a turn.
     Playing,
 }
@@ -65,30 +63,20 @@ pub(super) struct Draft {
     pub given: Vec<RawGiven>,
 }
 
-impl Draft {
-    pub fn is_empty(&self) -> bool {
-        self.inputs.is_empty() && self.given.is_empty()
-    }
-
-    /// Whole cells of a core that were given are not given twice.
-    pub fn gives_whole(&self, cell: CellId) -> bool {
-        self.given.iter().any(|given| matches!(given, RawGiven::Cell(of, _) if *of == cell))
-    }
-}
-
-impl<R: Rules> Guest<R> {
+impl Guest {
+    /// A joiner, to whom the world's outline as of a tick is on its way.
     pub fn new(
-        (peer, player, name): (PeerId, PlayerId, Name),
-        (join, outline): (Join<R::Hero>, SnapshotSender),
+        (peer, player): (PeerId, PlayerId),
+        entry: Entry,
+        outline: SnapshotSender,
         (tick, now): (Tick, Duration),
         budget: Budget,
     ) -> Self {
         Guest {
             peer,
             player,
-            name,
             heard_at: now,
-            entry: Entry::Joining { join, progressed: now },
+            entry,
             feed: Feed::of_frames(tick),
             frames: History::starting_at(tick),
             draft: Draft::default(),
@@ -109,9 +97,9 @@ impl<R: Rules> Guest<R> {
 
     /// The cell of its hero, or where that will enter. `None` if the hero is not in the world any
     /// more.
-    pub fn place(&self, cell_interest: &CellInterest<R>, grid: &Grid) -> Option<CellId> {
+    pub fn place<R: Rules>(&self, cell_interest: &CellInterest<R>) -> Option<CellId> {
         match &self.entry {
-            Entry::Joining { join, .. } => Some(grid.cell_of(join.at)),
+            Entry::Joining { at, .. } => Some(*at),
             Entry::Playing => cell_interest.hero(self.player),
         }
     }
@@ -120,16 +108,27 @@ impl<R: Rules> Guest<R> {
         matches!(self.entry, Entry::Playing)
     }
 
+    /// Sends something that could have waited, pays for it and counts it.
+    pub fn send<S: Simulation>(
+        &mut self,
+        epoch: Epoch,
+        channel: Channel,
+        message: &Message,
+        stats: &mut LevelStats,
+        out: &mut Outbox<S>,
+    ) {
+        let bytes = out.send(epoch, self.peer, channel, message);
+        self.budget.pay(bytes);
+        stats.add(bytes, 1);
+    }
+
     /// Sends the pieces that are due, as far as the budget goes.
-    pub fn send_chunks(&mut self, epoch: Epoch, stats: &mut LevelStats, out: &mut Outbox<World<R>>) {
-        while self.has_piece() {
-            if self.waits(stats) {
-                return;
-            }
-            let Some(message) = self.next_piece() else { return };
-            let bytes = out.send(epoch, self.peer, Channel::Reliable, &message);
-            self.budget.pay(bytes);
-            stats.add(bytes, 1);
+    pub fn send_pieces<S: Simulation>(&mut self, epoch: Epoch, stats: &mut LevelStats, out: &mut Outbox<S>) {
+        while self.area.has_piece()
+            && !self.waits(stats)
+            && let Some(piece) = self.area.next_piece()
+        {
+            self.send(epoch, Channel::Reliable, &piece, stats, out);
         }
     }
 
@@ -138,28 +137,6 @@ impl<R: Rules> Guest<R> {
         let waited = core::mem::replace(&mut self.waits, !self.budget.allows());
         stats.cut_bytes += if self.waits && !waited { CHUNK_BYTES as u64 } else { 0 };
         self.waits
-    }
-
-    fn has_piece(&self) -> bool {
-        match &self.area {
-            Area::Waiting(outline) => outline.ready(),
-            Area::Current(_) => false,
-            Area::Changing(_, load) | Area::Discarding(load) => load.announcement.is_some() || load.sender.ready(),
-        }
-    }
-
-    fn next_piece(&mut self) -> Option<Message> {
-        let sender = match &mut self.area {
-            Area::Waiting(outline) => outline,
-            Area::Current(_) => return None,
-            Area::Changing(_, load) | Area::Discarding(load) => {
-                if let Some(announcement) = load.announcement.take() {
-                    return Some(announcement);
-                }
-                &mut load.sender
-            }
-        };
-        sender.next_chunk().map(Message::Chunk)
     }
 
     /// How many of a report's commands are looked at: those that were taken before, and new ones at
@@ -171,13 +148,13 @@ impl<R: Rules> Guest<R> {
     }
 
     /// Sends the frames that are due.
-    pub fn send_frames(
+    pub fn send_frames<S: Simulation>(
         &mut self,
         epoch: Epoch,
         (tick, now): (Tick, Duration),
         taken: u32,
         stats: &mut RelayStats,
-        out: &mut Outbox<World<R>>,
+        out: &mut Outbox<S>,
     ) {
         for (channel, frames) in self.feed.packets(&self.frames, tick, now, taken) {
             let halo: usize = frames.turns.iter().map(|(_, frame)| frame.given).sum();

@@ -11,13 +11,13 @@ use std::sync::Arc;
 
 use lockstone_sim::{CellRect, Extent, Rules, Simulation, World, codec};
 
+use super::Host;
 use super::area::Area;
-use super::{Host, choice};
 use crate::limits::*;
 use crate::link::PeerId;
 use crate::session::{DropReason, Outbox, Slot};
 use crate::transfer::{self, SnapshotSender};
-use crate::wire::{self, AreaChange, CellBytes, Encoded, Frame, List, LoadedCells, Message, RawGiven, RawInput};
+use crate::wire::{self, CellBytes, Encoded, Frame, List, LoadedCells, Message, RawGiven, RawInput};
 
 /// Cells on their way to a replica.
 pub(super) struct Load {
@@ -34,24 +34,24 @@ impl<R: Rules> Host<R> {
     /// Lets a replica's area follow its hero. What is drafted for this tick must hold
     /// all changes by now.
     pub(super) fn update_area(&mut self, slot: Slot, now: Duration) {
-        let Host { stepper, cell_interest, area_rules, regions, costs, .. } = self;
+        let Host { stepper, cell_interest, choice, .. } = self;
         let world = &stepper.simulation;
         let Some(guest) = self.guests.get_mut(slot) else { return };
         if matches!(guest.area, Area::Waiting(_)) {
             return;
         }
-        let Some(hero) = guest.place(cell_interest, world.grid()) else { return };
-        let core = choice::core(slot, guest, hero, (world, area_rules, regions, costs));
+        let Some(hero) = guest.place(cell_interest) else { return };
+        let core = choice.core(slot, guest, hero, world);
         match &guest.area {
             Area::Waiting(_) => {}
             Area::Changing(_, Load { number, bounds: loaded, sender, .. }) if sender.done() => {
                 let (number, loaded) = (*number, *loaded);
-                let fits = loaded.halo.contains_rect(self.area_rules.need(core));
+                let fits = loaded.halo.contains_rect(self.choice.rules.need(core));
                 let core = if fits { core } else { loaded.core };
                 self.change_area(slot, Extent { core, ..loaded }, Some(number));
             }
             Area::Changing(before, Load { bounds: loaded, .. }) => {
-                let (before, need) = (*before, self.area_rules.need(core));
+                let (before, need) = (*before, self.choice.rules.need(core));
                 if before.core != core && before.halo.contains_rect(need) && loaded.halo.contains_rect(need) {
                     self.change_area(slot, Extent { core, ..before }, None);
                 }
@@ -64,17 +64,15 @@ impl<R: Rules> Host<R> {
     /// Moves the core if it can, and loads what is to be known around it.
     fn advance_area(&mut self, slot: Slot, core: CellRect, now: Duration) {
         let Some(before) = self.guests.get(slot).map(|guest| guest.area.bounds()) else { return };
-        let halo = self.area_rules.halo(core);
-        if before.halo.contains_rect(halo) {
-            if before != (Extent { core, halo }) {
-                self.change_area(slot, Extent { core, halo }, None);
-            }
-            return;
+        let halo = self.choice.rules.halo(core);
+        let is_complete = before.halo.contains_rect(halo);
+        let after = Extent { core, halo: if is_complete { halo } else { before.halo } };
+        if after != before && before.halo.contains_rect(self.choice.rules.need(core)) {
+            self.change_area(slot, after, None);
         }
-        if before.core != core && before.halo.contains_rect(self.area_rules.need(core)) {
-            self.change_area(slot, Extent { core, ..before }, None);
+        if !is_complete {
+            self.begin_load(slot, Extent { core, halo }, now);
         }
-        self.begin_load(slot, Extent { core, halo }, now);
     }
 
     fn begin_load(&mut self, slot: Slot, bounds: Extent, now: Duration) {
@@ -94,7 +92,7 @@ impl<R: Rules> Host<R> {
             return;
         }
         self.stats.loads_begun += 1;
-        self.costs.load(bytes.len(), cells.cells().count());
+        self.choice.costs.cell.note(bytes.len(), cells.cells().count());
         let number = guest.loads;
         guest.loads += 1;
         let (length, digest) = (bytes.len() as u32, transfer::digest(&bytes));
@@ -111,19 +109,18 @@ impl<R: Rules> Host<R> {
     /// Makes another area effective with this tick's frame.
     fn change_area(&mut self, slot: Slot, after: Extent, load: Option<u32>) {
         self.stats.areas_changed += 1;
-        let change = AreaChange { core: after.core, halo: after.halo, load };
-        let loading = self.guests.get(slot).and_then(|guest| guest.area.load()).map(|load| load.bounds.halo);
-        let draft = self.draft(slot);
+        let Some(guest) = self.guests.get_mut(slot) else { return };
+        let loading = guest.area.load().map(|load| load.bounds.halo);
         // First of all, so that every change meets its cell; and none of a cell that is
         // forgotten with it.
         let known = |cell| after.halo.contains(cell) || loading.is_some_and(|loading| loading.contains(cell));
-        draft.given.retain(|given| given.cell().is_none_or(known));
-        draft.given.insert(0, RawGiven::Area(change));
+        guest.draft.given.retain(|given| given.cell().is_none_or(known));
+        guest.draft.given.insert(0, RawGiven::Area(after, load));
         self.set_bounds(slot, after);
     }
 
     /// Watches for a replica what it is given by its new area.
-    fn set_bounds(&mut self, slot: Slot, after: Extent) {
+    pub(super) fn set_bounds(&mut self, slot: Slot, after: Extent) {
         let Host { stepper, guests, cell_interest, .. } = self;
         let Some(guest) = guests.get_mut(slot) else { return };
         let before = guest.area.bounds();
@@ -139,7 +136,7 @@ impl<R: Rules> Host<R> {
         for cell in after.given().filter(|cell| !before.gives(*cell)) {
             cell_interest.give(cell, slot, &stepper.simulation);
         }
-        cell_interest.know(slot, after.halo);
+        cell_interest.presence.watch(slot, after.halo);
     }
 
     /// A replica's frame would be too large: it loses its area, and is loaded again. It still
@@ -148,41 +145,27 @@ impl<R: Rules> Host<R> {
         self.stats.begun_anew += 1;
         self.set_bounds(slot, Extent::NOTHING);
         let Some(guest) = self.guests.get_mut(slot) else { return };
-        let change = AreaChange { core: CellRect::EMPTY, halo: CellRect::EMPTY, load: None };
-        let given = List::try_from(vec![RawGiven::Area(change)]).expect("one is allowed");
+        let given = List::try_from(vec![RawGiven::Area(Extent::NOTHING, None)]).expect("one is allowed");
         let inputs = List::try_from(inputs).expect("a turn has no more");
-        let frame = Encoded::frame(&Frame { inputs, given });
-        guest.frames.close((), frame);
-    }
-
-    /// Nothing is watched for a replica any more.
-    pub(super) fn forget_area(&mut self, slot: Slot) {
-        self.set_bounds(slot, Extent::NOTHING);
+        guest.frames.close((), Encoded::frame(&Frame { inputs, given }));
     }
 
     /// A replica has a piece of what is loading.
     pub(super) fn chunk_ack(&mut self, from: PeerId, received: u32, now: Duration, out: &mut Outbox<World<R>>) {
         let Some(guest) = self.guests.of_mut(from) else { return };
-        let taken = match &mut guest.area {
-            Area::Waiting(outline) => {
-                let taken = outline.acknowledge(received);
-                if outline.done() {
-                    guest.area = Area::Current(Extent::NOTHING);
-                }
-                taken
-            }
-            Area::Changing(_, load) | Area::Discarding(load) => {
-                let taken = load.sender.acknowledge(received);
-                if taken.is_ok() && load.sender.done() {
-                    guest.budget.measure(received as usize, now.saturating_sub(load.begun));
-                }
-                taken
-            }
+        let (sender, begun) = match &mut guest.area {
+            Area::Waiting(outline) => (outline, None),
+            Area::Changing(_, load) | Area::Discarding(load) => (&mut load.sender, Some(load.begun)),
             Area::Current(_) => return out.dropped(DropReason::Unexpected),
         };
-        match taken {
-            Ok(()) => guest.progressed(now),
-            Err(_) => out.dropped(DropReason::ForgedAck),
+        if sender.acknowledge(received).is_err() {
+            return out.dropped(DropReason::ForgedAck);
         }
+        match (sender.done(), begun) {
+            (false, _) => {}
+            (true, Some(begun)) => guest.budget.measure(received as usize, now.saturating_sub(begun)),
+            (true, None) => guest.area = Area::Current(Extent::NOTHING),
+        }
+        guest.progressed(now);
     }
 }

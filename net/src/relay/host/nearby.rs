@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use lockstone_sim::{PlayerId, Rules, World};
+use lockstone_sim::{PlayerId, PresenceEvent, Rules, Simulation};
 
 use super::Host;
 use super::guest::Guest;
@@ -20,39 +20,37 @@ impl<R: Rules> Host<R> {
     /// as well: what was to be told to the one must not be told to the other.
     pub(super) fn note_nearby(&mut self) {
         let Host { cell_interest, guests, stats, .. } = self;
-        for (slot, player, came) in cell_interest.events() {
-            *(if came { &mut stats.heroes_entered } else { &mut stats.heroes_left }) += 1;
-            if let Some(guest) = guests.get_mut(slot).filter(|guest| guest.player != player) {
-                guest.nearby.insert(player, came);
+        for PresenceEvent { watcher, thing, entered } in cell_interest.presence.events() {
+            *(if entered { &mut stats.heroes_entered } else { &mut stats.heroes_left }) += 1;
+            let player = PlayerId(thing as u16);
+            if let Some(guest) = guests.get_mut(watcher).filter(|guest| guest.player != player) {
+                guest.nearby.insert(player, entered);
             }
         }
     }
 }
 
-impl<R: Rules> Guest<R> {
+impl Guest {
     /// Tells who came near and who went, as far as the budget goes.
-    pub(super) fn send_nearby(
+    pub(super) fn send_nearby<S: Simulation>(
         &mut self,
         epoch: Epoch,
         roster: &BTreeMap<PlayerId, Name>,
         stats: &mut LevelStats,
-        out: &mut Outbox<World<R>>,
+        out: &mut Outbox<S>,
     ) {
         while !self.nearby.is_empty() && self.budget.allows() {
             let mut nearby = Nearby::default();
             for _ in 0..NEARBY_MAX {
                 let Some((player, came)) = self.nearby.pop_first() else { break };
                 // Who has left the session since has no name any more, and is gone by the frames.
-                let name = roster.get(&player).filter(|_| came).cloned();
-                let full = match name {
-                    Some(name) => nearby.came.push((player, name)).is_err(),
-                    None => nearby.went.push(player).is_err(),
+                let told = match roster.get(&player).filter(|_| came) {
+                    Some(name) => nearby.came.push((player, name.clone())),
+                    None => nearby.went.push(player),
                 };
-                debug_assert!(!full, "no more are taken than fit");
+                told.expect("no more are taken than fit");
             }
-            let bytes = out.send(epoch, self.peer, Channel::Reliable, &Message::Nearby(nearby));
-            self.budget.pay(bytes);
-            stats.add(bytes, 1);
+            self.send(epoch, Channel::Reliable, &Message::Nearby(nearby), stats, out);
         }
     }
 }

@@ -29,42 +29,36 @@ pub(super) struct DistantTracks<R: Rules> {
 /// counts. `None`: not seen any more.
 type Tracks<R> = VecDeque<(Tick, Option<DeadReckoning<R>>)>;
 
-/// The packet is of no use.
-pub(super) struct Useless;
-
 impl<R: Rules> DistantTracks<R> {
     pub fn new(horizon: Box<dyn Horizon<R>>) -> Self {
         let (companions, landmarks) = Default::default();
         DistantTracks { horizon, scratch: R::Scratch::default(), newest: None, companions, landmarks }
     }
 
-    /// Takes a packet, if it is newer than what came before.
-    pub fn take(&mut self, packet: Distant) -> Result<(), Useless> {
+    /// Takes a packet, if it is newer than what came before. Returns its tick then.
+    pub fn take(&mut self, packet: Distant) -> Option<Tick> {
         let landmarks = match packet.landmarks.is_empty() {
             true => Landmarks::default(),
-            false => codec::read::<Landmarks>(&packet.landmarks, LANDMARK_BYTES_MAX).map_err(|_| Useless)?,
+            false => codec::read(&packet.landmarks, LANDMARK_BYTES_MAX).ok()?,
         };
         let unknown = packet.sights.iter().filter(|(player, _)| !self.companions.contains_key(player)).count();
         let old = self.newest.is_some_and(|newest| packet.tick <= newest);
         if old || self.companions.len() + unknown > SIGHTS_MAX {
-            return Err(Useless);
+            return None;
         }
         self.newest = Some(packet.tick);
         for (player, track) in packet.sights.into_vec() {
             self.track(player, packet.tick, track);
         }
         for (number, landmark) in landmarks.into_vec() {
-            match landmark {
-                Some((at, state)) if self.landmarks.len() < LANDMARKS_MAX || self.landmarks.contains_key(&number) => {
-                    self.landmarks.insert(number, Landmark { number, at, state });
-                }
-                Some(_) => {}
-                None => {
-                    self.landmarks.remove(&number);
-                }
+            self.landmarks.remove(&number);
+            if let Some((at, state)) = landmark
+                && self.landmarks.len() < LANDMARKS_MAX
+            {
+                self.landmarks.insert(number, Landmark { number, at, state });
             }
         }
-        Ok(())
+        self.newest
     }
 
     fn track(&mut self, player: PlayerId, tick: Tick, track: Option<Track>) {

@@ -43,10 +43,6 @@ pub(super) enum Change {
     Since(CellBytes),
 }
 
-/// A load that does not hold together, or is not there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct BadLoad;
-
 impl Pending {
     /// A load begins to come in. Returns how many bytes of it have arrived.
     pub fn begin(&mut self, load: Load) -> Result<u32, TransferError> {
@@ -86,20 +82,18 @@ impl Pending {
         self.bytes <= PENDING_BYTES_MAX
     }
 
-    /// The cells of a load as they are at the end of the turn of a tick, to be given in it. All
-    /// that is pending is done with.
-    pub fn put_in<R: Rules>(&mut self, number: u32, world: &World<R>) -> Result<Vec<Given>, BadLoad> {
-        let loaded = self.loaded.remove(&number).ok_or(BadLoad)?;
+    /// The cells of a load as they are at the end of the turn of a tick, to be given in it; `None`
+    /// if it is not there, or does not hold together. All that is pending is done with.
+    pub fn put_in<R: Rules>(&mut self, number: u32, world: &World<R>) -> Option<Vec<Given>> {
+        let loaded = self.loaded.remove(&number)?;
         self.loaded.retain(|later, _| *later > number);
         let mut changes = core::mem::take(&mut self.changes);
         self.bytes = self.loaded.values().map(|later| later.bytes).sum();
-        let cells = loaded.cells.into_iter();
         let given = |(cell, change)| {
-            let changes = changes.remove(&cell).unwrap_or_default();
-            let changes = changes.into_iter().filter(|(tick, _)| *tick >= loaded.tick).map(|(_, change)| change);
-            brought_forward(world, cell, change, changes)
+            let since = changes.remove(&cell).into_iter().flatten().filter(|(tick, _)| *tick >= loaded.tick);
+            brought_forward(world, cell, change, since.map(|(_, change)| change))
         };
-        cells.map(given).collect()
+        loaded.cells.into_iter().map(given).collect()
     }
 }
 
@@ -108,20 +102,20 @@ fn brought_forward<R: Rules>(
     world: &World<R>,
     cell: CellId,
     loaded: Option<CellBytes>,
-    changes: impl Iterator<Item = Change>,
-) -> Result<Given, BadLoad> {
-    let mut changes = changes.peekable();
-    if changes.peek().is_none() {
-        return Ok(loaded.map_or(Given::Pristine(cell), |change| Given::Change(cell, change.to_vec())));
+    since: impl Iterator<Item = Change>,
+) -> Option<Given> {
+    let mut since = since.peekable();
+    if since.peek().is_none() {
+        return Some(loaded.map_or(Given::Pristine(cell), |change| Given::Change(cell, change.to_vec())));
     }
     let grid = world.grid();
-    let mut state = world.pristine(cell).ok_or(BadLoad)?;
-    for change in loaded.map(Change::Since).into_iter().chain(changes) {
+    let mut state = world.pristine(cell)?;
+    for change in loaded.map(Change::Since).into_iter().chain(since) {
         let next = match change {
             Change::Whole(bytes) => CellState::decode(&bytes, cell, grid),
             Change::Since(bytes) => state.changed(&bytes, cell, grid),
         };
-        state = next.map_err(|_| BadLoad)?;
+        state = next.ok()?;
     }
-    Ok(Given::Cell(cell, state.encode()))
+    Some(Given::Cell(cell, state.encode()))
 }
