@@ -68,6 +68,7 @@ pub struct CrowdOptions {
     pub relay: RelayConfig,
     /// So many rings of the halo that keeps a core exact are held back: for showing that `verify`
     /// finds it.
+    #[cfg(feature = "checker")]
     pub halo_rings_less: u16,
     /// Whether every replica's core is compared with the relay's world, at every tick.
     pub verify: bool,
@@ -150,11 +151,14 @@ impl<G: Wide> Crowd<G> {
         let identity = G::identity(table);
         let relay = {
             let (config, build) = (options.relay.clone(), build.clone());
+            #[cfg(feature = "checker")]
             let halo_rings_less = options.halo_rings_less;
             move || {
                 let build = build.clone();
                 let relay = Relay::dedicated(config.clone(), identity, move |seed| build(seed));
-                relay.with_horizon(G::horizon()).with_halo_rings_less(halo_rings_less)
+                #[cfg(feature = "checker")]
+                let relay = relay.with_halo_rings_less(halo_rings_less);
+                relay.with_horizon(G::horizon())
             }
         };
         let mut driver = Driver::with_hub(network, relay(), |link| Clocked::new(link).remembering());
