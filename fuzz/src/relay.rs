@@ -11,7 +11,6 @@ use lockstone_net::memory::MemoryNetwork;
 use lockstone_net::relay::RelaySettings;
 use lockstone_net::session::{Phase, Transmit};
 use lockstone_net::wire;
-use lockstone_sim::Simulation;
 
 use testkit::ms;
 use testkit::relay::{Room, config, relay, replica};
