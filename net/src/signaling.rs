@@ -172,7 +172,8 @@ impl Drop for Handle {
 }
 
 /// Whether a Lockstone signaling server answers at an address. Takes no longer than `within` once
-/// the name is resolved. It blocks this thread, so it is not for a task of tokio's, where it panics.
+/// the name is resolved. It blocks this thread, so it is not for a task of tokio's, where it
+/// panics.
 pub fn probe(addr: impl ToSocketAddrs, within: Duration) -> bool {
     let (Ok(addrs), Ok(runtime)) = (addr.to_socket_addrs(), runtime()) else { return false };
     let any_greets = async {

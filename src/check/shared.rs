@@ -46,8 +46,8 @@ struct Difference {
 }
 
 impl<S: Inspect> Checker<'_, S> {
-    /// Checks recordings of which some are of a part of the world: how many cells were compared, and
-    /// what differs.
+    /// Checks recordings of which some are of a part of the world: how many cells were compared,
+    /// and what differs.
     pub(super) fn check_shared(
         &self,
         peers: &[Timeline<S>],

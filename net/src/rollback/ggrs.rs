@@ -249,8 +249,8 @@ fn fulfil<S: Simulation>(requests: Vec<GgrsRequest<Types>>, timeline: &mut Timel
     }
 }
 
-/// Inputs as ggrs packs them: each in a run of three bytes as they are, which are its length and its
-/// difference from the one before.
+/// Inputs as ggrs packs them: each in a run of three bytes as they are, which are its length and
+/// its difference from the one before.
 fn encode(last: &mut bool, inputs: &[bool]) -> Vec<u8> {
     let differs = |input: &bool| core::mem::replace(last, *input) != *input;
     inputs.iter().map(differs).flat_map(|differs| [3 << 1, 1, 0, differs.into()]).collect()

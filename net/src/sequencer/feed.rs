@@ -61,8 +61,8 @@ impl Feed {
     /// Takes note of a report's number and acknowledgement.
     ///
     /// # Errors
-    /// [`DropReason`] if it had come before, or acknowledges a tick at or after `open`; then nothing
-    /// of it counts.
+    /// [`DropReason`] if it had come before, or acknowledges a tick at or after `open`; then
+    /// nothing of it counts.
     pub fn take(&mut self, report: &Report, open: Tick, now: Duration) -> Result<(), DropReason> {
         self.stamps.take(report.stamp, now).map_err(|_| DropReason::Replayed)?;
         if report.known > open {

@@ -65,8 +65,8 @@ impl<S: Inspect> Question<'_, '_, S> {
         };
         let given = self.common.core.is_empty() && !self.common.loose;
         let found = match given {
-            // A cell that one simulates came out otherwise because an input is missing there that the
-            // other has.
+            // A cell that one simulates came out otherwise because an input is missing there that
+            // the other has.
             true => self
                 .lacks_one(REVERSED, before, false)
                 .or_else(|| self.lacks_one(PAIR, before, false))

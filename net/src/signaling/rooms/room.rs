@@ -54,8 +54,8 @@ impl Room {
         Self { key: key.map(str::to_owned), arrivals: u64::from(relay.is_some()), present: BTreeMap::new(), relay }
     }
 
-    /// Numbers a newcomer and tells it; then tells who hears of whom. A relay that comes again takes
-    /// the place of its connection before, whose inbox ends.
+    /// Numbers a newcomer and tells it; then tells who hears of whom. A relay that comes again
+    /// takes the place of its connection before, whose inbox ends.
     pub(super) fn admit(
         &mut self,
         key: Option<&str>,
