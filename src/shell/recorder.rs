@@ -1,5 +1,5 @@
-//! Records the session: passes on what happens to the [`Keeper`], on a thread of its own if it
-//! shall. It is all done in the order in which it was asked for, whichever of the two it is.
+//! Records the session: passes on what happens to the [`Keeper`], which works on the caller's
+//! thread, or on a thread of its own. Both do all jobs in the order in which they were given.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use super::keeper::{Keeper, Target, Told};
 use super::storage::Storage;
 use crate::inspect::Inspect;
 
-/// Jobs that wait at most. Whoever asks for another waits then.
+/// Jobs that wait at most. The caller of one more waits until there is room.
 const JOBS_MAX: usize = 4_096;
 
 /// Why a recording cannot begin.
@@ -41,13 +41,13 @@ pub struct Recorder<S: Inspect + 'static> {
 
 type Job<S> = Box<dyn FnOnce(&mut Keeper<S>) + Send>;
 
-/// Who does what is asked for.
+/// Where jobs are done.
 enum Worker<S: Inspect> {
-    /// Whoever asks, at once.
+    /// On the caller's thread, at once.
     Here(Box<Keeper<S>>),
-    /// A thread.
+    /// On a thread beside it.
     Beside(SyncSender<Job<S>>, JoinHandle<()>),
-    /// Nobody any more.
+    /// Nowhere any more: the recorder is closed.
     Gone,
 }
 

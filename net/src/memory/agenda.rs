@@ -1,4 +1,4 @@
-//! Who is to be visited next, of thousands.
+//! When each of thousands of sessions is to be visited next.
 
 use core::time::Duration;
 use std::collections::BTreeSet;

@@ -1,8 +1,9 @@
 //! Runs sessions over a memory network: whatever comes earliest happens next, and virtual time
 //! jumps there.
 //!
-//! Only those are visited whom it concerns, the hub first, the others by seat. So what happens
-//! costs the same however many there are. The loop is [`Driver::run_while`].
+//! An event visits only the sessions that it concerns: the hub first, the others by seat. Its cost
+//! does not depend on how many sessions there are; but each run begins by visiting all of them. The
+//! loop is [`Driver::run_while`].
 
 use core::time::Duration;
 use std::collections::BTreeMap;

@@ -21,8 +21,8 @@ pub struct Seat<T: Session, L: Link = MemoryLink> {
     pub clock: Clock,
     /// Who it is to the network.
     pub peer: PeerId,
-    /// How a driver visits it, if not by [`Seat::visit`], which is to be called in turn: to time
-    /// what it does, say.
+    /// Visits it in place of [`Seat::visit`], which it must call itself: to measure how long a
+    /// visit takes, for example.
     pub visit_by: fn(&mut Seat<T, L>, Duration),
     frozen_until: Duration,
 }

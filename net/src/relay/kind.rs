@@ -8,6 +8,7 @@ use super::horizon::Horizon;
 use super::host::Host;
 use super::part::Part;
 use crate::link::PeerId;
+use crate::replica::Replica;
 use crate::session::{Allowance, Entrant, Io, Kind, Peer, Role};
 use crate::wire::Identity;
 
@@ -76,6 +77,6 @@ impl<R: Rules, const HOSTS: bool> Kind<World<R>> for End<R, HOSTS> {
             return Box::new(Host::found(config.clone(), self.halo_rings_less, horizon, entrant, me, io));
         }
         let share = Part::new(config.settings().checksum_interval_ticks, horizon);
-        Box::new(crate::replica::Replica::new(share, config.following(), entrant, me, io.now))
+        Box::new(Replica::new(share, config.following(), entrant, me, io.now))
     }
 }

@@ -1,8 +1,8 @@
 //! The roll of guests: who asks to be let in, who is refused and why, who is in under which number,
 //! and whose time is over. The peer that lets others in has one, in a session of any kind.
 //!
-//! A number is given to somebody else only after all others were: whoever was known by it is long
-//! forgotten by then.
+//! A number is given to another player only after all other numbers were given. By then its last
+//! player is long forgotten.
 
 use core::ops::Range;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
