@@ -23,7 +23,6 @@ mod reader;
 mod rerun;
 mod rerunner;
 mod ring;
-mod state;
 mod timeline;
 pub(crate) mod tree;
 mod writer;
@@ -37,7 +36,6 @@ pub use reader::{Ending, Recording, RecordingError};
 pub use rerun::{PackedRerun, RERUN_BYTES_MAX, RERUN_TICKS_MAX, Rerun};
 pub use rerunner::Rerunner;
 pub use ring::{RING_BYTES_MAX, Ring};
-pub use state::{encoded, restore_from};
 pub use timeline::Timeline;
 pub use tree::{PartSum, Tree, TreeChange};
 #[cfg(feature = "checker")]

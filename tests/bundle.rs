@@ -4,7 +4,7 @@
 use lockstone::check::verify;
 use lockstone::net::limits::{BUNDLE_BYTES_MAX, KEYFRAME_TICKS, PLAYERS_MAX};
 use lockstone::recording::bundle::{Bundle, BundleError, MAGIC, VERSION};
-use lockstone::recording::{Entry, Packed, RING_BYTES_MAX, Recording, Ring, encoded};
+use lockstone::recording::{Entry, Packed, RING_BYTES_MAX, Recording, Ring};
 use lockstone::sim::{Input, PlayerId, Simulation, Tick, Turn, codec, mix64};
 use testkit::mixer::Mixer;
 use testkit::recorded::header;
@@ -92,7 +92,7 @@ fn mixer(seed: u64) -> Mixer {
 /// Four players play for so long, and a ring is told as a session tells it.
 fn ring(ticks: u32) -> Ring {
     let mut world = mixer(SEED);
-    let packed = |world: &mut Mixer| Packed::of(&encoded(world));
+    let packed = |world: &mut Mixer| Packed::of(&world.encoded());
     let mut ring = Ring::bounded(header("mixer", SEED), packed(&mut world), RING_BYTES_MAX);
     for _ in 0..ticks {
         let tick = world.tick();

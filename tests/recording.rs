@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 use lockstone::net::Identity;
 use lockstone::net::limits::{KEYFRAME_TICKS, SNAPSHOT_BYTES_MAX};
 use lockstone::recording::{
-    Desync, Ending, Entry, Header, Packed, RING_BYTES_MAX, Recording, RecordingError, Ring, Tree, Writer, encoded,
-    replay,
+    Desync, Ending, Entry, Header, Packed, RING_BYTES_MAX, Recording, RecordingError, Ring, Tree, Writer, replay,
 };
 use lockstone::sim::{CellId, Checksum, Input, PlayerId, Simulation, Tick, Turn, mix64};
 use proptest::prelude::*;
@@ -41,7 +40,7 @@ fn turn_at(tick: u32) -> Turn<Mixer> {
 fn record(start: u32, end: bool) -> Vec<u8> {
     let mut sim = mixer();
     (0..start).for_each(|tick| sim.step(&turn_at(tick)));
-    let mut writer = Writer::create(Vec::new(), &header(Tick(start)), &encoded(&mut sim)).unwrap();
+    let mut writer = Writer::create(Vec::new(), &header(Tick(start)), &sim.encoded()).unwrap();
     writer.name(PlayerId(0), "Ada");
     for tick in start..TICKS {
         let turn = turn_at(tick);
@@ -179,7 +178,7 @@ fn trees(recording: &Recording<Mixer>) -> BTreeMap<Tick, Tree> {
 /// bytes. Ends at `end`.
 fn record_all(end: u32, ring_bytes: usize) -> (Vec<u8>, Ring, BTreeMap<Tick, Tree>) {
     let (mut sim, mut trees) = (mixer(), BTreeMap::new());
-    let start = Packed::of(&encoded(&mut sim));
+    let start = Packed::of(&sim.encoded());
     let mut writer = Writer::begin(Vec::new(), &header(Tick(0)), &start).unwrap();
     let mut ring = Ring::bounded(header(Tick(0)), start, ring_bytes);
     writer.name(PlayerId(0), "Ada");
@@ -187,8 +186,8 @@ fn record_all(end: u32, ring_bytes: usize) -> (Vec<u8>, Ring, BTreeMap<Tick, Tre
     for _ in 0..end {
         let tick = sim.tick();
         if tick.0.is_multiple_of(KEYFRAME_TICKS) || tick == Tick(KEYFRAME_TICKS + 77) {
-            writer.keyframe(tick, &Packed::of(&encoded(&mut sim))).unwrap();
-            ring.keyframe(tick, Packed::of(&encoded(&mut sim)));
+            writer.keyframe(tick, &Packed::of(&sim.encoded())).unwrap();
+            ring.keyframe(tick, Packed::of(&sim.encoded()));
         }
         writer.checksum(tick, sim.checksum()).unwrap();
         writer.tree(tick, &parts(&sim)).unwrap();
@@ -353,7 +352,7 @@ fn what_differs_from_the_program_is_named() {
 #[test]
 fn a_difference_is_kept_with_the_recording() {
     let desync = Desync { player: PlayerId(1), tick: Tick(10), agreed: None, ours: Checksum(1), theirs: Checksum(2) };
-    let mut writer = Writer::create(Vec::new(), &header(Tick(0)), &encoded(&mut mixer())).unwrap();
+    let mut writer = Writer::create(Vec::new(), &header(Tick(0)), &mixer().encoded()).unwrap();
     writer.desync(desync).unwrap();
     let recording = read(writer.output()).ok().unwrap();
     assert!(matches!(recording.entries[..], [lockstone::recording::Entry::Desync(found)] if found == desync));

@@ -4,7 +4,7 @@
 
 use lockstone::check::{self, Cause, Report};
 use lockstone::default_table;
-use lockstone::recording::{Entry, PackedRerun, RERUN_BYTES_MAX, RERUN_TICKS_MAX, Recording, Rerun, Rerunner, encoded};
+use lockstone::recording::{Entry, PackedRerun, RERUN_BYTES_MAX, RERUN_TICKS_MAX, Recording, Rerun, Rerunner};
 use lockstone::sim::journal::{Doer, Event, Journal, Note, Phase, Site};
 use lockstone::sim::world::{StateBit, StatePart};
 use lockstone::sim::{Checksum, EntityId, Simulation, Tick, Turn, codec, tamper};
@@ -150,7 +150,7 @@ fn what_the_same_program_does_again_and_only_there_is_nobodys_fault() {
 fn a_world_of_another_seed_than_its_header_says_is_told_as_start_data() {
     let mut founder = faulty::world(SEED, Fault::None);
     turns()[..50].iter().for_each(|turn| founder.step(turn));
-    let bytes = encoded(&mut founder);
+    let bytes = founder.encoded();
     let mut joiner = faulty::world(!SEED, Fault::None);
     let snapshot = joiner.decode(&bytes).expect("its own bytes");
     joiner.restore(&snapshot);

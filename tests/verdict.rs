@@ -9,7 +9,7 @@ use std::cell::Cell;
 use lockstone::check::{Cause, Checker, Report, View, part};
 use lockstone::default_table;
 use lockstone::game::Game;
-use lockstone::recording::{Entry, Recording, encoded};
+use lockstone::recording::{Entry, Recording};
 use lockstone::sim::world::{StateBit, StatePart};
 use lockstone::sim::{Dice, Fx, Input, PlayerId, Simulation, Table, Tick, Turn, Vec2, codec, tamper};
 use testkit::faulty::{self, Fault, Faulty, Order, Plant, Sim};
@@ -280,7 +280,7 @@ fn a_field_that_no_snapshot_holds_is_told() {
             let joined = case.tick().0 as usize;
             let mut founder = case.world();
             case.turns[..joined].iter().for_each(|turn| founder.step(turn));
-            let bytes = encoded(&mut founder);
+            let bytes = founder.encoded();
             let mut joiner = case.world();
             let read = joiner.decode(&bytes).expect("its own bytes");
             joiner.restore(&read);

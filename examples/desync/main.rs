@@ -16,7 +16,7 @@ use std::{collections::VecDeque, thread, time::Duration};
 
 use ggrs::{DesyncDetection, GgrsEvent, GgrsRequest, Message, P2PSession, PlayerType, SessionBuilder, SessionState};
 use lockstone::check;
-use lockstone::recording::{Entry, encoded};
+use lockstone::recording::Entry;
 use lockstone::sim::*;
 use testkit::recorded::Peer;
 use wood::{Sim, place, world};
@@ -40,7 +40,7 @@ fn turns(ticks: u32) -> Vec<Turn<Sim>> {
 fn worlds(turns: &[Turn<Sim>]) -> [Sim; 2] {
     let (mut ada, mut bram) = (world(SEED), world(SEED));
     turns[..JOINED.0 as usize].iter().for_each(|turn| ada.step(turn));
-    let sent = bram.decode(&encoded(&mut ada)).expect("it was just written");
+    let sent = bram.decode(&ada.encoded()).expect("it was just written");
     bram.restore(&sent);
     [ada, bram]
 }

@@ -59,7 +59,7 @@ pub(crate) use peer::{Io, Kind, Role};
 pub(crate) use roll::Refused;
 pub(crate) use roll::{Roll, Slot};
 pub(crate) use schedule::Schedule;
-pub(crate) use stepper::{Stepper, encoded};
+pub(crate) use stepper::Stepper;
 
 use core::time::Duration;
 

@@ -93,6 +93,25 @@ pub trait Simulation: Sized + Send + 'static {
     /// [`CodecError`] if the bytes are not a snapshot of this simulation; they may come from a peer
     /// or a damaged file.
     fn decode(&self, bytes: &[u8]) -> Result<Self::Snapshot, CodecError>;
+
+    /// The state that it is in, serialised.
+    fn encoded(&mut self) -> Vec<u8> {
+        let snapshot = self.snapshot();
+        let bytes = self.encode(&snapshot);
+        self.retire(snapshot);
+        bytes
+    }
+
+    /// Goes over to a serialised state.
+    ///
+    /// # Errors
+    /// [`CodecError`] if the bytes are no state of this simulation: it stays in its own then.
+    fn restore_from(&mut self, bytes: &[u8]) -> Result<(), CodecError> {
+        let snapshot = self.decode(bytes)?;
+        self.restore(&snapshot);
+        self.retire(snapshot);
+        Ok(())
+    }
 }
 
 /// What a simulation is given that has no parts: there is no such value.

@@ -23,7 +23,7 @@ use lockstone_sim::{Simulation, Table, Turn, codec};
 
 use crate::game::Game;
 use crate::inspect::Inspect;
-use crate::recording::{Build, Header, Recording, Timeline, encoded};
+use crate::recording::{Build, Header, Recording, Timeline};
 
 /// What the first line begins with.
 pub(super) const GREETING: &str = "answer 2";
@@ -59,7 +59,7 @@ fn play<G: Game>() -> Told<()> {
         let (tick, root) = (simulation.tick(), simulation.checksum());
         say(&format!("{tick} {root}"))?;
         if timeline.roots.get(&tick).is_some_and(|recorded| *recorded != root) {
-            say(&format!("state {}", hex(&encoded(&mut simulation))))?;
+            say(&format!("state {}", hex(&simulation.encoded())))?;
             if let Some(before) = &before
                 && let Some(journal) = noted(&mut simulation, before, &timeline)
             {

@@ -28,7 +28,7 @@ use super::chaos::Breaker;
 use super::compare::{CheckError, Checker};
 use super::replayer::Replayer;
 use crate::inspect::Inspect;
-use crate::recording::{Entry, Recording, Timeline, encoded};
+use crate::recording::{Entry, Recording, Timeline};
 use candidate::Candidate;
 use parts::needed;
 use symptom::{Fails, Trial};
@@ -216,7 +216,7 @@ impl<S: Inspect> Shrinking<'_, S> {
         let whole = candidate.until(end);
         let Some(simulation) = self.trial.load(&candidate) else { return whole };
         let mut replayer = Replayer::new(simulation, &turns);
-        let mut from = |tick: Tick, this: &mut Self| this.failing(candidate.from(tick, encoded(replayer.at(tick))));
+        let mut from = |tick: Tick, this: &mut Self| this.failing(candidate.from(tick, replayer.at(tick).encoded()));
         let (mut sound, mut stride) = (latest.next(), 0_u32);
         let (mut good, mut best) = loop {
             let tick = Tick(latest.0.saturating_sub(stride).max(start.0));

@@ -22,7 +22,7 @@ use super::compare::{CheckError, Checker};
 use super::replayer::Replayer;
 use super::report::{Cause, Verdict};
 use crate::inspect::Inspect;
-use crate::recording::{Timeline, encoded};
+use crate::recording::Timeline;
 
 pub(super) use headers::{unlike_headers, unlike_starts};
 
@@ -94,7 +94,7 @@ impl<'c, S: Inspect> Case<'c, S> {
 
     /// Another simulation that shares no memory with any: in the state as it is read from bytes.
     fn reread(&mut self, tick: Tick) -> Result<S, CheckError> {
-        let bytes = encoded(self.played.at(tick));
+        let bytes = self.played.at(tick).encoded();
         let mut again = (self.checker.build)(self.peers[0].header.seed);
         let unusable = |cause| CheckError::State { who: "this program".to_owned(), tick, cause };
         let snapshot = again.decode(&bytes).map_err(unusable)?;

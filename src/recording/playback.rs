@@ -7,7 +7,6 @@ use lockstone_sim::{Checksum, Simulation, Tick, Turn};
 
 use super::entry::Entry;
 use super::reader::Recording;
-use super::state::restore_from;
 
 /// Why a recording cannot be played.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -68,7 +67,7 @@ impl<S: Simulation> Playback<S> {
     /// # Errors
     /// [`ReplayError`] if the snapshot is none of this simulation.
     pub fn new(recording: Recording<S>, mut simulation: S) -> Result<Self, ReplayError> {
-        restore_from(&mut simulation, &recording.snapshot).map_err(ReplayError::Snapshot)?;
+        simulation.restore_from(&recording.snapshot).map_err(ReplayError::Snapshot)?;
         let (snapshot, header) = (simulation.tick(), recording.header.start);
         if snapshot != header {
             return Err(ReplayError::Start { snapshot, header });

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lockstone_sim::codec::CodecError;
 use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, Turn};
 
-use super::{Desync, Ending, Entry, Header, Packed, PackedRerun, Recording, Tree, TreeChange, restore_from};
+use super::{Desync, Ending, Entry, Header, Packed, PackedRerun, Recording, Tree, TreeChange};
 
 /// A tree that was recorded so many ticks later still tells where a difference began.
 const TREE_TICKS: u32 = 20;
@@ -91,7 +91,7 @@ impl<S: Simulation> Timeline<S> {
     pub fn load(&self, tick: Tick, build: &dyn Fn(u64) -> S) -> Result<S, CodecError> {
         let mut simulation = build(self.header.seed);
         let state = self.states.get(&tick).ok_or(CodecError::Malformed("no state was recorded then"))?;
-        restore_from(&mut simulation, &state.unpack()?)?;
+        simulation.restore_from(&state.unpack()?)?;
         if simulation.tick() != tick {
             return Err(CodecError::Malformed("it is of another tick"));
         }

@@ -5,7 +5,7 @@ use std::io;
 
 use lockstone::check::{Cause, Location, Report};
 use lockstone::default_table;
-use lockstone::recording::{Header, Packed, Recording, Writer, encoded};
+use lockstone::recording::{Header, Packed, Recording, Writer};
 use lockstone::sim::world::{StateBit, StatePart};
 use lockstone::sim::{CellId, Checksum, Dice, Simulation, Tick, Turn, codec, tamper};
 
@@ -84,7 +84,7 @@ impl LongGame {
         let mut game = LongGame { seed, moments: Vec::new(), states: Vec::new(), entities: 0 };
         for tick in 0..ticks {
             if tick.is_multiple_of(KEYFRAME_TICKS) {
-                game.states.push(encoded(&mut party.world));
+                game.states.push(party.world.encoded());
             }
             let (root, tree) = (party.world.checksum(), party.world.tree());
             game.moments.push(Moment { root, tree, turn: party.tick() });

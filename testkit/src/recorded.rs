@@ -3,7 +3,7 @@
 
 use lockstone::check::Inspect;
 use lockstone::net::Identity;
-use lockstone::recording::{Build, Header, Packed, Recording, Writer, encoded};
+use lockstone::recording::{Build, Header, Packed, Recording, Writer};
 use lockstone::sim::{PlayerId, Tick, Turn};
 
 /// One peer, as it records.
@@ -56,7 +56,7 @@ impl Peer {
     ) -> Recording<S> {
         let start = simulation.tick();
         let header = Header { start, ..self.header.clone() };
-        let snapshot = encoded(simulation);
+        let snapshot = simulation.encoded();
         let mut writer = Writer::create(Vec::new(), &header, &snapshot).expect("memory can be written");
         for turn in &turns[start.0 as usize..] {
             let other = before_checksum(simulation);
@@ -80,7 +80,7 @@ impl Peer {
             writer.tree(tick, &simulation.tree()).expect("memory can be written");
         }
         if self.keyframe_at == Some(tick) {
-            writer.keyframe(tick, &Packed::of(&encoded(simulation))).expect("memory can be written");
+            writer.keyframe(tick, &Packed::of(&simulation.encoded())).expect("memory can be written");
         }
     }
 }

@@ -12,7 +12,6 @@ use crate::limits::*;
 use crate::link::PeerId;
 use crate::session::{
     Build, CommandError, DropReason, EndReason, Entrant, Event, Greeting, Io, Leader, Outbox, Phase, Role, Roll, Stats,
-    encoded,
 };
 use crate::wire::*;
 
@@ -116,7 +115,7 @@ impl<S: Simulation> Lobby<S> {
         let entries: Option<Vec<_>> =
             numbered().map(|(player, member)| join(&simulation, player, &member.hero)).collect();
         let Some(entries) = entries else { return out.end(EndReason::Refused(Refusal::Hero)) };
-        let (tick, seed, snapshot) = (simulation.tick(), form.seed, encoded(&mut simulation));
+        let (tick, seed, snapshot) = (simulation.tick(), form.seed, simulation.encoded());
         out.events.push_back(Event::Started { tick, seed, player, snapshot });
         for (player, member) in numbered() {
             out.events.push_back(Event::PlayerJoined { player, name: member.name.as_str().to_owned() });

@@ -21,14 +21,6 @@ pub struct Stepper<S> {
     keyframe: Option<Tick>,
 }
 
-/// The state as it is now, serialised.
-pub fn encoded<S: Simulation>(simulation: &mut S) -> Vec<u8> {
-    let snapshot = simulation.snapshot();
-    let bytes = simulation.encode(&snapshot);
-    simulation.retire(snapshot);
-    bytes
-}
-
 impl<S: Simulation> Stepper<S> {
     /// Founds a session's world, and puts this peer's own hero, if it has one, on its way into the
     /// first turn.
@@ -46,7 +38,7 @@ impl<S: Simulation> Stepper<S> {
                 Err(_) => out.end(EndReason::Refused(Refusal::Hero)),
             }
         }
-        let snapshot = encoded(&mut simulation);
+        let snapshot = simulation.encoded();
         Stepper::begin(simulation, snapshot, player, seed, settings, out)
     }
 

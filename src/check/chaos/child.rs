@@ -17,7 +17,6 @@ use lockstone_sim::journal::Journal;
 use super::reference::{End, Observer, Odd, Played, Reference};
 use crate::check::answer::GREETING;
 use crate::inspect::Inspect;
-use crate::recording::restore_from;
 
 /// So often whoever looks on is asked whether to go on, while nothing is said.
 const POLL: Duration = Duration::from_millis(100);
@@ -63,7 +62,8 @@ impl<S: Inspect> Question<'_, '_, S> {
         let line = self.next(child, Some(tick))?;
         let bytes = line.strip_prefix("state ").and_then(bytes_of).ok_or_else(|| child.ended(tick))?;
         let mut state = self.reference.build();
-        restore_from(&mut state, &bytes)
+        state
+            .restore_from(&bytes)
             .map_err(|error| child.broke(&format!("its state of tick {tick} cannot be read: {error}")))?;
         // One that cannot tell is none the worse for it.
         let line = self.next(child, Some(tick)).ok();

@@ -7,7 +7,6 @@ use super::breaker::Breaker;
 use super::reference::{End, Observer, Odd, Played, Reference};
 use crate::check::locate::differing_cells;
 use crate::inspect::{Inspect, View, Way, step};
-use crate::recording::{encoded, restore_from};
 
 /// At every so many ticks one is undone.
 const RESTORE_TICKS: u32 = 3;
@@ -196,7 +195,7 @@ fn ahead_and_back<S: Simulation>(simulation: &mut S, turns: &[&Turn<S>]) {
 /// A new simulation in the state that the bytes of another's hold.
 fn read_back<S: Inspect>(reference: &Reference<'_, S>, simulation: &mut S) -> Result<S, End<S>> {
     let mut fresh = reference.build();
-    restore_from(&mut fresh, &encoded(simulation)).map_err(|error| {
+    fresh.restore_from(&simulation.encoded()).map_err(|error| {
         End::Broke(format!("the serialised state of tick {} cannot be read: {error}", simulation.tick()))
     })?;
     Ok(fresh)

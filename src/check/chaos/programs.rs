@@ -17,7 +17,7 @@ use super::child::Question;
 use super::reference::{End, Observer, Played, Reference};
 use crate::game::Game;
 use crate::inspect::Inspect;
-use crate::recording::{Build, Ending, Entry, Header, Recording, encoded};
+use crate::recording::{Build, Ending, Entry, Header, Recording};
 
 /// The hidden subcommand that answers.
 const ANSWER: &str = "answer";
@@ -97,7 +97,7 @@ impl<'c> Programs<'c> {
     }
 
     fn record<S: Inspect>(&self, reference: &Reference<'_, S>) -> Vec<u8> {
-        let snapshot = encoded(&mut reference.build());
+        let snapshot = reference.build().encoded();
         let header = Header { start: reference.start, ..self.header.clone() };
         let entries = reference
             .moments()

@@ -10,7 +10,6 @@ use super::report::{CoverageReport, KindCoverage, Unchanged, Uncovered};
 use super::shape::{Donors, Place, is_shape, is_within};
 use crate::check::locate::compare;
 use crate::inspect::{Inspect, Thing};
-use crate::recording::{encoded, restore_from};
 
 /// A field that could not be changed in so many things is one that no single bit changes.
 const VAIN_MAX: u32 = 4;
@@ -91,7 +90,7 @@ impl Survey {
         }
         // What the rules left of the checksum must be what the state alone leads to.
         let mut again = build();
-        let read = restore_from(&mut again, &encoded(simulation));
+        let read = again.restore_from(&simulation.encoded());
         let root = simulation.checksum();
         if read.is_err() || again.checksum() != root {
             self.unlike_reread.get_or_insert(simulation.tick());
@@ -168,7 +167,7 @@ impl Survey {
             for bit in 0..8 {
                 let mut turned = bytes.clone();
                 turned[byte] ^= 1 << bit;
-                if restore_from(simulation, &turned).is_err() {
+                if simulation.restore_from(&turned).is_err() {
                     continue;
                 }
                 let same_root = simulation.checksum() == root;
@@ -176,7 +175,7 @@ impl Survey {
                     .into_iter()
                     .flat_map(|spot| spot.fields.into_iter().map(move |field| (spot.kind.clone(), field.path)))
                     .collect();
-                let took = !changed.is_empty() || encoded(simulation) != bytes;
+                let took = !changed.is_empty() || simulation.encoded() != bytes;
                 simulation.restore(&snapshot);
                 if !took {
                     continue;

@@ -13,7 +13,7 @@ use super::symptom::{Fails, Symptom, Trial, step};
 use super::{Found, Step, Watch};
 use crate::check::chaos::{Breaker, Reference, guarded};
 use crate::inspect::Inspect;
-use crate::recording::{Timeline, encoded};
+use crate::recording::Timeline;
 
 /// So many pieces of so many ticks are tried first, if that is little beside all of it.
 const PIECES: u32 = 6;
@@ -146,7 +146,7 @@ fn play<S: Inspect>(
             _ => {}
         }
         if wanted.contains(&tick) {
-            played.states.insert(tick, encoded(&mut simulation));
+            played.states.insert(tick, simulation.encoded());
         }
         if let Some(Err(message)) = turn.map(|turn| step(&mut simulation, turn)) {
             played.end = Some(Symptom::Panic { message });
@@ -161,7 +161,7 @@ fn play<S: Inspect>(
 fn unmet<S: Inspect>(trial: &Trial<'_, S>, whole: Candidate<S>, symptom: Symptom, agreed: Option<Tick>) -> Found<S> {
     let (end, latest_start) = (whole.end(), agreed.unwrap_or(whole.start));
     if let Some(Ok(mut simulation)) = trial.play(&whole.until(latest_start)) {
-        let last = whole.from(latest_start, encoded(&mut simulation));
+        let last = whole.from(latest_start, simulation.encoded());
         if let Some(fails) = trial.fails_under(Breaker::Again, &last) {
             return found(Symptom::Breaker { breaker: Breaker::Again }, last, fails, None);
         }

@@ -10,7 +10,6 @@ use super::candidate::Candidate;
 use crate::check::Checker;
 use crate::check::chaos::{Breaker, End, Observer, Reference, guarded, play_in_process};
 use crate::inspect::Inspect;
-use crate::recording::restore_from;
 
 /// What comes out in several ways may come out the same once.
 const ATTEMPTS: u32 = 4;
@@ -71,7 +70,7 @@ impl<S: Inspect> Trial<'_, S> {
     /// A simulation in a candidate's state; `None` if it cannot be read.
     pub fn load(&self, candidate: &Candidate<S>) -> Option<S> {
         let mut simulation = (self.checker.build)(self.seed);
-        restore_from(&mut simulation, &candidate.state).ok()?;
+        simulation.restore_from(&candidate.state).ok()?;
         (simulation.tick() == candidate.start).then_some(simulation)
     }
 

@@ -7,7 +7,6 @@ use crate::check::locate::locate_in;
 use crate::check::replayer::Replayer;
 use crate::check::report::Cause;
 use crate::inspect::Inspect;
-use crate::recording::encoded;
 
 /// So many fields that the checksum leaves out are named.
 const FIELDS_MAX: usize = 3;
@@ -34,7 +33,7 @@ impl<'c, S: Inspect> Case<'c, S> {
         let (peer, known) = (self.suspect(), self.played.start()..=self.tick);
         for &tick in peer.states.keys().filter(|tick| known.contains(*tick)) {
             let ours = self.played.at(tick);
-            let bytes = encoded(ours);
+            let bytes = ours.encoded();
             let mut theirs = self.checker.load(peer, tick)?;
             let same_bytes = peer.states[&tick].unpack().is_ok_and(|theirs| theirs == bytes);
             if same_bytes || ours.checksum() != theirs.checksum() {

@@ -20,11 +20,13 @@ pub struct Field {
 }
 
 impl Body for Kind {
+    #[inline]
     fn is_actor(&self) -> bool {
         !matches!(self, Kind::Object { .. })
     }
 }
 
+/// Inlined as a game's rules are, which stand where their world's loop is compiled.
 impl Rules for Field {
     type Body = Kind;
     /// How much it hurts, if anything can be hurt.
@@ -49,6 +51,7 @@ impl Rules for Field {
 
     fn command(&self, _hero: &mut Kind, _command: &()) {}
 
+    #[inline]
     fn think(&self, me: &mut Kind, mind: &mut Mind<'_, Self>) {
         match me {
             Kind::Hero { being, .. } => {
@@ -77,6 +80,7 @@ impl Rules for Field {
         }
     }
 
+    #[inline]
     fn apply(&self, target: &mut Kind, by: &i32, _cause: &mut Cause) -> Fate {
         match target {
             Kind::Hero { being, .. } | Kind::Monster { being, .. } => being.hurt(*by),

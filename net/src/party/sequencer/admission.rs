@@ -8,7 +8,7 @@ use lockstone_sim::{Simulation, codec};
 use super::{Entry, Guest, Sequencing};
 use crate::link::PeerId;
 use crate::sequencer::Feed;
-use crate::session::{Comparison, DropReason, Io, Offer, Outbox, Rate, encoded};
+use crate::session::{Comparison, DropReason, Io, Offer, Outbox, Rate};
 use crate::wire::*;
 
 impl<S: Simulation> Sequencing<S> {
@@ -39,7 +39,7 @@ impl<S: Simulation> Sequencing<S> {
     fn offer(&mut self) -> Offer {
         let (stepper, seed) = (&mut self.stepper, self.config.settings().seed);
         let offer = self.offer.get_or_insert_with(|| {
-            let bytes = encoded(&mut stepper.simulation);
+            let bytes = stepper.simulation.encoded();
             let roster: Vec<_> = stepper.roster.iter().map(|(player, name)| (*player, name.clone())).collect();
             Offer::new(stepper, seed, bytes, roster.try_into().expect("no more players are let in"))
         });
