@@ -1,0 +1,312 @@
+//! Who leads a session, decided by its members: when the leader is lost, another takes over, and
+//! never do two lead in the same epoch.
+//!
+//! ```text
+//! following ─ leader not heard ─► doubting ─ a quorum doubts ─► voted ─ a quorum voted ─► following
+//!     ▲                              │                            │     for the same       or leading
+//!     └──────── leader heard ────────┘   doubting ◄── nobody won ─┘
+//! ```
+//!
+//! A doubt promises nothing, so a member that alone hears nobody disturbs nobody. A vote is a
+//! promise: to follow nobody of an older epoch, and to vote for nobody else in this one. Any two
+//! quorums have a member in common, so one epoch has one leader, and a new leader learns of every
+//! turn that a quorum knew.
+//!
+//! It knows no world, no packet and no clock, and never decides what is played. Its loop is
+//! [`Members::advance`].
+
+mod electorate;
+
+pub use electorate::Electorates;
+
+use core::cmp::{Ordering, Reverse};
+use core::time::Duration;
+use std::collections::BTreeMap;
+
+use lockstone_sim::PlayerId;
+
+use crate::wire::{Epoch, Known, Stand, Vote};
+
+/// A leader that is not heard for so long is doubted.
+pub const SUSPICION: Duration = Duration::from_millis(600);
+/// A leader that has heard no quorum for so long may have been replaced.
+const LEASE: Duration = Duration::from_millis(1_500);
+/// Between two tellings of the same stand.
+const REPEAT: Duration = Duration::from_millis(100);
+/// A doubt counts for so long: it is told again until it is withdrawn.
+const DOUBT_LASTS: Duration = Duration::from_millis(450);
+/// From a vote to the next doubt, if it made nobody the leader.
+const ELECTION: Duration = Duration::from_millis(600);
+/// From an election to the next that a leader calls for itself.
+const GIVE_WAY_INTERVAL: Duration = Duration::from_secs(2);
+/// How long a member waits for the stands of the rest once it has heard a quorum: to vote as they
+/// do, and once elected to learn of newer turns.
+const GRACE: Duration = Duration::from_millis(150);
+/// So many epochs at most may another be ahead.
+const EPOCHS_AHEAD_MAX: u32 = 1_000;
+
+/// One member's view of who leads.
+pub struct Members {
+    me: PlayerId,
+    /// The newest vote given. That of a joiner is for the leader that let it in.
+    vote: Vote,
+    voted_at: Duration,
+    course: Course,
+    /// When each other was heard last.
+    heard: BTreeMap<PlayerId, Duration>,
+    /// What each other said last of who leads, and when.
+    stands: BTreeMap<PlayerId, (Stand, Duration)>,
+    told_at: Option<Duration>,
+    /// When a quorum was first known to doubt as this member does.
+    quorum_at: Option<Duration>,
+    /// The newest epoch that this member was elected for and did not lead.
+    declined: Option<Epoch>,
+}
+
+/// How far a member is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Course {
+    /// The leader it voted for leads. It may be this member.
+    Follows,
+    /// It would vote for another, if others would. If it followed its leader until now, it goes on
+    /// to do so as soon as it hears of it.
+    Doubts { followed: bool },
+    /// Its vote is given, and not decided.
+    Voted,
+    /// A quorum voted for this member, at that time: it collects what the others know.
+    Elected(Duration),
+}
+
+impl Members {
+    /// A member that was let in by a leader, or founded the session.
+    pub fn following(me: PlayerId, leader: Vote, now: Duration) -> Members {
+        Members {
+            me,
+            vote: leader,
+            voted_at: now,
+            course: Course::Follows,
+            heard: BTreeMap::from([(leader.leader, now)]),
+            stands: BTreeMap::new(),
+            told_at: None,
+            quorum_at: None,
+            declined: None,
+        }
+    }
+
+    /// Who leads, as far as it is decided.
+    pub fn leader(&self) -> Option<Vote> {
+        matches!(self.course, Course::Follows | Course::Doubts { followed: true }).then_some(self.vote)
+    }
+
+    /// The oldest epoch whose turns this member may take.
+    pub fn promised(&self) -> Epoch {
+        self.vote.epoch
+    }
+
+    /// A member was heard: of the leader only what it says as the leader counts.
+    pub fn heard(&mut self, from: PlayerId, now: Duration) {
+        self.heard.insert(from, now);
+        if self.course == (Course::Doubts { followed: true }) && from == self.vote.leader {
+            self.course = Course::Follows;
+        }
+    }
+
+    /// The leader is known to be gone, or gave up.
+    pub fn suspect(&mut self) {
+        if self.course == Course::Follows {
+            self.doubt();
+        }
+    }
+
+    /// Whether a quorum was heard lately, this member included: a leader that does not hear one
+    /// must close nothing.
+    pub fn hears_quorum(&self, electorates: &Electorates, now: Duration) -> bool {
+        electorates.is_quorum(|player| player == self.me || self.hears(player, now))
+    }
+
+    /// Whether another member was heard lately.
+    pub fn hears(&self, player: PlayerId, now: Duration) -> bool {
+        self.heard.get(&player).is_some_and(|heard| now < *heard + LEASE)
+    }
+
+    /// When another member was heard last; if never, when its word began to count here.
+    pub fn silent_since(&self, player: PlayerId) -> Duration {
+        self.heard.get(&player).copied().unwrap_or_default().max(self.voted_at)
+    }
+
+    /// Takes what another member says. Returns whether it is to be told our [stand](Members::stand):
+    /// it does not know what is decided.
+    pub fn take(&mut self, from: PlayerId, stand: Stand, now: Duration) -> bool {
+        let ahead = stand.newest().0.saturating_sub(self.vote.epoch.0);
+        let overtaken = self.stands.get(&from).is_some_and(|(before, _)| before.vote.epoch > stand.vote.epoch);
+        if from == self.me || ahead > EPOCHS_AHEAD_MAX || overtaken {
+            return false;
+        }
+        self.stands.insert(from, (stand, now));
+        if from == self.vote.leader {
+            match stand.doubts {
+                // What the leader itself doubts, nobody needs to wait for.
+                Some(_) => self.suspect(),
+                None if stand.vote == self.vote => self.heard(from, now),
+                None => {}
+            }
+        }
+        // A leader says it only as long as it waits for votes.
+        let unknowing = stand.doubts.is_some() || stand.vote.epoch < self.vote.epoch || from == self.vote.leader;
+        unknowing && self.course == Course::Follows
+    }
+
+    /// Whether who speaks in an epoch is to be told our [stand](Members::stand): it does not know
+    /// that another began.
+    pub fn has_left(&self, epoch: Epoch) -> bool {
+        epoch < self.vote.epoch && self.course == Course::Follows
+    }
+
+    /// Does what is due. Returns the stand, if it is to be told to all. `own` is what this member
+    /// knows.
+    pub fn advance(&mut self, own: Known, electorates: &Electorates, now: Duration) -> Option<Stand> {
+        self.change_course(own, electorates, now);
+        let due = self.course != Course::Follows && self.told_at.is_none_or(|told| now >= told + REPEAT);
+        due.then(|| {
+            self.told_at = Some(now);
+            self.stand(own)
+        })
+    }
+
+    /// What this member says.
+    pub fn stand(&self, own: Known) -> Stand {
+        let doubts = matches!(self.course, Course::Doubts { .. }).then(|| self.next_epoch());
+        Stand { vote: self.vote, doubts, known: own }
+    }
+
+    /// When [`advance`](Members::advance) has something to do.
+    pub fn wake_at(&self) -> Duration {
+        let told = self.told_at.map_or(Duration::ZERO, |told| told + REPEAT);
+        match self.course {
+            Course::Follows if self.vote.leader == self.me => Duration::MAX,
+            Course::Follows => self.suspicious_at(),
+            Course::Doubts { .. } | Course::Voted => told,
+            Course::Elected(at) => told.min(at + GRACE),
+        }
+    }
+
+    /// What those know who voted for this member, once it is elected and all others had time to
+    /// say so. It fetches the newest of it, asks again, as newer turns may name other members, and
+    /// [leads](Members::lead) on.
+    pub fn elected(&self, electorates: &Electorates, now: Duration) -> Option<BTreeMap<PlayerId, Known>> {
+        let Course::Elected(at) = self.course else { return None };
+        let voted = |(player, (stand, _)): (&PlayerId, &(Stand, Duration))| {
+            (stand.vote == self.vote).then_some((*player, stand.known))
+        };
+        let voters: BTreeMap<_, _> = self.stands.iter().filter_map(voted).collect();
+        let has_voted = |player| player == self.me || voters.contains_key(&player);
+        let ready = now >= at + GRACE || electorates.iter().all(has_voted);
+        (ready && electorates.is_quorum(has_voted)).then_some(voters)
+    }
+
+    /// This member leads from now on.
+    pub fn lead(&mut self) {
+        self.course = Course::Follows;
+    }
+
+    /// This member was elected, but cannot lead: it lacks what it would have to lead on from.
+    pub fn decline(&mut self) {
+        self.declined = Some(self.vote.epoch);
+        self.doubt();
+    }
+
+    fn change_course(&mut self, own: Known, electorates: &Electorates, now: Duration) {
+        if let Some(vote) = self.winner(electorates) {
+            self.follow(vote, now);
+        }
+        match self.course {
+            Course::Follows if self.vote.leader == self.me => self.give_way(now),
+            Course::Follows if now >= self.suspicious_at() => self.suspect(),
+            Course::Voted if now >= self.voted_at + ELECTION => self.doubt(),
+            Course::Elected(at) if now >= at + 5 * ELECTION => self.decline(),
+            _ => {}
+        }
+        if let Course::Doubts { .. } = self.course {
+            self.vote_if_doubted(own, electorates, now);
+        }
+    }
+
+    fn suspicious_at(&self) -> Duration {
+        self.heard.get(&self.vote.leader).map_or(Duration::ZERO, |heard| *heard + SUSPICION)
+    }
+
+    fn doubt(&mut self) {
+        self.course = Course::Doubts { followed: self.leader().is_some() };
+        (self.quorum_at, self.told_at) = (None, None);
+    }
+
+    /// A leader lets all vote again if someone who came back has promised not to follow it.
+    fn give_way(&mut self, now: Duration) {
+        let promised = |stand: &Stand| stand.vote.epoch >= self.vote.epoch && stand.vote != self.vote;
+        let mut fresh = self.stands.values().filter(|(_, at)| now < *at + DOUBT_LASTS);
+        if now >= self.voted_at + GIVE_WAY_INTERVAL && fresh.any(|(stand, _)| promised(stand)) {
+            self.doubt();
+        }
+    }
+
+    /// The epoch that comes next: one that others have voted in already, or the first in which
+    /// nobody is known to have.
+    fn next_epoch(&self) -> Epoch {
+        let others = self.stands.values().map(|(stand, _)| stand.newest());
+        others.fold(Epoch(self.vote.epoch.0 + 1), Epoch::max)
+    }
+
+    /// Votes once a quorum doubts: as others have voted already, else for the lowest who doubts, of
+    /// those who took turns of the newest leader.
+    fn vote_if_doubted(&mut self, own: Known, electorates: &Electorates, now: Duration) {
+        let fresh = |player: PlayerId| {
+            let (stand, at) = self.stands.get(&player)?;
+            (now < *at + DOUBT_LASTS).then_some(*stand)
+        };
+        let wants_another = |stand: Stand| stand.doubts.is_some() || stand.vote.epoch > self.vote.epoch;
+        let doubts = |player| player == self.me || fresh(player).is_some_and(wants_another);
+        if !electorates.is_quorum(doubts) {
+            return;
+        }
+        // If all knew of all others' doubts, all would vote for the same.
+        let quorum_at = *self.quorum_at.get_or_insert(now);
+        let all_doubt = electorates.iter().all(|player| doubts(player) || player == self.vote.leader);
+        if !all_doubt && now < quorum_at + GRACE {
+            return;
+        }
+        let epoch = self.next_epoch();
+        let known =
+            |player| if player == self.me { own } else { fresh(player).map_or(Known::default(), |stand| stand.known) };
+        let best = electorates
+            .iter()
+            .filter(|player| doubts(*player))
+            .min_by_key(|player| (Reverse(known(*player).epoch), *player));
+        let given = electorates.iter().filter_map(fresh).map(|stand| stand.vote);
+        let given = given.filter(|vote| vote.epoch == epoch).min_by_key(|vote| vote.leader);
+        let vote = given.unwrap_or(Vote { epoch, leader: best.unwrap_or(self.me) });
+        (self.vote, self.voted_at, self.course, self.told_at) = (vote, now, Course::Voted, None);
+    }
+
+    /// The newest leader that a quorum voted for, if it is news.
+    fn winner(&self, electorates: &Electorates) -> Option<Vote> {
+        let stands = self.stands.iter().map(|(player, (stand, _))| (*player, stand.vote));
+        let votes: BTreeMap<_, _> = stands.chain([(self.me, self.vote)]).collect();
+        let is_news = |vote: &Vote| match vote.epoch.cmp(&self.vote.epoch) {
+            Ordering::Less => false,
+            Ordering::Equal => matches!(self.course, Course::Voted | Course::Doubts { followed: false }),
+            Ordering::Greater => true,
+        };
+        let declined = |vote: &Vote| vote.leader == self.me && Some(vote.epoch) <= self.declined;
+        let wins = |vote: &Vote| !declined(vote) && electorates.is_quorum(|player| votes.get(&player) == Some(vote));
+        votes.values().copied().filter(|vote| is_news(vote) && wins(vote)).max_by_key(|vote| vote.epoch)
+    }
+
+    fn follow(&mut self, vote: Vote, now: Duration) {
+        self.course = if vote.leader == self.me { Course::Elected(now) } else { Course::Follows };
+        (self.vote, self.voted_at, self.told_at) = (vote, now, None);
+        self.heard.insert(vote.leader, now);
+    }
+}
+
+#[cfg(test)]
+mod tests;

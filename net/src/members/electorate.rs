@@ -1,0 +1,76 @@
+//! Whose votes decide, and how many of them do.
+
+use lockstone_sim::PlayerId;
+use serde::{Deserialize, Serialize};
+
+use crate::limits::PLAYERS_MAX;
+use crate::wire::List;
+
+/// The members whose votes count. More than half of them are a quorum, and so is half of them if
+/// the senior is among it. So of two members the senior alone goes on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Electorate {
+    /// Ascending.
+    pub members: List<PlayerId, PLAYERS_MAX>,
+    /// One of them.
+    pub senior: PlayerId,
+}
+
+impl Electorate {
+    /// Whether those members are a quorum.
+    pub fn is_quorum(&self, present: impl Fn(PlayerId) -> bool) -> bool {
+        let count = self.members.iter().filter(|player| present(**player)).count();
+        2 * count + usize::from(present(self.senior)) > self.members.len()
+    }
+}
+
+/// The electorate as the closed turns name it. While it changes, the old one and the new one must
+/// agree: so what a quorum decides before the change, during and after it has a witness among
+/// those who decide later.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Electorates {
+    settled: Electorate,
+    next: Option<Electorate>,
+}
+
+impl Electorates {
+    /// Of a session that its founder begins.
+    pub fn of_founder(founder: PlayerId) -> Electorates {
+        let members = List::try_from(vec![founder]).expect("one is few enough");
+        Electorates { settled: Electorate { members, senior: founder }, next: None }
+    }
+
+    /// A closed turn names another electorate, which counts beside the old one.
+    pub fn change(&mut self, next: Electorate) {
+        self.next = Some(next);
+    }
+
+    /// A closed turn says that a quorum knows of the change: the old one does not count any more.
+    pub fn settle(&mut self) {
+        if let Some(next) = self.next.take() {
+            self.settled = next;
+        }
+    }
+
+    /// The electorate that a change would begin from, if none is under way.
+    pub fn settled(&self) -> Option<&Electorate> {
+        self.next.is_none().then_some(&self.settled)
+    }
+
+    /// Whether those members can decide.
+    pub fn is_quorum(&self, present: impl Fn(PlayerId) -> bool) -> bool {
+        self.all().all(|electorate| electorate.is_quorum(&present))
+    }
+
+    /// Everyone whose vote counts, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = PlayerId> {
+        let mut players: Vec<_> = self.all().flat_map(|electorate| electorate.members.iter().copied()).collect();
+        players.sort();
+        players.dedup();
+        players.into_iter()
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Electorate> {
+        [&self.settled].into_iter().chain(&self.next)
+    }
+}
