@@ -2,9 +2,9 @@
 //! never do two lead in the same epoch.
 //!
 //! ```text
-//! following ─ leader not heard ─► doubting ─ a quorum doubts ─► voted ─ a quorum voted ─► following
-//!     ▲                              │                            │     for the same       or leading
-//!     └──────── leader heard ────────┘   doubting ◄── nobody won ─┘
+//! follows ─ leader not heard ─► doubts ─ a quorum doubts ─► voted ─ a quorum for one ─► follows
+//!    ▲                            │ ▲                         │                         or leads
+//!    └─────── leader heard ───────┘ └───── nobody won ────────┘
 //! ```
 //!
 //! A doubt promises nothing, so a member that alone hears nobody disturbs nobody. A vote is a
@@ -134,8 +134,8 @@ impl Members {
         self.heard.get(&player).copied().unwrap_or_default().max(self.voted_at)
     }
 
-    /// Takes what another member says. Returns whether it is to be told our [stand](Members::stand):
-    /// it does not know what is decided.
+    /// Takes what another member says. Returns whether it is to be told our
+    /// [stand](Members::stand): it does not know what is decided.
     pub fn take(&mut self, from: PlayerId, stand: Stand, now: Duration) -> bool {
         let ahead = stand.newest().0.saturating_sub(self.vote.epoch.0);
         let overtaken = self.stands.get(&from).is_some_and(|(before, _)| before.vote.epoch > stand.vote.epoch);
