@@ -40,6 +40,7 @@ fn input<S: Simulation>(raw: &RawInput) -> Option<Input<S>> {
         }
         RawInput::Leave(player, _) => Some(Input::Leave(*player)),
         RawInput::Request(bytes) => codec::read(bytes, REQUEST_BYTES_MAX).ok().map(Input::Request),
+        RawInput::Member(..) | RawInput::Electorate(_) | RawInput::Settled => None,
     }
 }
 

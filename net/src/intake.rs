@@ -100,6 +100,43 @@ impl<T: Content> Intake<T> {
         Ok(Progress::New(first))
     }
 
+    /// Takes turns that another member of the session knew. Returns whether there was news.
+    pub fn append(&mut self, packet: Turns<T>) -> bool {
+        if packet.from > self.known || packet.end() <= self.known {
+            return false;
+        }
+        let first = self.known;
+        self.known = packet.end();
+        for (after, turn) in packet.turns.into_vec() {
+            let tick = packet.from.plus(after);
+            if tick >= first {
+                self.ahead_bytes += turn.weight();
+                self.turns.insert(tick, turn);
+            }
+        }
+        true
+    }
+
+    /// Another leads from now on, who knows none of our packets: commands that are in no closed
+    /// turn are offered again.
+    pub fn follow_anew(&mut self) {
+        self.stamps = Stamps::default();
+        (self.missing, self.asked_at, self.reported_at) = (false, None, None);
+        self.commands_unsent = !self.commands.is_empty();
+        self.checksums.clear();
+    }
+
+    /// Own commands that are in no closed turn, if so many are.
+    pub fn into_commands(self, closed: u32) -> Vec<CommandBytes> {
+        let skip = closed.saturating_sub(self.first_command) as usize;
+        self.commands.into_iter().skip(skip).collect()
+    }
+
+    /// A turn that is known and was not handed out; `None` if it is empty.
+    pub fn turn(&self, tick: Tick) -> Option<&T> {
+        self.turns.get(&tick)
+    }
+
     fn acknowledge(&mut self, taken: u32) {
         // A number beyond what was sent can only be forged: ignored.
         let acknowledged = taken.saturating_sub(self.first_command) as usize;
@@ -234,7 +271,8 @@ fn input_weight(input: &RawInput) -> usize {
     let content = match input {
         RawInput::Command(_, bytes) => bytes.len(),
         RawInput::Join(_, name, bytes) => name.as_str().len() + bytes.len(),
-        RawInput::Leave(..) => 0,
+        RawInput::Leave(..) | RawInput::Member(..) | RawInput::Settled => 0,
+        RawInput::Electorate(electorate) => size_of_val::<[_]>(&electorate.members),
         RawInput::Request(bytes) => bytes.len(),
     };
     size_of::<RawInput>() + content

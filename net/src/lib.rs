@@ -16,7 +16,6 @@
 mod intake;
 pub mod limits;
 pub mod link;
-#[cfg_attr(not(test), expect(dead_code, reason = "no session asks it yet who leads"))]
 mod members;
 pub mod memory;
 pub mod party;

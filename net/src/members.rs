@@ -17,7 +17,7 @@
 
 mod electorate;
 
-pub use electorate::Electorates;
+pub use electorate::{Electorate, Electorates};
 
 use core::cmp::{Ordering, Reverse};
 use core::time::Duration;
@@ -29,7 +29,7 @@ use crate::wire::{Epoch, Known, Stand, Vote};
 
 /// A leader that is not heard for so long is doubted.
 pub const SUSPICION: Duration = Duration::from_millis(600);
-/// A leader that has heard no quorum for so long may have been replaced.
+/// So long is a member heard that says nothing.
 const LEASE: Duration = Duration::from_millis(1_500);
 /// Between two tellings of the same stand.
 const REPEAT: Duration = Duration::from_millis(100);
@@ -111,6 +111,12 @@ impl Members {
         }
     }
 
+    /// A player is no member any more.
+    pub fn forget(&mut self, player: PlayerId) {
+        self.stands.remove(&player);
+        self.heard.remove(&player);
+    }
+
     /// The leader is known to be gone, or gave up.
     pub fn suspect(&mut self) {
         if self.course == Course::Follows {
@@ -118,13 +124,15 @@ impl Members {
         }
     }
 
-    /// Whether a quorum was heard lately, this member included: a leader that does not hear one
-    /// must close nothing.
-    pub fn hears_quorum(&self, electorates: &Electorates, now: Duration) -> bool {
-        electorates.is_quorum(|player| player == self.me || self.hears(player, now))
+    /// The leader of a party of two is gone for good: it would vote for the other.
+    pub fn resigned(&mut self, leader: PlayerId, heir: PlayerId) {
+        let vote = Vote { epoch: self.next_epoch(), leader: heir };
+        let known = Known::default();
+        self.stands.insert(leader, (Stand { vote, doubts: None, known }, Duration::MAX));
     }
 
-    /// Whether another member was heard lately.
+    /// Whether another member was heard lately. A leader that does not hear a quorum must close
+    /// nothing: it may have been replaced.
     pub fn hears(&self, player: PlayerId, now: Duration) -> bool {
         self.heard.get(&player).is_some_and(|heard| now < *heard + LEASE)
     }
@@ -185,8 +193,7 @@ impl Members {
         match self.course {
             Course::Follows if self.vote.leader == self.me => Duration::MAX,
             Course::Follows => self.suspicious_at(),
-            Course::Doubts { .. } | Course::Voted => told,
-            Course::Elected(at) => told.min(at + GRACE),
+            Course::Doubts { .. } | Course::Voted | Course::Elected(_) => told,
         }
     }
 
@@ -243,7 +250,7 @@ impl Members {
     /// A leader lets all vote again if someone who came back has promised not to follow it.
     fn give_way(&mut self, now: Duration) {
         let promised = |stand: &Stand| stand.vote.epoch >= self.vote.epoch && stand.vote != self.vote;
-        let mut fresh = self.stands.values().filter(|(_, at)| now < *at + DOUBT_LASTS);
+        let mut fresh = self.stands.values().filter(|(_, at)| now < at.saturating_add(DOUBT_LASTS));
         if now >= self.voted_at + GIVE_WAY_INTERVAL && fresh.any(|(stand, _)| promised(stand)) {
             self.doubt();
         }
@@ -261,7 +268,7 @@ impl Members {
     fn vote_if_doubted(&mut self, own: Known, electorates: &Electorates, now: Duration) {
         let fresh = |player: PlayerId| {
             let (stand, at) = self.stands.get(&player)?;
-            (now < *at + DOUBT_LASTS).then_some(*stand)
+            (now < at.saturating_add(DOUBT_LASTS)).then_some(*stand)
         };
         let wants_another = |stand: Stand| stand.doubts.is_some() || stand.vote.epoch > self.vote.epoch;
         let doubts = |player| player == self.me || fresh(player).is_some_and(wants_another);

@@ -1,8 +1,9 @@
 //! One peer's part in a party: a session in which one peer orders the commands of all into turns.
 //!
 //! Its loop is that of every [`Session`](crate::Session). The room's first peer founds the session
-//! and closes ticks; everyone else says hello and joins, at any time. What a party shows is always
-//! confirmed: nothing here predicts, and nothing here reads a clock.
+//! and closes ticks; everyone else says hello and joins, at any time. When who closes ticks leaves
+//! or is lost, the members elect another. What a party shows is always confirmed: nothing here
+//! predicts, and nothing here reads a clock.
 
 mod config;
 mod sequencer;

@@ -10,6 +10,10 @@
 //! anyone. The loop is [`Replica::advance`](Role::advance): play what is due, report what is due.
 
 mod differ;
+mod succession;
+
+pub use succession::Estate;
+use succession::Succession;
 
 use core::ops::ControlFlow;
 use core::time::Duration;
@@ -22,7 +26,7 @@ use crate::limits::*;
 use crate::link::{Channel, PeerId};
 use crate::playout::Playout;
 use crate::session::{
-    Build, CommandError, Comparison, DistantView, DropReason, EndReason, Entrant, Following, Greeting, Io, Leader,
+    Build, CommandError, Comparison, DistantView, DropReason, EndReason, Following, Greeting, Io, Leader, Ledger,
     Outbox, Phase, Role, Stats, Stepper,
 };
 use crate::transfer::{Receiver, TransferError};
@@ -42,6 +46,21 @@ pub trait Share: Send {
 
     /// Takes the turns out of a message, if it carries some; any other goes on.
     fn turns(message: Message) -> ControlFlow<Turns<Self::Turn>, Message>;
+
+    /// Whether another of the members leads on when the leader is lost. Else that is the end.
+    const OUTLIVES_LEADER: bool = false;
+
+    /// A turn of the whole world, if it is one.
+    fn whole(turn: &Self::Turn) -> Option<&RawTurn> {
+        let _ = turn;
+        None
+    }
+
+    /// Leads on.
+    fn take_over(&self, estate: Estate<Self::Sim>, io: &mut Io<Self::Sim>) -> Option<Box<dyn Role<Self::Sim>>> {
+        let _ = (estate, io);
+        None
+    }
 
     /// Checks a world that was loaded.
     fn check(&self, simulation: &Self::Sim) -> Result<(), CodecError> {
@@ -102,7 +121,10 @@ pub struct Replica<F: Share> {
     settings: Following,
     build: Build<F::Sim>,
     me: PeerId,
+    hello: Hello,
     place: Place<F>,
+    /// The role in which it goes on.
+    next: Option<Box<dyn Role<F::Sim>>>,
 }
 
 enum Place<F: Share> {
@@ -122,6 +144,8 @@ struct Joined<F: Share> {
     playout: Playout,
     comparison: Comparison,
     life: Life<F::Sim>,
+    /// Once the world is here, if it outlives its leader.
+    succession: Option<Succession>,
 }
 
 /// How far a replica has come that was let in.
@@ -152,9 +176,13 @@ impl<S: Simulation> Life<S> {
 }
 
 impl<F: Share> Replica<F> {
-    pub fn new(share: F, settings: Following, entrant: &Entrant<F::Sim>, me: PeerId, now: Duration) -> Self {
-        let place = Place::Greeting(Box::new(Greeting::new(entrant.hello(), settings.handshake_timeout, now)));
-        Replica { share, settings, build: entrant.build.clone(), me, place }
+    pub fn new(share: F, settings: Following, hello: Hello, build: Build<F::Sim>, me: PeerId, now: Duration) -> Self {
+        let place = Place::Greeting(Box::new(Greeting::new(hello.clone(), settings.handshake_timeout, now)));
+        Replica { share, settings, build, me, hello, place, next: None }
+    }
+
+    fn greeting(&self, now: Duration) -> Place<F> {
+        Place::Greeting(Box::new(Greeting::new(self.hello.clone(), self.settings.handshake_timeout, now)))
     }
 
     fn session(&self) -> Option<&Joined<F>> {
@@ -162,6 +190,20 @@ impl<F: Share> Replica<F> {
             Place::Greeting(_) => None,
             Place::Joined(session) => Some(session),
         }
+    }
+
+    /// Says goodbye to who leads. It is a promise never to vote again, and counts for no leader
+    /// that this peer has left for another.
+    fn say_goodbye(&self, reason: LeaveReason, io: &mut Io<F::Sim>) {
+        if let (Some(session), Some(epoch)) = (self.session(), self.epoch()) {
+            Leader { epoch, ..session.leader }.tell(&Message::Bye(reason), &mut io.out);
+        }
+    }
+
+    /// Whether someone leads, as far as is known here.
+    fn is_led(&self) -> bool {
+        let succession = self.session().and_then(|session| session.succession.as_ref());
+        succession.is_none_or(|succession| succession.members.leader().is_some())
     }
 
     fn leads(&self, peer: PeerId) -> bool {
@@ -178,6 +220,7 @@ impl<F: Share> Replica<F> {
             playout: Playout::new(self.settings.period),
             comparison: Comparison::default(),
             life: Life::Loading(receiver),
+            succession: None,
             welcome,
         }));
         // A world of no bytes is whole already.
@@ -198,9 +241,17 @@ impl<F: Share> Replica<F> {
             (Message::Said(said), Life::Here { .. }) => return out.said(&said),
             (Message::Inquiry(inquiry), _) => return self.inquired(&inquiry, io),
             (Message::Desync(notice), _) => return self.differs(notice.turned(), F::REPAIRED, io),
-            (Message::Removed(LeaveReason::Desync), _) => return io.evidence.put_out(now, out),
-            (Message::Removed(reason), _) => return out.end(EndReason::Removed(reason)),
-            (Message::Ending, _) => return out.end(EndReason::SequencerLeft),
+            (Message::Removed(reason), _) => {
+                self.say_goodbye(reason, io);
+                return match reason {
+                    LeaveReason::Desync => io.evidence.put_out(now, &mut io.out),
+                    reason => io.out.end(EndReason::Removed(reason)),
+                };
+            }
+            (Message::Ending, _) => match &mut session.succession {
+                Some(succession) => return succession.leader_left(LeaveReason::Left),
+                None => return out.end(EndReason::SequencerLeft),
+            },
             (Message::Refusal(refusal), _) => return out.end(EndReason::Refused(refusal)),
             (message, Life::Here { stepper, .. }) => {
                 self.share.handle(message, Fed { stepper, intake: &mut session.intake }, out)
@@ -227,8 +278,16 @@ impl<F: Share> Replica<F> {
             Ok(None) => return,
             Err(error) => return io.out.end(EndReason::Transfer(error)),
         };
-        let Welcome { player, seed, tick, .. } = session.welcome;
+        let Welcome { player, seed, tick, sequencer, .. } = session.welcome;
         let mut simulation = (self.build)(seed);
+        let (ledger, bytes) = if F::OUTLIVES_LEADER {
+            match Ledger::unpack(&bytes) {
+                Ok((ledger, snapshot)) => (Some(ledger), snapshot),
+                Err(error) => return io.out.end(EndReason::Snapshot(error)),
+            }
+        } else {
+            (None, bytes)
+        };
         let decoded = simulation.decode(&bytes).and_then(|snapshot| {
             simulation.restore(&snapshot);
             if simulation.tick() != tick {
@@ -241,7 +300,11 @@ impl<F: Share> Replica<F> {
         }
         let mut stepper = Stepper::begin(simulation, bytes, player, seed, self.settings, &mut io.out);
         session.welcome.roster.iter().for_each(|(player, name)| stepper.enrol(*player, name, &mut io.out));
-        session.life = Life::Here { stepper, entry: Entry::CatchingUp };
+        let entry = if stepper.plays() { Entry::Playing } else { Entry::CatchingUp };
+        session.life = Life::Here { stepper, entry };
+        let vote = Vote { epoch: session.leader.epoch, leader: sequencer };
+        session.succession = ledger.map(|ledger| Succession::new(player, vote, ledger, tick, io.now));
+        session.note_closed(tick);
     }
 
     fn turns(&mut self, turns: Turns<F::Turn>, io: &mut Io<F::Sim>) {
@@ -250,8 +313,14 @@ impl<F: Share> Replica<F> {
         match session.intake.take_turns(turns, now) {
             Err(_) => return io.out.dropped(DropReason::Replayed),
             Ok(Progress::TooFarAhead) => io.out.dropped(DropReason::TooFarAhead),
-            Ok(Progress::New(first)) => session.playout.arrived(first, session.intake.known(), now),
+            Ok(Progress::New(first)) => {
+                session.playout.arrived(first, session.intake.known(), now);
+                session.note_closed(first);
+            }
             Ok(Progress::Old | Progress::Gap) => {}
+        }
+        if let Some(succession) = &mut session.succession {
+            succession.members.heard(session.welcome.sequencer, now);
         }
         let Some(stepper) = session.life.stepper() else { return };
         let ours = &stepper.checksums;
@@ -281,6 +350,9 @@ impl<F: Share> Replica<F> {
             if stepper.plays() {
                 *entry = Entry::Playing;
             }
+            if let Some(succession) = &mut session.succession {
+                succession.ledger.asked(&stepper.simulation);
+            }
             session.progressed = io.now;
             if let Some((tick, checksum)) = checksum {
                 session.intake.checksum(tick, checksum);
@@ -300,7 +372,7 @@ impl<F: Share> Replica<F> {
             return;
         }
         session.life.stepper().into_iter().for_each(|stepper| self.share.played(stepper));
-        if io.now >= session.intake.report_at() {
+        if session.follows() && io.now >= session.intake.report_at() {
             let report = Message::Report(session.intake.report(io.now));
             io.out.send(session.leader.epoch, session.leader.peer, Channel::Unreliable, &report);
         }
@@ -308,6 +380,11 @@ impl<F: Share> Replica<F> {
 }
 
 impl<F: Share> Joined<F> {
+    /// Whether who leads knows it.
+    fn follows(&self) -> bool {
+        self.succession.as_ref().is_none_or(|succession| succession.known().epoch == self.leader.epoch)
+    }
+
     /// When the next turn is to be played, if it is known.
     fn next_play_at(&self) -> Option<Duration> {
         let next = self.intake.next();
@@ -346,26 +423,54 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
     fn disconnected(&mut self, peer: PeerId, io: &mut Io<F::Sim>) {
         match &mut self.place {
             Place::Greeting(greeting) => greeting.answered(peer),
-            Place::Joined(session) if session.leader.peer == peer => {
-                io.out.end(EndReason::SequencerLost { silent: false });
-            }
+            Place::Joined(session) if session.leader.peer == peer => match &mut session.succession {
+                Some(succession) => succession.leader_left(LeaveReason::Lost),
+                None if F::OUTLIVES_LEADER => self.greet_anew(io),
+                None => io.out.end(EndReason::SequencerLost { silent: false }),
+            },
             Place::Joined(_) => {}
         }
     }
 
     fn epoch(&self) -> Option<Epoch> {
-        self.session().map(|session| session.leader.epoch)
+        let session = self.session()?;
+        let promised = session.succession.as_ref().map(|succession| succession.members.promised());
+        Some(promised.unwrap_or(session.leader.epoch))
+    }
+
+    fn stale(&mut self, from: PeerId, epoch: Epoch, io: &mut Io<F::Sim>) {
+        let Place::Joined(session) = &self.place else { return };
+        if let Some(succession) = &session.succession
+            && succession.member(from).is_some()
+            && succession.members.has_left(epoch)
+        {
+            succession.answer(from, &mut io.out);
+        }
+    }
+
+    fn next(&mut self) -> Option<Box<dyn Role<F::Sim>>> {
+        self.next.take()
     }
 
     fn handle(&mut self, from: PeerId, epoch: Epoch, message: Message, io: &mut Io<F::Sim>) {
+        let Some(message) = self.of_members(from, message, io) else { return };
         match (&mut self.place, message) {
             (Place::Greeting(_), Message::Hello(_)) | (Place::Joined(_), Message::Elsewhere(_)) => {}
-            (Place::Greeting(greeting), Message::Elsewhere(sequencer)) => greeting.sent_on(from, sequencer),
+            (Place::Greeting(greeting), Message::Elsewhere(sequencer)) => {
+                greeting.sent_on(from, sequencer);
+                let held = greeting.release(io.ingress.peers().count());
+                held.into_iter().for_each(|(from, epoch, message)| self.handle(from, epoch, message, io));
+            }
             (Place::Greeting(greeting), Message::Refusal(refusal)) if F::may_lead(from) => {
                 greeting.refused(from, refusal, &mut io.out);
             }
-            (Place::Greeting(_), Message::Welcome(welcome)) if F::may_lead(from) => {
+            (Place::Greeting(greeting), Message::Welcome(welcome))
+                if F::may_lead(from) || F::OUTLIVES_LEADER && greeting.names(from, io.ingress.peers().count()) =>
+            {
                 self.welcomed(from, epoch, welcome, io);
+            }
+            (Place::Greeting(greeting), message) if F::OUTLIVES_LEADER && greeting.holds(from, &message) => {
+                greeting.hold(from, epoch, message);
             }
             (Place::Joined(session), Message::Hello(_)) => {
                 io.out.reliably(Epoch::default(), from, &Message::Elsewhere(session.leader.peer));
@@ -397,6 +502,7 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
             Place::Joined(_) => {
                 self.play(io);
                 self.report(io);
+                self.elect(io);
             }
         }
     }
@@ -406,7 +512,9 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
             Place::Greeting(greeting) => return greeting.wake_at(),
             Place::Joined(session) => session,
         };
-        let at = session.intake.report_at().min(session.heard_at + self.settings.silence_timeout);
+        let at = session.heard_at + self.settings.silence_timeout;
+        let at = session.succession.as_ref().map_or(at, |succession| at.min(succession.members.wake_at()));
+        let at = if session.follows() { at.min(session.intake.report_at()) } else { at };
         let at = at.min(session.give_up_at(self.settings.load_timeout));
         session.next_play_at().map_or(at, |play| at.min(play))
     }
@@ -426,9 +534,7 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
     }
 
     fn leave(&mut self, io: &mut Io<F::Sim>) {
-        if let Some(session) = self.session() {
-            session.leader.tell(&Message::Bye(LeaveReason::Left), &mut io.out);
-        }
+        self.say_goodbye(LeaveReason::Left, io);
     }
 
     fn phase(&self) -> Phase {
@@ -438,7 +544,8 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
                 let (bytes, total) = receiver.progress();
                 Phase::Loading { bytes, total }
             }
-            Some(Life::Here { entry: Entry::Playing, .. }) => Phase::Playing,
+            Some(Life::Here { entry: Entry::Playing, .. }) if self.is_led() => Phase::Playing,
+            Some(Life::Here { entry: Entry::Playing, .. }) => Phase::Regrouping,
             Some(Life::Here { entry: Entry::CatchingUp | Entry::Entering, .. }) => Phase::CatchingUp,
         }
     }

@@ -46,9 +46,10 @@ pub struct Taken {
 }
 
 impl Sequencer {
-    /// Closes the open tick: leaves, joins, requests, then commands by player and number.
-    pub fn close(&mut self) {
-        let inputs = self.waiting.take(Capacity::PARTY);
+    /// Closes the open tick: what is said of the electorate, leaves, joins, requests, then commands
+    /// by player and number.
+    pub fn close(&mut self, electorate: Vec<RawInput>) {
+        let inputs: Vec<_> = electorate.into_iter().chain(self.waiting.take(Capacity::PARTY)).collect();
         if inputs.is_empty() {
             return self.history.close_empty();
         }

@@ -27,6 +27,7 @@ mod evidence;
 mod greeting;
 mod ingress;
 mod leader;
+mod ledger;
 mod offer;
 mod outbox;
 mod peer;
@@ -52,6 +53,7 @@ pub(crate) use evidence::Witnesses;
 pub(crate) use greeting::Greeting;
 pub(crate) use ingress::{Allowance, Rate};
 pub(crate) use leader::Leader;
+pub(crate) use ledger::Ledger;
 pub(crate) use offer::Offer;
 pub(crate) use outbox::{Outbox, Standing};
 pub(crate) use peer::{Io, Kind, Role};
@@ -104,8 +106,8 @@ pub trait Session {
     /// [`EvidenceError`] if it is not wanted, or too long.
     fn give_evidence(&mut self, bytes: Vec<u8>) -> Result<(), EvidenceError>;
 
-    /// Leaves the session; a party's sequencer ends it for everyone with that. Packets that say so
-    /// are still to be sent.
+    /// Leaves the session; a relay ends it for everyone with that. In a party another leads on.
+    /// Packets that say so are still to be sent.
     fn leave(&mut self, now: Duration);
 
     /// The next packet to send.

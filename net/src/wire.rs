@@ -18,7 +18,7 @@ pub use bounded::{Bytes, ChatLine, List, Name, Text, TooMany};
 pub use distant::{Distant, Landmarks, Route, Samples, Track};
 pub(crate) use encoded::{Encoded, TurnsKind, encode_turns};
 pub use evidence::{Inquiry, Parcel};
-pub use members::{Known, Stand, Vote};
+pub use members::{Known, Lead, Stand, Vote};
 pub use relay::{CellBytes, CoreTree, Frame, Frames, Load, LoadedCells, Nearby, RawGiven};
 pub use rollback::{Form, Inputs, Member, Regroup};
 pub use terms::{Difference, Identity, Refusal, SessionKind, Subject, Terms};
@@ -30,12 +30,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::limits::*;
 use crate::link::PeerId;
+pub use crate::members::Electorate;
 
 /// The version of this wire format. Peers with different ones refuse each other.
-pub const PROTOCOL_VERSION: u32 = 6;
+pub const PROTOCOL_VERSION: u32 = 7;
 
 /// Which part of a session a packet belongs to. In a party, which sequencer closes ticks: 0 for the
-/// founder, one more after each takeover. In a rollback session, how many players are gone.
+/// founder, a later one after each election. In a rollback session, how many players are gone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Epoch(pub u32);
 
@@ -75,7 +76,8 @@ pub enum Message {
     Bye(LeaveReason),
     /// Sequencer to replica, or rollback player to player, reliable: you are out of the session.
     Removed(LeaveReason),
-    /// Sequencer to replica, reliable: the session ends.
+    /// Sequencer to replica, reliable: the sender leaves. A relay's session ends with that; in a
+    /// party another leads on.
     Ending,
     /// Rollback, founder to joiner, reliable: let in, and so many players of so many are there.
     Gathering(u8, u8),
@@ -105,6 +107,14 @@ pub enum Message {
     Said(Said),
     /// Relay to replica, reliable: whose heroes came into what it knows, and whose went out of it.
     Nearby(Nearby),
+    /// Member to member, unreliable and repeated: who is to lead.
+    Stand(Stand),
+    /// From who is elected to a member, unreliable and repeated: send the turns from here on.
+    Fetch(Tick),
+    /// The answer, reliable.
+    Fetched(Turns),
+    /// From who leads now to a replica, unreliable and repeated until it reports: follow.
+    Lead(Lead),
 }
 
 impl Message {
@@ -117,7 +127,8 @@ impl Message {
             | Message::Refusal(_)
             | Message::Elsewhere(_)
             | Message::Inquiry(_)
-            | Message::Parcel(_) => Some(Epoch::default()),
+            | Message::Parcel(_)
+            | Message::Stand(_) => Some(Epoch::default()),
             // It names that of a session which begins with it for the receiver.
             Message::Welcome(_) | Message::Gathering(..) | Message::Form(_) => None,
             _ => session,
@@ -208,6 +219,19 @@ pub enum RawInput {
     Leave(PlayerId, LeaveReason),
     /// The simulation's own request.
     Request(Bytes<REQUEST_BYTES_MAX>),
+    /// In a party: who plays a player that joins. It stands before the join.
+    Member(PlayerId, PeerId),
+    /// In a party: whose votes count from now on, beside those who counted before.
+    Electorate(Electorate),
+    /// In a party: those who counted before do not any more.
+    Settled,
+}
+
+impl RawInput {
+    /// Who is gone with it, if it is a leave.
+    pub(crate) fn leaver(&self) -> Option<PlayerId> {
+        if let RawInput::Leave(player, _) = self { Some(*player) } else { None }
+    }
 }
 
 /// Why a player is gone.
@@ -320,7 +344,7 @@ pub fn decode(packet: &[u8]) -> Result<(Epoch, Message), WireError> {
     }
     let (epoch, message) = codec::read(packet, PACKET_BYTES_MAX)?;
     match &message {
-        Message::Turns(turns) => turns.check()?,
+        Message::Turns(turns) | Message::Fetched(turns) => turns.check()?,
         Message::Welcome(welcome) => welcome.check()?,
         Message::Form(form) => form.check()?,
         Message::Inputs(inputs) => inputs.check(epoch)?,

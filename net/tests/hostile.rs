@@ -9,7 +9,7 @@ use lockstone_net::memory::{Driver, MemoryLink, MemoryNetwork, Weather};
 use lockstone_net::party::{Party, PartySettings};
 use lockstone_net::session::{DropReason, EndReason, Session};
 use lockstone_net::wire::{self, *};
-use lockstone_sim::{PlayerId, Tick};
+use lockstone_sim::{PlayerId, Simulation, Tick, codec};
 use proptest::prelude::*;
 use testkit::sessions::messages::messages;
 use testkit::sessions::*;
@@ -183,17 +183,21 @@ proptest! {
     }
 }
 
+/// A world as a joiner is sent it: a ledger without members stands before it.
+fn packed_world() -> Vec<u8> {
+    let electorates = ((vec![PlayerId(0)], PlayerId(0)), None::<()>);
+    let ledger = (Tick(0), Vec::<()>::new(), electorates, PlayerId(0), Vec::<()>::new());
+    codec::compact(&(ledger, Mixer::new(0, 64).encoded()))
+}
+
 /// A party whose room was founded by someone we play: it has heard hello, and `steps` of what
 /// follows honestly.
 fn false_founder(steps: usize) -> (Driver<Party<Mixer>>, MemoryLink) {
-    use lockstone_sim::{Simulation, codec};
     let mut driver = Driver::new(MemoryNetwork::new(1, Weather::clear(ms(20))));
     let mut founder = driver.network.enter();
     driver.enter(party(PartySettings::default(), "joiner"));
     driver.run_until(ms(100));
-    let mut world = Mixer::new(0, 64);
-    let snapshot = world.snapshot();
-    let bytes = world.encode(&snapshot);
+    let bytes = packed_world();
     let welcome = Message::Welcome(Welcome {
         player: PlayerId(1),
         sequencer: PlayerId(0),
@@ -307,11 +311,7 @@ fn a_false_snapshot_ends_the_joiner_with_a_reason() {
     let chunk = |len| Message::Chunk(vec![0; len].try_into().expect("fits"));
     assert!(matches!(end_after(chunk(CHUNK_BYTES)), Some(EndReason::Transfer(_))), "longer than announced");
     assert!(matches!(end_after(chunk(0)), Some(EndReason::Transfer(_))), "an empty piece");
-    let len = {
-        use lockstone_sim::Simulation;
-        let mut world = Mixer::new(0, 64);
-        world.snapshot().len()
-    };
+    let len = packed_world().len();
     assert!(matches!(end_after(chunk(len)), Some(EndReason::Transfer(_))), "other bytes than announced");
     // It hangs: the joiner gives up by itself.
     let (mut driver, _founder) = false_founder(1);

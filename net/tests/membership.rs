@@ -161,30 +161,52 @@ fn a_broken_connection_and_a_silent_peer_are_told_apart() {
 }
 
 #[test]
-fn the_founder_ends_the_session_or_is_lost() {
-    let mut driver = session(3, &PartySettings::default(), ms(30));
-    let now = driver.now();
-    driver.seats[0].session.leave(now);
-    driver.run_until(now + ms(100));
-    let reasons: Vec<_> = driver.seats.iter().map(|seat| ended(&seat.session)).collect();
-    assert_eq!(reasons, [EndReason::Left, EndReason::SequencerLeft, EndReason::SequencerLeft].map(Some));
+fn the_founder_leaves_or_is_lost_and_the_others_play_on() {
+    for players in [2, 3, 5] {
+        for (reason, go) in [
+            (LeaveReason::Left, (|driver, now| driver.seats[0].session.leave(now)) as fn(&mut Driver<Party<Mixer>>, _)),
+            (LeaveReason::Lost, |driver, _| driver.network.drop_peer(driver.peer(0))),
+        ] {
+            let mut driver = session(players, &PartySettings::default(), ms(30));
+            let now = driver.now();
+            go(&mut driver, now);
+            driver.run_until(now + secs(2));
+            let ticks: Vec<_> = (1..players).map(|seat| driver.seats[seat].session.stats().tick).collect();
+            driver.run_until(now + secs(4));
+            for seat in 1..players {
+                let stats = driver.seats[seat].session.stats();
+                assert!(stats.tick.since(ticks[seat - 1]) >= 38, "{players} players, {reason:?}: seat {seat}");
+                assert_eq!(left(&driver, seat), vec![(PlayerId(0), reason)]);
+                assert!(playing(&driver.seats[seat].session));
+                let leader = stats.players.iter().find(|player| player.sequencer).map(|player| player.player);
+                assert_eq!(leader, Some(PlayerId(1)));
+            }
+        }
+    }
+}
 
-    let mut driver = session(3, &PartySettings::default(), ms(30));
-    let now = driver.now();
-    driver.network.drop_peer(driver.peer(0));
-    driver.run_until(now + ms(100));
-    for seat in 1..3 {
-        assert_eq!(ended(&driver.seats[seat].session), Some(EndReason::SequencerLost { silent: false }));
-        assert!(matches!(driver.seats[seat].events.last(), Some(Event::Ended { tick, .. }) if tick.0 > 0));
-        assert!(driver.seats[seat].session.simulation().is_some(), "the world can still be looked at");
-        assert_eq!(driver.seats[seat].session.wake_at(), Duration::MAX);
+#[test]
+fn who_comes_after_the_founder_is_gone_finds_who_leads() {
+    for players in [2, 4] {
+        let mut driver = session(players, &PartySettings::default(), ms(30));
+        driver.seats.remove(0);
+        let joiner = driver.enter(party(PartySettings::default(), "late"));
+        let until = driver.now() + secs(6);
+        driver.run_until(until);
+        assert!(
+            playing(&driver.seats[joiner].session),
+            "{players} players: {:?}",
+            driver.seats[joiner].session.phase()
+        );
+        assert_eq!(driver.seats[joiner].session.stats().players.len(), players);
     }
 }
 
 #[test]
 fn a_joiner_that_finds_no_session_says_why() {
     // The founder is gone, the room is not empty: nobody founds a new session.
-    let mut driver = session(2, &PartySettings::default(), ms(30));
+    let mut driver = session(1, &PartySettings::default(), ms(30));
+    let _stranger = driver.network.enter();
     driver.seats.remove(0);
     let joiner = driver.enter(party(PartySettings::default(), "late"));
     let until = driver.now() + secs(16);

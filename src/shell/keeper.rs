@@ -121,6 +121,10 @@ impl<S: Inspect> Keeper<S> {
 
     pub fn start(&mut self, tick: Tick, seed: u64, player: PlayerId, snapshot: &[u8]) {
         let (header, snapshot) = (self.header(tick, seed, player), Packed::of(snapshot));
+        // A recording tells one history: what this peer played alone, nobody else did.
+        if let Target::Open(_) = self.target {
+            self.end(tick, "the world was loaded anew");
+        }
         self.target = match std::mem::replace(&mut self.target, Target::Done) {
             Target::Asked(path, output) => {
                 self.tell(Told::Recorded(path.clone()));

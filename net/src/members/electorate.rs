@@ -27,6 +27,10 @@ impl Electorate {
 /// The electorate as the closed turns name it. While it changes, the old one and the new one must
 /// agree: so what a quorum decides before the change, during and after it has a witness among
 /// those who decide later.
+///
+/// A new electorate's senior is who closed the turn that names it, and so knows of it. Of the old
+/// one it is therefore enough, too, if all others agree: nobody is left then who could decide
+/// without the new one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Electorates {
     settled: Electorate,
@@ -59,7 +63,13 @@ impl Electorates {
 
     /// Whether those members can decide.
     pub fn is_quorum(&self, present: impl Fn(PlayerId) -> bool) -> bool {
-        self.all().all(|electorate| electorate.is_quorum(&present))
+        match &self.next {
+            None => self.settled.is_quorum(present),
+            Some(next) => {
+                let all_others = self.settled.members.iter().all(|player| present(*player) || *player == next.senior);
+                next.is_quorum(&present) && (all_others || self.settled.is_quorum(&present))
+            }
+        }
     }
 
     /// Everyone whose vote counts, ascending.

@@ -1,6 +1,5 @@
 //! What a party is set up with, checked once, and which role its peer has.
 
-use core::marker::PhantomData;
 use core::time::Duration;
 
 use lockstone_sim::Simulation;
@@ -9,7 +8,6 @@ use super::sequencer::Sequencing;
 use super::whole::Whole;
 use crate::limits::PLAYERS_MAX;
 use crate::link::PeerId;
-use crate::replica::Replica;
 use crate::session::{
     Common, Config, ConfigError, Entrant, Following, Io, Kind, Leader, Role, Settings, within, within_time,
 };
@@ -118,9 +116,10 @@ impl<S: Simulation> Kind<S> for PartyConfig {
     }
 
     fn enter(&mut self, entrant: &Entrant<S>, me: PeerId, io: &mut Io<S>) -> Box<dyn Role<S>> {
+        let whole = Whole { config: self.clone(), hello: entrant.hello(), build: entrant.build.clone() };
         match Leader::of_room(me) {
-            Some(leader) => Box::new(Sequencing::found(self.clone(), entrant, leader, io)),
-            None => Box::new(Replica::new(Whole(PhantomData), self.following(), entrant, me, io.now)),
+            Some(leader) => Box::new(Sequencing::found(whole, entrant, leader, io)),
+            None => Box::new(whole.follow(me, io.now)),
         }
     }
 }

@@ -72,7 +72,7 @@ impl<R: Rules> Host<R> {
         io: &mut Io<World<R>>,
     ) -> Self {
         let (settings, mut waiting) = (config.settings(), Waiting::default());
-        let stepper = Stepper::found(entrant, settings.seed, config.following(), &mut waiting, &mut io.out);
+        let stepper = Stepper::found(entrant, settings.seed, config.following(), me, &mut waiting, &mut io.out);
         let grid = stepper.simulation.grid();
         Host {
             choice: Choice::new(AreaRules::new(grid, settings, halo_rings_less)),
@@ -80,7 +80,7 @@ impl<R: Rules> Host<R> {
             leader: Leader { peer: me, epoch: Epoch::default() },
             waiting,
             schedule: Schedule::starting_at(io.now, config.period()),
-            guests: Roll::new(entrant, settings.players_max),
+            guests: Roll::new(entrant.terms, settings.players_max, usize::from(entrant.newcomer.is_some())),
             distant_interest: horizon.map(|horizon| DistantInterest::new(horizon, settings.ticks_per_s)),
             answering: Vec::new(),
             outline: None,
@@ -177,7 +177,7 @@ impl<R: Rules> Host<R> {
         if report.distant.is_some_and(|tick| !guest.distant.acknowledge(tick)) {
             out.dropped(DropReason::ForgedAck);
         }
-        let allowed = guest.admit_commands(&report, self.waiting.commands_taken(guest.player), per_s, io.now);
+        let allowed = guest.admit_commands(&report, self.waiting.commands_came(guest.player), per_s, io.now);
         self.waiting.report(guest.player, &report, allowed, out);
         self.compare(from, &report.checksums, io);
     }

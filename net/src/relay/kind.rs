@@ -77,6 +77,6 @@ impl<R: Rules, const HOSTS: bool> Kind<World<R>> for End<R, HOSTS> {
             return Box::new(Host::found(config.clone(), self.halo_rings_less, horizon, entrant, me, io));
         }
         let share = Part::new(config.settings().checksum_interval_ticks, horizon);
-        Box::new(Replica::new(share, config.following(), entrant, me, io.now))
+        Box::new(Replica::new(share, config.following(), entrant.hello(), entrant.build.clone(), me, io.now))
     }
 }

@@ -49,7 +49,7 @@ impl<F: Share> Replica<F> {
             session.leader.tell(&Message::Desync(notice), &mut io.out);
         }
         if self.settings.stop_on_desync {
-            session.leader.tell(&Message::Bye(LeaveReason::Desync), &mut io.out);
+            self.say_goodbye(LeaveReason::Desync, io);
             // The sequencer calls for evidence, this peer's included.
             io.out.fall_out_of_step(io.now);
         }

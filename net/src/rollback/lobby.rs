@@ -50,7 +50,7 @@ impl<S: Simulation> Lobby<S> {
         let place = match Leader::of_room(me.peer) {
             Some(_) => Place::Founder {
                 simulation: (entrant.build)(settings.seed),
-                guests: Roll::new(entrant, settings.players),
+                guests: Roll::new(entrant.terms, settings.players, 1),
             },
             None => Place::Joiner {
                 greeting: Greeting::new(hello, settings.handshake_timeout, now),

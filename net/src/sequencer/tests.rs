@@ -7,7 +7,7 @@ use lockstone_sim::{PlayerId, Tick};
 use super::{Feed, Sequencer, Taken};
 use crate::intake::{Intake, Progress};
 use crate::limits::*;
-use crate::link::Channel;
+use crate::link::{Channel, PeerId};
 use crate::session::DropReason;
 use crate::wire::*;
 
@@ -36,9 +36,9 @@ fn name() -> Name {
 fn sequencer(players: u16) -> Sequencer {
     let mut sequencer = Sequencer::default();
     for player in 0..players {
-        sequencer.waiting.join(PlayerId(player), name(), Bytes::default());
+        sequencer.waiting.join(PlayerId(player), PeerId(9), name(), Bytes::default());
     }
-    sequencer.close();
+    sequencer.close(Vec::new());
     sequencer
 }
 
@@ -53,11 +53,12 @@ fn a_turn_has_leaves_joins_requests_then_commands_by_player_and_number() {
     take(&mut sequencer, 2, 0, &[21, 22]);
     sequencer.waiting.request(vec![9].try_into().expect("fits"));
     take(&mut sequencer, 1, 0, &[11]);
-    sequencer.waiting.join(PlayerId(5), name(), Bytes::default());
+    sequencer.waiting.join(PlayerId(5), PeerId(9), name(), Bytes::default());
     sequencer.waiting.leave(PlayerId(0), LeaveReason::Left);
-    sequencer.close();
+    sequencer.close(Vec::new());
     let expected = [
         RawInput::Leave(PlayerId(0), LeaveReason::Left),
+        RawInput::Member(PlayerId(5), PeerId(9)),
         RawInput::Join(PlayerId(5), name(), Bytes::default()),
         RawInput::Request(vec![9].try_into().expect("fits")),
         RawInput::Command(PlayerId(1), command(11)),
@@ -74,9 +75,10 @@ fn commands_are_taken_once_and_in_order() {
     assert_eq!(take(&mut sequencer, 0, 0, &[1, 2, 3]), Taken { new: 1, repeated: 2, ..Taken::default() });
     assert_eq!(take(&mut sequencer, 0, 5, &[6]), Taken { refused: 1, ..Taken::default() }, "3 and 4 are missing");
     assert_eq!(take(&mut sequencer, 0, 3, &[0]), Taken { malformed: 1, ..Taken::default() });
-    assert_eq!(sequencer.waiting.commands_taken(PlayerId(0)), 4, "what is no command is taken, and dropped");
+    assert_eq!(sequencer.waiting.commands_came(PlayerId(0)), 4, "what is no command is taken, and dropped");
+    assert_eq!(sequencer.waiting.commands_taken(PlayerId(0)), 1, "what waits may be lost with who it waits at");
     assert_eq!(take(&mut sequencer, 9, 0, &[1]), Taken { refused: 1, ..Taken::default() }, "nobody's");
-    sequencer.close();
+    sequencer.close(Vec::new());
     assert_eq!(sequencer.turn(Tick(1)).len(), 3);
 }
 
@@ -87,22 +89,22 @@ fn many_commands_spread_over_turns() {
     let taken = take(&mut sequencer, 0, 0, &bytes);
     assert_eq!(taken, Taken { new: COMMANDS_QUEUED_MAX as u64, refused: 6, ..Taken::default() });
     for tick in 1..=(COMMANDS_QUEUED_MAX / COMMANDS_PER_TURN_MAX) as u32 {
-        sequencer.close();
+        sequencer.close(Vec::new());
         assert_eq!(sequencer.turn(Tick(tick)).len(), COMMANDS_PER_TURN_MAX);
     }
-    sequencer.close();
+    sequencer.close(Vec::new());
     assert!(sequencer.turn(Tick(17)).is_empty());
 }
 
 #[test]
 fn who_leaves_before_the_join_was_closed_was_never_there() {
     let mut sequencer = sequencer(1);
-    sequencer.waiting.join(PlayerId(1), name(), Bytes::default());
+    sequencer.waiting.join(PlayerId(1), PeerId(9), name(), Bytes::default());
     sequencer.waiting.leave(PlayerId(1), LeaveReason::Lost);
-    sequencer.close();
+    sequencer.close(Vec::new());
     assert!(sequencer.turn(Tick(1)).is_empty());
     sequencer.waiting.leave(PlayerId(1), LeaveReason::Lost);
-    sequencer.close();
+    sequencer.close(Vec::new());
     assert!(sequencer.turn(Tick(2)).is_empty());
 }
 
@@ -111,9 +113,9 @@ fn the_largest_turn_fits_a_packet() {
     let mut sequencer = sequencer(0);
     let full = |len| vec![255_u8; len];
     for player in 0..PLAYERS_MAX as u16 {
-        sequencer.waiting.join(PlayerId(60_000 + player), name(), Bytes::default());
+        sequencer.waiting.join(PlayerId(60_000 + player), PeerId(9), name(), Bytes::default());
     }
-    (0..4).for_each(|_| sequencer.close());
+    (0..4).for_each(|_| sequencer.close(Vec::new()));
     for player in 0..PLAYERS_MAX as u16 {
         let long: CommandBytes = full(COMMAND_BYTES_MAX).try_into().expect("fits");
         sequencer.waiting.commands(PlayerId(60_000 + player), 0, &vec![long; COMMANDS_PER_TURN_MAX], |_| true);
@@ -121,18 +123,20 @@ fn the_largest_turn_fits_a_packet() {
     let long_name = Name::new(&"x".repeat(NAME_BYTES_MAX)).expect("a name");
     for player in 0..JOINS_PER_TURN_MAX as u16 {
         let join = full(JOIN_BYTES_MAX).try_into().expect("fits");
-        sequencer.waiting.join(PlayerId(65_000 + player), long_name.clone(), join);
+        sequencer.waiting.join(PlayerId(65_000 + player), PeerId(9), long_name.clone(), join);
     }
     for _ in 0..REQUESTS_PER_TURN_MAX {
         sequencer.waiting.request(full(REQUEST_BYTES_PER_TURN_MAX / REQUESTS_PER_TURN_MAX).try_into().expect("fits"));
     }
+    let members = (0..PLAYERS_MAX as u16).map(|player| PlayerId(60_000 + player)).collect::<Vec<_>>();
+    let electorate = Electorate { members: members.try_into().expect("fits"), senior: PlayerId(60_000) };
     let tick = sequencer.history.open();
-    sequencer.close();
+    sequencer.close(vec![RawInput::Electorate(electorate), RawInput::Settled]);
     let mut feed = Feed::new(tick);
     let packets = feed.packets(&sequencer.history, tick, ms(0), 0);
     let [(channel, turns)] = &packets[..] else { panic!("one packet") };
     assert_eq!(*channel, Channel::Unreliable, "one turn is never split");
-    let inputs = PLAYERS_MAX * COMMANDS_PER_TURN_MAX + JOINS_PER_TURN_MAX + REQUESTS_PER_TURN_MAX;
+    let inputs = PLAYERS_MAX * COMMANDS_PER_TURN_MAX + 2 * JOINS_PER_TURN_MAX + REQUESTS_PER_TURN_MAX + 2;
     let (bytes, turns) = carried(turns);
     assert_eq!(turns.turns[0].1.len(), inputs);
     assert!(bytes <= PACKET_BYTES_MAX, "{bytes} bytes");
@@ -143,7 +147,7 @@ fn a_turn_goes_out_three_times_unless_it_is_acknowledged() {
     let mut sequencer = sequencer(1);
     let mut feed = Feed::new(Tick(1));
     let send = |sequencer: &mut Sequencer, feed: &mut Feed| {
-        sequencer.close();
+        sequencer.close(Vec::new());
         let tick = sequencer.history.open();
         let [(Channel::Unreliable, turns)] = &feed.packets(&sequencer.history, tick, ms(0), 0)[..] else {
             panic!("one packet")
@@ -175,7 +179,7 @@ fn a_replica_far_behind_gets_everything_reliably() {
     let mut feed = Feed::new(Tick(1));
     for number in 0..2_000 {
         take(&mut sequencer, 0, number, &[1]);
-        sequencer.close();
+        sequencer.close(Vec::new());
     }
     let mut replica = Intake::<RawTurn>::new(Tick(1), ms(100));
     let mut packets = 0;

@@ -8,6 +8,7 @@ use lockstone_sim::{PlayerId, Simulation, codec};
 
 use super::Taken;
 use crate::limits::*;
+use crate::link::PeerId;
 use crate::session::{CommandError, DropReason, Outbox};
 use crate::wire::{Bytes, CommandBytes, LeaveReason, Name, RawInput, Report};
 
@@ -17,35 +18,43 @@ use crate::wire::{Bytes, CommandBytes, LeaveReason, Name, RawInput, Report};
 pub(crate) struct Capacity {
     pub leaves: usize,
     pub joins: usize,
+    /// Whether turns tell all who plays a player that joins.
+    pub members: bool,
 }
 
 impl Capacity {
-    pub const PARTY: Capacity = Capacity { leaves: PLAYERS_MAX, joins: JOINS_PER_TURN_MAX };
-    pub const RELAY: Capacity = Capacity { leaves: RELAY_PLAYERS_MAX, joins: RELAY_JOINS_PER_TURN_MAX };
+    pub const PARTY: Capacity = Capacity { leaves: PLAYERS_MAX, joins: JOINS_PER_TURN_MAX, members: true };
+    pub const RELAY: Capacity = Capacity { leaves: RELAY_PLAYERS_MAX, joins: RELAY_JOINS_PER_TURN_MAX, members: false };
 }
 
 /// Inputs that wait for a turn.
 #[derive(Debug, Default)]
 pub(crate) struct Waiting {
-    /// How many commands of each player have been taken.
-    taken: BTreeMap<PlayerId, u32>,
+    /// How many commands of each player have come.
+    came: BTreeMap<PlayerId, u32>,
     /// The players that have commands waiting: of many players mostly a few.
     busy: BTreeMap<PlayerId, VecDeque<CommandBytes>>,
     leaves: VecDeque<(PlayerId, LeaveReason)>,
-    joins: VecDeque<(PlayerId, Name, Bytes<JOIN_BYTES_MAX>)>,
+    joins: VecDeque<(PlayerId, PeerId, Name, Bytes<JOIN_BYTES_MAX>)>,
     requests: VecDeque<Bytes<REQUEST_BYTES_MAX>>,
 }
 
 impl Waiting {
     /// A player's join; from now on commands of the player are taken.
-    pub fn join(&mut self, player: PlayerId, name: Name, join: Bytes<JOIN_BYTES_MAX>) {
-        self.taken.insert(player, 0);
-        self.joins.push_back((player, name, join));
+    pub fn join(&mut self, player: PlayerId, peer: PeerId, name: Name, join: Bytes<JOIN_BYTES_MAX>) {
+        self.came.insert(player, 0);
+        self.joins.push_back((player, peer, name, join));
+    }
+
+    /// A player is in the world that others have led until now, and so many of its commands are in
+    /// closed turns.
+    pub fn resume(&mut self, player: PlayerId, commands: u32) {
+        self.came.insert(player, commands);
     }
 
     /// A player's leave. If the join has not entered a turn yet, neither does.
     pub fn leave(&mut self, player: PlayerId, reason: LeaveReason) {
-        if self.taken.remove(&player).is_none() {
+        if self.came.remove(&player).is_none() {
             return;
         }
         self.busy.remove(&player);
@@ -75,18 +84,18 @@ impl Waiting {
         sound: impl Fn(&CommandBytes) -> bool,
     ) -> Taken {
         let mut result = Taken::default();
-        let Some(taken) = self.taken.get_mut(&player).filter(|_| !commands.is_empty()) else {
+        let Some(came) = self.came.get_mut(&player).filter(|_| !commands.is_empty()) else {
             result.refused = commands.len() as u64;
             return result;
         };
         let waiting = self.busy.entry(player).or_default();
         for (command, number) in commands.iter().zip(first..) {
-            if number < *taken {
+            if number < *came {
                 result.repeated += 1;
-            } else if number > *taken || waiting.len() == COMMANDS_QUEUED_MAX {
+            } else if number > *came || waiting.len() == COMMANDS_QUEUED_MAX {
                 result.refused += 1;
             } else {
-                *taken += 1;
+                *came += 1;
                 if sound(command) {
                     waiting.push_back(command.clone());
                     result.new += 1;
@@ -103,7 +112,7 @@ impl Waiting {
 
     /// A command of this peer's own player.
     pub fn own_command(&mut self, player: PlayerId, command: CommandBytes) -> Result<(), CommandError> {
-        let number = self.commands_taken(player);
+        let number = self.commands_came(player);
         let taken = self.commands(player, number, &[command], |_| true);
         if taken.new == 1 { Ok(()) } else { Err(CommandError::Full) }
     }
@@ -125,9 +134,15 @@ impl Waiting {
         }
     }
 
-    /// How many of a player's commands have been taken.
+    /// How many of a player's commands are in closed turns, or were no commands.
     pub fn commands_taken(&self, player: PlayerId) -> u32 {
-        self.taken.get(&player).copied().unwrap_or(0)
+        let waiting = self.busy.get(&player).map_or(0, VecDeque::len) as u32;
+        self.commands_came(player) - waiting
+    }
+
+    /// How many of a player's commands have come.
+    pub fn commands_came(&self, player: PlayerId) -> u32 {
+        self.came.get(&player).copied().unwrap_or(0)
     }
 
     /// What enters the next turn: leaves, joins, requests, then commands by player and number.
@@ -136,7 +151,10 @@ impl Waiting {
         let leaves = self.leaves.drain(..self.leaves.len().min(capacity.leaves));
         inputs.extend(leaves.map(|(player, why)| RawInput::Leave(player, why)));
         let joins = self.joins.drain(..self.joins.len().min(capacity.joins));
-        inputs.extend(joins.map(|(player, name, join)| RawInput::Join(player, name, join)));
+        for (player, peer, name, join) in joins {
+            inputs.extend(capacity.members.then_some(RawInput::Member(player, peer)));
+            inputs.push(RawInput::Join(player, name, join));
+        }
         self.take_requests(&mut inputs);
         for (player, waiting) in &mut self.busy {
             let commands = waiting.drain(..waiting.len().min(COMMANDS_PER_TURN_MAX));

@@ -24,13 +24,25 @@ pub struct Greeting {
     /// When it began, or came a step nearer.
     pub since: Duration,
     timeout: Duration,
-    /// Where the session's sequencer is, as another peer told.
-    elsewhere: Option<PeerId>,
+    /// Who the session's sequencer is, as other peers told.
+    elsewhere: BTreeMap<PeerId, PeerId>,
+    /// What peers said of whom nobody knows yet that they are the sequencer, from a welcome on.
+    held: Vec<(PeerId, Epoch, Message)>,
 }
+
+/// Messages that are held back: a welcome, and what may follow it at once.
+const HELD_MAX: usize = 64;
 
 impl Greeting {
     pub fn new(hello: Hello, timeout: Duration, now: Duration) -> Self {
-        Greeting { hello, unanswered: BTreeMap::new(), since: now, timeout, elsewhere: None }
+        Greeting {
+            hello,
+            unanswered: BTreeMap::new(),
+            since: now,
+            timeout,
+            elsewhere: BTreeMap::new(),
+            held: Vec::new(),
+        }
     }
 
     /// A peer can be spoken to.
@@ -44,10 +56,36 @@ impl Greeting {
         self.unanswered.remove(&peer);
     }
 
-    /// A peer has answered that another is the session's sequencer.
+    /// A peer has answered that another is the session's sequencer. That may change: it is asked
+    /// again after a while.
     pub fn sent_on(&mut self, from: PeerId, sequencer: PeerId) {
-        self.answered(from);
-        self.elsewhere = Some(sequencer);
+        self.elsewhere.insert(from, sequencer);
+    }
+
+    /// Whether most of the peers that are connected name a peer, itself included.
+    pub fn names(&self, sequencer: PeerId, connected: usize) -> bool {
+        let others = self.elsewhere.iter().filter(|(from, named)| **named == sequencer && **from != sequencer);
+        2 * (others.count() + 1) > connected
+    }
+
+    /// Whether what a peer says is to be kept until others name it: its welcome, and what follows.
+    pub fn holds(&self, from: PeerId, message: &Message) -> bool {
+        let welcomes = matches!(message, Message::Welcome(_)) || self.held.iter().any(|(peer, ..)| *peer == from);
+        welcomes && self.held.len() < HELD_MAX
+    }
+
+    /// Keeps what a peer says.
+    pub fn hold(&mut self, from: PeerId, epoch: Epoch, message: Message) {
+        self.held.push((from, epoch, message));
+    }
+
+    /// What was kept of a peer that is named now.
+    pub fn release(&mut self, connected: usize) -> Vec<(PeerId, Epoch, Message)> {
+        let named = self.held.iter().map(|(peer, ..)| *peer).find(|peer| self.names(*peer, connected));
+        let held = core::mem::take(&mut self.held);
+        let (released, held) = held.into_iter().partition(|(peer, ..)| Some(*peer) == named);
+        self.held = held;
+        released
     }
 
     /// This peer is not let in.
@@ -60,7 +98,8 @@ impl Greeting {
     /// Says hello again to those whose answer is overdue, and gives up after a while.
     pub fn advance<S: Simulation>(&mut self, now: Duration, out: &mut Outbox<S>) {
         if now >= self.since + self.timeout {
-            return out.end(self.elsewhere.map_or(EndReason::NoSession, EndReason::Unreachable));
+            return out
+                .end(self.elsewhere.values().next().copied().map_or(EndReason::NoSession, EndReason::Unreachable));
         }
         for (peer, said) in &mut self.unanswered {
             if now >= *said + HELLO_INTERVAL {

@@ -69,6 +69,11 @@ pub trait Role<S: Simulation>: Send {
         false
     }
 
+    /// A message came that is bound to an epoch that is over, or not begun.
+    fn stale(&mut self, from: PeerId, epoch: Epoch, io: &mut Io<S>) {
+        let _ = (from, epoch, io);
+    }
+
     /// Takes a message of a connected peer.
     fn handle(&mut self, from: PeerId, epoch: Epoch, message: Message, io: &mut Io<S>);
 
@@ -265,6 +270,7 @@ impl<S: Simulation, K: Kind<S>> Peer<S, K> {
         };
         let expected = message.epoch(role.epoch());
         if expected.is_some_and(|expected| epoch != expected) && !role.counts_in_any_epoch(from, &message) {
+            role.stale(from, epoch, io);
             return io.out.dropped(DropReason::StaleEpoch);
         }
         match message {
@@ -335,6 +341,9 @@ impl<S: Simulation, K: Kind<S>> Session for Peer<S, K> {
             Place::Inside(role) => {
                 if io.out.standing.is_in_step() {
                     role.advance(io);
+                    if let Some(next) = role.next() {
+                        *role = next;
+                    }
                 }
                 io.evidence.advance(now, &mut io.out);
             }

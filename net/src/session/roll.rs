@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use lockstone_sim::{PlayerId, Simulation, codec};
 
-use super::{DropReason, Entrant, Event, Outbox};
+use super::{DropReason, Event, Outbox};
 use crate::limits::HERO_BYTES_MAX;
 use crate::link::PeerId;
 use crate::wire::{Epoch, Hello, Message, Refusal, Terms};
@@ -61,10 +61,10 @@ impl Refused {
 
 impl<G> Roll<G> {
     /// Of a session of at most `players_max` players, this peer's own included.
-    pub fn new<S: Simulation>(entrant: &Entrant<S>, players_max: usize) -> Roll<G> {
+    pub fn new(terms: Terms, players_max: usize, own: usize) -> Roll<G> {
         Roll {
-            terms: entrant.terms,
-            places: (players_max, usize::from(entrant.newcomer.is_some())),
+            terms,
+            places: (players_max, own),
             seats: Vec::new(),
             free: Vec::new(),
             by_peer: BTreeMap::new(),
@@ -74,6 +74,11 @@ impl<G> Roll<G> {
             fresh: 1..u16::MAX,
             freed: VecDeque::new(),
         }
+    }
+
+    /// Players before this number were there before.
+    pub fn begin_at(&mut self, number: u16) {
+        self.fresh.start = number;
     }
 
     /// A peer asks to be let in. Returns its hero if it may; else it is told why not. `waits` says

@@ -19,6 +19,11 @@ impl Schedule {
         Schedule { period, start }
     }
 
+    /// A tick is at that time, and the others follow.
+    pub fn going_on(next: Tick, at: Duration, period: Duration) -> Schedule {
+        Schedule { period, start: at.saturating_sub(period * next.0) }
+    }
+
     pub fn time_of(&self, tick: Tick) -> Duration {
         self.start + self.period * tick.0
     }

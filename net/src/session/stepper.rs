@@ -7,6 +7,7 @@ use lockstone_sim::{Checksum, Input, PlayerId, Simulation, Tick, Turn, codec};
 
 use super::{DropReason, EndReason, Entrant, Event, Exchange, Following, Newcomer, Outbox, PlayerStats};
 use crate::limits::*;
+use crate::link::PeerId;
 use crate::sequencer::Waiting;
 use crate::wire::{Name, Nearby, RawInput, Refusal};
 
@@ -28,13 +29,14 @@ impl<S: Simulation> Stepper<S> {
         entrant: &Entrant<S>,
         seed: u64,
         settings: Following,
+        me: PeerId,
         waiting: &mut Waiting,
         out: &mut Outbox<S>,
     ) -> Self {
         let (mut simulation, player) = ((entrant.build)(seed), PlayerId(0));
         if let Some(Newcomer { name, hero, .. }) = &entrant.newcomer {
             match codec::compact(&simulation.admit(player, hero.clone())).try_into() {
-                Ok(join) => waiting.join(player, name.clone(), join),
+                Ok(join) => waiting.join(player, me, name.clone(), join),
                 Err(_) => out.end(EndReason::Refused(Refusal::Hero)),
             }
         }
@@ -130,6 +132,7 @@ impl<S: Simulation> Stepper<S> {
                 out.events.push_back(Event::PlayerLeft { player: *player, reason: *reason });
             }
             RawInput::Command(..) | RawInput::Request(_) => {}
+            RawInput::Member(..) | RawInput::Electorate(_) | RawInput::Settled => {}
         }
     }
 
@@ -164,6 +167,7 @@ impl<S: Simulation> Stepper<S> {
 /// read the same bytes by the same rules.
 fn read<S: Simulation>(raw: &RawInput, out: &mut Outbox<S>) -> Option<Input<S>> {
     let input = match raw {
+        RawInput::Member(..) | RawInput::Electorate(_) | RawInput::Settled => return None,
         RawInput::Command(player, bytes) => {
             codec::read(bytes, COMMAND_BYTES_MAX).map(|command| Input::Command(*player, command))
         }

@@ -25,6 +25,8 @@ pub enum TurnsKind {
     Turns = 7,
     /// [`Message::Frames`](super::Message::Frames).
     Frames = 19,
+    /// [`Message::Fetched`](super::Message::Fetched).
+    Fetched = 28,
 }
 
 impl Encoded {

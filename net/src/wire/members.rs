@@ -35,6 +35,13 @@ pub struct Stand {
     pub known: Known,
 }
 
+/// Someone leads from now on, in the packet's epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lead {
+    /// All that is closed already: its turns go on from there.
+    pub from: Known,
+}
+
 impl Stand {
     /// The newest epoch that it names.
     pub(crate) fn newest(&self) -> Epoch {

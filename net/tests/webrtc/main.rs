@@ -4,6 +4,7 @@
 
 mod peers;
 mod relay;
+mod takeover;
 
 use std::collections::BTreeSet;
 use std::net::TcpListener;

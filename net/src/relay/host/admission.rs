@@ -54,7 +54,7 @@ impl<R: Rules> Host<R> {
         let Some(guest) = self.guests.of_mut(peer) else { return };
         let placed = !guest.area.bounds().core.is_empty();
         match core::mem::replace(&mut guest.entry, Entry::Playing) {
-            Entry::Joining { name, join, .. } if placed => self.waiting.join(guest.player, name, join),
+            Entry::Joining { name, join, .. } if placed => self.waiting.join(guest.player, peer, name, join),
             as_before => {
                 guest.entry = as_before;
                 out.dropped(DropReason::Unexpected);

@@ -48,6 +48,8 @@ impl<R: Rules> Host<R> {
                 Ok(Request::Transfer { .. }) => Scope::Transfer,
                 Err(_) => Scope::Nobody,
             },
+            // A relay closes none.
+            RawInput::Member(..) | RawInput::Electorate(_) | RawInput::Settled => Scope::Nobody,
         }
     }
 

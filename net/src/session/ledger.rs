@@ -1,0 +1,155 @@
+//! What the closed turns of a session say beside the world: who its members are, whose votes count,
+//! how many commands of each were taken, and what the simulation asked for.
+//!
+//! Every member keeps one, from the same turns, so that each can lead on. It follows the turns as
+//! they become known, not as they are played.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use lockstone_sim::codec::{self, CodecError};
+use lockstone_sim::{PlayerId, Simulation, Tick};
+use serde::{Deserialize, Serialize};
+
+use crate::limits::*;
+use crate::link::PeerId;
+use crate::members::Electorates;
+use crate::wire::{Bytes, List, RawInput};
+
+/// A request, encoded.
+type Request = Bytes<REQUEST_BYTES_MAX>;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ledger {
+    /// The first tick whose turn is not in it.
+    end: Tick,
+    pub members: BTreeMap<PlayerId, Member>,
+    pub electorates: Electorates,
+    /// The highest number that a player had.
+    newest: PlayerId,
+    /// What the simulation asked for in the ticks that were played, and is in no closed turn.
+    pub requests: VecDeque<Request>,
+    /// Requests of closed turns that the simulation will ask for in ticks that are not played yet.
+    early: VecDeque<Request>,
+}
+
+/// A player of the session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Member {
+    /// Who plays it.
+    pub peer: PeerId,
+    /// How many of its commands are in closed turns.
+    pub commands: u32,
+}
+
+/// A ledger as joiners are sent it. It goes with a world of an older tick: what that world will ask
+/// for on the way to the ledger's end is no part of it.
+#[derive(Serialize, Deserialize)]
+struct Form {
+    end: Tick,
+    members: List<(PlayerId, Member), PLAYERS_MAX>,
+    electorates: Electorates,
+    newest: PlayerId,
+    requests: List<Request, REQUESTS_QUEUED_MAX>,
+}
+
+impl Ledger {
+    /// Of a session that a player founds.
+    pub fn of_founder(player: PlayerId, first: Tick) -> Ledger {
+        Ledger {
+            end: first,
+            members: BTreeMap::new(),
+            electorates: Electorates::of_founder(player),
+            newest: player,
+            requests: VecDeque::new(),
+            early: VecDeque::new(),
+        }
+    }
+
+    /// It and a snapshot, serialised.
+    pub fn packed(&self, snapshot: Vec<u8>) -> Vec<u8> {
+        let members: Vec<_> = self.members.iter().map(|(player, member)| (*player, *member)).collect();
+        let requests: Vec<_> = self.requests.iter().cloned().collect();
+        let form = Form {
+            end: self.end,
+            members: members.try_into().expect("no more are let in"),
+            electorates: self.electorates.clone(),
+            newest: self.newest,
+            requests: requests.try_into().expect("no more are kept"),
+        };
+        codec::compact(&(form, snapshot))
+    }
+
+    /// Reads it, and the snapshot, from what [`packed`](Ledger::packed) wrote.
+    ///
+    /// # Errors
+    /// [`CodecError`] if the bytes are something else.
+    pub fn unpack(bytes: &[u8]) -> Result<(Ledger, Vec<u8>), CodecError> {
+        let (form, snapshot): (Form, Vec<u8>) = codec::read(bytes, bytes.len())?;
+        let ledger = Ledger {
+            end: form.end,
+            members: form.members.into_vec().into_iter().collect(),
+            electorates: form.electorates,
+            newest: form.newest,
+            requests: form.requests.into_vec().into(),
+            early: VecDeque::new(),
+        };
+        Ok((ledger, snapshot))
+    }
+
+    /// The turn of a tick is closed.
+    pub fn closed(&mut self, tick: Tick, turn: &[RawInput]) {
+        if tick < self.end {
+            return;
+        }
+        self.end = tick.next();
+        for input in turn {
+            match input {
+                RawInput::Member(player, peer) => {
+                    self.members.insert(*player, Member { peer: *peer, commands: 0 });
+                    self.newest = self.newest.max(*player);
+                }
+                RawInput::Leave(player, _) => drop(self.members.remove(player)),
+                RawInput::Command(player, _) => {
+                    if let Some(member) = self.members.get_mut(player) {
+                        member.commands += 1;
+                    }
+                }
+                RawInput::Request(request) => {
+                    if !take(&mut self.requests, request) {
+                        self.early.push_back(request.clone());
+                    }
+                }
+                RawInput::Electorate(next) => self.electorates.change(next.clone()),
+                RawInput::Settled => self.electorates.settle(),
+                RawInput::Join(..) => {}
+            }
+        }
+    }
+
+    /// The simulation has played a tick, and asks for something.
+    pub fn asked<S: Simulation>(&mut self, simulation: &S) {
+        let requests =
+            simulation.requests().iter().filter_map(|request| Request::try_from(codec::compact(request)).ok());
+        for request in requests {
+            if !take(&mut self.early, &request) && self.requests.len() < REQUESTS_QUEUED_MAX {
+                self.requests.push_back(request);
+            }
+        }
+    }
+
+    /// The number of the next player.
+    pub fn next_player(&self) -> u16 {
+        self.newest.0.saturating_add(1)
+    }
+
+    /// The player of a peer.
+    pub fn player(&self, peer: PeerId) -> Option<PlayerId> {
+        self.members.iter().find(|(_, member)| member.peer == peer).map(|(player, _)| *player)
+    }
+}
+
+/// Takes the first that is equal out. Returns whether there was one.
+fn take(queue: &mut VecDeque<Request>, request: &Request) -> bool {
+    let at = queue.iter().position(|one| one == request);
+    at.and_then(|at| queue.remove(at)).is_some()
+}

@@ -1,0 +1,165 @@
+//! The peer that closes a party's ticks is gone, and another leads on.
+
+use core::time::Duration;
+use std::collections::BTreeMap;
+
+use lockstone_net::memory::Driver;
+use lockstone_net::party::{Party, PartySettings};
+use lockstone_net::session::{Event, Phase, Session};
+use lockstone_sim::{Input, PlayerId, Tick};
+use testkit::seeds;
+use testkit::sessions::*;
+
+const DELAY_MS: u64 = 50;
+
+type Room = Driver<Party<Mixer>>;
+
+/// Plays for a while, everyone who is among `seats` giving commands.
+fn play(room: &mut Room, dice: &mut Dice, time_ms: u64, seats: &[usize]) -> u64 {
+    let (end, mut given) = (room.now() + ms(time_ms), 0);
+    while room.now() < end {
+        let until = (room.now() + ms(10 + dice.roll(90))).min(end);
+        room.run_until(until);
+        let seat = seats[dice.roll(seats.len() as u64) as usize];
+        given += u64::from(room.seats[seat].session.command(dice.roll(1 << 40)).is_ok());
+    }
+    given
+}
+
+fn newest(room: &Room, seats: &[usize]) -> Tick {
+    seats.iter().map(|seat| room.seats[*seat].session.stats().known).max().expect("there are seats")
+}
+
+/// Who leads, if all say the same.
+fn leader(room: &Room, seats: &[usize]) -> Option<PlayerId> {
+    let of = |seat: &usize| {
+        let stats = room.seats[*seat].session.stats();
+        stats.players.iter().find(|player| player.sequencer).map(|player| player.player)
+    };
+    let first = of(&seats[0])?;
+    seats.iter().all(|seat| of(seat) == Some(first)).then_some(first)
+}
+
+/// The same turns at the same ticks, everywhere.
+fn assert_one_history(room: &Room, seats: &[usize], seed: u64) {
+    let played: Vec<_> = seats.iter().map(|seat| Played::of(&room.seats[*seat].events)).collect();
+    for other in &played[1..] {
+        assert!(assert_same(&played[0], other, &format!("seed {seed}")) > 2);
+    }
+}
+
+/// How many commands each player played, as one seat saw it.
+fn commands(room: &Room, seat: usize) -> BTreeMap<PlayerId, u64> {
+    let mut count = BTreeMap::new();
+    for event in &room.seats[seat].events {
+        let Event::Turn { turn, .. } = event else { continue };
+        for input in &turn.inputs {
+            if let Input::Command(player, _) = input {
+                *count.entry(*player).or_default() += 1;
+            }
+        }
+    }
+    count
+}
+
+#[test]
+fn the_sequencer_is_killed_and_the_others_play_on() {
+    seeds::each("-p lockstone-net --test takeover", 20, |seed| {
+        let mut dice = Dice(seed);
+        let mut room = session(4, &PartySettings::default(), ms(DELAY_MS));
+        let time_ms = 1_000 + dice.roll(1_000);
+        play(&mut room, &mut dice, time_ms, &[0, 1, 2, 3]);
+        let killed = room.peer(0);
+        // Its process is gone at once; the carrier may take its time to say so.
+        room.seats[0].freeze(Duration::MAX);
+        if seed % 2 == 0 {
+            room.network.drop_peer(killed);
+        }
+        let (at, left) = (room.now(), [1, 2, 3]);
+        // What it had sent still arrives.
+        room.run_until(at + ms(2 * DELAY_MS));
+        let before = newest(&room, &left);
+        room.run_while(at + secs(5), |room| newest(room, &left) <= before);
+        println!("seed {seed}: the next turn after {:?}", room.now() - at);
+        assert!(room.now() - at < secs(2), "seed {seed}: the next turn took {:?}", room.now() - at);
+        play(&mut room, &mut dice, 3_000, &left);
+        let until = room.now() + secs(1);
+        room.run_until(until);
+        assert!(leader(&room, &left).is_some_and(|leader| leader != PlayerId(0)));
+        for seat in left {
+            assert_eq!(room.seats[seat].session.phase(), Phase::Playing, "seed {seed}: {seat}");
+        }
+        assert_one_history(&room, &left, seed);
+        let counts: Vec<_> = left.iter().map(|seat| commands(&room, *seat)).collect();
+        for seat in left {
+            let sent = room.seats[seat].session.stats().commands_sent;
+            let player = room.seats[seat].session.stats().player.expect("it plays");
+            for count in &counts {
+                assert_eq!(count.get(&player), Some(&sent), "seed {seed}: {player} gave {sent}");
+            }
+        }
+    });
+}
+
+#[test]
+fn the_sequencer_and_its_successor_are_killed() {
+    seeds::each("-p lockstone-net --test takeover", 20, |seed| {
+        let mut dice = Dice(seed);
+        let mut room = session(5, &PartySettings::default(), ms(DELAY_MS));
+        let time_ms = 1_000 + dice.roll(1_000);
+        play(&mut room, &mut dice, time_ms, &[0, 1, 2, 3, 4]);
+        room.seats[0].freeze(Duration::MAX);
+        let meanwhile = room.now() + ms(dice.roll(1_500));
+        room.run_until(meanwhile);
+        room.seats[1].freeze(Duration::MAX);
+        let (at, left) = (room.now(), [2, 3, 4]);
+        room.run_until(at + ms(2 * DELAY_MS));
+        let before = newest(&room, &left);
+        room.run_while(at + secs(6), |room| newest(room, &left) <= before);
+        println!("seed {seed}: the next turn after {:?}", room.now() - at);
+        assert!(room.now() - at < secs(3), "seed {seed}: the next turn took {:?}", room.now() - at);
+        play(&mut room, &mut dice, 3_000, &left);
+        let until = room.now() + secs(1);
+        room.run_until(until);
+        assert_eq!(leader(&room, &left), Some(PlayerId(2)), "seed {seed}");
+        assert_one_history(&room, &left, seed);
+    });
+}
+
+#[test]
+fn of_two_sides_the_larger_goes_on_and_the_other_comes_back() {
+    seeds::each("-p lockstone-net --test takeover", 20, |seed| {
+        let mut dice = Dice(seed);
+        let mut room = session(5, &PartySettings::default(), ms(DELAY_MS));
+        let time_ms = 1_000 + dice.roll(1_000);
+        play(&mut room, &mut dice, time_ms, &[0, 1, 2, 3, 4]);
+        let (few, many) = ([0, 1], [2, 3, 4]);
+        let cut = |room: &Room, cut: bool| {
+            for (a, b) in few.iter().flat_map(|a| many.iter().map(move |b| (*a, *b))) {
+                room.network.set_cut(room.peer(a), room.peer(b), cut);
+            }
+        };
+        cut(&room, true);
+        let (before, at) = (newest(&room, &many), room.now());
+        room.run_while(at + secs(5), |room| newest(room, &many) <= before);
+        assert!(room.now() - at < secs(2), "seed {seed}: the next turn took {:?}", room.now() - at);
+        room.run_until(at + secs(2));
+        let stopped = newest(&room, &few);
+        room.run_until(at + secs(4));
+        assert_eq!(newest(&room, &few), stopped, "seed {seed}: the few go on");
+        cut(&room, false);
+        room.run_until(at + secs(9));
+        let all = [0, 1, 2, 3, 4];
+        for seat in all {
+            let session = &room.seats[seat].session;
+            assert_eq!(session.phase(), Phase::Playing, "seed {seed}: {seat}");
+            assert_eq!(session.stats().player, Some(PlayerId(seat as u16)), "seed {seed}: the same player");
+            assert_eq!(session.stats().players.len(), 5, "seed {seed}: {seat}");
+        }
+        assert!(leader(&room, &all).is_some_and(|leader| leader.0 >= 2), "seed {seed}");
+        play(&mut room, &mut dice, 2_000, &all);
+        let until = room.now() + secs(1);
+        room.run_until(until);
+        assert_one_history(&room, &many, seed);
+    });
+}
