@@ -227,7 +227,7 @@ impl Members {
             self.follow(vote, now);
         }
         match self.course {
-            Course::Follows if self.vote.leader == self.me => self.give_way(now),
+            Course::Follows if self.vote.leader == self.me => self.give_way(electorates, now),
             Course::Follows if now >= self.suspicious_at() => self.suspect(),
             Course::Voted if now >= self.voted_at + ELECTION => self.doubt(),
             Course::Elected(at) if now >= at + 5 * ELECTION => self.decline(),
@@ -247,11 +247,15 @@ impl Members {
         (self.quorum_at, self.told_at) = (None, None);
     }
 
-    /// A leader lets all vote again if someone who came back has promised not to follow it.
-    fn give_way(&mut self, now: Duration) {
-        let promised = |stand: &Stand| stand.vote.epoch >= self.vote.epoch && stand.vote != self.vote;
-        let mut fresh = self.stands.values().filter(|(_, at)| now < at.saturating_add(DOUBT_LASTS));
-        if now >= self.voted_at + GIVE_WAY_INTERVAL && fresh.any(|(stand, _)| promised(stand)) {
+    /// A leader lets all vote again if so many have promised not to follow it that the others are no
+    /// quorum. One alone cannot make it do so.
+    fn give_way(&mut self, electorates: &Electorates, now: Duration) {
+        let promised = |(stand, at): &(Stand, Duration)| {
+            let elsewhere = stand.vote.epoch >= self.vote.epoch && stand.vote != self.vote;
+            elsewhere && now < at.saturating_add(DOUBT_LASTS)
+        };
+        let backs = |player| !self.stands.get(&player).is_some_and(promised);
+        if now >= self.voted_at + GIVE_WAY_INTERVAL && !electorates.is_quorum(backs) {
             self.doubt();
         }
     }

@@ -310,12 +310,16 @@ impl Cluster {
         self.send_all(seat, &Message::Turns(epoch, turns));
     }
 
-    /// The one whom all that run follow, if there is one, and how many turns it has closed.
+    /// The newest leader that a quorum follows, if there is one, and how many turns it has closed.
+    /// Who promised to follow another, alone, may be left out.
     fn leader(&self) -> Option<(Vote, usize)> {
-        let mut running = self.members.iter().filter(|member| member.frozen_until <= self.now);
-        let first = running.next()?.members.leader()?;
-        let leads = self.members[usize::from(first.leader.0)].turns.len();
-        running.all(|member| member.members.leader() == Some(first)).then_some((first, leads))
+        let running = || self.members.iter().enumerate().filter(|(_, member)| member.frozen_until <= self.now);
+        let newest = running().filter_map(|(_, member)| member.members.leader()).max_by_key(|vote| vote.epoch)?;
+        let leads = usize::from(newest.leader.0);
+        let follows = |player: PlayerId| self.members[usize::from(player.0)].members.leader() == Some(newest);
+        let runs = |player: PlayerId| self.members[usize::from(player.0)].frozen_until <= self.now;
+        let backed = self.electorates(leads).is_quorum(|player| runs(player) && follows(player));
+        backed.then_some((newest, self.members[leads].turns.len()))
     }
 }
 

@@ -16,12 +16,17 @@ pub fn messages(epoch: Epoch) -> Vec<Message> {
     let checksums: Checksums = list(vec![(Tick(10), Checksum(u64::MAX)), (Tick(20), Checksum(5))]);
     let command: CommandBytes = list(vec![1, 2, 3]);
     let name = Name::new("Ada").expect("a name");
+    let electorate = Electorate { members: list(vec![PlayerId(0), PlayerId(300)]), senior: PlayerId(300) };
     let turn: RawTurn = list(vec![
+        RawInput::Electorate(electorate),
+        RawInput::Settled,
         RawInput::Leave(PlayerId(3), LeaveReason::Silent),
+        RawInput::Member(PlayerId(9), PeerId(5 << 64 | 77)),
         RawInput::Join(PlayerId(9), name.clone(), list(vec![8; 40])),
         RawInput::Request(list(vec![7; 300])),
         RawInput::Command(PlayerId(1), command.clone()),
     ]);
+    let (fetched, known) = (turn.clone(), Known { epoch: Epoch(299), end: Tick(70_000) });
     let member = |n: u128| Member { peer: PeerId(n << 64 | 77), name: name.clone(), hero: list(vec![8; 40]) };
     let inputs = Inputs {
         stamp,
@@ -100,6 +105,14 @@ pub fn messages(epoch: Epoch) -> Vec<Message> {
         }),
         Message::Say(ChatLine::new("Wer da?").expect("a line")),
         Message::Said(Said { player: PlayerId(300), name, line: ChatLine::new("é").expect("a line") }),
+        Message::Stand(Stand {
+            vote: Vote { epoch: Epoch(300), leader: PlayerId(2) },
+            doubts: Some(Epoch(301)),
+            known,
+        }),
+        Message::Fetch(Tick(70_000)),
+        Message::Fetched(Turns { from: Tick(8), ticks: 9, turns: list(vec![(0, fetched)]), ..Turns::default() }),
+        Message::Lead(Lead { from: known }),
     ]
 }
 
