@@ -247,8 +247,8 @@ impl Members {
         (self.quorum_at, self.told_at) = (None, None);
     }
 
-    /// A leader lets all vote again if so many have promised not to follow it that the others are no
-    /// quorum. One alone cannot make it do so.
+    /// A leader lets all vote again if so many have promised not to follow it that the others are
+    /// no quorum. One alone cannot make it do so.
     fn give_way(&mut self, electorates: &Electorates, now: Duration) {
         let promised = |(stand, at): &(Stand, Duration)| {
             let elsewhere = stand.vote.epoch >= self.vote.epoch && stand.vote != self.vote;
