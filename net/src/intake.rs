@@ -75,16 +75,22 @@ impl<T: Content> Intake<T> {
     pub fn take_turns(&mut self, packet: Turns<T>, now: Duration) -> Result<Progress, Repeated> {
         self.stamps.take(packet.stamp, now)?;
         self.acknowledge(packet.commands_taken);
+        let progress = self.append(packet);
+        self.missing |= progress == Progress::Gap;
+        Ok(progress)
+    }
+
+    /// Takes turns that go on from those that are known, whoever sent them.
+    pub fn append(&mut self, packet: Turns<T>) -> Progress {
         if packet.from > self.known {
-            self.missing = true;
-            return Ok(Progress::Gap);
+            return Progress::Gap;
         }
         if packet.end() <= self.known {
-            return Ok(Progress::Old);
+            return Progress::Old;
         }
         let bytes: usize = packet.turns.iter().map(|(_, turn)| turn.weight()).sum();
         if packet.end().since(self.next) > TICKS_AHEAD_MAX || self.ahead_bytes + bytes > AHEAD_BYTES_MAX {
-            return Ok(Progress::TooFarAhead);
+            return Progress::TooFarAhead;
         }
         let first = self.known;
         self.known = packet.end();
@@ -97,24 +103,7 @@ impl<T: Content> Intake<T> {
                 self.turns.insert(tick, turn);
             }
         }
-        Ok(Progress::New(first))
-    }
-
-    /// Takes turns that another member of the session knew. Returns whether there was news.
-    pub fn append(&mut self, packet: Turns<T>) -> bool {
-        if packet.from > self.known || packet.end() <= self.known {
-            return false;
-        }
-        let first = self.known;
-        self.known = packet.end();
-        for (after, turn) in packet.turns.into_vec() {
-            let tick = packet.from.plus(after);
-            if tick >= first {
-                self.ahead_bytes += turn.weight();
-                self.turns.insert(tick, turn);
-            }
-        }
-        true
+        Progress::New(first)
     }
 
     /// Another leads from now on, who knows none of our packets: commands that are in no closed

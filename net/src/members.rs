@@ -28,7 +28,7 @@ use lockstone_sim::PlayerId;
 use crate::wire::{Epoch, Known, Stand, Vote};
 
 /// A leader that is not heard for so long is doubted.
-pub const SUSPICION: Duration = Duration::from_millis(600);
+const SUSPICION: Duration = Duration::from_millis(600);
 /// So long is a member heard that says nothing.
 const LEASE: Duration = Duration::from_millis(1_500);
 /// Between two tellings of the same stand.

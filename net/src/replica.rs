@@ -17,6 +17,7 @@ use succession::Succession;
 
 use core::ops::ControlFlow;
 use core::time::Duration;
+use std::sync::Arc;
 
 use lockstone_sim::codec::CodecError;
 use lockstone_sim::{Checksum, PlayerId, Simulation, Tick};
@@ -26,7 +27,7 @@ use crate::limits::*;
 use crate::link::{Channel, PeerId};
 use crate::playout::Playout;
 use crate::session::{
-    Build, CommandError, Comparison, DistantView, DropReason, EndReason, Following, Greeting, Io, Leader, Ledger,
+    CommandError, Comparison, DistantView, DropReason, EndReason, Entrant, Following, Greeting, Io, Leader, Ledger,
     Outbox, Phase, Role, Stats, Stepper,
 };
 use crate::transfer::{Receiver, TransferError};
@@ -50,10 +51,10 @@ pub trait Share: Send {
     /// Whether another of the members leads on when the leader is lost. Else that is the end.
     const OUTLIVES_LEADER: bool = false;
 
-    /// A turn of the whole world, if it is one.
-    fn whole(turn: &Self::Turn) -> Option<&RawTurn> {
+    /// What a turn holds of the whole world, if it outlives its leader.
+    fn whole(turn: &Self::Turn) -> &[RawInput] {
         let _ = turn;
-        None
+        &[]
     }
 
     /// Leads on.
@@ -119,9 +120,8 @@ pub struct Fed<'a, F: Share + ?Sized> {
 pub struct Replica<F: Share> {
     share: F,
     settings: Following,
-    build: Build<F::Sim>,
+    entrant: Arc<Entrant<F::Sim>>,
     me: PeerId,
-    hello: Hello,
     place: Place<F>,
     /// The role in which it goes on.
     next: Option<Box<dyn Role<F::Sim>>>,
@@ -136,6 +136,8 @@ enum Place<F: Share> {
 /// The session that this peer was let into.
 struct Joined<F: Share> {
     leader: Leader,
+    /// The leader's player.
+    sequencer: PlayerId,
     welcome: Welcome,
     heard_at: Duration,
     /// When it last got on: something was loaded, or a turn was played.
@@ -176,13 +178,9 @@ impl<S: Simulation> Life<S> {
 }
 
 impl<F: Share> Replica<F> {
-    pub fn new(share: F, settings: Following, hello: Hello, build: Build<F::Sim>, me: PeerId, now: Duration) -> Self {
-        let place = Place::Greeting(Box::new(Greeting::new(hello.clone(), settings.handshake_timeout, now)));
-        Replica { share, settings, build, me, hello, place, next: None }
-    }
-
-    fn greeting(&self, now: Duration) -> Place<F> {
-        Place::Greeting(Box::new(Greeting::new(self.hello.clone(), self.settings.handshake_timeout, now)))
+    pub fn new(share: F, settings: Following, entrant: Arc<Entrant<F::Sim>>, me: PeerId, now: Duration) -> Self {
+        let place = Place::Greeting(Box::new(Greeting::new(entrant.hello(), settings.handshake_timeout, now)));
+        Replica { share, settings, entrant, me, place, next: None }
     }
 
     fn session(&self) -> Option<&Joined<F>> {
@@ -203,7 +201,7 @@ impl<F: Share> Replica<F> {
     /// Whether someone leads, as far as is known here.
     fn is_led(&self) -> bool {
         let succession = self.session().and_then(|session| session.succession.as_ref());
-        succession.is_none_or(|succession| succession.members.leader().is_some())
+        succession.is_none_or(|succession| succession.membership.members.leader().is_some())
     }
 
     fn leads(&self, peer: PeerId) -> bool {
@@ -221,6 +219,7 @@ impl<F: Share> Replica<F> {
             comparison: Comparison::default(),
             life: Life::Loading(receiver),
             succession: None,
+            sequencer: welcome.sequencer,
             welcome,
         }));
         // A world of no bytes is whole already.
@@ -278,8 +277,8 @@ impl<F: Share> Replica<F> {
             Ok(None) => return,
             Err(error) => return io.out.end(EndReason::Transfer(error)),
         };
-        let Welcome { player, seed, tick, sequencer, .. } = session.welcome;
-        let mut simulation = (self.build)(seed);
+        let Welcome { player, seed, tick, .. } = session.welcome;
+        let mut simulation = (self.entrant.build)(seed);
         let (ledger, bytes) = if F::OUTLIVES_LEADER {
             match Ledger::unpack(&bytes) {
                 Ok((ledger, snapshot)) => (Some(ledger), snapshot),
@@ -302,7 +301,7 @@ impl<F: Share> Replica<F> {
         session.welcome.roster.iter().for_each(|(player, name)| stepper.enrol(*player, name, &mut io.out));
         let entry = if stepper.plays() { Entry::Playing } else { Entry::CatchingUp };
         session.life = Life::Here { stepper, entry };
-        let vote = Vote { epoch: session.leader.epoch, leader: sequencer };
+        let vote = Vote { epoch: session.leader.epoch, leader: session.sequencer };
         session.succession = ledger.map(|ledger| Succession::new(player, vote, ledger, tick, io.now));
         session.note_closed(tick);
     }
@@ -320,7 +319,7 @@ impl<F: Share> Replica<F> {
             Ok(Progress::Old | Progress::Gap) => {}
         }
         if let Some(succession) = &mut session.succession {
-            succession.members.heard(session.welcome.sequencer, now);
+            succession.membership.members.heard(session.sequencer, now);
         }
         let Some(stepper) = session.life.stepper() else { return };
         let ours = &stepper.checksums;
@@ -351,7 +350,7 @@ impl<F: Share> Replica<F> {
                 *entry = Entry::Playing;
             }
             if let Some(succession) = &mut session.succession {
-                succession.ledger.asked(&stepper.simulation);
+                succession.membership.ledger.requests.asked(&stepper.simulation);
             }
             session.progressed = io.now;
             if let Some((tick, checksum)) = checksum {
@@ -382,7 +381,7 @@ impl<F: Share> Replica<F> {
 impl<F: Share> Joined<F> {
     /// Whether who leads knows it.
     fn follows(&self) -> bool {
-        self.succession.as_ref().is_none_or(|succession| succession.known().epoch == self.leader.epoch)
+        self.succession.as_ref().is_none_or(|succession| succession.membership.known().epoch == self.leader.epoch)
     }
 
     /// When the next turn is to be played, if it is known.
@@ -434,17 +433,17 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
 
     fn epoch(&self) -> Option<Epoch> {
         let session = self.session()?;
-        let promised = session.succession.as_ref().map(|succession| succession.members.promised());
+        let promised = session.succession.as_ref().map(|succession| succession.membership.members.promised());
         Some(promised.unwrap_or(session.leader.epoch))
     }
 
     fn stale(&mut self, from: PeerId, epoch: Epoch, io: &mut Io<F::Sim>) {
-        let Place::Joined(session) = &self.place else { return };
-        if let Some(succession) = &session.succession
-            && succession.member(from).is_some()
-            && succession.members.has_left(epoch)
+        let succession = self.session().and_then(|session| session.succession.as_ref());
+        if let Some(Succession { membership, .. }) = succession
+            && membership.player(from).is_some()
+            && membership.members.has_left(epoch)
         {
-            succession.answer(from, &mut io.out);
+            membership.answer(from, &mut io.out);
         }
     }
 
@@ -469,8 +468,10 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
             {
                 self.welcomed(from, epoch, welcome, io);
             }
-            (Place::Greeting(greeting), message) if F::OUTLIVES_LEADER && greeting.holds(from, &message) => {
-                greeting.hold(from, epoch, message);
+            (Place::Greeting(greeting), message) if F::OUTLIVES_LEADER => {
+                if !greeting.hold(from, epoch, message) {
+                    io.out.dropped(DropReason::UnknownPeer);
+                }
             }
             (Place::Joined(session), Message::Hello(_)) => {
                 io.out.reliably(Epoch::default(), from, &Message::Elsewhere(session.leader.peer));
@@ -513,7 +514,7 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
             Place::Joined(session) => session,
         };
         let at = session.heard_at + self.settings.silence_timeout;
-        let at = session.succession.as_ref().map_or(at, |succession| at.min(succession.members.wake_at()));
+        let at = session.succession.as_ref().map_or(at, |succession| at.min(succession.membership.members.wake_at()));
         let at = if session.follows() { at.min(session.intake.report_at()) } else { at };
         let at = at.min(session.give_up_at(self.settings.load_timeout));
         session.next_play_at().map_or(at, |play| at.min(play))
@@ -560,7 +561,7 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
 
     fn figures(&self, stats: &mut Stats, out: &Outbox<F::Sim>) {
         let Some(session) = self.session() else { return };
-        let sequencer = session.welcome.sequencer;
+        let sequencer = session.sequencer;
         let rtt = session.intake.rtt();
         let exchange = |player: PlayerId| {
             (player == sequencer).then(|| session.comparison.exchange(session.leader.peer, rtt, out))

@@ -2,34 +2,24 @@
 //! replica has them.
 //!
 //! ```text
-//! commands, join, leave, request ─► Sequencer ─ close ─► turn ─► Feed ─► Turns packets
-//!                                                                 (one for each replica)
+//! commands, joins, leaves ─► Waiting ─┐
+//! the simulation's wishes ─► Requests ┴─ close ─► History ─► Feed ─► Turns packets
+//!                                                             (one for each replica)
 //! ```
 //!
 //! Nothing here waits for anyone: what comes late enters a later turn. Nothing here knows what
-//! commands mean. A relay uses the parts: what waits, a [history](History) of frames for each
-//! replica, and its feed.
+//! commands mean. A party's sequencer has one [history](History) of turns, a relay one of frames
+//! for each replica.
 
 mod feed;
 mod history;
+mod requests;
 mod waiting;
 
 pub use feed::Feed;
 pub use history::History;
+pub(crate) use requests::{Request, Requests};
 pub(crate) use waiting::{Capacity, Waiting};
-
-use lockstone_sim::Tick;
-
-use crate::wire::{Encoded, RawInput, RawTurn};
-
-/// Orders inputs into turns.
-#[derive(Debug, Default)]
-pub struct Sequencer {
-    /// What enters the next turns.
-    pub waiting: Waiting,
-    /// The closed turns.
-    pub history: History<RawTurn>,
-}
 
 /// What became of the commands in a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,25 +33,6 @@ pub struct Taken {
     /// Not taken now: too many wait already, or earlier ones are missing. Their sender
     /// offers them again.
     pub refused: u64,
-}
-
-impl Sequencer {
-    /// Closes the open tick: what is said of the electorate, leaves, joins, requests, then commands
-    /// by player and number.
-    pub fn close(&mut self, electorate: Vec<RawInput>) {
-        let inputs: Vec<_> = electorate.into_iter().chain(self.waiting.take(Capacity::PARTY)).collect();
-        if inputs.is_empty() {
-            return self.history.close_empty();
-        }
-        let turn = RawTurn::try_from(inputs).expect("the limits of each kind of input add up to a turn's");
-        let encoded = Encoded::turn(&turn);
-        self.history.close(turn, encoded);
-    }
-
-    /// The inputs of a closed tick that is not forgotten; none if the turn is empty.
-    pub fn turn(&self, tick: Tick) -> &[RawInput] {
-        self.history.turn(tick).map_or(&[], |turn| turn)
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What a party is set up with, checked once, and which role its peer has.
 
 use core::time::Duration;
+use std::sync::Arc;
 
 use lockstone_sim::Simulation;
 
@@ -115,11 +116,10 @@ impl<S: Simulation> Kind<S> for PartyConfig {
         self
     }
 
-    fn enter(&mut self, entrant: &Entrant<S>, me: PeerId, io: &mut Io<S>) -> Box<dyn Role<S>> {
-        let whole = Whole { config: self.clone(), hello: entrant.hello(), build: entrant.build.clone() };
+    fn enter(&mut self, entrant: &Arc<Entrant<S>>, me: PeerId, io: &mut Io<S>) -> Box<dyn Role<S>> {
         match Leader::of_room(me) {
-            Some(leader) => Box::new(Sequencing::found(whole, entrant, leader, io)),
-            None => Box::new(whole.follow(me, io.now)),
+            Some(leader) => Box::new(Sequencing::found(self.clone(), entrant, leader, io)),
+            None => Box::new(Whole::follow(self.clone(), entrant, me, io.now)),
         }
     }
 }

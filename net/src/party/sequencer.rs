@@ -6,51 +6,41 @@
 //! lead by then.
 
 mod admission;
+mod election;
 
 use core::time::Duration;
-use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use lockstone_sim::{Checksum, PlayerId, Simulation, Tick};
 
-use super::config::PartySettings;
-use super::whole::Whole;
+use super::config::{PartyConfig, PartySettings};
 use crate::limits::*;
 use crate::link::{Channel, PeerId};
-use crate::members::Members;
-use crate::replica::Estate;
-use crate::sequencer::{Feed, History, Sequencer, Waiting};
+use crate::sequencer::{Feed, Waiting};
 use crate::session::{
-    CommandError, Comparison, DropReason, Entrant, Event, Io, Leader, Ledger, Offer, Outbox, Phase, Rate, Role, Roll,
-    Schedule, Stats, Stepper,
+    CommandError, Comparison, DropReason, Entrant, Event, Io, Leader, Ledger, Membership, Offer, Outbox, Phase, Rate,
+    Role, Roll, Schedule, Stats, Stepper,
 };
 use crate::transfer::SnapshotSender;
 use crate::wire::*;
+use election::Reign;
 
 /// Between two packets to a replica before tick 0.
 const KEEP_ALIVE: Duration = Duration::from_secs(1);
 /// Between two times that a replica is told who leads.
 const LEAD_PAUSE: Duration = Duration::from_millis(100);
-/// So long does a member keep its vote that is not heard.
-const VOTE_KEPT: Duration = Duration::from_secs(3);
 /// Joiners within so many seconds get the same snapshot.
 const SNAPSHOT_SHARED_S: u32 = 1;
 
 pub struct Sequencing<S: Simulation> {
-    whole: Whole<S>,
+    config: PartyConfig,
+    entrant: Arc<Entrant<S>>,
     /// This peer.
     leader: Leader,
-    members: Members,
-    ledger: Ledger,
-    /// The tick whose turn changed the electorate last, until that is settled.
-    changed: Option<Tick>,
-    /// What was closed before this peer led.
-    from: Known,
-    /// Players who said goodbye: they promised never to vote again.
-    resigned: BTreeSet<PlayerId>,
-    /// When a quorum was heard last.
-    backed_at: Duration,
+    membership: Membership,
+    reign: Reign,
     stepper: Stepper<S>,
-    sequencer: Sequencer,
+    waiting: Waiting,
     /// Once tick 0 is known.
     schedule: Option<Schedule>,
     guests: Roll<Guest<S>>,
@@ -63,7 +53,6 @@ pub struct Sequencing<S: Simulation> {
 /// A peer of the session.
 struct Guest<S: Simulation> {
     player: PlayerId,
-    name: Name,
     feed: Feed,
     comparison: Comparison,
     heard_at: Duration,
@@ -74,198 +63,53 @@ struct Guest<S: Simulation> {
 
 /// How far a guest has come.
 enum Entry<S: Simulation> {
-    /// It is on its way in.
-    /// Its hero may be in the world already.
-    Loading { hero: Option<S::Hero>, sender: SnapshotSender, progressed: Duration },
+    /// It loads the world. A newcomer's hero is still to enter.
+    Loading { newcomer: Option<(Name, S::Hero)>, sender: SnapshotSender, progressed: Duration },
     /// Its hero is in the world, or on its way into a turn.
     Playing,
-    /// Its hero is in the world, and it does not know who leads: when it was told.
-    Elsewhere(Option<Duration>),
+    /// The same, but it does not know yet who leads: when it was told.
+    Untold(Option<Duration>),
 }
 
 impl<S: Simulation> Guest<S> {
+    /// One that knows all turns before tick `known`.
+    fn new(player: PlayerId, known: Tick, entry: Entry<S>, now: Duration) -> Self {
+        let (feed, comparison) = (Feed::new(known), Comparison::default());
+        Guest { player, feed, comparison, heard_at: now, chat: Rate::default(), entry }
+    }
+
     fn plays(&self) -> bool {
-        matches!(self.entry, Entry::Playing | Entry::Elsewhere(_) | Entry::Loading { hero: None, .. })
+        matches!(self.entry, Entry::Playing | Entry::Untold(_) | Entry::Loading { newcomer: None, .. })
     }
 }
 
 impl<S: Simulation> Sequencing<S> {
     /// Founds a session: the world at tick 0, and this peer's own hero on its way into the first
     /// turn.
-    pub(super) fn found(whole: Whole<S>, entrant: &Entrant<S>, leader: Leader, io: &mut Io<S>) -> Self {
-        let (mut waiting, settings) = (Waiting::default(), whole.config.settings());
-        let following = whole.config.following();
-        let stepper = Stepper::found(entrant, settings.seed, following, leader.peer, &mut waiting, &mut io.out);
+    pub(super) fn found(config: PartyConfig, entrant: &Arc<Entrant<S>>, leader: Leader, io: &mut Io<S>) -> Self {
+        let (mut waiting, settings) = (Waiting::default(), config.settings());
+        let stepper =
+            Stepper::found(entrant, settings.seed, config.following(), leader.peer, &mut waiting, &mut io.out);
         let (player, first) = (stepper.player, stepper.tick());
+        let vote = Vote { epoch: leader.epoch, leader: player };
+        let membership = Membership::new(player, vote, Ledger::of_founder(player, first), first, io.now);
         Sequencing {
             guests: Roll::new(entrant.terms, settings.players_max, 1),
-            members: Members::following(player, Vote { epoch: leader.epoch, leader: player }, io.now),
-            ledger: Ledger::of_founder(player, first),
-            changed: None,
-            from: Known { epoch: leader.epoch, end: first },
-            resigned: BTreeSet::new(),
-            backed_at: io.now,
-            sequencer: Sequencer { waiting, history: History::starting_at(first) },
-            whole,
+            reign: Reign::beginning(membership.known(), io.now),
+            entrant: entrant.clone(),
+            config,
             leader,
+            membership,
             stepper,
+            waiting,
             schedule: None,
             offer: None,
             next: None,
         }
     }
 
-    /// Leads on, with all that this peer knows.
-    pub(super) fn take_over(whole: Whole<S>, estate: Estate<S>, io: &mut Io<S>) -> Self {
-        let Estate { me, stepper, members, ledger, history, from, gone, commands, next_at } = estate;
-        let period = whole.config.period();
-        let mut waiting = Waiting::default();
-        let mut guests = Roll::new(whole.hello.terms, whole.config.settings().players_max, 1);
-        guests.begin_at(ledger.next_player());
-        for (player, member) in &ledger.members {
-            waiting.resume(*player, member.commands);
-            if *player == stepper.player {
-                continue;
-            }
-            let guest = Guest {
-                player: *player,
-                name: stepper.roster.get(player).cloned().unwrap_or_else(|| whole.hello.name.clone()),
-                feed: Feed::new(history.open()),
-                comparison: Comparison::default(),
-                heard_at: io.now,
-                chat: Rate::default(),
-                entry: Entry::Elsewhere(None),
-            };
-            guests.insert(member.peer, *player, guest);
-        }
-        for request in &ledger.requests {
-            let _ = waiting.request(request.clone());
-        }
-        for command in commands {
-            let _ = waiting.own_command(stepper.player, command);
-        }
-        let schedule = Schedule::going_on(stepper.tick(), next_at, period);
-        let mut sequencing = Sequencing {
-            leader: Leader { peer: me, epoch: members.promised() },
-            members,
-            // One that was begun may be known to nobody else.
-            changed: Some(history.open()).filter(|_| ledger.electorates.settled().is_none()),
-            ledger,
-            from,
-            resigned: gone.iter().map(|(player, _)| *player).collect(),
-            backed_at: io.now,
-            sequencer: Sequencer { waiting, history },
-            whole,
-            stepper,
-            schedule: Some(schedule),
-            guests,
-            offer: None,
-            next: None,
-        };
-        if let Some((player, reason)) = gone
-            && let Some(member) = sequencing.ledger.members.get(&player)
-        {
-            sequencing.remove(member.peer, reason);
-        }
-        let lost: Vec<_> = sequencing.guests.peers().map(|(peer, _)| peer).collect();
-        for peer in lost.into_iter().filter(|peer| !io.ingress.is_connected(*peer)) {
-            sequencing.remove(peer, LeaveReason::Lost);
-        }
-        sequencing.flush(io.now, &mut io.out);
-        sequencing
-    }
-
     fn settings(&self) -> &PartySettings {
-        self.whole.config.settings()
-    }
-
-    /// Closes the open tick, if this peer may.
-    fn close(&mut self, now: Duration) -> bool {
-        let own = Vote { epoch: self.leader.epoch, leader: self.stepper.player };
-        let leads = self.members.leader() == Some(own);
-        if !leads {
-            return false;
-        }
-        let backs = |player| {
-            player == self.stepper.player || self.resigned.contains(&player) || self.members.hears(player, now)
-        };
-        let is_backed = self.ledger.electorates.is_quorum(backs);
-        if !is_backed && now < self.backed_at + self.settings().silence_timeout {
-            return false;
-        }
-        self.backed_at = now;
-        let change = if is_backed { self.electorate(now) } else { self.branch(now) };
-        let tick = self.sequencer.history.open();
-        match change.last() {
-            Some(RawInput::Electorate(_)) => self.changed = Some(tick),
-            Some(_) => self.changed = None,
-            None => {}
-        }
-        self.sequencer.close(change);
-        let turn = self.sequencer.turn(tick);
-        self.ledger.closed(tick, turn);
-        turn.iter().filter_map(RawInput::leaver).for_each(|player| self.members.forget(player));
-        true
-    }
-
-    /// What the next turn says of the electorate: everyone whose hero is in the world, and who is
-    /// heard. Who falls silent keeps its vote for a while.
-    fn electorate(&self, now: Duration) -> Vec<RawInput> {
-        let (own, electorates) = (self.stepper.player, &self.ledger.electorates);
-        if let Some(changed) = self.changed {
-            let knows = |player| {
-                let guest = self.guests.slot_of(player).and_then(|slot| self.guests.get(slot));
-                let knows = guest.is_some_and(|guest| guest.feed.known() > changed);
-                player == own || knows || self.resigned.contains(&player)
-            };
-            return if electorates.is_quorum(knows) { vec![RawInput::Settled] } else { Vec::new() };
-        }
-        let Some(settled) = electorates.settled() else { return Vec::new() };
-        let counts = |player: &PlayerId| {
-            *player == own
-                || self.guests.slot_of(*player).is_some()
-                    && (self.members.hears(*player, now)
-                        || settled.members.contains(player) && now < self.members.silent_since(*player) + VOTE_KEPT)
-        };
-        let members: Vec<_> = self.ledger.members.keys().copied().filter(counts).collect();
-        let next = Electorate { members: members.try_into().expect("no more are let in"), senior: own };
-        if next == *settled || !next.members.contains(&own) { Vec::new() } else { vec![RawInput::Electorate(next)] }
-    }
-
-    /// No quorum was heard for so long that those who are left go on by themselves.
-    fn branch(&self, now: Duration) -> Vec<RawInput> {
-        let heard = |player: &PlayerId| *player == self.stepper.player || self.members.hears(*player, now);
-        let left: Vec<_> = self.ledger.members.keys().copied().filter(heard).collect();
-        let members = left.try_into().expect("no more are let in");
-        vec![RawInput::Electorate(Electorate { members, senior: self.stepper.player }), RawInput::Settled]
-    }
-
-    /// Takes part in deciding who leads, and goes over to another that does.
-    fn elect(&mut self, io: &mut Io<S>) {
-        let known = Known { epoch: self.leader.epoch, end: self.sequencer.history.open() };
-        if let Some(stand) = self.members.advance(known, &self.ledger.electorates, io.now) {
-            for (peer, _) in self.guests.peers() {
-                io.out.send(Epoch::default(), peer, Channel::Unreliable, &Message::Stand(stand));
-            }
-        }
-        if let Some(voters) = self.members.elected(&self.ledger.electorates, io.now) {
-            if voters.values().any(|theirs| *theirs > known) {
-                self.members.decline();
-            } else {
-                // It led until now, and all vote for it again.
-                self.members.lead();
-                self.from = known;
-                self.leader.epoch = self.members.promised();
-                self.guests.peers_mut().filter(|(_, guest)| guest.plays()).for_each(|(_, guest)| {
-                    guest.entry = Entry::Elsewhere(None);
-                });
-            }
-        }
-        if self.members.leader().is_some_and(|vote| vote.leader != self.stepper.player) && self.next.is_none() {
-            let mut replica = self.whole.clone().follow(self.leader.peer, io.now);
-            replica.greet_anew(io);
-            self.next = Some(Box::new(replica));
-        }
+        self.config.settings()
     }
 
     /// Players whose hero is in the world or on its way into a turn.
@@ -284,8 +128,8 @@ impl<S: Simulation> Sequencing<S> {
                 return;
             }
             let end = tick.plus(self.settings().input_delay_ticks);
-            while self.sequencer.history.open() <= end && self.close(io.now) {}
-            if self.sequencer.history.open() <= tick {
+            while self.membership.history.open() <= end && self.close(io.now) {}
+            if self.membership.history.open() <= tick {
                 return;
             }
             self.play(tick, io);
@@ -293,9 +137,9 @@ impl<S: Simulation> Sequencing<S> {
     }
 
     fn play(&mut self, tick: Tick, io: &mut Io<S>) {
-        let checksum = self.stepper.play(self.sequencer.turn(tick), Vec::new(), &mut io.out);
-        self.sequencer.waiting.requests(&self.stepper.simulation, &mut io.out);
-        self.ledger.asked(&self.stepper.simulation);
+        let checksum = self.stepper.play(self.membership.history.inputs(tick), Vec::new(), &mut io.out);
+        let refused = self.membership.ledger.requests.asked(&self.stepper.simulation);
+        io.out.stats.drops.add(DropReason::RequestFlood, refused);
         let Some((tick, checksum)) = checksum else { return };
         let mut differing = Vec::new();
         for (peer, guest) in self.guests.peers_mut() {
@@ -317,17 +161,17 @@ impl<S: Simulation> Sequencing<S> {
                     out.reliably(epoch, peer, &Message::Chunk(chunk));
                 }
             }
-            if let Entry::Elsewhere(told_at) = &mut guest.entry {
+            if let Entry::Untold(told_at) = &mut guest.entry {
                 if told_at.is_none_or(|told| now >= told + LEAD_PAUSE) {
                     *told_at = Some(now);
-                    out.send(epoch, peer, Channel::Unreliable, &Message::Lead(Lead { from: self.from }));
+                    out.send(epoch, peer, Channel::Unreliable, &Message::Lead(Lead { from: self.reign.from }));
                 }
                 continue;
             }
             let overdue = guest.feed.sent_at().is_none_or(|sent| now >= sent + KEEP_ALIVE);
             if overdue || guest.feed.due(tick, interval) {
-                let taken = self.sequencer.waiting.commands_taken(guest.player);
-                for (channel, turns) in guest.feed.packets(&self.sequencer.history, tick, now, taken) {
+                let taken = self.waiting.commands_taken(guest.player);
+                for (channel, turns) in guest.feed.packets(&self.membership.history, tick, now, taken) {
                     out.send_turns(epoch, peer, channel, TurnsKind::Turns, &turns);
                 }
             }
@@ -336,11 +180,11 @@ impl<S: Simulation> Sequencing<S> {
 
     /// Removes each guest that fell silent, fell behind, or does not get on with loading.
     fn watch_over(&mut self, now: Duration, out: &mut Outbox<S>) {
-        let (settings, history) = (self.settings(), &self.sequencer.history);
+        let (settings, history) = (self.settings(), &self.membership.history);
         let crowded = history.bytes() > HISTORY_BYTES_MAX;
         let stuck = |guest: &Guest<S>| match guest.entry {
             Entry::Loading { progressed, .. } => now >= progressed + settings.load_timeout,
-            Entry::Playing | Entry::Elsewhere(_) => false,
+            Entry::Playing | Entry::Untold(_) => false,
         };
         let reason = |guest: &Guest<S>| {
             if now >= guest.heard_at + settings.silence_timeout {
@@ -363,17 +207,17 @@ impl<S: Simulation> Sequencing<S> {
         let shared_ticks = SNAPSHOT_SHARED_S * self.settings().ticks_per_s;
         self.offer.take_if(|offer| tick.since(offer.tick()) > shared_ticks);
         // What those need who ask who leads, is not known.
-        let needs = |guest: &Guest<S>| if let Entry::Elsewhere(_) = guest.entry { Tick(0) } else { guest.feed.known() };
+        let needs = |guest: &Guest<S>| if let Entry::Untold(_) = guest.entry { Tick(0) } else { guest.feed.known() };
         let needed = self.guests.iter().map(|(_, guest)| needs(guest));
         let oldest = needed.chain(self.offer.iter().map(Offer::tick)).fold(tick, Tick::min);
-        self.sequencer.history.forget(oldest);
+        self.membership.history.forget(oldest);
     }
 
     fn report(&mut self, from: PeerId, report: Report, io: &mut Io<S>) {
         let Some(guest) = self.guests.of_mut(from) else { return };
         let out = &mut io.out;
-        if let Entry::Elsewhere(_) = guest.entry {
-            let history = &self.sequencer.history;
+        if let Entry::Untold(_) = guest.entry {
+            let history = &self.membership.history;
             if report.known < history.oldest() {
                 out.reliably(self.leader.epoch, from, &Message::Removed(LeaveReason::TooSlow));
                 return self.remove(from, LeaveReason::TooSlow);
@@ -382,10 +226,10 @@ impl<S: Simulation> Sequencing<S> {
             guest.entry = Entry::Playing;
             guest.feed = Feed::new(report.known.min(history.open()));
         }
-        if let Err(reason) = guest.feed.take(&report, self.sequencer.history.open(), io.now) {
+        if let Err(reason) = guest.feed.take(&report, self.membership.history.open(), io.now) {
             return out.dropped(reason);
         }
-        self.sequencer.waiting.report(guest.player, &report, report.commands.len(), out);
+        self.waiting.report(guest.player, &report, report.commands.len(), out);
         let (ours, theirs) = (&self.stepper.checksums, report.checksums.iter());
         let compare = |(tick, theirs): &(Tick, Checksum)| guest.comparison.theirs(*tick, *theirs, ours, out);
         let differing: Vec<_> = theirs.filter_map(compare).collect();
@@ -429,7 +273,8 @@ impl<S: Simulation> Sequencing<S> {
     }
 
     /// Tells all what a player says.
-    fn said(&mut self, player: PlayerId, name: Name, line: ChatLine, out: &mut Outbox<S>) {
+    fn said(&mut self, player: PlayerId, line: ChatLine, out: &mut Outbox<S>) {
+        let Some(name) = self.stepper.roster.get(&player).cloned() else { return };
         let said = Said { player, name, line };
         for (peer, _) in self.guests.peers().filter(|(_, guest)| guest.plays()) {
             out.reliably(self.leader.epoch, peer, &Message::Said(said.clone()));
@@ -439,7 +284,7 @@ impl<S: Simulation> Sequencing<S> {
 
     fn remove(&mut self, peer: PeerId, reason: LeaveReason) {
         if let Some(guest) = self.guests.remove(peer) {
-            self.sequencer.waiting.leave(guest.player, reason);
+            self.waiting.leave(guest.player, reason);
         }
     }
 }
@@ -466,20 +311,19 @@ impl<S: Simulation> Role<S> for Sequencing<S> {
         if let Message::Hello(hello) = message {
             return self.hello(from, hello, io);
         }
-        if let (Message::Stand(stand), Some(player)) = (&message, self.ledger.player(from)) {
-            if self.members.take(player, *stand, io.now) {
-                let known = Known { epoch: self.leader.epoch, end: self.sequencer.history.open() };
-                let answer = Message::Stand(self.members.stand(known));
-                io.out.send(Epoch::default(), from, Channel::Unreliable, &answer);
+        let player = self.membership.player(from);
+        match (&message, player) {
+            (Message::Stand(stand), Some(_)) => {
+                self.membership.take(from, *stand, io.now, &mut io.out);
+                return self.elect(io);
             }
-            return self.elect(io);
-        }
-        if let (Message::Bye(_), Some(player)) = (&message, self.ledger.player(from)) {
-            self.resigned.insert(player);
+            (Message::Fetch(first), Some(_)) if self.membership.fetched(from, *first, &mut io.out) => return,
+            (Message::Bye(_), Some(player)) => drop(self.reign.resigned.insert(player)),
+            _ => {}
         }
         let Some(guest) = self.guests.of_mut(from) else { return io.out.dropped(DropReason::UnknownPeer) };
         guest.heard_at = io.now;
-        self.members.heard(guest.player, io.now);
+        self.membership.members.heard(guest.player, io.now);
         match (message, &mut guest.entry) {
             (Message::ChunkAck(received), Entry::Loading { sender, progressed, .. }) => {
                 match sender.acknowledge(received) {
@@ -492,8 +336,8 @@ impl<S: Simulation> Role<S> for Sequencing<S> {
             (Message::Desync(notice), _) => self.differs(from, notice.turned(), false, io),
             (Message::Bye(reason), _) => self.remove(from, reason),
             (Message::Say(line), Entry::Playing) if guest.chat.admits(1, CHAT_LINES_PER_S_MAX, io.now) => {
-                let (player, name) = (guest.player, guest.name.clone());
-                self.said(player, name, line, &mut io.out);
+                let player = guest.player;
+                self.said(player, line, &mut io.out);
             }
             (Message::Say(_), Entry::Playing) => io.out.dropped(DropReason::ChatFlood),
             _ => io.out.dropped(DropReason::Unexpected),
@@ -504,7 +348,7 @@ impl<S: Simulation> Role<S> for Sequencing<S> {
     fn advance(&mut self, io: &mut Io<S>) {
         self.watch_over(io.now, &mut io.out);
         if self.schedule.is_none() && self.ready() >= self.settings().players_at_start {
-            self.schedule = Some(Schedule::starting_at(io.now, self.whole.config.period()));
+            self.schedule = Some(Schedule::starting_at(io.now, self.config.period()));
         }
         self.elect(io);
         self.run(io);
@@ -516,30 +360,27 @@ impl<S: Simulation> Role<S> for Sequencing<S> {
         let next = match &self.schedule {
             None => now + KEEP_ALIVE / 4,
             // It may close nothing now.
-            Some(_) if self.sequencer.history.open() <= self.stepper.tick() => now + LEAD_PAUSE,
+            Some(_) if self.membership.history.open() <= self.stepper.tick() => now + LEAD_PAUSE,
             Some(schedule) => schedule.time_of(self.stepper.tick()),
         };
-        next.min(self.members.wake_at())
+        next.min(self.membership.members.wake_at())
     }
 
     fn command(&mut self, command: CommandBytes) -> Result<(), CommandError> {
         if !self.stepper.plays() {
             return Err(CommandError::NotPlaying);
         }
-        self.sequencer.waiting.own_command(self.stepper.player, command)
+        self.waiting.own_command(self.stepper.player, command)
     }
 
     fn say(&mut self, line: ChatLine, io: &mut Io<S>) {
-        let player = self.stepper.player;
-        if let Some(name) = self.stepper.roster.get(&player).cloned() {
-            self.said(player, name, line, &mut io.out);
-        }
+        self.said(self.stepper.player, line, &mut io.out);
     }
 
     /// Leaves it to another to go on: its vote for that one is its last word.
     fn leave(&mut self, io: &mut Io<S>) {
         let heir = self.guests.peers().filter(|(_, guest)| guest.plays()).map(|(_, guest)| guest.player).min();
-        let epoch = Epoch(self.members.promised().0 + 1);
+        let epoch = Epoch(self.membership.members.promised().0 + 1);
         for (peer, guest) in self.guests.peers() {
             io.out.reliably(self.leader.epoch, peer, &Message::Ending);
             if let Some(leader) = heir.filter(|_| guest.plays()) {
@@ -566,7 +407,7 @@ impl<S: Simulation> Role<S> for Sequencing<S> {
             Some(guest.comparison.exchange(peer, guest.feed.rtt(), out))
         };
         stats.player = Some(self.stepper.player);
-        stats.known = self.sequencer.history.open();
+        stats.known = self.membership.history.open();
         stats.players = self.stepper.players(self.stepper.player, exchange);
     }
 }

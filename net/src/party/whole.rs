@@ -1,7 +1,9 @@
 //! What a party's replica simulates: the whole world, by the turns of all. So it can lead on.
 
+use core::marker::PhantomData;
 use core::ops::ControlFlow;
 use core::time::Duration;
+use std::sync::Arc;
 
 use lockstone_sim::{Checksum, Simulation, Tick};
 
@@ -9,29 +11,20 @@ use super::config::PartyConfig;
 use super::sequencer::Sequencing;
 use crate::link::PeerId;
 use crate::replica::{Estate, Replica, Share};
-use crate::session::{Build, Io, Leader, Outbox, Role, Stepper};
+use crate::session::{Entrant, Io, Leader, Outbox, Role, Stepper};
 use crate::transfer::TransferError;
-use crate::wire::{Hello, Message, RawTurn, Turns};
+use crate::wire::{Message, RawInput, RawTurn, Turns};
 
-/// What it brings along to lead, or to look for the session again.
-pub struct Whole<S: Simulation> {
-    pub config: PartyConfig,
-    pub hello: Hello,
-    pub build: Build<S>,
+pub struct Whole<S> {
+    config: PartyConfig,
+    simulation: PhantomData<fn() -> S>,
 }
 
 impl<S: Simulation> Whole<S> {
     /// The role of a peer that looks for the session.
-    pub fn follow(self, me: PeerId, now: Duration) -> Replica<Whole<S>> {
-        let (settings, hello, build) = (self.config.following(), self.hello.clone(), self.build.clone());
-        Replica::new(self, settings, hello, build, me, now)
-    }
-}
-
-// A derive would ask for `S: Clone`.
-impl<S: Simulation> Clone for Whole<S> {
-    fn clone(&self) -> Self {
-        Whole { config: self.config.clone(), hello: self.hello.clone(), build: self.build.clone() }
+    pub fn follow(config: PartyConfig, entrant: &Arc<Entrant<S>>, me: PeerId, now: Duration) -> Replica<Whole<S>> {
+        let settings = config.following();
+        Replica::new(Whole { config, simulation: PhantomData }, settings, entrant.clone(), me, now)
     }
 }
 
@@ -48,17 +41,17 @@ impl<S: Simulation> Share for Whole<S> {
 
     fn turns(message: Message) -> ControlFlow<Turns, Message> {
         match message {
-            Message::Turns(turns) => ControlFlow::Break(turns),
+            Message::Turns(turns) | Message::Fetched(turns) => ControlFlow::Break(turns),
             other => ControlFlow::Continue(other),
         }
     }
 
-    fn whole(turn: &RawTurn) -> Option<&RawTurn> {
-        Some(turn)
+    fn whole(turn: &RawTurn) -> &[RawInput] {
+        turn
     }
 
     fn take_over(&self, estate: Estate<S>, io: &mut Io<S>) -> Option<Box<dyn Role<S>>> {
-        Some(Box::new(Sequencing::take_over(self.clone(), estate, io)))
+        Some(Box::new(Sequencing::take_over(self.config.clone(), estate, io)))
     }
 
     fn play(

@@ -27,7 +27,7 @@ use super::config::RelayConfig;
 use super::horizon::Horizon;
 use crate::limits::*;
 use crate::link::PeerId;
-use crate::sequencer::{Capacity, Waiting};
+use crate::sequencer::{Capacity, Requests, Waiting};
 use crate::session::{
     CommandError, DropReason, Entrant, Io, Leader, Offer, Outbox, Phase, RelayStats, Role, Roll, Schedule, Slot, Stats,
     Stepper,
@@ -45,6 +45,7 @@ pub struct Host<R: Rules> {
     leader: Leader,
     stepper: Stepper<World<R>>,
     waiting: Waiting,
+    requests: Requests,
     schedule: Schedule,
     guests: Roll<Guest>,
     cell_interest: CellInterest<R>,
@@ -79,6 +80,7 @@ impl<R: Rules> Host<R> {
             cell_interest: CellInterest::new(grid),
             leader: Leader { peer: me, epoch: Epoch::default() },
             waiting,
+            requests: Requests::default(),
             schedule: Schedule::starting_at(io.now, config.period()),
             guests: Roll::new(entrant.terms, settings.players_max, usize::from(entrant.newcomer.is_some())),
             distant_interest: horizon.map(|horizon| DistantInterest::new(horizon, settings.ticks_per_s)),
@@ -104,14 +106,15 @@ impl<R: Rules> Host<R> {
 
     /// One tick: close, step, tell each replica what it needs.
     fn play(&mut self, now: Duration, out: &mut Outbox<World<R>>) {
-        let inputs = self.waiting.take(Capacity::RELAY);
+        let inputs = self.waiting.take(Capacity::RELAY, self.requests.next());
+        inputs.iter().for_each(|input| self.requests.closed(input));
         let scopes = self.scopes(&inputs);
         let bytes = |input: &RawInput| if let RawInput::Command(_, bytes) = input { bytes.len() + 4 } else { 0 };
         self.choice.costs.command.note(inputs.iter().map(bytes).sum(), self.stepper.roster.len());
         self.stepper.play(&inputs, Vec::new(), out);
         self.cell_interest.update_heroes(&self.stepper.simulation);
         self.note_nearby();
-        self.waiting.requests(&self.stepper.simulation, out);
+        out.stats.drops.add(DropReason::RequestFlood, self.requests.asked(&self.stepper.simulation));
         self.draft_inputs(&inputs, &scopes);
         self.draft_changes();
         let mut sums = CoreSums::default();

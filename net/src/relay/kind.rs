@@ -1,5 +1,7 @@
 //! A relay and a replica before they are in the room.
 
+use std::sync::Arc;
+
 use lockstone_sim::{Rules, World};
 
 use super::Relay;
@@ -71,12 +73,17 @@ impl<R: Rules, const HOSTS: bool> Kind<World<R>> for End<R, HOSTS> {
         if HOSTS { Allowance { packets, bytes } } else { Allowance::default() }
     }
 
-    fn enter(&mut self, entrant: &Entrant<World<R>>, me: PeerId, io: &mut Io<World<R>>) -> Box<dyn Role<World<R>>> {
+    fn enter(
+        &mut self,
+        entrant: &Arc<Entrant<World<R>>>,
+        me: PeerId,
+        io: &mut Io<World<R>>,
+    ) -> Box<dyn Role<World<R>>> {
         let (config, horizon) = (&self.config, self.horizon.take());
         if HOSTS {
             return Box::new(Host::found(config.clone(), self.halo_rings_less, horizon, entrant, me, io));
         }
         let share = Part::new(config.settings().checksum_interval_ticks, horizon);
-        Box::new(Replica::new(share, config.following(), entrant.hello(), entrant.build.clone(), me, io.now))
+        Box::new(Replica::new(share, config.following(), entrant.clone(), me, io.now))
     }
 }

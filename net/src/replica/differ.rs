@@ -41,7 +41,7 @@ impl<F: Share> Replica<F> {
         if let Life::Here { stepper, .. } = &mut session.life {
             stepper.emit_keyframe(&mut io.out);
         }
-        io.out.events.push_back(Event::Desync { player: session.welcome.sequencer, tick, agreed, ours, theirs });
+        io.out.events.push_back(Event::Desync { player: session.sequencer, tick, agreed, ours, theirs });
         if F::REPAIRED {
             return;
         }

@@ -2,6 +2,7 @@
 //! plays.
 
 use core::time::Duration;
+use std::sync::Arc;
 
 use lockstone_sim::Simulation;
 
@@ -111,7 +112,7 @@ impl<S: Simulation> Kind<S> for RollbackConfig {
         self
     }
 
-    fn enter(&mut self, entrant: &Entrant<S>, me: PeerId, io: &mut Io<S>) -> Box<dyn Role<S>> {
+    fn enter(&mut self, entrant: &Arc<Entrant<S>>, me: PeerId, io: &mut Io<S>) -> Box<dyn Role<S>> {
         Box::new(Lobby::new(self.clone(), entrant, me, io.now))
     }
 }

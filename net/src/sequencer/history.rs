@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use lockstone_sim::Tick;
 
 use crate::limits::*;
-use crate::wire::{Encoded, List, Turns};
+use crate::wire::{Encoded, List, RawInput, RawTurn, Turns};
 
 /// Closed turns, encoded, and what is kept of each beside: those that are empty are not stored.
 #[derive(Debug, Default)]
@@ -109,5 +109,22 @@ impl<T> History<T> {
             }
         }
         Turns { from, ticks, turns, ..Turns::default() }
+    }
+}
+
+impl History<RawTurn> {
+    /// Closes the open tick with inputs, which must be no more than a turn takes.
+    pub fn close_with(&mut self, inputs: &[RawInput]) {
+        if inputs.is_empty() {
+            return self.close_empty();
+        }
+        let turn = RawTurn::try_from(inputs.to_vec()).expect("the limits of each kind of input add up to a turn's");
+        let encoded = Encoded::turn(&turn);
+        self.close(turn, encoded);
+    }
+
+    /// The inputs of a closed tick that is not forgotten; none if the turn is empty.
+    pub fn inputs(&self, tick: Tick) -> &[RawInput] {
+        self.turn(tick).map_or(&[], |turn| turn)
     }
 }

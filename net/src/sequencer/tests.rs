@@ -1,10 +1,10 @@
-//! A sequencer and its feeds, on their own.
+//! The parts of a sequencer, and its feeds, on their own.
 
 use core::time::Duration;
 
 use lockstone_sim::{PlayerId, Tick};
 
-use super::{Feed, Sequencer, Taken};
+use super::{Capacity, Feed, History, Requests, Taken, Waiting};
 use crate::intake::{Intake, Progress};
 use crate::limits::*;
 use crate::link::{Channel, PeerId};
@@ -32,6 +32,27 @@ fn name() -> Name {
     Name::new("Ada").expect("a name")
 }
 
+/// A party's sequencer, without peers.
+#[derive(Default)]
+struct Sequencer {
+    waiting: Waiting,
+    requests: Requests,
+    history: History<RawTurn>,
+}
+
+impl Sequencer {
+    fn close(&mut self, electorate: Vec<RawInput>) {
+        let inputs = self.waiting.take(Capacity::PARTY, self.requests.next());
+        let inputs: Vec<_> = electorate.into_iter().chain(inputs).collect();
+        inputs.iter().for_each(|input| self.requests.closed(input));
+        self.history.close_with(&inputs);
+    }
+
+    fn turn(&self, tick: Tick) -> &[RawInput] {
+        self.history.inputs(tick)
+    }
+}
+
 /// A sequencer whose players are in the world, at tick 1.
 fn sequencer(players: u16) -> Sequencer {
     let mut sequencer = Sequencer::default();
@@ -51,7 +72,7 @@ fn take(sequencer: &mut Sequencer, player: u16, first: u32, bytes: &[u8]) -> Tak
 fn a_turn_has_leaves_joins_requests_then_commands_by_player_and_number() {
     let mut sequencer = sequencer(3);
     take(&mut sequencer, 2, 0, &[21, 22]);
-    sequencer.waiting.request(vec![9].try_into().expect("fits"));
+    sequencer.requests.ask(vec![9].try_into().expect("fits"));
     take(&mut sequencer, 1, 0, &[11]);
     sequencer.waiting.join(PlayerId(5), PeerId(9), name(), Bytes::default());
     sequencer.waiting.leave(PlayerId(0), LeaveReason::Left);
@@ -126,7 +147,7 @@ fn the_largest_turn_fits_a_packet() {
         sequencer.waiting.join(PlayerId(65_000 + player), PeerId(9), long_name.clone(), join);
     }
     for _ in 0..REQUESTS_PER_TURN_MAX {
-        sequencer.waiting.request(full(REQUEST_BYTES_PER_TURN_MAX / REQUESTS_PER_TURN_MAX).try_into().expect("fits"));
+        sequencer.requests.ask(full(REQUEST_BYTES_PER_TURN_MAX / REQUESTS_PER_TURN_MAX).try_into().expect("fits"));
     }
     let members = (0..PLAYERS_MAX as u16).map(|player| PlayerId(60_000 + player)).collect::<Vec<_>>();
     let electorate = Electorate { members: members.try_into().expect("fits"), senior: PlayerId(60_000) };

@@ -1,4 +1,4 @@
-//! What waits to enter a turn: leaves, joins, requests, and each player's commands.
+//! What waits to enter a turn: leaves, joins, and each player's commands.
 //!
 //! It knows limits of what may wait and of what one turn takes, and nothing of packets.
 
@@ -36,7 +36,6 @@ pub(crate) struct Waiting {
     busy: BTreeMap<PlayerId, VecDeque<CommandBytes>>,
     leaves: VecDeque<(PlayerId, LeaveReason)>,
     joins: VecDeque<(PlayerId, PeerId, Name, Bytes<JOIN_BYTES_MAX>)>,
-    requests: VecDeque<Bytes<REQUEST_BYTES_MAX>>,
 }
 
 impl Waiting {
@@ -63,15 +62,6 @@ impl Waiting {
         if self.joins.len() == joins {
             self.leaves.push_back((player, reason));
         }
-    }
-
-    /// A request of the simulation. Returns whether it was taken.
-    pub fn request(&mut self, request: Bytes<REQUEST_BYTES_MAX>) -> bool {
-        let room = self.requests.len() < REQUESTS_QUEUED_MAX;
-        if room {
-            self.requests.push_back(request);
-        }
-        room
     }
 
     /// A player's commands, the first of which has number `first`. Those that are not
@@ -125,15 +115,6 @@ impl Waiting {
         out.stats.drops.add(DropReason::CommandFlood, taken.refused + (report.commands.len() - allowed) as u64);
     }
 
-    /// What a simulation asked for in its last step.
-    pub fn requests<S: Simulation>(&mut self, simulation: &S, out: &mut Outbox<S>) {
-        for request in simulation.requests() {
-            if !Bytes::try_from(codec::compact(request)).is_ok_and(|request| self.request(request)) {
-                out.dropped(DropReason::RequestFlood);
-            }
-        }
-    }
-
     /// How many of a player's commands are in closed turns, or were no commands.
     pub fn commands_taken(&self, player: PlayerId) -> u32 {
         let waiting = self.busy.get(&player).map_or(0, VecDeque::len) as u32;
@@ -145,8 +126,8 @@ impl Waiting {
         self.came.get(&player).copied().unwrap_or(0)
     }
 
-    /// What enters the next turn: leaves, joins, requests, then commands by player and number.
-    pub fn take(&mut self, capacity: Capacity) -> Vec<RawInput> {
+    /// What enters the next turn: leaves, joins, those requests, then commands by player and number.
+    pub fn take(&mut self, capacity: Capacity, requests: Vec<RawInput>) -> Vec<RawInput> {
         let mut inputs = Vec::new();
         let leaves = self.leaves.drain(..self.leaves.len().min(capacity.leaves));
         inputs.extend(leaves.map(|(player, why)| RawInput::Leave(player, why)));
@@ -155,24 +136,12 @@ impl Waiting {
             inputs.extend(capacity.members.then_some(RawInput::Member(player, peer)));
             inputs.push(RawInput::Join(player, name, join));
         }
-        self.take_requests(&mut inputs);
+        inputs.extend(requests);
         for (player, waiting) in &mut self.busy {
             let commands = waiting.drain(..waiting.len().min(COMMANDS_PER_TURN_MAX));
             inputs.extend(commands.map(|command| RawInput::Command(*player, command)));
         }
         self.busy.retain(|_, waiting| !waiting.is_empty());
         inputs
-    }
-
-    fn take_requests(&mut self, inputs: &mut Vec<RawInput>) {
-        let mut bytes = 0;
-        for _ in 0..REQUESTS_PER_TURN_MAX {
-            let Some(request) = self.requests.pop_front_if(|next| bytes + next.len() <= REQUEST_BYTES_PER_TURN_MAX)
-            else {
-                return;
-            };
-            bytes += request.len();
-            inputs.push(RawInput::Request(request));
-        }
     }
 }

@@ -68,15 +68,15 @@ impl Greeting {
         2 * (others.count() + 1) > connected
     }
 
-    /// Whether what a peer says is to be kept until others name it: its welcome, and what follows.
-    pub fn holds(&self, from: PeerId, message: &Message) -> bool {
+    /// Keeps what a peer says until others name it: its welcome, and what follows. Returns whether
+    /// it was that, and there was room.
+    pub fn hold(&mut self, from: PeerId, epoch: Epoch, message: Message) -> bool {
         let welcomes = matches!(message, Message::Welcome(_)) || self.held.iter().any(|(peer, ..)| *peer == from);
-        welcomes && self.held.len() < HELD_MAX
-    }
-
-    /// Keeps what a peer says.
-    pub fn hold(&mut self, from: PeerId, epoch: Epoch, message: Message) {
-        self.held.push((from, epoch, message));
+        let held = welcomes && self.held.len() < HELD_MAX;
+        if held {
+            self.held.push((from, epoch, message));
+        }
+        held
     }
 
     /// What was kept of a peer that is named now.

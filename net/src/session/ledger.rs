@@ -4,19 +4,17 @@
 //! Every member keeps one, from the same turns, so that each can lead on. It follows the turns as
 //! they become known, not as they are played.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use lockstone_sim::codec::{self, CodecError};
-use lockstone_sim::{PlayerId, Simulation, Tick};
+use lockstone_sim::{PlayerId, Tick};
 use serde::{Deserialize, Serialize};
 
 use crate::limits::*;
 use crate::link::PeerId;
 use crate::members::Electorates;
-use crate::wire::{Bytes, List, RawInput};
-
-/// A request, encoded.
-type Request = Bytes<REQUEST_BYTES_MAX>;
+use crate::sequencer::{Request, Requests};
+use crate::wire::{List, RawInput};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ledger {
@@ -26,10 +24,7 @@ pub struct Ledger {
     pub electorates: Electorates,
     /// The highest number that a player had.
     newest: PlayerId,
-    /// What the simulation asked for in the ticks that were played, and is in no closed turn.
-    pub requests: VecDeque<Request>,
-    /// Requests of closed turns that the simulation will ask for in ticks that are not played yet.
-    early: VecDeque<Request>,
+    pub requests: Requests,
 }
 
 /// A player of the session.
@@ -44,7 +39,7 @@ pub struct Member {
 /// A ledger as joiners are sent it. It goes with a world of an older tick: what that world will ask
 /// for on the way to the ledger's end is no part of it.
 #[derive(Serialize, Deserialize)]
-struct Form {
+struct Packed {
     end: Tick,
     members: List<(PlayerId, Member), PLAYERS_MAX>,
     electorates: Electorates,
@@ -60,23 +55,21 @@ impl Ledger {
             members: BTreeMap::new(),
             electorates: Electorates::of_founder(player),
             newest: player,
-            requests: VecDeque::new(),
-            early: VecDeque::new(),
+            requests: Requests::default(),
         }
     }
 
     /// It and a snapshot, serialised.
     pub fn packed(&self, snapshot: Vec<u8>) -> Vec<u8> {
         let members: Vec<_> = self.members.iter().map(|(player, member)| (*player, *member)).collect();
-        let requests: Vec<_> = self.requests.iter().cloned().collect();
-        let form = Form {
+        let packed = Packed {
             end: self.end,
             members: members.try_into().expect("no more are let in"),
             electorates: self.electorates.clone(),
             newest: self.newest,
-            requests: requests.try_into().expect("no more are kept"),
+            requests: self.requests.open().try_into().expect("no more are kept"),
         };
-        codec::compact(&(form, snapshot))
+        codec::compact(&(packed, snapshot))
     }
 
     /// Reads it, and the snapshot, from what [`packed`](Ledger::packed) wrote.
@@ -84,14 +77,13 @@ impl Ledger {
     /// # Errors
     /// [`CodecError`] if the bytes are something else.
     pub fn unpack(bytes: &[u8]) -> Result<(Ledger, Vec<u8>), CodecError> {
-        let (form, snapshot): (Form, Vec<u8>) = codec::read(bytes, bytes.len())?;
+        let (packed, snapshot): (Packed, Vec<u8>) = codec::read(bytes, bytes.len())?;
         let ledger = Ledger {
-            end: form.end,
-            members: form.members.into_vec().into_iter().collect(),
-            electorates: form.electorates,
-            newest: form.newest,
-            requests: form.requests.into_vec().into(),
-            early: VecDeque::new(),
+            end: packed.end,
+            members: packed.members.into_vec().into_iter().collect(),
+            electorates: packed.electorates,
+            newest: packed.newest,
+            requests: Requests::new(packed.requests.into_vec()),
         };
         Ok((ledger, snapshot))
     }
@@ -114,25 +106,10 @@ impl Ledger {
                         member.commands += 1;
                     }
                 }
-                RawInput::Request(request) => {
-                    if !take(&mut self.requests, request) {
-                        self.early.push_back(request.clone());
-                    }
-                }
+                RawInput::Request(_) => self.requests.closed(input),
                 RawInput::Electorate(next) => self.electorates.change(next.clone()),
                 RawInput::Settled => self.electorates.settle(),
                 RawInput::Join(..) => {}
-            }
-        }
-    }
-
-    /// The simulation has played a tick, and asks for something.
-    pub fn asked<S: Simulation>(&mut self, simulation: &S) {
-        let requests =
-            simulation.requests().iter().filter_map(|request| Request::try_from(codec::compact(request)).ok());
-        for request in requests {
-            if !take(&mut self.early, &request) && self.requests.len() < REQUESTS_QUEUED_MAX {
-                self.requests.push_back(request);
             }
         }
     }
@@ -146,10 +123,4 @@ impl Ledger {
     pub fn player(&self, peer: PeerId) -> Option<PlayerId> {
         self.members.iter().find(|(_, member)| member.peer == peer).map(|(player, _)| *player)
     }
-}
-
-/// Takes the first that is equal out. Returns whether there was one.
-fn take(queue: &mut VecDeque<Request>, request: &Request) -> bool {
-    let at = queue.iter().position(|one| one == request);
-    at.and_then(|at| queue.remove(at)).is_some()
 }

@@ -36,7 +36,7 @@ pub trait Kind<S: Simulation> {
     }
 
     /// The room let this peer in, as `me`. Returns its role there.
-    fn enter(&mut self, entrant: &Entrant<S>, me: PeerId, io: &mut Io<S>) -> Box<dyn Role<S>>;
+    fn enter(&mut self, entrant: &Arc<Entrant<S>>, me: PeerId, io: &mut Io<S>) -> Box<dyn Role<S>>;
 }
 
 /// What a peer does in a room: it closes ticks, follows who does, or plays among its like.
@@ -159,7 +159,7 @@ impl<S: Simulation> Io<S> {
 /// A peer's part in a session of a kind.
 pub struct Peer<S: Simulation, K> {
     pub(crate) kind: K,
-    entrant: Entrant<S>,
+    entrant: Arc<Entrant<S>>,
     place: Place<S>,
     io: Io<S>,
 }
@@ -206,7 +206,7 @@ impl<S: Simulation, K: Kind<S>> Peer<S, K> {
         let entrant = Entrant { terms: kind.config().terms(identity), newcomer, build: Arc::new(build) };
         let (ingress, out, evidence) = (Ingress::new(kind.allowance()), Outbox::new(), Evidence::default());
         let io = Io { ingress, out, evidence, now: Duration::ZERO };
-        Peer { kind, entrant, place: Place::Outside { since: None }, io }
+        Peer { kind, entrant: Arc::new(entrant), place: Place::Outside { since: None }, io }
     }
 
     fn is_over(&self) -> bool {

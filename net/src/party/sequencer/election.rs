@@ -1,0 +1,184 @@
+//! How a sequencer comes to lead, when it may close ticks, and how it gives way: who has a vote, as
+//! the closed turns name it, and whose it hears.
+
+use core::time::Duration;
+use std::collections::BTreeSet;
+
+use lockstone_sim::{PlayerId, Simulation, Tick};
+
+use super::{Entry, Guest, Sequencing};
+use crate::party::config::PartyConfig;
+use crate::party::whole::Whole;
+use crate::replica::Estate;
+use crate::sequencer::{Capacity, Waiting};
+use crate::session::{Io, Leader, Roll, Schedule};
+use crate::wire::*;
+
+/// So long does a member keep its vote that is not heard.
+const VOTE_KEPT: Duration = Duration::from_secs(3);
+
+/// The time in which a peer leads without a break.
+pub(super) struct Reign {
+    /// What was closed before.
+    pub from: Known,
+    /// The tick whose turn changed the electorate last, until that is settled.
+    changed: Option<Tick>,
+    /// Players who said goodbye: they promised never to vote again.
+    pub resigned: BTreeSet<PlayerId>,
+    /// When a quorum was heard last.
+    backed_at: Duration,
+}
+
+impl Reign {
+    pub fn beginning(from: Known, now: Duration) -> Reign {
+        Reign { from, changed: None, resigned: BTreeSet::new(), backed_at: now }
+    }
+}
+
+impl<S: Simulation> Sequencing<S> {
+    /// Leads on, with all that this peer knows.
+    pub(in crate::party) fn take_over(config: PartyConfig, estate: Estate<S>, io: &mut Io<S>) -> Self {
+        let Estate { entrant, me, stepper, mut membership, gone, commands, next_at } = estate;
+        let mut waiting = Waiting::default();
+        let mut guests = Roll::new(entrant.terms, config.settings().players_max, 1);
+        guests.begin_at(membership.ledger.next_player());
+        let open = membership.history.open();
+        for (player, member) in &membership.ledger.members {
+            waiting.resume(*player, member.commands);
+            if *player != stepper.player {
+                guests.insert(member.peer, *player, Guest::new(*player, open, Entry::Untold(None), io.now));
+            }
+        }
+        for command in commands {
+            let _ = waiting.own_command(stepper.player, command);
+        }
+        let mut reign = Reign::beginning(membership.known(), io.now);
+        // A change that was begun may be known to nobody else.
+        reign.changed = Some(open).filter(|_| membership.ledger.electorates.settled().is_none());
+        reign.resigned.extend(gone.map(|(player, _)| player));
+        membership.members.lead();
+        let epoch = membership.members.promised();
+        membership.go_on_in(epoch);
+        let schedule = Schedule::going_on(stepper.tick(), next_at, config.period());
+        let mut sequencing = Sequencing {
+            config,
+            entrant,
+            leader: Leader { peer: me, epoch },
+            membership,
+            reign,
+            stepper,
+            waiting,
+            schedule: Some(schedule),
+            guests,
+            offer: None,
+            next: None,
+        };
+        if let Some((player, reason)) = gone
+            && let Some(member) = sequencing.membership.ledger.members.get(&player)
+        {
+            sequencing.remove(member.peer, reason);
+        }
+        let lost: Vec<_> = sequencing.guests.peers().map(|(peer, _)| peer).collect();
+        for peer in lost.into_iter().filter(|peer| !io.ingress.is_connected(*peer)) {
+            sequencing.remove(peer, LeaveReason::Lost);
+        }
+        sequencing.flush(io.now, &mut io.out);
+        sequencing
+    }
+
+    /// Whether this peer leads, as far as it knows.
+    pub(super) fn leads(&self) -> bool {
+        let own = Vote { epoch: self.leader.epoch, leader: self.stepper.player };
+        self.membership.members.leader() == Some(own)
+    }
+
+    /// Closes the open tick, if this peer may.
+    pub(super) fn close(&mut self, now: Duration) -> bool {
+        if !self.leads() {
+            return false;
+        }
+        let backs = |player| self.hears(player, now) || self.reign.resigned.contains(&player);
+        let is_backed = self.membership.is_quorum(backs);
+        if !is_backed && now < self.reign.backed_at + self.settings().silence_timeout {
+            return false;
+        }
+        self.reign.backed_at = now;
+        let electorate = if is_backed { self.electorate(now) } else { self.branch(now) };
+        let tick = self.membership.history.open();
+        match electorate.last() {
+            Some(RawInput::Electorate(_)) => self.reign.changed = Some(tick),
+            Some(_) => self.reign.changed = None,
+            None => {}
+        }
+        let inputs = self.waiting.take(Capacity::PARTY, self.membership.ledger.requests.next());
+        self.membership.close(&[electorate, inputs].concat());
+        true
+    }
+
+    /// Whether a member was heard lately. This peer hears itself.
+    fn hears(&self, player: PlayerId, now: Duration) -> bool {
+        player == self.stepper.player || self.membership.members.hears(player, now)
+    }
+
+    fn guest(&self, player: PlayerId) -> Option<&Guest<S>> {
+        self.guests.get(self.guests.slot_of(player)?)
+    }
+
+    /// What the next turn says of the electorate: everyone whose hero is in the world, and who is
+    /// heard. Who falls silent keeps its vote for a while.
+    fn electorate(&self, now: Duration) -> Vec<RawInput> {
+        let (own, members) = (self.stepper.player, &self.membership.members);
+        if let Some(changed) = self.reign.changed {
+            let knows = |player| {
+                let knows = self.guest(player).is_some_and(|guest| guest.feed.known() > changed);
+                player == own || knows || self.reign.resigned.contains(&player)
+            };
+            return if self.membership.is_quorum(knows) { vec![RawInput::Settled] } else { Vec::new() };
+        }
+        let Some(settled) = self.membership.ledger.electorates.settled() else { return Vec::new() };
+        let is_kept = |player| settled.members.contains(&player) && now < members.silent_since(player) + VOTE_KEPT;
+        let next = self.named(|player| {
+            player == own || self.guest(player).is_some() && (self.hears(player, now) || is_kept(player))
+        });
+        if next == *settled || !next.members.contains(&own) { Vec::new() } else { vec![RawInput::Electorate(next)] }
+    }
+
+    /// No quorum was heard for so long that those who are left go on by themselves.
+    fn branch(&self, now: Duration) -> Vec<RawInput> {
+        vec![RawInput::Electorate(self.named(|player| self.hears(player, now))), RawInput::Settled]
+    }
+
+    /// The electorate of those members that count, this peer being the senior.
+    fn named(&self, counts: impl Fn(PlayerId) -> bool) -> Electorate {
+        let members = self.membership.ledger.members.keys().copied().filter(|player| counts(*player));
+        let members: Vec<_> = members.collect();
+        Electorate { members: members.try_into().expect("no more are let in"), senior: self.stepper.player }
+    }
+
+    /// Takes part in deciding who leads, and goes over to another that does.
+    pub(super) fn elect(&mut self, io: &mut Io<S>) {
+        self.membership.advance(io.now, &mut io.out);
+        let known = self.membership.known();
+        if let Some(voters) = self.membership.elected(io.now) {
+            let members = &mut self.membership.members;
+            if voters.iter().any(|(_, theirs)| *theirs > known) {
+                members.decline();
+            } else {
+                // It led until now, and all vote for it again.
+                members.lead();
+                self.leader.epoch = members.promised();
+                self.membership.go_on_in(self.leader.epoch);
+                self.reign.from = known;
+                self.guests.peers_mut().filter(|(_, guest)| guest.plays()).for_each(|(_, guest)| {
+                    guest.entry = Entry::Untold(None);
+                });
+            }
+        }
+        let led = self.membership.members.leader();
+        if led.is_some_and(|vote| vote.leader != self.stepper.player) && self.next.is_none() {
+            let mut replica = Whole::follow(self.config.clone(), &self.entrant, self.leader.peer, io.now);
+            replica.greet_anew(io);
+            self.next = Some(Box::new(replica));
+        }
+    }
+}
