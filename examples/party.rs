@@ -36,7 +36,8 @@ impl Simulation for Lamps {
                     let own = self.lamps.iter_mut().filter(|(owner, _)| owner == player);
                     own.for_each(|(_, brightness)| *brightness = brightness.wrapping_mul(31).wrapping_add(*by));
                 }
-                Input::Request(()) => {}
+                // A lamp keeps nobody's place: there is no `away_ticks`.
+                Input::Request(()) | Input::Away(_) | Input::Back(_) => {}
                 Input::Given(nothing) => match *nothing {},
             }
         }

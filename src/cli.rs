@@ -22,6 +22,7 @@ mod demo;
 mod failure;
 mod files;
 mod floats;
+mod identity;
 mod numbers;
 mod place;
 mod play;

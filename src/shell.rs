@@ -335,7 +335,9 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
                     self.recorder.keyframe(tick, snapshot, simulation);
                 }
             }
-            Event::PlayerJoined { player, name } | Event::PlayerNear { player, name } => {
+            Event::PlayerJoined { player, name }
+            | Event::PlayerNear { player, name }
+            | Event::PlayerBack { player, name } => {
                 self.recorder.ask(move |keeper| keeper.name(player, &name));
             }
             Event::Desync { player, tick, agreed, ours, theirs } => {
@@ -346,7 +348,8 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
                 self.recorder.ask(move |keeper| keeper.end(tick, &told));
                 self.ended = Some(reason);
             }
-            Event::PlayerLeft { .. } | Event::Refused { .. } | Event::Said { .. } => {}
+            Event::PlayerAway { .. } | Event::PlayerLeft { .. } => {}
+            Event::Refused { .. } | Event::Said { .. } => {}
             Event::EvidenceWanted { bytes_max } => {
                 let Some(player) = self.player else { return };
                 let waits = self.session.phase() == Phase::OutOfStep;

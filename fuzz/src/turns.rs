@@ -23,6 +23,8 @@ pub fn write<S: Simulation>(turn: &Turn<S>) -> Vec<u8> {
             Input::Command(player, command) => RawInput::Command(*player, bytes(command)),
             Input::Join(player, join) => RawInput::Join(*player, Name::new("Ada").expect("a name"), bytes(join)),
             Input::Leave(player) => RawInput::Leave(*player, LeaveReason::Left),
+            Input::Away(player) => RawInput::Away(*player, LeaveReason::Lost),
+            Input::Back(player) => RawInput::Back(*player, Name::new("Ada").expect("a name")),
             Input::Request(request) => RawInput::Request(bytes(request)),
             Input::Given(_) => unreachable!("a party gives nothing"),
         })
@@ -39,6 +41,8 @@ fn input<S: Simulation>(raw: &RawInput) -> Option<Input<S>> {
             codec::read(bytes, JOIN_BYTES_MAX).ok().map(|join| Input::Join(*player, join))
         }
         RawInput::Leave(player, _) => Some(Input::Leave(*player)),
+        RawInput::Away(player, _) => Some(Input::Away(*player)),
+        RawInput::Back(player, _) => Some(Input::Back(*player)),
         RawInput::Request(bytes) => codec::read(bytes, REQUEST_BYTES_MAX).ok().map(Input::Request),
         RawInput::Member(..) | RawInput::Electorate(_) | RawInput::Settled => None,
     }

@@ -260,7 +260,8 @@ fn input_weight(input: &RawInput) -> usize {
     let content = match input {
         RawInput::Command(_, bytes) => bytes.len(),
         RawInput::Join(_, name, bytes) => name.as_str().len() + bytes.len(),
-        RawInput::Leave(..) | RawInput::Member(..) | RawInput::Settled => 0,
+        RawInput::Back(_, name) => name.as_str().len(),
+        RawInput::Leave(..) | RawInput::Away(..) | RawInput::Member(..) | RawInput::Settled => 0,
         RawInput::Electorate(electorate) => size_of_val::<[_]>(&electorate.members),
         RawInput::Request(bytes) => bytes.len(),
     };

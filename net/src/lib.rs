@@ -14,6 +14,7 @@
 //! is what carries it.
 
 mod intake;
+mod key;
 pub mod limits;
 pub mod link;
 mod members;
@@ -37,6 +38,7 @@ mod room;
 #[cfg(all(feature = "signaling", not(target_arch = "wasm32")))]
 pub mod signaling;
 
+pub use key::PlayerKey;
 pub use link::{Channel, Link, LinkError, LinkEvent, PeerId};
 pub use party::{Party, PartyConfig, PartySettings};
 #[cfg(feature = "rollback")]

@@ -23,6 +23,7 @@ use lockstone_sim::codec::CodecError;
 use lockstone_sim::{Checksum, PlayerId, Simulation, Tick};
 
 use crate::intake::{Content, Intake, Progress};
+use crate::key::Claim;
 use crate::limits::*;
 use crate::link::{Channel, PeerId};
 use crate::playout::Playout;
@@ -122,6 +123,10 @@ pub struct Replica<F: Share> {
     settings: Following,
     entrant: Arc<Entrant<F::Sim>>,
     me: PeerId,
+    /// For how long its hero waits in the session without it, if it does.
+    hero_waits: Option<Duration>,
+    /// The newest epoch in which it voted.
+    promised: Epoch,
     place: Place<F>,
     /// The role in which it goes on.
     next: Option<Box<dyn Role<F::Sim>>>,
@@ -180,13 +185,27 @@ impl<S: Simulation> Life<S> {
 impl<F: Share> Replica<F> {
     pub fn new(share: F, settings: Following, entrant: Arc<Entrant<F::Sim>>, me: PeerId, now: Duration) -> Self {
         let place = Place::Greeting(Box::new(Greeting::new(entrant.hello(), settings.handshake_timeout, now)));
-        Replica { share, settings, entrant, me, place, next: None }
+        Replica { share, settings, entrant, me, hero_waits: None, promised: Epoch::default(), place, next: None }
     }
 
     fn session(&self) -> Option<&Joined<F>> {
         match &self.place {
             Place::Greeting(_) => None,
             Place::Joined(session) => Some(session),
+        }
+    }
+
+    /// The session goes on without this peer, as far as it knows, or not at all.
+    fn lose_session(&mut self, reason: EndReason, io: &mut Io<F::Sim>) {
+        if self.hero_waits.is_some() { self.greet_anew(io) } else { io.out.end(reason) }
+    }
+
+    /// Proves to have the key that its hello named.
+    fn prove(&self, host: PeerId, epoch: Epoch, nonce: u64, io: &mut Io<F::Sim>) {
+        let claim = Claim { epoch, host, joiner: self.me, nonce };
+        match &self.entrant.key {
+            Some(key) => io.out.reliably(epoch, host, &Message::Proof(key.prove(&claim))),
+            None => io.out.dropped(DropReason::Unexpected),
         }
     }
 
@@ -244,6 +263,9 @@ impl<F: Share> Replica<F> {
                 self.say_goodbye(reason, io);
                 return match reason {
                     LeaveReason::Desync => io.evidence.put_out(now, &mut io.out),
+                    // Unless the player is here from elsewhere.
+                    LeaveReason::Replaced => io.out.end(EndReason::Removed(reason)),
+                    reason if reason.may_return() => self.lose_session(EndReason::Removed(reason), io),
                     reason => io.out.end(EndReason::Removed(reason)),
                 };
             }
@@ -297,9 +319,10 @@ impl<F: Share> Replica<F> {
         if let Err(error) = decoded {
             return io.out.end(EndReason::Snapshot(error));
         }
+        self.hero_waits = hero_waits(&simulation, self.settings);
         let mut stepper = Stepper::begin(simulation, bytes, player, seed, self.settings, &mut io.out);
         session.welcome.roster.iter().for_each(|(player, name)| stepper.enrol(*player, name, &mut io.out));
-        let entry = if stepper.plays() { Entry::Playing } else { Entry::CatchingUp };
+        let entry = if session.welcome.plays { Entry::Playing } else { Entry::CatchingUp };
         session.life = Life::Here { stepper, entry };
         let vote = Vote { epoch: session.leader.epoch, leader: session.sequencer };
         session.succession = ledger.map(|ledger| Succession::new(player, vote, ledger, tick, io.now));
@@ -346,7 +369,7 @@ impl<F: Share> Replica<F> {
                 Ok(checksum) => checksum,
                 Err(error) => return io.out.end(EndReason::Transfer(error)),
             };
-            if stepper.plays() {
+            if *entry == Entry::Entering && stepper.plays() {
                 *entry = Entry::Playing;
             }
             if let Some(succession) = &mut session.succession {
@@ -376,6 +399,12 @@ impl<F: Share> Replica<F> {
             io.out.send(session.leader.epoch, session.leader.peer, Channel::Unreliable, &report);
         }
     }
+}
+
+/// For how long a hero waits for its player, if it does.
+fn hero_waits<S: Simulation>(simulation: &S, settings: Following) -> Option<Duration> {
+    let away_ticks = simulation.away_ticks();
+    (away_ticks > 0).then(|| settings.period * away_ticks)
 }
 
 impl<F: Share> Joined<F> {
@@ -425,7 +454,7 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
             Place::Joined(session) if session.leader.peer == peer => match &mut session.succession {
                 Some(succession) => succession.leader_left(LeaveReason::Lost),
                 None if F::OUTLIVES_LEADER => self.greet_anew(io),
-                None => io.out.end(EndReason::SequencerLost { silent: false }),
+                None => self.lose_session(EndReason::SequencerLost { silent: false }, io),
             },
             Place::Joined(_) => {}
         }
@@ -460,13 +489,15 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
                 let held = greeting.release(io.ingress.peers().count());
                 held.into_iter().for_each(|(from, epoch, message)| self.handle(from, epoch, message, io));
             }
-            (Place::Greeting(greeting), Message::Refusal(refusal)) if F::may_lead(from) => {
-                greeting.refused(from, refusal, &mut io.out);
-            }
-            (Place::Greeting(greeting), Message::Welcome(welcome))
+            (Place::Greeting(_), Message::Challenge(nonce)) => self.prove(from, epoch, nonce, io),
+            (Place::Greeting(greeting), message @ (Message::Refusal(_) | Message::Welcome(_)))
                 if F::may_lead(from) || F::OUTLIVES_LEADER && greeting.names(from, io.ingress.peers().count()) =>
             {
-                self.welcomed(from, epoch, welcome, io);
+                match message {
+                    Message::Welcome(welcome) => self.welcomed(from, epoch, welcome, io),
+                    Message::Refusal(refusal) => greeting.refused(from, refusal, &mut io.out),
+                    _ => {}
+                }
             }
             (Place::Greeting(greeting), message) if F::OUTLIVES_LEADER => {
                 if !greeting.hold(from, epoch, message) {
@@ -495,7 +526,7 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
         match &mut self.place {
             Place::Greeting(greeting) => greeting.advance(now, &mut io.out),
             Place::Joined(session) if now >= session.heard_at + settings.silence_timeout => {
-                io.out.end(EndReason::SequencerLost { silent: true });
+                self.lose_session(EndReason::SequencerLost { silent: true }, io);
             }
             Place::Joined(session) if now >= session.give_up_at(settings.load_timeout) => {
                 io.out.end(EndReason::LoadTimeout);
@@ -540,6 +571,7 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
 
     fn phase(&self) -> Phase {
         match self.session().map(|session| &session.life) {
+            None if self.hero_waits.is_some() => Phase::Returning,
             None => Phase::Connecting,
             Some(Life::Loading(receiver)) => {
                 let (bytes, total) = receiver.progress();

@@ -19,7 +19,7 @@ mod waiting;
 pub use feed::Feed;
 pub use history::History;
 pub(crate) use requests::{Request, Requests};
-pub(crate) use waiting::{Capacity, Waiting};
+pub(crate) use waiting::{Arrival, Capacity, Waiting};
 
 /// What became of the commands in a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

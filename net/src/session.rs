@@ -18,6 +18,7 @@
 //! They differ in where turns come from, never in what a turn does. All are one [`Peer`], whose
 //! role is the kind's own.
 
+mod applicants;
 mod comparison;
 mod config;
 mod distant;
@@ -47,14 +48,17 @@ pub use stats::{
     DropReason, Drops, Exchange, LevelStats, PlayerStats, RelayStats, RollbackStats, Stats, SyncCheck, Traffic,
 };
 
+pub(crate) use applicants::{Applicant, Applicants};
 pub(crate) use comparison::Comparison;
 pub(crate) use config::{Common, Following, Settings, within, within_time};
-pub(crate) use entrant::{Build, Entrant, Newcomer};
+#[cfg(feature = "rollback")]
+pub(crate) use entrant::Build;
+pub(crate) use entrant::{Entrant, Newcomer};
 pub(crate) use evidence::Witnesses;
 pub(crate) use greeting::Greeting;
 pub(crate) use ingress::{Allowance, Rate};
 pub(crate) use leader::Leader;
-pub(crate) use ledger::Ledger;
+pub(crate) use ledger::{Ledger, Member};
 pub(crate) use membership::Membership;
 pub(crate) use offer::Offer;
 pub(crate) use outbox::{Outbox, Standing};

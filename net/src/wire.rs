@@ -28,12 +28,13 @@ use lockstone_sim::codec::{self, CodecError};
 use lockstone_sim::{Checksum, PlayerId, Tick};
 use serde::{Deserialize, Serialize};
 
+pub use crate::key::{Proof, PublicKey};
 use crate::limits::*;
 use crate::link::PeerId;
 pub use crate::members::Electorate;
 
 /// The version of this wire format. Peers with different ones refuse each other.
-pub const PROTOCOL_VERSION: u32 = 7;
+pub const PROTOCOL_VERSION: u32 = 8;
 
 /// Which part of a session a packet belongs to. In a party, which sequencer closes ticks: 0 for the
 /// founder, a later one after each election. In a rollback session, how many players are gone.
@@ -115,6 +116,10 @@ pub enum Message {
     Fetched(Turns),
     /// From who leads now to a replica, unreliable and repeated until it reports: follow.
     Lead(Lead),
+    /// Sequencer to joiner, reliable: prove that you have the key that you named, with this.
+    Challenge(u64),
+    /// The answer, reliable.
+    Proof(Proof),
 }
 
 impl Message {
@@ -130,7 +135,7 @@ impl Message {
             | Message::Parcel(_)
             | Message::Stand(_) => Some(Epoch::default()),
             // It names that of a session which begins with it for the receiver.
-            Message::Welcome(_) | Message::Gathering(..) | Message::Form(_) => None,
+            Message::Welcome(_) | Message::Gathering(..) | Message::Form(_) | Message::Challenge(_) => None,
             _ => session,
         }
     }
@@ -150,6 +155,11 @@ pub struct Hello {
     pub name: Name,
     /// The player's hero, encoded.
     pub hero: Bytes<HERO_BYTES_MAX>,
+    /// The key by which the player is known again, if it has one.
+    pub key: Option<PublicKey>,
+    /// The newest epoch in which the joiner voted, if it was in the session before: it must count
+    /// for no leader of an older one.
+    pub promised: Epoch,
 }
 
 /// A joiner is let in.
@@ -161,6 +171,8 @@ pub struct Welcome {
     pub sequencer: PlayerId,
     /// The seed that the world is built with.
     pub seed: u64,
+    /// Whether the player's hero is in the world, so that nothing has to enter it.
+    pub plays: bool,
     /// The tick of the snapshot: the first turn to play on it.
     pub tick: Tick,
     /// The snapshot's length.
@@ -219,18 +231,26 @@ pub enum RawInput {
     Leave(PlayerId, LeaveReason),
     /// The simulation's own request.
     Request(Bytes<REQUEST_BYTES_MAX>),
-    /// In a party: who plays a player that joins. It stands before the join.
-    Member(PlayerId, PeerId),
+    /// In a party: who plays a player that joins or comes back, and by which key it is known
+    /// again. It stands before the join or the return.
+    Member(PlayerId, PeerId, Option<PublicKey>),
     /// In a party: whose votes count from now on, beside those who counted before.
     Electorate(Electorate),
     /// In a party: those who counted before do not any more.
     Settled,
+    /// A player is lost, and may come back to its hero.
+    Away(PlayerId, LeaveReason),
+    /// A player who was away is back, and is called so now.
+    Back(PlayerId, Name),
 }
 
 impl RawInput {
-    /// Who is gone with it, if it is a leave.
+    /// Who is gone with it, for good or for now.
     pub(crate) fn leaver(&self) -> Option<PlayerId> {
-        if let RawInput::Leave(player, _) = self { Some(*player) } else { None }
+        match self {
+            RawInput::Leave(player, _) | RawInput::Away(player, _) => Some(*player),
+            _ => None,
+        }
     }
 }
 
@@ -247,6 +267,17 @@ pub enum LeaveReason {
     TooSlow,
     /// The peer's world had become another.
     Desync,
+    /// The player was lost, and did not come back in time.
+    Away,
+    /// The player came back from elsewhere.
+    Replaced,
+}
+
+impl LeaveReason {
+    /// Whether the player may come back to its hero.
+    pub(crate) fn may_return(self) -> bool {
+        matches!(self, LeaveReason::Lost | LeaveReason::Silent | LeaveReason::TooSlow | LeaveReason::Replaced)
+    }
 }
 
 impl fmt::Display for LeaveReason {
@@ -257,6 +288,8 @@ impl fmt::Display for LeaveReason {
             LeaveReason::Silent => "was not heard of for too long",
             LeaveReason::TooSlow => "fell too far behind",
             LeaveReason::Desync => "fell out of step",
+            LeaveReason::Away => "was away for too long",
+            LeaveReason::Replaced => "came back from elsewhere",
         })
     }
 }

@@ -72,7 +72,14 @@ impl Room {
             self.relay.handle(LinkEvent::Connected(peer), self.now);
             let (name, hero) = (Name::new("Ann").expect("a name"), lockstone_sim::codec::compact(&()));
             let hero = hero.try_into().expect("it is small");
-            let hello = Hello { protocol: PROTOCOL_VERSION, terms: self.config.terms(IDENTITY), name, hero };
+            let hello = Hello {
+                protocol: PROTOCOL_VERSION,
+                terms: self.config.terms(IDENTITY),
+                name,
+                hero,
+                key: None,
+                promised: Epoch(0),
+            };
             self.say(peer, &Message::Hello(hello));
             self.guests.insert(peer, Guest::default());
         }

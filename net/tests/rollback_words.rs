@@ -105,6 +105,7 @@ fn misplaced() -> Vec<Message> {
         Message::Welcome(Welcome {
             player: PlayerId(0),
             sequencer: PlayerId(9),
+            plays: false,
             seed: 0,
             tick: Tick(u32::MAX),
             snapshot_bytes: 1 << 26,
@@ -142,7 +143,14 @@ fn hello(name: &str) -> Message {
 
 fn hello_of(name: &str) -> Hello {
     let terms = RollbackConfig::new(RollbackSettings { players: 3, ..settings(4) }).expect("in range").terms(IDENTITY);
-    Hello { protocol: PROTOCOL_VERSION, terms, name: Name::new(name).expect("a name"), hero: list(vec![7, 9]) }
+    Hello {
+        protocol: PROTOCOL_VERSION,
+        terms,
+        name: Name::new(name).expect("a name"),
+        hero: list(vec![7, 9]),
+        key: None,
+        promised: Epoch(0),
+    }
 }
 
 #[test]

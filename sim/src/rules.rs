@@ -34,6 +34,9 @@ pub trait Rules: Sized + Send + Sync + 'static {
     /// thread that thinks.
     type Scratch: Default + Send;
 
+    /// For how long the hero of a player who is lost stays in the world, in ticks: 0 for not at all.
+    const AWAY_TICKS: u32 = 0;
+
     /// What a cell holds before anyone has been there; nothing, unless said otherwise. The places
     /// must lie in the cell; others are left out.
     fn generate(&self, cell: CellId, dice: &mut Dice, content: &mut Vec<(Vec2, Self::Body)>) {
@@ -49,6 +52,17 @@ pub trait Rules: Sized + Send + Sync + 'static {
     /// A player's command reaches the hero, who holds it until the next one. Called just before the
     /// hero thinks; others see what it changed from the next tick on.
     fn command(&self, hero: &mut Self::Body, command: &Self::Command);
+
+    /// The player is lost and may come back: the hero becomes what it is meanwhile. It goes on as it
+    /// was, unless said otherwise; nobody commands it.
+    fn away(&self, hero: &mut Self::Body) {
+        let _ = hero;
+    }
+
+    /// The player is back.
+    fn back(&self, hero: &mut Self::Body) {
+        let _ = hero;
+    }
 
     /// An actor in a lit cell decides: `me` is its own next self, to be changed; [`Mind`] shows the
     /// start of the tick and takes everything else that is decided.

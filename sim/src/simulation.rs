@@ -56,6 +56,13 @@ pub trait Simulation: Sized + Send + 'static {
     /// the sequencer calls it; in a rollback session each peer does, before the first tick.
     fn admit(&self, player: PlayerId, hero: Self::Hero) -> Self::Join;
 
+    /// For how long the hero of a player who is lost stays, in ticks, so that the player can come
+    /// back to it. 0, unless said otherwise: it leaves at once, and there is no [`Input::Away`].
+    /// The same on all peers.
+    fn away_ticks(&self) -> u32 {
+        0
+    }
+
     /// Copies the state.
     fn snapshot(&mut self) -> Self::Snapshot;
 
@@ -132,6 +139,11 @@ pub enum Input<S: Simulation> {
     Request(S::Request),
     /// What a part is given by whoever simulates the whole. It takes effect at the end of the tick.
     Given(S::Given),
+    /// A player is lost, and may come back; the hero stays. Only if
+    /// [`away_ticks`](Simulation::away_ticks) says so, and at the end of them the player leaves.
+    Away(PlayerId),
+    /// A player who was away is back.
+    Back(PlayerId),
 }
 
 /// All that enters a simulation at one tick, in the order in which it is applied. A
@@ -164,6 +176,8 @@ impl<S: Simulation> Clone for Input<S> {
             Input::Leave(player) => Input::Leave(*player),
             Input::Request(request) => Input::Request(request.clone()),
             Input::Given(given) => Input::Given(given.clone()),
+            Input::Away(player) => Input::Away(*player),
+            Input::Back(player) => Input::Back(*player),
         }
     }
 }
@@ -176,6 +190,8 @@ impl<S: Simulation> Debug for Input<S> {
             Input::Leave(player) => write!(f, "{player} leaves"),
             Input::Request(request) => write!(f, "{request:?}"),
             Input::Given(given) => write!(f, "{given:?}"),
+            Input::Away(player) => write!(f, "{player} is away"),
+            Input::Back(player) => write!(f, "{player} is back"),
         }
     }
 }
@@ -185,7 +201,9 @@ impl<S: Simulation> PartialEq for Input<S> {
         match (self, other) {
             (Input::Command(a, x), Input::Command(b, y)) => a == b && x == y,
             (Input::Join(a, x), Input::Join(b, y)) => a == b && x == y,
-            (Input::Leave(a), Input::Leave(b)) => a == b,
+            (Input::Leave(a), Input::Leave(b))
+            | (Input::Away(a), Input::Away(b))
+            | (Input::Back(a), Input::Back(b)) => a == b,
             (Input::Request(x), Input::Request(y)) => x == y,
             (Input::Given(x), Input::Given(y)) => x == y,
             _ => false,

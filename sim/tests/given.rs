@@ -42,7 +42,9 @@ impl View {
         let is_core = |cell| self.area.zone(cell) == Zone::Core;
         let mut transfers = after.transferred().iter();
         let wanted = |input: &&Input<StormWorld>| match input {
-            Input::Command(player, _) | Input::Leave(player) => thinks(player.0),
+            Input::Command(player, _) | Input::Leave(player) | Input::Away(player) | Input::Back(player) => {
+                thinks(player.0)
+            }
             Input::Join(_, join) => is_core(after.grid().cell_of(join.at)),
             Input::Request(Request::Announce(_)) => true,
             Input::Request(Request::Transfer { .. }) => {

@@ -72,6 +72,11 @@ pub(super) struct Play {
     /// What you play
     #[arg(long, value_name = "CLASS")]
     pub hero: Option<String>,
+    /// The file with the key by which you are known again: who is lost comes back to their hero
+    /// with it, from any machine. It is made if it is not there [default: one in your folder for
+    /// the state of programs; a bot has none]
+    #[arg(long, value_name = "FILE")]
+    pub identity: Option<PathBuf>,
     /// Start when so many peers are there [default: 1, with --rollback 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=16))]
     pub peers: Option<u16>,

@@ -9,6 +9,7 @@ use super::args::Play;
 use super::child::{Peer, bot_words};
 use super::config::Config;
 use super::failure::Failure;
+use super::identity::Identity;
 use super::place::{self, Entering, Signaling, any_number, room_name};
 use super::player::Player;
 use super::sitting::Sitting;
@@ -56,13 +57,14 @@ fn play<G: Game>(
     join: Option<String>,
 ) -> Result<ExitCode, Failure> {
     let (identity, build) = (G::identity(&player.table), player.build(args.plant_fault));
+    let own = Identity::new(args.identity.as_deref(), G::NAME, args.bot || args.solo)?;
     let Player { name, hero, .. } = player;
     let options = Options { keep_checksums: args.report, ..Options::default() };
     let sitting = Sitting { name: name.clone(), room, join, terms: config.terms(identity), args, options };
     let again = build.clone();
     match config {
         Config::Party(config) => {
-            let party = Party::new(config, identity, &name, hero, build)?;
+            let party = Party::new(config, identity, &name, hero, build)?.with_key(own.key.clone());
             sitting.play::<G, _, _>(party, again, link)
         }
         Config::Rollback(config) => {

@@ -9,6 +9,7 @@ use lockstone_net::relay::{Relay, RelayConfig, RelaySettings, Replica};
 
 use super::args::{self, Play, SIGNAL_PORT, View};
 use super::failure::Failure;
+use super::identity::Identity;
 use super::place::{self, Entering, Signaling, any_number, room_name};
 use super::player::Player;
 use super::sitting::Sitting;
@@ -79,6 +80,7 @@ pub(super) fn join<G: Wide>(args: args::Play) -> Result<ExitCode, Failure> {
     let player = Player::<G>::new(args.name.as_deref(), args.hero.as_deref(), args.table.as_deref())?;
     let local = || format!("ws://{}", SocketAddr::from((Ipv4Addr::LOCALHOST, SIGNAL_PORT)));
     let url = args.signal.clone().unwrap_or_else(local);
+    let own = Identity::new(args.identity.as_deref(), G::NAME, args.bot)?;
     let link = place::link(&url, &room, &args.key, &args.stun, RoomRole::Player);
     let config = checked(settings(), None)?;
     let (identity, build) = (G::identity(&player.table), player.build(args.plant_fault));
@@ -86,6 +88,7 @@ pub(super) fn join<G: Wide>(args: args::Play) -> Result<ExitCode, Failure> {
     let options = Options { keep_parts: args.report, ..Options::default() };
     let sitting = Sitting { name, room, join: None, terms, args, options };
     let replica = Replica::<G::Rules>::new(config, identity, &player.name, player.hero, build.clone())?;
+    let replica = replica.with_key(own.key.clone());
     sitting.play::<G, _, _>(replica.with_horizon(G::horizon()), build, link)
 }
 

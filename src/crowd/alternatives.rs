@@ -60,7 +60,9 @@ impl<R: Rules> Alternatives<R> {
             // A player, a tag and a length beside the command, as on the wire.
             Input::Command(player, command) => codec::compact(&(0_u8, player, codec::compact(command))).len(),
             Input::Join(player, join) => codec::compact(&(1_u8, player, codec::compact(join))).len(),
-            Input::Leave(player) => codec::compact(&(2_u8, player, 0_u8)).len(),
+            Input::Leave(player) | Input::Away(player) | Input::Back(player) => {
+                codec::compact(&(2_u8, player, 0_u8)).len()
+            }
             Input::Request(request) => codec::compact(&(3_u8, codec::compact(request))).len(),
             Input::Given(_) => 0,
         };

@@ -108,7 +108,7 @@ fn relayed<R: Rules>(turn: &Turn<World<R>>, whole: &World<R>, area: &Area) -> Tu
     let cell_of = |pos| whole.grid().cell_of(pos);
     let thinks = |player| whole.hero(player).is_some_and(|hero| area.zone(cell_of(hero.pos)) >= Zone::Fringe);
     let wanted = |input: &&Input<World<R>>| match input {
-        Input::Command(player, _) | Input::Leave(player) => thinks(*player),
+        Input::Command(player, _) | Input::Leave(player) | Input::Away(player) | Input::Back(player) => thinks(*player),
         Input::Join(_, join) => area.zone(cell_of(join.at)) == Zone::Core,
         Input::Request(_) => true,
         Input::Given(_) => false,

@@ -91,6 +91,7 @@ impl Display {
     pub(super) fn hear<S: Simulation>(&mut self, event: &Event<S>) {
         if let Event::PlayerJoined { player, name }
         | Event::PlayerNear { player, name }
+        | Event::PlayerBack { player, name }
         | Event::Said { player, name, .. } = event
         {
             self.names.insert(*player, name.clone());
@@ -100,6 +101,8 @@ impl Display {
             Event::PlayerJoined { name, .. } if *name == self.name => return,
             Event::PlayerJoined { name, .. } => format!("{name} is here."),
             Event::Said { name, text, .. } => format!("{name}: {text}"),
+            Event::PlayerBack { name, .. } => format!("{name} is back."),
+            Event::PlayerAway { player, reason } => format!("{} {reason}, and may come back.", named(player)),
             Event::PlayerLeft { player, reason } => format!("{} {reason}.", named(player)),
             Event::Refused { name, refusal, .. } => format!("{name} was not let in: {refusal}."),
             Event::Desync { player, tick, .. } => {
@@ -213,6 +216,7 @@ fn describe(phase: &Phase) -> String {
         Phase::CatchingUp => "catching up".to_owned(),
         Phase::Waiting { players, needed } => format!("waiting, {players} of {needed} here"),
         Phase::Playing => "playing".to_owned(),
+        Phase::Returning => "the session was lost; looking for it".into(),
         Phase::Regrouping => "someone is gone, regrouping".to_owned(),
         Phase::OutOfStep => "out of step".to_owned(),
         Phase::Ended(_) => "over".to_owned(),

@@ -1,6 +1,6 @@
 //! A small simulation in which any lost or misplaced input changes every later checksum.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[cfg(feature = "engine")]
 use lockstone::check::{Inspect, Thing};
@@ -17,6 +17,8 @@ pub struct State {
     pub tick: Tick,
     pub cells: Vec<u64>,
     pub heroes: BTreeMap<PlayerId, u64>,
+    /// Whose player is away.
+    pub away: BTreeSet<PlayerId>,
 }
 
 /// What goes wrong in a step. It may remember what no snapshot holds.
@@ -28,15 +30,22 @@ pub struct Mixer {
     requests: Vec<u64>,
     /// On this peer only.
     fault: Option<Fault>,
-    /// Whether a player joined twice, or left without having joined.
+    away_ticks: u32,
+    /// Whether a player joined twice, or left without having joined, or did something while it was
+    /// away.
     pub nonsense: bool,
 }
 
 impl Mixer {
     pub fn new(seed: u64, cells: usize) -> Mixer {
         let cells = (0..cells as u64).map(|n| mix64(seed ^ mix64(n))).collect();
-        let state = State { tick: Tick(0), cells, heroes: BTreeMap::new() };
-        Mixer { state, requests: Vec::new(), fault: None, nonsense: false }
+        let state = State { tick: Tick(0), cells, heroes: BTreeMap::new(), away: BTreeSet::new() };
+        Mixer { state, requests: Vec::new(), fault: None, away_ticks: 0, nonsense: false }
+    }
+
+    /// Heroes stay for so long without their players.
+    pub fn keeping(self, away_ticks: u32) -> Mixer {
+        Mixer { away_ticks, ..self }
     }
 
     /// A fault of any kind, which acts in each step once the inputs have.
@@ -89,9 +98,20 @@ impl Simulation for Mixer {
                 }
                 Input::Leave(player) => {
                     self.nonsense |= self.state.heroes.remove(player).is_none();
+                    self.state.away.remove(player);
                     self.stir(u64::from(player.0) | 2 << 60);
                 }
+                Input::Away(player) => {
+                    let known = self.state.heroes.contains_key(player);
+                    self.nonsense |= !known || !self.state.away.insert(*player);
+                    self.stir(u64::from(player.0) | 4 << 60);
+                }
+                Input::Back(player) => {
+                    self.nonsense |= !self.state.away.remove(player);
+                    self.stir(u64::from(player.0) | 5 << 60);
+                }
                 Input::Command(player, command) => {
+                    self.nonsense |= self.state.away.contains(player);
                     if let Some(hero) = self.state.heroes.get_mut(player) {
                         *hero = mix64(*hero ^ command);
                         let value = *hero;
@@ -121,6 +141,10 @@ impl Simulation for Mixer {
         (hero.1 ^ u64::from(hero.0), self.state.tick)
     }
 
+    fn away_ticks(&self) -> u32 {
+        self.away_ticks
+    }
+
     fn snapshot(&mut self) -> Vec<u8> {
         codec::compact(&self.state)
     }
@@ -133,7 +157,8 @@ impl Simulation for Mixer {
         let cells = self.state.cells.iter().fold(0, |sum, cell| mix64(sum ^ cell));
         let heroes =
             self.state.heroes.iter().fold(cells, |sum, (player, hero)| mix64(sum ^ u64::from(player.0) ^ hero));
-        Checksum(mix64(heroes ^ u64::from(self.state.tick.0)))
+        let away = self.state.away.iter().fold(heroes, |sum, player| mix64(sum ^ u64::from(player.0)));
+        Checksum(mix64(away ^ u64::from(self.state.tick.0)))
     }
 
     fn tree(&mut self) -> Vec<(CellId, Checksum)> {

@@ -74,6 +74,8 @@ pub enum Effect {
 }
 
 impl Rules for Storm {
+    const AWAY_TICKS: u32 = 300;
+
     type Body = Soul;
     type Effect = Effect;
     type Command = (u16, u16);
@@ -163,6 +165,16 @@ impl Rules for Storm {
         }
         let doomed = target.energy == 0 && target.kind != Kind::Hero && cause.dice.chance(1, 2);
         if doomed { Fate::Gone } else { Fate::Stay }
+    }
+
+    fn away(&self, hero: &mut Soul) {
+        hero.memory = hero.memory.rotate_left(7) ^ 0xa;
+        hero.energy /= 2;
+    }
+
+    fn back(&self, hero: &mut Soul) {
+        hero.memory = hero.memory.rotate_left(9) ^ 0xb;
+        hero.energy = hero.energy.saturating_add(9);
     }
 
     fn announce(&self, facts: &mut u64, fact: &u64) {
@@ -333,6 +345,8 @@ impl Turns {
                 None if self.dice.chance(1, 10) => inputs.push(Input::Join(player, world.admit(player, ()))),
                 None => {}
                 Some(_) if self.dice.chance(1, 150) => inputs.push(Input::Leave(player)),
+                Some(_) if self.dice.chance(1, 60) => inputs.push(Input::Away(player)),
+                Some(_) if self.dice.chance(1, 60) => inputs.push(Input::Back(player)),
                 Some(_) if self.dice.chance(1, 8) => {
                     let mut along = || self.dice.below(self.weather.tiles()) as u16;
                     inputs.push(Input::Command(player, (along(), along())));
@@ -359,7 +373,7 @@ pub fn relayed(turn: &Turn<StormWorld>, whole: &StormWorld, area: &Area) -> Turn
     let cell_of = |pos| whole.grid().cell_of(pos);
     let thinks = |player| whole.hero(player).is_some_and(|hero| area.zone(cell_of(hero.pos)) >= Zone::Fringe);
     let wanted = |input: &&Input<StormWorld>| match input {
-        Input::Command(player, _) | Input::Leave(player) => thinks(*player),
+        Input::Command(player, _) | Input::Leave(player) | Input::Away(player) | Input::Back(player) => thinks(*player),
         Input::Join(_, join) => area.zone(cell_of(join.at)) == Zone::Core,
         Input::Request(_) => true,
         Input::Given(_) => false,

@@ -6,6 +6,7 @@ use lockstone::sim::{Angle, Fx, Vec2};
 use serde::{Deserialize, Serialize};
 
 use crate::body::{Body, Effect};
+use crate::hero::Hero;
 use crate::map::Map;
 use crate::monsters::Race;
 use crate::rules::DungeonMind;
@@ -88,7 +89,7 @@ impl Projectile {
     fn may_hit(&self, body: &Body) -> bool {
         match self.race {
             None => body.is_foe(),
-            Some(_) => body.hero().is_some_and(|hero| hero.is_alive()),
+            Some(_) => body.hero().is_some_and(Hero::is_prey),
         }
     }
 }

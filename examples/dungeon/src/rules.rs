@@ -10,7 +10,7 @@ use lockstone::sim::{Cause, CellId, Dice, Fate, Grid, Mind, PlayerId, Rules, Tab
 use crate::body::{Body, Effect};
 use crate::command::{Command, Newcomer};
 use crate::facts::{Fact, Facts};
-use crate::hero::Hero;
+use crate::hero::{AWAY_TICKS, Hero, Order};
 use crate::map::{Map, Plan, center_of};
 use crate::measures::grid;
 use crate::populate::{Place, Stock};
@@ -60,6 +60,7 @@ impl Rules for Dungeon {
     type Facts = Facts;
     type Fact = Fact;
     type Scratch = Scratch;
+    const AWAY_TICKS: u32 = AWAY_TICKS;
 
     fn generate(&self, cell: CellId, dice: &mut Dice, content: &mut Vec<(Vec2, Body)>) {
         let place = Place { map: &self.map, grid: &self.grid, cell };
@@ -79,6 +80,18 @@ impl Rules for Dungeon {
     fn command(&self, hero: &mut Body, command: &Command) {
         if let Body::Hero(hero) = hero {
             hero.obey(command);
+        }
+    }
+
+    fn away(&self, hero: &mut Body) {
+        if let Body::Hero(hero) = hero {
+            hero.order = Order::Rest;
+        }
+    }
+
+    fn back(&self, hero: &mut Body) {
+        if let Body::Hero(hero) = hero {
+            hero.order = Order::Stand;
         }
     }
 

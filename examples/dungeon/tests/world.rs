@@ -90,6 +90,27 @@ fn the_slain_return_at_the_entrance_for_a_price() {
 }
 
 #[test]
+fn nothing_happens_to_a_hero_whose_player_is_away() {
+    let (mut play, mut stage) = Stage::new();
+    stage.hero(0, "warrior", 0, 0, |hero| hero.life = 1);
+    for n in 0..4 {
+        stage.put(4, n, Body::Monster(Monster::new(Race::Hunter, 1)));
+    }
+    stage.set(&mut play);
+    play.step(vec![Input::Away(PlayerId(0))]);
+    let (before, at) = (play.hero(0).clone(), play.entity(0).pos);
+    (0..200).for_each(|_| play.step(Vec::new()));
+    assert!(play.hero(0).is_away());
+    assert_eq!((play.hero(0).life, play.entity(0).pos), (before.life, at));
+    play.step(vec![Input::Back(PlayerId(0))]);
+    let waited = (0..200).take_while(|_| {
+        play.step(Vec::new());
+        play.hero(0).is_alive()
+    });
+    assert!(waited.count() < 200, "once the player is back, it is prey again");
+}
+
+#[test]
 fn gold_buys_potions_at_the_entrance_only() {
     let mut play = Play::empty(1);
     play.join(0, "mage");

@@ -18,8 +18,8 @@ use crate::limits::*;
 use crate::link::{Channel, PeerId};
 use crate::sequencer::{Feed, Waiting};
 use crate::session::{
-    CommandError, Comparison, DropReason, Entrant, Event, Io, Leader, Ledger, Membership, Offer, Outbox, Phase, Rate,
-    Role, Roll, Schedule, Stats, Stepper,
+    Applicants, CommandError, Comparison, DropReason, Entrant, Event, Io, Leader, Ledger, Membership, Offer, Outbox,
+    Phase, Rate, Role, Roll, Schedule, Stats, Stepper,
 };
 use crate::transfer::SnapshotSender;
 use crate::wire::*;
@@ -41,6 +41,8 @@ pub struct Sequencing<S: Simulation> {
     reign: Reign,
     stepper: Stepper<S>,
     waiting: Waiting,
+    /// Those who are asked for the proof of their key.
+    applicants: Applicants<S>,
     /// Once tick 0 is known.
     schedule: Option<Schedule>,
     guests: Roll<Guest<S>>,
@@ -53,6 +55,7 @@ pub struct Sequencing<S: Simulation> {
 /// A peer of the session.
 struct Guest<S: Simulation> {
     player: PlayerId,
+    key: Option<PublicKey>,
     feed: Feed,
     comparison: Comparison,
     heard_at: Duration,
@@ -63,8 +66,8 @@ struct Guest<S: Simulation> {
 
 /// How far a guest has come.
 enum Entry<S: Simulation> {
-    /// It loads the world. A newcomer's hero is still to enter.
-    Loading { newcomer: Option<(Name, S::Hero)>, sender: SnapshotSender, progressed: Duration },
+    /// It loads the world, and then enters so, if it is not in the session already.
+    Loading { arrival: Option<(Name, Option<S::Hero>)>, sender: SnapshotSender, progressed: Duration, ready: bool },
     /// Its hero is in the world, or on its way into a turn.
     Playing,
     /// The same, but it does not know yet who leads: when it was told.
@@ -73,13 +76,13 @@ enum Entry<S: Simulation> {
 
 impl<S: Simulation> Guest<S> {
     /// One that knows all turns before tick `known`.
-    fn new(player: PlayerId, known: Tick, entry: Entry<S>, now: Duration) -> Self {
+    fn new(player: PlayerId, key: Option<PublicKey>, known: Tick, entry: Entry<S>, now: Duration) -> Self {
         let (feed, comparison) = (Feed::new(known), Comparison::default());
-        Guest { player, feed, comparison, heard_at: now, chat: Rate::default(), entry }
+        Guest { player, key, feed, comparison, heard_at: now, chat: Rate::default(), entry }
     }
 
     fn plays(&self) -> bool {
-        matches!(self.entry, Entry::Playing | Entry::Untold(_) | Entry::Loading { newcomer: None, .. })
+        matches!(self.entry, Entry::Playing | Entry::Untold(_) | Entry::Loading { arrival: None, .. })
     }
 }
 
@@ -94,7 +97,7 @@ impl<S: Simulation> Sequencing<S> {
         let vote = Vote { epoch: leader.epoch, leader: player };
         let membership = Membership::new(player, vote, Ledger::of_founder(player, first), first, io.now);
         Sequencing {
-            guests: Roll::new(entrant.terms, settings.players_max, 1),
+            guests: Roll::new(entrant.terms, settings.players_max),
             reign: Reign::beginning(membership.known(), io.now),
             entrant: entrant.clone(),
             config,
@@ -102,6 +105,7 @@ impl<S: Simulation> Sequencing<S> {
             membership,
             stepper,
             waiting,
+            applicants: Applicants::new(),
             schedule: None,
             offer: None,
             next: None,
@@ -282,9 +286,16 @@ impl<S: Simulation> Sequencing<S> {
         out.said(&said);
     }
 
+    /// A guest is gone. If it may come back, its hero stays.
     fn remove(&mut self, peer: PeerId, reason: LeaveReason) {
-        if let Some(guest) = self.guests.remove(peer) {
-            self.waiting.leave(guest.player, reason);
+        let Some(player) = self.guests.of(peer).map(|guest| guest.player) else { return };
+        let stays = reason.may_return() && self.stepper.simulation.away_ticks() > 0;
+        if stays && self.membership.ledger.members.contains_key(&player) {
+            self.guests.vacate(peer);
+            self.waiting.leave(player, RawInput::Away(player, reason));
+        } else {
+            self.guests.remove(peer);
+            self.waiting.leave(player, RawInput::Leave(player, reason));
         }
     }
 }
@@ -297,6 +308,7 @@ impl<S: Simulation> Role<S> for Sequencing<S> {
     fn disconnected(&mut self, peer: PeerId, _: &mut Io<S>) {
         self.remove(peer, LeaveReason::Lost);
         self.guests.forget(peer);
+        self.applicants.forget(peer);
     }
 
     fn foreign(&mut self, from: PeerId, refusal: Refusal, io: &mut Io<S>) {
@@ -308,8 +320,10 @@ impl<S: Simulation> Role<S> for Sequencing<S> {
     }
 
     fn handle(&mut self, from: PeerId, _: Epoch, message: Message, io: &mut Io<S>) {
-        if let Message::Hello(hello) = message {
-            return self.hello(from, hello, io);
+        match message {
+            Message::Hello(hello) => return self.hello(from, hello, io),
+            Message::Proof(proof) => return self.proof(from, &proof, io),
+            _ => {}
         }
         let player = self.membership.player(from);
         match (&message, player) {
@@ -323,15 +337,22 @@ impl<S: Simulation> Role<S> for Sequencing<S> {
         }
         let Some(guest) = self.guests.of_mut(from) else { return io.out.dropped(DropReason::UnknownPeer) };
         guest.heard_at = io.now;
-        self.membership.members.heard(guest.player, io.now);
+        // Who comes back says nothing for the peer that it was.
+        if player == Some(guest.player) || !self.membership.ledger.members.contains_key(&guest.player) {
+            self.membership.members.heard(guest.player, io.now);
+        }
         match (message, &mut guest.entry) {
-            (Message::ChunkAck(received), Entry::Loading { sender, progressed, .. }) => {
+            (Message::ChunkAck(received), Entry::Loading { arrival, sender, progressed, .. }) => {
                 match sender.acknowledge(received) {
+                    Ok(()) if sender.done() && arrival.is_none() => guest.entry = Entry::Playing,
                     Ok(()) => *progressed = io.now,
                     Err(_) => io.out.dropped(DropReason::ForgedAck),
                 }
             }
-            (Message::Ready, Entry::Loading { .. }) => self.admit(from, &mut io.out),
+            (Message::Ready, Entry::Loading { sender, ready, .. }) if sender.done() => {
+                *ready = true;
+                self.admit(from, &mut io.out);
+            }
             (Message::Report(report), _) => self.report(from, report, io),
             (Message::Desync(notice), _) => self.differs(from, notice.turned(), false, io),
             (Message::Bye(reason), _) => self.remove(from, reason),
@@ -352,6 +373,7 @@ impl<S: Simulation> Role<S> for Sequencing<S> {
         }
         self.elect(io);
         self.run(io);
+        self.admit_ready(&mut io.out);
         self.flush(io.now, &mut io.out);
         self.forget();
     }

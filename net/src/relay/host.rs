@@ -46,6 +46,8 @@ pub struct Host<R: Rules> {
     stepper: Stepper<World<R>>,
     waiting: Waiting,
     requests: Requests,
+    /// Whether it has a hero of its own.
+    hosts_player: bool,
     schedule: Schedule,
     guests: Roll<Guest>,
     cell_interest: CellInterest<R>,
@@ -81,8 +83,9 @@ impl<R: Rules> Host<R> {
             leader: Leader { peer: me, epoch: Epoch::default() },
             waiting,
             requests: Requests::default(),
+            hosts_player: entrant.newcomer.is_some(),
             schedule: Schedule::starting_at(io.now, config.period()),
-            guests: Roll::new(entrant.terms, settings.players_max, usize::from(entrant.newcomer.is_some())),
+            guests: Roll::new(entrant.terms, settings.players_max),
             distant_interest: horizon.map(|horizon| DistantInterest::new(horizon, settings.ticks_per_s)),
             answering: Vec::new(),
             outline: None,
@@ -190,7 +193,7 @@ impl<R: Rules> Host<R> {
         self.set_bounds(slot, Extent::NOTHING);
         self.note_nearby();
         if let Some(guest) = self.guests.remove(peer) {
-            self.waiting.leave(guest.player, reason);
+            self.waiting.leave(guest.player, RawInput::Leave(guest.player, reason));
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use lockstone_sim::{PlayerId, Simulation, Tick};
 
-use super::{Joined, Life, Place, Replica, Share};
+use super::{Joined, Life, Place, Replica, Share, hero_waits};
 use crate::intake::Progress;
 use crate::link::{Channel, PeerId};
 use crate::session::{DropReason, Entrant, Greeting, Io, Leader, Ledger, Membership, Stepper};
@@ -49,7 +49,7 @@ impl Succession {
         let Membership { me, members, ledger, .. } = &mut self.membership;
         let Some(vote) = members.leader() else { return };
         self.gone = Some((vote.leader, reason));
-        if ledger.members.len() == 2 {
+        if ledger.present().count() == 2 {
             members.resigned(vote.leader, *me);
         }
         members.suspect();
@@ -130,8 +130,10 @@ impl<F: Share> Replica<F> {
     }
 
     fn take_over(&mut self, io: &mut Io<F::Sim>) {
-        let greeting = self.greeting(io.now);
-        let Place::Joined(session) = core::mem::replace(&mut self.place, greeting) else { return };
+        let greeting = Greeting::new(self.entrant.hello(), self.settings.handshake_timeout, io.now);
+        let Place::Joined(session) = core::mem::replace(&mut self.place, Place::Greeting(Box::new(greeting))) else {
+            return;
+        };
         let Joined { life: Life::Here { stepper, .. }, succession: Some(succession), intake, playout, .. } = *session
         else {
             return;
@@ -150,16 +152,26 @@ impl<F: Share> Replica<F> {
         self.next = self.share.take_over(estate, io);
     }
 
-    pub(super) fn greeting(&self, now: Duration) -> Place<F> {
-        Place::Greeting(Box::new(Greeting::new(self.entrant.hello(), self.settings.handshake_timeout, now)))
+    /// Looks for the session again that it led, and in whose world its hero is.
+    pub fn return_to(&mut self, simulation: &F::Sim, promised: Epoch, io: &mut Io<F::Sim>) {
+        self.hero_waits = hero_waits(simulation, self.settings);
+        self.promised = promised;
+        self.greet_anew(io);
     }
 
     /// Looks for the session again, as a joiner does.
-    pub fn greet_anew(&mut self, io: &mut Io<F::Sim>) {
-        self.place = self.greeting(io.now);
-        let Place::Greeting(greeting) = &mut self.place else { return };
+    pub(super) fn greet_anew(&mut self, io: &mut Io<F::Sim>) {
+        if let Some(Succession { membership, .. }) = self.session().and_then(|session| session.succession.as_ref()) {
+            self.promised = membership.members.promised();
+        }
+        let hello = Hello { promised: self.promised, ..self.entrant.hello() };
+        let mut greeting = match self.hero_waits {
+            Some(time) => Greeting::returning(hello, time.max(self.settings.handshake_timeout), io.now),
+            None => Greeting::new(hello, self.settings.handshake_timeout, io.now),
+        };
         let peers: Vec<_> = io.ingress.peers().collect();
         peers.into_iter().for_each(|peer| greeting.connected(peer, io.now, &mut io.out));
+        self.place = Place::Greeting(Box::new(greeting));
     }
 }
 

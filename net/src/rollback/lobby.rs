@@ -45,12 +45,13 @@ enum Place<S> {
 impl<S: Simulation> Lobby<S> {
     /// This peer is in the room, as `me`.
     pub(super) fn new(config: RollbackConfig, entrant: &Entrant<S>, me: PeerId, now: Duration) -> Self {
-        let (settings, hello) = (config.settings(), entrant.hello());
+        // Nobody comes back to a rollback session.
+        let (settings, hello) = (config.settings(), Hello { key: None, ..entrant.hello() });
         let me = Member { peer: me, name: hello.name.clone(), hero: hello.hero.clone() };
         let place = match Leader::of_room(me.peer) {
             Some(_) => Place::Founder {
                 simulation: (entrant.build)(settings.seed),
-                guests: Roll::new(entrant.terms, settings.players, 1),
+                guests: Roll::new(entrant.terms, settings.players),
             },
             None => Place::Joiner {
                 greeting: Greeting::new(hello, settings.handshake_timeout, now),
@@ -70,7 +71,10 @@ impl<S: Simulation> Lobby<S> {
         if join(simulation, PlayerId(1), &hello.hero).is_none() {
             return guests.refuse(from, hello.name.as_str(), Refusal::Hero, &mut io.out);
         }
-        let player = guests.number();
+        let player = match guests.number(1) {
+            Ok(player) => player,
+            Err(full) => return guests.refuse(from, hello.name.as_str(), full, &mut io.out),
+        };
         guests.insert(from, player, Member { peer: from, name: hello.name, hero: hello.hero });
         if guests.len() + 1 < self.config.settings().players {
             return self.send_gathering(&mut io.out);

@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use lockstone_sim::{PlayerId, Tick};
 
-use super::{Capacity, Feed, History, Requests, Taken, Waiting};
+use super::{Arrival, Capacity, Feed, History, Requests, Taken, Waiting};
 use crate::intake::{Intake, Progress};
 use crate::limits::*;
 use crate::link::{Channel, PeerId};
@@ -51,13 +51,22 @@ impl Sequencer {
     fn turn(&self, tick: Tick) -> &[RawInput] {
         self.history.inputs(tick)
     }
+
+    fn join(&mut self, player: u16, name: Name, join: Bytes<JOIN_BYTES_MAX>) {
+        let (player, peer) = (PlayerId(player), PeerId(9));
+        self.waiting.arrive(Arrival { player, peer, key: None, name, join: Some(join) });
+    }
+
+    fn leave(&mut self, player: u16, reason: LeaveReason) {
+        self.waiting.leave(PlayerId(player), RawInput::Leave(PlayerId(player), reason));
+    }
 }
 
 /// A sequencer whose players are in the world, at tick 1.
 fn sequencer(players: u16) -> Sequencer {
     let mut sequencer = Sequencer::default();
     for player in 0..players {
-        sequencer.waiting.join(PlayerId(player), PeerId(9), name(), Bytes::default());
+        sequencer.join(player, name(), Bytes::default());
     }
     sequencer.close(Vec::new());
     sequencer
@@ -74,12 +83,12 @@ fn a_turn_has_leaves_joins_requests_then_commands_by_player_and_number() {
     take(&mut sequencer, 2, 0, &[21, 22]);
     sequencer.requests.ask(vec![9].try_into().expect("fits"));
     take(&mut sequencer, 1, 0, &[11]);
-    sequencer.waiting.join(PlayerId(5), PeerId(9), name(), Bytes::default());
-    sequencer.waiting.leave(PlayerId(0), LeaveReason::Left);
+    sequencer.join(5, name(), Bytes::default());
+    sequencer.leave(0, LeaveReason::Left);
     sequencer.close(Vec::new());
     let expected = [
         RawInput::Leave(PlayerId(0), LeaveReason::Left),
-        RawInput::Member(PlayerId(5), PeerId(9)),
+        RawInput::Member(PlayerId(5), PeerId(9), None),
         RawInput::Join(PlayerId(5), name(), Bytes::default()),
         RawInput::Request(vec![9].try_into().expect("fits")),
         RawInput::Command(PlayerId(1), command(11)),
@@ -120,11 +129,11 @@ fn many_commands_spread_over_turns() {
 #[test]
 fn who_leaves_before_the_join_was_closed_was_never_there() {
     let mut sequencer = sequencer(1);
-    sequencer.waiting.join(PlayerId(1), PeerId(9), name(), Bytes::default());
-    sequencer.waiting.leave(PlayerId(1), LeaveReason::Lost);
+    sequencer.join(1, name(), Bytes::default());
+    sequencer.leave(1, LeaveReason::Lost);
     sequencer.close(Vec::new());
     assert!(sequencer.turn(Tick(1)).is_empty());
-    sequencer.waiting.leave(PlayerId(1), LeaveReason::Lost);
+    sequencer.leave(1, LeaveReason::Lost);
     sequencer.close(Vec::new());
     assert!(sequencer.turn(Tick(2)).is_empty());
 }
@@ -134,7 +143,7 @@ fn the_largest_turn_fits_a_packet() {
     let mut sequencer = sequencer(0);
     let full = |len| vec![255_u8; len];
     for player in 0..PLAYERS_MAX as u16 {
-        sequencer.waiting.join(PlayerId(60_000 + player), PeerId(9), name(), Bytes::default());
+        sequencer.join(60_000 + player, name(), Bytes::default());
     }
     (0..4).for_each(|_| sequencer.close(Vec::new()));
     for player in 0..PLAYERS_MAX as u16 {
@@ -144,7 +153,7 @@ fn the_largest_turn_fits_a_packet() {
     let long_name = Name::new(&"x".repeat(NAME_BYTES_MAX)).expect("a name");
     for player in 0..JOINS_PER_TURN_MAX as u16 {
         let join = full(JOIN_BYTES_MAX).try_into().expect("fits");
-        sequencer.waiting.join(PlayerId(65_000 + player), PeerId(9), long_name.clone(), join);
+        sequencer.join(65_000 + player, long_name.clone(), join);
     }
     for _ in 0..REQUESTS_PER_TURN_MAX {
         sequencer.requests.ask(full(REQUEST_BYTES_PER_TURN_MAX / REQUESTS_PER_TURN_MAX).try_into().expect("fits"));

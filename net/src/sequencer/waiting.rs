@@ -1,4 +1,4 @@
-//! What waits to enter a turn: leaves, joins, and each player's commands.
+//! What waits to enter a turn: who leaves, who arrives, and each player's commands.
 //!
 //! It knows limits of what may wait and of what one turn takes, and nothing of packets.
 
@@ -10,7 +10,7 @@ use super::Taken;
 use crate::limits::*;
 use crate::link::PeerId;
 use crate::session::{CommandError, DropReason, Outbox};
-use crate::wire::{Bytes, CommandBytes, LeaveReason, Name, RawInput, Report};
+use crate::wire::{Bytes, CommandBytes, Name, PublicKey, RawInput, Report};
 
 /// How much of each kind one turn takes; more waits for the next. Commands of each player, requests
 /// and their bytes have limits of their own, the same in every session.
@@ -27,6 +27,17 @@ impl Capacity {
     pub const RELAY: Capacity = Capacity { leaves: RELAY_PLAYERS_MAX, joins: RELAY_JOINS_PER_TURN_MAX, members: false };
 }
 
+/// A player that enters, or comes back to its hero.
+#[derive(Debug)]
+pub(crate) struct Arrival {
+    pub player: PlayerId,
+    pub peer: PeerId,
+    pub key: Option<PublicKey>,
+    pub name: Name,
+    /// How it enters; nothing, if its hero is there.
+    pub join: Option<Bytes<JOIN_BYTES_MAX>>,
+}
+
 /// Inputs that wait for a turn.
 #[derive(Debug, Default)]
 pub(crate) struct Waiting {
@@ -34,15 +45,16 @@ pub(crate) struct Waiting {
     came: BTreeMap<PlayerId, u32>,
     /// The players that have commands waiting: of many players mostly a few.
     busy: BTreeMap<PlayerId, VecDeque<CommandBytes>>,
-    leaves: VecDeque<(PlayerId, LeaveReason)>,
-    joins: VecDeque<(PlayerId, PeerId, Name, Bytes<JOIN_BYTES_MAX>)>,
+    /// Those who leave, and those who are away.
+    leaves: VecDeque<RawInput>,
+    arrivals: VecDeque<Arrival>,
 }
 
 impl Waiting {
-    /// A player's join; from now on commands of the player are taken.
-    pub fn join(&mut self, player: PlayerId, peer: PeerId, name: Name, join: Bytes<JOIN_BYTES_MAX>) {
-        self.came.insert(player, 0);
-        self.joins.push_back((player, peer, name, join));
+    /// A player comes; from now on its commands are taken.
+    pub fn arrive(&mut self, arrival: Arrival) {
+        self.came.insert(arrival.player, 0);
+        self.arrivals.push_back(arrival);
     }
 
     /// A player is in the world that others have led until now, and so many of its commands are in
@@ -51,16 +63,17 @@ impl Waiting {
         self.came.insert(player, commands);
     }
 
-    /// A player's leave. If the join has not entered a turn yet, neither does.
-    pub fn leave(&mut self, player: PlayerId, reason: LeaveReason) {
+    /// A player is gone: what says so is a leave, or that it is away. If the arrival has not entered
+    /// a turn yet, neither does.
+    pub fn leave(&mut self, player: PlayerId, input: RawInput) {
         if self.came.remove(&player).is_none() {
             return;
         }
         self.busy.remove(&player);
-        let joins = self.joins.len();
-        self.joins.retain(|(joining, ..)| *joining != player);
-        if self.joins.len() == joins {
-            self.leaves.push_back((player, reason));
+        let arrivals = self.arrivals.len();
+        self.arrivals.retain(|arrival| arrival.player != player);
+        if self.arrivals.len() == arrivals {
+            self.leaves.push_back(input);
         }
     }
 
@@ -126,15 +139,18 @@ impl Waiting {
         self.came.get(&player).copied().unwrap_or(0)
     }
 
-    /// What enters the next turn: leaves, joins, those requests, then commands by player and number.
+    /// What enters the next turn: leaves, arrivals, those requests, then commands by player and
+    /// number.
     pub fn take(&mut self, capacity: Capacity, requests: Vec<RawInput>) -> Vec<RawInput> {
         let mut inputs = Vec::new();
-        let leaves = self.leaves.drain(..self.leaves.len().min(capacity.leaves));
-        inputs.extend(leaves.map(|(player, why)| RawInput::Leave(player, why)));
-        let joins = self.joins.drain(..self.joins.len().min(capacity.joins));
-        for (player, peer, name, join) in joins {
-            inputs.extend(capacity.members.then_some(RawInput::Member(player, peer)));
-            inputs.push(RawInput::Join(player, name, join));
+        inputs.extend(self.leaves.drain(..self.leaves.len().min(capacity.leaves)));
+        let arrivals = self.arrivals.drain(..self.arrivals.len().min(capacity.joins));
+        for Arrival { player, peer, key, name, join } in arrivals {
+            inputs.extend(capacity.members.then_some(RawInput::Member(player, peer, key)));
+            inputs.push(match join {
+                Some(join) => RawInput::Join(player, name, join),
+                None => RawInput::Back(player, name),
+            });
         }
         inputs.extend(requests);
         for (player, waiting) in &mut self.busy {

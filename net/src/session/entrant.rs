@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use lockstone_sim::{Simulation, codec};
 
+use crate::key::PlayerKey;
 use crate::limits::HERO_BYTES_MAX;
-use crate::wire::{Bytes, Hello, Name, PROTOCOL_VERSION, Terms, TooMany};
+use crate::wire::{Bytes, Epoch, Hello, Name, PROTOCOL_VERSION, Terms, TooMany};
 
 /// What this peer brings along is not fit for any session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -26,6 +27,8 @@ pub struct Entrant<S: Simulation> {
     pub terms: Terms,
     /// Its player. One that leads may have none.
     pub newcomer: Option<Newcomer<S>>,
+    /// By which it is known again.
+    pub key: Option<PlayerKey>,
     pub build: Build<S>,
 }
 
@@ -48,6 +51,13 @@ impl<S: Simulation> Entrant<S> {
     /// How it presents itself to whoever lets it in.
     pub fn hello(&self) -> Hello {
         let Newcomer { name, hero_bytes, .. } = self.newcomer.as_ref().expect("a peer that joins has a player");
-        Hello { protocol: PROTOCOL_VERSION, terms: self.terms, name: name.clone(), hero: hero_bytes.clone() }
+        Hello {
+            protocol: PROTOCOL_VERSION,
+            terms: self.terms,
+            name: name.clone(),
+            hero: hero_bytes.clone(),
+            key: self.key.as_ref().map(PlayerKey::public),
+            promised: Epoch::default(),
+        }
     }
 }

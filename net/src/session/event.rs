@@ -75,7 +75,21 @@ pub enum Event<S: Simulation> {
         /// The player's name.
         name: String,
     },
-    /// A player is no longer in the world.
+    /// A player is lost, and may come back. The hero stays as the rules say.
+    PlayerAway {
+        /// Who.
+        player: PlayerId,
+        /// Why.
+        reason: LeaveReason,
+    },
+    /// A player who was away is back.
+    PlayerBack {
+        /// Who.
+        player: PlayerId,
+        /// The player's name.
+        name: String,
+    },
+    /// A player is gone for good, and so is the hero.
     PlayerLeft {
         /// Who.
         player: PlayerId,
@@ -156,6 +170,8 @@ impl<S: Simulation> fmt::Debug for Event<S> {
             Event::Keyframe { tick, .. } => write!(f, "keyframe {tick}"),
             Event::PlayerJoined { player, name } => write!(f, "{player} joined: {name}"),
             Event::PlayerNear { player, name } => write!(f, "{player} came near: {name}"),
+            Event::PlayerAway { player, reason } => write!(f, "{player} {reason}, and may come back"),
+            Event::PlayerBack { player, name } => write!(f, "{player} is back: {name}"),
             Event::PlayerLeft { player, reason } => write!(f, "{player} {reason}"),
             Event::Said { name, text, .. } => write!(f, "{name}: {text}"),
             Event::Desync { player, tick, agreed, ours, theirs } => {
@@ -241,6 +257,8 @@ pub enum Phase {
     },
     /// In the session, and in step.
     Playing,
+    /// The session was lost, and is looked for again: the hero waits in it.
+    Returning,
     /// Someone is gone: the players that are left agree from where to go on.
     Regrouping,
     /// This peer's world fell out of step. It no longer plays, and stays until evidence is

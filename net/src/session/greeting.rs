@@ -24,6 +24,8 @@ pub struct Greeting {
     /// When it began, or came a step nearer.
     pub since: Duration,
     timeout: Duration,
+    /// Whether its hero is in the session already.
+    returns: bool,
     /// Who the session's sequencer is, as other peers told.
     elsewhere: BTreeMap<PeerId, PeerId>,
     /// What peers said of whom nobody knows yet that they are the sequencer, from a welcome on.
@@ -40,9 +42,15 @@ impl Greeting {
             unanswered: BTreeMap::new(),
             since: now,
             timeout,
+            returns: false,
             elsewhere: BTreeMap::new(),
             held: Vec::new(),
         }
+    }
+
+    /// Of a peer that lost its session, in which its hero waits for so long.
+    pub fn returning(hello: Hello, hero_waits: Duration, now: Duration) -> Self {
+        Greeting { returns: true, ..Greeting::new(hello, hero_waits, now) }
     }
 
     /// A peer can be spoken to.
@@ -68,10 +76,11 @@ impl Greeting {
         2 * (others.count() + 1) > connected
     }
 
-    /// Keeps what a peer says until others name it: its welcome, and what follows. Returns whether
+    /// Keeps what a peer says until others name it: its answer, and what follows. Returns whether
     /// it was that, and there was room.
     pub fn hold(&mut self, from: PeerId, epoch: Epoch, message: Message) -> bool {
-        let welcomes = matches!(message, Message::Welcome(_)) || self.held.iter().any(|(peer, ..)| *peer == from);
+        let answers = matches!(message, Message::Welcome(_) | Message::Refusal(_));
+        let welcomes = answers || self.held.iter().any(|(peer, ..)| *peer == from);
         let held = welcomes && self.held.len() < HELD_MAX;
         if held {
             self.held.push((from, epoch, message));
@@ -98,8 +107,11 @@ impl Greeting {
     /// Says hello again to those whose answer is overdue, and gives up after a while.
     pub fn advance<S: Simulation>(&mut self, now: Duration, out: &mut Outbox<S>) {
         if now >= self.since + self.timeout {
-            return out
-                .end(self.elsewhere.values().next().copied().map_or(EndReason::NoSession, EndReason::Unreachable));
+            return out.end(match self.elsewhere.values().next() {
+                Some(sequencer) => EndReason::Unreachable(*sequencer),
+                None if self.returns => EndReason::SequencerLost { silent: true },
+                None => EndReason::NoSession,
+            });
         }
         for (peer, said) in &mut self.unanswered {
             if now >= *said + HELLO_INTERVAL {

@@ -14,7 +14,7 @@ use crate::limits::*;
 use crate::link::PeerId;
 use crate::members::Electorates;
 use crate::sequencer::{Request, Requests};
-use crate::wire::{List, RawInput};
+use crate::wire::{List, PublicKey, RawInput};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ledger {
@@ -30,8 +30,12 @@ pub struct Ledger {
 /// A player of the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Member {
-    /// Who plays it.
+    /// Who plays it, or did before it was away.
     pub peer: PeerId,
+    /// By which key it is known again.
+    pub key: Option<PublicKey>,
+    /// Since which tick it has been away.
+    pub away: Option<Tick>,
     /// How many of its commands are in closed turns.
     pub commands: u32,
 }
@@ -96,11 +100,15 @@ impl Ledger {
         self.end = tick.next();
         for input in turn {
             match input {
-                RawInput::Member(player, peer) => {
-                    self.members.insert(*player, Member { peer: *peer, commands: 0 });
+                RawInput::Member(player, peer, key) => {
+                    let member = Member { peer: *peer, key: *key, away: None, commands: 0 };
+                    self.members.insert(*player, member);
                     self.newest = self.newest.max(*player);
                 }
                 RawInput::Leave(player, _) => drop(self.members.remove(player)),
+                RawInput::Away(player, _) => {
+                    self.members.entry(*player).and_modify(|member| member.away = Some(tick));
+                }
                 RawInput::Command(player, _) => {
                     if let Some(member) = self.members.get_mut(player) {
                         member.commands += 1;
@@ -109,7 +117,7 @@ impl Ledger {
                 RawInput::Request(_) => self.requests.closed(input),
                 RawInput::Electorate(next) => self.electorates.change(next.clone()),
                 RawInput::Settled => self.electorates.settle(),
-                RawInput::Join(..) => {}
+                RawInput::Join(..) | RawInput::Back(..) => {}
             }
         }
     }
@@ -119,8 +127,18 @@ impl Ledger {
         self.newest.0.saturating_add(1)
     }
 
-    /// The player of a peer.
+    /// The members who are here.
+    pub fn present(&self) -> impl Iterator<Item = (PlayerId, &Member)> {
+        self.members.iter().filter(|(_, member)| member.away.is_none()).map(|(player, member)| (*player, member))
+    }
+
+    /// The members who are away, and since when.
+    pub fn away(&self) -> impl Iterator<Item = (PlayerId, Tick)> {
+        self.members.iter().filter_map(|(player, member)| Some((*player, member.away?)))
+    }
+
+    /// The player of a peer that is here.
     pub fn player(&self, peer: PeerId) -> Option<PlayerId> {
-        self.members.iter().find(|(_, member)| member.peer == peer).map(|(player, _)| *player)
+        self.present().find(|(_, member)| member.peer == peer).map(|(player, _)| player)
     }
 }

@@ -60,7 +60,7 @@ impl Membership {
     /// Does what is due, and tells the others, if there is something to tell.
     pub fn advance<S: Simulation>(&mut self, now: Duration, out: &mut Outbox<S>) {
         let Some(stand) = self.members.advance(self.known(), &self.ledger.electorates, now) else { return };
-        for (_, member) in self.ledger.members.iter().filter(|(player, _)| **player != self.me) {
+        for (_, member) in self.ledger.present().filter(|(player, _)| *player != self.me) {
             out.send(Epoch::default(), member.peer, Channel::Unreliable, &Message::Stand(stand));
         }
     }

@@ -30,6 +30,7 @@ impl Offer {
             player: stepper.player,
             sequencer: stepper.player,
             seed,
+            plays: false,
             tick: stepper.tick(),
             snapshot_bytes: bytes.len() as u32,
             snapshot_digest: transfer::digest(&bytes),
@@ -46,15 +47,16 @@ impl Offer {
         self.bytes.len() > SNAPSHOT_BYTES_MAX
     }
 
-    /// Makes it to a joiner, who will be `player`. Returns what sends the snapshot.
+    /// Makes it to a joiner, who will be `player`. Its hero `plays` already, or is still to enter.
+    /// Returns what sends the snapshot.
     pub fn make<S: Simulation>(
         &self,
         leader: Leader,
         joiner: PeerId,
-        player: PlayerId,
+        (player, plays): (PlayerId, bool),
         out: &mut Outbox<S>,
     ) -> SnapshotSender {
-        let welcome = Welcome { player, ..self.welcome.clone() };
+        let welcome = Welcome { player, plays, ..self.welcome.clone() };
         out.reliably(leader.epoch, joiner, &Message::Welcome(welcome));
         SnapshotSender::new(self.bytes.clone())
     }

@@ -21,6 +21,7 @@ use super::ingress::{Admitted, Allowance, Ingress};
 use super::outbox::{Outbox, Standing};
 use super::stats::{DropReason, Stats};
 use super::{Entrant, Newcomer, PlayerError, Session};
+use crate::key::PlayerKey;
 use crate::link::{LinkEvent, PeerId};
 use crate::wire::{ChatLine, CommandBytes, Epoch, Identity, Inquiry, Message, Refusal};
 
@@ -203,10 +204,21 @@ impl<S: Simulation, K: Kind<S>> Peer<S, K> {
         newcomer: Option<Newcomer<S>>,
         build: impl Fn(u64) -> S + Send + Sync + 'static,
     ) -> Self {
-        let entrant = Entrant { terms: kind.config().terms(identity), newcomer, build: Arc::new(build) };
+        let entrant = Entrant { terms: kind.config().terms(identity), newcomer, key: None, build: Arc::new(build) };
         let (ingress, out, evidence) = (Ingress::new(kind.allowance()), Outbox::new(), Evidence::default());
         let io = Io { ingress, out, evidence, now: Duration::ZERO };
         Peer { kind, entrant: Arc::new(entrant), place: Place::Outside { since: None }, io }
+    }
+
+    /// The same peer, whose player is known again by a key: if it is lost, it comes back to its
+    /// hero, also from another process or machine, as long as the simulation keeps the hero
+    /// ([`Simulation::away_ticks`]). Before the peer is in the room.
+    #[must_use]
+    pub fn with_key(mut self, key: PlayerKey) -> Self {
+        if let Some(entrant) = Arc::get_mut(&mut self.entrant) {
+            entrant.key = Some(key);
+        }
+        self
     }
 
     fn is_over(&self) -> bool {

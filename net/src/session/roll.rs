@@ -20,10 +20,9 @@ pub type Slot = u32;
 /// The guests, each with what a session's kind keeps of it.
 pub struct Roll<G> {
     terms: Terms,
-    /// How many players a session has at most, and how many of them are no guests.
-    places: (usize, usize),
+    players_max: usize,
     seats: Vec<Option<Seat<G>>>,
-    free: Vec<Slot>,
+    vacant: Vec<Slot>,
     by_peer: BTreeMap<PeerId, Slot>,
     by_player: BTreeMap<PlayerId, Slot>,
     refused: Refused,
@@ -60,13 +59,13 @@ impl Refused {
 }
 
 impl<G> Roll<G> {
-    /// Of a session of at most `players_max` players, this peer's own included.
-    pub fn new(terms: Terms, players_max: usize, own: usize) -> Roll<G> {
+    /// Of a session of at most `players_max` players.
+    pub fn new(terms: Terms, players_max: usize) -> Roll<G> {
         Roll {
             terms,
-            places: (players_max, own),
+            players_max,
             seats: Vec::new(),
-            free: Vec::new(),
+            vacant: Vec::new(),
             by_peer: BTreeMap::new(),
             by_player: BTreeMap::new(),
             refused: Refused::default(),
@@ -99,11 +98,8 @@ impl<G> Roll<G> {
             }
         }
         let differences = self.terms.differences(hello.protocol, &hello.terms);
-        let (players_max, own) = self.places;
-        let full = self.len() + own >= players_max || self.fresh.is_empty() && self.freed.is_empty();
         let refusal = match codec::read::<S::Hero>(&hello.hero, HERO_BYTES_MAX) {
             _ if !differences.is_empty() => Refusal::Different(differences.try_into().expect("one of each kind")),
-            _ if full => Refusal::Full { players_max: players_max as u16 },
             Err(_) => Refusal::Hero,
             Ok(hero) => return Some(hero),
         };
@@ -116,20 +112,26 @@ impl<G> Roll<G> {
         self.refused.refuse(peer, name, refusal, out);
     }
 
-    /// The number of the next player, which is now given away. There is one after a
-    /// [`hello`](Roll::hello).
-    pub fn number(&mut self) -> PlayerId {
-        let number = self.fresh.next().map(PlayerId).or_else(|| self.freed.pop_front());
-        number.expect("a hello is refused when all are taken")
+    /// The number of another player, which is now given away. `others` is how many places those
+    /// take who are no guests now.
+    ///
+    /// # Errors
+    /// [`Refusal::Full`] if there is no place.
+    pub fn number(&mut self, others: usize) -> Result<PlayerId, Refusal> {
+        let (players_max, full) = (self.players_max, Refusal::Full { players_max: self.players_max as u16 });
+        if self.len() + others >= players_max {
+            return Err(full);
+        }
+        self.fresh.next().map(PlayerId).or_else(|| self.freed.pop_front()).ok_or(full)
     }
 
-    /// A number that was taken is not used after all.
-    pub fn give_back(&mut self, player: PlayerId) {
+    /// A number is free again: nobody is, or will be, that player.
+    pub fn free(&mut self, player: PlayerId) {
         self.freed.push_back(player);
     }
 
     pub fn insert(&mut self, peer: PeerId, player: PlayerId, guest: G) -> Slot {
-        let slot = self.free.pop().unwrap_or(self.seats.len() as Slot);
+        let slot = self.vacant.pop().unwrap_or(self.seats.len() as Slot);
         self.by_peer.insert(peer, slot);
         self.by_player.insert(player, slot);
         if slot as usize == self.seats.len() {
@@ -141,13 +143,19 @@ impl<G> Roll<G> {
 
     /// A guest's time is over.
     pub fn remove(&mut self, peer: PeerId) -> Option<G> {
+        let (player, guest) = self.vacate(peer)?;
+        self.refused.0.insert(peer);
+        self.free(player);
+        Some(guest)
+    }
+
+    /// A guest is away: the number stays the player's, and the peer may say hello again.
+    pub fn vacate(&mut self, peer: PeerId) -> Option<(PlayerId, G)> {
         let slot = self.by_peer.remove(&peer)?;
-        self.free.push(slot);
+        self.vacant.push(slot);
         let Seat { player, guest, .. } = self.seats[slot as usize].take()?;
         self.by_player.remove(&player);
-        self.refused.0.insert(peer);
-        self.freed.push_back(player);
-        Some(guest)
+        Some((player, guest))
     }
 
     /// The carrier lost a peer, who is no guest any more.

@@ -6,14 +6,16 @@ use std::collections::BTreeMap;
 use lockstone_sim::{Checksum, Input, PlayerId, Simulation, Tick, Turn, codec};
 
 use super::{DropReason, EndReason, Entrant, Event, Exchange, Following, Newcomer, Outbox, PlayerStats};
+use crate::key::PlayerKey;
 use crate::limits::*;
 use crate::link::PeerId;
-use crate::sequencer::Waiting;
+use crate::sequencer::{Arrival, Waiting};
 use crate::wire::{Name, Nearby, RawInput, Refusal};
 
 pub struct Stepper<S> {
     pub simulation: S,
     pub player: PlayerId,
+    /// The players who are here.
     pub roster: BTreeMap<PlayerId, Name>,
     /// This world's newest checksums.
     pub checksums: BTreeMap<Tick, Checksum>,
@@ -36,7 +38,10 @@ impl<S: Simulation> Stepper<S> {
         let (mut simulation, player) = ((entrant.build)(seed), PlayerId(0));
         if let Some(Newcomer { name, hero, .. }) = &entrant.newcomer {
             match codec::compact(&simulation.admit(player, hero.clone())).try_into() {
-                Ok(join) => waiting.join(player, me, name.clone(), join),
+                Ok(join) => {
+                    let (key, name) = (entrant.key.as_ref().map(PlayerKey::public), name.clone());
+                    waiting.arrive(Arrival { player, peer: me, key, name, join: Some(join) });
+                }
                 Err(_) => out.end(EndReason::Refused(Refusal::Hero)),
             }
         }
@@ -127,6 +132,14 @@ impl<S: Simulation> Stepper<S> {
     fn follow_roster(&mut self, input: &RawInput, out: &mut Outbox<S>) {
         match input {
             RawInput::Join(player, name, _) => self.enrol(*player, name, out),
+            RawInput::Back(player, name) => {
+                self.roster.insert(*player, name.clone());
+                out.events.push_back(Event::PlayerBack { player: *player, name: name.as_str().to_owned() });
+            }
+            RawInput::Away(player, reason) => {
+                self.roster.remove(player);
+                out.events.push_back(Event::PlayerAway { player: *player, reason: *reason });
+            }
             RawInput::Leave(player, reason) => {
                 self.roster.remove(player);
                 out.events.push_back(Event::PlayerLeft { player: *player, reason: *reason });
@@ -173,6 +186,8 @@ fn read<S: Simulation>(raw: &RawInput, out: &mut Outbox<S>) -> Option<Input<S>> 
         }
         RawInput::Join(player, _, bytes) => codec::read(bytes, JOIN_BYTES_MAX).map(|join| Input::Join(*player, join)),
         RawInput::Leave(player, _) => Ok(Input::Leave(*player)),
+        RawInput::Away(player, _) => Ok(Input::Away(*player)),
+        RawInput::Back(player, _) => Ok(Input::Back(*player)),
         RawInput::Request(bytes) => codec::read(bytes, REQUEST_BYTES_MAX).map(Input::Request),
     };
     input.map_err(|_| out.dropped(DropReason::BadInput)).ok()

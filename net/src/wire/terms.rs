@@ -77,6 +77,12 @@ pub enum Refusal {
     /// The session has begun, and takes nobody in later.
     #[error("the session has begun, and a rollback session takes nobody in later")]
     Begun,
+    /// The joiner named a key, and did not prove to have it.
+    #[error("the player's key was not proven")]
+    Key,
+    /// The player leads the session, from elsewhere.
+    #[error("this player is in the session already, and leads it")]
+    Leads,
 }
 
 /// Something that differs between two peers.

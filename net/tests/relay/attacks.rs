@@ -165,7 +165,14 @@ fn byte_flood(scene: &mut Scene, _: u64) {
 fn hellos(scene: &mut Scene, n: u64) {
     let config = config(RelaySettings::default());
     let name = Name::new(&format!("attacker {n}")).expect("a name");
-    let hello = Hello { protocol: PROTOCOL_VERSION, terms: config.terms(IDENTITY), name, hero: Bytes::default() };
+    let hello = Hello {
+        protocol: PROTOCOL_VERSION,
+        terms: config.terms(IDENTITY),
+        name,
+        hero: Bytes::default(),
+        key: None,
+        promised: Epoch(0),
+    };
     tell(scene, &Message::Hello(hello));
 }
 

@@ -42,6 +42,7 @@ impl Victim {
         let welcome = Welcome {
             player: PlayerId(1),
             sequencer: PlayerId(0),
+            plays: false,
             seed: 1,
             tick,
             snapshot_bytes: outline.len() as u32,
@@ -316,6 +317,7 @@ fn the_last_ticks_of_time_are_no_panic() {
     let welcome = Welcome {
         player: PlayerId(1),
         sequencer: PlayerId(1),
+        plays: false,
         seed: 1,
         tick: Tick(u32::MAX),
         snapshot_bytes: u32::MAX,

@@ -119,7 +119,9 @@ fn assert_concerned(scene: &Scene, settings: &RelaySettings, peer: PeerId, told:
             count += 1;
             let thinks = |cell: CellId| core.grown(&grid, grid.fringe_rings()).contains(cell);
             let concerned = match input {
-                RawInput::Command(of, _) | RawInput::Leave(of, _) => hero(*of, *tick).is_some_and(thinks),
+                RawInput::Command(of, _) | RawInput::Leave(of, _) | RawInput::Away(of, _) | RawInput::Back(of, _) => {
+                    hero(*of, *tick).is_some_and(thinks)
+                }
                 RawInput::Join(_, _, join) => {
                     let Join { at, .. } = codec::read::<Join<()>>(join, 1 << 12).expect("a join");
                     core.contains(grid.cell_of(at))

@@ -262,6 +262,10 @@ impl<R: Rules> Simulation for World<R> {
         Join { at: self.state.grid.clamp(at), hero }
     }
 
+    fn away_ticks(&self) -> u32 {
+        R::AWAY_TICKS
+    }
+
     fn snapshot(&mut self) -> Snapshot<R> {
         self.take_snapshot()
     }

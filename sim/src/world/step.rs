@@ -241,6 +241,8 @@ impl<R: Rules> World<R> {
                     self.take_out(self.state.hero_cell(*player), hero, notes);
                 }
             }
+            Input::Away(player) => self.change_hero(*player, R::away, notes),
+            Input::Back(player) => self.change_hero(*player, R::back, notes),
             Input::Request(Request::Announce(fact)) => {
                 self.state.rules.announce(Arc::make_mut(&mut self.state.facts), fact);
                 notes.take(|notes| notes.announced(&*self.state.facts));
@@ -254,6 +256,16 @@ impl<R: Rules> World<R> {
                     self.put_in(Entity { pos: self.state.grid.clamp(*to), ..traveller }, notes);
                 }
             }
+        }
+    }
+
+    /// Changes a player's hero, if it is known here.
+    fn change_hero(&mut self, player: PlayerId, change: fn(&R, &mut R::Body), notes: Notes<'_>) {
+        let Some(hero) = self.hero(player).map(|hero| hero.id) else { return };
+        let cell = self.state.hero_cell(player);
+        if let (Some(mut hero), Some(cell)) = (self.take_out(cell, hero, notes), cell) {
+            change(&self.state.rules, &mut hero.body);
+            self.insert(self.slot(cell).expect("it was in there"), cell, hero, notes);
         }
     }
 

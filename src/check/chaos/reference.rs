@@ -206,7 +206,8 @@ fn keep<S: Inspect>(journal: &mut Journal, states: &[&S], cells: &[CellId]) {
 /// Whose input it is; nobody's if the simulation itself asked for it.
 pub(in crate::check) fn whose<S: Simulation>(input: &Input<S>) -> Option<PlayerId> {
     match input {
-        Input::Command(player, _) | Input::Join(player, _) | Input::Leave(player) => Some(*player),
+        Input::Command(player, _) | Input::Join(player, _) => Some(*player),
+        Input::Leave(player) | Input::Away(player) | Input::Back(player) => Some(*player),
         Input::Request(_) | Input::Given(_) => None,
     }
 }

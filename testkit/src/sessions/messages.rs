@@ -21,7 +21,9 @@ pub fn messages(epoch: Epoch) -> Vec<Message> {
         RawInput::Electorate(electorate),
         RawInput::Settled,
         RawInput::Leave(PlayerId(3), LeaveReason::Silent),
-        RawInput::Member(PlayerId(9), PeerId(5 << 64 | 77)),
+        RawInput::Away(PlayerId(2), LeaveReason::Lost),
+        RawInput::Member(PlayerId(9), PeerId(5 << 64 | 77), Some(PublicKey([6; 32]))),
+        RawInput::Back(PlayerId(7), name.clone()),
         RawInput::Join(PlayerId(9), name.clone(), list(vec![8; 40])),
         RawInput::Request(list(vec![7; 300])),
         RawInput::Command(PlayerId(1), command.clone()),
@@ -50,6 +52,7 @@ pub fn messages(epoch: Epoch) -> Vec<Message> {
             player: PlayerId(4),
             sequencer: PlayerId(0),
             seed: 11,
+            plays: true,
             tick: Tick(1_000),
             snapshot_bytes: 100_000,
             snapshot_digest: 99,
@@ -58,6 +61,8 @@ pub fn messages(epoch: Epoch) -> Vec<Message> {
         Message::Chunk(list(vec![9; 500])),
         Message::ChunkAck(16_384),
         Message::Ready,
+        Message::Challenge(1 << 40),
+        Message::Proof(Proof([3; 32], [4; 32])),
         Message::Turns(Turns {
             stamp,
             from: Tick(8),
@@ -122,5 +127,8 @@ fn hello() -> Message {
     joiner.handle(LinkEvent::Entered(PeerId(5 << 64)), Duration::ZERO);
     joiner.handle(LinkEvent::Connected(PeerId(0)), Duration::ZERO);
     let packet = joiner.poll_transmit().expect("it says hello");
-    wire::decode(&packet.bytes).expect("a message").1
+    match wire::decode(&packet.bytes).expect("a message").1 {
+        Message::Hello(hello) => Message::Hello(Hello { key: Some(PublicKey([6; 32])), promised: Epoch(300), ..hello }),
+        other => panic!("it says hello, and not {other:?}"),
+    }
 }

@@ -44,7 +44,7 @@ pub fn desyncs<T: Session<Sim = Mixer>>(
     driver.seats[seat].events.iter().filter_map(desync).collect()
 }
 
-/// What a peer played: turns that are not empty, and checksums.
+/// What a peer played since it loaded the world last: turns that are not empty, and checksums.
 #[derive(Default, PartialEq, Debug)]
 pub struct Played {
     pub turns: BTreeMap<Tick, Turn<Mixer>>,
@@ -56,6 +56,7 @@ impl Played {
         let mut played = Played::default();
         for event in events {
             match event {
+                Event::Started { .. } => played = Played::default(),
                 Event::Turn { tick, turn } => {
                     assert!(played.turns.insert(*tick, turn.clone()).is_none(), "turn {tick} was played twice");
                 }

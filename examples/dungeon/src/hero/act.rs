@@ -33,6 +33,9 @@ pub fn think(map: &Map, me: &mut Hero, mind: &mut DungeonMind<'_>) {
     if me.fallen.is_some() {
         return lie_slain(map, me, mind);
     }
+    if me.is_away() {
+        return;
+    }
     skill::cast(map, me, mind);
     drop_piece(me, mind);
     buy(map, me, mind);
@@ -131,6 +134,7 @@ fn escape(map: &Map, me: &mut Hero, mind: &mut DungeonMind<'_>) {
 
 fn follow_order(map: &Map, me: &mut Hero, mind: &mut DungeonMind<'_>) {
     match me.order {
+        Order::Rest => {}
         Order::Stand => {
             if me.rest_ticks == 0
                 && let Some(foe) = nearest_foe(map, mind, me.class.measures().range.min(NEXT_FOE))

@@ -30,6 +30,8 @@ pub const POTIONS_MAX: u8 = 6;
 pub const BAG: usize = 4;
 /// How long a slain hero lies before it returns.
 pub const FALLEN_TICKS: u32 = 100;
+/// How long a hero waits for a player who is away: half an hour.
+pub const AWAY_TICKS: u32 = 36_000;
 
 /// A player's hero.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,6 +87,8 @@ pub enum Order {
     Fight(EntityId),
     /// Goes to loot or a chest, which was seen at that place.
     Take(EntityId, Option<Spot>),
+    /// Sleeps while its player is away: it does nothing, and nothing hurts it.
+    Rest,
 }
 
 /// A hero's numbers, what it wears included.
@@ -135,6 +139,16 @@ impl Hero {
     /// Whether it lives.
     pub fn is_alive(&self) -> bool {
         self.fallen.is_none()
+    }
+
+    /// Whether it sleeps, as its player is away.
+    pub fn is_away(&self) -> bool {
+        self.order == Order::Rest
+    }
+
+    /// Whether monsters hunt it, and their missiles meet it.
+    pub fn is_prey(&self) -> bool {
+        self.is_alive() && !self.is_away()
     }
 
     /// Its numbers.
@@ -230,7 +244,7 @@ impl Hero {
     }
 
     fn suffer(&mut self, by: i32, race: Race, tick: Tick) {
-        if !self.is_alive() {
+        if !self.is_prey() {
             return;
         }
         self.life = self.life.saturating_sub(after_armour(by, self.stats().armour));

@@ -4,6 +4,7 @@ use lockstone::sim::{Fx, Seen, Vec2};
 
 use super::{Monster, Mood, bite};
 use crate::body::Body;
+use crate::hero::Hero;
 use crate::map::{Map, center_of, tile_of};
 use crate::measures::REACH;
 use crate::rules::DungeonMind;
@@ -40,7 +41,7 @@ pub(super) fn looks_around(mind: &DungeonMind<'_>) -> bool {
 }
 
 fn is_prey(seen: &Seen<'_, Body>) -> bool {
-    seen.body.hero().is_some_and(|hero| hero.is_alive())
+    seen.body.hero().is_some_and(Hero::is_prey)
 }
 
 /// The nearest of them becomes the prey.

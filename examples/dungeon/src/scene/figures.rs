@@ -90,7 +90,7 @@ fn figure(entity: &Entity<Body>, player: PlayerId, others: &[&Entity<Body>]) -> 
 fn facing(pos: Vec2, hero: &Hero, others: &[&Entity<Body>]) -> Option<f32> {
     let of = |id: EntityId| others.iter().find(|other| other.id == id).map(|other| other.pos);
     let to = match hero.order {
-        Order::Stand => None,
+        Order::Stand | Order::Rest => None,
         Order::Walk(goal) => Some(hero.next_corner().unwrap_or(center_of(goal.into()))),
         Order::Fight(foe) => of(foe),
         Order::Take(thing, _) => of(thing),
@@ -105,8 +105,12 @@ fn hero_figure(entity: &Entity<Body>, hero: &Hero, player: PlayerId) -> Figure {
         Class::Ranger => Rgb(90, 190, 90),
         Class::Mage => Rgb(120, 110, 230),
     };
-    let (symbol, drawing) = if hero.is_alive() { ('@', drawings::HERO) } else { ('%', drawings::BONES) };
-    let label = format!("{} {}", hero.name.text(), hero.level);
+    let (symbol, drawing) = match hero {
+        _ if !hero.is_alive() => ('%', drawings::BONES),
+        _ if hero.is_away() => ('z', drawings::MOUND),
+        _ => ('@', drawings::HERO),
+    };
+    let label = format!("{} {}{}", hero.name.text(), hero.level, if hero.is_away() { ", away" } else { "" });
     let life = Some(share(hero.life, hero.stats().life)).filter(|&life| !mine || life < 1.0);
     let glow = if mine { 9.0 } else { 6.0 };
     Figure { life, label: Some(label), glow, ..plain(entity.pos, 0.95, symbol, drawing, color) }

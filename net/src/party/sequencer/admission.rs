@@ -6,36 +6,107 @@
 use lockstone_sim::{PlayerId, Simulation, codec};
 
 use super::{Entry, Guest, Sequencing};
+use crate::key::PlayerKey;
 use crate::link::PeerId;
-use crate::session::{DropReason, Io, Offer, Outbox};
+use crate::sequencer::Arrival;
+use crate::session::{Applicant, DropReason, Io, Member, Offer, Outbox};
 use crate::wire::*;
 
 impl<S: Simulation> Sequencing<S> {
     /// Lets a joiner in, or says why not.
     pub(super) fn hello(&mut self, peer: PeerId, hello: Hello, io: &mut Io<S>) {
         // Who may have been replaced lets nobody in: a joiner asks again, and others.
-        if !self.leads() {
+        let newer = hello.promised > self.leader.epoch;
+        if !self.leads() || newer && !self.is_backed(io.now) {
             return;
         }
-        if let Some(Guest { entry: Entry::Untold(_), player, .. }) = self.guests.of(peer) {
-            return self.let_load(peer, *player, None, io);
+        match self.guests.of(peer) {
+            // It knows more than the turns of this epoch, which it may follow.
+            Some(Guest { entry: Entry::Untold(_), player, key, .. }) if !newer => {
+                return self.let_load(peer, (*player, *key), None, io);
+            }
+            // It has lost its way, and its memory of whom it voted for.
+            Some(Guest { entry: Entry::Untold(_) | Entry::Playing, .. }) => {
+                self.remove(peer, LeaveReason::Lost);
+                self.guests.forget(peer);
+            }
+            // It may not have had the answer yet.
+            Some(Guest { entry: Entry::Loading { .. }, .. }) | None => {}
         }
-        let waits = |guest: &Guest<S>| !guest.plays();
-        let Some(hero) = self.guests.hello(peer, &hello, waits, &mut io.out) else { return };
-        let offer = self.offer();
-        if offer.is_too_large() {
-            return self.guests.refuse(peer, hello.name.as_str(), Refusal::World, &mut io.out);
+        let Some(hero) = self.guests.hello(peer, &hello, |_| true, &mut io.out) else { return };
+        let applicant = Applicant { name: hello.name, hero, key: hello.key };
+        if let Some(applicant) = self.applicants.ask(self.leader, peer, applicant, io.now, &mut io.out) {
+            self.let_in(peer, applicant, io);
         }
-        let player = self.guests.number();
-        self.let_load(peer, player, Some((hello.name, hero)), io);
     }
 
-    /// Sends a peer the world: of a newcomer, or of a player whose hero is in it.
-    fn let_load(&mut self, peer: PeerId, player: PlayerId, newcomer: Option<(Name, S::Hero)>, io: &mut Io<S>) {
+    /// A joiner proves its key.
+    pub(super) fn proof(&mut self, peer: PeerId, proof: &Proof, io: &mut Io<S>) {
+        match self.applicants.answer(self.leader, peer, proof).filter(|_| self.leads()) {
+            Some((applicant, true)) => self.let_in(peer, applicant, io),
+            Some((applicant, false)) => {
+                self.guests.refuse(peer, applicant.name.as_str(), Refusal::Key, &mut io.out);
+            }
+            None => io.out.dropped(DropReason::Unexpected),
+        }
+    }
+
+    fn let_in(&mut self, peer: PeerId, applicant: Applicant<S>, io: &mut Io<S>) {
+        let Applicant { name, hero, key } = applicant;
+        let refusal = if key.is_some() && key == self.entrant.key.as_ref().map(PlayerKey::public) {
+            Refusal::Leads
+        } else if self.offer().is_too_large() {
+            Refusal::World
+        } else {
+            // The same player, from another connection: this one counts.
+            let before = self.guests.peers().find(|(_, guest)| key.is_some() && guest.key == key);
+            if let Some(before) = before.map(|(before, _)| before) {
+                io.out.reliably(self.leader.epoch, before, &Message::Removed(LeaveReason::Replaced));
+                self.remove(before, LeaveReason::Replaced);
+            }
+            if let Some(player) = self.away(peer, key) {
+                return self.let_load(peer, (player, key), Some((name, None)), io);
+            }
+            // Its own player, and those who are away, take places.
+            let others = 1 + self.membership.ledger.members.keys().filter(|player| self.is_absent(**player)).count();
+            match self.guests.number(others) {
+                Ok(player) => return self.let_load(peer, (player, key), Some((name, Some(hero))), io),
+                Err(full) => full,
+            }
+        };
+        self.guests.refuse(peer, name.as_str(), refusal, &mut io.out);
+    }
+
+    /// Whether a player of the session is neither here nor on its way in.
+    pub(super) fn is_absent(&self, player: PlayerId) -> bool {
+        player != self.stepper.player && self.guests.slot_of(player).is_none()
+    }
+
+    /// The player that comes back with a key, or on the connection on which it was lost.
+    fn away(&self, peer: PeerId, key: Option<PublicKey>) -> Option<PlayerId> {
+        if self.stepper.simulation.away_ticks() == 0 {
+            return None;
+        }
+        let is_theirs = |member: &Member| if key.is_some() { member.key == key } else { member.peer == peer };
+        let members = self.membership.ledger.members.iter();
+        members
+            .map(|(player, member)| (*player, member))
+            .find(|(player, member)| self.is_absent(*player) && is_theirs(member))
+            .map(|(player, _)| player)
+    }
+
+    /// Sends a peer the world.
+    fn let_load(
+        &mut self,
+        peer: PeerId,
+        (player, key): (PlayerId, Option<PublicKey>),
+        arrival: Option<(Name, Option<S::Hero>)>,
+        io: &mut Io<S>,
+    ) {
         let offer = self.offer();
-        let sender = offer.make(self.leader, peer, player, &mut io.out);
-        let entry = Entry::Loading { newcomer, sender, progressed: io.now };
-        let guest = Guest::new(player, offer.tick(), entry, io.now);
+        let sender = offer.make(self.leader, peer, (player, arrival.is_none()), &mut io.out);
+        let entry = Entry::Loading { arrival, sender, progressed: io.now, ready: false };
+        let guest = Guest::new(player, key, offer.tick(), entry, io.now);
         match self.guests.of_mut(peer) {
             Some(known) => *known = guest,
             None => drop(self.guests.insert(peer, player, guest)),
@@ -54,21 +125,34 @@ impl<S: Simulation> Sequencing<S> {
         offer.clone()
     }
 
+    /// Admits those that had to wait.
+    pub(super) fn admit_ready(&mut self, out: &mut Outbox<S>) {
+        let is_ready = |guest: &Guest<S>| matches!(guest.entry, Entry::Loading { ready: true, .. });
+        let ready: Vec<_> = self.guests.peers().filter(|(_, guest)| is_ready(guest)).map(|(peer, _)| peer).collect();
+        ready.into_iter().for_each(|peer| self.admit(peer, out));
+    }
+
     /// A joiner has caught up: its hero enters with the next turn.
+    ///
+    /// Who comes back waits until it has no vote any more. It may have forgotten whom it gave that
+    /// to, and must not give it twice.
     pub(super) fn admit(&mut self, peer: PeerId, out: &mut Outbox<S>) {
         let Some(guest) = self.guests.of_mut(peer) else { return };
-        let Entry::Loading { newcomer, sender, .. } = &guest.entry else { return };
-        if !sender.done() {
-            return out.dropped(DropReason::Unexpected);
+        let Entry::Loading { arrival, .. } = &guest.entry else { return };
+        let voters = &self.membership.ledger.electorates;
+        if matches!(arrival, Some((_, None))) && voters.iter().any(|player| player == guest.player) {
+            return;
         }
-        let Some((name, hero)) = newcomer.clone() else {
+        let (player, key) = (guest.player, guest.key);
+        let Some((name, hero)) = arrival.clone() else {
             guest.entry = Entry::Playing;
             return;
         };
-        let join = self.stepper.simulation.admit(guest.player, hero);
-        match Bytes::try_from(codec::compact(&join)) {
+        let join = hero.map(|hero| self.stepper.simulation.admit(player, hero));
+        match join.map(|join| Bytes::try_from(codec::compact(&join))).transpose() {
             Ok(join) => {
-                self.waiting.join(guest.player, peer, name, join);
+                self.reign.resigned.remove(&player);
+                self.waiting.arrive(Arrival { player, peer, key, name, join });
                 guest.entry = Entry::Playing;
             }
             Err(_) => {

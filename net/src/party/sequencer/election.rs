@@ -11,7 +11,7 @@ use crate::party::config::PartyConfig;
 use crate::party::whole::Whole;
 use crate::replica::Estate;
 use crate::sequencer::{Capacity, Waiting};
-use crate::session::{Io, Leader, Roll, Schedule};
+use crate::session::{Applicants, Io, Leader, Roll, Schedule};
 use crate::wire::*;
 
 /// So long does a member keep its vote that is not heard.
@@ -40,13 +40,14 @@ impl<S: Simulation> Sequencing<S> {
     pub(in crate::party) fn take_over(config: PartyConfig, estate: Estate<S>, io: &mut Io<S>) -> Self {
         let Estate { entrant, me, stepper, mut membership, gone, commands, next_at } = estate;
         let mut waiting = Waiting::default();
-        let mut guests = Roll::new(entrant.terms, config.settings().players_max, 1);
+        let mut guests = Roll::new(entrant.terms, config.settings().players_max);
         guests.begin_at(membership.ledger.next_player());
         let open = membership.history.open();
-        for (player, member) in &membership.ledger.members {
-            waiting.resume(*player, member.commands);
-            if *player != stepper.player {
-                guests.insert(member.peer, *player, Guest::new(*player, open, Entry::Untold(None), io.now));
+        for (player, member) in membership.ledger.present() {
+            waiting.resume(player, member.commands);
+            if player != stepper.player {
+                let guest = Guest::new(player, member.key, open, Entry::Untold(None), io.now);
+                guests.insert(member.peer, player, guest);
             }
         }
         for command in commands {
@@ -68,6 +69,7 @@ impl<S: Simulation> Sequencing<S> {
             reign,
             stepper,
             waiting,
+            applicants: Applicants::new(),
             schedule: Some(schedule),
             guests,
             offer: None,
@@ -92,13 +94,18 @@ impl<S: Simulation> Sequencing<S> {
         self.membership.members.leader() == Some(own)
     }
 
+    /// Whether a quorum was heard lately.
+    pub(super) fn is_backed(&self, now: Duration) -> bool {
+        let backs = |player| self.hears(player, now) || self.reign.resigned.contains(&player);
+        self.membership.is_quorum(backs)
+    }
+
     /// Closes the open tick, if this peer may.
     pub(super) fn close(&mut self, now: Duration) -> bool {
         if !self.leads() {
             return false;
         }
-        let backs = |player| self.hears(player, now) || self.reign.resigned.contains(&player);
-        let is_backed = self.membership.is_quorum(backs);
+        let is_backed = self.is_backed(now);
         if !is_backed && now < self.reign.backed_at + self.settings().silence_timeout {
             return false;
         }
@@ -110,9 +117,19 @@ impl<S: Simulation> Sequencing<S> {
             Some(_) => self.reign.changed = None,
             None => {}
         }
+        let overdue = self.overdue(tick);
         let inputs = self.waiting.take(Capacity::PARTY, self.membership.ledger.requests.next());
-        self.membership.close(&[electorate, inputs].concat());
+        self.membership.close(&[electorate, overdue, inputs].concat());
         true
+    }
+
+    /// The leaves of those who were away for too long.
+    fn overdue(&mut self, tick: Tick) -> Vec<RawInput> {
+        let away_ticks = self.stepper.simulation.away_ticks();
+        let away = self.membership.ledger.away().filter(|(_, since)| tick.since(*since) >= away_ticks);
+        let overdue: Vec<_> = away.map(|(player, _)| player).filter(|player| self.is_absent(*player)).collect();
+        overdue.iter().for_each(|player| self.guests.free(*player));
+        overdue.into_iter().map(|player| RawInput::Leave(player, LeaveReason::Away)).collect()
     }
 
     /// Whether a member was heard lately. This peer hears itself.
@@ -120,8 +137,10 @@ impl<S: Simulation> Sequencing<S> {
         player == self.stepper.player || self.membership.members.hears(player, now)
     }
 
-    fn guest(&self, player: PlayerId) -> Option<&Guest<S>> {
-        self.guests.get(self.guests.slot_of(player)?)
+    /// The guest that is a member: the peer that the closed turns name. Who comes back is not yet.
+    fn member(&self, player: PlayerId) -> Option<&Guest<S>> {
+        let member = self.membership.ledger.members.get(&player).filter(|member| member.away.is_none())?;
+        self.guests.of(member.peer).filter(|guest| guest.player == player)
     }
 
     /// What the next turn says of the electorate: everyone whose hero is in the world, and who is
@@ -130,7 +149,7 @@ impl<S: Simulation> Sequencing<S> {
         let (own, members) = (self.stepper.player, &self.membership.members);
         if let Some(changed) = self.reign.changed {
             let knows = |player| {
-                let knows = self.guest(player).is_some_and(|guest| guest.feed.known() > changed);
+                let knows = self.member(player).is_some_and(|guest| guest.feed.known() > changed);
                 player == own || knows || self.reign.resigned.contains(&player)
             };
             return if self.membership.is_quorum(knows) { vec![RawInput::Settled] } else { Vec::new() };
@@ -138,7 +157,7 @@ impl<S: Simulation> Sequencing<S> {
         let Some(settled) = self.membership.ledger.electorates.settled() else { return Vec::new() };
         let is_kept = |player| settled.members.contains(&player) && now < members.silent_since(player) + VOTE_KEPT;
         let next = self.named(|player| {
-            player == own || self.guest(player).is_some() && (self.hears(player, now) || is_kept(player))
+            player == own || self.member(player).is_some() && (self.hears(player, now) || is_kept(player))
         });
         if next == *settled || !next.members.contains(&own) { Vec::new() } else { vec![RawInput::Electorate(next)] }
     }
@@ -177,7 +196,7 @@ impl<S: Simulation> Sequencing<S> {
         let led = self.membership.members.leader();
         if led.is_some_and(|vote| vote.leader != self.stepper.player) && self.next.is_none() {
             let mut replica = Whole::follow(self.config.clone(), &self.entrant, self.leader.peer, io.now);
-            replica.greet_anew(io);
+            replica.return_to(&self.stepper.simulation, self.membership.members.promised(), io);
             self.next = Some(Box::new(replica));
         }
     }

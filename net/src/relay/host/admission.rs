@@ -9,6 +9,7 @@ use super::Host;
 use super::budget::Budget;
 use super::guest::{Entry, Guest};
 use crate::link::PeerId;
+use crate::sequencer::Arrival;
 use crate::session::{DropReason, Io, Offer, Outbox};
 use crate::wire::*;
 
@@ -17,7 +18,11 @@ impl<R: Rules> Host<R> {
     pub(super) fn hello(&mut self, peer: PeerId, hello: Hello, io: &mut Io<World<R>>) {
         let waits = |guest: &Guest| !guest.plays();
         let Some(hero) = self.guests.hello(peer, &hello, waits, &mut io.out) else { return };
-        let player = self.guests.number();
+        let own = usize::from(self.hosts_player);
+        let player = match self.guests.number(own) {
+            Ok(player) => player,
+            Err(full) => return self.guests.refuse(peer, hello.name.as_str(), full, &mut io.out),
+        };
         let join = self.stepper.simulation.admit(player, hero);
         let at = self.stepper.simulation.grid().cell_of(join.at);
         let offer = self.outline();
@@ -25,13 +30,13 @@ impl<R: Rules> Host<R> {
             Ok(join) if !offer.is_too_large() => join,
             unfit => {
                 let refusal = if unfit.is_err() { Refusal::Hero } else { Refusal::World };
-                self.guests.give_back(player);
+                self.guests.free(player);
                 return self.guests.refuse(peer, hello.name.as_str(), refusal, &mut io.out);
             }
         };
         let budget = Budget::new(self.config.settings().budget_bytes_per_s, io.now);
         let entry = Entry::Joining { name: hello.name, at, join, progressed: io.now };
-        let outline = offer.make(self.leader, peer, player, &mut io.out);
+        let outline = offer.make(self.leader, peer, (player, false), &mut io.out);
         let guest = Guest::new((peer, player), entry, outline, (offer.tick(), io.now), budget);
         let slot = self.guests.insert(peer, player, guest);
         self.answering.push(slot);
@@ -54,7 +59,9 @@ impl<R: Rules> Host<R> {
         let Some(guest) = self.guests.of_mut(peer) else { return };
         let placed = !guest.area.bounds().core.is_empty();
         match core::mem::replace(&mut guest.entry, Entry::Playing) {
-            Entry::Joining { name, join, .. } if placed => self.waiting.join(guest.player, peer, name, join),
+            Entry::Joining { name, join, .. } if placed => {
+                self.waiting.arrive(Arrival { player: guest.player, peer, key: None, name, join: Some(join) });
+            }
             as_before => {
                 guest.entry = as_before;
                 out.dropped(DropReason::Unexpected);

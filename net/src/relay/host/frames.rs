@@ -33,9 +33,10 @@ impl<R: Rules> Host<R> {
 
     fn scope(&self, input: &RawInput) -> Scope {
         match input {
-            RawInput::Command(player, _) | RawInput::Leave(player, _) => {
-                self.cell_interest.hero(*player).map_or(Scope::Nobody, Scope::Thinks)
-            }
+            RawInput::Command(player, _)
+            | RawInput::Leave(player, _)
+            | RawInput::Away(player, _)
+            | RawInput::Back(player, _) => self.cell_interest.hero(*player).map_or(Scope::Nobody, Scope::Thinks),
             RawInput::Join(_, _, bytes) => match codec::read::<Join<R::Hero>>(bytes, JOIN_BYTES_MAX) {
                 Ok(Join { at, .. }) => {
                     let cell = self.stepper.simulation.grid().cell_of(at);

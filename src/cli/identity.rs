@@ -1,0 +1,107 @@
+//! The key by which a player is known again: in a file, which one process uses at a time.
+//!
+//! Whoever has the file is the player. So it is made for its owner alone, and shown to nobody.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use etcetera::BaseStrategy;
+use lockstone_net::PlayerKey;
+
+use super::failure::Failure;
+use super::place::any_number;
+
+const FILE_NAME: &str = "player.key";
+/// Hexadecimal digits, and the end of a line.
+const FILE_BYTES_MAX: u64 = 256;
+
+/// A player's key, and the file that nobody else uses meanwhile.
+pub(super) struct Identity {
+    pub key: PlayerKey,
+    _locked: Option<File>,
+}
+
+impl Identity {
+    /// That of a file, which is made if it is not there. Where none is named, the one of this user
+    /// for a game; and one that is forgotten again if that cannot be had, as another process uses
+    /// it, or if a `bot` plays.
+    pub fn new(file: Option<&Path>, game: &str, bot: bool) -> Result<Identity, Failure> {
+        if let Some(file) = file {
+            return Identity::of(file).map_err(|error| Failure::file("use", file, error));
+        }
+        let own = || {
+            let file = default_file(game)?;
+            fs::create_dir_all(file.parent()?).ok()?;
+            Identity::of(&file).ok()
+        };
+        Ok((!bot)
+            .then(own)
+            .flatten()
+            .unwrap_or_else(|| Identity { key: PlayerKey::from_bytes(drawn()), _locked: None }))
+    }
+
+    fn of(path: &Path) -> io::Result<Identity> {
+        let mut file = open(path)?;
+        file.try_lock().map_err(|error| match error {
+            TryLockError::Error(error) => error,
+            TryLockError::WouldBlock => {
+                io::Error::other("another process plays with it; name another one with --identity")
+            }
+        })?;
+        let mut text = String::new();
+        (&mut file).take(FILE_BYTES_MAX).read_to_string(&mut text)?;
+        let bytes = match text.trim() {
+            "" => {
+                let bytes = drawn();
+                let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+                file.rewind()?;
+                writeln!(file, "{digits}")?;
+                bytes
+            }
+            digits => parse(digits)
+                .ok_or_else(|| io::Error::other("it is no player's key: 64 hexadecimal digits; name another file"))?,
+        };
+        Ok(Identity { key: PlayerKey::from_bytes(bytes), _locked: Some(file) })
+    }
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+fn parse(digits: &str) -> Option<[u8; 32]> {
+    let whole = digits.len() == 64 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    let byte = |n: usize| u8::from_str_radix(digits.get(2 * n..2 * n + 2)?, 16).ok();
+    let bytes: Option<Vec<_>> = (0..32).map(byte).collect();
+    bytes.filter(|_| whole)?.try_into().ok()
+}
+
+/// Where this user's key for a game is.
+fn default_file(game: &str) -> Option<PathBuf> {
+    let folders = etcetera::choose_base_strategy().ok()?;
+    let folder = folders.state_dir().unwrap_or_else(|| folders.data_dir());
+    Some(folder.join(game).join(FILE_NAME))
+}
+
+fn drawn() -> [u8; 32] {
+    let parts: Vec<_> = (0..4).flat_map(|_| any_number().to_le_bytes()).collect();
+    parts.try_into().expect("four times eight bytes")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_64_digits() {
+        assert_eq!(parse(&"0f".repeat(32)), Some([15; 32]));
+        for wrong in ["", "0f", &"0f".repeat(33), &"0g".repeat(32), &"+f".repeat(32), &"é".repeat(32)] {
+            assert_eq!(parse(wrong), None, "{wrong}");
+        }
+    }
+}
