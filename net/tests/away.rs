@@ -206,6 +206,27 @@ fn the_place_of_who_is_away_is_kept() {
 }
 
 #[test]
+fn the_seed_is_that_of_the_session_whoever_leads_it() {
+    // Each would found another world.
+    let parties = (0..3).map(|n| keyed(n, PartySettings { seed: n.into(), ..settings(3) }, AWAY_TICKS));
+    let mut room = gather(1, Weather::clear(ms(DELAY_MS)), parties, |_, link| link);
+    kill(&mut room, 0);
+    run(&mut room, secs(3));
+    let seat = room.enter(keyed(9, PartySettings { seed: 9, ..settings(3) }, AWAY_TICKS));
+    until_it_plays(&mut room, seat);
+    let seed = |seat: usize| {
+        let started = |event: &Event<Mixer>| match event {
+            Event::Started { seed, .. } => Some(*seed),
+            _ => None,
+        };
+        room.seats[seat].events.iter().find_map(started)
+    };
+    assert_eq!(seed(seat), Some(0));
+    run(&mut room, secs(2));
+    assert_sound(&room, 4);
+}
+
+#[test]
 fn a_later_leader_refuses_as_the_first_does() {
     let small = PartySettings { players_max: 3, ..settings(3) };
     let parties = (0..3).map(|n| keyed(n, small.clone(), AWAY_TICKS));

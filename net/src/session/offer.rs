@@ -22,14 +22,13 @@ impl Offer {
     /// The world as it is now, of `bytes`, and of the players in it those whom joiners must know.
     pub fn new<S: Simulation>(
         stepper: &Stepper<S>,
-        seed: u64,
         bytes: Vec<u8>,
         roster: List<(PlayerId, Name), PLAYERS_MAX>,
     ) -> Offer {
         let welcome = Welcome {
             player: stepper.player,
             sequencer: stepper.player,
-            seed,
+            seed: stepper.seed,
             plays: false,
             tick: stepper.tick(),
             snapshot_bytes: bytes.len() as u32,

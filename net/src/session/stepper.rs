@@ -15,6 +15,8 @@ use crate::wire::{Name, Nearby, RawInput, Refusal};
 pub struct Stepper<S> {
     pub simulation: S,
     pub player: PlayerId,
+    /// That of the session: who leads it later may have settings of its own.
+    pub seed: u64,
     /// The players who are here.
     pub roster: BTreeMap<PlayerId, Name>,
     /// This world's newest checksums.
@@ -61,7 +63,7 @@ impl<S: Simulation> Stepper<S> {
     ) -> Self {
         let (roster, checksums) = (BTreeMap::new(), BTreeMap::new());
         out.events.push_back(Event::Started { tick: simulation.tick(), seed, player, snapshot });
-        let mut stepper = Stepper { simulation, player, roster, checksums, settings, keyframe: None };
+        let mut stepper = Stepper { simulation, player, seed, roster, checksums, settings, keyframe: None };
         // A world that was read from bytes has its say before anything changes it.
         stepper.emit_checksum(out);
         stepper

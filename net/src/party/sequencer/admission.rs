@@ -116,11 +116,11 @@ impl<S: Simulation> Sequencing<S> {
 
     /// The snapshot for a joiner: a recent one if there is one.
     fn offer(&mut self) -> Offer {
-        let (stepper, ledger, seed) = (&mut self.stepper, &self.membership.ledger, self.config.settings().seed);
+        let (stepper, ledger) = (&mut self.stepper, &self.membership.ledger);
         let offer = self.offer.get_or_insert_with(|| {
             let bytes = ledger.packed(stepper.simulation.encoded());
             let roster: Vec<_> = stepper.roster.iter().map(|(player, name)| (*player, name.clone())).collect();
-            Offer::new(stepper, seed, bytes, roster.try_into().expect("no more players are let in"))
+            Offer::new(stepper, bytes, roster.try_into().expect("no more players are let in"))
         });
         offer.clone()
     }

@@ -45,11 +45,11 @@ impl<R: Rules> Host<R> {
     /// The world's tick and facts, without any cell: what a joiner begins with. Of a tick
     /// the same for all.
     fn outline(&mut self) -> Offer {
-        let (stepper, seed) = (&self.stepper, self.config.settings().seed);
+        let stepper = &self.stepper;
         self.outline.take_if(|outline| outline.tick() != stepper.tick());
         let bytes = || stepper.simulation.encode(&stepper.simulation.outline());
         // A replica learns of other players as they come near.
-        let outline = || Offer::new(stepper, seed, bytes(), List::default());
+        let outline = || Offer::new(stepper, bytes(), List::default());
         self.outline.get_or_insert_with(outline).clone()
     }
 
