@@ -163,3 +163,30 @@ fn of_two_sides_the_larger_goes_on_and_the_other_comes_back() {
         assert_one_history(&room, &many, seed);
     });
 }
+
+/// Its packets of the old epoch are answered by the one member that follows the new sequencer, and
+/// by the new sequencer itself: both are needed for a quorum of three.
+#[test]
+fn a_sequencer_that_was_cut_off_from_two_learns_from_both_who_leads() {
+    seeds::each("-p lockstone-net --test takeover", 20, |seed| {
+        let mut dice = Dice(seed);
+        let mut room = session(3, &PartySettings::default(), ms(DELAY_MS));
+        let time_ms = 1_000 + dice.roll(1_000);
+        play(&mut room, &mut dice, time_ms, &[0, 1, 2]);
+        let cut = |room: &Room, cut: bool| {
+            [1, 2].into_iter().for_each(|other| room.network.set_cut(room.peer(0), room.peer(other), cut));
+        };
+        cut(&room, true);
+        let until = room.now() + ms(1_500 + dice.roll(3_000));
+        room.run_until(until);
+        cut(&room, false);
+        room.run_until(until + secs(5));
+        let all = [0, 1, 2];
+        assert_eq!(leader(&room, &all), Some(PlayerId(1)), "seed {seed}");
+        assert!(all.iter().all(|seat| playing(&room.seats[*seat].session)), "seed {seed}");
+        play(&mut room, &mut dice, 2_000, &all);
+        let until = room.now() + secs(1);
+        room.run_until(until);
+        assert_one_history(&room, &[1, 2], seed);
+    });
+}

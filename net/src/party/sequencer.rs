@@ -319,6 +319,12 @@ impl<S: Simulation> Role<S> for Sequencing<S> {
         Some(self.leader.epoch)
     }
 
+    fn stale(&mut self, from: PeerId, epoch: Epoch, io: &mut Io<S>) {
+        if self.membership.player(from).is_some() && self.membership.members.has_left(epoch) {
+            self.membership.answer(from, &mut io.out);
+        }
+    }
+
     fn handle(&mut self, from: PeerId, _: Epoch, message: Message, io: &mut Io<S>) {
         match message {
             Message::Hello(hello) => return self.hello(from, hello, io),
