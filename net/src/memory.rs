@@ -68,6 +68,8 @@ struct Way {
     /// Whether both are still there.
     open: bool,
     cut: bool,
+    /// What was sent on the reliable channel since it was cut.
+    held: Vec<Vec<u8>>,
     weather: Option<Weather>,
     line: Line,
     carried: Carried,
@@ -153,13 +155,15 @@ impl MemoryNetwork {
     }
 
     /// Cuts the way between two peers, or mends it. Neither is told. What is sent on the reliable
-    /// channel while it is cut is lost too. Nothing changes between peers that are not connected.
+    /// channel meanwhile is under way from then on: a carrier sends it until it arrives. Nothing
+    /// changes between peers that are not connected.
     pub fn set_cut(&self, a: PeerId, b: PeerId, cut: bool) {
         let mut inner = self.0.borrow_mut();
         for (from, to) in [(a, b), (b, a)] {
-            if let Some(way) = inner.way(from, to) {
-                way.cut = cut;
-            }
+            let Some(way) = inner.way(from, to) else { continue };
+            way.cut = cut;
+            let held = if cut { Vec::new() } else { core::mem::take(&mut way.held) };
+            held.into_iter().for_each(|bytes| inner.carry(from, to, Channel::Reliable, bytes));
         }
     }
 
@@ -218,7 +222,7 @@ impl Inner {
         for (from, to) in [(peer, other), (other, peer)] {
             self.transit.deliver(at, to, LinkEvent::Connected(from));
             let (line, carried) = (Line::free_at(at), Carried::default());
-            let way = Way { open: true, cut: false, weather: None, line, carried };
+            let way = Way { open: true, cut: false, held: Vec::new(), weather: None, line, carried };
             let peer = self.peers.get_mut(&from).expect("both have entered");
             peer.ways.insert(to, way);
         }
@@ -257,10 +261,19 @@ impl Inner {
         let Some(way) = way else { return };
         way.carried.packets += 1;
         way.carried.bytes += bytes.len() as u64;
-        if !way.cut && way.open {
-            let weather = way.weather.unwrap_or(self.transit.weather);
-            self.transit.send((from, to), channel, bytes, weather, &mut way.line);
+        match channel {
+            _ if !way.cut => self.carry(from, to, channel, bytes),
+            Channel::Reliable if way.open => way.held.push(bytes),
+            _ => {}
         }
+    }
+
+    /// A packet goes on its way, if there is still one.
+    fn carry(&mut self, from: PeerId, to: PeerId, channel: Channel, bytes: Vec<u8>) {
+        let way = self.peers.get_mut(&from).and_then(|peer| peer.ways.get_mut(&to));
+        let Some(way) = way.filter(|way| way.open) else { return };
+        let weather = way.weather.unwrap_or(self.transit.weather);
+        self.transit.send((from, to), channel, bytes, weather, &mut way.line);
     }
 }
 
