@@ -188,5 +188,9 @@ fn a_sequencer_that_was_cut_off_from_two_learns_from_both_who_leads() {
         let until = room.now() + secs(1);
         room.run_until(until);
         assert_one_history(&room, &[1, 2], seed);
+        // It has loaded the world, and its hero was in it: nobody waits for more of it.
+        let until = room.now() + PartySettings::default().load_timeout + secs(1);
+        room.run_until(until);
+        assert!(all.iter().all(|seat| playing(&room.seats[*seat].session)), "seed {seed}: put out later");
     });
 }
