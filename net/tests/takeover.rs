@@ -194,3 +194,28 @@ fn a_sequencer_that_was_cut_off_from_two_learns_from_both_who_leads() {
         assert!(all.iter().all(|seat| playing(&room.seats[*seat].session)), "seed {seed}: put out later");
     });
 }
+
+/// Whoever is on its way in when the only member leaves has no hero in any closed turn, and so no
+/// number of its own: it must not lead.
+#[test]
+fn no_two_have_one_number_when_the_only_member_leaves_while_another_enters() {
+    seeds::each("-p lockstone-net --test takeover", 60, |seed| {
+        let mut room = session(1, &PartySettings::default(), ms(10));
+        let joiner = room.enter(party(PartySettings::default(), "joiner"));
+        let until = room.now() + ms(3 * seed);
+        room.run_until(until);
+        let (now, founder) = (room.now(), room.peer(0));
+        room.seats[0].session.leave(now);
+        room.run_until(now + ms(1));
+        room.network.drop_peer(founder);
+        room.run_until(now + secs(5));
+        let third = room.enter(party(PartySettings::default(), "third"));
+        room.run_until(now + secs(8));
+        let player = |seat: usize| room.seats[seat].session.stats().players.into_iter().find(|player| player.own);
+        if let (Some(one), Some(other)) = (player(joiner), player(third)) {
+            assert_ne!(one.player, other.player, "seed {seed}");
+        }
+        let leads = |seat: usize| room.seats[seat].session.phase() == Phase::Playing;
+        assert!(!leads(joiner) || player(joiner).is_some(), "seed {seed}: it leads without a hero");
+    });
+}

@@ -107,7 +107,9 @@ impl<F: Share> Replica<F> {
                     io.out.send(epoch, member.peer, Channel::Unreliable, &Message::Fetch(known.end));
                 }
             }
-            Some(_) => self.take_over(io),
+            Some(_) if membership.ledger.members.contains_key(&membership.me) => self.take_over(io),
+            // Its hero never entered, so its number may become another's.
+            Some(_) => membership.members.decline(),
         }
     }
 
