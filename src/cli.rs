@@ -33,6 +33,7 @@ mod replay;
 mod shrink;
 mod signal;
 mod sitting;
+mod soak;
 mod stdout;
 mod table;
 
@@ -92,6 +93,7 @@ fn run_relayed<G: Wide>(command: Subcommand) -> Result<ExitCode, Failure> {
         Subcommand::Demo(args) if args.relay => demo::relayed::run::<G>(&args),
         Subcommand::Relay(args) => relay::run::<G>(*args),
         Subcommand::Crowd(args) => crowd::run::<G>(&args),
+        Subcommand::Soak(args) => soak::run_wide::<G>(&args),
         other => run_any::<G>(other),
     }
 }
@@ -105,6 +107,7 @@ fn run_any<G: Game>(command: Subcommand) -> Result<ExitCode, Failure> {
             Err(Failure::new("this game's world cannot be relayed in parts: play it in parties"))
         }
         Subcommand::Signal(args) => signal::run(&args),
+        Subcommand::Soak(args) => soak::run::<G>(&args),
         Subcommand::Replay(args) => replay::run::<G>(&args),
         Subcommand::Check(args) => check::run::<G>(&args),
         Subcommand::Explain(args) => check::explain::<G>(&args),

@@ -19,6 +19,8 @@ pub mod view;
 #[cfg(feature = "checker")]
 pub mod check;
 pub mod recording;
+#[cfg(all(feature = "checker", not(target_arch = "wasm32")))]
+pub mod soak;
 pub mod table;
 
 /// The command line of a game that was built for wasm32: it answers the desync checker, and nothing

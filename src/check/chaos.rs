@@ -239,7 +239,7 @@ fn in_process<S: Inspect>(
 ///
 /// # Errors
 /// What the panic says, if it is text.
-pub(super) fn guarded<T>(play: impl FnOnce() -> T) -> Result<T, Option<String>> {
+pub(crate) fn guarded<T>(play: impl FnOnce() -> T) -> Result<T, Option<String>> {
     catch_unwind(AssertUnwindSafe(play)).map_err(|panic| {
         let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
         text.or_else(|| panic.downcast_ref::<String>().cloned())

@@ -30,7 +30,7 @@ use super::replayer::Replayer;
 use crate::inspect::Inspect;
 use crate::recording::{Entry, Recording, Timeline};
 use candidate::Candidate;
-use parts::needed;
+pub(crate) use parts::needed;
 use symptom::{Fails, Trial};
 
 pub use symptom::Symptom;

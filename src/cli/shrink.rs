@@ -69,7 +69,7 @@ fn players<S: Simulation>(recording: &Recording<S>) -> BTreeSet<PlayerId> {
 }
 
 /// The rules may panic hundreds of times: that is told once, at the end.
-fn hushed<T>(work: impl FnOnce() -> T) -> T {
+pub(super) fn hushed<T>(work: impl FnOnce() -> T) -> T {
     let tell = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
     let done = work();

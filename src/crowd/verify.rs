@@ -18,7 +18,7 @@ use crate::recording::tree::merge;
 const FORGET_TICKS: u32 = 100;
 
 /// Compares as it hears.
-pub(super) struct Verifier {
+pub(crate) struct Verifier {
     grid: Grid,
     whole: History,
     replicas: BTreeMap<usize, Part>,

@@ -4,7 +4,7 @@
 /// What `made` made of the items that are needed, as far as chunks tell: it makes nothing where
 /// one is missing. `None` if that is all of them. It is not asked about all, nor twice about the
 /// same. It may make something more than once in vain; when it has had enough it makes nothing.
-pub(super) fn needed<T: Clone, M>(mut items: Vec<T>, mut made: impl FnMut(&[T]) -> Option<M>) -> Option<M> {
+pub(crate) fn needed<T: Clone, M>(mut items: Vec<T>, mut made: impl FnMut(&[T]) -> Option<M>) -> Option<M> {
     let (mut least, mut chunk) = (None, items.len());
     while chunk > 0 && !items.is_empty() {
         let (mut at, before) = (0, items.len());

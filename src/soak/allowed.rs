@@ -1,0 +1,226 @@
+//! What each fault allows: whom it excuses, and when all must be well again.
+//!
+//! The one table of what sessions do by design today is [`Terms`]. When a session learns to endure
+//! more, its terms here become tighter, and nothing else changes.
+//!
+//! Trouble that comes close together is one *spell*. A peer is *excused* from the beginning of a
+//! spell in which it is isolated for longer than its session is patient. All are excused if the
+//! spell takes so many that those who are left are no quorum. An excused peer may be put out, may
+//! have played what is discarded, and may give up; it must still not find worlds that differ.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lockstone_net::memory::Weather;
+use lockstone_net::session::EndReason;
+
+use super::schedule::{Fault, HUB, Kind, Schedule, SeatId};
+use super::trace::{Life, Trace};
+
+/// What a kind of session endures.
+pub(super) struct Terms {
+    /// A peer that is isolated for less stays. In a party and of a relay it is put out after 10 s,
+    /// in a rollback session after 1.5 s; what an election or a late packet takes is left out.
+    pub patience_ms: u32,
+    /// Whether the session ends when as many as are left are lost at once.
+    pub needs_quorum: bool,
+    /// Whether a peer that enters amid trouble comes in. A party's joiner may believe a sequencer
+    /// that is being replaced, and then hears of it no more.
+    pub takes_in_meanwhile: bool,
+    /// Whether a member comes back that voted in an epoch of which nobody else knows, or that looks
+    /// for its session again. In a party it may find no sequencer and end, and a member less may be
+    /// a quorum less.
+    pub finds_strays: bool,
+    /// Whether a player's commands count after its peer loaded the world anew. In a party they are
+    /// numbered from 0 again, so that the first are taken for old ones.
+    pub counts_on: bool,
+    /// The next turn comes so soon after trouble.
+    pub goes_on_ms: u32,
+    /// Weather in which a peer may not be heard for longer than the session is patient.
+    pub too_bad: fn(&Weather) -> bool,
+}
+
+impl Terms {
+    fn of(kind: Kind) -> Terms {
+        let outage = |weather: &Weather| weather.loss_permille >= 900;
+        let terms = Terms {
+            patience_ms: 7_000,
+            needs_quorum: false,
+            takes_in_meanwhile: true,
+            finds_strays: true,
+            counts_on: true,
+            goes_on_ms: 2_000,
+            too_bad: outage,
+        };
+        match kind {
+            Kind::Relay => terms,
+            Kind::Party => Terms {
+                needs_quorum: true,
+                takes_in_meanwhile: false,
+                finds_strays: false,
+                counts_on: false,
+                goes_on_ms: 3_000,
+                ..terms
+            },
+            Kind::Rollback => Terms {
+                patience_ms: 700,
+                goes_on_ms: 4_000,
+                too_bad: |weather| {
+                    weather.loss_permille >= 300
+                        || weather.line_bytes_per_s.is_some()
+                        || (weather.delay + weather.jitter).as_millis() >= 350
+                },
+                ..terms
+            },
+        }
+    }
+}
+
+/// Trouble closer together than this is one spell.
+const SPELL_GAP_MS: u32 = 8_000;
+
+/// An entry takes so long, or an election.
+const ENTRY_MS: u32 = 3_000;
+/// Who hears nothing, or finds nobody, gives up within so long.
+const SILENCE_MS: u32 = 18_000;
+
+/// Trouble, from its beginning to its end.
+#[derive(Debug, Default)]
+pub(super) struct Spell {
+    pub from_ms: u32,
+    pub over_ms: u32,
+    /// For how long each peer could not reach the session.
+    isolated_ms: BTreeMap<SeatId, u32>,
+    /// Who is gone for good.
+    lost: BTreeSet<SeatId>,
+}
+
+impl Spell {
+    /// Whether something happens in it, or just before or after.
+    fn meets(&self, at_ms: u32) -> bool {
+        (self.from_ms.saturating_sub(ENTRY_MS)..self.over_ms + ENTRY_MS).contains(&at_ms)
+    }
+
+    /// Whether a peer that is not heard ends because of it.
+    fn ends(&self, life: &Life) -> bool {
+        life.gone_ms.is_some_and(|gone_ms| (self.from_ms..self.over_ms + SILENCE_MS).contains(&gone_ms))
+    }
+
+    /// Whether a peer is to end in it.
+    pub fn takes(&self, seat: SeatId) -> bool {
+        self.lost.contains(&seat)
+    }
+}
+
+/// What a run allows.
+pub(super) struct Allowed {
+    pub terms: Terms,
+    pub spells: Vec<Spell>,
+    /// From when on each peer is excused that is.
+    pub excused_ms: BTreeMap<SeatId, u32>,
+}
+
+impl Allowed {
+    pub fn of(schedule: &Schedule, trace: &Trace) -> Allowed {
+        let terms = Terms::of(schedule.kind);
+        let mut spells: Vec<Spell> = Vec::new();
+        for step in &schedule.steps {
+            let (at_ms, over_ms) = (step.at_ms, step.over_ms());
+            let there: BTreeSet<_> = trace.there_at(at_ms).collect();
+            let Some((isolated, for_ms)) = isolates(schedule.kind, &terms, &step.fault, &there) else { continue };
+            // A death that nobody is told of is over when the others have noticed.
+            let over_ms = if let Fault::Kill { .. } = step.fault { at_ms } else { over_ms };
+            let spell = match spells.last_mut().filter(|spell| at_ms < spell.over_ms + SPELL_GAP_MS) {
+                Some(spell) => spell,
+                None => spells.push_mut(Spell { from_ms: at_ms, over_ms, ..Spell::default() }),
+            };
+            spell.over_ms = spell.over_ms.max(over_ms);
+            isolated.iter().for_each(|seat| *spell.isolated_ms.entry(*seat).or_default() += for_ms);
+            if let Fault::Leave { seat } | Fault::Kill { seat, .. } | Fault::Drop { seat } = step.fault {
+                spell.lost.insert(seat);
+            }
+        }
+        let mut allowed = Allowed { terms, spells, excused_ms: BTreeMap::new() };
+        allowed.excuse(schedule.kind, trace);
+        allowed
+    }
+
+    fn excuse(&mut self, kind: Kind, trace: &Trace) {
+        let Allowed { terms, spells, excused_ms } = self;
+        for spell in spells.iter() {
+            let impatient = spell.isolated_ms.iter().filter(|(_, for_ms)| **for_ms >= terms.patience_ms);
+            let out: BTreeSet<_> = impatient.map(|(seat, _)| *seat).chain(spell.lost.iter().copied()).collect();
+            let members: BTreeSet<_> = trace.plays_at(spell.from_ms).collect();
+            let too_many = terms.needs_quorum && 2 * out.intersection(&members).count() >= members.len();
+            let no_hub = kind == Kind::Relay && out.contains(&HUB);
+            let strays = |life: &Life| life.end.as_ref().is_some_and(is_lost) && spell.ends(life);
+            let strayed = !terms.finds_strays && trace.lives.values().any(strays);
+            let ends = too_many || no_hub || strayed;
+            let excused = trace.lives.iter().filter(|(seat, life)| {
+                // Who comes when the session may be over, may find none.
+                let touched = life.gone_ms.is_none_or(|gone_ms| gone_ms >= spell.from_ms);
+                let enters = spell.meets(life.entered_ms) && life.entered_ms > 0;
+                touched && (ends || out.contains(seat) || enters && !terms.takes_in_meanwhile)
+            });
+            for (seat, life) in excused {
+                let from_ms = spell.from_ms.max(life.entered_ms);
+                let first = excused_ms.entry(*seat).or_insert(from_ms);
+                *first = from_ms.min(*first);
+            }
+        }
+    }
+
+    /// When the trouble began that had an effect at a time.
+    pub fn trouble_before(&self, at_ms: u32) -> Option<u32> {
+        let since = |spell: &&Spell| (spell.from_ms..=spell.over_ms + ENTRY_MS).contains(&at_ms);
+        self.spells.iter().find(since).map(|spell| spell.from_ms)
+    }
+
+    /// Whether a peer must still do all that peers must.
+    pub fn must(&self, seat: SeatId, at_ms: u32) -> bool {
+        self.excused_ms.get(&seat).is_none_or(|from_ms| at_ms < *from_ms)
+    }
+
+    /// The times in which nothing goes wrong: each from the end of a spell to the next.
+    pub fn calm(&self, end_ms: u32) -> impl Iterator<Item = (u32, u32)> + '_ {
+        let from = [0].into_iter().chain(self.spells.iter().map(|spell| spell.over_ms));
+        from.zip(self.spells.iter().map(|spell| spell.from_ms).chain([end_ms]))
+    }
+}
+
+/// Whether a peer found no sequencer.
+fn is_lost(end: &EndReason) -> bool {
+    matches!(end, EndReason::SequencerLost { .. } | EndReason::NoSession | EndReason::Unreachable(_))
+}
+
+/// Who cannot reach the session because of a fault, and for how long. `None`: it is no trouble.
+fn isolates(kind: Kind, terms: &Terms, fault: &Fault, there: &BTreeSet<SeatId>) -> Option<(BTreeSet<SeatId>, u32)> {
+    let (seats, ms) = match fault {
+        Fault::Enter { .. } => return None,
+        Fault::Leave { seat } | Fault::Kill { seat, .. } | Fault::Drop { seat } => (BTreeSet::from([*seat]), 0),
+        Fault::Freeze { seat, ms } | Fault::Jump { seat, ms } => (BTreeSet::from([*seat]), *ms),
+        Fault::Weather { weather, ms } if (terms.too_bad)(weather) => (there.clone(), *ms),
+        Fault::Weather { .. } => (BTreeSet::new(), 0),
+        Fault::Deafen { from, to, ms } => (BTreeSet::from([*from, *to]), *ms),
+        Fault::Cut { seats, ms } => {
+            let (side, rest): (BTreeSet<_>, BTreeSet<_>) = there.iter().copied().partition(|seat| seats.contains(seat));
+            let apart = match (kind, side.len().cmp(&rest.len())) {
+                _ if side.is_empty() || rest.is_empty() => BTreeSet::new(),
+                (Kind::Relay, _) => {
+                    if side.contains(&HUB) {
+                        rest
+                    } else {
+                        side
+                    }
+                }
+                (_, core::cmp::Ordering::Less) => side,
+                (_, core::cmp::Ordering::Greater) => rest,
+                (_, core::cmp::Ordering::Equal) => there.clone(),
+            };
+            (apart, *ms)
+        }
+    };
+    // Of a relay's session nobody else can isolate the relay.
+    let keeps_hub = kind == Kind::Relay
+        && !matches!(fault, Fault::Freeze { .. } | Fault::Kill { .. } | Fault::Drop { .. } | Fault::Leave { .. });
+    Some((seats.into_iter().filter(|seat| !(keeps_hub && *seat == HUB)).collect(), ms))
+}

@@ -1,0 +1,437 @@
+//! Judges a run by its trace: what must hold whatever goes wrong, but for what [`Allowed`] allows.
+//!
+//! It must never look into a session, only at what peers told. Each rule is one function.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use lockstone_net::session::DropReason;
+use lockstone_sim::{Checksum, PlayerId, Tick};
+use serde::Serialize;
+
+use super::allowed::Allowed;
+use super::fleet::HUSH_MS;
+use super::schedule::{HUB, Kind, Schedule, SeatId};
+use super::trace::{LOOK_MS, Life, Segment, Told, Trace};
+
+/// What must hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rule {
+    /// All play the same turns, and nobody discards more than the last moments.
+    OneHistory,
+    /// Worlds are equal at every tick that two peers have, and no peer finds a difference.
+    Checksums,
+    /// Each command that was taken of a player is played once, in order.
+    Commands,
+    /// The session goes on soon after trouble, and everyone is abreast of it.
+    Progress,
+    /// Who is in the world stays, as the same player; who enters comes in.
+    Hero,
+    /// Nothing waits for ever, and no honest peer is taken for a hostile one.
+    Leak,
+    /// The same schedule gives the same trace.
+    Trace,
+    /// Nothing panics.
+    Panic,
+}
+
+/// Something that does not hold.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Breach {
+    /// Which rule.
+    pub rule: Rule,
+    /// What happened.
+    pub text: String,
+}
+
+impl fmt::Display for Breach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.rule.name(), self.text)
+    }
+}
+
+impl Rule {
+    /// What reports call it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Rule::OneHistory => "one-history",
+            Rule::Checksums => "checksums",
+            Rule::Commands => "commands",
+            Rule::Progress => "progress",
+            Rule::Hero => "hero",
+            Rule::Leak => "leak",
+            Rule::Trace => "trace",
+            Rule::Panic => "panic",
+        }
+    }
+}
+
+/// Ticks that may be played and discarded when who led is lost: 2 s, or all of the trouble.
+const DISCARDED_TICKS_MAX: u32 = 40;
+/// All are abreast so long after trouble: jitter is remembered for 4 s and made up for in as much,
+/// and who loads the world anew needs a second or two.
+const ABREAST_MS: u32 = 10_000;
+/// A peer that is abreast is at most so many ticks behind the newest.
+const BEHIND_TICKS_MAX: u32 = 16;
+/// In calm the newest tick grows within so long.
+const STALL_MS_MAX: u32 = 1_000;
+/// Who enters in calm is in the world within so long.
+const ENTER_MS_MAX: u32 = 5_000;
+
+/// All that does not hold in a run.
+pub fn judge(schedule: &Schedule, trace: &Trace) -> Vec<Breach> {
+    let sessions = trace.sessions();
+    let mut breaches: Vec<_> = sessions.iter().flat_map(|session| judge_session(schedule, session)).collect();
+    if let Some((_, Some(first))) = &trace.cores {
+        breaches.push(breach(Rule::Checksums, format!("a core is not as the whole world: {first}")));
+    }
+    breaches
+}
+
+fn judge_session(schedule: &Schedule, trace: &Trace) -> Vec<Breach> {
+    let judge = Judge { schedule, trace, allowed: Allowed::of(schedule, trace) };
+    let mut breaches = Vec::new();
+    let out = &mut breaches;
+    match schedule.kind {
+        Kind::Party => {
+            let history = judge.one_history(out);
+            judge.commands_and_heroes(&history, out);
+        }
+        Kind::Rollback => judge.settled_history(out),
+        Kind::Relay => {
+            let history = judge.relays_history();
+            judge.commands_and_heroes(&history, out);
+        }
+    }
+    judge.progress(out);
+    judge.presence(out);
+    judge.leaks(out);
+    breaches
+}
+
+fn breach(rule: Rule, text: impl fmt::Display) -> Breach {
+    Breach { rule, text: text.to_string() }
+}
+
+struct Judge<'j> {
+    schedule: &'j Schedule,
+    trace: &'j Trace,
+    allowed: Allowed,
+}
+
+/// What was played, by all who are left.
+#[derive(Default)]
+struct History {
+    turns: BTreeMap<Tick, Told>,
+    /// The checksum before each tick, and whose it is.
+    checksums: BTreeMap<Tick, (Checksum, SeatId)>,
+}
+
+impl History {
+    /// The first tick at which a segment has another world or another turn, with whom.
+    fn parts_from(&self, segment: &Segment) -> Option<(Tick, SeatId, &'static str)> {
+        let mut both =
+            segment.checksums.iter().filter_map(|(tick, ours)| Some((*tick, *ours, self.checksums.get(tick)?)));
+        both.find_map(|(tick, ours, (theirs, seat))| {
+            if ours != *theirs {
+                return Some((tick, *seat, "its world differs"));
+            }
+            // A turn is known to have been played if there is a checksum behind it.
+            let next = tick.next();
+            let played = segment.checksums.contains_key(&next) && self.checksums.contains_key(&next);
+            let turns = [segment.turns.get(&tick), self.turns.get(&tick)].map(|turn| turn.map(|turn| turn.digest));
+            (played && turns[0] != turns[1]).then_some((tick, *seat, "its turn differs"))
+        })
+    }
+
+    fn add(&mut self, segment: &Segment, seat: SeatId, before: Tick) {
+        for (tick, checksum) in segment.checksums.range(..before) {
+            self.checksums.entry(*tick).or_insert((*checksum, seat));
+        }
+        for (tick, told) in segment.turns.range(..before) {
+            self.turns.entry(*tick).or_insert_with(|| told.clone());
+        }
+    }
+
+    fn commands_of(&self, player: PlayerId) -> Vec<u64> {
+        commands_of(&self.turns, player)
+    }
+}
+
+fn commands_of(turns: &BTreeMap<Tick, Told>, player: PlayerId) -> Vec<u64> {
+    let commands = turns.values().flat_map(|told| &told.commands);
+    commands.filter(|(by, _)| *by == player).map(|(_, command)| *command).collect()
+}
+
+impl Judge<'_> {
+    /// Who lives to the end without an excuse.
+    fn steadfast(&self) -> impl Iterator<Item = (SeatId, &Life)> {
+        let lives = self.trace.lives.iter().map(|(seat, life)| (*seat, life));
+        lives.filter(|(seat, life)| life.lives() && !self.allowed.excused_ms.contains_key(seat))
+    }
+
+    /// A party's: what those played who are left. Whoever parts from it does so in its last
+    /// moments, or when it was excused already.
+    fn one_history(&self, out: &mut Vec<Breach>) -> History {
+        let mut history = History::default();
+        let mut lives: Vec<_> = self.trace.lives.iter().collect();
+        lives.sort_by_key(|(seat, life)| {
+            (self.allowed.excused_ms.contains_key(seat), core::cmp::Reverse(life.gone_ms.unwrap_or(u32::MAX)), **seat)
+        });
+        for (seat, life) in lives {
+            for (n, segment) in life.segments.iter().enumerate().rev() {
+                let Some((_, end)) = segment.span() else { continue };
+                let ends = !life.lives() || n + 1 < life.segments.len();
+                let moments = Tick(end.0.saturating_sub(DISCARDED_TICKS_MAX)).min(self.trouble_began(life, segment));
+                let parted = history.parts_from(segment);
+                if let Some((tick, other, what)) = parted
+                    && !(ends && tick >= moments || self.was_excused_at(*seat, life, tick))
+                {
+                    let rule = if what.contains("world") { Rule::Checksums } else { Rule::OneHistory };
+                    let text =
+                        format!("seat {seat} parts from seat {other} at tick {tick}, and goes on to {end}: {what}");
+                    out.push(breach(rule, text));
+                }
+                let until = if ends { moments } else { end.next() };
+                history.add(segment, *seat, parted.map_or(until, |(tick, ..)| tick.min(until)));
+            }
+        }
+        history
+    }
+
+    /// The tick at which the trouble began in which a segment ended. A sequencer that hears a quorum
+    /// again makes up for all of it, before it learns that another was elected.
+    fn trouble_began(&self, life: &Life, segment: &Segment) -> Tick {
+        let began_ms = self.allowed.trouble_before(segment.until_ms);
+        began_ms.and_then(|began_ms| life.look(began_ms)).map_or(Tick(u32::MAX), |look| look.tick)
+    }
+
+    /// Whether a peer was excused when it played a tick.
+    fn was_excused_at(&self, seat: SeatId, life: &Life, tick: Tick) -> bool {
+        let Some(from_ms) = self.allowed.excused_ms.get(&seat) else { return false };
+        let was = life.look(from_ms.saturating_sub(1_000).max(life.entered_ms));
+        was.is_none_or(|look| tick >= look.tick)
+    }
+
+    /// A rollback session's: any two play the same until one goes on without the other.
+    fn settled_history(&self, out: &mut Vec<Breach>) {
+        let lives: Vec<_> =
+            self.trace.lives.iter().filter_map(|(seat, life)| Some((*seat, life, life.segments.first()?))).collect();
+        for (n, (a, _, ours)) in lives.iter().enumerate() {
+            for (b, _, theirs) in &lives[n + 1..] {
+                let without = |one: &Segment, other: PlayerId| {
+                    one.turns.iter().find(|(_, told)| told.left.contains(&other)).map(|(tick, _)| *tick)
+                };
+                let gone = [without(ours, theirs.player), without(theirs, ours.player)];
+                let ends = [ours, theirs].map(|segment| segment.span().map(|(_, end)| end));
+                let Some(until) = gone.into_iter().chain(ends).flatten().min() else { continue };
+                let mut other = History::default();
+                other.add(theirs, *b, until);
+                if let Some((tick, _, what)) = other.parts_from(ours) {
+                    let rule = if what.contains("world") { Rule::Checksums } else { Rule::OneHistory };
+                    out.push(breach(rule, format!("seats {a} and {b} part at tick {tick}, before {until}: {what}")));
+                }
+            }
+        }
+        for (seat, life, segment) in lives {
+            self.commands(seat, life, &commands_of(&segment.turns, segment.player), out);
+        }
+    }
+
+    /// A relay's own.
+    fn relays_history(&self) -> History {
+        let mut history = History::default();
+        for segment in self.trace.lives.get(&HUB).iter().flat_map(|life| &life.segments) {
+            history.add(segment, HUB, Tick(u32::MAX));
+        }
+        history
+    }
+
+    fn commands_and_heroes(&self, history: &History, out: &mut Vec<Breach>) {
+        for (seat, life) in
+            self.trace.lives.iter().filter(|(seat, _)| self.schedule.kind != Kind::Relay || **seat != HUB)
+        {
+            let mut players: Vec<_> = life.segments.iter().map(|segment| segment.player).collect();
+            players.dedup();
+            let steady = !self.allowed.excused_ms.contains_key(seat);
+            if players.len() > 1 && steady {
+                out.push(breach(Rule::Hero, format!("seat {seat} was {players:?} in turn")));
+            }
+            // Who never was in the world has a number that may have become another's.
+            let [player] = players.as_slice() else { continue };
+            if life.plays_from_ms().is_none() {
+                continue;
+            }
+            self.commands(*seat, life, &history.commands_of(*player), out);
+            let joins = history.turns.values().flat_map(|told| &told.joined).filter(|joined| *joined == player).count();
+            let left = history.turns.iter().find(|(_, told)| told.left.contains(player));
+            if joins > 1 {
+                out.push(breach(Rule::Hero, format!("{player} of seat {seat} enters {joins} times")));
+            }
+            if let Some((tick, _)) = left.filter(|_| steady && life.lives()) {
+                out.push(breach(Rule::Hero, format!("{player} of seat {seat} is lost at tick {tick}")));
+            }
+        }
+    }
+
+    /// What was played of a player is what it gave: all of it if it is still there, else up to
+    /// where it ended. Who loaded the world anew may have given some in vain. Who was excused may
+    /// have been let in by a sequencer that nobody followed any more, and share its number.
+    fn commands(&self, seat: SeatId, life: &Life, played: &[u64], out: &mut Vec<Breach>) {
+        let given: Vec<_> = life.given.iter().map(|(_, command)| *command).collect();
+        let began_anew = life.segments.len() > 1 && !self.allowed.terms.counts_on;
+        let holds = match began_anew {
+            _ if self.allowed.excused_ms.contains_key(&seat) => true,
+            true => is_within(played, &given),
+            false if life.lives() => played == given,
+            false => given.starts_with(played),
+        };
+        if !holds {
+            let (played, given) = (played.len(), given.len());
+            out.push(breach(
+                Rule::Commands,
+                format!("of seat {seat} {given} commands were taken, and {played} played, or others"),
+            ));
+        }
+    }
+
+    /// In calm the newest tick grows, and everyone is abreast of it.
+    fn progress(&self, out: &mut Vec<Breach>) {
+        for (from_ms, until_ms) in self.allowed.calm(self.trace.end_ms) {
+            let late = self.stalls(from_ms + self.allowed.terms.goes_on_ms, until_ms);
+            if let Some(at_ms) = late {
+                out.push(breach(
+                    Rule::Progress,
+                    format!("no tick is played around {at_ms} ms, and the trouble was over at {from_ms} ms"),
+                ));
+            }
+            let mut at_ms = (from_ms + ABREAST_MS).next_multiple_of(LOOK_MS);
+            while at_ms < until_ms {
+                if let Some((seat, behind)) = self.laggard(from_ms, at_ms) {
+                    let text =
+                        format!("seat {seat} is {behind} at {at_ms} ms, and the trouble was over at {from_ms} ms");
+                    out.push(breach(Rule::Progress, text));
+                    break;
+                }
+                at_ms += LOOK_MS;
+            }
+        }
+    }
+
+    /// When the newest tick stands still, if it does.
+    fn stalls(&self, from_ms: u32, until_ms: u32) -> Option<u32> {
+        let mut grew_ms = from_ms.next_multiple_of(LOOK_MS);
+        let mut newest = self.newest(grew_ms)?;
+        let mut at_ms = grew_ms;
+        while at_ms < until_ms {
+            let now = self.newest(at_ms)?;
+            if now > newest {
+                (newest, grew_ms) = (now, at_ms);
+            } else if at_ms >= grew_ms + STALL_MS_MAX {
+                return Some(at_ms);
+            }
+            at_ms += LOOK_MS;
+        }
+        None
+    }
+
+    /// The newest tick of all who must play then.
+    fn newest(&self, at_ms: u32) -> Option<Tick> {
+        self.must_play(at_ms).map(|(_, tick, _)| tick).max()
+    }
+
+    /// Everyone who is in the world at a time and has no excuse: how far it is, and whether it
+    /// plays.
+    fn must_play(&self, at_ms: u32) -> impl Iterator<Item = (SeatId, Tick, bool)> {
+        self.trace.lives.iter().filter_map(move |(seat, life)| {
+            let there = life.gone_ms.is_none_or(|gone_ms| at_ms < gone_ms) && self.allowed.must(*seat, at_ms);
+            let look =
+                life.look(at_ms).filter(|_| there && life.plays_from_ms().is_some_and(|from_ms| from_ms <= at_ms))?;
+            Some((*seat, look.tick, look.plays))
+        })
+    }
+
+    fn laggard(&self, calm_ms: u32, at_ms: u32) -> Option<(SeatId, String)> {
+        let newest = self.newest(at_ms)?;
+        let settled = |seat: SeatId| {
+            let from_ms = self.trace.lives[&seat].plays_from_ms().unwrap_or(at_ms);
+            at_ms >= from_ms.max(calm_ms) + ABREAST_MS
+        };
+        self.must_play(at_ms).filter(|(seat, ..)| settled(*seat)).find_map(|(seat, tick, plays)| {
+            let behind = newest.since(tick);
+            (behind > BEHIND_TICKS_MAX || !plays)
+                .then(|| (seat, if plays { format!("{behind} ticks behind") } else { "not playing".to_owned() }))
+        })
+    }
+
+    /// Who enters comes in, and who is in the world stays.
+    fn presence(&self, out: &mut Vec<Breach>) {
+        for (seat, life) in &self.trace.lives {
+            let steady = !self.allowed.excused_ms.contains_key(seat);
+            let scheduled = self.allowed.spells.iter().any(|spell| spell.takes(*seat));
+            if let Some(end) = life.end.as_ref().filter(|_| steady && !scheduled && !self.is_too_late(life)) {
+                let at_ms = life.gone_ms.unwrap_or(self.trace.end_ms);
+                out.push(breach(Rule::Hero, format!("seat {seat} ended at {at_ms} ms: {end}")));
+            }
+            let calm = self
+                .allowed
+                .calm(self.trace.end_ms)
+                .find(|(from_ms, until_ms)| (*from_ms..*until_ms).contains(&life.entered_ms));
+            let due_ms = calm.map_or(self.trace.end_ms, |(_, until_ms)| {
+                let due_ms = life.entered_ms + ENTER_MS_MAX;
+                if due_ms <= until_ms { due_ms } else { self.trace.end_ms }
+            });
+            let waits =
+                !self.is_too_late(life) && life.lives() && life.plays_from_ms().is_none_or(|from_ms| from_ms > due_ms);
+            if waits && steady && due_ms > life.entered_ms {
+                out.push(breach(
+                    Rule::Hero,
+                    format!("seat {seat} entered at {} ms, and is not in the world at {due_ms} ms", life.entered_ms),
+                ));
+            }
+        }
+    }
+
+    /// Whether a session takes nobody in any more.
+    fn is_too_late(&self, life: &Life) -> bool {
+        self.schedule.kind == Kind::Rollback && life.entered_ms > 0
+    }
+
+    fn leaks(&self, out: &mut Vec<Breach>) {
+        for (seat, life) in &self.trace.lives {
+            if life.desyncs > 0 {
+                out.push(breach(Rule::Checksums, format!("seat {seat} found {} differences", life.desyncs)));
+            }
+            let hostile = life.drops.iter().find(|(reason, _)| HOSTILE.contains(reason));
+            if let Some((reason, times)) = hostile {
+                out.push(breach(
+                    Rule::Leak,
+                    format!("seat {seat} dropped something {times} times as {reason:?}, and all are honest"),
+                ));
+            }
+        }
+        let counts = |life: &Life| life.segments.len() == 1 || self.allowed.terms.counts_on;
+        for (seat, life) in self.steadfast().filter(|(_, life)| life.pending > 0 && counts(life)) {
+            let text = format!("seat {seat} has {} commands that wait, {HUSH_MS} ms after its last", life.pending);
+            out.push(breach(Rule::Leak, text));
+        }
+    }
+}
+
+/// What only a hostile peer should be the reason of.
+const HOSTILE: [DropReason; 7] = [
+    DropReason::Malformed,
+    DropReason::Oversized,
+    DropReason::ForgedAck,
+    DropReason::BadCommand,
+    DropReason::BadInput,
+    DropReason::RequestFlood,
+    DropReason::BadEvidence,
+];
+
+/// Whether all of one list is in another, in order.
+fn is_within(some: &[u64], all: &[u64]) -> bool {
+    let mut all = all.iter();
+    some.iter().all(|one| all.any(|other| other == one))
+}

@@ -1,0 +1,145 @@
+//! The sessions of each kind, set up for a fleet. They are production code, each wrapped in
+//! whatever a test wants to do with it.
+
+use std::collections::BTreeMap;
+
+use lockstone_net::memory::{Driver, MemoryNetwork};
+use lockstone_net::party::{Party, PartyConfig, PartySettings};
+use lockstone_net::relay::{Relay, RelayConfig, RelaySettings, Replica};
+use lockstone_net::session::{ConfigError, Event, PlayerError, Session};
+use lockstone_net::{Identity, Rollback, RollbackConfig, RollbackSettings};
+use lockstone_sim::Simulation;
+
+use super::fleet::Fleet;
+use super::schedule::{Fault, HUB, Kind, Schedule, SeatId};
+use super::trace::Trace;
+use crate::crowd::Verifier;
+use crate::default_table;
+use crate::game::{Game, Wide};
+
+/// Why a schedule cannot be played.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SoakError {
+    /// The game's heroes are none, or too long.
+    #[error("the game has no hero that a peer can bring along: {0}")]
+    Hero(#[from] PlayerError),
+    /// The game knows no hero of its own classes.
+    #[error("the game knows no hero of a class that it names")]
+    NoHero,
+    /// No such session.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The game's world cannot be relayed in parts.
+    #[error("this game's world cannot be relayed in parts")]
+    NotWide,
+}
+
+/// Plays a schedule.
+///
+/// # Errors
+/// [`SoakError`] if the game cannot; of a relay's schedule always: see [`play_wide`].
+pub fn play<G: Game>(schedule: &Schedule) -> Result<Trace, SoakError> {
+    match schedule.kind {
+        Kind::Party => play_party::<G, _>(schedule, |_, session| session),
+        Kind::Rollback => play_rollback::<G, _>(schedule, |_, session| session),
+        Kind::Relay => Err(SoakError::NotWide),
+    }
+}
+
+/// Plays a schedule of any kind.
+///
+/// # Errors
+/// [`SoakError`] if the game cannot.
+pub fn play_wide<G: Wide>(schedule: &Schedule) -> Result<Trace, SoakError> {
+    match schedule.kind {
+        Kind::Party | Kind::Rollback => play::<G>(schedule),
+        Kind::Relay => play_relay::<G>(schedule),
+    }
+}
+
+/// Plays a party of what is made of each seat's session.
+///
+/// # Errors
+/// [`SoakError`] if the game cannot.
+pub fn play_party<G: Game, T: Session<Sim = G::Sim>>(
+    schedule: &Schedule,
+    wrap: impl Fn(SeatId, Party<G::Sim>) -> T,
+) -> Result<Trace, SoakError> {
+    let config = PartyConfig::new(PartySettings { seed: schedule.seed, ..PartySettings::default() })?;
+    let sessions = each_seat(schedule, |seat| {
+        let (identity, name, hero) = newcomer::<G>(seat)?;
+        Ok(wrap(seat, Party::new(config.clone(), identity, &name, hero, build::<G>)?))
+    })?;
+    let driver = Driver::new(MemoryNetwork::new(schedule.seed, schedule.weather));
+    Ok(Fleet::<G, T>::new(schedule, driver, sessions, &mut |_, _| {}).run())
+}
+
+/// Plays a rollback session of what is made of each seat's session.
+///
+/// # Errors
+/// [`SoakError`] if the game cannot.
+pub fn play_rollback<G: Game, T: Session<Sim = G::Sim>>(
+    schedule: &Schedule,
+    wrap: impl Fn(SeatId, Rollback<G::Sim>) -> T,
+) -> Result<Trace, SoakError> {
+    let players = schedule.founders();
+    let config = RollbackConfig::new(RollbackSettings { seed: schedule.seed, players, ..RollbackSettings::default() })?;
+    let sessions = each_seat(schedule, |seat| {
+        let (identity, name, hero) = newcomer::<G>(seat)?;
+        Ok(wrap(seat, Rollback::new(config.clone(), identity, &name, hero, build::<G>)?))
+    })?;
+    let driver = Driver::new(MemoryNetwork::new(schedule.seed, schedule.weather));
+    Ok(Fleet::<G, T>::new(schedule, driver, sessions, &mut |_, _| {}).run())
+}
+
+/// Plays a relay, every replica's core beside the whole world.
+fn play_relay<G: Wide>(schedule: &Schedule) -> Result<Trace, SoakError> {
+    let settings = RelaySettings { seed: schedule.seed, emit_trees: true, ..RelaySettings::default() };
+    let config = RelayConfig::new(settings)?;
+    let sessions = each_seat(schedule, |seat| {
+        let (identity, name, hero) = newcomer::<G>(seat)?;
+        Ok(Replica::new(config.clone(), identity, &name, hero, build::<G>)?.with_horizon(G::horizon()))
+    })?;
+    let mut verifier = Verifier::new(*build::<G>(schedule.seed).grid());
+    let mut listener = |seat: SeatId, event: &Event<G::Sim>| {
+        match seat {
+            HUB => verifier.hear_relay(event),
+            replica => verifier.hear_replica(replica.into(), event),
+        }
+        verifier.compare();
+    };
+    let relay = Relay::dedicated(config, G::identity(&default_table()), build::<G>).with_horizon(G::horizon());
+    let driver = Driver::with_hub(MemoryNetwork::hub(schedule.seed, schedule.weather), relay, |link| link);
+    let mut trace = Fleet::<G, _, _>::new(schedule, driver, sessions, &mut listener).run();
+    let verified = &verifier.verified;
+    let first = verified.first.as_ref().map(|first| {
+        let (tick, cell, seat) = (first.tick, first.cell, first.replica);
+        format!("at {tick} cell {cell} of seat {seat}, and {} cell-ticks in all", verified.differing)
+    });
+    trace.cores = Some((verified.cell_ticks, first));
+    Ok(trace)
+}
+
+fn build<G: Game>(seed: u64) -> G::Sim {
+    G::build(seed, default_table())
+}
+
+/// What is made of each seat that somebody enters.
+fn each_seat<T>(
+    schedule: &Schedule,
+    mut make: impl FnMut(SeatId) -> Result<T, SoakError>,
+) -> Result<BTreeMap<SeatId, T>, SoakError> {
+    let seats = schedule.steps.iter().filter_map(|step| match step.fault {
+        Fault::Enter { seat, .. } => Some(seat),
+        _ => None,
+    });
+    seats.map(|seat| Ok((seat, make(seat)?))).collect()
+}
+
+/// Who enters on a seat.
+fn newcomer<G: Game>(seat: SeatId) -> Result<(Identity, String, <G::Sim as Simulation>::Hero), SoakError> {
+    let name = format!("Bot-{seat}");
+    let class = G::HEROES.get(usize::from(seat) % G::HEROES.len().max(1));
+    let hero = class.and_then(|class| G::hero(class, &name)).ok_or(SoakError::NoHero)?;
+    Ok((G::identity(&default_table()), name, hero))
+}

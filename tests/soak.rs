@@ -1,0 +1,308 @@
+//! The fleet finds what is planted, and nothing else: each of its rules has a fault here that
+//! breaks it, put between a production session and its driver, or into the rules of the game.
+
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use lockstone::game::{Bot, Game};
+use lockstone::net::LinkEvent;
+use lockstone::net::session::{CommandError, Event, EvidenceError, Phase, SayError, Session, Stats, Transmit};
+use lockstone::scene::{Pointer, Scene};
+use lockstone::sim::{Checksum, Input, PlayerId, Simulation, Table, Tick, Turn, Vec2};
+use lockstone::soak::{self, Fault, Kind, Outcome, Range, Rule, Schedule, SeatId, Step, Trace};
+use testkit::faulty::{self, Faulty, Newcomer, Order, Plant, Sim};
+
+/// The seat on which something is wrong.
+const ODD: SeatId = 1;
+/// From then on.
+const FROM: Duration = Duration::from_secs(5);
+
+/// A session with something wrong.
+struct Bent<T: Session> {
+    session: T,
+    fault: Option<Bend>,
+    now: Cell<Duration>,
+    /// What is to go wrong once has.
+    done: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Bend {
+    /// Each command is given twice.
+    Twice,
+    /// Commands are taken, and not given.
+    Swallows,
+    /// Of one turn it tells that it was empty.
+    ForgetsTurn,
+    /// It tells one wrong checksum.
+    LiesOnce,
+    /// It does nothing any more.
+    Stalls,
+    /// It leaves, and nobody told it to.
+    Deserts,
+    /// Every other command is swallowed, counted over all runs.
+    Whimsical,
+    Panics,
+}
+
+static WHIM: AtomicU64 = AtomicU64::new(0);
+
+impl<T: Session<Sim = Sim>> Bent<T> {
+    fn new(session: T, fault: Option<Bend>) -> Bent<T> {
+        Bent { session, fault, now: Cell::default(), done: false }
+    }
+
+    fn is(&self, bend: Bend) -> bool {
+        self.fault == Some(bend) && self.now.get() >= FROM
+    }
+}
+
+impl<T: Session<Sim = Sim>> Session for Bent<T> {
+    type Sim = Sim;
+
+    fn handle(&mut self, event: LinkEvent, now: Duration) {
+        if !self.is(Bend::Stalls) {
+            self.session.handle(event, now);
+        }
+    }
+
+    fn advance(&mut self, now: Duration) {
+        self.now.set(now);
+        assert!(!self.is(Bend::Panics), "a planted panic");
+        if self.is(Bend::Deserts) && !self.done {
+            self.done = true;
+            self.session.leave(now);
+        }
+        if !self.is(Bend::Stalls) {
+            self.session.advance(now);
+        }
+    }
+
+    fn command(&mut self, command: Order) -> Result<(), CommandError> {
+        let whim = self.is(Bend::Whimsical) && WHIM.fetch_add(1, Ordering::Relaxed).is_multiple_of(2);
+        if self.is(Bend::Swallows) || whim {
+            return Ok(());
+        }
+        if self.is(Bend::Twice) {
+            self.session.command(command)?;
+        }
+        self.session.command(command)
+    }
+
+    fn say(&mut self, text: &str) -> Result<(), SayError> {
+        self.session.say(text)
+    }
+
+    fn give_evidence(&mut self, bytes: Vec<u8>) -> Result<(), EvidenceError> {
+        self.session.give_evidence(bytes)
+    }
+
+    fn leave(&mut self, now: Duration) {
+        self.session.leave(now);
+    }
+
+    fn poll_transmit(&mut self) -> Option<Transmit> {
+        self.session.poll_transmit()
+    }
+
+    fn poll_event(&mut self) -> Option<Event<Sim>> {
+        let event = self.session.poll_event()?;
+        let is_command = |input: &Input<Sim>| matches!(input, Input::Command(..));
+        Some(match event {
+            Event::Turn { tick, turn }
+                if self.is(Bend::ForgetsTurn) && !self.done && turn.inputs.iter().any(is_command) =>
+            {
+                self.done = true;
+                Event::Turn { tick, turn: Turn::EMPTY }
+            }
+            Event::Checksum { tick, checksum, tree } if self.is(Bend::LiesOnce) && !self.done => {
+                self.done = true;
+                Event::Checksum { tick, checksum: Checksum(checksum.0 ^ 1), tree }
+            }
+            event => event,
+        })
+    }
+
+    fn wake_at(&self) -> Duration {
+        if self.is(Bend::Stalls) { Duration::MAX } else { self.session.wake_at() }
+    }
+
+    fn simulation(&self) -> Option<&Sim> {
+        self.session.simulation()
+    }
+
+    fn phase(&self) -> Phase {
+        self.session.phase()
+    }
+
+    fn stats(&self) -> Stats {
+        self.session.stats()
+    }
+
+    fn settled(&self) -> Tick {
+        self.session.settled()
+    }
+}
+
+/// Three peers in calm, and one more that enters later.
+fn calm(kind: Kind) -> Schedule {
+    let enter = |seat| Fault::Enter { seat, clock_ms: 0, gains_ppm: 0 };
+    let mut steps: Vec<_> = (0..3).map(|seat| Step { at_ms: 0, fault: enter(seat) }).collect();
+    if kind == Kind::Party {
+        steps.push(Step { at_ms: 12_000, fault: enter(3) });
+    }
+    let range = Range { ms: 20_000, faults: BTreeSet::new(), ..Range::default() };
+    Schedule { steps, ..soak::draw(kind, 5, &range) }
+}
+
+fn play(schedule: &Schedule, bend: Option<Bend>) -> Trace {
+    let bent = |seat| bend.filter(|_| seat == ODD);
+    let trace = match schedule.kind {
+        Kind::Rollback => soak::play_rollback::<Faulty, _>(schedule, |seat, it| Bent::new(it, bent(seat))),
+        _ => soak::play_party::<Faulty, _>(schedule, |seat, it| Bent::new(it, bent(seat))),
+    };
+    trace.expect("the game can")
+}
+
+fn run(schedule: &Schedule, bend: Option<Bend>) -> Outcome {
+    soak::run(schedule, &|schedule| Ok(play(schedule, bend))).expect("the game can")
+}
+
+/// The planted fault breaks this rule; without it nothing is broken.
+fn breaks(bend: Bend, rule: Rule, kinds: &[Kind]) {
+    for kind in kinds {
+        let schedule = calm(*kind);
+        assert_eq!(run(&schedule, None).breaches, [], "{kind:?} without a fault");
+        let found = run(&schedule, Some(bend)).breaches;
+        assert!(found.iter().any(|breach| breach.rule == rule), "{bend:?} in {kind:?}: {found:?}");
+    }
+}
+
+const BOTH: [Kind; 2] = [Kind::Party, Kind::Rollback];
+
+#[test]
+fn a_command_that_is_played_twice_is_found() {
+    breaks(Bend::Twice, Rule::Commands, &BOTH);
+}
+
+#[test]
+fn a_command_that_is_lost_is_found() {
+    breaks(Bend::Swallows, Rule::Commands, &BOTH);
+}
+
+#[test]
+fn two_histories_are_found() {
+    breaks(Bend::ForgetsTurn, Rule::OneHistory, &BOTH);
+}
+
+#[test]
+fn a_world_that_differs_at_one_tick_is_found() {
+    breaks(Bend::LiesOnce, Rule::Checksums, &BOTH);
+}
+
+#[test]
+fn a_peer_that_stands_still_is_found() {
+    breaks(Bend::Stalls, Rule::Progress, &[Kind::Party]);
+}
+
+#[test]
+fn a_hero_that_is_lost_is_found() {
+    breaks(Bend::Deserts, Rule::Hero, &BOTH);
+}
+
+#[test]
+fn a_run_that_does_not_repeat_is_found() {
+    breaks(Bend::Whimsical, Rule::Trace, &[Kind::Party]);
+}
+
+#[test]
+fn a_panic_is_found() {
+    breaks(Bend::Panics, Rule::Panic, &BOTH);
+}
+
+/// A game whose rules keep a count that no snapshot holds: whoever enters later lacks it.
+struct Forgetful;
+
+impl Game for Forgetful {
+    type Sim = Sim;
+    const HEROES: &'static [&'static str] = Faulty::HEROES;
+    const NAME: &'static str = "forgetful";
+
+    fn rules_digest() -> u64 {
+        2
+    }
+
+    fn build(seed: u64, table: Table) -> Sim {
+        faulty::world_of(seed, table, Plant::new(faulty::Fault::Hidden))
+    }
+
+    fn hero(class: &str, name: &str) -> Option<Newcomer> {
+        Faulty::hero(class, name)
+    }
+
+    fn bot(player: PlayerId) -> impl Bot<Sim> {
+        Faulty::bot(player)
+    }
+
+    fn click(sim: &Sim, player: PlayerId, at: Vec2, pointer: Pointer) -> Option<Order> {
+        Faulty::click(sim, player, at, pointer)
+    }
+
+    fn typed(sim: &Sim, player: PlayerId, text: &str) -> Result<<Sim as Simulation>::Command, String> {
+        Faulty::typed(sim, player, text)
+    }
+
+    fn scene(sim: &Sim, player: PlayerId) -> Scene {
+        Faulty::scene(sim, player)
+    }
+}
+
+#[test]
+fn what_is_kept_outside_of_the_snapshot_is_found() {
+    let late = Schedule { ms: 60_000, ..calm(Kind::Party) };
+    let late = Schedule {
+        steps: late
+            .steps
+            .into_iter()
+            .map(|step| Step { at_ms: if step.at_ms > 0 { 45_000 } else { 0 }, ..step })
+            .collect(),
+        ..late
+    };
+    assert_eq!(soak::run(&late, &soak::play::<Faulty>).expect("it can").breaches, []);
+    let found = soak::run(&late, &soak::play::<Forgetful>).expect("it can").breaches;
+    assert!(found.iter().any(|breach| breach.rule == Rule::Checksums), "{found:?}");
+}
+
+#[test]
+fn whatever_is_drawn_holds() {
+    let range = Range { ms: 40_000, peers: 2..=4, ..Range::default() };
+    let mut figures = soak::Figures::default();
+    for seed in testkit::seeds::each("--test soak whatever", 4, |seed| seed) {
+        for kind in BOTH {
+            let schedule = soak::draw(kind, seed, &range);
+            let outcome = soak::run(&schedule, &soak::play::<Faulty>).expect("it can");
+            assert_eq!(outcome.breaches, [], "{schedule}");
+            figures.add(&outcome.figures);
+        }
+    }
+    assert!(figures.takeovers > 0 && figures.without_excuse > 10, "hardly anything went wrong: {figures:?}");
+}
+
+/// Of many steps those are left without which nothing fails.
+#[test]
+fn a_schedule_that_fails_is_made_small() {
+    let mut schedule = Schedule { ms: 8_000, ..calm(Kind::Rollback) };
+    let weather = schedule.weather;
+    let gust = |n: u32| Step { at_ms: 3_000 + 200 * n, fault: Fault::Weather { weather, ms: 100 } };
+    schedule.steps.extend((0..12).map(gust));
+    let player = |schedule: &Schedule| Ok(play(schedule, Some(Bend::Swallows)));
+    let go_on = &mut |_| ControlFlow::Continue(());
+    let (small, outcome) = soak::shrink(&schedule, &player, go_on).expect("it fails");
+    assert_eq!(small.steps.len(), 2, "two players, no fewer: {small}");
+    assert!(outcome.breaches.iter().any(|breach| breach.rule == Rule::Commands), "{:?}", outcome.breaches);
+    let sound = |schedule: &Schedule| Ok(play(schedule, None));
+    assert!(soak::shrink(&schedule, &sound, go_on).is_none(), "nothing fails");
+}
