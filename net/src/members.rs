@@ -12,6 +12,9 @@
 //! quorums have a member in common, so one epoch has one leader, and a new leader learns of every
 //! turn that a quorum knew.
 //!
+//! A party and a rollback session differ in a [`Policy`]. What a session knows of its members beside
+//! their stands it says as an [`Outlook`].
+//!
 //! It knows no world, no packet and no clock, and never decides what is played. Its loop is
 //! [`Members::advance`].
 
@@ -21,7 +24,7 @@ pub use electorate::{Electorate, Electorates};
 
 use core::cmp::{Ordering, Reverse};
 use core::time::Duration;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lockstone_sim::PlayerId;
 
@@ -45,9 +48,40 @@ const GRACE: Duration = Duration::from_millis(150);
 /// So many epochs at most may another be ahead.
 const EPOCHS_AHEAD_MAX: u32 = 1_000;
 
+/// What differs between kinds of sessions.
+#[derive(Clone, Copy, Debug)]
+pub struct Policy {
+    /// A leader that is not heard for so long is doubted. `None`: nobody follows what a leader says
+    /// all the time, and the session itself finds out who is lost. A doubt is then no doubt of the
+    /// leader, which takes part in deciding.
+    suspicion: Option<Duration>,
+}
+
+impl Policy {
+    /// Members follow the turns that their leader closes.
+    pub const PARTY: Policy = Policy { suspicion: Some(SUSPICION) };
+    /// Members play among their like. Who is elected waits for everyone whom it has not lost.
+    #[cfg(feature = "rollback")]
+    pub const ROLLBACK: Policy = Policy { suspicion: None };
+}
+
+/// What a session knows of its members beside their stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outlook {
+    /// Members that are lost: nobody waits for them, or votes for them if another can lead.
+    pub lost: BTreeSet<PlayerId>,
+    /// Members one of which has lost the other, though a third hears both: one of them errs, or lies.
+    /// They lead if nobody else can, and nobody votes for one because another does.
+    pub torn: BTreeSet<PlayerId>,
+    /// Whether all others are sure to doubt as this member does: someone said goodbye to all.
+    pub unanimous: bool,
+}
+
 /// One member's view of who leads.
 pub struct Members {
     me: PlayerId,
+    policy: Policy,
+    outlook: Outlook,
     /// The newest vote given. That of a joiner is for the leader that let it in.
     vote: Vote,
     voted_at: Duration,
@@ -82,6 +116,8 @@ impl Members {
     pub fn following(me: PlayerId, leader: Vote, now: Duration) -> Members {
         Members {
             me,
+            policy: Policy::PARTY,
+            outlook: Outlook::default(),
             vote: leader,
             voted_at: now,
             course: Course::Follows,
@@ -154,9 +190,9 @@ impl Members {
         if from == self.vote.leader {
             match stand.doubts {
                 // What the leader itself doubts, nobody needs to wait for.
-                Some(_) => self.suspect(),
+                Some(doubts) if doubts > self.vote.epoch => self.suspect(),
                 None if stand.vote == self.vote => self.heard(from, now),
-                None => {}
+                _ => {}
             }
         }
         // A leader says it only as long as it waits for votes.
@@ -207,7 +243,8 @@ impl Members {
         };
         let voters: BTreeMap<_, _> = self.stands.iter().filter_map(voted).collect();
         let has_voted = |player| player == self.me || voters.contains_key(&player);
-        let ready = now >= at + GRACE || electorates.iter().all(has_voted);
+        let awaited = |player| !has_voted(player) && !self.outlook.lost.contains(&player);
+        let ready = now >= at + GRACE || !electorates.iter().any(awaited);
         (ready && electorates.is_quorum(has_voted)).then_some(voters)
     }
 
@@ -229,6 +266,10 @@ impl Members {
         match self.course {
             Course::Follows if self.vote.leader == self.me => self.give_way(electorates, now),
             Course::Follows if now >= self.suspicious_at() => self.suspect(),
+            Course::Follows if self.leader_follows_another() && now >= self.voted_at + ELECTION => {
+                self.doubt();
+                self.course = Course::Doubts { followed: false };
+            }
             Course::Voted if now >= self.voted_at + ELECTION => self.doubt(),
             Course::Elected(at) if now >= at + 5 * ELECTION => self.decline(),
             _ => {}
@@ -238,8 +279,15 @@ impl Members {
         }
     }
 
+    /// Whether the leader voted for another in its own epoch: somebody told each something else.
+    fn leader_follows_another(&self) -> bool {
+        let says = self.stands.get(&self.vote.leader).map(|(stand, _)| stand.vote);
+        says.is_some_and(|vote| vote.epoch == self.vote.epoch && vote != self.vote)
+    }
+
     fn suspicious_at(&self) -> Duration {
-        self.heard.get(&self.vote.leader).map_or(Duration::ZERO, |heard| *heard + SUSPICION)
+        let Some(suspicion) = self.policy.suspicion else { return Duration::MAX };
+        self.heard.get(&self.vote.leader).map_or(Duration::ZERO, |heard| *heard + suspicion)
     }
 
     fn doubt(&mut self) {
@@ -275,25 +323,30 @@ impl Members {
             (now < at.saturating_add(DOUBT_LASTS)).then_some(*stand)
         };
         let wants_another = |stand: Stand| stand.doubts.is_some() || stand.vote.epoch > self.vote.epoch;
-        let doubts = |player| player == self.me || fresh(player).is_some_and(wants_another);
+        let sure = |player| player == self.me || self.outlook.unanimous;
+        let doubts = |player| sure(player) || fresh(player).is_some_and(wants_another);
         if !electorates.is_quorum(doubts) {
             return;
         }
         // If all knew of all others' doubts, all would vote for the same.
         let quorum_at = *self.quorum_at.get_or_insert(now);
-        let all_doubt = electorates.iter().all(|player| doubts(player) || player == self.vote.leader);
-        if !all_doubt && now < quorum_at + GRACE {
+        let doubted = |player| self.policy.suspicion.is_some() && player == self.vote.leader;
+        let awaited = |player| !doubts(player) && !doubted(player) && !self.outlook.lost.contains(&player);
+        let may_learn_more = electorates.iter().any(awaited) || !self.outlook.torn.is_empty();
+        if may_learn_more && now < quorum_at + GRACE {
             return;
         }
         let epoch = self.next_epoch();
-        let known =
-            |player| if player == self.me { own } else { fresh(player).map_or(Known::default(), |stand| stand.known) };
-        let best = electorates
-            .iter()
-            .filter(|player| doubts(*player))
-            .min_by_key(|player| (Reverse(known(*player).epoch), *player));
+        let unheard = |player| if sure(player) { own } else { Known::default() };
+        let known = |player| fresh(player).map_or_else(|| unheard(player), |stand| stand.known);
+        let Outlook { lost, torn, .. } = &self.outlook;
+        let unfit = |player: PlayerId| lost.contains(&player) || torn.contains(&player);
+        let rank =
+            |player: PlayerId| (lost.contains(&player), Reverse(known(player).epoch), torn.contains(&player), player);
+        let best = electorates.iter().filter(|player| doubts(*player)).min_by_key(|player| rank(*player));
         let given = electorates.iter().filter_map(fresh).map(|stand| stand.vote);
-        let given = given.filter(|vote| vote.epoch == epoch).min_by_key(|vote| vote.leader);
+        let given = given.filter(|vote| vote.epoch == epoch && !unfit(vote.leader));
+        let given = given.min_by_key(|vote| vote.leader);
         let vote = given.unwrap_or(Vote { epoch, leader: best.unwrap_or(self.me) });
         (self.vote, self.voted_at, self.course, self.told_at) = (vote, now, Course::Voted, None);
     }
@@ -316,6 +369,43 @@ impl Members {
         self.course = if vote.leader == self.me { Course::Elected(now) } else { Course::Follows };
         (self.vote, self.voted_at, self.told_at) = (vote, now, None);
         self.heard.insert(vote.leader, now);
+    }
+}
+
+/// What only a session without turns of a leader needs.
+#[cfg(feature = "rollback")]
+impl Members {
+    /// The same in a session of another kind than a party.
+    pub fn under(self, policy: Policy) -> Members {
+        Members { policy, ..self }
+    }
+
+    /// What the session knows of the members by now.
+    pub fn regard(&mut self, outlook: Outlook) {
+        self.outlook = outlook;
+    }
+
+    /// Whether a quorum voted for this member, and it does not lead yet.
+    pub fn is_elected(&self) -> bool {
+        matches!(self.course, Course::Elected(_))
+    }
+
+    /// The newest vote of this member.
+    pub fn vote(&self) -> Vote {
+        self.vote
+    }
+
+    /// Leaves the next epoch to another that is gone only as far as can be known here, and goes on to
+    /// the one after it: should the other live, both do not lead in the same.
+    pub fn concede(&mut self, leader: PlayerId) {
+        self.vote = Vote { epoch: self.next_epoch(), leader };
+        self.doubt();
+        self.course = Course::Doubts { followed: false };
+    }
+
+    /// The one that this member voted for says that it leads: so a quorum voted for it.
+    pub fn led(&mut self) {
+        self.course = Course::Follows;
     }
 }
 

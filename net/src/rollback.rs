@@ -4,8 +4,8 @@
 //! Its loop is that of every [`Session`](crate::Session). Each peer plays its own commands at once,
 //! predicts that others do nothing new, and plays the past again when they did.
 //! [`ggrs`](https://docs.rs/ggrs) predicts; what it must not see is kept from it in `remote`, what
-//! it cannot do, losing a player, is done in `regroup`. What is told by [`Event`](crate::Event)s is
-//! settled: every player knows it, and nothing undoes it. What
+//! it cannot do, losing a player, is done in `regroup` by the votes of the others. What is told by
+//! [`Event`](crate::Event)s is settled: every player knows it, and nothing undoes it. What
 //! [`simulation`](crate::Session::simulation) shows is predicted.
 //!
 //! Time is an argument, but ggrs reads the real clock to keep players abreast: on virtual time a
@@ -15,6 +15,7 @@ mod config;
 mod differ;
 mod ggrs;
 mod lobby;
+mod losses;
 mod own;
 mod play;
 mod regroup;

@@ -37,7 +37,8 @@ pub use crate::members::Electorate;
 pub const PROTOCOL_VERSION: u32 = 8;
 
 /// Which part of a session a packet belongs to. In a party, which sequencer closes ticks: 0 for the
-/// founder, a later one after each election. In a rollback session, how many players are gone.
+/// founder, a later one after each election. In a rollback session, who is left: a later one after
+/// each election.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Epoch(pub u32);
 
@@ -86,8 +87,8 @@ pub enum Message {
     Form(Form),
     /// Rollback, player to player, unreliable: what the sender plays.
     Inputs(Inputs),
-    /// Rollback, player to player, unreliable and repeated: someone is gone; the sender has
-    /// stopped, and knows the turns up to here.
+    /// Rollback, player to player, unreliable and repeated: the sender has stopped, whom it has lost,
+    /// and who is to lead.
     Regroup(Regroup),
     /// Sequencer to replica, or rollback player to player, reliable: worlds differ; give evidence.
     Inquiry(Inquiry),
@@ -114,7 +115,8 @@ pub enum Message {
     Fetch(Tick),
     /// The answer, reliable.
     Fetched(Turns),
-    /// From who leads now to a replica, unreliable and repeated until it reports: follow.
+    /// From who leads now to a replica, or in a rollback session to a player that is left, unreliable
+    /// and repeated until it follows.
     Lead(Lead),
     /// Sequencer to joiner, reliable: prove that you have the key that you named, with this.
     Challenge(u64),
@@ -133,7 +135,8 @@ impl Message {
             | Message::Elsewhere(_)
             | Message::Inquiry(_)
             | Message::Parcel(_)
-            | Message::Stand(_) => Some(Epoch::default()),
+            | Message::Stand(_)
+            | Message::Regroup(_) => Some(Epoch::default()),
             // It names that of a session which begins with it for the receiver.
             Message::Welcome(_) | Message::Gathering(..) | Message::Form(_) | Message::Challenge(_) => None,
             _ => session,
@@ -382,6 +385,7 @@ pub fn decode(packet: &[u8]) -> Result<(Epoch, Message), WireError> {
         Message::Form(form) => form.check()?,
         Message::Inputs(inputs) => inputs.check(epoch)?,
         Message::Regroup(regroup) => regroup.check()?,
+        Message::Lead(lead) => lead.check()?,
         Message::Inquiry(inquiry) => inquiry.check()?,
         Message::Parcel(parcel) => parcel.check()?,
         Message::Frames(frames) => frames.check()?,

@@ -74,7 +74,10 @@ fn survivors_go_on_when_a_peer_dies() {
 
 #[test]
 fn survivors_go_on_when_two_die_or_leave_one_after_the_other() {
-    seeds::each("-p lockstone-net --test rollback", 60, two_are_lost);
+    let compared = seeds::each("-p lockstone-net --test rollback", 60, two_are_lost);
+    let went_on = compared.iter().filter(|compared| **compared > 0).count();
+    println!("{went_on} of {} sessions went on", compared.len());
+    assert!(compared.len() < 60 || went_on >= 40, "{went_on}");
 }
 
 #[test]
@@ -84,6 +87,8 @@ fn two_losses_noticed_in_another_order_are_played_alike() {
     assert!(two_are_lost(97) > 0);
 }
 
+/// Two of four are lost. The others go on, unless the second was lost before all had gone on without
+/// the first, and the session's first player is one of both: it could play on with the other.
 fn two_are_lost(seed: u64) -> u64 {
     let mut dice = Dice(seed ^ 0xd1ed);
     let weather = Weather { jitter: ms(30), loss_permille: 30, ..Weather::clear(ms(30)) };
@@ -103,6 +108,10 @@ fn two_are_lost(seed: u64) -> u64 {
         play(&mut driver, &mut dice, until_next);
     }
     play(&mut driver, &mut dice, secs(8));
+    let first_is_left = driver.seats.iter().any(|seat| seat.session.stats().player == Some(PlayerId(0)));
+    if !first_is_left && driver.seats.iter().all(|seat| ended(&seat.session) == Some(EndReason::NoQuorum)) {
+        return 0;
+    }
     for seat in &driver.seats {
         assert_eq!(seat.session.phase(), Phase::Playing, "seed {seed}");
         assert_eq!(seat.session.simulation().expect("it plays").state.heroes.len(), 2, "seed {seed}");
@@ -110,17 +119,29 @@ fn two_are_lost(seed: u64) -> u64 {
     in_step(&driver, seed)
 }
 
-#[test]
-fn the_last_one_left_plays_on_alone() {
+/// What becomes of the other of two when one is lost.
+fn the_other_of_two(lost: usize, silently: bool) -> (Phase, u32) {
     let mut driver = room(7, 2, Weather::clear(ms(40)), &settings(7));
     play(&mut driver, &mut Dice(7), secs(3));
-    kill(&mut driver, 0, true);
+    kill(&mut driver, lost, silently);
     let before = ticks(&driver)[0];
     driver.run_until(driver.now() + secs(4));
-    let seat = &driver.seats[0];
-    assert_eq!(seat.session.phase(), Phase::Playing);
-    assert!(seat.session.stats().settled.since(before) > 40);
-    assert_eq!(seat.session.simulation().expect("it plays").state.heroes.len(), 1);
+    let session = &driver.seats[0].session;
+    if playing(session) {
+        assert_eq!(session.simulation().expect("it plays").state.heroes.len(), 1);
+    }
+    (session.phase(), session.stats().settled.since(before))
+}
+
+#[test]
+fn the_last_one_left_plays_on_alone() {
+    // If the carrier says so, at once. Else after the silence timeout, and then only the first
+    // player: the other cannot know whether the first plays on.
+    for (lost, silently, ticks_min) in [(0, false, 75), (1, false, 75), (1, true, 40)] {
+        let (phase, played) = the_other_of_two(lost, silently);
+        assert!(phase == Phase::Playing && played > ticks_min, "{lost} {silently}: {phase:?}, {played} ticks");
+    }
+    assert_eq!(the_other_of_two(0, true).0, Phase::Ended(EndReason::NoQuorum));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use lockstone_net::memory::{Driver, Weather};
 use lockstone_net::session::{EndReason, Phase, Session};
-use lockstone_net::wire::{self, Epoch, LeaveReason, List, Message, Regroup};
+use lockstone_net::wire::{self, Epoch, Known, LeaveReason, List, Message, Regroup, Stand, Vote};
 use lockstone_net::{Channel, LinkEvent, Rollback};
 use lockstone_sim::{PlayerId, Tick};
 use testkit::sessions::rollback::*;
@@ -25,9 +25,12 @@ fn hear(driver: &mut Room, seat: usize, from: usize, epoch: u32, message: Messag
     driver.seats[seat].session.handle(packet, now);
 }
 
-fn stand(gone: &[u16], confirmed: Tick) -> Message {
-    let gone: Vec<_> = gone.iter().map(|player| (PlayerId(*player), LeaveReason::Silent)).collect();
-    Message::Regroup(Regroup { gone: List::try_from(gone).expect("few are gone"), confirmed })
+/// Who says that it has lost players, and knows the turns up to a tick of the first epoch.
+fn stand(lost: &[u16], end: Tick) -> Message {
+    let lost: Vec<_> = lost.iter().map(|player| (PlayerId(*player), LeaveReason::Silent)).collect();
+    let vote = Vote { epoch: Epoch(0), leader: PlayerId(0) };
+    let stand = Stand { vote, doubts: Some(Epoch(1)), known: Known { epoch: Epoch(0), end } };
+    Message::Regroup(Regroup { lost: List::try_from(lost).expect("few are lost"), stand })
 }
 
 fn regroupings(driver: &Room, seat: usize) -> u32 {
@@ -71,16 +74,22 @@ fn who_stood_still_notices_a_silence_as_soon_as_others_do() {
 #[test]
 fn who_speaks_but_never_agrees_is_not_waited_for() {
     // Whatever a player said, it was not silent: the other stood still as long as it went on.
-    let mut driver = clear_room(3, 3);
+    let mut driver = clear_room(3, 4);
     kill(&mut driver, 1, false);
     let silenced = driver.peer(1);
-    driver.network.set_cut(driver.peer(0), silenced, true);
+    for other in [0, 2] {
+        driver.network.set_cut(driver.peer(other), silenced, true);
+    }
     for _ in 0..100 {
         pass(&mut driver, 100);
-        hear(&mut driver, 0, 1, 0, Message::Ready);
+        for other in [0, 2] {
+            hear(&mut driver, other, 1, 0, Message::Ready);
+        }
     }
-    assert_eq!(driver.seats[0].session.phase(), Phase::Playing);
-    assert_eq!(driver.seats[0].session.simulation().expect("it plays").state.heroes.len(), 1);
+    for other in [0, 2] {
+        assert_eq!(driver.seats[other].session.phase(), Phase::Playing);
+        assert_eq!(driver.seats[other].session.simulation().expect("it plays").state.heroes.len(), 2);
+    }
 }
 
 #[test]

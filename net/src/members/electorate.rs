@@ -17,6 +17,13 @@ pub struct Electorate {
 }
 
 impl Electorate {
+    /// Those members, the lowest of whom is the senior. One at least.
+    pub fn of(members: impl Iterator<Item = PlayerId>) -> Electorate {
+        let members = List::try_from(members.collect::<Vec<_>>()).expect("no more are let in");
+        let senior = members.iter().copied().min().expect("one at least");
+        Electorate { members, senior }
+    }
+
     /// Whether those members are a quorum.
     pub fn is_quorum(&self, present: impl Fn(PlayerId) -> bool) -> bool {
         let count = self.members.iter().filter(|player| present(**player)).count();
@@ -40,8 +47,27 @@ pub struct Electorates {
 impl Electorates {
     /// Of a session that its founder begins.
     pub fn of_founder(founder: PlayerId) -> Electorates {
-        let members = List::try_from(vec![founder]).expect("one is few enough");
-        Electorates { settled: Electorate { members, senior: founder }, next: None }
+        Electorates::of(Electorate::of([founder].into_iter()))
+    }
+
+    /// An electorate that does not change just now.
+    pub fn of(settled: Electorate) -> Electorates {
+        Electorates { settled, next: None }
+    }
+
+    /// A member promised never to vote again: the others decide without it. If it was the senior,
+    /// the lowest of them is. Two members need not learn of it at once: of two quorums, each without
+    /// some who never vote again, one counts at least as many votes as the other needs.
+    #[cfg(feature = "rollback")]
+    pub fn resign(&mut self, player: PlayerId) {
+        for electorate in [&mut self.settled].into_iter().chain(&mut self.next) {
+            let mut others = electorate.members.iter().copied().filter(|member| *member != player).peekable();
+            if others.peek().is_some() {
+                let others = Electorate::of(others);
+                let senior = if electorate.senior == player { others.senior } else { electorate.senior };
+                *electorate = Electorate { senior, ..others };
+            }
+        }
     }
 
     /// A closed turn names another electorate, which counts beside the old one.

@@ -407,6 +407,30 @@ fn the_next_leader_closes_within_two_seconds_of_the_first_one_s_end() {
     });
 }
 
+/// All ways in which some of a few members never vote again, of which two sides know each a part.
+#[cfg(feature = "rollback")]
+#[test]
+fn two_sides_are_no_quorums_both_whatever_each_knows_of_who_resigned() {
+    let mut quorums = 0;
+    for (members, ways) in [(2, 49), (3, 343), (4, 2_401), (5, 16_807)] {
+        for way in 0..ways {
+            // Votes with the first side, with the second, not at all; or resigned, and both, the
+            // first, the second or none know it.
+            let does = |player: PlayerId| way / 7_usize.pow(player.0.into()) % 7;
+            let is_quorum = |votes: usize, knows: [usize; 2]| {
+                let mut electorates = Electorates::of(Electorate::of((0..members).map(PlayerId)));
+                let resigned = (0..members).map(PlayerId).filter(|player| knows.contains(&does(*player)));
+                resigned.for_each(|player| electorates.resign(player));
+                electorates.is_quorum(|player| does(player) == votes)
+            };
+            let sides = [is_quorum(0, [3, 4]), is_quorum(1, [3, 5])];
+            assert_ne!(sides, [true, true], "{members} members: {way}");
+            quorums += usize::from(sides != [false, false]);
+        }
+    }
+    assert!(quorums > 1_000, "{quorums}");
+}
+
 #[test]
 fn a_member_that_hears_the_leader_no_more_disturbs_nobody() {
     let mut cluster = Cluster::new(1, 3, Flaws::default());

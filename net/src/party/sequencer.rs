@@ -168,7 +168,8 @@ impl<S: Simulation> Sequencing<S> {
             if let Entry::Untold(told_at) = &mut guest.entry {
                 if told_at.is_none_or(|told| now >= told + LEAD_PAUSE) {
                     *told_at = Some(now);
-                    out.send(epoch, peer, Channel::Unreliable, &Message::Lead(Lead { from: self.reign.from }));
+                    let lead = Lead { from: self.reign.from, gone: List::default() };
+                    out.send(epoch, peer, Channel::Unreliable, &Message::Lead(lead));
                 }
                 continue;
             }

@@ -33,9 +33,10 @@ pub struct RollbackSettings {
     pub players: usize,
     /// The seed of the world that a founder starts. Default 0.
     pub seed: u64,
-    /// A peer that is not heard of for so long is gone, 500 ms to 10 min and at least five ticks.
+    /// A peer that is not heard of for so long is lost, 500 ms to 10 min and at least five ticks.
     /// Default 1.5 s. The world stands still from the end of the prediction until then; for a peer
-    /// that speaks, but gives no inputs, twice as long.
+    /// that speaks, but gives no inputs, twice as long. Peers that are no quorum wait for as long,
+    /// and end.
     pub silence_timeout: Duration,
     /// How long a joiner looks for the session, and how long a player may take to speak first, 1 s
     /// to 10 min. Default 15 s.

@@ -30,12 +30,16 @@ impl<S: Simulation> Play<S> {
         }
     }
 
+    /// The session's first live player, whose world counts when worlds differ.
+    pub(super) fn first_player(&self) -> PlayerId {
+        self.timeline.players()[0]
+    }
+
     /// Worlds have become different: reported once, on both sides. The first player's counts. A
     /// player that differs from it ends, and it goes on without that player.
     pub(super) fn differs(&mut self, player: PlayerId, notice: DesyncNotice, found_here: bool, io: &mut Io<S>) {
         let out = &mut io.out;
-        // The session's first live player, whose world counts when worlds differ.
-        let first_player = self.timeline.players()[0];
+        let first_player = self.first_player();
         let Some(remote) = self.remotes.iter_mut().find(|remote| remote.player == player) else { return };
         if !remote.comparison.differs(found_here, out) {
             return;
@@ -56,6 +60,7 @@ impl<S: Simulation> Play<S> {
         if ends {
             self.put_out(io);
         } else if self.config.settings().stop_on_desync && self.player == first_player {
+            io.out.reliably(self.epoch, peer, &Message::Removed(LeaveReason::Desync));
             self.lose(player, LeaveReason::Desync, io);
         }
     }
@@ -63,7 +68,7 @@ impl<S: Simulation> Play<S> {
     /// Asks for the evidence of everyone, no matter which player found that worlds differ. Several
     /// may find so, and each calls the others.
     pub(super) fn inquire(&mut self, interval: Duration, io: &mut Io<S>) {
-        let live = self.remotes.iter().filter(|remote| !self.regrouping.is_gone(remote.player));
+        let live = self.remotes.iter().filter(|remote| !self.has_lost(remote.player));
         let others: Vec<_> = live.map(|remote| (remote.player, remote.peer)).collect();
         io.inquire(interval, others, self.players_at_start, Inquiry::default());
     }

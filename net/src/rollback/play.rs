@@ -4,18 +4,20 @@
 //! missing is heard of, or is gone; that is in `regroup`.
 
 use core::time::Duration;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use lockstone_sim::{Checksum, PlayerId, Simulation, Tick};
 
 use super::config::RollbackConfig;
 use super::ggrs::Predictor;
+use super::losses::Lost;
 use super::own::OwnInputs;
-use super::regroup::Regrouping;
+use super::regroup::{REPEAT, Regrouping};
 use super::remote::Remote;
 use super::timeline::Timeline;
 use crate::limits::*;
 use crate::link::{Channel, PeerId};
+use crate::members::{Electorate, Electorates, Members, Policy};
 use crate::session::{CommandError, DropReason, EndReason, Io, Outbox, Phase, PlayerStats, Refused, Role, Stats};
 use crate::wire::*;
 
@@ -54,7 +56,17 @@ pub struct Play<S: Simulation> {
     /// When the turns that are known went on; in the future as long as players have
     /// time to speak first.
     pub(super) went_on_at: Duration,
-    pub(super) regrouping: Regrouping,
+    /// Who leads the present epoch, and who would lead the next one.
+    pub(super) members: Members,
+    pub(super) electorates: Electorates,
+    /// Everyone who is gone since the session began.
+    pub(super) gone: Lost,
+    /// What this player leads with, and when it was told, as long as not everyone has gone on.
+    pub(super) lead: Option<(Lead, Duration)>,
+    /// As long as someone is lost, and the others have not gone on.
+    pub(super) regrouping: Option<Regrouping>,
+    /// Who said that this player is out of the session.
+    pub(super) removed_by: BTreeSet<PlayerId>,
     /// Newcomers that were told that the session takes nobody in.
     refused: Refused,
     /// How many began: all know the same number.
@@ -79,6 +91,8 @@ impl<S: Simulation> Play<S> {
     pub(super) fn begin(beginning: Beginning<S>, now: Duration) -> Self {
         let Beginning { config, terms, player, name, remotes, timeline, silent_until } = beginning;
         let base = timeline.base();
+        let electorate = Electorate::of(timeline.players().iter().copied());
+        let founder = Vote { epoch: Epoch::default(), leader: electorate.senior };
         Play {
             predictor: Predictor::new(&config, timeline.players(), player),
             own: OwnInputs::starting_at(base.plus(config.settings().input_delay_ticks)),
@@ -99,7 +113,12 @@ impl<S: Simulation> Play<S> {
             since_wait: 0,
             advanced_at: now,
             went_on_at: silent_until,
-            regrouping: Regrouping::default(),
+            members: Members::following(player, founder, now).under(Policy::ROLLBACK),
+            electorates: Electorates::of(electorate),
+            gone: Lost::new(),
+            lead: None,
+            regrouping: None,
+            removed_by: BTreeSet::new(),
             refused: Refused::default(),
         }
     }
@@ -110,17 +129,15 @@ impl<S: Simulation> Play<S> {
         // A peer that stood still itself must not take the others for silent.
         let stood_still = now.saturating_sub(self.advanced_at);
         if stood_still > self.config.settings().silence_timeout / 2 {
-            let times = self.remotes.iter_mut().map(|remote| &mut remote.heard_at).chain([&mut self.went_on_at]);
+            let changed_at = self.regrouping.as_mut().map(|regrouping| &mut regrouping.changed_at);
+            let heard_at = self.remotes.iter_mut().map(|remote| &mut remote.heard_at);
+            let times = heard_at.chain([&mut self.went_on_at]).chain(changed_at);
             times.for_each(|time| *time = (*time).max(now.min(*time + stood_still)));
         }
         self.advanced_at = now;
         self.watch_over(io);
-        if let Some(resend_at) = self.regrouping.wake_at() {
-            // In case that it was lost.
-            if now >= resend_at {
-                self.send_proposal(now, &mut io.out);
-            }
-            return;
+        if self.regrouping.is_some() {
+            return self.regroup(io);
         }
         if io.out.standing.end().is_none() && now >= self.next_tick_at {
             let (confirmed, settled) = (self.confirmed, self.timeline.first());
@@ -135,6 +152,7 @@ impl<S: Simulation> Play<S> {
             self.tell_differences(io);
             if io.out.standing.is_in_step() {
                 self.send(now, &mut io.out);
+                self.lead_again(now, &mut io.out);
             }
         }
     }
@@ -208,7 +226,8 @@ impl<S: Simulation> Play<S> {
         let needed = self.remotes.iter().map(|remote| remote.acknowledged).fold(settled, Tick::min);
         self.own.forget(needed);
         if self.confirmed > self.timeline.base() {
-            self.regrouping.conclude();
+            // A turn of this epoch holds inputs of all.
+            self.all_have_gone_on();
         }
     }
 
@@ -289,9 +308,12 @@ impl<S: Simulation> Role<S> for Play<S> {
         }
     }
 
-    /// This player goes on alone: nobody can enter anyway.
-    fn closed(&mut self, _: EndReason, io: &mut Io<S>) {
+    /// One of two goes on alone: nobody can enter anyway. One of more goes: the others play on.
+    fn closed(&mut self, reason: EndReason, io: &mut Io<S>) {
         io.evidence.close(&mut io.out);
+        if self.electorates.iter().count() > 2 {
+            return io.out.end(reason);
+        }
         let players: Vec<_> = self.remotes.iter().map(|remote| remote.player).collect();
         for player in players {
             self.lose(player, LeaveReason::Lost, io);
@@ -310,9 +332,9 @@ impl<S: Simulation> Role<S> for Play<S> {
     fn counts_in_any_epoch(&self, from: PeerId, message: &Message) -> bool {
         match message {
             Message::Inquiry(_) | Message::Parcel(_) => false,
-            // Chat is no part of the game, nobody takes a goodbye back in a later epoch, and a
-            // proposal tells itself of which epoch it is.
-            Message::Say(_) | Message::Bye(_) | Message::Removed(_) | Message::Regroup(_) => true,
+            // Chat is no part of the game, nobody takes a goodbye back in a later epoch, and who
+            // leads says so in the epoch that it begins.
+            Message::Say(_) | Message::Bye(_) | Message::Removed(_) | Message::Lead(_) => true,
             // What a stranger says is dropped as that.
             _ => self.remote_of(from).is_none(),
         }
@@ -322,26 +344,27 @@ impl<S: Simulation> Role<S> for Play<S> {
         if let Message::Hello(hello) = message {
             return self.hello(from, &hello, io);
         }
+        let first_player = self.first_player();
         let Some(remote) = self.remotes.iter_mut().find(|remote| remote.peer == from) else {
             return io.out.dropped(DropReason::UnknownPeer);
         };
         remote.heard_at = io.now;
         let player = remote.player;
-        // A player that is gone for us has no say. If it lives, it was sent the reason.
-        if self.regrouping.is_gone(player) {
-            return;
-        }
+        let is_lost = self.regrouping.as_ref().is_some_and(|regrouping| regrouping.has_lost(player));
         match message {
+            Message::Regroup(regroup) => self.take_stand(player, regroup, io),
+            Message::Bye(reason) => self.resigned(player, reason, io),
+            // A player that is lost for us has no say but its vote.
+            _ if is_lost => {}
             Message::Inquiry(_) => self.inquired(io),
-            Message::Regroup(regroup) => self.regroup(player, epoch, regroup, io),
+            Message::Lead(lead) => self.led(player, epoch, lead, io),
             Message::Say(_) if !remote.chat.admits(1, CHAT_LINES_PER_S_MAX, io.now) => {
                 io.out.dropped(DropReason::ChatFlood);
             }
             Message::Say(line) => io.out.said(&Said { player, name: remote.name.clone(), line }),
-            Message::Bye(reason) => self.lose(player, reason, io),
-            Message::Removed(LeaveReason::Desync) => self.put_out(io),
-            Message::Removed(reason) => io.out.end(EndReason::Removed(reason)),
-            Message::Inputs(inputs) if !self.regrouping.is_under_way() => {
+            Message::Removed(LeaveReason::Desync) if player == first_player => self.put_out(io),
+            Message::Removed(reason) => self.removed(player, reason, io),
+            Message::Inputs(inputs) if self.regrouping.is_none() => {
                 let (own_end, settings) = (self.own.end(), self.config.settings());
                 let taken = remote.take(&inputs, own_end, settings, &mut self.timeline, io.now, &mut io.out);
                 taken.unwrap_or_else(|reason| io.out.dropped(reason));
@@ -354,7 +377,7 @@ impl<S: Simulation> Role<S> for Play<S> {
     }
 
     fn handle_out_of_step(&mut self, from: PeerId, message: Message, io: &mut Io<S>) {
-        let calls = self.remote_of(from).is_some_and(|remote| !self.regrouping.is_gone(remote.player));
+        let calls = self.remote_of(from).is_some_and(|remote| !self.has_lost(remote.player));
         if calls && matches!(message, Message::Inquiry(_)) {
             self.inquired(io);
         }
@@ -364,8 +387,8 @@ impl<S: Simulation> Role<S> for Play<S> {
         self.play_on(io);
     }
 
-    fn wake_at(&self, _: Duration) -> Duration {
-        self.regrouping.wake_at().unwrap_or(self.next_tick_at)
+    fn wake_at(&self, now: Duration) -> Duration {
+        if self.regrouping.is_some() { self.members.wake_at().min(now + REPEAT) } else { self.next_tick_at }
     }
 
     fn command(&mut self, command: CommandBytes) -> Result<(), CommandError> {
@@ -388,7 +411,7 @@ impl<S: Simulation> Role<S> for Play<S> {
     }
 
     fn phase(&self) -> Phase {
-        if self.regrouping.is_under_way() { Phase::Regrouping } else { Phase::Playing }
+        if self.regrouping.is_some() { Phase::Regrouping } else { Phase::Playing }
     }
 
     fn simulation(&self) -> Option<&S> {

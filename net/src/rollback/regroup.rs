@@ -1,83 +1,58 @@
-//! What happens when a player is gone: the others stop, agree who is left and from where to go on,
-//! and go on from there.
+//! What happens when a player is lost: the others stop, decide by votes who leads, and go on from
+//! where it says, without those whom it names.
 //!
-//! Each player that notices stops, and sends the others its proposal: which players are gone for
-//! it, and up to where it knows the turns. A player that receives one stops too, adds the players
-//! that are gone, and sends its own. Once all who are left name the same ones, they go on from the
-//! first tick that one of them does not know, which all of them can go back to. The next epoch
-//! begins there; its number counts all who are gone.
+//! A player that notices a loss stops, and tells the others whom it has lost. Who hears that stops
+//! too: nobody can play on without everyone. [`Members`](crate::members::Members) decides who
+//! leads. The leader waits for the votes of all whom it has not lost, and with them for what each
+//! knows. Those who hear each other go on, from the first tick that one of them does not know,
+//! which all of them can go back to: nothing that is settled is undone.
 //!
-//! One player may have gone on already while another notices the next loss. Nothing can have been
-//! confirmed by then, so the one that went on stops again and takes part. A player that others
-//! take for gone ends.
+//! Who goes on must be a quorum of those who played until now, so no two sides do. A side without a
+//! quorum waits, and ends. Who is left counts from the first turn on that holds inputs of all: then
+//! everyone has gone on. Until then those before it decide, as one may not have gone on yet.
 
 use core::time::Duration;
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use lockstone_sim::{PlayerId, Simulation, Tick};
 
 use super::ggrs::Predictor;
+use super::losses::{Losses, Lost};
 use super::play::Play;
 use crate::limits::INQUIRY_ANSWER_INTERVAL;
-use crate::link::Channel;
+use crate::link::{Channel, PeerId};
+use crate::members::{Electorate, Electorates, Outlook};
 use crate::session::{DropReason, EndReason, Event, Io, Outbox};
-use crate::wire::{Epoch, LeaveReason, List, Message, Regroup};
+use crate::wire::{Epoch, Known, Lead, LeaveReason, List, Message, Regroup, Stand, Vote};
 
-/// A stand is told again after so long. It is small and changes rarely, so it rather goes twice
-/// than waits for what was lost before it.
-const REPEAT: Duration = Duration::from_millis(100);
+/// What is not known to have arrived is told again after so long.
+pub(super) const REPEAT: Duration = Duration::from_millis(100);
 
-/// The players that are gone, and why.
-type Gone = BTreeMap<PlayerId, LeaveReason>;
-
-#[derive(Default)]
+/// This player has stopped.
 pub(super) struct Regrouping {
-    /// Gone in this epoch.
-    gone: Gone,
-    /// When the last of them was counted out.
-    changed_at: Duration,
-    /// What each of the others stands for.
-    proposals: BTreeMap<PlayerId, Regroup>,
-    /// When our own stand was told.
-    proposed_at: Option<Duration>,
-    /// The epoch before, and who was gone in it, until the first turn of this one is confirmed.
-    before: Option<(Epoch, Gone)>,
+    losses: Losses,
+    /// When it stopped, or the last player was lost.
+    pub changed_at: Duration,
+    /// When the others were told so last.
+    told_at: Duration,
+    /// Whether the game had stood still by then.
+    stood_still: bool,
 }
 
 impl Regrouping {
-    pub fn is_under_way(&self) -> bool {
-        self.proposed_at.is_some()
+    /// Whether a player is lost for this one.
+    pub fn has_lost(&self, player: PlayerId) -> bool {
+        self.losses.ours.contains_key(&player)
     }
 
-    /// When the stand is to be told again, if one was.
-    pub fn wake_at(&self) -> Option<Duration> {
-        self.proposed_at.map(|told| told + REPEAT)
-    }
-
-    /// The players that were gone in the epoch before, if it is this one and may still count.
-    fn gone_in(&self, epoch: Epoch) -> Option<&Gone> {
-        self.before.as_ref().filter(|(before, _)| *before == epoch).map(|(_, gone)| gone)
-    }
-
-    /// Whether a player is gone in this epoch.
-    pub fn is_gone(&self, player: PlayerId) -> bool {
-        self.gone.contains_key(&player)
-    }
-
-    /// Whether a player stands for the same as we do.
-    fn agrees(&self, player: PlayerId) -> bool {
-        let named = |theirs: &Regroup| theirs.gone.iter().map(|(player, _)| player).eq(self.gone.keys());
-        self.proposals.get(&player).is_some_and(named)
-    }
-
-    /// Everyone has gone on: a turn of this epoch holds inputs of all.
-    pub fn conclude(&mut self) {
-        self.before = None;
+    /// The newest vote of another player.
+    fn vote_of(&self, player: PlayerId) -> Option<Vote> {
+        self.losses.said.get(&player).map(|said| said.stand.vote)
     }
 }
 
 impl<S: Simulation> Play<S> {
-    /// A silent player is gone. So is one that speaks, but not of what must be agreed upon, and one
+    /// A silent player is lost. So is one that speaks, but not of what must be decided, and one
     /// that speaks, but gives no inputs that all wait for.
     ///
     /// As long as everyone is heard of within the timeout, everyone has in one timeout what
@@ -86,13 +61,17 @@ impl<S: Simulation> Play<S> {
     pub(super) fn watch_over(&mut self, io: &mut Io<S>) {
         let now = io.now;
         let timeout = self.config.settings().silence_timeout;
-        let overdue = self.regrouping.is_under_way() && now >= self.regrouping.changed_at + 2 * timeout;
-        let silent = self
-            .remotes
-            .iter()
-            .filter(|remote| now >= remote.heard_at + timeout || overdue && !self.regrouping.agrees(remote.player));
+        let stopped_for = self.regrouping.as_ref().map(|regrouping| now.saturating_sub(regrouping.changed_at));
+        if stopped_for.is_some_and(|time| time >= timeout) && !self.has_quorum() {
+            self.say_goodbye(LeaveReason::Lost, &mut io.out);
+            return io.out.end(EndReason::NoQuorum);
+        }
+        let heard = self.remotes.iter().filter(|remote| !self.has_lost(remote.player));
+        let silent = heard.filter(|remote| {
+            now >= remote.heard_at + timeout || stopped_for.is_some_and(|time| self.is_overdue(remote.player, time))
+        });
         let silent: Vec<_> = silent.map(|remote| (remote.player, LeaveReason::Silent)).collect();
-        let stalled = !self.regrouping.is_under_way() && now >= self.went_on_at + 2 * timeout;
+        let stalled = self.regrouping.is_none() && now >= self.went_on_at + 2 * timeout;
         let farthest_behind = self.remotes.iter().map(|remote| remote.received).min().filter(|_| stalled);
         let slow = self.remotes.iter().filter(|remote| Some(remote.received) == farthest_behind);
         let slow: Vec<_> = slow.map(|remote| (remote.player, LeaveReason::TooSlow)).collect();
@@ -101,19 +80,60 @@ impl<S: Simulation> Play<S> {
         }
     }
 
-    /// A player is gone.
-    pub(super) fn lose(&mut self, player: PlayerId, reason: LeaveReason, io: &mut Io<S>) {
-        if self.count_out(player, reason, io) {
-            self.send_proposal(io.now, &mut io.out);
-            self.go_on_if_agreed(io.now, &mut io.out);
-        }
+    /// Whether a player took too long: to say anything of who leads, to vote when this player is
+    /// elected, or to lead once it is elected itself. It waits for others as long as this one does.
+    fn is_overdue(&self, player: PlayerId, stopped_for: Duration) -> bool {
+        let timeout = self.config.settings().silence_timeout;
+        let theirs = self.regrouping.as_ref().and_then(|regrouping| regrouping.vote_of(player));
+        let vote = self.members.vote();
+        let elected = vote.epoch > self.epoch && self.members.leader() == Some(vote);
+        let timeouts = match theirs {
+            _ if elected && player == vote.leader => 3,
+            None => 2,
+            Some(_) if !self.members.is_elected() => return false,
+            // It may vote as the others do in the next epoch.
+            Some(theirs) if theirs.epoch >= vote.epoch => 4,
+            Some(_) => 2,
+        };
+        stopped_for >= timeouts * timeout
     }
 
-    /// Returns whether this is news.
-    fn count_out(&mut self, player: PlayerId, reason: LeaveReason, io: &mut Io<S>) -> bool {
-        let Some(peer) = self.remote(player).map(|remote| remote.peer) else { return false };
-        if self.regrouping.is_gone(player) {
-            return false;
+    /// Whether a player is lost for this one.
+    pub(super) fn has_lost(&self, player: PlayerId) -> bool {
+        self.regrouping.as_ref().is_some_and(|regrouping| regrouping.has_lost(player))
+    }
+
+    /// Whether a player was there when the session began.
+    fn took_part(&self, player: PlayerId) -> bool {
+        usize::from(player.0) < self.players_at_start
+    }
+
+    /// Whether those who may still go on with this player are enough.
+    fn has_quorum(&self) -> bool {
+        let here = self.remotes.iter().map(|remote| remote.player);
+        let here = here.filter(|player| !self.has_lost(*player) && !self.removed_by.contains(player));
+        let here: BTreeSet<_> = here.chain([self.player]).collect();
+        self.electorates.is_quorum(|player| here.contains(&player))
+    }
+
+    /// This player plays on with the others no more until someone leads them.
+    fn stop(&mut self, now: Duration) -> &mut Regrouping {
+        let timeout = self.config.settings().silence_timeout;
+        let stood_still = now.saturating_sub(self.went_on_at) >= timeout / 2;
+        self.timeline.hold();
+        self.regrouping.get_or_insert_with(|| Regrouping {
+            losses: Losses::new(self.player),
+            changed_at: now,
+            told_at: Duration::ZERO,
+            stood_still,
+        })
+    }
+
+    /// A player is lost.
+    pub(super) fn lose(&mut self, player: PlayerId, reason: LeaveReason, io: &mut Io<S>) {
+        let Some(peer) = self.remote(player).map(|remote| remote.peer) else { return };
+        if self.has_lost(player) {
+            return;
         }
         if reason == LeaveReason::Desync {
             // It is a witness, and whoever found it may not be heard of soon.
@@ -121,109 +141,215 @@ impl<S: Simulation> Play<S> {
         } else {
             io.evidence.lost(peer, &mut io.out);
         }
-        // In case that it can hear us.
-        io.out.reliably(self.epoch, peer, &Message::Removed(reason));
-        self.regrouping.gone.insert(player, reason);
-        self.regrouping.changed_at = io.now;
-        self.timeline.hold();
-        true
+        let waits_to_end = !self.has_quorum();
+        let regrouping = self.stop(io.now);
+        regrouping.losses.ours.insert(player, reason);
+        if !waits_to_end {
+            regrouping.changed_at = io.now;
+        }
+        // It is news.
+        regrouping.told_at = Duration::ZERO;
+        // Of two players one goes on if the carrier says that the other is gone. Should the other
+        // live, it goes on in an epoch of its own.
+        if reason == LeaveReason::Lost && self.electorates.iter().eq(self.pair_with(player)) {
+            if self.player > player {
+                self.members.concede(player);
+            }
+            self.electorates.resign(player);
+        }
+        self.regroup(io);
+    }
+
+    fn pair_with(&self, player: PlayerId) -> [PlayerId; 2] {
+        [self.player.min(player), self.player.max(player)]
+    }
+
+    /// A player said goodbye, and promised never to vote again.
+    pub(super) fn resigned(&mut self, player: PlayerId, reason: LeaveReason, io: &mut Io<S>) {
+        self.electorates.resign(player);
+        self.lose(player, reason, io);
+    }
+
+    /// Another player has gone on without this one. One alone may lie.
+    pub(super) fn removed(&mut self, by: PlayerId, reason: LeaveReason, io: &mut Io<S>) {
+        self.removed_by.insert(by);
+        if !self.has_quorum() {
+            self.say_goodbye(reason, &mut io.out);
+            io.out.end(EndReason::Removed(reason));
+        }
+    }
+
+    /// Takes what another player says that has stopped.
+    pub(super) fn take_stand(&mut self, from: PlayerId, theirs: Regroup, io: &mut Io<S>) {
+        let Some(peer) = self.remote(from).map(|remote| remote.peer) else { return };
+        let Stand { vote, doubts, known } = theirs.stand;
+        let knows_too_much = known.epoch > vote.epoch;
+        if knows_too_much || theirs.lost.iter().any(|(player, _)| *player == from || !self.took_part(*player)) {
+            return io.out.dropped(DropReason::Unexpected);
+        }
+        // Whoever plays in this epoch had said that it knows all that is settled.
+        if known.end < self.timeline.first() {
+            return io.out.dropped(DropReason::ForgedAck);
+        }
+        // Nobody can play on without one that promised to take nothing of this epoch any more, or
+        // would promise it.
+        let stops = vote.epoch > self.epoch || doubts > Some(self.epoch) && known.epoch == self.epoch;
+        if self.regrouping.is_none() && !stops {
+            // It does not know yet who leads.
+            if self.members.take(from, theirs.stand, io.now) {
+                self.answer(peer, &mut io.out);
+            }
+            return;
+        }
+        self.stop(io.now).losses.take(from, &theirs);
+        if from == self.first_player() {
+            for (player, _) in theirs.lost.iter().filter(|(_, reason)| *reason == LeaveReason::Desync) {
+                match *player == self.player {
+                    true => return self.put_out(io),
+                    false => self.lose(*player, LeaveReason::Desync, io),
+                }
+            }
+        }
+        self.members.take(from, theirs.stand, io.now);
+        self.regroup(io);
+    }
+
+    /// Does what is due while this player has stopped.
+    pub(super) fn regroup(&mut self, io: &mut Io<S>) {
+        self.decide(io);
+        self.go_on_if_elected(io);
+    }
+
+    /// Takes part in deciding who leads.
+    fn decide(&mut self, io: &mut Io<S>) {
+        let Some(regrouping) = &self.regrouping else { return };
+        self.members.regard(self.outlook(regrouping));
+        let vote = self.members.vote();
+        if vote.epoch == self.epoch || regrouping.has_lost(vote.leader) {
+            self.members.suspect();
+        }
+        // Who waits for the leader tells its stand, too: the others hear that it lives.
+        let mut due = io.now >= regrouping.told_at + REPEAT;
+        while self.members.advance(self.known(), &self.electorates, io.now).is_some() {
+            due = true;
+        }
+        if due {
+            self.tell(io);
+        }
+    }
+
+    fn outlook(&self, regrouping: &Regrouping) -> Outlook {
+        let lost = &regrouping.losses.ours;
+        let votes: BTreeSet<_> = self.electorates.iter().collect();
+        // What everyone learns alike: goodbyes, and whose world differs from the first player's.
+        let learnt_by_all =
+            |(player, reason): (&PlayerId, &LeaveReason)| *reason == LeaveReason::Desync || !votes.contains(player);
+        let has_not_voted = self.members.promised() == self.epoch;
+        Outlook {
+            lost: lost.keys().copied().collect(),
+            torn: regrouping.losses.torn(self.timeline.players()),
+            unanimous: has_not_voted && !lost.is_empty() && lost.iter().all(learnt_by_all),
+        }
+    }
+
+    fn known(&self) -> Known {
+        Known { epoch: self.epoch, end: self.confirmed }
     }
 
     /// Tells the others our stand.
-    pub(super) fn send_proposal(&mut self, now: Duration, out: &mut Outbox<S>) {
-        self.regrouping.proposed_at = Some(now);
-        let proposal = proposal(&self.regrouping.gone, self.confirmed);
-        for remote in self.remotes.iter().filter(|remote| !self.regrouping.is_gone(remote.player)) {
-            out.send(self.epoch, remote.peer, Channel::Unreliable, &proposal);
+    fn tell(&mut self, io: &mut Io<S>) {
+        if let Some(regrouping) = &mut self.regrouping {
+            regrouping.told_at = io.now;
         }
+        self.remotes.iter().for_each(|remote| self.answer(remote.peer, &mut io.out));
     }
 
-    /// Takes another player's stand: of this epoch, or of the one before as long as not everyone is
-    /// known to have gone on.
-    pub(super) fn regroup(&mut self, from: PlayerId, epoch: Epoch, theirs: Regroup, io: &mut Io<S>) {
-        let (now, out) = (io.now, &mut io.out);
-        let past = self.regrouping.gone_in(epoch).cloned();
-        if past.is_none() && epoch != self.epoch {
-            return out.dropped(DropReason::StaleEpoch);
-        }
-        // All must hold before anything is done about it: an epoch that was given up in vain would
-        // begin a second time.
-        if !theirs.gone.iter().all(|(player, _)| self.took_part(*player, epoch)) {
-            return out.dropped(DropReason::Unexpected);
-        }
-        if theirs.confirmed < self.timeline.first() {
-            return out.dropped(DropReason::ForgedAck);
-        }
-        match theirs.gone.iter().find(|(player, _)| *player == self.player) {
-            Some((_, LeaveReason::Desync)) => return self.put_out(io),
-            Some((_, reason)) => return out.end(EndReason::Removed(*reason)),
-            None => {}
-        }
-        if let Some(past) = past {
-            if theirs.gone.iter().all(|(player, _)| past.contains_key(player)) {
-                return self.answer_late(from, epoch, &past, out);
-            }
-            self.stop_again(epoch, past);
-        }
-        let mut news = !self.regrouping.is_under_way();
-        for (player, reason) in theirs.gone.iter() {
-            news |= self.count_out(*player, *reason, io);
-        }
-        // One that says less was overtaken.
-        if self.regrouping.proposals.get(&from).is_none_or(|before| before.gone.len() < theirs.gone.len()) {
-            self.regrouping.proposals.insert(from, theirs);
-        }
-        if news {
-            self.send_proposal(now, &mut io.out);
-        }
-        self.go_on_if_agreed(now, &mut io.out);
+    fn answer(&self, to: PeerId, out: &mut Outbox<S>) {
+        let lost = self.regrouping.as_ref().map(|regrouping| listed(&regrouping.losses.ours)).unwrap_or_default();
+        let stand = self.members.stand(self.known());
+        out.send(Epoch::default(), to, Channel::Unreliable, &Message::Regroup(Regroup { lost, stand }));
     }
 
-    /// Whether a player was there when an epoch began: this one, or the one before.
-    fn took_part(&self, player: PlayerId, epoch: Epoch) -> bool {
-        let gone = self.regrouping.gone_in(epoch).unwrap_or(&self.regrouping.gone);
-        gone.contains_key(&player) || self.timeline.players().contains(&player)
-    }
-
-    /// It has not heard our stand, and we have gone on already.
-    fn answer_late(&self, to: PlayerId, before: Epoch, gone: &Gone, out: &mut Outbox<S>) {
-        if let Some(remote) = self.remote(to) {
-            out.send(before, remote.peer, Channel::Unreliable, &proposal(gone, self.timeline.base()));
+    /// Leads, if this player is elected and everyone has voted whom it has not lost.
+    fn go_on_if_elected(&mut self, io: &mut Io<S>) {
+        let Some(regrouping) = &self.regrouping else { return };
+        let Some(voters) = self.members.elected(&self.electorates, io.now) else { return };
+        let is_here = |player| !regrouping.has_lost(player) && !self.removed_by.contains(&player);
+        // One that says that it has lost others, and goes on to vote otherwise, is not waited for.
+        let torn = regrouping.losses.torn(self.timeline.players());
+        let had_time = io.now >= regrouping.changed_at + self.config.settings().silence_timeout;
+        let voted = |player| regrouping.vote_of(player).is_some_and(|vote| vote.epoch >= self.members.promised());
+        let dissents = |player| had_time && torn.contains(&player) && voted(player);
+        let awaited = |player| is_here(player) && !voters.contains_key(&player) && !dissents(player);
+        if self.remotes.iter().any(|remote| awaited(remote.player)) {
+            return;
         }
-    }
-
-    /// Someone noticed another loss before the epoch that has just begun: it is as if it had not.
-    fn stop_again(&mut self, before: Epoch, mut gone: Gone) {
-        let base = self.timeline.base();
-        self.epoch = before;
-        self.confirmed = base;
-        self.own.take_back(base, base.plus(self.config.settings().input_delay_ticks));
-        gone.append(&mut self.regrouping.gone);
-        self.regrouping = Regrouping { gone, ..Regrouping::default() };
-    }
-
-    /// Goes on if all who are left stand for the same.
-    fn go_on_if_agreed(&mut self, now: Duration, out: &mut Outbox<S>) {
-        let regrouping = &self.regrouping;
-        let mut left = self.remotes.iter().map(|remote| remote.player).filter(|player| !regrouping.is_gone(*player));
-        if left.all(|player| regrouping.agrees(player)) {
-            let theirs = regrouping.proposals.iter().filter(|(player, _)| !regrouping.is_gone(**player));
-            let from = theirs.map(|(_, proposal)| proposal.confirmed).fold(self.confirmed, Tick::min);
-            self.go_on(from, now, out);
+        let here: Vec<_> = voters.keys().copied().filter(|player| is_here(*player)).collect();
+        if here.iter().any(|player| voters[player].epoch > self.epoch) {
+            return self.members.decline();
         }
+        let is_quorum = |group: &BTreeSet<PlayerId>| self.electorates.is_quorum(|player| group.contains(&player));
+        let Some(left) = regrouping.losses.group(&here, regrouping.stood_still, is_quorum) else { return };
+        let gone = self.remotes.iter().map(|remote| remote.player).filter(|player| !left.contains(player));
+        let gone = gone.map(|player| (player, regrouping.losses.reason(&left, player)));
+        let gone: Lost = self.gone.iter().map(|(player, reason)| (*player, *reason)).chain(gone).collect();
+        let ends = left.iter().filter_map(|player| voters.get(player)).map(|theirs| theirs.end);
+        let from = Known { epoch: self.epoch, end: ends.fold(self.confirmed, Tick::min) };
+        let lead = Lead { from, gone: listed(&gone) };
+        self.members.lead();
+        self.go_on(self.members.promised(), &lead, io);
+        self.lead = Some((lead, io.now));
+        self.lead_on(&mut io.out);
+    }
+
+    /// The one that this player voted for leads.
+    pub(super) fn led(&mut self, by: PlayerId, epoch: Epoch, lead: Lead, io: &mut Io<S>) {
+        // It is told again until it is known to have arrived.
+        if epoch <= self.epoch {
+            return;
+        }
+        if self.regrouping.is_none() || self.members.vote() != (Vote { epoch, leader: by }) {
+            return io.out.dropped(DropReason::StaleEpoch);
+        }
+        let gone: Lost = lead.gone.iter().copied().collect();
+        if let Some(reason) = gone.get(&self.player) {
+            return self.removed(by, *reason, io);
+        }
+        let is_sound = gone.keys().all(|player| self.took_part(*player))
+            && self.gone.keys().all(|player| gone.contains_key(player));
+        if !is_sound || !self.electorates.is_quorum(|player| !gone.contains_key(&player)) {
+            return io.out.dropped(DropReason::Unexpected);
+        }
+        if lead.from.end < self.timeline.first() || lead.from.end > self.confirmed {
+            return io.out.dropped(DropReason::ForgedAck);
+        }
+        let lost = self.regrouping.as_ref().map(|regrouping| regrouping.losses.ours.clone()).unwrap_or_default();
+        self.members.led();
+        self.go_on(epoch, &lead, io);
+        // Who leads may not have heard the goodbye of one whom it names.
+        let votes: BTreeSet<_> = self.electorates.iter().collect();
+        lost.into_iter().filter(|(player, _)| !votes.contains(player)).for_each(|(player, reason)| {
+            self.lose(player, reason, io);
+        });
     }
 
     /// Goes on from a tick with those who are left. The others leave the world in its turn.
-    fn go_on(&mut self, from: Tick, now: Duration, out: &mut Outbox<S>) {
-        let gone = core::mem::take(&mut self.regrouping).gone;
+    fn go_on(&mut self, epoch: Epoch, lead: &Lead, io: &mut Io<S>) {
+        let (now, from, out) = (io.now, lead.from.end, &mut io.out);
+        let gone: Lost = lead.gone.iter().copied().collect();
         let delay_ticks = self.config.settings().input_delay_ticks;
         for remote in self.remotes.iter().filter(|remote| gone.contains_key(&remote.player)) {
             let (player, reason) = (remote.player, gone[&remote.player]);
             out.events.push_back(Event::PlayerLeft { player, reason });
+            // In case that it can hear us.
+            out.reliably(epoch, remote.peer, &Message::Removed(reason));
         }
+        self.timeline.branch(from, gone.keys().copied().filter(|player| !self.gone.contains_key(player)));
         self.remotes.retain(|remote| !gone.contains_key(&remote.player));
-        self.remotes.iter_mut().for_each(|remote| remote.begin(from, delay_ticks));
-        self.timeline.branch(from, gone.keys().copied());
+        for remote in &mut self.remotes {
+            remote.begin(from, delay_ticks);
+            remote.heard_at = now;
+        }
         self.predictor = Predictor::new(&self.config, self.timeline.players(), self.player);
         self.timeline.figures.regroupings += 1;
         self.own.take_back(from, from.plus(delay_ticks));
@@ -232,13 +358,35 @@ impl<S: Simulation> Play<S> {
         self.travelling.clear();
         self.differences.clear();
         (self.next_tick_at, self.went_on_at) = (now, now);
-        let before = self.epoch;
-        self.epoch = Epoch(before.0 + gone.len() as u32);
-        self.regrouping.before = Some((before, gone));
+        (self.epoch, self.gone) = (epoch, gone);
+        (self.lead, self.regrouping) = (None, None);
+        self.removed_by.clear();
+    }
+
+    /// Everyone who is left has gone on: from now on they decide.
+    pub(super) fn all_have_gone_on(&mut self) {
+        self.electorates = Electorates::of(Electorate::of(self.timeline.players().iter().copied()));
+        self.lead = None;
+    }
+
+    /// Tells again where to go on from, if that is due.
+    pub(super) fn lead_again(&mut self, now: Duration, out: &mut Outbox<S>) {
+        if let Some((_, told_at)) = self.lead.as_mut().filter(|(_, told_at)| now >= *told_at + REPEAT) {
+            *told_at = now;
+            self.lead_on(out);
+        }
+    }
+
+    /// Tells everyone who has not gone on where to go on from.
+    fn lead_on(&self, out: &mut Outbox<S>) {
+        let Some((lead, _)) = &self.lead else { return };
+        for remote in self.remotes.iter().filter(|remote| !remote.follows) {
+            out.send(self.epoch, remote.peer, Channel::Unreliable, &Message::Lead(lead.clone()));
+        }
     }
 }
 
-fn proposal(gone: &Gone, confirmed: Tick) -> Message {
-    let gone: Vec<_> = gone.iter().map(|(player, reason)| (*player, *reason)).collect();
-    Message::Regroup(Regroup { gone: List::try_from(gone).expect("no more players than that"), confirmed })
+fn listed<const MAX: usize>(players: &Lost) -> List<(PlayerId, LeaveReason), MAX> {
+    let players: Vec<_> = players.iter().map(|(player, reason)| (*player, *reason)).collect();
+    List::try_from(players).expect("no more players than that")
 }

@@ -32,6 +32,8 @@ pub(super) struct Remote {
     pub acknowledged: Tick,
     /// The first tick whose turn it does not know.
     pub confirmed: Tick,
+    /// Whether inputs of this epoch came of it: it has gone on.
+    pub follows: bool,
     behind_ticks: i16,
     /// Its checksums that have not gone on, and the tick of the newest that came.
     checksums: Vec<(Tick, Checksum)>,
@@ -52,6 +54,7 @@ impl Remote {
             inbox: Vec::new(),
             acknowledged: base,
             confirmed: base,
+            follows: false,
             behind_ticks: 0,
             checksums: Vec::new(),
             checked: base,
@@ -65,6 +68,7 @@ impl Remote {
         let first = base.plus(delay_ticks);
         (self.received, self.acknowledged) = (first, first);
         (self.confirmed, self.checked) = (base, base);
+        self.follows = false;
         self.inbox.clear();
         self.checksums.clear();
         self.comparison.restart();
@@ -97,6 +101,7 @@ impl Remote {
         if inputs.checksums.iter().any(|(tick, _)| *tick > inputs.confirmed || !compared(*tick)) {
             return Err(DropReason::Unexpected);
         }
+        self.follows = true;
         self.acknowledged = self.acknowledged.max(inputs.received);
         self.confirmed = self.confirmed.max(inputs.confirmed);
         self.behind_ticks = inputs.behind_ticks;

@@ -207,6 +207,10 @@ pub enum EndReason {
     /// The sequencer put this peer out, or the other players of a rollback session did.
     #[error("put out of the session: this peer {0}")]
     Removed(LeaveReason),
+    /// Players of a rollback session were lost, and those that this peer still hears are too few to go
+    /// on: the others may play on without it.
+    #[error("too few of the players can be reached to go on")]
+    NoQuorum,
     /// Nobody in the room runs a session.
     #[error("nobody in the room runs a session")]
     NoSession,
@@ -259,7 +263,7 @@ pub enum Phase {
     Playing,
     /// The session was lost, and is looked for again: the hero waits in it.
     Returning,
-    /// Someone is gone: the players that are left agree from where to go on.
+    /// Someone is lost: the players that are left decide who goes on, and from where.
     Regrouping,
     /// This peer's world fell out of step. It no longer plays, and stays until evidence is
     /// exchanged.

@@ -3,7 +3,8 @@
 use lockstone_sim::{PlayerId, Tick};
 use serde::{Deserialize, Serialize};
 
-use super::Epoch;
+use super::{Epoch, LeaveReason, List, WireError, ascending};
+use crate::limits::ROLLBACK_PLAYERS_MAX;
 
 /// A promise: to follow nobody of an older epoch, and nobody else in this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,10 +37,20 @@ pub struct Stand {
 }
 
 /// Someone leads from now on, in the packet's epoch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lead {
-    /// All that is closed already: its turns go on from there.
+    /// Where the turns go on from. In a party all that is closed already. In a rollback session what
+    /// all who are left know, as far as their leader knew any leader's.
     pub from: Known,
+    /// In a rollback session everyone who is gone since it began, ascending, and why. In a party
+    /// turns say it.
+    pub gone: List<(PlayerId, LeaveReason), ROLLBACK_PLAYERS_MAX>,
+}
+
+impl Lead {
+    pub(super) fn check(&self) -> Result<(), WireError> {
+        WireError::unless(ascending(&self.gone), "out of order")
+    }
 }
 
 impl Stand {

@@ -3,7 +3,7 @@
 use lockstone_sim::{PlayerId, Tick};
 use serde::{Deserialize, Serialize};
 
-use super::{Bytes, Checksums, CommandBytes, Epoch, LeaveReason, List, Name, Stamp, WireError, ascending};
+use super::{Bytes, Checksums, CommandBytes, Epoch, LeaveReason, List, Name, Stamp, Stand, WireError, ascending};
 use crate::limits::*;
 use crate::link::PeerId;
 
@@ -49,13 +49,14 @@ pub struct Inputs {
     pub seal: u32,
 }
 
-/// How far a player has come that has stopped because someone is gone.
+/// What a player says that has stopped because someone is lost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Regroup {
-    /// The players that are gone, ascending, and why.
-    pub gone: List<(PlayerId, LeaveReason), ROLLBACK_PLAYERS_MAX>,
-    /// The first tick whose turn the sender does not know in full.
-    pub confirmed: Tick,
+    /// The players that are lost for the sender, ascending, and why. None if it stopped because
+    /// others did.
+    pub lost: List<(PlayerId, LeaveReason), ROLLBACK_PLAYERS_MAX>,
+    /// Whom it wants to lead, and what it knows.
+    pub stand: Stand,
 }
 
 impl Form {
@@ -90,6 +91,6 @@ impl Inputs {
 
 impl Regroup {
     pub(super) fn check(&self) -> Result<(), WireError> {
-        WireError::unless(!self.gone.is_empty() && ascending(&self.gone), "nobody is gone, or out of order")
+        WireError::unless(ascending(&self.lost), "out of order")
     }
 }

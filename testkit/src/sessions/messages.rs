@@ -29,6 +29,8 @@ pub fn messages(epoch: Epoch) -> Vec<Message> {
         RawInput::Command(PlayerId(1), command.clone()),
     ]);
     let (fetched, known) = (turn.clone(), Known { epoch: Epoch(299), end: Tick(70_000) });
+    let stand = Stand { vote: Vote { epoch: Epoch(300), leader: PlayerId(2) }, doubts: Some(Epoch(301)), known };
+    let lost = vec![(PlayerId(0), LeaveReason::Silent), (PlayerId(3), LeaveReason::Desync)];
     let member = |n: u128| Member { peer: PeerId(n << 64 | 77), name: name.clone(), hero: list(vec![8; 40]) };
     let inputs = Inputs {
         stamp,
@@ -88,10 +90,7 @@ pub fn messages(epoch: Epoch) -> Vec<Message> {
         Message::Form(Form { seed: u64::MAX, members: list(vec![member(0), member(1), member(2), member(3)]) }),
         Message::Inputs(inputs.sealed(epoch)),
         Message::Inputs(Inputs::default().sealed(epoch)),
-        Message::Regroup(Regroup {
-            gone: list(vec![(PlayerId(0), LeaveReason::Silent), (PlayerId(3), LeaveReason::Desync)]),
-            confirmed: Tick(70_000),
-        }),
+        Message::Regroup(Regroup { lost: list(lost.clone()), stand }),
         Message::Inquiry(Inquiry::default()),
         Message::Inquiry(Inquiry {
             witnesses: list(vec![(PlayerId(0), PeerId(77)), (PlayerId(300), PeerId(1 << 64 | 77))]),
@@ -110,14 +109,10 @@ pub fn messages(epoch: Epoch) -> Vec<Message> {
         }),
         Message::Say(ChatLine::new("Wer da?").expect("a line")),
         Message::Said(Said { player: PlayerId(300), name, line: ChatLine::new("é").expect("a line") }),
-        Message::Stand(Stand {
-            vote: Vote { epoch: Epoch(300), leader: PlayerId(2) },
-            doubts: Some(Epoch(301)),
-            known,
-        }),
+        Message::Stand(stand),
         Message::Fetch(Tick(70_000)),
         Message::Fetched(Turns { from: Tick(8), ticks: 9, turns: list(vec![(0, fetched)]), ..Turns::default() }),
-        Message::Lead(Lead { from: known }),
+        Message::Lead(Lead { from: known, gone: list(lost) }),
     ]
 }
 
