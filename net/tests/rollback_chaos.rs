@@ -7,12 +7,13 @@
 
 use core::time::Duration;
 
-use lockstone_net::memory::{Driver, Seat, Weather};
+use lockstone_net::memory::{Seat, Weather};
 use lockstone_net::session::{EndReason, Event, Phase, Session};
 use lockstone_net::{LinkEvent, PeerId, Rollback, RollbackSettings};
 use lockstone_sim::{Input, PlayerId, Tick};
 use testkit::seeds;
 use testkit::sessions::rollback::*;
+use testkit::sessions::tap::{Groups, Room, Tap};
 use testkit::sessions::*;
 
 /// How long things go wrong.
@@ -28,6 +29,7 @@ fn whoever_is_left_plays_on_and_settled_turns_are_the_same_for_all() {
         sum.regroupings += figures.regroupings;
         sum.removed += figures.removed;
         sum.playing += figures.playing;
+        sum.epochs += figures.epochs;
         sum.nobody_left += figures.nobody_left;
     }
     println!("{sum:?}");
@@ -40,6 +42,7 @@ struct Figures {
     regroupings: u32,
     removed: usize,
     playing: usize,
+    epochs: usize,
     /// Sessions that ended for everyone, though nobody died.
     nobody_left: usize,
 }
@@ -54,13 +57,14 @@ fn chaos(seed: u64) -> Figures {
 enum Trouble {
     Cut(PeerId, PeerId),
     Weather(PeerId, PeerId),
-    Sleep(Box<Seat<Rollback<Mixer>>>),
+    Sleep(Box<Seat<Rollback<Mixer>, Tap>>),
 }
 
 struct Storm {
     seed: u64,
     dice: Dice,
-    driver: Driver<Rollback<Mixer>>,
+    driver: Room,
+    groups: Groups,
     peers: Vec<PeerId>,
     /// Whether players die and leave, too.
     deadly: bool,
@@ -98,10 +102,25 @@ impl Storm {
         };
         let max_prediction_ticks = [8, 8, 3, 20][dice.roll(4) as usize];
         let settings = RollbackSettings { input_delay_ticks, max_prediction_ticks, ..settings(seed) };
-        let driver = room(seed, peers, weather, &settings);
+        let groups = Groups::default();
+        let driver = room_by(seed, peers, weather, &settings, |_, link| {
+            let hand = groups.noting(link.peer());
+            Tap::new(link, hand)
+        });
         let peers: Vec<_> = (0..peers).map(|seat| driver.peer(seat)).collect();
         let (given, deadly) = (vec![0; peers.len()], dice.roll(3) > 0);
-        Storm { seed, dice, driver, peers, deadly, troubles: Vec::new(), apart: Vec::new(), dead: Vec::new(), given }
+        Storm {
+            seed,
+            dice,
+            driver,
+            groups,
+            peers,
+            deadly,
+            troubles: Vec::new(),
+            apart: Vec::new(),
+            dead: Vec::new(),
+            given,
+        }
     }
 
     fn rage(&mut self) {
@@ -243,14 +262,15 @@ impl Storm {
                     assert!((78..=82).contains(&played), "{context} played {played} ticks in 4 clear seconds");
                     assert_eq!(stats.commands_pending, 0, "{context}");
                 }
-                Phase::Ended(EndReason::Removed(_) | EndReason::Left) => {}
+                Phase::Ended(EndReason::Removed(_) | EndReason::NoQuorum | EndReason::Link(_) | EndReason::Left) => {}
                 phase => panic!("{context} is still {phase:?}"),
             }
         }
     }
 
     fn judge(mut self) -> Figures {
-        let mut sum = Figures::default();
+        assert_eq!(self.groups.fork(), None, "seed {}: two groups play in one epoch", self.seed);
+        let mut sum = Figures { epochs: self.groups.epochs(), ..Figures::default() };
         let mut lives: Vec<_> = self.driver.seats.iter_mut().map(|seat| Life::of(seat, false)).collect();
         for seat in &self.driver.seats {
             sum.regroupings += seat.session.stats().rollback.expect("it predicts").regroupings;
@@ -276,7 +296,7 @@ impl Storm {
 }
 
 impl Life {
-    fn of(seat: &mut Seat<Rollback<Mixer>>, dead: bool) -> Life {
+    fn of(seat: &mut Seat<Rollback<Mixer>, Tap>, dead: bool) -> Life {
         let (stats, events) = (seat.session.stats(), core::mem::take(&mut seat.events));
         Life {
             player: stats.player.expect("it plays"),

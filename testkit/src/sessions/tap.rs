@@ -8,7 +8,7 @@ use std::rc::Rc;
 use lockstone_net::link::{Channel, Link, LinkEvent, PeerId};
 use lockstone_net::memory::{Driver, MemoryLink, Weather};
 use lockstone_net::session::Transmit;
-use lockstone_net::wire::{self, Frame, Message};
+use lockstone_net::wire::{self, Epoch, Frame, Message};
 use lockstone_net::{Rollback, RollbackSettings};
 use lockstone_sim::Tick;
 
@@ -77,6 +77,40 @@ pub fn each_frame(message: &mut Message, mut alter: impl FnMut(Tick, &mut Frame)
     let mut turns = frames.turns.to_vec();
     turns.iter_mut().for_each(|(after, frame)| alter(frames.from.plus(*after), frame));
     frames.turns = list(turns);
+}
+
+/// Who plays with whom, by speaker, itself included.
+type Speakers = BTreeMap<PeerId, BTreeSet<PeerId>>;
+
+/// Who played with whom in each epoch of a rollback session.
+#[derive(Clone, Default)]
+pub struct Groups(Rc<RefCell<BTreeMap<Epoch, Speakers>>>);
+
+impl Groups {
+    /// A hand that notes whom inputs are for.
+    pub fn noting(&self, speaker: PeerId) -> impl FnMut(Transmit) -> Option<Transmit> + use<> {
+        let groups = self.clone();
+        move |packet| {
+            if let Ok((epoch, Message::Inputs(_))) = wire::decode(&packet.bytes) {
+                let mut groups = groups.0.borrow_mut();
+                let group = groups.entry(epoch).or_default().entry(speaker).or_default();
+                group.extend([speaker, packet.to]);
+            }
+            Some(packet)
+        }
+    }
+
+    /// The first epoch in which two played in different groups: history forked there.
+    pub fn fork(&self) -> Option<Epoch> {
+        let groups = self.0.borrow();
+        let differ = |speakers: &Speakers| speakers.values().any(|group| Some(group) != speakers.values().next());
+        groups.iter().find(|(_, speakers)| differ(speakers)).map(|(epoch, _)| *epoch)
+    }
+
+    /// How many epochs were played.
+    pub fn epochs(&self) -> usize {
+        self.0.borrow().len()
+    }
 }
 
 /// Players whose packets pass through hands.
