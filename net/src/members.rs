@@ -12,8 +12,8 @@
 //! quorums have a member in common, so one epoch has one leader, and a new leader learns of every
 //! turn that a quorum knew.
 //!
-//! A party and a rollback session differ in a [`Policy`]. What a session knows of its members beside
-//! their stands it says as an [`Outlook`].
+//! A party and a rollback session differ in a [`Policy`]. What a session knows of its members
+//! beside their stands it says as an [`Outlook`].
 //!
 //! It knows no world, no packet and no clock, and never decides what is played. Its loop is
 //! [`Members::advance`].
@@ -70,8 +70,8 @@ impl Policy {
 pub struct Outlook {
     /// Members that are lost: nobody waits for them, or votes for them if another can lead.
     pub lost: BTreeSet<PlayerId>,
-    /// Members one of which has lost the other, though a third hears both: one of them errs, or lies.
-    /// They lead if nobody else can, and nobody votes for one because another does.
+    /// Members one of which has lost the other, though a third hears both: one of them errs, or
+    /// lies. They lead if nobody else can, and nobody votes for one because another does.
     pub torn: BTreeSet<PlayerId>,
     /// Whether all others are sure to doubt as this member does: someone said goodbye to all.
     pub unanimous: bool,
@@ -395,8 +395,8 @@ impl Members {
         self.vote
     }
 
-    /// Leaves the next epoch to another that is gone only as far as can be known here, and goes on to
-    /// the one after it: should the other live, both do not lead in the same.
+    /// Leaves the next epoch to another that is gone only as far as can be known here, and goes on
+    /// to the one after it: should the other live, both do not lead in the same.
     pub fn concede(&mut self, leader: PlayerId) {
         self.vote = Vote { epoch: self.next_epoch(), leader };
         self.doubt();

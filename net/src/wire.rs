@@ -87,8 +87,8 @@ pub enum Message {
     Form(Form),
     /// Rollback, player to player, unreliable: what the sender plays.
     Inputs(Inputs),
-    /// Rollback, player to player, unreliable and repeated: the sender has stopped, whom it has lost,
-    /// and who is to lead.
+    /// Rollback, player to player, unreliable and repeated: the sender has stopped, whom it has
+    /// lost, and who is to lead.
     Regroup(Regroup),
     /// Sequencer to replica, or rollback player to player, reliable: worlds differ; give evidence.
     Inquiry(Inquiry),
@@ -115,8 +115,8 @@ pub enum Message {
     Fetch(Tick),
     /// The answer, reliable.
     Fetched(Turns),
-    /// From who leads now to a replica, or in a rollback session to a player that is left, unreliable
-    /// and repeated until it follows.
+    /// From who leads now to a replica, or in a rollback session to a player that is left,
+    /// unreliable and repeated until it follows.
     Lead(Lead),
     /// Sequencer to joiner, reliable: prove that you have the key that you named, with this.
     Challenge(u64),

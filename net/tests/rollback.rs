@@ -87,8 +87,9 @@ fn two_losses_noticed_in_another_order_are_played_alike() {
     assert!(two_are_lost(97) > 0);
 }
 
-/// Two of four are lost. The others go on, unless the second was lost before all had gone on without
-/// the first, and the session's first player is one of both: it could play on with the other.
+/// Two of four are lost. The others go on, unless the second was lost before all had gone on
+/// without the first, and the session's first player is one of both: it could play on with the
+/// other.
 fn two_are_lost(seed: u64) -> u64 {
     let mut dice = Dice(seed ^ 0xd1ed);
     let weather = Weather { jitter: ms(30), loss_permille: 30, ..Weather::clear(ms(30)) };

@@ -56,8 +56,8 @@ impl Electorates {
     }
 
     /// A member promised never to vote again: the others decide without it. If it was the senior,
-    /// the lowest of them is. Two members need not learn of it at once: of two quorums, each without
-    /// some who never vote again, one counts at least as many votes as the other needs.
+    /// the lowest of them is. Two members need not learn of it at once: of two quorums, each
+    /// without some who never vote again, one counts at least as many votes as the other needs.
     #[cfg(feature = "rollback")]
     pub fn resign(&mut self, player: PlayerId) {
         for electorate in [&mut self.settled].into_iter().chain(&mut self.next) {

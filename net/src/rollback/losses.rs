@@ -47,8 +47,8 @@ impl Losses {
     }
 
     /// Players one of whom has lost the other, while the other hears it, and a third hears the
-    /// other. One that is dead hears nobody: others are about to lose it, too. Of two that have lost
-    /// each other one must go, whoever errs.
+    /// other. One that is dead hears nobody: others are about to lose it, too. Of two that have
+    /// lost each other one must go, whoever errs.
     pub fn torn(&self, players: &[PlayerId]) -> BTreeSet<PlayerId> {
         let speaks = |player| player == self.me || self.said.contains_key(&player);
         let hears = |player, other| player != other && speaks(player) && !self.has_lost(player, other);

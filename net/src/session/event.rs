@@ -207,8 +207,8 @@ pub enum EndReason {
     /// The sequencer put this peer out, or the other players of a rollback session did.
     #[error("put out of the session: this peer {0}")]
     Removed(LeaveReason),
-    /// Players of a rollback session were lost, and those that this peer still hears are too few to go
-    /// on: the others may play on without it.
+    /// Players of a rollback session were lost, and those that this peer still hears are too few to
+    /// go on: the others may play on without it.
     #[error("too few of the players can be reached to go on")]
     NoQuorum,
     /// Nobody in the room runs a session.

@@ -39,8 +39,8 @@ pub struct Stand {
 /// Someone leads from now on, in the packet's epoch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lead {
-    /// Where the turns go on from. In a party all that is closed already. In a rollback session what
-    /// all who are left know, as far as their leader knew any leader's.
+    /// Where the turns go on from. In a party all that is closed already. In a rollback session
+    /// what all who are left know, as far as their leader knew any leader's.
     pub from: Known,
     /// In a rollback session everyone who is gone since it began, ascending, and why. In a party
     /// turns say it.
