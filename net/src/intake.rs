@@ -37,7 +37,7 @@ pub struct Intake<T = RawTurn> {
     missing: bool,
     asked_at: Option<Duration>,
     first_command: u32,
-    commands: VecDeque<CommandBytes>,
+    commands: VecDeque<Pending>,
     commands_unsent: bool,
     commands_sent_at: Duration,
     /// How long the sequencer may take to acknowledge, besides the round trip.
@@ -46,6 +46,14 @@ pub struct Intake<T = RawTurn> {
     /// The newest packet of the distant view, until it is reported.
     distant: Option<Tick>,
     reported_at: Option<Duration>,
+}
+
+/// A command that the sequencer is not known to have put into a turn.
+#[derive(Debug)]
+struct Pending {
+    bytes: CommandBytes,
+    /// The tick whose turn it presumably enters, once it was sent.
+    enters: Option<Tick>,
 }
 
 /// What a packet of turns brought.
@@ -74,9 +82,13 @@ impl<T: Content> Intake<T> {
     /// [`Repeated`] if the packet had come before.
     pub fn take_turns(&mut self, packet: Turns<T>, now: Duration) -> Result<Progress, Repeated> {
         self.stamps.take(packet.stamp, now)?;
-        self.acknowledge(packet.commands_taken);
+        let taken = packet.commands_taken;
         let progress = self.append(packet);
         self.missing |= progress == Progress::Gap;
+        // A command is pending until the turn is known that it entered.
+        if progress != Progress::Gap {
+            self.acknowledge(taken);
+        }
         Ok(progress)
     }
 
@@ -112,13 +124,30 @@ impl<T: Content> Intake<T> {
         self.stamps = Stamps::default();
         (self.missing, self.asked_at, self.reported_at) = (false, None, None);
         self.commands_unsent = !self.commands.is_empty();
+        self.commands.iter_mut().for_each(|command| command.enters = None);
         self.checksums.clear();
     }
 
     /// Own commands that are in no closed turn, if so many are.
     pub fn into_commands(self, closed: u32) -> Vec<CommandBytes> {
         let skip = closed.saturating_sub(self.first_command) as usize;
-        self.commands.into_iter().skip(skip).collect()
+        self.commands.into_iter().skip(skip).map(|command| command.bytes).collect()
+    }
+
+    /// The same, each with the tick whose turn it presumably enters: none that is known.
+    pub fn on_their_way(&self, closed: u32) -> impl Iterator<Item = (Tick, &CommandBytes)> {
+        let skip = closed.saturating_sub(self.first_command) as usize;
+        let (mut tick, mut count) = (self.known, 0);
+        self.commands.iter().skip(skip).map(move |command| {
+            let enters = command.enters.unwrap_or(tick).max(tick);
+            if enters > tick {
+                (tick, count) = (enters, 0);
+            } else if count == COMMANDS_PER_TURN_MAX {
+                (tick, count) = (tick.next(), 0);
+            }
+            count += 1;
+            (tick, &command.bytes)
+        })
     }
 
     /// A turn that is known and was not handed out; `None` if it is empty.
@@ -164,7 +193,7 @@ impl<T: Content> Intake<T> {
         if self.commands.len() == COMMANDS_PENDING_MAX {
             return Err(CommandError::Full);
         }
-        self.commands.push_back(command);
+        self.commands.push_back(Pending { bytes: command, enters: None });
         self.commands_unsent = true;
         Ok(())
     }
@@ -202,7 +231,7 @@ impl<T: Content> Intake<T> {
         if self.commands_unsent {
             at = Duration::ZERO;
         } else if !self.commands.is_empty() {
-            at = at.min(self.commands_sent_at + self.stamps.timeout() + self.answer_delay);
+            at = at.min(self.resend_at());
         }
         if self.missing {
             let pause = self.stamps.timeout().max(ASK_PAUSE_MIN);
@@ -211,15 +240,33 @@ impl<T: Content> Intake<T> {
         at
     }
 
-    /// The next report.
-    pub fn report(&mut self, now: Duration) -> Report {
+    /// When commands that were sent are taken for lost.
+    fn resend_at(&self) -> Duration {
+        self.commands_sent_at + self.stamps.timeout() + self.answer_delay
+    }
+
+    /// Whether the next report has commands that are new, or were lost.
+    pub fn sends_commands(&self, now: Duration) -> bool {
+        self.commands_unsent || !self.commands.is_empty() && now >= self.resend_at()
+    }
+
+    /// The next report. A command that is sent with it enters the turn of tick `enters`, as far as
+    /// that can be foreseen.
+    pub fn report(&mut self, now: Duration, enters: Option<Tick>) -> Report {
+        let lost = now >= self.resend_at();
+        for command in self.commands.iter_mut().take(COMMANDS_PER_PACKET_MAX) {
+            if lost || command.enters.is_none() {
+                command.enters = enters;
+            }
+        }
         self.reported_at = Some(now);
         if self.missing {
             self.asked_at = Some(now);
         }
         self.commands_unsent = false;
         self.commands_sent_at = now;
-        let commands: Vec<_> = self.commands.iter().take(COMMANDS_PER_PACKET_MAX).cloned().collect();
+        let commands: Vec<_> =
+            self.commands.iter().take(COMMANDS_PER_PACKET_MAX).map(|command| command.bytes.clone()).collect();
         let checksums: Vec<_> = self.checksums.drain(..).collect();
         Report {
             stamp: self.stamps.stamp(now),

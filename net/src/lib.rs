@@ -13,6 +13,7 @@
 //! `intake` receives them, `playout` says when they are played; [`wire`] is what travels; [`link`]
 //! is what carries it.
 
+mod ahead;
 mod intake;
 mod key;
 pub mod limits;

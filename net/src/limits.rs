@@ -64,6 +64,8 @@ pub const TURN_SENDS: usize = 3;
 /// Ticks that a replica knows ahead of the one that it plays, as while it loads. More are not
 /// taken.
 pub const TICKS_AHEAD_MAX: u32 = 16_384;
+/// Ticks that a peer looks ahead of the confirmed world: a round trip of 2 s at 20 ticks a second.
+pub const LOOK_AHEAD_TICKS_MAX: u32 = 40;
 /// Bytes of the inputs that a replica knows ahead of the tick that it plays.
 pub const AHEAD_BYTES_MAX: usize = 16 * 1_024 * 1_024;
 /// Ticks that a replica may be behind before the sequencer gives it up.

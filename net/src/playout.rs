@@ -9,7 +9,9 @@
 //! mechanisms for packetized audio applications in wide-area networks" (1994), with the window's
 //! maximum in place of a filtered estimate.
 
+use core::ops::RangeInclusive;
 use core::time::Duration;
+use std::collections::VecDeque;
 
 use lockstone_sim::Tick;
 
@@ -24,6 +26,13 @@ const JITTER_MAX_US: i64 = 1_000_000;
 const HURRY_US: i64 = 400_000;
 /// The base moves by at most one part in this many of the time that passes.
 const SLEW: i64 = 10;
+/// A round trip seems longer than it was by up to so much, as times are told in milliseconds.
+const ROUNDED_US: i64 = 1_000;
+/// A command that comes too late for a tick by less than this is no reason to play it later than
+/// others: it keeps the number of ticks from going back and forth.
+const STEADY_US: i64 = 5_000;
+/// Commands of which it is remembered how long after a tick they were given.
+const COMMANDS: usize = 8;
 
 /// Decides when turns are played. All times are microseconds from the caller's arbitrary start.
 #[derive(Debug)]
@@ -32,6 +41,8 @@ pub struct Playout {
     base: Option<i64>,
     adjusted_at: i64,
     buckets: [Bucket; BUCKETS],
+    /// How long after a tick the newest own commands were given.
+    commands_after: VecDeque<i64>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +58,8 @@ impl Playout {
     /// For ticks of a period.
     pub fn new(period: Duration) -> Playout {
         let empty = Bucket { number: i64::MIN, latest: None, earliest: 0 };
-        Playout { period_us: micros(period), base: None, adjusted_at: 0, buckets: [empty; BUCKETS] }
+        let (buckets, commands_after) = ([empty; BUCKETS], VecDeque::new());
+        Playout { period_us: micros(period), base: None, adjusted_at: 0, buckets, commands_after }
     }
 
     /// The turns from `first` until before `end` became known.
@@ -56,7 +68,7 @@ impl Playout {
         let earliest = now - self.offset(end);
         let lateness = now - self.offset(first);
         self.note(now, None, earliest);
-        let fastest = self.window(now).map(|bucket| bucket.earliest).min().unwrap_or(earliest);
+        let fastest = self.fastest(now).unwrap_or(earliest);
         if lateness - fastest <= JITTER_MAX_US {
             self.note(now, Some(lateness), earliest);
         }
@@ -78,6 +90,31 @@ impl Playout {
         Some(Duration::from_micros(at.max(0).unsigned_abs()))
     }
 
+    /// An own command is sent now, before the turn of tick `next`. Returns the tick whose turn it
+    /// presumably enters, if a round trip takes so long: who closes ticks told of its newest one
+    /// when the fastest packet left.
+    pub fn commanded(&mut self, next: Tick, now: Duration, rtt: Duration) -> Option<Tick> {
+        let (now, base) = (micros(now), self.base?);
+        if self.commands_after.len() == COMMANDS {
+            self.commands_after.pop_front();
+        }
+        let after = now - base - self.offset(next) + self.period_us;
+        self.commands_after.push_back(after.clamp(0, self.period_us));
+        let tick = (now + micros(rtt) - ROUNDED_US - self.fastest(now)?).div_euclid(self.period_us);
+        Some(Tick(u32::try_from(tick).unwrap_or(0)))
+    }
+
+    /// How many ticks later than the world stands a command is played, if a round trip takes so
+    /// long: one that is given as long after a tick as the latest of the newest. The least that
+    /// does, and the most.
+    pub fn delay_ticks(&self, now: Duration, rtt: Duration) -> Option<RangeInclusive<u32>> {
+        let after = self.commands_after.iter().max().copied().unwrap_or(0);
+        let way = micros(rtt) - ROUNDED_US - self.fastest(micros(now))?;
+        let ticks = |delay: i64| u32::try_from(delay.div_euclid(self.period_us)).unwrap_or(0);
+        let delay = self.base? - self.period_us + after + way;
+        Some(ticks(delay - STEADY_US)..=ticks(delay))
+    }
+
     fn adjust(&mut self, now: i64) {
         let Some(target) = self.target(now) else { return };
         let step_max = (now - self.adjusted_at).max(0) / SLEW;
@@ -93,7 +130,7 @@ impl Playout {
 
     /// Where the base should be; `None` if nothing arrived lately.
     fn target(&self, now: i64) -> Option<i64> {
-        let fastest = self.window(now).map(|bucket| bucket.earliest).min()?;
+        let fastest = self.fastest(now)?;
         let latest = self.window(now).filter_map(|bucket| bucket.latest).max().unwrap_or(fastest);
         Some((latest + MARGIN_US).min(fastest + JITTER_MAX_US))
     }
@@ -106,6 +143,11 @@ impl Playout {
         }
         bucket.latest = bucket.latest.max(latest);
         bucket.earliest = bucket.earliest.min(earliest);
+    }
+
+    /// The earliest that a packet told of its newest turn, less that turn's time.
+    fn fastest(&self, now: i64) -> Option<i64> {
+        self.window(now).map(|bucket| bucket.earliest).min()
     }
 
     fn window(&self, now: i64) -> impl Iterator<Item = &Bucket> {

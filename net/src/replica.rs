@@ -20,7 +20,7 @@ use core::time::Duration;
 use std::sync::Arc;
 
 use lockstone_sim::codec::CodecError;
-use lockstone_sim::{Checksum, PlayerId, Simulation, Tick};
+use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, Turn};
 
 use crate::intake::{Content, Intake, Progress};
 use crate::key::Claim;
@@ -29,7 +29,7 @@ use crate::link::{Channel, PeerId};
 use crate::playout::Playout;
 use crate::session::{
     CommandError, Comparison, DistantView, DropReason, EndReason, Entrant, Following, Greeting, Io, Leader, Ledger,
-    Outbox, Phase, Role, Stats, Stepper,
+    Outbox, Phase, Role, Stats, Stepper, turn,
 };
 use crate::transfer::{Receiver, TransferError};
 use crate::wire::*;
@@ -48,6 +48,9 @@ pub trait Share: Send {
 
     /// Takes the turns out of a message, if it carries some; any other goes on.
     fn turns(message: Message) -> ControlFlow<Turns<Self::Turn>, Message>;
+
+    /// A turn that is known ahead, as far as the world can be simulated ahead by it.
+    fn ahead(turn: &Self::Turn) -> Turn<Self::Sim>;
 
     /// Whether another of the members leads on when the leader is lost. Else that is the end.
     const OUTLIVES_LEADER: bool = false;
@@ -395,7 +398,10 @@ impl<F: Share> Replica<F> {
         }
         session.life.stepper().into_iter().for_each(|stepper| self.share.played(stepper));
         if session.follows() && io.now >= session.intake.report_at() {
-            let report = Message::Report(session.intake.report(io.now));
+            let next = session.intake.next();
+            let rtt = session.intake.rtt().filter(|_| session.intake.sends_commands(io.now));
+            let enters = rtt.and_then(|rtt| session.playout.commanded(next, io.now, rtt));
+            let report = Message::Report(session.intake.report(io.now, enters));
             io.out.send(session.leader.epoch, session.leader.peer, Channel::Unreliable, &report);
         }
     }
@@ -583,12 +589,36 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
         }
     }
 
+    fn look_ahead(&mut self, ticks_max: u32, io: &mut Io<F::Sim>) -> u32 {
+        let Place::Joined(session) = &mut self.place else { return 0 };
+        let Joined { intake, playout, succession, life, .. } = &mut **session;
+        let Life::Here { stepper, entry: Entry::Playing } = life else { return 0 };
+        let Some(wanted) = intake.rtt().and_then(|rtt| playout.delay_ticks(io.now, rtt)) else { return 0 };
+        let player = stepper.player;
+        let member = succession.as_ref().and_then(|succession| succession.membership.ledger.members.get(&player));
+        let closed = member.map_or(0, |member| member.commands);
+        let own: Vec<_> = intake.on_their_way(closed).collect();
+        let at = |tick: Tick| {
+            if tick < intake.known() {
+                return intake.turn(tick).map_or(Turn::EMPTY, F::ahead);
+            }
+            let due = own.iter().filter(|(enters, _)| *enters == tick);
+            let due: Vec<_> = due.map(|(_, command)| RawInput::Command(player, (*command).clone())).collect();
+            turn(&due, Vec::new(), || {})
+        };
+        stepper.look_ahead(&self.entrant.build, (wanted, ticks_max), at, &mut io.out)
+    }
+
     fn simulation(&self) -> Option<&F::Sim> {
+        self.session()?.life.stepper().map(Stepper::shown)
+    }
+
+    fn confirmed(&self) -> Option<&F::Sim> {
         self.session()?.life.stepper().map(|stepper| &stepper.simulation)
     }
 
     fn distant(&self) -> DistantView {
-        self.simulation().map_or_else(DistantView::default, |simulation| self.share.distant(simulation))
+        self.confirmed().map_or_else(DistantView::default, |simulation| self.share.distant(simulation))
     }
 
     fn figures(&self, stats: &mut Stats, out: &Outbox<F::Sim>) {

@@ -45,7 +45,8 @@ pub use entrant::PlayerError;
 pub use event::{CommandError, EndReason, Event, EvidenceError, Phase, SayError, Transmit};
 pub use peer::Peer;
 pub use stats::{
-    DropReason, Drops, Exchange, LevelStats, PlayerStats, RelayStats, RollbackStats, Stats, SyncCheck, Traffic,
+    AheadStats, DropReason, Drops, Exchange, LevelStats, PlayerStats, RelayStats, RollbackStats, Stats, SyncCheck,
+    Traffic,
 };
 
 pub(crate) use applicants::{Applicant, Applicants};
@@ -67,7 +68,7 @@ pub(crate) use peer::{Io, Kind, Role};
 pub(crate) use roll::Refused;
 pub(crate) use roll::{Roll, Slot};
 pub(crate) use schedule::Schedule;
-pub(crate) use stepper::Stepper;
+pub(crate) use stepper::{Stepper, turn};
 
 use core::time::Duration;
 
@@ -126,12 +127,33 @@ pub trait Session {
     /// never, once the session is over.
     fn wake_at(&self) -> Duration;
 
-    /// The world, once it is there, to look at: of the tick in [`Stats::tick`]. It stays after
-    /// the session's end.
+    /// Simulates on from the confirmed world, by the turns that are known ahead and by this
+    /// player's own commands that are on their way, as far as those are played later than they are
+    /// given: at most so many ticks. Until the next turn is played
+    /// [`simulation`](Session::simulation) shows what comes of it, so it is called after
+    /// [`advance`](Session::advance) by who shows the world, and by nobody else. It changes nothing
+    /// that is played, sent or told. Returns how many ticks it has simulated.
+    ///
+    /// In a rollback session, and on a relay, own commands are played at once: it does nothing.
+    fn look_ahead(&mut self, ticks_max: u32) -> u32 {
+        let _ = ticks_max;
+        0
+    }
+
+    /// The world as this peer's player sees it, once it is there: of the tick in [`Stats::tick`].
+    /// It is the predicted one in a rollback session, and after
+    /// [`look_ahead`](Session::look_ahead); else the confirmed one. It stays after the session's
+    /// end.
     fn simulation(&self) -> Option<&Self::Sim>;
 
+    /// The confirmed world: of the tick in [`Stats::settled`]. A rollback session has none, but
+    /// tells by its events what is settled.
+    fn confirmed(&self) -> Option<&Self::Sim> {
+        self.simulation()
+    }
+
     /// What this peer's player sees beyond the part of the world that is simulated here, at the
-    /// tick of the world. Nothing, where the whole world is.
+    /// tick of the confirmed world. Nothing, where the whole world is.
     fn distant(&self) -> DistantView {
         DistantView::default()
     }
@@ -143,8 +165,8 @@ pub trait Session {
     fn stats(&self) -> Stats;
 
     /// The first tick whose turn is not told yet: [`Stats::settled`], at the cost of a look. It is
-    /// the simulation's tick, but in a session that predicts.
+    /// the tick of the confirmed world.
     fn settled(&self) -> Tick {
-        self.simulation().map_or_else(Tick::default, Simulation::tick)
+        self.confirmed().map_or_else(Tick::default, Simulation::tick)
     }
 }

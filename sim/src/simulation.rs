@@ -85,6 +85,14 @@ pub trait Simulation: Sized + Send + 'static {
         Vec::new()
     }
 
+    /// The checksum of a player's hero. A session that looks ahead tells by it how often the
+    /// player saw its hero otherwise than it came. `None` if there is no hero, or if the simulation
+    /// does not tell.
+    fn hero_checksum(&self, player: PlayerId) -> Option<Checksum> {
+        let _ = player;
+        None
+    }
+
     /// Serialises a snapshot: the same bytes for the same state.
     fn encode(&self, snapshot: &Self::Snapshot) -> Vec<u8>;
 

@@ -165,6 +165,10 @@ impl Simulation for Mixer {
         (0..).zip(&self.state.cells).map(|(y, cell)| (CellId::new(0, y), Checksum(*cell))).collect()
     }
 
+    fn hero_checksum(&self, player: PlayerId) -> Option<Checksum> {
+        self.state.heroes.get(&player).map(|hero| Checksum(*hero))
+    }
+
     fn encode(&self, snapshot: &Vec<u8>) -> Vec<u8> {
         snapshot.clone()
     }

@@ -197,8 +197,8 @@ impl Scene {
             let until = self.driver.now() + ms(10);
             self.driver.run_while(until.min(end), |driver| {
                 let tick = |world: Option<&StormWorld>| world.map(Simulation::tick);
-                let replicas = driver.seats.iter().map(|seat| tick(seat.session.simulation()));
-                let ticks: Vec<_> = replicas.chain([tick(driver.hub().session.simulation())]).collect();
+                let replicas = driver.seats.iter().map(|seat| tick(seat.session.confirmed()));
+                let ticks: Vec<_> = replicas.chain([tick(driver.hub().session.confirmed())]).collect();
                 let go_on = before.as_ref().is_none_or(|before| *before == ticks);
                 before.get_or_insert(ticks);
                 go_on
@@ -251,7 +251,7 @@ impl Scene {
             self.moments.insert(self.world.tick(), Moment::of(&self.world));
         }
         for (n, seat) in self.numbers.iter().copied().zip(&self.driver.seats) {
-            let Some(world) = seat.session.simulation().filter(|_| !self.blind && self.odd != Some(n)) else {
+            let Some(world) = seat.session.confirmed().filter(|_| !self.blind && self.odd != Some(n)) else {
                 continue;
             };
             let (peer, tick) = (seat.peer, world.tick());

@@ -11,7 +11,7 @@ mod election;
 use core::time::Duration;
 use std::sync::Arc;
 
-use lockstone_sim::{Checksum, PlayerId, Simulation, Tick};
+use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, Turn};
 
 use super::config::{PartyConfig, PartySettings};
 use crate::limits::*;
@@ -19,7 +19,7 @@ use crate::link::{Channel, PeerId};
 use crate::sequencer::{Feed, Waiting};
 use crate::session::{
     Applicants, CommandError, Comparison, DropReason, Entrant, Event, Io, Leader, Ledger, Membership, Offer, Outbox,
-    Phase, Rate, Role, Roll, Schedule, Stats, Stepper,
+    Phase, Rate, Role, Roll, Schedule, Stats, Stepper, turn,
 };
 use crate::transfer::SnapshotSender;
 use crate::wire::*;
@@ -426,7 +426,29 @@ impl<S: Simulation> Role<S> for Sequencing<S> {
         }
     }
 
+    fn look_ahead(&mut self, ticks_max: u32, io: &mut Io<S>) -> u32 {
+        if !self.stepper.plays() {
+            return 0;
+        }
+        let (ticks, player) = (self.settings().input_delay_ticks, self.stepper.player);
+        let (waiting, history) = (&self.waiting, &self.membership.history);
+        let open = history.open();
+        let at = |tick: Tick| match tick == open {
+            false => history.turn(tick).map_or(Turn::EMPTY, |raw| turn(raw, Vec::new(), || {})),
+            true => {
+                let own = waiting.of(player).cloned();
+                let own: Vec<_> = own.map(|command| RawInput::Command(player, command)).collect();
+                turn(&own, Vec::new(), || {})
+            }
+        };
+        self.stepper.look_ahead(&self.entrant.build, (ticks..=ticks, ticks_max), at, &mut io.out)
+    }
+
     fn simulation(&self) -> Option<&S> {
+        Some(self.stepper.shown())
+    }
+
+    fn confirmed(&self) -> Option<&S> {
         Some(&self.stepper.simulation)
     }
 

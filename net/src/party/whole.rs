@@ -5,13 +5,13 @@ use core::ops::ControlFlow;
 use core::time::Duration;
 use std::sync::Arc;
 
-use lockstone_sim::{Checksum, Simulation, Tick};
+use lockstone_sim::{Checksum, Simulation, Tick, Turn};
 
 use super::config::PartyConfig;
 use super::sequencer::Sequencing;
 use crate::link::PeerId;
 use crate::replica::{Estate, Replica, Share};
-use crate::session::{Entrant, Io, Leader, Outbox, Role, Stepper};
+use crate::session::{Entrant, Io, Leader, Outbox, Role, Stepper, turn};
 use crate::transfer::TransferError;
 use crate::wire::{Message, RawInput, RawTurn, Turns};
 
@@ -48,6 +48,10 @@ impl<S: Simulation> Share for Whole<S> {
 
     fn whole(turn: &RawTurn) -> &[RawInput] {
         turn
+    }
+
+    fn ahead(raw: &RawTurn) -> Turn<S> {
+        turn(raw, Vec::new(), || {})
     }
 
     fn take_over(&self, estate: Estate<S>, io: &mut Io<S>) -> Option<Box<dyn Role<S>>> {

@@ -8,13 +8,13 @@ use core::ops::ControlFlow;
 
 use lockstone_sim::codec::CodecError;
 use lockstone_sim::world::{Given, Zone};
-use lockstone_sim::{CellRect, Checksum, Rules, Simulation, Tick, World};
+use lockstone_sim::{CellRect, Checksum, Rules, Simulation, Tick, Turn, World};
 
 use super::checks_at;
 use super::horizon::Horizon;
 use crate::link::PeerId;
 use crate::replica::{Fed, Share};
-use crate::session::{DistantView, DropReason, Leader, Outbox, Stepper};
+use crate::session::{DistantView, DropReason, Leader, Outbox, Stepper, turn};
 use crate::transfer::TransferError;
 use crate::wire::*;
 use distant_tracks::DistantTracks;
@@ -70,6 +70,18 @@ impl<R: Rules> Share for Part<R> {
             Message::Frames(frames) => ControlFlow::Break(frames),
             other => ControlFlow::Continue(other),
         }
+    }
+
+    /// What is given of a cell that is not known is passed over by the world, and so is here what
+    /// makes it known: what was loaded for it can be put in only once.
+    fn ahead(frame: &Frame) -> Turn<World<R>> {
+        let given = frame.given.iter().filter_map(|given| match given {
+            RawGiven::Pristine(cell) => Some(Given::Pristine(*cell)),
+            RawGiven::Cell(cell, bytes) => Some(Given::Cell(*cell, bytes.to_vec())),
+            RawGiven::Change(cell, bytes) => Some(Given::Change(*cell, bytes.to_vec())),
+            RawGiven::Area(..) => None,
+        });
+        turn(&frame.inputs, given.collect(), || {})
     }
 
     fn check(&self, simulation: &World<R>) -> Result<(), CodecError> {

@@ -418,6 +418,10 @@ impl<S: Simulation> Role<S> for Play<S> {
         Some(&self.timeline.simulation)
     }
 
+    fn confirmed(&self) -> Option<&S> {
+        None
+    }
+
     fn settled(&self) -> Tick {
         self.timeline.first()
     }

@@ -128,6 +128,11 @@ impl Waiting {
         out.stats.drops.add(DropReason::CommandFlood, taken.refused + (report.commands.len() - allowed) as u64);
     }
 
+    /// A player's commands that the next turn takes.
+    pub fn of(&self, player: PlayerId) -> impl Iterator<Item = &CommandBytes> {
+        self.busy.get(&player).into_iter().flatten().take(COMMANDS_PER_TURN_MAX)
+    }
+
     /// How many of a player's commands are in closed turns, or were no commands.
     pub fn commands_taken(&self, player: PlayerId) -> u32 {
         let waiting = self.busy.get(&player).map_or(0, VecDeque::len) as u32;

@@ -105,11 +105,23 @@ pub trait Role<S: Simulation>: Send {
 
     fn phase(&self) -> Phase;
 
+    /// Predicts the world that this peer's player sees. Returns how many ticks that took.
+    fn look_ahead(&mut self, ticks_max: u32, io: &mut Io<S>) -> u32 {
+        let _ = (ticks_max, io);
+        0
+    }
+
+    /// The world that this peer's player sees.
     fn simulation(&self) -> Option<&S>;
+
+    /// The world that is final.
+    fn confirmed(&self) -> Option<&S> {
+        self.simulation()
+    }
 
     /// The first tick whose turn is not final.
     fn settled(&self) -> Tick {
-        self.simulation().map_or(Tick(0), Simulation::tick)
+        self.confirmed().map_or(Tick(0), Simulation::tick)
     }
 
     /// What this peer's player sees beyond what is simulated here.
@@ -414,8 +426,16 @@ impl<S: Simulation, K: Kind<S>> Session for Peer<S, K> {
         }
     }
 
+    fn look_ahead(&mut self, ticks_max: u32) -> u32 {
+        self.active().map_or(0, |(role, io)| role.look_ahead(ticks_max, io))
+    }
+
     fn simulation(&self) -> Option<&S> {
         self.place.role()?.simulation()
+    }
+
+    fn confirmed(&self) -> Option<&S> {
+        self.place.role()?.confirmed()
     }
 
     fn distant(&self) -> DistantView {

@@ -129,10 +129,10 @@ pub struct Exchange {
 pub struct Stats {
     /// This peer's player, once it is let in.
     pub player: Option<PlayerId>,
-    /// The next tick to play: that of the simulation.
+    /// The tick of the world that this peer's player [sees](crate::Session::simulation).
     pub tick: Tick,
     /// The first tick whose turn is not told yet: those before it are final. The same as `tick`,
-    /// but in a session that predicts.
+    /// but where that world is predicted.
     pub settled: Tick,
     /// The first tick whose turn is not known here.
     pub known: Tick,
@@ -150,7 +150,10 @@ pub struct Stats {
     pub desyncs: u64,
     /// What was dropped.
     pub drops: Drops,
-    /// What prediction cost, in a session that predicts.
+    /// What became of predictions, once this peer has [looked
+    /// ahead](crate::Session::look_ahead).
+    pub ahead: Option<AheadStats>,
+    /// What prediction cost, in a rollback session.
     pub rollback: Option<RollbackStats>,
     /// What it is to serve replicas, on a relay.
     pub relay: Option<RelayStats>,
@@ -218,7 +221,21 @@ impl LevelStats {
     }
 }
 
-/// What prediction cost.
+/// What looking ahead showed, and what became of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AheadStats {
+    /// How many ticks the predicted world is ahead of the confirmed one.
+    pub ticks: u32,
+    /// At how many ticks the own hero as it was shown was compared with what was confirmed later.
+    pub compared: u64,
+    /// Of them, how many differed.
+    pub corrections: u64,
+    /// How often another input came than was assumed, so that the predicted world was simulated
+    /// again.
+    pub rollbacks: u64,
+}
+
+/// What prediction cost, in a rollback session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RollbackStats {
     /// How often a prediction was wrong and the past was played again.

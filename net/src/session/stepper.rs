@@ -1,18 +1,23 @@
 //! The simulation of one peer, stepped by turns as bytes. Every peer that plays turns has one: both
 //! roles of a party, both ends of a relay session. It is the only place where their worlds change.
+//! The world that it [shows](Stepper::shown) may be ahead of it.
 
+use core::ops::RangeInclusive;
 use std::collections::BTreeMap;
 
+use lockstone_sim::codec::CodecError;
 use lockstone_sim::{Checksum, Input, PlayerId, Simulation, Tick, Turn, codec};
 
-use super::{DropReason, EndReason, Entrant, Event, Exchange, Following, Newcomer, Outbox, PlayerStats};
+use super::{Build, DropReason, EndReason, Entrant, Event, Exchange, Following, Newcomer, Outbox, PlayerStats};
+use crate::ahead::Ahead;
 use crate::key::PlayerKey;
 use crate::limits::*;
 use crate::link::PeerId;
 use crate::sequencer::{Arrival, Waiting};
 use crate::wire::{Name, Nearby, RawInput, Refusal};
 
-pub struct Stepper<S> {
+pub struct Stepper<S: Simulation> {
+    /// The confirmed world.
     pub simulation: S,
     pub player: PlayerId,
     /// That of the session: who leads it later may have settings of its own.
@@ -24,6 +29,8 @@ pub struct Stepper<S> {
     settings: Following,
     /// The tick of the keyframe that was told last.
     keyframe: Option<Tick>,
+    /// Once it has looked ahead.
+    ahead: Option<Box<Ahead<S>>>,
 }
 
 impl<S: Simulation> Stepper<S> {
@@ -63,7 +70,8 @@ impl<S: Simulation> Stepper<S> {
     ) -> Self {
         let (roster, checksums) = (BTreeMap::new(), BTreeMap::new());
         out.events.push_back(Event::Started { tick: simulation.tick(), seed, player, snapshot });
-        let mut stepper = Stepper { simulation, player, seed, roster, checksums, settings, keyframe: None };
+        let mut stepper =
+            Stepper { simulation, player, seed, roster, checksums, settings, keyframe: None, ahead: None };
         // A world that was read from bytes has its say before anything changes it.
         stepper.emit_checksum(out);
         stepper
@@ -113,14 +121,37 @@ impl<S: Simulation> Stepper<S> {
     /// checksum after it, if one is due.
     pub fn play(&mut self, raw: &[RawInput], given: Vec<S::Given>, out: &mut Outbox<S>) -> Option<(Tick, Checksum)> {
         let tick = self.simulation.tick();
-        let inputs = raw.iter().filter_map(|input| read(input, out));
-        let turn = Turn { inputs: inputs.chain(given.into_iter().map(Input::Given)).collect() };
+        let turn = turn(raw, given, || out.dropped(DropReason::BadInput));
         self.simulation.step(&turn);
+        if let Some(ahead) = &mut self.ahead {
+            ahead.played(&turn);
+        }
         if !turn.inputs.is_empty() {
             out.events.push_back(Event::Turn { tick, turn });
         }
         raw.iter().for_each(|input| self.follow_roster(input, out));
         self.check(out)
+    }
+
+    /// Looks as many ticks ahead as are wanted, and can be had, by what is known or assumed of
+    /// ticks. Returns how many ticks it has simulated.
+    pub fn look_ahead(
+        &mut self,
+        build: &Build<S>,
+        (wanted, ticks_max): (RangeInclusive<u32>, u32),
+        turn: impl Fn(Tick) -> Turn<S>,
+        out: &mut Outbox<S>,
+    ) -> u32 {
+        let wanted = *wanted.start().min(&ticks_max)..=*wanted.end().min(&ticks_max);
+        let seed = self.seed;
+        let ahead = self.ahead.get_or_insert_with(|| Box::new(Ahead::new(build(seed))));
+        ahead.look(&mut self.simulation, self.player, wanted, turn, out.stats.ahead.get_or_insert_default())
+    }
+
+    /// The world as this peer's player sees it: the predicted one, if it has looked ahead from this
+    /// tick.
+    pub fn shown(&self) -> &S {
+        self.ahead.as_ref().and_then(|ahead| ahead.predicted(self.tick())).unwrap_or(&self.simulation)
     }
 
     /// Tells a copy of the state as it is now, if it was not told yet.
@@ -178,9 +209,16 @@ impl<S: Simulation> Stepper<S> {
     }
 }
 
-/// An input that cannot be read is passed over. Every peer passes over the same ones, because all
-/// read the same bytes by the same rules.
-fn read<S: Simulation>(raw: &RawInput, out: &mut Outbox<S>) -> Option<Input<S>> {
+/// A turn as the simulation takes it, with what it is given at the end of it. An input that cannot
+/// be read is passed over. Every peer passes over the same ones, because all read the same bytes by
+/// the same rules.
+pub fn turn<S: Simulation>(raw: &[RawInput], given: Vec<S::Given>, mut passed_over: impl FnMut()) -> Turn<S> {
+    let inputs = raw.iter().filter_map(|input| read(input)?.map_err(|_| passed_over()).ok());
+    Turn { inputs: inputs.chain(given.into_iter().map(Input::Given)).collect() }
+}
+
+/// `None`: it does not concern the simulation.
+fn read<S: Simulation>(raw: &RawInput) -> Option<Result<Input<S>, CodecError>> {
     let input = match raw {
         RawInput::Member(..) | RawInput::Electorate(_) | RawInput::Settled => return None,
         RawInput::Command(player, bytes) => {
@@ -192,5 +230,5 @@ fn read<S: Simulation>(raw: &RawInput, out: &mut Outbox<S>) -> Option<Input<S>> 
         RawInput::Back(player, _) => Ok(Input::Back(*player)),
         RawInput::Request(bytes) => codec::read(bytes, REQUEST_BYTES_MAX).map(Input::Request),
     };
-    input.map_err(|_| out.dropped(DropReason::BadInput)).ok()
+    Some(input)
 }

@@ -118,6 +118,11 @@ fn list_sum<B: Body>(encoder: &mut Fixed, entities: &[Entity<B>]) -> u64 {
     entities.iter().fold(0, |sum: u64, entity| sum.wrapping_add(entity_sum(encoder, entity)))
 }
 
+/// The same of one entity, for who hashes no other.
+pub(super) fn entity_checksum<B: Body>(entity: &Entity<B>) -> Checksum {
+    Checksum(entity_sum(&mut Fixed::default(), entity))
+}
+
 /// The checksum of one entity.
 pub(crate) fn entity_sum<B: Body>(encoder: &mut Fixed, entity: &Entity<B>) -> u64 {
     encoder.clear();

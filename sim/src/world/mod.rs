@@ -286,6 +286,10 @@ impl<R: Rules> Simulation for World<R> {
         self.cell_checksums()
     }
 
+    fn hero_checksum(&self, player: PlayerId) -> Option<Checksum> {
+        self.hero(player).map(checksum::entity_checksum)
+    }
+
     fn encode(&self, snapshot: &Snapshot<R>) -> Vec<u8> {
         snapshot.encode()
     }
