@@ -219,7 +219,7 @@ impl<G: Wide> Crowd<G> {
     fn look(&mut self) {
         let Some(whole) = self.driver.hub().session.simulation() else { return };
         self.survey.look_at_whole(whole);
-        let parts = self.driver.seats.iter().filter_map(|seat| seat.session.simulation());
+        let parts = self.driver.seats.iter().filter_map(|seat| seat.session.confirmed());
         parts.for_each(|part| self.survey.look_at_part(part));
         self.alternatives.tick(whole);
     }

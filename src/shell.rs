@@ -5,7 +5,7 @@
 //! actions, bots ─► Session::command
 //! link ─► Session::handle ─► Session::advance ─► link
 //!                               ├─► events ─► Recorder, news
-//!                               └─► simulation ─► scene ─► view
+//!                               └─► look ahead ─► simulation ─► scene ─► view
 //! ```
 //!
 //! One round of it is [`Shell::step`], which never sleeps and reads no clock but those that it was
@@ -17,6 +17,7 @@ mod effort;
 mod executable;
 mod inquiry;
 mod keeper;
+mod lookahead;
 mod play;
 mod recorder;
 mod report;
@@ -45,6 +46,7 @@ use crate::recording::Desync;
 use crate::view::Draw;
 use effort::{MEASURED_TICKS, Meter};
 use keeper::Told;
+use lookahead::Lookahead;
 
 /// After leaving, so long is waited for the last packets to get away.
 const FAREWELL: Duration = Duration::from_millis(250);
@@ -66,6 +68,9 @@ const PARTS_TICKS: u32 = 20;
 pub struct Options {
     /// Whether a bot plays the hero.
     pub bot: bool,
+    /// Whether who plays sees the confirmed world. Else the session looks ahead, and the own hero
+    /// answers at once.
+    pub no_look_ahead: bool,
     /// Leaves after so long in the game.
     pub time: Option<Duration>,
     /// Leaves at this tick.
@@ -134,6 +139,7 @@ pub struct Shell<G: Game, L: Link, T: Session<Sim = G::Sim>> {
     course: Course,
     picture_at: Duration,
     meter: Meter,
+    lookahead: Lookahead,
     report: Report,
     ended: Option<EndReason>,
     last_picture: Option<Result<Vec<u8>, String>>,
@@ -147,7 +153,6 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
             session,
             link,
             recorder,
-            display,
             player: None,
             bot: None,
             bot_saw: Tick(0),
@@ -157,8 +162,10 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
             spoke: false,
             course: Course::Plays,
             picture_at: Duration::ZERO,
+            lookahead: Lookahead::new(options.clocks.thread, display.period()),
             meter: Meter::new(options.clocks, options.measured_ticks.unwrap_or(MEASURED_TICKS)),
             options,
+            display,
             report: Report::default(),
             ended: None,
             last_picture: None,
@@ -282,11 +289,15 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
 
     /// Lets time in, and measures what each tick costs.
     fn advance(&mut self, now: Duration) {
-        let tick = |session: &T| session.simulation().map_or(Tick(0), Simulation::tick);
-        let before = tick(&self.session);
+        // A rollback session has no confirmed world.
+        let world = |session: &T| session.confirmed().or(session.simulation()).map_or(Tick(0), Simulation::tick);
+        let before = world(&self.session);
         self.session.advance(now);
-        let played = tick(&self.session).0.saturating_sub(before.0);
-        self.meter.played(played, self.recorder.worked(), now);
+        let played = world(&self.session).0.saturating_sub(before.0);
+        self.meter.played(played, self.recorder.worked(), self.lookahead.spent(), now);
+        if !self.options.no_look_ahead && (self.bot.is_some() || self.display.shows()) {
+            self.lookahead.look(&mut self.session);
+        }
     }
 
     /// The ticks before this one are final.

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use lockstone::game::Game;
@@ -13,10 +13,13 @@ use lockstone::net::session::EndReason;
 use lockstone::net::wire::Identity;
 use lockstone::net::{Link, Party, PartyConfig, PartySettings};
 use lockstone::recording::{Bundle, Ending, Entry, Recording, replay};
+use lockstone::scene::{Pointer, Scene};
 use lockstone::shell::{
     Display, Labels, Memory, Next, Options, Output, Recorder, Report, Screen, Shell, SoloLink, Storage,
 };
 use lockstone::sim::Tick;
+use lockstone::view::smooth::Smooth;
+use lockstone::view::{Action, Status, View};
 use testkit::faulty::{Faulty, Sim};
 
 const SEED: u64 = 5;
@@ -36,14 +39,25 @@ fn shell<L: Link>(
     recorder: impl FnOnce(Labels) -> Recorder<Sim>,
     options: Options,
 ) -> Playing<L> {
+    let bot = Options { bot: true, ..options };
+    watched((name, other), (link, players), recorder, (Screen::None { lines: false }, bot))
+}
+
+/// A shell with a screen.
+fn watched<L: Link>(
+    (name, other): (&str, u64),
+    (link, players): (L, usize),
+    recorder: impl FnOnce(Labels) -> Recorder<Sim>,
+    (screen, options): (Screen, Options),
+) -> Playing<L> {
     let identity = Identity { rules: 1, table: lockstone::default_table().digest(), config: 0 };
     let build = move |seed: u64| Faulty::build(seed ^ other, lockstone::default_table());
     let (config, hero) = (config(players), Faulty::hero("able", name).unwrap());
     let labels =
         Labels { game: Faulty::NAME, terms: config.terms(identity), name: name.to_owned(), room: "hall".to_owned() };
     let session = Party::new(config, identity, name, hero, build).unwrap();
-    let display = Display::new(Screen::None { lines: false }, &labels, None);
-    Shell::new(session, link, recorder(labels), display, Options { bot: true, ..options }).with_rerun(build)
+    let display = Display::new(screen, &labels, None);
+    Shell::new(session, link, recorder(labels), display, options).with_rerun(build)
 }
 
 /// Steps it whenever it wants to be. Returns what it reports, and how often it was stepped.
@@ -55,6 +69,25 @@ fn play<L: Link>(mut shell: Playing<L>) -> (EndReason, Report, u32) {
     }
     let (reason, report) = shell.finish();
     (reason, report, steps)
+}
+
+/// Steps shells on a network whenever one of them wants to be, until all are over. `watch` is called
+/// each time.
+fn together<L: Link>(network: &MemoryNetwork, shells: &mut [Playing<L>], mut watch: impl FnMut(Duration)) {
+    let (mut now, mut over) = (Duration::ZERO, vec![false; shells.len()]);
+    while !over.iter().all(|over| *over) {
+        network.advance(now);
+        let mut next = network.next_arrival().unwrap_or(Duration::MAX);
+        for (shell, over) in shells.iter_mut().zip(&mut over).filter(|(_, over)| !**over) {
+            match shell.step(now) {
+                Next::At(at) => next = next.min(at),
+                Next::Over => *over = true,
+            }
+        }
+        watch(now);
+        // What is sent within a step arrives later.
+        now = now.max(next.min(network.next_arrival().unwrap_or(Duration::MAX)));
+    }
 }
 
 /// A game alone of ten seconds, recorded.
@@ -174,22 +207,12 @@ fn worlds_that_differ_leave_a_bundle_with_both_recordings() {
             Options { time: Some(Duration::from_secs(60)), ..Options::default() },
         )
     });
-    let (mut now, mut over, mut at_once) = (Duration::ZERO, [false; 2], BTreeMap::new());
-    while !over.iter().all(|over| *over) {
-        network.advance(now);
-        let mut next = network.next_arrival().unwrap_or(Duration::MAX);
-        for (shell, over) in shells.iter_mut().zip(&mut over).filter(|(_, over)| !**over) {
-            match shell.step(now) {
-                Next::At(at) => next = next.min(at),
-                Next::Over => *over = true,
-            }
-        }
+    let mut at_once = BTreeMap::new();
+    together(&network, &mut shells, |_| {
         if at_once.is_empty() {
             at_once = storage.files();
         }
-        // What is sent within a step arrives later.
-        now = now.max(next.min(network.next_arrival().unwrap_or(Duration::MAX)));
-    }
+    });
     let files = storage.files();
     let is_desync = |entry: &Entry<Sim>| matches!(entry, Entry::Desync(_));
     for (path, file) in &at_once {
@@ -207,4 +230,96 @@ fn worlds_that_differ_leave_a_bundle_with_both_recordings() {
         assert_eq!((bundle.recordings.len(), bundle.missing.len()), (2, 0));
         bundle.recordings.iter().for_each(|file| assert!(Recording::<Sim>::read(file).is_ok()));
     }
+}
+
+/// A person, or who watches a bot.
+struct Eye {
+    seen: Arc<Mutex<Vec<Picture>>>,
+    /// Clicks now and then: to the east, to the west, ...
+    clicks: bool,
+    pictures: u32,
+}
+
+/// What is shown at the end of a tick, and the scene of that tick as it is.
+struct Picture {
+    shown: Scene,
+    scene: Scene,
+    clicked: bool,
+}
+
+const PICTURES_A_CLICK: u32 = 60;
+
+impl View for Eye {
+    fn show(&mut self, scenes: &Smooth, _: f32, _: &Status, _: f32) {
+        if let Some((shown, scene)) = scenes.at(1.0).zip(scenes.newest().cloned()) {
+            self.pictures += 1;
+            let clicked = self.clicks && self.pictures.is_multiple_of(PICTURES_A_CLICK);
+            self.seen.lock().unwrap().push(Picture { shown, scene, clicked });
+        }
+    }
+
+    fn actions(&mut self) -> Vec<Action> {
+        let (seen, round) = (self.seen.lock().unwrap(), self.pictures / PICTURES_A_CLICK);
+        let Some(Picture { scene, clicked: true, .. }) = seen.last() else { return Vec::new() };
+        let (x, y) = scene.center;
+        // In between it is halted.
+        let far = if round.is_multiple_of(2) { 0.0 } else { 9.0 };
+        vec![Action::Click((x + far * if round % 4 == 1 { 1.0 } else { -1.0 }, y), Pointer::Primary)]
+    }
+
+    fn line(&self) -> Option<&str> {
+        None
+    }
+}
+
+/// A person who joins a bot over a line of 300 ms plays for a minute. Returns what both report, and
+/// what the one of them saw that is asked for.
+fn seen(person: bool, no_look_ahead: bool) -> (Vec<Report>, Vec<Picture>) {
+    let network = MemoryNetwork::new(SEED, Weather::clear(Duration::from_millis(150)));
+    let seen = Arc::<Mutex<Vec<_>>>::default();
+    let mut shells = ["Ada", "Bram"].map(|name| {
+        let joins = name == "Bram";
+        let recorder = |labels| Recorder::new(labels, Memory::default(), None).unwrap();
+        let eye = Eye { seen: seen.clone(), clicks: person, pictures: 0 };
+        let screen = if joins { Screen::View(Box::new(eye)) } else { Screen::None { lines: false } };
+        let time = Some(Duration::from_secs(if joins { 60 } else { 63 }));
+        let options = Options { bot: !(joins && person), no_look_ahead, time, ..Options::default() };
+        watched((name, 0), (network.enter(), 2), recorder, (screen, options))
+    });
+    together(&network, &mut shells, |_| {});
+    let reports = shells.iter_mut().map(|shell| shell.finish().1).collect();
+    (reports, std::mem::take(&mut *seen.lock().unwrap()))
+}
+
+#[test]
+fn a_person_sees_the_own_hero_answer_at_once() {
+    /// Pictures after a click until the hero moves, as it is most often: now and then it is held up,
+    /// or moves anyway.
+    fn answer(pictures: &[Picture]) -> usize {
+        let clicks = (0..pictures.len()).filter(|n| pictures[*n].clicked);
+        let moves = |at: usize| pictures[at..].iter().position(|one| one.scene.center != pictures[at].scene.center);
+        let mut count = BTreeMap::<usize, u32>::new();
+        clicks.filter_map(moves).for_each(|after| *count.entry(after).or_default() += 1);
+        count.into_iter().max_by_key(|(_, times)| *times).expect("it moves").0
+    }
+    let [(ahead, sees_ahead), (confirmed, sees_confirmed)] = [false, true].map(|off| seen(true, off));
+    let [after, confirmed_after] = [sees_ahead, sees_confirmed].map(|pictures| answer(&pictures));
+    // A picture comes each 33 ms, a tick each 50, and a round trip takes 300.
+    assert!(after <= 2 && confirmed_after >= 9, "after {after} pictures, else after {confirmed_after}");
+    assert!(ahead.iter().all(|report| report.ahead.is_some_and(|ahead| ahead.compared > 1_000)), "{ahead:?}");
+    assert!(confirmed.iter().all(|report| report.ahead.is_none()), "{confirmed:?}");
+    assert!(ahead.iter().chain(&confirmed).all(|report| report.desyncs == 0 && report.checksums_compared > 50));
+}
+
+#[test]
+fn what_was_predicted_wrongly_glides_to_its_place() {
+    let [(ahead, sees_ahead), (_, sees_confirmed)] = [false, true].map(|off| seen(false, off));
+    let gliding = |pictures: &[Picture]| {
+        let off = |one: &&Picture| one.shown.figures.iter().zip(&one.scene.figures).any(|(a, b)| a.pos != b.pos);
+        pictures.iter().filter(off).count()
+    };
+    let rollbacks = ahead[1].ahead.unwrap().rollbacks;
+    println!("{rollbacks} rollbacks, {} of {} pictures glide", gliding(&sees_ahead), sees_ahead.len());
+    assert!(rollbacks > 10 && gliding(&sees_ahead) > 10);
+    assert_eq!(gliding(&sees_confirmed), 0, "what is confirmed is never corrected");
 }

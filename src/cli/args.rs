@@ -88,6 +88,9 @@ pub(super) struct Play {
     /// A bot plays your hero
     #[arg(long)]
     pub bot: bool,
+    /// Show the confirmed world: your hero answers once your command is played
+    #[arg(long)]
+    pub no_look_ahead: bool,
     /// Play alone, without any network
     #[arg(long, conflicts_with_all = ["room", "key", "signal", "peers", "rollback"])]
     pub solo: bool,

@@ -144,11 +144,12 @@ fn table<'r>(reports: impl IntoIterator<Item = (&'r Report, Vec<(&'static str, S
             ("compared", report.checksums_compared),
             ("desyncs", report.desyncs),
         ];
-        let corrections = report
-            .rollback
-            .iter()
-            .flat_map(|rollback| [("rollbacks", rollback.rollbacks), ("deepest", rollback.deepest_ticks.into())]);
-        let counts = counts.into_iter().chain(corrections).map(|(title, count)| (title, count.to_string()));
+        let rollback = report.rollback.iter();
+        let rollback =
+            rollback.flat_map(|stats| [("rollbacks", stats.rollbacks), ("deepest", stats.deepest_ticks.into())]);
+        let ahead = report.ahead.iter();
+        let ahead = ahead.flat_map(|stats| [("ahead", stats.ticks.into()), ("corrections", stats.corrections)]);
+        let counts = counts.into_iter().chain(rollback).chain(ahead).map(|(title, count)| (title, count.to_string()));
         let numbers = [("ticks", report.ticks.to_string())].into_iter().chain(own).chain(counts);
         (&report.name, numbers.collect::<Vec<_>>())
     };

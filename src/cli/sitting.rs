@@ -70,6 +70,7 @@ impl Sitting {
         let display = Display::new(screen(G::NAME, args.view, args.report), &labels, join);
         let options = Options {
             bot: args.bot,
+            no_look_ahead: args.no_look_ahead,
             time: args.seconds.map(|seconds| Duration::from_secs(seconds.into())),
             until: args.until.map(Tick),
             picture: DRAW.filter(|_| args.shot.is_some()),

@@ -124,6 +124,16 @@ impl Display {
         }
     }
 
+    /// Between two ticks.
+    pub(super) fn period(&self) -> Duration {
+        self.period
+    }
+
+    /// Whether the world is seen.
+    pub(super) fn shows(&self) -> bool {
+        matches!(self.screen, Screen::View(_))
+    }
+
     /// How long after a picture the next one is due.
     pub(super) fn picture_period(&self) -> Duration {
         match self.screen {
@@ -145,8 +155,7 @@ impl Display {
         self.now = now;
         self.refresh(stats, phase);
         self.measure(effort);
-        let looks = !matches!(self.screen, Screen::None { .. });
-        if looks && self.smooth_tick != Some(self.status.stats.tick) {
+        if self.shows() && self.smooth_tick != Some(self.status.stats.tick) {
             self.push(scene);
         }
         let moment = (now.saturating_sub(self.tick_at)).as_secs_f32() / self.period.as_secs_f32();
@@ -162,9 +171,10 @@ impl Display {
     }
 
     fn push(&mut self, scene: impl FnOnce(PlayerId, &Names) -> Option<Scene>) {
-        let Stats { tick, player, rollback, .. } = self.status.stats;
+        let Stats { tick, player, rollback, ahead, .. } = self.status.stats;
         if let Some(scene) = player.and_then(|player| scene(player, &self.names)) {
             let corrections = rollback.map_or(0, |stats| stats.rollbacks + u64::from(stats.regroupings));
+            let corrections = corrections + ahead.map_or(0, |stats| stats.rollbacks);
             self.smooth.push(scene, corrections > self.corrections);
             (self.smooth_tick, self.tick_at, self.corrections) = (Some(tick), self.now, corrections);
         }

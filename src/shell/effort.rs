@@ -45,6 +45,9 @@ pub struct Effort {
     pub p99_us: f64,
     /// The longest since the session began.
     pub max_us: f64,
+    /// Of that, what it took to look ahead, on average.
+    #[serde(default)]
+    pub ahead_us: f64,
     /// What a tick took the thread that records, on average.
     pub recording_us: f64,
     /// What a tick took all threads of the process, those of the carrier too, on average.
@@ -55,12 +58,14 @@ pub struct Effort {
 
 impl fmt::Display for Effort {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Effort { mean_us, p99_us, max_us, recording_us, process_us, between_p99_us, .. } = self;
+        let Effort { mean_us, p99_us, max_us, ahead_us, recording_us, process_us, between_p99_us, .. } = self;
         let [play, p99, max] = [mean_us, p99_us, max_us].map(|us| us / 1_000.0);
         let [recording, all, between] = [recording_us, process_us, between_p99_us].map(|us| us / 1_000.0);
+        let ahead =
+            if *ahead_us > 0.0 { format!(", {:.3} of it to look ahead", ahead_us / 1_000.0) } else { String::new() };
         write!(
             f,
-            "a tick takes {play:.3} ms of a processor to play (p99 {p99:.3}, at worst {max:.1}), {recording:.3} to \
+            "a tick takes {play:.3} ms of a processor to play (p99 {p99:.3}, at worst {max:.1}{ahead}), {recording:.3} to \
              record, {all:.3} in all; p99 from tick to tick {between:.1} ms"
         )
     }
@@ -81,6 +86,7 @@ pub(super) struct Meter {
 #[derive(Clone, Copy)]
 struct Reading {
     thread: Duration,
+    ahead: Duration,
     recording: Duration,
     process: Duration,
     now: Duration,
@@ -91,17 +97,19 @@ impl Meter {
         Meter { clocks, ticks: 0, max_us: 0.0, before: None, recent: VecDeque::new(), recent_max: ticks as usize }
     }
 
-    /// Ticks were played. `recording` tells how long it has been recorded beside.
-    pub fn played(&mut self, ticks: u32, recording: Duration, now: Duration) {
+    /// Ticks were played. `recording` tells how long it has been recorded beside, `ahead` how long
+    /// it was looked ahead.
+    pub fn played(&mut self, ticks: u32, recording: Duration, ahead: Duration, now: Duration) {
         if ticks == 0 {
             return;
         }
         let (thread, process) = ((self.clocks.thread)(), (self.clocks.process)());
-        let reading = Reading { thread, recording, process, now };
+        let reading = Reading { thread, ahead, recording, process, now };
         if let Some(before) = self.before.replace(reading) {
             let each = |after: Duration, before: Duration| (after - before) / ticks;
             let one = Reading {
                 thread: each(reading.thread, before.thread),
+                ahead: each(reading.ahead, before.ahead),
                 recording: each(reading.recording, before.recording),
                 process: each(reading.process, before.process),
                 now: each(reading.now, before.now),
@@ -126,6 +134,7 @@ impl Meter {
             mean_us: mean(|one| one.thread),
             p99_us: p99(|one| one.thread),
             max_us: self.max_us,
+            ahead_us: mean(|one| one.ahead),
             recording_us: mean(|one| one.recording),
             process_us: mean(|one| one.process),
             between_p99_us: p99(|one| one.now),

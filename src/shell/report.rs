@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lockstone_net::session::{EndReason, RollbackStats, Stats};
+use lockstone_net::session::{AheadStats, EndReason, RollbackStats, Stats};
 use lockstone_sim::{CellId, Checksum};
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +37,9 @@ pub struct Report {
     pub desyncs: u64,
     /// Packets and messages that were dropped.
     pub dropped: u64,
+    /// How far it was looked ahead, and what became of that, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ahead: Option<AheadStats>,
     /// How often the past was corrected, in a rollback session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rollback: Option<RollbackStats>,
@@ -100,7 +103,7 @@ impl Report {
         (self.packets_in, self.packets_out) = (stats.traffic.packets_in, stats.traffic.packets_out);
         (self.checksums_compared, self.desyncs) = (stats.checksums_compared, stats.desyncs);
         self.dropped = stats.drops.total();
-        self.rollback = stats.rollback;
+        (self.ahead, self.rollback) = (stats.ahead, stats.rollback);
         self.ended = reason.to_string();
     }
 }

@@ -1,6 +1,6 @@
 //! How the session goes, as the views show it.
 
-use lockstone_net::session::{PlayerStats, RelayStats, RollbackStats, Stats, SyncCheck};
+use lockstone_net::session::{AheadStats, PlayerStats, RelayStats, RollbackStats, Stats, SyncCheck};
 
 /// Players that are listed.
 const ROWS_MAX: usize = 16;
@@ -62,9 +62,11 @@ impl Status {
         Some(format!("{replicas} replicas; {cost}{cut}"))
     }
 
-    /// How often and how far the past was corrected, in a few words; nothing in a session
-    /// that never does so.
+    /// How far is predicted, and how often wrongly, in a few words; nothing where nothing is.
     pub fn corrections(&self) -> Option<String> {
+        if let Some(AheadStats { ticks, corrections, rollbacks, .. }) = self.stats.ahead {
+            return Some(format!("{ticks} ticks ahead, corrections {corrections}, rollbacks {rollbacks}"));
+        }
         let RollbackStats { rollbacks, deepest_ticks, regroupings, .. } = self.stats.rollback?;
         let regrouped = if regroupings > 0 { format!(", regrouped {regroupings}") } else { String::new() };
         Some(format!("rollbacks {rollbacks}, deepest {deepest_ticks}{regrouped}"))
