@@ -71,8 +71,8 @@ fn play<L: Link>(mut shell: Playing<L>) -> (EndReason, Report, u32) {
     (reason, report, steps)
 }
 
-/// Steps shells on a network whenever one of them wants to be, until all are over. `watch` is called
-/// each time.
+/// Steps shells on a network whenever one of them wants to be, until all are over. Each time
+/// `watch` is called.
 fn together<L: Link>(network: &MemoryNetwork, shells: &mut [Playing<L>], mut watch: impl FnMut(Duration)) {
     let (mut now, mut over) = (Duration::ZERO, vec![false; shells.len()]);
     while !over.iter().all(|over| *over) {
@@ -293,8 +293,8 @@ fn seen(person: bool, no_look_ahead: bool) -> (Vec<Report>, Vec<Picture>) {
 
 #[test]
 fn a_person_sees_the_own_hero_answer_at_once() {
-    /// Pictures after a click until the hero moves, as it is most often: now and then it is held up,
-    /// or moves anyway.
+    /// Pictures after a click until the hero moves, as it is most often: now and then it is held
+    /// up, or moves anyway.
     fn answer(pictures: &[Picture]) -> usize {
         let clicks = (0..pictures.len()).filter(|n| pictures[*n].clicked);
         let moves = |at: usize| pictures[at..].iter().position(|one| one.scene.center != pictures[at].scene.center);

@@ -73,6 +73,11 @@ fn room() -> (Room, Vec<Vec<u8>>) {
     }
     run(&mut room, 500);
     assert!(room.seats.iter().all(|seat| seat.session.phase() == Phase::Playing));
+    // What a false relay sends is played in the predicted world too.
+    room.seats[VICTIM].visit_by = |seat, now| {
+        seat.visit(now);
+        seat.session.look_ahead(8);
+    };
     let sent = sent.borrow().clone();
     (room, sent)
 }

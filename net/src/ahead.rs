@@ -29,8 +29,9 @@ pub struct Ahead<S: Simulation> {
     steady_since: Tick,
     /// The turns between the confirmed world and the predicted one, as they were assumed.
     assumed: VecDeque<Turn<S>>,
-    /// Whether one of them did not come true; and not only in what a part is given.
+    /// Whether one of them did not come true.
     is_wrong: bool,
+    /// Whether that was another input, and not only what a part is given.
     is_surprised: bool,
     /// The own hero as it was shown, at ticks that are not confirmed yet.
     shown: VecDeque<(Tick, Option<Checksum>)>,
@@ -57,13 +58,13 @@ impl<S: Simulation> Ahead<S> {
         }
     }
 
-    /// Looks from the confirmed world as far ahead as is wanted, by the turns that are known or can
-    /// be assumed of ticks. Returns how many ticks it simulated.
+    /// Looks from the confirmed world as far ahead as is wanted, and may be, by the turns that are
+    /// known or can be assumed of ticks. Returns how many ticks it simulated.
     pub fn look(
         &mut self,
         confirmed: &mut S,
         player: PlayerId,
-        wanted: RangeInclusive<u32>,
+        (wanted, ticks_max): (RangeInclusive<u32>, u32),
         turn: impl Fn(Tick) -> Turn<S>,
         stats: &mut AheadStats,
     ) -> u32 {
@@ -72,7 +73,7 @@ impl<S: Simulation> Ahead<S> {
             return 0;
         }
         self.compare(confirmed, player, stats);
-        stats.ticks = self.follow(from, wanted);
+        stats.ticks = self.follow(from, &wanted, ticks_max.min(LOOK_AHEAD_TICKS_MAX));
         self.looked = Some((from, stats.ticks));
         let assumed = core::mem::take(&mut self.assumed);
         (0..).zip(&assumed).for_each(|(n, assumed)| self.note(assumed, &turn(from.plus(n))));
@@ -120,20 +121,15 @@ impl<S: Simulation> Ahead<S> {
     }
 
     /// How many ticks ahead it looks now: as many as before, or one more or less.
-    fn follow(&mut self, from: Tick, wanted: RangeInclusive<u32>) -> u32 {
-        let most = LOOK_AHEAD_TICKS_MAX;
-        let (fewest, most) = ((*wanted.start()).min(most), (*wanted.end()).min(most));
-        let Some((_, ticks)) = self.looked else { return most };
-        let next = if ticks < fewest {
-            ticks + 1
-        } else if ticks > most {
-            ticks - 1
-        } else {
-            ticks
+    fn follow(&mut self, from: Tick, wanted: &RangeInclusive<u32>, ticks_max: u32) -> u32 {
+        let Some((_, ticks)) = self.looked else { return ticks_max.min(*wanted.end()) };
+        let is_steady = from.since(self.steady_since) >= STEADY_TICKS;
+        let next = match () {
+            () if ticks > ticks_max => ticks - 1,
+            () if is_steady && ticks > *wanted.end() => ticks - 1,
+            () if is_steady && ticks < ticks_max.min(*wanted.start()) => ticks + 1,
+            () => return ticks,
         };
-        if next == ticks || from.since(self.steady_since) < STEADY_TICKS {
-            return ticks;
-        }
         self.steady_since = from;
         next
     }

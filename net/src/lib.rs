@@ -6,6 +6,9 @@
 //!                                                                         └─► Simulation::step
 //! ```
 //!
+//! What a player sees may be ahead of that: `ahead` simulates on by what is known already, and by
+//! the own commands that are on their way.
+//!
 //! Everything but the carriers is sans-IO: time and packets are arguments, packets and
 //! events are results.
 //!

@@ -2,8 +2,8 @@
 //!
 //! Its loop is that of every [`Session`](crate::Session). The room's first peer founds the session
 //! and closes ticks; everyone else says hello and joins, at any time. When who closes ticks leaves
-//! or is lost, the members elect another. What a party shows is always confirmed: nothing here
-//! predicts, and nothing here reads a clock.
+//! or is lost, the members elect another. What a party plays and tells is always confirmed. Only
+//! what it shows is predicted, if it is [asked](crate::Session::look_ahead) to look ahead.
 
 mod config;
 mod sequencer;

@@ -12,10 +12,11 @@ use lockstone_net::memory::{Driver, MemoryLink, MemoryNetwork, Seat, Weather};
 use lockstone_net::party::PartySettings;
 use lockstone_net::relay::RelaySettings;
 use lockstone_net::session::{AheadStats, Phase, Transmit};
+use lockstone_net::wire::{CellBytes, RawGiven};
 use lockstone_sim::{Simulation, Tick, mix64};
 use testkit::relay::{STORM, Scene};
 use testkit::seeds;
-use testkit::sessions::tap::Tap;
+use testkit::sessions::tap::{Tap, altering, each_frame};
 use testkit::sessions::*;
 use testkit::storm::STURDY;
 
@@ -309,6 +310,45 @@ fn it_looks_no_farther_than_it_may_and_not_at_all_unless_asked() {
         let session = &driver.seats[1].session;
         assert_eq!(session.stats().tick, session.settled().plus(ahead), "of at most {ticks_max}");
     }
+}
+
+#[test]
+fn what_a_false_relay_gives_is_looked_at_without_harm() {
+    seeds::each("-p lockstone-net --test ahead", 5, |seed| {
+        let mut scene = Scene::new(seed, STORM, RelaySettings::default(), Weather::clear(ms(50)));
+        scene.blind = true;
+        scene.enter_many(4);
+        scene.driver.seats.iter_mut().for_each(|seat| seat.visit_by = looking);
+        scene.run_until(secs(5));
+        let looked =
+            |scene: &Scene| -> u64 { scene.driver.seats.iter().map(|seat| ahead(&seat.session).compared).sum() };
+        let before = looked(&scene);
+        let mut dice = Dice(seed);
+        let garbled = Rc::new(RefCell::new(0));
+        let count = garbled.clone();
+        scene.meddle(
+            0,
+            altering(move |_, message| {
+                each_frame(message, |_, frame| {
+                    let mut given = frame.given.to_vec();
+                    for one in &mut given {
+                        let (RawGiven::Cell(_, bytes) | RawGiven::Change(_, bytes)) = one else { continue };
+                        let mut other = bytes.to_vec();
+                        if dice.roll(20) == 0 && !other.is_empty() {
+                            let at = dice.roll(other.len() as u64) as usize;
+                            other[at] ^= dice.roll(255) as u8 + 1;
+                            *bytes = CellBytes::new(other);
+                            *count.borrow_mut() += 1;
+                        }
+                    }
+                    frame.given = list(given);
+                });
+            }),
+        );
+        scene.play(secs(20), 200);
+        let (garbled, looked) = (*garbled.borrow(), looked(&scene) - before);
+        assert!(garbled > 20 && looked > 100, "seed {seed}: {garbled} garbled, {looked} ticks looked at");
+    });
 }
 
 /// The control: a world that keeps a number to itself cannot be predicted.

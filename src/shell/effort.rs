@@ -65,8 +65,8 @@ impl fmt::Display for Effort {
             if *ahead_us > 0.0 { format!(", {:.3} of it to look ahead", ahead_us / 1_000.0) } else { String::new() };
         write!(
             f,
-            "a tick takes {play:.3} ms of a processor to play (p99 {p99:.3}, at worst {max:.1}{ahead}), {recording:.3} to \
-             record, {all:.3} in all; p99 from tick to tick {between:.1} ms"
+            "a tick takes {play:.3} ms of a processor to play (p99 {p99:.3}, at worst {max:.1}{ahead}), \
+             {recording:.3} to record, {all:.3} in all; p99 from tick to tick {between:.1} ms"
         )
     }
 }

@@ -41,7 +41,9 @@ where
         let before = settled(&driver);
         driver.run_while(PLAY_TIME, |driver| settled(driver) == before);
         for (seat, bot) in driver.seats.iter_mut().zip(&mut bots) {
-            let (Some(player), Some(world)) = (seat.session.stats().player, seat.session.simulation()) else { continue };
+            let (Some(player), Some(world)) = (seat.session.stats().player, seat.session.simulation()) else {
+                continue;
+            };
             let (bot, saw) = bot.get_or_insert_with(|| (DungeonBot::new(player), Tick(0)));
             if core::mem::replace(saw, world.tick()) == world.tick() {
                 continue;

@@ -133,19 +133,18 @@ impl<S: Simulation> Stepper<S> {
         self.check(out)
     }
 
-    /// Looks as many ticks ahead as are wanted, and can be had, by what is known or assumed of
+    /// Looks as many ticks ahead as are wanted, and at most may be, by what is known or assumed of
     /// ticks. Returns how many ticks it has simulated.
     pub fn look_ahead(
         &mut self,
         build: &Build<S>,
-        (wanted, ticks_max): (RangeInclusive<u32>, u32),
+        ticks: (RangeInclusive<u32>, u32),
         turn: impl Fn(Tick) -> Turn<S>,
         out: &mut Outbox<S>,
     ) -> u32 {
-        let wanted = *wanted.start().min(&ticks_max)..=*wanted.end().min(&ticks_max);
         let seed = self.seed;
         let ahead = self.ahead.get_or_insert_with(|| Box::new(Ahead::new(build(seed))));
-        ahead.look(&mut self.simulation, self.player, wanted, turn, out.stats.ahead.get_or_insert_default())
+        ahead.look(&mut self.simulation, self.player, ticks, turn, out.stats.ahead.get_or_insert_default())
     }
 
     /// The world as this peer's player sees it: the predicted one, if it has looked ahead from this
