@@ -190,12 +190,18 @@ fn demo_in_step(more: &[&str]) -> Vec<serde_json::Value> {
 
 #[test]
 fn a_demo_plays_over_webrtc_and_compares_the_worlds() {
-    assert!(demo_in_step(&[]).iter().all(|peer| peer.get("rollback").is_none()));
+    for peer in demo_in_step(&[]) {
+        assert!(peer.get("rollback").is_none());
+        // Bots see their own heroes answer at once, and what that costs is told.
+        assert!(peer["ahead"]["compared"].as_u64() > Some(40), "{peer:#}");
+        assert!(peer["work"]["ahead_us"].as_f64() > Some(0.0), "{peer:#}");
+    }
 }
 
 #[test]
 fn a_rollback_demo_plays_over_webrtc_and_compares_the_worlds() {
     let peers = demo_in_step(&["--rollback"]);
+    assert!(peers.iter().all(|peer| peer.get("ahead").is_none()), "it has no need to look ahead: {peers:#?}");
     let rollbacks = peers.iter().filter_map(|peer| peer["rollback"]["rollbacks"].as_u64()).sum::<u64>();
     assert!(rollbacks > 0, "bots give commands that nobody predicts: {peers:#?}");
 }
