@@ -34,7 +34,8 @@ pub trait Rules: Sized + Send + Sync + 'static {
     /// thread that thinks.
     type Scratch: Default + Send;
 
-    /// For how long the hero of a player who is lost stays in the world, in ticks: 0 for not at all.
+    /// For how long the hero of a player who is lost stays in the world, in ticks: 0 for not at
+    /// all.
     const AWAY_TICKS: u32 = 0;
 
     /// What a cell holds before anyone has been there; nothing, unless said otherwise. The places
@@ -53,8 +54,8 @@ pub trait Rules: Sized + Send + Sync + 'static {
     /// hero thinks; others see what it changed from the next tick on.
     fn command(&self, hero: &mut Self::Body, command: &Self::Command);
 
-    /// The player is lost and may come back: the hero becomes what it is meanwhile. It goes on as it
-    /// was, unless said otherwise; nobody commands it.
+    /// The player is lost and may come back: the hero becomes what it is meanwhile. It goes on as
+    /// it was, unless said otherwise; nobody commands it.
     fn away(&self, hero: &mut Self::Body) {
         let _ = hero;
     }

@@ -200,8 +200,8 @@ impl Judge<'_> {
         history
     }
 
-    /// The tick at which the trouble began in which a segment ended. A sequencer that hears a quorum
-    /// again makes up for all of it, before it learns that another was elected.
+    /// The tick at which the trouble began in which a segment ended. A sequencer that hears a
+    /// quorum again makes up for all of it, before it learns that another was elected.
     fn trouble_began(&self, life: &Life, segment: &Segment) -> Tick {
         let began_ms = self.allowed.trouble_before(segment.until_ms);
         began_ms.and_then(|began_ms| life.look(began_ms)).map_or(Tick(u32::MAX), |look| look.tick)

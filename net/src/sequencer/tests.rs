@@ -113,6 +113,13 @@ fn commands_are_taken_once_and_in_order() {
 }
 
 #[test]
+fn the_last_number_of_all_is_no_panic() {
+    let mut sequencer = sequencer(1);
+    let refused = take(&mut sequencer, 0, u32::MAX, &[1, 2]).refused;
+    assert_eq!(refused, 1, "there is no number for the second");
+}
+
+#[test]
 fn many_commands_spread_over_turns() {
     let mut sequencer = sequencer(1);
     let bytes = [7; COMMANDS_QUEUED_MAX + 6];

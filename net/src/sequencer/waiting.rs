@@ -63,8 +63,8 @@ impl Waiting {
         self.came.insert(player, commands);
     }
 
-    /// A player is gone: what says so is a leave, or that it is away. If the arrival has not entered
-    /// a turn yet, neither does.
+    /// A player is gone: what says so is a leave, or that it is away. If the arrival has not
+    /// entered a turn yet, neither does.
     pub fn leave(&mut self, player: PlayerId, input: RawInput) {
         if self.came.remove(&player).is_none() {
             return;
@@ -92,7 +92,7 @@ impl Waiting {
             return result;
         };
         let waiting = self.busy.entry(player).or_default();
-        for (command, number) in commands.iter().zip(first..) {
+        for (command, number) in commands.iter().zip(first..=u32::MAX) {
             if number < *came {
                 result.repeated += 1;
             } else if number > *came || waiting.len() == COMMANDS_QUEUED_MAX {
