@@ -128,6 +128,11 @@ impl<T: Content> Intake<T> {
         self.checksums.clear();
     }
 
+    /// So many commands of the player were taken before this end began to receive.
+    pub fn number_from(&mut self, taken: u32) {
+        self.first_command = taken;
+    }
+
     /// Own commands that are in no closed turn, if so many are.
     pub fn into_commands(self, closed: u32) -> Vec<CommandBytes> {
         let skip = closed.saturating_sub(self.first_command) as usize;

@@ -322,11 +322,17 @@ impl<F: Share> Replica<F> {
         if let Err(error) = decoded {
             return io.out.end(EndReason::Snapshot(error));
         }
-        self.hero_waits = hero_waits(&simulation, self.settings);
+        // Whether a hero waits for its player, whoever leads, is told in the closed turns.
+        self.hero_waits = hero_waits(&simulation, self.settings).filter(|_| F::OUTLIVES_LEADER);
         let mut stepper = Stepper::begin(simulation, bytes, player, seed, self.settings, &mut io.out);
         session.welcome.roster.iter().for_each(|(player, name)| stepper.enrol(*player, name, &mut io.out));
         let entry = if session.welcome.plays { Entry::Playing } else { Entry::CatchingUp };
         session.life = Life::Here { stepper, entry };
+        if let Some(member) = ledger.as_ref().and_then(|ledger| ledger.members.get(&player))
+            && session.welcome.plays
+        {
+            session.intake.number_from(member.commands);
+        }
         let vote = Vote { epoch: session.leader.epoch, leader: session.sequencer };
         session.succession = ledger.map(|ledger| Succession::new(player, vote, ledger, tick, io.now));
         session.note_closed(tick);

@@ -157,9 +157,12 @@ fn of_two_sides_the_larger_goes_on_and_the_other_comes_back() {
             assert_eq!(session.stats().players.len(), 5, "seed {seed}: {seat}");
         }
         assert!(leader(&room, &all).is_some_and(|leader| leader.0 >= 2), "seed {seed}");
-        play(&mut room, &mut dice, 2_000, &all);
+        let played = |room: &Room| commands(room, 2).values().sum::<u64>();
+        let before = played(&room);
+        let given = play(&mut room, &mut dice, 2_000, &all);
         let until = room.now() + secs(1);
         room.run_until(until);
+        assert_eq!(played(&room) - before, given, "seed {seed}: commands are played once, of those too who came back");
         assert_one_history(&room, &many, seed);
     });
 }

@@ -49,7 +49,7 @@ impl Core {
 /// rings are left out.
 fn wrong_cell_ticks(weather: &Weather, ticks: u32, missing_rings: u16) -> (u64, u64) {
     let (mut whole, mut part) = (weather.world(), weather.world());
-    let (mut turns, mut core) = (Turns::of(weather), Core::of(weather));
+    let (mut turns, mut core) = (Turns::of(weather).with_absences(), Core::of(weather));
     let rings = whole.grid().halo_rings() - missing_rings;
     let (mut wrong, mut compared) = (0, 0);
     for tick in 0..ticks {

@@ -142,7 +142,7 @@ fn encoded(world: &StormWorld, cell: CellId) -> Vec<u8> {
 /// Plays a storm in the whole and in a part. Returns how many core cells differed, how many were
 /// compared, and at which tick the checksums of the part first differed.
 fn play(weather: &Weather, ticks: u32, fault: Fault) -> (u64, u64, Option<u32>) {
-    let (mut whole, mut part, mut turns) = (weather.world(), weather.world(), Turns::of(weather));
+    let (mut whole, mut part, mut turns) = (weather.world(), weather.world(), Turns::of(weather).with_absences());
     let mut view = View::of(weather, fault);
     // A replica comes late, and begins with an outline.
     for _ in 0..10 {
@@ -228,7 +228,7 @@ fn a_relay_that_gives_too_little_is_found() {
 fn what_is_not_told_as_touched_is_as_it_was() {
     for seed in 30..42 {
         let weather = Weather::of(seed);
-        let (mut world, mut turns) = (weather.world(), Turns::of(&weather));
+        let (mut world, mut turns) = (weather.world(), Turns::of(&weather).with_absences());
         for tick in 0..200 {
             let before: Before = world.grid().all().iter().map(|cell| (cell, world.cell_state(cell))).collect();
             let turn = turns.next(&world);

@@ -12,7 +12,7 @@ use testkit::storm::{Storm, StormWorld, Turns, Weather, table};
 
 /// Steps a storm, each tick noted, and hands out every journal.
 fn noted(weather: &Weather, ticks: u32, mut each: impl FnMut(&mut StormWorld, &Turn<StormWorld>, &Journal)) {
-    let (mut world, mut turns) = (weather.world(), Turns::of(weather));
+    let (mut world, mut turns) = (weather.world(), Turns::of(weather).with_absences());
     let mut journal = Journal::default();
     for _ in 0..ticks {
         let turn = turns.next(&world);

@@ -10,7 +10,7 @@ type ThinkAll = fn(&Thinking<'_, Storm>, Tick) -> Vec<Thoughts<Storm>>;
 type Outcome = (Checksum, Vec<Request<u64>>);
 
 fn outcomes(weather: &Weather, think: ThinkAll) -> Vec<Outcome> {
-    let (mut world, mut turns) = (weather.world(), Turns::of(weather));
+    let (mut world, mut turns) = (weather.world(), Turns::of(weather).with_absences());
     let tick = |_| {
         let turn = turns.next(&world);
         let now = world.tick();

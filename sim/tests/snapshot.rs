@@ -16,7 +16,7 @@ struct Run {
 
 fn run(seed: u64, ticks: usize) -> Run {
     let weather = Weather::of(seed);
-    let (mut world, mut source) = (weather.world(), Turns::of(&weather));
+    let (mut world, mut source) = (weather.world(), Turns::of(&weather).with_absences());
     let (mut turns, mut checksums) = (Vec::new(), Vec::new());
     for _ in 0..ticks {
         let turn = source.next(&world);

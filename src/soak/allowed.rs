@@ -63,6 +63,7 @@ impl Terms {
             },
             Kind::Rollback => Terms {
                 patience_ms: 700,
+                needs_quorum: true,
                 goes_on_ms: 4_000,
                 too_bad: |weather| {
                     weather.loss_permille >= 300

@@ -326,6 +326,8 @@ pub fn table() -> Table {
 /// three ticks late.
 pub struct Turns {
     dice: Dice<'static>,
+    /// Of its own draws, so that what else happens is the same with and without.
+    absences: Option<Dice<'static>>,
     weather: Weather,
     pending: Vec<(u32, Request<u64>)>,
 }
@@ -333,7 +335,13 @@ pub struct Turns {
 impl Turns {
     pub fn of(weather: &Weather) -> Turns {
         let dice = table().dice(weather.seed ^ 0x7072, Tick(0));
-        Turns { dice, weather: *weather, pending: Vec::new() }
+        Turns { dice, absences: None, weather: *weather, pending: Vec::new() }
+    }
+
+    /// The same, in which players are away now and then.
+    pub fn with_absences(self) -> Turns {
+        let absences = table().dice(self.weather.seed ^ 0xa3a4, Tick(0));
+        Turns { absences: Some(absences), ..self }
     }
 
     pub fn next(&mut self, world: &StormWorld) -> Turn<StormWorld> {
@@ -345,13 +353,17 @@ impl Turns {
                 None if self.dice.chance(1, 10) => inputs.push(Input::Join(player, world.admit(player, ()))),
                 None => {}
                 Some(_) if self.dice.chance(1, 150) => inputs.push(Input::Leave(player)),
-                Some(_) if self.dice.chance(1, 60) => inputs.push(Input::Away(player)),
-                Some(_) if self.dice.chance(1, 60) => inputs.push(Input::Back(player)),
                 Some(_) if self.dice.chance(1, 8) => {
                     let mut along = || self.dice.below(self.weather.tiles()) as u16;
                     inputs.push(Input::Command(player, (along(), along())));
                 }
                 Some(_) => {}
+            }
+            let absent = self.absences.as_mut().filter(|_| world.hero(player).is_some());
+            match absent.map(|dice| dice.below(60)) {
+                Some(0) => inputs.push(Input::Away(player)),
+                Some(1) => inputs.push(Input::Back(player)),
+                _ => {}
             }
         }
         let due = self.pending.iter().take_while(|(when, _)| *when <= now).count();

@@ -28,7 +28,8 @@ impl<S: Simulation> Applicants<S> {
         Applicants { asked: BTreeMap::new(), nonces: 0 }
     }
 
-    /// Asks for a proof. Returns who needs none, as there is no key.
+    /// Asks for a proof: for the same again, if the peer says hello again. Returns who needs none,
+    /// as there is no key.
     pub fn ask(
         &mut self,
         host: Leader,
@@ -41,8 +42,13 @@ impl<S: Simulation> Applicants<S> {
             return Some(applicant);
         }
         // The claim names the connection, which carriers draw by lot: it need not be drawn again.
-        self.nonces += 1;
-        let nonce = now.as_nanos() as u64 ^ self.nonces << 48;
+        let nonce = match self.asked.get(&peer) {
+            Some((_, nonce)) => *nonce,
+            None => {
+                self.nonces += 1;
+                now.as_nanos() as u64 ^ self.nonces << 48
+            }
+        };
         self.asked.insert(peer, (applicant, nonce));
         out.reliably(host.epoch, peer, &Message::Challenge(nonce));
         None
