@@ -69,7 +69,7 @@ fn cells_think_in_any_order_and_on_any_thread() {
 #[test]
 fn a_step_equals_a_step_with_the_thinking_done_outside() {
     let weather = Weather::of(7);
-    let (mut world, mut turns) = (weather.world(), Turns::of(&weather));
+    let (mut world, mut turns) = (weather.world(), Turns::of(&weather).with_absences());
     let stepped: Vec<Outcome> = (0..250)
         .map(|_| {
             let turn = turns.next(&world);
