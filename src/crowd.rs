@@ -39,7 +39,6 @@ use alternatives::Alternatives;
 use clocked::{Clocked, Heard};
 use report::Reading;
 use survey::Survey;
-#[cfg_attr(not(feature = "checker"), expect(unused_imports, reason = "fleets are a part of the checker"))]
 pub(crate) use verify::Verifier;
 
 /// All enter within so much virtual time, however many they are: crowds of different sizes then

@@ -52,9 +52,7 @@ pub use stats::{
 pub(crate) use applicants::{Applicant, Applicants};
 pub(crate) use comparison::Comparison;
 pub(crate) use config::{Common, Following, Settings, within, within_time};
-#[cfg(feature = "rollback")]
-pub(crate) use entrant::Build;
-pub(crate) use entrant::{Entrant, Newcomer};
+pub(crate) use entrant::{Build, Entrant, Newcomer};
 pub(crate) use evidence::Witnesses;
 pub(crate) use greeting::Greeting;
 pub(crate) use ingress::{Allowance, Rate};
