@@ -47,7 +47,7 @@ fn a_stand_that_names_itself_or_nobody_known_stops_nothing() {
 fn a_stand_before_what_is_settled_or_of_another_epoch_stops_nothing() {
     let (mut room, _) = room_of_three();
     say(&mut room, LIAR, FIRST, regroup(&[SECOND as u16], 0));
-    assert_eq!(drops(&room, FIRST, DropReason::ForgedAck), 1);
+    assert_eq!(drops(&room, FIRST, DropReason::Unexpected), 1);
     let peer = room.peer(LIAR);
     for (gone, epoch) in [(SECOND, 1), (FIRST, u32::MAX)] {
         hear(&mut room, FIRST, peer, wire::encode(Epoch(epoch), &regroup(&[gone as u16], 40)));

@@ -187,9 +187,10 @@ impl<S: Simulation> Play<S> {
         if knows_too_much || theirs.lost.iter().any(|(player, _)| *player == from || !self.took_part(*player)) {
             return io.out.dropped(DropReason::Unexpected);
         }
-        // Whoever plays in this epoch had said that it knows all that is settled.
+        // Whoever plays in this epoch had said that it knows all that is settled. Who was left out
+        // may not know it, and what it says may come late.
         if known.end < self.timeline.first() {
-            return io.out.dropped(DropReason::ForgedAck);
+            return io.out.dropped(DropReason::Unexpected);
         }
         // Nobody can play on without one that promised to take nothing of this epoch any more, or
         // would promise it.
