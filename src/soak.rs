@@ -13,14 +13,15 @@
 //!
 //! What is no failure, because sessions are made so:
 //!
-//! - Whoever is isolated for longer than its session is patient is put out, and its hero leaves.
+//! - Whoever is isolated for longer than its session is patient is put out. Its hero leaves, or
+//!   waits for it in a party whose simulation says so.
 //! - A party goes on while a quorum is left, within 2 s, or 3 s if two are lost at once. A peer
 //!   that was cut off from it may have played turns that are discarded: the history is that of the
 //!   majority that goes on. A peer that loads the world anew begins a new segment of its trace.
 //! - A relay's death ends its session.
-//! - A rollback session takes nobody in after it began. Two sides of a cut go on without each
-//!   other. Its pace is ggrs's, which reads the real clock: two plays of one schedule may differ in
-//!   it, and are not compared.
+//! - A rollback session takes nobody in after it began. Of two sides of a cut the one with a quorum
+//!   goes on, and the other ends. Its pace is ggrs's, which reads the real clock: two plays of one
+//!   schedule may differ in it, and are not compared.
 
 mod allowed;
 mod draw;

@@ -66,12 +66,10 @@ pub fn play_party<G: Game, T: Session<Sim = G::Sim>>(
     wrap: impl Fn(SeatId, Party<G::Sim>) -> T,
 ) -> Result<Trace, SoakError> {
     let config = PartyConfig::new(PartySettings { seed: schedule.seed, ..PartySettings::default() })?;
-    let sessions = each_seat(schedule, |seat| {
+    play_peers::<G, T>(schedule, |seat| {
         let (identity, name, hero) = newcomer::<G>(seat)?;
         Ok(wrap(seat, Party::new(config.clone(), identity, &name, hero, build::<G>)?))
-    })?;
-    let driver = Driver::new(MemoryNetwork::new(schedule.seed, schedule.weather));
-    Ok(Fleet::<G, T>::new(schedule, driver, sessions, &mut |_, _| {}).run())
+    })
 }
 
 /// Plays a rollback session of what is made of each seat's session.
@@ -84,10 +82,18 @@ pub fn play_rollback<G: Game, T: Session<Sim = G::Sim>>(
 ) -> Result<Trace, SoakError> {
     let players = schedule.founders();
     let config = RollbackConfig::new(RollbackSettings { seed: schedule.seed, players, ..RollbackSettings::default() })?;
-    let sessions = each_seat(schedule, |seat| {
+    play_peers::<G, T>(schedule, |seat| {
         let (identity, name, hero) = newcomer::<G>(seat)?;
         Ok(wrap(seat, Rollback::new(config.clone(), identity, &name, hero, build::<G>)?))
-    })?;
+    })
+}
+
+/// Plays a session among peers of one kind, of what is made for each seat.
+fn play_peers<G: Game, T: Session<Sim = G::Sim>>(
+    schedule: &Schedule,
+    make: impl FnMut(SeatId) -> Result<T, SoakError>,
+) -> Result<Trace, SoakError> {
+    let sessions = each_seat(schedule, make)?;
     let driver = Driver::new(MemoryNetwork::new(schedule.seed, schedule.weather));
     Ok(Fleet::<G, T>::new(schedule, driver, sessions, &mut |_, _| {}).run())
 }

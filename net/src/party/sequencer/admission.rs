@@ -53,28 +53,33 @@ impl<S: Simulation> Sequencing<S> {
 
     fn let_in(&mut self, peer: PeerId, applicant: Applicant<S>, io: &mut Io<S>) {
         let Applicant { name, hero, key } = applicant;
-        let refusal = if key.is_some() && key == self.entrant.key.as_ref().map(PlayerKey::public) {
-            Refusal::Leads
-        } else if self.offer().is_too_large() {
-            Refusal::World
-        } else {
-            // The same player, from another connection: this one counts.
-            let before = self.guests.peers().find(|(_, guest)| key.is_some() && guest.key == key);
-            if let Some(before) = before.map(|(before, _)| before) {
-                io.out.reliably(self.leader.epoch, before, &Message::Removed(LeaveReason::Replaced));
-                self.remove(before, LeaveReason::Replaced);
-            }
-            if let Some(player) = self.away(peer, key) {
-                return self.let_load(peer, (player, key), Some((name, None)), io);
-            }
-            // Its own player, and those who are away, take places.
-            let others = 1 + self.membership.ledger.members.keys().filter(|player| self.is_absent(**player)).count();
-            match self.guests.number(others) {
-                Ok(player) => return self.let_load(peer, (player, key), Some((name, Some(hero))), io),
-                Err(full) => full,
-            }
-        };
-        self.guests.refuse(peer, name.as_str(), refusal, &mut io.out);
+        match self.place_for(peer, key, io) {
+            Ok((player, true)) => self.let_load(peer, (player, key), Some((name, None)), io),
+            Ok((player, false)) => self.let_load(peer, (player, key), Some((name, Some(hero))), io),
+            Err(refusal) => self.guests.refuse(peer, name.as_str(), refusal, &mut io.out),
+        }
+    }
+
+    /// Which player a joiner is, and whether its hero is in the world already.
+    fn place_for(&mut self, peer: PeerId, key: Option<PublicKey>, io: &mut Io<S>) -> Result<(PlayerId, bool), Refusal> {
+        if key.is_some() && key == self.entrant.key.as_ref().map(PlayerKey::public) {
+            return Err(Refusal::Leads);
+        }
+        if self.offer().is_too_large() {
+            return Err(Refusal::World);
+        }
+        // The same player, from another connection: this one counts.
+        let before = self.guests.peers().find(|(_, guest)| key.is_some() && guest.key == key);
+        if let Some(before) = before.map(|(before, _)| before) {
+            io.out.reliably(self.leader.epoch, before, &Message::Removed(LeaveReason::Replaced));
+            self.remove(before, LeaveReason::Replaced);
+        }
+        if let Some(player) = self.away(peer, key) {
+            return Ok((player, true));
+        }
+        // Its own player, and those who are away, take places.
+        let others = 1 + self.membership.ledger.members.keys().filter(|player| self.is_absent(**player)).count();
+        self.guests.number(others).map(|player| (player, false))
     }
 
     /// Whether a player of the session is neither here nor on its way in.
@@ -88,11 +93,8 @@ impl<S: Simulation> Sequencing<S> {
             return None;
         }
         let is_theirs = |member: &Member| if key.is_some() { member.key == key } else { member.peer == peer };
-        let members = self.membership.ledger.members.iter();
-        members
-            .map(|(player, member)| (*player, member))
-            .find(|(player, member)| self.is_absent(*player) && is_theirs(member))
-            .map(|(player, _)| player)
+        let mut members = self.membership.ledger.members.iter();
+        members.find(|(player, member)| self.is_absent(**player) && is_theirs(member)).map(|(player, _)| *player)
     }
 
     /// Sends a peer the world.
@@ -144,10 +146,7 @@ impl<S: Simulation> Sequencing<S> {
             return;
         }
         let (player, key) = (guest.player, guest.key);
-        let Some((name, hero)) = arrival.clone() else {
-            guest.entry = Entry::Playing;
-            return;
-        };
+        let Some((name, hero)) = arrival.clone() else { return };
         let join = hero.map(|hero| self.stepper.simulation.admit(player, hero));
         match join.map(|join| Bytes::try_from(codec::compact(&join))).transpose() {
             Ok(join) => {
