@@ -30,6 +30,7 @@ mod oracle;
 mod play;
 mod schedule;
 mod shrink;
+mod story;
 mod trace;
 
 use lockstone_net::session::EndReason;
@@ -42,6 +43,7 @@ pub use oracle::{Breach, Rule, judge};
 pub use play::{SoakError, play, play_party, play_rollback, play_wide};
 pub use schedule::{Fault, FaultKind, HUB, Kind, Schedule, SeatId, Step};
 pub use shrink::shrink;
+pub use story::story;
 pub use trace::{Life, Look, Segment, Told, Trace};
 
 /// What plays a schedule: [`play`] or [`play_wide`] of a game.

@@ -56,6 +56,22 @@ struct Pending {
     enters: Option<Tick>,
 }
 
+/// Commands of a player that are not known to be in a closed turn.
+#[derive(Clone, Debug, Default)]
+pub struct Given {
+    /// The number of the first.
+    pub first: u32,
+    pub commands: Vec<CommandBytes>,
+}
+
+impl Given {
+    /// Those that are in no closed turn, if so many are.
+    pub fn since(self, closed: u32) -> Vec<CommandBytes> {
+        let skip = closed.saturating_sub(self.first) as usize;
+        self.commands.into_iter().skip(skip).collect()
+    }
+}
+
 /// What a packet of turns brought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
@@ -128,15 +144,30 @@ impl<T: Content> Intake<T> {
         self.checksums.clear();
     }
 
-    /// So many commands of the player were taken before this end began to receive.
-    pub fn number_from(&mut self, taken: u32) {
-        self.first_command = taken;
+    /// The turns from the next on until before `known` are known already.
+    pub fn resume(&mut self, known: Tick, turn: impl Fn(Tick) -> T) {
+        for tick in (self.next.0..known.0).map(Tick) {
+            let turn = turn(tick);
+            self.ahead_bytes += turn.weight();
+            self.turns.insert(tick, turn);
+        }
+        self.known = known;
     }
 
-    /// Own commands that are in no closed turn, if so many are.
-    pub fn into_commands(self, closed: u32) -> Vec<CommandBytes> {
-        let skip = closed.saturating_sub(self.first_command) as usize;
-        self.commands.into_iter().skip(skip).map(|command| command.bytes).collect()
+    /// Commands that were given before this end began to receive. Of all of the player's so many are
+    /// in closed turns; those that are not are offered again.
+    pub fn resume_commands(&mut self, given: Given, closed: u32) {
+        let commands = given.since(closed).into_iter().map(|bytes| Pending { bytes, enters: None });
+        (self.first_command, self.commands) = (closed, commands.collect());
+        self.commands_unsent = !self.commands.is_empty();
+    }
+
+    /// The commands that are not known to be in a closed turn.
+    pub fn given(&self) -> Given {
+        Given {
+            first: self.first_command,
+            commands: self.commands.iter().map(|command| command.bytes.clone()).collect(),
+        }
     }
 
     /// The same, each with the tick whose turn it presumably enters: none that is known.

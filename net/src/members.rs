@@ -42,6 +42,8 @@ const DOUBT_LASTS: Duration = Duration::from_millis(450);
 const ELECTION: Duration = Duration::from_millis(600);
 /// From an election to the next that a leader calls for itself.
 const GIVE_WAY_INTERVAL: Duration = Duration::from_secs(2);
+/// For the sake of one member all vote again at most so often.
+const INDULGENCE: Duration = Duration::from_secs(60);
 /// How long a member waits for the stands of the rest once it has heard a quorum: to vote as they
 /// do, and once elected to learn of newer turns.
 const GRACE: Duration = Duration::from_millis(150);
@@ -95,6 +97,8 @@ pub struct Members {
     quorum_at: Option<Duration>,
     /// The newest epoch that this member was elected for and did not lead.
     declined: Option<Epoch>,
+    /// For whose sake all voted again while this member led, and when.
+    indulged: BTreeMap<PlayerId, Duration>,
 }
 
 /// How far a member is.
@@ -126,6 +130,7 @@ impl Members {
             told_at: None,
             quorum_at: None,
             declined: None,
+            indulged: BTreeMap::new(),
         }
     }
 
@@ -151,6 +156,7 @@ impl Members {
     pub fn forget(&mut self, player: PlayerId) {
         self.stands.remove(&player);
         self.heard.remove(&player);
+        self.indulged.remove(&player);
     }
 
     /// The leader is known to be gone, or gave up.
@@ -295,17 +301,26 @@ impl Members {
         (self.quorum_at, self.told_at) = (None, None);
     }
 
-    /// A leader lets all vote again if so many have promised not to follow it that the others are
-    /// no quorum. One alone cannot make it do so.
+    /// A leader lets all vote again if somebody has promised not to follow it: at once if the others
+    /// are no quorum, else so that who voted alone finds back, but for the sake of one member rarely.
     fn give_way(&mut self, electorates: &Electorates, now: Duration) {
+        if now < self.voted_at + GIVE_WAY_INTERVAL {
+            return;
+        }
         let promised = |(stand, at): &(Stand, Duration)| {
             let elsewhere = stand.vote.epoch >= self.vote.epoch && stand.vote != self.vote;
             elsewhere && now < at.saturating_add(DOUBT_LASTS)
         };
-        let backs = |player| !self.stands.get(&player).is_some_and(promised);
-        if now >= self.voted_at + GIVE_WAY_INTERVAL && !electorates.is_quorum(backs) {
-            self.doubt();
+        let strays = self.stands.iter().filter(|(_, stand)| promised(stand)).map(|(player, _)| *player);
+        let strays: Vec<_> = strays.collect();
+        let heard = |player| player == self.me || self.policy.suspicion.is_none() || self.hears(player, now);
+        let backed = electorates.is_quorum(|player| heard(player) && !strays.contains(&player));
+        let spared = |player: &PlayerId| self.indulged.get(player).is_some_and(|at| now < *at + INDULGENCE);
+        if strays.is_empty() || backed && strays.iter().all(spared) {
+            return;
         }
+        self.indulged.extend(strays.into_iter().map(|player| (player, now)));
+        self.doubt();
     }
 
     /// The epoch that comes next: one that others have voted in already, or the first in which

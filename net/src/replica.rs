@@ -22,7 +22,7 @@ use std::sync::Arc;
 use lockstone_sim::codec::CodecError;
 use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, Turn};
 
-use crate::intake::{Content, Intake, Progress};
+use crate::intake::{Content, Given, Intake, Progress};
 use crate::key::Claim;
 use crate::limits::*;
 use crate::link::{Channel, PeerId};
@@ -34,8 +34,11 @@ use crate::session::{
 use crate::transfer::{Receiver, TransferError};
 use crate::wire::*;
 
+/// A replaced leader says who leads now. If it is not heard for so long, it does not know this peer.
+const LEADER_CHANGES: Duration = Duration::from_secs(1);
+
 /// What part of the world a replica simulates, and by what it is fed.
-pub trait Share: Send {
+pub trait Share: Send + 'static {
     type Sim: Simulation;
     /// What it plays at a tick.
     type Turn: Content + Send;
@@ -59,6 +62,12 @@ pub trait Share: Send {
     fn whole(turn: &Self::Turn) -> &[RawInput] {
         let _ = turn;
         &[]
+    }
+
+    /// The same the other way round.
+    fn of_whole(inputs: &[RawInput]) -> Self::Turn {
+        let _ = inputs;
+        Self::Turn::default()
     }
 
     /// Leads on.
@@ -130,9 +139,13 @@ pub struct Replica<F: Share> {
     hero_waits: Option<Duration>,
     /// The newest epoch in which it voted.
     promised: Epoch,
+    /// How often it looked for the session again.
+    attempts: u32,
+    /// Commands of a session that was lost, until its hero plays again.
+    given: Given,
     place: Place<F>,
-    /// The role in which it goes on.
-    next: Option<Box<dyn Role<F::Sim>>>,
+    /// Whether it is elected, and leads from now on.
+    leads: bool,
 }
 
 enum Place<F: Share> {
@@ -146,8 +159,10 @@ struct Joined<F: Share> {
     leader: Leader,
     /// The leader's player.
     sequencer: PlayerId,
-    welcome: Welcome,
+    player: PlayerId,
     heard_at: Duration,
+    /// When it is clear that who replaced the leader does not know this peer.
+    replaced_at: Duration,
     /// When it last got on: something was loaded, or a turn was played.
     progressed: Duration,
     intake: Intake<F::Turn>,
@@ -161,7 +176,7 @@ struct Joined<F: Share> {
 /// How far a replica has come that was let in.
 enum Life<S: Simulation> {
     /// The world is on its way.
-    Loading(Receiver),
+    Loading(Welcome, Receiver),
     /// The world is here.
     Here { stepper: Stepper<S>, entry: Entry },
 }
@@ -177,9 +192,14 @@ enum Entry {
 }
 
 impl<S: Simulation> Life<S> {
+    /// Whether the hero is in the world.
+    fn plays(&self) -> bool {
+        matches!(self, Life::Here { entry: Entry::Playing, .. })
+    }
+
     fn stepper(&self) -> Option<&Stepper<S>> {
         match self {
-            Life::Loading(_) => None,
+            Life::Loading(..) => None,
             Life::Here { stepper, .. } => Some(stepper),
         }
     }
@@ -188,7 +208,18 @@ impl<S: Simulation> Life<S> {
 impl<F: Share> Replica<F> {
     pub fn new(share: F, settings: Following, entrant: Arc<Entrant<F::Sim>>, me: PeerId, now: Duration) -> Self {
         let place = Place::Greeting(Box::new(Greeting::new(entrant.hello(), settings.handshake_timeout, now)));
-        Replica { share, settings, entrant, me, hero_waits: None, promised: Epoch::default(), place, next: None }
+        Replica {
+            share,
+            settings,
+            entrant,
+            me,
+            hero_waits: None,
+            promised: Epoch::default(),
+            attempts: 0,
+            given: Given::default(),
+            place,
+            leads: false,
+        }
     }
 
     fn session(&self) -> Option<&Joined<F>> {
@@ -200,7 +231,8 @@ impl<F: Share> Replica<F> {
 
     /// The session goes on without this peer, as far as it knows, or not at all.
     fn lose_session(&mut self, reason: EndReason, io: &mut Io<F::Sim>) {
-        if self.hero_waits.is_some() { self.greet_anew(io) } else { io.out.end(reason) }
+        let enters = F::OUTLIVES_LEADER && self.session().is_some_and(|session| !session.life.plays());
+        if enters || self.hero_waits.is_some() { self.greet_anew(io) } else { io.out.end(reason) }
     }
 
     /// Proves to have the key that its hello named.
@@ -235,14 +267,15 @@ impl<F: Share> Replica<F> {
         self.place = Place::Joined(Box::new(Joined {
             leader: Leader { peer: from, epoch },
             heard_at: now,
+            replaced_at: Duration::MAX,
             progressed: now,
             intake: Intake::new(welcome.tick, self.settings.packet_interval),
             playout: Playout::new(self.settings.period),
             comparison: Comparison::default(),
-            life: Life::Loading(receiver),
             succession: None,
             sequencer: welcome.sequencer,
-            welcome,
+            player: welcome.player,
+            life: Life::Loading(welcome, receiver),
         }));
         // A world of no bytes is whole already.
         self.load(io);
@@ -258,7 +291,7 @@ impl<F: Share> Replica<F> {
             ControlFlow::Continue(message) => message,
         };
         let received = match (message, &mut session.life) {
-            (Message::Chunk(chunk), Life::Loading(receiver)) => receiver.take(&chunk).map(Some),
+            (Message::Chunk(chunk), Life::Loading(_, receiver)) => receiver.take(&chunk).map(Some),
             (Message::Said(said), Life::Here { .. }) => return out.said(&said),
             (Message::Inquiry(inquiry), _) => return self.inquired(&inquiry, io),
             (Message::Desync(notice), _) => return self.differs(notice.turned(), F::REPAIRED, io),
@@ -296,13 +329,13 @@ impl<F: Share> Replica<F> {
     /// Sets up the world once all of it is here.
     fn load(&mut self, io: &mut Io<F::Sim>) {
         let Place::Joined(session) = &mut self.place else { return };
-        let Life::Loading(receiver) = &mut session.life else { return };
+        let Life::Loading(welcome, receiver) = &mut session.life else { return };
         let bytes = match receiver.finish() {
             Ok(Some(bytes)) => bytes,
             Ok(None) => return,
             Err(error) => return io.out.end(EndReason::Transfer(error)),
         };
-        let Welcome { player, seed, tick, .. } = session.welcome;
+        let Welcome { player, seed, tick, plays, .. } = *welcome;
         let mut simulation = (self.entrant.build)(seed);
         let (ledger, bytes) = if F::OUTLIVES_LEADER {
             match Ledger::unpack(&bytes) {
@@ -325,13 +358,11 @@ impl<F: Share> Replica<F> {
         // Whether a hero waits for its player, whoever leads, is told in the closed turns.
         self.hero_waits = hero_waits(&simulation, self.settings).filter(|_| F::OUTLIVES_LEADER);
         let mut stepper = Stepper::begin(simulation, bytes, player, seed, self.settings, &mut io.out);
-        session.welcome.roster.iter().for_each(|(player, name)| stepper.enrol(*player, name, &mut io.out));
-        let entry = if session.welcome.plays { Entry::Playing } else { Entry::CatchingUp };
+        welcome.roster.iter().for_each(|(player, name)| stepper.enrol(*player, name, &mut io.out));
+        let entry = if plays.is_some() { Entry::Playing } else { Entry::CatchingUp };
         session.life = Life::Here { stepper, entry };
-        if let Some(member) = ledger.as_ref().and_then(|ledger| ledger.members.get(&player))
-            && session.welcome.plays
-        {
-            session.intake.number_from(member.commands);
+        if let Some(closed) = plays {
+            session.intake.resume_commands(core::mem::take(&mut self.given), closed);
         }
         let vote = Vote { epoch: session.leader.epoch, leader: session.sequencer };
         session.succession = ledger.map(|ledger| Succession::new(player, vote, ledger, tick, io.now));
@@ -378,11 +409,16 @@ impl<F: Share> Replica<F> {
                 Ok(checksum) => checksum,
                 Err(error) => return io.out.end(EndReason::Transfer(error)),
             };
-            if *entry == Entry::Entering && stepper.plays() {
+            let enters = *entry == Entry::Entering && stepper.plays();
+            if enters {
                 *entry = Entry::Playing;
             }
             if let Some(succession) = &mut session.succession {
                 succession.membership.ledger.requests.asked(&stepper.simulation);
+                if enters {
+                    let closed = succession.membership.ledger.commands(session.player);
+                    session.intake.resume_commands(core::mem::take(&mut self.given), closed);
+                }
             }
             session.progressed = io.now;
             if let Some((tick, checksum)) = checksum {
@@ -434,7 +470,7 @@ impl<F: Share> Joined<F> {
     /// When loading has made no progress for too long, as long as something is to be loaded.
     fn give_up_at(&self, load_timeout: Duration) -> Duration {
         match self.life {
-            Life::Loading(_) | Life::Here { entry: Entry::CatchingUp, .. } => self.progressed + load_timeout,
+            Life::Loading(..) | Life::Here { entry: Entry::CatchingUp, .. } => self.progressed + load_timeout,
             Life::Here { entry: Entry::Entering | Entry::Playing, .. } => Duration::MAX,
         }
     }
@@ -488,24 +524,38 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
         }
     }
 
-    fn next(&mut self) -> Option<Box<dyn Role<F::Sim>>> {
-        self.next.take()
+    fn is_over(&self) -> bool {
+        self.leads
+    }
+
+    fn next(self: Box<Self>, io: &mut Io<F::Sim>) -> Box<dyn Role<F::Sim>> {
+        self.take_over(io)
     }
 
     fn handle(&mut self, from: PeerId, epoch: Epoch, message: Message, io: &mut Io<F::Sim>) {
         let Some(message) = self.of_members(from, message, io) else { return };
         match (&mut self.place, message) {
-            (Place::Greeting(_), Message::Hello(_)) | (Place::Joined(_), Message::Elsewhere(_)) => {}
-            (Place::Greeting(greeting), Message::Elsewhere(sequencer)) => {
-                greeting.sent_on(from, sequencer);
-                let held = greeting.release(io.ingress.peers().count());
+            (Place::Greeting(greeting), told @ (Message::Hello(_) | Message::Elsewhere(_))) => {
+                match told {
+                    Message::Elsewhere(sequencer) => greeting.sent_on(from, sequencer),
+                    _ => greeting.greeted(from),
+                }
+                let held = greeting.release(io.ingress.peers());
                 held.into_iter().for_each(|(from, epoch, message)| self.handle(from, epoch, message, io));
+            }
+            (Place::Joined(session), Message::Elsewhere(_)) => {
+                // The leader was replaced, and by one that knows this peer if it is in the world.
+                let patience = if session.life.plays() { LEADER_CHANGES } else { Duration::ZERO };
+                if session.leader.peer == from {
+                    session.replaced_at = session.replaced_at.min(io.now + patience);
+                }
             }
             (Place::Greeting(_), Message::Challenge(nonce)) => self.prove(from, epoch, nonce, io),
             (Place::Greeting(greeting), message @ (Message::Refusal(_) | Message::Welcome(_)))
-                if F::may_lead(from) || F::OUTLIVES_LEADER && greeting.names(from, io.ingress.peers().count()) =>
+                if F::may_lead(from) || F::OUTLIVES_LEADER && greeting.names(from, io.ingress.peers()) =>
             {
                 match message {
+                    Message::Welcome(welcome) if welcome.attempt != greeting.attempt() => {}
                     Message::Welcome(welcome) => self.welcomed(from, epoch, welcome, io),
                     Message::Refusal(refusal) => greeting.refused(from, refusal, &mut io.out),
                     _ => {}
@@ -537,6 +587,7 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
         let (settings, now) = (self.settings, io.now);
         match &mut self.place {
             Place::Greeting(greeting) => greeting.advance(now, &mut io.out),
+            Place::Joined(session) if now >= session.replaced_at => self.greet_anew(io),
             Place::Joined(session) if now >= session.heard_at + settings.silence_timeout => {
                 self.lose_session(EndReason::SequencerLost { silent: true }, io);
             }
@@ -556,7 +607,7 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
             Place::Greeting(greeting) => return greeting.wake_at(),
             Place::Joined(session) => session,
         };
-        let at = session.heard_at + self.settings.silence_timeout;
+        let at = (session.heard_at + self.settings.silence_timeout).min(session.replaced_at);
         let at = session.succession.as_ref().map_or(at, |succession| at.min(succession.membership.members.wake_at()));
         let at = if session.follows() { at.min(session.intake.report_at()) } else { at };
         let at = at.min(session.give_up_at(self.settings.load_timeout));
@@ -585,7 +636,7 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
         match self.session().map(|session| &session.life) {
             None if self.hero_waits.is_some() => Phase::Returning,
             None => Phase::Connecting,
-            Some(Life::Loading(receiver)) => {
+            Some(Life::Loading(_, receiver)) => {
                 let (bytes, total) = receiver.progress();
                 Phase::Loading { bytes, total }
             }
@@ -634,7 +685,7 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
         let exchange = |player: PlayerId| {
             (player == sequencer).then(|| session.comparison.exchange(session.leader.peer, rtt, out))
         };
-        stats.player = Some(session.welcome.player);
+        stats.player = Some(session.player);
         stats.known = session.intake.known();
         stats.commands_pending = session.intake.commands_pending();
         stats.players = session.life.stepper().map_or_else(Vec::new, |stepper| stepper.players(sequencer, exchange));

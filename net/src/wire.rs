@@ -163,19 +163,25 @@ pub struct Hello {
     /// The newest epoch in which the joiner voted, if it was in the session before: it must count
     /// for no leader of an older one.
     pub promised: Epoch,
+    /// How often the joiner has looked for the session before: an answer to an earlier hello counts
+    /// no more.
+    pub attempt: u32,
 }
 
 /// A joiner is let in.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Welcome {
+    /// Of the hello that it answers.
+    pub attempt: u32,
     /// The player that the joiner will be.
     pub player: PlayerId,
     /// The sequencer's own player.
     pub sequencer: PlayerId,
     /// The seed that the world is built with.
     pub seed: u64,
-    /// Whether the player's hero is in the world, so that nothing has to enter it.
-    pub plays: bool,
+    /// If the player's hero is in the world, so that nothing has to enter it: how many of its commands
+    /// are in closed turns. The next has that number.
+    pub plays: Option<u32>,
     /// The tick of the snapshot: the first turn to play on it.
     pub tick: Tick,
     /// The snapshot's length.

@@ -199,9 +199,10 @@ fn false_founder(steps: usize) -> (Driver<Party<Mixer>>, MemoryLink) {
     driver.run_until(ms(100));
     let bytes = packed_world();
     let welcome = Message::Welcome(Welcome {
+        attempt: 0,
         player: PlayerId(1),
         sequencer: PlayerId(0),
-        plays: false,
+        plays: None,
         seed: 0,
         tick: Tick(0),
         snapshot_bytes: bytes.len() as u32,

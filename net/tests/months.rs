@@ -79,6 +79,7 @@ impl Room {
                 hero,
                 key: None,
                 promised: Epoch(0),
+                attempt: 0,
             };
             self.say(peer, &Message::Hello(hello));
             self.guests.insert(peer, Guest::default());

@@ -107,9 +107,10 @@ fn misplaced() -> Vec<Message> {
         Message::Refusal(Refusal::Hero),
         Message::Elsewhere(PeerId(9)),
         Message::Welcome(Welcome {
+            attempt: 0,
             player: PlayerId(0),
             sequencer: PlayerId(9),
-            plays: false,
+            plays: None,
             seed: 0,
             tick: Tick(u32::MAX),
             snapshot_bytes: 1 << 26,
@@ -154,6 +155,7 @@ fn hello_of(name: &str) -> Hello {
         hero: list(vec![7, 9]),
         key: None,
         promised: Epoch(0),
+        attempt: 0,
     }
 }
 

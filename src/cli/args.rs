@@ -364,6 +364,9 @@ pub(super) struct Soak {
     /// Make the schedule of each run that fails small, and write it into a file
     #[arg(long)]
     pub shrink: bool,
+    /// Tell line by line what happened in each run that fails
+    #[arg(long)]
+    pub tell: bool,
     /// Schedules to play, instead of those of seeds
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["kind", "seeds", "peers", "minutes", "faults"])]
     pub play: Vec<PathBuf>,

@@ -86,8 +86,13 @@ fn soak<G: Game>(args: &Soak, kinds: &[Kind], player: Player<'_>) -> Result<Exit
         figures.add(&outcome.figures);
         if !outcome.breaches.is_empty() {
             let file = args.play.get(n).map(PathBuf::as_path);
-            let fails = Failed::of::<G>(args, file, schedule, outcome);
-            failed.push(if args.shrink { fails.shrunk::<G>(schedule, player, &bar)? } else { fails });
+            let mut fails = Failed::of::<G>(args, file, schedule, outcome);
+            let schedule = if args.shrink { fails.shrink::<G>(schedule, player, &bar)? } else { schedule.clone() };
+            if args.tell {
+                let trace = player(&schedule).map_err(Failure::new)?;
+                bar.suspend(|| eprint!("{}", soak::story(&schedule, &trace)));
+            }
+            failed.push(fails);
         }
     }
     bar.finish_and_clear();
@@ -158,8 +163,13 @@ impl Failed {
         Failed { kind, seed, breaches: outcome.breaches, command: format!("{} soak {what}", G::NAME), file: None }
     }
 
-    /// With its schedule made small, in a file.
-    fn shrunk<G: Game>(self, schedule: &Schedule, player: Player<'_>, bar: &ProgressBar) -> Result<Failed, Failure> {
+    /// Makes its schedule small, in a file.
+    fn shrink<G: Game>(
+        &mut self,
+        schedule: &Schedule,
+        player: Player<'_>,
+        bar: &ProgressBar,
+    ) -> Result<Schedule, Failure> {
         let steps = schedule.steps.len();
         let small = hushed(|| {
             soak::shrink(schedule, player, &mut |tried| {
@@ -168,13 +178,14 @@ impl Failed {
             })
         });
         stopped("soak")?;
-        let Some((small, outcome)) = small else { return Ok(self) };
+        let Some((small, outcome)) = small else { return Ok(schedule.clone()) };
         let file = PathBuf::from(format!("{}-soak-{}-{}.json", G::NAME, self.kind.name(), self.seed));
         let text = serde_json::to_string_pretty(&small).map_err(Failure::new)?;
         fs::write(&file, text).map_err(|error| Failure::file("write", &file, error))?;
         bar.suspend(|| eprintln!("{steps} steps became {}: {}\n{small}", small.steps.len(), file.display()));
-        let command = format!("{} soak --play {}", G::NAME, file.display());
-        Ok(Failed { breaches: outcome.breaches, command, file: Some(file), ..self })
+        self.command = format!("{} soak --play {}", G::NAME, file.display());
+        (self.breaches, self.file) = (outcome.breaches, Some(file));
+        Ok(small)
     }
 }
 

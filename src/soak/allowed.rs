@@ -53,14 +53,7 @@ impl Terms {
         };
         match kind {
             Kind::Relay => terms,
-            Kind::Party => Terms {
-                needs_quorum: true,
-                takes_in_meanwhile: false,
-                finds_strays: false,
-                counts_on: false,
-                goes_on_ms: 3_000,
-                ..terms
-            },
+            Kind::Party => Terms { needs_quorum: true, goes_on_ms: 3_000, ..terms },
             Kind::Rollback => Terms {
                 patience_ms: 700,
                 needs_quorum: true,
@@ -126,7 +119,9 @@ impl Allowed {
         let mut spells: Vec<Spell> = Vec::new();
         for step in &schedule.steps {
             let (at_ms, over_ms) = (step.at_ms, step.over_ms());
-            let there: BTreeSet<_> = trace.there_at(at_ms).collect();
+            let enters = |life: &Life| (at_ms..over_ms).contains(&life.entered_ms);
+            let entering = trace.lives.iter().filter(|(_, life)| enters(life)).map(|(seat, _)| *seat);
+            let there: BTreeSet<_> = trace.there_at(at_ms).chain(entering).collect();
             let Some((isolated, for_ms)) = isolates(schedule.kind, &terms, &step.fault, &there) else { continue };
             // A death that nobody is told of is over when the others have noticed.
             let over_ms = if let Fault::Kill { .. } = step.fault { at_ms } else { over_ms };
@@ -151,7 +146,12 @@ impl Allowed {
             let impatient = spell.isolated_ms.iter().filter(|(_, for_ms)| **for_ms >= terms.patience_ms);
             let out: BTreeSet<_> = impatient.map(|(seat, _)| *seat).chain(spell.lost.iter().copied()).collect();
             let members: BTreeSet<_> = trace.plays_at(spell.from_ms).collect();
-            let too_many = terms.needs_quorum && 2 * out.intersection(&members).count() >= members.len();
+            // Who enters just then has a vote perhaps.
+            let enters = |life: &Life| spell.meets(life.entered_ms) && life.entered_ms > 0;
+            let entered = trace.lives.iter().filter(|(_, life)| enters(life)).map(|(seat, _)| *seat);
+            let all: BTreeSet<_> = members.iter().copied().chain(entered).collect();
+            let is_no_quorum = |of: &BTreeSet<SeatId>| 2 * out.intersection(of).count() >= of.len();
+            let too_many = terms.needs_quorum && (is_no_quorum(&members) || is_no_quorum(&all));
             let no_hub = kind == Kind::Relay && out.contains(&HUB);
             let strays = |life: &Life| life.end.as_ref().is_some_and(is_lost) && spell.ends(life);
             let strayed = !terms.finds_strays && trace.lives.values().any(strays);
@@ -159,8 +159,7 @@ impl Allowed {
             let excused = trace.lives.iter().filter(|(seat, life)| {
                 // Who comes when the session may be over, may find none.
                 let touched = life.gone_ms.is_none_or(|gone_ms| gone_ms >= spell.from_ms);
-                let enters = spell.meets(life.entered_ms) && life.entered_ms > 0;
-                touched && (ends || out.contains(seat) || enters && !terms.takes_in_meanwhile)
+                touched && (ends || out.contains(seat) || enters(life) && !terms.takes_in_meanwhile)
             });
             for (seat, life) in excused {
                 let from_ms = spell.from_ms.max(life.entered_ms);

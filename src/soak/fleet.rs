@@ -12,7 +12,7 @@ use lockstone_net::session::{Event, Phase, Session};
 use lockstone_sim::{PlayerId, Simulation, Tick};
 
 use super::schedule::{Fault, HUB, Kind, Schedule, SeatId};
-use super::trace::{LOOK_MS, Life, Look, Trace, digest};
+use super::trace::{LOOK_MS, Life, Trace, digest};
 use crate::game::{Bot, Game};
 
 /// Fair weather follows all trouble for so long: all must be well again by then.
@@ -222,10 +222,10 @@ impl<'f, G: Game, T: Session<Sim = G::Sim>, H: Session<Sim = G::Sim>> Fleet<'f, 
             let frozen = self.is_frozen(seat);
             let Some(life) = self.lives.get_mut(&seat) else { continue };
             match self.places.get(&seat).copied() {
-                None => look_at(self.driver.hub_mut(), life, figures),
+                None => look_at(self.driver.hub_mut(), life, figures, now_ms),
                 Some(place) => {
                     let place = &mut self.driver.seats[place];
-                    look_at(place, life, figures);
+                    look_at(place, life, figures, now_ms);
                     if !hushed && !frozen {
                         play::<G>(&mut place.session, life, &mut self.bots, seat, now_ms);
                     }
@@ -288,14 +288,13 @@ fn hear<T: Session>(number: SeatId, seat: &mut Seat<T>, life: &mut Life, listene
 /// The last that is heard of a peer.
 fn close<T: Session>(number: SeatId, seat: &mut Seat<T>, life: &mut Life, listener: Listener<'_, T::Sim>, now_ms: u32) {
     hear(number, seat, life, listener, now_ms);
-    life.look_at(&seat.session.stats());
+    life.look_at(&seat.session.stats(), now_ms);
 }
 
-fn look_at<T: Session>(seat: &Seat<T>, life: &mut Life, figures: bool) {
-    let plays = seat.session.phase() == Phase::Playing;
-    life.looks.push(Look { plays, tick: seat.session.settled() });
+fn look_at<T: Session>(seat: &Seat<T>, life: &mut Life, figures: bool, now_ms: u32) {
+    life.saw(seat.session.phase(), seat.session.settled(), now_ms);
     if figures {
-        life.look_at(&seat.session.stats());
+        life.look_at(&seat.session.stats(), now_ms);
     }
 }
 

@@ -154,6 +154,12 @@ impl History {
         }
     }
 
+    /// Whether the segment's hero enters in it, with a turn that counts.
+    fn has_entry_of(&self, segment: &Segment) -> bool {
+        let entry = segment.turns.iter().find(|(_, told)| told.joined.contains(&segment.player));
+        entry.is_some_and(|(tick, told)| self.turns.get(tick).is_some_and(|counts| counts.digest == told.digest))
+    }
+
     fn commands_of(&self, player: PlayerId) -> Vec<u64> {
         commands_of(&self.turns, player)
     }
@@ -210,7 +216,7 @@ impl Judge<'_> {
     /// Whether a peer was excused when it played a tick.
     fn was_excused_at(&self, seat: SeatId, life: &Life, tick: Tick) -> bool {
         let Some(from_ms) = self.allowed.excused_ms.get(&seat) else { return false };
-        let was = life.look(from_ms.saturating_sub(1_000).max(life.entered_ms));
+        let was = life.look(from_ms.saturating_sub(1_000).max(life.looked_at_ms));
         was.is_none_or(|look| tick >= look.tick)
     }
 
@@ -252,7 +258,9 @@ impl Judge<'_> {
         for (seat, life) in
             self.trace.lives.iter().filter(|(seat, _)| self.schedule.kind != Kind::Relay || **seat != HUB)
         {
-            let mut players: Vec<_> = life.segments.iter().map(|segment| segment.player).collect();
+            // Before its hero entered for good, a peer may have been promised another number.
+            let entered = life.segments.iter().skip_while(|segment| !history.has_entry_of(segment));
+            let mut players: Vec<_> = entered.map(|segment| segment.player).collect();
             players.dedup();
             let steady = !self.allowed.excused_ms.contains_key(seat);
             if players.len() > 1 && steady {

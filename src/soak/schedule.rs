@@ -269,7 +269,7 @@ impl fmt::Display for Fault {
 }
 
 /// Milliseconds as seconds.
-fn seconds(ms: u32) -> String {
+pub(super) fn seconds(ms: u32) -> String {
     format!("{}.{:03}", ms / 1_000, ms % 1_000)
 }
 

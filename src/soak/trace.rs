@@ -2,9 +2,10 @@
 //! one schedule have equal traces.
 
 use std::collections::BTreeMap;
+use std::mem::discriminant;
 
 use lockstone_net::memory::Carried;
-use lockstone_net::session::{DropReason, EndReason, Event, Stats};
+use lockstone_net::session::{DropReason, EndReason, Event, Phase, Stats};
 use lockstone_sim::{Checksum, Input, PlayerId, Simulation, Tick, Turn, codec};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -42,6 +43,8 @@ pub struct Life {
     pub segments: Vec<Segment>,
     /// What its player was seen to do at each look since its entry.
     pub looks: Vec<Look>,
+    /// When the first of these was.
+    pub looked_at_ms: u32,
     /// Commands that were taken of its player: by when, and a digest of each.
     pub given: Vec<(u32, u64)>,
     /// Differences that its session found.
@@ -50,8 +53,10 @@ pub struct Life {
     pub pending: usize,
     /// What it dropped.
     pub drops: Vec<(DropReason, u64)>,
-    /// Who led, each time that another did, as it saw it.
-    pub leaders: Vec<PlayerId>,
+    /// Who led, each time that another did, as it saw it, and since when.
+    pub leaders: Vec<(u32, PlayerId)>,
+    /// What it did, each time that it began something else, and since when.
+    pub phases: Vec<(u32, Phase)>,
 }
 
 /// How far a peer was.
@@ -182,20 +187,32 @@ impl Life {
     }
 
     /// Takes its figures.
-    pub(super) fn look_at(&mut self, stats: &Stats) {
+    pub(super) fn look_at(&mut self, stats: &Stats, now_ms: u32) {
         self.desyncs = self.desyncs.max(stats.desyncs);
         self.pending = stats.commands_pending;
         self.drops = stats.drops.iter().collect();
         if let Some(leader) = stats.players.iter().find(|player| player.sequencer).map(|player| player.player)
-            && self.leaders.last() != Some(&leader)
+            && self.leaders.last().is_none_or(|(_, last)| *last != leader)
         {
-            self.leaders.push(leader);
+            self.leaders.push((now_ms, leader));
+        }
+    }
+
+    /// Takes how far it is.
+    pub(super) fn saw(&mut self, phase: Phase, tick: Tick, now_ms: u32) {
+        if self.looks.is_empty() {
+            self.looked_at_ms = now_ms;
+        }
+        self.looks.push(Look { plays: phase == Phase::Playing, tick });
+        let same = |(_, last): &(u32, Phase)| discriminant(last) == discriminant(&phase);
+        if !self.phases.last().is_some_and(same) {
+            self.phases.push((now_ms, phase));
         }
     }
 
     /// How it was at a time.
     pub fn look(&self, at_ms: u32) -> Option<Look> {
-        let since = at_ms.checked_sub(self.entered_ms)?;
+        let since = at_ms.checked_sub(self.looked_at_ms)?;
         self.looks.get((since / LOOK_MS) as usize).copied()
     }
 
@@ -207,7 +224,7 @@ impl Life {
     /// When its hero was first seen in the world.
     pub fn plays_from_ms(&self) -> Option<u32> {
         let first = self.looks.iter().position(|look| look.plays)?;
-        Some(self.entered_ms + first as u32 * LOOK_MS)
+        Some(self.looked_at_ms + first as u32 * LOOK_MS)
     }
 
     /// Whether it is there at the end of the run.

@@ -27,6 +27,8 @@ use election::Reign;
 
 /// Between two packets to a replica before tick 0.
 const KEEP_ALIVE: Duration = Duration::from_secs(1);
+/// A peer that did nothing for so long stood still.
+const STANDSTILL: Duration = Duration::from_secs(1);
 /// Between two times that a replica is told who leads.
 const LEAD_PAUSE: Duration = Duration::from_millis(100);
 /// Joiners within so many seconds get the same snapshot.
@@ -45,11 +47,11 @@ pub struct Sequencing<S: Simulation> {
     applicants: Applicants<S>,
     /// Once tick 0 is known.
     schedule: Option<Schedule>,
+    /// When this peer last looked after the session.
+    advanced_at: Duration,
     guests: Roll<Guest<S>>,
     /// The snapshot that several joiners get.
     offer: Option<Offer>,
-    /// Its next role, once another leads.
-    next: Option<Box<dyn Role<S>>>,
 }
 
 /// A peer of the session.
@@ -66,8 +68,15 @@ struct Guest<S: Simulation> {
 
 /// How far a guest has come.
 enum Entry<S: Simulation> {
-    /// It loads the world, and then enters so, if it is not in the session already.
-    Loading { arrival: Option<(Name, Option<S::Hero>)>, sender: SnapshotSender, progressed: Duration, ready: bool },
+    /// It loads the world, as it asked for when it said hello, and then enters so, if it is not in the
+    /// session already.
+    Loading {
+        arrival: Option<(Name, Option<S::Hero>)>,
+        attempt: u32,
+        sender: SnapshotSender,
+        progressed: Duration,
+        ready: bool,
+    },
     /// Its hero is in the world, or on its way into a turn.
     Playing,
     /// The same, but it does not know yet who leads: when it was told.
@@ -98,7 +107,7 @@ impl<S: Simulation> Sequencing<S> {
         let membership = Membership::new(player, vote, Ledger::of_founder(player, first), first, io.now);
         Sequencing {
             guests: Roll::new(entrant.terms, settings.players_max),
-            reign: Reign::beginning(membership.known(), io.now),
+            reign: Reign::beginning(io.now),
             entrant: entrant.clone(),
             config,
             leader,
@@ -107,8 +116,8 @@ impl<S: Simulation> Sequencing<S> {
             waiting,
             applicants: Applicants::new(),
             schedule: None,
+            advanced_at: io.now,
             offer: None,
-            next: None,
         }
     }
 
@@ -134,6 +143,8 @@ impl<S: Simulation> Sequencing<S> {
             let end = tick.plus(self.settings().input_delay_ticks);
             while self.membership.history.open() <= end && self.close(io.now) {}
             if self.membership.history.open() <= tick {
+                // Time in which nothing may be closed is not made up for.
+                self.schedule = Some(Schedule::going_on(tick, io.now, self.config.period()));
                 return;
             }
             self.play(tick, io);
@@ -168,8 +179,7 @@ impl<S: Simulation> Sequencing<S> {
             if let Entry::Untold(told_at) = &mut guest.entry {
                 if told_at.is_none_or(|told| now >= told + LEAD_PAUSE) {
                     *told_at = Some(now);
-                    let lead = Lead { from: self.reign.from, gone: List::default() };
-                    out.send(epoch, peer, Channel::Unreliable, &Message::Lead(lead));
+                    out.send(epoch, peer, Channel::Unreliable, &Message::Lead(self.membership.lead()));
                 }
                 continue;
             }
@@ -179,6 +189,22 @@ impl<S: Simulation> Sequencing<S> {
                 for (channel, turns) in guest.feed.packets(&self.membership.history, tick, now, taken) {
                     out.send_turns(epoch, peer, channel, TurnsKind::Turns, &turns);
                 }
+            }
+        }
+    }
+
+    /// If this peer stood still, it could hear nobody: that time counts for no silence.
+    fn excuse_standstill(&mut self, now: Duration) {
+        let stood_still = now.saturating_sub(self.advanced_at);
+        self.advanced_at = now;
+        if stood_still < STANDSTILL {
+            return;
+        }
+        self.reign.backed_at += stood_still;
+        for (_, guest) in self.guests.peers_mut() {
+            guest.heard_at += stood_still;
+            if let Entry::Loading { progressed, .. } = &mut guest.entry {
+                *progressed += stood_still;
             }
         }
     }
@@ -234,7 +260,11 @@ impl<S: Simulation> Sequencing<S> {
         if let Err(reason) = guest.feed.take(&report, self.membership.history.open(), io.now) {
             return out.dropped(reason);
         }
-        self.waiting.report(guest.player, &report, report.commands.len(), out);
+        // What a peer gave that loads the world anew, it gives again.
+        let counts = !matches!(guest.entry, Entry::Loading { arrival: None, .. });
+        if counts {
+            self.waiting.report(guest.player, &report, report.commands.len(), out);
+        }
         let (ours, theirs) = (&self.stepper.checksums, report.checksums.iter());
         let compare = |(tick, theirs): &(Tick, Checksum)| guest.comparison.theirs(*tick, *theirs, ours, out);
         let differing: Vec<_> = theirs.filter_map(compare).collect();
@@ -289,8 +319,10 @@ impl<S: Simulation> Sequencing<S> {
 
     /// A guest is gone. If it may come back, its hero stays.
     fn remove(&mut self, peer: PeerId, reason: LeaveReason) {
-        let Some(player) = self.guests.of(peer).map(|guest| guest.player) else { return };
-        let stays = reason.may_return() && self.stepper.simulation.away_ticks() > 0;
+        let Some((player, key)) = self.guests.of(peer).map(|guest| (guest.player, guest.key)) else { return };
+        // Without a key it is known again by its connection alone.
+        let returns = reason.may_return() && (reason != LeaveReason::Lost || key.is_some());
+        let stays = returns && self.stepper.simulation.away_ticks() > 0;
         if stays && self.membership.ledger.members.contains_key(&player) {
             self.guests.vacate(peer);
             self.waiting.leave(player, RawInput::Away(player, reason));
@@ -302,8 +334,12 @@ impl<S: Simulation> Sequencing<S> {
 }
 
 impl<S: Simulation> Role<S> for Sequencing<S> {
-    fn next(&mut self) -> Option<Box<dyn Role<S>>> {
-        self.next.take()
+    fn is_over(&self) -> bool {
+        self.is_deposed()
+    }
+
+    fn next(self: Box<Self>, io: &mut Io<S>) -> Box<dyn Role<S>> {
+        Box::new(self.step_down(io))
     }
 
     fn disconnected(&mut self, peer: PeerId, _: &mut Io<S>) {
@@ -374,6 +410,7 @@ impl<S: Simulation> Role<S> for Sequencing<S> {
     }
 
     fn advance(&mut self, io: &mut Io<S>) {
+        self.excuse_standstill(io.now);
         self.watch_over(io.now, &mut io.out);
         if self.schedule.is_none() && self.ready() >= self.settings().players_at_start {
             self.schedule = Some(Schedule::starting_at(io.now, self.config.period()));

@@ -26,6 +26,12 @@ impl<S: Simulation> Whole<S> {
         let settings = config.following();
         Replica::new(Whole { config, simulation: PhantomData }, settings, entrant.clone(), me, now)
     }
+
+    /// The role of a peer that led the session, and follows another.
+    pub fn step_down(config: PartyConfig, estate: Estate<S>, io: &mut Io<S>) -> Replica<Whole<S>> {
+        let settings = config.following();
+        Replica::step_down(Whole { config, simulation: PhantomData }, settings, estate, io)
+    }
 }
 
 impl<S: Simulation> Share for Whole<S> {
@@ -48,6 +54,10 @@ impl<S: Simulation> Share for Whole<S> {
 
     fn whole(turn: &RawTurn) -> &[RawInput] {
         turn
+    }
+
+    fn of_whole(inputs: &[RawInput]) -> RawTurn {
+        RawTurn::try_from(inputs.to_vec()).expect("it was closed")
     }
 
     fn ahead(raw: &RawTurn) -> Turn<S> {

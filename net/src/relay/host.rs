@@ -213,6 +213,10 @@ impl<R: Rules> Host<R> {
 }
 
 impl<R: Rules> Role<World<R>> for Host<R> {
+    fn next(self: Box<Self>, _: &mut Io<World<R>>) -> Box<dyn Role<World<R>>> {
+        self
+    }
+
     fn disconnected(&mut self, peer: PeerId, _: &mut Io<World<R>>) {
         self.remove(peer, LeaveReason::Lost);
         self.guests.forget(peer);

@@ -6,10 +6,13 @@ use std::sync::Arc;
 
 use lockstone_sim::{PlayerId, Simulation, Tick};
 
-use super::{Joined, Life, Place, Replica, Share, hero_waits};
-use crate::intake::Progress;
+use super::{Entry, Joined, Life, Place, Replica, Share, hero_waits};
+use crate::intake::{Given, Intake, Progress};
 use crate::link::{Channel, PeerId};
-use crate::session::{DropReason, Entrant, Greeting, Io, Leader, Ledger, Membership, Stepper};
+use crate::playout::Playout;
+use crate::session::{
+    Comparison, DropReason, Entrant, Following, Greeting, Io, Leader, Ledger, Membership, Role, Stepper,
+};
 use crate::wire::*;
 
 /// So many ticks of closed turns are kept. Who is farther behind loads the world.
@@ -25,7 +28,7 @@ pub struct Succession {
     gone: Option<(PlayerId, LeaveReason)>,
 }
 
-/// All that a member leads on with.
+/// All that a member goes on with when it begins or ceases to lead.
 pub struct Estate<S: Simulation> {
     pub entrant: Arc<Entrant<S>>,
     pub me: PeerId,
@@ -91,6 +94,7 @@ impl<F: Share> Replica<F> {
             && let Some(member) = membership.ledger.members.get(&vote.leader)
         {
             session.leader = Leader { peer: member.peer, epoch: vote.epoch };
+            session.replaced_at = Duration::MAX;
             session.sequencer = vote.leader;
         }
         let (known, voters) = (membership.known(), membership.elected(io.now));
@@ -107,7 +111,7 @@ impl<F: Share> Replica<F> {
                     io.out.send(epoch, member.peer, Channel::Unreliable, &Message::Fetch(known.end));
                 }
             }
-            Some(_) if membership.ledger.members.contains_key(&membership.me) => self.take_over(io),
+            Some(_) if membership.ledger.members.contains_key(&membership.me) => self.leads = true,
             // Its hero never entered, so its number may become another's.
             Some(_) => membership.members.decline(),
         }
@@ -121,56 +125,84 @@ impl<F: Share> Replica<F> {
         if known.epoch == session.leader.epoch {
             return;
         }
-        if known.epoch != lead.from.epoch || known.end > lead.from.end {
+        if !membership.follow(lead, session.leader.epoch) {
             return self.greet_anew(io);
         }
-        membership.go_on_in(session.leader.epoch);
         membership.members.heard(session.sequencer, io.now);
         session.comparison = Default::default();
         session.intake.follow_anew();
         session.heard_at = io.now;
     }
 
-    fn take_over(&mut self, io: &mut Io<F::Sim>) {
-        let greeting = Greeting::new(self.entrant.hello(), self.settings.handshake_timeout, io.now);
-        let Place::Joined(session) = core::mem::replace(&mut self.place, Place::Greeting(Box::new(greeting))) else {
-            return;
-        };
-        let Joined { life: Life::Here { stepper, .. }, succession: Some(succession), intake, playout, .. } = *session
-        else {
-            return;
-        };
-        let Succession { membership, gone, .. } = succession;
-        let closed = membership.ledger.members.get(&membership.me).map_or(0, |member| member.commands);
-        let estate = Estate {
-            entrant: self.entrant.clone(),
-            me: self.me,
-            next_at: playout.time_of(stepper.tick()).unwrap_or(io.now),
-            commands: intake.into_commands(closed),
-            gone,
-            stepper,
-            membership,
-        };
-        self.next = self.share.take_over(estate, io);
+    /// Leads on, or looks for the session again if it cannot.
+    pub(super) fn take_over(self: Box<Self>, io: &mut Io<F::Sim>) -> Box<dyn Role<F::Sim>> {
+        let Replica { share, settings, entrant, me, place, .. } = *self;
+        if let Place::Joined(session) = place
+            && let Joined { life: Life::Here { stepper, .. }, succession: Some(succession), intake, playout, .. } =
+                *session
+        {
+            let Succession { membership, gone, .. } = succession;
+            let closed = membership.ledger.commands(membership.me);
+            let estate = Estate {
+                entrant: entrant.clone(),
+                me,
+                next_at: playout.time_of(stepper.tick()).unwrap_or(io.now),
+                commands: intake.given().since(closed),
+                gone,
+                stepper,
+                membership,
+            };
+            if let Some(role) = share.take_over(estate, io) {
+                return role;
+            }
+        }
+        Box::new(Replica::new(share, settings, entrant, me, io.now))
     }
 
-    /// Looks for the session again that it led, and in whose world its hero is.
-    pub fn return_to(&mut self, simulation: &F::Sim, promised: Epoch, io: &mut Io<F::Sim>) {
-        self.hero_waits = hero_waits(simulation, self.settings);
-        self.promised = promised;
-        self.greet_anew(io);
+    /// The role of a member that led, and follows another from now on. It answers for the turns that
+    /// it closed.
+    pub fn step_down(share: F, settings: Following, estate: Estate<F::Sim>, io: &mut Io<F::Sim>) -> Self {
+        let Estate { entrant, me, stepper, membership, gone, commands, next_at } = estate;
+        let mut replica = Replica::new(share, settings, entrant, me, io.now);
+        let (tick, player) = (stepper.tick(), stepper.player);
+        replica.hero_waits = hero_waits(&stepper.simulation, settings);
+        let mut intake = Intake::new(tick, settings.packet_interval);
+        let first = membership.ledger.commands(player);
+        intake.resume_commands(Given { first, commands }, first);
+        intake.resume(membership.history.open(), |tick| F::of_whole(membership.history.inputs(tick)));
+        let mut playout = Playout::new(settings.period);
+        playout.arrived(tick, tick, next_at);
+        replica.place = Place::Joined(Box::new(Joined {
+            leader: Leader { peer: me, epoch: membership.known().epoch },
+            sequencer: player,
+            player,
+            heard_at: io.now,
+            replaced_at: Duration::MAX,
+            progressed: io.now,
+            intake,
+            playout,
+            comparison: Comparison::default(),
+            life: Life::Here { stepper, entry: Entry::Playing },
+            succession: Some(Succession { membership, asked: None, gone }),
+        }));
+        replica.elect(io);
+        replica
     }
 
     /// Looks for the session again, as a joiner does.
     pub(super) fn greet_anew(&mut self, io: &mut Io<F::Sim>) {
-        if let Some(Succession { membership, .. }) = self.session().and_then(|session| session.succession.as_ref()) {
+        if let Place::Joined(session) = &self.place
+            && let Some(Succession { membership, .. }) = &session.succession
+        {
             self.promised = membership.members.promised();
+            if session.life.plays() {
+                self.given = membership.given(session.intake.given());
+            }
         }
-        let hello = Hello { promised: self.promised, ..self.entrant.hello() };
-        let mut greeting = match self.hero_waits {
-            Some(time) => Greeting::returning(hello, time.max(self.settings.handshake_timeout), io.now),
-            None => Greeting::new(hello, self.settings.handshake_timeout, io.now),
-        };
+        self.attempts = self.attempts.wrapping_add(1);
+        let hello = Hello { promised: self.promised, attempt: self.attempts, ..self.entrant.hello() };
+        let hero_waits = self.hero_waits.unwrap_or_default();
+        let mut greeting = Greeting::returning(hello, hero_waits.max(self.settings.handshake_timeout), io.now);
         let peers: Vec<_> = io.ingress.peers().collect();
         peers.into_iter().for_each(|peer| greeting.connected(peer, io.now, &mut io.out));
         self.place = Place::Greeting(Box::new(greeting));

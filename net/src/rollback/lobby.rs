@@ -241,8 +241,12 @@ impl<S: Simulation> Role<S> for Lobby<S> {
 
     fn figures(&self, _: &mut Stats, _: &Outbox<S>) {}
 
-    fn next(&mut self) -> Option<Box<dyn Role<S>>> {
-        self.begun.take()
+    fn is_over(&self) -> bool {
+        self.begun.is_some()
+    }
+
+    fn next(mut self: Box<Self>, _: &mut Io<S>) -> Box<dyn Role<S>> {
+        self.begun.take().unwrap_or(self)
     }
 }
 

@@ -301,6 +301,10 @@ impl<S: Simulation> Play<S> {
 }
 
 impl<S: Simulation> Role<S> for Play<S> {
+    fn next(self: Box<Self>, _: &mut Io<S>) -> Box<dyn Role<S>> {
+        self
+    }
+
     fn disconnected(&mut self, peer: PeerId, io: &mut Io<S>) {
         self.refused.forget(peer);
         if let Some(player) = self.remote_of(peer).map(|remote| remote.player) {

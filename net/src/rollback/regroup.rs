@@ -296,7 +296,7 @@ impl<S: Simulation> Play<S> {
         let gone: Lost = self.gone.iter().map(|(player, reason)| (*player, *reason)).chain(gone).collect();
         let ends = left.iter().filter_map(|player| voters.get(player)).map(|theirs| theirs.end);
         let from = Known { epoch: self.epoch, end: ends.fold(self.confirmed, Tick::min) };
-        let lead = Lead { from, gone: listed(&gone) };
+        let lead = Lead { from, before: List::default(), gone: listed(&gone) };
         self.members.lead();
         self.go_on(self.members.promised(), &lead, io);
         self.lead = Some((lead, io.now));

@@ -54,7 +54,7 @@ impl Sequencer {
 
     fn join(&mut self, player: u16, name: Name, join: Bytes<JOIN_BYTES_MAX>) {
         let (player, peer) = (PlayerId(player), PeerId(9));
-        self.waiting.arrive(Arrival { player, peer, key: None, name, join: Some(join) });
+        self.waiting.arrive(Arrival { player, peer, key: None, name, join: Some(join), commands: 0 });
     }
 
     fn leave(&mut self, player: u16, reason: LeaveReason) {

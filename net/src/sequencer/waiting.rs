@@ -36,6 +36,8 @@ pub(crate) struct Arrival {
     pub name: Name,
     /// How it enters; nothing, if its hero is there.
     pub join: Option<Bytes<JOIN_BYTES_MAX>>,
+    /// How many of its commands are in closed turns.
+    pub commands: u32,
 }
 
 /// Inputs that wait for a turn.
@@ -53,13 +55,14 @@ pub(crate) struct Waiting {
 impl Waiting {
     /// A player comes; from now on its commands are taken.
     pub fn arrive(&mut self, arrival: Arrival) {
-        self.came.insert(arrival.player, 0);
+        self.came.insert(arrival.player, arrival.commands);
         self.arrivals.push_back(arrival);
     }
 
-    /// A player is in the world that others have led until now, and so many of its commands are in
-    /// closed turns.
+    /// A player is in the world, and so many of its commands are in closed turns: none counts that
+    /// came and is in none.
     pub fn resume(&mut self, player: PlayerId, commands: u32) {
+        self.busy.remove(&player);
         self.came.insert(player, commands);
     }
 
@@ -133,6 +136,11 @@ impl Waiting {
         self.busy.get(&player).into_iter().flatten().take(COMMANDS_PER_TURN_MAX)
     }
 
+    /// Takes back a player's commands that are in no closed turn.
+    pub fn withdraw(&mut self, player: PlayerId) -> Vec<CommandBytes> {
+        self.busy.remove(&player).unwrap_or_default().into()
+    }
+
     /// How many of a player's commands are in closed turns, or were no commands.
     pub fn commands_taken(&self, player: PlayerId) -> u32 {
         let waiting = self.busy.get(&player).map_or(0, VecDeque::len) as u32;
@@ -150,7 +158,7 @@ impl Waiting {
         let mut inputs = Vec::new();
         inputs.extend(self.leaves.drain(..self.leaves.len().min(capacity.leaves)));
         let arrivals = self.arrivals.drain(..self.arrivals.len().min(capacity.joins));
-        for Arrival { player, peer, key, name, join } in arrivals {
+        for Arrival { player, peer, key, name, join, .. } in arrivals {
             inputs.extend(capacity.members.then_some(RawInput::Member(player, peer, key)));
             inputs.push(match join {
                 Some(join) => RawInput::Join(player, name, join),

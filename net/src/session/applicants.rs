@@ -15,6 +15,8 @@ pub struct Applicant<S: Simulation> {
     pub name: Name,
     pub hero: S::Hero,
     pub key: Option<PublicKey>,
+    /// Of its hello.
+    pub attempt: u32,
 }
 
 /// At most one of each connected peer.

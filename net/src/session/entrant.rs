@@ -58,6 +58,7 @@ impl<S: Simulation> Entrant<S> {
             hero: hero_bytes.clone(),
             key: self.key.as_ref().map(PlayerKey::public),
             promised: Epoch::default(),
+            attempt: 0,
         }
     }
 }

@@ -6,7 +6,7 @@
 //! hello twice lets one player in.
 
 use core::time::Duration;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lockstone_sim::Simulation;
 
@@ -24,10 +24,12 @@ pub struct Greeting {
     /// When it began, or came a step nearer.
     pub since: Duration,
     timeout: Duration,
-    /// Whether its hero is in the session already.
+    /// Whether it was in the session before.
     returns: bool,
     /// Who the session's sequencer is, as other peers told.
     elsewhere: BTreeMap<PeerId, PeerId>,
+    /// Those who look for it as well.
+    joiners: BTreeSet<PeerId>,
     /// What peers said of whom nobody knows yet that they are the sequencer, from a welcome on.
     held: Vec<(PeerId, Epoch, Message)>,
 }
@@ -44,13 +46,19 @@ impl Greeting {
             timeout,
             returns: false,
             elsewhere: BTreeMap::new(),
+            joiners: BTreeSet::new(),
             held: Vec::new(),
         }
     }
 
-    /// Of a peer that lost its session, in which its hero waits for so long.
-    pub fn returning(hello: Hello, hero_waits: Duration, now: Duration) -> Self {
-        Greeting { returns: true, ..Greeting::new(hello, hero_waits, now) }
+    /// Of a peer that lost its session.
+    pub fn returning(hello: Hello, timeout: Duration, now: Duration) -> Self {
+        Greeting { returns: true, ..Greeting::new(hello, timeout, now) }
+    }
+
+    /// Which one of this peer's it is: answers to another do not count.
+    pub fn attempt(&self) -> u32 {
+        self.hello.attempt
     }
 
     /// A peer can be spoken to.
@@ -62,24 +70,36 @@ impl Greeting {
     /// A peer has answered, or is gone.
     pub fn answered(&mut self, peer: PeerId) {
         self.unanswered.remove(&peer);
+        self.joiners.remove(&peer);
     }
 
     /// A peer has answered that another is the session's sequencer. That may change: it is asked
     /// again after a while.
     pub fn sent_on(&mut self, from: PeerId, sequencer: PeerId) {
         self.elsewhere.insert(from, sequencer);
+        self.joiners.remove(&from);
     }
 
-    /// Whether most of the peers that are connected name a peer, itself included.
-    pub fn names(&self, sequencer: PeerId, connected: usize) -> bool {
+    /// A peer looks for the session as well.
+    pub fn greeted(&mut self, from: PeerId) {
+        self.joiners.insert(from);
+    }
+
+    /// Whether most of the peers that are connected name a peer, itself included. Those who look
+    /// for the session themselves do not count.
+    pub fn names(&self, sequencer: PeerId, connected: impl Iterator<Item = PeerId>) -> bool {
         let others = self.elsewhere.iter().filter(|(from, named)| **named == sequencer && **from != sequencer);
-        2 * (others.count() + 1) > connected
+        let asked = connected.filter(|peer| *peer == sequencer || !self.joiners.contains(peer));
+        2 * (others.count() + 1) > asked.count()
     }
 
     /// Keeps what a peer says until others name it: its answer, and what follows. Returns whether
     /// it was that, and there was room.
     pub fn hold(&mut self, from: PeerId, epoch: Epoch, message: Message) -> bool {
-        let answers = matches!(message, Message::Welcome(_) | Message::Refusal(_));
+        let answers = match &message {
+            Message::Welcome(welcome) => welcome.attempt == self.attempt(),
+            message => matches!(message, Message::Refusal(_)),
+        };
         let welcomes = answers || self.held.iter().any(|(peer, ..)| *peer == from);
         let held = welcomes && self.held.len() < HELD_MAX;
         if held {
@@ -89,8 +109,8 @@ impl Greeting {
     }
 
     /// What was kept of a peer that is named now.
-    pub fn release(&mut self, connected: usize) -> Vec<(PeerId, Epoch, Message)> {
-        let named = self.held.iter().map(|(peer, ..)| *peer).find(|peer| self.names(*peer, connected));
+    pub fn release(&mut self, connected: impl Iterator<Item = PeerId> + Clone) -> Vec<(PeerId, Epoch, Message)> {
+        let named = self.held.iter().map(|(peer, ..)| *peer).find(|peer| self.names(*peer, connected.clone()));
         let held = core::mem::take(&mut self.held);
         let (released, held) = held.into_iter().partition(|(peer, ..)| Some(*peer) == named);
         self.held = held;

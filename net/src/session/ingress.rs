@@ -61,7 +61,7 @@ impl Ingress {
     }
 
     /// Who is connected.
-    pub fn peers(&self) -> impl Iterator<Item = PeerId> {
+    pub fn peers(&self) -> impl Iterator<Item = PeerId> + Clone {
         self.rates.keys().copied()
     }
 

@@ -101,7 +101,7 @@ impl Ledger {
         for input in turn {
             match input {
                 RawInput::Member(player, peer, key) => {
-                    let member = Member { peer: *peer, key: *key, away: None, commands: 0 };
+                    let member = Member { peer: *peer, key: *key, away: None, commands: self.commands(*player) };
                     self.members.insert(*player, member);
                     self.newest = self.newest.max(*player);
                 }
@@ -120,6 +120,11 @@ impl Ledger {
                 RawInput::Join(..) | RawInput::Back(..) => {}
             }
         }
+    }
+
+    /// How many commands of a player are in closed turns.
+    pub fn commands(&self, player: PlayerId) -> u32 {
+        self.members.get(&player).map_or(0, |member| member.commands)
     }
 
     /// The number of the next player.

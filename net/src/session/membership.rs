@@ -5,11 +5,13 @@
 //! plays, and never decides what is in a turn.
 
 use core::time::Duration;
+use std::collections::VecDeque;
 
 use lockstone_sim::{PlayerId, Simulation, Tick};
 
 use super::{Ledger, Outbox};
-use crate::limits::BULK_PACKET_BYTES_MAX;
+use crate::intake::Given;
+use crate::limits::{BULK_PACKET_BYTES_MAX, EPOCHS_TOLD_MAX};
 use crate::link::{Channel, PeerId};
 use crate::members::Members;
 use crate::sequencer::History;
@@ -22,22 +24,47 @@ pub struct Membership {
     pub history: History<RawTurn>,
     /// The epoch of the leader that closed the newest of these turns.
     epoch: Epoch,
+    /// How far the turns of each epoch before go: the newest few.
+    past: VecDeque<Known>,
 }
 
 impl Membership {
     /// Of a member that was let in by a leader, and knows nothing before tick `first`.
     pub fn new(me: PlayerId, leader: Vote, ledger: Ledger, first: Tick, now: Duration) -> Membership {
-        let members = Members::following(me, leader, now);
-        Membership { me, members, ledger, history: History::starting_at(first), epoch: leader.epoch }
+        let (members, past) = (Members::following(me, leader, now), VecDeque::new());
+        Membership { me, members, ledger, history: History::starting_at(first), epoch: leader.epoch, past }
     }
 
     pub fn known(&self) -> Known {
         Known { epoch: self.epoch, end: self.history.open() }
     }
 
-    /// From here on turns are those of the leader of an epoch.
-    pub fn go_on_in(&mut self, epoch: Epoch) {
+    /// This member leads from here on.
+    pub fn begin(&mut self, epoch: Epoch) {
+        if self.past.len() > EPOCHS_TOLD_MAX {
+            self.past.pop_front();
+        }
+        self.past.push_back(self.known());
         self.epoch = epoch;
+    }
+
+    /// What it says as the leader.
+    pub fn lead(&self) -> Lead {
+        let mut before = Vec::from(self.past.clone());
+        let from = before.pop().unwrap_or_default();
+        Lead { from, before: before.try_into().expect("no more are kept"), gone: List::default() }
+    }
+
+    /// Another leads from here on. Returns whether its turns go on from those that are known here.
+    pub fn follow(&mut self, lead: Lead, epoch: Epoch) -> bool {
+        let Known { epoch: ours, end } = self.known();
+        let mut past: VecDeque<_> = lead.before.into_vec().into();
+        past.push_back(lead.from);
+        let goes_on = past.iter().any(|known| known.epoch == ours && end <= known.end);
+        if goes_on {
+            (self.past, self.epoch) = (past, epoch);
+        }
+        goes_on
     }
 
     /// The turn of the next tick is closed.
@@ -45,6 +72,21 @@ impl Membership {
         self.ledger.closed(self.history.open(), inputs);
         inputs.iter().filter_map(RawInput::leaver).for_each(|player| self.members.forget(player));
         self.history.close_with(inputs);
+    }
+
+    /// Own commands, in order: those of the turns that are kept, which another leader may not know,
+    /// and those that are `pending`.
+    pub fn given(&self, pending: Given) -> Given {
+        let turns = (self.history.oldest().0..self.history.open().0).flat_map(|tick| self.history.inputs(Tick(tick)));
+        let own = |input: &RawInput| match input {
+            RawInput::Command(player, command) if *player == self.me => Some(command.clone()),
+            _ => None,
+        };
+        let mut commands: Vec<_> = turns.filter_map(own).collect();
+        let closed = self.ledger.commands(self.me);
+        let first = closed.saturating_sub(commands.len() as u32);
+        commands.extend(pending.since(closed));
+        Given { first, commands }
     }
 
     /// The player of another member, whose word counts.

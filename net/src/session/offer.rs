@@ -26,10 +26,11 @@ impl Offer {
         roster: List<(PlayerId, Name), PLAYERS_MAX>,
     ) -> Offer {
         let welcome = Welcome {
+            attempt: 0,
             player: stepper.player,
             sequencer: stepper.player,
             seed: stepper.seed,
-            plays: false,
+            plays: None,
             tick: stepper.tick(),
             snapshot_bytes: bytes.len() as u32,
             snapshot_digest: transfer::digest(&bytes),
@@ -46,16 +47,18 @@ impl Offer {
         self.bytes.len() > SNAPSHOT_BYTES_MAX
     }
 
-    /// Makes it to a joiner, who will be `player`. Its hero `plays` already, or is still to enter.
+    /// Makes it to a joiner, in answer to its hello of that `attempt`, who will be `player`. Its hero `plays` already, and gave so many commands,
+    /// or is still to enter.
     /// Returns what sends the snapshot.
     pub fn make<S: Simulation>(
         &self,
         leader: Leader,
         joiner: PeerId,
-        (player, plays): (PlayerId, bool),
+        attempt: u32,
+        (player, plays): (PlayerId, Option<u32>),
         out: &mut Outbox<S>,
     ) -> SnapshotSender {
-        let welcome = Welcome { player, plays, ..self.welcome.clone() };
+        let welcome = Welcome { attempt, player, plays, ..self.welcome.clone() };
         out.reliably(leader.epoch, joiner, &Message::Welcome(welcome));
         SnapshotSender::new(self.bytes.clone())
     }

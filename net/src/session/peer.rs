@@ -132,10 +132,13 @@ pub trait Role<S: Simulation>: Send {
     /// Fills in the figures that a role has.
     fn figures(&self, stats: &mut Stats, out: &Outbox<S>);
 
-    /// The next role, once the present one has come to that.
-    fn next(&mut self) -> Option<Box<dyn Role<S>>> {
-        None
+    /// Whether it has come to its end, and its peer goes on in another role.
+    fn is_over(&self) -> bool {
+        false
     }
+
+    /// The role in which its peer goes on.
+    fn next(self: Box<Self>, io: &mut Io<S>) -> Box<dyn Role<S>>;
 }
 
 /// What a role works with beside its own state.
@@ -190,6 +193,15 @@ impl<S: Simulation> Place<S> {
         match self {
             Place::Outside { .. } => None,
             Place::Inside(role) => Some(&**role),
+        }
+    }
+
+    /// Goes on in another role, if the present one is over.
+    fn go_on(&mut self, io: &mut Io<S>) {
+        if self.role().is_some_and(Role::is_over)
+            && let Place::Inside(role) = core::mem::replace(self, Place::Outside { since: None })
+        {
+            *self = Place::Inside(role.next(io));
         }
     }
 }
@@ -304,9 +316,7 @@ impl<S: Simulation, K: Kind<S>> Peer<S, K> {
             }
             message if io.out.standing.is_in_step() => {
                 role.handle(from, epoch, message, io);
-                if let Some(next) = role.next() {
-                    *role = next;
-                }
+                self.place.go_on(&mut self.io);
             }
             message => role.handle_out_of_step(from, message, io),
         }
@@ -365,9 +375,7 @@ impl<S: Simulation, K: Kind<S>> Session for Peer<S, K> {
             Place::Inside(role) => {
                 if io.out.standing.is_in_step() {
                     role.advance(io);
-                    if let Some(next) = role.next() {
-                        *role = next;
-                    }
+                    place.go_on(io);
                 }
                 io.evidence.advance(now, &mut io.out);
             }

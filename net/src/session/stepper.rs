@@ -49,7 +49,7 @@ impl<S: Simulation> Stepper<S> {
             match codec::compact(&simulation.admit(player, hero.clone())).try_into() {
                 Ok(join) => {
                     let (key, name) = (entrant.key.as_ref().map(PlayerKey::public), name.clone());
-                    waiting.arrive(Arrival { player, peer: me, key, name, join: Some(join) });
+                    waiting.arrive(Arrival { player, peer: me, key, name, join: Some(join), commands: 0 });
                 }
                 Err(_) => out.end(EndReason::Refused(Refusal::Hero)),
             }

@@ -4,7 +4,7 @@ use lockstone_sim::{PlayerId, Tick};
 use serde::{Deserialize, Serialize};
 
 use super::{Epoch, LeaveReason, List, WireError, ascending};
-use crate::limits::ROLLBACK_PLAYERS_MAX;
+use crate::limits::{EPOCHS_TOLD_MAX, ROLLBACK_PLAYERS_MAX};
 
 /// A promise: to follow nobody of an older epoch, and nobody else in this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,6 +42,9 @@ pub struct Lead {
     /// Where the turns go on from. In a party all that is closed already. In a rollback session
     /// what all who are left know, as far as their leader knew any leader's.
     pub from: Known,
+    /// In a party how far the turns of each of the epochs before go, as far as they are remembered,
+    /// ascending.
+    pub before: List<Known, EPOCHS_TOLD_MAX>,
     /// In a rollback session everyone who is gone since it began, ascending, and why. In a party
     /// turns say it.
     pub gone: List<(PlayerId, LeaveReason), ROLLBACK_PLAYERS_MAX>,
@@ -49,7 +52,9 @@ pub struct Lead {
 
 impl Lead {
     pub(super) fn check(&self) -> Result<(), WireError> {
-        WireError::unless(ascending(&self.gone), "out of order")
+        let before = self.before.iter().map(|known| (known.epoch, ()));
+        let before: Vec<_> = before.chain([(self.from.epoch, ())]).collect();
+        WireError::unless(ascending(&self.gone) && ascending(&before), "out of order")
     }
 }
 

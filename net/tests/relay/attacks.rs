@@ -172,6 +172,7 @@ fn hellos(scene: &mut Scene, n: u64) {
         hero: Bytes::default(),
         key: None,
         promised: Epoch(0),
+        attempt: 0,
     };
     tell(scene, &Message::Hello(hello));
 }

@@ -40,9 +40,10 @@ impl Victim {
         let mut victim = Victim::new();
         let outline = outline(tick);
         let welcome = Welcome {
+            attempt: 0,
             player: PlayerId(1),
             sequencer: PlayerId(0),
-            plays: false,
+            plays: None,
             seed: 1,
             tick,
             snapshot_bytes: outline.len() as u32,
@@ -315,9 +316,10 @@ fn messages_out_of_place_are_dropped() {
 fn the_last_ticks_of_time_are_no_panic() {
     let mut victim = Victim::new();
     let welcome = Welcome {
+        attempt: 0,
         player: PlayerId(1),
         sequencer: PlayerId(1),
-        plays: false,
+        plays: None,
         seed: 1,
         tick: Tick(u32::MAX),
         snapshot_bytes: u32::MAX,

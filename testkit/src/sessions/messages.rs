@@ -51,10 +51,11 @@ pub fn messages(epoch: Epoch) -> Vec<Message> {
         Message::Refusal(Refusal::Full { players_max: 16 }),
         Message::Elsewhere(PeerId(1 << 64 | 77)),
         Message::Welcome(Welcome {
+            attempt: 300,
             player: PlayerId(4),
             sequencer: PlayerId(0),
             seed: 11,
-            plays: true,
+            plays: Some(300),
             tick: Tick(1_000),
             snapshot_bytes: 100_000,
             snapshot_digest: 99,
@@ -112,7 +113,7 @@ pub fn messages(epoch: Epoch) -> Vec<Message> {
         Message::Stand(stand),
         Message::Fetch(Tick(70_000)),
         Message::Fetched(Turns { from: Tick(8), ticks: 9, turns: list(vec![(0, fetched)]), ..Turns::default() }),
-        Message::Lead(Lead { from: known, gone: list(lost) }),
+        Message::Lead(Lead { from: known, before: list(vec![Known::default()]), gone: list(lost) }),
     ]
 }
 
@@ -123,7 +124,9 @@ fn hello() -> Message {
     joiner.handle(LinkEvent::Connected(PeerId(0)), Duration::ZERO);
     let packet = joiner.poll_transmit().expect("it says hello");
     match wire::decode(&packet.bytes).expect("a message").1 {
-        Message::Hello(hello) => Message::Hello(Hello { key: Some(PublicKey([6; 32])), promised: Epoch(300), ..hello }),
+        Message::Hello(hello) => {
+            Message::Hello(Hello { key: Some(PublicKey([6; 32])), promised: Epoch(300), attempt: 300, ..hello })
+        }
         other => panic!("it says hello, and not {other:?}"),
     }
 }

@@ -23,18 +23,19 @@ impl<S: Simulation> Sequencing<S> {
         match self.guests.of(peer) {
             // It knows more than the turns of this epoch, which it may follow.
             Some(Guest { entry: Entry::Untold(_), player, key, .. }) if !newer => {
-                return self.let_load(peer, (*player, *key), None, io);
-            }
-            // It has lost its way, and its memory of whom it voted for.
-            Some(Guest { entry: Entry::Untold(_) | Entry::Playing, .. }) => {
-                self.remove(peer, LeaveReason::Lost);
-                self.guests.forget(peer);
+                return self.let_load(peer, (*player, *key), hello.attempt, None, io);
             }
             // It may not have had the answer yet.
-            Some(Guest { entry: Entry::Loading { .. }, .. }) | None => {}
+            Some(Guest { entry: Entry::Loading { attempt, .. }, .. }) if *attempt == hello.attempt => {}
+            // It has lost its way, and its memory of whom it voted for.
+            Some(_) => {
+                self.remove(peer, LeaveReason::Silent);
+                self.guests.forget(peer);
+            }
+            None => {}
         }
         let Some(hero) = self.guests.hello(peer, &hello, |_| true, &mut io.out) else { return };
-        let applicant = Applicant { name: hello.name, hero, key: hello.key };
+        let applicant = Applicant { name: hello.name, hero, key: hello.key, attempt: hello.attempt };
         if let Some(applicant) = self.applicants.ask(self.leader, peer, applicant, io.now, &mut io.out) {
             self.let_in(peer, applicant, io);
         }
@@ -52,10 +53,10 @@ impl<S: Simulation> Sequencing<S> {
     }
 
     fn let_in(&mut self, peer: PeerId, applicant: Applicant<S>, io: &mut Io<S>) {
-        let Applicant { name, hero, key } = applicant;
+        let Applicant { name, hero, key, attempt } = applicant;
         match self.place_for(peer, key, io) {
-            Ok((player, true)) => self.let_load(peer, (player, key), Some((name, None)), io),
-            Ok((player, false)) => self.let_load(peer, (player, key), Some((name, Some(hero))), io),
+            Ok((player, true)) => self.let_load(peer, (player, key), attempt, Some((name, None)), io),
+            Ok((player, false)) => self.let_load(peer, (player, key), attempt, Some((name, Some(hero))), io),
             Err(refusal) => self.guests.refuse(peer, name.as_str(), refusal, &mut io.out),
         }
     }
@@ -102,12 +103,17 @@ impl<S: Simulation> Sequencing<S> {
         &mut self,
         peer: PeerId,
         (player, key): (PlayerId, Option<PublicKey>),
+        attempt: u32,
         arrival: Option<(Name, Option<S::Hero>)>,
         io: &mut Io<S>,
     ) {
         let offer = self.offer();
-        let sender = offer.make(self.leader, peer, (player, arrival.is_none()), &mut io.out);
-        let entry = Entry::Loading { arrival, sender, progressed: io.now, ready: false };
+        let plays = arrival.is_none().then(|| self.membership.ledger.commands(player));
+        if let Some(commands) = plays {
+            self.waiting.resume(player, commands);
+        }
+        let sender = offer.make(self.leader, peer, attempt, (player, plays), &mut io.out);
+        let entry = Entry::Loading { arrival, attempt, sender, progressed: io.now, ready: false };
         let guest = Guest::new(player, key, offer.tick(), entry, io.now);
         match self.guests.of_mut(peer) {
             Some(known) => *known = guest,
@@ -146,12 +152,13 @@ impl<S: Simulation> Sequencing<S> {
             return;
         }
         let (player, key) = (guest.player, guest.key);
+        let commands = self.membership.ledger.commands(player);
         let Some((name, hero)) = arrival.clone() else { return };
         let join = hero.map(|hero| self.stepper.simulation.admit(player, hero));
         match join.map(|join| Bytes::try_from(codec::compact(&join))).transpose() {
             Ok(join) => {
                 self.reign.resigned.remove(&player);
-                self.waiting.arrive(Arrival { player, peer, key, name, join });
+                self.waiting.arrive(Arrival { player, peer, key, name, join, commands });
                 guest.entry = Entry::Playing;
             }
             Err(_) => {

@@ -7,31 +7,35 @@ use std::collections::BTreeSet;
 use lockstone_sim::{PlayerId, Simulation, Tick};
 
 use super::{Entry, Guest, Sequencing};
+use crate::link::PeerId;
 use crate::party::config::PartyConfig;
 use crate::party::whole::Whole;
 use crate::replica::Estate;
 use crate::sequencer::{Capacity, Waiting};
-use crate::session::{Applicants, Io, Leader, Roll, Schedule};
+use crate::session::{Applicants, Io, Leader, Role, Roll, Schedule};
 use crate::wire::*;
 
 /// So long does a member keep its vote that is not heard.
 const VOTE_KEPT: Duration = Duration::from_secs(3);
 
+/// An election that takes longer is no more one that the leader of until now is likely to win.
+const UNDECIDED_MAX: Duration = Duration::from_secs(2);
+
 /// The time in which a peer leads without a break.
 pub(super) struct Reign {
-    /// What was closed before.
-    pub from: Known,
     /// The tick whose turn changed the electorate last, until that is settled.
     changed: Option<Tick>,
     /// Players who said goodbye: they promised never to vote again.
     pub resigned: BTreeSet<PlayerId>,
     /// When a quorum was heard last.
-    backed_at: Duration,
+    pub backed_at: Duration,
+    /// When this peer was last known to lead.
+    led_at: Duration,
 }
 
 impl Reign {
-    pub fn beginning(from: Known, now: Duration) -> Reign {
-        Reign { from, changed: None, resigned: BTreeSet::new(), backed_at: now }
+    pub fn beginning(now: Duration) -> Reign {
+        Reign { changed: None, resigned: BTreeSet::new(), backed_at: now, led_at: now }
     }
 }
 
@@ -53,13 +57,13 @@ impl<S: Simulation> Sequencing<S> {
         for command in commands {
             let _ = waiting.own_command(stepper.player, command);
         }
-        let mut reign = Reign::beginning(membership.known(), io.now);
+        let mut reign = Reign::beginning(io.now);
         // A change that was begun may be known to nobody else.
         reign.changed = Some(open).filter(|_| membership.ledger.electorates.settled().is_none());
         reign.resigned.extend(gone.map(|(player, _)| player));
         membership.members.lead();
         let epoch = membership.members.promised();
-        membership.go_on_in(epoch);
+        membership.begin(epoch);
         let schedule = Schedule::going_on(stepper.tick(), next_at, config.period());
         let mut sequencing = Sequencing {
             config,
@@ -71,9 +75,9 @@ impl<S: Simulation> Sequencing<S> {
             waiting,
             applicants: Applicants::new(),
             schedule: Some(schedule),
+            advanced_at: io.now,
             guests,
             offer: None,
-            next: None,
         };
         if let Some((player, reason)) = gone
             && let Some(member) = sequencing.membership.ledger.members.get(&player)
@@ -174,9 +178,12 @@ impl<S: Simulation> Sequencing<S> {
         Electorate { members: members.try_into().expect("no more are let in"), senior: self.stepper.player }
     }
 
-    /// Takes part in deciding who leads, and goes over to another that does.
+    /// Takes part in deciding who leads.
     pub(super) fn elect(&mut self, io: &mut Io<S>) {
         self.membership.advance(io.now, &mut io.out);
+        if self.leads() {
+            self.reign.led_at = io.now;
+        }
         let known = self.membership.known();
         if let Some(voters) = self.membership.elected(io.now) {
             let members = &mut self.membership.members;
@@ -186,18 +193,36 @@ impl<S: Simulation> Sequencing<S> {
                 // It led until now, and all vote for it again.
                 members.lead();
                 self.leader.epoch = members.promised();
-                self.membership.go_on_in(self.leader.epoch);
-                self.reign.from = known;
+                self.membership.begin(self.leader.epoch);
                 self.guests.peers_mut().filter(|(_, guest)| guest.plays()).for_each(|(_, guest)| {
                     guest.entry = Entry::Untold(None);
                 });
             }
         }
-        let led = self.membership.members.leader();
-        if led.is_some_and(|vote| vote.leader != self.stepper.player) && self.next.is_none() {
-            let mut replica = Whole::follow(self.config.clone(), &self.entrant, self.leader.peer, io.now);
-            replica.return_to(&self.stepper.simulation, self.membership.members.promised(), io);
-            self.next = Some(Box::new(replica));
+    }
+
+    /// Whether another leads, or nobody does and this peer lets others decide.
+    pub(super) fn is_deposed(&self) -> bool {
+        self.successor().is_some() || self.advanced_at > self.reign.led_at + UNDECIDED_MAX
+    }
+
+    /// The peer of another that leads from now on.
+    fn successor(&self) -> Option<PeerId> {
+        let vote = self.membership.members.leader().filter(|vote| vote.leader != self.stepper.player)?;
+        Some(self.membership.ledger.members.get(&vote.leader)?.peer)
+    }
+
+    /// Follows another that leads, which may not know those whom this peer let in last.
+    pub(super) fn step_down(self, io: &mut Io<S>) -> impl Role<S> + use<S> {
+        if let Some(successor) = self.successor() {
+            for (peer, _) in self.guests.peers() {
+                io.out.reliably(Epoch::default(), peer, &Message::Elsewhere(successor));
+            }
         }
+        let Sequencing { config, entrant, leader, membership, mut waiting, stepper, schedule, .. } = self;
+        let next_at = schedule.map_or(io.now, |schedule| schedule.time_of(stepper.tick()));
+        let commands = waiting.withdraw(stepper.player);
+        let estate = Estate { entrant, me: leader.peer, stepper, membership, gone: None, commands, next_at };
+        Whole::step_down(config, estate, io)
     }
 }

@@ -36,7 +36,7 @@ impl<R: Rules> Host<R> {
         };
         let budget = Budget::new(self.config.settings().budget_bytes_per_s, io.now);
         let entry = Entry::Joining { name: hello.name, at, join, progressed: io.now };
-        let outline = offer.make(self.leader, peer, (player, false), &mut io.out);
+        let outline = offer.make(self.leader, peer, hello.attempt, (player, None), &mut io.out);
         let guest = Guest::new((peer, player), entry, outline, (offer.tick(), io.now), budget);
         let slot = self.guests.insert(peer, player, guest);
         self.answering.push(slot);
@@ -60,7 +60,14 @@ impl<R: Rules> Host<R> {
         let placed = !guest.area.bounds().core.is_empty();
         match core::mem::replace(&mut guest.entry, Entry::Playing) {
             Entry::Joining { name, join, .. } if placed => {
-                self.waiting.arrive(Arrival { player: guest.player, peer, key: None, name, join: Some(join) });
+                self.waiting.arrive(Arrival {
+                    player: guest.player,
+                    peer,
+                    key: None,
+                    name,
+                    join: Some(join),
+                    commands: 0,
+                });
             }
             as_before => {
                 guest.entry = as_before;
