@@ -194,7 +194,14 @@ impl Members {
         }
         self.stands.insert(from, (stand, now));
         if from == self.vote.leader {
+            let leads_on = stand.vote.leader == from && stand.vote.epoch > self.vote.epoch;
+            let follows = self.policy.suspicion.is_some() && self.leader().is_some();
             match stand.doubts {
+                // It wants to lead on in another epoch.
+                _ if leads_on && follows => {
+                    self.give_vote(stand.vote, now);
+                    return false;
+                }
                 // What the leader itself doubts, nobody needs to wait for.
                 Some(doubts) if doubts > self.vote.epoch => self.suspect(),
                 None if stand.vote == self.vote => self.heard(from, now),
@@ -254,6 +261,14 @@ impl Members {
         (ready && electorates.is_quorum(has_voted)).then_some(voters)
     }
 
+    /// Who knows more turns of the leader that this member doubts than it does itself.
+    pub fn knows_more(&self, own: Known, now: Duration) -> Option<PlayerId> {
+        let Course::Doubts { .. } = self.course else { return None };
+        let fresh = self.stands.iter().filter(|(_, (_, at))| now < at.saturating_add(DOUBT_LASTS));
+        let more = fresh.filter(|(_, (stand, _))| stand.known.epoch == own.epoch && stand.known.end > own.end);
+        more.max_by_key(|(_, (stand, _))| stand.known).map(|(player, _)| *player)
+    }
+
     /// This member leads from now on.
     pub fn lead(&mut self) {
         self.course = Course::Follows;
@@ -301,8 +316,9 @@ impl Members {
         (self.quorum_at, self.told_at) = (None, None);
     }
 
-    /// A leader lets all vote again if somebody has promised not to follow it: at once if the others
-    /// are no quorum, else so that who voted alone finds back, but for the sake of one member rarely.
+    /// A leader lets all vote again if somebody has promised not to follow it: for whomever they want
+    /// if the others are no quorum, else for itself, so that who voted alone finds back. It does that
+    /// rarely for the sake of one member.
     fn give_way(&mut self, electorates: &Electorates, now: Duration) {
         if now < self.voted_at + GIVE_WAY_INTERVAL {
             return;
@@ -320,7 +336,15 @@ impl Members {
             return;
         }
         self.indulged.extend(strays.into_iter().map(|player| (player, now)));
-        self.doubt();
+        if backed {
+            self.give_vote(Vote { epoch: self.next_epoch(), leader: self.me }, now);
+        } else {
+            self.doubt();
+        }
+    }
+
+    fn give_vote(&mut self, vote: Vote, now: Duration) {
+        (self.vote, self.voted_at, self.course, self.told_at) = (vote, now, Course::Voted, None);
     }
 
     /// The epoch that comes next: one that others have voted in already, or the first in which
@@ -363,7 +387,7 @@ impl Members {
         let given = given.filter(|vote| vote.epoch == epoch && !unfit(vote.leader));
         let given = given.min_by_key(|vote| vote.leader);
         let vote = given.unwrap_or(Vote { epoch, leader: best.unwrap_or(self.me) });
-        (self.vote, self.voted_at, self.course, self.told_at) = (vote, now, Course::Voted, None);
+        self.give_vote(vote, now);
     }
 
     /// The newest leader that a quorum voted for, if it is news.

@@ -229,6 +229,13 @@ impl<F: Share> Replica<F> {
         }
     }
 
+    /// Takes what was held back of a peer until others named it, if they do.
+    fn release(&mut self, io: &mut Io<F::Sim>) {
+        let Place::Greeting(greeting) = &mut self.place else { return };
+        let held = greeting.release(io.ingress.peers());
+        held.into_iter().for_each(|(from, epoch, message)| self.handle(from, epoch, message, io));
+    }
+
     /// The session goes on without this peer, as far as it knows, or not at all.
     fn lose_session(&mut self, reason: EndReason, io: &mut Io<F::Sim>) {
         let enters = F::OUTLIVES_LEADER && self.session().is_some_and(|session| !session.life.plays());
@@ -298,6 +305,11 @@ impl<F: Share> Replica<F> {
             (Message::Removed(reason), _) => {
                 self.say_goodbye(reason, io);
                 return match reason {
+                    // What was played in this part of the session is discarded.
+                    LeaveReason::Yielded if F::OUTLIVES_LEADER => {
+                        self.greet_anew(io);
+                        self.given = Given::default();
+                    }
                     LeaveReason::Desync => io.evidence.put_out(now, &mut io.out),
                     // Unless the player is here from elsewhere.
                     LeaveReason::Replaced => io.out.end(EndReason::Removed(reason)),
@@ -498,7 +510,10 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
 
     fn disconnected(&mut self, peer: PeerId, io: &mut Io<F::Sim>) {
         match &mut self.place {
-            Place::Greeting(greeting) => greeting.answered(peer),
+            Place::Greeting(greeting) => {
+                greeting.answered(peer);
+                self.release(io);
+            }
             Place::Joined(session) if session.leader.peer == peer => match &mut session.succession {
                 Some(succession) => succession.leader_left(LeaveReason::Lost),
                 None if F::OUTLIVES_LEADER => self.greet_anew(io),
@@ -540,8 +555,7 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
                     Message::Elsewhere(sequencer) => greeting.sent_on(from, sequencer),
                     _ => greeting.greeted(from),
                 }
-                let held = greeting.release(io.ingress.peers());
-                held.into_iter().for_each(|(from, epoch, message)| self.handle(from, epoch, message, io));
+                self.release(io);
             }
             (Place::Joined(session), Message::Elsewhere(_)) => {
                 // The leader was replaced, and by one that knows this peer if it is in the world.
@@ -569,6 +583,8 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
             (Place::Joined(session), Message::Hello(_)) => {
                 io.out.reliably(Epoch::default(), from, &Message::Elsewhere(session.leader.peer));
             }
+            // The leader takes this peer for lost.
+            (Place::Joined(session), Message::Meet(_)) if session.leader.peer == from => self.greet_anew(io),
             (Place::Joined(session), message) if session.leader.peer == from => self.fed(message, io),
             _ => io.out.dropped(DropReason::UnknownPeer),
         }

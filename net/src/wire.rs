@@ -18,7 +18,7 @@ pub use bounded::{Bytes, ChatLine, List, Name, Text, TooMany};
 pub use distant::{Distant, Landmarks, Route, Samples, Track};
 pub(crate) use encoded::{Encoded, TurnsKind, encode_turns};
 pub use evidence::{Inquiry, Parcel};
-pub use members::{Known, Lead, Stand, Vote};
+pub use members::{Known, Lead, Meet, Rank, Stand, Vote};
 pub use relay::{CellBytes, CoreTree, Frame, Frames, Load, LoadedCells, Nearby, RawGiven};
 pub use rollback::{Form, Inputs, Member, Regroup};
 pub use terms::{Difference, Identity, Refusal, SessionKind, Subject, Terms};
@@ -122,6 +122,9 @@ pub enum Message {
     Challenge(u64),
     /// The answer, reliable.
     Proof(Proof),
+    /// From who leads to a member that was lost, reliable and repeated: there may be two parts of
+    /// the session.
+    Meet(Meet),
 }
 
 impl Message {
@@ -136,6 +139,7 @@ impl Message {
             | Message::Inquiry(_)
             | Message::Parcel(_)
             | Message::Stand(_)
+            | Message::Meet(_)
             | Message::Regroup(_) => Some(Epoch::default()),
             // It names that of a session which begins with it for the receiver.
             Message::Welcome(_) | Message::Gathering(..) | Message::Form(_) | Message::Challenge(_) => None,
@@ -280,6 +284,8 @@ pub enum LeaveReason {
     Away,
     /// The player came back from elsewhere.
     Replaced,
+    /// This part of the session is given up for another, in which more of its players are.
+    Yielded,
 }
 
 impl LeaveReason {
@@ -299,6 +305,7 @@ impl fmt::Display for LeaveReason {
             LeaveReason::Desync => "fell out of step",
             LeaveReason::Away => "was away for too long",
             LeaveReason::Replaced => "came back from elsewhere",
+            LeaveReason::Yielded => "went over to the others",
         })
     }
 }

@@ -11,7 +11,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lockstone_net::memory::Weather;
-use lockstone_net::session::EndReason;
 
 use super::schedule::{Fault, HUB, Kind, Schedule, SeatId};
 use super::trace::{Life, Trace};
@@ -23,16 +22,6 @@ pub(super) struct Terms {
     pub patience_ms: u32,
     /// Whether the session ends when as many as are left are lost at once.
     pub needs_quorum: bool,
-    /// Whether a peer that enters amid trouble comes in. A party's joiner may believe a sequencer
-    /// that is being replaced, and then hears of it no more.
-    pub takes_in_meanwhile: bool,
-    /// Whether a member comes back that voted in an epoch of which nobody else knows, or that looks
-    /// for its session again. In a party it may find no sequencer and end, and a member less may be
-    /// a quorum less.
-    pub finds_strays: bool,
-    /// Whether a player's commands count after its peer loaded the world anew. In a party they are
-    /// numbered from 0 again, so that the first are taken for old ones.
-    pub counts_on: bool,
     /// The next turn comes so soon after trouble.
     pub goes_on_ms: u32,
     /// Weather in which a peer may not be heard for longer than the session is patient.
@@ -42,15 +31,7 @@ pub(super) struct Terms {
 impl Terms {
     fn of(kind: Kind) -> Terms {
         let outage = |weather: &Weather| weather.loss_permille >= 900;
-        let terms = Terms {
-            patience_ms: 7_000,
-            needs_quorum: false,
-            takes_in_meanwhile: true,
-            finds_strays: true,
-            counts_on: true,
-            goes_on_ms: 2_000,
-            too_bad: outage,
-        };
+        let terms = Terms { patience_ms: 7_000, needs_quorum: false, goes_on_ms: 2_000, too_bad: outage };
         match kind {
             Kind::Relay => terms,
             Kind::Party => Terms { needs_quorum: true, goes_on_ms: 3_000, ..terms },
@@ -74,8 +55,6 @@ const SPELL_GAP_MS: u32 = 8_000;
 
 /// An entry takes so long, or an election.
 const ENTRY_MS: u32 = 3_000;
-/// Who hears nothing, or finds nobody, gives up within so long.
-const SILENCE_MS: u32 = 18_000;
 
 /// Trouble, from its beginning to its end.
 #[derive(Debug, Default)]
@@ -92,11 +71,6 @@ impl Spell {
     /// Whether something happens in it, or just before or after.
     fn meets(&self, at_ms: u32) -> bool {
         (self.from_ms.saturating_sub(ENTRY_MS)..self.over_ms + ENTRY_MS).contains(&at_ms)
-    }
-
-    /// Whether a peer that is not heard ends because of it.
-    fn ends(&self, life: &Life) -> bool {
-        life.gone_ms.is_some_and(|gone_ms| (self.from_ms..self.over_ms + SILENCE_MS).contains(&gone_ms))
     }
 
     /// Whether a peer is to end in it.
@@ -153,13 +127,10 @@ impl Allowed {
             let is_no_quorum = |of: &BTreeSet<SeatId>| 2 * out.intersection(of).count() >= of.len();
             let too_many = terms.needs_quorum && (is_no_quorum(&members) || is_no_quorum(&all));
             let no_hub = kind == Kind::Relay && out.contains(&HUB);
-            let strays = |life: &Life| life.end.as_ref().is_some_and(is_lost) && spell.ends(life);
-            let strayed = !terms.finds_strays && trace.lives.values().any(strays);
-            let ends = too_many || no_hub || strayed;
             let excused = trace.lives.iter().filter(|(seat, life)| {
                 // Who comes when the session may be over, may find none.
                 let touched = life.gone_ms.is_none_or(|gone_ms| gone_ms >= spell.from_ms);
-                touched && (ends || out.contains(seat) || enters(life) && !terms.takes_in_meanwhile)
+                touched && (too_many || no_hub || out.contains(seat))
             });
             for (seat, life) in excused {
                 let from_ms = spell.from_ms.max(life.entered_ms);
@@ -185,11 +156,6 @@ impl Allowed {
         let from = [0].into_iter().chain(self.spells.iter().map(|spell| spell.over_ms));
         from.zip(self.spells.iter().map(|spell| spell.from_ms).chain([end_ms]))
     }
-}
-
-/// Whether a peer found no sequencer.
-fn is_lost(end: &EndReason) -> bool {
-    matches!(end, EndReason::SequencerLost { .. } | EndReason::NoSession | EndReason::Unreachable(_))
 }
 
 /// Who cannot reach the session because of a fault, and for how long. `None`: it is no trouble.

@@ -284,18 +284,11 @@ impl Judge<'_> {
     }
 
     /// What was played of a player is what it gave: all of it if it is still there, else up to
-    /// where it ended. Who loaded the world anew may have given some in vain. Who was excused may
-    /// have been let in by a sequencer that nobody followed any more, and share its number.
+    /// where it ended. Who was excused may have played apart, in vain.
     fn commands(&self, seat: SeatId, life: &Life, played: &[u64], out: &mut Vec<Breach>) {
         let given: Vec<_> = life.given.iter().map(|(_, command)| *command).collect();
-        let began_anew = life.segments.len() > 1 && !self.allowed.terms.counts_on;
-        let holds = match began_anew {
-            _ if self.allowed.excused_ms.contains_key(&seat) => true,
-            true => is_within(played, &given),
-            false if life.lives() => played == given,
-            false => given.starts_with(played),
-        };
-        if !holds {
+        let holds = if life.lives() { played == given } else { given.starts_with(played) };
+        if !holds && !self.allowed.excused_ms.contains_key(&seat) {
             let (played, given) = (played.len(), given.len());
             out.push(breach(
                 Rule::Commands,
@@ -419,8 +412,7 @@ impl Judge<'_> {
                 ));
             }
         }
-        let counts = |life: &Life| life.segments.len() == 1 || self.allowed.terms.counts_on;
-        for (seat, life) in self.steadfast().filter(|(_, life)| life.pending > 0 && counts(life)) {
+        for (seat, life) in self.steadfast().filter(|(_, life)| life.pending > 0) {
             let text = format!("seat {seat} has {} commands that wait, {HUSH_MS} ms after its last", life.pending);
             out.push(breach(Rule::Leak, text));
         }
@@ -437,9 +429,3 @@ const HOSTILE: [DropReason; 7] = [
     DropReason::RequestFlood,
     DropReason::BadEvidence,
 ];
-
-/// Whether all of one list is in another, in order.
-fn is_within(some: &[u64], all: &[u64]) -> bool {
-    let mut all = all.iter();
-    some.iter().all(|one| all.any(|other| other == one))
-}

@@ -7,6 +7,7 @@
 
 mod admission;
 mod election;
+mod meeting;
 
 use core::time::Duration;
 use std::sync::Arc;
@@ -24,6 +25,7 @@ use crate::session::{
 use crate::transfer::SnapshotSender;
 use crate::wire::*;
 use election::Reign;
+use meeting::Meeting;
 
 /// Between two packets to a replica before tick 0.
 const KEEP_ALIVE: Duration = Duration::from_secs(1);
@@ -41,6 +43,7 @@ pub struct Sequencing<S: Simulation> {
     leader: Leader,
     membership: Membership,
     reign: Reign,
+    meeting: Meeting,
     stepper: Stepper<S>,
     waiting: Waiting,
     /// Those who are asked for the proof of their key.
@@ -108,6 +111,7 @@ impl<S: Simulation> Sequencing<S> {
         Sequencing {
             guests: Roll::new(entrant.terms, settings.players_max),
             reign: Reign::beginning(io.now),
+            meeting: Meeting::default(),
             entrant: entrant.clone(),
             config,
             leader,
@@ -320,6 +324,9 @@ impl<S: Simulation> Sequencing<S> {
     /// A guest is gone. If it may come back, its hero stays.
     fn remove(&mut self, peer: PeerId, reason: LeaveReason) {
         let Some((player, key)) = self.guests.of(peer).map(|guest| (guest.player, guest.key)) else { return };
+        if matches!(reason, LeaveReason::Silent | LeaveReason::TooSlow) {
+            self.meeting.parted.insert(peer);
+        }
         // Without a key it is known again by its connection alone.
         let returns = reason.may_return() && (reason != LeaveReason::Lost || key.is_some());
         let stays = returns && self.stepper.simulation.away_ticks() > 0;
@@ -329,23 +336,27 @@ impl<S: Simulation> Sequencing<S> {
         } else {
             self.guests.remove(peer);
             self.waiting.leave(player, RawInput::Leave(player, reason));
+            if self.meeting.parted.contains(&peer) {
+                self.guests.forget(peer);
+            }
         }
     }
 }
 
 impl<S: Simulation> Role<S> for Sequencing<S> {
     fn is_over(&self) -> bool {
-        self.is_deposed()
+        self.yields() || self.is_deposed()
     }
 
     fn next(self: Box<Self>, io: &mut Io<S>) -> Box<dyn Role<S>> {
-        Box::new(self.step_down(io))
+        if self.yields() { Box::new(self.give_up(io)) } else { Box::new(self.step_down(io)) }
     }
 
     fn disconnected(&mut self, peer: PeerId, _: &mut Io<S>) {
         self.remove(peer, LeaveReason::Lost);
         self.guests.forget(peer);
         self.applicants.forget(peer);
+        self.meeting.forget(peer);
     }
 
     fn foreign(&mut self, from: PeerId, refusal: Refusal, io: &mut Io<S>) {
@@ -366,6 +377,7 @@ impl<S: Simulation> Role<S> for Sequencing<S> {
         match message {
             Message::Hello(hello) => return self.hello(from, hello, io),
             Message::Proof(proof) => return self.proof(from, &proof, io),
+            Message::Meet(meet) => return self.met(from, meet, io),
             _ => {}
         }
         let player = self.membership.player(from);
@@ -418,6 +430,7 @@ impl<S: Simulation> Role<S> for Sequencing<S> {
         self.elect(io);
         self.run(io);
         self.admit_ready(&mut io.out);
+        self.meet(io);
         self.flush(io.now, &mut io.out);
         self.forget();
     }
@@ -445,7 +458,8 @@ impl<S: Simulation> Role<S> for Sequencing<S> {
 
     /// Leaves it to another to go on: its vote for that one is its last word.
     fn leave(&mut self, io: &mut Io<S>) {
-        let heir = self.guests.peers().filter(|(_, guest)| guest.plays()).map(|(_, guest)| guest.player).min();
+        let heard = self.guests.iter().filter(|(_, guest)| guest.plays() && self.hears(guest.player, io.now));
+        let heir = heard.map(|(_, guest)| guest.player).min();
         let epoch = Epoch(self.membership.members.promised().0 + 1);
         for (peer, guest) in self.guests.peers() {
             io.out.reliably(self.leader.epoch, peer, &Message::Ending);

@@ -22,7 +22,7 @@ const FETCH_PAUSE: Duration = Duration::from_millis(100);
 
 pub struct Succession {
     pub membership: Membership,
-    /// Who was asked for turns last, once elected, and when.
+    /// Who was asked for turns last, and when.
     asked: Option<(PeerId, Duration)>,
     /// Whose peer was the leader and is gone, and why.
     gone: Option<(PlayerId, LeaveReason)>,
@@ -45,6 +45,18 @@ pub struct Estate<S: Simulation> {
 impl Succession {
     pub fn new(me: PlayerId, leader: Vote, ledger: Ledger, first: Tick, now: Duration) -> Succession {
         Succession { membership: Membership::new(me, leader, ledger, first, now), asked: None, gone: None }
+    }
+
+    /// Asks another member for turns that are not known here, unless that was just done.
+    fn fetch_from<S: Simulation>(&mut self, player: PlayerId, io: &mut Io<S>) {
+        let Membership { members, ledger, .. } = &self.membership;
+        if self.asked.is_none_or(|(_, at)| io.now >= at + FETCH_PAUSE)
+            && let Some(member) = ledger.members.get(&player)
+        {
+            self.asked = Some((member.peer, io.now));
+            let first = self.membership.known().end;
+            io.out.send(members.promised(), member.peer, Channel::Unreliable, &Message::Fetch(first));
+        }
     }
 
     /// The leader said goodbye, or the carrier lost it. In a party of two the other goes on alone.
@@ -94,22 +106,22 @@ impl<F: Share> Replica<F> {
             && let Some(member) = membership.ledger.members.get(&vote.leader)
         {
             session.leader = Leader { peer: member.peer, epoch: vote.epoch };
-            session.replaced_at = Duration::MAX;
+            (session.replaced_at, succession.asked) = (Duration::MAX, None);
             session.sequencer = vote.leader;
         }
         let (known, voters) = (membership.known(), membership.elected(io.now));
         let newest = voters.as_ref().map(|voters| voters.iter().max_by_key(|(_, theirs)| *theirs));
         match newest {
-            None => {}
+            // Only who knows the newest turns knows who has a vote.
+            None => {
+                if let Some(player) = membership.members.knows_more(known, io.now) {
+                    succession.fetch_from(player, io);
+                }
+            }
             Some(Some((_, theirs))) if theirs.epoch > known.epoch => membership.members.decline(),
             Some(Some((player, theirs))) if *theirs > known => {
-                if succession.asked.is_none_or(|(_, at)| io.now >= at + FETCH_PAUSE)
-                    && let Some(member) = membership.ledger.members.get(player)
-                {
-                    succession.asked = Some((member.peer, io.now));
-                    let epoch = membership.members.promised();
-                    io.out.send(epoch, member.peer, Channel::Unreliable, &Message::Fetch(known.end));
-                }
+                let player = *player;
+                succession.fetch_from(player, io);
             }
             Some(_) if membership.ledger.members.contains_key(&membership.me) => self.leads = true,
             // Its hero never entered, so its number may become another's.
@@ -143,10 +155,12 @@ impl<F: Share> Replica<F> {
         {
             let Succession { membership, gone, .. } = succession;
             let closed = membership.ledger.commands(membership.me);
+            // A leader has no reason to play later than its ticks are.
+            let next_at = playout.time_of(stepper.tick()).unwrap_or(io.now).min(io.now + settings.period);
             let estate = Estate {
                 entrant: entrant.clone(),
                 me,
-                next_at: playout.time_of(stepper.tick()).unwrap_or(io.now),
+                next_at,
                 commands: intake.given().since(closed),
                 gone,
                 stepper,
@@ -189,6 +203,13 @@ impl<F: Share> Replica<F> {
         replica
     }
 
+    /// Looks for the session again that it led a part of, and in whose world its hero is.
+    pub fn return_to(&mut self, simulation: &F::Sim, promised: Epoch, io: &mut Io<F::Sim>) {
+        self.hero_waits = hero_waits(simulation, self.settings);
+        self.promised = promised;
+        self.greet_anew(io);
+    }
+
     /// Looks for the session again, as a joiner does.
     pub(super) fn greet_anew(&mut self, io: &mut Io<F::Sim>) {
         if let Place::Joined(session) = &self.place
@@ -202,7 +223,9 @@ impl<F: Share> Replica<F> {
         self.attempts = self.attempts.wrapping_add(1);
         let hello = Hello { promised: self.promised, attempt: self.attempts, ..self.entrant.hello() };
         let hero_waits = self.hero_waits.unwrap_or_default();
-        let mut greeting = Greeting::returning(hello, hero_waits.max(self.settings.handshake_timeout), io.now);
+        let followed = self.session().map(|session| session.leader.peer);
+        let timeout = hero_waits.max(self.settings.handshake_timeout);
+        let mut greeting = Greeting::returning(hello, followed, timeout, io.now);
         let peers: Vec<_> = io.ingress.peers().collect();
         peers.into_iter().for_each(|peer| greeting.connected(peer, io.now, &mut io.out));
         self.place = Place::Greeting(Box::new(greeting));

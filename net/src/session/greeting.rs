@@ -26,6 +26,8 @@ pub struct Greeting {
     timeout: Duration,
     /// Whether it was in the session before.
     returns: bool,
+    /// The sequencer that this peer followed last: elected by a quorum, as far as it knew.
+    followed: Option<PeerId>,
     /// Who the session's sequencer is, as other peers told.
     elsewhere: BTreeMap<PeerId, PeerId>,
     /// Those who look for it as well.
@@ -45,15 +47,16 @@ impl Greeting {
             since: now,
             timeout,
             returns: false,
+            followed: None,
             elsewhere: BTreeMap::new(),
             joiners: BTreeSet::new(),
             held: Vec::new(),
         }
     }
 
-    /// Of a peer that lost its session.
-    pub fn returning(hello: Hello, timeout: Duration, now: Duration) -> Self {
-        Greeting { returns: true, ..Greeting::new(hello, timeout, now) }
+    /// Of a peer that lost its session, in which it followed one.
+    pub fn returning(hello: Hello, followed: Option<PeerId>, timeout: Duration, now: Duration) -> Self {
+        Greeting { returns: true, followed, ..Greeting::new(hello, timeout, now) }
     }
 
     /// Which one of this peer's it is: answers to another do not count.
@@ -85,12 +88,12 @@ impl Greeting {
         self.joiners.insert(from);
     }
 
-    /// Whether most of the peers that are connected name a peer, itself included. Those who look
-    /// for the session themselves do not count.
+    /// Whether most of the peers that are connected name a peer, itself included, or this peer
+    /// followed it. Those who look for the session themselves do not count.
     pub fn names(&self, sequencer: PeerId, connected: impl Iterator<Item = PeerId>) -> bool {
         let others = self.elsewhere.iter().filter(|(from, named)| **named == sequencer && **from != sequencer);
         let asked = connected.filter(|peer| *peer == sequencer || !self.joiners.contains(peer));
-        2 * (others.count() + 1) > asked.count()
+        self.followed == Some(sequencer) || 2 * (others.count() + 1) > asked.count()
     }
 
     /// Keeps what a peer says until others name it: its answer, and what follows. Returns whether

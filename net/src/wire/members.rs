@@ -50,6 +50,24 @@ pub struct Lead {
     pub gone: List<(PlayerId, LeaveReason), ROLLBACK_PLAYERS_MAX>,
 }
 
+/// Which of two parts of a session is to be the session: the one of the higher rank.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Rank {
+    /// Members that are there.
+    pub members: u16,
+    /// The epoch of its leader.
+    pub epoch: Epoch,
+}
+
+/// A leader meets another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Meet {
+    /// The rank of the sender's part.
+    pub ours: Rank,
+    /// The rank of the receiver's, as it said last.
+    pub yours: Option<Rank>,
+}
+
 impl Lead {
     pub(super) fn check(&self) -> Result<(), WireError> {
         let before = self.before.iter().map(|known| (known.epoch, ()));

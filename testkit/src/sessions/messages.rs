@@ -66,6 +66,7 @@ pub fn messages(epoch: Epoch) -> Vec<Message> {
         Message::Ready,
         Message::Challenge(1 << 40),
         Message::Proof(Proof([3; 32], [4; 32])),
+        Message::Meet(Meet { ours: Rank { members: 300, epoch: Epoch(300) }, yours: Some(Rank::default()) }),
         Message::Turns(Turns {
             stamp,
             from: Tick(8),

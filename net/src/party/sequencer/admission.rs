@@ -112,6 +112,7 @@ impl<S: Simulation> Sequencing<S> {
         if let Some(commands) = plays {
             self.waiting.resume(player, commands);
         }
+        self.meeting.forget(peer);
         let sender = offer.make(self.leader, peer, attempt, (player, plays), &mut io.out);
         let entry = Entry::Loading { arrival, attempt, sender, progressed: io.now, ready: false };
         let guest = Guest::new(player, key, offer.tick(), entry, io.now);

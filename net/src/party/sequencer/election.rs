@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use lockstone_sim::{PlayerId, Simulation, Tick};
 
-use super::{Entry, Guest, Sequencing};
+use super::{Entry, Guest, Meeting, Sequencing};
 use crate::link::PeerId;
 use crate::party::config::PartyConfig;
 use crate::party::whole::Whole;
@@ -64,13 +64,16 @@ impl<S: Simulation> Sequencing<S> {
         membership.members.lead();
         let epoch = membership.members.promised();
         membership.begin(epoch);
-        let schedule = Schedule::going_on(stepper.tick(), next_at, config.period());
+        // Turns that were closed long ago are made up for, so that others follow at once.
+        let newest = Tick(open.0.saturating_sub(config.settings().input_delay_ticks + 1));
+        let schedule = Schedule::going_on(stepper.tick().max(newest), next_at, config.period());
         let mut sequencing = Sequencing {
             config,
             entrant,
             leader: Leader { peer: me, epoch },
             membership,
             reign,
+            meeting: Meeting::default(),
             stepper,
             waiting,
             applicants: Applicants::new(),
@@ -137,7 +140,7 @@ impl<S: Simulation> Sequencing<S> {
     }
 
     /// Whether a member was heard lately. This peer hears itself.
-    fn hears(&self, player: PlayerId, now: Duration) -> bool {
+    pub(super) fn hears(&self, player: PlayerId, now: Duration) -> bool {
         player == self.stepper.player || self.membership.members.hears(player, now)
     }
 
