@@ -544,7 +544,7 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
     }
 
     fn next(self: Box<Self>, io: &mut Io<F::Sim>) -> Box<dyn Role<F::Sim>> {
-        self.take_over(io)
+        (*self).take_over(io)
     }
 
     fn handle(&mut self, from: PeerId, epoch: Epoch, message: Message, io: &mut Io<F::Sim>) {

@@ -147,8 +147,8 @@ impl<F: Share> Replica<F> {
     }
 
     /// Leads on, or looks for the session again if it cannot.
-    pub(super) fn take_over(self: Box<Self>, io: &mut Io<F::Sim>) -> Box<dyn Role<F::Sim>> {
-        let Replica { share, settings, entrant, me, place, .. } = *self;
+    pub(super) fn take_over(self, io: &mut Io<F::Sim>) -> Box<dyn Role<F::Sim>> {
+        let Replica { share, settings, entrant, me, place, .. } = self;
         if let Place::Joined(session) = place
             && let Joined { life: Life::Here { stepper, .. }, succession: Some(succession), intake, playout, .. } =
                 *session
