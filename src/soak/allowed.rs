@@ -44,7 +44,6 @@ impl Terms {
                         || weather.line_bytes_per_s.is_some()
                         || (weather.delay + weather.jitter).as_millis() >= 350
                 },
-                ..terms
             },
         }
     }
