@@ -310,3 +310,42 @@ fn a_key_is_of_no_use_to_who_only_knows_its_public_half() {
     until_it_plays(&mut room, seat);
     assert_eq!(self::player(&room, seat), Some(PlayerId(2)), "the player itself comes back");
 }
+
+/// Who closes ticks, as a seat sees it.
+fn leader(room: &Room, seat: usize) -> Option<PlayerId> {
+    let stats = room.seats[seat].session.stats();
+    stats.players.iter().find(|player| player.sequencer).map(|player| player.player)
+}
+
+#[test]
+fn two_parts_of_a_party_become_one_again_and_everyone_has_the_same_hero() {
+    let mut room = room_of(5, AWAY_TICKS);
+    run(&mut room, secs(2));
+    let players: Vec<_> = (0..5).map(|seat| player(&room, seat).expect("it plays")).collect();
+    let cut = |room: &Room, cut: bool| {
+        for (a, b) in [0, 1].into_iter().flat_map(|a| [2, 3, 4].map(|b| (a, b))) {
+            room.network.set_cut(room.peer(a), room.peer(b), cut);
+        }
+    };
+    cut(&room, true);
+    run(&mut room, secs(15));
+    let ticks = |room: &Room| [1, 4].map(|seat| room.seats[seat].session.settled());
+    let before = ticks(&room);
+    run(&mut room, secs(5));
+    let after = ticks(&room);
+    assert!(before[0] < after[0] && before[1] < after[1], "both parts go on: {before:?}, {after:?}");
+    assert_ne!(leader(&room, 1), leader(&room, 4));
+
+    cut(&room, false);
+    let healed = room.now();
+    let apart = |room: &Room| (0..5).any(|seat| player(room, seat).is_none() || leader(room, seat) != leader(room, 4));
+    assert!(room.run_while(healed + secs(20), |room| apart(room)), "they stay apart");
+    println!("one session again after {:?}", room.now() - healed);
+    assert!(room.now() - healed < secs(5), "one session again after {:?}", room.now() - healed);
+    assert_eq!((0..5).map(|seat| player(&room, seat).expect("it plays")).collect::<Vec<_>>(), players);
+    for (seat, player) in players.iter().enumerate() {
+        room.seats[seat].session.command(u64::from(player.0)).expect("it plays");
+    }
+    run(&mut room, secs(2));
+    assert_sound(&room, 5);
+}

@@ -270,6 +270,64 @@ fn forgeries_are_counted_and_change_nothing() {
     }
 }
 
+/// Who closes ticks, as a seat sees it.
+fn leader(driver: &Driver<Party<Mixer>>, seat: usize) -> Option<PlayerId> {
+    let stats = driver.seats[seat].session.stats();
+    stats.players.iter().find(|player| player.sequencer).map(|player| player.player)
+}
+
+#[test]
+fn a_member_that_votes_alone_unseats_nobody() {
+    let mut driver = session(4, &PartySettings::default(), ms(20));
+    let insider = driver.peer(3);
+    let (mut longest, mut newest, mut grew) = (ms(0), driver.seats[1].session.settled(), driver.now());
+    for round in 0..400_u32 {
+        // It claims to know more than all, and wants itself as the sequencer.
+        let vote = Vote { epoch: Epoch(1 + round), leader: PlayerId(3) };
+        let known = Known { epoch: Epoch(round), end: Tick(1 << 20) };
+        let stand = Stand { vote, doubts: Some(Epoch(2 + round)), known };
+        for seat in 0..3 {
+            inject(&mut driver, seat, insider, wire::encode(Epoch(0), &Message::Stand(stand)));
+        }
+        let until = driver.now() + ms(50);
+        driver.run_until(until);
+        if driver.seats[1].session.settled() > newest {
+            (newest, grew) = (driver.seats[1].session.settled(), driver.now());
+        }
+        longest = longest.max(driver.now() - grew);
+    }
+    println!("the longest time without a turn: {longest:?}");
+    assert!(longest < ms(1_000), "{longest:?} without a turn");
+    for seat in 0..3 {
+        assert!(playing(&driver.seats[seat].session), "seat {seat}");
+        assert_eq!(leader(&driver, seat), Some(PlayerId(0)), "as seat {seat} sees it");
+    }
+}
+
+#[test]
+fn a_stranger_that_claims_to_lead_more_players_makes_no_sequencer_yield() {
+    let mut driver = session(3, &PartySettings::default(), ms(20));
+    let stranger = driver.network.enter();
+    for _ in 0..100 {
+        let members = driver.seats[0].session.stats().players.len() as u16;
+        let meet = Meet {
+            ours: Rank { members: 16, epoch: Epoch(9) },
+            yours: Some(Rank { members, epoch: Epoch(0) }),
+        };
+        inject(&mut driver, 0, stranger.peer(), wire::encode(Epoch(0), &Message::Meet(meet)));
+        // Nor does a member that is there.
+        let insider = driver.peer(2);
+        inject(&mut driver, 0, insider, wire::encode(Epoch(0), &Message::Meet(meet)));
+        let until = driver.now() + ms(50);
+        driver.run_until(until);
+    }
+    for seat in 0..3 {
+        assert!(playing(&driver.seats[seat].session), "seat {seat}");
+        assert_eq!(leader(&driver, seat), Some(PlayerId(0)));
+    }
+    assert!(driver.seats[0].session.stats().drops.of(DropReason::Unexpected) >= 100);
+}
+
 #[test]
 fn a_flood_of_commands_and_packets_is_held_back() {
     let mut driver = session(3, &PartySettings::default(), ms(20));
