@@ -171,6 +171,9 @@ struct Joined<F: Share> {
     life: Life<F::Sim>,
     /// Once the world is here, if it outlives its leader.
     succession: Option<Succession>,
+    /// The session goes on without this peer, and is looked for again. Until it is found this peer
+    /// keeps its vote and what it knows: the others may need both.
+    seeks: Option<Box<Greeting>>,
 }
 
 /// How far a replica has come that was let in.
@@ -229,9 +232,17 @@ impl<F: Share> Replica<F> {
         }
     }
 
+    /// How it looks for its session, if it does.
+    fn greeting(&mut self) -> Option<&mut Greeting> {
+        match &mut self.place {
+            Place::Greeting(greeting) => Some(greeting),
+            Place::Joined(session) => session.seeks.as_deref_mut(),
+        }
+    }
+
     /// Takes what was held back of a peer until others named it, if they do.
     fn release(&mut self, io: &mut Io<F::Sim>) {
-        let Place::Greeting(greeting) = &mut self.place else { return };
+        let Some(greeting) = self.greeting() else { return };
         let held = greeting.release(io.ingress.peers());
         held.into_iter().for_each(|(from, epoch, message)| self.handle(from, epoch, message, io));
     }
@@ -239,7 +250,47 @@ impl<F: Share> Replica<F> {
     /// The session goes on without this peer, as far as it knows, or not at all.
     fn lose_session(&mut self, reason: EndReason, io: &mut Io<F::Sim>) {
         let enters = F::OUTLIVES_LEADER && self.session().is_some_and(|session| !session.life.plays());
-        if enters || self.hero_waits.is_some() { self.greet_anew(io) } else { io.out.end(reason) }
+        if enters || self.hero_waits.is_some() { self.seek(io) } else { io.out.end(reason) }
+    }
+
+    /// Takes a message while it looks for its session.
+    fn sought(&mut self, from: PeerId, epoch: Epoch, message: Message, io: &mut Io<F::Sim>) {
+        let promised = self.promised();
+        let Some(greeting) = self.greeting() else { return };
+        match message {
+            Message::Hello(_) => {
+                greeting.greeted(from);
+                self.release(io);
+            }
+            Message::Elsewhere(sequencer) => {
+                greeting.sent_on(from, sequencer);
+                self.release(io);
+            }
+            Message::Challenge(nonce) => self.prove(from, epoch, nonce, io),
+            message @ (Message::Refusal(_) | Message::Welcome(_))
+                if F::may_lead(from) || F::OUTLIVES_LEADER && greeting.names(from, io.ingress.peers()) =>
+            {
+                match message {
+                    Message::Welcome(welcome) if welcome.attempt != greeting.attempt() => {}
+                    // It has voted for another since it said hello.
+                    Message::Welcome(welcome) if welcome.plays.is_some() && epoch < promised => self.seek(io),
+                    Message::Welcome(welcome) => self.welcomed(from, epoch, welcome, io),
+                    Message::Refusal(refusal) => greeting.refused(from, refusal, &mut io.out),
+                    _ => {}
+                }
+            }
+            message => {
+                if !F::OUTLIVES_LEADER || !greeting.hold(from, epoch, message) {
+                    io.out.dropped(DropReason::UnknownPeer);
+                }
+            }
+        }
+    }
+
+    /// The newest epoch in which it voted.
+    fn promised(&self) -> Epoch {
+        let succession = self.session().and_then(|session| session.succession.as_ref());
+        succession.map_or(self.promised, |succession| succession.membership.members.promised())
     }
 
     /// Proves to have the key that its hello named.
@@ -270,6 +321,7 @@ impl<F: Share> Replica<F> {
     }
 
     fn welcomed(&mut self, from: PeerId, epoch: Epoch, welcome: Welcome, io: &mut Io<F::Sim>) {
+        self.keep_commands();
         let (now, receiver) = (io.now, Receiver::new(welcome.snapshot_bytes, welcome.snapshot_digest));
         self.place = Place::Joined(Box::new(Joined {
             leader: Leader { peer: from, epoch },
@@ -283,6 +335,7 @@ impl<F: Share> Replica<F> {
             sequencer: welcome.sequencer,
             player: welcome.player,
             life: Life::Loading(welcome, receiver),
+            seeks: None,
         }));
         // A world of no bytes is whole already.
         self.load(io);
@@ -310,6 +363,8 @@ impl<F: Share> Replica<F> {
                         self.greet_anew(io);
                         self.given = Given::default();
                     }
+                    // It promised just now never to vote again.
+                    reason if reason.may_return() && self.hero_waits.is_some() => self.greet_anew(io),
                     LeaveReason::Desync => io.evidence.put_out(now, &mut io.out),
                     // Unless the player is here from elsewhere.
                     LeaveReason::Replaced => io.out.end(EndReason::Removed(reason)),
@@ -500,7 +555,7 @@ impl<F: Share> Joined<F> {
 
 impl<F: Share> Role<F::Sim> for Replica<F> {
     fn connected(&mut self, peer: PeerId, io: &mut Io<F::Sim>) {
-        if let Place::Greeting(greeting) = &mut self.place {
+        if let Some(greeting) = self.greeting() {
             if F::may_lead(peer) {
                 greeting.since = io.now;
             }
@@ -509,22 +564,23 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
     }
 
     fn disconnected(&mut self, peer: PeerId, io: &mut Io<F::Sim>) {
+        if let Some(greeting) = self.greeting() {
+            greeting.answered(peer);
+            self.release(io);
+        }
         match &mut self.place {
-            Place::Greeting(greeting) => {
-                greeting.answered(peer);
-                self.release(io);
-            }
             Place::Joined(session) if session.leader.peer == peer => match &mut session.succession {
                 Some(succession) => succession.leader_left(LeaveReason::Lost),
                 None if F::OUTLIVES_LEADER => self.greet_anew(io),
                 None => self.lose_session(EndReason::SequencerLost { silent: false }, io),
             },
-            Place::Joined(_) => {}
+            Place::Joined(_) | Place::Greeting(_) => {}
         }
     }
 
     fn epoch(&self) -> Option<Epoch> {
-        let session = self.session()?;
+        // Who answers it may be of another.
+        let session = self.session().filter(|session| session.seeks.is_none())?;
         let promised = session.succession.as_ref().map(|succession| succession.membership.members.promised());
         Some(promised.unwrap_or(session.leader.epoch))
     }
@@ -549,43 +605,24 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
 
     fn handle(&mut self, from: PeerId, epoch: Epoch, message: Message, io: &mut Io<F::Sim>) {
         let Some(message) = self.of_members(from, message, io) else { return };
-        match (&mut self.place, message) {
-            (Place::Greeting(greeting), told @ (Message::Hello(_) | Message::Elsewhere(_))) => {
-                match told {
-                    Message::Elsewhere(sequencer) => greeting.sent_on(from, sequencer),
-                    _ => greeting.greeted(from),
-                }
-                self.release(io);
-            }
-            (Place::Joined(session), Message::Elsewhere(_)) => {
+        if self.greeting().is_some() {
+            return self.sought(from, epoch, message, io);
+        }
+        let Place::Joined(session) = &mut self.place else { return };
+        match message {
+            Message::Elsewhere(_) => {
                 // The leader was replaced, and by one that knows this peer if it is in the world.
                 let patience = if session.life.plays() { LEADER_CHANGES } else { Duration::ZERO };
                 if session.leader.peer == from {
                     session.replaced_at = session.replaced_at.min(io.now + patience);
                 }
             }
-            (Place::Greeting(_), Message::Challenge(nonce)) => self.prove(from, epoch, nonce, io),
-            (Place::Greeting(greeting), message @ (Message::Refusal(_) | Message::Welcome(_)))
-                if F::may_lead(from) || F::OUTLIVES_LEADER && greeting.names(from, io.ingress.peers()) =>
-            {
-                match message {
-                    Message::Welcome(welcome) if welcome.attempt != greeting.attempt() => {}
-                    Message::Welcome(welcome) => self.welcomed(from, epoch, welcome, io),
-                    Message::Refusal(refusal) => greeting.refused(from, refusal, &mut io.out),
-                    _ => {}
-                }
-            }
-            (Place::Greeting(greeting), message) if F::OUTLIVES_LEADER => {
-                if !greeting.hold(from, epoch, message) {
-                    io.out.dropped(DropReason::UnknownPeer);
-                }
-            }
-            (Place::Joined(session), Message::Hello(_)) => {
+            Message::Hello(_) => {
                 io.out.reliably(Epoch::default(), from, &Message::Elsewhere(session.leader.peer));
             }
             // The leader takes this peer for lost.
-            (Place::Joined(session), Message::Meet(_)) if session.leader.peer == from => self.greet_anew(io),
-            (Place::Joined(session), message) if session.leader.peer == from => self.fed(message, io),
+            Message::Meet(_) if session.leader.peer == from => self.seek(io),
+            message if session.leader.peer == from => self.fed(message, io),
             _ => io.out.dropped(DropReason::UnknownPeer),
         }
     }
@@ -601,9 +638,13 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
 
     fn advance(&mut self, io: &mut Io<F::Sim>) {
         let (settings, now) = (self.settings, io.now);
+        if let Some(greeting) = self.greeting() {
+            greeting.advance(now, &mut io.out);
+            return self.elect(io);
+        }
         match &mut self.place {
-            Place::Greeting(greeting) => greeting.advance(now, &mut io.out),
-            Place::Joined(session) if now >= session.replaced_at => self.greet_anew(io),
+            Place::Greeting(_) => {}
+            Place::Joined(session) if now >= session.replaced_at => self.seek(io),
             Place::Joined(session) if now >= session.heard_at + settings.silence_timeout => {
                 self.lose_session(EndReason::SequencerLost { silent: true }, io);
             }
@@ -623,6 +664,9 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
             Place::Greeting(greeting) => return greeting.wake_at(),
             Place::Joined(session) => session,
         };
+        if let (Some(greeting), Some(succession)) = (&session.seeks, &session.succession) {
+            return greeting.wake_at().min(succession.membership.members.wake_at());
+        }
         let at = (session.heard_at + self.settings.silence_timeout).min(session.replaced_at);
         let at = session.succession.as_ref().map_or(at, |succession| at.min(succession.membership.members.wake_at()));
         let at = if session.follows() { at.min(session.intake.report_at()) } else { at };
@@ -632,7 +676,7 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
 
     fn command(&mut self, command: CommandBytes) -> Result<(), CommandError> {
         let Place::Joined(session) = &mut self.place else { return Err(CommandError::NotPlaying) };
-        if !session.life.stepper().is_some_and(Stepper::plays) {
+        if session.seeks.is_some() || !session.life.stepper().is_some_and(Stepper::plays) {
             return Err(CommandError::NotPlaying);
         }
         session.intake.command(command)
@@ -649,7 +693,7 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
     }
 
     fn phase(&self) -> Phase {
-        match self.session().map(|session| &session.life) {
+        match self.session().filter(|session| session.seeks.is_none()).map(|session| &session.life) {
             None if self.hero_waits.is_some() => Phase::Returning,
             None => Phase::Connecting,
             Some(Life::Loading(_, receiver)) => {
@@ -664,7 +708,7 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
 
     fn look_ahead(&mut self, ticks_max: u32, io: &mut Io<F::Sim>) -> u32 {
         let Place::Joined(session) = &mut self.place else { return 0 };
-        let Joined { intake, playout, succession, life, .. } = &mut **session;
+        let Joined { intake, playout, succession, life, seeks: None, .. } = &mut **session else { return 0 };
         let Life::Here { stepper, entry: Entry::Playing } = life else { return 0 };
         let Some(wanted) = intake.rtt().and_then(|rtt| playout.delay_ticks(io.now, rtt)) else { return 0 };
         let player = stepper.player;

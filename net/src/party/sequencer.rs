@@ -93,6 +93,11 @@ impl<S: Simulation> Guest<S> {
         Guest { player, key, feed, comparison, heard_at: now, chat: Rate::default(), entry }
     }
 
+    /// Whether it said that it knows the turn of a tick.
+    fn knows(&self, tick: Tick) -> bool {
+        matches!(self.entry, Entry::Playing) && self.feed.known() > tick
+    }
+
     fn plays(&self) -> bool {
         matches!(self.entry, Entry::Playing | Entry::Untold(_) | Entry::Loading { arrival: None, .. })
     }
@@ -392,8 +397,10 @@ impl<S: Simulation> Role<S> for Sequencing<S> {
         }
         let Some(guest) = self.guests.of_mut(from) else { return io.out.dropped(DropReason::UnknownPeer) };
         guest.heard_at = io.now;
-        // Who comes back says nothing for the peer that it was.
-        if player == Some(guest.player) || !self.membership.ledger.members.contains_key(&guest.player) {
+        // Who comes back says nothing for the peer that it was, and what was said reliably may have been
+        // said long ago.
+        let is_itself = player == Some(guest.player) || !self.membership.ledger.members.contains_key(&guest.player);
+        if is_itself && matches!(message, Message::Report(_)) {
             self.membership.members.heard(guest.player, io.now);
         }
         match (message, &mut guest.entry) {

@@ -138,8 +138,13 @@ impl<F: Share> Replica<F> {
             return;
         }
         if !membership.follow(lead, session.leader.epoch) {
-            return self.greet_anew(io);
+            let asked = session.seeks.as_ref().and_then(|greeting| greeting.followed());
+            if asked != Some(session.leader.peer) {
+                self.seek(io);
+            }
+            return;
         }
+        session.seeks = None;
         membership.members.heard(session.sequencer, io.now);
         session.comparison = Default::default();
         session.intake.follow_anew();
@@ -198,6 +203,7 @@ impl<F: Share> Replica<F> {
             comparison: Comparison::default(),
             life: Life::Here { stepper, entry: Entry::Playing },
             succession: Some(Succession { membership, asked: None, gone }),
+            seeks: None,
         }));
         replica.elect(io);
         replica
@@ -210,16 +216,35 @@ impl<F: Share> Replica<F> {
         self.greet_anew(io);
     }
 
-    /// Looks for the session again, as a joiner does.
+    /// Looks for the session again, as a joiner does, and lets go of all that it knew.
     pub(super) fn greet_anew(&mut self, io: &mut Io<F::Sim>) {
+        let greeting = self.greet(io);
+        self.keep_commands();
+        self.place = Place::Greeting(greeting);
+    }
+
+    /// Looks for the session again, in which it still has a vote, as far as it knows.
+    pub(super) fn seek(&mut self, io: &mut Io<F::Sim>) {
+        let greeting = self.greet(io);
+        match &mut self.place {
+            Place::Joined(session) if session.succession.is_some() => session.seeks = Some(greeting),
+            _ => self.place = Place::Greeting(greeting),
+        }
+    }
+
+    /// Keeps what its player commanded, until its hero plays again.
+    pub(super) fn keep_commands(&mut self) {
         if let Place::Joined(session) = &self.place
             && let Some(Succession { membership, .. }) = &session.succession
+            && session.life.plays()
         {
-            self.promised = membership.members.promised();
-            if session.life.plays() {
-                self.given = membership.given(session.intake.given());
-            }
+            self.given = membership.given(session.intake.given());
         }
+    }
+
+    /// Says hello to everyone.
+    fn greet(&mut self, io: &mut Io<F::Sim>) -> Box<Greeting> {
+        self.promised = self.promised();
         self.attempts = self.attempts.wrapping_add(1);
         let hello = Hello { promised: self.promised, attempt: self.attempts, ..self.entrant.hello() };
         let hero_waits = self.hero_waits.unwrap_or_default();
@@ -228,7 +253,7 @@ impl<F: Share> Replica<F> {
         let mut greeting = Greeting::returning(hello, followed, timeout, io.now);
         let peers: Vec<_> = io.ingress.peers().collect();
         peers.into_iter().for_each(|peer| greeting.connected(peer, io.now, &mut io.out));
-        self.place = Place::Greeting(Box::new(greeting));
+        Box::new(greeting)
     }
 }
 

@@ -59,6 +59,11 @@ impl Greeting {
         Greeting { returns: true, followed, ..Greeting::new(hello, timeout, now) }
     }
 
+    /// The sequencer that this peer followed last.
+    pub fn followed(&self) -> Option<PeerId> {
+        self.followed
+    }
+
     /// Which one of this peer's it is: answers to another do not count.
     pub fn attempt(&self) -> u32 {
         self.hello.attempt

@@ -156,7 +156,7 @@ impl<S: Simulation> Sequencing<S> {
         let (own, members) = (self.stepper.player, &self.membership.members);
         if let Some(changed) = self.reign.changed {
             let knows = |player| {
-                let knows = self.member(player).is_some_and(|guest| guest.feed.known() > changed);
+                let knows = self.member(player).is_some_and(|guest| guest.knows(changed));
                 player == own || knows || self.reign.resigned.contains(&player)
             };
             return if self.membership.is_quorum(knows) { vec![RawInput::Settled] } else { Vec::new() };
