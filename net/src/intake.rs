@@ -154,8 +154,8 @@ impl<T: Content> Intake<T> {
         self.known = known;
     }
 
-    /// Commands that were given before this end began to receive. Of all of the player's so many are
-    /// in closed turns; those that are not are offered again.
+    /// Commands that were given before this end began to receive. Of all of the player's so many
+    /// are in closed turns; those that are not are offered again.
     pub fn resume_commands(&mut self, given: Given, closed: u32) {
         let commands = given.since(closed).into_iter().map(|bytes| Pending { bytes, enters: None });
         (self.first_command, self.commands) = (closed, commands.collect());

@@ -128,7 +128,8 @@ pub const SAMPLE_TICKS_MAX: u16 = 40;
 /// A coordinate of a sample, in 64ths of a tile.
 pub const SAMPLE_MAX: u32 = 1 << 25;
 
-/// Epochs of which a leader tells how far their turns go. Who knows only older ones loads the world.
+/// Epochs of which a leader tells how far their turns go. Who knows only older ones loads the
+/// world.
 pub const EPOCHS_TOLD_MAX: usize = 8;
 
 /// Players of a rollback session.

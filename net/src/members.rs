@@ -42,7 +42,8 @@ const DOUBT_LASTS: Duration = Duration::from_millis(450);
 const ELECTION: Duration = Duration::from_millis(600);
 /// From an election to the next that a leader calls for itself.
 const GIVE_WAY_INTERVAL: Duration = Duration::from_secs(2);
-/// For the sake of one member all vote again at most so often.
+/// For the sake of one member all vote again at most so often in such a time.
+const INDULGENCES_MAX: u32 = 3;
 const INDULGENCE: Duration = Duration::from_secs(60);
 /// How long a member waits for the stands of the rest once it has heard a quorum: to vote as they
 /// do, and once elected to learn of newer turns.
@@ -97,8 +98,8 @@ pub struct Members {
     quorum_at: Option<Duration>,
     /// The newest epoch that this member was elected for and did not lead.
     declined: Option<Epoch>,
-    /// For whose sake all voted again while this member led, and when.
-    indulged: BTreeMap<PlayerId, Duration>,
+    /// For whose sake all voted again while this member led: since when, and how often.
+    indulged: BTreeMap<PlayerId, (Duration, u32)>,
 }
 
 /// How far a member is.
@@ -316,9 +317,9 @@ impl Members {
         (self.quorum_at, self.told_at) = (None, None);
     }
 
-    /// A leader lets all vote again if somebody has promised not to follow it: for whomever they want
-    /// if the others are no quorum, else for itself, so that who voted alone finds back. It does that
-    /// rarely for the sake of one member.
+    /// A leader lets all vote again if somebody has promised not to follow it: for whomever they
+    /// want if the others are no quorum, else for itself, so that who voted alone finds back. It
+    /// does that rarely for the sake of one member.
     fn give_way(&mut self, electorates: &Electorates, now: Duration) {
         if now < self.voted_at + GIVE_WAY_INTERVAL {
             return;
@@ -331,11 +332,14 @@ impl Members {
         let strays: Vec<_> = strays.collect();
         let heard = |player| player == self.me || self.policy.suspicion.is_none() || self.hears(player, now);
         let backed = electorates.is_quorum(|player| heard(player) && !strays.contains(&player));
-        let spared = |player: &PlayerId| self.indulged.get(player).is_some_and(|at| now < *at + INDULGENCE);
-        if strays.is_empty() || backed && strays.iter().all(spared) {
+        self.indulged.retain(|_, (since, _)| now < *since + INDULGENCE);
+        let often = |player: &PlayerId| self.indulged.get(player).is_some_and(|(_, times)| *times >= INDULGENCES_MAX);
+        if strays.is_empty() || backed && strays.iter().all(often) {
             return;
         }
-        self.indulged.extend(strays.into_iter().map(|player| (player, now)));
+        for player in strays {
+            self.indulged.entry(player).or_insert((now, 0)).1 += 1;
+        }
         if backed {
             self.give_vote(Vote { epoch: self.next_epoch(), leader: self.me }, now);
         } else {

@@ -34,7 +34,8 @@ use crate::session::{
 use crate::transfer::{Receiver, TransferError};
 use crate::wire::*;
 
-/// A replaced leader says who leads now. If it is not heard for so long, it does not know this peer.
+/// A replaced leader says who leads now. If it is not heard for so long, it does not know this
+/// peer.
 const LEADER_CHANGES: Duration = Duration::from_secs(1);
 
 /// What part of the world a replica simulates, and by what it is fed.

@@ -183,8 +183,8 @@ pub struct Welcome {
     pub sequencer: PlayerId,
     /// The seed that the world is built with.
     pub seed: u64,
-    /// If the player's hero is in the world, so that nothing has to enter it: how many of its commands
-    /// are in closed turns. The next has that number.
+    /// If the player's hero is in the world, so that nothing has to enter it: how many of its
+    /// commands are in closed turns. The next has that number.
     pub plays: Option<u32>,
     /// The tick of the snapshot: the first turn to play on it.
     pub tick: Tick,

@@ -71,8 +71,8 @@ struct Guest<S: Simulation> {
 
 /// How far a guest has come.
 enum Entry<S: Simulation> {
-    /// It loads the world, as it asked for when it said hello, and then enters so, if it is not in the
-    /// session already.
+    /// It loads the world, as it asked for when it said hello, and then enters so, if it is not in
+    /// the session already.
     Loading {
         arrival: Option<(Name, Option<S::Hero>)>,
         attempt: u32,
@@ -397,8 +397,8 @@ impl<S: Simulation> Role<S> for Sequencing<S> {
         }
         let Some(guest) = self.guests.of_mut(from) else { return io.out.dropped(DropReason::UnknownPeer) };
         guest.heard_at = io.now;
-        // Who comes back says nothing for the peer that it was, and what was said reliably may have been
-        // said long ago.
+        // Who comes back says nothing for the peer that it was, and what was said reliably may have
+        // been said long ago.
         let is_itself = player == Some(guest.player) || !self.membership.ledger.members.contains_key(&guest.player);
         if is_itself && matches!(message, Message::Report(_)) {
             self.membership.members.heard(guest.player, io.now);

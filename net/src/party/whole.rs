@@ -27,8 +27,8 @@ impl<S: Simulation> Whole<S> {
         Replica::new(Whole { config, simulation: PhantomData }, settings, entrant.clone(), me, now)
     }
 
-    /// The role of a peer that gave its part of the session up, and looks for the other, in which its
-    /// hero is.
+    /// The role of a peer that gave its part of the session up, and looks for the other, in which
+    /// its hero is.
     pub fn return_to(
         config: PartyConfig,
         entrant: &Arc<Entrant<S>>,

@@ -178,8 +178,8 @@ impl<F: Share> Replica<F> {
         Box::new(Replica::new(share, settings, entrant, me, io.now))
     }
 
-    /// The role of a member that led, and follows another from now on. It answers for the turns that
-    /// it closed.
+    /// The role of a member that led, and follows another from now on. It answers for the turns
+    /// that it closed.
     pub fn step_down(share: F, settings: Following, estate: Estate<F::Sim>, io: &mut Io<F::Sim>) -> Self {
         let Estate { entrant, me, stepper, membership, gone, commands, next_at } = estate;
         let mut replica = Replica::new(share, settings, entrant, me, io.now);

@@ -47,9 +47,9 @@ impl Offer {
         self.bytes.len() > SNAPSHOT_BYTES_MAX
     }
 
-    /// Makes it to a joiner, in answer to its hello of that `attempt`, who will be `player`. Its hero `plays` already, and gave so many commands,
-    /// or is still to enter.
-    /// Returns what sends the snapshot.
+    /// Makes it to a joiner, in answer to its hello of that `attempt`, who will be `player`. Its
+    /// hero `plays` already, and gave so many commands, or is still to enter. Returns what sends
+    /// the snapshot.
     pub fn make<S: Simulation>(
         &self,
         leader: Leader,

@@ -69,8 +69,8 @@ impl<S: Simulation> Sequencing<S> {
         }
     }
 
-    /// Another leader tells its rank. The lower yields, once it is sure that the other knows its own:
-    /// then the other does not yield to it at the same time.
+    /// Another leader tells its rank. The lower yields, once it is sure that the other knows its
+    /// own: then the other does not yield to it at the same time.
     pub(super) fn met(&mut self, from: PeerId, meet: Meet, io: &mut Io<S>) {
         if !self.is_parted(from, io) {
             return io.out.dropped(DropReason::Unexpected);
