@@ -22,7 +22,7 @@ const FETCH_PAUSE: Duration = Duration::from_millis(100);
 
 pub struct Succession {
     pub membership: Membership,
-    /// Who was asked for turns last, and when.
+    /// Who was asked for turns last, and when. Of another epoch an answer does not count.
     asked: Option<(PeerId, Duration)>,
     /// Whose peer was the leader and is gone, and why.
     gone: Option<(PlayerId, LeaveReason)>,
@@ -132,19 +132,19 @@ impl<F: Share> Replica<F> {
     /// The new leader tells where its turns go on from.
     fn led(&mut self, lead: Lead, io: &mut Io<F::Sim>) {
         let Place::Joined(session) = &mut self.place else { return };
-        let Some(Succession { membership, .. }) = &mut session.succession else { return };
+        let Some(Succession { membership, asked, .. }) = &mut session.succession else { return };
         let known = membership.known();
         if known.epoch == session.leader.epoch {
             return;
         }
         if !membership.follow(lead, session.leader.epoch) {
-            let asked = session.seeks.as_ref().and_then(|greeting| greeting.followed());
-            if asked != Some(session.leader.peer) {
+            let sought = session.seeks.as_ref().and_then(|greeting| greeting.followed());
+            if sought != Some(session.leader.peer) {
                 self.seek(io);
             }
             return;
         }
-        session.seeks = None;
+        (session.seeks, *asked) = (None, None);
         membership.members.heard(session.sequencer, io.now);
         session.comparison = Default::default();
         session.intake.follow_anew();
