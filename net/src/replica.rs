@@ -248,10 +248,15 @@ impl<F: Share> Replica<F> {
         held.into_iter().for_each(|(from, epoch, message)| self.handle(from, epoch, message, io));
     }
 
+    /// Whether the session lets this peer in again: as its hero waits, or has yet to enter.
+    fn may_return(&self) -> bool {
+        let enters = F::OUTLIVES_LEADER && self.session().is_some_and(|session| !session.life.plays());
+        enters || self.hero_waits.is_some()
+    }
+
     /// The session goes on without this peer, as far as it knows, or not at all.
     fn lose_session(&mut self, reason: EndReason, io: &mut Io<F::Sim>) {
-        let enters = F::OUTLIVES_LEADER && self.session().is_some_and(|session| !session.life.plays());
-        if enters || self.hero_waits.is_some() { self.seek(io) } else { io.out.end(reason) }
+        if self.may_return() { self.seek(io) } else { io.out.end(reason) }
     }
 
     /// Takes a message while it looks for its session.
@@ -364,12 +369,11 @@ impl<F: Share> Replica<F> {
                         self.greet_anew(io);
                         self.given = Given::default();
                     }
-                    // It promised just now never to vote again.
-                    reason if reason.may_return() && self.hero_waits.is_some() => self.greet_anew(io),
                     LeaveReason::Desync => io.evidence.put_out(now, &mut io.out),
                     // Unless the player is here from elsewhere.
                     LeaveReason::Replaced => io.out.end(EndReason::Removed(reason)),
-                    reason if reason.may_return() => self.lose_session(EndReason::Removed(reason), io),
+                    // It promised just now never to vote again.
+                    reason if reason.may_return() && self.may_return() => self.greet_anew(io),
                     reason => io.out.end(EndReason::Removed(reason)),
                 };
             }
