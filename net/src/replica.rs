@@ -29,7 +29,7 @@ use crate::link::{Channel, PeerId};
 use crate::playout::Playout;
 use crate::session::{
     CommandError, Comparison, DistantView, DropReason, EndReason, Entrant, Following, Greeting, Io, Leader, Ledger,
-    Outbox, Phase, Role, Stats, Stepper, turn,
+    Membership, Outbox, Phase, Role, Stats, Stepper, turn,
 };
 use crate::transfer::{Receiver, TransferError};
 use crate::wire::*;
@@ -65,7 +65,7 @@ pub trait Share: Send + 'static {
         &[]
     }
 
-    /// The same the other way round.
+    /// The turn that holds those inputs of the whole world, if it outlives its leader.
     fn of_whole(inputs: &[RawInput]) -> Self::Turn {
         let _ = inputs;
         Self::Turn::default()
@@ -233,6 +233,11 @@ impl<F: Share> Replica<F> {
         }
     }
 
+    /// What it keeps as a member of the session, once it is one.
+    fn membership(&self) -> Option<&Membership> {
+        Some(&self.session()?.succession.as_ref()?.membership)
+    }
+
     /// How it looks for its session, if it does.
     fn greeting(&mut self) -> Option<&mut Greeting> {
         match &mut self.place {
@@ -263,6 +268,7 @@ impl<F: Share> Replica<F> {
     fn sought(&mut self, from: PeerId, epoch: Epoch, message: Message, io: &mut Io<F::Sim>) {
         let promised = self.promised();
         let Some(greeting) = self.greeting() else { return };
+        let is_believed = F::may_lead(from) || F::OUTLIVES_LEADER && greeting.names(from, io.ingress.peers());
         match message {
             Message::Hello(_) => {
                 greeting.greeted(from);
@@ -273,16 +279,17 @@ impl<F: Share> Replica<F> {
                 self.release(io);
             }
             Message::Challenge(nonce) => self.prove(from, epoch, nonce, io),
-            message @ (Message::Refusal(_) | Message::Welcome(_))
-                if F::may_lead(from) || F::OUTLIVES_LEADER && greeting.names(from, io.ingress.peers()) =>
-            {
-                match message {
-                    Message::Welcome(welcome) if welcome.attempt != greeting.attempt() => {}
+            Message::Refusal(refusal) if is_believed => greeting.refused(from, refusal, &mut io.out),
+            Message::Welcome(welcome) if is_believed => {
+                // An answer to another hello counts no more.
+                if welcome.attempt != greeting.attempt() {
+                    return;
+                }
+                if welcome.plays.is_some() && epoch < promised {
                     // It has voted for another since it said hello.
-                    Message::Welcome(welcome) if welcome.plays.is_some() && epoch < promised => self.seek(io),
-                    Message::Welcome(welcome) => self.welcomed(from, epoch, welcome, io),
-                    Message::Refusal(refusal) => greeting.refused(from, refusal, &mut io.out),
-                    _ => {}
+                    self.seek(io);
+                } else {
+                    self.welcomed(from, epoch, welcome, io);
                 }
             }
             message => {
@@ -295,8 +302,7 @@ impl<F: Share> Replica<F> {
 
     /// The newest epoch in which it voted.
     fn promised(&self) -> Epoch {
-        let succession = self.session().and_then(|session| session.succession.as_ref());
-        succession.map_or(self.promised, |succession| succession.membership.members.promised())
+        self.membership().map_or(self.promised, |membership| membership.members.promised())
     }
 
     /// Proves to have the key that its hello named.
@@ -318,8 +324,7 @@ impl<F: Share> Replica<F> {
 
     /// Whether someone leads, as far as is known here.
     fn is_led(&self) -> bool {
-        let succession = self.session().and_then(|session| session.succession.as_ref());
-        succession.is_none_or(|succession| succession.membership.members.leader().is_some())
+        self.membership().is_none_or(|membership| membership.members.leader().is_some())
     }
 
     fn leads(&self, peer: PeerId) -> bool {
@@ -591,8 +596,7 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
     }
 
     fn stale(&mut self, from: PeerId, epoch: Epoch, io: &mut Io<F::Sim>) {
-        let succession = self.session().and_then(|session| session.succession.as_ref());
-        if let Some(Succession { membership, .. }) = succession
+        if let Some(membership) = self.membership()
             && membership.player(from).is_some()
             && membership.members.has_left(epoch)
         {
@@ -717,8 +721,7 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
         let Life::Here { stepper, entry: Entry::Playing } = life else { return 0 };
         let Some(wanted) = intake.rtt().and_then(|rtt| playout.delay_ticks(io.now, rtt)) else { return 0 };
         let player = stepper.player;
-        let member = succession.as_ref().and_then(|succession| succession.membership.ledger.members.get(&player));
-        let closed = member.map_or(0, |member| member.commands);
+        let closed = succession.as_ref().map_or(0, |succession| succession.membership.ledger.commands(player));
         let own: Vec<_> = intake.on_their_way(closed).collect();
         let at = |tick: Tick| {
             if tick < intake.known() {

@@ -313,8 +313,7 @@ fn a_key_is_of_no_use_to_who_only_knows_its_public_half() {
 
 /// Who closes ticks, as a seat sees it.
 fn leader(room: &Room, seat: usize) -> Option<PlayerId> {
-    let stats = room.seats[seat].session.stats();
-    stats.players.iter().find(|player| player.sequencer).map(|player| player.player)
+    room.seats[seat].session.stats().sequencer()
 }
 
 #[test]

@@ -178,7 +178,7 @@ fn the_founder_leaves_or_is_lost_and_the_others_play_on() {
                 assert!(stats.tick.since(ticks[seat - 1]) >= 38, "{players} players, {reason:?}: seat {seat}");
                 assert_eq!(left(&driver, seat), vec![(PlayerId(0), reason)]);
                 assert!(playing(&driver.seats[seat].session));
-                let leader = stats.players.iter().find(|player| player.sequencer).map(|player| player.player);
+                let leader = stats.sequencer();
                 assert_eq!(leader, Some(PlayerId(1)));
             }
         }

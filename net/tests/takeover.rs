@@ -32,10 +32,7 @@ fn newest(room: &Room, seats: &[usize]) -> Tick {
 
 /// Who leads, if all say the same.
 fn leader(room: &Room, seats: &[usize]) -> Option<PlayerId> {
-    let of = |seat: &usize| {
-        let stats = room.seats[*seat].session.stats();
-        stats.players.iter().find(|player| player.sequencer).map(|player| player.player)
-    };
+    let of = |seat: &usize| room.seats[*seat].session.stats().sequencer();
     let first = of(&seats[0])?;
     seats.iter().all(|seat| of(seat) == Some(first)).then_some(first)
 }

@@ -191,7 +191,7 @@ impl Life {
         self.desyncs = self.desyncs.max(stats.desyncs);
         self.pending = stats.commands_pending;
         self.drops = stats.drops.iter().collect();
-        if let Some(leader) = stats.players.iter().find(|player| player.sequencer).map(|player| player.player)
+        if let Some(leader) = stats.sequencer()
             && self.leaders.last().is_none_or(|(_, last)| *last != leader)
         {
             self.leaders.push((now_ms, leader));

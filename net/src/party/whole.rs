@@ -13,7 +13,7 @@ use crate::link::PeerId;
 use crate::replica::{Estate, Replica, Share};
 use crate::session::{Entrant, Io, Leader, Outbox, Role, Stepper, turn};
 use crate::transfer::TransferError;
-use crate::wire::{Epoch, Message, RawInput, RawTurn, Turns};
+use crate::wire::{Message, RawInput, RawTurn, Turns};
 
 pub struct Whole<S> {
     config: PartyConfig,
@@ -25,21 +25,6 @@ impl<S: Simulation> Whole<S> {
     pub fn follow(config: PartyConfig, entrant: &Arc<Entrant<S>>, me: PeerId, now: Duration) -> Replica<Whole<S>> {
         let settings = config.following();
         Replica::new(Whole { config, simulation: PhantomData }, settings, entrant.clone(), me, now)
-    }
-
-    /// The role of a peer that gave its part of the session up, and looks for the other, in which
-    /// its hero is.
-    pub fn return_to(
-        config: PartyConfig,
-        entrant: &Arc<Entrant<S>>,
-        me: PeerId,
-        simulation: &S,
-        promised: Epoch,
-        io: &mut Io<S>,
-    ) -> Replica<Whole<S>> {
-        let mut replica = Whole::follow(config, entrant, me, io.now);
-        replica.return_to(simulation, promised, io);
-        replica
     }
 
     /// The role of a peer that led the session, and follows another.

@@ -159,6 +159,13 @@ pub struct Stats {
     pub relay: Option<RelayStats>,
 }
 
+impl Stats {
+    /// The player whose peer closes ticks, as this peer sees it.
+    pub fn sequencer(&self) -> Option<PlayerId> {
+        self.players.iter().find(|player| player.sequencer).map(|player| player.player)
+    }
+}
+
 /// What a relay sends, by level, and what its replicas have. Payload; a packet with frames counts
 /// as one of turns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -91,6 +91,8 @@ impl<S: Simulation> Sequencing<S> {
             io.out.reliably(self.leader.epoch, peer, &Message::Removed(LeaveReason::Yielded));
         }
         let promised = self.membership.members.promised();
-        Whole::return_to(self.config, &self.entrant, self.leader.peer, &self.stepper.simulation, promised, io)
+        let mut replica = Whole::follow(self.config, &self.entrant, self.leader.peer, io.now);
+        replica.return_to(&self.stepper.simulation, promised, io);
+        replica
     }
 }
