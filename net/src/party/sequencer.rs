@@ -209,11 +209,13 @@ impl<S: Simulation> Sequencing<S> {
         if stood_still < STANDSTILL {
             return;
         }
-        self.reign.backed_at += stood_still;
+        // What came while it stood still is taken just before, and counts from now on.
+        let excuse = |at: &mut Duration| *at = (*at + stood_still).min(now);
+        excuse(&mut self.reign.backed_at);
         for (_, guest) in self.guests.peers_mut() {
-            guest.heard_at += stood_still;
+            excuse(&mut guest.heard_at);
             if let Entry::Loading { progressed, .. } = &mut guest.entry {
-                *progressed += stood_still;
+                excuse(progressed);
             }
         }
     }

@@ -70,15 +70,17 @@ impl<S: Simulation> Sequencing<S> {
     }
 
     /// Another leader tells its rank. The lower yields, once it is sure that the other knows its
-    /// own: then the other does not yield to it at the same time.
+    /// own: then the other does not yield to it at the same time. A leader that hears no quorum
+    /// closes nothing, and yields at once to a member that leads one.
     pub(super) fn met(&mut self, from: PeerId, meet: Meet, io: &mut Io<S>) {
-        if !self.is_parted(from, io) {
+        let leads_alone = self.membership.player(from).is_some() && !self.is_backed(io.now);
+        if !leads_alone && !self.is_parted(from, io) {
             return io.out.dropped(DropReason::Unexpected);
         }
         self.meeting.heard.insert(from, meet.ours);
         let ours = self.rank();
         let is_lower = (ours, Reverse(self.leader.peer)) < (meet.ours, Reverse(from));
-        self.meeting.yields = is_lower && meet.yours == Some(ours) && self.leads();
+        self.meeting.yields = self.leads() && (leads_alone || is_lower && meet.yours == Some(ours));
     }
 
     pub(super) fn yields(&self) -> bool {
