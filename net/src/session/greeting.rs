@@ -105,7 +105,11 @@ impl Greeting {
     /// it was that, and there was room.
     pub fn hold(&mut self, from: PeerId, epoch: Epoch, message: Message) -> bool {
         let answers = match &message {
-            Message::Welcome(welcome) => welcome.attempt == self.attempt(),
+            Message::Welcome(welcome) => {
+                // What it said before is of a welcome that counts no more.
+                self.held.retain(|(peer, ..)| *peer != from);
+                welcome.attempt == self.attempt()
+            }
             message => matches!(message, Message::Refusal(_)),
         };
         let welcomes = answers || self.held.iter().any(|(peer, ..)| *peer == from);
