@@ -410,7 +410,8 @@ impl<S: Simulation> Role<S> for Sequencing<S> {
                 match sender.acknowledge(received) {
                     Ok(()) if sender.done() && arrival.is_none() => guest.entry = Entry::Playing,
                     Ok(()) => *progressed = io.now,
-                    Err(_) => io.out.dropped(DropReason::ForgedAck),
+                    // It may be of a load that was begun before, and given up.
+                    Err(_) => io.out.dropped(DropReason::Unexpected),
                 }
             }
             (Message::Ready, Entry::Loading { sender, ready, .. }) if sender.done() => {
