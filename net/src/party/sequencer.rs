@@ -141,8 +141,9 @@ impl<S: Simulation> Sequencing<S> {
 
     /// Plays the ticks whose time has come, and closes those an input delay ahead of them.
     fn run(&mut self, io: &mut Io<S>) {
+        let unclosed = self.unclosed();
         if let Some(schedule) = &mut self.schedule {
-            schedule.forgive(self.stepper.tick(), io.now);
+            schedule.forgive(unclosed, io.now);
         }
         for _ in 0..TICKS_PER_ADVANCE_MAX {
             let tick = self.stepper.tick();
@@ -158,6 +159,12 @@ impl<S: Simulation> Sequencing<S> {
             }
             self.play(tick, io);
         }
+    }
+
+    /// The first tick that waits for a turn to be closed. Those before wait for this peer alone.
+    fn unclosed(&self) -> Tick {
+        let ahead = self.settings().input_delay_ticks + 1;
+        self.stepper.tick().max(Tick(self.membership.history.open().0.saturating_sub(ahead)))
     }
 
     fn play(&mut self, tick: Tick, io: &mut Io<S>) {

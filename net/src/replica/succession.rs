@@ -73,18 +73,27 @@ impl Succession {
 
 impl<F: Share> Replica<F> {
     /// Takes what a member says of who leads. Returns the message if it is another.
-    pub(super) fn of_members(&mut self, from: PeerId, message: Message, io: &mut Io<F::Sim>) -> Option<Message> {
+    pub(super) fn of_members(
+        &mut self,
+        from: PeerId,
+        epoch: Epoch,
+        message: Message,
+        io: &mut Io<F::Sim>,
+    ) -> Option<Message> {
         let Place::Joined(session) = &mut self.place else { return Some(message) };
         let Some(succession) = &mut session.succession else { return Some(message) };
         if succession.membership.player(from).is_none() {
             return Some(message);
         }
+        // While it looks for its session, messages of any epoch come this far.
+        let is_of_now = epoch == succession.membership.members.promised();
         match message {
             Message::Stand(stand) => {
                 succession.membership.take(from, stand, io.now, &mut io.out);
                 self.elect(io);
             }
             Message::Fetch(first) if succession.membership.fetched(from, first, &mut io.out) => {}
+            Message::Fetched(_) | Message::Lead(_) if !is_of_now => io.out.dropped(DropReason::StaleEpoch),
             fetched @ Message::Fetched(_) if succession.asked.take_if(|(peer, _)| *peer == from).is_some() => {
                 session.append(fetched, io);
                 self.elect(io);

@@ -43,7 +43,7 @@ impl<S: Simulation> Sequencing<S> {
     /// Leads on, with all that this peer knows.
     pub(in crate::party) fn take_over(config: PartyConfig, estate: Estate<S>, io: &mut Io<S>) -> Self {
         let Estate { entrant, me, stepper, mut membership, gone, commands, next_at } = estate;
-        let mut waiting = Waiting::default();
+        let (mut waiting, period) = (Waiting::default(), config.period());
         let mut guests = Roll::new(entrant.terms, config.settings().players_max);
         guests.begin_at(membership.ledger.next_player());
         let open = membership.history.open();
@@ -64,9 +64,6 @@ impl<S: Simulation> Sequencing<S> {
         membership.members.lead();
         let epoch = membership.members.promised();
         membership.begin(epoch);
-        // Turns that were closed long ago are made up for, so that others follow at once.
-        let newest = Tick(open.0.saturating_sub(config.settings().input_delay_ticks + 1));
-        let schedule = Schedule::going_on(stepper.tick().max(newest), next_at, config.period());
         let mut sequencing = Sequencing {
             config,
             entrant,
@@ -77,11 +74,13 @@ impl<S: Simulation> Sequencing<S> {
             stepper,
             waiting,
             applicants: Applicants::new(),
-            schedule: Some(schedule),
+            schedule: None,
             advanced_at: io.now,
             guests,
             offer: None,
         };
+        // What was closed long ago is played at once, so that others follow at once.
+        sequencing.schedule = Some(Schedule::going_on(sequencing.unclosed(), next_at.max(io.now), period));
         if let Some((player, reason)) = gone
             && let Some(member) = sequencing.membership.ledger.members.get(&player)
         {
