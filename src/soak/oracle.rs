@@ -2,7 +2,7 @@
 //!
 //! It must never look into a session, only at what peers told. Each rule is one function.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use lockstone_net::session::DropReason;
@@ -181,6 +181,8 @@ impl Judge<'_> {
     /// moments, or when it was excused already.
     fn one_history(&self, out: &mut Vec<Breach>) -> History {
         let mut history = History::default();
+        // Who played a turn that does not count, by its tick and what it came to.
+        let mut discarded: BTreeMap<(Tick, u64), BTreeSet<SeatId>> = BTreeMap::new();
         let mut lives: Vec<_> = self.trace.lives.iter().collect();
         lives.sort_by_key(|(seat, life)| {
             (self.allowed.excused_ms.contains_key(seat), core::cmp::Reverse(life.gone_ms.unwrap_or(u32::MAX)), **seat)
@@ -199,11 +201,31 @@ impl Judge<'_> {
                         format!("seat {seat} parts from seat {other} at tick {tick}, and goes on to {end}: {what}");
                     out.push(breach(rule, text));
                 }
+                if let Some((tick, ..)) = parted
+                    && let Some(after) = segment.checksums.get(&tick.next())
+                {
+                    discarded.entry((tick, after.0)).or_default().insert(*seat);
+                }
                 let until = if ends { moments } else { end.next() };
                 history.add(segment, *seat, parted.map_or(until, |(tick, ..)| tick.min(until)));
             }
         }
+        for ((tick, _), seats) in discarded {
+            self.kept(tick, &seats, out);
+        }
         history
+    }
+
+    /// What most of the players played may not be discarded.
+    fn kept(&self, tick: Tick, by: &BTreeSet<SeatId>, out: &mut Vec<Breach>) {
+        let excused = by.iter().any(|seat| self.was_excused_at(*seat, &self.trace.lives[seat], tick));
+        let played_ms = by.iter().filter_map(|seat| self.trace.lives[seat].past_ms(tick)).max();
+        let Some(at_ms) = played_ms.filter(|_| !excused) else { return };
+        let players = self.trace.plays_at(at_ms).count();
+        if 2 * by.len() > players {
+            let text = format!("{} of {players} players played tick {tick}, and it is discarded", by.len());
+            out.push(breach(Rule::OneHistory, text));
+        }
     }
 
     /// The tick at which the trouble began in which a segment ended. A sequencer that hears a

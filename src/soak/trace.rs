@@ -216,6 +216,12 @@ impl Life {
         self.looks.get((since / LOOK_MS) as usize).copied()
     }
 
+    /// When it was first seen beyond a tick.
+    pub fn past_ms(&self, tick: Tick) -> Option<u32> {
+        let first = self.looks.iter().position(|look| look.tick > tick)?;
+        Some(self.looked_at_ms + first as u32 * LOOK_MS)
+    }
+
     /// Its player, once it has one.
     pub fn player(&self) -> Option<PlayerId> {
         self.segments.last().map(|segment| segment.player)
