@@ -38,9 +38,6 @@ use crate::wire::*;
 /// peer.
 const LEADER_CHANGES: Duration = Duration::from_secs(1);
 
-/// A member that no leader is found with for so long looks for the session beside.
-const UNDECIDED_MAX: Duration = Duration::from_secs(3);
-
 /// What part of the world a replica simulates, and by what it is fed.
 pub trait Share: Send + 'static {
     type Sim: Simulation;
@@ -541,14 +538,6 @@ impl<F: Share> Joined<F> {
         self.succession.as_ref().is_none_or(|succession| succession.membership.known().epoch == self.leader.epoch)
     }
 
-    /// When the session goes on without this peer for all that it knows. A member that no leader is
-    /// found with may be unknown to those who have one.
-    fn lost_at(&self, settings: Following) -> Duration {
-        let members = self.succession.as_ref().map(|succession| &succession.membership.members);
-        let is_led = members.is_none_or(|members| members.leader().is_some());
-        self.heard_at + if is_led { settings.silence_timeout } else { UNDECIDED_MAX.min(settings.silence_timeout) }
-    }
-
     /// When the next turn is to be played, if it is known.
     fn next_play_at(&self) -> Option<Duration> {
         let next = self.intake.next();
@@ -637,11 +626,11 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
                     session.replaced_at = session.replaced_at.min(io.now + patience);
                 }
             }
+            // The leader takes this peer for lost, or looks for the session itself.
+            Message::Meet(_) | Message::Hello(_) if session.leader.peer == from => self.seek(io),
             Message::Hello(_) => {
                 io.out.reliably(Epoch::default(), from, &Message::Elsewhere(session.leader.peer));
             }
-            // The leader takes this peer for lost.
-            Message::Meet(_) if session.leader.peer == from => self.seek(io),
             message if session.leader.peer == from => self.fed(message, io),
             _ => io.out.dropped(DropReason::UnknownPeer),
         }
@@ -665,7 +654,7 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
         match &mut self.place {
             Place::Greeting(_) => {}
             Place::Joined(session) if now >= session.replaced_at => self.seek(io),
-            Place::Joined(session) if now >= session.lost_at(settings) => {
+            Place::Joined(session) if now >= session.heard_at + settings.silence_timeout => {
                 self.lose_session(EndReason::SequencerLost { silent: true }, io);
             }
             Place::Joined(session) if now >= session.give_up_at(settings.load_timeout) => {
@@ -687,7 +676,7 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
         if let (Some(greeting), Some(succession)) = (&session.seeks, &session.succession) {
             return greeting.wake_at().min(succession.membership.members.wake_at());
         }
-        let at = session.lost_at(self.settings).min(session.replaced_at);
+        let at = (session.heard_at + self.settings.silence_timeout).min(session.replaced_at);
         let at = session.succession.as_ref().map_or(at, |succession| at.min(succession.membership.members.wake_at()));
         let at = if session.follows() { at.min(session.intake.report_at()) } else { at };
         let at = at.min(session.give_up_at(self.settings.load_timeout));
