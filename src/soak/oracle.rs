@@ -221,9 +221,10 @@ impl Judge<'_> {
         let excused = by.iter().any(|seat| self.was_excused_at(*seat, &self.trace.lives[seat], tick));
         let played_ms = by.iter().filter_map(|seat| self.trace.lives[seat].past_ms(tick)).max();
         let Some(at_ms) = played_ms.filter(|_| !excused) else { return };
-        let players = self.trace.plays_at(at_ms).count();
-        if 2 * by.len() > players {
-            let text = format!("{} of {players} players played tick {tick}, and it is discarded", by.len());
+        let players: BTreeSet<_> = self.trace.plays_at(at_ms).collect();
+        let (played, players) = (players.intersection(by).count(), players.len());
+        if 2 * played > players {
+            let text = format!("{played} of {players} players played tick {tick}, and it is discarded");
             out.push(breach(Rule::OneHistory, text));
         }
     }
