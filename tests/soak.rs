@@ -20,6 +20,9 @@ const ODD: SeatId = 1;
 /// From then on.
 const FROM: Duration = Duration::from_secs(5);
 
+/// So many ticks a peer discards that discards some.
+const DISCARDED: u32 = 10;
+
 /// A session with something wrong.
 struct Bent<T: Session> {
     session: T,
@@ -27,6 +30,8 @@ struct Bent<T: Session> {
     now: Cell<Duration>,
     /// What is to go wrong once has.
     done: bool,
+    /// How many checksums it told of a world that it then discarded.
+    discarded: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,6 +44,8 @@ enum Bend {
     ForgetsTurn,
     /// It tells one wrong checksum.
     LiesOnce,
+    /// It plays some ticks that nobody else keeps, and loads the world anew.
+    Discards,
     /// It does nothing any more.
     Stalls,
     /// It leaves, and nobody told it to.
@@ -52,7 +59,7 @@ static WHIM: AtomicU64 = AtomicU64::new(0);
 
 impl<T: Session<Sim = Sim>> Bent<T> {
     fn new(session: T, fault: Option<Bend>) -> Bent<T> {
-        Bent { session, fault, now: Cell::default(), done: false }
+        Bent { session, fault, now: Cell::default(), done: false, discarded: 0 }
     }
 
     fn is(&self, bend: Bend) -> bool {
@@ -122,6 +129,15 @@ impl<T: Session<Sim = Sim>> Session for Bent<T> {
                 self.done = true;
                 Event::Checksum { tick, checksum: Checksum(checksum.0 ^ 1), tree }
             }
+            Event::Checksum { tick, checksum, tree } if self.is(Bend::Discards) && self.discarded < DISCARDED => {
+                self.discarded += 1;
+                Event::Checksum { tick, checksum: Checksum(checksum.0 ^ 1), tree }
+            }
+            Event::Checksum { tick, .. } if self.is(Bend::Discards) && !self.done => {
+                self.done = true;
+                let player = self.session.stats().player.expect("it plays");
+                Event::Started { tick, seed: 0, player, snapshot: Vec::new() }
+            }
             event => event,
         })
     }
@@ -159,7 +175,12 @@ fn calm(kind: Kind) -> Schedule {
 }
 
 fn play(schedule: &Schedule, bend: Option<Bend>) -> Trace {
-    let bent = |seat| bend.filter(|_| seat == ODD);
+    play_on(schedule, bend, &[ODD])
+}
+
+/// With something wrong on each of these seats.
+fn play_on(schedule: &Schedule, bend: Option<Bend>, odd: &[SeatId]) -> Trace {
+    let bent = |seat| bend.filter(|_| odd.contains(&seat));
     let trace = match schedule.kind {
         Kind::Rollback => soak::play_rollback::<Faulty, _>(schedule, |seat, it| Bent::new(it, bent(seat))),
         _ => soak::play_party::<Faulty, _>(schedule, |seat, it| Bent::new(it, bent(seat))),
@@ -196,6 +217,19 @@ fn a_command_that_is_lost_is_found() {
 #[test]
 fn two_histories_are_found() {
     breaks(Bend::ForgetsTurn, Rule::OneHistory, &BOTH);
+}
+
+/// One peer may lose its last moments. What most have played is never lost.
+#[test]
+fn turns_that_most_have_played_and_then_discard_are_found() {
+    let schedule = Schedule { steps: calm(Kind::Party).steps.into_iter().take(3).collect(), ..calm(Kind::Party) };
+    let found = |odd: &'static [SeatId]| {
+        let player = move |schedule: &Schedule| Ok(play_on(schedule, Some(Bend::Discards), odd));
+        soak::run(&schedule, &player).expect("the game can").breaches
+    };
+    assert_eq!(found(&[1]), []);
+    let breaches = found(&[1, 2]);
+    assert!(breaches.iter().any(|breach| breach.rule == Rule::OneHistory), "{breaches:?}");
 }
 
 #[test]
