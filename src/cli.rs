@@ -79,7 +79,7 @@ fn run_with<G: Game>(run: fn(Subcommand) -> Result<ExitCode, Failure>) -> ExitCo
     log_when_asked();
     hush_carrier();
     if let Err(error) = ctrlc::set_handler(|| STOP.store(true, Ordering::Relaxed)) {
-        log::warn!("Ctrl-C will end the program without a goodbye: {error}");
+        tracing::warn!("Ctrl-C will end the program without a goodbye: {error}");
     }
     let done = run(args.command.unwrap_or(Subcommand::Play(Box::new(args.play))));
     let code = done.unwrap_or_else(Failure::tell);
@@ -129,7 +129,7 @@ fn hush_carrier() {
     let tell = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         if std::thread::current().name() == Some(lockstone_net::matchbox::THREAD_NAME) {
-            log::warn!("a connection broke: {panic}");
+            tracing::warn!("a connection broke: {panic}");
         } else {
             tell(panic);
         }

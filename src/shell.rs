@@ -385,7 +385,7 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
                 Told::Evidence(evidence) => {
                     self.spoke = true;
                     if let Err(error) = self.session.give_evidence(evidence) {
-                        log::warn!("this peer's evidence was not taken: {error}");
+                        tracing::warn!("this peer's evidence was not taken: {error}");
                     }
                 }
                 Told::Bundle(path) => {

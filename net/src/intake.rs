@@ -257,6 +257,11 @@ impl<T: Content> Intake<T> {
         self.stamps.rtt()
     }
 
+    /// What the numbers of packets tell of the way to the sequencer.
+    pub fn stamps(&self) -> &Stamps {
+        &self.stamps
+    }
+
     /// When the next report is due.
     pub fn report_at(&self) -> Duration {
         let Some(reported_at) = self.reported_at else { return Duration::ZERO };

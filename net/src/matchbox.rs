@@ -173,7 +173,7 @@ impl MatchboxLink {
 
     /// A relay's signaling tries to come back. No handshake of now can be completed then.
     fn signaling_away(&mut self, error: LinkError) {
-        log::warn!("nobody new can join for now: {error}");
+        tracing::warn!("nobody new can join for now: {error}");
         self.pairs.retain(|_, pair| pair.is_connected());
         self.spent.clear();
         self.waiting.clear();
@@ -182,7 +182,7 @@ impl MatchboxLink {
 
     fn signaling_lost(&mut self, error: LinkError) {
         if self.role != RoomRole::Player && self.pairs.values().any(Pair::is_connected) {
-            log::warn!("nobody new can join: {error}");
+            tracing::warn!("nobody new can join: {error}");
             self.events.push_back(LinkEvent::SignalingLost(error.clone()));
         }
         self.lost = Some(error);
@@ -261,7 +261,7 @@ impl MatchboxLink {
                 if self.waiting.len() < WAITING_MAX {
                     self.waiting.push_back((peer, Vec::new()));
                 } else {
-                    log::warn!("passed over a player: {WAITING_MAX} others wait to connect");
+                    tracing::warn!("passed over a player: {WAITING_MAX} others wait to connect");
                 }
                 false
             }

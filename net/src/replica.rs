@@ -715,6 +715,19 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
         }
     }
 
+    fn led_by(&self) -> Option<Vote> {
+        let session = self.session().filter(|session| session.follows() && session.seeks.is_none())?;
+        session.life.stepper()?;
+        Some(Vote { epoch: session.leader.epoch, leader: session.sequencer })
+    }
+
+    fn stalled_since(&self, now: Duration) -> Option<Duration> {
+        let session = self.session().filter(|session| session.life.plays())?;
+        let next = session.intake.next();
+        let due = session.playout.time_of(next).filter(|_| next >= session.intake.known())?;
+        (due < now).then_some(due)
+    }
+
     fn look_ahead(&mut self, ticks_max: u32, io: &mut Io<F::Sim>) -> u32 {
         let Place::Joined(session) = &mut self.place else { return 0 };
         let Joined { intake, playout, succession, life, seeks: None, .. } = &mut **session else { return 0 };
@@ -748,14 +761,17 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
 
     fn figures(&self, stats: &mut Stats, out: &Outbox<F::Sim>) {
         let Some(session) = self.session() else { return };
-        let sequencer = session.sequencer;
-        let rtt = session.intake.rtt();
-        let exchange = |player: PlayerId| {
-            (player == sequencer).then(|| session.comparison.exchange(session.leader.peer, rtt, out))
-        };
+        let (sequencer, stamps) = (session.sequencer, session.intake.stamps());
+        let with_leader = || session.comparison.exchange(session.leader.peer, stamps, out);
         stats.player = Some(session.player);
         stats.known = session.intake.known();
         stats.commands_pending = session.intake.commands_pending();
-        stats.players = session.life.stepper().map_or_else(Vec::new, |stepper| stepper.players(sequencer, exchange));
+        let Some(stepper) = session.life.stepper() else { return };
+        stats.players = stepper.players(sequencer, |player| (player == sequencer).then(with_leader));
+        if let Some(membership) = self.membership() {
+            stats.away = stepper.away(&membership.ledger);
+        } else if stats.sequencer().is_none() {
+            stats.host = Some(with_leader());
+        }
     }
 }

@@ -30,6 +30,7 @@ mod ingress;
 mod leader;
 mod ledger;
 mod membership;
+mod observer;
 mod offer;
 mod outbox;
 mod peer;
@@ -37,6 +38,8 @@ mod roll;
 mod schedule;
 mod stats;
 mod stepper;
+pub(crate) mod trace;
+mod traffic;
 
 pub use crate::transfer::TransferError;
 pub use config::{Config, ConfigError};
@@ -45,9 +48,10 @@ pub use entrant::PlayerError;
 pub use event::{CommandError, EndReason, Event, EvidenceError, Phase, SayError, Transmit};
 pub use peer::Peer;
 pub use stats::{
-    AheadStats, DropReason, Drops, Exchange, LevelStats, PlayerStats, RelayStats, RollbackStats, Stats, SyncCheck,
-    Traffic,
+    AheadStats, DelayStats, DropReason, Drops, Exchange, LevelStats, Loss, PlayerStats, RelayStats, RollbackStats,
+    RoundTrip, StallStats, Stats, SyncCheck,
 };
+pub use traffic::{Traffic, TrafficByClass, TrafficClass};
 
 pub(crate) use applicants::{Applicant, Applicants};
 pub(crate) use comparison::Comparison;

@@ -135,7 +135,7 @@ impl Server {
         let (stop, stopped) = oneshot::channel::<()>();
         let serve = move || {
             if let Err(error) = self.run_until(async { drop(stopped.await) }) {
-                log::error!("{error}");
+                tracing::error!("{error}");
             }
         };
         let thread = std::thread::Builder::new().name("lockstone-signaling".into()).spawn(serve)?;
@@ -237,13 +237,13 @@ async fn enter(
 ) -> Response {
     match rooms.enter(&room, ingress.key.as_deref(), &ingress.role()) {
         Ok((seat, inbox)) => {
-            log::info!("{} entered room {room}", seat.peer);
+            tracing::info!("{} entered room {room}", seat.peer);
             let bytes_max = if seat.is_player() { PLAYER_MESSAGE_BYTES_MAX } else { MESSAGE_BYTES_MAX };
             let upgrade = upgrade.max_message_size(bytes_max).max_frame_size(bytes_max);
             upgrade.on_upgrade(move |socket| attend(socket, seat, inbox))
         }
         Err(refusal) => {
-            log::info!("refused a peer: {refusal}");
+            tracing::info!("refused a peer: {refusal}");
             refusal.into_response()
         }
     }
@@ -291,6 +291,6 @@ fn hear(message: &Message, seat: &mut Seat) {
     match text.parse::<JsonPeerRequest>() {
         Ok(PeerRequest::Signal { receiver, data }) => seat.signal(receiver, data),
         Ok(PeerRequest::KeepAlive) => {}
-        Err(error) => log::debug!("ignored a message from {}: {error}", seat.peer),
+        Err(error) => tracing::debug!("ignored a message from {}: {error}", seat.peer),
     }
 }

@@ -1,15 +1,20 @@
-//! Numbers on packets: round-trip time by echo, and packets that come twice.
+//! Numbers on packets: round-trip time by echo, packets that are lost, and packets that come twice.
 //!
-//! Smoothed as TCP does it (RFC 6298). Time is an argument.
+//! Round trips and their variance are smoothed as TCP does it (RFC 6298, section 2). What is lost is
+//! what is missing among the numbers, as in RTP (RFC 3550, appendix A.3). Time is an argument.
 
 use core::time::Duration;
 
+use crate::session::{Loss, RoundTrip};
 use crate::wire::{Echo, Stamp};
 
 /// Sent packets whose time is remembered.
 const SENT_KEPT: usize = 64;
 /// How far back a packet that comes twice is recognised.
 const SEEN_BITS: u32 = 128;
+/// So many packets are missing at most between two that come: a number farther ahead is no count of
+/// what was sent (RFC 3550, appendix A.1).
+const DROPOUT_MAX: u32 = 3_000;
 /// A round trip that a peer's standing still made seem longer must not keep others
 /// waiting afterwards.
 const TIMEOUT_MAX: Duration = Duration::from_secs(1);
@@ -30,15 +35,17 @@ pub struct Stamps {
     /// The newest number that came, and a bit for it and each one before.
     newest: u32,
     seen: u128,
+    /// How many packets should have come, and how many have.
+    expected: u64,
+    received: u64,
     echo: Option<(u32, Duration)>,
-    rtt: Option<Duration>,
-    deviation: Duration,
+    round_trip: Option<RoundTrip>,
 }
 
 impl Default for Stamps {
     fn default() -> Self {
-        let (sent, deviation) = (Box::new([None; SENT_KEPT]), Duration::ZERO);
-        Stamps { next: 0, sent, newest: 0, seen: 0, echo: None, rtt: None, deviation }
+        let sent = Box::new([None; SENT_KEPT]);
+        Stamps { next: 0, sent, newest: 0, seen: 0, expected: 0, received: 0, echo: None, round_trip: None }
     }
 }
 
@@ -72,17 +79,37 @@ impl Stamps {
 
     /// The smoothed round-trip time, once it was measured.
     pub fn rtt(&self) -> Option<Duration> {
-        self.rtt
+        self.round_trip.map(|round_trip| round_trip.smoothed)
+    }
+
+    /// Round trips, once one was measured.
+    pub fn round_trip(&self) -> Option<RoundTrip> {
+        self.round_trip
+    }
+
+    /// What was lost of what the other side sent.
+    pub fn loss(&self) -> Loss {
+        let recent = if self.seen == 0 { 0 } else { self.newest.saturating_add(1).min(SEEN_BITS) };
+        Loss {
+            expected: self.expected,
+            lost: self.expected.saturating_sub(self.received),
+            recent_expected: recent,
+            recent_lost: recent.saturating_sub(self.seen.count_ones()),
+        }
     }
 
     /// After how long without an answer a packet was probably lost.
     pub fn timeout(&self) -> Duration {
-        let timeout = self.rtt.unwrap_or(RTT_INITIAL) + (self.deviation * 4).max(Duration::from_millis(20));
+        let (rtt, jitter) = self.round_trip.map_or((RTT_INITIAL, Duration::ZERO), |trip| (trip.smoothed, trip.jitter));
+        let timeout = rtt + (jitter * 4).max(Duration::from_millis(20));
         timeout.min(TIMEOUT_MAX)
     }
 
     fn mark(&mut self, number: u32) -> Result<(), Repeated> {
         let ahead = number.saturating_sub(self.newest);
+        // Numbers begin at 0: what is missing before the first that comes is lost too.
+        let new = if self.seen == 0 { number.saturating_add(1) } else { ahead };
+        self.expected += u64::from(new.min(DROPOUT_MAX));
         self.seen = self.seen.checked_shl(ahead).unwrap_or(0);
         self.newest = self.newest.max(number);
         let behind = self.newest - number;
@@ -92,6 +119,7 @@ impl Stamps {
                 return Err(Repeated);
             }
             self.seen |= bit;
+            self.received += 1;
         }
         Ok(())
     }
@@ -102,12 +130,13 @@ impl Stamps {
         let Some((_, sent)) = slot.take_if(|(number, _)| *number == echo.number) else { return };
         let held = Duration::from_millis(echo.held_ms.into());
         let sample = now.saturating_sub(sent).saturating_sub(held);
-        match self.rtt {
-            None => (self.rtt, self.deviation) = (Some(sample), sample / 2),
-            Some(rtt) => {
-                self.deviation = (self.deviation * 3 + rtt.abs_diff(sample)) / 4;
-                self.rtt = Some((rtt * 7 + sample) / 8);
-            }
-        }
+        self.round_trip = Some(match self.round_trip {
+            None => RoundTrip { last: sample, smoothed: sample, jitter: sample / 2 },
+            Some(RoundTrip { smoothed, jitter, .. }) => RoundTrip {
+                last: sample,
+                smoothed: (smoothed * 7 + sample) / 8,
+                jitter: (jitter * 3 + smoothed.abs_diff(sample)) / 4,
+            },
+        });
     }
 }

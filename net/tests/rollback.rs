@@ -274,7 +274,7 @@ fn everyone_tells_the_same_story() {
             _ => None,
         });
         assert_eq!(names.collect::<Vec<_>>(), (0..4).map(|n| (n, format!("player {n}"))).collect::<Vec<_>>());
-        let rtt = seat.session.stats().players.iter().filter_map(|player| player.exchange.as_ref()?.rtt).max();
+        let rtt = seat.session.stats().players.iter().filter_map(|player| player.exchange.as_ref()?.rtt()).max();
         assert!(rtt.is_some_and(|rtt| rtt > ms(80) && rtt < ms(200)), "{rtt:?}");
     }
     assert!(in_step(&driver, 9) > 0);

@@ -111,7 +111,7 @@ fn extreme_numbers_echoes_and_advantages_are_borne() {
     }
     assert_eq!(room.seats[FIRST].session.stats().drops.total(), 0);
     let stats = room.seats[FIRST].session.stats();
-    let rtt = stats.players[LIAR].exchange.as_ref().and_then(|exchange| exchange.rtt).expect("it was measured");
+    let rtt = stats.players[LIAR].exchange.as_ref().and_then(|exchange| exchange.rtt()).expect("it was measured");
     assert!(rtt <= ms(60), "{rtt:?}");
     go_on(&mut room, &[0, 1, 2]);
     assert!(in_step(&room, 4) > 0);

@@ -30,7 +30,7 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
         if let Some(command) = bot.decide(sim, player) {
             self.spoke = true;
             if let Err(error) = self.session.command(command) {
-                log::debug!("the bot's command was not taken: {error}");
+                tracing::debug!("the bot's command was not taken: {error}");
             }
         }
     }

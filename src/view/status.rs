@@ -86,7 +86,7 @@ pub fn title(player: &PlayerStats) -> String {
 
 /// The round-trip time to a player's peer, as text, where there is a direct exchange.
 pub fn rtt(player: &PlayerStats) -> String {
-    let rtt = player.exchange.as_ref().and_then(|exchange| exchange.rtt);
+    let rtt = player.exchange.as_ref().and_then(|exchange| exchange.rtt());
     rtt.map_or_else(String::new, |rtt| format!("{} ms", rtt.as_millis()))
 }
 

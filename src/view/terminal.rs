@@ -68,7 +68,7 @@ impl View for TerminalView {
             screen.render_widget(panel(scene, status), right);
         });
         if let Err(error) = drawn {
-            log::warn!("the terminal could not be drawn: {error}");
+            tracing::warn!("the terminal could not be drawn: {error}");
         }
     }
 

@@ -70,7 +70,7 @@ impl View for WindowView {
         self.buffer.extend(self.frame.pixels());
         let (width, height) = self.frame.size();
         if let Err(error) = self.window.update_with_buffer(&self.buffer, width, height) {
-            log::warn!("the window could not be drawn: {error}");
+            tracing::warn!("the window could not be drawn: {error}");
         }
     }
 

@@ -83,7 +83,7 @@ async fn come_back(config: &Config) -> Result<Wire, LinkError> {
         match enter(config).await {
             Ok((_, wire)) => return Ok(wire),
             Err(refusal @ LinkError::Refused { .. }) => return Err(refusal),
-            Err(error) => log::info!("not back yet: {error}"),
+            Err(error) => tracing::info!("not back yet: {error}"),
         }
         wait = (wait * 2).min(RETURN_AFTER_MAX);
     }
@@ -147,11 +147,11 @@ async fn carry(mut wire: Wire, requests: &mut UnboundedReceiver<PeerRequest>, he
 
 fn hear(text: &str, heard: &UnboundedSender<Heard>) {
     match serde_json::from_str(text) {
-        Ok(PeerEvent::IdAssigned(_)) => log::warn!("ignored a second name from the signaling server"),
+        Ok(PeerEvent::IdAssigned(_)) => tracing::warn!("ignored a second name from the signaling server"),
         Ok(event) => {
             let _ = heard.unbounded_send(Heard::Event(event));
         }
-        Err(error) => log::warn!("ignored a message of the signaling server: {error}"),
+        Err(error) => tracing::warn!("ignored a message of the signaling server: {error}"),
     }
 }
 

@@ -494,6 +494,16 @@ impl<S: Simulation> Role<S> for Sequencing<S> {
         }
     }
 
+    fn led_by(&self) -> Option<Vote> {
+        self.leads().then_some(Vote { epoch: self.leader.epoch, leader: self.stepper.player })
+    }
+
+    /// As long as it may close nothing.
+    fn stalled_since(&self, now: Duration) -> Option<Duration> {
+        let stalls = self.schedule.is_some() && self.membership.history.open() <= self.stepper.tick();
+        stalls.then_some(now)
+    }
+
     fn look_ahead(&mut self, ticks_max: u32, io: &mut Io<S>) -> u32 {
         if !self.stepper.plays() {
             return 0;
@@ -523,10 +533,11 @@ impl<S: Simulation> Role<S> for Sequencing<S> {
     fn figures(&self, stats: &mut Stats, out: &Outbox<S>) {
         let exchange = |player| {
             let (peer, guest) = self.guests.peers().find(|(_, guest)| guest.player == player)?;
-            Some(guest.comparison.exchange(peer, guest.feed.rtt(), out))
+            Some(guest.comparison.exchange(peer, guest.feed.stamps(), out))
         };
         stats.player = Some(self.stepper.player);
         stats.known = self.membership.history.open();
         stats.players = self.stepper.players(self.stepper.player, exchange);
+        stats.away = self.stepper.away(&self.membership.ledger);
     }
 }

@@ -291,6 +291,10 @@ impl<R: Rules> Role<World<R>> for Host<R> {
         Phase::Playing
     }
 
+    fn led_by(&self) -> Option<Vote> {
+        Some(Vote { epoch: self.leader.epoch, leader: self.stepper.player })
+    }
+
     fn simulation(&self) -> Option<&World<R>> {
         Some(&self.stepper.simulation)
     }
@@ -298,7 +302,7 @@ impl<R: Rules> Role<World<R>> for Host<R> {
     fn figures(&self, stats: &mut Stats, out: &Outbox<World<R>>) {
         let exchange = |player| {
             let guest = self.guests.get(self.guests.slot_of(player)?)?;
-            Some(guest.comparison.exchange(guest.peer, guest.feed.rtt(), out))
+            Some(guest.comparison.exchange(guest.peer, guest.feed.stamps(), out))
         };
         stats.player = Some(self.stepper.player);
         stats.known = self.stepper.tick();

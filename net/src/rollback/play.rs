@@ -53,6 +53,8 @@ pub struct Play<S: Simulation> {
     wait_ticks: u32,
     since_wait: u32,
     advanced_at: Duration,
+    /// Since when the prediction is at its end.
+    stalled_since: Option<Duration>,
     /// When the turns that are known went on; in the future as long as players have
     /// time to speak first.
     pub(super) went_on_at: Duration,
@@ -112,6 +114,7 @@ impl<S: Simulation> Play<S> {
             wait_ticks: 0,
             since_wait: 0,
             advanced_at: now,
+            stalled_since: None,
             went_on_at: silent_until,
             members: Members::following(player, founder, now).under(Policy::ROLLBACK),
             electorates: Electorates::of(electorate),
@@ -168,7 +171,11 @@ impl<S: Simulation> Play<S> {
             }
             self.next_tick_at += self.config.period();
             if !self.lets_others_catch_up() {
+                let frame = self.predictor.frame();
                 self.play(out);
+                let stalls = self.predictor.frame() == frame;
+                self.timeline.figures.stalls += u64::from(stalls);
+                self.stalled_since = stalls.then_some(self.stalled_since.unwrap_or(now));
             }
         }
     }
@@ -193,7 +200,6 @@ impl<S: Simulation> Play<S> {
             self.timeline.give(tick, self.player, command);
         }
         let wait_ticks = self.predictor.advance(own.is_some(), &mut self.timeline);
-        self.timeline.figures.stalls += u64::from(self.predictor.frame() == frame);
         self.confirmed = base.plus(self.predictor.confirmed());
         self.wait_ticks = self.wait_ticks.max(wait_ticks.min(WAIT_TICKS_MAX));
         self.compare(base, out);
@@ -416,6 +422,14 @@ impl<S: Simulation> Role<S> for Play<S> {
 
     fn phase(&self) -> Phase {
         if self.regrouping.is_some() { Phase::Regrouping } else { Phase::Playing }
+    }
+
+    fn led_by(&self) -> Option<Vote> {
+        self.members.leader().filter(|vote| vote.epoch == self.epoch)
+    }
+
+    fn stalled_since(&self, now: Duration) -> Option<Duration> {
+        self.stalled_since.or(self.regrouping.as_ref().map(|_| now))
     }
 
     fn simulation(&self) -> Option<&S> {

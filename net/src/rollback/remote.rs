@@ -152,6 +152,6 @@ impl Remote {
 
     /// The figures of the exchange.
     pub fn exchange<S: Simulation>(&self, out: &Outbox<S>) -> Exchange {
-        self.comparison.exchange(self.peer, self.stamps.rtt(), out)
+        self.comparison.exchange(self.peer, &self.stamps, out)
     }
 }

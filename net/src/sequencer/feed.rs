@@ -88,6 +88,11 @@ impl Feed {
         self.stamps.rtt()
     }
 
+    /// What the numbers of packets tell of the way to the replica.
+    pub fn stamps(&self) -> &Stamps {
+        &self.stamps
+    }
+
     /// Notes a checksum of the sequencer's world for the next packet.
     pub fn checksum(&mut self, tick: Tick, checksum: Checksum) {
         if self.checksums.len() == CHECKSUMS_PER_PACKET_MAX {

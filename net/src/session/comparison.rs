@@ -1,6 +1,5 @@
 //! Our checksums against one peer's: both sides of every exchange do this.
 
-use core::time::Duration;
 use std::collections::BTreeMap;
 
 use lockstone_sim::{Checksum, Simulation, Tick};
@@ -8,6 +7,7 @@ use lockstone_sim::{Checksum, Simulation, Tick};
 use super::{Exchange, Outbox, SyncCheck};
 use crate::limits::CHECKSUMS_PER_PACKET_MAX;
 use crate::link::PeerId;
+use crate::stamps::Stamps;
 use crate::wire::DesyncNotice;
 
 #[derive(Debug, Default)]
@@ -50,10 +50,11 @@ impl Comparison {
     }
 
     /// The figures of the exchange with a peer.
-    pub fn exchange<S: Simulation>(&self, peer: PeerId, rtt: Option<Duration>, out: &Outbox<S>) -> Exchange {
+    pub fn exchange<S: Simulation>(&self, peer: PeerId, stamps: &Stamps, out: &Outbox<S>) -> Exchange {
         Exchange {
             peer,
-            rtt,
+            round_trip: stamps.round_trip(),
+            loss: stamps.loss(),
             traffic: out.traffic(peer),
             checksums_compared: self.compared,
             desyncs: self.desyncs,

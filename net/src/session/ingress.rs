@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use lockstone_sim::Simulation;
 
-use super::{DropReason, Outbox};
+use super::{DropReason, Outbox, TrafficClass};
 use crate::limits::PACKETS_PER_S_MAX;
 use crate::link::PeerId;
 use crate::wire::{self, Difference, Epoch, Message, PROTOCOL_VERSION, Refusal, Subject, WireError};
@@ -78,9 +78,18 @@ impl Ingress {
     ) -> Result<Admitted, DropReason> {
         // A packet that comes after its sender is gone must leave no trace.
         let rates = self.rates.get_mut(&from).ok_or(DropReason::UnknownPeer)?;
-        out.received(from, bytes.len());
+        let admitted = Ingress::check(rates, self.allowance, bytes, now);
+        let class = match &admitted {
+            Ok(Admitted::Message(_, message)) => TrafficClass::of(message),
+            Ok(Admitted::Foreign(_)) | Err(_) => TrafficClass::Other,
+        };
+        out.received(from, class, bytes.len());
+        admitted
+    }
+
+    fn check(rates: &mut Rates, allowance: Allowance, bytes: &[u8], now: Duration) -> Result<Admitted, DropReason> {
         let bytes_len = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
-        let Allowance { packets, bytes: bytes_max } = self.allowance;
+        let Allowance { packets, bytes: bytes_max } = allowance;
         if !rates.packets.admits(1, packets, now) || !rates.bytes.admits(bytes_len, bytes_max, now) {
             return Err(DropReason::OverRate);
         }

@@ -7,7 +7,8 @@ use lockstone_sim::Simulation;
 
 use super::event::{EndReason, Event, SayError, Transmit};
 use super::ingress::Rate;
-use super::stats::{DropReason, Stats, Traffic};
+use super::stats::{DropReason, Stats};
+use super::traffic::{TrafficByClass, TrafficClass};
 use crate::limits::CHAT_LINES_PER_S;
 use crate::link::{Channel, PeerId};
 use crate::wire::{self, ChatLine, Encoded, Epoch, Message, Said, Turns, TurnsKind};
@@ -18,7 +19,7 @@ pub struct Outbox<S: Simulation> {
     pub standing: Standing,
     /// What is counted here, whatever the role.
     pub stats: Stats,
-    peers: BTreeMap<PeerId, Traffic>,
+    peers: BTreeMap<PeerId, TrafficByClass>,
     /// How much this peer's player said lately.
     chat: Rate,
 }
@@ -64,7 +65,7 @@ impl<S: Simulation> Outbox<S> {
 
     /// Returns how many bytes that are.
     pub fn send(&mut self, epoch: Epoch, to: PeerId, channel: Channel, message: &Message) -> usize {
-        self.transmit(to, channel, wire::encode(epoch, message))
+        self.transmit(to, channel, TrafficClass::of(message), wire::encode(epoch, message))
     }
 
     /// The same of closed turns or frames, which are encoded already.
@@ -76,13 +77,12 @@ impl<S: Simulation> Outbox<S> {
         kind: TurnsKind,
         turns: &Turns<Encoded>,
     ) -> usize {
-        self.transmit(to, channel, wire::encode_turns(epoch, kind, turns))
+        self.transmit(to, channel, TrafficClass::Turns, wire::encode_turns(epoch, kind, turns))
     }
 
-    fn transmit(&mut self, to: PeerId, channel: Channel, bytes: Vec<u8>) -> usize {
-        for traffic in [&mut self.stats.traffic, self.peers.entry(to).or_default()] {
-            traffic.packets_out += 1;
-            traffic.bytes_out += bytes.len() as u64;
+    fn transmit(&mut self, to: PeerId, channel: Channel, class: TrafficClass, bytes: Vec<u8>) -> usize {
+        for traffic in [&mut self.stats.traffic_by_class, self.peers.entry(to).or_default()] {
+            traffic.sent(class, bytes.len());
         }
         let len = bytes.len();
         self.transmits.push_back(Transmit { to, channel, bytes });
@@ -93,14 +93,13 @@ impl<S: Simulation> Outbox<S> {
         self.send(epoch, to, Channel::Reliable, message);
     }
 
-    pub fn received(&mut self, from: PeerId, bytes: usize) {
-        for traffic in [&mut self.stats.traffic, self.peers.entry(from).or_default()] {
-            traffic.packets_in += 1;
-            traffic.bytes_in += bytes as u64;
+    pub fn received(&mut self, from: PeerId, class: TrafficClass, bytes: usize) {
+        for traffic in [&mut self.stats.traffic_by_class, self.peers.entry(from).or_default()] {
+            traffic.received(class, bytes);
         }
     }
 
-    pub fn traffic(&self, peer: PeerId) -> Traffic {
+    pub fn traffic(&self, peer: PeerId) -> TrafficByClass {
         self.peers.get(&peer).copied().unwrap_or_default()
     }
 

@@ -18,12 +18,13 @@ use super::distant::DistantView;
 use super::event::{CommandError, EndReason, Event, EvidenceError, Phase, SayError, Transmit};
 use super::evidence::{Evidence, Witnesses};
 use super::ingress::{Admitted, Allowance, Ingress};
+use super::observer::Observer;
 use super::outbox::{Outbox, Standing};
 use super::stats::{DropReason, Stats};
 use super::{Entrant, Newcomer, PlayerError, Session};
 use crate::key::PlayerKey;
 use crate::link::{LinkEvent, PeerId};
-use crate::wire::{ChatLine, CommandBytes, Epoch, Identity, Inquiry, Message, Refusal};
+use crate::wire::{ChatLine, CommandBytes, Epoch, Identity, Inquiry, Message, Refusal, Vote};
 
 /// A kind of session, set up for one peer that is not in the room yet.
 pub trait Kind<S: Simulation> {
@@ -105,6 +106,17 @@ pub trait Role<S: Simulation>: Send {
 
     fn phase(&self) -> Phase;
 
+    /// Who leads, and since which epoch, once that is decided.
+    fn led_by(&self) -> Option<Vote> {
+        None
+    }
+
+    /// Since when a tick is due that cannot be played now, if one is.
+    fn stalled_since(&self, now: Duration) -> Option<Duration> {
+        let _ = now;
+        None
+    }
+
     /// Predicts the world that this peer's player sees. Returns how many ticks that took.
     fn look_ahead(&mut self, ticks_max: u32, io: &mut Io<S>) -> u32 {
         let _ = (ticks_max, io);
@@ -178,6 +190,7 @@ pub struct Peer<S: Simulation, K> {
     entrant: Arc<Entrant<S>>,
     place: Place<S>,
     io: Io<S>,
+    observer: Observer<S>,
 }
 
 enum Place<S: Simulation> {
@@ -231,7 +244,8 @@ impl<S: Simulation, K: Kind<S>> Peer<S, K> {
         let entrant = Entrant { terms: kind.config().terms(identity), newcomer, key: None, build: Arc::new(build) };
         let (ingress, out, evidence) = (Ingress::new(kind.allowance()), Outbox::new(), Evidence::default());
         let io = Io { ingress, out, evidence, now: Duration::ZERO };
-        Peer { kind, entrant: Arc::new(entrant), place: Place::Outside { since: None }, io }
+        let observer = Observer::new(kind.config().period());
+        Peer { kind, entrant: Arc::new(entrant), place: Place::Outside { since: None }, io, observer }
     }
 
     /// The same peer, whose player is known again by a key: if it is lost, it comes back to its
@@ -255,6 +269,19 @@ impl<S: Simulation, K: Kind<S>> Peer<S, K> {
             Place::Inside(role) if self.io.out.standing.is_in_step() => Some((&mut **role, &mut self.io)),
             _ => None,
         }
+    }
+
+    /// Looks at the role, as long as it has a say.
+    fn observe(&mut self) {
+        let role = self.place.role().filter(|_| self.io.out.standing.is_in_step());
+        self.observer.look(role.and_then(|role| role.stalled_since(self.io.now)), self.io.now);
+        self.observer.follow(role.and_then(Role::led_by));
+    }
+
+    /// The tick of the world that this peer plays: a rollback session has no confirmed one.
+    fn tick(&self) -> Tick {
+        let role = self.place.role();
+        role.and_then(|role| role.confirmed().or(role.simulation())).map_or(Tick(0), Simulation::tick)
     }
 
     /// How long the room may take to let this peer in.
@@ -343,6 +370,8 @@ impl<S: Simulation, K: Kind<S>> Session for Peer<S, K> {
         if self.is_over() {
             return;
         }
+        self.observe();
+        self.observer.hear(&event);
         match event {
             LinkEvent::Entered(me) => self.enter(me),
             LinkEvent::Connected(peer) => {
@@ -380,13 +409,18 @@ impl<S: Simulation, K: Kind<S>> Session for Peer<S, K> {
                 io.evidence.advance(now, &mut io.out);
             }
         }
+        self.observe();
         self.emit_end();
+        if self.observer.is_asked(now) {
+            self.observer.tell(&self.stats());
+        }
     }
 
     fn command(&mut self, command: S::Command) -> Result<(), CommandError> {
         let bytes = CommandBytes::try_from(codec::compact(&command));
         let bytes = bytes.map_err(|error| CommandError::TooLong(error.len))?;
         self.active().ok_or(CommandError::NotPlaying)?.0.command(bytes)?;
+        self.observer.given(self.tick(), command);
         self.io.out.stats.commands_sent += 1;
         Ok(())
     }
@@ -421,7 +455,9 @@ impl<S: Simulation, K: Kind<S>> Session for Peer<S, K> {
     }
 
     fn poll_event(&mut self) -> Option<Event<S>> {
-        self.io.out.events.pop_front()
+        let event = self.io.out.events.pop_front()?;
+        self.observer.told(&event, self.tick());
+        Some(event)
     }
 
     fn wake_at(&self) -> Duration {
@@ -466,6 +502,8 @@ impl<S: Simulation, K: Kind<S>> Session for Peer<S, K> {
     fn stats(&self) -> Stats {
         let out = &self.io.out;
         let mut stats = Stats { settled: self.settled(), ..out.stats.clone() };
+        stats.traffic = stats.traffic_by_class.total();
+        self.observer.figures(&mut stats);
         if let Some(role) = self.place.role() {
             stats.tick = role.simulation().map_or(Tick(0), Simulation::tick);
             role.figures(&mut stats, out);

@@ -6,20 +6,9 @@ use std::collections::BTreeMap;
 use lockstone_sim::{PlayerId, Tick};
 use serde::{Deserialize, Serialize};
 
+use super::traffic::{Traffic, TrafficByClass};
 use crate::link::PeerId;
-
-/// Packets and their payload.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Traffic {
-    /// Payload received.
-    pub bytes_in: u64,
-    /// Payload sent.
-    pub bytes_out: u64,
-    /// Packets received.
-    pub packets_in: u64,
-    /// Packets sent.
-    pub packets_out: u64,
-}
+use crate::wire::Epoch;
 
 /// Why something from a peer was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -112,16 +101,104 @@ pub struct PlayerStats {
 pub struct Exchange {
     /// The peer.
     pub peer: PeerId,
-    /// The smoothed round-trip time, once measured.
-    pub rtt: Option<Duration>,
-    /// Packets and payload.
-    pub traffic: Traffic,
+    /// Round trips, once one was measured.
+    pub round_trip: Option<RoundTrip>,
+    /// What was lost of what the peer sent.
+    pub loss: Loss,
+    /// Packets and payload, by what they were for.
+    pub traffic: TrafficByClass,
     /// Checksums compared.
     pub checksums_compared: u64,
     /// Of them, how many differed.
     pub desyncs: u64,
     /// The newest comparison.
     pub last_check: Option<SyncCheck>,
+}
+
+impl Exchange {
+    /// The smoothed round-trip time, once measured.
+    pub fn rtt(&self) -> Option<Duration> {
+        self.round_trip.map(|round_trip| round_trip.smoothed)
+    }
+}
+
+/// Round trips to a peer, as the echoes in its packets tell them: the time that it held a packet
+/// back is left out. It could tell more than it took, but no less.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RoundTrip {
+    /// The newest.
+    pub last: Duration,
+    /// Smoothed: SRTT of RFC 6298.
+    pub smoothed: Duration,
+    /// By how much they differ from that, smoothed: RTTVAR of RFC 6298.
+    pub jitter: Duration,
+}
+
+/// What was lost on the way from a peer, as gaps in the numbers of its packets tell it. What is
+/// overtaken counts as lost until it comes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Loss {
+    /// Packets that should have come.
+    pub expected: u64,
+    /// Of them, how many have not.
+    pub lost: u64,
+    /// The same of the newest 128.
+    pub recent_expected: u32,
+    /// Of them, how many have not come.
+    pub recent_lost: u32,
+}
+
+impl Loss {
+    /// The part of all packets that was lost: 0 to 1.
+    pub fn share(&self) -> f32 {
+        self.lost as f32 / self.expected.max(1) as f32
+    }
+
+    /// The part of the newest packets that was lost: 0 to 1.
+    pub fn recent_share(&self) -> f32 {
+        self.recent_lost as f32 / self.recent_expected.max(1) as f32
+    }
+}
+
+/// How many ticks the world went on from when a command of this peer's player was given until a
+/// turn with it was told, and so final. What is predicted may have shown it before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DelayStats {
+    /// Commands that came to be final.
+    pub commands: u64,
+    /// How long the newest took, in ticks.
+    pub last_ticks: u32,
+    /// How long the slowest took, in ticks.
+    pub max_ticks: u32,
+    /// How long all took together, in ticks.
+    pub sum_ticks: u64,
+}
+
+impl DelayStats {
+    /// How long a command takes on average, in ticks.
+    pub fn mean_ticks(&self) -> f32 {
+        self.sum_ticks as f32 / self.commands.max(1) as f32
+    }
+
+    pub(crate) fn add(&mut self, ticks: u32) {
+        self.commands += 1;
+        self.last_ticks = ticks;
+        self.max_ticks = self.max_ticks.max(ticks);
+        self.sum_ticks += u64::from(ticks);
+    }
+}
+
+/// When the world stood still here although a tick was due: its turn was not known, or could not be
+/// predicted or closed. What lasts no longer than a tick does not count, nor does time in which
+/// this peer itself was not driven.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StallStats {
+    /// How often.
+    pub count: u32,
+    /// For how long in all, a stall of now included.
+    pub time: Duration,
+    /// The longest.
+    pub longest: Duration,
 }
 
 /// Figures of a session.
@@ -136,14 +213,30 @@ pub struct Stats {
     pub settled: Tick,
     /// The first tick whose turn is not known here.
     pub known: Tick,
+    /// The epoch in which the session is, as far as it is known.
+    pub epoch: Epoch,
+    /// How often it went on in another epoch since this peer is here: as another led, or fewer
+    /// players were left.
+    pub takeovers: u32,
     /// Each player in the world.
     pub players: Vec<PlayerStats>,
+    /// The exchange with the relay that this peer follows, if it is none of these players: it has no
+    /// hero, or that is far away.
+    pub host: Option<Exchange>,
+    /// Players of a party who are away, and may come back, with the names that are known here.
+    pub away: Vec<(PlayerId, Option<String>)>,
     /// Commands given by this peer's player.
     pub commands_sent: u64,
     /// Of them, how many are not known to have arrived.
     pub commands_pending: usize,
+    /// How long commands take.
+    pub delay: DelayStats,
+    /// How often the world stood still.
+    pub stalls: StallStats,
     /// Packets and payload with all peers, past ones included.
     pub traffic: Traffic,
+    /// The same by what they were for.
+    pub traffic_by_class: TrafficByClass,
     /// Checksums compared with all peers, past ones included.
     pub checksums_compared: u64,
     /// Of them, how many differed.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use lockstone_sim::codec::CodecError;
 use lockstone_sim::{Checksum, Input, PlayerId, Simulation, Tick, Turn, codec};
 
-use super::{Build, DropReason, EndReason, Entrant, Event, Exchange, Following, Newcomer, Outbox, PlayerStats};
+use super::{Build, DropReason, EndReason, Entrant, Event, Exchange, Following, Ledger, Newcomer, Outbox, PlayerStats};
 use crate::ahead::Ahead;
 use crate::key::PlayerKey;
 use crate::limits::*;
@@ -24,6 +24,8 @@ pub struct Stepper<S: Simulation> {
     pub seed: u64,
     /// The players who are here.
     pub roster: BTreeMap<PlayerId, Name>,
+    /// Those who were, and are away.
+    away: BTreeMap<PlayerId, Name>,
     /// This world's newest checksums.
     pub checksums: BTreeMap<Tick, Checksum>,
     settings: Following,
@@ -68,10 +70,10 @@ impl<S: Simulation> Stepper<S> {
         settings: Following,
         out: &mut Outbox<S>,
     ) -> Self {
-        let (roster, checksums) = (BTreeMap::new(), BTreeMap::new());
+        let (roster, away, checksums) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         out.events.push_back(Event::Started { tick: simulation.tick(), seed, player, snapshot });
         let mut stepper =
-            Stepper { simulation, player, seed, roster, checksums, settings, keyframe: None, ahead: None };
+            Stepper { simulation, player, seed, roster, away, checksums, settings, keyframe: None, ahead: None };
         // A world that was read from bytes has its say before anything changes it.
         stepper.emit_checksum(out);
         stepper
@@ -97,6 +99,12 @@ impl<S: Simulation> Stepper<S> {
             exchange: exchange(*player),
         };
         self.roster.iter().map(line).collect()
+    }
+
+    /// Who is away, as the closed turns say, with the names that are known here.
+    pub fn away(&self, ledger: &Ledger) -> Vec<(PlayerId, Option<String>)> {
+        let named = |player| self.away.get(&player).map(|name| name.as_str().to_owned());
+        ledger.away().map(|(player, _)| (player, named(player))).collect()
     }
 
     /// A player is in the world, and is called so.
@@ -165,14 +173,16 @@ impl<S: Simulation> Stepper<S> {
         match input {
             RawInput::Join(player, name, _) => self.enrol(*player, name, out),
             RawInput::Back(player, name) => {
+                self.away.remove(player);
                 self.roster.insert(*player, name.clone());
                 out.events.push_back(Event::PlayerBack { player: *player, name: name.as_str().to_owned() });
             }
             RawInput::Away(player, reason) => {
-                self.roster.remove(player);
+                self.away.extend(self.roster.remove_entry(player));
                 out.events.push_back(Event::PlayerAway { player: *player, reason: *reason });
             }
             RawInput::Leave(player, reason) => {
+                self.away.remove(player);
                 self.roster.remove(player);
                 out.events.push_back(Event::PlayerLeft { player: *player, reason: *reason });
             }

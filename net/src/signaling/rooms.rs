@@ -141,7 +141,7 @@ impl Drop for Seat {
         if room.is_empty() {
             inside.rooms.remove(&self.room);
         }
-        log::info!("{} left room {}", self.peer, self.room);
+        tracing::info!("{} left room {}", self.peer, self.room);
     }
 }
 

@@ -103,7 +103,7 @@ fn a_line_that_grows_narrow_in_play_is_measured() {
             scene.run_until(until);
             let players = scene.stats().players;
             let exchanges = players.iter().filter_map(|player| player.exchange.as_ref());
-            rtt.extend(exchanges.filter(|exchange| exchange.peer == narrow).filter_map(|exchange| exchange.rtt));
+            rtt.extend(exchanges.filter(|exchange| exchange.peer == narrow).filter_map(|exchange| exchange.rtt()));
         }
         rtt.sort();
         let after = stats(scene);

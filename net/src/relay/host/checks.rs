@@ -13,6 +13,7 @@ use lockstone_sim::{CellId, CellRect, Checksum, PlayerId, Rules, Tick, World};
 use super::Host;
 use crate::limits::*;
 use crate::link::PeerId;
+use crate::session::trace::{self, At};
 use crate::session::{DropReason, Event, Io, Outbox, Slot};
 use crate::wire::{CellBytes, CoreTree, DesyncNotice, Inquiry, LeaveReason, List, Message, RawGiven};
 
@@ -157,6 +158,8 @@ impl<R: Rules> Host<R> {
             Some(state) => RawGiven::Cell(cell, CellBytes::new(state.encode())),
             None => RawGiven::Pristine(cell),
         };
+        let at = At { me: Some(stepper.player), tick: stepper.tick(), epoch: self.leader.epoch };
+        trace::repaired(at, guest.player, guest.checks.to_repair.len());
         guest.draft.given.extend(guest.checks.to_repair.drain(..).map(given));
         guest.checks.repaired = stepper.tick();
     }

@@ -139,7 +139,7 @@ impl Room {
 
 fn tell(peer: PeerId, outbox: &mpsc::Sender<String>, event: &JsonPeerEvent) {
     if outbox.try_send(event.to_string()).is_err() {
-        log::warn!("dropped a message for {peer}, who does not read");
+        tracing::warn!("dropped a message for {peer}, who does not read");
     }
 }
 
