@@ -27,7 +27,7 @@ mod storage;
 pub use display::{Display, Screen};
 pub use effort::{Clock, Clocks, Effort};
 pub use recorder::{Labels, RecordError, Recorder};
-pub use report::{PlayedCheck, PlayedParts, Report};
+pub use report::{PlayedCheck, PlayedDelay, PlayedExchange, PlayedParts, PlayedStalls, Report};
 pub use solo::SoloLink;
 pub use storage::{Files, Memory, Output, Storage};
 
@@ -60,6 +60,8 @@ const ROUND_PERIOD: Duration = Duration::from_millis(1);
 const STOP_PERIOD: Duration = Duration::from_millis(100);
 /// Ticks between two calls of [`Options::progress`].
 const PROGRESS_TICKS: u32 = 10;
+/// The exchanges with others are noted this often: some leave before the report is made.
+const OTHERS_PERIOD: Duration = Duration::from_secs(1);
 /// Ticks between two parts that are kept.
 const PARTS_TICKS: u32 = 20;
 
@@ -141,6 +143,8 @@ pub struct Shell<G: Game, L: Link, T: Session<Sim = G::Sim>> {
     meter: Meter,
     lookahead: Lookahead,
     report: Report,
+    /// When the others are noted for the report next.
+    others_at: Duration,
     ended: Option<EndReason>,
     last_picture: Option<Result<Vec<u8>, String>>,
 }
@@ -167,6 +171,7 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
             options,
             display,
             report: Report::default(),
+            others_at: Duration::ZERO,
             ended: None,
             last_picture: None,
         }
@@ -209,6 +214,10 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
             return if now < until { Next::At(self.session.wake_at().clamp(now, until)) } else { Next::Over };
         }
         if self.ended.is_none() {
+            if now >= self.others_at {
+                self.others_at = now + OTHERS_PERIOD;
+                self.report.note_others(&self.session.stats());
+            }
             self.let_bot_play();
             self.look(now);
             if !self.may_leave(now) {

@@ -19,7 +19,7 @@ pub mod typing;
 #[cfg(all(feature = "window", not(target_arch = "wasm32")))]
 pub mod window;
 
-pub use status::{Status, last_check, rtt, title};
+pub use status::{Status, last_check, loss, rtt, title};
 
 use crate::scene::{Pointer, Scene};
 use smooth::Smooth;
@@ -50,6 +50,8 @@ pub enum Action {
     Walk((i8, i8)),
     /// Pressed a key that a game may know, or typed a command.
     Type(String),
+    /// Wants to see the session's figures, or no more.
+    Figures,
     /// Says something to the other players.
     Say(String),
     /// Wants to leave.

@@ -2,8 +2,12 @@
 //! neutral parts.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
+use lockstone::net::PeerId;
+use lockstone::net::session::{DelayStats, Exchange, Loss, PlayerStats, RoundTrip, StallStats, Stats, TrafficByClass};
 use lockstone::scene::{Drawing, Figure, Grain, Ground, GroundTile, Ink, Part, Place, Rgb, Scene};
+use lockstone::sim::PlayerId;
 use lockstone::view::Status;
 use lockstone::view::frame::{Frame, PANEL, TILE};
 
@@ -45,8 +49,12 @@ struct Picture(Vec<[u8; 3]>);
 
 impl Picture {
     fn of(scene: &Scene) -> Picture {
+        Picture::with(scene, &Status { game: "garden", ..Status::default() })
+    }
+
+    fn with(scene: &Scene, status: &Status) -> Picture {
         let mut frame = Frame::new(SIDE + PANEL as usize, SIDE);
-        frame.draw(Some(scene), &Status { game: "garden", ..Status::default() }, 0.0);
+        frame.draw(Some(scene), status, 0.0);
         let rgb = |pixel: u32| pixel.to_be_bytes()[1..].try_into().expect("three of four bytes");
         Picture(frame.pixels().map(rgb).collect())
     }
@@ -165,4 +173,55 @@ fn life_and_name_are_over_a_figure_and_the_picture_is_always_the_same() {
     assert!(!life.is_empty() && !label.is_empty());
     assert!(label.iter().chain(&life).all(|&row| row < SIDE / 2), "{label:?}, {life:?}");
     assert!(label.last() < life.first(), "the name is above the bar");
+}
+
+/// A session of three, of whom one is away.
+fn session(loss: Loss) -> Status {
+    let player = |n: u16, name: &str, exchange| PlayerStats {
+        player: PlayerId(n),
+        name: name.to_owned(),
+        own: n == 0,
+        sequencer: n == 1,
+        exchange,
+    };
+    let ms = Duration::from_millis;
+    let exchange = Exchange {
+        peer: PeerId(1),
+        round_trip: Some(RoundTrip { last: ms(99), smoothed: ms(102), jitter: ms(7) }),
+        loss,
+        traffic: TrafficByClass::default(),
+        checksums_compared: 0,
+        desyncs: 0,
+        last_check: None,
+    };
+    let stats = Stats {
+        players: vec![player(0, "Ann", None), player(1, "Bob", Some(exchange))],
+        away: vec![(PlayerId(2), Some("Cid".to_owned()))],
+        delay: DelayStats { commands: 2, last_ticks: 4, max_ticks: 5, sum_ticks: 9 },
+        stalls: StallStats { count: 2, time: ms(1_300), longest: ms(900) },
+        ..Stats::default()
+    };
+    Status { game: "garden", stats, ..Status::default() }
+}
+
+#[test]
+fn the_panel_tells_loss_who_is_away_and_all_figures_to_who_asks() {
+    let scene = garden(Vec::new(), 255);
+    let rows = |before: &Status, after: &Status| {
+        let (before, after) = (Picture::with(&scene, before), Picture::with(&scene, after));
+        let changed = before.0.iter().zip(&after.0).enumerate().filter(|(_, (a, b))| a != b).map(|(n, _)| n);
+        let (width, side) = (SIDE + PANEL as usize, SIDE);
+        let (rows, columns): (BTreeSet<_>, BTreeSet<_>) = changed.map(|n| (n / width, n % width)).unzip();
+        assert!(columns.iter().all(|column| *column >= side), "the world is as it was");
+        rows.len()
+    };
+    let clear = session(Loss { expected: 400, recent_expected: 128, ..Loss::default() });
+    let lossy = session(Loss { expected: 400, lost: 10, recent_expected: 128, recent_lost: 6 });
+    assert_eq!(rows(&clear, &clear), 0);
+    assert!((1..20).contains(&rows(&clear, &lossy)), "what is lost is told in the player's line");
+    let here = Status { stats: Stats { away: Vec::new(), ..clear.stats.clone() }, ..clear.clone() };
+    assert!(rows(&here, &clear) > 5, "who is away has a line");
+    let asked = Status { figures: true, ..clear.clone() };
+    assert!(rows(&clear, &asked) > 40, "figures take lines");
+    assert!(asked.details().len() >= 3 && clear.details().is_empty());
 }

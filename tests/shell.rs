@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use lockstone::game::Game;
 use lockstone::net::memory::{MemoryNetwork, Weather};
-use lockstone::net::session::EndReason;
+use lockstone::net::session::{EndReason, TrafficClass};
 use lockstone::net::wire::Identity;
 use lockstone::net::{Link, Party, PartyConfig, PartySettings};
 use lockstone::recording::{Bundle, Ending, Entry, Recording, replay};
@@ -121,6 +121,33 @@ fn a_recording_is_the_same_whoever_writes_it() {
         storage.files()
     });
     assert!(here[Path::new(FILE)].len() > 10_000 && here == beside);
+}
+
+#[test]
+fn a_report_tells_of_the_others_as_they_were_before_anyone_left() {
+    let network = MemoryNetwork::new(SEED, Weather::clear(Duration::from_millis(30)));
+    let mut shells = [("Ada", 0), ("Bram", 0)].map(|who| {
+        let recorder = |labels| Recorder::new(labels, Memory::default(), None).unwrap();
+        shell(who, (network.enter(), 2), recorder, Options { until: Some(Tick(400)), ..Options::default() })
+    });
+    together(&network, &mut shells, |_| {});
+    let [ada, bram] = shells.map(|mut shell| shell.finish().1);
+    for (report, (player, name)) in [(&ada, (1, "Bram")), (&bram, (0, "Ada"))] {
+        let [other] = &report.others[..] else { panic!("one other: {report:?}") };
+        assert_eq!((other.player, &*other.name), (Some(player), name));
+        for rtt in [other.rtt_ms, other.rtt_last_ms] {
+            assert!(rtt.is_some_and(|rtt| (60.0..62.0).contains(&rtt)), "{other:?}");
+        }
+        assert!(other.jitter_ms.is_some_and(|jitter| jitter < 2.0));
+        assert!(other.packets_expected > 30 && other.packets_lost == 0 && other.loss_percent == 0.0);
+        assert!(report.delay.commands > 0 && report.delay.max_ticks < 10, "{report:?}");
+        assert!(report.delay.mean_ticks >= 1.0 && report.delay.mean_ticks <= report.delay.max_ticks as f32);
+        assert_eq!((report.stalls.count, report.takeovers), (0, 0));
+        let sum: u64 = report.traffic.values().map(|traffic| traffic.bytes_in).sum();
+        assert_eq!(sum, report.bytes_in);
+    }
+    assert!(ada.others[0].traffic[&TrafficClass::Turns].packets_out > 30);
+    assert!(bram.others[0].traffic[&TrafficClass::Turns].packets_in > 30);
 }
 
 /// A disk with room for so many bytes.

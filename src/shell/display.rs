@@ -11,7 +11,7 @@ use super::effort::Effort;
 use super::keeper::Labels;
 use crate::scene::Scene;
 use crate::view::smooth::Smooth;
-use crate::view::{Action, Draw, Status, View, last_check, rtt, title};
+use crate::view::{Action, Draw, Status, View, last_check, loss, rtt, title};
 
 /// News that are kept.
 const NEWS_MAX: usize = 12;
@@ -122,6 +122,11 @@ impl Display {
             LinkEvent::SignalingBack => self.tell("Others can join again.".to_owned()),
             _ => {}
         }
+    }
+
+    /// The person wants to see all figures, or no more.
+    pub(super) fn toggle_figures(&mut self) {
+        self.status.figures = !self.status.figures;
     }
 
     /// Between two ticks.
@@ -235,14 +240,16 @@ fn describe(phase: &Phase) -> String {
 
 fn line(status: &Status) -> String {
     let Status { phase, stats, bytes_in_per_s, bytes_out_per_s, .. } = status;
-    let names = status.listed().map(|player| [title(player), rtt(player)].join(" ").trim().to_owned());
-    let names: Vec<_> = names.chain(status.beyond()).collect();
+    let words = |player| [title(player), rtt(player), loss(player)].join(" ").trim().to_owned();
+    let names = status.listed().map(words).chain(status.away()).chain(status.beyond());
+    let names: Vec<_> = names.collect();
     let parts = [
         Some(format!("{phase}, tick {}", stats.tick)),
         status.served().or(Some(names.join(", "))).filter(|names| !names.is_empty()),
         Some(format!("{bytes_in_per_s} B/s in, {bytes_out_per_s} B/s out")),
         Some(status.verdict()),
         status.corrections(),
+        status.stalls(),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }

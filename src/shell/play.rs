@@ -15,6 +15,8 @@ use crate::view::Action;
 
 /// Heroes of the party that are seen from afar.
 const COMPANION: Rgb = Rgb(150, 210, 240);
+/// What is typed to hear what can be typed: a game says it, and the engine adds its own.
+const HELP: &str = "help";
 /// How far a walking key leads, in tiles.
 const WALK_TILES: f32 = 2.5;
 
@@ -46,6 +48,7 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
         for action in self.display.actions() {
             match self.player {
                 _ if action == Action::Quit => self.leave(now),
+                _ if action == Action::Figures => self.display.toggle_figures(),
                 Some(player) => self.act(player, action),
                 None => {}
             }
@@ -56,7 +59,7 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
         self.spoke = true;
         let Some(sim) = self.session.simulation() else { return };
         let command = match action {
-            Action::Quit => return,
+            Action::Quit | Action::Figures => return,
             Action::Click(at, pointer) => G::click(sim, player, place(at), pointer),
             Action::Walk((x, y)) => {
                 let (cx, cy) = self.display.center();
@@ -73,6 +76,9 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
                 Ok(command) => Some(command),
                 Err(sentence) => {
                     self.display.tell(sentence);
+                    if text == HELP {
+                        self.display.tell("Tab, or /stats: round trips, loss, and all that is measured.".to_owned());
+                    }
                     None
                 }
             },

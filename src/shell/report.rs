@@ -1,12 +1,19 @@
 //! What one peer has to report at the end, for people and programs.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use lockstone_net::session::{AheadStats, EndReason, RollbackStats, Stats};
+use lockstone_net::session::{
+    AheadStats, DelayStats, EndReason, Exchange, RollbackStats, StallStats, Stats, Traffic, TrafficByClass,
+    TrafficClass,
+};
 use lockstone_sim::{CellId, Checksum};
 use serde::{Deserialize, Serialize};
 
 use super::effort::Effort;
+
+/// Others whose exchanges are told of.
+const OTHERS_MAX: usize = 64;
 
 /// What one peer played.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -31,6 +38,22 @@ pub struct Report {
     pub packets_in: u64,
     /// Packets sent.
     pub packets_out: u64,
+    /// The same by what it was for.
+    #[serde(default)]
+    pub traffic: BTreeMap<TrafficClass, Traffic>,
+    /// How long commands took to be final.
+    #[serde(default)]
+    pub delay: PlayedDelay,
+    /// When the world stood still although a tick was due.
+    #[serde(default)]
+    pub stalls: PlayedStalls,
+    /// How often the session went on in another epoch.
+    #[serde(default)]
+    pub takeovers: u32,
+    /// The exchange with each other peer, as it was while that was there, to a second: with the first
+    /// 64 of them.
+    #[serde(default)]
+    pub others: Vec<PlayedExchange>,
     /// Checksums compared with other peers.
     pub checksums_compared: u64,
     /// Of them, how many differed.
@@ -74,6 +97,82 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
+/// How long commands took, from when they were given until their turn was final: in ticks of the
+/// world.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PlayedDelay {
+    /// Commands that came to be final.
+    pub commands: u64,
+    /// The newest.
+    pub last_ticks: u32,
+    /// On average.
+    pub mean_ticks: f32,
+    /// The slowest.
+    pub max_ticks: u32,
+}
+
+/// When the world stood still although a tick was due.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlayedStalls {
+    /// How often.
+    pub count: u32,
+    /// For how long in all.
+    pub time_ms: u64,
+    /// The longest.
+    pub longest_ms: u64,
+}
+
+/// What the exchange with another peer was like.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PlayedExchange {
+    /// The number of its player; none if it is a relay without a hero that is near.
+    pub player: Option<u16>,
+    /// The player's name.
+    pub name: String,
+    /// The smoothed round-trip time, once it was measured.
+    pub rtt_ms: Option<f64>,
+    /// The newest.
+    pub rtt_last_ms: Option<f64>,
+    /// How much round trips differ, smoothed (RTTVAR of RFC 6298).
+    pub jitter_ms: Option<f64>,
+    /// Packets that should have come of it.
+    pub packets_expected: u64,
+    /// Of them, how many did not come.
+    pub packets_lost: u64,
+    /// The part that was lost.
+    pub loss_percent: f32,
+    /// What travelled, by what it was for.
+    pub traffic: BTreeMap<TrafficClass, Traffic>,
+}
+
+/// The exchanges with others that a peer tells of, with whom they are.
+fn exchanges(stats: &Stats) -> impl Iterator<Item = (Option<u16>, &str, &Exchange)> {
+    let players = stats.players.iter();
+    let players = players.filter_map(|one| Some((Some(one.player.0), one.name.as_str(), one.exchange.as_ref()?)));
+    players.chain(stats.host.iter().map(|exchange| (None, "relay", exchange)))
+}
+
+impl From<&Exchange> for PlayedExchange {
+    fn from(exchange: &Exchange) -> PlayedExchange {
+        let Exchange { round_trip, loss, traffic, .. } = exchange;
+        let ms = |time: Duration| time.as_secs_f64() * 1e3;
+        PlayedExchange {
+            rtt_ms: round_trip.map(|trip| ms(trip.smoothed)),
+            rtt_last_ms: round_trip.map(|trip| ms(trip.last)),
+            jitter_ms: round_trip.map(|trip| ms(trip.jitter)),
+            packets_expected: loss.expected,
+            packets_lost: loss.lost,
+            loss_percent: loss.share() * 100.0,
+            traffic: by_class(traffic),
+            ..PlayedExchange::default()
+        }
+    }
+}
+
+fn by_class(traffic: &TrafficByClass) -> BTreeMap<TrafficClass, Traffic> {
+    traffic.iter().collect()
+}
+
 /// The checksum of a tick.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlayedCheck {
@@ -93,6 +192,17 @@ pub struct PlayedParts {
 }
 
 impl Report {
+    /// Notes the exchanges with those who are there now.
+    pub(super) fn note_others(&mut self, stats: &Stats) {
+        for (player, name, exchange) in exchanges(stats) {
+            let place = self.others.iter().position(|noted| noted.player == player).unwrap_or(self.others.len());
+            if place < OTHERS_MAX {
+                let other = PlayedExchange { player, name: name.to_owned(), ..exchange.into() };
+                self.others.splice(place..self.others.len().min(place + 1), [other]);
+            }
+        }
+    }
+
     pub(super) fn finish(&mut self, name: String, stats: &Stats, now: Duration, reason: &EndReason) {
         self.name = name;
         self.ticks = stats.settled.0.saturating_sub(self.first_tick);
@@ -101,6 +211,19 @@ impl Report {
         self.commands_sent = stats.commands_sent;
         (self.bytes_in, self.bytes_out) = (stats.traffic.bytes_in, stats.traffic.bytes_out);
         (self.packets_in, self.packets_out) = (stats.traffic.packets_in, stats.traffic.packets_out);
+        self.traffic = by_class(&stats.traffic_by_class);
+        let delay: DelayStats = stats.delay;
+        self.delay = PlayedDelay {
+            commands: delay.commands,
+            last_ticks: delay.last_ticks,
+            mean_ticks: delay.mean_ticks(),
+            max_ticks: delay.max_ticks,
+        };
+        let StallStats { count, time, longest } = stats.stalls;
+        let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        self.stalls = PlayedStalls { count, time_ms: ms(time), longest_ms: ms(longest) };
+        self.takeovers = stats.takeovers;
+        self.note_others(stats);
         (self.checksums_compared, self.desyncs) = (stats.checksums_compared, stats.desyncs);
         self.dropped = stats.drops.total();
         (self.ahead, self.rollback) = (stats.ahead, stats.rollback);

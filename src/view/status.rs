@@ -1,6 +1,10 @@
 //! How the session goes, as the views show it.
 
-use lockstone_net::session::{AheadStats, PlayerStats, RelayStats, RollbackStats, Stats, SyncCheck};
+use std::time::Duration;
+
+use lockstone_net::session::{
+    AheadStats, Exchange, PlayerStats, RelayStats, RollbackStats, StallStats, Stats, SyncCheck, TrafficClass,
+};
 
 /// Players that are listed.
 const ROWS_MAX: usize = 16;
@@ -22,6 +26,8 @@ pub struct Status {
     pub bytes_in_per_s: u32,
     /// Payload sent in the last second.
     pub bytes_out_per_s: u32,
+    /// Whether the person asked for all [`details`](Status::details).
+    pub figures: bool,
     /// In a relay: what it served and its ticks cost, in words, when that was last measured.
     pub relay: Option<(RelayStats, String)>,
     /// The last comparison of checksums with anyone.
@@ -48,6 +54,12 @@ impl Status {
         self.stats.players.iter().take(ROWS_MAX)
     }
 
+    /// Each player who is away, in a few words.
+    pub fn away(&self) -> impl Iterator<Item = String> {
+        let away = self.stats.away.iter().take(ROWS_MAX);
+        away.map(|(player, name)| format!("{} (away)", name.clone().unwrap_or_else(|| player.to_string())))
+    }
+
     /// How many players are not listed, in a few words.
     pub fn beyond(&self) -> Option<String> {
         let others = self.stats.players.len().saturating_sub(ROWS_MAX);
@@ -71,6 +83,44 @@ impl Status {
         let regrouped = if regroupings > 0 { format!(", regrouped {regroupings}") } else { String::new() };
         Some(format!("rollbacks {rollbacks}, deepest {deepest_ticks}{regrouped}"))
     }
+
+    /// How often the world stood still, and for how long, in a few words; nothing if it never did.
+    pub fn stalls(&self) -> Option<String> {
+        let StallStats { count, time, longest } = self.stats.stalls;
+        let s = |time: Duration| format!("{:.1} s", time.as_secs_f32());
+        (count > 0).then(|| format!("stalls {count}, {} in all, longest {}", s(time), s(longest)))
+    }
+
+    /// All that is measured of the session, line by line, and none of it unless it is
+    /// [asked for](Status::figures).
+    pub fn details(&self) -> Vec<String> {
+        if !self.figures {
+            return Vec::new();
+        }
+        let Stats { delay, takeovers, epoch, drops, traffic_by_class, host, players, .. } = &self.stats;
+        let (mean, last, max) = (delay.mean_ticks(), delay.last_ticks, delay.max_ticks);
+        let session = [
+            (delay.commands > 0).then(|| format!("a command takes {mean:.1} ticks (last {last}, most {max})")),
+            self.stalls(),
+            (*takeovers > 0).then(|| format!("takeovers {takeovers}, epoch {}", epoch.0)),
+            (drops.total() > 0).then(|| format!("dropped {} packets", drops.total())),
+        ];
+        let others = players.iter().take(ROWS_MAX);
+        let others = others.filter_map(|player| Some((player.name.as_str(), player.exchange.as_ref()?)));
+        let others = others.chain(host.iter().map(|exchange| ("relay", exchange)));
+        let exchange = |(name, exchange): (&str, &Exchange)| {
+            let (trip, loss) = (exchange.round_trip.unwrap_or_default(), exchange.loss);
+            let (rtt, jitter) = (trip.smoothed.as_millis(), trip.jitter.as_millis());
+            format!("{name}: {rtt} ms, jitter {jitter}, lost {:.1} % of {}", loss.share() * 100.0, loss.expected)
+        };
+        let class = |class: TrafficClass| {
+            let traffic = traffic_by_class.of(class);
+            let kb = |bytes: u64| format!("{:.1} KB", bytes as f32 / 1e3);
+            format!("{}: {} in, {} out", class.name(), kb(traffic.bytes_in), kb(traffic.bytes_out))
+        };
+        let classes = traffic_by_class.iter().map(|(which, _)| class(which));
+        session.into_iter().flatten().chain(others.map(exchange)).chain(classes).collect()
+    }
 }
 
 /// A player's name, with a mark for this peer's own and for the sequencer.
@@ -86,8 +136,14 @@ pub fn title(player: &PlayerStats) -> String {
 
 /// The round-trip time to a player's peer, as text, where there is a direct exchange.
 pub fn rtt(player: &PlayerStats) -> String {
-    let rtt = player.exchange.as_ref().and_then(|exchange| exchange.rtt());
+    let rtt = player.exchange.as_ref().and_then(Exchange::rtt);
     rtt.map_or_else(String::new, |rtt| format!("{} ms", rtt.as_millis()))
+}
+
+/// What is lost lately of what a player's peer sends, as text, if anything is.
+pub fn loss(player: &PlayerStats) -> String {
+    let share = player.exchange.as_ref().map_or(0.0, |exchange| exchange.loss.recent_share());
+    if share > 0.0 { format!("-{:.0} %", (share * 100.0).max(1.0)) } else { String::new() }
 }
 
 /// The last comparison of checksums with a player's peer.

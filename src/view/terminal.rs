@@ -20,7 +20,7 @@ use ratatui::widgets::{Block, Borders, Paragraph, Wrap};
 
 use super::smooth::Smooth;
 use super::typing::{Key, Typing};
-use super::{Action, Status, View, last_check, rtt, title};
+use super::{Action, Status, View, last_check, loss, rtt, title};
 use crate::scene::{Gauge, Mark, Pointer, Rgb, Scene};
 use map::{TILE_COLUMNS, corner, draw_map, draw_marks, mark_style};
 
@@ -109,6 +109,7 @@ impl TerminalView {
             KeyCode::Enter => Key::Enter,
             KeyCode::Backspace => Key::Backspace,
             KeyCode::Esc => Key::Escape,
+            KeyCode::Tab => Key::Tab,
             KeyCode::Left => Key::Arrow(-1, 0),
             KeyCode::Right => Key::Arrow(1, 0),
             KeyCode::Up => Key::Arrow(0, -1),
@@ -148,8 +149,9 @@ fn panel<'t>(scene: Option<&'t Scene>, status: &'t Status) -> Paragraph<'t> {
     lines.push(Line::styled(format!("room {}  {}", status.room, status.phase), EMBER));
     for player in status.listed() {
         let sync = last_check(player).map_or("", |check| if check.equal { "in step" } else { "OUT OF STEP" });
-        lines.push(Line::raw(format!("{:22} {:>7} {sync}", title(player), rtt(player))));
+        lines.push(Line::raw(format!("{:17} {:>7} {:>5} {sync}", title(player), rtt(player), loss(player))));
     }
+    lines.extend(status.away().map(|away| Line::styled(away, FAINT)));
     lines.extend([status.beyond(), status.served()].into_iter().flatten().map(|text| Line::styled(text, FAINT)));
     let Status { stats, bytes_in_per_s, bytes_out_per_s, .. } = status;
     let traffic = format!("tick {}  {bytes_in_per_s} B/s in, {bytes_out_per_s} out", stats.tick);
@@ -157,6 +159,7 @@ fn panel<'t>(scene: Option<&'t Scene>, status: &'t Status) -> Paragraph<'t> {
     let verdict = if stats.desyncs > 0 { Color::Red } else { Color::Green };
     lines.push(Line::styled(status.verdict(), verdict));
     lines.extend(status.corrections().map(|corrections| Line::styled(corrections, FAINT)));
+    lines.extend(status.details().into_iter().map(|detail| Line::styled(detail, FAINT)));
     if let Some(join) = &status.join {
         lines.push(Line::styled("A friend joins with", FAINT));
         lines.push(Line::styled(join.as_str(), EMBER));
@@ -168,7 +171,7 @@ fn panel<'t>(scene: Option<&'t Scene>, status: &'t Status) -> Paragraph<'t> {
     lines.extend(newest);
     match &status.typed {
         Some(typed) => lines.push(Line::styled(format!("> {typed}_"), Modifier::BOLD)),
-        None => lines.push(Line::styled("WASD walks, Enter says, / commands, Ctrl-C leaves", FAINT)),
+        None => lines.push(Line::styled("WASD walks, Enter says, / commands, Tab figures, Ctrl-C leaves", FAINT)),
     }
     Paragraph::new(lines).wrap(Wrap { trim: false }).block(Block::new().borders(Borders::LEFT).border_style(FAINT))
 }
@@ -184,3 +187,6 @@ fn gauge(gauge: &Gauge) -> Line<'_> {
         Span::raw(format!(" {}/{}", gauge.value, gauge.max)),
     ])
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,8 @@ use super::Action;
 
 /// The longest line.
 const LINE_CHARS_MAX: usize = 120;
+/// The command that asks for figures, as Tab does.
+const FIGURES: &str = "/stats";
 
 /// A key, whichever view it was pressed in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +19,8 @@ pub enum Key {
     Backspace,
     /// Gives the line up.
     Escape,
+    /// Asks for the session's figures, or has seen enough of them.
+    Tab,
     /// An arrow.
     Arrow(i8, i8),
 }
@@ -29,7 +33,7 @@ pub struct Typing {
 
 impl Typing {
     /// Takes a key. WASD and the arrows walk, Enter starts a line that is said, `/` one that is a
-    /// command, any other key is the game's.
+    /// command, Tab asks for figures, any other key is the game's.
     pub fn press(&mut self, key: Key) -> Option<Action> {
         if let Key::Arrow(x, y) = key {
             return Some(Action::Walk((x, y)));
@@ -39,6 +43,7 @@ impl Typing {
             (Some(line), Key::Backspace) if !line.is_empty() => drop(line.pop()),
             (Some(_), Key::Backspace | Key::Escape) => self.line = None,
             (Some(_), Key::Enter) => return self.line.take().and_then(finished),
+            (None, Key::Tab) => return Some(Action::Figures),
             (None, Key::Enter) => self.line = Some(String::new()),
             (None, Key::Char('/')) => self.line = Some("/".to_owned()),
             (None, Key::Char(c)) => return Some(walk(c).unwrap_or_else(|| Action::Type(c.to_string()))),
@@ -53,8 +58,11 @@ impl Typing {
     }
 }
 
-/// What a line means: a command, or something to say.
+/// What a line means: a command, of which one is the engine's own, or something to say.
 fn finished(line: String) -> Option<Action> {
+    if line.trim() == FIGURES {
+        return Some(Action::Figures);
+    }
     let (text, action): (&str, fn(String) -> Action) = match line.strip_prefix('/') {
         Some(command) => (command, Action::Type),
         None => (&line, Action::Say),

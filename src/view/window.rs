@@ -32,8 +32,8 @@ pub struct WindowView {
     repeat_at_s: f32,
 }
 
-/// Letters as the keyboard's layout makes them, and the signs that stand for Enter, Backspace and
-/// Escape, in the order of pressing.
+/// Letters as the keyboard's layout makes them, and the signs that stand for Enter, Backspace,
+/// Escape and Tab, in the order of pressing.
 struct Chars(Rc<RefCell<Vec<char>>>);
 
 impl InputCallback for Chars {
@@ -128,6 +128,7 @@ fn named(c: char) -> Option<Key> {
         '\r' | '\n' => Some(Key::Enter),
         '\u{8}' | '\u{7f}' => Some(Key::Backspace),
         '\u{1b}' => Some(Key::Escape),
+        '\t' => Some(Key::Tab),
         c => (!c.is_control()).then_some(Key::Char(c)),
     }
 }

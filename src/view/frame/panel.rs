@@ -5,7 +5,7 @@ use tiny_skia::Pixmap;
 use super::ink::{self, Font, fill};
 use super::{Camera, PANEL};
 use crate::scene::{Gauge, Rgb, Scene};
-use crate::view::{Status, last_check, rtt, title};
+use crate::view::{Status, last_check, loss, rtt, title};
 
 const PAPER: Rgb = Rgb(212, 200, 176);
 const FAINT: Rgb = Rgb(142, 130, 112);
@@ -79,14 +79,19 @@ fn session_lines(status: &Status, width: i32) -> Vec<Line> {
             Some(_) => GREEN,
             None => FAINT,
         };
-        lines.push(Line { right_color: color, ..Line::new(title(player), rtt(player), PAPER) });
+        let way = [loss(player), rtt(player)].join(" ");
+        lines.push(Line { right_color: color, ..Line::new(title(player), way, PAPER) });
     }
+    lines.extend(status.away().map(|away| Line::new(away, "", FAINT)));
     lines.extend([status.beyond(), status.served()].into_iter().flatten().map(|text| Line::new(text, "", FAINT)));
     let traffic = format!("{} B/s in, {} out", status.bytes_in_per_s, status.bytes_out_per_s);
     lines.push(Line::new(format!("tick {}", status.stats.tick), traffic, FAINT));
     let small = Font::small(verdict);
     lines.extend(small.wrap(&status.verdict(), width).into_iter().map(|text| Line::new(text, "", verdict)));
     lines.extend(status.corrections().map(|corrections| Line::new(corrections, "", FAINT)));
+    let details = status.details();
+    let details = details.iter().flat_map(|detail| small.wrap(detail, width));
+    lines.extend(details.map(|detail| Line::new(detail, "", FAINT)));
     if let Some(join) = &status.join {
         lines.push(Line::new("A friend joins with", "", FAINT));
         lines.extend(small.wrap(join, width).into_iter().map(|text| Line::new(text, "", EMBER)));
