@@ -24,7 +24,6 @@ fn exchanges(stats: &Stats) -> Vec<Exchange> {
     stats.players.iter().filter_map(|player| player.exchange.clone()).chain(stats.host.clone()).collect()
 }
 
-/// All seats' figures after some minutes of play in a weather, and how many exchanges there must be.
 fn party(weather: Weather, minutes: u64) -> (Vec<Stats>, usize) {
     let mut driver = session(3, &PartySettings::default(), DELAY);
     driver.network.set_weather(weather);
@@ -49,8 +48,10 @@ fn relay(weather: Weather, minutes: u64) -> (Vec<Stats>, usize) {
     (replicas.chain([scene.stats()]).collect(), 6)
 }
 
-const KINDS: [(&str, fn(Weather, u64) -> (Vec<Stats>, usize)); 3] =
-    [("party", party), ("rollback", rollback), ("relay", relay)];
+/// Plays some minutes in a weather. Returns all seats' figures, and how many exchanges there must be.
+type PlayOfKind = fn(Weather, u64) -> (Vec<Stats>, usize);
+
+const KINDS: [(&str, PlayOfKind); 3] = [("party", party), ("rollback", rollback), ("relay", relay)];
 
 #[test]
 fn round_trips_jitter_and_loss_are_those_of_the_weather() {

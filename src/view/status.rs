@@ -100,7 +100,7 @@ impl Status {
         let Stats { delay, takeovers, epoch, drops, traffic_by_class, host, players, .. } = &self.stats;
         let (mean, last, max) = (delay.mean_ticks(), delay.last_ticks, delay.max_ticks);
         let session = [
-            (delay.commands > 0).then(|| format!("a command takes {mean:.1} ticks (last {last}, most {max})")),
+            (delay.commands > 0).then(|| format!("commands: {mean:.1} ticks (last {last}, most {max})")),
             self.stalls(),
             (*takeovers > 0).then(|| format!("takeovers {takeovers}, epoch {}", epoch.0)),
             (drops.total() > 0).then(|| format!("dropped {} packets", drops.total())),

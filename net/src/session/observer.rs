@@ -20,7 +20,7 @@ use crate::wire::Vote;
 const GIVEN_MAX: usize = 256;
 /// A peer that was not driven for so long stood still itself.
 const STANDSTILL: Duration = Duration::from_secs(1);
-/// Between two times that all figures are told as `tracing` events, if anyone listens.
+/// Between two times that all figures are told as `tracing` events.
 const FIGURES_PERIOD: Duration = Duration::from_secs(10);
 
 pub struct Observer<S: Simulation> {
@@ -134,12 +134,12 @@ impl<S: Simulation> Observer<S> {
     }
 
     /// Whether all figures are to be told now.
-    pub fn is_asked(&mut self, now: Duration) -> bool {
+    pub fn is_due(&mut self, now: Duration) -> bool {
         let is_due = now >= self.figures_at + FIGURES_PERIOD;
         if is_due {
             self.figures_at = now;
         }
-        is_due && trace::wants_figures()
+        is_due
     }
 
     /// Tells all figures.

@@ -411,7 +411,7 @@ impl<S: Simulation, K: Kind<S>> Session for Peer<S, K> {
         }
         self.observe();
         self.emit_end();
-        if self.observer.is_asked(now) {
+        if self.observer.is_due(now) {
             self.observer.tell(&self.stats());
         }
     }

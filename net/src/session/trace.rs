@@ -79,11 +79,6 @@ pub fn repaired(at: At, player: PlayerId, cells: usize) {
     tell!(warn, at, player = player.0, cells, "repair");
 }
 
-/// Whether anyone listens to [`figures`].
-pub fn wants_figures() -> bool {
-    tracing::enabled!(target: "lockstone::session", tracing::Level::DEBUG)
-}
-
 /// All figures: of the session, and of the exchange with each peer.
 pub fn figures(at: At, stats: &Stats) {
     let (delay, stalls, traffic) = (stats.delay, stats.stalls, stats.traffic);

@@ -61,7 +61,7 @@ fn the_panel_tells_round_trip_and_loss_of_each_player_and_who_is_away() {
 fn all_figures_are_shown_to_who_asks() {
     let lines = lines(&Status { figures: true, ..status() });
     for figure in [
-        "a command takes 4.5 ticks (last 4, most 5)",
+        "commands: 4.5 ticks (last 4, most 5)",
         "stalls 2, 1.3 s in all, longest 0.9 s",
         "takeovers 1, epoch 0",
         "Bob: 102 ms, jitter 7, lost 2.5 % of 400",
