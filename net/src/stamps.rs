@@ -1,7 +1,7 @@
 //! Numbers on packets: round-trip time by echo, packets that are lost, and packets that come twice.
 //!
-//! Round trips and their variance are smoothed as TCP does it (RFC 6298, section 2). What is lost is
-//! what is missing among the numbers, as in RTP (RFC 3550, appendix A.3). Time is an argument.
+//! Round trips and their variance are smoothed as TCP does it (RFC 6298, section 2). What is lost
+//! is what is missing among the numbers, as in RTP (RFC 3550, appendix A.3). Time is an argument.
 
 use core::time::Duration;
 

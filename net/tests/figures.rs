@@ -48,7 +48,8 @@ fn relay(weather: Weather, minutes: u64) -> (Vec<Stats>, usize) {
     (replicas.chain([scene.stats()]).collect(), 6)
 }
 
-/// Plays some minutes in a weather. Returns all seats' figures, and how many exchanges there must be.
+/// Plays some minutes in a weather. Returns all seats' figures, and how many exchanges there must
+/// be.
 type PlayOfKind = fn(Weather, u64) -> (Vec<Stats>, usize);
 
 const KINDS: [(&str, PlayOfKind); 3] = [("party", party), ("rollback", rollback), ("relay", relay)];
@@ -253,8 +254,8 @@ fn lie(message: &mut Message, stamp: Stamp) {
     }
 }
 
-/// A peer that echoes what was never sent, says that it held it for longer than time has passed, and
-/// leaps in its numbers: what is told of it stays within what can be.
+/// A peer that echoes what was never sent, says that it held it for longer than time has passed,
+/// and leaps in its numbers: what is told of it stays within what can be.
 #[test]
 fn lies_of_echoes_and_numbers_give_no_absurd_figures() {
     let stamps: [fn(u32) -> Stamp; 4] = [

@@ -50,8 +50,8 @@ pub struct Report {
     /// How often the session went on in another epoch.
     #[serde(default)]
     pub takeovers: u32,
-    /// The exchange with each other peer, as it was while that was there, to a second: with the first
-    /// 64 of them.
+    /// The exchange with each other peer, as it was while that was there, to a second: with the
+    /// first 64 of them.
     #[serde(default)]
     pub others: Vec<PlayedExchange>,
     /// Checksums compared with other peers.

@@ -220,8 +220,8 @@ pub struct Stats {
     pub takeovers: u32,
     /// Each player in the world.
     pub players: Vec<PlayerStats>,
-    /// The exchange with the relay that this peer follows, if it is none of these players: it has no
-    /// hero, or that is far away.
+    /// The exchange with the relay that this peer follows, if it is none of these players: it has
+    /// no hero, or that is far away.
     pub host: Option<Exchange>,
     /// Players of a party who are away, and may come back, with the names that are known here.
     pub away: Vec<(PlayerId, Option<String>)>,

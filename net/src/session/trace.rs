@@ -1,7 +1,8 @@
 //! What happens in a session, as `tracing` events of the target `lockstone::session`: for logs, not
 //! for programs, which have [`Event`] and [`Stats`].
 //!
-//! Each event says who tells it (`me`), the tick of its world and the epoch. Nobody needs to listen.
+//! Each event says who tells it (`me`), the tick of its world and the epoch. Nobody needs to
+//! listen.
 
 use core::time::Duration;
 
