@@ -85,6 +85,32 @@ pub trait Simulation: Sized + Send + 'static {
         Vec::new()
     }
 
+    /// The checksum of what the [`tree`](Simulation::tree) does not cover, the tick included: equal
+    /// trees and equal rests are equal states. Where worlds have come to differ, a session finds by
+    /// both which parts do, and replaces only those. `None`, unless said otherwise: a state is
+    /// replaced as a whole.
+    fn rest_checksum(&mut self) -> Option<Checksum> {
+        None
+    }
+
+    /// Serialises parts of a snapshot, for [`replace_parts`](Simulation::replace_parts): those
+    /// cells of it, and if `rest` all that is in no cell. All of it, unless said otherwise: of a
+    /// simulation without a [`rest_checksum`](Simulation::rest_checksum) nobody asks for parts.
+    fn encode_parts(&self, snapshot: &Self::Snapshot, cells: &[CellId], rest: bool) -> Vec<u8> {
+        let _ = (cells, rest);
+        self.encode(snapshot)
+    }
+
+    /// Replaces the parts that [`encode_parts`](Simulation::encode_parts) wrote of another
+    /// simulation's state at this very tick.
+    ///
+    /// # Errors
+    /// [`CodecError`] if the bytes are no such parts; they may come from a peer. The simulation
+    /// stays in its own state then.
+    fn replace_parts(&mut self, bytes: &[u8]) -> Result<(), CodecError> {
+        self.restore_from(bytes)
+    }
+
     /// The checksum of a player's hero. A session that looks ahead tells by it how often the
     /// player saw its hero otherwise than it came. `None` if there is no hero, or if the simulation
     /// does not tell.

@@ -17,6 +17,7 @@ mod checksum;
 mod given;
 mod light;
 mod noted;
+mod parts;
 mod snapshot;
 mod step;
 #[cfg(feature = "tamper")]
@@ -284,6 +285,18 @@ impl<R: Rules> Simulation for World<R> {
 
     fn tree(&mut self) -> Vec<(CellId, Checksum)> {
         self.cell_checksums()
+    }
+
+    fn rest_checksum(&mut self) -> Option<Checksum> {
+        Some(self.facts_checksum())
+    }
+
+    fn encode_parts(&self, snapshot: &Snapshot<R>, cells: &[CellId], rest: bool) -> Vec<u8> {
+        snapshot.encode_parts(cells, rest)
+    }
+
+    fn replace_parts(&mut self, bytes: &[u8]) -> Result<(), CodecError> {
+        self.put_parts(bytes)
     }
 
     fn hero_checksum(&self, player: PlayerId) -> Option<Checksum> {

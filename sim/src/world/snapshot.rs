@@ -23,7 +23,7 @@ const RETIRED_MAX: usize = 16;
 
 /// The state of a world at one tick.
 pub struct Snapshot<R: Rules> {
-    tick: Tick,
+    pub(super) tick: Tick,
     area: Area,
     pub(super) facts: Arc<R::Facts>,
     heroes: Vec<(PlayerId, CellId)>,
@@ -168,7 +168,7 @@ fn write_cell<B: Body>(cell: &Cell<B>, meta: &Meta) -> WrittenCell<B> {
     WrittenCell { id: meta.id, state: cell::Written::of(cell, meta.light) }
 }
 
-fn check_unique<B: Body>(cells: &[Arc<Cell<B>>]) -> Result<(), CodecError> {
+pub(super) fn check_unique<B: Body>(cells: &[Arc<Cell<B>>]) -> Result<(), CodecError> {
     let entities = || cells.iter().flat_map(|cell| cell.actors.iter().chain(&*cell.props));
     if has_twice(entities().map(|entity| entity.id)) {
         return Err(CodecError::Malformed("an entity that is there twice"));
