@@ -363,6 +363,9 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
             Event::Desync { player, tick, agreed, ours, theirs } => {
                 self.recorder.ask(move |keeper| keeper.desync(Desync { player, tick, agreed, ours, theirs }));
             }
+            Event::ReferenceWanted { tick, agreed } => {
+                self.recorder.ask(move |keeper| keeper.refer(tick, agreed));
+            }
             Event::Ended { tick, reason } => {
                 let told = reason.to_string();
                 self.recorder.ask(move |keeper| keeper.end(tick, &told));
@@ -370,6 +373,7 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
             }
             Event::PlayerAway { .. } | Event::PlayerLeft { .. } => {}
             Event::Refused { .. } | Event::Said { .. } => {}
+            Event::Repaired { .. } | Event::Liar { .. } => {}
             Event::EvidenceWanted { bytes_max } => {
                 let Some(player) = self.player else { return };
                 let waits = self.session.phase() == Phase::OutOfStep;
@@ -397,6 +401,7 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
                         tracing::warn!("this peer's evidence was not taken: {error}");
                     }
                 }
+                Told::Reference(tick, checksum) => self.session.give_reference(tick, checksum),
                 Told::Bundle(path) => {
                     let (place, game) = (path.display().to_string(), G::NAME);
                     self.display

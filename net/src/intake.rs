@@ -247,6 +247,11 @@ impl<T: Content> Intake<T> {
         self.checksums.push_back((tick, checksum));
     }
 
+    /// Of the world that was, no checksum is told any more.
+    pub fn forget_checksums(&mut self) {
+        self.checksums.clear();
+    }
+
     /// Notes that a packet of the distant view has come, for the next report.
     pub fn distant(&mut self, tick: Tick) {
         self.distant = Some(tick);

@@ -104,8 +104,18 @@ pub const LOAD_BYTES_MAX: usize = 16 * 1_024 * 1_024;
 /// Loads that have not been put in yet and what changed in their cells since, as a replica
 /// keeps them, in bytes.
 pub const PENDING_BYTES_MAX: usize = 64 * 1_024 * 1_024;
-/// Cells in a replica's answer to a difference.
+/// Cells in a replica's answer to a difference, or in a piece of it.
 pub const TREE_CELLS_MAX: usize = 4_096;
+/// Cells of a party's world that are compared one by one. A world with more is repaired as a whole.
+pub const PARTS_MAX: usize = 65_536;
+/// Repairs of one replica's world within [`REPAIRS_TIME`]. A replica that needs more is put out.
+pub const REPAIRS_MAX: u32 = 3;
+/// The time within which they are counted.
+pub const REPAIRS_TIME: Duration = Duration::from_secs(60);
+/// A repair that does not get on for so long is given up.
+pub const SURVEY_TIME: Duration = Duration::from_secs(5);
+/// False checksums of a right world that a member may report. It is put out at the last of them.
+pub const LIES_MAX: u32 = 3;
 
 /// Players that one packet tells a replica to have come near, and as many that went.
 pub const NEARBY_MAX: usize = 256;

@@ -167,6 +167,11 @@ impl Members {
         }
     }
 
+    /// This member leads and is to lead no more: it votes for another in the next epoch.
+    pub fn hand_over(&mut self, heir: PlayerId, now: Duration) {
+        self.give_vote(Vote { epoch: self.next_epoch(), leader: heir }, now);
+    }
+
     /// The leader of a party of two is gone for good: it would vote for the other.
     pub fn resigned(&mut self, leader: PlayerId, heir: PlayerId) {
         let vote = Vote { epoch: self.next_epoch(), leader: heir };
@@ -205,6 +210,8 @@ impl Members {
                 }
                 // What the leader itself doubts, nobody needs to wait for.
                 Some(doubts) if doubts > self.vote.epoch => self.suspect(),
+                // It hands over.
+                None if stand.vote.epoch > self.vote.epoch => self.suspect(),
                 None if stand.vote == self.vote => self.heard(from, now),
                 _ => {}
             }

@@ -10,8 +10,10 @@
 //! anyone. The loop is [`Replica::advance`](Role::advance): play what is due, report what is due.
 
 mod differ;
+mod repair;
 mod succession;
 
+use repair::Mending;
 pub use succession::Estate;
 use succession::Succession;
 
@@ -29,7 +31,7 @@ use crate::link::{Channel, PeerId};
 use crate::playout::Playout;
 use crate::session::{
     CommandError, Comparison, DistantView, DropReason, EndReason, Entrant, Following, Greeting, Io, Leader, Ledger,
-    Membership, Outbox, Phase, Role, Stats, Stepper, turn,
+    Membership, Outbox, Phase, Repairs, Role, Stats, Stepper, turn,
 };
 use crate::transfer::{Receiver, TransferError};
 use crate::wire::*;
@@ -44,8 +46,8 @@ pub trait Share: Send + 'static {
     /// What it plays at a tick.
     type Turn: Content + Send;
 
-    /// Whether a difference is repaired, rather than ending the session for this peer.
-    const REPAIRED: bool;
+    /// Whether only who leads compares worlds, and repairs them.
+    const LEADER_COMPARES: bool;
 
     /// Whether a peer may let others in.
     fn may_lead(peer: PeerId) -> bool;
@@ -169,6 +171,10 @@ struct Joined<F: Share> {
     intake: Intake<F::Turn>,
     playout: Playout,
     comparison: Comparison,
+    /// While its world is looked into, and put right.
+    mending: Option<Mending>,
+    /// When that began lately.
+    surveys: Repairs,
     life: Life<F::Sim>,
     /// Once the world is here, if it outlives its leader.
     succession: Option<Succession>,
@@ -342,6 +348,8 @@ impl<F: Share> Replica<F> {
             intake: Intake::new(welcome.tick, self.settings.packet_interval),
             playout: Playout::new(self.settings.period),
             comparison: Comparison::default(),
+            mending: None,
+            surveys: Repairs::default(),
             succession: None,
             sequencer: welcome.sequencer,
             player: welcome.player,
@@ -363,9 +371,12 @@ impl<F: Share> Replica<F> {
         };
         let received = match (message, &mut session.life) {
             (Message::Chunk(chunk), Life::Loading(_, receiver)) => receiver.take(&chunk).map(Some),
+            (Message::Survey(survey), Life::Here { entry: Entry::Playing, .. }) => return self.surveyed(survey, io),
+            (Message::Repair(repair), _) => return self.mend(repair, io),
+            (Message::Chunk(chunk), _) if session.mending.is_some() => return self.mended(&chunk, io),
             (Message::Said(said), Life::Here { .. }) => return out.said(&said),
             (Message::Inquiry(inquiry), _) => return self.inquired(&inquiry, io),
-            (Message::Desync(notice), _) => return self.differs(notice.turned(), F::REPAIRED, io),
+            (Message::Desync(notice), _) => return self.differs(notice.turned(), F::LEADER_COMPARES, io),
             (Message::Removed(reason), _) => {
                 self.say_goodbye(reason, io);
                 return match reason {
@@ -476,6 +487,7 @@ impl<F: Share> Replica<F> {
         session.playout.advance(io.now);
         for _ in 0..TICKS_PER_ADVANCE_MAX {
             let Place::Joined(session) = &mut self.place else { return };
+            session.tell_parts(io);
             if session.next_play_at().is_none_or(|at| io.now < at) {
                 return session.caught_up(&self.share, &mut io.out);
             }
@@ -541,6 +553,9 @@ impl<F: Share> Joined<F> {
     /// When the next turn is to be played, if it is known.
     fn next_play_at(&self) -> Option<Duration> {
         let next = self.intake.next();
+        if self.mending.as_ref().is_some_and(|mending| mending.waits_until().is_some()) {
+            return None;
+        }
         (self.life.stepper().is_some() && next < self.intake.known()).then(|| self.playout.time_of(next)).flatten()
     }
 
@@ -660,7 +675,8 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
             Place::Joined(session) if now >= session.give_up_at(settings.load_timeout) => {
                 io.out.end(EndReason::LoadTimeout);
             }
-            Place::Joined(_) => {
+            Place::Joined(session) => {
+                session.mending.take_if(|mending| mending.waits_until().is_some_and(|until| now >= until));
                 self.play(io);
                 self.report(io);
                 self.elect(io);
@@ -680,6 +696,7 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
         let at = session.succession.as_ref().map_or(at, |succession| at.min(succession.membership.members.wake_at()));
         let at = if session.follows() { at.min(session.intake.report_at()) } else { at };
         let at = at.min(session.give_up_at(self.settings.load_timeout));
+        let at = at.min(session.mending.as_ref().and_then(Mending::waits_until).unwrap_or(Duration::MAX));
         session.next_play_at().map_or(at, |play| at.min(play))
     }
 

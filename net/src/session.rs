@@ -34,6 +34,7 @@ mod observer;
 mod offer;
 mod outbox;
 mod peer;
+mod repairs;
 mod roll;
 mod schedule;
 mod stats;
@@ -42,7 +43,7 @@ pub(crate) mod trace;
 mod traffic;
 
 pub use crate::transfer::TransferError;
-pub use config::{Config, ConfigError};
+pub use config::{Config, ConfigError, OnDesync};
 pub use distant::{Companion, DistantView, Landmark};
 pub use entrant::PlayerError;
 pub use event::{CommandError, EndReason, Event, EvidenceError, Phase, SayError, Transmit};
@@ -66,6 +67,7 @@ pub(crate) use membership::Membership;
 pub(crate) use offer::Offer;
 pub(crate) use outbox::{Outbox, Standing};
 pub(crate) use peer::{Io, Kind, Role};
+pub(crate) use repairs::{Made, Repairs, Right, differing};
 #[cfg(feature = "rollback")]
 pub(crate) use roll::Refused;
 pub(crate) use roll::{Roll, Slot};
@@ -74,7 +76,7 @@ pub(crate) use stepper::{Stepper, turn};
 
 use core::time::Duration;
 
-use lockstone_sim::{Simulation, Tick};
+use lockstone_sim::{Checksum, Simulation, Tick};
 
 use crate::link::LinkEvent;
 
@@ -114,6 +116,13 @@ pub trait Session {
     /// # Errors
     /// [`EvidenceError`] if it is not wanted, or too long.
     fn give_evidence(&mut self, bytes: Vec<u8>) -> Result<(), EvidenceError>;
+
+    /// Answers [`Event::ReferenceWanted`]: the checksum to which a replay of this peer's own
+    /// recording comes at that tick. `None` if it comes to none. An answer that nobody waits for
+    /// has no effect.
+    fn give_reference(&mut self, tick: Tick, checksum: Option<Checksum>) {
+        let _ = (tick, checksum);
+    }
 
     /// Leaves the session; a relay ends it for everyone with that. In a party another leads on.
     /// Packets that say so are still to be sent.

@@ -11,6 +11,7 @@ mod encoded;
 mod evidence;
 mod members;
 mod relay;
+mod repair;
 mod rollback;
 mod terms;
 
@@ -20,6 +21,7 @@ pub(crate) use encoded::{Encoded, TurnsKind, encode_turns};
 pub use evidence::{Inquiry, Parcel};
 pub use members::{Known, Lead, Meet, Rank, Stand, Vote};
 pub use relay::{CellBytes, CoreTree, Frame, Frames, Load, LoadedCells, Nearby, RawGiven};
+pub use repair::{Parts, Repair, Survey};
 pub use rollback::{Form, Inputs, Member, Regroup};
 pub use terms::{Difference, Identity, Refusal, SessionKind, Subject, Terms};
 
@@ -125,6 +127,12 @@ pub enum Message {
     /// From who leads to a member that was lost, reliable and repeated: there may be two parts of
     /// the session.
     Meet(Meet),
+    /// Party, sequencer to replica, reliable: your world differs; say what it is made of.
+    Survey(Survey),
+    /// The answer, reliable.
+    Parts(Parts),
+    /// Party, sequencer to replica, reliable: what is put right, or that nothing differs.
+    Repair(Option<Repair>),
 }
 
 impl Message {
@@ -286,6 +294,8 @@ pub enum LeaveReason {
     Replaced,
     /// This part of the session is given up for another, in which more of its players are.
     Yielded,
+    /// The peer reported false checksums of a right world, again and again.
+    Lied,
 }
 
 impl LeaveReason {
@@ -306,6 +316,7 @@ impl fmt::Display for LeaveReason {
             LeaveReason::Away => "was away for too long",
             LeaveReason::Replaced => "came back from elsewhere",
             LeaveReason::Yielded => "went over to the others",
+            LeaveReason::Lied => "reported false checksums",
         })
     }
 }
@@ -404,6 +415,8 @@ pub fn decode(packet: &[u8]) -> Result<(Epoch, Message), WireError> {
         Message::Frames(frames) => frames.check()?,
         Message::Load(load) => load.check()?,
         Message::CoreTree(tree) => tree.check()?,
+        Message::Parts(parts) => parts.check()?,
+        Message::Repair(Some(repair)) => repair.check()?,
         Message::Distant(distant) => distant.check()?,
         _ => {}
     }

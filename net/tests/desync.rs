@@ -4,14 +4,14 @@
 use lockstone_net::limits::EVIDENCE_GIVE_TIME;
 use lockstone_net::memory::{Driver, MemoryNetwork, Weather};
 use lockstone_net::party::{Party, PartySettings};
-use lockstone_net::session::{EndReason, Event, Session};
+use lockstone_net::session::{EndReason, Event, OnDesync, Session};
 use lockstone_net::wire::LeaveReason;
 use lockstone_sim::{PlayerId, Tick};
 use testkit::sessions::*;
 
 /// Three players, the world of one of whom goes wrong at a tick.
-fn faulty_session(faulty: Option<usize>, at: Tick, stop_on_desync: bool) -> Driver<Party<Mixer>> {
-    let settings = PartySettings { players_at_start: 3, stop_on_desync, ..PartySettings::default() };
+fn faulty_session(faulty: Option<usize>, at: Tick, on_desync: OnDesync) -> Driver<Party<Mixer>> {
+    let settings = PartySettings { players_at_start: 3, on_desync, ..PartySettings::default() };
     let mut driver = Driver::new(MemoryNetwork::new(1, Weather::clear(ms(40))));
     for n in 0..3 {
         let fault = (faulty == Some(n)).then_some(at);
@@ -26,9 +26,10 @@ fn faulty_session(faulty: Option<usize>, at: Tick, stop_on_desync: bool) -> Driv
 
 #[test]
 fn a_replica_that_goes_wrong_is_found_on_both_sides() {
-    for stop in [true, false] {
+    for on_desync in [OnDesync::Stop, OnDesync::GoOn] {
+        let stop = on_desync == OnDesync::Stop;
         // The turn of tick 104 goes wrong: 100 is still equal, 110 is not.
-        let driver = faulty_session(Some(2), Tick(104), stop);
+        let driver = faulty_session(Some(2), Tick(104), on_desync);
         let found = |player| vec![(PlayerId(player), Tick(110), Some(Tick(100)))];
         let odd = driver.seats[2].session.stats().player.expect("it joined").0;
         assert_eq!(desyncs(&driver, 0), found(odd));
@@ -49,7 +50,7 @@ fn a_replica_that_goes_wrong_is_found_on_both_sides() {
 
 #[test]
 fn a_sequencer_that_goes_wrong_is_found_by_all() {
-    let driver = faulty_session(Some(0), Tick(57), false);
+    let driver = faulty_session(Some(0), Tick(57), OnDesync::GoOn);
     assert_eq!(desyncs(&driver, 0).len(), 2);
     for seat in 1..3 {
         assert_eq!(desyncs(&driver, seat), vec![(PlayerId(0), Tick(60), Some(Tick(50)))]);
@@ -58,7 +59,7 @@ fn a_sequencer_that_goes_wrong_is_found_by_all() {
 
 #[test]
 fn without_a_fault_nothing_is_found() {
-    let driver = faulty_session(None, Tick(0), true);
+    let driver = faulty_session(None, Tick(0), OnDesync::Repair);
     for seat in 0..3 {
         assert_eq!(desyncs(&driver, seat), vec![]);
         let stats = driver.seats[seat].session.stats();

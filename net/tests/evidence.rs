@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use lockstone_net::limits::KEYFRAME_TICKS;
 use lockstone_net::memory::{Driver, MemoryNetwork, Weather};
 use lockstone_net::party::{Party, PartySettings};
-use lockstone_net::session::{Event, Session};
+use lockstone_net::session::{Event, OnDesync, Session};
 use lockstone_net::{Rollback, RollbackSettings};
 use lockstone_sim::{CellId, Checksum, Simulation, Tick};
 use testkit::sessions::rollback::{play, rollback, room, settings};
@@ -144,7 +144,7 @@ fn both_sides_of_a_difference_tell_their_state() {
     let world = move |n: usize| move |seed| Mixer::new(seed, 64).with_fault((n == 1).then_some(fault));
     let mut driver: Driver<Party<Mixer>> = Driver::new(MemoryNetwork::new(1, Weather::clear(ms(40))));
     for n in 0..2 {
-        let settings = PartySettings { players_at_start: 2, ..PartySettings::default() };
+        let settings = PartySettings { players_at_start: 2, on_desync: OnDesync::Stop, ..PartySettings::default() };
         driver.enter(party_of(settings, IDENTITY, &format!("player {n}"), world(n)));
     }
     driver.run_until(secs(10));

@@ -11,7 +11,7 @@ use lockstone_net::RollbackSettings;
 use lockstone_net::limits::*;
 use lockstone_net::memory::{Driver, Seat, Weather};
 use lockstone_net::party::PartySettings;
-use lockstone_net::session::{EndReason, Event, EvidenceError, Phase, Session};
+use lockstone_net::session::{EndReason, Event, EvidenceError, OnDesync, Phase, Session};
 use lockstone_net::wire::{self, LeaveReason, Message};
 use lockstone_sim::{PlayerId, Tick};
 use testkit::seeds;
@@ -148,6 +148,11 @@ fn oddity(dice: &mut Dice, players: usize) -> (usize, Tick) {
     (dice.roll(players as u64) as usize, Tick(60 + dice.roll(100) as u32))
 }
 
+/// Whoever is odd is put out.
+fn stopping() -> PartySettings {
+    PartySettings { on_desync: OnDesync::Stop, ..PartySettings::default() }
+}
+
 /// Everyone has everyone else's evidence, byte for byte, and was told so in time. Returns the
 /// longest time that it took.
 fn all_have_all(logs: &[Log], seed: u64) -> Duration {
@@ -199,7 +204,7 @@ fn in_a_party_everyone_gets_everyones_evidence_and_the_others_play_on() {
         let mut dice = Dice(seed);
         let players = 2 + seed as usize % 4;
         let (odd, weather) = (oddity(&mut dice, players), weather(&mut dice));
-        let mut driver = odd_party(seed, players, Some(odd), weather, PartySettings::default());
+        let mut driver = odd_party(seed, players, Some(odd), weather, stopping());
         let (mut logs, amount) = (Vec::new(), if seed % 2 == 0 { all } else { any });
         attend(&mut driver, &mut logs, &mut dice, amount, secs(45));
         // The sequencer's world is the session's.
@@ -231,7 +236,7 @@ fn in_a_rollback_session_everyone_gets_everyones_evidence_and_the_others_play_on
 fn evidence_takes_a_bounded_part_of_the_way() {
     let mut dice = Dice(11);
     let clear = Weather::clear(ms(5));
-    let mut driver = odd_party(11, 5, Some((2, Tick(70))), clear, PartySettings::default());
+    let mut driver = odd_party(11, 5, Some((2, Tick(70))), clear, stopping());
     let (mut logs, mut sent, mut most) = (Vec::new(), vec![0; 5], 0);
     for _ in 0..25 {
         attend(&mut driver, &mut logs, &mut dice, all, secs(1));
@@ -251,7 +256,7 @@ fn who_dies_meanwhile_is_named_as_missing() {
     for silently in [false, true] {
         let mut dice = Dice(7);
         let clear = Weather::clear(ms(30));
-        let mut driver = odd_party(7, 4, Some((1, Tick(80))), clear, PartySettings::default());
+        let mut driver = odd_party(7, 4, Some((1, Tick(80))), clear, stopping());
         died(&mut driver, &mut dice, silently);
         let mut driver = odd_rollback(7, 4, Some((1, Tick(80))), clear, RollbackSettings::default());
         died(&mut driver, &mut dice, silently);
@@ -285,7 +290,7 @@ fn died<T: Session<Sim = Mixer>>(driver: &mut Driver<T>, dice: &mut Dice, silent
 fn evidence_is_exchanged_too_if_nobody_is_to_stop() {
     let clear = Weather::clear(ms(30));
     let mut dice = Dice(3);
-    let settings = PartySettings { stop_on_desync: false, ..PartySettings::default() };
+    let settings = PartySettings { on_desync: OnDesync::GoOn, ..PartySettings::default() };
     let mut driver = odd_party(3, 3, Some((2, Tick(70))), clear, settings);
     let mut logs = Vec::new();
     attend(&mut driver, &mut logs, &mut dice, any, secs(90));
@@ -303,7 +308,7 @@ fn evidence_is_exchanged_too_if_nobody_is_to_stop() {
 fn applications_that_give_nothing_keep_nobody_waiting() {
     let mut dice = Dice(3);
     let mut logs = Vec::new();
-    let mut driver = odd_party(3, 3, Some((2, Tick(70))), Weather::clear(ms(30)), PartySettings::default());
+    let mut driver = odd_party(3, 3, Some((2, Tick(70))), Weather::clear(ms(30)), stopping());
     attend(&mut driver, &mut logs, &mut dice, nothing, secs(20));
     for log in &logs {
         assert_eq!(log.missing().len(), 2);
@@ -316,7 +321,7 @@ fn applications_that_give_nothing_keep_nobody_waiting() {
 #[test]
 fn a_replica_that_is_never_called_ends_by_itself() {
     // The sequencer is gone for good just as the replica finds its own world to differ.
-    let mut driver = odd_party(5, 2, Some((1, Tick(84))), Weather::clear(ms(30)), PartySettings::default());
+    let mut driver = odd_party(5, 2, Some((1, Tick(84))), Weather::clear(ms(30)), stopping());
     let mut logs = Vec::new();
     let mut dice = Dice(5);
     while driver.seats[1].session.phase() == Phase::Playing {

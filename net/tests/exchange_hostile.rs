@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use lockstone_net::limits::*;
 use lockstone_net::memory::{Driver, Weather};
 use lockstone_net::party::{Party, PartySettings};
-use lockstone_net::session::{DropReason, Event, Session};
+use lockstone_net::session::{DropReason, Event, OnDesync, Session};
 use lockstone_net::wire::*;
 use lockstone_net::{PeerId, Rollback, RollbackSettings};
 use lockstone_sim::{Checksum, PlayerId, Tick};
@@ -35,7 +35,8 @@ fn extra_bytes(run: impl FnOnce()) -> usize {
 }
 
 fn party_of_three(stop_on_desync: bool) -> Driver<Party<Mixer>> {
-    let settings = PartySettings { stop_on_desync, ..PartySettings::default() };
+    let on_desync = if stop_on_desync { OnDesync::Stop } else { OnDesync::GoOn };
+    let settings = PartySettings { on_desync, ..PartySettings::default() };
     odd_party(1, 3, None, Weather::clear(ms(20)), settings)
 }
 

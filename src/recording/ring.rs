@@ -156,6 +156,11 @@ impl Ring {
         self.names.insert(player, name.to_owned());
     }
 
+    /// The names that it was told.
+    pub fn names(&self) -> &BTreeMap<PlayerId, String> {
+        &self.names
+    }
+
     /// A difference was found.
     pub fn desync(&mut self, desync: Desync) {
         self.events.push(&Plain::Desync(desync));

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use lockstone_net::LinkEvent;
+use lockstone_net::limits::LIES_MAX;
 use lockstone_net::session::{Event, Phase, Stats, Traffic};
 use lockstone_sim::{PlayerId, Simulation, Tick};
 
@@ -108,8 +109,17 @@ impl Display {
             Event::Desync { player, tick, .. } => {
                 format!("OUT OF STEP with {} since tick {tick} or before.", named(player))
             }
+            Event::Repaired { player, tick, cells, is_proven } => {
+                let what = if *cells == 0 { String::new() } else { format!(" ({cells} cells)") };
+                let doubt = if *is_proven { "" } else { " Nobody could tell whose was right: it is the host's now." };
+                format!("The world of {} was put right at tick {tick}{what}.{doubt}", named(player))
+            }
+            Event::Liar { player, times } => {
+                format!("{} reported a false checksum of a world that is right, {times} of {LIES_MAX}.", named(player))
+            }
             Event::Started { .. } | Event::PlayerNear { .. } | Event::Ended { .. } => return,
             Event::Turn { .. } | Event::Checksum { .. } | Event::Keyframe { .. } => return,
+            Event::ReferenceWanted { .. } => return,
             Event::EvidenceWanted { .. } | Event::Evidence { .. } | Event::EvidenceComplete { .. } => return,
         };
         self.tell(news);

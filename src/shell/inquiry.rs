@@ -19,7 +19,7 @@ pub(super) const WAIT_TIME: Duration = Duration::from_secs(8);
 /// So long it is played again at most; evidence goes without what it has not come to by then.
 const RERUN_TIME: Duration = Duration::from_millis(1_400);
 /// So long at a time.
-const PIECE: Duration = Duration::from_millis(4);
+pub(super) const PIECE: Duration = Duration::from_millis(4);
 /// What a rerun may take of the evidence: one part of so many.
 const SHARE: usize = 2;
 

@@ -17,11 +17,11 @@ use lockstone_sim::{CellId, Checksum, PlayerId, Tick, Turn};
 
 use super::effort::Clock;
 use super::executable;
-use super::inquiry::{Inquiry, State};
+use super::inquiry::{Inquiry, PIECE, State};
 use super::storage::{Output, Storage};
 use crate::inspect::Inspect;
-use crate::recording::Rerunner;
 use crate::recording::{Build, Desync, Header, Packed, RING_BYTES_MAX, Recording, Ring, Writer};
+use crate::recording::{Reference, Rerunner};
 
 /// A recording that was saved at a difference goes on with trees up to this size: how the
 /// difference spreads is to be seen.
@@ -57,6 +57,8 @@ pub(super) enum Told {
     Evidence(Vec<u8>),
     /// All peers' evidence is there.
     Bundle(PathBuf),
+    /// The checksum to which the own recording comes at a tick, if it comes to one.
+    Reference(Tick, Option<Checksum>),
     /// A difference is passed over: enough of them were saved.
     PassedOver,
 }
@@ -71,12 +73,16 @@ pub(super) struct Keeper<S: Inspect> {
     /// Trees are put into the file as long as it is smaller than this.
     pub trees_until_bytes: u64,
     ring: Option<Ring>,
+    /// What was in memory when the world was put right, until this peer's evidence is given.
+    before: Option<Ring>,
     saved: Option<PathBuf>,
     /// The last difference that was told.
     desync: Option<Desync>,
     /// Makes another simulation, to play again in.
     pub build: Option<Box<dyn Fn(u64) -> S + Send>>,
     inquiry: Option<Inquiry<S>>,
+    /// The own recording is played again, to learn whose world is right.
+    reference: Option<Reference<S>>,
     inquiries: u32,
     pub clock: Clock,
     /// How long this thread has worked, and who is told, in nanoseconds.
@@ -103,10 +109,12 @@ impl<S: Inspect> Keeper<S> {
             target,
             trees_until_bytes: 0,
             ring: None,
+            before: None,
             saved: None,
             desync: None,
             build: None,
             inquiry: None,
+            reference: None,
             inquiries: 0,
             clock: || Duration::ZERO,
             worked: None,
@@ -136,7 +144,14 @@ impl<S: Inspect> Keeper<S> {
             }
             other => other,
         };
-        self.ring = Some(Ring::new(header, snapshot));
+        let before = self.ring.replace(Ring::new(header, snapshot));
+        // Nobody is told the names of those who were here before.
+        for (player, name) in before.iter().flat_map(Ring::names) {
+            self.remember(|ring| ring.name(*player, name));
+        }
+        if self.inquiry.as_ref().is_some_and(|inquiry| !matches!(inquiry.state, State::Given)) {
+            self.before = self.before.take().or(before);
+        }
     }
 
     fn header(&self, start: Tick, seed: u64, player: PlayerId) -> Header {
@@ -318,7 +333,37 @@ impl<S: Inspect> Keeper<S> {
 
     /// What is in memory.
     fn held(&self) -> Option<Recording<S>> {
-        Recording::read(&self.ring.as_ref()?.write()).ok()
+        Recording::read(&self.witnessed()?.write()).ok()
+    }
+
+    /// What is in memory of the history that is looked into.
+    fn witnessed(&self) -> Option<&Ring> {
+        self.before.as_ref().or(self.ring.as_ref())
+    }
+
+    /// The checksum of a tick is wanted, played again from a state of the ticks up to `agreed`.
+    pub fn refer(&mut self, tick: Tick, agreed: Option<Tick>) {
+        let build = self.build.as_ref();
+        let reference = self.held().zip(build).and_then(|(held, build)| Reference::new(held, tick, agreed, build));
+        if reference.is_none() {
+            self.tell(Told::Reference(tick, None));
+        }
+        self.reference = reference;
+    }
+
+    /// Plays a piece of what decides whose world is right. Returns whether there is more.
+    fn play_reference(&mut self) -> bool {
+        let Some(reference) = &mut self.reference else { return false };
+        let began = (self.clock)();
+        while (self.clock)() < began + PIECE {
+            if let Some(checksum) = reference.advance() {
+                let tick = reference.tick();
+                self.reference = None;
+                self.tell(Told::Reference(tick, Some(checksum)));
+                return false;
+            }
+        }
+        true
     }
 
     /// Plays again what is in memory, around the tick at which it parted from another's, or
@@ -332,7 +377,7 @@ impl<S: Inspect> Keeper<S> {
 
     /// A recording of the last minutes, or of as much of them as fits. Empty if nothing fits.
     fn recent(&self, bytes_max: usize) -> Vec<u8> {
-        self.ring.as_ref().and_then(|ring| ring.write_within(bytes_max)).unwrap_or_default()
+        self.witnessed().and_then(|ring| ring.write_within(bytes_max)).unwrap_or_default()
     }
 
     /// Gives this peer's evidence: its recording, with what came out of playing it again.
@@ -340,10 +385,16 @@ impl<S: Inspect> Keeper<S> {
         let Some(inquiry) = &mut self.inquiry else { return };
         let (bytes_max, rerun) = (inquiry.bytes_max, inquiry.give());
         if let Some(rerun) = rerun {
-            self.file(|writer| writer.rerun(&rerun));
-            self.remember(|ring| ring.rerun(rerun));
+            match &mut self.before {
+                Some(before) => before.rerun(rerun),
+                None => {
+                    self.file(|writer| writer.rerun(&rerun));
+                    self.remember(|ring| ring.rerun(rerun));
+                }
+            }
         }
         let evidence = self.recent(bytes_max);
+        self.before = None;
         self.inquiry.iter_mut().for_each(|inquiry| inquiry.bundle.recordings.insert(0, evidence.clone()));
         self.tell(Told::Evidence(evidence));
         self.save_bundle();
@@ -367,14 +418,15 @@ impl<S: Inspect> Keeper<S> {
             let ns = u64::try_from(clock().as_nanos()).unwrap_or(u64::MAX);
             worked.store(ns, Ordering::Relaxed);
         }
-        let Some(inquiry) = &mut self.inquiry else { return false };
+        let refers = self.play_reference();
+        let Some(inquiry) = &mut self.inquiry else { return refers };
         if inquiry.advance(self.clock) {
             return true;
         }
         if matches!(inquiry.state, State::Plays { .. } | State::Ready) {
             self.give();
         }
-        false
+        refers
     }
 }
 

@@ -443,7 +443,7 @@ impl Judge<'_> {
 }
 
 /// What only a hostile peer should be the reason of.
-const HOSTILE: [DropReason; 7] = [
+const HOSTILE: [DropReason; 8] = [
     DropReason::Malformed,
     DropReason::Oversized,
     DropReason::ForgedAck,
@@ -451,4 +451,5 @@ const HOSTILE: [DropReason; 7] = [
     DropReason::BadInput,
     DropReason::RequestFlood,
     DropReason::BadEvidence,
+    DropReason::BadRepair,
 ];

@@ -11,6 +11,7 @@ use lockstone::sim::{CellId, Checksum, Dice, Simulation, Tick, Turn, codec, tamp
 
 use crate::faulty::{self, Fault, Party, Sim};
 use crate::recorded::Peer;
+use crate::tampered::{entities, turn_any};
 
 const PEERS: u16 = 4;
 /// Some peers have bots beside them, so that more of the world is awake.
@@ -104,7 +105,8 @@ impl LongGame {
         let tick = Tick(1 + dice.below(self.ticks() - 2));
         let odd = dice.below(PEERS.into()) as usize;
         let mut world = self.at(tick);
-        let (bit, turned) = turn_any(&mut world, dice);
+        let parts = entities(&world);
+        let (bit, turned) = turn_any(&mut world, &parts, dice);
         let fields = changes(&world, &bit);
         world.restore(&turned);
         let files = (0..PEERS).map(|n| match usize::from(n) == odd {
@@ -170,26 +172,6 @@ fn changes(world: &Sim, bit: &StateBit) -> Vec<codec::FieldDifference> {
     let entity = entities.find(|entity| entity.id == id).expect("it was picked from the world");
     let turned = tamper::turned(entity, bit.byte, bit.bit).expect("there is such a state");
     codec::differences(&codec::fields(entity), &codec::fields(&turned))
-}
-
-/// Any bit of any field of any part of the state, as long as there is such a state.
-fn turn_any(world: &mut Sim, dice: &mut Dice<'_>) -> (StateBit, <Sim as Simulation>::Snapshot) {
-    let len = |fields: Vec<codec::Field>| fields.last().map_or(0, |last| last.bytes.end);
-    let mut parts = Vec::new();
-    for cell in world.cells() {
-        let entities = world.actors(cell).iter().chain(world.props(cell));
-        parts.extend(entities.map(|e| (StatePart::Entity(cell, e.id), len(codec::fields(e)))));
-    }
-    // In the order of their names: that of the cells is no part of the state.
-    parts.sort();
-    let before = world.snapshot();
-    loop {
-        let &(of, bytes) = dice.pick(&parts).expect("there are entities");
-        let bit = StateBit { of, byte: dice.below(bytes as u32) as usize, bit: dice.below(8) as u8 };
-        if let Some(turned) = tamper::with_bit_turned(&before, &bit) {
-            return (bit, turned);
-        }
-    }
 }
 
 /// The draws of a case.

@@ -23,6 +23,8 @@ pub mod clocks;
 pub mod relay;
 #[cfg(feature = "net")]
 pub mod sessions;
+#[cfg(feature = "net")]
+pub mod tampered;
 
 #[cfg(feature = "engine")]
 pub mod browser;

@@ -10,7 +10,7 @@ use super::whole::Whole;
 use crate::limits::PLAYERS_MAX;
 use crate::link::PeerId;
 use crate::session::{
-    Common, Config, ConfigError, Entrant, Following, Io, Kind, Leader, Role, Settings, within, within_time,
+    Common, Config, ConfigError, Entrant, Following, Io, Kind, Leader, OnDesync, Role, Settings, within, within_time,
 };
 use crate::wire::SessionKind;
 
@@ -42,8 +42,8 @@ pub struct PartySettings {
     pub handshake_timeout: Duration,
     /// How long a joiner may load without progress, 1 s to 10 min. Default 30 s.
     pub load_timeout: Duration,
-    /// Whether a replica whose world has become another ends its session. Default yes.
-    pub stop_on_desync: bool,
+    /// What is done once a replica's world has become another. Default [`OnDesync::Repair`].
+    pub on_desync: OnDesync,
     /// Whether each checksum is told with its parts, for a recording to hold them:
     /// [`Simulation::tree`](lockstone_sim::Simulation::tree). Default no.
     pub emit_trees: bool,
@@ -62,7 +62,7 @@ impl Default for PartySettings {
             silence_timeout: Duration::from_secs(10),
             handshake_timeout: Duration::from_secs(15),
             load_timeout: Duration::from_secs(30),
-            stop_on_desync: true,
+            on_desync: OnDesync::Repair,
             emit_trees: false,
         }
     }
@@ -102,7 +102,7 @@ impl PartyConfig {
             handshake_timeout: s.handshake_timeout,
             silence_timeout: s.silence_timeout,
             load_timeout: s.load_timeout,
-            stop_on_desync: s.stop_on_desync,
+            on_desync: s.on_desync,
             checksum_interval_ticks: s.checksum_interval_ticks,
             tree_interval_ticks: s.emit_trees.then_some(1),
         }

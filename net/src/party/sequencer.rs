@@ -6,8 +6,10 @@
 //! lead by then.
 
 mod admission;
+mod census;
 mod election;
 mod meeting;
+mod repair;
 
 use core::time::Duration;
 use std::sync::Arc;
@@ -19,13 +21,14 @@ use crate::limits::*;
 use crate::link::{Channel, PeerId};
 use crate::sequencer::{Feed, Waiting};
 use crate::session::{
-    Applicants, CommandError, Comparison, DropReason, Entrant, Event, Io, Leader, Ledger, Membership, Offer, Outbox,
-    Phase, Rate, Role, Roll, Schedule, Stats, Stepper, turn,
+    Applicants, CommandError, Comparison, DropReason, Entrant, Event, Io, Leader, Ledger, Membership, Offer, OnDesync,
+    Outbox, Phase, Rate, Role, Roll, Schedule, Stats, Stepper, turn,
 };
 use crate::transfer::SnapshotSender;
 use crate::wire::*;
 use election::Reign;
 use meeting::Meeting;
+use repair::{Checks, Justice};
 
 /// Between two packets to a replica before tick 0.
 const KEEP_ALIVE: Duration = Duration::from_secs(1);
@@ -55,6 +58,7 @@ pub struct Sequencing<S: Simulation> {
     guests: Roll<Guest<S>>,
     /// The snapshot that several joiners get.
     offer: Option<Offer>,
+    justice: Justice<S>,
 }
 
 /// A peer of the session.
@@ -63,6 +67,7 @@ struct Guest<S: Simulation> {
     key: Option<PublicKey>,
     feed: Feed,
     comparison: Comparison,
+    checks: Checks,
     heard_at: Duration,
     /// How much it said lately.
     chat: Rate,
@@ -89,8 +94,8 @@ enum Entry<S: Simulation> {
 impl<S: Simulation> Guest<S> {
     /// One that knows all turns before tick `known`.
     fn new(player: PlayerId, key: Option<PublicKey>, known: Tick, entry: Entry<S>, now: Duration) -> Self {
-        let (feed, comparison) = (Feed::new(known), Comparison::default());
-        Guest { player, key, feed, comparison, heard_at: now, chat: Rate::default(), entry }
+        let (feed, comparison, checks) = (Feed::new(known), Comparison::default(), Checks::default());
+        Guest { player, key, feed, comparison, checks, heard_at: now, chat: Rate::default(), entry }
     }
 
     /// Whether it said that it knows the turn of a tick.
@@ -118,6 +123,7 @@ impl<S: Simulation> Sequencing<S> {
             reign: Reign::beginning(io.now),
             meeting: Meeting::default(),
             entrant: entrant.clone(),
+            justice: Justice::new(&stepper),
             config,
             leader,
             membership,
@@ -171,7 +177,9 @@ impl<S: Simulation> Sequencing<S> {
         let checksum = self.stepper.play(self.membership.history.inputs(tick), Vec::new(), &mut io.out);
         let refused = self.membership.ledger.requests.asked(&self.stepper.simulation);
         io.out.stats.drops.add(DropReason::RequestFlood, refused);
+        self.keep_copy(io);
         let Some((tick, checksum)) = checksum else { return };
+        self.justice.own(self.stepper.player, tick, checksum);
         let mut differing = Vec::new();
         for (peer, guest) in self.guests.peers_mut() {
             guest.feed.checksum(tick, checksum);
@@ -191,6 +199,9 @@ impl<S: Simulation> Sequencing<S> {
                 while let Some(chunk) = sender.next_chunk() {
                     out.reliably(epoch, peer, &Message::Chunk(chunk));
                 }
+            }
+            while let Some(chunk) = guest.checks.next_chunk() {
+                out.reliably(epoch, peer, &Message::Chunk(chunk));
             }
             if let Entry::Untold(told_at) = &mut guest.entry {
                 if told_at.is_none_or(|told| now >= told + LEAD_PAUSE) {
@@ -221,6 +232,7 @@ impl<S: Simulation> Sequencing<S> {
         excuse(&mut self.reign.backed_at);
         for (_, guest) in self.guests.peers_mut() {
             excuse(&mut guest.heard_at);
+            guest.checks.excuse(excuse);
             if let Entry::Loading { progressed, .. } = &mut guest.entry {
                 excuse(progressed);
             }
@@ -283,17 +295,22 @@ impl<S: Simulation> Sequencing<S> {
         if counts {
             self.waiting.report(guest.player, &report, report.commands.len(), out);
         }
-        let (ours, theirs) = (&self.stepper.checksums, report.checksums.iter());
+        let checks = &guest.checks;
+        let theirs: Vec<_> = report.checksums.iter().copied().filter(|(tick, _)| checks.counts(*tick)).collect();
+        let (player, ours) = (guest.player, &self.stepper.checksums);
         let compare = |(tick, theirs): &(Tick, Checksum)| guest.comparison.theirs(*tick, *theirs, ours, out);
-        let differing: Vec<_> = theirs.filter_map(compare).collect();
+        let differing: Vec<_> = theirs.iter().filter_map(compare).collect();
+        theirs.iter().for_each(|(tick, theirs)| self.told(player, *tick, *theirs));
         for notice in differing {
             self.differs(from, notice, true, io);
         }
+        self.judge(io);
     }
 
     /// A replica's world has become another: told once, to both sides. `found_here`: by a
     /// comparison of our own.
     fn differs(&mut self, peer: PeerId, notice: DesyncNotice, found_here: bool, io: &mut Io<S>) {
+        self.dispute(peer, notice, io.now);
         let Some(guest) = self.guests.of_mut(peer) else { return };
         let out = &mut io.out;
         if !guest.comparison.differs(found_here, out) {
@@ -307,7 +324,7 @@ impl<S: Simulation> Sequencing<S> {
             out.reliably(self.leader.epoch, peer, &Message::Desync(notice));
         }
         self.inquire(peer, io);
-        if self.settings().stop_on_desync {
+        if self.settings().on_desync == OnDesync::Stop {
             io.out.reliably(self.leader.epoch, peer, &Message::Removed(LeaveReason::Desync));
             self.remove(peer, LeaveReason::Desync);
         }
@@ -421,6 +438,8 @@ impl<S: Simulation> Role<S> for Sequencing<S> {
                     Err(_) => io.out.dropped(DropReason::Unexpected),
                 }
             }
+            (Message::ChunkAck(received), _) => self.mended(from, received, io.now, &mut io.out),
+            (Message::Parts(parts), _) => self.parts(from, parts, io),
             (Message::Ready, Entry::Loading { sender, ready, .. }) if sender.done() => {
                 *ready = true;
                 self.admit(from, &mut io.out);
@@ -446,6 +465,8 @@ impl<S: Simulation> Role<S> for Sequencing<S> {
         }
         self.elect(io);
         self.run(io);
+        self.judge(io);
+        self.watch_repairs(io.now);
         self.admit_ready(&mut io.out);
         self.meet(io);
         self.flush(io.now, &mut io.out);
@@ -471,6 +492,10 @@ impl<S: Simulation> Role<S> for Sequencing<S> {
 
     fn say(&mut self, line: ChatLine, io: &mut Io<S>) {
         self.said(self.stepper.player, line, &mut io.out);
+    }
+
+    fn reference(&mut self, tick: Tick, checksum: Option<Checksum>) {
+        self.justice.reference(tick, checksum);
     }
 
     /// Leaves it to another to go on: its vote for that one is its last word.

@@ -37,7 +37,7 @@ impl<S: Simulation> Whole<S> {
 impl<S: Simulation> Share for Whole<S> {
     type Sim = S;
     type Turn = RawTurn;
-    const REPAIRED: bool = false;
+    const LEADER_COMPARES: bool = false;
     const OUTLIVES_LEADER: bool = true;
 
     fn may_lead(peer: PeerId) -> bool {

@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use crate::limits::*;
-use crate::session::{Common, Config, ConfigError, Following, Settings, within, within_time};
+use crate::session::{Common, Config, ConfigError, Following, OnDesync, Settings, within, within_time};
 use crate::wire::SessionKind;
 
 /// The settings of a relay session. All peers must have the same tick rate and intervals; the
@@ -131,8 +131,7 @@ impl RelayConfig {
             handshake_timeout: s.handshake_timeout,
             silence_timeout: s.silence_timeout,
             load_timeout: s.load_timeout,
-            // It is repaired.
-            stop_on_desync: false,
+            on_desync: OnDesync::Repair,
             // What is compared are the checksums of cores, at each replica's own ticks.
             checksum_interval_ticks: u32::MAX,
             tree_interval_ticks: s.emit_trees.then_some(s.tree_interval_ticks),

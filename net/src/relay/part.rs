@@ -58,7 +58,7 @@ impl<R: Rules> Part<R> {
 impl<R: Rules> Share for Part<R> {
     type Sim = World<R>;
     type Turn = Frame;
-    const REPAIRED: bool = true;
+    const LEADER_COMPARES: bool = true;
 
     fn may_lead(_: PeerId) -> bool {
         // A relay session's carrier connects a replica with nobody else.

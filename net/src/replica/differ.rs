@@ -4,7 +4,7 @@
 use super::{Life, Place, Replica, Share};
 use crate::limits::INQUIRY_ANSWER_INTERVAL;
 use crate::link::PeerId;
-use crate::session::{DropReason, Event, Io, Witnesses};
+use crate::session::{DropReason, Event, Io, OnDesync, Witnesses};
 use crate::wire::{DesyncNotice, Inquiry, LeaveReason, Message};
 
 impl<F: Share> Replica<F> {
@@ -42,13 +42,13 @@ impl<F: Share> Replica<F> {
             stepper.emit_keyframe(&mut io.out);
         }
         io.out.events.push_back(Event::Desync { player: session.sequencer, tick, agreed, ours, theirs });
-        if F::REPAIRED {
+        if F::LEADER_COMPARES {
             return;
         }
         if counts {
             session.leader.tell(&Message::Desync(notice), &mut io.out);
         }
-        if self.settings.stop_on_desync {
+        if self.settings.on_desync == OnDesync::Stop {
             self.say_goodbye(LeaveReason::Desync, io);
             // The sequencer calls for evidence, this peer's included.
             io.out.fall_out_of_step(io.now);

@@ -11,12 +11,14 @@ use crate::intake::{Given, Intake, Progress};
 use crate::link::{Channel, PeerId};
 use crate::playout::Playout;
 use crate::session::{
-    Comparison, DropReason, Entrant, Following, Greeting, Io, Leader, Ledger, Membership, Role, Stepper,
+    Comparison, DropReason, Entrant, Following, Greeting, Io, Leader, Ledger, Membership, Repairs, Role, Stepper,
 };
 use crate::wire::*;
 
 /// So many ticks of closed turns are kept. Who is farther behind loads the world.
 const TICKS_KEPT: u32 = 400;
+/// So many checksums is a new leader told.
+const CHECKSUMS_TOLD_ANEW: usize = 4;
 /// Between two times that the same turns are asked for.
 const FETCH_PAUSE: Duration = Duration::from_millis(100);
 
@@ -155,8 +157,9 @@ impl<F: Share> Replica<F> {
         }
         (session.seeks, *asked) = (None, None);
         membership.members.heard(session.sequencer, io.now);
-        session.comparison = Default::default();
+        (session.comparison, session.mending) = (Default::default(), None);
         session.intake.follow_anew();
+        session.report_anew();
         session.heard_at = io.now;
     }
 
@@ -210,6 +213,8 @@ impl<F: Share> Replica<F> {
             intake,
             playout,
             comparison: Comparison::default(),
+            mending: None,
+            surveys: Repairs::default(),
             life: Life::Here { stepper, entry: Entry::Playing },
             succession: Some(Succession { membership, asked: None, gone }),
             seeks: None,
@@ -274,6 +279,13 @@ impl<F: Share> Joined<F> {
             self.note_closed(first);
             self.playout.arrived(first, self.intake.known(), io.now);
         }
+    }
+
+    /// Another leads, who is told the newest checksums of this world again: worlds may differ.
+    fn report_anew(&mut self) {
+        let checksums = self.life.stepper().into_iter().flat_map(|stepper| stepper.checksums.iter().rev());
+        let newest: Vec<_> = checksums.take(CHECKSUMS_TOLD_ANEW).map(|(tick, checksum)| (*tick, *checksum)).collect();
+        newest.into_iter().rev().for_each(|(tick, checksum)| self.intake.checksum(tick, checksum));
     }
 
     /// The turns from a tick on are known now.

@@ -86,6 +86,13 @@ impl Comparison {
         first
     }
 
+    /// What the other side's world was until a tick, says no more: it is put right. Another
+    /// difference is reported again.
+    pub fn put_right(&mut self, until: Tick) {
+        self.waiting.retain(|tick, _| *tick > until);
+        self.reported = false;
+    }
+
     fn compare<S: Simulation>(
         &mut self,
         tick: Tick,

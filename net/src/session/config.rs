@@ -46,11 +46,24 @@ pub struct Following {
     pub handshake_timeout: Duration,
     pub silence_timeout: Duration,
     pub load_timeout: Duration,
-    pub stop_on_desync: bool,
+    pub on_desync: OnDesync,
     /// Between two checksums that are compared.
     pub checksum_interval_ticks: u32,
     /// Between two checksums that are told with their parts, if any are.
     pub tree_interval_ticks: Option<u32>,
+}
+
+/// What a peer does once a replica's world has become another. Evidence is gathered in any case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnDesync {
+    /// The odd world is found and put right, and everyone plays on. Who is odd again and again, or
+    /// lies again and again, is put out.
+    #[default]
+    Repair,
+    /// The session ends for the replica.
+    Stop,
+    /// Nothing: it is counted.
+    GoOn,
 }
 
 /// Settings that have been checked.

@@ -22,7 +22,8 @@ pub struct Transmit {
 
 /// What happened. A recording is written from these.
 pub enum Event<S: Simulation> {
-    /// The world is there. Comes before any turn.
+    /// The world is there. Comes before any turn, and again when the world was loaded anew or put
+    /// right.
     Started {
         /// The first turn that will be played.
         tick: Tick,
@@ -105,7 +106,8 @@ pub enum Event<S: Simulation> {
         /// What.
         text: String,
     },
-    /// A peer's world has become another than this one's. Told once for each peer.
+    /// A peer's world has become another than this one's. Told once for each peer, and again if it
+    /// was repaired since.
     Desync {
         /// Whose: to a party's replica always the sequencer.
         player: PlayerId,
@@ -117,6 +119,38 @@ pub enum Event<S: Simulation> {
         ours: Checksum,
         /// The other peer's.
         theirs: Checksum,
+    },
+    /// A world that had become another was put right: this peer's own, or to a party's sequencer
+    /// that of one of the others. For this peer's own it follows a [`Started`](Event::Started)
+    /// with the state as it is now: recordings begin anew, as those before tell another history.
+    Repaired {
+        /// Whose.
+        player: PlayerId,
+        /// The state before this tick's turn was put right.
+        tick: Tick,
+        /// How many cells were replaced. 0 if what differed is in none, or if all of the state was.
+        cells: u32,
+        /// Whether more than half of the members have this state, or a replay came to it. Else
+        /// nobody could tell whose world is right, and the session goes on from the sequencer's.
+        is_proven: bool,
+    },
+    /// A player's peer reported a false checksum: its world is right and was right, as it says when
+    /// it is asked what it is made of. To a party's sequencer alone.
+    Liar {
+        /// Whose.
+        player: PlayerId,
+        /// How often by now. At the third time it is put out.
+        times: u32,
+    },
+    /// Worlds differ, and no more than half of the members agree on one: a replay of this peer's
+    /// recording can tell which is right. It is to be given within 1.5 s, by
+    /// [`give_reference`](super::Session::give_reference). To a party's sequencer alone.
+    ReferenceWanted {
+        /// The checksum of the state before this tick's turn is wanted.
+        tick: Tick,
+        /// States up to this tick were equal: the replay begins at one of them. `None`: at the
+        /// first there is.
+        agreed: Option<Tick>,
     },
     /// Worlds differ in this session, this peer's or others': evidence is wanted of every
     /// player. It is to be given within 12 s by
@@ -177,6 +211,12 @@ impl<S: Simulation> fmt::Debug for Event<S> {
             Event::Desync { player, tick, agreed, ours, theirs } => {
                 write!(f, "desync with {player} at {tick} (agreed {agreed:?}): {ours}, theirs {theirs}")
             }
+            Event::Repaired { player, tick, cells, is_proven } => {
+                let doubt = if *is_proven { "" } else { ", unproven" };
+                write!(f, "repaired {player} at {tick}: {cells} cells{doubt}")
+            }
+            Event::Liar { player, times } => write!(f, "{player} reported a false checksum, {times} by now"),
+            Event::ReferenceWanted { tick, agreed } => write!(f, "reference of {tick} wanted, agreed {agreed:?}"),
             Event::EvidenceWanted { bytes_max } => write!(f, "evidence wanted, {bytes_max} bytes at most"),
             Event::Evidence { player, bytes } => write!(f, "evidence of {player}, {} bytes", bytes.len()),
             Event::EvidenceComplete { missing } => write!(f, "evidence complete, missing {missing:?}"),

@@ -25,6 +25,8 @@ pub struct Ledger {
     /// The highest number that a player had.
     newest: PlayerId,
     pub requests: Requests,
+    /// Turns before this tick do not change what is asked for: it was told as of its end.
+    requests_end: Tick,
 }
 
 /// A player of the session.
@@ -60,6 +62,7 @@ impl Ledger {
             electorates: Electorates::of_founder(player),
             newest: player,
             requests: Requests::default(),
+            requests_end: first,
         }
     }
 
@@ -88,6 +91,7 @@ impl Ledger {
             electorates: packed.electorates,
             newest: packed.newest,
             requests: Requests::new(packed.requests.into_vec()),
+            requests_end: packed.end,
         };
         Ok((ledger, snapshot))
     }
@@ -114,12 +118,20 @@ impl Ledger {
                         member.commands += 1;
                     }
                 }
+                RawInput::Request(_) if tick < self.requests_end => {}
                 RawInput::Request(_) => self.requests.closed(input),
                 RawInput::Electorate(next) => self.electorates.change(next.clone()),
                 RawInput::Settled => self.electorates.settle(),
                 RawInput::Join(..) | RawInput::Back(..) => {}
             }
         }
+    }
+
+    /// What is asked for and in no turn before `end` is known to another, whose word counts.
+    /// `turns` are those that are known here from `end` on.
+    pub fn resume_requests<'a>(&mut self, open: Vec<Request>, end: Tick, turns: impl Iterator<Item = &'a [RawInput]>) {
+        (self.requests, self.requests_end) = (Requests::new(open), end);
+        turns.flatten().for_each(|input| self.requests.closed(input));
     }
 
     /// How many commands of a player are in closed turns.

@@ -11,7 +11,7 @@
 use core::time::Duration;
 use std::sync::Arc;
 
-use lockstone_sim::{PlayerId, Simulation, Tick, codec};
+use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, codec};
 
 use super::config::{Config, Settings};
 use super::distant::DistantView;
@@ -100,6 +100,11 @@ pub trait Role<S: Simulation>: Send {
 
     /// Says something.
     fn say(&mut self, line: ChatLine, io: &mut Io<S>);
+
+    /// Takes the checksum that a replay came to at a tick, if it came to one.
+    fn reference(&mut self, tick: Tick, checksum: Option<Checksum>) {
+        let _ = (tick, checksum);
+    }
 
     /// Says goodbye.
     fn leave(&mut self, io: &mut Io<S>);
@@ -437,6 +442,12 @@ impl<S: Simulation, K: Kind<S>> Session for Peer<S, K> {
             return Err(EvidenceError::NotWanted);
         }
         self.io.evidence.give(bytes, &mut self.io.out)
+    }
+
+    fn give_reference(&mut self, tick: Tick, checksum: Option<Checksum>) {
+        if let Some((role, _)) = self.active() {
+            role.reference(tick, checksum);
+        }
     }
 
     fn leave(&mut self, now: Duration) {

@@ -43,6 +43,8 @@ pub enum DropReason {
     ChatFlood,
     /// Evidence that is too long, or not what was announced.
     BadEvidence,
+    /// A repair that does not come to the state that was promised.
+    BadRepair,
 }
 
 /// What was dropped, counted by reason.
@@ -241,6 +243,8 @@ pub struct Stats {
     pub checksums_compared: u64,
     /// Of them, how many differed.
     pub desyncs: u64,
+    /// Worlds that a party's sequencer put right, or how often this peer's own was.
+    pub repairs: u64,
     /// What was dropped.
     pub drops: Drops,
     /// What became of predictions, once this peer has [looked

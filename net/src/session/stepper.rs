@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 use lockstone_sim::codec::CodecError;
 use lockstone_sim::{Checksum, Input, PlayerId, Simulation, Tick, Turn, codec};
 
-use super::{Build, DropReason, EndReason, Entrant, Event, Exchange, Following, Ledger, Newcomer, Outbox, PlayerStats};
+use super::{
+    Build, DropReason, EndReason, Entrant, Event, Exchange, Following, Ledger, Newcomer, Outbox, PlayerStats, Right,
+};
 use crate::ahead::Ahead;
 use crate::key::PlayerKey;
 use crate::limits::*;
@@ -159,6 +161,34 @@ impl<S: Simulation> Stepper<S> {
     /// tick.
     pub fn shown(&self) -> &S {
         self.ahead.as_ref().and_then(|ahead| ahead.predicted(self.tick())).unwrap_or(&self.simulation)
+    }
+
+    /// Puts in what is right, if a state of the promised checksum comes of it, and tells the world
+    /// anew.
+    pub fn repair(&mut self, right: &Right, promised: Checksum, out: &mut Outbox<S>) -> Result<(), CodecError> {
+        let (tick, before) = (self.tick(), self.simulation.snapshot());
+        let put = match right.is_whole {
+            true => self.simulation.restore_from(&right.bytes),
+            false => self.simulation.replace_parts(&right.bytes),
+        };
+        let is_right = self.simulation.tick() == tick && self.simulation.checksum() == promised;
+        if put.is_err() || !is_right {
+            self.simulation.restore(&before);
+        }
+        self.simulation.retire(before);
+        put?;
+        if !is_right {
+            return Err(CodecError::Malformed("another state than was promised"));
+        }
+        (self.ahead, self.keyframe) = (None, None);
+        self.checksums.clear();
+        let (seed, player, snapshot) = (self.seed, self.player, self.simulation.encoded());
+        out.events.push_back(Event::Started { tick, seed, player, snapshot });
+        let checksum = self.emit_checksum(out);
+        if tick.0.is_multiple_of(self.settings.checksum_interval_ticks) {
+            self.checksums.insert(tick, checksum);
+        }
+        Ok(())
     }
 
     /// Tells a copy of the state as it is now, if it was not told yet.

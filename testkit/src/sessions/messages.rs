@@ -6,7 +6,7 @@ use lockstone_net::link::{LinkEvent, PeerId};
 use lockstone_net::party::PartySettings;
 use lockstone_net::session::Session;
 use lockstone_net::wire::{self, *};
-use lockstone_sim::{Checksum, Fx, PlayerId, Tick, Vec2};
+use lockstone_sim::{CellId, Checksum, Fx, PlayerId, Tick, Vec2};
 
 use super::{list, party};
 
@@ -67,6 +67,23 @@ pub fn messages(epoch: Epoch) -> Vec<Message> {
         Message::Challenge(1 << 40),
         Message::Proof(Proof([3; 32], [4; 32])),
         Message::Meet(Meet { ours: Rank { members: 300, epoch: Epoch(300) }, yours: Some(Rank::default()) }),
+        Message::Survey(Survey { tick: Tick(70_000), disputed: Tick(300) }),
+        Message::Parts(Parts {
+            tick: Tick(70_000),
+            checksum: Checksum(1),
+            disputed: Some(Checksum(u64::MAX)),
+            rest: Some(Checksum(2)),
+            cells: list(vec![(CellId::new(0, 0), Checksum(3)), (CellId::new(300, 1), Checksum(u64::MAX))]),
+            more: true,
+        }),
+        Message::Repair(None),
+        Message::Repair(Some(Repair {
+            tick: Tick(70_000),
+            checksum: Checksum(1),
+            bytes: 100_000,
+            digest: u128::MAX,
+            is_proven: true,
+        })),
         Message::Turns(Turns {
             stamp,
             from: Tick(8),

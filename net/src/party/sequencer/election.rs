@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use lockstone_sim::{PlayerId, Simulation, Tick};
 
-use super::{Entry, Guest, Meeting, Sequencing};
+use super::{Entry, Guest, Justice, Meeting, Sequencing};
 use crate::link::PeerId;
 use crate::party::config::PartyConfig;
 use crate::party::whole::Whole;
@@ -65,6 +65,7 @@ impl<S: Simulation> Sequencing<S> {
         let epoch = membership.members.promised();
         membership.begin(epoch);
         let mut sequencing = Sequencing {
+            justice: Justice::new(&stepper),
             config,
             entrant,
             leader: Leader { peer: me, epoch },

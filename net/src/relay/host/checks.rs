@@ -6,7 +6,7 @@
 //! is loaded anew. Repairs are few: a replica that needs more is put out.
 
 use core::time::Duration;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use lockstone_sim::{CellId, CellRect, Checksum, PlayerId, Rules, Tick, World};
 
@@ -14,11 +14,8 @@ use super::Host;
 use crate::limits::*;
 use crate::link::PeerId;
 use crate::session::trace::{self, At};
-use crate::session::{DropReason, Event, Io, Outbox, Slot};
+use crate::session::{DropReason, Event, Io, Outbox, Repairs, Slot, differing};
 use crate::wire::{CellBytes, CoreTree, DesyncNotice, Inquiry, LeaveReason, List, Message, RawGiven};
-
-/// Within so much time repairs are counted.
-const REPAIRS_WINDOW: Duration = Duration::from_secs(60);
 
 /// A replica that does not say for so long where its core differs is put out.
 const ANSWER_TIME: Duration = Duration::from_secs(30);
@@ -44,7 +41,7 @@ pub(super) struct Checks {
     /// Comparisons of this tick and earlier ones tell of what is repaired already.
     repaired: Tick,
     /// When it was repaired lately.
-    repairs: Vec<Duration>,
+    repairs: Repairs,
 }
 
 /// A replica is to tell where its core differs.
@@ -130,22 +127,20 @@ impl<R: Rules> Host<R> {
             return out.dropped(DropReason::Unexpected);
         };
         guest.checks.asked = None;
-        guest.checks.repairs.retain(|at| now < *at + REPAIRS_WINDOW);
-        if guest.checks.repairs.len() >= repairs_max {
+        let Some(is_first) = guest.checks.repairs.admit(repairs_max, now) else {
             out.reliably(self.leader.epoch, from, &Message::Removed(LeaveReason::Desync));
             return self.remove(from, LeaveReason::Desync);
-        }
-        guest.checks.repairs.push(now);
+        };
         self.stats.repairs += 1;
         let bounds = guest.area.bounds();
         // What differs spreads until it is repaired: if it was repaired in vain, all of the core
         // is. Of the halo nobody knows.
-        guest.checks.to_repair = match guest.checks.repairs.len() {
-            1 => {
+        guest.checks.to_repair = match is_first {
+            true => {
                 let differing = differing(&ours, &tree.cells).into_iter().filter(|cell| bounds.core.contains(*cell));
                 differing.chain(bounds.given()).collect()
             }
-            _ => bounds.halo.iter().collect(),
+            false => bounds.halo.iter().collect(),
         };
     }
 
@@ -171,10 +166,4 @@ fn keep<T>(kept: &mut BTreeMap<Tick, T>, tick: Tick, value: T, max: usize) {
     if kept.len() > max {
         kept.pop_first();
     }
-}
-
-/// The cells whose checksums are not the same, or that only one side has.
-fn differing(ours: &[(CellId, Checksum)], theirs: &[(CellId, Checksum)]) -> BTreeSet<CellId> {
-    let [ours, theirs] = [ours, theirs].map(|tree| tree.iter().collect::<HashSet<_>>());
-    ours.symmetric_difference(&theirs).map(|(cell, _)| *cell).collect()
 }
