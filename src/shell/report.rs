@@ -50,6 +50,9 @@ pub struct Report {
     /// How often the session went on in another epoch.
     #[serde(default)]
     pub takeovers: u32,
+    /// How often a world that had become another was put right, here or at another's.
+    #[serde(default)]
+    pub repairs: u64,
     /// The exchange with each other peer, as it was while that was there, to a second: with the
     /// first 64 of them.
     #[serde(default)]
@@ -222,7 +225,7 @@ impl Report {
         let StallStats { count, time, longest } = stats.stalls;
         let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         self.stalls = PlayedStalls { count, time_ms: ms(time), longest_ms: ms(longest) };
-        self.takeovers = stats.takeovers;
+        (self.takeovers, self.repairs) = (stats.takeovers, stats.repairs + stats.relay.repairs);
         self.note_others(stats);
         (self.checksums_compared, self.desyncs) = (stats.checksums_compared, stats.desyncs);
         self.dropped = stats.drops.total();

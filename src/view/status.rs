@@ -97,12 +97,13 @@ impl Status {
         if !self.figures {
             return Vec::new();
         }
-        let Stats { delay, takeovers, epoch, drops, traffic_by_class, host, players, .. } = &self.stats;
+        let Stats { delay, takeovers, epoch, repairs, drops, traffic_by_class, host, players, .. } = &self.stats;
         let (mean, last, max) = (delay.mean_ticks(), delay.last_ticks, delay.max_ticks);
         let session = [
             (delay.commands > 0).then(|| format!("commands: {mean:.1} ticks (last {last}, most {max})")),
             self.stalls(),
             (*takeovers > 0).then(|| format!("takeovers {takeovers}, epoch {}", epoch.0)),
+            (*repairs > 0).then(|| format!("worlds repaired {repairs}")),
             (drops.total() > 0).then(|| format!("dropped {} packets", drops.total())),
         ];
         let others = players.iter().take(ROWS_MAX);

@@ -44,6 +44,10 @@ pub fn event<S: Simulation>(at: At, event: &Event<S>) {
             let agreed = agreed.map(|agreed| agreed.0);
             tell!(error, at, player = player.0, differs_at = tick.0, agreed, "desync");
         }
+        Event::Repaired { player, cells, is_proven, .. } => {
+            tell!(warn, at, player = player.0, cells, is_proven, "repair")
+        }
+        Event::Liar { player, times } => tell!(warn, at, player = player.0, times, "liar"),
         Event::EvidenceComplete { missing } => tell!(info, at, missing = missing.len(), "evidence complete"),
         Event::Ended { reason: reason @ EndReason::Left, .. } => tell!(info, at, %reason, "ended"),
         Event::Ended { reason, .. } => tell!(warn, at, %reason, "ended"),
@@ -75,7 +79,7 @@ pub fn stalled(at: At, stall: Duration) {
     tell!(info, at, stalled_ms = stall.as_millis() as u64, "stall over");
 }
 
-/// A player's world was repaired.
+/// The core of a relay's replica was repaired.
 pub fn repaired(at: At, player: PlayerId, cells: usize) {
     tell!(warn, at, player = player.0, cells, "repair");
 }
@@ -90,6 +94,7 @@ pub fn figures(at: At, stats: &Stats) {
         stalls = stalls.count,
         stalled_ms = stalls.time.as_millis() as u64,
         takeovers = stats.takeovers,
+        repairs = stats.repairs,
         bytes_in = traffic.bytes_in,
         bytes_out = traffic.bytes_out,
         dropped = stats.drops.total(),

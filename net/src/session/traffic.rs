@@ -85,9 +85,13 @@ impl TrafficClass {
             Message::Chunk(_) | Message::ChunkAck(_) | Message::Load(_) => TrafficClass::Loading,
             Message::Distant(_) | Message::Nearby(_) => TrafficClass::Distant,
             Message::Say(_) | Message::Said(_) => TrafficClass::Chat,
-            Message::Desync(_) | Message::CoreTree(_) | Message::Inquiry(_) | Message::Parcel(_) => {
-                TrafficClass::Evidence
-            }
+            Message::Desync(_)
+            | Message::CoreTree(_)
+            | Message::Survey(_)
+            | Message::Parts(_)
+            | Message::Repair(_)
+            | Message::Inquiry(_)
+            | Message::Parcel(_) => TrafficClass::Evidence,
             Message::Stand(_)
             | Message::Fetch(_)
             | Message::Fetched(_)
