@@ -179,6 +179,25 @@ impl MemoryNetwork {
         inner.transit.deliver(inner.transit.soon(), peer, LinkEvent::Closed(ended));
     }
 
+    /// The room has forgotten everyone, as if its signaling server were started again: who enters
+    /// is the first. Connections live on.
+    pub fn forget_room(&self) {
+        self.0.borrow_mut().room.clear();
+    }
+
+    /// A peer that the room has forgotten is known to it again: it will be connected with those
+    /// in it with whom it is not.
+    pub fn come_back(&self, peer: PeerId) {
+        let inner = &mut *self.0.borrow_mut();
+        let Some(ways) = inner.peers.get(&peer).filter(|peer| peer.inbox.is_some()).map(|peer| &peer.ways) else {
+            return;
+        };
+        let is_connected = |other: &PeerId| ways.get(other).is_some_and(|way| way.open);
+        let others: Vec<_> = inner.room.iter().copied().filter(|other| !is_connected(other)).collect();
+        others.into_iter().filter(|other| *other != peer).for_each(|other| inner.connect(peer, other));
+        inner.room.insert(peer);
+    }
+
     /// What one direction has carried.
     pub fn carried(&self, from: PeerId, to: PeerId) -> Carried {
         self.0.borrow_mut().way(from, to).map_or_else(Carried::default, |way| way.carried)
@@ -299,9 +318,7 @@ impl Link for MemoryLink {
 impl Drop for MemoryLink {
     fn drop(&mut self) {
         let mut inner = self.network.0.borrow_mut();
-        if inner.room.contains(&self.peer) {
-            inner.disconnect(self.peer);
-        }
+        inner.disconnect(self.peer);
         if let Some(peer) = inner.peers.get_mut(&self.peer) {
             peer.inbox = None;
         }

@@ -285,6 +285,8 @@ impl<F: Share> Replica<F> {
                 self.release(io);
             }
             Message::Challenge(nonce) => self.prove(from, epoch, nonce, io),
+            // It does not know yet that this peer looks for a session.
+            Message::Meet(_) => {}
             Message::Refusal(refusal) if is_believed => greeting.refused(from, refusal, &mut io.out),
             Message::Welcome(welcome) if is_believed => {
                 // An answer to another hello counts no more.
@@ -646,6 +648,8 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
             Message::Hello(_) => {
                 io.out.reliably(Epoch::default(), from, &Message::Elsewhere(session.leader.peer));
             }
+            // It leads a part of the session, or one of its own, and looks for this one's leader.
+            Message::Meet(_) => {}
             message if session.leader.peer == from => self.fed(message, io),
             _ => io.out.dropped(DropReason::UnknownPeer),
         }

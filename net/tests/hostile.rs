@@ -304,7 +304,8 @@ fn a_stranger_that_claims_to_lead_more_players_makes_no_sequencer_yield() {
     let stranger = driver.network.enter();
     for _ in 0..100 {
         let members = driver.seats[0].session.stats().players.len() as u16;
-        let meet = Meet { ours: Rank { members: 16, epoch: Epoch(9) }, yours: Some(Rank { members, epoch: Epoch(0) }) };
+        let yours = Some(Rank { members, epoch: Epoch(0), age: Rank::SHARED });
+        let meet = Meet { ours: Rank { members: 16, epoch: Epoch(9), age: Rank::SHARED }, yours };
         inject(&mut driver, 0, stranger.peer(), wire::encode(Epoch(0), &Message::Meet(meet)));
         // Nor does a member that is there.
         let insider = driver.peer(2);

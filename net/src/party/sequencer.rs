@@ -387,10 +387,11 @@ impl<S: Simulation> Role<S> for Sequencing<S> {
         self.remove(peer, LeaveReason::Lost);
         self.guests.forget(peer);
         self.applicants.forget(peer);
-        self.meeting.forget(peer);
+        self.meeting.lost(peer);
     }
 
     fn foreign(&mut self, from: PeerId, refusal: Refusal, io: &mut Io<S>) {
+        self.meeting.greeted.insert(from);
         self.guests.refuse(from, "", refusal, &mut io.out);
     }
 

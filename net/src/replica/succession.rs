@@ -231,7 +231,7 @@ impl<F: Share> Replica<F> {
     }
 
     /// Looks for the session again, as a joiner does, and lets go of all that it knew.
-    pub(super) fn greet_anew(&mut self, io: &mut Io<F::Sim>) {
+    pub fn greet_anew(&mut self, io: &mut Io<F::Sim>) {
         let greeting = self.greet(io);
         self.keep_commands();
         self.place = Place::Greeting(greeting);

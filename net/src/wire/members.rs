@@ -57,6 +57,14 @@ pub struct Rank {
     pub members: u16,
     /// The epoch of its leader.
     pub epoch: Epoch,
+    /// How old it is if its founder was always alone: how often its ticks have doubled. Else
+    /// [`SHARED`](Rank::SHARED).
+    pub age: u8,
+}
+
+impl Rank {
+    /// The age of a session that had more members than its founder.
+    pub const SHARED: u8 = u8::MAX;
 }
 
 /// A leader meets another.

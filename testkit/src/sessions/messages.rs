@@ -66,7 +66,7 @@ pub fn messages(epoch: Epoch) -> Vec<Message> {
         Message::Ready,
         Message::Challenge(1 << 40),
         Message::Proof(Proof([3; 32], [4; 32])),
-        Message::Meet(Meet { ours: Rank { members: 300, epoch: Epoch(300) }, yours: Some(Rank::default()) }),
+        Message::Meet(Meet { ours: Rank { members: 300, epoch: Epoch(300), age: 20 }, yours: Some(Rank::default()) }),
         Message::Survey(Survey { tick: Tick(70_000), disputed: Tick(300) }),
         Message::Parts(Parts {
             tick: Tick(70_000),

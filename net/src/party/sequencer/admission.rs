@@ -15,6 +15,7 @@ use crate::wire::*;
 impl<S: Simulation> Sequencing<S> {
     /// Lets a joiner in, or says why not.
     pub(super) fn hello(&mut self, peer: PeerId, hello: Hello, io: &mut Io<S>) {
+        self.meeting.greeted.insert(peer);
         // Who may have been replaced lets nobody in: a joiner asks again, and others.
         let newer = hello.promised > self.leader.epoch;
         if !self.leads() || newer && !self.is_backed(io.now) {

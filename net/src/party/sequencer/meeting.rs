@@ -1,8 +1,14 @@
 //! How a session becomes one again whose parts went on by themselves: each leader tells its rank to
 //! peers that it lost and that can be reached again, and the one of the lower rank yields.
 //!
-//! It must never believe a stranger: only who was a member, and was lost by silence. Who yields
-//! discards what its part played, and its peers look for the session again, as any that was lost.
+//! A room may also get a second founder: its members live on while the signaling server is
+//! restarted, and a newcomer finds the room empty. So a leader tells its rank to strangers too, who
+//! say no hello.
+//!
+//! It must never believe a stranger, unless nobody else would lose anything: only who was a member,
+//! and was lost by silence; or anyone, if this peer founded the session and was always alone in it.
+//! Who yields discards what its part played, and its peers look for the session again, as any that
+//! was lost.
 
 use core::cmp::Reverse;
 use core::time::Duration;
@@ -16,17 +22,22 @@ use crate::party::whole::Whole;
 use crate::session::{DropReason, Io, Role};
 use crate::wire::*;
 
-/// Between two tellings.
+/// Between two tellings to a peer.
 const INTERVAL: Duration = Duration::from_secs(1);
+/// Who has not said hello within that is no joiner.
+const HELLO_WITHIN: Duration = Duration::from_millis(500);
 
 /// Parts of the session that this peer does not lead.
 #[derive(Default)]
 pub(super) struct Meeting {
     /// Peers that were lost by silence, and may go on elsewhere.
     pub parted: BTreeSet<PeerId>,
-    /// What leaders among them said last.
+    /// Peers that asked to be let in since they were connected.
+    pub greeted: BTreeSet<PeerId>,
+    /// What leaders of other parts said last.
     heard: BTreeMap<PeerId, Rank>,
-    told_at: Option<Duration>,
+    /// When each is to be told next.
+    due: BTreeMap<PeerId, Duration>,
     /// Whether another part is the session.
     yields: bool,
 }
@@ -36,12 +47,25 @@ impl Meeting {
         self.parted.remove(&peer);
         self.heard.remove(&peer);
     }
+
+    /// The carrier lost a peer.
+    pub fn lost(&mut self, peer: PeerId) {
+        self.forget(peer);
+        self.greeted.remove(&peer);
+    }
 }
 
 impl<S: Simulation> Sequencing<S> {
     fn rank(&self) -> Rank {
         let members = self.membership.ledger.present().count();
-        Rank { members: members as u16, epoch: self.leader.epoch }
+        let doublings = self.stepper.tick().0.checked_ilog2().map_or(0, |log| log as u8 + 1);
+        let age = if self.was_always_alone() { doublings } else { Rank::SHARED };
+        Rank { members: members as u16, epoch: self.leader.epoch, age }
+    }
+
+    /// Whether nobody but its founder ever was a member.
+    fn was_always_alone(&self) -> bool {
+        self.membership.ledger.next_player() == 1
     }
 
     /// Whether a peer was a member, was lost, and can be reached again.
@@ -55,32 +79,45 @@ impl<S: Simulation> Sequencing<S> {
             && (self.meeting.parted.contains(&peer) || is_away())
     }
 
+    /// Whether a peer was never heard of here.
+    fn is_stranger(&self, peer: PeerId) -> bool {
+        self.guests.of(peer).is_none() && !self.meeting.greeted.contains(&peer)
+    }
+
     /// Tells those who may be led by another.
     pub(super) fn meet(&mut self, io: &mut Io<S>) {
-        let is_due = self.meeting.told_at.is_none_or(|told_at| io.now >= told_at + INTERVAL);
-        if !is_due || !self.leads() || !self.is_backed(io.now) {
-            return;
-        }
-        self.meeting.told_at = Some(io.now);
-        let peers: Vec<_> = io.ingress.peers().filter(|peer| self.is_parted(*peer, io)).collect();
-        for peer in peers {
-            let meet = Meet { ours: self.rank(), yours: self.meeting.heard.get(&peer).copied() };
-            io.out.reliably(Epoch::default(), peer, &Message::Meet(meet));
+        let may_tell = self.leads() && self.is_backed(io.now);
+        let others = io.ingress.peers().filter_map(|peer| match self.is_parted(peer, io) {
+            true => Some((peer, io.now)),
+            false => self.is_stranger(peer).then_some((peer, io.now + HELLO_WITHIN)),
+        });
+        let others: BTreeMap<_, _> = others.collect();
+        self.meeting.due.retain(|peer, _| others.contains_key(peer));
+        for (peer, first) in others {
+            let due = self.meeting.due.entry(peer).or_insert(first);
+            if may_tell && io.now >= *due {
+                *due = io.now + INTERVAL;
+                let meet = Meet { ours: self.rank(), yours: self.meeting.heard.get(&peer).copied() };
+                io.out.reliably(Epoch::default(), peer, &Message::Meet(meet));
+            }
         }
     }
 
-    /// Another leader tells its rank. The lower yields, once it is sure that the other knows its
-    /// own: then the other does not yield to it at the same time. A leader that hears no quorum
-    /// closes nothing, and yields at once to a member that leads one.
+    /// Another leader tells its rank. The lower yields, once it is sure that the other does not
+    /// yield at the same time: that knows its rank, or would not believe it. A leader that hears no
+    /// quorum closes nothing, and yields at once to a member that leads one.
     pub(super) fn met(&mut self, from: PeerId, meet: Meet, io: &mut Io<S>) {
         let leads_alone = self.membership.player(from).is_some() && !self.is_backed(io.now);
-        if !leads_alone && !self.is_parted(from, io) {
+        let is_parted = self.is_parted(from, io);
+        let is_believed = leads_alone || is_parted || self.was_always_alone() && self.is_stranger(from);
+        if !is_believed {
             return io.out.dropped(DropReason::Unexpected);
         }
         self.meeting.heard.insert(from, meet.ours);
         let ours = self.rank();
         let is_lower = (ours, Reverse(self.leader.peer)) < (meet.ours, Reverse(from));
-        self.meeting.yields = self.leads() && (leads_alone || is_lower && meet.yours == Some(ours));
+        let is_sure = meet.yours == Some(ours) || !is_parted && meet.ours.age == Rank::SHARED;
+        self.meeting.yields = self.leads() && (leads_alone || is_lower && is_sure);
     }
 
     pub(super) fn yields(&self) -> bool {
@@ -92,9 +129,13 @@ impl<S: Simulation> Sequencing<S> {
         for (peer, _) in self.guests.peers() {
             io.out.reliably(self.leader.epoch, peer, &Message::Removed(LeaveReason::Yielded));
         }
-        let promised = self.membership.members.promised();
+        let (was_always_alone, promised) = (self.was_always_alone(), self.membership.members.promised());
         let mut replica = Whole::follow(self.config, &self.entrant, self.leader.peer, io.now);
-        replica.return_to(&self.stepper.simulation, promised, io);
+        match was_always_alone {
+            // It is a newcomer to the others.
+            true => replica.greet_anew(io),
+            false => replica.return_to(&self.stepper.simulation, promised, io),
+        }
         replica
     }
 }
