@@ -8,10 +8,11 @@ use core::task::Waker;
 
 use serde::{Deserialize, Serialize};
 
-/// A peer as its carrier names it. A peer that connects again has a new one.
+/// A peer as its carrier names it. A link keeps it, also if its peers or its server lose it for a
+/// while; a new link has a new one.
 ///
 /// Ordered by arrival in the room: the high 64 bits count arrivals (0 is the room's first peer),
-/// the low 64 bits are random.
+/// the low 64 bits are like random ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PeerId(pub u128);
 
@@ -59,7 +60,8 @@ pub enum LinkEvent {
         /// What it holds: hostile until checked.
         bytes: Vec<u8>,
     },
-    /// Nobody new can join: the way to the signaling server is lost. Connections live on.
+    /// Nobody new can join: the way to the signaling server is lost, and looked for. Connections
+    /// live on.
     SignalingLost(LinkError),
     /// The way to the signaling server is found again.
     SignalingBack,

@@ -17,13 +17,17 @@
 //!
 //! What a user of a link must know:
 //! - A peer whose handshake never completes gives no event at all. A player whose relay does not
-//!   answer gets [`LinkEvent::Closed`] within half a minute.
-//! - When the signaling connection is lost while peers are connected, they stay connected, but
-//!   nobody new can join: [`LinkEvent::SignalingLost`]. A relay tries to get it back, for as long
-//!   as it runs. Any other link ends ([`LinkEvent::Closed`]) once the last of its peers is gone.
-//! - The server tells the others when a peer's signaling connection is lost: they then take it
-//!   for disconnected. But a relay's players are told nothing: their links live on while the
-//!   relay comes back.
+//!   answer gets [`LinkEvent::Closed`] within half a minute. In a party the connection is offered
+//!   again after 1 to 16 s, as it is if a connection breaks, as long as both are in the room.
+//! - When the signaling connection is lost, peers stay connected, but nobody new can join:
+//!   [`LinkEvent::SignalingLost`]. The link looks for the server again every 0.5 to 2 s, and comes
+//!   back to the room with the same [`PeerId`]: [`LinkEvent::SignalingBack`]. A relay does so for
+//!   as long as it runs. Any other link ends ([`LinkEvent::Closed`]) once it has had no peer and no
+//!   server for [`Config::return_within`]. A server that gives it another name, as those of others
+//!   do, is of no use: then the link ends once the last of its peers is gone.
+//! - The server tells the others when a peer's signaling connection is lost. They ask the peer then
+//!   whether it lives, on its own connection. Only if it says nothing for a second, they take it
+//!   for disconnected.
 //! - The first packets to a peer may be lost, on the reliable channel too: webrtc 0.21 acknowledges
 //!   and drops what it reads together with the end of the SCTP handshake, because it opens its data
 //!   channels only afterwards. So say it again until there is an answer.
@@ -31,49 +35,38 @@
 //!   longer to say goodbye.
 
 mod bell;
+mod mending;
 mod pair;
+mod probe;
+mod queue;
 mod room;
 mod tasks;
 mod wire;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use bell::Bells;
-use futures::StreamExt;
 use futures::channel::mpsc::{self, UnboundedReceiver, UnboundedSender};
+use futures::{FutureExt, StreamExt};
+use futures_timer::Delay;
 use matchbox_socket::{PeerEvent, PeerRequest, PeerSignal};
+use uuid::Uuid;
 
 use crate::link::{Channel, Link, LinkError, LinkEvent, PeerId};
 pub use crate::room::{KEY_BYTES_MAX, ROOM_CHARS_MAX, RoomRole, TOKEN_BYTES_MAX, is_room_name};
+use mending::Mending;
 use pair::Pair;
+use queue::Queue;
+pub use room::Config;
 pub use tasks::THREAD_NAME;
 use tasks::Tasks;
 use wire::Heard;
 
-/// How many players may be in the middle of their handshakes with a relay. Others wait.
-const HANDSHAKES_MAX: usize = 16;
-/// How many players may wait for their handshakes. An offer beyond is ignored. The player that made
-/// it may come again.
-const WAITING_MAX: usize = 512;
-/// What is kept of the signals of one that waits: an offer and its ways to be reached are fewer.
-const WAITING_SIGNALS_MAX: usize = 32;
-
-/// Where a link finds its peers.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Config {
-    /// The signaling server: `ws://host:port` or `wss://host`.
-    pub url: String,
-    /// The room: 1 to 64 of `A-Z a-z 0-9 _ -`.
-    pub room: String,
-    /// The room's key, at most 128 bytes. The first peer in a room sets it, the others must
-    /// present the same.
-    pub key: Option<String>,
-    /// STUN servers (`stun:host:port`). None are needed on one machine or in one local network.
-    pub ice_urls: Vec<String>,
-    /// As what the room is entered.
-    pub role: RoomRole,
-}
+/// What is kept of the signals of a peer whose handshake is to come: an offer and its ways to be
+/// reached are fewer.
+const SIGNALS_KEPT_MAX: usize = 32;
 
 /// A [`Link`] over WebRTC. Dropping it closes every connection; the others see it gone
 /// within a moment.
@@ -81,6 +74,9 @@ pub struct Config {
 pub struct MatchboxLink {
     role: RoomRole,
     ice_urls: Vec<String>,
+    return_within: Duration,
+    /// Once the room let it in.
+    me: Option<PeerId>,
     tasks: Tasks,
     requests: UnboundedSender<PeerRequest>,
     heard: UnboundedReceiver<Heard>,
@@ -88,15 +84,23 @@ pub struct MatchboxLink {
     /// Signaling's.
     bell: Waker,
     pairs: BTreeMap<PeerId, Pair>,
-    /// Players in a relay's room that had their handshake: each has one.
-    spent: BTreeSet<PeerId>,
-    /// Players in a relay's room whose handshake is to come, and what they have signaled. First
-    /// come, first served.
-    waiting: VecDeque<(PeerId, Vec<PeerEvent>)>,
+    /// Of a party's peer.
+    mending: Mending,
+    /// Of a relay.
+    queue: Queue,
+    /// While the signaling server is looked for.
+    away: Option<Away>,
     /// Why signaling ended, if it has.
     lost: Option<LinkError>,
     events: VecDeque<LinkEvent>,
     closed: bool,
+}
+
+#[derive(Debug)]
+struct Away {
+    error: LinkError,
+    /// When the link ends, if it has no peer.
+    alone: Option<Delay>,
 }
 
 impl MatchboxLink {
@@ -110,20 +114,24 @@ impl MatchboxLink {
         let link = Self {
             role: config.role.clone(),
             ice_urls: config.ice_urls.clone(),
+            return_within: config.return_within,
+            me: None,
             tasks,
             requests,
             heard,
             bell: bells.hang(None),
             bells,
             pairs: BTreeMap::new(),
-            spent: BTreeSet::new(),
-            waiting: VecDeque::new(),
+            mending: Mending::default(),
+            queue: Queue::default(),
+            away: None,
             lost,
             events: VecDeque::new(),
             closed: false,
         };
         if link.lost.is_none() {
-            link.tasks.spawn(Box::pin(wire::signal(config, requests_rx, heard_tx)));
+            let secret = Uuid::new_v4().simple().to_string();
+            link.tasks.spawn(Box::pin(wire::signal(config, secret, requests_rx, heard_tx)));
         }
         link
     }
@@ -132,146 +140,191 @@ impl MatchboxLink {
         let rung = self.bells.take();
         while let Poll::Ready(Some(heard)) = self.heard.poll_next_unpin(&mut Context::from_waker(&self.bell)) {
             match heard {
+                Heard::Entered(own) => {
+                    self.me = Some(own);
+                    self.events.push_back(LinkEvent::Entered(own));
+                }
                 Heard::Event(event) => self.hear(event),
                 Heard::Away(error) => self.signaling_away(error),
-                Heard::Back => self.events.push_back(LinkEvent::SignalingBack),
+                Heard::Back => {
+                    self.away = None;
+                    self.events.push_back(LinkEvent::SignalingBack);
+                }
                 Heard::Lost(error) => self.signaling_lost(error),
             }
         }
-        let opened = self.bells.take();
-        let in_vain = self.gather_pairs(rung.iter().chain(&opened).copied().flatten());
-        self.admit_waiting();
-        if in_vain && self.role == RoomRole::Player {
-            let error = || LinkError::Ended("the room's relay does not answer: try again later".into());
-            self.lost.get_or_insert_with(error);
+        for peer in self.mending.due(&self.bell) {
+            if !self.pairs.contains_key(&peer) {
+                self.offer(peer);
+            }
         }
-        if !self.pairs.values().any(Pair::is_connected)
-            && let Some(error) = self.lost.take()
-        {
+        let opened = self.bells.take();
+        rung.iter().chain(&opened).copied().flatten().for_each(|peer| self.gather_pair(peer));
+        while let Some((peer, signals)) = self.queue.next(self.handshakes()) {
+            self.open_pair(peer, false);
+            signals.into_iter().for_each(|signal| self.signaled(peer, signal));
+        }
+        self.end_if_alone();
+    }
+
+    /// Takes what a pair has.
+    fn gather_pair(&mut self, peer: PeerId) {
+        let Some(pair) = self.pairs.get_mut(&peer) else { return };
+        let was_connected = pair.is_connected();
+        pair.gather(&mut self.events);
+        if pair.is_connected() {
+            self.mending.forget(peer);
+        } else if pair.is_over() || pair.is_late() {
+            self.end_pair(peer, was_connected);
+        }
+    }
+
+    /// A connection is over, or a handshake was in vain.
+    fn end_pair(&mut self, peer: PeerId, was_connected: bool) {
+        let Some(mut pair) = self.pairs.remove(&peer) else { return };
+        let is_reachable = !pair.has_left && self.away.is_none() && self.lost.is_none();
+        match self.role {
+            RoomRole::Peer if is_reachable && (was_connected || pair.offers) => {
+                self.mending.broke(peer, pair.offers);
+            }
+            RoomRole::Player if !was_connected => {
+                let error = || LinkError::Ended("the room's relay does not answer: try again later".into());
+                self.lost.get_or_insert_with(error);
+            }
+            RoomRole::Relay { .. } if !pair.has_left => self.queue.served(peer),
+            _ => {}
+        }
+        pair.take_knocks().into_iter().for_each(|knock| self.signaled(peer, knock));
+    }
+
+    /// A link without a server and without peers ends after a while.
+    fn end_if_alone(&mut self) {
+        let is_alone = !self.pairs.values().any(Pair::is_connected);
+        if let Some(error) = self.lost.take_if(|_| is_alone) {
+            return self.close(error);
+        }
+        let Some(Away { error, alone }) = &mut self.away else { return };
+        if !is_alone || matches!(self.role, RoomRole::Relay { .. }) {
+            *alone = None;
+            return;
+        }
+        let until = alone.get_or_insert_with(|| Delay::new(self.return_within));
+        if until.poll_unpin(&mut Context::from_waker(&self.bell)).is_ready() {
+            let error = error.clone();
             self.close(error);
         }
     }
 
-    /// Takes what these pairs have. Returns whether a handshake failed.
-    fn gather_pairs(&mut self, rung: impl Iterator<Item = PeerId>) -> bool {
-        let Self { pairs, events, spent, role, .. } = self;
-        let mut in_vain = false;
-        for from in rung {
-            let Some(pair) = pairs.get_mut(&from) else { continue };
-            let shaking = !pair.is_connected();
-            pair.gather(events);
-            if pair.is_over() || pair.is_late() {
-                in_vain |= shaking;
-                pairs.remove(&from);
-                if matches!(role, RoomRole::Relay { .. }) {
-                    spent.insert(from);
-                }
-            }
-        }
-        in_vain
-    }
-
-    /// A relay's signaling tries to come back. No handshake of now can be completed then.
+    /// Signaling tries to come back. No handshake of now can be completed then.
     fn signaling_away(&mut self, error: LinkError) {
         tracing::warn!("nobody new can join for now: {error}");
-        self.pairs.retain(|_, pair| pair.is_connected());
-        self.spent.clear();
-        self.waiting.clear();
-        self.events.push_back(LinkEvent::SignalingLost(error));
+        let Self { pairs, events, .. } = self;
+        pairs.retain(|_, pair| {
+            pair.gather(events);
+            pair.is_connected()
+        });
+        self.queue = Queue::default();
+        self.mending.clear();
+        self.events.push_back(LinkEvent::SignalingLost(error.clone()));
+        self.away = Some(Away { error, alone: None });
     }
 
     fn signaling_lost(&mut self, error: LinkError) {
-        if self.role != RoomRole::Player && self.pairs.values().any(Pair::is_connected) {
+        if self.pairs.values().any(Pair::is_connected) {
             tracing::warn!("nobody new can join: {error}");
             self.events.push_back(LinkEvent::SignalingLost(error.clone()));
         }
+        self.away = None;
         self.lost = Some(error);
     }
 
     fn hear(&mut self, event: PeerEvent) {
         match event {
-            PeerEvent::IdAssigned(own) => self.events.push_back(LinkEvent::Entered(ours(own))),
-            PeerEvent::NewPeer(peer) | PeerEvent::Signal { sender: peer, data: PeerSignal::Offer(_) } => {
-                if !self.pairs.contains_key(&ours(peer)) && self.wants(&event) {
-                    self.open_pair(ours(peer));
-                }
-                self.hear_signal(ours(peer), event);
-            }
-            PeerEvent::Signal { sender, .. } => self.hear_signal(ours(sender), event),
-            PeerEvent::PeerLeft(peer) => {
-                self.spent.remove(&ours(peer));
-                self.waiting.retain(|(waiting, _)| *waiting != ours(peer));
-                if let Some(mut pair) = self.pairs.remove(&ours(peer)) {
-                    pair.gather(&mut self.events);
-                    pair.leave(&mut self.events);
-                }
-            }
+            // The server has only one name for this peer.
+            PeerEvent::IdAssigned(_) => {}
+            PeerEvent::NewPeer(peer) => self.met(ours(peer)),
+            PeerEvent::PeerLeft(peer) => self.left(ours(peer)),
+            PeerEvent::Signal { sender, .. } => self.signaled(ours(sender), event),
         }
     }
 
-    fn open_pair(&mut self, peer: PeerId) {
-        let bell = self.bells.hang(Some(peer));
-        let (requests, hurried) = (self.requests.clone(), self.role != RoomRole::Peer);
-        self.pairs.insert(peer, Pair::open(peer, &self.ice_urls, &self.tasks, requests, bell, hurried));
+    /// A peer entered the room, perhaps again. The peer that was there first offers, the newcomer
+    /// answers; in a relay's room a player offers, its relay answers.
+    fn met(&mut self, peer: PeerId) {
+        let Some(pair) = self.pairs.get_mut(&peer) else {
+            if self.role == RoomRole::Peer || self.role == RoomRole::Player && self.pairs.is_empty() {
+                self.offer(peer);
+            }
+            return;
+        };
+        pair.gather(&mut self.events);
+        if pair.is_connected() {
+            // It may know nothing of that.
+            (pair.offers, pair.has_left) = (true, false);
+            pair.doubt();
+        } else if self.role == RoomRole::Peer {
+            // What was signaled until now did not reach it.
+            self.offer(peer);
+        }
+    }
+
+    /// A peer has left the room, or lost its way to the server.
+    fn left(&mut self, peer: PeerId) {
+        self.queue.left(peer);
+        self.mending.forget(peer);
+        let Some(pair) = self.pairs.get_mut(&peer) else { return };
+        pair.gather(&mut self.events);
+        if pair.is_connected() {
+            pair.has_left = true;
+            pair.doubt();
+        } else {
+            self.pairs.remove(&peer);
+        }
     }
 
     /// Passes a signal on to the pair that it is for, or keeps it for one that is to come.
-    fn hear_signal(&mut self, peer: PeerId, event: PeerEvent) {
+    fn signaled(&mut self, peer: PeerId, signal: PeerEvent) {
+        let is_offer = matches!(signal, PeerEvent::Signal { data: PeerSignal::Offer(_), .. });
         if let Some(pair) = self.pairs.get_mut(&peer) {
-            pair.hear(event);
-        } else if let Some((_, signals)) = self.waiting.iter_mut().find(|(waiting, _)| *waiting == peer)
-            && signals.len() < WAITING_SIGNALS_MAX
-        {
-            signals.push(event);
-        }
-    }
-
-    /// Begins the handshakes for which there is room now.
-    fn admit_waiting(&mut self) {
-        while !self.waiting.is_empty()
-            && self.has_room()
-            && let Some((peer, signals)) = self.waiting.pop_front()
-        {
-            self.open_pair(peer);
-            signals.into_iter().for_each(|signal| self.hear_signal(peer, signal));
-        }
-    }
-
-    /// Whether a handshake with a relay may begin.
-    fn has_room(&self) -> bool {
-        self.pairs.values().filter(|pair| !pair.is_connected()).count() < HANDSHAKES_MAX
-    }
-
-    /// Whether a peer that is told of, or that offers a connection, is one to connect with now. A
-    /// relay notes who has to wait.
-    fn wants(&mut self, event: &PeerEvent) -> bool {
-        match (&self.role, event) {
-            // The peer that was there first offers, the newcomer answers.
-            (RoomRole::Peer, _) => true,
-            // A player offers, its relay answers.
-            (RoomRole::Player, PeerEvent::NewPeer(_)) => self.pairs.is_empty(),
-            (RoomRole::Relay { .. }, PeerEvent::Signal { sender, .. }) => {
-                let peer = ours(*sender);
-                if self.spent.contains(&peer) || self.waiting.iter().any(|(waiting, _)| *waiting == peer) {
-                    return false;
-                }
-                if self.waiting.is_empty() && self.has_room() {
-                    return true;
-                }
-                if self.waiting.len() < WAITING_MAX {
-                    self.waiting.push_back((peer, Vec::new()));
-                } else {
-                    tracing::warn!("passed over a player: {WAITING_MAX} others wait to connect");
-                }
-                false
+            // Of two that offer at the same time the one that entered first does.
+            let is_crossed = is_offer && pair.offers && !pair.is_connected() && self.role == RoomRole::Peer;
+            if !is_crossed || Some(peer) > self.me {
+                return pair.hear(signal);
             }
-            (RoomRole::Player | RoomRole::Relay { .. }, _) => false,
+        } else if !is_offer || !self.answers(peer) {
+            return self.queue.keep(peer, signal);
         }
+        self.open_pair(peer, false).hear(signal);
+    }
+
+    /// Whether a peer that offers a connection is to be answered now.
+    fn answers(&mut self, peer: PeerId) -> bool {
+        match self.role {
+            RoomRole::Peer => true,
+            RoomRole::Player => false,
+            RoomRole::Relay { .. } => self.queue.admits(peer, self.handshakes()),
+        }
+    }
+
+    fn handshakes(&self) -> usize {
+        self.pairs.values().filter(|pair| !pair.is_connected()).count()
+    }
+
+    fn offer(&mut self, peer: PeerId) {
+        self.open_pair(peer, true).hear(PeerEvent::NewPeer(theirs(peer)));
+    }
+
+    /// Begins a handshake, in the place of one before.
+    fn open_pair(&mut self, peer: PeerId, offers: bool) -> &mut Pair {
+        let bell = self.bells.hang(Some(peer));
+        let pair = Pair::open(peer, &self.ice_urls, &self.tasks, self.requests.clone(), bell, offers);
+        self.pairs.entry(peer).insert_entry(pair).into_mut()
     }
 
     fn close(&mut self, error: LinkError) {
         self.closed = true;
         self.pairs.clear();
+        self.tasks.end();
         self.events.push_back(LinkEvent::Closed(error));
     }
 }
@@ -301,4 +354,8 @@ impl Link for MatchboxLink {
 
 fn ours(peer: matchbox_socket::PeerId) -> PeerId {
     PeerId(peer.0.as_u128())
+}
+
+fn theirs(peer: PeerId) -> matchbox_socket::PeerId {
+    matchbox_socket::PeerId(Uuid::from_u128(peer.0))
 }

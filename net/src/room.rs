@@ -9,8 +9,12 @@ pub const KEY_BYTES_MAX: usize = 128;
 /// The longest token of a relay, in bytes.
 pub const TOKEN_BYTES_MAX: usize = 128;
 
-/// With this code the server closes a relay's connection that another with the same
-/// token has replaced.
+/// A peer's secret, by which it is known again: the shortest and the longest, in bytes.
+const SECRET_BYTES_MIN: usize = 16;
+const SECRET_BYTES_MAX: usize = 64;
+
+/// With this code the server closes a connection that another of the same peer, or of a relay with
+/// the same token, has replaced.
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) const REPLACED: u16 = 4_001;
 
@@ -36,6 +40,15 @@ pub enum RoomRole {
     Player,
 }
 
+/// By what the server knows a peer again whose connection to it was lost.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Pass<'a> {
+    /// What nobody else knows. The peer's id is made of it.
+    pub secret: Option<&'a str>,
+    /// The number of its arrival, if it comes back.
+    pub arrival: Option<u64>,
+}
+
 /// What no room, key or token can be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Malformed {
@@ -45,11 +58,21 @@ pub(crate) enum Malformed {
     KeyTooLong,
     #[error("a relay's token is 1 to {TOKEN_BYTES_MAX} bytes")]
     BadToken,
+    #[error("a peer's secret is {SECRET_BYTES_MIN} to {SECRET_BYTES_MAX} bytes, and who comes back presents it")]
+    BadPass,
 }
 
 /// What can be said of an entry without looking into any room.
-pub(crate) fn check(name: &str, key: Option<&str>, role: &RoomRole) -> Result<(), Malformed> {
+pub(crate) fn check(name: &str, key: Option<&str>, role: &RoomRole, pass: Pass<'_>) -> Result<(), Malformed> {
+    let is_bad_pass = match pass {
+        Pass { secret: Some(secret), arrival } => {
+            !(SECRET_BYTES_MIN..=SECRET_BYTES_MAX).contains(&secret.len())
+                || arrival.is_some_and(|arrival| arrival > u64::from(u32::MAX))
+        }
+        Pass { secret: None, arrival } => arrival.is_some(),
+    };
     match role {
+        _ if is_bad_pass => Err(Malformed::BadPass),
         _ if !is_room_name(name) => Err(Malformed::RoomName),
         _ if key.is_some_and(|key| key.len() > KEY_BYTES_MAX) => Err(Malformed::KeyTooLong),
         RoomRole::Relay { token } if !(1..=TOKEN_BYTES_MAX).contains(&token.len()) => Err(Malformed::BadToken),

@@ -5,9 +5,10 @@
 //! Peer ids number the arrivals of a room (see [`PeerId::arrival`](crate::PeerId::arrival)), which
 //! matchbox's own server cannot. A room is a party's, where everyone is to be connected with
 //! everyone, or a relay's: `&host=TOKEN` claims it, and who enters with `&relay` is to be connected
-//! with the relay alone. A relay whose connection was lost gets its room back by its token. It must
-//! never carry game packets, or let a client disturb more than itself and its room. The loop is
-//! [`Server::run`] (this thread) or [`Server::spawn`] (its own).
+//! with the relay alone. A relay whose connection was lost gets its room back by its token. Any
+//! peer that presents a secret gets its id back by that, from a server that was restarted too: its
+//! id is made of it. The server must never carry game packets, or let a client disturb more than
+//! itself and its room. The loop is [`Server::run`] (this thread) or [`Server::spawn`] (its own).
 
 mod rooms;
 
@@ -30,7 +31,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
-use crate::room::{Malformed, REPLACED, RoomRole};
+use crate::room::{Malformed, Pass, REPLACED, RoomRole};
 pub use rooms::{RELAY_PLAYERS_MAX, ROOM_PEERS_MAX, SERVER_PEERS_MAX};
 use rooms::{Refusal, Rooms, Seat};
 
@@ -216,6 +217,9 @@ struct Ingress {
     host: Option<String>,
     /// Its presence asks for a relay.
     relay: Option<String>,
+    /// By what a peer is known again, and the number that it had.
+    secret: Option<String>,
+    arrival: Option<u64>,
 }
 
 impl Ingress {
@@ -226,6 +230,10 @@ impl Ingress {
             (None, None) => RoomRole::Peer,
         }
     }
+
+    fn pass(&self) -> Pass<'_> {
+        Pass { secret: self.secret.as_deref(), arrival: self.arrival }
+    }
 }
 
 /// Takes the place in the room before the upgrade, so that a refusal still has an HTTP status.
@@ -235,7 +243,7 @@ async fn enter(
     Query(ingress): Query<Ingress>,
     upgrade: WebSocketUpgrade,
 ) -> Response {
-    match rooms.enter(&room, ingress.key.as_deref(), &ingress.role()) {
+    match rooms.enter(&room, ingress.key.as_deref(), &ingress.role(), ingress.pass()) {
         Ok((seat, inbox)) => {
             tracing::info!("{} entered room {room}", seat.peer);
             let bytes_max = if seat.is_player() { PLAYER_MESSAGE_BYTES_MAX } else { MESSAGE_BYTES_MAX };
@@ -253,7 +261,7 @@ impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let status = match self {
             Self::Malformed(_) => StatusCode::BAD_REQUEST,
-            Self::WrongKey | Self::WrongToken | Self::WrongHostToken => StatusCode::FORBIDDEN,
+            Self::WrongKey | Self::WrongToken | Self::WrongHostToken | Self::NotFirst => StatusCode::FORBIDDEN,
             Self::NoRelay => StatusCode::NOT_FOUND,
             Self::RelayRoom | Self::PartyRoom => StatusCode::CONFLICT,
             Self::Full | Self::RelayFull | Self::ServerFull | Self::RelayAway => StatusCode::SERVICE_UNAVAILABLE,
@@ -282,7 +290,7 @@ async fn attend(mut socket: WebSocket, mut seat: Seat, mut inbox: mpsc::Receiver
 }
 
 fn replaced() -> Message {
-    Message::Close(Some(CloseFrame { code: REPLACED, reason: "another relay came with the same token".into() }))
+    Message::Close(Some(CloseFrame { code: REPLACED, reason: "another connection has taken its place".into() }))
 }
 
 /// What is not a request is ignored: it harms nobody.

@@ -74,7 +74,8 @@ impl Signaling {
 /// A link to a room, for whoever has its key.
 pub(super) fn link(url: &str, room: &str, key: &Option<String>, stun: &[String], role: RoomRole) -> MatchboxLink {
     let (url, room) = (url.to_owned(), room.to_owned());
-    MatchboxLink::open(matchbox::Config { url, room, key: key.clone(), ice_urls: stun.to_vec(), role })
+    let config = matchbox::Config { url, room, key: key.clone(), ice_urls: stun.to_vec(), role, ..Default::default() };
+    MatchboxLink::open(config)
 }
 
 /// A link that does something once this peer is in the room, and keeps what comes of it.

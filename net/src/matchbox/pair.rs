@@ -1,7 +1,8 @@
 //! The connection to one other peer: a matchbox socket that knows nobody else.
 //!
-//! Its signaling is not a connection of its own but a pipe to the link's. It must never outlive the
-//! peer's presence in the room: a handshake that the peer abandons would wait for ever.
+//! Its signaling is not a connection of its own but a pipe to the link's. What the server says of a
+//! peer ends a handshake with it, but never a connection: that is doubted, and ends unless the
+//! other end shows that it lives (`probe`). A handshake must never wait for ever.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -14,17 +15,18 @@ use futures::{FutureExt, StreamExt};
 use futures_timer::Delay;
 use matchbox_socket::async_trait::async_trait;
 use matchbox_socket::{
-    PeerEvent, PeerRequest, PeerState, RtcIceServerConfig, SignalingError, Signaller, SignallerBuilder, WebRtcSocket,
-    WebRtcSocketBuilder,
+    PeerEvent, PeerRequest, PeerSignal, PeerState, RtcIceServerConfig, SignalingError, Signaller, SignallerBuilder,
+    WebRtcSocket, WebRtcSocketBuilder,
 };
 
 use super::tasks::Tasks;
+use super::{SIGNALS_KEPT_MAX, probe};
 use crate::link::{Channel, LinkEvent, PeerId};
 
-/// In the order in which the socket opens them.
+/// In the order in which the socket opens them. The probe's comes after them.
 const CHANNELS: [Channel; 2] = [Channel::Unreliable, Channel::Reliable];
 
-/// How long a handshake with a relay may take. A loaded machine needs seconds.
+/// How long a handshake may take. A loaded machine needs seconds.
 const HANDSHAKE_WITHIN: Duration = Duration::from_secs(25);
 
 /// One peer, from the first signal to the end.
@@ -36,8 +38,18 @@ pub(super) struct Pair {
     stage: Stage,
     /// Rings when the socket has something, or the handshake is late.
     bell: Waker,
-    /// When the handshake is given up, if ever.
-    patience: Option<Delay>,
+    /// When the handshake is given up.
+    patience: Delay,
+    /// Whether it is for this end to offer a connection, should there be none.
+    pub(super) offers: bool,
+    /// Whether the peer left the room, as far as the server told.
+    pub(super) has_left: bool,
+    /// What the probe is told, and tells.
+    doubts: UnboundedSender<matchbox_socket::PeerId>,
+    verdicts: UnboundedReceiver<bool>,
+    doubted: Option<Doubted>,
+    /// Signals of a new handshake, for when this connection is over: as it is for the other end.
+    knocks: Vec<PeerEvent>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,30 +60,54 @@ enum Stage {
     Over,
 }
 
+/// The probe is asking. Whether a packet came meanwhile.
+#[derive(Debug)]
+struct Doubted {
+    heard: bool,
+}
+
 impl Pair {
-    /// Begins with the first event that [`Pair::hear`] is given. `hurried`: the handshake is given
-    /// up after a time.
+    /// Begins with the first event that [`Pair::hear`] is given. `offers`: this end offers the
+    /// connection.
     pub(super) fn open(
         peer: PeerId,
         ice_urls: &[String],
         tasks: &Tasks,
         requests: UnboundedSender<PeerRequest>,
         bell: Waker,
-        hurried: bool,
+        offers: bool,
     ) -> Self {
         let (signals, signals_rx) = mpsc::unbounded();
         // The address is never used: signaling goes through the pipe.
-        let (socket, looping) = WebRtcSocketBuilder::new("")
+        let (mut socket, looping) = WebRtcSocketBuilder::new("")
             .ice_server(RtcIceServerConfig { urls: ice_urls.to_vec(), username: None, credential: None })
             .signaling_keep_alive_interval(None)
             .signaller_builder(Arc::new(PipeOnce(Mutex::new(Some(Pipe { requests, signals: signals_rx })))))
             .add_unreliable_channel()
             .add_reliable_channel()
+            .add_unreliable_channel()
             .build();
         // How the loop ends shows in its socket.
         tasks.spawn(Box::pin(looping.map(drop)));
-        let patience = hurried.then(|| Delay::new(HANDSHAKE_WITHIN));
-        Self { peer, socket, signals, stage: Stage::Handshake, bell, patience }
+        let (doubts, doubts_rx) = mpsc::unbounded();
+        let (verdicts_tx, verdicts) = mpsc::unbounded();
+        if let Ok(channel) = socket.take_channel(CHANNELS.len()) {
+            tasks.spawn(Box::pin(probe::run(channel, doubts_rx, verdicts_tx)));
+        }
+        Self {
+            peer,
+            socket,
+            signals,
+            stage: Stage::Handshake,
+            bell,
+            patience: Delay::new(HANDSHAKE_WITHIN),
+            offers,
+            has_left: false,
+            doubts,
+            verdicts,
+            doubted: None,
+            knocks: Vec::new(),
+        }
     }
 
     pub(super) fn is_connected(&self) -> bool {
@@ -85,13 +121,51 @@ impl Pair {
     /// Whether the handshake has taken too long.
     pub(super) fn is_late(&mut self) -> bool {
         let cx = &mut Context::from_waker(&self.bell);
-        self.stage == Stage::Handshake && self.patience.as_mut().is_some_and(|delay| delay.poll_unpin(cx).is_ready())
+        self.stage == Stage::Handshake && self.patience.poll_unpin(cx).is_ready()
     }
 
-    /// Passes on what the signaling server said about this peer.
+    /// Passes on a signal of this peer, or that it is to be offered a connection.
     pub(super) fn hear(&mut self, event: PeerEvent) {
+        let is_offer = matches!(event, PeerEvent::Signal { data: PeerSignal::Offer(_), .. });
+        if self.is_connected() && (is_offer || !self.knocks.is_empty()) {
+            // It has no connection to this end any more, as far as it knows.
+            self.doubt();
+            if self.knocks.len() < SIGNALS_KEPT_MAX {
+                self.knocks.push(event);
+            }
+            return;
+        }
         // An error means that the loop has ended: gather finds out.
         let _ = self.signals.unbounded_send(event);
+    }
+
+    /// Signals of a handshake that is to follow on this connection.
+    pub(super) fn take_knocks(&mut self) -> Vec<PeerEvent> {
+        std::mem::take(&mut self.knocks)
+    }
+
+    /// Something says that the peer is gone, or that it has begun anew. The connection ends unless
+    /// the other end answers.
+    pub(super) fn doubt(&mut self) {
+        if let Stage::Connected(peer) = self.stage
+            && self.doubted.is_none()
+        {
+            self.doubted = Some(Doubted { heard: false });
+            // An error means that the probe has ended, as the pair has: gather finds out.
+            let _ = self.doubts.unbounded_send(peer);
+        }
+    }
+
+    /// Takes what the probe found.
+    fn judge(&mut self, events: &mut VecDeque<LinkEvent>) {
+        while let Poll::Ready(Some(lives)) = self.verdicts.poll_next_unpin(&mut Context::from_waker(&self.bell)) {
+            match self.doubted.take() {
+                _ if lives => self.knocks.clear(),
+                // What came may have been long under way.
+                Some(Doubted { heard: true }) => self.doubt(),
+                _ => self.leave(events),
+            }
+        }
     }
 
     /// Takes what the socket has queued. Packets come after `Connected` and before `Disconnected`:
@@ -108,6 +182,7 @@ impl Pair {
         if self.is_connected() {
             CHANNELS.into_iter().for_each(|channel| self.receive(channel, events));
         }
+        self.judge(events);
         if !open || changes.iter().any(|(_, state)| *state == PeerState::Disconnected) {
             self.leave(events);
         }
@@ -140,6 +215,7 @@ impl Pair {
         let Ok(queue) = self.socket.get_channel_mut(channel as usize) else { return };
         let cx = &mut Context::from_waker(&self.bell);
         while let Poll::Ready(Some((_, bytes))) = queue.poll_next_unpin(cx) {
+            self.doubted.iter_mut().for_each(|doubted| doubted.heard = true);
             if bytes.len() <= <super::MatchboxLink as crate::Link>::PACKET_BYTES_MAX {
                 events.push_back(LinkEvent::Packet { from: self.peer, channel, bytes: bytes.into() });
             }

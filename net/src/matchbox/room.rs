@@ -1,12 +1,49 @@
-//! How a room's name, its key and a peer's role travel in the URL (a browser cannot send headers).
+//! Where a link finds its peers: the server, the room, its key and a peer's role, and how these
+//! travel in the URL (a browser cannot send headers), with the pass by which the server knows a
+//! peer again.
+
+use std::time::Duration;
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::{Config, RoomRole};
 use crate::link::LinkError;
+use crate::room::{Pass, RoomRole};
 
-/// `ws://host:port/ROOM?key=KEY`, for a relay with `&host=TOKEN`, for its player with `&relay`.
-pub(super) fn url(config: &Config) -> String {
+/// Where a link finds its peers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// The signaling server: `ws://host:port` or `wss://host`.
+    pub url: String,
+    /// The room: 1 to 64 of `A-Z a-z 0-9 _ -`.
+    pub room: String,
+    /// The room's key, at most 128 bytes. The first peer in a room sets it, the others must
+    /// present the same.
+    pub key: Option<String>,
+    /// STUN servers (`stun:host:port`). None are needed on one machine or in one local network.
+    pub ice_urls: Vec<String>,
+    /// As what the room is entered.
+    pub role: RoomRole,
+    /// How long a link that has lost its server, and has no peer, looks for the server before it
+    /// ends. Default 10 min. A relay's link never ends.
+    pub return_within: Duration,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            url: String::new(),
+            room: String::new(),
+            key: None,
+            ice_urls: Vec::new(),
+            role: RoomRole::default(),
+            return_within: Duration::from_secs(600),
+        }
+    }
+}
+
+/// `ws://host:port/ROOM?key=KEY&secret=SECRET`, for a relay with `&host=TOKEN`, for its player with
+/// `&relay`, for who comes back with `&arrival=NUMBER`.
+pub(super) fn url(config: &Config, pass: Pass<'_>) -> String {
     let encoded = |text| utf8_percent_encode(text, NON_ALPHANUMERIC);
     let key = config.key.as_ref().map(|key| format!("key={}", encoded(key)));
     let role = match &config.role {
@@ -14,14 +51,16 @@ pub(super) fn url(config: &Config) -> String {
         RoomRole::Relay { token } => Some(format!("host={}", encoded(token))),
         RoomRole::Player => Some("relay".to_owned()),
     };
-    let query = key.into_iter().chain(role).collect::<Vec<_>>().join("&");
+    let secret = pass.secret.map(|secret| format!("secret={}", encoded(secret)));
+    let arrival = pass.arrival.map(|arrival| format!("arrival={arrival}"));
+    let query = key.into_iter().chain(role).chain(secret).chain(arrival).collect::<Vec<_>>().join("&");
     let room = format!("{}/{}", config.url.trim_end_matches('/'), encoded(&config.room));
     if query.is_empty() { room } else { format!("{room}?{query}") }
 }
 
 /// Finds before any connection what can only fail.
 pub(super) fn check(config: &Config) -> Result<(), LinkError> {
-    crate::room::check(&config.room, config.key.as_deref(), &config.role)
+    crate::room::check(&config.room, config.key.as_deref(), &config.role, Pass::default())
         .map_err(|malformed| LinkError::Refused { room: config.room.clone(), cause: malformed.to_string() })?;
     if !config.url.starts_with("ws://") && !config.url.starts_with("wss://") {
         let cause = "a signaling server's address begins with ws:// or wss://".into();

@@ -36,11 +36,15 @@ impl Tasks {
         // An error means that the tasks did not start, which the link has told.
         let _ = self.queue.unbounded_send(task);
     }
+
+    pub(super) fn end(&self) {
+        self.abort.abort();
+    }
 }
 
 impl Drop for Tasks {
     fn drop(&mut self) {
-        self.abort.abort();
+        self.end();
     }
 }
 

@@ -10,8 +10,9 @@ use futures::{FutureExt, StreamExt, pin_mut, select};
 use futures_timer::Delay;
 use matchbox_socket::{PeerEvent, PeerRequest};
 
-use super::{Config, RoomRole, room};
-use crate::link::LinkError;
+use super::{Config, RoomRole, ours, room};
+use crate::link::{LinkError, PeerId};
+use crate::room::Pass;
 
 /// How long the server may take to let a peer in.
 const ENTER_WITHIN: Duration = Duration::from_secs(10);
@@ -19,17 +20,21 @@ const ENTER_WITHIN: Duration = Duration::from_secs(10);
 /// How often the server hears something, so that it and what lies between keep the connection.
 const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(10);
 
-/// How long a relay waits before it looks for its server again, at first; twice as long each time,
-/// up to the greatest.
-const RETURN_AFTER: Duration = Duration::from_secs(1);
-const RETURN_AFTER_MAX: Duration = Duration::from_secs(16);
+/// How long a peer waits before it looks for its server again, at first; twice as long each time,
+/// up to the greatest. That is short: who comes to the room meanwhile finds nobody there.
+const RETURN_AFTER: Duration = Duration::from_millis(500);
+const RETURN_AFTER_MAX: Duration = Duration::from_secs(2);
+/// The same after a refusal.
+const RETURN_REFUSED_MAX: Duration = Duration::from_secs(16);
 
 /// What comes from signaling.
 #[derive(Debug)]
 pub(super) enum Heard {
+    /// The server let this peer in, under this name.
+    Entered(PeerId),
     /// The server's word.
     Event(PeerEvent),
-    /// A relay's connection is lost, and looked for.
+    /// The connection is lost, and looked for.
     Away(LinkError),
     /// It is found.
     Back,
@@ -37,13 +42,18 @@ pub(super) enum Heard {
     Lost(LinkError),
 }
 
-/// Enters the room and carries messages both ways until the connection ends or the link is gone; a
-/// relay enters again then.
-pub(super) async fn signal(config: Config, requests: UnboundedReceiver<PeerRequest>, heard: UnboundedSender<Heard>) {
-    let lost = match enter(&config).await {
+/// Enters the room and carries messages both ways until the link is gone. If the connection ends,
+/// it enters again. `secret`: by which the server knows this peer again.
+pub(super) async fn signal(
+    config: Config,
+    secret: String,
+    requests: UnboundedReceiver<PeerRequest>,
+    heard: UnboundedSender<Heard>,
+) {
+    let lost = match enter(&config, Pass { secret: Some(&secret), arrival: None }).await {
         Ok((own, wire)) => {
-            let _ = heard.unbounded_send(Heard::Event(own));
-            stay(&config, wire, requests, &heard).await
+            let _ = heard.unbounded_send(Heard::Entered(own));
+            stay(&config, (own, &secret), wire, requests, &heard).await
         }
         Err(error) => error,
     };
@@ -54,6 +64,7 @@ pub(super) async fn signal(config: Config, requests: UnboundedReceiver<PeerReque
 /// Returns why nothing more will come.
 async fn stay(
     config: &Config,
+    (own, secret): (PeerId, &str),
     mut wire: Wire,
     mut requests: UnboundedReceiver<PeerRequest>,
     heard: &UnboundedSender<Heard>,
@@ -61,41 +72,45 @@ async fn stay(
     loop {
         let end = carry(wire, &mut requests, heard).await;
         let error = LinkError::Ended(format!("the signaling server is gone ({})", end.cause));
-        if end.is_final || !matches!(config.role, RoomRole::Relay { .. }) {
+        if end.is_final {
             return error;
         }
         let _ = heard.unbounded_send(Heard::Away(error));
-        wire = match come_back(config).await {
-            Ok(wire) => wire,
-            Err(refusal) => return refusal,
-        };
+        let (again, back) = come_back(config, Pass { secret: Some(secret), arrival: Some(own.arrival()) }).await;
+        // A relay's players go by its room. Others know a peer by its name alone.
+        if again != own && !matches!(config.role, RoomRole::Relay { .. }) {
+            return LinkError::Ended("the signaling server gave this peer another name".into());
+        }
+        wire = back;
         // What was meant for handshakes that were given up.
         while requests.try_recv().is_ok() {}
         let _ = heard.unbounded_send(Heard::Back);
     }
 }
 
-/// Tries until the server lets the relay in, under whatever name, or refuses it.
-async fn come_back(config: &Config) -> Result<Wire, LinkError> {
+/// Tries until the server lets this peer in.
+async fn come_back(config: &Config, pass: Pass<'_>) -> (PeerId, Wire) {
     let mut wait = RETURN_AFTER;
     loop {
         Delay::new(wait).await;
-        match enter(config).await {
-            Ok((_, wire)) => return Ok(wire),
-            Err(refusal @ LinkError::Refused { .. }) => return Err(refusal),
-            Err(error) => tracing::info!("not back yet: {error}"),
-        }
-        wait = (wait * 2).min(RETURN_AFTER_MAX);
+        let longest = match enter(config, pass).await {
+            Ok(back) => return back,
+            Err(error) => {
+                tracing::info!("not back yet: {error}");
+                if let LinkError::Refused { .. } = error { RETURN_REFUSED_MAX } else { RETURN_AFTER_MAX }
+            }
+        };
+        wait = (wait * 2).min(longest);
     }
 }
 
 /// Connects and waits for this peer's name, which is the first thing that a server tells.
-async fn enter(config: &Config) -> Result<(PeerEvent, Wire), LinkError> {
+async fn enter(config: &Config, pass: Pass<'_>) -> Result<(PeerId, Wire), LinkError> {
     let enter = async {
-        let mut wire = Wire::connect(config).await?;
+        let mut wire = Wire::connect(config, pass).await?;
         let first = wire.next().await.map_err(|end| unreachable(config, end.cause))?;
         match serde_json::from_str(&first) {
-            Ok(own @ PeerEvent::IdAssigned(_)) => Ok((own, wire)),
+            Ok(PeerEvent::IdAssigned(own)) => Ok((ours(own), wire)),
             _ => Err(unreachable(config, "what answers there is no signaling server".into())),
         }
     };
@@ -180,8 +195,8 @@ mod native {
     }
 
     impl Wire {
-        pub(super) async fn connect(config: &Config) -> Result<Self, LinkError> {
-            match connect_async(room::url(config)).await {
+        pub(super) async fn connect(config: &Config, pass: Pass<'_>) -> Result<Self, LinkError> {
+            match connect_async(room::url(config, pass)).await {
                 Ok((stream, _)) => Ok(Self { stream, unanswered: 0 }),
                 Err(Error::Http(response)) => {
                     let said = response.body().as_deref().and_then(sentence);
@@ -246,8 +261,8 @@ mod browser {
 
     impl Wire {
         /// A browser hides why a WebSocket did not open.
-        pub(super) async fn connect(config: &Config) -> Result<Self, LinkError> {
-            match WsMeta::connect(room::url(config), None).await {
+        pub(super) async fn connect(config: &Config, pass: Pass<'_>) -> Result<Self, LinkError> {
+            match WsMeta::connect(room::url(config, pass), None).await {
                 Ok((_, stream)) => Ok(Self(stream)),
                 Err(_) => Err(unreachable(
                     config,

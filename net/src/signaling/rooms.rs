@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use matchbox_protocol::PeerId;
 use tokio::sync::mpsc;
 
-use crate::room::{Malformed, RoomRole, check};
+use crate::room::{Malformed, Pass, RoomRole, check};
 use room::Room;
 pub use room::{RELAY_PLAYERS_MAX, ROOM_PEERS_MAX};
 
@@ -45,6 +45,8 @@ pub(super) enum Refusal {
     WrongToken,
     #[error("this server lets a relay in only with the server's host token: present that")]
     WrongHostToken,
+    #[error("the room's first peer is another: enter it as a new peer")]
+    NotFirst,
 }
 
 /// All rooms of a server.
@@ -80,14 +82,15 @@ impl Rooms {
     }
 
     /// Lets a peer in: it is told its id first of all, then whoever shall offer it a connection, or
-    /// it whom it shall offer one.
+    /// it whom it shall offer one. So of two that both come back exactly one offers.
     pub(super) fn enter(
         self: &Arc<Self>,
         name: &str,
         key: Option<&str>,
         role: &RoomRole,
+        pass: Pass<'_>,
     ) -> Result<(Seat, mpsc::Receiver<String>), Refusal> {
-        check(name, key, role)?;
+        check(name, key, role, pass)?;
         if let (RoomRole::Relay { token }, Some(wanted)) = (role, &self.host_token)
             && token != wanted
         {
@@ -100,10 +103,10 @@ impl Rooms {
         let room = match inside.rooms.entry(name.to_owned()) {
             Entry::Occupied(room) => room.into_mut(),
             Entry::Vacant(_) if *role == RoomRole::Player => return Err(Refusal::NoRelay),
-            Entry::Vacant(place) => place.insert(Room::new(key, role)),
+            Entry::Vacant(place) => place.insert(Room::new(key, role, pass)),
         };
         let entry = inside.entries;
-        let (peer, inbox) = room.admit(key, role, entry)?;
+        let (peer, inbox) = room.admit(key, role, pass, entry)?;
         inside.peers += 1;
         inside.entries += 1;
         let player_signals = (*role == RoomRole::Player).then_some(PLAYER_SIGNALS_MAX);
@@ -154,14 +157,14 @@ mod tests {
     fn a_relays_room_and_a_server_have_their_limits() {
         let rooms = Arc::new(Rooms::default());
         let host = RoomRole::Relay { token: "t".to_owned() };
-        let relay = |room: &str| rooms.enter(room, None, &host).expect("there is room");
-        let player = |room: &str| rooms.enter(room, None, &RoomRole::Player);
+        let relay = |room: &str| rooms.enter(room, None, &host, Pass::default()).expect("there is room");
+        let player = |room: &str| rooms.enter(room, None, &RoomRole::Player, Pass::default());
         let refusal = |room: &str| player(room).expect_err("it is refused");
         let (full, wide) = (relay("full"), relay("wide"));
         let mut players: Vec<_> = (0..RELAY_PLAYERS_MAX).map(|_| player("full").expect("there is room")).collect();
         assert_eq!(refusal("full"), Refusal::RelayFull);
-        let others =
-            (0..).map_while(|n| rooms.enter(&format!("party-{}", n / ROOM_PEERS_MAX), None, &RoomRole::Peer).ok());
+        let peer = |room: &str| rooms.enter(room, None, &RoomRole::Peer, Pass::default()).ok();
+        let others = (0..).map_while(|n| peer(&format!("party-{}", n / ROOM_PEERS_MAX)));
         let others: Vec<_> = others.collect();
         assert_eq!(players.len() + others.len() + 2, SERVER_PEERS_MAX);
         assert_eq!(refusal("wide"), Refusal::ServerFull);

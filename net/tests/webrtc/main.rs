@@ -1,9 +1,14 @@
-//! Links over real WebRTC and a real signaling server, all in this process and on loopback.
-//! Raw WebSocket clients stand for peers that only sit in a room, or misbehave.
+//! Links over real WebRTC and a real signaling server, all on loopback: in this process, but for
+//! those that are killed or stand still. Raw WebSocket clients stand for peers that only sit in a
+//! room, or misbehave.
 #![cfg(not(target_arch = "wasm32"))]
 
+mod again;
 mod peers;
+mod players;
+mod process;
 mod relay;
+mod sessions;
 mod takeover;
 
 use std::collections::BTreeSet;
@@ -108,15 +113,14 @@ fn a_dropped_link_is_seen_disconnected() {
 }
 
 #[test]
-fn links_outlive_the_signaling_server_and_close_when_the_last_peer_is_gone() {
+fn links_outlive_the_signaling_server_and_end_after_their_last_peer() {
     let server = serve();
-    let mut peers = [Peer::enter(server.local_addr(), "r"), Peer::enter(server.local_addr(), "r")];
+    let mut peers = [(); 2].map(|()| Peer::enter_impatient(server.local_addr(), "r"));
     connect(&mut peers);
     drop(server);
     let [a, b] = &mut peers;
     for (peer, _) in [&mut *a, &mut *b] {
-        let lost = |event: &LinkEvent| matches!(event, LinkEvent::SignalingLost(LinkError::Ended(_))).then_some(());
-        until("word that nobody can join", || peer.find(lost));
+        until("word that nobody can join", || peer.has_lost_signaling().then_some(()));
     }
     exchange(a, b, Channel::Reliable, b"still there?");
     exchange(b, a, Channel::Unreliable, b"yes");
@@ -129,9 +133,9 @@ fn links_outlive_the_signaling_server_and_close_when_the_last_peer_is_gone() {
 }
 
 #[test]
-fn a_link_alone_closes_with_its_signaling_server() {
+fn a_link_alone_ends_after_its_time_without_a_signaling_server() {
     let server = serve();
-    let (mut alone, _) = Peer::enter(server.local_addr(), "r");
+    let (mut alone, _) = Peer::enter_impatient(server.local_addr(), "r");
     drop(server);
     let error = alone.closed();
     println!("{error}");

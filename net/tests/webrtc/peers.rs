@@ -1,6 +1,8 @@
-//! Links and raw clients, and waiting for what they are told.
+//! Links, raw clients and lines that can be cut, and waiting for what they are told.
 
-use std::net::{SocketAddr, TcpStream};
+use std::io;
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -16,6 +18,11 @@ pub const PATIENCE: Duration = Duration::from_secs(30);
 
 pub fn serve() -> Handle {
     Server::bind(any_port()).unwrap().spawn().unwrap()
+}
+
+/// Serves at an address where another server has just ended.
+pub fn serve_at(addr: SocketAddr) -> Handle {
+    until("the address to be free", || Server::bind(addr).ok()).spawn().unwrap()
 }
 
 pub fn any_port() -> SocketAddr {
@@ -61,12 +68,22 @@ impl Peer {
     }
 
     pub fn enter_as(role: RoomRole, server: SocketAddr, room: &str) -> (Self, PeerId) {
-        let mut peer = Self::open_as(role, server, room, None);
+        Self::open_as(role, server, room, None).entered()
+    }
+
+    fn entered(mut self) -> (Self, PeerId) {
         let id = until("to enter", || {
-            peer.look();
-            peer.told.iter().find_map(|event| if let LinkEvent::Entered(id) = event { Some(*id) } else { None })
+            self.look();
+            self.told.iter().find_map(|event| if let LinkEvent::Entered(id) = event { Some(*id) } else { None })
         });
-        (peer, id)
+        (self, id)
+    }
+
+    /// A link that ends as soon as it has neither a server nor a peer.
+    pub fn enter_impatient(server: SocketAddr, room: &str) -> (Self, PeerId) {
+        let (url, room) = (format!("ws://{server}"), room.into());
+        let config = Config { url, room, return_within: Duration::ZERO, ..Config::default() };
+        Self { link: MatchboxLink::open(config), told: Vec::new() }.entered()
     }
 
     pub fn find<T>(&mut self, wanted: impl FnMut(&LinkEvent) -> Option<T>) -> Option<T> {
@@ -84,6 +101,17 @@ impl Peer {
 
     pub fn has(&mut self, event: &LinkEvent) -> bool {
         self.find(|told| (told == event).then_some(())).is_some()
+    }
+
+    pub fn has_lost_signaling(&mut self) -> bool {
+        self.find(|event| matches!(event, LinkEvent::SignalingLost(_)).then_some(())).is_some()
+    }
+
+    /// How often a peer was connected, and how often it was lost.
+    pub fn connections(&mut self, peer: PeerId) -> (usize, usize) {
+        self.look();
+        let count = |event: LinkEvent| self.told.iter().filter(|told| **told == event).count();
+        (count(LinkEvent::Connected(peer)), count(LinkEvent::Disconnected(peer)))
     }
 
     pub fn closed(&mut self) -> LinkError {
@@ -114,6 +142,75 @@ pub fn exchange(from: &mut (Peer, PeerId), to: &mut (Peer, PeerId), channel: Cha
             from.0.link.send(to.1, channel, bytes.to_vec());
         }
         to.0.has(&packet).then_some(())
+    });
+}
+
+/// All do what is due, for a time: to see that nothing happens in it.
+pub fn attend(peers: &mut [(Peer, PeerId)], time: Duration) {
+    let begun = Instant::now();
+    until("the time to pass", || {
+        peers.iter_mut().for_each(|(peer, _)| peer.look());
+        (begun.elapsed() >= time).then_some(())
+    });
+}
+
+/// Forwards TCP connections to a server, as a router does.
+pub struct Router {
+    addr: SocketAddr,
+    lines: Arc<Mutex<Lines>>,
+}
+
+#[derive(Default)]
+struct Lines {
+    /// Both ends of each connection.
+    open: Vec<TcpStream>,
+    is_broken: bool,
+}
+
+impl Router {
+    pub fn before(server: SocketAddr) -> Router {
+        let listener = TcpListener::bind(any_port()).unwrap();
+        let (addr, lines) = (listener.local_addr().unwrap(), Arc::new(Mutex::new(Lines::default())));
+        let theirs = Arc::downgrade(&lines);
+        thread::spawn(move || {
+            for comer in listener.incoming() {
+                let (Some(lines), Ok(comer)) = (theirs.upgrade(), comer) else { return };
+                let mut lines = lines.lock().unwrap();
+                if !lines.is_broken
+                    && let Ok(server) = TcpStream::connect(server)
+                {
+                    forward(&comer, &server);
+                    forward(&server, &comer);
+                    lines.open.extend([comer, server]);
+                }
+            }
+        });
+        Router { addr, lines }
+    }
+
+    pub fn addr(&self) -> SocketAddr {
+        self.addr
+    }
+
+    /// Breaks all connections, and lets none through until it is mended.
+    pub fn break_down(&self) {
+        let mut lines = self.lines.lock().unwrap();
+        lines.is_broken = true;
+        // It may be shut already.
+        lines.open.drain(..).for_each(|line| drop(line.shutdown(Shutdown::Both)));
+    }
+
+    pub fn mend(&self) {
+        self.lines.lock().unwrap().is_broken = false;
+    }
+}
+
+fn forward(from: &TcpStream, to: &TcpStream) {
+    let (mut from, mut to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
+    thread::spawn(move || {
+        // It ends with an error when the line is cut.
+        let _ = io::copy(&mut from, &mut to);
+        let _ = to.shutdown(Shutdown::Both);
     });
 }
 

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use lockstone_net::matchbox::{MatchboxLink, RoomRole};
-use lockstone_net::signaling::{Handle, Server};
+use lockstone_net::signaling::Server;
 use lockstone_net::{Channel, Link, LinkError, LinkEvent, PeerId};
 use matchbox_protocol::PeerEvent;
 
@@ -42,11 +42,6 @@ fn refusal(role: RoomRole, server: SocketAddr, room: &str) -> String {
         LinkError::Refused { room: named, cause } if named == room => cause,
         error => panic!("not refused: {error}"),
     }
-}
-
-/// Serves at an address where another server has just ended.
-fn serve_at(addr: SocketAddr) -> Handle {
-    until("the address to be free", || Server::bind(addr).ok()).spawn().unwrap()
 }
 
 #[test]
@@ -158,7 +153,7 @@ fn a_second_relay_with_the_token_replaces_the_first() {
     let lost = until("word of it", || {
         host.0.find(|event| if let LinkEvent::SignalingLost(error) = event { Some(error.to_string()) } else { None })
     });
-    assert!(lost.contains("another relay came with the same token"), "{lost}");
+    assert!(lost.contains("another connection has taken its place"), "{lost}");
     exchange(&mut host, &mut players[0], Channel::Reliable, b"who plays goes on");
     let (mut newcomer, id) = raw(server.local_addr(), "r?relay").unwrap();
     assert!(matches!(next(&mut newcomer), PeerEvent::NewPeer(_)));
@@ -184,7 +179,10 @@ fn a_relay_outlives_its_signaling_server_and_serves_at_the_next() {
     until("word of it", || host.0.find(|event| matches!(event, LinkEvent::SignalingLost(_)).then_some(())));
     exchange(&mut host, &mut players[0], Channel::Reliable, b"go on");
     let _server = serve_at(addr);
-    until("the relay to be back", || host.0.has(&LinkEvent::SignalingBack).then_some(()));
+    until("all to be back", || {
+        let mut all = players.iter_mut().chain([&mut host]);
+        all.all(|(peer, _)| peer.has(&LinkEvent::SignalingBack)).then_some(())
+    });
     let (mut late, id) = Peer::enter_as(RoomRole::Player, addr, "r");
     until("the late player to be connected", || {
         (host.0.has(&LinkEvent::Connected(id))
@@ -195,10 +193,29 @@ fn a_relay_outlives_its_signaling_server_and_serves_at_the_next() {
         .then_some(())
     });
     exchange(&mut players[1], &mut host, Channel::Unreliable, b"still here");
-    assert!(players.iter_mut().all(|(player, _)| {
-        player.look();
-        player.told.iter().all(|event| !matches!(event, LinkEvent::Disconnected(_) | LinkEvent::SignalingLost(_)))
-    }));
+    for (player, id) in &mut players {
+        assert_eq!((player.connections(host.1), host.0.connections(*id)), ((1, 0), (1, 0)));
+    }
+}
+
+/// The server tells the relay that the player has left, and the relay asks the player.
+#[test]
+fn a_player_whose_websocket_breaks_stays_with_its_relay() {
+    let server = serve();
+    let router = Router::before(server.local_addr());
+    let host = Peer::enter_as(relay("t"), server.local_addr(), "r");
+    let mut all = vec![host, Peer::enter_as(RoomRole::Player, router.addr(), "r")];
+    connect(&mut all);
+    router.break_down();
+    until("word of it", || all[1].0.has_lost_signaling().then_some(()));
+    attend(&mut all, Duration::from_secs(3));
+    router.mend();
+    until("the player to be back", || all[1].0.has(&LinkEvent::SignalingBack).then_some(()));
+    attend(&mut all, Duration::from_secs(2));
+    let [(host, host_id), (player, id)] = &mut all[..] else { unreachable!() };
+    assert_eq!((player.connections(*host_id), host.connections(*id)), ((1, 0), (1, 0)));
+    let [host, player] = &mut all[..] else { unreachable!() };
+    exchange(player, host, Channel::Unreliable, b"command");
 }
 
 /// More than a relay takes on at once: the last of them wait, and get in.

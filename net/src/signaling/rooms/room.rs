@@ -3,15 +3,20 @@
 //!
 //! In a party whoever was there first offers the newcomer a connection. To a relay its players
 //! offer one, so that somebody who only sits in the room costs the relay nothing.
+//!
+//! Who comes back has the id that it had, by its secret: also if the server was restarted, and
+//! remembers nobody. It must never give one peer's id to another.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
 
 use matchbox_protocol::{JsonPeerEvent, PeerId};
+use sha2::{Digest, Sha256};
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
 use super::Refusal;
-use crate::room::RoomRole;
+use crate::room::{Pass, RoomRole};
 
 /// The most peers in a party's room.
 pub const ROOM_PEERS_MAX: usize = 16;
@@ -26,11 +31,22 @@ const INBOX_MESSAGES_MAX: usize = 512;
 /// How many messages wait for a relay: 500 handshakes at once.
 const RELAY_INBOX_MESSAGES_MAX: usize = 8_192;
 
+/// So long after a room has begun, as after a restart of the server, a peer is believed that it was
+/// the first in the room: who enters trusts the first more than others.
+const YOUNG: Duration = Duration::from_secs(60);
+
+/// What is digested with a peer's secret to make its id.
+const DIGESTED: &str = "lockstone: a peer's id";
+
 /// It exists while somebody is in it.
 #[derive(Debug)]
 pub(super) struct Room {
     key: Option<String>,
+    since: Instant,
+    /// The number of the next newcomer.
     arrivals: u64,
+    /// Who may come back to a party's room as number 0.
+    first: BTreeSet<PeerId>,
     /// Whose room it is, by token and name, also while its connection is lost.
     relay: Option<(String, PeerId)>,
     /// Who is connected.
@@ -46,20 +62,28 @@ struct Present {
 
 impl Room {
     /// As the first to enter makes it. A player cannot.
-    pub(super) fn new(key: Option<&str>, first: &RoomRole) -> Self {
+    pub(super) fn new(key: Option<&str>, first: &RoomRole, pass: Pass<'_>) -> Self {
         let relay = match first {
-            RoomRole::Relay { token } => Some((token.clone(), numbered(0))),
+            RoomRole::Relay { token } => Some((token.clone(), id(0, pass))),
             RoomRole::Peer | RoomRole::Player => None,
         };
-        Self { key: key.map(str::to_owned), arrivals: u64::from(relay.is_some()), present: BTreeMap::new(), relay }
+        Self {
+            key: key.map(str::to_owned),
+            since: Instant::now(),
+            arrivals: u64::from(relay.is_some()),
+            first: BTreeSet::new(),
+            present: BTreeMap::new(),
+            relay,
+        }
     }
 
-    /// Numbers a newcomer and tells it; then tells who hears of whom. A relay that comes again
-    /// takes the place of its connection before, whose inbox ends.
+    /// Numbers a newcomer and tells it; then tells who hears of whom. Who comes back takes the
+    /// place of its connection before, whose inbox ends.
     pub(super) fn admit(
         &mut self,
         key: Option<&str>,
         role: &RoomRole,
+        pass: Pass<'_>,
         entry: u64,
     ) -> Result<(PeerId, mpsc::Receiver<String>), Refusal> {
         if self.key.as_deref() != key {
@@ -68,19 +92,16 @@ impl Room {
         let (peer, messages_max) = match (role, &self.relay) {
             (RoomRole::Peer, Some(_)) => return Err(Refusal::RelayRoom),
             (RoomRole::Relay { .. } | RoomRole::Player, None) => return Err(Refusal::PartyRoom),
-            (RoomRole::Peer, None) if self.present.len() >= ROOM_PEERS_MAX => return Err(Refusal::Full),
             (RoomRole::Relay { token }, Some((wanted, _))) if wanted != token => return Err(Refusal::WrongToken),
             (RoomRole::Relay { .. }, Some((_, relay))) => (*relay, RELAY_INBOX_MESSAGES_MAX),
             (RoomRole::Player, Some((_, relay))) if !self.present.contains_key(relay) => {
                 return Err(Refusal::RelayAway);
             }
-            // The relay is one of those present.
-            (RoomRole::Player, _) if self.present.len() > RELAY_PLAYERS_MAX => return Err(Refusal::RelayFull),
-            (RoomRole::Peer | RoomRole::Player, _) => {
-                self.arrivals += 1;
-                (numbered(self.arrivals - 1), INBOX_MESSAGES_MAX)
-            }
+            (RoomRole::Peer | RoomRole::Player, _) => (self.number(pass)?, INBOX_MESSAGES_MAX),
         };
+        if let Some(before) = self.present.get(&peer).map(|present| present.entry) {
+            self.leave(peer, before);
+        }
         let (outbox, inbox) = mpsc::channel(messages_max);
         tell(peer, &outbox, &JsonPeerEvent::IdAssigned(peer));
         match (role, &self.relay) {
@@ -90,6 +111,28 @@ impl Room {
         }
         self.present.insert(peer, Present { entry, outbox });
         Ok((peer, inbox))
+    }
+
+    /// The id of a peer that is not the relay: the one that it had, if it comes back.
+    fn number(&mut self, pass: Pass<'_>) -> Result<PeerId, Refusal> {
+        let arrival = pass.arrival.unwrap_or(self.arrivals);
+        let peer = id(arrival, pass);
+        let others = self.present.len() - usize::from(self.present.contains_key(&peer));
+        match &self.relay {
+            None if others >= ROOM_PEERS_MAX => return Err(Refusal::Full),
+            // The relay is one of those present.
+            Some(_) if others > RELAY_PLAYERS_MAX => return Err(Refusal::RelayFull),
+            _ => {}
+        }
+        if arrival == 0 && !self.first.contains(&peer) {
+            let is_young = self.since.elapsed() < YOUNG && self.first.len() < ROOM_PEERS_MAX;
+            if self.relay.is_some() || !is_young {
+                return Err(Refusal::NotFirst);
+            }
+            self.first.insert(peer);
+        }
+        self.arrivals = self.arrivals.max(arrival + 1);
+        Ok(peer)
     }
 
     /// A party's peers reach each other; a relay and its players reach each other;
@@ -143,8 +186,43 @@ fn tell(peer: PeerId, outbox: &mpsc::Sender<String>, event: &JsonPeerEvent) {
     }
 }
 
-/// High 64 bits: the arrival. Low 64 bits: random, so that an id is never reused.
-fn numbered(arrival: u64) -> PeerId {
-    let random = Uuid::new_v4().as_u64_pair().1;
-    PeerId(Uuid::from_u64_pair(arrival, random))
+/// High 64 bits: the arrival. Low 64 bits: of the peer's secret, or random, so that no two peers
+/// have the same id.
+fn id(arrival: u64, pass: Pass<'_>) -> PeerId {
+    let low = match pass.secret {
+        Some(secret) => {
+            let digest = Sha256::new().chain_update(DIGESTED).chain_update(secret).finalize();
+            digest.iter().take(8).fold(0, |low, byte| low << 8 | u64::from(*byte))
+        }
+        None => Uuid::new_v4().as_u64_pair().1,
+    };
+    PeerId(Uuid::from_u64_pair(arrival, low))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECRET: &str = "0123456789abcdef";
+
+    fn back(arrival: u64, secret: &str) -> Pass<'_> {
+        Pass { secret: Some(secret), arrival: Some(arrival) }
+    }
+
+    /// Nobody can be told to wait a minute for it.
+    #[test]
+    fn the_first_of_a_room_that_is_not_young_is_nobody_else() {
+        let newcomer = Pass { secret: Some(SECRET), arrival: None };
+        let mut room = Room::new(None, &RoomRole::Peer, newcomer);
+        let first = room.number(newcomer).expect("it founds the room");
+        let back_early = room.number(back(0, "another secret, of one that was there")).expect("the room is young");
+        room.since = Instant::now().checked_sub(YOUNG).expect("this machine runs for longer");
+        assert_eq!(room.number(back(0, SECRET)), Ok(first));
+        assert_eq!(room.number(back(0, "another secret, of one that was there")), Ok(back_early));
+        assert_eq!(room.number(back(0, "a stranger's secret")), Err(Refusal::NotFirst));
+        let later = room.number(back(7, "a stranger's secret")).expect("any other number is fine");
+        assert_eq!(later.0.as_u64_pair().0, 7);
+        assert_ne!(later.0.as_u64_pair().1, first.0.as_u64_pair().1);
+        assert_eq!(room.arrivals, 8);
+    }
 }

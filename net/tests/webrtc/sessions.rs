@@ -1,0 +1,198 @@
+//! Sessions over WebRTC whose signaling server is restarted, or whose peers lose it.
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use lockstone_net::matchbox::{Config, MatchboxLink};
+use lockstone_net::party::PartySettings;
+use lockstone_net::session::{Event, Phase};
+use lockstone_net::wire::{self, Epoch};
+use lockstone_net::{Link, LinkEvent, RollbackSettings};
+use lockstone_sim::PlayerId;
+use testkit::sessions::rollback::rollback;
+use testkit::sessions::*;
+
+use super::peers::*;
+
+/// A session and its link, in real time.
+pub struct Player<T: Session<Sim = Mixer>> {
+    pub link: MatchboxLink,
+    pub session: T,
+    pub events: Vec<Event<Mixer>>,
+    /// The epochs of all that it sent.
+    epochs: BTreeSet<Epoch>,
+    /// Whether the way to the signaling server is lost.
+    is_away: bool,
+    began: Instant,
+}
+
+impl<T: Session<Sim = Mixer>> Player<T> {
+    pub fn enter(server: SocketAddr, room: &str, session: T) -> Player<T> {
+        let config = Config { url: format!("ws://{server}"), room: room.to_owned(), ..Config::default() };
+        let (link, began) = (MatchboxLink::open(config), Instant::now());
+        Player { link, session, events: Vec::new(), epochs: BTreeSet::new(), is_away: false, began }
+    }
+
+    pub fn advance(&mut self) {
+        let now = self.began.elapsed();
+        while let Some(event) = self.link.poll() {
+            match event {
+                LinkEvent::SignalingLost(_) => self.is_away = true,
+                LinkEvent::SignalingBack => self.is_away = false,
+                _ => {}
+            }
+            self.session.handle(event, now);
+        }
+        self.session.advance(now);
+        while let Some(packet) = self.session.poll_transmit() {
+            self.epochs.extend(wire::decode(&packet.bytes).map(|(epoch, _)| epoch));
+            self.link.send(packet.to, packet.channel, packet.bytes);
+        }
+        self.events.extend(core::iter::from_fn(|| self.session.poll_event()));
+    }
+}
+
+/// Advances all until something is true of all.
+pub fn all<T: Session<Sim = Mixer>>(what: &str, players: &mut [Player<T>], wanted: impl Fn(&Player<T>) -> bool) {
+    until(what, || {
+        players.iter_mut().for_each(Player::advance);
+        players.iter().all(&wanted).then_some(())
+    });
+}
+
+/// Plays for so many ticks.
+fn play<T: Session<Sim = Mixer>>(players: &mut [Player<T>], ticks: u32) {
+    let begin = players.iter().map(|player| player.session.stats().tick).max().unwrap();
+    all("ticks", players, |player| player.session.stats().tick >= begin.plus(ticks));
+}
+
+/// Nobody left, nobody was away, nobody else led, and all have one world.
+fn assert_undisturbed<T: Session<Sim = Mixer>>(players: &[Player<T>]) {
+    for player in players {
+        let gone = |event: &&Event<Mixer>| matches!(event, Event::PlayerLeft { .. } | Event::PlayerAway { .. });
+        assert_eq!(player.events.iter().find(gone).map(|event| format!("{event:?}")), None);
+        assert_eq!(player.epochs, BTreeSet::from([Epoch(0)]));
+        assert_eq!(player.session.phase(), Phase::Playing);
+        assert_eq!(player.session.stats().desyncs, 0);
+    }
+    let played: Vec<_> = players.iter().map(|player| Played::of(&player.events)).collect();
+    assert!(played[1..].iter().all(|other| assert_same(&played[0], other, "over WebRTC") > 10));
+}
+
+fn party_at(server: SocketAddr, name: &str) -> Player<lockstone_net::Party<Mixer>> {
+    Player::enter(server, "party", party(PartySettings::default(), name))
+}
+
+/// A party whose members find the server at these addresses.
+fn party_of_three(servers: [SocketAddr; 3]) -> Vec<Player<lockstone_net::Party<Mixer>>> {
+    let mut players = Vec::new();
+    for (server, name) in servers.into_iter().zip(["Ada", "Bram", "Cleo"]) {
+        players.push(party_at(server, name));
+        all("to play", &mut players, |player| playing(&player.session));
+    }
+    play(&mut players, 10);
+    players
+}
+
+fn joined(players: &mut [Player<lockstone_net::Party<Mixer>>], since: Instant) {
+    let count = players.len();
+    all("all to play together", players, |player| {
+        playing(&player.session) && player.session.stats().players.len() == count
+    });
+    println!("joined after {:?}", since.elapsed());
+    assert!(since.elapsed() < Duration::from_secs(5), "{:?}", since.elapsed());
+}
+
+#[test]
+fn a_party_goes_on_while_its_server_is_restarted_and_is_joined_afterwards() {
+    let server = serve();
+    let addr = server.local_addr();
+    let mut players = party_of_three([addr; 3]);
+    drop(server);
+    all("word of it", &mut players, |player| player.is_away);
+    play(&mut players, 40);
+    let _server = serve_at(addr);
+    let back = Instant::now();
+    players.push(party_at(addr, "Dirk"));
+    joined(&mut players, back);
+    play(&mut players, 20);
+    assert_undisturbed(&players[..3]);
+    assert_eq!(players[3].session.stats().sequencer(), Some(PlayerId(0)));
+}
+
+/// The newcomer is the first in the room: it founds a session of its own, and gives it up.
+#[test]
+fn who_comes_before_the_members_are_back_joins_them() {
+    let server = serve();
+    let addr = server.local_addr();
+    let router = Router::before(addr);
+    let mut players = party_of_three([router.addr(); 3]);
+    router.break_down();
+    drop(server);
+    all("word of it", &mut players, |player| player.is_away);
+    let _server = serve_at(addr);
+    players.push(party_at(addr, "Dirk"));
+    all("to found", &mut players, |player| playing(&player.session));
+    assert_eq!(players[3].session.stats().player, Some(PlayerId(0)));
+    router.mend();
+    all("to be back", &mut players, |player| !player.is_away);
+    joined(&mut players, Instant::now());
+    play(&mut players, 20);
+    assert_undisturbed(&players[..3]);
+    assert_eq!(players[3].session.stats().player, Some(PlayerId(3)));
+}
+
+/// Of the sequencer, and of another.
+#[test]
+fn a_party_goes_on_while_one_websocket_is_broken() {
+    for seat in [0, 2] {
+        let server = serve();
+        let router = Router::before(server.local_addr());
+        let mut addrs = [server.local_addr(); 3];
+        addrs[seat] = router.addr();
+        let mut players = party_of_three(addrs);
+        router.break_down();
+        until("word of it", || {
+            players.iter_mut().for_each(Player::advance);
+            players[seat].is_away.then_some(())
+        });
+        play(&mut players, 60);
+        router.mend();
+        let mended = Instant::now();
+        all("to be back", &mut players, |player| !player.is_away);
+        players.push(party_at(server.local_addr(), "Dirk"));
+        joined(&mut players, mended);
+        play(&mut players, 20);
+        assert_undisturbed(&players[..3]);
+    }
+}
+
+#[test]
+fn a_rollback_session_goes_on_whole() {
+    let server = serve();
+    let addr = server.local_addr();
+    let router = Router::before(addr);
+    let settings = RollbackSettings { players: 3, ..RollbackSettings::default() };
+    let player = |server, name| {
+        let session = rollback(settings.clone(), name, |seed| Mixer::new(seed, 64));
+        Player::enter(server, "rollback", session)
+    };
+    let mut players = vec![player(addr, "Ada"), player(router.addr(), "Bram"), player(addr, "Cleo")];
+    all("to play", &mut players, |player| playing(&player.session));
+    play(&mut players, 20);
+    router.break_down();
+    until("word of it", || {
+        players.iter_mut().for_each(Player::advance);
+        players[1].is_away.then_some(())
+    });
+    play(&mut players, 60);
+    drop(server);
+    all("word of it", &mut players, |player| player.is_away);
+    play(&mut players, 40);
+    let _server = serve_at(addr);
+    router.mend();
+    all("to be back", &mut players, |player| !player.is_away);
+    play(&mut players, 40);
+    assert_undisturbed(&players);
+}
