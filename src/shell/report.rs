@@ -225,7 +225,8 @@ impl Report {
         let StallStats { count, time, longest } = stats.stalls;
         let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         self.stalls = PlayedStalls { count, time_ms: ms(time), longest_ms: ms(longest) };
-        (self.takeovers, self.repairs) = (stats.takeovers, stats.repairs + stats.relay.map_or(0, |relay| relay.repairs));
+        (self.takeovers, self.repairs) =
+            (stats.takeovers, stats.repairs + stats.relay.map_or(0, |relay| relay.repairs));
         self.note_others(stats);
         (self.checksums_compared, self.desyncs) = (stats.checksums_compared, stats.desyncs);
         self.dropped = stats.drops.total();

@@ -1,3 +1,5 @@
+//! Drawn into a buffer: what a player sees, line by line.
+
 use lockstone_net::link::PeerId;
 use lockstone_net::session::{DelayStats, Exchange, Loss, PlayerStats, RoundTrip, StallStats, Stats};
 use lockstone_sim::PlayerId;
