@@ -238,7 +238,7 @@ impl<F: Share> Replica<F> {
     }
 
     /// Looks for the session again, in which it still has a vote, as far as it knows.
-    pub(super) fn seek(&mut self, io: &mut Io<F::Sim>) {
+    pub fn seek(&mut self, io: &mut Io<F::Sim>) {
         let greeting = self.greet(io);
         match &mut self.place {
             Place::Joined(session) if session.succession.is_some() => session.seeks = Some(greeting),

@@ -211,8 +211,9 @@ impl<S: Simulation> Sequencing<S> {
 
     /// The peer of another that leads from now on.
     fn successor(&self) -> Option<PeerId> {
-        let vote = self.membership.members.leader().filter(|vote| vote.leader != self.stepper.player)?;
-        Some(self.membership.ledger.members.get(&vote.leader)?.peer)
+        let vote = self.membership.members.leader().filter(|vote| vote.leader != self.stepper.player);
+        let elected = vote.and_then(|vote| Some(self.membership.ledger.members.get(&vote.leader)?.peer));
+        elected.or(self.meeting.leader)
     }
 
     /// Follows another that leads, which may not know those whom this peer let in last.
@@ -222,10 +223,15 @@ impl<S: Simulation> Sequencing<S> {
                 io.out.reliably(Epoch::default(), peer, &Message::Elsewhere(successor));
             }
         }
-        let Sequencing { config, entrant, leader, membership, mut waiting, stepper, schedule, .. } = self;
+        let Sequencing { config, entrant, leader, membership, mut waiting, stepper, schedule, meeting, .. } = self;
         let next_at = schedule.map_or(io.now, |schedule| schedule.time_of(stepper.tick()));
         let commands = waiting.withdraw(stepper.player);
         let estate = Estate { entrant, me: leader.peer, stepper, membership, gone: None, commands, next_at };
-        Whole::step_down(config, estate, io)
+        let mut replica = Whole::step_down(config, estate, io);
+        if meeting.leader.is_some() {
+            // To that one it is no member, but one that comes back.
+            replica.seek(io);
+        }
+        replica
     }
 }

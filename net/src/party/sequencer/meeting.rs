@@ -40,6 +40,8 @@ pub(super) struct Meeting {
     due: BTreeMap<PeerId, Duration>,
     /// Whether another part is the session.
     yields: bool,
+    /// A member that leads others, while this peer leads nobody.
+    pub leader: Option<PeerId>,
 }
 
 impl Meeting {
@@ -105,11 +107,14 @@ impl<S: Simulation> Sequencing<S> {
 
     /// Another leader tells its rank. The lower yields, once it is sure that the other does not
     /// yield at the same time: that knows its rank, or would not believe it. A leader that hears no
-    /// quorum closes nothing, and yields at once to a member that leads one.
+    /// quorum closes nothing, and steps down at once for a member that leads one.
     pub(super) fn met(&mut self, from: PeerId, meet: Meet, io: &mut Io<S>) {
-        let leads_alone = self.membership.player(from).is_some() && !self.is_backed(io.now);
+        if self.membership.player(from).is_some() && !self.is_backed(io.now) {
+            self.meeting.leader = Some(from);
+            return;
+        }
         let is_parted = self.is_parted(from, io);
-        let is_believed = leads_alone || is_parted || self.was_always_alone() && self.is_stranger(from);
+        let is_believed = is_parted || self.was_always_alone() && self.is_stranger(from);
         if !is_believed {
             return io.out.dropped(DropReason::Unexpected);
         }
@@ -117,7 +122,7 @@ impl<S: Simulation> Sequencing<S> {
         let ours = self.rank();
         let is_lower = (ours, Reverse(self.leader.peer)) < (meet.ours, Reverse(from));
         let is_sure = meet.yours == Some(ours) || !is_parted && meet.ours.age == Rank::SHARED;
-        self.meeting.yields = self.leads() && (leads_alone || is_lower && is_sure);
+        self.meeting.yields = self.leads() && is_lower && is_sure;
     }
 
     pub(super) fn yields(&self) -> bool {
