@@ -247,7 +247,7 @@ impl<T: Content> Intake<T> {
         self.checksums.push_back((tick, checksum));
     }
 
-    /// Of the world that was, no checksum is told any more.
+    /// The world is another from now on: checksums of the one before are not told any more.
     pub fn forget_checksums(&mut self) {
         self.checksums.clear();
     }

@@ -104,6 +104,9 @@ pub const LOAD_BYTES_MAX: usize = 16 * 1_024 * 1_024;
 /// Loads that have not been put in yet and what changed in their cells since, as a replica
 /// keeps them, in bytes.
 pub const PENDING_BYTES_MAX: usize = 64 * 1_024 * 1_024;
+/// A peer that was not driven for so long stood still itself: nobody else was silent meanwhile.
+pub const STANDSTILL: Duration = Duration::from_secs(1);
+
 /// Cells in a replica's answer to a difference, or in a piece of it.
 pub const TREE_CELLS_MAX: usize = 4_096;
 /// Cells of a party's world that are compared one by one. A world with more is repaired as a whole.

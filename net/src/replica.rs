@@ -555,7 +555,7 @@ impl<F: Share> Joined<F> {
     /// When the next turn is to be played, if it is known.
     fn next_play_at(&self) -> Option<Duration> {
         let next = self.intake.next();
-        if self.mending.as_ref().is_some_and(|mending| mending.waits_until().is_some()) {
+        if self.waits_until().is_some() {
             return None;
         }
         (self.life.stepper().is_some() && next < self.intake.known()).then(|| self.playout.time_of(next)).flatten()
@@ -680,7 +680,9 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
                 io.out.end(EndReason::LoadTimeout);
             }
             Place::Joined(session) => {
-                session.mending.take_if(|mending| mending.waits_until().is_some_and(|until| now >= until));
+                if session.waits_until().is_some_and(|until| now >= until) {
+                    session.mending = None;
+                }
                 self.play(io);
                 self.report(io);
                 self.elect(io);
@@ -700,7 +702,7 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
         let at = session.succession.as_ref().map_or(at, |succession| at.min(succession.membership.members.wake_at()));
         let at = if session.follows() { at.min(session.intake.report_at()) } else { at };
         let at = at.min(session.give_up_at(self.settings.load_timeout));
-        let at = at.min(session.mending.as_ref().and_then(Mending::waits_until).unwrap_or(Duration::MAX));
+        let at = at.min(session.waits_until().unwrap_or(Duration::MAX));
         session.next_play_at().map_or(at, |play| at.min(play))
     }
 

@@ -32,8 +32,6 @@ use repair::{Checks, Justice};
 
 /// Between two packets to a replica before tick 0.
 const KEEP_ALIVE: Duration = Duration::from_secs(1);
-/// A peer that did nothing for so long stood still.
-const STANDSTILL: Duration = Duration::from_secs(1);
 /// Between two times that a replica is told who leads.
 const LEAD_PAUSE: Duration = Duration::from_millis(100);
 /// Joiners within so many seconds get the same snapshot.

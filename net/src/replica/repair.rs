@@ -39,17 +39,15 @@ enum Stage {
     Loads(Duration, Repair, Receiver),
 }
 
-impl Mending {
-    /// How long the world stands still at most, if it does.
-    pub fn waits_until(&self) -> Option<Duration> {
-        match &self.stage {
+impl<F: Share> Joined<F> {
+    /// Until when at most the world stands still to be repaired, if it does.
+    pub(super) fn waits_until(&self) -> Option<Duration> {
+        match &self.mending.as_ref()?.stage {
             Stage::Due => None,
             Stage::Waits(since) | Stage::Loads(since, ..) => Some(*since + WAIT_TIME),
         }
     }
-}
 
-impl<F: Share> Joined<F> {
     /// Tells what the world is made of, and waits, if it has come to the tick.
     pub(super) fn tell_parts(&mut self, io: &mut Io<F::Sim>) {
         let (Some(mending), Life::Here { stepper, .. }) = (&mut self.mending, &mut self.life) else { return };

@@ -12,14 +12,13 @@ use lockstone_sim::{Input, Simulation, Tick, Turn};
 use super::Event;
 use super::stats::{DelayStats, StallStats, Stats};
 use super::trace::{self, At};
+use crate::limits::STANDSTILL;
 use crate::link::LinkEvent;
 use crate::wire::Vote;
 
 /// Commands of which it is remembered when they were given: all that may wait, and some turns of
 /// others that are on their way. Of more the oldest is forgotten.
 const GIVEN_MAX: usize = 256;
-/// A peer that was not driven for so long stood still itself.
-const STANDSTILL: Duration = Duration::from_secs(1);
 /// Between two times that all figures are told as `tracing` events.
 const FIGURES_PERIOD: Duration = Duration::from_secs(10);
 

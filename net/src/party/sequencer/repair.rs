@@ -59,7 +59,7 @@ struct Mending {
     /// When it last got on.
     since: Duration,
     is_proven: bool,
-    /// Whether it is the first for long: only what differs is sent.
+    /// Whether none was begun shortly before. Then only what differs is sent, else all.
     is_first: bool,
     stage: Stage,
 }
@@ -150,7 +150,7 @@ impl<S: Simulation> Sequencing<S> {
     pub(super) fn judge(&mut self, io: &mut Io<S>) {
         let Some(tick) = self.justice.census.disputed().filter(|_| self.leads()) else { return };
         let votes = |guest: &&Guest<S>| {
-            // Who does not know yet who leads, tells soon.
+            // A guest that does not know yet who leads tells its checksums soon.
             let plays = matches!(guest.entry, Entry::Playing | Entry::Untold(_));
             plays && guest.checks.mending.is_none() && guest.checks.counts(tick)
         };
