@@ -16,6 +16,7 @@ use hecs::{Entity, World};
 use lockstone::check::chaos::Breaker;
 use lockstone::check::{self, Inspect, Thing};
 use lockstone::net::Identity;
+use lockstone::net::wire::SessionKind;
 use lockstone::recording::{Build, Header, Recording, Writer};
 use lockstone::sim::codec::{self, CodecError};
 use lockstone::sim::{CellId, Checksum, Input, PlayerId, Simulation, Tick, Turn, mix64};
@@ -200,6 +201,7 @@ pub fn record(player: u16, flock: &mut Flock, turns: &[Turn<Flock>]) -> Recordin
         engine: env!("CARGO_PKG_VERSION").into(),
         seed: SEED,
         identity: Identity { rules: 1, table: 0, config: 0 },
+        kind: SessionKind::Party { packet_interval_ticks: 2 },
         ticks_per_s: 20,
         input_delay_ticks: 3,
         checksum_interval_ticks: 20,

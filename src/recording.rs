@@ -9,11 +9,13 @@
 //! A recording holds every turn and the checksum of every tick; now and then the whole state (a
 //! keyframe), so that a fault in the state itself is on record too; if asked, of which parts of the
 //! state the checksum is the root (trees). Once worlds differ it may hold what came out when its
-//! recorder played it again (a rerun). It grows while it is played and is good up to the last
+//! recorder played it again (a rerun). Of a whole session it also holds what a peer needs to go on
+//! with it (ledgers). It grows while it is played and is good up to the last
 //! flush, whatever happens to the program. [`format`](mod@format) describes the bytes. Nothing here
 //! may trust a file: it is checked like a packet from a peer.
 
 pub mod bundle;
+mod continuing;
 mod entry;
 mod events;
 pub mod format;
@@ -29,6 +31,7 @@ pub(crate) mod tree;
 mod writer;
 
 pub use bundle::{Bundle, BundleError};
+pub use continuing::ContinueError;
 pub use entry::{Entry, EntryOf};
 pub use format::{Build, Desync, Header};
 pub use packed::Packed;

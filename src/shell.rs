@@ -355,6 +355,8 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
                     self.recorder.keyframe(tick, snapshot, simulation);
                 }
             }
+            Event::Ledger { ledger, .. } => self.recorder.ask(move |keeper| keeper.ledger(ledger)),
+            Event::Member { player, key } => self.recorder.ask(move |keeper| keeper.member(player, key)),
             Event::PlayerJoined { player, name }
             | Event::PlayerNear { player, name }
             | Event::PlayerBack { player, name } => {
@@ -389,7 +391,11 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
     fn hear_recorder(&mut self) {
         while let Ok(told) = self.recorder.told.try_recv() {
             match told {
-                Told::Recorded(path) => self.report.recording = Some(path.display().to_string()),
+                Told::Recorded(path) => {
+                    if self.report.recording.replace(path.display().to_string()).is_some() {
+                        self.display.tell(format!("The recording goes on in {}.", path.display()));
+                    }
+                }
                 Told::Desync(path) => self.display.tell(format!("This peer's recording is in {}.", path.display())),
                 Told::Failed(error) => {
                     self.display.tell(format!("The recording stops here: {error}."));

@@ -24,6 +24,9 @@ const KEEP_ALIVE: Duration = Duration::from_millis(500);
 const REPORT_PAUSE_MIN: Duration = Duration::from_millis(250);
 /// Between two reports that ask for the same turn.
 const ASK_PAUSE_MIN: Duration = Duration::from_millis(100);
+/// So many commands are kept that are in closed turns: a session that went on from a recording may
+/// not know these turns. At the rate that a relay takes they last for longer than it writes late.
+const ACKNOWLEDGED_KEPT: usize = 128;
 
 /// The receiving end of a sequencer's feed.
 #[derive(Debug, Default)]
@@ -36,6 +39,10 @@ pub struct Intake<T = RawTurn> {
     ahead_bytes: usize,
     missing: bool,
     asked_at: Option<Duration>,
+    /// How many commands the sequencer told to be in closed turns.
+    taken: u32,
+    /// The newest commands that are in closed turns, up to the first that is not.
+    acknowledged: VecDeque<CommandBytes>,
     first_command: u32,
     commands: VecDeque<Pending>,
     commands_unsent: bool,
@@ -56,7 +63,8 @@ struct Pending {
     enters: Option<Tick>,
 }
 
-/// Commands of a player that are not known to be in a closed turn.
+/// The newest commands of a player: all that are not known to be in a closed turn, and some that
+/// are.
 #[derive(Clone, Debug, Default)]
 pub struct Given {
     /// The number of the first.
@@ -66,9 +74,14 @@ pub struct Given {
 
 impl Given {
     /// Those that are in no closed turn, if so many are.
-    pub fn since(self, closed: u32) -> Vec<CommandBytes> {
+    pub fn since(mut self, closed: u32) -> Vec<CommandBytes> {
+        self.split_off(closed)
+    }
+
+    /// Takes them out.
+    fn split_off(&mut self, closed: u32) -> Vec<CommandBytes> {
         let skip = closed.saturating_sub(self.first) as usize;
-        self.commands.into_iter().skip(skip).collect()
+        self.commands.split_off(skip.min(self.commands.len()))
     }
 }
 
@@ -103,6 +116,7 @@ impl<T: Content> Intake<T> {
         self.missing |= progress == Progress::Gap;
         // A command is pending until the turn is known that it entered.
         if progress != Progress::Gap {
+            self.taken = self.taken.max(taken);
             self.acknowledge(taken);
         }
         Ok(progress)
@@ -156,21 +170,22 @@ impl<T: Content> Intake<T> {
 
     /// Commands that were given before this end began to receive. Of all of the player's so many
     /// are in closed turns; those that are not are offered again.
-    pub fn resume_commands(&mut self, given: Given, closed: u32) {
-        let commands = given.since(closed).into_iter().map(|bytes| Pending { bytes, enters: None });
+    pub fn resume_commands(&mut self, mut given: Given, closed: u32) {
+        let commands = given.split_off(closed).into_iter().map(|bytes| Pending { bytes, enters: None });
         (self.first_command, self.commands) = (closed, commands.collect());
+        self.acknowledged = given.commands.into();
         self.commands_unsent = !self.commands.is_empty();
     }
 
-    /// The commands that are not known to be in a closed turn.
+    /// The newest commands.
     pub fn given(&self) -> Given {
-        Given {
-            first: self.first_command,
-            commands: self.commands.iter().map(|command| command.bytes.clone()).collect(),
-        }
+        let pending = self.commands.iter().map(|command| &command.bytes);
+        let first = self.first_command.saturating_sub(self.acknowledged.len() as u32);
+        Given { first, commands: self.acknowledged.iter().chain(pending).cloned().collect() }
     }
 
-    /// The same, each with the tick whose turn it presumably enters: none that is known.
+    /// Those that are not known to be in a closed turn, each with the tick whose turn it presumably
+    /// enters: none that is known.
     pub fn on_their_way(&self, closed: u32) -> impl Iterator<Item = (Tick, &CommandBytes)> {
         let skip = closed.saturating_sub(self.first_command) as usize;
         let (mut tick, mut count) = (self.known, 0);
@@ -191,11 +206,18 @@ impl<T: Content> Intake<T> {
         self.turns.get(&tick)
     }
 
+    /// How many commands of the player are in closed turns, as far as was told.
+    pub fn taken(&self) -> u32 {
+        self.taken
+    }
+
     fn acknowledge(&mut self, taken: u32) {
         // A number beyond what was sent can only be forged: ignored.
         let acknowledged = taken.saturating_sub(self.first_command) as usize;
         if acknowledged > 0 && acknowledged <= self.commands.len() {
-            self.commands.drain(..acknowledged);
+            self.acknowledged.extend(self.commands.drain(..acknowledged).map(|command| command.bytes));
+            let kept = self.acknowledged.len().min(ACKNOWLEDGED_KEPT);
+            self.acknowledged.drain(..self.acknowledged.len() - kept);
             self.first_command = taken;
         }
     }

@@ -11,5 +11,18 @@ mod whole;
 
 pub use config::{PartyConfig, PartySettings};
 
+use lockstone_sim::Simulation;
+
+use crate::session::{Continuation, Peer};
+
 /// A peer's part in a party.
-pub type Party<S> = crate::session::Peer<S, PartyConfig>;
+pub type Party<S> = Peer<S, PartyConfig>;
+
+impl<S: Simulation> Party<S> {
+    /// The same peer, which founds no new session if it is the first in the room, but goes on with
+    /// one that ended. If it is not the first, it joins as any peer does.
+    #[must_use]
+    pub fn continuing(self, continuation: Continuation<S>) -> Self {
+        self.with_past(continuation)
+    }
+}

@@ -79,6 +79,9 @@ pub trait Share: Send + 'static {
         None
     }
 
+    /// It was let in, and begins with nothing: also where it was before.
+    fn begin(&mut self) {}
+
     /// Checks a world that was loaded.
     fn check(&self, simulation: &Self::Sim) -> Result<(), CodecError> {
         let _ = simulation;
@@ -341,6 +344,7 @@ impl<F: Share> Replica<F> {
 
     fn welcomed(&mut self, from: PeerId, epoch: Epoch, welcome: Welcome, io: &mut Io<F::Sim>) {
         self.keep_commands();
+        self.share.begin();
         let (now, receiver) = (io.now, Receiver::new(welcome.snapshot_bytes, welcome.snapshot_digest));
         self.place = Place::Joined(Box::new(Joined {
             leader: Leader { peer: from, epoch },
@@ -446,8 +450,8 @@ impl<F: Share> Replica<F> {
             return io.out.end(EndReason::Snapshot(error));
         }
         // Whether a hero waits for its player, whoever leads, is told in the closed turns.
-        self.hero_waits = hero_waits(&simulation, self.settings).filter(|_| F::OUTLIVES_LEADER);
-        let mut stepper = Stepper::begin(simulation, bytes, player, seed, self.settings, &mut io.out);
+        self.hero_waits = hero_waits(&simulation, self.settings);
+        let mut stepper = Stepper::begin(simulation, bytes, (player, seed), ledger.clone(), self.settings, &mut io.out);
         welcome.roster.iter().for_each(|(player, name)| stepper.enrol(*player, name, &mut io.out));
         let entry = if plays.is_some() { Entry::Playing } else { Entry::CatchingUp };
         session.life = Life::Here { stepper, entry };
@@ -506,10 +510,11 @@ impl<F: Share> Replica<F> {
             }
             if let Some(succession) = &mut session.succession {
                 succession.membership.ledger.requests.asked(&stepper.simulation);
-                if enters {
-                    let closed = succession.membership.ledger.commands(session.player);
-                    session.intake.resume_commands(core::mem::take(&mut self.given), closed);
-                }
+            }
+            if enters {
+                let ledger = session.succession.as_ref().map(|succession| &succession.membership.ledger);
+                let closed = ledger.map_or(session.intake.taken(), |ledger| ledger.commands(session.player));
+                session.intake.resume_commands(core::mem::take(&mut self.given), closed);
             }
             session.progressed = io.now;
             if let Some((tick, checksum)) = checksum {

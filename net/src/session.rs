@@ -21,6 +21,7 @@
 mod applicants;
 mod comparison;
 mod config;
+mod continuation;
 mod distant;
 mod entrant;
 mod event;
@@ -44,6 +45,7 @@ mod traffic;
 
 pub use crate::transfer::TransferError;
 pub use config::{Config, ConfigError, OnDesync};
+pub use continuation::Continuation;
 pub use distant::{Companion, DistantView, Landmark};
 pub use entrant::PlayerError;
 pub use event::{CommandError, EndReason, Event, EvidenceError, Phase, SayError, Transmit};
@@ -57,6 +59,7 @@ pub use traffic::{Traffic, TrafficByClass, TrafficClass};
 pub(crate) use applicants::{Applicant, Applicants};
 pub(crate) use comparison::Comparison;
 pub(crate) use config::{Common, Following, Settings, within, within_time};
+pub(crate) use continuation::{Founded, Past};
 pub(crate) use entrant::{Build, Entrant, Newcomer};
 pub(crate) use evidence::Witnesses;
 pub(crate) use greeting::Greeting;

@@ -252,7 +252,7 @@ pub enum RawInput {
     Leave(PlayerId, LeaveReason),
     /// The simulation's own request.
     Request(Bytes<REQUEST_BYTES_MAX>),
-    /// In a party: who plays a player that joins or comes back, and by which key it is known
+    /// Who plays a player that joins or comes back, and by which key it is known
     /// again. It stands before the join or the return.
     Member(PlayerId, PeerId, Option<PublicKey>),
     /// In a party: whose votes count from now on, beside those who counted before.

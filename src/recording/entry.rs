@@ -1,5 +1,6 @@
 //! What happened in a recorded session, one thing after the other, as it is written.
 
+use lockstone_net::wire::PublicKey;
 use lockstone_sim::{Checksum, PlayerId, Turn};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -33,12 +34,19 @@ pub enum EntryOf<T> {
     Name(PlayerId, String),
     /// A difference was found.
     Desync(Desync),
+    /// Who plays a player that came in, or back, with the last turn: the key by which the player is
+    /// known again.
+    Member(PlayerId, Option<PublicKey>),
     /// The state before the next turn. It has a frame of its own.
     #[serde(skip)]
     Keyframe(Packed),
     /// What came out when the recorder played it again. It has a frame of its own.
     #[serde(skip)]
     Rerun(PackedRerun),
+    /// What the turns so far say beside the last state: what a session goes on with. It has a frame
+    /// of its own, and may be anything.
+    #[serde(skip)]
+    Ledger(Vec<u8>),
 }
 
 impl<T> EntryOf<T> {
@@ -48,6 +56,7 @@ impl<T> EntryOf<T> {
             EntryOf::Empty(ticks) => *ticks,
             EntryOf::Turn(_) => 1,
             EntryOf::Checksum(_) | EntryOf::Tree(_) | EntryOf::Keyframe(_) => 0,
+            EntryOf::Member(..) | EntryOf::Ledger(_) => 0,
             EntryOf::Rerun(_) | EntryOf::Name(..) | EntryOf::Desync(_) => 0,
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! file    = "LKSTREC" version:u8  frame(header) frame(snapshot) frame(entry)*
-//! entry   = kind:u8 (events | keyframe | rerun)
+//! entry   = kind:u8 (events | keyframe | rerun | ledger)
 //! frame   = length:u32  head:u32  check:u32  payload                    all little-endian
 //! head    = the low half of xxh3-64, seeded with the frame's number, of the length's bytes
 //! check   = the same of the payload
@@ -14,6 +14,7 @@
 //! compact as they are.
 
 use lockstone_net::Identity;
+use lockstone_net::wire::SessionKind;
 use lockstone_sim::{Checksum, PlayerId, Tick};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -21,7 +22,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 /// What a recording begins with.
 pub const MAGIC: [u8; 7] = *b"LKSTREC";
 /// The version of this format.
-pub const VERSION: u8 = 3;
+pub const VERSION: u8 = 4;
 /// Magic and version.
 pub const PREAMBLE_BYTES: usize = 8;
 /// What stands before each payload.
@@ -55,9 +56,11 @@ pub(super) const KIND_EVENTS: u8 = 0;
 pub(super) const KIND_KEYFRAME: u8 = 1;
 /// What stands first in the payload of a rerun, compressed.
 pub(super) const KIND_RERUN: u8 = 2;
+/// What stands first in the payload of a ledger, as the session told it.
+pub(super) const KIND_LEDGER: u8 = 3;
 /// What stands first in the event that closes a recording; the reason follows, and nothing more.
 /// All other events are [`Entry`](super::Entry)s, which begin with less.
-pub(super) const EVENT_END: u8 = 6;
+pub(super) const EVENT_END: u8 = 7;
 
 /// What a recording is of: enough to refuse it before anything is played.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,6 +73,8 @@ pub struct Header {
     pub seed: u64,
     /// What the game is, as digests.
     pub identity: Identity,
+    /// Which kind of session it was.
+    pub kind: SessionKind,
     /// Ticks a second.
     pub ticks_per_s: u32,
     /// The session's input delay.

@@ -284,6 +284,10 @@ impl<'b> Frames<'b> {
                 entries.push(Entry::Rerun(PackedRerun::of_bytes(rerun)));
                 return Ok(None);
             }
+            Some((&KIND_LEDGER, ledger)) => {
+                entries.push(Entry::Ledger(ledger.to_vec()));
+                return Ok(None);
+            }
             _ => return Err(CodecError::Malformed("a frame of no known kind")),
         };
         if rest.len() > EVENTS_BYTES_MAX {

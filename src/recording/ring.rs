@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Write};
 
 use lockstone_net::limits::KEYFRAME_TICKS;
+use lockstone_net::wire::PublicKey;
 use lockstone_sim::{CellId, Checksum, PlayerId, Simulation, Tick, Turn};
 
 use super::entry::{EntryOf, Plain};
@@ -73,6 +74,7 @@ enum Item {
     Tree(TreeChange),
     Keyframe(Packed),
     Rerun(PackedRerun),
+    Ledger(Vec<u8>),
 }
 
 impl Item {
@@ -84,6 +86,7 @@ impl Item {
             }
             Item::Keyframe(snapshot) => snapshot.bytes().len(),
             Item::Rerun(rerun) => rerun.bytes().len(),
+            Item::Ledger(ledger) => ledger.capacity(),
         };
         ITEM_BYTES + content
     }
@@ -149,6 +152,17 @@ impl Ring {
     pub fn rerun(&mut self, rerun: PackedRerun) {
         self.close_if(0);
         self.push(Item::Rerun(rerun));
+    }
+
+    /// What the turns so far say beside the last state.
+    pub fn ledger(&mut self, ledger: Vec<u8>) {
+        self.close_if(0);
+        self.push(Item::Ledger(ledger));
+    }
+
+    /// Who plays a player that came with the last turn.
+    pub fn member(&mut self, player: PlayerId, key: Option<PublicKey>) {
+        self.events.push(&Plain::Member(player, key));
     }
 
     /// A player's name.
@@ -299,6 +313,7 @@ fn write<W: Write>(writer: &mut Writer<W>, item: &Item, base: &mut Option<Tree>)
         Item::Events(events) => writer.encoded(events),
         Item::Keyframe(snapshot) => writer.packed(snapshot),
         Item::Rerun(rerun) => writer.rerun(rerun),
+        Item::Ledger(ledger) => writer.ledger(ledger),
         Item::Tree(change) => match base.take() {
             None => writer.tree_change(change),
             Some(mut tree) => {

@@ -57,6 +57,8 @@ impl<S: Simulation> Timeline<S> {
                 Entry::Keyframe(state) => drop(timeline.states.insert(tick, state)),
                 Entry::Rerun(rerun) => timeline.reruns.push(rerun),
                 Entry::Name(player, name) => drop(timeline.names.insert(player, name)),
+                // Only who goes on with the session needs them.
+                Entry::Member(..) | Entry::Ledger(_) => {}
                 Entry::Desync(desync) => timeline.noted = timeline.noted.or(Some(desync)),
             }
         }

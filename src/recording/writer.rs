@@ -2,19 +2,21 @@
 
 use std::io::{self, Write};
 
+use lockstone_net::wire::PublicKey;
 use lockstone_sim::{CellId, Checksum, PlayerId, Simulation, Tick, Turn, codec};
 
 use super::entry::{Entry, EntryOf, Plain};
 use super::events::Events;
 use super::format::{
-    Desync, EVENTS_BYTES, FRAME_BYTES_MAX, Header, KIND_EVENTS, KIND_KEYFRAME, KIND_RERUN, MAGIC, VERSION, frame, text,
+    Desync, EVENTS_BYTES, FRAME_BYTES_MAX, Header, KIND_EVENTS, KIND_KEYFRAME, KIND_LEDGER, KIND_RERUN, MAGIC, VERSION,
+    frame, text,
 };
 use super::packed::Packed;
 use super::rerun::PackedRerun;
 use super::tree::{Tree, TreeChange};
 
 /// Ticks after which what was recorded is written out: what a crash may cost.
-pub const FLUSH_TICKS: u32 = 40;
+pub const FLUSH_TICKS: u32 = 20;
 
 /// Writes a recording. Calls come in the order of the session: ticks never go back. What was
 /// flushed to a `Vec<u8>` is a recording in memory.
@@ -110,6 +112,19 @@ impl<W: Write> Writer<W> {
         self.framed(KIND_RERUN, rerun.bytes())
     }
 
+    /// What the turns so far say beside the last state.
+    ///
+    /// # Errors
+    /// What the output says.
+    pub fn ledger(&mut self, ledger: &[u8]) -> io::Result<()> {
+        self.framed(KIND_LEDGER, ledger)
+    }
+
+    /// Who plays a player that came with the last turn.
+    pub fn member(&mut self, player: PlayerId, key: Option<PublicKey>) {
+        self.events.push(&Plain::Member(player, key));
+    }
+
     /// A player's name. Names do not change what is played.
     pub fn name(&mut self, player: PlayerId, name: &str) {
         self.events.push(&Plain::Name(player, text(name)));
@@ -132,6 +147,7 @@ impl<W: Write> Writer<W> {
         match entry {
             Entry::Keyframe(snapshot) => return self.packed(snapshot),
             Entry::Rerun(rerun) => return self.rerun(rerun),
+            Entry::Ledger(ledger) => return self.ledger(ledger),
             Entry::Tree(change) => self.events.tree.apply(change),
             _ => {}
         }

@@ -119,7 +119,7 @@ impl Display {
             }
             Event::Started { .. } | Event::PlayerNear { .. } | Event::Ended { .. } => return,
             Event::Turn { .. } | Event::Checksum { .. } | Event::Keyframe { .. } => return,
-            Event::ReferenceWanted { .. } => return,
+            Event::Ledger { .. } | Event::Member { .. } | Event::ReferenceWanted { .. } => return,
             Event::EvidenceWanted { .. } | Event::Evidence { .. } | Event::EvidenceComplete { .. } => return,
         };
         self.tell(news);

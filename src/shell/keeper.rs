@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
-use lockstone_net::wire::Terms;
+use lockstone_net::wire::{PublicKey, Terms};
 use lockstone_sim::{CellId, Checksum, PlayerId, Tick, Turn};
 
 use super::effort::Clock;
@@ -76,6 +76,9 @@ pub(super) struct Keeper<S: Inspect> {
     /// What was in memory when the world was put right, until this peer's evidence is given.
     before: Option<Ring>,
     saved: Option<PathBuf>,
+    /// The first file that was wanted, and how many there were since.
+    first: Option<PathBuf>,
+    files: u32,
     /// The last difference that was told.
     desync: Option<Desync>,
     /// Makes another simulation, to play again in.
@@ -111,6 +114,8 @@ impl<S: Inspect> Keeper<S> {
             ring: None,
             before: None,
             saved: None,
+            first: None,
+            files: 1,
             desync: None,
             build: None,
             inquiry: None,
@@ -129,9 +134,11 @@ impl<S: Inspect> Keeper<S> {
 
     pub fn start(&mut self, tick: Tick, seed: u64, player: PlayerId, snapshot: &[u8]) {
         let (header, snapshot) = (self.header(tick, seed, player), Packed::of(snapshot));
-        // A recording tells one history: what this peer played alone, nobody else did.
+        // A recording tells one history: what this peer played alone, nobody else did, and no play
+        // leads from an odd world to one that was put right.
         if let Target::Open(_) = self.target {
-            self.end(tick, "the world was loaded anew");
+            self.end(tick, "the world was loaded anew, or put right");
+            self.target = self.next_file().unwrap_or(Target::Done);
         }
         self.target = match std::mem::replace(&mut self.target, Target::Done) {
             Target::Asked(path, output) => {
@@ -147,11 +154,22 @@ impl<S: Inspect> Keeper<S> {
         let before = self.ring.replace(Ring::new(header, snapshot));
         // Nobody is told the names of those who were here before.
         for (player, name) in before.iter().flat_map(Ring::names) {
-            self.remember(|ring| ring.name(*player, name));
+            self.name(*player, name);
         }
         if self.inquiry.as_ref().is_some_and(|inquiry| !matches!(inquiry.state, State::Given)) {
             self.before = self.before.take().or(before);
         }
+    }
+
+    /// The file behind the one that is closed, if somebody wanted one: with a number in its name.
+    fn next_file(&mut self) -> Option<Target> {
+        let (path, storage) = (self.saved.clone().filter(|_| self.is_asked)?, &mut self.storage);
+        self.files += 1;
+        let first = self.first.get_or_insert(path);
+        let stem = first.file_stem()?.to_string_lossy().into_owned();
+        let name = first.with_file_name(format!("{stem}-{}", self.files));
+        let path = first.extension().map_or(name.clone(), |extension| name.with_extension(extension));
+        storage.create(&path).ok().map(|output| Target::Asked(path, output))
     }
 
     fn header(&self, start: Tick, seed: u64, player: PlayerId) -> Header {
@@ -161,6 +179,7 @@ impl<S: Inspect> Keeper<S> {
             engine: env!("CARGO_PKG_VERSION").to_owned(),
             seed,
             identity: terms.identity,
+            kind: terms.kind,
             ticks_per_s: terms.ticks_per_s,
             input_delay_ticks: terms.input_delay_ticks,
             checksum_interval_ticks: terms.checksum_interval_ticks,
@@ -193,6 +212,20 @@ impl<S: Inspect> Keeper<S> {
         let snapshot = Packed::of(snapshot);
         self.file(|writer| writer.keyframe(tick, &snapshot));
         self.remember(|ring| ring.keyframe(tick, snapshot));
+    }
+
+    /// What goes with the last state.
+    pub fn ledger(&mut self, ledger: Vec<u8>) {
+        self.file(|writer| writer.ledger(&ledger));
+        self.remember(|ring| ring.ledger(ledger));
+    }
+
+    pub fn member(&mut self, player: PlayerId, key: Option<PublicKey>) {
+        self.remember(|ring| ring.member(player, key));
+        self.file(|writer| {
+            writer.member(player, key);
+            Ok(())
+        });
     }
 
     pub fn reached(&mut self, tick: Tick) {
@@ -450,7 +483,38 @@ mod tests {
     use testkit::storm::StormWorld;
 
     use super::*;
+    use crate::recording::Entry;
     use crate::shell::storage::Memory;
+
+    #[test]
+    fn a_world_that_is_loaded_anew_is_recorded_in_a_file_of_its_own() {
+        let identity = Identity { rules: 1, table: 2, config: 0 };
+        let terms = PartyConfig::default().terms(identity);
+        let labels = Labels { game: "storm", terms, name: "Ada".into(), room: "hall".into() };
+        let (mut storage, (told_tx, told)) = (Memory::default(), mpsc::channel());
+        let target = Target::Asked("game.lksrec".into(), storage.create("game.lksrec".as_ref()).unwrap());
+        let mut keeper = Keeper::<StormWorld>::new(labels, Box::new(storage.clone()), target, told_tx);
+        for start in [0, 100, 300] {
+            keeper.start(Tick(start), 7, PlayerId(0), &[]);
+            if start == 0 {
+                keeper.name(PlayerId(1), "Bea");
+            }
+            keeper.reached(Tick(start + 50));
+        }
+        keeper.end(Tick(400), "left");
+        let files = storage.files();
+        let names = ["game-2.lksrec", "game-3.lksrec", "game.lksrec"];
+        assert_eq!(files.keys().map(|path| path.to_str().unwrap()).collect::<Vec<_>>(), names);
+        let starts = files.values().map(|file| Header::peek(file).unwrap().start);
+        assert_eq!(starts.collect::<Vec<_>>(), [Tick(100), Tick(300), Tick(0)]);
+        let named = |entry: &_| matches!(entry, Entry::Name(PlayerId(1), name) if name == "Bea");
+        for file in files.values() {
+            let recording = Recording::<StormWorld>::read(file).expect("it was just written");
+            assert!(recording.entries.iter().any(named), "nobody is told again who is there");
+        }
+        let recorded = |told: &Told| matches!(told, Told::Recorded(_));
+        assert_eq!(told.try_iter().filter(recorded).count(), 3, "each is told");
+    }
 
     #[test]
     fn whoever_claims_differences_for_ever_fills_no_disk() {

@@ -3,6 +3,7 @@
 
 use lockstone::check::Inspect;
 use lockstone::net::Identity;
+use lockstone::net::wire::SessionKind;
 use lockstone::recording::{Build, Header, Packed, Recording, Writer};
 use lockstone::sim::{PlayerId, Tick, Turn};
 
@@ -92,6 +93,7 @@ pub fn header(game: &str, seed: u64) -> Header {
         engine: env!("CARGO_PKG_VERSION").into(),
         seed,
         identity: Identity { rules: 1, table: 2, config: 3 },
+        kind: SessionKind::Party { packet_interval_ticks: 2 },
         ticks_per_s: 20,
         input_delay_ticks: 3,
         checksum_interval_ticks: 10,

@@ -6,13 +6,14 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use lockstone_net::PeerId;
 use lockstone_net::memory::{Driver, MemoryNetwork, Seat, Weather};
 use lockstone_net::relay::{Relay, RelayConfig, RelaySettings, Replica};
 use lockstone_net::session::{Event, Session, Stats, Transmit};
+use lockstone_net::{PeerId, PlayerKey};
 use lockstone_sim::world::CellState;
 use lockstone_sim::{CellId, Fx, PlayerId, Simulation, Tick, Turn, Vec2};
 
+use crate::sessions::log::Log;
 use crate::sessions::tap::Tap;
 use crate::sessions::*;
 use crate::storm::{self, Storm, StormWorld};
@@ -68,6 +69,10 @@ pub struct Scene {
     seen: BTreeMap<PeerId, Tick>,
     pub cells_compared: u64,
     pub ticks_compared: u64,
+    /// What the relay recorded.
+    pub log: Log<StormWorld>,
+    /// Whether who enters has a key of its own.
+    pub keyed: bool,
     /// What the relay told beside turns.
     pub told: Vec<Event<StormWorld>>,
     entered: usize,
@@ -113,6 +118,8 @@ impl Scene {
             seen: BTreeMap::new(),
             cells_compared: 0,
             ticks_compared: 0,
+            log: Log::default(),
+            keyed: false,
             told: Vec::new(),
             entered: 0,
             numbers: Vec::new(),
@@ -121,8 +128,14 @@ impl Scene {
 
     /// A replica enters. Returns its seat: the relay's is 0.
     pub fn enter(&mut self) -> usize {
+        self.enter_again((self.entered as u8).wrapping_add(1))
+    }
+
+    /// A replica enters with the key of one that did before, if they have keys.
+    pub fn enter_again(&mut self, key: u8) -> usize {
         self.entered += 1;
-        let replica = replica(self.weather, self.config.clone(), &format!("player {}", self.entered));
+        let replica = replica(self.weather, self.config.clone(), &format!("player {key}"));
+        let replica = if self.keyed { replica.with_key(PlayerKey::from_bytes([key; 32])) } else { replica };
         self.driver.enter_by(replica, Tap::idle);
         self.numbers.push(self.entered);
         self.entered
@@ -133,6 +146,35 @@ impl Scene {
     pub fn meddle(&mut self, seat: usize, hand: impl FnMut(Transmit) -> Option<Transmit> + 'static) {
         let link = if seat == 0 { &mut self.driver.hub_mut().link } else { &mut self.seat_mut(seat).link };
         link.set(hand);
+    }
+
+    /// The relay's process is gone. Nobody is compared until it is back.
+    pub fn kill_relay(&mut self) {
+        let relay = self.peer(0);
+        self.driver.network.drop_peer(relay);
+        self.driver.hub_mut().freeze(Duration::MAX);
+        self.blind = true;
+    }
+
+    /// A relay goes on from what was recorded before a tick. Returns what was lost.
+    pub fn resume_relay(&mut self, cut: Tick) -> BTreeMap<Tick, Turn<StormWorld>> {
+        let storm = self.weather;
+        let session = self.log.at(cut, |_| storm.world());
+        self.world = self.log.world(cut, |_| storm.world());
+        let lost = self.log.turns.split_off(&cut);
+        self.turns.clear();
+        self.moments.clear();
+        self.seen.clear();
+        let relay = relay(storm, self.config.clone()).continuing(session);
+        let kept = self.sent.clone();
+        self.driver.replace_hub(relay, |link| {
+            Tap::new(link, move |packet: Transmit| {
+                kept.borrow_mut().push(packet.clone());
+                Some(packet)
+            })
+        });
+        self.blind = false;
+        lost
     }
 
     /// Who sits on a replica's seat.
@@ -231,6 +273,7 @@ impl Scene {
     fn watch(&mut self) {
         let relay = self.driver.hub_mut();
         for event in relay.events.drain(..) {
+            self.log.hear(&event);
             match event {
                 Event::Turn { tick, turn } => {
                     self.turns.insert(tick, turn);

@@ -21,8 +21,8 @@ use crate::limits::*;
 use crate::link::{Channel, PeerId};
 use crate::sequencer::{Feed, Waiting};
 use crate::session::{
-    Applicants, CommandError, Comparison, DropReason, Entrant, Event, Io, Leader, Ledger, Membership, Offer, OnDesync,
-    Outbox, Phase, Rate, Role, Roll, Schedule, Stats, Stepper, turn,
+    Applicants, CommandError, Comparison, DropReason, Entrant, Event, Io, Leader, Membership, Offer, OnDesync, Outbox,
+    Phase, Rate, Role, Roll, Schedule, Stats, Stepper, turn,
 };
 use crate::transfer::SnapshotSender;
 use crate::wire::*;
@@ -30,7 +30,7 @@ use election::Reign;
 use meeting::Meeting;
 use repair::{Checks, Justice};
 
-/// Between two packets to a replica before tick 0.
+/// Between two packets to a replica before the first tick.
 const KEEP_ALIVE: Duration = Duration::from_secs(1);
 /// Between two times that a replica is told who leads.
 const LEAD_PAUSE: Duration = Duration::from_millis(100);
@@ -49,7 +49,7 @@ pub struct Sequencing<S: Simulation> {
     waiting: Waiting,
     /// Those who are asked for the proof of their key.
     applicants: Applicants<S>,
-    /// Once tick 0 is known.
+    /// Once the first tick is known.
     schedule: Option<Schedule>,
     /// When this peer last looked after the session.
     advanced_at: Duration,
@@ -107,17 +107,19 @@ impl<S: Simulation> Guest<S> {
 }
 
 impl<S: Simulation> Sequencing<S> {
-    /// Founds a session: the world at tick 0, and this peer's own hero on its way into the first
-    /// turn.
+    /// Founds a session: a new world, or the one that this peer goes on with, and its own hero on
+    /// its way into the next turn.
     pub(super) fn found(config: PartyConfig, entrant: &Arc<Entrant<S>>, leader: Leader, io: &mut Io<S>) -> Self {
         let (mut waiting, settings) = (Waiting::default(), config.settings());
-        let stepper =
-            Stepper::found(entrant, settings.seed, config.following(), leader.peer, &mut waiting, &mut io.out);
-        let (player, first) = (stepper.player, stepper.tick());
+        let founded = entrant.found((settings.seed, settings.players_max), leader.peer, &mut waiting, &mut io.out);
+        let (player, ledger) = (founded.player, founded.ledger.clone());
+        let mut guests = Roll::new(entrant.terms, settings.players_max);
+        guests.follow(&ledger, player);
+        let stepper = Stepper::found(founded, config.following(), &mut io.out);
         let vote = Vote { epoch: leader.epoch, leader: player };
-        let membership = Membership::new(player, vote, Ledger::of_founder(player, first), first, io.now);
+        let membership = Membership::new(player, vote, ledger, stepper.tick(), io.now);
         Sequencing {
-            guests: Roll::new(entrant.terms, settings.players_max),
+            guests,
             reign: Reign::beginning(io.now),
             meeting: Meeting::default(),
             entrant: entrant.clone(),
@@ -173,8 +175,8 @@ impl<S: Simulation> Sequencing<S> {
 
     fn play(&mut self, tick: Tick, io: &mut Io<S>) {
         let checksum = self.stepper.play(self.membership.history.inputs(tick), Vec::new(), &mut io.out);
-        let refused = self.membership.ledger.requests.asked(&self.stepper.simulation);
-        io.out.stats.drops.add(DropReason::RequestFlood, refused);
+        // The stepper counts those that are dropped.
+        self.membership.ledger.requests.asked(&self.stepper.simulation);
         self.keep_copy(io);
         let Some((tick, checksum)) = checksum else { return };
         self.justice.own(self.stepper.player, tick, checksum);
@@ -356,15 +358,14 @@ impl<S: Simulation> Sequencing<S> {
         if matches!(reason, LeaveReason::Silent | LeaveReason::TooSlow) {
             self.meeting.parted.insert(peer);
         }
-        // Without a key it is known again by its connection alone.
-        let returns = reason.may_return() && (reason != LeaveReason::Lost || key.is_some());
-        let stays = returns && self.stepper.simulation.away_ticks() > 0;
-        if stays && self.membership.ledger.members.contains_key(&player) {
+        let away_ticks = self.stepper.simulation.away_ticks();
+        let departure = self.membership.ledger.departure(player, key, reason, away_ticks);
+        let stays = matches!(departure, RawInput::Away(..));
+        self.waiting.leave(player, departure);
+        if stays {
             self.guests.vacate(peer);
-            self.waiting.leave(player, RawInput::Away(player, reason));
         } else {
             self.guests.remove(peer);
-            self.waiting.leave(player, RawInput::Leave(player, reason));
             if self.meeting.parted.contains(&peer) {
                 self.guests.forget(peer);
             }
@@ -460,7 +461,7 @@ impl<S: Simulation> Role<S> for Sequencing<S> {
         self.excuse_standstill(io.now);
         self.watch_over(io.now, &mut io.out);
         if self.schedule.is_none() && self.ready() >= self.settings().players_at_start {
-            self.schedule = Some(Schedule::starting_at(io.now, self.config.period()));
+            self.schedule = Some(Schedule::going_on(self.stepper.tick(), io.now, self.config.period()));
         }
         self.elect(io);
         self.run(io);

@@ -19,18 +19,19 @@ mod nearby;
 mod regions;
 
 use core::time::Duration;
+use std::sync::Arc;
 
-use lockstone_sim::{Extent, Rules, World};
+use lockstone_sim::{Extent, Rules, Simulation, World};
 
 use super::areas::AreaRules;
 use super::config::RelayConfig;
 use super::horizon::Horizon;
 use crate::limits::*;
 use crate::link::PeerId;
-use crate::sequencer::{Capacity, Requests, Waiting};
+use crate::sequencer::{Capacity, Waiting};
 use crate::session::{
-    CommandError, DropReason, Entrant, Io, Leader, Offer, Outbox, Phase, RelayStats, Role, Roll, Schedule, Slot, Stats,
-    Stepper,
+    Applicants, CommandError, DropReason, Entrant, Io, Leader, Ledger, Offer, Outbox, Phase, RelayStats, Role, Roll,
+    Schedule, Slot, Stats, Stepper,
 };
 use crate::wire::*;
 use cell_interest::CellInterest;
@@ -45,11 +46,13 @@ pub struct Host<R: Rules> {
     leader: Leader,
     stepper: Stepper<World<R>>,
     waiting: Waiting,
-    requests: Requests,
     /// Whether it has a hero of its own.
     hosts_player: bool,
     schedule: Schedule,
     guests: Roll<Guest>,
+    /// Those who are asked for the proof of their key.
+    applicants: Applicants<World<R>>,
+    entrant: Arc<Entrant<World<R>>>,
     cell_interest: CellInterest<R>,
     choice: Choice,
     /// What players see from afar, if the game says so.
@@ -64,28 +67,34 @@ pub struct Host<R: Rules> {
 }
 
 impl<R: Rules> Host<R> {
-    /// Founds a session: the world before tick 0, and the relay's own hero, if there is one, on its
-    /// way into the first turn.
+    /// Founds a session: a new world, or the one that the relay goes on with. Its own hero, if it
+    /// has one, is on its way into the next turn.
     pub(super) fn found(
         config: RelayConfig,
         halo_rings_less: u16,
         horizon: Option<Box<dyn Horizon<R>>>,
-        entrant: &Entrant<World<R>>,
+        entrant: &Arc<Entrant<World<R>>>,
         me: PeerId,
         io: &mut Io<World<R>>,
     ) -> Self {
         let (settings, mut waiting) = (config.settings(), Waiting::default());
-        let stepper = Stepper::found(entrant, settings.seed, config.following(), me, &mut waiting, &mut io.out);
+        let founded = entrant.found((settings.seed, settings.players_max), me, &mut waiting, &mut io.out);
+        let mut guests = Roll::new(entrant.terms, settings.players_max);
+        guests.follow(&founded.ledger, founded.player);
+        let stepper = Stepper::found(founded, config.following(), &mut io.out);
         let grid = stepper.simulation.grid();
+        let mut cell_interest = CellInterest::new(grid);
+        cell_interest.update_heroes(&stepper.simulation);
         Host {
             choice: Choice::new(AreaRules::new(grid, settings, halo_rings_less)),
-            cell_interest: CellInterest::new(grid),
+            cell_interest,
             leader: Leader { peer: me, epoch: Epoch::default() },
             waiting,
-            requests: Requests::default(),
             hosts_player: entrant.newcomer.is_some(),
-            schedule: Schedule::starting_at(io.now, config.period()),
-            guests: Roll::new(entrant.terms, settings.players_max),
+            schedule: Schedule::going_on(stepper.tick(), io.now, config.period()),
+            guests,
+            applicants: Applicants::new(),
+            entrant: entrant.clone(),
             distant_interest: horizon.map(|horizon| DistantInterest::new(horizon, settings.ticks_per_s)),
             answering: Vec::new(),
             outline: None,
@@ -94,6 +103,10 @@ impl<R: Rules> Host<R> {
             stepper,
             config,
         }
+    }
+
+    fn ledger(&self) -> &Ledger {
+        self.stepper.ledger.as_deref().expect("it plays the whole world")
     }
 
     /// Plays the ticks whose time has come.
@@ -109,15 +122,14 @@ impl<R: Rules> Host<R> {
 
     /// One tick: close, step, tell each replica what it needs.
     fn play(&mut self, now: Duration, out: &mut Outbox<World<R>>) {
-        let inputs = self.waiting.take(Capacity::RELAY, self.requests.next());
-        inputs.iter().for_each(|input| self.requests.closed(input));
+        let inputs = self.close();
         let scopes = self.scopes(&inputs);
         let bytes = |input: &RawInput| if let RawInput::Command(_, bytes) = input { bytes.len() + 4 } else { 0 };
         self.choice.costs.command.note(inputs.iter().map(bytes).sum(), self.stepper.roster.len());
         self.stepper.play(&inputs, Vec::new(), out);
         self.cell_interest.update_heroes(&self.stepper.simulation);
         self.note_nearby();
-        out.stats.drops.add(DropReason::RequestFlood, self.requests.asked(&self.stepper.simulation));
+        self.note_names(&inputs);
         self.draft_inputs(&inputs, &scopes);
         self.draft_changes();
         let mut sums = CoreSums::default();
@@ -130,6 +142,16 @@ impl<R: Rules> Host<R> {
         if let Some(distant_interest) = &mut self.distant_interest {
             distant_interest.observe(&self.stepper.simulation);
         }
+    }
+
+    /// The inputs of the turn that comes next.
+    fn close(&mut self) -> Vec<RawInput> {
+        let (tick, away_ticks) = (self.stepper.tick(), self.stepper.simulation.away_ticks());
+        let overdue = self.ledger().overdue(tick, away_ticks, |player| self.is_absent(player));
+        overdue.iter().for_each(|player| self.guests.free(*player));
+        let overdue = overdue.into_iter().map(|player| RawInput::Leave(player, LeaveReason::Away));
+        let requests = self.ledger().requests.next();
+        overdue.chain(self.waiting.take(Capacity::RELAY, requests)).collect()
     }
 
     /// Sends a replica what is due to it.
@@ -192,9 +214,14 @@ impl<R: Rules> Host<R> {
         let Some(slot) = self.guests.slot(peer) else { return };
         self.set_bounds(slot, Extent::NOTHING);
         self.note_nearby();
-        if let Some(guest) = self.guests.remove(peer) {
-            self.waiting.leave(guest.player, RawInput::Leave(guest.player, reason));
+        let Some((player, key)) = self.guests.get(slot).map(|guest| (guest.player, guest.key)) else { return };
+        let departure = self.ledger().departure(player, key, reason, self.stepper.simulation.away_ticks());
+        if let RawInput::Away(..) = departure {
+            self.guests.vacate(peer);
+        } else {
+            self.guests.remove(peer);
         }
+        self.waiting.leave(player, departure);
     }
 
     /// What it is to serve the replicas.
@@ -220,6 +247,7 @@ impl<R: Rules> Role<World<R>> for Host<R> {
     fn disconnected(&mut self, peer: PeerId, _: &mut Io<World<R>>) {
         self.remove(peer, LeaveReason::Lost);
         self.guests.forget(peer);
+        self.applicants.forget(peer);
     }
 
     fn foreign(&mut self, from: PeerId, refusal: Refusal, io: &mut Io<World<R>>) {
@@ -233,6 +261,9 @@ impl<R: Rules> Role<World<R>> for Host<R> {
     fn handle(&mut self, from: PeerId, _: Epoch, message: Message, io: &mut Io<World<R>>) {
         if let Message::Hello(hello) = message {
             return self.hello(from, hello, io);
+        }
+        if let Message::Proof(proof) = message {
+            return self.proof(from, &proof, io);
         }
         let Some(slot) = self.guests.slot(from) else { return io.out.dropped(DropReason::UnknownPeer) };
         self.answering.push(slot);

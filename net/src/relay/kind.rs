@@ -11,7 +11,7 @@ use super::host::Host;
 use super::part::Part;
 use crate::link::PeerId;
 use crate::replica::Replica;
-use crate::session::{Allowance, Entrant, Io, Kind, Peer, Role};
+use crate::session::{Allowance, Continuation, Entrant, Io, Kind, Peer, Role};
 use crate::wire::Identity;
 
 /// One of the two ends of a relay session: the relay, if `HOSTS`, or a replica.
@@ -49,6 +49,12 @@ impl<R: Rules> Relay<R> {
         build: impl Fn(u64) -> World<R> + Send + Sync + 'static,
     ) -> Self {
         Peer::outside(config.into(), identity, None, build)
+    }
+
+    /// The same relay, which begins no new session, but goes on with one that ended.
+    #[must_use]
+    pub fn continuing(self, continuation: Continuation<World<R>>) -> Self {
+        self.with_past(continuation)
     }
 
     /// Holds back so many rings of the halo that keeps a core exact, so that cores go wrong: for

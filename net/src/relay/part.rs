@@ -84,6 +84,11 @@ impl<R: Rules> Share for Part<R> {
         turn(&frame.inputs, given.collect(), || {})
     }
 
+    fn begin(&mut self) {
+        (self.pending, self.tree_wanted) = (Pending::default(), false);
+        self.distant_tracks.iter_mut().for_each(DistantTracks::begin);
+    }
+
     fn check(&self, simulation: &World<R>) -> Result<(), CodecError> {
         match simulation.area().core_rect() {
             Some(CellRect::EMPTY) => Ok(()),

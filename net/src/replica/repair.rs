@@ -131,12 +131,11 @@ impl<F: Share> Joined<F> {
         let right: Right = codec::read(bytes, bytes.len())?;
         let Life::Here { stepper, .. } = &mut self.life else { return Ok(()) };
         stepper.repair(&right, repair.checksum, &mut io.out)?;
-        let Right { requests, end, cells, .. } = right;
+        let Right { requests, cells, .. } = right;
         if let Some(succession) = &mut self.succession {
-            let membership = &mut succession.membership;
-            let turns = (end.max(membership.history.oldest()).0..membership.history.open().0)
-                .map(|tick| membership.history.inputs(Tick(tick)));
-            membership.ledger.resume_requests(requests.into_vec(), end, turns);
+            let waiting = (self.intake.next().0..self.intake.known().0).map(Tick);
+            let turns = waiting.filter_map(|tick| self.intake.turn(tick)).map(F::whole);
+            succession.membership.ledger.resume_requests(requests.into_vec(), turns);
         }
         self.intake.forget_checksums();
         self.comparison.put_right(repair.tick);

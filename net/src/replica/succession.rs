@@ -242,17 +242,21 @@ impl<F: Share> Replica<F> {
         let greeting = self.greet(io);
         match &mut self.place {
             Place::Joined(session) if session.succession.is_some() => session.seeks = Some(greeting),
-            _ => self.place = Place::Greeting(greeting),
+            _ => {
+                self.keep_commands();
+                self.place = Place::Greeting(greeting);
+            }
         }
     }
 
     /// Keeps what its player commanded, until its hero plays again.
     pub(super) fn keep_commands(&mut self) {
         if let Place::Joined(session) = &self.place
-            && let Some(Succession { membership, .. }) = &session.succession
             && session.life.plays()
         {
-            self.given = membership.given(session.intake.given());
+            let pending = session.intake.given();
+            let succession = session.succession.as_ref();
+            self.given = succession.map_or(pending.clone(), |succession| succession.membership.given(pending));
         }
     }
 

@@ -18,13 +18,11 @@ use crate::wire::{Bytes, CommandBytes, Name, PublicKey, RawInput, Report};
 pub(crate) struct Capacity {
     pub leaves: usize,
     pub joins: usize,
-    /// Whether turns tell all who plays a player that joins.
-    pub members: bool,
 }
 
 impl Capacity {
-    pub const PARTY: Capacity = Capacity { leaves: PLAYERS_MAX, joins: JOINS_PER_TURN_MAX, members: true };
-    pub const RELAY: Capacity = Capacity { leaves: RELAY_PLAYERS_MAX, joins: RELAY_JOINS_PER_TURN_MAX, members: false };
+    pub const PARTY: Capacity = Capacity { leaves: PLAYERS_MAX, joins: JOINS_PER_TURN_MAX };
+    pub const RELAY: Capacity = Capacity { leaves: RELAY_PLAYERS_MAX, joins: RELAY_JOINS_PER_TURN_MAX };
 }
 
 /// A player that enters, or comes back to its hero.
@@ -159,7 +157,7 @@ impl Waiting {
         inputs.extend(self.leaves.drain(..self.leaves.len().min(capacity.leaves)));
         let arrivals = self.arrivals.drain(..self.arrivals.len().min(capacity.joins));
         for Arrival { player, peer, key, name, join, .. } in arrivals {
-            inputs.extend(capacity.members.then_some(RawInput::Member(player, peer, key)));
+            inputs.push(RawInput::Member(player, peer, key));
             inputs.push(match join {
                 Some(join) => RawInput::Join(player, name, join),
                 None => RawInput::Back(player, name),

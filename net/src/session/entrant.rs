@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use lockstone_sim::{Simulation, codec};
 
+use super::Past;
 use crate::key::PlayerKey;
 use crate::limits::HERO_BYTES_MAX;
 use crate::wire::{Bytes, Epoch, Hello, Name, PROTOCOL_VERSION, Terms, TooMany};
@@ -29,6 +30,8 @@ pub struct Entrant<S: Simulation> {
     pub newcomer: Option<Newcomer<S>>,
     /// By which it is known again.
     pub key: Option<PlayerKey>,
+    /// Where it goes on, if it founds the session.
+    pub past: Option<Past>,
     pub build: Build<S>,
 }
 

@@ -7,7 +7,7 @@ use lockstone_sim::{CellId, Checksum, PlayerId, Simulation, Tick, Turn};
 use crate::limits::CHAT_BYTES_MAX;
 use crate::link::{Channel, LinkError, PeerId};
 use crate::transfer::TransferError;
-use crate::wire::{LeaveReason, Refusal};
+use crate::wire::{LeaveReason, PublicKey, Refusal};
 
 /// A packet to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,6 +60,23 @@ pub enum Event<S: Simulation> {
         tick: Tick,
         /// The state.
         snapshot: S::Snapshot,
+    },
+    /// What the turns so far say beside the world, as of a state that was just told: who the
+    /// session's players are, and what waits for a turn. With that state, and the turns that
+    /// follow, the session can be [gone on](super::Continuation) with. Only who plays the whole
+    /// world of a party or a relay session is told.
+    Ledger {
+        /// The state's tick.
+        tick: Tick,
+        /// Serialised. Nobody else need look into it.
+        ledger: Vec<u8>,
+    },
+    /// Who plays a player that came in, or back, with the turn that was told last.
+    Member {
+        /// Who.
+        player: PlayerId,
+        /// The key by which the player is known again, if it has one.
+        key: Option<PublicKey>,
     },
     /// A player is in the world (or was, when this peer joined).
     PlayerJoined {
@@ -202,6 +219,8 @@ impl<S: Simulation> fmt::Debug for Event<S> {
             Event::Turn { tick, turn } => write!(f, "turn {tick}: {turn:?}"),
             Event::Checksum { tick, checksum, .. } => write!(f, "checksum {tick}: {checksum}"),
             Event::Keyframe { tick, .. } => write!(f, "keyframe {tick}"),
+            Event::Ledger { tick, ledger } => write!(f, "ledger {tick}, {} bytes", ledger.len()),
+            Event::Member { player, key } => write!(f, "{player} is known by {key:?}"),
             Event::PlayerJoined { player, name } => write!(f, "{player} joined: {name}"),
             Event::PlayerNear { player, name } => write!(f, "{player} came near: {name}"),
             Event::PlayerAway { player, reason } => write!(f, "{player} {reason}, and may come back"),

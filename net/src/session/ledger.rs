@@ -1,32 +1,29 @@
-//! What the closed turns of a session say beside the world: who its members are, whose votes count,
-//! how many commands of each were taken, and what the simulation asked for.
+//! What the turns of a session say beside the world: who its members are, whose votes count, how
+//! many commands of each were taken, and what the simulation asked for.
 //!
-//! Every member keeps one, from the same turns, so that each can lead on. It follows the turns as
-//! they become known, not as they are played.
+//! Every member keeps two, from the same turns. One follows them as they become known, so that the
+//! member can lead on. The other follows them as they are played. It goes with the world, to
+//! joiners and into recordings, so that a session can go on from there.
 
 use std::collections::BTreeMap;
 
 use lockstone_sim::codec::{self, CodecError};
-use lockstone_sim::{PlayerId, Tick};
+use lockstone_sim::{PlayerId, Simulation, Tick};
 use serde::{Deserialize, Serialize};
 
 use crate::limits::*;
 use crate::link::PeerId;
 use crate::members::Electorates;
 use crate::sequencer::{Request, Requests};
-use crate::wire::{List, PublicKey, RawInput};
+use crate::wire::{LeaveReason, List, PublicKey, RawInput};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ledger {
-    /// The first tick whose turn is not in it.
-    end: Tick,
     pub members: BTreeMap<PlayerId, Member>,
     pub electorates: Electorates,
-    /// The highest number that a player had.
-    newest: PlayerId,
+    /// Nobody had this number or a higher one.
+    fresh: u16,
     pub requests: Requests,
-    /// Turns before this tick do not change what is asked for: it was told as of its end.
-    requests_end: Tick,
 }
 
 /// A player of the session.
@@ -42,41 +39,31 @@ pub struct Member {
     pub commands: u32,
 }
 
-/// A ledger as joiners are sent it. It goes with a world of an older tick: what that world will ask
-/// for on the way to the ledger's end is no part of it.
+/// A ledger of so many members at most, serialised. It goes with a world of the same tick.
 #[derive(Serialize, Deserialize)]
-struct Packed {
-    end: Tick,
-    members: List<(PlayerId, Member), PLAYERS_MAX>,
+struct Packed<const MEMBERS_MAX: usize> {
+    members: List<(PlayerId, Member), MEMBERS_MAX>,
     electorates: Electorates,
-    newest: PlayerId,
+    fresh: u16,
     requests: List<Request, REQUESTS_QUEUED_MAX>,
 }
 
 impl Ledger {
-    /// Of a session that a player founds.
-    pub fn of_founder(player: PlayerId, first: Tick) -> Ledger {
-        Ledger {
-            end: first,
-            members: BTreeMap::new(),
-            electorates: Electorates::of_founder(player),
-            newest: player,
-            requests: Requests::default(),
-            requests_end: first,
-        }
+    /// Of a session that nobody is in.
+    pub fn new() -> Ledger {
+        let electorates = Electorates::of_founder(PlayerId(0));
+        Ledger { members: BTreeMap::new(), electorates, fresh: 0, requests: Requests::default() }
     }
 
-    /// It and a snapshot, serialised.
+    /// A player founds the session, be it for the second time. Its vote alone counts.
+    pub fn found(&mut self, player: PlayerId) {
+        self.electorates = Electorates::of_founder(player);
+        self.note_number(player);
+    }
+
+    /// It and a snapshot of the world, serialised for a joiner.
     pub fn packed(&self, snapshot: Vec<u8>) -> Vec<u8> {
-        let members: Vec<_> = self.members.iter().map(|(player, member)| (*player, *member)).collect();
-        let packed = Packed {
-            end: self.end,
-            members: members.try_into().expect("no more are let in"),
-            electorates: self.electorates.clone(),
-            newest: self.newest,
-            requests: self.requests.open().try_into().expect("no more are kept"),
-        };
-        codec::compact(&(packed, snapshot))
+        codec::compact(&(self.pack::<PLAYERS_MAX>(), snapshot))
     }
 
     /// Reads it, and the snapshot, from what [`packed`](Ledger::packed) wrote.
@@ -84,30 +71,42 @@ impl Ledger {
     /// # Errors
     /// [`CodecError`] if the bytes are something else.
     pub fn unpack(bytes: &[u8]) -> Result<(Ledger, Vec<u8>), CodecError> {
-        let (packed, snapshot): (Packed, Vec<u8>) = codec::read(bytes, bytes.len())?;
-        let ledger = Ledger {
-            end: packed.end,
-            members: packed.members.into_vec().into_iter().collect(),
-            electorates: packed.electorates,
-            newest: packed.newest,
-            requests: Requests::new(packed.requests.into_vec()),
-            requests_end: packed.end,
-        };
-        Ok((ledger, snapshot))
+        let (packed, snapshot): (Packed<PLAYERS_MAX>, Vec<u8>) = codec::read(bytes, bytes.len())?;
+        Ok((packed.into(), snapshot))
+    }
+
+    /// It, serialised for a recording.
+    pub fn encode(&self) -> Vec<u8> {
+        codec::compact(&self.pack::<RELAY_PLAYERS_MAX>())
+    }
+
+    /// Reads it from what [`encode`](Ledger::encode) wrote.
+    ///
+    /// # Errors
+    /// [`CodecError`] if the bytes are something else.
+    pub fn decode(bytes: &[u8]) -> Result<Ledger, CodecError> {
+        codec::read::<Packed<RELAY_PLAYERS_MAX>>(bytes, bytes.len()).map(Ledger::from)
+    }
+
+    fn pack<const MEMBERS_MAX: usize>(&self) -> Packed<MEMBERS_MAX> {
+        // A leader that lies may have let in more: there is no such session.
+        let members = self.members.iter().take(MEMBERS_MAX).map(|(player, member)| (*player, *member));
+        Packed {
+            members: members.collect::<Vec<_>>().try_into().expect("no more are taken"),
+            electorates: self.electorates.clone(),
+            fresh: self.fresh,
+            requests: self.requests.open().try_into().expect("no more are kept"),
+        }
     }
 
     /// The turn of a tick is closed.
     pub fn closed(&mut self, tick: Tick, turn: &[RawInput]) {
-        if tick < self.end {
-            return;
-        }
-        self.end = tick.next();
         for input in turn {
             match input {
                 RawInput::Member(player, peer, key) => {
                     let member = Member { peer: *peer, key: *key, away: None, commands: self.commands(*player) };
                     self.members.insert(*player, member);
-                    self.newest = self.newest.max(*player);
+                    self.note_number(*player);
                 }
                 RawInput::Leave(player, _) => drop(self.members.remove(player)),
                 RawInput::Away(player, _) => {
@@ -115,10 +114,9 @@ impl Ledger {
                 }
                 RawInput::Command(player, _) => {
                     if let Some(member) = self.members.get_mut(player) {
-                        member.commands += 1;
+                        member.commands = member.commands.saturating_add(1);
                     }
                 }
-                RawInput::Request(_) if tick < self.requests_end => {}
                 RawInput::Request(_) => self.requests.closed(input),
                 RawInput::Electorate(next) => self.electorates.change(next.clone()),
                 RawInput::Settled => self.electorates.settle(),
@@ -127,10 +125,16 @@ impl Ledger {
         }
     }
 
-    /// What is asked for and in no turn before `end` is known to another, whose word counts.
-    /// `turns` are those that are known here from `end` on.
-    pub fn resume_requests<'a>(&mut self, open: Vec<Request>, end: Tick, turns: impl Iterator<Item = &'a [RawInput]>) {
-        (self.requests, self.requests_end) = (Requests::new(open), end);
+    /// The turn of a tick was played. Returns how many requests are dropped.
+    pub fn played<S: Simulation>(&mut self, tick: Tick, turn: &[RawInput], simulation: &S) -> u64 {
+        self.closed(tick, turn);
+        self.requests.asked(simulation)
+    }
+
+    /// What was asked for before a tick, and is in no turn before it, is known to another, whose
+    /// word counts. `turns` are those that are known here from that tick on.
+    pub fn resume_requests<'a>(&mut self, open: Vec<Request>, turns: impl Iterator<Item = &'a [RawInput]>) {
+        self.requests = Requests::new(open);
         turns.flatten().for_each(|input| self.requests.closed(input));
     }
 
@@ -139,9 +143,47 @@ impl Ledger {
         self.members.get(&player).map_or(0, |member| member.commands)
     }
 
-    /// The number of the next player.
-    pub fn next_player(&self) -> u16 {
-        self.newest.0.saturating_add(1)
+    fn note_number(&mut self, player: PlayerId) {
+        self.fresh = self.fresh.max(player.0.saturating_add(1));
+    }
+
+    /// The lowest number that nobody had, nor any higher one.
+    pub fn fresh(&self) -> u16 {
+        self.fresh
+    }
+
+    /// A number for another player: one that nobody had yet, if there is one.
+    pub fn number(&self) -> Option<PlayerId> {
+        let fresh = Some(PlayerId(self.fresh)).filter(|player| player.0 < u16::MAX);
+        fresh.or_else(|| self.freed().next())
+    }
+
+    /// The numbers that were given and are nobody's now.
+    pub fn freed(&self) -> impl Iterator<Item = PlayerId> {
+        (1..self.fresh).map(PlayerId).filter(|player| !self.members.contains_key(player))
+    }
+
+    /// What a turn says of a player that is gone: that it is away, if it may come back and the
+    /// simulation keeps its hero so long, else that it leaves. Without a key it is known again by
+    /// its connection alone.
+    pub fn departure(
+        &self,
+        player: PlayerId,
+        key: Option<PublicKey>,
+        reason: LeaveReason,
+        away_ticks: u32,
+    ) -> RawInput {
+        let returns = reason.may_return() && (reason != LeaveReason::Lost || key.is_some());
+        match returns && away_ticks > 0 && self.members.contains_key(&player) {
+            true => RawInput::Away(player, reason),
+            false => RawInput::Leave(player, reason),
+        }
+    }
+
+    /// The members who were away for too long at a tick, of those who are not on their way in.
+    pub fn overdue(&self, tick: Tick, away_ticks: u32, is_absent: impl Fn(PlayerId) -> bool) -> Vec<PlayerId> {
+        let away = self.away().filter(|(_, since)| tick.since(*since) >= away_ticks);
+        away.map(|(player, _)| player).filter(|player| is_absent(*player)).collect()
     }
 
     /// The members who are here.
@@ -157,5 +199,26 @@ impl Ledger {
     /// The player of a peer that is here.
     pub fn player(&self, peer: PeerId) -> Option<PlayerId> {
         self.present().find(|(_, member)| member.peer == peer).map(|(player, _)| player)
+    }
+
+    /// The member that a peer may be, of those who are neither here nor on their way in: the one
+    /// that has the peer's key; without one, the one that it was on the same connection.
+    pub fn absent(
+        &self,
+        peer: PeerId,
+        key: Option<PublicKey>,
+        is_absent: impl Fn(PlayerId) -> bool,
+    ) -> Option<PlayerId> {
+        let is_theirs = |member: &Member| if key.is_some() { member.key == key } else { member.peer == peer };
+        let mut members = self.members.iter();
+        members.find(|(player, member)| is_absent(**player) && is_theirs(member)).map(|(player, _)| *player)
+    }
+}
+
+impl<const MEMBERS_MAX: usize> From<Packed<MEMBERS_MAX>> for Ledger {
+    fn from(packed: Packed<MEMBERS_MAX>) -> Ledger {
+        let members = packed.members.into_vec().into_iter().collect();
+        let requests = Requests::new(packed.requests.into_vec());
+        Ledger { members, electorates: packed.electorates, fresh: packed.fresh, requests }
     }
 }

@@ -21,7 +21,7 @@ use super::ingress::{Admitted, Allowance, Ingress};
 use super::observer::Observer;
 use super::outbox::{Outbox, Standing};
 use super::stats::{DropReason, Stats};
-use super::{Entrant, Newcomer, PlayerError, Session};
+use super::{Continuation, Entrant, Newcomer, PlayerError, Session};
 use crate::key::PlayerKey;
 use crate::link::{LinkEvent, PeerId};
 use crate::wire::{ChatLine, CommandBytes, Epoch, Identity, Inquiry, Message, Refusal, Vote};
@@ -246,11 +246,20 @@ impl<S: Simulation, K: Kind<S>> Peer<S, K> {
         newcomer: Option<Newcomer<S>>,
         build: impl Fn(u64) -> S + Send + Sync + 'static,
     ) -> Self {
-        let entrant = Entrant { terms: kind.config().terms(identity), newcomer, key: None, build: Arc::new(build) };
+        let entrant =
+            Entrant { terms: kind.config().terms(identity), newcomer, key: None, past: None, build: Arc::new(build) };
         let (ingress, out, evidence) = (Ingress::new(kind.allowance()), Outbox::new(), Evidence::default());
         let io = Io { ingress, out, evidence, now: Duration::ZERO };
         let observer = Observer::new(kind.config().period());
         Peer { kind, entrant: Arc::new(entrant), place: Place::Outside { since: None }, io, observer }
+    }
+
+    /// The same peer, which goes on with a session if it founds one.
+    pub(crate) fn with_past(mut self, continuation: Continuation<S>) -> Self {
+        if let Some(entrant) = Arc::get_mut(&mut self.entrant) {
+            entrant.past = Some(continuation.end());
+        }
+        self
     }
 
     /// The same peer, whose player is known again by a key: if it is lost, it comes back to its

@@ -4,7 +4,7 @@
 use core::time::Duration;
 use std::collections::{BTreeSet, HashSet};
 
-use lockstone_sim::{CellId, Checksum, Simulation, Tick};
+use lockstone_sim::{CellId, Checksum, Simulation};
 use serde::{Deserialize, Serialize};
 
 use crate::limits::*;
@@ -51,9 +51,8 @@ impl Made {
 /// What is put in place of what differs, as it travels.
 #[derive(Serialize, Deserialize)]
 pub struct Right {
-    /// What the simulation asked for and is in no turn before `end`.
+    /// What the simulation asked for and is in no turn before the state's tick.
     pub requests: List<Request, REQUESTS_QUEUED_MAX>,
-    pub end: Tick,
     /// How many cells are replaced. 0: none, or all of the state.
     pub cells: u32,
     /// Whether all of the state is replaced, or some parts.

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use lockstone_sim::{PlayerId, Simulation, codec};
 
-use super::{DropReason, Event, Outbox};
+use super::{DropReason, Event, Ledger, Outbox};
 use crate::limits::HERO_BYTES_MAX;
 use crate::link::PeerId;
 use crate::wire::{Epoch, Hello, Message, Refusal, Terms};
@@ -75,9 +75,10 @@ impl<G> Roll<G> {
         }
     }
 
-    /// Players before this number were there before.
-    pub fn begin_at(&mut self, number: u16) {
-        self.fresh.start = number;
+    /// Others were there before, as a ledger says. This peer's own player takes no number.
+    pub fn follow(&mut self, ledger: &Ledger, own: PlayerId) {
+        self.fresh.start = self.fresh.start.max(ledger.fresh());
+        self.freed = ledger.freed().filter(|player| *player != own).collect();
     }
 
     /// A peer asks to be let in. Returns its hero if it may; else it is told why not. `waits` says

@@ -10,29 +10,26 @@ const CATCH_UP_MAX: Duration = Duration::from_secs(3);
 
 pub struct Schedule {
     period: Duration,
-    /// When tick 0 is, or would have been.
-    start: Duration,
+    /// A tick, and when it is: the others lie before and behind it.
+    tick: Tick,
+    at: Duration,
 }
 
 impl Schedule {
-    pub fn starting_at(start: Duration, period: Duration) -> Schedule {
-        Schedule { period, start }
-    }
-
     /// A tick is at that time, and the others follow.
     pub fn going_on(next: Tick, at: Duration, period: Duration) -> Schedule {
-        Schedule { period, start: at.saturating_sub(period * next.0) }
+        Schedule { period, tick: next, at }
     }
 
     pub fn time_of(&self, tick: Tick) -> Duration {
-        self.start + self.period * tick.0
+        (self.at + self.period * tick.since(self.tick)).saturating_sub(self.period * self.tick.since(tick))
     }
 
     /// Puts off what comes from a tick on, if that is too long ago to be made up for.
     pub fn forgive(&mut self, next: Tick, now: Duration) {
         let behind = now.saturating_sub(self.time_of(next));
         if behind > CATCH_UP_MAX {
-            self.start += behind;
+            self.at += behind;
         }
     }
 }

@@ -8,15 +8,10 @@ use std::collections::BTreeMap;
 use lockstone_sim::codec::CodecError;
 use lockstone_sim::{Checksum, Input, PlayerId, Simulation, Tick, Turn, codec};
 
-use super::{
-    Build, DropReason, EndReason, Entrant, Event, Exchange, Following, Ledger, Newcomer, Outbox, PlayerStats, Right,
-};
+use super::{Build, DropReason, Event, Exchange, Following, Founded, Ledger, Outbox, PlayerStats, Right};
 use crate::ahead::Ahead;
-use crate::key::PlayerKey;
 use crate::limits::*;
-use crate::link::PeerId;
-use crate::sequencer::{Arrival, Waiting};
-use crate::wire::{Name, Nearby, RawInput, Refusal};
+use crate::wire::{Name, Nearby, RawInput};
 
 pub struct Stepper<S: Simulation> {
     /// The confirmed world.
@@ -31,6 +26,8 @@ pub struct Stepper<S: Simulation> {
     /// This world's newest checksums.
     pub checksums: BTreeMap<Tick, Checksum>,
     settings: Following,
+    /// What the turns that were played say beside the world. Those of a part do not say it.
+    pub ledger: Option<Box<Ledger>>,
     /// The tick of the keyframe that was told last.
     keyframe: Option<Tick>,
     /// Once it has looked ahead.
@@ -38,44 +35,29 @@ pub struct Stepper<S: Simulation> {
 }
 
 impl<S: Simulation> Stepper<S> {
-    /// Founds a session's world, and puts this peer's own hero, if it has one, on its way into the
-    /// first turn.
-    pub fn found(
-        entrant: &Entrant<S>,
-        seed: u64,
-        settings: Following,
-        me: PeerId,
-        waiting: &mut Waiting,
-        out: &mut Outbox<S>,
-    ) -> Self {
-        let (mut simulation, player) = ((entrant.build)(seed), PlayerId(0));
-        if let Some(Newcomer { name, hero, .. }) = &entrant.newcomer {
-            match codec::compact(&simulation.admit(player, hero.clone())).try_into() {
-                Ok(join) => {
-                    let (key, name) = (entrant.key.as_ref().map(PlayerKey::public), name.clone());
-                    waiting.arrive(Arrival { player, peer: me, key, name, join: Some(join), commands: 0 });
-                }
-                Err(_) => out.end(EndReason::Refused(Refusal::Hero)),
-            }
-        }
+    /// Sets up the world of a session as its founder begins it.
+    pub fn found(founded: Founded<S>, settings: Following, out: &mut Outbox<S>) -> Self {
+        let Founded { seed, mut simulation, ledger, player } = founded;
         let snapshot = simulation.encoded();
-        Stepper::begin(simulation, snapshot, player, seed, settings, out)
+        Stepper::begin(simulation, snapshot, (player, seed), Some(ledger), settings, out)
     }
 
     /// Sets up a world as it begins here, and tells so. `snapshot` is the simulation's state,
-    /// serialised.
+    /// serialised; `ledger` what goes with it, where that is known.
     pub fn begin(
         simulation: S,
         snapshot: Vec<u8>,
-        player: PlayerId,
-        seed: u64,
+        (player, seed): (PlayerId, u64),
+        ledger: Option<Ledger>,
         settings: Following,
         out: &mut Outbox<S>,
     ) -> Self {
         let (roster, away, checksums) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        let (ledger, keyframe, ahead) = (ledger.map(Box::new), None, None);
         out.events.push_back(Event::Started { tick: simulation.tick(), seed, player, snapshot });
         let mut stepper =
-            Stepper { simulation, player, seed, roster, away, checksums, settings, keyframe: None, ahead: None };
+            Stepper { simulation, player, seed, roster, away, checksums, settings, ledger, keyframe, ahead };
+        stepper.emit_ledger(out);
         // A world that was read from bytes has its say before anything changes it.
         stepper.emit_checksum(out);
         stepper
@@ -119,6 +101,7 @@ impl<S: Simulation> Stepper<S> {
     pub fn meet(&mut self, nearby: Nearby, out: &mut Outbox<S>) {
         for player in nearby.went.iter().filter(|player| **player != self.player) {
             self.roster.remove(player);
+            self.away.remove(player);
         }
         for (player, name) in nearby.came.into_vec().into_iter().filter(|(player, _)| *player != self.player) {
             if self.roster.insert(player, name.clone()).is_none() {
@@ -133,6 +116,10 @@ impl<S: Simulation> Stepper<S> {
         let tick = self.simulation.tick();
         let turn = turn(raw, given, || out.dropped(DropReason::BadInput));
         self.simulation.step(&turn);
+        if let Some(ledger) = &mut self.ledger {
+            let refused = ledger.played(tick, raw, &self.simulation);
+            out.stats.drops.add(DropReason::RequestFlood, refused);
+        }
         if let Some(ahead) = &mut self.ahead {
             ahead.played(&turn);
         }
@@ -182,8 +169,13 @@ impl<S: Simulation> Stepper<S> {
         }
         (self.ahead, self.keyframe) = (None, None);
         self.checksums.clear();
+        // An odd world may have asked for other things.
+        if let Some(ledger) = &mut self.ledger {
+            ledger.resume_requests(right.requests.clone().into_vec(), core::iter::empty());
+        }
         let (seed, player, snapshot) = (self.seed, self.player, self.simulation.encoded());
         out.events.push_back(Event::Started { tick, seed, player, snapshot });
+        self.emit_ledger(out);
         let checksum = self.emit_checksum(out);
         if tick.0.is_multiple_of(self.settings.checksum_interval_ticks) {
             self.checksums.insert(tick, checksum);
@@ -217,7 +209,10 @@ impl<S: Simulation> Stepper<S> {
                 out.events.push_back(Event::PlayerLeft { player: *player, reason: *reason });
             }
             RawInput::Command(..) | RawInput::Request(_) => {}
-            RawInput::Member(..) | RawInput::Electorate(_) | RawInput::Settled => {}
+            RawInput::Member(player, _, key) => {
+                out.events.push_back(Event::Member { player: *player, key: *key });
+            }
+            RawInput::Electorate(_) | RawInput::Settled => {}
         }
     }
 
@@ -227,6 +222,7 @@ impl<S: Simulation> Stepper<S> {
         // First the keyframe: what begins with it has its checksum too.
         if tick.0.is_multiple_of(KEYFRAME_TICKS) {
             self.emit_keyframe(out);
+            self.emit_ledger(out);
         }
         let checksum = self.emit_checksum(out);
         if !tick.0.is_multiple_of(self.settings.checksum_interval_ticks) {
@@ -237,6 +233,13 @@ impl<S: Simulation> Stepper<S> {
             self.checksums.pop_first();
         }
         Some((tick, checksum))
+    }
+
+    /// Tells what goes with the state as it is now.
+    fn emit_ledger(&self, out: &mut Outbox<S>) {
+        if let Some(ledger) = &self.ledger {
+            out.events.push_back(Event::Ledger { tick: self.simulation.tick(), ledger: ledger.encode() });
+        }
     }
 
     fn emit_checksum(&mut self, out: &mut Outbox<S>) -> Checksum {

@@ -72,7 +72,7 @@ fn told(scene: &Scene) -> BTreeMap<PeerId, Told> {
             Message::Nearby(nearby) => {
                 told.nearby.push((told.sent, nearby.came.iter().map(|(player, _)| *player).collect()));
             }
-            Message::Removed(LeaveReason::Silent | LeaveReason::TooSlow) => {}
+            Message::Removed(LeaveReason::Silent | LeaveReason::TooSlow) | Message::Challenge(_) => {}
             other => panic!("not a message to a replica in step: {other:?}"),
         }
     }
@@ -119,6 +119,7 @@ fn assert_concerned(scene: &Scene, settings: &RelaySettings, peer: PeerId, told:
             count += 1;
             let thinks = |cell: CellId| core.grown(&grid, grid.fringe_rings()).contains(cell);
             let concerned = match input {
+                RawInput::Back(of, _) if *of == player => true,
                 RawInput::Command(of, _) | RawInput::Leave(of, _) | RawInput::Away(of, _) | RawInput::Back(of, _) => {
                     hero(*of, *tick).is_some_and(thinks)
                 }

@@ -19,3 +19,4 @@ mod leaks;
 mod limits;
 mod members;
 mod ramble;
+mod resume;

@@ -101,18 +101,23 @@ fn a_full_room_says_so() {
 }
 
 #[test]
-fn who_falls_silent_is_gone() {
+fn who_falls_silent_is_away_and_comes_back() {
     let mut scene = scene(13, RelaySettings::default(), 3);
     let (relay, silent) = (scene.peer(0), scene.peer(2));
     scene.driver.network.set_cut(relay, silent, true);
     let until = scene.driver.now() + secs(12);
     scene.run_until(until);
-    assert_eq!(ended(&scene.seat(2).session), Some(EndReason::SequencerLost { silent: true }));
+    assert_eq!(scene.seat(2).session.phase(), Phase::Returning);
     assert_eq!(scene.playing(), 2);
     let world = scene.relay().simulation().expect("it plays");
-    assert_eq!(world.players().count(), 2);
-    let gone = |event: &Event<_>| matches!(event, Event::PlayerLeft { reason: LeaveReason::Silent, .. });
+    assert_eq!(world.players().count(), 3, "its hero waits");
+    let gone = |event: &Event<_>| matches!(event, Event::PlayerAway { reason: LeaveReason::Silent, .. });
     assert!(scene.told.iter().any(gone));
+    scene.driver.network.set_cut(relay, silent, false);
+    scene.play(secs(4), 30);
+    // It has no key, but is there on the connection on which it was lost.
+    assert_eq!(scene.seat(2).session.stats().player, Some(PlayerId(2)));
+    assert_eq!((scene.playing(), scene.relay().simulation().expect("it plays").players().count()), (3, 3));
 }
 
 #[test]

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
+use lockstone_net::wire::SessionKind;
 use lockstone_sim::{PlayerId, Tick};
 
 use super::ChaosConfig;
@@ -41,6 +42,7 @@ impl<'c> Programs<'c> {
             engine: env!("CARGO_PKG_VERSION").to_owned(),
             seed,
             identity: G::identity(&config.table),
+            kind: SessionKind::Party { packet_interval_ticks: 1 },
             ticks_per_s: 20,
             input_delay_ticks: 0,
             checksum_interval_ticks: 1,

@@ -3,6 +3,7 @@
 
 pub mod crafted;
 pub mod hostile;
+pub mod log;
 pub mod messages;
 mod played;
 pub mod rollback;

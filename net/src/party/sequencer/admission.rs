@@ -9,7 +9,7 @@ use super::{Entry, Guest, Sequencing};
 use crate::key::PlayerKey;
 use crate::link::PeerId;
 use crate::sequencer::Arrival;
-use crate::session::{Applicant, DropReason, Io, Member, Offer, Outbox};
+use crate::session::{Applicant, DropReason, Io, Offer, Outbox};
 use crate::wire::*;
 
 impl<S: Simulation> Sequencing<S> {
@@ -94,9 +94,7 @@ impl<S: Simulation> Sequencing<S> {
         if self.stepper.simulation.away_ticks() == 0 {
             return None;
         }
-        let is_theirs = |member: &Member| if key.is_some() { member.key == key } else { member.peer == peer };
-        let mut members = self.membership.ledger.members.iter();
-        members.find(|(player, member)| self.is_absent(**player) && is_theirs(member)).map(|(player, _)| *player)
+        self.membership.ledger.absent(peer, key, |player| self.is_absent(player))
     }
 
     /// Sends a peer the world.
@@ -126,9 +124,10 @@ impl<S: Simulation> Sequencing<S> {
 
     /// The snapshot for a joiner: a recent one if there is one.
     fn offer(&mut self) -> Offer {
-        let (stepper, ledger) = (&mut self.stepper, &self.membership.ledger);
+        let stepper = &mut self.stepper;
         let offer = self.offer.get_or_insert_with(|| {
-            let bytes = ledger.packed(stepper.simulation.encoded());
+            let snapshot = stepper.simulation.encoded();
+            let bytes = stepper.ledger.as_ref().expect("it plays the whole world").packed(snapshot);
             let roster: Vec<_> = stepper.roster.iter().map(|(player, name)| (*player, name.clone())).collect();
             Offer::new(stepper, bytes, roster.try_into().expect("no more players are let in"))
         });

@@ -45,7 +45,7 @@ impl<S: Simulation> Sequencing<S> {
         let Estate { entrant, me, stepper, mut membership, gone, commands, next_at } = estate;
         let (mut waiting, period) = (Waiting::default(), config.period());
         let mut guests = Roll::new(entrant.terms, config.settings().players_max);
-        guests.begin_at(membership.ledger.next_player());
+        guests.follow(&membership.ledger, stepper.player);
         let open = membership.history.open();
         for (player, member) in membership.ledger.present() {
             waiting.resume(player, member.commands);
@@ -133,8 +133,7 @@ impl<S: Simulation> Sequencing<S> {
     /// The leaves of those who were away for too long.
     fn overdue(&mut self, tick: Tick) -> Vec<RawInput> {
         let away_ticks = self.stepper.simulation.away_ticks();
-        let away = self.membership.ledger.away().filter(|(_, since)| tick.since(*since) >= away_ticks);
-        let overdue: Vec<_> = away.map(|(player, _)| player).filter(|player| self.is_absent(*player)).collect();
+        let overdue = self.membership.ledger.overdue(tick, away_ticks, |player| self.is_absent(player));
         overdue.iter().for_each(|player| self.guests.free(*player));
         overdue.into_iter().map(|player| RawInput::Leave(player, LeaveReason::Away)).collect()
     }

@@ -67,7 +67,7 @@ impl<S: Simulation> Sequencing<S> {
 
     /// Whether nobody but its founder ever was a member.
     fn was_always_alone(&self) -> bool {
-        self.membership.ledger.next_player() == 1
+        self.membership.ledger.fresh() == 1
     }
 
     /// Whether a peer was a member, was lost, and can be reached again.

@@ -35,9 +35,8 @@ pub(super) struct Justice<S: Simulation> {
 struct Copy<S: Simulation> {
     snapshot: S::Snapshot,
     parts: Made,
-    /// What is asked for and in none of the turns before `end`.
+    /// What was asked for, and is in no turn before that one.
     requests: Vec<Request>,
-    end: Tick,
 }
 
 /// A guest's comparisons, and its repairs.
@@ -201,10 +200,9 @@ impl<S: Simulation> Sequencing<S> {
         if peers.is_empty() {
             return;
         }
-        let simulation = &mut self.stepper.simulation;
-        let requests = self.membership.ledger.requests.open();
-        let end = self.membership.history.open();
-        let copy = Copy { snapshot: simulation.snapshot(), parts: Made::of(simulation), requests, end };
+        let Stepper { simulation, ledger, .. } = &mut self.stepper;
+        let requests = ledger.as_ref().expect("it plays the whole world").requests.open();
+        let copy = Copy { snapshot: simulation.snapshot(), parts: Made::of(simulation), requests };
         self.justice.copies.insert(tick, copy);
         peers.into_iter().for_each(|peer| self.mend(peer, io));
     }
@@ -261,7 +259,6 @@ impl<S: Simulation> Sequencing<S> {
         let simulation = &self.stepper.simulation;
         let right = Right {
             requests: copy.requests.clone().try_into().expect("no more are kept"),
-            end: copy.end,
             cells: if is_whole { 0 } else { cells.len() as u32 },
             is_whole,
             bytes: match is_whole {

@@ -49,7 +49,7 @@ impl<R: Rules> Host<R> {
                 Ok(Request::Transfer { .. }) => Scope::Transfer,
                 Err(_) => Scope::Nobody,
             },
-            // A relay closes none.
+            // Who a player is concerns the relay alone.
             RawInput::Member(..) | RawInput::Electorate(_) | RawInput::Settled => Scope::Nobody,
         }
     }
@@ -66,7 +66,12 @@ impl<R: Rules> Host<R> {
                 }
                 _ => (input, scope),
             };
-            for slot in self.concerned(scope) {
+            let mut slots = self.concerned(scope);
+            // A hero may have been moved out of its player's core, who is to know nevertheless.
+            if let RawInput::Back(player, _) = input {
+                slots.extend(self.guests.slot_of(*player).filter(|own| !slots.contains(own)));
+            }
+            for slot in slots {
                 self.draft(slot).inputs.push(input.clone());
             }
         }
@@ -131,7 +136,10 @@ impl<R: Rules> Host<R> {
             None => {
                 let player = guest.player;
                 // A joiner that were not told of its own join would wait for it for ever.
-                let own = |input: &RawInput| matches!(input, RawInput::Join(joined, ..) if *joined == player);
+                let own = |input: &RawInput| match input {
+                    RawInput::Join(joined, ..) | RawInput::Back(joined, _) => *joined == player,
+                    _ => false,
+                };
                 let concern = |(input, scope): &(&RawInput, &Scope)| matches!(scope, Scope::Everyone) || own(input);
                 let known = inputs.iter().zip(scopes).filter(concern).map(|(input, _)| input.clone());
                 self.begin_anew(slot, known.collect());

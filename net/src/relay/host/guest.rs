@@ -15,11 +15,15 @@ use crate::link::{Channel, PeerId};
 use crate::sequencer::{Feed, History};
 use crate::session::{Comparison, LevelStats, Outbox, Rate, RelayStats};
 use crate::transfer::SnapshotSender;
-use crate::wire::{Bytes, Epoch, Message, Name, RawGiven, RawInput, Report, Said, TurnsKind};
+use crate::wire::{Bytes, Epoch, Message, Name, PublicKey, RawGiven, RawInput, Report, Said, TurnsKind};
 
 pub struct Guest {
     pub peer: PeerId,
     pub player: PlayerId,
+    /// By which it is known again.
+    pub key: Option<PublicKey>,
+    /// Of its hello.
+    pub attempt: u32,
     pub heard_at: Duration,
     pub entry: Entry,
     pub feed: Feed,
@@ -50,8 +54,8 @@ pub struct Guest {
 
 /// How far a guest's hero has come.
 pub enum Entry {
-    /// It enters so, once the cell where it does is known to its replica.
-    Joining { name: Name, at: CellId, join: Bytes<JOIN_BYTES_MAX>, progressed: Duration },
+    /// It enters so, or is back, once the cell where it does is known to its replica.
+    Joining { name: Name, at: CellId, join: Option<Bytes<JOIN_BYTES_MAX>>, progressed: Duration },
     /// It is in the world, or on its way into a turn.
     Playing,
 }
@@ -66,7 +70,7 @@ pub(super) struct Draft {
 impl Guest {
     /// A joiner, to whom the world's outline as of a tick is on its way.
     pub fn new(
-        (peer, player): (PeerId, PlayerId),
+        (peer, player, key, attempt): (PeerId, PlayerId, Option<PublicKey>, u32),
         entry: Entry,
         outline: SnapshotSender,
         (tick, now): (Tick, Duration),
@@ -75,6 +79,8 @@ impl Guest {
         Guest {
             peer,
             player,
+            key,
+            attempt,
             heard_at: now,
             entry,
             feed: Feed::of_frames(tick),
@@ -99,8 +105,8 @@ impl Guest {
     /// more.
     pub fn place<R: Rules>(&self, cell_interest: &CellInterest<R>) -> Option<CellId> {
         match &self.entry {
-            Entry::Joining { at, .. } => Some(*at),
-            Entry::Playing => cell_interest.hero(self.player),
+            Entry::Joining { at, join: Some(_), .. } => Some(*at),
+            Entry::Joining { join: None, .. } | Entry::Playing => cell_interest.hero(self.player),
         }
     }
 

@@ -13,7 +13,7 @@ use super::guest::Guest;
 use crate::limits::NEARBY_MAX;
 use crate::link::Channel;
 use crate::session::{LevelStats, Outbox};
-use crate::wire::{Epoch, Message, Name, Nearby};
+use crate::wire::{Epoch, Message, Name, Nearby, RawInput};
 
 impl<R: Rules> Host<R> {
     /// Notes for each replica who came near and who went. Before a slot is given to somebody else
@@ -25,6 +25,24 @@ impl<R: Rules> Host<R> {
             let player = PlayerId(thing as u16);
             if let Some(guest) = guests.get_mut(watcher).filter(|guest| guest.player != player) {
                 guest.nearby.insert(player, entered);
+            }
+        }
+    }
+
+    /// Heroes whose players went away have no names any more, and those who are back have.
+    pub(super) fn note_names(&mut self, inputs: &[RawInput]) {
+        let named = inputs.iter().filter_map(|input| match input {
+            RawInput::Away(player, _) => Some((*player, false)),
+            RawInput::Back(player, _) => Some((*player, true)),
+            _ => None,
+        });
+        let Host { cell_interest, guests, .. } = self;
+        for (player, came) in named {
+            let Some(cell) = cell_interest.hero(player) else { continue };
+            for slot in cell_interest.presence.watchers(cell) {
+                if let Some(guest) = guests.get_mut(slot).filter(|guest| guest.player != player) {
+                    guest.nearby.insert(player, came);
+                }
             }
         }
     }

@@ -35,6 +35,13 @@ impl<R: Rules> DistantTracks<R> {
         DistantTracks { horizon, scratch: R::Scratch::default(), newest: None, companions, landmarks }
     }
 
+    /// Nothing was told yet, in a session that may be another.
+    pub fn begin(&mut self) {
+        self.newest = None;
+        self.companions.clear();
+        self.landmarks.clear();
+    }
+
     /// Takes a packet, if it is newer than what came before. Returns its tick then.
     pub fn take(&mut self, packet: Distant) -> Option<Tick> {
         let landmarks = match packet.landmarks.is_empty() {
