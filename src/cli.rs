@@ -16,6 +16,7 @@ mod chaos;
 mod check;
 mod child;
 mod config;
+mod continuing;
 mod coverage;
 mod crowd;
 mod demo;

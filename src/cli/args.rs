@@ -109,6 +109,11 @@ pub(super) struct Play {
     /// Record the session into a file. Without it a recording is saved only if worlds differ
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
+    /// Go on with the session of a recording, from its last tick: with the same world, and the same
+    /// heroes for all who were in it. Any of its players may begin it again, the others join. The
+    /// file stays as it is [default of --room: the recorded one]
+    #[arg(long = "continue", value_name = "FILE", conflicts_with = "seed")]
+    pub continues: Option<PathBuf>,
     /// Record the checksums of the world's parts too: what differs is found faster, and the file is
     /// several times as large
     #[arg(long, requires = "record")]
@@ -204,6 +209,15 @@ pub(super) struct Relay {
     /// Record the whole world into a file
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
+    /// Go on with the session of a relay's recording, from its last tick: with the same world, and
+    /// the same heroes for all who were in it. The file stays as it is [default of --room: the
+    /// recorded one]
+    #[arg(long, value_name = "FILE", conflicts_with = "seed")]
+    pub resume: Option<PathBuf>,
+    /// The file with the key by which you are known again, if you play here [default: one in your
+    /// folder for the state of programs; a bot has none]
+    #[arg(long, value_name = "FILE")]
+    pub identity: Option<PathBuf>,
     /// Record the checksums of the world's parts too: what differs is found faster, and the file is
     /// several times as large
     #[arg(long, requires = "record")]

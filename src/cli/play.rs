@@ -8,6 +8,7 @@ use lockstone_net::{Link, Party, Rollback};
 use super::args::Play;
 use super::child::{Peer, bot_words};
 use super::config::Config;
+use super::continuing::Recorded;
 use super::failure::Failure;
 use super::identity::Identity;
 use super::place::{self, Entering, Signaling, any_number, room_name};
@@ -19,14 +20,18 @@ use crate::shell::{Options, SoloLink};
 pub(super) fn run<G: Game>(args: Play) -> Result<ExitCode, Failure> {
     let player = Player::<G>::new(args.name.as_deref(), args.hero.as_deref(), args.table.as_deref())?;
     let config = Config::new(&args.shared, args.peers, args.seed.unwrap_or_else(any_number))?;
+    let recorded = recorded(&args, &config, &player)?;
     if args.solo {
-        return play(args, player, config, SoloLink::default(), String::new(), None);
+        return play(args, player, config, recorded, SoloLink::default(), String::new(), None);
     }
-    let newcomer = args.room.is_none() && args.signal.is_none() && args.peers.is_none() && !args.bot;
-    let room = room_name(args.room.as_deref())?;
+    let anywhere = args.room.is_none() && args.signal.is_none() && args.peers.is_none() && !args.bot;
+    // Who goes on with a session is no newcomer.
+    let newcomer = anywhere && recorded.is_none();
+    let before = recorded.as_ref().map(|recorded| recorded.room.as_str()).filter(|room| !room.is_empty());
+    let room = room_name(args.room.as_deref().or(before))?;
     let signaling = match &args.signal {
         Some(url) => Signaling::of(url),
-        None => Signaling::find_or_serve(newcomer)?,
+        None => Signaling::find_or_serve(anywhere)?,
     };
     let join = join_line::<G>(&args, &room, &signaling.public_url);
     // A newcomer's companion takes the last place of a rollback session.
@@ -45,19 +50,32 @@ pub(super) fn run<G: Game>(args: Play) -> Result<ExitCode, Failure> {
         }
     });
     let link = place::link(&signaling.url, &room, &args.key, &args.stun, RoomRole::Peer);
-    play(args, player, config, Entering::new(link, companion), room, join)
+    play(args, player, config, recorded, Entering::new(link, companion), room, join)
+}
+
+/// The session to go on with, if there is one.
+fn recorded<G: Game>(args: &Play, config: &Config, player: &Player<G>) -> Result<Option<Recorded<G::Sim>>, Failure> {
+    let Some(file) = &args.continues else { return Ok(None) };
+    let Config::Party(_) = config else {
+        return Err(Failure::new("no rollback session can be gone on with: leave out --rollback or --continue"));
+    };
+    let kind = config.terms(G::identity(&player.table)).kind;
+    Recorded::read(file, kind, player).map(Some)
 }
 
 fn play<G: Game>(
     args: Play,
     player: Player<G>,
     config: Config,
+    recorded: Option<Recorded<G::Sim>>,
     link: impl Link,
     room: String,
     join: Option<String>,
 ) -> Result<ExitCode, Failure> {
     let (identity, build) = (G::identity(&player.table), player.build(args.plant_fault));
-    let own = Identity::new(args.identity.as_deref(), G::NAME, args.bot || args.solo)?;
+    // A game alone needs a key only if it is to go on another time.
+    let keeps = !args.solo || args.record.is_some() || args.continues.is_some();
+    let own = Identity::new(args.identity.as_deref(), G::NAME, args.bot || !keeps)?;
     let Player { name, hero, .. } = player;
     let options = Options { keep_checksums: args.report, ..Options::default() };
     let sitting = Sitting { name: name.clone(), room, join, terms: config.terms(identity), args, options };
@@ -65,6 +83,10 @@ fn play<G: Game>(
     match config {
         Config::Party(config) => {
             let party = Party::new(config, identity, &name, hero, build)?.with_key(own.key.clone());
+            let party = match recorded {
+                Some(recorded) => party.continuing(recorded.session),
+                None => party,
+            };
             sitting.play::<G, _, _>(party, again, link)
         }
         Config::Rollback(config) => {

@@ -8,6 +8,7 @@ use lockstone_net::matchbox::RoomRole;
 use lockstone_net::relay::{Relay, RelayConfig, RelaySettings, Replica};
 
 use super::args::{self, Play, SIGNAL_PORT, View};
+use super::continuing::Recorded;
 use super::failure::Failure;
 use super::identity::Identity;
 use super::place::{self, Entering, Signaling, any_number, room_name};
@@ -25,10 +26,15 @@ const DEDICATED: &str = "relay";
 
 /// Serves a room until it is stopped.
 pub(super) fn run<G: Wide>(args: args::Relay) -> Result<ExitCode, Failure> {
-    let room = room_name(args.room.as_deref())?;
     let config = config(&args)?;
     let plays = args.hero.is_some() || args.bot || args.name.is_some();
     let player = Player::<G>::new(args.name.as_deref(), args.hero.as_deref(), args.table.as_deref())?;
+    let identity = G::identity(&player.table);
+    // Before anyone is told of it.
+    let recorded = args.resume.as_deref().map(|file| Recorded::read(file, config.terms(identity).kind, &player));
+    let recorded = recorded.transpose()?;
+    let before = recorded.as_ref().map(|recorded| recorded.room.as_str());
+    let room = room_name(args.room.as_deref().or(before))?;
     let signaling = signaling(&args)?;
     let key = args.key.as_ref().map_or(String::new(), |key| format!(" --key {key}"));
     let join = format!("{} play --relay --room {room}{key} --signal {}", G::NAME, signaling.public_url);
@@ -39,7 +45,8 @@ pub(super) fn run<G: Wide>(args: args::Relay) -> Result<ExitCode, Failure> {
     });
     let token = args.host_token.unwrap_or_else(drawn_token);
     let link = place::link(&signaling.url, &room, &args.key, &args.stun, RoomRole::Relay { token });
-    let (identity, build) = (G::identity(&player.table), player.build(false));
+    let build = player.build(false);
+    let own = Identity::new(args.identity.as_deref(), G::NAME, args.bot || !plays)?;
     let sitting = Sitting {
         name: if plays { player.name.clone() } else { DEDICATED.to_owned() },
         room,
@@ -58,9 +65,13 @@ pub(super) fn run<G: Wide>(args: args::Relay) -> Result<ExitCode, Failure> {
     };
     let again = build.clone();
     let relay = if plays {
-        Relay::<G::Rules>::new(config, identity, &player.name, player.hero, build)?
+        Relay::<G::Rules>::new(config, identity, &player.name, player.hero, build)?.with_key(own.key.clone())
     } else {
         Relay::dedicated(config, identity, build)
+    };
+    let relay = match recorded {
+        Some(recorded) => relay.continuing(recorded.session),
+        None => relay,
     };
     sitting.play::<G, _, _>(relay.with_horizon(G::horizon()), again, Entering::new(link, announce))
 }
@@ -72,7 +83,8 @@ pub(super) fn join<G: Wide>(args: args::Play) -> Result<ExitCode, Failure> {
         return Err(Failure::new("which relay is to be joined is not said: name its room with --room"));
     };
     let room = room_name(Some(room))?;
-    for (given, option) in [(args.peers.is_some(), "--peers"), (args.seed.is_some(), "--seed"), (args.solo, "--solo")] {
+    let (peers, seed, continues) = (args.peers.is_some(), args.seed.is_some(), args.continues.is_some());
+    for (given, option) in [(peers, "--peers"), (seed, "--seed"), (args.solo, "--solo"), (continues, "--continue")] {
         if given {
             return Err(Failure::new(format!("{option} is not for who joins a relay: leave out {option} or --relay")));
         }
