@@ -75,14 +75,15 @@ fn a_relay_that_was_killed_is_resumed_and_its_players_have_the_same_heroes() {
         let words: Vec<_> = relay.line().split(' ').skip(1).map(str::to_owned).collect();
         (relay, words)
     };
-    let player = |words: &[String], name: &str| {
+    let player = |words: &[String], name: &str, more: &[&str]| {
         let key = file(&format!("{name}.key"));
-        let more = ["--view", "none", "--bot", "--report", "--name", name, "--identity", &key, "--seconds", "4"];
-        Running::start(&words.iter().map(String::as_str).chain(more).collect::<Vec<_>>())
+        let own = ["--view", "none", "--bot", "--report", "--name", name, "--identity", &key];
+        let own = own.iter().chain(more).copied();
+        Running::start(&words.iter().map(String::as_str).chain(own).collect::<Vec<_>>())
     };
     let names = ["Ada", "Bram", "Cleo"];
     let (first, words) = relay(&["--room", "hall", "--record", &file("relay.lksrec")]);
-    let mut players: Vec<_> = names.iter().map(|name| player(&words, name)).collect();
+    let mut players: Vec<_> = names.iter().map(|name| player(&words, name, &[])).collect();
     let known = players.iter_mut().map(|player| until(player, 30)).max().unwrap();
     // What happened in the last second may not be recorded yet.
     let known = players.iter_mut().map(|player| until(player, known + 40)).max().unwrap();
@@ -92,7 +93,7 @@ fn a_relay_that_was_killed_is_resumed_and_its_players_have_the_same_heroes() {
     let (second, words) = relay(&["--resume", &file("relay.lksrec"), "--record", &file("more.lksrec")]);
     assert!(words.contains(&"hall".to_owned()), "the room is the recorded one: {words:?}");
     // Not in the order in which they came first.
-    let players: Vec<_> = names.iter().rev().map(|name| player(&words, name)).collect();
+    let players: Vec<_> = names.iter().rev().map(|name| player(&words, name, &["--seconds", "4"])).collect();
     let mut numbers = Vec::new();
     for player in players {
         let (status, report) = player.report();
