@@ -1,6 +1,6 @@
 //! A session goes on from what a recording holds of it, and from nothing that contradicts itself.
 
-use lockstone::recording::{ContinueError, Entry, Header, Packed, Recording, Writer};
+use lockstone::recording::{ContinueError, Entry, FLUSH_TICKS, Header, Packed, Recording, Writer};
 use lockstone_net::memory::{Driver, MemoryNetwork, Weather};
 use lockstone_net::party::{Party, PartySettings};
 use lockstone_net::session::{Continuation, Event, Phase};
@@ -80,7 +80,7 @@ fn world_of(session: &mut Continuation<Mixer>) -> (Tick, usize) {
 
 #[test]
 fn a_recording_that_breaks_off_anywhere_can_be_gone_on_with() {
-    let bytes = played(6_000);
+    let bytes = played(8_000);
     let mut last = Tick(0);
     for len in (0..bytes.len()).step_by(41) {
         // What is cut before its first turn is no recording.
@@ -95,7 +95,7 @@ fn a_recording_that_breaks_off_anywhere_can_be_gone_on_with() {
         }
     }
     let whole = read(&bytes);
-    assert!(last.0 + 40 >= whole.end().0 && whole.end() > Tick(100));
+    assert!(last.0 + 2 * FLUSH_TICKS >= whole.end().0 && whole.end() > Tick(100));
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn a_session_goes_on_from_its_last_keyframe_as_from_its_start() {
 
 #[test]
 fn what_does_not_come_out_as_it_was_recorded_is_refused() {
-    let bytes = played(4_000);
+    let bytes = played(6_000);
     let odd = |at: u32| move |seed| build(seed).with_fault(Some(Tick(at)));
     let differs = read(&bytes).continuation(odd(60)).err();
     assert!(matches!(differs, Some(ContinueError::Differs { tick: Tick(61), .. })), "{differs:?}");

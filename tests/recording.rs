@@ -321,7 +321,7 @@ fn a_frame_of_no_known_kind_and_cells_out_of_order_are_told() {
         read(&bytes).err()
     };
     assert_eq!(refused(&[0, 0, 7]), None);
-    for payload in [&[][..], &[3, 0, 7], &[0, 3, 2, 0, 1, 9, 9, 9, 9, 0, 0, 8, 8, 8, 8, 0], &[0, 3, 0, 2, 0, 1, 0, 1]] {
+    for payload in [&[][..], &[4, 0, 7], &[0, 3, 2, 0, 1, 9, 9, 9, 9, 0, 0, 8, 8, 8, 8, 0], &[0, 3, 0, 2, 0, 1, 0, 1]] {
         assert!(matches!(refused(payload), Some(RecordingError::Unreadable { frame: 2, .. })), "{payload:?}");
     }
 }

@@ -16,7 +16,7 @@ use super::rerun::PackedRerun;
 use super::tree::{Tree, TreeChange};
 
 /// Ticks after which what was recorded is written out: what a crash may cost.
-pub const FLUSH_TICKS: u32 = 20;
+pub const FLUSH_TICKS: u32 = 40;
 
 /// Writes a recording. Calls come in the order of the session: ticks never go back. What was
 /// flushed to a `Vec<u8>` is a recording in memory.

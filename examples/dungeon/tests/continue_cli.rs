@@ -85,8 +85,8 @@ fn a_relay_that_was_killed_is_resumed_and_its_players_have_the_same_heroes() {
     let (first, words) = relay(&["--room", "hall", "--record", &file("relay.lksrec")]);
     let mut players: Vec<_> = names.iter().map(|name| player(&words, name, &[])).collect();
     let known = players.iter_mut().map(|player| until(player, 30)).max().unwrap();
-    // What happened in the last second may not be recorded yet.
-    let known = players.iter_mut().map(|player| until(player, known + 40)).max().unwrap();
+    // What happened in the last two seconds may not be recorded yet.
+    let known = players.iter_mut().map(|player| until(player, known + 60)).max().unwrap();
     first.kill();
     drop(players);
 
