@@ -165,7 +165,7 @@ impl<T: Session<Sim = Sim>> Session for Bent<T> {
 
 /// Three peers in calm, and one more that enters later.
 fn calm(kind: Kind) -> Schedule {
-    let enter = |seat| Fault::Enter { seat, clock_ms: 0, gains_ppm: 0 };
+    let enter = |seat| Fault::Enter { seat, clock_ms: 0, gains_ppm: 0, back: None };
     let mut steps: Vec<_> = (0..3).map(|seat| Step { at_ms: 0, fault: enter(seat) }).collect();
     if kind == Kind::Party {
         steps.push(Step { at_ms: 12_000, fault: enter(3) });

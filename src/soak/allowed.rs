@@ -84,6 +84,8 @@ pub(super) struct Allowed {
     pub spells: Vec<Spell>,
     /// From when on each peer is excused that is.
     pub excused_ms: BTreeMap<SeatId, u32>,
+    /// Of these, those that did nothing but end when they were to.
+    pub ended: BTreeSet<SeatId>,
 }
 
 impl Allowed {
@@ -108,16 +110,18 @@ impl Allowed {
                 spell.lost.insert(seat);
             }
         }
-        let mut allowed = Allowed { terms, spells, excused_ms: BTreeMap::new() };
+        let mut allowed = Allowed { terms, spells, excused_ms: BTreeMap::new(), ended: BTreeSet::new() };
         allowed.excuse(schedule.kind, trace);
         allowed
     }
 
     fn excuse(&mut self, kind: Kind, trace: &Trace) {
-        let Allowed { terms, spells, excused_ms } = self;
+        let Allowed { terms, spells, excused_ms, ended } = self;
+        let mut excused_else = BTreeSet::new();
         for spell in spells.iter() {
             let impatient = spell.isolated_ms.iter().filter(|(_, for_ms)| **for_ms >= terms.patience_ms);
-            let out: BTreeSet<_> = impatient.map(|(seat, _)| *seat).chain(spell.lost.iter().copied()).collect();
+            let impatient: BTreeSet<_> = impatient.map(|(seat, _)| *seat).collect();
+            let out: BTreeSet<_> = impatient.union(&spell.lost).copied().collect();
             let members: BTreeSet<_> = trace.plays_at(spell.from_ms).collect();
             // Who enters just then has a vote perhaps.
             let enters = |life: &Life| spell.meets(life.entered_ms) && life.entered_ms > 0;
@@ -135,8 +139,13 @@ impl Allowed {
                 let from_ms = spell.from_ms.max(life.entered_ms);
                 let first = excused_ms.entry(*seat).or_insert(from_ms);
                 *first = from_ms.min(*first);
+                if too_many || no_hub || impatient.contains(seat) {
+                    excused_else.insert(*seat);
+                }
             }
         }
+        let lost = spells.iter().flat_map(|spell| &spell.lost);
+        *ended = lost.filter(|seat| !excused_else.contains(seat)).copied().collect();
     }
 
     /// When the trouble began that had an effect at a time.

@@ -4,7 +4,7 @@
 //! the session comes back. A change here makes other runs of the same seeds; what ever failed is
 //! therefore kept as a schedule, and not as a seed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use lockstone_net::limits::{PLAYERS_MAX, ROLLBACK_PLAYERS_MAX};
 use lockstone_net::memory::Weather;
 use lockstone_sim::{Dice, Tick};
 
-use super::schedule::{Fault, FaultKind, Kind, Schedule, SeatId, Step};
+use super::schedule::{Fault, FaultKind, Kind, Schedule, SeatId, Step, has_key};
 use crate::default_table;
 
 /// What schedules are drawn from.
@@ -47,7 +47,8 @@ pub fn draw(kind: Kind, seed: u64, range: &Range) -> Schedule {
         kind,
         range,
         steps: Vec::new(),
-        there: BTreeSet::new(),
+        there: BTreeMap::new(),
+        gone: BTreeSet::new(),
         next: u16::from(kind == Kind::Relay),
     };
     drawing.gather();
@@ -67,8 +68,10 @@ struct Drawing<'d> {
     kind: Kind,
     range: &'d Range,
     steps: Vec<Step>,
-    /// Who is there, a relay not counted.
-    there: BTreeSet<SeatId>,
+    /// Who is there, a relay not counted, and the first seat of each one's player.
+    there: BTreeMap<SeatId, SeatId>,
+    /// The first seats of players who are gone and can come back.
+    gone: BTreeSet<SeatId>,
     /// The next seat.
     next: SeatId,
 }
@@ -84,18 +87,18 @@ impl Drawing<'_> {
         let least = if self.kind == Kind::Rollback { 2 } else { 1 };
         let low = low.clamp(least, most);
         let peers = low + self.dice.below(u32::from(high.clamp(low, most) - low) + 1) as u16;
-        (0..peers).for_each(|_| self.enter(0));
+        (0..peers).for_each(|_| self.enter(0, None));
     }
 
-    fn enter(&mut self, at_ms: u32) {
+    fn enter(&mut self, at_ms: u32, back: Option<SeatId>) {
         let seat = self.next;
         let (clock_ms, gains_ppm) = match self.range.faults.contains(&FaultKind::Skew) {
             true => (self.dice.below(1_000_000_000), self.dice.range(-500..=500)),
             false => (0, 0),
         };
         self.next += 1;
-        self.there.insert(seat);
-        self.steps.push(Step { at_ms, fault: Fault::Enter { seat, clock_ms, gains_ppm } });
+        self.there.insert(seat, back.unwrap_or(seat));
+        self.steps.push(Step { at_ms, fault: Fault::Enter { seat, clock_ms, gains_ppm, back } });
     }
 
     /// One thing goes wrong, or several within a few seconds. Returns when all is over.
@@ -117,16 +120,21 @@ impl Drawing<'_> {
         let kinds: Vec<_> = self.range.faults.iter().filter(|kind| **kind != FaultKind::Skew).copied().collect();
         let weights: Vec<_> = kinds.iter().map(|kind| self.weight(*kind)).collect();
         let Some(kind) = self.dice.weighted(&weights).map(|n| kinds[n]) else { return };
-        let Some(seat) = self.any() else { return self.enter(at_ms) };
+        let Some(seat) = self.any() else { return self.enter(at_ms, None) };
         let fault = match kind {
-            FaultKind::Enter => return self.enter(at_ms),
+            FaultKind::Enter => return self.enter(at_ms, None),
+            FaultKind::Return => {
+                let back = self.gone.iter().nth(self.dice.below(self.gone.len() as u32) as usize).copied();
+                self.gone.retain(|first| Some(*first) != back);
+                return self.enter(at_ms, back);
+            }
             FaultKind::Skew => return,
             FaultKind::Leave => Fault::Leave { seat },
             FaultKind::Kill => Fault::Kill { seat, told_ms: if self.dice.chance(1, 2) { 0 } else { self.some_ms() } },
             FaultKind::Drop => Fault::Drop { seat },
             FaultKind::Cut => {
                 let side: BTreeSet<_> =
-                    self.there.clone().into_iter().filter(|other| *other == seat || self.dice.chance(1, 3)).collect();
+                    self.there.clone().into_keys().filter(|other| *other == seat || self.dice.chance(1, 3)).collect();
                 Fault::Cut { seats: side, ms: self.some_ms() }
             }
             FaultKind::Deafen => {
@@ -140,7 +148,8 @@ impl Drawing<'_> {
             FaultKind::Weather => Fault::Weather { weather: self.storm(), ms: 1_000 + self.dice.below(6_000) },
         };
         if let FaultKind::Leave | FaultKind::Kill | FaultKind::Drop = kind {
-            self.there.remove(&seat);
+            let returns = |first: &SeatId| self.kind == Kind::Party && has_key(*first);
+            self.gone.extend(self.there.remove(&seat).filter(returns));
         }
         self.steps.push(Step { at_ms, fault });
     }
@@ -151,6 +160,8 @@ impl Drawing<'_> {
         match kind {
             FaultKind::Enter if left < 3 => 12,
             FaultKind::Enter if left < PLAYERS_MAX - 2 => 5,
+            FaultKind::Return if self.gone.is_empty() || left >= PLAYERS_MAX => 0,
+            FaultKind::Return => 8,
             FaultKind::Enter | FaultKind::Skew => 0,
             FaultKind::Leave | FaultKind::Kill | FaultKind::Drop if left < 2 => 0,
             FaultKind::Leave => 2,
@@ -167,7 +178,7 @@ impl Drawing<'_> {
     fn any(&mut self) -> Option<SeatId> {
         // The first is most likely the one that closes ticks.
         let at = if self.dice.chance(1, 3) { 0 } else { self.dice.below(self.there.len() as u32) as usize };
-        self.there.iter().nth(at).copied()
+        self.there.keys().nth(at).copied()
     }
 
     /// Mostly shorter than anyone may be silent, now and then much longer.

@@ -113,7 +113,7 @@ impl<'f, G: Game, T: Session<Sim = G::Sim>, H: Session<Sim = G::Sim>> Fleet<'f, 
 
     fn happen(&mut self, fault: &Fault, now_ms: u32) {
         match fault {
-            Fault::Enter { seat, clock_ms, gains_ppm } => self.enter(*seat, now_ms, *clock_ms, *gains_ppm),
+            Fault::Enter { seat, clock_ms, gains_ppm, .. } => self.enter(*seat, now_ms, *clock_ms, *gains_ppm),
             Fault::Leave { seat } if self.is_there(*seat) && !self.is_frozen(*seat) => {
                 let now = self.driver.now();
                 match self.place(*seat) {

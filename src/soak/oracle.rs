@@ -156,13 +156,30 @@ impl History {
 
     /// Whether the segment's hero enters in it, with a turn that counts.
     fn has_entry_of(&self, segment: &Segment) -> bool {
-        let entry = segment.turns.iter().find(|(_, told)| told.joined.contains(&segment.player));
+        let enters = |told: &Told| told.joined.contains(&segment.player) || told.back.contains(&segment.player);
+        let entry = segment.turns.iter().find(|(_, told)| enters(told));
         entry.is_some_and(|(tick, told)| self.turns.get(tick).is_some_and(|counts| counts.digest == told.digest))
     }
 
     fn commands_of(&self, player: PlayerId) -> Vec<u64> {
         commands_of(&self.turns, player)
     }
+
+    /// When a player's hero was gone for good.
+    fn end_of(&self, player: PlayerId) -> Option<Tick> {
+        self.turns.iter().find(|(_, told)| told.left.contains(&player)).map(|(tick, _)| *tick)
+    }
+}
+
+/// Whether commands are what was given in one life after the other: of each the first of it, and all
+/// of the last that `lives_on`.
+fn is_played(given: &[Vec<u64>], lives_on: bool, played: &[u64]) -> bool {
+    let Some((first, rest)) = given.split_first() else { return played.is_empty() };
+    if rest.is_empty() {
+        return if lives_on { played == first } else { first.starts_with(played) };
+    }
+    let common = first.iter().zip(played).take_while(|(given, played)| given == played).count();
+    (0..=common).rev().any(|taken| is_played(rest, lives_on, &played[taken..]))
 }
 
 fn commands_of(turns: &BTreeMap<Tick, Told>, player: PlayerId) -> Vec<u64> {
@@ -264,7 +281,7 @@ impl Judge<'_> {
             }
         }
         for (seat, life, segment) in lives {
-            self.commands(seat, life, &commands_of(&segment.turns, segment.player), out);
+            self.commands(&[(seat, life)], &commands_of(&segment.turns, segment.player), out);
         }
     }
 
@@ -278,14 +295,18 @@ impl Judge<'_> {
     }
 
     fn commands_and_heroes(&self, history: &History, out: &mut Vec<Breach>) {
-        for (seat, life) in
-            self.trace.lives.iter().filter(|(seat, _)| self.schedule.kind != Kind::Relay || **seat != HUB)
-        {
+        // Each player's lives, in the order in which it entered.
+        let mut parts: BTreeMap<PlayerId, Vec<(SeatId, &Life)>> = BTreeMap::new();
+        let mut last: BTreeMap<SeatId, (SeatId, PlayerId)> = BTreeMap::new();
+        let mut lives: Vec<_> = self.trace.lives.iter().map(|(seat, life)| (*seat, life)).collect();
+        lives.retain(|(seat, _)| self.schedule.kind != Kind::Relay || *seat != HUB);
+        lives.sort_by_key(|(seat, life)| (life.entered_ms, *seat));
+        for (seat, life) in lives {
             // Before its hero entered for good, a peer may have been promised another number.
             let entered = life.segments.iter().skip_while(|segment| !history.has_entry_of(segment));
             let mut players: Vec<_> = entered.map(|segment| segment.player).collect();
             players.dedup();
-            let steady = !self.allowed.excused_ms.contains_key(seat);
+            let steady = self.is_steady(seat);
             if players.len() > 1 && steady {
                 out.push(breach(Rule::Hero, format!("seat {seat} was {players:?} in turn")));
             }
@@ -294,28 +315,51 @@ impl Judge<'_> {
             if life.plays_from_ms().is_none() {
                 continue;
             }
-            self.commands(*seat, life, &history.commands_of(*player), out);
-            let joins = history.turns.values().flat_map(|told| &told.joined).filter(|joined| *joined == player).count();
-            let left = history.turns.iter().find(|(_, told)| told.left.contains(player));
-            if joins > 1 {
-                out.push(breach(Rule::Hero, format!("{player} of seat {seat} enters {joins} times")));
+            let before = last.insert(self.schedule.player_of(seat), (seat, *player));
+            if let Some((first, waits)) = before.filter(|(first, waits)| {
+                waits != player && steady && self.was_steady(*first) && history.end_of(*waits).is_none()
+            }) {
+                let text = format!("seat {seat} came back as {player}, and was {waits} on seat {first}");
+                out.push(breach(Rule::Hero, text));
             }
-            if let Some((tick, _)) = left.filter(|_| steady && life.lives()) {
+            parts.entry(*player).or_default().push((seat, life));
+            if let Some(tick) = history.end_of(*player).filter(|_| steady && life.lives()) {
                 out.push(breach(Rule::Hero, format!("{player} of seat {seat} is lost at tick {tick}")));
+            }
+        }
+        for (player, lives) in parts {
+            self.commands(&lives, &history.commands_of(player), out);
+            let joins =
+                history.turns.values().flat_map(|told| &told.joined).filter(|joined| **joined == player).count();
+            if joins > 1 {
+                out.push(breach(Rule::Hero, format!("{player} of seat {} enters {joins} times", lives[0].0)));
             }
         }
     }
 
-    /// What was played of a player is what it gave: all of it if it is still there, else up to
-    /// where it ended. Who was excused may have played apart, in vain.
-    fn commands(&self, seat: SeatId, life: &Life, played: &[u64], out: &mut Vec<Breach>) {
-        let given: Vec<_> = life.given.iter().map(|(_, command)| *command).collect();
-        let holds = if life.lives() { played == given } else { given.starts_with(played) };
-        if !holds && !self.allowed.excused_ms.contains_key(&seat) {
-            let (played, given) = (played.len(), given.len());
+    fn is_steady(&self, seat: SeatId) -> bool {
+        !self.allowed.excused_ms.contains_key(&seat)
+    }
+
+    /// Whether nothing but its end excuses a peer.
+    fn was_steady(&self, seat: SeatId) -> bool {
+        self.is_steady(seat) || self.allowed.ended.contains(&seat)
+    }
+
+    /// What was played of a player is what it gave, in each of its lives: all of it if it is still
+    /// there, else up to where that life ended. Who was excused may have played apart, in vain.
+    fn commands(&self, lives: &[(SeatId, &Life)], played: &[u64], out: &mut Vec<Breach>) {
+        let given: Vec<Vec<u64>> =
+            lives.iter().map(|(_, life)| life.given.iter().map(|(_, command)| *command).collect()).collect();
+        let lives_on = lives.last().is_some_and(|(_, life)| life.lives());
+        let (latest, earlier) = lives.split_last().expect("it lives once at least");
+        let steady = self.is_steady(latest.0) && earlier.iter().all(|(seat, _)| self.was_steady(*seat));
+        if steady && !is_played(&given, lives_on, played) {
+            let seats: Vec<_> = lives.iter().map(|(seat, _)| seat.to_string()).collect();
+            let (played, given) = (played.len(), given.iter().map(Vec::len).sum::<usize>());
             out.push(breach(
                 Rule::Commands,
-                format!("of seat {seat} {given} commands were taken, and {played} played, or others"),
+                format!("of seat {} {given} commands were taken, and {played} played, or others", seats.join(" and ")),
             ));
         }
     }

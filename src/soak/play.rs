@@ -7,11 +7,11 @@ use lockstone_net::memory::{Driver, MemoryNetwork};
 use lockstone_net::party::{Party, PartyConfig, PartySettings};
 use lockstone_net::relay::{Relay, RelayConfig, RelaySettings, Replica};
 use lockstone_net::session::{ConfigError, Event, PlayerError, Session};
-use lockstone_net::{Identity, Rollback, RollbackConfig, RollbackSettings};
+use lockstone_net::{Identity, PlayerKey, Rollback, RollbackConfig, RollbackSettings};
 use lockstone_sim::Simulation;
 
 use super::fleet::Fleet;
-use super::schedule::{Fault, HUB, Kind, Schedule, SeatId};
+use super::schedule::{Fault, HUB, Kind, Schedule, SeatId, has_key};
 use super::trace::Trace;
 use crate::crowd::Verifier;
 use crate::default_table;
@@ -67,8 +67,10 @@ pub fn play_party<G: Game, T: Session<Sim = G::Sim>>(
 ) -> Result<Trace, SoakError> {
     let config = PartyConfig::new(PartySettings { seed: schedule.seed, ..PartySettings::default() })?;
     play_peers::<G, T>(schedule, |seat| {
-        let (identity, name, hero) = newcomer::<G>(seat)?;
-        Ok(wrap(seat, Party::new(config.clone(), identity, &name, hero, build::<G>)?))
+        let first = schedule.player_of(seat);
+        let (identity, name, hero) = newcomer::<G>(first)?;
+        let party = Party::new(config.clone(), identity, &name, hero, build::<G>)?;
+        Ok(wrap(seat, if has_key(first) { party.with_key(key(first)) } else { party }))
     })
 }
 
@@ -142,7 +144,14 @@ fn each_seat<T>(
     seats.map(|seat| Ok((seat, make(seat)?))).collect()
 }
 
-/// Who enters on a seat.
+/// The key of the player of a first seat.
+fn key(first: SeatId) -> PlayerKey {
+    let mut bytes = [0x5e; 32];
+    bytes[..2].copy_from_slice(&first.to_le_bytes());
+    PlayerKey::from_bytes(bytes)
+}
+
+/// Who enters on a seat, if no player comes back there.
 fn newcomer<G: Game>(seat: SeatId) -> Result<(Identity, String, <G::Sim as Simulation>::Hero), SoakError> {
     let name = format!("Bot-{seat}");
     let class = G::HEROES.get(usize::from(seat) % G::HEROES.len().max(1));

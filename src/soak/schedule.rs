@@ -13,6 +13,11 @@ pub type SeatId = u16;
 /// The seat of a relay.
 pub const HUB: SeatId = 0;
 
+/// Whether the player of a first seat has a key, by which it is known again.
+pub(super) fn has_key(first: SeatId) -> bool {
+    first % 4 != 3
+}
+
 /// Which kind of session is played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -45,6 +50,8 @@ impl Kind {
 pub enum FaultKind {
     /// Peers enter while others play.
     Enter,
+    /// Players come back in another process.
+    Return,
     /// Peers leave and say so.
     Leave,
     /// Processes die without a word.
@@ -67,8 +74,9 @@ pub enum FaultKind {
 
 impl FaultKind {
     /// All of them.
-    pub const ALL: [FaultKind; 10] = [
+    pub const ALL: [FaultKind; 11] = [
         FaultKind::Enter,
+        FaultKind::Return,
         FaultKind::Leave,
         FaultKind::Kill,
         FaultKind::Drop,
@@ -93,6 +101,7 @@ impl FaultKind {
     const fn about(self) -> (&'static str, &'static str) {
         match self {
             FaultKind::Enter => ("enter", "peers enter while others play"),
+            FaultKind::Return => ("return", "players come back in another process, with their key"),
             FaultKind::Leave => ("leave", "peers leave, and say so"),
             FaultKind::Kill => ("kill", "processes die without a word"),
             FaultKind::Drop => ("drop", "peers lose all their connections"),
@@ -144,6 +153,9 @@ pub enum Fault {
         clock_ms: u32,
         /// What its clock gains on the right time, in millionths.
         gains_ppm: i32,
+        /// The first seat of its player, who comes back.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        back: Option<SeatId>,
     },
     /// A peer leaves, and says so.
     Leave {
@@ -231,6 +243,15 @@ impl Schedule {
         self.steps.iter().filter(|step| step.at_ms == 0 && matches!(step.fault, Fault::Enter { .. })).count()
     }
 
+    /// The first seat of a seat's player.
+    pub fn player_of(&self, seat: SeatId) -> SeatId {
+        let first = self.steps.iter().find_map(|step| match step.fault {
+            Fault::Enter { seat: entered, back, .. } if entered == seat => back,
+            _ => None,
+        });
+        first.unwrap_or(seat)
+    }
+
     /// With other steps.
     #[must_use]
     pub fn with_steps(&self, steps: &[Step]) -> Schedule {
@@ -248,8 +269,11 @@ impl fmt::Display for Schedule {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Fault::Enter { seat, gains_ppm: 0, .. } => write!(f, "{seat} enters"),
-            Fault::Enter { seat, gains_ppm, .. } => write!(f, "{seat} enters, its clock gains {gains_ppm} ppm"),
+            Fault::Enter { seat, gains_ppm, back, .. } => {
+                write!(f, "{seat} enters")?;
+                back.map_or(Ok(()), |first| write!(f, ", the player of {first} again"))?;
+                if *gains_ppm == 0 { Ok(()) } else { write!(f, ", its clock gains {gains_ppm} ppm") }
+            }
             Fault::Leave { seat } => write!(f, "{seat} leaves"),
             Fault::Kill { seat, told_ms: 0 } => write!(f, "{seat} is killed, and the others are told at once"),
             Fault::Kill { seat, told_ms } => {

@@ -82,12 +82,14 @@ pub struct Segment {
 }
 
 /// A turn that was played.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Told {
     /// Of all of it.
     pub digest: u64,
     /// Whose hero entered.
     pub joined: Vec<PlayerId>,
+    /// Whose player came back.
+    pub back: Vec<PlayerId>,
     /// Whose hero is gone.
     pub left: Vec<PlayerId>,
     /// A digest of each command.
@@ -101,13 +103,14 @@ pub(super) fn digest(command: &impl serde::Serialize) -> u64 {
 
 impl Told {
     fn of<S: Simulation>(turn: &Turn<S>) -> Told {
-        let mut told = Told { digest: digest(turn), joined: Vec::new(), left: Vec::new(), commands: Vec::new() };
+        let mut told = Told { digest: digest(turn), ..Told::default() };
         for input in &turn.inputs {
             match input {
                 Input::Command(player, command) => told.commands.push((*player, digest(command))),
                 Input::Join(player, _) => told.joined.push(*player),
                 Input::Leave(player) => told.left.push(*player),
-                Input::Request(_) | Input::Given(_) | Input::Away(_) | Input::Back(_) => {}
+                Input::Back(player) => told.back.push(*player),
+                Input::Request(_) | Input::Given(_) | Input::Away(_) => {}
             }
         }
         told
