@@ -171,8 +171,8 @@ impl History {
     }
 }
 
-/// Whether commands are what was given in one life after the other: of each the first of it, and all
-/// of the last that `lives_on`.
+/// Whether commands are what was given in one life after the other: of each the first of it, and
+/// all of the last if that `lives_on`.
 fn is_played(given: &[Vec<u64>], lives_on: bool, played: &[u64]) -> bool {
     let Some((first, rest)) = given.split_first() else { return played.is_empty() };
     if rest.is_empty() {
