@@ -648,6 +648,12 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
                     session.replaced_at = session.replaced_at.min(io.now + patience);
                 }
             }
+            // It answers a hello that was said before it was known to lead: it sends the world.
+            Message::Welcome(welcome)
+                if session.leader.peer == from && welcome.plays.is_some() && welcome.attempt == self.attempts =>
+            {
+                self.welcomed(from, epoch, welcome, io);
+            }
             // The leader takes this peer for lost, or looks for the session itself.
             Message::Meet(_) | Message::Hello(_) if session.leader.peer == from => self.seek(io),
             Message::Hello(_) => {
