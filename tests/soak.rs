@@ -3,8 +3,8 @@
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
-use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::ops::{ControlFlow, Range as Span};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use lockstone::game::{Bot, Game};
@@ -20,8 +20,8 @@ const ODD: SeatId = 1;
 /// From then on.
 const FROM: Duration = Duration::from_secs(5);
 
-/// So many ticks a peer discards that discards some.
-const DISCARDED: u32 = 10;
+/// These ticks a peer discards that discards some.
+const DISCARDED: Span<Tick> = Tick(120)..Tick(130);
 
 /// A session with something wrong.
 struct Bent<T: Session> {
@@ -30,8 +30,6 @@ struct Bent<T: Session> {
     now: Cell<Duration>,
     /// What is to go wrong once has.
     done: bool,
-    /// How many checksums it told of a world that it then discarded.
-    discarded: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,16 +48,19 @@ enum Bend {
     Stalls,
     /// It leaves, and nobody told it to.
     Deserts,
-    /// Every other command is swallowed, counted over all runs.
+    /// Commands are swallowed in every other run.
     Whimsical,
     Panics,
 }
 
-static WHIM: AtomicU64 = AtomicU64::new(0);
+/// The next run's whim.
+static WHIM: AtomicBool = AtomicBool::new(false);
 
 impl<T: Session<Sim = Sim>> Bent<T> {
     fn new(session: T, fault: Option<Bend>) -> Bent<T> {
-        Bent { session, fault, now: Cell::default(), done: false, discarded: 0 }
+        let whim = fault == Some(Bend::Whimsical) && WHIM.fetch_xor(true, Ordering::Relaxed);
+        let fault = if whim { Some(Bend::Swallows) } else { fault };
+        Bent { session, fault, now: Cell::default(), done: false }
     }
 
     fn is(&self, bend: Bend) -> bool {
@@ -89,8 +90,7 @@ impl<T: Session<Sim = Sim>> Session for Bent<T> {
     }
 
     fn command(&mut self, command: Order) -> Result<(), CommandError> {
-        let whim = self.is(Bend::Whimsical) && WHIM.fetch_add(1, Ordering::Relaxed).is_multiple_of(2);
-        if self.is(Bend::Swallows) || whim {
+        if self.is(Bend::Swallows) {
             return Ok(());
         }
         if self.is(Bend::Twice) {
@@ -129,11 +129,10 @@ impl<T: Session<Sim = Sim>> Session for Bent<T> {
                 self.done = true;
                 Event::Checksum { tick, checksum: Checksum(checksum.0 ^ 1), tree }
             }
-            Event::Checksum { tick, checksum, tree } if self.is(Bend::Discards) && self.discarded < DISCARDED => {
-                self.discarded += 1;
+            Event::Checksum { tick, checksum, tree } if self.is(Bend::Discards) && DISCARDED.contains(&tick) => {
                 Event::Checksum { tick, checksum: Checksum(checksum.0 ^ 1), tree }
             }
-            Event::Checksum { tick, .. } if self.is(Bend::Discards) && !self.done => {
+            Event::Checksum { tick, .. } if self.is(Bend::Discards) && !self.done && tick >= DISCARDED.end => {
                 self.done = true;
                 let player = self.session.stats().player.expect("it plays");
                 Event::Started { tick, seed: 0, player, snapshot: Vec::new() }
@@ -257,7 +256,7 @@ fn a_panic_is_found() {
     breaks(Bend::Panics, Rule::Panic, &BOTH);
 }
 
-/// A game whose rules keep a count that no snapshot holds: whoever enters later lacks it.
+/// A game whose beasts keep a count that no snapshot holds: whoever enters later lacks it.
 struct Forgetful;
 
 impl Game for Forgetful {
@@ -270,7 +269,7 @@ impl Game for Forgetful {
     }
 
     fn build(seed: u64, table: Table) -> Sim {
-        faulty::world_of(seed, table, Plant::new(faulty::Fault::Hidden))
+        faulty::world_of(seed, table, Plant::new(faulty::Fault::Unsaved))
     }
 
     fn hero(class: &str, name: &str) -> Option<Newcomer> {
