@@ -116,7 +116,7 @@ fn a_game_alone_goes_on_with_its_own_hero() {
     let (file, key) = (at(&place, "game.lksrec"), at(&place, "own.key"));
     let alone = ["--solo", "--bot", "--view", "none", "--report", "--identity", &key];
     let mut game = Running::start(&[&alone[..], &["--record", &file]].concat());
-    until(&mut game, 60);
+    until(&mut game, 100);
     game.kill();
     // What was being written is left out.
     let bytes = fs::read(&file).unwrap();
