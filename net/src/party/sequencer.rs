@@ -413,8 +413,7 @@ impl<S: Simulation> Role<S> for Sequencing<S> {
         }
         let player = self.membership.player(from);
         match (&message, player) {
-            (Message::Stand(stand), Some(_)) => {
-                self.membership.take(from, *stand, io.now, &mut io.out);
+            (Message::Stand(stand), _) if self.membership.take(from, *stand, io.now, &mut io.out) => {
                 return self.elect(io);
             }
             (Message::Fetch(first), Some(_)) if self.membership.fetched(from, *first, &mut io.out) => return,

@@ -84,16 +84,18 @@ impl<F: Share> Replica<F> {
     ) -> Option<Message> {
         let Place::Joined(session) = &mut self.place else { return Some(message) };
         let Some(succession) = &mut session.succession else { return Some(message) };
+        if let Message::Stand(stand) = message
+            && succession.membership.take(from, stand, io.now, &mut io.out)
+        {
+            self.elect(io);
+            return None;
+        }
         if succession.membership.player(from).is_none() {
             return Some(message);
         }
         // While it looks for its session, messages of any epoch come this far.
         let is_of_now = epoch == succession.membership.members.promised();
         match message {
-            Message::Stand(stand) => {
-                succession.membership.take(from, stand, io.now, &mut io.out);
-                self.elect(io);
-            }
             Message::Fetch(first) if succession.membership.fetched(from, first, &mut io.out) => {}
             Message::Fetched(_) | Message::Lead(_) if !is_of_now => io.out.dropped(DropReason::StaleEpoch),
             fetched @ Message::Fetched(_) if succession.asked.take_if(|(peer, _)| *peer == from).is_some() => {
