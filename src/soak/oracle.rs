@@ -233,13 +233,15 @@ impl Judge<'_> {
         history
     }
 
-    /// What most of the players played may not be discarded.
+    /// What most of the players played may not be discarded. Who is excused does not count as one
+    /// that played it.
     fn kept(&self, tick: Tick, by: &BTreeSet<SeatId>, out: &mut Vec<Breach>) {
-        let excused = by.iter().any(|seat| self.was_excused_at(*seat, &self.trace.lives[seat], tick));
-        let played_ms = by.iter().filter_map(|seat| self.trace.lives[seat].past_ms(tick)).max();
-        let Some(at_ms) = played_ms.filter(|_| !excused) else { return };
+        let life = |seat: &SeatId| &self.trace.lives[seat];
+        let steady: BTreeSet<_> =
+            by.iter().copied().filter(|seat| !self.was_excused_at(*seat, life(seat), tick)).collect();
+        let Some(at_ms) = steady.iter().filter_map(|seat| life(seat).past_ms(tick)).max() else { return };
         let players: BTreeSet<_> = self.trace.plays_at(at_ms).collect();
-        let (played, players) = (players.intersection(by).count(), players.len());
+        let (played, players) = (players.intersection(&steady).count(), players.len());
         if 2 * played > players {
             let text = format!("{played} of {players} players played tick {tick}, and it is discarded");
             out.push(breach(Rule::OneHistory, text));

@@ -1,166 +1,20 @@
 //! The fleet finds what is planted, and nothing else: each of its rules has a fault here that
 //! breaks it, put between a production session and its driver, or into the rules of the game.
 
-use std::cell::Cell;
-use std::collections::BTreeSet;
-use std::ops::{ControlFlow, Range as Span};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+mod bent;
 
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use bent::{Bend, Bent};
 use lockstone::game::{Bot, Game};
-use lockstone::net::LinkEvent;
-use lockstone::net::session::{CommandError, Event, EvidenceError, Phase, SayError, Session, Stats, Transmit};
 use lockstone::scene::{Pointer, Scene};
-use lockstone::sim::{Checksum, Input, PlayerId, Simulation, Table, Tick, Turn, Vec2};
+use lockstone::sim::{PlayerId, Simulation, Table, Vec2};
 use lockstone::soak::{self, Fault, Kind, Outcome, Range, Rule, Schedule, SeatId, Step, Trace};
 use testkit::faulty::{self, Faulty, Newcomer, Order, Plant, Sim};
 
 /// The seat on which something is wrong.
 const ODD: SeatId = 1;
-/// From then on.
-const FROM: Duration = Duration::from_secs(5);
-
-/// These ticks a peer discards that discards some.
-const DISCARDED: Span<Tick> = Tick(120)..Tick(130);
-
-/// A session with something wrong.
-struct Bent<T: Session> {
-    session: T,
-    fault: Option<Bend>,
-    now: Cell<Duration>,
-    /// What is to go wrong once has.
-    done: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Bend {
-    /// Each command is given twice.
-    Twice,
-    /// Commands are taken, and not given.
-    Swallows,
-    /// Of one turn it tells that it was empty.
-    ForgetsTurn,
-    /// It tells one wrong checksum.
-    LiesOnce,
-    /// It plays some ticks that nobody else keeps, and loads the world anew.
-    Discards,
-    /// It does nothing any more.
-    Stalls,
-    /// It leaves, and nobody told it to.
-    Deserts,
-    /// Commands are swallowed in every other run.
-    Whimsical,
-    Panics,
-}
-
-/// The next run's whim.
-static WHIM: AtomicBool = AtomicBool::new(false);
-
-impl<T: Session<Sim = Sim>> Bent<T> {
-    fn new(session: T, fault: Option<Bend>) -> Bent<T> {
-        let whim = fault == Some(Bend::Whimsical) && WHIM.fetch_xor(true, Ordering::Relaxed);
-        let fault = if whim { Some(Bend::Swallows) } else { fault };
-        Bent { session, fault, now: Cell::default(), done: false }
-    }
-
-    fn is(&self, bend: Bend) -> bool {
-        self.fault == Some(bend) && self.now.get() >= FROM
-    }
-}
-
-impl<T: Session<Sim = Sim>> Session for Bent<T> {
-    type Sim = Sim;
-
-    fn handle(&mut self, event: LinkEvent, now: Duration) {
-        if !self.is(Bend::Stalls) {
-            self.session.handle(event, now);
-        }
-    }
-
-    fn advance(&mut self, now: Duration) {
-        self.now.set(now);
-        assert!(!self.is(Bend::Panics), "a planted panic");
-        if self.is(Bend::Deserts) && !self.done {
-            self.done = true;
-            self.session.leave(now);
-        }
-        if !self.is(Bend::Stalls) {
-            self.session.advance(now);
-        }
-    }
-
-    fn command(&mut self, command: Order) -> Result<(), CommandError> {
-        if self.is(Bend::Swallows) {
-            return Ok(());
-        }
-        if self.is(Bend::Twice) {
-            self.session.command(command)?;
-        }
-        self.session.command(command)
-    }
-
-    fn say(&mut self, text: &str) -> Result<(), SayError> {
-        self.session.say(text)
-    }
-
-    fn give_evidence(&mut self, bytes: Vec<u8>) -> Result<(), EvidenceError> {
-        self.session.give_evidence(bytes)
-    }
-
-    fn leave(&mut self, now: Duration) {
-        self.session.leave(now);
-    }
-
-    fn poll_transmit(&mut self) -> Option<Transmit> {
-        self.session.poll_transmit()
-    }
-
-    fn poll_event(&mut self) -> Option<Event<Sim>> {
-        let event = self.session.poll_event()?;
-        let is_command = |input: &Input<Sim>| matches!(input, Input::Command(..));
-        Some(match event {
-            Event::Turn { tick, turn }
-                if self.is(Bend::ForgetsTurn) && !self.done && turn.inputs.iter().any(is_command) =>
-            {
-                self.done = true;
-                Event::Turn { tick, turn: Turn::EMPTY }
-            }
-            Event::Checksum { tick, checksum, tree } if self.is(Bend::LiesOnce) && !self.done => {
-                self.done = true;
-                Event::Checksum { tick, checksum: Checksum(checksum.0 ^ 1), tree }
-            }
-            Event::Checksum { tick, checksum, tree } if self.is(Bend::Discards) && DISCARDED.contains(&tick) => {
-                Event::Checksum { tick, checksum: Checksum(checksum.0 ^ 1), tree }
-            }
-            Event::Checksum { tick, .. } if self.is(Bend::Discards) && !self.done && tick >= DISCARDED.end => {
-                self.done = true;
-                let player = self.session.stats().player.expect("it plays");
-                Event::Started { tick, seed: 0, player, snapshot: Vec::new() }
-            }
-            event => event,
-        })
-    }
-
-    fn wake_at(&self) -> Duration {
-        if self.is(Bend::Stalls) { Duration::MAX } else { self.session.wake_at() }
-    }
-
-    fn simulation(&self) -> Option<&Sim> {
-        self.session.simulation()
-    }
-
-    fn phase(&self) -> Phase {
-        self.session.phase()
-    }
-
-    fn stats(&self) -> Stats {
-        self.session.stats()
-    }
-
-    fn settled(&self) -> Tick {
-        self.session.settled()
-    }
-}
 
 /// Three peers in calm, and one more that enters later.
 fn calm(kind: Kind) -> Schedule {
@@ -307,6 +161,49 @@ fn what_is_kept_outside_of_the_snapshot_is_found() {
     assert_eq!(soak::run(&late, &soak::play::<Faulty>).expect("it can").breaches, []);
     let found = soak::run(&late, &soak::play::<Forgetful>).expect("it can").breaches;
     assert!(found.iter().any(|breach| breach.rule == Rule::Checksums), "{found:?}");
+}
+
+/// What is found in five peers all of which break a rule of the protocol, if these things happen to
+/// them. Without that nothing is found.
+fn found_in_all(bend: Bend, faults: &[(u32, Fault)]) -> BTreeSet<Rule> {
+    // One after the other, so that seats are players.
+    let enter = |seat| (1_000 * u32::from(seat), Fault::Enter { seat, clock_ms: 0, gains_ppm: 0, back: None });
+    let steps = (0..5).map(enter).chain(faults.iter().cloned()).map(|(at_ms, fault)| Step { at_ms, fault });
+    let schedule = Schedule { steps: steps.collect(), ..calm(Kind::Party) };
+    assert_eq!(run(&schedule, None).breaches, [], "without a fault");
+    let trace = play_on(&schedule, Some(bend), &[0, 1, 2, 3, 4]);
+    println!("{}", soak::story(&schedule, &trace));
+    soak::judge(&schedule, &trace).iter().map(|breach| breach.rule).collect()
+}
+
+/// Several are elected in one epoch.
+#[test]
+fn votes_that_are_no_promises_are_found() {
+    let found = found_in_all(Bend::VotesForAll, &[(12_000, Fault::Kill { seat: 0, told_ms: 0 })]);
+    assert!(found.contains(&Rule::Progress), "{found:?}");
+}
+
+/// Who is elected did not hear the newest turns.
+#[test]
+fn a_leader_that_goes_on_from_the_oldest_known_turn_is_found() {
+    let deaf = (12_000, Fault::Deafen { from: 0, to: 1, ms: 3_000 });
+    let found = found_in_all(Bend::HidesTurns, &[deaf, (14_500, Fault::Kill { seat: 0, told_ms: 0 })]);
+    assert!(found.contains(&Rule::OneHistory), "{found:?}");
+}
+
+#[test]
+fn leaders_without_a_quorum_are_found() {
+    let cut = Fault::Cut { seats: [0].into(), ms: 4_000 };
+    let found = found_in_all(Bend::CountsItself, &[(12_000, cut)]);
+    assert!(found.contains(&Rule::OneHistory), "{found:?}");
+}
+
+/// Commands wait at a sequencer that hears no quorum, and are lost with all that it knows.
+#[test]
+fn commands_that_are_acknowledged_before_their_turn_is_closed_are_found() {
+    let cut = Fault::Cut { seats: [0, 1].into(), ms: 4_000 };
+    let found = found_in_all(Bend::AcknowledgesEarly, &[(12_000, cut)]);
+    assert!(found.contains(&Rule::Commands), "{found:?}");
 }
 
 #[test]
