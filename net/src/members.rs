@@ -172,7 +172,7 @@ impl Members {
         self.give_vote(Vote { epoch: self.next_epoch(), leader: heir }, now);
     }
 
-    /// The leader of a party of two is gone for good: it would vote for the other.
+    /// The leader is gone for good, and had a vote beside one other: it would vote for that.
     pub fn resigned(&mut self, leader: PlayerId, heir: PlayerId) {
         let vote = Vote { epoch: self.next_epoch(), leader: heir };
         let known = Known::default();

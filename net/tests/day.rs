@@ -1,5 +1,5 @@
-//! A party through hours in which something goes wrong every minute: it goes on, and no peer's memory
-//! grows.
+//! A party through hours in which something goes wrong every minute: it goes on, and no peer's
+//! memory grows.
 //!
 //! `HOURS=24 cargo test --release -p lockstone-net --test day -- --nocapture` tells how much memory
 //! the sessions hold after the first eighth of them, and after all.

@@ -61,13 +61,21 @@ impl Succession {
         }
     }
 
-    /// The leader said goodbye, or the carrier lost it. In a party of two the other goes on alone.
+    /// The leader said goodbye, or the carrier lost it. Of two the other decides alone: of two
+    /// members, or of two who have a vote, as a third has come in that has none yet.
     pub fn leader_left(&mut self, reason: LeaveReason) {
         let Membership { me, members, ledger, .. } = &mut self.membership;
-        let Some(vote) = members.leader() else { return };
-        self.gone = Some((vote.leader, reason));
-        if ledger.present().count() == 2 {
-            members.resigned(vote.leader, *me);
+        let Some(Vote { leader, .. }) = members.leader() else { return };
+        self.gone = Some((leader, reason));
+        let voters: Vec<_> = ledger.electorates.iter().collect();
+        let heir = match voters[..] {
+            _ if ledger.present().count() == 2 => Some(*me),
+            [one, other] if one == leader => Some(other),
+            [other, one] if one == leader => Some(other),
+            _ => None,
+        };
+        if let Some(heir) = heir {
+            members.resigned(leader, heir);
         }
         members.suspect();
     }

@@ -107,8 +107,8 @@ impl Membership {
         }
     }
 
-    /// Takes what another says of who leads. Returns whether its word counts here, or may count where
-    /// this member's does: who knows newer turns may have come in with one of them.
+    /// Takes what another says of who leads. Returns whether its word counts here, or may count
+    /// where this member's does: who knows newer turns may have come in with one of them.
     pub fn take<S: Simulation>(&mut self, from: PeerId, stand: Stand, now: Duration, out: &mut Outbox<S>) -> bool {
         let (player, knows_newer) = (self.player(from), stand.known.epoch > self.epoch);
         if player.map_or(knows_newer, |player| self.members.take(player, stand, now)) {
