@@ -73,6 +73,8 @@ impl Verifier {
     pub fn hear_replica<R: Rules>(&mut self, replica: usize, event: &Event<World<R>>) {
         let (part, grid) = (self.replicas.entry(replica).or_default(), &self.grid);
         match event {
+            // A world that is loaded anew has no area before a turn gives it one.
+            Event::Started { .. } => part.area = None,
             Event::Turn { turn, .. } => {
                 let areas = turn.inputs.iter().filter_map(|input| match input {
                     Input::Given(Given::Area(Extent { core, halo })) => {
