@@ -39,6 +39,9 @@ use crate::wire::*;
 /// A replaced leader says who leads now. If it is not heard for so long, it does not know this
 /// peer.
 const LEADER_CHANGES: Duration = Duration::from_secs(1);
+/// Who is known to nobody but its leader takes no part in deciding who leads on. Once it has heard
+/// no leader for so long, it looks for the one that leads now.
+const JOINER_PATIENCE: Duration = Duration::from_millis(1_500);
 
 /// What part of the world a replica simulates, and by what it is fed.
 pub trait Share: Send + 'static {
@@ -262,10 +265,11 @@ impl<F: Share> Replica<F> {
         held.into_iter().for_each(|(from, epoch, message)| self.handle(from, epoch, message, io));
     }
 
-    /// Whether the session lets this peer in again: as its hero waits, or has yet to enter.
+    /// Whether the session lets this peer in again: as its hero waits, has yet to enter, or entered
+    /// so late that whoever leads on may not know.
     fn may_return(&self) -> bool {
-        let enters = F::OUTLIVES_LEADER && self.session().is_some_and(|session| !session.life.plays());
-        enters || self.hero_waits.is_some()
+        let enters = |session: &Joined<F>| !session.life.plays() || !session.is_known();
+        self.hero_waits.is_some() || F::OUTLIVES_LEADER && self.session().is_some_and(enters)
     }
 
     /// The session goes on without this peer, as far as it knows, or not at all.
@@ -400,8 +404,11 @@ impl<F: Share> Replica<F> {
                 };
             }
             (Message::Ending, _) => match &mut session.succession {
-                Some(succession) => return succession.leader_left(LeaveReason::Left),
-                None => return out.end(EndReason::SequencerLeft),
+                Some(succession) if succession.membership.is_known() => {
+                    return succession.leader_left(LeaveReason::Left);
+                }
+                _ if F::OUTLIVES_LEADER => return self.seek(io),
+                _ => return out.end(EndReason::SequencerLeft),
             },
             (Message::Refusal(refusal), _) => return out.end(EndReason::Refused(refusal)),
             (message, Life::Here { stepper, .. }) => {
@@ -557,6 +564,17 @@ impl<F: Share> Joined<F> {
         self.succession.as_ref().is_none_or(|succession| succession.membership.known().epoch == self.leader.epoch)
     }
 
+    /// Whether it takes part in deciding who leads on.
+    fn is_known(&self) -> bool {
+        self.succession.as_ref().is_some_and(|succession| succession.membership.is_known())
+    }
+
+    /// When it has heard no leader for too long.
+    fn lost_at(&self, silence_timeout: Duration) -> Duration {
+        let waits = !F::OUTLIVES_LEADER || self.is_known();
+        self.heard_at + if waits { silence_timeout } else { JOINER_PATIENCE }
+    }
+
     /// When the next turn is to be played, if it is known.
     fn next_play_at(&self) -> Option<Duration> {
         let next = self.intake.next();
@@ -602,9 +620,9 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
         }
         match &mut self.place {
             Place::Joined(session) if session.leader.peer == peer => match &mut session.succession {
-                Some(succession) => succession.leader_left(LeaveReason::Lost),
-                None if F::OUTLIVES_LEADER => self.greet_anew(io),
-                None => self.lose_session(EndReason::SequencerLost { silent: false }, io),
+                Some(succession) if succession.membership.is_known() => succession.leader_left(LeaveReason::Lost),
+                _ if F::OUTLIVES_LEADER => self.seek(io),
+                _ => self.lose_session(EndReason::SequencerLost { silent: false }, io),
             },
             Place::Joined(_) | Place::Greeting(_) => {}
         }
@@ -684,7 +702,7 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
         match &mut self.place {
             Place::Greeting(_) => {}
             Place::Joined(session) if now >= session.replaced_at => self.seek(io),
-            Place::Joined(session) if now >= session.heard_at + settings.silence_timeout => {
+            Place::Joined(session) if now >= session.lost_at(settings.silence_timeout) => {
                 self.lose_session(EndReason::SequencerLost { silent: true }, io);
             }
             Place::Joined(session) if now >= session.give_up_at(settings.load_timeout) => {
@@ -709,7 +727,7 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
         if let (Some(greeting), Some(succession)) = (&session.seeks, &session.succession) {
             return greeting.wake_at().min(succession.membership.members.wake_at());
         }
-        let at = (session.heard_at + self.settings.silence_timeout).min(session.replaced_at);
+        let at = session.lost_at(self.settings.silence_timeout).min(session.replaced_at);
         let at = session.succession.as_ref().map_or(at, |succession| at.min(succession.membership.members.wake_at()));
         let at = if session.follows() { at.min(session.intake.report_at()) } else { at };
         let at = at.min(session.give_up_at(self.settings.load_timeout));

@@ -149,6 +149,9 @@ fn a_player_leaves_at_one_tick_for_all() {
 #[test]
 fn a_broken_connection_and_a_silent_peer_are_told_apart() {
     let mut driver = session(4, &PartySettings::default(), ms(30));
+    // All have votes by then.
+    let until = driver.now() + secs(1);
+    driver.run_until(until);
     let [founder, lost, silent] = [0, 1, 2].map(|seat| driver.peer(seat));
     driver.network.drop_peer(lost);
     driver.network.set_cut(founder, silent, true);

@@ -144,7 +144,7 @@ impl<F: Share> Replica<F> {
                 let player = *player;
                 succession.fetch_from(player, io);
             }
-            Some(_) if membership.ledger.members.contains_key(&membership.me) => self.leads = true,
+            Some(_) if membership.is_member() => self.leads = true,
             // Its hero never entered, so its number may become another's.
             Some(_) => membership.members.decline(),
         }

@@ -26,17 +26,31 @@ pub struct Membership {
     epoch: Epoch,
     /// How far the turns of each epoch before go: the newest few.
     past: VecDeque<Known>,
+    /// Whether it had a vote since it is here.
+    was_named: bool,
 }
 
 impl Membership {
     /// Of a member that was let in by a leader, and knows nothing before tick `first`.
     pub fn new(me: PlayerId, leader: Vote, ledger: Ledger, first: Tick, now: Duration) -> Membership {
         let (members, past) = (Members::following(me, leader, now), VecDeque::new());
-        Membership { me, members, ledger, history: History::starting_at(first), epoch: leader.epoch, past }
+        let was_named = ledger.electorates.iter().any(|player| player == me);
+        Membership { me, members, ledger, history: History::starting_at(first), epoch: leader.epoch, past, was_named }
     }
 
     pub fn known(&self) -> Known {
         Known { epoch: self.epoch, end: self.history.open() }
+    }
+
+    /// Whether its own hero is in the world, as far as it knows.
+    pub fn is_member(&self) -> bool {
+        self.ledger.members.contains_key(&self.me)
+    }
+
+    /// Whether others know it, who decide who leads on. Of one that just entered perhaps nobody does,
+    /// but its leader.
+    pub fn is_known(&self) -> bool {
+        self.is_member() && (self.was_named || self.ledger.present().count() <= 2)
     }
 
     /// This member leads from here on.
@@ -71,6 +85,7 @@ impl Membership {
     pub fn close(&mut self, inputs: &[RawInput]) {
         self.ledger.closed(self.history.open(), inputs);
         inputs.iter().filter_map(RawInput::leaver).for_each(|player| self.members.forget(player));
+        self.was_named = self.was_named || self.ledger.electorates.iter().any(|player| player == self.me);
         self.history.close_with(inputs);
     }
 
