@@ -125,43 +125,52 @@ fn the_sequencer_and_its_successor_are_killed() {
 
 #[test]
 fn of_two_sides_the_larger_goes_on_and_the_other_comes_back() {
-    seeds::each("-p lockstone-net --test takeover", 20, |seed| {
-        let mut dice = Dice(seed);
-        let mut room = session(5, &PartySettings::default(), ms(DELAY_MS));
-        let time_ms = 1_000 + dice.roll(1_000);
-        play(&mut room, &mut dice, time_ms, &[0, 1, 2, 3, 4]);
-        let (few, many) = ([0, 1], [2, 3, 4]);
-        let cut = |room: &Room, cut: bool| {
-            for (a, b) in few.iter().flat_map(|a| many.iter().map(move |b| (*a, *b))) {
-                room.network.set_cut(room.peer(a), room.peer(b), cut);
-            }
-        };
-        cut(&room, true);
-        let (before, at) = (newest(&room, &many), room.now());
-        room.run_while(at + secs(5), |room| newest(room, &many) <= before);
-        assert!(room.now() - at < secs(2), "seed {seed}: the next turn took {:?}", room.now() - at);
-        room.run_until(at + secs(2));
-        let stopped = newest(&room, &few);
-        room.run_until(at + secs(4));
-        assert_eq!(newest(&room, &few), stopped, "seed {seed}: the few go on");
-        cut(&room, false);
-        room.run_until(at + secs(9));
-        let all = [0, 1, 2, 3, 4];
-        for seat in all {
-            let session = &room.seats[seat].session;
-            assert_eq!(session.phase(), Phase::Playing, "seed {seed}: {seat}");
-            assert_eq!(session.stats().player, Some(PlayerId(seat as u16)), "seed {seed}: the same player");
-            assert_eq!(session.stats().players.len(), 5, "seed {seed}: {seat}");
+    seeds::each("-p lockstone-net --test takeover", 20, cut_in_two);
+}
+
+/// It is sent the world as the member that it is, says hello before that has come, and is sent it
+/// again.
+#[test]
+fn a_member_that_asks_for_the_world_twice_keeps_its_hero() {
+    cut_in_two(89);
+}
+
+fn cut_in_two(seed: u64) {
+    let mut dice = Dice(seed);
+    let mut room = session(5, &PartySettings::default(), ms(DELAY_MS));
+    let time_ms = 1_000 + dice.roll(1_000);
+    play(&mut room, &mut dice, time_ms, &[0, 1, 2, 3, 4]);
+    let (few, many) = ([0, 1], [2, 3, 4]);
+    let cut = |room: &Room, cut: bool| {
+        for (a, b) in few.iter().flat_map(|a| many.iter().map(move |b| (*a, *b))) {
+            room.network.set_cut(room.peer(a), room.peer(b), cut);
         }
-        assert!(leader(&room, &all).is_some_and(|leader| leader.0 >= 2), "seed {seed}");
-        let played = |room: &Room| commands(room, 2).values().sum::<u64>();
-        let before = played(&room);
-        let given = play(&mut room, &mut dice, 2_000, &all);
-        let until = room.now() + secs(1);
-        room.run_until(until);
-        assert_eq!(played(&room) - before, given, "seed {seed}: commands are played once, of those too who came back");
-        assert_one_history(&room, &many, seed);
-    });
+    };
+    cut(&room, true);
+    let (before, at) = (newest(&room, &many), room.now());
+    room.run_while(at + secs(5), |room| newest(room, &many) <= before);
+    assert!(room.now() - at < secs(2), "seed {seed}: the next turn took {:?}", room.now() - at);
+    room.run_until(at + secs(2));
+    let stopped = newest(&room, &few);
+    room.run_until(at + secs(4));
+    assert_eq!(newest(&room, &few), stopped, "seed {seed}: the few go on");
+    cut(&room, false);
+    room.run_until(at + secs(9));
+    let all = [0, 1, 2, 3, 4];
+    for seat in all {
+        let session = &room.seats[seat].session;
+        assert_eq!(session.phase(), Phase::Playing, "seed {seed}: {seat}");
+        assert_eq!(session.stats().player, Some(PlayerId(seat as u16)), "seed {seed}: the same player");
+        assert_eq!(session.stats().players.len(), 5, "seed {seed}: {seat}");
+    }
+    assert!(leader(&room, &all).is_some_and(|leader| leader.0 >= 2), "seed {seed}");
+    let played = |room: &Room| commands(room, 2).values().sum::<u64>();
+    let before = played(&room);
+    let given = play(&mut room, &mut dice, 2_000, &all);
+    let until = room.now() + secs(1);
+    room.run_until(until);
+    assert_eq!(played(&room) - before, given, "seed {seed}: commands are played once, of those too who came back");
+    assert_one_history(&room, &many, seed);
 }
 
 /// Its packets of the old epoch are answered by the one member that follows the new sequencer, and

@@ -22,12 +22,15 @@ impl<S: Simulation> Sequencing<S> {
             return;
         }
         match self.guests.of(peer) {
-            // It knows more than the turns of this epoch, which it may follow.
-            Some(Guest { entry: Entry::Untold(_), player, key, .. }) if !newer => {
-                return self.let_load(peer, (*player, *key), hello.attempt, None, io);
-            }
             // It may not have had the answer yet.
             Some(Guest { entry: Entry::Loading { attempt, .. }, .. }) if *attempt == hello.attempt => {}
+            // It knows more than the turns of this epoch, which it may follow; or it did when it began
+            // to load the world, and asks once more.
+            Some(Guest { entry: Entry::Untold(_) | Entry::Loading { arrival: None, .. }, player, key, .. })
+                if !newer =>
+            {
+                return self.let_load(peer, (*player, *key), hello.attempt, None, io);
+            }
             // It has lost its way, and its memory of whom it voted for.
             Some(_) => {
                 self.remove(peer, LeaveReason::Silent);
