@@ -158,13 +158,17 @@ impl MemoryNetwork {
     /// channel meanwhile is under way from then on: a carrier sends it until it arrives. Nothing
     /// changes between peers that are not connected.
     pub fn set_cut(&self, a: PeerId, b: PeerId, cut: bool) {
+        self.set_direction_cut(a, b, cut);
+        self.set_direction_cut(b, a, cut);
+    }
+
+    /// The same of one direction: what the other one carries still arrives.
+    pub fn set_direction_cut(&self, from: PeerId, to: PeerId, cut: bool) {
         let mut inner = self.0.borrow_mut();
-        for (from, to) in [(a, b), (b, a)] {
-            let Some(way) = inner.way(from, to) else { continue };
-            way.cut = cut;
-            let held = if cut { Vec::new() } else { core::mem::take(&mut way.held) };
-            held.into_iter().for_each(|bytes| inner.carry(from, to, Channel::Reliable, bytes));
-        }
+        let Some(way) = inner.way(from, to) else { return };
+        way.cut = cut;
+        let held = if cut { Vec::new() } else { core::mem::take(&mut way.held) };
+        held.into_iter().for_each(|bytes| inner.carry(from, to, Channel::Reliable, bytes));
     }
 
     /// A peer's connections break: after a delay all whom it was connected with are told, and its

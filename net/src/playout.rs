@@ -54,29 +54,47 @@ struct Bucket {
     earliest: i64,
 }
 
+const EMPTY: Bucket = Bucket { number: i64::MIN, latest: None, earliest: 0 };
+
 impl Playout {
     /// For ticks of a period.
     pub fn new(period: Duration) -> Playout {
-        let empty = Bucket { number: i64::MIN, latest: None, earliest: 0 };
-        let (buckets, commands_after) = ([empty; BUCKETS], VecDeque::new());
+        let (buckets, commands_after) = ([EMPTY; BUCKETS], VecDeque::new());
         Playout { period_us: micros(period), base: None, adjusted_at: 0, buckets, commands_after }
     }
 
     /// The turns from `first` until before `end` became known.
     pub fn arrived(&mut self, first: Tick, end: Tick, now: Duration) {
-        let now = micros(now);
-        let earliest = now - self.offset(end);
-        let lateness = now - self.offset(first);
-        self.note(now, None, earliest);
-        let fastest = self.fastest(now).unwrap_or(earliest);
+        let (earliest, lateness) = self.lateness(first, end, now);
+        let fastest = self.fastest(micros(now)).unwrap_or(earliest);
         if lateness - fastest <= JITTER_MAX_US {
-            self.note(now, Some(lateness), earliest);
+            self.note(micros(now), Some(lateness), earliest);
         }
+        self.adjust(micros(now));
+    }
+
+    /// The same of turns that did not come on the way on which the next will, or of all that was
+    /// missed: how late they are is no jitter.
+    pub fn caught_up(&mut self, first: Tick, end: Tick, now: Duration) {
+        self.lateness(first, end, now);
+        self.adjust(micros(now));
+    }
+
+    /// The way on which turns come is another from now on.
+    pub fn begin_anew(&mut self) {
+        self.buckets = [EMPTY; BUCKETS];
+    }
+
+    /// How late the newest of these turns is, and the first.
+    fn lateness(&mut self, first: Tick, end: Tick, now: Duration) -> (i64, i64) {
+        let now = micros(now);
+        let (earliest, lateness) = (now - self.offset(end), now - self.offset(first));
+        self.note(now, None, earliest);
         if self.base.is_some_and(|base| base < lateness) {
             // Too late: the world stood still, and goes on from here.
             self.base = Some(lateness);
         }
-        self.adjust(now);
+        (earliest, lateness)
     }
 
     /// Lets time pass.

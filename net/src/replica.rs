@@ -176,6 +176,8 @@ struct Joined<F: Share> {
     progressed: Duration,
     intake: Intake<F::Turn>,
     playout: Playout,
+    /// It has heard no turns yet of who leads now.
+    follows_anew: bool,
     comparison: Comparison,
     /// While its world is looked into, and put right.
     mending: Option<Mending>,
@@ -357,6 +359,7 @@ impl<F: Share> Replica<F> {
             progressed: now,
             intake: Intake::new(welcome.tick, self.settings.packet_interval),
             playout: Playout::new(self.settings.period),
+            follows_anew: false,
             comparison: Comparison::default(),
             mending: None,
             surveys: Repairs::default(),
@@ -477,7 +480,10 @@ impl<F: Share> Replica<F> {
             Err(_) => return io.out.dropped(DropReason::Replayed),
             Ok(Progress::TooFarAhead) => io.out.dropped(DropReason::TooFarAhead),
             Ok(Progress::New(first)) => {
-                session.playout.arrived(first, session.intake.known(), now);
+                match core::mem::take(&mut session.follows_anew) {
+                    true => session.playout.caught_up(first, session.intake.known(), now),
+                    false => session.playout.arrived(first, session.intake.known(), now),
+                }
                 session.note_closed(first);
             }
             Ok(Progress::Old | Progress::Gap) => {}

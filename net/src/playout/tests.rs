@@ -30,3 +30,20 @@ fn playout_waits_for_the_latest_and_hurries_after_an_outage() {
     (160..260).for_each(|n| arrive(&mut playout, n, 30));
     assert!(lag(&playout, 260) <= ms(60), "{:?}", lag(&playout, 260));
 }
+
+#[test]
+fn turns_that_came_on_another_way_make_no_delay_afterwards() {
+    let lag_after = |on_another_way: bool| {
+        let mut playout = Playout::new(ms(50));
+        let at = |n: u32, late: u64| ms(u64::from(n) * 50 + late);
+        (0..100).for_each(|n| playout.arrived(Tick(n), Tick(n + 1), at(n, 30)));
+        for n in (100..160).step_by(4) {
+            let (first, end, now) = (Tick(n), Tick(n + 4), at(n, 900));
+            if on_another_way { playout.caught_up(first, end, now) } else { playout.arrived(first, end, now) }
+        }
+        (180..184).for_each(|n| playout.arrived(Tick(n), Tick(n + 1), at(n, 30)));
+        playout.time_of(Tick(184)).expect("arrived") - at(184, 0)
+    };
+    assert!(lag_after(true) <= ms(50), "{:?}", lag_after(true));
+    assert!(lag_after(false) > ms(500), "the control: {:?}", lag_after(false));
+}

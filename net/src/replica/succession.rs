@@ -169,6 +169,8 @@ impl<F: Share> Replica<F> {
         membership.members.heard(session.sequencer, io.now);
         (session.comparison, session.mending) = (Default::default(), None);
         session.intake.follow_anew();
+        session.playout.begin_anew();
+        session.follows_anew = true;
         session.report_anew();
         session.heard_at = io.now;
     }
@@ -222,6 +224,7 @@ impl<F: Share> Replica<F> {
             progressed: io.now,
             intake,
             playout,
+            follows_anew: false,
             comparison: Comparison::default(),
             mending: None,
             surveys: Repairs::default(),
@@ -291,7 +294,7 @@ impl<F: Share> Joined<F> {
         let Some(turns) = F::turns(fetched).break_value() else { return };
         if let Progress::New(first) = self.intake.append(turns) {
             self.note_closed(first);
-            self.playout.arrived(first, self.intake.known(), io.now);
+            self.playout.caught_up(first, self.intake.known(), io.now);
         }
     }
 

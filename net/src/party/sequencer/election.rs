@@ -29,13 +29,18 @@ pub(super) struct Reign {
     pub resigned: BTreeSet<PlayerId>,
     /// When a quorum was heard last.
     pub backed_at: Duration,
+    /// When this peer could close ticks again after it could not. Nobody's silence counts before.
+    resumed_at: Duration,
+    /// Whether it can close none.
+    waits: bool,
     /// When this peer was last known to lead.
     led_at: Duration,
 }
 
 impl Reign {
     pub fn beginning(now: Duration) -> Reign {
-        Reign { changed: None, resigned: BTreeSet::new(), backed_at: now, led_at: now }
+        let (changed, resigned) = (None, BTreeSet::new());
+        Reign { changed, resigned, backed_at: now, resumed_at: now, waits: false, led_at: now }
     }
 }
 
@@ -114,7 +119,11 @@ impl<S: Simulation> Sequencing<S> {
         }
         let is_backed = self.is_backed(now);
         if !is_backed && now < self.reign.backed_at + self.settings().silence_timeout {
+            self.reign.waits = true;
             return false;
+        }
+        if core::mem::take(&mut self.reign.waits) {
+            self.reign.resumed_at = now;
         }
         self.reign.backed_at = now;
         let electorate = if is_backed { self.electorate(now) } else { self.branch(now) };
@@ -161,7 +170,8 @@ impl<S: Simulation> Sequencing<S> {
             return if self.membership.is_quorum(knows) { vec![RawInput::Settled] } else { Vec::new() };
         }
         let Some(settled) = self.membership.ledger.electorates.settled() else { return Vec::new() };
-        let is_kept = |player| settled.members.contains(&player) && now < members.silent_since(player) + VOTE_KEPT;
+        let silent_since = |player| members.silent_since(player).max(self.reign.resumed_at);
+        let is_kept = |player| settled.members.contains(&player) && now < silent_since(player) + VOTE_KEPT;
         let next = self.named(|player| {
             player == own || self.member(player).is_some() && (self.hears(player, now) || is_kept(player))
         });
