@@ -12,6 +12,9 @@
 //! }
 //! ```
 //!
+//! `now` is what any clock of the embedder shows, from any beginning on. If the clock is set back or
+//! leaps, the session goes on from there: it takes nobody for silent.
+//!
 //! There are four kinds: a [`Party`](crate::party::Party), a
 //! [`Rollback`](crate::rollback::Rollback), a [`Relay`](crate::relay::Relay) and its
 //! [`Replica`](crate::relay::Replica). What drives, records or shows one does so with the others.
@@ -40,6 +43,7 @@ mod roll;
 mod schedule;
 mod stats;
 mod stepper;
+mod time;
 pub(crate) mod trace;
 mod traffic;
 

@@ -4,8 +4,7 @@ use core::time::Duration;
 
 const PPM: i128 = 1_000_000;
 
-/// A clock that may be fast or slow, and may jump ahead. It never goes back, as no monotonic clock
-/// does.
+/// A clock that may be fast or slow, may jump ahead, and may be set back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Clock {
     /// How much it gains on the right time, in millionths: a slow one loses.
@@ -45,6 +44,11 @@ impl Clock {
     /// It jumps ahead, as after a sleep of the machine.
     pub fn jump(&mut self, by: Duration) {
         self.shown += by;
+    }
+
+    /// It is set back, as no monotonic clock is: at most to 0.
+    pub fn set_back(&mut self, now: Duration, by: Duration) {
+        *self = Clock { since: now, shown: self.shows(now).saturating_sub(by), ..*self };
     }
 }
 

@@ -100,6 +100,7 @@ impl Settings for RelaySettings {
             input_delay_ticks: 0,
             checksum_interval_ticks: self.checksum_interval_ticks,
             handshake_timeout: self.handshake_timeout,
+            silence_timeout: self.silence_timeout,
         }
     }
 

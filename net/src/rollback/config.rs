@@ -77,6 +77,7 @@ impl Settings for RollbackSettings {
             input_delay_ticks: self.input_delay_ticks,
             checksum_interval_ticks: self.checksum_interval_ticks,
             handshake_timeout: self.handshake_timeout,
+            silence_timeout: self.silence_timeout,
         }
     }
 

@@ -28,13 +28,14 @@ pub trait Settings {
     fn check(&self) -> Result<(), ConfigError>;
 }
 
-/// What the settings of every kind hold. All but the timeout must be the same on all peers.
+/// What the settings of every kind hold. All but the timeouts must be the same on all peers.
 pub struct Common {
     pub kind: SessionKind,
     pub ticks_per_s: u32,
     pub input_delay_ticks: u32,
     pub checksum_interval_ticks: u32,
     pub handshake_timeout: Duration,
+    pub silence_timeout: Duration,
 }
 
 /// The settings that concern a peer that plays turns: a replica all of them, who closes ticks what

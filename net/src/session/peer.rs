@@ -21,6 +21,7 @@ use super::ingress::{Admitted, Allowance, Ingress};
 use super::observer::Observer;
 use super::outbox::{Outbox, Standing};
 use super::stats::{DropReason, Stats};
+use super::time::Time;
 use super::{Continuation, Entrant, Newcomer, PlayerError, Session};
 use crate::key::PlayerKey;
 use crate::link::{LinkEvent, PeerId};
@@ -195,6 +196,7 @@ pub struct Peer<S: Simulation, K> {
     entrant: Arc<Entrant<S>>,
     place: Place<S>,
     io: Io<S>,
+    time: Time,
     observer: Observer<S>,
 }
 
@@ -251,7 +253,9 @@ impl<S: Simulation, K: Kind<S>> Peer<S, K> {
         let (ingress, out, evidence) = (Ingress::new(kind.allowance()), Outbox::new(), Evidence::default());
         let io = Io { ingress, out, evidence, now: Duration::ZERO };
         let observer = Observer::new(kind.config().period());
-        Peer { kind, entrant: Arc::new(entrant), place: Place::Outside { since: None }, io, observer }
+        // One leap alone is nobody's silence.
+        let time = Time::new(kind.config().settings().common().silence_timeout * 3 / 4);
+        Peer { kind, entrant: Arc::new(entrant), place: Place::Outside { since: None }, io, time, observer }
     }
 
     /// The same peer, which goes on with a session if it founds one.
@@ -380,7 +384,7 @@ impl<S: Simulation, K: Kind<S>> Session for Peer<S, K> {
     type Sim = S;
 
     fn handle(&mut self, event: LinkEvent, now: Duration) {
-        self.io.now = now;
+        self.io.now = self.time.tell(now);
         if self.is_over() {
             return;
         }
@@ -403,6 +407,7 @@ impl<S: Simulation, K: Kind<S>> Session for Peer<S, K> {
     }
 
     fn advance(&mut self, now: Duration) {
+        let now = self.time.tell(now);
         self.io.now = now;
         if self.is_over() {
             return;
@@ -460,7 +465,7 @@ impl<S: Simulation, K: Kind<S>> Session for Peer<S, K> {
     }
 
     fn leave(&mut self, now: Duration) {
-        self.io.now = now;
+        self.io.now = self.time.tell(now);
         // Who is out of step has said so.
         let out_of_step = matches!(self.io.out.standing, Standing::OutOfStep { .. });
         if let Some((role, io)) = self.active() {
@@ -482,12 +487,12 @@ impl<S: Simulation, K: Kind<S>> Session for Peer<S, K> {
 
     fn wake_at(&self) -> Duration {
         let Io { out, evidence, now, .. } = &self.io;
-        match &self.place {
+        self.time.shown(match &self.place {
             _ if self.is_over() => Duration::MAX,
             Place::Outside { since } => since.map_or(*now, |since| since + self.handshake_timeout()),
             Place::Inside(role) if out.standing.is_in_step() => role.wake_at(*now).min(evidence.wake_at(&out.standing)),
             Place::Inside(_) => evidence.wake_at(&out.standing),
-        }
+        })
     }
 
     fn look_ahead(&mut self, ticks_max: u32) -> u32 {

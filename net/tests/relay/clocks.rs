@@ -1,5 +1,5 @@
 //! Clocks that differ: the relay's and each replica's begins somewhere, is fast or slow by up to
-//! 500 ppm, and jumps ahead. Cores stay exact, and replicas abreast.
+//! 500 ppm, jumps ahead, and is set back. Cores stay exact, and replicas abreast.
 
 use core::time::Duration;
 
@@ -12,12 +12,12 @@ use testkit::{clocks, seeds};
 const REPLICAS: usize = 6;
 const TIME: Duration = secs(50);
 /// So soon after a jump all are abreast again: playout remembers 4 s, then the world runs a tenth
-/// faster for another 4 s.
-const RECOVERY: Duration = secs(9);
+/// faster for some seconds more.
+const RECOVERY: Duration = secs(12);
 /// A frame that was lost comes half a second later at the most.
 const BEHIND_TICKS_MAX: u32 = 12;
-/// Much, but less than anyone may be silent.
-const JUMP_MS_MAX: u64 = 2_000;
+/// Much longer than anyone may be silent.
+const JUMP_MS_MAX: u64 = 600_000;
 
 /// Plays with clocks of which the last may be another, and that jump by so much. Returns how many
 /// cells were compared, or who is not abreast of the relay, or does not play.
@@ -41,9 +41,20 @@ fn play(seed: u64, last: fn(&mut Dice) -> Clock, jump_ms_max: u64) -> Result<u64
             }
         }
         if scene.driver.now() >= abreast_at && dice.roll(10) == 0 {
+            let (now, by, back) = (scene.driver.now(), ms(dice.roll(jump_ms_max)), dice.roll(2) == 0);
+            let set = |clock: &mut Clock| if back { clock.set_back(now, by) } else { clock.jump(by) };
+            // Whoever slept is woken by its timer, whatever its clock shows now.
             match dice.roll(REPLICAS as u64 + 1) as usize {
-                0 => scene.driver.hub_mut().clock.jump(ms(dice.roll(jump_ms_max))),
-                seat => scene.seat_mut(seat).clock.jump(ms(dice.roll(jump_ms_max))),
+                0 => {
+                    let hub = scene.driver.hub_mut();
+                    set(&mut hub.clock);
+                    hub.session.advance(hub.clock.shows(now));
+                }
+                seat => {
+                    let seat = scene.seat_mut(seat);
+                    set(&mut seat.clock);
+                    seat.session.advance(seat.clock.shows(now));
+                }
             }
             abreast_at = scene.driver.now() + RECOVERY;
         }
@@ -60,9 +71,8 @@ fn replicas_of_different_clocks_that_jump_stay_exact() {
     assert!(compared.iter().all(|compared| *compared > 100_000), "{compared:?}");
 }
 
-/// What the test above rests on: a clock that is too slow, or jumps too far, is found.
+/// What the test above rests on: a clock that is too slow is found.
 #[test]
 fn a_clock_that_is_none_is_found() {
     assert!(play(1, clocks::half, 1).is_err(), "at half of the pace");
-    assert!(play(1, clocks::any, 600_000).is_err(), "jumps of minutes");
 }
