@@ -198,8 +198,12 @@ impl<S: Simulation> Sequencing<S> {
         }
         let known = self.membership.known();
         if let Some(voters) = self.membership.elected(io.now) {
+            // One member may claim to know anything: it counts only if the others are too few.
+            let knows_no_more = |player| voters.iter().any(|(voter, theirs)| *voter == player && *theirs <= known);
+            let own = self.stepper.player;
+            let is_sure = self.membership.is_quorum(|player| player == own || knows_no_more(player));
             let members = &mut self.membership.members;
-            if voters.iter().any(|(_, theirs)| *theirs > known) {
+            if !is_sure && voters.iter().any(|(_, theirs)| *theirs > known) {
                 members.decline();
             } else {
                 // It led until now, and all vote for it again.
