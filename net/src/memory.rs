@@ -183,6 +183,19 @@ impl MemoryNetwork {
         inner.transit.deliver(inner.transit.soon(), peer, LinkEvent::Closed(ended));
     }
 
+    /// The connection of two peers breaks: after a delay both are told, and both stay in the room.
+    /// [`come_back`](MemoryNetwork::come_back) of one connects them again.
+    pub fn disconnect(&self, a: PeerId, b: PeerId) {
+        let inner = &mut *self.0.borrow_mut();
+        let at = inner.transit.soon();
+        for (from, to) in [(a, b), (b, a)] {
+            let Some(way) = inner.peers.get_mut(&from).and_then(|peer| peer.ways.get_mut(&to)) else { continue };
+            if core::mem::take(&mut way.open) {
+                inner.transit.deliver(way.line.reliable_until.max(at), to, LinkEvent::Disconnected(from));
+            }
+        }
+    }
+
     /// The room has forgotten everyone, as if its signaling server were started again: who enters
     /// is the first. Connections live on.
     pub fn forget_room(&self) {
