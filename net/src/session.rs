@@ -12,8 +12,8 @@
 //! }
 //! ```
 //!
-//! `now` is what any clock of the embedder shows, from any beginning on. If the clock is set back or
-//! leaps, the session goes on from there: it takes nobody for silent.
+//! `now` is what any clock of the embedder shows, from any beginning on. If the clock is set back,
+//! or leaps, the session goes on from there: it takes nobody for silent.
 //!
 //! There are four kinds: a [`Party`](crate::party::Party), a
 //! [`Rollback`](crate::rollback::Rollback), a [`Relay`](crate::relay::Relay) and its

@@ -35,7 +35,7 @@ const PACKETS_PER_TICK: u32 = PACKETS_PER_S / 20;
 const TICKS_LESS_MAX: u32 = 8;
 const STALL_MORE_MAX: Duration = ms(400);
 const DELAY_MORE_MAX_TICKS: u32 = 8;
-/// A member that may have voted alone is voted with, for the leader that there is, so often a minute.
+/// Once a member may have voted alone, all vote for their leader again: so often a minute.
 const VOTES_MORE_MAX: u32 = 3;
 /// What a flood may leave behind in each peer.
 const KEPT_BYTES_MAX: usize = 256 * 1024;

@@ -1,5 +1,5 @@
-//! For a while nothing arrives: nowhere, in one direction, or between two whom a third hears. Nobody
-//! is put out, and soon after it all are in step.
+//! For a while nothing arrives: nowhere, in one direction, or between two whom a third hears.
+//! Nobody is put out, and soon after it all are in step.
 
 use core::time::Duration;
 

@@ -180,8 +180,8 @@ fn two_whose_connection_breaks_become_one_session_again() {
         let before = [0, 1].map(|seat| known(&room, seat));
         let apart = ms(1_000 + dice.roll(20_000));
         play(&mut room, &mut dice, apart);
-        for seat in 0..2 {
-            let ticks = known(&room, seat).since(before[seat]);
+        for (seat, before) in before.into_iter().enumerate() {
+            let ticks = known(&room, seat).since(before);
             let expected = (apart.as_millis() / 50) as u32;
             assert!(ticks + 3 >= expected, "seed {seed}: seat {seat} played {ticks} of {expected} ticks");
         }

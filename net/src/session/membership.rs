@@ -47,8 +47,8 @@ impl Membership {
         self.ledger.members.contains_key(&self.me)
     }
 
-    /// Whether others know it, who decide who leads on. Of one that just entered perhaps nobody does,
-    /// but its leader.
+    /// Whether others know it, who decide who leads on. Of one that just entered perhaps nobody
+    /// does, but its leader.
     pub fn is_known(&self) -> bool {
         self.is_member() && (self.was_named || self.ledger.present().count() <= 2)
     }

@@ -302,6 +302,24 @@ impl<S: Simulation, K: Kind<S>> Peer<S, K> {
         role.and_then(|role| role.confirmed().or(role.simulation())).map_or(Tick(0), Simulation::tick)
     }
 
+    /// The embedder says how late it is. Returns what this peer goes by.
+    fn tell(&mut self, told: Duration) -> Duration {
+        let due = if self.time.leaps(told) { self.due() } else { Duration::ZERO };
+        self.io.now = self.time.tell(told, due);
+        self.io.now
+    }
+
+    /// When something is to be done, by what this peer goes by.
+    fn due(&self) -> Duration {
+        let Io { out, evidence, now, .. } = &self.io;
+        match &self.place {
+            _ if self.is_over() => Duration::MAX,
+            Place::Outside { since } => since.map_or(*now, |since| since + self.handshake_timeout()),
+            Place::Inside(role) if out.standing.is_in_step() => role.wake_at(*now).min(evidence.wake_at(&out.standing)),
+            Place::Inside(_) => evidence.wake_at(&out.standing),
+        }
+    }
+
     /// How long the room may take to let this peer in.
     fn handshake_timeout(&self) -> Duration {
         self.kind.config().settings().common().handshake_timeout
@@ -384,7 +402,7 @@ impl<S: Simulation, K: Kind<S>> Session for Peer<S, K> {
     type Sim = S;
 
     fn handle(&mut self, event: LinkEvent, now: Duration) {
-        self.io.now = self.time.tell(now);
+        self.tell(now);
         if self.is_over() {
             return;
         }
@@ -407,8 +425,7 @@ impl<S: Simulation, K: Kind<S>> Session for Peer<S, K> {
     }
 
     fn advance(&mut self, now: Duration) {
-        let now = self.time.tell(now);
-        self.io.now = now;
+        let now = self.tell(now);
         if self.is_over() {
             return;
         }
@@ -465,7 +482,7 @@ impl<S: Simulation, K: Kind<S>> Session for Peer<S, K> {
     }
 
     fn leave(&mut self, now: Duration) {
-        self.io.now = self.time.tell(now);
+        self.tell(now);
         // Who is out of step has said so.
         let out_of_step = matches!(self.io.out.standing, Standing::OutOfStep { .. });
         if let Some((role, io)) = self.active() {
@@ -486,13 +503,7 @@ impl<S: Simulation, K: Kind<S>> Session for Peer<S, K> {
     }
 
     fn wake_at(&self) -> Duration {
-        let Io { out, evidence, now, .. } = &self.io;
-        self.time.shown(match &self.place {
-            _ if self.is_over() => Duration::MAX,
-            Place::Outside { since } => since.map_or(*now, |since| since + self.handshake_timeout()),
-            Place::Inside(role) if out.standing.is_in_step() => role.wake_at(*now).min(evidence.wake_at(&out.standing)),
-            Place::Inside(_) => evidence.wake_at(&out.standing),
-        })
+        self.time.shown(self.due())
     }
 
     fn look_ahead(&mut self, ticks_max: u32) -> u32 {

@@ -24,8 +24,8 @@ impl<S: Simulation> Sequencing<S> {
         match self.guests.of(peer) {
             // It may not have had the answer yet.
             Some(Guest { entry: Entry::Loading { attempt, .. }, .. }) if *attempt == hello.attempt => {}
-            // It knows more than the turns of this epoch, which it may follow; or it did when it began
-            // to load the world, and asks once more.
+            // It knows more than the turns of this epoch, which it may follow; or it did when it
+            // began to load the world, and asks once more.
             Some(Guest { entry: Entry::Untold(_) | Entry::Loading { arrival: None, .. }, player, key, .. })
                 if !newer =>
             {
