@@ -7,9 +7,13 @@ use core::fmt;
 use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
 use lockstone_sim::codec;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use crate::link::PeerId;
 use crate::wire::Epoch;
+
+/// What is digested with a secret to make its key.
+const DIGESTED: &str = "lockstone: a key of a secret";
 
 /// What a player keeps secret: an ed25519 key (RFC 8032).
 #[derive(Clone)]
@@ -42,6 +46,12 @@ impl PlayerKey {
     /// A key of 32 random bytes, which nobody else must know.
     pub fn from_bytes(bytes: [u8; 32]) -> PlayerKey {
         PlayerKey(SigningKey::from_bytes(&bytes))
+    }
+
+    /// The key of whoever knows a secret text: a relay and its standby have the same.
+    pub fn of_secret(secret: &str) -> PlayerKey {
+        let digest = Sha256::new().chain_update(DIGESTED).chain_update(secret).finalize();
+        PlayerKey::from_bytes(digest.into())
     }
 
     /// What others may know of it.

@@ -31,13 +31,13 @@ use lockstone_sim::PlayerId;
 use crate::wire::{Epoch, Known, Stand, Vote};
 
 /// A leader that is not heard for so long is doubted.
-const SUSPICION: Duration = Duration::from_millis(600);
+pub const SUSPICION: Duration = Duration::from_millis(600);
 /// So long is a member heard that says nothing.
-const LEASE: Duration = Duration::from_millis(1_500);
+pub const LEASE: Duration = Duration::from_millis(1_500);
 /// Between two tellings of the same stand.
-const REPEAT: Duration = Duration::from_millis(100);
+pub const REPEAT: Duration = Duration::from_millis(100);
 /// A doubt counts for so long: it is told again until it is withdrawn.
-const DOUBT_LASTS: Duration = Duration::from_millis(450);
+pub const DOUBT_LASTS: Duration = Duration::from_millis(450);
 /// From a vote to the next doubt, if it made nobody the leader.
 const ELECTION: Duration = Duration::from_millis(600);
 /// From an election to the next that a leader calls for itself.
@@ -49,7 +49,7 @@ const INDULGENCE: Duration = Duration::from_secs(60);
 /// do, and once elected to learn of newer turns.
 const GRACE: Duration = Duration::from_millis(150);
 /// So many epochs at most may another be ahead.
-const EPOCHS_AHEAD_MAX: u32 = 1_000;
+pub const EPOCHS_AHEAD_MAX: u32 = 1_000;
 
 /// What differs between kinds of sessions.
 #[derive(Clone, Copy, Debug)]

@@ -54,6 +54,8 @@ struct Inner {
     peers: BTreeMap<PeerId, Peer>,
     /// Who is there.
     room: BTreeSet<PeerId>,
+    /// Who is connected with everyone as the hub is.
+    beside: BTreeSet<PeerId>,
     arrivals: u64,
 }
 
@@ -93,6 +95,7 @@ impl MemoryNetwork {
             transit: Transit::new(seed, weather),
             peers: BTreeMap::new(),
             room: BTreeSet::new(),
+            beside: BTreeSet::new(),
             arrivals: 0,
         })))
     }
@@ -114,9 +117,24 @@ impl MemoryNetwork {
         self.enter_as(true)
     }
 
+    /// A peer enters a hub network beside its hub: connected with everyone, as the hub is.
+    pub fn enter_beside_hub(&self) -> MemoryLink {
+        let others = self.0.borrow().room.clone();
+        let link = self.enter_among(others, false);
+        self.0.borrow_mut().beside.insert(link.peer);
+        link
+    }
+
     fn enter_as(&self, as_hub: bool) -> MemoryLink {
+        let inner = self.0.borrow();
+        let hubs = || inner.hub().into_iter().chain(inner.beside.intersection(&inner.room).copied()).collect();
+        let others = if inner.has_hub && !as_hub { hubs() } else { inner.room.clone() };
+        drop(inner);
+        self.enter_among(others, as_hub)
+    }
+
+    fn enter_among(&self, others: BTreeSet<PeerId>, as_hub: bool) -> MemoryLink {
         let mut inner = self.0.borrow_mut();
-        let others = if inner.has_hub && !as_hub { inner.hub().into_iter().collect() } else { inner.room.clone() };
         let peer = inner.admit(as_hub);
         for other in others {
             inner.connect(peer, other);

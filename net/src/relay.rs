@@ -24,6 +24,7 @@ mod horizon;
 mod host;
 mod kind;
 mod part;
+mod standby;
 
 pub use crate::session::{Companion, DistantView, Landmark};
 pub use config::{RelayConfig, RelaySettings};

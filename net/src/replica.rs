@@ -12,10 +12,12 @@
 mod differ;
 mod repair;
 mod succession;
+mod witness;
 
 use repair::Mending;
 pub use succession::Estate;
 use succession::Succession;
+use witness::Witness;
 
 use core::ops::ControlFlow;
 use core::time::Duration;
@@ -153,6 +155,8 @@ pub struct Replica<F: Share> {
     /// Commands of a session that was lost, until its hero plays again.
     given: Given,
     place: Place<F>,
+    /// Its part in deciding who leads, if others are not its share to lead.
+    witness: Witness,
     /// Whether it is elected, and leads from now on.
     leads: bool,
 }
@@ -236,6 +240,7 @@ impl<F: Share> Replica<F> {
             attempts: 0,
             given: Given::default(),
             place,
+            witness: Witness::new(),
             leads: false,
         }
     }
@@ -271,7 +276,8 @@ impl<F: Share> Replica<F> {
     /// so late that whoever leads on may not know.
     fn may_return(&self) -> bool {
         let enters = |session: &Joined<F>| !session.life.plays() || !session.is_known();
-        self.hero_waits.is_some() || F::OUTLIVES_LEADER && self.session().is_some_and(enters)
+        let enters = F::OUTLIVES_LEADER && self.session().is_some_and(enters);
+        enters || self.hero_waits.is_some() || self.witness.has_heir()
     }
 
     /// The session goes on without this peer, as far as it knows, or not at all.
@@ -296,6 +302,7 @@ impl<F: Share> Replica<F> {
             Message::Challenge(nonce) => self.prove(from, epoch, nonce, io),
             // It does not know yet that this peer looks for a session.
             Message::Meet(_) => {}
+            Message::Welcome(_) if !F::OUTLIVES_LEADER && epoch < promised => io.out.dropped(DropReason::StaleEpoch),
             Message::Refusal(refusal) if is_believed => greeting.refused(from, refusal, &mut io.out),
             Message::Welcome(welcome) if is_believed => {
                 // An answer to another hello counts no more.
@@ -319,7 +326,8 @@ impl<F: Share> Replica<F> {
 
     /// The newest epoch in which it voted.
     fn promised(&self) -> Epoch {
-        self.membership().map_or(self.promised, |membership| membership.members.promised())
+        let promised = self.promised.max(self.witness.promised());
+        self.membership().map_or(promised, |membership| membership.members.promised())
     }
 
     /// Proves to have the key that its hello named.
@@ -351,6 +359,9 @@ impl<F: Share> Replica<F> {
     fn welcomed(&mut self, from: PeerId, epoch: Epoch, welcome: Welcome, io: &mut Io<F::Sim>) {
         self.keep_commands();
         self.share.begin();
+        if !F::OUTLIVES_LEADER {
+            self.witness = Witness::following(Vote { epoch, leader: welcome.sequencer });
+        }
         let (now, receiver) = (io.now, Receiver::new(welcome.snapshot_bytes, welcome.snapshot_digest));
         self.place = Place::Joined(Box::new(Joined {
             leader: Leader { peer: from, epoch },
@@ -638,7 +649,11 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
         // Who answers it may be of another.
         let session = self.session().filter(|session| session.seeks.is_none())?;
         let promised = session.succession.as_ref().map(|succession| succession.membership.members.promised());
-        Some(promised.unwrap_or(session.leader.epoch))
+        Some(promised.unwrap_or(session.leader.epoch.max(self.witness.promised())))
+    }
+
+    fn counts_in_any_epoch(&self, _: PeerId, message: &Message) -> bool {
+        !F::OUTLIVES_LEADER && matches!(message, Message::Lead(_))
     }
 
     fn stale(&mut self, from: PeerId, epoch: Epoch, io: &mut Io<F::Sim>) {
@@ -647,6 +662,8 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
             && membership.members.has_left(epoch)
         {
             membership.answer(from, &mut io.out);
+        } else if epoch < self.witness.promised() {
+            self.tell_stand(Some(from), io);
         }
     }
 
@@ -660,6 +677,7 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
 
     fn handle(&mut self, from: PeerId, epoch: Epoch, message: Message, io: &mut Io<F::Sim>) {
         let Some(message) = self.of_members(from, epoch, message, io) else { return };
+        let Some(message) = self.of_heir(from, epoch, message, io) else { return };
         if self.greeting().is_some() {
             return self.sought(from, epoch, message, io);
         }
@@ -701,6 +719,7 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
 
     fn advance(&mut self, io: &mut Io<F::Sim>) {
         let (settings, now) = (self.settings, io.now);
+        self.bear_witness(io);
         if let Some(greeting) = self.greeting() {
             greeting.advance(now, &mut io.out);
             return self.elect(io);
@@ -727,13 +746,14 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
 
     fn wake_at(&self, _: Duration) -> Duration {
         let session = match &self.place {
-            Place::Greeting(greeting) => return greeting.wake_at(),
+            Place::Greeting(greeting) => return greeting.wake_at().min(self.bears_witness_at()),
             Place::Joined(session) => session,
         };
         if let (Some(greeting), Some(succession)) = (&session.seeks, &session.succession) {
             return greeting.wake_at().min(succession.membership.members.wake_at());
         }
         let at = session.lost_at(self.settings.silence_timeout).min(session.replaced_at);
+        let at = at.min(self.bears_witness_at());
         let at = session.succession.as_ref().map_or(at, |succession| at.min(succession.membership.members.wake_at()));
         let at = if session.follows() { at.min(session.intake.report_at()) } else { at };
         let at = at.min(session.give_up_at(self.settings.load_timeout));

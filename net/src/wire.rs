@@ -19,7 +19,7 @@ pub use bounded::{Bytes, ChatLine, List, Name, Text, TooMany};
 pub use distant::{Distant, Landmarks, Route, Samples, Track};
 pub(crate) use encoded::{Encoded, TurnsKind, encode_turns};
 pub use evidence::{Inquiry, Parcel};
-pub use members::{Known, Lead, Meet, Rank, Stand, Vote};
+pub use members::{Heir, Known, Lead, Meet, Rank, Stand, Vote};
 pub use relay::{CellBytes, CoreTree, Frame, Frames, Load, LoadedCells, Nearby, RawGiven};
 pub use repair::{Parts, Repair, Survey};
 pub use rollback::{Form, Inputs, Member, Regroup};
@@ -133,6 +133,8 @@ pub enum Message {
     Parts(Parts),
     /// Party, sequencer to replica, reliable: what is put right, or that nothing differs.
     Repair(Option<Repair>),
+    /// Relay to replica, reliable: who leads on if the relay is lost. The answer, reliable: known.
+    Heir(Heir),
 }
 
 impl Message {

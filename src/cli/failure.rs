@@ -80,6 +80,7 @@ pub(super) fn of_end(reason: &EndReason) -> Option<Failure> {
         EndReason::Refused(Refusal::Full { .. } | Refusal::Begun) => "choose another --room",
         EndReason::Refused(_) => "all peers need the same build, table and settings",
         EndReason::NoQuorum => "begin another session",
+        EndReason::Superseded => "its players play on there",
         EndReason::NoSession => "try again, or choose another --room",
         EndReason::Unreachable(_) => "see whether a firewall is between the peers, or name a --stun server",
         EndReason::NotEntered => "see whether the signaling server still answers",

@@ -241,6 +241,7 @@ fn describe(phase: &Phase) -> String {
         Phase::CatchingUp => "catching up".to_owned(),
         Phase::Waiting { players, needed } => format!("waiting, {players} of {needed} here"),
         Phase::Playing => "playing".to_owned(),
+        Phase::StandingBy => "standing by".to_owned(),
         Phase::Returning => "the session was lost; looking for it".into(),
         Phase::Regrouping => "someone is gone, regrouping".to_owned(),
         Phase::OutOfStep => "out of step".to_owned(),

@@ -45,6 +45,7 @@ impl fmt::Display for Told<'_> {
             Phase::CatchingUp => "catches up",
             Phase::Waiting { .. } => "waits for others",
             Phase::Playing => "plays",
+            Phase::StandingBy => "follows the relay as its standby",
             Phase::Returning => "looks for its session again",
             Phase::Regrouping => "decides with others who leads",
             Phase::OutOfStep => "is out of step",

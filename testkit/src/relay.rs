@@ -11,7 +11,7 @@ use lockstone_net::relay::{Relay, RelayConfig, RelaySettings, Replica};
 use lockstone_net::session::{Event, Session, Stats, Transmit};
 use lockstone_net::{PeerId, PlayerKey};
 use lockstone_sim::world::CellState;
-use lockstone_sim::{CellId, Fx, PlayerId, Simulation, Tick, Turn, Vec2};
+use lockstone_sim::{CellId, Fx, PlayerId, Simulation, Tick, Turn, Vec2, codec};
 
 use crate::sessions::log::Log;
 use crate::sessions::tap::Tap;
@@ -35,6 +35,11 @@ pub fn config(settings: RelaySettings) -> RelayConfig {
 /// A relay of a storm.
 pub fn relay(storm: storm::Weather, config: RelayConfig) -> Relay<Storm> {
     Relay::dedicated(config, IDENTITY, move |_| storm.world())
+}
+
+/// By which a relay knows its standby.
+pub fn standby_key() -> PlayerKey {
+    PlayerKey::from_bytes([255; 32])
 }
 
 /// One of its replicas.
@@ -75,6 +80,8 @@ pub struct Scene {
     pub keyed: bool,
     /// What the relay told beside turns.
     pub told: Vec<Event<StormWorld>>,
+    /// What the standby told, and what it sent.
+    standby: (Vec<Event<StormWorld>>, Sent),
     entered: usize,
     /// The numbers of the replicas' seats that are taken: nobody else will ever have them.
     numbers: Vec<usize>,
@@ -94,10 +101,34 @@ impl Scene {
         weather: Weather,
     ) -> Scene {
         let config = config(RelaySettings { seed: storm.seed, ..settings });
+        let relay = relay(storm, config.clone()).with_halo_rings_less(halo_rings);
+        Scene::of(relay, config, seed, storm, weather)
+    }
+
+    /// A scene whose relay may have a standby.
+    pub fn with_standby(seed: u64, storm: storm::Weather, settings: RelaySettings, weather: Weather) -> Scene {
+        Scene::with_standby_of(seed, storm, settings, weather, |relay| relay)
+    }
+
+    /// The same, of a relay of a special kind.
+    pub fn with_standby_of(
+        seed: u64,
+        storm: storm::Weather,
+        settings: RelaySettings,
+        weather: Weather,
+        special: impl FnOnce(Relay<Storm>) -> Relay<Storm>,
+    ) -> Scene {
+        let config = config(RelaySettings { seed: storm.seed, ..settings });
+        let relay = special(relay(storm, config.clone()).with_standby(standby_key().public()));
+        let mut scene = Scene::of(relay, config, seed, storm, weather);
+        scene.enter_standby();
+        scene
+    }
+
+    fn of(relay: Relay<Storm>, config: RelayConfig, seed: u64, storm: storm::Weather, weather: Weather) -> Scene {
         let sent = Sent::default();
         let kept = sent.clone();
         let network = MemoryNetwork::hub(seed, weather);
-        let relay = relay(storm, config.clone()).with_halo_rings_less(halo_rings);
         let driver = Room::with_hub(network, relay, |link| {
             Tap::new(link, move |packet: Transmit| {
                 kept.borrow_mut().push(packet.clone());
@@ -121,6 +152,7 @@ impl Scene {
             log: Log::default(),
             keyed: false,
             told: Vec::new(),
+            standby: Default::default(),
             entered: 0,
             numbers: Vec::new(),
         }
@@ -175,6 +207,60 @@ impl Scene {
         });
         self.blind = false;
         lost
+    }
+
+    /// A standby enters, in the place of one that did before.
+    pub fn enter_standby(&mut self) {
+        self.enter_standby_by(standby_key());
+    }
+
+    /// The same with that key.
+    pub fn enter_standby_by(&mut self, key: PlayerKey) {
+        let (storm, config) = (self.weather, self.config.clone());
+        let standby = Relay::standby(config, IDENTITY, key, move |_| storm.world());
+        self.standby = Default::default();
+        let kept = self.standby.1.clone();
+        self.driver.enter_beside_hub(standby, |link| {
+            Tap::new(link, move |packet: Transmit| {
+                kept.borrow_mut().push(packet.clone());
+                Some(packet)
+            })
+        });
+    }
+
+    /// The old relay's process is back, as another leads, and goes on from its recording.
+    pub fn resume_late_relay(&mut self, log: &Log<StormWorld>, cut: Tick) {
+        let storm = self.weather;
+        let session = log.at(cut, |_| storm.world());
+        let late = relay(storm, self.config.clone()).continuing(session).with_standby(standby_key().public());
+        // It has the hub's place in the network, which is beside the new relay's here.
+        self.driver.swap_hubs();
+        self.driver.replace_hub(late, Tap::idle);
+        self.driver.swap_hubs();
+    }
+
+    /// Whether the standby leads.
+    pub fn standby_leads(&self) -> bool {
+        let standby = self.driver.beside_hub();
+        standby.is_some_and(|standby| standby.session.stats().relay.is_some())
+    }
+
+    /// The standby, which leads, takes the relay's place: everyone is compared with its world from
+    /// now on. Of what both have played all is the same. Returns what the old relay recorded.
+    pub fn follow_standby(&mut self) -> Log<StormWorld> {
+        self.watch();
+        let (events, sent) = core::mem::take(&mut self.standby);
+        let log = Log::of(&events);
+        assert!(self.log.end <= log.end, "the relay played until {}, its standby until {}", self.log.end, log.end);
+        let inputs = |turn: &Turn<StormWorld>| codec::compact(&turn.inputs);
+        for (tick, turn) in self.log.turns.range(log.start..) {
+            assert_eq!(Some(inputs(turn)), log.turns.get(tick).map(inputs), "two histories at {tick}");
+        }
+        self.turns = log.turns.range(self.world.tick()..).map(|(tick, turn)| (*tick, turn.clone())).collect();
+        self.sent = sent;
+        self.driver.swap_hubs();
+        self.blind = false;
+        core::mem::replace(&mut self.log, log)
     }
 
     /// Who sits on a replica's seat.
@@ -271,6 +357,7 @@ impl Scene {
     }
 
     fn watch(&mut self) {
+        self.standby.0.extend(self.driver.beside_hub_mut().iter_mut().flat_map(|standby| standby.events.drain(..)));
         let relay = self.driver.hub_mut();
         for event in relay.events.drain(..) {
             self.log.hear(&event);

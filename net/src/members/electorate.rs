@@ -98,6 +98,12 @@ impl Electorates {
         }
     }
 
+    /// Whether those members can decide, where who names a new electorate is no member of it: each
+    /// of both must agree by a quorum.
+    pub fn is_quorum_of_each(&self, present: impl Fn(PlayerId) -> bool) -> bool {
+        self.all().all(|electorate| electorate.is_quorum(&present))
+    }
+
     /// Everyone whose vote counts, ascending.
     pub fn iter(&self) -> impl Iterator<Item = PlayerId> {
         let mut players: Vec<_> = self.all().flat_map(|electorate| electorate.members.iter().copied()).collect();

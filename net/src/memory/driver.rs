@@ -21,13 +21,15 @@ pub struct Driver<T: Session, L: Link = MemoryLink, H: Session = T> {
     /// The peers that take part. Removing one breaks its connections once it is dropped.
     pub seats: Vec<Seat<T, L>>,
     hub: Option<Seat<H, L>>,
+    /// Who is connected with everyone as the hub is.
+    beside: Option<Seat<H, L>>,
     now: Duration,
 }
 
 impl<T: Session, L: Link> Driver<T, L> {
     /// Nobody takes part yet. Time starts at 0.
     pub fn new(network: MemoryNetwork) -> Driver<T, L> {
-        Driver { network, seats: Vec::new(), hub: None, now: Duration::ZERO }
+        Driver { network, seats: Vec::new(), hub: None, beside: None, now: Duration::ZERO }
     }
 }
 
@@ -43,13 +45,38 @@ impl<T: Session, L: Link, H: Session> Driver<T, L, H> {
     /// network's. Time starts at 0.
     pub fn with_hub(network: MemoryNetwork, hub: H, wrap: impl FnOnce(MemoryLink) -> L) -> Driver<T, L, H> {
         let hub = Some(Seat::enter(hub, network.enter_as_hub(), wrap));
-        Driver { network, seats: Vec::new(), hub, now: Duration::ZERO }
+        Driver { network, seats: Vec::new(), hub, beside: None, now: Duration::ZERO }
     }
 
     /// Another hub takes the place of the one that is there, whose connections break. Returns the
     /// old one.
     pub fn replace_hub(&mut self, session: H, wrap: impl FnOnce(MemoryLink) -> L) -> Option<Seat<H, L>> {
         self.hub.replace(Seat::enter(session, self.network.enter_as_hub(), wrap))
+    }
+
+    /// Another enters beside the hub, connected with everyone as the hub is, in the place of one
+    /// that did before.
+    pub fn enter_beside_hub(&mut self, session: H, wrap: impl FnOnce(MemoryLink) -> L) {
+        self.beside = Some(Seat::enter(session, self.network.enter_beside_hub(), wrap));
+    }
+
+    /// The one that is beside the hub, if it is there.
+    pub fn beside_hub(&self) -> Option<&Seat<H, L>> {
+        self.beside.as_ref()
+    }
+
+    /// The one that is beside the hub, to do something with, or to take away.
+    pub fn beside_hub_mut(&mut self) -> &mut Option<Seat<H, L>> {
+        &mut self.beside
+    }
+
+    /// The hub and the one beside it change places. To the network they stay what they were.
+    ///
+    /// # Panics
+    /// If one of them is not there.
+    pub fn swap_hubs(&mut self) {
+        assert!(self.hub.is_some() && self.beside.is_some(), "the driver has two");
+        core::mem::swap(&mut self.hub, &mut self.beside);
     }
 
     /// The hub.
@@ -92,7 +119,8 @@ impl<T: Session, L: Link, H: Session> Driver<T, L, H> {
     /// Runs until a time, or until `go_on` says no: it is asked whenever something has happened.
     /// Returns whether it did.
     pub fn run_while(&mut self, end: Duration, mut go_on: impl FnMut(&Driver<T, L, H>) -> bool) -> bool {
-        let peers = self.hub.iter().map(|hub| hub.peer).chain(self.seats.iter().map(|seat| seat.peer));
+        let hubs = self.hub.iter().chain(&self.beside).map(|hub| hub.peer);
+        let peers = hubs.chain(self.seats.iter().map(|seat| seat.peer));
         let numbers: BTreeMap<PeerId, usize> = peers.zip(0..).collect();
         // Anything may have been done with anyone since the last run: all are visited once.
         let mut agenda = Agenda::of(numbers.len());
@@ -114,12 +142,13 @@ impl<T: Session, L: Link, H: Session> Driver<T, L, H> {
         }
     }
 
-    /// Visits the hub, which is number 0 if there is one, or a seat. Returns when it is to be
-    /// visited again.
+    /// Visits the hub, which is number 0 if there is one, who is beside it, or a seat. Returns when
+    /// it is to be visited again.
     fn visit(&mut self, number: usize) -> Duration {
-        match &mut self.hub {
-            Some(hub) if number == 0 => hub.visited(self.now),
-            hub => self.seats[number - usize::from(hub.is_some())].visited(self.now),
+        let hubs = usize::from(self.hub.is_some()) + usize::from(self.beside.is_some());
+        match self.hub.iter_mut().chain(&mut self.beside).nth(number) {
+            Some(hub) => hub.visited(self.now),
+            None => self.seats[number - hubs].visited(self.now),
         }
     }
 }

@@ -17,6 +17,7 @@ mod guest;
 mod loads;
 mod nearby;
 mod regions;
+mod succession;
 
 use core::time::Duration;
 use std::sync::Arc;
@@ -39,12 +40,26 @@ use checks::CoreSums;
 use choice::Choice;
 use distant_interest::DistantInterest;
 use guest::Guest;
+use succession::{KEEP_ALIVE, Succession};
+
+/// What a relay is set up with.
+pub struct Setup<R: Rules> {
+    pub config: RelayConfig,
+    /// So many rings of the halo that keeps a core exact are held back.
+    pub halo_rings_less: u16,
+    pub horizon: Option<Box<dyn Horizon<R>>>,
+    /// Whether turns are told though the standby may lack them.
+    pub hurries: bool,
+}
 
 pub struct Host<R: Rules> {
     config: RelayConfig,
     /// This peer.
     leader: Leader,
     stepper: Stepper<World<R>>,
+    /// What the closed turns say beside the world. The stepper's is of those that were played.
+    ledger: Ledger,
+    succession: Succession,
     waiting: Waiting,
     /// Whether it has a hero of its own.
     hosts_player: bool,
@@ -70,28 +85,68 @@ impl<R: Rules> Host<R> {
     /// Founds a session: a new world, or the one that the relay goes on with. Its own hero, if it
     /// has one, is on its way into the next turn.
     pub(super) fn found(
-        config: RelayConfig,
-        halo_rings_less: u16,
-        horizon: Option<Box<dyn Horizon<R>>>,
+        setup: Setup<R>,
+        standby: Option<PublicKey>,
         entrant: &Arc<Entrant<World<R>>>,
         me: PeerId,
         io: &mut Io<World<R>>,
     ) -> Self {
-        let (settings, mut waiting) = (config.settings(), Waiting::default());
+        let (settings, mut waiting) = (setup.config.settings(), Waiting::default());
         let founded = entrant.found((settings.seed, settings.players_max), me, &mut waiting, &mut io.out);
+        let stepper = Stepper::found(founded, setup.config.following(), &mut io.out);
+        let leader = Leader { peer: me, epoch: Epoch::default() };
+        let succession = Succession::new(standby, entrant.past.is_some(), None, io.now).hurrying(setup.hurries);
+        Host::leading(setup, entrant, leader, (stepper, waiting), succession, io.now)
+    }
+
+    /// Leads on in the place of a relay that is lost, in a later epoch. All who are here are away
+    /// until they come back.
+    pub(super) fn take_over(
+        setup: Setup<R>,
+        entrant: &Arc<Entrant<World<R>>>,
+        (me, before): (Leader, PeerId),
+        mut stepper: Stepper<World<R>>,
+        io: &mut Io<World<R>>,
+    ) -> Self {
+        let mut waiting = Waiting::default();
+        let mut ledger = stepper.ledger.take().expect("it plays the whole world");
+        // Nobody who was in has to leave, whatever this peer was set up with.
+        let players_max = setup.config.settings().players_max.max(ledger.members.len());
+        // All are connected already, so they are known without a key too.
+        let took = (&stepper.simulation, &mut *ledger);
+        stepper.player = entrant.take_up(took, (players_max, me.peer), |_| true, &mut waiting, &mut io.out);
+        stepper.ledger = Some(ledger);
+        let succession = Succession::new(None, false, Some(before), io.now);
+        let host = Host::leading(setup, entrant, me, (stepper, waiting), succession, io.now);
+        let others: Vec<_> = io.ingress.peers().filter(|peer| *peer != before).collect();
+        others.into_iter().for_each(|peer| host.tell_lead(peer, io));
+        host
+    }
+
+    fn leading(
+        Setup { config, halo_rings_less, horizon, .. }: Setup<R>,
+        entrant: &Arc<Entrant<World<R>>>,
+        leader: Leader,
+        (stepper, waiting): (Stepper<World<R>>, Waiting),
+        succession: Succession,
+        now: Duration,
+    ) -> Self {
+        let settings = config.settings();
+        let ledger = (**stepper.ledger.as_ref().expect("it plays the whole world")).clone();
         let mut guests = Roll::new(entrant.terms, settings.players_max);
-        guests.follow(&founded.ledger, founded.player);
-        let stepper = Stepper::found(founded, config.following(), &mut io.out);
+        guests.follow(&ledger, stepper.player);
         let grid = stepper.simulation.grid();
         let mut cell_interest = CellInterest::new(grid);
         cell_interest.update_heroes(&stepper.simulation);
         Host {
             choice: Choice::new(AreaRules::new(grid, settings, halo_rings_less)),
             cell_interest,
-            leader: Leader { peer: me, epoch: Epoch::default() },
+            leader,
+            ledger,
+            succession,
             waiting,
             hosts_player: entrant.newcomer.is_some(),
-            schedule: Schedule::going_on(stepper.tick(), io.now, config.period()),
+            schedule: Schedule::going_on(stepper.tick(), now, config.period()),
             guests,
             applicants: Applicants::new(),
             entrant: entrant.clone(),
@@ -106,37 +161,49 @@ impl<R: Rules> Host<R> {
     }
 
     fn ledger(&self) -> &Ledger {
-        self.stepper.ledger.as_deref().expect("it plays the whole world")
+        &self.ledger
     }
 
-    /// Plays the ticks whose time has come.
+    /// Closes the ticks whose time has come, and plays those that may be.
     fn run(&mut self, now: Duration, out: &mut Outbox<World<R>>) {
-        self.schedule.forgive(self.stepper.tick(), now);
+        self.schedule.forgive(self.open(), now);
         for _ in 0..TICKS_PER_ADVANCE_MAX {
-            if now < self.schedule.time_of(self.stepper.tick()) {
-                return;
+            let open = self.open();
+            let is_due = now >= self.schedule.time_of(open);
+            if is_due && self.may_close() {
+                let inputs = self.close();
+                self.closed(inputs, now, out);
+            } else if is_due {
+                // Time in which nothing may be closed is not made up for.
+                let period = self.config.period();
+                self.schedule = Schedule::going_on(open, now + period, period);
             }
-            self.play(now, out);
+            match self.release(now) {
+                Some(inputs) => self.play(&inputs, now, out),
+                None if !is_due || !self.may_close() => return,
+                None => {}
+            }
         }
     }
 
-    /// One tick: close, step, tell each replica what it needs.
-    fn play(&mut self, now: Duration, out: &mut Outbox<World<R>>) {
-        let inputs = self.close();
-        let scopes = self.scopes(&inputs);
+    /// One tick: step, tell each replica what it needs.
+    fn play(&mut self, inputs: &[RawInput], now: Duration, out: &mut Outbox<World<R>>) {
+        let scopes = self.scopes(inputs);
         let bytes = |input: &RawInput| if let RawInput::Command(_, bytes) = input { bytes.len() + 4 } else { 0 };
         self.choice.costs.command.note(inputs.iter().map(bytes).sum(), self.stepper.roster.len());
-        self.stepper.play(&inputs, Vec::new(), out);
+        self.stepper.play(inputs, Vec::new(), out);
+        // The stepper counts those that are dropped.
+        self.ledger.requests.asked(&self.stepper.simulation);
         self.cell_interest.update_heroes(&self.stepper.simulation);
         self.note_nearby();
-        self.note_names(&inputs);
-        self.draft_inputs(&inputs, &scopes);
+        self.note_names(inputs);
+        self.draft_inputs(inputs, &scopes);
         self.draft_changes();
         let mut sums = CoreSums::default();
         for slot in self.guests.slots() {
             self.draft_repairs(slot);
             self.update_area(slot, now);
-            self.close_frame(slot, &inputs, &scopes);
+            self.close_frame(slot, inputs, &scopes);
             self.note_checksum(slot, &mut sums);
         }
         if let Some(distant_interest) = &mut self.distant_interest {
@@ -146,21 +213,25 @@ impl<R: Rules> Host<R> {
 
     /// The inputs of the turn that comes next.
     fn close(&mut self) -> Vec<RawInput> {
-        let (tick, away_ticks) = (self.stepper.tick(), self.stepper.simulation.away_ticks());
+        let (tick, away_ticks) = (self.open(), self.stepper.simulation.away_ticks());
         let overdue = self.ledger().overdue(tick, away_ticks, |player| self.is_absent(player));
         overdue.iter().for_each(|player| self.guests.free(*player));
         let overdue = overdue.into_iter().map(|player| RawInput::Leave(player, LeaveReason::Away));
         let requests = self.ledger().requests.next();
-        overdue.chain(self.waiting.take(Capacity::RELAY, requests)).collect()
+        let witnesses = self.name_witnesses();
+        witnesses.into_iter().chain(overdue).chain(self.waiting.take(Capacity::RELAY, requests)).collect()
     }
 
     /// Sends a replica what is due to it.
     fn flush(&mut self, slot: Slot, now: Duration, out: &mut Outbox<World<R>>) {
         let (interval, tick) = (self.config.settings().packet_interval_ticks, self.stepper.tick());
+        let stands_still = self.succession.stands_still(now);
         let Some(guest) = self.guests.get_mut(slot) else { return };
         guest.budget.advance(guest.feed.rtt(), now);
-        if guest.feed.due(tick, interval) {
-            let taken = self.waiting.commands_taken(guest.player);
+        let rests = !stands_still || guest.feed.sent_at().is_some_and(|sent| now < sent + KEEP_ALIVE);
+        if guest.feed.due(tick, interval) || !rests {
+            let unplayed = self.succession.commands_unplayed(guest.player);
+            let taken = self.waiting.commands_taken(guest.player).saturating_sub(unplayed);
             guest.send_frames(self.leader.epoch, (tick, now), taken, &mut self.stats, out);
         }
         guest.send_pieces(self.leader.epoch, &mut self.stats.loads, out);
@@ -215,6 +286,7 @@ impl<R: Rules> Host<R> {
         self.set_bounds(slot, Extent::NOTHING);
         self.note_nearby();
         let Some((player, key)) = self.guests.get(slot).map(|guest| (guest.player, guest.key)) else { return };
+        self.succession.lapse(player);
         let departure = self.ledger().departure(player, key, reason, self.stepper.simulation.away_ticks());
         if let RawInput::Away(..) = departure {
             self.guests.vacate(peer);
@@ -244,7 +316,12 @@ impl<R: Rules> Role<World<R>> for Host<R> {
         self
     }
 
-    fn disconnected(&mut self, peer: PeerId, _: &mut Io<World<R>>) {
+    fn connected(&mut self, peer: PeerId, io: &mut Io<World<R>>) {
+        self.meets(peer, io);
+    }
+
+    fn disconnected(&mut self, peer: PeerId, io: &mut Io<World<R>>) {
+        self.lose_standby(peer, &mut io.out);
         self.remove(peer, LeaveReason::Lost);
         self.guests.forget(peer);
         self.applicants.forget(peer);
@@ -258,7 +335,13 @@ impl<R: Rules> Role<World<R>> for Host<R> {
         Some(self.leader.epoch)
     }
 
-    fn handle(&mut self, from: PeerId, _: Epoch, message: Message, io: &mut Io<World<R>>) {
+    fn counts_in_any_epoch(&self, from: PeerId, _: &Message) -> bool {
+        // Those who follow it need not know yet that another epoch has begun.
+        self.guests.slot(from).is_some()
+    }
+
+    fn handle(&mut self, from: PeerId, epoch: Epoch, message: Message, io: &mut Io<World<R>>) {
+        let Some(message) = self.of_standby(from, epoch, message, io) else { return };
         if let Message::Hello(hello) = message {
             return self.hello(from, hello, io);
         }
@@ -275,6 +358,8 @@ impl<R: Rules> Role<World<R>> for Host<R> {
             Message::CoreTree(tree) => self.core_tree(from, tree, io.now, &mut io.out),
             Message::Bye(reason) => self.remove(from, reason),
             Message::Say(line) => self.hear(from, line, io.now, &mut io.out),
+            Message::Heir(heir) => self.heir_known(from, heir),
+            Message::Stand(stand) => self.strays(from, stand, io),
             _ => io.out.dropped(DropReason::Unexpected),
         }
     }
@@ -282,7 +367,8 @@ impl<R: Rules> Role<World<R>> for Host<R> {
     fn advance(&mut self, io: &mut Io<World<R>>) {
         let tick = self.stepper.tick();
         self.run(io.now, &mut io.out);
-        if self.stepper.tick() != tick {
+        self.tend_standby(io);
+        if self.stepper.tick() != tick || self.succession.stands_still(io.now) {
             self.answering = self.guests.slots().collect();
         }
         // Between two ticks only those who said something can have become due.
@@ -293,7 +379,7 @@ impl<R: Rules> Role<World<R>> for Host<R> {
     }
 
     fn wake_at(&self, _: Duration) -> Duration {
-        self.schedule.time_of(self.stepper.tick())
+        self.schedule.time_of(self.open())
     }
 
     fn command(&mut self, command: CommandBytes) -> Result<(), CommandError> {
@@ -313,7 +399,8 @@ impl<R: Rules> Role<World<R>> for Host<R> {
 
     /// Ends the session for everyone.
     fn leave(&mut self, io: &mut Io<World<R>>) {
-        for (peer, _) in self.guests.peers() {
+        let standby = self.succession.standby();
+        for peer in self.guests.peers().map(|(peer, _)| peer).chain(standby) {
             io.out.reliably(self.leader.epoch, peer, &Message::Ending);
         }
     }

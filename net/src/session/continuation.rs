@@ -97,10 +97,27 @@ impl<S: Simulation> Entrant<S> {
         out: &mut Outbox<S>,
     ) -> Founded<S> {
         let (seed, simulation, mut ledger) = self.begin(seed, out);
-        let stays = |member: &Member| simulation.away_ticks() > 0 && member.key.is_some();
+        let stays = |member: &Member| member.key.is_some();
+        let player = self.take_up((&simulation, &mut ledger), (players_max, me), stays, waiting, out);
+        Founded { seed, simulation, ledger, player }
+    }
+
+    /// Takes up a session that another led, in that world. Those members are away whose player can
+    /// be known again, `stays`, if the simulation lets heroes wait; the others leave. This peer's
+    /// own player, if it has one, is on its way in, or back. Returns which one that is.
+    pub(crate) fn take_up(
+        &self,
+        (simulation, ledger): (&S, &mut Ledger),
+        (players_max, me): (usize, PeerId),
+        stays: impl Fn(&Member) -> bool,
+        waiting: &mut Waiting,
+        out: &mut Outbox<S>,
+    ) -> PlayerId {
+        let stays = |member: &Member| simulation.away_ticks() > 0 && stays(member);
         let key = self.key.as_ref().map(PlayerKey::public).filter(|_| self.newcomer.is_some());
         let mut members = ledger.members.iter();
-        let own = members.find(|(_, member)| stays(member) && member.key == key).map(|(player, _)| *player);
+        let own = members.find(|(_, member)| stays(member) && key.is_some() && member.key == key);
+        let own = own.map(|(player, _)| *player);
         for (player, member) in ledger.members.iter().filter(|(_, member)| member.away.is_none()) {
             let gone = match stays(member) {
                 true => RawInput::Away(*player, LeaveReason::Lost),
@@ -129,7 +146,7 @@ impl<S: Simulation> Entrant<S> {
             }
         }
         ledger.found(player);
-        Founded { seed, simulation, ledger, player }
+        player
     }
 
     /// The session as it is before anything is done with it.

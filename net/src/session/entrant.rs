@@ -51,14 +51,16 @@ impl<S: Simulation> Newcomer<S> {
 }
 
 impl<S: Simulation> Entrant<S> {
-    /// How it presents itself to whoever lets it in.
+    /// How it presents itself to whoever lets it in. A relay's standby has no player.
     pub fn hello(&self) -> Hello {
-        let Newcomer { name, hero_bytes, .. } = self.newcomer.as_ref().expect("a peer that joins has a player");
+        let player = self.newcomer.as_ref().map(|newcomer| (newcomer.name.clone(), newcomer.hero_bytes.clone()));
+        let standby = || (Name::new("standby").expect("it is short"), Bytes::default());
+        let (name, hero) = player.unwrap_or_else(standby);
         Hello {
             protocol: PROTOCOL_VERSION,
             terms: self.terms,
-            name: name.clone(),
-            hero: hero_bytes.clone(),
+            name,
+            hero,
             key: self.key.as_ref().map(PlayerKey::public),
             promised: Epoch::default(),
             attempt: 0,

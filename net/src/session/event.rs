@@ -266,6 +266,9 @@ pub enum EndReason {
     /// The sequencer put this peer out, or the other players of a rollback session did.
     #[error("put out of the session: this peer {0}")]
     Removed(LeaveReason),
+    /// This relay was lost, and its standby leads the session now.
+    #[error("another relay leads the session now")]
+    Superseded,
     /// Players of a rollback session were lost, and those that this peer still hears are too few to
     /// go on: the others may play on without it.
     #[error("too few of the players can be reached to go on")]
@@ -320,6 +323,8 @@ pub enum Phase {
     },
     /// In the session, and in step.
     Playing,
+    /// A relay's standby: it has the whole world, and leads on if the relay is lost.
+    StandingBy,
     /// The session was lost, and is looked for again: the hero waits in it.
     Returning,
     /// Someone is lost: the players that are left decide who goes on, and from where.

@@ -96,6 +96,7 @@ impl TrafficClass {
             | Message::Fetch(_)
             | Message::Fetched(_)
             | Message::Lead(_)
+            | Message::Heir(_)
             | Message::Meet(_)
             | Message::Regroup(_) => TrafficClass::Election,
             Message::Hello(_)

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Epoch, LeaveReason, List, WireError, ascending};
 use crate::limits::{EPOCHS_TOLD_MAX, ROLLBACK_PLAYERS_MAX};
+use crate::link::PeerId;
 
 /// A promise: to follow nobody of an older epoch, and nobody else in this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,6 +49,15 @@ pub struct Lead {
     /// In a rollback session everyone who is gone since it began, ascending, and why. In a party
     /// turns say it.
     pub gone: List<(PlayerId, LeaveReason), ROLLBACK_PLAYERS_MAX>,
+}
+
+/// Who leads on if the relay is lost, from now on. A replica says the same back: it knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Heir {
+    /// Counts what the relay said of it.
+    pub number: u32,
+    /// The relay's standby. `None`: nobody.
+    pub peer: Option<PeerId>,
 }
 
 /// Which of two parts of a session is to be the session: the one of the higher rank.

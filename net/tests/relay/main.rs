@@ -20,3 +20,4 @@ mod limits;
 mod members;
 mod ramble;
 mod resume;
+mod standby;

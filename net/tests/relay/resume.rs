@@ -14,7 +14,7 @@ use testkit::storm::StormWorld;
 
 use super::leaks::assert_all_concerned;
 
-type Given = BTreeMap<PlayerId, Vec<(u16, u16)>>;
+pub type Given = BTreeMap<PlayerId, Vec<(u16, u16)>>;
 
 /// A relay and players with keys, who play.
 fn scene(seed: u64, replicas: usize) -> Scene {
@@ -27,13 +27,13 @@ fn scene(seed: u64, replicas: usize) -> Scene {
     scene
 }
 
-fn settings() -> RelaySettings {
+pub fn settings() -> RelaySettings {
     // Whom its core shows is told from its hero's place alone.
     RelaySettings { core_actors_max: 0, ..RelaySettings::default() }
 }
 
 /// Everyone gives commands for a while. What was taken is added to what they gave.
-fn play(scene: &mut Scene, time_ms: u64, given: &mut Given) {
+pub fn play(scene: &mut Scene, time_ms: u64, given: &mut Given) {
     let end = scene.driver.now() + ms(time_ms);
     while scene.driver.now() < end {
         let until = scene.driver.now() + ms(40);
@@ -51,7 +51,7 @@ fn play(scene: &mut Scene, time_ms: u64, given: &mut Given) {
 }
 
 /// The commands that each player played.
-fn played<'t>(turns: impl Iterator<Item = &'t Turn<StormWorld>>) -> Given {
+pub fn played<'t>(turns: impl Iterator<Item = &'t Turn<StormWorld>>) -> Given {
     let mut played = Given::new();
     for input in turns.flat_map(|turn| &turn.inputs) {
         if let Input::Command(player, command) = input {
@@ -61,12 +61,12 @@ fn played<'t>(turns: impl Iterator<Item = &'t Turn<StormWorld>>) -> Given {
     played
 }
 
-fn players(scene: &Scene) -> Vec<Option<PlayerId>> {
+pub fn players(scene: &Scene) -> Vec<Option<PlayerId>> {
     let player = |session: &lockstone_net::relay::Replica<_>| playing(session).then(|| session.stats().player);
     scene.seats().map(|(_, seat)| player(&seat.session).flatten()).collect()
 }
 
-fn until_all_play(scene: &mut Scene, most_ms: u64) -> u64 {
+pub fn until_all_play(scene: &mut Scene, most_ms: u64) -> u64 {
     let start = scene.driver.now();
     while scene.playing() < scene.numbers().len() {
         let until = scene.driver.now() + ms(50);
@@ -78,38 +78,52 @@ fn until_all_play(scene: &mut Scene, most_ms: u64) -> u64 {
 
 #[test]
 fn a_relay_that_was_killed_goes_on_and_so_does_everyone() {
-    let lost = seeds::each("-p lockstone-net --test relay resume", 6, |seed| {
-        let (mut scene, mut given) = (scene(seed, 12), Given::new());
-        play(&mut scene, 4_000, &mut given);
-        let (before, old) = (players(&scene), scene.log.end);
-        scene.kill_relay();
-        let pause = scene.driver.now() + ms(scene.dice.roll(12_000));
-        scene.driver.run_until(pause);
-        assert!(scene.seats().all(|(_, seat)| seat.session.phase() != Phase::Playing || pause < secs(8)));
+    let run = |seed| killed_and_resumed(seed, 12, 12_000);
+    let lost: Vec<_> = seeds::each("-p lockstone-net --test relay resume", 6, run);
+    let lost: usize = lost.iter().map(|(_, lost)| lost).sum();
+    assert!(lost > 10, "{lost} commands were in turns that are lost: nothing is shown");
+}
 
-        // What it had not written is lost, at most a second and a half.
-        let cut = Tick(old.0 - scene.dice.roll(30) as u32);
-        scene.sent.borrow_mut().clear();
-        let log = scene.log.turns.clone();
-        let lost = scene.resume_relay(cut);
-        let took = until_all_play(&mut scene, 10_000);
-        println!("seed {seed}: all play after {took} ms");
-        assert_eq!(players(&scene), before, "seed {seed}: the same players");
-        let compared = scene.cells_compared;
-        play(&mut scene, 4_000, &mut given);
-        let until = scene.driver.now() + secs(2);
-        scene.run_until(until);
-        // Each core was compared with the whole world at each tick.
-        assert!(scene.cells_compared > compared + 10_000, "{}", scene.cells_compared - compared);
-        let (checked, replicas) = assert_all_concerned(&scene, &settings());
-        assert!(replicas == 12 && checked > 1_000, "{checked} things told to {replicas}");
+#[test]
+fn a_relay_that_is_started_again_at_once_is_soon_found() {
+    let run = |seed| killed_and_resumed(seed, 4, 2_000);
+    let times = seeds::each("-p lockstone-net --test relay resume", 30, run);
+    println!("all play after {} ms at most", times.iter().map(|(took, _)| took).max().expect("some were there"));
+}
 
-        // One history: each command once, and in the order in which it was given.
-        let history = log.range(..cut).map(|(_, turn)| turn).chain(scene.log.turns.values());
-        assert_eq!(played(history), given, "seed {seed}");
-        played(lost.values()).values().map(Vec::len).sum::<usize>()
-    });
-    assert!(lost.iter().sum::<usize>() > 10, "{lost:?} commands were in turns that are lost: nothing is shown");
+/// A relay is killed, and goes on from what it recorded after a pause. Returns how long it took
+/// from then on until all played, and how many commands were in turns that it had not recorded.
+fn killed_and_resumed(seed: u64, replicas: usize, pause_ms: u64) -> (u64, usize) {
+    let (mut scene, mut given) = (scene(seed, replicas), Given::new());
+    let time_ms = 1_500 + scene.dice.roll(2_500);
+    play(&mut scene, time_ms, &mut given);
+    let (before, old) = (players(&scene), scene.log.end);
+    scene.kill_relay();
+    // By then all have missed it, and play nothing more that is lost.
+    let pause = scene.driver.now() + ms(500 + scene.dice.roll(pause_ms));
+    scene.driver.run_until(pause);
+    assert!(scene.seats().all(|(_, seat)| seat.session.phase() != Phase::Playing || pause < secs(8)));
+
+    // What it had not written is lost, at most a second and a half.
+    let cut = Tick(old.0 - scene.dice.roll(30) as u32);
+    scene.sent.borrow_mut().clear();
+    let log = scene.log.turns.clone();
+    let lost = scene.resume_relay(cut);
+    let took = until_all_play(&mut scene, 10_000);
+    assert_eq!(players(&scene), before, "seed {seed}: the same players");
+    let compared = scene.cells_compared;
+    play(&mut scene, 2_000, &mut given);
+    let until = scene.driver.now() + secs(2);
+    scene.run_until(until);
+    // Each core was compared with the whole world at each tick.
+    assert!(scene.cells_compared > compared + 500 * replicas as u64, "{}", scene.cells_compared - compared);
+    let (checked, told) = assert_all_concerned(&scene, &settings());
+    assert!(told == replicas && checked > 80 * replicas, "{checked} things told to {told}");
+
+    // One history: each command once, and in the order in which it was given.
+    let history = log.range(..cut).map(|(_, turn)| turn).chain(scene.log.turns.values());
+    assert_eq!(played(history), given, "seed {seed}");
+    (took, played(lost.values()).values().map(Vec::len).sum())
 }
 
 #[test]

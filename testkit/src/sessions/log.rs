@@ -9,7 +9,8 @@ use lockstone_sim::{PlayerId, Simulation, Tick, Turn};
 /// Since a peer loaded its world last.
 pub struct Log<S: Simulation> {
     seed: u64,
-    start: Tick,
+    /// The tick of the world with which it begins.
+    pub start: Tick,
     snapshot: Vec<u8>,
     ledger: Option<Vec<u8>>,
     pub turns: BTreeMap<Tick, Turn<S>>,
@@ -63,7 +64,7 @@ impl<S: Simulation> Log<S> {
 
     /// The session at a tick, in a world that `build` makes of a seed.
     pub fn at(&self, end: Tick, build: impl FnOnce(u64) -> S) -> Continuation<S> {
-        let mut session = self.start(build);
+        let mut session = self.begin(build);
         for tick in (self.start.0..end.0).map(Tick) {
             session.play(self.turns.get(&tick).unwrap_or(&Turn::EMPTY));
             let members = self.members.get(&tick).into_iter().flatten();
@@ -88,7 +89,7 @@ impl<S: Simulation> Log<S> {
         self.ledger.as_ref().expect("it has begun")
     }
 
-    fn start(&self, build: impl FnOnce(u64) -> S) -> Continuation<S> {
+    fn begin(&self, build: impl FnOnce(u64) -> S) -> Continuation<S> {
         let mut world = build(self.seed);
         world.restore_from(&self.snapshot).expect("it was told");
         Continuation::new(self.seed, world, self.ledger()).expect("it was told")

@@ -129,6 +129,8 @@ pub fn messages(epoch: Epoch) -> Vec<Message> {
         Message::Say(ChatLine::new("Wer da?").expect("a line")),
         Message::Said(Said { player: PlayerId(300), name, line: ChatLine::new("é").expect("a line") }),
         Message::Stand(stand),
+        Message::Heir(Heir { number: 300, peer: Some(PeerId(1 << 64 | 77)) }),
+        Message::Heir(Heir { number: 0, peer: None }),
         Message::Fetch(Tick(70_000)),
         Message::Fetched(Turns { from: Tick(8), ticks: 9, turns: list(vec![(0, fetched)]), ..Turns::default() }),
         Message::Lead(Lead { from: known, before: list(vec![Known::default()]), gone: list(lost) }),

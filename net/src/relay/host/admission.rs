@@ -17,6 +17,9 @@ use crate::wire::*;
 impl<R: Rules> Host<R> {
     /// Lets a joiner in, or says why not.
     pub(super) fn hello(&mut self, peer: PeerId, hello: Hello, io: &mut Io<World<R>>) {
+        if self.asks_standby(peer, &hello, io) || !self.admits(&hello, io) {
+            return;
+        }
         // It has lost its way: its hello is another than the one that let it in.
         if self.guests.of(peer).is_some_and(|guest| guest.attempt != hello.attempt) {
             self.remove(peer, LeaveReason::Silent);
@@ -32,6 +35,9 @@ impl<R: Rules> Host<R> {
 
     /// A joiner proves its key.
     pub(super) fn proof(&mut self, peer: PeerId, proof: &Proof, io: &mut Io<World<R>>) {
+        if self.proves_standby(peer, proof, io) {
+            return;
+        }
         match self.applicants.answer(self.leader, peer, proof) {
             Some((applicant, true)) => self.let_in(peer, applicant, io),
             Some((applicant, false)) => {
@@ -66,6 +72,7 @@ impl<R: Rules> Host<R> {
         let outline = offer.make(self.leader, peer, attempt, (player, None), &mut io.out);
         let guest = Guest::new((peer, player, key, attempt), entry, outline, (offer.tick(), io.now), budget);
         let slot = self.guests.insert(peer, player, guest);
+        self.tell_heir_to(peer, &mut io.out);
         self.answering.push(slot);
     }
 
