@@ -11,9 +11,9 @@
 //! only the connection to that peer. It is printed by the panic hook, from a thread called
 //! [`THREAD_NAME`]. A program built with `panic = "abort"` has no such shelter.
 //!
-//! In a party everyone is connected with everyone. To a relay its players alone connect: each
-//! player has one pair, the relay one with each player, and nobody takes an offer from anyone
-//! else ([`RoomRole`]).
+//! In a party everyone is connected with everyone. To a relay its players alone connect, and its
+//! standby: each player has one pair with each of both, the relay one with each player and with the
+//! standby, and nobody takes an offer from anyone else ([`RoomRole`]).
 //!
 //! What a user of a link must know:
 //! - A peer whose handshake never completes gives no event at all. A player whose relay does not
@@ -68,6 +68,9 @@ use wire::Heard;
 /// reached are fewer.
 const SIGNALS_KEPT_MAX: usize = 32;
 
+/// With so many a player is connected at most: the relay, and who may lead in its place.
+const HOSTS_MAX: usize = 4;
+
 /// A [`Link`] over WebRTC. Dropping it closes every connection; the others see it gone
 /// within a moment.
 #[derive(Debug)]
@@ -90,6 +93,8 @@ pub struct MatchboxLink {
     queue: Queue,
     /// While the signaling server is looked for.
     away: Option<Away>,
+    /// Whether some peer was ever connected.
+    has_met: bool,
     /// Why signaling ended, if it has.
     lost: Option<LinkError>,
     events: VecDeque<LinkEvent>,
@@ -125,6 +130,7 @@ impl MatchboxLink {
             mending: Mending::default(),
             queue: Queue::default(),
             away: None,
+            has_met: false,
             lost,
             events: VecDeque::new(),
             closed: false,
@@ -173,6 +179,7 @@ impl MatchboxLink {
         let was_connected = pair.is_connected();
         pair.gather(&mut self.events);
         if pair.is_connected() {
+            self.has_met = true;
             self.mending.forget(peer);
         } else if pair.is_over() || pair.is_late() {
             self.end_pair(peer, was_connected);
@@ -187,7 +194,11 @@ impl MatchboxLink {
             RoomRole::Peer if is_reachable && (was_connected || pair.offers) => {
                 self.mending.broke(peer, pair.offers);
             }
-            RoomRole::Player if !was_connected => {
+            // It was told that the peer came to the room anew.
+            RoomRole::Player | RoomRole::Standby { .. } if is_reachable && was_connected && pair.has_returned => {
+                self.offer(peer);
+            }
+            RoomRole::Player if !was_connected && !self.has_met => {
                 let error = || LinkError::Ended("the room's relay does not answer: try again later".into());
                 self.lost.get_or_insert_with(error);
             }
@@ -204,7 +215,7 @@ impl MatchboxLink {
             return self.close(error);
         }
         let Some(Away { error, alone }) = &mut self.away else { return };
-        if !is_alone || matches!(self.role, RoomRole::Relay { .. }) {
+        if !is_alone || matches!(self.role, RoomRole::Relay { .. } | RoomRole::Standby { .. }) {
             *alone = None;
             return;
         }
@@ -252,7 +263,12 @@ impl MatchboxLink {
     /// answers; in a relay's room a player offers, its relay answers.
     fn met(&mut self, peer: PeerId) {
         let Some(pair) = self.pairs.get_mut(&peer) else {
-            if self.role == RoomRole::Peer || self.role == RoomRole::Player && self.pairs.is_empty() {
+            let may_offer = match self.role {
+                RoomRole::Peer | RoomRole::Standby { .. } => true,
+                RoomRole::Player => self.pairs.len() < HOSTS_MAX,
+                RoomRole::Relay { .. } => false,
+            };
+            if may_offer {
                 self.offer(peer);
             }
             return;
@@ -260,9 +276,9 @@ impl MatchboxLink {
         pair.gather(&mut self.events);
         if pair.is_connected() {
             // It may know nothing of that.
-            (pair.offers, pair.has_left) = (true, false);
+            (pair.offers, pair.has_left, pair.has_returned) = (true, false, true);
             pair.doubt();
-        } else if self.role == RoomRole::Peer {
+        } else if !matches!(self.role, RoomRole::Relay { .. }) {
             // What was signaled until now did not reach it.
             self.offer(peer);
         }
@@ -302,7 +318,7 @@ impl MatchboxLink {
         match self.role {
             RoomRole::Peer => true,
             RoomRole::Player => false,
-            RoomRole::Relay { .. } => self.queue.admits(peer, self.handshakes()),
+            RoomRole::Relay { .. } | RoomRole::Standby { .. } => self.queue.admits(peer, self.handshakes()),
         }
     }
 

@@ -36,7 +36,12 @@ pub enum RoomRole {
         /// over.
         token: String,
     },
-    /// A player of the room's relay: connected with that alone.
+    /// The relay's standby: connected with the relay and with every player.
+    Standby {
+        /// The relay's.
+        token: String,
+    },
+    /// A player of the room's relay: connected with that, and with its standby, alone.
     Player,
 }
 
@@ -75,7 +80,9 @@ pub(crate) fn check(name: &str, key: Option<&str>, role: &RoomRole, pass: Pass<'
         _ if is_bad_pass => Err(Malformed::BadPass),
         _ if !is_room_name(name) => Err(Malformed::RoomName),
         _ if key.is_some_and(|key| key.len() > KEY_BYTES_MAX) => Err(Malformed::KeyTooLong),
-        RoomRole::Relay { token } if !(1..=TOKEN_BYTES_MAX).contains(&token.len()) => Err(Malformed::BadToken),
+        RoomRole::Relay { token } | RoomRole::Standby { token } if !(1..=TOKEN_BYTES_MAX).contains(&token.len()) => {
+            Err(Malformed::BadToken)
+        }
         _ => Ok(()),
     }
 }

@@ -215,6 +215,8 @@ struct Ingress {
     key: Option<String>,
     /// A relay's token.
     host: Option<String>,
+    /// The same, of its standby.
+    standby: Option<String>,
     /// Its presence asks for a relay.
     relay: Option<String>,
     /// By what a peer is known again, and the number that it had.
@@ -224,10 +226,11 @@ struct Ingress {
 
 impl Ingress {
     fn role(&self) -> RoomRole {
-        match (&self.host, &self.relay) {
-            (Some(token), _) => RoomRole::Relay { token: token.clone() },
-            (None, Some(_)) => RoomRole::Player,
-            (None, None) => RoomRole::Peer,
+        match (&self.host, &self.standby, &self.relay) {
+            (Some(token), ..) => RoomRole::Relay { token: token.clone() },
+            (None, Some(token), _) => RoomRole::Standby { token: token.clone() },
+            (None, None, Some(_)) => RoomRole::Player,
+            (None, None, None) => RoomRole::Peer,
         }
     }
 

@@ -44,6 +44,8 @@ pub(super) struct Pair {
     pub(super) offers: bool,
     /// Whether the peer left the room, as far as the server told.
     pub(super) has_left: bool,
+    /// The server said that the peer came to the room anew.
+    pub(super) has_returned: bool,
     /// What the probe is told, and tells.
     doubts: UnboundedSender<matchbox_socket::PeerId>,
     verdicts: UnboundedReceiver<bool>,
@@ -103,6 +105,7 @@ impl Pair {
             patience: Delay::new(HANDSHAKE_WITHIN),
             offers,
             has_left: false,
+            has_returned: false,
             doubts,
             verdicts,
             doubted: None,

@@ -24,7 +24,7 @@ pub struct Config {
     /// As what the room is entered.
     pub role: RoomRole,
     /// How long a link that has lost its server, and has no peer, looks for the server before it
-    /// ends. Default 10 min. A relay's link never ends.
+    /// ends. Default 10 min. The link of a relay or of its standby never ends.
     pub return_within: Duration,
 }
 
@@ -41,14 +41,15 @@ impl Default for Config {
     }
 }
 
-/// `ws://host:port/ROOM?key=KEY&secret=SECRET`, for a relay with `&host=TOKEN`, for its player with
-/// `&relay`, for who comes back with `&arrival=NUMBER`.
+/// `ws://host:port/ROOM?key=KEY&secret=SECRET`, for a relay with `&host=TOKEN`, for its standby
+/// with `&standby=TOKEN`, for its player with `&relay`, for who comes back with `&arrival=NUMBER`.
 pub(super) fn url(config: &Config, pass: Pass<'_>) -> String {
     let encoded = |text| utf8_percent_encode(text, NON_ALPHANUMERIC);
     let key = config.key.as_ref().map(|key| format!("key={}", encoded(key)));
     let role = match &config.role {
         RoomRole::Peer => None,
         RoomRole::Relay { token } => Some(format!("host={}", encoded(token))),
+        RoomRole::Standby { token } => Some(format!("standby={}", encoded(token))),
         RoomRole::Player => Some("relay".to_owned()),
     };
     let secret = pass.secret.map(|secret| format!("secret={}", encoded(secret)));

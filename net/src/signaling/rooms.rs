@@ -91,7 +91,7 @@ impl Rooms {
         pass: Pass<'_>,
     ) -> Result<(Seat, mpsc::Receiver<String>), Refusal> {
         check(name, key, role, pass)?;
-        if let (RoomRole::Relay { token }, Some(wanted)) = (role, &self.host_token)
+        if let (RoomRole::Relay { token } | RoomRole::Standby { token }, Some(wanted)) = (role, &self.host_token)
             && token != wanted
         {
             return Err(Refusal::WrongHostToken);
@@ -102,7 +102,9 @@ impl Rooms {
         }
         let room = match inside.rooms.entry(name.to_owned()) {
             Entry::Occupied(room) => room.into_mut(),
-            Entry::Vacant(_) if *role == RoomRole::Player => return Err(Refusal::NoRelay),
+            Entry::Vacant(_) if matches!(role, RoomRole::Player | RoomRole::Standby { .. }) => {
+                return Err(Refusal::NoRelay);
+            }
             Entry::Vacant(place) => place.insert(Room::new(key, role, pass)),
         };
         let entry = inside.entries;

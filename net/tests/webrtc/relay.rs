@@ -120,6 +120,49 @@ fn a_host_token_keeps_other_relays_out() {
     Peer::enter(server.local_addr(), "party");
 }
 
+fn standby(token: &str) -> RoomRole {
+    RoomRole::Standby { token: token.into() }
+}
+
+#[test]
+fn a_standby_is_connected_with_the_relay_and_every_player() {
+    let server = serve();
+    let addr = server.local_addr();
+    assert!(refusal(standby("t"), addr, "nobody").starts_with("no relay serves this room"));
+    let (mut host, mut players) = crowd(addr, 2);
+    assert!(refusal(standby("guess"), addr, "r").starts_with("the room has a relay with another token"));
+    let (mut other, id) = Peer::enter_as(standby("t"), addr, "r");
+    // One comes before it, one after.
+    players.push(Peer::enter_as(RoomRole::Player, addr, "r"));
+    until("all to be connected", || {
+        let ids: Vec<_> = players.iter().map(|(_, id)| *id).collect();
+        let met = players.iter_mut().map(|(player, _)| player.has(&LinkEvent::Connected(id))).fold(true, |a, b| a & b);
+        let both = host.0.has(&LinkEvent::Connected(id)) & other.has(&LinkEvent::Connected(host.1));
+        (met & both & ids.iter().all(|id| other.has(&LinkEvent::Connected(*id)))).then_some(())
+    });
+    let mut other = (other, id);
+    exchange(&mut other, &mut host, Channel::Reliable, b"I have it");
+    exchange(&mut players[0], &mut other, Channel::Unreliable, b"I doubt");
+    players.iter().for_each(|(player, _)| assert!(connections(player).iter().all(|to| [host.1, id].contains(to))));
+
+    // The relay is gone, and who comes meets its standby alone.
+    drop(host);
+    let mut late = Peer::enter_as(RoomRole::Player, addr, "r");
+    until("the late one to be connected", || {
+        (late.0.has(&LinkEvent::Connected(id)) & other.0.has(&LinkEvent::Connected(late.1))).then_some(())
+    });
+    exchange(&mut late, &mut other, Channel::Reliable, b"is anybody here");
+    // It is back, and everyone finds it.
+    let mut again = Peer::enter_as(relay("t"), addr, "r");
+    players.push(late);
+    meet(&mut again, &mut players);
+    until("the standby to find it", || {
+        again.0.look();
+        (other.0.connections(again.1).0 == 2).then_some(())
+    });
+    exchange(&mut players[1], &mut again, Channel::Reliable, b"you are back");
+}
+
 /// The relay's connection breaks, and a stranger must not get its room meanwhile.
 #[test]
 fn a_relay_that_lost_its_connection_comes_back_to_its_room() {

@@ -2,7 +2,8 @@
 //! the relay alone.
 //!
 //! In a party whoever was there first offers the newcomer a connection. To a relay its players
-//! offer one, so that somebody who only sits in the room costs the relay nothing.
+//! offer one, so that somebody who only sits in the room costs the relay nothing. So they do to its
+//! standby, and that to the relay.
 //!
 //! Who comes back has the id that it had, by its secret: also if the server was restarted, and
 //! remembers nobody. It must never give one peer's id to another.
@@ -49,6 +50,8 @@ pub(super) struct Room {
     first: BTreeSet<PeerId>,
     /// Whose room it is, by token and name, also while its connection is lost.
     relay: Option<(String, PeerId)>,
+    /// The standbys of a relay that are connected.
+    standbys: BTreeSet<PeerId>,
     /// Who is connected.
     present: BTreeMap<PeerId, Present>,
 }
@@ -65,13 +68,14 @@ impl Room {
     pub(super) fn new(key: Option<&str>, first: &RoomRole, pass: Pass<'_>) -> Self {
         let relay = match first {
             RoomRole::Relay { token } => Some((token.clone(), id(0, pass))),
-            RoomRole::Peer | RoomRole::Player => None,
+            RoomRole::Peer | RoomRole::Player | RoomRole::Standby { .. } => None,
         };
         Self {
             key: key.map(str::to_owned),
             since: Instant::now(),
             arrivals: u64::from(relay.is_some()),
             first: BTreeSet::new(),
+            standbys: BTreeSet::new(),
             present: BTreeMap::new(),
             relay,
         }
@@ -91,10 +95,15 @@ impl Room {
         }
         let (peer, messages_max) = match (role, &self.relay) {
             (RoomRole::Peer, Some(_)) => return Err(Refusal::RelayRoom),
-            (RoomRole::Relay { .. } | RoomRole::Player, None) => return Err(Refusal::PartyRoom),
-            (RoomRole::Relay { token }, Some((wanted, _))) if wanted != token => return Err(Refusal::WrongToken),
+            (RoomRole::Relay { .. } | RoomRole::Standby { .. } | RoomRole::Player, None) => {
+                return Err(Refusal::PartyRoom);
+            }
+            (RoomRole::Relay { token } | RoomRole::Standby { token }, Some((wanted, _))) if wanted != token => {
+                return Err(Refusal::WrongToken);
+            }
             (RoomRole::Relay { .. }, Some((_, relay))) => (*relay, RELAY_INBOX_MESSAGES_MAX),
-            (RoomRole::Player, Some((_, relay))) if !self.present.contains_key(relay) => {
+            (RoomRole::Standby { .. }, _) => (self.number(pass)?, RELAY_INBOX_MESSAGES_MAX),
+            (RoomRole::Player, Some((_, relay))) if !self.present.contains_key(relay) && self.standbys.is_empty() => {
                 return Err(Refusal::RelayAway);
             }
             (RoomRole::Peer | RoomRole::Player, _) => (self.number(pass)?, INBOX_MESSAGES_MAX),
@@ -106,8 +115,23 @@ impl Room {
         tell(peer, &outbox, &JsonPeerEvent::IdAssigned(peer));
         match (role, &self.relay) {
             (RoomRole::Peer, _) => self.tell_all(&JsonPeerEvent::NewPeer(peer)),
-            (RoomRole::Player, Some((_, relay))) => tell(peer, &outbox, &JsonPeerEvent::NewPeer(*relay)),
-            (RoomRole::Player | RoomRole::Relay { .. }, _) => {}
+            (RoomRole::Player, Some((_, relay))) => {
+                for host in self.standbys.iter().chain([relay]).filter(|host| self.present.contains_key(host)) {
+                    tell(peer, &outbox, &JsonPeerEvent::NewPeer(*host));
+                }
+            }
+            // All offer a connection to it who have none.
+            (RoomRole::Relay { .. }, _) => self.tell_all(&JsonPeerEvent::NewPeer(peer)),
+            (RoomRole::Standby { .. }, Some((_, relay))) => {
+                if self.present.contains_key(relay) {
+                    tell(peer, &outbox, &JsonPeerEvent::NewPeer(*relay));
+                }
+                let hosts = |other: &PeerId| other == relay || self.standbys.contains(other);
+                let players = self.present.keys().copied().filter(|other| !hosts(other));
+                players.for_each(|player| self.tell(player, &JsonPeerEvent::NewPeer(peer)));
+                self.standbys.insert(peer);
+            }
+            (RoomRole::Player | RoomRole::Standby { .. }, None) => {}
         }
         self.present.insert(peer, Present { entry, outbox });
         Ok((peer, inbox))
@@ -135,12 +159,12 @@ impl Room {
         Ok(peer)
     }
 
-    /// A party's peers reach each other; a relay and its players reach each other;
-    /// nobody else does.
+    /// A party's peers reach each other; a relay and its standby reach each other and their
+    /// players; nobody else does.
     pub(super) fn signal(&self, from: PeerId, entry: u64, to: PeerId, data: serde_json::Value) {
         let reaches = match &self.relay {
             None => true,
-            Some((_, relay)) => (from == *relay) != (to == *relay),
+            Some((_, relay)) => [from, to].iter().any(|peer| peer == relay || self.standbys.contains(peer)),
         };
         if reaches && self.is_present(from, entry) {
             self.tell(to, &JsonPeerEvent::Signal { sender: from, data });
@@ -156,8 +180,9 @@ impl Room {
         let left = JsonPeerEvent::PeerLeft(peer);
         match &self.relay {
             None => self.tell_all(&left),
-            Some((_, relay)) => self.tell(*relay, &left),
+            Some((_, relay)) => self.standbys.iter().chain([relay]).for_each(|host| self.tell(*host, &left)),
         }
+        self.standbys.remove(&peer);
     }
 
     pub(super) fn is_empty(&self) -> bool {
