@@ -214,6 +214,11 @@ pub(super) struct Relay {
     /// recorded one]
     #[arg(long, value_name = "FILE", conflicts_with = "seed")]
     pub resume: Option<PathBuf>,
+    /// Follow the relay of this room with the whole world, and lead on if most of its players lose
+    /// it. Both need the same --host-token
+    #[arg(long, value_name = "ROOM", requires = "host_token")]
+    #[arg(conflicts_with_all = ["room", "resume", "seed", "hero", "name", "bot", "listen", "identity"])]
+    pub standby: Option<String>,
     /// The file with the key by which you are known again, if you play here [default: one in your
     /// folder for the state of programs; a bot has none]
     #[arg(long, value_name = "FILE")]

@@ -4,6 +4,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
 
+use lockstone_net::PlayerKey;
 use lockstone_net::matchbox::RoomRole;
 use lockstone_net::relay::{Relay, RelayConfig, RelaySettings, Replica};
 
@@ -23,9 +24,13 @@ use crate::shell::Options;
 pub(super) const TREE_INTERVAL_TICKS: u32 = 20;
 /// What this process is called where it plays no hero.
 const DEDICATED: &str = "relay";
+const STANDBY: &str = "standby";
 
 /// Serves a room until it is stopped.
 pub(super) fn run<G: Wide>(args: args::Relay) -> Result<ExitCode, Failure> {
+    if let Some(room) = args.standby.clone() {
+        return stand_by::<G>(&room, args);
+    }
     let config = config(&args)?;
     let plays = args.hero.is_some() || args.bot || args.name.is_some();
     let player = Player::<G>::new(args.name.as_deref(), args.hero.as_deref(), args.table.as_deref())?;
@@ -43,6 +48,8 @@ pub(super) fn run<G: Wide>(args: args::Relay) -> Result<ExitCode, Failure> {
         print(announced);
         eprintln!("So players join. Ctrl-C ends the session for all.");
     });
+    // Nobody can know a token that was drawn.
+    let standby = args.host_token.as_deref().map(|token| PlayerKey::of_secret(token).public());
     let token = args.host_token.unwrap_or_else(drawn_token);
     let link = place::link(&signaling.url, &room, &args.key, &args.stun, RoomRole::Relay { token });
     let build = player.build(false);
@@ -73,7 +80,40 @@ pub(super) fn run<G: Wide>(args: args::Relay) -> Result<ExitCode, Failure> {
         Some(recorded) => relay.continuing(recorded.session),
         None => relay,
     };
+    let relay = match standby {
+        Some(key) => relay.with_standby(key),
+        None => relay,
+    };
     sitting.play::<G, _, _>(relay.with_horizon(G::horizon()), again, Entering::new(link, announce))
+}
+
+/// Follows the relay of a room, and leads on if that is lost.
+fn stand_by<G: Wide>(room: &str, args: args::Relay) -> Result<ExitCode, Failure> {
+    let (config, room) = (config(&args)?, room_name(Some(room))?);
+    place::check_token(args.host_token.as_deref())?;
+    let token = args.host_token.unwrap_or_default();
+    let player = Player::<G>::new(None, None, args.table.as_deref())?;
+    let (identity, build) = (G::identity(&player.table), player.build(false));
+    let key = PlayerKey::of_secret(&token);
+    let url = args.signal.unwrap_or_else(local_signaling);
+    let link = place::link(&url, &room, &args.key, &args.stun, RoomRole::Standby { token });
+    let sitting = Sitting {
+        name: STANDBY.to_owned(),
+        room,
+        join: None,
+        terms: config.terms(identity),
+        args: Play {
+            view: args.view.or(Some(View::None)),
+            record: args.record,
+            trees: args.trees,
+            seconds: args.seconds,
+            report: args.report,
+            ..Play::default()
+        },
+        options: Options { keep_parts: args.report, measured_ticks: args.measured_ticks, ..Options::default() },
+    };
+    let standby = Relay::<G::Rules>::standby(config, identity, key, build.clone());
+    sitting.play::<G, _, _>(standby.with_horizon(G::horizon()), build, link)
 }
 
 /// Joins the relay of a room.
@@ -90,8 +130,7 @@ pub(super) fn join<G: Wide>(args: args::Play) -> Result<ExitCode, Failure> {
         }
     }
     let player = Player::<G>::new(args.name.as_deref(), args.hero.as_deref(), args.table.as_deref())?;
-    let local = || format!("ws://{}", SocketAddr::from((Ipv4Addr::LOCALHOST, SIGNAL_PORT)));
-    let url = args.signal.clone().unwrap_or_else(local);
+    let url = args.signal.clone().unwrap_or_else(local_signaling);
     let own = Identity::new(args.identity.as_deref(), G::NAME, args.bot)?;
     let link = place::link(&url, &room, &args.key, &args.stun, RoomRole::Player);
     let config = checked(settings(), None)?;
@@ -146,6 +185,11 @@ fn signaling(args: &args::Relay) -> Result<Signaling, Failure> {
         (Some(url), None) => Ok(Signaling::of(url)),
         (None, listen) => Signaling::at(listen.unwrap_or_else(|| (Ipv4Addr::UNSPECIFIED, SIGNAL_PORT).into()), token),
     }
+}
+
+/// The signaling server that is looked for where none is named.
+fn local_signaling() -> String {
+    format!("ws://{}", SocketAddr::from((Ipv4Addr::LOCALHOST, SIGNAL_PORT)))
 }
 
 /// A token that nobody could have known.

@@ -1,11 +1,15 @@
 //! The game's program, run as people and programs run it.
 
 #![allow(dead_code, reason = "each test uses a part of it")]
+#![allow(clippy::disallowed_types, clippy::disallowed_methods, reason = "real processes take real time")]
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::Instant;
 
 pub fn dungeon(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_dungeon"));
@@ -55,6 +59,16 @@ impl Running {
         let mut line = String::new();
         BufReader::new(self.0.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
         line.trim().to_owned()
+    }
+
+    /// What it says on stdout from now on, and when.
+    pub fn lines(&mut self) -> Receiver<(Instant, String)> {
+        let (told, lines) = mpsc::channel();
+        let stdout = BufReader::new(self.0.stdout.take().unwrap());
+        thread::spawn(move || {
+            stdout.lines().map_while(Result::ok).try_for_each(|line| told.send((Instant::now(), line)))
+        });
+        lines
     }
 
     /// Waits for its end. Returns the last thing it says: its report.
