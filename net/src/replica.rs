@@ -296,7 +296,7 @@ impl<F: Share> Replica<F> {
                 self.release(io);
             }
             Message::Elsewhere(sequencer) => {
-                greeting.sent_on(from, sequencer);
+                greeting.sent_on(from, sequencer, io.now);
                 self.release(io);
             }
             Message::Challenge(nonce) => self.prove(from, epoch, nonce, io),

@@ -123,11 +123,9 @@ impl<'f, G: Game, T: Session<Sim = G::Sim>, H: Session<Sim = G::Sim>> Fleet<'f, 
                 // What it says at the end goes out first.
                 self.troubles.push((now_ms + 1, Trouble::Leaving(*seat)));
             }
-            Fault::Kill { seat, told_ms } if self.is_there(*seat) => {
-                self.freeze(*seat, Duration::MAX);
-                self.gone(*seat, now_ms);
-                self.troubles.push((now_ms + told_ms, Trouble::Dead(*seat)));
-            }
+            // Who stands still says nothing any more.
+            Fault::Leave { seat } if self.is_there(*seat) => self.kill(*seat, now_ms, 0),
+            Fault::Kill { seat, told_ms } if self.is_there(*seat) => self.kill(*seat, now_ms, *told_ms),
             Fault::Drop { seat } if self.is_there(*seat) => self.out_of_room(*seat, now_ms),
             Fault::Freeze { seat, ms: for_ms } if self.is_there(*seat) => {
                 self.troubles.push((now_ms + for_ms, Trouble::Frozen(*seat)));
@@ -148,6 +146,12 @@ impl<'f, G: Game, T: Session<Sim = G::Sim>, H: Session<Sim = G::Sim>> Fleet<'f, 
             Fault::Freeze { .. } | Fault::Jump { .. } => {}
         }
         self.weather();
+    }
+
+    fn kill(&mut self, seat: SeatId, now_ms: u32, told_ms: u32) {
+        self.freeze(seat, Duration::MAX);
+        self.gone(seat, now_ms);
+        self.troubles.push((now_ms + told_ms, Trouble::Dead(seat)));
     }
 
     fn enter(&mut self, seat: SeatId, now_ms: u32, clock_ms: u32, gains_ppm: i32) {

@@ -198,12 +198,13 @@ fn leaders_without_a_quorum_are_found() {
     assert!(found.contains(&Rule::OneHistory), "{found:?}");
 }
 
-/// Commands wait at a sequencer that hears no quorum, and are lost with all that it knows.
+/// Commands wait at a sequencer that hears no quorum, and are lost with all that it knows. Whether
+/// some wait depends on when the bots give them.
 #[test]
 fn commands_that_are_acknowledged_before_their_turn_is_closed_are_found() {
-    let cut = Fault::Cut { seats: [0, 1].into(), ms: 4_000 };
-    let found = found_in_all(Bend::AcknowledgesEarly, &[(12_000, cut)]);
-    assert!(found.contains(&Rule::Commands), "{found:?}");
+    let cut = |at_ms| (at_ms, Fault::Cut { seats: [0, 1].into(), ms: 4_000 });
+    let found = |n| found_in_all(Bend::AcknowledgesEarly, &[cut(12_000 + 170 * n)]);
+    assert!((0..12).any(|n| found(n).contains(&Rule::Commands)));
 }
 
 #[test]

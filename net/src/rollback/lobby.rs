@@ -183,7 +183,7 @@ impl<S: Simulation> Role<S> for Lobby<S> {
         match message {
             // Others may have begun already.
             Message::Hello(_) | Message::Inputs(_) => {}
-            Message::Elsewhere(peer) => greeting.sent_on(from, peer),
+            Message::Elsewhere(peer) => greeting.sent_on(from, peer, io.now),
             // Of a session in progress without its founder any player may say that it
             // takes nobody in.
             Message::Refusal(refusal) if of_founder || refusal == Refusal::Begun && founder.is_none() => {

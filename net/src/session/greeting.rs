@@ -30,6 +30,8 @@ pub struct Greeting {
     followed: Option<PeerId>,
     /// Who the session's sequencer is, as other peers told.
     elsewhere: BTreeMap<PeerId, PeerId>,
+    /// All that ever were named so.
+    named: BTreeSet<PeerId>,
     /// Those who look for it as well.
     joiners: BTreeSet<PeerId>,
     /// What peers said of whom nobody knows yet that they are the sequencer, from a welcome on.
@@ -49,6 +51,7 @@ impl Greeting {
             returns: false,
             followed: None,
             elsewhere: BTreeMap::new(),
+            named: BTreeSet::new(),
             joiners: BTreeSet::new(),
             held: Vec::new(),
         }
@@ -82,9 +85,12 @@ impl Greeting {
     }
 
     /// A peer has answered that another is the session's sequencer. That may change: it is asked
-    /// again after a while.
-    pub fn sent_on(&mut self, from: PeerId, sequencer: PeerId) {
+    /// again after a while. Who became the sequencer meanwhile has as long to answer as the first.
+    pub fn sent_on(&mut self, from: PeerId, sequencer: PeerId, now: Duration) {
         self.elsewhere.insert(from, sequencer);
+        if self.named.insert(sequencer) {
+            self.since = now;
+        }
         self.joiners.remove(&from);
     }
 
