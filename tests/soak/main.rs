@@ -202,8 +202,8 @@ fn leaders_without_a_quorum_are_found() {
 /// some wait depends on when the bots give them.
 #[test]
 fn commands_that_are_acknowledged_before_their_turn_is_closed_are_found() {
-    let cut = |at_ms| (at_ms, Fault::Cut { seats: [0, 1].into(), ms: 4_000 });
-    let found = |n| found_in_all(Bend::AcknowledgesEarly, &[cut(12_000 + 170 * n)]);
+    let cut = |at_ms: u32| (at_ms, Fault::Cut { seats: [0, 1].into(), ms: 4_000 });
+    let found = |n: u32| found_in_all(Bend::AcknowledgesEarly, &[cut(12_000 + 170 * n)]);
     assert!((0..12).any(|n| found(n).contains(&Rule::Commands)));
 }
 
