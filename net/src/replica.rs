@@ -578,7 +578,7 @@ fn hero_waits<S: Simulation>(simulation: &S, settings: Following) -> Option<Dura
 impl<F: Share> Joined<F> {
     /// Whether who leads knows it.
     fn follows(&self) -> bool {
-        self.succession.as_ref().is_none_or(|succession| succession.membership.known().epoch == self.leader.epoch)
+        self.succession.as_ref().is_none_or(|succession| succession.membership.followed() == self.leader.epoch)
     }
 
     /// Whether it takes part in deciding who leads on.

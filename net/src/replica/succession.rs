@@ -55,9 +55,10 @@ impl Succession {
         if self.asked.is_none_or(|(_, at)| io.now >= at + FETCH_PAUSE)
             && let Some(member) = ledger.members.get(&player)
         {
-            self.asked = Some((member.peer, io.now));
-            let first = self.membership.known().end;
-            io.out.send(members.promised(), member.peer, Channel::Unreliable, &Message::Fetch(first));
+            let (peer, first, promised) = (member.peer, self.membership.known().end, members.promised());
+            self.asked = Some((peer, io.now));
+            self.membership.unfollow();
+            io.out.send(promised, peer, Channel::Unreliable, &Message::Fetch(first));
         }
     }
 
@@ -135,7 +136,9 @@ impl<F: Share> Replica<F> {
         match newest {
             // Only who knows the newest turns knows who has a vote.
             None => {
-                if let Some(player) = membership.members.knows_more(known, io.now) {
+                if let Some(player) = membership.members.knows_more(known, io.now)
+                    && membership.followed() == known.epoch
+                {
                     succession.fetch_from(player, io);
                 }
             }
@@ -154,8 +157,7 @@ impl<F: Share> Replica<F> {
     fn led(&mut self, lead: Lead, io: &mut Io<F::Sim>) {
         let Place::Joined(session) = &mut self.place else { return };
         let Some(Succession { membership, asked, .. }) = &mut session.succession else { return };
-        let known = membership.known();
-        if known.epoch == session.leader.epoch {
+        if membership.followed() == session.leader.epoch {
             return;
         }
         if !membership.follow(lead, session.leader.epoch) {
@@ -216,7 +218,7 @@ impl<F: Share> Replica<F> {
         let mut playout = Playout::new(settings.period);
         playout.arrived(tick, tick, next_at);
         replica.place = Place::Joined(Box::new(Joined {
-            leader: Leader { peer: me, epoch: membership.known().epoch },
+            leader: Leader { peer: me, epoch: membership.followed() },
             sequencer: player,
             player,
             heard_at: io.now,

@@ -22,7 +22,7 @@ pub struct Membership {
     pub members: Members,
     pub ledger: Ledger,
     pub history: History<RawTurn>,
-    /// The epoch of the leader that closed the newest of these turns.
+    /// The epoch of the leader that is followed. Turns of those before may be on their way yet.
     epoch: Epoch,
     /// How far the turns of each epoch before go: the newest few.
     past: VecDeque<Known>,
@@ -38,8 +38,25 @@ impl Membership {
         Membership { me, members, ledger, history: History::starting_at(first), epoch: leader.epoch, past, was_named }
     }
 
+    /// How far the turns go that it has, and the epoch that the next one is of. Of a newer leader
+    /// it may have none yet.
     pub fn known(&self) -> Known {
-        Known { epoch: self.epoch, end: self.history.open() }
+        let end = self.history.open();
+        let epoch = self.past.iter().find(|past| end < past.end).map_or(self.epoch, |past| past.epoch);
+        Known { epoch, end }
+    }
+
+    /// The epoch of the leader that it follows.
+    pub fn followed(&self) -> Epoch {
+        self.epoch
+    }
+
+    /// What it lacks comes from another than the leader that it followed, and of whose turns it has
+    /// none: they may be others.
+    pub fn unfollow(&mut self) {
+        let Known { epoch, .. } = self.known();
+        self.past.retain(|past| past.epoch < epoch);
+        self.epoch = epoch;
     }
 
     /// Whether its own hero is in the world, as far as it knows.
@@ -55,6 +72,7 @@ impl Membership {
 
     /// This member leads from here on.
     pub fn begin(&mut self, epoch: Epoch) {
+        self.unfollow();
         if self.past.len() > EPOCHS_TOLD_MAX {
             self.past.pop_front();
         }
