@@ -8,7 +8,7 @@ use lockstone_net::party::{Party, PartySettings};
 use lockstone_net::session::{Event, Session, Stats};
 use lockstone_sim::{PlayerId, Turn};
 use testkit::seeds;
-use testkit::sessions::rollback::{commands_of, in_step};
+use testkit::sessions::rollback::{commands_of, in_step, play};
 use testkit::sessions::*;
 
 const TEST: &str = "-p lockstone-net --test outages";
@@ -65,18 +65,6 @@ impl Outage {
                 room.network.set_direction_cut(*a, *b, holds);
             }
         }
-    }
-}
-
-/// Everyone gives commands now and then.
-fn play(room: &mut Room, dice: &mut Dice, time: Duration) {
-    let end = room.now() + time;
-    while room.now() < end {
-        let until = (room.now() + ms(20 + dice.roll(80))).min(end);
-        room.run_until(until);
-        let seat = dice.roll(room.seats.len() as u64) as usize;
-        // Refused if too many wait.
-        let _ = room.seats[seat].session.command(dice.roll(1 << 40));
     }
 }
 

@@ -14,6 +14,7 @@ use lockstone_net::session::{EndReason, Event, Phase, Session};
 use lockstone_net::wire::{self, Epoch, Message};
 use lockstone_sim::{PlayerId, Tick};
 use testkit::seeds;
+use testkit::sessions::rollback::play;
 use testkit::sessions::tap::Tap;
 use testkit::sessions::*;
 
@@ -58,16 +59,6 @@ fn known(room: &Room, seat: usize) -> Tick {
 fn until_it_goes_on(room: &mut Room, seat: usize, at_most: Duration) -> Option<Duration> {
     let (at, before) = (room.now(), known(room, seat));
     room.run_while(at + at_most, |room| known(room, seat) <= before).then(|| room.now() - at)
-}
-
-fn play(room: &mut Room, dice: &mut Dice, time: Duration) {
-    let end = room.now() + time;
-    while room.now() < end {
-        let until = (room.now() + ms(20 + dice.roll(80))).min(end);
-        room.run_until(until);
-        let seat = dice.roll(room.seats.len() as u64) as usize;
-        let _ = room.seats[seat].session.command(dice.roll(1 << 40));
-    }
 }
 
 /// Nobody's epoch was another's too.

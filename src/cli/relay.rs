@@ -33,6 +33,7 @@ pub(super) fn run<G: Wide>(args: args::Relay) -> Result<ExitCode, Failure> {
     }
     let config = config(&args)?;
     let plays = args.hero.is_some() || args.bot || args.name.is_some();
+    let (shown, options) = sitting(&args, plays);
     let player = Player::<G>::new(args.name.as_deref(), args.hero.as_deref(), args.table.as_deref())?;
     let identity = G::identity(&player.table);
     // Before anyone is told of it.
@@ -59,16 +60,8 @@ pub(super) fn run<G: Wide>(args: args::Relay) -> Result<ExitCode, Failure> {
         room,
         join: Some(join),
         terms: config.terms(identity),
-        args: Play {
-            bot: args.bot,
-            view: if plays { args.view } else { args.view.or(Some(View::None)) },
-            record: args.record,
-            trees: args.trees,
-            seconds: args.seconds,
-            report: args.report,
-            ..Play::default()
-        },
-        options: Options { keep_parts: args.report, measured_ticks: args.measured_ticks, ..Options::default() },
+        args: shown,
+        options,
     };
     let again = build.clone();
     let relay = if plays {
@@ -87,9 +80,19 @@ pub(super) fn run<G: Wide>(args: args::Relay) -> Result<ExitCode, Failure> {
     sitting.play::<G, _, _>(relay.with_horizon(G::horizon()), again, Entering::new(link, announce))
 }
 
+/// How a relay is shown and recorded. One that nobody plays at has no view, unless one is wanted.
+fn sitting(args: &args::Relay, plays: bool) -> (Play, Options) {
+    let view = if plays { args.view } else { args.view.or(Some(View::None)) };
+    let (bot, record, trees) = (args.bot, args.record.clone(), args.trees);
+    let shown = Play { bot, view, record, trees, seconds: args.seconds, report: args.report, ..Play::default() };
+    let options = Options { keep_parts: args.report, measured_ticks: args.measured_ticks, ..Options::default() };
+    (shown, options)
+}
+
 /// Follows the relay of a room, and leads on if that is lost.
 fn stand_by<G: Wide>(room: &str, args: args::Relay) -> Result<ExitCode, Failure> {
     let (config, room) = (config(&args)?, room_name(Some(room))?);
+    let (shown, options) = sitting(&args, false);
     place::check_token(args.host_token.as_deref())?;
     let token = args.host_token.unwrap_or_default();
     let player = Player::<G>::new(None, None, args.table.as_deref())?;
@@ -97,21 +100,8 @@ fn stand_by<G: Wide>(room: &str, args: args::Relay) -> Result<ExitCode, Failure>
     let key = PlayerKey::of_secret(&token);
     let url = args.signal.unwrap_or_else(local_signaling);
     let link = place::link(&url, &room, &args.key, &args.stun, RoomRole::Standby { token });
-    let sitting = Sitting {
-        name: STANDBY.to_owned(),
-        room,
-        join: None,
-        terms: config.terms(identity),
-        args: Play {
-            view: args.view.or(Some(View::None)),
-            record: args.record,
-            trees: args.trees,
-            seconds: args.seconds,
-            report: args.report,
-            ..Play::default()
-        },
-        options: Options { keep_parts: args.report, measured_ticks: args.measured_ticks, ..Options::default() },
-    };
+    let sitting =
+        Sitting { name: STANDBY.to_owned(), room, join: None, terms: config.terms(identity), args: shown, options };
     let standby = Relay::<G::Rules>::standby(config, identity, key, build.clone());
     sitting.play::<G, _, _>(standby.with_horizon(G::horizon()), build, link)
 }

@@ -16,12 +16,16 @@ use testkit::faulty::{self, Faulty, Newcomer, Order, Plant, Sim};
 /// The seat on which something is wrong.
 const ODD: SeatId = 1;
 
+/// A player who was never there, with a right clock.
+fn entry(seat: SeatId) -> Fault {
+    Fault::Enter { seat, clock_ms: 0, gains_ppm: 0, back: None }
+}
+
 /// Three peers in calm, and one more that enters later.
 fn calm(kind: Kind) -> Schedule {
-    let enter = |seat| Fault::Enter { seat, clock_ms: 0, gains_ppm: 0, back: None };
-    let mut steps: Vec<_> = (0..3).map(|seat| Step { at_ms: 0, fault: enter(seat) }).collect();
+    let mut steps: Vec<_> = (0..3).map(|seat| Step { at_ms: 0, fault: entry(seat) }).collect();
     if kind == Kind::Party {
-        steps.push(Step { at_ms: 12_000, fault: enter(3) });
+        steps.push(Step { at_ms: 12_000, fault: entry(3) });
     }
     let range = Range { ms: 20_000, faults: BTreeSet::new(), ..Range::default() };
     Schedule { steps, ..soak::draw(kind, 5, &range) }
@@ -167,8 +171,10 @@ fn what_is_kept_outside_of_the_snapshot_is_found() {
 /// them. Without that nothing is found.
 fn found_in_all(bend: Bend, faults: &[(u32, Fault)]) -> BTreeSet<Rule> {
     // One after the other, so that seats are players.
-    let enter = |seat| (1_000 * u32::from(seat), Fault::Enter { seat, clock_ms: 0, gains_ppm: 0, back: None });
-    let steps = (0..5).map(enter).chain(faults.iter().cloned()).map(|(at_ms, fault)| Step { at_ms, fault });
+    let steps = (0..5)
+        .map(|seat| (1_000 * u32::from(seat), entry(seat)))
+        .chain(faults.iter().cloned())
+        .map(|(at_ms, fault)| Step { at_ms, fault });
     let schedule = Schedule { steps: steps.collect(), ..calm(Kind::Party) };
     assert_eq!(run(&schedule, None).breaches, [], "without a fault");
     let trace = play_on(&schedule, Some(bend), &[0, 1, 2, 3, 4]);

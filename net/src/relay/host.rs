@@ -160,10 +160,6 @@ impl<R: Rules> Host<R> {
         }
     }
 
-    fn ledger(&self) -> &Ledger {
-        &self.ledger
-    }
-
     /// Closes the ticks whose time has come, and plays those that may be.
     fn run(&mut self, now: Duration, out: &mut Outbox<World<R>>) {
         self.schedule.forgive(self.open(), now);
@@ -214,10 +210,10 @@ impl<R: Rules> Host<R> {
     /// The inputs of the turn that comes next.
     fn close(&mut self) -> Vec<RawInput> {
         let (tick, away_ticks) = (self.open(), self.stepper.simulation.away_ticks());
-        let overdue = self.ledger().overdue(tick, away_ticks, |player| self.is_absent(player));
+        let overdue = self.ledger.overdue(tick, away_ticks, |player| self.is_absent(player));
         overdue.iter().for_each(|player| self.guests.free(*player));
         let overdue = overdue.into_iter().map(|player| RawInput::Leave(player, LeaveReason::Away));
-        let requests = self.ledger().requests.next();
+        let requests = self.ledger.requests.next();
         let witnesses = self.name_witnesses();
         witnesses.into_iter().chain(overdue).chain(self.waiting.take(Capacity::RELAY, requests)).collect()
     }
@@ -287,7 +283,7 @@ impl<R: Rules> Host<R> {
         self.note_nearby();
         let Some((player, key)) = self.guests.get(slot).map(|guest| (guest.player, guest.key)) else { return };
         self.succession.lapse(player);
-        let departure = self.ledger().departure(player, key, reason, self.stepper.simulation.away_ticks());
+        let departure = self.ledger.departure(player, key, reason, self.stepper.simulation.away_ticks());
         if let RawInput::Away(..) = departure {
             self.guests.vacate(peer);
         } else {

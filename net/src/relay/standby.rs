@@ -237,13 +237,13 @@ impl<R: Rules> Standby<R> {
         }
         match stands {
             Some((_, promised)) if stand.vote.epoch == *epoch => drop(promised.insert(player)),
-            None if stand.vote.epoch > leader.epoch => self.release(from, io),
+            None if stand.vote.epoch > leader.epoch => self.absolve(from, io),
             _ => {}
         }
     }
 
     /// Tells a witness that it need not keep its promise: this standby follows the relay.
-    fn release(&self, witness: PeerId, io: &mut Io<World<R>>) {
+    fn absolve(&self, witness: PeerId, io: &mut Io<World<R>>) {
         let (Some(leader), Some(following)) = (self.leader(), self.following()) else { return };
         // It may have lost the relay itself, and is to be lost by it then.
         if io.ingress.is_connected(leader.peer) {
@@ -280,7 +280,7 @@ impl<R: Rules> Standby<R> {
             }
             Some((since, _)) if !is_doubted && io.now >= *since + STANDS => {
                 self.election.stands = None;
-                self.witnesses().into_iter().for_each(|witness| self.release(witness, io));
+                self.witnesses().into_iter().for_each(|witness| self.absolve(witness, io));
             }
             _ => {}
         }

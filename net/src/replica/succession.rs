@@ -71,8 +71,8 @@ impl Succession {
         let voters: Vec<_> = ledger.electorates.iter().collect();
         let heir = match voters[..] {
             _ if ledger.present().count() == 2 => Some(*me),
-            [one, other] if one == leader => Some(other),
-            [other, one] if one == leader => Some(other),
+            [first, second] if first == leader => Some(second),
+            [first, second] if second == leader => Some(first),
             _ => None,
         };
         if let Some(heir) = heir {

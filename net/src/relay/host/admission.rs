@@ -61,7 +61,7 @@ impl<R: Rules> Host<R> {
             Ok(join) if !offer.is_too_large() => join,
             unfit => {
                 let refusal = if unfit.is_err() { Refusal::Hero } else { Refusal::World };
-                if self.is_absent(player) && !self.ledger().members.contains_key(&player) {
+                if self.is_absent(player) && !self.ledger.members.contains_key(&player) {
                     self.guests.free(player);
                 }
                 return self.guests.refuse(peer, name.as_str(), refusal, &mut io.out);
@@ -92,7 +92,7 @@ impl<R: Rules> Host<R> {
             io.out.reliably(self.leader.epoch, before, &Message::Removed(LeaveReason::Replaced));
             self.remove(before, LeaveReason::Replaced);
         }
-        let ledger = self.ledger();
+        let ledger = &self.ledger;
         let away = ledger.absent(peer, key, |player| self.is_absent(player));
         let away = away.filter(|_| self.stepper.simulation.away_ticks() > 0);
         if let Some((player, at)) = away.and_then(|player| Some((player, self.cell_interest.hero(player)?))) {
@@ -128,7 +128,7 @@ impl<R: Rules> Host<R> {
         match core::mem::replace(&mut guest.entry, Entry::Playing) {
             Entry::Joining { name, join, .. } if placed => {
                 let (player, key) = (guest.player, guest.key);
-                let commands = self.ledger().commands(player);
+                let commands = self.ledger.commands(player);
                 self.waiting.arrive(Arrival { player, peer, key, name, join, commands });
             }
             as_before => {
