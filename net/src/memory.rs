@@ -70,11 +70,18 @@ struct Way {
     /// Whether both are still there.
     open: bool,
     cut: bool,
-    /// What was sent on the reliable channel since it was cut.
+    /// What was sent on the reliable channel since nothing arrives any more.
     held: Vec<Vec<u8>>,
     weather: Option<Weather>,
     line: Line,
     carried: Carried,
+}
+
+impl Way {
+    /// Whether nothing arrives, in a network of that weather.
+    fn is_dead(&self, network: Weather) -> bool {
+        self.cut || self.weather.unwrap_or(network).loss_permille >= 1_000
+    }
 }
 
 impl MemoryNetwork {
@@ -161,14 +168,20 @@ impl MemoryNetwork {
 
     /// The weather of every direction that has none of its own.
     pub fn set_weather(&self, weather: Weather) {
-        self.0.borrow_mut().transit.weather = weather;
+        let mut inner = self.0.borrow_mut();
+        inner.transit.weather = weather;
+        let peers = inner.peers.iter();
+        let ways = peers.flat_map(|(from, peer)| peer.ways.keys().map(|to| (*from, *to)));
+        ways.collect::<Vec<_>>().into_iter().for_each(|(from, to)| inner.release(from, to));
     }
 
     /// The weather of one direction; `None`: that of the network. Nothing changes between peers
     /// that are not connected.
     pub fn set_direction(&self, from: PeerId, to: PeerId, weather: Option<Weather>) {
-        if let Some(way) = self.0.borrow_mut().way(from, to) {
+        let mut inner = self.0.borrow_mut();
+        if let Some(way) = inner.way(from, to) {
             way.weather = weather;
+            inner.release(from, to);
         }
     }
 
@@ -185,8 +198,7 @@ impl MemoryNetwork {
         let mut inner = self.0.borrow_mut();
         let Some(way) = inner.way(from, to) else { return };
         way.cut = cut;
-        let held = if cut { Vec::new() } else { core::mem::take(&mut way.held) };
-        held.into_iter().for_each(|bytes| inner.carry(from, to, Channel::Reliable, bytes));
+        inner.release(from, to);
     }
 
     /// A peer's connections break: after a delay all whom it was connected with are told, and its
@@ -311,15 +323,24 @@ impl Inner {
     }
 
     fn send(&mut self, from: PeerId, to: PeerId, channel: Channel, bytes: Vec<u8>) {
+        let weather = self.transit.weather;
         let way = self.peers.get_mut(&from).and_then(|peer| peer.ways.get_mut(&to));
         let Some(way) = way else { return };
         way.carried.packets += 1;
         way.carried.bytes += bytes.len() as u64;
         match channel {
-            _ if !way.cut => self.carry(from, to, channel, bytes),
+            _ if !way.is_dead(weather) => self.carry(from, to, channel, bytes),
             Channel::Reliable if way.open => way.held.push(bytes),
             _ => {}
         }
+    }
+
+    /// What was held goes on its way, if anything arrives again.
+    fn release(&mut self, from: PeerId, to: PeerId) {
+        let weather = self.transit.weather;
+        let Some(way) = self.way(from, to).filter(|way| !way.is_dead(weather)) else { return };
+        let held = core::mem::take(&mut way.held);
+        held.into_iter().for_each(|bytes| self.carry(from, to, Channel::Reliable, bytes));
     }
 
     /// A packet goes on its way, if there is still one.

@@ -1,13 +1,17 @@
 //! Hellos that are lost, and hellos that are said again, in a party and before a rollback session.
 //! Relay sessions: `relay/members.rs`.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use lockstone_net::link::Link;
 use lockstone_net::memory::{Driver, MemoryLink, MemoryNetwork, Weather};
 use lockstone_net::party::{Party, PartySettings};
-use lockstone_net::session::{EndReason, Event, Session};
+use lockstone_net::session::{EndReason, Event, Session, Transmit};
 use lockstone_net::{Rollback, RollbackSettings};
+use testkit::sessions::hostile::hear;
 use testkit::sessions::rollback::{rollback, settings};
-use testkit::sessions::tap::{Tap, losing_hellos};
+use testkit::sessions::tap::{Tap, is_hello, losing_hellos};
 use testkit::sessions::*;
 
 /// So far away that a joiner says hello again before the answer is there.
@@ -88,6 +92,30 @@ fn a_hello_said_twice_makes_one_player_of_a_rollback_session() {
         driver.run_until(secs(4));
         assert_all_play(&driver);
     }
+}
+
+/// What was said in an outage may arrive when its sender has long found the sequencer, and reports.
+#[test]
+fn hellos_that_come_late_put_no_member_out() {
+    let said: Rc<RefCell<Vec<Transmit>>> = Rc::default();
+    let mut driver = room(20, (0..4).map(member), |link| {
+        let said = said.clone();
+        Tap::new(link, move |packet| {
+            said.borrow_mut().extend(is_hello(&packet).then(|| packet.clone()));
+            Some(packet)
+        })
+    });
+    driver.run_until(secs(3));
+    assert_all_play(&driver);
+    let founder = driver.peer(0);
+    let late: Vec<_> = said.take().into_iter().filter(|hello| hello.to == founder).collect();
+    assert_eq!(late.len(), 3);
+    for (n, hello) in late.into_iter().enumerate() {
+        let from = driver.peer(n + 1);
+        hear(&mut driver, 0, from, hello.bytes);
+    }
+    driver.run_until(secs(40));
+    assert_all_play(&driver);
 }
 
 #[test]

@@ -20,7 +20,7 @@ pub struct Weather {
     /// Up to so much is added, evenly spread.
     pub jitter: Duration,
     /// Of 1,000 packets, how many are lost. On the reliable channel each loss costs a
-    /// retransmission instead.
+    /// retransmission instead; if all are lost, what is sent there waits for better weather.
     pub loss_permille: u16,
     /// Of 1,000 packets, how many arrive twice. Not on the reliable channel.
     pub duplicate_permille: u16,

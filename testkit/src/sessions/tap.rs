@@ -52,13 +52,14 @@ impl Link for Tap {
     }
 }
 
+pub fn is_hello(packet: &Transmit) -> bool {
+    matches!(wire::decode(&packet.bytes), Ok((_, Message::Hello(_))))
+}
+
 /// A hand that loses the first hello to each peer.
 pub fn losing_hellos() -> impl FnMut(Transmit) -> Option<Transmit> {
     let mut greeted = BTreeSet::new();
-    move |packet| {
-        let is_hello = matches!(wire::decode(&packet.bytes), Ok((_, Message::Hello(_))));
-        (!is_hello || !greeted.insert(packet.to)).then_some(packet)
-    }
+    move |packet| (!is_hello(&packet) || !greeted.insert(packet.to)).then_some(packet)
 }
 
 /// A hand that may alter every message, knowing whom it is for.

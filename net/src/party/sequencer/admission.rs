@@ -31,6 +31,8 @@ impl<S: Simulation> Sequencing<S> {
             {
                 return self.let_load(peer, (*player, *key), hello.attempt, None, io);
             }
+            // It has found its way since: who looks for its session reports no more.
+            Some(Guest { entry: Entry::Playing, player, .. }) if !newer && self.hears(*player, io.now) => return,
             // It has lost its way, and its memory of whom it voted for.
             Some(_) => {
                 self.remove(peer, LeaveReason::Silent);
