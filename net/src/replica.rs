@@ -268,7 +268,7 @@ impl<F: Share> Replica<F> {
     /// Takes what was held back of a peer until others named it, if they do.
     fn release(&mut self, io: &mut Io<F::Sim>) {
         let Some(greeting) = self.greeting() else { return };
-        let held = greeting.release(io.ingress.peers());
+        let held = greeting.release(io.now);
         held.into_iter().for_each(|(from, epoch, message)| self.handle(from, epoch, message, io));
     }
 
@@ -289,7 +289,8 @@ impl<F: Share> Replica<F> {
     fn sought(&mut self, from: PeerId, epoch: Epoch, message: Message, io: &mut Io<F::Sim>) {
         let promised = self.promised();
         let Some(greeting) = self.greeting() else { return };
-        let is_believed = F::may_lead(from) || F::OUTLIVES_LEADER && greeting.names(from, io.ingress.peers());
+        greeting.heard(from, io.now);
+        let is_believed = F::may_lead(from) || F::OUTLIVES_LEADER && greeting.names(from, io.now);
         match message {
             Message::Hello(_) => {
                 greeting.greeted(from);
@@ -632,7 +633,7 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
 
     fn disconnected(&mut self, peer: PeerId, io: &mut Io<F::Sim>) {
         if let Some(greeting) = self.greeting() {
-            greeting.answered(peer);
+            greeting.disconnected(peer);
             self.release(io);
         }
         match &mut self.place {
@@ -722,6 +723,7 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
         self.bear_witness(io);
         if let Some(greeting) = self.greeting() {
             greeting.advance(now, &mut io.out);
+            self.release(io);
             return self.elect(io);
         }
         match &mut self.place {

@@ -155,7 +155,7 @@ impl<S: Simulation> Role<S> for Lobby<S> {
             Place::Joiner { founder: Some(founder), .. } if founder.peer == peer => {
                 io.out.end(EndReason::SequencerLost { silent: false });
             }
-            Place::Joiner { greeting, .. } => greeting.answered(peer),
+            Place::Joiner { greeting, .. } => greeting.disconnected(peer),
         }
     }
 

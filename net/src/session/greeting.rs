@@ -16,11 +16,13 @@ use crate::wire::{Epoch, Hello, Message, Refusal};
 
 /// Between two hellos to a peer. An answer comes well within, if the first arrived.
 const HELLO_INTERVAL: Duration = Duration::from_secs(1);
+/// Who says nothing for so long cannot be reached, and has no part in who is believed.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(3);
 
 pub struct Greeting {
     hello: Hello,
-    /// The peers that have not answered, and when each was greeted last.
-    unanswered: BTreeMap<PeerId, Duration>,
+    /// The peers that are connected.
+    peers: BTreeMap<PeerId, Greeted>,
     /// When it began, or came a step nearer.
     pub since: Duration,
     timeout: Duration,
@@ -28,14 +30,26 @@ pub struct Greeting {
     returns: bool,
     /// The sequencer that this peer followed last: elected by a quorum, as far as it knew.
     followed: Option<PeerId>,
-    /// Who the session's sequencer is, as other peers told.
-    elsewhere: BTreeMap<PeerId, PeerId>,
-    /// All that ever were named so.
+    /// All that ever were said to be the session's sequencer.
     named: BTreeSet<PeerId>,
-    /// Those who look for it as well.
-    joiners: BTreeSet<PeerId>,
     /// What peers said of whom nobody knows yet that they are the sequencer, from a welcome on.
     held: Vec<(PeerId, Epoch, Message)>,
+}
+
+struct Greeted {
+    /// When it was said hello to last.
+    at: Duration,
+    /// When it said something last, or came.
+    heard_at: Duration,
+    answer: Option<Answer>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Answer {
+    /// That peer is the session's sequencer.
+    Elsewhere(PeerId),
+    /// It looks for the session as well.
+    Joins,
 }
 
 /// Messages that are held back: a welcome, and what may follow it at once.
@@ -45,14 +59,12 @@ impl Greeting {
     pub fn new(hello: Hello, timeout: Duration, now: Duration) -> Self {
         Greeting {
             hello,
-            unanswered: BTreeMap::new(),
+            peers: BTreeMap::new(),
             since: now,
             timeout,
             returns: false,
             followed: None,
-            elsewhere: BTreeMap::new(),
             named: BTreeSet::new(),
-            joiners: BTreeSet::new(),
             held: Vec::new(),
         }
     }
@@ -74,37 +86,54 @@ impl Greeting {
 
     /// A peer can be spoken to.
     pub fn connected<S: Simulation>(&mut self, peer: PeerId, now: Duration, out: &mut Outbox<S>) {
-        self.unanswered.insert(peer, now);
+        self.peers.insert(peer, Greeted { at: now, heard_at: now, answer: None });
         say(&self.hello, peer, out);
     }
 
-    /// A peer has answered, or is gone.
-    pub fn answered(&mut self, peer: PeerId) {
-        self.unanswered.remove(&peer);
-        self.joiners.remove(&peer);
+    /// The carrier lost a peer.
+    pub fn disconnected(&mut self, peer: PeerId) {
+        self.peers.remove(&peer);
     }
 
     /// A peer has answered that another is the session's sequencer. That may change: it is asked
     /// again after a while. Who became the sequencer meanwhile has as long to answer as the first.
     pub fn sent_on(&mut self, from: PeerId, sequencer: PeerId, now: Duration) {
-        self.elsewhere.insert(from, sequencer);
         if self.named.insert(sequencer) {
             self.since = now;
         }
-        self.joiners.remove(&from);
+        self.answered(from, Answer::Elsewhere(sequencer));
     }
 
     /// A peer looks for the session as well.
     pub fn greeted(&mut self, from: PeerId) {
-        self.joiners.insert(from);
+        self.answered(from, Answer::Joins);
     }
 
-    /// Whether most of the peers that are connected name a peer, itself included, or this peer
+    fn answered(&mut self, from: PeerId, answer: Answer) {
+        if let Some(greeted) = self.peers.get_mut(&from) {
+            greeted.answer = Some(answer);
+        }
+    }
+
+    /// A peer has said something.
+    pub fn heard(&mut self, from: PeerId, now: Duration) {
+        if let Some(greeted) = self.peers.get_mut(&from) {
+            greeted.heard_at = now;
+        }
+    }
+
+    /// Whether most of the peers that can be reached name a peer, itself included, or this peer
     /// followed it. Those who look for the session themselves do not count.
-    pub fn names(&self, sequencer: PeerId, connected: impl Iterator<Item = PeerId>) -> bool {
-        let others = self.elsewhere.iter().filter(|(from, named)| **named == sequencer && **from != sequencer);
-        let asked = connected.filter(|peer| *peer == sequencer || !self.joiners.contains(peer));
-        self.followed == Some(sequencer) || 2 * (others.count() + 1) > asked.count()
+    pub fn names(&self, sequencer: PeerId, now: Duration) -> bool {
+        let counts = |(peer, greeted): &(&PeerId, &Greeted)| {
+            let is_heard = now < greeted.heard_at + ANSWERS_WITHIN && greeted.answer != Some(Answer::Joins);
+            **peer == sequencer || is_heard
+        };
+        let asked: Vec<_> = self.peers.iter().filter(counts).collect();
+        let names = |(peer, greeted): &&(&PeerId, &Greeted)| {
+            **peer == sequencer || greeted.answer == Some(Answer::Elsewhere(sequencer))
+        };
+        self.followed == Some(sequencer) || 2 * asked.iter().filter(names).count() > asked.len()
     }
 
     /// Keeps what a peer says until others name it: its answer, and what follows. Returns whether
@@ -127,8 +156,8 @@ impl Greeting {
     }
 
     /// What was kept of a peer that is named now.
-    pub fn release(&mut self, connected: impl Iterator<Item = PeerId> + Clone) -> Vec<(PeerId, Epoch, Message)> {
-        let named = self.held.iter().map(|(peer, ..)| *peer).find(|peer| self.names(*peer, connected.clone()));
+    pub fn release(&mut self, now: Duration) -> Vec<(PeerId, Epoch, Message)> {
+        let named = self.held.iter().map(|(peer, ..)| *peer).find(|peer| self.names(*peer, now));
         let held = core::mem::take(&mut self.held);
         let (released, held) = held.into_iter().partition(|(peer, ..)| Some(*peer) == named);
         self.held = held;
@@ -145,15 +174,19 @@ impl Greeting {
     /// Says hello again to those whose answer is overdue, and gives up after a while.
     pub fn advance<S: Simulation>(&mut self, now: Duration, out: &mut Outbox<S>) {
         if now >= self.since + self.timeout {
-            return out.end(match self.elsewhere.values().next() {
-                Some(sequencer) => EndReason::Unreachable(*sequencer),
+            let sent_on = self.peers.values().find_map(|peer| match peer.answer? {
+                Answer::Elsewhere(sequencer) => Some(sequencer),
+                Answer::Joins => None,
+            });
+            return out.end(match sent_on {
+                Some(sequencer) => EndReason::Unreachable(sequencer),
                 None if self.returns => EndReason::SequencerLost { silent: true },
                 None => EndReason::NoSession,
             });
         }
-        for (peer, said) in &mut self.unanswered {
-            if now >= *said + HELLO_INTERVAL {
-                *said = now;
+        for (peer, greeted) in &mut self.peers {
+            if now >= greeted.at + HELLO_INTERVAL {
+                greeted.at = now;
                 say(&self.hello, *peer, out);
             }
         }
@@ -161,7 +194,7 @@ impl Greeting {
 
     /// When [`advance`](Greeting::advance) has something to do.
     pub fn wake_at(&self) -> Duration {
-        let again = self.unanswered.values().map(|said| *said + HELLO_INTERVAL);
+        let again = self.peers.values().map(|greeted| greeted.at + HELLO_INTERVAL);
         again.fold(self.since + self.timeout, Duration::min)
     }
 }
