@@ -270,11 +270,11 @@ impl Members {
     }
 
     /// Who knows more turns of the leader that this member doubts than it does itself.
-    pub fn knows_more(&self, own: Known, now: Duration) -> Option<PlayerId> {
-        let Course::Doubts { .. } = self.course else { return None };
+    pub fn knowing_more(&self, own: Known, now: Duration) -> Vec<PlayerId> {
+        let Course::Doubts { .. } = self.course else { return Vec::new() };
         let fresh = self.stands.iter().filter(|(_, (_, at))| now < at.saturating_add(DOUBT_LASTS));
         let more = fresh.filter(|(_, (stand, _))| stand.known.epoch == own.epoch && stand.known.end > own.end);
-        more.max_by_key(|(_, (stand, _))| stand.known).map(|(player, _)| *player)
+        more.map(|(player, _)| *player).collect()
     }
 
     /// This member leads from now on.

@@ -684,6 +684,8 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
         }
         let Place::Joined(session) = &mut self.place else { return };
         match message {
+            // This peer does, once it has what the others know.
+            Message::Elsewhere(sequencer) if sequencer == self.me => {}
             Message::Elsewhere(_) => {
                 // The leader was replaced, and by one that knows this peer if it is in the world.
                 let patience = if session.life.plays() { LEADER_CHANGES } else { Duration::ZERO };

@@ -2,6 +2,7 @@
 //! that is elected, or leads itself.
 
 use core::time::Duration;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lockstone_sim::{PlayerId, Simulation, Tick};
@@ -19,13 +20,13 @@ use crate::wire::*;
 const TICKS_KEPT: u32 = 400;
 /// So many checksums is a new leader told.
 const CHECKSUMS_TOLD_ANEW: usize = 4;
-/// Between two times that the same turns are asked for.
+/// Between two times that turns are asked for: of one after the other, as not all have them.
 const FETCH_PAUSE: Duration = Duration::from_millis(100);
 
 pub struct Succession {
     pub membership: Membership,
-    /// Who was asked for turns last, and when. Of another epoch an answer does not count.
-    asked: Option<(PeerId, Duration)>,
+    /// Who was asked for turns, and when last. Of another epoch an answer does not count.
+    asked: BTreeMap<PeerId, Duration>,
     /// Whose peer was the leader and is gone, and why.
     gone: Option<(PlayerId, LeaveReason)>,
 }
@@ -46,17 +47,19 @@ pub struct Estate<S: Simulation> {
 
 impl Succession {
     pub fn new(me: PlayerId, leader: Vote, ledger: Ledger, first: Tick, now: Duration) -> Succession {
-        Succession { membership: Membership::new(me, leader, ledger, first, now), asked: None, gone: None }
+        Succession { membership: Membership::new(me, leader, ledger, first, now), asked: BTreeMap::new(), gone: None }
     }
 
-    /// Asks another member for turns that are not known here, unless that was just done.
-    fn fetch_from<S: Simulation>(&mut self, player: PlayerId, io: &mut Io<S>) {
+    /// Asks a member that knows turns which are not known here, unless that was just done.
+    fn fetch_from<S: Simulation>(&mut self, players: &[PlayerId], io: &mut Io<S>) {
         let Membership { members, ledger, .. } = &self.membership;
-        if self.asked.is_none_or(|(_, at)| io.now >= at + FETCH_PAUSE)
-            && let Some(member) = ledger.members.get(&player)
+        let peers = players.iter().filter_map(|player| Some(ledger.members.get(player)?.peer));
+        let next = peers.min_by_key(|peer| self.asked.get(peer));
+        if self.asked.values().all(|at| io.now >= *at + FETCH_PAUSE)
+            && let Some(peer) = next
         {
-            let (peer, first, promised) = (member.peer, self.membership.known().end, members.promised());
-            self.asked = Some((peer, io.now));
+            let (first, promised) = (self.membership.known().end, members.promised());
+            self.asked.insert(peer, io.now);
             self.membership.unfollow();
             io.out.send(promised, peer, Channel::Unreliable, &Message::Fetch(first));
         }
@@ -107,7 +110,7 @@ impl<F: Share> Replica<F> {
         match message {
             Message::Fetch(first) if succession.membership.fetched(from, first, &mut io.out) => {}
             Message::Fetched(_) | Message::Lead(_) if !is_of_now => io.out.dropped(DropReason::StaleEpoch),
-            fetched @ Message::Fetched(_) if succession.asked.take_if(|(peer, _)| *peer == from).is_some() => {
+            fetched @ Message::Fetched(_) if succession.asked.contains_key(&from) => {
                 session.append(fetched, io);
                 self.elect(io);
             }
@@ -128,28 +131,30 @@ impl<F: Share> Replica<F> {
             && let Some(member) = membership.ledger.members.get(&vote.leader)
         {
             session.leader = Leader { peer: member.peer, epoch: vote.epoch };
-            (session.replaced_at, succession.asked) = (Duration::MAX, None);
+            session.replaced_at = Duration::MAX;
+            succession.asked.clear();
             session.sequencer = vote.leader;
         }
-        let (known, voters) = (membership.known(), membership.elected(io.now));
-        let newest = voters.as_ref().map(|voters| voters.iter().max_by_key(|(_, theirs)| *theirs));
-        match newest {
+        let known = membership.known();
+        let Some(voters) = membership.elected(io.now) else {
             // Only who knows the newest turns knows who has a vote.
-            None => {
-                if let Some(player) = membership.members.knows_more(known, io.now)
-                    && membership.followed() == known.epoch
-                {
-                    succession.fetch_from(player, io);
-                }
+            if membership.followed() == known.epoch {
+                let knowing = membership.members.knowing_more(known, io.now);
+                succession.fetch_from(&knowing, io);
             }
-            Some(Some((_, theirs))) if theirs.epoch > known.epoch => membership.members.decline(),
-            Some(Some((player, theirs))) if *theirs > known => {
-                let player = *player;
-                succession.fetch_from(player, io);
-            }
-            Some(_) if membership.is_member() => self.leads = true,
+            return;
+        };
+        let knowing: Vec<_> = voters.iter().filter(|(_, theirs)| *theirs > known).collect();
+        if knowing.iter().any(|(_, theirs)| theirs.epoch > known.epoch) {
+            membership.members.decline();
+        } else if !knowing.is_empty() {
+            let knowing: Vec<_> = knowing.into_iter().map(|(player, _)| *player).collect();
+            succession.fetch_from(&knowing, io);
+        } else if membership.is_member() {
+            self.leads = true;
+        } else {
             // Its hero never entered, so its number may become another's.
-            Some(_) => membership.members.decline(),
+            membership.members.decline();
         }
     }
 
@@ -167,7 +172,8 @@ impl<F: Share> Replica<F> {
             }
             return;
         }
-        (session.seeks, *asked) = (None, None);
+        session.seeks = None;
+        asked.clear();
         membership.members.heard(session.sequencer, io.now);
         (session.comparison, session.mending) = (Default::default(), None);
         session.intake.follow_anew();
@@ -231,7 +237,7 @@ impl<F: Share> Replica<F> {
             mending: None,
             surveys: Repairs::default(),
             life: Life::Here { stepper, entry: Entry::Playing },
-            succession: Some(Succession { membership, asked: None, gone }),
+            succession: Some(Succession { membership, asked: BTreeMap::new(), gone }),
             seeks: None,
         }));
         replica.elect(io);
