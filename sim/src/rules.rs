@@ -65,6 +65,12 @@ pub trait Rules: Sized + Send + Sync + 'static {
         let _ = hero;
     }
 
+    /// The player leaves, or does not come back, and takes the hero along: what stays where that
+    /// stood. Nothing does, unless said otherwise.
+    fn leave(&self, hero: &Self::Body, stays: &mut Vec<Self::Body>) {
+        let _ = (hero, stays);
+    }
+
     /// An actor in a lit cell decides: `me` is its own next self, to be changed; [`Mind`] shows the
     /// start of the tick and takes everything else that is decided.
     fn think(&self, me: &mut Self::Body, mind: &mut Mind<'_, Self>);

@@ -73,6 +73,10 @@ impl Rules for Stage {
         hero.order = command.clone();
     }
 
+    fn leave(&self, hero: &Puppet, stays: &mut Vec<Puppet>) {
+        stays.extend(hero.log.iter().map(|entry| Puppet { asleep: true, log: vec![*entry], ..Puppet::default() }));
+    }
+
     fn think(&self, me: &mut Puppet, mind: &mut Mind<'_, Self>) {
         match std::mem::take(&mut me.order) {
             Order::Rest => {}
@@ -303,6 +307,23 @@ fn a_player_has_one_hero_and_leaves_with_it() {
     world.step(&Turn { inputs: vec![Input::Leave(PlayerId(0)), Input::Leave(PlayerId(5))] });
     assert!(world.hero(PlayerId(0)).is_none());
     assert_eq!(world.players().count(), 0);
+}
+
+#[test]
+fn a_player_takes_the_hero_along_but_for_what_the_rules_leave_behind() {
+    let mut world = with_heroes(&[at(61, 60), at(62, 60)]);
+    order(&mut world, 1, Order::Tag(3));
+    order(&mut world, 1, Order::Tag(4));
+    let (cell, before) = (CellId::new(7, 7), population(&world));
+    world.step(&Turn { inputs: vec![Input::Leave(PlayerId(0))] });
+    assert_eq!(population(&world), before + 1, "a hero went, and two things stay");
+    let left: Vec<_> = world.props(cell).iter().filter(|prop| prop.pos == at(61, 60)).collect();
+    let mut logs: Vec<_> = left.iter().map(|prop| prop.body.log[0]).collect();
+    logs.sort();
+    assert_eq!(logs, [3, 4]);
+    assert!(left.iter().all(|prop| prop.player.is_none() && !prop.id.is_hero()));
+    world.step(&Turn { inputs: vec![Input::Leave(PlayerId(1))] });
+    assert_eq!(population(&world), before, "the other was through nothing");
 }
 
 #[test]

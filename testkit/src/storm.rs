@@ -21,6 +21,8 @@ pub const PORTAL: u16 = 1 << 15;
 /// In a command's row: nothing drains the hero for a long time, so that no portal moves it.
 pub const STURDY: u16 = 1 << 15;
 const UNDRAINED: u32 = 1 << 30;
+/// Where a hero walks whose player is away. No command says so.
+const AWAY: Vec2 = Vec2::new(Fx::EPSILON, Fx::EPSILON);
 /// The energy of a hero that a portal was called for.
 const CALLED: u32 = u32::MAX;
 
@@ -170,11 +172,20 @@ impl Rules for Storm {
     fn away(&self, hero: &mut Soul) {
         hero.memory = hero.memory.rotate_left(7) ^ 0xa;
         hero.energy /= 2;
+        hero.heading = AWAY;
     }
 
     fn back(&self, hero: &mut Soul) {
         hero.memory = hero.memory.rotate_left(9) ^ 0xb;
         hero.energy = hero.energy.saturating_add(9);
+    }
+
+    /// Who is away leaves a bomb and a mine.
+    fn leave(&self, hero: &Soul, stays: &mut Vec<Soul>) {
+        let behind = |kind| Soul { kind, energy: 30, memory: hero.memory, heading: Vec2::ZERO };
+        if hero.heading == AWAY {
+            stays.extend([Kind::Bomb, Kind::Mine { armed: false }].map(behind));
+        }
     }
 
     fn announce(&self, facts: &mut u64, fact: &u64) {

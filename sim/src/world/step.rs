@@ -237,8 +237,11 @@ impl<R: Rules> World<R> {
             }
             Input::Join(..) => {}
             Input::Leave(player) => {
-                if let Some(hero) = self.hero(*player).map(|hero| hero.id) {
-                    self.take_out(self.state.hero_cell(*player), hero, notes);
+                let (hero, cell) = (self.hero(*player).map(|hero| hero.id), self.state.hero_cell(*player));
+                if let (Some(id), Some(cell)) = (hero, cell)
+                    && let Some(hero) = self.take_out(Some(cell), id, notes)
+                {
+                    self.leave_behind(&hero, cell, notes);
                 }
             }
             Input::Away(player) => self.change_hero(*player, R::away, notes),
@@ -256,6 +259,17 @@ impl<R: Rules> World<R> {
                     self.put_in(Entity { pos: self.state.grid.clamp(*to), ..traveller }, notes);
                 }
             }
+        }
+    }
+
+    /// Puts down what a player leaves behind, whose hero was in a cell.
+    fn leave_behind(&mut self, hero: &Entity<R::Body>, cell: CellId, notes: Notes<'_>) {
+        let mut stays = Vec::new();
+        self.state.rules.leave(&hero.body, &mut stays);
+        for (n, body) in stays.into_iter().enumerate() {
+            let id = EntityId::spawned(hero.id.0, self.state.tick, n as u32);
+            let entity = Entity { id, pos: hero.pos, player: None, body };
+            self.insert(self.slot(cell).expect("the hero was in there"), cell, entity, notes);
         }
     }
 
