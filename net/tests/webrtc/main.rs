@@ -4,6 +4,8 @@
 #![cfg(not(target_arch = "wasm32"))]
 
 mod again;
+mod cuts;
+mod network;
 mod peers;
 mod players;
 mod process;

@@ -1,23 +1,42 @@
-//! A link, or a player of a party, in a process of its own, that can be killed or stand still. It
-//! is this program again, with one test.
+//! A link, a player of a party, or a signaling server in a process of its own, that can be killed or
+//! stand still. It is this program again, with one test.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::net::SocketAddr;
 use std::process::{self, Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use lockstone_net::party::PartySettings;
+use lockstone_net::session::Event;
 use lockstone_net::{Link, LinkEvent, Party, PlayerKey};
+use lockstone_sim::PlayerId;
+use serde::{Deserialize, Serialize};
 use testkit::sessions::*;
 
-use super::peers::Peer;
+use super::peers::{Peer, serve_at};
 use super::sessions::Player;
 
 const SERVER: &str = "LOCKSTONE_TEST_SERVER";
 const ROOM: &str = "LOCKSTONE_TEST_ROOM";
 const KEY: &str = "LOCKSTONE_TEST_KEY";
 const ENTERED: &str = "it has entered";
+const SERVES: &str = "it serves";
+
+/// What a player tells of each tick that it comes to.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Word {
+    pub tick: u32,
+    /// Of the world before that tick's turn.
+    pub checksum: u64,
+    pub player: PlayerId,
+    pub leader: Option<PlayerId>,
+    /// Those whose heroes are in the world.
+    pub players: Vec<PlayerId>,
+    /// Those of them who are away.
+    pub away: Vec<PlayerId>,
+}
 
 /// It is killed when this is dropped.
 pub struct Process(Child);
@@ -25,23 +44,63 @@ pub struct Process(Child);
 impl Process {
     /// A link.
     pub fn start(server: SocketAddr, room: &str) -> Process {
-        Process::run(server, room, &mut Command::new(std::env::current_exe().unwrap()))
+        Process::run(server, here().env(ROOM, room), Stdio::piped())
     }
 
     /// A player, known again by a key.
     pub fn play(server: SocketAddr, room: &str, key: u8) -> Process {
-        Process::run(server, room, Command::new(std::env::current_exe().unwrap()).env(KEY, key.to_string()))
+        Process::run(server, here().env(ROOM, room).env(KEY, key.to_string()), Stdio::null())
     }
 
-    fn run(server: SocketAddr, room: &str, command: &mut Command) -> Process {
-        command.args(["process::in_a_process_of_its_own", "--exact", "--ignored", "--nocapture"]);
-        command.env(SERVER, server.to_string()).env(ROOM, room);
-        Process(command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap())
+    /// The same by this program as it is run elsewhere, with what it tells, and when.
+    pub fn play_by(
+        mut program: Command,
+        server: SocketAddr,
+        room: &str,
+        key: u8,
+    ) -> (Process, Receiver<(Instant, Word)>) {
+        let program = program.env(ROOM, room).env(KEY, key.to_string());
+        let mut process = Process::run(server, program, Stdio::piped());
+        let words = process.words();
+        (process, words)
+    }
+
+    /// A signaling server, by this program as it is run elsewhere.
+    pub fn serve_by(mut program: Command, server: SocketAddr) -> Process {
+        let mut process = Process::run(server, &mut program, Stdio::piped());
+        process.await_line(SERVES);
+        process
+    }
+
+    fn run(server: SocketAddr, program: &mut Command, stdout: Stdio) -> Process {
+        program.args(["process::in_a_process_of_its_own", "--exact", "--ignored", "--nocapture"]);
+        program.env(SERVER, server.to_string());
+        Process(program.stdin(Stdio::piped()).stdout(stdout).spawn().unwrap())
     }
 
     pub fn await_entered(&mut self) {
+        self.await_line(ENTERED);
+    }
+
+    fn await_line(&mut self, wanted: &str) {
         let lines = BufReader::new(self.0.stdout.as_mut().unwrap()).lines();
-        assert!(lines.map_while(Result::ok).any(|line| line.contains(ENTERED)));
+        assert!(lines.map_while(Result::ok).any(|line| line.contains(wanted)));
+    }
+
+    fn words(&mut self) -> Receiver<(Instant, Word)> {
+        let (told, words) = mpsc::channel();
+        let lines = BufReader::new(self.0.stdout.take().unwrap()).lines();
+        thread::spawn(move || {
+            for line in lines.map_while(Result::ok) {
+                // Nobody listens any more when the test is over.
+                if let Ok(word) = serde_json::from_str(&line)
+                    && told.send((Instant::now(), word)).is_err()
+                {
+                    return;
+                }
+            }
+        });
+        words
     }
 
     pub fn stop(&self) {
@@ -64,19 +123,30 @@ impl Drop for Process {
     }
 }
 
+fn here() -> Command {
+    Command::new(std::env::current_exe().unwrap())
+}
+
 #[test]
 #[ignore = "what other tests run in a process of its own"]
 fn in_a_process_of_its_own() {
-    let (Ok(server), Ok(room)) = (std::env::var(SERVER), std::env::var(ROOM)) else { return };
+    let Ok(server) = std::env::var(SERVER) else { return };
     // It must not outlive who started it.
     thread::spawn(|| {
         let _ = io::stdin().read_to_end(&mut Vec::new());
         process::exit(0);
     });
     let server = server.parse().unwrap();
-    match std::env::var(KEY) {
-        Ok(key) => play(Player::enter(server, &room, keyed(key.parse().unwrap()))),
-        Err(_) => idle(Peer::open(server, &room, None)),
+    match (std::env::var(ROOM), std::env::var(KEY)) {
+        (Ok(room), Ok(key)) => play(Player::enter(server, &room, keyed(key.parse().unwrap()))),
+        (Ok(room), Err(_)) => idle(Peer::open(server, &room, None)),
+        (Err(_), _) => {
+            let _server = serve_at(server);
+            println!("{SERVES}");
+            loop {
+                thread::park();
+            }
+        }
     }
 }
 
@@ -94,6 +164,17 @@ fn idle(mut peer: Peer) -> ! {
 fn play(mut player: Player<Party<Mixer>>) -> ! {
     loop {
         player.advance();
+        let stats = player.session.stats();
+        for event in player.events.drain(..) {
+            if let Event::Checksum { tick, checksum, .. } = event
+                && let Some(own) = stats.player
+            {
+                let (leader, away) = (stats.sequencer(), stats.away.iter().map(|(player, _)| *player).collect());
+                let players = stats.players.iter().map(|player| player.player).collect();
+                let word = Word { tick: tick.0, checksum: checksum.0, player: own, leader, players, away };
+                println!("{}", serde_json::to_string(&word).unwrap());
+            }
+        }
         thread::park_timeout(Duration::from_millis(5));
     }
 }
