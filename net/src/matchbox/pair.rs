@@ -2,7 +2,8 @@
 //!
 //! Its signaling is not a connection of its own but a pipe to the link's. What the server says of a
 //! peer ends a handshake with it, but never a connection: that is doubted, and ends unless the
-//! other end shows that it lives (`probe`). A handshake must never wait for ever.
+//! other end shows that it lives (`probe`). A handshake must never wait for ever. A peer that says
+//! nothing is sent next to nothing (`silence`).
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -19,6 +20,7 @@ use matchbox_socket::{
     WebRtcSocket, WebRtcSocketBuilder,
 };
 
+use super::silence::Silence;
 use super::tasks::Tasks;
 use super::{SIGNALS_KEPT_MAX, probe};
 use crate::link::{Channel, LinkEvent, PeerId};
@@ -49,7 +51,10 @@ pub(super) struct Pair {
     /// What the probe is told, and tells.
     doubts: UnboundedSender<matchbox_socket::PeerId>,
     verdicts: UnboundedReceiver<bool>,
+    /// Whether the probe is asking.
+    is_asked: bool,
     doubted: Option<Doubted>,
+    silence: Silence,
     /// Signals of a new handshake, for when this connection is over: as it is for the other end.
     knocks: Vec<PeerEvent>,
 }
@@ -62,10 +67,11 @@ enum Stage {
     Over,
 }
 
-/// The probe is asking. Whether a packet came meanwhile.
+/// The connection ends if the probe hears nothing.
 #[derive(Debug)]
 struct Doubted {
-    heard: bool,
+    /// Unless it is to ask anew: a packet came meanwhile, or it was asking before the doubt.
+    again: bool,
 }
 
 impl Pair {
@@ -108,7 +114,9 @@ impl Pair {
             has_returned: false,
             doubts,
             verdicts,
+            is_asked: false,
             doubted: None,
+            silence: Silence::default(),
             knocks: Vec::new(),
         }
     }
@@ -150,10 +158,17 @@ impl Pair {
     /// Something says that the peer is gone, or that it has begun anew. The connection ends unless
     /// the other end answers.
     pub(super) fn doubt(&mut self) {
+        if self.is_connected() && self.doubted.is_none() {
+            self.doubted = Some(Doubted { again: self.is_asked });
+            self.ask();
+        }
+    }
+
+    /// Has the probe ask whether the peer lives.
+    fn ask(&mut self) {
         if let Stage::Connected(peer) = self.stage
-            && self.doubted.is_none()
+            && !core::mem::replace(&mut self.is_asked, true)
         {
-            self.doubted = Some(Doubted { heard: false });
             // An error means that the probe has ended, as the pair has: gather finds out.
             let _ = self.doubts.unbounded_send(peer);
         }
@@ -162,11 +177,17 @@ impl Pair {
     /// Takes what the probe found.
     fn judge(&mut self, events: &mut VecDeque<LinkEvent>) {
         while let Poll::Ready(Some(lives)) = self.verdicts.poll_next_unpin(&mut Context::from_waker(&self.bell)) {
+            self.is_asked = false;
             match self.doubted.take() {
-                _ if lives => self.knocks.clear(),
+                _ if lives => {
+                    self.knocks.clear();
+                    self.heard();
+                }
                 // What came may have been long under way.
-                Some(Doubted { heard: true }) => self.doubt(),
-                _ => self.leave(events),
+                Some(Doubted { again: true }) => self.doubt(),
+                Some(_) => self.leave(events),
+                None if self.silence.unanswered() => self.ask(),
+                None => {}
             }
         }
     }
@@ -179,6 +200,7 @@ impl Pair {
         for (peer, state) in &changes {
             if *state == PeerState::Connected && self.stage == Stage::Handshake {
                 self.stage = Stage::Connected(*peer);
+                self.heard();
                 events.push_back(LinkEvent::Connected(self.peer));
             }
         }
@@ -216,17 +238,37 @@ impl Pair {
 
     fn receive(&mut self, channel: Channel, events: &mut VecDeque<LinkEvent>) {
         let Ok(queue) = self.socket.get_channel_mut(channel as usize) else { return };
-        let cx = &mut Context::from_waker(&self.bell);
+        let (cx, mut is_heard) = (&mut Context::from_waker(&self.bell), false);
         while let Poll::Ready(Some((_, bytes))) = queue.poll_next_unpin(cx) {
-            self.doubted.iter_mut().for_each(|doubted| doubted.heard = true);
+            is_heard = true;
+            self.doubted.iter_mut().for_each(|doubted| doubted.again = true);
             if bytes.len() <= <super::MatchboxLink as crate::Link>::PACKET_BYTES_MAX {
                 events.push_back(LinkEvent::Packet { from: self.peer, channel, bytes: bytes.into() });
             }
         }
+        if is_heard {
+            self.heard();
+        }
     }
 
-    /// Hands a packet over, if the peer is connected.
+    /// The peer said something.
+    fn heard(&mut self) {
+        self.silence.heard().into_iter().for_each(|bytes| self.hand_over(Channel::Reliable, bytes));
+    }
+
+    /// Sends a packet, if the peer is connected. While it is silent, only what is reliable is kept.
     pub(super) fn send(&mut self, channel: Channel, bytes: Vec<u8>) {
+        if self.silence.asks() {
+            self.ask();
+        }
+        match self.silence.waiting() {
+            None => self.hand_over(channel, bytes),
+            Some(waiting) if channel == Channel::Reliable => waiting.push(bytes),
+            Some(_) => {}
+        }
+    }
+
+    fn hand_over(&mut self, channel: Channel, bytes: Vec<u8>) {
         if let Stage::Connected(peer) = self.stage
             && let Ok(queue) = self.socket.get_channel_mut(channel as usize)
         {

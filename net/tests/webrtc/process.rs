@@ -25,7 +25,7 @@ const ENTERED: &str = "it has entered";
 const SERVES: &str = "it serves";
 
 /// What a player tells of each tick that it comes to.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct Word {
     pub tick: u32,
     /// Of the world before that tick's turn.
