@@ -6,10 +6,12 @@
 mod again;
 mod cuts;
 mod network;
+mod party;
 mod peers;
 mod players;
 mod process;
 mod relay;
+mod repair;
 mod sessions;
 mod takeover;
 

@@ -1,9 +1,10 @@
 //! A link, a player of a party, or a signaling server in a process of its own, that can be killed or
 //! stand still. It is this program again, with one test.
 
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Write};
 use std::net::SocketAddr;
 use std::process::{self, Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,6 +14,7 @@ use lockstone_net::session::Event;
 use lockstone_net::{Link, LinkEvent, Party, PlayerKey};
 use lockstone_sim::PlayerId;
 use serde::{Deserialize, Serialize};
+use testkit::mixer::State;
 use testkit::sessions::*;
 
 use super::peers::{Peer, serve_at};
@@ -23,6 +25,9 @@ const ROOM: &str = "LOCKSTONE_TEST_ROOM";
 const KEY: &str = "LOCKSTONE_TEST_KEY";
 const ENTERED: &str = "it has entered";
 const SERVES: &str = "it serves";
+
+/// Whether a bit of this process's world is to turn over in the next tick.
+static IS_TO_ERR: AtomicBool = AtomicBool::new(false);
 
 /// What a player tells of each tick that it comes to.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -65,11 +70,11 @@ impl Process {
         (process, words)
     }
 
-    /// A signaling server, by this program as it is run elsewhere.
-    pub fn serve_by(mut program: Command, server: SocketAddr) -> Process {
-        let mut process = Process::run(server, &mut program, Stdio::piped());
-        process.await_line(SERVES);
-        process
+    /// A signaling server, by this program as it is run elsewhere, and its address.
+    pub fn serve_by(mut program: Command, addr: SocketAddr) -> (Process, SocketAddr) {
+        let mut process = Process::run(addr, &mut program, Stdio::piped());
+        let line = process.await_line(SERVES);
+        (process, line.rsplit(' ').next().unwrap().parse().unwrap())
     }
 
     fn run(server: SocketAddr, program: &mut Command, stdout: Stdio) -> Process {
@@ -82,9 +87,9 @@ impl Process {
         self.await_line(ENTERED);
     }
 
-    fn await_line(&mut self, wanted: &str) {
-        let lines = BufReader::new(self.0.stdout.as_mut().unwrap()).lines();
-        assert!(lines.map_while(Result::ok).any(|line| line.contains(wanted)));
+    fn await_line(&mut self, wanted: &str) -> String {
+        let mut lines = BufReader::new(self.0.stdout.as_mut().unwrap()).lines().map_while(Result::ok);
+        lines.find(|line| line.contains(wanted)).expect("it says so")
     }
 
     fn words(&mut self) -> Receiver<(Instant, Word)> {
@@ -101,6 +106,11 @@ impl Process {
             }
         });
         words
+    }
+
+    /// A bit of its world turns over.
+    pub fn err(&mut self) {
+        writeln!(self.0.stdin.as_mut().unwrap()).unwrap();
     }
 
     pub fn stop(&self) {
@@ -123,7 +133,8 @@ impl Drop for Process {
     }
 }
 
-fn here() -> Command {
+/// This program.
+pub fn here() -> Command {
     Command::new(std::env::current_exe().unwrap())
 }
 
@@ -131,9 +142,9 @@ fn here() -> Command {
 #[ignore = "what other tests run in a process of its own"]
 fn in_a_process_of_its_own() {
     let Ok(server) = std::env::var(SERVER) else { return };
-    // It must not outlive who started it.
+    // It must not outlive who started it. A line is the word for a fault.
     thread::spawn(|| {
-        let _ = io::stdin().read_to_end(&mut Vec::new());
+        io::stdin().lines().map_while(Result::ok).for_each(|_| IS_TO_ERR.store(true, Relaxed));
         process::exit(0);
     });
     let server = server.parse().unwrap();
@@ -141,8 +152,8 @@ fn in_a_process_of_its_own() {
         (Ok(room), Ok(key)) => play(Player::enter(server, &room, keyed(key.parse().unwrap()))),
         (Ok(room), Err(_)) => idle(Peer::open(server, &room, None)),
         (Err(_), _) => {
-            let _server = serve_at(server);
-            println!("{SERVES}");
+            let server = serve_at(server);
+            println!("{SERVES} {}", server.local_addr());
             loop {
                 thread::park();
             }
@@ -181,7 +192,8 @@ fn play(mut player: Player<Party<Mixer>>) -> ! {
 
 /// A player of a party whose heroes wait for half an hour.
 pub fn keyed(key: u8) -> Party<Mixer> {
-    let build = |seed| Mixer::new(seed, 64).keeping(30 * 60 * 20);
+    let err = |state: &mut State, _: &_| state.cells[1] ^= u64::from(IS_TO_ERR.swap(false, Relaxed));
+    let build = move |seed| Mixer::new(seed, 64).keeping(30 * 60 * 20).with(err);
     let name = format!("player {key}");
     party_of(PartySettings::default(), IDENTITY, &name, build).with_key(PlayerKey::from_bytes([key; 32]))
 }

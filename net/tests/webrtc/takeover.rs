@@ -1,36 +1,24 @@
-//! A party over WebRTC that loses its sequencer.
+//! A party over WebRTC whose sequencers are killed, each a process, and its signaling server too.
 
-use lockstone_net::party::{Party, PartySettings};
-use lockstone_sim::PlayerId;
-use testkit::sessions::*;
-
-use crate::peers::serve;
-use crate::sessions::{Player, all};
-
-fn follows(player: &Player<Party<Mixer>>, leader: PlayerId) -> bool {
-    player.session.stats().sequencer() == Some(leader)
-}
+use super::party::{Party, SECOND, SOON, assert_one_world};
+use super::peers::any_port;
+use super::process::{Process, here};
 
 #[test]
-fn a_party_outlives_its_sequencer_and_its_signaling_server() {
-    let server = serve();
-    let mut players = Vec::new();
-    for name in ["Ada", "Bram", "Cleo", "Dirk"] {
-        players.push(Player::enter(server.local_addr(), "takeover", party(PartySettings::default(), name)));
-        all("to play", &mut players, |player| playing(&player.session));
-    }
-    let plays = |players: &mut Vec<Player<Party<Mixer>>>, leader: u16, ticks: u32| {
-        let begin = players[0].session.stats().tick;
-        all("turns", players, |player| {
-            player.session.stats().tick.since(begin) >= ticks && follows(player, PlayerId(leader))
-        });
+fn a_party_outlives_its_sequencers_and_its_signaling_server() {
+    let (server, addr) = Process::serve_by(here(), any_port());
+    let mut party = Party::gather(addr, (0..6).map(|_| here()));
+    let kill_first = |party: &mut Party, what: &str, count| {
+        let takes = party.kill_first(count);
+        println!("{what}: the next turn comes after {takes:?}");
+        // By then those who are gone have no vote.
+        party.pass(5 * SECOND);
+        takes
     };
-    plays(&mut players, 0, 30);
+    assert!(kill_first(&mut party, "the sequencer is killed", 1) < SOON);
+    assert!(kill_first(&mut party, "the sequencer and its successor", 2) < SOON + SECOND);
     drop(server);
-    players.remove(0);
-    plays(&mut players, 1, 60);
-    players.remove(0);
-    plays(&mut players, 2, 60);
-    let [ours, theirs] = [0, 1].map(|seat| Played::of(&players[seat].events));
-    assert!(assert_same(&ours, &theirs, "over WebRTC") > 10);
+    assert!(kill_first(&mut party, "the sequencer and the signaling server", 1) < SOON);
+    let all = party.players.iter().chain(&party.dead);
+    assert_one_world(all, party.begun);
 }

@@ -1,0 +1,42 @@
+//! A bit of one process's world turns over, and the party puts it right over WebRTC.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use lockstone_sim::PlayerId;
+
+use super::party::{Party, SECOND, SOON};
+use super::peers::any_port;
+use super::process::{Process, here};
+
+/// Player 1, whose world no test harms.
+const SOUND: usize = 1;
+
+/// A bit of a player's world turns over. Nobody else's differs, and soon that one does no more.
+fn is_put_right(party: &mut Party, odd: usize) {
+    let erred = Instant::now();
+    party.players[odd].err();
+    party.pass(SOON + SECOND);
+    let sound: BTreeMap<_, _> = party.players[SOUND].told.iter().map(|(_, word)| (word.tick, word.checksum)).collect();
+    let mut wrong = Vec::new();
+    for player in &party.players {
+        let told = player.told.iter().filter(|(at, _)| *at > erred);
+        let differs = told.filter(|(_, word)| sound.get(&word.tick).is_some_and(|sound| *sound != word.checksum));
+        wrong.extend(differs.map(|(at, _)| (*at - erred, player.id)));
+    }
+    assert!(wrong.iter().all(|(_, player)| *player == party.players[odd].id), "{wrong:?}");
+    let (last, player) = wrong.last().expect("the bit is found to differ");
+    println!("the world of {player:?} is put right after {last:?}");
+    assert!(*last < SOON, "{last:?}");
+    party.until_whole();
+}
+
+#[test]
+fn a_bit_that_turns_over_is_put_right_in_a_replica_and_in_the_sequencer() {
+    let (_server, addr) = Process::serve_by(here(), any_port());
+    let mut party = Party::gather(addr, (0..4).map(|_| here()));
+    is_put_right(&mut party, 3);
+    assert_eq!(party.leader(), PlayerId(0));
+    is_put_right(&mut party, 0);
+    assert_ne!(party.leader(), PlayerId(0), "it hands over before it is repaired");
+}
