@@ -305,16 +305,21 @@ impl MatchboxLink {
     /// Passes a signal on to the pair that it is for, or keeps it for one that is to come.
     fn signaled(&mut self, peer: PeerId, signal: PeerEvent) {
         let is_offer = matches!(signal, PeerEvent::Signal { data: PeerSignal::Offer(_), .. });
+        let mut offered = 0;
         if let Some(pair) = self.pairs.get_mut(&peer) {
             // Of two that offer at the same time the one that entered first does.
             let is_crossed = is_offer && pair.offers && !pair.is_connected() && self.role == RoomRole::Peer;
-            if !is_crossed || Some(peer) > self.me {
+            let is_anew = is_offer && pair.may_answer_anew();
+            offered = pair.offered;
+            if !is_anew && (!is_crossed || Some(peer) > self.me) {
                 return pair.hear(signal);
             }
         } else if !is_offer || !self.answers(peer) {
             return self.queue.keep(peer, signal);
         }
-        self.open_pair(peer, false).hear(signal);
+        let pair = self.open_pair(peer, false);
+        pair.offered = offered;
+        pair.hear(signal);
     }
 
     /// Whether a peer that offers a connection is to be answered now.

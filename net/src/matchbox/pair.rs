@@ -31,6 +31,10 @@ const CHANNELS: [Channel; 2] = [Channel::Unreliable, Channel::Reliable];
 /// How long a handshake may take. A loaded machine needs seconds.
 const HANDSHAKE_WITHIN: Duration = Duration::from_secs(25);
 
+/// So many offers are answered during a handshake. A peer that stood still finds two or three: the
+/// server puts it out after a minute.
+const OFFERS_MAX: usize = 4;
+
 /// One peer, from the first signal to the end.
 #[derive(Debug)]
 pub(super) struct Pair {
@@ -44,6 +48,8 @@ pub(super) struct Pair {
     patience: Delay,
     /// Whether it is for this end to offer a connection, should there be none.
     pub(super) offers: bool,
+    /// Offers that it heard, each in the place of the one before.
+    pub(super) offered: usize,
     /// Whether the peer left the room, as far as the server told.
     pub(super) has_left: bool,
     /// The server said that the peer came to the room anew.
@@ -110,6 +116,7 @@ impl Pair {
             bell,
             patience: Delay::new(HANDSHAKE_WITHIN),
             offers,
+            offered: 0,
             has_left: false,
             has_returned: false,
             doubts,
@@ -146,8 +153,14 @@ impl Pair {
             }
             return;
         }
+        self.offered += usize::from(is_offer);
         // An error means that the loop has ended: gather finds out.
         let _ = self.signals.unbounded_send(event);
+    }
+
+    /// Whether another offer is to be answered in the place of this one, which the peer gave up.
+    pub(super) fn may_answer_anew(&self) -> bool {
+        self.stage == Stage::Handshake && (1..OFFERS_MAX).contains(&self.offered)
     }
 
     /// Signals of a handshake that is to follow on this connection.

@@ -31,7 +31,7 @@ pub(super) async fn run(
     let mut line = Line { channel, pause: None };
     loop {
         select! {
-            heard = line.hear().fuse() => if !heard { return },
+            heard = line.hear().fuse() => if heard.is_none() { return },
             doubt = doubts.next() => match doubt {
                 Some(peer) => {
                     // The pair is over if nobody listens.
@@ -50,25 +50,31 @@ struct Line {
 }
 
 impl Line {
-    /// Waits for a packet, and answers it if it asks. Returns whether there was one: else the pair
-    /// is over.
-    async fn hear(&mut self) -> bool {
-        let Some((from, bytes)) = self.channel.next().await else { return false };
+    /// Waits for a packet, and answers it if it asks. Returns whether it is an answer, or nothing if
+    /// the pair is over.
+    async fn hear(&mut self) -> Option<bool> {
+        let (from, bytes) = self.channel.next().await?;
         let rested = self.pause.as_mut().is_none_or(|pause| pause.now_or_never().is_some());
         if *bytes == *QUESTION && rested {
             self.pause = Some(Delay::new(ANSWER_PAUSE));
             self.say(ANSWER, from);
         }
-        true
+        Some(*bytes == *ANSWER)
     }
 
-    /// Asks until something comes.
+    /// Asks until there is an answer. A question may have been long under way, so it is none.
     async fn ask(&mut self, peer: PeerId) -> bool {
         for _ in 0..QUESTIONS {
             self.say(QUESTION, peer);
-            select! {
-                heard = self.hear().fuse() => return heard,
-                () = Delay::new(ASK_AGAIN).fuse() => {}
+            let mut pause = Delay::new(ASK_AGAIN).fuse();
+            loop {
+                select! {
+                    heard = self.hear().fuse() => match heard {
+                        Some(false) => {}
+                        answer => return answer.is_some(),
+                    },
+                    () = pause => break,
+                }
             }
         }
         false

@@ -59,7 +59,7 @@ fn a_process_that_stands_still_slows_nobody_down_and_comes_back_to_its_hero() {
     stands_still(Duration::from_secs(20));
 }
 
-/// For so long that the connections end.
+/// For so long that the connections end, and the others offer new ones twice in vain.
 #[test]
 #[ignore = "takes more than a minute"]
 fn a_process_that_stands_still_for_a_minute_comes_back_to_its_hero() {
