@@ -28,9 +28,9 @@
 //! - The server tells the others when a peer's signaling connection is lost. They ask the peer then
 //!   whether it lives, on its own connection. Only if it says nothing for a second, they take it
 //!   for disconnected.
-//! - While the network swallows all, packets wait, or are dropped if they are unreliable: from two to
-//!   three seconds on after the peer was heard last, until it is heard again. After half a minute
-//!   webrtc ends the connection.
+//! - While the network swallows all, packets wait, or are dropped if they are unreliable: from two
+//!   to three seconds on after the peer was heard last, until it is heard again. After half a
+//!   minute webrtc ends the connection.
 //! - The first packets to a peer may be lost, on the reliable channel too: webrtc 0.21 acknowledges
 //!   and drops what it reads together with the end of the SCTP handshake, because it opens its data
 //!   channels only afterwards. So say it again until there is an answer.

@@ -50,8 +50,8 @@ struct Line {
 }
 
 impl Line {
-    /// Waits for a packet, and answers it if it asks. Returns whether it is an answer, or nothing if
-    /// the pair is over.
+    /// Waits for a packet, and answers it if it asks. Returns whether it is an answer, or nothing
+    /// if the pair is over.
     async fn hear(&mut self) -> Option<bool> {
         let (from, bytes) = self.channel.next().await?;
         let rested = self.pause.as_mut().is_none_or(|pause| pause.now_or_never().is_some());

@@ -1,5 +1,5 @@
-//! A link, a player of a party, or a signaling server in a process of its own, that can be killed or
-//! stand still. It is this program again, with one test.
+//! A link, a player of a party, or a signaling server in a process of its own, that can be killed
+//! or stand still. It is this program again, with one test.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::SocketAddr;
