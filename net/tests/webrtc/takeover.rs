@@ -20,5 +20,5 @@ fn a_party_outlives_its_sequencers_and_its_signaling_server() {
     drop(server);
     assert!(kill_first(&mut party, "the sequencer and the signaling server", 1) < SOON);
     let all = party.players.iter().chain(&party.dead);
-    assert_one_world(all, party.begun);
+    assert_one_world(all, party.begun, 2);
 }
