@@ -9,15 +9,13 @@ use super::party::{Party, SECOND, SOON};
 use super::peers::any_port;
 use super::process::{Process, here};
 
-/// Player 1, whose world no test harms.
-const SOUND: usize = 1;
-
 /// A bit of a player's world turns over. Nobody else's differs, and soon that one does no more.
-fn is_put_right(party: &mut Party, odd: usize) {
+fn is_put_right(party: &mut Party, odd: PlayerId) {
+    let (odd, sound) = (usize::from(odd.0), usize::from(other(odd).0));
     let erred = Instant::now();
     party.players[odd].err();
     party.pass(SOON + SECOND);
-    let sound: BTreeMap<_, _> = party.players[SOUND].told.iter().map(|(_, word)| (word.tick, word.checksum)).collect();
+    let sound: BTreeMap<_, _> = party.players[sound].told.iter().map(|(_, word)| (word.tick, word.checksum)).collect();
     let mut wrong = Vec::new();
     for player in &party.players {
         let told = player.told.iter().filter(|(at, _)| *at > erred);
@@ -35,8 +33,14 @@ fn is_put_right(party: &mut Party, odd: usize) {
 fn a_bit_that_turns_over_is_put_right_in_a_replica_and_in_the_sequencer() {
     let (_server, addr) = Process::serve_by(here(), any_port());
     let mut party = Party::gather(addr, (0..4).map(|_| here()));
-    is_put_right(&mut party, 3);
-    assert_eq!(party.leader(), PlayerId(0));
-    is_put_right(&mut party, 0);
-    assert_ne!(party.leader(), PlayerId(0), "it hands over before it is repaired");
+    let replica = other(party.leader());
+    is_put_right(&mut party, replica);
+    let leader = party.leader();
+    is_put_right(&mut party, leader);
+    assert_ne!(party.leader(), leader, "it hands over before it is repaired");
+}
+
+/// The next of the four players.
+fn other(player: PlayerId) -> PlayerId {
+    PlayerId((player.0 + 1) % 4)
 }
