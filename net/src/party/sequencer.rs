@@ -262,7 +262,7 @@ impl<S: Simulation> Sequencing<S> {
         }
     }
 
-    /// Forgets turns that everyone has.
+    /// Forgets turns that everyone has, and peers whose word does not count any more.
     fn forget(&mut self) {
         let tick = self.stepper.tick();
         let shared_ticks = SNAPSHOT_SHARED_S * self.settings().ticks_per_s;
@@ -272,6 +272,8 @@ impl<S: Simulation> Sequencing<S> {
         let needed = self.guests.iter().map(|(_, guest)| needs(guest));
         let oldest = needed.chain(self.offer.iter().map(Offer::tick)).fold(tick, Tick::min);
         self.membership.history.forget(oldest);
+        let voters = &self.membership.ledger.electorates;
+        self.reign.removed.retain(|_, removed| voters.iter().any(|player| player == *removed));
     }
 
     fn report(&mut self, from: PeerId, report: Report, io: &mut Io<S>) {
@@ -358,6 +360,7 @@ impl<S: Simulation> Sequencing<S> {
         if matches!(reason, LeaveReason::Silent | LeaveReason::TooSlow) {
             self.meeting.parted.insert(peer);
         }
+        self.reign.removed.insert(peer, player);
         let away_ticks = self.stepper.simulation.away_ticks();
         let departure = self.membership.ledger.departure(player, key, reason, away_ticks);
         let stays = matches!(departure, RawInput::Away(..));
@@ -417,7 +420,7 @@ impl<S: Simulation> Role<S> for Sequencing<S> {
                 return self.elect(io);
             }
             (Message::Fetch(first), Some(_)) if self.membership.fetched(from, *first, &mut io.out) => return,
-            (Message::Bye(_), Some(player)) => drop(self.reign.resigned.insert(player)),
+            (Message::Bye(_), player) => self.reign.resigned.extend(player.or(self.reign.removed.remove(&from))),
             _ => {}
         }
         let Some(guest) = self.guests.of_mut(from) else { return io.out.dropped(DropReason::UnknownPeer) };

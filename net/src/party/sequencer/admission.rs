@@ -164,6 +164,7 @@ impl<S: Simulation> Sequencing<S> {
         match join.map(|join| Bytes::try_from(codec::compact(&join))).transpose() {
             Ok(join) => {
                 self.reign.resigned.remove(&player);
+                self.reign.removed.retain(|_, removed| *removed != player);
                 self.waiting.arrive(Arrival { player, peer, key, name, join, commands });
                 guest.entry = Entry::Playing;
             }

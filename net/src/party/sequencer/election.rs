@@ -2,7 +2,7 @@
 //! the closed turns name it, and whose it hears.
 
 use core::time::Duration;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lockstone_sim::{PlayerId, Simulation, Tick};
 
@@ -27,6 +27,9 @@ pub(super) struct Reign {
     changed: Option<Tick>,
     /// Players who said goodbye: they promised never to vote again.
     pub resigned: BTreeSet<PlayerId>,
+    /// Peers that are gone, as long as their players have a vote: their goodbye may come later than
+    /// the turn that says so.
+    pub removed: BTreeMap<PeerId, PlayerId>,
     /// When a quorum was heard last.
     pub backed_at: Duration,
     /// When this peer could close ticks again after it could not. Nobody's silence counts before.
@@ -39,8 +42,8 @@ pub(super) struct Reign {
 
 impl Reign {
     pub fn beginning(now: Duration) -> Reign {
-        let (changed, resigned) = (None, BTreeSet::new());
-        Reign { changed, resigned, backed_at: now, resumed_at: now, waits: false, led_at: now }
+        let (changed, resigned, removed) = (None, BTreeSet::new(), BTreeMap::new());
+        Reign { changed, resigned, removed, backed_at: now, resumed_at: now, waits: false, led_at: now }
     }
 }
 
