@@ -203,7 +203,7 @@ pub fn record(player: u16, flock: &mut Flock, turns: &[Turn<Flock>]) -> Recordin
         identity: Identity { rules: 1, table: 0, config: 0 },
         kind: SessionKind::Party { packet_interval_ticks: 2 },
         ticks_per_s: 20,
-        input_delay_ticks: 3,
+        input_delay_ticks: 0,
         checksum_interval_ticks: 20,
         player: PlayerId(player),
         name: ["Ada", "Bram"][usize::from(player % 2)].into(),

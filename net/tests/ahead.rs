@@ -52,11 +52,11 @@ fn ahead(session: &impl Session) -> AheadStats {
     session.stats().ahead.expect("it looks ahead")
 }
 
-/// A party of three that looks ahead, and knows its lines.
+/// A party of three that looks ahead, and knows its lines: its input delay has followed them.
 fn party_of_three(rtt_ms: u64) -> Driver<Party<Mixer>> {
     let mut driver = session(3, &PartySettings::default(), ms(rtt_ms / 2));
     driver.seats.iter_mut().for_each(|seat| seat.visit_by = looking);
-    let until = driver.now() + secs(6);
+    let until = driver.now() + secs(30);
     driver.run_until(until);
     driver
 }
@@ -115,6 +115,43 @@ fn a_click_at_any_moment_is_answered_in_a_tick() {
         }
         println!("{rtt_ms} ms: answered after {longest:?} at most");
         assert!(longest <= PERIOD + LATE, "{longest:?}");
+    }
+}
+
+#[test]
+fn a_click_is_answered_in_a_tick_also_while_the_input_delay_changes() {
+    for rtt_ms in [20, 300] {
+        let play = |input_delay_ticks| {
+            let settings = PartySettings { input_delay_ticks, ..PartySettings::default() };
+            let mut driver = session(3, &settings, ms(rtt_ms / 2));
+            driver.seats.iter_mut().for_each(|seat| seat.visit_by = looking);
+            let until = driver.now() + secs(6);
+            driver.run_until(until);
+            let (mut dice, mut longest) = (Dice(rtt_ms), Duration::ZERO);
+            for n in 0..120 {
+                let (seat, until) = (n as usize % 3, driver.now() + ms(100 + dice.roll(200)));
+                driver.run_until(until);
+                let (before, at) = (hero(&driver.seats[seat].session), driver.now());
+                driver.seats[seat].session.command(n).expect("it plays");
+                driver.run_while(at + secs(1), |driver| hero(&driver.seats[seat].session) == before);
+                // What clicks need is learned by a few.
+                longest = longest.max(if n < 30 { Duration::ZERO } else { driver.now() - at });
+            }
+            let corrections: Vec<_> = driver.seats.iter().map(|seat| ahead(&seat.session).corrections).collect();
+            (driver.seats[0].session.stats().input_delay_ticks, longest, corrections)
+        };
+        let ((fixed, _, before), (ticks, longest, corrections)) = (play(Some(3)), play(None));
+        println!(
+            "{rtt_ms} ms, to {ticks:?} ticks: {longest:?} at most; corrections {corrections:?}, before {before:?}"
+        );
+        assert_ne!(ticks, fixed);
+        assert!(longest <= PERIOD + LATE, "{rtt_ms} ms: {longest:?}");
+        for (corrections, before) in corrections.iter().zip(before) {
+            assert!(
+                *corrections <= before + 10,
+                "at {rtt_ms} ms: {corrections} corrections, {before} with a fixed one"
+            );
+        }
     }
 }
 

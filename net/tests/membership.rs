@@ -50,7 +50,6 @@ fn what_differs_is_named_to_both_sides() {
         (other(settings.clone(), Identity { config: 9, ..IDENTITY }), vec![Subject::Config]),
         (other(settings.clone(), Identity { rules: 9, table: 9, ..IDENTITY }), vec![Subject::Rules, Subject::Table]),
         (other(PartySettings { ticks_per_s: 30, ..settings.clone() }, IDENTITY), vec![Subject::TickRate]),
-        (other(PartySettings { input_delay_ticks: 4, ..settings.clone() }, IDENTITY), vec![Subject::InputDelay]),
         (
             other(PartySettings { checksum_interval_ticks: 5, ..settings.clone() }, IDENTITY),
             vec![Subject::ChecksumInterval],
@@ -121,8 +120,8 @@ fn names_and_settings_are_checked() {
     let error = |settings| PartyConfig::new(settings).expect_err("out of range").to_string();
     let bad = PartySettings { ticks_per_s: 0, ..PartySettings::default() };
     assert_eq!(error(bad), "ticks_per_s is 0, but must be 1 to 100");
-    let bad = PartySettings { packet_interval_ticks: 4, ..PartySettings::default() };
-    assert_eq!(error(bad), "packet_interval_ticks is 4, but must be 1 to 3");
+    let bad = PartySettings { packet_interval_ticks: 21, ..PartySettings::default() };
+    assert_eq!(error(bad), "packet_interval_ticks is 21, but must be 1 to 20");
     let bad = PartySettings { silence_timeout: Duration::ZERO, ..PartySettings::default() };
     assert_eq!(error(bad), "silence_timeout is 0 ms, but must be 2000 ms to 600 s");
 }

@@ -174,7 +174,7 @@ fn pace(driver: &mut Driver<Party<Mixer>>, time: Duration) -> (Vec<i64>, Vec<i64
 fn the_idle_rate_of_the_sequencer_is_bounded_by_the_input_delay() {
     for (delay_ticks, rate_max) in [(1, 20.0), (3, 6.7), (6, 3.4)] {
         let settings = PartySettings {
-            input_delay_ticks: delay_ticks,
+            input_delay_ticks: Some(delay_ticks),
             packet_interval_ticks: delay_ticks,
             ..PartySettings::default()
         };

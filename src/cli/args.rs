@@ -141,15 +141,15 @@ pub(super) struct Play {
     pub report: bool,
 }
 
-/// What all peers of a session must say alike.
+/// How commands are played, as the processes that this one starts must be told too.
 #[derive(clap::Args, Debug, Default, Clone)]
 pub(super) struct Shared {
     /// Play without input delay: your hero answers at once, others are predicted and corrected.
     /// For 2 to 4 peers
     #[arg(long)]
     pub rollback: bool,
-    /// How much later a command plays, 0 only with --rollback; the same for all peers [default: 3,
-    /// with --rollback 0]
+    /// How much later a command plays, 0 only with --rollback, where it is the same for all peers
+    /// [default: as the lines ask for, with --rollback 0]
     #[arg(long, value_name = "TICKS")]
     pub input_delay: Option<u32>,
     /// How far a rollback session plays ahead of what it knows; the same for all peers [default: 8]

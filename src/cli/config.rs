@@ -38,8 +38,7 @@ impl Config {
 fn party(shared: &Shared, peers: Option<u16>, seed: u64) -> Result<Config, Failure> {
     let mut settings = PartySettings { seed, emit_trees: true, ..PartySettings::default() };
     settings.players_at_start = peers.map_or(settings.players_at_start, usize::from);
-    settings.input_delay_ticks = shared.input_delay.unwrap_or(settings.input_delay_ticks);
-    settings.packet_interval_ticks = settings.packet_interval_ticks.min(settings.input_delay_ticks);
+    settings.input_delay_ticks = shared.input_delay;
     let advice = if shared.input_delay == Some(0) { "; only --rollback plays without input delay" } else { "" };
     PartyConfig::new(settings).map(Config::Party).map_err(|error| Failure::new(in_options(&error) + advice))
 }

@@ -77,7 +77,7 @@ pub struct Header {
     pub kind: SessionKind,
     /// Ticks a second.
     pub ticks_per_s: u32,
-    /// The session's input delay.
+    /// The input delay of a rollback session. Else 0.
     pub input_delay_ticks: u32,
     /// Between two checksums that peers compare.
     pub checksum_interval_ticks: u32,

@@ -44,6 +44,9 @@ pub struct Report {
     /// How long commands took to be final.
     #[serde(default)]
     pub delay: PlayedDelay,
+    /// The input delay at the end: of whoever closed a party's ticks, or of a rollback session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_delay_ticks: Option<u32>,
     /// When the world stood still although a tick was due.
     #[serde(default)]
     pub stalls: PlayedStalls,
@@ -222,6 +225,7 @@ impl Report {
             mean_ticks: delay.mean_ticks(),
             max_ticks: delay.max_ticks,
         };
+        self.input_delay_ticks = stats.input_delay_ticks;
         let StallStats { count, time, longest } = stats.stalls;
         let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         self.stalls = PlayedStalls { count, time_ms: ms(time), longest_ms: ms(longest) };

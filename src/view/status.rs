@@ -97,10 +97,12 @@ impl Status {
         if !self.figures {
             return Vec::new();
         }
-        let Stats { delay, takeovers, epoch, repairs, drops, traffic_by_class, host, players, .. } = &self.stats;
+        let Stats { delay, input_delay_ticks, takeovers, epoch, repairs, drops, .. } = &self.stats;
+        let Stats { traffic_by_class, host, players, .. } = &self.stats;
         let (mean, last, max) = (delay.mean_ticks(), delay.last_ticks, delay.max_ticks);
         let session = [
             (delay.commands > 0).then(|| format!("commands: {mean:.1} ticks (last {last}, most {max})")),
+            input_delay_ticks.map(|ticks| format!("input delay {ticks} ticks")),
             self.stalls(),
             (*takeovers > 0).then(|| format!("takeovers {takeovers}, epoch {}", epoch.0)),
             (*repairs > 0).then(|| format!("worlds repaired {repairs}")),

@@ -14,19 +14,19 @@ use crate::session::{
 };
 use crate::wire::SessionKind;
 
-/// The settings of a party. All peers must have the same tick rate, delay and intervals; the rest
-/// is each peer's own.
+/// The settings of a party. All peers must have the same tick rate and intervals; the rest is each
+/// peer's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartySettings {
     /// Ticks a second, 1 to 100. Default 20.
     pub ticks_per_s: u32,
-    /// How many ticks ahead of its own time the sequencer closes, 1 to 20: a command plays about
-    /// that much later. Default 3.
-    pub input_delay_ticks: u32,
-    /// Between two packets of turns, 1 to the input delay. Default 2. At the input delay packets
-    /// are fewest, and turns still arrive in time to be played when the sequencer plays them, if
-    /// the way takes no more than a tick. Each tick less lets replicas play a tick sooner, and a
-    /// lost packet costs them a tick less.
+    /// How many ticks ahead of its own time this peer closes when it is the sequencer, 1 to 20: its
+    /// player's commands play that much later. Default `None`: as long as turns take to the others,
+    /// jitter included, from the packet interval to 300 ms.
+    pub input_delay_ticks: Option<u32>,
+    /// Between two packets of turns, 1 to 20; never more than the input delay. Default 2. The more,
+    /// the fewer packets. Each tick less lets replicas play a tick sooner, and a lost packet costs
+    /// them a tick less.
     pub packet_interval_ticks: u32,
     /// Between two checksums, 1 to 1,000. Default 10.
     pub checksum_interval_ticks: u32,
@@ -53,7 +53,7 @@ impl Default for PartySettings {
     fn default() -> Self {
         PartySettings {
             ticks_per_s: 20,
-            input_delay_ticks: 3,
+            input_delay_ticks: None,
             packet_interval_ticks: 2,
             checksum_interval_ticks: 10,
             players_max: PLAYERS_MAX,
@@ -76,7 +76,8 @@ impl Settings for PartySettings {
         Common {
             kind: SessionKind::Party { packet_interval_ticks: self.packet_interval_ticks },
             ticks_per_s: self.ticks_per_s,
-            input_delay_ticks: self.input_delay_ticks,
+            // It is a matter of whoever leads.
+            input_delay_ticks: 0,
             checksum_interval_ticks: self.checksum_interval_ticks,
             handshake_timeout: self.handshake_timeout,
             silence_timeout: self.silence_timeout,
@@ -84,8 +85,8 @@ impl Settings for PartySettings {
     }
 
     fn check(&self) -> Result<(), ConfigError> {
-        within("input_delay_ticks", self.input_delay_ticks, 1, 20)?;
-        within("packet_interval_ticks", self.packet_interval_ticks, 1, self.input_delay_ticks)?;
+        within("input_delay_ticks", self.input_delay_ticks.unwrap_or(1), 1, 20)?;
+        within("packet_interval_ticks", self.packet_interval_ticks, 1, 20)?;
         within("players_max", self.players_max, 1, PLAYERS_MAX)?;
         within("players_at_start", self.players_at_start, 1, self.players_max)?;
         within_time("silence_timeout", self.silence_timeout, Duration::from_secs(2))?;

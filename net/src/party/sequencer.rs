@@ -8,6 +8,7 @@
 mod admission;
 mod census;
 mod election;
+mod input_delay;
 mod meeting;
 mod repair;
 
@@ -27,6 +28,7 @@ use crate::session::{
 use crate::transfer::SnapshotSender;
 use crate::wire::*;
 use election::Reign;
+use input_delay::InputDelay;
 use meeting::Meeting;
 use repair::{Checks, Justice};
 
@@ -51,6 +53,7 @@ pub struct Sequencing<S: Simulation> {
     applicants: Applicants<S>,
     /// Once the first tick is known.
     schedule: Option<Schedule>,
+    input_delay: InputDelay,
     /// When this peer last looked after the session.
     advanced_at: Duration,
     guests: Roll<Guest<S>>,
@@ -124,6 +127,7 @@ impl<S: Simulation> Sequencing<S> {
             meeting: Meeting::default(),
             entrant: entrant.clone(),
             justice: Justice::new(&stepper),
+            input_delay: InputDelay::new(settings, config.period(), 0, io.now),
             config,
             leader,
             membership,
@@ -153,11 +157,11 @@ impl<S: Simulation> Sequencing<S> {
         }
         for _ in 0..TICKS_PER_ADVANCE_MAX {
             let tick = self.stepper.tick();
-            if self.schedule.as_ref().is_none_or(|schedule| io.now < schedule.time_of(tick)) {
+            let Some(at) = self.schedule.as_ref().map(|schedule| schedule.time_of(tick)) else { return };
+            self.close_until(at.min(io.now), io.now);
+            if io.now < at {
                 return;
             }
-            let end = tick.plus(self.settings().input_delay_ticks);
-            while self.membership.history.open() <= end && self.close(io.now) {}
             if self.membership.history.open() <= tick {
                 // Time in which nothing may be closed is not made up for.
                 self.schedule = Some(Schedule::going_on(tick, io.now, self.config.period()));
@@ -169,8 +173,22 @@ impl<S: Simulation> Sequencing<S> {
 
     /// The first tick that waits for a turn to be closed. Those before wait for this peer alone.
     fn unclosed(&self) -> Tick {
-        let ahead = self.settings().input_delay_ticks + 1;
+        let ahead = self.input_delay.ticks() + 1;
         self.stepper.tick().max(Tick(self.membership.history.open().0.saturating_sub(ahead)))
+    }
+
+    /// When the open tick is to be closed.
+    fn close_at(&self) -> Option<Duration> {
+        let at = self.schedule.as_ref()?.time_of(self.membership.history.open());
+        Some(at.saturating_sub(self.input_delay.time()))
+    }
+
+    /// Closes the ticks that are due at a time.
+    fn close_until(&mut self, at: Duration, now: Duration) {
+        while self.close_at().is_some_and(|due| due <= at) && self.close(now) {
+            let playing = self.guests.iter().filter(|(_, guest)| matches!(guest.entry, Entry::Playing));
+            self.input_delay.closed(playing.filter_map(|(_, guest)| guest.feed.stamps().round_trip()), now);
+        }
     }
 
     fn play(&mut self, tick: Tick, io: &mut Io<S>) {
@@ -192,8 +210,8 @@ impl<S: Simulation> Sequencing<S> {
 
     /// Sends each replica what is due to it.
     fn flush(&mut self, now: Duration, out: &mut Outbox<S>) {
-        let (epoch, interval) = (self.leader.epoch, self.settings().packet_interval_ticks);
-        let tick = self.stepper.tick();
+        let interval = self.settings().packet_interval_ticks.min(self.input_delay.ticks());
+        let (epoch, open) = (self.leader.epoch, self.membership.history.open());
         for (peer, guest) in self.guests.peers_mut() {
             if let Entry::Loading { sender, .. } = &mut guest.entry {
                 while let Some(chunk) = sender.next_chunk() {
@@ -211,9 +229,9 @@ impl<S: Simulation> Sequencing<S> {
                 continue;
             }
             let overdue = guest.feed.sent_at().is_none_or(|sent| now >= sent + KEEP_ALIVE);
-            if overdue || guest.feed.due(tick, interval) {
+            if overdue || guest.feed.due(open, interval) {
                 let taken = self.waiting.commands_taken(guest.player);
-                for (channel, turns) in guest.feed.packets(&self.membership.history, tick, now, taken) {
+                for (channel, turns) in guest.feed.packets(&self.membership.history, open, now, taken) {
                     out.send_turns(epoch, peer, channel, TurnsKind::Turns, &turns);
                 }
             }
@@ -480,7 +498,10 @@ impl<S: Simulation> Role<S> for Sequencing<S> {
             None => now + KEEP_ALIVE / 4,
             // It may close nothing now.
             Some(_) if self.membership.history.open() <= self.stepper.tick() => now + LEAD_PAUSE,
-            Some(schedule) => schedule.time_of(self.stepper.tick()),
+            Some(schedule) => {
+                let play_at = schedule.time_of(self.stepper.tick());
+                self.close_at().filter(|at| *at > now).map_or(play_at, |at| at.min(play_at))
+            }
         };
         next.min(self.membership.members.wake_at())
     }
@@ -535,7 +556,7 @@ impl<S: Simulation> Role<S> for Sequencing<S> {
         if !self.stepper.plays() {
             return 0;
         }
-        let (ticks, player) = (self.settings().input_delay_ticks, self.stepper.player);
+        let (ticks, player) = (self.input_delay.ticks(), self.stepper.player);
         let (waiting, history) = (&self.waiting, &self.membership.history);
         let open = history.open();
         let at = |tick: Tick| match tick == open {
@@ -563,6 +584,7 @@ impl<S: Simulation> Role<S> for Sequencing<S> {
             Some(guest.comparison.exchange(peer, guest.feed.stamps(), out))
         };
         stats.player = Some(self.stepper.player);
+        stats.input_delay_ticks = Some(self.input_delay.ticks());
         stats.known = self.membership.history.open();
         stats.players = self.stepper.players(self.stepper.player, exchange);
         stats.away = self.stepper.away(&self.membership.ledger);

@@ -449,6 +449,7 @@ impl<S: Simulation> Role<S> for Play<S> {
         stats.known = self.confirmed;
         stats.players = self.players(out);
         stats.commands_pending = self.own.waiting();
+        stats.input_delay_ticks = Some(self.config.settings().input_delay_ticks);
         stats.rollback = Some(self.timeline.figures);
     }
 }

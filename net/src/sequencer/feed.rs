@@ -101,7 +101,7 @@ impl Feed {
         self.checksums.push_back((tick, checksum));
     }
 
-    /// Whether something must be sent at tick `now_tick`, of the sequencer's time: every
+    /// Whether something must be sent at tick `now_tick`, as the sequencer counts time: every
     /// `interval_ticks`, and to an asker at once.
     pub fn due(&self, now_tick: Tick, interval_ticks: u32) -> bool {
         self.asked || self.sent.is_none_or(|(tick, _)| now_tick.since(tick) >= interval_ticks)

@@ -233,6 +233,9 @@ pub struct Stats {
     pub commands_pending: usize,
     /// How long commands take.
     pub delay: DelayStats,
+    /// How many ticks ahead of its own time this peer closes, if it is a party's sequencer; in a
+    /// rollback session how much later its player's commands play.
+    pub input_delay_ticks: Option<u32>,
     /// How often the world stood still.
     pub stalls: StallStats,
     /// Packets and payload with all peers, past ones included.

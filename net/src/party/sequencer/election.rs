@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lockstone_sim::{PlayerId, Simulation, Tick};
 
-use super::{Entry, Guest, Justice, Meeting, Sequencing};
+use super::{Entry, Guest, InputDelay, Justice, Meeting, Sequencing};
 use crate::link::PeerId;
 use crate::party::config::PartyConfig;
 use crate::party::whole::Whole;
@@ -74,6 +74,7 @@ impl<S: Simulation> Sequencing<S> {
         membership.begin(epoch);
         let mut sequencing = Sequencing {
             justice: Justice::new(&stepper),
+            input_delay: InputDelay::new(config.settings(), period, open.since(stepper.tick()), io.now),
             config,
             entrant,
             leader: Leader { peer: me, epoch },
