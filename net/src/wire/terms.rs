@@ -29,8 +29,8 @@ pub struct Terms {
     pub kind: SessionKind,
     /// Ticks a second.
     pub ticks_per_s: u32,
-    /// How much later a command plays in a rollback session, in ticks. In others 0: in a party it is
-    /// a matter of whoever leads.
+    /// How much later a command plays in a rollback session, in ticks. In others 0: in a party it
+    /// is a matter of whoever leads.
     pub input_delay_ticks: u32,
     /// Between two checksums, in ticks.
     pub checksum_interval_ticks: u32,
