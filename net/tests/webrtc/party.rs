@@ -7,7 +7,6 @@ use std::process::Command;
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
-use lockstone_net::party::PartySettings;
 use lockstone_sim::PlayerId;
 
 use super::peers::until;
@@ -16,6 +15,8 @@ use super::process::{Process, Word};
 pub const SECOND: Duration = Duration::from_secs(1);
 /// Within 2 s, and what a machine that does other things is late.
 pub const SOON: Duration = Duration::from_secs(2 + 1);
+/// A sequencer closes no more ticks ahead for players who are so near.
+const CLOSED_AHEAD_MAX: u32 = 3;
 
 /// Players who play.
 pub struct Party {
@@ -110,7 +111,7 @@ impl Party {
     /// yet.
     pub fn until_led_on(&mut self, first: usize) -> Duration {
         let played = self.players[first..].iter().filter_map(Player::newest).map(|word| word.tick).max();
-        let closed = played.unwrap_or(0) + PartySettings::default().input_delay_ticks;
+        let closed = played.unwrap_or(0) + CLOSED_AHEAD_MAX;
         self.until("one of them to lead on", |players| {
             let players = &players[first..];
             let leader = players[0].newest().and_then(|word| word.leader);
