@@ -373,7 +373,11 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
                 self.recorder.ask(move |keeper| keeper.end(tick, &told));
                 self.ended = Some(reason);
             }
+            Event::Branch { leader: Some(_), .. } | Event::Yielded => {
+                self.recorder.ask(|keeper| keeper.keep_apart());
+            }
             Event::PlayerAway { .. } | Event::PlayerLeft { .. } => {}
+            Event::Minority { .. } | Event::Branch { leader: None, .. } => {}
             Event::Refused { .. } | Event::Said { .. } => {}
             Event::Repaired { .. } | Event::Liar { .. } => {}
             Event::EvidenceWanted { bytes_max } => {
@@ -395,6 +399,10 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
                     if self.report.recording.replace(path.display().to_string()).is_some() {
                         self.display.tell(format!("The recording goes on in {}.", path.display()));
                     }
+                }
+                Told::Apart(path) => {
+                    let place = path.display();
+                    self.display.tell(format!("What you play apart from the others is kept in {place}."));
                 }
                 Told::Desync(path) => self.display.tell(format!("This peer's recording is in {}.", path.display())),
                 Told::Failed(error) => {

@@ -52,6 +52,8 @@ pub enum Action {
     Type(String),
     /// Wants to see the session's figures, or no more.
     Figures,
+    /// Wants to go on without those who cannot be reached.
+    Branch,
     /// Says something to the other players.
     Say(String),
     /// Wants to leave.

@@ -44,7 +44,7 @@ fn input<S: Simulation>(raw: &RawInput) -> Option<Input<S>> {
         RawInput::Away(player, _) => Some(Input::Away(*player)),
         RawInput::Back(player, _) => Some(Input::Back(*player)),
         RawInput::Request(bytes) => codec::read(bytes, REQUEST_BYTES_MAX).ok().map(Input::Request),
-        RawInput::Member(..) | RawInput::Electorate(_) | RawInput::Settled => None,
+        RawInput::Member(..) | RawInput::Electorate(_) | RawInput::Settled | RawInput::Branch(_) => None,
     }
 }
 

@@ -376,7 +376,8 @@ fn input_weight(input: &RawInput) -> usize {
         RawInput::Command(_, bytes) => bytes.len(),
         RawInput::Join(_, name, bytes) => name.as_str().len() + bytes.len(),
         RawInput::Back(_, name) => name.as_str().len(),
-        RawInput::Leave(..) | RawInput::Away(..) | RawInput::Member(..) | RawInput::Settled => 0,
+        RawInput::Leave(..) | RawInput::Away(..) | RawInput::Member(..) => 0,
+        RawInput::Settled | RawInput::Branch(_) => 0,
         RawInput::Electorate(electorate) => size_of_val::<[_]>(&electorate.members),
         RawInput::Request(bytes) => bytes.len(),
     };

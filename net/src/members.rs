@@ -145,6 +145,11 @@ impl Members {
         self.vote.epoch
     }
 
+    /// The newest vote of this member.
+    pub fn vote(&self) -> Vote {
+        self.vote
+    }
+
     /// A member was heard: of the leader only what it says as the leader counts.
     pub fn heard(&mut self, from: PlayerId, now: Duration) {
         self.heard.insert(from, now);
@@ -160,29 +165,38 @@ impl Members {
         self.indulged.remove(&player);
     }
 
-    /// The leader is known to be gone, or gave up.
+    /// The leader is known to be gone, or gave up. It may be this member.
     pub fn suspect(&mut self) {
         if self.course == Course::Follows {
             self.doubt();
         }
     }
 
-    /// This member leads and is to lead no more: it votes for another in the next epoch.
+    /// This member votes for another in the next epoch, or for itself: it leads and is to lead no
+    /// more, or goes on without the others.
     pub fn hand_over(&mut self, heir: PlayerId, now: Duration) {
         self.give_vote(Vote { epoch: self.next_epoch(), leader: heir }, now);
     }
 
     /// The leader is gone for good, and had a vote beside one other: it would vote for that.
-    pub fn resigned(&mut self, leader: PlayerId, heir: PlayerId) {
+    /// Returns the vote.
+    pub fn resigned(&mut self, leader: PlayerId, heir: PlayerId) -> Vote {
         let vote = Vote { epoch: self.next_epoch(), leader: heir };
         let known = Known::default();
         self.stands.insert(leader, (Stand { vote, doubts: None, known }, Duration::MAX));
+        vote
     }
 
     /// Whether another member was heard lately. A leader that does not hear a quorum must close
     /// nothing: it may have been replaced.
     pub fn hears(&self, player: PlayerId, now: Duration) -> bool {
         self.heard.get(&player).is_some_and(|heard| now < *heard + LEASE)
+    }
+
+    /// Whether another said something lately, be it of who leads.
+    pub fn reaches(&self, player: PlayerId, now: Duration) -> bool {
+        let stood = self.stands.get(&player).filter(|(_, at)| *at <= now);
+        self.hears(player, now) || stood.is_some_and(|(_, at)| now < *at + LEASE)
     }
 
     /// When another member was heard last; if never, when its word began to count here.
@@ -438,11 +452,6 @@ impl Members {
     /// Whether a quorum voted for this member, and it does not lead yet.
     pub fn is_elected(&self) -> bool {
         matches!(self.course, Course::Elected(_))
-    }
-
-    /// The newest vote of this member.
-    pub fn vote(&self) -> Vote {
-        self.vote
     }
 
     /// Leaves the next epoch to another that is gone only as far as can be known here, and goes on

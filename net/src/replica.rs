@@ -15,8 +15,8 @@ mod succession;
 mod witness;
 
 use repair::Mending;
-pub use succession::Estate;
 use succession::Succession;
+pub use succession::{Estate, Mandate};
 use witness::Witness;
 
 use core::ops::ControlFlow;
@@ -32,8 +32,8 @@ use crate::limits::*;
 use crate::link::{Channel, PeerId};
 use crate::playout::Playout;
 use crate::session::{
-    CommandError, Comparison, DistantView, DropReason, EndReason, Entrant, Following, Greeting, Io, Leader, Ledger,
-    Membership, Outbox, Phase, Repairs, Role, Stats, Stepper, turn,
+    CommandError, Comparison, DistantView, DropReason, EndReason, Entrant, Event, Following, Greeting, Io, Leader,
+    Ledger, Membership, Outbox, Phase, Repairs, Role, Stats, Stepper, turn,
 };
 use crate::transfer::{Receiver, TransferError};
 use crate::wire::*;
@@ -301,8 +301,7 @@ impl<F: Share> Replica<F> {
                 self.release(io);
             }
             Message::Challenge(nonce) => self.prove(from, epoch, nonce, io),
-            // It does not know yet that this peer looks for a session.
-            Message::Meet(_) => {}
+            Message::Meet(_) => self.met(from, io),
             Message::Welcome(_) if !F::OUTLIVES_LEADER && epoch < promised => io.out.dropped(DropReason::StaleEpoch),
             Message::Refusal(refusal) if is_believed => greeting.refused(from, refusal, &mut io.out),
             Message::Welcome(welcome) if is_believed => {
@@ -407,6 +406,7 @@ impl<F: Share> Replica<F> {
                 return match reason {
                     // What was played in this part of the session is discarded.
                     LeaveReason::Yielded if F::OUTLIVES_LEADER => {
+                        io.out.events.push_back(Event::Yielded);
                         self.greet_anew(io);
                         self.given = Given::default();
                     }
@@ -704,8 +704,8 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
             Message::Hello(_) => {
                 io.out.reliably(Epoch::default(), from, &Message::Elsewhere(session.leader.peer));
             }
-            // It leads a part of the session, or one of its own, and looks for this one's leader.
-            Message::Meet(_) => {}
+            // It leads a branch of the session, or one of its own, and looks for this one's leader.
+            Message::Meet(_) => self.met(from, io),
             message if session.leader.peer == from => self.fed(message, io),
             _ => io.out.dropped(DropReason::UnknownPeer),
         }
@@ -777,6 +777,13 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
         if let Some(session) = self.session() {
             session.leader.tell(&Message::Say(line), &mut io.out);
         }
+    }
+
+    fn go_on_as_branch(&mut self) -> bool {
+        let Place::Joined(session) = &mut self.place else { return false };
+        let Some(succession) = &mut session.succession else { return false };
+        self.leads = succession.take_offer();
+        self.leads
     }
 
     fn leave(&mut self, io: &mut Io<F::Sim>) {
@@ -852,6 +859,7 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
         stats.players = stepper.players(sequencer, |player| (player == sequencer).then(with_leader));
         if let Some(membership) = self.membership() {
             stats.away = stepper.away(&membership.ledger);
+            stats.branch = membership.ledger.branch;
         } else if stats.sequencer().is_none() {
             stats.host = Some(with_leader());
         }

@@ -34,6 +34,7 @@ mod ingress;
 mod leader;
 mod ledger;
 mod membership;
+mod minority;
 mod observer;
 mod offer;
 mod outbox;
@@ -52,7 +53,7 @@ pub use config::{Config, ConfigError, OnDesync};
 pub use continuation::Continuation;
 pub use distant::{Companion, DistantView, Landmark};
 pub use entrant::PlayerError;
-pub use event::{CommandError, EndReason, Event, EvidenceError, Phase, SayError, Transmit};
+pub use event::{BranchError, CommandError, EndReason, Event, EvidenceError, Phase, SayError, Transmit};
 pub use peer::Peer;
 pub use stats::{
     AheadStats, DelayStats, DropReason, Drops, Exchange, LevelStats, Loss, PlayerStats, RelayStats, RollbackStats,
@@ -129,6 +130,17 @@ pub trait Session {
     /// has no effect.
     fn give_reference(&mut self, tick: Tick, checksum: Option<Checksum>) {
         let _ = (tick, checksum);
+    }
+
+    /// Takes the offer of [`Event::Minority`]: goes on without those members of a party that cannot
+    /// be reached, as a branch of the session. Members that can be reached, and have the same
+    /// offer, come along. If it meets the session again, or another branch of it, the one of fewer
+    /// members yields: [`Event::Yielded`].
+    ///
+    /// # Errors
+    /// [`BranchError`] if it is not offered now.
+    fn go_on_as_branch(&mut self) -> Result<(), BranchError> {
+        Err(BranchError)
     }
 
     /// Leaves the session; a relay ends it for everyone with that. In a party another leads on.

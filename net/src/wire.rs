@@ -19,7 +19,7 @@ pub use bounded::{Bytes, ChatLine, List, Name, Text, TooMany};
 pub use distant::{Distant, Landmarks, Route, Samples, Track};
 pub(crate) use encoded::{Encoded, TurnsKind, encode_turns};
 pub use evidence::{Inquiry, Parcel};
-pub use members::{Heir, Known, Lead, Meet, Rank, Stand, Vote};
+pub use members::{Branch, Heir, Known, Lead, Meet, Rank, Stand, Vote};
 pub use relay::{CellBytes, CoreTree, Frame, Frames, Load, LoadedCells, Nearby, RawGiven};
 pub use repair::{Parts, Repair, Survey};
 pub use rollback::{Form, Inputs, Member, Regroup};
@@ -265,6 +265,8 @@ pub enum RawInput {
     Away(PlayerId, LeaveReason),
     /// A player who was away is back, and is called so now.
     Back(PlayerId, Name),
+    /// In a party: who leads goes on as a branch, without a quorum. Its vote alone counts.
+    Branch(Vote),
 }
 
 impl RawInput {

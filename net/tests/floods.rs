@@ -74,7 +74,7 @@ struct Seen {
 /// What comes with one tick, to one receiver.
 fn packets(flood: Flood, room: &Room, speaker: Option<usize>, number: &mut u32, dice: &mut Dice) -> Vec<Vec<u8>> {
     let stats = room.seats[0].session.stats();
-    let (epoch, known) = (stats.epoch, stats.known);
+    let (epoch, known, branch) = (stats.epoch, stats.known, stats.branch);
     let mut next = || {
         *number += 1;
         *number
@@ -106,7 +106,7 @@ fn packets(flood: Flood, room: &Room, speaker: Option<usize>, number: &mut u32, 
             let stand = |dice: &mut Dice| {
                 let later = Epoch(epoch.0 + dice.roll(5) as u32);
                 let leader = PlayerId(dice.roll(PEERS as u64) as u16);
-                let known = Known { epoch: later, end: known.plus(dice.roll(1_000) as u32) };
+                let known = Known { epoch: later, end: known.plus(dice.roll(1_000) as u32), branch };
                 let doubts = (dice.roll(2) == 0).then_some(Epoch(later.0 + 1));
                 Stand { vote: Vote { epoch: later, leader }, doubts, known }
             };
@@ -115,8 +115,8 @@ fn packets(flood: Flood, room: &Room, speaker: Option<usize>, number: &mut u32, 
         }
         Flood::Forgeries => {
             let leader = PlayerId(speaker.unwrap_or(LIAR) as u16);
-            let (later, rank) = (Epoch(epoch.0 + 1), Rank { members: 16, epoch: Epoch(9), age: Rank::SHARED });
-            let from = Known { epoch, end: known };
+            let (later, rank) = (Epoch(epoch.0 + 1), Rank { members: 16, age: u8::MAX, branch });
+            let from = Known { epoch, end: known, branch };
             let lead = Lead { from, before: list(vec![]), gone: list(vec![]) };
             let turns = Turns { from: known, ticks: 8, ..Turns::default() };
             let stand = Stand { vote: Vote { epoch: later, leader }, doubts: None, known: from };

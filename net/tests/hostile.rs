@@ -186,7 +186,7 @@ proptest! {
 /// A world as a joiner is sent it: a ledger without members stands before it.
 fn packed_world() -> Vec<u8> {
     let electorates = ((vec![PlayerId(0)], PlayerId(0)), None::<()>);
-    let ledger = (Vec::<()>::new(), electorates, 1_u16, Vec::<()>::new());
+    let ledger = (Vec::<()>::new(), electorates, 1_u16, Vec::<()>::new(), Branch(1), Tick(0));
     codec::compact(&(ledger, Mixer::new(0, 64).encoded()))
 }
 
@@ -278,7 +278,8 @@ fn a_member_that_votes_alone_unseats_nobody() {
     for round in 0..400_u32 {
         // It claims to know more than all, and wants itself as the sequencer.
         let vote = Vote { epoch: Epoch(1 + round), leader: PlayerId(3) };
-        let known = Known { epoch: Epoch(round), end: Tick(1 << 20) };
+        let branch = driver.seats[0].session.stats().branch;
+        let known = Known { epoch: Epoch(round), end: Tick(1 << 20), branch };
         let stand = Stand { vote, doubts: Some(Epoch(2 + round)), known };
         for seat in 0..3 {
             inject(&mut driver, seat, insider, wire::encode(Epoch(0), &Message::Stand(stand)));
@@ -303,9 +304,10 @@ fn a_stranger_that_claims_to_lead_more_players_makes_no_sequencer_yield() {
     let mut driver = session(3, &PartySettings::default(), ms(20));
     let stranger = driver.network.enter();
     for _ in 0..100 {
-        let members = driver.seats[0].session.stats().players.len() as u16;
-        let yours = Some(Rank { members, epoch: Epoch(0), age: Rank::SHARED });
-        let meet = Meet { ours: Rank { members: 16, epoch: Epoch(9), age: Rank::SHARED }, yours };
+        let stats = driver.seats[0].session.stats();
+        let age = Rank::SHARED + stats.tick.0.ilog2() as u8 + 1;
+        let yours = Some(Rank { members: stats.players.len() as u16, age, branch: stats.branch });
+        let meet = Meet { ours: Rank { members: 16, age: u8::MAX, branch: Branch(9) }, yours };
         inject(&mut driver, 0, stranger.peer(), wire::encode(Epoch(0), &Message::Meet(meet)));
         // Nor does a member that is there.
         let insider = driver.peer(2);

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use lockstone_net::memory::{Driver, Weather};
 use lockstone_net::party::{Party, PartySettings};
 use lockstone_net::session::{Event, Session};
-use lockstone_net::wire::{self, Epoch, Meet, Message, Rank};
+use lockstone_net::wire::{self, Branch, Epoch, Meet, Message, Rank};
 use lockstone_net::{Channel, LinkEvent, PeerId};
 use lockstone_sim::PlayerId;
 use testkit::seeds;
@@ -60,8 +60,10 @@ fn assert_same_world(room: &mut Room, seats: &[usize]) {
 }
 
 fn meet(room: &mut Room, seat: usize, from: PeerId) {
-    let ours = Rank { members: 16, epoch: Epoch(9), age: Rank::SHARED };
-    let yours = Rank { members: players(room, seat) as u16, epoch: Epoch(0), age: Rank::SHARED };
+    let stats = room.seats[seat].session.stats();
+    let ours = Rank { members: 16, age: u8::MAX, branch: Branch(9) };
+    let age = Rank::SHARED + stats.tick.0.ilog2() as u8 + 1;
+    let yours = Rank { members: players(room, seat) as u16, age, branch: stats.branch };
     let bytes = wire::encode(Epoch(0), &Message::Meet(Meet { ours, yours: Some(yours) }));
     let now = room.now();
     room.seats[seat].session.handle(LinkEvent::Packet { from, channel: Channel::Reliable, bytes }, now);

@@ -198,7 +198,8 @@ const LIAR: usize = 3;
 /// A doubt in the liar's name.
 fn doubt(end: Tick, accused: u16) -> Message {
     let lost = list(vec![(PlayerId(accused), LeaveReason::Silent)]);
-    let (vote, known) = (Vote { epoch: Epoch(0), leader: PlayerId(0) }, Known { epoch: Epoch(0), end });
+    let (vote, known) =
+        (Vote { epoch: Epoch(0), leader: PlayerId(0) }, Known { epoch: Epoch(0), end, ..Known::default() });
     Message::Regroup(Regroup { lost, stand: Stand { vote, doubts: Some(Epoch(1)), known } })
 }
 

@@ -85,7 +85,7 @@ pub(super) struct Play {
     /// Start when so many peers are there [default: 1, with --rollback 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=16))]
     pub peers: Option<u16>,
-    /// A bot plays your hero
+    /// A bot plays your hero; it never goes on as a branch by itself (/branch), but comes along
     #[arg(long)]
     pub bot: bool,
     /// Show the confirmed world: your hero answers once your command is played

@@ -105,6 +105,16 @@ impl Display {
             Event::PlayerBack { name, .. } => format!("{name} is back."),
             Event::PlayerAway { player, reason } => format!("{} {reason}, and may come back.", named(player)),
             Event::PlayerLeft { player, reason } => format!("{} {reason}.", named(player)),
+            Event::Minority { reached, members, may_branch: false } => {
+                format!("Only {reached} of {members} can be reached, you included. You wait for the others.")
+            }
+            Event::Minority { reached, members, may_branch: true } => format!(
+                "Still only {reached} of {members} can be reached. /branch goes on without the others; or wait for them."
+            ),
+            Event::Branch { leader: Some(leader), .. } => {
+                format!("{} goes on without the others, in a branch of the session.", named(leader))
+            }
+            Event::Yielded => "The others were met again: you go over to them, to your hero there.".to_owned(),
             Event::Refused { name, refusal, .. } => format!("{name} was not let in: {refusal}."),
             Event::Desync { player, tick, .. } => {
                 format!("OUT OF STEP with {} since tick {tick} or before.", named(player))
@@ -120,6 +130,7 @@ impl Display {
             Event::Started { .. } | Event::PlayerNear { .. } | Event::Ended { .. } => return,
             Event::Turn { .. } | Event::Checksum { .. } | Event::Keyframe { .. } => return,
             Event::Ledger { .. } | Event::Member { .. } | Event::ReferenceWanted { .. } => return,
+            Event::Branch { leader: None, .. } => return,
             Event::EvidenceWanted { .. } | Event::Evidence { .. } | Event::EvidenceComplete { .. } => return,
         };
         self.tell(news);

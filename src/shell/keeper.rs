@@ -32,6 +32,9 @@ const SAVED_BYTES_MAX: u64 = 4 * RING_BYTES_MAX as u64;
 /// minute, for as long as the session goes on.
 const BUNDLES_MAX: u32 = 4;
 
+/// Beside what was asked for, so many recordings of branches are kept.
+const BRANCHES_MAX: u32 = 4;
+
 /// What a recording says of its session, as far as it is known before the session begins.
 #[derive(Clone, Debug)]
 pub struct Labels {
@@ -49,6 +52,8 @@ pub struct Labels {
 pub(super) enum Told {
     /// The recording is in a file from now on.
     Recorded(PathBuf),
+    /// What others did not play is on record there.
+    Apart(PathBuf),
     /// A difference is on record there.
     Desync(PathBuf),
     /// The recording stops here, and why.
@@ -79,6 +84,9 @@ pub(super) struct Keeper<S: Inspect> {
     /// The first file that was wanted, and how many there were since.
     first: Option<PathBuf>,
     files: u32,
+    /// How many recordings of branches were kept, and whether one is just now.
+    branches: u32,
+    is_apart: bool,
     /// The last difference that was told.
     desync: Option<Desync>,
     /// Makes another simulation, to play again in.
@@ -116,6 +124,8 @@ impl<S: Inspect> Keeper<S> {
             saved: None,
             first: None,
             files: 1,
+            branches: 0,
+            is_apart: false,
             desync: None,
             build: None,
             inquiry: None,
@@ -139,6 +149,9 @@ impl<S: Inspect> Keeper<S> {
         if let Target::Open(_) = self.target {
             self.end(tick, "the world was loaded anew, or put right");
             self.target = self.next_file().unwrap_or(Target::Done);
+        }
+        if std::mem::take(&mut self.is_apart) {
+            self.saved = None;
         }
         self.target = match std::mem::replace(&mut self.target, Target::Done) {
             Target::Asked(path, output) => {
@@ -253,10 +266,23 @@ impl<S: Inspect> Keeper<S> {
         self.remember(|ring| ring.desync(desync));
         self.file(|writer| writer.desync(desync));
         if self.saved.is_none() {
-            self.save(desync.tick);
+            self.save("desync", desync.tick);
         }
         if let Some(path) = &self.saved {
             self.tell(Told::Desync(path.clone()));
+        }
+    }
+
+    /// This is a branch of the session, or yields to one: what is played in it, others do not play.
+    pub fn keep_apart(&mut self) {
+        let is_free = !self.is_asked && self.saved.is_none();
+        if is_free && self.branches < BRANCHES_MAX {
+            self.branches += 1;
+            self.is_apart = true;
+            self.save("branch", self.ring.as_ref().map_or(Tick(0), Ring::tick));
+        }
+        if let Some(path) = &self.saved {
+            self.tell(Told::Apart(path.clone()));
         }
     }
 
@@ -268,9 +294,9 @@ impl<S: Inspect> Keeper<S> {
         }
     }
 
-    /// Saves the last minutes.
-    fn save(&mut self, tick: Tick) {
-        for path in self.places(tick, "lksrec") {
+    /// Saves the last minutes, because of something.
+    fn save(&mut self, what: &str, tick: Tick) {
+        for path in self.places(what, tick, "lksrec") {
             let Some(ring) = &self.ring else { return };
             if let Ok(writer) = self.storage.create(&path).and_then(|output| ring.save(output)) {
                 self.tell(Told::Recorded(path.clone()));
@@ -281,11 +307,11 @@ impl<S: Inspect> Keeper<S> {
         }
     }
 
-    /// Files to save evidence in.
-    fn places(&self, tick: Tick, extension: &str) -> Vec<PathBuf> {
+    /// Files to save something in.
+    fn places(&self, what: &str, tick: Tick, extension: &str) -> Vec<PathBuf> {
         let Labels { game, room, name, .. } = &self.labels;
         let plain = |text: &str| text.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect::<String>();
-        let file = format!("{game}-desync-{}-{}-{tick}.{extension}", plain(room), plain(name));
+        let file = format!("{game}-{what}-{}-{}-{tick}.{extension}", plain(room), plain(name));
         self.storage.folders().into_iter().map(|folder| folder.join(&file)).collect()
     }
 
@@ -439,7 +465,7 @@ impl<S: Inspect> Keeper<S> {
         let Some(inquiry) = self.inquiry.take_if(is_whole) else { return };
         let (tick, bytes) = (self.ring.as_ref().map_or(Tick(0), Ring::tick), inquiry.bundle.write());
         let write = |mut output: Output| output.write_all(&bytes).and_then(|()| output.flush());
-        let mut places = self.places(tick, "lksbnd").into_iter();
+        let mut places = self.places("desync", tick, "lksbnd").into_iter();
         if let Some(path) = places.find(|path| self.storage.create(path).and_then(write).is_ok()) {
             self.tell(Told::Bundle(path));
         }

@@ -60,6 +60,12 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
         let Some(sim) = self.session.simulation() else { return };
         let command = match action {
             Action::Quit | Action::Figures => return,
+            Action::Branch => {
+                if let Err(error) = self.session.go_on_as_branch() {
+                    self.display.tell(format!("Not done: {error}."));
+                }
+                return;
+            }
             Action::Click(at, pointer) => G::click(sim, player, place(at), pointer),
             Action::Walk((x, y)) => {
                 let (cx, cy) = self.display.center();
@@ -78,6 +84,7 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
                     self.display.tell(sentence);
                     if text == HELP {
                         self.display.tell("Tab, or /stats: round trips, loss, and all that is measured.".to_owned());
+                        self.display.tell("/branch: go on without those who are cut off, if they are.".to_owned());
                     }
                     None
                 }

@@ -7,6 +7,8 @@ use super::Action;
 const LINE_CHARS_MAX: usize = 120;
 /// The command that asks for figures, as Tab does.
 const FIGURES: &str = "/stats";
+/// The command that takes the offer to go on without those who cannot be reached.
+const BRANCH: &str = "/branch";
 
 /// A key, whichever view it was pressed in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,10 +60,12 @@ impl Typing {
     }
 }
 
-/// What a line means: a command, of which one is the engine's own, or something to say.
+/// What a line means: a command, of which two are the engine's own, or something to say.
 fn finished(line: String) -> Option<Action> {
-    if line.trim() == FIGURES {
-        return Some(Action::Figures);
+    match line.trim() {
+        FIGURES => return Some(Action::Figures),
+        BRANCH => return Some(Action::Branch),
+        _ => {}
     }
     let (text, action): (&str, fn(String) -> Action) = match line.strip_prefix('/') {
         Some(command) => (command, Action::Type),

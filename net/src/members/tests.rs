@@ -178,7 +178,7 @@ impl Cluster {
     }
 
     fn known(&self, seat: usize) -> Known {
-        Known { epoch: self.members[seat].epoch, end: Tick(self.members[seat].turns.len() as u32) }
+        Known { epoch: self.members[seat].epoch, end: Tick(self.members[seat].turns.len() as u32), ..Known::default() }
     }
 
     fn take(&mut self, to: usize, from: usize, message: Message) {
@@ -222,7 +222,7 @@ impl Cluster {
                 }
             }
             Message::Fetched(epoch, turns) => {
-                let theirs = Known { epoch, end: Tick(turns.len() as u32) };
+                let theirs = Known { epoch, end: Tick(turns.len() as u32), ..Known::default() };
                 if member.members.leader().is_none() && theirs > known {
                     assert_eq!(turns[..member.turns.len()], member.turns, "they do not go on from the same");
                     (member.turns, member.epoch) = (turns, epoch);

@@ -266,7 +266,7 @@ impl<S: Simulation> Sequencing<S> {
             Entry::Playing | Entry::Untold(_) => false,
         };
         let reason = |guest: &Guest<S>| {
-            if now >= guest.heard_at + settings.silence_timeout {
+            if !self.reign.waits && now >= guest.heard_at + settings.silence_timeout {
                 return Some(LeaveReason::Silent);
             }
             let behind = history.open().since(guest.feed.known());
@@ -588,5 +588,6 @@ impl<S: Simulation> Role<S> for Sequencing<S> {
         stats.known = self.membership.history.open();
         stats.players = self.stepper.players(self.stepper.player, exchange);
         stats.away = self.stepper.away(&self.membership.ledger);
+        stats.branch = self.membership.ledger.branch;
     }
 }

@@ -248,7 +248,7 @@ impl<R: Rules> Standby<R> {
         // It may have lost the relay itself, and is to be lost by it then.
         if io.ingress.is_connected(leader.peer) {
             let vote = Vote { epoch: leader.epoch, leader: following.sequencer };
-            let known = Known { epoch: leader.epoch, end: following.intake.known() };
+            let known = Known { epoch: leader.epoch, end: following.intake.known(), ..Known::default() };
             let stand = Message::Stand(Stand { vote, doubts: None, known });
             io.out.reliably(Epoch::default(), witness, &stand);
         }
@@ -264,7 +264,7 @@ impl<R: Rules> Standby<R> {
     /// Stands once a quorum doubts, leads once a quorum has promised to follow it.
     fn elect(&mut self, io: &mut Io<World<R>>) {
         let (Some(leader), Some(following)) = (self.leader(), self.following()) else { return };
-        let known = Known { epoch: leader.epoch, end: following.intake.known() };
+        let known = Known { epoch: leader.epoch, end: following.intake.known(), ..Known::default() };
         let Some(electorates) = self.ledger().map(|ledger| ledger.electorates.clone()) else { return };
         let is_doubted = self.election.is_doubted(&electorates, io.now);
         match &self.election.stands {

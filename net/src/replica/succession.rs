@@ -29,6 +29,21 @@ pub struct Succession {
     asked: BTreeMap<PeerId, Duration>,
     /// Whose peer was the leader and is gone, and why.
     gone: Option<(PlayerId, LeaveReason)>,
+    /// The vote of a leader that the carrier lost, as it would be if the leader were gone.
+    assumed: Option<Vote>,
+    /// Its player goes on without those who are not reached.
+    branches: bool,
+}
+
+/// By what a member leads on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mandate {
+    /// A quorum voted for it.
+    Quorum,
+    /// Of two it is left, as far as it knows: the carrier lost the other, who may live.
+    Loss,
+    /// Its player goes on without those who are not reached.
+    Offer,
 }
 
 /// All that a member goes on with when it begins or ceases to lead.
@@ -39,15 +54,37 @@ pub struct Estate<S: Simulation> {
     pub membership: Membership,
     /// A player who is gone, and why.
     pub gone: Option<(PlayerId, LeaveReason)>,
+    /// By what it leads on, if it does.
+    pub mandate: Mandate,
     /// Own commands that are in no closed turn.
     pub commands: Vec<CommandBytes>,
     /// When the next tick is to be played.
     pub next_at: Duration,
+    /// When a turn was last closed, or played.
+    pub progressed: Duration,
 }
 
 impl Succession {
     pub fn new(me: PlayerId, leader: Vote, ledger: Ledger, first: Tick, now: Duration) -> Succession {
-        Succession { membership: Membership::new(me, leader, ledger, first, now), asked: BTreeMap::new(), gone: None }
+        Succession::of(Membership::new(me, leader, ledger, first, now), None)
+    }
+
+    fn of(membership: Membership, gone: Option<(PlayerId, LeaveReason)>) -> Succession {
+        Succession { membership, asked: BTreeMap::new(), gone, assumed: None, branches: false }
+    }
+
+    /// Its player wants to go on without those who are not reached. Returns whether it may.
+    pub fn take_offer(&mut self) -> bool {
+        self.branches = self.membership.may_branch();
+        self.branches
+    }
+
+    fn mandate(&self) -> Mandate {
+        match self.branches {
+            true => Mandate::Offer,
+            false if self.assumed == Some(self.membership.members.vote()) => Mandate::Loss,
+            false => Mandate::Quorum,
+        }
     }
 
     /// Asks a member that knows turns which are not known here, unless that was just done.
@@ -79,7 +116,8 @@ impl Succession {
             _ => None,
         };
         if let Some(heir) = heir {
-            members.resigned(leader, heir);
+            let vote = members.resigned(leader, heir);
+            self.assumed = (reason == LeaveReason::Lost).then_some(vote);
         }
         members.suspect();
     }
@@ -126,7 +164,7 @@ impl<F: Share> Replica<F> {
         let Place::Joined(session) = &mut self.place else { return };
         let (Some(succession), Life::Here { .. }) = (&mut session.succession, &session.life) else { return };
         let membership = &mut succession.membership;
-        membership.advance(io.now, &mut io.out);
+        membership.advance((session.progressed, self.settings.silence_timeout), io.now, &mut io.out);
         if let Some(vote) = membership.members.leader().filter(|vote| vote.epoch > session.leader.epoch)
             && let Some(member) = membership.ledger.members.get(&vote.leader)
         {
@@ -187,9 +225,16 @@ impl<F: Share> Replica<F> {
     pub(super) fn take_over(self, io: &mut Io<F::Sim>) -> Box<dyn Role<F::Sim>> {
         let Replica { share, settings, entrant, me, place, .. } = self;
         if let Place::Joined(session) = place
-            && let Joined { life: Life::Here { stepper, .. }, succession: Some(succession), intake, playout, .. } =
-                *session
+            && let Joined {
+                life: Life::Here { stepper, .. },
+                succession: Some(succession),
+                intake,
+                playout,
+                progressed,
+                ..
+            } = *session
         {
+            let mandate = succession.mandate();
             let Succession { membership, gone, .. } = succession;
             let closed = membership.ledger.commands(membership.me);
             // A leader has no reason to play later than its ticks are.
@@ -200,8 +245,10 @@ impl<F: Share> Replica<F> {
                 next_at,
                 commands: intake.given().since(closed),
                 gone,
+                mandate,
                 stepper,
                 membership,
+                progressed,
             };
             if let Some(role) = share.take_over(estate, io) {
                 return role;
@@ -213,7 +260,7 @@ impl<F: Share> Replica<F> {
     /// The role of a member that led, and follows another from now on. It answers for the turns
     /// that it closed.
     pub fn step_down(share: F, settings: Following, estate: Estate<F::Sim>, io: &mut Io<F::Sim>) -> Self {
-        let Estate { entrant, me, stepper, membership, gone, commands, next_at } = estate;
+        let Estate { entrant, me, stepper, membership, gone, commands, next_at, progressed, .. } = estate;
         let mut replica = Replica::new(share, settings, entrant, me, io.now);
         let (tick, player) = (stepper.tick(), stepper.player);
         replica.hero_waits = hero_waits(&stepper.simulation, settings);
@@ -229,7 +276,7 @@ impl<F: Share> Replica<F> {
             player,
             heard_at: io.now,
             replaced_at: Duration::MAX,
-            progressed: io.now,
+            progressed,
             intake,
             playout,
             follows_anew: false,
@@ -237,18 +284,34 @@ impl<F: Share> Replica<F> {
             mending: None,
             surveys: Repairs::default(),
             life: Life::Here { stepper, entry: Entry::Playing },
-            succession: Some(Succession { membership, asked: BTreeMap::new(), gone }),
+            succession: Some(Succession::of(membership, gone)),
             seeks: None,
         }));
         replica.elect(io);
         replica
     }
 
-    /// Looks for the session again that it led a part of, and in whose world its hero is.
-    pub fn return_to(&mut self, simulation: &F::Sim, promised: Epoch, io: &mut Io<F::Sim>) {
+    /// Looks for the session again that it led a branch of, and in whose world its hero is. It is
+    /// led by that peer, as far as is known.
+    pub fn return_to(&mut self, simulation: &F::Sim, promised: Epoch, leader: Option<PeerId>, io: &mut Io<F::Sim>) {
         self.hero_waits = hero_waits(simulation, self.settings);
         self.promised = promised;
         self.greet_anew(io);
+        if let Some((greeting, leader)) = self.greeting().zip(leader) {
+            greeting.follow(leader);
+        }
+    }
+
+    /// A peer leads others. If too few are reached to lead the session, and it is a member, this
+    /// peer comes along.
+    pub(super) fn met(&mut self, from: PeerId, io: &mut Io<F::Sim>) {
+        if self.membership().is_some_and(|membership| membership.may_branch() && membership.is_of_member(from)) {
+            if self.greeting().is_none() {
+                self.seek(io);
+            }
+            self.greeting().into_iter().for_each(|greeting| greeting.follow(from));
+            self.release(io);
+        }
     }
 
     /// Looks for the session again, as a joiner does, and lets go of all that it knew.

@@ -254,7 +254,7 @@ impl<S: Simulation> Play<S> {
     }
 
     fn known(&self) -> Known {
-        Known { epoch: self.epoch, end: self.confirmed }
+        Known { epoch: self.epoch, end: self.confirmed, ..Known::default() }
     }
 
     /// Tells the others our stand.
@@ -295,7 +295,7 @@ impl<S: Simulation> Play<S> {
         let gone = gone.map(|player| (player, regrouping.losses.reason(&left, player)));
         let gone: Lost = self.gone.iter().map(|(player, reason)| (*player, *reason)).chain(gone).collect();
         let ends = left.iter().filter_map(|player| voters.get(player)).map(|theirs| theirs.end);
-        let from = Known { epoch: self.epoch, end: ends.fold(self.confirmed, Tick::min) };
+        let from = Known { epoch: self.epoch, end: ends.fold(self.confirmed, Tick::min), ..Known::default() };
         let lead = Lead { from, before: List::default(), gone: listed(&gone) };
         self.members.lead();
         self.go_on(self.members.promised(), &lead, io);

@@ -145,7 +145,7 @@ impl<S: Simulation> Entrant<S> {
                 Err(_) => out.end(EndReason::Refused(Refusal::Hero)),
             }
         }
-        ledger.found(player);
+        ledger.found(player, me, simulation.tick());
         player
     }
 

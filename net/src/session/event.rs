@@ -7,7 +7,7 @@ use lockstone_sim::{CellId, Checksum, PlayerId, Simulation, Tick, Turn};
 use crate::limits::CHAT_BYTES_MAX;
 use crate::link::{Channel, LinkError, PeerId};
 use crate::transfer::TransferError;
-use crate::wire::{LeaveReason, PublicKey, Refusal};
+use crate::wire::{Branch, LeaveReason, PublicKey, Refusal};
 
 /// A packet to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,6 +114,29 @@ pub enum Event<S: Simulation> {
         /// Why.
         reason: LeaveReason,
     },
+    /// Too few of a party's members can be reached for anyone to lead: the others may go on, and
+    /// this peer waits for them. Told once when that has lasted for 2 s, and again after 10 s
+    /// ([`silence_timeout`](crate::party::PartySettings::silence_timeout)).
+    Minority {
+        /// How many can be reached, this peer included.
+        reached: usize,
+        /// Of how many.
+        members: usize,
+        /// Whether its player may go on without the others:
+        /// [`go_on_as_branch`](super::Session::go_on_as_branch).
+        may_branch: bool,
+    },
+    /// Which history is played from here on: told with each [`Started`](Event::Started) of a whole
+    /// world, and when a party goes on as a branch.
+    Branch {
+        /// Its name: no two histories of a session have the same.
+        branch: Branch,
+        /// If it is a branch that begins with the turn that was told last: whose peer leads it.
+        leader: Option<PlayerId>,
+    },
+    /// A branch met the session, or another branch of it, which goes on in its place. What this
+    /// peer played apart does not count any more. It loads that one's world, where its hero waits.
+    Yielded,
     /// A player said something: another, or this one. It is no part of the game.
     Said {
         /// Who.
@@ -226,6 +249,12 @@ impl<S: Simulation> fmt::Debug for Event<S> {
             Event::PlayerAway { player, reason } => write!(f, "{player} {reason}, and may come back"),
             Event::PlayerBack { player, name } => write!(f, "{player} is back: {name}"),
             Event::PlayerLeft { player, reason } => write!(f, "{player} {reason}"),
+            Event::Minority { reached, members, may_branch } => {
+                let may = if *may_branch { ", and may go on" } else { "" };
+                write!(f, "{reached} of {members} can be reached{may}")
+            }
+            Event::Branch { branch, leader } => write!(f, "branch {branch}, begun by {leader:?}"),
+            Event::Yielded => write!(f, "another branch is the session"),
             Event::Said { name, text, .. } => write!(f, "{name}: {text}"),
             Event::Desync { player, tick, agreed, ours, theirs } => {
                 write!(f, "desync with {player} at {tick} (agreed {agreed:?}): {ours}, theirs {theirs}")
@@ -349,6 +378,11 @@ pub enum CommandError {
     #[error("too many commands wait")]
     Full,
 }
+
+/// Going on as a branch is not offered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the session is not cut off from others")]
+pub struct BranchError;
 
 /// Why something was not said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

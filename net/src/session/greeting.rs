@@ -79,6 +79,11 @@ impl Greeting {
         self.followed
     }
 
+    /// Another peer leads the session, for sure.
+    pub fn follow(&mut self, leader: PeerId) {
+        self.followed = Some(leader);
+    }
+
     /// Which one of this peer's it is: answers to another do not count.
     pub fn attempt(&self) -> u32 {
         self.hello.attempt

@@ -1,5 +1,5 @@
 //! What the turns of a session say beside the world: who its members are, whose votes count, how
-//! many commands of each were taken, and what the simulation asked for.
+//! many commands of each were taken, what the simulation asked for, and which history this is.
 //!
 //! Every member keeps two, from the same turns. One follows them as they become known, so that the
 //! member can lead on. The other follows them as they are played. It goes with the world, to
@@ -15,12 +15,15 @@ use crate::limits::*;
 use crate::link::PeerId;
 use crate::members::Electorates;
 use crate::sequencer::{Request, Requests};
-use crate::wire::{LeaveReason, List, PublicKey, RawInput};
+use crate::wire::{Branch, Epoch, LeaveReason, List, PublicKey, RawInput, Vote};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ledger {
     pub members: BTreeMap<PlayerId, Member>,
     pub electorates: Electorates,
+    /// Which history this is, and at which tick it left another, or was founded.
+    pub branch: Branch,
+    pub since: Tick,
     /// Nobody had this number or a higher one.
     fresh: u16,
     pub requests: Requests,
@@ -46,19 +49,29 @@ struct Packed<const MEMBERS_MAX: usize> {
     electorates: Electorates,
     fresh: u16,
     requests: List<Request, REQUESTS_QUEUED_MAX>,
+    branch: Branch,
+    since: Tick,
 }
 
 impl Ledger {
     /// Of a session that nobody is in.
     pub fn new() -> Ledger {
         let electorates = Electorates::of_founder(PlayerId(0));
-        Ledger { members: BTreeMap::new(), electorates, fresh: 0, requests: Requests::default() }
+        let (members, requests) = (BTreeMap::new(), Requests::default());
+        Ledger { members, electorates, branch: Branch::default(), since: Tick(0), fresh: 0, requests }
     }
 
-    /// A player founds the session, be it for the second time. Its vote alone counts.
-    pub fn found(&mut self, player: PlayerId) {
-        self.electorates = Electorates::of_founder(player);
+    /// A player founds the session at a tick as that peer, be it for the second time. Its vote
+    /// alone counts, and others may found it again elsewhere, so it is a branch.
+    pub fn found(&mut self, player: PlayerId, peer: PeerId, tick: Tick) {
+        self.leave_branch(tick, Vote { epoch: Epoch::default(), leader: player }, Some(peer));
         self.note_number(player);
+    }
+
+    /// Someone goes on alone.
+    fn leave_branch(&mut self, tick: Tick, vote: Vote, peer: Option<PeerId>) {
+        self.electorates = Electorates::of_founder(vote.leader);
+        (self.branch, self.since) = (self.branch.founded(tick, vote, peer), tick);
     }
 
     /// It and a snapshot of the world, serialised for a joiner.
@@ -96,6 +109,8 @@ impl Ledger {
             electorates: self.electorates.clone(),
             fresh: self.fresh,
             requests: self.requests.open().try_into().expect("no more are kept"),
+            branch: self.branch,
+            since: self.since,
         }
     }
 
@@ -120,6 +135,10 @@ impl Ledger {
                 RawInput::Request(_) => self.requests.closed(input),
                 RawInput::Electorate(next) => self.electorates.change(next.clone()),
                 RawInput::Settled => self.electorates.settle(),
+                RawInput::Branch(vote) => {
+                    let peer = self.members.get(&vote.leader).map(|member| member.peer);
+                    self.leave_branch(tick, *vote, peer);
+                }
                 RawInput::Join(..) | RawInput::Back(..) => {}
             }
         }
@@ -217,8 +236,8 @@ impl Ledger {
 
 impl<const MEMBERS_MAX: usize> From<Packed<MEMBERS_MAX>> for Ledger {
     fn from(packed: Packed<MEMBERS_MAX>) -> Ledger {
-        let members = packed.members.into_vec().into_iter().collect();
-        let requests = Requests::new(packed.requests.into_vec());
-        Ledger { members, electorates: packed.electorates, fresh: packed.fresh, requests }
+        let Packed { members, electorates, fresh, requests, branch, since } = packed;
+        let (members, requests) = (members.into_vec().into_iter().collect(), Requests::new(requests.into_vec()));
+        Ledger { members, electorates, branch, since, fresh, requests }
     }
 }

@@ -9,7 +9,8 @@ use std::collections::VecDeque;
 
 use lockstone_sim::{PlayerId, Simulation, Tick};
 
-use super::{Ledger, Outbox};
+use super::minority::Minority;
+use super::{DropReason, Ledger, Outbox};
 use crate::intake::Given;
 use crate::limits::{BULK_PACKET_BYTES_MAX, EPOCHS_TOLD_MAX};
 use crate::link::{Channel, PeerId};
@@ -28,6 +29,7 @@ pub struct Membership {
     past: VecDeque<Known>,
     /// Whether it had a vote since it is here.
     was_named: bool,
+    minority: Minority,
 }
 
 impl Membership {
@@ -35,7 +37,8 @@ impl Membership {
     pub fn new(me: PlayerId, leader: Vote, ledger: Ledger, first: Tick, now: Duration) -> Membership {
         let (members, past) = (Members::following(me, leader, now), VecDeque::new());
         let was_named = ledger.electorates.iter().any(|player| player == me);
-        Membership { me, members, ledger, history: History::starting_at(first), epoch: leader.epoch, past, was_named }
+        let (history, minority) = (History::starting_at(first), Minority::default());
+        Membership { me, members, ledger, history, epoch: leader.epoch, past, was_named, minority }
     }
 
     /// How far the turns go that it has, and the epoch that the next one is of. Of a newer leader
@@ -43,7 +46,7 @@ impl Membership {
     pub fn known(&self) -> Known {
         let end = self.history.open();
         let epoch = self.past.iter().find(|past| end < past.end).map_or(self.epoch, |past| past.epoch);
-        Known { epoch, end }
+        Known { epoch, end, branch: self.ledger.branch }
     }
 
     /// The epoch of the leader that it follows.
@@ -89,10 +92,11 @@ impl Membership {
 
     /// Another leads from here on. Returns whether its turns go on from those that are known here.
     pub fn follow(&mut self, lead: Lead, epoch: Epoch) -> bool {
-        let Known { epoch: ours, end } = self.known();
+        let ours = self.known();
         let mut past: VecDeque<_> = lead.before.into_vec().into();
         past.push_back(lead.from);
-        let goes_on = past.iter().any(|known| known.epoch == ours && end <= known.end);
+        let goes_on =
+            past.iter().any(|known| (known.branch, known.epoch) == (ours.branch, ours.epoch) && ours.end <= known.end);
         if goes_on {
             (self.past, self.epoch) = (past, epoch);
         }
@@ -132,8 +136,26 @@ impl Membership {
         self.ledger.electorates.is_quorum(present)
     }
 
-    /// Does what is due, and tells the others, if there is something to tell.
-    pub fn advance<S: Simulation>(&mut self, now: Duration, out: &mut Outbox<S>) {
+    /// Whether this member hears too few for so long that its player may go on without them.
+    pub fn may_branch(&self) -> bool {
+        self.minority.may_branch()
+    }
+
+    /// Whether a peer is, or was, another member.
+    pub fn is_of_member(&self, peer: PeerId) -> bool {
+        self.ledger.members.iter().any(|(player, member)| *player != self.me && member.peer == peer)
+    }
+
+    /// Does what is due, and tells the others, if there is something to tell. No turn was closed
+    /// since a time; whoever goes on is waited for so long.
+    pub fn advance<S: Simulation>(
+        &mut self,
+        (since, patience): (Duration, Duration),
+        now: Duration,
+        out: &mut Outbox<S>,
+    ) {
+        let reached = |player| player == self.me || self.members.reaches(player, now);
+        self.minority.look(&self.ledger.electorates, reached, now.saturating_sub(since), patience, out);
         let Some(stand) = self.members.advance(self.known(), &self.ledger.electorates, now) else { return };
         for (_, member) in self.ledger.present().filter(|(player, _)| *player != self.me) {
             out.send(Epoch::default(), member.peer, Channel::Unreliable, &Message::Stand(stand));
@@ -143,6 +165,11 @@ impl Membership {
     /// Takes what another says of who leads. Returns whether its word counts here, or may count
     /// where this member's does: who knows newer turns may have come in with one of them.
     pub fn take<S: Simulation>(&mut self, from: PeerId, stand: Stand, now: Duration, out: &mut Outbox<S>) -> bool {
+        if stand.known.branch != self.ledger.branch {
+            // It goes on with another history, or did not hear yet of this one.
+            out.dropped(DropReason::StaleEpoch);
+            return true;
+        }
         let (player, knows_newer) = (self.player(from), stand.known.epoch > self.epoch);
         if player.map_or(knows_newer, |player| self.members.take(player, stand, now)) {
             self.answer(from, out);

@@ -15,7 +15,7 @@ use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, codec};
 
 use super::config::{Config, Settings};
 use super::distant::DistantView;
-use super::event::{CommandError, EndReason, Event, EvidenceError, Phase, SayError, Transmit};
+use super::event::{BranchError, CommandError, EndReason, Event, EvidenceError, Phase, SayError, Transmit};
 use super::evidence::{Evidence, Witnesses};
 use super::ingress::{Admitted, Allowance, Ingress};
 use super::observer::Observer;
@@ -101,6 +101,11 @@ pub trait Role<S: Simulation>: Send {
 
     /// Says something.
     fn say(&mut self, line: ChatLine, io: &mut Io<S>);
+
+    /// Its player wants to go on as a branch. Returns whether that is offered.
+    fn go_on_as_branch(&mut self) -> bool {
+        false
+    }
 
     /// Takes the checksum that a replay came to at a tick, if it came to one.
     fn reference(&mut self, tick: Tick, checksum: Option<Checksum>) {
@@ -479,6 +484,12 @@ impl<S: Simulation, K: Kind<S>> Session for Peer<S, K> {
         if let Some((role, _)) = self.active() {
             role.reference(tick, checksum);
         }
+    }
+
+    fn go_on_as_branch(&mut self) -> Result<(), BranchError> {
+        let offered = self.active().is_some_and(|(role, _)| role.go_on_as_branch());
+        self.place.go_on(&mut self.io);
+        if offered { Ok(()) } else { Err(BranchError) }
     }
 
     fn leave(&mut self, now: Duration) {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::traffic::{Traffic, TrafficByClass};
 use crate::link::PeerId;
-use crate::wire::Epoch;
+use crate::wire::{Branch, Epoch};
 
 /// Why something from a peer was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -217,6 +217,8 @@ pub struct Stats {
     pub known: Tick,
     /// The epoch in which the session is, as far as it is known.
     pub epoch: Epoch,
+    /// Which history a party plays: another one since it went on as a branch.
+    pub branch: Branch,
     /// How often it went on in another epoch since this peer is here: as another led, or fewer
     /// players were left.
     pub takeovers: u32,

@@ -57,6 +57,7 @@ impl<S: Simulation> Stepper<S> {
         out.events.push_back(Event::Started { tick: simulation.tick(), seed, player, snapshot });
         let mut stepper =
             Stepper { simulation, player, seed, roster, away, checksums, settings, ledger, keyframe, ahead };
+        stepper.emit_branch(None, out);
         stepper.emit_ledger(out);
         // A world that was read from bytes has its say before anything changes it.
         stepper.emit_checksum(out);
@@ -175,6 +176,7 @@ impl<S: Simulation> Stepper<S> {
         }
         let (seed, player, snapshot) = (self.seed, self.player, self.simulation.encoded());
         out.events.push_back(Event::Started { tick, seed, player, snapshot });
+        self.emit_branch(None, out);
         self.emit_ledger(out);
         let checksum = self.emit_checksum(out);
         if tick.0.is_multiple_of(self.settings.checksum_interval_ticks) {
@@ -212,6 +214,7 @@ impl<S: Simulation> Stepper<S> {
             RawInput::Member(player, _, key) => {
                 out.events.push_back(Event::Member { player: *player, key: *key });
             }
+            RawInput::Branch(vote) => self.emit_branch(Some(vote.leader), out),
             RawInput::Electorate(_) | RawInput::Settled => {}
         }
     }
@@ -233,6 +236,13 @@ impl<S: Simulation> Stepper<S> {
             self.checksums.pop_first();
         }
         Some((tick, checksum))
+    }
+
+    /// Tells which history is played from here on, and who begins it, if someone does.
+    fn emit_branch(&self, leader: Option<PlayerId>, out: &mut Outbox<S>) {
+        if let Some(ledger) = &self.ledger {
+            out.events.push_back(Event::Branch { branch: ledger.branch, leader });
+        }
     }
 
     /// Tells what goes with the state as it is now.
@@ -262,7 +272,7 @@ pub fn turn<S: Simulation>(raw: &[RawInput], given: Vec<S::Given>, mut passed_ov
 /// `None`: it does not concern the simulation.
 fn read<S: Simulation>(raw: &RawInput) -> Option<Result<Input<S>, CodecError>> {
     let input = match raw {
-        RawInput::Member(..) | RawInput::Electorate(_) | RawInput::Settled => return None,
+        RawInput::Member(..) | RawInput::Electorate(_) | RawInput::Settled | RawInput::Branch(_) => return None,
         RawInput::Command(player, bytes) => {
             codec::read(bytes, COMMAND_BYTES_MAX).map(|command| Input::Command(*player, command))
         }

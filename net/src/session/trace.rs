@@ -39,6 +39,11 @@ pub fn event<S: Simulation>(at: At, event: &Event<S>) {
         Event::PlayerAway { player, reason } => tell!(warn, at, player = player.0, %reason, "away"),
         Event::PlayerBack { player, name } => tell!(info, at, player = player.0, name, "back"),
         Event::PlayerLeft { player, reason } => tell!(info, at, player = player.0, %reason, "left"),
+        Event::Minority { reached, members, may_branch } => {
+            tell!(warn, at, reached, members, may_branch, "minority")
+        }
+        Event::Branch { branch, leader: Some(leader) } => tell!(warn, at, %branch, leader = leader.0, "branch"),
+        Event::Yielded => tell!(warn, at, "yielded"),
         Event::Refused { peer, name, refusal } => tell!(info, at, %peer, name, %refusal, "refused"),
         Event::Desync { player, agreed, tick, .. } => {
             let agreed = agreed.map(|agreed| agreed.0);

@@ -1,5 +1,7 @@
 //! What members say of who leads.
 
+use core::fmt;
+
 use lockstone_sim::{PlayerId, Tick};
 use serde::{Deserialize, Serialize};
 
@@ -16,14 +18,34 @@ pub struct Vote {
     pub leader: PlayerId,
 }
 
-/// How far a member's history goes. The one that goes farther is the greater: of a newer leader,
-/// else of more turns.
+/// Names a history that no other goes on from: of a session, or of a branch that left it. All who
+/// play that history know it by the closed turns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Branch(pub u64);
+
+impl Branch {
+    /// The one that leaves this one at a tick, founded by the one who has that vote, as that peer.
+    pub(crate) fn founded(self, tick: Tick, vote: Vote, peer: Option<PeerId>) -> Branch {
+        Branch(xxhash_rust::xxh3::xxh3_64(&lockstone_sim::codec::compact(&(self, tick, vote, peer))))
+    }
+}
+
+impl fmt::Display for Branch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+/// How far a member's history goes. Of one branch the one that goes farther is the greater: of a
+/// newer leader, else of more turns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Known {
     /// The epoch of the leader that closed the newest of its turns.
     pub epoch: Epoch,
     /// The first tick whose turn it does not know.
     pub end: Tick,
+    /// Of which history. What is known of one says nothing of another.
+    pub branch: Branch,
 }
 
 /// What a member says of who leads.
@@ -60,27 +82,33 @@ pub struct Heir {
     pub peer: Option<PeerId>,
 }
 
-/// Which of two parts of a session is to be the session: the one of the higher rank.
+/// Which of two sessions in a room, or of two branches of one, is to go on: the one of the higher
+/// rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Rank {
     /// Members that are there.
     pub members: u16,
-    /// The epoch of its leader.
-    pub epoch: Epoch,
-    /// How old it is if its founder was always alone: how often its ticks have doubled. Else
-    /// [`SHARED`](Rank::SHARED).
+    /// How often its ticks have doubled since it was founded, or left another. If it had more
+    /// members than its founder, [`SHARED`](Rank::SHARED) is added.
     pub age: u8,
+    /// Which one it is.
+    pub branch: Branch,
 }
 
 impl Rank {
-    /// The age of a session that had more members than its founder.
-    pub const SHARED: u8 = u8::MAX;
+    /// Older than any session that had no member but its founder.
+    pub const SHARED: u8 = 0x80;
+
+    /// Whether it had more members than its founder.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.age >= Rank::SHARED
+    }
 }
 
 /// A leader meets another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Meet {
-    /// The rank of the sender's part.
+    /// The rank of the sender's session.
     pub ours: Rank,
     /// The rank of the receiver's, as it said last.
     pub yours: Option<Rank>,

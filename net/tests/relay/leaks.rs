@@ -132,7 +132,7 @@ fn assert_concerned(scene: &Scene, settings: &RelaySettings, peer: PeerId, told:
                     core.contains(grid.cell_of(at))
                 }
                 // Who plays whom, and who votes, no replica of a relay is told.
-                RawInput::Member(..) | RawInput::Electorate(_) | RawInput::Settled => false,
+                RawInput::Member(..) | RawInput::Electorate(_) | RawInput::Settled | RawInput::Branch(_) => false,
                 RawInput::Request(request) => match codec::read::<Request<u64>>(request, 1 << 12).expect("a request") {
                     Request::Announce(_) => true,
                     Request::Transfer { from, to, .. } => core.contains(from) && core.contains(grid.cell_of(to)),

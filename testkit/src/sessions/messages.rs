@@ -20,6 +20,7 @@ pub fn messages(epoch: Epoch) -> Vec<Message> {
     let turn: RawTurn = list(vec![
         RawInput::Electorate(electorate),
         RawInput::Settled,
+        RawInput::Branch(Vote { epoch: Epoch(300), leader: PlayerId(2) }),
         RawInput::Leave(PlayerId(3), LeaveReason::Silent),
         RawInput::Away(PlayerId(2), LeaveReason::Lost),
         RawInput::Member(PlayerId(9), PeerId(5 << 64 | 77), Some(PublicKey([6; 32]))),
@@ -28,7 +29,7 @@ pub fn messages(epoch: Epoch) -> Vec<Message> {
         RawInput::Request(list(vec![7; 300])),
         RawInput::Command(PlayerId(1), command.clone()),
     ]);
-    let (fetched, known) = (turn.clone(), Known { epoch: Epoch(299), end: Tick(70_000) });
+    let (fetched, known) = (turn.clone(), Known { epoch: Epoch(299), end: Tick(70_000), branch: Branch(u64::MAX) });
     let stand = Stand { vote: Vote { epoch: Epoch(300), leader: PlayerId(2) }, doubts: Some(Epoch(301)), known };
     let lost = vec![(PlayerId(0), LeaveReason::Silent), (PlayerId(3), LeaveReason::Desync)];
     let member = |n: u128| Member { peer: PeerId(n << 64 | 77), name: name.clone(), hero: list(vec![8; 40]) };
@@ -66,7 +67,10 @@ pub fn messages(epoch: Epoch) -> Vec<Message> {
         Message::Ready,
         Message::Challenge(1 << 40),
         Message::Proof(Proof([3; 32], [4; 32])),
-        Message::Meet(Meet { ours: Rank { members: 300, epoch: Epoch(300), age: 20 }, yours: Some(Rank::default()) }),
+        Message::Meet(Meet {
+            ours: Rank { members: 300, age: 200, branch: Branch(1 << 40) },
+            yours: Some(Rank::default()),
+        }),
         Message::Survey(Survey { tick: Tick(70_000), disputed: Tick(300) }),
         Message::Parts(Parts {
             tick: Tick(70_000),

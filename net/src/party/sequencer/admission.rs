@@ -16,9 +16,10 @@ impl<S: Simulation> Sequencing<S> {
     /// Lets a joiner in, or says why not.
     pub(super) fn hello(&mut self, peer: PeerId, hello: Hello, io: &mut Io<S>) {
         self.meeting.greeted.insert(peer);
-        // Who may have been replaced lets nobody in: a joiner asks again, and others.
+        // Who may have been replaced lets nobody in: a joiner asks again, and others. Nor does who
+        // needs the vote of a member that lost its way, and may not have lost its memory.
         let newer = hello.promised > self.leader.epoch;
-        if !self.leads() || newer && !self.is_backed(io.now) {
+        if !self.leads() || !self.is_backed(io.now) {
             return;
         }
         match self.guests.of(peer) {
@@ -49,7 +50,7 @@ impl<S: Simulation> Sequencing<S> {
 
     /// A joiner proves its key.
     pub(super) fn proof(&mut self, peer: PeerId, proof: &Proof, io: &mut Io<S>) {
-        match self.applicants.answer(self.leader, peer, proof).filter(|_| self.leads()) {
+        match self.applicants.answer(self.leader, peer, proof).filter(|_| self.leads() && self.is_backed(io.now)) {
             Some((applicant, true)) => self.let_in(peer, applicant, io),
             Some((applicant, false)) => {
                 self.guests.refuse(peer, applicant.name.as_str(), Refusal::Key, &mut io.out);

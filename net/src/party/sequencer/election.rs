@@ -10,7 +10,7 @@ use super::{Entry, Guest, InputDelay, Justice, Meeting, Sequencing};
 use crate::link::PeerId;
 use crate::party::config::PartyConfig;
 use crate::party::whole::Whole;
-use crate::replica::Estate;
+use crate::replica::{Estate, Mandate};
 use crate::sequencer::{Capacity, Waiting};
 use crate::session::{Applicants, Io, Leader, Role, Roll, Schedule};
 use crate::wire::*;
@@ -35,22 +35,35 @@ pub(super) struct Reign {
     /// When this peer could close ticks again after it could not. Nobody's silence counts before.
     resumed_at: Duration,
     /// Whether it can close none.
-    waits: bool,
+    pub waits: bool,
     /// When this peer was last known to lead.
     led_at: Duration,
+    /// It leads without a quorum: as a branch, once the next turn says so.
+    branch: Option<Vote>,
+    /// It heard no quorum for so long that it leads no more.
+    gave_up: bool,
 }
 
 impl Reign {
     pub fn beginning(now: Duration) -> Reign {
-        let (changed, resigned, removed) = (None, BTreeSet::new(), BTreeMap::new());
-        Reign { changed, resigned, removed, backed_at: now, resumed_at: now, waits: false, led_at: now }
+        Reign {
+            changed: None,
+            resigned: BTreeSet::new(),
+            removed: BTreeMap::new(),
+            backed_at: now,
+            resumed_at: now,
+            waits: false,
+            led_at: now,
+            branch: None,
+            gave_up: false,
+        }
     }
 }
 
 impl<S: Simulation> Sequencing<S> {
     /// Leads on, with all that this peer knows.
     pub(in crate::party) fn take_over(config: PartyConfig, estate: Estate<S>, io: &mut Io<S>) -> Self {
-        let Estate { entrant, me, stepper, mut membership, gone, commands, next_at } = estate;
+        let Estate { entrant, me, stepper, mut membership, gone, mandate, commands, next_at, .. } = estate;
         let (mut waiting, period) = (Waiting::default(), config.period());
         let mut guests = Roll::new(entrant.terms, config.settings().players_max);
         guests.follow(&membership.ledger, stepper.player);
@@ -69,9 +82,15 @@ impl<S: Simulation> Sequencing<S> {
         // A change that was begun may be known to nobody else.
         reign.changed = Some(open).filter(|_| membership.ledger.electorates.settled().is_none());
         reign.resigned.extend(gone.map(|(player, _)| player));
+        if mandate == Mandate::Offer {
+            membership.members.hand_over(stepper.player, io.now);
+        }
         membership.members.lead();
         let epoch = membership.members.promised();
         membership.begin(epoch);
+        if mandate != Mandate::Quorum {
+            (reign.branch, reign.changed) = (Some(Vote { epoch, leader: stepper.player }), None);
+        }
         let mut sequencing = Sequencing {
             justice: Justice::new(&stepper),
             input_delay: InputDelay::new(config.settings(), period, open.since(stepper.tick()), io.now),
@@ -97,8 +116,13 @@ impl<S: Simulation> Sequencing<S> {
             sequencing.remove(member.peer, reason);
         }
         let lost: Vec<_> = sequencing.guests.peers().map(|(peer, _)| peer).collect();
-        for peer in lost.into_iter().filter(|peer| !io.ingress.is_connected(*peer)) {
-            sequencing.remove(peer, LeaveReason::Lost);
+        for peer in lost {
+            match io.ingress.is_connected(peer) {
+                false => sequencing.remove(peer, LeaveReason::Lost),
+                // They come along once they hear of the branch.
+                true if mandate == Mandate::Offer => sequencing.remove(peer, LeaveReason::Silent),
+                true => {}
+            }
         }
         sequencing.flush(io.now, &mut io.out);
         sequencing
@@ -121,16 +145,17 @@ impl<S: Simulation> Sequencing<S> {
         if !self.leads() {
             return false;
         }
-        let is_backed = self.is_backed(now);
-        if !is_backed && now < self.reign.backed_at + self.settings().silence_timeout {
+        let branch = self.reign.branch.take();
+        if branch.is_none() && !self.is_backed(now) {
             self.reign.waits = true;
             return false;
         }
         if core::mem::take(&mut self.reign.waits) {
             self.reign.resumed_at = now;
+            self.guests.peers_mut().for_each(|(_, guest)| guest.heard_at = now);
         }
         self.reign.backed_at = now;
-        let electorate = if is_backed { self.electorate(now) } else { self.branch(now) };
+        let electorate = branch.map_or_else(|| self.electorate(now), |vote| vec![RawInput::Branch(vote)]);
         let tick = self.membership.history.open();
         match electorate.last() {
             Some(RawInput::Electorate(_)) => self.reign.changed = Some(tick),
@@ -182,11 +207,6 @@ impl<S: Simulation> Sequencing<S> {
         if next == *settled || !next.members.contains(&own) { Vec::new() } else { vec![RawInput::Electorate(next)] }
     }
 
-    /// No quorum was heard for so long that those who are left go on by themselves.
-    fn branch(&self, now: Duration) -> Vec<RawInput> {
-        vec![RawInput::Electorate(self.named(|player| self.hears(player, now))), RawInput::Settled]
-    }
-
     /// The electorate of those members that count, this peer being the senior.
     fn named(&self, counts: impl Fn(PlayerId) -> bool) -> Electorate {
         let members = self.membership.ledger.members.keys().copied().filter(|player| counts(*player));
@@ -196,9 +216,15 @@ impl<S: Simulation> Sequencing<S> {
 
     /// Takes part in deciding who leads.
     pub(super) fn elect(&mut self, io: &mut Io<S>) {
-        self.membership.advance(io.now, &mut io.out);
+        let (since, patience) = (self.reign.backed_at, self.settings().silence_timeout);
+        self.membership.advance((since, patience), io.now, &mut io.out);
         if self.leads() {
             self.reign.led_at = io.now;
+            // From now on it is as any other who waits, and lets another be elected.
+            self.reign.gave_up = io.now >= since + patience && !self.is_backed(io.now);
+            if self.reign.gave_up {
+                self.membership.members.suspect();
+            }
         }
         let known = self.membership.known();
         if let Some(voters) = self.membership.elected(io.now) {
@@ -223,7 +249,7 @@ impl<S: Simulation> Sequencing<S> {
 
     /// Whether another leads, or nobody does and this peer lets others decide.
     pub(super) fn is_deposed(&self) -> bool {
-        self.successor().is_some() || self.advanced_at > self.reign.led_at + UNDECIDED_MAX
+        self.reign.gave_up || self.successor().is_some() || self.advanced_at > self.reign.led_at + UNDECIDED_MAX
     }
 
     /// The peer of another that leads from now on.
@@ -240,10 +266,12 @@ impl<S: Simulation> Sequencing<S> {
                 io.out.reliably(Epoch::default(), peer, &Message::Elsewhere(successor));
             }
         }
-        let Sequencing { config, entrant, leader, membership, mut waiting, stepper, schedule, meeting, .. } = self;
+        let Sequencing { config, entrant, leader, membership, mut waiting, stepper, schedule, meeting, reign, .. } =
+            self;
         let next_at = schedule.map_or(io.now, |schedule| schedule.time_of(stepper.tick()));
         let commands = waiting.withdraw(stepper.player);
-        let estate = Estate { entrant, me: leader.peer, stepper, membership, gone: None, commands, next_at };
+        let (me, mandate, progressed) = (leader.peer, Mandate::Quorum, reign.backed_at);
+        let estate = Estate { entrant, me, stepper, membership, gone: None, mandate, commands, next_at, progressed };
         let mut replica = Whole::step_down(config, estate, io);
         if meeting.leader.is_some() {
             // To that one it is no member, but one that comes back.

@@ -19,7 +19,7 @@ use lockstone_sim::Simulation;
 use super::Sequencing;
 use crate::link::PeerId;
 use crate::party::whole::Whole;
-use crate::session::{DropReason, Io, Role};
+use crate::session::{DropReason, Event, Io, Role};
 use crate::wire::*;
 
 /// Between two tellings to a peer.
@@ -38,8 +38,8 @@ pub(super) struct Meeting {
     heard: BTreeMap<PeerId, Rank>,
     /// When each is to be told next.
     due: BTreeMap<PeerId, Duration>,
-    /// Whether another part is the session.
-    yields: bool,
+    /// Who leads the branch that is the session.
+    yields: Option<PeerId>,
     /// A member that leads others, while this peer leads nobody.
     pub leader: Option<PeerId>,
 }
@@ -60,9 +60,10 @@ impl Meeting {
 impl<S: Simulation> Sequencing<S> {
     fn rank(&self) -> Rank {
         let members = self.membership.ledger.present().count();
-        let doublings = self.stepper.tick().0.checked_ilog2().map_or(0, |log| log as u8 + 1);
-        let age = if self.was_always_alone() { doublings } else { Rank::SHARED };
-        Rank { members: members as u16, epoch: self.leader.epoch, age }
+        let ledger = &self.membership.ledger;
+        let doublings = self.stepper.tick().since(ledger.since).checked_ilog2().map_or(0, |log| log as u8 + 1);
+        let age = if self.was_always_alone() { doublings } else { Rank::SHARED + doublings };
+        Rank { members: members as u16, age, branch: ledger.branch }
     }
 
     /// Whether nobody but its founder ever was a member.
@@ -109,7 +110,8 @@ impl<S: Simulation> Sequencing<S> {
     /// yield at the same time: that knows its rank, or would not believe it. A leader that hears no
     /// quorum closes nothing, and steps down at once for a member that leads one.
     pub(super) fn met(&mut self, from: PeerId, meet: Meet, io: &mut Io<S>) {
-        if self.membership.player(from).is_some() && !self.is_backed(io.now) {
+        let leads_this = self.membership.player(from).is_some() && meet.ours.branch == self.membership.ledger.branch;
+        if leads_this && !self.is_backed(io.now) {
             self.meeting.leader = Some(from);
             return;
         }
@@ -121,12 +123,14 @@ impl<S: Simulation> Sequencing<S> {
         self.meeting.heard.insert(from, meet.ours);
         let ours = self.rank();
         let is_lower = (ours, Reverse(self.leader.peer)) < (meet.ours, Reverse(from));
-        let is_sure = meet.yours == Some(ours) || !is_parted && meet.ours.age == Rank::SHARED;
-        self.meeting.yields = self.leads() && is_lower && is_sure;
+        let is_sure = meet.yours == Some(ours) || !is_parted && meet.ours.is_shared();
+        if self.leads() && is_lower && is_sure {
+            self.meeting.yields = Some(from);
+        }
     }
 
     pub(super) fn yields(&self) -> bool {
-        self.meeting.yields
+        self.meeting.yields.is_some()
     }
 
     /// Gives the session up for another part of it. All who followed look for that.
@@ -139,7 +143,10 @@ impl<S: Simulation> Sequencing<S> {
         match was_always_alone {
             // It is a newcomer to the others.
             true => replica.greet_anew(io),
-            false => replica.return_to(&self.stepper.simulation, promised, io),
+            false => {
+                io.out.events.push_back(Event::Yielded);
+                replica.return_to(&self.stepper.simulation, promised, self.meeting.yields, io);
+            }
         }
         replica
     }

@@ -51,6 +51,7 @@ impl<R: Rules> Host<R> {
             },
             // Who a player is concerns the relay alone.
             RawInput::Member(..) | RawInput::Electorate(_) | RawInput::Settled => Scope::Nobody,
+            RawInput::Branch(_) => Scope::Nobody,
         }
     }
 

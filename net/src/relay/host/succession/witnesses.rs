@@ -142,7 +142,7 @@ impl<R: Rules> Host<R> {
         }
         succession.began_at = Some(io.now);
         succession.strays.clear();
-        let from = Known { epoch: self.leader.epoch, end: self.stepper.tick() };
+        let from = Known { epoch: self.leader.epoch, end: self.stepper.tick(), ..Known::default() };
         self.leader.epoch = Epoch(promised.0.saturating_add(1));
         let lead = Message::Lead(Lead { from, before: List::default(), gone: List::default() });
         let standby = self.succession.follower().map(|follower| follower.peer);
