@@ -354,3 +354,57 @@ fn what_was_predicted_wrongly_glides_to_its_place() {
     assert!(rollbacks > 10 && gliding(&sees_ahead) > 10);
     assert_eq!(gliding(&sees_confirmed), 0, "what is confirmed is never corrected");
 }
+
+/// A person who reads the news, and goes on without the others as soon as that is offered.
+struct Reader(Arc<Mutex<Vec<String>>>);
+
+impl View for Reader {
+    fn show(&mut self, _: &Smooth, _: f32, status: &Status, _: f32) {
+        let mut read = self.0.lock().unwrap();
+        let news: Vec<_> = status.news.iter().filter(|news| !read.contains(news)).cloned().collect();
+        read.extend(news);
+    }
+
+    fn actions(&mut self) -> Vec<Action> {
+        let offered = self.0.lock().unwrap().last().is_some_and(|news| news.contains("/branch"));
+        Vec::from_iter(offered.then_some(Action::Branch))
+    }
+
+    fn line(&self) -> Option<&str> {
+        None
+    }
+}
+
+#[test]
+fn who_is_cut_off_goes_on_alone_and_what_was_played_is_kept() {
+    let network = MemoryNetwork::new(SEED, Weather::clear(Duration::from_millis(30)));
+    let (storage, read) = (Memory::default(), Arc::<Mutex<Vec<_>>>::default());
+    let mut peers = Vec::new();
+    let mut shells = ["Ada", "Bram", "Cora"].map(|name| {
+        let recorder = |labels| Recorder::new(labels, storage.clone(), None).unwrap();
+        let screen = match name {
+            "Ada" => Screen::View(Box::new(Reader(read.clone()))),
+            _ => Screen::None { lines: false },
+        };
+        let options = Options { bot: true, time: Some(Duration::from_secs(40)), ..Options::default() };
+        let link = network.enter();
+        peers.push(link.peer());
+        watched((name, 0), (link, 3), recorder, (screen, options))
+    });
+    together(&network, &mut shells, |now| {
+        let is_cut = (5..25).contains(&now.as_secs());
+        peers[1..].iter().for_each(|other| network.set_cut(peers[0], *other, is_cut));
+    });
+    let read = read.lock().unwrap();
+    let told =
+        |what: &str| read.iter().position(|news| news.contains(what)).unwrap_or_else(|| panic!("{what}: {read:?}"));
+    let course = ["Only 1 of 3", "Still only 1 of 3", "Ada goes on without", "is kept in", "met again"].map(told);
+    assert!(course.is_sorted(), "{read:?}");
+    let files = storage.files();
+    let [(path, file)] = Vec::from_iter(&files)[..] else { panic!("one file: {:?}", files.keys()) };
+    assert!(path.to_string_lossy().contains("branch-hall-Ada-"), "{path:?}");
+    let recording = Recording::<Sim>::read(file).ok().unwrap();
+    assert!(recording.end() > Tick(250), "until they met: {}", recording.end());
+    let played = replay(recording, Faulty::build(SEED, lockstone::default_table())).unwrap();
+    assert!(played.mismatch.is_none() && played.checksums > 100, "{played:?}");
+}

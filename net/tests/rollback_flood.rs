@@ -232,7 +232,8 @@ fn lie(dice: &mut Dice, honest: &[u8], number: u32) -> Vec<u8> {
             let gone =
                 (0..4).filter(|_| dice.roll(3) == 0).map(|player| (PlayerId(player), LeaveReason::Lost)).collect();
             let vote = Vote { epoch: Epoch(dice.roll(4) as u32), leader: PlayerId(dice.roll(5) as u16) };
-            let known = Known { epoch: Epoch(dice.roll(3) as u32), end: Tick(dice.roll(400) as u32) };
+            let known =
+                Known { epoch: Epoch(dice.roll(3) as u32), end: Tick(dice.roll(400) as u32), ..Known::default() };
             let doubts = Some(Epoch(dice.roll(5) as u32)).filter(|_| dice.roll(2) == 0);
             Message::Regroup(Regroup { lost: list(gone), stand: Stand { vote, doubts, known } })
         }
