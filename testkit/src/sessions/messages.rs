@@ -68,7 +68,7 @@ pub fn messages(epoch: Epoch) -> Vec<Message> {
         Message::Challenge(1 << 40),
         Message::Proof(Proof([3; 32], [4; 32])),
         Message::Meet(Meet {
-            ours: Rank { members: 300, age: 200, branch: Branch(1 << 40) },
+            ours: Rank { members: 300, age: 20, branch: Branch(1 << 40) },
             yours: Some(Rank::default()),
         }),
         Message::Survey(Survey { tick: Tick(70_000), disputed: Tick(300) }),
