@@ -38,6 +38,7 @@ use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use lockstone_net::session::{EndReason, Event, Phase};
+use lockstone_net::wire::Branch;
 use lockstone_net::{Link, Session};
 use lockstone_sim::{PlayerId, Simulation, Tick};
 
@@ -128,6 +129,9 @@ pub struct Shell<G: Game, L: Link, T: Session<Sim = G::Sim>> {
     display: Display,
     options: Options,
     player: Option<PlayerId>,
+    /// Which history is played, and whether others were cut off that play another perhaps.
+    branch: Option<Branch>,
+    is_cut_off: bool,
     bot: Option<Box<dyn Bot<G::Sim>>>,
     bot_saw: Tick,
     /// The tick that was last told to the recorder.
@@ -158,6 +162,8 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
             link,
             recorder,
             player: None,
+            branch: None,
+            is_cut_off: false,
             bot: None,
             bot_saw: Tick(0),
             reached: Tick(0),
@@ -373,11 +379,17 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
                 self.recorder.ask(move |keeper| keeper.end(tick, &told));
                 self.ended = Some(reason);
             }
-            Event::Branch { leader: Some(_), .. } | Event::Yielded => {
+            Event::Minority { may_branch, .. } => self.is_cut_off |= may_branch,
+            Event::Branch { branch, .. } => {
+                if self.branch.replace(branch).is_some_and(|before| before != branch) && self.is_cut_off {
+                    self.recorder.ask(|keeper| keeper.keep_apart());
+                }
+            }
+            Event::Yielded => {
+                (self.branch, self.is_cut_off) = (None, false);
                 self.recorder.ask(|keeper| keeper.keep_apart());
             }
             Event::PlayerAway { .. } | Event::PlayerLeft { .. } => {}
-            Event::Minority { .. } | Event::Branch { leader: None, .. } => {}
             Event::Refused { .. } | Event::Said { .. } => {}
             Event::Repaired { .. } | Event::Liar { .. } => {}
             Event::EvidenceWanted { bytes_max } => {

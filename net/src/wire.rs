@@ -124,8 +124,8 @@ pub enum Message {
     Challenge(u64),
     /// The answer, reliable.
     Proof(Proof),
-    /// From who leads to a member that was lost, reliable and repeated: there may be two parts of
-    /// the session.
+    /// From who leads to a member that was lost, reliable and repeated: there may be two branches
+    /// of the session.
     Meet(Meet),
     /// Party, sequencer to replica, reliable: your world differs; say what it is made of.
     Survey(Survey),

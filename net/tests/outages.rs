@@ -117,6 +117,9 @@ fn suffer(seed: u64, outage: Option<Outage>, lasts: Duration) -> Result<(Duratio
     let until = room.now() + secs(2);
     room.run_until(until);
 
+    if took > IN_STEP_WITHIN {
+        return Err(format!("{outage:?}: in step after {took:?}"));
+    }
     let turns = turns(&room);
     for (n, seat) in room.seats.iter().enumerate() {
         let gone = |event: &&Event<Mixer>| matches!(event, Event::PlayerLeft { .. } | Event::PlayerAway { .. });
@@ -128,9 +131,6 @@ fn suffer(seed: u64, outage: Option<Outage>, lasts: Duration) -> Result<(Duratio
         assert_eq!(stats.commands_pending, 0, "{context}");
         let played: usize = turns.iter().map(|turn| commands_of(turn, PlayerId(n as u16)).count()).sum();
         assert_eq!(played as u64, stats.commands_sent, "{context}: its commands were played, each once");
-    }
-    if took > IN_STEP_WITHIN {
-        return Err(format!("{outage:?}: in step after {took:?}"));
     }
     in_step(&room, seed);
     Ok((took, outage))

@@ -36,7 +36,8 @@ pub struct PartySettings {
     pub players_at_start: usize,
     /// The seed of the world that a founder starts. Default 0.
     pub seed: u64,
-    /// A peer that is not heard of for so long is gone, 2 s to 10 min. Default 10 s.
+    /// A peer that is not heard of for so long is gone, 2 s to 10 min. Default 10 s. So long does a
+    /// minority wait before its players may go on as a branch.
     pub silence_timeout: Duration,
     /// How long a joiner looks for the session and waits to be let in, 1 s to 10 min. Default 15 s.
     pub handshake_timeout: Duration,

@@ -107,6 +107,9 @@ impl Succession {
     pub fn leader_left(&mut self, reason: LeaveReason) {
         let Membership { me, members, ledger, .. } = &mut self.membership;
         let Some(Vote { leader, .. }) = members.leader() else { return };
+        // Who said goodbye does not live on because its connection ends then.
+        let said_goodbye = self.gone == Some((leader, LeaveReason::Left));
+        let reason = if said_goodbye { LeaveReason::Left } else { reason };
         self.gone = Some((leader, reason));
         let voters: Vec<_> = ledger.electorates.iter().collect();
         let heir = match voters[..] {

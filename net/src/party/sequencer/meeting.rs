@@ -1,5 +1,5 @@
-//! How a session becomes one again whose parts went on by themselves: each leader tells its rank to
-//! peers that it lost and that can be reached again, and the one of the lower rank yields.
+//! How a session becomes one again that fell into branches: each leader tells its rank to peers that
+//! it lost and that can be reached again, and the one of the lower rank yields.
 //!
 //! A room may also get a second founder: its members live on while the signaling server is
 //! restarted, and a newcomer finds the room empty. So a leader tells its rank to strangers too, who
@@ -7,8 +7,8 @@
 //!
 //! It must never believe a stranger, unless nobody else would lose anything: only who was a member,
 //! and was lost by silence; or anyone, if this peer founded the session and was always alone in it.
-//! Who yields discards what its part played, and its peers look for the session again, as any that
-//! was lost.
+//! Who yields gives up what its branch played, and its peers look for the session again, as any
+//! that was lost.
 
 use core::cmp::Reverse;
 use core::time::Duration;
@@ -27,14 +27,14 @@ const INTERVAL: Duration = Duration::from_secs(1);
 /// Who has not said hello within that is no joiner.
 const HELLO_WITHIN: Duration = Duration::from_millis(500);
 
-/// Parts of the session that this peer does not lead.
+/// Branches of the session that this peer does not lead.
 #[derive(Default)]
 pub(super) struct Meeting {
     /// Peers that were lost by silence, and may go on elsewhere.
     pub parted: BTreeSet<PeerId>,
     /// Peers that asked to be let in since they were connected.
     pub greeted: BTreeSet<PeerId>,
-    /// What leaders of other parts said last.
+    /// What leaders of other branches said last.
     heard: BTreeMap<PeerId, Rank>,
     /// When each is to be told next.
     due: BTreeMap<PeerId, Duration>,
@@ -133,7 +133,7 @@ impl<S: Simulation> Sequencing<S> {
         self.meeting.yields.is_some()
     }
 
-    /// Gives the session up for another part of it. All who followed look for that.
+    /// Gives the session up for another branch of it. All who followed look for that.
     pub(super) fn give_up(self, io: &mut Io<S>) -> impl Role<S> + use<S> {
         for (peer, _) in self.guests.peers() {
             io.out.reliably(self.leader.epoch, peer, &Message::Removed(LeaveReason::Yielded));
