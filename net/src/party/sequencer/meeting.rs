@@ -1,5 +1,5 @@
-//! How a session becomes one again that fell into branches: each leader tells its rank to peers that
-//! it lost and that can be reached again, and the one of the lower rank yields.
+//! How a session becomes one again that fell into branches: each leader tells its rank to peers
+//! that it lost and that can be reached again, and the one of the lower rank yields.
 //!
 //! A room may also get a second founder: its members live on while the signaling server is
 //! restarted, and a newcomer finds the room empty. So a leader tells its rank to strangers too, who
