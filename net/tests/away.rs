@@ -328,9 +328,9 @@ fn two_parts_of_a_party_become_one_again_and_everyone_has_the_same_hero() {
         }
     };
     cut(&room, true);
-    run(&mut room, secs(12));
+    run(&mut room, secs(13));
     room.seats[1].session.go_on_as_branch().expect("it is offered");
-    run(&mut room, secs(3));
+    run(&mut room, secs(2));
     let ticks = |room: &Room| [1, 4].map(|seat| room.seats[seat].session.settled());
     let before = ticks(&room);
     run(&mut room, secs(5));

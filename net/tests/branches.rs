@@ -19,10 +19,10 @@ const TEST: &str = "-p lockstone-net --test branches";
 const DELAY: Duration = ms(50);
 /// After a cut nobody but a majority closes ticks for longer.
 const STOPS_WITHIN: Duration = secs(2);
-/// So long a minority waits before it may go on, since it closed a tick.
+/// So long a minority waits before it may go on, since it played a turn.
 const WAITS: Duration = secs(10);
-/// A sequencer hears others for so long that it does not hear any more.
-const LEASE: Duration = ms(1_500);
+/// A sequencer closes ticks for 1.5 s without a quorum, and turns play later than they are closed.
+const LEASE: Duration = ms(2_500);
 /// Who is in one minority plays together within that, once one of it wants to.
 const BRANCHES_WITHIN: Duration = secs(4);
 const TOGETHER_WITHIN: Duration = secs(5);
