@@ -201,6 +201,45 @@ fn two_whose_connection_breaks_become_one_session_again() {
     println!("together again: {}", figures(took));
 }
 
+/// It wakes, and is told that the connection is gone: it cannot know that this was its own fault,
+/// and goes on as well. When they meet, what the other played meanwhile is the session.
+#[test]
+fn who_stood_still_goes_over_to_the_one_who_played_on() {
+    let took = seeds::each(TEST, 20, |seed| {
+        let (mut dice, (mut room, leaders)) = (Dice(seed), room(seed, 24_000));
+        let time = ms(500 + dice.roll(2_000));
+        play(&mut room, &mut dice, time);
+        let (at, before) = (room.now(), known(&room, 0));
+        let wakes = at + secs(31) + ms(dice.roll(30_000));
+        room.seats[1].freeze(wakes);
+        // A process that stands still takes nothing in.
+        room.network.set_cut(room.peer(0), room.peer(1), true);
+        room.run_until(at + secs(30));
+        room.network.disconnect(room.peer(0), room.peer(1));
+        room.run_until(wakes + ms(dice.roll(5_000)));
+        assert!(known(&room, 0).since(before) >= 600, "seed {seed}: the sequencer plays on");
+
+        room.network.come_back(room.peer(1));
+        let met = room.now();
+        let apart = |room: &Room| {
+            room.seats[0].session.stats().players.len() < 2 || !(0..2).all(|n| playing(&room.seats[n].session))
+        };
+        room.run_while(met + 3 * TOGETHER_WITHIN, |room| apart(room));
+        let took = room.now() - met;
+        assert!(took < TOGETHER_WITHIN, "seed {seed}: together after {took:?}");
+        play(&mut room, &mut dice, secs(2));
+        let until = room.now() + secs(1);
+        room.run_until(until);
+        assert_together(&room, seed);
+        let yielded = |seat: usize| room.seats[seat].events.iter().any(|event| matches!(event, Event::Yielded));
+        assert!(!yielded(0), "seed {seed}: who played on gave up what it played");
+        assert_one_leader_an_epoch(&leaders, seed);
+        (took, yielded(1))
+    });
+    assert!(took.iter().any(|(_, yielded)| *yielded), "who woke went on as well, now and then");
+    println!("together again: {}", figures(took.into_iter().map(|(took, _)| took).collect()));
+}
+
 /// Heroes do not wait: who is not told that the other is gone ends after the time that it waits.
 #[test]
 fn who_waits_in_vain_ends() {
