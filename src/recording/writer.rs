@@ -117,7 +117,9 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// What the output says.
     pub fn ledger(&mut self, ledger: &[u8]) -> io::Result<()> {
-        self.framed(KIND_LEDGER, ledger)
+        self.framed(KIND_LEDGER, ledger)?;
+        // From now on the session can be gone on with.
+        self.flush()
     }
 
     /// Who plays a player that came with the last turn.

@@ -6,7 +6,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Instant;
@@ -45,26 +45,38 @@ pub fn folder(name: &str) -> PathBuf {
 }
 
 /// A process that ends with the test.
-pub struct Running(Child);
+pub struct Running {
+    process: Child,
+    /// Until somebody else reads it.
+    stdout: Option<BufReader<ChildStdout>>,
+}
 
 impl Running {
     pub fn start(args: &[&str]) -> Running {
         // A peer with `--report` ends when its stdin does.
         let mut command = dungeon(args);
-        Running(command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
+        let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut process = piped.spawn().unwrap();
+        let stdout = process.stdout.take().map(BufReader::new);
+        Running { process, stdout }
     }
 
     /// The next line on stdout.
     pub fn line(&mut self) -> String {
         let mut line = String::new();
-        BufReader::new(self.0.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        self.stdout.as_mut().unwrap().read_line(&mut line).unwrap();
+        if line.is_empty() {
+            let mut told = String::new();
+            self.process.stderr.take().unwrap().read_to_string(&mut told).unwrap();
+            panic!("it says no more: {told}");
+        }
         line.trim().to_owned()
     }
 
     /// What it says on stdout from now on, and when.
     pub fn lines(&mut self) -> Receiver<(Instant, String)> {
         let (told, lines) = mpsc::channel();
-        let stdout = BufReader::new(self.0.stdout.take().unwrap());
+        let stdout = self.stdout.take().unwrap();
         thread::spawn(move || {
             stdout.lines().map_while(Result::ok).try_for_each(|line| told.send((Instant::now(), line)))
         });
@@ -74,28 +86,28 @@ impl Running {
     /// Waits for its end. Returns the last thing it says: its report.
     pub fn report(mut self) -> (ExitStatus, serde_json::Value) {
         let mut said = String::new();
-        self.0.stdout.as_mut().unwrap().read_to_string(&mut said).unwrap();
-        let _stdin = self.0.stdin.take();
+        self.stdout.as_mut().unwrap().read_to_string(&mut said).unwrap();
+        let _stdin = self.process.stdin.take();
         let report = said.lines().last().and_then(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-        (self.0.wait().unwrap(), report.map(|mut word| word["report"].take()).unwrap_or_default())
+        (self.process.wait().unwrap(), report.map(|mut word| word["report"].take()).unwrap_or_default())
     }
 
     pub fn kill(mut self) {
-        self.0.kill().unwrap();
+        self.process.kill().unwrap();
     }
 
     pub fn interrupt(mut self) -> Output {
-        assert!(Command::new("kill").args(["-INT", &self.0.id().to_string()]).status().unwrap().success());
-        let _stdin = self.0.stdin.take();
-        let mut output = Output { status: self.0.wait().unwrap(), stdout: Vec::new(), stderr: Vec::new() };
-        self.0.stderr.as_mut().unwrap().read_to_end(&mut output.stderr).unwrap();
+        assert!(Command::new("kill").args(["-INT", &self.process.id().to_string()]).status().unwrap().success());
+        let _stdin = self.process.stdin.take();
+        let mut output = Output { status: self.process.wait().unwrap(), stdout: Vec::new(), stderr: Vec::new() };
+        self.process.stderr.as_mut().unwrap().read_to_end(&mut output.stderr).unwrap();
         output
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.process.kill();
+        let _ = self.process.wait();
     }
 }

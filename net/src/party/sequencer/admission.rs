@@ -16,10 +16,10 @@ impl<S: Simulation> Sequencing<S> {
     /// Lets a joiner in, or says why not.
     pub(super) fn hello(&mut self, peer: PeerId, hello: Hello, io: &mut Io<S>) {
         self.meeting.greeted.insert(peer);
-        // Who may have been replaced lets nobody in: a joiner asks again, and others. Nor does who
-        // needs the vote of a member that lost its way, and may not have lost its memory.
+        // Who may have been replaced lets nobody in: a joiner asks again, and others.
         let newer = hello.promised > self.leader.epoch;
-        if !self.leads() || !self.is_backed(io.now) {
+        let is_backed = self.is_backed(io.now);
+        if !self.leads() || newer && !is_backed {
             return;
         }
         match self.guests.of(peer) {
@@ -34,6 +34,8 @@ impl<S: Simulation> Sequencing<S> {
             }
             // It has found its way since: who looks for its session reports no more.
             Some(Guest { entry: Entry::Playing, player, .. }) if !newer && self.hears(*player, io.now) => return,
+            // Too few are heard to do without the vote of one that has lost its way.
+            _ if !is_backed => return,
             // It has lost its way, and its memory of whom it voted for.
             Some(_) => {
                 self.remove(peer, LeaveReason::Silent);
