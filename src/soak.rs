@@ -94,7 +94,9 @@ impl Figures {
             ticks: lives().flat_map(|life| &life.segments).map(ticks).sum(),
             commands: lives().map(|life| life.given.len() as u64).sum(),
             takeovers: lives().map(|life| life.leaders.len().saturating_sub(1) as u64).max().unwrap_or(0),
-            reloads: lives().map(|life| life.segments.len().saturating_sub(1) as u64).sum(),
+            reloads: lives()
+                .map(|life| life.segments.iter().filter(|one| !one.leaves).count().saturating_sub(1) as u64)
+                .sum(),
             core_cell_ticks: trace.cores.as_ref().map_or(0, |(cells, _)| *cells),
             virtual_ms: trace.end_ms.into(),
         }

@@ -230,6 +230,10 @@ impl<'f, G: Game, T: Session<Sim = G::Sim>, H: Session<Sim = G::Sim>> Fleet<'f, 
                 Some(place) => {
                     let place = &mut self.driver.seats[place];
                     look_at(place, life, figures, now_ms);
+                    // Half of them go on without those who are cut off, once that is offered.
+                    if seat.is_multiple_of(2) && !frozen {
+                        let _ = place.session.go_on_as_branch();
+                    }
                     if !hushed && !frozen {
                         play::<G>(&mut place.session, life, &mut self.bots, seat, now_ms);
                     }

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use lockstone_net::session::DropReason;
+use lockstone_net::wire::Branch;
 use lockstone_sim::{Checksum, PlayerId, Tick};
 use serde::Serialize;
 
@@ -198,39 +199,65 @@ impl Judge<'_> {
     /// moments, or when it was excused already.
     fn one_history(&self, out: &mut Vec<Breach>) -> History {
         let mut history = History::default();
+        // What branches played that did not go on: each is a history of its own.
+        let mut branches: BTreeMap<Branch, History> = BTreeMap::new();
         // Who played a turn that does not count, by its tick and what it came to.
         let mut discarded: BTreeMap<(Tick, u64), BTreeSet<SeatId>> = BTreeMap::new();
         let mut lives: Vec<_> = self.trace.lives.iter().collect();
         lives.sort_by_key(|(seat, life)| {
             (self.allowed.excused_ms.contains_key(seat), core::cmp::Reverse(life.gone_ms.unwrap_or(u32::MAX)), **seat)
         });
+        let newest = lives.first().and_then(|(_, life)| life.segments.last()).map(|segment| segment.branch);
+        let lineage = self.lineage(newest.unwrap_or_default());
         for (seat, life) in lives {
             for (n, segment) in life.segments.iter().enumerate().rev() {
-                let Some((_, end)) = segment.span() else { continue };
                 let ends = !life.lives() || n + 1 < life.segments.len();
-                let moments = Tick(end.0.saturating_sub(DISCARDED_TICKS_MAX)).min(self.trouble_began(life, segment));
-                let parted = history.parts_from(segment);
-                if let Some((tick, other, what)) = parted
-                    && !(ends && tick >= moments || self.was_excused_at(*seat, life, tick))
-                {
-                    let rule = if what.contains("world") { Rule::Checksums } else { Rule::OneHistory };
-                    let text =
-                        format!("seat {seat} parts from seat {other} at tick {tick}, and goes on to {end}: {what}");
-                    out.push(breach(rule, text));
+                let began = self.trouble_began(life, segment);
+                let (goes_on, apart) = segment.split(lineage.get(&segment.branch).copied().unwrap_or(Tick(0)));
+                let branch = branches.entry(segment.branch).or_default();
+                for (segment, history, counts) in [(goes_on, &mut history, true), (apart, branch, false)] {
+                    let Some((_, end)) = segment.span() else { continue };
+                    let moments = Tick(end.0.saturating_sub(DISCARDED_TICKS_MAX)).min(began);
+                    let parted = history.parts_from(&segment);
+                    if let Some((tick, other, what)) = parted
+                        && !(ends && tick >= moments || self.was_excused_at(*seat, life, tick))
+                    {
+                        let rule = if what.contains("world") { Rule::Checksums } else { Rule::OneHistory };
+                        let text =
+                            format!("seat {seat} parts from seat {other} at tick {tick}, and goes on to {end}: {what}");
+                        out.push(breach(rule, text));
+                    }
+                    if let Some((tick, ..)) = parted.filter(|_| counts)
+                        && let Some(after) = segment.checksums.get(&tick.next())
+                    {
+                        discarded.entry((tick, after.0)).or_default().insert(*seat);
+                    }
+                    let until = if ends { moments } else { end.next() };
+                    history.add(&segment, *seat, parted.map_or(until, |(tick, ..)| tick.min(until)));
                 }
-                if let Some((tick, ..)) = parted
-                    && let Some(after) = segment.checksums.get(&tick.next())
-                {
-                    discarded.entry((tick, after.0)).or_default().insert(*seat);
-                }
-                let until = if ends { moments } else { end.next() };
-                history.add(segment, *seat, parted.map_or(until, |(tick, ..)| tick.min(until)));
             }
         }
         for ((tick, _), seats) in discarded {
             self.kept(tick, &seats, out);
         }
         history
+    }
+
+    /// The histories that a branch goes on from, itself included, and where each was left.
+    fn lineage(&self, branch: Branch) -> BTreeMap<Branch, Tick> {
+        let pairs = self.trace.lives.values().flat_map(|life| life.segments.windows(2));
+        let left = pairs.filter(|pair| pair[1].leaves);
+        let parents: BTreeMap<_, _> =
+            left.filter_map(|pair| Some((pair[1].branch, (pair[0].branch, pair[1].span()?.0)))).collect();
+        let mut lineage = BTreeMap::from([(branch, Tick(u32::MAX))]);
+        let mut next = branch;
+        while let Some((parent, tick)) = parents.get(&next) {
+            if lineage.insert(*parent, *tick).is_some() {
+                break;
+            }
+            next = *parent;
+        }
+        lineage
     }
 
     /// What most of the players played may not be discarded. Who is excused does not count as one

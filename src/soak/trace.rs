@@ -6,6 +6,7 @@ use std::mem::discriminant;
 
 use lockstone_net::memory::Carried;
 use lockstone_net::session::{DropReason, EndReason, Event, Phase, Stats};
+use lockstone_net::wire::Branch;
 use lockstone_sim::{Checksum, Input, PlayerId, Simulation, Tick, Turn, codec};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -68,11 +69,16 @@ pub struct Look {
     pub tick: Tick,
 }
 
-/// A world from its beginning, or from a snapshot on, until the peer's end or the next snapshot.
+/// A world from its beginning, from a snapshot, or from where it left another history, until the
+/// peer's end or the next of these.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Segment {
     /// The peer's player.
     pub player: PlayerId,
+    /// Which history it is of.
+    pub branch: Branch,
+    /// Whether it left the history of the segment before.
+    pub leaves: bool,
     /// When the last of it was heard.
     pub until_ms: u32,
     /// The turns that were not empty.
@@ -171,7 +177,21 @@ impl Life {
         match event {
             Event::Started { player, .. } => {
                 let (turns, checksums) = (BTreeMap::new(), BTreeMap::new());
-                self.segments.push(Segment { player: *player, until_ms: now_ms, turns, checksums });
+                let (player, branch, leaves) = (*player, Branch::default(), false);
+                self.segments.push(Segment { player, branch, leaves, until_ms: now_ms, turns, checksums });
+            }
+            Event::Branch { branch, leader } => {
+                let Some(segment) = self.segments.last_mut() else { return };
+                if leader.is_none() {
+                    segment.branch = *branch;
+                } else {
+                    // With the turn that was told last.
+                    let turns = segment.turns.pop_last().into_iter().collect();
+                    let checksums = segment.checksums.last_key_value().map(|(tick, sum)| (*tick, *sum));
+                    let checksums = checksums.into_iter().collect();
+                    let next = Segment { branch: *branch, leaves: true, turns, checksums, ..*segment };
+                    self.segments.push(next);
+                }
             }
             Event::Turn { tick, turn } => {
                 let told = Told::of(turn);
@@ -243,6 +263,16 @@ impl Life {
 }
 
 impl Segment {
+    /// What is in it before a tick, with the state that was come to, and what from then on.
+    pub(super) fn split(&self, at: Tick) -> (Segment, Segment) {
+        let (mut before, mut after) = (self.clone(), self.clone());
+        before.turns.retain(|tick, _| *tick < at);
+        before.checksums.retain(|tick, _| *tick <= at);
+        after.turns.retain(|tick, _| *tick >= at);
+        after.checksums.retain(|tick, _| *tick >= at);
+        (before, after)
+    }
+
     /// The first tick that is in it, and the last.
     pub fn span(&self) -> Option<(Tick, Tick)> {
         Some((*self.checksums.first_key_value()?.0, *self.checksums.last_key_value()?.0))
