@@ -70,7 +70,7 @@ struct Way {
     /// Whether both are still there.
     open: bool,
     cut: bool,
-    /// What was sent on the reliable channel since nothing arrives any more.
+    /// What was sent on the reliable channel while nothing arrives.
     held: Vec<Vec<u8>>,
     weather: Option<Weather>,
     line: Line,
@@ -78,9 +78,14 @@ struct Way {
 }
 
 impl Way {
+    /// Its own weather, or else that of the network.
+    fn weather(&self, network: Weather) -> Weather {
+        self.weather.unwrap_or(network)
+    }
+
     /// Whether nothing arrives, in a network of that weather.
     fn is_dead(&self, network: Weather) -> bool {
-        self.cut || self.weather.unwrap_or(network).loss_permille >= 1_000
+        self.cut || self.weather(network).loss_permille >= 1_000
     }
 }
 
@@ -347,7 +352,7 @@ impl Inner {
     fn carry(&mut self, from: PeerId, to: PeerId, channel: Channel, bytes: Vec<u8>) {
         let way = self.peers.get_mut(&from).and_then(|peer| peer.ways.get_mut(&to));
         let Some(way) = way.filter(|way| way.open) else { return };
-        let weather = way.weather.unwrap_or(self.transit.weather);
+        let weather = way.weather(self.transit.weather);
         self.transit.send((from, to), channel, bytes, weather, &mut way.line);
     }
 }

@@ -10,7 +10,7 @@ use lockstone_net::party::{Party, PartySettings};
 use lockstone_net::session::{BranchError, Event, Phase, Session};
 use lockstone_net::wire::Branch;
 use lockstone_sim::{Checksum, Input, PlayerId, Tick};
-use testkit::seeds;
+use testkit::seeds::{self, spread};
 use testkit::sessions::log::Log;
 use testkit::sessions::rollback::play;
 use testkit::sessions::*;
@@ -136,14 +136,12 @@ fn fork(room: &Room, cut_at: Tick, name: impl Fn(Branch) -> Branch) -> Option<St
     None
 }
 
-fn assert_one_history_a_branch(room: &Room, cut_at: Tick, seed: u64) {
+/// They play on, everyone as who they were, and no name was ever that of two histories.
+fn assert_one_session(room: &mut Room, dice: &mut Dice, cut_at: Tick, seed: u64) {
+    play(room, dice, secs(2));
+    run(room, secs(1));
+    assert_same_players(room, seed);
     assert_eq!(fork(room, cut_at, |branch| branch), None, "seed {seed}");
-}
-
-fn figures(mut times: Vec<Duration>) -> String {
-    times.sort();
-    let median = times.get(times.len() / 2).copied().unwrap_or_default();
-    format!("median {median:?}, at most {:?}", times.last().copied().unwrap_or_default())
 }
 
 /// Two are cut off from three: the sequencer is on either side.
@@ -210,16 +208,13 @@ fn two_of_five_go_on_as_a_branch_and_come_back() {
         assert!(took < TOGETHER_WITHIN, "seed {seed}: together after {took:?}");
         assert_eq!(branch(&room, few[0]), trunk, "seed {seed}: the session goes on, not the branch");
         assert!(few.iter().all(|seat| yielded(&room, *seat)), "seed {seed}: and is told so");
-        play(&mut room, &mut dice, secs(2));
-        run(&mut room, secs(1));
-        assert_same_players(&room, seed);
-        assert_one_history_a_branch(&room, tick, seed);
+        assert_one_session(&mut room, &mut dice, tick, seed);
         assert!(fork(&room, tick, |_| trunk).is_some(), "seed {seed}: the control, without names");
         (branched.unwrap_or_default(), took)
     });
     let (branched, took): (Vec<_>, Vec<_>) = took.into_iter().unzip();
-    println!("the few play together: {}", figures(branched));
-    println!("one session again: {}", figures(took));
+    println!("the few play together: {}", spread(branched));
+    println!("one session again: {}", spread(took));
 }
 
 /// The control: nothing is closed by who does not take the offer, and nothing is discarded.
@@ -236,13 +231,10 @@ fn who_does_not_want_a_branch_waits() {
         let took = until_together(&mut room, &[0, 1, 2, 3, 4], 3 * TOGETHER_WITHIN).expect("one session");
         assert!(took < TOGETHER_WITHIN, "seed {seed}: together after {took:?}");
         assert!((0..5).all(|seat| !yielded(&room, seat)), "seed {seed}");
-        play(&mut room, &mut dice, secs(2));
-        run(&mut room, secs(1));
-        assert_same_players(&room, seed);
-        assert_one_history_a_branch(&room, tick, seed);
+        assert_one_session(&mut room, &mut dice, tick, seed);
         took
     });
-    println!("one session again: {}", figures(took));
+    println!("one session again: {}", spread(took));
 }
 
 /// Nobody is a majority, and nobody wants a branch: as soon as there is one, it leads on.
@@ -263,10 +255,7 @@ fn a_majority_that_meets_after_long_goes_on_with_the_session() {
         let all = until_together(&mut room, &[0, 1, 2, 3, 4], 3 * TOGETHER_WITHIN);
         assert!(all.is_some_and(|took| took < TOGETHER_WITHIN), "seed {seed}: {all:?}");
         assert_eq!(branch(&room, 4), trunk, "seed {seed}: the same session");
-        play(&mut room, &mut dice, secs(2));
-        run(&mut room, secs(1));
-        assert_same_players(&room, seed);
-        assert_one_history_a_branch(&room, tick, seed);
+        assert_one_session(&mut room, &mut dice, tick, seed);
     });
 }
 
@@ -298,13 +287,10 @@ fn branches_that_meet_become_one() {
         let took = until_together(&mut room, &[0, 1, 2], 4 * TOGETHER_WITHIN).expect("one session");
         assert_eq!((0..3).filter(|seat| yielded(&room, *seat)).count(), 2, "seed {seed}: two yield");
         assert!(ids.contains(&branch(&room, 0)), "seed {seed}: to the third");
-        play(&mut room, &mut dice, secs(2));
-        run(&mut room, secs(1));
-        assert_same_players(&room, seed);
-        assert_one_history_a_branch(&room, tick, seed);
+        assert_one_session(&mut room, &mut dice, tick, seed);
         took
     });
-    println!("one session again: {}", figures(took));
+    println!("one session again: {}", spread(took));
 }
 
 /// Of two the sequencer is the session. The other goes on as a branch, be it that it is told that
@@ -337,10 +323,7 @@ fn of_two_only_one_is_the_session() {
             let took = until_together(&mut room, &[0, 1], 3 * TOGETHER_WITHIN);
             assert!(took.is_some_and(|took| took < TOGETHER_WITHIN), "seed {seed}: {took:?}");
             assert_eq!((0..2).filter(|seat| yielded(&room, *seat)).count(), 1, "seed {seed}: one yields");
-            play(&mut room, &mut dice, secs(2));
-            run(&mut room, secs(1));
-            assert_same_players(&room, seed);
-            assert_one_history_a_branch(&room, tick, seed);
+            assert_one_session(&mut room, &mut dice, tick, seed);
         });
     }
 }
@@ -366,10 +349,7 @@ fn who_waits_comes_along_with_a_branch_that_it_meets() {
         heal(&room);
         let took = until_together(&mut room, &[0, 1, 2, 3, 4], 3 * TOGETHER_WITHIN);
         assert!(took.is_some_and(|took| took < TOGETHER_WITHIN), "seed {seed}: {took:?}");
-        play(&mut room, &mut dice, secs(2));
-        run(&mut room, secs(1));
-        assert_same_players(&room, seed);
-        assert_one_history_a_branch(&room, tick, seed);
+        assert_one_session(&mut room, &mut dice, tick, seed);
     });
 }
 

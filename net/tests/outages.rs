@@ -7,7 +7,7 @@ use lockstone_net::memory::{Driver, MemoryNetwork, Weather};
 use lockstone_net::party::{Party, PartySettings};
 use lockstone_net::session::{Event, Session, Stats};
 use lockstone_sim::{PlayerId, Turn};
-use testkit::seeds;
+use testkit::seeds::{self, spread};
 use testkit::sessions::rollback::{commands_of, in_step, play};
 use testkit::sessions::*;
 
@@ -136,13 +136,6 @@ fn suffer(seed: u64, outage: Option<Outage>, lasts: Duration) -> Result<(Duratio
     Ok((took, outage))
 }
 
-/// The median and the greatest.
-fn figures(mut times: Vec<Duration>) -> String {
-    times.sort();
-    let median = times.get(times.len() / 2).copied().unwrap_or_default();
-    format!("{} times, median {median:?}, at most {:?}", times.len(), times.last().copied().unwrap_or_default())
-}
-
 #[test]
 fn after_an_outage_all_are_in_step_and_nobody_is_put_out() {
     let took =
@@ -150,7 +143,7 @@ fn after_an_outage_all_are_in_step_and_nobody_is_put_out() {
     let total = |outage: &Outage| matches!(outage, Outage::Total);
     for (what, is_total) in [("total loss", true), ("one way, or between two", false)] {
         let times = took.iter().filter(|(_, outage)| total(outage) == is_total).map(|(took, _)| *took);
-        println!("{what}: in step again, {}", figures(times.collect()));
+        println!("{what}: in step again, {}", spread(times.collect()));
     }
 }
 

@@ -8,7 +8,7 @@ use lockstone_net::memory::{Driver, Weather};
 use lockstone_net::party::{Party, PartySettings};
 use lockstone_net::session::{Phase, Session};
 use lockstone_sim::Tick;
-use testkit::seeds;
+use testkit::seeds::{self, spread};
 use testkit::sessions::*;
 
 const TEST: &str = "-p lockstone-net --test takeover_join";
@@ -153,13 +153,6 @@ fn settle(room: &mut Room, dice: &mut Dice, others: &[usize], joiner: usize, see
     }
 }
 
-/// The median and the greatest.
-fn figures(mut times: Vec<Duration>) -> String {
-    times.sort();
-    let median = times.get(times.len() / 2).copied().unwrap_or_default();
-    format!("median {median:?}, at most {:?}", times.last().copied().unwrap_or_default())
-}
-
 #[test]
 fn the_sequencer_is_gone_while_another_joins() {
     let took = seeds::each(TEST, 24, |seed| {
@@ -171,8 +164,8 @@ fn the_sequencer_is_gone_while_another_joins() {
     });
     let loading = took.iter().filter(|(.., phase)| matches!(phase, Phase::Loading { .. })).count();
     println!("{} joins, {loading} of them while the world was under way", took.len());
-    println!("the others waited: {}", figures(took.iter().map(|took| took.0).collect()));
-    println!("the joiner waited: {}", figures(took.iter().map(|took| took.1).collect()));
+    println!("the others waited: {}", spread(took.iter().map(|took| took.0).collect()));
+    println!("the joiner waited: {}", spread(took.iter().map(|took| took.1).collect()));
 }
 
 /// The control of what is measured: without a quorum the others wait, and so does the joiner.

@@ -13,7 +13,7 @@ use lockstone_net::party::{Party, PartySettings};
 use lockstone_net::session::{EndReason, Event, Phase, Session};
 use lockstone_net::wire::{self, Epoch, Message};
 use lockstone_sim::{PlayerId, Tick};
-use testkit::seeds;
+use testkit::seeds::{self, spread};
 use testkit::sessions::rollback::play;
 use testkit::sessions::tap::Tap;
 use testkit::sessions::*;
@@ -67,8 +67,11 @@ fn assert_one_leader_an_epoch(leaders: &Leaders, seed: u64) {
     assert!(leaders.values().all(|leaders| leaders.len() == 1), "seed {seed}: {leaders:?}");
 }
 
-/// Both are in one session again, each with the hero that it had.
-fn assert_together(room: &Room, seed: u64) {
+/// Both play on in one session again, each with the hero that it had.
+fn assert_together(room: &mut Room, dice: &mut Dice, seed: u64) {
+    play(room, dice, secs(2));
+    let until = room.now() + secs(1);
+    room.run_until(until);
     let led_by = |seat: usize| {
         let stats = room.seats[seat].session.stats();
         (stats.epoch, stats.sequencer())
@@ -83,13 +86,6 @@ fn assert_together(room: &Room, seed: u64) {
     }
     let [a, b] = [0, 1].map(|seat| Played::of(&room.seats[seat].events));
     assert!(assert_same(&a, &b, &format!("seed {seed}")) > 2, "seed {seed}");
-}
-
-/// The median and the greatest.
-fn figures(mut times: Vec<Duration>) -> String {
-    times.sort();
-    let median = times.get(times.len() / 2).copied().unwrap_or_default();
-    format!("median {median:?}, at most {:?}", times.last().copied().unwrap_or_default())
 }
 
 #[test]
@@ -116,7 +112,7 @@ fn one_is_killed_and_the_other_goes_on() {
     });
     for (what, killed) in [("the sequencer", 0), ("the other", 1)] {
         let took = took.iter().filter(|took| took.0 == killed).map(|took| took.1);
-        println!("{what} is killed: the next turn after {}", figures(took.collect()));
+        println!("{what} is killed: the next turn after {}", spread(took.collect()));
     }
 }
 
@@ -147,14 +143,11 @@ fn of_two_who_do_not_hear_each_other_one_goes_on() {
         room.run_while(healed + 3 * TOGETHER_WITHIN, |room| apart(room));
         let took = room.now() - healed;
         assert!(took < TOGETHER_WITHIN, "seed {seed}: together after {took:?}, cut for {cut:?}");
-        play(&mut room, &mut dice, secs(2));
-        let until = room.now() + secs(1);
-        room.run_until(until);
-        assert_together(&room, seed);
+        assert_together(&mut room, &mut dice, seed);
         assert_one_leader_an_epoch(&leaders, seed);
         took
     });
-    println!("together again: {}", figures(took));
+    println!("together again: {}", spread(took));
 }
 
 /// Each is told that the other is gone, though both live: both go on, in epochs of their own, and
@@ -192,13 +185,10 @@ fn two_whose_connection_breaks_become_one_session_again() {
         room.run_while(healed + 3 * TOGETHER_WITHIN, |room| apart(room));
         let took = room.now() - healed;
         assert!(took < TOGETHER_WITHIN, "seed {seed}: together after {took:?}");
-        play(&mut room, &mut dice, secs(2));
-        let until = room.now() + secs(1);
-        room.run_until(until);
-        assert_together(&room, seed);
+        assert_together(&mut room, &mut dice, seed);
         took
     });
-    println!("together again: {}", figures(took));
+    println!("together again: {}", spread(took));
 }
 
 /// It wakes, and is told that the connection is gone: it cannot know that this was its own fault,
@@ -227,17 +217,14 @@ fn who_stood_still_goes_over_to_the_one_who_played_on() {
         room.run_while(met + 3 * TOGETHER_WITHIN, |room| apart(room));
         let took = room.now() - met;
         assert!(took < TOGETHER_WITHIN, "seed {seed}: together after {took:?}");
-        play(&mut room, &mut dice, secs(2));
-        let until = room.now() + secs(1);
-        room.run_until(until);
-        assert_together(&room, seed);
+        assert_together(&mut room, &mut dice, seed);
         let yielded = |seat: usize| room.seats[seat].events.iter().any(|event| matches!(event, Event::Yielded));
         assert!(!yielded(0), "seed {seed}: who played on gave up what it played");
         assert_one_leader_an_epoch(&leaders, seed);
         (took, yielded(1))
     });
     assert!(took.iter().any(|(_, yielded)| *yielded), "who woke went on as well, now and then");
-    println!("together again: {}", figures(took.into_iter().map(|(took, _)| took).collect()));
+    println!("together again: {}", spread(took.into_iter().map(|(took, _)| took).collect()));
 }
 
 /// Heroes do not wait: who is not told that the other is gone ends after the time that it waits.

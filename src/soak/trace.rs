@@ -265,12 +265,10 @@ impl Life {
 impl Segment {
     /// What is in it before a tick, with the state that was come to, and what from then on.
     pub(super) fn split(&self, at: Tick) -> (Segment, Segment) {
-        let (mut before, mut after) = (self.clone(), self.clone());
-        before.turns.retain(|tick, _| *tick < at);
-        before.checksums.retain(|tick, _| *tick <= at);
-        after.turns.retain(|tick, _| *tick >= at);
-        after.checksums.retain(|tick, _| *tick >= at);
-        (before, after)
+        let mut before = self.clone();
+        let (turns, checksums) = (before.turns.split_off(&at), before.checksums.split_off(&at));
+        before.checksums.extend(checksums.get_key_value(&at));
+        (before, Segment { turns, checksums, ..*self })
     }
 
     /// The first tick that is in it, and the last.

@@ -1,6 +1,7 @@
-//! Which seeds a test runs with, and which of them failed.
+//! Which seeds a test runs with, which of them failed, and what times came of them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 
 /// A number that who runs a test may set: `TICKS`, `CASES`.
 pub fn number(name: &str) -> Option<u64> {
@@ -26,4 +27,11 @@ pub fn each<T>(test: &str, default: u64, run: impl Fn(u64) -> T) -> Vec<T> {
     let failed: Vec<_> = failed.into_iter().filter_map(Result::err).collect();
     assert!(failed.is_empty(), "seeds {failed:?}: SEED=n cargo test {test} repeats one");
     fine.into_iter().filter_map(Result::ok).collect()
+}
+
+/// The median of times and the greatest, and how many there are.
+pub fn spread(mut times: Vec<Duration>) -> String {
+    times.sort();
+    let median = times.get(times.len() / 2).copied().unwrap_or_default();
+    format!("median {median:?}, at most {:?} ({} times)", times.last().copied().unwrap_or_default(), times.len())
 }

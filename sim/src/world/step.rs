@@ -237,10 +237,7 @@ impl<R: Rules> World<R> {
             }
             Input::Join(..) => {}
             Input::Leave(player) => {
-                let (hero, cell) = (self.hero(*player).map(|hero| hero.id), self.state.hero_cell(*player));
-                if let (Some(id), Some(cell)) = (hero, cell)
-                    && let Some(hero) = self.take_out(Some(cell), id, notes)
-                {
+                if let Some((cell, hero)) = self.take_hero(*player, notes) {
                     self.leave_behind(&hero, cell, notes);
                 }
             }
@@ -275,9 +272,7 @@ impl<R: Rules> World<R> {
 
     /// Changes a player's hero, if it is known here.
     fn change_hero(&mut self, player: PlayerId, change: fn(&R, &mut R::Body), notes: Notes<'_>) {
-        let Some(hero) = self.hero(player).map(|hero| hero.id) else { return };
-        let cell = self.state.hero_cell(player);
-        if let (Some(mut hero), Some(cell)) = (self.take_out(cell, hero, notes), cell) {
+        if let Some((cell, mut hero)) = self.take_hero(player, notes) {
             change(&self.state.rules, &mut hero.body);
             self.insert(self.slot(cell).expect("it was in there"), cell, hero, notes);
         }
@@ -290,6 +285,12 @@ impl<R: Rules> World<R> {
             return Some(from);
         }
         self.state.heroes.iter().map(|&(_, cell)| cell).find(|&cell| holds(cell))
+    }
+
+    /// Takes a player's hero out of its cell, if it is known here.
+    fn take_hero(&mut self, player: PlayerId, notes: Notes<'_>) -> Option<(CellId, Entity<R::Body>)> {
+        let (hero, cell) = (self.hero(player)?.id, self.state.hero_cell(player)?);
+        Some((cell, self.take_out(Some(cell), hero, notes)?))
     }
 
     fn take_out(&mut self, cell: Option<CellId>, id: EntityId, notes: Notes<'_>) -> Option<Entity<R::Body>> {

@@ -34,7 +34,8 @@ impl<S: Simulation> Sequencing<S> {
             }
             // It has found its way since: who looks for its session reports no more.
             Some(Guest { entry: Entry::Playing, player, .. }) if !newer && self.hears(*player, io.now) => return,
-            // Too few are heard to do without the vote of one that has lost its way.
+            // Without a quorum nobody new comes in, and no vote is given up: one that has lost its
+            // way may be needed.
             _ if !is_backed => return,
             // It has lost its way, and its memory of whom it voted for.
             Some(_) => {
