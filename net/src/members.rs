@@ -28,6 +28,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lockstone_sim::PlayerId;
 
+use crate::limits::PLAYERS_MAX;
 use crate::wire::{Epoch, Known, Stand, Vote};
 
 /// A leader that is not heard for so long is doubted.
@@ -48,6 +49,8 @@ const INDULGENCE: Duration = Duration::from_secs(60);
 /// How long a member waits for the stands of the rest once it has heard a quorum: to vote as they
 /// do, and once elected to learn of newer turns.
 const GRACE: Duration = Duration::from_millis(150);
+/// Of those who lead on, one that says nothing for so long is not heard.
+const DEAF_AFTER: Duration = Duration::from_millis(300);
 /// So many epochs at most may another be ahead.
 pub const EPOCHS_AHEAD_MAX: u32 = 1_000;
 
@@ -76,6 +79,9 @@ pub struct Outlook {
     /// Members one of which has lost the other, though a third hears both: one of them errs, or
     /// lies. They lead if nobody else can, and nobody votes for one because another does.
     pub torn: BTreeSet<PlayerId>,
+    /// Members with whom this one has no connection, though others may. Who leads has one with each
+    /// that follows.
+    pub apart: BTreeSet<PlayerId>,
     /// Whether all others are sure to doubt as this member does: someone said goodbye to all.
     pub unanimous: bool,
 }
@@ -94,6 +100,10 @@ pub struct Members {
     /// What each other said last of who leads, and when.
     stands: BTreeMap<PlayerId, (Stand, Duration)>,
     told_at: Option<Duration>,
+    /// When it began to tell its doubts.
+    doubted_at: Option<Duration>,
+    /// Members that this one does not hear, as far as it found out while it is open who leads.
+    deaf: BTreeSet<PlayerId>,
     /// When a quorum was first known to doubt as this member does.
     quorum_at: Option<Duration>,
     /// The newest epoch that this member was elected for and did not lead.
@@ -129,6 +139,8 @@ impl Members {
             heard: BTreeMap::from([(leader.leader, now)]),
             stands: BTreeMap::new(),
             told_at: None,
+            doubted_at: None,
+            deaf: BTreeSet::new(),
             quorum_at: None,
             declined: None,
             indulged: BTreeMap::new(),
@@ -182,8 +194,7 @@ impl Members {
     /// Returns the vote.
     pub fn resigned(&mut self, leader: PlayerId, heir: PlayerId) -> Vote {
         let vote = Vote { epoch: self.next_epoch(), leader: heir };
-        let known = Known::default();
-        self.stands.insert(leader, (Stand { vote, doubts: None, known }, Duration::MAX));
+        self.stands.insert(leader, (Stand::of(vote, Known::default()), Duration::MAX));
         vote
     }
 
@@ -212,26 +223,28 @@ impl Members {
         if from == self.me || ahead > EPOCHS_AHEAD_MAX || overtaken {
             return false;
         }
+        let Stand { vote, doubts, .. } = stand;
         self.stands.insert(from, (stand, now));
         if from == self.vote.leader {
-            let leads_on = stand.vote.leader == from && stand.vote.epoch > self.vote.epoch;
+            let leads_on = vote.leader == from && vote.epoch > self.vote.epoch;
             let follows = self.policy.suspicion.is_some() && self.leader().is_some();
-            match stand.doubts {
+            match doubts {
                 // It wants to lead on in another epoch.
                 _ if leads_on && follows => {
-                    self.give_vote(stand.vote, now);
+                    self.give_vote(vote, now);
                     return false;
                 }
                 // What the leader itself doubts, nobody needs to wait for.
+                Some(doubts) if doubts > self.vote.epoch && self.course == Course::Voted => self.doubt(),
                 Some(doubts) if doubts > self.vote.epoch => self.suspect(),
                 // It hands over.
-                None if stand.vote.epoch > self.vote.epoch => self.suspect(),
-                None if stand.vote == self.vote => self.heard(from, now),
+                None if vote.epoch > self.vote.epoch => self.suspect(),
+                None if vote == self.vote => self.heard(from, now),
                 _ => {}
             }
         }
         // A leader says it only as long as it waits for votes.
-        let unknowing = stand.doubts.is_some() || stand.vote.epoch < self.vote.epoch || from == self.vote.leader;
+        let unknowing = doubts.is_some() || vote.epoch < self.vote.epoch || from == self.vote.leader;
         unknowing && self.course == Course::Follows
     }
 
@@ -241,10 +254,16 @@ impl Members {
         epoch < self.vote.epoch && self.course == Course::Follows
     }
 
+    /// What the session knows of the members by now.
+    pub fn regard(&mut self, outlook: Outlook) {
+        self.outlook = outlook;
+    }
+
     /// Does what is due. Returns the stand, if it is to be told to all. `own` is what this member
     /// knows.
     pub fn advance(&mut self, own: Known, electorates: &Electorates, now: Duration) -> Option<Stand> {
         self.change_course(own, electorates, now);
+        self.listen(electorates, now);
         let due = self.course != Course::Follows && self.told_at.is_none_or(|told| now >= told + REPEAT);
         due.then(|| {
             self.told_at = Some(now);
@@ -255,7 +274,8 @@ impl Members {
     /// What this member says.
     pub fn stand(&self, own: Known) -> Stand {
         let doubts = matches!(self.course, Course::Doubts { .. }).then(|| self.next_epoch());
-        Stand { vote: self.vote, doubts, known: own }
+        let deaf = self.deaf.iter().take(PLAYERS_MAX).copied().collect::<Vec<_>>();
+        Stand { vote: self.vote, doubts, known: own, deaf: deaf.try_into().expect("no more are taken") }
     }
 
     /// When [`advance`](Members::advance) has something to do.
@@ -291,6 +311,22 @@ impl Members {
         more.map(|(player, _)| *player).collect()
     }
 
+    /// The one that this member voted for says that it leads. A member that hears a quorum knows
+    /// better. Else, for those whom it does not hear, that one is believed, who may. Returns whether
+    /// it is followed.
+    pub fn led(&mut self, vote: Vote, electorates: &Electorates, now: Duration) -> bool {
+        let open = matches!(self.course, Course::Voted | Course::Doubts { followed: false });
+        let votes = |player| player == self.me || self.stands.get(&player).is_some_and(|(stand, _)| stand.vote == vote);
+        let led = open
+            && self.vote == vote
+            && !self.deaf.is_empty()
+            && electorates.is_quorum(|player| votes(player) || self.deaf.contains(&player));
+        if led {
+            self.follow(vote, now);
+        }
+        led
+    }
+
     /// This member leads from now on.
     pub fn lead(&mut self) {
         self.course = Course::Follows;
@@ -300,6 +336,19 @@ impl Members {
     pub fn decline(&mut self) {
         self.declined = Some(self.vote.epoch);
         self.doubt();
+    }
+
+    /// Finds out whom this member does not hear of those who decide.
+    fn listen(&mut self, electorates: &Electorates, now: Duration) {
+        let doubts = matches!(self.course, Course::Doubts { .. });
+        let doubted_at = *self.doubted_at.get_or_insert(now);
+        let speaks = |player| fresh(&self.stands, player, now).is_some();
+        // Who follows says nothing, but answers who doubts.
+        let answers = doubts && now >= doubted_at + DEAF_AFTER;
+        let open = self.policy.suspicion.is_some() && self.course != Course::Follows;
+        let is_silent = |player| !speaks(player) && (answers || self.deaf.contains(&player));
+        let silent = electorates.iter().filter(|player| open && *player != self.me && is_silent(*player));
+        self.deaf = silent.chain(self.outlook.apart.iter().copied()).collect();
     }
 
     fn change_course(&mut self, own: Known, electorates: &Electorates, now: Duration) {
@@ -335,7 +384,7 @@ impl Members {
 
     fn doubt(&mut self) {
         self.course = Course::Doubts { followed: self.leader().is_some() };
-        (self.quorum_at, self.told_at) = (None, None);
+        (self.quorum_at, self.told_at, self.doubted_at) = (None, None, None);
     }
 
     /// A leader lets all vote again if somebody has promised not to follow it: for whomever they
@@ -376,42 +425,63 @@ impl Members {
     /// nobody is known to have.
     fn next_epoch(&self) -> Epoch {
         let others = self.stands.values().map(|(stand, _)| stand.newest());
-        others.fold(Epoch(self.vote.epoch.0 + 1), Epoch::max)
+        let own = self.vote.epoch.max(self.declined.unwrap_or_default());
+        others.fold(Epoch(own.0 + 1), Epoch::max)
     }
 
     /// Votes once a quorum doubts: as others have voted already, else for the lowest who doubts, of
     /// those who took turns of the newest leader.
     fn vote_if_doubted(&mut self, own: Known, electorates: &Electorates, now: Duration) {
-        let fresh = |player: PlayerId| {
-            let (stand, at) = self.stands.get(&player)?;
-            (now < at.saturating_add(DOUBT_LASTS)).then_some(*stand)
-        };
-        let wants_another = |stand: Stand| stand.doubts.is_some() || stand.vote.epoch > self.vote.epoch;
+        let fresh = |player| fresh(&self.stands, player, now);
+        let wants_another = |stand: &Stand| stand.doubts.is_some() || stand.vote.epoch > self.vote.epoch;
         let sure = |player| player == self.me || self.outlook.unanimous;
         let doubts = |player| sure(player) || fresh(player).is_some_and(wants_another);
-        if !electorates.is_quorum(doubts) {
+        let epoch = self.next_epoch();
+        // Who has voted heard that a quorum doubts, also those whom this member does not hear.
+        let is_called = electorates.iter().filter_map(fresh).any(|stand| stand.vote.epoch == epoch);
+        if !electorates.is_quorum(|player| doubts(player) || is_called && self.deaf.contains(&player)) {
             return;
         }
         // If all knew of all others' doubts, all would vote for the same.
         let quorum_at = *self.quorum_at.get_or_insert(now);
         let doubted = |player| self.policy.suspicion.is_some() && player == self.vote.leader;
-        let awaited = |player| !doubts(player) && !doubted(player) && !self.outlook.lost.contains(&player);
+        let gone = |player| self.outlook.lost.contains(&player) || self.deaf.contains(&player);
+        let awaited = |player| !doubts(player) && !doubted(player) && !gone(player);
         let may_learn_more = electorates.iter().any(awaited) || !self.outlook.torn.is_empty();
         if may_learn_more && now < quorum_at + GRACE {
             return;
         }
-        let epoch = self.next_epoch();
         let unheard = |player| if sure(player) { own } else { Known::default() };
         let known = |player| fresh(player).map_or_else(|| unheard(player), |stand| stand.known);
         let Outlook { lost, torn, .. } = &self.outlook;
         let unfit = |player: PlayerId| lost.contains(&player) || torn.contains(&player);
-        let rank =
-            |player: PlayerId| (lost.contains(&player), Reverse(known(player).epoch), torn.contains(&player), player);
+        let is_deaf = |player, to| match player == self.me {
+            true => self.deaf.contains(&to),
+            false => fresh(player).is_some_and(|stand| stand.deaf.contains(&to)),
+        };
+        // Who leads must be heard by the others, and hear them: those who doubt, and those whom this
+        // member does not reach, and another does.
+        let reached = |player| electorates.iter().filter_map(fresh).any(|stand| !stand.deaf.contains(&player));
+        let counts =
+            |player| doubts(player) || self.outlook.apart.contains(&player) && !doubted(player) && reached(player);
+        let without = |player| {
+            let others = electorates.iter().filter(|other| *other != player && counts(*other));
+            others.filter(|other| is_deaf(player, *other) || is_deaf(*other, player)).count()
+        };
+        let rank = |player: PlayerId| {
+            let is_torn = torn.contains(&player);
+            (lost.contains(&player), Reverse(known(player).epoch), is_torn, without(player), player)
+        };
         let best = electorates.iter().filter(|player| doubts(*player)).min_by_key(|player| rank(*player));
         let given = electorates.iter().filter_map(fresh).map(|stand| stand.vote);
         let given = given.filter(|vote| vote.epoch == epoch && !unfit(vote.leader));
         let given = given.min_by_key(|vote| vote.leader);
         let vote = given.unwrap_or(Vote { epoch, leader: best.unwrap_or(self.me) });
+        if vote.leader == self.me && !electorates.is_quorum(doubts) {
+            // It would not learn that it is elected.
+            self.declined = Some(epoch);
+            return self.doubt();
+        }
         self.give_vote(vote, now);
     }
 
@@ -436,17 +506,18 @@ impl Members {
     }
 }
 
+/// What a member said lately.
+fn fresh(stands: &BTreeMap<PlayerId, (Stand, Duration)>, player: PlayerId, now: Duration) -> Option<&Stand> {
+    let (stand, at) = stands.get(&player)?;
+    (now < at.saturating_add(DOUBT_LASTS)).then_some(stand)
+}
+
 /// What only a session without turns of a leader needs.
 #[cfg(feature = "rollback")]
 impl Members {
     /// The same in a session of another kind than a party.
     pub fn under(self, policy: Policy) -> Members {
         Members { policy, ..self }
-    }
-
-    /// What the session knows of the members by now.
-    pub fn regard(&mut self, outlook: Outlook) {
-        self.outlook = outlook;
     }
 
     /// Whether a quorum voted for this member, and it does not lead yet.
@@ -463,7 +534,7 @@ impl Members {
     }
 
     /// The one that this member voted for says that it leads: so a quorum voted for it.
-    pub fn led(&mut self) {
+    pub fn believe(&mut self) {
         self.course = Course::Follows;
     }
 }

@@ -108,7 +108,7 @@ fn packets(flood: Flood, room: &Room, speaker: Option<usize>, number: &mut u32, 
                 let leader = PlayerId(dice.roll(PEERS as u64) as u16);
                 let known = Known { epoch: later, end: known.plus(dice.roll(1_000) as u32), branch };
                 let doubts = (dice.roll(2) == 0).then_some(Epoch(later.0 + 1));
-                Stand { vote: Vote { epoch: later, leader }, doubts, known }
+                Stand { doubts, ..Stand::of(Vote { epoch: later, leader }, known) }
             };
             let message = |dice: &mut Dice| wire::encode(Epoch(0), &Message::Stand(stand(dice)));
             (0..PACKETS_PER_TICK).map(|_| message(dice)).collect()
@@ -119,7 +119,7 @@ fn packets(flood: Flood, room: &Room, speaker: Option<usize>, number: &mut u32, 
             let from = Known { epoch, end: known, branch };
             let lead = Lead { from, before: list(vec![]), gone: list(vec![]) };
             let turns = Turns { from: known, ticks: 8, ..Turns::default() };
-            let stand = Stand { vote: Vote { epoch: later, leader }, doubts: None, known: from };
+            let stand = Stand::of(Vote { epoch: later, leader }, from);
             let forged = [
                 (epoch, Message::Lead(lead.clone())),
                 (later, Message::Lead(lead)),

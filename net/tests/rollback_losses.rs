@@ -29,7 +29,7 @@ fn hear(driver: &mut Room, seat: usize, from: usize, epoch: u32, message: Messag
 fn stand(lost: &[u16], end: Tick) -> Message {
     let lost: Vec<_> = lost.iter().map(|player| (PlayerId(*player), LeaveReason::Silent)).collect();
     let vote = Vote { epoch: Epoch(0), leader: PlayerId(0) };
-    let stand = Stand { vote, doubts: Some(Epoch(1)), known: Known { epoch: Epoch(0), end, ..Known::default() } };
+    let stand = Stand { doubts: Some(Epoch(1)), ..Stand::of(vote, Known { epoch: Epoch(0), end, ..Known::default() }) };
     Message::Regroup(Regroup { lost: List::try_from(lost).expect("few are lost"), stand })
 }
 

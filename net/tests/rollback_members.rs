@@ -200,7 +200,7 @@ fn doubt(end: Tick, accused: u16) -> Message {
     let lost = list(vec![(PlayerId(accused), LeaveReason::Silent)]);
     let (vote, known) =
         (Vote { epoch: Epoch(0), leader: PlayerId(0) }, Known { epoch: Epoch(0), end, ..Known::default() });
-    Message::Regroup(Regroup { lost, stand: Stand { vote, doubts: Some(Epoch(1)), known } })
+    Message::Regroup(Regroup { lost, stand: Stand { doubts: Some(Epoch(1)), ..Stand::of(vote, known) } })
 }
 
 /// What a liar does to its own stands: it goes on to accuse another, and votes for itself alone.

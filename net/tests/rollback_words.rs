@@ -22,7 +22,7 @@ fn regroup(lost: &[u16], end: u32) -> Message {
     let lost = lost.iter().map(|player| (PlayerId(*player), LeaveReason::Silent)).collect();
     let vote = Vote { epoch: EPOCH, leader: PlayerId(0) };
     let known = Known { epoch: EPOCH, end: Tick(end), ..Known::default() };
-    Message::Regroup(Regroup { lost: list(lost), stand: Stand { vote, doubts: Some(Epoch(1)), known } })
+    Message::Regroup(Regroup { lost: list(lost), stand: Stand { doubts: Some(Epoch(1)), ..Stand::of(vote, known) } })
 }
 
 #[test]

@@ -182,7 +182,7 @@ impl Cluster {
     }
 
     fn take(&mut self, to: usize, from: usize, message: Message) {
-        let (now, known) = (self.now, self.known(to));
+        let (now, known, electorates) = (self.now, self.known(to), self.electorates(to));
         let member = &mut self.members[to];
         match message {
             Message::Stand(stand) => {
@@ -192,7 +192,8 @@ impl Cluster {
                 }
             }
             Message::Turns(epoch, turns) => {
-                let follows = member.members.leader() == Some(Vote { epoch, leader: id(from) });
+                let led = Vote { epoch, leader: id(from) };
+                let follows = member.members.leader() == Some(led) || member.members.led(led, &electorates, now);
                 if !follows {
                     if member.members.has_left(epoch) {
                         let answer = member.members.stand(known);
@@ -237,7 +238,7 @@ impl Cluster {
             for to in (0..self.members.len()).filter(|to| *to != seat) {
                 let breaks = self.flaws.no_promise && self.members[seat].members.course == Course::Voted;
                 let vote = if breaks { Vote { leader: id(to), ..stand.vote } } else { stand.vote };
-                self.send(seat, to, Message::Stand(Stand { vote, ..stand }));
+                self.send(seat, to, Message::Stand(Stand { vote, ..stand.clone() }));
             }
         }
         if let Some(voters) = self.members[seat].members.elected(&electorates, now) {
@@ -429,6 +430,33 @@ fn two_sides_are_no_quorums_both_whatever_each_knows_of_who_resigned() {
         }
     }
     assert!(quorums > 1_000, "{quorums}");
+}
+
+/// Of five members two are gone, and two of the three that are left do not hear each other: only the
+/// third can lead them.
+#[test]
+fn who_hears_all_others_leads_those_who_do_not_hear_each_other() {
+    seeds::each("-p lockstone-net members", 200, |seed| {
+        let players = 4 + seed as usize % 2;
+        let mut cluster = Cluster::new(seed, players, Flaws::default());
+        let votes = |electorate: &Electorate| electorate.members.len() == players;
+        while !(0..players).all(|seat| cluster.electorates(seat).settled().is_some_and(votes)) {
+            cluster.run(ms(50));
+        }
+        let (gone, left) = (players - 3, 3);
+        let hub = gone + cluster.roll(left);
+        let others: Vec<_> = (gone..players).filter(|seat| *seat != hub).collect();
+        cluster.cut.extend([(others[0], others[1]), (others[1], others[0])]);
+        let time = ms(1_000 + cluster.roll(1_000) as u64);
+        cluster.run(time);
+        cluster.members[..gone].iter_mut().for_each(|member| member.frozen_until = Duration::MAX);
+        let before = cluster.members[hub].turns.len();
+        cluster.run(ms(4_000));
+        let (leader, turns) = cluster.leader().unwrap_or_else(|| panic!("seed {seed}: nobody leads"));
+        assert!(leader.leader == id(hub) && turns > before + 20, "seed {seed}: {leader:?} {turns}, {before} before");
+        let follow = (gone..players).all(|seat| cluster.members[seat].members.leader() == Some(leader));
+        assert!(follow, "seed {seed}: all follow");
+    });
 }
 
 #[test]

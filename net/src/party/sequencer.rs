@@ -434,7 +434,7 @@ impl<S: Simulation> Role<S> for Sequencing<S> {
         }
         let player = self.membership.player(from);
         match (&message, player) {
-            (Message::Stand(stand), _) if self.membership.take(from, *stand, io.now, &mut io.out) => {
+            (Message::Stand(stand), _) if self.membership.take(from, stand.clone(), io.now, &mut io.out) => {
                 return self.elect(io);
             }
             (Message::Fetch(first), Some(_)) if self.membership.fetched(from, *first, &mut io.out) => return,
@@ -529,7 +529,7 @@ impl<S: Simulation> Role<S> for Sequencing<S> {
         for (peer, guest) in self.guests.peers() {
             io.out.reliably(self.leader.epoch, peer, &Message::Ending);
             if let Some(leader) = heir.filter(|_| guest.plays()) {
-                let stand = Stand { vote: Vote { epoch, leader }, doubts: None, known: Known::default() };
+                let stand = Stand::of(Vote { epoch, leader }, Known::default());
                 io.out.reliably(Epoch::default(), peer, &Message::Stand(stand));
             }
         }

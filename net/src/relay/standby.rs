@@ -249,7 +249,7 @@ impl<R: Rules> Standby<R> {
         if io.ingress.is_connected(leader.peer) {
             let vote = Vote { epoch: leader.epoch, leader: following.sequencer };
             let known = Known { epoch: leader.epoch, end: following.intake.known(), ..Known::default() };
-            let stand = Message::Stand(Stand { vote, doubts: None, known });
+            let stand = Message::Stand(Stand::of(vote, known));
             io.out.reliably(Epoch::default(), witness, &stand);
         }
     }
@@ -288,7 +288,7 @@ impl<R: Rules> Standby<R> {
             self.election.asked_at = io.now;
             // The number that it will have is of no use to anyone but itself.
             let vote = Vote { epoch: self.election.epoch, leader: NOBODY };
-            let stand = Message::Stand(Stand { vote, doubts: None, known });
+            let stand = Message::Stand(Stand::of(vote, known));
             for witness in self.witnesses() {
                 io.out.send(Epoch::default(), witness, Channel::Unreliable, &stand);
             }

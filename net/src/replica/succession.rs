@@ -137,8 +137,8 @@ impl<F: Share> Replica<F> {
     ) -> Option<Message> {
         let Place::Joined(session) = &mut self.place else { return Some(message) };
         let Some(succession) = &mut session.succession else { return Some(message) };
-        if let Message::Stand(stand) = message
-            && succession.membership.take(from, stand, io.now, &mut io.out)
+        if let Message::Stand(stand) = &message
+            && succession.membership.take(from, stand.clone(), io.now, &mut io.out)
         {
             self.elect(io);
             return None;
@@ -156,6 +156,10 @@ impl<F: Share> Replica<F> {
                 self.elect(io);
             }
             Message::Lead(lead) if session.leader.peer == from => self.led(lead, io),
+            Message::Lead(lead) if succession.membership.led(from, epoch, io.now) => {
+                self.elect(io);
+                self.led(lead, io);
+            }
             Message::Fetch(_) | Message::Fetched(_) | Message::Lead(_) => io.out.dropped(DropReason::Unexpected),
             other => return Some(other),
         }
@@ -167,7 +171,7 @@ impl<F: Share> Replica<F> {
         let Place::Joined(session) = &mut self.place else { return };
         let (Some(succession), Life::Here { .. }) = (&mut session.succession, &session.life) else { return };
         let membership = &mut succession.membership;
-        membership.advance((session.progressed, self.settings.silence_timeout), io.now, &mut io.out);
+        membership.advance((session.progressed, self.settings.silence_timeout), io.now, &io.ingress, &mut io.out);
         if let Some(vote) = membership.members.leader().filter(|vote| vote.epoch > session.leader.epoch)
             && let Some(member) = membership.ledger.members.get(&vote.leader)
         {
@@ -178,8 +182,9 @@ impl<F: Share> Replica<F> {
         }
         let known = membership.known();
         let Some(voters) = membership.elected(io.now) else {
-            // Only who knows the newest turns knows who has a vote.
-            if membership.followed() == known.epoch {
+            // Only who knows the newest turns knows who has a vote. Who has voted already takes nothing
+            // older: the one that it voted for may go on from what it knew then.
+            if membership.members.promised() == known.epoch {
                 let knowing = membership.members.knowing_more(known, io.now);
                 succession.fetch_from(&knowing, io);
             }

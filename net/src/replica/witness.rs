@@ -150,7 +150,8 @@ impl<F: Share> Replica<F> {
         let Witness { vote, led, .. } = self.witness;
         let end = self.session().map_or(Tick(0), |session| session.intake.known());
         let doubts = self.doubts(io.now).then_some(Epoch(vote.epoch.0.saturating_add(1)));
-        let stand = Stand { vote, doubts, known: Known { epoch: led.epoch, end, ..Known::default() } };
+        let known = Known { epoch: led.epoch, end, ..Known::default() };
+        let stand = Stand { doubts, ..Stand::of(vote, known) };
         if let Some(to) = to {
             io.out.send(Epoch::default(), to, Channel::Unreliable, &Message::Stand(stand));
         }

@@ -182,7 +182,7 @@ impl<S: Simulation> Play<S> {
     /// Takes what another player says that has stopped.
     pub(super) fn take_stand(&mut self, from: PlayerId, theirs: Regroup, io: &mut Io<S>) {
         let Some(peer) = self.remote(from).map(|remote| remote.peer) else { return };
-        let Stand { vote, doubts, known } = theirs.stand;
+        let Stand { vote, doubts, known, .. } = theirs.stand;
         let knows_too_much = known.epoch > vote.epoch;
         if knows_too_much || theirs.lost.iter().any(|(player, _)| *player == from || !self.took_part(*player)) {
             return io.out.dropped(DropReason::Unexpected);
@@ -197,7 +197,7 @@ impl<S: Simulation> Play<S> {
         let stops = vote.epoch > self.epoch || doubts > Some(self.epoch) && known.epoch == self.epoch;
         if self.regrouping.is_none() && !stops {
             // It does not know yet who leads.
-            if self.members.take(from, theirs.stand, io.now) {
+            if self.members.take(from, theirs.stand.clone(), io.now) {
                 self.answer(peer, &mut io.out);
             }
             return;
@@ -249,6 +249,7 @@ impl<S: Simulation> Play<S> {
         Outlook {
             lost: lost.keys().copied().collect(),
             torn: regrouping.losses.torn(self.timeline.players()),
+            apart: BTreeSet::new(),
             unanimous: has_not_voted && !lost.is_empty() && lost.iter().all(learnt_by_all),
         }
     }
@@ -325,7 +326,7 @@ impl<S: Simulation> Play<S> {
             return io.out.dropped(DropReason::ForgedAck);
         }
         let lost = self.regrouping.as_ref().map(|regrouping| regrouping.losses.ours.clone()).unwrap_or_default();
-        self.members.led();
+        self.members.believe();
         self.go_on(epoch, &lead, io);
         // Who leads may not have heard the goodbye of one whom it names.
         let votes: BTreeSet<_> = self.electorates.iter().collect();

@@ -9,12 +9,13 @@ use std::collections::VecDeque;
 
 use lockstone_sim::{PlayerId, Simulation, Tick};
 
+use super::ingress::Ingress;
 use super::minority::Minority;
 use super::{DropReason, Ledger, Outbox};
 use crate::intake::Given;
 use crate::limits::{BULK_PACKET_BYTES_MAX, EPOCHS_TOLD_MAX};
 use crate::link::{Channel, PeerId};
-use crate::members::Members;
+use crate::members::{Members, Outlook};
 use crate::sequencer::History;
 use crate::wire::*;
 
@@ -152,14 +153,25 @@ impl Membership {
         &mut self,
         (since, patience): (Duration, Duration),
         now: Duration,
+        ingress: &Ingress,
         out: &mut Outbox<S>,
     ) {
+        let others = self.ledger.present().filter(|(player, _)| *player != self.me);
+        let apart = others.filter(|(_, member)| !ingress.is_connected(member.peer)).map(|(player, _)| player);
+        self.members.regard(Outlook { apart: apart.collect(), ..Outlook::default() });
         let reached = |player| player == self.me || self.members.reaches(player, now);
         self.minority.look(&self.ledger.electorates, reached, now.saturating_sub(since), patience, out);
         let Some(stand) = self.members.advance(self.known(), &self.ledger.electorates, now) else { return };
         for (_, member) in self.ledger.present().filter(|(player, _)| *player != self.me) {
-            out.send(Epoch::default(), member.peer, Channel::Unreliable, &Message::Stand(stand));
+            out.send(Epoch::default(), member.peer, Channel::Unreliable, &Message::Stand(stand.clone()));
         }
+    }
+
+    /// Takes that the one of that peer leads, for whom this member voted. Returns whether it is
+    /// believed beyond what this member hears itself.
+    pub fn led(&mut self, by: PeerId, epoch: Epoch, now: Duration) -> bool {
+        let leader = self.player(by);
+        leader.is_some_and(|leader| self.members.led(Vote { epoch, leader }, &self.ledger.electorates, now))
     }
 
     /// Takes what another says of who leads. Returns whether its word counts here, or may count

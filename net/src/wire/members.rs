@@ -6,7 +6,7 @@ use lockstone_sim::{PlayerId, Tick};
 use serde::{Deserialize, Serialize};
 
 use super::{Epoch, LeaveReason, List, WireError, ascending};
-use crate::limits::{EPOCHS_TOLD_MAX, ROLLBACK_PLAYERS_MAX};
+use crate::limits::{EPOCHS_TOLD_MAX, PLAYERS_MAX, ROLLBACK_PLAYERS_MAX};
 use crate::link::PeerId;
 
 /// A promise: to follow nobody of an older epoch, and nobody else in this one.
@@ -49,7 +49,7 @@ pub struct Known {
 }
 
 /// What a member says of who leads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stand {
     /// Its newest vote. As long as it has given none, for the leader that let it in.
     pub vote: Vote,
@@ -57,6 +57,8 @@ pub struct Stand {
     pub doubts: Option<Epoch>,
     /// What it knows. It knows no more later, until the leader that it voted for leads.
     pub known: Known,
+    /// Members that it does not hear: led by one of them it would be alone.
+    pub deaf: List<PlayerId, PLAYERS_MAX>,
 }
 
 /// Someone leads from now on, in the packet's epoch.
@@ -123,6 +125,11 @@ impl Lead {
 }
 
 impl Stand {
+    /// That of one who gave a vote, and doubts nobody.
+    pub fn of(vote: Vote, known: Known) -> Stand {
+        Stand { vote, doubts: None, known, deaf: List::default() }
+    }
+
     /// The newest epoch that it names.
     pub(crate) fn newest(&self) -> Epoch {
         self.doubts.map_or(self.vote.epoch, |doubts| doubts.max(self.vote.epoch))

@@ -30,7 +30,8 @@ pub fn messages(epoch: Epoch) -> Vec<Message> {
         RawInput::Command(PlayerId(1), command.clone()),
     ]);
     let (fetched, known) = (turn.clone(), Known { epoch: Epoch(299), end: Tick(70_000), branch: Branch(u64::MAX) });
-    let stand = Stand { vote: Vote { epoch: Epoch(300), leader: PlayerId(2) }, doubts: Some(Epoch(301)), known };
+    let vote = Vote { epoch: Epoch(300), leader: PlayerId(2) };
+    let stand = Stand { vote, doubts: Some(Epoch(301)), known, deaf: list(vec![PlayerId(3), PlayerId(700)]) };
     let lost = vec![(PlayerId(0), LeaveReason::Silent), (PlayerId(3), LeaveReason::Desync)];
     let member = |n: u128| Member { peer: PeerId(n << 64 | 77), name: name.clone(), hero: list(vec![8; 40]) };
     let inputs = Inputs {
@@ -113,7 +114,7 @@ pub fn messages(epoch: Epoch) -> Vec<Message> {
         Message::Form(Form { seed: u64::MAX, members: list(vec![member(0), member(1), member(2), member(3)]) }),
         Message::Inputs(inputs.sealed(epoch)),
         Message::Inputs(Inputs::default().sealed(epoch)),
-        Message::Regroup(Regroup { lost: list(lost.clone()), stand }),
+        Message::Regroup(Regroup { lost: list(lost.clone()), stand: stand.clone() }),
         Message::Inquiry(Inquiry::default()),
         Message::Inquiry(Inquiry {
             witnesses: list(vec![(PlayerId(0), PeerId(77)), (PlayerId(300), PeerId(1 << 64 | 77))]),

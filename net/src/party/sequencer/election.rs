@@ -217,7 +217,7 @@ impl<S: Simulation> Sequencing<S> {
     /// Takes part in deciding who leads.
     pub(super) fn elect(&mut self, io: &mut Io<S>) {
         let (since, patience) = (self.reign.backed_at, self.settings().silence_timeout);
-        self.membership.advance((since, patience), io.now, &mut io.out);
+        self.membership.advance((since, patience), io.now, &io.ingress, &mut io.out);
         if self.leads() {
             self.reign.led_at = io.now;
             // From now on it is as any other who waits, and lets another be elected.
