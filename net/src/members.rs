@@ -317,10 +317,9 @@ impl Members {
     pub fn led(&mut self, vote: Vote, electorates: &Electorates, now: Duration) -> bool {
         let open = matches!(self.course, Course::Voted | Course::Doubts { followed: false });
         let votes = |player| player == self.me || self.stands.get(&player).is_some_and(|(stand, _)| stand.vote == vote);
-        let led = open
-            && self.vote == vote
-            && !self.deaf.is_empty()
-            && electorates.is_quorum(|player| votes(player) || self.deaf.contains(&player));
+        let says = self.stands.get(&vote.leader).map(|(stand, _)| stand);
+        let vouched = |player| self.deaf.contains(&player) && says.is_some_and(|stand| !stand.deaf.contains(&player));
+        let led = open && self.vote == vote && electorates.is_quorum(|player| votes(player) || vouched(player));
         if led {
             self.follow(vote, now);
         }
@@ -438,8 +437,9 @@ impl Members {
         let doubts = |player| sure(player) || fresh(player).is_some_and(wants_another);
         let epoch = self.next_epoch();
         // Who has voted heard that a quorum doubts, also those whom this member does not hear.
-        let is_called = electorates.iter().filter_map(fresh).any(|stand| stand.vote.epoch == epoch);
-        if !electorates.is_quorum(|player| doubts(player) || is_called && self.deaf.contains(&player)) {
+        let voted = || electorates.iter().filter_map(fresh).filter(|stand| stand.vote.epoch == epoch);
+        let vouched = |player| self.deaf.contains(&player) && voted().any(|stand| !stand.deaf.contains(&player));
+        if !electorates.is_quorum(|player| doubts(player) || vouched(player)) {
             return;
         }
         // If all knew of all others' doubts, all would vote for the same.

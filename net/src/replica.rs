@@ -654,7 +654,12 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
     }
 
     fn counts_in_any_epoch(&self, _: PeerId, message: &Message) -> bool {
-        !F::OUTLIVES_LEADER && matches!(message, Message::Lead(_))
+        match message {
+            Message::Lead(_) => !F::OUTLIVES_LEADER,
+            // Who has not voted yet asks one that has.
+            Message::Fetch(_) => F::OUTLIVES_LEADER,
+            _ => false,
+        }
     }
 
     fn stale(&mut self, from: PeerId, epoch: Epoch, io: &mut Io<F::Sim>) {

@@ -425,7 +425,7 @@ impl<S: Simulation> Role<S> for Sequencing<S> {
         }
     }
 
-    fn handle(&mut self, from: PeerId, _: Epoch, message: Message, io: &mut Io<S>) {
+    fn handle(&mut self, from: PeerId, epoch: Epoch, message: Message, io: &mut Io<S>) {
         match message {
             Message::Hello(hello) => return self.hello(from, hello, io),
             Message::Proof(proof) => return self.proof(from, &proof, io),
@@ -437,7 +437,7 @@ impl<S: Simulation> Role<S> for Sequencing<S> {
             (Message::Stand(stand), _) if self.membership.take(from, stand.clone(), io.now, &mut io.out) => {
                 return self.elect(io);
             }
-            (Message::Fetch(first), Some(_)) if self.membership.fetched(from, *first, &mut io.out) => return,
+            (Message::Fetch(first), Some(_)) if self.membership.fetched(from, epoch, *first, &mut io.out) => return,
             (Message::Bye(_), player) => self.reign.resigned.extend(player.or(self.reign.removed.remove(&from))),
             _ => {}
         }

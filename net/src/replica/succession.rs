@@ -149,7 +149,8 @@ impl<F: Share> Replica<F> {
         // While it looks for its session, messages of any epoch come this far.
         let is_of_now = epoch == succession.membership.members.promised();
         match message {
-            Message::Fetch(first) if succession.membership.fetched(from, first, &mut io.out) => {}
+            Message::Fetch(first) if succession.membership.fetched(from, epoch, first, &mut io.out) => {}
+            Message::Fetch(_) if !is_of_now => self.stale(from, epoch, io),
             Message::Fetched(_) | Message::Lead(_) if !is_of_now => io.out.dropped(DropReason::StaleEpoch),
             fetched @ Message::Fetched(_) if succession.asked.contains_key(&from) => {
                 session.append(fetched, io);

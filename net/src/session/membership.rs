@@ -200,12 +200,13 @@ impl Membership {
         Some(self.members.elected(&self.ledger.electorates, now)?.into_iter().collect())
     }
 
-    /// Sends who is elected the turns from a tick on. Returns whether they are known here.
-    pub fn fetched<S: Simulation>(&self, by: PeerId, first: Tick, out: &mut Outbox<S>) -> bool {
-        let known = (self.history.oldest()..=self.history.open()).contains(&first);
+    /// Sends another the turns from a tick on, in the epoch in which it asks. Returns whether they
+    /// are known here, and are of no later one.
+    pub fn fetched<S: Simulation>(&self, by: PeerId, epoch: Epoch, first: Tick, out: &mut Outbox<S>) -> bool {
+        let known = self.epoch <= epoch && (self.history.oldest()..=self.history.open()).contains(&first);
         if known {
             let turns = self.history.cut(first, BULK_PACKET_BYTES_MAX);
-            out.send_turns(self.members.promised(), by, Channel::Reliable, TurnsKind::Fetched, &turns);
+            out.send_turns(epoch, by, Channel::Reliable, TurnsKind::Fetched, &turns);
         }
         known
     }
