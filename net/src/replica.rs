@@ -481,7 +481,7 @@ impl<F: Share> Replica<F> {
             session.intake.resume_commands(core::mem::take(&mut self.given), closed);
         }
         let vote = Vote { epoch: session.leader.epoch, leader: session.sequencer };
-        session.succession = ledger.map(|ledger| Succession::new(player, vote, ledger, tick, io.now));
+        session.succession = ledger.map(|ledger| Succession::new((player, self.me), vote, ledger, tick, io.now));
         session.note_closed(tick);
     }
 

@@ -120,7 +120,7 @@ impl<S: Simulation> Sequencing<S> {
         guests.follow(&ledger, player);
         let stepper = Stepper::found(founded, config.following(), &mut io.out);
         let vote = Vote { epoch: leader.epoch, leader: player };
-        let membership = Membership::new(player, vote, ledger, stepper.tick(), io.now);
+        let membership = Membership::new((player, leader.peer), vote, ledger, stepper.tick(), io.now);
         Sequencing {
             guests,
             reign: Reign::beginning(io.now),

@@ -65,7 +65,7 @@ pub struct Estate<S: Simulation> {
 }
 
 impl Succession {
-    pub fn new(me: PlayerId, leader: Vote, ledger: Ledger, first: Tick, now: Duration) -> Succession {
+    pub fn new(me: (PlayerId, PeerId), leader: Vote, ledger: Ledger, first: Tick, now: Duration) -> Succession {
         Succession::of(Membership::new(me, leader, ledger, first, now), None)
     }
 

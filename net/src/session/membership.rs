@@ -21,6 +21,7 @@ use crate::wire::*;
 
 pub struct Membership {
     pub me: PlayerId,
+    peer: PeerId,
     pub members: Members,
     pub ledger: Ledger,
     pub history: History<RawTurn>,
@@ -28,18 +29,20 @@ pub struct Membership {
     epoch: Epoch,
     /// How far the turns of each epoch before go: the newest few.
     past: VecDeque<Known>,
-    /// Whether it had a vote since it is here.
+    /// Whether it had a vote since it is here. Its player may have had one before, as another peer.
     was_named: bool,
     minority: Minority,
 }
 
 impl Membership {
-    /// Of a member that was let in by a leader, and knows nothing before tick `first`.
-    pub fn new(me: PlayerId, leader: Vote, ledger: Ledger, first: Tick, now: Duration) -> Membership {
+    /// Of that player and peer, which was let in by a leader, and knows nothing before tick `first`.
+    pub fn new((me, peer): (PlayerId, PeerId), leader: Vote, ledger: Ledger, first: Tick, now: Duration) -> Membership {
         let (members, past) = (Members::following(me, leader, now), VecDeque::new());
-        let was_named = ledger.electorates.iter().any(|player| player == me);
         let (history, minority) = (History::starting_at(first), Minority::default());
-        Membership { me, members, ledger, history, epoch: leader.epoch, past, was_named, minority }
+        let (epoch, was_named) = (leader.epoch, false);
+        let mut membership = Membership { me, peer, members, ledger, history, epoch, past, was_named, minority };
+        membership.was_named = membership.is_named();
+        membership
     }
 
     /// How far the turns go that it has, and the epoch that the next one is of. Of a newer leader
@@ -65,7 +68,11 @@ impl Membership {
 
     /// Whether its own hero is in the world, as far as it knows.
     pub fn is_member(&self) -> bool {
-        self.ledger.members.contains_key(&self.me)
+        self.ledger.members.get(&self.me).is_some_and(|member| member.peer == self.peer)
+    }
+
+    fn is_named(&self) -> bool {
+        self.is_member() && self.ledger.electorates.iter().any(|player| player == self.me)
     }
 
     /// Whether others know it, who decide who leads on. Of one that just entered perhaps nobody
@@ -108,7 +115,8 @@ impl Membership {
     pub fn close(&mut self, inputs: &[RawInput]) {
         self.ledger.closed(self.history.open(), inputs);
         inputs.iter().filter_map(RawInput::leaver).for_each(|player| self.members.forget(player));
-        self.was_named = self.was_named || self.ledger.electorates.iter().any(|player| player == self.me);
+        let changes = inputs.iter().any(|input| matches!(input, RawInput::Electorate(_) | RawInput::Branch(_)));
+        self.was_named = self.was_named || changes && self.is_named();
         self.history.close_with(inputs);
     }
 

@@ -103,7 +103,8 @@ impl<S: Simulation> Sequencing<S> {
         if self.stepper.simulation.away_ticks() == 0 {
             return None;
         }
-        self.membership.ledger.absent(peer, key, |player| self.is_absent(player))
+        let is_absent = |player| self.is_absent(player) && !self.waiting.removes(player);
+        self.membership.ledger.absent(peer, key, is_absent)
     }
 
     /// Sends a peer the world.

@@ -93,7 +93,7 @@ impl<R: Rules> Host<R> {
             self.remove(before, LeaveReason::Replaced);
         }
         let ledger = &self.ledger;
-        let away = ledger.absent(peer, key, |player| self.is_absent(player));
+        let away = ledger.absent(peer, key, |player| self.is_absent(player) && !self.waiting.removes(player));
         let away = away.filter(|_| self.stepper.simulation.away_ticks() > 0);
         if let Some((player, at)) = away.and_then(|player| Some((player, self.cell_interest.hero(player)?))) {
             return Ok((player, Some(at)));
