@@ -303,12 +303,15 @@ impl Members {
         (ready && electorates.is_quorum(has_voted)).then_some(voters)
     }
 
-    /// Who knows more turns of the leader that this member doubts than it does itself.
+    /// Who knows more turns of the leader that this member doubts than it does itself. Once it has
+    /// voted, only the one that it voted for: another may be elected by that vote, and go on from
+    /// what this member knew then.
     pub fn knowing_more(&self, own: Known, now: Duration) -> Vec<PlayerId> {
         let Course::Doubts { .. } = self.course else { return Vec::new() };
-        let fresh = self.stands.iter().filter(|(_, (_, at))| now < at.saturating_add(DOUBT_LASTS));
-        let more = fresh.filter(|(_, (stand, _))| stand.known.epoch == own.epoch && stand.known.end > own.end);
-        more.map(|(player, _)| *player).collect()
+        let counts = |player: &PlayerId| self.vote.epoch == own.epoch || *player == self.vote.leader;
+        let knows = |stand: &Stand| stand.known.epoch == own.epoch && stand.known.end > own.end;
+        let players = self.stands.keys().copied().filter(counts);
+        players.filter(|player| fresh(&self.stands, *player, now).is_some_and(knows)).collect()
     }
 
     /// The one that this member voted for says that it leads. A member that hears a quorum knows

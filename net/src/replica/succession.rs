@@ -183,13 +183,9 @@ impl<F: Share> Replica<F> {
         }
         let known = membership.known();
         let Some(voters) = membership.elected(io.now) else {
-            // Only who knows the newest turns knows who has a vote. Who has voted already takes nothing
-            // older: the one that it voted for may go on from what it knew then.
-            if membership.members.promised() == known.epoch {
-                let knowing = membership.members.knowing_more(known, io.now);
-                succession.fetch_from(&knowing, io);
-            }
-            return;
+            // Only who knows the newest turns knows who has a vote.
+            let knowing = membership.members.knowing_more(known, io.now);
+            return succession.fetch_from(&knowing, io);
         };
         let knowing: Vec<_> = voters.iter().filter(|(_, theirs)| *theirs > known).collect();
         if knowing.iter().any(|(_, theirs)| theirs.epoch > known.epoch) {

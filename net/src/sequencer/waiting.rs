@@ -80,7 +80,7 @@ impl Waiting {
 
     /// Whether a turn will say that a player leaves, and is no player any more.
     pub fn removes(&self, player: PlayerId) -> bool {
-        self.leaves.iter().any(|input| input.leaver() == Some(player))
+        self.leaves.iter().any(|input| matches!(input, RawInput::Leave(leaver, _) if *leaver == player))
     }
 
     /// A player's commands, the first of which has number `first`. Those that are not
