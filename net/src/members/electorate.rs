@@ -87,6 +87,11 @@ impl Electorates {
         self.next.is_none().then_some(&self.settled)
     }
 
+    /// The one that counts in the end.
+    pub fn newest(&self) -> &Electorate {
+        self.next.as_ref().unwrap_or(&self.settled)
+    }
+
     /// Whether those members can decide.
     pub fn is_quorum(&self, present: impl Fn(PlayerId) -> bool) -> bool {
         match &self.next {

@@ -102,8 +102,8 @@ impl Succession {
         }
     }
 
-    /// The leader said goodbye, or the carrier lost it. Of two the other decides alone: of two
-    /// members, or of two who have a vote, as a third has come in that has none yet.
+    /// The leader said goodbye, or the carrier lost it. Of two members the other decides alone. If
+    /// the others are too few to decide, as two have a vote, or will have, the lowest of them does.
     pub fn leader_left(&mut self, reason: LeaveReason) {
         let Membership { me, members, ledger, .. } = &mut self.membership;
         let Some(Vote { leader, .. }) = members.leader() else { return };
@@ -111,12 +111,11 @@ impl Succession {
         let said_goodbye = self.gone == Some((leader, LeaveReason::Left));
         let reason = if said_goodbye { LeaveReason::Left } else { reason };
         self.gone = Some((leader, reason));
-        let voters: Vec<_> = ledger.electorates.iter().collect();
-        let heir = match voters[..] {
-            _ if ledger.present().count() == 2 => Some(*me),
-            [first, second] if first == leader => Some(second),
-            [first, second] if second == leader => Some(first),
-            _ => None,
+        let electorates = &ledger.electorates;
+        let heir = match ledger.present().count() {
+            2 => Some(*me),
+            _ if electorates.is_quorum(|player| player != leader) => None,
+            _ => electorates.newest().members.iter().copied().find(|player| *player != leader),
         };
         if let Some(heir) = heir {
             let vote = members.resigned(leader, heir);
