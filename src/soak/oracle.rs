@@ -211,7 +211,9 @@ impl Judge<'_> {
         let lineage = self.lineage(newest.unwrap_or_default());
         for (seat, life) in lives {
             for (n, segment) in life.segments.iter().enumerate().rev() {
-                let ends = !life.lives() || n + 1 < life.segments.len();
+                // Whoever founds a branch goes on with all that it played.
+                let next = life.segments.get(n + 1);
+                let ends = next.map_or(!life.lives(), |next| !next.leaves || !lineage.contains_key(&next.branch));
                 let began = self.trouble_began(life, segment);
                 let (goes_on, apart) = segment.split(lineage.get(&segment.branch).copied().unwrap_or(Tick(0)));
                 let branch = branches.entry(segment.branch).or_default();
