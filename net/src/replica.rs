@@ -420,7 +420,7 @@ impl<F: Share> Replica<F> {
             }
             (Message::Ending, _) => match &mut session.succession {
                 Some(succession) if succession.membership.is_known() => {
-                    return succession.leader_left(LeaveReason::Left);
+                    return succession.leader_left(session.leader.peer, LeaveReason::Left);
                 }
                 _ if F::OUTLIVES_LEADER => return self.seek(io),
                 _ => return out.end(EndReason::SequencerLeft),
@@ -638,7 +638,7 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
         }
         match &mut self.place {
             Place::Joined(session) if session.leader.peer == peer => match &mut session.succession {
-                Some(succession) if succession.membership.is_known() => succession.leader_left(LeaveReason::Lost),
+                Some(succession) if succession.membership.is_known() => succession.leader_left(peer, LeaveReason::Lost),
                 _ if F::OUTLIVES_LEADER => self.seek(io),
                 _ => self.lose_session(EndReason::SequencerLost { silent: false }, io),
             },

@@ -27,8 +27,8 @@ pub struct Succession {
     pub membership: Membership,
     /// Who was asked for turns, and when last. Of another epoch an answer does not count.
     asked: BTreeMap<PeerId, Duration>,
-    /// Whose peer was the leader and is gone, and why.
-    gone: Option<(PlayerId, LeaveReason)>,
+    /// The peer that led, and is gone, and why.
+    gone: Option<(PeerId, LeaveReason)>,
     /// The vote of a leader that the carrier lost, as it would be if the leader were gone.
     assumed: Option<Vote>,
     /// Its player goes on without those who are not reached.
@@ -52,8 +52,8 @@ pub struct Estate<S: Simulation> {
     pub me: PeerId,
     pub stepper: Stepper<S>,
     pub membership: Membership,
-    /// A player who is gone, and why.
-    pub gone: Option<(PlayerId, LeaveReason)>,
+    /// A peer that is gone, and why.
+    pub gone: Option<(PeerId, LeaveReason)>,
     /// By what it leads on, if it does.
     pub mandate: Mandate,
     /// Own commands that are in no closed turn.
@@ -69,7 +69,7 @@ impl Succession {
         Succession::of(Membership::new(me, leader, ledger, first, now), None)
     }
 
-    fn of(membership: Membership, gone: Option<(PlayerId, LeaveReason)>) -> Succession {
+    fn of(membership: Membership, gone: Option<(PeerId, LeaveReason)>) -> Succession {
         Succession { membership, asked: BTreeMap::new(), gone, assumed: None, branches: false }
     }
 
@@ -104,13 +104,13 @@ impl Succession {
 
     /// The leader said goodbye, or the carrier lost it. Of two members the other decides alone. If
     /// the others are too few to decide, as two have a vote, or will have, the lowest of them does.
-    pub fn leader_left(&mut self, reason: LeaveReason) {
+    pub fn leader_left(&mut self, peer: PeerId, reason: LeaveReason) {
         let Membership { me, members, ledger, .. } = &mut self.membership;
         let Some(Vote { leader, .. }) = members.leader() else { return };
         // Who said goodbye does not live on because its connection ends then.
-        let said_goodbye = self.gone == Some((leader, LeaveReason::Left));
+        let said_goodbye = self.gone == Some((peer, LeaveReason::Left));
         let reason = if said_goodbye { LeaveReason::Left } else { reason };
-        self.gone = Some((leader, reason));
+        self.gone = Some((peer, reason));
         let electorates = &ledger.electorates;
         let heir = match ledger.present().count() {
             2 => Some(*me),

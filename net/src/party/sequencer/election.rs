@@ -81,7 +81,7 @@ impl<S: Simulation> Sequencing<S> {
         let mut reign = Reign::beginning(io.now);
         // A change that was begun may be known to nobody else.
         reign.changed = Some(open).filter(|_| membership.ledger.electorates.settled().is_none());
-        reign.resigned.extend(gone.map(|(player, _)| player));
+        reign.resigned.extend(gone.and_then(|(peer, _)| membership.ledger.player(peer)));
         if mandate == Mandate::Offer {
             membership.members.hand_over(stepper.player, io.now);
         }
@@ -110,10 +110,9 @@ impl<S: Simulation> Sequencing<S> {
         };
         // What was closed long ago is played at once, so that others follow at once.
         sequencing.schedule = Some(Schedule::going_on(sequencing.unclosed(), next_at.max(io.now), period));
-        if let Some((player, reason)) = gone
-            && let Some(member) = sequencing.membership.ledger.members.get(&player)
-        {
-            sequencing.remove(member.peer, reason);
+        // Its player may be back by now, as another.
+        if let Some((peer, reason)) = gone {
+            sequencing.remove(peer, reason);
         }
         let lost: Vec<_> = sequencing.guests.peers().map(|(peer, _)| peer).collect();
         for peer in lost {
