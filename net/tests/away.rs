@@ -132,6 +132,56 @@ fn who_is_killed_and_starts_again_is_the_same_player() {
     });
 }
 
+/// Its return is in turns that are known to few, or to nobody but the two. Three who have a vote are
+/// left.
+#[test]
+fn the_sequencer_is_killed_as_a_player_comes_back() {
+    seeds::each("-p lockstone-net --test away", 20, |seed| {
+        let mut dice = Dice(seed);
+        let mut room = room_of(5, AWAY_TICKS);
+        run(&mut room, secs(1));
+        // Half of them are at two places for a moment.
+        if seed % 2 == 0 {
+            kill(&mut room, 2);
+        }
+        let seat = room.enter(keyed(2, settings(5), AWAY_TICKS));
+        until_it_plays(&mut room, seat);
+        run(&mut room, ms(dice.roll(300)));
+        kill(&mut room, 0);
+        run(&mut room, ms(100));
+        let at = room.now();
+        let settled = |room: &Room, seat: usize| room.seats[seat].session.settled();
+        let before = settled(&room, seat);
+        let waits = |room: &Room| settled(room, seat) <= before || settled(room, 3).since(settled(room, seat)) > 8;
+        assert!(room.run_while(at + secs(20), waits), "seed {seed}: it does not get on");
+        let took = room.now() - at;
+        println!("seed {seed}: it plays on after {took:?}");
+        assert!(took < secs(5), "seed {seed}: {took:?}");
+        run(&mut room, secs(1));
+        assert_eq!(player(&room, seat), Some(PlayerId(2)), "seed {seed}");
+    });
+}
+
+/// The turn that says that it left comes after its hello.
+#[test]
+fn who_says_goodbye_and_is_back_at_once_is_a_new_player() {
+    let mut room = room_of(3, AWAY_TICKS);
+    run(&mut room, secs(1));
+    for gap_ms in 0..60 {
+        let (now, last) = (room.now(), room.seats.len() - 1);
+        let before = player(&room, last).expect("it plays");
+        room.seats[last].session.leave(now);
+        run(&mut room, ms(gap_ms));
+        let seat = room.enter(keyed(2, settings(3), AWAY_TICKS));
+        until_it_plays(&mut room, seat);
+        assert_ne!(player(&room, seat), Some(before), "{gap_ms} ms after its goodbye");
+        run(&mut room, secs(1));
+        room.seats[seat].session.command(7).expect("it plays");
+        let heroes = &room.seats[0].session.simulation().expect("it plays").state.heroes;
+        assert_eq!(heroes.len(), 3, "{gap_ms} ms after its goodbye");
+    }
+}
+
 #[test]
 fn a_new_leader_knows_who_is_away() {
     let mut room = room_of(4, AWAY_TICKS);
