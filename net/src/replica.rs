@@ -45,6 +45,9 @@ const LEADER_CHANGES: Duration = Duration::from_secs(1);
 /// no leader for so long, it looks for the one that leads now.
 const JOINER_PATIENCE: Duration = Duration::from_millis(1_500);
 
+/// So long may a player whose hero does not wait go on as a branch. Then its session is over.
+const OFFER_STANDS: Duration = Duration::from_secs(10);
+
 /// What part of the world a replica simulates, and by what it is fed.
 pub trait Share: Send + 'static {
     type Sim: Simulation;
@@ -588,9 +591,13 @@ impl<F: Share> Joined<F> {
     }
 
     /// When it has heard no leader for too long.
-    fn lost_at(&self, silence_timeout: Duration) -> Duration {
-        let waits = !F::OUTLIVES_LEADER || self.is_known();
-        self.heard_at + if waits { silence_timeout } else { JOINER_PATIENCE }
+    fn lost_at(&self, settings: Following, hero_waits: bool) -> Duration {
+        let patience = match (F::OUTLIVES_LEADER, self.is_known()) {
+            (true, false) => JOINER_PATIENCE,
+            (true, true) if !hero_waits => settings.silence_timeout + OFFER_STANDS,
+            _ => settings.silence_timeout,
+        };
+        self.heard_at + patience
     }
 
     /// When the next turn is to be played, if it is known.
@@ -726,7 +733,7 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
     }
 
     fn advance(&mut self, io: &mut Io<F::Sim>) {
-        let (settings, now) = (self.settings, io.now);
+        let (settings, hero_waits, now) = (self.settings, self.hero_waits.is_some(), io.now);
         self.bear_witness(io);
         if let Some(greeting) = self.greeting() {
             greeting.advance(now, &mut io.out);
@@ -736,7 +743,7 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
         match &mut self.place {
             Place::Greeting(_) => {}
             Place::Joined(session) if now >= session.replaced_at => self.seek(io),
-            Place::Joined(session) if now >= session.lost_at(settings.silence_timeout) => {
+            Place::Joined(session) if now >= session.lost_at(settings, hero_waits) => {
                 self.lose_session(EndReason::SequencerLost { silent: true }, io);
             }
             Place::Joined(session) if now >= session.give_up_at(settings.load_timeout) => {
@@ -761,7 +768,7 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
         if let (Some(greeting), Some(succession)) = (&session.seeks, &session.succession) {
             return greeting.wake_at().min(succession.membership.members.wake_at());
         }
-        let at = session.lost_at(self.settings.silence_timeout).min(session.replaced_at);
+        let at = session.lost_at(self.settings, self.hero_waits.is_some()).min(session.replaced_at);
         let at = at.min(self.bears_witness_at());
         let at = session.succession.as_ref().map_or(at, |succession| at.min(succession.membership.members.wake_at()));
         let at = if session.follows() { at.min(session.intake.report_at()) } else { at };

@@ -157,7 +157,7 @@ fn a_broken_connection_and_a_silent_peer_are_told_apart() {
     let now = driver.now();
     driver.run_until(now + secs(9));
     assert_eq!(left(&driver, 3), vec![(PlayerId(1), LeaveReason::Lost)]);
-    driver.run_until(now + secs(12));
+    driver.run_until(now + secs(22));
     for seat in [0, 3] {
         assert_eq!(left(&driver, seat), vec![(PlayerId(1), LeaveReason::Lost), (PlayerId(2), LeaveReason::Silent)]);
     }

@@ -227,17 +227,28 @@ fn who_stood_still_goes_over_to_the_one_who_played_on() {
     println!("together again: {}", spread(took.into_iter().map(|(took, _)| took).collect()));
 }
 
-/// Heroes do not wait: who is not told that the other is gone ends after the time that it waits.
+/// Heroes do not wait: who is not told that the other is gone may go on alone after the time that it
+/// waits, and ends if it does not.
 #[test]
-fn who_waits_in_vain_ends() {
-    let (mut room, _) = room(1, 0);
-    let until = room.now() + secs(1);
-    room.run_until(until);
-    room.seats[0].freeze(Duration::MAX);
-    let at = room.now();
-    room.run_until(at + WAITS - secs(1));
-    assert_eq!(ended(&room.seats[1].session), None);
-    room.run_until(at + WAITS + secs(1));
+fn who_waits_in_vain_goes_on_alone_or_ends() {
+    let waits_in_vain = |goes_on: bool| {
+        let (mut room, _) = room(1, 0);
+        let until = room.now() + secs(1);
+        room.run_until(until);
+        room.seats[0].freeze(Duration::MAX);
+        let at = room.now();
+        room.run_until(at + WAITS - secs(1));
+        assert!(room.seats[1].session.go_on_as_branch().is_err(), "too early");
+        room.run_until(at + WAITS + secs(1));
+        assert_eq!(ended(&room.seats[1].session), None);
+        assert_eq!(goes_on && room.seats[1].session.go_on_as_branch().is_ok(), goes_on);
+        room.run_until(at + 2 * WAITS + secs(1));
+        room
+    };
+    let room = waits_in_vain(true);
+    assert!(playing(&room.seats[1].session));
+    assert!(room.seats[1].session.stats().tick.since(room.seats[0].session.stats().tick) > 150, "it plays on");
+    let room = waits_in_vain(false);
     assert_eq!(ended(&room.seats[1].session), Some(EndReason::SequencerLost { silent: true }));
     let told = |event: &&Event<Mixer>| matches!(event, Event::Ended { .. });
     assert_eq!(room.seats[1].events.iter().filter(told).count(), 1);
