@@ -4,54 +4,19 @@
 //!
 //! The bars are those of a quiet machine. What is asserted leaves a busy one some seconds more.
 
-use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use super::network::{Network, Way, between};
-use super::party::{Party, SECOND, SOON, assert_one_world};
-use super::process::Process;
+use super::apart::{Apart, Site};
+use super::network::Way;
+use super::party::{SECOND, SOON, YIELDED, assert_one_world};
 
-/// Within 5 s, and what a machine that does other things is late.
-const WHOLE_WITHIN: Duration = Duration::from_secs(5 + 3);
-
-/// Player 0 is at host 0, and so on.
-struct Apart {
-    network: Network,
-    party: Party,
-    _server: Process,
-}
-
-impl Apart {
-    /// Of so many players, where the test may have a network. The server's host is the last one.
-    fn of_test(name: &str, players: u8) -> Option<Apart> {
-        let network = Network::of_test(name, players + 1)?;
-        let addr = SocketAddr::from((network.address(players), 3536));
-        let (_server, addr) = Process::serve_by(network.program(players), addr);
-        let party = Party::gather(addr, (0..players).map(|host| network.program(host)));
-        Some(Apart { network, party, _server })
-    }
-
-    fn leader(&self) -> u8 {
-        self.party.leader().0 as u8
-    }
-
-    /// What was lost on these ways arrives again: all play one world again.
-    fn is_whole_again(&mut self, ways: &[Way]) {
-        self.network.mend(ways);
-        let takes = self.party.until_whole();
-        println!("all are together again after {takes:?}");
-        assert!(takes < WHOLE_WITHIN, "{takes:?}");
-        let whole = Instant::now();
-        self.party.pass(2 * SECOND);
-        assert_one_world(&self.party.players, whole, 0);
-    }
-
+impl Apart<'_> {
     /// Nothing arrives on these ways for 3 s. Returns for how long each player's world stood still.
     fn endures(&mut self, what: &str, ways: &[Way]) -> Vec<Duration> {
         let lost = Instant::now();
-        self.network.lose(ways);
+        self.site.network.lose(ways);
         self.party.pass(3 * SECOND);
-        self.network.mend(ways);
+        self.site.network.mend(ways);
         let whole = self.party.until_whole();
         let stalls: Vec<_> = self.party.players.iter().map(|player| player.stall(lost)).collect();
         println!("{what}: in step again after {whole:?}; the worlds stood still for {stalls:?}");
@@ -67,12 +32,13 @@ impl Apart {
 #[test]
 fn three_of_five_go_on_and_are_found_again_by_the_two() {
     let name = "cuts::three_of_five_go_on_and_are_found_again_by_the_two";
-    let Some(mut apart) = Apart::of_test(name, 5) else { return };
+    let Some(site) = Site::of_test(name, 5) else { return };
+    let mut apart = site.party(0..5);
     assert_eq!(apart.leader(), 0);
-    let ways = between(&[0, 1], &[2, 3, 4]);
-    apart.network.lose(&ways);
+    let ways = apart.between(&[0, 1], &[2, 3, 4]);
+    site.network.lose(&ways);
     let cut = Instant::now();
-    let takes = apart.party.until_led_on(2);
+    let takes = apart.party.until_led_on(2..5);
     println!("the three go on after {takes:?}");
     assert!(takes < SOON, "{takes:?}");
     apart.party.pass(8 * SECOND - takes);
@@ -83,23 +49,33 @@ fn three_of_five_go_on_and_are_found_again_by_the_two() {
         assert!(last < SOON, "{last:?}");
     }
     assert_one_world(three, apart.party.begun, 0);
-    apart.is_whole_again(&ways);
+    apart.is_whole_again("after 8 s", &ways);
 
     // Now for longer than the others wait for them, and than SCTP tries often.
     assert!(apart.leader() >= 2);
-    apart.network.lose(&ways);
-    apart.party.pass(20 * SECOND);
-    apart.is_whole_again(&ways);
+    site.network.lose(&ways);
+    let cut = Instant::now();
+    apart.party.go_on_as_branch(0..2, cut);
+    apart.party.pass(20 * SECOND - cut.elapsed());
+    let [of_two, of_three] = [0, 2].map(|player| apart.party.players[player].branch());
+    assert!(of_two != of_three, "a branch has a name of its own");
+    apart.is_whole_again("after 20 s, in which the two went on as a branch", &ways);
+    assert!(apart.party.players.iter().all(|player| player.branch() == of_three), "the session is that of the three");
+    let yielded = apart.party.players.iter().filter(|player| !player.heard(cut, YIELDED).is_empty());
+    assert_eq!(yielded.map(|player| player.id.0).collect::<Vec<_>>(), [0, 1]);
+    // The three discard nothing, and the two nothing that their branch played.
+    assert_one_world(&apart.party.players, cut + SOON, 0);
 }
 
 #[test]
 fn a_party_endures_that_packets_are_lost_on_some_ways_or_all() {
     let name = "cuts::a_party_endures_that_packets_are_lost_on_some_ways_or_all";
-    let Some(mut apart) = Apart::of_test(name, 3) else { return };
+    let Some(site) = Site::of_test(name, 3) else { return };
+    let mut apart = site.party(0..3);
     let from = |leader| (0..3).filter(move |to| *to != leader).map(move |to| (leader, to));
 
     let hosts = [0, 1, 2, 3];
-    let stalls = apart.endures("nothing arrives", &between(&hosts, &hosts));
+    let stalls = apart.endures("nothing arrives", &apart.between(&hosts, &hosts));
     assert!(stalls.iter().all(|stall| *stall > SECOND), "nobody may close turns alone");
 
     let leader = apart.leader();
@@ -116,7 +92,7 @@ fn a_party_endures_that_packets_are_lost_on_some_ways_or_all() {
     for (what, ways) in [
         ("one does not hear the leader", vec![(leader, other)]),
         ("the leader does not hear one", vec![(other, leader)]),
-        ("the leader and one do not hear each other", between(&[leader], &[other])),
+        ("the leader and one do not hear each other", apart.between(&[leader], &[other])),
     ] {
         let stalls = apart.endures(what, &ways);
         assert!(stalls.iter().all(|stall| *stall < SOON), "all play on meanwhile");

@@ -4,6 +4,7 @@
 #![cfg(not(target_arch = "wasm32"))]
 
 mod again;
+mod apart;
 mod cuts;
 mod network;
 mod party;
@@ -14,6 +15,7 @@ mod relay;
 mod repair;
 mod sessions;
 mod takeover;
+mod two;
 
 use std::collections::BTreeSet;
 use std::net::TcpListener;

@@ -41,7 +41,11 @@ impl Network {
         };
         let test = std::env::current_exe().unwrap();
         let mut run = Command::new("unshare");
-        run.args(*namespaces).arg("--").arg(test).args([name, "--exact", "--nocapture"]).env(INSIDE, "1");
+        run.args(*namespaces)
+            .arg("--")
+            .arg(test)
+            .args([name, "--exact", "--include-ignored", "--nocapture"])
+            .env(INSIDE, "1");
         let run = run.output().unwrap();
         print!("{}{}", String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
         assert!(run.status.success(), "it fails in its network");
@@ -51,6 +55,11 @@ impl Network {
     /// The address of a host.
     pub fn address(&self, host: u8) -> Ipv4Addr {
         Ipv4Addr::new(10, 7, host, 2)
+    }
+
+    /// The router's address on the line to a host.
+    pub fn router(&self, host: u8) -> Ipv4Addr {
+        Ipv4Addr::new(10, 7, host, 1)
     }
 
     /// This program at a host.

@@ -3,18 +3,27 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
+use std::ops::Range;
 use std::process::Command;
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
+use lockstone_net::wire::Branch;
 use lockstone_sim::PlayerId;
 
 use super::peers::until;
-use super::process::{Process, Word};
+use super::process::{Order, Process, Told, Word, here};
 
 pub const SECOND: Duration = Duration::from_secs(1);
 /// Within 2 s, and what a machine that does other things is late.
 pub const SOON: Duration = Duration::from_secs(2 + 1);
+/// So long players wait who cannot reach the others.
+const WAITS: Duration = Duration::from_secs(10);
+/// Who is in one branch plays together within that, once one of them wants to.
+const BRANCHES_WITHIN: Duration = Duration::from_secs(4);
+/// What a player is told who may go on as a branch, and whose branch yields.
+const OFFERED: &str = "and may go on";
+pub const YIELDED: &str = "another branch is the session";
 /// A sequencer closes no more ticks ahead for players who are so near.
 const CLOSED_AHEAD_MAX: u32 = 3;
 
@@ -30,8 +39,9 @@ pub struct Party {
 pub struct Player {
     pub id: PlayerId,
     process: Option<Process>,
-    words: Receiver<(Instant, Word)>,
+    tells: Receiver<(Instant, Told)>,
     pub told: Vec<(Instant, Word)>,
+    pub news: Vec<(Instant, String)>,
 }
 
 impl Player {
@@ -39,9 +49,31 @@ impl Player {
         self.told.last().map(|(_, word)| word)
     }
 
-    /// A bit of its world turns over.
-    pub fn err(&mut self) {
-        self.process.iter_mut().for_each(Process::err);
+    pub fn process(&mut self) -> &mut Process {
+        self.process.as_mut().expect("it lives")
+    }
+
+    pub fn order(&mut self, order: Order) {
+        self.process().order(order);
+    }
+
+    /// What it was told since a moment that holds these words.
+    pub fn heard(&self, since: Instant, words: &str) -> Vec<&(Instant, String)> {
+        self.news.iter().filter(|(at, news)| *at >= since && news.contains(words)).collect()
+    }
+
+    fn listen(&mut self) {
+        for (at, told) in self.tells.try_iter() {
+            match told {
+                Told::Word(word) => self.told.push((at, word)),
+                Told::News(news) => self.news.push((at, news)),
+            }
+        }
+    }
+
+    /// The name of the history that it plays.
+    pub fn branch(&self) -> Branch {
+        self.newest().expect("it plays").branch
     }
 
     /// For how long its world stood still at most since a moment.
@@ -53,14 +85,17 @@ impl Player {
 }
 
 impl Party {
-    /// Of players who are run by these programs, and find each other at a server. The first one is
-    /// player 0.
-    pub fn gather(server: SocketAddr, programs: impl IntoIterator<Item = Command>) -> Party {
+    /// Of so many players.
+    pub fn here(server: SocketAddr, room: &str, players: usize) -> Party {
+        Party::gather(room, (0..players).map(|_| (server, here())))
+    }
+
+    /// Of players who find signaling there, and are run by these programs. The first one is player
+    /// 0.
+    pub fn gather(room: &str, players: impl IntoIterator<Item = (SocketAddr, Command)>) -> Party {
         let mut party = Party { players: Vec::new(), dead: Vec::new(), begun: Instant::now() };
-        for (id, program) in (0..).zip(programs) {
-            let (process, words) = Process::play_by(program, server, "party", id as u8);
-            let process = Some(process);
-            party.players.push(Player { id: PlayerId(id), process, words, told: Vec::new() });
+        for (server, program) in players {
+            party.enter(server, room, program);
             party.until_whole();
         }
         party.begun = Instant::now();
@@ -68,52 +103,63 @@ impl Party {
         party
     }
 
+    /// Another begins to join.
+    pub fn enter(&mut self, server: SocketAddr, room: &str, program: Command) {
+        let id = (self.players.len() + self.dead.len()) as u16;
+        let (process, tells) = Process::play_by(program, server, room, id as u8);
+        let (process, told, news) = (Some(process), Vec::new(), Vec::new());
+        self.players.push(Player { id: PlayerId(id), process, tells, told, news });
+    }
+
     /// Listens until something is so. Returns how long that took.
     pub fn until(&mut self, what: &str, is: impl Fn(&[Player]) -> bool) -> Duration {
         let begun = Instant::now();
         until(what, || {
-            let all = self.players.iter_mut().chain(&mut self.dead);
-            all.for_each(|player| player.told.extend(player.words.try_iter()));
+            self.players.iter_mut().chain(&mut self.dead).for_each(Player::listen);
             is(&self.players).then_some(())
         });
         begun.elapsed()
     }
 
     pub fn pass(&mut self, time: Duration) {
-        let begun = Instant::now();
-        self.until("time to pass", |_| begun.elapsed() >= time);
+        let end = Instant::now() + time;
+        while Instant::now() < end {
+            let moment = (end - Instant::now()).min(SECOND);
+            let begun = Instant::now();
+            self.until("time to pass", |_| begun.elapsed() >= moment);
+        }
     }
 
-    /// Until all play on beyond what anyone has played, each its own hero, nobody being away, and
-    /// one leads.
+    /// Until all play on in one history, beyond what anyone has played, each its own hero, nobody
+    /// else being there, and one leads.
     pub fn until_whole(&mut self) -> Duration {
-        let ids: Vec<_> = self.players.iter().map(|player| player.id).collect();
+        let [ids, dead] = [&self.players, &self.dead].map(|players| players.iter().map(|player| player.id).collect());
+        let (ids, dead): (Vec<_>, Vec<_>) = (ids, dead);
         let played = self.players.iter().filter_map(Player::newest).map(|word| word.tick).max();
         self.until("all to play on", |players| {
-            let leader = players[0].newest().and_then(|word| word.leader);
+            let Some(first) = players[0].newest() else { return false };
             players.iter().all(|player| {
                 let Some(word) = player.newest() else { return false };
-                let is_here = word.player == player.id && word.players == ids && word.away.is_empty();
-                is_here && word.leader.is_some() && word.leader == leader && Some(word.tick) > played
+                let is_here =
+                    word.player == player.id && word.players == ids && word.away.iter().all(|id| dead.contains(id));
+                let is_led = word.leader.is_some() && (word.leader, word.branch) == (first.leader, first.branch);
+                is_here && is_led && Some(word.tick) > played
             })
         })
     }
 
-    /// Kills the processes of the first players. Returns how long it takes until the others go on.
-    pub fn kill_first(&mut self, count: usize) -> Duration {
-        let rest = self.players.split_off(count);
-        self.dead.extend(core::mem::replace(&mut self.players, rest));
+    /// Kills the processes of some players.
+    pub fn kill(&mut self, players: Range<usize>) {
+        self.dead.extend(self.players.drain(players));
         self.dead.iter_mut().for_each(|player| player.process = None);
-        self.until_led_on(0)
     }
 
-    /// Until one of the players from an index on leads all of them, in a turn that was not closed
-    /// yet.
-    pub fn until_led_on(&mut self, first: usize) -> Duration {
-        let played = self.players[first..].iter().filter_map(Player::newest).map(|word| word.tick).max();
+    /// Until one of some players leads all of them, in a turn that was not closed yet.
+    pub fn until_led_on(&mut self, some: Range<usize>) -> Duration {
+        let played = self.players[some.clone()].iter().filter_map(Player::newest).map(|word| word.tick).max();
         let closed = played.unwrap_or(0) + CLOSED_AHEAD_MAX;
         self.until("one of them to lead on", |players| {
-            let players = &players[first..];
+            let players = &players[some.clone()];
             let leader = players[0].newest().and_then(|word| word.leader);
             let mut words = players.iter().filter_map(Player::newest);
             players.iter().any(|player| Some(player.id) == leader)
@@ -121,18 +167,36 @@ impl Party {
         })
     }
 
+    /// Some players have been cut off from the others since a moment. They wait until they may go
+    /// on as a branch, and the first of them wants that.
+    pub fn go_on_as_branch(&mut self, some: Range<usize>, cut: Instant) {
+        self.until("the offer", |players| {
+            players[some.clone()].iter().all(|player| !player.heard(cut, OFFERED).is_empty())
+        });
+        let offered = self.players[some.clone()].iter().flat_map(|player| player.heard(cut, OFFERED));
+        let offered: Vec<_> = offered.map(|(at, _)| *at - cut).collect();
+        println!("they may go on as a branch after {offered:?}");
+        let in_time = |waited: &Duration| (WAITS - SECOND..WAITS + SOON + SECOND).contains(waited);
+        assert!(offered.iter().all(in_time), "{offered:?}");
+        self.players[some.start].order(Order::Branch);
+        let takes = self.until_led_on(some);
+        println!("they play together after {takes:?}");
+        assert!(takes < BRANCHES_WITHIN + SECOND, "{takes:?}");
+    }
+
     pub fn leader(&self) -> PlayerId {
         self.players[0].newest().and_then(|word| word.leader).expect("the party is whole")
     }
 }
 
-/// Of each tick that was played from a moment on, more than `few` players saw one world alone: what
+/// Of each tick of a history that was played from a moment on, more than `few` players saw one world alone: what
 /// fewer saw may be discarded, as most knew nothing of it.
 pub fn assert_one_world<'a>(players: impl IntoIterator<Item = &'a Player>, since: Instant, few: usize) {
-    let mut ticks: BTreeMap<u32, BTreeMap<u64, BTreeSet<PlayerId>>> = BTreeMap::new();
+    let mut ticks: BTreeMap<(Branch, u32), BTreeMap<u64, BTreeSet<PlayerId>>> = BTreeMap::new();
     for player in players {
         for (_, word) in player.told.iter().filter(|(at, _)| *at >= since) {
-            ticks.entry(word.tick).or_default().entry(word.checksum).or_default().insert(player.id);
+            let worlds = ticks.entry((word.branch, word.tick)).or_default();
+            worlds.entry(word.checksum).or_default().insert(player.id);
         }
     }
     let compared = ticks.values().filter(|worlds| worlds.values().any(|players| players.len() > 1));

@@ -169,7 +169,12 @@ struct Lines {
 
 impl Router {
     pub fn before(server: SocketAddr) -> Router {
-        let listener = TcpListener::bind(any_port()).unwrap();
+        Router::at(any_port(), server)
+    }
+
+    /// One that listens at this address.
+    pub fn at(addr: SocketAddr, server: SocketAddr) -> Router {
+        let listener = TcpListener::bind(addr).unwrap();
         let (addr, lines) = (listener.local_addr().unwrap(), Arc::new(Mutex::new(Lines::default())));
         let theirs = Arc::downgrade(&lines);
         thread::spawn(move || {

@@ -1,6 +1,7 @@
 //! A link, a player of a party, or a signaling server in a process of its own, that can be killed
 //! or stand still. It is this program again, with one test.
 
+use std::collections::BTreeSet;
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::SocketAddr;
 use std::process::{self, Child, Command, Stdio};
@@ -10,11 +11,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use lockstone_net::party::PartySettings;
-use lockstone_net::session::Event;
-use lockstone_net::{Link, LinkEvent, Party, PlayerKey};
-use lockstone_sim::PlayerId;
+use lockstone_net::session::{Event, Stats};
+use lockstone_net::wire::{Branch, Message, Report, Turns};
+use lockstone_net::{Link, LinkEvent, Party, PeerId, PlayerKey};
+use lockstone_sim::{Checksum, PlayerId, Tick};
 use serde::{Deserialize, Serialize};
 use testkit::mixer::State;
+use testkit::sessions::tap::altering;
 use testkit::sessions::*;
 
 use super::peers::{Peer, serve_at};
@@ -26,20 +29,50 @@ const KEY: &str = "LOCKSTONE_TEST_KEY";
 const ENTERED: &str = "it has entered";
 const SERVES: &str = "it serves";
 
-/// Whether a bit of this process's world is to turn over in the next tick.
-static IS_TO_ERR: AtomicBool = AtomicBool::new(false);
+/// What a process is told to do once.
+#[derive(Clone, Copy, Debug)]
+pub enum Order {
+    /// A bit of its world turns over.
+    Err,
+    /// It reports a false checksum.
+    Lie,
+    /// Its player takes the offer to go on as a branch.
+    Branch,
+}
+
+/// Which orders this process has not followed yet.
+static ORDERS: [AtomicBool; 3] = [const { AtomicBool::new(false) }; 3];
+
+impl Order {
+    const ALL: [Order; 3] = [Order::Err, Order::Lie, Order::Branch];
+
+    /// Whether it is to be followed now.
+    fn is_given(self) -> bool {
+        ORDERS[self as usize].swap(false, Relaxed)
+    }
+}
+
+/// What a player tells.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Told {
+    Word(Word),
+    /// An event that is no turn, in words.
+    News(String),
+}
 
 /// What a player tells of each tick that it comes to.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct Word {
     pub tick: u32,
+    /// Of which history.
+    pub branch: Branch,
     /// Of the world before that tick's turn.
     pub checksum: u64,
     pub player: PlayerId,
     pub leader: Option<PlayerId>,
-    /// Those whose heroes are in the world.
+    /// Those who play.
     pub players: Vec<PlayerId>,
-    /// Those of them who are away.
+    /// Those whose heroes wait.
     pub away: Vec<PlayerId>,
 }
 
@@ -63,11 +96,11 @@ impl Process {
         server: SocketAddr,
         room: &str,
         key: u8,
-    ) -> (Process, Receiver<(Instant, Word)>) {
+    ) -> (Process, Receiver<(Instant, Told)>) {
         let program = program.env(ROOM, room).env(KEY, key.to_string());
         let mut process = Process::run(server, program, Stdio::piped());
-        let words = process.words();
-        (process, words)
+        let told = process.told();
+        (process, told)
     }
 
     /// A signaling server, by this program as it is run elsewhere, and its address.
@@ -92,25 +125,24 @@ impl Process {
         lines.find(|line| line.contains(wanted)).expect("it says so")
     }
 
-    fn words(&mut self) -> Receiver<(Instant, Word)> {
-        let (told, words) = mpsc::channel();
+    fn told(&mut self) -> Receiver<(Instant, Told)> {
+        let (sender, told) = mpsc::channel();
         let lines = BufReader::new(self.0.stdout.take().unwrap()).lines();
         thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
                 // Nobody listens any more when the test is over.
                 if let Ok(word) = serde_json::from_str(&line)
-                    && told.send((Instant::now(), word)).is_err()
+                    && sender.send((Instant::now(), word)).is_err()
                 {
                     return;
                 }
             }
         });
-        words
+        told
     }
 
-    /// A bit of its world turns over.
-    pub fn err(&mut self) {
-        writeln!(self.0.stdin.as_mut().unwrap()).unwrap();
+    pub fn order(&mut self, order: Order) {
+        writeln!(self.0.stdin.as_mut().unwrap(), "{order:?}").unwrap();
     }
 
     pub fn stop(&self) {
@@ -142,9 +174,12 @@ pub fn here() -> Command {
 #[ignore = "what other tests run in a process of its own"]
 fn in_a_process_of_its_own() {
     let Ok(server) = std::env::var(SERVER) else { return };
-    // It must not outlive who started it. A line is the word for a fault.
+    // It must not outlive who started it. Lines are orders.
     thread::spawn(|| {
-        io::stdin().lines().map_while(Result::ok).for_each(|_| IS_TO_ERR.store(true, Relaxed));
+        for line in io::stdin().lines().map_while(Result::ok) {
+            let order = Order::ALL.into_iter().find(|order| format!("{order:?}") == line).expect("an order");
+            ORDERS[order as usize].store(true, Relaxed);
+        }
         process::exit(0);
     });
     let server = server.parse().unwrap();
@@ -173,26 +208,61 @@ fn idle(mut peer: Peer) -> ! {
 }
 
 fn play(mut player: Player<Party<Mixer>>) -> ! {
+    player.hand = Box::new(altering(lying()));
+    let mut branch = Branch::default();
     loop {
         player.advance();
+        if Order::Branch.is_given() {
+            player.session.go_on_as_branch().expect("it is offered");
+        }
         let stats = player.session.stats();
         for event in player.events.drain(..) {
-            if let Event::Checksum { tick, checksum, .. } = event
-                && let Some(own) = stats.player
-            {
-                let (leader, away) = (stats.sequencer(), stats.away.iter().map(|(player, _)| *player).collect());
-                let players = stats.players.iter().map(|player| player.player).collect();
-                let word = Word { tick: tick.0, checksum: checksum.0, player: own, leader, players, away };
-                println!("{}", serde_json::to_string(&word).unwrap());
+            if let Event::Branch { branch: now, .. } = event {
+                branch = now;
+            }
+            if let Some(told) = told(event, branch, &stats) {
+                println!("{}", serde_json::to_string(&told).unwrap());
             }
         }
         thread::park_timeout(Duration::from_millis(5));
     }
 }
 
+/// What is told of an event in the history of this name.
+fn told(event: Event<Mixer>, branch: Branch, stats: &Stats) -> Option<Told> {
+    Some(match event {
+        Event::Checksum { tick, checksum, .. } => {
+            let (leader, away) = (stats.sequencer(), stats.away.iter().map(|(player, _)| *player).collect());
+            let players = stats.players.iter().map(|player| player.player).collect();
+            let (tick, checksum, player) = (tick.0, checksum.0, stats.player?);
+            Told::Word(Word { tick, branch, checksum, player, leader, players, away })
+        }
+        Event::Turn { .. } | Event::Keyframe { .. } | Event::Ledger { .. } => return None,
+        event => Told::News(format!("{event:?}")),
+    })
+}
+
+/// A hand that makes one checksum false, the next that is told, whenever it is ordered to.
+fn lying() -> impl FnMut(PeerId, &mut Message) {
+    let (mut lies, mut newest) = (BTreeSet::new(), Tick(0));
+    move |_, message| {
+        let (Message::Report(Report { checksums, .. }) | Message::Turns(Turns { checksums, .. })) = message else {
+            return;
+        };
+        let told = checksums.iter().map(|(tick, sum)| {
+            if *tick > newest {
+                newest = *tick;
+                lies.extend(Order::Lie.is_given().then_some(newest));
+            }
+            (*tick, Checksum(sum.0 ^ u64::from(lies.contains(tick))))
+        });
+        *checksums = list(told.collect());
+    }
+}
+
 /// A player of a party whose heroes wait for half an hour.
 pub fn keyed(key: u8) -> Party<Mixer> {
-    let err = |state: &mut State, _: &_| state.cells[1] ^= u64::from(IS_TO_ERR.swap(false, Relaxed));
+    let err = |state: &mut State, _: &_| state.cells[1] ^= u64::from(Order::Err.is_given());
     let build = move |seed| Mixer::new(seed, 64).keeping(30 * 60 * 20).with(err);
     let name = format!("player {key}");
     party_of(PartySettings::default(), IDENTITY, &name, build).with_key(PlayerKey::from_bytes([key; 32]))

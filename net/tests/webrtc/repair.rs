@@ -5,15 +5,15 @@ use std::time::Instant;
 
 use lockstone_sim::PlayerId;
 
-use super::party::{Party, SECOND, SOON};
+use super::party::{Party, Player, SECOND, SOON, assert_one_world};
 use super::peers::any_port;
-use super::process::{Process, here};
+use super::process::{Order, Process, here};
 
 /// A bit of a player's world turns over. Nobody else's differs, and soon that one does no more.
 fn is_put_right(party: &mut Party, odd: PlayerId) {
     let (odd, sound) = (usize::from(odd.0), usize::from(other(odd).0));
     let erred = Instant::now();
-    party.players[odd].err();
+    party.players[odd].order(Order::Err);
     party.pass(SOON + SECOND);
     let sound: BTreeMap<_, _> = party.players[sound].told.iter().map(|(_, word)| (word.tick, word.checksum)).collect();
     let mut wrong = Vec::new();
@@ -32,12 +32,39 @@ fn is_put_right(party: &mut Party, odd: PlayerId) {
 #[test]
 fn a_bit_that_turns_over_is_put_right_in_a_replica_and_in_the_sequencer() {
     let (_server, addr) = Process::serve_by(here(), any_port());
-    let mut party = Party::gather(addr, (0..4).map(|_| here()));
+    let mut party = Party::here(addr, "party", 4);
     let replica = other(party.leader());
     is_put_right(&mut party, replica);
     let leader = party.leader();
     is_put_right(&mut party, leader);
     assert_ne!(party.leader(), leader, "it hands over before it is repaired");
+}
+
+/// Its world is right, and it says so when it is asked what that is made of.
+#[test]
+fn who_reports_false_checksums_is_named_and_put_out_at_the_third_time() {
+    let (_server, addr) = Process::serve_by(here(), any_port());
+    let mut party = Party::here(addr, "party", 4);
+    let (sequencer, liar) = (party.leader(), other(party.leader()));
+    let [sequencer, odd] = [sequencer, liar].map(|player| usize::from(player.0));
+    for times in 1..=3 {
+        let lied = Instant::now();
+        party.players[odd].order(Order::Lie);
+        let named = format!("{liar} reported a false checksum, {times} by now");
+        let takes = party.until("the liar to be named", |players| !players[sequencer].heard(lied, &named).is_empty());
+        println!("{named}: after {takes:?}");
+        assert!(takes < SOON, "{takes:?}");
+        party.pass(SECOND / 2);
+    }
+    let out = |player: &Player| !player.heard(party.begun, "put out of the session").is_empty();
+    assert!(out(&party.players[odd]), "{:?}", party.players[odd].news);
+    assert_one_world(&party.players, party.begun, 0);
+    party.dead.push(party.players.remove(odd));
+    party.until_whole();
+    for player in &party.players {
+        assert_eq!(player.heard(party.begun, "repaired").len(), 0);
+        assert!(player.stall(party.begun) < SECOND, "the others play on at their pace");
+    }
 }
 
 /// The next of the four players.

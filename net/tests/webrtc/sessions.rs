@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use lockstone_net::matchbox::{Config, MatchboxLink};
 use lockstone_net::party::PartySettings;
-use lockstone_net::session::{Event, Phase};
+use lockstone_net::session::{Event, Phase, Transmit};
 use lockstone_net::wire::{self, Epoch};
 use lockstone_net::{Link, LinkEvent, RollbackSettings};
 use lockstone_sim::PlayerId;
@@ -20,6 +20,8 @@ pub struct Player<T: Session<Sim = Mixer>> {
     pub link: MatchboxLink,
     pub session: T,
     pub events: Vec<Event<Mixer>>,
+    /// Through which all passes that it sends.
+    pub hand: Box<dyn FnMut(Transmit) -> Option<Transmit>>,
     /// The epochs of all that it sent.
     epochs: BTreeSet<Epoch>,
     /// Whether the way to the signaling server is lost.
@@ -31,7 +33,8 @@ impl<T: Session<Sim = Mixer>> Player<T> {
     pub fn enter(server: SocketAddr, room: &str, session: T) -> Player<T> {
         let config = Config { url: format!("ws://{server}"), room: room.to_owned(), ..Config::default() };
         let (link, began) = (MatchboxLink::open(config), Instant::now());
-        Player { link, session, events: Vec::new(), epochs: BTreeSet::new(), is_away: false, began }
+        let (events, hand) = (Vec::new(), Box::new(Some));
+        Player { link, session, events, hand, epochs: BTreeSet::new(), is_away: false, began }
     }
 
     pub fn advance(&mut self) {
@@ -45,7 +48,8 @@ impl<T: Session<Sim = Mixer>> Player<T> {
             self.session.handle(event, now);
         }
         self.session.advance(now);
-        while let Some(packet) = self.session.poll_transmit() {
+        let packets = core::iter::from_fn(|| self.session.poll_transmit());
+        for packet in packets.filter_map(&mut self.hand) {
             self.epochs.extend(wire::decode(&packet.bytes).map(|(epoch, _)| epoch));
             self.link.send(packet.to, packet.channel, packet.bytes);
         }
