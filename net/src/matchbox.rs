@@ -18,7 +18,8 @@
 //! What a user of a link must know:
 //! - A peer whose handshake never completes gives no event at all. A player whose relay does not
 //!   answer gets [`LinkEvent::Closed`] within half a minute. In a party the connection is offered
-//!   again after 1 to 16 s, as it is if a connection breaks, as long as both are in the room.
+//!   again after 1 to 16 s, as long as both are in the room. One that breaks is offered again every
+//!   four seconds, so that it is there soon after the two can reach each other.
 //! - When the signaling connection is lost, peers stay connected, but nobody new can join:
 //!   [`LinkEvent::SignalingLost`]. The link looks for the server again every 0.5 to 2 s, and comes
 //!   back to the room with the same [`PeerId`]: [`LinkEvent::SignalingBack`]. A relay does so for
@@ -26,11 +27,12 @@
 //!   server for [`Config::return_within`]. A server that gives it another name, as those of others
 //!   do, is of no use: then the link ends once the last of its peers is gone.
 //! - The server tells the others when a peer's signaling connection is lost. They ask the peer then
-//!   whether it lives, on its own connection. Only if it says nothing for a second, they take it
-//!   for disconnected.
+//!   whether it lives, on its own connection. Only if it says nothing for a second, or has left such
+//!   a question unanswered already, they take it for disconnected.
 //! - While the network swallows all, packets wait, or are dropped if they are unreliable: from two
 //!   to three seconds on after the peer was heard last, until it is heard again. After half a
-//!   minute webrtc ends the connection.
+//!   minute webrtc ends the connection. matchbox 0.15 gives no way to change that, nor that the ICE
+//!   of a handshake seeks for 1.4 s alone.
 //! - The first packets to a peer may be lost, on the reliable channel too: webrtc 0.21 acknowledges
 //!   and drops what it reads together with the end of the SCTP handshake, because it opens its data
 //!   channels only afterwards. So say it again until there is an answer.
@@ -38,6 +40,7 @@
 //!   longer to say goodbye.
 
 mod bell;
+mod handshake;
 mod mending;
 mod pair;
 mod probe;
@@ -60,6 +63,7 @@ use uuid::Uuid;
 
 use crate::link::{Channel, Link, LinkError, LinkEvent, PeerId};
 pub use crate::room::{KEY_BYTES_MAX, ROOM_CHARS_MAX, RoomRole, TOKEN_BYTES_MAX, is_room_name};
+use handshake::Handshake;
 use mending::Mending;
 use pair::Pair;
 use queue::Queue;
@@ -171,7 +175,7 @@ impl MatchboxLink {
         let opened = self.bells.take();
         rung.iter().chain(&opened).copied().flatten().for_each(|peer| self.gather_pair(peer));
         while let Some((peer, signals)) = self.queue.next(self.handshakes()) {
-            self.open_pair(peer, false);
+            self.open_pair(peer, false, Handshake::new(None));
             signals.into_iter().for_each(|signal| self.signaled(peer, signal));
         }
         self.end_if_alone();
@@ -195,9 +199,8 @@ impl MatchboxLink {
         let Some(mut pair) = self.pairs.remove(&peer) else { return };
         let is_reachable = !pair.has_left && self.away.is_none() && self.lost.is_none();
         match self.role {
-            RoomRole::Peer if is_reachable && (was_connected || pair.offers) => {
-                self.mending.broke(peer, pair.offers);
-            }
+            RoomRole::Peer if is_reachable && was_connected => self.mending.broke(peer, pair.offers),
+            RoomRole::Peer if is_reachable && pair.offers => self.mending.failed(peer),
             // It was told that the peer came to the room anew.
             RoomRole::Player | RoomRole::Standby { .. } if is_reachable && was_connected && pair.has_returned => {
                 self.offer(peer);
@@ -305,21 +308,20 @@ impl MatchboxLink {
     /// Passes a signal on to the pair that it is for, or keeps it for one that is to come.
     fn signaled(&mut self, peer: PeerId, signal: PeerEvent) {
         let is_offer = matches!(signal, PeerEvent::Signal { data: PeerSignal::Offer(_), .. });
-        let mut offered = 0;
+        let mut handshake = Handshake::new(None);
         if let Some(pair) = self.pairs.get_mut(&peer) {
             // Of two that offer at the same time the one that entered first does.
             let is_crossed = is_offer && pair.offers && !pair.is_connected() && self.role == RoomRole::Peer;
             let is_anew = is_offer && pair.may_answer_anew();
-            offered = pair.offered;
+            handshake = pair.handshake.anew();
             if !is_anew && (!is_crossed || Some(peer) > self.me) {
                 return pair.hear(signal);
             }
         } else if !is_offer || !self.answers(peer) {
+            self.mending.answered(peer);
             return self.queue.keep(peer, signal);
         }
-        let pair = self.open_pair(peer, false);
-        pair.offered = offered;
-        pair.hear(signal);
+        self.open_pair(peer, false, handshake).hear(signal);
     }
 
     /// Whether a peer that offers a connection is to be answered now.
@@ -336,13 +338,14 @@ impl MatchboxLink {
     }
 
     fn offer(&mut self, peer: PeerId) {
-        self.open_pair(peer, true).hear(PeerEvent::NewPeer(theirs(peer)));
+        let handshake = Handshake::new((self.role == RoomRole::Peer).then(|| self.mending.patience(peer)));
+        self.open_pair(peer, true, handshake).hear(PeerEvent::NewPeer(theirs(peer)));
     }
 
     /// Begins a handshake, in the place of one before.
-    fn open_pair(&mut self, peer: PeerId, offers: bool) -> &mut Pair {
+    fn open_pair(&mut self, peer: PeerId, offers: bool, handshake: Handshake) -> &mut Pair {
         let bell = self.bells.hang(Some(peer));
-        let pair = Pair::open(peer, &self.ice_urls, &self.tasks, self.requests.clone(), bell, offers);
+        let pair = Pair::open(peer, &self.ice_urls, &self.tasks, self.requests.clone(), bell, (offers, handshake));
         self.pairs.entry(peer).insert_entry(pair).into_mut()
     }
 

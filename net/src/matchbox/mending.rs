@@ -1,6 +1,8 @@
 //! The peers of a party's room with whom there is no connection, where there should be one. It is
-//! offered again, less and less often: by the end that offered it, and a little later by the other,
-//! as one end may take long to find out.
+//! offered again: by the end that offered it, and a little later by the other, as one end may take
+//! long to find out. If there never was one it is offered less and less often, as there may be no
+//! way between the two. If there was one, it comes about as soon as they can reach each other
+//! again.
 
 use std::collections::BTreeMap;
 use std::task::{Context, Waker};
@@ -11,30 +13,58 @@ use futures_timer::Delay;
 
 use crate::link::PeerId;
 
-/// Before a connection is offered again, at first; twice as long each time, up to the greatest.
+/// Before a connection is offered again that never was there, at first; twice as long each time, so
+/// often at most.
 const AFTER: Duration = Duration::from_secs(1);
-/// The same for the end that answered.
+const DOUBLINGS_MAX: u32 = 4;
+/// Before one is offered again that was there, each time.
+const LOST_AFTER: Duration = Duration::from_millis(500);
+/// The same for the end that answered it, at first.
 const ANSWERED_AFTER: Duration = Duration::from_secs(4);
-const AFTER_MAX: Duration = Duration::from_secs(16);
 
 #[derive(Debug, Default)]
 pub(super) struct Mending(BTreeMap<PeerId, Attempt>);
 
 #[derive(Debug)]
 struct Attempt {
-    /// How long to wait after the next one.
-    wait: Duration,
+    /// Whether there was a connection.
+    was_connected: bool,
+    /// How often it was tried in vain, if there never was one.
+    failed: u32,
     /// When it is due; `None` while it is under way.
     due: Option<Delay>,
 }
 
+impl Attempt {
+    fn patience(&self) -> u32 {
+        1 << self.failed.min(DOUBLINGS_MAX)
+    }
+}
+
 impl Mending {
-    /// The connection with a peer broke, or did not come about, which this end had offered or not.
+    /// A connection with a peer broke, which this end had offered or not.
     pub fn broke(&mut self, peer: PeerId, offered: bool) {
-        let wait = if offered { AFTER } else { ANSWERED_AFTER };
-        let attempt = self.0.entry(peer).or_insert(Attempt { wait, due: None });
-        attempt.due = Some(Delay::new(attempt.wait));
-        attempt.wait = (attempt.wait * 2).min(AFTER_MAX);
+        let due = Some(Delay::new(if offered { LOST_AFTER } else { ANSWERED_AFTER }));
+        self.0.insert(peer, Attempt { was_connected: true, failed: 0, due });
+    }
+
+    /// A connection that this end had offered did not come about.
+    pub fn failed(&mut self, peer: PeerId) {
+        let attempt = self.0.entry(peer).or_insert(Attempt { was_connected: false, failed: 0, due: None });
+        let wait = if attempt.was_connected { LOST_AFTER } else { AFTER * attempt.patience() };
+        attempt.due = Some(Delay::new(wait));
+        attempt.failed += u32::from(!attempt.was_connected);
+    }
+
+    /// How much more patience than at first the next handshake with a peer needs.
+    pub fn patience(&self, peer: PeerId) -> u32 {
+        self.0.get(&peer).map_or(1, Attempt::patience)
+    }
+
+    /// A peer answers what was given up: it can be reached, so it is offered a connection now.
+    pub fn answered(&mut self, peer: PeerId) {
+        let due = self.0.get_mut(&peer).and_then(|attempt| attempt.due.as_mut());
+        due.into_iter().for_each(|due| due.reset(Duration::ZERO));
     }
 
     /// There is a connection, or no need for one.

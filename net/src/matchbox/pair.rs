@@ -8,18 +8,17 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
-use std::time::Duration;
 use std::{fmt, sync::Arc};
 
 use futures::channel::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use futures::{FutureExt, StreamExt};
-use futures_timer::Delay;
 use matchbox_socket::async_trait::async_trait;
 use matchbox_socket::{
     PeerEvent, PeerRequest, PeerSignal, PeerState, RtcIceServerConfig, SignalingError, Signaller, SignallerBuilder,
     WebRtcSocket, WebRtcSocketBuilder,
 };
 
+use super::handshake::Handshake;
 use super::silence::Silence;
 use super::tasks::Tasks;
 use super::{SIGNALS_KEPT_MAX, probe};
@@ -27,13 +26,6 @@ use crate::link::{Channel, LinkEvent, PeerId};
 
 /// In the order in which the socket opens them. The probe's comes after them.
 const CHANNELS: [Channel; 2] = [Channel::Unreliable, Channel::Reliable];
-
-/// How long a handshake may take. A loaded machine needs seconds.
-const HANDSHAKE_WITHIN: Duration = Duration::from_secs(25);
-
-/// So many offers are answered during a handshake. A peer that stood still finds two or three: the
-/// server puts it out after a minute.
-const OFFERS_MAX: usize = 4;
 
 /// One peer, from the first signal to the end.
 #[derive(Debug)]
@@ -44,12 +36,9 @@ pub(super) struct Pair {
     stage: Stage,
     /// Rings when the socket has something, or the handshake is late.
     bell: Waker,
-    /// When the handshake is given up.
-    patience: Delay,
+    pub(super) handshake: Handshake,
     /// Whether it is for this end to offer a connection, should there be none.
     pub(super) offers: bool,
-    /// Offers that it heard, each in the place of the one before.
-    pub(super) offered: usize,
     /// Whether the peer left the room, as far as the server told.
     pub(super) has_left: bool,
     /// The server said that the peer came to the room anew.
@@ -60,6 +49,8 @@ pub(super) struct Pair {
     /// Whether the probe is asking.
     is_asked: bool,
     doubted: Option<Doubted>,
+    /// Whether it is doubted while it leaves questions unanswered: then it ends.
+    is_given_up: bool,
     silence: Silence,
     /// Signals of a new handshake, for when this connection is over: as it is for the other end.
     knocks: Vec<PeerEvent>,
@@ -89,7 +80,7 @@ impl Pair {
         tasks: &Tasks,
         requests: UnboundedSender<PeerRequest>,
         bell: Waker,
-        offers: bool,
+        (offers, handshake): (bool, Handshake),
     ) -> Self {
         let (signals, signals_rx) = mpsc::unbounded();
         // The address is never used: signaling goes through the pipe.
@@ -114,15 +105,15 @@ impl Pair {
             signals,
             stage: Stage::Handshake,
             bell,
-            patience: Delay::new(HANDSHAKE_WITHIN),
+            handshake,
             offers,
-            offered: 0,
             has_left: false,
             has_returned: false,
             doubts,
             verdicts,
             is_asked: false,
             doubted: None,
+            is_given_up: false,
             silence: Silence::default(),
             knocks: Vec::new(),
         }
@@ -138,8 +129,7 @@ impl Pair {
 
     /// Whether the handshake has taken too long.
     pub(super) fn is_late(&mut self) -> bool {
-        let cx = &mut Context::from_waker(&self.bell);
-        self.stage == Stage::Handshake && self.patience.poll_unpin(cx).is_ready()
+        self.stage == Stage::Handshake && self.handshake.is_late(&self.bell)
     }
 
     /// Passes on a signal of this peer, or that it is to be offered a connection.
@@ -153,14 +143,14 @@ impl Pair {
             }
             return;
         }
-        self.offered += usize::from(is_offer);
+        self.handshake.hear(&event);
         // An error means that the loop has ended: gather finds out.
         let _ = self.signals.unbounded_send(event);
     }
 
     /// Whether another offer is to be answered in the place of this one, which the peer gave up.
     pub(super) fn may_answer_anew(&self) -> bool {
-        self.stage == Stage::Handshake && (1..OFFERS_MAX).contains(&self.offered)
+        self.stage == Stage::Handshake && self.handshake.may_answer_anew()
     }
 
     /// Signals of a handshake that is to follow on this connection.
@@ -169,9 +159,12 @@ impl Pair {
     }
 
     /// Something says that the peer is gone, or that it has begun anew. The connection ends unless
-    /// the other end answers.
+    /// the other end answers: at once if it was asked already, and left that unanswered.
     pub(super) fn doubt(&mut self) {
-        if self.is_connected() && self.doubted.is_none() {
+        if self.is_connected() && self.silence.waiting().is_some() {
+            self.is_given_up = true;
+            self.bell.wake_by_ref();
+        } else if self.is_connected() && self.doubted.is_none() {
             self.doubted = Some(Doubted { again: self.is_asked });
             self.ask();
         }
@@ -221,8 +214,13 @@ impl Pair {
             CHANNELS.into_iter().for_each(|channel| self.receive(channel, events));
         }
         self.judge(events);
-        if !open || changes.iter().any(|(_, state)| *state == PeerState::Disconnected) {
+        let is_silent = self.silence.waiting().is_some();
+        let is_given_up = core::mem::take(&mut self.is_given_up);
+        if !open || is_given_up && is_silent || changes.iter().any(|(_, state)| *state == PeerState::Disconnected) {
             self.leave(events);
+        } else if is_given_up {
+            // It was heard since.
+            self.doubt();
         }
     }
 

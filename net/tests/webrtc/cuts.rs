@@ -4,11 +4,13 @@
 //!
 //! The bars are those of a quiet machine. What is asserted leaves a busy one some seconds more.
 
+use std::thread;
 use std::time::{Duration, Instant};
 
 use super::apart::{Apart, Site};
 use super::network::Way;
 use super::party::{SECOND, SOON, YIELDED, assert_one_world};
+use super::two;
 
 impl Apart<'_> {
     /// Nothing arrives on these ways for 3 s. Returns for how long each player's world stood still.
@@ -28,15 +30,23 @@ impl Apart<'_> {
     }
 }
 
-/// The sequencer is one of the two.
+/// All at once, each party with hosts of its own, as they do little but wait.
 #[test]
-fn three_of_five_go_on_and_are_found_again_by_the_two() {
-    let name = "cuts::three_of_five_go_on_and_are_found_again_by_the_two";
-    let Some(site) = Site::of_test(name, 5) else { return };
-    let mut apart = site.party(0..5);
+fn players_who_lose_each_other_are_one_session_again() {
+    let name = "cuts::players_who_lose_each_other_are_one_session_again";
+    let Some(site) = Site::of_test(name, 10 + two::HOSTS) else { return };
+    thread::scope(|scope| {
+        scope.spawn(|| three_of_five_go_on_and_are_found_again_by_the_two(site.party(0..5)));
+        scope.spawn(|| two_of_five_reach_nobody_for_longer_than_connections_live(site.party(5..10)));
+        two::lose_each_other(scope, &site, 10);
+    });
+}
+
+/// The sequencer is one of the two.
+fn three_of_five_go_on_and_are_found_again_by_the_two(mut apart: Apart<'_>) {
     assert_eq!(apart.leader(), 0);
     let ways = apart.between(&[0, 1], &[2, 3, 4]);
-    site.network.lose(&ways);
+    apart.site.network.lose(&ways);
     let cut = Instant::now();
     let takes = apart.party.until_led_on(2..5);
     println!("the three go on after {takes:?}");
@@ -49,21 +59,34 @@ fn three_of_five_go_on_and_are_found_again_by_the_two() {
         assert!(last < SOON, "{last:?}");
     }
     assert_one_world(three, apart.party.begun, 0);
-    apart.is_whole_again("after 8 s", &ways);
+    apart.is_whole_again("3 and 2, for 8 s", &ways);
 
     // Now for longer than the others wait for them, and than SCTP tries often.
     assert!(apart.leader() >= 2);
-    site.network.lose(&ways);
+    apart.site.network.lose(&ways);
     let cut = Instant::now();
     apart.party.go_on_as_branch(0..2, cut);
     apart.party.pass(20 * SECOND - cut.elapsed());
     let [of_two, of_three] = [0, 2].map(|player| apart.party.players[player].branch());
     assert!(of_two != of_three, "a branch has a name of its own");
-    apart.is_whole_again("after 20 s, in which the two went on as a branch", &ways);
+    apart.is_whole_again("3 and 2, who went on as a branch, for 20 s", &ways);
     assert!(apart.party.players.iter().all(|player| player.branch() == of_three), "the session is that of the three");
     let yielded = apart.party.players.iter().filter(|player| !player.heard(cut, YIELDED).is_empty());
     assert_eq!(yielded.map(|player| player.id.0).collect::<Vec<_>>(), [0, 1]);
     // The three discard nothing, and the two nothing that their branch played.
+    assert_one_world(&apart.party.players, cut + SOON, 0);
+}
+
+/// ICE gives up a connection by which nothing comes for half a minute. It is made anew.
+fn two_of_five_reach_nobody_for_longer_than_connections_live(mut apart: Apart<'_>) {
+    let mut ways = apart.between(&[0, 1], &[2, 3, 4]);
+    ways.extend([0, 1].map(|player| apart.to_server(player)).concat());
+    apart.site.network.lose(&ways);
+    let cut = Instant::now();
+    apart.party.pass(45 * SECOND);
+    let [two, three] = [0, 2].map(|player| apart.party.players[player].told.last().unwrap().0);
+    assert!(two - cut < SOON && three.elapsed() < SOON, "the two wait, and the three play");
+    apart.is_whole_again("3 and 2, who do not reach signaling, for 45 s", &ways);
     assert_one_world(&apart.party.players, cut + SOON, 0);
 }
 

@@ -101,16 +101,20 @@ fn lay(mut shell: Command, hosts: u8) -> Result<(), String> {
         mount -t tmpfs tmpfs /run
         echo 1 > /proc/sys/net/ipv4/ip_forward
         for host in $(seq 0 $(($0 - 1))); do
-            ip netns add host$host
-            ip link add line$host type veth peer name line netns host$host
-            ip addr add 10.7.$host.1/24 dev line$host
-            ip link set line$host up
-            ip -n host$host addr add 10.7.$host.2/24 dev line
-            ip -n host$host link set lo up
-            ip -n host$host link set line up
-            ip -n host$host route add default via 10.7.$host.1
+            echo netns add host$host
+            echo link add line$host type veth peer name line netns host$host
+            echo addr add 10.7.$host.1/24 dev line$host
+            echo link set line$host up
+            echo rule add from 10.7.$host.2 to 10.7.$host.2 blackhole
+        done | ip -batch -
+        for host in $(seq 0 $(($0 - 1))); do
+            ip -n host$host -batch - <<HOST
+addr add 10.7.$host.2/24 dev line
+link set lo up
+link set line up
+route add default via 10.7.$host.1
+HOST
             nsenter --net=/run/netns/host$host true
-            ip rule add from 10.7.$host.2 to 10.7.$host.2 blackhole
         done";
     let run = shell.args(["-ec", LAY, &hosts.to_string()]).output().map_err(|error| error.to_string())?;
     let told = String::from_utf8_lossy(&run.stderr).trim().replace('\n', "; ");

@@ -115,10 +115,14 @@ impl Party {
     pub fn until(&mut self, what: &str, is: impl Fn(&[Player]) -> bool) -> Duration {
         let begun = Instant::now();
         until(what, || {
-            self.players.iter_mut().chain(&mut self.dead).for_each(Player::listen);
+            self.listen();
             is(&self.players).then_some(())
         });
         begun.elapsed()
+    }
+
+    fn listen(&mut self) {
+        self.players.iter_mut().chain(&mut self.dead).for_each(Player::listen);
     }
 
     pub fn pass(&mut self, time: Duration) {
@@ -156,6 +160,7 @@ impl Party {
 
     /// Until one of some players leads all of them, in a turn that was not closed yet.
     pub fn until_led_on(&mut self, some: Range<usize>) -> Duration {
+        self.listen();
         let played = self.players[some.clone()].iter().filter_map(Player::newest).map(|word| word.tick).max();
         let closed = played.unwrap_or(0) + CLOSED_AHEAD_MAX;
         self.until("one of them to lead on", |players| {

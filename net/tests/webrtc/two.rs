@@ -2,27 +2,31 @@
 //! session again. Of two the sequencer is the session. The other waits until it is told that the
 //! sequencer is gone, or until its player takes the offer, and is a branch then.
 //!
-//! Many parties are cut at once, as each does little but wait.
+//! A test of cuts runs all of it at once.
 
 use std::net::SocketAddr;
-use std::thread;
+use std::thread::{self, Scope};
 use std::time::{Duration, Instant};
 
 use super::apart::{Apart, Site};
+use super::network::Way;
 use super::party::{Party, SECOND, SOON, YIELDED, assert_one_world};
 use super::peers::Router;
+use super::process::Process;
 
-/// How two are cut off from each other.
-#[derive(Clone, Copy)]
-struct Cut {
-    what: &'static str,
-    secs: u32,
-    /// Who is cut off from the signaling server as well.
-    deaf: &'static [u8],
-    /// What the other does meanwhile.
-    other: Other,
+/// What happens to a party at a host and the next one.
+const SCENES: [fn(&Site, u8); 4] =
+    [both_reach_signaling, one_or_both_reach_nobody, connections_end, the_one_who_serves_is_killed];
+/// So many hosts are there in all.
+pub const HOSTS: u8 = 2 * SCENES.len() as u8;
+
+pub fn lose_each_other<'a>(scope: &'a Scope<'a, '_>, site: &'a Site, first: u8) {
+    for (scene, host) in SCENES.into_iter().zip((first..).step_by(2)) {
+        scope.spawn(move || scene(site, host));
+    }
 }
 
+/// What the other of two does while they are cut off from each other.
 #[derive(Clone, Copy, PartialEq)]
 enum Other {
     Waits,
@@ -31,36 +35,61 @@ enum Other {
     IsTold,
 }
 
-/// All at once, each with a party of its own.
-fn each(site: &Site, cuts: &[Cut]) {
-    thread::scope(|scope| {
-        for (n, cut) in cuts.iter().enumerate() {
-            let hosts = 2 * n as u8..2 * n as u8 + 2;
-            scope.spawn(|| cut.befalls(site.party(hosts)));
-        }
-    });
+fn both_reach_signaling(site: &Site, first: u8) {
+    let mut apart = site.party(first..first + 2);
+    cut(&mut apart, "both reach signaling", &[], 5, Other::Waits);
+    cut(&mut apart, "both reach signaling", &[], 15, Other::Waits);
+    cut(&mut apart, "both reach signaling, the other goes on", &[], 15, Other::TakesTheOffer);
 }
 
-impl Cut {
-    fn befalls(&self, mut apart: Apart<'_>) {
-        let Cut { what, secs, .. } = *self;
-        let what = format!("{what}, for {secs} s");
-        assert_eq!(apart.leader(), 0);
-        let trunk = apart.party.players[0].branch();
-        let mut ways = apart.between(&[0], &[1]);
-        ways.extend(self.deaf.iter().flat_map(|player| apart.to_server(*player)));
-        apart.site.network.lose(&ways);
-        let cut = Instant::now();
-        match self.other {
-            Other::TakesTheOffer => apart.party.go_on_as_branch(1..2, cut),
-            Other::Waits | Other::IsTold => {}
-        }
-        apart.party.pass(secs * SECOND - cut.elapsed());
-        are_apart(&apart.party, cut, &what, self.other != Other::Waits);
-        assert_eq!(apart.party.players[0].branch(), trunk, "{what}: the sequencer is the session");
-        apart.is_whole_again(&what, &ways);
-        are_one(&apart.party, cut, &what, self.other != Other::Waits);
+fn one_or_both_reach_nobody(site: &Site, first: u8) {
+    let router = Router::at("0.0.0.0:0".parse().unwrap(), site.server);
+    let at_router = SocketAddr::from((site.network.router(first), router.addr().port()));
+    let mut apart = site.party_by([at_router, site.server], first..first + 2);
+    let servers = [apart.to_server(0), apart.to_server(1)];
+    cut(&mut apart, "the other reaches nobody", &servers[1], 15, Other::Waits);
+    cut(&mut apart, "neither reaches anybody, the other goes on", &servers.concat(), 15, Other::TakesTheOffer);
+    the_server_tells(&mut apart, &router);
+}
+
+/// For longer than ICE keeps a connection by which nothing comes: it is made anew.
+fn connections_end(site: &Site, first: u8) {
+    cut(&mut site.party(first..first + 2), "both reach signaling", &[], 45, Other::IsTold);
+}
+
+/// Two are cut off from each other for some seconds, and nothing arrives on more ways.
+fn cut(apart: &mut Apart<'_>, what: &str, more: &[Way], secs: u32, other: Other) {
+    let what = format!("of two {what}, for {secs} s");
+    assert_eq!(apart.leader(), 0);
+    let ways = [&apart.between(&[0], &[1])[..], more].concat();
+    apart.site.network.lose(&ways);
+    let cut = Instant::now();
+    if other == Other::TakesTheOffer {
+        apart.party.go_on_as_branch(1..2, cut);
     }
+    apart.party.pass(secs * SECOND - cut.elapsed());
+    are_apart(&apart.party, cut, &what, other != Other::Waits);
+    apart.is_whole_again(&what, &ways);
+    are_one(&apart.party, cut, &what, other != Other::Waits);
+}
+
+/// The signaling server tells the other that the sequencer is gone, as its WebSocket breaks, and it
+/// cannot be reached indeed.
+fn the_server_tells(apart: &mut Apart<'_>, router: &Router) {
+    let what = "of two the server says that the sequencer is gone";
+    assert_eq!(apart.leader(), 0);
+    let ways = apart.between(&[0], &[1]);
+    apart.site.network.lose(&ways);
+    router.break_down();
+    let cut = Instant::now();
+    let takes = apart.party.until_led_on(1..2);
+    println!("{what}: the other goes on after {takes:?}");
+    assert!(takes < SOON, "{takes:?}");
+    apart.party.pass(5 * SECOND - takes);
+    are_apart(&apart.party, cut, what, true);
+    router.mend();
+    apart.is_whole_again(what, &ways);
+    are_one(&apart.party, cut, what, true);
 }
 
 /// The sequencer plays on at its pace. So does the other if it has gone on, as another session.
@@ -86,56 +115,19 @@ fn are_one(party: &Party, cut: Instant, what: &str, went_on: bool) {
     assert_one_world(&party.players, party.begun, 0);
 }
 
-#[test]
-fn of_two_who_lose_each_other_one_is_the_session() {
-    use Other::*;
-    let cuts = [
-        Cut { what: "both reach signaling", secs: 5, deaf: &[], other: Waits },
-        Cut { what: "both reach signaling", secs: 15, deaf: &[], other: Waits },
-        Cut { what: "both reach signaling, the other goes on", secs: 15, deaf: &[], other: TakesTheOffer },
-        Cut { what: "neither reaches signaling", secs: 15, deaf: &[0, 1], other: Waits },
-        Cut { what: "the other does not reach signaling, and goes on", secs: 15, deaf: &[1], other: TakesTheOffer },
-    ];
-    let name = "two::of_two_who_lose_each_other_one_is_the_session";
-    let Some(site) = Site::of_test(name, 2 * cuts.len() as u8 + 2) else { return };
-    thread::scope(|scope| {
-        scope.spawn(|| each(&site, &cuts));
-        scope.spawn(|| the_server_tells(&site, 2 * cuts.len() as u8));
-    });
-}
-
-/// The signaling server tells the other that the sequencer is gone, as its WebSocket breaks, and it
-/// cannot be reached indeed.
-fn the_server_tells(site: &Site, first: u8) {
-    let what = "the server says that the sequencer is gone";
-    let router = Router::at("0.0.0.0:0".parse().unwrap(), site.server);
-    let at_router = SocketAddr::from((site.network.router(first), router.addr().port()));
-    let mut apart = site.party_by([at_router, site.server], first..first + 2);
-    let ways = apart.between(&[0], &[1]);
-    site.network.lose(&ways);
-    router.break_down();
-    let cut = Instant::now();
-    let takes = apart.party.until_led_on(1..2);
-    println!("{what}: the other goes on after {takes:?}");
-    assert!(takes < SOON, "{takes:?}");
-    apart.party.pass(5 * SECOND - takes);
-    are_apart(&apart.party, cut, what, true);
-    router.mend();
-    apart.is_whole_again(what, &ways);
-    are_one(&apart.party, cut, what, true);
-}
-
-/// For longer than ICE keeps a connection that nothing comes by: it is made anew.
-#[test]
-fn of_two_who_lose_each_other_for_longer_than_connections_live_one_is_the_session() {
-    use Other::*;
-    let cuts = [
-        Cut { what: "both reach signaling", secs: 45, deaf: &[], other: IsTold },
-        Cut { what: "neither reaches signaling", secs: 45, deaf: &[0, 1], other: IsTold },
-    ];
-    let name = "two::of_two_who_lose_each_other_for_longer_than_connections_live_one_is_the_session";
-    let Some(site) = Site::of_test(name, 2 * cuts.len() as u8) else { return };
-    each(&site, &cuts);
+/// The sequencer served signaling as well, and is killed. That is no word of anyone: the other
+/// waits, and plays on if its player wants that.
+fn the_one_who_serves_is_killed(site: &Site, first: u8) {
+    let addr = SocketAddr::from((site.network.address(first), 3536));
+    let (server, addr) = Process::serve_by(site.network.program(first), addr);
+    let mut party = site.party_by([addr, addr], first..first + 2).party;
+    drop(server);
+    party.kill(0..1);
+    party.go_on_as_branch(0..1, Instant::now());
+    let before = Instant::now();
+    party.pass(10 * SECOND);
+    assert!(party.players[0].stall(before) < SECOND, "it plays on");
+    assert_one_world(party.players.iter().chain(&party.dead), party.begun, 0);
 }
 
 /// Its process stands still, for longer than connections live. Who played on keeps the session.

@@ -1,0 +1,81 @@
+//! When a handshake is given up, and for whom another is begun in its place.
+//!
+//! It must never wait for ever, nor give up what a slow machine or a long line is about to bring
+//! about, nor begin as often as a peer likes.
+
+use std::task::{Context, Waker};
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures_timer::Delay;
+use matchbox_socket::{PeerEvent, PeerSignal};
+
+/// By this a handshake is timed.
+const LAP: Duration = Duration::from_millis(500);
+/// How long it may take. A loaded machine needs seconds.
+const LAPS_MAX: u32 = 50;
+/// How long it may take since the answer, for each lap that the answer took, if another can be
+/// begun. ICE seeks a way for 1.4 s from then on, and no more, though the handshake goes on. Two
+/// who can reach each other a moment later need another one.
+const LAPS_ANSWERED: u32 = 7;
+
+/// So many offers are answered, each in the place of the one before, within so many laps. A peer
+/// that stood still finds two or three at once: the server puts it out after a minute.
+const OFFERS_MAX: usize = 4;
+const OFFERS_LAPS: u32 = 4;
+
+#[derive(Debug)]
+pub(super) struct Handshake {
+    /// Until the next lap.
+    lap: Delay,
+    laps: u32,
+    /// With which of them it is given up.
+    laps_max: u32,
+    patience: Option<u32>,
+    /// Offers that were heard.
+    offers: usize,
+}
+
+impl Handshake {
+    /// `patience`: by how much longer it may take once it is answered, as others did not suffice.
+    /// `None`: no other can be begun.
+    pub fn new(patience: Option<u32>) -> Handshake {
+        Handshake { lap: Delay::new(LAP), laps: 0, laps_max: LAPS_MAX, patience, offers: 0 }
+    }
+
+    /// The one that takes the place of this one, as another offer is heard.
+    pub fn anew(&self) -> Handshake {
+        Handshake { offers: self.offers_lately(), ..Handshake::new(self.patience) }
+    }
+
+    /// Takes notice of what the peer says.
+    pub fn hear(&mut self, event: &PeerEvent) {
+        match event {
+            PeerEvent::Signal { data: PeerSignal::Offer(_), .. } => self.offers += 1,
+            PeerEvent::Signal { data: PeerSignal::Answer(_), .. } => {
+                let laps = self.patience.map(|patience| self.laps + LAPS_ANSWERED * (self.laps + 1) * patience);
+                self.laps_max = laps.unwrap_or(LAPS_MAX).min(LAPS_MAX);
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether another offer is to be answered in the place of one that the peer gave up.
+    pub fn may_answer_anew(&self) -> bool {
+        (1..OFFERS_MAX).contains(&self.offers_lately())
+    }
+
+    fn offers_lately(&self) -> usize {
+        if self.laps < OFFERS_LAPS { self.offers } else { self.offers.min(1) }
+    }
+
+    /// Whether it has taken too long. The bell rings when that is to be asked again.
+    pub fn is_late(&mut self, bell: &Waker) -> bool {
+        let cx = &mut Context::from_waker(bell);
+        while self.laps < self.laps_max && self.lap.poll_unpin(cx).is_ready() {
+            self.laps += 1;
+            self.lap.reset(LAP);
+        }
+        self.laps >= self.laps_max
+    }
+}
