@@ -14,14 +14,17 @@ use super::{Config, RoomRole, ours, room};
 use crate::link::{LinkError, PeerId};
 use crate::room::Pass;
 
-/// How long the server may take to let a peer in.
+/// How long the server may take to let a peer in, for the first time and again. While the network
+/// swallows all, TCP knocks after 0, 1, 3 and 7 s, and so on: an attempt that goes on for longer
+/// would find the server seconds after it can be reached again.
 const ENTER_WITHIN: Duration = Duration::from_secs(10);
+const RETURN_WITHIN: Duration = Duration::from_secs(5);
 
 /// How often the server hears something, so that it and what lies between keep the connection.
 const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(10);
 
-/// How long a peer waits before it looks for its server again, at first; twice as long each time,
-/// up to the greatest. That is short: who comes to the room meanwhile finds nobody there.
+/// From one attempt to come back to the next, at first; twice as long each time, up to the greatest.
+/// That is short: who comes to the room meanwhile finds nobody there.
 const RETURN_AFTER: Duration = Duration::from_millis(500);
 const RETURN_AFTER_MAX: Duration = Duration::from_secs(2);
 /// The same after a refusal.
@@ -50,7 +53,7 @@ pub(super) async fn signal(
     requests: UnboundedReceiver<PeerRequest>,
     heard: UnboundedSender<Heard>,
 ) {
-    let lost = match enter(&config, Pass { secret: Some(&secret), arrival: None }).await {
+    let lost = match enter(&config, Pass { secret: Some(&secret), arrival: None }, ENTER_WITHIN).await {
         Ok((own, wire)) => {
             let _ = heard.unbounded_send(Heard::Entered(own));
             stay(&config, (own, &secret), wire, requests, &heard).await
@@ -90,10 +93,11 @@ async fn stay(
 
 /// Tries until the server lets this peer in.
 async fn come_back(config: &Config, pass: Pass<'_>) -> (PeerId, Wire) {
-    let mut wait = RETURN_AFTER;
+    let (mut pause, mut wait) = (Delay::new(RETURN_AFTER), 2 * RETURN_AFTER);
     loop {
-        Delay::new(wait).await;
-        let longest = match enter(config, pass).await {
+        pause.await;
+        pause = Delay::new(wait);
+        let longest = match enter(config, pass, RETURN_WITHIN).await {
             Ok(back) => return back,
             Err(error) => {
                 tracing::info!("not back yet: {error}");
@@ -105,7 +109,7 @@ async fn come_back(config: &Config, pass: Pass<'_>) -> (PeerId, Wire) {
 }
 
 /// Connects and waits for this peer's name, which is the first thing that a server tells.
-async fn enter(config: &Config, pass: Pass<'_>) -> Result<(PeerId, Wire), LinkError> {
+async fn enter(config: &Config, pass: Pass<'_>, within: Duration) -> Result<(PeerId, Wire), LinkError> {
     let enter = async {
         let mut wire = Wire::connect(config, pass).await?;
         let first = wire.next().await.map_err(|end| unreachable(config, end.cause))?;
@@ -115,9 +119,9 @@ async fn enter(config: &Config, pass: Pass<'_>) -> Result<(PeerId, Wire), LinkEr
         }
     };
     pin_mut!(enter);
-    match futures::future::select(enter, Delay::new(ENTER_WITHIN)).await {
+    match futures::future::select(enter, Delay::new(within)).await {
         Either::Left((result, _)) => result,
-        Either::Right(_) => Err(unreachable(config, format!("no answer within {} seconds", ENTER_WITHIN.as_secs()))),
+        Either::Right(_) => Err(unreachable(config, format!("no answer within {} seconds", within.as_secs()))),
     }
 }
 

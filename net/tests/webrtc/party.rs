@@ -17,6 +17,8 @@ use super::process::{Order, Process, Told, Word, here};
 pub const SECOND: Duration = Duration::from_secs(1);
 /// Within 2 s, and what a machine that does other things is late.
 pub const SOON: Duration = Duration::from_secs(2 + 1);
+/// Who is no farther behind the others plays with them.
+const ABREAST_TICKS: u32 = 8;
 /// So long players wait who cannot reach the others.
 const WAITS: Duration = Duration::from_secs(10);
 /// Who is in one branch plays together within that, once one of them wants to.
@@ -134,21 +136,25 @@ impl Party {
         }
     }
 
-    /// Until all play on in one history, beyond what anyone has played, each its own hero, nobody
-    /// else being there, and one leads.
+    /// Until all play on abreast in one history, each its own hero, nobody else being there, and
+    /// one leads.
     pub fn until_whole(&mut self) -> Duration {
-        let [ids, dead] = [&self.players, &self.dead].map(|players| players.iter().map(|player| player.id).collect());
-        let (ids, dead): (Vec<_>, Vec<_>) = (ids, dead);
-        let played = self.players.iter().filter_map(Player::newest).map(|word| word.tick).max();
+        let ids: Vec<_> = self.players.iter().map(|player| player.id).collect();
+        let dead: Vec<_> = self.dead.iter().map(|player| player.id).collect();
+        let since = Instant::now();
         self.until("all to play on", |players| {
-            let Some(first) = players[0].newest() else { return false };
-            players.iter().all(|player| {
-                let Some(word) = player.newest() else { return false };
-                let is_here =
-                    word.player == player.id && word.players == ids && word.away.iter().all(|id| dead.contains(id));
-                let is_led = word.leader.is_some() && (word.leader, word.branch) == (first.leader, first.branch);
-                is_here && is_led && Some(word.tick) > played
-            })
+            let played_since = |player: &Player| player.told.last().is_some_and(|(at, _)| *at > since);
+            let words: Vec<_> = players.iter().filter_map(Player::newest).collect();
+            let played = words.iter().map(|word| word.tick).max();
+            let is_whole = |(player, word): (&Player, &&Word)| {
+                let is_here = word.player == player.id && word.players == ids;
+                let is_led = word.leader.is_some() && (word.leader, word.branch) == (words[0].leader, words[0].branch);
+                is_here
+                    && is_led
+                    && word.away.iter().all(|id| dead.contains(id))
+                    && Some(word.tick + ABREAST_TICKS) >= played
+            };
+            players.iter().all(played_since) && players.iter().zip(&words).all(is_whole)
         })
     }
 
