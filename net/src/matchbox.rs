@@ -27,8 +27,8 @@
 //!   server for [`Config::return_within`]. A server that gives it another name, as those of others
 //!   do, is of no use: then the link ends once the last of its peers is gone.
 //! - The server tells the others when a peer's signaling connection is lost. They ask the peer then
-//!   whether it lives, on its own connection. Only if it says nothing for a second, or has left such
-//!   a question unanswered already, they take it for disconnected.
+//!   whether it lives, on its own connection. Only if it says nothing for a second, or left such a
+//!   question unanswered before, they take it for disconnected.
 //! - While the network swallows all, packets wait, or are dropped if they are unreliable: from two
 //!   to three seconds on after the peer was heard last, until it is heard again. After half a
 //!   minute webrtc ends the connection. matchbox 0.15 gives no way to change that, nor that the ICE

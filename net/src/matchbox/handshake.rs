@@ -14,9 +14,9 @@ use matchbox_socket::{PeerEvent, PeerSignal};
 const LAP: Duration = Duration::from_millis(500);
 /// How long it may take. A loaded machine needs seconds.
 const LAPS_MAX: u32 = 50;
-/// How long it may take since the answer, for each lap that the answer took, if another can be
-/// begun. ICE seeks a way for 1.4 s from then on, and no more, though the handshake goes on. Two
-/// who can reach each other a moment later need another one.
+/// How long it may take since the answer, and three times as long as the answer took more, if
+/// another can be begun. ICE seeks a way for 1.4 s from then on, and no more, though the handshake
+/// goes on. Two who can reach each other a moment later need another one.
 const LAPS_ANSWERED: u32 = 7;
 
 /// So many offers are answered, each in the place of the one before, within so many laps. A peer
@@ -37,8 +37,8 @@ pub(super) struct Handshake {
 }
 
 impl Handshake {
-    /// `patience`: by how much longer it may take once it is answered, as others did not suffice.
-    /// `None`: no other can be begun.
+    /// `patience`: how many times as long it may take once it is answered, as others did not
+    /// suffice. `None`: no other can be begun.
     pub fn new(patience: Option<u32>) -> Handshake {
         Handshake { lap: Delay::new(LAP), laps: 0, laps_max: LAPS_MAX, patience, offers: 0 }
     }
@@ -53,7 +53,7 @@ impl Handshake {
         match event {
             PeerEvent::Signal { data: PeerSignal::Offer(_), .. } => self.offers += 1,
             PeerEvent::Signal { data: PeerSignal::Answer(_), .. } => {
-                let laps = self.patience.map(|patience| self.laps + LAPS_ANSWERED * (self.laps + 1) * patience);
+                let laps = self.patience.map(|patience| 4 * self.laps + LAPS_ANSWERED * patience);
                 self.laps_max = laps.unwrap_or(LAPS_MAX).min(LAPS_MAX);
             }
             _ => {}

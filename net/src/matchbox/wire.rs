@@ -23,8 +23,8 @@ const RETURN_WITHIN: Duration = Duration::from_secs(5);
 /// How often the server hears something, so that it and what lies between keep the connection.
 const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(10);
 
-/// From one attempt to come back to the next, at first; twice as long each time, up to the greatest.
-/// That is short: who comes to the room meanwhile finds nobody there.
+/// From one attempt to come back to the next, at first; twice as long each time, up to the
+/// greatest. That is short: who comes to the room meanwhile finds nobody there.
 const RETURN_AFTER: Duration = Duration::from_millis(500);
 const RETURN_AFTER_MAX: Duration = Duration::from_secs(2);
 /// The same after a refusal.

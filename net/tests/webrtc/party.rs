@@ -6,17 +6,21 @@ use std::net::SocketAddr;
 use std::ops::Range;
 use std::process::Command;
 use std::sync::mpsc::Receiver;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use lockstone_net::wire::Branch;
 use lockstone_sim::PlayerId;
 
-use super::peers::until;
 use super::process::{Order, Process, Told, Word, here};
 
 pub const SECOND: Duration = Duration::from_secs(1);
 /// Within 2 s, and what a machine that does other things is late.
 pub const SOON: Duration = Duration::from_secs(2 + 1);
+/// A loaded machine may lose a handshake or two.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// After 600 ms, as a quiet machine measures it.
+const DOUBTED_AFTER: Duration = Duration::from_millis(400);
 /// Who is no farther behind the others plays with them.
 const ABREAST_TICKS: u32 = 8;
 /// So long players wait who cannot reach the others.
@@ -101,7 +105,7 @@ impl Party {
             party.until_whole();
         }
         party.begun = Instant::now();
-        party.pass(SECOND);
+        party.until_calm();
         party
     }
 
@@ -113,14 +117,29 @@ impl Party {
         self.players.push(Player { id: PlayerId(id), process, tells, told, news });
     }
 
-    /// Listens until something is so. Returns how long that took.
+    /// Listens until something is so. Returns how long that took. In vain, it says what the players
+    /// told last.
     pub fn until(&mut self, what: &str, is: impl Fn(&[Player]) -> bool) -> Duration {
         let begun = Instant::now();
-        until(what, || {
+        loop {
             self.listen();
-            is(&self.players).then_some(())
-        });
-        begun.elapsed()
+            if is(&self.players) {
+                return begun.elapsed();
+            }
+            assert!(begun.elapsed() < PATIENCE, "waited in vain: {what}\n{}", self.told());
+            thread::park_timeout(Duration::from_millis(1));
+        }
+    }
+
+    /// What each player told last, and how long ago.
+    pub fn told(&self) -> String {
+        let of_player = |player: &Player| {
+            let news = player.news.iter().rev().take(12).rev();
+            let news = news.map(|(at, news)| format!("\n    {:?}: {news}", at.elapsed()));
+            let word = player.told.last().map(|(at, word)| (at.elapsed(), word));
+            format!("{}: {word:?}{}\n", player.id, news.collect::<String>())
+        };
+        self.players.iter().map(of_player).collect()
     }
 
     fn listen(&mut self) {
@@ -133,6 +152,19 @@ impl Party {
             let moment = (end - Instant::now()).min(SECOND);
             let begun = Instant::now();
             self.until("time to pass", |_| begun.elapsed() >= moment);
+        }
+    }
+
+    /// Until nobody's world stands still for so long, in a second, that anyone doubts the sequencer.
+    pub fn until_calm(&mut self) {
+        let begun = Instant::now();
+        loop {
+            let since = Instant::now();
+            self.pass(SECOND);
+            if self.players.iter().all(|player| player.stall(since) < DOUBTED_AFTER) {
+                return;
+            }
+            assert!(begun.elapsed() < PATIENCE, "waited in vain: calm\n{}", self.told());
         }
     }
 
@@ -200,8 +232,8 @@ impl Party {
     }
 }
 
-/// Of each tick of a history that was played from a moment on, more than `few` players saw one world alone: what
-/// fewer saw may be discarded, as most knew nothing of it.
+/// Of each tick of a history that was played from a moment on, more than `few` players saw one world
+/// alone: what fewer saw may be discarded, as most knew nothing of it.
 pub fn assert_one_world<'a>(players: impl IntoIterator<Item = &'a Player>, since: Instant, few: usize) {
     let mut ticks: BTreeMap<(Branch, u32), BTreeMap<u64, BTreeSet<PlayerId>>> = BTreeMap::new();
     for player in players {

@@ -60,6 +60,7 @@ fn connections_end(site: &Site, first: u8) {
 /// Two are cut off from each other for some seconds, and nothing arrives on more ways.
 fn cut(apart: &mut Apart<'_>, what: &str, more: &[Way], secs: u32, other: Other) {
     let what = format!("of two {what}, for {secs} s");
+    apart.party.until_calm();
     assert_eq!(apart.leader(), 0);
     let ways = [&apart.between(&[0], &[1])[..], more].concat();
     apart.site.network.lose(&ways);
@@ -77,6 +78,7 @@ fn cut(apart: &mut Apart<'_>, what: &str, more: &[Way], secs: u32, other: Other)
 /// cannot be reached indeed.
 fn the_server_tells(apart: &mut Apart<'_>, router: &Router) {
     let what = "of two the server says that the sequencer is gone";
+    apart.party.until_calm();
     assert_eq!(apart.leader(), 0);
     let ways = apart.between(&[0], &[1]);
     apart.site.network.lose(&ways);
@@ -97,7 +99,7 @@ fn are_apart(party: &Party, cut: Instant, what: &str, goes_on: bool) {
     let [sequencer, other] = &party.players[..] else { unreachable!("two") };
     let stall = sequencer.stall(cut);
     assert!(stall < SOON, "{what}: the sequencer stood still for {stall:?}");
-    assert!(sequencer.told.last().unwrap().0.elapsed() < SOON, "{what}: the sequencer plays");
+    assert!(sequencer.told.last().unwrap().0.elapsed() < SOON, "{what}: the sequencer plays\n{}", party.told());
     let last = other.told.last().unwrap().0;
     if goes_on {
         println!("{what}: the other stood still for {:?}", other.stall(cut));
