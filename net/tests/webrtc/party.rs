@@ -155,7 +155,7 @@ impl Party {
         }
     }
 
-    /// Until nobody's world stands still for so long, in a second, that anyone doubts the sequencer.
+    /// Until nobody's world stands still, in a second, long enough to doubt the sequencer.
     pub fn until_calm(&mut self) {
         let begun = Instant::now();
         loop {
@@ -232,8 +232,8 @@ impl Party {
     }
 }
 
-/// Of each tick of a history that was played from a moment on, more than `few` players saw one world
-/// alone: what fewer saw may be discarded, as most knew nothing of it.
+/// Of each tick of a history that was played from a moment on, more than `few` players saw one
+/// world alone: what fewer saw may be discarded, as most knew nothing of it.
 pub fn assert_one_world<'a>(players: impl IntoIterator<Item = &'a Player>, since: Instant, few: usize) {
     let mut ticks: BTreeMap<(Branch, u32), BTreeMap<u64, BTreeSet<PlayerId>>> = BTreeMap::new();
     for player in players {
