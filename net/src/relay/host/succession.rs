@@ -65,6 +65,9 @@ pub(super) struct Succession {
     wary_until: Duration,
     /// When this relay began its epoch, and not its first.
     began_at: Option<Duration>,
+    /// When it gave up its standby to begin an epoch, and until when it takes none for that.
+    parted_at: Option<Duration>,
+    alone_until: Duration,
     /// Whether turns are played though the standby lacks them.
     hurries: bool,
     /// The relay that this one was the standby of, and when it was last told so.
@@ -100,6 +103,8 @@ impl Succession {
             strays: BTreeSet::new(),
             wary_until: if past && key.is_some() { now + WARY } else { now },
             began_at: None,
+            parted_at: None,
+            alone_until: now,
             hurries: false,
             before: before.map(|peer| (peer, None)),
         }

@@ -154,6 +154,9 @@ impl<R: Rules> Host<R> {
             self.lose_standby(peer, &mut io.out);
         }
         let Place::Vacant = self.succession.place else { return };
+        if io.now < self.succession.alone_until {
+            return;
+        }
         let stepper = &mut self.stepper;
         let snapshot = stepper.simulation.encoded();
         let ledger = stepper.ledger.as_ref().expect("it plays the whole world").encode();

@@ -21,6 +21,10 @@ use crate::wire::*;
 const WITNESSES_MAX: usize = 15;
 /// Between two epochs that this relay begins, so that nobody makes it begin many.
 const EPOCH_INTERVAL: Duration = Duration::from_secs(5);
+/// Between two times that it gives up its standby for that, so that nobody keeps it without one.
+const PARTING_INTERVAL: Duration = Duration::from_secs(60);
+/// It takes no standby for so long then, unless the epoch begins before.
+const ALONE: Duration = Duration::from_secs(3);
 
 impl<R: Rules> Host<R> {
     /// What the next turn says of the witnesses.
@@ -131,15 +135,20 @@ impl<R: Rules> Host<R> {
         io.out.end(EndReason::Superseded);
     }
 
-    /// Begins an epoch after the one that somebody has promised, if nobody can lead in that.
-    /// Returns whether it did.
+    /// Begins an epoch after the one that somebody has promised, if nobody can lead in that: a
+    /// standby is given up first. Returns whether it did.
     fn outruns(&mut self, promised: Epoch, io: &mut Io<World<R>>) -> bool {
         let ahead = promised.0.saturating_sub(self.leader.epoch.0);
-        let succession = &mut self.succession;
-        let may = !succession.holds() && io.now >= succession.wary_until && ahead < EPOCHS_AHEAD_MAX;
-        if !may || succession.began_at.is_some_and(|at| io.now < at + EPOCH_INTERVAL) {
+        let may = io.now >= self.succession.wary_until && ahead < EPOCHS_AHEAD_MAX;
+        if !may || self.succession.began_at.is_some_and(|at| io.now < at + EPOCH_INTERVAL) {
             return false;
         }
+        self.part_from_standby(io);
+        let succession = &mut self.succession;
+        if succession.holds() {
+            return false;
+        }
+        succession.alone_until = io.now;
         succession.began_at = Some(io.now);
         succession.strays.clear();
         let from = Known { epoch: self.leader.epoch, end: self.stepper.tick(), ..Known::default() };
@@ -149,6 +158,17 @@ impl<R: Rules> Host<R> {
         let peers = self.guests.peers().map(|(peer, _)| peer).chain(standby);
         peers.for_each(|peer| io.out.reliably(self.leader.epoch, peer, &lead));
         true
+    }
+
+    /// Goes on without a standby for a while, if nothing else keeps an epoch from beginning.
+    fn part_from_standby(&mut self, io: &mut Io<World<R>>) {
+        let Some(standby) = self.succession.standby().filter(|_| self.succession.holds()) else { return };
+        let succession = &mut self.succession;
+        if succession.parted_at.is_none_or(|at| io.now >= at + PARTING_INTERVAL) {
+            succession.parted_at = Some(io.now);
+            succession.alone_until = io.now + ALONE;
+            self.remove_standby(standby, &mut io.out);
+        }
     }
 
     /// Whether a joiner may be let in now. It asks again.
