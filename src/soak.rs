@@ -18,7 +18,9 @@
 //! - A party goes on while a quorum is left, within 2 s, or 3 s if two are lost at once. A peer
 //!   that was cut off from it may have played turns that are discarded: the history is that of the
 //!   majority that goes on. A peer that loads the world anew begins a new segment of its trace.
-//! - A relay's death ends its session.
+//! - A relay is followed by its standby, if that is in step and most of the players who are in the
+//!   world are there to say so; else it has to be started again. Then players without a key have
+//!   lost their heroes. If most of the players are lost with the standby, nobody goes on.
 //! - A rollback session takes nobody in after it began. Of two sides of a cut the one with a quorum
 //!   goes on, and the other ends. Its pace is ggrs's, which reads the real clock: two plays of one
 //!   schedule may differ in it, and are not compared.
@@ -26,6 +28,7 @@
 mod allowed;
 mod draw;
 mod fleet;
+mod hosts;
 mod oracle;
 mod play;
 mod schedule;
@@ -83,9 +86,10 @@ pub struct Figures {
 
 impl Figures {
     fn of(schedule: &Schedule, trace: &Trace) -> Figures {
-        let sessions = trace.sessions();
+        let sessions = trace.sessions(schedule.kind);
         let excused: usize = sessions.iter().map(|session| Allowed::of(schedule, session).excused_ms.len()).sum();
         let lives = || trace.lives.values();
+        let relays = trace.lives.iter().filter(|(seat, life)| schedule.is_host(**seat) && life.plays_from_ms().is_some());
         let ticks = |segment: &Segment| segment.span().map_or(0, |(Tick(from), Tick(to))| u64::from(to - from));
         Figures {
             peers: lives().count() as u64,
@@ -93,7 +97,8 @@ impl Figures {
             put_out: lives().filter(|life| life.end.as_ref().is_some_and(is_unwanted)).count() as u64,
             ticks: lives().flat_map(|life| &life.segments).map(ticks).sum(),
             commands: lives().map(|life| life.given.len() as u64).sum(),
-            takeovers: lives().map(|life| life.leaders.len().saturating_sub(1) as u64).max().unwrap_or(0),
+            takeovers: lives().map(|life| life.leaders.len().saturating_sub(1) as u64).max().unwrap_or(0)
+                + relays.count().saturating_sub(1) as u64,
             reloads: lives()
                 .map(|life| life.segments.iter().filter(|one| !one.leaves).count().saturating_sub(1) as u64)
                 .sum(),

@@ -70,6 +70,8 @@ pub struct Verified {
     /// Of them, how many lay in a core whose halo was narrower than it needs: if they
     /// are equal, by luck.
     pub unprotected: u64,
+    /// Cells that a replica knew beyond core and halo, each at each tick.
+    pub beyond: u64,
     /// The first that did.
     pub first: Option<Differing>,
 }
@@ -88,7 +90,7 @@ pub struct Differing {
 impl Verified {
     /// Whether all is equal, and had to be.
     pub fn is_exact(&self) -> bool {
-        self.differing == 0 && self.unprotected == 0
+        self.differing == 0 && self.unprotected == 0 && self.beyond == 0
     }
 
     pub(super) fn count(&mut self, equal: bool, protected: bool, (tick, cell): (Tick, CellId), replica: usize) {

@@ -46,6 +46,8 @@ struct Part {
 #[derive(Clone, Copy)]
 struct Covered {
     core: CellRect,
+    /// All that it may know, the core included.
+    halo: CellRect,
     /// Whether its halo has all that the core needs.
     protected: bool,
 }
@@ -79,7 +81,7 @@ impl Verifier {
                 let areas = turn.inputs.iter().filter_map(|input| match input {
                     Input::Given(Given::Area(Extent { core, halo })) => {
                         let protected = halo.contains_rect(core.grown(grid, grid.halo_rings()));
-                        Some(Covered { core: *core, protected })
+                        Some(Covered { core: *core, halo: *halo, protected })
                     }
                     _ => None,
                 });
@@ -87,6 +89,8 @@ impl Verifier {
             }
             Event::Checksum { tick, tree, .. } => {
                 part.told = Some(*tick);
+                let beyond = |area: &Covered| tree.iter().filter(|(cell, _)| !area.halo.contains(*cell)).count();
+                self.verified.beyond += part.area.as_ref().map_or(tree.len(), beyond) as u64;
                 part.trees.extend(part.area.map(|area| (*tick, area, tree.clone())));
             }
             _ => {}
@@ -114,7 +118,7 @@ impl History {
     fn compare(
         &self,
         tick: Tick,
-        Covered { core, protected }: Covered,
+        Covered { core, protected, .. }: Covered,
         tree: &[(CellId, Checksum)],
         replica: usize,
         verified: &mut Verified,

@@ -11,8 +11,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lockstone_net::memory::Weather;
+use lockstone_net::session::Phase;
 
-use super::schedule::{Fault, HUB, Kind, Schedule, SeatId};
+use super::schedule::{Fault, Kind, Schedule, SeatId, has_key};
 use super::trace::{Life, Trace};
 
 /// What a kind of session endures.
@@ -55,6 +56,19 @@ const SPELL_GAP_MS: u32 = 8_000;
 /// An entry takes so long, or an election.
 const ENTRY_MS: u32 = 3_000;
 
+/// All are abreast so long after trouble: jitter is remembered for 4 s and made up for in as much,
+/// and who loads the world anew needs a second or two. The same after a relay was started again.
+const ABREAST_MS: u32 = 10_000;
+
+/// Everyone follows a standby that leads so soon.
+const FOLLOWED_MS: u32 = 5_000;
+
+/// A turn comes so soon after a relay was lost, or may have been.
+const RELAY_GOES_ON_MS: u32 = 3_000;
+
+/// A standby that follows the relay for so long is in step.
+const IN_STEP_MS: u32 = 1_500;
+
 /// Trouble, from its beginning to its end.
 #[derive(Debug, Default)]
 pub(super) struct Spell {
@@ -64,12 +78,36 @@ pub(super) struct Spell {
     isolated_ms: BTreeMap<SeatId, u32>,
     /// Who is gone for good.
     lost: BTreeSet<SeatId>,
+    /// How the session outlives its relay, if that is lost.
+    relay: Option<Outlives>,
+    /// Whether a relay's standby may not be in step.
+    shakes_standby: bool,
+}
+
+/// How a session outlives its relay.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Outlives {
+    /// Its standby leads on.
+    ByStandby,
+    /// It is started again.
+    Resumed,
+    Not,
 }
 
 impl Spell {
     /// Whether something happens in it, or just before or after.
     fn meets(&self, at_ms: u32) -> bool {
         (self.from_ms.saturating_sub(ENTRY_MS)..self.over_ms + ENTRY_MS).contains(&at_ms)
+    }
+
+    /// The next turn comes so soon after it.
+    fn goes_on_ms(&self, terms: &Terms) -> u32 {
+        if self.relay.is_some() || self.shakes_standby { RELAY_GOES_ON_MS } else { terms.goes_on_ms }
+    }
+
+    /// Everyone is abreast of the session so soon after it.
+    fn abreast_ms(&self) -> u32 {
+        if self.relay == Some(Outlives::ByStandby) { FOLLOWED_MS } else { ABREAST_MS }
     }
 
     /// Whether a peer is to end in it.
@@ -97,7 +135,8 @@ impl Allowed {
             let enters = |life: &Life| (at_ms..over_ms).contains(&life.entered_ms);
             let entering = trace.lives.iter().filter(|(_, life)| enters(life)).map(|(seat, _)| *seat);
             let there: BTreeSet<_> = trace.there_at(at_ms).chain(entering).collect();
-            let Some((isolated, for_ms)) = isolates(schedule.kind, &terms, &step.fault, &there) else { continue };
+            let hosts = Hosts::at(at_ms, schedule, trace);
+            let Some((isolated, for_ms)) = isolates(schedule.kind, &terms, &step.fault, &there, &hosts) else { continue };
             // A death that nobody is told of is over when the others have noticed.
             let over_ms = if let Fault::Kill { .. } = step.fault { at_ms } else { over_ms };
             let spell = match spells.last_mut().filter(|spell| at_ms < spell.over_ms + SPELL_GAP_MS) {
@@ -106,16 +145,35 @@ impl Allowed {
             };
             spell.over_ms = spell.over_ms.max(over_ms);
             isolated.iter().for_each(|seat| *spell.isolated_ms.entry(*seat).or_default() += for_ms);
+            spell.shakes_standby |= hosts.shakes_standby(&step.fault);
             if let Fault::Leave { seat } | Fault::Kill { seat, .. } | Fault::Drop { seat } = step.fault {
                 spell.lost.insert(seat);
+                if hosts.leads == Some(seat) {
+                    spell.relay = Some(match hosts.resumed_ms(at_ms, schedule, trace) {
+                        _ if matches!(step.fault, Fault::Leave { .. }) => Outlives::Not,
+                        _ if hosts.in_step && !spell.shakes_standby => Outlives::ByStandby,
+                        Some(resumed_ms) => {
+                            spell.over_ms = spell.over_ms.max(resumed_ms);
+                            Outlives::Resumed
+                        }
+                        None => Outlives::Not,
+                    });
+                }
+            }
+            // A standby is lost before the relay, or with it.
+            let standby = hosts.standby.is_some_and(|standby| spell.lost.contains(&standby));
+            if standby && spell.relay == Some(Outlives::ByStandby) {
+                let resumed = hosts.resumed_ms(at_ms, schedule, trace);
+                spell.over_ms = spell.over_ms.max(resumed.unwrap_or(0));
+                spell.relay = Some(if resumed.is_some() { Outlives::Resumed } else { Outlives::Not });
             }
         }
         let mut allowed = Allowed { terms, spells, excused_ms: BTreeMap::new(), ended: BTreeSet::new() };
-        allowed.excuse(schedule.kind, trace);
+        allowed.excuse(schedule, trace);
         allowed
     }
 
-    fn excuse(&mut self, kind: Kind, trace: &Trace) {
+    fn excuse(&mut self, schedule: &Schedule, trace: &Trace) {
         let Allowed { terms, spells, excused_ms, ended } = self;
         let mut excused_else = BTreeSet::new();
         for spell in spells.iter() {
@@ -129,19 +187,33 @@ impl Allowed {
             let all: BTreeSet<_> = members.iter().copied().chain(entered).collect();
             let is_no_quorum = |of: &BTreeSet<SeatId>| 2 * out.intersection(of).count() >= of.len();
             let too_many = terms.needs_quorum && (is_no_quorum(&members) || is_no_quorum(&all));
-            let no_hub = kind == Kind::Relay && out.contains(&HUB);
+            // A standby leads on, or a relay goes on without it, by the word of most of the players.
+            let witnesses = |of: &BTreeSet<SeatId>| of.iter().filter(|seat| !schedule.is_host(**seat)).copied().collect();
+            let heard = !is_no_quorum(&witnesses(&members)) && !is_no_quorum(&witnesses(&all));
+            let decides = spell.relay == Some(Outlives::ByStandby) || spell.shakes_standby;
+            let no_hub = spell.relay == Some(Outlives::Not) || decides && !heard;
             let excused = trace.lives.iter().filter(|(seat, life)| {
                 // Who comes when the session may be over, may find none.
                 let touched = life.gone_ms.is_none_or(|gone_ms| gone_ms >= spell.from_ms);
-                touched && (too_many || no_hub || out.contains(seat))
+                // Nobody waits for a player who cannot be known again.
+                let unknown = spell.relay == Some(Outlives::Resumed) && !has_key(schedule.player_of(**seat));
+                // Another may lead in its place.
+                let replaced = schedule.is_host(**seat) && spell.isolated_ms.get(seat).is_some_and(|ms| *ms > 0);
+                touched && (too_many || no_hub || unknown || replaced || out.contains(seat))
             });
             for (seat, life) in excused {
                 let from_ms = spell.from_ms.max(life.entered_ms);
                 let first = excused_ms.entry(*seat).or_insert(from_ms);
                 *first = from_ms.min(*first);
-                if too_many || no_hub || impatient.contains(seat) {
+                if too_many || no_hub || !out.contains(seat) || impatient.contains(seat) {
                     excused_else.insert(*seat);
                 }
+            }
+        }
+        for (seat, life) in &trace.lives {
+            let hosts = Hosts::at(life.entered_ms, schedule, trace);
+            if schedule.is_resumed(*seat) && hosts.leads.is_some_and(|leads| leads != *seat) {
+                excused_ms.insert(*seat, life.entered_ms);
             }
         }
         let lost = spells.iter().flat_map(|spell| &spell.lost);
@@ -160,16 +232,102 @@ impl Allowed {
     }
 
     /// The times in which nothing goes wrong: each from the end of a spell to the next.
-    pub fn calm(&self, end_ms: u32) -> impl Iterator<Item = (u32, u32)> + '_ {
-        let from = [0].into_iter().chain(self.spells.iter().map(|spell| spell.over_ms));
-        from.zip(self.spells.iter().map(|spell| spell.from_ms).chain([end_ms]))
+    pub fn calm(&self, end_ms: u32) -> impl Iterator<Item = Calm> + '_ {
+        let first = Calm { from_ms: 0, until_ms: 0, goes_on_ms: self.terms.goes_on_ms, abreast_ms: ABREAST_MS };
+        let after = self.spells.iter().map(move |spell| Calm {
+            from_ms: spell.over_ms,
+            goes_on_ms: spell.goes_on_ms(&self.terms),
+            abreast_ms: spell.abreast_ms(),
+            ..first
+        });
+        let until = self.spells.iter().map(|spell| spell.from_ms).chain([end_ms]);
+        [first].into_iter().chain(after).zip(until).map(|(calm, until_ms)| Calm { until_ms, ..calm })
+    }
+}
+
+/// A time in which nothing goes wrong.
+#[derive(Clone, Copy)]
+pub(super) struct Calm {
+    pub from_ms: u32,
+    pub until_ms: u32,
+    /// The next turn comes so soon.
+    pub goes_on_ms: u32,
+    /// Everyone is abreast of the session so soon.
+    pub abreast_ms: u32,
+}
+
+/// The processes of a relay at a time.
+struct Hosts {
+    leads: Option<SeatId>,
+    standby: Option<SeatId>,
+    /// Whether the standby follows the relay, and has for a while.
+    in_step: bool,
+}
+
+impl Hosts {
+    fn at(at_ms: u32, schedule: &Schedule, trace: &Trace) -> Hosts {
+        let hosts = || trace.there_at(at_ms).filter(|seat| schedule.is_host(*seat));
+        let since = |seat: &SeatId| trace.lives[seat].plays_from_ms().filter(|since| *since < at_ms.max(1));
+        let leads = hosts().filter(|seat| since(seat).is_some()).max_by_key(since);
+        let standby = hosts().filter(|seat| since(seat).is_none()).max();
+        let in_step = standby.is_some_and(|standby| {
+            let begun = trace.lives[&standby].phases.iter().rfind(|(began_ms, _)| *began_ms < at_ms);
+            begun.is_some_and(|(began_ms, phase)| *phase == Phase::StandingBy && began_ms + IN_STEP_MS < at_ms)
+        });
+        Hosts { leads, standby, in_step }
+    }
+
+    /// Who of two sides cannot reach the session: those without the relay, unless its standby is
+    /// with them and so are most of the players. Then nobody leads if they are half of them.
+    fn cut_off(&self, side: BTreeSet<SeatId>, rest: BTreeSet<SeatId>) -> BTreeSet<SeatId> {
+        let has = |side: &BTreeSet<SeatId>, host: Option<SeatId>| host.is_some_and(|host| side.contains(&host));
+        let (with, without) = if has(&side, self.leads) { (side, rest) } else { (rest, side) };
+        let players = |side: &BTreeSet<SeatId>| side.iter().filter(|seat| !self.is_one(**seat)).count();
+        match players(&without).cmp(&players(&with)) {
+            _ if !has(&without, self.standby) => without,
+            core::cmp::Ordering::Less => without,
+            core::cmp::Ordering::Greater => with,
+            core::cmp::Ordering::Equal => with.union(&without).copied().collect(),
+        }
+    }
+
+    fn is_one(&self, seat: SeatId) -> bool {
+        self.leads == Some(seat) || self.standby == Some(seat)
+    }
+
+    /// Whether the standby may be out of step by a fault, and after it.
+    fn shakes_standby(&self, fault: &Fault) -> bool {
+        self.standby.is_some()
+            && match fault {
+                Fault::Weather { .. } => true,
+                Fault::Freeze { seat, .. } | Fault::Jump { seat, .. } => self.is_one(*seat),
+                Fault::Deafen { from, to, .. } => self.is_one(*from) && self.is_one(*to),
+                Fault::Cut { seats, .. } => {
+                    let apart = |seat: Option<SeatId>| seat.is_some_and(|seat| seats.contains(&seat));
+                    apart(self.leads) != apart(self.standby)
+                }
+                Fault::Leave { seat } | Fault::Kill { seat, .. } | Fault::Drop { seat } => self.standby == Some(*seat),
+                Fault::Enter { .. } | Fault::Standby { .. } | Fault::Resume { .. } => false,
+            }
+    }
+
+    /// When the relay is started again.
+    fn resumed_ms(&self, after_ms: u32, schedule: &Schedule, trace: &Trace) -> Option<u32> {
+        let resumed = trace.lives.iter().filter(|(seat, _)| schedule.is_resumed(**seat));
+        resumed.map(|(_, life)| life.entered_ms).filter(|entered_ms| *entered_ms >= after_ms).min()
     }
 }
 
 /// Who cannot reach the session because of a fault, and for how long. `None`: it is no trouble.
-fn isolates(kind: Kind, terms: &Terms, fault: &Fault, there: &BTreeSet<SeatId>) -> Option<(BTreeSet<SeatId>, u32)> {
+fn isolates(
+    kind: Kind,
+    terms: &Terms,
+    fault: &Fault,
+    there: &BTreeSet<SeatId>,
+    hosts: &Hosts,
+) -> Option<(BTreeSet<SeatId>, u32)> {
     let (seats, ms) = match fault {
-        Fault::Enter { .. } => return None,
+        Fault::Enter { .. } | Fault::Standby { .. } | Fault::Resume { .. } => return None,
         Fault::Leave { seat } | Fault::Kill { seat, .. } | Fault::Drop { seat } => (BTreeSet::from([*seat]), 0),
         Fault::Freeze { seat, ms } | Fault::Jump { seat, ms } => (BTreeSet::from([*seat]), *ms),
         Fault::Weather { weather, ms } if (terms.too_bad)(weather) => (there.clone(), *ms),
@@ -179,13 +337,7 @@ fn isolates(kind: Kind, terms: &Terms, fault: &Fault, there: &BTreeSet<SeatId>) 
             let (side, rest): (BTreeSet<_>, BTreeSet<_>) = there.iter().copied().partition(|seat| seats.contains(seat));
             let apart = match (kind, side.len().cmp(&rest.len())) {
                 _ if side.is_empty() || rest.is_empty() => BTreeSet::new(),
-                (Kind::Relay, _) => {
-                    if side.contains(&HUB) {
-                        rest
-                    } else {
-                        side
-                    }
-                }
+                (Kind::Relay, _) => hosts.cut_off(side, rest),
                 (_, core::cmp::Ordering::Less) => side,
                 (_, core::cmp::Ordering::Greater) => rest,
                 (_, core::cmp::Ordering::Equal) => there.clone(),
@@ -193,8 +345,8 @@ fn isolates(kind: Kind, terms: &Terms, fault: &Fault, there: &BTreeSet<SeatId>) 
             (apart, *ms)
         }
     };
-    // Of a relay's session nobody else can isolate the relay.
-    let keeps_hub = kind == Kind::Relay
-        && !matches!(fault, Fault::Freeze { .. } | Fault::Kill { .. } | Fault::Drop { .. } | Fault::Leave { .. });
-    Some((seats.into_iter().filter(|seat| !(keeps_hub && *seat == HUB)).collect(), ms))
+    // Nobody but itself isolates a relay, and no cut but one of most of its witnesses.
+    let is_its_own = matches!(fault, Fault::Freeze { .. } | Fault::Kill { .. } | Fault::Drop { .. } | Fault::Leave { .. });
+    let keeps_host = |seat: &SeatId| kind == Kind::Relay && hosts.is_one(*seat) && !is_its_own && !matches!(fault, Fault::Cut { .. });
+    Some((seats.into_iter().filter(|seat| !keeps_host(seat)).collect(), ms))
 }

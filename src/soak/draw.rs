@@ -4,6 +4,8 @@
 //! the session comes back. A change here makes other runs of the same seeds; what ever failed is
 //! therefore kept as a schedule, and not as a seed.
 
+mod relays;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -14,6 +16,7 @@ use lockstone_sim::{Dice, Tick};
 
 use super::schedule::{Fault, FaultKind, Kind, Schedule, SeatId, Step, has_key};
 use crate::default_table;
+use relays::Relays;
 
 /// What schedules are drawn from.
 #[derive(Clone, Debug)]
@@ -49,6 +52,7 @@ pub fn draw(kind: Kind, seed: u64, range: &Range) -> Schedule {
         steps: Vec::new(),
         there: BTreeMap::new(),
         gone: BTreeSet::new(),
+        relays: Relays::new(),
         next: u16::from(kind == Kind::Relay),
     };
     drawing.gather();
@@ -72,6 +76,8 @@ struct Drawing<'d> {
     there: BTreeMap<SeatId, SeatId>,
     /// The first seats of players who are gone and can come back.
     gone: BTreeSet<SeatId>,
+    /// The processes of a relay.
+    relays: Relays,
     /// The next seat.
     next: SeatId,
 }
@@ -88,23 +94,34 @@ impl Drawing<'_> {
         let low = low.clamp(least, most);
         let peers = low + self.dice.below(u32::from(high.clamp(low, most) - low) + 1) as u16;
         (0..peers).for_each(|_| self.enter(0, None));
+        self.gather_relays();
+    }
+
+    /// A seat that nobody had before, what its clock shows at first, and what that gains.
+    fn seat(&mut self) -> (SeatId, u32, i32) {
+        let seat = self.next;
+        self.next += 1;
+        match self.range.faults.contains(&FaultKind::Skew) {
+            true => (seat, self.dice.below(1_000_000_000), self.dice.range(-500..=500)),
+            false => (seat, 0, 0),
+        }
     }
 
     fn enter(&mut self, at_ms: u32, back: Option<SeatId>) {
-        let seat = self.next;
-        let (clock_ms, gains_ppm) = match self.range.faults.contains(&FaultKind::Skew) {
-            true => (self.dice.below(1_000_000_000), self.dice.range(-500..=500)),
-            false => (0, 0),
-        };
-        self.next += 1;
+        let (seat, clock_ms, gains_ppm) = self.seat();
         self.there.insert(seat, back.unwrap_or(seat));
         self.steps.push(Step { at_ms, fault: Fault::Enter { seat, clock_ms, gains_ppm, back } });
     }
 
     /// One thing goes wrong, or several within a few seconds. Returns when all is over.
     fn spell(&mut self, from_ms: u32) -> u32 {
-        let (faults, before) = (1 + self.dice.below(3), self.steps.len());
+        let before = self.steps.len();
+        if self.relay_comes_late(from_ms) {
+            return from_ms;
+        }
+        let faults = 1 + self.dice.below(3);
         let mut at_ms = from_ms;
+        self.relay_dies(at_ms);
         for _ in 0..faults {
             self.something(at_ms);
             at_ms += match self.dice.below(3) {
@@ -117,10 +134,11 @@ impl Drawing<'_> {
     }
 
     fn something(&mut self, at_ms: u32) {
-        let kinds: Vec<_> = self.range.faults.iter().filter(|kind| **kind != FaultKind::Skew).copied().collect();
+        let kinds: Vec<_> = self.range.faults.iter().filter(|kind| self.is_drawn(**kind)).copied().collect();
         let weights: Vec<_> = kinds.iter().map(|kind| self.weight(*kind)).collect();
         let Some(kind) = self.dice.weighted(&weights).map(|n| kinds[n]) else { return };
         let Some(seat) = self.any() else { return self.enter(at_ms, None) };
+        let seat = self.or_relay(seat, kind);
         let fault = match kind {
             FaultKind::Enter => return self.enter(at_ms, None),
             FaultKind::Return => {
@@ -128,13 +146,13 @@ impl Drawing<'_> {
                 self.gone.retain(|first| Some(*first) != back);
                 return self.enter(at_ms, back);
             }
-            FaultKind::Skew => return,
+            FaultKind::Skew | FaultKind::Relay => return,
             FaultKind::Leave => Fault::Leave { seat },
             FaultKind::Kill => Fault::Kill { seat, told_ms: if self.dice.chance(1, 2) { 0 } else { self.some_ms() } },
             FaultKind::Drop => Fault::Drop { seat },
             FaultKind::Cut => {
-                let side: BTreeSet<_> =
-                    self.there.clone().into_keys().filter(|other| *other == seat || self.dice.chance(1, 3)).collect();
+                let all: Vec<_> = self.there.keys().copied().chain(self.relays()).collect();
+                let side = all.into_iter().filter(|other| *other == seat || self.dice.chance(1, 3)).collect();
                 Fault::Cut { seats: side, ms: self.some_ms() }
             }
             FaultKind::Deafen => {
@@ -148,10 +166,15 @@ impl Drawing<'_> {
             FaultKind::Weather => Fault::Weather { weather: self.storm(), ms: 1_000 + self.dice.below(6_000) },
         };
         if let FaultKind::Leave | FaultKind::Kill | FaultKind::Drop = kind {
-            let returns = |first: &SeatId| self.kind == Kind::Party && has_key(*first);
+            let returns = |first: &SeatId| self.kind != Kind::Rollback && has_key(*first);
             self.gone.extend(self.there.remove(&seat).filter(returns));
         }
         self.steps.push(Step { at_ms, fault });
+    }
+
+    /// Whether it is drawn as others are.
+    fn is_drawn(&self, kind: FaultKind) -> bool {
+        !matches!(kind, FaultKind::Skew | FaultKind::Relay)
     }
 
     /// How often something happens beside the others. Fewer go as fewer are left.
@@ -162,7 +185,7 @@ impl Drawing<'_> {
             FaultKind::Enter if left < PLAYERS_MAX - 2 => 5,
             FaultKind::Return if self.gone.is_empty() || left >= PLAYERS_MAX => 0,
             FaultKind::Return => 8,
-            FaultKind::Enter | FaultKind::Skew => 0,
+            FaultKind::Enter | FaultKind::Skew | FaultKind::Relay => 0,
             FaultKind::Leave | FaultKind::Kill | FaultKind::Drop if left < 2 => 0,
             FaultKind::Leave => 2,
             FaultKind::Kill => 4,

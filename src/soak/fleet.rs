@@ -11,6 +11,7 @@ use lockstone_net::memory::{Clock, Driver, MemoryLink, Seat, Weather};
 use lockstone_net::session::{Event, Phase, Session};
 use lockstone_sim::{PlayerId, Simulation, Tick};
 
+use super::hosts::{Hosts, Origin};
 use super::schedule::{Fault, HUB, Kind, Schedule, SeatId};
 use super::trace::{LOOK_MS, Life, Trace, digest};
 use crate::game::{Bot, Game};
@@ -22,8 +23,16 @@ pub(super) const HUSH_MS: u32 = 4_000;
 /// Figures are looked at so often.
 const FIGURES_MS: u32 = 1_000;
 
-/// Hears what each peer tells.
-pub(super) type Listener<'l, S> = &'l mut dyn FnMut(SeatId, &Event<S>);
+/// Something that a fleet tells of a seat.
+pub(super) enum Heard<'e, S: Simulation> {
+    /// What its peer was told.
+    Event(&'e Event<S>),
+    /// The relay goes on there from what was recorded: what was played beyond counts no more.
+    Resumed,
+}
+
+/// Hears what is told of each seat.
+pub(super) type Listener<'l, S> = &'l mut dyn FnMut(SeatId, Heard<'_, S>);
 
 /// Peers that play.
 pub(super) struct Fleet<'f, G: Game, T: Session<Sim = G::Sim>, H: Session<Sim = G::Sim> = T> {
@@ -32,12 +41,49 @@ pub(super) struct Fleet<'f, G: Game, T: Session<Sim = G::Sim>, H: Session<Sim = 
     /// The sessions of those who have not entered.
     sessions: BTreeMap<SeatId, T>,
     listener: Listener<'f, G::Sim>,
-    /// The driver's place of each seat, a hub's not counted.
-    places: BTreeMap<SeatId, usize>,
+    /// The driver's place of each seat whose process is there, and its peer.
+    places: BTreeMap<SeatId, (Place, PeerId)>,
+    /// Of a relay's session.
+    hosts: Option<Hosts<'f, G::Sim, H>>,
     bots: BTreeMap<SeatId, Player<G::Sim>>,
     lives: BTreeMap<SeatId, Life>,
     /// What goes wrong just now, until when.
     troubles: Vec<(u32, Trouble)>,
+}
+
+/// A place of the driver.
+#[derive(Clone, Copy, PartialEq)]
+enum Place {
+    Hub,
+    BesideHub,
+    Seat(usize),
+}
+
+/// A seat of the driver, of whatever session.
+trait Process<S: Simulation> {
+    fn session(&mut self) -> &mut dyn Session<Sim = S>;
+    fn clock(&mut self) -> &mut Clock;
+    fn freeze(&mut self, until: Duration);
+    /// What was told since the last time.
+    fn events(&mut self) -> Vec<Event<S>>;
+}
+
+impl<T: Session> Process<T::Sim> for Seat<T> {
+    fn session(&mut self) -> &mut dyn Session<Sim = T::Sim> {
+        &mut self.session
+    }
+
+    fn clock(&mut self) -> &mut Clock {
+        &mut self.clock
+    }
+
+    fn freeze(&mut self, until: Duration) {
+        Seat::freeze(self, until);
+    }
+
+    fn events(&mut self) -> Vec<Event<T::Sim>> {
+        core::mem::take(&mut self.events)
+    }
 }
 
 struct Player<S: Simulation> {
@@ -66,11 +112,16 @@ impl<'f, G: Game, T: Session<Sim = G::Sim>, H: Session<Sim = G::Sim>> Fleet<'f, 
         schedule: &'f Schedule,
         driver: Driver<T, MemoryLink, H>,
         sessions: BTreeMap<SeatId, T>,
+        hosts: Option<Hosts<'f, G::Sim, H>>,
         listener: Listener<'f, G::Sim>,
     ) -> Self {
-        let hub = (schedule.kind == Kind::Relay).then(|| (HUB, Life::new(0)));
-        let (places, bots, lives) = (BTreeMap::new(), BTreeMap::new(), hub.into_iter().collect());
-        Fleet { schedule, driver, sessions, listener, places, bots, lives, troubles: Vec::new() }
+        let (mut places, mut lives) = (BTreeMap::new(), BTreeMap::new());
+        if schedule.kind == Kind::Relay {
+            places.insert(HUB, (Place::Hub, driver.hub().peer));
+            lives.insert(HUB, Life::new(0));
+        }
+        let (bots, troubles) = (BTreeMap::new(), Vec::new());
+        Fleet { schedule, driver, sessions, listener, places, hosts, bots, lives, troubles }
     }
 
     /// Plays all of it.
@@ -114,11 +165,22 @@ impl<'f, G: Game, T: Session<Sim = G::Sim>, H: Session<Sim = G::Sim>> Fleet<'f, 
     fn happen(&mut self, fault: &Fault, now_ms: u32) {
         match fault {
             Fault::Enter { seat, clock_ms, gains_ppm, .. } => self.enter(*seat, now_ms, *clock_ms, *gains_ppm),
+            Fault::Standby { seat, clock_ms, gains_ppm } => {
+                let is_taken = self.places.iter().any(|(seat, (at, _))| *at == Place::BesideHub && self.is_there(*seat));
+                let hosts = self.hosts.as_ref().filter(|_| !is_taken);
+                if let Some(standby) = hosts.map(|hosts| (hosts.make)(Origin::Standby)) {
+                    self.driver.enter_beside_hub(standby, |link| link);
+                    self.place_host(*seat, Place::BesideHub, Clock::new(ms(*clock_ms), *gains_ppm), now_ms);
+                }
+            }
+            Fault::Resume { seat, clock_ms, gains_ppm, lost_ticks } => {
+                self.resume(*seat, *lost_ticks, Clock::new(ms(*clock_ms), *gains_ppm), now_ms);
+            }
             Fault::Leave { seat } if self.is_there(*seat) && !self.is_frozen(*seat) => {
                 let now = self.driver.now();
-                match self.place(*seat) {
-                    None => leave(self.driver.hub_mut(), now),
-                    Some(place) => leave(&mut self.driver.seats[place], now),
+                if let Some(process) = self.process(*seat) {
+                    let now = process.clock().shows(now);
+                    process.session().leave(now);
                 }
                 // What it says at the end goes out first.
                 self.troubles.push((now_ms + 1, Trouble::Leaving(*seat)));
@@ -133,10 +195,9 @@ impl<'f, G: Game, T: Session<Sim = G::Sim>, H: Session<Sim = G::Sim>> Fleet<'f, 
                 let until_ms = self.troubles.iter().filter(is_it).map(|(over_ms, _)| *over_ms).max();
                 self.freeze(*seat, ms(until_ms.unwrap_or(now_ms)));
             }
-            Fault::Jump { seat, ms: by_ms } if self.is_there(*seat) => match self.place(*seat) {
-                None => self.driver.hub_mut().clock.jump(ms(*by_ms)),
-                Some(place) => self.driver.seats[place].clock.jump(ms(*by_ms)),
-            },
+            Fault::Jump { seat, ms: by_ms } if self.is_there(*seat) => {
+                self.process(*seat).into_iter().for_each(|process| process.clock().jump(ms(*by_ms)));
+            }
             Fault::Cut { seats, ms } => self.troubles.push((now_ms + ms, Trouble::Cut(seats.clone()))),
             Fault::Deafen { from, to, ms } => {
                 self.troubles.push((now_ms + ms, Trouble::Deaf { from: *from, to: *to }));
@@ -158,8 +219,44 @@ impl<'f, G: Game, T: Session<Sim = G::Sim>, H: Session<Sim = G::Sim>> Fleet<'f, 
         let Some(session) = self.sessions.remove(&seat) else { return };
         let place = self.driver.enter_by(session, |link| link);
         self.driver.seats[place].clock = Clock::new(ms(clock_ms), gains_ppm);
-        self.places.insert(seat, place);
+        self.places.insert(seat, (Place::Seat(place), self.driver.peer(place)));
         self.lives.insert(seat, Life::new(now_ms));
+    }
+
+    /// A process of the relay is there, in the place of one that was there before.
+    fn place_host(&mut self, seat: SeatId, place: Place, clock: Clock, now_ms: u32) {
+        let before = self.places.iter().find(|(_, (taken, _))| *taken == place).map(|(before, _)| *before);
+        if let Some(before) = before {
+            self.places.remove(&before);
+        }
+        let peer = match place {
+            Place::BesideHub => self.driver.beside_hub().map(|standby| standby.peer),
+            Place::Hub | Place::Seat(_) => Some(self.driver.hub().peer),
+        };
+        let Some(peer) = peer else { return };
+        self.places.insert(seat, (place, peer));
+        self.lives.insert(seat, Life::new(now_ms));
+        self.process(seat).into_iter().for_each(|process| *process.clock() = clock);
+    }
+
+    /// The relay is started again, unless it lives, or it is open who leads.
+    fn resume(&mut self, seat: SeatId, lost_ticks: u32, clock: Clock, now_ms: u32) {
+        let is_host = |seat: &SeatId| self.schedule.is_host(*seat);
+        let hosts = || self.lives.iter().filter(|(seat, _)| is_host(seat));
+        let leads = |life: &Life| life.looks.last().is_some_and(|look| look.plays);
+        let is_there = |life: &Life| life.gone_ms.is_none();
+        let is_led = hosts().any(|(_, life)| is_there(life) && leads(life));
+        let follows = hosts().any(|(_, life)| is_there(life) && !leads(life));
+        let has_hub = self.places.iter().any(|(seat, (place, _))| *place == Place::Hub && self.is_there(*seat));
+        // Its machine is that of the last one that died, as long as there is no other.
+        let last = hosts().filter(|(_, life)| !is_there(life) && life.plays_from_ms().is_some());
+        let Some((from, _)) = last.max_by_key(|(_, life)| life.gone_ms).filter(|_| !follows && !has_hub) else { return };
+        let Some(relay) = self.hosts.as_ref().and_then(|hosts| hosts.resume(*from, lost_ticks)) else { return };
+        self.driver.replace_hub(relay, |link| link);
+        self.place_host(seat, Place::Hub, clock, now_ms);
+        if !is_led {
+            (self.listener)(seat, Heard::Resumed);
+        }
     }
 
     /// Ends what is over.
@@ -195,26 +292,33 @@ impl<'f, G: Game, T: Session<Sim = G::Sim>, H: Session<Sim = G::Sim>> Fleet<'f, 
             let apart = |(_, trouble): &(u32, Trouble)| matches!(trouble, Trouble::Cut(side) if side.contains(&a) != side.contains(&b));
             let deaf =
                 |(_, trouble): &(u32, Trouble)| matches!(trouble, Trouble::Deaf { from, to } if (*from, *to) == (a, b));
-            network.set_cut(self.peer(a), self.peer(b), self.troubles.iter().any(apart));
+            let (Some(from), Some(to)) = (self.peer(a), self.peer(b)) else { continue };
+            network.set_cut(from, to, self.troubles.iter().any(apart));
             let lost = self.troubles.iter().any(deaf).then_some(Weather { loss_permille: 1_000, ..weather });
-            network.set_direction(self.peer(a), self.peer(b), lost);
+            network.set_direction(from, to, lost);
         }
     }
 
     /// Hears everyone. The process of a peer whose session is over ends.
     fn attend(&mut self, now_ms: u32) {
         for seat in self.there() {
-            let (life, listener) = (self.lives.entry(seat).or_default(), &mut *self.listener);
-            let place = self.places.get(&seat).copied();
-            match place {
-                None => hear(seat, self.driver.hub_mut(), life, listener, now_ms),
-                Some(place) => hear(seat, &mut self.driver.seats[place], life, listener, now_ms),
-            }
+            self.hear(seat, now_ms);
             let leaving = |(_, trouble): &(u32, Trouble)| matches!(trouble, Trouble::Leaving(it) if *it == seat);
-            if life.end.is_some() && !self.troubles.iter().any(leaving) {
+            if self.lives[&seat].end.is_some() && !self.troubles.iter().any(leaving) {
                 self.out_of_room(seat, now_ms);
                 self.gone(seat, now_ms);
             }
+        }
+    }
+
+    fn hear(&mut self, seat: SeatId, now_ms: u32) {
+        let events = self.process(seat).map(Process::events).unwrap_or_default();
+        let is_host = self.schedule.is_host(seat);
+        let life = self.lives.entry(seat).or_default();
+        for event in events {
+            life.hear(&event, now_ms);
+            self.hosts.iter_mut().filter(|_| is_host).for_each(|hosts| hosts.hear(seat, &event));
+            (self.listener)(seat, Heard::Event(&event));
         }
     }
 
@@ -225,90 +329,78 @@ impl<'f, G: Game, T: Session<Sim = G::Sim>, H: Session<Sim = G::Sim>> Fleet<'f, 
         for seat in self.there() {
             let frozen = self.is_frozen(seat);
             let Some(life) = self.lives.get_mut(&seat) else { continue };
-            match self.places.get(&seat).copied() {
-                None => look_at(self.driver.hub_mut(), life, figures, now_ms),
-                Some(place) => {
-                    let place = &mut self.driver.seats[place];
-                    look_at(place, life, figures, now_ms);
-                    // Half of them go on without those who are cut off, once that is offered.
-                    if seat.is_multiple_of(2) && !frozen {
-                        let _ = place.session.go_on_as_branch();
-                    }
-                    if !hushed && !frozen {
-                        play::<G>(&mut place.session, life, &mut self.bots, seat, now_ms);
-                    }
-                }
+            let Some((place, _)) = self.places.get(&seat) else { continue };
+            let Some(process) = process(&mut self.driver, *place) else { continue };
+            let session = process.session();
+            look_at(session, life, figures, now_ms);
+            if self.schedule.kind == Kind::Party || self.schedule.is_host(seat) {
+                session.confirmed().into_iter().for_each(|world| life.asks(world));
+            }
+            if self.schedule.is_host(seat) || frozen {
+                continue;
+            }
+            // Half of them go on without those who are cut off, once that is offered.
+            if seat.is_multiple_of(2) {
+                let _ = session.go_on_as_branch();
+            }
+            if !hushed {
+                play::<G>(session, life, &mut self.bots, seat, now_ms);
             }
         }
     }
 
     fn out_of_room(&mut self, seat: SeatId, now_ms: u32) {
-        self.driver.network.drop_peer(self.peer(seat));
+        self.peer(seat).into_iter().for_each(|peer| self.driver.network.drop_peer(peer));
         if let Some(life) = self.lives.get_mut(&seat) {
             life.in_room_until_ms = life.in_room_until_ms.or(Some(now_ms));
         }
     }
 
+    /// The last that is heard of a peer.
     fn gone(&mut self, seat: SeatId, now_ms: u32) {
-        let place = self.places.get(&seat).copied();
+        self.hear(seat, now_ms);
+        let stats = self.process(seat).map(|process| process.session().stats());
         let Some(life) = self.lives.get_mut(&seat) else { return };
-        let listener = &mut *self.listener;
-        match place {
-            None => close(seat, self.driver.hub_mut(), life, listener, now_ms),
-            Some(place) => close(seat, &mut self.driver.seats[place], life, listener, now_ms),
-        }
+        stats.into_iter().for_each(|stats| life.look_at(&stats, now_ms));
         life.gone_ms = life.gone_ms.or(Some(now_ms));
         self.bots.remove(&seat);
     }
 
-    /// The driver's place of a seat; `None` for a hub.
-    fn place(&self, seat: SeatId) -> Option<usize> {
-        self.places.get(&seat).copied()
+    fn process(&mut self, seat: SeatId) -> Option<&mut dyn Process<G::Sim>> {
+        let (place, _) = self.places.get(&seat)?;
+        process(&mut self.driver, *place)
     }
 
-    fn peer(&self, seat: SeatId) -> PeerId {
-        match self.place(seat) {
-            None => self.driver.hub().peer,
-            Some(place) => self.driver.peer(place),
-        }
+    fn peer(&self, seat: SeatId) -> Option<PeerId> {
+        Some(self.places.get(&seat)?.1)
     }
 
     fn freeze(&mut self, seat: SeatId, until: Duration) {
-        match self.place(seat) {
-            None => self.driver.hub_mut().freeze(until),
-            Some(place) => self.driver.seats[place].freeze(until),
-        }
+        self.process(seat).into_iter().for_each(|process| process.freeze(until));
     }
 }
 
-fn leave<T: Session>(seat: &mut Seat<T>, now: Duration) {
-    let now = seat.clock.shows(now);
-    seat.session.leave(now);
-}
-
-fn hear<T: Session>(number: SeatId, seat: &mut Seat<T>, life: &mut Life, listener: Listener<'_, T::Sim>, now_ms: u32) {
-    for event in seat.events.drain(..) {
-        life.hear(&event, now_ms);
-        listener(number, &event);
+fn process<S: Simulation, T: Session<Sim = S>, H: Session<Sim = S>>(
+    driver: &mut Driver<T, MemoryLink, H>,
+    place: Place,
+) -> Option<&mut dyn Process<S>> {
+    match place {
+        Place::Hub => Some(driver.hub_mut()),
+        Place::BesideHub => driver.beside_hub_mut().as_mut().map(|standby| standby as _),
+        Place::Seat(place) => Some(&mut driver.seats[place]),
     }
 }
 
-/// The last that is heard of a peer.
-fn close<T: Session>(number: SeatId, seat: &mut Seat<T>, life: &mut Life, listener: Listener<'_, T::Sim>, now_ms: u32) {
-    hear(number, seat, life, listener, now_ms);
-    life.look_at(&seat.session.stats(), now_ms);
-}
-
-fn look_at<T: Session>(seat: &Seat<T>, life: &mut Life, figures: bool, now_ms: u32) {
-    life.saw(seat.session.phase(), seat.session.settled(), now_ms);
+fn look_at<S: Simulation>(session: &dyn Session<Sim = S>, life: &mut Life, figures: bool, now_ms: u32) {
+    life.saw(session.phase(), session.settled(), now_ms);
     if figures {
-        life.look_at(&seat.session.stats(), now_ms);
+        life.look_at(&session.stats(), now_ms);
     }
 }
 
 /// Lets a seat's bot look at the world.
 fn play<G: Game>(
-    session: &mut impl Session<Sim = G::Sim>,
+    session: &mut dyn Session<Sim = G::Sim>,
     life: &mut Life,
     bots: &mut BTreeMap<SeatId, Player<G::Sim>>,
     seat: SeatId,

@@ -5,14 +5,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use lockstone_net::session::DropReason;
+use lockstone_net::session::{DropReason, EndReason};
 use lockstone_net::wire::Branch;
 use lockstone_sim::{Checksum, PlayerId, Tick};
 use serde::Serialize;
 
-use super::allowed::Allowed;
+use super::allowed::{Allowed, Calm};
 use super::fleet::HUSH_MS;
-use super::schedule::{HUB, Kind, Schedule, SeatId};
+use super::schedule::{Kind, Schedule, SeatId};
 use super::trace::{LOOK_MS, Life, Segment, Told, Trace};
 
 /// What must hold.
@@ -25,6 +25,8 @@ pub enum Rule {
     Checksums,
     /// Each command that was taken of a player is played once, in order.
     Commands,
+    /// What the world asks for comes in a turn.
+    Requests,
     /// The session goes on soon after trouble, and everyone is abreast of it.
     Progress,
     /// Who is in the world stays, as the same player; who enters comes in.
@@ -59,6 +61,7 @@ impl Rule {
             Rule::OneHistory => "one-history",
             Rule::Checksums => "checksums",
             Rule::Commands => "commands",
+            Rule::Requests => "requests",
             Rule::Progress => "progress",
             Rule::Hero => "hero",
             Rule::Leak => "leak",
@@ -70,9 +73,8 @@ impl Rule {
 
 /// Ticks that may be played and discarded when who led is lost: 2 s, or all of the trouble.
 const DISCARDED_TICKS_MAX: u32 = 40;
-/// All are abreast so long after trouble: jitter is remembered for 4 s and made up for in as much,
-/// and who loads the world anew needs a second or two.
-const ABREAST_MS: u32 = 10_000;
+/// What the world asks for is in one of so many turns.
+const REQUEST_TICKS_MAX: u32 = 100;
 /// A peer that is abreast is at most so many ticks behind the newest.
 const BEHIND_TICKS_MAX: u32 = 16;
 /// In calm the newest tick grows within so long.
@@ -82,10 +84,10 @@ const ENTER_MS_MAX: u32 = 5_000;
 
 /// All that does not hold in a run.
 pub fn judge(schedule: &Schedule, trace: &Trace) -> Vec<Breach> {
-    let sessions = trace.sessions();
+    let sessions = trace.sessions(schedule.kind);
     let mut breaches: Vec<_> = sessions.iter().flat_map(|session| judge_session(schedule, session)).collect();
     if let Some((_, Some(first))) = &trace.cores {
-        breaches.push(breach(Rule::Checksums, format!("a core is not as the whole world: {first}")));
+        breaches.push(breach(Rule::Checksums, first));
     }
     breaches
 }
@@ -98,11 +100,13 @@ fn judge_session(schedule: &Schedule, trace: &Trace) -> Vec<Breach> {
         Kind::Party => {
             let history = judge.one_history(out);
             judge.commands_and_heroes(&history, out);
+            judge.requests(&history, out);
         }
         Kind::Rollback => judge.settled_history(out),
         Kind::Relay => {
-            let history = judge.relays_history();
+            let history = judge.relays_history(out);
             judge.commands_and_heroes(&history, out);
+            judge.requests(&history, out);
         }
     }
     judge.progress(out);
@@ -155,11 +159,16 @@ impl History {
         }
     }
 
-    /// Whether the segment's hero enters in it, with a turn that counts.
-    fn has_entry_of(&self, segment: &Segment) -> bool {
+    /// Whether the segment's hero enters in it, with a turn that counts. A relay's replica is told a
+    /// part of it.
+    fn has_entry_of(&self, segment: &Segment, kind: Kind) -> bool {
         let enters = |told: &Told| told.joined.contains(&segment.player) || told.back.contains(&segment.player);
+        let counts = |told: &Told, counted: &Told| match kind {
+            Kind::Relay => enters(counted),
+            Kind::Party | Kind::Rollback => counted.digest == told.digest,
+        };
         let entry = segment.turns.iter().find(|(_, told)| enters(told));
-        entry.is_some_and(|(tick, told)| self.turns.get(tick).is_some_and(|counts| counts.digest == told.digest))
+        entry.is_some_and(|(tick, told)| self.turns.get(tick).is_some_and(|counted| counts(told, counted)))
     }
 
     fn commands_of(&self, player: PlayerId) -> Vec<u64> {
@@ -209,6 +218,8 @@ impl Judge<'_> {
         });
         let newest = lives.first().and_then(|(_, life)| life.segments.last()).map(|segment| segment.branch);
         let lineage = self.lineage(newest.unwrap_or_default());
+        let segments = self.trace.lives.values().flat_map(|life| &life.segments);
+        let begun: BTreeSet<_> = segments.filter(|one| one.leaves).map(|one| one.branch).collect();
         for (seat, life) in lives {
             for (n, segment) in life.segments.iter().enumerate().rev() {
                 // Whoever founds a branch goes on with all that it played.
@@ -217,12 +228,16 @@ impl Judge<'_> {
                 let began = self.trouble_began(life, segment);
                 let (goes_on, apart) = segment.split(lineage.get(&segment.branch).copied().unwrap_or(Tick(0)));
                 let branch = branches.entry(segment.branch).or_default();
+                // Whoever is cut off may part from the others, and from none of those it goes on with.
+                let is_begun = begun.contains(&segment.branch);
                 for (segment, history, counts) in [(goes_on, &mut history, true), (apart, branch, false)] {
                     let Some((_, end)) = segment.span() else { continue };
+                    // The trouble that a branch began in is none of its own.
+                    let began = if is_begun { Tick(u32::MAX) } else { began };
                     let moments = Tick(end.0.saturating_sub(DISCARDED_TICKS_MAX)).min(began);
                     let parted = history.parts_from(&segment);
                     if let Some((tick, other, what)) = parted
-                        && !(ends && tick >= moments || self.was_excused_at(*seat, life, tick))
+                        && !(ends && tick >= moments || !is_begun && self.was_excused_at(*seat, life, tick))
                     {
                         let rule = if what.contains("world") { Rule::Checksums } else { Rule::OneHistory };
                         let text =
@@ -316,11 +331,46 @@ impl Judge<'_> {
         }
     }
 
-    /// A relay's own.
-    fn relays_history(&self) -> History {
+    /// A relay's session: what the relay played that leads at the end, and before it those that it
+    /// goes on from. All others played the same, but for what was lost before a relay was started
+    /// again.
+    fn relays_history(&self, out: &mut Vec<Breach>) -> History {
+        let hosts: Vec<_> = self.trace.lives.iter().filter(|(seat, _)| self.schedule.is_host(**seat)).collect();
+        let segments = || hosts.iter().flat_map(|(seat, life)| life.segments.iter().map(|one| (**seat, *life, one)));
+        let led_until = |life: &Life| life.looks.iter().rposition(|look| look.plays).map(|n| life.looked_at_ms + n as u32 * LOOK_MS);
+        let leads = |(_, life): &&(&SeatId, &Life)| life.lives() && life.looks.last().is_some_and(|look| look.plays);
+        let leaders: Vec<_> = hosts.iter().filter(leads).map(|(seat, _)| seat.to_string()).collect();
+        if leaders.len() > 1 {
+            out.push(breach(Rule::OneHistory, format!("relays lead on seats {} at the end", leaders.join(" and "))));
+        }
         let mut history = History::default();
-        for segment in self.trace.lives.get(&HUB).iter().flat_map(|life| &life.segments) {
-            history.add(segment, HUB, Tick(u32::MAX));
+        // When a relay was started again, and where it goes on.
+        let mut resumed = Vec::new();
+        let last = hosts.iter().max_by_key(|(_, life)| (led_until(life), life.plays_from_ms()));
+        let mut next = last.and_then(|(seat, life)| Some((**seat, *life, life.segments.last()?)));
+        let mut until = Tick(u32::MAX);
+        while let Some((seat, life, segment)) = next {
+            let Some((start, _)) = segment.span() else { break };
+            history.add(segment, seat, until);
+            if self.schedule.is_resumed(seat) {
+                resumed.push((life.entered_ms, start));
+            }
+            let goes_on = |(_, _, other): &(SeatId, &Life, &Segment)| {
+                other.span().is_some_and(|(first, _)| first < start)
+                    && other.checksums.get(&start) == segment.checksums.get(&start)
+            };
+            next = segments().filter(goes_on).min_by_key(|(_, _, other)| other.span());
+            if next.is_none() && start > Tick(0) {
+                out.push(breach(Rule::OneHistory, format!("seat {seat} goes on from tick {start}, as nobody played it")));
+            }
+            until = start;
+        }
+        for (seat, life, segment) in segments() {
+            let Some((tick, other, what)) = history.parts_from(segment) else { continue };
+            let is_lost = resumed.iter().any(|(at_ms, from)| *from <= tick && segment.until_ms <= *at_ms);
+            if !is_lost && life.end != Some(EndReason::Superseded) {
+                out.push(breach(Rule::OneHistory, format!("seat {seat} parts from seat {other} at tick {tick}: {what}")));
+            }
         }
         history
     }
@@ -330,11 +380,11 @@ impl Judge<'_> {
         let mut parts: BTreeMap<PlayerId, Vec<(SeatId, &Life)>> = BTreeMap::new();
         let mut last: BTreeMap<SeatId, (SeatId, PlayerId)> = BTreeMap::new();
         let mut lives: Vec<_> = self.trace.lives.iter().map(|(seat, life)| (*seat, life)).collect();
-        lives.retain(|(seat, _)| self.schedule.kind != Kind::Relay || *seat != HUB);
+        lives.retain(|(seat, _)| !self.schedule.is_host(*seat));
         lives.sort_by_key(|(seat, life)| (life.entered_ms, *seat));
         for (seat, life) in lives {
             // Before its hero entered for good, a peer may have been promised another number.
-            let entered = life.segments.iter().skip_while(|segment| !history.has_entry_of(segment));
+            let entered = life.segments.iter().skip_while(|segment| !history.has_entry_of(segment, self.schedule.kind));
             let mut players: Vec<_> = entered.map(|segment| segment.player).collect();
             players.dedup();
             let steady = self.is_steady(seat);
@@ -395,19 +445,43 @@ impl Judge<'_> {
         }
     }
 
+    /// What the world asked for in a tick that counts is in a turn after it, each time.
+    fn requests(&self, history: &History, out: &mut Vec<Breach>) {
+        let Some((end, _)) = history.checksums.last_key_value() else { return };
+        let counts = |life: &Life, tick: Tick| {
+            let ours = life.segments.iter().rev().find_map(|segment| segment.checksums.get(&tick));
+            ours.is_some() && ours == history.checksums.get(&tick).map(|(sum, _)| sum)
+        };
+        let mut asked: BTreeMap<Tick, &Vec<u64>> = BTreeMap::new();
+        for life in self.trace.lives.values() {
+            let due = life.asked.iter().filter(|(tick, _)| tick.plus(REQUEST_TICKS_MAX) <= *end && counts(life, **tick));
+            asked.extend(due.map(|(tick, requests)| (*tick, requests)));
+        }
+        let mut open: BTreeMap<u64, (u32, Tick)> = BTreeMap::new();
+        for (tick, request) in asked.iter().flat_map(|(tick, requests)| requests.iter().map(move |one| (*tick, *one))) {
+            open.entry(request).or_insert((0, tick)).0 += 1;
+        }
+        for request in history.turns.values().flat_map(|told| &told.requests) {
+            open.entry(*request).and_modify(|(times, _)| *times = times.saturating_sub(1));
+        }
+        if let Some((_, tick)) = open.into_values().find(|(times, _)| *times > 0) {
+            out.push(breach(Rule::Requests, format!("what was asked for before tick {tick} is in no turn until {end}")));
+        }
+    }
+
     /// In calm the newest tick grows, and everyone is abreast of it.
     fn progress(&self, out: &mut Vec<Breach>) {
-        for (from_ms, until_ms) in self.allowed.calm(self.trace.end_ms) {
-            let late = self.stalls(from_ms + self.allowed.terms.goes_on_ms, until_ms);
+        for Calm { from_ms, until_ms, goes_on_ms, abreast_ms } in self.allowed.calm(self.trace.end_ms) {
+            let late = self.stalls(from_ms + goes_on_ms, until_ms);
             if let Some(at_ms) = late {
                 out.push(breach(
                     Rule::Progress,
                     format!("no tick is played around {at_ms} ms, and the trouble was over at {from_ms} ms"),
                 ));
             }
-            let mut at_ms = (from_ms + ABREAST_MS).next_multiple_of(LOOK_MS);
+            let mut at_ms = (from_ms + abreast_ms).next_multiple_of(LOOK_MS);
             while at_ms < until_ms {
-                if let Some((seat, behind)) = self.laggard(from_ms, at_ms) {
+                if let Some((seat, behind)) = self.laggard((from_ms, abreast_ms), at_ms) {
                     let text =
                         format!("seat {seat} is {behind} at {at_ms} ms, and the trouble was over at {from_ms} ms");
                     out.push(breach(Rule::Progress, text));
@@ -451,11 +525,11 @@ impl Judge<'_> {
         })
     }
 
-    fn laggard(&self, calm_ms: u32, at_ms: u32) -> Option<(SeatId, String)> {
+    fn laggard(&self, (calm_ms, abreast_ms): (u32, u32), at_ms: u32) -> Option<(SeatId, String)> {
         let newest = self.newest(at_ms)?;
         let settled = |seat: SeatId| {
             let from_ms = self.trace.lives[&seat].plays_from_ms().unwrap_or(at_ms);
-            at_ms >= from_ms.max(calm_ms) + ABREAST_MS
+            at_ms >= from_ms.max(calm_ms) + abreast_ms
         };
         self.must_play(at_ms).filter(|(seat, ..)| settled(*seat)).find_map(|(seat, tick, plays)| {
             let behind = newest.since(tick);
@@ -476,13 +550,13 @@ impl Judge<'_> {
             let calm = self
                 .allowed
                 .calm(self.trace.end_ms)
-                .find(|(from_ms, until_ms)| (*from_ms..*until_ms).contains(&life.entered_ms));
-            let due_ms = calm.map_or(self.trace.end_ms, |(_, until_ms)| {
+                .find(|calm| (calm.from_ms..calm.until_ms).contains(&life.entered_ms));
+            let due_ms = calm.map_or(self.trace.end_ms, |Calm { until_ms, .. }| {
                 let due_ms = life.entered_ms + ENTER_MS_MAX;
                 if due_ms <= until_ms { due_ms } else { self.trace.end_ms }
             });
-            let waits =
-                !self.is_too_late(life) && life.lives() && life.plays_from_ms().is_none_or(|from_ms| from_ms > due_ms);
+            let waits = !self.schedule.is_host(*seat)
+                && !self.is_too_late(life) && life.lives() && life.plays_from_ms().is_none_or(|from_ms| from_ms > due_ms);
             if waits && steady && due_ms > life.entered_ms {
                 out.push(breach(
                     Rule::Hero,

@@ -70,11 +70,13 @@ pub enum FaultKind {
     Weather,
     /// Clocks begin anywhere, and are fast or slow.
     Skew,
+    /// A relay dies, and its standby leads on, or it is started again; or the standby dies.
+    Relay,
 }
 
 impl FaultKind {
     /// All of them.
-    pub const ALL: [FaultKind; 11] = [
+    pub const ALL: [FaultKind; 12] = [
         FaultKind::Enter,
         FaultKind::Return,
         FaultKind::Leave,
@@ -86,6 +88,7 @@ impl FaultKind {
         FaultKind::Jump,
         FaultKind::Weather,
         FaultKind::Skew,
+        FaultKind::Relay,
     ];
 
     /// What it is called on the command line.
@@ -111,6 +114,7 @@ impl FaultKind {
             FaultKind::Jump => ("jump", "clocks jump ahead"),
             FaultKind::Weather => ("weather", "the network is bad for a while"),
             FaultKind::Skew => ("skew", "clocks begin anywhere, and are fast or slow"),
+            FaultKind::Relay => ("relay", "relays die: a standby leads on, or they are started again"),
         }
     }
 }
@@ -156,6 +160,28 @@ pub enum Fault {
         /// The first seat of its player, who comes back.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         back: Option<SeatId>,
+    },
+    /// A standby of the relay enters, in the place of one that was lost.
+    Standby {
+        /// On a seat that nobody had before.
+        seat: SeatId,
+        /// What its clock shows when the network begins.
+        clock_ms: u32,
+        /// What its clock gains on the right time, in millionths.
+        gains_ppm: i32,
+    },
+    /// The process of a relay that is dead is started again, and goes on from what it recorded:
+    /// of the relay that led last, or if another leads by now, of the last one that died. It is
+    /// passed over while the relay lives, or while it is open whether its standby leads on.
+    Resume {
+        /// On a seat that nobody had before.
+        seat: SeatId,
+        /// What its clock shows when the network begins.
+        clock_ms: u32,
+        /// What its clock gains on the right time, in millionths.
+        gains_ppm: i32,
+        /// So many of the last ticks were not recorded.
+        lost_ticks: u32,
     },
     /// A peer leaves, and says so.
     Leave {
@@ -217,7 +243,8 @@ impl Fault {
     /// How long it lasts, in milliseconds.
     pub fn lasts_ms(&self) -> u32 {
         match self {
-            Fault::Enter { .. } | Fault::Leave { .. } | Fault::Drop { .. } | Fault::Jump { .. } => 0,
+            Fault::Enter { .. } | Fault::Standby { .. } | Fault::Resume { .. } => 0,
+            Fault::Leave { .. } | Fault::Drop { .. } | Fault::Jump { .. } => 0,
             Fault::Kill { told_ms, .. } => *told_ms,
             Fault::Cut { ms, .. } | Fault::Deafen { ms, .. } | Fault::Freeze { ms, .. } => *ms,
             Fault::Weather { ms, .. } => *ms,
@@ -252,6 +279,17 @@ impl Schedule {
         first.unwrap_or(seat)
     }
 
+    /// Whether a seat is a relay's, or its standby's.
+    pub fn is_host(&self, seat: SeatId) -> bool {
+        let is_it = |step: &Step| matches!(step.fault, Fault::Standby { seat: it, .. } | Fault::Resume { seat: it, .. } if it == seat);
+        self.kind == Kind::Relay && (seat == HUB || self.steps.iter().any(is_it))
+    }
+
+    /// Whether a relay is started again on a seat.
+    pub fn is_resumed(&self, seat: SeatId) -> bool {
+        self.steps.iter().any(|step| matches!(step.fault, Fault::Resume { seat: it, .. } if it == seat))
+    }
+
     /// With other steps.
     #[must_use]
     pub fn with_steps(&self, steps: &[Step]) -> Schedule {
@@ -273,6 +311,10 @@ impl fmt::Display for Fault {
                 write!(f, "{seat} enters")?;
                 back.map_or(Ok(()), |first| write!(f, ", the player of {first} again"))?;
                 if *gains_ppm == 0 { Ok(()) } else { write!(f, ", its clock gains {gains_ppm} ppm") }
+            }
+            Fault::Standby { seat, .. } => write!(f, "{seat} enters as the relay's standby"),
+            Fault::Resume { seat, lost_ticks, .. } => {
+                write!(f, "the relay is started again as {seat}, and lacks {lost_ticks} ticks")
             }
             Fault::Leave { seat } => write!(f, "{seat} leaves"),
             Fault::Kill { seat, told_ms: 0 } => write!(f, "{seat} is killed, and the others are told at once"),

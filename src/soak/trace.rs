@@ -10,7 +10,7 @@ use lockstone_net::wire::Branch;
 use lockstone_sim::{Checksum, Input, PlayerId, Simulation, Tick, Turn, codec};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::schedule::SeatId;
+use super::schedule::{Kind, SeatId};
 
 /// Between two looks at a peer, in milliseconds.
 pub const LOOK_MS: u32 = 50;
@@ -25,7 +25,7 @@ pub struct Trace {
     /// What the network carried.
     pub carried: Carried,
     /// Of a relay's replicas: cells of cores that were compared with the whole world, each at each
-    /// tick, and what the first that differed was.
+    /// tick, and what is wrong with them: the first that differs, or cells beyond halos.
     pub cores: Option<(u64, Option<String>)>,
 }
 
@@ -48,6 +48,9 @@ pub struct Life {
     pub looked_at_ms: u32,
     /// Commands that were taken of its player: by when, and a digest of each.
     pub given: Vec<(u32, u64)>,
+    /// What its world was seen to ask for, by the tick before which it did: a digest of each
+    /// request.
+    pub asked: BTreeMap<Tick, Vec<u64>>,
     /// Differences that its session found.
     pub desyncs: u64,
     /// Commands that were never acknowledged.
@@ -100,6 +103,8 @@ pub struct Told {
     pub left: Vec<PlayerId>,
     /// A digest of each command.
     pub commands: Vec<(PlayerId, u64)>,
+    /// A digest of each request of the world.
+    pub requests: Vec<u64>,
 }
 
 /// What a command is known by.
@@ -116,7 +121,8 @@ impl Told {
                 Input::Join(player, _) => told.joined.push(*player),
                 Input::Leave(player) => told.left.push(*player),
                 Input::Back(player) => told.back.push(*player),
-                Input::Request(_) | Input::Given(_) | Input::Away(_) => {}
+                Input::Request(request) => told.requests.push(digest(request)),
+                Input::Given(_) | Input::Away(_) => {}
             }
         }
         told
@@ -137,7 +143,11 @@ impl Trace {
     }
 
     /// The same by sessions. Whoever enters a room that nobody is left in founds another session.
-    pub fn sessions(&self) -> Vec<Trace> {
+    /// One of a relay goes on as long as it is started again.
+    pub fn sessions(&self, kind: Kind) -> Vec<Trace> {
+        if kind == Kind::Relay {
+            return vec![self.clone()];
+        }
         let mut sessions: Vec<Trace> = Vec::new();
         let mut lives: Vec<_> = self.lives.iter().collect();
         lives.sort_by_key(|(seat, life)| (life.entered_ms, **seat));
@@ -230,6 +240,14 @@ impl Life {
         let same = |(_, last): &(u32, Phase)| discriminant(last) == discriminant(&phase);
         if !self.phases.last().is_some_and(same) {
             self.phases.push((now_ms, phase));
+        }
+    }
+
+    /// Takes what its world asks for. It may be a part that asks for less.
+    pub(super) fn asks<S: Simulation>(&mut self, world: &S) {
+        let requests: Vec<_> = world.requests().iter().map(digest).collect();
+        if !requests.is_empty() {
+            self.asked.insert(world.tick(), requests);
         }
     }
 
