@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use lockstone::net::LinkEvent;
 use lockstone::net::link::PeerId;
-use lockstone::net::session::{CommandError, Event, EvidenceError, Phase, SayError, Session, Stats, Transmit};
-use lockstone::net::wire::{self, Electorate, Epoch, Message, RawInput, RawTurn, Turns};
+use lockstone::net::session::{BranchError, CommandError, Event, EvidenceError, Phase, SayError, Session, Stats, Transmit};
+use lockstone::net::wire::{self, Branch, Electorate, Epoch, Message, RawInput, RawTurn, Turns};
 use lockstone::sim::{Checksum, Input, PlayerId, Tick, Turn};
-use testkit::faulty::{Order, Sim};
+use testkit::faulty::{self, Order, Sim};
 
 /// From then on.
 const FROM: Duration = Duration::from_secs(5);
@@ -58,6 +58,10 @@ pub enum Bend {
     CountsItself,
     /// Commands are acknowledged before they are in a closed turn.
     AcknowledgesEarly,
+    /// Only who leads keeps what the world asks for.
+    ForgetsRequests,
+    /// All branches have one name.
+    NamesBranchesAlike,
 }
 
 /// The next run's whim.
@@ -72,6 +76,14 @@ impl<T: Session<Sim = Sim>> Bent<T> {
 
     fn is(&self, bend: Bend) -> bool {
         self.fault == Some(bend) && self.now.get() >= FROM
+    }
+
+    /// Lets the session do something.
+    fn act(&mut self, act: impl FnOnce(&mut T)) {
+        let stats = (self.fault == Some(Bend::ForgetsRequests)).then(|| self.session.stats());
+        faulty::hush(stats.is_some_and(|stats| stats.sequencer() != stats.player));
+        act(&mut self.session);
+        faulty::hush(false);
     }
 
     /// What a packet to another peer becomes.
@@ -136,7 +148,7 @@ impl<T: Session<Sim = Sim>> Session for Bent<T> {
             other => other,
         };
         if !self.is(Bend::Stalls) {
-            self.session.handle(event, now);
+            self.act(|session| session.handle(event, now));
         }
     }
 
@@ -148,7 +160,7 @@ impl<T: Session<Sim = Sim>> Session for Bent<T> {
             self.session.leave(now);
         }
         if !self.is(Bend::Stalls) {
-            self.session.advance(now);
+            self.act(|session| session.advance(now));
         }
     }
 
@@ -201,8 +213,15 @@ impl<T: Session<Sim = Sim>> Session for Bent<T> {
                 let player = self.session.stats().player.expect("it plays");
                 Event::Started { tick, seed: 0, player, snapshot: Vec::new() }
             }
+            Event::Branch { leader, .. } if self.is(Bend::NamesBranchesAlike) => {
+                Event::Branch { branch: Branch(7), leader }
+            }
             event => event,
         })
+    }
+
+    fn go_on_as_branch(&mut self) -> Result<(), BranchError> {
+        self.session.go_on_as_branch()
     }
 
     fn wake_at(&self) -> Duration {

@@ -213,6 +213,23 @@ fn commands_that_are_acknowledged_before_their_turn_is_closed_are_found() {
     assert!((0..12).any(|n| found(n).contains(&Rule::Commands)));
 }
 
+/// Who leads on never heard of what the world asked for last. Whether it asked for something just
+/// then depends on what the bots do.
+#[test]
+fn requests_that_only_who_leads_keeps_are_found() {
+    let kill = |n: u32| (12_000 + 170 * n, Fault::Kill { seat: 0, told_ms: 0 });
+    let found = |n: u32| found_in_all(Bend::ForgetsRequests, &[kill(n)]);
+    assert!((0..24).any(|n| found(n).contains(&Rule::Requests)));
+}
+
+/// Two that were cut off go on, each without the other.
+#[test]
+fn two_histories_under_one_branch_s_name_are_found() {
+    let cut = |seats: [SeatId; 2]| (12_000, Fault::Cut { seats: seats.into(), ms: 18_000 });
+    let found = found_in_all(Bend::NamesBranchesAlike, &[cut([1, 2]), cut([3, 4])]);
+    assert!(found.contains(&Rule::Checksums) || found.contains(&Rule::OneHistory), "{found:?}");
+}
+
 #[test]
 fn whatever_is_drawn_holds() {
     let range = Range { ms: 40_000, peers: 2..=4, ..Range::default() };

@@ -1,5 +1,6 @@
 //! The faults: each is an honest mistake that somebody has made in a game.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::str::FromStr;
@@ -100,6 +101,20 @@ impl FromStr for Fault {
         let found = Self::ALL.iter().find(|(other, _)| *other == name);
         found.map(|&(_, fault)| fault).ok_or_else(|| format!("FAULT is one of {}; it is {name:?}", known()))
     }
+}
+
+thread_local! {
+    static HUSHED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// From now on this thread's worlds ask for nothing that they would ask for, or do again: what a
+/// session knows of requests is lost so, and nothing of any state.
+pub fn hush(asks_nothing: bool) {
+    HUSHED.set(asks_nothing);
+}
+
+pub(super) fn is_hushed() -> bool {
+    HUSHED.get()
 }
 
 /// Working memory that a thought leaves behind.

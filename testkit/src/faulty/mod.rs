@@ -11,7 +11,7 @@ mod game;
 use std::sync::Arc;
 
 pub use being::{Beast, Being, Count, Hero, Kind, Shrine, Stone};
-pub use fault::{FROM, Fault, Plant};
+pub use fault::{FROM, Fault, Plant, hush};
 pub use game::{Faulty, WildsBot, draw};
 
 use lockstone::default_table;
@@ -143,6 +143,7 @@ impl Rules for Wilds {
     type Facts = Facts;
     type Fact = Cairn;
     type Scratch = fault::Leftovers;
+    const AWAY_TICKS: u32 = 1_200;
 
     fn generate(&self, cell: CellId, dice: &mut Dice, content: &mut Vec<(Vec2, Being)>) {
         let corner = Vec2::new(Fx::int(i32::from(cell.x) * CELL_TILES), Fx::int(i32::from(cell.y) * CELL_TILES));
@@ -232,7 +233,7 @@ impl Wilds {
                 if let Some(stone) = approach(at, mind) {
                     mind.affect(stone, Deed::Chip { by: me.player });
                     me.purse.add(1);
-                    if me.purse.get().is_multiple_of(25) {
+                    if me.purse.get().is_multiple_of(25) && !fault::is_hushed() {
                         mind.announce(Cairn { by: me.player, since: mind.tick() });
                     }
                 }
@@ -245,7 +246,7 @@ impl Wilds {
         let since = *me.fallen.get_or_insert(mind.tick());
         if mind.pos() == home(me.player) {
             me.life = HERO_LIFE;
-        } else if mind.tick().since(since).is_multiple_of(40) {
+        } else if mind.tick().since(since).is_multiple_of(40) && !fault::is_hushed() {
             mind.transfer(home(me.player));
         }
     }
