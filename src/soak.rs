@@ -21,6 +21,8 @@
 //! - A relay is followed by its standby, if that is in step and most of the players who are in the
 //!   world are there to say so; else it has to be started again. Then players without a key have
 //!   lost their heroes. If most of the players are lost with the standby, nobody goes on.
+//! - Two newcomers who find a room that the signaling server has forgotten, before its members are
+//!   back there, are a session that yields to no stranger. Here they enter one after the other.
 //! - A rollback session takes nobody in after it began. Of two sides of a cut the one with a quorum
 //!   goes on, and the other ends. Its pace is ggrs's, which reads the real clock: two plays of one
 //!   schedule may differ in it, and are not compared.

@@ -115,7 +115,9 @@ impl MemoryNetwork {
     /// A peer enters the room. After a delay it and all others are connected; in a hub network it
     /// and the hub. Who comes while the hub is gone is connected with the next one.
     pub fn enter(&self) -> MemoryLink {
-        let as_hub = self.0.borrow().room.is_empty();
+        let inner = self.0.borrow();
+        let as_hub = inner.room.is_empty() && (!inner.has_hub || inner.peers.is_empty());
+        drop(inner);
         self.enter_as(as_hub)
     }
 
@@ -238,14 +240,17 @@ impl MemoryNetwork {
     }
 
     /// A peer that the room has forgotten is known to it again: it will be connected with those
-    /// in it with whom it is not.
+    /// in it with whom it is not; in a hub network the hub with them, and the others with the hub.
     pub fn come_back(&self, peer: PeerId) {
         let inner = &mut *self.0.borrow_mut();
         let Some(ways) = inner.peers.get(&peer).filter(|peer| peer.inbox.is_some()).map(|peer| &peer.ways) else {
             return;
         };
         let is_connected = |other: &PeerId| ways.get(other).is_some_and(|way| way.open);
-        let others: Vec<_> = inner.room.iter().copied().filter(|other| !is_connected(other)).collect();
+        let is_hub = |one: &PeerId| one.arrival() == 0 || inner.beside.contains(one);
+        let meets = |other: &PeerId| !inner.has_hub || is_hub(&peer) || is_hub(other);
+        let others: Vec<_> =
+            inner.room.iter().copied().filter(|other| meets(other) && !is_connected(other)).collect();
         others.into_iter().filter(|other| *other != peer).for_each(|other| inner.connect(peer, other));
         inner.room.insert(peer);
     }

@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use lockstone_net::memory::Weather;
 use lockstone_net::session::Phase;
 
+use super::fleet::RETURNS_MS;
 use super::schedule::{Fault, Kind, Schedule, SeatId, has_key};
 use super::trace::{Life, Trace};
 
@@ -60,7 +61,8 @@ const ENTRY_MS: u32 = 3_000;
 /// and who loads the world anew needs a second or two. The same after a relay was started again.
 const ABREAST_MS: u32 = 10_000;
 
-/// Everyone follows a standby that leads so soon.
+/// Everyone follows a standby that leads so soon, and is in the one session of the room so soon
+/// after the signaling server is back.
 const FOLLOWED_MS: u32 = 5_000;
 
 /// A turn comes so soon after a relay was lost, or may have been.
@@ -82,6 +84,8 @@ pub(super) struct Spell {
     relay: Option<Outlives>,
     /// Whether a relay's standby may not be in step.
     shakes_standby: bool,
+    /// Whether anything went wrong but signaling.
+    harms: bool,
 }
 
 /// How a session outlives its relay.
@@ -107,7 +111,7 @@ impl Spell {
 
     /// Everyone is abreast of the session so soon after it.
     fn abreast_ms(&self) -> u32 {
-        if self.relay == Some(Outlives::ByStandby) { FOLLOWED_MS } else { ABREAST_MS }
+        if self.relay == Some(Outlives::ByStandby) || !self.harms { FOLLOWED_MS } else { ABREAST_MS }
     }
 
     /// Whether a peer is to end in it.
@@ -138,12 +142,17 @@ impl Allowed {
             let hosts = Hosts::at(at_ms, schedule, trace);
             let Some((isolated, for_ms)) = isolates(schedule.kind, &terms, &step.fault, &there, &hosts) else { continue };
             // A death that nobody is told of is over when the others have noticed.
-            let over_ms = if let Fault::Kill { .. } = step.fault { at_ms } else { over_ms };
+            let over_ms = match step.fault {
+                Fault::Kill { .. } => at_ms,
+                Fault::Signal { .. } => over_ms + RETURNS_MS,
+                _ => over_ms,
+            };
             let spell = match spells.last_mut().filter(|spell| at_ms < spell.over_ms + SPELL_GAP_MS) {
                 Some(spell) => spell,
                 None => spells.push_mut(Spell { from_ms: at_ms, over_ms, ..Spell::default() }),
             };
             spell.over_ms = spell.over_ms.max(over_ms);
+            spell.harms |= !matches!(step.fault, Fault::Signal { .. });
             isolated.iter().for_each(|seat| *spell.isolated_ms.entry(*seat).or_default() += for_ms);
             spell.shakes_standby |= hosts.shakes_standby(&step.fault);
             if let Fault::Leave { seat } | Fault::Kill { seat, .. } | Fault::Drop { seat } = step.fault {
@@ -191,14 +200,18 @@ impl Allowed {
             let witnesses = |of: &BTreeSet<SeatId>| of.iter().filter(|seat| !schedule.is_host(**seat)).copied().collect();
             let heard = !is_no_quorum(&witnesses(&members)) && !is_no_quorum(&witnesses(&all));
             let decides = spell.relay == Some(Outlives::ByStandby) || spell.shakes_standby;
+            let shaken: BTreeSet<_> = spell.isolated_ms.keys().copied().collect();
+            let present: BTreeSet<_> = witnesses(&members);
+            let most_shaken = 2 * shaken.intersection(&present).count() >= present.len();
             let no_hub = spell.relay == Some(Outlives::Not) || decides && !heard;
             let excused = trace.lives.iter().filter(|(seat, life)| {
                 // Who comes when the session may be over, may find none.
                 let touched = life.gone_ms.is_none_or(|gone_ms| gone_ms >= spell.from_ms);
                 // Nobody waits for a player who cannot be known again.
                 let unknown = spell.relay == Some(Outlives::Resumed) && !has_key(schedule.player_of(**seat));
-                // Another may lead in its place.
-                let replaced = schedule.is_host(**seat) && spell.isolated_ms.get(seat).is_some_and(|ms| *ms > 0);
+                // Another may lead in its place, also if most of the players miss it in vain.
+                let missed = spell.isolated_ms.get(seat).is_some_and(|ms| *ms > 0) || most_shaken;
+                let replaced = schedule.is_host(**seat) && (missed || spell.shakes_standby);
                 touched && (too_many || no_hub || unknown || replaced || out.contains(seat))
             });
             for (seat, life) in excused {
@@ -226,6 +239,11 @@ impl Allowed {
         self.spells.iter().find(since).map(|spell| spell.from_ms)
     }
 
+    /// Whether a time is in a spell in which nobody is harmed.
+    pub fn is_harmless(&self, at_ms: u32) -> bool {
+        self.spells.iter().any(|spell| !spell.harms && (spell.from_ms..spell.over_ms).contains(&at_ms))
+    }
+
     /// Whether a peer must still do all that peers must.
     pub fn must(&self, seat: SeatId, at_ms: u32) -> bool {
         self.excused_ms.get(&seat).is_none_or(|from_ms| at_ms < *from_ms)
@@ -233,9 +251,11 @@ impl Allowed {
 
     /// The times in which nothing goes wrong: each from the end of a spell to the next.
     pub fn calm(&self, end_ms: u32) -> impl Iterator<Item = Calm> + '_ {
-        let first = Calm { from_ms: 0, until_ms: 0, goes_on_ms: self.terms.goes_on_ms, abreast_ms: ABREAST_MS };
+        let (goes_on_ms, abreast_ms) = (self.terms.goes_on_ms, ABREAST_MS);
+        let first = Calm { from_ms: 0, until_ms: 0, enters_from_ms: 0, goes_on_ms, abreast_ms };
         let after = self.spells.iter().map(move |spell| Calm {
             from_ms: spell.over_ms,
+            enters_from_ms: if spell.harms { spell.over_ms } else { spell.from_ms },
             goes_on_ms: spell.goes_on_ms(&self.terms),
             abreast_ms: spell.abreast_ms(),
             ..first
@@ -250,6 +270,8 @@ impl Allowed {
 pub(super) struct Calm {
     pub from_ms: u32,
     pub until_ms: u32,
+    /// Who enters since then is soon in the world.
+    pub enters_from_ms: u32,
     /// The next turn comes so soon.
     pub goes_on_ms: u32,
     /// Everyone is abreast of the session so soon.
@@ -307,7 +329,7 @@ impl Hosts {
                     apart(self.leads) != apart(self.standby)
                 }
                 Fault::Leave { seat } | Fault::Kill { seat, .. } | Fault::Drop { seat } => self.standby == Some(*seat),
-                Fault::Enter { .. } | Fault::Standby { .. } | Fault::Resume { .. } => false,
+                Fault::Enter { .. } | Fault::Standby { .. } | Fault::Resume { .. } | Fault::Signal { .. } => false,
             }
     }
 
@@ -331,7 +353,7 @@ fn isolates(
         Fault::Leave { seat } | Fault::Kill { seat, .. } | Fault::Drop { seat } => (BTreeSet::from([*seat]), 0),
         Fault::Freeze { seat, ms } | Fault::Jump { seat, ms } => (BTreeSet::from([*seat]), *ms),
         Fault::Weather { weather, ms } if (terms.too_bad)(weather) => (there.clone(), *ms),
-        Fault::Weather { .. } => (BTreeSet::new(), 0),
+        Fault::Weather { .. } | Fault::Signal { .. } => (BTreeSet::new(), 0),
         Fault::Deafen { from, to, ms } => (BTreeSet::from([*from, *to]), *ms),
         Fault::Cut { seats, ms } => {
             let (side, rest): (BTreeSet<_>, BTreeSet<_>) = there.iter().copied().partition(|seat| seats.contains(seat));

@@ -62,6 +62,7 @@ pub fn draw(kind: Kind, seed: u64, range: &Range) -> Schedule {
         let over_ms = drawing.spell(at_ms);
         at_ms = over_ms + drawing.dice.range(CALM_MS).unsigned_abs();
     }
+    drawing.signaling(&mut table.dice(seed ^ 0x516a, Tick(0)));
     let mut steps = drawing.steps;
     steps.sort_by_key(|step| step.at_ms);
     Schedule { kind, seed, ms: range.ms, weather, steps }
@@ -146,7 +147,7 @@ impl Drawing<'_> {
                 self.gone.retain(|first| Some(*first) != back);
                 return self.enter(at_ms, back);
             }
-            FaultKind::Skew | FaultKind::Relay => return,
+            FaultKind::Skew | FaultKind::Relay | FaultKind::Signal => return,
             FaultKind::Leave => Fault::Leave { seat },
             FaultKind::Kill => Fault::Kill { seat, told_ms: if self.dice.chance(1, 2) { 0 } else { self.some_ms() } },
             FaultKind::Drop => Fault::Drop { seat },
@@ -172,9 +173,23 @@ impl Drawing<'_> {
         self.steps.push(Step { at_ms, fault });
     }
 
+    /// In half of the runs the signaling server is away for a while, and mostly somebody enters then.
+    /// By dice of its own: all else goes wrong as it does without it.
+    fn signaling(&mut self, dice: &mut Dice<'_>) {
+        let drawn = self.kind != Kind::Rollback && self.range.faults.contains(&FaultKind::Signal);
+        if !drawn || self.range.ms <= GATHER_MS || dice.chance(1, 2) {
+            return;
+        }
+        let (at_ms, ms) = (GATHER_MS + dice.below(self.range.ms - GATHER_MS), 500 + dice.below(15_000));
+        self.steps.push(Step { at_ms, fault: Fault::Signal { ms } });
+        if self.there.len() + 4 < PLAYERS_MAX && dice.chance(3, 4) {
+            self.enter(at_ms + dice.below(ms), None);
+        }
+    }
+
     /// Whether it is drawn as others are.
     fn is_drawn(&self, kind: FaultKind) -> bool {
-        !matches!(kind, FaultKind::Skew | FaultKind::Relay)
+        !matches!(kind, FaultKind::Skew | FaultKind::Relay | FaultKind::Signal)
     }
 
     /// How often something happens beside the others. Fewer go as fewer are left.
@@ -185,7 +200,7 @@ impl Drawing<'_> {
             FaultKind::Enter if left < PLAYERS_MAX - 2 => 5,
             FaultKind::Return if self.gone.is_empty() || left >= PLAYERS_MAX => 0,
             FaultKind::Return => 8,
-            FaultKind::Enter | FaultKind::Skew | FaultKind::Relay => 0,
+            FaultKind::Enter | FaultKind::Skew | FaultKind::Relay | FaultKind::Signal => 0,
             FaultKind::Leave | FaultKind::Kill | FaultKind::Drop if left < 2 => 0,
             FaultKind::Leave => 2,
             FaultKind::Kill => 4,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use lockstone_net::PeerId;
 use lockstone_net::memory::{Clock, Driver, MemoryLink, Seat, Weather};
 use lockstone_net::session::{Event, Phase, Session};
-use lockstone_sim::{PlayerId, Simulation, Tick};
+use lockstone_sim::{PlayerId, Simulation, Tick, mix64};
 
 use super::hosts::{Hosts, Origin};
 use super::schedule::{Fault, HUB, Kind, Schedule, SeatId};
@@ -20,6 +20,8 @@ use crate::game::{Bot, Game};
 pub(super) const FAIR_MS: u32 = 16_000;
 /// So long before the end bots give no more commands.
 pub(super) const HUSH_MS: u32 = 4_000;
+/// All have found the signaling server within so long, once it is back.
+pub(super) const RETURNS_MS: u32 = 1_000;
 /// Figures are looked at so often.
 const FIGURES_MS: u32 = 1_000;
 
@@ -105,7 +107,18 @@ enum Trouble {
     Dead(SeatId),
     /// A peer said goodbye: its process ends.
     Leaving(SeatId),
+    /// The signaling server is away.
+    NoSignaling,
+    /// A peer has yet to find the signaling server again.
+    Missing(SeatId),
+    /// A peer that has a clock waits for the signaling server, to enter.
+    Waiting(SeatId, Clock),
+    /// Somebody may have entered before the others are back. The next one waits.
+    Founding,
 }
+
+/// Who founded a session in a room that was forgotten, has given it up so soon.
+const FOUNDED_MS: u32 = 5_000;
 
 impl<'f, G: Game, T: Session<Sim = G::Sim>, H: Session<Sim = G::Sim>> Fleet<'f, G, T, H> {
     pub fn new(
@@ -164,7 +177,21 @@ impl<'f, G: Game, T: Session<Sim = G::Sim>, H: Session<Sim = G::Sim>> Fleet<'f, 
 
     fn happen(&mut self, fault: &Fault, now_ms: u32) {
         match fault {
-            Fault::Enter { seat, clock_ms, gains_ppm, .. } => self.enter(*seat, now_ms, *clock_ms, *gains_ppm),
+            Fault::Enter { seat, clock_ms, gains_ppm, .. } => {
+                let clock = Clock::new(ms(*clock_ms), *gains_ppm);
+                match self.waits_until(*seat) {
+                    Some(at_ms) => self.troubles.push((at_ms, Trouble::Waiting(*seat, clock))),
+                    None => self.enter(*seat, now_ms, clock),
+                }
+            }
+            Fault::Signal { ms } => {
+                self.driver.network.forget_room();
+                let over_ms = now_ms + ms;
+                self.troubles.push((over_ms, Trouble::NoSignaling));
+                let there = self.there();
+                let missing = there.into_iter().map(|seat| (over_ms + self.returns_ms(seat), Trouble::Missing(seat)));
+                self.troubles.extend(missing.collect::<Vec<_>>());
+            }
             Fault::Standby { seat, clock_ms, gains_ppm } => {
                 let is_taken = self.places.iter().any(|(seat, (at, _))| *at == Place::BesideHub && self.is_there(*seat));
                 let hosts = self.hosts.as_ref().filter(|_| !is_taken);
@@ -215,10 +242,33 @@ impl<'f, G: Game, T: Session<Sim = G::Sim>, H: Session<Sim = G::Sim>> Fleet<'f, 
         self.troubles.push((now_ms + told_ms, Trouble::Dead(seat)));
     }
 
-    fn enter(&mut self, seat: SeatId, now_ms: u32, clock_ms: u32, gains_ppm: i32) {
+    /// Until when a newcomer waits for signaling. Who enters alone while others are not back yet may
+    /// find the room empty. Two would be a session that believes no stranger.
+    fn waits_until(&mut self, seat: SeatId) -> Option<u32> {
+        let last = |is_it: fn(&Trouble) -> bool| {
+            self.troubles.iter().filter(|(_, trouble)| is_it(trouble)).map(|(over_ms, _)| *over_ms).max()
+        };
+        if let Some(founded_ms) = last(|trouble| matches!(trouble, Trouble::Founding)) {
+            return Some(founded_ms);
+        }
+        let back_ms = last(|trouble| matches!(trouble, Trouble::NoSignaling));
+        let missing_ms = last(|trouble| matches!(trouble, Trouble::Missing(_)));
+        let at_ms = back_ms.map(|back_ms| back_ms + self.returns_ms(seat));
+        if let Some(all_ms) = missing_ms.max(at_ms) {
+            self.troubles.push((all_ms + FOUNDED_MS, Trouble::Founding));
+        }
+        at_ms
+    }
+
+    /// How long a peer takes to find the signaling server, once that is back.
+    fn returns_ms(&self, seat: SeatId) -> u32 {
+        (mix64(self.schedule.seed ^ u64::from(seat)) % u64::from(RETURNS_MS)) as u32
+    }
+
+    fn enter(&mut self, seat: SeatId, now_ms: u32, clock: Clock) {
         let Some(session) = self.sessions.remove(&seat) else { return };
         let place = self.driver.enter_by(session, |link| link);
-        self.driver.seats[place].clock = Clock::new(ms(clock_ms), gains_ppm);
+        self.driver.seats[place].clock = clock;
         self.places.insert(seat, (Place::Seat(place), self.driver.peer(place)));
         self.lives.insert(seat, Life::new(now_ms));
     }
@@ -272,7 +322,16 @@ impl<'f, G: Game, T: Session<Sim = G::Sim>, H: Session<Sim = G::Sim>> Fleet<'f, 
                     self.out_of_room(seat, now_ms);
                     self.gone(seat, now_ms);
                 }
+                // Who stands still looks for nothing.
+                Trouble::Missing(seat) if self.is_frozen(seat) => {
+                    self.troubles.push((now_ms + RETURNS_MS, Trouble::Missing(seat)));
+                }
+                Trouble::Missing(seat) if self.is_there(seat) => {
+                    self.peer(seat).into_iter().for_each(|peer| self.driver.network.come_back(peer));
+                }
+                Trouble::Waiting(seat, clock) => self.enter(seat, now_ms, clock),
                 Trouble::Cut(_) | Trouble::Deaf { .. } | Trouble::Weather(_) | Trouble::Frozen(_) => {}
+                Trouble::NoSignaling | Trouble::Missing(_) | Trouble::Founding => {}
             }
         }
         self.weather();

@@ -197,6 +197,19 @@ fn commands_of(turns: &BTreeMap<Tick, Told>, player: PlayerId) -> Vec<u64> {
     commands.filter(|(by, _)| *by == player).map(|(_, command)| *command).collect()
 }
 
+/// One of a player's lives in a session, since it came in.
+struct Part<'l> {
+    seat: SeatId,
+    life: &'l Life,
+    from_ms: u32,
+}
+
+impl Part<'_> {
+    fn given(&self) -> Vec<u64> {
+        self.life.given.iter().filter(|(at_ms, _)| *at_ms >= self.from_ms).map(|(_, command)| *command).collect()
+    }
+}
+
 impl Judge<'_> {
     /// Who lives to the end without an excuse.
     fn steadfast(&self) -> impl Iterator<Item = (SeatId, &Life)> {
@@ -327,7 +340,7 @@ impl Judge<'_> {
             }
         }
         for (seat, life, segment) in lives {
-            self.commands(&[(seat, life)], &commands_of(&segment.turns, segment.player), out);
+            self.commands(&[Part { seat, life, from_ms: 0 }], &commands_of(&segment.turns, segment.player), out);
         }
     }
 
@@ -377,7 +390,7 @@ impl Judge<'_> {
 
     fn commands_and_heroes(&self, history: &History, out: &mut Vec<Breach>) {
         // Each player's lives, in the order in which it entered.
-        let mut parts: BTreeMap<PlayerId, Vec<(SeatId, &Life)>> = BTreeMap::new();
+        let mut parts: BTreeMap<PlayerId, Vec<Part<'_>>> = BTreeMap::new();
         let mut last: BTreeMap<SeatId, (SeatId, PlayerId)> = BTreeMap::new();
         let mut lives: Vec<_> = self.trace.lives.iter().map(|(seat, life)| (*seat, life)).collect();
         lives.retain(|(seat, _)| !self.schedule.is_host(*seat));
@@ -403,7 +416,11 @@ impl Judge<'_> {
                 let text = format!("seat {seat} came back as {player}, and was {waits} on seat {first}");
                 out.push(breach(Rule::Hero, text));
             }
-            parts.entry(*player).or_default().push((seat, life));
+            // What it did as long as it led a session of its own is lost with that.
+            let apart = life.segments.iter().take_while(|segment| !history.has_entry_of(segment, self.schedule.kind));
+            let founded = apart.filter(|segment| segment.span().is_some_and(|(start, _)| start == Tick(0))).last();
+            let from_ms = founded.map_or(0, |segment| segment.until_ms);
+            parts.entry(*player).or_default().push(Part { seat, life, from_ms });
             if let Some(tick) = history.end_of(*player).filter(|_| steady && life.lives()) {
                 out.push(breach(Rule::Hero, format!("{player} of seat {seat} is lost at tick {tick}")));
             }
@@ -413,7 +430,7 @@ impl Judge<'_> {
             let joins =
                 history.turns.values().flat_map(|told| &told.joined).filter(|joined| **joined == player).count();
             if joins > 1 {
-                out.push(breach(Rule::Hero, format!("{player} of seat {} enters {joins} times", lives[0].0)));
+                out.push(breach(Rule::Hero, format!("{player} of seat {} enters {joins} times", lives[0].seat)));
             }
         }
     }
@@ -429,14 +446,13 @@ impl Judge<'_> {
 
     /// What was played of a player is what it gave, in each of its lives: all of it if it is still
     /// there, else up to where that life ended. Who was excused may have played apart, in vain.
-    fn commands(&self, lives: &[(SeatId, &Life)], played: &[u64], out: &mut Vec<Breach>) {
-        let given: Vec<Vec<u64>> =
-            lives.iter().map(|(_, life)| life.given.iter().map(|(_, command)| *command).collect()).collect();
-        let lives_on = lives.last().is_some_and(|(_, life)| life.lives());
+    fn commands(&self, lives: &[Part<'_>], played: &[u64], out: &mut Vec<Breach>) {
+        let given: Vec<Vec<u64>> = lives.iter().map(Part::given).collect();
+        let lives_on = lives.last().is_some_and(|part| part.life.lives());
         let (latest, earlier) = lives.split_last().expect("it lives once at least");
-        let steady = self.is_steady(latest.0) && earlier.iter().all(|(seat, _)| self.was_steady(*seat));
+        let steady = self.is_steady(latest.seat) && earlier.iter().all(|part| self.was_steady(part.seat));
         if steady && !is_played(&given, lives_on, played) {
-            let seats: Vec<_> = lives.iter().map(|(seat, _)| seat.to_string()).collect();
+            let seats: Vec<_> = lives.iter().map(|part| part.seat.to_string()).collect();
             let (played, given) = (played.len(), given.iter().map(Vec::len).sum::<usize>());
             out.push(breach(
                 Rule::Commands,
@@ -471,7 +487,7 @@ impl Judge<'_> {
 
     /// In calm the newest tick grows, and everyone is abreast of it.
     fn progress(&self, out: &mut Vec<Breach>) {
-        for Calm { from_ms, until_ms, goes_on_ms, abreast_ms } in self.allowed.calm(self.trace.end_ms) {
+        for Calm { from_ms, until_ms, goes_on_ms, abreast_ms, .. } in self.allowed.calm(self.trace.end_ms) {
             let late = self.stalls(from_ms + goes_on_ms, until_ms);
             if let Some(at_ms) = late {
                 out.push(breach(
@@ -542,6 +558,12 @@ impl Judge<'_> {
     fn presence(&self, out: &mut Vec<Breach>) {
         for (seat, life) in &self.trace.lives {
             let steady = !self.allowed.excused_ms.contains_key(seat);
+            let elected = life.leaders.iter().skip(1).find(|(at_ms, _)| {
+                life.entered_ms + ENTER_MS_MAX < *at_ms && self.allowed.is_harmless(*at_ms)
+            });
+            if let Some((at_ms, player)) = elected.filter(|_| steady) {
+                out.push(breach(Rule::Progress, format!("{player} leads since {at_ms} ms, and nobody was lost")));
+            }
             let scheduled = self.allowed.spells.iter().any(|spell| spell.takes(*seat));
             if let Some(end) = life.end.as_ref().filter(|_| steady && !scheduled && !self.is_too_late(life)) {
                 let at_ms = life.gone_ms.unwrap_or(self.trace.end_ms);
@@ -550,9 +572,9 @@ impl Judge<'_> {
             let calm = self
                 .allowed
                 .calm(self.trace.end_ms)
-                .find(|calm| (calm.from_ms..calm.until_ms).contains(&life.entered_ms));
-            let due_ms = calm.map_or(self.trace.end_ms, |Calm { until_ms, .. }| {
-                let due_ms = life.entered_ms + ENTER_MS_MAX;
+                .find(|calm| (calm.enters_from_ms..calm.until_ms).contains(&life.entered_ms));
+            let due_ms = calm.map_or(self.trace.end_ms, |Calm { from_ms, until_ms, .. }| {
+                let due_ms = life.entered_ms.max(from_ms) + ENTER_MS_MAX;
                 if due_ms <= until_ms { due_ms } else { self.trace.end_ms }
             });
             let waits = !self.schedule.is_host(*seat)

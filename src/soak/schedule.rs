@@ -72,11 +72,13 @@ pub enum FaultKind {
     Skew,
     /// A relay dies, and its standby leads on, or it is started again; or the standby dies.
     Relay,
+    /// The signaling server is away for a while.
+    Signal,
 }
 
 impl FaultKind {
     /// All of them.
-    pub const ALL: [FaultKind; 12] = [
+    pub const ALL: [FaultKind; 13] = [
         FaultKind::Enter,
         FaultKind::Return,
         FaultKind::Leave,
@@ -89,6 +91,7 @@ impl FaultKind {
         FaultKind::Weather,
         FaultKind::Skew,
         FaultKind::Relay,
+        FaultKind::Signal,
     ];
 
     /// What it is called on the command line.
@@ -115,6 +118,7 @@ impl FaultKind {
             FaultKind::Weather => ("weather", "the network is bad for a while"),
             FaultKind::Skew => ("skew", "clocks begin anywhere, and are fast or slow"),
             FaultKind::Relay => ("relay", "relays die: a standby leads on, or they are started again"),
+            FaultKind::Signal => ("signal", "the signaling server is away for a while, and forgets who is in the room"),
         }
     }
 }
@@ -230,6 +234,12 @@ pub enum Fault {
         /// By so much.
         ms: u32,
     },
+    /// The signaling server is away, and has forgotten the room when it is back. Who enters
+    /// meanwhile waits for it. Then all come back to the room within a second, in any order.
+    Signal {
+        /// For so long.
+        ms: u32,
+    },
     /// The network is otherwise for a while.
     Weather {
         /// How.
@@ -247,7 +257,7 @@ impl Fault {
             Fault::Leave { .. } | Fault::Drop { .. } | Fault::Jump { .. } => 0,
             Fault::Kill { told_ms, .. } => *told_ms,
             Fault::Cut { ms, .. } | Fault::Deafen { ms, .. } | Fault::Freeze { ms, .. } => *ms,
-            Fault::Weather { ms, .. } => *ms,
+            Fault::Weather { ms, .. } | Fault::Signal { ms } => *ms,
         }
     }
 }
@@ -329,6 +339,7 @@ impl fmt::Display for Fault {
             Fault::Deafen { from, to, ms } => write!(f, "{to} does not hear {from} for {} s", seconds(*ms)),
             Fault::Freeze { seat, ms } => write!(f, "{seat} stands still for {} s", seconds(*ms)),
             Fault::Jump { seat, ms } => write!(f, "{seat}'s clock jumps by {} s", seconds(*ms)),
+            Fault::Signal { ms } => write!(f, "the signaling server is away for {} s", seconds(*ms)),
             Fault::Weather { weather, ms } => write!(f, "for {} s {}", seconds(*ms), tell(weather)),
         }
     }
