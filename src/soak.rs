@@ -91,7 +91,8 @@ impl Figures {
         let sessions = trace.sessions(schedule.kind);
         let excused: usize = sessions.iter().map(|session| Allowed::of(schedule, session).excused_ms.len()).sum();
         let lives = || trace.lives.values();
-        let relays = trace.lives.iter().filter(|(seat, life)| schedule.is_host(**seat) && life.plays_from_ms().is_some());
+        let relays =
+            trace.lives.iter().filter(|(seat, life)| schedule.is_host(**seat) && life.plays_from_ms().is_some());
         let ticks = |segment: &Segment| segment.span().map_or(0, |(Tick(from), Tick(to))| u64::from(to - from));
         Figures {
             peers: lives().count() as u64,

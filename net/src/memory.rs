@@ -249,8 +249,7 @@ impl MemoryNetwork {
         let is_connected = |other: &PeerId| ways.get(other).is_some_and(|way| way.open);
         let is_hub = |one: &PeerId| one.arrival() == 0 || inner.beside.contains(one);
         let meets = |other: &PeerId| !inner.has_hub || is_hub(&peer) || is_hub(other);
-        let others: Vec<_> =
-            inner.room.iter().copied().filter(|other| meets(other) && !is_connected(other)).collect();
+        let others: Vec<_> = inner.room.iter().copied().filter(|other| meets(other) && !is_connected(other)).collect();
         others.into_iter().filter(|other| *other != peer).for_each(|other| inner.connect(peer, other));
         inner.room.insert(peer);
     }

@@ -140,7 +140,9 @@ impl Allowed {
             let entering = trace.lives.iter().filter(|(_, life)| enters(life)).map(|(seat, _)| *seat);
             let there: BTreeSet<_> = trace.there_at(at_ms).chain(entering).collect();
             let hosts = Hosts::at(at_ms, schedule, trace);
-            let Some((isolated, for_ms)) = isolates(schedule.kind, &terms, &step.fault, &there, &hosts) else { continue };
+            let Some((isolated, for_ms)) = isolates(schedule.kind, &terms, &step.fault, &there, &hosts) else {
+                continue;
+            };
             // A death that nobody is told of is over when the others have noticed.
             let over_ms = match step.fault {
                 Fault::Kill { .. } => at_ms,
@@ -196,8 +198,9 @@ impl Allowed {
             let all: BTreeSet<_> = members.iter().copied().chain(entered).collect();
             let is_no_quorum = |of: &BTreeSet<SeatId>| 2 * out.intersection(of).count() >= of.len();
             let too_many = terms.needs_quorum && (is_no_quorum(&members) || is_no_quorum(&all));
-            // A standby leads on, or a relay goes on without it, by the word of most of the players.
-            let witnesses = |of: &BTreeSet<SeatId>| of.iter().filter(|seat| !schedule.is_host(**seat)).copied().collect();
+            // A standby leads on, or a relay goes on without it, by the word of most players.
+            let witnesses =
+                |of: &BTreeSet<SeatId>| of.iter().filter(|seat| !schedule.is_host(**seat)).copied().collect();
             let heard = !is_no_quorum(&witnesses(&members)) && !is_no_quorum(&witnesses(&all));
             let decides = spell.relay == Some(Outlives::ByStandby) || spell.shakes_standby;
             let shaken: BTreeSet<_> = spell.isolated_ms.keys().copied().collect();
@@ -368,7 +371,10 @@ fn isolates(
         }
     };
     // Nobody but itself isolates a relay, and no cut but one of most of its witnesses.
-    let is_its_own = matches!(fault, Fault::Freeze { .. } | Fault::Kill { .. } | Fault::Drop { .. } | Fault::Leave { .. });
-    let keeps_host = |seat: &SeatId| kind == Kind::Relay && hosts.is_one(*seat) && !is_its_own && !matches!(fault, Fault::Cut { .. });
+    let is_its_own =
+        matches!(fault, Fault::Freeze { .. } | Fault::Kill { .. } | Fault::Drop { .. } | Fault::Leave { .. });
+    let keeps_host = |seat: &SeatId| {
+        kind == Kind::Relay && hosts.is_one(*seat) && !is_its_own && !matches!(fault, Fault::Cut { .. })
+    };
     Some((seats.into_iter().filter(|seat| !keeps_host(seat)).collect(), ms))
 }

@@ -173,8 +173,8 @@ impl Drawing<'_> {
         self.steps.push(Step { at_ms, fault });
     }
 
-    /// In half of the runs the signaling server is away for a while, and mostly somebody enters then.
-    /// By dice of its own: all else goes wrong as it does without it.
+    /// In half of the runs the signaling server is away for a while, and mostly somebody enters
+    /// then. By dice of its own: all else goes wrong as it does without it.
     fn signaling(&mut self, dice: &mut Dice<'_>) {
         let drawn = self.kind != Kind::Rollback && self.range.faults.contains(&FaultKind::Signal);
         if !drawn || self.range.ms <= GATHER_MS || dice.chance(1, 2) {

@@ -193,7 +193,8 @@ impl<'f, G: Game, T: Session<Sim = G::Sim>, H: Session<Sim = G::Sim>> Fleet<'f, 
                 self.troubles.extend(missing.collect::<Vec<_>>());
             }
             Fault::Standby { seat, clock_ms, gains_ppm } => {
-                let is_taken = self.places.iter().any(|(seat, (at, _))| *at == Place::BesideHub && self.is_there(*seat));
+                let is_taken =
+                    self.places.iter().any(|(seat, (at, _))| *at == Place::BesideHub && self.is_there(*seat));
                 let hosts = self.hosts.as_ref().filter(|_| !is_taken);
                 if let Some(standby) = hosts.map(|hosts| (hosts.make)(Origin::Standby)) {
                     self.driver.enter_beside_hub(standby, |link| link);
@@ -242,8 +243,8 @@ impl<'f, G: Game, T: Session<Sim = G::Sim>, H: Session<Sim = G::Sim>> Fleet<'f, 
         self.troubles.push((now_ms + told_ms, Trouble::Dead(seat)));
     }
 
-    /// Until when a newcomer waits for signaling. Who enters alone while others are not back yet may
-    /// find the room empty. Two would be a session that believes no stranger.
+    /// Until when a newcomer waits for signaling. Who enters alone while others are not back yet
+    /// may find the room empty. Two would be a session that believes no stranger.
     fn waits_until(&mut self, seat: SeatId) -> Option<u32> {
         let last = |is_it: fn(&Trouble) -> bool| {
             self.troubles.iter().filter(|(_, trouble)| is_it(trouble)).map(|(over_ms, _)| *over_ms).max()
@@ -300,7 +301,9 @@ impl<'f, G: Game, T: Session<Sim = G::Sim>, H: Session<Sim = G::Sim>> Fleet<'f, 
         let has_hub = self.places.iter().any(|(seat, (place, _))| *place == Place::Hub && self.is_there(*seat));
         // Its machine is that of the last one that died, as long as there is no other.
         let last = hosts().filter(|(_, life)| !is_there(life) && life.plays_from_ms().is_some());
-        let Some((from, _)) = last.max_by_key(|(_, life)| life.gone_ms).filter(|_| !follows && !has_hub) else { return };
+        let Some((from, _)) = last.max_by_key(|(_, life)| life.gone_ms).filter(|_| !follows && !has_hub) else {
+            return;
+        };
         let Some(relay) = self.hosts.as_ref().and_then(|hosts| hosts.resume(*from, lost_ticks)) else { return };
         self.driver.replace_hub(relay, |link| link);
         self.place_host(seat, Place::Hub, clock, now_ms);

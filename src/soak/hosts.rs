@@ -43,8 +43,7 @@ impl<S: Simulation, H> Hosts<'_, S, H> {
     pub fn hear(&mut self, seat: SeatId, event: &Event<S>) {
         if let Event::Started { seed, tick, snapshot, .. } = event {
             let (start, snapshot) = (*tick, snapshot.clone());
-            let log =
-                Log { seed: *seed, start, snapshot, ledger: Vec::new(), turns: BTreeMap::new(), end: start };
+            let log = Log { seed: *seed, start, snapshot, ledger: Vec::new(), turns: BTreeMap::new(), end: start };
             self.logs.insert(seat, log);
         }
         let Some(log) = self.logs.get_mut(&seat) else { return };

@@ -159,8 +159,8 @@ impl History {
         }
     }
 
-    /// Whether the segment's hero enters in it, with a turn that counts. A relay's replica is told a
-    /// part of it.
+    /// Whether the segment's hero enters in it, with a turn that counts. A relay's replica is told
+    /// a part of it.
     fn has_entry_of(&self, segment: &Segment, kind: Kind) -> bool {
         let enters = |told: &Told| told.joined.contains(&segment.player) || told.back.contains(&segment.player);
         let counts = |told: &Told, counted: &Told| match kind {
@@ -241,7 +241,7 @@ impl Judge<'_> {
                 let began = self.trouble_began(life, segment);
                 let (goes_on, apart) = segment.split(lineage.get(&segment.branch).copied().unwrap_or(Tick(0)));
                 let branch = branches.entry(segment.branch).or_default();
-                // Whoever is cut off may part from the others, and from none of those it goes on with.
+                // Whoever is cut off may part from the others, and from none of its branch.
                 let is_begun = begun.contains(&segment.branch);
                 for (segment, history, counts) in [(goes_on, &mut history, true), (apart, branch, false)] {
                     let Some((_, end)) = segment.span() else { continue };
@@ -350,7 +350,9 @@ impl Judge<'_> {
     fn relays_history(&self, out: &mut Vec<Breach>) -> History {
         let hosts: Vec<_> = self.trace.lives.iter().filter(|(seat, _)| self.schedule.is_host(**seat)).collect();
         let segments = || hosts.iter().flat_map(|(seat, life)| life.segments.iter().map(|one| (**seat, *life, one)));
-        let led_until = |life: &Life| life.looks.iter().rposition(|look| look.plays).map(|n| life.looked_at_ms + n as u32 * LOOK_MS);
+        let led_until = |life: &Life| {
+            life.looks.iter().rposition(|look| look.plays).map(|n| life.looked_at_ms + n as u32 * LOOK_MS)
+        };
         let leads = |(_, life): &&(&SeatId, &Life)| life.lives() && life.looks.last().is_some_and(|look| look.plays);
         let leaders: Vec<_> = hosts.iter().filter(leads).map(|(seat, _)| seat.to_string()).collect();
         if leaders.len() > 1 {
@@ -374,7 +376,10 @@ impl Judge<'_> {
             };
             next = segments().filter(goes_on).min_by_key(|(_, _, other)| other.span());
             if next.is_none() && start > Tick(0) {
-                out.push(breach(Rule::OneHistory, format!("seat {seat} goes on from tick {start}, as nobody played it")));
+                out.push(breach(
+                    Rule::OneHistory,
+                    format!("seat {seat} goes on from tick {start}, as nobody played it"),
+                ));
             }
             until = start;
         }
@@ -382,7 +387,10 @@ impl Judge<'_> {
             let Some((tick, other, what)) = history.parts_from(segment) else { continue };
             let is_lost = resumed.iter().any(|(at_ms, from)| *from <= tick && segment.until_ms <= *at_ms);
             if !is_lost && life.end != Some(EndReason::Superseded) {
-                out.push(breach(Rule::OneHistory, format!("seat {seat} parts from seat {other} at tick {tick}: {what}")));
+                out.push(breach(
+                    Rule::OneHistory,
+                    format!("seat {seat} parts from seat {other} at tick {tick}: {what}"),
+                ));
             }
         }
         history
@@ -470,7 +478,8 @@ impl Judge<'_> {
         };
         let mut asked: BTreeMap<Tick, &Vec<u64>> = BTreeMap::new();
         for life in self.trace.lives.values() {
-            let due = life.asked.iter().filter(|(tick, _)| tick.plus(REQUEST_TICKS_MAX) <= *end && counts(life, **tick));
+            let due =
+                life.asked.iter().filter(|(tick, _)| tick.plus(REQUEST_TICKS_MAX) <= *end && counts(life, **tick));
             asked.extend(due.map(|(tick, requests)| (*tick, requests)));
         }
         let mut open: BTreeMap<u64, (u32, Tick)> = BTreeMap::new();
@@ -481,7 +490,10 @@ impl Judge<'_> {
             open.entry(*request).and_modify(|(times, _)| *times = times.saturating_sub(1));
         }
         if let Some((_, tick)) = open.into_values().find(|(times, _)| *times > 0) {
-            out.push(breach(Rule::Requests, format!("what was asked for before tick {tick} is in no turn until {end}")));
+            out.push(breach(
+                Rule::Requests,
+                format!("what was asked for before tick {tick} is in no turn until {end}"),
+            ));
         }
     }
 
@@ -558,9 +570,11 @@ impl Judge<'_> {
     fn presence(&self, out: &mut Vec<Breach>) {
         for (seat, life) in &self.trace.lives {
             let steady = !self.allowed.excused_ms.contains_key(seat);
-            let elected = life.leaders.iter().skip(1).find(|(at_ms, _)| {
-                life.entered_ms + ENTER_MS_MAX < *at_ms && self.allowed.is_harmless(*at_ms)
-            });
+            let elected = life
+                .leaders
+                .iter()
+                .skip(1)
+                .find(|(at_ms, _)| life.entered_ms + ENTER_MS_MAX < *at_ms && self.allowed.is_harmless(*at_ms));
             if let Some((at_ms, player)) = elected.filter(|_| steady) {
                 out.push(breach(Rule::Progress, format!("{player} leads since {at_ms} ms, and nobody was lost")));
             }
@@ -578,7 +592,9 @@ impl Judge<'_> {
                 if due_ms <= until_ms { due_ms } else { self.trace.end_ms }
             });
             let waits = !self.schedule.is_host(*seat)
-                && !self.is_too_late(life) && life.lives() && life.plays_from_ms().is_none_or(|from_ms| from_ms > due_ms);
+                && !self.is_too_late(life)
+                && life.lives()
+                && life.plays_from_ms().is_none_or(|from_ms| from_ms > due_ms);
             if waits && steady && due_ms > life.entered_ms {
                 out.push(breach(
                     Rule::Hero,

@@ -191,7 +191,9 @@ impl Cores {
         let differs = verified.first.map(|first| {
             let (tick, cell, seat) = (first.tick, first.cell, first.replica);
             let differing = verified.differing;
-            format!("at {tick} cell {cell} of seat {seat} is not as in the whole world, and {differing} cell-ticks in all")
+            format!(
+                "at {tick} cell {cell} of seat {seat} is not as in the whole world, and {differing} cell-ticks in all"
+            )
         });
         let beyond = (verified.beyond > 0).then(|| format!("{} cells were known beyond halos", verified.beyond));
         (verified.cell_ticks, differs.or(beyond))

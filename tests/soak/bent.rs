@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use lockstone::net::LinkEvent;
 use lockstone::net::link::PeerId;
-use lockstone::net::session::{BranchError, CommandError, Event, EvidenceError, Phase, SayError, Session, Stats, Transmit};
+use lockstone::net::session::{
+    BranchError, CommandError, Event, EvidenceError, Phase, SayError, Session, Stats, Transmit,
+};
 use lockstone::net::wire::{self, Branch, Electorate, Epoch, Message, RawInput, RawTurn, Turns};
 use lockstone::sim::{Checksum, Input, PlayerId, Tick, Turn};
 use testkit::faulty::{self, Order, Sim};
