@@ -26,6 +26,9 @@ pub(super) struct Hosts<'h, S: Simulation, H> {
     pub logs: BTreeMap<SeatId, Log<S>>,
 }
 
+/// A player, and the key by which it is known again.
+type Member = (PlayerId, Option<PublicKey>);
+
 /// What a process recorded since it loaded its world last.
 pub(super) struct Log<S: Simulation> {
     seed: u64,
@@ -33,7 +36,7 @@ pub(super) struct Log<S: Simulation> {
     snapshot: Vec<u8>,
     ledger: Vec<u8>,
     /// The turns that were not empty, and who came with each, by which key.
-    turns: BTreeMap<Tick, (Turn<S>, Vec<(PlayerId, Option<PublicKey>)>)>,
+    turns: BTreeMap<Tick, (Turn<S>, Vec<Member>)>,
     /// The tick that would have been next.
     end: Tick,
 }
