@@ -98,10 +98,10 @@ fn the_sequencer_is_killed_and_the_others_play_on() {
     });
 }
 
-/// Two of the others have no connection: one leads who reaches both. Three others are no more than a
-/// quorum, so each of the two needs the other's vote. If the carrier knows nothing of it, more than
-/// three may not find out in time. If one of the two leads then, the other waits until they have a
-/// connection.
+/// Two of the others have no connection: one leads who reaches both. Three others are no more than
+/// a quorum, so each of the two needs the other's vote. If the carrier knows nothing of it, more
+/// than three may not find out in time. If one of the two leads then, the other waits until they
+/// have a connection.
 #[test]
 fn the_sequencer_is_killed_and_two_of_the_others_do_not_reach_each_other() {
     seeds::each("-p lockstone-net --test takeover", 20, |seed| {

@@ -227,8 +227,8 @@ fn who_stood_still_goes_over_to_the_one_who_played_on() {
     println!("together again: {}", spread(took.into_iter().map(|(took, _)| took).collect()));
 }
 
-/// Heroes do not wait: who is not told that the other is gone may go on alone after the time that it
-/// waits, and ends if it does not.
+/// Heroes do not wait: who is not told that the other is gone may go on alone after the time that
+/// it waits, and ends if it does not.
 #[test]
 fn who_waits_in_vain_goes_on_alone_or_ends() {
     let waits_in_vain = |goes_on: bool| {
