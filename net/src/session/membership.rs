@@ -167,8 +167,11 @@ impl Membership {
         let others = self.ledger.present().filter(|(player, _)| *player != self.me);
         let apart = others.filter(|(_, member)| !ingress.is_connected(member.peer)).map(|(player, _)| player);
         self.members.regard(Outlook { apart: apart.collect(), ..Outlook::default() });
-        let reached = |player| player == self.me || self.members.reaches(player, now);
-        self.minority.look(&self.ledger.electorates, reached, now.saturating_sub(since), patience, out);
+        // As long as its hero never entered, its number may become another's.
+        if self.is_member() {
+            let reached = |player| player == self.me || self.members.reaches(player, now);
+            self.minority.look(&self.ledger.electorates, reached, now.saturating_sub(since), patience, out);
+        }
         let Some(stand) = self.members.advance(self.known(), &self.ledger.electorates, now) else { return };
         for (_, member) in self.ledger.present().filter(|(player, _)| *player != self.me) {
             out.send(Epoch::default(), member.peer, Channel::Unreliable, &Message::Stand(stand.clone()));
