@@ -151,7 +151,7 @@ fn after_an_outage_all_are_in_step_and_nobody_is_put_out() {
 #[test]
 fn a_long_outage_puts_out() {
     for outage in [Outage::Total, Outage::Mute(1), Outage::Apart(0, 1)] {
-        let outcome = suffer(1, Some(outage), secs(15));
+        let outcome = suffer(1, Some(outage), secs(25));
         assert!(outcome.is_err(), "{outcome:?}");
     }
 }
