@@ -314,9 +314,8 @@ impl Members {
         players.filter(|player| fresh(&self.stands, *player, now).is_some_and(knows)).collect()
     }
 
-    /// The one that this member voted for says that it leads. A member that hears a quorum knows
-    /// better. Else, for those whom it does not hear, that one is believed, who may. Returns whether
-    /// it is followed.
+    /// The one that this member voted for says that it leads. That is believed as far as it hears
+    /// members whom this one does not: it knows how they voted. Returns whether it is followed.
     pub fn led(&mut self, vote: Vote, electorates: &Electorates, now: Duration) -> bool {
         let open = matches!(self.course, Course::Voted | Course::Doubts { followed: false });
         let votes = |player| player == self.me || self.stands.get(&player).is_some_and(|(stand, _)| stand.vote == vote);
@@ -462,8 +461,8 @@ impl Members {
             true => self.deaf.contains(&to),
             false => fresh(player).is_some_and(|stand| stand.deaf.contains(&to)),
         };
-        // Who leads must be heard by the others, and hear them: those who doubt, and those whom this
-        // member does not reach, and another does.
+        // Who leads must be heard by the others, and hear them: those who doubt, and those whom
+        // this member does not reach, and another does.
         let reached = |player| electorates.iter().filter_map(fresh).any(|stand| !stand.deaf.contains(&player));
         let counts =
             |player| doubts(player) || self.outlook.apart.contains(&player) && !doubted(player) && reached(player);

@@ -132,8 +132,8 @@ fn who_is_killed_and_starts_again_is_the_same_player() {
     });
 }
 
-/// Its return is in turns that are known to few, or to nobody but the two. Three who have a vote are
-/// left.
+/// Its return is in turns that are known to few, or to nobody but the two. Three who have a vote
+/// are left.
 #[test]
 fn the_sequencer_is_killed_as_a_player_comes_back() {
     seeds::each("-p lockstone-net --test away", 20, |seed| {

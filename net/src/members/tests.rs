@@ -432,8 +432,7 @@ fn two_sides_are_no_quorums_both_whatever_each_knows_of_who_resigned() {
     assert!(quorums > 1_000, "{quorums}");
 }
 
-/// Of five members two are gone, and two of the three that are left do not hear each other: only the
-/// third can lead them.
+/// Three members are left, and two of them do not hear each other: only the third can lead them.
 #[test]
 fn who_hears_all_others_leads_those_who_do_not_hear_each_other() {
     seeds::each("-p lockstone-net members", 200, |seed| {

@@ -35,7 +35,7 @@ pub struct Membership {
 }
 
 impl Membership {
-    /// Of that player and peer, which was let in by a leader, and knows nothing before tick `first`.
+    /// Of that player and peer, let in by a leader. It knows nothing before tick `first`.
     pub fn new((me, peer): (PlayerId, PeerId), leader: Vote, ledger: Ledger, first: Tick, now: Duration) -> Membership {
         let (members, past) = (Members::following(me, leader, now), VecDeque::new());
         let (history, minority) = (History::starting_at(first), Minority::default());
