@@ -427,7 +427,7 @@ impl Judge<'_> {
             // What it did as long as it led a session of its own is lost with that.
             let apart = life.segments.iter().take_while(|segment| !history.has_entry_of(segment, self.schedule.kind));
             let founded = apart.filter(|segment| segment.span().is_some_and(|(start, _)| start == Tick(0))).last();
-            let from_ms = founded.map_or(0, |segment| segment.until_ms);
+            let from_ms = founded.map_or(0, |segment| segment.until_ms + 1);
             parts.entry(*player).or_default().push(Part { seat, life, from_ms });
             if let Some(tick) = history.end_of(*player).filter(|_| steady && life.lives()) {
                 out.push(breach(Rule::Hero, format!("{player} of seat {seat} is lost at tick {tick}")));
