@@ -128,6 +128,8 @@ struct Judge<'j> {
 /// What was played, by all who are left.
 #[derive(Default)]
 struct History {
+    /// Of a party: the branch that goes on, and those before.
+    branches: BTreeSet<Branch>,
     turns: BTreeMap<Tick, Told>,
     /// The checksum before each tick, and whose it is.
     checksums: BTreeMap<Tick, (Checksum, SeatId)>,
@@ -165,7 +167,8 @@ impl History {
         let enters = |told: &Told| told.joined.contains(&segment.player) || told.back.contains(&segment.player);
         let counts = |told: &Told, counted: &Told| match kind {
             Kind::Relay => enters(counted),
-            Kind::Party | Kind::Rollback => counted.digest == told.digest,
+            // Two who found a session may begin with the same turn.
+            Kind::Party | Kind::Rollback => self.branches.contains(&segment.branch) && counted.digest == told.digest,
         };
         let entry = segment.turns.iter().find(|(_, told)| enters(told));
         entry.is_some_and(|(tick, told)| self.turns.get(tick).is_some_and(|counted| counts(told, counted)))
@@ -231,6 +234,7 @@ impl Judge<'_> {
         });
         let newest = lives.first().and_then(|(_, life)| life.segments.last()).map(|segment| segment.branch);
         let lineage = self.lineage(newest.unwrap_or_default());
+        history.branches = lineage.keys().copied().collect();
         let segments = self.trace.lives.values().flat_map(|life| &life.segments);
         let begun: BTreeSet<_> = segments.filter(|one| one.leaves).map(|one| one.branch).collect();
         for (seat, life) in lives {
