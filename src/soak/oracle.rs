@@ -162,7 +162,7 @@ impl History {
     }
 
     /// Whether the segment's hero enters in it, with a turn that counts. A relay's replica is told
-    /// a part of it.
+    /// a part of it. In a party it may also have entered in turns that its peer never played.
     fn has_entry_of(&self, segment: &Segment, kind: Kind) -> bool {
         let enters = |told: &Told| told.joined.contains(&segment.player) || told.back.contains(&segment.player);
         let counts = |told: &Told, counted: &Told| match kind {
@@ -171,6 +171,10 @@ impl History {
             Kind::Party | Kind::Rollback => self.branches.contains(&segment.branch) && counted.digest == told.digest,
         };
         let entry = segment.turns.iter().find(|(_, told)| enters(told));
+        if entry.is_none() && kind == Kind::Party && self.branches.contains(&segment.branch) {
+            let began = segment.span().map_or(Tick(0), |(start, _)| start);
+            return self.turns.range(..began).any(|(_, counted)| enters(counted));
+        }
         entry.is_some_and(|(tick, told)| self.turns.get(tick).is_some_and(|counted| counts(told, counted)))
     }
 

@@ -246,8 +246,10 @@ impl Life {
     /// Takes what its world asks for. It may be a part that asks for less.
     pub(super) fn asks<S: Simulation>(&mut self, world: &S) {
         let requests: Vec<_> = world.requests().iter().map(digest).collect();
-        if !requests.is_empty() {
-            self.asked.insert(world.tick(), requests);
+        // It may have come to the tick before, in turns that it discarded.
+        match requests.is_empty() {
+            true => drop(self.asked.remove(&world.tick())),
+            false => drop(self.asked.insert(world.tick(), requests)),
         }
     }
 
