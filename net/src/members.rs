@@ -19,10 +19,12 @@
 //! [`Members::advance`].
 
 mod electorate;
+mod poll;
 
 pub use electorate::{Electorate, Electorates};
+use poll::Poll;
 
-use core::cmp::{Ordering, Reverse};
+use core::cmp::Ordering;
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -341,14 +343,15 @@ impl Members {
 
     /// Finds out whom this member does not hear of those who decide.
     fn listen(&mut self, electorates: &Electorates, now: Duration) {
+        if self.policy.suspicion.is_none() || self.course == Course::Follows {
+            return self.deaf.clone_from(&self.outlook.apart);
+        }
         let doubts = matches!(self.course, Course::Doubts { .. });
-        let doubted_at = *self.doubted_at.get_or_insert(now);
-        let speaks = |player| fresh(&self.stands, player, now).is_some();
         // Who follows says nothing, but answers who doubts.
-        let answers = doubts && now >= doubted_at + DEAF_AFTER;
-        let open = self.policy.suspicion.is_some() && self.course != Course::Follows;
+        let answers = doubts && now >= *self.doubted_at.get_or_insert(now) + DEAF_AFTER;
+        let speaks = |player| fresh(&self.stands, player, now).is_some();
         let is_silent = |player| !speaks(player) && (answers || self.deaf.contains(&player));
-        let silent = electorates.iter().filter(|player| open && *player != self.me && is_silent(*player));
+        let silent = electorates.iter().filter(|player| *player != self.me && is_silent(*player));
         self.deaf = silent.chain(self.outlook.apart.iter().copied()).collect();
     }
 
@@ -430,58 +433,21 @@ impl Members {
         others.fold(Epoch(own.0 + 1), Epoch::max)
     }
 
-    /// Votes once a quorum doubts: as others have voted already, else for the lowest who doubts, of
-    /// those who took turns of the newest leader.
+    /// Votes once a quorum doubts.
     fn vote_if_doubted(&mut self, own: Known, electorates: &Electorates, now: Duration) {
-        let fresh = |player| fresh(&self.stands, player, now);
-        let wants_another = |stand: &Stand| stand.doubts.is_some() || stand.vote.epoch > self.vote.epoch;
-        let sure = |player| player == self.me || self.outlook.unanimous;
-        let doubts = |player| sure(player) || fresh(player).is_some_and(wants_another);
-        let epoch = self.next_epoch();
-        // Who has voted heard that a quorum doubts, also those whom this member does not hear.
-        let voted = || electorates.iter().filter_map(fresh).filter(|stand| stand.vote.epoch == epoch);
-        let vouched = |player| self.deaf.contains(&player) && voted().any(|stand| !stand.deaf.contains(&player));
-        if !electorates.is_quorum(|player| doubts(player) || vouched(player)) {
+        let poll = Poll::new(self, own, electorates, now);
+        if !poll.is_for_another() {
             return;
         }
+        let (vote, may_learn_more, is_heard) = (poll.vote(), poll.may_learn_more(), poll.is_heard());
         // If all knew of all others' doubts, all would vote for the same.
         let quorum_at = *self.quorum_at.get_or_insert(now);
-        let doubted = |player| self.policy.suspicion.is_some() && player == self.vote.leader;
-        let gone = |player| self.outlook.lost.contains(&player) || self.deaf.contains(&player);
-        let awaited = |player| !doubts(player) && !doubted(player) && !gone(player);
-        let may_learn_more = electorates.iter().any(awaited) || !self.outlook.torn.is_empty();
         if may_learn_more && now < quorum_at + GRACE {
             return;
         }
-        let unheard = |player| if sure(player) { own } else { Known::default() };
-        let known = |player| fresh(player).map_or_else(|| unheard(player), |stand| stand.known);
-        let Outlook { lost, torn, .. } = &self.outlook;
-        let unfit = |player: PlayerId| lost.contains(&player) || torn.contains(&player);
-        let is_deaf = |player, to| match player == self.me {
-            true => self.deaf.contains(&to),
-            false => fresh(player).is_some_and(|stand| stand.deaf.contains(&to)),
-        };
-        // Who leads must be heard by the others, and hear them: those who doubt, and those whom
-        // this member does not reach, and another does.
-        let reached = |player| electorates.iter().filter_map(fresh).any(|stand| !stand.deaf.contains(&player));
-        let counts =
-            |player| doubts(player) || self.outlook.apart.contains(&player) && !doubted(player) && reached(player);
-        let without = |player| {
-            let others = electorates.iter().filter(|other| *other != player && counts(*other));
-            others.filter(|other| is_deaf(player, *other) || is_deaf(*other, player)).count()
-        };
-        let rank = |player: PlayerId| {
-            let is_torn = torn.contains(&player);
-            (lost.contains(&player), Reverse(known(player).epoch), is_torn, without(player), player)
-        };
-        let best = electorates.iter().filter(|player| doubts(*player)).min_by_key(|player| rank(*player));
-        let given = electorates.iter().filter_map(fresh).map(|stand| stand.vote);
-        let given = given.filter(|vote| vote.epoch == epoch && !unfit(vote.leader));
-        let given = given.min_by_key(|vote| vote.leader);
-        let vote = given.unwrap_or(Vote { epoch, leader: best.unwrap_or(self.me) });
-        if vote.leader == self.me && !electorates.is_quorum(doubts) {
+        if vote.leader == self.me && !is_heard {
             // It would not learn that it is elected.
-            self.declined = Some(epoch);
+            self.declined = Some(vote.epoch);
             return self.doubt();
         }
         self.give_vote(vote, now);

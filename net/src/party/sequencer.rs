@@ -266,7 +266,7 @@ impl<S: Simulation> Sequencing<S> {
             Entry::Playing | Entry::Untold(_) => false,
         };
         let reason = |guest: &Guest<S>| {
-            if !self.reign.waits && now >= guest.heard_at + settings.silence_timeout {
+            if !self.reign.waits() && now >= guest.heard_at + settings.silence_timeout {
                 return Some(LeaveReason::Silent);
             }
             let behind = history.open().since(guest.feed.known());

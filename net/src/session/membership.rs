@@ -29,7 +29,8 @@ pub struct Membership {
     epoch: Epoch,
     /// How far the turns of each epoch before go: the newest few.
     past: VecDeque<Known>,
-    /// Whether it had a vote since it is here. Its player may have had one before, as another peer.
+    /// Whether a quorum knew of its vote since it is here. Its player may have had one before, as
+    /// another peer.
     was_named: bool,
     minority: Minority,
 }
@@ -66,13 +67,14 @@ impl Membership {
         self.epoch = epoch;
     }
 
-    /// Whether its own hero is in the world, as far as it knows.
+    /// Whether its own hero is in the world and plays, as far as it knows.
     pub fn is_member(&self) -> bool {
-        self.ledger.members.get(&self.me).is_some_and(|member| member.peer == self.peer)
+        self.ledger.player(self.peer) == Some(self.me)
     }
 
+    /// Whether a quorum knows that its vote counts.
     fn is_named(&self) -> bool {
-        self.is_member() && self.ledger.electorates.iter().any(|player| player == self.me)
+        self.is_member() && self.ledger.electorates.names(self.me)
     }
 
     /// Whether others know it, who decide who leads on. Of one that just entered perhaps nobody
@@ -115,8 +117,9 @@ impl Membership {
     pub fn close(&mut self, inputs: &[RawInput]) {
         self.ledger.closed(self.history.open(), inputs);
         inputs.iter().filter_map(RawInput::leaver).for_each(|player| self.members.forget(player));
-        let changes = inputs.iter().any(|input| matches!(input, RawInput::Electorate(_) | RawInput::Branch(_)));
-        self.was_named = self.was_named || changes && self.is_named();
+        let changes = inputs.iter().any(|input| matches!(input, RawInput::Settled | RawInput::Branch(_)));
+        // Of one that was put out nobody waits for the vote that it has yet.
+        self.was_named = self.is_member() && (self.was_named || changes && self.is_named());
         self.history.close_with(inputs);
     }
 
@@ -178,8 +181,8 @@ impl Membership {
         }
     }
 
-    /// Takes that the one of that peer leads, for whom this member voted. Returns whether it is
-    /// believed beyond what this member hears itself.
+    /// A peer says that it leads. Returns whether it is followed from now on: if this member voted
+    /// for it, and does not hear itself who leads.
     pub fn led(&mut self, by: PeerId, epoch: Epoch, now: Duration) -> bool {
         let leader = self.player(by);
         leader.is_some_and(|leader| self.members.led(Vote { epoch, leader }, &self.ledger.electorates, now))

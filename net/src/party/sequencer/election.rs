@@ -34,14 +34,22 @@ pub(super) struct Reign {
     pub backed_at: Duration,
     /// When this peer could close ticks again after it could not. Nobody's silence counts before.
     resumed_at: Duration,
-    /// Whether it can close none.
-    pub waits: bool,
     /// When this peer was last known to lead.
     led_at: Duration,
-    /// It leads without a quorum: as a branch, once the next turn says so.
-    branch: Option<Vote>,
-    /// It heard no quorum for so long that it leads no more.
-    gave_up: bool,
+    backing: Backing,
+}
+
+/// By what a sequencer closes ticks, if it may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Backing {
+    /// A quorum is heard.
+    Quorum,
+    /// It leads without one: as a branch, once the next turn says so.
+    Branch(Vote),
+    /// Too few are heard: it can close none.
+    TooFew,
+    /// Too few were heard for so long that it leads no more.
+    GivenUp,
 }
 
 impl Reign {
@@ -52,11 +60,14 @@ impl Reign {
             removed: BTreeMap::new(),
             backed_at: now,
             resumed_at: now,
-            waits: false,
             led_at: now,
-            branch: None,
-            gave_up: false,
+            backing: Backing::Quorum,
         }
+    }
+
+    /// Whether this peer hears too few to close a tick.
+    pub fn waits(&self) -> bool {
+        matches!(self.backing, Backing::TooFew | Backing::GivenUp)
     }
 }
 
@@ -89,7 +100,7 @@ impl<S: Simulation> Sequencing<S> {
         let epoch = membership.members.promised();
         membership.begin(epoch);
         if mandate != Mandate::Quorum {
-            (reign.branch, reign.changed) = (Some(Vote { epoch, leader: stepper.player }), None);
+            (reign.backing, reign.changed) = (Backing::Branch(Vote { epoch, leader: stepper.player }), None);
         }
         let mut sequencing = Sequencing {
             justice: Justice::new(&stepper),
@@ -144,12 +155,15 @@ impl<S: Simulation> Sequencing<S> {
         if !self.leads() {
             return false;
         }
-        let branch = self.reign.branch.take();
+        let branch = match self.reign.backing {
+            Backing::Branch(vote) => Some(vote),
+            Backing::Quorum | Backing::TooFew | Backing::GivenUp => None,
+        };
         if branch.is_none() && !self.is_backed(now) {
-            self.reign.waits = true;
+            self.reign.backing = Backing::TooFew;
             return false;
         }
-        if core::mem::take(&mut self.reign.waits) {
+        if core::mem::replace(&mut self.reign.backing, Backing::Quorum) == Backing::TooFew {
             self.reign.resumed_at = now;
             self.guests.peers_mut().for_each(|(_, guest)| guest.heard_at = now);
         }
@@ -220,8 +234,8 @@ impl<S: Simulation> Sequencing<S> {
         if self.leads() {
             self.reign.led_at = io.now;
             // From now on it is as any other who waits, and lets another be elected.
-            self.reign.gave_up = io.now >= since + patience && !self.is_backed(io.now);
-            if self.reign.gave_up {
+            if io.now >= since + patience && !self.is_backed(io.now) {
+                self.reign.backing = Backing::GivenUp;
                 self.membership.members.suspect();
             }
         }
@@ -248,7 +262,9 @@ impl<S: Simulation> Sequencing<S> {
 
     /// Whether another leads, or nobody does and this peer lets others decide.
     pub(super) fn is_deposed(&self) -> bool {
-        self.reign.gave_up || self.successor().is_some() || self.advanced_at > self.reign.led_at + UNDECIDED_MAX
+        self.reign.backing == Backing::GivenUp
+            || self.successor().is_some()
+            || self.advanced_at > self.reign.led_at + UNDECIDED_MAX
     }
 
     /// The peer of another that leads from now on.
