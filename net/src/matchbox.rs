@@ -16,8 +16,8 @@
 //! standby, and nobody takes an offer from anyone else ([`RoomRole`]).
 //!
 //! What a user of a link must know:
-//! - A peer whose handshake never completes gives no event at all. A player whose relay does not
-//!   answer gets [`LinkEvent::Closed`] within half a minute. In a party the connection is offered
+//! - A peer whose handshake never completes gives no event at all. A player whose relay never
+//!   answered gets [`LinkEvent::Closed`] within half a minute. Any other connection is offered
 //!   again after 1 to 16 s, as long as both are in the room. One that breaks is offered again every
 //!   four seconds, so that it is there soon after the two can reach each other.
 //! - When the signaling connection is lost, peers stay connected, but nobody new can join:
@@ -95,9 +95,8 @@ pub struct MatchboxLink {
     /// Signaling's.
     bell: Waker,
     pairs: BTreeMap<PeerId, Pair>,
-    /// Of a party's peer.
     mending: Mending,
-    /// Of a relay.
+    /// Of a relay, or its standby.
     queue: Queue,
     /// While the signaling server is looked for.
     away: Option<Away>,
@@ -198,19 +197,15 @@ impl MatchboxLink {
     fn end_pair(&mut self, peer: PeerId, was_connected: bool) {
         let Some(mut pair) = self.pairs.remove(&peer) else { return };
         let is_reachable = !pair.has_left && self.away.is_none() && self.lost.is_none();
-        match self.role {
-            RoomRole::Peer if is_reachable && was_connected => self.mending.broke(peer, pair.offers),
-            RoomRole::Peer if is_reachable && pair.offers => self.mending.failed(peer),
-            // It was told that the peer came to the room anew.
-            RoomRole::Player | RoomRole::Standby { .. } if is_reachable && was_connected && pair.has_returned => {
-                self.offer(peer);
-            }
-            RoomRole::Player if !was_connected && !self.has_met => {
-                let error = || LinkError::Ended("the room's relay does not answer: try again later".into());
-                self.lost.get_or_insert_with(error);
-            }
-            RoomRole::Relay { .. } if !pair.has_left => self.queue.served(peer),
-            _ => {}
+        // A relay and its standby are offered connections, and offer none.
+        let offers_again = is_reachable && (pair.offers || self.role == RoomRole::Peer);
+        if !was_connected && !self.has_met && self.role == RoomRole::Player {
+            let error = || LinkError::Ended("the room's relay does not answer: try again later".into());
+            self.lost.get_or_insert_with(error);
+        } else if offers_again && was_connected {
+            self.mending.broke(peer, pair.offers);
+        } else if offers_again && pair.offers {
+            self.mending.failed(peer);
         }
         pair.take_knocks().into_iter().for_each(|knock| self.signaled(peer, knock));
     }
@@ -283,7 +278,7 @@ impl MatchboxLink {
         pair.gather(&mut self.events);
         if pair.is_connected() {
             // It may know nothing of that.
-            (pair.offers, pair.has_left, pair.has_returned) = (true, false, true);
+            (pair.offers, pair.has_left) = (true, false);
             pair.doubt();
         } else if !matches!(self.role, RoomRole::Relay { .. }) {
             // What was signaled until now did not reach it.
@@ -338,7 +333,8 @@ impl MatchboxLink {
     }
 
     fn offer(&mut self, peer: PeerId) {
-        let handshake = Handshake::new((self.role == RoomRole::Peer).then(|| self.mending.patience(peer)));
+        let can_fail = self.role != RoomRole::Player || self.has_met;
+        let handshake = Handshake::new(can_fail.then(|| self.mending.patience(peer)));
         self.open_pair(peer, true, handshake).hear(PeerEvent::NewPeer(theirs(peer)));
     }
 

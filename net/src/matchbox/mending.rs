@@ -1,7 +1,7 @@
-//! The peers of a party's room with whom there is no connection, where there should be one. It is
-//! offered again: by the end that offered it, and a little later by the other, as one end may take
-//! long to find out. If there never was one it is offered less and less often, as there may be no
-//! way between the two. If there was one, it comes about as soon as they can reach each other
+//! The peers of a room with whom there is no connection, where there should be one. It is offered
+//! again: by the end that offered it, and in a party a little later by the other, as one end may
+//! take long to find out. If there never was one it is offered less and less often, as there may be
+//! no way between the two. If there was one, it comes about as soon as they can reach each other
 //! again.
 
 use std::collections::BTreeMap;

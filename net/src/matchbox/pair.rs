@@ -41,8 +41,6 @@ pub(super) struct Pair {
     pub(super) offers: bool,
     /// Whether the peer left the room, as far as the server told.
     pub(super) has_left: bool,
-    /// The server said that the peer came to the room anew.
-    pub(super) has_returned: bool,
     /// What the probe is told, and tells.
     doubts: UnboundedSender<matchbox_socket::PeerId>,
     verdicts: UnboundedReceiver<bool>,
@@ -108,7 +106,6 @@ impl Pair {
             handshake,
             offers,
             has_left: false,
-            has_returned: false,
             doubts,
             verdicts,
             is_asked: false,

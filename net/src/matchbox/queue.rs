@@ -1,9 +1,9 @@
-//! The players who wait for their handshakes with a relay: first come, first served, and each has
-//! one while it is in the room.
+//! The players who wait for their handshakes with a relay: first come, first served. A player whose
+//! handshake was in vain, or whose connection broke, comes again.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
-use matchbox_socket::PeerEvent;
+use matchbox_socket::{PeerEvent, PeerSignal};
 
 use super::SIGNALS_KEPT_MAX;
 use crate::link::PeerId;
@@ -16,8 +16,6 @@ const WAITING_MAX: usize = 512;
 
 #[derive(Debug, Default)]
 pub(super) struct Queue {
-    /// Those that had their handshake.
-    spent: BTreeSet<PeerId>,
     /// Those whose handshake is to come, and what they have signaled.
     waiting: VecDeque<(PeerId, Vec<PeerEvent>)>,
 }
@@ -26,7 +24,7 @@ impl Queue {
     /// A player offers a connection, while so many others have their handshakes. Returns whether it
     /// may have its own now; else it is noted, if it is to wait.
     pub fn admits(&mut self, peer: PeerId, handshakes: usize) -> bool {
-        if self.spent.contains(&peer) || self.waiting.iter().any(|(waiting, _)| *waiting == peer) {
+        if self.waiting.iter().any(|(waiting, _)| *waiting == peer) {
             return false;
         }
         if self.waiting.is_empty() && handshakes < HANDSHAKES_MAX {
@@ -40,11 +38,13 @@ impl Queue {
         false
     }
 
-    /// Keeps a signal of a player that waits.
+    /// Keeps a signal of a player that waits. With another offer it begins anew.
     pub fn keep(&mut self, peer: PeerId, signal: PeerEvent) {
-        if let Some((_, signals)) = self.waiting.iter_mut().find(|(waiting, _)| *waiting == peer)
-            && signals.len() < SIGNALS_KEPT_MAX
-        {
+        let Some((_, signals)) = self.waiting.iter_mut().find(|(waiting, _)| *waiting == peer) else { return };
+        if matches!(signal, PeerEvent::Signal { data: PeerSignal::Offer(_), .. }) {
+            signals.clear();
+        }
+        if signals.len() < SIGNALS_KEPT_MAX {
             signals.push(signal);
         }
     }
@@ -54,13 +54,7 @@ impl Queue {
         if handshakes < HANDSHAKES_MAX { self.waiting.pop_front() } else { None }
     }
 
-    /// A player had its handshake.
-    pub fn served(&mut self, peer: PeerId) {
-        self.spent.insert(peer);
-    }
-
     pub fn left(&mut self, peer: PeerId) {
-        self.spent.remove(&peer);
         self.waiting.retain(|(waiting, _)| *waiting != peer);
     }
 }

@@ -6,6 +6,7 @@ mod room;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use matchbox_protocol::PeerId;
 use tokio::sync::mpsc;
@@ -17,8 +18,10 @@ pub use room::{RELAY_PLAYERS_MAX, ROOM_PEERS_MAX};
 /// The most peers of a server, in all rooms together.
 pub const SERVER_PEERS_MAX: usize = 16_384;
 
-/// How many signals of a player are passed on. A handshake takes about ten, and a player has one.
+/// How many signals of a player are passed on in so much time. A handshake takes about ten, and a
+/// player that has lost its relay begins one every four seconds.
 const PLAYER_SIGNALS_MAX: u32 = 128;
+const PLAYER_SIGNALS_TIME: Duration = Duration::from_secs(30);
 
 /// Why a peer may not enter: the cause, and what to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -71,8 +74,8 @@ pub(super) struct Seat {
     rooms: Arc<Rooms>,
     room: String,
     entry: u64,
-    /// How many more signals of a player are passed on.
-    player_signals: Option<u32>,
+    /// How many more signals of a player are passed on, until they are counted anew.
+    player_signals: Option<(u32, Instant)>,
     pub(super) peer: PeerId,
 }
 
@@ -111,7 +114,7 @@ impl Rooms {
         let (peer, inbox) = room.admit(key, role, pass, entry)?;
         inside.peers += 1;
         inside.entries += 1;
-        let player_signals = (*role == RoomRole::Player).then_some(PLAYER_SIGNALS_MAX);
+        let player_signals = (*role == RoomRole::Player).then(signals_of_now);
         Ok((Seat { rooms: Arc::clone(self), room: name.to_owned(), entry, player_signals, peer }, inbox))
     }
 
@@ -123,9 +126,12 @@ impl Rooms {
 impl Seat {
     /// Passes a signal on, if the room connects this peer with the other; else it goes nowhere.
     pub(super) fn signal(&mut self, to: PeerId, data: serde_json::Value) {
-        if let Some(left) = &mut self.player_signals {
-            let Some(less) = left.checked_sub(1) else { return };
-            *left = less;
+        if let Some(signals) = &mut self.player_signals {
+            if signals.1 <= Instant::now() {
+                *signals = signals_of_now();
+            }
+            let Some(less) = signals.0.checked_sub(1) else { return };
+            signals.0 = less;
         }
         if let Some(room) = self.rooms.lock().rooms.get(&self.room) {
             room.signal(self.peer, self.entry, to, data);
@@ -135,6 +141,10 @@ impl Seat {
     pub(super) fn is_player(&self) -> bool {
         self.player_signals.is_some()
     }
+}
+
+fn signals_of_now() -> (u32, Instant) {
+    (PLAYER_SIGNALS_MAX, Instant::now() + PLAYER_SIGNALS_TIME)
 }
 
 impl Drop for Seat {

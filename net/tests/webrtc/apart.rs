@@ -4,12 +4,13 @@ use std::net::SocketAddr;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
+use super::hall;
 use super::network::{Network, Way, between};
 use super::party::{Party, SECOND, assert_one_world};
 use super::process::Process;
 
 /// Within 5 s, and what a machine that does other things is late.
-const WHOLE_WITHIN: Duration = Duration::from_secs(5 + 3);
+pub const WHOLE_WITHIN: Duration = Duration::from_secs(5 + 3);
 
 /// A network, and signaling at its last host.
 pub struct Site {
@@ -44,6 +45,16 @@ impl Site {
     pub fn party_by(&self, servers: impl IntoIterator<Item = SocketAddr>, hosts: Range<u8>) -> Apart<'_> {
         let players = servers.into_iter().zip(hosts.clone().map(|host| self.network.program(host)));
         let party = Party::gather(&format!("of-{}", hosts.start), players);
+        Apart { site: self, party, hosts }
+    }
+
+    /// A relay, and its players.
+    pub fn hall(&self, hosts: Range<u8>) -> Apart<'_> {
+        let mut party = Party { players: Vec::new(), dead: Vec::new(), begun: Instant::now() };
+        for host in hosts.clone() {
+            party.enter(self.server, &format!("of-{}", hosts.start), hall::of_hall(self.network.program(host)));
+            party.until("all to play", |players| players.iter().all(|player| player.newest().is_some()));
+        }
         Apart { site: self, party, hosts }
     }
 }

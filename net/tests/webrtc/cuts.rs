@@ -8,6 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::apart::{Apart, Site};
+use super::hall;
 use super::network::Way;
 use super::party::{SECOND, SOON, YIELDED, assert_one_world};
 use super::two;
@@ -34,11 +35,14 @@ impl Apart<'_> {
 #[test]
 fn players_who_lose_each_other_are_one_session_again() {
     let name = "cuts::players_who_lose_each_other_are_one_session_again";
-    let Some(site) = Site::of_test(name, 10 + two::HOSTS) else { return };
+    let [twos, halls] = [13, 13 + two::HOSTS];
+    let Some(site) = Site::of_test(name, halls + hall::HOSTS) else { return };
     thread::scope(|scope| {
+        scope.spawn(|| hall::a_player_loses_its_relay(site.hall(halls..halls + hall::HOSTS)));
         scope.spawn(|| three_of_five_go_on_and_are_found_again_by_the_two(site.party(0..5)));
         scope.spawn(|| two_of_five_reach_nobody_for_longer_than_connections_live(site.party(5..10)));
-        two::lose_each_other(scope, &site, 10);
+        scope.spawn(|| one_of_three_reaches_signaling_alone(site.party(10..13)));
+        two::lose_each_other(scope, &site, twos);
     });
 }
 
@@ -87,6 +91,18 @@ fn two_of_five_reach_nobody_for_longer_than_connections_live(mut apart: Apart<'_
     let [two, three] = [0, 2].map(|player| apart.party.players[player].told.last().unwrap().0);
     assert!(two - cut < SOON && three.elapsed() < SOON, "the two wait, and the three play");
     apart.is_whole_again("3 and 2, who do not reach signaling, for 45 s", &ways);
+    assert_one_world(&apart.party.players, cut + SOON, 0);
+}
+
+/// The server tells nobody that it is gone, nor that it is back.
+fn one_of_three_reaches_signaling_alone(mut apart: Apart<'_>) {
+    let ways = apart.between(&[2], &[0, 1]);
+    apart.site.network.lose(&ways);
+    let cut = Instant::now();
+    apart.party.pass(45 * SECOND);
+    let [two, one] = [0, 2].map(|player| apart.party.players[player].told.last().unwrap().0);
+    assert!(one - cut < SOON && two.elapsed() < SOON, "the one waits, and the two play");
+    apart.is_whole_again("2 and 1, who reaches signaling, for 45 s", &ways);
     assert_one_world(&apart.party.players, cut + SOON, 0);
 }
 

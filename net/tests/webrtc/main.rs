@@ -6,6 +6,7 @@
 mod again;
 mod apart;
 mod cuts;
+mod hall;
 mod network;
 mod party;
 mod peers;

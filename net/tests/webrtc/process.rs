@@ -14,12 +14,13 @@ use lockstone_net::party::PartySettings;
 use lockstone_net::session::{Event, Stats};
 use lockstone_net::wire::{Branch, Message, Report, Turns};
 use lockstone_net::{Link, LinkEvent, Party, PeerId, PlayerKey};
-use lockstone_sim::{Checksum, PlayerId, Tick};
+use lockstone_sim::{Checksum, PlayerId, Simulation, Tick};
 use serde::{Deserialize, Serialize};
 use testkit::mixer::State;
 use testkit::sessions::tap::altering;
 use testkit::sessions::*;
 
+use super::hall;
 use super::peers::{Peer, serve_at};
 use super::sessions::Player;
 
@@ -184,7 +185,12 @@ fn in_a_process_of_its_own() {
     });
     let server = server.parse().unwrap();
     match (std::env::var(ROOM), std::env::var(KEY)) {
-        (Ok(room), Ok(key)) => play(Player::enter(server, &room, keyed(key.parse().unwrap()))),
+        (Ok(room), Ok(key)) if hall::is_meant() => hall::play(server, &room, key.parse().unwrap()),
+        (Ok(room), Ok(key)) => {
+            let mut player = Player::enter(server, &room, keyed(key.parse().unwrap()));
+            player.hand = Box::new(altering(lying()));
+            play(player)
+        }
         (Ok(room), Err(_)) => idle(Peer::open(server, &room, None)),
         (Err(_), _) => {
             let server = serve_at(server);
@@ -207,8 +213,8 @@ fn idle(mut peer: Peer) -> ! {
     }
 }
 
-fn play(mut player: Player<Party<Mixer>>) -> ! {
-    player.hand = Box::new(altering(lying()));
+/// Tells what comes to it, as long as it plays.
+pub fn play<T: Session>(mut player: Player<T>) -> ! {
     let mut branch = Branch::default();
     loop {
         player.advance();
@@ -229,7 +235,7 @@ fn play(mut player: Player<Party<Mixer>>) -> ! {
 }
 
 /// What is told of an event in the history of this name.
-fn told(event: Event<Mixer>, branch: Branch, stats: &Stats) -> Option<Told> {
+fn told<S: Simulation>(event: Event<S>, branch: Branch, stats: &Stats) -> Option<Told> {
     Some(match event {
         Event::Checksum { tick, checksum, .. } => {
             let (leader, away) = (stats.sequencer(), stats.away.iter().map(|(player, _)| *player).collect());

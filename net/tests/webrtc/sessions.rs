@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use lockstone_net::matchbox::{Config, MatchboxLink};
+use lockstone_net::matchbox::{Config, MatchboxLink, RoomRole};
 use lockstone_net::party::PartySettings;
 use lockstone_net::session::{Event, Phase, Transmit};
 use lockstone_net::wire::{self, Epoch};
@@ -16,10 +16,10 @@ use testkit::sessions::*;
 use super::peers::*;
 
 /// A session and its link, in real time.
-pub struct Player<T: Session<Sim = Mixer>> {
+pub struct Player<T: Session> {
     pub link: MatchboxLink,
     pub session: T,
-    pub events: Vec<Event<Mixer>>,
+    pub events: Vec<Event<T::Sim>>,
     /// Through which all passes that it sends.
     pub hand: Box<dyn FnMut(Transmit) -> Option<Transmit>>,
     /// The epochs of all that it sent.
@@ -29,9 +29,13 @@ pub struct Player<T: Session<Sim = Mixer>> {
     began: Instant,
 }
 
-impl<T: Session<Sim = Mixer>> Player<T> {
+impl<T: Session> Player<T> {
     pub fn enter(server: SocketAddr, room: &str, session: T) -> Player<T> {
-        let config = Config { url: format!("ws://{server}"), room: room.to_owned(), ..Config::default() };
+        Player::enter_as(RoomRole::Peer, server, room, session)
+    }
+
+    pub fn enter_as(role: RoomRole, server: SocketAddr, room: &str, session: T) -> Player<T> {
+        let config = Config { url: format!("ws://{server}"), room: room.to_owned(), role, ..Config::default() };
         let (link, began) = (MatchboxLink::open(config), Instant::now());
         let (events, hand) = (Vec::new(), Box::new(Some));
         Player { link, session, events, hand, epochs: BTreeSet::new(), is_away: false, began }
