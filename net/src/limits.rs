@@ -8,6 +8,37 @@ use core::time::Duration;
 /// Players of a party, the founder included.
 pub const PLAYERS_MAX: usize = 16;
 
+/// Peers of a room with whom a peer of a party or a rollback session is connected, or tries to be.
+/// That is one more than a session has places for others, so that this one can be told so.
+pub const PEERS_MAX: usize = PLAYERS_MAX;
+/// The same of a relay's player: the relay, and who may lead in its place.
+pub const HOSTS_MAX: usize = 4;
+/// Handshakes under way at once. Who comes to a relay, and is one more, waits.
+pub const HANDSHAKES_MAX: usize = 16;
+/// Those who may wait for one with a relay. Who is one more may come again.
+pub const HANDSHAKES_WAITING_MAX: usize = 512;
+/// Newcomers who are offered a connection in [`NEWCOMERS_TIME`], and as many who are answered. More
+/// wait.
+pub const NEWCOMERS_MAX: u32 = 16;
+/// The time within which they are counted.
+pub const NEWCOMERS_TIME: Duration = Duration::from_secs(4);
+/// Signals of one peer that are taken in [`PEER_SIGNALS_TIME`]. A handshake takes about ten.
+pub const PEER_SIGNALS_MAX: u32 = 128;
+/// Offers among them. Two who have lost each other make one every four seconds.
+pub const PEER_OFFERS_MAX: u32 = 16;
+/// The time within which they are counted.
+pub const PEER_SIGNALS_TIME: Duration = Duration::from_secs(30);
+/// Signals of one handshake.
+pub const HANDSHAKE_SIGNALS_MAX: usize = 32;
+/// Peers that are remembered, as there was a connection: what newcomers do costs these nothing.
+pub const PEERS_KNOWN_MAX: usize = 4 * PEERS_MAX;
+/// A peer that has left the room, and says nothing for so long, gives way to another.
+pub const IDLE_TIME: Duration = Duration::from_secs(10);
+/// Messages of a signaling server that are read in a second. More stay where they are.
+pub const SERVER_MESSAGES_PER_S_MAX: u32 = 2_048;
+/// A message of a signaling server, in bytes. Larger ones are not looked at.
+pub const SERVER_MESSAGE_BYTES_MAX: usize = 65_536;
+
 /// A player's name, in bytes of UTF-8.
 pub const NAME_BYTES_MAX: usize = 64;
 /// What a player says at once, in bytes of UTF-8.

@@ -36,15 +36,20 @@
 //! - The first packets to a peer may be lost, on the reliable channel too: webrtc 0.21 acknowledges
 //!   and drops what it reads together with the end of the SCTP handshake, because it opens its data
 //!   channels only afterwards. So say it again until there is an answer.
+//! - What others signal is bounded, each for itself, and so is how many of them are connected, and
+//!   how often a handshake is begun with newcomers: see [`limits`](crate::limits). What is more is
+//!   dropped, or waits, and costs peers that were connected before nothing.
 //! - Packets handed over just before the link is dropped may be lost: poll a moment
 //!   longer to say goodbye.
 
 mod bell;
+mod bounds;
 mod handshake;
 mod mending;
 mod pair;
 mod probe;
 mod queue;
+mod quota;
 mod room;
 mod silence;
 mod tasks;
@@ -55,6 +60,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use bell::Bells;
+use bounds::Bounds;
 use futures::channel::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use futures::{FutureExt, StreamExt};
 use futures_timer::Delay;
@@ -71,13 +77,6 @@ pub use room::Config;
 pub use tasks::THREAD_NAME;
 use tasks::Tasks;
 use wire::Heard;
-
-/// What is kept of the signals of a peer whose handshake is to come: an offer and its ways to be
-/// reached are fewer.
-const SIGNALS_KEPT_MAX: usize = 32;
-
-/// With so many a player is connected at most: the relay, and who may lead in its place.
-const HOSTS_MAX: usize = 4;
 
 /// A [`Link`] over WebRTC. Dropping it closes every connection; the others see it gone
 /// within a moment.
@@ -100,8 +99,7 @@ pub struct MatchboxLink {
     queue: Queue,
     /// While the signaling server is looked for.
     away: Option<Away>,
-    /// Whether some peer was ever connected.
-    has_met: bool,
+    bounds: Bounds,
     /// Why signaling ended, if it has.
     lost: Option<LinkError>,
     events: VecDeque<LinkEvent>,
@@ -137,7 +135,7 @@ impl MatchboxLink {
             mending: Mending::default(),
             queue: Queue::default(),
             away: None,
-            has_met: false,
+            bounds: Bounds::new(&config.role),
             lost,
             events: VecDeque::new(),
             closed: false,
@@ -168,7 +166,7 @@ impl MatchboxLink {
         }
         for peer in self.mending.due(&self.bell) {
             if !self.pairs.contains_key(&peer) {
-                self.offer(peer);
+                self.approach(peer);
             }
         }
         let opened = self.bells.take();
@@ -186,8 +184,9 @@ impl MatchboxLink {
         let was_connected = pair.is_connected();
         pair.gather(&mut self.events);
         if pair.is_connected() {
-            self.has_met = true;
             self.mending.forget(peer);
+            let is_connected = |known: &PeerId| self.pairs.get(known).is_some_and(Pair::is_connected);
+            self.bounds.know(peer, is_connected);
         } else if pair.is_over() || pair.is_late() {
             self.end_pair(peer, was_connected);
         }
@@ -199,7 +198,7 @@ impl MatchboxLink {
         let is_reachable = !pair.has_left && self.away.is_none() && self.lost.is_none();
         // A relay and its standby are offered connections, and offer none.
         let offers_again = is_reachable && (pair.offers || self.role == RoomRole::Peer);
-        if !was_connected && !self.has_met && self.role == RoomRole::Player {
+        if !was_connected && self.bounds.knows_nobody() && self.role == RoomRole::Player {
             let error = || LinkError::Ended("the room's relay does not answer: try again later".into());
             self.lost.get_or_insert_with(error);
         } else if offers_again && was_connected {
@@ -238,6 +237,7 @@ impl MatchboxLink {
         });
         self.queue = Queue::default();
         self.mending.clear();
+        self.bounds.forget_signals();
         self.events.push_back(LinkEvent::SignalingLost(error.clone()));
         self.away = Some(Away { error, alone: None });
     }
@@ -257,7 +257,11 @@ impl MatchboxLink {
             PeerEvent::IdAssigned(_) => {}
             PeerEvent::NewPeer(peer) => self.met(ours(peer)),
             PeerEvent::PeerLeft(peer) => self.left(ours(peer)),
-            PeerEvent::Signal { sender, .. } => self.signaled(ours(sender), event),
+            PeerEvent::Signal { sender, .. } => {
+                if self.bounds.admits(ours(sender), &event) {
+                    self.signaled(ours(sender), event);
+                }
+            }
         }
     }
 
@@ -265,13 +269,8 @@ impl MatchboxLink {
     /// answers; in a relay's room a player offers, its relay answers.
     fn met(&mut self, peer: PeerId) {
         let Some(pair) = self.pairs.get_mut(&peer) else {
-            let may_offer = match self.role {
-                RoomRole::Peer | RoomRole::Standby { .. } => true,
-                RoomRole::Player => self.pairs.len() < HOSTS_MAX,
-                RoomRole::Relay { .. } => false,
-            };
-            if may_offer {
-                self.offer(peer);
+            if !matches!(self.role, RoomRole::Relay { .. }) && self.has_place(peer) {
+                self.meet(peer);
             }
             return;
         };
@@ -282,13 +281,27 @@ impl MatchboxLink {
             pair.doubt();
         } else if !matches!(self.role, RoomRole::Relay { .. }) {
             // What was signaled until now did not reach it.
-            self.offer(peer);
+            self.pairs.remove(&peer);
+            self.meet(peer);
         }
+    }
+
+    /// Whether there is a place for a peer. One that is idle gives way to it.
+    fn has_place(&mut self, peer: PeerId) -> bool {
+        let mended = self.mending.peers().filter(|mended| !self.pairs.contains_key(mended));
+        let is_here = self.pairs.contains_key(&peer) || self.mending.peers().any(|mended| *mended == peer);
+        if is_here || self.pairs.len() + mended.count() < self.bounds.peers_max {
+            return true;
+        }
+        let idle = self.pairs.iter_mut().find_map(|(peer, pair)| pair.is_idle().then_some(*peer));
+        let ended = idle.and_then(|peer| self.pairs.remove(&peer));
+        ended.map(|mut pair| pair.leave(&mut self.events)).is_some()
     }
 
     /// A peer has left the room, or lost its way to the server.
     fn left(&mut self, peer: PeerId) {
         self.queue.left(peer);
+        self.bounds.left(peer);
         self.mending.forget(peer);
         let Some(pair) = self.pairs.get_mut(&peer) else { return };
         pair.gather(&mut self.events);
@@ -313,7 +326,9 @@ impl MatchboxLink {
                 return pair.hear(signal);
             }
         } else if !is_offer || !self.answers(peer) {
-            self.mending.answered(peer);
+            if self.bounds.knows(peer) {
+                self.mending.answered(peer);
+            }
             return self.queue.keep(peer, signal);
         }
         self.open_pair(peer, false, handshake).hear(signal);
@@ -322,9 +337,11 @@ impl MatchboxLink {
     /// Whether a peer that offers a connection is to be answered now.
     fn answers(&mut self, peer: PeerId) -> bool {
         match self.role {
-            RoomRole::Peer => true,
+            RoomRole::Peer => self.has_place(peer) && self.bounds.may_answer(peer),
             RoomRole::Player => false,
-            RoomRole::Relay { .. } | RoomRole::Standby { .. } => self.queue.admits(peer, self.handshakes()),
+            RoomRole::Relay { .. } | RoomRole::Standby { .. } => {
+                self.has_place(peer) && self.queue.admits(peer, self.handshakes())
+            }
         }
     }
 
@@ -332,8 +349,26 @@ impl MatchboxLink {
         self.pairs.values().filter(|pair| !pair.is_connected()).count()
     }
 
+    /// Offers a peer that entered a connection, once those that came before it are offered one.
+    fn meet(&mut self, peer: PeerId) {
+        if self.bounds.knows(peer) || !self.mending.has_waiting() {
+            self.approach(peer);
+        } else {
+            self.mending.wait(peer);
+        }
+    }
+
+    /// Offers a connection, now or a little later.
+    fn approach(&mut self, peer: PeerId) {
+        if self.bounds.may_offer(peer) {
+            self.offer(peer);
+        } else {
+            self.mending.wait(peer);
+        }
+    }
+
     fn offer(&mut self, peer: PeerId) {
-        let can_fail = self.role != RoomRole::Player || self.has_met;
+        let can_fail = self.role != RoomRole::Player || !self.bounds.knows_nobody();
         let handshake = Handshake::new(can_fail.then(|| self.mending.patience(peer)));
         self.open_pair(peer, true, handshake).hear(PeerEvent::NewPeer(theirs(peer)));
     }

@@ -25,7 +25,7 @@ const ANSWERED_AFTER: Duration = Duration::from_secs(4);
 #[derive(Debug, Default)]
 pub(super) struct Mending(BTreeMap<PeerId, Attempt>);
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Attempt {
     /// Whether there was a connection.
     was_connected: bool,
@@ -33,6 +33,8 @@ struct Attempt {
     failed: u32,
     /// When it is due; `None` while it is under way.
     due: Option<Delay>,
+    /// Whether it waits since too many newcomers came at once.
+    waits: bool,
 }
 
 impl Attempt {
@@ -45,15 +47,31 @@ impl Mending {
     /// A connection with a peer broke, which this end had offered or not.
     pub fn broke(&mut self, peer: PeerId, offered: bool) {
         let due = Some(Delay::new(if offered { LOST_AFTER } else { ANSWERED_AFTER }));
-        self.0.insert(peer, Attempt { was_connected: true, failed: 0, due });
+        self.0.insert(peer, Attempt { was_connected: true, due, ..Attempt::default() });
     }
 
     /// A connection that this end had offered did not come about.
     pub fn failed(&mut self, peer: PeerId) {
-        let attempt = self.0.entry(peer).or_insert(Attempt { was_connected: false, failed: 0, due: None });
+        let attempt = self.0.entry(peer).or_default();
         let wait = if attempt.was_connected { LOST_AFTER } else { AFTER * attempt.patience() };
         attempt.due = Some(Delay::new(wait));
         attempt.failed += u32::from(!attempt.was_connected);
+    }
+
+    /// A newcomer cannot be offered a connection now.
+    pub fn wait(&mut self, peer: PeerId) {
+        let attempt = self.0.entry(peer).or_default();
+        (attempt.due, attempt.waits) = (Some(Delay::new(AFTER)), true);
+    }
+
+    /// Whether a newcomer waits: others come after it.
+    pub fn has_waiting(&self) -> bool {
+        self.0.values().any(|attempt| attempt.waits)
+    }
+
+    /// Those with whom there is, or may be soon, no connection.
+    pub fn peers(&self) -> impl Iterator<Item = &PeerId> {
+        self.0.keys()
     }
 
     /// How much more patience than at first the next handshake with a peer needs.
@@ -81,6 +99,7 @@ impl Mending {
         let cx = &mut Context::from_waker(bell);
         let mut due = |attempt: &mut Attempt| {
             let is_due = attempt.due.as_mut().is_some_and(|due| due.poll_unpin(cx).is_ready());
+            attempt.waits &= !is_due;
             attempt.due.take_if(|_| is_due).is_some()
         };
         self.0.iter_mut().filter_map(|(peer, attempt)| due(attempt).then_some(*peer)).collect()

@@ -12,6 +12,7 @@ use std::{fmt, sync::Arc};
 
 use futures::channel::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use futures::{FutureExt, StreamExt};
+use futures_timer::Delay;
 use matchbox_socket::async_trait::async_trait;
 use matchbox_socket::{
     PeerEvent, PeerRequest, PeerSignal, PeerState, RtcIceServerConfig, SignalingError, Signaller, SignallerBuilder,
@@ -19,9 +20,10 @@ use matchbox_socket::{
 };
 
 use super::handshake::Handshake;
+use super::probe;
 use super::silence::Silence;
 use super::tasks::Tasks;
-use super::{SIGNALS_KEPT_MAX, probe};
+use crate::limits::{HANDSHAKE_SIGNALS_MAX, IDLE_TIME};
 use crate::link::{Channel, LinkEvent, PeerId};
 
 /// In the order in which the socket opens them. The probe's comes after them.
@@ -50,6 +52,10 @@ pub(super) struct Pair {
     /// Whether it is doubted while it leaves questions unanswered: then it ends.
     is_given_up: bool,
     silence: Silence,
+    /// How many more signals the handshake takes.
+    signals_left: usize,
+    /// Runs out when no packet has come for long.
+    idle: Delay,
     /// Signals of a new handshake, for when this connection is over: as it is for the other end.
     knocks: Vec<PeerEvent>,
 }
@@ -112,6 +118,8 @@ impl Pair {
             doubted: None,
             is_given_up: false,
             silence: Silence::default(),
+            signals_left: HANDSHAKE_SIGNALS_MAX,
+            idle: Delay::new(IDLE_TIME),
             knocks: Vec::new(),
         }
     }
@@ -122,6 +130,11 @@ impl Pair {
 
     pub(super) fn is_over(&self) -> bool {
         self.stage == Stage::Over
+    }
+
+    /// Whether the connection is of no use: the peer has left the room, and says nothing.
+    pub(super) fn is_idle(&mut self) -> bool {
+        self.is_connected() && self.has_left && (&mut self.idle).now_or_never().is_some()
     }
 
     /// Whether the handshake has taken too long.
@@ -135,11 +148,13 @@ impl Pair {
         if self.is_connected() && (is_offer || !self.knocks.is_empty()) {
             // It has no connection to this end any more, as far as it knows.
             self.doubt();
-            if self.knocks.len() < SIGNALS_KEPT_MAX {
+            if self.knocks.len() < HANDSHAKE_SIGNALS_MAX {
                 self.knocks.push(event);
             }
             return;
         }
+        let Some(left) = self.signals_left.checked_sub(1) else { return };
+        self.signals_left = left;
         self.handshake.hear(&event);
         // An error means that the loop has ended: gather finds out.
         let _ = self.signals.unbounded_send(event);
@@ -255,6 +270,7 @@ impl Pair {
             }
         }
         if is_heard {
+            self.idle.reset(IDLE_TIME);
             self.heard();
         }
     }

@@ -5,14 +5,8 @@ use std::collections::VecDeque;
 
 use matchbox_socket::{PeerEvent, PeerSignal};
 
-use super::SIGNALS_KEPT_MAX;
+use crate::limits::{HANDSHAKE_SIGNALS_MAX, HANDSHAKES_MAX, HANDSHAKES_WAITING_MAX};
 use crate::link::PeerId;
-
-/// How many players may be in the middle of their handshakes with a relay. Others wait.
-const HANDSHAKES_MAX: usize = 16;
-/// How many players may wait for their handshakes. An offer beyond is ignored. The player that made
-/// it may come again.
-const WAITING_MAX: usize = 512;
 
 #[derive(Debug, Default)]
 pub(super) struct Queue {
@@ -30,10 +24,10 @@ impl Queue {
         if self.waiting.is_empty() && handshakes < HANDSHAKES_MAX {
             return true;
         }
-        if self.waiting.len() < WAITING_MAX {
+        if self.waiting.len() < HANDSHAKES_WAITING_MAX {
             self.waiting.push_back((peer, Vec::new()));
         } else {
-            tracing::warn!("passed over a player: {WAITING_MAX} others wait to connect");
+            tracing::warn!("passed over a player: {HANDSHAKES_WAITING_MAX} others wait to connect");
         }
         false
     }
@@ -44,7 +38,7 @@ impl Queue {
         if matches!(signal, PeerEvent::Signal { data: PeerSignal::Offer(_), .. }) {
             signals.clear();
         }
-        if signals.len() < SIGNALS_KEPT_MAX {
+        if signals.len() < HANDSHAKE_SIGNALS_MAX {
             signals.push(signal);
         }
     }

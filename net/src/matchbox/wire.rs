@@ -10,7 +10,9 @@ use futures::{FutureExt, StreamExt, pin_mut, select};
 use futures_timer::Delay;
 use matchbox_socket::{PeerEvent, PeerRequest};
 
+use super::quota::Quota;
 use super::{Config, RoomRole, ours, room};
+use crate::limits::{SERVER_MESSAGE_BYTES_MAX, SERVER_MESSAGES_PER_S_MAX};
 use crate::link::{LinkError, PeerId};
 use crate::room::Pass;
 
@@ -72,8 +74,9 @@ async fn stay(
     mut requests: UnboundedReceiver<PeerRequest>,
     heard: &UnboundedSender<Heard>,
 ) -> LinkError {
+    let mut pace = Quota::new(SERVER_MESSAGES_PER_S_MAX, Duration::from_secs(1));
     loop {
-        let end = carry(wire, &mut requests, heard).await;
+        let end = carry(wire, &mut pace, &mut requests, heard).await;
         let error = LinkError::Ended(format!("the signaling server is gone ({})", end.cause));
         if end.is_final {
             return error;
@@ -138,7 +141,12 @@ impl From<String> for End {
     }
 }
 
-async fn carry(mut wire: Wire, requests: &mut UnboundedReceiver<PeerRequest>, heard: &UnboundedSender<Heard>) -> End {
+async fn carry(
+    mut wire: Wire,
+    pace: &mut Quota,
+    requests: &mut UnboundedReceiver<PeerRequest>,
+    heard: &UnboundedSender<Heard>,
+) -> End {
     let mut keep_alive = Delay::new(KEEP_ALIVE_EVERY).fuse();
     loop {
         let sent = select! {
@@ -146,8 +154,9 @@ async fn carry(mut wire: Wire, requests: &mut UnboundedReceiver<PeerRequest>, he
                 Some(request) => wire.send(&request).await,
                 None => return End { cause: "the link was closed".into(), is_final: true },
             },
-            text = wire.next().fuse() => match text {
+            text = read(&mut wire, pace).fuse() => match text {
                 Ok(text) => {
+                    pace.take();
                     hear(&text, heard);
                     continue;
                 }
@@ -164,7 +173,16 @@ async fn carry(mut wire: Wire, requests: &mut UnboundedReceiver<PeerRequest>, he
     }
 }
 
+/// The next text. What a server says too fast stays where it is, and holds that up.
+async fn read(wire: &mut Wire, pace: &mut Quota) -> Result<String, End> {
+    pace.wait().await;
+    wire.next().await
+}
+
 fn hear(text: &str, heard: &UnboundedSender<Heard>) {
+    if text.len() > SERVER_MESSAGE_BYTES_MAX {
+        return tracing::warn!("ignored a message of {} bytes of the signaling server", text.len());
+    }
     match serde_json::from_str(text) {
         Ok(PeerEvent::IdAssigned(_)) => tracing::warn!("ignored a second name from the signaling server"),
         Ok(event) => {
@@ -182,8 +200,9 @@ fn unreachable(config: &Config, cause: String) -> LinkError {
 use native::Wire;
 #[cfg(not(target_arch = "wasm32"))]
 mod native {
-    use async_tungstenite::smol::{ConnectStream, connect_async};
+    use async_tungstenite::smol::{ConnectStream, connect_async_with_config};
     use async_tungstenite::{WebSocketStream, tungstenite};
+    use tungstenite::protocol::WebSocketConfig;
     use tungstenite::{Error, Message};
 
     use super::*;
@@ -193,6 +212,9 @@ mod native {
     /// packets tells nothing.
     const UNANSWERED_MAX: u32 = 3;
 
+    /// A larger message ends the connection. A server may write what it passes on more lengthily.
+    const MESSAGE_BYTES_MAX: usize = 16 * SERVER_MESSAGE_BYTES_MAX;
+
     pub(super) struct Wire {
         stream: WebSocketStream<ConnectStream>,
         unanswered: u32,
@@ -200,7 +222,8 @@ mod native {
 
     impl Wire {
         pub(super) async fn connect(config: &Config, pass: Pass<'_>) -> Result<Self, LinkError> {
-            match connect_async(room::url(config, pass)).await {
+            let limits = WebSocketConfig::default().max_message_size(Some(MESSAGE_BYTES_MAX));
+            match connect_async_with_config(room::url(config, pass), Some(limits)).await {
                 Ok((stream, _)) => Ok(Self { stream, unanswered: 0 }),
                 Err(Error::Http(response)) => {
                     let said = response.body().as_deref().and_then(sentence);

@@ -6,11 +6,12 @@ mod room;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use matchbox_protocol::PeerId;
 use tokio::sync::mpsc;
 
+use crate::limits::{PEER_SIGNALS_MAX, PEER_SIGNALS_TIME};
 use crate::room::{Malformed, Pass, RoomRole, check};
 use room::Room;
 pub use room::{RELAY_PLAYERS_MAX, ROOM_PEERS_MAX};
@@ -18,10 +19,9 @@ pub use room::{RELAY_PLAYERS_MAX, ROOM_PEERS_MAX};
 /// The most peers of a server, in all rooms together.
 pub const SERVER_PEERS_MAX: usize = 16_384;
 
-/// How many signals of a player are passed on in so much time. A handshake takes about ten, and a
-/// player that has lost its relay begins one every four seconds.
-const PLAYER_SIGNALS_MAX: u32 = 128;
-const PLAYER_SIGNALS_TIME: Duration = Duration::from_secs(30);
+/// How many signals of a party's peer are passed on in [`PEER_SIGNALS_TIME`]: as many as all others
+/// take.
+const PARTY_SIGNALS_MAX: u32 = PEER_SIGNALS_MAX * (ROOM_PEERS_MAX as u32 - 1);
 
 /// Why a peer may not enter: the cause, and what to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -74,8 +74,11 @@ pub(super) struct Seat {
     rooms: Arc<Rooms>,
     room: String,
     entry: u64,
-    /// How many more signals of a player are passed on, until they are counted anew.
-    player_signals: Option<(u32, Instant)>,
+    is_player: bool,
+    /// How many signals of a peer are passed on, unless it is trusted.
+    signals_max: Option<u32>,
+    /// How many of them are left, until they are counted anew.
+    signals_left: (u32, Instant),
     pub(super) peer: PeerId,
 }
 
@@ -114,8 +117,13 @@ impl Rooms {
         let (peer, inbox) = room.admit(key, role, pass, entry)?;
         inside.peers += 1;
         inside.entries += 1;
-        let player_signals = (*role == RoomRole::Player).then(signals_of_now);
-        Ok((Seat { rooms: Arc::clone(self), room: name.to_owned(), entry, player_signals, peer }, inbox))
+        let (rooms, room, is_player) = (Arc::clone(self), name.to_owned(), *role == RoomRole::Player);
+        let signals_max = match role {
+            RoomRole::Peer => Some(PARTY_SIGNALS_MAX),
+            RoomRole::Player => Some(PEER_SIGNALS_MAX),
+            RoomRole::Relay { .. } | RoomRole::Standby { .. } => None,
+        };
+        Ok((Seat { rooms, room, entry, is_player, signals_max, signals_left: (0, Instant::now()), peer }, inbox))
     }
 
     fn lock(&self) -> MutexGuard<'_, Inside> {
@@ -126,12 +134,14 @@ impl Rooms {
 impl Seat {
     /// Passes a signal on, if the room connects this peer with the other; else it goes nowhere.
     pub(super) fn signal(&mut self, to: PeerId, data: serde_json::Value) {
-        if let Some(signals) = &mut self.player_signals {
-            if signals.1 <= Instant::now() {
-                *signals = signals_of_now();
+        if let Some(max) = self.signals_max {
+            let (left, until) = &mut self.signals_left;
+            let now = Instant::now();
+            if *until <= now {
+                (*left, *until) = (max, now + PEER_SIGNALS_TIME);
             }
-            let Some(less) = signals.0.checked_sub(1) else { return };
-            signals.0 = less;
+            let Some(less) = left.checked_sub(1) else { return };
+            *left = less;
         }
         if let Some(room) = self.rooms.lock().rooms.get(&self.room) {
             room.signal(self.peer, self.entry, to, data);
@@ -139,12 +149,8 @@ impl Seat {
     }
 
     pub(super) fn is_player(&self) -> bool {
-        self.player_signals.is_some()
+        self.is_player
     }
-}
-
-fn signals_of_now() -> (u32, Instant) {
-    (PLAYER_SIGNALS_MAX, Instant::now() + PLAYER_SIGNALS_TIME)
 }
 
 impl Drop for Seat {

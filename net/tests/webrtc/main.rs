@@ -15,6 +15,7 @@ mod process;
 mod relay;
 mod repair;
 mod sessions;
+mod strangers;
 mod takeover;
 mod two;
 

@@ -70,13 +70,13 @@ pub fn all<T: Session<Sim = Mixer>>(what: &str, players: &mut [Player<T>], wante
 }
 
 /// Plays for so many ticks.
-fn play<T: Session<Sim = Mixer>>(players: &mut [Player<T>], ticks: u32) {
+pub fn play<T: Session<Sim = Mixer>>(players: &mut [Player<T>], ticks: u32) {
     let begin = players.iter().map(|player| player.session.stats().tick).max().unwrap();
     all("ticks", players, |player| player.session.stats().tick >= begin.plus(ticks));
 }
 
 /// Nobody left, nobody was away, nobody else led, and all have one world.
-fn assert_undisturbed<T: Session<Sim = Mixer>>(players: &[Player<T>]) {
+pub fn assert_undisturbed<T: Session<Sim = Mixer>>(players: &[Player<T>]) {
     for player in players {
         let gone = |event: &&Event<Mixer>| matches!(event, Event::PlayerLeft { .. } | Event::PlayerAway { .. });
         assert_eq!(player.events.iter().find(gone).map(|event| format!("{event:?}")), None);
@@ -88,12 +88,12 @@ fn assert_undisturbed<T: Session<Sim = Mixer>>(players: &[Player<T>]) {
     assert!(played[1..].iter().all(|other| assert_same(&played[0], other, "over WebRTC") > 10));
 }
 
-fn party_at(server: SocketAddr, name: &str) -> Player<lockstone_net::Party<Mixer>> {
+pub fn party_at(server: SocketAddr, name: &str) -> Player<lockstone_net::Party<Mixer>> {
     Player::enter(server, "party", party(PartySettings::default(), name))
 }
 
 /// A party whose members find the server at these addresses.
-fn party_of_three(servers: [SocketAddr; 3]) -> Vec<Player<lockstone_net::Party<Mixer>>> {
+pub fn party_of_three(servers: [SocketAddr; 3]) -> Vec<Player<lockstone_net::Party<Mixer>>> {
     let mut players = Vec::new();
     for (server, name) in servers.into_iter().zip(["Ada", "Bram", "Cleo"]) {
         players.push(party_at(server, name));
@@ -104,12 +104,18 @@ fn party_of_three(servers: [SocketAddr; 3]) -> Vec<Player<lockstone_net::Party<M
 }
 
 fn joined(players: &mut [Player<lockstone_net::Party<Mixer>>], since: Instant) {
+    let takes = join(players, since);
+    assert!(takes < Duration::from_secs(5), "{takes:?}");
+}
+
+/// Until all play together.
+pub fn join(players: &mut [Player<lockstone_net::Party<Mixer>>], since: Instant) -> Duration {
     let count = players.len();
     all("all to play together", players, |player| {
         playing(&player.session) && player.session.stats().players.len() == count
     });
     println!("joined after {:?}", since.elapsed());
-    assert!(since.elapsed() < Duration::from_secs(5), "{:?}", since.elapsed());
+    since.elapsed()
 }
 
 #[test]
