@@ -84,6 +84,8 @@ pub(super) struct Spell {
     relay: Option<Outlives>,
     /// Whether a relay's standby may not be in step.
     shakes_standby: bool,
+    /// Who cannot hear the session for a while, though its clock is right.
+    deaf: BTreeSet<SeatId>,
     /// Whether anything went wrong but signaling.
     harms: bool,
 }
@@ -157,6 +159,10 @@ impl Allowed {
             spell.harms |= !matches!(step.fault, Fault::Signal { .. });
             isolated.iter().for_each(|seat| *spell.isolated_ms.entry(*seat).or_default() += for_ms);
             spell.shakes_standby |= hosts.shakes_standby(&step.fault);
+            // A clock that jumps makes nobody doubt.
+            if !matches!(step.fault, Fault::Jump { .. }) {
+                spell.deaf.extend(&isolated);
+            }
             if let Fault::Leave { seat } | Fault::Kill { seat, .. } | Fault::Drop { seat } = step.fault {
                 spell.lost.insert(seat);
                 if hosts.leads == Some(seat) {
@@ -198,14 +204,15 @@ impl Allowed {
             let all: BTreeSet<_> = members.iter().copied().chain(entered).collect();
             let is_no_quorum = |of: &BTreeSet<SeatId>| 2 * out.intersection(of).count() >= of.len();
             let too_many = terms.needs_quorum && (is_no_quorum(&members) || is_no_quorum(&all));
-            // A standby leads on, or a relay goes on without it, by the word of most players.
+            // A standby leads on, or a relay goes on without it, by the word of most players. If the
+            // standby is only shaken, the relay goes on with it.
             let witnesses =
                 |of: &BTreeSet<SeatId>| of.iter().filter(|seat| !schedule.is_host(**seat)).copied().collect();
             let heard = !is_no_quorum(&witnesses(&members)) && !is_no_quorum(&witnesses(&all));
-            let decides = spell.relay == Some(Outlives::ByStandby) || spell.shakes_standby;
-            let shaken: BTreeSet<_> = spell.isolated_ms.keys().copied().collect();
+            let loses_standby = spell.lost.iter().any(|seat| schedule.is_host(*seat));
+            let decides = spell.relay == Some(Outlives::ByStandby) || spell.shakes_standby && loses_standby;
             let present: BTreeSet<_> = witnesses(&members);
-            let most_shaken = 2 * shaken.intersection(&present).count() >= present.len();
+            let most_deaf = 2 * spell.deaf.intersection(&present).count() >= present.len();
             let no_hub = spell.relay == Some(Outlives::Not) || decides && !heard;
             let excused = trace.lives.iter().filter(|(seat, life)| {
                 // Who comes when the session may be over, may find none.
@@ -213,7 +220,7 @@ impl Allowed {
                 // Nobody waits for a player who cannot be known again.
                 let unknown = spell.relay == Some(Outlives::Resumed) && !has_key(schedule.player_of(**seat));
                 // Another may lead in its place, also if most of the players miss it in vain.
-                let missed = spell.isolated_ms.get(seat).is_some_and(|ms| *ms > 0) || most_shaken;
+                let missed = spell.isolated_ms.get(seat).is_some_and(|ms| *ms > 0) || most_deaf;
                 let replaced = schedule.is_host(**seat) && (missed || spell.shakes_standby);
                 touched && (too_many || no_hub || unknown || replaced || out.contains(seat))
             });

@@ -354,7 +354,7 @@ impl<R: Rules> Role<World<R>> for Host<R> {
             Message::CoreTree(tree) => self.core_tree(from, tree, io.now, &mut io.out),
             Message::Bye(reason) => self.remove(from, reason),
             Message::Say(line) => self.hear(from, line, io.now, &mut io.out),
-            Message::Heir(heir) => self.heir_known(from, heir),
+            Message::Heir(heir) => self.heir_known(from, heir, &mut io.out),
             Message::Stand(stand) => self.strays(from, stand, io),
             _ => io.out.dropped(DropReason::Unexpected),
         }

@@ -20,6 +20,10 @@ use crate::members::{EPOCHS_AHEAD_MAX, LEASE, REPEAT};
 use crate::session::{DropReason, Io, Leader};
 use crate::wire::*;
 
+/// A witness has been up for so long, and heard nothing of the relay, before it doubts: its clock
+/// may have jumped.
+const LISTENS: Duration = Duration::from_millis(250);
+
 /// A replica's part in deciding who leads.
 pub struct Witness {
     /// Who leads on if the relay is lost, as that said.
@@ -30,6 +34,8 @@ pub struct Witness {
     led: Vote,
     /// Its newest promise.
     vote: Vote,
+    /// Since when it listens for a relay that it has not heard for almost too long.
+    listens_since: Option<Duration>,
     /// When it told its doubt last.
     told_at: Option<Duration>,
 }
@@ -42,7 +48,7 @@ impl Witness {
 
     /// Of a replica that a relay let in.
     pub fn following(led: Vote) -> Witness {
-        Witness { heir: None, named: None, led, vote: led, told_at: None }
+        Witness { heir: None, named: None, led, vote: led, listens_since: None, told_at: None }
     }
 
     /// The oldest epoch of which it may take anything.
@@ -117,16 +123,25 @@ impl<F: Share> Replica<F> {
 
     /// Whether the relay is not heard, or was left, and another would lead.
     fn doubts(&self, now: Duration) -> bool {
-        let Witness { heir, led, vote, .. } = &self.witness;
+        let Witness { heir, led, vote, listens_since, .. } = &self.witness;
+        let has_listened = listens_since.is_some_and(|since| now >= since + LISTENS);
         heir.is_some()
             && match &self.place {
                 Place::Greeting(_) => true,
-                Place::Joined(session) => vote.epoch > led.epoch || now >= session.heard_at + LEASE,
+                Place::Joined(session) => vote.epoch > led.epoch || has_listened && now >= session.heard_at + LEASE,
             }
+    }
+
+    /// Begins to listen for the relay once it has not been heard for almost too long.
+    fn listen(&mut self, now: Duration) {
+        let is_silent = self.session().is_some_and(|session| now >= session.heard_at + LEASE - LISTENS);
+        let since = self.witness.listens_since.unwrap_or(now);
+        self.witness.listens_since = is_silent.then_some(since);
     }
 
     /// Tells the standby of its doubt, as long as it has one.
     pub(super) fn bear_witness(&mut self, io: &mut Io<F::Sim>) {
+        self.listen(io.now);
         if !self.doubts(io.now) {
             self.witness.told_at = None;
         } else if self.witness.told_at.is_none_or(|told| io.now >= told + REPEAT) {
@@ -139,7 +154,10 @@ impl<F: Share> Replica<F> {
     pub(super) fn bears_witness_at(&self) -> Duration {
         let suspicious_at = match &self.place {
             _ if self.witness.heir.is_none() => return Duration::MAX,
-            Place::Joined(session) if self.witness.vote.epoch <= self.witness.led.epoch => session.heard_at + LEASE,
+            Place::Joined(session) if self.witness.vote.epoch <= self.witness.led.epoch => {
+                let listens_at = session.heard_at + LEASE - LISTENS;
+                self.witness.listens_since.map_or(listens_at, |since| (since + LISTENS).max(session.heard_at + LEASE))
+            }
             Place::Joined(_) | Place::Greeting(_) => Duration::ZERO,
         };
         suspicious_at.max(self.witness.told_at.map_or(Duration::ZERO, |told| told + REPEAT))

@@ -185,6 +185,47 @@ fn a_standby_that_alone_is_cut_off_disturbs_nobody_and_comes_back() {
     });
 }
 
+/// Those who are left are too few to know of no heir. But the heir was only away.
+#[test]
+fn a_relay_that_loses_its_standby_for_a_while_and_most_witnesses_for_good_goes_on() {
+    seeds::each("-p lockstone-net --test relay standby", 10, |seed| {
+        let (mut scene, mut given) = (scene(seed, 3), Given::new());
+        play(&mut scene, 1_000, &mut given);
+        let (relay, other, lost) = (scene.peer(0), standby(&scene), &replicas(&scene)[..2]);
+        let away_ms = 1_000 + scene.dice.roll(8_000);
+        cut(&scene, lost, &[relay, other], true);
+        cut(&scene, &[relay], &[other], true);
+        run(&mut scene, away_ms);
+        let stood = tick(&scene);
+        run(&mut scene, 500);
+        assert_eq!(tick(&scene), stood, "seed {seed}: it cannot know who leads");
+        cut(&scene, &[relay], &[other], false);
+        run(&mut scene, 1_000);
+        assert!(tick(&scene) >= stood.plus(10), "seed {seed}: {stood}, {}", tick(&scene));
+        // The last witness decides alone once the others are given up.
+        run(&mut scene, 12_000);
+        scene.kill_relay();
+        until_standby_leads(&mut scene, 3_000);
+    });
+}
+
+#[test]
+fn a_witness_whose_clock_jumps_has_nobody_replaced() {
+    seeds::each("-p lockstone-net --test relay standby", 10, |seed| {
+        let mut scene = scene(seed, 1);
+        let seat = scene.numbers()[0];
+        for _ in 0..10 {
+            let (pause_ms, jump) = (1_000 + scene.dice.roll(500), ms(1_400 + scene.dice.roll(4_000)));
+            run(&mut scene, pause_ms);
+            let (now, witness) = (scene.driver.now(), scene.seat_mut(seat));
+            witness.clock.jump(jump);
+            witness.session.advance(witness.clock.shows(now));
+            run(&mut scene, 1_000);
+            assert!(!scene.standby_leads(), "seed {seed}");
+        }
+    });
+}
+
 #[test]
 fn the_side_with_most_witnesses_goes_on_and_the_other_closes_nothing() {
     seeds::each("-p lockstone-net --test relay standby", 20, |seed| {

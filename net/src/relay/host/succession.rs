@@ -2,14 +2,17 @@
 //!
 //! ```text
 //! vacant ─ hello, proof ─► loading ─ has it all ─► in step ─ has all that was played ─► heir
-//!    ▲                        │                       │                                  │ lost
+//!    ▲                        │                       │                           ▲      │ lost
 //!    └────────────────────────┴───────────────────────┘◄─ witnesses know ─ dismissed ◄───┘
+//!                                                                              │ has a turn more
+//!                                                                              └─► heir
 //! ```
 //!
 //! From the time on that a standby is in step, a turn is played here, and told to replicas, once
 //! the standby has it. So it lacks nothing that anyone has seen. Once it is the heir, witnesses may
 //! promise to follow it. The relay cannot know that they have not, so it goes on without its heir
-//! only when a quorum of the witnesses knows that there is none.
+//! only when a quorum of the witnesses knows that there is none. An heir that was only slow is fed
+//! until then. What it acknowledges it has, whoever follows it, so the relay may go on with it too.
 //!
 //! It must never play a turn that its heir may lack. It waits for replicas only if it has lost its
 //! heir.
@@ -77,8 +80,12 @@ pub(super) struct Succession {
 enum Place {
     Vacant,
     Taken(Box<Follower>),
-    /// There is no heir any more, and so many witnesses know.
-    Dismissed(BTreeSet<PlayerId>),
+    /// There is no heir any more, and so many witnesses know. The one that there was may only have
+    /// been slow.
+    Dismissed {
+        slow: Option<Box<Follower>>,
+        knowing: BTreeSet<PlayerId>,
+    },
 }
 
 impl Succession {
@@ -111,12 +118,20 @@ impl Succession {
     }
 
     fn follower(&mut self) -> Option<&mut Follower> {
-        if let Place::Taken(follower) = &mut self.place { Some(follower) } else { None }
+        match &mut self.place {
+            Place::Taken(follower) => Some(follower),
+            Place::Dismissed { slow, .. } => slow.as_deref_mut(),
+            Place::Vacant => None,
+        }
     }
 
     /// The standby's peer, if there is one.
     pub fn standby(&self) -> Option<PeerId> {
-        if let Place::Taken(follower) = &self.place { Some(follower.peer) } else { None }
+        match &self.place {
+            Place::Taken(follower) => Some(follower.peer),
+            Place::Dismissed { slow, .. } => slow.as_ref().map(|slow| slow.peer),
+            Place::Vacant => None,
+        }
     }
 
     fn is_standby(&self, peer: PeerId) -> bool {
@@ -128,7 +143,7 @@ impl Succession {
         match &self.place {
             Place::Vacant => false,
             Place::Taken(follower) => follower.course != Course::Loading,
-            Place::Dismissed(_) => true,
+            Place::Dismissed { .. } => true,
         }
     }
 
@@ -138,7 +153,7 @@ impl Succession {
             || match &self.place {
                 Place::Taken(follower) => follower.course == Course::Loading || follower.feed.known() > tick,
                 Place::Vacant => true,
-                Place::Dismissed(_) => false,
+                Place::Dismissed { .. } => false,
             }
     }
 
@@ -157,7 +172,7 @@ impl Succession {
     fn heir(&self) -> Option<Heir> {
         let peer = match &self.place {
             Place::Taken(follower) if follower.course == Course::Heir => Some(follower.peer),
-            Place::Dismissed(_) => None,
+            Place::Dismissed { .. } => None,
             Place::Vacant | Place::Taken(_) => return None,
         };
         Some(Heir { number: self.number, peer })
@@ -166,7 +181,7 @@ impl Succession {
     /// A guest is no more what it was: what it says does not count as that witness's.
     pub fn lapse(&mut self, player: PlayerId) {
         self.lapsed.insert(player);
-        if let Place::Dismissed(knowing) = &mut self.place {
+        if let Place::Dismissed { knowing, .. } = &mut self.place {
             knowing.remove(&player);
         }
     }

@@ -57,7 +57,7 @@ impl<R: Rules> Host<R> {
     pub fn tend_standby(&mut self, io: &mut Io<World<R>>) {
         let (now, epoch, open, played) = (io.now, self.leader.epoch, self.open(), self.stepper.tick());
         let settings = self.config.settings();
-        let (has_waited, hurries) = (self.succession.stands_still(now), self.succession.hurries);
+        let hurries = self.succession.hurries;
         let Some(follower) = self.succession.follower() else { return self.tell_before(io) };
         while now >= follower.chunk_at
             && let Some(chunk) = follower.sender.next_chunk()
@@ -78,17 +78,52 @@ impl<R: Rules> Host<R> {
             }
             Course::InStep if known >= played || hurries => {
                 follower.course = Course::Heir;
-                self.succession.number += 1;
-                self.tell_heir(&mut io.out);
+                self.name_heir(&mut io.out);
             }
             _ => {}
         }
-        let Some(follower) = self.succession.follower() else { return };
-        let is_full = follower.turns.bytes() > HISTORY_BYTES_MAX;
-        if now >= follower.heard_at + settings.silence_timeout || is_full || has_waited {
-            let peer = follower.peer;
-            self.remove_standby(peer, &mut io.out);
+        self.judge_standby(io);
+    }
+
+    /// Gives up a standby that is lost, or an heir that is slow, and takes such an heir back.
+    fn judge_standby(&mut self, io: &mut Io<World<R>>) {
+        let (now, played, settings) = (io.now, self.stepper.tick(), self.config.settings());
+        let has_waited = self.succession.stands_still(now);
+        match &mut self.succession.place {
+            // Whoever stands takes no turns.
+            Place::Dismissed { slow, .. } => {
+                if let Some(heir) = slow.take_if(|slow| slow.feed.known() > played) {
+                    self.succession.place = Place::Taken(heir);
+                    self.name_heir(&mut io.out);
+                }
+            }
+            Place::Taken(follower) if has_waited && follower.course == Course::Heir => {
+                self.dismiss(true, &mut io.out);
+            }
+            Place::Taken(follower) => {
+                let is_full = follower.turns.bytes() > HISTORY_BYTES_MAX;
+                if now >= follower.heard_at + settings.silence_timeout || is_full || has_waited {
+                    let peer = follower.peer;
+                    self.remove_standby(peer, &mut io.out);
+                }
+            }
+            Place::Vacant => {}
         }
+    }
+
+    /// Tells the replicas who leads on, as that has changed.
+    fn name_heir(&mut self, out: &mut Outbox<World<R>>) {
+        self.succession.number += 1;
+        self.tell_heir(out);
+    }
+
+    /// There is no heir any more. It may be only slow.
+    fn dismiss(&mut self, is_slow: bool, out: &mut Outbox<World<R>>) {
+        let before = core::mem::replace(&mut self.succession.place, Place::Vacant);
+        let slow = if let Place::Taken(heir) = before { Some(heir).filter(|_| is_slow) } else { None };
+        self.succession.place = Place::Dismissed { slow, knowing: BTreeSet::new() };
+        self.name_heir(out);
+        self.settle_dismissal(out);
     }
 
     /// The standby is to load the world anew.
@@ -100,15 +135,13 @@ impl<R: Rules> Host<R> {
     /// The standby is lost.
     pub fn lose_standby(&mut self, peer: PeerId, out: &mut Outbox<World<R>>) {
         self.succession.applicant.take_if(|applicant| applicant.peer == peer);
-        let Some(follower) = self.succession.follower().filter(|follower| follower.peer == peer) else { return };
-        let was_heir = follower.course == Course::Heir;
-        if was_heir {
-            self.succession.place = Place::Dismissed(BTreeSet::new());
-            self.succession.number += 1;
-            self.tell_heir(out);
-            self.settle_dismissal();
-        } else {
-            self.succession.place = Place::Vacant;
+        match &mut self.succession.place {
+            Place::Taken(follower) if follower.peer == peer && follower.course == Course::Heir => {
+                self.dismiss(false, out);
+            }
+            Place::Taken(follower) if follower.peer == peer => self.succession.place = Place::Vacant,
+            Place::Dismissed { slow, .. } => drop(slow.take_if(|slow| slow.peer == peer)),
+            Place::Taken(_) | Place::Vacant => {}
         }
     }
 

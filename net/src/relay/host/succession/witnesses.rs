@@ -34,7 +34,7 @@ impl<R: Rules> Host<R> {
         self.succession.lapsed.retain(|player| electorates.iter().any(|named| named == *player));
         let known = match &self.succession.place {
             Place::Taken(follower) if follower.course != Course::Loading => follower.feed.known(),
-            Place::Dismissed(_) => return Vec::new(),
+            Place::Dismissed { .. } => return Vec::new(),
             // Nobody else may decide.
             Place::Vacant | Place::Taken(_) => {
                 self.succession.changed = None;
@@ -90,26 +90,29 @@ impl<R: Rules> Host<R> {
     }
 
     /// A replica knows who leads on.
-    pub fn heir_known(&mut self, from: PeerId, heir: Heir) {
+    pub fn heir_known(&mut self, from: PeerId, heir: Heir, out: &mut Outbox<World<R>>) {
         let Some(guest) = self.guests.of(from) else { return };
         let (player, counts) = (guest.player, guest.plays());
         let Succession { place, lapsed, number, .. } = &mut self.succession;
-        if let Place::Dismissed(knowing) = place
+        if let Place::Dismissed { knowing, .. } = place
             && heir.number == *number
             && counts
             && !lapsed.contains(&player)
         {
             knowing.insert(player);
-            self.settle_dismissal();
+            self.settle_dismissal(out);
         }
     }
 
-    /// Goes on alone once a quorum of the witnesses follows no other.
-    pub fn settle_dismissal(&mut self) {
+    /// Goes on alone once a quorum of the witnesses follows no other. The heir that was is to load
+    /// the world anew.
+    pub fn settle_dismissal(&mut self, out: &mut Outbox<World<R>>) {
         let own = self.stepper.player;
-        if let Place::Dismissed(knowing) = &self.succession.place
+        if let Place::Dismissed { slow, knowing } = &self.succession.place
             && self.ledger.electorates.is_quorum_of_each(|player| player == own || knowing.contains(&player))
         {
+            let removed = Message::Removed(LeaveReason::TooSlow);
+            slow.iter().for_each(|slow| out.reliably(self.leader.epoch, slow.peer, &removed));
             self.succession.place = Place::Vacant;
         }
     }
