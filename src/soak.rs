@@ -24,8 +24,7 @@
 //! - Two newcomers who find a room that the signaling server has forgotten, before its members are
 //!   back there, are a session that yields to no stranger. Here they enter one after the other.
 //! - A rollback session takes nobody in after it began. Of two sides of a cut the one with a quorum
-//!   goes on, and the other ends. Its pace is ggrs's, which reads the real clock: two plays of one
-//!   schedule may differ in it, and are not compared.
+//!   goes on, and the other ends.
 
 mod allowed;
 mod draw;
@@ -147,9 +146,7 @@ pub fn run(schedule: &Schedule, player: Player<'_>) -> Result<Outcome, SoakError
         (Err(text), _) | (_, Err(text)) => return panicked(text),
     };
     let mut breaches = judge(schedule, &first);
-    if schedule.kind != Kind::Rollback
-        && let Some(text) = first.parts_from(&again)
-    {
+    if let Some(text) = first.parts_from(&again) {
         breaches.push(Breach { rule: Rule::Trace, text });
     }
     Ok(Outcome { breaches, figures: Figures::of(schedule, &first) })

@@ -8,8 +8,8 @@
 //! [`Event`](crate::Event)s is settled: every player knows it, and nothing undoes it. What
 //! [`simulation`](crate::Session::simulation) shows is predicted.
 //!
-//! Time is an argument, but ggrs reads the real clock to keep players abreast: on virtual time a
-//! session is as exact, and paced by nothing but that time.
+//! Time is an argument. ggrs reads the real clock, and nothing that it makes of that counts here:
+//! `pace` keeps players abreast.
 
 mod config;
 mod differ;
@@ -17,6 +17,7 @@ mod ggrs;
 mod lobby;
 mod losses;
 mod own;
+mod pace;
 mod play;
 mod regroup;
 mod rehearsal;

@@ -1,9 +1,7 @@
 //! Rollback sessions: equal worlds in any weather, with or without everybody.
 //!
-//! These run on virtual time, as fast as the machine plays: what ggrs paces by the real clock (its
-//! own resending, its measure of who is ahead) hardly gets a word in then. `rollback_pace.rs` runs
-//! the same in real time. Every failure names the seed that repeats it: `SEED=17 cargo test -p
-//! lockstone-net --test rollback -- --nocapture`. `SEEDS=300` tries that many.
+//! Every failure names the seed that repeats it: `SEED=17 cargo test -p lockstone-net --test rollback
+//! -- --nocapture`. `SEEDS=300` tries that many.
 
 use core::time::Duration;
 

@@ -106,7 +106,7 @@ fn a_hero_that_is_lost_is_found() {
 
 #[test]
 fn a_run_that_does_not_repeat_is_found() {
-    breaks(Bend::Whimsical, Rule::Trace, &[Kind::Party]);
+    breaks(Bend::Whimsical, Rule::Trace, &BOTH);
 }
 
 #[test]

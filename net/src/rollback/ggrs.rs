@@ -1,20 +1,21 @@
-//! ggrs: predicts inputs, says when to go back, which checksums count, and keeps players abreast.
-//! The only file that names it.
+//! ggrs: predicts inputs, says when to go back, and which checksums count. The only file that names
+//! it.
 //!
 //! Nothing of ggrs travels: its endpoints get packets that are made here from checked inputs, in
 //! order, each once, and what they send is read here for the little that the other side needs. So
 //! no foreign byte reaches it, no packet of it is ever lost, and its handshake is answered on the
 //! spot. Its own disconnect is out of the way: it must never lose a player by itself.
 //!
-//! Its requests are fulfilled in [`fulfil`], on a [`Timeline`]. ggrs reads the real clock, for the
-//! pace of players alone.
+//! Its requests are fulfilled in [`fulfil`], on a [`Timeline`]. ggrs reads the real clock, for what
+//! it would send again, and for the pace of players. Both are ignored here, so that a session plays
+//! the same each time.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ggrs::{
-    Config, DesyncDetection, GgrsError, GgrsEvent, GgrsRequest, Message, NonBlockingSocket, P2PSession, PlayerType,
+    Config, DesyncDetection, GgrsError, GgrsRequest, Message, NonBlockingSocket, P2PSession, PlayerType,
     PredictDefault, SessionBuilder, SessionState, SyncTestSession,
 };
 use lockstone_sim::{Checksum, PlayerId, Simulation, codec};
@@ -82,9 +83,6 @@ struct Other {
     /// The first of its inputs that ggrs has not got, and the one before.
     next_frame: i32,
     last: bool,
-    /// By how many frames we take ourselves to be behind it.
-    behind: i16,
-    rtt_ms: u64,
 }
 
 impl Mailbox {
@@ -113,18 +111,10 @@ impl NonBlockingSocket<PlayerId> for Socket {
         let mut mailbox = self.open();
         match Body::of(message) {
             Body::SyncRequest(n) => mailbox.put(*to, Body::SyncReply(n)),
-            Body::QualityReport { behind, ping } => {
-                let other = mailbox.other(*to);
-                other.behind = behind;
-                // Answered here, as if it had just come back from a round trip of the time
-                // that was measured.
-                let pong = ping.saturating_sub(other.rtt_ms.into());
-                mailbox.put(*to, Body::QualityReply(pong));
-            }
             Body::ChecksumReport { checksum, frame } => mailbox.checksum = Some((frame, Checksum(checksum as u64))),
             // Inputs are sent from the player's own log, acknowledgements with them.
             Body::Input { .. } | Body::InputAck(_) => {}
-            Body::SyncReply(_) | Body::QualityReply(_) | Body::KeepAlive => {}
+            Body::SyncReply(_) | Body::QualityReport { .. } | Body::QualityReply(_) | Body::KeepAlive => {}
         }
     }
 
@@ -146,7 +136,7 @@ impl Predictor {
     pub fn new(config: &RollbackConfig, players: &[PlayerId], own: PlayerId) -> Predictor {
         let settings = config.settings();
         let next_frame = settings.input_delay_ticks as i32;
-        let other = |player: &PlayerId| (*player, Other { next_frame, last: false, behind: 0, rtt_ms: 0 });
+        let other = |player: &PlayerId| (*player, Other { next_frame, last: false });
         let others = players.iter().filter(|player| **player != own).map(other).collect();
         let socket = Socket(Arc::new(Mutex::new(Mailbox { others, ..Mailbox::default() })));
         let mut builder = SessionBuilder::<Types>::new()
@@ -198,37 +188,20 @@ impl Predictor {
         mailbox.put(from, body);
     }
 
-    /// By how many frames a remote player takes itself to be behind us, and how long a round
-    /// trip to it takes.
-    pub fn quality(&mut self, from: PlayerId, behind: i16, rtt: Duration) {
-        let mut mailbox = self.socket.open();
-        mailbox.other(from).rtt_ms = rtt.as_millis().min(10_000) as u64;
-        // It is not asked how long this took: the answer goes nowhere.
-        mailbox.put(from, Body::QualityReport { behind, ping: 0 });
-    }
-
-    /// By how many frames we take ourselves to be behind a remote player.
-    pub fn behind(&self, of: PlayerId) -> i16 {
-        self.socket.open().other(of).behind
-    }
-
     /// Our newest checksum that counts: of a confirmed frame.
     pub fn newest_checksum(&self) -> Option<(u32, Checksum)> {
         self.socket.open().checksum.map(|(frame, checksum)| (frame as u32, checksum))
     }
 
     /// Plays a frame, and all that must be played again. At the end of the prediction it plays
-    /// nothing; then `own` counts already, and must be given again. Returns how many ticks to let
-    /// pass so that others catch up.
-    pub fn advance<S: Simulation>(&mut self, own: bool, timeline: &mut Timeline<S>) -> u32 {
+    /// nothing; then `own` counts already, and must be given again. Returns whether it played one.
+    pub fn advance<S: Simulation>(&mut self, own: bool, timeline: &mut Timeline<S>) -> bool {
+        let frame = self.session.current_frame();
         self.session.add_local_input(self.own, own).expect("it is the local player");
         let requests = self.session.advance_frame().expect("it runs, and has the local input");
         fulfil(requests, timeline);
-        let newest = self.session.events().rev().find_map(|event| match event {
-            GgrsEvent::WaitRecommendation { skip_frames } => Some(skip_frames),
-            _ => None,
-        });
-        newest.unwrap_or(0)
+        self.session.events().for_each(drop);
+        self.session.current_frame() > frame
     }
 }
 

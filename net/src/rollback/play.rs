@@ -12,6 +12,7 @@ use super::config::RollbackConfig;
 use super::ggrs::Predictor;
 use super::losses::Lost;
 use super::own::OwnInputs;
+use super::pace::Pace;
 use super::regroup::{REPEAT, Regrouping};
 use super::remote::Remote;
 use super::timeline::Timeline;
@@ -25,10 +26,6 @@ use crate::wire::*;
 const CATCH_UP_MAX: Duration = Duration::from_millis(500);
 /// Ticks played in one call: what can be caught up at the default rate.
 const TICKS_PER_CALL_MAX: u32 = 10;
-/// Of so many ticks one is left out while others catch up: a pause nobody sees.
-const WAIT_EVERY_TICKS: u32 = 4;
-/// So many ticks are left out at most before it is measured again.
-const WAIT_TICKS_MAX: u32 = 15;
 
 pub struct Play<S: Simulation> {
     pub(super) config: RollbackConfig,
@@ -50,8 +47,7 @@ pub struct Play<S: Simulation> {
     /// Differences whose tick is not settled yet.
     pub(super) differences: Vec<(PlayerId, DesyncNotice)>,
     pub(super) next_tick_at: Duration,
-    wait_ticks: u32,
-    since_wait: u32,
+    pace: Pace,
     advanced_at: Duration,
     /// Since when the prediction is at its end.
     stalled_since: Option<Duration>,
@@ -111,8 +107,7 @@ impl<S: Simulation> Play<S> {
             travelling: VecDeque::new(),
             differences: Vec::new(),
             next_tick_at: now,
-            wait_ticks: 0,
-            since_wait: 0,
+            pace: Pace::default(),
             advanced_at: now,
             stalled_since: None,
             went_on_at: silent_until,
@@ -170,39 +165,32 @@ impl<S: Simulation> Play<S> {
                 return;
             }
             self.next_tick_at += self.config.period();
-            if !self.lets_others_catch_up() {
-                let frame = self.predictor.frame();
-                self.play(out);
-                let stalls = self.predictor.frame() == frame;
+            if !self.pace.leaves_out() {
+                let stalls = !self.play(out);
                 self.timeline.figures.stalls += u64::from(stalls);
                 self.stalled_since = stalls.then_some(self.stalled_since.unwrap_or(now));
             }
         }
     }
 
-    /// Whether this tick is left out, as ggrs recommends to who is ahead.
-    fn lets_others_catch_up(&mut self) -> bool {
-        self.since_wait += 1;
-        let waits = self.wait_ticks > 0 && self.since_wait >= WAIT_EVERY_TICKS;
-        if waits {
-            self.wait_ticks -= 1;
-            self.since_wait = 0;
-        }
-        waits
-    }
-
-    fn play(&mut self, out: &mut Outbox<S>) {
+    /// Plays the next tick, unless the prediction is at its end. Returns whether it did.
+    fn play(&mut self, out: &mut Outbox<S>) -> bool {
         let (base, frame) = (self.timeline.base(), self.predictor.frame());
         self.remotes.iter_mut().for_each(|remote| remote.feed(base, &mut self.predictor));
-        let tick = base.plus(frame + self.config.settings().input_delay_ticks);
+        let settings = self.config.settings();
+        let (ticks_per_s, tick) = (settings.ticks_per_s, base.plus(frame + settings.input_delay_ticks));
         let own = self.own.input(tick);
         if let Some(command) = own {
             self.timeline.give(tick, self.player, command);
         }
-        let wait_ticks = self.predictor.advance(own.is_some(), &mut self.timeline);
+        let plays = self.predictor.advance(own.is_some(), &mut self.timeline);
         self.confirmed = base.plus(self.predictor.confirmed());
-        self.wait_ticks = self.wait_ticks.max(wait_ticks.min(WAIT_TICKS_MAX));
+        if plays {
+            let ahead = self.remotes.iter_mut().map(|remote| remote.measure(base.plus(frame), ticks_per_s));
+            self.pace.played(ahead.max().unwrap_or(0));
+        }
         self.compare(base, out);
+        plays
     }
 
     /// Keeps our newest checksum, and compares those that are new with the others'.
@@ -249,7 +237,6 @@ impl<S: Simulation> Play<S> {
             let inputs = Inputs {
                 confirmed: self.confirmed,
                 inputs: self.own.from(packet.from),
-                behind_ticks: self.predictor.behind(remote.player),
                 checksums: checksums.clone(),
                 ..packet
             };

@@ -8,6 +8,7 @@ use lockstone_sim::{Checksum, PlayerId, Simulation, Tick};
 
 use super::config::RollbackSettings;
 use super::ggrs::Predictor;
+use super::pace::Gap;
 use super::timeline::Timeline;
 use crate::link::PeerId;
 use crate::session::{Comparison, DropReason, Exchange, Outbox, Rate};
@@ -34,7 +35,9 @@ pub(super) struct Remote {
     pub confirmed: Tick,
     /// Whether inputs of this epoch came of it: it has gone on.
     pub follows: bool,
-    behind_ticks: i16,
+    /// By how many ticks we take ourselves to be behind it, and it itself behind us.
+    behind_ticks: [i16; 2],
+    gap: Gap,
     /// Its checksums that have not gone on, and the tick of the newest that came.
     checksums: Vec<(Tick, Checksum)>,
     checked: Tick,
@@ -55,7 +58,8 @@ impl Remote {
             acknowledged: base,
             confirmed: base,
             follows: false,
-            behind_ticks: 0,
+            behind_ticks: [0; 2],
+            gap: Gap::new(),
             checksums: Vec::new(),
             checked: base,
         };
@@ -69,6 +73,7 @@ impl Remote {
         (self.received, self.acknowledged) = (first, first);
         (self.confirmed, self.checked) = (base, base);
         self.follows = false;
+        (self.behind_ticks, self.gap) = ([0; 2], Gap::new());
         self.inbox.clear();
         self.checksums.clear();
         self.comparison.restart();
@@ -104,7 +109,7 @@ impl Remote {
         self.follows = true;
         self.acknowledged = self.acknowledged.max(inputs.received);
         self.confirmed = self.confirmed.max(inputs.confirmed);
-        self.behind_ticks = inputs.behind_ticks;
+        self.behind_ticks[1] = inputs.behind_ticks;
         for input in inputs.inputs.iter().skip(self.received.since(inputs.from) as usize) {
             if input.as_ref().is_some_and(|bytes| !timeline.give(self.received, self.player, bytes)) {
                 // It stays in its place: all players pass it over alike.
@@ -126,7 +131,20 @@ impl Remote {
     pub fn feed(&mut self, base: Tick, predictor: &mut Predictor) {
         let ack_frame = self.acknowledged.since(base) as i32 - 1;
         predictor.inputs(self.player, &core::mem::take(&mut self.inbox), ack_frame);
-        predictor.quality(self.player, self.behind_ticks, self.stamps.rtt().unwrap_or_default());
+    }
+
+    /// A tick was played. Its newest inputs have been on their way for half of a round trip. Returns
+    /// by how many ticks we are ahead of it.
+    pub fn measure(&mut self, tick: Tick, ticks_per_s: u32) -> i32 {
+        if self.follows {
+            let rtt_ms = self.stamps.rtt().unwrap_or_default().as_millis() as i64;
+            let on_their_way = rtt_ms / 2 * i64::from(ticks_per_s) / 1_000;
+            let behind = i64::from(self.received.0) - 1 + on_their_way - i64::from(tick.0);
+            self.behind_ticks[0] = behind.clamp(i16::MIN.into(), i16::MAX.into()) as i16;
+        }
+        let [own, other] = self.behind_ticks;
+        self.gap.note(own, other);
+        self.gap.ahead_ticks()
     }
 
     /// Compares its newest checksums with ours, the newest of which may be new. Returns the
@@ -147,7 +165,13 @@ impl Remote {
 
     /// What goes into the next packet to it, beside what all get.
     pub fn packet(&mut self, now: Duration) -> Inputs {
-        Inputs { stamp: self.stamps.stamp(now), received: self.received, from: self.acknowledged, ..Inputs::default() }
+        Inputs {
+            stamp: self.stamps.stamp(now),
+            received: self.received,
+            from: self.acknowledged,
+            behind_ticks: self.behind_ticks[0],
+            ..Inputs::default()
+        }
     }
 
     /// The figures of the exchange.
