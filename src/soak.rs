@@ -21,8 +21,9 @@
 //! - A relay is followed by its standby, if that is in step and most of the players who are in the
 //!   world are there to say so; else it has to be started again. Then players without a key have
 //!   lost their heroes. If most of the players are lost with the standby, nobody goes on.
-//! - Two newcomers who find a room that the signaling server has forgotten, before its members are
-//!   back there, are a session that yields to no stranger. Here they enter one after the other.
+//! - A signaling server that is started again lets newcomers wait for 3 s, or until a member is
+//!   back. Two who enter before any, after all, are a session that yields to no stranger. So then
+//!   they enter one after the other here.
 //! - A rollback session takes nobody in after it began. Of two sides of a cut the one with a quorum
 //!   goes on, and the other ends.
 

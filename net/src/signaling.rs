@@ -7,13 +7,17 @@
 //! everyone, or a relay's: `&host=TOKEN` claims it, and who enters with `&relay` is to be connected
 //! with the relay alone. A relay whose connection was lost gets its room back by its token. Any
 //! peer that presents a secret gets its id back by that, from a server that was restarted too: its
-//! id is made of it. The server must never carry game packets, or let a client disturb more than
-//! itself and its room. The loop is [`Server::run`] (this thread) or [`Server::spawn`] (its own).
+//! id is made of it. What it knows of its rooms outlives it, if it has a file for that: then two
+//! newcomers do not found a second session in a room whose peers are not back yet, and a stranger
+//! does not get a relay's. The server must never carry game packets, or let a client disturb more
+//! than itself and its room. The loop is [`Server::run`] (this thread) or [`Server::spawn`] (its
+//! own).
 
 mod rooms;
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
+use std::path::{self, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -33,7 +37,7 @@ use tokio::time::timeout;
 
 use crate::room::{Malformed, Pass, REPLACED, RoomRole};
 pub use rooms::{RELAY_PLAYERS_MAX, ROOM_PEERS_MAX, SERVER_PEERS_MAX};
-use rooms::{Refusal, Rooms, Seat};
+use rooms::{Refusal, Register, Rooms, Seat};
 
 /// The largest message from a peer, in bytes. A session description has about 1,000, in a
 /// browser up to 5,000.
@@ -68,6 +72,14 @@ pub enum SignalingError {
         /// What the system said.
         cause: io::Error,
     },
+    /// The file in which the server remembers its rooms cannot be read or written.
+    #[error("cannot remember rooms in {path}: {cause}")]
+    Register {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        cause: io::Error,
+    },
     /// The system does not give what the loop needs (a thread, an event queue).
     #[error("cannot run the signaling server: {0}")]
     Run(#[from] io::Error),
@@ -79,6 +91,8 @@ pub struct Server {
     listener: TcpListener,
     addr: SocketAddr,
     host_token: Option<String>,
+    /// What it remembers, and whether it remembers anything.
+    register: Option<(Register, bool)>,
 }
 
 /// A server that runs on its own thread, until this is dropped.
@@ -98,7 +112,7 @@ impl Server {
         let listen = || {
             let listener = TcpListener::bind(addr)?;
             listener.set_nonblocking(true)?;
-            Ok(Self { addr: listener.local_addr()?, listener, host_token: None })
+            Ok(Self { addr: listener.local_addr()?, listener, host_token: None, register: None })
         };
         listen().map_err(|cause: io::Error| match cause.kind() {
             io::ErrorKind::AddrInUse => SignalingError::AddressTaken { addr },
@@ -111,6 +125,19 @@ impl Server {
     #[must_use]
     pub fn with_host_token(self, token: &str) -> Self {
         Self { host_token: Some(token.to_owned()), ..self }
+    }
+
+    /// What the server knows of its rooms outlives it in this file. In the first three seconds
+    /// newcomers to a party's room that there was wait for one of its peers to be back; if there is
+    /// no such file, those to any room do. A relay's room stays its own for a day after all have
+    /// left it. Without a file the server forgets all that when it ends.
+    ///
+    /// # Errors
+    /// [`SignalingError::Register`] if the file cannot be read or written.
+    pub fn with_register(self, file: &path::Path) -> Result<Self, SignalingError> {
+        let opened = Register::open(file);
+        let register = opened.map_err(|cause| SignalingError::Register { path: file.to_owned(), cause })?;
+        Ok(Self { register: Some(register), ..self })
     }
 
     /// Where it listens.
@@ -144,11 +171,19 @@ impl Server {
     }
 
     fn run_until(self, stopped: impl Future<Output = ()>) -> Result<(), SignalingError> {
+        let rooms = Rooms::new(self.host_token);
+        let rooms = Arc::new(match self.register {
+            Some((register, was_there)) => rooms.remembering(register, was_there),
+            None => rooms,
+        });
         let result = runtime()?.block_on(async {
             let listener = tokio::net::TcpListener::from_std(self.listener)?;
             tokio::select! {
-                result = axum::serve(listener, routes(Rooms::new(self.host_token))) => result,
-                () = stopped => Ok(()),
+                result = axum::serve(listener, routes(Arc::clone(&rooms))) => result,
+                () = stopped => {
+                    rooms.close();
+                    Ok(())
+                }
             }
         });
         Ok(result?)
@@ -202,12 +237,12 @@ fn runtime() -> io::Result<Runtime> {
     tokio::runtime::Builder::new_current_thread().enable_all().build()
 }
 
-fn routes(rooms: Rooms) -> Router {
+fn routes(rooms: Arc<Rooms>) -> Router {
     Router::new()
         .route("/", get(|| async { GREETING }))
         .route("/{room}", get(enter))
         .fallback(|| async { Refusal::from(Malformed::RoomName) })
-        .with_state(Arc::new(rooms))
+        .with_state(rooms)
 }
 
 #[derive(Deserialize)]
@@ -246,7 +281,9 @@ async fn enter(
     Query(ingress): Query<Ingress>,
     upgrade: WebSocketUpgrade,
 ) -> Response {
-    match rooms.enter(&room, ingress.key.as_deref(), &ingress.role(), ingress.pass()) {
+    let (role, pass) = (ingress.role(), ingress.pass());
+    rooms.await_peers(&room, &role, pass).await;
+    match rooms.enter(&room, ingress.key.as_deref(), &role, pass) {
         Ok((seat, inbox)) => {
             tracing::info!("{} entered room {room}", seat.peer);
             let bytes_max = if seat.is_player() { PLAYER_MESSAGE_BYTES_MAX } else { MESSAGE_BYTES_MAX };

@@ -288,6 +288,10 @@ pub(super) struct Signal {
     /// relay may, with a token of its own
     #[arg(long, value_name = "TOKEN")]
     pub host_token: Option<String>,
+    /// Where the server remembers its rooms for when it is started again (default: a file for its
+    /// port in your state folder)
+    #[arg(long, value_name = "FILE")]
+    pub state: Option<PathBuf>,
 }
 
 #[derive(clap::Args, Debug)]

@@ -64,6 +64,7 @@ impl From<SignalingError> for Failure {
             SignalingError::AddressTaken { .. } | SignalingError::Listen { .. } => {
                 "choose another with `signal --listen`"
             }
+            SignalingError::Register { .. } => "name another file with --state",
             SignalingError::Run(_) => "close other programs and try again",
         };
         Failure::new(format!("{error}; {advice}"))

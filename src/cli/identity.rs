@@ -4,13 +4,12 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use etcetera::BaseStrategy;
 use lockstone_net::PlayerKey;
 
 use super::failure::Failure;
-use super::place::any_number;
+use super::place::{self, any_number};
 
 const FILE_NAME: &str = "player.key";
 /// Hexadecimal digits, and the end of a line.
@@ -30,15 +29,18 @@ impl Identity {
         if let Some(file) = file {
             return Identity::of(file).map_err(|error| Failure::file("use", file, error));
         }
-        let own = || {
-            let file = default_file(game)?;
-            fs::create_dir_all(file.parent()?).ok()?;
-            Identity::of(&file).ok()
-        };
-        Ok((!bot)
-            .then(own)
-            .flatten()
-            .unwrap_or_else(|| Identity { key: PlayerKey::from_bytes(drawn()), _locked: None }))
+        let own = if bot { None } else { Identity::own(game, FILE_NAME) };
+        Ok(own.unwrap_or_else(Identity::drawn))
+    }
+
+    fn own(game: &str, name: &str) -> Option<Identity> {
+        let folder = place::state_folder()?.join(game);
+        fs::create_dir_all(&folder).ok()?;
+        Identity::of(&folder.join(name)).ok()
+    }
+
+    fn drawn() -> Identity {
+        Identity { key: PlayerKey::from_bytes(drawn()), _locked: None }
     }
 
     fn of(path: &Path) -> io::Result<Identity> {
@@ -79,13 +81,6 @@ fn parse(digits: &str) -> Option<[u8; 32]> {
     let byte = |n: usize| u8::from_str_radix(digits.get(2 * n..2 * n + 2)?, 16).ok();
     let bytes: Option<Vec<_>> = (0..32).map(byte).collect();
     bytes.filter(|_| whole)?.try_into().ok()
-}
-
-/// Where this user's key for a game is.
-fn default_file(game: &str) -> Option<PathBuf> {
-    let folders = etcetera::choose_base_strategy().ok()?;
-    let folder = folders.state_dir().unwrap_or_else(|| folders.data_dir());
-    Some(folder.join(game).join(FILE_NAME))
 }
 
 fn drawn() -> [u8; 32] {

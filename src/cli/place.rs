@@ -1,9 +1,12 @@
 //! Where a session takes place: rooms, signaling servers, this machine's address.
 
+use std::fs::{self, File};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
+use std::path::PathBuf;
 use std::task::Waker;
 use std::time::Duration;
 
+use etcetera::BaseStrategy;
 use lockstone_net::matchbox::{self, MatchboxLink, RoomRole, TOKEN_BYTES_MAX, is_room_name};
 use lockstone_net::signaling::{Handle, Server, SignalingError, probe};
 use lockstone_net::{Channel, Link, LinkEvent, PeerId};
@@ -33,7 +36,7 @@ impl Signaling {
             Err(SignalingError::AddressTaken { .. }) if anywhere => Server::bind(all(0)),
             bound => bound,
         };
-        Signaling::serve(server?)
+        Signaling::serve(remembering(server?, SIGNAL_PORT)?)
     }
 
     /// Another's, wherever it is. That it answers, the link finds out.
@@ -109,6 +112,30 @@ impl<F: FnOnce() -> T, T> Link for Entering<F, T> {
     fn wake_with(&mut self, driver: &Waker) -> bool {
         self.link.wake_with(driver)
     }
+}
+
+/// A server that remembers its rooms, if it has the port that was asked for: nobody comes back to
+/// one that was drawn. Who serves here for the first time waits for nobody.
+fn remembering(server: Server, port: u16) -> Result<Server, SignalingError> {
+    let file = rooms_file(port).filter(|_| server.local_addr().port() == port);
+    let file = file.filter(|file| File::options().create(true).append(true).open(file).is_ok());
+    match file {
+        Some(file) => server.with_register(&file),
+        None => Ok(server),
+    }
+}
+
+/// Where the signaling server at a port remembers its rooms, if no file is named.
+pub(super) fn rooms_file(port: u16) -> Option<PathBuf> {
+    let folder = state_folder()?.join("lockstone");
+    fs::create_dir_all(&folder).ok()?;
+    Some(folder.join(format!("signal-{port}.rooms")))
+}
+
+/// Where this user's programs keep what they need the next time.
+pub(super) fn state_folder() -> Option<PathBuf> {
+    let folders = etcetera::choose_base_strategy().ok()?;
+    Some(folders.state_dir().unwrap_or_else(|| folders.data_dir()))
 }
 
 /// How this machine reaches what listens here at an address.

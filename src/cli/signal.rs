@@ -18,6 +18,12 @@ pub(super) fn run(args: &Signal) -> Result<ExitCode, Failure> {
         None => server,
     };
     let addr = server.local_addr();
+    // Nobody comes back to a port that was drawn.
+    let own = || Some(addr.port()).filter(|_| args.listen.port() != 0).and_then(place::rooms_file);
+    let server = match args.state.clone().or_else(own) {
+        Some(file) => server.with_register(&file)?,
+        None => server,
+    };
     let _server = server.spawn()?;
     println!("ws://{addr}");
     eprintln!("Signaling is served. Peers join with --signal ws://{}; Ctrl-C ends it.", place::public(addr));

@@ -22,6 +22,10 @@ pub(super) const FAIR_MS: u32 = 16_000;
 pub(super) const HUSH_MS: u32 = 4_000;
 /// All have found the signaling server within so long, once it is back.
 pub(super) const RETURNS_MS: u32 = 1_000;
+/// So long the signaling server awaits the room's peers, once it is back.
+const AWAITED_MS: u32 = 3_000;
+/// A newcomer that waits for that looks so often whether it may enter.
+const LOOKS_MS: u32 = 100;
 /// Figures are looked at so often.
 const FIGURES_MS: u32 = 1_000;
 
@@ -51,6 +55,8 @@ pub(super) struct Fleet<'f, G: Game, T: Session<Sim = G::Sim>, H: Session<Sim = 
     lives: BTreeMap<SeatId, Life>,
     /// What goes wrong just now, until when.
     troubles: Vec<(u32, Trouble)>,
+    /// Until when newcomers wait at a signaling server that is back, and to which nobody is.
+    awaited_until_ms: Option<u32>,
 }
 
 /// A place of the driver.
@@ -111,9 +117,9 @@ enum Trouble {
     NoSignaling,
     /// A peer has yet to find the signaling server again.
     Missing(SeatId),
-    /// A peer that has a clock waits for the signaling server, to enter.
+    /// A peer that has a clock waits at the signaling server, to enter.
     Waiting(SeatId, Clock),
-    /// Somebody may have entered before the others are back. The next one waits.
+    /// Somebody has entered whom nobody was back for. The next one waits.
     Founding,
 }
 
@@ -134,7 +140,7 @@ impl<'f, G: Game, T: Session<Sim = G::Sim>, H: Session<Sim = G::Sim>> Fleet<'f, 
             lives.insert(HUB, Life::new(0));
         }
         let (bots, troubles) = (BTreeMap::new(), Vec::new());
-        Fleet { schedule, driver, sessions, listener, places, hosts, bots, lives, troubles }
+        Fleet { schedule, driver, sessions, listener, places, hosts, bots, lives, troubles, awaited_until_ms: None }
     }
 
     /// Plays all of it.
@@ -179,15 +185,16 @@ impl<'f, G: Game, T: Session<Sim = G::Sim>, H: Session<Sim = G::Sim>> Fleet<'f, 
         match fault {
             Fault::Enter { seat, clock_ms, gains_ppm, .. } => {
                 let clock = Clock::new(ms(*clock_ms), *gains_ppm);
-                match self.waits_until(*seat) {
+                match self.waits_until(*seat, now_ms) {
                     Some(at_ms) => self.troubles.push((at_ms, Trouble::Waiting(*seat, clock))),
-                    None => self.enter(*seat, now_ms, clock),
+                    None => self.let_in(*seat, now_ms, clock),
                 }
             }
             Fault::Signal { ms } => {
                 self.driver.network.forget_room();
                 let over_ms = now_ms + ms;
                 self.troubles.push((over_ms, Trouble::NoSignaling));
+                self.awaited_until_ms = Some(over_ms + AWAITED_MS);
                 let there = self.there();
                 let missing = there.into_iter().map(|seat| (over_ms + self.returns_ms(seat), Trouble::Missing(seat)));
                 self.troubles.extend(missing.collect::<Vec<_>>());
@@ -243,22 +250,34 @@ impl<'f, G: Game, T: Session<Sim = G::Sim>, H: Session<Sim = G::Sim>> Fleet<'f, 
         self.troubles.push((now_ms + told_ms, Trouble::Dead(seat)));
     }
 
-    /// Until when a newcomer waits for signaling. Who enters alone while others are not back yet
-    /// may find the room empty. Two would be a session that believes no stranger.
-    fn waits_until(&mut self, seat: SeatId) -> Option<u32> {
-        let last = |is_it: fn(&Trouble) -> bool| {
-            self.troubles.iter().filter(|(_, trouble)| is_it(trouble)).map(|(over_ms, _)| *over_ms).max()
-        };
-        if let Some(founded_ms) = last(|trouble| matches!(trouble, Trouble::Founding)) {
-            return Some(founded_ms);
+    /// When a newcomer comes to the signaling server, if it cannot enter at once.
+    fn waits_until(&self, seat: SeatId, now_ms: u32) -> Option<u32> {
+        let back_ms = self.last(|trouble| matches!(trouble, Trouble::NoSignaling));
+        back_ms.map(|back_ms| back_ms + self.returns_ms(seat)).or(self.held_until(now_ms))
+    }
+
+    /// When a newcomer that the signaling server lets wait is to look again. Two that enter while
+    /// nobody is back, after all that time, would be a session that believes no stranger.
+    fn held_until(&self, now_ms: u32) -> Option<u32> {
+        let until_ms = self.awaited_until_ms.filter(|until_ms| now_ms < *until_ms);
+        let looks_ms = until_ms.map(|until_ms| until_ms.min(now_ms + LOOKS_MS));
+        looks_ms.or_else(|| self.last(|trouble| matches!(trouble, Trouble::Founding)))
+    }
+
+    fn let_in(&mut self, seat: SeatId, now_ms: u32, clock: Clock) {
+        if let Some(at_ms) = self.held_until(now_ms) {
+            self.troubles.push((at_ms, Trouble::Waiting(seat, clock)));
+            return;
         }
-        let back_ms = last(|trouble| matches!(trouble, Trouble::NoSignaling));
-        let missing_ms = last(|trouble| matches!(trouble, Trouble::Missing(_)));
-        let at_ms = back_ms.map(|back_ms| back_ms + self.returns_ms(seat));
-        if let Some(all_ms) = missing_ms.max(at_ms) {
-            self.troubles.push((all_ms + FOUNDED_MS, Trouble::Founding));
+        if self.awaited_until_ms.take().is_some() {
+            let all_ms = self.last(|trouble| matches!(trouble, Trouble::Missing(_)));
+            self.troubles.push((all_ms.unwrap_or(now_ms) + FOUNDED_MS, Trouble::Founding));
         }
-        at_ms
+        self.enter(seat, now_ms, clock);
+    }
+
+    fn last(&self, is_it: fn(&Trouble) -> bool) -> Option<u32> {
+        self.troubles.iter().filter(|(_, trouble)| is_it(trouble)).map(|(over_ms, _)| *over_ms).max()
     }
 
     /// How long a peer takes to find the signaling server, once that is back.
@@ -330,9 +349,10 @@ impl<'f, G: Game, T: Session<Sim = G::Sim>, H: Session<Sim = G::Sim>> Fleet<'f, 
                     self.troubles.push((now_ms + RETURNS_MS, Trouble::Missing(seat)));
                 }
                 Trouble::Missing(seat) if self.is_there(seat) => {
+                    self.awaited_until_ms = None;
                     self.peer(seat).into_iter().for_each(|peer| self.driver.network.come_back(peer));
                 }
-                Trouble::Waiting(seat, clock) => self.enter(seat, now_ms, clock),
+                Trouble::Waiting(seat, clock) => self.let_in(seat, now_ms, clock),
                 Trouble::Cut(_) | Trouble::Deaf { .. } | Trouble::Weather(_) | Trouble::Frozen(_) => {}
                 Trouble::NoSignaling | Trouble::Missing(_) | Trouble::Founding => {}
             }

@@ -1,18 +1,23 @@
 //! The rooms and the peers in them. Entering, with its number, and leaving happen under one lock.
-//! Nothing here waits.
+//! Nothing here waits, but newcomers in [`Rooms::await_peers`].
 
+mod awaited;
+mod register;
 mod room;
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use matchbox_protocol::PeerId;
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 
 use crate::limits::{PEER_SIGNALS_MAX, PEER_SIGNALS_TIME};
 use crate::room::{Malformed, Pass, RoomRole, check};
+use awaited::Awaited;
+use register::Claim;
+pub(super) use register::Register;
 use room::Room;
 pub use room::{RELAY_PLAYERS_MAX, ROOM_PEERS_MAX};
 
@@ -58,11 +63,16 @@ pub(super) struct Rooms {
     /// What every relay must present.
     host_token: Option<String>,
     inside: Mutex<Inside>,
+    /// Rung when a peer of an awaited room is back.
+    back: Notify,
 }
 
 #[derive(Debug, Default)]
 struct Inside {
     rooms: HashMap<String, Room>,
+    register: Register,
+    /// Of a server that was started again.
+    awaited: Option<Awaited>,
     peers: usize,
     /// How many have ever entered.
     entries: u64,
@@ -84,7 +94,35 @@ pub(super) struct Seat {
 
 impl Rooms {
     pub(super) fn new(host_token: Option<String>) -> Self {
-        Self { host_token, inside: Mutex::default() }
+        Self { host_token, ..Self::default() }
+    }
+
+    /// Of a server that was started again, with what it remembers. It awaits the peers of those
+    /// rooms, or of all, if it does not know which there were.
+    pub(super) fn remembering(self, register: Register, was_there: bool) -> Self {
+        let awaited = match was_there {
+            true => Awaited::these(register.parties().cloned().collect::<HashSet<_>>()),
+            false => Awaited::all(),
+        };
+        let inside = Inside { register, awaited: Some(awaited), ..Inside::default() };
+        Self { inside: Mutex::new(inside), ..self }
+    }
+
+    /// The server ends: nobody leaves a room by that.
+    pub(super) fn close(&self) {
+        self.lock().register.close();
+    }
+
+    /// Returns when a newcomer that might begin a room may enter: once a peer is back in it that
+    /// was there before the server was started again, or none is awaited any more.
+    pub(super) async fn await_peers(&self, room: &str, role: &RoomRole, pass: Pass<'_>) {
+        let may_begin = matches!(role, RoomRole::Peer | RoomRole::Relay { .. });
+        while may_begin && pass.arrival.is_none() {
+            let back = self.back.notified();
+            let awaited = self.lock().awaited.as_ref().and_then(|awaited| awaited.until(room));
+            let Some(until) = awaited else { return };
+            let _ = tokio::time::timeout_at(until, back).await;
+        }
     }
 
     /// Lets a peer in: it is told its id first of all, then whoever shall offer it a connection, or
@@ -106,15 +144,25 @@ impl Rooms {
         if inside.peers >= SERVER_PEERS_MAX {
             return Err(Refusal::ServerFull);
         }
+        let is_awaited = inside.awaited.as_ref().is_some_and(|awaited| awaited.until(name).is_some());
         let room = match inside.rooms.entry(name.to_owned()) {
             Entry::Occupied(room) => room.into_mut(),
-            Entry::Vacant(_) if matches!(role, RoomRole::Player | RoomRole::Standby { .. }) => {
-                return Err(Refusal::NoRelay);
+            Entry::Vacant(place) => {
+                let claim = inside.register.claim(name).filter(|claim| claim.is_relays() || is_awaited);
+                claim.map_or(Ok(()), |claim| holds(claim, name, key, role))?;
+                if matches!(role, RoomRole::Player | RoomRole::Standby { .. }) {
+                    return Err(Refusal::NoRelay);
+                }
+                inside.register.enter(name, Claim::new(name, key, role));
+                place.insert(Room::new(key, role, pass))
             }
-            Entry::Vacant(place) => place.insert(Room::new(key, role, pass)),
         };
         let entry = inside.entries;
         let (peer, inbox) = room.admit(key, role, pass, entry)?;
+        if is_awaited && let Some(awaited) = &mut inside.awaited {
+            awaited.is_back(name);
+            self.back.notify_waiters();
+        }
         inside.peers += 1;
         inside.entries += 1;
         let (rooms, room, is_player) = (Arc::clone(self), name.to_owned(), *role == RoomRole::Player);
@@ -128,6 +176,22 @@ impl Rooms {
 
     fn lock(&self) -> MutexGuard<'_, Inside> {
         self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether a room that nobody is in yet, but that is claimed, is open to a peer.
+fn holds(claim: &Claim, room: &str, key: Option<&str>, role: &RoomRole) -> Result<(), Refusal> {
+    match role {
+        _ if !claim.has_key(room, key) => Err(Refusal::WrongKey),
+        RoomRole::Peer if claim.is_relays() => Err(Refusal::RelayRoom),
+        RoomRole::Relay { .. } | RoomRole::Standby { .. } | RoomRole::Player if !claim.is_relays() => {
+            Err(Refusal::PartyRoom)
+        }
+        RoomRole::Relay { token } | RoomRole::Standby { token } if !claim.has_token(room, token) => {
+            Err(Refusal::WrongToken)
+        }
+        RoomRole::Standby { .. } | RoomRole::Player => Err(Refusal::RelayAway),
+        RoomRole::Peer | RoomRole::Relay { .. } => Ok(()),
     }
 }
 
@@ -161,6 +225,7 @@ impl Drop for Seat {
         room.leave(self.peer, self.entry);
         if room.is_empty() {
             inside.rooms.remove(&self.room);
+            inside.register.leave(&self.room);
         }
         tracing::info!("{} left room {}", self.peer, self.room);
     }

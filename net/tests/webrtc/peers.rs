@@ -2,9 +2,11 @@
 
 use std::io;
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
+use std::{env, fs, process};
 
 use lockstone_net::matchbox::{Config, MatchboxLink, RoomRole};
 use lockstone_net::signaling::{Handle, Server};
@@ -23,6 +25,36 @@ pub fn serve() -> Handle {
 /// Serves at an address where another server has just ended.
 pub fn serve_at(addr: SocketAddr) -> Handle {
     until("the address to be free", || Server::bind(addr).ok()).spawn().unwrap()
+}
+
+/// What a server leaves to the next one. It is gone when the test ends.
+pub struct RoomsFile(PathBuf);
+
+impl RoomsFile {
+    pub fn new(name: &str) -> RoomsFile {
+        let file = env::temp_dir().join(format!("lockstone-{name}-{}", process::id()));
+        let _ = fs::remove_file(&file);
+        RoomsFile(file)
+    }
+
+    pub fn serve_at(&self, addr: SocketAddr) -> Handle {
+        let server = until("the address to be free", || Server::bind(addr).ok());
+        server.with_register(&self.0).unwrap().spawn().unwrap()
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    pub fn lose(&self) {
+        fs::remove_file(&self.0).unwrap();
+    }
+}
+
+impl Drop for RoomsFile {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
 }
 
 pub fn any_port() -> SocketAddr {
@@ -157,6 +189,7 @@ pub fn attend(peers: &mut [(Peer, PeerId)], time: Duration) {
 /// Forwards TCP connections to a server, as a router does.
 pub struct Router {
     addr: SocketAddr,
+    server: SocketAddr,
     lines: Arc<Mutex<Lines>>,
 }
 
@@ -190,7 +223,11 @@ impl Router {
                 }
             }
         });
-        Router { addr, lines }
+        Router { addr, server, lines }
+    }
+
+    pub fn server(&self) -> SocketAddr {
+        self.server
     }
 
     pub fn addr(&self) -> SocketAddr {

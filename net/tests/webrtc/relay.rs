@@ -3,6 +3,7 @@
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 use lockstone_net::matchbox::{MatchboxLink, RoomRole};
 use lockstone_net::signaling::Server;
@@ -239,6 +240,81 @@ fn a_relay_outlives_its_signaling_server_and_serves_at_the_next() {
     for (player, id) in &mut players {
         assert_eq!((player.connections(host.1), host.0.connections(*id)), ((1, 0), (1, 0)));
     }
+}
+
+/// A stranger claims the room before the relay is back. A server that has lost its file lets the
+/// stranger wait until then.
+#[test]
+fn no_stranger_gets_the_room_of_a_relay_whose_server_is_restarted() {
+    for loses_all in [false, true] {
+        let file = RoomsFile::new("relay-restarted");
+        let server = file.serve_at(any_port());
+        let addr = server.local_addr();
+        let router = Router::before(addr);
+        let host = Peer::enter_as(relay("t"), router.addr(), "r");
+        let mut all = vec![host, Peer::enter_as(RoomRole::Player, router.addr(), "r")];
+        connect(&mut all);
+        router.break_down();
+        drop(server);
+        until("word of it", || all.iter_mut().all(|(peer, _)| peer.has_lost_signaling()).then_some(()));
+        if loses_all {
+            file.lose();
+        }
+        let _server = file.serve_at(addr);
+        let strangers = ["r?host=guess", "r"].map(|path| thread::spawn(move || refused(addr, path)));
+        attend(&mut all, Duration::from_secs(1));
+        assert_eq!(strangers.each_ref().map(|stranger| stranger.is_finished()), [!loses_all; 2]);
+        router.mend();
+        let mended = Instant::now();
+        until("the relay to be back", || all[0].0.has(&LinkEvent::SignalingBack).then_some(()));
+        println!("back after {:?}", mended.elapsed());
+        assert_eq!(strangers.map(|stranger| stranger.join().unwrap().0), [403, 409]);
+        all.push(Peer::enter_as(RoomRole::Player, addr, "r"));
+        let (host, players) = all.split_at_mut(1);
+        meet(&mut host[0], players);
+    }
+}
+
+/// A server that forgets lets the first come in. The relay tries again.
+#[test]
+fn a_relay_gets_its_room_back_from_a_stranger_that_leaves() {
+    let server = serve();
+    let addr = server.local_addr();
+    let router = Router::before(addr);
+    let (mut host, _) = Peer::enter_as(relay("t"), router.addr(), "r");
+    router.break_down();
+    drop(server);
+    until("word of it", || host.has_lost_signaling().then_some(()));
+    let _server = serve_at(addr);
+    let stranger = raw(addr, "r?host=guess").unwrap();
+    router.mend();
+    let refused = Instant::now();
+    until("a few refusals", || {
+        host.look();
+        (refused.elapsed() > Duration::from_secs(5)).then_some(())
+    });
+    drop(stranger);
+    until("the relay to be back", || host.has(&LinkEvent::SignalingBack).then_some(()));
+}
+
+#[test]
+fn a_relays_room_is_its_own_for_a_day() {
+    let file = RoomsFile::new("relays-own");
+    let server = file.serve_at(any_port());
+    let addr = server.local_addr();
+    drop(raw(addr, "r?host=t&key=k").unwrap());
+    let kept = |addr| until("it to be left", || (refused(addr, "r?relay&key=k").0 == 503).then_some(()));
+    kept(addr);
+    drop(server);
+    let server = file.serve_at(addr);
+    kept(addr);
+    for path in ["r?host=guess&key=k", "r?host=t", "r?host=t&key=guess", "r?key=k"] {
+        assert!(matches!(refused(addr, path).0, 403 | 409), "{path}");
+    }
+    let text = fs::read_to_string(file.path()).unwrap();
+    assert!(text.contains("\"r\"") && !text.contains("\"t\"") && !text.contains("\"k\""), "{text}");
+    raw(addr, "r?host=t&key=k").unwrap();
+    drop(server);
 }
 
 /// The server tells the relay that the player has left, and the relay asks the player.

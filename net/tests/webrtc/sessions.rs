@@ -8,7 +8,7 @@ use lockstone_net::matchbox::{Config, MatchboxLink, RoomRole};
 use lockstone_net::party::PartySettings;
 use lockstone_net::session::{Event, Phase, Transmit};
 use lockstone_net::wire::{self, Epoch};
-use lockstone_net::{Link, LinkEvent, RollbackSettings};
+use lockstone_net::{Link, LinkEvent, Party, RollbackSettings};
 use lockstone_sim::PlayerId;
 use testkit::sessions::rollback::rollback;
 use testkit::sessions::*;
@@ -88,12 +88,12 @@ pub fn assert_undisturbed<T: Session<Sim = Mixer>>(players: &[Player<T>]) {
     assert!(played[1..].iter().all(|other| assert_same(&played[0], other, "over WebRTC") > 10));
 }
 
-pub fn party_at(server: SocketAddr, name: &str) -> Player<lockstone_net::Party<Mixer>> {
+pub fn party_at(server: SocketAddr, name: &str) -> Player<Party<Mixer>> {
     Player::enter(server, "party", party(PartySettings::default(), name))
 }
 
 /// A party whose members find the server at these addresses.
-pub fn party_of_three(servers: [SocketAddr; 3]) -> Vec<Player<lockstone_net::Party<Mixer>>> {
+pub fn party_of_three(servers: [SocketAddr; 3]) -> Vec<Player<Party<Mixer>>> {
     let mut players = Vec::new();
     for (server, name) in servers.into_iter().zip(["Ada", "Bram", "Cleo"]) {
         players.push(party_at(server, name));
@@ -103,13 +103,13 @@ pub fn party_of_three(servers: [SocketAddr; 3]) -> Vec<Player<lockstone_net::Par
     players
 }
 
-fn joined(players: &mut [Player<lockstone_net::Party<Mixer>>], since: Instant) {
+fn joined(players: &mut [Player<Party<Mixer>>], since: Instant) {
     let takes = join(players, since);
     assert!(takes < Duration::from_secs(5), "{takes:?}");
 }
 
 /// Until all play together.
-pub fn join(players: &mut [Player<lockstone_net::Party<Mixer>>], since: Instant) -> Duration {
+pub fn join(players: &mut [Player<Party<Mixer>>], since: Instant) -> Duration {
     let count = players.len();
     all("all to play together", players, |player| {
         playing(&player.session) && player.session.stats().players.len() == count
@@ -155,6 +155,84 @@ fn who_comes_before_the_members_are_back_joins_them() {
     play(&mut players, 20);
     assert_undisturbed(&players[..3]);
     assert_eq!(players[3].session.stats().player, Some(PlayerId(3)));
+}
+
+/// Two newcomers come to a server as soon as it is started again, and the members a second later.
+fn two_come_first(players: &mut Vec<Player<Party<Mixer>>>, routers: &Router, restarted: impl FnOnce()) -> Instant {
+    routers.break_down();
+    restarted();
+    let returned = Instant::now();
+    all("word of it", players, |player| player.is_away);
+    for name in ["Dirk", "Elsa"] {
+        players.push(party_at(routers.server(), name));
+    }
+    until("a second", || {
+        players.iter_mut().for_each(Player::advance);
+        (returned.elapsed() > Duration::from_secs(1)).then_some(())
+    });
+    routers.mend();
+    returned
+}
+
+/// Also if the server has lost what it knew.
+#[test]
+fn two_who_come_before_the_members_are_back_join_them() {
+    for loses_all in [false, true] {
+        let file = RoomsFile::new("two-come-first");
+        let server = file.serve_at(any_port());
+        let addr = server.local_addr();
+        let router = Router::before(addr);
+        let mut players = party_of_three([router.addr(); 3]);
+        let mut again = None;
+        let returned = two_come_first(&mut players, &router, || {
+            drop(server);
+            if loses_all {
+                file.lose();
+            }
+            again = Some(file.serve_at(addr));
+        });
+        joined(&mut players, returned);
+        play(&mut players, 20);
+        assert_undisturbed(&players[..3]);
+        let newcomers = players[3..].iter().map(|player| player.session.stats().player);
+        assert_eq!(newcomers.collect::<BTreeSet<_>>(), [3, 4].map(|n| Some(PlayerId(n))).into());
+    }
+}
+
+/// The control: these two are a session of their own, and yield to nobody.
+#[test]
+fn a_server_that_forgets_lets_two_found_another_session() {
+    let server = serve();
+    let addr = server.local_addr();
+    let router = Router::before(addr);
+    let mut players = party_of_three([router.addr(); 3]);
+    let mut again = None;
+    two_come_first(&mut players, &router, || {
+        drop(server);
+        again = Some(serve_at(addr));
+    });
+    all("all to have played together or not", &mut players, |player| {
+        playing(&player.session) && !player.is_away && player.session.stats().tick.0 > 100
+    });
+    assert!(players[3..].iter().all(|player| player.session.stats().players.len() == 2));
+}
+
+/// Nobody is back: who comes does not wait for long.
+#[test]
+fn a_room_whose_members_have_all_gone_is_founded_again() {
+    let file = RoomsFile::new("all-have-gone");
+    let server = file.serve_at(any_port());
+    let addr = server.local_addr();
+    let members = party_of_three([addr; 3]);
+    drop(server);
+    drop(members);
+    let _server = file.serve_at(addr);
+    let returned = Instant::now();
+    // Nobody was in another.
+    let _another = raw(addr, "another").unwrap();
+    assert!(returned.elapsed() < Duration::from_secs(1));
+    let mut players = vec![party_at(addr, "Dirk"), party_at(addr, "Elsa")];
+    joined(&mut players, returned);
 }
 
 /// Of the sequencer, and of another.
