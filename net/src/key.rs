@@ -15,6 +15,9 @@ use crate::wire::Epoch;
 /// What is digested with a secret to make its key.
 const DIGESTED: &str = "lockstone: a key of a secret";
 
+/// What is signed before a room's name, to make the token that claims it.
+const CLAIMED: &str = "lockstone: the token of a relay's room ";
+
 /// What a player keeps secret: an ed25519 key (RFC 8032).
 #[derive(Clone)]
 pub struct PlayerKey(SigningKey);
@@ -57,6 +60,14 @@ impl PlayerKey {
     /// What others may know of it.
     pub fn public(&self) -> PublicKey {
         PublicKey(self.0.verifying_key().to_bytes())
+    }
+
+    /// The token by which a relay with this key claims a room, whenever it does. It tells nothing
+    /// of the key, and is of no use for another room.
+    pub fn room_token(&self, room: &str) -> String {
+        let signature = self.0.sign(format!("{CLAIMED}{room}").as_bytes());
+        let digest = Sha256::digest(signature.to_bytes());
+        digest.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
     pub(crate) fn prove(&self, claim: &Claim) -> Proof {

@@ -12,6 +12,7 @@ use super::failure::Failure;
 use super::place::{self, any_number};
 
 const FILE_NAME: &str = "player.key";
+const RELAY_FILE_NAME: &str = "relay.key";
 /// Hexadecimal digits, and the end of a line.
 const FILE_BYTES_MAX: u64 = 256;
 
@@ -31,6 +32,12 @@ impl Identity {
         }
         let own = if bot { None } else { Identity::own(game, FILE_NAME) };
         Ok(own.unwrap_or_else(Identity::drawn))
+    }
+
+    /// By which this user's relays of a game claim their rooms, the next time too; one that is
+    /// forgotten again if that cannot be had.
+    pub fn of_relay(game: &str) -> Identity {
+        Identity::own(game, RELAY_FILE_NAME).unwrap_or_else(Identity::drawn)
     }
 
     fn own(game: &str, name: &str) -> Option<Identity> {

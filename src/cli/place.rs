@@ -58,6 +58,7 @@ impl Signaling {
                 "{error}; choose another with --listen, or name the signaling server that is there with --signal"
             ))
         })?;
+        let server = remembering(server, addr.port())?;
         Signaling::serve(match host_token {
             Some(token) => server.with_host_token(token),
             None => server,

@@ -49,9 +49,11 @@ pub(super) fn run<G: Wide>(args: args::Relay) -> Result<ExitCode, Failure> {
         print(announced);
         eprintln!("So players join. Ctrl-C ends the session for all.");
     });
-    // Nobody can know a token that was drawn.
+    // Nobody can know a token that this user's key made.
     let standby = args.host_token.as_deref().map(|token| PlayerKey::of_secret(token).public());
-    let token = args.host_token.unwrap_or_else(drawn_token);
+    let claims = args.host_token.is_none().then(|| Identity::of_relay(G::NAME));
+    let made = claims.as_ref().map(|claims| claims.key.room_token(&room));
+    let token = args.host_token.or(made).expect("whoever names no token has a key");
     let link = place::link(&signaling.url, &room, &args.key, &args.stun, RoomRole::Relay { token });
     let build = player.build(false);
     let own = Identity::new(args.identity.as_deref(), G::NAME, args.bot || !plays)?;
@@ -180,9 +182,4 @@ fn signaling(args: &args::Relay) -> Result<Signaling, Failure> {
 /// The signaling server that is looked for where none is named.
 fn local_signaling() -> String {
     format!("ws://{}", SocketAddr::from((Ipv4Addr::LOCALHOST, SIGNAL_PORT)))
-}
-
-/// A token that nobody could have known.
-fn drawn_token() -> String {
-    format!("{:016x}{:016x}", any_number(), any_number())
 }
