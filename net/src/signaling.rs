@@ -13,6 +13,7 @@
 //! than itself and its room. The loop is [`Server::run`] (this thread) or [`Server::spawn`] (its
 //! own).
 
+mod addresses;
 mod rooms;
 
 use std::io;
@@ -22,29 +23,45 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use axum::Router;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade};
 use axum::extract::{Path, Query, State};
-use axum::http::StatusCode;
+use axum::http::{Request, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use axum::{Extension, Router};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
 use matchbox_protocol::{JsonPeerRequest, PeerRequest};
 use serde::Deserialize;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::runtime::Runtime;
-use tokio::sync::{mpsc, oneshot};
-use tokio::time::timeout;
+use tokio::sync::oneshot;
+use tokio::time::{sleep, timeout};
 
 use crate::room::{Malformed, Pass, REPLACED, RoomRole};
+pub use addresses::ADDRESS_CONNECTIONS_MAX;
+use addresses::{Addresses, Guest};
+use rooms::{Inbox, Refusal, Register, Rooms, Seat};
 pub use rooms::{RELAY_PLAYERS_MAX, ROOM_PEERS_MAX, SERVER_PEERS_MAX};
-use rooms::{Refusal, Register, Rooms, Seat};
 
 /// The largest message from a peer, in bytes. A session description has about 1,000, in a
 /// browser up to 5,000.
-const MESSAGE_BYTES_MAX: usize = 65_536;
+const MESSAGE_BYTES_MAX: usize = 16_384;
 
-/// The same from a relay's player: its relay is shielded from thousands of them.
-const PLAYER_MESSAGE_BYTES_MAX: usize = 16_384;
+/// What is read at once from a peer. There is such a buffer for each, also while it is idle.
+const READ_BYTES: usize = 512;
+
+/// A connection that has not told by then what it wants is closed.
+const HEAD_WITHIN: Duration = Duration::from_secs(5);
+
+/// The longest that it may tell, in bytes.
+const HEAD_BYTES_MAX: usize = 16_384;
+
+/// A server that cannot take a connection, as it has no file left, tries again after this.
+const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
 
 /// A peer that says nothing for this long is gone. Links say something every 10 seconds.
 const SILENCE_MAX: Duration = Duration::from_secs(60);
@@ -176,17 +193,14 @@ impl Server {
             Some((register, was_there)) => rooms.remembering(register, was_there),
             None => rooms,
         });
-        let result = runtime()?.block_on(async {
+        runtime()?.block_on(async {
             let listener = tokio::net::TcpListener::from_std(self.listener)?;
             tokio::select! {
-                result = axum::serve(listener, routes(Arc::clone(&rooms))) => result,
-                () = stopped => {
-                    rooms.close();
-                    Ok(())
-                }
+                () = serve(listener, routes(Arc::clone(&rooms))) => {}
+                () = stopped => rooms.close(),
             }
-        });
-        Ok(result?)
+            Ok(())
+        })
     }
 }
 
@@ -237,6 +251,37 @@ fn runtime() -> io::Result<Runtime> {
     tokio::runtime::Builder::new_current_thread().enable_all().build()
 }
 
+/// Takes connections for ever.
+async fn serve(listener: tokio::net::TcpListener, routes: Router) {
+    let (routes, addresses) = (TowerToHyperService::new(routes), Arc::<Addresses>::default());
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(HEAD_WITHIN).max_buf_size(HEAD_BYTES_MAX);
+    loop {
+        let (stream, addr) = match listener.accept().await {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                tracing::warn!("could not take a connection: {error}");
+                sleep(ACCEPT_AGAIN).await;
+                continue;
+            }
+        };
+        let Some(guest) = addresses.connect(addr.ip()) else { continue };
+        let (routes, guest) = (routes.clone(), Arc::new(guest));
+        let served = http.serve_connection(
+            TokioIo::new(stream),
+            service_fn(move |mut request: Request<Incoming>| {
+                request.extensions_mut().insert(Arc::clone(&guest));
+                routes.call(request)
+            }),
+        );
+        tokio::spawn(async move {
+            if let Err(error) = served.with_upgrades().await {
+                tracing::debug!("a connection has ended: {error}");
+            }
+        });
+    }
+}
+
 fn routes(rooms: Arc<Rooms>) -> Router {
     Router::new()
         .route("/", get(|| async { GREETING }))
@@ -279,16 +324,23 @@ async fn enter(
     State(rooms): State<Arc<Rooms>>,
     Path(room): Path<String>,
     Query(ingress): Query<Ingress>,
+    Extension(guest): Extension<Arc<Guest>>,
     upgrade: WebSocketUpgrade,
 ) -> Response {
     let (role, pass) = (ingress.role(), ingress.pass());
     rooms.await_peers(&room, &role, pass).await;
-    match rooms.enter(&room, ingress.key.as_deref(), &role, pass) {
+    let Some(wait) = guest.tries() else { return Refusal::TooManyTries.into_response() };
+    sleep(wait).await;
+    let entered = rooms.enter(&room, ingress.key.as_deref(), &role, pass);
+    if !entered.as_ref().is_err_and(|refusal| refusal.is_of_guess()) {
+        guest.was_no_guess();
+    }
+    match entered {
         Ok((seat, inbox)) => {
             tracing::info!("{} entered room {room}", seat.peer);
-            let bytes_max = if seat.is_player() { PLAYER_MESSAGE_BYTES_MAX } else { MESSAGE_BYTES_MAX };
-            let upgrade = upgrade.max_message_size(bytes_max).max_frame_size(bytes_max);
-            upgrade.on_upgrade(move |socket| attend(socket, seat, inbox))
+            let upgrade = upgrade.max_message_size(MESSAGE_BYTES_MAX).max_frame_size(MESSAGE_BYTES_MAX);
+            let upgrade = upgrade.read_buffer_size(READ_BYTES).write_buffer_size(0);
+            upgrade.on_upgrade(move |socket| attend(socket, seat, inbox, guest))
         }
         Err(refusal) => {
             tracing::info!("refused a peer: {refusal}");
@@ -303,6 +355,7 @@ impl IntoResponse for Refusal {
             Self::Malformed(_) => StatusCode::BAD_REQUEST,
             Self::WrongKey | Self::WrongToken | Self::WrongHostToken | Self::NotFirst => StatusCode::FORBIDDEN,
             Self::NoRelay => StatusCode::NOT_FOUND,
+            Self::TooManyTries => StatusCode::TOO_MANY_REQUESTS,
             Self::RelayRoom | Self::PartyRoom => StatusCode::CONFLICT,
             Self::Full | Self::RelayFull | Self::ServerFull | Self::RelayAway => StatusCode::SERVICE_UNAVAILABLE,
         };
@@ -312,10 +365,10 @@ impl IntoResponse for Refusal {
 
 /// Serves one peer until it leaves, breaks, falls silent or is replaced. Dropping the
 /// seat tells its room.
-async fn attend(mut socket: WebSocket, mut seat: Seat, mut inbox: mpsc::Receiver<String>) {
+async fn attend(mut socket: WebSocket, mut seat: Seat, mut inbox: Inbox, _guest: Arc<Guest>) {
     loop {
         tokio::select! {
-            text = inbox.recv() => {
+            text = inbox.next() => {
                 let message = text.map_or_else(replaced, |text| Message::Text(text.into()));
                 let over = matches!(message, Message::Close(_));
                 let sent = timeout(SEND_WITHIN, socket.send(message)).await;

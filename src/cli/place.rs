@@ -182,7 +182,7 @@ pub(super) fn room_name(asked: Option<&str>) -> Result<String, Failure> {
     }
 }
 
-/// A room name that nobody else will have chosen.
+/// A room name that nobody else will have chosen, or can guess.
 fn new_room() -> String {
     const COLORS: [&str; 16] = [
         "amber", "ashen", "azure", "bronze", "copper", "coral", "ebony", "golden", "indigo", "ivory", "jade", "ochre",
@@ -192,9 +192,13 @@ fn new_room() -> String {
         "badger", "bat", "boar", "crow", "drake", "fox", "hare", "heron", "lynx", "moth", "newt", "otter", "owl",
         "raven", "toad", "wolf",
     ];
+    // The 32 characters that are least taken for each other. With the words these are 63 bits.
+    const CHARACTERS: &[u8; 32] = b"23456789abcdefghijkmnpqrstuvwxyz";
     let drawn = any_number();
     let of = |words: [&'static str; 16], shift: u32| words[(drawn >> shift) as usize % 16];
-    format!("{}-{}-{}", of(COLORS, 0), of(BEASTS, 4), (drawn >> 8) % 1_000)
+    let rest: String =
+        (0..11).map(|n| char::from(CHARACTERS[(drawn >> (8 + 5 * n)) as usize % CHARACTERS.len()])).collect();
+    format!("{}-{}-{rest}", of(COLORS, 0), of(BEASTS, 4))
 }
 
 /// A number that nobody could have known. For the shell alone: the world's draws come from its

@@ -2,6 +2,7 @@
 //! Nothing here waits, but newcomers in [`Rooms::await_peers`].
 
 mod awaited;
+mod mailbox;
 mod register;
 mod room;
 
@@ -11,11 +12,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use matchbox_protocol::PeerId;
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::Notify;
 
 use crate::limits::{PEER_SIGNALS_MAX, PEER_SIGNALS_TIME};
 use crate::room::{Malformed, Pass, RoomRole, check};
 use awaited::Awaited;
+pub(super) use mailbox::Inbox;
 use register::Claim;
 pub(super) use register::Register;
 use room::Room;
@@ -41,7 +43,9 @@ pub(super) enum Refusal {
     RelayFull,
     #[error("the server is full: it holds {SERVER_PEERS_MAX} peers, try again later")]
     ServerFull,
-    #[error("no relay serves this room: start the relay first, or check the room's name")]
+    #[error(
+        "no relay serves this room, or it has another key or another token: start the relay, or check what you named"
+    )]
     NoRelay,
     #[error("the room's relay has lost its connection: try again in a moment")]
     RelayAway,
@@ -51,10 +55,39 @@ pub(super) enum Refusal {
     PartyRoom,
     #[error("the room has a relay with another token: present the same, or choose another room")]
     WrongToken,
+    #[error("there were too many wrong tries from this address: try again in a moment")]
+    TooManyTries,
     #[error("this server lets a relay in only with the server's host token: present that")]
     WrongHostToken,
     #[error("the room's first peer is another: enter it as a new peer")]
     NotFirst,
+}
+
+impl Refusal {
+    /// What a player or a standby is told, that would begin no room: the same whether or not there
+    /// is one that it may not enter.
+    fn to(self, role: &RoomRole) -> Self {
+        match (role, self) {
+            (RoomRole::Player | RoomRole::Standby { .. }, Self::WrongKey | Self::WrongToken | Self::PartyRoom) => {
+                Self::NoRelay
+            }
+            _ => self,
+        }
+    }
+
+    /// Whether it may tell somebody who guesses that the guess was wrong.
+    pub(super) fn is_of_guess(self) -> bool {
+        matches!(
+            self,
+            Self::WrongKey
+                | Self::WrongToken
+                | Self::WrongHostToken
+                | Self::NotFirst
+                | Self::NoRelay
+                | Self::RelayRoom
+                | Self::PartyRoom
+        )
+    }
 }
 
 /// All rooms of a server.
@@ -84,7 +117,6 @@ pub(super) struct Seat {
     rooms: Arc<Rooms>,
     room: String,
     entry: u64,
-    is_player: bool,
     /// How many signals of a peer are passed on, unless it is trusted.
     signals_max: Option<u32>,
     /// How many of them are left, until they are counted anew.
@@ -133,7 +165,7 @@ impl Rooms {
         key: Option<&str>,
         role: &RoomRole,
         pass: Pass<'_>,
-    ) -> Result<(Seat, mpsc::Receiver<String>), Refusal> {
+    ) -> Result<(Seat, Inbox), Refusal> {
         check(name, key, role, pass)?;
         if let (RoomRole::Relay { token } | RoomRole::Standby { token }, Some(wanted)) = (role, &self.host_token)
             && token != wanted
@@ -144,6 +176,17 @@ impl Rooms {
         if inside.peers >= SERVER_PEERS_MAX {
             return Err(Refusal::ServerFull);
         }
+        self.let_in(inside, name, key, role, pass).map_err(|refusal| refusal.to(role))
+    }
+
+    fn let_in(
+        self: &Arc<Self>,
+        inside: &mut Inside,
+        name: &str,
+        key: Option<&str>,
+        role: &RoomRole,
+        pass: Pass<'_>,
+    ) -> Result<(Seat, Inbox), Refusal> {
         let is_awaited = inside.awaited.as_ref().is_some_and(|awaited| awaited.until(name).is_some());
         let room = match inside.rooms.entry(name.to_owned()) {
             Entry::Occupied(room) => room.into_mut(),
@@ -165,13 +208,13 @@ impl Rooms {
         }
         inside.peers += 1;
         inside.entries += 1;
-        let (rooms, room, is_player) = (Arc::clone(self), name.to_owned(), *role == RoomRole::Player);
+        let (rooms, room) = (Arc::clone(self), name.to_owned());
         let signals_max = match role {
             RoomRole::Peer => Some(PARTY_SIGNALS_MAX),
             RoomRole::Player => Some(PEER_SIGNALS_MAX),
             RoomRole::Relay { .. } | RoomRole::Standby { .. } => None,
         };
-        Ok((Seat { rooms, room, entry, is_player, signals_max, signals_left: (0, Instant::now()), peer }, inbox))
+        Ok((Seat { rooms, room, entry, signals_max, signals_left: (0, Instant::now()), peer }, inbox))
     }
 
     fn lock(&self) -> MutexGuard<'_, Inside> {
@@ -210,10 +253,6 @@ impl Seat {
         if let Some(room) = self.rooms.lock().rooms.get(&self.room) {
             room.signal(self.peer, self.entry, to, data);
         }
-    }
-
-    pub(super) fn is_player(&self) -> bool {
-        self.is_player
     }
 }
 

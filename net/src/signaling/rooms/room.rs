@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 
 use matchbox_protocol::{JsonPeerEvent, PeerId};
 use sha2::{Digest, Sha256};
-use tokio::sync::mpsc;
 use uuid::Uuid;
 
 use super::Refusal;
+use super::mailbox::{Inbox, Mailbox, mailbox};
 use crate::room::{Pass, RoomRole};
 
 /// The most peers in a party's room.
@@ -25,12 +25,12 @@ pub const ROOM_PEERS_MAX: usize = 16;
 /// The most players in a relay's room.
 pub const RELAY_PLAYERS_MAX: usize = 4_096;
 
-/// How many messages wait for a peer that does not read; what comes beyond is dropped.
-/// A handshake takes about ten, so a full party's joiner needs 150.
-const INBOX_MESSAGES_MAX: usize = 512;
+/// How much waits for a peer that does not read, in bytes. A handshake takes 10 to 50 KB, and a
+/// full party's joiner needs fifteen.
+const INBOX_BYTES_MAX: usize = 1 << 20;
 
-/// How many messages wait for a relay: 500 handshakes at once.
-const RELAY_INBOX_MESSAGES_MAX: usize = 8_192;
+/// How much waits for a relay: hundreds of handshakes at once.
+const RELAY_INBOX_BYTES_MAX: usize = 16 << 20;
 
 /// So long after a room has begun, as after a restart of the server, a peer is believed that it was
 /// the first in the room: who enters trusts the first more than others.
@@ -60,7 +60,7 @@ pub(super) struct Room {
 struct Present {
     /// Which of the server's: by this a connection that another has replaced is known.
     entry: u64,
-    outbox: mpsc::Sender<String>,
+    mailbox: Mailbox,
 }
 
 impl Room {
@@ -89,11 +89,11 @@ impl Room {
         role: &RoomRole,
         pass: Pass<'_>,
         entry: u64,
-    ) -> Result<(PeerId, mpsc::Receiver<String>), Refusal> {
+    ) -> Result<(PeerId, Inbox), Refusal> {
         if self.key.as_deref() != key {
             return Err(Refusal::WrongKey);
         }
-        let (peer, messages_max) = match (role, &self.relay) {
+        let (peer, bytes_max) = match (role, &self.relay) {
             (RoomRole::Peer, Some(_)) => return Err(Refusal::RelayRoom),
             (RoomRole::Relay { .. } | RoomRole::Standby { .. } | RoomRole::Player, None) => {
                 return Err(Refusal::PartyRoom);
@@ -101,30 +101,30 @@ impl Room {
             (RoomRole::Relay { token } | RoomRole::Standby { token }, Some((wanted, _))) if wanted != token => {
                 return Err(Refusal::WrongToken);
             }
-            (RoomRole::Relay { .. }, Some((_, relay))) => (*relay, RELAY_INBOX_MESSAGES_MAX),
-            (RoomRole::Standby { .. }, _) => (self.number(pass)?, RELAY_INBOX_MESSAGES_MAX),
+            (RoomRole::Relay { .. }, Some((_, relay))) => (*relay, RELAY_INBOX_BYTES_MAX),
+            (RoomRole::Standby { .. }, _) => (self.number(pass)?, RELAY_INBOX_BYTES_MAX),
             (RoomRole::Player, Some((_, relay))) if !self.present.contains_key(relay) && self.standbys.is_empty() => {
                 return Err(Refusal::RelayAway);
             }
-            (RoomRole::Peer | RoomRole::Player, _) => (self.number(pass)?, INBOX_MESSAGES_MAX),
+            (RoomRole::Peer | RoomRole::Player, _) => (self.number(pass)?, INBOX_BYTES_MAX),
         };
         if let Some(before) = self.present.get(&peer).map(|present| present.entry) {
             self.leave(peer, before);
         }
-        let (outbox, inbox) = mpsc::channel(messages_max);
-        tell(peer, &outbox, &JsonPeerEvent::IdAssigned(peer));
+        let (mailbox, inbox) = mailbox(bytes_max);
+        tell(peer, &mailbox, &JsonPeerEvent::IdAssigned(peer));
         match (role, &self.relay) {
             (RoomRole::Peer, _) => self.tell_all(&JsonPeerEvent::NewPeer(peer)),
             (RoomRole::Player, Some((_, relay))) => {
                 for host in self.standbys.iter().chain([relay]).filter(|host| self.present.contains_key(host)) {
-                    tell(peer, &outbox, &JsonPeerEvent::NewPeer(*host));
+                    tell(peer, &mailbox, &JsonPeerEvent::NewPeer(*host));
                 }
             }
             // All offer a connection to it who have none.
             (RoomRole::Relay { .. }, _) => self.tell_all(&JsonPeerEvent::NewPeer(peer)),
             (RoomRole::Standby { .. }, Some((_, relay))) => {
                 if self.present.contains_key(relay) {
-                    tell(peer, &outbox, &JsonPeerEvent::NewPeer(*relay));
+                    tell(peer, &mailbox, &JsonPeerEvent::NewPeer(*relay));
                 }
                 let hosts = |other: &PeerId| other == relay || self.standbys.contains(other);
                 let players = self.present.keys().copied().filter(|other| !hosts(other));
@@ -133,7 +133,7 @@ impl Room {
             }
             (RoomRole::Player | RoomRole::Standby { .. }, None) => {}
         }
-        self.present.insert(peer, Present { entry, outbox });
+        self.present.insert(peer, Present { entry, mailbox });
         Ok((peer, inbox))
     }
 
@@ -196,18 +196,18 @@ impl Room {
 
     fn tell(&self, peer: PeerId, event: &JsonPeerEvent) {
         if let Some(present) = self.present.get(&peer) {
-            tell(peer, &present.outbox, event);
+            tell(peer, &present.mailbox, event);
         }
     }
 
     fn tell_all(&self, event: &JsonPeerEvent) {
-        self.present.iter().for_each(|(peer, present)| tell(*peer, &present.outbox, event));
+        self.present.iter().for_each(|(peer, present)| tell(*peer, &present.mailbox, event));
     }
 }
 
-fn tell(peer: PeerId, outbox: &mpsc::Sender<String>, event: &JsonPeerEvent) {
-    if outbox.try_send(event.to_string()).is_err() {
-        tracing::warn!("dropped a message for {peer}, who does not read");
+fn tell(peer: PeerId, mailbox: &Mailbox, event: &JsonPeerEvent) {
+    if !mailbox.put(event.to_string()) {
+        tracing::debug!("dropped a message for {peer}, who does not read");
     }
 }
 

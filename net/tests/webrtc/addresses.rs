@@ -1,0 +1,157 @@
+//! What one address can take of a signaling server, and that others get in meanwhile.
+
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+use socket2::{Domain, Socket, Type};
+use tungstenite::{Message, client};
+
+use super::peers::*;
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A connection from one of this machine's many addresses.
+fn connect_from(from: u8, server: SocketAddr) -> TcpStream {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    socket.bind(&SocketAddr::from((Ipv4Addr::new(127, 0, 0, from), 0)).into()).unwrap();
+    socket.connect(&server.into()).unwrap();
+    let stream = TcpStream::from(socket);
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream
+}
+
+/// Enters a room from there, and tells how long that took.
+fn enter_from(from: u8, server: SocketAddr, path: &str) -> Duration {
+    let began = Instant::now();
+    client(format!("ws://{server}/{path}"), connect_from(from, server)).unwrap();
+    began.elapsed()
+}
+
+/// How long the server keeps a connection that sends this, and then goes on so.
+fn kept(server: SocketAddr, first: &[u8], mut more: impl FnMut(&mut TcpStream) -> std::io::Result<()>) -> Duration {
+    let (mut stream, began) = (connect_from(2, server), Instant::now());
+    stream.write_all(first).unwrap();
+    stream.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
+    while began.elapsed() < PATIENCE {
+        let read = stream.read(&mut [0; 1024]);
+        let is_over = match read {
+            Ok(bytes) => bytes == 0,
+            Err(error) => !matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut),
+        };
+        if is_over || more(&mut stream).is_err() {
+            return began.elapsed();
+        }
+    }
+    PATIENCE
+}
+
+#[test]
+fn who_says_nothing_or_never_ends_its_headers_is_soon_gone() {
+    let server = serve();
+    let addr = server.local_addr();
+    let silent = kept(addr, b"", |_| Ok(()));
+    let slow = kept(addr, b"GET /r HTTP/1.1\r\n", |stream| stream.write_all(b"a: b\r\n"));
+    let long = kept(addr, b"GET /r HTTP/1.1\r\na: ", |stream| stream.write_all(&[b'a'; 4_096]));
+    let idle = kept(addr, b"GET / HTTP/1.1\r\nhost: h\r\n\r\n", |_| Ok(()));
+    println!("silent {silent:?}, slow {slow:?}, long {long:?}, idle afterwards {idle:?}");
+    for time in [silent, slow, long, idle] {
+        assert!(time < Duration::from_secs(8));
+    }
+}
+
+#[test]
+fn an_address_has_so_many_connections_and_others_get_in() {
+    let server = serve();
+    let addr = server.local_addr();
+    let mut held = Vec::new();
+    // A connection that is refused ends at once.
+    let is_open = |stream: &mut TcpStream| {
+        stream.set_read_timeout(Some(Duration::from_millis(2))).unwrap();
+        !matches!(stream.read(&mut [0; 1]), Ok(0)) && stream.take_error().unwrap().is_none()
+    };
+    for n in 0..700 {
+        held.push(connect_from(2, addr));
+        if n % 50 == 49 {
+            let idle = enter_from(3, addr, &format!("party-{n}"));
+            assert!(idle < Duration::from_secs(2), "{idle:?}");
+        }
+    }
+    let open = held.iter_mut().filter_map(|stream| is_open(stream).then_some(())).count();
+    println!("{open} of {} are open", held.len());
+    assert!(open <= 512);
+    drop(held);
+    until("them to be forgotten", || client(format!("ws://{addr}/r"), connect_from(2, addr)).ok().map(drop));
+}
+
+#[test]
+fn little_is_kept_for_a_slow_reader() {
+    let server = serve();
+    let addr = server.local_addr();
+    let (mut slow, slow_id) = raw(addr, "r").unwrap();
+    let (mut hostile, _) = raw(addr, "r").unwrap();
+    let (count, bytes) = (3_000, 15_000);
+    for _ in 0..count {
+        signal(&mut hostile, slow_id, "x".repeat(bytes).into());
+    }
+    // Whatever was said before this is there, or dropped.
+    until("the server to have heard all", || raw(addr, "other").ok().map(drop));
+    std::thread::park_timeout(Duration::from_secs(1));
+    let (mut kept, tungstenite::stream::MaybeTlsStream::Plain(stream)) = (0, slow.get_mut()) else { unreachable!() };
+    stream.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
+    while let Ok(Message::Text(text)) = slow.read() {
+        kept += text.len();
+    }
+    println!("{kept} bytes of {} were kept, here and by the system", count * bytes);
+    assert!((100_000..8_000_000).contains(&kept));
+}
+
+#[test]
+fn wrong_guesses_slow_down() {
+    let server = serve();
+    let addr = server.local_addr();
+    let (_host, _) = raw(addr, "r?host=t&key=k").unwrap();
+    let began = Instant::now();
+    let mut statuses = Vec::new();
+    while began.elapsed() < Duration::from_secs(3) {
+        match client(format!("ws://{addr}/r?relay&key={}", statuses.len()), connect_from(2, addr)) {
+            Err(tungstenite::HandshakeError::Failure(tungstenite::Error::Http(response))) => {
+                statuses.push(response.status().as_u16());
+            }
+            other => panic!("not refused: {other:?}"),
+        }
+    }
+    println!("{} guesses in {:?}", statuses.len(), began.elapsed());
+    assert!(statuses.len() < 120, "64 at once, and 8 a second");
+    let other = enter_from(3, addr, "r?relay&key=k");
+    assert!(other < Duration::from_secs(1), "{other:?}");
+}
+
+/// What this process holds, in bytes.
+#[cfg(target_os = "linux")]
+fn resident() -> usize {
+    let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
+    pages.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4_096
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+#[ignore = "takes 18,000 files, and all of its process's memory counts"]
+fn thousands_of_idle_peers_cost_little() {
+    let server = serve();
+    let addr = server.local_addr();
+    let count = 8_900;
+    let mut idle = Vec::with_capacity(count);
+    let (before, began) = (resident(), Instant::now());
+    for n in 0..count {
+        let mut stream = connect_from(2 + (n / 500) as u8, addr);
+        let room = n / 16;
+        let asks = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13";
+        let key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==";
+        write!(stream, "GET /party-{room} HTTP/1.1\r\nHost: h\r\n{asks}\r\n{key}\r\n\r\n").unwrap();
+        assert!(stream.read(&mut [0; 4_096]).unwrap() > 0);
+        idle.push(stream);
+    }
+    println!("{count} peers in {:?}: {} bytes each", began.elapsed(), (resident() - before) / count);
+    assert!(resident() - before < 8_000 * count);
+}
