@@ -35,16 +35,18 @@ mod shrink;
 mod signal;
 mod sitting;
 mod soak;
-mod stdout;
 mod table;
 
+use std::io::Write;
 use std::ops::ControlFlow;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{CommandFactory, FromArgMatches};
+use lockstone_net::text::escaped;
 
 use crate::game::{Game, Wide};
+use crate::output;
 use args::{Args, Subcommand};
 use failure::Failure;
 
@@ -84,7 +86,7 @@ fn run_with<G: Game>(run: fn(Subcommand) -> Result<ExitCode, Failure>) -> ExitCo
     }
     let done = run(args.command.unwrap_or(Subcommand::Play(Box::new(args.play))));
     let code = done.unwrap_or_else(Failure::tell);
-    if stdout::is_whole() { code } else { ExitCode::from(failure::BAD_INPUT) }
+    if output::is_whole() { code } else { ExitCode::from(failure::BAD_INPUT) }
 }
 
 /// The commands for large sessions, and all others.
@@ -121,7 +123,9 @@ fn run_any<G: Game>(command: Subcommand) -> Result<ExitCode, Failure> {
 
 fn log_when_asked() {
     let filters = std::env::var("LOCKSTONE_LOG").unwrap_or_else(|_| "off".to_owned());
-    env_logger::Builder::new().parse_filters(&filters).init();
+    let mut builder = env_logger::Builder::new();
+    builder.format(|out, told| writeln!(out, "[{:5} {}] {}", told.level(), told.target(), escaped(told.args())));
+    builder.parse_filters(&filters).init();
 }
 
 /// A broken handshake panics in the carrier's thread, which costs that connection alone: a

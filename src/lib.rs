@@ -4,6 +4,8 @@
 //! views draw, `check` is what a game's own tests call. What needs crates of its own is behind a
 //! feature: `Cargo.toml` lists them.
 
+#![warn(clippy::print_stdout, clippy::print_stderr)]
+
 pub mod game;
 pub mod inspect;
 pub mod scene;
@@ -12,6 +14,7 @@ pub mod scene;
 pub mod cli;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod crowd;
+mod output;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod shell;
 pub mod view;

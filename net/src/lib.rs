@@ -32,6 +32,7 @@ pub mod rollback;
 mod sequencer;
 pub mod session;
 mod stamps;
+pub mod text;
 mod transfer;
 pub mod wire;
 

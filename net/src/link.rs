@@ -8,6 +8,8 @@ use core::task::Waker;
 
 use serde::{Deserialize, Serialize};
 
+use crate::text::escaped;
+
 /// A peer as its carrier names it. A link keeps it, also if its peers or its server lose it for a
 /// while; a new link has a new one.
 ///
@@ -73,7 +75,7 @@ pub enum LinkEvent {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LinkError {
     /// No signaling server answered.
-    #[error("no signaling server answers at {url}: {cause}")]
+    #[error("no signaling server answers at {url}: {}", escaped(.cause))]
     Unreachable {
         /// Where it was looked for.
         url: String,
@@ -81,7 +83,7 @@ pub enum LinkError {
         cause: String,
     },
     /// The signaling server did not let this peer into the room.
-    #[error("the signaling server refused room {room:?}: {cause}")]
+    #[error("the signaling server refused room {room:?}: {}", escaped(.cause))]
     Refused {
         /// The room.
         room: String,
@@ -89,7 +91,7 @@ pub enum LinkError {
         cause: String,
     },
     /// The connection to the signaling server or the carrier's own loop ended.
-    #[error("the connection ended: {0}")]
+    #[error("the connection ended: {}", escaped(.0))]
     Ended(String),
 }
 

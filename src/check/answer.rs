@@ -23,6 +23,7 @@ use lockstone_sim::{Simulation, Table, Turn, codec};
 
 use crate::game::Game;
 use crate::inspect::Inspect;
+use crate::output::say;
 use crate::recording::{Build, Header, Recording, Timeline};
 
 /// What the first line begins with.
@@ -36,7 +37,7 @@ pub fn answer<G: Game>() -> ExitCode {
     match play::<G>() {
         Ok(()) => ExitCode::SUCCESS,
         Err(sentence) => {
-            eprintln!("{sentence}.");
+            say(format_args!("{sentence}."));
             ExitCode::from(2)
         }
     }

@@ -32,6 +32,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
 
+use lockstone_net::text::escaped;
 use serde::Serialize;
 use wasmparser::{KnownCustom, Name, Operator, Parser, Payload, TypeRef, Validator};
 
@@ -179,6 +180,5 @@ fn function_names(part: Name<'_>) -> Vec<(u32, String)> {
 /// As it is in the source, without the hash at the end, and with nothing that a
 /// terminal would obey.
 fn demangled(name: &str) -> String {
-    let name = format!("{:#}", rustc_demangle::demangle(name));
-    name.replace(char::is_control, "\u{fffd}")
+    escaped(format_args!("{:#}", rustc_demangle::demangle(name)))
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use lockstone_net::text::escaped;
 use lockstone_sim::journal::{Divergence, Doer, Journal, Note, Phase, Site};
 use lockstone_sim::{CellId, Checksum, PlayerId, Tick};
 use serde::Serialize;
@@ -143,7 +144,7 @@ fn last_site_before(journal: &Journal, note: &Note) -> Option<Site> {
 /// What came from outside, in a line that no terminal takes for more than text; what is longer is
 /// cut.
 pub(super) fn plain(text: &str, chars_max: usize) -> String {
-    text.chars().take(chars_max).map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
+    escaped(text.chars().take(chars_max).collect::<String>())
 }
 
 /// A number of things: `1 cell`, `3 cells`.

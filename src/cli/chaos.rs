@@ -9,10 +9,10 @@ use comfy_table::{Cell, CellAlignment, Table, presets};
 use super::args::{self, CHAOS_TICKS_MAX};
 use super::failure::{DIFFERED, Failure};
 use super::progress;
-use super::stdout::print;
 use super::{check, goes_on, stopped, table};
 use crate::check::chaos::{ChaosConfig, ChaosReport, Progress, Tried, chaos_of_recording, chaos_with_progress};
 use crate::game::Game;
+use crate::output::{print, say};
 
 pub(super) fn run<G: Game>(args: &args::Chaos) -> Result<ExitCode, Failure> {
     let program =
@@ -50,7 +50,7 @@ pub(super) fn run<G: Game>(args: &args::Chaos) -> Result<ExitCode, Failure> {
             Progress::Begins(breaker) => bar.set_message(breaker.name()),
             Progress::Prepares(tick) | Progress::Plays(tick) => bar.set_position(tick.0.into()),
             Progress::Done(_) if args.json || goes_on().is_break() => {}
-            Progress::Done(tried) => bar.suspend(|| eprintln!("{:<15} {}", tried.breaker, tried.result())),
+            Progress::Done(tried) => bar.suspend(|| say(format_args!("{:<15} {}", tried.breaker, tried.result()))),
         }
         goes_on()
     };

@@ -8,10 +8,10 @@ use lockstone_sim::{PlayerId, Table};
 
 use super::args::{self, CheckCommand, Telling};
 use super::failure::{self, DIFFERED, Failure};
-use super::stdout::print;
 use super::{chaos, coverage, files, floats, table};
 use crate::check::{self, Checker, Report};
 use crate::game::Game;
+use crate::output::{print, say};
 use crate::recording::bundle::{Bundle, TICKS_MAX};
 use crate::recording::{Header, Recording, RecordingError};
 
@@ -26,7 +26,7 @@ pub(super) fn run<G: Game>(args: &args::Check) -> Result<ExitCode, Failure> {
     for (n, (file, bytes)) in files.iter().enumerate() {
         if let Some((same, _)) = files[..n].iter().find(|(_, other)| other == bytes) {
             let (same, file) = (same.display(), file.display());
-            eprintln!("{same} and {file} are the same recording: that they agree shows nothing.");
+            say(format_args!("{same} and {file} are the same recording: that they agree shows nothing."));
         }
     }
     let recordings = files.iter().map(|(file, bytes)| read_file::<G>(file, bytes)).collect::<Result<_, _>>()?;
@@ -48,16 +48,16 @@ pub(super) fn explain<G: Game>(args: &args::Explain) -> Result<ExitCode, Failure
         let told = format!("{error}; {}", failure::of_bundle(&error));
         Failure::file("explain", &args.file, told)
     })?;
-    eprintln!("A bundle of {} recordings, put together by {}.", bundle.recordings.len(), bundle.player);
-    bundle.missing.iter().for_each(|player| eprintln!("The recording of {player} did not arrive."));
+    say(format_args!("A bundle of {} recordings, put together by {}.", bundle.recordings.len(), bundle.player));
+    bundle.missing.iter().for_each(|player| say(format_args!("The recording of {player} did not arrive.")));
     let mut recordings = Vec::new();
     for (n, bytes) in bundle.recordings.iter().enumerate() {
         match read::<G>(bytes) {
             Ok(recording) if recording.end().since(recording.header.start) > TICKS_MAX => {
-                eprintln!("Recording {} is left out: it claims more than {TICKS_MAX} ticks.", n + 1);
+                say(format_args!("Recording {} is left out: it claims more than {TICKS_MAX} ticks.", n + 1));
             }
             Ok(recording) => recordings.push(recording),
-            Err(error) => eprintln!("Recording {} is left out: {error}.", n + 1),
+            Err(error) => say(format_args!("Recording {} is left out: {error}.", n + 1)),
         }
     }
     if recordings.is_empty() {
@@ -88,7 +88,7 @@ fn tell<G: Game>(recordings: Vec<Recording<G::Sim>>, telling: &Telling) -> Resul
     }
     if let Some(file) = &telling.html {
         files::write_page(file, &check::page(&report))?;
-        eprintln!("The page is in {}.", file.display());
+        say(format_args!("The page is in {}.", file.display()));
     }
     if report.shared == Some(0) && report.finding.is_none() {
         let advice = "check them with the relay's recording, or with those of players who met";

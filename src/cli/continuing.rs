@@ -10,6 +10,7 @@ use super::failure::Failure;
 use super::files;
 use super::player::Player;
 use crate::game::Game;
+use crate::output::say;
 use crate::recording::{ContinueError, Ending, Header, Recording};
 
 /// What ends a sentence about a recording of which none goes on.
@@ -58,8 +59,8 @@ fn check_kind(wanted: SessionKind, recorded: SessionKind) -> Result<(), String> 
 }
 
 fn tell(file: &Path, end: Tick, ending: &Ending) {
-    eprintln!("The session of {} goes on at tick {end}.", file.display());
+    say(format_args!("The session of {} goes on at tick {end}.", file.display()));
     if let Ending::Torn { bytes } = ending {
-        eprintln!("The file broke off while it was written: its last {bytes} bytes are left out.");
+        say(format_args!("The file broke off while it was written: its last {bytes} bytes are left out."));
     }
 }

@@ -6,10 +6,10 @@ use comfy_table::{Cell, CellAlignment, Table, presets};
 
 use super::failure::{DIFFERED, Failure};
 use super::progress;
-use super::stdout::print;
 use super::{args, goes_on, stopped, table};
 use crate::check::coverage::{CoverageConfig, CoverageReport, coverage_with_progress};
 use crate::game::Game;
+use crate::output::print;
 
 pub(super) fn run<G: Game>(args: &args::Coverage) -> Result<ExitCode, Failure> {
     let args::Coverage { ticks, heroes, seed, json, .. } = *args;

@@ -12,10 +12,10 @@ use super::failure::{DIFFERED, Failure};
 use super::files;
 use super::place::any_number;
 use super::sitting::clocks;
-use super::stdout::print;
 use super::{carry, goes_on, numbers, progress, relay, table};
 use crate::crowd::{Crowd, CrowdOptions, CrowdReport, Rate};
 use crate::game::{Layout, Spread, Wide};
+use crate::output::{print, say};
 
 /// A packet between relay and replica takes so long at least, and up to so much longer.
 const DELAY: (Duration, Duration) = (Duration::from_millis(40), Duration::from_millis(20));
@@ -56,7 +56,7 @@ pub(super) fn run<G: Wide>(args: &Args) -> Result<ExitCode, Failure> {
     if let Some((path, plot)) = plot {
         let svg = plot(&reports).map_err(Failure::new)?;
         files::create(path, svg.as_bytes())?;
-        eprintln!("The picture is in {}.", path.display());
+        say(format_args!("The picture is in {}.", path.display()));
     }
     let differs = reports.iter().any(|report| report.verified.as_ref().is_some_and(|verified| !verified.is_exact()));
     match (args.json, reports.as_slice()) {

@@ -15,9 +15,9 @@ use super::args::Demo;
 use super::config::Config;
 use super::failure::Failure;
 use super::place::{Signaling, any_number};
-use super::stdout::print;
 use super::{numbers, progress};
 use crate::game::Game;
+use crate::output::{print, say};
 use crate::shell::Report;
 use cast::{Cast, GRACE, bot};
 
@@ -53,7 +53,7 @@ pub(super) fn run<G: Game>(args: &Demo) -> Result<ExitCode, Failure> {
         print(&result.verdict);
     }
     if let Some(bundle) = result.peers.iter().find_map(|report| report.bundle.as_ref()) {
-        eprintln!("What all peers have of it is in {bundle}: see `{} explain {bundle}`.", G::NAME);
+        say(format_args!("What all peers have of it is in {bundle}: see `{} explain {bundle}`.", G::NAME));
     }
     Ok(if result.ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

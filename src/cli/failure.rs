@@ -9,6 +9,7 @@ use lockstone_net::session::{EndReason, PlayerError};
 use lockstone_net::signaling::SignalingError;
 use lockstone_net::wire::{LeaveReason, Refusal};
 
+use crate::output::say;
 use crate::recording::{BundleError, RecordingError};
 
 /// Bad input, or a place that cannot be reached or written.
@@ -47,7 +48,7 @@ impl Failure {
 
     /// Says it, and gives the exit code.
     pub fn tell(self) -> ExitCode {
-        eprintln!("{self}.");
+        say(format_args!("{self}."));
         ExitCode::from(self.code)
     }
 }

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use super::args;
 use super::failure::Failure;
 use super::files;
-use super::stdout::print;
 use crate::check::floats::floats;
+use crate::output::print;
 
 pub(super) fn run(args: &args::Floats) -> Result<ExitCode, Failure> {
     let unusable = |error| {

@@ -15,6 +15,7 @@ use super::place::{self, Entering, Signaling, any_number, room_name};
 use super::player::Player;
 use super::sitting::Sitting;
 use crate::game::Game;
+use crate::output::say;
 use crate::shell::{Options, SoloLink};
 
 pub(super) fn run<G: Game>(args: Play) -> Result<ExitCode, Failure> {
@@ -36,17 +37,17 @@ pub(super) fn run<G: Game>(args: Play) -> Result<ExitCode, Failure> {
     let join = join_line::<G>(&args, &room, &signaling.public_url);
     // A newcomer's companion takes the last place of a rollback session.
     let join = if newcomer && args.shared.rollback {
-        eprintln!("A bot plays with you. With a friend instead: {} --rollback --room {room}", G::NAME);
+        say(format_args!("A bot plays with you. With a friend instead: {} --rollback --room {room}", G::NAME));
         None
     } else {
-        eprintln!("A friend joins with: {join}");
+        say(format_args!("A friend joins with: {join}"));
         Some(join)
     };
     // It comes once this peer is in the room: whoever is first founds the session.
     let companion = newcomer.then(|| companion::<G>(&args, &room, &signaling.url)).map(|words| {
         move || {
             let started = Peer::start(&words, Stdio::null(), Stdio::null());
-            started.inspect_err(|failure| eprintln!("You play without a companion: {failure}."))
+            started.inspect_err(|failure| say(format_args!("You play without a companion: {failure}.")))
         }
     });
     let link = place::link(&signaling.url, &room, &args.key, &args.stun, RoomRole::Peer);

@@ -15,8 +15,8 @@ use super::identity::Identity;
 use super::place::{self, Entering, Signaling, any_number, room_name};
 use super::player::Player;
 use super::sitting::Sitting;
-use super::stdout::print;
 use crate::game::Wide;
+use crate::output::{print, say};
 use crate::shell::Options;
 
 /// A relay tells the parts of its whole world once a second, unless they are recorded: to locate a
@@ -47,7 +47,7 @@ pub(super) fn run<G: Wide>(args: args::Relay) -> Result<ExitCode, Failure> {
     let announced = join.clone();
     let announce = (!args.report).then_some(|| {
         print(announced);
-        eprintln!("So players join. Ctrl-C ends the session for all.");
+        say(format_args!("So players join. Ctrl-C ends the session for all."));
     });
     // Nobody can know a token that this user's key made.
     let standby = args.host_token.as_deref().map(|token| PlayerKey::of_secret(token).public());

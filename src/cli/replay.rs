@@ -8,9 +8,9 @@ use lockstone_sim::Simulation;
 use super::args;
 use super::failure::Failure;
 use super::files;
-use super::stdout::print;
 use super::table;
 use crate::game::Game;
+use crate::output::{print, say};
 use crate::recording::{Ending, Entry, Header, Recording, replay};
 
 pub(super) fn run<G: Game>(args: &args::Replay) -> Result<ExitCode, Failure> {
@@ -47,21 +47,23 @@ pub(super) fn run<G: Game>(args: &args::Replay) -> Result<ExitCode, Failure> {
 fn describe<S: Simulation>(recording: &Recording<S>) {
     let Header { game, engine, seed, player, name, room, start, .. } = &recording.header;
     let room = if room.is_empty() { "alone".to_owned() } else { format!("in room {room}") };
-    eprintln!("{game}, engine {engine}, seed {seed}: recorded by {name} ({player}) {room}, from tick {start} on.");
+    say(format_args!(
+        "{game}, engine {engine}, seed {seed}: recorded by {name} ({player}) {room}, from tick {start} on."
+    ));
     match &recording.ending {
-        Ending::Closed(reason) => eprintln!("It was closed at tick {}: {reason}.", recording.end()),
-        Ending::Open => eprintln!("It was never closed, and ends at tick {}.", recording.end()),
-        Ending::Torn { bytes } => eprintln!(
+        Ending::Closed(reason) => say(format_args!("It was closed at tick {}: {reason}.", recording.end())),
+        Ending::Open => say(format_args!("It was never closed, and ends at tick {}.", recording.end())),
+        Ending::Torn { bytes } => say(format_args!(
             "It broke off while it was written: the last {bytes} bytes are left out, and it ends at tick {}.",
             recording.end()
-        ),
+        )),
     }
     for entry in &recording.entries {
         if let Entry::Desync(desync) = entry {
-            eprintln!(
+            say(format_args!(
                 "{} differed at tick {}: recorder {}, other {}.",
                 desync.player, desync.tick, desync.ours, desync.theirs
-            );
+            ));
         }
     }
 }

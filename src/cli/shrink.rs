@@ -12,12 +12,12 @@ use serde::Serialize;
 use super::STOP;
 use super::args;
 use super::failure::{BAD_INPUT, DIFFERED, Failure};
-use super::stdout::print;
 use super::{check, files, progress, table};
 use crate::check::chaos::Breaker;
 use crate::check::shrink::{Size, Step, Symptom};
 use crate::check::{Checker, Shrunk};
 use crate::game::Game;
+use crate::output::{print, say};
 use crate::recording::{Entry, Recording};
 
 /// What came of it.
@@ -88,7 +88,7 @@ fn show(bar: &ProgressBar, step: Step) {
     if STOP.load(Ordering::Relaxed) {
         bar.finish_and_clear();
         // Nothing is written yet, and what is played cannot be left in any other way.
-        eprintln!("the search was stopped.");
+        say(format_args!("the search was stopped."));
         std::process::exit(BAD_INPUT.into());
     }
     match step {

@@ -9,6 +9,7 @@ use lockstone_net::signaling::Server;
 use super::args::Signal;
 use super::failure::Failure;
 use super::{STOP, place};
+use crate::output::{print, say};
 
 pub(super) fn run(args: &Signal) -> Result<ExitCode, Failure> {
     place::check_token(args.host_token.as_deref())?;
@@ -25,8 +26,8 @@ pub(super) fn run(args: &Signal) -> Result<ExitCode, Failure> {
         None => server,
     };
     let _server = server.spawn()?;
-    println!("ws://{addr}");
-    eprintln!("Signaling is served. Peers join with --signal ws://{}; Ctrl-C ends it.", place::public(addr));
+    print(format_args!("ws://{addr}"));
+    say(format_args!("Signaling is served. Peers join with --signal ws://{}; Ctrl-C ends it.", place::public(addr)));
     while !STOP.load(Ordering::Relaxed) {
         std::thread::sleep(Duration::from_millis(50));
     }

@@ -18,6 +18,7 @@ use super::args::{Play, View};
 use super::child::{Word, stop_with_parent};
 use super::failure::{Failure, of_end};
 use crate::game::Game;
+use crate::output::say;
 use crate::shell::{Clocks, Display, Files, Labels, Options, Recorder, Screen, Shell};
 use crate::view::{self, Draw};
 
@@ -89,7 +90,7 @@ impl Sitting {
         if args.report {
             print_word(&Word::Report(Box::new(report.clone())));
         } else if report.ticks > 0 || reason == EndReason::SequencerLeft {
-            eprintln!("{} ticks played; the session is over: {reason}.", report.ticks);
+            say(format_args!("{} ticks played; the session is over: {reason}.", report.ticks));
         }
         match of_end(&reason) {
             Some(failure) => Err(failure),
@@ -121,7 +122,7 @@ fn screen(game: &str, asked: Option<View>, report: bool) -> Screen {
     if asked == View::Window {
         match window(game) {
             Ok(window) => return Screen::View(window),
-            Err(error) => eprintln!("{error}; use --view terminal or none."),
+            Err(error) => say(format_args!("{error}; use --view terminal or none.")),
         }
     }
     if asked == View::None || !std::io::stdout().is_terminal() {
@@ -130,7 +131,7 @@ fn screen(game: &str, asked: Option<View>, report: bool) -> Screen {
     match terminal() {
         Ok(terminal) => Screen::View(terminal),
         Err(error) => {
-            eprintln!("The terminal cannot show the world: {error}.");
+            say(format_args!("The terminal cannot show the world: {error}."));
             none
         }
     }

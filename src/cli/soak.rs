@@ -10,15 +10,16 @@ use std::thread;
 use std::time::Instant;
 
 use indicatif::ProgressBar;
+use lockstone_net::text::escaped;
 use serde::Serialize;
 
 use super::args::{Soak, SoakKind};
 use super::failure::{DIFFERED, Failure};
 use super::place::any_number;
 use super::shrink::hushed;
-use super::stdout::print;
 use super::{goes_on, progress, stopped};
 use crate::game::{Game, Wide};
+use crate::output::{print, say};
 use crate::soak::{self, Breach, Figures, Kind, Outcome, Player, Range, Schedule, SoakError};
 
 /// So many fresh seeds are played if none are named.
@@ -90,7 +91,7 @@ fn soak<G: Game>(args: &Soak, kinds: &[Kind], player: Player<'_>) -> Result<Exit
             let schedule = if args.shrink { fails.shrink::<G>(schedule, player, &bar)? } else { schedule.clone() };
             if args.tell {
                 let trace = player(&schedule).map_err(Failure::new)?;
-                bar.suspend(|| eprint!("{}", soak::story(&schedule, &trace)));
+                bar.suspend(|| say(soak::story(&schedule, &trace)));
             }
             failed.push(fails);
         }
@@ -130,7 +131,8 @@ fn range(args: &Soak) -> Range {
 
 fn read(file: &Path) -> Result<Schedule, Failure> {
     let text = fs::read_to_string(file).map_err(|error| Failure::file("read", file, error))?;
-    serde_json::from_str(&text).map_err(|error| Failure::file("play", file, format!("it is no schedule: {error}")))
+    serde_json::from_str(&text)
+        .map_err(|error| Failure::file("play", file, format!("it is no schedule: {}", escaped(error))))
 }
 
 /// Plays all, on so many threads. What was not played when it was stopped has no outcome.
@@ -144,7 +146,7 @@ fn play(schedules: &[Schedule], jobs: u16, player: Player<'_>, bar: &ProgressBar
             if let Ok(Outcome { breaches, .. }) = &outcome
                 && let Some(first) = breaches.first()
             {
-                bar.suspend(|| eprintln!("{} {}: {first}", schedule.kind.name(), schedule.seed));
+                bar.suspend(|| say(format_args!("{} {}: {first}", schedule.kind.name(), schedule.seed)));
             }
             bar.inc(1);
             done.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push((n, outcome));
@@ -182,7 +184,7 @@ impl Failed {
         let file = PathBuf::from(format!("{}-soak-{}-{}.json", G::NAME, self.kind.name(), self.seed));
         let text = serde_json::to_string_pretty(&small).map_err(Failure::new)?;
         fs::write(&file, text).map_err(|error| Failure::file("write", &file, error))?;
-        bar.suspend(|| eprintln!("{steps} steps became {}: {}\n{small}", small.steps.len(), file.display()));
+        bar.suspend(|| say(format_args!("{steps} steps became {}: {}\n{small}", small.steps.len(), file.display())));
         self.command = format!("{} soak --play {}", G::NAME, file.display());
         (self.breaches, self.file) = (outcome.breaches, Some(file));
         Ok(small)

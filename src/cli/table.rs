@@ -8,7 +8,7 @@ use lockstone_sim::Table;
 use super::args;
 use super::failure::Failure;
 use super::files;
-use super::stdout::print;
+use crate::output::{print, say};
 
 pub(super) fn run(command: &args::Table) -> Result<ExitCode, Failure> {
     match command {
@@ -39,7 +39,7 @@ fn verify(file: &Path) -> Result<(), Failure> {
     }
     let seed: String = table.seed().iter().map(|byte| format!("{byte:02x}")).collect();
     print(format_args!("{:032x}  {}", table.digest(), file.display()));
-    eprintln!("The table is sound. Its seed is {seed}.");
+    say(format_args!("The table is sound. Its seed is {seed}."));
     Ok(())
 }
 

@@ -1,9 +1,11 @@
 //! Reads a recording. Nothing of it is believed before it was checked, and nothing is reserved that
-//! the file does not hold.
+//! the file does not hold. What it says in words is [`escaped`] as it is read, so nobody behind the
+//! reader has to think of it.
 
 use std::collections::BTreeMap;
 
 use lockstone_net::Identity;
+use lockstone_net::text::escaped;
 use lockstone_sim::codec::{self, CodecError};
 use lockstone_sim::{Checksum, Simulation, Tick};
 
@@ -95,6 +97,12 @@ impl Header {
     /// [`RecordingError`] if it has no sound header.
     pub fn peek(bytes: &[u8]) -> Result<Header, RecordingError> {
         Frames::open(bytes)?.header()
+    }
+
+    fn escaped(mut self) -> Header {
+        let Header { game, engine, name, room, build: Build { profile, os, arch, .. }, .. } = &mut self;
+        [game, engine, name, room, profile, os, arch].into_iter().for_each(|text| *text = escaped(&text));
+        self
     }
 
     /// Whether the recording is of this game, whatever its rules.
@@ -224,7 +232,7 @@ impl<'b> Frames<'b> {
     }
 
     fn header(&mut self) -> Result<Header, RecordingError> {
-        self.must(|payload| codec::read(payload, HEADER_BYTES_MAX))
+        self.must(|payload| codec::read(payload, HEADER_BYTES_MAX)).map(Header::escaped)
     }
 
     /// Reads a frame without which there is no recording.
@@ -295,15 +303,18 @@ impl<'b> Frames<'b> {
         }
         while let Some((&kind, behind)) = rest.split_first() {
             if kind == EVENT_END {
-                let (reason, behind) = codec::read_first(behind)?;
+                let (reason, behind) = codec::read_first::<String>(behind)?;
                 return if behind.is_empty() {
-                    Ok(Some(reason))
+                    Ok(Some(escaped(reason)))
                 } else {
                     Err(CodecError::Malformed("events after the end"))
                 };
             }
-            let (entry, behind) = codec::read_first::<Entry<S>>(rest)?;
+            let (mut entry, behind) = codec::read_first::<Entry<S>>(rest)?;
             rest = behind;
+            if let Entry::Name(_, name) = &mut entry {
+                *name = escaped(&name);
+            }
             if matches!(&entry, Entry::Tree(change) if !change.is_sorted()) {
                 return Err(CodecError::Malformed("cells out of order"));
             }

@@ -6,10 +6,12 @@ use std::time::Duration;
 use lockstone_net::LinkEvent;
 use lockstone_net::limits::LIES_MAX;
 use lockstone_net::session::{Event, Phase, Stats, Traffic};
+use lockstone_net::text::escaped;
 use lockstone_sim::{PlayerId, Simulation, Tick};
 
 use super::effort::Effort;
 use super::keeper::Labels;
+use crate::output::say;
 use crate::scene::Scene;
 use crate::view::smooth::Smooth;
 use crate::view::{Action, Draw, Status, View, last_check, loss, rtt, title};
@@ -74,8 +76,9 @@ impl Display {
 
     /// Tells the person something.
     pub fn tell(&mut self, news: String) {
+        let news = escaped(news);
         if matches!(self.screen, Screen::None { lines: true }) {
-            eprintln!("{news}");
+            say(&news);
         }
         self.status.news.push(news);
         if self.status.news.len() > NEWS_MAX {
@@ -191,7 +194,7 @@ impl Display {
                 self.status.typed = view.line().map(str::to_owned);
                 view.show(&self.smooth, moment, &self.status, time_s);
             }
-            Screen::None { lines: true } => eprintln!("{}", line(&self.status)),
+            Screen::None { lines: true } => say(line(&self.status)),
             Screen::None { lines: false } => {}
         }
     }

@@ -1,6 +1,8 @@
 //! Keys: some walk, some are a game's own, and a line can be typed: something to say, or after a
 //! slash a command.
 
+use lockstone_net::text::is_code;
+
 use super::Action;
 
 /// The longest line.
@@ -41,7 +43,7 @@ impl Typing {
             return Some(Action::Walk((x, y)));
         }
         match (&mut self.line, key) {
-            (Some(line), Key::Char(c)) if line.chars().count() < LINE_CHARS_MAX && !c.is_control() => line.push(c),
+            (Some(line), Key::Char(c)) if line.chars().count() < LINE_CHARS_MAX && !is_code(c) => line.push(c),
             (Some(line), Key::Backspace) if !line.is_empty() => drop(line.pop()),
             (Some(_), Key::Backspace | Key::Escape) => self.line = None,
             (Some(_), Key::Enter) => return self.line.take().and_then(finished),

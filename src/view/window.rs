@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use lockstone_net::text::is_code;
 use minifb::{InputCallback, MouseButton, MouseMode, Window, WindowOptions};
 
 use super::frame::Frame;
@@ -129,6 +130,6 @@ fn named(c: char) -> Option<Key> {
         '\u{8}' | '\u{7f}' => Some(Key::Backspace),
         '\u{1b}' => Some(Key::Escape),
         '\t' => Some(Key::Tab),
-        c => (!c.is_control()).then_some(Key::Char(c)),
+        c => (!is_code(c)).then_some(Key::Char(c)),
     }
 }

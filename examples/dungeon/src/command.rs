@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use lockstone::net::text::is_code;
 use lockstone::sim::path::Tile;
 use lockstone::sim::{EntityId, Fx, Vec2};
 use serde::{Deserialize, Serialize};
@@ -93,10 +94,10 @@ impl fmt::Debug for Name {
 }
 
 impl Name {
-    /// As much of a text as fits, without control characters.
+    /// As much of a text as fits, without codes.
     pub fn new(text: &str) -> Name {
         let (mut name, mut len) = (Name::default(), 0);
-        for letter in text.trim().chars().filter(|letter| !letter.is_control()) {
+        for letter in text.trim().chars().filter(|letter| !is_code(*letter)) {
             if len + letter.len_utf8() > name.0.len() {
                 break;
             }
@@ -109,6 +110,6 @@ impl Name {
     /// The text.
     pub fn text(&self) -> String {
         let text = String::from_utf8_lossy(&self.0);
-        text.chars().filter(|letter| !letter.is_control()).collect::<String>().trim().into()
+        text.chars().filter(|letter| !is_code(*letter)).collect::<String>().trim().into()
     }
 }

@@ -207,6 +207,7 @@ mod native {
 
     use super::*;
     use crate::room::REPLACED;
+    use crate::text::is_code;
 
     /// A server that has answered no ping for so many keep-alives is gone: a network that swallows
     /// packets tells nothing.
@@ -270,7 +271,7 @@ mod native {
     /// One line of plain text, if the server sent that and not a page.
     fn sentence(body: &[u8]) -> Option<String> {
         let text = std::str::from_utf8(body).ok()?.trim();
-        let plain = (1..=200).contains(&text.len()) && !text.starts_with('<') && !text.contains(char::is_control);
+        let plain = (1..=200).contains(&text.len()) && !text.starts_with('<') && !text.contains(is_code);
         plain.then(|| text.to_owned())
     }
 }

@@ -13,7 +13,10 @@ use crate::wire::{Bytes, Epoch, Hello, Name, PROTOCOL_VERSION, Terms, TooMany};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlayerError {
     /// The name.
-    #[error("a name must have 1 to {} bytes and no control characters", crate::limits::NAME_BYTES_MAX)]
+    #[error(
+        "a name must have 1 to {} bytes and no characters that control or turn around text",
+        crate::limits::NAME_BYTES_MAX
+    )]
     Name,
     /// The hero.
     #[error("the hero's encoding has {0} bytes, where at most {max} are allowed", max = crate::limits::HERO_BYTES_MAX)]

@@ -10,6 +10,7 @@ use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::limits::{CHAT_BYTES_MAX, NAME_BYTES_MAX};
+use crate::text::is_code;
 
 /// Reserved before the first element of a list is read. What is beyond grows with what
 /// really is there.
@@ -116,7 +117,7 @@ impl<'de, T: Deserialize<'de>, const MAX: usize> Visitor<'de> for ListVisitor<T,
     }
 }
 
-/// A line of text: UTF-8 without control characters, not empty, at most `MAX` bytes.
+/// A line of text: UTF-8 without [codes](is_code), not empty, at most `MAX` bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Text<const MAX: usize>(Bytes<MAX>);
@@ -130,7 +131,7 @@ pub type ChatLine = Text<CHAT_BYTES_MAX>;
 impl<const MAX: usize> Text<MAX> {
     /// Checks a text.
     pub fn new(text: &str) -> Option<Self> {
-        let fine = !text.trim().is_empty() && !text.chars().any(char::is_control);
+        let fine = !text.trim().is_empty() && !text.chars().any(is_code);
         fine.then(|| Bytes::try_from(text.as_bytes().to_vec()).ok().map(Text)).flatten()
     }
 

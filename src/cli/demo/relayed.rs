@@ -17,9 +17,9 @@ use super::table;
 use crate::cli::args::Demo;
 use crate::cli::failure::{DIFFERED, Failure};
 use crate::cli::place::{Signaling, any_number};
-use crate::cli::stdout::print;
 use crate::cli::{progress, relay};
 use crate::game::Wide;
+use crate::output::print;
 use crate::shell::Report;
 
 /// So many come at once: a handshake is work, and the relay has others to serve.
