@@ -203,26 +203,25 @@ fn a_halo_change_that_was_dropped_is_named() {
 }
 
 #[test]
-fn a_bundle_of_relay_and_replica_tells_the_same() {
+fn the_relays_bundle_tells_the_same_and_the_replicas_holds_its_own_recording() {
     let dropped = Rc::new(Cell::new(None));
     // For so long that it reaches the core.
     let mut session = Relayed::new(small());
     session.meddle(forgetful(dropped.clone(), 100));
     session.enter(3);
-    // Until the core is compared, and both have each other's evidence.
+    // Until the core is compared, and the relay has the replica's evidence.
     session.play(900, 20);
     let bundles = session.bundles();
-    assert_eq!(bundles.len(), 2, "the relay and the odd replica have one each");
-    for bundle in bundles {
-        assert!(bundle.missing.is_empty() && bundle.recordings.len() == 2);
-        let bundle = Bundle::read(&bundle.write()).expect("it was just written");
-        let read = |bytes: &Vec<u8>| Recording::read(bytes).expect("evidence is a recording");
-        let report = check(bundle.recordings.iter().map(read).collect());
-        let (finding, (tick, _)) = (found(&report), dropped.get().expect("there was a change"));
-        assert_eq!((finding.verdict.cause, finding.tick), (Cause::HaloMissing, tick.next()));
-        assert!(finding.verdict.blamed.is_empty(), "{report}");
-        assert_eq!(report.peers[finding.odd[0]].player, PlayerId(1));
-    }
+    let [relay, replica] = &bundles[..] else { panic!("the relay and the odd replica have one each") };
+    assert_eq!((&replica.missing[..], replica.recordings.len()), (&[PlayerId(0)][..], 1));
+    assert!(relay.missing.is_empty() && relay.recordings.len() == 2);
+    let bundle = Bundle::read(&relay.write()).expect("it was just written");
+    let read = |bytes: &Vec<u8>| Recording::read(bytes).expect("evidence is a recording");
+    let report = check(bundle.recordings.iter().map(read).collect());
+    let (finding, (tick, _)) = (found(&report), dropped.get().expect("there was a change"));
+    assert_eq!((finding.verdict.cause, finding.tick), (Cause::HaloMissing, tick.next()));
+    assert!(finding.verdict.blamed.is_empty(), "{report}");
+    assert_eq!(report.peers[finding.odd[0]].player, PlayerId(1));
 }
 
 #[test]

@@ -30,9 +30,11 @@ pub use crate::session::{Companion, DistantView, Landmark};
 pub use config::{RelayConfig, RelaySettings};
 pub use horizon::{Horizon, Route, Walk};
 
-use kind::End;
+use std::collections::BTreeMap;
 
 use lockstone_sim::{PlayerId, Tick, World};
+
+use kind::End;
 
 /// The peer that closes ticks, simulates all, and gives each replica what it needs. It may have a
 /// hero of its own.
@@ -46,4 +48,12 @@ pub type Replica<R> = crate::session::Peer<World<R>, End<R, false>>;
 /// the relay's work is even.
 fn checks_at(tick: Tick, player: PlayerId, interval_ticks: u32) -> bool {
     tick.0 % interval_ticks == u32::from(player.0) % interval_ticks
+}
+
+/// Adds to what is kept of the newest ticks.
+fn keep<T>(kept: &mut BTreeMap<Tick, T>, tick: Tick, value: T, max: usize) {
+    kept.insert(tick, value);
+    if kept.len() > max {
+        kept.pop_first();
+    }
 }

@@ -129,8 +129,10 @@ pub trait Share: Send + 'static {
         Ok(None)
     }
 
-    /// Worlds were found to differ.
-    fn differs(&mut self) {}
+    /// Worlds were found to differ, at a tick.
+    fn differs(&mut self, tick: Tick) {
+        let _ = tick;
+    }
 
     fn distant(&self, simulation: &Self::Sim) -> DistantView {
         let _ = simulation;

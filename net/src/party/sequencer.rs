@@ -23,7 +23,7 @@ use crate::link::{Channel, PeerId};
 use crate::sequencer::{Feed, Waiting};
 use crate::session::{
     Applicants, CommandError, Comparison, DropReason, Entrant, Event, Io, Leader, Membership, Offer, OnDesync, Outbox,
-    Phase, Rate, Role, Roll, Schedule, Stats, Stepper, turn,
+    Phase, Rate, Role, Roll, Schedule, Stats, Stepper, Witnesses, turn,
 };
 use crate::transfer::SnapshotSender;
 use crate::wire::*;
@@ -357,9 +357,9 @@ impl<S: Simulation> Sequencing<S> {
         let others: Vec<_> = guests.map(|(peer, guest)| (guest.player, peer)).collect();
         let mut all: Vec<_> = others.iter().copied().chain([(self.stepper.player, self.leader.peer)]).collect();
         all.sort();
-        let players = all.len();
+        let witnesses = Witnesses::of(others, all.len());
         let inquiry = Inquiry { witnesses: List::try_from(all).expect("no more are let in") };
-        io.inquire(INQUIRY_INTERVAL, others, players, inquiry);
+        io.inquire(INQUIRY_INTERVAL, witnesses, inquiry);
     }
 
     /// Tells all what a player says.

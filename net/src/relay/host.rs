@@ -351,7 +351,7 @@ impl<R: Rules> Role<World<R>> for Host<R> {
             Message::ChunkAck(received) => self.chunk_ack(from, received, io.now, &mut io.out),
             Message::Ready => self.admit(from, &mut io.out),
             Message::Report(report) => self.report(from, report, io),
-            Message::CoreTree(tree) => self.core_tree(from, tree, io.now, &mut io.out),
+            Message::CoreTree(tree) => self.core_tree(from, tree, io),
             Message::Bye(reason) => self.remove(from, reason),
             Message::Say(line) => self.hear(from, line, io.now, &mut io.out),
             Message::Heir(heir) => self.heir_known(from, heir, &mut io.out),

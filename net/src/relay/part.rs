@@ -5,13 +5,15 @@ mod distant_tracks;
 mod pending;
 
 use core::ops::ControlFlow;
+use std::collections::BTreeMap;
 
 use lockstone_sim::codec::CodecError;
 use lockstone_sim::world::{Given, Zone};
 use lockstone_sim::{CellRect, Checksum, Rules, Simulation, Tick, Turn, World};
 
-use super::checks_at;
 use super::horizon::Horizon;
+use super::{checks_at, keep};
+use crate::limits::CHECKSUMS_KEPT_MAX;
 use crate::link::PeerId;
 use crate::replica::{Fed, Share};
 use crate::session::{DistantView, DropReason, Leader, Outbox, Stepper, turn};
@@ -25,14 +27,16 @@ pub struct Part<R: Rules> {
     pending: Pending,
     /// What the player sees from afar, if the game says so.
     distant_tracks: Option<DistantTracks<R>>,
-    /// The relay found the core to differ, and wants to know where.
-    tree_wanted: bool,
+    /// The core's newest checksums.
+    sums: BTreeMap<Tick, Checksum>,
+    /// The relay found the core to differ at this tick, and wants to know where.
+    disputed: Option<Tick>,
 }
 
 impl<R: Rules> Part<R> {
     pub fn new(checksum_interval_ticks: u32, horizon: Option<Box<dyn Horizon<R>>>) -> Self {
         let (pending, distant_tracks) = (Pending::default(), horizon.map(DistantTracks::new));
-        Part { checksum_interval_ticks, pending, distant_tracks, tree_wanted: false }
+        Part { checksum_interval_ticks, pending, distant_tracks, sums: BTreeMap::new(), disputed: None }
     }
 
     /// The core's checksum, if it is this replica's tick for it.
@@ -47,11 +51,14 @@ impl<R: Rules> Part<R> {
         if !checks_at(tick, stepper.player, self.checksum_interval_ticks) {
             return None;
         }
-        if core::mem::take(&mut self.tree_wanted) {
+        let sum = stepper.simulation.part_checksum(core);
+        keep(&mut self.sums, tick, sum, CHECKSUMS_KEPT_MAX);
+        if let Some(disputed) = self.disputed.take() {
+            let disputed = self.sums.get(&disputed).copied();
             let cells = List::try_from(stepper.simulation.part_tree(core)).unwrap_or_default();
-            leader.tell(&Message::CoreTree(CoreTree { tick, cells }), out);
+            leader.tell(&Message::CoreTree(CoreTree { tick, disputed, cells }), out);
         }
-        Some((tick, stepper.simulation.part_checksum(core)))
+        Some((tick, sum))
     }
 }
 
@@ -85,7 +92,7 @@ impl<R: Rules> Share for Part<R> {
     }
 
     fn begin(&mut self) {
-        (self.pending, self.tree_wanted) = (Pending::default(), false);
+        (self.pending, self.sums, self.disputed) = (Pending::default(), BTreeMap::new(), None);
         self.distant_tracks.iter_mut().for_each(DistantTracks::begin);
     }
 
@@ -140,8 +147,8 @@ impl<R: Rules> Share for Part<R> {
         Ok(None)
     }
 
-    fn differs(&mut self) {
-        self.tree_wanted = true;
+    fn differs(&mut self, tick: Tick) {
+        self.disputed = Some(tick);
     }
 
     fn distant(&self, world: &World<R>) -> DistantView {

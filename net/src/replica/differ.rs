@@ -23,6 +23,7 @@ impl<F: Share> Replica<F> {
             others,
             missing: missing.into_iter().map(|(player, _)| player).collect(),
             players: inquiry.witnesses.len(),
+            may_know: true,
         };
         if !io.evidence.begin(INQUIRY_ANSWER_INTERVAL, witnesses, io.now, &mut io.out) {
             io.out.dropped(DropReason::Unexpected);
@@ -32,7 +33,7 @@ impl<F: Share> Replica<F> {
     /// The worlds have become different: told once, to both sides. `counts`: it was found by a
     /// comparison, here or of this very tick.
     pub(super) fn differs(&mut self, notice: DesyncNotice, counts: bool, io: &mut Io<F::Sim>) {
-        self.share.differs();
+        self.share.differs(notice.tick);
         let Place::Joined(session) = &mut self.place else { return };
         if !session.comparison.differs(counts, &mut io.out) {
             return;

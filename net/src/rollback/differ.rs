@@ -11,7 +11,7 @@ use lockstone_sim::{PlayerId, Simulation};
 
 use super::play::Play;
 use crate::limits::{INQUIRY_ANSWER_INTERVAL, INQUIRY_INTERVAL};
-use crate::session::{DropReason, Event, Io, Outbox};
+use crate::session::{DropReason, Event, Io, Outbox, Witnesses};
 use crate::wire::{DesyncNotice, Inquiry, LeaveReason, Message};
 
 impl<S: Simulation> Play<S> {
@@ -70,7 +70,7 @@ impl<S: Simulation> Play<S> {
     pub(super) fn inquire(&mut self, interval: Duration, io: &mut Io<S>) {
         let live = self.remotes.iter().filter(|remote| !self.has_lost(remote.player));
         let others: Vec<_> = live.map(|remote| (remote.player, remote.peer)).collect();
-        io.inquire(interval, others, self.players_at_start, Inquiry::default());
+        io.inquire(interval, Witnesses::of(others, self.players_at_start), Inquiry::default());
     }
 
     /// This peer's world is out of step, as it has found or was told.

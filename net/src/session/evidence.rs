@@ -4,7 +4,8 @@
 //! The bytes are not looked into. A peer that finds a difference calls an inquiry. The session's
 //! kind checks its sender. There is one at a time and one a minute, whoever calls, and of each
 //! witness one parcel: nobody can make others send again and again. A peer sends only to a peer
-//! that asks, and only witnesses are asked.
+//! that asks, and only witnesses are asked. A relay's evidence is the whole world, so it keeps
+//! that: a replica may know of the world what the replica has recorded itself.
 //!
 //! A peer that is [out of step](super::outbox::Standing) no longer plays, and its session ends once
 //! evidence is exchanged. The loop is [`Evidence::advance`]; it comes after that of the game.
@@ -41,6 +42,15 @@ pub struct Witnesses {
     pub missing: Vec<PlayerId>,
     /// How many share the bundle.
     pub players: usize,
+    /// Whether they may know what this peer knows. Else it keeps its own evidence to itself.
+    pub may_know: bool,
+}
+
+impl Witnesses {
+    /// Others that can all be reached, and may know what this peer knows.
+    pub fn of(others: Vec<(PlayerId, PeerId)>, players: usize) -> Witnesses {
+        Witnesses { others, missing: Vec::new(), players, may_know: true }
+    }
 }
 
 impl Evidence {

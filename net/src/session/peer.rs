@@ -11,7 +11,7 @@
 use core::time::Duration;
 use std::sync::Arc;
 
-use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, codec};
+use lockstone_sim::{Checksum, Simulation, Tick, codec};
 
 use super::config::{Config, Settings};
 use super::distant::DistantView;
@@ -175,18 +175,10 @@ pub struct Io<S: Simulation> {
 
 impl<S: Simulation> Io<S> {
     /// Calls for the evidence of others, unless evidence was called for less than `interval` ago.
-    /// `inquiry` is what they are told, `players` how many share the bundle. Returns whether it
-    /// did.
-    pub fn inquire(
-        &mut self,
-        interval: Duration,
-        others: Vec<(PlayerId, PeerId)>,
-        players: usize,
-        inquiry: Inquiry,
-    ) -> bool {
-        let peers: Vec<_> = others.iter().map(|(_, peer)| *peer).collect();
-        let begun =
-            self.evidence.begin(interval, Witnesses { others, missing: Vec::new(), players }, self.now, &mut self.out);
+    /// `inquiry` is what they are told. Returns whether it did.
+    pub fn inquire(&mut self, interval: Duration, witnesses: Witnesses, inquiry: Inquiry) -> bool {
+        let peers: Vec<_> = witnesses.others.iter().map(|(_, peer)| *peer).collect();
+        let begun = self.evidence.begin(interval, witnesses, self.now, &mut self.out);
         if begun {
             let message = Message::Inquiry(inquiry);
             peers.into_iter().for_each(|peer| self.out.reliably(Epoch::default(), peer, &message));

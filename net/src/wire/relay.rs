@@ -101,6 +101,8 @@ pub struct Nearby {
 pub struct CoreTree {
     /// The state before the turn of this tick.
     pub tick: Tick,
+    /// The checksum that the core had at the tick that is disputed, if the replica still knows it.
+    pub disputed: Option<Checksum>,
     /// Of the cells that are stored, ascending. Empty if they are too many for a packet.
     pub cells: List<(CellId, Checksum), TREE_CELLS_MAX>,
 }

@@ -70,7 +70,7 @@ fn a_core_that_went_wrong_is_found_and_repaired() {
 }
 
 #[test]
-fn who_tells_false_checksums_is_put_out() {
+fn who_tells_false_checksums_of_a_right_core_is_named_and_put_out() {
     let mut scene = scene(22, 4);
     scene.odd = Some(2);
     scene.meddle(
@@ -84,8 +84,10 @@ fn who_tells_false_checksums_is_put_out() {
     );
     scene.play(secs(20), 30);
     let ended = ended(&scene.seat(2).session);
-    assert!(matches!(ended, Some(EndReason::Desync | EndReason::Removed(LeaveReason::Desync))), "{ended:?}");
+    assert_eq!(ended, Some(EndReason::Removed(LeaveReason::Lied)));
     assert_eq!(scene.playing(), 3);
+    let named = scene.told.iter().filter(|event| matches!(event, Event::Liar { .. })).count();
+    assert_eq!((named, scene.stats().desyncs, desyncs(&scene.told).len()), (3, 0, 0), "a lie is no difference");
     for seat in [1, 3, 4] {
         assert!(desyncs(&scene.seat(seat).events).is_empty());
     }

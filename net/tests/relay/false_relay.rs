@@ -300,7 +300,7 @@ fn messages_out_of_place_are_dropped() {
         victim.hear(&Message::ChunkAck(7));
         victim.hear(&Message::Ready);
         victim.hear(&Message::Chunk(vec![1; 9].try_into().expect("fits")));
-        victim.hear(&Message::CoreTree(CoreTree { tick: Tick(5), cells: List::default() }));
+        victim.hear(&Message::CoreTree(CoreTree { tick: Tick(5), disputed: None, cells: List::default() }));
         victim.hear(&Message::Desync(notice));
         victim.hear(&Message::Inquiry(Inquiry { witnesses: witnesses.clone() }));
         victim.hear(&Message::Parcel(Parcel::Received(70_000)));

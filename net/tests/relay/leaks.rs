@@ -4,13 +4,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lockstone_net::PeerId;
+use lockstone_net::Session;
 use lockstone_net::memory::Weather;
 use lockstone_net::relay::RelaySettings;
-use lockstone_net::wire::{self, Frame, LeaveReason, LoadedCells, Message, RawGiven, RawInput};
+use lockstone_net::session::Event;
+use lockstone_net::wire::{self, Frame, LeaveReason, LoadedCells, Message, Parcel, RawGiven, RawInput};
 use lockstone_sim::world::{Join, Request};
-use lockstone_sim::{CellId, CellRect, PlayerId, Simulation, Tick, codec};
+use lockstone_sim::{CellId, CellRect, Checksum, PlayerId, Simulation, Tick, codec};
 use testkit::relay::*;
+use testkit::sessions::tap::altering;
 use testkit::sessions::*;
+use testkit::storm::StormWorld;
 
 /// What a replica was told.
 #[derive(Default)]
@@ -38,6 +42,69 @@ fn nothing_outside_of_core_and_halo_is_told() {
     let (checked, replicas) = assert_all_concerned(&scene, &settings);
     println!("{checked} things told to {replicas} replicas");
     assert!(replicas == 12 && checked > 10_000);
+}
+
+/// One false checksum made the relay send its recording of the whole world.
+#[test]
+fn a_liar_and_an_odd_replica_are_given_no_evidence_of_the_rest_of_the_world() {
+    let settings = RelaySettings { core_actors_max: 0, ..RelaySettings::default() };
+    let mut scene = Scene::new(5, STORM, settings.clone(), Weather::clear(ms(40)));
+    scene.enter_many(4);
+    scene.run_until(secs(3));
+    // One lies, and the world of another differs as far as it says.
+    scene.odd = Some(2);
+    for seat in [1, 2] {
+        let mut reports = 0;
+        scene.meddle(
+            seat,
+            altering(move |_, message| match message {
+                Message::Report(report) if !report.checksums.is_empty() => {
+                    reports += 1;
+                    if reports == 3 {
+                        report.checksums =
+                            list(report.checksums.iter().map(|(tick, sum)| (*tick, odd(*sum))).collect());
+                    }
+                }
+                Message::CoreTree(tree) if seat == 2 => tree.disputed = tree.disputed.map(odd),
+                _ => {}
+            }),
+        );
+    }
+    for _ in 0..60 {
+        scene.play(ms(500), 30);
+        // What the relay's application gives is of the whole world.
+        if let Some(wanted) = scene.told.iter().position(|event| matches!(event, Event::EvidenceWanted { .. })) {
+            scene.told.remove(wanted);
+            scene.driver.hub_mut().session.give_evidence(vec![7; 100_000]).expect("it is wanted");
+        }
+    }
+    let player = |seat: usize| scene.seat(seat).session.stats().player;
+    let named: Vec<_> = scene
+        .told
+        .iter()
+        .filter_map(|event| match event {
+            Event::Liar { player, times } => Some((Some(*player), *times)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(named, [(player(1), 1)]);
+    let came = |event: &&Event<StormWorld>| matches!(event, Event::Evidence { .. } | Event::EvidenceComplete { .. });
+    for seat in 1..=4 {
+        let events = scene.seat(seat).events.iter().filter(came);
+        let missing: Vec<_> = events
+            .map(|event| match event {
+                Event::EvidenceComplete { missing } => missing.clone(),
+                other => panic!("seat {seat} was given {other:?}"),
+            })
+            .collect();
+        assert_eq!(missing, vec![vec![PlayerId(0)]; usize::from(seat == 2)], "seat {seat}");
+    }
+    let (checked, _) = assert_all_concerned(&scene, &settings);
+    assert!(checked > 1_000 && scene.playing() == 4);
+}
+
+fn odd(sum: Checksum) -> Checksum {
+    Checksum(sum.0 ^ 1)
 }
 
 /// Nobody was told what is outside of core and halo. Returns how many things were told,
@@ -77,6 +144,9 @@ fn told(scene: &Scene) -> BTreeMap<PeerId, Told> {
             Message::Removed(LeaveReason::Silent | LeaveReason::TooSlow) | Message::Challenge(_) => {}
             // Who leads, and in which epoch. Of the world they tell a tick at most.
             Message::Heir(_) | Message::Stand(_) | Message::Lead(_) | Message::Elsewhere(_) => {}
+            // Who is odd is told its own checksum, and gives evidence. It gets none.
+            Message::Desync(_) | Message::Inquiry(_) | Message::Parcel(Parcel::Received(_)) => {}
+            Message::Parcel(Parcel::Announced { bytes: 0, .. }) => {}
             other => panic!("not a message to a replica in step: {other:?}"),
         }
     }

@@ -58,7 +58,7 @@ fn a_flood_of_packets_is_dropped_and_counted() {
     let relay = scene.peer(0);
     let tree = |n: u32| {
         let cells = list(vec![(CellId::new(n as u16, 1), Checksum(1))]);
-        wire::encode(Epoch::default(), &Message::CoreTree(CoreTree { tick: Tick(n), cells }))
+        wire::encode(Epoch::default(), &Message::CoreTree(CoreTree { tick: Tick(n), disputed: None, cells }))
     };
     for n in 0..2_000 {
         scene.seat_mut(2).link.send(relay, Channel::Reliable, tree(n));

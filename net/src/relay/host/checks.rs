@@ -1,9 +1,9 @@
 //! Whether a replica's core is that of the relay's world, and what is done if it is not.
 //!
-//! Each replica has its own ticks at which its core is compared. A difference is told to both
-//! sides, and the replica answers with the checksums of its cells at one tick; what differs there,
-//! and what that can have reached since, is given to it whole in a frame. A core too large for that
-//! is loaded anew. Repairs are few: a replica that needs more is put out.
+//! Each replica has its own ticks at which its core is compared. A replica that reported another
+//! checksum answers with those of its cells at one tick. What differs there, and what that can have
+//! reached since, is given to it whole in a frame. A core too large for that is loaded anew.
+//! Repairs are few: a replica that needs more is put out. If nothing differs, the report was a lie.
 
 use core::time::Duration;
 use std::collections::{BTreeMap, HashMap};
@@ -13,8 +13,9 @@ use lockstone_sim::{CellId, CellRect, Checksum, PlayerId, Rules, Tick, World};
 use super::Host;
 use crate::limits::*;
 use crate::link::PeerId;
+use crate::relay::keep;
 use crate::session::trace::{self, At};
-use crate::session::{DropReason, Event, Io, Outbox, Repairs, Slot, differing};
+use crate::session::{DropReason, Event, Io, Outbox, Repairs, Slot, Witnesses, differing};
 use crate::wire::{CellBytes, CoreTree, DesyncNotice, Inquiry, LeaveReason, List, Message, RawGiven};
 
 /// A replica that does not say for so long where its core differs is put out.
@@ -42,11 +43,15 @@ pub(super) struct Checks {
     repaired: Tick,
     /// When it was repaired lately.
     repairs: Repairs,
+    /// How often it reported a false checksum of a right core.
+    lies: u32,
 }
 
 /// A replica is to tell where its core differs.
 struct Asked {
     since: Duration,
+    /// What it reported, and was told to be false.
+    notice: DesyncNotice,
     /// It answered for a tick that is not among these: the next difference asks again.
     again: bool,
     /// The relay's own checksums, of each tick at which it may answer.
@@ -89,47 +94,87 @@ impl<R: Rules> Host<R> {
         }
     }
 
-    /// A replica's core is another: told to both sides once, and the replica is asked where.
+    /// A replica says that its core is another. It is asked where: until it answers, that may be a
+    /// lie.
     fn differs(&mut self, peer: PeerId, notice: DesyncNotice, io: &mut Io<World<R>>) {
         let Some(guest) = self.guests.of_mut(peer) else { return };
-        let (now, out) = (io.now, &mut io.out);
-        let first = guest.comparison.differs(true, out);
-        let player = guest.player;
-        let asked = guest.checks.asked.get_or_insert(Asked { since: now, again: true, trees: BTreeMap::new() });
+        let fresh = Asked { since: io.now, notice, again: true, trees: BTreeMap::new() };
+        let asked = guest.checks.asked.get_or_insert(fresh);
         if core::mem::take(&mut asked.again) {
-            out.reliably(self.leader.epoch, peer, &Message::Desync(notice));
+            asked.notice = notice;
+            io.out.reliably(self.leader.epoch, peer, &Message::Desync(notice));
         }
-        if first {
+    }
+
+    /// A replica's core is another: told here once, and both sides look into it.
+    fn is_odd(&mut self, peer: PeerId, notice: DesyncNotice, io: &mut Io<World<R>>) {
+        let Some(guest) = self.guests.of_mut(peer) else { return };
+        let player = guest.player;
+        if guest.comparison.differs(true, &mut io.out) {
             let DesyncNotice { tick, agreed, ours, theirs } = notice;
-            self.stepper.emit_keyframe(out);
-            out.events.push_back(Event::Desync { player, tick, agreed, ours, theirs });
+            self.stepper.emit_keyframe(&mut io.out);
+            io.out.events.push_back(Event::Desync { player, tick, agreed, ours, theirs });
         }
         self.inquire(player, peer, io);
     }
 
     /// Calls for the evidence of both sides. The longer a session goes on with differences, the
-    /// rarer: whoever tells false checksums again and again must not keep a relay busy.
+    /// rarer: whoever tells false checksums again and again must not keep a relay busy. The relay's
+    /// own stays here, for it is of the whole world.
     fn inquire(&mut self, player: PlayerId, peer: PeerId, io: &mut Io<World<R>>) {
         let interval = INQUIRY_INTERVAL * (1 << self.inquiries.min(INQUIRY_DOUBLINGS_MAX));
         let witnesses = vec![(self.stepper.player, self.leader.peer), (player, peer)];
         let inquiry = Inquiry { witnesses: List::try_from(witnesses).expect("two are allowed") };
-        self.inquiries += u32::from(io.inquire(interval, vec![(player, peer)], 2, inquiry));
+        let witnesses = Witnesses { may_know: false, ..Witnesses::of(vec![(player, peer)], 2) };
+        self.inquiries += u32::from(io.inquire(interval, witnesses, inquiry));
     }
 
     /// A replica tells the checksums of its cells: those that differ are repaired with the next
-    /// frame.
-    pub(super) fn core_tree(&mut self, from: PeerId, tree: CoreTree, now: Duration, out: &mut Outbox<World<R>>) {
-        let repairs_max = self.config.settings().repairs_max as usize;
+    /// frame. If none does, and the replica now says that it had another checksum than it
+    /// reported, the report was a lie.
+    pub(super) fn core_tree(&mut self, from: PeerId, tree: CoreTree, io: &mut Io<World<R>>) {
         let Some(guest) = self.guests.of_mut(from) else { return };
-        let Some(asked) = &mut guest.checks.asked else { return out.dropped(DropReason::Unexpected) };
+        let Some(asked) = &mut guest.checks.asked else { return io.out.dropped(DropReason::Unexpected) };
         let Some(ours) = asked.trees.remove(&tree.tick) else {
             asked.again = true;
-            return out.dropped(DropReason::Unexpected);
+            return io.out.dropped(DropReason::Unexpected);
         };
+        let notice = asked.notice;
         guest.checks.asked = None;
+        if *tree.cells == *ours && tree.disputed != Some(notice.theirs) {
+            return self.lied(from, tree.tick, &mut io.out);
+        }
+        self.is_odd(from, notice, io);
+        self.repair(from, &tree, &ours, io.now, &mut io.out);
+    }
+
+    /// A replica reported a false checksum of a right core. It is named, and put out at the last of
+    /// a few.
+    fn lied(&mut self, peer: PeerId, tick: Tick, out: &mut Outbox<World<R>>) {
+        let Some(guest) = self.guests.of_mut(peer) else { return };
+        let (player, checks) = (guest.player, &mut guest.checks);
+        (checks.lies, checks.repaired) = (checks.lies + 1, tick);
+        let times = checks.lies;
+        out.events.push_back(Event::Liar { player, times });
+        if times >= LIES_MAX {
+            out.reliably(self.leader.epoch, peer, &Message::Removed(LeaveReason::Lied));
+            self.remove(peer, LeaveReason::Lied);
+        }
+    }
+
+    fn repair(
+        &mut self,
+        peer: PeerId,
+        tree: &CoreTree,
+        ours: &[(CellId, Checksum)],
+        now: Duration,
+        out: &mut Outbox<World<R>>,
+    ) {
+        let repairs_max = self.config.settings().repairs_max as usize;
+        let Some(guest) = self.guests.of_mut(peer) else { return };
         let Some(is_first) = guest.checks.repairs.admit(repairs_max, now) else {
-            out.reliably(self.leader.epoch, from, &Message::Removed(LeaveReason::Desync));
-            return self.remove(from, LeaveReason::Desync);
+            out.reliably(self.leader.epoch, peer, &Message::Removed(LeaveReason::Desync));
+            return self.remove(peer, LeaveReason::Desync);
         };
         self.stats.repairs += 1;
         let bounds = guest.area.bounds();
@@ -137,7 +182,7 @@ impl<R: Rules> Host<R> {
         // is. Of the halo nobody knows.
         guest.checks.to_repair = match is_first {
             true => {
-                let differing = differing(&ours, &tree.cells).into_iter().filter(|cell| bounds.core.contains(*cell));
+                let differing = differing(ours, &tree.cells).into_iter().filter(|cell| bounds.core.contains(*cell));
                 differing.chain(bounds.given()).collect()
             }
             false => bounds.halo.iter().collect(),
@@ -157,13 +202,5 @@ impl<R: Rules> Host<R> {
         trace::repaired(at, guest.player, guest.checks.to_repair.len());
         guest.draft.given.extend(guest.checks.to_repair.drain(..).map(given));
         guest.checks.repaired = stepper.tick();
-    }
-}
-
-/// Adds to what is kept of the newest ticks.
-fn keep<T>(kept: &mut BTreeMap<Tick, T>, tick: Tick, value: T, max: usize) {
-    kept.insert(tick, value);
-    if kept.len() > max {
-        kept.pop_first();
     }
 }

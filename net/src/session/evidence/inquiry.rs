@@ -16,6 +16,8 @@ use crate::wire::Parcel;
 pub(super) struct Inquiry {
     began: Duration,
     bytes_max: usize,
+    /// Whether the witnesses get this peer's own.
+    may_know: bool,
     own: Own,
     witnesses: BTreeMap<PeerId, Witness>,
     /// Witnesses that cannot be reached.
@@ -67,6 +69,7 @@ impl Inquiry {
         Inquiry {
             began: now,
             bytes_max,
+            may_know: witnesses.may_know,
             own: Own::Awaited,
             witnesses: witnesses.others.into_iter().map(witness).collect(),
             missing: witnesses.missing,
@@ -81,7 +84,7 @@ impl Inquiry {
         self.own == Own::Withheld
     }
 
-    /// Takes this peer's own, and announces it.
+    /// Takes this peer's own, and announces it to those who may know it.
     pub fn give<S: Simulation>(&mut self, bytes: Vec<u8>, out: &mut Outbox<S>) -> Result<(), EvidenceError> {
         if self.own != Own::Awaited {
             return Err(EvidenceError::NotWanted);
@@ -89,6 +92,7 @@ impl Inquiry {
         if bytes.len() > self.bytes_max {
             return Err(EvidenceError::TooLong { len: bytes.len(), max: self.bytes_max });
         }
+        let bytes = if self.may_know { bytes } else { Vec::new() };
         self.announce(&bytes, out);
         self.own = Own::Given(bytes.into());
         Ok(())
