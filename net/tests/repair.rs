@@ -373,6 +373,10 @@ fn a_liar_is_named_costs_nothing_and_is_put_out_at_the_third_time() {
         assert_eq!(said[..2], [true, true], "seed {seed}: it is indulged twice");
         assert_eq!(ended(&room.seats[3].session), Some(EndReason::Removed(LeaveReason::Lied)), "seed {seed}");
         assert_eq!(events(&room, |event| matches!(event, Event::Repaired { .. })), 0, "seed {seed}");
+        // A lie is no difference, and nobody is to look into it.
+        assert_eq!(room.seats[0].session.stats().desyncs, 0, "seed {seed}");
+        let wanted = |event: &Event<Sim>| matches!(event, Event::EvidenceWanted { .. });
+        assert_eq!(events(&room, wanted), 0, "seed {seed}");
         // The others are told that it left, and nothing else.
         room.seats.pop();
         for seat in &room.seats {

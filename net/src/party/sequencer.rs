@@ -343,7 +343,9 @@ impl<S: Simulation> Sequencing<S> {
         if found_here {
             out.reliably(self.leader.epoch, peer, &Message::Desync(notice));
         }
-        self.inquire(peer, io);
+        if !self.repairs() {
+            self.inquire(peer, io);
+        }
         if self.settings().on_desync == OnDesync::Stop {
             io.out.reliably(self.leader.epoch, peer, &Message::Removed(LeaveReason::Desync));
             self.remove(peer, LeaveReason::Desync);
@@ -352,7 +354,7 @@ impl<S: Simulation> Sequencing<S> {
 
     /// Calls for the evidence of whose world is another, and of everyone whose hero is in the
     /// world.
-    fn inquire(&mut self, odd: PeerId, io: &mut Io<S>) {
+    pub(super) fn inquire(&mut self, odd: PeerId, io: &mut Io<S>) {
         let guests = self.guests.peers().filter(|(peer, guest)| *peer == odd || guest.plays());
         let others: Vec<_> = guests.map(|(peer, guest)| (guest.player, peer)).collect();
         let mut all: Vec<_> = others.iter().copied().chain([(self.stepper.player, self.leader.peer)]).collect();

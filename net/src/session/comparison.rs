@@ -17,6 +17,8 @@ pub struct Comparison {
     agreed: Option<Tick>,
     compared: u64,
     desyncs: u64,
+    /// How many of them are not known to be real.
+    open: u64,
     last: Option<SyncCheck>,
     reported: bool,
 }
@@ -81,6 +83,7 @@ impl Comparison {
         // What the other side tells is mostly what was, or will be, found here too.
         if found_here || first {
             self.desyncs += 1;
+            self.open += 1;
             out.stats.desyncs += 1;
         }
         first
@@ -90,7 +93,14 @@ impl Comparison {
     /// difference is reported again.
     pub fn put_right(&mut self, until: Tick) {
         self.waiting.retain(|tick, _| *tick > until);
-        self.reported = false;
+        (self.reported, self.open) = (false, 0);
+    }
+
+    /// What was counted of late was no difference: the other side lied about a world that is right.
+    pub fn lied<S: Simulation>(&mut self, out: &mut Outbox<S>) {
+        let open = core::mem::take(&mut self.open);
+        self.desyncs -= open;
+        out.stats.desyncs -= open;
     }
 
     fn compare<S: Simulation>(

@@ -13,7 +13,7 @@
 use core::time::Duration;
 use std::collections::BTreeMap;
 
-use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, codec};
+use lockstone_sim::{CellId, Checksum, PlayerId, Simulation, Tick, codec};
 
 use super::census::{Census, Finding, Judgement};
 use super::{Entry, Guest, Sequencing};
@@ -118,7 +118,7 @@ impl Checks {
 }
 
 impl<S: Simulation> Sequencing<S> {
-    fn repairs(&self) -> bool {
+    pub(super) fn repairs(&self) -> bool {
         self.settings().on_desync == OnDesync::Repair
     }
 
@@ -184,6 +184,7 @@ impl<S: Simulation> Sequencing<S> {
         let tick = self.membership.history.open().max(self.stepper.tick().next());
         let Some((peer, guest)) = self.guests.peers_mut().find(|(_, guest)| guest.player == player) else { return };
         let Some(is_first) = guest.checks.repairs.admit(REPAIRS_MAX as usize, io.now) else {
+            self.inquire(peer, io);
             io.out.reliably(self.leader.epoch, peer, &Message::Removed(LeaveReason::Desync));
             return self.remove(peer, LeaveReason::Desync);
         };
@@ -226,7 +227,8 @@ impl<S: Simulation> Sequencing<S> {
         self.mend(from, io);
     }
 
-    /// Sends a replica what differs in its world, once both states of the tick are known.
+    /// Has a replica's world put right if it differs, once both states of the tick are known. Only
+    /// then evidence is called for, ahead of the repair: before, the difference may be a lie.
     fn mend(&mut self, peer: PeerId, io: &mut Io<S>) {
         let Some(guest) = self.guests.of_mut(peer) else { return };
         let Some(mending) = &mut guest.checks.mending else { return };
@@ -236,26 +238,40 @@ impl<S: Simulation> Sequencing<S> {
         let ours = &copy.parts;
         let differs = differing(&ours.cells, &theirs.cells);
         let in_parts = ours.rest.is_some() && theirs.rest.is_some();
+        let rest_differs = ours.rest != theirs.rest;
         let (out, epoch, player) = (&mut io.out, self.leader.epoch, guest.player);
         guest.checks.repaired = Some(tick);
-        guest.comparison.put_right(tick);
-        if ours.checksum == theirs.checksum || in_parts && differs.is_empty() && ours.rest == theirs.rest {
+        if ours.checksum == theirs.checksum || in_parts && differs.is_empty() && !rest_differs {
             // A world may come right by itself. But what it was, was reported as it was.
             let lied = *disputed != Some(mending.reported);
             guest.checks.mending = None;
             out.reliably(epoch, peer, &Message::Repair(None));
             if lied {
+                guest.comparison.lied(out);
                 guest.checks.lies += 1;
                 out.events.push_back(Event::Liar { player, times: guest.checks.lies });
             }
+            guest.comparison.put_right(tick);
             if guest.checks.lies >= LIES_MAX {
                 out.reliably(epoch, peer, &Message::Removed(LeaveReason::Lied));
                 self.remove(peer, LeaveReason::Lied);
             }
             return;
         }
+        guest.comparison.put_right(tick);
         // If what differs was put right in vain, all is replaced.
-        let (is_whole, cells) = (!in_parts || !mending.is_first, Vec::from_iter(differs));
+        let is_whole = !in_parts || !mending.is_first;
+        self.inquire(peer, io);
+        self.send_right(peer, is_whole, &Vec::from_iter(differs), rest_differs, io);
+    }
+
+    /// Sends a replica what is right: all of the state, or the cells that differ, and the rest if
+    /// that does.
+    fn send_right(&mut self, peer: PeerId, is_whole: bool, cells: &[CellId], rest_differs: bool, io: &mut Io<S>) {
+        let Some(guest) = self.guests.of_mut(peer) else { return };
+        let Some(mending) = &mut guest.checks.mending else { return };
+        let Some(copy) = self.justice.copies.get(&mending.survey.tick) else { return };
+        let (out, epoch) = (&mut io.out, self.leader.epoch);
         let simulation = &self.stepper.simulation;
         let right = Right {
             requests: copy.requests.clone().try_into().expect("no more are kept"),
@@ -263,7 +279,7 @@ impl<S: Simulation> Sequencing<S> {
             is_whole,
             bytes: match is_whole {
                 true => simulation.encode(&copy.snapshot),
-                false => simulation.encode_parts(&copy.snapshot, &cells, ours.rest != theirs.rest),
+                false => simulation.encode_parts(&copy.snapshot, cells, rest_differs),
             },
         };
         let bytes = codec::compact(&right);
@@ -272,8 +288,8 @@ impl<S: Simulation> Sequencing<S> {
             return self.remove(peer, LeaveReason::Desync);
         }
         let repair = Repair {
-            tick,
-            checksum: ours.checksum,
+            tick: mending.survey.tick,
+            checksum: copy.parts.checksum,
             bytes: bytes.len() as u32,
             digest: transfer::digest(&bytes),
             is_proven: mending.is_proven,
