@@ -222,7 +222,9 @@ impl<R: Rules> Host<R> {
         let tick = self.stepper.tick();
         let inputs = if self.succession.releases(tick) { self.succession.unplayed.pop_front() } else { None };
         if let Some(inputs) = &inputs {
-            let Succession { commands, unplayed, waits_since, .. } = &mut self.succession;
+            let Succession { commands, unplayed, waits_since, strays, .. } = &mut self.succession;
+            // The heir takes turns: it does not stand, and whoever promised to follow it need not.
+            strays.clear();
             for player in inputs.iter().filter_map(commander) {
                 commands.entry(player).and_modify(|count| *count -= 1);
             }
