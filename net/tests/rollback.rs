@@ -1,7 +1,7 @@
 //! Rollback sessions: equal worlds in any weather, with or without everybody.
 //!
-//! Every failure names the seed that repeats it: `SEED=17 cargo test -p lockstone-net --test rollback
-//! -- --nocapture`. `SEEDS=300` tries that many.
+//! Every failure names the seed that repeats it: `SEED=17 cargo test -p lockstone-net --test
+//! rollback -- --nocapture`. `SEEDS=300` tries that many.
 
 use core::time::Duration;
 

@@ -204,8 +204,8 @@ impl Allowed {
             let all: BTreeSet<_> = members.iter().copied().chain(entered).collect();
             let is_no_quorum = |of: &BTreeSet<SeatId>| 2 * out.intersection(of).count() >= of.len();
             let too_many = terms.needs_quorum && (is_no_quorum(&members) || is_no_quorum(&all));
-            // A standby leads on, or a relay goes on without it, by the word of most players. If the
-            // standby is only shaken, the relay goes on with it.
+            // A standby leads on, or a relay goes on without it, by the word of most players. If
+            // the standby is only shaken, the relay goes on with it.
             let witnesses =
                 |of: &BTreeSet<SeatId>| of.iter().filter(|seat| !schedule.is_host(**seat)).copied().collect();
             let heard = !is_no_quorum(&witnesses(&members)) && !is_no_quorum(&witnesses(&all));

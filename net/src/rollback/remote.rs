@@ -133,8 +133,8 @@ impl Remote {
         predictor.inputs(self.player, &core::mem::take(&mut self.inbox), ack_frame);
     }
 
-    /// A tick was played. Its newest inputs have been on their way for half of a round trip. Returns
-    /// by how many ticks we are ahead of it.
+    /// A tick was played. Its newest inputs have been on their way for half of a round trip.
+    /// Returns by how many ticks we are ahead of it.
     pub fn measure(&mut self, tick: Tick, ticks_per_s: u32) -> i32 {
         if self.follows {
             let rtt_ms = self.stamps.rtt().unwrap_or_default().as_millis() as i64;
