@@ -222,7 +222,8 @@ impl<R: Rules> Host<R> {
             self.prove_standby(from, epoch, nonce, io);
             return None;
         }
-        if !self.succession.is_standby(from) {
+        // An heir that was taken for slow may lead by now, and proves it as any applicant.
+        if !self.succession.is_standby(from) || matches!(message, Message::Hello(_) | Message::Proof(_)) {
             return Some(message);
         }
         let open = self.open();
