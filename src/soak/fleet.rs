@@ -238,7 +238,11 @@ impl<'f, G: Game, T: Session<Sim = G::Sim>, H: Session<Sim = G::Sim>> Fleet<'f, 
                 self.troubles.push((now_ms + ms, Trouble::Deaf { from: *from, to: *to }));
             }
             Fault::Weather { weather, ms } => self.troubles.push((now_ms + ms, Trouble::Weather(*weather))),
-            Fault::Leave { .. } | Fault::Kill { .. } | Fault::Drop { .. } => {}
+            // Who waits at the signaling server waits no more.
+            Fault::Leave { seat } | Fault::Kill { seat, .. } | Fault::Drop { seat } => {
+                let waits = |trouble: &Trouble| matches!(trouble, Trouble::Waiting(it, _) if it == seat);
+                self.troubles.retain(|(_, trouble)| !waits(trouble));
+            }
             Fault::Freeze { .. } | Fault::Jump { .. } => {}
         }
         self.weather();
