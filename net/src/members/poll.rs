@@ -1,5 +1,5 @@
-//! What the stands of those whose votes count come to, as one member knows them while it is open who
-//! leads.
+//! What the stands of those whose votes count come to, as one member knows them while it is open
+//! who leads.
 //!
 //! It decides nothing and keeps nothing: it is made anew for each decision.
 

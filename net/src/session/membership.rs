@@ -29,8 +29,7 @@ pub struct Membership {
     epoch: Epoch,
     /// How far the turns of each epoch before go: the newest few.
     past: VecDeque<Known>,
-    /// Whether a quorum knew of its vote since it is here. Its player may have had one before, as
-    /// another peer.
+    /// Whether it had a vote since it is here. Its player may have had one before, as another peer.
     was_named: bool,
     minority: Minority,
 }
@@ -67,14 +66,13 @@ impl Membership {
         self.epoch = epoch;
     }
 
-    /// Whether its own hero is in the world and plays, as far as it knows.
+    /// Whether its own hero is in the world, as far as it knows.
     pub fn is_member(&self) -> bool {
-        self.ledger.player(self.peer) == Some(self.me)
+        self.ledger.members.get(&self.me).is_some_and(|member| member.peer == self.peer)
     }
 
-    /// Whether a quorum knows that its vote counts.
     fn is_named(&self) -> bool {
-        self.is_member() && self.ledger.electorates.names(self.me)
+        self.is_member() && self.ledger.electorates.iter().any(|player| player == self.me)
     }
 
     /// Whether others know it, who decide who leads on. Of one that just entered perhaps nobody
@@ -117,9 +115,8 @@ impl Membership {
     pub fn close(&mut self, inputs: &[RawInput]) {
         self.ledger.closed(self.history.open(), inputs);
         inputs.iter().filter_map(RawInput::leaver).for_each(|player| self.members.forget(player));
-        let changes = inputs.iter().any(|input| matches!(input, RawInput::Settled | RawInput::Branch(_)));
-        // Of one that was put out nobody waits for the vote that it has yet.
-        self.was_named = self.is_member() && (self.was_named || changes && self.is_named());
+        let changes = inputs.iter().any(|input| matches!(input, RawInput::Electorate(_) | RawInput::Branch(_)));
+        self.was_named = self.was_named || changes && self.is_named();
         self.history.close_with(inputs);
     }
 

@@ -160,7 +160,9 @@ impl<S: Simulation> Sequencing<S> {
             Backing::Quorum | Backing::TooFew | Backing::GivenUp => None,
         };
         if branch.is_none() && !self.is_backed(now) {
-            self.reign.backing = Backing::TooFew;
+            if self.reign.backing == Backing::Quorum {
+                self.reign.backing = Backing::TooFew;
+            }
             return false;
         }
         if core::mem::replace(&mut self.reign.backing, Backing::Quorum) == Backing::TooFew {
