@@ -424,7 +424,7 @@ impl<F: Share> Replica<F> {
                 };
             }
             (Message::Ending, _) => match &mut session.succession {
-                Some(succession) if succession.membership.is_known() => {
+                Some(succession) if succession.membership.has_vote() => {
                     return succession.leader_left(session.leader.peer, LeaveReason::Left);
                 }
                 _ if F::OUTLIVES_LEADER => return self.seek(io),
@@ -587,7 +587,7 @@ impl<F: Share> Joined<F> {
         self.succession.as_ref().is_none_or(|succession| succession.membership.followed() == self.leader.epoch)
     }
 
-    /// Whether it takes part in deciding who leads on.
+    /// Whether those know it who decide who leads on.
     fn is_known(&self) -> bool {
         self.succession.as_ref().is_some_and(|succession| succession.membership.is_known())
     }
@@ -647,7 +647,7 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
         }
         match &mut self.place {
             Place::Joined(session) if session.leader.peer == peer => match &mut session.succession {
-                Some(succession) if succession.membership.is_known() => succession.leader_left(peer, LeaveReason::Lost),
+                Some(succession) if succession.membership.has_vote() => succession.leader_left(peer, LeaveReason::Lost),
                 _ if F::OUTLIVES_LEADER => self.seek(io),
                 _ => self.lose_session(EndReason::SequencerLost { silent: false }, io),
             },

@@ -181,6 +181,12 @@ impl<'f, G: Game, T: Session<Sim = G::Sim>, H: Session<Sim = G::Sim>> Fleet<'f, 
         self.troubles.iter().any(|(_, trouble)| matches!(trouble, Trouble::Frozen(it) if *it == seat))
     }
 
+    /// Whether all have yet to find the signaling server again.
+    fn all_are_missing(&self) -> bool {
+        let missing = |seat| self.troubles.iter().any(|(_, it)| matches!(it, Trouble::Missing(it) if *it == seat));
+        self.there().into_iter().all(missing)
+    }
+
     fn happen(&mut self, fault: &Fault, now_ms: u32) {
         match fault {
             Fault::Enter { seat, clock_ms, gains_ppm, .. } => {
@@ -263,7 +269,7 @@ impl<'f, G: Game, T: Session<Sim = G::Sim>, H: Session<Sim = G::Sim>> Fleet<'f, 
     /// When a newcomer that the signaling server lets wait is to look again. Two that enter while
     /// nobody is back, after all that time, would be a session that believes no stranger.
     fn held_until(&self, now_ms: u32) -> Option<u32> {
-        let until_ms = self.awaited_until_ms.filter(|until_ms| now_ms < *until_ms);
+        let until_ms = self.awaited_until_ms.filter(|until_ms| self.all_are_missing() && now_ms < *until_ms);
         let looks_ms = until_ms.map(|until_ms| until_ms.min(now_ms + LOOKS_MS));
         looks_ms.or_else(|| self.last(|trouble| matches!(trouble, Trouble::Founding)))
     }
@@ -273,7 +279,8 @@ impl<'f, G: Game, T: Session<Sim = G::Sim>, H: Session<Sim = G::Sim>> Fleet<'f, 
             self.troubles.push((at_ms, Trouble::Waiting(seat, clock)));
             return;
         }
-        if self.awaited_until_ms.take().is_some() {
+        if self.awaited_until_ms.is_some() && self.all_are_missing() {
+            self.awaited_until_ms = None;
             let all_ms = self.last(|trouble| matches!(trouble, Trouble::Missing(_)));
             self.troubles.push((all_ms.unwrap_or(now_ms) + FOUNDED_MS, Trouble::Founding));
         }
@@ -353,7 +360,6 @@ impl<'f, G: Game, T: Session<Sim = G::Sim>, H: Session<Sim = G::Sim>> Fleet<'f, 
                     self.troubles.push((now_ms + RETURNS_MS, Trouble::Missing(seat)));
                 }
                 Trouble::Missing(seat) if self.is_there(seat) => {
-                    self.awaited_until_ms = None;
                     self.peer(seat).into_iter().for_each(|peer| self.driver.network.come_back(peer));
                 }
                 Trouble::Waiting(seat, clock) => self.let_in(seat, now_ms, clock),

@@ -20,7 +20,7 @@ use matchbox_socket::{
 };
 
 use super::handshake::Handshake;
-use super::probe;
+use super::probe::{self, Finding};
 use super::silence::Silence;
 use super::tasks::Tasks;
 use crate::limits::{HANDSHAKE_SIGNALS_MAX, IDLE_TIME};
@@ -45,7 +45,7 @@ pub(super) struct Pair {
     pub(super) has_left: bool,
     /// What the probe is told, and tells.
     doubts: UnboundedSender<matchbox_socket::PeerId>,
-    verdicts: UnboundedReceiver<bool>,
+    findings: UnboundedReceiver<Finding>,
     /// Whether the probe is asking.
     is_asked: bool,
     doubted: Option<Doubted>,
@@ -99,9 +99,9 @@ impl Pair {
         // How the loop ends shows in its socket.
         tasks.spawn(Box::pin(looping.map(drop)));
         let (doubts, doubts_rx) = mpsc::unbounded();
-        let (verdicts_tx, verdicts) = mpsc::unbounded();
+        let (findings_tx, findings) = mpsc::unbounded();
         if let Ok(channel) = socket.take_channel(CHANNELS.len()) {
-            tasks.spawn(Box::pin(probe::run(channel, doubts_rx, verdicts_tx)));
+            tasks.spawn(Box::pin(probe::run(channel, doubts_rx, findings_tx)));
         }
         Self {
             peer,
@@ -113,7 +113,7 @@ impl Pair {
             offers,
             has_left: false,
             doubts,
-            verdicts,
+            findings,
             is_asked: false,
             doubted: None,
             is_given_up: false,
@@ -173,7 +173,7 @@ impl Pair {
     /// Something says that the peer is gone, or that it has begun anew. The connection ends unless
     /// the other end answers: at once if it was asked already, and left that unanswered.
     pub(super) fn doubt(&mut self) {
-        if self.is_connected() && self.silence.waiting().is_some() {
+        if self.is_connected() && self.silence.is_silent() {
             self.is_given_up = true;
             self.bell.wake_by_ref();
         } else if self.is_connected() && self.doubted.is_none() {
@@ -192,12 +192,16 @@ impl Pair {
         }
     }
 
-    /// Takes what the probe found.
+    /// Takes what the probe found out.
     fn judge(&mut self, events: &mut VecDeque<LinkEvent>) {
-        while let Poll::Ready(Some(lives)) = self.verdicts.poll_next_unpin(&mut Context::from_waker(&self.bell)) {
+        while let Poll::Ready(Some(finding)) = self.findings.poll_next_unpin(&mut Context::from_waker(&self.bell)) {
+            if finding == Finding::Deaf {
+                self.silence.unheard();
+                continue;
+            }
             self.is_asked = false;
             match self.doubted.take() {
-                _ if lives => {
+                _ if finding == Finding::Lives => {
                     self.knocks.clear();
                     self.heard();
                 }
@@ -226,9 +230,11 @@ impl Pair {
             CHANNELS.into_iter().for_each(|channel| self.receive(channel, events));
         }
         self.judge(events);
-        let is_silent = self.silence.waiting().is_some();
         let is_given_up = core::mem::take(&mut self.is_given_up);
-        if !open || is_given_up && is_silent || changes.iter().any(|(_, state)| *state == PeerState::Disconnected) {
+        if !open
+            || is_given_up && self.silence.is_silent()
+            || changes.iter().any(|(_, state)| *state == PeerState::Disconnected)
+        {
             self.leave(events);
         } else if is_given_up {
             // It was heard since.
@@ -280,14 +286,18 @@ impl Pair {
         self.silence.heard().into_iter().for_each(|bytes| self.hand_over(Channel::Reliable, bytes));
     }
 
-    /// Sends a packet, if the peer is connected. While it is silent, only what is reliable is kept.
+    /// Sends a packet, if the peer is connected. While it is silent or deaf, only what is
+    /// reliable is kept.
     pub(super) fn send(&mut self, channel: Channel, bytes: Vec<u8>) {
         if self.silence.asks() {
             self.ask();
         }
         match self.silence.waiting() {
             None => self.hand_over(channel, bytes),
-            Some(waiting) if channel == Channel::Reliable => waiting.push(bytes),
+            Some(waiting) if channel == Channel::Reliable => {
+                waiting.push(bytes);
+                self.ask();
+            }
             Some(_) => {}
         }
     }

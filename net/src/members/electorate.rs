@@ -92,6 +92,11 @@ impl Electorates {
         self.next.as_ref().unwrap_or(&self.settled)
     }
 
+    /// Whether a quorum knows that a player's vote counts.
+    pub fn names(&self, player: PlayerId) -> bool {
+        self.settled.members.contains(&player)
+    }
+
     /// Whether those members can decide.
     pub fn is_quorum(&self, present: impl Fn(PlayerId) -> bool) -> bool {
         match &self.next {

@@ -124,6 +124,8 @@ impl Feed {
         let asked = core::mem::take(&mut self.asked);
         if asked {
             self.answered = Some(now);
+            // What was lost is sent as often as what is new.
+            self.ends = [self.known; TURN_SENDS];
         }
         let mut packets = if let Some(turns) = self.in_one(history, asked, now) {
             self.ends.rotate_left(1);

@@ -29,8 +29,10 @@ pub struct Membership {
     epoch: Epoch,
     /// How far the turns of each epoch before go: the newest few.
     past: VecDeque<Known>,
-    /// Whether it had a vote since it is here. Its player may have had one before, as another peer.
-    was_named: bool,
+    /// Whether it had a vote since it is here, and whether a quorum knew of that. Its player may
+    /// have had one before, as another peer.
+    had_vote: bool,
+    was_known: bool,
     minority: Minority,
 }
 
@@ -39,9 +41,10 @@ impl Membership {
     pub fn new((me, peer): (PlayerId, PeerId), leader: Vote, ledger: Ledger, first: Tick, now: Duration) -> Membership {
         let (members, past) = (Members::following(me, leader, now), VecDeque::new());
         let (history, minority) = (History::starting_at(first), Minority::default());
-        let (epoch, was_named) = (leader.epoch, false);
-        let mut membership = Membership { me, peer, members, ledger, history, epoch, past, was_named, minority };
-        membership.was_named = membership.is_named();
+        let (epoch, [had_vote, was_known]) = (leader.epoch, [false; 2]);
+        let mut membership =
+            Membership { me, peer, members, ledger, history, epoch, past, had_vote, was_known, minority };
+        membership.look_up_vote();
         membership
     }
 
@@ -66,19 +69,27 @@ impl Membership {
         self.epoch = epoch;
     }
 
-    /// Whether its own hero is in the world, as far as it knows.
+    /// Whether its own hero is in the world and plays, as far as it knows.
     pub fn is_member(&self) -> bool {
-        self.ledger.members.get(&self.me).is_some_and(|member| member.peer == self.peer)
+        self.ledger.player(self.peer) == Some(self.me)
     }
 
-    fn is_named(&self) -> bool {
-        self.is_member() && self.ledger.electorates.iter().any(|player| player == self.me)
+    /// Whether its vote counts, as far as it knows.
+    pub fn has_vote(&self) -> bool {
+        self.is_member() && (self.had_vote || self.ledger.present().count() <= 2)
     }
 
     /// Whether others know it, who decide who leads on. Of one that just entered perhaps nobody
     /// does, but its leader.
     pub fn is_known(&self) -> bool {
-        self.is_member() && (self.was_named || self.ledger.present().count() <= 2)
+        self.is_member() && (self.was_known || self.ledger.present().count() <= 2)
+    }
+
+    /// Takes what the closed turns say of its vote. For that of one that was put out nobody waits.
+    fn look_up_vote(&mut self) {
+        let (is_member, electorates) = (self.is_member(), &self.ledger.electorates);
+        self.had_vote = is_member && (self.had_vote || electorates.iter().any(|player| player == self.me));
+        self.was_known = is_member && (self.was_known || electorates.names(self.me));
     }
 
     /// This member leads from here on.
@@ -115,8 +126,11 @@ impl Membership {
     pub fn close(&mut self, inputs: &[RawInput]) {
         self.ledger.closed(self.history.open(), inputs);
         inputs.iter().filter_map(RawInput::leaver).for_each(|player| self.members.forget(player));
-        let changes = inputs.iter().any(|input| matches!(input, RawInput::Electorate(_) | RawInput::Branch(_)));
-        self.was_named = self.was_named || changes && self.is_named();
+        let names =
+            |input: &RawInput| matches!(input, RawInput::Electorate(_) | RawInput::Settled | RawInput::Branch(_));
+        if inputs.iter().any(names) || !self.is_member() {
+            self.look_up_vote();
+        }
         self.history.close_with(inputs);
     }
 

@@ -6,8 +6,8 @@ mod mailbox;
 mod register;
 mod room;
 
+use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -111,6 +111,14 @@ struct Inside {
     entries: u64,
 }
 
+impl Inside {
+    /// Until when newcomers to a room wait for those who were there, as none of them is.
+    fn awaited_until(&self, room: &str) -> Option<tokio::time::Instant> {
+        let awaited = self.awaited.as_ref().filter(|_| !self.rooms.contains_key(room));
+        awaited.and_then(|awaited| awaited.until(room))
+    }
+}
+
 /// A peer's place in a room. Dropping it leaves the room.
 #[derive(Debug)]
 pub(super) struct Seat {
@@ -132,11 +140,9 @@ impl Rooms {
     /// Of a server that was started again, with what it remembers. It awaits the peers of those
     /// rooms, or of all, if it does not know which there were.
     pub(super) fn remembering(self, register: Register, was_there: bool) -> Self {
-        let awaited = match was_there {
-            true => Awaited::these(register.parties().cloned().collect::<HashSet<_>>()),
-            false => Awaited::all(),
-        };
-        let inside = Inside { register, awaited: Some(awaited), ..Inside::default() };
+        let rooms = was_there.then(|| register.parties().cloned().collect());
+        let awaited = Some(Awaited::since_now(rooms));
+        let inside = Inside { register, awaited, ..Inside::default() };
         Self { inside: Mutex::new(inside), ..self }
     }
 
@@ -145,13 +151,13 @@ impl Rooms {
         self.lock().register.close();
     }
 
-    /// Returns when a newcomer that might begin a room may enter: once a peer is back in it that
-    /// was there before the server was started again, or none is awaited any more.
+    /// Returns when a newcomer that might begin a room may enter: once a peer is in it that was
+    /// there before the server was started again, or none is awaited any more.
     pub(super) async fn await_peers(&self, room: &str, role: &RoomRole, pass: Pass<'_>) {
         let may_begin = matches!(role, RoomRole::Peer | RoomRole::Relay { .. });
         while may_begin && pass.arrival.is_none() {
             let back = self.back.notified();
-            let awaited = self.lock().awaited.as_ref().and_then(|awaited| awaited.until(room));
+            let awaited = self.lock().awaited_until(room);
             let Some(until) = awaited else { return };
             let _ = tokio::time::timeout_at(until, back).await;
         }
@@ -187,7 +193,7 @@ impl Rooms {
         role: &RoomRole,
         pass: Pass<'_>,
     ) -> Result<(Seat, Inbox), Refusal> {
-        let is_awaited = inside.awaited.as_ref().is_some_and(|awaited| awaited.until(name).is_some());
+        let is_awaited = inside.awaited_until(name).is_some();
         let room = match inside.rooms.entry(name.to_owned()) {
             Entry::Occupied(room) => room.into_mut(),
             Entry::Vacant(place) => {
@@ -202,8 +208,7 @@ impl Rooms {
         };
         let entry = inside.entries;
         let (peer, inbox) = room.admit(key, role, pass, entry)?;
-        if is_awaited && let Some(awaited) = &mut inside.awaited {
-            awaited.is_back(name);
+        if is_awaited {
             self.back.notify_waiters();
         }
         inside.peers += 1;

@@ -130,7 +130,10 @@ fn a_party_endures_that_packets_are_lost_on_some_ways_or_all() {
     let other = (leader + 1) % 3;
     for (what, ways) in [
         ("one does not hear the leader", vec![(leader, other)]),
+        // SCTP may be about to try again just when it can, or seconds later.
         ("the leader does not hear one", vec![(other, leader)]),
+        ("the leader does not hear one again", vec![(other, leader)]),
+        ("the leader does not hear one once more", vec![(other, leader)]),
         ("the leader and one do not hear each other", apart.between(&[leader], &[other])),
     ] {
         let stalls = apart.endures(what, &ways);

@@ -2,7 +2,7 @@
 //!
 //! Peers find their server within two seconds of its return. If newcomers were let in before, they
 //! would find a room empty that has members, and found a second session in it. So they wait until
-//! one of the room's peers is back, or until all who can come have come.
+//! one of the room's peers is there, or until all who can come have come.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -17,33 +17,19 @@ pub(super) const AWAITED_FOR: Duration = Duration::from_secs(3);
 #[derive(Debug)]
 pub(super) struct Awaited {
     until: Instant,
-    /// If the server remembers its rooms, these are awaited; else all but these.
-    rooms: HashSet<String>,
-    remembers: bool,
+    /// `None`: all.
+    rooms: Option<HashSet<String>>,
 }
 
 impl Awaited {
-    /// Of a server that had these rooms.
-    pub fn these(rooms: HashSet<String>) -> Self {
-        Self { until: Instant::now() + AWAITED_FOR, rooms, remembers: true }
+    /// Of a server that had these rooms, or that does not know which it had.
+    pub fn since_now(rooms: Option<HashSet<String>>) -> Self {
+        Self { until: Instant::now() + AWAITED_FOR, rooms }
     }
 
-    /// Of a server that does not know which rooms it had.
-    pub fn all() -> Self {
-        Self { until: Instant::now() + AWAITED_FOR, rooms: HashSet::new(), remembers: false }
-    }
-
-    /// Until when newcomers to a room wait.
+    /// Until when newcomers to a room wait in which nobody is.
     pub fn until(&self, room: &str) -> Option<Instant> {
-        let is_awaited = self.rooms.contains(room) == self.remembers && Instant::now() < self.until;
-        is_awaited.then_some(self.until)
-    }
-
-    /// A peer of that room is back.
-    pub fn is_back(&mut self, room: &str) {
-        match self.remembers {
-            true => drop(self.rooms.remove(room)),
-            false => drop(self.rooms.insert(room.to_owned())),
-        }
+        let is_awaited = self.rooms.as_ref().is_none_or(|rooms| rooms.contains(room));
+        Some(self.until).filter(|until| is_awaited && Instant::now() < *until)
     }
 }
