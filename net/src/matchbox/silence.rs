@@ -22,7 +22,7 @@ pub(super) struct Silence {
     time: Delay,
     /// Whether it left the last questions unanswered.
     is_silent: bool,
-    /// Once it is silent or deaf: what waits, in order.
+    /// While it is silent or deaf: what waits, in order.
     waiting: Option<Vec<Vec<u8>>>,
 }
 
