@@ -202,8 +202,14 @@ impl Allowed {
             let enters = |life: &Life| spell.meets(life.entered_ms) && life.entered_ms > 0;
             let entered = trace.lives.iter().filter(|(_, life)| enters(life)).map(|(seat, _)| *seat);
             let all: BTreeSet<_> = members.iter().copied().chain(entered).collect();
+            // Who entered just before may have none yet: those who had one must agree as well.
+            let plays_long = |seat: &SeatId| {
+                trace.lives[seat].plays_from_ms().is_some_and(|since| since + ENTRY_MS <= spell.from_ms)
+            };
+            let settled: BTreeSet<_> = members.iter().copied().filter(plays_long).collect();
             let is_no_quorum = |of: &BTreeSet<SeatId>| 2 * out.intersection(of).count() >= of.len();
-            let too_many = terms.needs_quorum && (is_no_quorum(&members) || is_no_quorum(&all));
+            let too_many =
+                terms.needs_quorum && [&members, &all, &settled].iter().any(|of| !of.is_empty() && is_no_quorum(of));
             // A standby leads on, or a relay goes on without it, by the word of most players. If
             // the standby is only shaken, the relay goes on with it.
             let witnesses =
