@@ -113,7 +113,7 @@ impl<T: Session> Room<T> {
             let hero = self.hero.clone().try_into().expect("it is small");
             let hello = Hello {
                 protocol: PROTOCOL_VERSION,
-                terms: self.terms.clone(),
+                terms: self.terms,
                 name,
                 hero,
                 key: None,
