@@ -202,7 +202,7 @@ impl Allowed {
             let enters = |life: &Life| spell.meets(life.entered_ms) && life.entered_ms > 0;
             let entered = trace.lives.iter().filter(|(_, life)| enters(life)).map(|(seat, _)| *seat);
             let all: BTreeSet<_> = members.iter().copied().chain(entered).collect();
-            // Who entered just before may have none yet: those who had one must agree as well.
+            // Who entered just before may have no vote yet: those who had one must agree as well.
             let plays_long = |seat: &SeatId| {
                 trace.lives[seat].plays_from_ms().is_some_and(|since| since + ENTRY_MS <= spell.from_ms)
             };

@@ -24,7 +24,7 @@ const IN_A_ROW: usize = 3;
 /// Between two answers. What is asked in between goes without.
 const ANSWER_PAUSE: Duration = Duration::from_millis(50);
 
-/// What it finds out of the other end.
+/// What the probe finds out about the other end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Finding {
     /// It answers.
@@ -73,11 +73,10 @@ impl Line {
         let (from, bytes) = self.channel.next().await?;
         if *bytes == *QUESTION {
             self.count();
-        }
-        let rested = self.pause.as_mut().is_none_or(|pause| pause.now_or_never().is_some());
-        if *bytes == *QUESTION && rested {
-            self.pause = Some(Delay::new(ANSWER_PAUSE));
-            self.say(ANSWER, from);
+            if self.pause.as_mut().is_none_or(|pause| pause.now_or_never().is_some()) {
+                self.pause = Some(Delay::new(ANSWER_PAUSE));
+                self.say(ANSWER, from);
+            }
         }
         Some(*bytes == *ANSWER)
     }
