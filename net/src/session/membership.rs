@@ -19,6 +19,17 @@ use crate::members::{Members, Outlook};
 use crate::sequencer::History;
 use crate::wire::*;
 
+/// What became of a member's vote since it is here, at best. Its player may have had one before, as
+/// another peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Standing {
+    Unnamed,
+    /// An electorate names it.
+    Named,
+    /// A quorum knows of that.
+    Known,
+}
+
 pub struct Membership {
     pub me: PlayerId,
     peer: PeerId,
@@ -29,10 +40,7 @@ pub struct Membership {
     epoch: Epoch,
     /// How far the turns of each epoch before go: the newest few.
     past: VecDeque<Known>,
-    /// Whether it had a vote since it is here, and whether a quorum knew of that. Its player may
-    /// have had one before, as another peer.
-    had_vote: bool,
-    was_known: bool,
+    standing: Standing,
     minority: Minority,
 }
 
@@ -41,9 +49,8 @@ impl Membership {
     pub fn new((me, peer): (PlayerId, PeerId), leader: Vote, ledger: Ledger, first: Tick, now: Duration) -> Membership {
         let (members, past) = (Members::following(me, leader, now), VecDeque::new());
         let (history, minority) = (History::starting_at(first), Minority::default());
-        let (epoch, [had_vote, was_known]) = (leader.epoch, [false; 2]);
-        let mut membership =
-            Membership { me, peer, members, ledger, history, epoch, past, had_vote, was_known, minority };
+        let (epoch, standing) = (leader.epoch, Standing::Unnamed);
+        let mut membership = Membership { me, peer, members, ledger, history, epoch, past, standing, minority };
         membership.look_up_vote();
         membership
     }
@@ -76,20 +83,30 @@ impl Membership {
 
     /// Whether its vote counts, as far as it knows.
     pub fn has_vote(&self) -> bool {
-        self.is_member() && (self.had_vote || self.ledger.present().count() <= 2)
+        self.stands_at(Standing::Named)
     }
 
     /// Whether others know it, who decide who leads on. Of one that just entered perhaps nobody
     /// does, but its leader.
     pub fn is_known(&self) -> bool {
-        self.is_member() && (self.was_known || self.ledger.present().count() <= 2)
+        self.stands_at(Standing::Known)
+    }
+
+    fn stands_at(&self, least: Standing) -> bool {
+        self.is_member() && (self.standing >= least || self.ledger.present().count() <= 2)
     }
 
     /// Takes what the closed turns say of its vote. For that of one that was put out nobody waits.
     fn look_up_vote(&mut self) {
-        let (is_member, electorates) = (self.is_member(), &self.ledger.electorates);
-        self.had_vote = is_member && (self.had_vote || electorates.iter().any(|player| player == self.me));
-        self.was_known = is_member && (self.was_known || electorates.names(self.me));
+        let electorates = &self.ledger.electorates;
+        let found = if electorates.names(self.me) {
+            Standing::Known
+        } else if electorates.iter().any(|player| player == self.me) {
+            Standing::Named
+        } else {
+            Standing::Unnamed
+        };
+        self.standing = if self.is_member() { self.standing.max(found) } else { Standing::Unnamed };
     }
 
     /// This member leads from here on.
