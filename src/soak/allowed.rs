@@ -198,18 +198,21 @@ impl Allowed {
             let impatient: BTreeSet<_> = impatient.map(|(seat, _)| *seat).collect();
             let out: BTreeSet<_> = impatient.union(&spell.lost).copied().collect();
             let members: BTreeSet<_> = trace.plays_at(spell.from_ms).collect();
-            // Who enters just then has a vote perhaps.
+            // Who enters just then has a vote perhaps: who came before it, and who comes during it.
             let enters = |life: &Life| spell.meets(life.entered_ms) && life.entered_ms > 0;
-            let entered = trace.lives.iter().filter(|(_, life)| enters(life)).map(|(seat, _)| *seat);
-            let all: BTreeSet<_> = members.iter().copied().chain(entered).collect();
+            let entered = |until_ms: u32| {
+                let lives = trace.lives.iter().filter(move |(_, life)| enters(life) && life.entered_ms < until_ms);
+                members.iter().copied().chain(lives.map(|(seat, _)| *seat)).collect::<BTreeSet<_>>()
+            };
+            let (before, all) = (entered(spell.from_ms), entered(u32::MAX));
             // Who entered just before may have no vote yet: those who had one must agree as well.
             let plays_long = |seat: &SeatId| {
                 trace.lives[seat].plays_from_ms().is_some_and(|since| since + ENTRY_MS <= spell.from_ms)
             };
             let settled: BTreeSet<_> = members.iter().copied().filter(plays_long).collect();
             let is_no_quorum = |of: &BTreeSet<SeatId>| 2 * out.intersection(of).count() >= of.len();
-            let too_many =
-                terms.needs_quorum && [&members, &all, &settled].iter().any(|of| !of.is_empty() && is_no_quorum(of));
+            let too_many = terms.needs_quorum
+                && [&members, &before, &all, &settled].iter().any(|of| !of.is_empty() && is_no_quorum(of));
             // A standby leads on, or a relay goes on without it, by the word of most players. If
             // the standby is only shaken, the relay goes on with it.
             let witnesses =

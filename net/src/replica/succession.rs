@@ -182,9 +182,13 @@ impl<F: Share> Replica<F> {
         }
         let known = membership.known();
         let Some(voters) = membership.elected(io.now) else {
-            // Only who knows the newest turns knows who has a vote.
-            let knowing = membership.members.knowing_more(known, io.now);
-            return succession.fetch_from(&knowing, io);
+            // Only who knows the newest turns knows who has a vote. A leader that is followed, and of
+            // whose turns this member has none yet, is not asked, but sends them.
+            if membership.followed() == known.epoch {
+                let knowing = membership.members.knowing_more(known, io.now);
+                succession.fetch_from(&knowing, io);
+            }
+            return;
         };
         let knowing: Vec<_> = voters.iter().filter(|(_, theirs)| *theirs > known).collect();
         if knowing.iter().any(|(_, theirs)| theirs.epoch > known.epoch) {
