@@ -1,7 +1,8 @@
 //! The signaling server: peers of a room find each other here and exchange what WebRTC needs
 //! to connect them.
 //!
-//! It speaks matchbox's protocol over a WebSocket at `/ROOM?key=KEY`, and `GET /` tells what it is.
+//! It speaks matchbox's protocol over a WebSocket at `/ROOM?key=KEY`, and `GET /` tells what it is,
+//! `GET /?figures` how much it has to do.
 //! Peer ids number the arrivals of a room (see [`PeerId::arrival`](crate::PeerId::arrival)), which
 //! matchbox's own server cannot. A room is a party's, where everyone is to be connected with
 //! everyone, or a relay's: `&host=TOKEN` claims it, and who enters with `&relay` is to be connected
@@ -14,6 +15,7 @@
 //! own).
 
 mod addresses;
+mod figures;
 mod rooms;
 
 use std::io;
@@ -25,7 +27,8 @@ use std::time::Duration;
 
 use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade};
 use axum::extract::{Path, Query, State};
-use axum::http::{Request, StatusCode};
+use axum::http::header::ORIGIN;
+use axum::http::{HeaderMap, Request, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Extension, Router};
@@ -44,7 +47,8 @@ use tokio::time::{sleep, timeout};
 use crate::room::{Malformed, Pass, REPLACED, RoomRole};
 pub use addresses::ADDRESS_CONNECTIONS_MAX;
 use addresses::{Addresses, Guest};
-use rooms::{Inbox, Refusal, Register, Rooms, Seat};
+pub use figures::Figures;
+use rooms::{Admission, Inbox, Refusal, Register, Rooms, Seat};
 pub use rooms::{RELAY_PLAYERS_MAX, ROOM_PEERS_MAX, SERVER_PEERS_MAX};
 
 /// The largest message from a peer, in bytes. A session description has about 1,000, in a
@@ -107,7 +111,7 @@ pub enum SignalingError {
 pub struct Server {
     listener: TcpListener,
     addr: SocketAddr,
-    host_token: Option<String>,
+    admission: Admission,
     /// What it remembers, and whether it remembers anything.
     register: Option<(Register, bool)>,
 }
@@ -116,6 +120,7 @@ pub struct Server {
 #[derive(Debug)]
 pub struct Handle {
     addr: SocketAddr,
+    shared: Shared,
     /// Dropping the sender stops the thread.
     running: Option<(oneshot::Sender<()>, JoinHandle<()>)>,
 }
@@ -129,7 +134,7 @@ impl Server {
         let listen = || {
             let listener = TcpListener::bind(addr)?;
             listener.set_nonblocking(true)?;
-            Ok(Self { addr: listener.local_addr()?, listener, host_token: None, register: None })
+            Ok(Self { addr: listener.local_addr()?, listener, admission: Admission::default(), register: None })
         };
         listen().map_err(|cause: io::Error| match cause.kind() {
             io::ErrorKind::AddrInUse => SignalingError::AddressTaken { addr },
@@ -140,8 +145,18 @@ impl Server {
     /// Only relays that present this token may claim rooms. Without it anyone may, with a
     /// token of its own.
     #[must_use]
-    pub fn with_host_token(self, token: &str) -> Self {
-        Self { host_token: Some(token.to_owned()), ..self }
+    pub fn with_host_token(mut self, token: &str) -> Self {
+        self.admission.host_token = Some(token.to_owned());
+        self
+    }
+
+    /// Of browsers, only pages of this origin may use the server, such as
+    /// `https://play.example.org`, and of others that are named so; without any, all pages may.
+    /// Programs other than browsers say no origin, or whatever they like, and are not kept out.
+    #[must_use]
+    pub fn with_origin(mut self, origin: &str) -> Self {
+        self.admission.origins.push(origin.to_owned());
+        self
     }
 
     /// What the server knows of its rooms outlives it in this file. In the first three seconds
@@ -167,7 +182,8 @@ impl Server {
     /// # Errors
     /// [`SignalingError::Run`] if the system does not give what the loop needs.
     pub fn run(self) -> Result<(), SignalingError> {
-        self.run_until(std::future::pending())
+        let (listener, shared) = self.open();
+        shared.run_until(listener, std::future::pending())
     }
 
     /// Serves on its own thread until the handle is dropped; every signaling connection then
@@ -178,26 +194,46 @@ impl Server {
     pub fn spawn(self) -> Result<Handle, SignalingError> {
         let addr = self.addr;
         let (stop, stopped) = oneshot::channel::<()>();
+        let (listener, shared) = self.open();
+        let served = shared.clone();
         let serve = move || {
-            if let Err(error) = self.run_until(async { drop(stopped.await) }) {
+            if let Err(error) = served.run_until(listener, async { drop(stopped.await) }) {
                 tracing::error!("{error}");
             }
         };
         let thread = std::thread::Builder::new().name("lockstone-signaling".into()).spawn(serve)?;
-        Ok(Handle { addr, running: Some((stop, thread)) })
+        Ok(Handle { addr, shared, running: Some((stop, thread)) })
     }
 
-    fn run_until(self, stopped: impl Future<Output = ()>) -> Result<(), SignalingError> {
-        let rooms = Rooms::new(self.host_token);
+    /// What the loop and others share, and where it listens.
+    fn open(self) -> (TcpListener, Shared) {
+        let rooms = Rooms::new(self.admission);
         let rooms = Arc::new(match self.register {
             Some((register, was_there)) => rooms.remembering(register, was_there),
             None => rooms,
         });
+        (self.listener, Shared { rooms, addresses: Arc::default() })
+    }
+}
+
+/// All that a server knows.
+#[derive(Clone, Debug)]
+struct Shared {
+    rooms: Arc<Rooms>,
+    addresses: Arc<Addresses>,
+}
+
+impl Shared {
+    fn figures(&self) -> Figures {
+        Figures { connections: self.addresses.connections(), ..self.rooms.figures() }
+    }
+
+    fn run_until(&self, listener: TcpListener, stopped: impl Future<Output = ()>) -> Result<(), SignalingError> {
         runtime()?.block_on(async {
-            let listener = tokio::net::TcpListener::from_std(self.listener)?;
+            let listener = tokio::net::TcpListener::from_std(listener)?;
             tokio::select! {
-                () = serve(listener, routes(Arc::clone(&rooms))) => {}
-                () = stopped => rooms.close(),
+                () = serve(listener, self.clone()) => {}
+                () = stopped => self.rooms.close(),
             }
             Ok(())
         })
@@ -208,6 +244,11 @@ impl Handle {
     /// Where the server listens.
     pub fn local_addr(&self) -> SocketAddr {
         self.addr
+    }
+
+    /// How much it has to do.
+    pub fn figures(&self) -> Figures {
+        self.shared.figures()
     }
 }
 
@@ -252,8 +293,9 @@ fn runtime() -> io::Result<Runtime> {
 }
 
 /// Takes connections for ever.
-async fn serve(listener: tokio::net::TcpListener, routes: Router) {
-    let (routes, addresses) = (TowerToHyperService::new(routes), Arc::<Addresses>::default());
+async fn serve(listener: tokio::net::TcpListener, shared: Shared) {
+    let addresses = Arc::clone(&shared.addresses);
+    let routes = TowerToHyperService::new(routes(shared));
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD_WITHIN).max_buf_size(HEAD_BYTES_MAX);
     loop {
@@ -282,12 +324,22 @@ async fn serve(listener: tokio::net::TcpListener, routes: Router) {
     }
 }
 
-fn routes(rooms: Arc<Rooms>) -> Router {
+fn routes(shared: Shared) -> Router {
     Router::new()
-        .route("/", get(|| async { GREETING }))
+        .route("/", get(greet))
         .route("/{room}", get(enter))
         .fallback(|| async { Refusal::from(Malformed::RoomName) })
-        .with_state(rooms)
+        .with_state(shared)
+}
+
+#[derive(Deserialize)]
+struct Question {
+    /// Its presence asks for figures.
+    figures: Option<String>,
+}
+
+async fn greet(State(shared): State<Shared>, Query(question): Query<Question>) -> String {
+    question.figures.map_or_else(|| GREETING.to_owned(), |_| shared.figures().exposition())
 }
 
 #[derive(Deserialize)]
@@ -321,15 +373,19 @@ impl Ingress {
 
 /// Takes the place in the room before the upgrade, so that a refusal still has an HTTP status.
 async fn enter(
-    State(rooms): State<Arc<Rooms>>,
+    State(Shared { rooms, .. }): State<Shared>,
     Path(room): Path<String>,
     Query(ingress): Query<Ingress>,
     Extension(guest): Extension<Arc<Guest>>,
+    headers: HeaderMap,
     upgrade: WebSocketUpgrade,
 ) -> Response {
     let (role, pass) = (ingress.role(), ingress.pass());
+    if let Err(refusal) = rooms.admit_page(headers.get(ORIGIN).map(|origin| origin.as_bytes())) {
+        return refuse(&rooms, refusal);
+    }
     rooms.await_peers(&room, &role, pass).await;
-    let Some(wait) = guest.tries() else { return Refusal::TooManyTries.into_response() };
+    let Some(wait) = guest.tries() else { return refuse(&rooms, Refusal::TooManyTries) };
     sleep(wait).await;
     let entered = rooms.enter(&room, ingress.key.as_deref(), &role, pass);
     if !entered.as_ref().is_err_and(|refusal| refusal.is_of_guess()) {
@@ -342,18 +398,23 @@ async fn enter(
             let upgrade = upgrade.read_buffer_size(READ_BYTES).write_buffer_size(0);
             upgrade.on_upgrade(move |socket| attend(socket, seat, inbox, guest))
         }
-        Err(refusal) => {
-            tracing::info!("refused a peer: {refusal}");
-            refusal.into_response()
-        }
+        Err(refusal) => refuse(&rooms, refusal),
     }
+}
+
+fn refuse(rooms: &Rooms, refusal: Refusal) -> Response {
+    tracing::info!("refused a peer: {refusal}");
+    rooms.count_refusal();
+    refusal.into_response()
 }
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let status = match self {
             Self::Malformed(_) => StatusCode::BAD_REQUEST,
-            Self::WrongKey | Self::WrongToken | Self::WrongHostToken | Self::NotFirst => StatusCode::FORBIDDEN,
+            Self::WrongKey | Self::WrongToken | Self::WrongHostToken | Self::NotFirst | Self::ForeignPage => {
+                StatusCode::FORBIDDEN
+            }
             Self::NoRelay => StatusCode::NOT_FOUND,
             Self::TooManyTries => StatusCode::TOO_MANY_REQUESTS,
             Self::RelayRoom | Self::PartyRoom => StatusCode::CONFLICT,

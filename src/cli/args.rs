@@ -288,6 +288,10 @@ pub(super) struct Signal {
     /// relay may, with a token of its own
     #[arg(long, value_name = "TOKEN")]
     pub host_token: Option<String>,
+    /// Of browsers, let only pages of this origin in, such as https://play.example.org; may be
+    /// given again for others (default: all pages)
+    #[arg(long = "origin", value_name = "URL", value_parser = origin)]
+    pub origins: Vec<String>,
     /// Where the server remembers its rooms for when it is started again (default: a file for its
     /// port in your state folder)
     #[arg(long, value_name = "FILE")]
@@ -362,6 +366,18 @@ pub(super) enum CrowdSpread {
 fn number_within(text: &str, low: f64, high: f64) -> Result<f64, String> {
     let number: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
     if (low..=high).contains(&number) { Ok(number) } else { Err(format!("{low} to {high} are possible")) }
+}
+
+/// As a browser says it: scheme and host in small letters, and nothing after the port.
+fn origin(text: &str) -> Result<String, String> {
+    let origin = text.trim_end_matches('/').to_ascii_lowercase();
+    let host = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"));
+    let is_host = |host: &str| !host.is_empty() && host.bytes().all(|b| b.is_ascii_graphic() && !b"/?#@".contains(&b));
+    if host.is_some_and(is_host) {
+        Ok(origin)
+    } else {
+        Err("name a scheme and a host, as in https://play.example.org".into())
+    }
 }
 
 #[derive(clap::Args, Debug)]

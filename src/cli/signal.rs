@@ -1,8 +1,8 @@
-//! `signal`: serves signaling until it is stopped.
+//! `signal`: serves signaling until it is stopped, and tells now and then how much it has to do.
 
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use lockstone_net::signaling::Server;
 
@@ -11,6 +11,9 @@ use super::failure::Failure;
 use super::{STOP, place};
 use crate::output::{print, say};
 
+/// Between two lines of figures. They are told if they have changed.
+const TELLS: Duration = Duration::from_secs(60);
+
 pub(super) fn run(args: &Signal) -> Result<ExitCode, Failure> {
     place::check_token(args.host_token.as_deref())?;
     let server = Server::bind(args.listen)?;
@@ -18,6 +21,7 @@ pub(super) fn run(args: &Signal) -> Result<ExitCode, Failure> {
         Some(token) => server.with_host_token(token),
         None => server,
     };
+    let server = args.origins.iter().fold(server, |server, origin| server.with_origin(origin));
     let addr = server.local_addr();
     // Nobody comes back to a port that was drawn.
     let own = || Some(addr.port()).filter(|_| args.listen.port() != 0).and_then(place::rooms_file);
@@ -25,11 +29,27 @@ pub(super) fn run(args: &Signal) -> Result<ExitCode, Failure> {
         Some(file) => server.with_register(&file)?,
         None => server,
     };
-    let _server = server.spawn()?;
+    let server = server.spawn()?;
     print(format_args!("ws://{addr}"));
-    say(format_args!("Signaling is served. Peers join with --signal ws://{}; Ctrl-C ends it.", place::public(addr)));
+    say(format_args!(
+        "Signaling is served. Peers join with --signal ws://{0}; http://{0}/?figures tells how much it has to do; \
+         Ctrl-C ends it.",
+        place::public(addr)
+    ));
+    let (mut told, mut told_at) = (server.figures(), Instant::now());
     while !STOP.load(Ordering::Relaxed) {
         std::thread::sleep(Duration::from_millis(50));
+        if told_at.elapsed() >= TELLS {
+            told_at = Instant::now();
+            let figures = server.figures();
+            if figures != told {
+                say(format_args!("{figures}"));
+            }
+            told = figures;
+        }
+    }
+    if server.figures().entries > 0 {
+        say(format_args!("{}", server.figures()));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -101,6 +101,8 @@ fn bad_input_is_told_with_what_to_do() {
     assert!(refused(&["relay", "--room", "no spaces"]).contains("A-Z a-z 0-9"));
     assert!(refused(&["relay", "--listen", "127.0.0.1:0", "--host-token", ""]).contains("1 to 128 bytes"));
     assert!(refused(&["relay", "--listen", "127.0.0.1:0", "--signal", "ws://127.0.0.1:1"]).contains("leave out one"));
+    let page = run(&["signal", "--listen", "127.0.0.1:0", "--origin", "play.example.org/game"]);
+    assert!(String::from_utf8_lossy(&page.stderr).contains("as in https://play.example.org"));
     assert!(refused(&["relay", "--hero", "bard"]).contains("--hero warrior"));
     assert_eq!(run(&["relay", "--listen", "nowhere"]).status.code(), Some(2));
     assert_eq!(run(&["relay", "--players", "0"]).status.code(), Some(2));

@@ -182,8 +182,8 @@ impl<F: Share> Replica<F> {
         }
         let known = membership.known();
         let Some(voters) = membership.elected(io.now) else {
-            // Only who knows the newest turns knows who has a vote. A leader that is followed, and of
-            // whose turns this member has none yet, is not asked, but sends them.
+            // Only who knows the newest turns knows who has a vote. A leader that is followed, and
+            // of whose turns this member has none yet, is not asked, but sends them.
             if membership.followed() == known.epoch {
                 let knowing = membership.members.knowing_more(known, io.now);
                 succession.fetch_from(&knowing, io);

@@ -67,6 +67,11 @@ impl Addresses {
         Some(Guest { addresses: Arc::clone(self), addr })
     }
 
+    /// How many connections there are.
+    pub fn connections(&self) -> usize {
+        self.lock().connections
+    }
+
     fn lock(&self) -> MutexGuard<'_, All> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

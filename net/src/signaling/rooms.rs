@@ -14,6 +14,7 @@ use std::time::Instant;
 use matchbox_protocol::PeerId;
 use tokio::sync::Notify;
 
+use super::figures::Figures;
 use crate::limits::{PEER_SIGNALS_MAX, PEER_SIGNALS_TIME};
 use crate::room::{Malformed, Pass, RoomRole, check};
 use awaited::Awaited;
@@ -61,6 +62,8 @@ pub(super) enum Refusal {
     WrongHostToken,
     #[error("the room's first peer is another: enter it as a new peer")]
     NotFirst,
+    #[error("this page's origin is none of those that this server is for")]
+    ForeignPage,
 }
 
 impl Refusal {
@@ -90,11 +93,19 @@ impl Refusal {
     }
 }
 
+/// Whom a server is for.
+#[derive(Debug, Default)]
+pub(super) struct Admission {
+    /// What every relay must present.
+    pub host_token: Option<String>,
+    /// The origins of pages that may use it; none: of all.
+    pub origins: Vec<String>,
+}
+
 /// All rooms of a server.
 #[derive(Debug, Default)]
 pub(super) struct Rooms {
-    /// What every relay must present.
-    host_token: Option<String>,
+    admission: Admission,
     inside: Mutex<Inside>,
     /// Rung when a peer of an awaited room is back.
     back: Notify,
@@ -109,6 +120,7 @@ struct Inside {
     peers: usize,
     /// How many have ever entered.
     entries: u64,
+    refusals: u64,
 }
 
 impl Inside {
@@ -133,8 +145,25 @@ pub(super) struct Seat {
 }
 
 impl Rooms {
-    pub(super) fn new(host_token: Option<String>) -> Self {
-        Self { host_token, ..Self::default() }
+    pub(super) fn new(admission: Admission) -> Self {
+        Self { admission, ..Self::default() }
+    }
+
+    /// Whether who says this origin, or none, may use the server: browsers tell the truth of it.
+    pub(super) fn admit_page(&self, origin: Option<&[u8]>) -> Result<(), Refusal> {
+        let origins = &self.admission.origins;
+        let is_foreign = |origin: &[u8]| !origins.is_empty() && origins.iter().all(|one| one.as_bytes() != origin);
+        if origin.is_some_and(is_foreign) { Err(Refusal::ForeignPage) } else { Ok(()) }
+    }
+
+    pub(super) fn count_refusal(&self) {
+        self.lock().refusals += 1;
+    }
+
+    /// All but how many connections there are.
+    pub(super) fn figures(&self) -> Figures {
+        let Inside { rooms, peers, entries, refusals, .. } = &*self.lock();
+        Figures { connections: 0, rooms: rooms.len(), peers: *peers, entries: *entries, refusals: *refusals }
     }
 
     /// Of a server that was started again, with what it remembers. It awaits the peers of those
@@ -173,7 +202,8 @@ impl Rooms {
         pass: Pass<'_>,
     ) -> Result<(Seat, Inbox), Refusal> {
         check(name, key, role, pass)?;
-        if let (RoomRole::Relay { token } | RoomRole::Standby { token }, Some(wanted)) = (role, &self.host_token)
+        if let (RoomRole::Relay { token } | RoomRole::Standby { token }, Some(wanted)) =
+            (role, &self.admission.host_token)
             && token != wanted
         {
             return Err(Refusal::WrongHostToken);

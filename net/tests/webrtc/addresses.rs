@@ -4,7 +4,9 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
+use lockstone_net::signaling::Server;
 use socket2::{Domain, Socket, Type};
+use tungstenite::client::IntoClientRequest as _;
 use tungstenite::{Message, client};
 
 use super::peers::*;
@@ -125,6 +127,55 @@ fn wrong_guesses_slow_down() {
     assert!(statuses.len() < 120, "64 at once, and 8 a second");
     let other = enter_from(3, addr, "r?relay&key=k");
     assert!(other < Duration::from_secs(1), "{other:?}");
+}
+
+/// Enters a room as a page of this origin would, or as another program does.
+fn enter_as(origin: Option<&str>, server: SocketAddr) -> Result<TcpStream, u16> {
+    let mut request = format!("ws://{server}/r").into_client_request().unwrap();
+    if let Some(origin) = origin {
+        request.headers_mut().insert("Origin", origin.parse().unwrap());
+    }
+    match client(request, connect_from(2, server)) {
+        Ok((socket, _)) => Ok(socket.into_inner()),
+        Err(tungstenite::HandshakeError::Failure(tungstenite::Error::Http(response))) => {
+            Err(response.status().as_u16())
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+#[test]
+fn pages_of_other_origins_are_kept_out_and_programs_get_in() {
+    let server = Server::bind(any_port()).unwrap().with_origin("https://play.example.org").spawn().unwrap();
+    let addr = server.local_addr();
+    let own = enter_as(Some("https://play.example.org"), addr).unwrap();
+    let program = enter_as(None, addr).unwrap();
+    for foreign in ["https://example.org", "http://play.example.org", "https://play.example.org:8443", "null"] {
+        assert_eq!(enter_as(Some(foreign), addr).unwrap_err(), 403, "{foreign}");
+    }
+    let open = serve();
+    enter_as(Some("https://example.org"), open.local_addr()).expect("a server that names none is for all pages");
+    drop((own, program));
+}
+
+#[test]
+fn a_server_tells_how_much_it_has_to_do() {
+    let server = serve();
+    let addr = server.local_addr();
+    let (_relay, _) = raw(addr, "r?host=t&key=k").unwrap();
+    let (_player, _) = raw(addr, "r?relay&key=k").unwrap();
+    let (_peer, _) = raw(addr, "other").unwrap();
+    assert!(raw(addr, "r?relay&key=l").is_err(), "the key is another");
+    let mut stream = connect_from(2, addr);
+    stream.write_all(b"GET /?figures HTTP/1.1\r\nhost: h\r\nconnection: close\r\n\r\n").unwrap();
+    let mut told = String::new();
+    stream.read_to_string(&mut told).unwrap();
+    for line in ["rooms 2", "peers 3", "entries_total 3", "refusals_total 1"] {
+        assert!(told.contains(&format!("\nlockstone_{line}\n")), "{line}: {told}");
+    }
+    let lines: Vec<_> = told.lines().filter(|line| line.starts_with("lockstone_connections ")).collect();
+    let connections: usize = lines[0].rsplit(' ').next().unwrap().parse().unwrap();
+    assert!((4..=5).contains(&connections), "three peers and who asks, and perhaps who was refused: {connections}");
 }
 
 /// What this process holds, in bytes.
