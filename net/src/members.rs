@@ -320,7 +320,7 @@ impl Members {
     /// members whom this one does not: it knows how they voted. Returns whether it is followed.
     pub fn led(&mut self, vote: Vote, electorates: &Electorates, now: Duration) -> bool {
         let open = matches!(self.course, Course::Voted | Course::Doubts { followed: false });
-        let votes = |player| player == self.me || self.stands.get(&player).is_some_and(|(stand, _)| stand.vote == vote);
+        let votes = |player| self.vote_of(player) == Some(vote);
         let says = self.stands.get(&vote.leader).map(|(stand, _)| stand);
         let vouched = |player| self.deaf.contains(&player) && says.is_some_and(|stand| !stand.deaf.contains(&player));
         let led = open && self.vote == vote && electorates.is_quorum(|player| votes(player) || vouched(player));
@@ -367,7 +367,7 @@ impl Members {
                 self.course = Course::Doubts { followed: false };
             }
             Course::Voted if now >= self.voted_at + ELECTION => self.doubt(),
-            Course::Elected(at) if now >= at + 5 * ELECTION => self.decline(),
+            Course::Elected(at) if now >= at + 5 * ELECTION || self.is_deserted(electorates) => self.decline(),
             _ => {}
         }
         if let Course::Doubts { .. } = self.course {
@@ -377,8 +377,19 @@ impl Members {
 
     /// Whether the leader voted for another in its own epoch: somebody told each something else.
     fn leader_follows_another(&self) -> bool {
-        let says = self.stands.get(&self.vote.leader).map(|(stand, _)| stand.vote);
-        says.is_some_and(|vote| vote.epoch == self.vote.epoch && vote != self.vote)
+        self.vote_of(self.vote.leader).is_some_and(|vote| vote.epoch == self.vote.epoch && vote != self.vote)
+    }
+
+    /// Whether some of those who elected this member vote in a newer epoch already, and the others
+    /// are too few.
+    fn is_deserted(&self, electorates: &Electorates) -> bool {
+        let moved_on = |player| self.vote_of(player).is_some_and(|vote| vote.epoch > self.vote.epoch);
+        electorates.iter().any(moved_on) && !electorates.is_quorum(|player| self.vote_of(player) == Some(self.vote))
+    }
+
+    /// For whom a member voted last, as far as this one knows.
+    fn vote_of(&self, player: PlayerId) -> Option<Vote> {
+        if player == self.me { Some(self.vote) } else { self.stands.get(&player).map(|(stand, _)| stand.vote) }
     }
 
     fn suspicious_at(&self) -> Duration {

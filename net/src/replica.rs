@@ -492,6 +492,10 @@ impl<F: Share> Replica<F> {
 
     fn turns(&mut self, turns: Turns<F::Turn>, io: &mut Io<F::Sim>) {
         let (Place::Joined(session), now) = (&mut self.place, io.now) else { return };
+        if !session.follows() {
+            // They need not go on from the turns that are known here: their leader tells first.
+            return io.out.dropped(DropReason::StaleEpoch);
+        }
         let checksums = turns.checksums.clone();
         match session.intake.take_turns(turns, now) {
             Err(_) => return io.out.dropped(DropReason::Replayed),

@@ -53,6 +53,8 @@ pub struct Life {
     pub asked: BTreeMap<Tick, Vec<u64>>,
     /// Differences that its session found.
     pub desyncs: u64,
+    /// Each of those that it told: when, with whom, and at which tick.
+    pub differences: Vec<(u32, PlayerId, Tick)>,
     /// Commands that were never acknowledged.
     pub pending: usize,
     /// What it dropped.
@@ -213,7 +215,7 @@ impl Life {
                     segment.until_ms = now_ms;
                 }
             }
-            Event::Desync { .. } => self.desyncs += 1,
+            Event::Desync { player, tick, .. } => self.differences.push((now_ms, *player, *tick)),
             Event::Ended { reason, .. } => self.end = Some(reason.clone()),
             _ => {}
         }
