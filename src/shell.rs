@@ -389,7 +389,7 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
                 (self.branch, self.is_cut_off) = (None, false);
                 self.recorder.ask(|keeper| keeper.keep_apart());
             }
-            Event::PlayerAway { .. } | Event::PlayerLeft { .. } => {}
+            Event::PlayerAway { .. } | Event::PlayerLeft { .. } | Event::HoldsUp { .. } => {}
             Event::Refused { .. } | Event::Said { .. } => {}
             Event::Repaired { .. } | Event::Liar { .. } => {}
             Event::EvidenceWanted { bytes_max } => {

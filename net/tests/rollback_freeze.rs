@@ -11,9 +11,10 @@ use std::rc::Rc;
 
 use lockstone_net::link::PeerId;
 use lockstone_net::memory::{Driver, MemoryNetwork, Weather};
-use lockstone_net::session::{EndReason, Phase, Session, Transmit};
+use lockstone_net::session::{EndReason, Event, Phase, Session, Transmit};
 use lockstone_net::wire::{self, Inputs, LeaveReason, Message};
 use lockstone_net::{Rollback, RollbackSettings};
+use lockstone_sim::PlayerId;
 use testkit::seeds;
 use testkit::sessions::hostile::*;
 use testkit::sessions::rollback::*;
@@ -120,6 +121,70 @@ fn who_gives_inputs_to_all_but_one_does_not_freeze_that_one() {
     });
 }
 
+/// How often it was told that a player holds the others up.
+fn told_of(room: &Driver<impl Session<Sim = Mixer>, impl Link>, player: usize) -> usize {
+    let slow = PlayerId(player as u16);
+    let names = |event: &&Event<Mixer>| matches!(event, Event::HoldsUp { player } if *player == slow);
+    room.seats[0].events.iter().filter(names).count()
+}
+
+/// Who was too slow is out, and the others go on.
+fn the_slow_one_goes(mut room: Driver<impl Session<Sim = Mixer>, impl Link>, slow: usize, context: &str) {
+    assert_eq!(ended(&room.seats[slow].session), Some(EndReason::Removed(LeaveReason::TooSlow)), "{context}");
+    room.seats.remove(slow);
+    let others: Vec<_> = (0..room.seats.len()).collect();
+    go_on(&mut room, &others);
+}
+
+#[test]
+fn who_gives_inputs_once_in_2500_ms_is_told_of_and_goes_and_the_others_go_on() {
+    seeds::each("-p lockstone-net --test rollback_freeze", 6, |seed| {
+        for (what, hold) in HOLDS {
+            for peers in 3..=4 {
+                let context = format!("seed {seed}: of {peers} one {what}");
+                let (mut room, switch) = room_with_a_brake(&settings(seed), peers, hold, true);
+                let mut dice = Dice(seed);
+                play(&mut room, &mut dice, secs(2));
+                for moment in 0..14 {
+                    switch.set(true);
+                    play(&mut room, &mut dice, ms(2_450));
+                    switch.set(false);
+                    play(&mut room, &mut dice, ms(50));
+                    if moment == 1 {
+                        assert_eq!(told_of(&room, LIAR), 1, "{context}");
+                    }
+                }
+                play(&mut room, &mut dice, secs(2));
+                the_slow_one_goes(room, LIAR, &context);
+            }
+        }
+    });
+}
+
+/// Who stands still, but for a moment in 700 ms. The others wait each time.
+fn room_with_a_slow_one(seed: u64, peers: usize, moments: usize) -> Driver<Rollback<Mixer>> {
+    let mut room = room(seed, peers, Weather::clear(ms(40)), &settings(seed));
+    for _ in 0..moments {
+        let slow = room.seats.remove(SECOND);
+        play(&mut room, &mut Dice(seed), ms(699));
+        room.seats.insert(SECOND, slow);
+        pause(&mut room, 1);
+    }
+    room
+}
+
+#[test]
+fn who_is_awake_for_a_moment_in_700_ms_for_long_is_told_of_and_goes_and_the_others_go_on() {
+    seeds::each("-p lockstone-net --test rollback_freeze", 6, |seed| {
+        for peers in 2..=4 {
+            let mut room = room_with_a_slow_one(seed, peers, 25);
+            assert_eq!(told_of(&room, SECOND), 1, "seed {seed}: {peers} peers");
+            play(&mut room, &mut Dice(seed), secs(2));
+            the_slow_one_goes(room, SECOND, &format!("seed {seed}: {peers} peers"));
+        }
+    });
+}
+
 /// Nobody is gone, and all play on.
 fn nobody_is_put_out(room: &mut Driver<impl Session<Sim = Mixer>, impl Link>, context: &str) {
     for seat in &room.seats {
@@ -151,14 +216,8 @@ fn who_sleeps_one_after_the_other_in_bad_weather_is_not_put_out() {
 }
 
 #[test]
-fn who_is_awake_for_a_moment_in_700_ms_is_not_put_out() {
-    let mut room = room(3, 3, Weather { loss_permille: 50, ..Weather::clear(ms(40)) }, &settings(3));
-    for _ in 0..40 {
-        let slow = room.seats.remove(1);
-        play(&mut room, &mut Dice(3), ms(699));
-        room.seats.insert(1, slow);
-        pause(&mut room, 1);
-    }
+fn who_is_awake_for_a_moment_in_700_ms_for_7_s_is_not_put_out() {
+    let mut room = room_with_a_slow_one(3, 3, 10);
     play(&mut room, &mut Dice(4), secs(2));
     nobody_is_put_out(&mut room, "slow");
 }

@@ -108,6 +108,9 @@ impl Display {
             Event::PlayerBack { name, .. } => format!("{name} is back."),
             Event::PlayerAway { player, reason } => format!("{} {reason}, and may come back.", named(player)),
             Event::PlayerLeft { player, reason } => format!("{} {reason}.", named(player)),
+            Event::HoldsUp { player } => {
+                format!("{0} holds everyone up. The others will go on without {0} if that lasts.", named(player))
+            }
             Event::Minority { reached, members, may_branch: false } => {
                 format!("Only {reached} of {members} can be reached, you included. You wait for the others.")
             }

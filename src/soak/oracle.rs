@@ -152,6 +152,13 @@ impl History {
         })
     }
 
+    /// The newest tick before which a segment had the same world: all that came before is common.
+    fn shares(&self, segment: &Segment) -> Tick {
+        let same =
+            |(tick, ours): &(&Tick, &Checksum)| self.checksums.get(tick).is_some_and(|(theirs, _)| theirs == *ours);
+        segment.checksums.iter().rev().find(same).map_or(Tick(0), |(tick, _)| *tick)
+    }
+
     fn add(&mut self, segment: &Segment, seat: SeatId, before: Tick) {
         for (tick, checksum) in segment.checksums.range(..before) {
             self.checksums.entry(*tick).or_insert((*checksum, seat));
@@ -176,6 +183,11 @@ impl History {
             return self.turns.range(..began).any(|(_, counted)| enters(counted));
         }
         entry.is_some_and(|(tick, told)| self.turns.get(tick).is_some_and(|counted| counts(told, counted)))
+    }
+
+    /// Whether a segment is of the history that goes on, and of no branch that was given up.
+    fn has_branch_of(&self, segment: &Segment, kind: Kind) -> bool {
+        kind != Kind::Party || self.branches.contains(&segment.branch)
     }
 
     fn commands_of(&self, player: PlayerId) -> Vec<u64> {
@@ -208,12 +220,24 @@ fn commands_of(turns: &BTreeMap<Tick, Told>, player: PlayerId) -> Vec<u64> {
 struct Part<'l> {
     seat: SeatId,
     life: &'l Life,
+    /// What it gave before does not count.
     from_ms: u32,
+    /// What it gave that was played in branches that were given up.
+    in_vain: Vec<u64>,
 }
 
 impl Part<'_> {
     fn given(&self) -> Vec<u64> {
-        self.life.given.iter().filter(|(at_ms, _)| *at_ms >= self.from_ms).map(|(_, command)| *command).collect()
+        let mut in_vain = self.in_vain.clone();
+        let counts = |(at_ms, command): &(u32, u64)| match in_vain.iter().position(|lost| lost == command) {
+            Some(n) => {
+                in_vain.swap_remove(n);
+                false
+            }
+            None => *at_ms >= self.from_ms,
+        };
+        let given = self.life.given.iter().copied().filter(counts);
+        given.map(|(_, command)| command).collect()
     }
 }
 
@@ -270,7 +294,7 @@ impl Judge<'_> {
                     {
                         discarded.entry((tick, after.0)).or_default().insert(*seat);
                     }
-                    let until = if ends { moments } else { end.next() };
+                    let until = if ends { moments.max(history.shares(&segment)) } else { end.next() };
                     history.add(&segment, *seat, parted.map_or(until, |(tick, ..)| tick.min(until)));
                 }
             }
@@ -348,7 +372,11 @@ impl Judge<'_> {
             }
         }
         for (seat, life, segment) in lives {
-            self.commands(&[Part { seat, life, from_ms: 0 }], &commands_of(&segment.turns, segment.player), out);
+            self.commands(
+                &[Part { seat, life, from_ms: 0, in_vain: Vec::new() }],
+                &commands_of(&segment.turns, segment.player),
+                out,
+            );
         }
     }
 
@@ -436,7 +464,9 @@ impl Judge<'_> {
             let apart = life.segments.iter().take_while(|segment| !history.has_entry_of(segment, self.schedule.kind));
             let founded = apart.filter(|segment| segment.span().is_some_and(|(start, _)| start == Tick(0))).last();
             let from_ms = founded.map_or(0, |segment| segment.until_ms + 1);
-            parts.entry(*player).or_default().push(Part { seat, life, from_ms });
+            let in_vain = life.segments.iter().filter(|segment| !history.has_branch_of(segment, self.schedule.kind));
+            let in_vain = in_vain.flat_map(|segment| commands_of(&segment.turns, segment.player)).collect();
+            parts.entry(*player).or_default().push(Part { seat, life, from_ms, in_vain });
             if let Some(tick) = history.end_of(*player).filter(|_| steady && life.lives()) {
                 out.push(breach(Rule::Hero, format!("{player} of seat {seat} is lost at tick {tick}")));
             }

@@ -38,6 +38,11 @@ pub struct RollbackSettings {
     /// that speaks, but gives no inputs, twice as long. Peers that are no quorum wait for as long,
     /// and end.
     pub silence_timeout: Duration,
+    /// A peer for which the others wait more than half of the time is told of when that has come to
+    /// 2 s, and lost when it has come to so long, 1 s to 10 min, or to twice `silence_timeout` if
+    /// that is longer. Default 10 s. As long as more than half of the packets of all are lost,
+    /// nobody is to blame.
+    pub slowness_timeout: Duration,
     /// How long a joiner looks for the session, and how long a player may take to speak first, 1 s
     /// to 10 min. Default 15 s.
     pub handshake_timeout: Duration,
@@ -59,6 +64,7 @@ impl Default for RollbackSettings {
             players: 2,
             seed: 0,
             silence_timeout: Duration::from_millis(1_500),
+            slowness_timeout: Duration::from_secs(10),
             handshake_timeout: Duration::from_secs(15),
             stop_on_desync: true,
             emit_trees: false,
@@ -88,6 +94,7 @@ impl Settings for RollbackSettings {
         within("max_prediction_ticks", prediction, 2, 30)?;
         within("players", self.players, 2, ROLLBACK_PLAYERS_MAX)?;
         within_time("silence_timeout", self.silence_timeout, Duration::from_millis(500))?;
+        within_time("slowness_timeout", self.slowness_timeout, Duration::from_secs(1))?;
         ConfigError::unless(delay <= prediction, "input_delay_ticks", delay, || {
             format!("at most max_prediction_ticks, {prediction}: nobody can play what is delayed beyond it")
         })?;

@@ -19,7 +19,9 @@ use super::timeline::Timeline;
 use crate::limits::*;
 use crate::link::{Channel, PeerId};
 use crate::members::{Electorate, Electorates, Members, Policy};
-use crate::session::{CommandError, DropReason, EndReason, Io, Outbox, Phase, PlayerStats, Refused, Role, Stats};
+use crate::session::{
+    CommandError, DropReason, EndReason, Event, Io, Outbox, Phase, PlayerStats, Refused, Role, Stats,
+};
 use crate::wire::*;
 
 /// Time lost because this peer stood still for longer than this is not made up for.
@@ -169,6 +171,19 @@ impl<S: Simulation> Play<S> {
                 let stalls = !self.play(out);
                 self.timeline.figures.stalls += u64::from(stalls);
                 self.stalled_since = stalls.then_some(self.stalled_since.unwrap_or(now));
+                self.look_who_holds_up(stalls && now >= self.went_on_at, out);
+            }
+        }
+    }
+
+    /// A tick was due: whose inputs all wait for, if the prediction is at its end, holds them up.
+    /// If hardly a packet of anyone comes through, nobody does.
+    fn look_who_holds_up(&mut self, stalls: bool, out: &mut Outbox<S>) {
+        let blames = stalls && !self.remotes.iter().all(Remote::is_hardly_heard);
+        let behind = self.remotes.iter().map(|remote| remote.received).min().filter(|_| blames);
+        for remote in &mut self.remotes {
+            if remote.waited_for(Some(remote.received) == behind, self.config.period()) {
+                out.events.push_back(Event::HoldsUp { player: remote.player });
             }
         }
     }

@@ -19,6 +19,7 @@ use lockstone_sim::{PlayerId, Simulation, Tick};
 use super::ggrs::Predictor;
 use super::losses::{Losses, Lost};
 use super::play::Play;
+use super::remote::Remote;
 use crate::limits::INQUIRY_ANSWER_INTERVAL;
 use crate::link::{Channel, PeerId};
 use crate::members::{Electorate, Electorates, Outlook};
@@ -52,8 +53,8 @@ impl Regrouping {
 }
 
 impl<S: Simulation> Play<S> {
-    /// A silent player is lost. So is one that speaks, but not of what must be decided, and one
-    /// that speaks, but gives no inputs that all wait for.
+    /// A silent player is lost. So is one that speaks, but not of what must be decided, one that
+    /// speaks, but gives no inputs that all wait for, and one that gives them too slowly.
     ///
     /// As long as everyone is heard of within the timeout, everyone has in one timeout what
     /// all had given before, and in two what they gave upon that: then someone goes on, or
@@ -73,7 +74,10 @@ impl<S: Simulation> Play<S> {
         let silent: Vec<_> = silent.map(|remote| (remote.player, LeaveReason::Silent)).collect();
         let stalled = self.regrouping.is_none() && now >= self.went_on_at + 2 * timeout;
         let farthest_behind = self.remotes.iter().map(|remote| remote.received).min().filter(|_| stalled);
-        let slow = self.remotes.iter().filter(|remote| Some(remote.received) == farthest_behind);
+        let patience = self.config.settings().slowness_timeout.max(2 * timeout);
+        let slow = self.remotes.iter().filter(|remote| {
+            Some(remote.received) == farthest_behind || self.regrouping.is_none() && remote.held_up() >= patience
+        });
         let slow: Vec<_> = slow.map(|remote| (remote.player, LeaveReason::TooSlow)).collect();
         for (player, reason) in silent.into_iter().chain(slow) {
             self.lose(player, reason, io);
@@ -179,6 +183,12 @@ impl<S: Simulation> Play<S> {
         }
     }
 
+    /// Whether another gave inputs for ticks that this player is far from: it may well wait for it.
+    fn is_behind(&self, other: PlayerId) -> bool {
+        let far = self.config.settings().max_prediction_ticks / 2;
+        self.remote(other).is_some_and(|remote| remote.received > self.own.end().plus(far))
+    }
+
     /// Takes what another player says that has stopped.
     pub(super) fn take_stand(&mut self, from: PlayerId, theirs: Regroup, io: &mut Io<S>) {
         let Some(peer) = self.remote(from).map(|remote| remote.peer) else { return };
@@ -202,7 +212,19 @@ impl<S: Simulation> Play<S> {
             }
             return;
         }
+        if theirs.lost.contains(&(self.player, LeaveReason::TooSlow)) && self.is_behind(from) {
+            self.removed(from, LeaveReason::TooSlow, io);
+            if io.out.standing.end().is_some() {
+                return;
+            }
+        }
         self.stop(io.now).losses.take(from, &theirs);
+        // This player waited for it, too.
+        for (player, reason) in theirs.lost.iter().filter(|(_, reason)| *reason == LeaveReason::TooSlow) {
+            if self.remote(*player).is_some_and(Remote::holds_up) {
+                self.lose(*player, *reason, io);
+            }
+        }
         if from == self.first_player() {
             for (player, _) in theirs.lost.iter().filter(|(_, reason)| *reason == LeaveReason::Desync) {
                 match *player == self.player {

@@ -15,6 +15,9 @@ use crate::session::{Comparison, DropReason, Exchange, Outbox, Rate};
 use crate::stamps::Stamps;
 use crate::wire::{DesyncNotice, Inputs, Name};
 
+/// When all have waited for a player for so long, that is told.
+const SLOWNESS_TOLD: Duration = Duration::from_secs(2);
+
 pub(super) struct Remote {
     pub peer: PeerId,
     pub player: PlayerId,
@@ -38,6 +41,9 @@ pub(super) struct Remote {
     /// By how many ticks we take ourselves to be behind it, and it itself behind us.
     behind_ticks: [i16; 2],
     gap: Gap,
+    /// For how long all waited for it, less the time since in which they did not.
+    held_up: Duration,
+    slowness_told: bool,
     /// Its checksums that have not gone on, and the tick of the newest that came.
     checksums: Vec<(Tick, Checksum)>,
     checked: Tick,
@@ -60,6 +66,8 @@ impl Remote {
             follows: false,
             behind_ticks: [0; 2],
             gap: Gap::new(),
+            held_up: Duration::ZERO,
+            slowness_told: false,
             checksums: Vec::new(),
             checked: base,
         };
@@ -74,6 +82,7 @@ impl Remote {
         (self.confirmed, self.checked) = (base, base);
         self.follows = false;
         (self.behind_ticks, self.gap) = ([0; 2], Gap::new());
+        (self.held_up, self.slowness_told) = (Duration::ZERO, false);
         self.inbox.clear();
         self.checksums.clear();
         self.comparison.restart();
@@ -145,6 +154,32 @@ impl Remote {
         let [own, other] = self.behind_ticks;
         self.gap.note(own, other);
         self.gap.ahead_ticks()
+    }
+
+    /// A tick was due, and was not played as it `holds` all up, or was. Returns whether it is to be
+    /// told that it does.
+    pub fn waited_for(&mut self, holds: bool, period: Duration) -> bool {
+        self.held_up = if holds { self.held_up + period } else { self.held_up.saturating_sub(period) };
+        self.slowness_told &= !self.held_up.is_zero();
+        let is_news = self.held_up >= SLOWNESS_TOLD && !self.slowness_told;
+        self.slowness_told |= is_news;
+        is_news
+    }
+
+    /// For how long all waited for it, less the time since in which they did not.
+    pub fn held_up(&self) -> Duration {
+        self.held_up
+    }
+
+    /// Whether it was told that it holds the others up, and it has not made up for that since.
+    pub fn holds_up(&self) -> bool {
+        self.slowness_told
+    }
+
+    /// Whether more than half of what it sent lately was lost.
+    pub fn is_hardly_heard(&self) -> bool {
+        let loss = self.stamps.loss();
+        2 * loss.recent_lost > loss.recent_expected
     }
 
     /// Compares its newest checksums with ours, the newest of which may be new. Returns the

@@ -114,6 +114,13 @@ pub enum Event<S: Simulation> {
         /// Why.
         reason: LeaveReason,
     },
+    /// The others of a rollback session waited for a player for 2 s more than they played since. It
+    /// is put out if it goes on so:
+    /// [`slowness_timeout`](crate::rollback::RollbackSettings::slowness_timeout).
+    HoldsUp {
+        /// Whom they wait for.
+        player: PlayerId,
+    },
     /// Too few of a party's members can be reached for anyone to lead: the others may go on, and
     /// this peer waits for them. Told once when that has lasted for 2 s, and again after 10 s
     /// ([`silence_timeout`](crate::party::PartySettings::silence_timeout)).
@@ -249,6 +256,7 @@ impl<S: Simulation> fmt::Debug for Event<S> {
             Event::PlayerAway { player, reason } => write!(f, "{player} {reason}, and may come back"),
             Event::PlayerBack { player, name } => write!(f, "{player} is back: {name}"),
             Event::PlayerLeft { player, reason } => write!(f, "{player} {reason}"),
+            Event::HoldsUp { player } => write!(f, "{player} holds the others up"),
             Event::Minority { reached, members, may_branch } => {
                 let may = if *may_branch { ", and may go on" } else { "" };
                 write!(f, "{reached} of {members} can be reached{may}")

@@ -39,6 +39,7 @@ pub fn event<S: Simulation>(at: At, event: &Event<S>) {
         Event::PlayerAway { player, reason } => tell!(warn, at, player = player.0, %reason, "away"),
         Event::PlayerBack { player, name } => tell!(info, at, player = player.0, name, "back"),
         Event::PlayerLeft { player, reason } => tell!(info, at, player = player.0, %reason, "left"),
+        Event::HoldsUp { player } => tell!(warn, at, player = player.0, "holds up"),
         Event::Minority { reached, members, may_branch } => {
             tell!(warn, at, reached, members, may_branch, "minority")
         }
