@@ -20,6 +20,9 @@ use crate::wire::*;
 const TICKS_KEPT: u32 = 400;
 /// So many checksums is a new leader told.
 const CHECKSUMS_TOLD_ANEW: usize = 4;
+/// Who is elected says where its turns go on from. If it has not told that for so long, it may take
+/// this peer for one that loads the world.
+const TELLS_WITHIN: Duration = Duration::from_secs(2);
 /// Between two times that turns are asked for: of one after the other, as not all have them.
 const FETCH_PAUSE: Duration = Duration::from_millis(100);
 
@@ -176,7 +179,7 @@ impl<F: Share> Replica<F> {
             && let Some(member) = membership.ledger.members.get(&vote.leader)
         {
             session.leader = Leader { peer: member.peer, epoch: vote.epoch };
-            session.replaced_at = Duration::MAX;
+            session.replaced_at = io.now + TELLS_WITHIN;
             succession.asked.clear();
             session.sequencer = vote.leader;
         }
@@ -218,7 +221,7 @@ impl<F: Share> Replica<F> {
             }
             return;
         }
-        session.seeks = None;
+        (session.seeks, session.replaced_at) = (None, Duration::MAX);
         asked.clear();
         membership.members.heard(session.sequencer, io.now);
         (session.comparison, session.mending) = (Default::default(), None);
