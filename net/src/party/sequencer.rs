@@ -466,6 +466,8 @@ impl<S: Simulation> Role<S> for Sequencing<S> {
                 *ready = true;
                 self.admit(from, &mut io.out);
             }
+            // What it knew before it loads the world is gone.
+            (Message::Report(_), Entry::Loading { sender, .. }) if !sender.done() => {}
             (Message::Report(report), _) => self.report(from, report, io),
             (Message::Desync(notice), _) => self.differs(from, notice.turned(), false, io),
             (Message::Bye(reason), _) => self.remove(from, reason),
