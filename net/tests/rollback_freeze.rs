@@ -123,9 +123,10 @@ fn who_gives_inputs_to_all_but_one_does_not_freeze_that_one() {
 
 /// How often it was told that a player holds the others up.
 fn told_of(room: &Driver<impl Session<Sim = Mixer>, impl Link>, player: usize) -> usize {
+    let other = usize::from(player == 0);
     let slow = PlayerId(player as u16);
     let names = |event: &&Event<Mixer>| matches!(event, Event::HoldsUp { player } if *player == slow);
-    room.seats[0].events.iter().filter(names).count()
+    room.seats[other].events.iter().filter(names).count()
 }
 
 /// Who was too slow is out, and the others go on.
@@ -162,12 +163,12 @@ fn who_gives_inputs_once_in_2500_ms_is_told_of_and_goes_and_the_others_go_on() {
 }
 
 /// Who stands still, but for a moment in 700 ms. The others wait each time.
-fn room_with_a_slow_one(seed: u64, peers: usize, moments: usize) -> Driver<Rollback<Mixer>> {
+fn room_with_a_slow_one(seed: u64, peers: usize, slow: usize, moments: usize) -> Driver<Rollback<Mixer>> {
     let mut room = room(seed, peers, Weather::clear(ms(40)), &settings(seed));
     for _ in 0..moments {
-        let slow = room.seats.remove(SECOND);
+        let asleep = room.seats.remove(slow);
         play(&mut room, &mut Dice(seed), ms(699));
-        room.seats.insert(SECOND, slow);
+        room.seats.insert(slow, asleep);
         pause(&mut room, 1);
     }
     room
@@ -176,11 +177,12 @@ fn room_with_a_slow_one(seed: u64, peers: usize, moments: usize) -> Driver<Rollb
 #[test]
 fn who_is_awake_for_a_moment_in_700_ms_for_long_is_told_of_and_goes_and_the_others_go_on() {
     seeds::each("-p lockstone-net --test rollback_freeze", 6, |seed| {
-        for peers in 2..=4 {
-            let mut room = room_with_a_slow_one(seed, peers, 25);
-            assert_eq!(told_of(&room, SECOND), 1, "seed {seed}: {peers} peers");
+        for (peers, slow) in (2..=4).flat_map(|peers| [(peers, 0), (peers, SECOND)]) {
+            let context = format!("seed {seed}: number {slow} of {peers}");
+            let mut room = room_with_a_slow_one(seed, peers, slow, 25);
+            assert_eq!(told_of(&room, slow), 1, "{context}");
             play(&mut room, &mut Dice(seed), secs(2));
-            the_slow_one_goes(room, SECOND, &format!("seed {seed}: {peers} peers"));
+            the_slow_one_goes(room, slow, &context);
         }
     });
 }
@@ -217,7 +219,7 @@ fn who_sleeps_one_after_the_other_in_bad_weather_is_not_put_out() {
 
 #[test]
 fn who_is_awake_for_a_moment_in_700_ms_for_7_s_is_not_put_out() {
-    let mut room = room_with_a_slow_one(3, 3, 10);
+    let mut room = room_with_a_slow_one(3, 3, SECOND, 10);
     play(&mut room, &mut Dice(4), secs(2));
     nobody_is_put_out(&mut room, "slow");
 }

@@ -178,9 +178,14 @@ impl<S: Simulation> Play<S> {
     pub(super) fn removed(&mut self, by: PlayerId, reason: LeaveReason, io: &mut Io<S>) {
         self.removed_by.insert(by);
         if !self.has_quorum() {
-            self.say_goodbye(reason, &mut io.out);
-            io.out.end(EndReason::Removed(reason));
+            self.go(reason, io);
         }
+    }
+
+    /// The others go on without this player.
+    fn go(&self, reason: LeaveReason, io: &mut Io<S>) {
+        self.say_goodbye(reason, &mut io.out);
+        io.out.end(EndReason::Removed(reason));
     }
 
     /// Whether another gave inputs for ticks that this player is far from: it may well wait for it.
@@ -213,9 +218,9 @@ impl<S: Simulation> Play<S> {
             return;
         }
         if theirs.lost.contains(&(self.player, LeaveReason::TooSlow)) && self.is_behind(from) {
-            self.removed(from, LeaveReason::TooSlow, io);
-            if io.out.standing.end().is_some() {
-                return;
+            self.removed_by.insert(from);
+            if 2 * self.removed_by.len() > self.remotes.len() {
+                return self.go(LeaveReason::TooSlow, io);
             }
         }
         self.stop(io.now).losses.take(from, &theirs);
