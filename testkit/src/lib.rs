@@ -6,6 +6,7 @@
 //! net       sessions, relay   clocks          sessions of them, on virtual time
 //! engine    recorded, relayed faulty, flips   recordings, and what a checker must find
 //! dungeon   delve, golden                     the example game, without a network
+//! strangers strangers                         who attacks a signaling server and rooms, really
 //! contest   contest                           what benches measure, either way
 //! ```
 //!
@@ -41,6 +42,9 @@ pub mod relayed;
 pub mod delve;
 #[cfg(feature = "dungeon")]
 pub mod golden;
+
+#[cfg(feature = "strangers")]
+pub mod strangers;
 
 #[cfg(feature = "contest")]
 pub mod contest;

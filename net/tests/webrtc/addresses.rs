@@ -1,11 +1,11 @@
 //! What one address can take of a signaling server, and that others get in meanwhile.
 
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use lockstone_net::signaling::Server;
-use socket2::{Domain, Socket, Type};
+use testkit::strangers;
 use tungstenite::client::IntoClientRequest as _;
 use tungstenite::{Message, client};
 
@@ -15,10 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A connection from one of this machine's many addresses.
 fn connect_from(from: u8, server: SocketAddr) -> TcpStream {
-    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
-    socket.bind(&SocketAddr::from((Ipv4Addr::new(127, 0, 0, from), 0)).into()).unwrap();
-    socket.connect(&server.into()).unwrap();
-    let stream = TcpStream::from(socket);
+    let stream = strangers::connect_from(from, server).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     stream
 }

@@ -1,11 +1,8 @@
-//! Strangers with nothing but a WebSocket: they answer whom they are offered connections by, flood
-//! signals, and never connect. And a signaling server that is hostile itself.
+//! Strangers who flood signals, and a signaling server that is hostile itself.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::net::{SocketAddr, TcpListener};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::thread::{self, JoinHandle};
+use std::collections::BTreeSet;
+use std::net::TcpListener;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use lockstone_net::limits::PEERS_MAX;
@@ -13,91 +10,12 @@ use lockstone_net::{LinkEvent, PeerId, RollbackSettings};
 use matchbox_protocol::{JsonPeerEvent, JsonPeerRequest, PeerEvent, PeerRequest};
 use testkit::sessions::rollback::rollback;
 use testkit::sessions::*;
+use testkit::strangers::{PAUSE, Stranger, candidate};
 use tungstenite::Message;
-use tungstenite::stream::MaybeTlsStream;
 use uuid::Uuid;
 
 use super::peers::*;
 use super::sessions::*;
-
-/// Between two floods of a stranger.
-const PAUSE: Duration = Duration::from_millis(10);
-/// Candidates of a flood, to everyone: some 6,000 a second of one stranger to three peers.
-const FLOOD: u32 = 20;
-
-/// It floods everyone in its room until it is dropped.
-struct Stranger {
-    is_over: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Stranger {
-    fn enter(server: SocketAddr, room: &str) -> Stranger {
-        let (mut socket, _) = raw(server, room).unwrap();
-        let MaybeTlsStream::Plain(stream) = socket.get_mut() else { unreachable!("no TLS here") };
-        stream.set_read_timeout(Some(PAUSE)).unwrap();
-        Stranger::of(move |ends| flood(socket, ends))
-    }
-
-    /// It comes and goes, some 100 times a second.
-    fn restless(server: SocketAddr, room: &'static str) -> Stranger {
-        Stranger::of(move |ends| {
-            while !ends.load(Relaxed) {
-                // The room may be full.
-                let _socket = raw(server, room);
-                thread::park_timeout(PAUSE);
-            }
-        })
-    }
-
-    fn of(does: impl FnOnce(&AtomicBool) + Send + 'static) -> Stranger {
-        let is_over = Arc::new(AtomicBool::new(false));
-        let ends = Arc::clone(&is_over);
-        Stranger { is_over, thread: Some(thread::spawn(move || does(&ends))) }
-    }
-}
-
-impl Drop for Stranger {
-    fn drop(&mut self) {
-        self.is_over.store(true, Relaxed);
-        self.thread.take().map(JoinHandle::join);
-    }
-}
-
-fn flood(mut socket: Raw, ends: &AtomicBool) {
-    let (mut offers, mut sent) = (BTreeMap::new(), 0_u32);
-    while !ends.load(Relaxed) {
-        let heard = socket.read().ok().and_then(|message| message.into_text().ok()?.parse::<JsonPeerEvent>().ok());
-        if let Some(PeerEvent::Signal { sender, data }) = heard
-            && let Some(offer) = data["Offer"].as_str()
-        {
-            offers.insert(sender, offer.to_owned());
-            let answer = offer.replace("a=setup:actpass", "a=setup:active");
-            say(&mut socket, sender, serde_json::json!({ "Answer": answer }));
-        }
-        for (victim, offer) in &offers {
-            say(&mut socket, *victim, serde_json::json!({ "Offer": offer }));
-            for _ in 0..FLOOD {
-                sent += 1;
-                say(&mut socket, *victim, serde_json::json!({ "IceCandidate": candidate(sent) }));
-            }
-        }
-    }
-}
-
-/// The server may have had enough of it.
-fn say(socket: &mut Raw, receiver: matchbox_protocol::PeerId, data: serde_json::Value) {
-    let request: JsonPeerRequest = PeerRequest::Signal { receiver, data };
-    let _ = socket.send(Message::text(request.to_string()));
-}
-
-/// A way by which nobody is reached: each another.
-fn candidate(n: u32) -> String {
-    let [_, a, b, c] = n.to_be_bytes();
-    let candidate = format!("candidate:{n} 1 udp 2130706431 127.{a}.{b}.{c} 9 typ host");
-    serde_json::json!({ "candidate": candidate, "sdpMid": "0", "sdpMLineIndex": 0, "usernameFragment": null })
-        .to_string()
-}
 
 /// Kilobytes of this process, in which other tests may run, on Linux.
 fn memory_kb() -> Option<u64> {
@@ -120,8 +38,8 @@ fn strangers_who_flood_signals_disturb_no_party_and_keep_nobody_out() {
     let server = serve();
     let addr = server.local_addr();
     let mut players = party_of_three([addr; 3]);
-    let restless = Stranger::restless(addr, "party");
-    let strangers = [(); 4].map(|()| Stranger::enter(addr, "party"));
+    let restless = Stranger::restless(1, addr, "party");
+    let strangers = [(); 4].map(|()| Stranger::flooding(1, addr, "party").expect("it is let in"));
     play_at_pace("a party among strangers", &mut players, 300);
     players.push(party_at(addr, "Dirk"));
     // As others come before: they are let in slowly.
@@ -141,7 +59,7 @@ fn strangers_who_flood_signals_disturb_no_rollback_session() {
         .map(|name| Player::enter(addr, "rollback", rollback(settings.clone(), name, |seed| Mixer::new(seed, 64))))
         .into();
     all("to play", &mut players, |player| playing(&player.session));
-    let strangers = [(); 4].map(|()| Stranger::enter(addr, "rollback"));
+    let strangers = [(); 4].map(|()| Stranger::flooding(1, addr, "rollback").expect("it is let in"));
     play_at_pace("a rollback session among strangers", &mut players, 200);
     drop(strangers);
 }

@@ -1,0 +1,163 @@
+//! All attacks at once, each from as many attackers: members that lie, peers that send garbage,
+//! strangers that flood signals, and who fills or tries the signaling server.
+
+use std::collections::BTreeSet;
+use std::io::{Read, Write};
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use lockstone_net::matchbox::{Config, MatchboxLink, RoomRole};
+use lockstone_net::relay::RelaySettings;
+use lockstone_net::wire::{Message, Report};
+use lockstone_net::{Channel, LinkEvent, PartySettings, PeerId};
+use lockstone_sim::Checksum;
+use testkit::relay::{self, STORM};
+use testkit::sessions::tap::altering;
+use testkit::sessions::*;
+use testkit::strangers::{PAUSE, Stranger, connect_from, enter_from};
+
+/// Attackers of each kind.
+pub const ATTACKERS: u8 = 4;
+/// Packets of garbage in a [`PAUSE`], of one attacker to each peer that it is connected with.
+const GARBAGE: usize = 10;
+/// Idle connections that one attacker opens, if it may.
+const IDLE: usize = 200;
+
+/// Attacks until this process is killed.
+pub fn attack(server: SocketAddr) -> ! {
+    let mut attackers = Vec::new();
+    for n in 0..ATTACKERS {
+        let from = 10 + n;
+        for room in ["party", "rollback", "relay?relay"] {
+            attackers.push(Stranger::restless(from, server, room));
+            attackers.push(Stranger::of(move |ends| flood_again(from, server, room, ends)));
+        }
+        for (room, role) in [("party", RoomRole::Peer), ("rollback", RoomRole::Peer), ("relay", RoomRole::Player)] {
+            attackers.push(Stranger::of(move |ends| litter(server, room, &role, ends)));
+        }
+        attackers.push(Stranger::of(move |ends| {
+            lie(server, "party", &RoomRole::Peer, || party(PartySettings::default(), "liar"), ends);
+        }));
+        attackers.push(Stranger::of(move |ends| {
+            let liar = || relay::replica(STORM, relay::config(RelaySettings::default()), "liar");
+            lie(server, "relay", &RoomRole::Player, liar, ends);
+        }));
+        attackers.push(Stranger::of(move |ends| guess(20 + n, server, ends)));
+        attackers.push(Stranger::of(move |ends| hold(30 + n, server, ends)));
+        attackers.push(Stranger::of(move |ends| dribble(40 + n, server, ends)));
+    }
+    loop {
+        thread::park();
+    }
+}
+
+/// Floods signals, and comes again when it is put out.
+fn flood_again(from: u8, server: SocketAddr, room: &'static str, ends: &AtomicBool) {
+    while !ends.load(Relaxed) {
+        let stranger = Stranger::flooding(from, server, room);
+        if stranger.is_some() {
+            thread::sleep(Duration::from_secs(5));
+        }
+        thread::sleep(PAUSE);
+    }
+}
+
+fn open(server: SocketAddr, room: &str, role: &RoomRole) -> MatchboxLink {
+    MatchboxLink::open(Config {
+        url: format!("ws://{server}"),
+        room: room.into(),
+        role: role.clone(),
+        ..Config::default()
+    })
+}
+
+/// Sends garbage to everyone that it is connected with, as much as it can.
+fn litter(server: SocketAddr, room: &str, role: &RoomRole, ends: &AtomicBool) {
+    while !ends.load(Relaxed) {
+        let (mut link, mut peers, mut dice) = (open(server, room, role), BTreeSet::new(), Dice(7));
+        let mut is_open = true;
+        while is_open && !ends.load(Relaxed) {
+            while let Some(event) = link.poll() {
+                match event {
+                    LinkEvent::Connected(peer) => drop(peers.insert(peer)),
+                    LinkEvent::Disconnected(peer) => drop(peers.remove(&peer)),
+                    LinkEvent::Closed(_) => is_open = false,
+                    _ => {}
+                }
+            }
+            for peer in &peers {
+                for _ in 0..GARBAGE {
+                    let bytes = (0..dice.roll(400)).map(|_| dice.roll(256) as u8).collect();
+                    link.send(*peer, Channel::Unreliable, bytes);
+                }
+            }
+            thread::sleep(PAUSE);
+        }
+    }
+}
+
+/// Plays, reports false checksums, and comes again when it is put out.
+fn lie<T: Session>(server: SocketAddr, room: &str, role: &RoomRole, enter: impl Fn() -> T, ends: &AtomicBool) {
+    while !ends.load(Relaxed) {
+        let (mut link, mut session, began) = (open(server, room, role), enter(), Instant::now());
+        let mut hand = altering(|_: PeerId, message: &mut Message| {
+            if let Message::Report(Report { checksums, .. }) = message {
+                *checksums = list(checksums.iter().map(|(tick, sum)| (*tick, Checksum(sum.0 ^ 1))).collect());
+            }
+        });
+        while ended(&session).is_none() && !ends.load(Relaxed) {
+            let now = began.elapsed();
+            while let Some(event) = link.poll() {
+                session.handle(event, now);
+            }
+            session.advance(now);
+            while let Some(packet) = session.poll_transmit() {
+                if let Some(packet) = hand(packet) {
+                    link.send(packet.to, packet.channel, packet.bytes);
+                }
+            }
+            while session.poll_event().is_some() {}
+            thread::sleep(PAUSE);
+        }
+    }
+}
+
+/// Guesses keys and rooms.
+fn guess(from: u8, server: SocketAddr, ends: &AtomicBool) {
+    let mut n = 0_u64;
+    while !ends.load(Relaxed) {
+        n += 1;
+        let path = if n.is_multiple_of(2) { format!("relay?relay&key={n}") } else { format!("room-{n}?relay") };
+        let _ = enter_from(from, server, &path);
+    }
+}
+
+/// Holds as many connections as it may, and never reads.
+fn hold(from: u8, server: SocketAddr, ends: &AtomicBool) {
+    let mut held = Vec::new();
+    while !ends.load(Relaxed) {
+        if held.len() < IDLE
+            && let Ok(mut stream) = connect_from(from, server)
+        {
+            let _ = stream.write_all(b"GET /?figures HTTP/1.1\r\nhost: h\r\n\r\n".repeat(100).as_slice());
+            held.push(stream);
+        } else {
+            held.clear();
+        }
+        thread::sleep(PAUSE);
+    }
+}
+
+/// Says a header, byte by byte.
+fn dribble(from: u8, server: SocketAddr, ends: &AtomicBool) {
+    while !ends.load(Relaxed) {
+        let Ok(mut stream) = connect_from(from, server) else { continue };
+        let _ = stream.write_all(b"GET / HTTP/1.1\r\nx: ");
+        while !ends.load(Relaxed) && stream.write_all(b"y").is_ok() {
+            thread::sleep(10 * PAUSE);
+        }
+        let _ = stream.read(&mut [0; 64]);
+    }
+}

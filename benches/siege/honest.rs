@@ -1,0 +1,129 @@
+//! An honest peer in a process of its own: it plays, gives commands, and says each second how far it
+//! is and what it costs.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use cpu_time::ProcessTime;
+use lockstone_net::matchbox::{Config, MatchboxLink, RoomRole};
+use lockstone_net::relay::RelaySettings;
+use lockstone_net::session::Phase;
+use lockstone_net::{PartySettings, RollbackSettings};
+use lockstone_sim::Simulation;
+use testkit::relay::{self, STORM};
+use testkit::sessions::rollback::rollback;
+use testkit::sessions::*;
+
+use crate::{PEERS, TOKEN};
+
+const REPORT_INTERVAL: Duration = Duration::from_secs(1);
+/// A player gives a command so often.
+const COMMAND_INTERVAL: Duration = Duration::from_millis(500);
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// How far a peer is. CPU time and memory are its process's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Report {
+    /// Since it began.
+    pub at_ms: u64,
+    pub tick: u64,
+    pub cpu_ms: u64,
+    pub memory_kb: u64,
+    pub plays: bool,
+}
+
+impl Report {
+    pub fn parse(line: &str) -> Option<Report> {
+        let numbers: Vec<u64> = line.split(' ').map(|word| word.parse().ok()).collect::<Option<_>>()?;
+        let [at_ms, tick, cpu_ms, memory_kb, plays] = numbers.try_into().ok()?;
+        Some(Report { at_ms, tick, cpu_ms, memory_kb, plays: plays > 0 })
+    }
+
+    fn tell(&self) {
+        let Report { at_ms, tick, cpu_ms, memory_kb, plays } = self;
+        println!("{at_ms} {tick} {cpu_ms} {memory_kb} {}", u8::from(*plays));
+    }
+}
+
+/// What a peer is, and so which room it enters.
+pub fn play(what: &str, server: SocketAddr) -> ! {
+    match what {
+        "party" => live(RoomRole::Peer, what, server, party(PartySettings::default(), "honest"), Dice::number),
+        "rollback" => {
+            let settings = RollbackSettings { players: PEERS, ..RollbackSettings::default() };
+            let session = rollback(settings, "honest", |seed| Mixer::new(seed, 64));
+            live(RoomRole::Peer, what, server, session, Dice::number)
+        }
+        "relay" => {
+            let session = relay::relay(STORM, relay::config(RelaySettings::default()));
+            live(RoomRole::Relay { token: TOKEN.into() }, "relay", server, session, |_| None)
+        }
+        "replica" => {
+            let session = relay::replica(STORM, relay::config(RelaySettings::default()), "honest");
+            live(RoomRole::Player, "relay", server, session, Dice::place)
+        }
+        other => panic!("no peer is a {other}"),
+    }
+}
+
+/// Draws commands.
+trait Draw {
+    fn number(&mut self) -> Option<u64>;
+    fn place(&mut self) -> Option<(u16, u16)>;
+}
+
+impl Draw for Dice {
+    fn number(&mut self) -> Option<u64> {
+        Some(self.roll(1 << 40))
+    }
+
+    fn place(&mut self) -> Option<(u16, u16)> {
+        let mut along = || self.roll(STORM.tiles().into()) as u16;
+        Some((along(), along()))
+    }
+}
+
+fn live<T: Session>(
+    role: RoomRole,
+    room: &str,
+    server: SocketAddr,
+    mut session: T,
+    draw: fn(&mut Dice) -> Option<<T::Sim as Simulation>::Command>,
+) -> ! {
+    let config = Config { url: format!("ws://{server}"), room: room.into(), role, ..Config::default() };
+    let (mut link, began, mut dice) = (MatchboxLink::open(config), Instant::now(), Dice(std::process::id().into()));
+    let (mut report_at, mut command_at) = (Duration::ZERO, Duration::ZERO);
+    loop {
+        let now = began.elapsed();
+        while let Some(event) = link.poll() {
+            session.handle(event, now);
+        }
+        session.advance(now);
+        while let Some(packet) = session.poll_transmit() {
+            link.send(packet.to, packet.channel, packet.bytes);
+        }
+        while session.poll_event().is_some() {}
+        if now >= command_at {
+            command_at = now + COMMAND_INTERVAL;
+            // Refused until it plays.
+            let _ = draw(&mut dice).map(|command| session.command(command));
+        }
+        if now >= report_at {
+            report_at = now + REPORT_INTERVAL;
+            let (tick, plays) = (session.stats().tick.0.into(), session.phase() == Phase::Playing);
+            let (at_ms, cpu_ms) = (now.as_millis() as u64, ProcessTime::now().as_duration().as_millis() as u64);
+            Report { at_ms, tick, cpu_ms, memory_kb: memory_kb(), plays }.tell();
+        }
+        thread::park_timeout(PAUSE);
+    }
+}
+
+/// What this process holds, where Linux tells.
+fn memory_kb() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let resident =
+        status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB")?.parse().ok());
+    resident.unwrap_or(0)
+}

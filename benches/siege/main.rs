@@ -1,0 +1,228 @@
+//! Honest peers of each kind of session, in peace and then under siege: over real WebRTC, each in a
+//! process of its own, while all that `attack` does is done to their rooms and their signaling
+//! server.
+//!
+//! `cargo bench -p lockstone --bench siege` prints what a siege of 5 minutes costs them, beside a
+//! minute of peace just before. `SECONDS=60` makes it shorter. Attackers take their share of this
+//! machine, too: with few cores they slow others down by that alone.
+
+mod attack;
+mod honest;
+
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use honest::Report;
+use lockstone_net::signaling::Server;
+
+/// Honest players of each session.
+const PEERS: usize = 4;
+/// The relay's.
+const TOKEN: &str = "siege";
+/// All must play by then.
+const GATHERS_WITHIN: Duration = Duration::from_secs(60);
+/// What is asked for: ticks a second at least, CPU time at most beside peace, and memory at most
+/// beside the siege's beginning.
+const TICKS_PER_S_MIN: f64 = 19.8;
+const CPU_MAX: f64 = 1.5;
+const MEMORY_MAX: f64 = 1.2;
+
+fn main() {
+    let args: Vec<_> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
+    match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["serve"] => serve(),
+        ["attack", server] => attack::attack(server.parse().expect("an address")),
+        ["honest", what, server] => honest::play(what, server.parse().expect("an address")),
+        _ => besiege(),
+    }
+}
+
+fn serve() -> ! {
+    let server = Server::bind("127.0.0.1:0".parse().expect("an address")).and_then(Server::spawn).expect("it serves");
+    println!("{}", server.local_addr());
+    loop {
+        thread::park();
+    }
+}
+
+/// This program again, as something else. It is killed when this is dropped.
+struct Process(Child);
+
+impl Process {
+    fn start(args: &[&str]) -> Process {
+        let program = std::env::current_exe().expect("this program has a place");
+        let mut command = Command::new(program);
+        Process(command.args(args).stdout(Stdio::piped()).spawn().expect("it starts again"))
+    }
+
+    fn lines(&mut self) -> impl Iterator<Item = String> + use<> {
+        let stdout = self.0.stdout.take().expect("it is asked once");
+        BufReader::new(stdout).lines().map_while(Result::ok)
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// An honest peer, and what it said last.
+struct Peer {
+    latest: Arc<Mutex<Option<Report>>>,
+    _process: Process,
+}
+
+impl Peer {
+    fn enter(what: &str, server: &str) -> Peer {
+        let mut process = Process::start(&["honest", what, server]);
+        let (lines, latest) = (process.lines(), Arc::new(Mutex::new(None)));
+        let heard = Arc::clone(&latest);
+        thread::spawn(move || {
+            for report in lines.filter_map(|line| Report::parse(&line)) {
+                *heard.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
+            }
+        });
+        Peer { latest, _process: process }
+    }
+
+    fn report(&self) -> Option<Report> {
+        *self.latest.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The honest peers of one session.
+struct Camp {
+    name: &'static str,
+    peers: Vec<Peer>,
+}
+
+impl Camp {
+    fn gather(name: &'static str, peers: &[&str], server: &str) -> Camp {
+        let mut camp = Camp { name, peers: Vec::new() };
+        let began = Instant::now();
+        for what in peers {
+            camp.peers.push(Peer::enter(what, server));
+            // Who founds it comes first.
+            while camp.peers[0].report().is_none() {
+                thread::sleep(Duration::from_millis(20));
+            }
+        }
+        while !camp.peers.iter().all(|peer| peer.report().is_some_and(|report| report.plays)) {
+            assert!(began.elapsed() < GATHERS_WITHIN, "the peers of a {name} session do not come together");
+            thread::sleep(Duration::from_millis(20));
+        }
+        camp
+    }
+
+    fn reports(&self) -> Vec<Report> {
+        self.peers.iter().map(|peer| peer.report().expect("it has played")).collect()
+    }
+}
+
+/// What the worst of a camp's peers came to, each by its own clock.
+struct Spell {
+    ticks_per_s: f64,
+    cpu_ms_per_s: f64,
+    /// At its end.
+    memory_kb: u64,
+    out: usize,
+}
+
+impl Spell {
+    fn between(before: &[Report], after: &[Report]) -> Spell {
+        let rates = |of: fn(&Report) -> u64| {
+            let pairs = before.iter().zip(after);
+            pairs.map(move |(before, after)| {
+                1_000.0 * (of(after) - of(before)) as f64 / (after.at_ms - before.at_ms).max(1) as f64
+            })
+        };
+        Spell {
+            ticks_per_s: rates(|report| report.tick).fold(f64::INFINITY, f64::min),
+            cpu_ms_per_s: rates(|report| report.cpu_ms).fold(0.0, f64::max),
+            memory_kb: after.iter().map(|report| report.memory_kb).max().unwrap_or(0),
+            out: after.iter().filter(|report| !report.plays).count(),
+        }
+    }
+}
+
+/// Lets a time pass, and tells how far it is.
+fn pass(what: &str, time: Duration) {
+    let began = Instant::now();
+    while let left = time.saturating_sub(began.elapsed())
+        && !left.is_zero()
+    {
+        eprint!("\r{what}: {:>3} s left ", left.as_secs());
+        thread::sleep(left.min(Duration::from_secs(1)));
+    }
+    eprint!("\r{:40}\r", "");
+}
+
+fn besiege() {
+    let seconds = std::env::var("SECONDS").map_or(300, |text| text.parse().expect("SECONDS is a number"));
+    let siege = Duration::from_secs(seconds);
+    let peace = siege / 5;
+    let mut server = Process::start(&["serve"]);
+    let addr = server.lines().next().expect("it says where it serves");
+    let _: SocketAddr = addr.parse().expect("an address");
+    let camps = [
+        Camp::gather("party", &["party"; PEERS], &addr),
+        Camp::gather("rollback", &["rollback"; PEERS], &addr),
+        Camp::gather("relay", &["relay", "replica", "replica", "replica", "replica"], &addr),
+    ];
+    let reports = || camps.iter().map(Camp::reports).collect::<Vec<_>>();
+    println!("{} attackers of each kind, {seconds} s, after {} s of peace", attack::ATTACKERS, peace.as_secs());
+    pass("gathered", Duration::from_secs(3));
+    let gathered = reports();
+    pass("peace", peace);
+    let besieged = reports();
+    let attackers = Process::start(&["attack", &addr]);
+    pass("siege", peace);
+    let settled = reports();
+    pass("siege", siege - peace);
+    let ended = reports();
+    drop(attackers);
+
+    println!(
+        "The worst of each session's peers, in peace and under siege; memory after a fifth of it, and at its end:"
+    );
+    println!(
+        "{:10} {:>8} {:>8}   {:>8} {:>8} {:>7}   {:>9} {:>9} {:>7} {:>4}",
+        "", "ticks/s", "", "CPU ms/s", "", "ratio", "memory kB", "", "ratio", "out"
+    );
+    let mut missed = Vec::new();
+    for (n, camp) in camps.iter().enumerate() {
+        let peace = Spell::between(&gathered[n], &besieged[n]);
+        let begun = Spell::between(&besieged[n], &settled[n]);
+        let siege = Spell::between(&besieged[n], &ended[n]);
+        let cpu = siege.cpu_ms_per_s / peace.cpu_ms_per_s;
+        let memory = siege.memory_kb as f64 / begun.memory_kb as f64;
+        println!(
+            "{:10} {:>8.2} {:>8.2}   {:>8.1} {:>8.1} {cpu:>6.2}x   {:>9} {:>9} {memory:>6.2}x {:>4}",
+            camp.name,
+            peace.ticks_per_s,
+            siege.ticks_per_s,
+            peace.cpu_ms_per_s,
+            siege.cpu_ms_per_s,
+            begun.memory_kb,
+            siege.memory_kb,
+            siege.out
+        );
+        let limits = [
+            ("ticks", siege.ticks_per_s >= TICKS_PER_S_MIN),
+            ("CPU time", cpu <= CPU_MAX),
+            ("memory", memory <= MEMORY_MAX),
+            ("nobody out", siege.out == 0),
+        ];
+        missed.extend(limits.iter().filter(|(_, holds)| !holds).map(|(what, _)| format!("{} {what}", camp.name)));
+    }
+    let verdict = if missed.is_empty() { "all held".to_owned() } else { format!("missed: {}", missed.join(", ")) };
+    println!(
+        "Asked for: {TICKS_PER_S_MIN} ticks/s, CPU {CPU_MAX}x and memory {MEMORY_MAX}x at most, nobody out; {verdict}."
+    );
+}
