@@ -81,10 +81,13 @@ fn run_with<G: Game>(run: fn(Subcommand) -> Result<ExitCode, Failure>) -> ExitCo
     };
     log_when_asked();
     hush_carrier();
-    if let Err(error) = ctrlc::set_handler(|| STOP.store(true, Ordering::Relaxed)) {
+    let command = args.command.unwrap_or(Subcommand::Play(Box::new(args.play)));
+    if !command.only_reads()
+        && let Err(error) = ctrlc::set_handler(|| STOP.store(true, Ordering::Relaxed))
+    {
         tracing::warn!("Ctrl-C will end the program without a goodbye: {error}");
     }
-    let done = run(args.command.unwrap_or(Subcommand::Play(Box::new(args.play))));
+    let done = run(command);
     let code = done.unwrap_or_else(Failure::tell);
     if output::is_whole() { code } else { ExitCode::from(failure::BAD_INPUT) }
 }

@@ -35,7 +35,7 @@ pub use continuing::ContinueError;
 pub use entry::{Entry, EntryOf};
 pub use format::{Build, Desync, Header};
 pub use packed::Packed;
-pub use playback::{Mismatch, Playback, Replay, ReplayError, replay};
+pub use playback::{Mismatch, Playback, Replay, ReplayError, replay, replay_with_progress};
 pub use reader::{Ending, Recording, RecordingError};
 pub use reference::Reference;
 pub use rerun::{PackedRerun, RERUN_BYTES_MAX, RERUN_TICKS_MAX, Rerun};

@@ -25,38 +25,63 @@ const GARBAGE: usize = 10;
 /// Idle connections that one attacker opens, if it may.
 const IDLE: usize = 200;
 
-/// Attacks until this process is killed.
+/// Rooms by their paths, and what their players are.
+const ROOMS: [(&str, &str, RoomRole); 3] = [
+    ("party", "party", RoomRole::Peer),
+    ("rollback", "rollback", RoomRole::Peer),
+    ("relay", "relay?relay", RoomRole::Player),
+];
+
+/// Attacks until this process is killed: in all ways, or in those that `ATTACKS` names.
 pub fn attack(server: SocketAddr) -> ! {
+    let wanted = std::env::var("ATTACKS").ok();
+    let is_wanted = |way: &str| wanted.as_ref().is_none_or(|ways| ways.split(',').any(|one| one == way));
     let mut attackers = Vec::new();
+    let mut start = |way: &str, does: Box<dyn FnOnce(&AtomicBool) + Send>| {
+        if is_wanted(way) {
+            attackers.push(Stranger::of(does));
+        }
+    };
     for n in 0..ATTACKERS {
-        let from = 10 + n;
-        for room in ["party", "rollback", "relay?relay"] {
-            attackers.push(Stranger::restless(from, server, room));
-            attackers.push(Stranger::of(move |ends| flood_again(from, server, room, ends)));
+        for (room, path, role) in ROOMS {
+            start("visits", Box::new(move |ends| visit(10 + n, server, path, ends)));
+            start("signals", Box::new(move |ends| flood(10 + n, server, path, ends)));
+            start("garbage", Box::new(move |ends| litter(server, room, &role, ends)));
         }
-        for (room, role) in [("party", RoomRole::Peer), ("rollback", RoomRole::Peer), ("relay", RoomRole::Player)] {
-            attackers.push(Stranger::of(move |ends| litter(server, room, &role, ends)));
-        }
-        attackers.push(Stranger::of(move |ends| {
-            lie(server, "party", &RoomRole::Peer, || party(PartySettings::default(), "liar"), ends);
-        }));
-        attackers.push(Stranger::of(move |ends| {
-            let liar = || relay::replica(STORM, relay::config(RelaySettings::default()), "liar");
-            lie(server, "relay", &RoomRole::Player, liar, ends);
-        }));
-        attackers.push(Stranger::of(move |ends| guess(20 + n, server, ends)));
-        attackers.push(Stranger::of(move |ends| hold(30 + n, server, ends)));
-        attackers.push(Stranger::of(move |ends| dribble(40 + n, server, ends)));
+        start(
+            "lies",
+            Box::new(move |ends| {
+                lie(server, "party", &RoomRole::Peer, || party(PartySettings::default(), "liar"), ends);
+            }),
+        );
+        start(
+            "lies",
+            Box::new(move |ends| {
+                let liar = || relay::replica(STORM, relay::config(RelaySettings::default()), "liar");
+                lie(server, "relay", &RoomRole::Player, liar, ends);
+            }),
+        );
+        start("guesses", Box::new(move |ends| guess(20 + n, server, ends)));
+        start("holds", Box::new(move |ends| hold(30 + n, server, ends)));
+        start("dribbles", Box::new(move |ends| dribble(40 + n, server, ends)));
     }
     loop {
         thread::park();
     }
 }
 
-/// Floods signals, and comes again when it is put out.
-fn flood_again(from: u8, server: SocketAddr, room: &'static str, ends: &AtomicBool) {
+/// Comes and goes, some 100 times a second.
+fn visit(from: u8, server: SocketAddr, path: &str, ends: &AtomicBool) {
     while !ends.load(Relaxed) {
-        let stranger = Stranger::flooding(from, server, room);
+        let _visitor = enter_from(from, server, path);
+        thread::sleep(PAUSE);
+    }
+}
+
+/// Floods signals, and comes again when it is put out.
+fn flood(from: u8, server: SocketAddr, path: &str, ends: &AtomicBool) {
+    while !ends.load(Relaxed) {
+        let stranger = Stranger::flooding(from, server, path);
         if stranger.is_some() {
             thread::sleep(Duration::from_secs(5));
         }

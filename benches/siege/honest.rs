@@ -1,5 +1,5 @@
-//! An honest peer in a process of its own: it plays, gives commands, and says each second how far it
-//! is and what it costs.
+//! An honest peer in a process of its own: it plays, gives commands, and says each second how far
+//! it is and what it costs.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -94,7 +94,7 @@ fn live<T: Session>(
 ) -> ! {
     let config = Config { url: format!("ws://{server}"), room: room.into(), role, ..Config::default() };
     let (mut link, began, mut dice) = (MatchboxLink::open(config), Instant::now(), Dice(std::process::id().into()));
-    let (mut report_at, mut command_at) = (Duration::ZERO, Duration::ZERO);
+    let (mut report_at, mut command_at, mut played) = (Duration::ZERO, Duration::ZERO, false);
     loop {
         let now = began.elapsed();
         while let Some(event) = link.poll() {
@@ -110,9 +110,10 @@ fn live<T: Session>(
             // Refused until it plays.
             let _ = draw(&mut dice).map(|command| session.command(command));
         }
-        if now >= report_at {
-            report_at = now + REPORT_INTERVAL;
-            let (tick, plays) = (session.stats().tick.0.into(), session.phase() == Phase::Playing);
+        let plays = session.phase() == Phase::Playing;
+        if now >= report_at || plays && !played {
+            (report_at, played) = (now + REPORT_INTERVAL, played || plays);
+            let tick = session.stats().tick.0.into();
             let (at_ms, cpu_ms) = (now.as_millis() as u64, ProcessTime::now().as_duration().as_millis() as u64);
             Report { at_ms, tick, cpu_ms, memory_kb: memory_kb(), plays }.tell();
         }

@@ -3,7 +3,8 @@
 //! server.
 //!
 //! `cargo bench -p lockstone --bench siege` prints what a siege of 5 minutes costs them, beside a
-//! minute of peace just before. `SECONDS=60` makes it shorter. Attackers take their share of this
+//! minute of peace just before. `SECONDS=60` makes it shorter, and `ATTACKS=visits,lies` leaves the
+//! other ways out: signals, garbage, guesses, holds, dribbles. Attackers take their share of this
 //! machine, too: with few cores they slow others down by that alone.
 
 mod attack;
@@ -23,6 +24,8 @@ use lockstone_net::signaling::Server;
 const PEERS: usize = 4;
 /// The relay's.
 const TOKEN: &str = "siege";
+/// Newcomers whose joins are timed.
+const JOINS: usize = 5;
 /// All must play by then.
 const GATHERS_WITHIN: Duration = Duration::from_secs(60);
 /// What is asked for: ticks a second at least, CPU time at most beside peace, and memory at most
@@ -100,11 +103,13 @@ impl Peer {
 struct Camp {
     name: &'static str,
     peers: Vec<Peer>,
+    /// What may come later.
+    newcomer: Option<&'static str>,
 }
 
 impl Camp {
-    fn gather(name: &'static str, peers: &[&str], server: &str) -> Camp {
-        let mut camp = Camp { name, peers: Vec::new() };
+    fn gather(name: &'static str, peers: &[&str], newcomer: Option<&'static str>, server: &str) -> Camp {
+        let mut camp = Camp { name, peers: Vec::new(), newcomer };
         let began = Instant::now();
         for what in peers {
             camp.peers.push(Peer::enter(what, server));
@@ -120,9 +125,28 @@ impl Camp {
         camp
     }
 
+    /// How long newcomers took to play, one after the other: half of them took longer.
+    fn joins(&self, server: &str) -> Option<Duration> {
+        let mut took: Vec<_> = (0..JOINS).map(|_| join(self.newcomer?, server)).collect::<Option<_>>()?;
+        took.sort();
+        Some(took[JOINS / 2])
+    }
+
     fn reports(&self) -> Vec<Report> {
         self.peers.iter().map(|peer| peer.report().expect("it has played")).collect()
     }
+}
+
+/// How long a newcomer takes to play, if it ever does.
+fn join(what: &str, server: &str) -> Option<Duration> {
+    let (peer, began) = (Peer::enter(what, server), Instant::now());
+    while began.elapsed() < GATHERS_WITHIN {
+        if let Some(report) = peer.report().filter(|report| report.plays) {
+            return Some(Duration::from_millis(report.at_ms));
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    None
 }
 
 /// What the worst of a camp's peers came to, each by its own clock.
@@ -171,21 +195,22 @@ fn besiege() {
     let addr = server.lines().next().expect("it says where it serves");
     let _: SocketAddr = addr.parse().expect("an address");
     let camps = [
-        Camp::gather("party", &["party"; PEERS], &addr),
-        Camp::gather("rollback", &["rollback"; PEERS], &addr),
-        Camp::gather("relay", &["relay", "replica", "replica", "replica", "replica"], &addr),
+        Camp::gather("party", &["party"; PEERS], Some("party"), &addr),
+        Camp::gather("rollback", &["rollback"; PEERS], None, &addr),
+        Camp::gather("relay", &["relay", "replica", "replica", "replica", "replica"], Some("replica"), &addr),
     ];
     let reports = || camps.iter().map(Camp::reports).collect::<Vec<_>>();
+    let joins = || camps.iter().map(|camp| camp.joins(&addr)).collect::<Vec<_>>();
     println!("{} attackers of each kind, {seconds} s, after {} s of peace", attack::ATTACKERS, peace.as_secs());
     pass("gathered", Duration::from_secs(3));
     let gathered = reports();
     pass("peace", peace);
-    let besieged = reports();
+    let (besieged, joins_in_peace) = (reports(), joins());
     let attackers = Process::start(&["attack", &addr]);
     pass("siege", peace);
     let settled = reports();
     pass("siege", siege - peace);
-    let ended = reports();
+    let (ended, joins_in_siege) = (reports(), joins());
     drop(attackers);
 
     println!(
@@ -220,6 +245,11 @@ fn besiege() {
             ("nobody out", siege.out == 0),
         ];
         missed.extend(limits.iter().filter(|(_, holds)| !holds).map(|(what, _)| format!("{} {what}", camp.name)));
+    }
+    for (n, camp) in camps.iter().enumerate().filter(|(_, camp)| camp.newcomer.is_some()) {
+        let told = |took: Option<Duration>| took.map_or("never".into(), |took| format!("{:.2} s", took.as_secs_f64()));
+        let (peace, siege) = (joins_in_peace[n], joins_in_siege[n]);
+        println!("{:10} a newcomer plays after {}, besieged {}", camp.name, told(peace), told(siege));
     }
     let verdict = if missed.is_empty() { "all held".to_owned() } else { format!("missed: {}", missed.join(", ")) };
     println!(

@@ -21,6 +21,7 @@ mod rooms;
 use std::io;
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::path::{self, PathBuf};
+use std::pin::pin;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -69,6 +70,9 @@ const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
 
 /// A peer that says nothing for this long is gone. Links say something every 10 seconds.
 const SILENCE_MAX: Duration = Duration::from_secs(60);
+
+/// Who is gone before was on a visit: each costs the others an offer.
+const VISIT_MAX: Duration = Duration::from_secs(2);
 
 /// A peer that takes longer than this to read a message is gone.
 const SEND_WITHIN: Duration = Duration::from_secs(10);
@@ -426,9 +430,14 @@ impl IntoResponse for Refusal {
 
 /// Serves one peer until it leaves, breaks, falls silent or is replaced. Dropping the
 /// seat tells its room.
-async fn attend(mut socket: WebSocket, mut seat: Seat, mut inbox: Inbox, _guest: Arc<Guest>) {
+async fn attend(mut socket: WebSocket, mut seat: Seat, mut inbox: Inbox, guest: Arc<Guest>) {
+    let (mut stays, mut is_visit) = (pin!(sleep(VISIT_MAX)), true);
     loop {
         tokio::select! {
+            () = &mut stays, if is_visit => {
+                guest.stays();
+                is_visit = false;
+            }
             text = inbox.next() => {
                 let message = text.map_or_else(replaced, |text| Message::Text(text.into()));
                 let over = matches!(message, Message::Close(_));

@@ -81,17 +81,23 @@ pub(super) fn every_turn<S: Simulation>(recording: &Timeline<S>) -> Result<Vec<T
 pub struct Checker<'a, S> {
     pub(super) build: &'a dyn Fn(u64) -> S,
     pub(super) look: Option<&'a dyn Fn(&S)>,
+    pub(super) watch: Option<&'a dyn Fn(Tick)>,
 }
 
 impl<'a, S: Inspect> Checker<'a, S> {
     /// A checker; `build` makes the simulation of a seed, as it is before tick 0.
     pub fn new(build: &'a dyn Fn(u64) -> S) -> Self {
-        Checker { build, look: None }
+        Checker { build, look: None, watch: None }
     }
 
     /// Also suspects what shows the world: `look` draws it once, as a view would.
     pub fn with_presentation(self, look: &'a dyn Fn(&S)) -> Self {
         Checker { look: Some(look), ..self }
+    }
+
+    /// Tells of each tick that is played, however often.
+    pub fn with_progress(self, watch: &'a dyn Fn(Tick)) -> Self {
+        Checker { watch: Some(watch), ..self }
     }
 
     /// Plays the recordings of one session again, and tells who differs from whom, since
@@ -152,7 +158,7 @@ impl<'a, S: Inspect> Checker<'a, S> {
         let mut chosen = None;
         // If as many have other turns, those count that lead to the checksums of anyone.
         for turns in &ways {
-            let mut played = Replayer::new(self.load(&peers[holder], start)?, turns);
+            let mut played = Replayer::new(self.load(&peers[holder], start)?, turns).watched(self.watch);
             let mut compared = reports.clone();
             compare(peers, &mut compared, &mut played, limit);
             let is_sound = compared.iter().any(PeerReport::is_healthy);

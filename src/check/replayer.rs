@@ -17,13 +17,19 @@ pub struct Replayer<'t, S: Simulation> {
     /// What is played.
     pub turns: &'t BTreeMap<Tick, Turn<S>>,
     checkpoints: BTreeMap<Tick, S::Snapshot>,
+    watch: Option<&'t dyn Fn(Tick)>,
 }
 
 impl<'t, S: Simulation> Replayer<'t, S> {
     /// From the simulation's present state on.
     pub fn new(mut simulation: S, turns: &'t BTreeMap<Tick, Turn<S>>) -> Self {
         let checkpoints = BTreeMap::from([(simulation.tick(), simulation.snapshot())]);
-        Replayer { simulation, turns, checkpoints }
+        Replayer { simulation, turns, checkpoints, watch: None }
+    }
+
+    /// The same, watched: who does is told of each tick that is played.
+    pub fn watched(self, watch: Option<&'t dyn Fn(Tick)>) -> Self {
+        Replayer { watch, ..self }
     }
 
     /// The first tick that can be asked for.
@@ -46,6 +52,9 @@ impl<'t, S: Simulation> Replayer<'t, S> {
         while self.tick() < tick {
             self.simulation.step(self.turns.get(&self.simulation.tick()).unwrap_or(&Turn::EMPTY));
             let reached = self.tick();
+            if let Some(watch) = self.watch {
+                watch(reached);
+            }
             if reached.0.is_multiple_of(CHECKPOINT_TICKS) && !self.checkpoints.contains_key(&reached) {
                 self.checkpoints.insert(reached, self.simulation.snapshot());
             }

@@ -55,7 +55,7 @@ impl<S: Inspect> Checker<'_, S> {
     ) -> Result<(Option<u64>, Option<Finding>), CheckError> {
         let mut players = Vec::new();
         for (peer, report) in peers.iter().zip(&mut *reports) {
-            let mut player = Replayer::new(self.load(peer, peer.start())?, &peer.turns);
+            let mut player = Replayer::new(self.load(peer, peer.start())?, &peer.turns).watched(self.watch);
             compare(slice::from_ref(peer), slice::from_mut(report), &mut player, peer.end);
             players.push(player);
         }

@@ -60,6 +60,17 @@ pub(super) enum Subcommand {
     Table(Table),
 }
 
+impl Subcommand {
+    /// Whether it only reads, so that Ctrl-C may end it at once.
+    pub fn only_reads(&self) -> bool {
+        match self {
+            Subcommand::Replay(_) | Subcommand::Explain(_) => true,
+            Subcommand::Check(args) => args.command.is_none(),
+            _ => false,
+        }
+    }
+}
+
 #[derive(clap::Args, Debug, Default, Clone)]
 pub(super) struct Play {
     /// The room to enter: 1 to 64 of A-Z a-z 0-9 _ -

@@ -4,11 +4,11 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use lockstone_sim::{PlayerId, Table};
+use lockstone_sim::{PlayerId, Table, Tick};
 
 use super::args::{self, CheckCommand, Telling};
 use super::failure::{self, DIFFERED, Failure};
-use super::{chaos, coverage, files, floats, table};
+use super::{chaos, coverage, files, floats, progress, table};
 use crate::check::{self, Checker, Report};
 use crate::game::Game;
 use crate::output::{print, say};
@@ -118,5 +118,11 @@ fn check<G: Game>(recordings: Vec<Recording<G::Sim>>, table: &Table) -> Result<R
     let build = |seed| G::build(seed, table.clone());
     let players: Vec<PlayerId> = recordings.iter().map(|recording| recording.header.player).collect();
     let look = |simulation: &G::Sim| players.iter().for_each(|player| drop(G::scene(simulation, *player)));
-    Checker::new(&build).with_presentation(&look).check(recordings).map_err(Failure::new)
+    let start = recordings.iter().map(|recording| recording.header.start).min().unwrap_or_default();
+    let end = recordings.iter().map(Recording::end).max().unwrap_or_default();
+    let bar = progress::bar_of_recording(end.since(start));
+    let watch = |tick: Tick| progress::advance(&bar, tick.since(start));
+    let report = Checker::new(&build).with_presentation(&look).with_progress(&watch).check(recordings);
+    bar.finish_and_clear();
+    report.map_err(Failure::new)
 }

@@ -7,11 +7,10 @@ use lockstone_sim::Simulation;
 
 use super::args;
 use super::failure::Failure;
-use super::files;
-use super::table;
+use super::{files, progress, table};
 use crate::game::Game;
 use crate::output::{print, say};
-use crate::recording::{Ending, Entry, Header, Recording, replay};
+use crate::recording::{Ending, Entry, Header, Recording, replay_with_progress};
 
 pub(super) fn run<G: Game>(args: &args::Replay) -> Result<ExitCode, Failure> {
     let file = &args.file;
@@ -25,7 +24,11 @@ pub(super) fn run<G: Game>(args: &args::Replay) -> Result<ExitCode, Failure> {
     describe(&recording);
     let simulation = G::build(header.seed, table);
     let started = Instant::now();
-    let replay = replay(recording, simulation).map_err(|error| Failure::file("replay", file, error))?;
+    let bar = progress::bar_of_recording(recording.end().since(header.start));
+    let mut watch = |ticks: u32| progress::advance(&bar, ticks);
+    let replay = replay_with_progress(recording, simulation, &mut watch)
+        .map_err(|error| Failure::file("replay", file, error))?;
+    bar.finish_and_clear();
     let elapsed = started.elapsed().max(Duration::from_micros(1));
     let per_s = f64::from(replay.ticks) / elapsed.as_secs_f64();
     let times = per_s / f64::from(header.ticks_per_s.max(1));

@@ -117,7 +117,21 @@ impl<S: Simulation> Playback<S> {
 /// # Errors
 /// [`ReplayError`] if the snapshot is none of this simulation.
 pub fn replay<S: Simulation>(recording: Recording<S>, simulation: S) -> Result<Replay, ReplayError> {
+    replay_with_progress(recording, simulation, &mut |_| {})
+}
+
+/// The same; `watch` is told how many ticks have been played, after each.
+///
+/// # Errors
+/// [`ReplayError`] if the snapshot is none of this simulation.
+pub fn replay_with_progress<S: Simulation>(
+    recording: Recording<S>,
+    simulation: S,
+    watch: &mut dyn FnMut(u32),
+) -> Result<Replay, ReplayError> {
     let mut playback = Playback::new(recording, simulation)?;
-    while playback.step() {}
+    while playback.step() {
+        watch(playback.so_far.ticks);
+    }
     Ok(playback.so_far)
 }

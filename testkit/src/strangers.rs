@@ -1,6 +1,6 @@
 //! Strangers with nothing but a WebSocket: they answer whom they are offered connections by, flood
-//! signals, and never connect. Each runs on a thread of its own, until it is dropped, and comes from
-//! whichever of this machine's addresses it likes.
+//! signals, and never connect. Each runs on a thread of its own, until it is dropped, and comes
+//! from whichever of this machine's addresses it likes.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -11,7 +11,7 @@ use dungeon::DungeonGame;
 use lockstone::game::Game;
 use lockstone::recording::{Bundle, Entry, Header, Recording, Writer, format};
 use lockstone::sim::{Checksum, PlayerId};
-use program::{folder, refused, run, text};
+use program::{Running, folder, refused, run, text};
 
 type Sim = <DungeonGame as Game>::Sim;
 
@@ -125,6 +125,19 @@ fn bad_recordings_are_refused_in_a_sentence_and_nothing_is_written() {
     fs::remove_file(days).unwrap();
     assert_eq!(names(&place), before, "nothing is written");
     assert_eq!(fs::read(&solo).unwrap(), good);
+}
+
+#[test]
+fn a_file_that_claims_weeks_of_play_keeps_nobody_who_interrupts() {
+    let place = folder("check-weeks");
+    let (_, good) = recorded(&place);
+    let weeks = write(&place, "weeks", &endless(&good, 40_000_000));
+    let mut replay = Running::start(&["replay", &weeks]);
+    replay.await_on_stderr("recorded by");
+    for reader in [replay, Running::start(&["check", &weeks])] {
+        let ended = reader.interrupt();
+        assert_eq!(ended.status.code(), None, "by the signal");
+    }
 }
 
 /// A file that is larger than any recording, of which the disk holds nothing.

@@ -56,7 +56,7 @@ pub(super) enum Refusal {
     PartyRoom,
     #[error("the room has a relay with another token: present the same, or choose another room")]
     WrongToken,
-    #[error("there were too many wrong tries from this address: try again in a moment")]
+    #[error("there were too many tries from this address: try again in a moment")]
     TooManyTries,
     #[error("this server lets a relay in only with the server's host token: present that")]
     WrongHostToken,

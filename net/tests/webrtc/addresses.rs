@@ -126,6 +126,43 @@ fn wrong_guesses_slow_down() {
     assert!(other < Duration::from_secs(1), "{other:?}");
 }
 
+#[test]
+fn who_comes_and_goes_all_the_time_may_come_more_and_more_seldom() {
+    let server = serve();
+    let addr = server.local_addr();
+    let (began, mut visits, mut refused) = (Instant::now(), 0, 0);
+    while began.elapsed() < Duration::from_secs(8) {
+        match client(format!("ws://{addr}/r"), connect_from(2, addr)) {
+            Ok(_) => visits += 1,
+            Err(tungstenite::HandshakeError::Failure(tungstenite::Error::Http(response))) => {
+                assert_eq!(response.status().as_u16(), 429);
+                refused += 1;
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+    println!("{visits} visits in {:?}, and {refused} refused", began.elapsed());
+    assert!((512..560).contains(&visits), "512 at once, and 4 a second");
+    let other = enter_from(3, addr, "r");
+    assert!(other < Duration::from_secs(1), "{other:?}");
+}
+
+#[test]
+fn all_whom_an_address_may_have_inside_can_come_at_once_and_come_again() {
+    let server = serve();
+    let addr = server.local_addr();
+    for _ in 0..2 {
+        let began = Instant::now();
+        let inside: Vec<_> = (0..500)
+            .map(|n| client(format!("ws://{addr}/r{}", n / 16), connect_from(2, addr)).expect("it is let in"))
+            .collect();
+        assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+        // Long enough to be no visit.
+        std::thread::park_timeout(Duration::from_millis(2_500));
+        drop(inside);
+    }
+}
+
 /// Enters a room as a page of this origin would, or as another program does.
 fn enter_as(origin: Option<&str>, server: SocketAddr) -> Result<TcpStream, u16> {
     let mut request = format!("ws://{server}/r").into_client_request().unwrap();

@@ -96,6 +96,16 @@ impl Running {
         self.process.kill().unwrap();
     }
 
+    /// Reads what it says to people, up to the end of a line with these words.
+    pub fn await_on_stderr(&mut self, words: &str) {
+        let mut told = Vec::new();
+        while !(told.ends_with(b"\n") && String::from_utf8_lossy(&told).contains(words)) {
+            let mut byte = [0];
+            self.process.stderr.as_mut().unwrap().read_exact(&mut byte).unwrap();
+            told.extend(byte);
+        }
+    }
+
     pub fn interrupt(mut self) -> Output {
         assert!(Command::new("kill").args(["-INT", &self.process.id().to_string()]).status().unwrap().success());
         let _stdin = self.process.stdin.take();
