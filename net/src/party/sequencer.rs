@@ -297,7 +297,8 @@ impl<S: Simulation> Sequencing<S> {
     fn report(&mut self, from: PeerId, report: Report, io: &mut Io<S>) {
         let Some(guest) = self.guests.of_mut(from) else { return };
         let out = &mut io.out;
-        if let Entry::Untold(_) = guest.entry {
+        // It may have followed before it was sent the world.
+        if let Entry::Untold(_) | Entry::Loading { arrival: None, .. } = guest.entry {
             let history = &self.membership.history;
             if report.known < history.oldest() {
                 out.reliably(self.leader.epoch, from, &Message::Removed(LeaveReason::TooSlow));
@@ -310,11 +311,7 @@ impl<S: Simulation> Sequencing<S> {
         if let Err(reason) = guest.feed.take(&report, self.membership.history.open(), io.now) {
             return out.dropped(reason);
         }
-        // What a peer gave that loads the world anew, it gives again.
-        let counts = !matches!(guest.entry, Entry::Loading { arrival: None, .. });
-        if counts {
-            self.waiting.report(guest.player, &report, report.commands.len(), out);
-        }
+        self.waiting.report(guest.player, &report, report.commands.len(), out);
         let checks = &guest.checks;
         let theirs: Vec<_> = report.checksums.iter().copied().filter(|(tick, _)| checks.counts(*tick)).collect();
         let (player, ours) = (guest.player, &self.stepper.checksums);
@@ -466,8 +463,6 @@ impl<S: Simulation> Role<S> for Sequencing<S> {
                 *ready = true;
                 self.admit(from, &mut io.out);
             }
-            // What it knew before it loads the world is gone.
-            (Message::Report(_), Entry::Loading { sender, .. }) if !sender.done() => {}
             (Message::Report(report), _) => self.report(from, report, io),
             (Message::Desync(notice), _) => self.differs(from, notice.turned(), false, io),
             (Message::Bye(reason), _) => self.remove(from, reason),

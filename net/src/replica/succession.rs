@@ -222,6 +222,8 @@ impl<F: Share> Replica<F> {
             return;
         }
         (session.seeks, session.replaced_at) = (None, Duration::MAX);
+        // The world, which an earlier hello may have asked for, is not needed any more.
+        self.attempts = self.attempts.wrapping_add(1);
         asked.clear();
         membership.members.heard(session.sequencer, io.now);
         (session.comparison, session.mending) = (Default::default(), None);
