@@ -131,6 +131,9 @@ struct History {
     /// Of a party: the branch that goes on, and those before.
     branches: BTreeSet<Branch>,
     turns: BTreeMap<Tick, Told>,
+    /// Of those who are gone, what they played last, if its world came to be that of the others:
+    /// these may have loaded that. Turns may differ, and worlds not.
+    supposed: BTreeMap<Tick, Told>,
     /// The checksum before each tick, and whose it is.
     checksums: BTreeMap<Tick, (Checksum, SeatId)>,
 }
@@ -152,11 +155,14 @@ impl History {
         })
     }
 
-    /// The newest tick before which a segment had the same world: all that came before is common.
-    fn shares(&self, segment: &Segment) -> Tick {
+    /// Takes what a segment played from a tick on, up to the newest world that both had.
+    fn suppose(&mut self, segment: &Segment, from: Tick) {
         let same =
             |(tick, ours): &(&Tick, &Checksum)| self.checksums.get(tick).is_some_and(|(theirs, _)| theirs == *ours);
-        segment.checksums.iter().rev().find(same).map_or(Tick(0), |(tick, _)| *tick)
+        let Some((until, _)) = segment.checksums.range(from..).rev().find(same) else { return };
+        for (tick, told) in segment.turns.range(from..*until) {
+            self.supposed.entry(*tick).or_insert_with(|| told.clone());
+        }
     }
 
     fn add(&mut self, segment: &Segment, seat: SeatId, before: Tick) {
@@ -191,7 +197,10 @@ impl History {
     }
 
     fn commands_of(&self, player: PlayerId) -> Vec<u64> {
-        commands_of(&self.turns, player)
+        let is_known = |tick: &Tick| [*tick, tick.next()].iter().all(|tick| self.checksums.contains_key(tick));
+        let supposed = self.supposed.iter().filter(|(tick, _)| !is_known(tick));
+        let turns: BTreeMap<_, _> = supposed.chain(&self.turns).collect();
+        commands_of(turns.into_values(), player)
     }
 
     /// When a player's hero was gone for good.
@@ -211,8 +220,8 @@ fn is_played(given: &[Vec<u64>], lives_on: bool, played: &[u64]) -> bool {
     (0..=common).rev().any(|taken| is_played(rest, lives_on, &played[taken..]))
 }
 
-fn commands_of(turns: &BTreeMap<Tick, Told>, player: PlayerId) -> Vec<u64> {
-    let commands = turns.values().flat_map(|told| &told.commands);
+fn commands_of<'t>(turns: impl Iterator<Item = &'t Told>, player: PlayerId) -> Vec<u64> {
+    let commands = turns.flat_map(|told| &told.commands);
     commands.filter(|(by, _)| *by == player).map(|(_, command)| *command).collect()
 }
 
@@ -294,8 +303,12 @@ impl Judge<'_> {
                     {
                         discarded.entry((tick, after.0)).or_default().insert(*seat);
                     }
-                    let until = if ends { moments.max(history.shares(&segment)) } else { end.next() };
-                    history.add(&segment, *seat, parted.map_or(until, |(tick, ..)| tick.min(until)));
+                    let until = if ends { moments } else { end.next() };
+                    let until = parted.map_or(until, |(tick, ..)| tick.min(until));
+                    history.add(&segment, *seat, until);
+                    if ends {
+                        history.suppose(&segment, until);
+                    }
                 }
             }
         }
@@ -374,7 +387,7 @@ impl Judge<'_> {
         for (seat, life, segment) in lives {
             self.commands(
                 &[Part { seat, life, from_ms: 0, in_vain: Vec::new() }],
-                &commands_of(&segment.turns, segment.player),
+                &commands_of(segment.turns.values(), segment.player),
                 out,
             );
         }
@@ -465,7 +478,7 @@ impl Judge<'_> {
             let founded = apart.filter(|segment| segment.span().is_some_and(|(start, _)| start == Tick(0))).last();
             let from_ms = founded.map_or(0, |segment| segment.until_ms + 1);
             let in_vain = life.segments.iter().filter(|segment| !history.has_branch_of(segment, self.schedule.kind));
-            let in_vain = in_vain.flat_map(|segment| commands_of(&segment.turns, segment.player)).collect();
+            let in_vain = in_vain.flat_map(|segment| commands_of(segment.turns.values(), segment.player)).collect();
             parts.entry(*player).or_default().push(Part { seat, life, from_ms, in_vain });
             if let Some(tick) = history.end_of(*player).filter(|_| steady && life.lives()) {
                 out.push(breach(Rule::Hero, format!("{player} of seat {seat} is lost at tick {tick}")));
