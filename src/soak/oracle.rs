@@ -478,7 +478,14 @@ impl Judge<'_> {
             let founded = apart.filter(|segment| segment.span().is_some_and(|(start, _)| start == Tick(0))).last();
             let from_ms = founded.map_or(0, |segment| segment.until_ms + 1);
             let in_vain = life.segments.iter().filter(|segment| !history.has_branch_of(segment, self.schedule.kind));
-            let in_vain = in_vain.flat_map(|segment| commands_of(segment.turns.values(), segment.player)).collect();
+            let in_vain = in_vain.flat_map(|segment| {
+                let counts = |(tick, told): &(&Tick, &Told)| {
+                    history.turns.get(tick).is_some_and(|counted| counted.digest == told.digest)
+                };
+                let apart = segment.turns.iter().filter(move |turn| !counts(turn));
+                commands_of(apart.map(|(_, told)| told), segment.player)
+            });
+            let in_vain = in_vain.collect();
             parts.entry(*player).or_default().push(Part { seat, life, from_ms, in_vain });
             if let Some(tick) = history.end_of(*player).filter(|_| steady && life.lives()) {
                 out.push(breach(Rule::Hero, format!("{player} of seat {seat} is lost at tick {tick}")));
