@@ -16,7 +16,7 @@ use lockstone_sim::Checksum;
 use testkit::relay::{self, STORM};
 use testkit::sessions::tap::altering;
 use testkit::sessions::*;
-use testkit::strangers::{PAUSE, Stranger, connect_from, enter_from};
+use testkit::strangers::{PAUSE, Stranger, connect_from, enter_from, visit};
 
 /// Attackers of each kind.
 pub const ATTACKERS: u8 = 4;
@@ -67,14 +67,6 @@ pub fn attack(server: SocketAddr) -> ! {
     }
     loop {
         thread::park();
-    }
-}
-
-/// Comes and goes, some 100 times a second.
-fn visit(from: u8, server: SocketAddr, path: &str, ends: &AtomicBool) {
-    while !ends.load(Relaxed) {
-        let _visitor = enter_from(from, server, path);
-        thread::sleep(PAUSE);
     }
 }
 

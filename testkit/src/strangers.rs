@@ -49,13 +49,7 @@ impl Stranger {
     /// It comes and goes, some 100 times a second.
     pub fn restless(from: u8, server: SocketAddr, path: &str) -> Stranger {
         let path = path.to_owned();
-        Stranger::of(move |ends| {
-            while !ends.load(Relaxed) {
-                // The room may be full.
-                let _socket = enter_from(from, server, &path);
-                thread::park_timeout(PAUSE);
-            }
-        })
+        Stranger::of(move |ends| visit(from, server, &path, ends))
     }
 
     /// It does as it likes until it is told that it is over.
@@ -70,6 +64,15 @@ impl Drop for Stranger {
     fn drop(&mut self) {
         self.is_over.store(true, Relaxed);
         self.thread.take().map(JoinHandle::join);
+    }
+}
+
+/// Comes and goes, some 100 times a second.
+pub fn visit(from: u8, server: SocketAddr, path: &str, ends: &AtomicBool) {
+    while !ends.load(Relaxed) {
+        // The room may be full.
+        let _socket = enter_from(from, server, path);
+        thread::park_timeout(PAUSE);
     }
 }
 
