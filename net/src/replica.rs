@@ -785,7 +785,7 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
 
     fn command(&mut self, command: CommandBytes) -> Result<(), CommandError> {
         let Place::Joined(session) = &mut self.place else { return Err(CommandError::NotPlaying) };
-        if session.seeks.is_some() || !session.life.stepper().is_some_and(Stepper::plays) {
+        if !session.life.stepper().is_some_and(Stepper::plays) {
             return Err(CommandError::NotPlaying);
         }
         session.intake.command(command)

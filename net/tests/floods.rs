@@ -173,8 +173,7 @@ fn play(seed: u64, flood: Flood, by: By) -> (Vec<Seen>, usize) {
         // Everyone else gives a command now and then.
         let seat = dice.roll(others.end as u64) as usize;
         if tick % 4 == 0 {
-            let given = room.seats[seat].session.command(tick << 20 | seat as u64);
-            assert!(by == By::Most || given.is_ok(), "it plays: {given:?}");
+            room.seats[seat].session.command(tick << 20 | seat as u64).expect("it plays");
         }
         let until = room.now() + PERIOD;
         room.run_until(until);

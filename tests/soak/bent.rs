@@ -8,16 +8,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use lockstone::net::LinkEvent;
+use lockstone::net::limits::COMMANDS_PER_PACKET_MAX;
 use lockstone::net::link::PeerId;
 use lockstone::net::session::{
     BranchError, CommandError, Event, EvidenceError, Phase, SayError, Session, Stats, Transmit,
 };
-use lockstone::net::wire::{self, Branch, Electorate, Epoch, Message, RawInput, RawTurn, Turns};
+use lockstone::net::wire::{self, Branch, CommandBytes, Electorate, Epoch, Message, RawInput, RawTurn, Turns};
 use lockstone::sim::{Checksum, Input, PlayerId, Tick, Turn};
 use testkit::faulty::{self, Order, Sim};
 
 /// From then on.
 const FROM: Duration = Duration::from_secs(5);
+/// What is acknowledged early waits for so long.
+const WAIT: Duration = Duration::from_secs(1);
 
 /// These ticks a peer discards that discards some.
 const DISCARDED: Span<Tick> = Tick(120)..Tick(130);
@@ -29,8 +32,8 @@ pub struct Bent<T: Session> {
     now: Cell<Duration>,
     /// What is to go wrong once has.
     done: bool,
-    /// How many commands each peer has reported.
-    reported: BTreeMap<PeerId, u32>,
+    /// The commands that each peer has reported, and when. The session hears of them later.
+    reported: BTreeMap<PeerId, Vec<(Duration, CommandBytes)>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -97,7 +100,8 @@ impl<T: Session<Sim = Sim>> Bent<T> {
             }
             Message::Stand(stand) if self.is(Bend::HidesTurns) => stand.known.end = Tick(0),
             Message::Turns(turns) if self.is(Bend::AcknowledgesEarly) => {
-                turns.commands_taken = self.reported.get(&to).copied().unwrap_or_default().max(turns.commands_taken);
+                let reported = self.reported.get(&to).map_or(0, |commands| commands.len() as u32);
+                turns.commands_taken = turns.commands_taken.max(reported);
             }
             _ => return bytes,
         }
@@ -108,9 +112,16 @@ impl<T: Session<Sim = Sim>> Bent<T> {
     fn heard(&mut self, from: PeerId, bytes: Vec<u8>) -> Vec<u8> {
         let Ok((epoch, mut message)) = wire::decode(&bytes) else { return bytes };
         match &mut message {
-            Message::Report(report) => {
-                self.reported.insert(from, report.first_command + report.commands.len() as u32);
-                return bytes;
+            Message::Report(report) if self.fault == Some(Bend::AcknowledgesEarly) => {
+                let (waits, now) = (self.is(Bend::AcknowledgesEarly), self.now.get());
+                let reported = self.reported.entry(from).or_default();
+                let known = (reported.len() as u32).saturating_sub(report.first_command) as usize;
+                reported.extend(report.commands.iter().skip(known).map(|command| (now, command.clone())));
+                let told = reported.iter().take_while(|(at, _)| !waits || now >= *at + WAIT);
+                let told: Vec<_> = told.map(|(_, command)| command.clone()).collect();
+                let first = told.len().saturating_sub(COMMANDS_PER_PACKET_MAX);
+                report.first_command = first as u32;
+                report.commands = told[first..].to_vec().try_into().expect("they are as many");
             }
             Message::Turns(turns) | Message::Fetched(turns) if self.fault == Some(Bend::CountsItself) => {
                 let Some(me) = self.session.stats().player else { return bytes };
