@@ -306,7 +306,7 @@ impl<F: Share> Replica<F> {
                 self.release(io);
             }
             Message::Challenge(nonce) => self.prove(from, epoch, nonce, io),
-            Message::Meet(_) => self.met(from, io),
+            Message::Meet(_) => drop(self.met(from, io)),
             Message::Welcome(_) if !F::OUTLIVES_LEADER && epoch < promised => io.out.dropped(DropReason::StaleEpoch),
             Message::Refusal(refusal) if is_believed => greeting.refused(from, refusal, &mut io.out),
             Message::Welcome(welcome) if is_believed => {
@@ -719,11 +719,14 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
             }
             // The leader takes this peer for lost, or looks for the session itself.
             Message::Meet(_) | Message::Hello(_) if session.leader.peer == from => self.seek(io),
-            Message::Hello(_) => {
-                io.out.reliably(Epoch::default(), from, &Message::Elsewhere(session.leader.peer));
-            }
             // It leads a branch of the session, or one of its own, and looks for this one's leader.
-            Message::Meet(_) => self.met(from, io),
+            Message::Meet(_) | Message::Hello(_) => {
+                let leader = session.leader.peer;
+                let comes_along = matches!(message, Message::Meet(_)) && self.met(from, io);
+                if !comes_along {
+                    io.out.reliably(Epoch::default(), from, &Message::Elsewhere(leader));
+                }
+            }
             message if session.leader.peer == from => self.fed(message, io),
             _ => io.out.dropped(DropReason::UnknownPeer),
         }

@@ -429,6 +429,7 @@ impl<S: Simulation> Role<S> for Sequencing<S> {
             Message::Hello(hello) => return self.hello(from, hello, io),
             Message::Proof(proof) => return self.proof(from, &proof, io),
             Message::Meet(meet) => return self.met(from, meet, io),
+            Message::Elsewhere(leader) => return self.sent_on(from, leader, io),
             _ => {}
         }
         let player = self.membership.player(from);

@@ -316,15 +316,18 @@ impl<F: Share> Replica<F> {
     }
 
     /// A peer leads others. If too few are reached to lead the session, and it is a member, this
-    /// peer comes along.
-    pub(super) fn met(&mut self, from: PeerId, io: &mut Io<F::Sim>) {
-        if self.membership().is_some_and(|membership| membership.may_branch() && membership.is_of_member(from)) {
+    /// peer comes along. Returns whether it does.
+    pub(super) fn met(&mut self, from: PeerId, io: &mut Io<F::Sim>) -> bool {
+        let is_member = |membership: &Membership| membership.may_branch() && membership.is_of_member(from);
+        let comes_along = self.membership().is_some_and(is_member);
+        if comes_along {
             if self.greeting().is_none() {
                 self.seek(io);
             }
             self.greeting().into_iter().for_each(|greeting| greeting.follow(from));
             self.release(io);
         }
+        comes_along
     }
 
     /// Looks for the session again, as a joiner does, and lets go of all that it knew.

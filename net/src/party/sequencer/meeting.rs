@@ -117,15 +117,26 @@ impl<S: Simulation> Sequencing<S> {
         }
         let is_parted = self.is_parted(from, io);
         let is_believed = is_parted || self.was_always_alone() && self.is_stranger(from);
+        // Also who is not believed is told what was heard of it: it need not wait for this peer.
+        self.meeting.heard.insert(from, meet.ours);
         if !is_believed {
             return io.out.dropped(DropReason::Unexpected);
         }
-        self.meeting.heard.insert(from, meet.ours);
         let ours = self.rank();
         let is_lower = (ours, Reverse(self.leader.peer)) < (meet.ours, Reverse(from));
         let is_sure = meet.yours == Some(ours) || !is_parted && meet.ours.is_shared();
         if self.leads() && is_lower && is_sure {
             self.meeting.yields = Some(from);
+        }
+    }
+
+    /// A member that was lost says who leads its branch. That may be one that came back to its player
+    /// after this peer lost the others, and is no member here.
+    pub(super) fn sent_on(&mut self, from: PeerId, leader: PeerId, io: &mut Io<S>) {
+        if self.is_parted(from, io) && io.ingress.is_connected(leader) {
+            self.meeting.parted.insert(leader);
+        } else {
+            io.out.dropped(DropReason::Unexpected);
         }
     }
 
