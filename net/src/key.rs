@@ -1,6 +1,7 @@
 //! A player's key: whoever has it is the player, from whatever connection, process or machine.
 //!
-//! A key never travels. It signs an answer to who lets joiners in, which holds for one connection.
+//! A key never travels. It signs an answer to who lets joiners in, which holds for one connection;
+//! and of who closes a party's turns, what those are.
 
 use core::fmt;
 
@@ -70,8 +71,8 @@ impl PlayerKey {
         digest.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    pub(crate) fn prove(&self, claim: &Claim) -> Proof {
-        let signature = self.0.sign(&claim.text());
+    pub(crate) fn sign(&self, statement: &impl Statement) -> Proof {
+        let signature = self.0.sign(&statement.text());
         Proof(*signature.r_bytes(), *signature.s_bytes())
     }
 }
@@ -83,17 +84,25 @@ impl fmt::Debug for PlayerKey {
 }
 
 impl PublicKey {
-    /// Whether a claim was signed with this key.
-    pub(crate) fn proves(&self, claim: &Claim, proof: &Proof) -> bool {
+    /// Whether something was signed with this key.
+    pub(crate) fn signed(&self, statement: &impl Statement, proof: &Proof) -> bool {
         let signature = Signature::from_components(proof.0, proof.1);
-        VerifyingKey::from_bytes(&self.0).is_ok_and(|key| key.verify_strict(&claim.text(), &signature).is_ok())
+        VerifyingKey::from_bytes(&self.0).is_ok_and(|key| key.verify_strict(&statement.text(), &signature).is_ok())
     }
 }
 
-impl Claim {
+/// What can be signed.
+pub(crate) trait Statement: Serialize {
+    /// Stands before it, so that no statement of one kind is one of another.
+    const SUBJECT: &'static str;
+
     fn text(&self) -> Vec<u8> {
-        codec::compact(&("lockstone: a player's key", self))
+        codec::compact(&(Self::SUBJECT, self))
     }
+}
+
+impl Statement for Claim {
+    const SUBJECT: &'static str = "lockstone: a player's key";
 }
 
 #[cfg(test)]
@@ -105,18 +114,18 @@ mod tests {
     #[test]
     fn a_proof_holds_for_one_key_and_one_claim() {
         let (key, other) = (PlayerKey::from_bytes([7; 32]), PlayerKey::from_bytes([8; 32]));
-        let proof = key.prove(&CLAIM);
-        assert!(key.public().proves(&CLAIM, &proof));
-        assert!(!other.public().proves(&CLAIM, &proof), "another's key");
-        assert!(!PublicKey([0; 32]).proves(&CLAIM, &proof), "a key of small order");
-        assert!(!PublicKey([2; 32]).proves(&CLAIM, &proof), "no key at all");
-        assert!(!key.public().proves(&CLAIM, &Proof([255; 32], [255; 32])), "no signature at all");
+        let proof = key.sign(&CLAIM);
+        assert!(key.public().signed(&CLAIM, &proof));
+        assert!(!other.public().signed(&CLAIM, &proof), "another's key");
+        assert!(!PublicKey([0; 32]).signed(&CLAIM, &proof), "a key of small order");
+        assert!(!PublicKey([2; 32]).signed(&CLAIM, &proof), "no key at all");
+        assert!(!key.public().signed(&CLAIM, &Proof([255; 32], [255; 32])), "no signature at all");
         let others = [
             Claim { epoch: Epoch(4), ..CLAIM },
             Claim { host: PeerId(9), ..CLAIM },
             Claim { joiner: PeerId(9), ..CLAIM },
             Claim { nonce: 9, ..CLAIM },
         ];
-        assert!(others.iter().all(|claim| !key.public().proves(claim, &proof)), "said elsewhere");
+        assert!(others.iter().all(|claim| !key.public().signed(claim, &proof)), "said elsewhere");
     }
 }

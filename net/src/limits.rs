@@ -238,6 +238,9 @@ pub const fn evidence_bytes_max(players: usize) -> usize {
 
 /// What can differ in a refusal.
 pub const DIFFERENCES_MAX: usize = 10;
+/// A party's sequencer signs what its turns come to each time that so many ticks are closed: a
+/// multiple of that.
+pub const ATTESTED_TICKS: u32 = 600;
 /// Packets that a peer may send in a second; half as many again at once. More are
 /// dropped and counted.
 pub const PACKETS_PER_S_MAX: u32 = 1_000;

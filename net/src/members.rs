@@ -110,6 +110,8 @@ pub struct Members {
     quorum_at: Option<Duration>,
     /// The newest epoch that this member was elected for and did not lead.
     declined: Option<Epoch>,
+    /// Members that told different turns as they led. This one votes for none of them.
+    distrusted: BTreeSet<PlayerId>,
     /// For whose sake all voted again while this member led: since when, and how often.
     indulged: BTreeMap<PlayerId, (Duration, u32)>,
 }
@@ -145,6 +147,7 @@ impl Members {
             deaf: BTreeSet::new(),
             quorum_at: None,
             declined: None,
+            distrusted: BTreeSet::new(),
             indulged: BTreeMap::new(),
         }
     }
@@ -167,7 +170,8 @@ impl Members {
     /// A member was heard: of the leader only what it says as the leader counts.
     pub fn heard(&mut self, from: PlayerId, now: Duration) {
         self.heard.insert(from, now);
-        if self.course == (Course::Doubts { followed: true }) && from == self.vote.leader {
+        let is_leader = from == self.vote.leader && self.is_trusted(from);
+        if self.course == (Course::Doubts { followed: true }) && is_leader {
             self.course = Course::Follows;
         }
     }
@@ -177,6 +181,19 @@ impl Members {
         self.stands.remove(&player);
         self.heard.remove(&player);
         self.indulged.remove(&player);
+        self.distrusted.remove(&player);
+    }
+
+    /// A leader is known to have told different turns: this member wants another, whatever it
+    /// hears.
+    pub fn distrust(&mut self, leader: PlayerId) {
+        self.distrusted.insert(leader);
+        self.suspect();
+    }
+
+    /// Whether a member may lead.
+    pub fn is_trusted(&self, player: PlayerId) -> bool {
+        !self.distrusted.contains(&player)
     }
 
     /// The leader is known to be gone, or gave up. It may be this member.
@@ -232,7 +249,7 @@ impl Members {
             let follows = self.policy.suspicion.is_some() && self.leader().is_some();
             match doubts {
                 // It wants to lead on in another epoch.
-                _ if leads_on && follows => {
+                _ if leads_on && follows && self.is_trusted(from) => {
                     self.give_vote(vote, now);
                     return false;
                 }
@@ -361,7 +378,7 @@ impl Members {
         }
         match self.course {
             Course::Follows if self.vote.leader == self.me => self.give_way(electorates, now),
-            Course::Follows if now >= self.suspicious_at() => self.suspect(),
+            Course::Follows if now >= self.suspicious_at() || !self.is_trusted(self.vote.leader) => self.suspect(),
             Course::Follows if self.leader_follows_another() && now >= self.voted_at + ELECTION => {
                 self.doubt();
                 self.course = Course::Doubts { followed: false };

@@ -339,7 +339,7 @@ impl<F: Share> Replica<F> {
     fn prove(&self, host: PeerId, epoch: Epoch, nonce: u64, io: &mut Io<F::Sim>) {
         let claim = Claim { epoch, host, joiner: self.me, nonce };
         match &self.entrant.key {
-            Some(key) => io.out.reliably(epoch, host, &Message::Proof(key.prove(&claim))),
+            Some(key) => io.out.reliably(epoch, host, &Message::Proof(key.sign(&claim))),
             None => io.out.dropped(DropReason::Unexpected),
         }
     }
@@ -765,6 +765,7 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
                 self.play(io);
                 self.report(io);
                 self.elect(io);
+                self.audit(io);
             }
         }
     }

@@ -22,6 +22,7 @@
 //! role is the kind's own.
 
 mod applicants;
+mod attested;
 mod comparison;
 mod config;
 mod continuation;
@@ -62,6 +63,7 @@ pub use stats::{
 pub use traffic::{Traffic, TrafficByClass, TrafficClass};
 
 pub(crate) use applicants::{Applicant, Applicants};
+pub(crate) use attested::{Attested, Finding};
 pub(crate) use comparison::Comparison;
 pub(crate) use config::{Common, Following, Settings, within, within_time};
 pub(crate) use continuation::{Founded, Past};

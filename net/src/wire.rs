@@ -19,7 +19,7 @@ pub use bounded::{Bytes, ChatLine, List, Name, Text, TooMany};
 pub use distant::{Distant, Landmarks, Route, Samples, Track};
 pub(crate) use encoded::{Encoded, TurnsKind, encode_turns};
 pub use evidence::{Inquiry, Parcel};
-pub use members::{Branch, Heir, Known, Lead, Meet, Rank, Stand, Vote};
+pub use members::{Attestation, Author, Branch, Heir, Known, Lead, Meet, Rank, Stand, Vote};
 pub use relay::{CellBytes, CoreTree, Frame, Frames, Load, LoadedCells, Nearby, RawGiven};
 pub use repair::{Parts, Repair, Survey};
 pub use rollback::{Form, Inputs, Member, Regroup};
@@ -36,7 +36,7 @@ use crate::link::PeerId;
 pub use crate::members::Electorate;
 
 /// The version of this wire format. Peers with different ones refuse each other.
-pub const PROTOCOL_VERSION: u32 = 8;
+pub const PROTOCOL_VERSION: u32 = 9;
 
 /// Which part of a session a packet belongs to. In a party, which sequencer closes ticks: 0 for the
 /// founder, a later one after each election. In a rollback session, who is left: a later one after
@@ -135,6 +135,9 @@ pub enum Message {
     Repair(Option<Repair>),
     /// Relay to replica, reliable: who leads on if the relay is lost. The answer, reliable: known.
     Heir(Heir),
+    /// Party, sequencer to replica, and from that to each other, reliable: what the sequencer
+    /// signed.
+    Attested(Attestation),
 }
 
 impl Message {
@@ -300,6 +303,8 @@ pub enum LeaveReason {
     Yielded,
     /// The peer reported false checksums of a right world, again and again.
     Lied,
+    /// The peer led, and told some other turns than others.
+    Distrusted,
 }
 
 impl LeaveReason {
@@ -321,6 +326,7 @@ impl fmt::Display for LeaveReason {
             LeaveReason::Replaced => "came back from elsewhere",
             LeaveReason::Yielded => "went over to the others",
             LeaveReason::Lied => "reported false checksums",
+            LeaveReason::Distrusted => "told some other turns than others",
         })
     }
 }

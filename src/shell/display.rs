@@ -133,6 +133,12 @@ impl Display {
             Event::Liar { player, times } => {
                 format!("{} reported a false checksum of a world that is right, {times} of {LIES_MAX}.", named(player))
             }
+            Event::Distrusted { player, is_proven: true } => {
+                format!("{} told some of you other turns than others, as its signatures prove.", named(player))
+            }
+            Event::Distrusted { player, is_proven: false } => {
+                format!("{} does not sign the turns that it tells, and leads no more.", named(player))
+            }
             Event::Started { .. } | Event::PlayerNear { .. } | Event::Ended { .. } => return,
             Event::Turn { .. } | Event::Checksum { .. } | Event::Keyframe { .. } => return,
             Event::Ledger { .. } | Event::Member { .. } | Event::ReferenceWanted { .. } => return,

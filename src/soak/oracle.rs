@@ -672,6 +672,10 @@ impl Judge<'_> {
             if life.desyncs > 0 {
                 out.push(breach(Rule::Checksums, format!("seat {seat} found {} differences", life.desyncs)));
             }
+            if let Some((at_ms, player)) = life.distrusted.first() {
+                let text = format!("seat {seat} distrusts {player} from {at_ms} ms, and all are honest");
+                out.push(breach(Rule::Leak, text));
+            }
             let hostile = life.drops.iter().find(|(reason, _)| HOSTILE.contains(reason));
             if let Some((reason, times)) = hostile {
                 out.push(breach(

@@ -22,6 +22,9 @@ pub fn story(schedule: &Schedule, trace: &Trace) -> String {
         for (at_ms, player, tick) in &life.differences {
             tell(*at_ms, format!("its checksum at {tick} differs from that of {player}"));
         }
+        for (at_ms, player) in &life.distrusted {
+            tell(*at_ms, format!("it distrusts {player}"));
+        }
         for segment in &life.segments {
             let Some((from, to)) = segment.span() else { continue };
             tell(segment.until_ms, format!("as {} it played ticks {from} to {to}", segment.player));

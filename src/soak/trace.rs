@@ -55,6 +55,8 @@ pub struct Life {
     pub desyncs: u64,
     /// Each of those that it told: when, with whom, and at which tick.
     pub differences: Vec<(u32, PlayerId, Tick)>,
+    /// Leaders that it came to distrust, and when.
+    pub distrusted: Vec<(u32, PlayerId)>,
     /// Commands that were never acknowledged.
     pub pending: usize,
     /// What it dropped.
@@ -216,6 +218,7 @@ impl Life {
                 }
             }
             Event::Desync { player, tick, .. } => self.differences.push((now_ms, *player, *tick)),
+            Event::Distrusted { player, .. } => self.distrusted.push((now_ms, *player)),
             Event::Ended { reason, .. } => self.end = Some(reason.clone()),
             _ => {}
         }

@@ -48,7 +48,8 @@ impl<'a> Poll<'a> {
     /// The vote to give: as others have voted already, else for the best of those who doubt.
     pub fn vote(&self) -> Vote {
         let outlook = &self.members.outlook;
-        let unfit = |player: PlayerId| outlook.lost.contains(&player) || outlook.torn.contains(&player);
+        let lost = |player| outlook.lost.contains(&player) || outlook.torn.contains(&player);
+        let unfit = |player| lost(player) || !self.members.is_trusted(player);
         let given = self.given().filter(|stand| !unfit(stand.vote.leader)).map(|stand| stand.vote);
         let best = || self.voters().filter(|player| self.doubts(*player)).min_by_key(|player| self.rank(*player));
         let vote = |leader| Vote { epoch: self.epoch, leader };
@@ -64,7 +65,7 @@ impl<'a> Poll<'a> {
         let others = self.voters().filter(|other| *other != player && self.concerns(*other));
         let without = others.filter(|other| self.is_deaf(player, *other) || self.is_deaf(*other, player)).count();
         let (is_lost, is_torn) = (outlook.lost.contains(&player), outlook.torn.contains(&player));
-        (is_lost, Reverse(known.epoch), is_torn, without, player)
+        (is_lost || !self.members.is_trusted(player), Reverse(known.epoch), is_torn, without, player)
     }
 
     /// Whether whoever leads must hear that one: it doubts, or this member does not reach it, and

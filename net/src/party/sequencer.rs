@@ -236,6 +236,11 @@ impl<S: Simulation> Sequencing<S> {
                 }
             }
         }
+        if let Some(attestation) = self.entrant.key.as_ref().and_then(|key| self.membership.attest(key)) {
+            for (peer, _) in self.guests.peers().filter(|(_, guest)| guest.plays()) {
+                out.reliably(epoch, peer, &Message::Attested(attestation.clone()));
+            }
+        }
     }
 
     /// If this peer stood still, it could hear nobody: that time counts for no silence.

@@ -12,7 +12,8 @@ use crate::intake::{Given, Intake, Progress};
 use crate::link::{Channel, PeerId};
 use crate::playout::Playout;
 use crate::session::{
-    Comparison, DropReason, Entrant, Following, Greeting, Io, Leader, Ledger, Membership, Repairs, Role, Stepper,
+    Comparison, DropReason, Entrant, Event, Finding, Following, Greeting, Io, Leader, Ledger, Membership, Repairs,
+    Role, Stepper,
 };
 use crate::wire::*;
 
@@ -163,6 +164,8 @@ impl<F: Share> Replica<F> {
                 self.elect(io);
                 self.led(lead, io);
             }
+            Message::Attested(_) if !is_of_now => io.out.dropped(DropReason::StaleEpoch),
+            Message::Attested(attestation) => session.told(from, attestation, io),
             Message::Fetch(_) | Message::Fetched(_) | Message::Lead(_) => io.out.dropped(DropReason::Unexpected),
             other => return Some(other),
         }
@@ -196,7 +199,7 @@ impl<F: Share> Replica<F> {
         let knowing: Vec<_> = voters.iter().filter(|(_, theirs)| *theirs > known).collect();
         if knowing.iter().any(|(_, theirs)| theirs.epoch > known.epoch) {
             membership.members.decline();
-        } else if !knowing.is_empty() {
+        } else if !knowing.is_empty() && !membership.is_contested() {
             let knowing: Vec<_> = knowing.into_iter().map(|(player, _)| *player).collect();
             succession.fetch_from(&knowing, io);
         } else if membership.is_member() {
@@ -375,7 +378,41 @@ impl<F: Share> Replica<F> {
     }
 }
 
+impl<F: Share> Replica<F> {
+    /// Finds out whether the leader tells all the same turns.
+    pub(super) fn audit(&mut self, io: &mut Io<F::Sim>) {
+        let Place::Joined(session) = &mut self.place else { return };
+        let follows = session.follows();
+        let Some(succession) = session.succession.as_mut().filter(|_| follows) else { return };
+        let before = succession.membership.is_contested();
+        match succession.membership.audit() {
+            // Its own turns may be wrong as well.
+            Some(Finding::Differs) => {
+                io.out.stats.desyncs += 1;
+                self.seek(io);
+            }
+            Some(finding) if !before => {
+                let is_proven = finding == Finding::Equivocates;
+                io.out.events.push_back(Event::Distrusted { player: session.sequencer, is_proven });
+                self.elect(io);
+            }
+            _ => {}
+        }
+    }
+}
+
 impl<F: Share> Joined<F> {
+    /// A member tells what the leader signed. What the leader itself tells, others are told.
+    fn told(&mut self, from: PeerId, attestation: Attestation, io: &mut Io<F::Sim>) {
+        let Some(Succession { membership, .. }) = &mut self.succession else { return };
+        let Some(player) = membership.player(from) else { return };
+        if membership.told(player, attestation.clone()) {
+            let (me, epoch) = (membership.me, membership.followed());
+            let others = membership.ledger.present().filter(|(other, _)| ![me, player].contains(other));
+            others.for_each(|(_, other)| io.out.reliably(epoch, other.peer, &Message::Attested(attestation.clone())));
+        }
+    }
+
     /// Turns that another member knew.
     fn append(&mut self, fetched: Message, io: &mut Io<F::Sim>) {
         let Some(turns) = F::turns(fetched).break_value() else { return };

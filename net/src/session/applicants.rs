@@ -60,7 +60,7 @@ impl<S: Simulation> Applicants<S> {
     pub fn answer(&mut self, host: Leader, peer: PeerId, proof: &Proof) -> Option<(Applicant<S>, bool)> {
         let (applicant, nonce) = self.asked.remove(&peer)?;
         let claim = Claim { epoch: host.epoch, host: host.peer, joiner: peer, nonce };
-        let proven = applicant.key.is_some_and(|key| key.proves(&claim, proof));
+        let proven = applicant.key.is_some_and(|key| key.signed(&claim, proof));
         Some((applicant, proven))
     }
 

@@ -189,6 +189,14 @@ pub enum Event<S: Simulation> {
         /// How often by now. At the third time it is put out.
         times: u32,
     },
+    /// A party's sequencer told some other turns than others, and signed both; or it does not sign
+    /// what it tells. The members vote for another, and who leads on puts it out.
+    Distrusted {
+        /// Whose peer it is.
+        player: PlayerId,
+        /// Whether it signed both.
+        is_proven: bool,
+    },
     /// Worlds differ, and no more than half of the members agree on one: a replay of this peer's
     /// recording can tell which is right. It is to be given within 1.5 s, by
     /// [`give_reference`](super::Session::give_reference). To a party's sequencer alone.
@@ -272,6 +280,8 @@ impl<S: Simulation> fmt::Debug for Event<S> {
                 write!(f, "repaired {player} at {tick}: {cells} cells{doubt}")
             }
             Event::Liar { player, times } => write!(f, "{player} reported a false checksum, {times} by now"),
+            Event::Distrusted { player, is_proven: true } => write!(f, "{player} told different turns"),
+            Event::Distrusted { player, is_proven: false } => write!(f, "{player} does not sign its turns"),
             Event::ReferenceWanted { tick, agreed } => write!(f, "reference of {tick} wanted, agreed {agreed:?}"),
             Event::EvidenceWanted { bytes_max } => write!(f, "evidence wanted, {bytes_max} bytes at most"),
             Event::Evidence { player, bytes } => write!(f, "evidence of {player}, {} bytes", bytes.len()),

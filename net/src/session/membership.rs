@@ -11,8 +11,9 @@ use lockstone_sim::{PlayerId, Simulation, Tick};
 
 use super::ingress::Ingress;
 use super::minority::Minority;
-use super::{DropReason, Ledger, Outbox};
+use super::{Attested, DropReason, Finding, Ledger, Outbox};
 use crate::intake::Given;
+use crate::key::PlayerKey;
 use crate::limits::{BULK_PACKET_BYTES_MAX, EPOCHS_TOLD_MAX};
 use crate::link::{Channel, PeerId};
 use crate::members::{Members, Outlook};
@@ -42,6 +43,9 @@ pub struct Membership {
     past: VecDeque<Known>,
     standing: Standing,
     minority: Minority,
+    attested: Attested,
+    /// The leader told others other turns: nobody's turns go on from these.
+    is_contested: bool,
 }
 
 impl Membership {
@@ -49,8 +53,20 @@ impl Membership {
     pub fn new((me, peer): (PlayerId, PeerId), leader: Vote, ledger: Ledger, first: Tick, now: Duration) -> Membership {
         let (members, past) = (Members::following(me, leader, now), VecDeque::new());
         let (history, minority) = (History::starting_at(first), Minority::default());
-        let (epoch, standing) = (leader.epoch, Standing::Unnamed);
-        let mut membership = Membership { me, peer, members, ledger, history, epoch, past, standing, minority };
+        let (epoch, standing, attested) = (leader.epoch, Standing::Unnamed, Attested::beginning(first));
+        let mut membership = Membership {
+            me,
+            peer,
+            members,
+            ledger,
+            history,
+            epoch,
+            past,
+            standing,
+            minority,
+            attested,
+            is_contested: false,
+        };
         membership.look_up_vote();
         membership
     }
@@ -115,8 +131,15 @@ impl Membership {
         if self.past.len() > EPOCHS_TOLD_MAX {
             self.past.pop_front();
         }
-        self.past.push_back(self.known());
-        self.epoch = epoch;
+        let mut from = self.known();
+        if self.is_contested {
+            // So all load the world.
+            self.past.clear();
+            from.epoch = epoch;
+        }
+        self.past.push_back(from);
+        self.attested = Attested::beginning(from.end);
+        (self.epoch, self.is_contested) = (epoch, false);
     }
 
     /// What it says as the leader.
@@ -134,6 +157,7 @@ impl Membership {
         let goes_on =
             past.iter().any(|known| (known.branch, known.epoch) == (ours.branch, ours.epoch) && ours.end <= known.end);
         if goes_on {
+            self.attested = Attested::beginning(past.back().map_or(ours.end, |known| known.end));
             (self.past, self.epoch) = (past, epoch);
         }
         goes_on
@@ -141,6 +165,7 @@ impl Membership {
 
     /// The turn of the next tick is closed.
     pub fn close(&mut self, inputs: &[RawInput]) {
+        self.attested.closed(self.history.open(), inputs);
         self.ledger.closed(self.history.open(), inputs);
         inputs.iter().filter_map(RawInput::leaver).for_each(|player| self.members.forget(player));
         let names =
@@ -164,6 +189,47 @@ impl Membership {
         let first = closed.saturating_sub(commands.len() as u32);
         commands.extend(pending.since(closed));
         Given { first, commands }
+    }
+
+    /// What a leader signs as this one, and with which key, if it has one.
+    fn author(&self) -> Option<(Author, PublicKey)> {
+        let leader = self.members.leader().filter(|vote| vote.epoch == self.epoch)?.leader;
+        let member = self.ledger.members.get(&leader)?;
+        Some((Author { branch: self.ledger.branch, epoch: self.epoch, peer: member.peer }, member.key?))
+    }
+
+    /// What this member says of its own turns as the leader, if there is something new to say.
+    pub fn attest(&mut self, key: &PlayerKey) -> Option<Attestation> {
+        let (author, public) = self.author()?;
+        self.attested.sign(author, (key, &public))
+    }
+
+    /// A member tells what the leader signed. Returns whether it is the leader itself, and the
+    /// others are to be told.
+    pub fn told(&mut self, by: PlayerId, attestation: Attestation) -> bool {
+        let Some((author, key)) = self.author() else { return false };
+        if self.ledger.player(author.peer) == Some(by) {
+            return self.attested.told(attestation, author, &key);
+        }
+        self.attested.passed_on(by, attestation);
+        false
+    }
+
+    /// Whether the leader tells different turns. Then this member votes for another.
+    pub fn audit(&mut self) -> Option<Finding> {
+        let (author, key) = self.author()?;
+        let finding = self.attested.find(author, &key)?;
+        let leader = self.ledger.player(author.peer)?;
+        if finding != Finding::Differs && self.members.is_trusted(leader) {
+            self.is_contested = true;
+            self.members.distrust(leader);
+        }
+        Some(finding)
+    }
+
+    /// Whether the turns that it knows are in doubt.
+    pub fn is_contested(&self) -> bool {
+        self.is_contested
     }
 
     /// The player of another member, whose word counts.

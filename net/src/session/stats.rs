@@ -246,7 +246,7 @@ pub struct Stats {
     pub traffic_by_class: TrafficByClass,
     /// Checksums compared with all peers, past ones included.
     pub checksums_compared: u64,
-    /// Of them, how many differed.
+    /// Of them, how many differed; and how often a sequencer signed other turns than it told.
     pub desyncs: u64,
     /// Worlds that a party's sequencer put right, or how often this peer's own was.
     pub repairs: u64,

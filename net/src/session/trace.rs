@@ -53,6 +53,9 @@ pub fn event<S: Simulation>(at: At, event: &Event<S>) {
         Event::Repaired { player, cells, is_proven, .. } => {
             tell!(warn, at, player = player.0, cells, is_proven, "repair")
         }
+        Event::Distrusted { player, is_proven } => {
+            tell!(warn, at, player = player.0, is_proven, "distrusted");
+        }
         Event::Liar { player, times } => tell!(warn, at, player = player.0, times, "liar"),
         Event::EvidenceComplete { missing } => tell!(info, at, missing = missing.len(), "evidence complete"),
         Event::Ended { reason: reason @ EndReason::Left, .. } => tell!(info, at, %reason, "ended"),

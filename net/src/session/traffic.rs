@@ -91,7 +91,8 @@ impl TrafficClass {
             | Message::Parts(_)
             | Message::Repair(_)
             | Message::Inquiry(_)
-            | Message::Parcel(_) => TrafficClass::Evidence,
+            | Message::Parcel(_)
+            | Message::Attested(_) => TrafficClass::Evidence,
             Message::Stand(_)
             | Message::Fetch(_)
             | Message::Fetched(_)

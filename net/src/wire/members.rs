@@ -5,7 +5,8 @@ use core::fmt;
 use lockstone_sim::{PlayerId, Tick};
 use serde::{Deserialize, Serialize};
 
-use super::{Epoch, LeaveReason, List, WireError, ascending};
+use super::{Epoch, LeaveReason, List, Proof, PublicKey, WireError, ascending};
+use crate::key::{PlayerKey, Statement};
 use crate::limits::{EPOCHS_TOLD_MAX, PLAYERS_MAX, ROLLBACK_PLAYERS_MAX};
 use crate::link::PeerId;
 
@@ -107,6 +108,39 @@ impl Rank {
     }
 }
 
+/// A sequencer's word for turns that it closed. Whoever shows two of the same branch, epoch and
+/// tick with different digests proves that it told different turns.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attestation {
+    /// The tick after the newest of them, a multiple of
+    /// [`ATTESTED_TICKS`](crate::limits::ATTESTED_TICKS).
+    pub end: Tick,
+    /// The SHA-256 of so many ticks' turns.
+    pub digest: [u8; 32],
+    /// What the sequencer's key signed: the text `"lockstone: the turns of a span"`, the branch,
+    /// the epoch, the sequencer's peer, the tick and the digest.
+    pub proof: Proof,
+}
+
+/// Who signs turns: the sequencer of an epoch, in a branch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Author {
+    /// Which history they are of.
+    pub branch: Branch,
+    /// In which epoch.
+    pub epoch: Epoch,
+    /// The sequencer's peer.
+    pub peer: PeerId,
+}
+
+/// What an [`Attestation`] is a signature of.
+#[derive(Serialize)]
+struct Span {
+    author: Author,
+    end: Tick,
+    digest: [u8; 32],
+}
+
 /// A leader meets another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Meet {
@@ -114,6 +148,22 @@ pub struct Meet {
     pub ours: Rank,
     /// The rank of the receiver's, as it said last.
     pub yours: Option<Rank>,
+}
+
+impl Statement for Span {
+    const SUBJECT: &'static str = "lockstone: the turns of a span";
+}
+
+impl Attestation {
+    /// That of an author who has a key.
+    pub fn of(author: Author, end: Tick, digest: [u8; 32], key: &PlayerKey) -> Attestation {
+        Attestation { end, digest, proof: key.sign(&Span { author, end, digest }) }
+    }
+
+    /// Whether an author signed it, whose key that is.
+    pub fn is_of(&self, author: Author, key: &PublicKey) -> bool {
+        key.signed(&Span { author, end: self.end, digest: self.digest }, &self.proof)
+    }
 }
 
 impl Lead {

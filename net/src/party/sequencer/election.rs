@@ -134,6 +134,13 @@ impl<S: Simulation> Sequencing<S> {
                 true => {}
             }
         }
+        let members = &sequencing.membership.members;
+        let guests = sequencing.guests.peers().filter(|(_, guest)| !members.is_trusted(guest.player));
+        let distrusted: Vec<_> = guests.map(|(peer, _)| peer).collect();
+        for peer in distrusted {
+            io.out.reliably(epoch, peer, &Message::Removed(LeaveReason::Distrusted));
+            sequencing.remove(peer, LeaveReason::Distrusted);
+        }
         sequencing.flush(io.now, &mut io.out);
         sequencing
     }

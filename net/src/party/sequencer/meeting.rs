@@ -6,9 +6,9 @@
 //! say no hello.
 //!
 //! It must never believe a stranger, unless nobody else would lose anything: only who was a member,
-//! and was lost by silence; or anyone, if this peer founded the session and was always alone in it.
-//! Who yields gives up what its branch played, and its peers look for the session again, as any
-//! that was lost.
+//! and was lost by silence, and whom such a one follows; or anyone, if this peer founded the
+//! session and was always alone in it. Who yields gives up what its branch played, and its peers
+//! look for the session again, as any that was lost.
 
 use core::cmp::Reverse;
 use core::time::Duration;
@@ -130,8 +130,8 @@ impl<S: Simulation> Sequencing<S> {
         }
     }
 
-    /// A member that was lost says who leads its branch. That may be one that came back to its player
-    /// after this peer lost the others, and is no member here.
+    /// A member that was lost says who leads its branch. That may be one that came back to its
+    /// player after this peer lost the others, and is no member here.
     pub(super) fn sent_on(&mut self, from: PeerId, leader: PeerId, io: &mut Io<S>) {
         if self.is_parted(from, io) && io.ingress.is_connected(leader) {
             self.meeting.parted.insert(leader);

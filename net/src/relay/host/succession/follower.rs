@@ -171,7 +171,7 @@ impl<R: Rules> Host<R> {
             return false;
         };
         let claim = Claim { epoch: self.leader.epoch, host: self.leader.peer, joiner: peer, nonce: applicant.nonce };
-        if !self.succession.key.is_some_and(|key| key.proves(&claim, proof)) {
+        if !self.succession.key.is_some_and(|key| key.signed(&claim, proof)) {
             self.guests.refuse(peer, applicant.hello.name.as_str(), Refusal::Key, &mut io.out);
         } else if applicant.hello.promised > self.leader.epoch {
             self.give_up(io);

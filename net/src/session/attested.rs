@@ -1,0 +1,109 @@
+//! Whether a party's sequencer tells all the same turns: it signs what the turns of each span of
+//! ticks come to, and replicas tell each other what it signed.
+//!
+//! Worlds are compared with the sequencer's alone, which can tell each replica what that one wants
+//! to hear. Two of its signatures for the same ticks and different turns are proof against it, to
+//! anyone. A member that lies can forge none, so nobody is believed here but who signed.
+//!
+//! It never decides who leads, and knows no world. Its loop is [`Attested::closed`].
+
+use std::collections::BTreeMap;
+
+use lockstone_sim::{PlayerId, Tick, codec};
+use sha2::{Digest, Sha256};
+
+use crate::key::PlayerKey;
+use crate::limits::ATTESTED_TICKS;
+use crate::wire::{Attestation, Author, PublicKey, RawInput};
+
+/// After so many spans of which nothing was signed a leader is taken for one that tells different
+/// turns. It may leave one out that began when it did not know this member yet.
+const UNSIGNED_MAX: u32 = 3;
+
+/// What is found out of a leader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// It signed two histories.
+    Equivocates,
+    /// It does not sign what it tells.
+    SignsNothing,
+    /// It signed other turns than are known here.
+    Differs,
+}
+
+/// The turns of one leader, and what it signed of them.
+pub struct Attested {
+    /// Of all ticks before, others closed the turns, or nothing is known.
+    from: Tick,
+    /// The turns of the span that is open.
+    open: Sha256,
+    /// What those of the newest span come to that is known as a whole.
+    known: Option<(Tick, [u8; 32])>,
+    /// What the leader signed last, for this peer. It may be ahead of what is known.
+    told: Option<Attestation>,
+    /// The same, for others, as they say.
+    others: BTreeMap<PlayerId, Attestation>,
+    unsigned: u32,
+}
+
+impl Attested {
+    /// A leader's, whose turns begin at a tick.
+    pub fn beginning(from: Tick) -> Attested {
+        Attested { from, open: Sha256::new(), known: None, told: None, others: BTreeMap::new(), unsigned: 0 }
+    }
+
+    /// The turn of a tick is known.
+    pub fn closed(&mut self, tick: Tick, inputs: &[RawInput]) {
+        if tick.0.is_multiple_of(ATTESTED_TICKS) {
+            self.open = Sha256::new();
+        }
+        if !inputs.is_empty() {
+            self.open.update(codec::compact(&(tick, inputs)));
+        }
+        let end = tick.next();
+        if end.0.is_multiple_of(ATTESTED_TICKS) && self.from.plus(ATTESTED_TICKS) <= end {
+            self.known = Some((end, self.open.clone().finalize().into()));
+            self.unsigned += 1;
+        }
+    }
+
+    /// As the leader, says what the newest span comes to, once.
+    pub fn sign(&mut self, author: Author, (key, public): (&PlayerKey, &PublicKey)) -> Option<Attestation> {
+        let (end, digest) = self.known.filter(|_| self.unsigned > 0)?;
+        let attestation = Attestation::of(author, end, digest, key);
+        self.told(attestation.clone(), author, public).then_some(attestation)
+    }
+
+    /// The leader says what it signed. Returns whether it did.
+    pub fn told(&mut self, attestation: Attestation, author: Author, key: &PublicKey) -> bool {
+        let counts = attestation.is_of(author, key);
+        if counts {
+            self.others.retain(|_, other| other.end >= attestation.end);
+            (self.told, self.unsigned) = (Some(attestation), 0);
+        }
+        counts
+    }
+
+    /// Another member says what the leader signed.
+    pub fn passed_on(&mut self, by: PlayerId, attestation: Attestation) {
+        self.others.insert(by, attestation);
+    }
+
+    /// What all of this comes to. Of each that passed something on a signature is looked at once.
+    pub fn find(&mut self, author: Author, key: &PublicKey) -> Option<Finding> {
+        if self.unsigned >= UNSIGNED_MAX {
+            return Some(Finding::SignsNothing);
+        }
+        let told = self.told.as_ref()?;
+        let same_span = |(_, other): &(PlayerId, Attestation)| other.end == told.end;
+        let others: Vec<_> =
+            self.others.iter().map(|(player, other)| (*player, other.clone())).filter(same_span).collect();
+        for (player, other) in others {
+            self.others.remove(&player);
+            if other.digest != told.digest && other.is_of(author, key) {
+                return Some(Finding::Equivocates);
+            }
+        }
+        self.known.filter(|(end, digest)| *end == told.end && *digest != told.digest).map(|_| Finding::Differs)
+    }
+}
