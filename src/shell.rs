@@ -391,7 +391,7 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
             }
             Event::PlayerAway { .. } | Event::PlayerLeft { .. } | Event::HoldsUp { .. } => {}
             Event::Refused { .. } | Event::Said { .. } => {}
-            Event::Repaired { .. } | Event::Liar { .. } | Event::Distrusted { .. } => {}
+            Event::Repaired { .. } | Event::Liar { .. } | Event::Distrusted { .. } | Event::VoteOut { .. } => {}
             Event::EvidenceWanted { bytes_max } => {
                 let Some(player) = self.player else { return };
                 let waits = self.session.phase() == Phase::OutOfStep;

@@ -54,6 +54,10 @@ pub enum Action {
     Figures,
     /// Wants to go on without those who cannot be reached.
     Branch,
+    /// Wants to hear nothing more of a player that is called so, or to hear it again.
+    Mute(String),
+    /// Wants a player out that is called so.
+    VoteOut(String),
     /// Says something to the other players.
     Say(String),
     /// Wants to leave.

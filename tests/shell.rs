@@ -1,6 +1,6 @@
 //! A shell that is stepped on virtual time: without a sleep, a clock, or a file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,6 +19,7 @@ use lockstone::shell::{
 };
 use lockstone::sim::Tick;
 use lockstone::view::smooth::Smooth;
+use lockstone::view::typing::{Key, Typing};
 use lockstone::view::{Action, Status, View};
 use testkit::faulty::{Faulty, Sim};
 
@@ -407,4 +408,94 @@ fn who_is_cut_off_goes_on_alone_and_what_was_played_is_kept() {
     assert!(recording.end() > Tick(250), "until they met: {}", recording.end());
     let played = replay(recording, Faulty::build(SEED, lockstone::default_table())).unwrap();
     assert!(played.mismatch.is_none() && played.checksums > 100, "{played:?}");
+}
+
+/// A person who types lines, each at its picture, and reads the news.
+struct Typist {
+    read: Arc<Mutex<Vec<String>>>,
+    lines: VecDeque<(u32, &'static str)>,
+    pictures: u32,
+    typing: Typing,
+}
+
+impl View for Typist {
+    fn show(&mut self, _: &Smooth, _: f32, status: &Status, _: f32) {
+        self.pictures += 1;
+        *self.read.lock().unwrap() = status.news.clone();
+    }
+
+    fn actions(&mut self) -> Vec<Action> {
+        let due = self.lines.pop_front_if(|(at, _)| self.pictures >= *at);
+        let Some((_, line)) = due else { return Vec::new() };
+        let says = (!line.starts_with('/')).then_some(Key::Enter);
+        let keys = says.into_iter().chain(line.chars().map(Key::Char)).chain([Key::Enter]);
+        keys.filter_map(|key| self.typing.press(key)).collect()
+    }
+
+    fn line(&self) -> Option<&str> {
+        self.typing.line()
+    }
+}
+
+/// Persons who play for so many seconds each, and type lines. Returns the news that each reads in
+/// the end.
+fn typed<const N: usize>(persons: [(&str, &[(u32, &'static str)], u64); N]) -> [Vec<String>; N] {
+    let network = MemoryNetwork::new(SEED, Weather::clear(Duration::from_millis(30)));
+    let read: [Arc<Mutex<Vec<String>>>; N] = std::array::from_fn(|_| Arc::default());
+    let mut seats = read.iter();
+    let mut shells = persons.map(|(name, lines, time_s)| {
+        let recorder = |labels| Recorder::new(labels, Memory::default(), None).unwrap();
+        let (read, lines) = (seats.next().unwrap().clone(), lines.iter().copied().collect());
+        let screen = Screen::View(Box::new(Typist { read, lines, pictures: 0, typing: Typing::default() }));
+        let options = Options { time: Some(Duration::from_secs(time_s)), ..Options::default() };
+        watched((name, 0), (network.enter(), N), recorder, (screen, options))
+    });
+    together(&network, &mut shells, |_| {});
+    read.map(|read| read.lock().unwrap().clone())
+}
+
+#[test]
+fn two_players_of_one_name_are_told_apart_and_one_is_muted() {
+    let [news, ..] = typed([
+        ("Bram", &[(90, "/mute ada (3)"), (190, "/mute Ada (3)"), (230, "/mute Dora")], 10),
+        ("Ada", &[(60, "one"), (150, "two")], 12),
+        ("Ada", &[(70, "three"), (140, "four"), (210, "five")], 12),
+    ]);
+    let expected = [
+        "Ada is here.",
+        "Ada (3) is here.",
+        "Ada: one",
+        "Ada (3): three",
+        "Ada (3) is not heard any more. /mute once more hears it again.",
+        "Ada: two",
+        "Ada (3) is heard again.",
+        "Ada (3): five",
+        "No other is called \"Dora\": Ada, Ada (3) are here.",
+    ];
+    assert_eq!(news, expected);
+}
+
+#[test]
+fn whom_two_of_three_want_out_goes_and_all_read_why() {
+    let [news, _, out] = typed([
+        ("Bram", &[(60, "/out Cora")], 10),
+        ("Ada", &[(90, "/out cora"), (120, "/out Cora")], 10),
+        ("Cora", &[], 60),
+    ]);
+    let expected = [
+        "Ada is here.",
+        "Cora is here.",
+        "Bram wants Cora out (1 of 3). /out NAME votes so, too.",
+        "Ada wants Cora out (2 of 3). /out NAME votes so, too.",
+        "Cora was voted out.",
+    ];
+    assert_eq!(news, expected);
+    assert!(out.contains(&"Ada wants you out (2 of 3). /out NAME votes so, too.".to_owned()), "{out:?}");
+}
+
+#[test]
+fn the_last_one_is_told_that_it_is_alone() {
+    let [news, ..] = typed([("Bram", &[], 9), ("Ada", &[], 6), ("Cora", &[], 4)]);
+    let expected = ["Ada is here.", "Cora is here.", "Cora left.", "Ada left.", "You are the only one here now."];
+    assert_eq!(news, expected);
 }

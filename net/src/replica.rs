@@ -801,6 +801,13 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
         }
     }
 
+    fn vote_out(&mut self, player: PlayerId, io: &mut Io<F::Sim>) -> bool {
+        match &mut self.place {
+            Place::Joined(session) => session.vote_out(player, io),
+            Place::Greeting(_) => false,
+        }
+    }
+
     fn go_on_as_branch(&mut self) -> bool {
         let Place::Joined(session) = &mut self.place else { return false };
         let Some(succession) = &mut session.succession else { return false };

@@ -30,6 +30,7 @@ mod distant;
 mod entrant;
 mod event;
 mod evidence;
+mod expulsion;
 mod greeting;
 mod ingress;
 mod leader;
@@ -54,7 +55,7 @@ pub use config::{Config, ConfigError, OnDesync};
 pub use continuation::Continuation;
 pub use distant::{Companion, DistantView, Landmark};
 pub use entrant::PlayerError;
-pub use event::{BranchError, CommandError, EndReason, Event, EvidenceError, Phase, SayError, Transmit};
+pub use event::{BranchError, CommandError, EndReason, Event, EvidenceError, Phase, SayError, Transmit, VoteError};
 pub use peer::Peer;
 pub use stats::{
     AheadStats, DelayStats, DropReason, Drops, Exchange, LevelStats, Loss, PlayerStats, RelayStats, RollbackStats,
@@ -69,6 +70,7 @@ pub(crate) use config::{Common, Following, Settings, within, within_time};
 pub(crate) use continuation::{Founded, Past};
 pub(crate) use entrant::{Build, Entrant, Newcomer};
 pub(crate) use evidence::Witnesses;
+pub(crate) use expulsion::Expulsion;
 pub(crate) use greeting::Greeting;
 pub(crate) use ingress::{Allowance, Rate};
 pub(crate) use leader::Leader;
@@ -86,7 +88,7 @@ pub(crate) use stepper::{Stepper, turn};
 
 use core::time::Duration;
 
-use lockstone_sim::{Checksum, Simulation, Tick};
+use lockstone_sim::{Checksum, PlayerId, Simulation, Tick};
 
 use crate::link::LinkEvent;
 
@@ -143,6 +145,17 @@ pub trait Session {
     /// [`BranchError`] if it is not offered now.
     fn go_on_as_branch(&mut self) -> Result<(), BranchError> {
         Err(BranchError)
+    }
+
+    /// Says that this player wants another out of a party. Once a quorum of the members does, within
+    /// a minute, that one is put out, and its key is not let in again while those are there who saw
+    /// it. [`Event::VoteOut`] tells all of each vote.
+    ///
+    /// # Errors
+    /// [`VoteError`] if this is no member of a party, or that no other one who is there.
+    fn vote_out(&mut self, player: PlayerId) -> Result<(), VoteError> {
+        let _ = player;
+        Err(VoteError)
     }
 
     /// Leaves the session; a relay ends it for everyone with that. In a party another leads on.

@@ -138,6 +138,8 @@ pub enum Message {
     /// Party, sequencer to replica, and from that to each other, reliable: what the sequencer
     /// signed.
     Attested(Attestation),
+    /// Party, member to all others, reliable: it wants that player out.
+    VoteOut(PlayerId),
 }
 
 impl Message {
@@ -305,6 +307,8 @@ pub enum LeaveReason {
     Lied,
     /// The peer led, and told some other turns than others.
     Distrusted,
+    /// A quorum of the members wanted the player out.
+    VotedOut,
 }
 
 impl LeaveReason {
@@ -327,6 +331,7 @@ impl fmt::Display for LeaveReason {
             LeaveReason::Yielded => "went over to the others",
             LeaveReason::Lied => "reported false checksums",
             LeaveReason::Distrusted => "told some other turns than others",
+            LeaveReason::VotedOut => "was voted out",
         })
     }
 }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use lockstone_net::LinkError;
 use lockstone_net::session::{EndReason, PlayerError};
 use lockstone_net::signaling::SignalingError;
-use lockstone_net::wire::{LeaveReason, Refusal};
+use lockstone_net::wire::{LeaveReason, Refusal, SessionKind};
 
 use crate::output::say;
 use crate::recording::{BundleError, RecordingError};
@@ -72,13 +72,23 @@ impl From<SignalingError> for Failure {
     }
 }
 
-/// Whether the end of a session is a failure, and what to do about it.
-pub(super) fn of_end(reason: &EndReason) -> Option<Failure> {
+/// Whether the end of a session of a kind is a failure, and what to do about it.
+pub(super) fn of_end(reason: &EndReason, kind: SessionKind) -> Option<Failure> {
+    let go_on = match kind {
+        // It has begun, and takes nobody in.
+        SessionKind::Rollback { .. } => "begin another session",
+        SessionKind::Party { .. } | SessionKind::Relay { .. } => "join again to go on",
+    };
     let advice = match reason {
         EndReason::Left | EndReason::SequencerLeft => return None,
         EndReason::Desync => return Some(Failure::differed(reason)),
         EndReason::Removed(LeaveReason::Desync) => return Some(Failure::differed(reason)),
-        EndReason::SequencerLost { .. } | EndReason::Removed(_) => "join again to go on",
+        EndReason::Removed(LeaveReason::Replaced) => "play on there",
+        EndReason::Removed(LeaveReason::Lied | LeaveReason::Distrusted | LeaveReason::VotedOut) => {
+            "begin another session"
+        }
+        EndReason::SequencerLost { .. } | EndReason::Removed(_) => go_on,
+        EndReason::Refused(Refusal::PutOut) => "choose another --room",
         EndReason::Refused(Refusal::Full { .. } | Refusal::Begun) => "choose another --room",
         EndReason::Refused(_) => "all peers need the same build, table and settings",
         EndReason::NoQuorum => "begin another session",
@@ -87,7 +97,11 @@ pub(super) fn of_end(reason: &EndReason) -> Option<Failure> {
         EndReason::Unreachable(_) => "see whether a firewall is between the peers, or name a --stun server",
         EndReason::NotEntered => "see whether the signaling server still answers",
         EndReason::Transfer(_) | EndReason::Snapshot(_) | EndReason::LoadTimeout => "try again",
-        EndReason::Link(error) => return Some(of_link(error)),
+        EndReason::Link(error) => match error {
+            LinkError::Unreachable { .. } => "start one with `signal`, or name another with --signal",
+            LinkError::Refused { .. } => "see --room and --key",
+            LinkError::Ended(_) => go_on,
+        },
     };
     Some(Failure::new(format!("{reason}; {advice}")))
 }
@@ -111,13 +125,4 @@ pub(super) fn of_bundle(error: &BundleError) -> &'static str {
         BundleError::UnsupportedVersion { .. } => "use the build that wrote it",
         BundleError::TooLong { .. } | BundleError::Damaged => "ask for it again",
     }
-}
-
-fn of_link(error: &LinkError) -> Failure {
-    let advice = match error {
-        LinkError::Unreachable { .. } => "start one with `signal`, or name another with --signal",
-        LinkError::Refused { .. } => "see --room and --key",
-        LinkError::Ended(_) => "join again to go on",
-    };
-    Failure::new(format!("{error}; {advice}"))
 }

@@ -63,6 +63,7 @@ impl Sitting {
         if args.report {
             stop_with_parent();
         }
+        let kind = terms.kind;
         let labels = Labels { game: G::NAME, terms, name, room };
         let recorder = Recorder::new(labels.clone(), Files, args.record.as_deref())
             .map_err(|error| Failure::new(format!("{error}; name another file with --record")))?
@@ -92,7 +93,7 @@ impl Sitting {
         } else if report.ticks > 0 || reason == EndReason::SequencerLeft {
             say(format_args!("{} ticks played; the session is over: {reason}.", report.ticks));
         }
-        match of_end(&reason) {
+        match of_end(&reason, kind) {
             Some(failure) => Err(failure),
             None if report.desyncs > 0 => Err(Failure::differed("the worlds of this session differed")),
             None => Ok(ExitCode::SUCCESS),

@@ -1,6 +1,6 @@
 //! What the person at this peer sees: the view that was chosen, the session's status, the news.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use lockstone_net::LinkEvent;
@@ -42,8 +42,12 @@ pub struct Display {
     screen: Screen,
     /// This peer's player's name.
     pub(super) name: String,
-    /// Those of the players that were heard of.
+    player: Option<PlayerId>,
+    /// Those of the players that were heard of, each another.
     pub(super) names: Names,
+    /// The other players of a whole world who are there.
+    others: BTreeSet<PlayerId>,
+    muted: BTreeSet<PlayerId>,
     status: Status,
     smooth: Smooth,
     smooth_tick: Option<Tick>,
@@ -62,7 +66,10 @@ impl Display {
         Display {
             screen,
             name: labels.name.clone(),
+            player: None,
             names: BTreeMap::new(),
+            others: BTreeSet::new(),
+            muted: BTreeSet::new(),
             status: Status { game: labels.game, room: labels.room.clone(), join, ..Status::default() },
             smooth: Smooth::default(),
             smooth_tick: None,
@@ -98,14 +105,19 @@ impl Display {
         | Event::PlayerBack { player, name }
         | Event::Said { player, name, .. } = event
         {
-            self.names.insert(*player, name.clone());
+            self.enrol(*player, name);
+        }
+        if let Event::Started { player, .. } = event {
+            self.player = Some(*player);
+            self.others.clear();
         }
         let named = |player: &PlayerId| self.names.get(player).cloned().unwrap_or_else(|| player.to_string());
         let news = match event {
-            Event::PlayerJoined { name, .. } if *name == self.name => return,
-            Event::PlayerJoined { name, .. } => format!("{name} is here."),
-            Event::Said { name, text, .. } => format!("{name}: {text}"),
-            Event::PlayerBack { name, .. } => format!("{name} is back."),
+            Event::PlayerJoined { player, .. } if self.player == Some(*player) => return,
+            Event::PlayerJoined { player, .. } => format!("{} is here.", named(player)),
+            Event::Said { player, .. } if self.muted.contains(player) => return,
+            Event::Said { player, text, .. } => format!("{}: {text}", named(player)),
+            Event::PlayerBack { player, .. } => format!("{} is back.", named(player)),
             Event::PlayerAway { player, reason } => format!("{} {reason}, and may come back.", named(player)),
             Event::PlayerLeft { player, reason } => format!("{} {reason}.", named(player)),
             Event::HoldsUp { player } => {
@@ -133,6 +145,10 @@ impl Display {
             Event::Liar { player, times } => {
                 format!("{} reported a false checksum of a world that is right, {times} of {LIES_MAX}.", named(player))
             }
+            Event::VoteOut { by, player, votes, members } => {
+                let who = if self.player == Some(*player) { "you".to_owned() } else { named(player) };
+                format!("{} wants {who} out ({votes} of {members}). /out NAME votes so, too.", named(by))
+            }
             Event::Distrusted { player, is_proven: true } => {
                 format!("{} told some of you other turns than others, as its signatures prove.", named(player))
             }
@@ -144,6 +160,59 @@ impl Display {
             Event::Ledger { .. } | Event::Member { .. } | Event::ReferenceWanted { .. } => return,
             Event::Branch { leader: None, .. } => return,
             Event::EvidenceWanted { .. } | Event::Evidence { .. } | Event::EvidenceComplete { .. } => return,
+        };
+        self.tell(news);
+        self.count(event);
+    }
+
+    /// Gives a player a name that no other has.
+    fn enrol(&mut self, player: PlayerId, name: &str) {
+        let is_own = self.player == Some(player);
+        let mut others = self.names.iter().filter(|(other, _)| **other != player);
+        let taken = !is_own && name == self.name || others.any(|(_, theirs)| theirs == name);
+        let name = if taken && !is_own { format!("{name} ({})", player.0 + 1) } else { name.to_owned() };
+        self.names.insert(player, name);
+    }
+
+    /// Tells the person when it is the last one there.
+    fn count<S: Simulation>(&mut self, event: &Event<S>) {
+        match event {
+            Event::PlayerJoined { player, .. } | Event::PlayerBack { player, .. } if self.player != Some(*player) => {
+                self.others.insert(*player);
+            }
+            Event::PlayerAway { player, .. } | Event::PlayerLeft { player, .. } => {
+                if self.others.remove(player) && self.others.is_empty() {
+                    let join = if self.status.join.is_some() { " Others can still join you." } else { "" };
+                    self.tell(format!("You are the only one here now.{join}"));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The other player that is called so.
+    ///
+    /// # Errors
+    /// A sentence, if nobody is.
+    pub(super) fn player_named(&self, name: &str) -> Result<PlayerId, String> {
+        let is_called = |(_, theirs): &(&PlayerId, &String)| theirs.to_lowercase() == name.to_lowercase();
+        let other = self.names.iter().filter(|(player, _)| self.player != Some(**player)).find(is_called);
+        let all = self.names.iter().filter(|(player, _)| self.others.contains(player)).map(|(_, name)| name.as_str());
+        other.map(|(player, _)| *player).ok_or_else(|| match Vec::from_iter(all) {
+            all if all.is_empty() => "Nobody else is here.".to_owned(),
+            all => format!("No other is called {name:?}: {} are here.", all.join(", ")),
+        })
+    }
+
+    /// Tells nothing more that a player says, or all of it again.
+    pub(super) fn mute(&mut self, name: &str) {
+        let news = match self.player_named(name) {
+            Ok(player) if self.muted.remove(&player) => format!("{} is heard again.", self.names[&player]),
+            Ok(player) => {
+                self.muted.insert(player);
+                format!("{} is not heard any more. /mute once more hears it again.", self.names[&player])
+            }
+            Err(sentence) => sentence,
         };
         self.tell(news);
     }
@@ -225,6 +294,11 @@ impl Display {
         status.join.take_if(|_| stats.rollback.is_some());
         let newest = stats.players.iter().filter_map(last_check).max_by_key(|check| check.tick);
         status.last_check = newest.or(status.last_check);
+        for player in &mut stats.players {
+            if let Some(name) = self.names.get(&player.player) {
+                player.name.clone_from(name);
+            }
+        }
         stats.players.sort_by_key(|player| !(player.own || player.sequencer));
         status.stats = stats;
     }

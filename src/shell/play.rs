@@ -66,6 +66,16 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
                 }
                 return;
             }
+            Action::Mute(name) => return self.display.mute(&name),
+            Action::VoteOut(name) => {
+                let done = self.display.player_named(&name).map(|player| self.session.vote_out(player));
+                match done {
+                    Ok(Ok(())) => {}
+                    Ok(Err(error)) => self.display.tell(format!("Not done: {error}.")),
+                    Err(sentence) => self.display.tell(sentence),
+                }
+                return;
+            }
             Action::Click(at, pointer) => G::click(sim, player, place(at), pointer),
             Action::Walk((x, y)) => {
                 let (cx, cy) = self.display.center();
@@ -85,6 +95,8 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
                     if text == HELP {
                         self.display.tell("Tab, or /stats: round trips, loss, and all that is measured.".to_owned());
                         self.display.tell("/branch: go on without those who are cut off, if they are.".to_owned());
+                        self.display.tell("/mute NAME: hear nothing more of a player; once more: hear it.".to_owned());
+                        self.display.tell("/out NAME: vote a player out of a party; a quorum decides.".to_owned());
                     }
                     None
                 }

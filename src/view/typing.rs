@@ -5,6 +5,10 @@ use lockstone_net::text::is_code;
 
 use super::Action;
 
+/// The command after which a name stands: who is not to be heard any more.
+const MUTE: &str = "/mute ";
+/// The command after which a name stands: who is to go.
+const VOTE_OUT: &str = "/out ";
 /// The longest line.
 const LINE_CHARS_MAX: usize = 120;
 /// The command that asks for figures, as Tab does.
@@ -62,12 +66,18 @@ impl Typing {
     }
 }
 
-/// What a line means: a command, of which two are the engine's own, or something to say.
+/// What a line means: a command, of which some are the engine's own, or something to say.
 fn finished(line: String) -> Option<Action> {
     match line.trim() {
         FIGURES => return Some(Action::Figures),
         BRANCH => return Some(Action::Branch),
         _ => {}
+    }
+    let of_player: [(_, fn(String) -> Action); 2] = [(MUTE, Action::Mute), (VOTE_OUT, Action::VoteOut)];
+    for (command, action) in of_player {
+        if let Some(name) = line.strip_prefix(command) {
+            return Some(action(name.trim().to_owned()));
+        }
     }
     let (text, action): (&str, fn(String) -> Action) = match line.strip_prefix('/') {
         Some(command) => (command, Action::Type),

@@ -376,6 +376,20 @@ impl<S: Simulation> Sequencing<S> {
         out.said(&said);
     }
 
+    /// A guest is told that it is out, and is gone.
+    fn put_out(&mut self, peer: PeerId, reason: LeaveReason, io: &mut Io<S>) {
+        io.out.reliably(self.leader.epoch, peer, &Message::Removed(reason));
+        self.remove(peer, reason);
+    }
+
+    /// Puts a player out if a quorum wants it.
+    fn expel(&mut self, player: PlayerId, io: &mut Io<S>) {
+        let guest = self.guests.peers().find(|(_, guest)| guest.player == player).map(|(peer, _)| peer);
+        if let Some(peer) = guest.filter(|_| self.leads() && self.membership.is_unwanted(player, io.now)) {
+            self.put_out(peer, LeaveReason::VotedOut, io);
+        }
+    }
+
     /// A guest is gone. If it may come back, its hero stays.
     fn remove(&mut self, peer: PeerId, reason: LeaveReason) {
         let Some((player, key)) = self.guests.of(peer).map(|guest| (guest.player, guest.key)) else { return };
@@ -441,6 +455,10 @@ impl<S: Simulation> Role<S> for Sequencing<S> {
         match (&message, player) {
             (Message::Stand(stand), _) if self.membership.take(from, stand.clone(), io.now, &mut io.out) => {
                 return self.elect(io);
+            }
+            (Message::VoteOut(unwanted), Some(by)) => {
+                self.membership.voted_out(by, *unwanted, io.now, &mut io.out);
+                return self.expel(*unwanted, io);
             }
             (Message::Fetch(first), Some(_)) if self.membership.fetched(from, epoch, *first, &mut io.out) => return,
             (Message::Bye(_), player) => self.reign.resigned.extend(player.or(self.reign.removed.remove(&from))),
@@ -520,6 +538,12 @@ impl<S: Simulation> Role<S> for Sequencing<S> {
 
     fn say(&mut self, line: ChatLine, io: &mut Io<S>) {
         self.said(self.stepper.player, line, &mut io.out);
+    }
+
+    fn vote_out(&mut self, player: PlayerId, io: &mut Io<S>) -> bool {
+        let counts = self.membership.vote_out(player, io.now, &mut io.out);
+        self.expel(player, io);
+        counts
     }
 
     fn reference(&mut self, tick: Tick, checksum: Option<Checksum>) {

@@ -164,8 +164,14 @@ impl<F: Share> Replica<F> {
                 self.elect(io);
                 self.led(lead, io);
             }
-            Message::Attested(_) if !is_of_now => io.out.dropped(DropReason::StaleEpoch),
+            Message::Attested(_) | Message::VoteOut(_) if !is_of_now => io.out.dropped(DropReason::StaleEpoch),
             Message::Attested(attestation) => session.told(from, attestation, io),
+            Message::VoteOut(player) => {
+                if let Some(by) = succession.membership.player(from) {
+                    succession.membership.voted_out(by, player, io.now, &mut io.out);
+                }
+                session.depose(player, io.now);
+            }
             Message::Fetch(_) | Message::Fetched(_) | Message::Lead(_) => io.out.dropped(DropReason::Unexpected),
             other => return Some(other),
         }
@@ -402,6 +408,22 @@ impl<F: Share> Replica<F> {
 }
 
 impl<F: Share> Joined<F> {
+    /// Its player wants another out. Returns whether that is another member.
+    pub(super) fn vote_out(&mut self, player: PlayerId, io: &mut Io<F::Sim>) -> bool {
+        let Some(Succession { membership, .. }) = &mut self.succession else { return false };
+        let counts = membership.vote_out(player, io.now, &mut io.out);
+        self.depose(player, io.now);
+        counts
+    }
+
+    /// Follows a leader no more that a quorum wants out.
+    fn depose(&mut self, player: PlayerId, now: Duration) {
+        let Some(Succession { membership, .. }) = &mut self.succession else { return };
+        if player == self.sequencer && membership.is_unwanted(player, now) {
+            membership.members.distrust(player);
+        }
+    }
+
     /// A member tells what the leader signed. What the leader itself tells, others are told.
     fn told(&mut self, from: PeerId, attestation: Attestation, io: &mut Io<F::Sim>) {
         let Some(Succession { membership, .. }) = &mut self.succession else { return };

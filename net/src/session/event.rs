@@ -189,6 +189,17 @@ pub enum Event<S: Simulation> {
         /// How often by now. At the third time it is put out.
         times: u32,
     },
+    /// A member of a party wants another out.
+    VoteOut {
+        /// Who wants it. It may be this player.
+        by: PlayerId,
+        /// Whom. It may be this player.
+        player: PlayerId,
+        /// How many want that by now.
+        votes: usize,
+        /// Of how many members who are there.
+        members: usize,
+    },
     /// A party's sequencer told some other turns than others, and signed both; or it does not sign
     /// what it tells. The members vote for another, and who leads on puts it out.
     Distrusted {
@@ -280,6 +291,9 @@ impl<S: Simulation> fmt::Debug for Event<S> {
                 write!(f, "repaired {player} at {tick}: {cells} cells{doubt}")
             }
             Event::Liar { player, times } => write!(f, "{player} reported a false checksum, {times} by now"),
+            Event::VoteOut { by, player, votes, members } => {
+                write!(f, "{by} wants {player} out, as {votes} of {members} do")
+            }
             Event::Distrusted { player, is_proven: true } => write!(f, "{player} told different turns"),
             Event::Distrusted { player, is_proven: false } => write!(f, "{player} does not sign its turns"),
             Event::ReferenceWanted { tick, agreed } => write!(f, "reference of {tick} wanted, agreed {agreed:?}"),
@@ -401,6 +415,11 @@ pub enum CommandError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the session is not cut off from others")]
 pub struct BranchError;
+
+/// Nobody is voted out so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("only members of a party vote another of them out")]
+pub struct VoteError;
 
 /// Why something was not said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -11,7 +11,7 @@ use lockstone_sim::{PlayerId, Simulation, Tick};
 
 use super::ingress::Ingress;
 use super::minority::Minority;
-use super::{Attested, DropReason, Finding, Ledger, Outbox};
+use super::{Attested, DropReason, Event, Expulsion, Finding, Ledger, Outbox};
 use crate::intake::Given;
 use crate::key::PlayerKey;
 use crate::limits::{BULK_PACKET_BYTES_MAX, EPOCHS_TOLD_MAX};
@@ -44,6 +44,7 @@ pub struct Membership {
     standing: Standing,
     minority: Minority,
     attested: Attested,
+    expulsion: Expulsion,
     /// The leader told others other turns: nobody's turns go on from these.
     is_contested: bool,
 }
@@ -65,6 +66,7 @@ impl Membership {
             standing,
             minority,
             attested,
+            expulsion: Expulsion::default(),
             is_contested: false,
         };
         membership.look_up_vote();
@@ -166,6 +168,7 @@ impl Membership {
     /// The turn of the next tick is closed.
     pub fn close(&mut self, inputs: &[RawInput]) {
         self.attested.closed(self.history.open(), inputs);
+        self.expulsion.closed(inputs, &self.ledger);
         self.ledger.closed(self.history.open(), inputs);
         inputs.iter().filter_map(RawInput::leaver).for_each(|player| self.members.forget(player));
         let names =
@@ -189,6 +192,43 @@ impl Membership {
         let first = closed.saturating_sub(commands.len() as u32);
         commands.extend(pending.since(closed));
         Given { first, commands }
+    }
+
+    /// Its player wants another out, and all others are told. Returns whether that is another member.
+    pub fn vote_out<S: Simulation>(&mut self, player: PlayerId, now: Duration, out: &mut Outbox<S>) -> bool {
+        let counts = self.is_member() && self.voted_out(self.me, player, now, out);
+        let others = self.ledger.present().filter(|(other, _)| counts && *other != self.me);
+        for (_, other) in others {
+            out.reliably(self.members.promised(), other.peer, &Message::VoteOut(player));
+        }
+        counts
+    }
+
+    /// A member wants another out. Returns whether that is one.
+    pub fn voted_out<S: Simulation>(
+        &mut self,
+        by: PlayerId,
+        player: PlayerId,
+        now: Duration,
+        out: &mut Outbox<S>,
+    ) -> bool {
+        let members = self.ledger.present().count();
+        let counts = by != player && self.ledger.present().any(|(other, _)| other == player);
+        if counts && self.expulsion.vote(by, player, now) {
+            let votes = self.expulsion.votes(player, now);
+            out.events.push_back(Event::VoteOut { by, player, votes, members });
+        }
+        counts
+    }
+
+    /// Whether a quorum wants a member out.
+    pub fn is_unwanted(&self, player: PlayerId, now: Duration) -> bool {
+        self.is_quorum(|voter| self.expulsion.wants(voter, player, now))
+    }
+
+    /// Whether who has a key was put out.
+    pub fn is_outlawed(&self, key: Option<PublicKey>) -> bool {
+        self.expulsion.is_outlawed(key)
     }
 
     /// What a leader signs as this one, and with which key, if it has one.

@@ -11,11 +11,11 @@
 use core::time::Duration;
 use std::sync::Arc;
 
-use lockstone_sim::{Checksum, Simulation, Tick, codec};
+use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, codec};
 
 use super::config::{Config, Settings};
 use super::distant::DistantView;
-use super::event::{BranchError, CommandError, EndReason, Event, EvidenceError, Phase, SayError, Transmit};
+use super::event::{BranchError, CommandError, EndReason, Event, EvidenceError, Phase, SayError, Transmit, VoteError};
 use super::evidence::{Evidence, Witnesses};
 use super::ingress::{Admitted, Allowance, Ingress};
 use super::observer::Observer;
@@ -104,6 +104,12 @@ pub trait Role<S: Simulation>: Send {
 
     /// Its player wants to go on as a branch. Returns whether that is offered.
     fn go_on_as_branch(&mut self) -> bool {
+        false
+    }
+
+    /// Its player wants another out. Returns whether it can.
+    fn vote_out(&mut self, player: PlayerId, io: &mut Io<S>) -> bool {
+        let _ = (player, io);
         false
     }
 
@@ -482,6 +488,11 @@ impl<S: Simulation, K: Kind<S>> Session for Peer<S, K> {
         let offered = self.active().is_some_and(|(role, _)| role.go_on_as_branch());
         self.place.go_on(&mut self.io);
         if offered { Ok(()) } else { Err(BranchError) }
+    }
+
+    fn vote_out(&mut self, player: PlayerId) -> Result<(), VoteError> {
+        let counts = self.active().is_some_and(|(role, io)| role.vote_out(player, io));
+        if counts { Ok(()) } else { Err(VoteError) }
     }
 
     fn leave(&mut self, now: Duration) {

@@ -53,6 +53,9 @@ pub fn event<S: Simulation>(at: At, event: &Event<S>) {
         Event::Repaired { player, cells, is_proven, .. } => {
             tell!(warn, at, player = player.0, cells, is_proven, "repair")
         }
+        Event::VoteOut { by, player, votes, .. } => {
+            tell!(info, at, by = by.0, player = player.0, votes, "vote out");
+        }
         Event::Distrusted { player, is_proven } => {
             tell!(warn, at, player = player.0, is_proven, "distrusted");
         }

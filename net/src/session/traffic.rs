@@ -98,6 +98,7 @@ impl TrafficClass {
             | Message::Fetched(_)
             | Message::Lead(_)
             | Message::Heir(_)
+            | Message::VoteOut(_)
             | Message::Meet(_)
             | Message::Regroup(_) => TrafficClass::Election,
             Message::Hello(_)

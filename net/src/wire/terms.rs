@@ -84,6 +84,9 @@ pub enum Refusal {
     /// The player leads the session, from elsewhere.
     #[error("this player is in the session already, and leads it")]
     Leads,
+    /// The player was put out of the session by the others.
+    #[error("the players of the session have put this player out")]
+    PutOut,
 }
 
 /// Something that differs between two peers.

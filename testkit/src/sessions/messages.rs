@@ -136,6 +136,7 @@ pub fn messages(epoch: Epoch) -> Vec<Message> {
         Message::Stand(stand),
         Message::Heir(Heir { number: 300, peer: Some(PeerId(1 << 64 | 77)) }),
         Message::Heir(Heir { number: 0, peer: None }),
+        Message::VoteOut(PlayerId(300)),
         Message::Attested(Attestation { end: Tick(70_200), digest: [9; 32], proof: Proof([3; 32], [4; 32]) }),
         Message::Fetch(Tick(70_000)),
         Message::Fetched(Turns { from: Tick(8), ticks: 9, turns: list(vec![(0, fetched)]), ..Turns::default() }),

@@ -136,10 +136,10 @@ impl<S: Simulation> Sequencing<S> {
         }
         let members = &sequencing.membership.members;
         let guests = sequencing.guests.peers().filter(|(_, guest)| !members.is_trusted(guest.player));
-        let distrusted: Vec<_> = guests.map(|(peer, _)| peer).collect();
-        for peer in distrusted {
-            io.out.reliably(epoch, peer, &Message::Removed(LeaveReason::Distrusted));
-            sequencing.remove(peer, LeaveReason::Distrusted);
+        let distrusted: Vec<_> = guests.map(|(peer, guest)| (peer, guest.player)).collect();
+        for (peer, player) in distrusted {
+            let is_unwanted = sequencing.membership.is_unwanted(player, io.now);
+            sequencing.put_out(peer, if is_unwanted { LeaveReason::VotedOut } else { LeaveReason::Distrusted }, io);
         }
         sequencing.flush(io.now, &mut io.out);
         sequencing
