@@ -147,9 +147,9 @@ pub trait Session {
         Err(BranchError)
     }
 
-    /// Says that this player wants another out of a party. Once a quorum of the members does, within
-    /// a minute, that one is put out, and its key is not let in again while those are there who saw
-    /// it. [`Event::VoteOut`] tells all of each vote.
+    /// Says that this player wants another out of a party. Once a quorum of the members does,
+    /// within a minute, that one is put out, and its key is not let in again while those are there
+    /// who saw it. [`Event::VoteOut`] tells all of each vote.
     ///
     /// # Errors
     /// [`VoteError`] if this is no member of a party, or that no other one who is there.

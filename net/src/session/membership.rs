@@ -194,7 +194,8 @@ impl Membership {
         Given { first, commands }
     }
 
-    /// Its player wants another out, and all others are told. Returns whether that is another member.
+    /// Its player wants another out, and all others are told. Returns whether that is another
+    /// member.
     pub fn vote_out<S: Simulation>(&mut self, player: PlayerId, now: Duration, out: &mut Outbox<S>) -> bool {
         let counts = self.is_member() && self.voted_out(self.me, player, now, out);
         let others = self.ledger.present().filter(|(other, _)| counts && *other != self.me);
