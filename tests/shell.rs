@@ -410,10 +410,13 @@ fn who_is_cut_off_goes_on_alone_and_what_was_played_is_kept() {
     assert!(played.mismatch.is_none() && played.checksums > 100, "{played:?}");
 }
 
+/// What is typed, and at which picture.
+type Line = (u32, &'static str);
+
 /// A person who types lines, each at its picture, and reads the news.
 struct Typist {
     read: Arc<Mutex<Vec<String>>>,
-    lines: VecDeque<(u32, &'static str)>,
+    lines: VecDeque<Line>,
     pictures: u32,
     typing: Typing,
 }
@@ -439,7 +442,7 @@ impl View for Typist {
 
 /// Persons who play for so many seconds each, and type lines. Returns the news that each reads in
 /// the end.
-fn typed<const N: usize>(persons: [(&str, &[(u32, &'static str)], u64); N]) -> [Vec<String>; N] {
+fn typed<const N: usize>(persons: [(&str, &[Line], u64); N]) -> [Vec<String>; N] {
     let network = MemoryNetwork::new(SEED, Weather::clear(Duration::from_millis(30)));
     let read: [Arc<Mutex<Vec<String>>>; N] = std::array::from_fn(|_| Arc::default());
     let mut seats = read.iter();

@@ -180,11 +180,11 @@ impl Display {
             Event::PlayerJoined { player, .. } | Event::PlayerBack { player, .. } if self.player != Some(*player) => {
                 self.others.insert(*player);
             }
-            Event::PlayerAway { player, .. } | Event::PlayerLeft { player, .. } => {
-                if self.others.remove(player) && self.others.is_empty() {
-                    let join = if self.status.join.is_some() { " Others can still join you." } else { "" };
-                    self.tell(format!("You are the only one here now.{join}"));
-                }
+            Event::PlayerAway { player, .. } | Event::PlayerLeft { player, .. }
+                if self.others.remove(player) && self.others.is_empty() =>
+            {
+                let join = if self.status.join.is_some() { " Others can still join you." } else { "" };
+                self.tell(format!("You are the only one here now.{join}"));
             }
             _ => {}
         }

@@ -73,15 +73,14 @@ fn finished(line: String) -> Option<Action> {
         BRANCH => return Some(Action::Branch),
         _ => {}
     }
-    let of_player: [(_, fn(String) -> Action); 2] = [(MUTE, Action::Mute), (VOTE_OUT, Action::VoteOut)];
-    for (command, action) in of_player {
-        if let Some(name) = line.strip_prefix(command) {
-            return Some(action(name.trim().to_owned()));
-        }
-    }
-    let (text, action): (&str, fn(String) -> Action) = match line.strip_prefix('/') {
-        Some(command) => (command, Action::Type),
-        None => (&line, Action::Say),
+    let (text, action): (&str, fn(String) -> Action) = if let Some(name) = line.strip_prefix(MUTE) {
+        (name, Action::Mute)
+    } else if let Some(name) = line.strip_prefix(VOTE_OUT) {
+        (name, Action::VoteOut)
+    } else if let Some(command) = line.strip_prefix('/') {
+        (command, Action::Type)
+    } else {
+        (&line, Action::Say)
     };
     let text = text.trim();
     (!text.is_empty()).then(|| action(text.to_owned()))
