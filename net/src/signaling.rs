@@ -49,7 +49,7 @@ use crate::room::{Malformed, Pass, REPLACED, RoomRole};
 pub use addresses::ADDRESS_CONNECTIONS_MAX;
 use addresses::{Addresses, Guest};
 pub use figures::Figures;
-use rooms::{Admission, Inbox, Refusal, Register, Rooms, Seat};
+use rooms::{Admission, Inbox, OFFERS_WITHIN, Refusal, Register, Rooms, Seat};
 pub use rooms::{RELAY_PLAYERS_MAX, ROOM_PEERS_MAX, SERVER_PEERS_MAX};
 
 /// The largest message from a peer, in bytes. A session description has about 1,000, in a
@@ -432,14 +432,23 @@ impl IntoResponse for Refusal {
 /// seat tells its room.
 async fn attend(mut socket: WebSocket, mut seat: Seat, mut inbox: Inbox, guest: Arc<Guest>) {
     let (mut stays, mut is_visit) = (pin!(sleep(VISIT_MAX)), true);
+    let (mut offered, mut is_new) = (pin!(sleep(OFFERS_WITHIN)), true);
     loop {
         tokio::select! {
             () = &mut stays, if is_visit => {
                 guest.stays();
                 is_visit = false;
             }
+            () = &mut offered, if is_new => {
+                seat.evict_silent();
+                is_new = false;
+            }
             text = inbox.next() => {
-                let message = text.map_or_else(replaced, |text| Message::Text(text.into()));
+                let message = match text {
+                    Some(text) => Message::Text(text.into()),
+                    None if inbox.is_evicted() => Message::Close(None),
+                    None => replaced(),
+                };
                 let over = matches!(message, Message::Close(_));
                 let sent = timeout(SEND_WITHIN, socket.send(message)).await;
                 if over || !matches!(sent, Ok(Ok(()))) { return }

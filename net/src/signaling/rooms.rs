@@ -21,6 +21,7 @@ use awaited::Awaited;
 pub(super) use mailbox::Inbox;
 use register::Claim;
 pub(super) use register::Register;
+pub(super) use room::OFFERS_WITHIN;
 use room::Room;
 pub use room::{RELAY_PLAYERS_MAX, ROOM_PEERS_MAX};
 
@@ -285,8 +286,15 @@ impl Seat {
             let Some(less) = left.checked_sub(1) else { return };
             *left = less;
         }
-        if let Some(room) = self.rooms.lock().rooms.get(&self.room) {
+        if let Some(room) = self.rooms.lock().rooms.get_mut(&self.room) {
             room.signal(self.peer, self.entry, to, data);
+        }
+    }
+
+    /// Once this peer is there for [`OFFERS_WITHIN`]: who offers nobody a connection goes.
+    pub(super) fn evict_silent(&self) {
+        if let Some(room) = self.rooms.lock().rooms.get_mut(&self.room) {
+            room.evict_silent(self.peer, self.entry);
         }
     }
 }

@@ -164,6 +164,52 @@ fn all_whom_an_address_may_have_inside_can_come_at_once_and_come_again() {
 }
 
 /// Enters a room as a page of this origin would, or as another program does.
+/// A peer of a room as the server sees it, which says what it is told to.
+struct Sitter(tungstenite::WebSocket<TcpStream>);
+
+impl Sitter {
+    fn enter(server: SocketAddr) -> Sitter {
+        Sitter(client(format!("ws://{server}/squatted"), connect_from(2, server)).unwrap().0)
+    }
+
+    /// What the server says next, if it has not closed the connection.
+    fn hears(&mut self) -> Option<String> {
+        match self.0.read() {
+            Ok(Message::Text(text)) => Some(text.to_string()),
+            Ok(Message::Close(_)) | Err(_) => None,
+            Ok(other) => panic!("{other:?}"),
+        }
+    }
+
+    /// Its number in the room, which it is told first.
+    fn named(&mut self) -> String {
+        let told = self.hears().expect("it is let in");
+        let id = told.split('"').nth(3).expect("an id");
+        id.to_owned()
+    }
+}
+
+/// The first in a room would found its session.
+#[test]
+fn who_offers_nobody_a_connection_loses_the_room_and_who_does_stays() {
+    let server = serve();
+    let [mut silent, mut second, mut newcomer] = [(); 3].map(|()| Sitter::enter(server.local_addr()));
+    let [first, second_id, third] = [silent.named(), second.named(), newcomer.named()];
+    let offer = format!(r#"{{"Signal":{{"receiver":"{third}","data":{{"Offer":"..."}}}}}}"#);
+    second.0.send(Message::text(offer)).unwrap();
+    assert!(newcomer.hears().is_some_and(|said| said.contains(&second_id)), "the second offers a connection");
+    let began = Instant::now();
+    assert_eq!(newcomer.hears(), Some(format!(r#"{{"PeerLeft":"{first}"}}"#)));
+    println!("the silent first has gone after {:?}", began.elapsed());
+    assert!(silent.hears().is_some_and(|said| said.contains(&second_id)));
+    assert!(silent.hears().is_some_and(|said| said.contains(&third)));
+    assert_eq!(silent.hears(), None);
+    // The newcomer was there when nobody else came, and owes nobody anything.
+    assert!(second.hears().is_some_and(|said| said.contains("NewPeer")));
+    assert_eq!(second.hears(), Some(format!(r#"{{"PeerLeft":"{first}"}}"#)));
+    second.0.send(Message::text(r#""KeepAlive""#)).unwrap();
+}
+
 fn enter_as(origin: Option<&str>, server: SocketAddr) -> Result<TcpStream, u16> {
     let mut request = format!("ws://{server}/r").into_client_request().unwrap();
     if let Some(origin) = origin {

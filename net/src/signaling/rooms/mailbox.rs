@@ -1,7 +1,7 @@
 //! What waits for one peer until it reads: so many bytes at most. What comes beyond is dropped.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
@@ -13,6 +13,7 @@ const MESSAGE_BYTES: usize = 64;
 pub(super) struct Mailbox {
     messages: UnboundedSender<String>,
     waiting: Arc<AtomicUsize>,
+    evicted: Arc<AtomicBool>,
     bytes_max: usize,
 }
 
@@ -21,12 +22,14 @@ pub(super) struct Mailbox {
 pub(in crate::signaling) struct Inbox {
     messages: UnboundedReceiver<String>,
     waiting: Arc<AtomicUsize>,
+    evicted: Arc<AtomicBool>,
 }
 
 pub(super) fn mailbox(bytes_max: usize) -> (Mailbox, Inbox) {
     let (sender, receiver) = mpsc::unbounded_channel();
-    let waiting = Arc::default();
-    (Mailbox { messages: sender, waiting: Arc::clone(&waiting), bytes_max }, Inbox { messages: receiver, waiting })
+    let (waiting, evicted) = (Arc::default(), Arc::default());
+    let mailbox = Mailbox { messages: sender, waiting: Arc::clone(&waiting), evicted: Arc::clone(&evicted), bytes_max };
+    (mailbox, Inbox { messages: receiver, waiting, evicted })
 }
 
 impl Mailbox {
@@ -40,10 +43,21 @@ impl Mailbox {
         }
         fits && self.messages.send(message).is_ok()
     }
+
+    /// The peer has to go.
+    pub(super) fn evict(&self) {
+        self.evicted.store(true, Ordering::Relaxed);
+    }
 }
 
 impl Inbox {
-    /// The next one; none if another connection has taken this one's place.
+    /// Whether it has ended because the peer has to go, and not because another connection has
+    /// taken its place.
+    pub(in crate::signaling) fn is_evicted(&self) -> bool {
+        self.evicted.load(Ordering::Relaxed)
+    }
+
+    /// The next one; none if nothing more comes.
     pub(in crate::signaling) async fn next(&mut self) -> Option<String> {
         let message = self.messages.recv().await?;
         self.waiting.fetch_sub(message.len() + MESSAGE_BYTES, Ordering::Relaxed);

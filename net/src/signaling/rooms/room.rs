@@ -36,6 +36,9 @@ const RELAY_INBOX_BYTES_MAX: usize = 16 << 20;
 /// the first in the room: who enters trusts the first more than others.
 const YOUNG: Duration = Duration::from_secs(60);
 
+/// Who was there has to offer a newcomer of a party a connection within that.
+pub(in crate::signaling) const OFFERS_WITHIN: Duration = Duration::from_secs(8);
+
 /// What is digested with a peer's secret to make its id.
 const DIGESTED: &str = "lockstone: a peer's id";
 
@@ -61,6 +64,9 @@ struct Present {
     /// Which of the server's: by this a connection that another has replaced is known.
     entry: u64,
     mailbox: Mailbox,
+    since: Instant,
+    /// When it last said something to another.
+    spoke: Option<Instant>,
 }
 
 impl Room {
@@ -133,7 +139,7 @@ impl Room {
             }
             (RoomRole::Player | RoomRole::Standby { .. }, None) => {}
         }
-        self.present.insert(peer, Present { entry, mailbox });
+        self.present.insert(peer, Present { entry, mailbox, since: Instant::now(), spoke: None });
         Ok((peer, inbox))
     }
 
@@ -161,13 +167,30 @@ impl Room {
 
     /// A party's peers reach each other; a relay and its standby reach each other and their
     /// players; nobody else does.
-    pub(super) fn signal(&self, from: PeerId, entry: u64, to: PeerId, data: serde_json::Value) {
+    pub(super) fn signal(&mut self, from: PeerId, entry: u64, to: PeerId, data: serde_json::Value) {
         let reaches = match &self.relay {
             None => true,
             Some((_, relay)) => [from, to].iter().any(|peer| peer == relay || self.standbys.contains(peer)),
         };
         if reaches && self.is_present(from, entry) {
+            self.present.entry(from).and_modify(|present| present.spoke = Some(Instant::now()));
             self.tell(to, &JsonPeerEvent::Signal { sender: from, data });
+        }
+    }
+
+    /// A newcomer of a party is there for so long that all had to offer it a connection: who was
+    /// there before, and said nothing to anybody since, holds a place, or the room, for nobody.
+    pub(super) fn evict_silent(&mut self, newcomer: PeerId, entry: u64) {
+        if self.relay.is_some() || !self.is_present(newcomer, entry) {
+            return;
+        }
+        let since = self.present[&newcomer].since;
+        let is_silent = |one: &Present| one.since < since && one.spoke.is_none_or(|spoke| spoke < since);
+        let silent = self.present.iter().filter(|(_, one)| is_silent(one)).map(|(peer, one)| (*peer, one.entry));
+        for (peer, entry) in Vec::from_iter(silent) {
+            tracing::info!("{peer} offers nobody a connection, and has to go");
+            self.present[&peer].mailbox.evict();
+            self.leave(peer, entry);
         }
     }
 
