@@ -185,6 +185,9 @@ struct Joined<F: Share> {
     progressed: Duration,
     intake: Intake<F::Turn>,
     playout: Playout,
+    /// Turns from then on are known, and are not played before their leader is followed: this
+    /// member has promised not to count by what it knows of an older one.
+    held_from: Option<Tick>,
     /// It has heard no turns yet of who leads now.
     follows_anew: bool,
     comparison: Comparison,
@@ -375,6 +378,7 @@ impl<F: Share> Replica<F> {
             progressed: now,
             intake: Intake::new(welcome.tick, self.settings.packet_interval),
             playout: Playout::new(self.settings.period),
+            held_from: None,
             follows_anew: false,
             comparison: Comparison::default(),
             mending: None,
@@ -612,7 +616,8 @@ impl<F: Share> Joined<F> {
         if self.waits_until().is_some() {
             return None;
         }
-        (self.life.stepper().is_some() && next < self.intake.known()).then(|| self.playout.time_of(next)).flatten()
+        let known = self.held_from.unwrap_or(Tick(u32::MAX)).min(self.intake.known());
+        (self.life.stepper().is_some() && next < known).then(|| self.playout.time_of(next)).flatten()
     }
 
     /// When loading has made no progress for too long, as long as something is to be loaded.

@@ -230,7 +230,7 @@ impl<F: Share> Replica<F> {
             }
             return;
         }
-        (session.seeks, session.replaced_at) = (None, Duration::MAX);
+        (session.seeks, session.replaced_at, session.held_from) = (None, Duration::MAX, None);
         // The world, which an earlier hello may have asked for, is not needed any more.
         self.attempts = self.attempts.wrapping_add(1);
         asked.clear();
@@ -301,6 +301,7 @@ impl<F: Share> Replica<F> {
             progressed,
             intake,
             playout,
+            held_from: None,
             follows_anew: false,
             comparison: Comparison::default(),
             mending: None,
@@ -438,7 +439,13 @@ impl<F: Share> Joined<F> {
     /// Turns that another member knew.
     fn append(&mut self, fetched: Message, io: &mut Io<F::Sim>) {
         let Some(turns) = F::turns(fetched).break_value() else { return };
+        let has_promised =
+            |Succession { membership, .. }: &Succession| membership.members.promised() > membership.known().epoch;
+        let holds = self.succession.as_ref().is_some_and(has_promised);
         if let Progress::New(first) = self.intake.append(turns) {
+            if holds {
+                self.held_from.get_or_insert(first);
+            }
             self.note_closed(first);
             self.playout.caught_up(first, self.intake.known(), io.now);
         }
