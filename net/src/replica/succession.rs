@@ -154,7 +154,8 @@ impl<F: Share> Replica<F> {
         match message {
             Message::Fetch(first) if succession.membership.fetched(from, epoch, first, &mut io.out) => {}
             Message::Fetch(_) if !is_of_now => self.stale(from, epoch, io),
-            Message::Fetched(_) | Message::Lead(_) if !is_of_now => io.out.dropped(DropReason::StaleEpoch),
+            Message::Lead(_) if !is_of_now => io.out.dropped(DropReason::StaleEpoch),
+            // It may have voted again since it asked, and followed nobody.
             fetched @ Message::Fetched(_) if succession.asked.contains_key(&from) => {
                 session.append(fetched, io);
                 self.elect(io);
