@@ -135,7 +135,7 @@ pub enum Message {
     Repair(Option<Repair>),
     /// Relay to replica, reliable: who leads on if the relay is lost. The answer, reliable: known.
     Heir(Heir),
-    /// Party, sequencer to replica, and from that to each other, reliable: what the sequencer
+    /// Party, sequencer to replica, reliable; from that to each other, unreliable: what the sequencer
     /// signed.
     Attested(Attestation),
     /// Party, member to all others, reliable: it wants that player out.

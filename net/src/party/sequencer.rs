@@ -36,6 +36,9 @@ use repair::{Checks, Justice};
 const KEEP_ALIVE: Duration = Duration::from_secs(1);
 /// Between two times that a replica is told who leads.
 const LEAD_PAUSE: Duration = Duration::from_millis(100);
+/// A guest that was not heard for so long may be cut off: what is sent reliably then holds up all else
+/// once it is heard again.
+const ATTESTED_WITHIN: Duration = Duration::from_millis(300);
 /// Joiners within so many seconds get the same snapshot.
 const SNAPSHOT_SHARED_S: u32 = 1;
 
@@ -70,6 +73,8 @@ struct Guest<S: Simulation> {
     comparison: Comparison,
     checks: Checks,
     heard_at: Duration,
+    /// Whether it is to be told what this peer signed last.
+    unattested: bool,
     /// How much it said lately.
     chat: Rate,
     entry: Entry<S>,
@@ -96,7 +101,8 @@ impl<S: Simulation> Guest<S> {
     /// One that knows all turns before tick `known`.
     fn new(player: PlayerId, key: Option<PublicKey>, known: Tick, entry: Entry<S>, now: Duration) -> Self {
         let (feed, comparison, checks) = (Feed::new(known), Comparison::default(), Checks::default());
-        Guest { player, key, feed, comparison, checks, heard_at: now, chat: Rate::default(), entry }
+        let (heard_at, chat) = (now, Rate::default());
+        Guest { player, key, feed, comparison, checks, heard_at, unattested: false, chat, entry }
     }
 
     /// Whether it said that it knows the turn of a tick.
@@ -236,8 +242,12 @@ impl<S: Simulation> Sequencing<S> {
                 }
             }
         }
-        if let Some(attestation) = self.entrant.key.as_ref().and_then(|key| self.membership.attest(key)) {
-            for (peer, _) in self.guests.peers().filter(|(_, guest)| guest.plays()) {
+        let signs = self.entrant.key.as_ref().is_some_and(|key| self.membership.attest(key));
+        let Some(attestation) = self.membership.attestation() else { return };
+        for (peer, guest) in self.guests.peers_mut() {
+            guest.unattested |= signs && guest.plays();
+            if guest.unattested && now < guest.heard_at + ATTESTED_WITHIN {
+                guest.unattested = false;
                 out.reliably(epoch, peer, &Message::Attested(attestation.clone()));
             }
         }

@@ -433,7 +433,11 @@ impl<F: Share> Joined<F> {
         if membership.told(player, attestation.clone()) {
             let (me, epoch) = (membership.me, membership.followed());
             let others = membership.ledger.present().filter(|(other, _)| ![me, player].contains(other));
-            others.for_each(|(_, other)| io.out.reliably(epoch, other.peer, &Message::Attested(attestation.clone())));
+            let message = Message::Attested(attestation);
+            // Whether it arrives does not matter much: what is signed next is passed on, too.
+            for (_, other) in others {
+                io.out.send(epoch, other.peer, Channel::Unreliable, &message);
+            }
         }
     }
 

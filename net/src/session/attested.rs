@@ -67,11 +67,15 @@ impl Attested {
         }
     }
 
-    /// As the leader, says what the newest span comes to, once.
-    pub fn sign(&mut self, author: Author, (key, public): (&PlayerKey, &PublicKey)) -> Option<Attestation> {
-        let (end, digest) = self.known.filter(|_| self.unsigned > 0)?;
-        let attestation = Attestation::of(author, end, digest, key);
-        self.told(attestation.clone(), author, public).then_some(attestation)
+    /// As the leader, signs what the newest span comes to, once. Returns whether it did.
+    pub fn sign(&mut self, author: Author, (key, public): (&PlayerKey, &PublicKey)) -> bool {
+        let Some((end, digest)) = self.known.filter(|_| self.unsigned > 0) else { return false };
+        self.told(Attestation::of(author, end, digest, key), author, public)
+    }
+
+    /// What the leader signed last, as far as is known.
+    pub fn newest(&self) -> Option<&Attestation> {
+        self.told.as_ref()
     }
 
     /// The leader says what it signed. Returns whether it did.

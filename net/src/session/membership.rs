@@ -239,10 +239,15 @@ impl Membership {
         Some((Author { branch: self.ledger.branch, epoch: self.epoch, peer: member.peer }, member.key?))
     }
 
-    /// What this member says of its own turns as the leader, if there is something new to say.
-    pub fn attest(&mut self, key: &PlayerKey) -> Option<Attestation> {
-        let (author, public) = self.author()?;
+    /// Signs its own turns as the leader, if there are more of them. Returns whether it did.
+    pub fn attest(&mut self, key: &PlayerKey) -> bool {
+        let Some((author, public)) = self.author() else { return false };
         self.attested.sign(author, (key, &public))
+    }
+
+    /// What the leader signed last, as far as is known.
+    pub fn attestation(&self) -> Option<&Attestation> {
+        self.attested.newest()
     }
 
     /// A member tells what the leader signed. Returns whether it is the leader itself, and the
