@@ -135,8 +135,8 @@ pub enum Message {
     Repair(Option<Repair>),
     /// Relay to replica, reliable: who leads on if the relay is lost. The answer, reliable: known.
     Heir(Heir),
-    /// Party, sequencer to replica, reliable; from that to each other, unreliable: what the sequencer
-    /// signed.
+    /// Party, sequencer to replica, reliable; from that to each other, unreliable: what the
+    /// sequencer signed.
     Attested(Attestation),
     /// Party, member to all others, reliable: it wants that player out.
     VoteOut(PlayerId),

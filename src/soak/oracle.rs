@@ -72,7 +72,8 @@ impl Rule {
 }
 
 /// Ticks that may be played and discarded when who led is lost, or all of the trouble: of the 1.5 s
-/// for which it closes without a quorum, of twice the 0.4 s that packets take at most, and two more.
+/// for which it closes without a quorum, of twice the 0.4 s that packets take at most, and two
+/// more.
 const DISCARDED_TICKS_MAX: u32 = 48;
 /// What the world asks for is in one of so many turns.
 const REQUEST_TICKS_MAX: u32 = 100;

@@ -36,8 +36,8 @@ use repair::{Checks, Justice};
 const KEEP_ALIVE: Duration = Duration::from_secs(1);
 /// Between two times that a replica is told who leads.
 const LEAD_PAUSE: Duration = Duration::from_millis(100);
-/// A guest that was not heard for so long may be cut off: what is sent reliably then holds up all else
-/// once it is heard again.
+/// A guest that was not heard for so long may be cut off: what is sent reliably then holds up all
+/// else once it is heard again.
 const ATTESTED_WITHIN: Duration = Duration::from_millis(300);
 /// Joiners within so many seconds get the same snapshot.
 const SNAPSHOT_SHARED_S: u32 = 1;
