@@ -722,6 +722,8 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
             {
                 self.welcomed(from, epoch, welcome, io);
             }
+            // It was said before it was elected.
+            Message::Hello(hello) if session.leader.peer == from && hello.promised < session.leader.epoch => {}
             // The leader takes this peer for lost, or looks for the session itself.
             Message::Meet(_) | Message::Hello(_) if session.leader.peer == from => self.seek(io),
             // It leads a branch of the session, or one of its own, and looks for this one's leader.
