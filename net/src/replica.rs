@@ -616,7 +616,7 @@ impl<F: Share> Joined<F> {
         if self.waits_until().is_some() {
             return None;
         }
-        let known = self.held_from.unwrap_or(Tick(u32::MAX)).min(self.intake.known());
+        let known = self.held_from.map_or(self.intake.known(), |held| held.min(self.intake.known()));
         (self.life.stepper().is_some() && next < known).then(|| self.playout.time_of(next)).flatten()
     }
 

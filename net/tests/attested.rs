@@ -25,9 +25,8 @@ const LEADER: usize = 0;
 const ROBBED: PlayerId = PlayerId(1);
 /// Who is told another story.
 const DECEIVED: usize = 2;
-/// So long takes a span, and it ends not long after the first.
+/// So long takes a span.
 const SPAN: Duration = secs(ATTESTED_TICKS as u64 / 20);
-
 /// Where the second one begins.
 const SECOND: Tick = Tick(ATTESTED_TICKS);
 

@@ -169,7 +169,7 @@ impl Display {
     fn enrol(&mut self, player: PlayerId, name: &str) {
         let is_own = self.player == Some(player);
         let mut others = self.names.iter().filter(|(other, _)| **other != player);
-        let taken = !is_own && name == self.name || others.any(|(_, theirs)| theirs == name);
+        let taken = name == self.name || others.any(|(_, theirs)| theirs == name);
         let name = if taken && !is_own { format!("{name} ({})", player.0 + 1) } else { name.to_owned() };
         self.names.insert(player, name);
     }

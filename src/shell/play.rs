@@ -68,11 +68,9 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
             }
             Action::Mute(name) => return self.display.mute(&name),
             Action::VoteOut(name) => {
-                let done = self.display.player_named(&name).map(|player| self.session.vote_out(player));
-                match done {
-                    Ok(Ok(())) => {}
-                    Ok(Err(error)) => self.display.tell(format!("Not done: {error}.")),
-                    Err(sentence) => self.display.tell(sentence),
+                let vote = |player| self.session.vote_out(player).map_err(|error| format!("Not done: {error}."));
+                if let Err(sentence) = self.display.player_named(&name).and_then(vote) {
+                    self.display.tell(sentence);
                 }
                 return;
             }

@@ -290,8 +290,7 @@ impl<S: Simulation> Sequencing<S> {
         };
         let gone: Vec<_> = self.guests.peers().filter_map(|(peer, guest)| Some((peer, reason(guest)?))).collect();
         for (peer, reason) in gone {
-            out.reliably(self.leader.epoch, peer, &Message::Removed(reason));
-            self.remove(peer, reason);
+            self.put_out(peer, reason, out);
         }
     }
 
@@ -316,8 +315,7 @@ impl<S: Simulation> Sequencing<S> {
         if let Entry::Untold(_) | Entry::Loading { arrival: None, .. } = guest.entry {
             let history = &self.membership.history;
             if report.known < history.oldest() {
-                out.reliably(self.leader.epoch, from, &Message::Removed(LeaveReason::TooSlow));
-                return self.remove(from, LeaveReason::TooSlow);
+                return self.put_out(from, LeaveReason::TooSlow, out);
             }
             // It follows from now on.
             guest.entry = Entry::Playing;
@@ -359,8 +357,7 @@ impl<S: Simulation> Sequencing<S> {
             self.inquire(peer, io);
         }
         if self.settings().on_desync == OnDesync::Stop {
-            io.out.reliably(self.leader.epoch, peer, &Message::Removed(LeaveReason::Desync));
-            self.remove(peer, LeaveReason::Desync);
+            self.put_out(peer, LeaveReason::Desync, &mut io.out);
         }
     }
 
@@ -387,8 +384,8 @@ impl<S: Simulation> Sequencing<S> {
     }
 
     /// A guest is told that it is out, and is gone.
-    fn put_out(&mut self, peer: PeerId, reason: LeaveReason, io: &mut Io<S>) {
-        io.out.reliably(self.leader.epoch, peer, &Message::Removed(reason));
+    fn put_out(&mut self, peer: PeerId, reason: LeaveReason, out: &mut Outbox<S>) {
+        out.reliably(self.leader.epoch, peer, &Message::Removed(reason));
         self.remove(peer, reason);
     }
 
@@ -396,7 +393,7 @@ impl<S: Simulation> Sequencing<S> {
     fn expel(&mut self, player: PlayerId, io: &mut Io<S>) {
         let guest = self.guests.peers().find(|(_, guest)| guest.player == player).map(|(peer, _)| peer);
         if let Some(peer) = guest.filter(|_| self.leads() && self.membership.is_unwanted(player, io.now)) {
-            self.put_out(peer, LeaveReason::VotedOut, io);
+            self.put_out(peer, LeaveReason::VotedOut, &mut io.out);
         }
     }
 

@@ -146,9 +146,7 @@ impl<F: Share> Replica<F> {
             self.elect(io);
             return None;
         }
-        if succession.membership.player(from).is_none() {
-            return Some(message);
-        }
+        let Some(by) = succession.membership.player(from) else { return Some(message) };
         // While it looks for its session, messages of any epoch come this far.
         let is_of_now = epoch == succession.membership.members.promised();
         match message {
@@ -166,11 +164,9 @@ impl<F: Share> Replica<F> {
                 self.led(lead, io);
             }
             Message::Attested(_) | Message::VoteOut(_) if !is_of_now => io.out.dropped(DropReason::StaleEpoch),
-            Message::Attested(attestation) => session.told(from, attestation, io),
+            Message::Attested(attestation) => session.told(by, attestation, io),
             Message::VoteOut(player) => {
-                if let Some(by) = succession.membership.player(from) {
-                    succession.membership.voted_out(by, player, io.now, &mut io.out);
-                }
+                succession.membership.voted_out(by, player, io.now, &mut io.out);
                 session.depose(player, io.now);
             }
             Message::Fetch(_) | Message::Fetched(_) | Message::Lead(_) => io.out.dropped(DropReason::Unexpected),
@@ -392,19 +388,18 @@ impl<F: Share> Replica<F> {
         let Place::Joined(session) = &mut self.place else { return };
         let follows = session.follows();
         let Some(succession) = session.succession.as_mut().filter(|_| follows) else { return };
-        let before = succession.membership.is_contested();
         match succession.membership.audit() {
             // Its own turns may be wrong as well.
             Some(Finding::Differs) => {
                 io.out.stats.desyncs += 1;
                 self.seek(io);
             }
-            Some(finding) if !before => {
+            Some(finding) => {
                 let is_proven = finding == Finding::Equivocates;
                 io.out.events.push_back(Event::Distrusted { player: session.sequencer, is_proven });
                 self.elect(io);
             }
-            _ => {}
+            None => {}
         }
     }
 }
@@ -427,12 +422,11 @@ impl<F: Share> Joined<F> {
     }
 
     /// A member tells what the leader signed. What the leader itself tells, others are told.
-    fn told(&mut self, from: PeerId, attestation: Attestation, io: &mut Io<F::Sim>) {
+    fn told(&mut self, by: PlayerId, attestation: Attestation, io: &mut Io<F::Sim>) {
         let Some(Succession { membership, .. }) = &mut self.succession else { return };
-        let Some(player) = membership.player(from) else { return };
-        if membership.told(player, attestation.clone()) {
+        if membership.told(by, attestation.clone()) {
             let (me, epoch) = (membership.me, membership.followed());
-            let others = membership.ledger.present().filter(|(other, _)| ![me, player].contains(other));
+            let others = membership.ledger.present().filter(|(other, _)| ![me, by].contains(other));
             let message = Message::Attested(attestation);
             // Whether it arrives does not matter much: what is signed next is passed on, too.
             for (_, other) in others {

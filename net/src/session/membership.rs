@@ -261,12 +261,13 @@ impl Membership {
         false
     }
 
-    /// Whether the leader tells different turns. Then this member votes for another.
+    /// Finds out whether a leader that is trusted tells different turns. Then this member votes for
+    /// another.
     pub fn audit(&mut self) -> Option<Finding> {
         let (author, key) = self.author()?;
+        let leader = self.ledger.player(author.peer).filter(|leader| self.members.is_trusted(*leader))?;
         let finding = self.attested.find(author, &key)?;
-        let leader = self.ledger.player(author.peer)?;
-        if finding != Finding::Differs && self.members.is_trusted(leader) {
+        if finding != Finding::Differs {
             self.is_contested = true;
             self.members.distrust(leader);
         }

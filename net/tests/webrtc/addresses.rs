@@ -163,7 +163,6 @@ fn all_whom_an_address_may_have_inside_can_come_at_once_and_come_again() {
     }
 }
 
-/// Enters a room as a page of this origin would, or as another program does.
 /// A peer of a room as the server sees it, which says what it is told to.
 struct Sitter(tungstenite::WebSocket<TcpStream>);
 
@@ -210,6 +209,7 @@ fn who_offers_nobody_a_connection_loses_the_room_and_who_does_stays() {
     second.0.send(Message::text(r#""KeepAlive""#)).unwrap();
 }
 
+/// Enters a room as a page of this origin would, or as another program does.
 fn enter_as(origin: Option<&str>, server: SocketAddr) -> Result<TcpStream, u16> {
     let mut request = format!("ws://{server}/r").into_client_request().unwrap();
     if let Some(origin) = origin {

@@ -85,8 +85,7 @@ impl<S: Simulation> Sequencing<S> {
         // The same player, from another connection: this one counts.
         let before = self.guests.peers().find(|(_, guest)| key.is_some() && guest.key == key);
         if let Some(before) = before.map(|(before, _)| before) {
-            io.out.reliably(self.leader.epoch, before, &Message::Removed(LeaveReason::Replaced));
-            self.remove(before, LeaveReason::Replaced);
+            self.put_out(before, LeaveReason::Replaced, &mut io.out);
         }
         if let Some(player) = self.away(peer, key) {
             return Ok((player, true));

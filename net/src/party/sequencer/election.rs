@@ -139,7 +139,8 @@ impl<S: Simulation> Sequencing<S> {
         let distrusted: Vec<_> = guests.map(|(peer, guest)| (peer, guest.player)).collect();
         for (peer, player) in distrusted {
             let is_unwanted = sequencing.membership.is_unwanted(player, io.now);
-            sequencing.put_out(peer, if is_unwanted { LeaveReason::VotedOut } else { LeaveReason::Distrusted }, io);
+            let reason = if is_unwanted { LeaveReason::VotedOut } else { LeaveReason::Distrusted };
+            sequencing.put_out(peer, reason, &mut io.out);
         }
         sequencing.flush(io.now, &mut io.out);
         sequencing

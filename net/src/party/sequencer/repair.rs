@@ -185,8 +185,7 @@ impl<S: Simulation> Sequencing<S> {
         let Some((peer, guest)) = self.guests.peers_mut().find(|(_, guest)| guest.player == player) else { return };
         let Some(is_first) = guest.checks.repairs.admit(REPAIRS_MAX as usize, io.now) else {
             self.inquire(peer, io);
-            io.out.reliably(self.leader.epoch, peer, &Message::Removed(LeaveReason::Desync));
-            return self.remove(peer, LeaveReason::Desync);
+            return self.put_out(peer, LeaveReason::Desync, &mut io.out);
         };
         let (survey, stage) = (Survey { tick, disputed }, Stage::Surveyed(Told::default()));
         guest.checks.mending = Some(Mending { survey, reported, since: io.now, is_proven, is_first, stage });
@@ -253,8 +252,7 @@ impl<S: Simulation> Sequencing<S> {
             }
             guest.comparison.put_right(tick);
             if guest.checks.lies >= LIES_MAX {
-                out.reliably(epoch, peer, &Message::Removed(LeaveReason::Lied));
-                self.remove(peer, LeaveReason::Lied);
+                self.put_out(peer, LeaveReason::Lied, out);
             }
             return;
         }
@@ -284,8 +282,7 @@ impl<S: Simulation> Sequencing<S> {
         };
         let bytes = codec::compact(&right);
         if bytes.len() > SNAPSHOT_BYTES_MAX {
-            out.reliably(epoch, peer, &Message::Removed(LeaveReason::Desync));
-            return self.remove(peer, LeaveReason::Desync);
+            return self.put_out(peer, LeaveReason::Desync, out);
         }
         let repair = Repair {
             tick: mending.survey.tick,
