@@ -28,6 +28,10 @@ fn room(parties: impl IntoIterator<Item = Party<Mixer>>) -> Room {
     room
 }
 
+fn players(room: &Room) -> Vec<Option<PlayerId>> {
+    room.seats.iter().map(|seat| seat.session.stats().player).collect()
+}
+
 /// The recording of what a session told, as a shell writes it.
 fn record(events: &[Event<Mixer>]) -> Vec<u8> {
     let mut writer = None;
@@ -46,7 +50,7 @@ fn record(events: &[Event<Mixer>]) -> Vec<u8> {
             }
             Event::Keyframe { tick, snapshot } => open.keyframe(*tick, &Packed::of(snapshot)).unwrap(),
             Event::Ledger { ledger, .. } => open.ledger(ledger).unwrap(),
-            Event::Member { player, key } => open.member(*player, *key),
+            Event::Member { player, key } => open.member(*player, *key).unwrap(),
             _ => {}
         }
     }
@@ -99,6 +103,25 @@ fn a_recording_that_breaks_off_anywhere_can_be_gone_on_with() {
 }
 
 #[test]
+fn who_came_just_before_the_process_died_is_known_again() {
+    for later in (0..2_000).step_by(150) {
+        let mut before = room([keyed(0), keyed(1)]);
+        before.run_until(ms(3_000 + later));
+        for key in [2, 3] {
+            let last = before.enter(keyed(key));
+            while !playing(&before.seats[last].session) {
+                let until = before.now() + ms(10);
+                before.run_until(until);
+            }
+        }
+        let session = read(&record(&before.seats[0].events)).continuation(build).expect("it was recorded");
+        let mut after = room([keyed(0).continuing(session), keyed(3), keyed(2), keyed(1)]);
+        after.run_until(secs(4));
+        assert_eq!(players(&after), [0, 3, 2, 1].map(|player| Some(PlayerId(player))), "after {later} ms");
+    }
+}
+
+#[test]
 fn a_session_goes_on_from_its_last_keyframe_as_from_its_start() {
     let bytes = played(u64::from(KEYFRAME_TICKS + 60) * 50);
     let (whole, mut cut) = (read(&bytes), read(&bytes));
@@ -114,9 +137,7 @@ fn a_session_goes_on_from_its_last_keyframe_as_from_its_start() {
         let session = recording.continuation(build).expect("it was recorded");
         let mut room = room([keyed(2).continuing(session), keyed(1), keyed(9)]);
         room.run_until(secs(4));
-        let players: Vec<_> =
-            room.seats.iter().map(|seat| seat.session.stats().player.map(|player| player.0)).collect();
-        assert_eq!(players, [Some(2), Some(1), Some(3)]);
+        assert_eq!(players(&room), [2, 1, 3].map(|player| Some(PlayerId(player))));
         let played = Played::of(&room.seats[0].events);
         assert_eq!(played.checksums.keys().next(), Some(&end));
         worlds.push(played);

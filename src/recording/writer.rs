@@ -15,7 +15,8 @@ use super::packed::Packed;
 use super::rerun::PackedRerun;
 use super::tree::{Tree, TreeChange};
 
-/// Ticks after which what was recorded is written out: what a crash may cost.
+/// Ticks after which what was recorded is written out: what a crash may cost of those who were in
+/// the session.
 pub const FLUSH_TICKS: u32 = 40;
 
 /// Writes a recording. Calls come in the order of the session: ticks never go back. What was
@@ -122,9 +123,14 @@ impl<W: Write> Writer<W> {
         self.flush()
     }
 
-    /// Who plays a player that came with the last turn.
-    pub fn member(&mut self, player: PlayerId, key: Option<PublicKey>) {
+    /// Who plays a player that came with the last turn. It is written out at once: a session that
+    /// is gone on with knows everyone again who was in it.
+    ///
+    /// # Errors
+    /// What the output says.
+    pub fn member(&mut self, player: PlayerId, key: Option<PublicKey>) -> io::Result<()> {
         self.events.push(&Plain::Member(player, key));
+        self.flush()
     }
 
     /// A player's name. Names do not change what is played.

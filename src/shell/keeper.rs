@@ -235,10 +235,7 @@ impl<S: Inspect> Keeper<S> {
 
     pub fn member(&mut self, player: PlayerId, key: Option<PublicKey>) {
         self.remember(|ring| ring.member(player, key));
-        self.file(|writer| {
-            writer.member(player, key);
-            Ok(())
-        });
+        self.file(|writer| writer.member(player, key));
     }
 
     pub fn reached(&mut self, tick: Tick) {
