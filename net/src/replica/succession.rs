@@ -189,6 +189,10 @@ impl<F: Share> Replica<F> {
             succession.asked.clear();
             session.sequencer = vote.leader;
         }
+        if membership.members.promised() > session.leader.epoch {
+            // Whatever that leader tells, it comes too late.
+            session.replaced_at = Duration::MAX;
+        }
         let known = membership.known();
         let Some(voters) = membership.elected(io.now) else {
             // Only who knows the newest turns knows who has a vote. A leader that is followed, and

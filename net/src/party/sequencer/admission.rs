@@ -37,6 +37,7 @@ impl<S: Simulation> Sequencing<S> {
             // Without a quorum nobody new comes in, and no vote is given up: one that has lost its
             // way may be needed.
             _ if !is_backed => return,
+            Some(guest) if !self.is_backed_without(Some(guest.player), io.now) => return,
             // It has lost its way, and its memory of whom it voted for.
             Some(_) => {
                 self.remove(peer, LeaveReason::Silent);

@@ -154,8 +154,13 @@ impl<S: Simulation> Sequencing<S> {
 
     /// Whether a quorum was heard lately.
     pub(super) fn is_backed(&self, now: Duration) -> bool {
-        let backs = |player| self.hears(player, now) || self.reign.resigned.contains(&player);
-        self.membership.is_quorum(backs)
+        self.is_backed_without(None, now)
+    }
+
+    /// The same, if a member is to lose its vote.
+    pub(super) fn is_backed_without(&self, out: Option<PlayerId>, now: Duration) -> bool {
+        let hears = |player| self.hears(player, now) && Some(player) != out;
+        self.membership.is_quorum(|player| hears(player) || self.reign.resigned.contains(&player))
     }
 
     /// Closes the open tick, if this peer may.
