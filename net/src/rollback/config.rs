@@ -36,7 +36,7 @@ pub struct RollbackSettings {
     /// A peer that is not heard of for so long is lost, 500 ms to 10 min and at least five ticks.
     /// Default 1.5 s. The world stands still from the end of the prediction until then; for a peer
     /// that speaks, but gives no inputs, twice as long. Peers that are no quorum wait for as long,
-    /// and end.
+    /// and end: on lines that fail for longer now and then, set it so that all survive that.
     pub silence_timeout: Duration,
     /// A peer for which the others wait more than half of the time is told of when that has come to
     /// 2 s, and lost when it has come to so long, 1 s to 10 min, or to twice `silence_timeout` if
