@@ -35,7 +35,7 @@ use lockstone_net::wire::Identity;
 use lockstone_sim::{PlayerId, Simulation, Table, Tick};
 
 use crate::game::{Bot, Game, Layout, LayoutError, Wide};
-use alternatives::Alternatives;
+use alternatives::{Alternatives, CELL_KEY_BYTES};
 use clocked::{Clocked, Heard};
 use report::Reading;
 use survey::Survey;
@@ -218,8 +218,11 @@ impl<G: Wide> Crowd<G> {
     fn look(&mut self) {
         let Some(whole) = self.driver.hub().session.simulation() else { return };
         self.survey.look_at_whole(whole);
-        let parts = self.driver.seats.iter().filter_map(|seat| seat.session.confirmed());
-        parts.for_each(|part| self.survey.look_at_part(part));
+        for (n, seat) in self.driver.seats.iter().enumerate() {
+            let Some(part) = seat.session.confirmed() else { continue };
+            self.survey.look_at_part(part);
+            self.alternatives.part(n, part, whole);
+        }
         self.alternatives.tick(whole);
     }
 
@@ -237,6 +240,8 @@ impl<G: Wide> Crowd<G> {
             replica_ticks: self.driver.seats.iter().map(|seat| seat.link.ticks_ns.len()).collect(),
             commands: self.alternatives.commands,
             flooded_bytes: self.alternatives.flooded_bytes,
+            full_bytes: self.alternatives.full_bytes,
+            cells_loaded: self.alternatives.cells_loaded,
             packets: self.alternatives.packets,
         }
     }
@@ -276,6 +281,8 @@ impl<G: Wide> Crowd<G> {
             classes: classes.to_vec(),
             flooding: Rate::new(flooded, packets, seconds),
             replication: Rate::new(replicated, packets, seconds),
+            full_loads: each(after.full_bytes, before.full_bytes),
+            cell_keys: CELL_KEY_BYTES as f64 * each(after.cells_loaded, before.cells_loaded),
             relay: Spent::of(self.driver.hub().link.ticks_ns[before.relay_ticks..].to_vec()),
             relay_alone: Spent::of(self.relay_alone().link.ticks_ns[before.relay_ticks..].to_vec()),
             process: None,

@@ -146,8 +146,12 @@ fn traffic(report: &CrowdReport) -> Table {
         let cut = if class.cut > 0.0 { format!("{:.0} cut", class.cut) } else { String::new() };
         (format!("  {}", class.name), [format!("{:.0}", class.payload), String::new(), String::new(), cut])
     });
+    let secret = [("  secret seed: cells in full", report.full_loads), ("  secret seed: keys", report.cell_keys)];
+    let secret = secret.map(|(name, payload)| {
+        (name.to_owned(), [format!("{payload:.0}"), String::new(), String::new(), String::new()])
+    });
     let titles = ["a player, a second", "payload B", "packets", "B with 93 a packet", "against down"];
-    numbers::table(titles, rates.into_iter().chain(classes))
+    numbers::table(titles, rates.into_iter().chain(classes).chain(secret))
 }
 
 fn work(report: &CrowdReport) -> Table {

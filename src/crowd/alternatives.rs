@@ -1,6 +1,7 @@
-//! What the same play would have cost otherwise: turns to everyone, or state in place of turns.
+//! What the same play would have cost otherwise: turns to everyone, state in place of turns, or
+//! cells in full, as if no replica knew the seed.
 //!
-//! Both are counted on what really was played, in as many packets as the relay sends, with its own
+//! All are counted on what really was played, in as many packets as the relay sends, with its own
 //! encodings. They are lower bounds: nothing is counted for joining, for what comes into view, or
 //! for packets that are lost.
 
@@ -9,7 +10,7 @@ use std::collections::{BTreeMap, VecDeque};
 use lockstone_net::limits::TURN_SENDS;
 use lockstone_net::relay::RelayConfig;
 use lockstone_sim::world::CellState;
-use lockstone_sim::{CellId, Input, Rules, Simulation, Tick, Turn, World, codec};
+use lockstone_sim::{CellId, CellRect, Input, Rules, Simulation, Tick, Turn, World, codec};
 
 /// State is looked at in one of so many packets: to look at every cell costs more than to play.
 const SAMPLED: u32 = 20;
@@ -20,6 +21,8 @@ const PACKET_HEAD_BYTES: u64 = 12;
 const TURN_HEAD_BYTES: u64 = 2;
 /// What names a cell in a packet.
 const CELL_HEAD_BYTES: u64 = 4;
+/// What the draws of a cell would be made from, if they were not from the seed.
+pub(super) const CELL_KEY_BYTES: u64 = 16;
 
 /// Counts what other ways would have sent.
 pub(super) struct Alternatives<R: Rules> {
@@ -31,6 +34,12 @@ pub(super) struct Alternatives<R: Rules> {
     before: BTreeMap<CellId, CellState<R>>,
     sampled: u64,
     sampled_bytes: u64,
+    /// The halo of each replica, when it was looked at last.
+    halos: BTreeMap<usize, CellRect>,
+    /// Payload of the loads of all replicas, if they were told cells in full.
+    pub full_bytes: u64,
+    /// Cells that were loaded.
+    pub cells_loaded: u64,
     /// Payload that one replica would have been sent in turns, in bytes.
     pub flooded_bytes: u64,
     /// Packets.
@@ -48,6 +57,9 @@ impl<R: Rules> Alternatives<R> {
             before: BTreeMap::new(),
             sampled: 0,
             sampled_bytes: 0,
+            halos: BTreeMap::new(),
+            full_bytes: 0,
+            cells_loaded: 0,
             flooded_bytes: 0,
             packets: 0,
             commands: 0,
@@ -85,6 +97,17 @@ impl<R: Rules> Alternatives<R> {
             0 => self.before = states(world),
             1 if !self.before.is_empty() => self.sample(world),
             _ => {}
+        }
+    }
+
+    /// A replica's world, as the whole world is that far.
+    pub fn part(&mut self, replica: usize, part: &World<R>, whole: &World<R>) {
+        let Some(halo) = part.area().extent().map(|extent| extent.halo) else { return };
+        let before = self.halos.insert(replica, halo);
+        let news = halo.iter().filter(|cell| before.is_none_or(|before| !before.contains(*cell)));
+        for state in news.filter_map(|cell| whole.cell_state(cell).or_else(|| whole.pristine(cell))) {
+            self.full_bytes += CELL_HEAD_BYTES + state.encode().len() as u64;
+            self.cells_loaded += 1;
         }
     }
 

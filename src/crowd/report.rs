@@ -142,6 +142,10 @@ pub struct CrowdReport {
     /// What a replica would get if it simulated nothing: the changes of all that its player sees,
     /// in as many packets.
     pub replication: Rate,
+    /// Payload of loads, if the seed were a secret of the relay: cells in full.
+    pub full_loads: f64,
+    /// The same, of what the draws in them are made from.
+    pub cell_keys: f64,
     /// A tick of the relay, with all replicas in the same process.
     pub relay: Spent,
     /// A tick of the relay in the same play once more, by itself, as where it has a
@@ -177,6 +181,8 @@ pub(super) struct Reading {
     pub replica_ticks: Vec<usize>,
     pub commands: u64,
     pub flooded_bytes: u64,
+    pub full_bytes: u64,
+    pub cells_loaded: u64,
     pub packets: u64,
 }
 

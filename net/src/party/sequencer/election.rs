@@ -18,6 +18,10 @@ use crate::wire::*;
 /// So long does a member keep its vote that is not heard.
 const VOTE_KEPT: Duration = Duration::from_secs(3);
 
+/// A member that knows no turn of so long backs nobody: what is closed meanwhile is lost if the
+/// others elect another.
+const UNKNOWN_MAX: Duration = Duration::from_secs(2);
+
 /// An election that takes longer is no more one that the leader of until now is likely to win.
 const UNDECIDED_MAX: Duration = Duration::from_secs(2);
 
@@ -152,15 +156,21 @@ impl<S: Simulation> Sequencing<S> {
         self.membership.members.leader() == Some(own)
     }
 
-    /// Whether a quorum was heard lately.
+    /// Whether a quorum was heard lately, and knows what was closed a while ago.
     pub(super) fn is_backed(&self, now: Duration) -> bool {
         self.is_backed_without(None, now)
     }
 
     /// The same, if a member is to lose its vote.
     pub(super) fn is_backed_without(&self, out: Option<PlayerId>, now: Duration) -> bool {
-        let hears = |player| self.hears(player, now) && Some(player) != out;
-        self.membership.is_quorum(|player| hears(player) || self.reign.resigned.contains(&player))
+        let backs = |player| self.hears(player, now) && !self.lags(player) && Some(player) != out;
+        self.membership.is_quorum(|player| backs(player) || self.reign.resigned.contains(&player))
+    }
+
+    /// Whether a member is not known to know what was closed a while ago.
+    fn lags(&self, player: PlayerId) -> bool {
+        let unknown = |guest: &Guest<S>| self.membership.history.open().since(guest.feed.known());
+        self.member(player).is_some_and(|guest| self.config.period() * unknown(guest) > UNKNOWN_MAX)
     }
 
     /// Closes the open tick, if this peer may.
