@@ -74,15 +74,14 @@ pub fn run_wide<G: Wide>() -> ExitCode {
 }
 
 fn run_with<G: Game>(run: fn(Subcommand) -> Result<ExitCode, Failure>) -> ExitCode {
-    let command = Args::command().name(G::NAME).bin_name(G::NAME);
-    let args = match Args::from_arg_matches(&command.get_matches()) {
+    let args = match Args::from_arg_matches(&command::<G>().get_matches()) {
         Ok(args) => args,
         Err(error) => error.exit(),
     };
     log_when_asked();
     hush_carrier();
     let command = args.command.unwrap_or(Subcommand::Play(Box::new(args.play)));
-    if !command.only_reads()
+    if !command.may_break_off()
         && let Err(error) = ctrlc::set_handler(|| STOP.store(true, Ordering::Relaxed))
     {
         tracing::warn!("Ctrl-C will end the program without a goodbye: {error}");
@@ -90,6 +89,18 @@ fn run_with<G: Game>(run: fn(Subcommand) -> Result<ExitCode, Failure>) -> ExitCo
     let done = run(command);
     let code = done.unwrap_or_else(Failure::tell);
     if output::is_whole() { code } else { ExitCode::from(failure::BAD_INPUT) }
+}
+
+/// The command line in the game's own words.
+fn command<G: Game>() -> clap::Command {
+    let heroes = format!("one of {}", G::HEROES.join(", "));
+    let listed = |arg: clap::Arg| {
+        let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+        arg.help(format!("{help}: {heroes}"))
+    };
+    let lists = |command: clap::Command| command.mut_arg("hero", listed);
+    let command = Args::command().name(G::NAME).bin_name(G::NAME).about(G::ABOUT).version(G::VERSION);
+    lists(command).mut_subcommand("play", lists).mut_subcommand("relay", lists)
 }
 
 /// The commands for large sessions, and all others.

@@ -192,12 +192,12 @@ impl<G: Wide> Crowd<G> {
 }
 
 impl<G: Wide> Crowd<G> {
-    /// Plays, and tells what it cost. `go_on` is told of each tick that was played, the gathering
-    /// not counted, and may end it: then there is no report.
+    /// Plays, and tells what it cost. `watch` is told of each tick that was played, the gathering
+    /// not counted.
     ///
     /// # Errors
     /// [`CrowdError`] if someone does not come into the world, or is lost.
-    pub fn run(&mut self, mut go_on: impl FnMut(u32) -> bool) -> Result<Option<CrowdReport>, CrowdError> {
+    pub fn run(&mut self, mut watch: impl FnMut(u32)) -> Result<CrowdReport, CrowdError> {
         self.gather()?;
         self.gathered = self.driver.now();
         let before = self.reading();
@@ -206,12 +206,10 @@ impl<G: Wide> Crowd<G> {
             self.driver.run_until(start + period * tick);
             self.attend()?;
             self.look();
-            if !go_on(tick) {
-                return Ok(None);
-            }
+            watch(tick);
         }
         let after = self.reading();
-        Ok(Some(self.report(&before, &after)))
+        Ok(self.report(&before, &after))
     }
 
     /// Counts what can be counted after a tick.

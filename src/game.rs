@@ -21,6 +21,15 @@ pub trait Game: 'static {
     /// The game's name, in lower case, as the command line shows it.
     const NAME: &'static str;
 
+    /// What it is, in the line with which its `--help` begins.
+    const ABOUT: &'static str = "A co-op game: every peer runs the same world, equal to the bit";
+
+    /// Its version, as `--version` tells it. The engine's, unless said otherwise.
+    const VERSION: &'static str = concat!("(Lockstone ", env!("CARGO_PKG_VERSION"), ")");
+
+    /// The keys that it knows and what they do, in a line for those who play: `q drinks, k strikes`.
+    const KEYS: &'static str = "";
+
     /// Fields that the checksum need not cover, as `Kind path.of.field`, each with the reason: for
     /// `check::coverage`.
     const UNCOVERED: &'static [(&'static str, &'static str)] = &[];

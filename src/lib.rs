@@ -15,6 +15,7 @@ pub mod cli;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod crowd;
 mod output;
+mod panics;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod shell;
 pub mod view;
@@ -48,6 +49,7 @@ pub mod cli {
 
 pub use lockstone_net as net;
 pub use lockstone_sim as sim;
+pub use panics::Panicked;
 pub use table::default_table;
 
 /// The README's example compiles and runs.

@@ -43,6 +43,7 @@ use lockstone_net::{Link, Session};
 use lockstone_sim::{PlayerId, Simulation, Tick};
 
 use crate::game::{Bot, Game};
+use crate::panics::{Panicked, caught};
 use crate::recording::Desync;
 use crate::view::Draw;
 use effort::{MEASURED_TICKS, Meter};
@@ -84,6 +85,8 @@ pub struct Options {
     pub keep_parts: bool,
     /// Draws a picture of the end.
     pub picture: Option<Draw>,
+    /// Is told the line with which others join, once they can.
+    pub invite: Option<fn(&str)>,
     /// Is told about twice a second which tick comes next.
     pub progress: Option<fn(Tick)>,
     /// Of how many ticks at the end [`Report::work`] tells. A minute's at 20 a second, unless said
@@ -144,6 +147,8 @@ pub struct Shell<G: Game, L: Link, T: Session<Sim = G::Sim>> {
     spoke: bool,
     course: Course,
     picture_at: Duration,
+    /// After how long the view listens again, before the next picture.
+    listens_after: Option<Duration>,
     meter: Meter,
     lookahead: Lookahead,
     report: Report,
@@ -155,8 +160,9 @@ pub struct Shell<G: Game, L: Link, T: Session<Sim = G::Sim>> {
 
 impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
     /// A session that has not begun.
-    pub fn new(session: T, link: L, mut recorder: Recorder<G::Sim>, display: Display, options: Options) -> Self {
+    pub fn new(session: T, link: L, mut recorder: Recorder<G::Sim>, mut display: Display, options: Options) -> Self {
         recorder.read(options.clocks);
+        display.know_keys(G::KEYS);
         Shell {
             session,
             link,
@@ -172,6 +178,7 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
             spoke: false,
             course: Course::Plays,
             picture_at: Duration::ZERO,
+            listens_after: None,
             lookahead: Lookahead::new(options.clocks.thread, display.period()),
             meter: Meter::new(options.clocks, options.measured_ticks.unwrap_or(MEASURED_TICKS)),
             options,
@@ -214,7 +221,13 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
 
     /// One round, at a time of the caller's that never goes back: hears the link, lets time in,
     /// plays, records, and shows the world if a picture is due.
+    ///
+    /// A panic of the game ends it: what led there is on record, and [`Report::panic`] tells it.
     pub fn step(&mut self, now: Duration) -> Next {
+        caught(|| self.round(now)).unwrap_or_else(|panicked| self.break_off(panicked, now))
+    }
+
+    fn round(&mut self, now: Duration) -> Next {
         self.pump(now);
         if let Course::Left(_, until) = self.course {
             return if now < until { Next::At(self.session.wake_at().clamp(now, until)) } else { Next::Over };
@@ -225,6 +238,7 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
                 self.report.note_others(&self.session.stats());
             }
             self.let_bot_play();
+            self.listens_after = self.display.listen();
             self.look(now);
             if !self.may_leave(now) {
                 let more = std::mem::take(&mut self.spoke) && self.pump(now);
@@ -241,6 +255,21 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
         if spoke { Next::At(until) } else { Next::Over }
     }
 
+    /// The game panicked: its session is of no use any more, but for what it had told.
+    fn break_off(&mut self, panicked: Panicked, now: Duration) -> Next {
+        let told = caught(|| {
+            while let Some(event) = self.session.poll_event() {
+                self.take(event, now);
+            }
+            self.session.settled()
+        });
+        let (tick, reason) = (told.unwrap_or(self.reached), panicked.to_string());
+        self.recorder.ask(move |keeper| keeper.break_off(tick, &reason));
+        self.report.panic = Some((tick.0, panicked));
+        self.course = Course::Left(now, now);
+        Next::Over
+    }
+
     /// Wants to leave. A founder that plays [`until`](Options::until) a tick lets the others play
     /// theirs first.
     pub fn leave(&mut self, now: Duration) {
@@ -254,9 +283,13 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
         self.recorder.close();
         self.hear_recorder();
         let reason = self.ended.clone().unwrap_or(EndReason::Left);
-        let (stats, name) = (self.session.stats(), self.display.name.clone());
+        let stats = caught(|| self.session.stats()).unwrap_or_default();
+        let name = self.display.name.clone();
         let Course::Left(left_at, _) = self.course else { return (reason, std::mem::take(&mut self.report)) };
         self.report.finish(name, &stats, left_at, &reason);
+        if let Some((_, panicked)) = &self.report.panic {
+            self.report.ended = panicked.to_string();
+        }
         self.report.work = self.meter.effort();
         (reason, std::mem::take(&mut self.report))
     }
@@ -276,7 +309,8 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
         let begun = self.report.began;
         let end = self.options.time.zip(begun).map(|(time, began)| began + time);
         let due = end.into_iter().chain(self.waits_until).fold(self.session.wake_at(), Duration::min);
-        due.min(self.picture_at).max(now)
+        let listens_at = self.listens_after.map_or(Duration::MAX, |after| now + after);
+        due.min(self.picture_at).min(listens_at).max(now)
     }
 
     /// Lets packets and time in, and packets and events out. Returns whether there is more to do at
@@ -296,6 +330,11 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
         if self.waits_until.take_if(|until| now >= *until).is_some() {
             self.recorder.ask(|keeper| keeper.wait_no_longer());
         }
+        if let Some(join) = self.display.invite(|| self.session.phase())
+            && let Some(invite) = self.options.invite
+        {
+            invite(join);
+        }
         let more = self.recorder.work();
         self.hear_recorder();
         self.reach(self.session.settled());
@@ -311,7 +350,11 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
         let played = world(&self.session).0.saturating_sub(before.0);
         self.meter.played(played, self.recorder.worked(), self.lookahead.spent(), now);
         if !self.options.no_look_ahead && (self.bot.is_some() || self.display.shows()) {
-            self.lookahead.look(&mut self.session);
+            // Perhaps it never comes to what was only assumed. If it does, it panics once more.
+            if let Err(panicked) = caught(|| self.lookahead.look(&mut self.session)) {
+                self.options.no_look_ahead = true;
+                tracing::warn!("looking ahead, {panicked}");
+            }
         }
     }
 
@@ -331,7 +374,10 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
     }
 
     fn take(&mut self, event: Event<G::Sim>, now: Duration) {
-        self.display.hear(&event);
+        // Of this peer's own refusal its end tells.
+        if !(matches!(event, Event::Refused { .. }) && matches!(self.session.phase(), Phase::Ended(_))) {
+            self.display.hear(&event);
+        }
         match event {
             Event::Started { tick, seed, player, snapshot } => {
                 self.player = Some(player);

@@ -133,9 +133,9 @@ fn is_unwanted(end: &EndReason) -> bool {
 /// # Errors
 /// [`SoakError`] if the game cannot play it.
 pub fn run(schedule: &Schedule, player: Player<'_>) -> Result<Outcome, SoakError> {
-    let play = || match crate::check::chaos::guarded(|| player(schedule)) {
+    let play = || match crate::panics::caught(|| player(schedule)) {
         Ok(trace) => trace.map(Ok),
-        Err(message) => Ok(Err(message.unwrap_or_else(|| "see above".to_owned()))),
+        Err(panicked) => Ok(Err(panicked.message)),
     };
     let panicked = |text| {
         let breaches = vec![Breach { rule: Rule::Panic, text }];

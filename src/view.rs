@@ -21,6 +21,8 @@ pub mod window;
 
 pub use status::{Status, last_check, loss, rtt, title};
 
+use std::time::Duration;
+
 use crate::scene::{Pointer, Scene};
 use smooth::Smooth;
 
@@ -33,8 +35,19 @@ pub trait View {
     /// What was done since the last time.
     fn actions(&mut self) -> Vec<Action>;
 
+    /// Listens between two pictures, if what is done and undone meanwhile would be missed. Returns
+    /// after how long it is to listen again.
+    fn listen(&mut self) -> Option<Duration> {
+        None
+    }
+
     /// The line that is being typed.
     fn line(&self) -> Option<&str>;
+
+    /// Whether it is drawn where messages for people are printed, which would be in its way.
+    fn is_where_messages_go(&self) -> bool {
+        false
+    }
 }
 
 /// Draws a scene with the session's status as a picture's file, at a time in seconds

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use lockstone::check::verify;
 use lockstone::game::Game;
 use lockstone::net::memory::{MemoryNetwork, Weather};
 use lockstone::net::session::{EndReason, TrafficClass};
@@ -21,7 +22,7 @@ use lockstone::sim::Tick;
 use lockstone::view::smooth::Smooth;
 use lockstone::view::typing::{Key, Typing};
 use lockstone::view::{Action, Status, View};
-use testkit::faulty::{Faulty, Sim};
+use testkit::faulty::{FROM, Fault, Faulty, Plant, Sim, world_of};
 
 const SEED: u64 = 5;
 const FILE: &str = "game.lksrec";
@@ -501,4 +502,47 @@ fn the_last_one_is_told_that_it_is_alone() {
     let [news, ..] = typed([("Bram", &[], 9), ("Ada", &[], 6), ("Cora", &[], 4)]);
     let expected = ["Ada is here.", "Cora is here.", "Cora left.", "Ada left.", "You are the only one here now."];
     assert_eq!(news, expected);
+}
+
+#[test]
+fn what_nobody_knows_is_told_once_and_help_tells_the_keys() {
+    let [news] = typed([("Bram", &[(40, "/jump"), (50, "/jump"), (60, "/help"), (70, "/jump")], 5)]);
+    assert_eq!(news.iter().filter(|news| news.contains("only rest can be typed")).count(), 3, "{news:?}");
+    assert!(news.iter().any(|news| news.contains("WASD walks")), "{news:?}");
+}
+
+#[test]
+fn what_led_to_a_panic_is_on_record_and_the_others_play_on() {
+    let network = MemoryNetwork::new(SEED, Weather::clear(Duration::from_millis(30)));
+    let storage = Memory::default();
+    let world = |fault| move |seed| world_of(seed, lockstone::default_table(), Plant::new(fault));
+    let mut shells = [("Bram", Fault::None), ("Ada", Fault::Panic)].map(|(name, fault)| {
+        let (config, terms_of) = (config(2), Identity { rules: 1, table: 2, config: 0 });
+        let labels =
+            Labels { game: Faulty::NAME, terms: config.terms(terms_of), name: name.into(), room: "hall".into() };
+        let session = Party::new(config, terms_of, name, Faulty::hero("able", name).unwrap(), world(fault)).unwrap();
+        let display = Display::new(Screen::None { lines: false }, &labels, None);
+        let recorder = Recorder::new(labels, storage.clone(), None).unwrap();
+        let options = Options { bot: true, time: Some(Duration::from_secs(10)), ..Options::default() };
+        Playing::new(session, network.enter(), recorder, display, options)
+    });
+    together(&network, &mut shells, |_| {});
+    let [bram, ada] = shells.map(|mut shell| shell.finish().1);
+    assert!(bram.panic.is_none() && bram.ticks >= 199 && bram.desyncs == 0, "{bram:?}");
+    let (tick, panicked) = ada.panic.expect("its rules panicked");
+    assert_eq!((Tick(tick), panicked.message.as_str()), (FROM, "a hero is not that strong"));
+    assert!(panicked.at.starts_with("testkit/src/faulty/fault.rs:"), "{panicked}");
+    let recording = || {
+        let files = storage.files();
+        Recording::<Sim>::read(&files[Path::new(&ada.recording.clone().unwrap())]).ok().unwrap()
+    };
+    assert_eq!((recording().end(), recording().ending.panic()), (FROM.next(), Some(panicked.to_string().as_str())));
+
+    // Played again, it panics in the same line; where it does not, that it did is told all the same.
+    let report = verify(recording(), &world(Fault::Panic)).unwrap();
+    assert_eq!(report.panic, Some((FROM, panicked.clone())));
+    assert!(report.peers[0].checksums > FROM.0 / 2 && !report.is_in_step(), "{report}");
+    assert!(report.to_string().contains(&format!("verdict PANIC: {panicked}, in the step of tick {FROM}")), "{report}");
+    let report = verify(recording(), &world(Fault::None)).unwrap();
+    assert!(!report.is_in_step() && report.panic().unwrap().ends_with("it does not here"), "{report}");
 }

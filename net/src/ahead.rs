@@ -74,7 +74,6 @@ impl<S: Simulation> Ahead<S> {
         }
         self.compare(confirmed, player, stats);
         stats.ticks = self.follow(from, &wanted, ticks_max.min(LOOK_AHEAD_TICKS_MAX));
-        self.looked = Some((from, stats.ticks));
         let assumed = core::mem::take(&mut self.assumed);
         (0..).zip(&assumed).for_each(|(n, assumed)| self.note(assumed, &turn(from.plus(n))));
         stats.rollbacks += u64::from(core::mem::take(&mut self.is_surprised));
@@ -92,6 +91,8 @@ impl<S: Simulation> Ahead<S> {
             self.assumed.push_back(next);
             simulated += 1;
         }
+        // What was begun, and panicked, is never shown.
+        self.looked = Some((from, stats.ticks));
         let tick = self.predicted.tick();
         if self.shown.back().is_none_or(|(last, _)| *last < tick) {
             self.shown.push_back((tick, self.predicted.hero_checksum(player)));

@@ -884,11 +884,14 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
         self.confirmed().map_or_else(DistantView::default, |simulation| self.share.distant(simulation))
     }
 
+    fn player(&self) -> Option<PlayerId> {
+        self.session().map(|session| session.player)
+    }
+
     fn figures(&self, stats: &mut Stats, out: &Outbox<F::Sim>) {
         let Some(session) = self.session() else { return };
         let (sequencer, stamps) = (session.sequencer, session.intake.stamps());
         let with_leader = || session.comparison.exchange(session.leader.peer, stamps, out);
-        stats.player = Some(session.player);
         stats.known = session.intake.known();
         stats.commands_pending = session.intake.commands_pending();
         let Some(stepper) = session.life.stepper() else { return };

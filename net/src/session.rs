@@ -206,6 +206,11 @@ pub trait Session {
     /// How far this peer has come.
     fn phase(&self) -> Phase;
 
+    /// This peer's player, once it is let in.
+    fn player(&self) -> Option<PlayerId> {
+        self.stats().player
+    }
+
     /// Figures, all of them: for a person to look at, not for each round of a loop.
     fn stats(&self) -> Stats;
 

@@ -89,6 +89,11 @@
 //!     world.step(turn);
 //!     assert_eq!(world.checksum(), checksum);
 //! }
+//!
+//! // A session puts what the world asks for (a gate that opens, a portal) into a turn. Here nobody
+//! // else does.
+//! let inputs = world.requests().iter().cloned().map(Input::Request).collect();
+//! world.step(&Turn { inputs });
 //! # Ok::<(), grid::GridError>(())
 //! ```
 #![no_std]

@@ -50,6 +50,8 @@ pub trait Simulation: Sized + Send + 'static {
 
     /// What the last step asked for, in a fixed order. In a party only the sequencer puts it into a
     /// turn, and the others drop it; in a rollback session each peer puts it into the next one.
+    /// Whoever steps a simulation by hand, without a session, puts it into the next turn as
+    /// [`Input::Request`]: else nothing comes of it, and no gate opens or portal leads anywhere.
     fn requests(&self) -> &[Self::Request];
 
     /// Turns a player's wish to join into the input that makes it so. Read-only. In a party only

@@ -30,7 +30,6 @@ mod reference;
 mod report;
 
 use std::ops::ControlFlow;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -44,6 +43,7 @@ use super::compare::{CheckError, Checker, every_turn};
 use crate::default_table;
 use crate::game::Game;
 use crate::inspect::Inspect;
+use crate::panics::caught;
 use crate::recording::Recording;
 use crate::recording::Timeline;
 pub(super) use in_process::play as play_in_process;
@@ -215,9 +215,8 @@ fn in_process<S: Inspect>(
 ) -> Played<S> {
     // A game that panics where it did not before has noticed too.
     let mut play = |noted: Option<(Tick, &mut Journal)>| {
-        guarded(|| in_process::play(breaker, reference, look, plays, noted)).unwrap_or_else(|message| {
-            Err(End::Broke(format!("it panics: {}", message.as_deref().unwrap_or("see above"))))
-        })
+        caught(|| in_process::play(breaker, reference, look, plays, noted))
+            .unwrap_or_else(|panicked| Err(End::Broke(format!("it panics: {}", panicked.message))))
     };
     let played = play(None);
     let Err(End::Parted(mut odd)) = played else { return played };
@@ -233,15 +232,4 @@ fn in_process<S: Inspect>(
         odd.journal = Some(journal);
     }
     Err(End::Parted(odd))
-}
-
-/// Plays what may panic. Nothing of what was played may be used again then.
-///
-/// # Errors
-/// What the panic says, if it is text.
-pub(crate) fn guarded<T>(play: impl FnOnce() -> T) -> Result<T, Option<String>> {
-    catch_unwind(AssertUnwindSafe(play)).map_err(|panic| {
-        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-        text.or_else(|| panic.downcast_ref::<String>().cloned())
-    })
 }

@@ -7,6 +7,7 @@
 //!
 //! Where the recordings themselves show the first difference, only what lies around it is played.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use lockstone_sim::codec::CodecError;
@@ -18,6 +19,7 @@ use super::replayer::Replayer;
 use super::report::{Finding, PeerReport, Report, Unmet};
 use super::verdict::{Case, unlike_headers, unlike_starts};
 use crate::inspect::Inspect;
+use crate::panics::caught;
 use crate::recording::{Build, Recording, Timeline};
 
 /// So far behind the first difference others are looked for.
@@ -115,14 +117,27 @@ impl<'a, S: Inspect> Checker<'a, S> {
         let mut reports: Vec<_> = peers.iter().map(|peer| self.describe(peer)).collect();
         // Parts of the world have other turns and other checksums by design.
         let are_parts = peers.len() > 1 && reports.iter().any(|report| !report.covers.is_empty());
-        let (shared, finding) = match unlike_headers(peers) {
-            Some(finding) => (None, Some(finding)),
-            None if are_parts => self.check_shared(peers, &mut reports)?,
-            None => (None, self.check_alike(peers, &mut reports)?),
-        };
         let start = peers.iter().map(Timeline::start).min().unwrap_or_default();
         let end = peers.iter().map(|peer| peer.end).max().unwrap_or_default();
-        Ok(Report { peers: reports, start, end, shared, finding })
+        let played = Cell::new(start);
+        let watch = |tick| {
+            played.set(tick);
+            self.watch.iter().for_each(|watch| watch(tick));
+        };
+        let checker = Checker { build: self.build, look: self.look, watch: Some(&watch) };
+        let outcome = caught(|| match unlike_headers(peers) {
+            Some(finding) => Ok((None, Some(finding))),
+            None if are_parts => checker.check_shared(peers, &mut reports),
+            None => Ok((None, checker.check_alike(peers, &mut reports)?)),
+        });
+        let (shared, finding, panic) = match outcome {
+            Ok(found) => {
+                let (shared, finding) = found?;
+                (shared, finding, None)
+            }
+            Err(panicked) => (None, None, Some((played.get(), panicked))),
+        };
+        Ok(Report { peers: reports, start, end, shared, finding, panic })
     }
 
     /// A recording, of which nothing was compared yet.
@@ -169,8 +184,12 @@ impl<'a, S: Inspect> Checker<'a, S> {
                 break;
             }
         }
-        let (played, compared) = chosen.expect("there are recordings");
+        let (mut played, compared) = chosen.expect("there are recordings");
         *reports = compared;
+        if split.is_none() {
+            // The last turn has no checksum if the rules panicked in it.
+            played.at(end);
+        }
         let unmet = reports.iter().filter_map(|report| Some((report.differs?.tick, report.agreed)));
         let Some((tick, agreed)) = unmet.min_by_key(|&(tick, _)| tick) else { return Ok(None) };
         let is_odd = |n: &usize| reports[*n].differs.is_some_and(|unmet| unmet.tick <= tick.plus(AFTER_TICKS));

@@ -29,6 +29,7 @@ const NAME_CHARS_MAX: usize = 48;
 /// The page of a report, as HTML.
 pub fn page(report: &Report) -> String {
     let title = match &report.finding {
+        None if report.panic().is_some() => "Panicked".to_owned(),
         None if report.shows_nothing() => "Nothing to compare".to_owned(),
         None => "In step".to_owned(),
         Some(finding) => format!("Differs from tick {} on", finding.tick),
@@ -85,6 +86,9 @@ fn name(peer: &PeerReport) -> Markup {
 
 /// What is told of recordings in which nothing differs.
 fn lead(report: &Report) -> String {
+    if let Some(panic) = report.panic() {
+        return plain(&format!("Played again up to there: {panic}."), TEXT_CHARS_MAX);
+    }
     if report.shared == Some(0) {
         return "Each recording is in step with its own turns, but no two of them have a cell in common, so nothing is shown.".to_owned();
     }

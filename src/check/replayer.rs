@@ -50,11 +50,11 @@ impl<'t, S: Simulation> Replayer<'t, S> {
             self.simulation.restore(snapshot);
         }
         while self.tick() < tick {
+            if let Some(watch) = self.watch {
+                watch(self.tick());
+            }
             self.simulation.step(self.turns.get(&self.simulation.tick()).unwrap_or(&Turn::EMPTY));
             let reached = self.tick();
-            if let Some(watch) = self.watch {
-                watch(reached);
-            }
             if reached.0.is_multiple_of(CHECKPOINT_TICKS) && !self.checkpoints.contains_key(&reached) {
                 self.checkpoints.insert(reached, self.simulation.snapshot());
             }

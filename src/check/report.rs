@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::extent::{self, Covered};
 use super::locate::Location;
 use crate::inspect::Sketch;
+use crate::panics::Panicked;
 use crate::recording::{Desync, Ending};
 
 /// What came out of one or more recordings of a session.
@@ -27,6 +28,8 @@ pub struct Report {
     pub shared: Option<u64>,
     /// What differs, if anything does.
     pub finding: Option<Finding>,
+    /// The tick in whose step the rules panicked, and where, if they did: no more could be played.
+    pub panic: Option<(Tick, Panicked)>,
 }
 
 /// One recording, checked.
@@ -286,14 +289,26 @@ impl Cause {
 impl Report {
     /// Whether checksums were compared, and nothing differs.
     pub fn is_in_step(&self) -> bool {
-        self.finding.is_none() && !self.shows_nothing()
+        self.finding.is_none() && self.panic().is_none() && !self.shows_nothing()
+    }
+
+    /// What panicked, in a sentence, here or at a recorder alone.
+    pub fn panic(&self) -> Option<String> {
+        if let Some((tick, panicked)) = &self.panic {
+            return Some(format!("{panicked}, in the step of tick {tick}"));
+        }
+        let at_recorder = |peer: &PeerReport| {
+            let reason = peer.ending.panic()?;
+            Some(format!("{}: {reason}, in the step of tick {}; it does not here", peer.who, peer.end.0 - 1))
+        };
+        self.peers.iter().find_map(at_recorder)
     }
 
     /// Whether there was nothing to compare: no difference, and no checksum, or no cell that two
     /// parts of a world have in common.
     pub fn shows_nothing(&self) -> bool {
         let nothing = self.shared == Some(0) || self.peers.iter().all(|peer| peer.checksums == 0);
-        self.finding.is_none() && nothing
+        self.finding.is_none() && self.panic().is_none() && nothing
     }
 
     fn names(&self, peers: &[usize]) -> String {
@@ -364,6 +379,7 @@ impl fmt::Display for Report {
         }
         match (&self.finding, self.shared) {
             (Some(finding), _) => self.tell(finding, f),
+            (None, _) if let Some(panic) = self.panic() => write!(f, "verdict PANIC: {panic}"),
             (None, Some(0)) => write!(f, "verdict NOT SHOWN: no two recordings have a cell in common"),
             (None, _) if self.shows_nothing() => write!(f, "verdict NOT SHOWN: no checksum could be compared"),
             (None, Some(times)) => {

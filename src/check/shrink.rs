@@ -46,6 +46,9 @@ const ROUNDS_MAX: u32 = 4;
 /// How long is spent on making it smaller, once it is known how it fails.
 const BUDGET: Duration = Duration::from_secs(30);
 
+/// How often the small recording is played to see whether it fails each time.
+pub const PLAYS: u32 = 10;
+
 /// How large a recording is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Size {
@@ -86,6 +89,8 @@ pub struct Shrunk<S: Simulation> {
     pub after: Size,
     /// How many candidates were played.
     pub tried: u32,
+    /// How often the small recording failed so when it was played [`PLAYS`] times more.
+    pub failed: u32,
     /// The small recording.
     pub recording: Recording<S>,
 }
@@ -137,8 +142,9 @@ impl<S: Inspect> Checker<'_, S> {
         let mut shrinking = Shrinking { trial: &trial, symptom: &symptom, watch, tried: 0, started: Instant::now() };
         let small = shrinking.reduce(candidate, fails, latest_start);
         let (after, tried) = (small.size(), shrinking.tried);
+        let failed = trial.failures(&symptom, &small, PLAYS);
         let recording = written::record(&trial, &timeline, &symptom, &small);
-        Ok(Some(Shrunk { symptom, before, after, tried, recording }))
+        Ok(Some(Shrunk { symptom, before, after, tried, failed, recording }))
     }
 }
 

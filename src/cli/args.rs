@@ -29,7 +29,8 @@ pub(super) struct Args {
 pub(super) enum Subcommand {
     /// Play. With no option at all: a game of your own, with a bot beside you as a second peer
     Play(Box<Play>),
-    /// Let bots play as separate processes over real WebRTC, and compare their worlds
+    /// Let bots play as separate processes over real WebRTC, and compare their worlds. In a party of
+    /// 10 s or longer the last one comes late
     Demo(Demo),
     /// Serve signaling, so that peers find each other
     Signal(Signal),
@@ -61,10 +62,10 @@ pub(super) enum Subcommand {
 }
 
 impl Subcommand {
-    /// Whether it only reads, so that Ctrl-C may end it at once.
-    pub fn only_reads(&self) -> bool {
+    /// Whether it leaves nothing behind and owes nobody a goodbye, so that Ctrl-C may end it at once.
+    pub fn may_break_off(&self) -> bool {
         match self {
-            Subcommand::Replay(_) | Subcommand::Explain(_) => true,
+            Subcommand::Replay(_) | Subcommand::Explain(_) | Subcommand::Crowd(_) => true,
             Subcommand::Check(args) => args.command.is_none(),
             _ => false,
         }

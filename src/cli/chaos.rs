@@ -34,7 +34,7 @@ pub(super) fn run<G: Game>(args: &args::Chaos) -> Result<ExitCode, Failure> {
         answer_time: Duration::from_secs(args.answer_seconds),
     }
     .with_builds_of_cargo();
-    let recording = args.play.as_ref().map(|file| check::load_one::<G>(file, &table)).transpose()?;
+    let recording = args.play.as_ref().map(|file| check::load_one::<G>("play", file, &table)).transpose()?;
     let bar = progress::bar(args.ticks, 15, args.json);
     bar.set_message("bots play");
     if let Some(recording) = &recording {

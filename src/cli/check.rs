@@ -1,7 +1,7 @@
 //! `check` and `explain`: tell whether recordings are in step, and if not, who differs from whom,
 //! since when, where and why.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use lockstone_sim::{PlayerId, Table, Tick};
@@ -26,17 +26,20 @@ pub(super) fn run<G: Game>(args: &args::Check) -> Result<ExitCode, Failure> {
     for (n, (file, bytes)) in files.iter().enumerate() {
         if let Some((same, _)) = files[..n].iter().find(|(_, other)| other == bytes) {
             let (same, file) = (same.display(), file.display());
-            say(format_args!("{same} and {file} are the same recording: that they agree shows nothing."));
+            let advice = "name another peer's, or one file alone";
+            let told = format!("{same} and {file} are the same recording, and that they agree shows nothing; {advice}");
+            return Err(Failure::new(told));
         }
     }
-    let recordings = files.iter().map(|(file, bytes)| read_file::<G>(file, bytes)).collect::<Result<_, _>>()?;
+    let read = |(file, bytes): &(&PathBuf, Vec<u8>)| read_file::<G>("check", file, bytes);
+    let recordings = files.iter().map(read).collect::<Result<_, _>>()?;
     tell::<G>(recordings, &args.telling)
 }
 
-/// Reads one recording that this program can play.
-pub(super) fn load_one<G: Game>(file: &Path, table: &Table) -> Result<Recording<G::Sim>, Failure> {
-    let recording = read_file::<G>(file, &files::read(file)?)?;
-    can_be_played::<G>(std::slice::from_ref(&recording), table)?;
+/// Reads one recording that this program can play, for doing something with it.
+pub(super) fn load_one<G: Game>(doing: &str, file: &Path, table: &Table) -> Result<Recording<G::Sim>, Failure> {
+    let recording = read_file::<G>(doing, file, &files::read(file)?)?;
+    can_be_played::<G>(doing, std::slice::from_ref(&recording), table)?;
     Ok(recording)
 }
 
@@ -66,8 +69,8 @@ pub(super) fn explain<G: Game>(args: &args::Explain) -> Result<ExitCode, Failure
     tell::<G>(recordings, &args.telling)
 }
 
-fn read_file<G: Game>(file: &Path, bytes: &[u8]) -> Result<Recording<G::Sim>, Failure> {
-    read::<G>(bytes).map_err(|error| Failure::recording("check", file, &error))
+fn read_file<G: Game>(doing: &str, file: &Path, bytes: &[u8]) -> Result<Recording<G::Sim>, Failure> {
+    read::<G>(bytes).map_err(|error| Failure::recording(doing, file, &error))
 }
 
 /// Reads a recording of this game, whatever its rules.
@@ -79,7 +82,7 @@ fn read<G: Game>(bytes: &[u8]) -> Result<Recording<G::Sim>, RecordingError> {
 fn tell<G: Game>(recordings: Vec<Recording<G::Sim>>, telling: &Telling) -> Result<ExitCode, Failure> {
     telling.html.iter().try_for_each(|file| files::can_write_page(file))?;
     let table = table::load(telling.table.as_deref())?;
-    can_be_played::<G>(&recordings, &table)?;
+    can_be_played::<G>("check", &recordings, &table)?;
     let report = check::<G>(recordings, &table)?;
     if telling.json {
         print(serde_json::to_string_pretty(&report).expect("a report is plain data"));
@@ -89,6 +92,9 @@ fn tell<G: Game>(recordings: Vec<Recording<G::Sim>>, telling: &Telling) -> Resul
     if let Some(file) = &telling.html {
         files::write_page(file, &check::page(&report))?;
         say(format_args!("The page is in {}.", file.display()));
+    }
+    if let (None, Some(panic)) = (&report.finding, report.panic()) {
+        return Err(Failure::differed(panic));
     }
     if report.shared == Some(0) && report.finding.is_none() {
         let advice = "check them with the relay's recording, or with those of players who met";
@@ -102,7 +108,7 @@ fn tell<G: Game>(recordings: Vec<Recording<G::Sim>>, telling: &Telling) -> Resul
 
 /// Refuses recordings of another build's rules or table, unless they differ in that from each
 /// other: that is the answer, then.
-fn can_be_played<G: Game>(recordings: &[Recording<G::Sim>], table: &Table) -> Result<(), Failure> {
+fn can_be_played<G: Game>(doing: &str, recordings: &[Recording<G::Sim>], table: &Table) -> Result<(), Failure> {
     let Some(Recording { header, .. }) = recordings.first() else { return Ok(()) };
     if recordings.iter().any(|other| other.header.identity != header.identity) {
         return Ok(());
@@ -110,7 +116,7 @@ fn can_be_played<G: Game>(recordings: &[Recording<G::Sim>], table: &Table) -> Re
     let identity = G::identity(table);
     header.check(G::NAME, &identity).map_err(|error| {
         let advice = failure::of_recording(&error);
-        Failure::new(format!("cannot check the recording of {}: {error}; {advice}", header.name))
+        Failure::new(format!("cannot {doing} the recording of {}: {error}; {advice}", header.name))
     })
 }
 

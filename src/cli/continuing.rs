@@ -11,6 +11,7 @@ use super::files;
 use super::player::Player;
 use crate::game::Game;
 use crate::output::say;
+use crate::panics::caught;
 use crate::recording::{ContinueError, Ending, Header, Recording};
 
 /// What ends a sentence about a recording of which none goes on.
@@ -34,7 +35,8 @@ impl<S: Simulation> Recorded<S> {
         check_kind(kind, header.kind).map_err(|why| refused(&why))?;
         let recording = Recording::<S>::read(&bytes).map_err(unreadable)?;
         let (end, ending) = (recording.end(), recording.ending.clone());
-        let session = recording.continuation(player.build(false));
+        let session = caught(|| recording.continuation(player.build(false)));
+        let session = session.map_err(|panicked| refused(&format!("{panicked}; see it with `check`")))?;
         let session = session.map_err(|error| match error {
             ContinueError::NotWhole if matches!(kind, SessionKind::Relay { .. }) => {
                 refused(&"it is of a part of a relay's world; name the recording of the relay itself")

@@ -12,7 +12,7 @@ use super::failure::{DIFFERED, Failure};
 use super::files;
 use super::place::any_number;
 use super::sitting::clocks;
-use super::{carry, goes_on, numbers, progress, relay, table};
+use super::{carry, numbers, progress, relay, table};
 use crate::crowd::{Crowd, CrowdOptions, CrowdReport, Rate};
 use crate::game::{Layout, Spread, Wide};
 use crate::output::{print, say};
@@ -37,6 +37,7 @@ const PLOT: Option<Plot> = None;
 pub(super) fn run<G: Wide>(args: &Args) -> Result<ExitCode, Failure> {
     let plot = match &args.plot {
         Some(path) => {
+            files::is_named(path, "svg")?;
             files::can_create(path)?;
             let plot = PLOT.ok_or_else(|| Failure::file("draw", path, "this build has no plots; leave out --plot"))?;
             Some((path, plot))
@@ -92,11 +93,8 @@ fn play<G: Wide>(args: &Args, players: u16, seed: u64) -> Result<CrowdReport, Fa
     let halo_rings_less = args.halo_rings_less;
     let options = CrowdOptions { layout, ticks, seed, weather, relay, halo_rings_less, verify, own_world };
     let mut crowd = Crowd::<G>::new(options, &table::load(None)?).map_err(Failure::new)?;
-    let report = crowd.run(|tick| {
-        progress.set_position(tick.into());
-        goes_on().is_continue()
-    });
-    let mut report = report.map_err(Failure::new)?.ok_or_else(|| Failure::new("the crowd was stopped"))?;
+    let report = crowd.run(|tick| progress.set_position(tick.into()));
+    let mut report = report.map_err(Failure::new)?;
     if args.process {
         report.process = Some(crowd.effort(clocks(), carry::carrier(players, report.up)?));
     }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use lockstone_net::LinkError;
 use lockstone_net::session::{EndReason, PlayerError};
 use lockstone_net::signaling::SignalingError;
-use lockstone_net::wire::{LeaveReason, Refusal, SessionKind};
+use lockstone_net::wire::{LeaveReason, Refusal, SessionKind, Subject};
 
 use crate::output::say;
 use crate::recording::{BundleError, RecordingError};
@@ -88,9 +88,7 @@ pub(super) fn of_end(reason: &EndReason, kind: SessionKind) -> Option<Failure> {
             "begin another session"
         }
         EndReason::SequencerLost { .. } | EndReason::Removed(_) => go_on,
-        EndReason::Refused(Refusal::PutOut) => "choose another --room",
-        EndReason::Refused(Refusal::Full { .. } | Refusal::Begun) => "choose another --room",
-        EndReason::Refused(_) => "all peers need the same build, table and settings",
+        EndReason::Refused(refusal) => of_refusal(refusal),
         EndReason::NoQuorum => "begin another session",
         EndReason::Superseded => "its players play on there",
         EndReason::NoSession => "try again, or choose another --room",
@@ -99,11 +97,28 @@ pub(super) fn of_end(reason: &EndReason, kind: SessionKind) -> Option<Failure> {
         EndReason::Transfer(_) | EndReason::Snapshot(_) | EndReason::LoadTimeout => "try again",
         EndReason::Link(error) => match error {
             LinkError::Unreachable { .. } => "start one with `signal`, or name another with --signal",
-            LinkError::Refused { .. } => "see --room and --key",
+            LinkError::Refused { .. } => "see --room, --key and --relay",
             LinkError::Ended(_) => go_on,
         },
     };
     Some(Failure::new(format!("{reason}; {advice}")))
+}
+
+/// What a peer does that was not let in.
+fn of_refusal(refusal: &Refusal) -> &'static str {
+    let differences = match refusal {
+        Refusal::PutOut | Refusal::Full { .. } | Refusal::Begun => return "choose another --room",
+        Refusal::Different(differences) => &differences[..],
+        _ => &[],
+    };
+    let kinds = differences.iter().find(|difference| difference.what == Subject::Kind);
+    match kinds.map(|kinds| (kinds.session, kinds.joiner)) {
+        None => "all peers need the same build, table and settings",
+        Some((0, 1)) => "leave out --rollback, or choose another --room",
+        Some((0, _)) => "leave out --relay, or choose another --room",
+        Some((1, _)) => "join with --rollback, or choose another --room",
+        Some(_) => "join with --relay, or choose another --room",
+    }
 }
 
 /// What to do with a recording that cannot be used.

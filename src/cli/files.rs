@@ -62,8 +62,21 @@ pub(super) fn can_write_page(file: &Path) -> Result<(), Failure> {
     }
 }
 
-fn cannot_write(file: &Path, error: &io::Error) -> Failure {
+/// Refuses a name that promises another kind of file than the one that is written.
+pub(super) fn is_named(file: &Path, kind: &str) -> Result<(), Failure> {
+    match file.extension() {
+        Some(extension) if !extension.eq_ignore_ascii_case(kind) => {
+            let cause = format!("this is written as {} alone; name a file that ends in .{kind}", kind.to_uppercase());
+            Err(Failure::file("write", file, cause))
+        }
+        _ => Ok(()),
+    }
+}
+
+pub(super) fn cannot_write(file: &Path, error: &io::Error) -> Failure {
     match error.kind() {
+        // A system may say of a folder no more than that it is there.
+        _ if file.is_dir() => Failure::file("write", file, "it is a folder; name a file in it"),
         io::ErrorKind::AlreadyExists => Failure::file("write", file, "it is there already; choose another name"),
         _ => Failure::file("write", file, error),
     }

@@ -40,7 +40,6 @@ pub(super) fn run<G: Game>(args: Play) -> Result<ExitCode, Failure> {
         say(format_args!("A bot plays with you. With a friend instead: {} --rollback --room {room}", G::NAME));
         None
     } else {
-        say(format_args!("A friend joins with: {join}"));
         Some(join)
     };
     // It comes once this peer is in the room: whoever is first founds the session.
@@ -78,7 +77,7 @@ fn play<G: Game>(
     let keeps = !args.solo || args.record.is_some() || args.continues.is_some();
     let own = Identity::new(args.identity.as_deref(), G::NAME, args.bot || !keeps)?;
     let Player { name, hero, .. } = player;
-    let options = Options { keep_checksums: args.report, ..Options::default() };
+    let options = Options { keep_checksums: args.report, invite: Some(invite), ..Options::default() };
     let sitting = Sitting { name: name.clone(), room, join, terms: config.terms(identity), args, options };
     let again = build.clone();
     match config {
@@ -95,6 +94,10 @@ fn play<G: Game>(
             sitting.play::<G, _, _>(rollback, again, link)
         }
     }
+}
+
+fn invite(join: &str) {
+    say(format_args!("A friend joins with: {join}"));
 }
 
 /// The arguments of the bot that a newcomer finds at their side: a peer like any other, in a

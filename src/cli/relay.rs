@@ -12,7 +12,7 @@ use super::args::{self, Play, SIGNAL_PORT, View};
 use super::continuing::Recorded;
 use super::failure::Failure;
 use super::identity::Identity;
-use super::place::{self, Entering, Signaling, any_number, room_name};
+use super::place::{self, Signaling, any_number, room_name};
 use super::player::Player;
 use super::sitting::Sitting;
 use crate::game::Wide;
@@ -44,11 +44,6 @@ pub(super) fn run<G: Wide>(args: args::Relay) -> Result<ExitCode, Failure> {
     let signaling = signaling(&args)?;
     let key = args.key.as_ref().map_or(String::new(), |key| format!(" --key {key}"));
     let join = format!("{} play --relay --room {room}{key} --signal {}", G::NAME, signaling.public_url);
-    let announced = join.clone();
-    let announce = (!args.report).then_some(|| {
-        print(announced);
-        say(format_args!("So players join. Ctrl-C ends the session for all."));
-    });
     // Nobody can know a token that this user's key made.
     let standby = args.host_token.as_deref().map(|token| PlayerKey::of_secret(token).public());
     let claims = args.host_token.is_none().then(|| Identity::of_relay(G::NAME));
@@ -79,7 +74,7 @@ pub(super) fn run<G: Wide>(args: args::Relay) -> Result<ExitCode, Failure> {
         Some(key) => relay.with_standby(key),
         None => relay,
     };
-    sitting.play::<G, _, _>(relay.with_horizon(G::horizon()), again, Entering::new(link, announce))
+    sitting.play::<G, _, _>(relay.with_horizon(G::horizon()), again, link)
 }
 
 /// How a relay is shown and recorded. One that nobody plays at has no view, unless one is wanted.
@@ -87,8 +82,16 @@ fn sitting(args: &args::Relay, plays: bool) -> (Play, Options) {
     let view = if plays { args.view } else { args.view.or(Some(View::None)) };
     let (bot, record, trees) = (args.bot, args.record.clone(), args.trees);
     let shown = Play { bot, view, record, trees, seconds: args.seconds, report: args.report, ..Play::default() };
-    let options = Options { keep_parts: args.report, measured_ticks: args.measured_ticks, ..Options::default() };
+    let invite: fn(&str) = invite;
+    let invite = (!args.report).then_some(invite);
+    let options =
+        Options { keep_parts: args.report, measured_ticks: args.measured_ticks, invite, ..Options::default() };
     (shown, options)
+}
+
+fn invite(join: &str) {
+    print(join);
+    say(format_args!("So players join. Ctrl-C ends the session for all."));
 }
 
 /// Follows the relay of a room, and leads on if that is lost.

@@ -10,6 +10,7 @@ use super::failure::Failure;
 use super::{files, progress, table};
 use crate::game::Game;
 use crate::output::{print, say};
+use crate::panics::caught;
 use crate::recording::{Ending, Entry, Header, Recording, replay_with_progress};
 
 pub(super) fn run<G: Game>(args: &args::Replay) -> Result<ExitCode, Failure> {
@@ -25,10 +26,18 @@ pub(super) fn run<G: Game>(args: &args::Replay) -> Result<ExitCode, Failure> {
     let simulation = G::build(header.seed, table);
     let started = Instant::now();
     let bar = progress::bar_of_recording(recording.end().since(header.start));
-    let mut watch = |ticks: u32| progress::advance(&bar, ticks);
-    let replay = replay_with_progress(recording, simulation, &mut watch)
-        .map_err(|error| Failure::file("replay", file, error))?;
+    let (mut played, ended_in) = (0, recording.ending.panic().map(str::to_owned));
+    let mut watch = |ticks: u32| {
+        played = ticks;
+        progress::advance(&bar, ticks);
+    };
+    let replay = caught(|| replay_with_progress(recording, simulation, &mut watch));
     bar.finish_and_clear();
+    let replay = replay
+        .map_err(|panicked| {
+            Failure::differed(format!("{panicked}, in the step of tick {}", header.start.plus(played)))
+        })?
+        .map_err(|error| Failure::file("replay", file, error))?;
     let elapsed = started.elapsed().max(Duration::from_micros(1));
     let per_s = f64::from(replay.ticks) / elapsed.as_secs_f64();
     let times = per_s / f64::from(header.ticks_per_s.max(1));
@@ -42,6 +51,13 @@ pub(super) fn run<G: Game>(args: &args::Replay) -> Result<ExitCode, Failure> {
             "the worlds differ at tick {}: recorded {}, played {}; they parted {since}",
             mismatch.tick, mismatch.recorded, mismatch.played,
         )));
+    }
+    if let Some(panic) = ended_in {
+        return Err(Failure::differed(format!("{panic} when it was recorded; it does not here")));
+    }
+    if replay.checksums == 0 || replay.ticks == 0 {
+        let lacks = if replay.ticks == 0 { "tick" } else { "checksum" };
+        return Err(Failure::new(format!("nothing is shown, for the recording holds no {lacks}; record for longer")));
     }
     print("verdict in step");
     Ok(ExitCode::SUCCESS)

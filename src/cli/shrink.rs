@@ -14,7 +14,7 @@ use super::args;
 use super::failure::{BAD_INPUT, DIFFERED, Failure};
 use super::{check, files, progress, table};
 use crate::check::chaos::Breaker;
-use crate::check::shrink::{Size, Step, Symptom};
+use crate::check::shrink::{PLAYS, Size, Step, Symptom};
 use crate::check::{Checker, Shrunk};
 use crate::game::Game;
 use crate::output::{print, say};
@@ -30,6 +30,9 @@ struct Outcome<'o> {
     after: Option<Size>,
     /// How many candidates were played.
     tried: u32,
+    /// How often the small recording was played then, and how often it failed so.
+    plays: u32,
+    failed: Option<u32>,
     file: Option<&'o Path>,
     /// What shows it.
     command: Option<String>,
@@ -40,7 +43,7 @@ pub(super) fn run<G: Game>(args: &args::Shrink) -> Result<ExitCode, Failure> {
         return Err(Failure::new(format!("{breaker} needs another process; name a breaker that plays in this one")));
     }
     let table = table::load(args.table.as_deref())?;
-    let recording = check::load_one::<G>(&args.file, &table)?;
+    let recording = check::load_one::<G>("shrink", &args.file, &table)?;
     let before = Size::of(&recording);
     let out = args.out.clone().unwrap_or_else(|| small(&args.file));
     files::can_create(&out)?;
@@ -108,6 +111,8 @@ fn tell<S: Simulation>(json: bool, before: Size, shrunk: Option<&Shrunk<S>>, out
         before,
         after: shrunk.map(|shrunk| shrunk.after),
         tried: shrunk.map_or(0, |shrunk| shrunk.tried),
+        plays: PLAYS,
+        failed: shrunk.map(|shrunk| shrunk.failed),
         file: shrunk.map(|_| out),
         command: shrunk.map(|shrunk| command(&shrunk.symptom, out)),
     };
@@ -116,6 +121,12 @@ fn tell<S: Simulation>(json: bool, before: Size, shrunk: Option<&Shrunk<S>>, out
         Outcome { symptom: Some(symptom), after: Some(after), command: Some(command), .. } => {
             print(format_args!("it fails: {symptom}"));
             print(format_args!("{before} became {after}: {}; see it fail with `{command}`", out.display()));
+            if let Some(failed) = outcome.failed.filter(|failed| *failed < PLAYS) {
+                print(format_args!(
+                    "the failure varies: it came in {failed} of {PLAYS} plays of the small recording; \
+                     so try again if it does not come, or with another verdict"
+                ));
+            }
         }
         _ => print(format_args!("verdict in step: {before}, and nothing makes it fail")),
     }

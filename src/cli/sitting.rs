@@ -16,7 +16,8 @@ use lockstone_sim::Tick;
 use super::STOP;
 use super::args::{Play, View};
 use super::child::{Word, stop_with_parent};
-use super::failure::{Failure, of_end};
+use super::failure::{DIFFERED, Failure, of_end};
+use super::files;
 use crate::game::Game;
 use crate::output::say;
 use crate::shell::{Clocks, Display, Files, Labels, Options, Recorder, Screen, Shell};
@@ -57,6 +58,7 @@ impl Sitting {
     {
         let Sitting { name, room, join, terms, args, options } = self;
         if let Some(path) = &args.shot {
+            files::is_named(path, "png")?;
             check_writable(path)?;
             DRAW.ok_or_else(|| Failure::file("draw", path, "this build has no pictures; leave out --shot"))?;
         }
@@ -66,10 +68,10 @@ impl Sitting {
         let kind = terms.kind;
         let labels = Labels { game: G::NAME, terms, name, room };
         let recorder = Recorder::new(labels.clone(), Files, args.record.as_deref())
-            .map_err(|error| Failure::new(format!("{error}; name another file with --record")))?
+            .map_err(|error| files::cannot_write(&error.path, &error.cause))?
             .with_trees(args.trees)
             .beside();
-        let display = Display::new(screen(G::NAME, args.view, args.report), &labels, join);
+        let display = Display::new(screen(G::NAME, args.view, args.report)?, &labels, join);
         let options = Options {
             bot: args.bot,
             no_look_ahead: args.no_look_ahead,
@@ -90,11 +92,18 @@ impl Sitting {
         drop(shell);
         if args.report {
             print_word(&Word::Report(Box::new(report.clone())));
+        } else if let Some((tick, panicked)) = &report.panic {
+            let sentence = format!("{panicked}, in the step of tick {tick}");
+            return Err(Failure::differed(match &report.recording {
+                Some(file) => format!("{sentence}; see it again with `{} check {file}`", G::NAME),
+                None => sentence,
+            }));
         } else if report.ticks > 0 || reason == EndReason::SequencerLeft {
             say(format_args!("{} ticks played; the session is over: {reason}.", report.ticks));
         }
         match of_end(&reason, kind) {
             Some(failure) => Err(failure),
+            None if report.panic.is_some() => Ok(ExitCode::from(DIFFERED)),
             None if report.desyncs > 0 => Err(Failure::differed("the worlds of this session differed")),
             None => Ok(ExitCode::SUCCESS),
         }
@@ -105,7 +114,7 @@ impl Sitting {
 /// it is until then.
 fn check_writable(path: &Path) -> Result<(), Failure> {
     let there = path.exists();
-    OpenOptions::new().append(true).create(true).open(path).map_err(|error| Failure::file("write", path, error))?;
+    OpenOptions::new().append(true).create(true).open(path).map_err(|error| files::cannot_write(path, &error))?;
     if !there {
         std::fs::remove_file(path).map_err(|error| Failure::file("write", path, error))?;
     }
@@ -113,27 +122,20 @@ fn check_writable(path: &Path) -> Result<(), Failure> {
 }
 
 /// The view that was asked for, or the best there is.
-fn screen(game: &str, asked: Option<View>, report: bool) -> Screen {
+///
+/// # Errors
+/// If the one that was asked for cannot be had: nobody is to play on unseen.
+fn screen(game: &str, asked: Option<View>, report: bool) -> Result<Screen, Failure> {
     let none = Screen::None { lines: !report };
-    let asked = asked.unwrap_or(match () {
-        () if cfg!(feature = "window") && has_display() => View::Window,
-        () if cfg!(feature = "terminal") => View::Terminal,
-        () => View::None,
-    });
-    if asked == View::Window {
-        match window(game) {
-            Ok(window) => return Screen::View(window),
-            Err(error) => say(format_args!("{error}; use --view terminal or none.")),
-        }
-    }
-    if asked == View::None || !std::io::stdout().is_terminal() {
-        return none;
-    }
-    match terminal() {
-        Ok(terminal) => Screen::View(terminal),
-        Err(error) => {
-            say(format_args!("The terminal cannot show the world: {error}."));
-            none
+    let other = |error: String| Failure::new(format!("{error}; choose another --view, or none"));
+    match asked {
+        Some(View::Window) => window(game).map(Screen::View).map_err(other),
+        Some(View::Terminal) => terminal().map(Screen::View).map_err(other),
+        Some(View::None) => Ok(none),
+        None => {
+            let window = has_display().then(|| window(game));
+            let window = window.and_then(|opened| opened.inspect_err(|error| say(format_args!("{error}."))).ok());
+            Ok(window.or_else(|| terminal().ok()).map_or(none, Screen::View))
         }
     }
 }
@@ -153,18 +155,22 @@ fn window(_game: &str) -> Opened {
 
 #[cfg(feature = "terminal")]
 fn terminal() -> Opened {
-    let opened = view::terminal::TerminalView::open().map_err(|error| error.to_string())?;
-    Ok(Box::new(opened))
+    if !std::io::stdout().is_terminal() {
+        return Err("there is no terminal to show the world in".to_owned());
+    }
+    let opened = view::terminal::TerminalView::open();
+    Ok(Box::new(opened.map_err(|error| format!("the terminal cannot show the world: {error}"))?))
 }
 
 #[cfg(not(feature = "terminal"))]
 fn terminal() -> Opened {
-    Err("this build has no view for it".to_owned())
+    Err("this build has no view in a terminal".to_owned())
 }
 
 fn has_display() -> bool {
     let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    cfg!(any(windows, target_os = "macos")) || set("DISPLAY") || set("WAYLAND_DISPLAY")
+    let is_set = set("DISPLAY") || set("WAYLAND_DISPLAY");
+    cfg!(feature = "window") && (is_set || cfg!(any(windows, target_os = "macos")))
 }
 
 /// The clocks of this machine.

@@ -14,6 +14,7 @@ use super::format::*;
 use super::packed::Packed;
 use super::rerun::PackedRerun;
 use super::writer::Writer;
+use crate::panics::Panicked;
 
 /// A recording, read and checked. Whether its turns lead to its checksums,
 /// [`replay`](super::replay) tells.
@@ -40,6 +41,16 @@ pub enum Ending {
         /// How many bytes are left out.
         bytes: usize,
     },
+}
+
+impl Ending {
+    /// What panicked in the last tick that is on record, if that ended it.
+    pub fn panic(&self) -> Option<&str> {
+        match self {
+            Ending::Closed(reason) => Some(reason.as_str()).filter(|reason| Panicked::is_reason(reason)),
+            _ => None,
+        }
+    }
 }
 
 /// Why a recording cannot be read.

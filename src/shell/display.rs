@@ -42,6 +42,8 @@ pub struct Display {
     screen: Screen,
     /// This peer's player's name.
     pub(super) name: String,
+    /// The line with which others join, until they can.
+    join: Option<String>,
     player: Option<PlayerId>,
     /// Those of the players that were heard of, each another.
     pub(super) names: Names,
@@ -66,11 +68,12 @@ impl Display {
         Display {
             screen,
             name: labels.name.clone(),
+            join,
             player: None,
             names: BTreeMap::new(),
             others: BTreeSet::new(),
             muted: BTreeSet::new(),
-            status: Status { game: labels.game, room: labels.room.clone(), join, ..Status::default() },
+            status: Status { game: labels.game, room: labels.room.clone(), ..Status::default() },
             smooth: Smooth::default(),
             smooth_tick: None,
             corrections: 0,
@@ -79,6 +82,11 @@ impl Display {
             measured: Default::default(),
             now: Duration::ZERO,
         }
+    }
+
+    /// Shows the keys that the game knows.
+    pub(super) fn know_keys(&mut self, keys: &'static str) {
+        self.status.keys = keys;
     }
 
     /// Tells the person something.
@@ -91,6 +99,24 @@ impl Display {
         if self.status.news.len() > NEWS_MAX {
             self.status.news.remove(0);
         }
+    }
+
+    /// The same, unless it is what was told last: a key that is pressed again says nothing new.
+    pub(super) fn tell_once(&mut self, news: String) {
+        if self.status.news.last() != Some(&news) {
+            self.tell(news);
+        }
+    }
+
+    /// Shows the line with which others join, once they can: who is refused invites nobody. Returns
+    /// it then, if it may be printed as well.
+    pub(super) fn invite(&mut self, phase: impl FnOnce() -> Phase) -> Option<&str> {
+        if self.join.is_none() || !matches!(phase(), Phase::Waiting { .. } | Phase::Playing) {
+            return None;
+        }
+        self.status.join = self.join.take();
+        let prints = !matches!(&self.screen, Screen::View(view) if view.is_where_messages_go());
+        self.status.join.as_deref().filter(|_| prints)
     }
 
     /// The middle of the picture, in tiles.
@@ -315,6 +341,11 @@ impl Display {
             status.bytes_out_per_s = rate(traffic.bytes_out, before.bytes_out);
             self.measured = (self.now, traffic);
         }
+    }
+
+    /// Listens between two pictures. Returns after how long it is to do so again.
+    pub(super) fn listen(&mut self) -> Option<Duration> {
+        if let Screen::View(view) = &mut self.screen { view.listen() } else { None }
     }
 
     /// What the person did.

@@ -291,6 +291,15 @@ impl<S: Inspect> Keeper<S> {
         }
     }
 
+    /// The game panicked in the step of a tick, whose turn is on record: saves what was only in
+    /// memory, and marks the tick by ending with it.
+    pub fn break_off(&mut self, tick: Tick, reason: &str) {
+        if self.saved.is_none() {
+            self.save("panic", tick);
+        }
+        self.end(tick.next(), reason);
+    }
+
     /// Saves the last minutes, because of something.
     fn save(&mut self, what: &str, tick: Tick) {
         for path in self.places(what, tick, "lksrec") {

@@ -12,6 +12,7 @@ use super::display::Names;
 use crate::game::Game;
 use crate::scene::{Mark, Rgb, Scene};
 use crate::view::Action;
+use crate::view::typing::KEYS;
 
 /// Heroes of the party that are seen from afar.
 const COMPANION: Rgb = Rgb(150, 210, 240);
@@ -89,8 +90,9 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
             Action::Type(text) => match G::typed(sim, player, &text) {
                 Ok(command) => Some(command),
                 Err(sentence) => {
-                    self.display.tell(sentence);
+                    self.display.tell_once(sentence);
                     if text == HELP {
+                        self.display.tell([KEYS, G::KEYS].join(". "));
                         self.display.tell("Tab, or /stats: round trips, loss, and all that is measured.".to_owned());
                         self.display.tell("/branch: go on without those who are cut off, if they are.".to_owned());
                         self.display.tell("/mute NAME: hear nothing more of a player; once more: hear it.".to_owned());

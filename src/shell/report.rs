@@ -11,6 +11,7 @@ use lockstone_sim::{CellId, Checksum};
 use serde::{Deserialize, Serialize};
 
 use super::effort::Effort;
+use crate::Panicked;
 
 /// Others whose exchanges are told of.
 const OTHERS_MAX: usize = 64;
@@ -74,6 +75,9 @@ pub struct Report {
     pub rollback: Option<RollbackStats>,
     /// Why the session ended.
     pub ended: String,
+    /// The panic that ended it, if one did, and the tick that was played.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub panic: Option<(u32, Panicked)>,
     /// Where the recording is, if it was saved.
     pub recording: Option<String>,
     /// Why the recording stopped before the session's end, if it did.

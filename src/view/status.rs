@@ -14,6 +14,8 @@ const ROWS_MAX: usize = 16;
 pub struct Status {
     /// The game's name.
     pub game: &'static str,
+    /// The game's own keys, in a line.
+    pub keys: &'static str,
     /// The room; empty without one.
     pub room: String,
     /// The line with which a friend joins.
@@ -43,7 +45,7 @@ impl Status {
     pub fn verdict(&self) -> String {
         let Stats { checksums_compared, desyncs, .. } = self.stats;
         match self.last_check {
-            _ if desyncs > 0 => format!("OUT OF STEP: {desyncs} of {checksums_compared} differ"),
+            _ if desyncs > 0 => format!("OUT OF STEP: differences {desyncs}, checks {checksums_compared}"),
             Some(check) => format!("in step at tick {} ({checksums_compared} checks)", check.tick),
             None => "nothing compared yet".to_owned(),
         }

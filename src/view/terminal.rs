@@ -19,7 +19,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Paragraph, Wrap};
 
 use super::smooth::Smooth;
-use super::typing::{Key, Typing};
+use super::typing::{KEYS, Key, Typing};
 use super::{Action, Status, View, last_check, loss, rtt, title};
 use crate::scene::{Gauge, Mark, Pointer, Rgb, Scene};
 use map::{TILE_COLUMNS, corner, draw_map, draw_marks, mark_style};
@@ -96,6 +96,10 @@ impl View for TerminalView {
     fn line(&self) -> Option<&str> {
         self.typing.line()
     }
+
+    fn is_where_messages_go(&self) -> bool {
+        true
+    }
 }
 
 impl TerminalView {
@@ -171,7 +175,10 @@ fn panel<'t>(scene: Option<&'t Scene>, status: &'t Status) -> Paragraph<'t> {
     lines.extend(newest);
     match &status.typed {
         Some(typed) => lines.push(Line::styled(format!("> {typed}_"), Modifier::BOLD)),
-        None => lines.push(Line::styled("WASD walks, Enter says, / commands, Tab figures, Ctrl-C leaves", FAINT)),
+        None => {
+            lines.extend((!status.keys.is_empty()).then(|| Line::styled(status.keys, FAINT)));
+            lines.push(Line::styled(format!("{KEYS}, Ctrl-C leaves"), FAINT));
+        }
     }
     Paragraph::new(lines).wrap(Wrap { trim: false }).block(Block::new().borders(Borders::LEFT).border_style(FAINT))
 }

@@ -16,6 +16,9 @@ const FIGURES: &str = "/stats";
 /// The command that takes the offer to go on without those who cannot be reached.
 const BRANCH: &str = "/branch";
 
+/// What keys do in any game, in a line.
+pub const KEYS: &str = "WASD walks, Enter says, / commands, Tab figures";
+
 /// A key, whichever view it was pressed in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {

@@ -1,7 +1,11 @@
 //! The window: shows the frame, hears mouse and keys. It must never keep the session waiting.
+//!
+//! The window library tells which buttons are down, and not what happened to them. So the window
+//! listens far more often than it draws, and counts what goes down.
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::time::Duration;
 
 use lockstone_net::text::is_code;
 use minifb::{InputCallback, MouseButton, MouseMode, Window, WindowOptions};
@@ -15,6 +19,10 @@ use crate::scene::Pointer;
 
 /// While a button or a walking key is held, it counts again this often.
 const REPEAT_S: f32 = 0.2;
+/// No click is as short.
+const LISTENS_AFTER: Duration = Duration::from_millis(5);
+const BUTTONS: [(MouseButton, Pointer); 2] =
+    [(MouseButton::Left, Pointer::Primary), (MouseButton::Right, Pointer::Secondary)];
 
 /// Why there is no window.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -27,19 +35,36 @@ pub struct WindowView {
     frame: Frame,
     buffer: Vec<u32>,
     typing: Typing,
-    chars: Rc<RefCell<Vec<char>>>,
+    heard: Rc<RefCell<Heard>>,
+    /// Which of the buttons are down, and where they went down since the last picture.
+    down: [bool; 2],
+    clicks: Vec<Action>,
+    /// The way that the walking keys led at the last picture.
+    way: (i8, i8),
     time_s: f32,
     /// When what is held counts again.
     repeat_at_s: f32,
 }
 
-/// Letters as the keyboard's layout makes them, and the signs that stand for Enter, Backspace,
-/// Escape and Tab, in the order of pressing.
-struct Chars(Rc<RefCell<Vec<char>>>);
+/// What the keyboard told since the last picture.
+#[derive(Default)]
+struct Heard {
+    /// Letters as its layout makes them, and the signs that stand for Enter, Backspace, Escape and
+    /// Tab, in the order of pressing.
+    chars: Vec<char>,
+    /// Keys that went down.
+    keys: Vec<minifb::Key>,
+}
 
-impl InputCallback for Chars {
+struct Listener(Rc<RefCell<Heard>>);
+
+impl InputCallback for Listener {
     fn add_char(&mut self, code: u32) {
-        self.0.borrow_mut().extend(char::from_u32(code));
+        self.0.borrow_mut().chars.extend(char::from_u32(code));
+    }
+
+    fn set_key_state(&mut self, key: minifb::Key, is_down: bool) {
+        self.0.borrow_mut().keys.extend(is_down.then_some(key));
     }
 }
 
@@ -51,11 +76,22 @@ impl WindowView {
     pub fn open(title: &str) -> Result<WindowView, WindowError> {
         let options = WindowOptions { resize: true, ..WindowOptions::default() };
         let mut window = Window::new(title, SIZE.0, SIZE.1, options).map_err(|error| WindowError(error.to_string()))?;
-        let chars = Rc::new(RefCell::new(Vec::new()));
-        window.set_input_callback(Box::new(Chars(Rc::clone(&chars))));
-        let frame = Frame::new(SIZE.0, SIZE.1);
-        let (buffer, typing) = (Vec::new(), Typing::default());
-        Ok(WindowView { window, frame, buffer, typing, chars, time_s: 0.0, repeat_at_s: 0.0 })
+        // It would sleep.
+        window.set_target_fps(0);
+        let heard = Rc::<RefCell<Heard>>::default();
+        window.set_input_callback(Box::new(Listener(Rc::clone(&heard))));
+        Ok(WindowView {
+            window,
+            frame: Frame::new(SIZE.0, SIZE.1),
+            buffer: Vec::new(),
+            typing: Typing::default(),
+            heard,
+            down: [false; 2],
+            clicks: Vec::new(),
+            way: (0, 0),
+            time_s: 0.0,
+            repeat_at_s: 0.0,
+        })
     }
 }
 
@@ -76,27 +112,37 @@ impl View for WindowView {
     }
 
     fn actions(&mut self) -> Vec<Action> {
-        let mut actions = Vec::new();
         if !self.window.is_open() {
             return vec![Action::Quit];
         }
-        for key in self.chars.take().into_iter().filter_map(named) {
+        self.count_clicks();
+        let Heard { chars, keys } = self.heard.take();
+        let mut actions = Vec::new();
+        for key in chars.into_iter().filter_map(named) {
             // A walking key is heard as held, and not once more as a letter.
             let walks = matches!(key, Key::Char(c) if super::typing::walk(c).is_some());
             if self.typing.line().is_some() || !walks {
                 actions.extend(self.typing.press(key));
             }
         }
-        let held = self.time_s >= self.repeat_at_s;
-        if held {
-            let before = actions.len();
-            actions.extend(self.walk());
-            actions.extend(self.click());
-            if actions.len() > before {
-                self.repeat_at_s = self.time_s + REPEAT_S;
-            }
+        let (way, before) = (self.way(&keys), actions.len());
+        actions.append(&mut self.clicks);
+        actions.extend((way != self.way && way != (0, 0)).then_some(Action::Walk(way)));
+        self.way = way;
+        if actions.len() == before && self.time_s >= self.repeat_at_s {
+            actions.extend((way != (0, 0)).then_some(Action::Walk(way)));
+            actions.extend((0..BUTTONS.len()).filter(|&n| self.down[n]).find_map(|n| self.click(n)));
+        }
+        if actions.len() > before {
+            self.repeat_at_s = self.time_s + REPEAT_S;
         }
         actions
+    }
+
+    fn listen(&mut self) -> Option<Duration> {
+        self.window.update();
+        self.count_clicks();
+        Some(LISTENS_AFTER)
     }
 
     fn line(&self) -> Option<&str> {
@@ -105,22 +151,30 @@ impl View for WindowView {
 }
 
 impl WindowView {
-    fn walk(&self) -> Option<Action> {
+    /// Where the walking keys lead that are down, or went down since the last picture.
+    fn way(&self, pressed: &[minifb::Key]) -> (i8, i8) {
         use minifb::Key as K;
         if self.typing.line().is_some() {
-            return None;
+            return (0, 0);
         }
-        let down = |keys: [K; 2]| i8::from(keys.into_iter().any(|key| self.window.is_key_down(key)));
-        let x = down([K::Right, K::D]) - down([K::Left, K::A]);
-        let y = down([K::Down, K::S]) - down([K::Up, K::W]);
-        ((x, y) != (0, 0)).then_some(Action::Walk((x, y)))
+        let is_down = |key| pressed.contains(&key) || self.window.is_key_down(key);
+        let down = |keys: [K; 2]| i8::from(keys.into_iter().any(is_down));
+        (down([K::Right, K::D]) - down([K::Left, K::A]), down([K::Down, K::S]) - down([K::Up, K::W]))
     }
 
-    fn click(&self) -> Option<Action> {
+    /// Notes the buttons that went down.
+    fn count_clicks(&mut self) {
+        let down = BUTTONS.map(|(button, _)| self.window.get_mouse_down(button));
+        let before = std::mem::replace(&mut self.down, down);
+        let clicks = (0..BUTTONS.len()).filter(|&n| down[n] && !before[n]).filter_map(|n| self.click(n));
+        let clicks: Vec<_> = clicks.collect();
+        self.clicks.extend(clicks);
+    }
+
+    /// A click of a button where the mouse is.
+    fn click(&self, button: usize) -> Option<Action> {
         let (x, y) = self.window.get_mouse_pos(MouseMode::Discard)?;
-        let buttons = [(MouseButton::Left, Pointer::Primary), (MouseButton::Right, Pointer::Secondary)];
-        let (_, pointer) = buttons.into_iter().find(|(button, _)| self.window.get_mouse_down(*button))?;
-        Some(Action::Click(self.frame.tile_at(x, y)?, pointer))
+        Some(Action::Click(self.frame.tile_at(x, y)?, BUTTONS[button].1))
     }
 }
 

@@ -28,6 +28,12 @@ impl Game for DungeonGame {
 
     const NAME: &'static str = "dungeon";
 
+    const ABOUT: &'static str = "A co-op dungeon: heroes, monsters and loot, with friends who drop in and out";
+
+    const VERSION: &'static str = env!("CARGO_PKG_VERSION");
+
+    const KEYS: &'static str = "Click walks, strikes and takes, right click or K skill, P takes, Q drinks, B buys";
+
     fn rules_digest() -> u64 {
         let config = *grid(BLOCK_TILES).config();
         let measures = [

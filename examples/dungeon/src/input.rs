@@ -19,6 +19,9 @@ const CLICK: Fx = Fx::ratio(9, 10);
 const HELP: &str = "Type where to walk (\"96 40\", or \"n 5\" for five tiles north), attack, pick, skill, drink, \
 wear 1, drop 1, buy (a potion, at the entrance), stop.";
 
+/// What is said to any other key or word.
+const UNKNOWN: &str = "That is no command: /help lists them.";
+
 /// The main button walks, attacks or takes, the other one uses the skill.
 pub(crate) fn click(world: &World<Dungeon>, player: PlayerId, at: Vec2, pointer: Pointer) -> Option<Command> {
     let hero = world.hero(player)?;
@@ -57,12 +60,13 @@ pub(crate) fn typed(world: &World<Dungeon>, player: PlayerId, text: &str) -> Res
         ["wear", place] => bag_place(place).map(Command::Wear),
         ["buy" | "b"] => Ok(Command::Buy),
         ["drop", place] => bag_place(place).map(Command::Drop),
+        ["help"] => Err(HELP.into()),
         [way] => walk_along(hero.pos, way, "4"),
         [a, b] => match (a.parse(), b.parse()) {
             (Ok(x), Ok(y)) => Ok(Command::walk(Tile::new(x, y))),
             _ => walk_along(hero.pos, a, b),
         },
-        _ => Err(HELP.into()),
+        _ => Err(UNKNOWN.into()),
     }
 }
 
@@ -84,7 +88,7 @@ fn walk_along(from: Vec2, way: &str, tiles: &str) -> Result<Command, String> {
         "nw" | "northwest" => (-1, -1),
         "se" | "southeast" => (1, 1),
         "sw" | "southwest" => (-1, 1),
-        _ => return Err(HELP.into()),
+        _ => return Err(UNKNOWN.into()),
     };
     let tiles: i32 = tiles.parse::<u8>().map_err(|_| HELP)?.into();
     let tile = tile_of(from);

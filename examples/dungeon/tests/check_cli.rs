@@ -114,6 +114,7 @@ fn bad_recordings_are_refused_in_a_sentence_and_nothing_is_written() {
     for (file, words) in &bad {
         refused_in_a_sentence(&["check", file, "--json", "--html", path(&page)], words);
         refused_in_a_sentence(&["shrink", file], words);
+        assert!(!refused(&["shrink", file]).starts_with("cannot check"), "it says what it was to do");
     }
     let solo = path(&place.join("solo.lksrec")).to_owned();
     refused_in_a_sentence(&["check", &solo, &bad[4].0], "damaged");
@@ -243,8 +244,10 @@ fn what_a_recording_lacks_is_told() {
     let checked = run(&["check", &none]);
     assert_eq!(checked.status.code(), Some(2), "{}", text(&checked.stdout));
     assert!(text(&checked.stderr).starts_with("nothing is shown"), "{}", text(&checked.stderr));
-    let twice = run(&["check", path(&solo), path(&solo)]);
-    assert!(text(&twice.stderr).contains("the same recording"), "{}", text(&twice.stderr));
+    refused_in_a_sentence(&["check", path(&solo), path(&solo)], "the same recording");
+    let replayed = run(&["replay", &none]);
+    assert_eq!(replayed.status.code(), Some(2), "{}", text(&replayed.stderr));
+    assert!(text(&replayed.stderr).contains("nothing is shown"), "{}", text(&replayed.stderr));
 }
 
 #[test]

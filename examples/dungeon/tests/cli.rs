@@ -40,6 +40,13 @@ fn bad_arguments_are_told_with_what_to_do() {
     assert!(refused(&["--solo", "--name", ""]).contains("--name"));
     assert!(refused(&["--solo", "--shot", "/no/such/folder/x.png"]).contains("/no/such/folder/x.png"));
     assert!(refused(&["--solo", "--record", "/no/such/folder/x"]).contains("/no/such/folder/x"));
+    assert!(refused(&["--solo", "--record", "/"]).contains("it is a folder"));
+    assert!(refused(&["--solo", "--shot", "picture.jpg"]).contains("name a file that ends in .png"));
+    assert!(refused(&["crowd", "--plot", "cost.png"]).contains("name a file that ends in .svg"));
+    for (view, cause) in [("window", "no window can be opened"), ("terminal", "there is no terminal")] {
+        let told = refused(&["--solo", "--view", view, "--seconds", "1"]);
+        assert!(told.contains(cause) && told.contains("another --view"), "{told}");
+    }
     assert!(refused(&["--solo", "--table", "/no/such/table"]).contains("/no/such/table"));
     assert!(refused(&["replay", "/no/such/recording"]).contains("/no/such/recording"));
     assert!(refused(&["--solo", "--input-delay", "0"]).contains("only --rollback plays without input delay"));
@@ -55,11 +62,28 @@ fn bad_arguments_are_told_with_what_to_do() {
     assert!(refused(&["demo", "--input-delay", "21"]).contains("must be 1 to 20"));
     assert_eq!(run(&["--rollback", "--solo"]).status.code(), Some(2));
     assert_eq!(run(&["--max-prediction", "5"]).status.code(), Some(2), "a party predicts nothing");
+    assert!(refused(&["demo", "--peers", "1"]).contains("nobody to be compared with"));
     assert!(refused(&["demo", "--peers", "17"]).contains("at most 16 peers"));
     for peers in ["0", "65"] {
         assert_eq!(run(&["--peers", peers]).status.code(), Some(2));
         assert_eq!(run(&["demo", "--peers", peers]).status.code(), Some(2));
     }
+}
+
+#[test]
+fn help_and_version_are_the_games_own() {
+    for args in [&["--help"][..], &["play", "--help"], &["relay", "--help"]] {
+        let help = run(args);
+        assert!(text(&help.stdout).contains("one of warrior, ranger, mage"), "{args:?}: {}", text(&help.stdout));
+    }
+    assert!(text(&run(&["--help"]).stdout).starts_with("A co-op dungeon"));
+    assert_eq!(text(&run(&["--version"]).stdout), format!("dungeon {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn a_large_crowd_keeps_nobody_who_interrupts() {
+    let crowd = Running::start(&["crowd", "--players", "1000"]);
+    assert_eq!(crowd.interrupt().status.code(), None, "by the signal");
 }
 
 #[test]
@@ -69,7 +93,10 @@ fn no_signaling_server_and_a_taken_port_are_told() {
     assert!(refused(&["signal", "--listen", &addr]).contains("taken"));
     drop(taken);
     let url = format!("ws://{addr}");
-    assert!(refused(&["--room", "hall", "--signal", &url]).contains("no signaling server answers"));
+    for url in [url, format!("http://{addr}")] {
+        let told = refused(&["--room", "hall", "--signal", &url, "--view", "none"]);
+        assert!(told.contains("no signaling server answers") && told.contains("--signal"), "{told}");
+    }
 }
 
 #[test]
@@ -102,7 +129,7 @@ fn a_game_alone_is_recorded_replayed_and_pictured() {
     assert!(fs::read(shot).unwrap().starts_with(b"\x89PNG"));
     let replayed = run(&["replay", record]);
     assert!(replayed.status.success() && text(&replayed.stdout).contains("verdict in step"));
-    assert!(refused(&args).contains("exists"), "a recording is never written over");
+    assert!(refused(&args).contains("is there already"), "a recording is never written over");
 
     let mut bytes = fs::read(record).unwrap();
     fs::write(record, &bytes[..bytes.len() - 3]).unwrap();
@@ -138,10 +165,14 @@ fn a_wrong_key_and_another_build_are_refused_at_the_door() {
     assert!(join(&["--key", "elm"]).contains("another key"));
     assert!(join(&["--key", "oak", "--table", other]).contains("random table differs"));
     let kind = "kind of session differs (session party, joiner rollback)";
-    assert!(join(&["--key", "oak", "--rollback"]).contains(kind));
+    let told = run(&["--view", "none", "--room", "hall", "--signal", &url, "--key", "oak", "--rollback"]);
+    let told = text(&told.stderr);
+    assert!(told.contains(kind) && told.contains("leave out --rollback"), "{told}");
+    assert_eq!(told.matches(kind).count(), 1, "it is said once: {told}");
     // How far ahead it would close ticks is no matter of joining.
     let args = ["--bot", "--report", "--view", "none", "--room", "hall", "--signal", &url, "--key", "oak"];
     let mut joiner = Running::start(&[&args[..], &["--name", "Bram", "--input-delay", "9"]].concat());
+    joiner.await_on_stderr("A friend joins with: dungeon --room hall --key oak --signal ");
     assert!(joiner.line().contains("tick"), "it plays");
     assert!(joiner.interrupt().status.success());
     let ended = founder.interrupt();
@@ -203,6 +234,16 @@ fn a_demo_plays_over_webrtc_and_compares_the_worlds() {
         assert!(peer["ahead"]["compared"].as_u64() > Some(40), "{peer:#}");
         assert!(peer["work"]["ahead_us"].as_f64() > Some(0.0), "{peer:#}");
     }
+}
+
+#[test]
+fn in_a_longer_demo_the_last_bot_comes_late() {
+    let demo = run(&["demo", "--peers", "2", "--seconds", "10", "--seed", "5", "--json"]);
+    let told: serde_json::Value = serde_json::from_slice(&demo.stdout).unwrap();
+    assert!(demo.status.success(), "{told:#}");
+    let mut first: Vec<_> = told["peers"].as_array().unwrap().iter().map(|peer| peer["first_tick"].as_u64()).collect();
+    first.sort();
+    assert!(first[0] == Some(0) && first[1] > Some(0), "{told:#}");
 }
 
 #[test]

@@ -58,8 +58,11 @@ fn typed_lines_are_commands() {
     assert_eq!(typed("wear 2"), Ok(Command::Wear(1)));
     assert_eq!(typed("stop"), Ok(Command::Stop));
     assert!(matches!(typed("skill"), Ok(Command::Skill(_))));
-    for nonsense in ["", "help", "wear 0", "n many", "dance wildly", "1 2 3"] {
-        assert!(typed(nonsense).is_err_and(|help| help.contains("attack")), "{nonsense:?}");
+    for vague in ["help", "wear 0", "n many"] {
+        assert!(typed(vague).is_err_and(|help| help.contains("attack")), "{vague:?}");
+    }
+    for nonsense in ["", "x", "dance wildly", "1 2 3"] {
+        assert_eq!(typed(nonsense), Err("That is no command: /help lists them.".to_owned()), "{nonsense:?}");
     }
     assert!(DungeonGame::typed(&play.world, PlayerId(9), "stop").is_err());
 }

@@ -614,12 +614,15 @@ impl<S: Simulation> Role<S> for Sequencing<S> {
         Some(&self.stepper.simulation)
     }
 
+    fn player(&self) -> Option<PlayerId> {
+        Some(self.stepper.player)
+    }
+
     fn figures(&self, stats: &mut Stats, out: &Outbox<S>) {
         let exchange = |player| {
             let (peer, guest) = self.guests.peers().find(|(_, guest)| guest.player == player)?;
             Some(guest.comparison.exchange(peer, guest.feed.stamps(), out))
         };
-        stats.player = Some(self.stepper.player);
         stats.input_delay_ticks = Some(self.input_delay.ticks());
         stats.known = self.membership.history.open();
         stats.players = self.stepper.players(self.stepper.player, exchange);

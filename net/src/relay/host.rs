@@ -22,7 +22,7 @@ mod succession;
 use core::time::Duration;
 use std::sync::Arc;
 
-use lockstone_sim::{Extent, Rules, Simulation, World};
+use lockstone_sim::{Extent, PlayerId, Rules, Simulation, World};
 
 use super::areas::AreaRules;
 use super::config::RelayConfig;
@@ -413,12 +413,15 @@ impl<R: Rules> Role<World<R>> for Host<R> {
         Some(&self.stepper.simulation)
     }
 
+    fn player(&self) -> Option<PlayerId> {
+        Some(self.stepper.player)
+    }
+
     fn figures(&self, stats: &mut Stats, out: &Outbox<World<R>>) {
         let exchange = |player| {
             let guest = self.guests.get(self.guests.slot_of(player)?)?;
             Some(guest.comparison.exchange(guest.peer, guest.feed.stamps(), out))
         };
-        stats.player = Some(self.stepper.player);
         stats.known = self.stepper.tick();
         stats.players = self.stepper.players(self.stepper.player, exchange);
         stats.relay = Some(self.relay_stats());

@@ -446,8 +446,11 @@ impl<S: Simulation> Role<S> for Play<S> {
         self.timeline.first()
     }
 
+    fn player(&self) -> Option<PlayerId> {
+        Some(self.player)
+    }
+
     fn figures(&self, stats: &mut Stats, out: &Outbox<S>) {
-        stats.player = Some(self.player);
         stats.known = self.confirmed;
         stats.players = self.players(out);
         stats.commands_pending = self.own.waiting();

@@ -158,6 +158,11 @@ pub trait Role<S: Simulation>: Send {
         DistantView::default()
     }
 
+    /// This peer's player, once it is let in.
+    fn player(&self) -> Option<PlayerId> {
+        None
+    }
+
     /// Fills in the figures that a role has.
     fn figures(&self, stats: &mut Stats, out: &Outbox<S>);
 
@@ -549,9 +554,13 @@ impl<S: Simulation, K: Kind<S>> Session for Peer<S, K> {
         }
     }
 
+    fn player(&self) -> Option<PlayerId> {
+        self.place.role()?.player()
+    }
+
     fn stats(&self) -> Stats {
         let out = &self.io.out;
-        let mut stats = Stats { settled: self.settled(), ..out.stats.clone() };
+        let mut stats = Stats { player: self.player(), settled: self.settled(), ..out.stats.clone() };
         stats.traffic = stats.traffic_by_class.total();
         self.observer.figures(&mut stats);
         if let Some(role) = self.place.role() {

@@ -116,16 +116,21 @@ impl<S: Simulation> Stepper<S> {
     pub fn play(&mut self, raw: &[RawInput], given: Vec<S::Given>, out: &mut Outbox<S>) -> Option<(Tick, Checksum)> {
         let tick = self.simulation.tick();
         let turn = turn(raw, given, || out.dropped(DropReason::BadInput));
-        self.simulation.step(&turn);
+        // It is told before it is played: if the rules panic in it, it is on record.
+        if !turn.inputs.is_empty() {
+            out.events.push_back(Event::Turn { tick, turn });
+        }
+        let turn = match out.events.back() {
+            Some(Event::Turn { tick: told, turn }) if *told == tick => turn,
+            _ => &Turn::EMPTY,
+        };
+        self.simulation.step(turn);
         if let Some(ledger) = &mut self.ledger {
             let refused = ledger.played(tick, raw, &self.simulation);
             out.stats.drops.add(DropReason::RequestFlood, refused);
         }
         if let Some(ahead) = &mut self.ahead {
-            ahead.played(&turn);
-        }
-        if !turn.inputs.is_empty() {
-            out.events.push_back(Event::Turn { tick, turn });
+            ahead.played(turn);
         }
         raw.iter().for_each(|input| self.follow_roster(input, out));
         self.check(out)

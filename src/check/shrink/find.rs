@@ -11,8 +11,9 @@ use lockstone_sim::{Checksum, Tick};
 use super::candidate::Candidate;
 use super::symptom::{Fails, Symptom, Trial, step};
 use super::{Found, Step, Watch};
-use crate::check::chaos::{Breaker, Reference, guarded};
+use crate::check::chaos::{Breaker, Reference};
 use crate::inspect::Inspect;
+use crate::panics::caught;
 use crate::recording::Timeline;
 
 /// So many pieces of so many ticks are tried first, if that is little beside all of it.
@@ -74,7 +75,7 @@ pub(super) fn find<S: Inspect>(
             watch(Step::Looks(Some(breaker), tick, reached));
             ControlFlow::Continue(())
         };
-        let fails = guarded(|| trial.under(breaker, &reference, plays)).ok()??;
+        let fails = caught(|| trial.under(breaker, &reference, plays)).ok()??;
         Some(found(Symptom::Breaker { breaker }, whole.until(reached), fails, None))
     };
     let in_piece = |breaker: Breaker, start: Tick, ticks: u32, watch: Watch<'_>| {

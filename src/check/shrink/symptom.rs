@@ -8,8 +8,9 @@ use serde::Serialize;
 
 use super::candidate::Candidate;
 use crate::check::Checker;
-use crate::check::chaos::{Breaker, End, Observer, Reference, guarded, play_in_process};
+use crate::check::chaos::{Breaker, End, Observer, Reference, play_in_process};
 use crate::inspect::Inspect;
+use crate::panics::caught;
 
 /// What comes out in several ways may come out the same once.
 const ATTEMPTS: u32 = 4;
@@ -99,14 +100,28 @@ impl<S: Inspect> Trial<'_, S> {
         }
     }
 
-    /// Whether a candidate comes out another way under a breaker. A panic is another matter.
+    /// In how many of so many plays a candidate fails in the same way.
+    pub fn failures(&self, symptom: &Symptom, candidate: &Candidate<S>, plays: u32) -> u32 {
+        let fails = |_: &u32| match symptom {
+            Symptom::Breaker { breaker } => self.fails_once(*breaker, candidate).is_some(),
+            symptom => self.fails(symptom, candidate).is_some(),
+        };
+        (0..plays).filter(fails).count() as u32
+    }
+
+    /// Whether a candidate comes out another way under a breaker, perhaps only when it is played
+    /// again. A panic is another matter.
     pub fn fails_under(&self, breaker: Breaker, candidate: &Candidate<S>) -> Option<Fails> {
+        let attempts = if breaker == Breaker::Again { ATTEMPTS } else { 1 };
+        (0..attempts).find_map(|_| self.fails_once(breaker, candidate))
+    }
+
+    fn fails_once(&self, breaker: Breaker, candidate: &Candidate<S>) -> Option<Fails> {
         self.load(candidate)?;
         let build = || self.load(candidate).expect("it was read already");
         let reference = || Reference::of_turns(&build, candidate.turns.clone()).with_players(&self.players);
-        let attempts = if breaker == Breaker::Again { ATTEMPTS } else { 1 };
         let plays = &mut |_| ControlFlow::Continue(());
-        (0..attempts).find_map(|_| guarded(|| self.under(breaker, &reference(), plays)).ok()?)
+        caught(|| self.under(breaker, &reference(), plays)).ok()?
     }
 
     /// Whether what is known already comes out another way under a breaker.
@@ -125,7 +140,7 @@ impl<S: Inspect> Trial<'_, S> {
 /// # Errors
 /// What the rules say when they panic. The simulation is of no use then.
 pub(super) fn step<S: Simulation>(simulation: &mut S, turn: &Turn<S>) -> Result<(), String> {
-    guarded(|| simulation.step(turn)).map_err(|message| message.unwrap_or_else(|| "no message".to_owned()))
+    caught(|| simulation.step(turn)).map_err(|panicked| panicked.message)
 }
 
 /// A message without its numbers: the same panic may tell of another index.

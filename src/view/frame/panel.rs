@@ -5,6 +5,7 @@ use tiny_skia::Pixmap;
 use super::ink::{self, Font, fill};
 use super::{Camera, PANEL};
 use crate::scene::{Gauge, Rgb, Scene};
+use crate::view::typing::KEYS;
 use crate::view::{Status, last_check, loss, rtt, title};
 
 const PAPER: Rgb = Rgb(212, 200, 176);
@@ -96,6 +97,8 @@ fn session_lines(status: &Status, width: i32) -> Vec<Line> {
         lines.push(Line::new("A friend joins with", "", FAINT));
         lines.extend(small.wrap(join, width).into_iter().map(|text| Line::new(text, "", EMBER)));
     }
+    let keys = [status.keys, KEYS].into_iter().flat_map(|keys| small.wrap(keys, width));
+    lines.extend(keys.map(|text| Line::new(text, "", FAINT)));
     lines
 }
 

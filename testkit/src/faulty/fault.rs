@@ -61,11 +61,13 @@ pub enum Fault {
     Scene,
     /// A rule of another build: now and then a beast draws once more.
     Rule,
+    /// A number that runs over: the rules panic.
+    Panic,
 }
 
 impl Fault {
     /// All of them, by name, in the order of the breakers.
-    pub const ALL: [(&'static str, Fault); 19] = [
+    pub const ALL: [(&'static str, Fault); 20] = [
         ("none", Fault::None),
         ("cell-order", Fault::CellOrder),
         ("thread", Fault::Thread),
@@ -85,6 +87,7 @@ impl Fault {
         ("reach", Fault::Reach),
         ("scene", Fault::Scene),
         ("rule", Fault::Rule),
+        ("panic", Fault::Panic),
     ];
 
     /// Its name, as `FAULT` takes it.
@@ -173,7 +176,7 @@ impl Plant {
         let (id, tick) = (mind.me().id, mind.tick());
         let memory = &mut *self.memory.lock().expect("nobody panics here");
         match self.fault {
-            Fault::None | Fault::Alias => 0,
+            Fault::None | Fault::Alias | Fault::Panic => 0,
             Fault::CellOrder => {
                 let last = mind.scratch.last.filter(|_| mind.scratch.tick == tick);
                 *mind.scratch = Leftovers { tick, last: Some(id) };
@@ -228,8 +231,11 @@ impl Plant {
 
     /// What a fault does to a hero.
     pub fn in_hero(&self, me: &mut Hero, mind: &Mind<'_, Wilds>) {
-        if self.fault == Fault::Alias && self.ticks.contains(&mind.tick()) {
-            me.purse.share();
+        match self.fault {
+            _ if !self.ticks.contains(&mind.tick()) => {}
+            Fault::Alias => me.purse.share(),
+            Fault::Panic => me.strength = me.strength.checked_add(u8::MAX).expect("a hero is not that strong"),
+            _ => {}
         }
     }
 
