@@ -2,6 +2,8 @@
 //!
 //! Whoever catches one must never go on with what was being done: it may be half done.
 
+#![cfg_attr(target_arch = "wasm32", allow(dead_code, reason = "the checker alone catches any there"))]
+
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::panic::{self, AssertUnwindSafe};

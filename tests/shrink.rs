@@ -6,10 +6,11 @@
 //!     --include-ignored --nocapture --test-threads 1
 //! ```
 
+use std::cell::Cell;
 use std::time::Instant;
 
 use lockstone::check::chaos::Breaker;
-use lockstone::check::shrink::Symptom;
+use lockstone::check::shrink::{PLAYS, Symptom};
 use lockstone::check::{Cause, CheckError, Checker, Inspect, Shrunk, shrink, verify};
 use lockstone::default_table;
 use lockstone::recording::Recording;
@@ -37,9 +38,9 @@ fn recorded(build: &dyn Fn(u64) -> faulty::Sim) -> Recording<faulty::Sim> {
 
 /// It is small, was written and read, and fails as the long one did.
 fn is_small<S: Inspect>(name: &str, shrunk: &Shrunk<S>, started: Instant) -> Recording<S> {
-    let Shrunk { symptom, before, after, tried, recording } = shrunk;
+    let Shrunk { symptom, before, after, tried, failed, recording } = shrunk;
     let seconds = started.elapsed().as_secs_f64();
-    println!("{name}: {before} became {after}, {tried} tried, {seconds:.1} s: {symptom}");
+    println!("{name}: {before} became {after}, {tried} tried, {failed} of {PLAYS}, {seconds:.1} s: {symptom}");
     assert!(after.ticks <= TICKS_MAX && after.inputs <= INPUTS_MAX, "{name}: {after}");
     let again = Recording::read(&recording.write()).expect("it was just written");
     assert_eq!(again.end().since(again.header.start), after.ticks);
@@ -115,7 +116,7 @@ fn a_checksum_that_is_not_met_is_cut_out() {
     let shrunk = shrink(recording, &build).expect("it is a recording").expect("it fails");
     assert!(matches!(shrunk.symptom, Symptom::Unmet { tick, .. } if tick == at), "{}", shrunk.symptom);
     let small = is_small("a turned bit", &shrunk, started);
-    assert_eq!(shrunk.after.ticks, 1);
+    assert_eq!((shrunk.after.ticks, shrunk.failed), (1, PLAYS), "it fails each time");
     let finding = verify(small, &build).expect("it is a recording").finding.expect("it still differs");
     assert_eq!((finding.tick, finding.verdict.cause), (at, Cause::StateCorruption));
 }
@@ -123,6 +124,19 @@ fn a_checksum_that_is_not_met_is_cut_out() {
 #[test]
 fn what_comes_out_in_two_ways_becomes_small() {
     assert_eq!(shrinks(Fault::Clock, None, false), Breaker::Again);
+}
+
+#[test]
+fn what_comes_only_now_and_then_is_said_to_vary() {
+    let (made, turns) = (Cell::new(0), faulty::turns(SEED, PLAYERS, ticks()));
+    // One process in two has the fault, as far as anyone can tell.
+    let build = |seed| {
+        made.set(made.get() + 1);
+        world(seed, if mix64(made.get()).is_multiple_of(2) { Fault::Rule } else { Fault::None })
+    };
+    let recording = Peer::new(0, SEED).record(&mut world(SEED, Fault::None), &turns, |_| None);
+    let shrunk = shrink(recording, &build).expect("it is a recording").expect("it fails");
+    assert!((1..PLAYS).contains(&shrunk.failed), "{} of {PLAYS}: {}", shrunk.failed, shrunk.symptom);
 }
 
 /// Whose coming arms the fuse, and who fires.

@@ -24,7 +24,8 @@ fn two_peers_play_in_step() {
     let [a, b] = [0, 1].map(|seat| Played::of(&driver.seats[seat].events));
     assert!(assert_same(&a, &b, "two peers") >= 14);
     let stats = driver.seats.iter().map(|seat| seat.session.stats()).collect::<Vec<_>>();
-    for stats in &stats {
+    for (seat, stats) in driver.seats.iter().zip(&stats) {
+        assert!(seat.session.player().is_some() && seat.session.player() == stats.player);
         assert_eq!(stats.desyncs, 0);
         assert!(stats.checksums_compared >= 14, "{stats:?}");
         assert_eq!(stats.commands_sent, 20);

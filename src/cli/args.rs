@@ -29,8 +29,9 @@ pub(super) struct Args {
 pub(super) enum Subcommand {
     /// Play. With no option at all: a game of your own, with a bot beside you as a second peer
     Play(Box<Play>),
-    /// Let bots play as separate processes over real WebRTC, and compare their worlds. In a party of
-    /// 10 s or longer the last one comes late
+    /// Let bots play as separate processes over real WebRTC, and compare their worlds
+    ///
+    /// In a party of 10 s or longer the last one comes late.
     Demo(Demo),
     /// Serve signaling, so that peers find each other
     Signal(Signal),

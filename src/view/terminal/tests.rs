@@ -60,6 +60,19 @@ fn the_panel_tells_round_trip_and_loss_of_each_player_and_who_is_away() {
 }
 
 #[test]
+fn differences_are_counted_even_if_no_checksum_was_compared_here() {
+    let stats = Stats { desyncs: 1, ..Stats::default() };
+    assert_eq!(Status { stats, ..Status::default() }.verdict(), "OUT OF STEP: differences 1, checks 0");
+}
+
+#[test]
+fn the_keys_are_shown() {
+    let lines = lines(&Status { keys: "K skill", ..status() });
+    assert!(lines.iter().any(|line| line.contains("K skill")), "{lines:#?}");
+    assert!(lines.iter().any(|line| line.contains("WASD walks")), "{lines:#?}");
+}
+
+#[test]
 fn all_figures_are_shown_to_who_asks() {
     let lines = lines(&Status { figures: true, ..status() });
     for figure in [
