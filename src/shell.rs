@@ -147,8 +147,6 @@ pub struct Shell<G: Game, L: Link, T: Session<Sim = G::Sim>> {
     spoke: bool,
     course: Course,
     picture_at: Duration,
-    /// After how long the view listens again, before the next picture.
-    listens_after: Option<Duration>,
     meter: Meter,
     lookahead: Lookahead,
     report: Report,
@@ -178,7 +176,6 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
             spoke: false,
             course: Course::Plays,
             picture_at: Duration::ZERO,
-            listens_after: None,
             lookahead: Lookahead::new(options.clocks.thread, display.period()),
             meter: Meter::new(options.clocks, options.measured_ticks.unwrap_or(MEASURED_TICKS)),
             options,
@@ -238,7 +235,6 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
                 self.report.note_others(&self.session.stats());
             }
             self.let_bot_play();
-            self.listens_after = self.display.listen();
             self.look(now);
             if !self.may_leave(now) {
                 let more = std::mem::take(&mut self.spoke) && self.pump(now);
@@ -309,8 +305,7 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
         let begun = self.report.began;
         let end = self.options.time.zip(begun).map(|(time, began)| began + time);
         let due = end.into_iter().chain(self.waits_until).fold(self.session.wake_at(), Duration::min);
-        let listens_at = self.listens_after.map_or(Duration::MAX, |after| now + after);
-        due.min(self.picture_at).min(listens_at).max(now)
+        due.min(self.picture_at).max(now)
     }
 
     /// Lets packets and time in, and packets and events out. Returns whether there is more to do at

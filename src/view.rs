@@ -21,8 +21,6 @@ pub mod window;
 
 pub use status::{Status, last_check, loss, rtt, title};
 
-use std::time::Duration;
-
 use crate::scene::{Pointer, Scene};
 use smooth::Smooth;
 
@@ -34,12 +32,6 @@ pub trait View {
 
     /// What was done since the last time.
     fn actions(&mut self) -> Vec<Action>;
-
-    /// Listens between two pictures, if what is done and undone meanwhile would be missed. Returns
-    /// after how long it is to listen again.
-    fn listen(&mut self) -> Option<Duration> {
-        None
-    }
 
     /// The line that is being typed.
     fn line(&self) -> Option<&str>;

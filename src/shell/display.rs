@@ -343,11 +343,6 @@ impl Display {
         }
     }
 
-    /// Listens between two pictures. Returns after how long it is to do so again.
-    pub(super) fn listen(&mut self) -> Option<Duration> {
-        if let Screen::View(view) = &mut self.screen { view.listen() } else { None }
-    }
-
     /// What the person did.
     pub(super) fn actions(&mut self) -> Vec<Action> {
         match &mut self.screen {

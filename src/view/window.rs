@@ -1,11 +1,10 @@
 //! The window: shows the frame, hears mouse and keys. It must never keep the session waiting.
-//!
-//! The window library tells which buttons are down, and not what happened to them. So the window
-//! listens far more often than it draws, and counts what goes down.
+
+#[cfg(target_os = "linux")]
+mod buttons;
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::time::Duration;
 
 use lockstone_net::text::is_code;
 use minifb::{InputCallback, MouseButton, MouseMode, Window, WindowOptions};
@@ -19,10 +18,9 @@ use crate::scene::Pointer;
 
 /// While a button or a walking key is held, it counts again this often.
 const REPEAT_S: f32 = 0.2;
-/// No click is as short.
-const LISTENS_AFTER: Duration = Duration::from_millis(5);
-const BUTTONS: [(MouseButton, Pointer); 2] =
-    [(MouseButton::Left, Pointer::Primary), (MouseButton::Right, Pointer::Secondary)];
+/// The buttons that count, with their numbers.
+const BUTTONS: [(u32, MouseButton, Pointer); 2] =
+    [(1, MouseButton::Left, Pointer::Primary), (3, MouseButton::Right, Pointer::Secondary)];
 
 /// Why there is no window.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -36,14 +34,22 @@ pub struct WindowView {
     buffer: Vec<u32>,
     typing: Typing,
     heard: Rc<RefCell<Heard>>,
-    /// Which of the buttons are down, and where they went down since the last picture.
+    #[cfg(target_os = "linux")]
+    buttons: Option<buttons::Buttons>,
+    /// Which of the buttons are down.
     down: [bool; 2],
-    clicks: Vec<Action>,
     /// The way that the walking keys led at the last picture.
     way: (i8, i8),
     time_s: f32,
     /// When what is held counts again.
     repeat_at_s: f32,
+}
+
+/// A button goes down, or up, at a place in pixels.
+struct Press {
+    is_down: bool,
+    button: u32,
+    at: (f32, f32),
 }
 
 /// What the keyboard told since the last picture.
@@ -78,6 +84,8 @@ impl WindowView {
         let mut window = Window::new(title, SIZE.0, SIZE.1, options).map_err(|error| WindowError(error.to_string()))?;
         // It would sleep.
         window.set_target_fps(0);
+        #[cfg(target_os = "linux")]
+        let buttons = buttons::Buttons::of(window.get_window_handle().addr() as u32);
         let heard = Rc::<RefCell<Heard>>::default();
         window.set_input_callback(Box::new(Listener(Rc::clone(&heard))));
         Ok(WindowView {
@@ -86,8 +94,9 @@ impl WindowView {
             buffer: Vec::new(),
             typing: Typing::default(),
             heard,
+            #[cfg(target_os = "linux")]
+            buttons: buttons.inspect_err(|error| tracing::warn!("short clicks may be missed: {error}")).ok(),
             down: [false; 2],
-            clicks: Vec::new(),
             way: (0, 0),
             time_s: 0.0,
             repeat_at_s: 0.0,
@@ -115,7 +124,6 @@ impl View for WindowView {
         if !self.window.is_open() {
             return vec![Action::Quit];
         }
-        self.count_clicks();
         let Heard { chars, keys } = self.heard.take();
         let mut actions = Vec::new();
         for key in chars.into_iter().filter_map(named) {
@@ -126,23 +134,22 @@ impl View for WindowView {
             }
         }
         let (way, before) = (self.way(&keys), actions.len());
-        actions.append(&mut self.clicks);
+        for Press { is_down, button, at } in self.presses() {
+            let Some(n) = BUTTONS.iter().position(|(number, ..)| *number == button) else { continue };
+            self.down[n] = is_down;
+            actions.extend(self.click(n, at).filter(|_| is_down));
+        }
         actions.extend((way != self.way && way != (0, 0)).then_some(Action::Walk(way)));
         self.way = way;
         if actions.len() == before && self.time_s >= self.repeat_at_s {
             actions.extend((way != (0, 0)).then_some(Action::Walk(way)));
-            actions.extend((0..BUTTONS.len()).filter(|&n| self.down[n]).find_map(|n| self.click(n)));
+            let held = self.window.get_mouse_pos(MouseMode::Discard).zip(self.down.iter().position(|down| *down));
+            actions.extend(held.and_then(|(at, n)| self.click(n, at)));
         }
         if actions.len() > before {
             self.repeat_at_s = self.time_s + REPEAT_S;
         }
         actions
-    }
-
-    fn listen(&mut self) -> Option<Duration> {
-        self.window.update();
-        self.count_clicks();
-        Some(LISTENS_AFTER)
     }
 
     fn line(&self) -> Option<&str> {
@@ -162,19 +169,23 @@ impl WindowView {
         (down([K::Right, K::D]) - down([K::Left, K::A]), down([K::Down, K::S]) - down([K::Up, K::W]))
     }
 
-    /// Notes the buttons that went down.
-    fn count_clicks(&mut self) {
-        let down = BUTTONS.map(|(button, _)| self.window.get_mouse_down(button));
-        let before = std::mem::replace(&mut self.down, down);
-        let clicks = (0..BUTTONS.len()).filter(|&n| down[n] && !before[n]).filter_map(|n| self.click(n));
-        let clicks: Vec<_> = clicks.collect();
-        self.clicks.extend(clicks);
+    /// What the buttons did since the last picture; where nothing tells that, what is another now.
+    fn presses(&self) -> Vec<Press> {
+        #[cfg(target_os = "linux")]
+        if let Some(buttons) = &self.buttons {
+            return buttons.poll();
+        }
+        let Some(at) = self.window.get_mouse_pos(MouseMode::Clamp) else { return Vec::new() };
+        let press = |(n, (button, name, _)): (usize, &(u32, MouseButton, Pointer))| {
+            let is_down = self.window.get_mouse_down(*name);
+            (is_down != self.down[n]).then_some(Press { is_down, button: *button, at })
+        };
+        BUTTONS.iter().enumerate().filter_map(press).collect()
     }
 
-    /// A click of a button where the mouse is.
-    fn click(&self, button: usize) -> Option<Action> {
-        let (x, y) = self.window.get_mouse_pos(MouseMode::Discard)?;
-        Some(Action::Click(self.frame.tile_at(x, y)?, BUTTONS[button].1))
+    /// A click of a button.
+    fn click(&self, button: usize, (x, y): (f32, f32)) -> Option<Action> {
+        Some(Action::Click(self.frame.tile_at(x, y)?, BUTTONS[button].2))
     }
 }
 

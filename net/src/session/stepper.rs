@@ -117,11 +117,12 @@ impl<S: Simulation> Stepper<S> {
         let tick = self.simulation.tick();
         let turn = turn(raw, given, || out.dropped(DropReason::BadInput));
         // It is told before it is played: if the rules panic in it, it is on record.
-        if !turn.inputs.is_empty() {
+        let is_told = !turn.inputs.is_empty();
+        if is_told {
             out.events.push_back(Event::Turn { tick, turn });
         }
         let turn = match out.events.back() {
-            Some(Event::Turn { tick: told, turn }) if *told == tick => turn,
+            Some(Event::Turn { turn, .. }) if is_told => turn,
             _ => &Turn::EMPTY,
         };
         self.simulation.step(turn);
