@@ -97,7 +97,9 @@ mod report;
 mod shared;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod shrink;
+mod states;
 mod verdict;
+mod waver;
 
 pub use answer::answer;
 #[cfg(not(target_arch = "wasm32"))]
@@ -113,6 +115,7 @@ pub use part::{PartFinding, part};
 pub use report::{BadWrite, Cause, Finding, PeerReport, Report, Spread, Unmet, Verdict};
 #[cfg(not(target_arch = "wasm32"))]
 pub use shrink::{Shrunk, shrink};
+pub use states::Unusable;
 
 use lockstone_sim::PlayerId;
 

@@ -186,16 +186,20 @@ fn run<S: Inspect>(
     watch: Watch<'_>,
 ) -> ChaosReport {
     let wanted = Breaker::ALL.into_iter().filter(|breaker| only.is_empty() || only.contains(breaker));
+    // What does not come out the same undisturbed says nothing of what disturbs it.
+    let mut repeats = true;
     let tried = wanted.map(|breaker| {
         let begins = End::unless_stopped(watch(Progress::Begins(breaker)));
         let started = Instant::now();
         let plays = &mut |tick| watch(Progress::Plays(tick));
         let played = begins.and_then(|()| match programs {
+            _ if !repeats => Err(End::Skipped("the same turns do not come out alike twice: find that first".to_owned())),
             _ if !breaker.needs_program() => in_process(breaker, reference, look, plays),
             Some(programs) => programs.play(breaker, reference, plays),
             None => Err(End::Skipped("it needs the game's own program, and none is given".to_owned())),
         });
-        let outcome = reference.explain(played);
+        let outcome = reference.explain(played, breaker == Breaker::Again);
+        repeats &= !matches!(&outcome, Outcome::Differs(difference) if !difference.reference_repeats);
         let (does, means) = (breaker.does(), breaker.means());
         let tried = Tried { breaker, does, means, outcome, ms: started.elapsed().as_millis() as u64 };
         // An observer that stops it here is asked again when the next one begins.

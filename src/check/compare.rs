@@ -17,6 +17,7 @@ use super::extent::covered;
 use super::parting::explain;
 use super::replayer::Replayer;
 use super::report::{Finding, PeerReport, Report, Unmet};
+use super::states::beginnings;
 use super::verdict::{Case, unlike_headers, unlike_starts};
 use crate::inspect::Inspect;
 use crate::panics::caught;
@@ -108,13 +109,26 @@ impl<'a, S: Inspect> Checker<'a, S> {
     /// # Errors
     /// [`CheckError`] if they are not of one session, or not of this simulation.
     pub fn check(&self, recordings: Vec<Recording<S>>) -> Result<Report, CheckError> {
-        let peers: Vec<_> = recordings.into_iter().map(Timeline::new).collect();
-        self.check_timelines(&peers)
+        let mut peers: Vec<_> = recordings.into_iter().map(Timeline::new).collect();
+        belong_together(&peers)?;
+        let unusable = self.leave_out_unusable_states(&mut peers)?;
+        let mut reports: Vec<_> = peers.iter().map(|peer| self.describe(peer)).collect();
+        reports.iter_mut().zip(unusable).for_each(|(report, unusable)| report.unusable = unusable);
+        // Without its first state nothing is known of a part; all others are checked alike.
+        let mut left_out = Vec::new();
+        if reports.iter().any(|report| !report.covers.is_empty()) {
+            let is_lost = |peer: &Timeline<S>| !peer.states.contains_key(&peer.start());
+            for n in (0..peers.len()).rev().filter(|&n| is_lost(&peers[n])).collect::<Vec<_>>() {
+                peers.remove(n);
+                left_out.push((n, reports.remove(n)));
+            }
+        }
+        let mut report = self.check_timelines(&peers, reports)?;
+        left_out.into_iter().rev().for_each(|(n, peer)| report.insert(n, peer));
+        Ok(report)
     }
 
-    pub(super) fn check_timelines(&self, peers: &[Timeline<S>]) -> Result<Report, CheckError> {
-        belong_together(peers)?;
-        let mut reports: Vec<_> = peers.iter().map(|peer| self.describe(peer)).collect();
+    fn check_timelines(&self, peers: &[Timeline<S>], mut reports: Vec<PeerReport>) -> Result<Report, CheckError> {
         // Parts of the world have other turns and other checksums by design.
         let are_parts = peers.len() > 1 && reports.iter().any(|report| !report.covers.is_empty());
         let start = peers.iter().map(Timeline::start).min().unwrap_or_default();
@@ -154,6 +168,7 @@ impl<'a, S: Inspect> Checker<'a, S> {
             ending: peer.ending.clone(),
             covers: covers.unwrap_or_default(),
             noted: peer.noted,
+            unusable: Vec::new(),
             checksums: 0,
             agreed: None,
             differs: None,
@@ -166,29 +181,31 @@ impl<'a, S: Inspect> Checker<'a, S> {
             return Ok(Some(finding));
         }
         let split = first_split(peers);
-        let (holder, start) = beginning(peers, split);
-        let end = peers.iter().map(|peer| peer.end).max().unwrap_or(start);
-        let limit = split.map_or(end, |(_, tick)| end.min(tick.plus(AFTER_TICKS)));
+        let agreed = split.and_then(|(agreed, _)| agreed);
         let ways = ways(peers);
-        let mut chosen = None;
-        // If as many have other turns, those count that lead to the checksums of anyone.
-        for turns in &ways {
-            let mut played = Replayer::new(self.load(&peers[holder], start)?, turns).watched(self.watch);
-            let mut compared = reports.clone();
-            compare(peers, &mut compared, &mut played, limit);
-            let is_sound = compared.iter().any(PeerReport::is_healthy);
-            if is_sound || chosen.is_none() {
-                chosen = Some((played, compared));
-            }
-            if is_sound {
-                break;
+        let (mut chosen, mut limit) = (None::<(Soundness, Replayer<'_, S>, Vec<PeerReport>)>, Tick::default());
+        'chosen: for (holder, start) in beginnings(peers, split) {
+            let end = peers.iter().map(|peer| peer.end).max().unwrap_or(start);
+            limit = split.map_or(end, |(_, tick)| end.min(tick.plus(AFTER_TICKS)));
+            // If as many have other turns, those count that lead to the checksums of anyone.
+            for turns in &ways {
+                let mut played = Replayer::new(self.load(&peers[holder], start)?, turns).watched(self.watch);
+                let mut compared = reports.clone();
+                compare(peers, &mut compared, &mut played, limit);
+                let soundness = soundness(&compared, holder, agreed);
+                if chosen.as_ref().is_none_or(|(best, ..)| *best < soundness) {
+                    chosen = Some((soundness, played, compared));
+                }
+                if soundness == Soundness::All {
+                    break 'chosen;
+                }
             }
         }
-        let (mut played, compared) = chosen.expect("there are recordings");
+        let (_, mut played, compared) = chosen.expect("there are recordings");
         *reports = compared;
         if split.is_none() {
             // The last turn has no checksum if the rules panicked in it.
-            played.at(end);
+            played.at(limit);
         }
         let unmet = reports.iter().filter_map(|report| Some((report.differs?.tick, report.agreed)));
         let Some((tick, agreed)) = unmet.min_by_key(|&(tick, _)| tick) else { return Ok(None) };
@@ -270,16 +287,26 @@ fn merged_turns<S: Simulation>(peers: &[Timeline<S>], favourite: usize) -> BTree
     merged.collect()
 }
 
-/// Where to begin: at the start, or, if the recordings differ, at the newest state before that; and
-/// whose state it is.
-fn beginning<S: Simulation>(peers: &[Timeline<S>], split: Option<(Option<Tick>, Tick)>) -> (usize, Tick) {
-    let earliest = (0..peers.len()).min_by_key(|&n| peers[n].start()).expect("there are recordings");
-    let start = (earliest, peers[earliest].start());
-    let Some((Some(agreed), _)) = split else { return start };
-    // A joiner's start is the founder's state as it was serialised, which may be what is wrong.
-    let joined: Vec<Tick> = peers.iter().map(Timeline::start).filter(|&tick| tick > start.1).collect();
-    let states = |n: usize| peers[n].states.keys().copied().filter(|tick| *tick <= agreed && !joined.contains(tick));
-    (0..peers.len()).flat_map(|n| states(n).map(move |tick| (n, tick))).max_by_key(|&(_, tick)| tick).unwrap_or(start)
+/// What a play says of the state that it begins at, and of its turns.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Soundness {
+    /// Nobody's checksums are met.
+    None,
+    /// Somebody's are, but not all on which the recordings agree.
+    Some,
+    /// All are on which the recordings agree, and not those of the state's own recorder alone.
+    All,
+}
+
+fn soundness(reports: &[PeerReport], holder: usize, agreed: Option<Tick>) -> Soundness {
+    let leads_on = reports.iter().all(|report| report.differs.is_none_or(|unmet| Some(unmet.tick) > agreed));
+    let mut others = reports.iter().enumerate().filter(|(n, _)| *n != holder).peekable();
+    let is_shared = others.peek().is_none() || others.any(|(_, report)| report.agreed.is_some());
+    match reports.iter().any(PeerReport::is_healthy) {
+        false => Soundness::None,
+        true if leads_on && is_shared => Soundness::All,
+        true => Soundness::Some,
+    }
 }
 
 /// Compares each recording's checksums with those that turns lead to, up to a tick, or until a few

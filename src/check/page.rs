@@ -13,6 +13,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::extent;
 use super::report::{Cause, Finding, PeerReport, Report, count, plain};
+use super::states::Unusable;
 use crate::recording::Ending;
 
 const STYLE: &str = include_str!("page/page.css");
@@ -116,6 +117,7 @@ fn verdict(report: &Report, finding: &Finding) -> Markup {
         h1 { (subject(report, finding)) " from tick " (tick) " on: " (why) "." }
         dl.facts {
             div { dt { "Cause" } dd { (cause) } }
+            @for other in &verdict.others { div { dt { "Or" } dd { (other) } } }
             div { dt { "First differing tick" } dd.number { (tick) } }
             div { dt { "Last equal tick" } dd.number { (tick_or_never(*agreed)) } }
             div { dt { "On the side of" } dd { (blamed(report, finding)) } }
@@ -145,7 +147,8 @@ fn subject(report: &Report, finding: &Finding) -> Markup {
 }
 
 fn blamed(report: &Report, finding: &Finding) -> Markup {
-    let of_the_game = !matches!(finding.verdict.cause, Cause::Unknown | Cause::Input | Cause::StartData);
+    let of_the_game = !matches!(finding.verdict.cause, Cause::Unknown | Cause::Input | Cause::StartData)
+        && finding.verdict.others.is_empty();
     html! {
         @match (finding.verdict.blamed.as_slice(), of_the_game) {
             ([], _) if finding.verdict.cause == Cause::HaloMissing => "no peer: what a part was given",
@@ -164,6 +167,7 @@ fn names(report: &Report, peers: &[usize]) -> Markup {
 /// What stands on both sides of a location.
 fn sides(report: &Report, finding: &Finding) -> [Markup; 2] {
     match finding.between {
+        _ if finding.varies => ["One play", "Another play of the same"].map(|side| html! { (side) }),
         Some(both) => both.map(|peer| names(report, &[peer])),
         None => [html! { "Played again" }, names(report, &finding.odd)],
     }
@@ -194,7 +198,7 @@ fn details(report: &Report, finding: &Finding) -> Markup {
 }
 
 fn card(peer: &PeerReport) -> Markup {
-    let PeerReport { build, start, end, ending, covers, checksums, differs, agreed, .. } = peer;
+    let PeerReport { build, start, end, ending, covers, unusable, checksums, differs, agreed, .. } = peer;
     html! {
         article.card.(if differs.is_some() { "bad" } else { "good" }) {
             h3 { (name(peer)) }
@@ -204,6 +208,9 @@ fn card(peer: &PeerReport) -> Markup {
                 @if !covers.is_empty() { div { dt { "Part of the world" } dd { (extent::tell(covers)) } } }
                 @if let Ending::Torn { bytes } = ending {
                     div { dt { "Broke off" } dd { (count(*bytes, "last byte")) " left out" } }
+                }
+                @for Unusable { tick, why } in unusable {
+                    div { dt { "State of tick " (tick) } dd { "does not count: " (foreign(why)) } }
                 }
                 div { dt { "Checksums compared" } dd.number { (checksums) } }
                 @if let Some(unmet) = differs {

@@ -9,7 +9,8 @@ use super::compare::CheckError;
 use super::locate::{differing_cells, locate};
 use super::replayer::Replayer;
 use super::report::{BadWrite, Finding, Spread};
-use super::verdict::Case;
+use super::verdict::{Case, Shown};
+use super::waver::Varied;
 use crate::inspect::Inspect;
 
 /// So long the spread of a difference is followed.
@@ -20,11 +21,16 @@ const INPUTS_TICKS: u32 = 100;
 
 /// Why a case is as it is, and where.
 pub(super) fn explain<S: Inspect>(mut case: Case<'_, S>, limit: Tick) -> Result<Finding, CheckError> {
-    let (verdict, theirs) = case.solve()?;
+    let (verdict, shown) = case.solve()?;
     let (agreed, odd, inputs) = (case.agreed, case.odd.clone(), inputs_before(case.played.turns, case.tick));
     let mut finding = Finding { agreed, odd, inputs, ..Finding::new(case.tick, verdict) };
-    if let Some(theirs) = theirs {
-        part(&mut finding, &mut case.played, theirs, limit);
+    match shown {
+        Some(Shown::Odd(theirs)) => part(&mut finding, &mut case.played, theirs, limit),
+        Some(Shown::Varied(Varied { states: [mut ours, mut theirs], writes })) => {
+            (finding.varies, finding.bad_writes) = (true, writes);
+            finding.location = Some(locate(&mut ours, &mut theirs));
+        }
+        None => {}
     }
     // Other rules cannot be played here; but their own program may have told what they do.
     if finding.bad_writes.is_empty() && finding.verdict.cause.may_be_other_rules() {

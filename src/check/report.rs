@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::extent::{self, Covered};
 use super::locate::Location;
+use super::states::Unusable;
 use crate::inspect::Sketch;
 use crate::panics::Panicked;
 use crate::recording::{Desync, Ending};
@@ -52,6 +53,9 @@ pub struct PeerReport {
     /// The first difference that was found while playing: the other's recording belongs to this
     /// one.
     pub noted: Option<Desync>,
+    /// The states that it recorded and that do not count: all was played without them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unusable: Vec<Unusable>,
     /// How many of its checksums were compared.
     pub checksums: u32,
     /// The newest tick before a difference at which it was equal.
@@ -90,6 +94,9 @@ pub struct Finding {
     /// Whose states were compared, here and there, if each is what its own turns lead to: places in
     /// [`Report::peers`]. Else what the turns lead to was compared with the odd peer's.
     pub between: Option<[usize; 2]>,
+    /// Whether two plays of the same turns were compared, here and there.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub varies: bool,
     /// Why.
     pub verdict: Verdict,
     /// Where, if the odd state could be had: ours is what the turns lead to, theirs is the odd
@@ -109,7 +116,18 @@ impl Finding {
     pub(super) fn new(tick: Tick, verdict: Verdict) -> Finding {
         let (bad_writes, spread, inputs) = (Vec::new(), Vec::new(), Vec::new());
         let odd = verdict.blamed.clone();
-        Finding { tick, agreed: None, odd, between: None, verdict, location: None, bad_writes, spread, inputs }
+        Finding {
+            tick,
+            agreed: None,
+            odd,
+            between: None,
+            varies: false,
+            verdict,
+            location: None,
+            bad_writes,
+            spread,
+            inputs,
+        }
     }
 }
 
@@ -217,6 +235,9 @@ pub struct Spread {
 pub struct Verdict {
     /// The cause.
     pub cause: Cause,
+    /// What explains it as well: it is one of these and the cause.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<Cause>,
     /// On whose side it lies: places in [`Report::peers`]. Empty if it cannot be told, or lies in
     /// the game itself.
     pub blamed: Vec<usize>,
@@ -311,6 +332,14 @@ impl Report {
         self.finding.is_none() && self.panic().is_none() && nothing
     }
 
+    /// Puts a peer in its place that had no part in the check.
+    pub(super) fn insert(&mut self, at: usize, peer: PeerReport) {
+        self.peers.insert(at, peer);
+        let Some(Finding { odd, between, verdict, .. }) = &mut self.finding else { return };
+        let places = odd.iter_mut().chain(&mut verdict.blamed).chain(between.iter_mut().flatten());
+        places.filter(|place| **place >= at).for_each(|place| *place += 1);
+    }
+
     fn names(&self, peers: &[usize]) -> String {
         peers.iter().map(|&peer| self.peers[peer].who.as_str()).collect::<Vec<_>>().join(", ")
     }
@@ -321,7 +350,9 @@ impl Report {
             Some(agreed) => writeln!(f, "\nThe states differ from tick {tick} on; at tick {agreed} they were equal.")?,
             None => writeln!(f, "\nThe states differ from tick {tick} on, and were never equal.")?,
         }
-        writeln!(f, "verdict {}", verdict.cause)?;
+        write!(f, "verdict {}", verdict.cause)?;
+        verdict.others.iter().try_for_each(|other| write!(f, "; or {other}"))?;
+        writeln!(f)?;
         if !verdict.blamed.is_empty() {
             writeln!(f, "on the side of {}", self.names(&verdict.blamed))?;
         }
@@ -329,10 +360,11 @@ impl Report {
         if let Some(location) = location {
             let (at, cells) = (location.tick, count(location.cells.len(), "cell"));
             let [here, there] = match finding.between {
+                _ if finding.varies => ["one play", "another play of the same"].map(str::to_owned),
                 Some(both) => both.map(|peer| self.names(&[peer])),
                 None => ["as the turns lead to".to_owned(), self.names(&finding.odd)],
             };
-            let late = if at > *tick { ", the first of which both states are known" } else { "" };
+            let late = if at > *tick && !finding.varies { ", the first of which both states are known" } else { "" };
             writeln!(f, "what differs at tick {at}{late}, in {cells} (here: {here}; there: {there}):")?;
             location.spots.iter().take(TOLD_MAX).try_for_each(|spot| writeln!(f, "  {spot}"))?;
             if location.spots_count > TOLD_MAX {
@@ -358,7 +390,7 @@ impl Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for peer in &self.peers {
-            let PeerReport { who, build, start, end, ending, covers, noted, checksums, differs, .. } = peer;
+            let PeerReport { who, build, start, end, ending, covers, noted, unusable, checksums, differs, .. } = peer;
             write!(f, "{who}: ticks {start} to {end}, {checksums} checksums, {build}: ")?;
             match differs {
                 None if *checksums == 0 => writeln!(f, "nothing to compare")?,
@@ -372,6 +404,9 @@ impl fmt::Display for Report {
             }
             if let Ending::Torn { bytes } = ending {
                 writeln!(f, "  the file broke off while it was written: the last {bytes} bytes are left out")?;
+            }
+            for Unusable { tick, why } in unusable {
+                writeln!(f, "  the state that it recorded at tick {tick} does not count: {}", plain(why, TEXT_CHARS_MAX))?;
             }
             if let (Some(Desync { player, tick, .. }), [_]) = (noted, self.peers.as_slice()) {
                 writeln!(f, "  it notes that {player} differed at tick {tick}: check both recordings together")?;

@@ -6,13 +6,15 @@
 //!                       └─► the odd peer's checksums?
 //! ```
 //!
-//! It never blames a peer whose checksums the turns lead to. What cannot be shown is told as
-//! unknown. The suspicions are in [`SUSPICIONS`](Case::SUSPICIONS), in the order in which they are
-//! tried: those that prove themselves first.
+//! It never blames a peer whose checksums the turns lead to. A cause is told only if it explains
+//! the checksums since, and the same play without it does not. If several do, all are told; what
+//! cannot be shown is told as unknown. The suspicions are tried in order, those that prove
+//! themselves first; the loop is [`solve`](Case::solve).
 
 mod bit;
 mod headers;
 mod rerun;
+mod start;
 mod state;
 mod step;
 
@@ -21,13 +23,14 @@ use lockstone_sim::Tick;
 use super::compare::{CheckError, Checker};
 use super::replayer::Replayer;
 use super::report::{Cause, Verdict};
+use super::waver::Varied;
 use crate::inspect::Inspect;
 use crate::recording::Timeline;
 
 pub(super) use headers::{unlike_headers, unlike_starts};
 
 /// So many ticks after the first difference a suspicion must meet the odd peer's checksums.
-const WITNESS_TICKS: u32 = 20;
+const WITNESS_TICKS: u32 = 64;
 
 /// A difference that is to be explained.
 pub(super) struct Case<'c, S: Inspect> {
@@ -45,29 +48,64 @@ pub(super) struct Case<'c, S: Inspect> {
     pub healthy: Option<&'c Timeline<S>>,
 }
 
-/// Why, and the odd peer's state at some tick with the turns it goes on with, as it was had again,
-/// if it could be. It may not differ yet.
-pub(super) type Solution<'c, S> = (Verdict, Option<Replayer<'c, S>>);
+/// What shows a difference.
+pub(super) enum Shown<'c, S: Inspect> {
+    /// The odd peer's state at some tick with the turns it goes on with, as it was had again. It
+    /// may not differ yet.
+    Odd(Replayer<'c, S>),
+    /// Two plays that should have come out alike.
+    Varied(Varied<S>),
+}
+
+/// Why, and what shows it, if anything does.
+pub(super) type Solution<'c, S> = (Verdict, Option<Shown<'c, S>>);
 
 /// What came of trying one cause.
 type Found<'c, S> = Result<Option<Solution<'c, S>>, CheckError>;
 
 impl<'c, S: Inspect> Case<'c, S> {
-    const SUSPICIONS: [fn(&mut Self) -> Found<'c, S>; 9] = [
-        Case::comes_out_in_several_ways,
-        Case::is_not_brought_back,
-        Case::has_an_uncovered_field,
-        Case::was_given_other_turns,
+    /// What is at fault in the game itself, whoever shows it.
+    const OF_THE_GAME: [fn(&mut Self) -> Found<'c, S>; 3] =
+        [Case::comes_out_in_several_ways, Case::is_not_brought_back, Case::has_an_uncovered_field];
+
+    /// What may explain the same checksums: all are asked.
+    const PLAYED: [fn(&mut Self) -> Found<'c, S>; 3] =
+        [Case::was_given_other_turns, Case::lost_something_in_a_snapshot, Case::was_changed_by_looking];
+
+    /// What counts only if none of the above does.
+    const LESS_PROVEN: [fn(&mut Self) -> Found<'c, S>; 6] = [
+        Case::is_of_another_seed,
+        Case::may_be_changed_by_looking,
         Case::has_a_turned_bit,
-        Case::lost_something_in_a_snapshot,
-        Case::was_changed_by_looking,
-        Case::was_written_from_outside,
         Case::is_told_by_its_own_program,
+        Case::was_written_from_outside,
+        Case::is_of_another_start,
     ];
 
     /// Finds the cause.
     pub fn solve(&mut self) -> Result<Solution<'c, S>, CheckError> {
-        for suspicion in Self::SUSPICIONS {
+        let (mut verdict, shown) = self.solution()?;
+        if verdict.cause == Cause::StateCorruption && self.checker.look.is_none() {
+            verdict.others.push(Cause::Presentation);
+            verdict.reasons.push("what shows the world was not asked".to_owned());
+        }
+        Ok((verdict, shown))
+    }
+
+    fn solution(&mut self) -> Result<Solution<'c, S>, CheckError> {
+        for suspicion in Self::OF_THE_GAME {
+            if let Some(solution) = suspicion(self)? {
+                return Ok(solution);
+            }
+        }
+        let mut fit = Vec::new();
+        for suspicion in Self::PLAYED {
+            fit.extend(suspicion(self)?);
+        }
+        if let Some(solution) = one_of(fit) {
+            return Ok(solution);
+        }
+        for suspicion in Self::LESS_PROVEN {
             if let Some(solution) = suspicion(self)? {
                 return Ok(solution);
             }
@@ -138,13 +176,25 @@ impl<'c, S: Inspect> Case<'c, S> {
 
     /// A verdict on the odd peers.
     fn blame(&self, cause: Cause, reasons: Vec<String>) -> Verdict {
-        Verdict { cause, blamed: self.odd.clone(), reasons }
+        Verdict { cause, others: Vec::new(), blamed: self.odd.clone(), reasons }
     }
 }
 
 /// A verdict on nobody: the game itself is at fault, or it cannot be told who is.
 fn blame_nobody(cause: Cause, reasons: Vec<String>) -> Verdict {
-    Verdict { cause, blamed: Vec::new(), reasons }
+    Verdict { cause, others: Vec::new(), blamed: Vec::new(), reasons }
+}
+
+/// All that explains the same checksums, told as one of several; the first is shown.
+fn one_of<S: Inspect>(fit: Vec<Solution<'_, S>>) -> Option<Solution<'_, S>> {
+    let mut fit = fit.into_iter();
+    let (mut verdict, shown) = fit.next()?;
+    for (other, _) in fit {
+        verdict.blamed.retain(|peer| other.blamed.contains(peer));
+        verdict.others.push(other.cause);
+        verdict.reasons.extend(other.reasons);
+    }
+    Some((verdict, shown))
 }
 
 /// Those that have not what most have; none if nobody can tell.

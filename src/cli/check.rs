@@ -1,6 +1,7 @@
 //! `check` and `explain`: tell whether recordings are in step, and if not, who differs from whom,
 //! since when, where and why.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -8,7 +9,7 @@ use lockstone_sim::{PlayerId, Table, Tick};
 
 use super::args::{self, CheckCommand, Telling};
 use super::failure::{self, DIFFERED, Failure};
-use super::{chaos, coverage, files, floats, progress, table};
+use super::{chaos, coverage, files, floats, progress, shrink, table};
 use crate::check::{self, Checker, Report};
 use crate::game::Game;
 use crate::output::{print, say};
@@ -122,7 +123,7 @@ fn can_be_played<G: Game>(doing: &str, recordings: &[Recording<G::Sim>], table: 
 
 fn check<G: Game>(recordings: Vec<Recording<G::Sim>>, table: &Table) -> Result<Report, Failure> {
     let build = |seed| G::build(seed, table.clone());
-    let players: Vec<PlayerId> = recordings.iter().map(|recording| recording.header.player).collect();
+    let players: BTreeSet<PlayerId> = recordings.iter().flat_map(shrink::players).collect();
     let look = |simulation: &G::Sim| players.iter().for_each(|player| drop(G::scene(simulation, *player)));
     let start = recordings.iter().map(|recording| recording.header.start).min().unwrap_or_default();
     let end = recordings.iter().map(Recording::end).max().unwrap_or_default();

@@ -63,7 +63,7 @@ pub(super) fn run<G: Game>(args: &args::Shrink) -> Result<ExitCode, Failure> {
 }
 
 /// All who are named in a recording, and who recorded it.
-fn players<S: Simulation>(recording: &Recording<S>) -> BTreeSet<PlayerId> {
+pub(super) fn players<S: Simulation>(recording: &Recording<S>) -> BTreeSet<PlayerId> {
     let named = recording.entries.iter().filter_map(|entry| match entry {
         Entry::Name(player, _) => Some(*player),
         _ => None,

@@ -4,7 +4,8 @@
 //! ```text
 //! always    seeds, dice       storm, mixer    worlds without a network
 //! net       sessions, relay   clocks          sessions of them, on virtual time
-//! engine    recorded, relayed faulty, flips   recordings, and what a checker must find
+//! engine    recorded, relayed faulty, pasture  recordings, and what a checker must find
+//!                             flips
 //! dungeon   delve, golden                     the example game, without a network
 //! strangers strangers                         who attacks a signaling server and rooms, really
 //! contest   contest                           what benches measure, either way
@@ -33,6 +34,8 @@ pub mod browser;
 pub mod faulty;
 #[cfg(feature = "engine")]
 pub mod flips;
+#[cfg(feature = "engine")]
+pub mod pasture;
 #[cfg(feature = "engine")]
 pub mod recorded;
 #[cfg(feature = "engine")]

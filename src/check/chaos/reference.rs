@@ -8,8 +8,9 @@ use lockstone_sim::world::StatePart;
 use lockstone_sim::{CellId, Checksum, Input, PlayerId, Simulation, Tick, Turn};
 
 use super::report::{Difference, Outcome};
-use crate::check::locate::{differing_cells, locate_in};
+use crate::check::locate::{differing_cells, locate, locate_in};
 use crate::check::report::BadWrite;
+use crate::check::waver::{PLAYS, Varied, side_by_side};
 use crate::game::{Bot, Game};
 use crate::inspect::{Inspect, Thing, step};
 
@@ -155,9 +156,27 @@ impl<'a, S: Inspect> Reference<'a, S> {
         place.and_then(|place| self.roots.get(place)) == Some(&simulation.checksum())
     }
 
+    /// Plays the turns several times side by side, undisturbed, and tells where the plays differ.
+    fn variance(&self) -> Option<Outcome> {
+        let plays = (0..PLAYS).map(|_| self.build()).collect();
+        let end = self.start.plus(self.ticks());
+        let Varied { states: [mut ours, mut theirs], writes } =
+            side_by_side(plays, |tick| self.turn(tick), end, |_, _| ())?;
+        let tick = ours.tick();
+        let last = self.turn(Tick(tick.0 - 1)).into_iter();
+        Some(Outcome::Differs(Box::new(Difference {
+            tick,
+            reference_repeats: false,
+            by: None,
+            location: locate(&mut ours, &mut theirs),
+            bad_writes: writes,
+            entered: last.flat_map(|turn| &turn.inputs).map(|input| format!("{input:?}")).collect(),
+        })))
+    }
+
     /// Says what came of a play. If it parted, where: the turns are played once more, undisturbed,
-    /// up to there.
-    pub fn explain(&self, played: Played<S>) -> Outcome {
+    /// up to there. If the play was undisturbed itself, they do not repeat.
+    pub fn explain(&self, played: Played<S>, was_undisturbed: bool) -> Outcome {
         let Odd { state: mut theirs, cells, by, journal } = match played {
             Ok(checksums) => return Outcome::Passed { checksums },
             Err(End::Broke(sentence)) => return Outcome::Broke { sentence },
@@ -170,6 +189,10 @@ impl<'a, S: Inspect> Reference<'a, S> {
         before.into_iter().flatten().for_each(|turn| ours.step(turn));
         let mut here = Journal::default();
         last.into_iter().for_each(|turn| step(&mut ours, turn, journal.as_ref().map(|_| &mut here)));
+        let reference_repeats = self.is_met(&mut ours) && !was_undisturbed;
+        if !reference_repeats && let Some(difference) = self.variance() {
+            return difference;
+        }
         let mut differing = differing_cells(&mut ours, &mut theirs);
         differing.retain(|cell| cells.as_ref().is_none_or(|cells| cells.contains(cell)));
         let bad_writes = journal.map(|mut there| {
@@ -181,7 +204,7 @@ impl<'a, S: Inspect> Reference<'a, S> {
         let entered = last.into_iter().flat_map(|turn| &turn.inputs);
         Outcome::Differs(Box::new(Difference {
             tick,
-            reference_repeats: self.is_met(&mut ours),
+            reference_repeats,
             by,
             location: locate_in(&ours, &theirs, differing),
             bad_writes: bad_writes.unwrap_or_default(),

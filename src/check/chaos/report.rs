@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::breaker::Breaker;
 use crate::check::answer::build;
 use crate::check::locate::Location;
-use crate::check::report::BadWrite;
+use crate::check::report::{BadWrite, count};
 
 /// So many differing parts are told to people.
 const TOLD_MAX: usize = 4;
@@ -139,7 +139,11 @@ impl fmt::Display for Difference {
         if let Some(by) = by {
             write!(f, "\n  Here plays a {}, there a {by}.", build())?;
         }
-        write!(f, "\n  The state before tick {tick} is the first that differs, in {} cells:", location.cells.len())?;
+        write!(f, "\n  The state before tick {tick} is the first that differs")?;
+        if !location.cells.is_empty() {
+            write!(f, ", in {}", count(location.cells.len(), "cell"))?;
+        }
+        f.write_str(":")?;
         for spot in location.spots.iter().take(TOLD_MAX) {
             write!(f, "\n    {}", spot.to_string().replace('\n', "\n    "))?;
         }

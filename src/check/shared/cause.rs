@@ -55,7 +55,7 @@ impl<S: Inspect> Question<'_, '_, S> {
                 false => "neither has the whole world, so nobody can tell which is right".to_owned(),
             });
         }
-        Verdict { cause, blamed: Vec::new(), reasons }
+        Verdict { cause, others: Vec::new(), blamed: Vec::new(), reasons }
     }
 
     fn cause(&mut self) -> Reasoned {

@@ -4,7 +4,7 @@ use lockstone_sim::codec::differences;
 use lockstone_sim::world::StateBit;
 use lockstone_sim::{CellId, Checksum, Tick};
 
-use super::{Case, Found};
+use super::{Case, Found, Shown};
 use crate::check::replayer::Replayer;
 use crate::check::report::Cause;
 use crate::inspect::{Inspect, Thing};
@@ -12,27 +12,29 @@ use crate::recording::Tree;
 
 /// So many steps are played to find a bit that was turned over before one.
 const TRIED_BITS_MAX: usize = 60_000;
+/// One bit reaches at most so many cells within a tick: those around its entity, and those around
+/// another place that it moves it to.
+const REACHED_CELLS_MAX: usize = 2 * 5 * 5;
 
 impl<'c, S: Inspect> Case<'c, S> {
     /// The bit is looked for by its checksum: just before that was taken, or before the
     /// step that led there.
     pub(super) fn has_a_turned_bit(&mut self) -> Found<'c, S> {
         let Some((tick, bit)) = self.find_bit() else { return Ok(None) };
+        let Some(mut odd) = self.with_bit_turned(tick, &bit) else { return Ok(None) };
         let StateBit { of, byte, bit: n } = bit;
         let mut reasons = vec![format!(
             "bit {n} of byte {byte} of {of}, turned over before the turn of tick {tick}, leads to its checksum"
         )];
-        if let Some(mut odd) = self.with_bit_turned(tick, &bit) {
-            reasons.extend(field_of(self.played.at(tick), odd.at(tick), &bit));
-            odd.at(self.tick);
-            // A step that goes another way may begin with a single bit, by chance; but it does not
-            // go on as ours does.
-            let Some(met) = self.meets(odd, |_| ()) else { return Ok(None) };
-            reasons.push(self.met(met));
-        }
+        reasons.extend(field_of(self.played.at(tick), odd.at(tick), &bit));
+        odd.at(self.tick);
+        // A step that goes another way may begin with a single bit, by chance; but it does not
+        // go on as ours does.
+        let Some(met) = self.meets(odd, |_| ()).filter(|met| *met > 1) else { return Ok(None) };
+        reasons.push(self.met(met));
         let cause = "no step writes a single bit: a fault of the memory, or a write from outside of the step";
         reasons.push(cause.to_owned());
-        let odd = self.with_bit_turned(tick, &bit);
+        let odd = self.with_bit_turned(tick, &bit).map(Shown::Odd);
         Ok(Some((self.blame(Cause::StateCorruption, reasons), odd)))
     }
 
@@ -51,7 +53,7 @@ impl<'c, S: Inspect> Case<'c, S> {
 
     /// The cells in which the odd peer differs, at the tick itself or as soon afterwards as it
     /// recorded a tree.
-    fn odd_cells(&mut self) -> Option<(Tick, Vec<CellId>)> {
+    pub(super) fn odd_cells(&mut self) -> Option<(Tick, Vec<CellId>)> {
         let (tick, theirs) = self.suspect().tree_from(self.tick)?;
         Some((tick, Tree::of(&self.played.at(tick).tree()).differences(&theirs)))
     }
@@ -61,24 +63,29 @@ impl<'c, S: Inspect> Case<'c, S> {
     /// be played for each bit.
     fn find_bit_before_step(&mut self, root: Checksum, cells: &[CellId]) -> Option<(Tick, StateBit)> {
         let tick = self.last_good();
-        if tick.next() != self.tick {
+        if tick.next() != self.tick || cells.len() > REACHED_CELLS_MAX {
             return None;
         }
         let mut trial = self.fork(tick);
         let near = |cell: &CellId| cells.iter().any(|odd| odd.x.abs_diff(cell.x) <= 1 && odd.y.abs_diff(cell.y) <= 1);
         let cells: Vec<_> = trial.tree().into_iter().map(|(cell, _)| cell).filter(near).collect();
         let things: Vec<_> = cells.iter().flat_map(|cell| trial.things(Some(*cell))).collect();
-        let (before, turn) = (trial.snapshot(), self.played.turn(tick));
-        let leads_there = |bit: &StateBit| {
-            trial.restore(&before);
-            trial.with_bit_turned(bit).is_some_and(|turned| {
+        let turn = self.played.turn(tick);
+        let mut leads_there = |turned: Option<S::Snapshot>| {
+            turned.is_some_and(|turned| {
                 trial.restore(&turned);
                 trial.step(&turn);
                 trial.checksum() == root
             })
         };
-        let bit = things.iter().flat_map(bits_of).take(TRIED_BITS_MAX).find(leads_there)?;
-        Some((tick, bit))
+        // Who reads a part again may lose something with it. Then it is not the bit that counts.
+        let read_again = |trial: &mut S, of| trial.part(of).and_then(|bytes| trial.with_part(of, &bytes));
+        let mut tried = self.fork(tick);
+        if things.iter().any(|thing| leads_there(read_again(&mut tried, thing.part))) {
+            return None;
+        }
+        let mut bits = things.iter().flat_map(bits_of).take(TRIED_BITS_MAX);
+        Some((tick, bits.find(|bit| leads_there(tried.with_bit_turned(bit)))?))
     }
 
     fn with_bit_turned(&mut self, tick: Tick, bit: &StateBit) -> Option<Replayer<'c, S>> {

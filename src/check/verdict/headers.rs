@@ -15,7 +15,7 @@ pub fn unlike_headers<S: Inspect>(peers: &[Timeline<S>]) -> Option<Finding> {
         let values: Vec<_> = peers.iter().map(|peer| value(&peer.header)).collect();
         let alike = values.windows(2).all(|pair| pair[0] == pair[1]);
         let reasons = peers.iter().zip(&values).map(|(peer, value)| format!("{} has {what} {value}", peer.who()));
-        let verdict = Verdict { cause, blamed: minority(&values), reasons: reasons.collect() };
+        let verdict = Verdict { cause, others: Vec::new(), blamed: minority(&values), reasons: reasons.collect() };
         (!alike).then(|| Finding::new(start, verdict))
     };
     unlike(Cause::StartData, "the seed", |header| header.seed.to_string())
@@ -31,15 +31,16 @@ pub fn unlike_starts<S: Inspect>(
 ) -> Result<Option<Finding>, CheckError> {
     for (n, peer) in peers.iter().enumerate() {
         let start = peer.start();
-        let together: Vec<usize> = (0..peers.len()).filter(|&m| peers[m].start() == start).collect();
-        let state = |m: usize| &peers[m].states[&start];
-        let Some(&other) = together.iter().find(|&&m| m > n && state(m) != state(n)) else { continue };
+        let state = |m: usize| peers[m].states.get(&start).filter(|_| peers[m].start() == start);
+        let together: Vec<usize> = (0..peers.len()).filter(|&m| state(m).is_some()).collect();
+        let unlike = |m: &&usize| **m > n && state(**m) != state(n);
+        let Some(&other) = together.iter().find(unlike).filter(|_| state(n).is_some()) else { continue };
         let states: Vec<_> = together.iter().map(|&m| state(m)).collect();
         let odd: Vec<usize> = minority(&states).into_iter().map(|place| together[place]).collect();
         let (mut ours, mut theirs) = (checker.load(peer, start)?, checker.load(&peers[other], start)?);
         let location = Some(locate(&mut ours, &mut theirs));
         let reason = format!("{} and {} began at tick {start} with unlike states", peer.who(), peers[other].who());
-        let verdict = Verdict { cause: Cause::StartData, blamed: odd, reasons: vec![reason] };
+        let verdict = Verdict { cause: Cause::StartData, others: Vec::new(), blamed: odd, reasons: vec![reason] };
         return Ok(Some(Finding { location, ..Finding::new(start, verdict) }));
     }
     Ok(None)
@@ -83,9 +84,8 @@ impl<'c, S: Inspect> Case<'c, S> {
                     let so = "so its step takes something that is the same all through a process and another in the next: a hash map's order, an address, the environment";
                     return blame_nobody(Cause::Nondeterminism, vec![same, tried, so.to_owned()]);
                 }
-                let so =
-                    "so it is not the step: the state was changed outside of it, or is not the one that it began with";
-                self.blame(Cause::StateCorruption, vec![same, tried, so.to_owned()])
+                let so = "so its state was changed outside of the step, or the step takes something that is another in each process";
+                blame_nobody(Cause::Unknown, vec![same, tried, so.to_owned()])
             }
             None => blame_nobody(Cause::Unknown, vec![tried]),
         }

@@ -7,7 +7,7 @@ use std::ops::RangeBounds;
 
 use lockstone_sim::Tick;
 
-use super::{Case, Found};
+use super::{Case, Found, Shown};
 use crate::check::compare::CheckError;
 use crate::check::replayer::Replayer;
 use crate::check::report::{BadWrite, Cause};
@@ -21,7 +21,7 @@ const RERUNS_MAX: usize = 4;
 pub(super) enum Again {
     /// What it recorded: so many checksums, from the difference on.
     AsRecorded(u32),
-    /// What the turns lead to here.
+    /// What the turns lead to here, at each of its ticks.
     AsHere,
     /// Something else again.
     Otherwise,
@@ -35,7 +35,8 @@ impl<'c, S: Inspect> Case<'c, S> {
         // Engines need not make the same of the same.
         let same_engine = self.suspect().header.engine == env!("CARGO_PKG_VERSION");
         let (cause, so) = match again {
-            Again::AsHere => {
+            // If the turns lead to nobody's checksums, it is not one peer's state.
+            Again::AsHere if self.healthy.is_some() || self.peers.len() == 1 => {
                 let so = "so its steps are sound, and its state was changed between them";
                 (Cause::StateCorruption, so.to_owned())
             }
@@ -44,7 +45,7 @@ impl<'c, S: Inspect> Case<'c, S> {
                 let so = "its program was given another seed, or another table, than its header says: what it makes of them has digest";
                 (Cause::StartData, format!("{so} {theirs:016x}, and here {ours:016x}"))
             }
-            Again::AsRecorded(_) | Again::Otherwise => return Ok(None),
+            _ => return Ok(None),
         };
         Ok(Some((self.blame(cause, vec![self.tell_again(&rerun, &again), so]), self.recorded_state()?)))
     }
@@ -60,7 +61,7 @@ impl<'c, S: Inspect> Case<'c, S> {
         let after = self.recorded_again(&rerun, self.tick..);
         let again = if !after.contains(&false) {
             Again::AsRecorded(after.len() as u32)
-        } else if rerun.root(self.tick) == Some(self.played.root(self.tick)) {
+        } else if rerun.ticks().all(|(tick, root)| tick < self.tick || root == self.played.root(tick)) {
             Again::AsHere
         } else {
             Again::Otherwise
@@ -78,7 +79,7 @@ impl<'c, S: Inspect> Case<'c, S> {
         let (who, from) = (self.suspect().who(), rerun.from);
         let came = match again {
             Again::AsRecorded(met) => format!("to its own checksums again: {met} are met, from tick {} on", self.tick),
-            Again::AsHere => format!("to our checksum of tick {}, and not to the one that it recorded", self.tick),
+            Again::AsHere => format!("to our checksums from tick {} on, and not to those that it recorded", self.tick),
             Again::Otherwise => "to checksums that are neither its own nor ours".to_owned(),
         };
         format!("the program of {who} played again from tick {from}, and came {came}")
@@ -99,10 +100,10 @@ impl<'c, S: Inspect> Case<'c, S> {
     }
 
     /// The suspect's recorded state at the difference, or soon after.
-    pub(super) fn recorded_state(&self) -> Result<Option<Replayer<'c, S>>, CheckError> {
+    pub(super) fn recorded_state(&self) -> Result<Option<Shown<'c, S>>, CheckError> {
         let peer = self.suspect();
         let recorded = peer.states.range(self.tick..).next();
-        let load = |(&tick, _)| Ok(Replayer::new(self.checker.load(peer, tick)?, self.played.turns));
+        let load = |(&tick, _)| Ok(Shown::Odd(Replayer::new(self.checker.load(peer, tick)?, self.played.turns)));
         recorded.map(load).transpose()
     }
 }

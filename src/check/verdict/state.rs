@@ -1,7 +1,8 @@
 //! Suspicions about the state: that not all of it is in the checksum, or in a snapshot, or that it
 //! was written to between the steps.
 
-use super::{Case, Found, blame_nobody};
+use super::rerun::Again;
+use super::{Case, Found, Shown, blame_nobody};
 use crate::check::compare::CheckError;
 use crate::check::locate::locate_in;
 use crate::check::replayer::Replayer;
@@ -15,7 +16,7 @@ impl<'c, S: Inspect> Case<'c, S> {
     /// Going back to a state and playing on leads elsewhere than having come from the start:
     /// something that matters was not brought back.
     pub(super) fn is_not_brought_back(&mut self) -> Found<'c, S> {
-        let good = self.last_good();
+        let Some(good) = self.agreed.map(|_| self.last_good()) else { return Ok(None) };
         let Some(recorded) = self.suspect().roots.get(&good) else { return Ok(None) };
         if self.played.root(good) == *recorded {
             return Ok(None);
@@ -47,7 +48,7 @@ impl<'c, S: Inspect> Case<'c, S> {
                 format!("the checksum does not cover what differs: {}", fields(ours, &theirs)),
             ];
             let odd = Replayer::new(theirs, &peer.turns);
-            return Ok(Some((blame_nobody(Cause::ChecksumField, reasons), Some(odd))));
+            return Ok(Some((blame_nobody(Cause::ChecksumField, reasons), Some(Shown::Odd(odd)))));
         }
         Ok(None)
     }
@@ -72,14 +73,18 @@ impl<'c, S: Inspect> Case<'c, S> {
         let odd = |case: &mut Self| Ok(Replayer::new(read(case)?, case.played.turns));
         let Some((mut odd, met)) = self.witnessed(odd, |_| ())? else { return Ok(None) };
         odd.at(self.last_good());
-        Ok(Some((blame_nobody(Cause::SnapshotField, vec![reason, self.met(met)]), Some(odd))))
+        Ok(Some((blame_nobody(Cause::SnapshotField, vec![reason, self.met(met)]), Some(Shown::Odd(odd)))))
     }
 
-    /// A recorded state of the odd peer from which the turns lead on to its checksums: its steps
-    /// are sound, and its state was not.
+    /// A recorded state of the odd peer from which the turns lead on to all its checksums since: its
+    /// steps are sound, and its state was not. A step that seldom goes another way may have made it
+    /// as well, so nobody is blamed: unless its own program says more.
     pub(super) fn was_written_from_outside(&mut self) -> Found<'c, S> {
         let peer = self.suspect();
         let Some((&tick, _)) = peer.states.range(self.tick..).next() else { return Ok(None) };
+        if matches!(self.rerun(), Some((_, Again::AsRecorded(_)))) {
+            return Ok(None);
+        }
         let odd = |case: &mut Self| Ok(Replayer::new(case.checker.load(peer, tick)?, &peer.turns));
         // The checksum of the state itself proves nothing of the steps.
         let Some((odd, met)) = self.witnessed(odd, |_| ())?.filter(|(_, met)| *met > 1) else { return Ok(None) };
@@ -88,9 +93,11 @@ impl<'c, S: Inspect> Case<'c, S> {
                 "from the state that {} recorded at tick {tick} the turns lead to its checksums: {met} are met",
                 peer.who()
             ),
-            "so its steps are sound, and its state was changed between them".to_owned(),
+            "so its steps are sound since, and its state was changed between them, or by a step that seldom goes another way".to_owned(),
         ];
-        Ok(Some((self.blame(Cause::StateCorruption, reasons), Some(odd))))
+        let mut verdict = blame_nobody(Cause::StateCorruption, reasons);
+        verdict.others.push(Cause::Nondeterminism);
+        Ok(Some((verdict, Some(Shown::Odd(odd)))))
     }
 }
 

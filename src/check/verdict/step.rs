@@ -3,25 +3,37 @@
 
 use lockstone_sim::{Tick, Turn};
 
-use super::{Case, Found, Verdict, blame_nobody};
+use super::{Case, Found, Shown, Verdict, blame_nobody};
+use crate::check::compare::CheckError;
 use crate::check::replayer::Replayer;
 use crate::check::report::Cause;
+use crate::check::waver::{PLAYS, Varied, side_by_side};
 use crate::inspect::Inspect;
 
-/// A step that comes out in several ways shows it within so many tries, or is taken to be sound.
-const TRIES: u32 = 3;
+/// So many ticks before all was last well, and after the difference, are played side by side.
+const PLAYED_TICKS: u32 = 200;
 
 impl<'c, S: Inspect> Case<'c, S> {
     /// The same turns from the same state, several times.
     pub(super) fn comes_out_in_several_ways(&mut self) -> Found<'c, S> {
-        let (from, until) = (self.last_good(), self.tick);
-        let mut again = || Replayer::new(self.fork(from), self.played.turns);
-        let first = again().root(until);
-        if (1..TRIES).all(|_| again().root(until) == first) {
-            return Ok(None);
-        }
-        let reason = format!("from one state at tick {from} the same turns led to several states, in one process");
-        Ok(Some((blame_nobody(Cause::Nondeterminism, vec![reason]), Some(again()))))
+        let Some(varied) = self.side_by_side(PLAYS, |_, _| ())? else { return Ok(None) };
+        let tick = varied.states[0].tick();
+        let reason =
+            format!("from one state the same turns led to several, in one process: at tick {tick} for the first time");
+        Ok(Some((blame_nobody(Cause::Nondeterminism, vec![reason]), Some(Shown::Varied(varied)))))
+    }
+
+    /// Plays the ticks around the difference several times, each for itself.
+    fn side_by_side(
+        &mut self,
+        plays: usize,
+        before_step: impl Fn(usize, &S),
+    ) -> Result<Option<Varied<S>>, CheckError> {
+        let from = Tick(self.last_good().0.saturating_sub(PLAYED_TICKS)).max(self.played.start());
+        let plays = (0..plays).map(|_| self.reread(from)).collect::<Result<Vec<_>, _>>()?;
+        let end = self.peers.iter().map(|peer| peer.end).max().unwrap_or_default();
+        let turns = self.played.turns;
+        Ok(side_by_side(plays, |tick| turns.get(&tick), end.min(self.tick.plus(PLAYED_TICKS)), before_step))
     }
 
     /// The odd peer's own turns.
@@ -42,7 +54,8 @@ impl<'c, S: Inspect> Case<'c, S> {
             reasons.push("as many recordings have the one as the other, so nobody can tell which is right".to_owned());
             blamed.clear();
         }
-        Ok(Some((Verdict { cause: Cause::Input, blamed, reasons }, Some(odd))))
+        let verdict = Verdict { cause: Cause::Input, others: Vec::new(), blamed, reasons };
+        Ok(Some((verdict, Some(Shown::Odd(odd)))))
     }
 
     /// The world as it goes on when it is drawn before each step.
@@ -51,10 +64,27 @@ impl<'c, S: Inspect> Case<'c, S> {
         let from = self.last_good();
         // It may write to memory that a copy of the state shares with others.
         let odd = |case: &mut Self| Ok(Replayer::new(case.reread(from)?, case.played.turns));
+        if self.witnessed(odd, |_| ())?.is_some() {
+            return Ok(None);
+        }
         let Some((mut odd, met)) = self.witnessed(odd, look)? else { return Ok(None) };
         let reasons =
             vec![format!("drawn before each step from tick {from} on, the world goes another way"), self.met(met)];
         look(odd.at(from));
-        Ok(Some((blame_nobody(Cause::Presentation, reasons), Some(odd))))
+        Ok(Some((blame_nobody(Cause::Presentation, reasons), Some(Shown::Odd(odd)))))
+    }
+
+    /// The world goes another way when it is drawn. How often a peer drew it nobody knows, so this
+    /// may explain whatever its steps do not.
+    pub(super) fn may_be_changed_by_looking(&mut self) -> Found<'c, S> {
+        let Some(look) = self.checker.look else { return Ok(None) };
+        let drawn = |n, play: &S| if n == 1 { look(play) };
+        let Some(varied) = self.side_by_side(2, drawn)? else { return Ok(None) };
+        let tick = varied.states[0].tick();
+        let reasons = vec![
+            format!("drawn before each step, the world goes another way: at tick {tick} for the first time"),
+            "how often it was drawn is not recorded".to_owned(),
+        ];
+        Ok(Some((blame_nobody(Cause::Presentation, reasons), Some(Shown::Varied(varied)))))
     }
 }
