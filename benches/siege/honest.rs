@@ -1,7 +1,6 @@
 //! An honest peer in a process of its own: it plays, gives commands, and says each second how far
 //! it is and what it costs.
 
-use std::fs;
 use std::net::SocketAddr;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,6 +11,7 @@ use lockstone_net::relay::RelaySettings;
 use lockstone_net::session::Phase;
 use lockstone_net::{PartySettings, RollbackSettings};
 use lockstone_sim::Simulation;
+use testkit::process::own_memory_kb;
 use testkit::relay::{self, STORM};
 use testkit::sessions::rollback::rollback;
 use testkit::sessions::*;
@@ -115,16 +115,8 @@ fn live<T: Session>(
             (report_at, played) = (now + REPORT_INTERVAL, played || plays);
             let tick = session.stats().tick.0.into();
             let (at_ms, cpu_ms) = (now.as_millis() as u64, ProcessTime::now().as_duration().as_millis() as u64);
-            Report { at_ms, tick, cpu_ms, memory_kb: memory_kb(), plays }.tell();
+            Report { at_ms, tick, cpu_ms, memory_kb: own_memory_kb().unwrap_or(0), plays }.tell();
         }
         thread::park_timeout(PAUSE);
     }
-}
-
-/// What this process holds, where Linux tells.
-fn memory_kb() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let resident =
-        status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB")?.parse().ok());
-    resident.unwrap_or(0)
 }

@@ -10,15 +10,14 @@
 mod attack;
 mod honest;
 
-use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
-use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use honest::Report;
 use lockstone_net::signaling::Server;
+use testkit::process::Process;
 
 /// Honest players of each session.
 const PEERS: usize = 4;
@@ -49,29 +48,6 @@ fn serve() -> ! {
     println!("{}", server.local_addr());
     loop {
         thread::park();
-    }
-}
-
-/// This program again, as something else. It is killed when this is dropped.
-struct Process(Child);
-
-impl Process {
-    fn start(args: &[&str]) -> Process {
-        let program = std::env::current_exe().expect("this program has a place");
-        let mut command = Command::new(program);
-        Process(command.args(args).stdout(Stdio::piped()).spawn().expect("it starts again"))
-    }
-
-    fn lines(&mut self) -> impl Iterator<Item = String> + use<> {
-        let stdout = self.0.stdout.take().expect("it is asked once");
-        BufReader::new(stdout).lines().map_while(Result::ok)
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
     }
 }
 

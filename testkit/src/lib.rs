@@ -7,7 +7,7 @@
 //! engine    recorded, relayed faulty, pasture  recordings, and what a checker must find
 //!                             flips
 //! dungeon   delve, golden                     the example game, without a network
-//! strangers strangers                         who attacks a signaling server and rooms, really
+//! strangers strangers, process                who attacks a signaling server and rooms, really
 //! contest   contest                           what benches measure, either way
 //! ```
 //!
@@ -46,6 +46,8 @@ pub mod delve;
 #[cfg(feature = "dungeon")]
 pub mod golden;
 
+#[cfg(feature = "strangers")]
+pub mod process;
 #[cfg(feature = "strangers")]
 pub mod strangers;
 

@@ -257,32 +257,3 @@ fn a_server_tells_how_much_it_has_to_do() {
     let connections: usize = lines[0].rsplit(' ').next().unwrap().parse().unwrap();
     assert!((4..=5).contains(&connections), "three peers and who asks, and perhaps who was refused: {connections}");
 }
-
-/// What this process holds, in bytes.
-#[cfg(target_os = "linux")]
-fn resident() -> usize {
-    let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
-    pages.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4_096
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-#[ignore = "takes 18,000 files, and all of its process's memory counts"]
-fn thousands_of_idle_peers_cost_little() {
-    let server = serve();
-    let addr = server.local_addr();
-    let count = 8_900;
-    let mut idle = Vec::with_capacity(count);
-    let (before, began) = (resident(), Instant::now());
-    for n in 0..count {
-        let mut stream = connect_from(2 + (n / 500) as u8, addr);
-        let room = n / 16;
-        let asks = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13";
-        let key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==";
-        write!(stream, "GET /party-{room} HTTP/1.1\r\nHost: h\r\n{asks}\r\n{key}\r\n\r\n").unwrap();
-        assert!(stream.read(&mut [0; 4_096]).unwrap() > 0);
-        idle.push(stream);
-    }
-    println!("{count} peers in {:?}: {} bytes each", began.elapsed(), (resident() - before) / count);
-    assert!(resident() - before < 8_000 * count);
-}

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use lockstone_net::limits::PEERS_MAX;
 use lockstone_net::{LinkEvent, PeerId, RollbackSettings};
 use matchbox_protocol::{JsonPeerEvent, JsonPeerRequest, PeerEvent, PeerRequest};
+use testkit::process::own_memory_kb;
 use testkit::sessions::rollback::rollback;
 use testkit::sessions::*;
 use testkit::strangers::{PAUSE, Stranger, candidate};
@@ -17,18 +18,13 @@ use uuid::Uuid;
 use super::peers::*;
 use super::sessions::*;
 
-/// Kilobytes of this process, in which other tests may run, on Linux.
-fn memory_kb() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB")?.parse().ok())
-}
-
 /// All play on at their pace for so many ticks.
 fn play_at_pace<T: Session<Sim = Mixer>>(what: &str, players: &mut [Player<T>], ticks: u32) {
-    let (begun, memory) = (Instant::now(), memory_kb());
+    // Other tests may run in this process.
+    let (begun, memory) = (Instant::now(), own_memory_kb());
     play(players, ticks);
     let due = ticks * Duration::from_millis(50);
-    println!("{what}: {ticks} ticks in {:?}; memory {memory:?} kB, then {:?}", begun.elapsed(), memory_kb());
+    println!("{what}: {ticks} ticks in {:?}; memory {memory:?} kB, then {:?}", begun.elapsed(), own_memory_kb());
     assert!(begun.elapsed() < due + due / 3, "{:?}", begun.elapsed());
     assert_undisturbed(players);
 }
