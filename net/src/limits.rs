@@ -15,7 +15,10 @@ pub const PEERS_MAX: usize = PLAYERS_MAX;
 pub const HOSTS_MAX: usize = 4;
 /// Handshakes under way at once. Who comes to a relay, and is one more, waits.
 pub const HANDSHAKES_MAX: usize = 16;
-/// Those who may wait for one with a relay. Who is one more may come again.
+/// Of them, those with players of one address: a few are for others at any time.
+pub const ADDRESS_HANDSHAKES_MAX: usize = 12;
+/// Those who may wait for one with a relay. Of more, the last of the address of which most wait may
+/// come again.
 pub const HANDSHAKES_WAITING_MAX: usize = 512;
 /// Newcomers who are offered a connection in [`NEWCOMERS_TIME`], and as many who are answered. More
 /// wait.
@@ -268,6 +271,7 @@ const _: () = assert!(FRAME_BYTES_MAX + TURNS_FRAME_BYTES_MAX <= PACKET_BYTES_MA
 const _: () = assert!(NEARBY_MAX * (NAME_BYTES_MAX + 8) + 64 <= PACKET_BYTES_MAX);
 const _: () = assert!(TREE_CELLS_MAX * 14 + 64 <= PACKET_BYTES_MAX);
 const _: () = assert!(SIGHTS_MAX * 40 + LANDMARK_BYTES_MAX + 64 <= PACKET_BYTES_MAX);
+const _: () = assert!(ADDRESS_HANDSHAKES_MAX < HANDSHAKES_MAX);
 const _: () = assert!(COMMANDS_PER_PACKET_MAX <= COMMANDS_PENDING_MAX);
 const _: () = assert!(COMMANDS_PENDING_MAX <= COMMANDS_QUEUED_MAX);
 const _: () = assert!(REQUEST_BYTES_MAX <= REQUEST_BYTES_PER_TURN_MAX);

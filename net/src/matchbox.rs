@@ -76,7 +76,7 @@ use queue::Queue;
 pub use room::Config;
 pub use tasks::THREAD_NAME;
 use tasks::Tasks;
-use wire::Heard;
+use wire::{Address, Heard};
 
 /// A [`Link`] over WebRTC. Dropping it closes every connection; the others see it gone
 /// within a moment.
@@ -155,7 +155,7 @@ impl MatchboxLink {
                     self.me = Some(own);
                     self.events.push_back(LinkEvent::Entered(own));
                 }
-                Heard::Event(event) => self.hear(event),
+                Heard::Event(event, address) => self.hear(event, address),
                 Heard::Away(error) => self.signaling_away(error),
                 Heard::Back => {
                     self.away = None;
@@ -171,7 +171,7 @@ impl MatchboxLink {
         }
         let opened = self.bells.take();
         rung.iter().chain(&opened).copied().flatten().for_each(|peer| self.gather_pair(peer));
-        while let Some((peer, signals)) = self.queue.next(self.handshakes()) {
+        while let Some((peer, signals)) = self.next_in_queue() {
             self.open_pair(peer, false, Handshake::new(None));
             signals.into_iter().for_each(|signal| self.signaled(peer, signal));
         }
@@ -187,7 +187,7 @@ impl MatchboxLink {
             self.mending.forget(peer);
             let is_connected = |known: &PeerId| self.pairs.get(known).is_some_and(Pair::is_connected);
             self.bounds.know(peer, is_connected);
-        } else if pair.is_over() || pair.is_late() {
+        } else if pair.is_over() || pair.is_late(self.queue.has_others(self.bounds.address(&peer))) {
             self.end_pair(peer, was_connected);
         }
     }
@@ -251,14 +251,14 @@ impl MatchboxLink {
         self.lost = Some(error);
     }
 
-    fn hear(&mut self, event: PeerEvent) {
+    fn hear(&mut self, event: PeerEvent, address: Address) {
         match event {
             // The server has only one name for this peer.
             PeerEvent::IdAssigned(_) => {}
             PeerEvent::NewPeer(peer) => self.met(ours(peer)),
             PeerEvent::PeerLeft(peer) => self.left(ours(peer)),
             PeerEvent::Signal { sender, .. } => {
-                if self.bounds.admits(ours(sender), &event) {
+                if self.bounds.admits(ours(sender), address, &event) {
                     self.signaled(ours(sender), event);
                 }
             }
@@ -325,6 +325,11 @@ impl MatchboxLink {
             if !is_anew && (!is_crossed || Some(peer) > self.me) {
                 return pair.hear(signal);
             }
+            if self.queue.has_others(self.bounds.address(&peer)) {
+                // Its turn is over: it waits for another.
+                self.pairs.remove(&peer);
+                return self.signaled(peer, signal);
+            }
         } else if !is_offer || !self.answers(peer) {
             if self.bounds.knows(peer) {
                 self.mending.answered(peer);
@@ -340,13 +345,21 @@ impl MatchboxLink {
             RoomRole::Peer => self.has_place(peer) && self.bounds.may_answer(peer),
             RoomRole::Player => false,
             RoomRole::Relay { .. } | RoomRole::Standby { .. } => {
-                self.has_place(peer) && self.queue.admits(peer, self.handshakes())
+                if self.has_place(peer) {
+                    self.queue.admit(peer, self.bounds.address(&peer));
+                }
+                false
             }
         }
     }
 
-    fn handshakes(&self) -> usize {
-        self.pairs.values().filter(|pair| !pair.is_connected()).count()
+    /// The player with whom a relay's next handshake is, and what it has signaled.
+    fn next_in_queue(&mut self) -> Option<(PeerId, Vec<PeerEvent>)> {
+        if self.queue.is_empty() {
+            return None;
+        }
+        let handshakes = self.pairs.iter().filter(|(_, pair)| !pair.is_connected());
+        self.queue.next(handshakes.map(|(peer, _)| self.bounds.address(peer)).collect())
     }
 
     /// Offers a peer that entered a connection, once those that came before it are offered one.

@@ -8,6 +8,7 @@ use matchbox_socket::{PeerEvent, PeerSignal};
 
 use super::RoomRole;
 use super::quota::Quota;
+use super::wire::Address;
 use crate::limits::{
     HOSTS_MAX, NEWCOMERS_MAX, NEWCOMERS_TIME, PEER_OFFERS_MAX, PEER_SIGNALS_MAX, PEER_SIGNALS_TIME, PEERS_KNOWN_MAX,
     PEERS_MAX, RELAY_PLAYERS_MAX,
@@ -29,6 +30,7 @@ pub(super) struct Bounds {
 
 #[derive(Debug)]
 struct Signals {
+    address: Address,
     all: Quota,
     offers: Quota,
 }
@@ -74,15 +76,21 @@ impl Bounds {
     }
 
     /// Whether a signal of a peer is taken.
-    pub fn admits(&mut self, peer: PeerId, signal: &PeerEvent) -> bool {
+    pub fn admits(&mut self, peer: PeerId, address: Address, signal: &PeerEvent) -> bool {
         if !self.signals.contains_key(&peer) && self.signals.len() >= self.peers_max {
             return false;
         }
         let quota = |max| Quota::new(max, PEER_SIGNALS_TIME);
-        let new = || Signals { all: quota(PEER_SIGNALS_MAX), offers: quota(PEER_OFFERS_MAX) };
+        let new = || Signals { address, all: quota(PEER_SIGNALS_MAX), offers: quota(PEER_OFFERS_MAX) };
         let signals = self.signals.entry(peer).or_insert_with(new);
+        signals.address = address;
         let is_offer = matches!(signal, PeerEvent::Signal { data: PeerSignal::Offer(_), .. });
         signals.all.take() && (!is_offer || signals.offers.take())
+    }
+
+    /// Where a peer's signals come from.
+    pub fn address(&self, peer: &PeerId) -> Address {
+        self.signals.get(peer).and_then(|signals| signals.address)
     }
 
     /// A peer has left the room.

@@ -14,6 +14,9 @@ use matchbox_socket::{PeerEvent, PeerSignal};
 const LAP: Duration = Duration::from_millis(500);
 /// How long it may take. A loaded machine needs seconds.
 const LAPS_MAX: u32 = 50;
+/// How long a relay's may take while players of other addresses wait for theirs. matchbox does not
+/// tell whether ICE has found a way.
+const LAPS_IN_THE_WAY: u32 = 10;
 /// How long it may take since the answer, and three times as long as the answer took more, if
 /// another can be begun. ICE seeks a way for 1.4 s from then on, and no more, though the handshake
 /// goes on. Two who can reach each other a moment later need another one.
@@ -70,12 +73,13 @@ impl Handshake {
     }
 
     /// Whether it has taken too long. The bell rings when that is to be asked again.
-    pub fn is_late(&mut self, bell: &Waker) -> bool {
+    pub fn is_late(&mut self, is_in_the_way: bool, bell: &Waker) -> bool {
         let cx = &mut Context::from_waker(bell);
-        while self.laps < self.laps_max && self.lap.poll_unpin(cx).is_ready() {
+        let laps_max = self.laps_max.min(if is_in_the_way { LAPS_IN_THE_WAY } else { LAPS_MAX });
+        while self.laps < laps_max && self.lap.poll_unpin(cx).is_ready() {
             self.laps += 1;
             self.lap.reset(LAP);
         }
-        self.laps >= self.laps_max
+        self.laps >= laps_max
     }
 }

@@ -137,9 +137,9 @@ impl Pair {
         self.is_connected() && self.has_left && (&mut self.idle).now_or_never().is_some()
     }
 
-    /// Whether the handshake has taken too long.
-    pub(super) fn is_late(&mut self) -> bool {
-        self.stage == Stage::Handshake && self.handshake.is_late(&self.bell)
+    /// Whether the handshake has taken too long, or others wait that it is in the way of.
+    pub(super) fn is_late(&mut self, is_in_the_way: bool) -> bool {
+        self.stage == Stage::Handshake && self.handshake.is_late(is_in_the_way, &self.bell)
     }
 
     /// Passes on a signal of this peer, or that it is to be offered a connection.

@@ -1,40 +1,49 @@
-//! The players who wait for their handshakes with a relay: first come, first served. A player whose
-//! handshake was in vain, or whose connection broke, comes again.
+//! The players who wait for their handshakes with a relay: next is who is of the address that has
+//! the fewest, and among equals who came first. A player whose handshake was in vain, or whose
+//! connection broke, comes again.
+//!
+//! It must never be that many players of one address keep out those of another.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use matchbox_socket::{PeerEvent, PeerSignal};
 
-use crate::limits::{HANDSHAKE_SIGNALS_MAX, HANDSHAKES_MAX, HANDSHAKES_WAITING_MAX};
+use super::wire::Address;
+use crate::limits::{ADDRESS_HANDSHAKES_MAX, HANDSHAKE_SIGNALS_MAX, HANDSHAKES_MAX, HANDSHAKES_WAITING_MAX};
 use crate::link::PeerId;
 
 #[derive(Debug, Default)]
 pub(super) struct Queue {
-    /// Those whose handshake is to come, and what they have signaled.
-    waiting: VecDeque<(PeerId, Vec<PeerEvent>)>,
+    waiting: VecDeque<Waiting>,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    peer: PeerId,
+    address: Address,
+    /// What it has signaled.
+    signals: Vec<PeerEvent>,
 }
 
 impl Queue {
-    /// A player offers a connection, while so many others have their handshakes. Returns whether it
-    /// may have its own now; else it is noted, if it is to wait.
-    pub fn admits(&mut self, peer: PeerId, handshakes: usize) -> bool {
-        if self.waiting.iter().any(|(waiting, _)| *waiting == peer) {
-            return false;
+    /// A player offers a connection, and is noted, if there is a place to wait.
+    pub fn admit(&mut self, peer: PeerId, address: Address) {
+        if self.waiting.iter().any(|waiting| waiting.peer == peer) {
+            return;
         }
-        if self.waiting.is_empty() && handshakes < HANDSHAKES_MAX {
-            return true;
-        }
-        if self.waiting.len() < HANDSHAKES_WAITING_MAX {
-            self.waiting.push_back((peer, Vec::new()));
-        } else {
+        self.waiting.push_back(Waiting { peer, address, signals: Vec::new() });
+        if self.waiting.len() > HANDSHAKES_WAITING_MAX {
             tracing::warn!("passed over a player: {HANDSHAKES_WAITING_MAX} others wait to connect");
+            let counts = counts(self.waiting.iter().map(|waiting| waiting.address));
+            let most = self.waiting.iter().enumerate().max_by_key(|(_, waiting)| counts[&waiting.address]);
+            most.map(|(last, _)| last).and_then(|last| self.waiting.remove(last));
         }
-        false
     }
 
     /// Keeps a signal of a player that waits. With another offer it begins anew.
     pub fn keep(&mut self, peer: PeerId, signal: PeerEvent) {
-        let Some((_, signals)) = self.waiting.iter_mut().find(|(waiting, _)| *waiting == peer) else { return };
+        let waiting = self.waiting.iter_mut().find(|waiting| waiting.peer == peer);
+        let Some(Waiting { signals, .. }) = waiting else { return };
         if matches!(signal, PeerEvent::Signal { data: PeerSignal::Offer(_), .. }) {
             signals.clear();
         }
@@ -43,12 +52,37 @@ impl Queue {
         }
     }
 
-    /// The next player whose turn it is, and what it has signaled.
-    pub fn next(&mut self, handshakes: usize) -> Option<(PeerId, Vec<PeerEvent>)> {
-        if handshakes < HANDSHAKES_MAX { self.waiting.pop_front() } else { None }
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// Whether a player of another address waits.
+    pub fn has_others(&self, address: Address) -> bool {
+        self.waiting.iter().any(|waiting| waiting.address != address)
+    }
+
+    /// The next player whose turn it is, and what it has signaled, while there are handshakes with
+    /// players of these addresses.
+    pub fn next(&mut self, handshakes: Vec<Address>) -> Option<(PeerId, Vec<PeerEvent>)> {
+        if handshakes.len() >= HANDSHAKES_MAX {
+            return None;
+        }
+        let counts = counts(handshakes.into_iter());
+        let under_way = self.waiting.iter().map(|waiting| counts.get(&waiting.address).copied().unwrap_or(0));
+        let open = under_way.enumerate().filter(|(_, count)| *count < ADDRESS_HANDSHAKES_MAX);
+        let (next, _) = open.min_by_key(|(_, count)| *count)?;
+        let Waiting { peer, signals, .. } = self.waiting.remove(next)?;
+        Some((peer, signals))
     }
 
     pub fn left(&mut self, peer: PeerId) {
-        self.waiting.retain(|(waiting, _)| *waiting != peer);
+        self.waiting.retain(|waiting| waiting.peer != peer);
     }
+}
+
+/// How many are of each address.
+fn counts(addresses: impl Iterator<Item = Address>) -> BTreeMap<Address, usize> {
+    let mut counts = BTreeMap::new();
+    addresses.for_each(|address| *counts.entry(address).or_default() += 1);
+    counts
 }

@@ -9,6 +9,7 @@ use futures::future::Either;
 use futures::{FutureExt, StreamExt, pin_mut, select};
 use futures_timer::Delay;
 use matchbox_socket::{PeerEvent, PeerRequest};
+use serde_json::Value;
 
 use super::quota::Quota;
 use super::{Config, RoomRole, ours, room};
@@ -32,13 +33,16 @@ const RETURN_AFTER_MAX: Duration = Duration::from_secs(2);
 /// The same after a refusal.
 const RETURN_REFUSED_MAX: Duration = Duration::from_secs(16);
 
+/// Equal for peers of a room who have the same. Servers of others do not tell.
+pub(super) type Address = Option<u64>;
+
 /// What comes from signaling.
 #[derive(Debug)]
 pub(super) enum Heard {
     /// The server let this peer in, under this name.
     Entered(PeerId),
-    /// The server's word.
-    Event(PeerEvent),
+    /// The server's word, and if it is a peer's signal, a number of the address that the peer has.
+    Event(PeerEvent, Address),
     /// The connection is lost, and looked for.
     Away(LinkError),
     /// It is found.
@@ -183,10 +187,12 @@ fn hear(text: &str, heard: &UnboundedSender<Heard>) {
     if text.len() > SERVER_MESSAGE_BYTES_MAX {
         return tracing::warn!("ignored a message of {} bytes of the signaling server", text.len());
     }
-    match serde_json::from_str(text) {
+    let told: Result<Value, _> = serde_json::from_str(text);
+    let address = told.as_ref().ok().and_then(|told| told["Signal"]["address"].as_u64());
+    match told.and_then(serde_json::from_value) {
         Ok(PeerEvent::IdAssigned(_)) => tracing::warn!("ignored a second name from the signaling server"),
         Ok(event) => {
-            let _ = heard.unbounded_send(Heard::Event(event));
+            let _ = heard.unbounded_send(Heard::Event(event, address));
         }
         Err(error) => tracing::warn!("ignored a message of the signaling server: {error}"),
     }

@@ -82,7 +82,7 @@ impl Count {
 #[derive(Debug)]
 pub(super) struct Guest {
     addresses: Arc<Addresses>,
-    addr: IpAddr,
+    pub(super) addr: IpAddr,
 }
 
 impl Addresses {

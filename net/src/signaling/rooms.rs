@@ -8,6 +8,8 @@ mod room;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::hash::{BuildHasher as _, RandomState};
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -108,6 +110,8 @@ pub(super) struct Admission {
 pub(super) struct Rooms {
     admission: Admission,
     inside: Mutex<Inside>,
+    /// Makes addresses numbers, which tell nothing else of them.
+    numbers: RandomState,
     /// Rung when a peer of an awaited room is back.
     back: Notify,
 }
@@ -201,6 +205,7 @@ impl Rooms {
         key: Option<&str>,
         role: &RoomRole,
         pass: Pass<'_>,
+        addr: IpAddr,
     ) -> Result<(Seat, Inbox), Refusal> {
         check(name, key, role, pass)?;
         if let (RoomRole::Relay { token } | RoomRole::Standby { token }, Some(wanted)) =
@@ -213,7 +218,8 @@ impl Rooms {
         if inside.peers >= SERVER_PEERS_MAX {
             return Err(Refusal::ServerFull);
         }
-        self.let_in(inside, name, key, role, pass).map_err(|refusal| refusal.to(role))
+        let address = self.numbers.hash_one((name, addr)) as u32;
+        self.let_in(inside, name, key, role, pass, address).map_err(|refusal| refusal.to(role))
     }
 
     fn let_in(
@@ -223,6 +229,7 @@ impl Rooms {
         key: Option<&str>,
         role: &RoomRole,
         pass: Pass<'_>,
+        address: u32,
     ) -> Result<(Seat, Inbox), Refusal> {
         let is_awaited = inside.awaited_until(name).is_some();
         let room = match inside.rooms.entry(name.to_owned()) {
@@ -238,7 +245,7 @@ impl Rooms {
             }
         };
         let entry = inside.entries;
-        let (peer, inbox) = room.admit(key, role, pass, entry)?;
+        let (peer, inbox) = room.admit(key, role, pass, (entry, address))?;
         if is_awaited {
             self.back.notify_waiters();
         }
@@ -315,6 +322,8 @@ impl Drop for Seat {
 
 #[cfg(test)]
 mod tests {
+    use std::net::Ipv4Addr;
+
     use super::*;
 
     /// Too many for sockets in a test.
@@ -322,13 +331,14 @@ mod tests {
     fn a_relays_room_and_a_server_have_their_limits() {
         let rooms = Arc::new(Rooms::default());
         let host = RoomRole::Relay { token: "t".to_owned() };
-        let relay = |room: &str| rooms.enter(room, None, &host, Pass::default()).expect("there is room");
-        let player = |room: &str| rooms.enter(room, None, &RoomRole::Player, Pass::default());
+        let enter = |room: &str, role| rooms.enter(room, None, role, Pass::default(), Ipv4Addr::LOCALHOST.into());
+        let relay = |room: &str| enter(room, &host).expect("there is room");
+        let player = |room: &str| enter(room, &RoomRole::Player);
         let refusal = |room: &str| player(room).expect_err("it is refused");
         let (full, wide) = (relay("full"), relay("wide"));
         let mut players: Vec<_> = (0..RELAY_PLAYERS_MAX).map(|_| player("full").expect("there is room")).collect();
         assert_eq!(refusal("full"), Refusal::RelayFull);
-        let peer = |room: &str| rooms.enter(room, None, &RoomRole::Peer, Pass::default()).ok();
+        let peer = |room: &str| enter(room, &RoomRole::Peer).ok();
         let others = (0..).map_while(|n| peer(&format!("party-{}", n / ROOM_PEERS_MAX)));
         let others: Vec<_> = others.collect();
         assert_eq!(players.len() + others.len() + 2, SERVER_PEERS_MAX);

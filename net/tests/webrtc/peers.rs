@@ -271,7 +271,7 @@ pub fn next(socket: &mut Raw) -> JsonPeerEvent {
     socket.read().unwrap().into_text().unwrap().parse().unwrap()
 }
 
-pub fn signal(from: &mut Raw, to: PeerId, data: serde_json::Value) {
+pub fn signal(from: &mut WebSocket<impl io::Read + io::Write>, to: PeerId, data: serde_json::Value) {
     let receiver = matchbox_protocol::PeerId(uuid::Uuid::from_u128(to.0));
     let request: JsonPeerRequest = PeerRequest::Signal { receiver, data };
     from.send(Message::text(request.to_string())).unwrap();

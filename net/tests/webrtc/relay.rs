@@ -2,13 +2,16 @@
 //! relay comes back.
 
 use std::net::SocketAddr;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
-use std::{fs, thread};
+use std::{fs, slice, thread};
 
 use lockstone_net::matchbox::{MatchboxLink, RoomRole};
 use lockstone_net::signaling::Server;
 use lockstone_net::{Channel, Link, LinkError, LinkEvent, PeerId};
-use matchbox_protocol::PeerEvent;
+use matchbox_protocol::{JsonPeerEvent, PeerEvent};
+use testkit::strangers::{Stranger, enter_from};
+use tungstenite::stream::MaybeTlsStream;
 
 use super::peers::*;
 
@@ -88,6 +91,24 @@ fn nothing_passes_between_players() {
     assert!(matches!(next(&mut host), PeerEvent::PeerLeft(id) if id.0.as_u128() == a_id.0));
     signal(&mut host, b_id, "still".into());
     assert!(matches!(next(&mut b), PeerEvent::Signal { data, .. } if data == "still"), "b did not hear that a left");
+}
+
+#[test]
+fn a_relay_is_told_who_share_an_address_and_not_which() {
+    let server = serve();
+    let addr = server.local_addr();
+    let numbers = ["r", "s"].map(|room| {
+        let (mut host, host_id) = raw(addr, &format!("{room}?host=t")).unwrap();
+        let mut players = [2, 2, 3].map(|from| enter_from(from, addr, &format!("{room}?relay")).unwrap());
+        players.each_mut().map(|player| {
+            signal(player, host_id, "hello".into());
+            let told: serde_json::Value = serde_json::from_str(host.read().unwrap().to_text().unwrap()).unwrap();
+            told["Signal"]["address"].as_u64().expect("a number")
+        })
+    });
+    let [[one, same, other], [elsewhere, ..]] = numbers;
+    assert_eq!(one, same);
+    assert!(one != other && one != elsewhere, "{numbers:?}");
 }
 
 #[test]
@@ -346,6 +367,50 @@ fn all_players_get_in_who_come_at_once() {
     let mut host = Peer::enter_as(relay("t"), server.local_addr(), "r");
     let mut players: Vec<_> = (0..24).map(|_| Peer::enter_as(RoomRole::Player, server.local_addr(), "r")).collect();
     meet(&mut host, &mut players);
+}
+
+/// What a peer of a party says to a newcomer.
+fn an_offer(server: SocketAddr) -> serde_json::Value {
+    let (mut peer, _) = Peer::enter(server, "offers");
+    let (mut newcomer, _) = raw(server, "offers").unwrap();
+    let MaybeTlsStream::Plain(stream) = newcomer.get_mut() else { unreachable!("no TLS here") };
+    stream.set_nonblocking(true).unwrap();
+    until("an offer", || {
+        peer.look();
+        match newcomer.read().ok()?.into_text().ok()?.parse::<JsonPeerEvent>().ok()? {
+            PeerEvent::Signal { data, .. } => Some(data),
+            _ => None,
+        }
+    })
+}
+
+/// They offer connections over and over, and never complete one: from one address, which gets not
+/// all handshakes, and from so many that they do.
+#[test]
+fn players_get_in_while_strangers_complete_no_handshake() {
+    let server = serve();
+    let addr = server.local_addr();
+    let offer = an_offer(addr);
+    for addresses in [1, 4] {
+        let room = format!("r{addresses}");
+        let mut host = Peer::enter_as(relay("t"), addr, &room);
+        let (host_id, path, offer) = (host.1, format!("{room}?relay"), offer.clone());
+        let enter = |n| enter_from(2 + n % addresses, addr, &path).expect("it is let in");
+        let mut strangers: Vec<_> = (0..96_u8).map(enter).collect();
+        let stranger = Stranger::of(move |ends| {
+            while !ends.load(Relaxed) {
+                strangers.iter_mut().for_each(|stranger| signal(stranger, host_id, offer.clone()));
+                thread::park_timeout(Duration::from_secs(2));
+            }
+        });
+        attend(slice::from_mut(&mut host), Duration::from_secs(1));
+        let began = Instant::now();
+        let mut player = [Peer::enter_as(RoomRole::Player, addr, &room)];
+        meet(&mut host, &mut player);
+        println!("96 strangers of {addresses} addresses: a player is in after {:?}", began.elapsed());
+        assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+        drop(stranger);
+    }
 }
 
 /// Strangers of every kind at once; an honest player gets in, and who plays goes on.

@@ -9,9 +9,11 @@
 //! remembers nobody. It must never give one peer's id to another.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 use std::time::{Duration, Instant};
 
 use matchbox_protocol::{JsonPeerEvent, PeerId};
+use serde_json::json;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
@@ -63,6 +65,8 @@ pub(super) struct Room {
 struct Present {
     /// Which of the server's: by this a connection that another has replaced is known.
     entry: u64,
+    /// The number of its address in this room.
+    address: u32,
     mailbox: Mailbox,
     since: Instant,
     /// When it last said something to another.
@@ -94,7 +98,7 @@ impl Room {
         key: Option<&str>,
         role: &RoomRole,
         pass: Pass<'_>,
-        entry: u64,
+        (entry, address): (u64, u32),
     ) -> Result<(PeerId, Inbox), Refusal> {
         if self.key.as_deref() != key {
             return Err(Refusal::WrongKey);
@@ -139,7 +143,7 @@ impl Room {
             }
             (RoomRole::Player | RoomRole::Standby { .. }, None) => {}
         }
-        self.present.insert(peer, Present { entry, mailbox, since: Instant::now(), spoke: None });
+        self.present.insert(peer, Present { entry, address, mailbox, since: Instant::now(), spoke: None });
         Ok((peer, inbox))
     }
 
@@ -172,10 +176,12 @@ impl Room {
             None => true,
             Some((_, relay)) => [from, to].iter().any(|peer| peer == relay || self.standbys.contains(peer)),
         };
-        if reaches && self.is_present(from, entry) {
-            self.present.entry(from).and_modify(|present| present.spoke = Some(Instant::now()));
-            self.tell(to, &JsonPeerEvent::Signal { sender: from, data });
-        }
+        let sender = self.present.get_mut(&from).filter(|present| reaches && present.entry == entry);
+        let Some(Present { spoke, address, .. }) = sender else { return };
+        *spoke = Some(Instant::now());
+        // matchbox's, with a field more: a relay shares its handshakes out among addresses.
+        let signal = json!({ "Signal": { "sender": from, "data": data, "address": address } });
+        self.tell(to, &signal);
     }
 
     /// A newcomer of a party is there for so long that all had to offer it a connection: who was
@@ -217,7 +223,7 @@ impl Room {
         self.present.get(&peer).is_some_and(|present| present.entry == entry)
     }
 
-    fn tell(&self, peer: PeerId, event: &JsonPeerEvent) {
+    fn tell(&self, peer: PeerId, event: &impl Display) {
         if let Some(present) = self.present.get(&peer) {
             tell(peer, &present.mailbox, event);
         }
@@ -228,7 +234,7 @@ impl Room {
     }
 }
 
-fn tell(peer: PeerId, mailbox: &Mailbox, event: &JsonPeerEvent) {
+fn tell(peer: PeerId, mailbox: &Mailbox, event: &impl Display) {
     if !mailbox.put(event.to_string()) {
         tracing::debug!("dropped a message for {peer}, who does not read");
     }
