@@ -109,9 +109,9 @@ fn a_turned_bit_in_ones_keyframe_is_taken_as_the_beginning_of_everyones_play() {
     assert!(report.is_in_step() && report.peers[0].unusable[0].tick == KEYFRAME, "{report}");
 
     let with = finding(Wrong::Nothing, vec![forged(), record(1, Wrong::Nothing), with_a_bit_turned(2)]);
-    let without = finding(Wrong::Nothing, vec![record(0, Wrong::Nothing), record(1, Wrong::Nothing), with_a_bit_turned(2)]);
+    let without =
+        finding(Wrong::Nothing, vec![record(0, Wrong::Nothing), record(1, Wrong::Nothing), with_a_bit_turned(2)]);
     assert_eq!(with, without);
-
 }
 
 #[test]
@@ -294,7 +294,9 @@ fn another_table_than_its_header_says_is_told_as_a_changed_state() {
     let odd = peer(1).record(&mut other, &turns(), |_| None);
     let found = finding(Wrong::Nothing, vec![record(0, Wrong::Nothing), odd]);
     assert_eq!(found.verdict.cause, Cause::StartData);
-    assert!(found.verdict.reasons.iter().any(|reason| reason.contains("its start is not the one that its header tells")));
+    assert!(
+        found.verdict.reasons.iter().any(|reason| reason.contains("its start is not the one that its header tells"))
+    );
 }
 
 /// A page has no digest of its own, and records few checksums.

@@ -40,7 +40,7 @@ fn peer(who: &str, start: u32, end: u32, differs: Option<u32>) -> PeerReport {
 fn in_step() -> Report {
     let peers =
         vec![peer("Ada (P0)", 0, 2_400, None), peer("Bram (P1)", 0, 2_400, None), peer("Cleo (P2)", 610, 2_400, None)];
-    Report { peers, start: Tick(0), end: Tick(2_400), shared: None, finding: None }
+    Report { peers, start: Tick(0), end: Tick(2_400), shared: None, panic: None, finding: None }
 }
 
 /// A report as large as they come: every text hostile, 256 parts, 40 ticks with 200 cells each.
@@ -74,7 +74,7 @@ fn large() -> Report {
         spread: (0..40).map(spread).collect(),
         inputs: lines(10),
     };
-    Report { peers, start: Tick(0), end: Tick(18_000), shared: None, finding: Some(finding) }
+    Report { peers, start: Tick(0), end: Tick(18_000), shared: None, panic: None, finding: Some(finding) }
 }
 
 fn bad_write(n: u32) -> BadWrite {
@@ -181,7 +181,7 @@ fn a_page_in_step_says_so() {
 
 #[test]
 fn reports_without_parts_have_pages_too() {
-    let nothing = Report { peers: Vec::new(), start: Tick(0), end: Tick(0), shared: None, finding: None };
+    let nothing = Report { peers: Vec::new(), start: Tick(0), end: Tick(0), shared: None, panic: None, finding: None };
     assert!(page(&nothing).contains("<h1>Nothing to compare</h1>"));
     let mut report = large();
     let finding = report.finding.as_mut().unwrap();

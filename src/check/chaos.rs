@@ -193,7 +193,9 @@ fn run<S: Inspect>(
         let started = Instant::now();
         let plays = &mut |tick| watch(Progress::Plays(tick));
         let played = begins.and_then(|()| match programs {
-            _ if !repeats => Err(End::Skipped("the same turns do not come out alike twice: find that first".to_owned())),
+            _ if !repeats => {
+                Err(End::Skipped("the same turns do not come out alike twice: find that first".to_owned()))
+            }
             _ if !breaker.needs_program() => in_process(breaker, reference, look, plays),
             Some(programs) => programs.play(breaker, reference, plays),
             None => Err(End::Skipped("it needs the game's own program, and none is given".to_owned())),

@@ -43,7 +43,11 @@ pub fn part<S: Inspect>(build: &dyn Fn() -> S, turns: &[Turn<S>], view: View) ->
     } else {
         (Cause::Unknown, "it differs however widely it is simulated".to_owned())
     };
-    Some(PartFinding { tick, cells, verdict: Verdict { cause, others: Vec::new(), blamed: Vec::new(), reasons: vec![reason] } })
+    Some(PartFinding {
+        tick,
+        cells,
+        verdict: Verdict { cause, others: Vec::new(), blamed: Vec::new(), reasons: vec![reason] },
+    })
 }
 
 /// The first tick at which a part differs, and the cells in which it does.

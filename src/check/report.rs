@@ -406,7 +406,11 @@ impl fmt::Display for Report {
                 writeln!(f, "  the file broke off while it was written: the last {bytes} bytes are left out")?;
             }
             for Unusable { tick, why } in unusable {
-                writeln!(f, "  the state that it recorded at tick {tick} does not count: {}", plain(why, TEXT_CHARS_MAX))?;
+                writeln!(
+                    f,
+                    "  the state that it recorded at tick {tick} does not count: {}",
+                    plain(why, TEXT_CHARS_MAX)
+                )?;
             }
             if let (Some(Desync { player, tick, .. }), [_]) = (noted, self.peers.as_slice()) {
                 writeln!(f, "  it notes that {player} differed at tick {tick}: check both recordings together")?;

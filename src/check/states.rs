@@ -53,7 +53,8 @@ impl<S: Inspect> Checker<'_, S> {
         }
         let mut unusable = vec![Vec::new(); peers.len()];
         let other = other.into_iter().map(|(n, tick)| (n, tick, "its checksum is not the recorded one".to_owned()));
-        let unreadable = unreadable.into_iter().map(|(n, tick, cause)| (n, tick, format!("it cannot be read: {cause}")));
+        let unreadable =
+            unreadable.into_iter().map(|(n, tick, cause)| (n, tick, format!("it cannot be read: {cause}")));
         for (n, tick, why) in unreadable.chain(other) {
             peers[n].states.remove(&tick);
             unusable[n].push(Unusable { tick, why });

@@ -38,7 +38,8 @@ impl<'c, S: Inspect> Case<'c, S> {
     /// that goes another way from its first draw on looks the same.
     pub(super) fn is_of_another_start(&mut self) -> Found<'c, S> {
         let same = self.played.at(self.tick).start_data();
-        let is_sound = |(rerun, again): (Rerun, Again)| matches!(again, Again::AsRecorded(_)) && rerun.start_data == same;
+        let is_sound =
+            |(rerun, again): (Rerun, Again)| matches!(again, Again::AsRecorded(_)) && rerun.start_data == same;
         if !self.parts_as_another_seed_would() || self.rerun().is_some_and(is_sound) {
             return Ok(None);
         }

@@ -24,11 +24,7 @@ impl<'c, S: Inspect> Case<'c, S> {
     }
 
     /// Plays the ticks around the difference several times, each for itself.
-    fn side_by_side(
-        &mut self,
-        plays: usize,
-        before_step: impl Fn(usize, &S),
-    ) -> Result<Option<Varied<S>>, CheckError> {
+    fn side_by_side(&mut self, plays: usize, before_step: impl Fn(usize, &S)) -> Result<Option<Varied<S>>, CheckError> {
         let from = Tick(self.last_good().0.saturating_sub(PLAYED_TICKS)).max(self.played.start());
         let plays = (0..plays).map(|_| self.reread(from)).collect::<Result<Vec<_>, _>>()?;
         let end = self.peers.iter().map(|peer| peer.end).max().unwrap_or_default();
@@ -78,7 +74,11 @@ impl<'c, S: Inspect> Case<'c, S> {
     /// may explain whatever its steps do not.
     pub(super) fn may_be_changed_by_looking(&mut self) -> Found<'c, S> {
         let Some(look) = self.checker.look else { return Ok(None) };
-        let drawn = |n, play: &S| if n == 1 { look(play) };
+        let drawn = |n, play: &S| {
+            if n == 1 {
+                look(play)
+            }
+        };
         let Some(varied) = self.side_by_side(2, drawn)? else { return Ok(None) };
         let tick = varied.states[0].tick();
         let reasons = vec![
