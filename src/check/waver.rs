@@ -21,15 +21,12 @@ pub(super) struct Varied<S> {
 
 /// Plays on until two plays differ, at a tick at the latest. `before_step` is told which of the
 /// plays takes a step next.
-pub(super) fn side_by_side<'t, S: Inspect>(
+pub(super) fn side_by_side<'t, S: Inspect + 't>(
     mut plays: Vec<S>,
     turn: impl Fn(Tick) -> Option<&'t Turn<S>>,
     until: Tick,
     before_step: impl Fn(usize, &S),
-) -> Option<Varied<S>>
-where
-    S: 't,
-{
+) -> Option<Varied<S>> {
     let empty = Turn::EMPTY;
     while plays[0].tick() < until {
         let turn = turn(plays[0].tick()).unwrap_or(&empty);
