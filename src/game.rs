@@ -27,7 +27,7 @@ pub trait Game: 'static {
     /// Its version, as `--version` tells it. The engine's, unless said otherwise.
     const VERSION: &'static str = concat!("(Lockstone ", env!("CARGO_PKG_VERSION"), ")");
 
-    /// The keys that it knows and what they do, in a line for those who play: `q drinks, k strikes`.
+    /// The keys that it knows and what they do, in a line for players: `Q drinks, K strikes`.
     const KEYS: &'static str = "";
 
     /// Fields that the checksum need not cover, as `Kind path.of.field`, each with the reason: for

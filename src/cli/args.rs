@@ -63,7 +63,7 @@ pub(super) enum Subcommand {
 }
 
 impl Subcommand {
-    /// Whether it leaves nothing behind and owes nobody a goodbye, so that Ctrl-C may end it at once.
+    /// Whether it leaves nothing behind and owes nobody a goodbye: Ctrl-C may end it at once.
     pub fn may_break_off(&self) -> bool {
         match self {
             Subcommand::Replay(_) | Subcommand::Explain(_) | Subcommand::Crowd(_) => true,

@@ -92,7 +92,10 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
                 Err(sentence) => {
                     self.display.tell_once(sentence);
                     if text == HELP {
-                        self.display.tell([KEYS, G::KEYS].join(". "));
+                        self.display.tell(format!("{KEYS}."));
+                        if !G::KEYS.is_empty() {
+                            self.display.tell(format!("{}.", G::KEYS));
+                        }
                         self.display.tell("Tab, or /stats: round trips, loss, and all that is measured.".to_owned());
                         self.display.tell("/branch: go on without those who are cut off, if they are.".to_owned());
                         self.display.tell("/mute NAME: hear nothing more of a player; once more: hear it.".to_owned());
