@@ -135,11 +135,8 @@ fn a_changed_state_is_told_from_another_program() {
 #[test]
 fn what_the_same_program_does_again_and_only_there_is_nobodys_fault() {
     let odd = || peer(2, 7).record(&mut faulty::world(SEED, Fault::Rule), &turns(), |_| None);
-    assert_eq!(
-        check(odd()).finding.expect("they differ").verdict.cause,
-        Cause::StateCorruption,
-        "by the headers alone"
-    );
+    let plain = check(odd()).finding.expect("they differ").verdict;
+    assert_eq!((plain.cause, plain.blamed.len()), (Cause::Unknown, 0), "by the headers alone nobody can tell");
     let report = check(played_again(odd(), &|seed| faulty::world(seed, Fault::Rule)));
     let finding = report.finding.as_ref().expect("they differ");
     assert_eq!((finding.verdict.cause, finding.verdict.blamed.len()), (Cause::Nondeterminism, 0), "{report}");
