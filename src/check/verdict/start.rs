@@ -1,8 +1,6 @@
 //! Suspicion: the odd peer's world is of another seed or table than its header tells. No state
 //! holds either, so it parts where the first draw counts.
 
-use lockstone_sim::Tick;
-
 use super::rerun::Again;
 use super::{Case, Found, Shown, blame_nobody};
 use crate::check::compare::CheckError;
@@ -77,11 +75,10 @@ impl<'c, S: Inspect> Case<'c, S> {
         }
     }
 
-    /// What the turns lead to from its start on, in a world of another seed.
+    /// What its own turns lead to from its start on, in a world of another seed.
     fn of_seed(&mut self, seed: u64) -> Replayer<'c, S> {
-        let from: Tick = self.suspect().start();
-        let mut odd = (self.checker.build)(seed);
-        odd.restore(&self.played.at(from).snapshot());
-        Replayer::new(odd, self.played.turns)
+        let (peer, mut odd) = (self.suspect(), (self.checker.build)(seed));
+        odd.restore(&self.played.at(peer.start()).snapshot());
+        Replayer::new(odd, &peer.turns)
     }
 }
