@@ -53,8 +53,8 @@ impl<'c, S: Inspect> Case<'c, S> {
         Ok(Some((verdict, self.recorded_state()?)))
     }
 
-    /// Whether it meets its checksums as long as a world of any other seed would, and differs in all
-    /// the cells in which that one does, as far as it recorded them.
+    /// Whether it meets its checksums as long as a world of any other seed would, and differs in
+    /// all the cells in which that one does, as far as it recorded them.
     fn parts_as_another_seed_would(&mut self) -> bool {
         let (peer, from) = (self.suspect(), self.suspect().start());
         if from < self.played.start() || !peer.roots.contains_key(&self.tick) {

@@ -78,8 +78,8 @@ impl<'c, S: Inspect> Case<'c, S> {
         Ok(Some((blame_nobody(Cause::SnapshotField, vec![reason, self.met(met)]), Some(Shown::Odd(odd)))))
     }
 
-    /// A recorded state of the odd peer from which the turns lead on to all its checksums since: its
-    /// steps are sound, and its state was not. A step that seldom goes another way may have made it
+    /// A recorded state of the odd peer from which the turns lead on to all its checksums since:
+    /// its steps are sound, and its state was not. A step that seldom goes another way may have made it
     /// as well, so nobody is blamed: unless its own program says more.
     pub(super) fn was_written_from_outside(&mut self) -> Found<'c, S> {
         let peer = self.suspect();
@@ -89,8 +89,8 @@ impl<'c, S: Inspect> Case<'c, S> {
         }
         let odd = |case: &mut Self| Ok(Replayer::new(case.checker.load(peer, tick)?, &peer.turns));
         let Some((mut odd, met)) = self.witnessed(odd, |_| ())? else { return Ok(None) };
-        // The checksum of the state itself proves nothing of the steps. If there is no other, a write
-        // is told from steps that go another way again and again by how little it changed.
+        // The checksum of the state itself proves nothing of the steps. If there is no other, a
+        // write is told from steps that go another way again and again by how little it changed.
         if met == 1 && locate(self.played.at(tick), odd.at(tick)).spots_count > WRITTEN_PARTS_MAX {
             return Ok(None);
         }
