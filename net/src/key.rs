@@ -83,6 +83,12 @@ impl fmt::Debug for PlayerKey {
     }
 }
 
+impl fmt::Display for PublicKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
 impl PublicKey {
     /// Whether something was signed with this key.
     pub(crate) fn signed(&self, statement: &impl Statement, proof: &Proof) -> bool {

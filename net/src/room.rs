@@ -1,4 +1,9 @@
-//! What links and the signaling server must say alike of rooms.
+//! What links and the signaling server must say alike of rooms: their names and roles, and how a
+//! peer shows that it knows a room's key or its relay's token without telling it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::key::{PlayerKey, Proof, PublicKey, Statement};
 
 /// The longest room name, in characters.
 pub const ROOM_CHARS_MAX: usize = 64;
@@ -45,6 +50,16 @@ pub enum RoomRole {
     Player,
 }
 
+impl RoomRole {
+    /// What a relay and its standby alone know.
+    pub(crate) fn token(&self) -> Option<&str> {
+        match self {
+            Self::Relay { token } | Self::Standby { token } => Some(token),
+            Self::Peer | Self::Player => None,
+        }
+    }
+}
+
 /// By what the server knows a peer again whose connection to it was lost.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pass<'a> {
@@ -85,4 +100,77 @@ pub(crate) fn check(name: &str, key: Option<&str>, role: &RoomRole, pass: Pass<'
         }
         _ => Ok(()),
     }
+}
+
+/// What a peer shows to know. Its lock is all that a server needs of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Secret {
+    /// The room's key.
+    Key,
+    /// The token of its relay.
+    Token,
+}
+
+impl Secret {
+    fn key(self, room: &str, secret: &str) -> PlayerKey {
+        let what = match self {
+            Self::Key => "key",
+            Self::Token => "token",
+        };
+        PlayerKey::of_secret(&format!("{what} of the room {room}: {secret}"))
+    }
+
+    /// The same for all who know the secret, and another in every room.
+    #[cfg(all(feature = "signaling", not(target_arch = "wasm32")))]
+    pub fn lock(self, room: &str, secret: &str) -> String {
+        self.key(room, secret).public().to_string()
+    }
+
+    #[cfg(feature = "matchbox")]
+    pub fn prove(self, room: &str, secret: &str, nonce: &str) -> Proven {
+        let key = self.key(room, secret);
+        Proven { key: key.public(), proof: key.sign(&Entry { room, nonce }) }
+    }
+}
+
+/// What goes before matchbox's messages if a peer has something to prove.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Door {
+    /// The server wants this signed.
+    Challenge(String),
+    /// The peer has signed it.
+    Proofs {
+        /// By the room's key, if it has one.
+        key: Option<Proven>,
+        /// By the token of its relay, if the peer is that or its standby.
+        token: Option<Proven>,
+    },
+    /// The server says why the peer may not enter.
+    Refused(String),
+}
+
+/// That a peer knows a secret.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Proven {
+    key: PublicKey,
+    proof: Proof,
+}
+
+impl Proven {
+    /// The secret's lock, if it is proven.
+    #[cfg(all(feature = "signaling", not(target_arch = "wasm32")))]
+    pub fn lock(&self, room: &str, nonce: &str) -> Option<String> {
+        self.key.signed(&Entry { room, nonce }, &self.proof).then(|| self.key.to_string())
+    }
+}
+
+/// What is signed.
+#[derive(Serialize)]
+struct Entry<'a> {
+    room: &'a str,
+    nonce: &'a str,
+}
+
+impl Statement for Entry<'_> {
+    const SUBJECT: &'static str = "lockstone: a room's secret";
 }

@@ -2,7 +2,8 @@
 //! to connect them.
 //!
 //! It speaks matchbox's protocol over a WebSocket at `/ROOM?key=KEY`, and `GET /` tells what it is,
-//! `GET /?figures` how much it has to do.
+//! `GET /?figures` how much it has to do. Who need not tell it the key, or a relay's token, proves
+//! to know them (`&proves`). It must never keep either, but their locks alone.
 //! Peer ids number the arrivals of a room (see [`PeerId::arrival`](crate::PeerId::arrival)), which
 //! matchbox's own server cannot. A room is a party's, where everyone is to be connected with
 //! everyone, or a relay's: `&host=TOKEN` claims it, and who enters with `&relay` is to be connected
@@ -40,12 +41,14 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use matchbox_protocol::{JsonPeerRequest, PeerRequest};
 use serde::Deserialize;
+use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
+use uuid::Uuid;
 
-use crate::room::{Malformed, Pass, REPLACED, RoomRole};
+use crate::room::{Door, Malformed, Pass, Proven, REPLACED, RoomRole, Secret, check};
 pub use addresses::ADDRESS_CONNECTIONS_MAX;
 use addresses::{Addresses, Guest};
 pub use figures::Figures;
@@ -355,6 +358,8 @@ struct Ingress {
     standby: Option<String>,
     /// Its presence asks for a relay.
     relay: Option<String>,
+    /// Its presence says that the key and the token are proven, and not told.
+    proves: Option<String>,
     /// By what a peer is known again, and the number that it had.
     secret: Option<String>,
     arrival: Option<u64>,
@@ -373,9 +378,27 @@ impl Ingress {
     fn pass(&self) -> Pass<'_> {
         Pass { secret: self.secret.as_deref(), arrival: self.arrival }
     }
+
+    /// Of what is told the lock alone is of use.
+    fn locked(self, room: &str) -> Result<Self, Malformed> {
+        check(room, self.key.as_deref(), &self.role(), self.pass())?;
+        let lock = |what: Secret, secret: Option<String>| secret.map(|secret| what.lock(room, &secret));
+        let (host, standby) = (lock(Secret::Token, self.host), lock(Secret::Token, self.standby));
+        Ok(Self { key: lock(Secret::Key, self.key), host, standby, ..self })
+    }
+
+    /// The same, of what is proven.
+    fn proven(self, room: &str, nonce: &str, key: Option<Proven>, token: Option<Proven>) -> Result<Self, Refusal> {
+        let lock = |proven: Proven| proven.lock(room, nonce).ok_or(Refusal::NotProven);
+        let lock = |proven: Option<Proven>| proven.map(lock).transpose();
+        let (key, token) = (lock(key)?, lock(token)?.unwrap_or_default());
+        let (host, standby) = (self.host.map(|_| token.clone()), self.standby.map(|_| token.clone()));
+        Ok(Self { key, host, standby, ..self })
+    }
 }
 
-/// Takes the place in the room before the upgrade, so that a refusal still has an HTTP status.
+/// Takes the place in the room before the upgrade, so that a refusal still has an HTTP status,
+/// unless the peer has something to prove.
 async fn enter(
     State(Shared { rooms, .. }): State<Shared>,
     Path(room): Path<String>,
@@ -384,29 +407,55 @@ async fn enter(
     headers: HeaderMap,
     upgrade: WebSocketUpgrade,
 ) -> Response {
-    let (role, pass) = (ingress.role(), ingress.pass());
     if let Err(refusal) = rooms.admit_page(headers.get(ORIGIN).map(|origin| origin.as_bytes())) {
         return refuse(&rooms, refusal);
     }
-    rooms.await_peers(&room, &role, pass).await;
+    rooms.await_peers(&room, &ingress.role(), ingress.pass()).await;
     let Some(wait) = guest.tries() else { return refuse(&rooms, Refusal::TooManyTries) };
     // A timer takes a millisecond at least.
     if !wait.is_zero() {
         sleep(wait).await;
     }
-    let entered = rooms.enter(&room, ingress.key.as_deref(), &role, pass, guest.addr);
+    let upgrade = upgrade.max_message_size(MESSAGE_BYTES_MAX).max_frame_size(MESSAGE_BYTES_MAX);
+    let upgrade = upgrade.read_buffer_size(READ_BYTES).write_buffer_size(0);
+    if ingress.proves.is_some() {
+        return upgrade.on_upgrade(move |socket| enter_by_proof(socket, rooms, room, ingress, guest));
+    }
+    let locked = ingress.locked(&room).map_err(Refusal::from);
+    match locked.and_then(|ingress| let_in(&rooms, &room, &ingress, &guest)) {
+        Ok((seat, inbox)) => upgrade.on_upgrade(move |socket| attend(socket, seat, inbox, guest)),
+        Err(refusal) => refuse(&rooms, refusal),
+    }
+}
+
+/// Lets a peer in that has proven what it says to know.
+async fn enter_by_proof(mut socket: WebSocket, rooms: Arc<Rooms>, room: String, ingress: Ingress, guest: Arc<Guest>) {
+    let nonce = Uuid::new_v4().to_string();
+    let answer = async {
+        socket.send(door(&Door::Challenge(nonce.clone()))).await.ok()?;
+        serde_json::from_str(socket.recv().await?.ok()?.to_text().ok()?).ok()
+    };
+    let Ok(Some(Door::Proofs { key, token })) = timeout(HEAD_WITHIN, answer).await else { return };
+    let proven = ingress.proven(&room, &nonce, key, token);
+    match proven.and_then(|ingress| let_in(&rooms, &room, &ingress, &guest)) {
+        Ok((seat, inbox)) => attend(socket, seat, inbox, guest).await,
+        Err(refusal) => {
+            rooms.count_refusal();
+            let _ = timeout(SEND_WITHIN, socket.send(door(&Door::Refused(refusal.to_string())))).await;
+        }
+    }
+}
+
+fn door(said: &Door) -> Message {
+    Message::Text(json!(said).to_string().into())
+}
+
+fn let_in(rooms: &Arc<Rooms>, room: &str, ingress: &Ingress, guest: &Guest) -> Result<(Seat, Inbox), Refusal> {
+    let entered = rooms.enter(room, ingress.key.as_deref(), &ingress.role(), ingress.pass(), guest.addr);
     if !entered.as_ref().is_err_and(|refusal| refusal.is_of_guess()) {
         guest.was_no_guess();
     }
-    match entered {
-        Ok((seat, inbox)) => {
-            tracing::info!("{} entered room {room}", seat.peer);
-            let upgrade = upgrade.max_message_size(MESSAGE_BYTES_MAX).max_frame_size(MESSAGE_BYTES_MAX);
-            let upgrade = upgrade.read_buffer_size(READ_BYTES).write_buffer_size(0);
-            upgrade.on_upgrade(move |socket| attend(socket, seat, inbox, guest))
-        }
-        Err(refusal) => refuse(&rooms, refusal),
-    }
+    entered.inspect(|(seat, _)| tracing::info!("{} entered room {room}", seat.peer))
 }
 
 fn refuse(rooms: &Rooms, refusal: Refusal) -> Response {
@@ -419,9 +468,12 @@ impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let status = match self {
             Self::Malformed(_) => StatusCode::BAD_REQUEST,
-            Self::WrongKey | Self::WrongToken | Self::WrongHostToken | Self::NotFirst | Self::ForeignPage => {
-                StatusCode::FORBIDDEN
-            }
+            Self::WrongKey
+            | Self::WrongToken
+            | Self::WrongHostToken
+            | Self::NotProven
+            | Self::NotFirst
+            | Self::ForeignPage => StatusCode::FORBIDDEN,
             Self::NoRelay => StatusCode::NOT_FOUND,
             Self::TooManyTries => StatusCode::TOO_MANY_REQUESTS,
             Self::RelayRoom | Self::PartyRoom => StatusCode::CONFLICT,

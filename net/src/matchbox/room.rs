@@ -1,13 +1,13 @@
 //! Where a link finds its peers: the server, the room, its key and a peer's role, and how these
 //! travel in the URL (a browser cannot send headers), with the pass by which the server knows a
-//! peer again.
+//! peer again. The key and a relay's token must never travel: they are proven.
 
 use std::time::Duration;
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::link::LinkError;
-use crate::room::{Pass, RoomRole};
+use crate::room::{Door, Pass, RoomRole, Secret};
 
 /// Where a link finds its peers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,22 +41,30 @@ impl Default for Config {
     }
 }
 
-/// `ws://host:port/ROOM?key=KEY&secret=SECRET`, for a relay with `&host=TOKEN`, for its standby
-/// with `&standby=TOKEN`, for its player with `&relay`, for who comes back with `&arrival=NUMBER`.
+/// `ws://host:port/ROOM?secret=SECRET`, for a relay with `&host`, for its standby with `&standby`,
+/// for its player with `&relay`, for who comes back with `&arrival=NUMBER`; with `&proves`, if
+/// there are [`proofs`].
 pub(super) fn url(config: &Config, pass: Pass<'_>) -> String {
     let encoded = |text| utf8_percent_encode(text, NON_ALPHANUMERIC);
-    let key = config.key.as_ref().map(|key| format!("key={}", encoded(key)));
+    let proves = (config.key.is_some() || config.role.token().is_some()).then(|| "proves".to_owned());
     let role = match &config.role {
         RoomRole::Peer => None,
-        RoomRole::Relay { token } => Some(format!("host={}", encoded(token))),
-        RoomRole::Standby { token } => Some(format!("standby={}", encoded(token))),
+        RoomRole::Relay { .. } => Some("host".to_owned()),
+        RoomRole::Standby { .. } => Some("standby".to_owned()),
         RoomRole::Player => Some("relay".to_owned()),
     };
     let secret = pass.secret.map(|secret| format!("secret={}", encoded(secret)));
     let arrival = pass.arrival.map(|arrival| format!("arrival={arrival}"));
-    let query = key.into_iter().chain(role).chain(secret).chain(arrival).collect::<Vec<_>>().join("&");
+    let query = proves.into_iter().chain(role).chain(secret).chain(arrival).collect::<Vec<_>>().join("&");
     let room = format!("{}/{}", config.url.trim_end_matches('/'), encoded(&config.room));
     if query.is_empty() { room } else { format!("{room}?{query}") }
+}
+
+/// Answers a server's challenge.
+pub(super) fn proofs(config: &Config, nonce: &str) -> Door {
+    let prove = |what: Secret, secret: &str| what.prove(&config.room, secret, nonce);
+    let key = config.key.as_ref().map(|key| prove(Secret::Key, key));
+    Door::Proofs { key, token: config.role.token().map(|token| prove(Secret::Token, token)) }
 }
 
 /// Finds before any connection what can only fail.

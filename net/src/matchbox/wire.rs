@@ -9,13 +9,15 @@ use futures::future::Either;
 use futures::{FutureExt, StreamExt, pin_mut, select};
 use futures_timer::Delay;
 use matchbox_socket::{PeerEvent, PeerRequest};
+use serde::Serialize;
 use serde_json::Value;
 
 use super::quota::Quota;
 use super::{Config, RoomRole, ours, room};
 use crate::limits::{SERVER_MESSAGE_BYTES_MAX, SERVER_MESSAGES_PER_S_MAX};
 use crate::link::{LinkError, PeerId};
-use crate::room::Pass;
+use crate::room::{Door, Pass};
+use crate::text::is_code;
 
 /// How long the server may take to let a peer in, for the first time and again. While the network
 /// swallows all, TCP knocks after 0, 1, 3 and 7 s, and so on: an attempt that goes on for longer
@@ -119,9 +121,14 @@ async fn come_back(config: &Config, pass: Pass<'_>) -> (PeerId, Wire) {
 async fn enter(config: &Config, pass: Pass<'_>, within: Duration) -> Result<(PeerId, Wire), LinkError> {
     let enter = async {
         let mut wire = Wire::connect(config, pass).await?;
-        let first = wire.next().await.map_err(|end| unreachable(config, end.cause))?;
-        match serde_json::from_str(&first) {
-            Ok(PeerEvent::IdAssigned(own)) => Ok((ours(own), wire)),
+        let mut told = wire.next().await.map_err(|end| unreachable(config, end.cause))?;
+        if let Ok(Door::Challenge(nonce)) = serde_json::from_str(&told) {
+            wire.send(&room::proofs(config, &nonce)).await.map_err(|cause| unreachable(config, cause))?;
+            told = wire.next().await.map_err(|end| unreachable(config, end.cause))?;
+        }
+        match (serde_json::from_str(&told), serde_json::from_str(&told)) {
+            (Ok(PeerEvent::IdAssigned(own)), _) => Ok((ours(own), wire)),
+            (_, Ok(Door::Refused(said))) => Err(refused(config, said)),
             _ => Err(unreachable(config, "what answers there is no signaling server".into())),
         }
     };
@@ -198,6 +205,19 @@ fn hear(text: &str, heard: &UnboundedSender<Heard>) {
     }
 }
 
+/// Tells what the server said, if that is a sentence.
+fn refused(config: &Config, said: impl AsRef<[u8]>) -> LinkError {
+    let cause = sentence(said.as_ref()).unwrap_or_else(|| "it does not say why".to_owned());
+    LinkError::Refused { room: config.room.clone(), cause }
+}
+
+/// One line of plain text, if the server sent that and not a page.
+fn sentence(text: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(text).ok()?.trim();
+    let plain = (1..=200).contains(&text.len()) && !text.starts_with('<') && !text.contains(is_code);
+    plain.then(|| text.to_owned())
+}
+
 fn unreachable(config: &Config, cause: String) -> LinkError {
     LinkError::Unreachable { url: config.url.clone(), cause }
 }
@@ -213,7 +233,6 @@ mod native {
 
     use super::*;
     use crate::room::REPLACED;
-    use crate::text::is_code;
 
     /// A server that has answered no ping for so many keep-alives is gone: a network that swallows
     /// packets tells nothing.
@@ -242,7 +261,7 @@ mod native {
             }
         }
 
-        pub(super) async fn send(&mut self, request: &PeerRequest) -> Result<(), String> {
+        pub(super) async fn send(&mut self, request: &impl Serialize) -> Result<(), String> {
             let text = serde_json::json!(request).to_string();
             self.stream.send(Message::text(text)).await.map_err(|error| error.to_string())
         }
@@ -273,13 +292,6 @@ mod native {
             }
         }
     }
-
-    /// One line of plain text, if the server sent that and not a page.
-    fn sentence(body: &[u8]) -> Option<String> {
-        let text = std::str::from_utf8(body).ok()?.trim();
-        let plain = (1..=200).contains(&text.len()) && !text.starts_with('<') && !text.contains(is_code);
-        plain.then(|| text.to_owned())
-    }
 }
 
 #[cfg(target_arch = "wasm32")]
@@ -305,7 +317,7 @@ mod browser {
             }
         }
 
-        pub(super) async fn send(&mut self, request: &PeerRequest) -> Result<(), String> {
+        pub(super) async fn send(&mut self, request: &impl Serialize) -> Result<(), String> {
             let text = serde_json::json!(request).to_string();
             self.0.send(WsMessage::Text(text)).await.map_err(|error| error.to_string())
         }

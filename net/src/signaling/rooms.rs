@@ -18,7 +18,7 @@ use tokio::sync::Notify;
 
 use super::figures::Figures;
 use crate::limits::{PEER_SIGNALS_MAX, PEER_SIGNALS_TIME};
-use crate::room::{Malformed, Pass, RoomRole, check};
+use crate::room::{Malformed, Pass, RoomRole, Secret, check};
 use awaited::Awaited;
 pub(super) use mailbox::Inbox;
 use register::Claim;
@@ -63,6 +63,8 @@ pub(super) enum Refusal {
     TooManyTries,
     #[error("this server lets a relay in only with the server's host token: present that")]
     WrongHostToken,
+    #[error("the key or the token is not proven")]
+    NotProven,
     #[error("the room's first peer is another: enter it as a new peer")]
     NotFirst,
     #[error("this page's origin is none of those that this server is for")]
@@ -88,6 +90,7 @@ impl Refusal {
             Self::WrongKey
                 | Self::WrongToken
                 | Self::WrongHostToken
+                | Self::NotProven
                 | Self::NotFirst
                 | Self::NoRelay
                 | Self::RelayRoom
@@ -197,7 +200,7 @@ impl Rooms {
         }
     }
 
-    /// Lets a peer in: it is told its id first of all, then whoever shall offer it a connection, or
+    /// Lets a peer in, of whose key and token the locks are known: it is told its id first of all, then whoever shall offer it a connection, or
     /// it whom it shall offer one. So of two that both come back exactly one offers.
     pub(super) fn enter(
         self: &Arc<Self>,
@@ -208,9 +211,8 @@ impl Rooms {
         addr: IpAddr,
     ) -> Result<(Seat, Inbox), Refusal> {
         check(name, key, role, pass)?;
-        if let (RoomRole::Relay { token } | RoomRole::Standby { token }, Some(wanted)) =
-            (role, &self.admission.host_token)
-            && token != wanted
+        if let (Some(lock), Some(wanted)) = (role.token(), &self.admission.host_token)
+            && lock != Secret::Token.lock(name, wanted)
         {
             return Err(Refusal::WrongHostToken);
         }

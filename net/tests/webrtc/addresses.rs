@@ -53,8 +53,11 @@ fn who_says_nothing_or_never_ends_its_headers_is_soon_gone() {
     let slow = kept(addr, b"GET /r HTTP/1.1\r\n", |stream| stream.write_all(b"a: b\r\n"));
     let long = kept(addr, b"GET /r HTTP/1.1\r\na: ", |stream| stream.write_all(&[b'a'; 4_096]));
     let idle = kept(addr, b"GET / HTTP/1.1\r\nhost: h\r\n\r\n", |_| Ok(()));
-    println!("silent {silent:?}, slow {slow:?}, long {long:?}, idle afterwards {idle:?}");
-    for time in [silent, slow, long, idle] {
+    let asks = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==";
+    let unproven = format!("GET /r?proves HTTP/1.1\r\nhost: h\r\n{asks}\r\n\r\n");
+    let unproven = kept(addr, unproven.as_bytes(), |_| Ok(()));
+    println!("silent {silent:?}, slow {slow:?}, long {long:?}, idle afterwards {idle:?}, unproven {unproven:?}");
+    for time in [silent, slow, long, idle, unproven] {
         assert!(time < Duration::from_secs(8));
     }
 }

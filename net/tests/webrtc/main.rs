@@ -13,6 +13,7 @@ mod party;
 mod peers;
 mod players;
 mod process;
+mod proofs;
 mod relay;
 mod repair;
 mod sessions;
