@@ -17,6 +17,7 @@
 
 mod addresses;
 mod figures;
+mod ingress;
 mod rooms;
 
 use std::io;
@@ -48,10 +49,11 @@ use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
 use uuid::Uuid;
 
-use crate::room::{Door, Malformed, Pass, Proven, REPLACED, RoomRole, Secret, check};
+use crate::room::{Door, Malformed, REPLACED};
 pub use addresses::ADDRESS_CONNECTIONS_MAX;
 use addresses::{Addresses, Guest};
 pub use figures::Figures;
+use ingress::Ingress;
 use rooms::{Admission, Inbox, OFFERS_WITHIN, Refusal, Register, Rooms, Seat};
 pub use rooms::{RELAY_PLAYERS_MAX, ROOM_PEERS_MAX, SERVER_PEERS_MAX};
 
@@ -347,54 +349,6 @@ struct Question {
 
 async fn greet(State(shared): State<Shared>, Query(question): Query<Question>) -> String {
     question.figures.map_or_else(|| GREETING.to_owned(), |_| shared.figures().exposition())
-}
-
-#[derive(Deserialize)]
-struct Ingress {
-    key: Option<String>,
-    /// A relay's token.
-    host: Option<String>,
-    /// The same, of its standby.
-    standby: Option<String>,
-    /// Its presence asks for a relay.
-    relay: Option<String>,
-    /// Its presence says that the key and the token are proven, and not told.
-    proves: Option<String>,
-    /// By what a peer is known again, and the number that it had.
-    secret: Option<String>,
-    arrival: Option<u64>,
-}
-
-impl Ingress {
-    fn role(&self) -> RoomRole {
-        match (&self.host, &self.standby, &self.relay) {
-            (Some(token), ..) => RoomRole::Relay { token: token.clone() },
-            (None, Some(token), _) => RoomRole::Standby { token: token.clone() },
-            (None, None, Some(_)) => RoomRole::Player,
-            (None, None, None) => RoomRole::Peer,
-        }
-    }
-
-    fn pass(&self) -> Pass<'_> {
-        Pass { secret: self.secret.as_deref(), arrival: self.arrival }
-    }
-
-    /// Of what is told the lock alone is of use.
-    fn locked(self, room: &str) -> Result<Self, Malformed> {
-        check(room, self.key.as_deref(), &self.role(), self.pass())?;
-        let lock = |what: Secret, secret: Option<String>| secret.map(|secret| what.lock(room, &secret));
-        let (host, standby) = (lock(Secret::Token, self.host), lock(Secret::Token, self.standby));
-        Ok(Self { key: lock(Secret::Key, self.key), host, standby, ..self })
-    }
-
-    /// The same, of what is proven.
-    fn proven(self, room: &str, nonce: &str, key: Option<Proven>, token: Option<Proven>) -> Result<Self, Refusal> {
-        let lock = |proven: Proven| proven.lock(room, nonce).ok_or(Refusal::NotProven);
-        let lock = |proven: Option<Proven>| proven.map(lock).transpose();
-        let (key, token) = (lock(key)?, lock(token)?.unwrap_or_default());
-        let (host, standby) = (self.host.map(|_| token.clone()), self.standby.map(|_| token.clone()));
-        Ok(Self { key, host, standby, ..self })
-    }
 }
 
 /// Takes the place in the room before the upgrade, so that a refusal still has an HTTP status,

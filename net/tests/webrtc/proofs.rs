@@ -5,7 +5,6 @@ use std::net::TcpListener;
 use lockstone_net::LinkEvent;
 use lockstone_net::matchbox::RoomRole;
 use tungstenite::Message;
-use tungstenite::handshake::server::{ErrorResponse, Request, Response};
 
 use super::peers::*;
 
@@ -20,12 +19,13 @@ fn roles() -> [RoomRole; 4] {
 fn told(role: RoomRole, nonce: &str) -> (String, String) {
     let listener = TcpListener::bind(any_port()).unwrap();
     let _peer = Peer::open_as(role, listener.local_addr().unwrap(), "r", Some(KEY));
-    let (stream, mut asked) = (listener.accept().unwrap().0, String::new());
-    let note = |request: &Request, response: Response| -> Result<Response, ErrorResponse> {
-        asked = request.uri().to_string();
-        Ok(response)
-    };
-    let mut socket = tungstenite::accept_hdr(stream, note).unwrap();
+    let (stream, mut head) = (listener.accept().unwrap().0, [0; 4_096]);
+    let asked = until("a request", || {
+        let count = stream.peek(&mut head).unwrap();
+        let head = String::from_utf8_lossy(&head[..count]);
+        head.ends_with("\r\n\r\n").then(|| head.into_owned())
+    });
+    let mut socket = tungstenite::accept(stream).unwrap();
     socket.send(Message::text(serde_json::json!({ "Challenge": nonce }).to_string())).unwrap();
     let answer = socket.read().unwrap().to_text().unwrap().to_owned();
     (asked, answer)
@@ -45,7 +45,8 @@ fn what_one_server_was_shown_opens_nothing_at_another() {
     let server = serve();
     for role in roles() {
         let (asked, answer) = told(role, "a nonce");
-        let (mut thief, _) = tungstenite::connect(format!("ws://{}{asked}", server.local_addr())).unwrap();
+        let path = asked.split(' ').nth(1).expect("a path");
+        let (mut thief, _) = tungstenite::connect(format!("ws://{}{path}", server.local_addr())).unwrap();
         assert!(thief.read().unwrap().to_text().unwrap().contains("Challenge"));
         thief.send(Message::text(answer)).unwrap();
         assert_eq!(thief.read().unwrap().to_text().unwrap(), r#"{"Refused":"the key or the token is not proven"}"#);
