@@ -30,12 +30,18 @@ impl<'c, S: Inspect> Case<'c, S> {
         odd.at(self.tick);
         // A step that goes another way may begin with a single bit, by chance; but it does not
         // go on as ours does.
-        let Some(met) = self.meets(odd, |_| ()).filter(|met| *met > 1) else { return Ok(None) };
+        let Some(met) = self.meets(odd, |_| ()).filter(|met| *met > 1 || tick == self.tick) else { return Ok(None) };
         reasons.push(self.met(met));
         let cause = "no step writes a single bit: a fault of the memory, or a write from outside of the step";
         reasons.push(cause.to_owned());
         let odd = self.with_bit_turned(tick, &bit).map(Shown::Odd);
-        Ok(Some((self.blame(Cause::StateCorruption, reasons), odd)))
+        let mut verdict = self.blame(Cause::StateCorruption, reasons);
+        if met == 1 {
+            // There is no checksum behind that one: nobody knows how it went on.
+            verdict.blamed.clear();
+            verdict.others.push(Cause::Nondeterminism);
+        }
+        Ok(Some((verdict, odd)))
     }
 
     fn find_bit(&mut self) -> Option<(Tick, StateBit)> {

@@ -79,8 +79,8 @@ impl<'c, S: Inspect> Case<'c, S> {
     }
 
     /// A recorded state of the odd peer from which the turns lead on to all its checksums since:
-    /// its steps are sound, and its state was not. A step that seldom goes another way may have made it
-    /// as well, so nobody is blamed: unless its own program says more.
+    /// its steps are sound, and its state was not. A step that seldom goes another way may have
+    /// made it as well, so nobody is blamed.
     pub(super) fn was_written_from_outside(&mut self) -> Found<'c, S> {
         let peer = self.suspect();
         let Some((&tick, _)) = peer.states.range(self.tick..).next() else { return Ok(None) };
