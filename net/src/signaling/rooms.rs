@@ -200,8 +200,9 @@ impl Rooms {
         }
     }
 
-    /// Lets a peer in, of whose key and token the locks are known: it is told its id first of all, then whoever shall offer it a connection, or
-    /// it whom it shall offer one. So of two that both come back exactly one offers.
+    /// Lets a peer in, of whose key and token the locks are known: it is told its id first of all,
+    /// then whoever shall offer it a connection, or it whom it shall offer one. So of two that both
+    /// come back exactly one offers.
     pub(super) fn enter(
         self: &Arc<Self>,
         name: &str,
