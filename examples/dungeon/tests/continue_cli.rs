@@ -149,7 +149,7 @@ fn a_recording_that_will_not_do_is_told_with_what_to_do() {
     damaged[200] ^= 1;
     fs::write(place.join("damaged"), damaged).unwrap();
     assert!(go_on("damaged").contains("damaged"));
-    assert!(refused(&["--solo", "--continue", &sound, "--record", &sound]).contains("name another file"));
+    assert!(refused(&["--solo", "--continue", &sound, "--record", &sound]).contains("choose another name"));
     assert!(refused(&["--rollback", "--continue", &sound]).contains("leave out --rollback"));
     assert!(refused(&["play", "--relay", "--room", "hall", "--continue", &sound]).contains("leave out --continue"));
     assert_eq!(run(&["--solo", "--continue", &sound, "--seed", "1"]).status.code(), Some(2));
