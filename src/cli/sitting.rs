@@ -1,7 +1,7 @@
 //! A session as this process plays it: shown, recorded, and told about at its end.
 
 use std::fs::OpenOptions;
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::LazyLock;
@@ -155,7 +155,7 @@ fn window(_game: &str) -> Opened {
 
 #[cfg(feature = "terminal")]
 fn terminal() -> Opened {
-    if !std::io::stdout().is_terminal() {
+    if !std::io::IsTerminal::is_terminal(&std::io::stdout()) {
         return Err("there is no terminal to show the world in".to_owned());
     }
     let opened = view::terminal::TerminalView::open();
