@@ -403,6 +403,7 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
                 }
             }
             Event::Ledger { ledger, .. } => self.recorder.ask(move |keeper| keeper.ledger(ledger)),
+            Event::Signed(signed) => self.recorder.ask(move |keeper| keeper.signed(signed)),
             Event::Member { player, key } => self.recorder.ask(move |keeper| keeper.member(player, key)),
             Event::PlayerJoined { player, name }
             | Event::PlayerNear { player, name }

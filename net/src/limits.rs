@@ -244,6 +244,11 @@ pub const DIFFERENCES_MAX: usize = 10;
 /// A party's sequencer signs what its turns come to each time that so many ticks are closed: a
 /// multiple of that.
 pub const ATTESTED_TICKS: u32 = 600;
+/// A rollback player signs what its commands come to each time that so many ticks are settled: a
+/// multiple of that.
+pub const ROLLBACK_ATTESTED_TICKS: u32 = 40;
+/// So many ticks after the end of a span everyone has heard what everyone signed of it.
+pub const ROLLBACK_ATTESTED_GRACE_TICKS: u32 = 20;
 /// Packets that a peer may send in a second; half as many again at once. More are
 /// dropped and counted.
 pub const PACKETS_PER_S_MAX: u32 = 1_000;

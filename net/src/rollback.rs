@@ -22,6 +22,7 @@ mod play;
 mod regroup;
 mod rehearsal;
 mod remote;
+mod stories;
 mod timeline;
 
 pub use config::{RollbackConfig, RollbackSettings};

@@ -19,7 +19,7 @@ pub use bounded::{Bytes, ChatLine, List, Name, Text, TooMany};
 pub use distant::{Distant, Landmarks, Route, Samples, Track};
 pub(crate) use encoded::{Encoded, TurnsKind, encode_turns};
 pub use evidence::{Inquiry, Parcel};
-pub use members::{Attestation, Author, Branch, Heir, Known, Lead, Meet, Rank, Stand, Vote};
+pub use members::{Attestation, Author, Branch, Heir, Known, Lead, Meet, Rank, Signed, Stand, Vote};
 pub use relay::{CellBytes, CoreTree, Frame, Frames, Load, LoadedCells, Nearby, RawGiven};
 pub use repair::{Parts, Repair, Survey};
 pub use rollback::{Form, Inputs, Member, Regroup};
@@ -36,7 +36,7 @@ use crate::link::PeerId;
 pub use crate::members::Electorate;
 
 /// The version of this wire format. Peers with different ones refuse each other.
-pub const PROTOCOL_VERSION: u32 = 9;
+pub const PROTOCOL_VERSION: u32 = 10;
 
 /// Which part of a session a packet belongs to. In a party, which sequencer closes ticks: 0 for the
 /// founder, a later one after each election. In a rollback session, who is left: a later one after
@@ -136,10 +136,12 @@ pub enum Message {
     /// Relay to replica, reliable: who leads on if the relay is lost. The answer, reliable: known.
     Heir(Heir),
     /// Party, sequencer to replica, reliable; from that to each other, unreliable: what the
-    /// sequencer signed.
+    /// sequencer signed. Rollback, player to player, reliable: what the sender signed.
     Attested(Attestation),
     /// Party, member to all others, reliable: it wants that player out.
     VoteOut(PlayerId),
+    /// Rollback, player to player, unreliable: what another signed.
+    PassedOn(PlayerId, Attestation),
 }
 
 impl Message {

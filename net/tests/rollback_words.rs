@@ -100,8 +100,12 @@ fn a_late_stand_that_names_nobody_known_does_not_stop_the_next_epoch() {
 
 /// One message of each kind that has no place in a session in progress.
 fn misplaced() -> Vec<Message> {
-    let member =
-        |n: u128| Member { peer: PeerId(n << 64), name: Name::new("Eve").expect("a name"), hero: list(vec![0; 3]) };
+    let member = |n: u128| Member {
+        peer: PeerId(n << 64),
+        name: Name::new("Eve").expect("a name"),
+        hero: list(vec![0; 3]),
+        key: None,
+    };
     vec![
         Message::Refusal(Refusal::Begun),
         Message::Refusal(Refusal::Hero),
@@ -289,7 +293,7 @@ fn a_joiner_survives_whatever_its_founder_makes_of_the_session() {
         pause(&mut room, 20_000);
         (room.seats[0].session.phase(), room.seats[0].session.stats())
     };
-    let member = |peer, hero| Member { peer, name: Name::new("Eve").expect("a name"), hero: list(hero) };
+    let member = |peer, hero| Member { peer, name: Name::new("Eve").expect("a name"), hero: list(hero), key: None };
     let form = |members| Message::Form(Form { seed: 1, members: list(members) });
     let no_session = Phase::Ended(EndReason::NoSession);
     let none = ends(&|founder, joiner| form(vec![member(joiner, vec![7, 9]), member(founder, vec![7, 9])]));

@@ -14,6 +14,7 @@
 mod bit;
 mod headers;
 mod rerun;
+mod signed;
 mod start;
 mod state;
 mod step;

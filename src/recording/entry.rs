@@ -1,6 +1,6 @@
 //! What happened in a recorded session, one thing after the other, as it is written.
 
-use lockstone_net::wire::PublicKey;
+use lockstone_net::wire::{PublicKey, Signed};
 use lockstone_sim::{Checksum, PlayerId, Turn};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -37,6 +37,8 @@ pub enum EntryOf<T> {
     /// Who plays a player that came in, or back, with the last turn: the key by which the player is
     /// known again.
     Member(PlayerId, Option<PublicKey>),
+    /// What a player signed of what it told.
+    Signed(Signed),
     /// The state before the next turn. It has a frame of its own.
     #[serde(skip)]
     Keyframe(Packed),
@@ -56,7 +58,7 @@ impl<T> EntryOf<T> {
             EntryOf::Empty(ticks) => *ticks,
             EntryOf::Turn(_) => 1,
             EntryOf::Checksum(_) | EntryOf::Tree(_) | EntryOf::Keyframe(_) => 0,
-            EntryOf::Member(..) | EntryOf::Ledger(_) => 0,
+            EntryOf::Member(..) | EntryOf::Signed(_) | EntryOf::Ledger(_) => 0,
             EntryOf::Rerun(_) | EntryOf::Name(..) | EntryOf::Desync(_) => 0,
         }
     }

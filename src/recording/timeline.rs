@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use lockstone_net::wire::Signed;
 use lockstone_sim::codec::CodecError;
 use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, Turn};
 
@@ -27,6 +28,8 @@ pub struct Timeline<S: Simulation> {
     pub reruns: Vec<PackedRerun>,
     /// The players' names.
     pub names: BTreeMap<PlayerId, String>,
+    /// What players signed of what they told.
+    pub signed: Vec<Signed>,
     /// The tick that would have been next.
     pub end: Tick,
     /// How its file ends.
@@ -43,8 +46,8 @@ impl<S: Simulation> Timeline<S> {
         let mut tick = header.start;
         let states = BTreeMap::from([(tick, Packed::of(&snapshot))]);
         let (turns, roots, trees, names) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        let reruns = Vec::new();
-        let mut timeline = Timeline { header, states, turns, roots, trees, reruns, names, end, ending, noted: None };
+        let (reruns, signed, noted) = (Vec::new(), Vec::new(), None);
+        let mut timeline = Timeline { header, states, turns, roots, trees, reruns, names, signed, end, ending, noted };
         for entry in entries {
             match entry {
                 Entry::Empty(ticks) => tick = tick.plus(ticks),
@@ -55,6 +58,7 @@ impl<S: Simulation> Timeline<S> {
                 Entry::Checksum(root) => drop(timeline.roots.insert(tick, root)),
                 Entry::Tree(change) => drop(timeline.trees.insert(tick, change)),
                 Entry::Keyframe(state) => drop(timeline.states.insert(tick, state)),
+                Entry::Signed(signed) => timeline.signed.push(signed),
                 Entry::Rerun(rerun) => timeline.reruns.push(rerun),
                 Entry::Name(player, name) => drop(timeline.names.insert(player, name)),
                 // Only who goes on with the session needs them.

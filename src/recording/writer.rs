@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use lockstone_net::wire::PublicKey;
+use lockstone_net::wire::{PublicKey, Signed};
 use lockstone_sim::{CellId, Checksum, PlayerId, Simulation, Tick, Turn, codec};
 
 use super::entry::{Entry, EntryOf, Plain};
@@ -131,6 +131,15 @@ impl<W: Write> Writer<W> {
     pub fn member(&mut self, player: PlayerId, key: Option<PublicKey>) -> io::Result<()> {
         self.events.push(&Plain::Member(player, key));
         self.flush()
+    }
+
+    /// What a player signed of what it told.
+    ///
+    /// # Errors
+    /// What the output says.
+    pub fn signed(&mut self, signed: &Signed) -> io::Result<()> {
+        self.events.push(&Plain::Signed(signed.clone()));
+        self.flush_when_due()
     }
 
     /// A player's name. Names do not change what is played.

@@ -176,14 +176,14 @@ impl Display {
                 format!("{} wants {who} out ({votes} of {members}). /out NAME votes so, too.", named(by))
             }
             Event::Distrusted { player, is_proven: true } => {
-                format!("{} told some of you other turns than others, as its signatures prove.", named(player))
+                format!("{} told some of you something else than others, as its signatures prove.", named(player))
             }
             Event::Distrusted { player, is_proven: false } => {
-                format!("{} does not sign the turns that it tells, and leads no more.", named(player))
+                format!("{} does not sign what it tells, and is not trusted any more.", named(player))
             }
             Event::Started { .. } | Event::PlayerNear { .. } | Event::Ended { .. } => return,
             Event::Turn { .. } | Event::Checksum { .. } | Event::Keyframe { .. } => return,
-            Event::Ledger { .. } | Event::Member { .. } | Event::ReferenceWanted { .. } => return,
+            Event::Ledger { .. } | Event::Member { .. } | Event::Signed(_) | Event::ReferenceWanted { .. } => return,
             Event::Branch { leader: None, .. } => return,
             Event::EvidenceWanted { .. } | Event::Evidence { .. } | Event::EvidenceComplete { .. } => return,
         };

@@ -399,7 +399,9 @@ impl<F: Share> Replica<F> {
                 self.seek(io);
             }
             Some(finding) => {
-                let is_proven = finding == Finding::Equivocates;
+                let is_proven = matches!(finding, Finding::Equivocates(_));
+                let signed = succession.membership.signed(finding);
+                io.out.events.extend(signed.into_iter().map(Event::Signed));
                 io.out.events.push_back(Event::Distrusted { player: session.sequencer, is_proven });
                 self.elect(io);
             }

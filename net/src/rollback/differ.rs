@@ -15,11 +15,14 @@ use crate::session::{DropReason, Event, Io, Outbox, Witnesses};
 use crate::wire::{DesyncNotice, Inquiry, LeaveReason, Message};
 
 impl<S: Simulation> Play<S> {
-    /// Tells differences whose tick is settled: a recording then holds all that led to them.
+    /// Tells differences whose tick is settled, and of which everyone signed what it gave: a
+    /// recording then holds all that led to them.
     pub(super) fn tell_differences(&mut self, io: &mut Io<S>) {
         let settled = self.timeline.first();
         let differences = core::mem::take(&mut self.differences);
-        let (due, early): (Vec<_>, Vec<_>) = differences.into_iter().partition(|(_, notice)| notice.tick <= settled);
+        // Who gave what is proven first: else one who was told another story would be put out.
+        let is_due = |tick| tick <= settled && self.stories.are_told(tick, settled);
+        let (due, early): (Vec<_>, Vec<_>) = differences.into_iter().partition(|(_, notice)| is_due(notice.tick));
         self.differences = early;
         for (player, notice) in due {
             if !io.out.standing.is_in_step() {
@@ -48,9 +51,10 @@ impl<S: Simulation> Play<S> {
         let ends = self.config.settings().stop_on_desync && player == first_player;
         if ends {
             // Nothing can be undone any more. What both sides compared is known on both sides.
-            self.timeline.settle(notice.tick.min(self.confirmed), |event| out.events.push_back(event));
+            self.settle_until(notice.tick.min(self.confirmed), out);
         }
         let DesyncNotice { tick, agreed, ours, theirs } = notice;
+        out.events.extend(self.stories.newest().map(Event::Signed));
         out.events.push_back(self.timeline.keyframe());
         out.events.push_back(Event::Desync { player, tick, agreed, ours, theirs });
         if found_here {

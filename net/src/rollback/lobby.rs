@@ -7,7 +7,9 @@ use lockstone_sim::{Input, PlayerId, Simulation, codec};
 use super::config::RollbackConfig;
 use super::play::{Beginning, Play};
 use super::remote::Remote;
+use super::stories::Stories;
 use super::timeline::Timeline;
+use crate::key::PlayerKey;
 use crate::limits::*;
 use crate::link::PeerId;
 use crate::session::{
@@ -19,6 +21,7 @@ pub struct Lobby<S: Simulation> {
     config: RollbackConfig,
     terms: Terms,
     build: Build<S>,
+    key: Option<PlayerKey>,
     me: Member,
     place: Place<S>,
     /// The session, once it has begun.
@@ -45,9 +48,8 @@ enum Place<S> {
 impl<S: Simulation> Lobby<S> {
     /// This peer is in the room, as `me`.
     pub(super) fn new(config: RollbackConfig, entrant: &Entrant<S>, me: PeerId, now: Duration) -> Self {
-        // Nobody comes back to a rollback session.
-        let (settings, hello) = (config.settings(), Hello { key: None, ..entrant.hello() });
-        let me = Member { peer: me, name: hello.name.clone(), hero: hello.hero.clone() };
+        let (settings, hello) = (config.settings(), entrant.hello());
+        let me = Member { peer: me, name: hello.name.clone(), hero: hello.hero.clone(), key: hello.key };
         let place = match Leader::of_room(me.peer) {
             Some(_) => Place::Founder {
                 simulation: (entrant.build)(settings.seed),
@@ -59,7 +61,15 @@ impl<S: Simulation> Lobby<S> {
                 gathered: None,
             },
         };
-        Lobby { config, terms: entrant.terms, build: entrant.build.clone(), me, place, begun: None }
+        Lobby {
+            config,
+            terms: entrant.terms,
+            build: entrant.build.clone(),
+            key: entrant.key.clone(),
+            me,
+            place,
+            begun: None,
+        }
     }
 
     /// Lets a joiner in, or says why not. Begins once all are there.
@@ -75,7 +85,7 @@ impl<S: Simulation> Lobby<S> {
             Ok(player) => player,
             Err(full) => return guests.refuse(from, hello.name.as_str(), full, &mut io.out),
         };
-        guests.insert(from, player, Member { peer: from, name: hello.name, hero: hello.hero });
+        guests.insert(from, player, Member { peer: from, name: hello.name, hero: hello.hero, key: hello.key });
         if guests.len() + 1 < self.config.settings().players {
             return self.send_gathering(&mut io.out);
         }
@@ -123,6 +133,7 @@ impl<S: Simulation> Lobby<S> {
         out.events.push_back(Event::Started { tick, seed, player, snapshot });
         for (player, member) in numbered() {
             out.events.push_back(Event::PlayerJoined { player, name: member.name.as_str().to_owned() });
+            out.events.push_back(Event::Member { player, key: member.key });
         }
         let settings = self.config.settings();
         // Until then a player has time to speak first.
@@ -133,10 +144,12 @@ impl<S: Simulation> Lobby<S> {
         };
         let remotes = others.map(remote).collect();
         let players = numbered().map(|(player, _)| player).collect();
+        let keys = numbered().filter_map(|(player, member)| Some((player, member.peer, member.key?)));
+        let stories = Stories::new(player, self.key.clone(), keys, tick);
         let (interval_ticks, emit_trees) = (settings.checksum_interval_ticks, settings.emit_trees);
         let timeline = Timeline::new(simulation, players, entries, interval_ticks, emit_trees);
         let (config, terms, name) = (self.config.clone(), self.terms, self.me.name.clone());
-        let beginning = Beginning { config, terms, player, name, remotes, timeline, silent_until };
+        let beginning = Beginning { config, terms, player, name, remotes, timeline, stories, silent_until };
         self.begun = Some(Box::new(Play::begin(beginning, now)));
     }
 }

@@ -15,12 +15,13 @@ use super::own::OwnInputs;
 use super::pace::Pace;
 use super::regroup::{REPEAT, Regrouping};
 use super::remote::Remote;
+use super::stories::Stories;
 use super::timeline::Timeline;
 use crate::limits::*;
 use crate::link::{Channel, PeerId};
 use crate::members::{Electorate, Electorates, Members, Policy};
 use crate::session::{
-    CommandError, DropReason, EndReason, Event, Io, Outbox, Phase, PlayerStats, Refused, Role, Stats,
+    CommandError, DropReason, EndReason, Event, Finding, Io, Outbox, Phase, PlayerStats, Refused, Role, Stats,
 };
 use crate::wire::*;
 
@@ -69,6 +70,8 @@ pub struct Play<S: Simulation> {
     pub(super) removed_by: BTreeSet<PlayerId>,
     /// Newcomers that were told that the session takes nobody in.
     refused: Refused,
+    /// What each player signed of its commands.
+    pub(super) stories: Stories,
     /// How many began: all know the same number.
     pub(super) players_at_start: usize,
 }
@@ -82,6 +85,7 @@ pub(super) struct Beginning<S: Simulation> {
     /// The others, by player.
     pub remotes: Vec<Remote>,
     pub timeline: Timeline<S>,
+    pub stories: Stories,
     /// Until then players have time to speak first.
     pub silent_until: Duration,
 }
@@ -89,7 +93,7 @@ pub(super) struct Beginning<S: Simulation> {
 impl<S: Simulation> Play<S> {
     /// Tick 0 is now.
     pub(super) fn begin(beginning: Beginning<S>, now: Duration) -> Self {
-        let Beginning { config, terms, player, name, remotes, timeline, silent_until } = beginning;
+        let Beginning { config, terms, player, name, remotes, timeline, stories, silent_until } = beginning;
         let base = timeline.base();
         let electorate = Electorate::of(timeline.players().iter().copied());
         let founder = Vote { epoch: Epoch::default(), leader: electorate.senior };
@@ -120,6 +124,7 @@ impl<S: Simulation> Play<S> {
             regrouping: None,
             removed_by: BTreeSet::new(),
             refused: Refused::default(),
+            stories,
         }
     }
 
@@ -148,6 +153,10 @@ impl<S: Simulation> Play<S> {
                 self.went_on_at = now;
             } else if self.confirmed > confirmed {
                 self.went_on_at = self.went_on_at.max(now);
+            }
+            self.audit(io);
+            if self.regrouping.is_some() {
+                return;
             }
             self.tell_differences(io);
             if io.out.standing.is_in_step() {
@@ -231,12 +240,46 @@ impl<S: Simulation> Play<S> {
     fn settle(&mut self, out: &mut Outbox<S>) {
         let known = self.remotes.iter().map(|remote| remote.confirmed);
         let settled = known.fold(self.confirmed, Tick::min);
-        self.timeline.settle(settled, |event| out.events.push_back(event));
+        self.settle_until(settled, out);
         let needed = self.remotes.iter().map(|remote| remote.acknowledged).fold(settled, Tick::min);
         self.own.forget(needed);
         if self.confirmed > self.timeline.base() {
             // A turn of this epoch holds inputs of all.
             self.all_have_gone_on();
+        }
+    }
+
+    /// Tells the turns before a tick.
+    pub(super) fn settle_until(&mut self, until: Tick, out: &mut Outbox<S>) {
+        let Play { timeline, stories, .. } = self;
+        timeline.settle(until, |tick, turn| stories.settled(tick, turn), |event| out.events.push_back(event));
+    }
+
+    /// Signs what this player gave, and finds out whether the others give all the same.
+    fn audit(&mut self, io: &mut Io<S>) {
+        if let Some(attestation) = self.stories.sign() {
+            for remote in &self.remotes {
+                io.out.reliably(self.epoch, remote.peer, &Message::Attested(attestation.clone()));
+            }
+        }
+        for (player, finding) in self.stories.find() {
+            let is_proven = matches!(finding, Finding::Equivocates(_));
+            if let Finding::Equivocates(both) = finding {
+                let signed = both.into_iter().filter_map(|attestation| self.stories.signed(player, attestation));
+                io.out.events.extend(signed.map(Event::Signed));
+            }
+            io.out.events.push_back(Event::Distrusted { player, is_proven });
+            self.lose(player, LeaveReason::Distrusted, io);
+        }
+    }
+
+    /// Another says what it signed, which the rest are told.
+    fn attested(&mut self, by: PlayerId, attestation: Attestation, out: &mut Outbox<S>) {
+        if self.stories.told(by, attestation.clone()) {
+            // Whether it arrives does not matter much: what is signed next is passed on, too.
+            for remote in self.remotes.iter().filter(|remote| remote.player != by) {
+                out.send(self.epoch, remote.peer, Channel::Unreliable, &Message::PassedOn(by, attestation.clone()));
+            }
         }
     }
 
@@ -383,6 +426,8 @@ impl<S: Simulation> Role<S> for Play<S> {
             }
             // It has not heard yet that someone is gone.
             Message::Inputs(_) => {}
+            Message::Attested(attestation) => self.attested(player, attestation, &mut io.out),
+            Message::PassedOn(of, attestation) => self.stories.passed_on(player, of, attestation),
             Message::Desync(notice) => self.differs(player, notice.turned(), false, io),
             _ => io.out.dropped(DropReason::Unexpected),
         }

@@ -139,7 +139,7 @@ impl<S: Simulation> Play<S> {
         if self.has_lost(player) {
             return;
         }
-        if reason == LeaveReason::Desync {
+        if matches!(reason, LeaveReason::Desync | LeaveReason::Distrusted) {
             // It is a witness, and whoever found it may not be heard of soon.
             self.inquire(INQUIRY_ANSWER_INTERVAL, io);
         } else {
@@ -379,6 +379,7 @@ impl<S: Simulation> Play<S> {
             remote.begin(from, delay_ticks);
             remote.heard_at = now;
         }
+        self.stories.begin(epoch, from, |player| !gone.contains_key(&player));
         self.predictor = Predictor::new(&self.config, self.timeline.players(), self.player);
         self.timeline.figures.regroupings += 1;
         self.own.take_back(from, from.plus(delay_ticks));

@@ -69,7 +69,7 @@ impl<S: Simulation> SyncTest<S> {
         }
         let advanced = self.rehearsal.advance(&given, &mut self.timeline);
         let oldest = self.timeline.simulation.tick().0.saturating_sub(self.distance_ticks + 1);
-        self.timeline.settle(Tick(oldest), drop);
+        self.timeline.settle(Tick(oldest), |_, _| {}, drop);
         advanced.map_err(|frame| Mismatch { tick: base.plus(frame) })
     }
 }

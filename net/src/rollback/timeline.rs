@@ -159,8 +159,8 @@ impl<S: Simulation> Timeline<S> {
         self.moments[index].turn = turn;
     }
 
-    /// Tells all turns before a tick: they are final.
-    pub fn settle(&mut self, until: Tick, mut tell: impl FnMut(Event<S>)) {
+    /// Tells all turns before a tick: they are final. Each, an empty one too, is shown before.
+    pub fn settle(&mut self, until: Tick, mut show: impl FnMut(Tick, &Turn<S>), mut tell: impl FnMut(Event<S>)) {
         while self.first < until {
             let tick = self.first;
             let Moment { snapshot, checksum, tree, turn, .. } =
@@ -172,6 +172,7 @@ impl<S: Simulation> Timeline<S> {
                 self.simulation.retire(snapshot);
             }
             tell(Event::Checksum { tick, checksum, tree });
+            show(tick, &turn);
             if !turn.inputs.is_empty() {
                 tell(Event::Turn { tick, turn });
             }

@@ -7,7 +7,7 @@ use lockstone_sim::{CellId, Checksum, PlayerId, Simulation, Tick, Turn};
 use crate::limits::CHAT_BYTES_MAX;
 use crate::link::{Channel, LinkError, PeerId};
 use crate::transfer::TransferError;
-use crate::wire::{Branch, LeaveReason, PublicKey, Refusal};
+use crate::wire::{Branch, LeaveReason, PublicKey, Refusal, Signed};
 
 /// A packet to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -201,13 +201,17 @@ pub enum Event<S: Simulation> {
         members: usize,
     },
     /// A party's sequencer told some other turns than others, and signed both; or it does not sign
-    /// what it tells. The members vote for another, and who leads on puts it out.
+    /// what it tells. The members vote for another, and who leads on puts it out. The same of a
+    /// rollback player and its commands: it is lost.
     Distrusted {
         /// Whose peer it is.
         player: PlayerId,
         /// Whether it signed both.
         is_proven: bool,
     },
+    /// What a player signed of what it told: both that contradict each other, or of a rollback
+    /// session's players the newest, as worlds differ.
+    Signed(Signed),
     /// Worlds differ, and no more than half of the members agree on one: a replay of this peer's
     /// recording can tell which is right. It is to be given within 1.5 s, by
     /// [`give_reference`](super::Session::give_reference). To a party's sequencer alone.
@@ -295,7 +299,8 @@ impl<S: Simulation> fmt::Debug for Event<S> {
                 write!(f, "{by} wants {player} out, as {votes} of {members} do")
             }
             Event::Distrusted { player, is_proven: true } => write!(f, "{player} told different turns"),
-            Event::Distrusted { player, is_proven: false } => write!(f, "{player} does not sign its turns"),
+            Event::Distrusted { player, is_proven: false } => write!(f, "{player} does not sign what it tells"),
+            Event::Signed(signed) => write!(f, "{} signed {:?}", signed.player, signed.attestation),
             Event::ReferenceWanted { tick, agreed } => write!(f, "reference of {tick} wanted, agreed {agreed:?}"),
             Event::EvidenceWanted { bytes_max } => write!(f, "evidence wanted, {bytes_max} bytes at most"),
             Event::Evidence { player, bytes } => write!(f, "evidence of {player}, {} bytes", bytes.len()),

@@ -14,7 +14,7 @@ use super::minority::Minority;
 use super::{Attested, DropReason, Event, Expulsion, Finding, Ledger, Outbox};
 use crate::intake::Given;
 use crate::key::PlayerKey;
-use crate::limits::{BULK_PACKET_BYTES_MAX, EPOCHS_TOLD_MAX};
+use crate::limits::{ATTESTED_TICKS, BULK_PACKET_BYTES_MAX, EPOCHS_TOLD_MAX};
 use crate::link::{Channel, PeerId};
 use crate::members::{Members, Outlook};
 use crate::sequencer::History;
@@ -54,7 +54,7 @@ impl Membership {
     pub fn new((me, peer): (PlayerId, PeerId), leader: Vote, ledger: Ledger, first: Tick, now: Duration) -> Membership {
         let (members, past) = (Members::following(me, leader, now), VecDeque::new());
         let (history, minority) = (History::starting_at(first), Minority::default());
-        let (epoch, standing, attested) = (leader.epoch, Standing::Unnamed, Attested::beginning(first));
+        let (epoch, standing, attested) = (leader.epoch, Standing::Unnamed, Attested::beginning(first, ATTESTED_TICKS));
         let mut membership = Membership {
             me,
             peer,
@@ -140,7 +140,7 @@ impl Membership {
             from.epoch = epoch;
         }
         self.past.push_back(from);
-        self.attested = Attested::beginning(from.end);
+        self.attested = Attested::beginning(from.end, ATTESTED_TICKS);
         (self.epoch, self.is_contested) = (epoch, false);
     }
 
@@ -159,7 +159,7 @@ impl Membership {
         let goes_on =
             past.iter().any(|known| (known.branch, known.epoch) == (ours.branch, ours.epoch) && ours.end <= known.end);
         if goes_on {
-            self.attested = Attested::beginning(past.back().map_or(ours.end, |known| known.end));
+            self.attested = Attested::beginning(past.back().map_or(ours.end, |known| known.end), ATTESTED_TICKS);
             (self.past, self.epoch) = (past, epoch);
         }
         goes_on
@@ -167,7 +167,7 @@ impl Membership {
 
     /// The turn of the next tick is closed.
     pub fn close(&mut self, inputs: &[RawInput]) {
-        self.attested.closed(self.history.open(), inputs);
+        self.attested.closed(self.history.open(), (!inputs.is_empty()).then_some(&inputs));
         self.expulsion.closed(inputs, &self.ledger);
         self.ledger.closed(self.history.open(), inputs);
         inputs.iter().filter_map(RawInput::leaver).for_each(|player| self.members.forget(player));
@@ -272,6 +272,15 @@ impl Membership {
             self.members.distrust(leader);
         }
         Some(finding)
+    }
+
+    /// The two signatures of a leader that told different turns.
+    pub fn signed(&self, finding: Finding) -> Vec<Signed> {
+        let Finding::Equivocates(signed) = finding else { return Vec::new() };
+        let Some((author, key)) = self.author() else { return Vec::new() };
+        let player = self.ledger.player(author.peer);
+        let of = |attestation| Some(Signed { player: player?, key, author, attestation });
+        signed.into_iter().filter_map(of).collect()
     }
 
     /// Whether the turns that it knows are in doubt.

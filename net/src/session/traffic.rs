@@ -92,7 +92,8 @@ impl TrafficClass {
             | Message::Repair(_)
             | Message::Inquiry(_)
             | Message::Parcel(_)
-            | Message::Attested(_) => TrafficClass::Evidence,
+            | Message::Attested(_)
+            | Message::PassedOn(..) => TrafficClass::Evidence,
             Message::Stand(_)
             | Message::Fetch(_)
             | Message::Fetched(_)

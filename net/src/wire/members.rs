@@ -2,8 +2,9 @@
 
 use core::fmt;
 
-use lockstone_sim::{PlayerId, Tick};
+use lockstone_sim::{PlayerId, Tick, codec};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use super::{Epoch, LeaveReason, List, Proof, PublicKey, WireError, ascending};
 use crate::key::{PlayerKey, Statement};
@@ -108,29 +109,44 @@ impl Rank {
     }
 }
 
-/// A sequencer's word for turns that it closed. Whoever shows two of the same branch, epoch and
-/// tick with different digests proves that it told different turns.
+/// A sequencer's word for turns that it closed, or a rollback player's for commands that it gave.
+/// Whoever shows two of the same author and tick with different digests proves that it told
+/// different ones.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attestation {
     /// The tick after the newest of them, a multiple of
-    /// [`ATTESTED_TICKS`](crate::limits::ATTESTED_TICKS).
+    /// [`ATTESTED_TICKS`](crate::limits::ATTESTED_TICKS), or
+    /// [`ROLLBACK_ATTESTED_TICKS`](crate::limits::ROLLBACK_ATTESTED_TICKS).
     pub end: Tick,
-    /// The SHA-256 of so many ticks' turns.
+    /// The SHA-256 of so many ticks' turns, or of the player's commands in them.
     pub digest: [u8; 32],
-    /// What the sequencer's key signed: the text `"lockstone: the turns of a span"`, the branch,
-    /// the epoch, the sequencer's peer, the tick and the digest.
+    /// What the author's key signed: the text `"lockstone: what was told of a span"`, the branch,
+    /// the epoch, the author's peer, the tick and the digest.
     pub proof: Proof,
 }
 
-/// Who signs turns: the sequencer of an epoch, in a branch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// Who signs: in a branch, in an epoch, the sequencer or a rollback player.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Author {
     /// Which history they are of.
     pub branch: Branch,
     /// In which epoch.
     pub epoch: Epoch,
-    /// The sequencer's peer.
+    /// The author's peer.
     pub peer: PeerId,
+}
+
+/// What a player signed, with all that it takes to prove it to anyone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Signed {
+    /// Who.
+    pub player: PlayerId,
+    /// The player's key, as the session began with it.
+    pub key: PublicKey,
+    /// As whom.
+    pub author: Author,
+    /// What.
+    pub attestation: Attestation,
 }
 
 /// What an [`Attestation`] is a signature of.
@@ -151,10 +167,16 @@ pub struct Meet {
 }
 
 impl Statement for Span {
-    const SUBJECT: &'static str = "lockstone: the turns of a span";
+    const SUBJECT: &'static str = "lockstone: what was told of a span";
 }
 
 impl Attestation {
+    /// What so many ticks come to, of those that are not empty: a turn's inputs, or a command.
+    pub fn digest_of<T: Serialize>(told: impl IntoIterator<Item = (Tick, T)>) -> [u8; 32] {
+        let digest = |digest: Sha256, told: (Tick, T)| digest.chain_update(codec::compact(&told));
+        told.into_iter().fold(Sha256::new(), digest).finalize().into()
+    }
+
     /// That of an author who has a key.
     pub fn of(author: Author, end: Tick, digest: [u8; 32], key: &PlayerKey) -> Attestation {
         Attestation { end, digest, proof: key.sign(&Span { author, end, digest }) }
@@ -163,6 +185,19 @@ impl Attestation {
     /// Whether an author signed it, whose key that is.
     pub fn is_of(&self, author: Author, key: &PublicKey) -> bool {
         key.signed(&Span { author, end: self.end, digest: self.digest }, &self.proof)
+    }
+}
+
+impl Signed {
+    /// Whether the player signed it.
+    pub fn is_sound(&self) -> bool {
+        self.attestation.is_of(self.author, &self.key)
+    }
+
+    /// Whether another is of the same ticks and author, and of other turns.
+    pub fn contradicts(&self, other: &Signed) -> bool {
+        let what = |signed: &Signed| (signed.player, signed.key, signed.author, signed.attestation.end);
+        what(self) == what(other) && self.attestation.digest != other.attestation.digest
     }
 }
 

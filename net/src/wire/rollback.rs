@@ -4,6 +4,7 @@ use lockstone_sim::{PlayerId, Tick};
 use serde::{Deserialize, Serialize};
 
 use super::{Bytes, Checksums, CommandBytes, Epoch, LeaveReason, List, Name, Stamp, Stand, WireError, ascending};
+use crate::key::PublicKey;
 use crate::limits::*;
 use crate::link::PeerId;
 
@@ -25,6 +26,8 @@ pub struct Member {
     pub name: Name,
     /// The player's hero, encoded.
     pub hero: Bytes<HERO_BYTES_MAX>,
+    /// The key that signs what the player gives, if it has one.
+    pub key: Option<PublicKey>,
 }
 
 /// What a player plays, and how far it has come. One a tick to each of the others.

@@ -3,7 +3,7 @@
 
 use lockstone_sim::{Tick, Turn};
 
-use super::{Case, Found, Shown, Verdict, blame_nobody};
+use super::{Case, Found, Shown, Verdict, blame_nobody, signed};
 use crate::check::compare::CheckError;
 use crate::check::replayer::Replayer;
 use crate::check::report::Cause;
@@ -46,9 +46,16 @@ impl<'c, S: Inspect> Case<'c, S> {
         let covering: Vec<_> = self.peers.iter().filter(|peer| peer.covers(tick)).collect();
         let alike = covering.iter().filter(|peer| peer.turns.get(&tick) == ours).count();
         let mut blamed = self.odd.clone();
-        if alike * 2 <= covering.len() {
+        let is_as_signed = |n: &usize| signed::is_as_signed(&self.peers[*n], self.peers, tick);
+        if let Some((player, proof)) = signed::two_stories(self.peers, tick) {
+            blamed = (0..self.peers.len()).filter(|n| self.peers[*n].header.player == player).collect();
+            reasons.push(proof);
+        } else if alike * 2 <= covering.len() {
             reasons.push("as many recordings have the one as the other, so nobody can tell which is right".to_owned());
             blamed.clear();
+        } else if blamed.iter().any(is_as_signed) {
+            blamed.retain(|n| !is_as_signed(n));
+            reasons.push("what it has of the others is what they signed, so its turns are not its fault".to_owned());
         }
         let verdict = Verdict { cause: Cause::Input, others: Vec::new(), blamed, reasons };
         Ok(Some((verdict, Some(Shown::Odd(odd)))))

@@ -33,7 +33,9 @@ pub fn messages(epoch: Epoch) -> Vec<Message> {
     let vote = Vote { epoch: Epoch(300), leader: PlayerId(2) };
     let stand = Stand { vote, doubts: Some(Epoch(301)), known, deaf: list(vec![PlayerId(3), PlayerId(700)]) };
     let lost = vec![(PlayerId(0), LeaveReason::Silent), (PlayerId(3), LeaveReason::Desync)];
-    let member = |n: u128| Member { peer: PeerId(n << 64 | 77), name: name.clone(), hero: list(vec![8; 40]) };
+    let attestation = Attestation { end: Tick(70_200), digest: [9; 32], proof: Proof([3; 32], [4; 32]) };
+    let key = Some(PublicKey([6; 32]));
+    let member = |n: u128| Member { peer: PeerId(n << 64 | 77), name: name.clone(), hero: list(vec![8; 40]), key };
     let inputs = Inputs {
         stamp,
         confirmed: Tick(300),
@@ -137,7 +139,8 @@ pub fn messages(epoch: Epoch) -> Vec<Message> {
         Message::Heir(Heir { number: 300, peer: Some(PeerId(1 << 64 | 77)) }),
         Message::Heir(Heir { number: 0, peer: None }),
         Message::VoteOut(PlayerId(300)),
-        Message::Attested(Attestation { end: Tick(70_200), digest: [9; 32], proof: Proof([3; 32], [4; 32]) }),
+        Message::Attested(attestation.clone()),
+        Message::PassedOn(PlayerId(300), attestation),
         Message::Fetch(Tick(70_000)),
         Message::Fetched(Turns { from: Tick(8), ticks: 9, turns: list(vec![(0, fetched)]), ..Turns::default() }),
         Message::Lead(Lead { from: known, before: list(vec![Known::default()]), gone: list(lost) }),

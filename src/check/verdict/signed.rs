@@ -1,0 +1,80 @@
+//! Who told two stories, as signatures in the recordings prove. Without one, nobody is accused.
+//!
+//! A recording may be forged, but not what another player signed: a key counts only if all
+//! recordings that name a player's key name the same.
+
+use lockstone_net::limits::{ATTESTED_TICKS, ROLLBACK_ATTESTED_TICKS};
+use lockstone_net::wire::{Attestation, PublicKey, SessionKind, Signed};
+use lockstone_sim::{Input, PlayerId, Tick};
+
+use crate::inspect::Inspect;
+use crate::recording::Timeline;
+
+/// The player that told two stories of a tick, and what proves it.
+pub(super) fn two_stories<S: Inspect>(peers: &[Timeline<S>], tick: Tick) -> Option<(PlayerId, String)> {
+    let about = |signed: &&Signed| span(&peers[0], signed).contains(&tick) && key_of(peers, signed).is_some();
+    let signed: Vec<_> = peers.iter().flat_map(|peer| &peer.signed).filter(about).collect();
+    let contradicts = |one: &&Signed| signed.iter().any(|other| one.contradicts(other) && other.is_sound());
+    if let Some(one) = signed.iter().find(|one| contradicts(one) && one.is_sound()) {
+        let end = one.attestation.end;
+        let proof = format!("{} signed two stories of the same ticks up to {end}", name(peers, one.player));
+        return Some((one.player, proof));
+    }
+    let denies = |one: &&&Signed| {
+        let own = peers.iter().find(|peer| peer.header.player == one.player);
+        own.is_some_and(|own| gave(own, one) == Some(false)) && one.is_sound()
+    };
+    signed.iter().find(denies).map(|one| {
+        let proof = format!("{} recorded other commands of its own than it signed", name(peers, one.player));
+        (one.player, proof)
+    })
+}
+
+/// Whether all that a recording has of what a player signed around a tick is what it signed: then
+/// it was told just that.
+pub(super) fn is_as_signed<S: Inspect>(peer: &Timeline<S>, peers: &[Timeline<S>], tick: Tick) -> bool {
+    let about = |signed: &&Signed| span(peer, signed).contains(&tick) && key_of(peers, signed).is_some();
+    let of_others = peer.signed.iter().filter(about).filter(|signed| signed.player != peer.header.player);
+    let mut told = of_others.map(|signed| gave(peer, signed) == Some(true) && signed.is_sound()).peekable();
+    told.peek().is_some() && told.all(|is_so| is_so)
+}
+
+/// The ticks that something signed is about.
+fn span<S: Inspect>(peer: &Timeline<S>, signed: &Signed) -> std::ops::Range<Tick> {
+    let ticks = if is_rollback(peer) { ROLLBACK_ATTESTED_TICKS } else { ATTESTED_TICKS };
+    let end = signed.attestation.end;
+    Tick(end.0.saturating_sub(ticks))..end
+}
+
+/// A player's key, if that is the one and only.
+fn key_of<S: Inspect>(peers: &[Timeline<S>], signed: &Signed) -> Option<PublicKey> {
+    let named = peers.iter().flat_map(|peer| &peer.signed).filter(|other| other.player == signed.player);
+    named.map(|other| other.key).all(|key| key == signed.key).then_some(signed.key)
+}
+
+/// Whether the commands of a rollback player in a recording are those that it signed, if the
+/// recording holds all of the span.
+fn gave<S: Inspect>(peer: &Timeline<S>, signed: &Signed) -> Option<bool> {
+    let span = span(peer, signed);
+    if !is_rollback(peer) || span.start < peer.start() || span.end > peer.end {
+        return None;
+    }
+    let commands = peer.turns.range(span).filter_map(|(tick, turn)| {
+        let of_player = turn.inputs.iter().find_map(|input| match input {
+            Input::Command(by, command) if *by == signed.player => Some(command),
+            _ => None,
+        });
+        Some((*tick, of_player?))
+    });
+    Some(Attestation::digest_of(commands) == signed.attestation.digest)
+}
+
+fn name<S: Inspect>(peers: &[Timeline<S>], player: PlayerId) -> String {
+    let own = peers.iter().find(|peer| peer.header.player == player).map(Timeline::who);
+    let named = peers.iter().find_map(|peer| peer.names.get(&player)).map(|name| format!("{name} ({player})"));
+    own.or(named).unwrap_or_else(|| player.to_string())
+}
+
+fn is_rollback<S: Inspect>(peer: &Timeline<S>) -> bool {
+    matches!(peer.header.kind, SessionKind::Rollback { .. })
+}

@@ -1,0 +1,185 @@
+//! A rollback player that gives two others different commands is named by what it signed, while
+//! they play and by the checker; who was told the other story is not.
+
+use core::time::Duration;
+use std::collections::BTreeMap;
+
+use lockstone::check::{Cause, Finding, compare};
+use lockstone::net::limits::ROLLBACK_ATTESTED_TICKS;
+use lockstone::net::link::PeerId;
+use lockstone::net::memory::{Driver, Weather};
+use lockstone::net::session::{Event, Session};
+use lockstone::net::wire::{
+    Attestation, Author, Branch, CommandBytes, Epoch, LeaveReason, Message, SessionKind, decode,
+};
+use lockstone::net::{PlayerKey, Rollback, RollbackConfig, RollbackSettings};
+use lockstone::recording::{Header, Recording, Writer};
+use lockstone::sim::{PlayerId, Tick};
+use testkit::recorded;
+use testkit::sessions::rollback::{play, settings};
+use testkit::sessions::tap::{Tap, altering};
+use testkit::sessions::{Dice, Mixer};
+use testkit::sessions::{IDENTITY, gather, list, ms, secs};
+
+type Room = Driver<Rollback<Mixer>, Tap>;
+
+const SEED: u64 = 3;
+const PLAYERS: usize = 3;
+/// Who lies, if anyone does.
+const LIAR: usize = 0;
+/// Who is told the other story.
+const DECEIVED: usize = 2;
+/// From then on.
+const FROM: Tick = Tick(2 * ROLLBACK_ATTESTED_TICKS + 7);
+
+fn key(seat: usize) -> PlayerKey {
+    PlayerKey::from_bytes([seat as u8 + 1; 32])
+}
+
+fn room(keyed: bool) -> Room {
+    let settings = RollbackSettings { players: PLAYERS, ..settings(SEED) };
+    let player = |seat| {
+        let config = RollbackConfig::new(settings.clone()).expect("the settings are in range");
+        let build = |seed| Mixer::new(seed, 64);
+        let session = Rollback::new(config, IDENTITY, &format!("player {seat}"), (7, 9), build).expect("a short name");
+        if keyed { session.with_key(key(seat)) } else { session }
+    };
+    gather(SEED, Weather::clear(ms(20)), (0..PLAYERS).map(player), |_, link| Tap::idle(link))
+}
+
+/// What the liar gives one of the others instead.
+fn other_story(bytes: &CommandBytes) -> CommandBytes {
+    let command: u64 = lockstone::sim::codec::read(bytes, 64).expect("a mixer's command");
+    list(lockstone::sim::codec::compact(&(command ^ 1)))
+}
+
+/// The liar gives one of the others its commands in another way, and signs for it what it gave.
+fn deceive(room: &mut Room, signs_both: bool) {
+    let (deceived, liar) = (room.peer(DECEIVED), room.peer(LIAR));
+    let mut told: BTreeMap<Tick, u64> = BTreeMap::new();
+    room.seats[LIAR].link.set(altering(move |to: PeerId, message| match message {
+        Message::Inputs(inputs) if to == deceived => {
+            let mut given = inputs.inputs.to_vec();
+            for (n, input) in given.iter_mut().enumerate() {
+                let tick = inputs.from.plus(n as u32);
+                let Some(bytes) = input else { continue };
+                if tick >= FROM {
+                    *bytes = other_story(bytes);
+                }
+                told.insert(tick, lockstone::sim::codec::read(bytes, 64).expect("a mixer's command"));
+            }
+            let altered = lockstone::net::wire::Inputs { inputs: list(given), ..inputs.clone() };
+            *inputs = altered.sealed(Epoch::default());
+        }
+        Message::Attested(attestation) if to == deceived && signs_both => {
+            let end = attestation.end;
+            let span = told.range(Tick(end.0 - ROLLBACK_ATTESTED_TICKS)..end);
+            let author = Author { branch: Branch::default(), epoch: Epoch::default(), peer: liar };
+            *attestation = Attestation::of(author, end, Attestation::digest_of(span.map(|(t, c)| (*t, c))), &key(LIAR));
+        }
+        _ => {}
+    }));
+}
+
+/// Plays until all is decided.
+fn play_on(room: &mut Room, time: Duration) {
+    play(room, &mut Dice(SEED), time);
+    let now = room.now();
+    room.seats.iter_mut().for_each(|seat| seat.session.leave(now));
+    room.run_until(now + ms(200));
+}
+
+fn distrusted(room: &Room, seat: usize) -> Vec<(PlayerId, bool)> {
+    let of = |event: &Event<Mixer>| match event {
+        Event::Distrusted { player, is_proven } => Some((*player, *is_proven)),
+        _ => None,
+    };
+    room.seats[seat].events.iter().filter_map(of).collect()
+}
+
+/// What a shell writes.
+fn record(room: &Room, seat: usize) -> Recording<Mixer> {
+    let mut writer = None;
+    for event in &room.seats[seat].events {
+        if let Event::Started { tick, seed, player, snapshot } = event {
+            let kind = SessionKind::Rollback { max_prediction_ticks: 8 };
+            let header = recorded::header("mixer", *seed);
+            let header = Header { kind, start: *tick, player: *player, name: format!("player {seat}"), ..header };
+            writer = Some(Writer::create(Vec::new(), &header, snapshot).expect("memory can be written"));
+        }
+        let Some(writer) = &mut writer else { continue };
+        let written = match event {
+            Event::Turn { tick, turn } => writer.turn(*tick, turn),
+            Event::Checksum { tick, checksum, .. } => writer.checksum(*tick, *checksum),
+            Event::Signed(signed) => writer.signed(signed),
+            Event::PlayerJoined { player, name } => {
+                writer.name(*player, name);
+                Ok(())
+            }
+            _ => Ok(()),
+        };
+        written.expect("memory can be written");
+    }
+    Recording::read(&writer.expect("it began").into_output().expect("memory")).expect("it was just written")
+}
+
+fn finding(room: &Room, seats: &[usize]) -> Option<Finding> {
+    let recordings = seats.iter().map(|seat| record(room, *seat)).collect();
+    compare(recordings, &|seed| Mixer::new(seed, 64)).expect("they are of one session").finding
+}
+
+#[test]
+fn who_signs_two_stories_is_put_out_and_named() {
+    let mut room = room(true);
+    deceive(&mut room, true);
+    play_on(&mut room, secs(12));
+    for seat in 1..PLAYERS {
+        assert_eq!(distrusted(&room, seat), [(PlayerId(0), true)], "seat {seat}");
+        let out = |event: &Event<Mixer>| {
+            matches!(event, Event::PlayerLeft { player: PlayerId(0), reason: LeaveReason::Distrusted })
+        };
+        assert!(room.seats[seat].events.iter().any(out), "seat {seat}");
+    }
+    let verdict = finding(&room, &[0, 1, 2]).expect("worlds differ").verdict;
+    assert_eq!((verdict.cause, &verdict.blamed[..]), (Cause::Input, &[0][..]), "{:?}", verdict.reasons);
+    // Its own recording is not needed.
+    let verdict = finding(&room, &[1, 2]).expect("worlds differ").verdict;
+    assert_eq!((verdict.cause, &verdict.blamed[..]), (Cause::Input, &[][..]), "{:?}", verdict.reasons);
+    let proof = verdict.reasons.iter().any(|reason| reason.starts_with("player 0 (P0) signed two stories"));
+    assert!(proof, "{:?}", verdict.reasons);
+}
+
+#[test]
+fn who_signs_another_story_than_it_tells_has_nobody_blamed_who_was_told_it() {
+    let mut room = room(true);
+    deceive(&mut room, false);
+    play_on(&mut room, secs(12));
+    assert_eq!(distrusted(&room, DECEIVED), [(PlayerId(0), false)]);
+    let verdict = finding(&room, &[0, 1, 2]).expect("worlds differ").verdict;
+    assert!(!verdict.blamed.contains(&1), "{:?}", verdict.reasons);
+}
+
+#[test]
+fn without_keys_a_story_is_told_and_nobody_can_prove_it() {
+    let mut room = room(false);
+    deceive(&mut room, false);
+    play_on(&mut room, secs(12));
+    assert!((0..PLAYERS).all(|seat| distrusted(&room, seat).is_empty()));
+    assert!(finding(&room, &[0, 1, 2]).is_some());
+}
+
+#[test]
+fn who_tells_all_the_same_is_trusted() {
+    let mut room = room(true);
+    let sent = std::rc::Rc::new(std::cell::Cell::new(0));
+    let counts = sent.clone();
+    room.seats[1].link.set(move |packet| {
+        let is_signed = matches!(decode(&packet.bytes), Ok((_, Message::Attested(_))));
+        counts.set(counts.get() + u32::from(is_signed));
+        Some(packet)
+    });
+    play_on(&mut room, secs(12));
+    assert!((0..PLAYERS).all(|seat| distrusted(&room, seat).is_empty()));
+    assert!(finding(&room, &[0, 1, 2]).is_none());
+    assert!((8..=12).contains(&sent.get()), "to two others each 2 s: {}", sent.get());
+}
