@@ -123,7 +123,8 @@ impl Story {
             for event in seat.events.drain(..) {
                 match event {
                     Event::Turn { .. } | Event::Checksum { .. } => told.push_back(format!("{event:?}")),
-                    Event::Started { tick: Tick(0), .. } | Event::PlayerJoined { .. } | Event::Keyframe { .. } => {}
+                    Event::Started { tick: Tick(0), .. } | Event::PlayerJoined { .. } | Event::Member { .. } => {}
+                    Event::Keyframe { .. } => {}
                     other => panic!("a hostile packet made this of the session: {other:?}"),
                 }
             }

@@ -84,6 +84,7 @@ pub fn undisturbed(room: &mut Room, what: &str) {
                     | Event::Checksum { .. }
                     | Event::Keyframe { .. }
                     | Event::PlayerJoined { .. }
+                    | Event::Member { .. }
             )
         };
         assert!(seat.events.iter().all(fine), "{what}");
