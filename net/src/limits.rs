@@ -25,6 +25,11 @@ pub const HANDSHAKES_WAITING_MAX: usize = 512;
 pub const NEWCOMERS_MAX: u32 = 16;
 /// The time within which they are counted.
 pub const NEWCOMERS_TIME: Duration = Duration::from_secs(4);
+/// Packets of one peer in [`UNANSWERED_TIME`], beside 16 for each that it is sent: who sends more
+/// says nothing that a session answers, and is connected no more.
+pub const UNANSWERED_PACKETS_MAX: u32 = 512;
+/// The time within which they are counted.
+pub const UNANSWERED_TIME: Duration = Duration::from_secs(10);
 /// Signals of one peer that are taken in [`PEER_SIGNALS_TIME`]. A handshake takes about ten.
 pub const PEER_SIGNALS_MAX: u32 = 128;
 /// Offers among them. Two who have lost each other make one every four seconds.

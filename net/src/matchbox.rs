@@ -195,6 +195,10 @@ impl MatchboxLink {
     /// A connection is over, or a handshake was in vain.
     fn end_pair(&mut self, peer: PeerId, was_connected: bool) {
         let Some(mut pair) = self.pairs.remove(&peer) else { return };
+        if pair.is_unwanted {
+            tracing::warn!(%peer, "it sends what nobody answers, and is connected no more");
+            return self.bounds.bar(peer);
+        }
         let is_reachable = !pair.has_left && self.away.is_none() && self.lost.is_none();
         // A relay and its standby are offered connections, and offer none.
         let offers_again = is_reachable && (pair.offers || self.role == RoomRole::Peer);
@@ -269,7 +273,8 @@ impl MatchboxLink {
     /// answers; in a relay's room a player offers, its relay answers.
     fn met(&mut self, peer: PeerId) {
         let Some(pair) = self.pairs.get_mut(&peer) else {
-            if !matches!(self.role, RoomRole::Relay { .. }) && self.has_place(peer) {
+            let may_come = !self.bounds.has_barred(peer);
+            if may_come && !matches!(self.role, RoomRole::Relay { .. }) && self.has_place(peer) {
                 self.meet(peer);
             }
             return;

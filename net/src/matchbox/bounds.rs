@@ -24,6 +24,8 @@ pub(super) struct Bounds {
     /// How many others may be offered a connection, and be answered.
     offered: Quota,
     answered: Quota,
+    /// Peers that sent too much which nobody wanted.
+    barred: BTreeSet<PeerId>,
     /// What each peer of the room may signal.
     signals: BTreeMap<PeerId, Signals>,
 }
@@ -44,7 +46,14 @@ impl Bounds {
         };
         let newcomers = || Quota::new(NEWCOMERS_MAX, NEWCOMERS_TIME);
         let (offered, answered) = (newcomers(), newcomers());
-        Bounds { peers_max, known: BTreeSet::new(), offered, answered, signals: BTreeMap::new() }
+        Bounds {
+            peers_max,
+            known: BTreeSet::new(),
+            offered,
+            answered,
+            barred: BTreeSet::new(),
+            signals: BTreeMap::new(),
+        }
     }
 
     /// There is a connection with a peer.
@@ -53,6 +62,19 @@ impl Bounds {
             self.known.retain(is_connected);
         }
         self.known.insert(peer);
+    }
+
+    /// A peer is connected no more: whatever it signals is passed over.
+    pub fn bar(&mut self, peer: PeerId) {
+        if self.barred.len() >= PEERS_KNOWN_MAX {
+            self.barred.pop_first();
+        }
+        self.barred.insert(peer);
+    }
+
+    /// Whether a peer is connected no more.
+    pub fn has_barred(&self, peer: PeerId) -> bool {
+        self.barred.contains(&peer)
     }
 
     /// Whether there was a connection with a peer.
@@ -77,7 +99,7 @@ impl Bounds {
 
     /// Whether a signal of a peer is taken.
     pub fn admits(&mut self, peer: PeerId, address: Address, signal: &PeerEvent) -> bool {
-        if !self.signals.contains_key(&peer) && self.signals.len() >= self.peers_max {
+        if self.has_barred(peer) || !self.signals.contains_key(&peer) && self.signals.len() >= self.peers_max {
             return false;
         }
         let quota = |max| Quota::new(max, PEER_SIGNALS_TIME);

@@ -3,7 +3,8 @@
 //! Its signaling is not a connection of its own but a pipe to the link's. What the server says of a
 //! peer ends a handshake with it, but never a connection: that is doubted, and ends unless the
 //! other end shows that it lives (`probe`). A handshake must never wait for ever. A peer that says
-//! nothing is sent next to nothing (`silence`).
+//! nothing is sent next to nothing (`silence`). One that is sent nothing, and says more than a
+//! stranger has to say, is [unwanted](Pair::is_unwanted).
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -21,13 +22,18 @@ use matchbox_socket::{
 
 use super::handshake::Handshake;
 use super::probe::{self, Finding};
+use super::quota::Quota;
 use super::silence::Silence;
 use super::tasks::Tasks;
-use crate::limits::{HANDSHAKE_SIGNALS_MAX, IDLE_TIME};
+use crate::limits::{HANDSHAKE_SIGNALS_MAX, IDLE_TIME, UNANSWERED_PACKETS_MAX, UNANSWERED_TIME};
 use crate::link::{Channel, LinkEvent, PeerId};
 
 /// In the order in which the socket opens them. The probe's comes after them.
 const CHANNELS: [Channel; 2] = [Channel::Unreliable, Channel::Reliable];
+/// So many packets are answered by one.
+const UNANSWERED_EACH: u32 = 16;
+/// Of packets that came together so many count as unanswered: who stood still itself finds many.
+const UNANSWERED_AT_ONCE_MAX: usize = 16;
 
 /// One peer, from the first signal to the end.
 #[derive(Debug)]
@@ -52,6 +58,10 @@ pub(super) struct Pair {
     /// Whether it is doubted while it leaves questions unanswered: then it ends.
     is_given_up: bool,
     silence: Silence,
+    /// What the peer may send beside what it is sent.
+    unanswered: Quota,
+    /// Whether it sent more.
+    pub(super) is_unwanted: bool,
     /// How many more signals the handshake takes.
     signals_left: usize,
     /// Runs out when no packet has come for long.
@@ -118,6 +128,8 @@ impl Pair {
             doubted: None,
             is_given_up: false,
             silence: Silence::default(),
+            unanswered: Quota::new(UNANSWERED_PACKETS_MAX, UNANSWERED_TIME),
+            is_unwanted: false,
             signals_left: HANDSHAKE_SIGNALS_MAX,
             idle: Delay::new(IDLE_TIME),
             knocks: Vec::new(),
@@ -232,6 +244,7 @@ impl Pair {
         self.judge(events);
         let is_given_up = core::mem::take(&mut self.is_given_up);
         if !open
+            || self.is_unwanted
             || is_given_up && self.silence.is_silent()
             || changes.iter().any(|(_, state)| *state == PeerState::Disconnected)
         {
@@ -267,15 +280,16 @@ impl Pair {
 
     fn receive(&mut self, channel: Channel, events: &mut VecDeque<LinkEvent>) {
         let Ok(queue) = self.socket.get_channel_mut(channel as usize) else { return };
-        let (cx, mut is_heard) = (&mut Context::from_waker(&self.bell), false);
+        let (cx, mut heard) = (&mut Context::from_waker(&self.bell), 0);
         while let Poll::Ready(Some((_, bytes))) = queue.poll_next_unpin(cx) {
-            is_heard = true;
+            heard += 1;
             self.doubted.iter_mut().for_each(|doubted| doubted.again = true);
             if bytes.len() <= <super::MatchboxLink as crate::Link>::PACKET_BYTES_MAX {
                 events.push_back(LinkEvent::Packet { from: self.peer, channel, bytes: bytes.into() });
             }
         }
-        if is_heard {
+        self.is_unwanted |= (0..heard.min(UNANSWERED_AT_ONCE_MAX)).any(|_| !self.unanswered.take());
+        if heard > 0 {
             self.idle.reset(IDLE_TIME);
             self.heard();
         }
@@ -289,6 +303,7 @@ impl Pair {
     /// Sends a packet, if the peer is connected. While it is silent or deaf, only what is
     /// reliable is kept.
     pub(super) fn send(&mut self, channel: Channel, bytes: Vec<u8>) {
+        self.unanswered.give(UNANSWERED_EACH);
         if self.silence.asks() {
             self.ask();
         }

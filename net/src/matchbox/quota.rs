@@ -30,6 +30,11 @@ impl Quota {
         less.is_some()
     }
 
+    /// Gives back some of what was taken.
+    pub fn give(&mut self, some: u32) {
+        self.left = self.max.min(self.left + some);
+    }
+
     /// Until there is one to take.
     pub async fn wait(&mut self) {
         if self.left == 0 {

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use lockstone_net::limits::PEERS_MAX;
-use lockstone_net::{LinkEvent, PeerId, RollbackSettings};
+use lockstone_net::{Channel, Link, LinkEvent, PeerId, RollbackSettings};
 use matchbox_protocol::{JsonPeerEvent, JsonPeerRequest, PeerEvent, PeerRequest};
 use testkit::process::own_memory_kb;
 use testkit::sessions::rollback::rollback;
@@ -58,6 +58,53 @@ fn strangers_who_flood_signals_disturb_no_rollback_session() {
     let strangers = [(); 4].map(|()| Stranger::flooding(1, addr, "rollback").expect("it is let in"));
     play_at_pace("a rollback session among strangers", &mut players, 200);
     drop(strangers);
+}
+
+/// One sends what nobody answers, as fast as it can; the other now and then.
+#[test]
+fn a_stranger_who_sends_garbage_is_connected_no_more() {
+    let server = serve();
+    let addr = server.local_addr();
+    let mut players = party_of_three([addr; 3]);
+    let mut strangers = [Peer::enter(addr, "party"), Peer::enter(addr, "party")];
+    let mut members = Vec::new();
+    until("strangers to be connected", || {
+        players.iter_mut().for_each(Player::advance);
+        let connected = |(stranger, _): &mut (Peer, PeerId)| {
+            stranger.look();
+            let peers = stranger.told.iter().filter_map(|event| match event {
+                LinkEvent::Connected(peer) if peer.arrival() < 3 => Some(*peer),
+                _ => None,
+            });
+            peers.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>()
+        };
+        let [first, second] = strangers.each_mut().map(connected);
+        members.clone_from(&first);
+        (first.len() == 3 && first == second).then_some(())
+    });
+    let connections = |stranger: &mut Peer| members.iter().map(|peer| stranger.connections(*peer)).collect::<Vec<_>>();
+    let mut round = 0_u32;
+    let mut speak = |players: &mut [Player<_>], strangers: &mut [(Peer, PeerId); 2]| {
+        round += 1;
+        for ((stranger, _), packets) in strangers.iter_mut().zip([20, u32::from(round.is_multiple_of(20))]) {
+            stranger.look();
+            for peer in &members {
+                (0..packets).for_each(|_| stranger.link.send(*peer, Channel::Unreliable, vec![7; 200]));
+            }
+        }
+        play(players, 1);
+    };
+    let begun = Instant::now();
+    while !connections(&mut strangers[0].0).iter().all(|(_, ended)| *ended > 0) {
+        assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", connections(&mut strangers[0].0));
+        speak(&mut players, &mut strangers);
+    }
+    println!("who sends 400 packets a second is gone after {:?}", begun.elapsed());
+    // It offers again, in vain.
+    (0..100).for_each(|_| speak(&mut players, &mut strangers));
+    assert_eq!(connections(&mut strangers[0].0), [(1, 1); 3]);
+    assert_eq!(connections(&mut strangers[1].0), [(1, 0); 3], "who says little stays");
+    assert_undisturbed(&players);
 }
 
 /// It tells of thousands of peers, who all offer connections too, and more and more.
