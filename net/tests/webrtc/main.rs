@@ -8,6 +8,7 @@ mod again;
 mod apart;
 mod cuts;
 mod hall;
+mod lossy;
 mod network;
 mod party;
 mod peers;

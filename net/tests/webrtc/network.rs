@@ -79,6 +79,24 @@ impl Network {
         self.rule("del", ways);
     }
 
+    /// From now on so many of a hundred packets get lost, on all ways, where that can be had.
+    pub fn fray(&self, percent: u32) -> bool {
+        let rules = format!(
+            "add table inet frayed
+            add chain inet frayed ways {{ type filter hook forward priority 0; }}
+            add rule inet frayed ways meta l4proto udp numgen random mod 100 < {percent} drop
+            "
+        );
+        let Ok(mut nft) = Command::new("nft").args(["-f", "-"]).stdin(Stdio::piped()).spawn() else {
+            assert!(std::env::var_os("CI").is_none(), "this test loses packets by nft: apt-get install nftables");
+            let _ = writeln!(stderr(), "SKIPPED: there is no nft to lose packets by");
+            return false;
+        };
+        nft.stdin.take().unwrap().write_all(rules.as_bytes()).unwrap();
+        assert!(nft.wait().unwrap().success());
+        true
+    }
+
     fn rule(&self, what: &str, ways: &[Way]) {
         let rule =
             |(from, to): &Way| format!("rule {what} from {} to {} blackhole\n", self.address(*from), self.address(*to));
