@@ -22,11 +22,11 @@ fn checksums_are_taken_of_the_bytes_that_bincode_writes() {
 }
 
 #[test]
-#[should_panic(expected = "the state holds integers")]
+#[should_panic(expected = "[1] is a float (f32)")]
 fn a_float_in_the_state_is_refused() {
     #[allow(clippy::disallowed_types, reason = "named to be refused")]
     let float: f32 = 1.0;
-    Fixed::default().push(&float);
+    Fixed::default().push(&(1_u8, float));
 }
 
 #[test]

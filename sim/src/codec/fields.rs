@@ -8,6 +8,7 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::any::type_name;
 use core::fmt::{self, Write};
 use core::ops::Range;
 use serde::{Deserialize, Serialize, ser};
@@ -68,9 +69,21 @@ impl fmt::Display for FieldDifference {
 /// As [`Fixed::push`](super::Fixed::push) does, if the value holds a float or a sequence
 /// of unknown length.
 pub fn fields<T: Serialize + ?Sized>(value: &T) -> Vec<Field> {
-    let mut tracer = Tracer { fields: Vec::new(), path: String::new(), at: 0, newtype: "" };
-    value.serialize(&mut tracer).expect("the state holds integers, and sequences of known length");
-    tracer.fields
+    let mut tracer = Tracer::default();
+    match value.serialize(&mut tracer) {
+        Ok(()) => tracer.fields,
+        Err(Fault(what)) => {
+            let path = if tracer.path.is_empty() { "it" } else { &tracer.path };
+            panic!("no state holds {}: {path} {what}", type_name::<T>())
+        }
+    }
+}
+
+/// Says which field of a value has no place in a state.
+#[cold]
+pub(super) fn refuse<T: Serialize + ?Sized>(value: &T) -> ! {
+    fields(value);
+    panic!("no state holds {}: it is not always written alike", type_name::<T>())
 }
 
 /// The fields in which two values differ, in the order of the first one's encoding; then those that
@@ -100,6 +113,7 @@ pub fn differences(ours: &[Field], theirs: &[Field]) -> Vec<FieldDifference> {
 }
 
 /// Serializes into fields, keeping the names that an encoding leaves out.
+#[derive(Default)]
 struct Tracer {
     fields: Vec<Field>,
     path: String,
@@ -119,7 +133,7 @@ impl Tracer {
     }
 
     fn length(&mut self, len: Option<usize>) -> Result<(), Fault> {
-        self.leaf(FieldKind::Length, 8, len.ok_or(Fault)?.to_string())
+        self.leaf(FieldKind::Length, 8, len.ok_or(Fault("is a sequence of unknown length"))?.to_string())
     }
 
     fn variant(&mut self, name: &'static str) -> Result<(), Fault> {
@@ -146,12 +160,12 @@ impl Tracer {
 
 /// Why a value has no fields.
 #[derive(Debug, thiserror::Error)]
-#[error("the value holds a float, or a sequence of unknown length")]
-struct Fault;
+#[error("it {0}")]
+struct Fault(&'static str);
 
 impl ser::Error for Fault {
     fn custom<T: fmt::Display>(_message: T) -> Self {
-        Fault
+        Fault("cannot be written")
     }
 }
 
@@ -220,12 +234,12 @@ impl<'a> ser::Serializer for &'a mut Tracer {
 
     #[allow(clippy::disallowed_types, reason = "named only to be refused")]
     fn serialize_f32(self, _value: f32) -> Result<(), Fault> {
-        Err(Fault)
+        Err(Fault("is a float (f32)"))
     }
 
     #[allow(clippy::disallowed_types, reason = "named only to be refused")]
     fn serialize_f64(self, _value: f64) -> Result<(), Fault> {
-        Err(Fault)
+        Err(Fault("is a float (f64)"))
     }
 
     fn serialize_bool(self, value: bool) -> Result<(), Fault> {

@@ -11,6 +11,8 @@ use alloc::vec::Vec;
 use core::fmt;
 use serde::ser::{self, Serialize};
 
+use super::fields::refuse;
+
 /// What is reserved first.
 const BYTES_MIN: usize = 256;
 
@@ -55,7 +57,7 @@ impl Fixed {
                 true
             }
             Err(Fault::Full) => false,
-            Err(Fault::Unfit) => panic!("the state holds integers, and sequences of known length"),
+            Err(Fault::Unfit) => refuse(value),
         }
     }
 

@@ -9,9 +9,11 @@
 
 mod fields;
 mod fixed;
+mod unfit;
 
 pub use fields::{Field, FieldDifference, FieldKind, differences, fields};
 pub use fixed::Fixed;
+pub use unfit::{Unfit, unfit};
 
 use alloc::vec::Vec;
 use bincode::config;

@@ -36,10 +36,12 @@ pub use crate::thoughts::Thoughts;
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::any::type_name;
 use light::Dusk;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::codec::{CodecError, Fixed};
+use crate::codec::{self, CodecError, Fixed};
 use crate::dice::{Dice, mix64};
 use crate::entity::Entity;
 use crate::grid::{CellId, Grid};
@@ -107,7 +109,13 @@ pub struct Join<H> {
 
 impl<R: Rules> World<R> {
     /// A whole world before its first tick: nothing is lit, nobody is there.
+    ///
+    /// # Panics
+    /// If the rules' bodies or facts hold a float, a map, a set or a `usize`: see
+    /// [`unfit`](crate::codec::unfit).
     pub fn new(rules: Arc<R>, grid: Grid, table: Table, seed: u64) -> World<R> {
+        refuse_unfit::<R::Body>();
+        refuse_unfit::<R::Facts>();
         let store = Store::new(&grid);
         let (tick, facts) = (Tick(0), Arc::default());
         World {
@@ -205,6 +213,12 @@ impl<R: Rules> World<R> {
 
     fn slot(&self, cell: CellId) -> Option<usize> {
         self.state.grid.contains(cell).then(|| self.state.store.slot(&self.state.grid, cell))?
+    }
+}
+
+fn refuse_unfit<T: DeserializeOwned>() {
+    if let Some(unfit) = codec::unfit::<T>() {
+        panic!("no world holds {}: {unfit}", type_name::<T>());
     }
 }
 
