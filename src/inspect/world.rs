@@ -6,7 +6,7 @@ use lockstone_sim::journal::Journal;
 use lockstone_sim::world::{Area, Given, StatePart};
 use lockstone_sim::{CellId, CellRect, Checksum, Entity, Extent, Rules, Turn, World};
 #[cfg(feature = "checker")]
-use lockstone_sim::{Simulation, tamper, world::StateBit};
+use lockstone_sim::{Simulation, Tick, tamper, world::StateBit};
 use serde::Serialize;
 
 use super::kinds::variants;
@@ -54,6 +54,17 @@ impl<R: Rules> Inspect for World<R> {
     #[cfg(feature = "checker")]
     fn find_bit(&mut self, root: Checksum, cells: Option<&[CellId]>) -> Option<StateBit> {
         tamper::find_bit(self, root, cells)
+    }
+
+    #[cfg(feature = "checker")]
+    fn find_bit_before(
+        &mut self,
+        turns: &[Turn<Self>],
+        root: Checksum,
+        cells: Option<&[CellId]>,
+        thoughts_max: usize,
+    ) -> Option<(Tick, StateBit)> {
+        tamper::find_bit_before(self, turns, root, cells, thoughts_max)
     }
 
     #[cfg(feature = "checker")]

@@ -34,6 +34,13 @@ pub struct Thinking<'w, R: Rules> {
 }
 
 impl<'w, R: Rules> Thinking<'w, R> {
+    /// For who lets actors think one by one; [`think`](Thinking::think) knows no cells.
+    #[cfg(feature = "tamper")]
+    pub(super) fn alone(world: &'w World<R>, turn: &'w Turn<World<R>>) -> Self {
+        let (slots, commands) = (Vec::new(), commands_by_player(turn));
+        Thinking { state: &world.state, spots: &world.spots, slots, commands, noted: false }
+    }
+
     /// How many cells have something that thinks.
     pub fn len(&self) -> usize {
         self.slots.len()
@@ -68,7 +75,13 @@ impl<'w, R: Rules> Thinking<'w, R> {
     }
 
     /// Lets one actor become its next self. It stays in its list until effects have been applied.
-    fn next_self(&self, next: &mut Entity<R::Body>, actor: &Entity<R::Body>, place: Place, thoughts: &mut Thoughts<R>) {
+    pub(super) fn next_self(
+        &self,
+        next: &mut Entity<R::Body>,
+        actor: &Entity<R::Body>,
+        place: Place,
+        thoughts: &mut Thoughts<R>,
+    ) {
         let rules = &*self.state.rules;
         if self.noted {
             let cell = self.state.grid.cell_of(actor.pos);

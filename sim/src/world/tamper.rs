@@ -13,6 +13,10 @@
 //!
 //! Nothing here may be called by what is simulated.
 
+mod alone;
+
+pub use alone::{BitBefore, find_bit_before};
+
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use serde::{Serialize, de::DeserializeOwned};
@@ -62,7 +66,7 @@ fn put_in_order<R: Rules>(snapshot: &mut Snapshot<R>, mut order: Vec<usize>) {
 }
 
 /// The bit that leads to another root when it is turned over; `None` if no single one does. Of the
-/// given cells, or of the whole state.
+/// given cells and what is in none, or of the whole state.
 pub fn find_bit<R: Rules>(world: &mut World<R>, root: Checksum, cells: Option<&[CellId]>) -> Option<StateBit> {
     let before = world.root();
     if before == root {
@@ -71,7 +75,7 @@ pub fn find_bit<R: Rules>(world: &mut World<R>, root: Checksum, cells: Option<&[
     let mut tail = world.tail();
     let all: Vec<CellId> = world.cells().collect();
     let found = cells.unwrap_or(&all).iter().find_map(|&cell| world.find_bit_in(cell, root, &mut tail));
-    found.or_else(|| cells.is_none().then(|| world.find_bit_of_facts(root))?)
+    found.or_else(|| world.find_bit_of_facts(root))
 }
 
 /// The state with one bit turned over; `None` if there is no such state. Nothing else is put right:

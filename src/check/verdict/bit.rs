@@ -1,7 +1,7 @@
 //! Suspicion: one bit of the state was turned over, as a memory fault does.
 
 use lockstone_sim::codec::differences;
-use lockstone_sim::world::StateBit;
+use lockstone_sim::world::{StateBit, StatePart};
 use lockstone_sim::{CellId, Checksum, Tick};
 
 use super::{Case, Found, Shown};
@@ -12,6 +12,9 @@ use crate::recording::Tree;
 
 /// So many steps are played to find a bit that was turned over before one.
 const TRIED_BITS_MAX: usize = 60_000;
+/// So many thoughts are, to find one that was turned over some steps before.
+const TRIED_THOUGHTS_MAX: usize = 2_000_000;
+const STEPS_MAX: usize = 20;
 /// One bit reaches at most so many cells within a tick: those around its entity, and those around
 /// another place that it moves it to.
 const REACHED_CELLS_MAX: usize = 2 * 5 * 5;
@@ -53,7 +56,7 @@ impl<'c, S: Inspect> Case<'c, S> {
         let later = cells.as_ref().is_some_and(|(tick, _)| *tick > self.tick);
         match bit.or_else(|| later.then(|| world.find_bit(root, None)).flatten()) {
             Some(bit) => Some((self.tick, bit)),
-            None => self.find_bit_before_step(root, &cells?.1),
+            None => self.find_bit_before_steps(root, cells.map(|(_, cells)| cells)),
         }
     }
 
@@ -64,18 +67,38 @@ impl<'c, S: Inspect> Case<'c, S> {
         Some((tick, Tree::of(&self.played.at(tick).tree()).differences(&theirs)))
     }
 
-    /// What comes of a bit that is turned over before the step may be more than a bit. So it is
-    /// looked for in the cells that differ afterwards and those next to them, for the step has to
-    /// be played for each bit.
-    fn find_bit_before_step(&mut self, root: Checksum, cells: &[CellId]) -> Option<(Tick, StateBit)> {
+    /// What comes of a bit that is turned over before a step may be more than a bit. It is looked
+    /// for in the cells that differ afterwards and those next to them, if that is known.
+    fn find_bit_before_steps(&mut self, root: Checksum, cells: Option<Vec<CellId>>) -> Option<(Tick, StateBit)> {
         let tick = self.last_good();
-        if tick.next() != self.tick || cells.len() > REACHED_CELLS_MAX {
+        let turns: Vec<_> = (tick.0..self.tick.0).map(|tick| self.played.turn(Tick(tick))).collect();
+        if turns.len() > STEPS_MAX || cells.as_ref().is_some_and(|cells| cells.len() > REACHED_CELLS_MAX) {
             return None;
         }
         let mut trial = self.fork(tick);
-        let near = |cell: &CellId| cells.iter().any(|odd| odd.x.abs_diff(cell.x) <= 1 && odd.y.abs_diff(cell.y) <= 1);
-        let cells: Vec<_> = trial.tree().into_iter().map(|(cell, _)| cell).filter(near).collect();
-        let things: Vec<_> = cells.iter().flat_map(|cell| trial.things(Some(*cell))).collect();
+        let near = cells.map(|cells| {
+            let is_near =
+                |cell: &CellId| cells.iter().any(|odd| odd.x.abs_diff(cell.x) <= 1 && odd.y.abs_diff(cell.y) <= 1);
+            trial.tree().into_iter().map(|(cell, _)| cell).filter(is_near).collect::<Vec<_>>()
+        });
+        let in_one_step = turns.len() == 1;
+        let loose = if in_one_step { self.find_bit_of(trial.things(None), root) } else { None };
+        let alone = || trial.find_bit_before(&turns, root, near.as_deref(), TRIED_THOUGHTS_MAX);
+        if let Some(found) = loose.or_else(alone) {
+            return Some(found);
+        }
+        // If nobody knows which cells differ, those are tried on which much depends.
+        let counts = |thing: &Thing| near.is_some() || !matches!(thing.part, StatePart::Entity(_, id) if !id.is_hero());
+        let cells = near.clone().unwrap_or_else(|| trial.tree().into_iter().map(|(cell, _)| cell).collect());
+        let things = cells.into_iter().flat_map(|cell| trial.things(Some(cell)));
+        let things = things.filter(counts).collect();
+        if in_one_step { self.find_bit_of(things, root) } else { None }
+    }
+
+    /// What a bit does to others shows only if the whole step is played for each.
+    fn find_bit_of(&mut self, things: Vec<Thing>, root: Checksum) -> Option<(Tick, StateBit)> {
+        let tick = self.last_good();
+        let (mut trial, mut tried) = (self.fork(tick), self.fork(tick));
         let turn = self.played.turn(tick);
         let mut leads_there = |turned: Option<S::Snapshot>| {
             turned.is_some_and(|turned| {
@@ -86,7 +109,6 @@ impl<'c, S: Inspect> Case<'c, S> {
         };
         // Who reads a part again may lose something with it. Then it is not the bit that counts.
         let read_again = |trial: &mut S, of| trial.part(of).and_then(|bytes| trial.with_part(of, &bytes));
-        let mut tried = self.fork(tick);
         if things.iter().any(|thing| leads_there(read_again(&mut tried, thing.part))) {
             return None;
         }
