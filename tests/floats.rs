@@ -37,6 +37,29 @@ fn every_float_instruction_is_found_and_named() {
     assert_eq!(opcodes.collect::<Vec<_>>(), [0xb2, 0x2b], "the offsets are those of the first instructions");
 }
 
+/// A dependency computes with floats, and so does much beside the rules.
+const HIDDEN: &str = r#"(module $game
+    (func $_ZN3aaa6format17h0123456789abcdefE (result f64) f64.const 1 f64.const 2 f64.add)
+    (func $_ZN4libm4math4sqrt17h0123456789abcdefE (result f32) f32.const 2)
+    (func $_ZN5curve6length17h0123456789abcdefE call $_ZN4libm4math4sqrt17h0123456789abcdefE drop)
+    (func $_ZN4game4wolf4howl17h0123456789abcdefE call $_ZN5curve6length17h0123456789abcdefE)
+    (func $_ZN4game5rules5think17h0123456789abcdefE call $_ZN4game4wolf4howl17h0123456789abcdefE)
+    (func $_ZN4game4main17h0123456789abcdefE
+        call $_ZN4game5rules5think17h0123456789abcdefE
+        call $_ZN3aaa6format17h0123456789abcdefE
+        drop))"#;
+
+#[test]
+fn floats_that_a_dependency_hides_are_named_somewhere_in_a_list() {
+    let found = floats(&module(HIDDEN)).unwrap();
+    let [hidden, beside] = &found.functions[..] else { panic!("{found}") };
+    assert_eq!((hidden.name.as_str(), hidden.own()), ("libm::math::sqrt", Some("game::wolf::howl")));
+    assert_eq!(hidden.way, ["game::rules::think", "game::wolf::howl", "curve::length", "libm::math::sqrt"]);
+    assert_eq!((beside.name.as_str(), beside.own(), beside.way.len()), ("aaa::format", None, 0));
+    let told = found.to_string();
+    assert!(told.trim_start().starts_with("1  game::wolf::howl calls libm::math::sqrt, the first f32.const"), "{told}");
+}
+
 #[test]
 fn what_is_allowed_is_set_apart() {
     let mut found = floats(&module(WARM)).unwrap();

@@ -25,11 +25,17 @@
 //! Code that was inlined goes by the name of the function that it ended in, so allow what you
 //! know, and no more.
 //!
+//! # How the rules come to it
+//! A float may be hidden in a crate that the rules use, behind a name that says nothing to the
+//! game's author. So the calls are followed from `think` on: what it leads to is told first, by the
+//! last function of the rules' own crate on the way, and the whole way with it. Calls through
+//! tables are not followed. If `think` was inlined, the way begins with the engine's step.
+//!
 //! It reads bytes and changes nothing. A module that is damaged is refused as a whole: half
 //! a proof is none.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 
 use lockstone_net::text::escaped;
@@ -52,7 +58,8 @@ pub enum FloatsError {
 pub struct Floats {
     /// How many functions were looked through.
     pub looked_through: usize,
-    /// Those with float instructions, most first.
+    /// Those with float instructions: first those to which `think` leads, the shortest way first;
+    /// then those with most.
     pub functions: Vec<FloatFunction>,
     /// Those that may have them: see [`Floats::allow`].
     pub allowed: Vec<FloatFunction>,
@@ -69,6 +76,21 @@ pub struct FloatFunction {
     pub first: String,
     /// Where that is: bytes from the beginning of the file.
     pub offset: u64,
+    /// How `think` leads to it: from function to function, itself the last. Empty if it does not.
+    pub way: Vec<String>,
+}
+
+impl FloatFunction {
+    /// The last function on the way from `think` that is of the rules' own crate.
+    pub fn own(&self) -> Option<&str> {
+        let own = crate_of(self.way.first()?);
+        self.way.iter().rev().map(String::as_str).find(|name| crate_of(name) == own)
+    }
+}
+
+/// The crate that a function is declared in: `game` of `<game::Wolves as sim::Rules>::think`.
+fn crate_of(name: &str) -> &str {
+    name.trim_start_matches(['<', '&', '(']).split("::").next().unwrap_or_default()
 }
 
 impl Floats {
@@ -87,8 +109,15 @@ impl Floats {
 
 impl fmt::Display for Floats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for FloatFunction { name, count, first, offset } in &self.functions {
-            writeln!(f, "{count:6}  {name}, the first {first} at byte {offset}")?;
+        for function in &self.functions {
+            let FloatFunction { name, count, first, offset, way } = function;
+            match function.own().filter(|own| own != name) {
+                Some(own) => writeln!(f, "{count:6}  {own} calls {name}, the first {first} at byte {offset}")?,
+                None => writeln!(f, "{count:6}  {name}, the first {first} at byte {offset}")?,
+            }
+            if way.len() > 1 {
+                writeln!(f, "        by way of {}", way.join(" > "))?;
+            }
         }
         for FloatFunction { name, count, .. } in &self.allowed {
             writeln!(f, "{count:6}  {name}, allowed")?;
@@ -113,7 +142,7 @@ pub fn floats(wasm: &[u8]) -> Result<Floats, FloatsError> {
 
 fn look_through(wasm: &[u8]) -> wasmparser::Result<Floats> {
     let (mut next, mut looked_through) = (0_u32, 0);
-    let (mut found, mut names) = (BTreeMap::new(), Vec::new());
+    let (mut found, mut names, mut calls) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
     for payload in Parser::new(0).parse_all(wasm) {
         match payload? {
             Payload::ImportSection(imports) => {
@@ -122,7 +151,9 @@ fn look_through(wasm: &[u8]) -> wasmparser::Result<Floats> {
                 }
             }
             Payload::CodeSectionEntry(body) => {
-                found.extend(floats_of(next, &body)?.map(|function| (next, function)));
+                let (floats, called) = read_body(next, &body)?;
+                found.extend(floats.map(|function| (next, function)));
+                calls.insert(next, called);
                 next += 1;
                 looked_through += 1;
             }
@@ -134,26 +165,66 @@ fn look_through(wasm: &[u8]) -> wasmparser::Result<Floats> {
             _ => {}
         }
     }
-    for (index, name) in names {
-        found.entry(index).and_modify(|function| function.name = name);
+    let came_from = reached(&names, &calls);
+    for (index, function) in &mut found {
+        if let Some(name) = names.get(index) {
+            function.name.clone_from(name);
+        }
+        function.way = way(*index, &came_from, &names);
     }
     let mut functions: Vec<_> = found.into_values().collect();
-    functions.sort_by_key(|function| Reverse(function.count));
+    functions.sort_by_key(|function| (function.way.is_empty(), function.way.len(), Reverse(function.count)));
     Ok(Floats { looked_through, functions, allowed: Vec::new() })
 }
 
-/// The float instructions of a function that has no name but its number yet.
-fn floats_of(index: u32, body: &wasmparser::FunctionBody<'_>) -> wasmparser::Result<Option<FloatFunction>> {
-    let mut found: Option<FloatFunction> = None;
+/// What `think` leads to, and from which function it is reached first; a root from itself.
+fn reached(names: &BTreeMap<u32, String>, calls: &BTreeMap<u32, Vec<u32>>) -> BTreeMap<u32, u32> {
+    let roots =
+        |is_root: fn(&str) -> bool| names.iter().filter(move |(_, name)| is_root(name)).map(|(index, _)| *index);
+    let thinks: Vec<u32> = roots(|name| name.ends_with("::think")).collect();
+    let mut next: VecDeque<u32> = match thinks.is_empty() {
+        true => roots(|name| name.contains("lockstone_sim::world::step")).collect(),
+        false => thinks.into(),
+    };
+    let mut came_from: BTreeMap<u32, u32> = next.iter().map(|root| (*root, *root)).collect();
+    while let Some(caller) = next.pop_front() {
+        for &called in calls.get(&caller).into_iter().flatten() {
+            if !came_from.contains_key(&called) {
+                came_from.insert(called, caller);
+                next.push_back(called);
+            }
+        }
+    }
+    came_from
+}
+
+/// The names on the way to a function.
+fn way(to: u32, came_from: &BTreeMap<u32, u32>, names: &BTreeMap<u32, String>) -> Vec<String> {
+    let name = |index: &u32| names.get(index).cloned().unwrap_or_else(|| format!("function {index}"));
+    let before = |index: &u32| came_from.get(index).copied().filter(|before| before != index);
+    let on_way = std::iter::successors(came_from.contains_key(&to).then_some(to), before);
+    let mut way: Vec<_> = on_way.map(|index| name(&index)).collect();
+    way.reverse();
+    way
+}
+
+/// The float instructions of a function that has no name but its number yet, and which functions it
+/// calls.
+fn read_body(index: u32, body: &wasmparser::FunctionBody<'_>) -> wasmparser::Result<(Option<FloatFunction>, Vec<u32>)> {
+    let (mut found, mut calls) = (None::<FloatFunction>, Vec::new());
     for operator in body.get_operators_reader()?.into_iter_with_offsets() {
         let (operator, offset) = operator?;
+        if let Operator::Call { function_index } | Operator::ReturnCall { function_index } = operator {
+            calls.push(function_index);
+        }
         let instruction = instruction(&operator);
         if instruction.contains("f32") || instruction.contains("f64") {
             let (name, first) = (format!("function {index}"), instruction.replacen('_', ".", 1));
-            found.get_or_insert(FloatFunction { name, count: 0, first, offset }).count += 1;
+            let way = Vec::new();
+            found.get_or_insert(FloatFunction { name, count: 0, first, offset, way }).count += 1;
         }
     }
-    Ok(found)
+    Ok((found, calls))
 }
 
 /// What an instruction is called: `f32_add`.
