@@ -35,7 +35,8 @@ pub trait Game: 'static {
     const UNCOVERED: &'static [(&'static str, &'static str)] = &[];
 
     /// Changes whenever the rules, their data or their measures do: peers with another
-    /// digest are refused.
+    /// digest are refused. The crate `lockstone-digest` makes one of the rules' sources, in a line
+    /// of the build script, so that nobody has to remember it.
     fn rules_digest() -> u64;
 
     /// What all peers of a session must have in common: these rules, and this table.

@@ -13,7 +13,7 @@ use crate::command::{Command, Name, Newcomer};
 use crate::hero::Class;
 use crate::horizon::DungeonHorizon;
 use crate::map::Plan;
-use crate::measures::{BLOCK_TILES, CELL_TILES, RULES_VERSION, grid};
+use crate::measures::{BLOCK_TILES, CELL_TILES, grid};
 use crate::populate::Stock;
 use crate::rules::Dungeon;
 use crate::{horizon, input, scene};
@@ -36,8 +36,9 @@ impl Game for DungeonGame {
 
     fn rules_digest() -> u64 {
         let config = *grid(BLOCK_TILES).config();
+        let sources = u64::from_str_radix(env!("LOCKSTONE_RULES"), 16).expect("the build script wrote it");
         let measures = [
-            RULES_VERSION.into(),
+            sources,
             config.width_cells.into(),
             config.height_cells.into(),
             config.cell_log2.into(),

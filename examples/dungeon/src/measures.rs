@@ -2,9 +2,6 @@
 
 use lockstone::sim::{Fx, Grid, GridConfig};
 
-/// Changes whenever a rule, a number or the map's making does.
-pub const RULES_VERSION: u32 = 3;
-
 /// How many ticks a second of play has.
 pub const TICKS_PER_SECOND: u32 = 20;
 
