@@ -34,6 +34,12 @@ pub struct Sheep {
     wool: u32,
 }
 
+impl Sheep {
+    pub fn set_wool(&mut self, wool: u32) {
+        self.wool = wool;
+    }
+}
+
 /// What the ECS adds to some, which moves them to another archetype, and so to another
 /// place in its order.
 struct Shorn;

@@ -47,7 +47,13 @@ fn part<S: Inspect>(finding: &mut Finding, ours: &mut Replayer<'_, S>, mut their
         finding.bad_writes = BadWrite::of(&ours.journal(tick), &theirs.journal(tick));
         tick = tick.next();
     }
-    finding.location = Some(locate(ours.at(tick), theirs.at(tick)));
+    let location = locate(ours.at(tick), theirs.at(tick));
+    if location.spots_count == 0 && location.cells.is_empty() {
+        // The state that was recorded is ours again: what differed is in no recording.
+        finding.bad_writes.clear();
+        return;
+    }
+    finding.location = Some(location);
     let until = tick.plus(SPREAD_TICKS - 1).min(end.max(tick));
     finding.spread = spread(ours, &mut theirs, tick, until, differing_cells);
 }

@@ -38,7 +38,9 @@ impl<'c, S: Inspect> Case<'c, S> {
         let same = self.played.at(self.tick).start_data();
         let is_sound =
             |(rerun, again): (Rerun, Again)| matches!(again, Again::AsRecorded(_)) && rerun.start_data == same;
-        if !self.parts_as_another_seed_would() || self.rerun().is_some_and(is_sound) {
+        // If it never met a checksum, nobody knows where it parted.
+        let is_known = self.agreed.is_some();
+        if !is_known || !self.parts_as_another_seed_would() || self.rerun().is_some_and(is_sound) {
             return Ok(None);
         }
         let who = self.suspect().who();

@@ -59,7 +59,8 @@ impl<'c, S: Inspect> Case<'c, S> {
     /// or where all was still well.
     pub(super) fn lost_something_in_a_snapshot(&mut self) -> Found<'c, S> {
         let (peer, good) = (self.suspect(), self.last_good());
-        if self.played.start() < peer.start() && peer.start() <= good {
+        // If it has no checksum that was met, it may have gone wrong as it joined.
+        if self.played.start() < peer.start() && peer.start() <= self.agreed.unwrap_or(self.tick) {
             let tick = peer.start();
             let reason = format!("{} joined at tick {tick} from a serialised state", peer.who());
             let solution = self.snapshot_solution(|case| case.checker.load(peer, tick), reason)?;

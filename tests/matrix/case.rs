@@ -1,0 +1,271 @@
+//! One case: what is planted, and what of it the peers record.
+
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::path::Path;
+use std::process::Command;
+
+use lockstone::check::{Cause, Checker, Report};
+use lockstone::recording::{Entry, Packed, Recording, Rerunner};
+use lockstone::sim::world::StatePart;
+use lockstone::sim::{Checksum, Simulation, Tick};
+use testkit::flips::dice;
+use testkit::recorded::Peer;
+
+use super::games::Game;
+use super::judge::Outcome;
+use super::{CHILD_CASE, CHILD_FILE};
+
+const TICKS: u32 = 200;
+/// The odd peer is stopped so soon after it is found, and records its state then.
+const STOPPED_TICKS: u32 = 12;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Plant {
+    Nothing,
+    /// A keyframe that cannot be read, or is another than its checksum says.
+    Keyframe,
+    Input,
+    Seed,
+    /// Its header tells the right one.
+    HiddenSeed,
+    Table,
+    Rules,
+    Platform,
+    Bit,
+    /// Between checksum and step.
+    LateBit,
+    Write,
+    Field,
+    HiddenField,
+    Scene,
+    Clock,
+    Counter,
+    HashOrder,
+    /// What is another in each process.
+    Process,
+}
+
+impl Plant {
+    /// What may be told of it: any of these is right.
+    pub fn causes(self) -> &'static [Cause] {
+        match self {
+            Plant::Nothing | Plant::Keyframe => &[],
+            Plant::Input => &[Cause::Input],
+            Plant::Seed | Plant::HiddenSeed => &[Cause::StartData],
+            Plant::Table => &[Cause::Table],
+            Plant::Rules => &[Cause::Build],
+            Plant::Platform => &[Cause::Platform],
+            Plant::Bit | Plant::LateBit | Plant::Write => &[Cause::StateCorruption],
+            Plant::Field | Plant::HiddenField => &[Cause::SnapshotField],
+            Plant::Scene => &[Cause::Presentation],
+            Plant::Clock | Plant::Counter | Plant::HashOrder => &[Cause::Nondeterminism],
+            Plant::Process => &[Cause::Nondeterminism, Cause::Unknown],
+        }
+    }
+
+    /// Whether it lies in the game, so that no peer is to blame.
+    pub fn is_of_the_game(self) -> bool {
+        use Plant::{Clock, Counter, Field, HashOrder, HiddenField, Process, Scene};
+        matches!(self, Clock | Counter | Field | HashOrder | HiddenField | Process | Scene)
+    }
+
+    /// Whether the same turns come out alike each time.
+    pub fn is_steady(self) -> bool {
+        !matches!(self, Plant::Clock | Plant::Counter | Plant::HashOrder)
+    }
+}
+
+/// One planted difference.
+pub struct Case<G: Game> {
+    n: u64,
+    pub plant: Plant,
+    seed: u64,
+    peers: u16,
+    pub odd: u16,
+    /// Evidence as peers exchange it, with trees, a state at the end, and a stopped odd peer.
+    is_bundle: bool,
+    has_rerun: bool,
+    is_of_a_child: bool,
+    interval: u32,
+    at: Tick,
+    planted: Cell<Option<StatePart>>,
+    game: PhantomData<G>,
+}
+
+impl<G: Game> Case<G> {
+    pub fn draw(n: u64) -> Case<G> {
+        let mut dice = dice(0x6d61_7472 + n);
+        let plant = *dice.pick(G::PLANTS).expect("there are some");
+        let peers = 2 + dice.below(3) as u16;
+        Case {
+            n,
+            plant,
+            seed: 1_000 + n,
+            peers,
+            odd: dice.below(peers.into()) as u16,
+            is_bundle: dice.chance(1, 2),
+            has_rerun: dice.chance(1, 3),
+            is_of_a_child: dice.chance(1, 8),
+            interval: *dice.pick(&[1, 1, 2, 10]).expect("there are some"),
+            at: Tick(50 + dice.below(TICKS - 100)),
+            planted: Cell::default(),
+            game: PhantomData,
+        }
+    }
+
+    fn peer(&self, n: u16) -> Peer {
+        let mut peer = Peer { trees: self.is_bundle && self.interval == 1, ..Peer::new(n, self.seed) };
+        let header = &mut peer.header;
+        if n == self.odd {
+            match self.plant {
+                Plant::Seed => header.seed += 1,
+                Plant::Table => header.identity.table ^= 1,
+                Plant::Rules => header.build.executable ^= 1,
+                Plant::Platform => (header.build.arch, header.build.executable) = ("wasm32".into(), 0),
+                _ => {}
+            }
+        }
+        peer
+    }
+
+    /// The odd peer's own recording.
+    pub fn odd(&self) -> Recording<G::Sim> {
+        let (mut dice, mut turns, mut peer) = (dice(!self.n), G::turns(self.seed, TICKS), self.peer(self.odd));
+        let seed = if matches!(self.plant, Plant::Seed | Plant::HiddenSeed) { self.seed + 1 } else { self.seed };
+        let mut world = G::odd_world(seed, self.plant);
+        if matches!(self.plant, Plant::Field | Plant::HiddenField) {
+            let mut founder = G::world(self.seed, self.plant);
+            turns[..self.at.0 as usize].iter().for_each(|turn| founder.step(turn));
+            world.restore_from(&founder.encoded()).expect("its own bytes");
+        }
+        if self.is_bundle || self.plant == Plant::Write {
+            let stopped = match self.plant {
+                Plant::Input | Plant::Bit | Plant::LateBit | Plant::Write => self.at.plus(STOPPED_TICKS),
+                _ => Tick(TICKS - 2),
+            };
+            peer.keyframe_at = Some(stopped);
+            if self.is_bundle {
+                turns.truncate(stopped.0 as usize + 1);
+            }
+        }
+        let bits = if self.plant == Plant::Write { 6 } else { 1 };
+        let mut write = |world: &mut G::Sim| {
+            if world.tick() == self.at {
+                self.planted.set(Some(G::scribble(world, &mut dice, bits)));
+            }
+        };
+        match self.plant {
+            Plant::Bit | Plant::Write => peer.record(&mut world, &turns, |world| {
+                write(world);
+                None
+            }),
+            Plant::LateBit => peer.record_late(&mut world, &turns, write),
+            Plant::Scene => peer.record_late(&mut world, &turns, |world| G::look(world)),
+            Plant::Input => {
+                let other = G::command(&mut testkit::flips::dice(self.n + 7));
+                peer.record(&mut world, &turns, |world| {
+                    let mut turn = turns.get(world.tick().0 as usize).cloned()?;
+                    turn.inputs.push(other.clone());
+                    (world.tick() == self.at).then_some(turn)
+                })
+            }
+            Plant::Keyframe => {
+                peer.keyframe_at = Some(self.at);
+                let mut recording = peer.record(&mut world, &turns, |_| None);
+                for entry in &mut recording.entries {
+                    if let Entry::Keyframe(state) = entry {
+                        *state = Packed::of(b"no state at all");
+                    }
+                }
+                recording
+            }
+            _ => peer.record(&mut world, &turns, |_| None),
+        }
+    }
+
+    /// The same, recorded in a process of its own.
+    fn odd_of_a_child(&self) -> Recording<G::Sim> {
+        let file =
+            Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("matrix-{}-{}.lksrec", std::process::id(), self.n));
+        let mut child = Command::new(std::env::current_exe().expect("it runs"));
+        child.args(["--exact", "a_child_records_what_the_odd_peer_plays"]);
+        child.env(CHILD_CASE, self.n.to_string()).env(CHILD_FILE, &file).env_remove("CASE");
+        assert!(child.output().expect("it starts").status.success(), "case {}", self.n);
+        let recording = Recording::read(&std::fs::read(&file).expect("the child wrote it")).expect("it is whole");
+        std::fs::remove_file(file).expect("it is there");
+        recording
+    }
+
+    /// All recordings, as peers give them to the checker.
+    fn recordings(&self) -> Vec<Recording<G::Sim>> {
+        let recorded = self.odd();
+        let mut odd = Some(if self.is_of_a_child { self.odd_of_a_child() } else { recorded });
+        let turns = G::turns(self.seed, TICKS);
+        let healthy = |n| self.peer(n).record(&mut G::world(self.seed, self.plant), &turns, |_| None);
+        let each = (0..self.peers).map(|n| if n == self.odd { odd.take().expect("there is one") } else { healthy(n) });
+        let mut recordings: Vec<_> = each.map(|recording| self.thinned(recording)).collect();
+        if self.has_rerun
+            && let Some((agreed, tick)) = split(&recordings)
+        {
+            let odd = &mut recordings[usize::from(self.odd)];
+            let build = |seed| G::odd_world(seed + u64::from(self.plant == Plant::HiddenSeed), self.plant);
+            let mut rerunner = Rerunner::new(odd.clone(), tick, agreed, &build).expect("it is its own");
+            while rerunner.advance() {}
+            let rerun = rerunner.pack(usize::MAX);
+            odd.entries.extend(rerun.map(Entry::Rerun));
+        }
+        recordings
+    }
+
+    /// With checksums at some ticks alone.
+    fn thinned(&self, mut recording: Recording<G::Sim>) -> Recording<G::Sim> {
+        let mut tick = recording.header.start;
+        recording.entries.retain(|entry| {
+            let now = tick;
+            tick = tick.plus(entry.ticks());
+            !matches!(entry, Entry::Checksum(_)) || now.0.is_multiple_of(self.interval)
+        });
+        recording
+    }
+
+    fn check(&self, recordings: Vec<Recording<G::Sim>>) -> Report {
+        let build = |seed| G::world(seed, self.plant);
+        let look = |world: &G::Sim| G::look(world);
+        Checker::new(&build).with_presentation(&look).check(recordings).expect("they are of one session")
+    }
+
+    pub fn judged(&self) -> Outcome {
+        let recordings = self.recordings();
+        let split = split(&recordings).map(|(_, tick)| tick);
+        let report = self.check(recordings);
+        let how = format!(
+            "{} peers, P{} odd, {}, rerun {}, child {}, interval {}, at {}",
+            self.peers,
+            self.odd,
+            if self.is_bundle { "bundle" } else { "recordings" },
+            self.has_rerun,
+            self.is_of_a_child,
+            self.interval,
+            self.at
+        );
+        Outcome::of::<G>(self.plant, self.odd.into(), split, self.planted.get(), report, how)
+    }
+}
+
+/// The first tick at which recorded checksums differ, and the last before at which they did not.
+fn split<S: Simulation>(recordings: &[Recording<S>]) -> Option<(Option<Tick>, Tick)> {
+    let mut roots = std::collections::BTreeMap::<Tick, Vec<Checksum>>::new();
+    for recording in recordings {
+        let mut tick = recording.header.start;
+        for entry in &recording.entries {
+            if let Entry::Checksum(root) = entry {
+                roots.entry(tick).or_default().push(*root);
+            }
+            tick = tick.plus(entry.ticks());
+        }
+    }
+    let split = roots.iter().find(|(_, roots)| roots.iter().any(|root| *root != roots[0])).map(|(tick, _)| *tick)?;
+    let agreed = roots.range(..split).rev().find(|(_, roots)| roots.len() > 1).map(|(tick, _)| *tick);
+    Some((agreed, split))
+}

@@ -1,0 +1,267 @@
+//! The games: two worlds of other measures and rules, and a simulation without cells.
+
+use lockstone::check::Inspect;
+use lockstone::game::Game as _;
+use lockstone::sim::world::{StateBit, StatePart};
+use lockstone::sim::{Dice, Fx, Input, PlayerId, Rules, Simulation, Turn, Vec2, World, codec, tamper};
+use testkit::faulty::{self, Fault, Faulty, Order};
+use testkit::pasture::{self, Pasture, Wrong};
+
+use super::case::Plant;
+use super::foreign;
+
+/// A game into which something can be planted.
+pub trait Game {
+    type Sim: Inspect;
+    const NAME: &'static str;
+    /// What can be planted into it.
+    const PLANTS: &'static [Plant];
+    /// The files and lines in which its fault lies: from a line that contains a text to another.
+    fn lines(plant: Plant) -> Option<Lines>;
+    /// What the peers play, and the checker.
+    fn world(seed: u64, plant: Plant) -> Self::Sim;
+    /// What the odd peer plays.
+    fn odd_world(seed: u64, plant: Plant) -> Self::Sim {
+        Self::world(seed, plant)
+    }
+    fn turns(seed: u64, ticks: u32) -> Vec<Turn<Self::Sim>>;
+    fn command(dice: &mut Dice<'_>) -> Input<Self::Sim>;
+    fn look(world: &Self::Sim);
+    /// Turns so many bits of a number over, and tells of what.
+    fn scribble(world: &mut Self::Sim, dice: &mut Dice<'_>, bits: u32) -> StatePart;
+}
+
+/// A part of a source file.
+pub struct Lines {
+    pub file: &'static str,
+    source: &'static str,
+    from: &'static str,
+    to: &'static str,
+}
+
+impl Lines {
+    pub fn contain(&self, line: u32) -> bool {
+        let at = |of| self.source.lines().position(|line| line.contains(of)).expect("it is there") as u32 + 1;
+        (at(self.from)..=at(self.to)).contains(&line)
+    }
+}
+
+pub struct Wilds;
+
+impl Wilds {
+    fn fault(plant: Plant) -> Fault {
+        match plant {
+            Plant::Field => Fault::Unsaved,
+            Plant::HiddenField => Fault::Hidden,
+            Plant::Scene => Fault::Scene,
+            Plant::Clock => Fault::Clock,
+            Plant::HashOrder => Fault::HashOrder,
+            _ => Fault::None,
+        }
+    }
+}
+
+impl Game for Wilds {
+    type Sim = faulty::Sim;
+    const NAME: &'static str = "wilds";
+    const PLANTS: &'static [Plant] = &[
+        Plant::Nothing,
+        Plant::Keyframe,
+        Plant::Input,
+        Plant::Seed,
+        Plant::HiddenSeed,
+        Plant::Table,
+        Plant::Rules,
+        Plant::Platform,
+        Plant::Bit,
+        Plant::LateBit,
+        Plant::Write,
+        Plant::Field,
+        Plant::HiddenField,
+        Plant::Scene,
+        Plant::Clock,
+    ];
+
+    fn lines(plant: Plant) -> Option<Lines> {
+        let source = include_str!("../../testkit/src/faulty/mod.rs");
+        let in_roam = Lines { file: "faulty/mod.rs", source, from: "fn roam(", to: "/// Walks to an entity" };
+        let source = include_str!("../../testkit/src/faulty/fault.rs");
+        let rule = Lines { file: "faulty/fault.rs", source, from: "Fault::Rule if key", to: "Fault::Rule => 0" };
+        match plant {
+            Plant::Rules => Some(rule),
+            Plant::Field | Plant::HiddenField | Plant::Clock => Some(in_roam),
+            _ => None,
+        }
+    }
+
+    fn world(seed: u64, plant: Plant) -> faulty::Sim {
+        faulty::world(seed, Wilds::fault(plant))
+    }
+
+    fn odd_world(seed: u64, plant: Plant) -> faulty::Sim {
+        let fault = match plant {
+            Plant::Rules => Fault::Rule,
+            Plant::Platform => Fault::Usize,
+            _ => Wilds::fault(plant),
+        };
+        faulty::world(seed, fault)
+    }
+
+    fn turns(seed: u64, ticks: u32) -> Vec<Turn<faulty::Sim>> {
+        faulty::turns(seed, 3, ticks)
+    }
+
+    fn command(dice: &mut Dice<'_>) -> Input<faulty::Sim> {
+        Input::Command(PlayerId(1), Order::Walk(place(dice, 120)))
+    }
+
+    fn look(world: &faulty::Sim) {
+        drop(Faulty::scene(world, PlayerId(0)));
+    }
+
+    fn scribble(world: &mut faulty::Sim, dice: &mut Dice<'_>, bits: u32) -> StatePart {
+        scribble(world, dice, bits)
+    }
+}
+
+pub struct Meadow;
+
+impl Meadow {
+    fn wrong(plant: Plant) -> Wrong {
+        match plant {
+            Plant::Field => Wrong::Unsaved,
+            Plant::Scene => Wrong::Scene,
+            Plant::Clock => Wrong::Clock,
+            Plant::Counter => Wrong::Counter(211),
+            Plant::HashOrder => Wrong::HashOrder,
+            Plant::Process => Wrong::Process { drawn: 2, one_in: 40 },
+            _ => Wrong::Nothing,
+        }
+    }
+}
+
+impl Game for Meadow {
+    type Sim = pasture::Sim;
+    const NAME: &'static str = "meadow";
+    const PLANTS: &'static [Plant] = &[
+        Plant::Nothing,
+        Plant::Keyframe,
+        Plant::Input,
+        Plant::Seed,
+        Plant::HiddenSeed,
+        Plant::Table,
+        Plant::Rules,
+        Plant::Platform,
+        Plant::Bit,
+        Plant::LateBit,
+        Plant::Write,
+        Plant::Field,
+        Plant::Scene,
+        Plant::Clock,
+        Plant::Counter,
+        Plant::HashOrder,
+        Plant::Process,
+    ];
+
+    fn lines(plant: Plant) -> Option<Lines> {
+        let source = include_str!("../../testkit/src/pasture.rs");
+        let lines = |from, to| Some(Lines { file: "pasture.rs", source, from, to });
+        match plant {
+            Plant::Field => lines("*heading = mind.dice().angle();", "*heading = mind.dice().angle();"),
+            Plant::Counter => lines("// the counter's draw", "// the counter's draw"),
+            Plant::Clock | Plant::HashOrder => lines("Being::Wolf { heading, hunger } =>", "/// The world before its"),
+            Plant::Rules => lines("Being::Wolf { heading, hunger } =>", "/// The world before its"),
+            _ => None,
+        }
+    }
+
+    fn world(seed: u64, plant: Plant) -> pasture::Sim {
+        pasture::world(seed, Meadow::wrong(plant))
+    }
+
+    fn odd_world(seed: u64, plant: Plant) -> pasture::Sim {
+        let wrong = match plant {
+            Plant::Process => Wrong::Process { drawn: 5, one_in: 40 },
+            Plant::Rules | Plant::Platform => Wrong::Process { drawn: 5, one_in: 400 },
+            _ => Meadow::wrong(plant),
+        };
+        pasture::world(seed, wrong)
+    }
+
+    fn turns(_: u64, ticks: u32) -> Vec<Turn<pasture::Sim>> {
+        pasture::turns(ticks)
+    }
+
+    fn command(dice: &mut Dice<'_>) -> Input<pasture::Sim> {
+        Input::Command(PlayerId(1), place(dice, 48))
+    }
+
+    fn look(world: &pasture::Sim) {
+        pasture::draw(world, 1);
+    }
+
+    fn scribble(world: &mut pasture::Sim, dice: &mut Dice<'_>, bits: u32) -> StatePart {
+        scribble::<Pasture>(world, dice, bits)
+    }
+}
+
+/// A flock without cells.
+pub struct Flock;
+
+impl Game for Flock {
+    type Sim = foreign::Flock;
+    const NAME: &'static str = "flock";
+    const PLANTS: &'static [Plant] =
+        &[Plant::Nothing, Plant::Keyframe, Plant::Input, Plant::Seed, Plant::HiddenSeed, Plant::Write, Plant::Field];
+
+    fn lines(_: Plant) -> Option<Lines> {
+        None
+    }
+
+    fn world(seed: u64, plant: Plant) -> foreign::Flock {
+        foreign::Flock::new(seed, plant != Plant::Field)
+    }
+
+    fn turns(_: u64, ticks: u32) -> Vec<Turn<foreign::Flock>> {
+        foreign::turns(ticks)
+    }
+
+    fn command(dice: &mut Dice<'_>) -> Input<foreign::Flock> {
+        Input::Command(PlayerId(dice.below(4) as u16), (dice.below(40) as i32, dice.below(40) as i32))
+    }
+
+    fn look(_: &foreign::Flock) {}
+
+    fn scribble(world: &mut foreign::Flock, dice: &mut Dice<'_>, bits: u32) -> StatePart {
+        let (meadow, mut flock) = world.snapshot();
+        let n = dice.below(flock.len() as u32) as usize;
+        flock[n].0.set_wool(bits + dice.below(20));
+        let of = world.things(None)[0].part;
+        world.restore(&(meadow, flock));
+        of
+    }
+}
+
+fn place(dice: &mut Dice<'_>, side: u32) -> Vec2 {
+    let mut along = || Fx::int(2 + dice.below(side - 4) as i32);
+    Vec2::new(along(), along())
+}
+
+/// Turns over some bits of one number of one entity.
+fn scribble<R: Rules>(world: &mut World<R>, dice: &mut Dice<'_>, bits: u32) -> StatePart {
+    let mut cells: Vec<_> = world.cells().filter(|cell| !world.actors(*cell).is_empty()).collect();
+    cells.sort();
+    let cell = *dice.pick(&cells).expect("somebody is there");
+    let entity = dice.pick(world.actors(cell)).expect("the cell is not empty");
+    let fields = codec::fields(entity).into_iter().filter(|field| field.path.starts_with("body"));
+    let numbers: Vec<_> = fields.filter(|field| field.kind == codec::FieldKind::Number).collect();
+    let (of, field) = (StatePart::Entity(cell, entity.id), dice.pick(&numbers).expect("beings have numbers").clone());
+    let mut taken: Vec<u32> = (0..field.bytes.len() as u32 * 8).collect();
+    dice.shuffle(&mut taken);
+    for bit in taken.into_iter().take(bits as usize) {
+        let bit = StateBit { of, byte: field.bytes.start + bit as usize / 8, bit: (bit % 8) as u8 };
+        let turned = tamper::with_bit_turned(&world.snapshot(), &bit).expect("every number is one");
+        world.restore(&turned);
+    }
+    of
+}
