@@ -13,6 +13,8 @@ use super::kinds::variants;
 use super::{GivenInfo, Inspect, Sketch, Thing};
 #[cfg(feature = "checker")]
 use super::{View, Way, ways};
+#[cfg(feature = "checker")]
+use crate::panics::caught;
 
 impl<R: Rules> Inspect for World<R> {
     fn things(&self, cell: Option<CellId>) -> Vec<Thing> {
@@ -64,7 +66,8 @@ impl<R: Rules> Inspect for World<R> {
         cells: Option<&[CellId]>,
         thoughts_max: usize,
     ) -> Option<(Tick, StateBit)> {
-        tamper::find_bit_before(self, turns, root, cells, thoughts_max)
+        let attempt = |run: &mut dyn FnMut()| drop(caught(run));
+        tamper::find_bit_before(self, turns, root, cells, thoughts_max, &attempt)
     }
 
     #[cfg(feature = "checker")]

@@ -55,7 +55,8 @@ impl Plant {
             Plant::Seed | Plant::HiddenSeed => &[Cause::StartData],
             Plant::Table => &[Cause::Table],
             Plant::Rules => &[Cause::Build],
-            Plant::Platform => &[Cause::Platform],
+            // Another platform is another program, too.
+            Plant::Platform => &[Cause::Platform, Cause::Build],
             Plant::Bit | Plant::LateBit | Plant::Write => &[Cause::StateCorruption],
             Plant::Field | Plant::HiddenField => &[Cause::SnapshotField],
             Plant::Scene => &[Cause::Presentation],

@@ -15,7 +15,7 @@
 
 mod alone;
 
-pub use alone::{BitBefore, find_bit_before};
+pub use alone::{Attempt, BitBefore, find_bit_before};
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;

@@ -8,12 +8,13 @@ use super::{Case, Found, Shown};
 use crate::check::replayer::Replayer;
 use crate::check::report::Cause;
 use crate::inspect::{Inspect, Thing};
+use crate::panics::caught;
 use crate::recording::Tree;
 
 /// So many steps are played to find a bit that was turned over before one.
 const TRIED_BITS_MAX: usize = 60_000;
 /// So many thoughts are, to find one that was turned over some steps before.
-const TRIED_THOUGHTS_MAX: usize = 2_000_000;
+const TRIED_THOUGHTS_MAX: usize = 600_000;
 const STEPS_MAX: usize = 20;
 /// One bit reaches at most so many cells within a tick: those around its entity, and those around
 /// another place that it moves it to.
@@ -33,7 +34,10 @@ impl<'c, S: Inspect> Case<'c, S> {
         odd.at(self.tick);
         // A step that goes another way may begin with a single bit, by chance; but it does not
         // go on as ours does.
-        let Some(met) = self.meets(odd, |_| ()).filter(|met| *met > 1 || tick == self.tick) else { return Ok(None) };
+        let Some(met) = caught(|| self.meets(odd, |_| ())).ok().flatten().filter(|met| *met > 1 || tick == self.tick)
+        else {
+            return Ok(None);
+        };
         reasons.push(self.met(met));
         let cause = "no step writes a single bit: a fault of the memory, or a write from outside of the step";
         reasons.push(cause.to_owned());
@@ -99,12 +103,21 @@ impl<'c, S: Inspect> Case<'c, S> {
     fn find_bit_of(&mut self, things: Vec<Thing>, root: Checksum) -> Option<(Tick, StateBit)> {
         let tick = self.last_good();
         let (mut trial, mut tried) = (self.fork(tick), self.fork(tick));
+        let (build, seed) = (self.checker.build, self.peers[0].header.seed);
+        let again = || build(seed);
         let turn = self.played.turn(tick);
         let mut leads_there = |turned: Option<S::Snapshot>| {
+            // The rules may panic at what a turned bit makes of a number.
             turned.is_some_and(|turned| {
-                trial.restore(&turned);
-                trial.step(&turn);
-                trial.checksum() == root
+                let stepped = caught(|| {
+                    trial.restore(&turned);
+                    trial.step(&turn);
+                    trial.checksum() == root
+                });
+                stepped.unwrap_or_else(|_| {
+                    trial = again();
+                    false
+                })
             })
         };
         // Who reads a part again may lose something with it. Then it is not the bit that counts.

@@ -56,9 +56,8 @@ impl<'c, S: Inspect> Case<'c, S> {
         Ok((verdict, self.recorded_state()?))
     }
 
-    /// `repeats` says whether the suspect's own program comes to its checksums again.
-    fn left_over_verdict(&self, repeats: bool) -> Verdict {
-        let tried = "no suspicion that can be played here leads to its checksums".to_owned();
+    /// In what the suspect's program is another than a healthy peer's, or than this one, and how.
+    pub(super) fn other_program(&self) -> Option<(Cause, String)> {
         let (suspect, here) = (self.suspect(), Build::here());
         let (whose, engine, ours) = match self.healthy {
             Some(healthy) => (healthy.who(), healthy.header.engine.as_str(), &healthy.header.build),
@@ -70,15 +69,21 @@ impl<'c, S: Inspect> Case<'c, S> {
             theirs.executable = 0;
         }
         let unlike = |cause, theirs: String, ours: String| {
-            let reason = format!("{} is {theirs}, and {whose} is {ours}", suspect.who());
-            (theirs != ours).then(|| (cause, vec![reason, tried.clone()]))
+            (theirs != ours).then(|| (cause, format!("{} is {theirs}, and {whose} is {ours}", suspect.who())))
         };
-        let found = unlike(Cause::Platform, platform(&theirs), platform(ours))
-            .or_else(|| unlike(Cause::Build, program(&suspect.header.engine, &theirs), program(engine, ours)));
+        unlike(Cause::Platform, platform(&theirs), platform(ours))
+            .or_else(|| unlike(Cause::Build, program(&suspect.header.engine, &theirs), program(engine, ours)))
+    }
+
+    /// `repeats` says whether the suspect's own program comes to its checksums again.
+    fn left_over_verdict(&self, repeats: bool) -> Verdict {
+        let tried = "no suspicion that can be played here leads to its checksums".to_owned();
+        let (suspect, found) = (self.suspect(), self.other_program());
         match found {
-            Some((cause, reasons)) if self.healthy.is_some() => self.blame(cause, reasons),
-            Some((cause, reasons)) => blame_nobody(cause, reasons),
-            None if self.healthy.is_some() && theirs.executable != 0 => {
+            Some((cause, unlike)) if self.healthy.is_some() => self.blame(cause, vec![unlike, tried]),
+            Some((cause, unlike)) => blame_nobody(cause, vec![unlike, tried]),
+            None if let Some(healthy) = self.healthy.filter(|_| suspect.header.build.executable != 0) => {
+                let whose = healthy.who();
                 let same = format!("{} and {whose} ran the same executable on the same kind of machine", suspect.who());
                 if repeats {
                     let so = "so its step takes something that is the same all through a process and another in the next: a hash map's order, an address, the environment";

@@ -11,6 +11,8 @@ use crate::inspect::Inspect;
 
 /// What was written to at once, and soon afterwards, is in so many parts of a state at most.
 const WRITTEN_PARTS_MAX: usize = 2;
+/// So many checksums in a row show that the steps were sound, however much differs.
+const SOUND_CHECKSUMS: u32 = 4;
 /// So many fields that the checksum leaves out are named.
 const FIELDS_MAX: usize = 3;
 
@@ -90,9 +92,9 @@ impl<'c, S: Inspect> Case<'c, S> {
         }
         let odd = |case: &mut Self| Ok(Replayer::new(case.checker.load(peer, tick)?, &peer.turns));
         let Some((mut odd, met)) = self.witnessed(odd, |_| ())? else { return Ok(None) };
-        // The checksum of the state itself proves nothing of the steps. If there is no other, a
+        // The checksum of the state itself proves nothing of the steps. If there are few others, a
         // write is told from steps that go another way again and again by how little it changed.
-        if met == 1 && locate(self.played.at(tick), odd.at(tick)).spots_count > WRITTEN_PARTS_MAX {
+        if met < SOUND_CHECKSUMS && locate(self.played.at(tick), odd.at(tick)).spots_count > WRITTEN_PARTS_MAX {
             return Ok(None);
         }
         let reasons = vec![
@@ -104,6 +106,8 @@ impl<'c, S: Inspect> Case<'c, S> {
         ];
         let mut verdict = blame_nobody(Cause::StateCorruption, reasons);
         verdict.others.push(Cause::Nondeterminism);
+        // So may the step of another program.
+        verdict.others.extend(self.other_program().map(|(cause, _)| cause));
         Ok(Some((verdict, Some(Shown::Odd(odd)))))
     }
 }

@@ -21,6 +21,9 @@ use crate::world::step::Thinking;
 use crate::world::{Snapshot, StateBit, StatePart, World, entity_sum};
 use xxhash_rust::xxh3::xxh3_64;
 
+/// Runs what it is given, and may catch its panic.
+pub type Attempt<'a> = &'a dyn Fn(&mut dyn FnMut());
+
 /// A bit, and before the turn of which tick it was turned over.
 pub type BitBefore = (Tick, StateBit);
 
@@ -34,6 +37,7 @@ pub fn find_bit_before<R: Rules>(
     root: Checksum,
     cells: Option<&[CellId]>,
     mut thoughts_max: usize,
+    attempt: Attempt<'_>,
 ) -> Option<BitBefore> {
     let (start, mut moments) = (world.snapshot(), Vec::new());
     for turn in turns {
@@ -49,7 +53,7 @@ pub fn find_bit_before<R: Rules>(
     let thinking: Vec<_> = moments.iter().zip(turns).map(|(world, turn)| Thinking::alone(world, turn)).collect();
     // The newest first: least has come of it, and least is to be played.
     for from in (0..turns.len()).rev() {
-        let trial = Trial { moments: &moments[from..], thinking: &thinking[from..], end: &end };
+        let trial = Trial { moments: &moments[from..], thinking: &thinking[from..], end: &end, attempt };
         let lit = moments[from].state.store.meta.iter().take(moments[from].state.store.lit());
         for (n, meta) in lit.enumerate().filter(|(_, meta)| cells.is_none_or(|cells| cells.contains(&meta.id))) {
             for actor in &moments[from].state.store.cells[n].actors {
@@ -110,6 +114,7 @@ struct Trial<'w, R: Rules> {
     moments: &'w [World<R>],
     thinking: &'w [Thinking<'w, R>],
     end: &'w End<R>,
+    attempt: Attempt<'w>,
 }
 
 impl<R: Rules> Trial<'_, R> {
@@ -153,18 +158,26 @@ impl<R: Rules> Trial<'_, R> {
         places: &[Place],
         thoughts: &mut Thoughts<R>,
     ) -> Option<(Entity<R::Body>, Option<CellId>)> {
-        let (mut next, mut cell) = (actor.clone(), None);
-        for ((world, thinking), &place) in self.moments.iter().zip(self.thinking).zip(places) {
-            let before = next.clone();
-            thoughts.decisions = Decisions::default();
-            thinking.next_self(&mut next, &before, place, thoughts);
-            match thoughts.decisions.leavings.pop() {
-                Some((_, Leaving::Moves)) if next.is_actor() => cell = Some(world.state.grid.cell_of(next.pos)),
-                Some(_) => return None,
-                None => {}
+        let mut became = None;
+        (self.attempt)(&mut || {
+            let (mut next, mut cell) = (actor.clone(), None);
+            for ((world, thinking), &place) in self.moments.iter().zip(self.thinking).zip(places) {
+                let before = next.clone();
+                thoughts.decisions = Decisions::default();
+                thinking.next_self(&mut next, &before, place, thoughts);
+                match thoughts.decisions.leavings.pop() {
+                    Some((_, Leaving::Moves)) if next.is_actor() => cell = Some(world.state.grid.cell_of(next.pos)),
+                    Some(_) => return,
+                    None => {}
+                }
             }
+            became = Some((next, cell));
+        });
+        if became.is_none() {
+            // Working memory may be left as a panic found it.
+            *thoughts = Thoughts::default();
         }
-        Some((next, cell))
+        became
     }
 }
 
