@@ -3,7 +3,7 @@
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// Between two times that a bar moves.
-const TICKS_SHOWN: u32 = 1_024;
+const TICKS_SHOWN: u32 = 128;
 
 /// A bar of so many ticks, behind a message of so many characters; none is seen where a program
 /// reads the result.

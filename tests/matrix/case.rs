@@ -250,7 +250,9 @@ impl<G: Game> Case<G> {
             self.interval,
             self.at
         );
-        Outcome::of::<G>(self.plant, self.odd.into(), split, self.planted.get(), report, how)
+        // Only its own program knows the lines of other rules.
+        let has_line = self.plant != Plant::Rules || self.has_rerun;
+        Outcome::of::<G>(self.plant, self.odd.into(), split, (self.planted.get(), has_line), report, how)
     }
 }
 

@@ -44,7 +44,7 @@ impl Outcome {
         plant: Plant,
         odd: usize,
         split: Option<Tick>,
-        planted: Option<StatePart>,
+        (planted, has_line): (Option<StatePart>, bool),
         report: Report,
         how: String,
     ) -> Outcome {
@@ -56,7 +56,7 @@ impl Outcome {
         let is_told_by_headers = matches!(plant, Plant::Seed | Plant::Table);
         let tick = found.filter(|_| plant.is_steady() && !is_told_by_headers).map(|found| Some(found.tick) == split);
         let place = found.zip(planted).and_then(|(found, planted)| is_placed(found, &planted));
-        let line = found.filter(|_| said == Said::Right).and_then(|found| line::<G>(plant, found));
+        let line = found.filter(|_| has_line && said == Said::Right).and_then(|found| line::<G>(plant, found));
         Outcome { said, blames_healthy, tick, place, line, report: format!("{how}\n{report}") }
     }
 

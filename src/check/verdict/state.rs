@@ -78,6 +78,9 @@ impl<'c, S: Inspect> Case<'c, S> {
         let odd = |case: &mut Self| Ok(Replayer::new(read(case)?, case.played.turns));
         let Some((mut odd, met)) = self.witnessed(odd, |_| ())? else { return Ok(None) };
         odd.at(self.last_good());
+        // What was gone back has lost the same: only a play that never was shows where they part.
+        let start = self.played.start();
+        self.played = Replayer::new(self.reread(start)?, self.played.turns).watched(self.checker.watch);
         Ok(Some((blame_nobody(Cause::SnapshotField, vec![reason, self.met(met)]), Some(Shown::Odd(odd)))))
     }
 
