@@ -12,7 +12,7 @@ use crate::panics::caught;
 use crate::recording::Tree;
 
 /// So many steps are played to find a bit that was turned over before one.
-const TRIED_BITS_MAX: usize = 60_000;
+const TRIED_BITS_MAX: usize = 20_000;
 /// So many thoughts are, to find one that was turned over some steps before.
 const TRIED_THOUGHTS_MAX: usize = 600_000;
 const STEPS_MAX: usize = 20;
