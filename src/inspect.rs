@@ -90,16 +90,16 @@ pub trait Inspect: Simulation {
     }
 
     /// The single bit that, turned over, leads to another checksum; of some cells and what is in
-    /// none, or of the whole state. See [`tamper::find_bit`](lockstone_sim::tamper::find_bit). `None` if there is none,
-    /// or if the simulation cannot tell.
+    /// none, or of the whole state. See [`tamper::find_bit`](lockstone_sim::tamper::find_bit).
+    /// `None` if there is none, or if the simulation cannot tell.
     fn find_bit(&mut self, root: Checksum, cells: Option<&[CellId]>) -> Option<StateBit> {
         None
     }
 
     /// The single bit that, turned over before any of some turns, leads to the checksum behind the
     /// last; of some cells, or of all. The first turn is that of this tick; about so many thoughts
-    /// are tried. See [`tamper::find_bit_before`](lockstone_sim::tamper::find_bit_before). `None` if
-    /// there is none, or if the simulation cannot tell.
+    /// are tried. See [`tamper::find_bit_before`](lockstone_sim::tamper::find_bit_before).
+    /// `None` if there is none, or if the simulation cannot tell.
     fn find_bit_before(
         &mut self,
         turns: &[Turn<Self>],

@@ -35,6 +35,7 @@
 //! a proof is none.
 
 use std::cmp::Reverse;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 
@@ -189,8 +190,8 @@ fn reached(names: &BTreeMap<u32, String>, calls: &BTreeMap<u32, Vec<u32>>) -> BT
     let mut came_from: BTreeMap<u32, u32> = next.iter().map(|root| (*root, *root)).collect();
     while let Some(caller) = next.pop_front() {
         for &called in calls.get(&caller).into_iter().flatten() {
-            if !came_from.contains_key(&called) {
-                came_from.insert(called, caller);
+            if let Entry::Vacant(place) = came_from.entry(called) {
+                place.insert(caller);
                 next.push_back(called);
             }
         }
