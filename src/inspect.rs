@@ -89,6 +89,11 @@ pub trait Inspect: Simulation {
         None
     }
 
+    /// A part as `Debug` shows it, with what is in no encoding; `None` if nobody tells.
+    fn debugged(&self, of: StatePart) -> Option<String> {
+        None
+    }
+
     /// The single bit that, turned over, leads to another checksum; of some cells and what is in
     /// none, or of the whole state. See [`tamper::find_bit`](lockstone_sim::tamper::find_bit).
     /// `None` if there is none, or if the simulation cannot tell.

@@ -15,7 +15,7 @@ use testkit::tampered::{entities, turn_any};
 const TICKS: u32 = 160;
 
 fn cases() -> u64 {
-    seeds::number("CASES").unwrap_or(5)
+    seeds::number("CASES").unwrap_or(2)
 }
 
 /// A game, and what is played of it.

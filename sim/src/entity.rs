@@ -1,5 +1,6 @@
 //! Entities: what the engine knows of everything that lives in a world.
 
+use alloc::string::String;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +17,13 @@ pub trait Body: Clone + Send + Sync + Serialize + DeserializeOwned + 'static {
     /// stands still, and costs nothing, until an effect reaches it. A player's hero is an actor
     /// whatever this says.
     fn is_actor(&self) -> bool;
+
+    /// The body as its `Debug` shows it: `Some(format!("{self:?}"))`. The desync checker's
+    /// `coverage` names by it what is in no encoding, as a field with `serde(skip)`. Nothing that is
+    /// simulated asks for it.
+    fn debugged(&self) -> Option<String> {
+        None
+    }
 }
 
 /// One thing in the world.

@@ -4,7 +4,7 @@
 use lockstone_sim::codec;
 use lockstone_sim::journal::Journal;
 use lockstone_sim::world::{Area, Given, StatePart};
-use lockstone_sim::{CellId, CellRect, Checksum, Entity, Extent, Rules, Turn, World};
+use lockstone_sim::{Body, CellId, CellRect, Checksum, Entity, Extent, Rules, Turn, World};
 #[cfg(feature = "checker")]
 use lockstone_sim::{Simulation, Tick, tamper, world::StateBit};
 use serde::Serialize;
@@ -51,6 +51,11 @@ impl<R: Rules> Inspect for World<R> {
                 .filter_map(|player| Some((player, self.grid().cell_of(self.hero(player)?.pos))))
                 .collect(),
         })
+    }
+
+    fn debugged(&self, of: StatePart) -> Option<String> {
+        let StatePart::Entity(cell, id) = of else { return None };
+        self.actors(cell).iter().chain(self.props(cell)).find(|entity| entity.id == id)?.body.debugged()
     }
 
     #[cfg(feature = "checker")]

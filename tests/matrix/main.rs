@@ -52,7 +52,7 @@ fn try_case(n: u64) -> (Plant, &'static str, Outcome) {
 #[test]
 fn what_was_planted_is_named_or_less_is_said() {
     let one = seeds::number("CASE");
-    let cases = one.map_or(0..seeds::number("CASES").unwrap_or(200), |n| n..n + 1);
+    let cases = one.map_or(0..seeds::number("CASES").unwrap_or(60), |n| n..n + 1);
     let (next, end, table) = (AtomicU64::new(cases.start), cases.end, Mutex::new(Table::default()));
     let work = || {
         while let Some(n) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|n| *n < end) {

@@ -16,6 +16,12 @@ pub struct CoverageReport {
     pub never_met: Vec<String>,
     /// Fields that were met, and of which nothing could be changed: of them nothing is shown.
     pub unchanged: Vec<Unchanged>,
+    /// Fields that `Debug` shows and that no encoding has by that name, as with `serde(skip)`: no
+    /// checksum sees them. Only of bodies that tell their
+    /// [`Debug`](lockstone_sim::Body::debugged), and as far as those were met.
+    pub unseen: Vec<Unchanged>,
+    /// Whether anything told its `Debug`: if not, nothing is known of such fields.
+    pub knows_unseen: bool,
     /// Fields that can be changed without another checksum.
     pub uncovered: Vec<Uncovered>,
     /// The first tick at which the state, serialised and read again, had another checksum: what is
@@ -97,6 +103,15 @@ impl CoverageReport {
                 let named: Vec<_> =
                     self.unchanged.iter().map(|field| format!("{} {}", field.kind, field.path)).collect();
                 writeln!(f, "could not be changed, so nothing is shown of them: {}", named.join(", "))?;
+            }
+            if !self.unseen.is_empty() {
+                let named: Vec<_> = self.unseen.iter().map(|field| format!("{} {}", field.kind, field.path)).collect();
+                let why = "serde(skip), or a Serialize of its own";
+                writeln!(f, "shown by Debug, and in no encoding by that name ({why}): {}", named.join(", "))?;
+            }
+            if !self.knows_unseen {
+                let how = "no body tells its Debug; `check chaos --only serialise` finds what comes of such a field";
+                writeln!(f, "fields in no encoding, as with serde(skip), cannot be seen: {how}")?;
             }
             self.uncovered.iter().try_for_each(|field| writeln!(f, "not in the checksum: {field}"))?;
             if let Some(tick) = self.unlike_reread {

@@ -19,6 +19,8 @@ const SHAPE_VAIN_MAX: u32 = 16;
 /// many states are.
 const PLACES_MAX: usize = 2_048;
 const STATES_MAX: u32 = 24;
+/// So many things of a kind are asked for their `Debug`.
+const DEBUGGED_MAX: u32 = 16;
 /// What is not named by the simulation.
 const UNNAMED: &str = "state";
 
@@ -27,6 +29,8 @@ const UNNAMED: &str = "state";
 pub(super) struct Survey {
     kinds: BTreeMap<String, Kind>,
     uncovered: BTreeMap<(String, String), Tick>,
+    /// What `Debug` shows and no encoding has, by kind.
+    unseen: BTreeSet<(String, String)>,
     unlike_reread: Option<Tick>,
     /// Whether a bit of a field could be turned over; if not, the state is changed as bytes.
     by_field: bool,
@@ -41,6 +45,8 @@ struct Kind {
     /// Those that say what stands behind them: how many elements, whether it is there, or which
     /// variant.
     shapes: BTreeMap<Place, Known>,
+    /// Of how many `Debug` was asked.
+    debugged: u32,
 }
 
 /// What came of changing a field, or its shape.
@@ -99,6 +105,7 @@ impl Survey {
         let mut present = Present { simulation, root, snapshot };
         let mut news = false;
         for thing in &things {
+            self.ask_debug(present.simulation, thing);
             for (n, field) in thing.fields.iter().enumerate() {
                 let fields = &mut self.kinds.get_mut(&thing.kind).expect("it was counted").fields;
                 news |= !fields.contains_key(&field.path);
@@ -115,6 +122,20 @@ impl Survey {
             self.states += 1;
             self.change_bytes(present, &things);
         }
+    }
+
+    /// What a thing's `Debug` shows, and its encoding has not by that name.
+    fn ask_debug<S: Inspect>(&mut self, simulation: &S, thing: &Thing) {
+        let kind = self.kinds.get_mut(&thing.kind).expect("it was counted");
+        if kind.debugged >= DEBUGGED_MAX {
+            return;
+        }
+        let Some(text) = simulation.debugged(thing.part) else { return };
+        kind.debugged += 1;
+        let is_encoded =
+            |name: &str| thing.fields.iter().any(|field| field.path.split(['.', '[', ']']).any(|part| part == name));
+        let unseen = field_names(&text).into_iter().filter(|name| !is_encoded(name));
+        self.unseen.extend(unseen.map(|name| (thing.kind.clone(), name)));
     }
 
     /// Gives a thing another shape: an element less, or what another thing has there.
@@ -225,7 +246,10 @@ impl Survey {
             tick: *tick,
             reason: reason(listed, kind, path).map(str::to_owned),
         });
+        let unseen = self.unseen.iter().map(|(kind, path)| Unchanged { kind: kind.clone(), path: path.clone() });
         CoverageReport {
+            unseen: unseen.collect(),
+            knows_unseen: self.kinds.values().any(|kind| kind.debugged > 0),
             ticks,
             kinds: kinds.collect(),
             never_met: never_met.collect(),
@@ -255,6 +279,15 @@ impl Kind {
         let changed: BTreeSet<String> = changed.into_iter().map(|path| of_any_element(path)).collect();
         not.into_iter().map(|path| of_any_element(path)).filter(|path| !changed.contains(path)).collect()
     }
+}
+
+/// The names of fields in what `Debug` writes: what stands before a colon, but for texts.
+fn field_names(text: &str) -> Vec<String> {
+    let beside_texts: String = text.replace("\\\"", "").split('"').step_by(2).collect();
+    let pieces = beside_texts.split(['{', '}', '(', ')', '[', ']', ',']);
+    let named = pieces.filter_map(|piece| piece.split_once(':')).map(|(name, _)| name.trim());
+    let is_name = |name: &&str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
+    named.filter(is_name).map(str::to_owned).collect()
 }
 
 /// A path without the elements' numbers.

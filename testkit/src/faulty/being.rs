@@ -68,6 +68,10 @@ impl Body for Being {
     fn is_actor(&self) -> bool {
         matches!(self, Being::Hero(_) | Being::Beast(_))
     }
+
+    fn debugged(&self) -> Option<String> {
+        Some(format!("{self:?}"))
+    }
 }
 
 impl Hero {
