@@ -11,7 +11,8 @@ use crate::vec2::Vec2;
 /// The game's part of an entity.
 ///
 /// What is serialised is what counts: it is the state that snapshots keep, the wire carries and
-/// checksums cover. It holds no float, map, set or `usize`: such a world is refused as it is built.
+/// checksums cover. It holds no float, map, set or `usize`: such a world is refused as it is
+/// built.
 pub trait Body: Clone + Send + Sync + Serialize + DeserializeOwned + 'static {
     /// Whether the entity is an *actor*, which thinks in every tick; if not it is a *prop*, which
     /// stands still, and costs nothing, until an effect reaches it. A player's hero is an actor
