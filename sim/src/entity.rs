@@ -20,8 +20,8 @@ pub trait Body: Clone + Send + Sync + Serialize + DeserializeOwned + 'static {
     fn is_actor(&self) -> bool;
 
     /// The body as its `Debug` shows it: `Some(format!("{self:?}"))`. The desync checker's
-    /// `coverage` names by it what is in no encoding, as a field with `serde(skip)`. Nothing that is
-    /// simulated asks for it.
+    /// `coverage` names by it what is in no encoding, as a field with `serde(skip)`. Nothing that
+    /// is simulated asks for it.
     fn debugged(&self) -> Option<String> {
         None
     }
