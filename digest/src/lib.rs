@@ -33,6 +33,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use xxhash_rust::xxh3::Xxh3;
+
 /// Puts the digest of a directory's files, without some of them, into the environment variable
 /// `LOCKSTONE_RULES` of the crate that is built: 16 digits, hexadecimal. It is renewed whenever one
 /// of them changes.
@@ -56,13 +58,16 @@ pub fn of_sources(sources: &[&str], without: &[&str]) -> io::Result<u64> {
     }
     // By name: the order of a directory is another on each machine.
     files.sort();
-    let mut digest = Fnv::new();
+    let mut digest = Xxh3::new();
     for (name, path) in files {
         let text: Vec<u8> = fs::read(path)?.into_iter().filter(|byte| *byte != b'\r').collect();
-        digest.add(name.as_bytes());
-        digest.add(&text);
+        for part in [name.as_bytes(), &text] {
+            digest.update(&(part.len() as u64).to_le_bytes());
+            digest.update(part);
+        }
     }
-    Ok(digest.0)
+    // Nobody has to be kept from finding two sources of one digest: who would, can claim any.
+    Ok(digest.digest())
 }
 
 /// The files of a source, each with its name, which is the same on every machine.
@@ -79,20 +84,4 @@ fn collect(source: &Path, without: &[&str], files: &mut Vec<(String, PathBuf)>) 
         collect(&entry?.path(), without, files)?;
     }
     Ok(())
-}
-
-/// FNV-1a, 64 bits. Nobody has to be kept from finding two sources of one digest: who would, can
-/// claim any digest.
-struct Fnv(u64);
-
-impl Fnv {
-    fn new() -> Fnv {
-        Fnv(0xcbf2_9ce4_8422_2325)
-    }
-
-    /// Adds bytes and how many they are.
-    fn add(&mut self, bytes: &[u8]) {
-        let len = (bytes.len() as u64).to_le_bytes();
-        len.iter().chain(bytes).for_each(|byte| self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
-    }
 }

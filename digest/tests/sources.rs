@@ -32,7 +32,7 @@ impl Sources {
 }
 
 #[test]
-fn rules_that_changed_join_those_that_did_not() {
+fn rules_that_changed_have_another_digest() {
     let sources = Sources::new("changed");
     let before = sources.digest();
     assert_eq!(sources.digest(), before);
