@@ -1,7 +1,7 @@
 //! A player's key: whoever has it is the player, from whatever connection, process or machine.
 //!
 //! A key never travels. It signs an answer to who lets joiners in, which holds for one connection;
-//! and of who closes a party's turns, what those are.
+//! of who closes a party's turns, what those are; and of a rollback player, what it gives.
 
 use core::fmt;
 

@@ -4,7 +4,7 @@
 //! recordings that name a player's key name the same.
 
 use lockstone_net::limits::{ATTESTED_TICKS, ROLLBACK_ATTESTED_TICKS};
-use lockstone_net::wire::{Attestation, PublicKey, SessionKind, Signed};
+use lockstone_net::wire::{Attestation, SessionKind, Signed};
 use lockstone_sim::{Input, PlayerId, Tick};
 
 use crate::inspect::Inspect;
@@ -12,8 +12,7 @@ use crate::recording::Timeline;
 
 /// The player that told two stories of a tick, and what proves it.
 pub(super) fn two_stories<S: Inspect>(peers: &[Timeline<S>], tick: Tick) -> Option<(PlayerId, String)> {
-    let about = |signed: &&Signed| span(&peers[0], signed).contains(&tick) && key_of(peers, signed).is_some();
-    let signed: Vec<_> = peers.iter().flat_map(|peer| &peer.signed).filter(about).collect();
+    let signed: Vec<_> = peers.iter().flat_map(|peer| about(peer, peers, tick)).collect();
     let contradicts = |one: &&Signed| signed.iter().any(|other| one.contradicts(other) && other.is_sound());
     if let Some(one) = signed.iter().find(|one| contradicts(one) && one.is_sound()) {
         let end = one.attestation.end;
@@ -33,10 +32,18 @@ pub(super) fn two_stories<S: Inspect>(peers: &[Timeline<S>], tick: Tick) -> Opti
 /// Whether all that a recording has of what a player signed around a tick is what it signed: then
 /// it was told just that.
 pub(super) fn is_as_signed<S: Inspect>(peer: &Timeline<S>, peers: &[Timeline<S>], tick: Tick) -> bool {
-    let about = |signed: &&Signed| span(peer, signed).contains(&tick) && key_of(peers, signed).is_some();
-    let of_others = peer.signed.iter().filter(about).filter(|signed| signed.player != peer.header.player);
+    let of_others = about(peer, peers, tick).filter(|signed| signed.player != peer.header.player);
     let mut told = of_others.map(|signed| gave(peer, signed) == Some(true) && signed.is_sound()).peekable();
     told.peek().is_some() && told.all(|is_so| is_so)
+}
+
+/// What a recording has that was signed of a tick, with a key that counts.
+fn about<'p, S: Inspect>(
+    peer: &'p Timeline<S>,
+    peers: &'p [Timeline<S>],
+    tick: Tick,
+) -> impl Iterator<Item = &'p Signed> {
+    peer.signed.iter().filter(move |signed| span(peer, signed).contains(&tick) && is_only_key(peers, signed))
 }
 
 /// The ticks that something signed is about.
@@ -46,10 +53,10 @@ fn span<S: Inspect>(peer: &Timeline<S>, signed: &Signed) -> std::ops::Range<Tick
     Tick(end.0.saturating_sub(ticks))..end
 }
 
-/// A player's key, if that is the one and only.
-fn key_of<S: Inspect>(peers: &[Timeline<S>], signed: &Signed) -> Option<PublicKey> {
-    let named = peers.iter().flat_map(|peer| &peer.signed).filter(|other| other.player == signed.player);
-    named.map(|other| other.key).all(|key| key == signed.key).then_some(signed.key)
+/// Whether nobody names another key of that player.
+fn is_only_key<S: Inspect>(peers: &[Timeline<S>], signed: &Signed) -> bool {
+    let mut named = peers.iter().flat_map(|peer| &peer.signed).filter(|other| other.player == signed.player);
+    named.all(|other| other.key == signed.key)
 }
 
 /// Whether the commands of a rollback player in a recording are those that it signed, if the
