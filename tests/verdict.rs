@@ -10,11 +10,11 @@ use lockstone::check::{Cause, Checker, Report, View, part};
 use lockstone::default_table;
 use lockstone::game::Game;
 use lockstone::recording::{Entry, Recording};
-use lockstone::sim::world::{StateBit, StatePart};
-use lockstone::sim::{Dice, Fx, Input, PlayerId, Simulation, Table, Tick, Turn, Vec2, codec, tamper};
+use lockstone::sim::{Dice, Fx, Input, PlayerId, Simulation, Table, Tick, Turn, Vec2};
 use testkit::faulty::{self, Fault, Faulty, Order, Plant, Sim};
 use testkit::recorded::Peer;
 use testkit::seeds;
+use testkit::tampered::scribble;
 
 const PEERS: usize = 4;
 const TICKS: u32 = 200;
@@ -120,24 +120,6 @@ fn recorded_alike(recordings: &[Recording<Sim>]) -> bool {
 fn place(dice: &mut Dice<'_>) -> Vec2 {
     let mut along = || Fx::int(dice.below(80) as i32);
     Vec2::new(along(), along())
-}
-
-/// Turns over some bits of one number of one entity.
-fn scribble(world: &mut Sim, dice: &mut Dice<'_>, bits: u32) {
-    let mut cells: Vec<_> = world.cells().filter(|cell| !world.actors(*cell).is_empty()).collect();
-    cells.sort();
-    let cell = *dice.pick(&cells).expect("somebody is there");
-    let entity = dice.pick(world.actors(cell)).expect("the cell is not empty");
-    let fields: Vec<_> = codec::fields(entity).into_iter().filter(|field| field.path.starts_with("body")).collect();
-    let numbers: Vec<_> = fields.into_iter().filter(|field| field.kind == codec::FieldKind::Number).collect();
-    let (of, field) = (StatePart::Entity(cell, entity.id), dice.pick(&numbers).expect("beings have numbers").clone());
-    let mut taken: Vec<u32> = (0..field.bytes.len() as u32 * 8).collect();
-    dice.shuffle(&mut taken);
-    for bit in taken.into_iter().take(bits as usize) {
-        let bit = StateBit { of, byte: field.bytes.start + bit as usize / 8, bit: (bit % 8) as u8 };
-        let turned = tamper::with_bit_turned(&world.snapshot(), &bit).expect("every number is one");
-        world.restore(&turned);
-    }
 }
 
 #[test]

@@ -147,3 +147,22 @@ impl<R: Rules> Simulation for Tampered<R> {
         self.world.decode(bytes)
     }
 }
+
+/// Turns over some bits of one number of one entity. Returns whose.
+pub fn scribble<R: Rules>(world: &mut World<R>, dice: &mut Dice<'_>, bits: u32) -> StatePart {
+    let mut cells: Vec<_> = world.cells().filter(|cell| !world.actors(*cell).is_empty()).collect();
+    cells.sort();
+    let cell = *dice.pick(&cells).expect("somebody is there");
+    let entity = dice.pick(world.actors(cell)).expect("the cell is not empty");
+    let fields = codec::fields(entity).into_iter().filter(|field| field.path.starts_with("body"));
+    let numbers: Vec<_> = fields.filter(|field| field.kind == codec::FieldKind::Number).collect();
+    let (of, field) = (StatePart::Entity(cell, entity.id), dice.pick(&numbers).expect("beings have numbers").clone());
+    let mut taken: Vec<u32> = (0..field.bytes.len() as u32 * 8).collect();
+    dice.shuffle(&mut taken);
+    for bit in taken.into_iter().take(bits as usize) {
+        let bit = StateBit { of, byte: field.bytes.start + bit as usize / 8, bit: (bit % 8) as u8 };
+        let turned = tamper::with_bit_turned(&world.snapshot(), &bit).expect("every number is one");
+        world.restore(&turned);
+    }
+    of
+}
