@@ -24,7 +24,7 @@ pub const HANDSHAKES_WAITING_MAX: usize = 512;
 /// wait.
 pub const NEWCOMERS_MAX: u32 = 16;
 /// The time within which they are counted.
-pub const NEWCOMERS_TIME: Duration = Duration::from_secs(8);
+pub const NEWCOMERS_TIME: Duration = Duration::from_secs(24);
 /// Packets of one peer in [`UNANSWERED_TIME`], beside 16 for each that it is sent: who sends more
 /// says nothing that a session answers, and is connected no more.
 pub const UNANSWERED_PACKETS_MAX: u32 = 512;

@@ -1,0 +1,13 @@
+//! The dungeon's command line as people and programs meet it: real processes, real WebRTC.
+//!
+//! Nothing here has a fixed port: servers listen at port 0 and say where, peers say when they play.
+
+mod chaos;
+mod check;
+mod codes;
+mod commands;
+mod continuing;
+mod program;
+mod relay;
+mod shrink;
+mod standby;
