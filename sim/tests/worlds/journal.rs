@@ -163,7 +163,7 @@ fn solo(seed: u64, plan: Vec<Act>) -> Journal {
 
 fn line(note: &Note) -> u32 {
     let site = note.site.as_ref().expect("it comes from the game");
-    assert!(site.file.ends_with("sim/tests/gambler/mod.rs"), "{site}");
+    assert!(site.file.ends_with("sim/tests/worlds/gambler.rs"), "{site}");
     site.line
 }
 
@@ -291,7 +291,7 @@ fn notes_are_made_to_be_read() {
     let Event::Draws { stream, value, roll, .. } = drawn.event else { unreachable!() };
     assert_eq!(roll, Roll::Below(6));
     let Doer::Entity(hero) = drawn.doer else { panic!("{drawn}") };
-    let site = format!("sim/tests/gambler/mod.rs:{}:19", line_of(0));
+    let site = format!("sim/tests/worlds/gambler.rs:{}:19", line_of(0));
     let result = (u64::from(value) * 6) >> 32;
     let expected = format!("e:{hero} draws {result} below 6, n 0 of stream {stream:016x} at tick 2, at {site}");
     assert_eq!(drawn.to_string(), expected);

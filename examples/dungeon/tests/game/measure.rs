@@ -1,4 +1,5 @@
-//! What a game costs. `cargo test --release -p dungeon --test game measure:: -- --ignored --nocapture`
+//! What a game costs.
+//! `cargo test --release -p dungeon --test game measure:: -- --ignored --nocapture`
 
 #![allow(clippy::disallowed_types, reason = "it measures time")]
 
