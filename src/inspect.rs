@@ -61,6 +61,10 @@ pub enum GivenInfo {
 /// A simulation that the checker can look into.
 #[allow(unused_variables, reason = "a simulation that cannot do a thing makes nothing of what it is given")]
 pub trait Inspect: Simulation {
+    /// Whether the checksum covers every byte of the state's encoding, so that of two states with
+    /// one checksum and other bytes one was made to have it: a sum of 64 bits is quickly forged.
+    const CHECKSUM_IS_WHOLE: bool = false;
+
     /// What is in a cell of the [`tree`](Simulation::tree), or, for `None`, what is in no cell. One
     /// without a tree shows all of it for `None`.
     fn things(&self, cell: Option<CellId>) -> Vec<Thing>;

@@ -2,8 +2,9 @@
 //!
 //! A state is the word of the peer that recorded it. It must never stand for what everyone played
 //! before its checksum is the one that was recorded then, and the turns lead on from it to the
-//! checksums on which all agree. One that cannot be read is told, and all goes on without it. The
-//! loop is in `compare.rs`.
+//! checksums on which all agree. Nor may its checksum vouch for it, which is quickly forged: only
+//! others can who recorded the same bytes, or a play from an earlier state. One that cannot be read
+//! is told, and all goes on without it. The loop is in `compare.rs`.
 
 use lockstone_sim::{Simulation, Tick};
 use serde::Serialize;
@@ -64,8 +65,9 @@ impl<S: Inspect> Checker<'_, S> {
 }
 
 /// Where everyone's play may begin, the best place first, and whose state it is: where the
-/// recordings come to differ, at the newest state before that on whose checksum several agree, so
-/// that little is played; else at the first state of all, and of any other peer.
+/// recordings come to differ, at the newest state before that which several recorded alike, and
+/// nobody otherwise, so that little is played; else at the first state of all, and of any other
+/// peer.
 pub(super) fn beginnings<S: Simulation>(
     peers: &[Timeline<S>],
     split: Option<(Option<Tick>, Tick)>,
@@ -77,7 +79,12 @@ pub(super) fn beginnings<S: Simulation>(
     let start = firsts[0].0;
     // A joiner's start is the founder's state as it was serialised, which may be what is wrong.
     let joined: Vec<Tick> = peers.iter().map(Timeline::start).filter(|&tick| tick > start).collect();
-    let is_agreed = |tick: Tick| peers.iter().filter(|peer| peer.roots.contains_key(&tick)).count() > 1;
+    let is_agreed = |tick: Tick| {
+        let mut recorded = peers.iter().filter_map(|peer| peer.states.get(&tick));
+        let first = recorded.next();
+        let mut others = recorded.peekable();
+        others.peek().is_some() && others.all(|other| Some(other) == first)
+    };
     let newest = split.and_then(|(agreed, _)| agreed).and_then(|agreed| {
         let states = peers.iter().enumerate().flat_map(|(n, peer)| peer.states.keys().map(move |&tick| (tick, n)));
         let known = |tick: Tick| (start.next()..=agreed).contains(&tick) && !joined.contains(&tick) && is_agreed(tick);

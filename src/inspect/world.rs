@@ -17,6 +17,8 @@ use super::{View, Way, ways};
 use crate::panics::caught;
 
 impl<R: Rules> Inspect for World<R> {
+    const CHECKSUM_IS_WHOLE: bool = true;
+
     fn things(&self, cell: Option<CellId>) -> Vec<Thing> {
         let Some(cell) = cell else {
             let fields = codec::fields(self.facts());

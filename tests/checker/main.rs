@@ -9,6 +9,7 @@ mod coverage;
 mod doubt;
 mod faulty_game;
 mod floats;
+mod forged;
 mod location;
 mod parts;
 mod recording;

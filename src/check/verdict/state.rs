@@ -33,7 +33,8 @@ impl<'c, S: Inspect> Case<'c, S> {
         Ok(Some((blame_nobody(Cause::SnapshotField, vec![reason]), None)))
     }
 
-    /// A state that was recorded, with the same checksum as ours, and is another.
+    /// A state that was recorded, with the same checksum as ours, and is another. If the checksum
+    /// leaves nothing out, it was made to have it.
     pub(super) fn has_an_uncovered_field(&mut self) -> Found<'c, S> {
         let (peer, known) = (self.suspect(), self.played.start()..=self.tick);
         for &tick in peer.states.keys().filter(|tick| known.contains(*tick)) {
@@ -44,15 +45,24 @@ impl<'c, S: Inspect> Case<'c, S> {
             if same_bytes || ours.checksum() != theirs.checksum() {
                 continue;
             }
-            let reasons = vec![
-                format!(
-                    "at tick {tick} the recorded state of {} has the same checksum as ours, and is another",
-                    peer.who()
-                ),
-                format!("the checksum does not cover what differs: {}", fields(ours, &theirs)),
-            ];
-            let odd = Replayer::new(theirs, &peer.turns);
-            return Ok(Some((blame_nobody(Cause::ChecksumField, reasons), Some(Shown::Odd(odd)))));
+            let same = format!(
+                "at tick {tick} the recorded state of {} has the same checksum as ours, and is another",
+                peer.who()
+            );
+            let verdict = if S::CHECKSUM_IS_WHOLE {
+                let made = "the checksum leaves nothing out: no play comes to that, the state was made to have it";
+                let mut verdict = blame_nobody(Cause::StateCorruption, vec![same, made.to_owned()]);
+                if tick == peer.start() {
+                    verdict.reasons.push("it joined with that state, which whoever let it in may have made".to_owned());
+                } else {
+                    verdict.blamed.push(self.odd[0]);
+                }
+                verdict
+            } else {
+                let what = format!("the checksum does not cover what differs: {}", fields(ours, &theirs));
+                blame_nobody(Cause::ChecksumField, vec![same, what])
+            };
+            return Ok(Some((verdict, Some(Shown::Odd(Replayer::new(theirs, &peer.turns))))));
         }
         Ok(None)
     }
