@@ -20,11 +20,17 @@ pub type StormWorld = World<Storm>;
 pub const PORTAL: u16 = 1 << 15;
 /// In a command's row: nothing drains the hero for a long time, so that no portal moves it.
 pub const STURDY: u16 = 1 << 15;
+/// In a command's row, with a portal: a second one of the same turn moves the hero on from there.
+pub const ONWARD: u16 = 1 << 14;
 const UNDRAINED: u32 = 1 << 30;
 /// Where a hero walks whose player is away. No command says so.
 const AWAY: Vec2 = Vec2::new(Fx::EPSILON, Fx::EPSILON);
 /// The energy of a hero that a portal was called for.
 const CALLED: u32 = u32::MAX;
+/// The same, and for one that leads on.
+const CALLED_ONWARD: u32 = u32::MAX - 1;
+/// How far that one leads.
+const ONWARD_TILES: Fx = Fx::int(3);
 
 pub struct Storm {
     weather: Weather,
@@ -117,12 +123,12 @@ impl Rules for Storm {
 
     fn command(&self, hero: &mut Soul, &(x, y): &(u16, u16)) {
         if x & PORTAL > 0 {
-            hero.energy = CALLED;
+            hero.energy = if y & ONWARD > 0 { CALLED_ONWARD } else { CALLED };
         }
         if y & STURDY > 0 {
             hero.energy = UNDRAINED;
         }
-        let (x, y) = (x & !PORTAL, y & !STURDY);
+        let (x, y) = (x & !PORTAL, y & !STURDY & !ONWARD);
         hero.heading = Vec2::new(Fx::int(i32::from(x)), Fx::int(i32::from(y)));
     }
 
@@ -203,9 +209,12 @@ impl Storm {
             mind.affect(near, Effect::Drain(4));
             mind.affect(near, Effect::Mark(me.memory));
         }
-        if me.energy == CALLED {
-            me.energy = 200;
+        if me.energy == CALLED || me.energy == CALLED_ONWARD {
             mind.transfer(me.heading);
+            if me.energy == CALLED_ONWARD {
+                mind.transfer(me.heading + Vec2::new(ONWARD_TILES, Fx::ZERO));
+            }
+            me.energy = 200;
         }
         if me.energy == 0 {
             me.energy = 200;

@@ -23,7 +23,9 @@ use crate::simulation::{Input, Turn};
 ///
 /// - a [`Change`](Given::Change) of each halo cell that the tick changed,
 /// - a [`Cell`](Given::Cell) for each core cell that a transfer left or entered, unless the turn
-///   holds the transfer itself, which is right only if it begins and ends in the core,
+///   holds the transfer itself, which is right only if it begins and ends in the core, and if the
+///   turn holds all transfers before it that moved the same entity,
+/// - the turn's leave of a hero in the halo too, if the same player joins in the core later in it,
 /// - if the area becomes another, all that is new in it, after the [`Area`](Given::Area). Cells
 ///   that were core or halo are exact already: a cell that was core must not be given a change.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,8 +4,10 @@
 //! that it is given. All of it goes by what happened and whom it concerns; a replica of whom
 //! nothing happened is not visited.
 
+use std::collections::BTreeMap;
+
 use lockstone_sim::world::{Join, Request};
-use lockstone_sim::{CellId, Rules, codec};
+use lockstone_sim::{CellId, EntityId, Rules, codec};
 
 use super::Host;
 use super::guest::{Draft, Guest};
@@ -58,15 +60,23 @@ impl<R: Rules> Host<R> {
     /// Puts the inputs of the last turn into the frames of those whom they concern.
     pub(super) fn draft_inputs(&mut self, inputs: &[RawInput], scopes: &[Scope]) {
         let mut transfers = self.stepper.simulation.transferred().to_vec().into_iter();
+        // The replicas that have made all transfers of an entity so far. To all others it is not
+        // where the next one begins.
+        let mut followed = BTreeMap::<EntityId, Vec<Slot>>::new();
         for (input, scope) in inputs.iter().zip(scopes) {
-            let (input, scope) = match scope {
-                Scope::Transfer => {
-                    let Some((from, to)) = transfers.next().flatten() else { continue };
-                    self.draft_transfer(from, to);
-                    (&as_it_went::<R>(input, from), &Scope::Simulates(from, to))
+            if let Scope::Transfer = scope {
+                let Some((from, to)) = transfers.next().flatten() else { continue };
+                let Some((entity, input)) = as_it_went::<R>(input, from) else { continue };
+                let mut slots = self.concerned(&Scope::Simulates(from, to));
+                let before = followed.get(&entity);
+                slots.retain(|slot| before.is_none_or(|before| before.contains(slot)));
+                self.draft_ends(from, to, &slots);
+                for slot in &slots {
+                    self.draft(*slot).inputs.push(input.clone());
                 }
-                _ => (input, scope),
-            };
+                followed.insert(entity, slots);
+                continue;
+            }
             let mut slots = self.concerned(scope);
             // A hero may have been moved out of its player's core, who is to know nevertheless.
             if let RawInput::Back(player, _) = input {
@@ -99,17 +109,17 @@ impl<R: Rules> Host<R> {
         choice.costs.change.note(bytes, actors);
     }
 
-    /// A replica that simulates only one end of a transfer cannot make it. It is given the cell
-    /// whole.
-    fn draft_transfer(&mut self, from: CellId, to: CellId) {
-        for (cell, other) in [(from, to), (to, from)] {
-            let alone = |guest: &Guest| {
-                let core = guest.area.bounds().core;
+    /// A replica that simulates only one end of a transfer, or not where the entity came from,
+    /// cannot make it. It is given whole what it simulates of both; `able` are those who can.
+    fn draft_ends(&mut self, from: CellId, to: CellId, able: &[Slot]) {
+        for cell in [from, to] {
+            let unable = |guest: &Guest| {
                 // Whole cells of a core that were given are not given twice.
                 let whole = |given: &RawGiven| matches!(given, RawGiven::Cell(of, _) if *of == cell);
-                core.contains(cell) && !core.contains(other) && !guest.draft.given.iter().any(whole)
+                guest.area.bounds().core.contains(cell) && !guest.draft.given.iter().any(whole)
             };
-            let slots = self.knowing(cell, alone);
+            let mut slots = self.knowing(cell, unable);
+            slots.retain(|slot| !able.contains(slot));
             if !slots.is_empty()
                 && let Some(state) = self.stepper.simulation.cell_state(cell)
             {
@@ -165,15 +175,14 @@ impl<R: Rules> Host<R> {
     }
 }
 
-/// A transfer from where it began. A hero may have asked for it in another cell, of which those who
-/// simulate this one may know nothing.
-fn as_it_went<R: Rules>(input: &RawInput, from: CellId) -> RawInput {
-    let RawInput::Request(bytes) = input else { return input.clone() };
-    match codec::read::<Request<R::Fact>>(bytes, REQUEST_BYTES_MAX) {
-        Ok(Request::Transfer { entity, from: asked, to }) if asked != from => {
-            let request: Request<R::Fact> = Request::Transfer { entity, from, to };
-            codec::compact(&request).try_into().map_or_else(|_| input.clone(), RawInput::Request)
-        }
-        _ => input.clone(),
-    }
+/// A transfer from where it began, and what it moves. A hero may have asked for it in another cell,
+/// of which those who simulate this one may know nothing.
+fn as_it_went<R: Rules>(input: &RawInput, from: CellId) -> Option<(EntityId, RawInput)> {
+    let RawInput::Request(bytes) = input else { return None };
+    let Ok(Request::Transfer { entity, to, .. }) = codec::read::<Request<R::Fact>>(bytes, REQUEST_BYTES_MAX) else {
+        return None;
+    };
+    let request: Request<R::Fact> = Request::Transfer { entity, from, to };
+    let bytes = codec::compact(&request).try_into().expect("a transfer is a few bytes");
+    Some((entity, RawInput::Request(bytes)))
 }

@@ -2,13 +2,18 @@
 
 use lockstone_net::memory::Weather;
 use lockstone_net::relay::RelaySettings;
+use lockstone_sim::Fx;
 use testkit::relay::*;
 use testkit::sessions::*;
+use testkit::storm;
+
+fn line() -> Weather {
+    Weather { jitter: ms(20), loss_permille: 50, ..Weather::clear(ms(40)) }
+}
 
 #[test]
 fn cores_equal_the_whole_world_at_every_tick() {
-    let line = Weather { jitter: ms(20), loss_permille: 50, ..Weather::clear(ms(40)) };
-    let mut scene = Scene::new(1, STORM, RelaySettings::default(), line);
+    let mut scene = Scene::new(1, STORM, RelaySettings::default(), line());
     for _ in 0..12 {
         scene.enter();
     }
@@ -20,4 +25,28 @@ fn cores_equal_the_whole_world_at_every_tick() {
     assert_eq!(stats.desyncs, 0);
     assert!(stats.checksums_compared >= 12 * 50, "{}", stats.checksums_compared);
     assert_eq!(scene.playing(), 12);
+}
+
+#[test]
+fn a_hero_that_two_transfers_move_in_one_turn_comes_to_nobodys_part() {
+    let mut scene = Scene::new(2, STORM, RelaySettings { core_actors_max: 0, ..RelaySettings::default() }, line());
+    scene.enter_many(8);
+    scene.run_until(secs(3));
+    let mut moved = 0;
+    for round in 0..12 {
+        for seat in 1..9 {
+            // From far away into another's core, and on within it.
+            let to = (seat + round % 7) % 8 + 1;
+            let other = scene.seat(to).session.stats().player.expect("let in");
+            let world = scene.seat(to).session.simulation().expect("it plays");
+            let Some(pos) = world.hero(other).map(|hero| hero.pos) else { continue };
+            let at = |along: Fx| along.floor().max(0) as u16;
+            let command = (at(pos.x) | storm::PORTAL, at(pos.y) | storm::ONWARD);
+            moved += usize::from(scene.seat_mut(seat).session.command(command).is_ok());
+        }
+        scene.play(secs(3), 0);
+    }
+    assert!(moved > 80, "{moved} went");
+    assert_eq!((scene.playing(), scene.stats().desyncs), (8, 0));
+    println!("{} cell-ticks compared", scene.cells_compared);
 }
