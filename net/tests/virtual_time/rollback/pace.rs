@@ -1,7 +1,7 @@
 //! Players of a rollback session keep abreast: whoever is ahead waits, and nobody else.
 //!
-//! `SEEDS=200 cargo test -p lockstone-net --test virtual_time rollback::pace -- --nocapture` tries as
-//! many.
+//! `SEEDS=200 cargo test -p lockstone-net --test virtual_time rollback::pace -- --nocapture`
+//! tries as many.
 
 use lockstone_net::Rollback;
 use lockstone_net::memory::{Driver, Weather};
