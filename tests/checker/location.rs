@@ -1,7 +1,8 @@
 //! The desync checker's aim: of thousands of entities over a quarter of an hour, the one bit that
 //! was turned over is named.
 //!
-//! A sample of cases is tried. `CASES=1000 cargo test --release -p lockstone --test checker location::`
+//! A sample of cases is tried.
+//! `CASES=1000 cargo test --release -p lockstone --test checker location::`
 //! tries a thousand of each kind.
 
 use std::sync::OnceLock;

@@ -1,7 +1,8 @@
 //! The desync checker's verdicts: the cause that was planted is named, and no healthy
 //! peer is ever blamed.
 //!
-//! A sample of cases is tried. `CASES=100 cargo test --release -p lockstone --test checker verdict::`
+//! A sample of cases is tried.
+//! `CASES=100 cargo test --release -p lockstone --test checker verdict::`
 //! tries a hundred of each cause.
 
 use std::cell::Cell;
