@@ -16,7 +16,6 @@ pub mod cli;
 pub mod crowd;
 mod output;
 mod panics;
-#[cfg(not(target_arch = "wasm32"))]
 pub mod shell;
 pub mod view;
 

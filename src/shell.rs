@@ -9,8 +9,8 @@
 //! ```
 //!
 //! One round of it is [`Shell::step`], which never sleeps and reads no clock but those that it was
-//! given: a browser or another engine calls it once a picture. [`Shell::run`] is the loop of a
-//! program of its own. It must never change the world but by commands.
+//! given: a page or another engine calls it. [`Shell::run`] is the loop of a program of its own,
+//! which sleeps between rounds. It must never change the world but by commands.
 
 mod display;
 mod effort;
@@ -21,6 +21,8 @@ mod lookahead;
 mod play;
 mod recorder;
 mod report;
+#[cfg(not(target_arch = "wasm32"))]
+mod run;
 mod solo;
 mod storage;
 
@@ -29,13 +31,11 @@ pub use effort::{Clock, Clocks, Effort};
 pub use recorder::{Labels, RecordError, Recorder};
 pub use report::{PlayedCheck, PlayedDelay, PlayedExchange, PlayedParts, PlayedStalls, Report};
 pub use solo::SoloLink;
-pub use storage::{Files, Memory, Output, Storage};
+#[cfg(not(target_arch = "wasm32"))]
+pub use storage::Files;
+pub use storage::{Memory, Output, Storage};
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Wake, Waker};
-use std::thread::{self, Thread};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use lockstone_net::session::{EndReason, Event, Phase};
 use lockstone_net::wire::Branch;
@@ -54,12 +54,6 @@ use lookahead::Lookahead;
 const FAREWELL: Duration = Duration::from_millis(250);
 /// A founder that wants to end lets the others end first, for so long.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// A link that wakes nobody is looked at this often.
-const LINK_PERIOD: Duration = Duration::from_millis(4);
-/// Packets that come within so long of each other are taken together.
-const ROUND_PERIOD: Duration = Duration::from_millis(1);
-/// Whether it shall stop is looked at this often.
-const STOP_PERIOD: Duration = Duration::from_millis(100);
 /// Ticks between two calls of [`Options::progress`].
 const PROGRESS_TICKS: u32 = 10;
 /// The exchanges with others are noted this often: some leave before the report is made.
@@ -103,15 +97,6 @@ pub enum Next {
     At(Duration),
     /// Never: the session is over, and [`Shell::finish`] tells how it went.
     Over,
-}
-
-/// Wakes the thread that plays.
-struct Unpark(Thread);
-
-impl Wake for Unpark {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
-    }
 }
 
 /// How far a shell has come.
@@ -193,27 +178,6 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
     pub fn with_rerun(mut self, build: impl Fn(u64) -> G::Sim + Send + 'static) -> Self {
         self.recorder.ask(move |keeper| keeper.build = Some(Box::new(build)));
         self
-    }
-
-    /// Plays until the session ends, the time is up, the person quits, or `stop` is set. Returns
-    /// what became of it.
-    pub fn run(&mut self, stop: &AtomicBool) -> (EndReason, Report) {
-        let (started, waker) = (Instant::now(), Waker::from(Arc::new(Unpark(thread::current()))));
-        let sleep_max = if self.link.wake_with(&waker) { STOP_PERIOD } else { LINK_PERIOD };
-        loop {
-            let now = started.elapsed();
-            if stop.load(Ordering::Relaxed) {
-                self.leave(now);
-            }
-            let Next::At(at) = self.step(now) else { return self.finish() };
-            let rest = (now + ROUND_PERIOD).saturating_sub(started.elapsed());
-            let due = at.saturating_sub(started.elapsed());
-            if due > rest {
-                thread::sleep(rest);
-            }
-            // At once, if something has come since it last did so.
-            thread::park_timeout(at.saturating_sub(started.elapsed()).min(sleep_max));
-        }
     }
 
     /// One round, at a time of the caller's that never goes back: hears the link, lets time in,

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, SyncSender};
-use std::thread::{self, JoinHandle};
+#[cfg(not(target_arch = "wasm32"))]
+use std::thread;
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use lockstone_sim::Tick;
@@ -18,6 +20,7 @@ use super::storage::Storage;
 use crate::inspect::Inspect;
 
 /// Jobs that wait at most. The caller of one more waits until there is room.
+#[cfg(not(target_arch = "wasm32"))]
 const JOBS_MAX: usize = 4_096;
 
 /// Why a recording cannot begin.
@@ -46,6 +49,7 @@ enum Worker<S: Inspect> {
     /// On the caller's thread, at once.
     Here(Box<Keeper<S>>),
     /// On a thread beside it.
+    #[cfg_attr(target_arch = "wasm32", allow(dead_code, reason = "a page has one thread"))]
     Beside(SyncSender<Job<S>>, JoinHandle<()>),
     /// Nowhere any more: the recorder is closed.
     Gone,
@@ -79,6 +83,7 @@ impl<S: Inspect + Send + 'static> Recorder<S> {
 
     /// Has all of it done by a thread: states are serialised and compressed, files written, the
     /// past is played again beside the game. What is recorded is the same.
+    #[cfg(not(target_arch = "wasm32"))]
     #[must_use]
     pub fn beside(mut self) -> Self {
         self.worker = match std::mem::replace(&mut self.worker, Worker::Gone) {
@@ -152,6 +157,7 @@ impl<S: Inspect + 'static> Drop for Recorder<S> {
     }
 }
 
+#[cfg(not(target_arch = "wasm32"))]
 impl<S: Inspect + Send + 'static> Worker<S> {
     /// A thread that works until nobody asks any more. Without one, nothing is done.
     fn beside(mut keeper: Box<Keeper<S>>) -> Self {

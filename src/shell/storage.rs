@@ -3,8 +3,11 @@
 //! What fails here must never stop a game: whoever writes gives up writing, and says so.
 
 use std::collections::BTreeMap;
+#[cfg(not(target_arch = "wasm32"))]
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+#[cfg(not(target_arch = "wasm32"))]
+use std::io::BufWriter;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -32,9 +35,11 @@ pub trait Storage: Send {
 }
 
 /// The file system of this machine.
+#[cfg(not(target_arch = "wasm32"))]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Files;
 
+#[cfg(not(target_arch = "wasm32"))]
 impl Storage for Files {
     fn create(&mut self, path: &Path) -> io::Result<Output> {
         Ok(Box::new(BufWriter::new(File::create_new(path)?)))
