@@ -269,7 +269,8 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
         let begun = self.report.began;
         let end = self.options.time.zip(begun).map(|(time, began)| began + time);
         let due = end.into_iter().chain(self.waits_until).fold(self.session.wake_at(), Duration::min);
-        due.min(self.picture_at).max(now)
+        let due = if self.display.is_ready() { due.min(self.picture_at) } else { due };
+        due.max(now)
     }
 
     /// Lets packets and time in, and packets and events out. Returns whether there is more to do at

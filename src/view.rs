@@ -2,7 +2,7 @@
 //! picture or as text.
 //!
 //! ```text
-//! Game::scene ─► Smooth ─► Frame::draw ─► window, PNG file
+//! Game::scene ─► Smooth ─► Frame::draw ─► window, page, PNG file
 //!                  └─────► terminal
 //! ```
 //!
@@ -11,6 +11,8 @@
 
 #[cfg(feature = "picture")]
 pub mod frame;
+pub mod held;
+mod rows;
 pub mod smooth;
 mod status;
 #[cfg(all(feature = "terminal", not(target_arch = "wasm32")))]
@@ -19,6 +21,7 @@ pub mod typing;
 #[cfg(all(feature = "window", not(target_arch = "wasm32")))]
 pub mod window;
 
+pub use rows::{Row, Tone};
 pub use status::{Status, last_check, loss, rtt, title};
 
 use crate::scene::{Pointer, Scene};
@@ -35,6 +38,12 @@ pub trait View {
 
     /// The line that is being typed.
     fn line(&self) -> Option<&str>;
+
+    /// Whether it can show a picture now. A page shows some in the browser's frames alone, and none
+    /// while it is hidden: what is not shown is not drawn.
+    fn is_ready(&self) -> bool {
+        true
+    }
 
     /// Whether it is drawn where messages for people are printed, which would be in its way.
     fn is_where_messages_go(&self) -> bool {

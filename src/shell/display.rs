@@ -267,6 +267,14 @@ impl Display {
         matches!(self.screen, Screen::View(_))
     }
 
+    /// Whether a picture can be shown that is due.
+    pub(super) fn is_ready(&self) -> bool {
+        match &self.screen {
+            Screen::View(view) => view.is_ready(),
+            Screen::None { .. } => true,
+        }
+    }
+
     /// How long after a picture the next one is due.
     pub(super) fn picture_period(&self) -> Duration {
         match self.screen {

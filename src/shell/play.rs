@@ -38,9 +38,9 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
         }
     }
 
-    /// Shows the world if a picture is due, and does what the person wants.
+    /// Shows the world if a picture is due and can be shown, and does what the person wants.
     pub(super) fn look(&mut self, now: Duration) {
-        if now < self.picture_at {
+        if now < self.picture_at || !self.display.is_ready() {
             return;
         }
         self.picture_at = now.saturating_add(self.display.picture_period());

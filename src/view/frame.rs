@@ -42,6 +42,7 @@ pub struct Frame {
     pixmap: Pixmap,
     textures: Textures,
     camera: Camera,
+    has_panel: bool,
 }
 
 /// Where the world lies in the picture.
@@ -67,7 +68,16 @@ impl Frame {
         let (width, height) = (width as u32, height as u32);
         let pixmap = Pixmap::new(width, height).expect("the size is neither zero nor huge");
         let camera = Camera { corner: (0.0, 0.0), width: (width - PANEL) as usize, height: height as usize };
-        Frame { pixmap, textures: Textures::of(Grain::default()), camera }
+        Frame { pixmap, textures: Textures::of(Grain::default()), camera, has_panel: true }
+    }
+
+    /// A black picture of the world alone, of at least 160 x 160, at most 4096 x 4096 pixels: for
+    /// whoever tells elsewhere what the panel does.
+    pub fn of_world(width: usize, height: usize) -> Frame {
+        let [width, height] = [width, height].map(|pixels| pixels.clamp(160, 4_096));
+        let pixmap = Pixmap::new(width as u32, height as u32).expect("the size is neither zero nor huge");
+        let camera = Camera { corner: (0.0, 0.0), width, height };
+        Frame { pixmap, textures: Textures::of(Grain::default()), camera, has_panel: false }
     }
 
     /// Width and height in pixels.
@@ -78,11 +88,14 @@ impl Frame {
     /// Draws everything anew. `time_s` lets torches flicker.
     pub fn draw(&mut self, scene: Option<&Scene>, status: &Status, time_s: f32) {
         self.pixmap.fill(Color::from_rgba8(8, 7, 9, 255));
-        match scene {
-            Some(scene) => self.draw_world(scene, time_s),
-            None => panel::curtain(&mut self.pixmap, self.camera, status),
+        if let Some(scene) = scene {
+            self.draw_world(scene, time_s);
+        } else if self.has_panel {
+            panel::curtain(&mut self.pixmap, self.camera, status);
         }
-        panel::draw(&mut self.pixmap, scene, status);
+        if self.has_panel {
+            panel::draw(&mut self.pixmap, scene, status);
+        }
     }
 
     fn draw_world(&mut self, scene: &Scene, time_s: f32) {
@@ -116,6 +129,11 @@ impl Frame {
     /// The pixels, row by row, as `0RGB`.
     pub fn pixels(&self) -> impl Iterator<Item = u32> {
         self.pixmap.data().as_chunks::<4>().0.iter().map(|&[r, g, b, _]| u32::from_be_bytes([0, r, g, b]))
+    }
+
+    /// The same, as the bytes red, green, blue, 255.
+    pub fn rgba(&self) -> &[u8] {
+        self.pixmap.data()
     }
 
     /// The picture as a PNG file.

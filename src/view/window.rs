@@ -11,13 +11,12 @@ use minifb::{InputCallback, MouseButton, MouseMode, Window, WindowOptions};
 
 use super::frame::Frame;
 use super::frame::SIZE;
+use super::held::{Held, Press};
 use super::smooth::Smooth;
 use super::typing::{Key, Typing};
 use super::{Action, Status, View};
 use crate::scene::Pointer;
 
-/// While a button or a walking key is held, it counts again this often.
-const REPEAT_S: f32 = 0.2;
 /// The buttons that count, with their numbers.
 const BUTTONS: [(u32, MouseButton, Pointer); 2] =
     [(1, MouseButton::Left, Pointer::Primary), (3, MouseButton::Right, Pointer::Secondary)];
@@ -36,20 +35,8 @@ pub struct WindowView {
     heard: Rc<RefCell<Heard>>,
     #[cfg(target_os = "linux")]
     buttons: Option<buttons::Buttons>,
-    /// Which of the buttons are down.
-    down: [bool; 2],
-    /// The way that the walking keys led at the last picture.
-    way: (i8, i8),
+    held: Held,
     time_s: f32,
-    /// When what is held counts again.
-    repeat_at_s: f32,
-}
-
-/// A button goes down, or up, at a place in pixels.
-struct Press {
-    is_down: bool,
-    button: u32,
-    at: (f32, f32),
 }
 
 /// What the keyboard told since the last picture.
@@ -96,10 +83,8 @@ impl WindowView {
             heard,
             #[cfg(target_os = "linux")]
             buttons: buttons.inspect_err(|error| tracing::warn!("short clicks may be missed: {error}")).ok(),
-            down: [false; 2],
-            way: (0, 0),
+            held: Held::default(),
             time_s: 0.0,
-            repeat_at_s: 0.0,
         })
     }
 }
@@ -133,22 +118,10 @@ impl View for WindowView {
                 actions.extend(self.typing.press(key));
             }
         }
-        let (way, before) = (self.way(&keys), actions.len());
-        for Press { is_down, button, at } in self.presses() {
-            let Some(n) = BUTTONS.iter().position(|(number, ..)| *number == button) else { continue };
-            self.down[n] = is_down;
-            actions.extend(self.click(n, at).filter(|_| is_down));
-        }
-        actions.extend((way != self.way && way != (0, 0)).then_some(Action::Walk(way)));
-        self.way = way;
-        if actions.len() == before && self.time_s >= self.repeat_at_s {
-            actions.extend((way != (0, 0)).then_some(Action::Walk(way)));
-            let held = self.window.get_mouse_pos(MouseMode::Discard).zip(self.down.iter().position(|down| *down));
-            actions.extend(held.and_then(|(at, n)| self.click(n, at)));
-        }
-        if actions.len() > before {
-            self.repeat_at_s = self.time_s + REPEAT_S;
-        }
+        let (way, presses) = (self.way(&keys), self.presses());
+        let mouse = self.window.get_mouse_pos(MouseMode::Discard);
+        let tile_at = |(x, y)| self.frame.tile_at(x, y);
+        actions.extend(self.held.actions(way, &presses, mouse, self.time_s, tile_at));
         actions
     }
 
@@ -176,16 +149,11 @@ impl WindowView {
             return buttons.poll();
         }
         let Some(at) = self.window.get_mouse_pos(MouseMode::Clamp) else { return Vec::new() };
-        let press = |(n, (button, name, _)): (usize, &(u32, MouseButton, Pointer))| {
-            let is_down = self.window.get_mouse_down(*name);
-            (is_down != self.down[n]).then_some(Press { is_down, button: *button, at })
+        let press = |&(_, name, pointer): &(u32, MouseButton, Pointer)| {
+            let is_down = self.window.get_mouse_down(name);
+            (is_down != self.held.is_down(pointer)).then_some(Press { is_down, pointer, at })
         };
-        BUTTONS.iter().enumerate().filter_map(press).collect()
-    }
-
-    /// A click of a button.
-    fn click(&self, button: usize, (x, y): (f32, f32)) -> Option<Action> {
-        Some(Action::Click(self.frame.tile_at(x, y)?, BUTTONS[button].2))
+        BUTTONS.iter().filter_map(press).collect()
     }
 }
 

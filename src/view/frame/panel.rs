@@ -6,7 +6,7 @@ use super::ink::{self, Font, fill};
 use super::{Camera, PANEL};
 use crate::scene::{Gauge, Rgb, Scene};
 use crate::view::typing::KEYS;
-use crate::view::{Status, last_check, loss, rtt, title};
+use crate::view::{Row, Status, Tone};
 
 const PAPER: Rgb = Rgb(212, 200, 176);
 const FAINT: Rgb = Rgb(142, 130, 112);
@@ -59,47 +59,35 @@ struct Line {
     right_color: Rgb,
 }
 
-impl Line {
-    fn new(left: impl Into<String>, right: impl Into<String>, color: Rgb) -> Line {
-        Line { left: left.into(), right: right.into(), font: Font::small(color), right_color: color }
+fn session_lines(status: &Status, width: i32) -> Vec<Line> {
+    let mut rows = status.rows();
+    if let Some(join) = &status.join {
+        rows.extend([Row::long("A friend joins with", Tone::Faint), Row::long(join, Tone::Title)]);
     }
+    rows.extend([status.keys, KEYS].into_iter().map(|keys| Row::long(keys, Tone::Faint)));
+    rows.into_iter().flat_map(|row| lines(row, width)).collect()
 }
 
-fn session_lines(status: &Status, width: i32) -> Vec<Line> {
-    let verdict = match status.last_check {
-        _ if status.stats.desyncs > 0 => RED,
-        Some(_) => GREEN,
-        None => FAINT,
-    };
-    let room = if status.room.is_empty() { "alone".to_owned() } else { format!("room {}", status.room) };
-    let mut lines = vec![Line { font: Font::bold(EMBER), ..Line::new(room, status.phase.clone(), FAINT) }];
-    for player in status.listed() {
-        let color = match last_check(player) {
-            Some(check) if !check.equal => RED,
-            _ if player.own => PAPER,
-            Some(_) => GREEN,
-            None => FAINT,
-        };
-        let way = [loss(player), rtt(player)].join(" ");
-        lines.push(Line { right_color: color, ..Line::new(title(player), way, PAPER) });
+/// A row as lines of at most so many pixels.
+fn lines(row: Row, width: i32) -> Vec<Line> {
+    let (color, right_color) = (color(row.tone), color(row.right_tone));
+    if row.is_long {
+        let font = Font::small(color);
+        let line = |left| Line { left, right: String::new(), font, right_color };
+        return font.wrap(&row.left, width).into_iter().map(line).collect();
     }
-    lines.extend(status.away().map(|away| Line::new(away, "", FAINT)));
-    lines.extend([status.beyond(), status.served()].into_iter().flatten().map(|text| Line::new(text, "", FAINT)));
-    let traffic = format!("{} B/s in, {} out", status.bytes_in_per_s, status.bytes_out_per_s);
-    lines.push(Line::new(format!("tick {}", status.stats.tick), traffic, FAINT));
-    let small = Font::small(verdict);
-    lines.extend(small.wrap(&status.verdict(), width).into_iter().map(|text| Line::new(text, "", verdict)));
-    lines.extend(status.corrections().map(|corrections| Line::new(corrections, "", FAINT)));
-    let details = status.details();
-    let details = details.iter().flat_map(|detail| small.wrap(detail, width));
-    lines.extend(details.map(|detail| Line::new(detail, "", FAINT)));
-    if let Some(join) = &status.join {
-        lines.push(Line::new("A friend joins with", "", FAINT));
-        lines.extend(small.wrap(join, width).into_iter().map(|text| Line::new(text, "", EMBER)));
+    let font = if row.tone == Tone::Title { Font::bold(color) } else { Font::small(color) };
+    vec![Line { left: row.left, right: row.right, font, right_color }]
+}
+
+fn color(tone: Tone) -> Rgb {
+    match tone {
+        Tone::Title => EMBER,
+        Tone::Plain => PAPER,
+        Tone::Faint => FAINT,
+        Tone::Good => GREEN,
+        Tone::Bad => RED,
     }
-    let keys = [status.keys, KEYS].into_iter().flat_map(|keys| small.wrap(keys, width));
-    lines.extend(keys.map(|text| Line::new(text, "", FAINT)));
-    lines
 }
 
 impl Column<'_> {

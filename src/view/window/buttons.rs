@@ -11,7 +11,7 @@ use x11rb::protocol::Event;
 use x11rb::protocol::xinput::{ButtonPressEvent, ConnectionExt, Device, EventMask, XIEventMask};
 use x11rb::rust_connection::RustConnection;
 
-use super::Press;
+use super::{BUTTONS, Press};
 
 /// The buttons' events of one window.
 pub(super) struct Buttons(RustConnection);
@@ -36,12 +36,13 @@ impl Buttons {
         let press = |is_down, event: ButtonPressEvent| {
             // Places are in parts of a pixel.
             let pixels = |place: i32| place as f32 / 65_536.0;
-            Press { is_down, button: event.detail, at: (pixels(event.event_x), pixels(event.event_y)) }
+            let (_, _, pointer) = *BUTTONS.iter().find(|(number, ..)| *number == event.detail)?;
+            Some(Press { is_down, pointer, at: (pixels(event.event_x), pixels(event.event_y)) })
         };
         let events = std::iter::from_fn(|| self.0.poll_for_event().ok().flatten());
         let presses = events.filter_map(|event| match event {
-            Event::XinputButtonPress(event) => Some(press(true, event)),
-            Event::XinputButtonRelease(event) => Some(press(false, event)),
+            Event::XinputButtonPress(event) => press(true, event),
+            Event::XinputButtonRelease(event) => press(false, event),
             _ => None,
         });
         presses.collect()
