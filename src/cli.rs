@@ -24,6 +24,7 @@ mod failure;
 mod files;
 mod floats;
 mod identity;
+mod link;
 mod numbers;
 mod place;
 mod play;
@@ -123,7 +124,11 @@ fn run_any<G: Game>(command: Subcommand) -> Result<ExitCode, Failure> {
         Subcommand::Play(_) | Subcommand::Demo(_) | Subcommand::Relay(_) | Subcommand::Crowd(_) => {
             Err(Failure::new("this game's world cannot be relayed in parts: play it in parties"))
         }
-        Subcommand::Signal(args) => signal::run(&args),
+        Subcommand::Signal(args) => signal::run(&args, None),
+        Subcommand::Serve(args) => {
+            let page = link::page_in(&args.page.unwrap_or_else(link::folder))?;
+            signal::run(&args.signal, Some(page))
+        }
         Subcommand::Soak(args) => soak::run::<G>(&args),
         Subcommand::Replay(args) => replay::run::<G>(&args),
         Subcommand::Check(args) => check::run::<G>(&args),

@@ -45,7 +45,7 @@ use lockstone_sim::{PlayerId, Simulation, Tick};
 use crate::game::{Bot, Game};
 use crate::panics::{Panicked, caught};
 use crate::recording::Desync;
-use crate::view::Draw;
+use crate::view::{Draw, Join};
 use effort::{MEASURED_TICKS, Meter};
 use keeper::Told;
 use lookahead::Lookahead;
@@ -79,8 +79,8 @@ pub struct Options {
     pub keep_parts: bool,
     /// Draws a picture of the end.
     pub picture: Option<Draw>,
-    /// Is told the line with which others join, once they can.
-    pub invite: Option<fn(&str)>,
+    /// Is told how others join, once they can.
+    pub invite: Option<fn(&Join)>,
     /// Is told about twice a second which tick comes next.
     pub progress: Option<fn(Tick)>,
     /// Of how many ticks at the end [`Report::work`] tells. A minute's at 20 a second, unless said

@@ -22,7 +22,7 @@ pub mod typing;
 pub mod window;
 
 pub use rows::{Row, Tone};
-pub use status::{Status, last_check, loss, rtt, title};
+pub use status::{Join, Status, last_check, loss, rtt, title};
 
 use crate::scene::{Pointer, Scene};
 use smooth::Smooth;

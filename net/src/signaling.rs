@@ -2,8 +2,9 @@
 //! to connect them.
 //!
 //! It speaks matchbox's protocol over a WebSocket at `/ROOM?key=KEY`, and `GET /` tells what it is,
-//! `GET /?figures` how much it has to do. Who need not tell it the key, or a relay's token, proves
-//! to know them (`&proves`). It must never keep either, but their locks alone.
+//! `GET /?figures` how much it has to do. A browser gets a page there, if the server has one. Who
+//! need not tell it the key, or a relay's token, proves to know them (`&proves`). It must never
+//! keep either, but their locks alone.
 //! Peer ids number the arrivals of a room (see [`PeerId::arrival`](crate::PeerId::arrival)), which
 //! matchbox's own server cannot. A room is a party's, where everyone is to be connected with
 //! everyone, or a relay's: `&host=TOKEN` claims it, and who enters with `&relay` is to be connected
@@ -18,6 +19,7 @@
 mod addresses;
 mod figures;
 mod ingress;
+mod pages;
 mod rooms;
 
 use std::io;
@@ -54,6 +56,7 @@ pub use addresses::ADDRESS_CONNECTIONS_MAX;
 use addresses::{Addresses, Guest};
 pub use figures::Figures;
 use ingress::Ingress;
+pub use pages::Pages;
 use rooms::{Admission, Inbox, OFFERS_WITHIN, Refusal, Register, Rooms, Seat};
 pub use rooms::{RELAY_PLAYERS_MAX, ROOM_PEERS_MAX, SERVER_PEERS_MAX};
 
@@ -123,6 +126,7 @@ pub struct Server {
     admission: Admission,
     /// What it remembers, and whether it remembers anything.
     register: Option<(Register, bool)>,
+    pages: Pages,
 }
 
 /// A server that runs on its own thread, until this is dropped.
@@ -143,7 +147,8 @@ impl Server {
         let listen = || {
             let listener = TcpListener::bind(addr)?;
             listener.set_nonblocking(true)?;
-            Ok(Self { addr: listener.local_addr()?, listener, admission: Admission::default(), register: None })
+            let (addr, admission) = (listener.local_addr()?, Admission::default());
+            Ok(Self { addr, listener, admission, register: None, pages: Pages::default() })
         };
         listen().map_err(|cause: io::Error| match cause.kind() {
             io::ErrorKind::AddrInUse => SignalingError::AddressTaken { addr },
@@ -179,6 +184,12 @@ impl Server {
         let opened = Register::open(file);
         let register = opened.map_err(|cause| SignalingError::Register { path: file.to_owned(), cause })?;
         Ok(Self { register: Some(register), ..self })
+    }
+
+    /// Shows a page to browsers, at the same port.
+    #[must_use]
+    pub fn with_pages(self, pages: Pages) -> Self {
+        Self { pages, ..self }
     }
 
     /// Where it listens.
@@ -221,7 +232,7 @@ impl Server {
             Some((register, was_there)) => rooms.remembering(register, was_there),
             None => rooms,
         });
-        (self.listener, Shared { rooms, addresses: Arc::default() })
+        (self.listener, Shared { rooms, addresses: Arc::default(), pages: Arc::new(self.pages) })
     }
 }
 
@@ -230,6 +241,7 @@ impl Server {
 struct Shared {
     rooms: Arc<Rooms>,
     addresses: Arc<Addresses>,
+    pages: Arc<Pages>,
 }
 
 impl Shared {
@@ -275,25 +287,36 @@ impl Drop for Handle {
 /// the name is resolved. It blocks this thread, so it is not for a task of tokio's, where it
 /// panics.
 pub fn probe(addr: impl ToSocketAddrs, within: Duration) -> bool {
+    asks(addr, within, "*/*", |answer| answer.ends_with(GREETING.as_bytes()))
+}
+
+/// Whether the server there shows a page to browsers. It takes as long, and blocks as well.
+pub fn has_page(addr: impl ToSocketAddrs, within: Duration) -> bool {
+    asks(addr, within, "text/html", |answer| String::from_utf8_lossy(answer).contains("content-type: text/html"))
+}
+
+/// Whether any server at an address gives an answer that will do.
+fn asks(addr: impl ToSocketAddrs, within: Duration, accept: &str, will_do: fn(&[u8]) -> bool) -> bool {
     let (Ok(addrs), Ok(runtime)) = (addr.to_socket_addrs(), runtime()) else { return false };
-    let any_greets = async {
+    let any = async {
         for addr in addrs {
-            if greets(addr).await.unwrap_or(false) {
+            if answer(addr, accept).await.is_ok_and(|answer| will_do(&answer)) {
                 return true;
             }
         }
         false
     };
-    runtime.block_on(async { timeout(within, any_greets).await.unwrap_or(false) })
+    runtime.block_on(async { timeout(within, any).await.unwrap_or(false) })
 }
 
-async fn greets(addr: SocketAddr) -> io::Result<bool> {
+/// The beginning of what a server answers.
+async fn answer(addr: SocketAddr, accept: &str) -> io::Result<Vec<u8>> {
     let mut stream = tokio::net::TcpStream::connect(addr).await?;
-    let request = format!("GET / HTTP/1.1\r\nHost: {addr}\r\nConnection: close\r\n\r\n");
+    let request = format!("GET / HTTP/1.1\r\nHost: {addr}\r\nAccept: {accept}\r\nConnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).await?;
     let mut answer = Vec::new();
     stream.take(2048).read_to_end(&mut answer).await?;
-    Ok(answer.ends_with(GREETING.as_bytes()))
+    Ok(answer)
 }
 
 /// A loop on this thread.
@@ -334,7 +357,12 @@ async fn serve(listener: tokio::net::TcpListener, shared: Shared) {
 }
 
 fn routes(shared: Shared) -> Router {
-    Router::new()
+    let file = |name: String| {
+        get(move |State(Shared { pages, .. }), headers: HeaderMap| async move { pages.file(&name, &headers) })
+    };
+    let files = shared.pages.names().map(|name| (format!("/{name}"), file(name.clone())));
+    files
+        .fold(Router::new(), |router, (path, file)| router.route(&path, file))
         .route("/", get(greet))
         .route("/{room}", get(enter))
         .fallback(|| async { Refusal::from(Malformed::RoomName) })
@@ -347,8 +375,11 @@ struct Question {
     figures: Option<String>,
 }
 
-async fn greet(State(shared): State<Shared>, Query(question): Query<Question>) -> String {
-    question.figures.map_or_else(|| GREETING.to_owned(), |_| shared.figures().exposition())
+async fn greet(State(shared): State<Shared>, Query(question): Query<Question>, headers: HeaderMap) -> Response {
+    if question.figures.is_some() {
+        return shared.figures().exposition().into_response();
+    }
+    shared.pages.index(&headers).unwrap_or_else(|| GREETING.into_response())
 }
 
 /// Takes the place in the room before the upgrade, so that a refusal still has an HTTP status,

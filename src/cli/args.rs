@@ -35,6 +35,8 @@ pub(super) enum Subcommand {
     Demo(Demo),
     /// Serve signaling, so that peers find each other
     Signal(Signal),
+    /// Serve the game's page and signaling at one port, so that people play in their browsers
+    Serve(Serve),
     /// Be the relay of a large session: simulate the whole world, and send each player what their
     /// hero's surroundings need
     Relay(Box<Relay>),
@@ -155,7 +157,7 @@ pub(super) struct Play {
 }
 
 /// How commands are played, as the processes that this one starts must be told too.
-#[derive(clap::Args, Debug, Default, Clone)]
+#[derive(clap::Args, Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Shared {
     /// Play without input delay: your hero answers at once, others are predicted and corrected.
     /// For 2 to 4 peers
@@ -309,6 +311,15 @@ pub(super) struct Signal {
     /// port in your state folder)
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
+}
+
+#[derive(clap::Args, Debug)]
+pub(super) struct Serve {
+    #[command(flatten)]
+    pub signal: Signal,
+    /// The folder of the page, as `cargo xtask page` makes it [default: `page` beside this program]
+    #[arg(long, value_name = "DIR")]
+    pub page: Option<PathBuf>,
 }
 
 #[derive(clap::Args, Debug)]

@@ -8,11 +8,15 @@ use std::time::Duration;
 
 use etcetera::BaseStrategy;
 use lockstone_net::matchbox::{self, MatchboxLink, RoomRole, TOKEN_BYTES_MAX, is_room_name};
-use lockstone_net::signaling::{Handle, Server, SignalingError, probe};
+use lockstone_net::signaling::{Handle, Server, SignalingError, has_page, probe};
 use lockstone_net::{Channel, Link, LinkEvent, PeerId};
 
 use super::args::SIGNAL_PORT;
 use super::failure::Failure;
+use super::link;
+
+/// A server that takes longer to answer is not used unless it is named.
+const PROBE_WITHIN: Duration = Duration::from_millis(500);
 
 /// A signaling server, ours or another's.
 pub(super) struct Signaling {
@@ -20,6 +24,8 @@ pub(super) struct Signaling {
     pub url: String,
     /// How other machines of the local network reach it.
     pub public_url: String,
+    /// Where a browser of the local network finds its page, if it has one.
+    pub page_url: Option<String>,
     /// Ours, if it is.
     _server: Option<Handle>,
 }
@@ -29,8 +35,9 @@ impl Signaling {
     /// port, if another program has the default one and `anywhere` will do.
     pub fn find_or_serve(anywhere: bool) -> Result<Signaling, Failure> {
         let all = |port| SocketAddr::from((Ipv4Addr::UNSPECIFIED, port));
-        if probe(on_this_machine(all(SIGNAL_PORT)), Duration::from_millis(500)) {
-            return Ok(Signaling::there(all(SIGNAL_PORT), None));
+        let here = on_this_machine(all(SIGNAL_PORT));
+        if probe(here, PROBE_WITHIN) {
+            return Ok(Signaling::there(all(SIGNAL_PORT), has_page(here, PROBE_WITHIN), None));
         }
         let server = match Server::bind(all(SIGNAL_PORT)) {
             Err(SignalingError::AddressTaken { .. }) if anywhere => Server::bind(all(0)),
@@ -39,9 +46,12 @@ impl Signaling {
         Signaling::serve(remembering(server?, SIGNAL_PORT)?)
     }
 
-    /// Another's, wherever it is. That it answers, the link finds out.
+    /// Another's, wherever it is. That it answers, the link finds out. Whether one behind `wss` has
+    /// a page is not known here.
     pub fn of(url: &str) -> Signaling {
-        Signaling { url: url.to_owned(), public_url: url.to_owned(), _server: None }
+        let addr = url.strip_prefix("ws://").map(|addr| addr.trim_end_matches('/'));
+        let page_url = addr.filter(|addr| has_page(addr, PROBE_WITHIN)).map(|addr| format!("http://{addr}"));
+        Signaling { url: url.to_owned(), public_url: url.to_owned(), page_url, _server: None }
     }
 
     /// One of our own, for this machine alone.
@@ -65,13 +75,18 @@ impl Signaling {
         })
     }
 
+    /// Ours shows the page beside this program, if there is one.
     fn serve(server: Server) -> Result<Signaling, Failure> {
-        Ok(Signaling::there(server.local_addr(), Some(server.spawn()?)))
+        let (addr, page) = (server.local_addr(), link::page());
+        let has_page = page.is_some();
+        let server = server.with_pages(page.unwrap_or_default());
+        Ok(Signaling::there(addr, has_page, Some(server.spawn()?)))
     }
 
-    fn there(addr: SocketAddr, server: Option<Handle>) -> Signaling {
+    fn there(addr: SocketAddr, has_page: bool, server: Option<Handle>) -> Signaling {
         let (url, public_url) = (format!("ws://{}", on_this_machine(addr)), format!("ws://{}", public(addr)));
-        Signaling { url, public_url, _server: server }
+        let page_url = has_page.then(|| format!("http://{}", public(addr)));
+        Signaling { url, public_url, page_url, _server: server }
     }
 }
 

@@ -5,18 +5,20 @@ use std::process::{ExitCode, Stdio};
 use lockstone_net::matchbox::RoomRole;
 use lockstone_net::{Link, Party, Rollback};
 
-use super::args::Play;
+use super::args::{Play, Shared};
 use super::child::{Peer, bot_words};
 use super::config::Config;
 use super::continuing::Recorded;
 use super::failure::Failure;
 use super::identity::Identity;
+use super::link;
 use super::place::{self, Entering, Signaling, any_number, room_name};
 use super::player::Player;
 use super::sitting::Sitting;
 use crate::game::Game;
 use crate::output::say;
 use crate::shell::{Options, SoloLink};
+use crate::view::Join;
 
 pub(super) fn run<G: Game>(args: Play) -> Result<ExitCode, Failure> {
     let player = Player::<G>::new(args.name.as_deref(), args.hero.as_deref(), args.table.as_deref())?;
@@ -34,7 +36,7 @@ pub(super) fn run<G: Game>(args: Play) -> Result<ExitCode, Failure> {
         Some(url) => Signaling::of(url),
         None => Signaling::find_or_serve(anywhere)?,
     };
-    let join = join_line::<G>(&args, &room, &signaling.public_url);
+    let join = join::<G>(&args, &room, &signaling);
     // A newcomer's companion takes the last place of a rollback session.
     let join = if newcomer && args.shared.rollback {
         say(format_args!("A bot plays with you. With a friend instead: {} --rollback --room {room}", G::NAME));
@@ -49,8 +51,8 @@ pub(super) fn run<G: Game>(args: Play) -> Result<ExitCode, Failure> {
             started.inspect_err(|failure| say(format_args!("You play without a companion: {failure}.")))
         }
     });
-    let link = place::link(&signaling.url, &room, &args.key, &args.stun, RoomRole::Peer);
-    play(args, player, config, recorded, Entering::new(link, companion), room, join)
+    let carrier = place::link(&signaling.url, &room, &args.key, &args.stun, RoomRole::Peer);
+    play(args, player, config, recorded, Entering::new(carrier, companion), room, join)
 }
 
 /// The session to go on with, if there is one.
@@ -70,7 +72,7 @@ fn play<G: Game>(
     recorded: Option<Recorded<G::Sim>>,
     link: impl Link,
     room: String,
-    join: Option<String>,
+    join: Option<Join>,
 ) -> Result<ExitCode, Failure> {
     let (identity, build) = (G::identity(&player.table), player.build(args.plant_fault));
     // A game alone needs a key only if it is to go on another time.
@@ -96,8 +98,9 @@ fn play<G: Game>(
     }
 }
 
-fn invite(join: &str) {
-    say(format_args!("A friend joins with: {join}"));
+fn invite(join: &Join) {
+    say(format_args!("A friend joins with: {}", join.line));
+    link::tell(join);
 }
 
 /// The arguments of the bot that a newcomer finds at their side: a peer like any other, in a
@@ -111,8 +114,25 @@ fn companion<G: Game>(args: &Play, room: &str, url: &str) -> Vec<String> {
     words
 }
 
-fn join_line<G: Game>(args: &Play, room: &str, url: &str) -> String {
+fn join<G: Game>(args: &Play, room: &str, signaling: &Signaling) -> Join {
+    let url = &signaling.public_url;
     let key = args.key.as_ref().map_or(String::new(), |key| format!(" --key {key}"));
     let shared: String = args.shared.words().iter().map(|word| format!(" {word}")).collect();
-    format!("{} --room {room}{key} --signal {url}{shared}", G::NAME)
+    let line = format!("{} --room {room}{key} --signal {url}{shared}", G::NAME);
+    Join { line, link: page_link(args, room, signaling) }
+}
+
+/// A page has the settings that a session has by itself, but for how many begin it.
+fn page_link(args: &Play, room: &str, signaling: &Signaling) -> Option<String> {
+    let peers = args.peers.map(|peers| format!("peers={peers}"));
+    let words = match (args.shared.rollback, &peers) {
+        (true, Some(peers)) => vec!["rollback", peers],
+        (true, None) => vec!["rollback"],
+        (false, _) => Vec::new(),
+    };
+    let usual = Shared { rollback: args.shared.rollback, ..Shared::default() };
+    // How far ahead a party's ticks are closed is no matter of joining.
+    let is_usual = !args.shared.rollback || args.shared == usual;
+    let page_url = signaling.page_url.as_ref().filter(|_| is_usual && args.table.is_none());
+    page_url.map(|page| link::to_room(page, room, args.key.as_deref(), &words))
 }

@@ -12,12 +12,14 @@ use super::args::{self, Play, SIGNAL_PORT, View};
 use super::continuing::Recorded;
 use super::failure::Failure;
 use super::identity::Identity;
+use super::link;
 use super::place::{self, Signaling, any_number, room_name};
 use super::player::Player;
 use super::sitting::Sitting;
 use crate::game::Wide;
 use crate::output::{print, say};
 use crate::shell::Options;
+use crate::view::Join;
 
 /// A relay tells the parts of its whole world once a second, unless they are recorded: to locate a
 /// fault of its own memory, which the replicas' recordings do not tell.
@@ -43,13 +45,16 @@ pub(super) fn run<G: Wide>(args: args::Relay) -> Result<ExitCode, Failure> {
     let room = room_name(args.room.as_deref().or(before))?;
     let signaling = signaling(&args)?;
     let key = args.key.as_ref().map_or(String::new(), |key| format!(" --key {key}"));
-    let join = format!("{} play --relay --room {room}{key} --signal {}", G::NAME, signaling.public_url);
+    let line = format!("{} play --relay --room {room}{key} --signal {}", G::NAME, signaling.public_url);
+    let page_url = signaling.page_url.as_ref().filter(|_| args.table.is_none());
+    let page = page_url.map(|page| link::to_room(page, &room, args.key.as_deref(), &["relay"]));
+    let join = Join { line, link: page };
     // Nobody can know a token that this user's key made.
     let standby = args.host_token.as_deref().map(|token| PlayerKey::of_secret(token).public());
     let claims = args.host_token.is_none().then(|| Identity::of_relay(G::NAME));
     let made = claims.as_ref().map(|claims| claims.key.room_token(&room));
     let token = args.host_token.or(made).expect("whoever names no token has a key");
-    let link = place::link(&signaling.url, &room, &args.key, &args.stun, RoomRole::Relay { token });
+    let carrier = place::link(&signaling.url, &room, &args.key, &args.stun, RoomRole::Relay { token });
     let build = player.build(false);
     let own = Identity::new(args.identity.as_deref(), G::NAME, args.bot || !plays)?;
     let sitting = Sitting {
@@ -74,7 +79,7 @@ pub(super) fn run<G: Wide>(args: args::Relay) -> Result<ExitCode, Failure> {
         Some(key) => relay.with_standby(key),
         None => relay,
     };
-    sitting.play::<G, _, _>(relay.with_horizon(G::horizon()), again, link)
+    sitting.play::<G, _, _>(relay.with_horizon(G::horizon()), again, carrier)
 }
 
 /// How a relay is shown and recorded. One that nobody plays at has no view, unless one is wanted.
@@ -82,15 +87,16 @@ fn sitting(args: &args::Relay, plays: bool) -> (Play, Options) {
     let view = if plays { args.view } else { args.view.or(Some(View::None)) };
     let (bot, record, trees) = (args.bot, args.record.clone(), args.trees);
     let shown = Play { bot, view, record, trees, seconds: args.seconds, report: args.report, ..Play::default() };
-    let invite: fn(&str) = invite;
+    let invite: fn(&Join) = invite;
     let invite = (!args.report).then_some(invite);
     let options =
         Options { keep_parts: args.report, measured_ticks: args.measured_ticks, invite, ..Options::default() };
     (shown, options)
 }
 
-fn invite(join: &str) {
-    print(join);
+fn invite(join: &Join) {
+    print(&join.line);
+    link::tell(join);
     say(format_args!("So players join. Ctrl-C ends the session for all."));
 }
 

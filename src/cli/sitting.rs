@@ -21,7 +21,7 @@ use super::files;
 use crate::game::Game;
 use crate::output::say;
 use crate::shell::{Clocks, Display, Files, Labels, Options, Recorder, Screen, Shell};
-use crate::view::{self, Draw};
+use crate::view::{self, Draw, Join};
 
 /// What draws the picture of the end, in a build that can.
 #[cfg(feature = "picture")]
@@ -34,8 +34,8 @@ pub(super) struct Sitting {
     /// What this process is called in it.
     pub name: String,
     pub room: String,
-    /// The line with which a friend joins.
-    pub join: Option<String>,
+    /// How a friend joins.
+    pub join: Option<Join>,
     pub terms: Terms,
     /// How it is played, shown, recorded and ended.
     pub args: Play,

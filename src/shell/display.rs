@@ -14,7 +14,7 @@ use super::keeper::Labels;
 use crate::output::say;
 use crate::scene::Scene;
 use crate::view::smooth::Smooth;
-use crate::view::{Action, Draw, Status, View, last_check, loss, rtt, title};
+use crate::view::{Action, Draw, Join, Status, View, last_check, loss, rtt, title};
 
 /// News that are kept.
 const NEWS_MAX: usize = 12;
@@ -42,8 +42,8 @@ pub struct Display {
     screen: Screen,
     /// This peer's player's name.
     pub(super) name: String,
-    /// The line with which others join, until they can.
-    join: Option<String>,
+    /// How others join, until they can.
+    join: Option<Join>,
     player: Option<PlayerId>,
     /// Those of the players that were heard of, each another.
     pub(super) names: Names,
@@ -63,8 +63,8 @@ pub struct Display {
 }
 
 impl Display {
-    /// A screen for a session as it is recorded; others join it with the line `join`.
-    pub fn new(screen: Screen, labels: &Labels, join: Option<String>) -> Display {
+    /// A screen for a session as it is recorded, and how others join it.
+    pub fn new(screen: Screen, labels: &Labels, join: Option<Join>) -> Display {
         Display {
             screen,
             name: labels.name.clone(),
@@ -108,15 +108,15 @@ impl Display {
         }
     }
 
-    /// Shows the line with which others join, once they can: who is refused invites nobody. Returns
-    /// it then, if it may be printed as well.
-    pub(super) fn invite(&mut self, phase: impl FnOnce() -> Phase) -> Option<&str> {
+    /// Shows how others join, once they can: who is refused invites nobody. Returns it then, if it
+    /// may be printed as well.
+    pub(super) fn invite(&mut self, phase: impl FnOnce() -> Phase) -> Option<&Join> {
         if self.join.is_none() || !matches!(phase(), Phase::Waiting { .. } | Phase::Playing) {
             return None;
         }
         self.status.join = self.join.take();
         let prints = !matches!(&self.screen, Screen::View(view) if view.is_where_messages_go());
-        self.status.join.as_deref().filter(|_| prints)
+        self.status.join.as_ref().filter(|_| prints)
     }
 
     /// The middle of the picture, in tiles.

@@ -18,8 +18,8 @@ pub struct Status {
     pub keys: &'static str,
     /// The room; empty without one.
     pub room: String,
-    /// The line with which a friend joins.
-    pub join: Option<String>,
+    /// How a friend joins.
+    pub join: Option<Join>,
     /// What the session is doing: connecting, loading, playing.
     pub phase: String,
     /// Its figures. Of the players in the world, this peer's and the sequencer come first.
@@ -38,6 +38,15 @@ pub struct Status {
     pub news: Vec<String>,
     /// The line that is being typed.
     pub typed: Option<String>,
+}
+
+/// How others join a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Join {
+    /// By a line that is typed.
+    pub line: String,
+    /// By a link that is opened in a browser, if the session can be joined so.
+    pub link: Option<String>,
 }
 
 impl Status {

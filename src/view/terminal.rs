@@ -166,7 +166,11 @@ fn panel<'t>(scene: Option<&'t Scene>, status: &'t Status) -> Paragraph<'t> {
     lines.extend(status.details().into_iter().map(|detail| Line::styled(detail, FAINT)));
     if let Some(join) = &status.join {
         lines.push(Line::styled("A friend joins with", FAINT));
-        lines.push(Line::styled(join.as_str(), EMBER));
+        lines.push(Line::styled(join.line.as_str(), EMBER));
+        if let Some(link) = &join.link {
+            lines.push(Line::styled("or in a browser", FAINT));
+            lines.push(Line::styled(link.as_str(), EMBER));
+        }
     }
     lines.push(Line::raw(""));
     let news = scene.map_or(&[][..], |scene| &scene.news).iter().chain(&status.news);

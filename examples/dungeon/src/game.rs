@@ -32,7 +32,7 @@ impl Game for DungeonGame {
 
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
 
-    const KEYS: &'static str = "Click walks, strikes and takes, right click or K skill, P takes, Q drinks, B buys";
+    const KEYS: &'static str = "Click walks, strikes and takes, right click or K skill, P take, Q drink, B buy";
 
     fn rules_digest() -> u64 {
         let config = *grid(BLOCK_TILES).config();

@@ -62,7 +62,10 @@ struct Line {
 fn session_lines(status: &Status, width: i32) -> Vec<Line> {
     let mut rows = status.rows();
     if let Some(join) = &status.join {
-        rows.extend([Row::long("A friend joins with", Tone::Faint), Row::long(join, Tone::Title)]);
+        rows.extend([Row::long("A friend joins with", Tone::Faint), Row::long(&join.line, Tone::Title)]);
+        if let Some(link) = &join.link {
+            rows.extend([Row::long("or in a browser", Tone::Faint), Row::long(link, Tone::Title)]);
+        }
     }
     rows.extend([status.keys, KEYS].into_iter().map(|keys| Row::long(keys, Tone::Faint)));
     rows.into_iter().flat_map(|row| lines(row, width)).collect()

@@ -98,6 +98,21 @@ fn no_signaling_server_and_a_taken_port_are_told() {
 }
 
 #[test]
+fn a_page_is_served_beside_signaling_and_linked_to() {
+    let place = folder("page");
+    let path = place.to_str().unwrap();
+    assert!(refused(&["serve", "--listen", "127.0.0.1:0", "--page", path]).contains("cargo xtask page"));
+    fs::write(place.join("index.html"), "<!doctype html>").unwrap();
+    let mut server = Running::start(&["serve", "--listen", "127.0.0.1:0", "--page", path]);
+    let url = server.line();
+    let args = ["--bot", "--report", "--view", "none", "--room", "hall", "--signal", &url, "--key", "an oak"];
+    let mut founder = Running::start(&args);
+    let page = url.replace("ws://", "http://");
+    founder.await_on_stderr(&format!("In a browser: {page}/#room=hall&key=an%20oak"));
+    assert!(founder.line().contains("tick"), "it plays");
+}
+
+#[test]
 fn tables_are_made_verified_and_refused_when_damaged() {
     let file = folder("tables").join("table.bin");
     let path = file.to_str().unwrap();

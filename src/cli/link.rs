@@ -1,0 +1,78 @@
+//! The link with which a friend joins in a browser, as text and as a QR code; and the page that it
+//! opens, if this program has one.
+//!
+//! A room's key stands behind the `#` of a link: no server ever sees it.
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+use lockstone_net::signaling::Pages;
+use qrcode::QrCode;
+use qrcode::render::unicode::Dense1x2;
+
+use super::failure::Failure;
+use crate::output::say;
+use crate::view::Join;
+
+/// Where `cargo xtask page` puts the page: a folder beside the program.
+const FOLDER: &str = "page";
+
+/// The page in a folder.
+pub(super) fn page_in(folder: &Path) -> Result<Pages, Failure> {
+    let advice = "make it with `cargo xtask page`, or name its folder with --page";
+    Pages::read(folder).map_err(|error| Failure::file("serve the page in", folder, format!("{error}; {advice}")))
+}
+
+/// The folder beside this program in which its page is, if it has one.
+pub(super) fn folder() -> PathBuf {
+    let program = std::env::current_exe().unwrap_or_default();
+    program.with_file_name(FOLDER)
+}
+
+/// The page beside this program, if there is one.
+pub(super) fn page() -> Option<Pages> {
+    Pages::read(&folder()).ok()
+}
+
+/// The link to a room, from the address at which its page is served. `words` say which kind of
+/// session is there.
+pub(super) fn to_room(page_url: &str, room: &str, key: Option<&str>, words: &[&str]) -> String {
+    let key = key.map(|key| format!("&key={}", encoded(key)));
+    let words: String = words.iter().map(|word| format!("&{word}")).collect();
+    format!("{page_url}/#room={room}{}{words}", key.unwrap_or_default())
+}
+
+/// Says that there is a link, and shows it as a code where a person may have it before a camera.
+pub(super) fn tell(join: &Join) {
+    let Some(link) = &join.link else { return };
+    say(format_args!("In a browser: {link}"));
+    if std::io::stderr().is_terminal()
+        && let Ok(code) = QrCode::new(link)
+    {
+        // Terminals are mostly dark, and cameras want dark signs on a light ground.
+        let picture = code.render::<Dense1x2>().dark_color(Dense1x2::Light).light_color(Dense1x2::Dark).build();
+        say(picture);
+    }
+}
+
+/// A text as a part of a URL.
+fn encoded(text: &str) -> String {
+    let byte = |byte: u8| match byte {
+        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    };
+    text.bytes().map(byte).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_holds_all_that_a_page_needs() {
+        let page = "http://192.0.2.7:3536";
+        assert_eq!(to_room(page, "hall", None, &[]), "http://192.0.2.7:3536/#room=hall");
+        let whole = "http://192.0.2.7:3536/#room=hall&key=a%20%26%C3%A9&relay";
+        assert_eq!(to_room(page, "hall", Some("a &é"), &["relay"]), whole);
+    }
+}

@@ -1,0 +1,538 @@
+// The page's own part: what is chosen at the door, what is pressed, what stands beside the picture,
+// and the loop. It must never know the game: what it is called and how it is played the program
+// tells. It asks no host but its own.
+
+import init, { game, panicked, recording } from "./game.js";
+
+const at = (id) => document.getElementById(id);
+// The picture has so many pixels at least each way, where the screen has them; and no more than a
+// scene covers.
+const PICTURE_MIN = 480;
+const PICTURE_MAX = [1504, 944];
+
+let page; // The game's page, once it is loaded.
+let about; // What it tells of itself.
+let playing = false;
+let entry; // What was entered last.
+
+// ---- What is kept in this browser
+
+// Storage may be forbidden: then nothing is remembered.
+function kept(key, value) {
+  try {
+    if (value === undefined) return localStorage.getItem(`lockstone.${key}`);
+    localStorage.setItem(`lockstone.${key}`, value);
+  } catch { /* As if it were empty. */ }
+  return null;
+}
+
+// What a reload of this tab comes back to.
+function inside(value) {
+  try {
+    if (value === undefined) return sessionStorage.getItem("lockstone.inside");
+    if (value === null) sessionStorage.removeItem("lockstone.inside");
+    else sessionStorage.setItem("lockstone.inside", value);
+  } catch { /* As above. */ }
+  return null;
+}
+
+function drawn(bytes) {
+  const digits = crypto.getRandomValues(new Uint8Array(bytes));
+  return Array.from(digits, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+// The player's key. Of several tabs one has it, as far as the browser can tell: two of the same key
+// would be one player.
+async function identity() {
+  let digits = kept("identity");
+  if (!/^[0-9a-f]{64}$/.test(digits ?? "")) kept("identity", (digits = drawn(32)));
+  if (!navigator.locks) return digits;
+  return new Promise((resolve) => {
+    const forAsLongAsThePageLives = new Promise(() => {});
+    navigator.locks.request("lockstone.identity", { ifAvailable: true }, (lock) => {
+      resolve(lock ? digits : drawn(32));
+      return lock ? forAsLongAsThePageLives : undefined;
+    }).catch(() => resolve(digits));
+  });
+}
+const own = identity();
+
+// ---- The link: `#room=NAME&key=KEY`, and `relay` or `rollback` for other kinds of sessions
+
+function asked() {
+  const words = new URLSearchParams(location.hash.slice(1));
+  const number = (name) => (words.has(name) ? Number(words.get(name)) : null);
+  const room = words.get("room") ?? "";
+  return {
+    kind: !room ? "solo" : words.has("relay") ? "relay" : words.has("rollback") ? "rollback" : "party",
+    room,
+    key: words.get("key"),
+    stun: words.getAll("stun"),
+    peers: number("peers"),
+    name: words.get("name"),
+    hero: words.get("hero"),
+    seed: number("seed"),
+    bot: words.has("bot"),
+    seconds: number("seconds"),
+    until: number("until"),
+    reports: words.has("report"),
+  };
+}
+
+function newRoom() {
+  const letters = "23456789abcdefghijkmnpqrstuvwxyz";
+  const drawn = crypto.getRandomValues(new Uint8Array(13));
+  return `hall-${Array.from(drawn, (byte) => letters[byte % 32]).join("")}`;
+}
+
+// ---- The door
+
+function trouble(sentence) {
+  at("trouble").textContent = sentence;
+  at("trouble").hidden = !sentence;
+  if (sentence) tell(sentence);
+}
+
+// Programs that open the page read what it says in its console.
+function tell(sentence) {
+  if (asked().reports) console.log(`told ${sentence}`);
+}
+
+function lacks() {
+  if (typeof WebAssembly !== "object") return "This browser has no WebAssembly: open the link in a current Chrome, Edge, Firefox or Safari.";
+  if (typeof Worker !== "function") return "This browser has no workers: open the link in a current Chrome, Edge, Firefox or Safari.";
+  if (asked().room && typeof RTCPeerConnection !== "function") {
+    return "This browser has no WebRTC, or it is turned off: turn it on, or open the link in another browser.";
+  }
+  return null;
+}
+
+async function load() {
+  const missing = lacks();
+  if (missing) {
+    at("loading").hidden = true;
+    at("about").hidden = true;
+    return trouble(missing);
+  }
+  try {
+    const answer = await fetch("game_bg.wasm");
+    if (!answer.ok) throw new Error(`the server says ${answer.status}`);
+    await init({ module_or_path: counted(answer) });
+  } catch (error) {
+    at("loading").hidden = true;
+    return trouble(`The game could not be loaded (${error.message ?? error}): see whether its server still runs, and load the page again.`);
+  }
+  page = game();
+  about = JSON.parse(page.about());
+  openDoor();
+}
+
+// The same answer, with the bytes counted that have come.
+function counted(answer) {
+  const all = Number(document.querySelector("meta[name=bytes]").content);
+  let come = 0;
+  const count = new TransformStream({
+    transform(chunk, controller) {
+      come += chunk.byteLength;
+      at("progress").value = come / all;
+      at("loaded").textContent = `${Math.floor((come / all) * 100)} %`;
+      controller.enqueue(chunk);
+    },
+  });
+  return new Response(answer.body.pipeThrough(count), { headers: { "content-type": "application/wasm" } });
+}
+
+function openDoor() {
+  const { room, kind, name, hero, bot } = asked();
+  document.title = capital(about.name);
+  at("title").textContent = at("name-of-game").textContent = about.name;
+  at("about").textContent = `${about.about}.`;
+  at("about").hidden = false;
+  at("loading").hidden = true;
+  at("form").hidden = at("howto").hidden = false;
+  const kinds = { party: "a party", relay: "a large session", rollback: "a session without delay" };
+  at("where").replaceChildren(...(room ? ["You join the room ", bold(room), `, ${kinds[kind]}.`] : ["Play alone, or open a room and send friends its link."]));
+  at("enter").textContent = room ? "Join" : "Play alone";
+  at("host").hidden = room !== "";
+  at("name").value = name ?? kept("name") ?? "";
+  const wanted = hero ?? kept("hero") ?? about.heroes[0];
+  at("heroes").replaceChildren(...about.heroes.map((one) => {
+    const [label, radio] = [document.createElement("label"), document.createElement("input")];
+    Object.assign(radio, { type: "radio", name: "hero", value: one, checked: one === wanted, required: true });
+    label.append(radio, one);
+    return label;
+  }));
+  document.querySelector(".keys").replaceChildren(...keysOf().flatMap(([key, what]) => {
+    const [term, text] = [document.createElement("dt"), document.createElement("dd")];
+    const sign = document.createElement("kbd");
+    sign.textContent = key;
+    term.append(sign);
+    text.textContent = what;
+    return [term, text];
+  }));
+  if (!playing) at("name").focus();
+  if (bot || (room && inside() === location.hash)) enter();
+}
+
+// The game's keys, and the page's own.
+function keysOf() {
+  const walks = [["Click", "walks, strikes, takes; held, again and again"], ["W A S D", "walks"]];
+  return [...walks, ...skills(), ["Enter", "says something"], ["/", "a command; /help lists them"], ["F", "full screen"]];
+}
+
+// `... or K skill, P takes` names a key by a single capital letter.
+function skills() {
+  return [...about.keys.matchAll(/\b([A-Z]) ([^,]+)/g)].map(([, key, what]) => [key, what]);
+}
+
+function bold(text) {
+  const element = document.createElement("b");
+  element.textContent = text;
+  return element;
+}
+
+function capital(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+at("form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  enter();
+});
+
+at("host").addEventListener("click", () => {
+  if (!at("form").reportValidity()) return;
+  history.replaceState(null, "", `#room=${newRoom()}`);
+  enter();
+});
+
+window.addEventListener("hashchange", () => {
+  if (!playing && about) {
+    trouble(lacks() ?? "");
+    openDoor();
+  }
+});
+
+// ---- Entering
+
+async function enter() {
+  const name = at("name").value.trim() || (asked().bot ? "Page" : "");
+  const hero = new FormData(at("form")).get("hero");
+  if (!asked().bot) {
+    kept("name", name);
+    kept("hero", hero);
+  }
+  const words = asked();
+  const lacking = lacks();
+  if (lacking) return trouble(lacking);
+  entry = {
+    ...words,
+    name,
+    hero,
+    signal: `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}`,
+    join: words.room ? location.href.replace(/&(name|hero|bot|seconds|until|report|seed)(=[^&]*)?/g, "") : null,
+    seed: words.seed ?? crypto.getRandomValues(new Uint32Array(1))[0],
+    identity: words.bot ? drawn(32) : await own,
+    checksums: words.reports,
+  };
+  at("door").hidden = true;
+  at("stage").hidden = false;
+  at("curtain").textContent = "Entering";
+  at("skills").replaceChildren(...skills().map(([key, what]) => {
+    const button = document.createElement("button");
+    const sign = document.createElement("kbd");
+    button.type = "button";
+    sign.textContent = key;
+    button.append(`${what} `, sign);
+    button.addEventListener("click", () => page.key(key.toLowerCase()));
+    return button;
+  }));
+  fit();
+  page.calm(matchMedia("(prefers-reduced-motion: reduce)").matches);
+  try {
+    page.enter(JSON.stringify(entry), at("canvas"), wake);
+  } catch (sentence) {
+    leaveStage();
+    return trouble(String(sentence));
+  }
+  inside(words.room ? location.hash : null);
+  playing = true;
+  at("canvas").focus();
+  round(false);
+  requestAnimationFrame(frame);
+}
+
+function leaveStage() {
+  playing = false;
+  inside(null);
+  at("stage").hidden = true;
+  at("door").hidden = false;
+}
+
+// ---- The loop: a round when the last one said so, when the link has something, at each frame
+
+const ticking = "let t; onmessage = ({ data }) => { clearTimeout(t); t = setTimeout(() => postMessage(0), data); };";
+// A hidden page's own timers come once a second; those of a worker as ever.
+const clock = new Worker(URL.createObjectURL(new Blob([ticking], { type: "text/javascript" })));
+clock.onmessage = () => round(false);
+
+const bell = new MessageChannel();
+let rung = false;
+bell.port1.onmessage = () => {
+  rung = false;
+  round(false);
+};
+
+function wake() {
+  if (!rung) bell.port2.postMessage(0);
+  rung = true;
+}
+
+function frame() {
+  if (!playing) return;
+  requestAnimationFrame(frame);
+  round(!document.hidden);
+  const panel = page.panel();
+  if (panel) write(JSON.parse(panel));
+}
+
+function round(isFrame) {
+  if (!playing) return;
+  let wait;
+  try {
+    page.is_frame(isFrame);
+    wait = page.step();
+  } catch (error) {
+    return broke(error);
+  }
+  if (wait < 0) return over(JSON.parse(page.ending()));
+  clock.postMessage(Math.min(wait, 1000));
+}
+
+function broke(error) {
+  const sentence = panicked() ?? String(error);
+  page = null;
+  ended(`The game broke, and this page with it: ${sentence}. Save the recording for whoever made it, and load the page again.`, "");
+}
+
+function over({ sentence, report }) {
+  if (entry.reports) console.log(`report ${JSON.stringify(report)}`);
+  const s = Math.round(report.played_ms / 1000);
+  const time = `${Math.floor(s / 60)}:${String(s % 60).padStart(2, "0")} played`;
+  const compared = report.checksums_compared ? `, ${report.checksums_compared} checksums compared, ${report.desyncs} differed` : "";
+  ended(sentence, report.ticks ? `${time}${compared}.` : "");
+}
+
+function ended(sentence, played) {
+  playing = false;
+  inside(null);
+  tell(sentence);
+  at("sentence").textContent = sentence;
+  at("played").textContent = played;
+  at("again").textContent = page ? (asked().room ? "Join again" : "Play again") : "Load the page again";
+  at("keep").hidden = !recording();
+  at("end").showModal();
+}
+
+at("again").addEventListener("click", () => {
+  at("end").close();
+  if (page) enter();
+  else location.reload();
+});
+
+at("out").addEventListener("click", () => {
+  at("end").close();
+  if (!page) return location.reload();
+  history.replaceState(null, "", location.pathname);
+  leaveStage();
+  openDoor();
+});
+
+at("end").addEventListener("cancel", (event) => event.preventDefault());
+
+function save() {
+  const bytes = recording();
+  if (!bytes) return;
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([bytes], { type: "application/octet-stream" }));
+  link.download = `${about.name}-${entry.room || "alone"}-${entry.name.replace(/[^A-Za-z0-9-]/g, "")}.lksrec`;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
+// ---- Beside the picture
+
+function write({ phase, shows, gauges, notes, told, rows, join }) {
+  at("curtain").hidden = shows;
+  at("curtain").textContent = shows ? "" : `${capital(phase)} ...`;
+  document.title = shows ? `${capital(about.name)}${entry.room ? ` · ${entry.room}` : ""}` : `${capital(phase)} ...`;
+  bars(at("gauges"), gauges);
+  bars(at("life"), gauges.slice(0, 2));
+  lines(at("notes"), notes.map((text) => [text]));
+  lines(at("news"), told.flat().slice(-14).map((text) => [text]));
+  lines(at("rows"), rows.map((row) => [row.left, row.tone, row.right, row.right_tone]));
+  at("invite").hidden = !join;
+  if (join && at("link").value !== join) at("link").value = join;
+}
+
+// Writes rows, and touches only what is another.
+function lines(list, rows) {
+  while (list.children.length > rows.length) list.lastElementChild.remove();
+  rows.forEach(([left, tone, right, rightTone], n) => {
+    const item = list.children[n] ?? list.appendChild(document.createElement("li"));
+    part(item, 0, left, tone);
+    if (right !== undefined) part(item, 1, right, rightTone);
+  });
+}
+
+function part(item, n, text, tone) {
+  const span = item.children[n] ?? item.appendChild(document.createElement("span"));
+  if (span.textContent !== text) span.textContent = text;
+  const name = tone ? `tone-${tone}` : "";
+  if (span.className !== name) span.className = name;
+}
+
+function bars(place, gauges) {
+  while (place.children.length > gauges.length) place.lastElementChild.remove();
+  gauges.forEach(({ name, value, max, color }, n) => {
+    let bar = place.children[n];
+    if (!bar) {
+      bar = place.appendChild(document.createElement("div"));
+      bar.className = "gauge";
+      bar.append(document.createElement("i"), document.createElement("span"), document.createElement("span"));
+      bar.setAttribute("role", "meter");
+    }
+    const [fill, what, much] = bar.children;
+    fill.style.setProperty("--color", color);
+    fill.style.transform = `scaleX(${Math.max(0, Math.min(1, value / Math.max(max, 1)))})`;
+    what.textContent = name;
+    much.textContent = `${value} / ${max}`;
+    bar.setAttribute("aria-label", name);
+    bar.setAttribute("aria-valuenow", value);
+    bar.setAttribute("aria-valuemax", max);
+  });
+}
+
+// ---- The picture's size
+
+// A picture has the screen's own pixels as far as a scene has something to show there: small
+// screens show more by smaller tiles, huge ones show larger tiles.
+function fit() {
+  const { clientWidth: width, clientHeight: height } = at("picture");
+  if (!width || !height) return;
+  const finer = Math.max(1, Math.min(PICTURE_MIN / Math.min(width, height), devicePixelRatio || 1));
+  const coarser = Math.min(1, PICTURE_MAX[0] / width, PICTURE_MAX[1] / height);
+  const scale = finer > 1 ? finer : coarser;
+  page?.resize(Math.round(width * scale), Math.round(height * scale));
+}
+
+new ResizeObserver(fit).observe(at("picture"));
+window.addEventListener("resize", fit);
+
+// ---- Hands
+
+const canvas = at("canvas");
+
+function place(event) {
+  const box = canvas.getBoundingClientRect();
+  return [((event.clientX - box.left) * canvas.width) / box.width, ((event.clientY - box.top) * canvas.height) / box.height];
+}
+
+canvas.addEventListener("pointerdown", (event) => {
+  if (!playing || (event.button !== 0 && event.button !== 2)) return;
+  canvas.setPointerCapture(event.pointerId);
+  page.press(true, event.button === 2, ...place(event));
+});
+for (const name of ["pointerup", "pointercancel"]) {
+  canvas.addEventListener(name, (event) => {
+    if (!playing) return;
+    // A finger that is lost holds nothing.
+    page.press(false, event.button === 2, ...place(event));
+  });
+}
+canvas.addEventListener("pointermove", (event) => playing && page.point(...place(event)));
+canvas.addEventListener("contextmenu", (event) => event.preventDefault());
+
+const WAYS = {
+  KeyW: [0, -1], ArrowUp: [0, -1], KeyS: [0, 1], ArrowDown: [0, 1],
+  KeyA: [-1, 0], ArrowLeft: [-1, 0], KeyD: [1, 0], ArrowRight: [1, 0],
+};
+const down = new Set();
+
+function walk() {
+  const [x, y] = [...down].reduce(([x, y], code) => [x + WAYS[code][0], y + WAYS[code][1]], [0, 0]);
+  if (playing) page.walk(Math.sign(x), Math.sign(y));
+}
+
+window.addEventListener("keydown", (event) => {
+  if (!playing || event.ctrlKey || event.altKey || event.metaKey) return;
+  // Who types, or stands on a button, means that.
+  if (event.target.closest("input, button, a, summary, dialog") && event.key !== "Escape") {
+    if (event.target.closest("input") || event.key === "Enter" || event.key === " ") return;
+  }
+  if (event.code in WAYS) {
+    event.preventDefault();
+    down.add(event.code);
+    walk();
+  } else if (event.key === "Enter" || event.key === "/") {
+    event.preventDefault();
+    speak(event.key === "/" ? "/" : "");
+  } else if (event.key === "f" || event.key === "F") {
+    full();
+  } else if (event.key.length === 1 && !event.repeat) {
+    page.key(event.key.toLowerCase());
+  }
+});
+window.addEventListener("keyup", (event) => {
+  if (down.delete(event.code)) walk();
+});
+window.addEventListener("blur", () => {
+  down.clear();
+  walk();
+});
+
+function speak(text) {
+  at("speech").hidden = false;
+  at("line").value = text;
+  at("line").focus();
+}
+
+function silent() {
+  at("speech").hidden = true;
+  canvas.focus();
+}
+
+at("speech").addEventListener("submit", (event) => {
+  event.preventDefault();
+  if (playing) page.line(at("line").value);
+  silent();
+});
+at("line").addEventListener("keydown", (event) => event.key === "Escape" && silent());
+at("line").addEventListener("blur", () => (at("speech").hidden = true));
+
+function full() {
+  if (document.fullscreenElement) document.exitFullscreen();
+  else document.documentElement.requestFullscreen?.().catch(() => {});
+}
+
+at("say").addEventListener("click", () => speak(""));
+at("figures").addEventListener("click", () => page.line("/stats"));
+at("full").addEventListener("click", full);
+at("save").addEventListener("click", save);
+at("keep").addEventListener("click", save);
+at("leave").addEventListener("click", () => {
+  page.leave();
+  round(false);
+});
+at("drawer").addEventListener("click", () => {
+  const open = at("stage").classList.toggle("open");
+  at("drawer").setAttribute("aria-expanded", open);
+});
+at("copy").addEventListener("click", async () => {
+  at("link").select();
+  // Without a secure connection a page has no clipboard but by the selection.
+  const copied = navigator.clipboard ? navigator.clipboard.writeText(at("link").value).then(() => true, () => false) : document.execCommand("copy");
+  at("copy").textContent = (await copied) ? "Copied" : "Copy it by hand";
+});
+
+load();

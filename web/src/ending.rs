@@ -1,0 +1,64 @@
+//! How a session ended, for a page: one sentence with its cause and what to do there, and the
+//! report for programs.
+
+use lockstone::net::LinkError;
+use lockstone::net::session::EndReason;
+use lockstone::net::wire::{LeaveReason, Refusal, SessionKind, Subject};
+use lockstone::shell::Report;
+use serde_json::{Value, json};
+
+pub(crate) fn of(reason: &EndReason, kind: SessionKind, report: &Report) -> Value {
+    let advice = advice(reason, kind);
+    let sentence = match (reason, advice) {
+        (EndReason::Left, _) => "You have left the session.".to_owned(),
+        (_, Some(advice)) => format!("{}; {advice}.", capital(&reason.to_string())),
+        (_, None) => format!("The session is over: {reason}."),
+    };
+    json!({ "sentence": sentence, "is_failure": advice.is_some(), "report": report })
+}
+
+fn advice(reason: &EndReason, kind: SessionKind) -> Option<&'static str> {
+    let go_on = match kind {
+        // It has begun, and takes nobody in.
+        SessionKind::Rollback { .. } => "begin another session",
+        SessionKind::Party { .. } | SessionKind::Relay { .. } => "join again to go on with the same hero",
+    };
+    Some(match reason {
+        EndReason::Left | EndReason::SequencerLeft => return None,
+        EndReason::Removed(LeaveReason::Replaced) => "play on there",
+        EndReason::Removed(LeaveReason::Lied | LeaveReason::Distrusted | LeaveReason::VotedOut) => {
+            "begin another session"
+        }
+        EndReason::Desync | EndReason::Removed(LeaveReason::Desync) => {
+            "save the recording for whoever made the game, and join again"
+        }
+        EndReason::SequencerLost { .. } | EndReason::Removed(_) => go_on,
+        EndReason::Refused(refusal) => of_refusal(refusal),
+        EndReason::NoQuorum => "begin another session",
+        EndReason::Superseded => "join again: its players play on there",
+        EndReason::NoSession => "see whether the link is whole, and whether its sender still plays",
+        EndReason::Unreachable(_) => "a firewall may be between you: try from another network",
+        EndReason::NotEntered => "see whether the server still answers, and try again",
+        EndReason::Transfer(_) | EndReason::Snapshot(_) | EndReason::LoadTimeout => "try again",
+        EndReason::Link(LinkError::Unreachable { .. }) => {
+            "see whether whoever sent the link still plays, and whether you are in their network"
+        }
+        EndReason::Link(LinkError::Refused { .. }) => "ask for the whole link",
+        EndReason::Link(LinkError::Ended(_)) => go_on,
+    })
+}
+
+fn of_refusal(refusal: &Refusal) -> &'static str {
+    let differences = match refusal {
+        Refusal::PutOut | Refusal::Full { .. } | Refusal::Begun => return "begin another session",
+        Refusal::Different(differences) => &differences[..],
+        _ => &[],
+    };
+    let is_kind = differences.iter().any(|difference| difference.what == Subject::Kind);
+    if is_kind { "ask for the whole link" } else { "load this page again from the server of whoever you join" }
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}

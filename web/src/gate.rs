@@ -1,0 +1,196 @@
+//! Hides which game it is, and which kind of session: what the page needs of both.
+
+use std::marker::PhantomData;
+use std::path::Path;
+use std::task::Waker;
+use std::time::Duration;
+
+use lockstone::default_table;
+use lockstone::game::{Game, Wide};
+use lockstone::net::matchbox::{Config, MatchboxLink, RoomRole};
+use lockstone::net::relay::{RelayConfig, RelaySettings, Replica};
+use lockstone::net::session::PlayerError;
+use lockstone::net::wire::{SessionKind, Terms};
+use lockstone::net::{Link, Party, PartyConfig, PartySettings, Rollback, RollbackConfig, RollbackSettings, Session};
+use lockstone::shell::{Display, Labels, Memory, Next, Options, Recorder, Screen, Shell, SoloLink};
+use lockstone::sim::{Simulation, Tick};
+use lockstone::view::Join;
+use serde_json::json;
+
+use crate::RECORDING;
+use crate::clock;
+use crate::ending;
+use crate::entry::{Entry, Kind};
+use crate::eye::Eye;
+
+/// A game before it is played.
+pub(crate) trait Gate {
+    fn about(&self) -> String;
+
+    fn enter(&self, entry: &Entry, eye: Eye, files: Memory, waker: &Waker) -> Result<Box<dyn Playing>, String>;
+}
+
+/// A session that is played.
+pub(crate) trait Playing {
+    fn step(&mut self, now: Duration) -> Next;
+
+    fn leave(&mut self, now: Duration);
+
+    /// How it went, as JSON.
+    fn ending(&mut self) -> String;
+}
+
+/// Any game.
+pub(crate) struct Any<G>(PhantomData<G>);
+
+/// One whose world can be relayed in parts.
+pub(crate) struct Broad<G>(PhantomData<G>);
+
+impl<G> Default for Any<G> {
+    fn default() -> Self {
+        Any(PhantomData)
+    }
+}
+
+impl<G> Default for Broad<G> {
+    fn default() -> Self {
+        Broad(PhantomData)
+    }
+}
+
+impl<G: Game> Gate for Any<G> {
+    fn about(&self) -> String {
+        let about = json!({
+            "name": G::NAME, "about": G::ABOUT, "version": G::VERSION, "heroes": G::HEROES, "keys": G::KEYS,
+            "rules": format!("{:016x}", G::rules_digest()),
+        });
+        about.to_string()
+    }
+
+    fn enter(&self, entry: &Entry, eye: Eye, files: Memory, waker: &Waker) -> Result<Box<dyn Playing>, String> {
+        let (identity, place) = (G::identity(&default_table()), Place { entry, eye, files, waker });
+        let hero = hero::<G>(entry)?;
+        match entry.kind {
+            Kind::Solo | Kind::Party => {
+                let settings = PartySettings { seed: entry.seed.into(), emit_trees: true, ..PartySettings::default() };
+                let config = PartyConfig::new(settings).map_err(|error| error.to_string())?;
+                let terms = config.terms(identity);
+                let party = Party::new(config, identity, &entry.name, hero, build::<G>).map_err(of_name)?;
+                let party = party.with_key(entry.player_key()?);
+                if entry.kind == Kind::Solo {
+                    return place.play::<G, _, _>(party, SoloLink::default(), terms);
+                }
+                place.play::<G, _, _>(party, link(entry, RoomRole::Peer), terms)
+            }
+            Kind::Rollback => {
+                let settings = RollbackSettings::default();
+                let players = entry.peers.unwrap_or(settings.players);
+                let settings = RollbackSettings { seed: entry.seed.into(), emit_trees: true, players, ..settings };
+                let config = RollbackConfig::new(settings).map_err(|error| error.to_string())?;
+                let terms = config.terms(identity);
+                let rollback = Rollback::new(config, identity, &entry.name, hero, build::<G>).map_err(of_name)?;
+                place.play::<G, _, _>(rollback, link(entry, RoomRole::Peer), terms)
+            }
+            Kind::Relay => Err("This game's world cannot be relayed in parts: ask for a link to a party.".to_owned()),
+        }
+    }
+}
+
+impl<G: Wide> Gate for Broad<G> {
+    fn about(&self) -> String {
+        Any::<G>::default().about()
+    }
+
+    fn enter(&self, entry: &Entry, eye: Eye, files: Memory, waker: &Waker) -> Result<Box<dyn Playing>, String> {
+        if entry.kind != Kind::Relay {
+            return Any::<G>::default().enter(entry, eye, files, waker);
+        }
+        let (identity, hero) = (G::identity(&default_table()), hero::<G>(entry)?);
+        let settings = RelaySettings { emit_trees: true, ..RelaySettings::default() };
+        let config = RelayConfig::new(settings).map_err(|error| error.to_string())?;
+        let terms = config.terms(identity);
+        let replica = Replica::<G::Rules>::new(config, identity, &entry.name, hero, build::<G>).map_err(of_name)?;
+        let replica = replica.with_key(entry.player_key()?).with_horizon(G::horizon());
+        let place = Place { entry, eye, files, waker };
+        place.play::<G, _, _>(replica, link(entry, RoomRole::Player), terms)
+    }
+}
+
+fn build<G: Game>(seed: u64) -> G::Sim {
+    G::build(seed, default_table())
+}
+
+fn hero<G: Game>(entry: &Entry) -> Result<<G::Sim as Simulation>::Hero, String> {
+    let none = || format!("There is no hero {:?}: choose one of {}.", entry.hero, G::HEROES.join(", "));
+    G::hero(&entry.hero, &entry.name).ok_or_else(none)
+}
+
+fn of_name(error: PlayerError) -> String {
+    format!("{error}; choose another name.")
+}
+
+fn link(entry: &Entry, role: RoomRole) -> MatchboxLink {
+    let (url, room, key) = (entry.signal.clone(), entry.room.clone(), entry.key.clone());
+    MatchboxLink::open(Config { url, room, key, ice_urls: entry.stun.clone(), role, ..Config::default() })
+}
+
+/// Where and how a session is played, whichever it is.
+struct Place<'p> {
+    entry: &'p Entry,
+    eye: Eye,
+    files: Memory,
+    waker: &'p Waker,
+}
+
+impl Place<'_> {
+    fn play<G, L, T>(self, session: T, mut link: L, terms: Terms) -> Result<Box<dyn Playing>, String>
+    where
+        G: Game,
+        L: Link + 'static,
+        T: Session<Sim = G::Sim> + 'static,
+    {
+        let Place { entry, eye, files, waker } = self;
+        link.wake_with(waker);
+        let kind = terms.kind;
+        let labels = Labels { game: G::NAME, terms, name: entry.name.clone(), room: entry.room.clone() };
+        let recorder = Recorder::new(labels.clone(), files, Some(Path::new(RECORDING)));
+        let recorder = recorder.map_err(|error| error.to_string())?;
+        let join = entry.join.clone().map(|link| Join { line: String::new(), link: Some(link) });
+        let display = Display::new(Screen::View(Box::new(eye)), &labels, join);
+        let options = Options {
+            bot: entry.bot,
+            time: entry.seconds.map(|seconds| Duration::from_secs(seconds.into())),
+            until: entry.until.map(Tick),
+            keep_checksums: entry.checksums,
+            clocks: clock::clocks(),
+            ..Options::default()
+        };
+        let shell = Shell::<G, L, T>::new(session, link, recorder, display, options).with_rerun(build::<G>);
+        Ok(Box::new(Played { shell, kind, began: clock::now() }))
+    }
+}
+
+/// A session, since a time.
+struct Played<G: Game, L: Link, T: Session<Sim = G::Sim>> {
+    shell: Shell<G, L, T>,
+    kind: SessionKind,
+    began: Duration,
+}
+
+impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Playing for Played<G, L, T> {
+    fn step(&mut self, now: Duration) -> Next {
+        match self.shell.step(now - self.began) {
+            Next::At(at) => Next::At(at.saturating_add(self.began)),
+            Next::Over => Next::Over,
+        }
+    }
+
+    fn leave(&mut self, now: Duration) {
+        self.shell.leave(now - self.began);
+    }
+
+    fn ending(&mut self) -> String {
+        let (reason, report) = self.shell.finish();
+        ending::of(&reason, self.kind, &report).to_string()
+    }
+}

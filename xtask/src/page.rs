@@ -1,0 +1,104 @@
+//! A game's page: its wasm with what JavaScript needs to call it, the files of every page, and all
+//! of them compressed.
+
+use std::fmt::Display;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use wasm_bindgen_cli_support::Bindgen;
+
+const TARGET: &str = "wasm32-unknown-unknown";
+/// What the files are called that are made of a game's crate: the same for every game.
+const NAME: &str = "game";
+
+/// Builds it. Returns what to tell.
+pub fn build(package: &str, example: Option<&str>, out: Option<PathBuf>) -> Result<String, String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("this crate is in a folder of the workspace");
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |dir| root.join(dir));
+    let release = target.join(TARGET).join("release");
+    let (wasm, shown, folder) = match example {
+        None => (release.join(package.replace('-', "_")), root.join("web/page"), "page".to_owned()),
+        Some(name) => {
+            let shown = root.join("examples").join(package).join(name);
+            (release.join("examples").join(name), shown, format!("page-{name}"))
+        }
+    };
+    let wasm = wasm.with_extension("wasm");
+    let out = out.unwrap_or_else(|| target.join("release").join(folder));
+    compile(root, package, example)?;
+    let _ = fs::remove_dir_all(&out);
+    fs::create_dir_all(&out).map_err(|error| cannot("make", &out, error))?;
+    // Who plays it reads no names of functions, and no lines.
+    let mut bindgen = Bindgen::new();
+    bindgen.input_path(&wasm).typescript(false).remove_name_section(true).remove_producers_section(true);
+    let bound = bindgen.out_name(NAME).web(true).and_then(|bindgen| bindgen.generate(&out));
+    bound.map_err(|error| cannot("bind", &wasm, format!("{error:#}")))?;
+    for file in files(&shown)? {
+        copy(&file, &out)?;
+    }
+    let mut sizes = [0; 3];
+    for file in files(&out)? {
+        let each = compress(&file)?;
+        sizes.iter_mut().zip(each).for_each(|(sum, bytes)| *sum += bytes);
+    }
+    let [plain, gzip, brotli] = sizes.map(|bytes| bytes as f64 / 1e3);
+    let place = out.display();
+    Ok(format!("{place}: {plain:.0} KB, by gzip {gzip:.0} KB, by brotli {brotli:.0} KB. Serve it with `serve`."))
+}
+
+fn compile(root: &Path, package: &str, example: Option<&str>) -> Result<(), String> {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["build", "--release", "--locked", "--target", TARGET, "--package", package]).current_dir(root);
+    cargo.args(example.into_iter().flat_map(|name| ["--example", name]));
+    match cargo.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(_) => Err(format!("{package} was not built: see above; `rustup target add {TARGET}` adds the target")),
+        Err(error) => Err(format!("cargo cannot be run: {error}")),
+    }
+}
+
+/// Copies a file of a page. The page is told how long its program is, for whoever waits for it.
+fn copy(file: &Path, out: &Path) -> Result<(), String> {
+    let length = fs::metadata(out.join(format!("{NAME}_bg.wasm"))).map_or(0, |wasm| wasm.len());
+    let copied = fs::read(file).and_then(|bytes| {
+        let text = String::from_utf8(bytes).map(|text| text.replace("{{bytes}}", &length.to_string()).into_bytes());
+        let bytes = text.unwrap_or_else(|binary| binary.into_bytes());
+        fs::write(out.join(file.file_name().unwrap_or_default()), bytes)
+    });
+    copied.map_err(|error| cannot("copy", file, error))
+}
+
+/// Writes a file's compressed forms beside it. Returns the sizes: as it is, by gzip, by brotli.
+fn compress(file: &Path) -> Result<[usize; 3], String> {
+    let plain = fs::read(file).map_err(|error| cannot("read", file, error))?;
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
+    let gzip = gzip.write_all(&plain).and_then(|()| gzip.finish());
+    let gzip = gzip.map_err(|error| cannot("compress", file, error))?;
+    let mut brotli = Vec::new();
+    // The best there is: it takes seconds, once.
+    let params = brotli::enc::BrotliEncoderParams { quality: 11, lgwin: 24, ..Default::default() };
+    brotli::BrotliCompress(&mut &plain[..], &mut brotli, &params).map_err(|error| cannot("compress", file, error))?;
+    for (bytes, ending) in [(&gzip, "gz"), (&brotli, "br")] {
+        let mut name = file.as_os_str().to_owned();
+        name.push(format!(".{ending}"));
+        fs::write(&name, bytes).map_err(|error| cannot("write", Path::new(&name), error))?;
+    }
+    Ok([plain.len(), gzip.len(), brotli.len()])
+}
+
+/// The files of a folder, in the order of their names.
+fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let entries = fs::read_dir(folder).and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect());
+    let mut files: Vec<PathBuf> = entries.map_err(|error| cannot("read", folder, error))?;
+    files.retain(|path| path.is_file());
+    files.sort();
+    Ok(files)
+}
+
+fn cannot(doing: &str, path: &Path, cause: impl Display) -> String {
+    format!("cannot {doing} {}: {cause}", path.display())
+}
