@@ -44,7 +44,7 @@ mod room;
 pub mod signaling;
 
 pub use key::PlayerKey;
-pub use link::{Channel, Link, LinkError, LinkEvent, PeerId};
+pub use link::{Channel, Link, LinkError, LinkEvent, Obstacle, PeerId};
 pub use party::{Party, PartyConfig, PartySettings};
 #[cfg(feature = "rollback")]
 pub use rollback::{Rollback, RollbackConfig, RollbackSettings};

@@ -95,6 +95,25 @@ pub enum LinkError {
     Ended(String),
 }
 
+/// What lies between this peer and one that it cannot reach, by what was heard while both looked for
+/// a way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    /// The other one said nothing by signaling: it may be gone.
+    Silence,
+    /// A TURN server was named, and gave no address: it is not there, or it does not let this peer
+    /// in.
+    Turn,
+    /// A STUN server was named, and gave no address: it is not there, or no UDP leaves this network.
+    Stun,
+    /// Both told each other ways, and none of them leads through: a firewall. Whether a TURN server
+    /// was among them.
+    Firewall {
+        /// Whether one was.
+        relayed: bool,
+    },
+}
+
 /// A carrier of packets between peers.
 pub trait Link {
     /// The largest packet that arrives on every carrier, in bytes.
@@ -106,6 +125,11 @@ pub trait Link {
     /// Hands a packet over. To a peer that is not connected (any more) it goes nowhere, as a
     /// lost packet would.
     fn send(&mut self, to: PeerId, channel: Channel, bytes: Vec<u8>);
+
+    /// What lies between this peer and others that it never reached, as far as the carrier can tell.
+    fn obstacle(&self) -> Option<Obstacle> {
+        None
+    }
 
     /// Has its driver woken once [`poll`](Link::poll) has something again, after it had nothing.
     /// It may be woken for nothing, too. Returns whether the link can do so: the driver of one that

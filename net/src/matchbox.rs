@@ -53,6 +53,7 @@ mod quota;
 mod room;
 mod silence;
 mod tasks;
+mod ways;
 mod wire;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -67,15 +68,16 @@ use futures_timer::Delay;
 use matchbox_socket::{PeerEvent, PeerRequest, PeerSignal};
 use uuid::Uuid;
 
-use crate::link::{Channel, Link, LinkError, LinkEvent, PeerId};
+use crate::link::{Channel, Link, LinkError, LinkEvent, Obstacle, PeerId};
 pub use crate::room::{KEY_BYTES_MAX, ROOM_CHARS_MAX, RoomRole, TOKEN_BYTES_MAX, is_room_name};
 use handshake::Handshake;
 use mending::Mending;
 use pair::Pair;
 use queue::Queue;
-pub use room::Config;
+pub use room::{Config, Turn};
 pub use tasks::THREAD_NAME;
 use tasks::Tasks;
+use ways::Ways;
 use wire::{Address, Heard};
 
 /// A [`Link`] over WebRTC. Dropping it closes every connection; the others see it gone
@@ -83,7 +85,7 @@ use wire::{Address, Heard};
 #[derive(Debug)]
 pub struct MatchboxLink {
     role: RoomRole,
-    ice_urls: Vec<String>,
+    ways: Ways,
     return_within: Duration,
     /// Once the room let it in.
     me: Option<PeerId>,
@@ -123,7 +125,7 @@ impl MatchboxLink {
         let bells = Bells::default();
         let link = Self {
             role: config.role.clone(),
-            ice_urls: config.ice_urls.clone(),
+            ways: Ways::new(&config),
             return_within: config.return_within,
             me: None,
             tasks,
@@ -394,7 +396,7 @@ impl MatchboxLink {
     /// Begins a handshake, in the place of one before.
     fn open_pair(&mut self, peer: PeerId, offers: bool, handshake: Handshake) -> &mut Pair {
         let bell = self.bells.hang(Some(peer));
-        let pair = Pair::open(peer, &self.ice_urls, &self.tasks, self.requests.clone(), bell, (offers, handshake));
+        let pair = Pair::open(peer, &self.ways, &self.tasks, self.requests.clone(), bell, (offers, handshake));
         self.pairs.entry(peer).insert_entry(pair).into_mut()
     }
 
@@ -421,6 +423,10 @@ impl Link for MatchboxLink {
         {
             pair.send(channel, bytes);
         }
+    }
+
+    fn obstacle(&self) -> Option<Obstacle> {
+        self.bounds.knows_nobody().then(|| self.ways.obstacle()).flatten()
     }
 
     fn wake_with(&mut self, driver: &Waker) -> bool {

@@ -142,9 +142,8 @@ pub(super) struct Play {
     /// Another random table than the one that is built in
     #[arg(long, value_name = "FILE")]
     pub table: Option<PathBuf>,
-    /// A STUN server, for peers beyond the local network. Can be given several times
-    #[arg(long, value_name = "URL")]
-    pub stun: Vec<String>,
+    #[command(flatten)]
+    pub ice: Ice,
     /// Leave at this tick.
     #[arg(long, hide = true)]
     pub until: Option<u32>,
@@ -248,15 +247,43 @@ pub(super) struct Relay {
     /// Another random table than the one that is built in
     #[arg(long, value_name = "FILE")]
     pub table: Option<PathBuf>,
-    /// A STUN server, for players beyond the local network. Can be given several times
-    #[arg(long, value_name = "URL")]
-    pub stun: Vec<String>,
+    #[command(flatten)]
+    pub ice: Ice,
     /// Of how many ticks at the end the report tells what they cost.
     #[arg(long, hide = true)]
     pub measured_ticks: Option<u32>,
     /// Tell the parent process, on stdout, how it goes; end when it does.
     #[arg(long, hide = true)]
     pub report: bool,
+}
+
+/// Servers that help peers beyond the local network to find each other.
+#[derive(clap::Args, Debug, Default, Clone, PartialEq, Eq)]
+pub(super) struct Ice {
+    /// A STUN server, for peers beyond the local network. Can be given several times
+    #[arg(long, value_name = "URL", value_parser = |text: &str| of_scheme(text, "stun"))]
+    pub stun: Vec<String>,
+    /// A TURN server, for peers that no other way joins: it passes on all that they send
+    #[arg(
+        long,
+        value_name = "URL",
+        requires_all = ["turn_user", "turn_password"],
+        value_parser = |text: &str| of_scheme(text, "turn")
+    )]
+    pub turn: Option<String>,
+    /// Who may use the TURN server
+    #[arg(long, value_name = "USER", requires = "turn")]
+    pub turn_user: Option<String>,
+    /// The user's password there
+    #[arg(long, value_name = "PASSWORD", requires = "turn")]
+    pub turn_password: Option<String>,
+}
+
+impl Ice {
+    /// The TURN server and its user.
+    pub fn turn(&self) -> Option<(&str, &str, &str)> {
+        Some((self.turn.as_deref()?, self.turn_user.as_deref()?, self.turn_password.as_deref()?))
+    }
 }
 
 /// Where the world is shown.
@@ -390,6 +417,13 @@ pub(super) enum CrowdSpread {
 fn number_within(text: &str, low: f64, high: f64) -> Result<f64, String> {
     let number: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
     if (low..=high).contains(&number) { Ok(number) } else { Err(format!("{low} to {high} are possible")) }
+}
+
+/// A server's address: `stun:host:port`.
+fn of_scheme(text: &str, scheme: &str) -> Result<String, String> {
+    let host = text.strip_prefix(scheme).and_then(|rest| rest.strip_prefix(':')).filter(|host| !host.is_empty());
+    let wanted = || format!("name a host behind {scheme}:, as in {scheme}:{scheme}.example.org:3478");
+    host.map(|_| text.to_owned()).ok_or_else(wanted)
 }
 
 /// As a browser says it: scheme and host in small letters, and nothing after the port.

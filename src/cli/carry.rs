@@ -78,5 +78,5 @@ fn connected(event: &LinkEvent) -> Option<PeerId> {
 }
 
 fn open(url: &str, role: RoomRole) -> MatchboxLink {
-    place::link(url, ROOM, &None, &[], role)
+    place::link(url, ROOM, &None, &args::Ice::default(), role)
 }

@@ -4,10 +4,10 @@ use std::fmt::Display;
 use std::path::Path;
 use std::process::ExitCode;
 
-use lockstone_net::LinkError;
 use lockstone_net::session::{EndReason, PlayerError};
 use lockstone_net::signaling::SignalingError;
 use lockstone_net::wire::{LeaveReason, Refusal, SessionKind, Subject};
+use lockstone_net::{LinkError, Obstacle};
 
 use crate::output::say;
 use crate::recording::{BundleError, RecordingError};
@@ -73,7 +73,7 @@ impl From<SignalingError> for Failure {
 }
 
 /// Whether the end of a session of a kind is a failure, and what to do about it.
-pub(super) fn of_end(reason: &EndReason, kind: SessionKind) -> Option<Failure> {
+pub(super) fn of_end(reason: &EndReason, kind: SessionKind, obstacle: Option<Obstacle>) -> Option<Failure> {
     let go_on = match kind {
         // It has begun, and takes nobody in.
         SessionKind::Rollback { .. } => "begin another session",
@@ -91,8 +91,8 @@ pub(super) fn of_end(reason: &EndReason, kind: SessionKind) -> Option<Failure> {
         EndReason::Refused(refusal) => of_refusal(refusal),
         EndReason::NoQuorum => "begin another session",
         EndReason::Superseded => "its players play on there",
-        EndReason::NoSession => "try again, or choose another --room",
-        EndReason::Unreachable(_) => "see whether a firewall is between the peers, or name a --stun server",
+        EndReason::NoSession if obstacle.is_none() => "try again, or choose another --room",
+        EndReason::NoSession | EndReason::Unreachable(_) => of_obstacle(obstacle),
         EndReason::NotEntered => "see whether the signaling server still answers",
         EndReason::Transfer(_) | EndReason::Snapshot(_) | EndReason::LoadTimeout => "try again",
         EndReason::Link(error) => match error {
@@ -102,6 +102,21 @@ pub(super) fn of_end(reason: &EndReason, kind: SessionKind) -> Option<Failure> {
         },
     };
     Some(Failure::new(format!("{reason}; {advice}")))
+}
+
+/// What to do where no way leads to another peer.
+fn of_obstacle(obstacle: Option<Obstacle>) -> &'static str {
+    match obstacle {
+        Some(Obstacle::Silence) => "who is there said nothing by signaling: see whether they still play",
+        Some(Obstacle::Turn) => "the TURN server gave no address: see --turn, --turn-user and --turn-password",
+        Some(Obstacle::Stun) => "the STUN server gave no address: see --stun, and whether UDP leaves this network",
+        Some(Obstacle::Firewall { relayed: true }) => {
+            "a firewall is between the peers, and the TURN server led nowhere: both need one that both reach"
+        }
+        Some(Obstacle::Firewall { relayed: false }) | None => {
+            "see whether a firewall is between the peers, or name a --stun or a --turn server"
+        }
+    }
 }
 
 /// What a peer does that was not let in.

@@ -9,9 +9,9 @@ use std::time::Duration;
 use etcetera::BaseStrategy;
 use lockstone_net::matchbox::{self, MatchboxLink, RoomRole, TOKEN_BYTES_MAX, is_room_name};
 use lockstone_net::signaling::{Handle, Server, SignalingError, has_page, probe};
-use lockstone_net::{Channel, Link, LinkEvent, PeerId};
+use lockstone_net::{Channel, Link, LinkEvent, Obstacle, PeerId};
 
-use super::args::SIGNAL_PORT;
+use super::args::{self, SIGNAL_PORT};
 use super::failure::Failure;
 use super::link;
 
@@ -91,10 +91,13 @@ impl Signaling {
 }
 
 /// A link to a room, for whoever has its key.
-pub(super) fn link(url: &str, room: &str, key: &Option<String>, stun: &[String], role: RoomRole) -> MatchboxLink {
-    let (url, room) = (url.to_owned(), room.to_owned());
-    let config = matchbox::Config { url, room, key: key.clone(), ice_urls: stun.to_vec(), role, ..Default::default() };
-    MatchboxLink::open(config)
+pub(super) fn link(url: &str, room: &str, key: &Option<String>, ice: &args::Ice, role: RoomRole) -> MatchboxLink {
+    let (url, room, ice_urls) = (url.to_owned(), room.to_owned(), ice.stun.clone());
+    let turn = ice.turn().map(|(url, user, password)| {
+        let [url, user, password] = [url, user, password].map(str::to_owned);
+        matchbox::Turn { url, user, password }
+    });
+    MatchboxLink::open(matchbox::Config { url, room, key: key.clone(), ice_urls, turn, role, ..Default::default() })
 }
 
 /// A link that does something once this peer is in the room, and keeps what comes of it.
@@ -123,6 +126,10 @@ impl<F: FnOnce() -> T, T> Link for Entering<F, T> {
 
     fn send(&mut self, to: PeerId, channel: Channel, bytes: Vec<u8>) {
         self.link.send(to, channel, bytes);
+    }
+
+    fn obstacle(&self) -> Option<Obstacle> {
+        self.link.obstacle()
     }
 
     fn wake_with(&mut self, driver: &Waker) -> bool {

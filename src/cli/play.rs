@@ -51,7 +51,7 @@ pub(super) fn run<G: Game>(args: Play) -> Result<ExitCode, Failure> {
             started.inspect_err(|failure| say(format_args!("You play without a companion: {failure}.")))
         }
     });
-    let carrier = place::link(&signaling.url, &room, &args.key, &args.stun, RoomRole::Peer);
+    let carrier = place::link(&signaling.url, &room, &args.key, &args.ice, RoomRole::Peer);
     play(args, player, config, recorded, Entering::new(carrier, companion), room, join)
 }
 

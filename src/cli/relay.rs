@@ -54,7 +54,7 @@ pub(super) fn run<G: Wide>(args: args::Relay) -> Result<ExitCode, Failure> {
     let claims = args.host_token.is_none().then(|| Identity::of_relay(G::NAME));
     let made = claims.as_ref().map(|claims| claims.key.room_token(&room));
     let token = args.host_token.or(made).expect("whoever names no token has a key");
-    let carrier = place::link(&signaling.url, &room, &args.key, &args.stun, RoomRole::Relay { token });
+    let carrier = place::link(&signaling.url, &room, &args.key, &args.ice, RoomRole::Relay { token });
     let build = player.build(false);
     let own = Identity::new(args.identity.as_deref(), G::NAME, args.bot || !plays)?;
     let sitting = Sitting {
@@ -110,7 +110,7 @@ fn stand_by<G: Wide>(room: &str, args: args::Relay) -> Result<ExitCode, Failure>
     let (identity, build) = (G::identity(&player.table), player.build(false));
     let key = PlayerKey::of_secret(&token);
     let url = args.signal.unwrap_or_else(local_signaling);
-    let link = place::link(&url, &room, &args.key, &args.stun, RoomRole::Standby { token });
+    let link = place::link(&url, &room, &args.key, &args.ice, RoomRole::Standby { token });
     let sitting =
         Sitting { name: STANDBY.to_owned(), room, join: None, terms: config.terms(identity), args: shown, options };
     let standby = Relay::<G::Rules>::standby(config, identity, key, build.clone());
@@ -133,7 +133,7 @@ pub(super) fn join<G: Wide>(args: args::Play) -> Result<ExitCode, Failure> {
     let player = Player::<G>::new(args.name.as_deref(), args.hero.as_deref(), args.table.as_deref())?;
     let url = args.signal.clone().unwrap_or_else(local_signaling);
     let own = Identity::new(args.identity.as_deref(), G::NAME, args.bot)?;
-    let link = place::link(&url, &room, &args.key, &args.stun, RoomRole::Player);
+    let link = place::link(&url, &room, &args.key, &args.ice, RoomRole::Player);
     let config = checked(settings(), None)?;
     let (identity, build) = (G::identity(&player.table), player.build(args.plant_fault));
     let (terms, name) = (config.terms(identity), player.name.clone());

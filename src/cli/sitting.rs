@@ -88,6 +88,7 @@ impl Sitting {
             let png = png.map_err(|error| Failure::file("draw", path, error))?;
             std::fs::write(path, &png).map_err(|error| Failure::file("write", path, error))?;
         }
+        let obstacle = shell.link_mut().obstacle();
         // The terminal is given back before anything is said.
         drop(shell);
         if args.report {
@@ -101,7 +102,7 @@ impl Sitting {
         } else if report.ticks > 0 || reason == EndReason::SequencerLeft {
             say(format_args!("{} ticks played; the session is over: {reason}.", report.ticks));
         }
-        match of_end(&reason, kind) {
+        match of_end(&reason, kind, obstacle) {
             Some(failure) => Err(failure),
             None if report.panic.is_some() => Ok(ExitCode::from(DIFFERED)),
             None if report.desyncs > 0 => Err(Failure::differed("the worlds of this session differed")),

@@ -16,8 +16,8 @@ use futures::{FutureExt, StreamExt};
 use futures_timer::Delay;
 use matchbox_socket::async_trait::async_trait;
 use matchbox_socket::{
-    PeerEvent, PeerRequest, PeerSignal, PeerState, RtcIceServerConfig, SignalingError, Signaller, SignallerBuilder,
-    WebRtcSocket, WebRtcSocketBuilder,
+    PeerEvent, PeerRequest, PeerSignal, PeerState, SignalingError, Signaller, SignallerBuilder, WebRtcSocket,
+    WebRtcSocketBuilder,
 };
 
 use super::handshake::Handshake;
@@ -25,6 +25,7 @@ use super::probe::{self, Finding};
 use super::quota::Quota;
 use super::silence::Silence;
 use super::tasks::Tasks;
+use super::ways::Ways;
 use crate::limits::{HANDSHAKE_SIGNALS_MAX, IDLE_TIME, UNANSWERED_PACKETS_MAX, UNANSWERED_TIME};
 use crate::link::{Channel, LinkEvent, PeerId};
 
@@ -90,7 +91,7 @@ impl Pair {
     /// connection.
     pub(super) fn open(
         peer: PeerId,
-        ice_urls: &[String],
+        ways: &Ways,
         tasks: &Tasks,
         requests: UnboundedSender<PeerRequest>,
         bell: Waker,
@@ -99,9 +100,13 @@ impl Pair {
         let (signals, signals_rx) = mpsc::unbounded();
         // The address is never used: signaling goes through the pipe.
         let (mut socket, looping) = WebRtcSocketBuilder::new("")
-            .ice_server(RtcIceServerConfig { urls: ice_urls.to_vec(), username: None, credential: None })
+            .ice_server(ways.servers())
             .signaling_keep_alive_interval(None)
-            .signaller_builder(Arc::new(PipeOnce(Mutex::new(Some(Pipe { requests, signals: signals_rx })))))
+            .signaller_builder(Arc::new(PipeOnce(Mutex::new(Some(Pipe {
+                requests,
+                signals: signals_rx,
+                ways: ways.clone(),
+            })))))
             .add_unreliable_channel()
             .add_reliable_channel()
             .add_unreliable_channel()
@@ -331,6 +336,7 @@ impl Pair {
 struct Pipe {
     requests: UnboundedSender<PeerRequest>,
     signals: UnboundedReceiver<PeerEvent>,
+    ways: Ways,
 }
 
 /// Gives the pipe to matchbox, which asks once.
@@ -356,12 +362,15 @@ impl SignallerBuilder for PipeOnce {
 #[cfg_attr(target_arch = "wasm32", async_trait(?Send))]
 impl Signaller for Pipe {
     async fn send(&mut self, request: PeerRequest) -> Result<(), SignalingError> {
+        self.ways.tells(&request);
         // When signaling is lost, so is the request; the connection lives on.
         let _ = self.requests.unbounded_send(request);
         Ok(())
     }
 
     async fn next_message(&mut self) -> Result<PeerEvent, SignalingError> {
-        self.signals.next().await.ok_or(SignalingError::StreamExhausted)
+        let event = self.signals.next().await.ok_or(SignalingError::StreamExhausted)?;
+        self.ways.hears(&event);
+        Ok(event)
     }
 }

@@ -21,11 +21,24 @@ pub struct Config {
     pub key: Option<String>,
     /// STUN servers (`stun:host:port`). None are needed on one machine or in one local network.
     pub ice_urls: Vec<String>,
+    /// By which packets go where no other way leads.
+    pub turn: Option<Turn>,
     /// As what the room is entered.
     pub role: RoomRole,
     /// How long a link that has lost its server, and has no peer, looks for the server before it
     /// ends. Default 10 min. The link of a relay or of its standby never ends.
     pub return_within: Duration,
+}
+
+/// A TURN server, and as whom it lets this peer in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// `turn:host:port`.
+    pub url: String,
+    /// The user's name.
+    pub user: String,
+    /// The user's password.
+    pub password: String,
 }
 
 impl Default for Config {
@@ -35,6 +48,7 @@ impl Default for Config {
             room: String::new(),
             key: None,
             ice_urls: Vec::new(),
+            turn: None,
             role: RoomRole::default(),
             return_within: Duration::from_secs(600),
         }

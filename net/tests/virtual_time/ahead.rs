@@ -233,7 +233,7 @@ fn a_party_plays_tells_and_sends_the_same_whoever_looks_ahead() {
         for (seat, (one, other)) in packets.iter().zip(&packets_ahead).enumerate() {
             let (one, other) = (one.borrow(), other.borrow());
             assert!(*one == *other, "seed {seed}: seat {seat} sends other packets");
-            assert!(one.len() > 40, "seed {seed}: seat {seat} sends few packets, {}", one.len());
+            assert!(one.len() > 20, "seed {seed}: seat {seat} sends few packets, {}", one.len());
         }
         for (one, other) in stats.into_iter().zip(stats_ahead) {
             assert!(one.ahead.is_none() && other.ahead.is_some_and(|ahead| ahead.compared > 50));
@@ -394,7 +394,7 @@ fn what_a_false_relay_gives_is_looked_at_without_harm() {
         );
         scene.play(secs(20), 200);
         let (garbled, looked) = (*garbled.borrow(), looked(&scene) - before);
-        assert!(garbled > 20 && looked > 100, "seed {seed}: {garbled} garbled, {looked} ticks looked at");
+        assert!(garbled > 20 && looked > 50, "seed {seed}: {garbled} garbled, {looked} ticks looked at");
     });
 }
 

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::ops::Range;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use super::hall;
@@ -44,6 +45,13 @@ impl Site {
     /// The same, of players who find signaling at these addresses.
     pub fn party_by(&self, servers: impl IntoIterator<Item = SocketAddr>, hosts: Range<u8>) -> Apart<'_> {
         let players = servers.into_iter().zip(hosts.clone().map(|host| self.network.program(host)));
+        let party = Party::gather(&format!("of-{}", hosts.start), players);
+        Apart { site: self, party, hosts }
+    }
+
+    /// The same, of players whom these programs run.
+    pub fn party_of(&self, programs: impl IntoIterator<Item = Command>, hosts: Range<u8>) -> Apart<'_> {
+        let players = programs.into_iter().map(|program| (self.server, program));
         let party = Party::gather(&format!("of-{}", hosts.start), players);
         Apart { site: self, party, hosts }
     }

@@ -20,6 +20,7 @@ mod repair;
 mod sessions;
 mod strangers;
 mod takeover;
+mod turn;
 mod two;
 
 use std::collections::BTreeSet;

@@ -10,6 +10,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use lockstone_net::matchbox::Config;
 use lockstone_net::party::PartySettings;
 use lockstone_net::session::{Event, Stats};
 use lockstone_net::wire::{Branch, Message, Report, Turns};
@@ -23,6 +24,7 @@ use testkit::sessions::*;
 use super::hall;
 use super::peers::{Peer, serve_at};
 use super::sessions::Player;
+use super::turn;
 
 const SERVER: &str = "LOCKSTONE_TEST_SERVER";
 const ROOM: &str = "LOCKSTONE_TEST_ROOM";
@@ -187,7 +189,8 @@ fn in_a_process_of_its_own() {
     match (std::env::var(ROOM), std::env::var(KEY)) {
         (Ok(room), Ok(key)) if hall::is_meant() => hall::play(server, &room, key.parse().unwrap()),
         (Ok(room), Ok(key)) => {
-            let mut player = Player::enter(server, &room, keyed(key.parse().unwrap()));
+            let config = Config { turn: turn::named(), ..Config::default() };
+            let mut player = Player::enter_by(config, server, &room, keyed(key.parse().unwrap()));
             player.hand = Box::new(altering(lying()));
             play(player)
         }
@@ -225,6 +228,9 @@ pub fn play<T: Session>(mut player: Player<T>) -> ! {
         for event in player.events.drain(..) {
             if let Event::Branch { branch: now, .. } = event {
                 branch = now;
+            }
+            if let (Event::Ended { .. }, Some(obstacle)) = (&event, player.link.obstacle()) {
+                println!("{}", serde_json::to_string(&Told::News(format!("{obstacle:?}"))).unwrap());
             }
             if let Some(told) = told(event, branch, &stats) {
                 println!("{}", serde_json::to_string(&told).unwrap());

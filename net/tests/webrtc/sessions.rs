@@ -35,7 +35,12 @@ impl<T: Session> Player<T> {
     }
 
     pub fn enter_as(role: RoomRole, server: SocketAddr, room: &str, session: T) -> Player<T> {
-        let config = Config { url: format!("ws://{server}"), room: room.to_owned(), role, ..Config::default() };
+        Player::enter_by(Config { role, ..Config::default() }, server, room, session)
+    }
+
+    /// In a room of a server, and for the rest as the configuration says.
+    pub fn enter_by(config: Config, server: SocketAddr, room: &str, session: T) -> Player<T> {
+        let config = Config { url: format!("ws://{server}"), room: room.to_owned(), ..config };
         let (link, began) = (MatchboxLink::open(config), Instant::now());
         let (events, hand) = (Vec::new(), Box::new(Some));
         Player { link, session, events, hand, epochs: BTreeSet::new(), is_away: false, began }
