@@ -10,6 +10,8 @@
 //! goes wrong is told in one sentence with its cause and what to do: exit code 2. Exit code 1 says
 //! that worlds differed.
 
+#[cfg(feature = "picture")]
+mod animation;
 mod args;
 mod carry;
 mod chaos;

@@ -3,7 +3,8 @@
 //!
 //! ```text
 //! session events ─┬─► Writer ─► file ──┬─► Recording::read ─► Playback ─► Simulation::step
-//!                 └─► Ring ─► memory ──┘                        └─► checksums compared
+//!                 └─► Ring ─► memory ──┘   │                    └─► checksums compared
+//!                                          └─► Film ─► any tick, to be looked at
 //! ```
 //!
 //! A recording holds every turn and the checksum of every tick; now and then the whole state (a
@@ -18,6 +19,7 @@ pub mod bundle;
 mod continuing;
 mod entry;
 mod events;
+mod film;
 pub mod format;
 mod packed;
 mod playback;
@@ -33,6 +35,7 @@ mod writer;
 pub use bundle::{Bundle, BundleError};
 pub use continuing::ContinueError;
 pub use entry::{Entry, EntryOf};
+pub use film::Film;
 pub use format::{Build, Desync, Header};
 pub use packed::Packed;
 pub use playback::{Mismatch, Playback, Replay, ReplayError, replay, replay_with_progress};

@@ -517,6 +517,15 @@ pub(super) struct Replay {
     /// Another random table than the one that is built in
     #[arg(long, value_name = "FILE")]
     pub table: Option<PathBuf>,
+    /// Draw it as moving pictures into this file, instead of verifying it
+    #[arg(long, value_name = "FILE")]
+    pub gif: Option<PathBuf>,
+    /// The first tick to draw [default: the recording's first]
+    #[arg(long, value_name = "TICK", requires = "gif")]
+    pub from: Option<u32>,
+    /// The tick behind the last to draw [default: the recording's last]
+    #[arg(long, value_name = "TICK", requires = "gif")]
+    pub to: Option<u32>,
 }
 
 #[derive(clap::Args, Debug)]

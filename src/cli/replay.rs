@@ -1,10 +1,13 @@
-//! `replay`: plays a recording again and verifies every checksum.
+//! `replay`: plays a recording again and verifies every checksum; or draws it.
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use lockstone_sim::Simulation;
 
+#[cfg(feature = "picture")]
+use super::animation;
 use super::args;
 use super::failure::Failure;
 use super::{files, progress, table};
@@ -24,6 +27,9 @@ pub(super) fn run<G: Game>(args: &args::Replay) -> Result<ExitCode, Failure> {
     let recording = Recording::<G::Sim>::read(&bytes).map_err(unreadable)?;
     describe(&recording);
     let simulation = G::build(header.seed, table);
+    if let Some(gif) = &args.gif {
+        return draw::<G>(recording, simulation, args, gif);
+    }
     let started = Instant::now();
     let bar = progress::bar_of_recording(recording.end().since(header.start));
     let (mut played, ended_in) = (0, recording.ending.panic().map(str::to_owned));
@@ -61,6 +67,30 @@ pub(super) fn run<G: Game>(args: &args::Replay) -> Result<ExitCode, Failure> {
     }
     print("verdict in step");
     Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(feature = "picture")]
+fn draw<G: Game>(
+    recording: Recording<G::Sim>,
+    simulation: G::Sim,
+    args: &args::Replay,
+    gif: &Path,
+) -> Result<ExitCode, Failure> {
+    files::is_named(gif, "gif")?;
+    let span = animation::Span { from: args.from, to: args.to };
+    let told = animation::write::<G>(recording, simulation, &span, gif)?;
+    say(format_args!("{told}."));
+    Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(not(feature = "picture"))]
+fn draw<G: Game>(
+    _recording: Recording<G::Sim>,
+    _simulation: G::Sim,
+    _args: &args::Replay,
+    gif: &Path,
+) -> Result<ExitCode, Failure> {
+    Err(Failure::file("draw", gif, "this build has no pictures; leave out --gif"))
 }
 
 fn describe<S: Simulation>(recording: &Recording<S>) {

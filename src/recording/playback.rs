@@ -76,6 +76,11 @@ impl<S: Simulation> Playback<S> {
         Ok(Playback { simulation, entries, empty: 0, agreed: None, so_far: Replay::default() })
     }
 
+    /// What became of it until now.
+    pub fn so_far(&self) -> Replay {
+        self.so_far
+    }
+
     /// Plays one tick. Returns whether there was one.
     pub fn step(&mut self) -> bool {
         while self.empty == 0 {

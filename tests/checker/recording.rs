@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use lockstone::net::Identity;
 use lockstone::net::limits::{KEYFRAME_TICKS, SNAPSHOT_BYTES_MAX};
 use lockstone::recording::{
-    Desync, Ending, Entry, Header, Packed, RING_BYTES_MAX, Recording, RecordingError, Ring, Tree, Writer, replay,
+    Desync, Ending, Entry, Film, Header, Packed, RING_BYTES_MAX, Recording, RecordingError, Ring, Tree, Writer, replay,
 };
 use lockstone::sim::{CellId, Checksum, Input, PlayerId, Simulation, Tick, Turn, mix64};
 use proptest::prelude::*;
@@ -74,6 +74,42 @@ fn a_recording_replays_to_the_same_checksums_from_its_start() {
         assert_eq!((replay.ticks, replay.mismatch), (TICKS - start, None));
         assert_eq!(replay.checksums, TICKS / 10 - start / 10);
     }
+}
+
+#[test]
+fn a_film_shows_any_tick_in_any_order() {
+    let mut played = mixer();
+    let state = |tick| {
+        let state = played.state.clone();
+        played.step(&turn_at(tick));
+        state
+    };
+    let states: Vec<_> = (0..=TICKS).map(state).collect();
+    for start in [0, 77] {
+        let mut film = Film::new(read(&record(start, true)).ok().unwrap(), mixer()).unwrap();
+        for wanted in [150, 149, TICKS, 3, 120, 99, 100, 101, 0, TICKS + 9] {
+            film.seek(Tick(wanted));
+            let shown = wanted.clamp(start, TICKS);
+            assert_eq!(film.simulation().state, states[shown as usize], "tick {shown} from {start}");
+        }
+        assert_eq!(film.differs(), None);
+    }
+}
+
+#[test]
+fn a_film_says_where_a_checksum_is_not_met() {
+    let mut recording = read(&record(0, true)).ok().unwrap();
+    let wrong = recording.entries.iter_mut().filter_map(|entry| match entry {
+        Entry::Checksum(sum) => Some(sum),
+        _ => None,
+    });
+    // One every ten ticks, the first after ten.
+    wrong.skip(11).step_by(3).for_each(|sum| sum.0 ^= 1);
+    let mut film = Film::new(recording, mixer()).unwrap();
+    film.seek(Tick(110));
+    assert_eq!(film.differs(), None);
+    film.seek(Tick(TICKS));
+    assert_eq!(film.differs(), Some(Tick(120)));
 }
 
 #[test]

@@ -143,6 +143,13 @@ fn a_game_alone_is_recorded_replayed_and_pictured() {
     let replayed = run(&["replay", record]);
     assert!(replayed.status.success() && text(&replayed.stdout).contains("verdict in step"));
     assert!(refused(&args).contains("is there already"), "a recording is never written over");
+    let gif = folder.join("game.gif");
+    let draw = ["replay", record, "--gif", gif.to_str().unwrap(), "--from", "10"];
+    let drawn = run(&[&draw[..], &["--to", "20"]].concat());
+    assert!(drawn.status.success(), "{}", text(&drawn.stderr));
+    assert!(fs::read(&gif).unwrap().starts_with(b"GIF89a"));
+    assert!(refused(&[&draw[..], &["--to", "20"]].concat()).contains("is there already"));
+    assert!(refused(&[&draw[..], &["--to", "9999"]].concat()).contains("choose others with --from and --to"));
 
     let mut bytes = fs::read(record).unwrap();
     fs::write(record, &bytes[..bytes.len() - 3]).unwrap();
