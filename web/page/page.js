@@ -3,22 +3,23 @@
 // tells. It asks no host but its own.
 
 import init, { game, panicked, recording } from "./game.js";
+import { at, bars, capital, fitted, lines } from "./beside.js";
+import { forget, keep, kept } from "./store.js";
 
-const at = (id) => document.getElementById(id);
-// The picture has so many pixels at least each way, where the screen has them; and no more than a
-// scene covers.
-const PICTURE_MIN = 480;
-const PICTURE_MAX = [1504, 944];
+// What is played is kept this often, for when the page is closed in the middle.
+const KEEP_MS = 20_000;
 
 let page; // The game's page, once it is loaded.
 let about; // What it tells of itself.
 let playing = false;
 let entry; // What was entered last.
+let began; // When, which names its recording.
+let keptAt = 0;
 
 // ---- What is kept in this browser
 
 // Storage may be forbidden: then nothing is remembered.
-function kept(key, value) {
+function known(key, value) {
   try {
     if (value === undefined) return localStorage.getItem(`lockstone.${key}`);
     localStorage.setItem(`lockstone.${key}`, value);
@@ -44,8 +45,8 @@ function drawn(bytes) {
 // The player's key. Of several tabs one has it, as far as the browser can tell: two of the same key
 // would be one player.
 async function identity() {
-  let digits = kept("identity");
-  if (!/^[0-9a-f]{64}$/.test(digits ?? "")) kept("identity", (digits = drawn(32)));
+  let digits = known("identity");
+  if (!/^[0-9a-f]{64}$/.test(digits ?? "")) known("identity", (digits = drawn(32)));
   if (!navigator.locks) return digits;
   return new Promise((resolve) => {
     const forAsLongAsThePageLives = new Promise(() => {});
@@ -154,8 +155,8 @@ function openDoor() {
   at("where").replaceChildren(...(room ? ["You join the room ", bold(room), `, ${kinds[kind]}.`] : ["Play alone, or open a room and send friends its link."]));
   at("enter").textContent = room ? "Join" : "Play alone";
   at("host").hidden = room !== "";
-  at("name").value = name ?? kept("name") ?? "";
-  const wanted = hero ?? kept("hero") ?? about.heroes[0];
+  at("name").value = name ?? known("name") ?? "";
+  const wanted = hero ?? known("hero") ?? about.heroes[0];
   at("heroes").replaceChildren(...about.heroes.map((one) => {
     const [label, radio] = [document.createElement("label"), document.createElement("input")];
     Object.assign(radio, { type: "radio", name: "hero", value: one, checked: one === wanted, required: true });
@@ -170,6 +171,7 @@ function openDoor() {
     text.textContent = what;
     return [term, text];
   }));
+  listKept();
   if (!playing) at("name").focus();
   if (bot || (room && inside() === location.hash)) enter();
 }
@@ -189,10 +191,6 @@ function bold(text) {
   const element = document.createElement("b");
   element.textContent = text;
   return element;
-}
-
-function capital(text) {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 at("form").addEventListener("submit", (event) => {
@@ -219,8 +217,8 @@ async function enter() {
   const name = at("name").value.trim() || (asked().bot ? "Page" : "");
   const hero = new FormData(at("form")).get("hero");
   if (!asked().bot) {
-    kept("name", name);
-    kept("hero", hero);
+    known("name", name);
+    known("hero", hero);
   }
   const words = asked();
   const lacking = lacks();
@@ -257,6 +255,7 @@ async function enter() {
   }
   inside(words.room ? location.hash : null);
   playing = true;
+  began = keptAt = Date.now();
   at("canvas").focus();
   round(false);
   requestAnimationFrame(frame);
@@ -292,8 +291,9 @@ function frame() {
   if (!playing) return;
   requestAnimationFrame(frame);
   round(!document.hidden);
-  const panel = page.panel();
+  const panel = page?.panel();
   if (panel) write(JSON.parse(panel));
+  if (playing && Date.now() - keptAt > KEEP_MS) keepIt();
 }
 
 function round(isFrame) {
@@ -315,8 +315,9 @@ function broke(error) {
   ended(`The game broke, and this page with it: ${sentence}. Save the recording for whoever made it, and load the page again.`, "");
 }
 
-function over({ sentence, report }) {
-  if (entry.reports) console.log(`report ${JSON.stringify(report)}`);
+function over({ sentence, report: text }) {
+  if (entry.reports) console.log(`report ${text}`);
+  const report = JSON.parse(text);
   const s = Math.round(report.played_ms / 1000);
   const time = `${Math.floor(s / 60)}:${String(s % 60).padStart(2, "0")} played`;
   const compared = report.checksums_compared ? `, ${report.checksums_compared} checksums compared, ${report.desyncs} differed` : "";
@@ -332,17 +333,22 @@ function ended(sentence, played) {
   at("again").textContent = page ? (asked().room ? "Join again" : "Play again") : "Load the page again";
   at("keep").hidden = !recording();
   at("end").showModal();
+  keepIt();
 }
 
 at("again").addEventListener("click", () => {
   at("end").close();
   if (page) enter();
-  else location.reload();
+  else location.re// Only over a secure connection, or on this machine, a page may be there without its server.
+navigator.serviceWorker?.register("offline.js").catch(() => {});
+load();
 });
 
 at("out").addEventListener("click", () => {
   at("end").close();
-  if (!page) return location.reload();
+  if (!page) return location.re// Only over a secure connection, or on this machine, a page may be there without its server.
+navigator.serviceWorker?.register("offline.js").catch(() => {});
+load();
   history.replaceState(null, "", location.pathname);
   leaveStage();
   openDoor();
@@ -350,14 +356,60 @@ at("out").addEventListener("click", () => {
 
 at("end").addEventListener("cancel", (event) => event.preventDefault());
 
+function fileName() {
+  return `${about.name}-${entry.room || "alone"}-${entry.name.replace(/[^A-Za-z0-9-]/g, "")}.lksrec`;
+}
+
 function save() {
   const bytes = recording();
-  if (!bytes) return;
+  if (bytes) download(fileName(), bytes);
+}
+
+function download(name, bytes) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([bytes], { type: "application/octet-stream" }));
-  link.download = `${about.name}-${entry.room || "alone"}-${entry.name.replace(/[^A-Za-z0-9-]/g, "")}.lksrec`;
+  link.download = name;
   link.click();
   URL.revokeObjectURL(link.href);
+}
+
+// Keeps the recording in this browser.
+async function keepIt() {
+  keptAt = Date.now();
+  const bytes = recording();
+  if (!bytes || entry.bot) return;
+  try {
+    await keep(began, fileName(), bytes);
+    at("unkept").hidden = true;
+  } catch (error) {
+    at("unkept").textContent = `This browser does not keep the recording (${error?.message || "its storage is full or forbidden"}): save it as a file, if you want it.`;
+    at("unkept").hidden = false;
+  }
+}
+
+async function listKept() {
+  const all = await kept().catch(() => []);
+  at("kept").hidden = !all.length;
+  at("kept-count").textContent = `Recordings in this browser (${all.length})`;
+  at("kept-list").replaceChildren(...all.map(({ key, file, bytes, at: when }) => {
+    const item = document.createElement("li");
+    const [look, store, drop] = ["a", "button", "button"].map((name) => document.createElement(name));
+    look.href = `view.html#kept=${key}`;
+    look.textContent = file;
+    store.textContent = "Save";
+    drop.textContent = "Delete";
+    const what = `${file} of ${new Date(when).toLocaleString()}`;
+    store.setAttribute("aria-label", `Save ${what}`);
+    drop.setAttribute("aria-label", `Delete ${what}`);
+    store.type = drop.type = "button";
+    store.addEventListener("click", () => download(file, bytes));
+    drop.addEventListener("click", () => forget(key).then(listKept));
+    const time = document.createElement("span");
+    time.className = "faint";
+    time.textContent = `${new Date(when).toLocaleString([], { dateStyle: "short", timeStyle: "short" })}, ${Math.ceil(bytes.length / 1000)} KB`;
+    item.append(look, time, store, drop);
+    return item;
+  }));
 }
 
 // ---- Beside the picture
@@ -375,55 +427,11 @@ function write({ phase, shows, gauges, notes, told, rows, join }) {
   if (join && at("link").value !== join) at("link").value = join;
 }
 
-// Writes rows, and touches only what is another.
-function lines(list, rows) {
-  while (list.children.length > rows.length) list.lastElementChild.remove();
-  rows.forEach(([left, tone, right, rightTone], n) => {
-    const item = list.children[n] ?? list.appendChild(document.createElement("li"));
-    part(item, 0, left, tone);
-    if (right !== undefined) part(item, 1, right, rightTone);
-  });
-}
-
-function part(item, n, text, tone) {
-  const span = item.children[n] ?? item.appendChild(document.createElement("span"));
-  if (span.textContent !== text) span.textContent = text;
-  const name = tone ? `tone-${tone}` : "";
-  if (span.className !== name) span.className = name;
-}
-
-function bars(place, gauges) {
-  while (place.children.length > gauges.length) place.lastElementChild.remove();
-  gauges.forEach(({ name, value, max, color }, n) => {
-    let bar = place.children[n];
-    if (!bar) {
-      bar = place.appendChild(document.createElement("div"));
-      bar.className = "gauge";
-      bar.append(document.createElement("i"), document.createElement("span"), document.createElement("span"));
-      bar.setAttribute("role", "meter");
-    }
-    const [fill, what, much] = bar.children;
-    fill.style.setProperty("--color", color);
-    fill.style.transform = `scaleX(${Math.max(0, Math.min(1, value / Math.max(max, 1)))})`;
-    what.textContent = name;
-    much.textContent = `${value} / ${max}`;
-    bar.setAttribute("aria-label", name);
-    bar.setAttribute("aria-valuenow", value);
-    bar.setAttribute("aria-valuemax", max);
-  });
-}
-
 // ---- The picture's size
 
-// A picture has the screen's own pixels as far as a scene has something to show there: small
-// screens show more by smaller tiles, huge ones show larger tiles.
 function fit() {
-  const { clientWidth: width, clientHeight: height } = at("picture");
-  if (!width || !height) return;
-  const finer = Math.max(1, Math.min(PICTURE_MIN / Math.min(width, height), devicePixelRatio || 1));
-  const coarser = Math.min(1, PICTURE_MAX[0] / width, PICTURE_MAX[1] / height);
-  const scale = finer > 1 ? finer : coarser;
-  page?.resize(Math.round(width * scale), Math.round(height * scale));
+  const size = fitted(at("picture"));
+  if (size) page?.resize(...size);
 }
 
 new ResizeObserver(fit).observe(at("picture"));
@@ -535,4 +543,6 @@ at("copy").addEventListener("click", async () => {
   at("copy").textContent = (await copied) ? "Copied" : "Copy it by hand";
 });
 
+// Only over a secure connection, or on this machine, a page may be there without its server.
+navigator.serviceWorker?.register("offline.js").catch(() => {});
 load();

@@ -43,7 +43,7 @@ pub(crate) struct Entry {
     pub seconds: Option<u32>,
     /// Leaves at this tick.
     pub until: Option<u32>,
-    /// Keeps every checksum for the report.
+    /// Keeps every checksum for the report, and those of the world's parts.
     #[serde(default)]
     pub checksums: bool,
 }

@@ -35,7 +35,8 @@ impl Eye {
         Ok(Eye { canvas, context, frame, hands, time_s: 0.0, panel_at_s: 0.0, written: String::new() })
     }
 
-    fn draw(&mut self, scenes: &Smooth, moment: f32, status: &Status) {
+    /// Draws a moment of the newest scene, at a time in seconds.
+    pub fn draw(&mut self, scenes: &Smooth, moment: f32, status: &Status, time_s: f32) {
         let Hands { size: (width, height), is_calm, .. } = *self.hands.borrow();
         let size = (width as usize, height as usize);
         if size != self.frame.size() {
@@ -47,7 +48,7 @@ impl Eye {
             self.canvas.set_width(width);
             self.canvas.set_height(height);
         }
-        self.frame.draw(scenes.at(moment).as_ref(), status, if is_calm { 0.0 } else { self.time_s });
+        self.frame.draw(scenes.at(moment).as_ref(), status, if is_calm { 0.0 } else { time_s });
         let image = ImageData::new_with_u8_clamped_array_and_sh(Clamped(self.frame.rgba()), width, height);
         let shown = image.and_then(|image| self.context.put_image_data(&image, 0.0, 0.0));
         if let Err(error) = shown {
@@ -71,7 +72,7 @@ impl Eye {
 impl View for Eye {
     fn show(&mut self, scenes: &Smooth, moment: f32, status: &Status, time_s: f32) {
         self.time_s = time_s;
-        self.draw(scenes, moment, status);
+        self.draw(scenes, moment, status, time_s);
         self.write(scenes, status);
     }
 

@@ -22,10 +22,14 @@ use crate::clock;
 use crate::ending;
 use crate::entry::{Entry, Kind};
 use crate::eye::Eye;
+use crate::viewer::{self, Reel};
 
 /// A game before it is played.
 pub(crate) trait Gate {
     fn about(&self) -> String;
+
+    /// Reads a recording.
+    fn open(&self, bytes: &[u8]) -> Result<Box<dyn Reel>, String>;
 
     fn enter(&self, entry: &Entry, eye: Eye, files: Memory, waker: &Waker) -> Result<Box<dyn Playing>, String>;
 }
@@ -67,6 +71,10 @@ impl<G: Game> Gate for Any<G> {
         about.to_string()
     }
 
+    fn open(&self, bytes: &[u8]) -> Result<Box<dyn Reel>, String> {
+        viewer::open::<G>(bytes)
+    }
+
     fn enter(&self, entry: &Entry, eye: Eye, files: Memory, waker: &Waker) -> Result<Box<dyn Playing>, String> {
         let (identity, place) = (G::identity(&default_table()), Place { entry, eye, files, waker });
         let hero = hero::<G>(entry)?;
@@ -99,6 +107,10 @@ impl<G: Game> Gate for Any<G> {
 impl<G: Wide> Gate for Broad<G> {
     fn about(&self) -> String {
         Any::<G>::default().about()
+    }
+
+    fn open(&self, bytes: &[u8]) -> Result<Box<dyn Reel>, String> {
+        viewer::open::<G>(bytes)
     }
 
     fn enter(&self, entry: &Entry, eye: Eye, files: Memory, waker: &Waker) -> Result<Box<dyn Playing>, String> {
@@ -162,6 +174,7 @@ impl Place<'_> {
             time: entry.seconds.map(|seconds| Duration::from_secs(seconds.into())),
             until: entry.until.map(Tick),
             keep_checksums: entry.checksums,
+            keep_parts: entry.checksums,
             clocks: clock::clocks(),
             ..Options::default()
         };

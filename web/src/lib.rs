@@ -25,6 +25,7 @@ mod eye;
 mod gate;
 mod hands;
 mod panel;
+mod viewer;
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -40,6 +41,7 @@ use entry::Entry;
 use eye::Eye;
 use gate::{Any, Broad, Gate, Playing};
 use hands::Hands;
+pub use viewer::Viewer;
 
 /// Where the session is recorded, among the page's files in memory.
 const RECORDING: &str = "game.lksrec";
@@ -87,6 +89,14 @@ impl Page {
     /// heroes that can be chosen, the keys that it knows.
     pub fn about(&self) -> String {
         self.gate.about()
+    }
+
+    /// Opens a recording, to be looked at.
+    ///
+    /// # Errors
+    /// A sentence with its cause and what to do.
+    pub fn view(&self, recording: &[u8], canvas: HtmlCanvasElement) -> Result<Viewer, String> {
+        Viewer::new(self.gate.open(recording)?, canvas)
     }
 
     /// Enters a session: which, and as whom, says JSON. `wake` is called when there is something to

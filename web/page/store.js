@@ -1,0 +1,50 @@
+// The recordings that this browser keeps, in IndexedDB: the newest ones, until they are deleted.
+//
+// Storage may be forbidden or full. Then nothing is kept, and whoever asked is told by a rejection.
+
+const KEPT_MAX = 20;
+
+function opened() {
+  return new Promise((resolve, reject) => {
+    const request = indexedDB.open("lockstone", 1);
+    request.onupgradeneeded = () => request.result.createObjectStore("recordings", { keyPath: "key" });
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+}
+
+async function within(mode, work) {
+  const db = await opened();
+  try {
+    return await new Promise((resolve, reject) => {
+      const transaction = db.transaction("recordings", mode);
+      const request = work(transaction.objectStore("recordings"));
+      transaction.oncomplete = () => resolve(request?.result);
+      transaction.onerror = transaction.onabort = () => reject(transaction.error);
+    });
+  } finally {
+    db.close();
+  }
+}
+
+// Keeps a recording, in the place of an older one of the same key. The oldest that are too many
+// go.
+export async function keep(key, file, bytes) {
+  await within("readwrite", (store) => store.put({ key, file, bytes, at: Date.now() }));
+  const surplus = (await kept()).slice(KEPT_MAX);
+  await Promise.all(surplus.map(({ key }) => forget(key)));
+}
+
+// All of them, the newest first.
+export async function kept() {
+  const all = await within("readonly", (store) => store.getAll());
+  return all.sort((one, other) => other.at - one.at);
+}
+
+export function recalled(key) {
+  return within("readonly", (store) => store.get(key));
+}
+
+export function forget(key) {
+  return within("readwrite", (store) => store.delete(key));
+}
