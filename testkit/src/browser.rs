@@ -4,6 +4,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// What Chromium needs to run without a screen, and to ask nobody for anything.
+pub(crate) const QUIET: [&str; 9] = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+];
+
 /// Where the pages and pictures of a test are kept: a folder in `CARGO_TARGET_TMPDIR`, which only
 /// the test itself is told.
 pub fn folder(temporary: &str, name: &str) -> PathBuf {
@@ -16,17 +29,14 @@ pub fn folder(temporary: &str, name: &str) -> PathBuf {
 /// `None` if there is no Chromium, which fails in CI.
 pub fn opened(page: &Path, at: &str) -> Option<String> {
     let profile = page.with_extension("profile");
-    let arguments =
-        ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--proxy-server=127.0.0.1:9"];
     let run = Command::new("chromium")
-        .args(arguments)
-        .args(["--virtual-time-budget=20000", "--enable-logging=stderr", "--dump-dom"])
+        .args(QUIET)
+        .args(["--proxy-server=127.0.0.1:9", "--virtual-time-budget=20000", "--enable-logging=stderr", "--dump-dom"])
         .arg(format!("--user-data-dir={}", profile.display()))
         .arg(format!("file://{}{at}", page.display()))
         .output();
     let Ok(output) = run else {
-        assert!(std::env::var_os("CI").is_none(), "this test opens the page in Chromium: apt-get install chromium");
-        eprintln!("SKIPPED: this test opens the page in Chromium, and there is none: apt-get install chromium");
+        lacks("Chromium: apt-get install chromium");
         return None;
     };
     let told = String::from_utf8_lossy(&output.stderr);
@@ -34,4 +44,10 @@ pub fn opened(page: &Path, at: &str) -> Option<String> {
     let refused = told.lines().find(|line| line.contains("CONSOLE") && line.contains("Content Security Policy"));
     assert_eq!(refused, None, "the page's own policy refuses a part of it");
     Some(String::from_utf8(output.stdout).unwrap())
+}
+
+/// This test cannot be made without something: it is skipped by who says that it may be.
+pub fn lacks(what: &str) {
+    assert!(std::env::var_os("CI").is_none(), "this test needs {what}");
+    eprintln!("SKIPPED: this test needs {what}");
 }

@@ -34,6 +34,8 @@ pub mod browser;
 pub mod faulty;
 #[cfg(feature = "engine")]
 pub mod flips;
+#[cfg(all(feature = "engine", unix))]
+pub mod open_page;
 #[cfg(feature = "engine")]
 pub mod pasture;
 #[cfg(feature = "engine")]

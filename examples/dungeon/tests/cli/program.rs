@@ -11,6 +11,8 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Instant;
 
+use lockstone::shell::Report;
+
 pub fn dungeon(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_dungeon"));
     command.args(args).stdin(Stdio::null()).env_remove("DISPLAY").env_remove("LOCKSTONE_LOG");
@@ -82,6 +84,13 @@ impl Running {
             stdout.lines().map_while(Result::ok).try_for_each(|line| told.send((Instant::now(), line)))
         });
         lines
+    }
+
+    /// Ends it as Ctrl-C does. Returns its report.
+    pub fn interrupted(self) -> Report {
+        assert!(Command::new("kill").args(["-INT", &self.process.id().to_string()]).status().unwrap().success());
+        let (_, report) = self.report();
+        serde_json::from_value(report).expect("it is a report")
     }
 
     /// Waits for its end. Returns the last thing it says: its report.

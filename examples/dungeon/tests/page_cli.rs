@@ -1,0 +1,154 @@
+//! Pages and natives in one session, over real WebRTC: a browser plays the page that `cargo xtask
+//! page` built, and tells its report in its console.
+//!
+//! Nothing here sleeps or has a fixed port. What is missing fails in CI.
+
+#![cfg(unix)]
+
+mod program;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use lockstone::shell::{PlayedCheck, PlayedParts, Report};
+use program::{Running, folder};
+use testkit::browser::lacks;
+use testkit::open_page::OpenPage;
+
+/// How long a page plays.
+const SECONDS: u32 = 20;
+
+/// A page, if it was built.
+fn built(name: &str, by: &str) -> Option<PathBuf> {
+    let place = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).with_file_name("release").join(name);
+    let is_there = place.join("index.html").exists();
+    if !is_there {
+        lacks(&format!("a page: {by}"));
+    }
+    is_there.then_some(place)
+}
+
+/// A server of page and signaling.
+fn serve() -> Option<(Running, String)> {
+    let page = built("page", "cargo xtask page")?;
+    let mut server = Running::start(&["serve", "--listen", "127.0.0.1:0", "--page", page.to_str().unwrap()]);
+    let url = server.line();
+    Some((server, url))
+}
+
+/// Bots in pages that play in the room `hall`, each a browser of its own.
+fn open(url: &str, words: &str, names: &[&str]) -> Option<Vec<OpenPage>> {
+    let page = url.replace("ws://", "http://");
+    let profiles = folder(&format!("pages-{words}"));
+    let one = |name: &&str| {
+        let link = format!("{page}/#room=hall{words}&bot&report&seconds={SECONDS}&name={name}");
+        OpenPage::open(&link, profiles.join(name))
+    };
+    names.iter().map(one).collect()
+}
+
+/// What a page reports: it played at the session's pace, and nothing differed.
+fn report(page: &mut OpenPage) -> Report {
+    let report: Report = serde_json::from_str(&page.says("report ")).expect("it is one");
+    let Report { name, ticks, played_ms, desyncs, .. } = &report;
+    assert_eq!(*desyncs, 0, "{report:?}");
+    let ticks_per_s = f64::from(*ticks) * 1e3 / *played_ms as f64;
+    println!("{name}: {ticks} ticks, {ticks_per_s:.2} a second");
+    // Who joins plays some ticks more at first, to be abreast of the others.
+    assert!((19.8..20.7).contains(&ticks_per_s), "{name}: {ticks_per_s} ticks/s");
+    report
+}
+
+/// All that a page and a native played has the same checksums, and they compared them.
+fn assert_equal(page: &Report, native: &Report) {
+    assert!(page.checksums_compared >= 20 && native.desyncs == 0, "{page:?}");
+    let theirs: BTreeMap<_, _> = native.checksums.iter().map(|check| (check.tick, &check.checksum)).collect();
+    let mut compared = 0;
+    for PlayedCheck { tick, checksum } in &page.checksums {
+        let Some(theirs) = theirs.get(tick) else { continue };
+        assert_eq!(checksum, *theirs, "tick {tick}");
+        compared += 1;
+    }
+    println!("{}: {compared} checksums, all equal to those of {}", page.name, native.name);
+    assert!(compared >= 200, "{compared} are of both");
+}
+
+/// Each part of the world that a page simulated is the relay's.
+fn assert_parts_equal(page: &Report, relay: &Report) {
+    assert!(relay.desyncs == 0 && relay.checksums_compared >= 20, "{relay:?}");
+    let whole: BTreeMap<_, BTreeMap<_, _>> =
+        relay.parts.iter().map(|parts| (parts.tick, parts.cells.iter().copied().collect())).collect();
+    let mut compared = 0;
+    for PlayedParts { tick, cells } in &page.parts {
+        let Some(whole) = whole.get(tick) else { continue };
+        cells.iter().for_each(|(cell, checksum)| assert_eq!(whole.get(cell), Some(checksum), "{cell:?}, tick {tick}"));
+        compared += cells.len();
+    }
+    println!("{}: {compared} parts of the world, all equal to the relay's", page.name);
+    assert!(compared >= 100, "{compared} are of both");
+}
+
+#[test]
+fn golden_checksums_are_the_same_in_a_browser() {
+    let Some(page) = built("page-golden", "cargo xtask page --example golden") else { return };
+    let mut server = Running::start(&["serve", "--listen", "127.0.0.1:0", "--page", page.to_str().unwrap()]);
+    let link = server.line().replace("ws://", "http://");
+    let Some(mut page) = OpenPage::open(&link, folder("golden").join("profile")) else { return };
+    let golden = include_str!("../../../tests/golden.txt").trim().replace('\n', ", ");
+    assert_eq!(page.says("golden "), golden);
+}
+
+#[test]
+fn two_pages_and_a_native_play_one_party() {
+    let Some((_server, url)) = serve() else { return };
+    let args = ["--bot", "--report", "--view", "none", "--room", "hall", "--signal", &url, "--name", "Ada"];
+    let mut founder = Running::start(&args);
+    assert!(founder.line().contains("tick"), "the founder plays");
+    let Some(mut pages) = open(&url, "", &["Bea", "Cleo"]) else { return };
+    let reports: Vec<_> = pages.iter_mut().map(report).collect();
+    let native = founder.interrupted();
+    reports.iter().for_each(|report| assert_equal(report, &native));
+}
+
+#[test]
+fn a_page_and_a_native_play_a_rollback_session() {
+    let Some((_server, url)) = serve() else { return };
+    let args =
+        ["--bot", "--report", "--view", "none", "--room", "hall", "--signal", &url, "--rollback", "--peers", "2"];
+    let native = Running::start(&args);
+    let Some(mut pages) = open(&url, "&rollback&peers=2", &["Bea"]) else { return };
+    let page = report(&mut pages[0]);
+    assert_equal(&page, &native.interrupted());
+}
+
+#[test]
+fn a_page_and_a_native_play_in_a_relay_session() {
+    let Some((_server, url)) = serve() else { return };
+    let args = ["relay", "--bot", "--name", "Ada", "--report", "--view", "none", "--room", "hall", "--signal", &url];
+    let mut relay = Running::start(&args);
+    assert!(relay.line().contains("tick"), "the relay plays");
+    let args = ["play", "--relay", "--bot", "--report", "--view", "none", "--room", "hall", "--signal", &url];
+    let mut player = Running::start(&args);
+    assert!(player.line().contains("tick"), "a native plays");
+    let Some(mut pages) = open(&url, "&relay", &["Bea"]) else { return };
+    let page = report(&mut pages[0]);
+    assert_eq!(player.interrupted().desyncs, 0);
+    assert_parts_equal(&page, &relay.interrupted());
+}
+
+#[test]
+fn what_keeps_a_page_from_a_session_is_told_in_a_sentence() {
+    let Some((_server, url)) = serve() else { return };
+    let args = ["--bot", "--report", "--view", "none", "--room", "hall", "--signal", &url, "--key", "oak"];
+    let mut founder = Running::start(&args);
+    assert!(founder.line().contains("tick"), "the founder plays");
+    for (words, told) in [
+        ("&key=elm", "has another key"),
+        ("&relay&key=oak", "ask for the whole link"),
+        ("&rollback&key=oak", "ask for the whole link"),
+    ] {
+        let Some(mut pages) = open(&url, words, &["Bea"]) else { return };
+        let sentence = pages[0].says("told ");
+        assert!(sentence.contains(told) && sentence.ends_with('.'), "{words}: {sentence}");
+    }
+}
