@@ -422,6 +422,7 @@ function write({ phase, shows, gauges, notes, told, rows, join }) {
   bars(at("life"), gauges.slice(0, 2));
   lines(at("notes"), notes.map((text) => [text]));
   lines(at("news"), told.flat().slice(-14).map((text) => [text]));
+  hear(told.flat());
   lines(at("rows"), rows.map((row) => [row.left, row.tone, row.right, row.right_tone]));
   at("invite").hidden = !join;
   if (join && at("link").value !== join) at("link").value = join;
@@ -436,6 +437,18 @@ function fit() {
 
 new ResizeObserver(fit).observe(at("picture"));
 window.addEventListener("resize", fit);
+
+// Where the panel is hidden, what happened is shown over the picture for a while.
+const HEARD_MS = 6_000;
+let heard = [];
+let toldBefore = [];
+
+function hear(told) {
+  const [now, fresh] = [Date.now(), told.filter((text) => !toldBefore.includes(text))];
+  toldBefore = told;
+  heard = [...heard, ...fresh.map((text) => ({ text, until: now + HEARD_MS }))].slice(-3);
+  lines(at("heard"), heard.filter(({ until }) => until > now).map(({ text }) => [text]));
+}
 
 // ---- Hands
 
