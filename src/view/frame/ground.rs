@@ -2,7 +2,7 @@
 
 use tiny_skia::Pixmap;
 
-use super::light::Light;
+use super::light::{Light, Line};
 use super::{Camera, TILE, WALL};
 use crate::scene::{Grain, GroundTile, PATTERN_PIXELS as SIZE, PATTERNS, Pattern, Rgb, Scene, noise};
 
@@ -52,30 +52,33 @@ struct Strip {
 }
 
 impl Strip {
-    fn paint(&self, pixmap: &mut Pixmap, camera: Camera, texture: &Texture, line: &[[f32; 3]]) {
+    fn paint(&self, pixmap: &mut Pixmap, camera: Camera, texture: &Texture, line: &Line<'_>) {
         if self.y < 0 || self.y >= camera.height as i32 {
             return;
         }
         let Rgb(r, g, b) = self.color;
         let color = [r, g, b].map(|value| f32::from(value) * self.shade);
         let (from, to) = (self.x.max(0), (self.x + SIZE as i32).min(camera.width as i32));
+        if from >= to {
+            return;
+        }
         let start = self.y as usize * pixmap.width() as usize;
-        let pixels = pixmap.data_mut().as_chunks_mut::<4>().0;
-        for x in from..to {
-            let brightness = texture[self.row][(x - self.x) as usize];
-            let light = line[x as usize];
+        let pixels = &mut pixmap.data_mut().as_chunks_mut::<4>().0[start..][from as usize..to as usize];
+        let Some(lights) = line.lit(from as usize, to as usize) else { return pixels.fill([0, 0, 0, 255]) };
+        let brightness = &texture[self.row][(from - self.x) as usize..];
+        for ((pixel, brightness), light) in pixels.iter_mut().zip(brightness).zip(lights) {
             let value = |n: usize| (color[n] * brightness * light[n]).min(255.0) as u8;
-            pixels[start + x as usize] = [value(0), value(1), value(2), 255];
+            *pixel = [value(0), value(1), value(2), 255];
         }
     }
 }
 
 /// The ground that lies flat.
 pub(super) fn floor(pixmap: &mut Pixmap, camera: Camera, scene: &Scene, light: &Light, textures: &Textures) {
-    let (mut row, mut line) = (Vec::new(), Vec::new());
+    let mut row = Vec::new();
     for y in 0..camera.height {
         let place = camera.corner.1 + (y as f32 + 0.5) / TILE;
-        light.line(place, camera, &mut row, &mut line);
+        let line = light.line(place, &mut row);
         let tile_y = place.floor() as i32;
         let top = ((tile_y as f32 - camera.corner.1) * TILE).round() as i32;
         let texture_row = (y as i32 - top).clamp(0, SIZE as i32 - 1) as usize;
@@ -106,16 +109,16 @@ pub(super) fn walls(
     }
     let height = (WALL * TILE) as i32;
     let top = ((tile_y as f32 - camera.corner.1) * TILE).round() as i32 - height;
-    let (mut row, mut line) = (Vec::new(), Vec::new());
+    let mut row = Vec::new();
     for n in 0..SIZE {
-        light.line(tile_y as f32 + n as f32 / TILE, camera, &mut row, &mut line);
+        let line = light.line(tile_y as f32 + n as f32 / TILE, &mut row);
         for &(tile_x, tile) in &raised {
             let edge = if wall(scene, tile_x, tile_y - 1).is_none() && n < 2 { 1.1 } else { TOP };
             let strip = Strip { x: left(camera, tile_x), y: top + n as i32, row: n, color: tile.color, shade: edge };
             strip.paint(pixmap, camera, &textures.top[variant(tile_x, tile_y)], &line);
         }
     }
-    light.line(tile_y as f32 + 1.1, camera, &mut row, &mut line);
+    let line = light.line(tile_y as f32 + 1.1, &mut row);
     for &(tile_x, tile) in raised.iter().filter(|(x, _)| wall(scene, *x, tile_y + 1).is_none()) {
         for n in 0..height {
             let shade = if n < 2 { 1.25 } else { FACE };
@@ -142,7 +145,7 @@ pub(super) fn dim_edges(pixmap: &mut Pixmap, camera: Camera) {
     let pixels = pixmap.data_mut().as_chunks_mut::<4>().0;
     for (y, line) in pixels.chunks_mut(stride).take(camera.height).enumerate() {
         let down = (y as f32 / height * 2.0 - 1.0).powi(4);
-        for (pixel, across) in line.iter_mut().zip(&across) {
+        for (pixel, across) in line.iter_mut().zip(&across).filter(|(pixel, _)| pixel[..3] != [0; 3]) {
             let keep = 256 - ((across + down).min(1.0) * 150.0) as u32;
             pixel[..3].iter_mut().for_each(|value| *value = ((u32::from(*value) * keep) >> 8) as u8);
         }

@@ -19,6 +19,14 @@ pub(super) struct Light {
     columns: usize,
     rows: usize,
     samples: Vec<[f32; 3]>,
+    /// Of each column of pixels: the sample before it, and how far it is on the way to the next.
+    steps: Vec<(usize, f32)>,
+}
+
+/// The light along a row of pixels.
+pub(super) struct Line<'l> {
+    steps: &'l [(usize, f32)],
+    row: &'l [[f32; 3]],
 }
 
 impl Light {
@@ -35,7 +43,9 @@ impl Light {
                 samples.push(sample(scene, &torches, (x, y)));
             }
         }
-        Light { corner, columns, rows, samples }
+        let (first, pixel) = ((camera.corner.0 - corner.0) * SAMPLES as f32, SAMPLES as f32 / TILE);
+        let steps = (0..camera.width).map(|x| step(first + x as f32 * pixel, columns)).collect();
+        Light { corner, columns, rows, samples, steps }
     }
 
     /// The light at a place: between the four samples around it.
@@ -47,16 +57,11 @@ impl Light {
     }
 
     /// The light along a row of pixels. `row` is working memory.
-    pub fn line(&self, y: f32, camera: Camera, row: &mut Vec<[f32; 3]>, line: &mut Vec<[f32; 3]>) {
+    pub fn line<'l>(&'l self, y: f32, row: &'l mut Vec<[f32; 3]>) -> Line<'l> {
         let (upper, lower, down) = self.rows_at(y);
         row.clear();
         row.extend(upper.iter().zip(lower).map(|(a, b)| mix(*a, *b, down)));
-        let (first, pixel) = ((camera.corner.0 - self.corner.0) * SAMPLES as f32, SAMPLES as f32 / TILE);
-        line.clear();
-        line.extend((0..camera.width).map(|x| {
-            let (column, along) = step(first + x as f32 * pixel, self.columns);
-            mix(row[column], row[column + 1], along)
-        }));
+        Line { steps: &self.steps, row }
     }
 
     /// The rows of samples above and below a place, and how far it is from the first to the second.
@@ -64,6 +69,16 @@ impl Light {
         let (n, part) = step((y - self.corner.1) * SAMPLES as f32, self.rows);
         let (upper, lower) = self.samples[n * self.columns..][..2 * self.columns].split_at(self.columns);
         (upper, lower, part)
+    }
+}
+
+impl Line<'_> {
+    /// The light of the pixels from one up to another; none if all of them are in the dark.
+    pub fn lit(&self, from: usize, to: usize) -> Option<impl Iterator<Item = [f32; 3]>> {
+        let steps = self.steps.get(from..to)?;
+        let samples = &self.row[steps.first()?.0..steps.last()?.0 + 2];
+        let between = |&(n, along): &(usize, f32)| mix(self.row[n], self.row[n + 1], along);
+        samples.iter().any(|light| *light != [0.0; 3]).then(|| steps.iter().map(between))
     }
 }
 
