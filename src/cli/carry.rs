@@ -9,7 +9,7 @@ use lockstone_net::matchbox::{MatchboxLink, RoomRole};
 use lockstone_net::{Channel, Link, LinkEvent, PeerId};
 
 use super::STOP;
-use super::args::Carry;
+use super::args::{self, Carry};
 use super::child::{Peer, stop_with_parent};
 use super::failure::Failure;
 use super::place::{self, Signaling};

@@ -2,12 +2,11 @@
 //!
 //! Nothing here has a fixed port: servers listen at port 0 and say where, peers say when they play.
 
-mod chaos;
 mod check;
 mod codes;
 mod commands;
 mod continuing;
+mod page;
 mod program;
 mod relay;
-mod shrink;
 mod standby;

@@ -1,6 +1,7 @@
-//! The dungeon's rules, bots and recordings, without a process of their own.
+//! The dungeon's rules, bots and recordings, and what the checker makes of them.
 
 mod ahead;
+mod chaos;
 mod coverage;
 mod golden;
 mod horizon;
@@ -11,5 +12,6 @@ mod map;
 mod measure;
 mod monsters;
 mod recording;
+mod shrink;
 mod wide;
 mod world;

@@ -3,20 +3,21 @@
 //!
 //! Nothing here sleeps or has a fixed port. What is missing fails in CI.
 
-#![cfg(unix)]
-
-mod program;
-
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
 use lockstone::shell::{PlayedCheck, PlayedParts, Report};
-use program::{Running, folder};
 use testkit::browser::lacks;
 use testkit::open_page::OpenPage;
 
+use super::program::{Running, folder};
+
 /// How long a page plays.
 const SECONDS: u32 = 20;
+
+/// Browsers draw by the processor: one test has it at a time.
+static ALONE: Mutex<()> = Mutex::new(());
 
 /// A page, if it was built.
 fn built(name: &str, by: &str) -> Option<PathBuf> {
@@ -90,16 +91,18 @@ fn assert_parts_equal(page: &Report, relay: &Report) {
 
 #[test]
 fn golden_checksums_are_the_same_in_a_browser() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(page) = built("page-golden", "cargo xtask page --example golden") else { return };
     let mut server = Running::start(&["serve", "--listen", "127.0.0.1:0", "--page", page.to_str().unwrap()]);
     let link = server.line().replace("ws://", "http://");
     let Some(mut page) = OpenPage::open(&link, folder("golden").join("profile")) else { return };
-    let golden = include_str!("../../../tests/golden.txt").trim().replace('\n', ", ");
+    let golden = include_str!("../../../../tests/golden.txt").trim().replace('\n', ", ");
     assert_eq!(page.says("golden "), golden);
 }
 
 #[test]
 fn two_pages_and_a_native_play_one_party() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let Some((_server, url)) = serve() else { return };
     let args = ["--bot", "--report", "--view", "none", "--room", "hall", "--signal", &url, "--name", "Ada"];
     let mut founder = Running::start(&args);
@@ -112,6 +115,7 @@ fn two_pages_and_a_native_play_one_party() {
 
 #[test]
 fn a_page_and_a_native_play_a_rollback_session() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let Some((_server, url)) = serve() else { return };
     let args =
         ["--bot", "--report", "--view", "none", "--room", "hall", "--signal", &url, "--rollback", "--peers", "2"];
@@ -123,6 +127,7 @@ fn a_page_and_a_native_play_a_rollback_session() {
 
 #[test]
 fn a_page_and_a_native_play_in_a_relay_session() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let Some((_server, url)) = serve() else { return };
     let args = ["relay", "--bot", "--name", "Ada", "--report", "--view", "none", "--room", "hall", "--signal", &url];
     let mut relay = Running::start(&args);
@@ -138,6 +143,7 @@ fn a_page_and_a_native_play_in_a_relay_session() {
 
 #[test]
 fn what_keeps_a_page_from_a_session_is_told_in_a_sentence() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let Some((_server, url)) = serve() else { return };
     let args = ["--bot", "--report", "--view", "none", "--room", "hall", "--signal", &url, "--key", "oak"];
     let mut founder = Running::start(&args);
