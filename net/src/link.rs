@@ -95,8 +95,8 @@ pub enum LinkError {
     Ended(String),
 }
 
-/// What lies between this peer and one that it cannot reach, by what was heard while both looked for
-/// a way.
+/// What lies between this peer and one that it cannot reach, by what was heard while both looked
+/// for a way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Obstacle {
     /// The other one said nothing by signaling: it may be gone.
@@ -104,7 +104,8 @@ pub enum Obstacle {
     /// A TURN server was named, and gave no address: it is not there, or it does not let this peer
     /// in.
     Turn,
-    /// A STUN server was named, and gave no address: it is not there, or no UDP leaves this network.
+    /// A STUN server was named, and gave no address: it is not there, or no UDP leaves this
+    /// network.
     Stun,
     /// Both told each other ways, and none of them leads through: a firewall. Whether a TURN server
     /// was among them.
@@ -126,7 +127,8 @@ pub trait Link {
     /// lost packet would.
     fn send(&mut self, to: PeerId, channel: Channel, bytes: Vec<u8>);
 
-    /// What lies between this peer and others that it never reached, as far as the carrier can tell.
+    /// What lies between this peer and others that it never reached, as far as the carrier can
+    /// tell.
     fn obstacle(&self) -> Option<Obstacle> {
         None
     }

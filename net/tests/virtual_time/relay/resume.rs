@@ -80,8 +80,8 @@ pub fn until_all_play(scene: &mut Scene, most_ms: u64) -> u64 {
 fn a_relay_that_was_killed_goes_on_and_so_does_everyone() {
     let run = |seed| killed_and_resumed(seed, 12, 12_000);
     let lost: Vec<_> = seeds::each("-p lockstone-net --test virtual_time relay::resume", 6, run);
-    let lost: usize = lost.iter().map(|(_, lost)| lost).sum();
-    assert!(lost > 10, "{lost} commands were in turns that are lost: nothing is shown");
+    let (runs, lost) = (lost.len(), lost.iter().map(|(_, lost)| lost).sum::<usize>());
+    assert!(lost > 10 || runs == 1, "{lost} commands were in turns that are lost: nothing is shown");
 }
 
 #[test]
