@@ -10,11 +10,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use lockstone_net::text::escaped;
 
 /// Whether a part of the result could not be printed.
+#[cfg_attr(target_arch = "wasm32", allow(dead_code, reason = "as of what is printed"))]
 static LOST: AtomicBool = AtomicBool::new(false);
 
 /// Prints a result, and a line's end if it has none. A program that reads it may stop early, as
 /// `head` does. That is no failure.
-#[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "a shell alone has no results to print"))]
+#[cfg_attr(
+    any(not(feature = "cli"), target_arch = "wasm32"),
+    allow(dead_code, reason = "a shell alone has no results to print")
+)]
 pub(crate) fn print(result: impl Display) {
     match put(io::stdout().lock(), result) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe && !LOST.swap(true, Ordering::Relaxed) => {
@@ -30,7 +34,10 @@ pub(crate) fn say(message: impl Display) {
 }
 
 /// Whether all that was printed has arrived, or was not wanted.
-#[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "a shell alone has no results to print"))]
+#[cfg_attr(
+    any(not(feature = "cli"), target_arch = "wasm32"),
+    allow(dead_code, reason = "a shell alone has no results to print")
+)]
 pub(crate) fn is_whole() -> bool {
     !LOST.load(Ordering::Relaxed)
 }

@@ -6,6 +6,7 @@ const KEPT_MAX = 20;
 
 function opened() {
   return new Promise((resolve, reject) => {
+    if (!globalThis.indexedDB) return reject(new Error("it has no storage"));
     const request = indexedDB.open("lockstone", 1);
     request.onupgradeneeded = () => request.result.createObjectStore("recordings", { keyPath: "key" });
     request.onsuccess = () => resolve(request.result);

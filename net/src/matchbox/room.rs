@@ -55,12 +55,17 @@ impl Default for Config {
     }
 }
 
+/// A browser does not tell a page why no WebSocket was opened. Whoever proves something, if only
+/// that there is nothing, is told in the WebSocket.
+const HEARS_NO_STATUS: bool = cfg!(target_arch = "wasm32");
+
 /// `ws://host:port/ROOM?secret=SECRET`, for a relay with `&host`, for its standby with `&standby`,
 /// for its player with `&relay`, for who comes back with `&arrival=NUMBER`; with `&proves`, if
-/// there are [`proofs`].
+/// there are [`proofs`], or if it [hears no status](HEARS_NO_STATUS).
 pub(super) fn url(config: &Config, pass: Pass<'_>) -> String {
     let encoded = |text| utf8_percent_encode(text, NON_ALPHANUMERIC);
-    let proves = (config.key.is_some() || config.role.token().is_some()).then(|| "proves".to_owned());
+    let has_secret = config.key.is_some() || config.role.token().is_some();
+    let proves = (has_secret || HEARS_NO_STATUS).then(|| "proves".to_owned());
     let role = match &config.role {
         RoomRole::Peer => None,
         RoomRole::Relay { .. } => Some("host".to_owned()),
