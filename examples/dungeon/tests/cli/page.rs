@@ -48,16 +48,27 @@ fn open(url: &str, words: &str, names: &[&str]) -> Option<Vec<OpenPage>> {
     names.iter().map(one).collect()
 }
 
-/// What a page reports: it played at the session's pace, and nothing differed.
+/// What a page reports: it kept the session's pace, and nothing differed.
 fn report(page: &mut OpenPage) -> Report {
     let report: Report = serde_json::from_str(&page.says("report ")).expect("it is one");
-    let Report { name, ticks, played_ms, desyncs, .. } = &report;
-    assert_eq!(*desyncs, 0, "{report:?}");
-    let per_100_s = u64::from(*ticks) * 100_000 / *played_ms;
-    println!("{name}: {ticks} ticks, {}.{:02} a second", per_100_s / 100, per_100_s % 100);
-    // Who joins plays some ticks more at first, to be abreast of the others.
-    assert!((1_980..2_070).contains(&per_100_s), "{name}: {per_100_s} ticks in 100 s");
+    assert_eq!(report.desyncs, 0, "{report:?}");
+    // Who joins plays more ticks at first, to be abreast of the others.
+    assert!(ticks_in_100_s(&report) >= 1_980, "{report:?}");
     report
+}
+
+/// How fast a peer played.
+fn ticks_in_100_s(report: &Report) -> u64 {
+    let Report { name, ticks, played_ms, .. } = report;
+    let pace = u64::from(*ticks) * 100_000 / played_ms.max(&1);
+    println!("{name}: {ticks} ticks, {}.{:02} a second", pace / 100, pace % 100);
+    pace
+}
+
+/// Whoever has the session's ticks from the first on has them at their times; in a rollback session
+/// some before others have told their commands.
+fn assert_paced(native: &Report) {
+    assert!((1_980..=2_060).contains(&ticks_in_100_s(native)), "{native:?}");
 }
 
 /// All that a page and a native played has the same checksums, and they compared them.
@@ -110,6 +121,7 @@ fn two_pages_and_a_native_play_one_party() {
     let Some(mut pages) = open(&url, "", &["Bea", "Cleo"]) else { return };
     let reports: Vec<_> = pages.iter_mut().map(report).collect();
     let native = founder.interrupted();
+    assert_paced(&native);
     reports.iter().for_each(|report| assert_equal(report, &native));
 }
 
@@ -122,7 +134,9 @@ fn a_page_and_a_native_play_a_rollback_session() {
     let native = Running::start(&args);
     let Some(mut pages) = open(&url, "&rollback&peers=2", &["Bea"]) else { return };
     let page = report(&mut pages[0]);
-    assert_equal(&page, &native.interrupted());
+    let native = native.interrupted();
+    assert_paced(&native);
+    assert_equal(&page, &native);
 }
 
 #[test]
@@ -138,7 +152,9 @@ fn a_page_and_a_native_play_in_a_relay_session() {
     let Some(mut pages) = open(&url, "&relay", &["Bea"]) else { return };
     let page = report(&mut pages[0]);
     assert_eq!(player.interrupted().desyncs, 0);
-    assert_parts_equal(&page, &relay.interrupted());
+    let relay = relay.interrupted();
+    assert_paced(&relay);
+    assert_parts_equal(&page, &relay);
 }
 
 #[test]
