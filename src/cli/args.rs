@@ -284,6 +284,13 @@ impl Ice {
     pub fn turn(&self) -> Option<(&str, &str, &str)> {
         Some((self.turn.as_deref()?, self.turn_user.as_deref()?, self.turn_password.as_deref()?))
     }
+
+    /// What is named, by its option's name without the dashes: a friend needs the same.
+    pub fn named(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let turn =
+            self.turn().map(|(url, user, password)| [("turn", url), ("turn-user", user), ("turn-password", password)]);
+        self.stun.iter().map(|url| ("stun", url.as_str())).chain(turn.into_iter().flatten())
+    }
 }
 
 /// Where the world is shown.

@@ -10,6 +10,7 @@ use lockstone_net::signaling::Pages;
 use qrcode::QrCode;
 use qrcode::render::unicode::Dense1x2;
 
+use super::args::Ice;
 use super::failure::Failure;
 use crate::output::say;
 use crate::view::Join;
@@ -36,10 +37,20 @@ pub(super) fn page() -> Option<Pages> {
 
 /// The link to a room, from the address at which its page is served. `words` say which kind of
 /// session is there.
-pub(super) fn to_room(page_url: &str, room: &str, key: Option<&str>, words: &[&str]) -> String {
-    let key = key.map(|key| format!("&key={}", encoded(key)));
+pub(super) fn to_room(page_url: &str, room: &str, key: Option<&str>, words: &[&str], ice: &Ice) -> String {
     let words: String = words.iter().map(|word| format!("&{word}")).collect();
-    format!("{page_url}/#room={room}{}{words}", key.unwrap_or_default())
+    let named = key.map(|key| ("key", key)).into_iter().chain(ice.named());
+    let named: String = named.map(|(name, value)| format!("&{name}={}", encoded(value))).collect();
+    format!("{page_url}/#room={room}{named}{words}")
+}
+
+/// The servers by which friends reach each other, as they type them.
+pub(super) fn options(ice: &Ice) -> String {
+    let is_plain = |value: &str| value.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.:/?=@+,".contains(&b));
+    let quoted = |value: &str| {
+        if is_plain(value) { value.to_owned() } else { format!("'{}'", value.replace('\'', r"'\''")) }
+    };
+    ice.named().map(|(name, value)| format!(" --{name} {}", quoted(value))).collect()
 }
 
 /// Says that there is a link, and shows it as a code where a person may have it before a camera.
@@ -71,8 +82,14 @@ mod tests {
     #[test]
     fn a_link_holds_all_that_a_page_needs() {
         let page = "http://192.0.2.7:3536";
-        assert_eq!(to_room(page, "hall", None, &[]), "http://192.0.2.7:3536/#room=hall");
+        let (none, mut ice) = (Ice::default(), Ice::default());
+        assert_eq!(to_room(page, "hall", None, &[], &none), "http://192.0.2.7:3536/#room=hall");
         let whole = "http://192.0.2.7:3536/#room=hall&key=a%20%26%C3%A9&relay";
-        assert_eq!(to_room(page, "hall", Some("a &é"), &["relay"]), whole);
+        assert_eq!(to_room(page, "hall", Some("a &é"), &["relay"], &none), whole);
+        ice.turn = Some("turn:turn.example.org".to_owned());
+        assert_eq!(to_room(page, "hall", None, &[], &ice), "http://192.0.2.7:3536/#room=hall", "nobody may use it");
+        (ice.turn_user, ice.turn_password) = (Some("ada".to_owned()), Some("a=b".to_owned()));
+        let turn = "&turn=turn%3Aturn.example.org&turn-user=ada&turn-password=a%3Db";
+        assert_eq!(to_room(page, "hall", None, &[], &ice), format!("http://192.0.2.7:3536/#room=hall{turn}"));
     }
 }

@@ -118,7 +118,7 @@ fn join<G: Game>(args: &Play, room: &str, signaling: &Signaling) -> Join {
     let url = &signaling.public_url;
     let key = args.key.as_ref().map_or(String::new(), |key| format!(" --key {key}"));
     let shared: String = args.shared.words().iter().map(|word| format!(" {word}")).collect();
-    let line = format!("{} --room {room}{key} --signal {url}{shared}", G::NAME);
+    let line = format!("{} --room {room}{key} --signal {url}{shared}{}", G::NAME, link::options(&args.ice));
     Join { line, link: page_link(args, room, signaling) }
 }
 
@@ -134,5 +134,5 @@ fn page_link(args: &Play, room: &str, signaling: &Signaling) -> Option<String> {
     // How far ahead a party's ticks are closed is no matter of joining.
     let is_usual = !args.shared.rollback || args.shared == usual;
     let page_url = signaling.page_url.as_ref().filter(|_| is_usual && args.table.is_none());
-    page_url.map(|page| link::to_room(page, room, args.key.as_deref(), &words))
+    page_url.map(|page| link::to_room(page, room, args.key.as_deref(), &words, &args.ice))
 }

@@ -45,9 +45,10 @@ pub(super) fn run<G: Wide>(args: args::Relay) -> Result<ExitCode, Failure> {
     let room = room_name(args.room.as_deref().or(before))?;
     let signaling = signaling(&args)?;
     let key = args.key.as_ref().map_or(String::new(), |key| format!(" --key {key}"));
-    let line = format!("{} play --relay --room {room}{key} --signal {}", G::NAME, signaling.public_url);
+    let ice = link::options(&args.ice);
+    let line = format!("{} play --relay --room {room}{key} --signal {}{ice}", G::NAME, signaling.public_url);
     let page_url = signaling.page_url.as_ref().filter(|_| args.table.is_none());
-    let page = page_url.map(|page| link::to_room(page, &room, args.key.as_deref(), &["relay"]));
+    let page = page_url.map(|page| link::to_room(page, &room, args.key.as_deref(), &["relay"], &args.ice));
     let join = Join { line, link: page };
     // Nobody can know a token that this user's key made.
     let standby = args.host_token.as_deref().map(|token| PlayerKey::of_secret(token).public());

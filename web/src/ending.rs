@@ -1,14 +1,14 @@
 //! How a session ended, for a page: one sentence with its cause and what to do there, and the
 //! report for programs.
 
-use lockstone::net::LinkError;
 use lockstone::net::session::EndReason;
 use lockstone::net::wire::{LeaveReason, Refusal, SessionKind, Subject};
+use lockstone::net::{LinkError, Obstacle};
 use lockstone::shell::Report;
 use serde_json::{Value, json};
 
-pub(crate) fn of(reason: &EndReason, kind: SessionKind, report: &Report) -> Value {
-    let advice = advice(reason, kind);
+pub(crate) fn of(reason: &EndReason, kind: SessionKind, obstacle: Option<Obstacle>, report: &Report) -> Value {
+    let advice = advice(reason, kind, obstacle);
     let sentence = match (reason, advice) {
         (EndReason::Left, _) => "You have left the session.".to_owned(),
         (_, Some(advice)) => format!("{}; {advice}.", capital(&reason.to_string())),
@@ -19,7 +19,7 @@ pub(crate) fn of(reason: &EndReason, kind: SessionKind, report: &Report) -> Valu
     json!({ "sentence": sentence, "report": report })
 }
 
-fn advice(reason: &EndReason, kind: SessionKind) -> Option<&'static str> {
+fn advice(reason: &EndReason, kind: SessionKind, obstacle: Option<Obstacle>) -> Option<&'static str> {
     let go_on = match kind {
         // It has begun, and takes nobody in.
         SessionKind::Rollback { .. } => "begin another session",
@@ -38,8 +38,17 @@ fn advice(reason: &EndReason, kind: SessionKind) -> Option<&'static str> {
         EndReason::Refused(refusal) => of_refusal(refusal),
         EndReason::NoQuorum => "begin another session",
         EndReason::Superseded => "join again: its players play on there",
-        EndReason::NoSession => "see whether the link is whole, and whether its sender still plays",
-        EndReason::Unreachable(_) => "a firewall may be between you: try from another network",
+        EndReason::NoSession | EndReason::Unreachable(_) => match obstacle {
+            Some(Obstacle::Turn) => "the link's TURN server gave no address: ask its sender to see after it",
+            Some(Obstacle::Stun) => "no UDP seems to leave this network: try from another",
+            Some(Obstacle::Firewall { relayed: true }) => {
+                "a firewall is between you, and the link's TURN server led nowhere: try from another network"
+            }
+            Some(Obstacle::Firewall { relayed: false }) => {
+                "a firewall is between you: try from another network, or ask for a link with a TURN server"
+            }
+            Some(Obstacle::Silence) | None => "see whether the link is whole, and whether its sender still plays",
+        },
         EndReason::NotEntered => "see whether the server still answers, and try again",
         EndReason::Transfer(_) | EndReason::Snapshot(_) | EndReason::LoadTimeout => "try again",
         EndReason::Link(LinkError::Unreachable { .. }) => {

@@ -15,7 +15,7 @@ pub(crate) enum Kind {
 }
 
 /// Which session is entered, and as whom.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Entry {
     pub kind: Kind,
     pub name: String,
@@ -28,6 +28,9 @@ pub(crate) struct Entry {
     pub key: Option<String>,
     #[serde(default)]
     pub stun: Vec<String>,
+    pub turn: Option<String>,
+    pub turn_user: Option<String>,
+    pub turn_password: Option<String>,
     /// The line, or link, with which others join.
     pub join: Option<String>,
     /// Of a world that is founded here. A page draws it.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use lockstone::default_table;
 use lockstone::game::{Game, Wide};
-use lockstone::net::matchbox::{Config, MatchboxLink, RoomRole};
+use lockstone::net::matchbox::{Config, MatchboxLink, RoomRole, Turn};
 use lockstone::net::relay::{RelayConfig, RelaySettings, Replica};
 use lockstone::net::session::PlayerError;
 use lockstone::net::wire::{SessionKind, Terms};
@@ -142,8 +142,10 @@ fn of_name(error: PlayerError) -> String {
 }
 
 fn link(entry: &Entry, role: RoomRole) -> MatchboxLink {
-    let (url, room, key) = (entry.signal.clone(), entry.room.clone(), entry.key.clone());
-    MatchboxLink::open(Config { url, room, key, ice_urls: entry.stun.clone(), role, ..Config::default() })
+    let Entry { signal, room, key, stun, turn, turn_user, turn_password, .. } = entry.clone();
+    let turn = turn.zip(turn_user).zip(turn_password);
+    let turn = turn.map(|((url, user), password)| Turn { url, user, password });
+    MatchboxLink::open(Config { url: signal, room, key, ice_urls: stun, turn, role, ..Config::default() })
 }
 
 /// Where and how a session is played, whichever it is.
@@ -203,7 +205,8 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Playing for Played<G, L, T> {
     }
 
     fn ending(&mut self) -> String {
+        let obstacle = self.shell.link_mut().obstacle();
         let (reason, report) = self.shell.finish();
-        ending::of(&reason, self.kind, &report).to_string()
+        ending::of(&reason, self.kind, obstacle, &report).to_string()
     }
 }
