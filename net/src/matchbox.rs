@@ -44,6 +44,7 @@
 
 mod bell;
 mod bounds;
+mod delay;
 mod handshake;
 mod mending;
 mod pair;
@@ -62,9 +63,9 @@ use std::time::Duration;
 
 use bell::Bells;
 use bounds::Bounds;
+use delay::Delay;
 use futures::channel::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use futures::{FutureExt, StreamExt};
-use futures_timer::Delay;
 use matchbox_socket::{PeerEvent, PeerRequest, PeerSignal};
 use uuid::Uuid;
 

@@ -7,8 +7,9 @@ use std::task::{Context, Waker};
 use std::time::Duration;
 
 use futures::FutureExt;
-use futures_timer::Delay;
 use matchbox_socket::{PeerEvent, PeerSignal};
+
+use super::delay::Delay;
 
 /// By this a handshake is timed.
 const LAP: Duration = Duration::from_millis(500);

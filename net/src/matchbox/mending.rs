@@ -9,9 +9,10 @@ use std::task::{Context, Waker};
 use std::time::Duration;
 
 use futures::FutureExt;
-use futures_timer::Delay;
 
 use crate::link::PeerId;
+
+use super::delay::Delay;
 
 /// Before a connection is offered again that never was there, at first; twice as long each time, so
 /// often at most.

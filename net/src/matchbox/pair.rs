@@ -13,13 +13,13 @@ use std::{fmt, sync::Arc};
 
 use futures::channel::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use futures::{FutureExt, StreamExt};
-use futures_timer::Delay;
 use matchbox_socket::async_trait::async_trait;
 use matchbox_socket::{
     PeerEvent, PeerRequest, PeerSignal, PeerState, SignalingError, Signaller, SignallerBuilder, WebRtcSocket,
     WebRtcSocketBuilder,
 };
 
+use super::delay::Delay;
 use super::handshake::Handshake;
 use super::probe::{self, Finding};
 use super::quota::Quota;

@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender};
 use futures::{FutureExt, StreamExt, select};
-use futures_timer::Delay;
 use matchbox_socket::{PeerId, WebRtcChannel};
+
+use super::delay::Delay;
 
 /// The channel's packets.
 const QUESTION: &[u8] = &[0];

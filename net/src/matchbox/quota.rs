@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use futures::FutureExt;
-use futures_timer::Delay;
+
+use super::delay::Delay;
 
 #[derive(Debug)]
 pub(super) struct Quota {

@@ -9,7 +9,8 @@
 use std::time::Duration;
 
 use futures::FutureExt;
-use futures_timer::Delay;
+
+use super::delay::Delay;
 
 /// A peer that is silent for this long, at most twice, is asked when something is to be sent. SCTP
 /// waits for a second before it first tries again.

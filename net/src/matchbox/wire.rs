@@ -7,11 +7,11 @@ use std::time::Duration;
 use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender};
 use futures::future::Either;
 use futures::{FutureExt, StreamExt, pin_mut, select};
-use futures_timer::Delay;
 use matchbox_socket::{PeerEvent, PeerRequest};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::delay::Delay;
 use super::quota::Quota;
 use super::{Config, RoomRole, ours, room};
 use crate::limits::{SERVER_MESSAGE_BYTES_MAX, SERVER_MESSAGES_PER_S_MAX};
