@@ -126,6 +126,14 @@ fn two_pages_and_a_native_play_one_party() {
 }
 
 #[test]
+fn two_pages_play_a_party_of_their_own() {
+    let Some((_server, url)) = serve() else { return };
+    let Some(mut pages) = open(&url, "&seed=5", &["Ada", "Bea"]) else { return };
+    let reports: Vec<_> = pages.iter_mut().map(report).collect();
+    assert_equal(&reports[0], &reports[1]);
+}
+
+#[test]
 fn a_page_and_a_native_play_a_rollback_session() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let Some((_server, url)) = serve() else { return };
