@@ -127,6 +127,7 @@ fn two_pages_and_a_native_play_one_party() {
 
 #[test]
 fn two_pages_play_a_party_of_their_own() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let Some((_server, url)) = serve() else { return };
     let Some(mut pages) = open(&url, "&seed=5", &["Ada", "Bea"]) else { return };
     let reports: Vec<_> = pages.iter_mut().map(report).collect();
