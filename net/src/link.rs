@@ -107,10 +107,9 @@ pub enum Obstacle {
     /// A STUN server was named, and gave no address: it is not there, or no UDP leaves this
     /// network.
     Stun,
-    /// Both told each other ways, and none of them leads through: a firewall. Whether a TURN server
-    /// was among them.
+    /// Both told each other ways, and none of them leads through.
     Firewall {
-        /// Whether one was.
+        /// Whether one of the ways is by a TURN server.
         relayed: bool,
     },
 }

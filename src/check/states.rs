@@ -80,10 +80,8 @@ pub(super) fn beginnings<S: Simulation>(
     // A joiner's start is the founder's state as it was serialised, which may be what is wrong.
     let joined: Vec<Tick> = peers.iter().map(Timeline::start).filter(|&tick| tick > start).collect();
     let is_agreed = |tick: Tick| {
-        let mut recorded = peers.iter().filter_map(|peer| peer.states.get(&tick));
-        let first = recorded.next();
-        let mut others = recorded.peekable();
-        others.peek().is_some() && others.all(|other| Some(other) == first)
+        let recorded: Vec<_> = peers.iter().filter_map(|peer| peer.states.get(&tick)).collect();
+        recorded.len() > 1 && recorded.iter().all(|state| *state == recorded[0])
     };
     let newest = split.and_then(|(agreed, _)| agreed).and_then(|agreed| {
         let states = peers.iter().enumerate().flat_map(|(n, peer)| peer.states.keys().map(move |&tick| (tick, n)));

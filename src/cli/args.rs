@@ -285,7 +285,7 @@ impl Ice {
         Some((self.turn.as_deref()?, self.turn_user.as_deref()?, self.turn_password.as_deref()?))
     }
 
-    /// What is named, by its option's name without the dashes: a friend needs the same.
+    /// What is named, each by its option's name without the dashes.
     pub fn named(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let turn =
             self.turn().map(|(url, user, password)| [("turn", url), ("turn-user", user), ("turn-password", password)]);

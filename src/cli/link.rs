@@ -7,6 +7,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use lockstone_net::signaling::Pages;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use qrcode::QrCode;
 use qrcode::render::unicode::Dense1x2;
 
@@ -17,6 +18,9 @@ use crate::view::Join;
 
 /// Where `cargo xtask page` puts the page: a folder beside the program.
 const FOLDER: &str = "page";
+
+/// What stands otherwise in a link: all but what RFC 3986 leaves unreserved.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// The page in a folder.
 pub(super) fn page_in(folder: &Path) -> Result<Pages, Failure> {
@@ -39,18 +43,23 @@ pub(super) fn page() -> Option<Pages> {
 /// session is there.
 pub(super) fn to_room(page_url: &str, room: &str, key: Option<&str>, words: &[&str], ice: &Ice) -> String {
     let words: String = words.iter().map(|word| format!("&{word}")).collect();
-    let named = key.map(|key| ("key", key)).into_iter().chain(ice.named());
-    let named: String = named.map(|(name, value)| format!("&{name}={}", encoded(value))).collect();
+    let named = named(key, ice).map(|(name, value)| format!("&{name}={}", utf8_percent_encode(value, ENCODED)));
+    let named: String = named.collect();
     format!("{page_url}/#room={room}{named}{words}")
 }
 
-/// The servers by which friends reach each other, as they type them.
-pub(super) fn options(ice: &Ice) -> String {
+/// The same of the line that a friend types.
+pub(super) fn options(key: Option<&str>, ice: &Ice) -> String {
     let is_plain = |value: &str| value.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.:/?=@+,".contains(&b));
     let quoted = |value: &str| {
         if is_plain(value) { value.to_owned() } else { format!("'{}'", value.replace('\'', r"'\''")) }
     };
-    ice.named().map(|(name, value)| format!(" --{name} {}", quoted(value))).collect()
+    named(key, ice).map(|(name, value)| format!(" --{name} {}", quoted(value))).collect()
+}
+
+/// What a friend needs beside the room's name, each by its name.
+fn named<'a>(key: Option<&'a str>, ice: &'a Ice) -> impl Iterator<Item = (&'static str, &'a str)> {
+    key.map(|key| ("key", key)).into_iter().chain(ice.named())
 }
 
 /// Says that there is a link, and shows it as a code where a person may have it before a camera.
@@ -66,15 +75,6 @@ pub(super) fn tell(join: &Join) {
     }
 }
 
-/// A text as a part of a URL.
-fn encoded(text: &str) -> String {
-    let byte = |byte: u8| match byte {
-        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => char::from(byte).to_string(),
-        _ => format!("%{byte:02X}"),
-    };
-    text.bytes().map(byte).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,6 +88,8 @@ mod tests {
         assert_eq!(to_room(page, "hall", Some("a &é"), &["relay"], &none), whole);
         ice.turn = Some("turn:turn.example.org".to_owned());
         assert_eq!(to_room(page, "hall", None, &[], &ice), "http://192.0.2.7:3536/#room=hall", "nobody may use it");
+        assert_eq!(options(Some("oak"), &none), " --key oak");
+        assert_eq!(options(Some("it's an oak"), &none), r" --key 'it'\''s an oak'");
         (ice.turn_user, ice.turn_password) = (Some("ada".to_owned()), Some("a=b".to_owned()));
         let turn = "&turn=turn%3Aturn.example.org&turn-user=ada&turn-password=a%3Db";
         assert_eq!(to_room(page, "hall", None, &[], &ice), format!("http://192.0.2.7:3536/#room=hall{turn}"));

@@ -92,12 +92,12 @@ impl Signaling {
 
 /// A link to a room, for whoever has its key.
 pub(super) fn link(url: &str, room: &str, key: &Option<String>, ice: &args::Ice, role: RoomRole) -> MatchboxLink {
-    let (url, room, ice_urls) = (url.to_owned(), room.to_owned(), ice.stun.clone());
+    let (url, room, stun) = (url.to_owned(), room.to_owned(), ice.stun.clone());
     let turn = ice.turn().map(|(url, user, password)| {
         let [url, user, password] = [url, user, password].map(str::to_owned);
         matchbox::Turn { url, user, password }
     });
-    MatchboxLink::open(matchbox::Config { url, room, key: key.clone(), ice_urls, turn, role, ..Default::default() })
+    MatchboxLink::open(matchbox::Config { url, room, key: key.clone(), stun, turn, role, ..Default::default() })
 }
 
 /// A link that does something once this peer is in the room, and keeps what comes of it.

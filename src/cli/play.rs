@@ -116,9 +116,9 @@ fn companion<G: Game>(args: &Play, room: &str, url: &str) -> Vec<String> {
 
 fn join<G: Game>(args: &Play, room: &str, signaling: &Signaling) -> Join {
     let url = &signaling.public_url;
-    let key = args.key.as_ref().map_or(String::new(), |key| format!(" --key {key}"));
+    let needed = link::options(args.key.as_deref(), &args.ice);
     let shared: String = args.shared.words().iter().map(|word| format!(" {word}")).collect();
-    let line = format!("{} --room {room}{key} --signal {url}{shared}{}", G::NAME, link::options(&args.ice));
+    let line = format!("{} --room {room}{needed} --signal {url}{shared}", G::NAME);
     Join { line, link: page_link(args, room, signaling) }
 }
 

@@ -44,9 +44,8 @@ pub(super) fn run<G: Wide>(args: args::Relay) -> Result<ExitCode, Failure> {
     let before = recorded.as_ref().map(|recorded| recorded.room.as_str());
     let room = room_name(args.room.as_deref().or(before))?;
     let signaling = signaling(&args)?;
-    let key = args.key.as_ref().map_or(String::new(), |key| format!(" --key {key}"));
-    let ice = link::options(&args.ice);
-    let line = format!("{} play --relay --room {room}{key} --signal {}{ice}", G::NAME, signaling.public_url);
+    let needed = link::options(args.key.as_deref(), &args.ice);
+    let line = format!("{} play --relay --room {room}{needed} --signal {}", G::NAME, signaling.public_url);
     let page_url = signaling.page_url.as_ref().filter(|_| args.table.is_none());
     let page = page_url.map(|page| link::to_room(page, &room, args.key.as_deref(), &["relay"], &args.ice));
     let join = Join { line, link: page };

@@ -1,8 +1,8 @@
 //! A recording that can be looked at, at any tick and in any order.
 //!
 //! To go to a tick, it takes the nearest state before that and plays on from there: one that it
-//! came by before, or one that was recorded. It must never show anything but what the turns lead
-//! to: where a recorded checksum is not met, it says so.
+//! came by before, or one that was recorded, if it has its tick and its checksum. It must never
+//! hide that a recorded checksum is not met where it plays. It is no proof: that is a replay.
 
 use std::collections::BTreeMap;
 
@@ -75,17 +75,30 @@ impl<S: Simulation> Film<S> {
             self.simulation.restore(&self.stops[&kept]);
         }
         let here = self.simulation.tick();
-        let recorded = self.timeline.states.range(..=tick).next_back();
-        if let Some((_, state)) = recorded.filter(|(stop, _)| **stop > here.plus(STOP_TICKS))
-            && let Ok(state) = state.unpack()
-            // A state that cannot be read is passed over: the turns lead there too.
-            && self.simulation.restore_from(&state).is_err()
+        let recorded = self.timeline.states.range(..=tick).next_back().map(|(stop, _)| *stop);
+        if let Some(stop) = recorded.filter(|stop| *stop > here.plus(STOP_TICKS))
+            && !self.takes_recorded(stop)
         {
+            // The turns lead there too.
             self.simulation.restore(&self.stops[&kept]);
         }
         while self.simulation.tick() < tick {
             self.step();
         }
+    }
+
+    /// Goes to a recorded state. Returns false, and is nowhere, if it cannot be read or is not what
+    /// its recorder says that it is.
+    fn takes_recorded(&mut self, stop: Tick) -> bool {
+        let state = self.timeline.states[&stop].unpack();
+        let is_read = state.is_ok_and(|state| self.simulation.restore_from(&state).is_ok());
+        is_read && self.simulation.tick() == stop && self.meets(stop) != Some(false)
+    }
+
+    /// Whether the recorded checksum of the present tick is met, if there is one.
+    fn meets(&mut self, tick: Tick) -> Option<bool> {
+        let recorded = *self.timeline.roots.get(&tick)?;
+        Some(self.simulation.checksum() == recorded)
     }
 
     /// Plays one tick. Returns whether there was one.
@@ -99,9 +112,7 @@ impl<S: Simulation> Film<S> {
         }
         self.simulation.step(self.timeline.turns.get(&tick).unwrap_or(&Turn::EMPTY));
         let tick = tick.next();
-        if let Some(recorded) = self.timeline.roots.get(&tick)
-            && self.simulation.checksum() != *recorded
-        {
+        if self.meets(tick) == Some(false) {
             self.differs = Some(self.differs.map_or(tick, |before| before.min(tick)));
         }
         true

@@ -1,4 +1,5 @@
-//! How the session goes, row by row: what every view shows beside the world, in words.
+//! How the session goes, row by row: what the window and the page show beside the world, in words.
+//! The terminal's lines are shorter.
 //!
 //! It must never say how a row looks: its [`Tone`] is what it means.
 

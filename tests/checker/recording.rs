@@ -113,6 +113,35 @@ fn a_film_says_where_a_checksum_is_not_met() {
 }
 
 #[test]
+fn a_film_passes_over_a_recorded_state_that_is_not_what_it_is_said_to_be() {
+    let at = |tick: u32| {
+        let mut sim = mixer();
+        (0..tick).for_each(|tick| sim.step(&turn_at(tick)));
+        sim
+    };
+    let mut other = at(150);
+    other.state.cells[1] ^= 1;
+    for wrong in [other.encoded(), at(120).encoded(), at(190).encoded(), b"no state at all".to_vec()] {
+        let mut sim = at(0);
+        let mut writer = Writer::create(Vec::new(), &header(Tick(0)), &sim.encoded()).unwrap();
+        for tick in 0..TICKS {
+            sim.step(&turn_at(tick));
+            if !turn_at(tick).inputs.is_empty() {
+                writer.turn(Tick(tick), &turn_at(tick)).unwrap();
+            }
+            if sim.tick() == Tick(150) {
+                writer.checksum(Tick(150), sim.checksum()).unwrap();
+                writer.keyframe(Tick(150), &Packed::of(&wrong)).unwrap();
+            }
+        }
+        let (bytes, _) = writer.end(Tick(TICKS), "the end").unwrap();
+        let mut film = Film::new(read(&bytes).ok().unwrap(), mixer()).unwrap();
+        film.seek(Tick(160));
+        assert_eq!(film.simulation().state, at(160).state);
+    }
+}
+
+#[test]
 fn a_replay_by_a_build_with_a_fault_names_the_first_tick_that_differs() {
     let recording = read(&record(0, true)).ok().unwrap();
     let mismatch = replay(recording, mixer().with_fault(Some(Tick(50)))).unwrap().mismatch.unwrap();

@@ -145,7 +145,7 @@ fn link(entry: &Entry, role: RoomRole) -> MatchboxLink {
     let Entry { signal, room, key, stun, turn, turn_user, turn_password, .. } = entry.clone();
     let turn = turn.zip(turn_user).zip(turn_password);
     let turn = turn.map(|((url, user), password)| Turn { url, user, password });
-    MatchboxLink::open(Config { url: signal, room, key, ice_urls: stun, turn, role, ..Config::default() })
+    MatchboxLink::open(Config { url: signal, room, key, stun, turn, role, ..Config::default() })
 }
 
 /// Where and how a session is played, whichever it is.

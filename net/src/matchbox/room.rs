@@ -20,8 +20,8 @@ pub struct Config {
     /// present the same.
     pub key: Option<String>,
     /// STUN servers (`stun:host:port`). None are needed on one machine or in one local network.
-    pub ice_urls: Vec<String>,
-    /// By which packets go where no other way leads.
+    pub stun: Vec<String>,
+    /// The server by which packets go where no other way leads.
     pub turn: Option<Turn>,
     /// As what the room is entered.
     pub role: RoomRole,
@@ -47,7 +47,7 @@ impl Default for Config {
             url: String::new(),
             room: String::new(),
             key: None,
-            ice_urls: Vec::new(),
+            stun: Vec::new(),
             turn: None,
             role: RoomRole::default(),
             return_within: Duration::from_secs(600),

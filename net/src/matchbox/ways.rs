@@ -18,7 +18,6 @@ pub(super) struct Ways(Arc<Inner>);
 struct Inner {
     servers: RtcIceServerConfig,
     has_stun: bool,
-    has_turn: bool,
     /// Addresses that this end told: any, from a STUN server, at a TURN server.
     told: AtomicBool,
     told_seen: AtomicBool,
@@ -29,14 +28,13 @@ struct Inner {
 
 impl Ways {
     pub fn new(config: &Config) -> Ways {
-        let Config { ice_urls, turn, .. } = config;
-        let urls = ice_urls.iter().chain(turn.iter().map(|turn| &turn.url)).cloned().collect();
+        let Config { stun, turn, .. } = config;
+        let urls = stun.iter().chain(turn.iter().map(|turn| &turn.url)).cloned().collect();
         let username = turn.as_ref().map(|turn| turn.user.clone());
         let credential = turn.as_ref().map(|turn| turn.password.clone());
         Ways(Arc::new(Inner {
             servers: RtcIceServerConfig { urls, username, credential },
-            has_stun: !ice_urls.is_empty(),
-            has_turn: turn.is_some(),
+            has_stun: !stun.is_empty(),
             told: AtomicBool::default(),
             told_seen: AtomicBool::default(),
             told_relayed: AtomicBool::default(),
@@ -66,18 +64,19 @@ impl Ways {
 
     /// What lies between this end and a peer that it was to be connected with, and was not.
     pub fn obstacle(&self) -> Option<Obstacle> {
-        let Inner { has_stun, has_turn, told, told_seen, told_relayed, heard, .. } = &*self.0;
+        let Inner { servers, has_stun, told, told_seen, told_relayed, heard } = &*self.0;
+        let has_turn = servers.credential.is_some();
         if !told.load(Relaxed) && !heard.load(Relaxed) {
             return None;
         }
         Some(if !heard.load(Relaxed) {
             Obstacle::Silence
-        } else if *has_turn && !told_relayed.load(Relaxed) {
+        } else if has_turn && !told_relayed.load(Relaxed) {
             Obstacle::Turn
         } else if *has_stun && !told_seen.load(Relaxed) {
             Obstacle::Stun
         } else {
-            Obstacle::Firewall { relayed: *has_turn }
+            Obstacle::Firewall { relayed: has_turn }
         })
     }
 }
