@@ -38,7 +38,7 @@ pub use storage::{Memory, Output, Storage};
 use std::time::Duration;
 
 use lockstone_net::session::{EndReason, Event, Phase};
-use lockstone_net::wire::Branch;
+use lockstone_net::wire::{Branch, Fitness};
 use lockstone_net::{Link, Session};
 use lockstone_sim::{PlayerId, Simulation, Tick};
 
@@ -236,6 +236,11 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
         if let Course::Plays = self.course {
             self.course = Course::Leaves(now);
         }
+    }
+
+    /// Says how well this peer can lead a party: a page of a browser less than a process of its own.
+    pub fn set_fitness(&mut self, fitness: Fitness) {
+        self.session.set_fitness(fitness);
     }
 
     /// Tells how it went, once it is over. What is still to be written is waited for.

@@ -31,7 +31,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use lockstone_sim::PlayerId;
 
 use crate::limits::PLAYERS_MAX;
-use crate::wire::{Epoch, Known, Stand, Vote};
+use crate::wire::{Epoch, Fitness, Known, Stand, Vote};
 
 /// A leader that is not heard for so long is doubted.
 pub const SUSPICION: Duration = Duration::from_millis(600);
@@ -86,6 +86,8 @@ pub struct Outlook {
     pub apart: BTreeSet<PlayerId>,
     /// Whether all others are sure to doubt as this member does: someone said goodbye to all.
     pub unanimous: bool,
+    /// How well members can lead who do not keep time.
+    pub fitness: BTreeMap<PlayerId, Fitness>,
 }
 
 /// One member's view of who leads.
@@ -207,6 +209,16 @@ impl Members {
     /// more, or goes on without the others.
     pub fn hand_over(&mut self, heir: PlayerId, now: Duration) {
         self.give_vote(Vote { epoch: self.next_epoch(), leader: heir }, now);
+    }
+
+    /// Whether the last vote was long ago, so that this member may hand over for the sake of ease.
+    pub fn is_settled(&self, now: Duration) -> bool {
+        now >= self.voted_at + GIVE_WAY_INTERVAL
+    }
+
+    /// How well a member can lead, as far as is known.
+    pub fn fitness(&self, player: PlayerId) -> Fitness {
+        self.outlook.fitness.get(&player).copied().unwrap_or_default()
     }
 
     /// The leader is gone for good, and had a vote beside one other: it would vote for that.
@@ -423,7 +435,7 @@ impl Members {
     /// want if the others are no quorum, else for itself, so that who voted alone finds back. It
     /// does that rarely for the sake of one member.
     fn give_way(&mut self, electorates: &Electorates, now: Duration) {
-        if now < self.voted_at + GIVE_WAY_INTERVAL {
+        if !self.is_settled(now) {
             return;
         }
         let promised = |(stand, at): &(Stand, Duration)| {

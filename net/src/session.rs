@@ -91,6 +91,7 @@ use core::time::Duration;
 use lockstone_sim::{Checksum, PlayerId, Simulation, Tick};
 
 use crate::link::LinkEvent;
+use crate::wire::Fitness;
 
 /// A peer's part in a session.
 pub trait Session {
@@ -156,6 +157,13 @@ pub trait Session {
     fn vote_out(&mut self, player: PlayerId) -> Result<(), VoteError> {
         let _ = player;
         Err(VoteError)
+    }
+
+    /// Says how well this peer can lead a party, which its members are told. A leader hands over to
+    /// a member that can do it better, and of those that could be elected the better one is.
+    /// Nothing else depends on it, and other kinds of sessions do not ask.
+    fn set_fitness(&mut self, fitness: Fitness) {
+        let _ = fitness;
     }
 
     /// Leaves the session; a relay ends it for everyone with that. In a party another leads on.

@@ -19,7 +19,7 @@ pub use bounded::{Bytes, ChatLine, List, Name, Text, TooMany};
 pub use distant::{Distant, Landmarks, Route, Samples, Track};
 pub(crate) use encoded::{Encoded, TurnsKind, encode_turns};
 pub use evidence::{Inquiry, Parcel};
-pub use members::{Attestation, Author, Branch, Heir, Known, Lead, Meet, Rank, Signed, Stand, Vote};
+pub use members::{Attestation, Author, Branch, Fitness, Heir, Known, Lead, Meet, Rank, Signed, Stand, Vote};
 pub use relay::{CellBytes, CoreTree, Frame, Frames, Load, LoadedCells, Nearby, RawGiven};
 pub use repair::{Parts, Repair, Survey};
 pub use rollback::{Form, Inputs, Member, Regroup};
@@ -36,7 +36,7 @@ use crate::link::PeerId;
 pub use crate::members::Electorate;
 
 /// The version of this wire format. Peers with different ones refuse each other.
-pub const PROTOCOL_VERSION: u32 = 10;
+pub const PROTOCOL_VERSION: u32 = 11;
 
 /// Which part of a session a packet belongs to. In a party, which sequencer closes ticks: 0 for the
 /// founder, a later one after each election. In a rollback session, who is left: a later one after
@@ -142,6 +142,8 @@ pub enum Message {
     VoteOut(PlayerId),
     /// Rollback, player to player, unreliable: what another signed.
     PassedOn(PlayerId, Attestation),
+    /// Party, member to all others, reliable: how well it can lead.
+    Fitness(Fitness),
 }
 
 impl Message {
@@ -156,6 +158,7 @@ impl Message {
             | Message::Inquiry(_)
             | Message::Parcel(_)
             | Message::Stand(_)
+            | Message::Fitness(_)
             | Message::Meet(_)
             | Message::Regroup(_) => Some(Epoch::default()),
             // It names that of a session which begins with it for the receiver.

@@ -57,7 +57,7 @@ impl<'a> Poll<'a> {
     }
 
     /// The lower, the fitter to lead: of those who took turns of the newest leader, the one that
-    /// hears the most of the others, and is heard by them.
+    /// hears the most of the others, and is heard by them, and of these the one that keeps time.
     fn rank(&self, player: PlayerId) -> impl Ord + use<> {
         let outlook = &self.members.outlook;
         let unheard = if self.is_sure(player) { self.own } else { Known::default() };
@@ -65,7 +65,14 @@ impl<'a> Poll<'a> {
         let others = self.voters().filter(|other| *other != player && self.concerns(*other));
         let without = others.filter(|other| self.is_deaf(player, *other) || self.is_deaf(*other, player)).count();
         let (is_lost, is_torn) = (outlook.lost.contains(&player), outlook.torn.contains(&player));
-        (is_lost || !self.members.is_trusted(player), Reverse(known.epoch), is_torn, without, player)
+        (
+            is_lost || !self.members.is_trusted(player),
+            Reverse(known.epoch),
+            is_torn,
+            without,
+            self.members.fitness(player),
+            player,
+        )
     }
 
     /// Whether whoever leads must hear that one: it doubts, or this member does not reach it, and

@@ -467,6 +467,7 @@ impl<S: Simulation> Role<S> for Sequencing<S> {
                 self.membership.voted_out(by, *unwanted, io.now, &mut io.out);
                 return self.expel(*unwanted, io);
             }
+            (Message::Fitness(fitness), Some(by)) => return self.membership.fitness_of(by, *fitness),
             (Message::Fetch(first), Some(_)) if self.membership.fetched(from, epoch, *first, &mut io.out) => return,
             (Message::Bye(_), player) => self.reign.resigned.extend(player.or(self.reign.removed.remove(&from))),
             _ => {}

@@ -147,6 +147,10 @@ impl<F: Share> Replica<F> {
             return None;
         }
         let Some(by) = succession.membership.player(from) else { return Some(message) };
+        if let Message::Fitness(fitness) = message {
+            succession.membership.fitness_of(by, fitness);
+            return None;
+        }
         // While it looks for its session, messages of any epoch come this far.
         let is_of_now = epoch == succession.membership.members.promised();
         match message {
@@ -180,7 +184,7 @@ impl<F: Share> Replica<F> {
         let Place::Joined(session) = &mut self.place else { return };
         let (Some(succession), Life::Here { .. }) = (&mut session.succession, &session.life) else { return };
         let membership = &mut succession.membership;
-        membership.advance((session.progressed, self.settings.silence_timeout), io.now, &io.ingress, &mut io.out);
+        membership.advance((session.progressed, self.settings.silence_timeout), io);
         if let Some(vote) = membership.members.leader().filter(|vote| vote.epoch > session.leader.epoch)
             && let Some(member) = membership.ledger.members.get(&vote.leader)
         {

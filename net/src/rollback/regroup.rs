@@ -12,7 +12,7 @@
 //! everyone has gone on. Until then those before it decide, as one may not have gone on yet.
 
 use core::time::Duration;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lockstone_sim::{PlayerId, Simulation, Tick};
 
@@ -278,6 +278,8 @@ impl<S: Simulation> Play<S> {
             torn: regrouping.losses.torn(self.timeline.players()),
             apart: BTreeSet::new(),
             unanimous: has_not_voted && !lost.is_empty() && lost.iter().all(learnt_by_all),
+            // Nobody follows what a leader says all the time.
+            fitness: BTreeMap::new(),
         }
     }
 

@@ -5,13 +5,13 @@
 //! plays, and never decides what is in a turn.
 
 use core::time::Duration;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use lockstone_sim::{PlayerId, Simulation, Tick};
 
 use super::ingress::Ingress;
 use super::minority::Minority;
-use super::{Attested, DropReason, Event, Expulsion, Finding, Ledger, Outbox};
+use super::{Attested, DropReason, Event, Expulsion, Finding, Io, Ledger, Outbox};
 use crate::intake::Given;
 use crate::key::PlayerKey;
 use crate::limits::{ATTESTED_TICKS, BULK_PACKET_BYTES_MAX, EPOCHS_TOLD_MAX};
@@ -45,6 +45,10 @@ pub struct Membership {
     minority: Minority,
     attested: Attested,
     expulsion: Expulsion,
+    /// How well other members said that they can lead.
+    fitness: BTreeMap<PlayerId, Fitness>,
+    /// Who was told how well this one can.
+    fitness_told: BTreeMap<PeerId, Fitness>,
     /// The leader told others other turns: nobody's turns go on from these.
     is_contested: bool,
 }
@@ -67,6 +71,8 @@ impl Membership {
             minority,
             attested,
             expulsion: Expulsion::default(),
+            fitness: BTreeMap::new(),
+            fitness_told: BTreeMap::new(),
             is_contested: false,
         };
         membership.look_up_vote();
@@ -161,6 +167,8 @@ impl Membership {
         if goes_on {
             self.attested = Attested::beginning(past.back().map_or(ours.end, |known| known.end), ATTESTED_TICKS);
             (self.past, self.epoch) = (past, epoch);
+            // The new leader may not have known this member when it said so.
+            self.fitness_told.clear();
         }
         goes_on
     }
@@ -170,7 +178,10 @@ impl Membership {
         self.attested.closed(self.history.open(), (!inputs.is_empty()).then_some(&inputs));
         self.expulsion.closed(inputs, &self.ledger);
         self.ledger.closed(self.history.open(), inputs);
-        inputs.iter().filter_map(RawInput::leaver).for_each(|player| self.members.forget(player));
+        for player in inputs.iter().filter_map(RawInput::leaver) {
+            self.members.forget(player);
+            self.fitness.remove(&player);
+        }
         let names =
             |input: &RawInput| matches!(input, RawInput::Electorate(_) | RawInput::Settled | RawInput::Branch(_));
         if inputs.iter().any(names) || !self.is_member() {
@@ -220,6 +231,24 @@ impl Membership {
             out.events.push_back(Event::VoteOut { by, player, votes, members });
         }
         counts
+    }
+
+    /// A member says how well it can lead.
+    pub fn fitness_of(&mut self, player: PlayerId, fitness: Fitness) {
+        self.fitness.insert(player, fitness);
+    }
+
+    /// Tells others how well this one can lead, if they were told, or take it for, something else.
+    fn tell_fitness<S: Simulation>(&mut self, fitness: Fitness, ingress: &Ingress, out: &mut Outbox<S>) {
+        let others = self.ledger.present().filter(|(player, _)| *player != self.me).map(|(_, member)| member.peer);
+        let others: Vec<_> = others.filter(|peer| ingress.is_connected(*peer)).collect();
+        self.fitness_told.retain(|peer, _| others.contains(peer));
+        for peer in others {
+            if self.fitness_told.get(&peer).copied().unwrap_or_default() != fitness {
+                self.fitness_told.insert(peer, fitness);
+                out.reliably(Epoch::default(), peer, &Message::Fitness(fitness));
+            }
+        }
     }
 
     /// Whether a quorum wants a member out.
@@ -310,20 +339,19 @@ impl Membership {
 
     /// Does what is due, and tells the others, if there is something to tell. No turn was closed
     /// since a time; whoever goes on is waited for so long.
-    pub fn advance<S: Simulation>(
-        &mut self,
-        (since, patience): (Duration, Duration),
-        now: Duration,
-        ingress: &Ingress,
-        out: &mut Outbox<S>,
-    ) {
+    pub fn advance<S: Simulation>(&mut self, (since, patience): (Duration, Duration), io: &mut Io<S>) {
+        let Io { ingress, out, fitness: own_fitness, now, .. } = io;
+        let (now, own_fitness) = (*now, *own_fitness);
         let others = self.ledger.present().filter(|(player, _)| *player != self.me);
         let apart = others.filter(|(_, member)| !ingress.is_connected(member.peer)).map(|(player, _)| player);
-        self.members.regard(Outlook { apart: apart.collect(), ..Outlook::default() });
+        let mut fitness = self.fitness.clone();
+        fitness.extend((own_fitness != Fitness::default()).then_some((self.me, own_fitness)));
+        self.members.regard(Outlook { apart: apart.collect(), fitness, ..Outlook::default() });
         // As long as its hero never entered, its number may become another's.
         if self.is_member() {
             let reached = |player| player == self.me || self.members.reaches(player, now);
             self.minority.look(&self.ledger.electorates, reached, now.saturating_sub(since), patience, out);
+            self.tell_fitness(own_fitness, ingress, out);
         }
         let Some(stand) = self.members.advance(self.known(), &self.ledger.electorates, now) else { return };
         for (_, member) in self.ledger.present().filter(|(player, _)| *player != self.me) {

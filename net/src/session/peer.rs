@@ -25,7 +25,7 @@ use super::time::Time;
 use super::{Continuation, Entrant, Newcomer, PlayerError, Session};
 use crate::key::PlayerKey;
 use crate::link::{LinkEvent, PeerId};
-use crate::wire::{ChatLine, CommandBytes, Epoch, Identity, Inquiry, Message, Refusal, Vote};
+use crate::wire::{ChatLine, CommandBytes, Epoch, Fitness, Identity, Inquiry, Message, Refusal, Vote};
 
 /// A kind of session, set up for one peer that is not in the room yet.
 pub trait Kind<S: Simulation> {
@@ -180,6 +180,8 @@ pub struct Io<S: Simulation> {
     pub ingress: Ingress,
     pub out: Outbox<S>,
     pub evidence: Evidence,
+    /// How well this peer can lead.
+    pub fitness: Fitness,
     /// The time, as it was told last.
     pub now: Duration,
 }
@@ -259,7 +261,7 @@ impl<S: Simulation, K: Kind<S>> Peer<S, K> {
         let entrant =
             Entrant { terms: kind.config().terms(identity), newcomer, key: None, past: None, build: Arc::new(build) };
         let (ingress, out, evidence) = (Ingress::new(kind.allowance()), Outbox::new(), Evidence::default());
-        let io = Io { ingress, out, evidence, now: Duration::ZERO };
+        let io = Io { ingress, out, evidence, fitness: Fitness::default(), now: Duration::ZERO };
         let observer = Observer::new(kind.config().period());
         // One leap alone is nobody's silence.
         let time = Time::new(kind.config().settings().common().silence_timeout * 3 / 4);
@@ -498,6 +500,10 @@ impl<S: Simulation, K: Kind<S>> Session for Peer<S, K> {
     fn vote_out(&mut self, player: PlayerId) -> Result<(), VoteError> {
         let counts = self.active().is_some_and(|(role, io)| role.vote_out(player, io));
         if counts { Ok(()) } else { Err(VoteError) }
+    }
+
+    fn set_fitness(&mut self, fitness: Fitness) {
+        self.io.fitness = fitness;
     }
 
     fn leave(&mut self, now: Duration) {

@@ -63,6 +63,18 @@ pub struct Stand {
     pub deaf: List<PlayerId, PLAYERS_MAX>,
 }
 
+/// How well a member can lead a party: the lower, the better.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Fitness {
+    /// It keeps time, as a process of its own does. A member that says nothing is one of these.
+    #[default]
+    Steady,
+    /// It is a browser's page, which may be slowed down at any time.
+    Page,
+    /// It is slowed down now, as a hidden page is.
+    Slow,
+}
+
 /// Someone leads from now on, in the packet's epoch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lead {

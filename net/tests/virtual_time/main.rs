@@ -14,6 +14,7 @@ mod desync;
 mod evidence;
 mod exchange;
 mod figures;
+mod fitness;
 mod hello;
 mod hostile;
 mod hub;

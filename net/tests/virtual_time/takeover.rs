@@ -12,10 +12,10 @@ use testkit::sessions::*;
 
 const DELAY_MS: u64 = 50;
 
-type Room = Driver<Party<Mixer>>;
+pub(crate) type Room = Driver<Party<Mixer>>;
 
 /// Plays for a while, everyone who is among `seats` giving commands.
-fn play(room: &mut Room, dice: &mut Dice, time_ms: u64, seats: &[usize]) -> u64 {
+pub(crate) fn play(room: &mut Room, dice: &mut Dice, time_ms: u64, seats: &[usize]) -> u64 {
     let (end, mut given) = (room.now() + ms(time_ms), 0);
     while room.now() < end {
         let until = (room.now() + ms(10 + dice.roll(90))).min(end);
@@ -26,19 +26,19 @@ fn play(room: &mut Room, dice: &mut Dice, time_ms: u64, seats: &[usize]) -> u64 
     given
 }
 
-fn newest(room: &Room, seats: &[usize]) -> Tick {
+pub(crate) fn newest(room: &Room, seats: &[usize]) -> Tick {
     seats.iter().map(|seat| room.seats[*seat].session.stats().known).max().expect("there are seats")
 }
 
 /// Who leads, if all say the same.
-fn leader(room: &Room, seats: &[usize]) -> Option<PlayerId> {
+pub(crate) fn leader(room: &Room, seats: &[usize]) -> Option<PlayerId> {
     let of = |seat: &usize| room.seats[*seat].session.stats().sequencer();
     let first = of(&seats[0])?;
     seats.iter().all(|seat| of(seat) == Some(first)).then_some(first)
 }
 
 /// The same turns at the same ticks, everywhere.
-fn assert_one_history(room: &Room, seats: &[usize], seed: u64) {
+pub(crate) fn assert_one_history(room: &Room, seats: &[usize], seed: u64) {
     let played: Vec<_> = seats.iter().map(|seat| Played::of(&room.seats[*seat].events)).collect();
     for other in &played[1..] {
         assert!(assert_same(&played[0], other, &format!("seed {seed}")) > 2);

@@ -22,6 +22,10 @@ const VOTE_KEPT: Duration = Duration::from_secs(3);
 /// others elect another.
 const UNKNOWN_MAX: Duration = Duration::from_secs(2);
 
+/// A member that can lead better is handed over to after so long: who has just come in may not have
+/// said yet how well it can, and a page that is hidden may be seen again at once.
+const BETTER_FOR: Duration = Duration::from_secs(1);
+
 /// An election that takes longer is no more one that the leader of until now is likely to win.
 const UNDECIDED_MAX: Duration = Duration::from_secs(2);
 
@@ -40,6 +44,8 @@ pub(super) struct Reign {
     resumed_at: Duration,
     /// When this peer was last known to lead.
     led_at: Duration,
+    /// Who could lead better than this peer, and since when.
+    better: Option<(PlayerId, Duration)>,
     backing: Backing,
 }
 
@@ -65,6 +71,7 @@ impl Reign {
             backed_at: now,
             resumed_at: now,
             led_at: now,
+            better: None,
             backing: Backing::Quorum,
         }
     }
@@ -254,8 +261,9 @@ impl<S: Simulation> Sequencing<S> {
 
     /// Takes part in deciding who leads.
     pub(super) fn elect(&mut self, io: &mut Io<S>) {
+        self.hand_over_to_better(io);
         let (since, patience) = (self.reign.backed_at, self.settings().silence_timeout);
-        self.membership.advance((since, patience), io.now, &io.ingress, &mut io.out);
+        self.membership.advance((since, patience), io);
         if self.leads() {
             self.reign.led_at = io.now;
             // From now on it is as any other who waits, and lets another be elected.
@@ -283,6 +291,30 @@ impl<S: Simulation> Sequencing<S> {
                 });
             }
         }
+    }
+
+    /// Hands over to a member that can lead better, if there is one.
+    fn hand_over_to_better(&mut self, io: &mut Io<S>) {
+        let (before, better) = (self.reign.better, self.better(io));
+        let known = before.filter(|(player, _)| Some(*player) == better);
+        self.reign.better = known.or(better.map(|player| (player, io.now)));
+        if let Some((heir, since)) = known
+            && io.now >= since + BETTER_FOR
+        {
+            self.membership.members.hand_over(heir, io.now);
+        }
+    }
+
+    /// The member of the electorate that can lead best, if better than this peer: it is heard, and
+    /// knows the turns.
+    fn better(&self, io: &Io<S>) -> Option<PlayerId> {
+        let (members, electorates) = (&self.membership.members, &self.membership.ledger.electorates);
+        let may = self.leads() && self.reign.backing == Backing::Quorum && members.is_settled(io.now);
+        let electorate = electorates.settled().filter(|_| may)?;
+        let can = |player: &PlayerId| self.hears(*player, io.now) && !self.lags(*player) && members.is_trusted(*player);
+        let able = electorate.members.iter().copied().filter(can);
+        let (fitness, player) = able.map(|player| (members.fitness(player), player)).min()?;
+        (fitness < io.fitness).then_some(player)
     }
 
     /// Whether another leads, or nobody does and this peer lets others decide.
