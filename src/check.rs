@@ -110,14 +110,16 @@ pub use coverage::{CoverageConfig, coverage, coverage_of};
 pub use extent::Covered;
 pub use locate::{Location, SPOTS_MAX, Side, Spot, locate};
 pub use lockstone_sim::Extent;
-pub use page::page;
+pub use page::{body, page};
 pub use part::{PartFinding, part};
 pub use report::{BadWrite, Cause, Finding, PeerReport, Report, Spread, Unmet, Verdict};
 #[cfg(not(target_arch = "wasm32"))]
 pub use shrink::{Shrunk, shrink};
 pub use states::Unusable;
 
-use lockstone_sim::PlayerId;
+use std::collections::BTreeSet;
+
+use lockstone_sim::{PlayerId, Table, Tick};
 
 pub use lockstone_net::rollback::{Mismatch, SyncTest, sync_test};
 
@@ -142,6 +144,22 @@ pub fn verify<S: Inspect>(recording: Recording<S>, build: &dyn Fn(u64) -> S) -> 
 /// [`CheckError`] if they are not of one session, or not of this simulation.
 pub fn compare<S: Inspect>(recordings: Vec<Recording<S>>, build: &dyn Fn(u64) -> S) -> Result<Report, CheckError> {
     Checker::new(build).check(recordings)
+}
+
+/// Plays recordings of a game's session again, as [`compare`] does, and draws its scenes to see that
+/// they change nothing. `watch` is told of each tick that is played, however often.
+///
+/// # Errors
+/// [`CheckError`] if they are not of one session, or not of this simulation.
+pub fn compare_of<G: Game>(
+    recordings: Vec<Recording<G::Sim>>,
+    table: &Table,
+    watch: &dyn Fn(Tick),
+) -> Result<Report, CheckError> {
+    let build = |seed| G::build(seed, table.clone());
+    let players: BTreeSet<PlayerId> = recordings.iter().flat_map(Recording::players).collect();
+    let look = |simulation: &G::Sim| players.iter().for_each(|player| drop(G::scene(simulation, *player)));
+    Checker::new(&build).with_presentation(&look).with_progress(watch).check(recordings)
 }
 
 /// Plays a game of so many bots, their heroes of all classes in turn, as a [`SyncTest`]. One line

@@ -1,7 +1,7 @@
 //! A report as a page: one file that needs nothing else, made to be looked at.
 //!
 //! [`page`] is the order of its parts. It loads nothing, and its only script is the few lines of
-//! `page.js`: the policy in its head forbids everything else. What a recording says (names,
+//! `report.js`: the policy in its head forbids everything else. What a recording says (names,
 //! commands, fields) may come from anyone: it is only ever text, see [`foreign`].
 
 mod fields;
@@ -16,12 +16,12 @@ use super::report::{Cause, Finding, PeerReport, Report, count, plain};
 use super::states::Unusable;
 use crate::recording::Ending;
 
-const STYLE: &str = include_str!("page/page.css");
-const SCRIPT: &str = include_str!("page/page.js");
+const STYLE: &str = include_str!("page/report.css");
+const SCRIPT: &str = include_str!("page/report.js");
 /// Nothing is loaded from anywhere, and no script runs but [`SCRIPT`], whose digest this names. A
 /// browser whose console says that the script was refused names the right one there.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
-                      script-src 'sha256-bgJiXsY9FG9AqhOUzRglnIwL7vDiKw/7kOX9b1/Owp4='";
+                      script-src 'sha256-6FL9uJofjC01BZkunZDRw2Gn0nG2KN462GTc6M7Shb0='";
 /// What is longer is cut: a text of a recording must not take the page over.
 const TEXT_CHARS_MAX: usize = 400;
 /// The same of a name.
@@ -29,12 +29,6 @@ const NAME_CHARS_MAX: usize = 48;
 
 /// The page of a report, as HTML.
 pub fn page(report: &Report) -> String {
-    let title = match &report.finding {
-        None if report.panic().is_some() => "Panicked".to_owned(),
-        None if report.shows_nothing() => "Nothing to compare".to_owned(),
-        None => "In step".to_owned(),
-        Some(finding) => format!("Differs from tick {} on", finding.tick),
-    };
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -43,31 +37,52 @@ pub fn page(report: &Report) -> String {
                 meta http-equiv="Content-Security-Policy" content=(POLICY);
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                title { (title) " · Lockstone" }
+                title { (title(report)) " · Lockstone" }
                 style { (PreEscaped(STYLE)) }
             }
             body {
-                main {
-                    header.verdict.(if report.is_in_step() { "good" } else { "bad" }) {
-                        p.kicker { "Lockstone " span.dot { "·" } " desync check" }
-                        @match &report.finding {
-                            None => { h1 { (title) } p.lead { (lead(report)) } },
-                            Some(finding) => (verdict(report, finding)),
-                        }
-                    }
-                    (lanes::section(report))
-                    @if let Some(finding) = &report.finding { (details(report, finding)) }
-                    section {
-                        h2 { "The recordings" }
-                        div.cards { @for peer in &report.peers { (card(peer)) } }
-                    }
-                    (footer())
-                }
+                (sections(report))
                 script { (PreEscaped(SCRIPT)) }
             }
         }
     };
     page.into_string()
+}
+
+/// The page's body alone, its `main` element: for a page that has the style and the script of
+/// `src/check/page/` itself, and shows it in a shadow root, say.
+pub fn body(report: &Report) -> String {
+    sections(report).into_string()
+}
+
+fn title(report: &Report) -> String {
+    match &report.finding {
+        None if report.panic().is_some() => "Panicked".to_owned(),
+        None if report.shows_nothing() => "Nothing to compare".to_owned(),
+        None => "In step".to_owned(),
+        Some(finding) => format!("Differs from tick {} on", finding.tick),
+    }
+}
+
+fn sections(report: &Report) -> Markup {
+    html! {
+        main {
+            header.verdict.(if report.is_in_step() { "good" } else { "bad" }) {
+                p.kicker { "Lockstone " span.dot { "·" } " desync check" }
+                @match &report.finding {
+                    None => { h1 { (title(report)) } p.lead { (lead(report)) } },
+                    Some(finding) => (verdict(report, finding)),
+                }
+            }
+            (lanes::section(report))
+            @if let Some(finding) = &report.finding { (details(report, finding)) }
+            section {
+                h2 { "The recordings" }
+                div.cards { @for peer in &report.peers { (card(peer)) } }
+            }
+            (footer())
+        }
+    }
 }
 
 /// A text that came with a recording: escaped, cut, and kept from turning around what

@@ -1,20 +1,18 @@
 //! `check` and `explain`: tell whether recordings are in step, and if not, who differs from whom,
 //! since when, where and why.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use lockstone_sim::{PlayerId, Table, Tick};
+use lockstone_sim::{Table, Tick};
 
 use super::args::{self, CheckCommand, Telling};
 use super::failure::{self, DIFFERED, Failure};
-use super::{chaos, coverage, files, floats, progress, shrink, table};
-use crate::check::{self, Checker, Report};
+use super::{chaos, coverage, files, floats, progress, table};
+use crate::check::{self, Report};
 use crate::game::Game;
 use crate::output::{print, say};
-use crate::recording::bundle::{Bundle, TICKS_MAX};
-use crate::recording::{Header, Recording, RecordingError};
+use crate::recording::{Bundle, Recording};
 
 pub(super) fn run<G: Game>(args: &args::Check) -> Result<ExitCode, Failure> {
     match &args.command {
@@ -53,17 +51,8 @@ pub(super) fn explain<G: Game>(args: &args::Explain) -> Result<ExitCode, Failure
         Failure::file("explain", &args.file, told)
     })?;
     say(format_args!("A bundle of {} recordings, put together by {}.", bundle.recordings.len(), bundle.player));
-    bundle.missing.iter().for_each(|player| say(format_args!("The recording of {player} did not arrive.")));
-    let mut recordings = Vec::new();
-    for (n, bytes) in bundle.recordings.iter().enumerate() {
-        match read::<G>(bytes) {
-            Ok(recording) if recording.end().since(recording.header.start) > TICKS_MAX => {
-                say(format_args!("Recording {} is left out: it claims more than {TICKS_MAX} ticks.", n + 1));
-            }
-            Ok(recording) => recordings.push(recording),
-            Err(error) => say(format_args!("Recording {} is left out: {error}.", n + 1)),
-        }
-    }
+    let (recordings, told) = bundle.open(G::NAME);
+    told.into_iter().for_each(say);
     if recordings.is_empty() {
         return Err(Failure::file("explain", &args.file, "none of its recordings can be read"));
     }
@@ -71,13 +60,7 @@ pub(super) fn explain<G: Game>(args: &args::Explain) -> Result<ExitCode, Failure
 }
 
 fn read_file<G: Game>(doing: &str, file: &Path, bytes: &[u8]) -> Result<Recording<G::Sim>, Failure> {
-    read::<G>(bytes).map_err(|error| Failure::recording(doing, file, &error))
-}
-
-/// Reads a recording of this game, whatever its rules.
-fn read<G: Game>(bytes: &[u8]) -> Result<Recording<G::Sim>, RecordingError> {
-    Header::peek(bytes)?.check_game(G::NAME)?;
-    Recording::read(bytes)
+    Recording::read_of(G::NAME, bytes).map_err(|error| Failure::recording(doing, file, &error))
 }
 
 fn tell<G: Game>(recordings: Vec<Recording<G::Sim>>, telling: &Telling) -> Result<ExitCode, Failure> {
@@ -122,14 +105,11 @@ fn can_be_played<G: Game>(doing: &str, recordings: &[Recording<G::Sim>], table: 
 }
 
 fn check<G: Game>(recordings: Vec<Recording<G::Sim>>, table: &Table) -> Result<Report, Failure> {
-    let build = |seed| G::build(seed, table.clone());
-    let players: BTreeSet<PlayerId> = recordings.iter().flat_map(shrink::players).collect();
-    let look = |simulation: &G::Sim| players.iter().for_each(|player| drop(G::scene(simulation, *player)));
     let start = recordings.iter().map(|recording| recording.header.start).min().unwrap_or_default();
     let end = recordings.iter().map(Recording::end).max().unwrap_or_default();
     let bar = progress::bar_of_recording(end.since(start));
     let watch = |tick: Tick| progress::advance(&bar, tick.since(start));
-    let report = Checker::new(&build).with_presentation(&look).with_progress(&watch).check(recordings);
+    let report = check::compare_of::<G>(recordings, table, &watch);
     bar.finish_and_clear();
     report.map_err(Failure::new)
 }

@@ -1,12 +1,11 @@
 //! `shrink`: the smallest recording that still fails.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 
 use indicatif::ProgressBar;
-use lockstone_sim::{PlayerId, Simulation};
+use lockstone_sim::Simulation;
 use serde::Serialize;
 
 use super::STOP;
@@ -18,7 +17,6 @@ use crate::check::shrink::{PLAYS, Size, Step, Symptom};
 use crate::check::{Checker, Shrunk};
 use crate::game::Game;
 use crate::output::{print, say};
-use crate::recording::{Entry, Recording};
 
 /// What came of it.
 #[derive(Serialize)]
@@ -48,7 +46,7 @@ pub(super) fn run<G: Game>(args: &args::Shrink) -> Result<ExitCode, Failure> {
     let out = args.out.clone().unwrap_or_else(|| small(&args.file));
     files::can_create(&out)?;
     let build = |seed| G::build(seed, table.clone());
-    let players = players(&recording);
+    let players = recording.players();
     let look = |simulation: &G::Sim| players.iter().for_each(|player| drop(G::scene(simulation, *player)));
     let checker = Checker::new(&build).with_presentation(&look);
     let bar = progress::bar(0, 40, args.json);
@@ -60,15 +58,6 @@ pub(super) fn run<G: Game>(args: &args::Shrink) -> Result<ExitCode, Failure> {
     }
     tell(args.json, before, shrunk.as_ref(), &out)?;
     Ok(if shrunk.is_some() { ExitCode::from(DIFFERED) } else { ExitCode::SUCCESS })
-}
-
-/// All who are named in a recording, and who recorded it.
-pub(super) fn players<S: Simulation>(recording: &Recording<S>) -> BTreeSet<PlayerId> {
-    let named = recording.entries.iter().filter_map(|entry| match entry {
-        Entry::Name(player, _) => Some(*player),
-        _ => None,
-    });
-    named.chain([recording.header.player]).collect()
 }
 
 /// The rules may panic hundreds of times: that is told once, at the end.

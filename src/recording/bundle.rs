@@ -9,10 +9,12 @@
 //! other.
 
 use lockstone_net::limits::{BUNDLE_BYTES_MAX, KEYFRAME_TICKS, PLAYERS_MAX};
-use lockstone_sim::PlayerId;
+use lockstone_sim::{PlayerId, Simulation};
 use lockstone_sim::codec;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
+
+use super::Recording;
 
 /// What a bundle begins with.
 pub const MAGIC: [u8; 7] = *b"LKSTBND";
@@ -88,5 +90,23 @@ impl Bundle {
         let bundle: Bundle = codec::read(content, BUNDLE_BYTES_MAX).map_err(|_| BundleError::Damaged)?;
         let peers = bundle.recordings.len() + bundle.missing.len();
         if peers > PLAYERS_MAX { Err(BundleError::Damaged) } else { Ok(bundle) }
+    }
+
+    /// Its recordings of a game, and what is to be told: whose did not arrive, and which cannot be
+    /// read or claim too much. Those are left out.
+    pub fn open<S: Simulation>(&self, game: &str) -> (Vec<Recording<S>>, Vec<String>) {
+        let absent = |player| format!("The recording of {player} did not arrive.");
+        let mut told: Vec<_> = self.missing.iter().map(absent).collect();
+        let mut recordings = Vec::new();
+        for (n, bytes) in self.recordings.iter().enumerate() {
+            match Recording::read_of(game, bytes) {
+                Ok(recording) if recording.end().since(recording.header.start) > TICKS_MAX => {
+                    told.push(format!("Recording {} is left out: it claims more than {TICKS_MAX} ticks.", n + 1));
+                }
+                Ok(recording) => recordings.push(recording),
+                Err(error) => told.push(format!("Recording {} is left out: {error}.", n + 1)),
+            }
+        }
+        (recordings, told)
     }
 }

@@ -2,12 +2,12 @@
 //! the file does not hold. What it says in words is [`escaped`] as it is read, so nobody behind the
 //! reader has to think of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lockstone_net::Identity;
 use lockstone_net::text::escaped;
 use lockstone_sim::codec::{self, CodecError};
-use lockstone_sim::{Checksum, Simulation, Tick};
+use lockstone_sim::{Checksum, PlayerId, Simulation, Tick};
 
 use super::entry::Entry;
 use super::format::*;
@@ -170,6 +170,24 @@ impl<S: Simulation> Recording<S> {
             }
         }
         Ok(Recording { header, snapshot, entries, ending })
+    }
+
+    /// Reads a file of a game, whatever its rules.
+    ///
+    /// # Errors
+    /// As [`read`](Recording::read), or that it is another game's.
+    pub fn read_of(game: &str, bytes: &[u8]) -> Result<Self, RecordingError> {
+        Header::peek(bytes)?.check_game(game)?;
+        Self::read(bytes)
+    }
+
+    /// All who are named in it, and who recorded it.
+    pub fn players(&self) -> BTreeSet<PlayerId> {
+        let named = self.entries.iter().filter_map(|entry| match entry {
+            Entry::Name(player, _) => Some(*player),
+            _ => None,
+        });
+        named.chain([self.header.player]).collect()
     }
 
     /// Writes it, as it would have been recorded.

@@ -11,7 +11,7 @@ use std::process::{Child, ChildStderr, Command, Stdio};
 use crate::browser::{QUIET, lacks};
 
 /// How lines begin that a page writes on purpose.
-const TOLD: [&str; 3] = ["told ", "report ", "golden "];
+const TOLD: [&str; 4] = ["told ", "report ", "verdict ", "golden "];
 
 /// A page that is open, until this is dropped: all processes of its browser end with it.
 pub struct OpenPage {

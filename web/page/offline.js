@@ -1,10 +1,9 @@
 // A service worker: the page as it was loaded last, for when its server is not there. What the
-// server has is always asked for first.
+// server has is always asked for first. The viewer is there once it was looked at.
 
 const CACHE = "page";
 const FILES = [
-  "index.html", "view.html", "page.css", "icon.svg", "page.js", "view.js", "beside.js", "store.js", "game.js",
-  "game_bg.wasm",
+  "index.html", "page.css", "icon.svg", "page.js", "beside.js", "store.js", "game.js", "game_bg.wasm",
 ];
 
 self.addEventListener("install", (event) => {

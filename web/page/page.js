@@ -249,6 +249,7 @@ async function enter() {
     return button;
   }));
   fit();
+  page.hidden(document.hidden);
   page.calm(matchMedia("(prefers-reduced-motion: reduce)").matches);
   try {
     page.enter(JSON.stringify(entry), at("canvas"), wake);
@@ -289,6 +290,12 @@ function wake() {
   if (!rung) bell.port2.postMessage(0);
   rung = true;
 }
+
+// Others lead rather than a hidden page.
+document.addEventListener("visibilitychange", () => {
+  page?.hidden(document.hidden);
+  round(false);
+});
 
 function frame() {
   if (!playing) return;

@@ -1,61 +1,113 @@
-// The viewer's own part: a recording is dropped on it, scrubbed, and verified meanwhile. Nothing
-// leaves the page.
+// The viewer's own part: recordings are dropped on it, scrubbed, verified meanwhile, and checked in a
+// worker. Nothing leaves the page.
 
-import init, { game, panicked } from "./game.js";
+import init, { recordings, panicked } from "./viewer.js";
 import { at, bars, capital, fitted, lines } from "./beside.js";
 import { recalled } from "./store.js";
 
 // Milliseconds of each frame in which it is verified.
 const VERIFY_MS = 6;
+const BUNDLE = "LKSTBND";
 
-const loaded = init({ module_or_path: "game_bg.wasm" }).then(() => game());
+// A page that is one file carries its program, its checker and its recordings in itself.
+const carried = globalThis.carried ?? {
+  module: WebAssembly.compileStreaming(fetch("viewer_bg.wasm")),
+  checker: "checker.js",
+  style: "report.css",
+  files: [],
+};
+
+const loaded = carried.module.then((module) => init({ module_or_path: module })).then(recordings);
 let viewer;
-let about;
+let game;
+let all; // What each recording tells of itself.
+let about; // What the one tells that is looked at.
+let files; // As they were dropped.
+let checker; // The worker, as long as it checks.
 let tick = 0; // What is shown; with a fraction between two ticks.
 let shown; // What was shown last.
 let plays = false;
 let before = 0; // When the frame before was, in milliseconds.
+let frames = 0; // Counts what was opened: frames of what was before end.
 let verified = false;
 
 function trouble(sentence) {
   at("trouble").textContent = sentence;
   at("trouble").hidden = !sentence;
-  if (sentence && location.hash.includes("report")) console.log(`told ${sentence}`);
+  if (sentence) tell(`told ${sentence}`);
 }
 
-// A file that was dropped, or chosen.
-async function open(file) {
-  enter(file.name, new Uint8Array(await file.arrayBuffer()));
+// Programs that open the page read what it says in its console.
+function tell(line) {
+  if (location.hash.includes("report")) console.log(line);
 }
 
-// One that this browser keeps: `#kept=KEY`.
+// Files that were dropped, or chosen.
+async function open(list) {
+  const read = async (file) => new Uint8Array(await file.arrayBuffer());
+  enter([...list].map((file) => file.name).join(", "), await Promise.all([...list].map(read)));
+}
+
+// One that this browser keeps, `#kept=KEY`, or of the page's server, `#file=NAME`.
 async function recall() {
-  const key = Number(new URLSearchParams(location.hash.slice(1)).get("kept"));
-  if (!key) return;
-  const found = await recalled(key).catch(() => null);
-  if (found) enter(found.file, found.bytes);
-  else trouble("This browser does not keep that recording any more: drop its file here.");
+  const words = new URLSearchParams(location.hash.slice(1));
+  const [key, names] = [Number(words.get("kept")), words.getAll("file")];
+  if (key) {
+    const found = await recalled(key).catch(() => null);
+    if (found) enter(found.file, [found.bytes]);
+    else trouble("This browser does not keep that recording any more: drop its file here.");
+  } else if (names.length) {
+    const fetched = await Promise.all(names.map((name) => fetch(name))).catch(() => []);
+    const whole = fetched.length && fetched.every((answer) => answer.ok);
+    if (whole) enter(names.join(", "), await Promise.all(fetched.map(async (answer) => new Uint8Array(await answer.arrayBuffer()))));
+    else trouble("The link names a recording that its server does not have: ask for the file, and drop it here.");
+  } else if (carried.files.length) {
+    enter(carried.files.map(({ name }) => name).join(", "), carried.files.map(({ bytes }) => bytes));
+  }
 }
 
-async function enter(name, bytes) {
+async function enter(name, dropped) {
   trouble("");
+  stop();
   try {
     const page = await loaded;
     at("door").hidden = true;
     at("stage").hidden = false;
-    viewer = page.view(bytes, at("canvas"));
-    about = { ...JSON.parse(page.about()), ...JSON.parse(viewer.about()), game: JSON.parse(page.about()).name };
+    viewer = page.view(dropped, at("canvas"));
+    game = JSON.parse(page.about()).name;
+    all = JSON.parse(viewer.about());
   } catch (error) {
     at("door").hidden = false;
     at("stage").hidden = true;
     return trouble(typeof error === "string" ? error : `The page could not be loaded (${error.message}): see whether its server still runs, and load it again.`);
   }
-  begin(name);
+  files = dropped;
+  document.title = `${name} · ${capital(game)}`;
+  at("name-of-game").textContent = game;
+  at("whose").replaceChildren(...all.recordings.map(({ name }, n) => new Option(name, n)));
+  at("choice").hidden = all.recordings.length < 2;
+  lines(at("left-out"), all.told.map((text) => [text]));
+  at("told").textContent = "";
+  at("show").hidden = true;
+  choose(0);
+  play(true);
+  at("canvas").focus();
+  const opened = ++frames;
+  requestAnimationFrame(function next(now) {
+    if (opened === frames && frame(now)) requestAnimationFrame(next);
+  });
+  // Who brings several wants to know.
+  if (all.recordings.length > 1 || isBundle(dropped[0])) check();
 }
 
-function begin(name) {
-  document.title = `${name} · ${capital(about.game)}`;
-  at("name-of-game").textContent = about.game;
+function isBundle(bytes) {
+  return new TextDecoder().decode(bytes.subarray(0, BUNDLE.length)) === BUNDLE;
+}
+
+function choose(n) {
+  viewer.choose(n);
+  const moment = about && tick;
+  about = all.recordings[n];
   at("eyes").replaceChildren(...about.players.map(({ player, name }) => new Option(name, player, false, player === about.player)));
   Object.assign(at("scrub"), { min: about.start, max: about.end });
   lines(at("rows"), [
@@ -64,12 +116,10 @@ function begin(name) {
     [`ticks ${about.start} to ${about.end}`, "faint"],
     [capital(about.ending), "faint"],
   ]);
-  [tick, shown, verified, plays] = [about.start, undefined, false, false];
+  [shown, verified] = [undefined, false];
   at("differs").hidden = true;
-  play(true);
+  to(moment || about.start);
   fit();
-  at("canvas").focus();
-  requestAnimationFrame(frame);
 }
 
 function play(on) {
@@ -81,14 +131,16 @@ function to(wanted) {
   tick = Math.min(Math.max(Math.floor(wanted), about.start), about.end);
 }
 
+// Returns whether there is another.
 function frame(now) {
   try {
     go(now);
-    requestAnimationFrame(frame);
+    return true;
   } catch (error) {
     at("stage").hidden = true;
     at("door").hidden = false;
     trouble(`The game broke as it was played again (${panicked() ?? error.message}): send the recording to whoever made it, and load this page again.`);
+    return false;
   }
 }
 
@@ -129,7 +181,53 @@ function verify() {
   at("verdict").className = `tone-${tone}`;
   at("differs").hidden = !differs;
   at("differs").onclick = () => (play(false), to(differs.tick));
-  if (done && location.hash.includes("report")) console.log(`verdict ${text}`);
+  if (done) tell(`verdict ${text}`);
+}
+
+// ---- The check, in a worker
+
+async function check() {
+  stop();
+  const module = await carried.module;
+  checker = new Worker(carried.checker, { type: "module" });
+  const bar = at("checked");
+  bar.removeAttribute("value");
+  bar.hidden = false;
+  at("check").textContent = "Stop checking";
+  at("told").textContent = "";
+  checker.onmessage = ({ data: { tick, ticks, told, trouble } }) => {
+    // It plays some of them more than once.
+    if (ticks) bar.value = Math.min(tick / ticks, 1);
+    if (told) found(told);
+    if (trouble) at("told").textContent = trouble;
+    if (told || trouble) stop();
+  };
+  checker.onerror = () => {
+    at("told").textContent = "The check could not be begun: see whether the page's server still runs, and load the page again.";
+    stop();
+  };
+  checker.postMessage({ module, files });
+}
+
+function stop() {
+  checker?.terminate();
+  checker = undefined;
+  at("checked").hidden = true;
+  at("check").textContent = "Check";
+}
+
+// The report stands in a tree of its own, so that neither's style and names are the other's.
+function found({ body, in_step: inStep, tick: odd, text }) {
+  const sheet = at("sheet").shadowRoot ?? at("sheet").attachShadow({ mode: "open" });
+  sheet.innerHTML = body;
+  const style = sheet.appendChild(document.createElement("link"));
+  Object.assign(style, { rel: "stylesheet", href: carried.style });
+  enliven(sheet);
+  at("told").textContent = sheet.querySelector("h1").textContent;
+  at("told").className = `tone-${inStep ? "good" : "bad"}`;
+  at("show").hidden = false;
+  if (odd !== null) (play(false), to(odd));
+  tell(`report ${JSON.stringify(text)}`);
 }
 
 function fit() {
@@ -139,14 +237,16 @@ function fit() {
 }
 new ResizeObserver(fit).observe(at("picture"));
 
-at("file").addEventListener("change", () => at("file").files[0] && open(at("file").files[0]));
+at("check").addEventListener("click", () => (checker ? stop() : check()));
+at("show").addEventListener("click", () => at("report").showModal());
+at("whose").addEventListener("change", () => choose(Number(at("whose").value)));
+at("file").addEventListener("change", () => at("file").files.length && open(at("file").files));
 window.addEventListener("hashchange", recall);
 recall();
 window.addEventListener("dragover", (event) => event.preventDefault());
 window.addEventListener("drop", (event) => {
   event.preventDefault();
-  const file = event.dataTransfer.files[0];
-  if (file) open(file);
+  if (event.dataTransfer.files.length) open(event.dataTransfer.files);
 });
 at("play").addEventListener("click", () => {
   if (!plays && tick >= about.end) to(about.start);

@@ -10,33 +10,29 @@ use lockstone::game::{Game, Wide};
 use lockstone::net::matchbox::{Config, MatchboxLink, RoomRole, Turn};
 use lockstone::net::relay::{RelayConfig, RelaySettings, Replica};
 use lockstone::net::session::PlayerError;
-use lockstone::net::wire::{SessionKind, Terms};
+use lockstone::net::wire::{Fitness, SessionKind, Terms};
 use lockstone::net::{Link, Party, PartyConfig, PartySettings, Rollback, RollbackConfig, RollbackSettings, Session};
-use lockstone::shell::{Display, Labels, Memory, Next, Options, Recorder, Screen, Shell, SoloLink};
+use lockstone::shell::{Clocks, Display, Labels, Memory, Next, Options, Recorder, Screen, Shell, SoloLink};
 use lockstone::sim::{Simulation, Tick};
 use lockstone::view::Join;
-use serde_json::json;
 
-use crate::RECORDING;
 use crate::clock;
 use crate::ending;
 use crate::entry::{Entry, Kind};
 use crate::eye::Eye;
-use crate::viewer::{self, Reel};
+use crate::page::RECORDING;
 
 /// A game before it is played.
 pub(crate) trait Gate {
     fn about(&self) -> String;
-
-    /// Reads a recording.
-    fn open(&self, bytes: &[u8]) -> Result<Box<dyn Reel>, String>;
 
     fn enter(&self, entry: &Entry, eye: Eye, files: Memory, waker: &Waker) -> Result<Box<dyn Playing>, String>;
 }
 
 /// A session that is played.
 pub(crate) trait Playing {
-    fn step(&mut self, now: Duration) -> Next;
+    /// One round of a page that is hidden, or is not.
+    fn step(&mut self, is_hidden: bool, now: Duration) -> Next;
 
     fn leave(&mut self, now: Duration);
 
@@ -64,15 +60,7 @@ impl<G> Default for Broad<G> {
 
 impl<G: Game> Gate for Any<G> {
     fn about(&self) -> String {
-        let about = json!({
-            "name": G::NAME, "about": G::ABOUT, "version": G::VERSION, "heroes": G::HEROES, "keys": G::KEYS,
-            "rules": format!("{:016x}", G::rules_digest()),
-        });
-        about.to_string()
-    }
-
-    fn open(&self, bytes: &[u8]) -> Result<Box<dyn Reel>, String> {
-        viewer::open::<G>(bytes)
+        crate::about::<G>().to_string()
     }
 
     fn enter(&self, entry: &Entry, eye: Eye, files: Memory, waker: &Waker) -> Result<Box<dyn Playing>, String> {
@@ -107,10 +95,6 @@ impl<G: Game> Gate for Any<G> {
 impl<G: Wide> Gate for Broad<G> {
     fn about(&self) -> String {
         Any::<G>::default().about()
-    }
-
-    fn open(&self, bytes: &[u8]) -> Result<Box<dyn Reel>, String> {
-        viewer::open::<G>(bytes)
     }
 
     fn enter(&self, entry: &Entry, eye: Eye, files: Memory, waker: &Waker) -> Result<Box<dyn Playing>, String> {
@@ -171,13 +155,14 @@ impl Place<'_> {
         let recorder = recorder.map_err(|error| error.to_string())?;
         let join = entry.join.clone().map(|link| Join { line: String::new(), link: Some(link) });
         let display = Display::new(Screen::View(Box::new(eye)), &labels, join);
+        // A browser tells nobody for how long a thread has had a processor: time stands for it.
         let options = Options {
             bot: entry.bot,
             time: entry.seconds.map(|seconds| Duration::from_secs(seconds.into())),
             until: entry.until.map(Tick),
             keep_checksums: entry.checksums,
             keep_parts: entry.checksums,
-            clocks: clock::clocks(),
+            clocks: Clocks { wall: clock::now, thread: clock::now, process: clock::now },
             ..Options::default()
         };
         let shell = Shell::<G, L, T>::new(session, link, recorder, display, options).with_rerun(build::<G>);
@@ -193,7 +178,8 @@ struct Played<G: Game, L: Link, T: Session<Sim = G::Sim>> {
 }
 
 impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Playing for Played<G, L, T> {
-    fn step(&mut self, now: Duration) -> Next {
+    fn step(&mut self, is_hidden: bool, now: Duration) -> Next {
+        self.shell.set_fitness(if is_hidden { Fitness::Slow } else { Fitness::Page });
         match self.shell.step(now - self.began) {
             Next::At(at) => Next::At(at.saturating_add(self.began)),
             Next::Over => Next::Over,

@@ -13,6 +13,8 @@ use lockstone::view::typing::{Key, Typing};
 pub(crate) struct Hands {
     /// Whether the browser shows a frame just now.
     pub is_frame: bool,
+    /// Whether nobody sees the page.
+    pub is_hidden: bool,
     /// Whether nothing is to flicker.
     pub is_calm: bool,
     /// Of the picture, in pixels.

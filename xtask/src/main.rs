@@ -2,8 +2,8 @@
 //! `serve` serves.
 //!
 //! ```text
-//! cargo build (wasm32) ─► wasm-bindgen ─► game.js, game_bg.wasm ─┐
-//!                           web/page ─► index.html, page.js, ... ─┴─► each with .br and .gz
+//! cargo build (wasm32) ─► wasm-bindgen ─► game.js, viewer.js, and their .wasm ─┐
+//!                                  web/page ─► index.html, page.js, ... ─────────┴─► each with .br and .gz
 //! ```
 //!
 //! It must never fetch anything: what a page consists of is in this repository, or built from it.

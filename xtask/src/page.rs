@@ -12,8 +12,9 @@ use flate2::write::GzEncoder;
 use wasm_bindgen_cli_support::Bindgen;
 
 const TARGET: &str = "wasm32-unknown-unknown";
-/// What the files are called that are made of a game's crate: the same for every game.
-const NAME: &str = "game";
+/// The programs of a page, each a build of the game's crate with that feature, and what their files
+/// are called: the same for every game.
+const PROGRAMS: [(&str, &str); 2] = [("play", "game"), ("view", "viewer")];
 
 /// Builds it. Returns what to tell.
 pub fn build(package: &str, example: Option<&str>, out: Option<PathBuf>) -> Result<String, String> {
@@ -29,30 +30,52 @@ pub fn build(package: &str, example: Option<&str>, out: Option<PathBuf>) -> Resu
     };
     let wasm = wasm.with_extension("wasm");
     let out = out.unwrap_or_else(|| target.join("release").join(folder));
-    compile(root, package, example)?;
     let _ = fs::remove_dir_all(&out);
     fs::create_dir_all(&out).map_err(|error| cannot("make", &out, error))?;
-    // Who plays it reads no names of functions, and no lines.
-    let mut bindgen = Bindgen::new();
-    bindgen.input_path(&wasm).typescript(false).remove_name_section(true).remove_producers_section(true);
-    let bound = bindgen.out_name(NAME).web(true).and_then(|bindgen| bindgen.generate(&out));
-    bound.map_err(|error| cannot("bind", &wasm, format!("{error:#}")))?;
-    for file in files(&shown)? {
-        copy(&file, &out)?;
+    let programs = if example.is_some() { &PROGRAMS[..1] } else { &PROGRAMS[..] };
+    for (feature, name) in programs {
+        compile(root, package, example, feature)?;
+        // Who plays it reads no names of functions, and no lines.
+        let mut bindgen = Bindgen::new();
+        bindgen.input_path(&wasm).typescript(false).remove_name_section(true).remove_producers_section(true);
+        let bound = bindgen.out_name(name).web(true).and_then(|bindgen| bindgen.generate(&out));
+        bound.map_err(|error| cannot("bind", &wasm, format!("{error:#}")))?;
     }
-    let mut sizes = [0; 3];
-    for file in files(&out)? {
-        let each = compress(&file)?;
-        sizes.iter_mut().zip(each).for_each(|(sum, bytes)| *sum += bytes);
+    for file in files(&shown)?.iter().chain(&report_files(root, example)) {
+        copy(file, &out)?;
     }
-    let [plain, gzip, brotli] = sizes.map(|bytes| bytes as f64 / 1e3);
-    let place = out.display();
-    Ok(format!("{place}: {plain:.0} KB, by gzip {gzip:.0} KB, by brotli {brotli:.0} KB. Serve it with `serve`."))
+    let mut told = format!("{}:", out.display());
+    for (name, sizes) in compressed(&out, programs)? {
+        let [plain, gzip, brotli] = sizes.map(|bytes| bytes as f64 / 1e3);
+        told += &format!("\n  {name}: {plain:.0} KB, by gzip {gzip:.0} KB, by brotli {brotli:.0} KB");
+    }
+    Ok(told + "\nServe it with `serve`.")
 }
 
-fn compile(root: &Path, package: &str, example: Option<&str>) -> Result<(), String> {
+/// The style and the script of a report, as the checker's own pages have them.
+fn report_files(root: &Path, example: Option<&str>) -> Vec<PathBuf> {
+    let of_report = |name| root.join("src/check/page").join(name);
+    if example.is_some() { Vec::new() } else { ["report.css", "report.js"].map(of_report).into() }
+}
+
+/// Compresses all files. Returns what each program of the page is loaded with: of the files that
+/// both need, both.
+fn compressed<'p>(out: &Path, programs: &[(&str, &'p str)]) -> Result<Vec<(&'p str, [usize; 3])>, String> {
+    let mut sizes: Vec<_> = programs.iter().map(|(_, name)| (*name, [0; 3])).collect();
+    for file in files(out)? {
+        let (each, name) = (compress(&file)?, file.file_name().unwrap_or_default().to_string_lossy().into_owned());
+        let is_of_another = |program: &str| programs.iter().any(|(_, other)| *other != program && name.starts_with(other));
+        for (_, sum) in sizes.iter_mut().filter(|(program, _)| !is_of_another(program)) {
+            sum.iter_mut().zip(each).for_each(|(sum, bytes)| *sum += bytes);
+        }
+    }
+    Ok(sizes)
+}
+
+fn compile(root: &Path, package: &str, example: Option<&str>, feature: &str) -> Result<(), String> {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["build", "--release", "--locked", "--target", TARGET, "--package", package]).current_dir(root);
+    cargo.args(["--no-default-features", "--features", feature]);
     cargo.args(example.into_iter().flat_map(|name| ["--example", name]));
     match cargo.status() {
         Ok(status) if status.success() => Ok(()),
@@ -63,7 +86,7 @@ fn compile(root: &Path, package: &str, example: Option<&str>) -> Result<(), Stri
 
 /// Copies a file of a page. The page is told how long its program is, for whoever waits for it.
 fn copy(file: &Path, out: &Path) -> Result<(), String> {
-    let length = fs::metadata(out.join(format!("{NAME}_bg.wasm"))).map_or(0, |wasm| wasm.len());
+    let length = fs::metadata(out.join("game_bg.wasm")).map_or(0, |wasm| wasm.len());
     let copied = fs::read(file).and_then(|bytes| {
         let text = String::from_utf8(bytes).map(|text| text.replace("{{bytes}}", &length.to_string()).into_bytes());
         let bytes = text.unwrap_or_else(|binary| binary.into_bytes());

@@ -120,6 +120,8 @@ fn content_type(extension: &OsStr) -> Option<&'static str> {
         "svg" => "image/svg+xml",
         "png" => "image/png",
         "webmanifest" => "application/manifest+json",
+        // A recording, or a bundle, to which a link leads.
+        "lksrec" | "lksbnd" => "application/octet-stream",
         _ => return None,
     })
 }

@@ -1,10 +1,11 @@
-// Shows one tick of the map at a time. Without it the page shows the first and the last.
-(() => {
-  const player = document.getElementById('player');
+// Shows one tick of the map at a time. Without it the page shows the first and the last. The page is
+// a document of its own, or stands in a shadow root of another.
+function enliven(root) {
+  const player = root.getElementById('player');
   if (!player) return;
   const frames = [...player.querySelectorAll('g[data-tick]')];
   const bars = [...player.querySelectorAll('.bars rect')];
-  const [button, slider, told] = ['play', 'tick', 'told'].map((id) => document.getElementById(id));
+  const [button, slider, told] = ['play', 'tick', 'told'].map((id) => root.getElementById(id));
   let timer = 0;
 
   const show = (n) => {
@@ -33,8 +34,9 @@
     show(Number(slider.value));
   });
   bars.forEach((bar, n) => bar.addEventListener('click', () => show(n)));
-  document.documentElement.classList.add('scripted');
+  root.querySelector('main').classList.add('scripted');
   player.removeAttribute('hidden');
   // A link can name a tick: page.html#tick-153
   show(Math.max(0, frames.findIndex((frame) => location.hash === '#tick-' + frame.dataset.tick)));
-})();
+}
+enliven(document);

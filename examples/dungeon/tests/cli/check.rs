@@ -14,7 +14,7 @@ use lockstone::sim::{Checksum, PlayerId};
 type Sim = <DungeonGame as Game>::Sim;
 
 /// Records a bot that plays alone for two seconds.
-fn recorded(place: &Path) -> (PathBuf, Vec<u8>) {
+pub(crate) fn recorded(place: &Path) -> (PathBuf, Vec<u8>) {
     let file = place.join("solo.lksrec");
     let args = ["--solo", "--bot", "--view", "none", "--seconds", "2", "--seed", "3", "--record", path(&file)];
     let played = run(&args);
@@ -47,14 +47,14 @@ fn refused_in_a_sentence(args: &[&str], words: &str) {
 }
 
 /// The file with one byte of a frame turned over.
-fn altered(file: &[u8], at: usize) -> Vec<u8> {
+pub(crate) fn altered(file: &[u8], at: usize) -> Vec<u8> {
     let mut bytes = file.to_vec();
     bytes[at] ^= 0x20;
     bytes
 }
 
 /// A sound recording, but of another game.
-fn foreign(file: &[u8]) -> Vec<u8> {
+pub(crate) fn foreign(file: &[u8]) -> Vec<u8> {
     let header = Header { game: "tally".into(), ..Header::peek(file).unwrap() };
     Writer::create(Vec::new(), &header, &[]).unwrap().into_output().unwrap()
 }

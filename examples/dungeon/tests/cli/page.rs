@@ -4,6 +4,7 @@
 //! Nothing here sleeps or has a fixed port. What is missing fails in CI.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
@@ -11,7 +12,8 @@ use lockstone::shell::{PlayedCheck, PlayedParts, Report};
 use testkit::browser::lacks;
 use testkit::open_page::OpenPage;
 
-use super::program::{Running, folder};
+use super::check::{altered, foreign, recorded};
+use super::program::{Running, dungeon, folder, run, text};
 
 /// How long a page plays.
 const SECONDS: u32 = 20;
@@ -35,6 +37,20 @@ fn serve() -> Option<(Running, String)> {
     let mut server = Running::start(&["serve", "--listen", "127.0.0.1:0", "--page", page.to_str().unwrap()]);
     let url = server.line();
     Some((server, url))
+}
+
+/// The viewer, open at files that its server has beside the page.
+fn view(files: &[(&str, Vec<u8>)]) -> Option<(Running, OpenPage)> {
+    let (page, served) = (built("page", "cargo xtask page")?, folder("viewer"));
+    for entry in fs::read_dir(page).expect("it is there") {
+        let file = entry.expect("it can be read").path();
+        fs::copy(&file, served.join(file.file_name().expect("a name"))).expect("there is room");
+    }
+    files.iter().for_each(|(name, bytes)| fs::write(served.join(name), bytes).expect("there is room"));
+    let mut server = Running::start(&["serve", "--listen", "127.0.0.1:0", "--page", served.to_str().unwrap()]);
+    let names: String = files.iter().map(|(name, _)| format!("&file={name}")).collect();
+    let link = format!("{}/view.html#report{names}", server.line().replace("ws://", "http://"));
+    Some((server, OpenPage::open(&link, folder("viewing").join("profile"))?))
 }
 
 /// Bots in pages that play in the room `hall`, each a browser of its own.
@@ -181,5 +197,44 @@ fn what_keeps_a_page_from_a_session_is_told_in_a_sentence() {
         let Some(mut pages) = open(&url, words, &["Bea"]) else { return };
         let sentence = pages[0].says("told ");
         assert!(sentence.contains(told) && sentence.ends_with('.'), "{words}: {sentence}");
+    }
+}
+
+#[test]
+fn a_page_comes_to_the_verdict_that_a_native_comes_to() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let place = folder("fault-on-a-page");
+    let args = ["demo", "--peers", "2", "--seconds", "6", "--seed", "5", "--json", "--plant-fault"];
+    let demo = dungeon(&args).current_dir(&place).output().unwrap();
+    let told: serde_json::Value = serde_json::from_slice(&demo.stdout).unwrap();
+    let bundle = place.join(told["peers"][0]["bundle"].as_str().expect("a bundle was saved"));
+    let native = run(&["explain", bundle.to_str().unwrap()]);
+    let Some((_server, mut page)) = view(&[("odd.lksbnd", fs::read(&bundle).unwrap())]) else { return };
+    let report: String = serde_json::from_str(&page.says("report ")).expect("a text");
+    assert_eq!(report.trim(), text(&native.stdout).trim());
+}
+
+#[test]
+fn a_page_verifies_a_recording_as_it_shows_it() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (_, sound) = recorded(&folder("shown-on-a-page"));
+    let Some((_server, mut page)) = view(&[("sound.lksrec", sound)]) else { return };
+    assert!(page.says("verdict ").starts_with("In step: all "));
+}
+
+#[test]
+fn what_keeps_a_page_from_showing_a_file_is_told_in_a_sentence() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (_, sound) = recorded(&folder("not-shown-on-a-page"));
+    for (bytes, told) in [
+        (altered(&sound, sound.len() / 2), "copy it again"),
+        (sound[..20].to_vec(), "copy it again"),
+        (b"a picture of a cat".to_vec(), "drop one that ends in .lksrec"),
+        (b"LKSTBND\x01 and no more".to_vec(), "ask for it again"),
+        (foreign(&sound), "the build that recorded it"),
+    ] {
+        let Some((_server, mut page)) = view(&[("odd.lksrec", bytes)]) else { return };
+        let sentence = page.says("told ");
+        assert!(sentence.contains(told) && sentence.ends_with('.'), "{sentence}");
     }
 }

@@ -1,0 +1,47 @@
+//! The software renderer's picture in a canvas.
+
+use lockstone::view::Status;
+use lockstone::view::frame::Frame;
+use lockstone::view::smooth::Smooth;
+use wasm_bindgen::{Clamped, JsCast};
+use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, ImageData};
+
+pub(crate) struct Picture {
+    canvas: HtmlCanvasElement,
+    context: CanvasRenderingContext2d,
+    frame: Frame,
+}
+
+impl Picture {
+    pub fn new(canvas: HtmlCanvasElement) -> Result<Picture, String> {
+        let context = canvas.get_context("2d").ok().flatten().and_then(|context| context.dyn_into().ok());
+        let context = context.ok_or("This browser gives the page nothing to draw on: try another browser.")?;
+        Ok(Picture { canvas, context, frame: Frame::of_world(0, 0) })
+    }
+
+    /// Draws a moment of the newest scene, at a time in seconds, so many pixels wide and high.
+    pub fn draw(&mut self, size: (u32, u32), scenes: &Smooth, moment: f32, status: &Status, time_s: f32) {
+        let size = (size.0 as usize, size.1 as usize);
+        if size != self.frame.size() {
+            self.frame = Frame::of_world(size.0, size.1);
+        }
+        let (width, height) = self.frame.size();
+        let (width, height) = (width as u32, height as u32);
+        if (self.canvas.width(), self.canvas.height()) != (width, height) {
+            self.canvas.set_width(width);
+            self.canvas.set_height(height);
+        }
+        self.frame.draw(scenes.at(moment).as_ref(), status, time_s);
+        let image = ImageData::new_with_u8_clamped_array_and_sh(Clamped(self.frame.rgba()), width, height);
+        let shown = image.and_then(|image| self.context.put_image_data(&image, 0.0, 0.0));
+        if let Err(error) = shown {
+            web_sys::console::warn_1(&error);
+        }
+    }
+
+    /// Which tile is at a pixel of it.
+    #[cfg(feature = "play")]
+    pub fn tile_at(&self, (x, y): (f32, f32)) -> Option<(f32, f32)> {
+        self.frame.tile_at(x, y)
+    }
+}
