@@ -34,6 +34,7 @@ mod player;
 mod progress;
 mod relay;
 mod replay;
+mod sealed;
 mod shrink;
 mod signal;
 mod sitting;

@@ -565,6 +565,10 @@ pub(super) struct Telling {
     /// Write the result as a page for a browser, too
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
+    /// Write the recordings, and all that it takes to look at them and to check them, as one page
+    /// for a browser, which needs no network
+    #[arg(long, value_name = "FILE", conflicts_with = "table")]
+    pub page: Option<PathBuf>,
     /// Another random table than the one that is built in
     #[arg(long, value_name = "FILE")]
     pub table: Option<PathBuf>,

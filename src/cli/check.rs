@@ -8,6 +8,7 @@ use lockstone_sim::{Table, Tick};
 
 use super::args::{self, CheckCommand, Telling};
 use super::failure::{self, DIFFERED, Failure};
+use super::sealed::Viewer;
 use super::{chaos, coverage, files, floats, progress, table};
 use crate::check::{self, Report};
 use crate::game::Game;
@@ -32,7 +33,8 @@ pub(super) fn run<G: Game>(args: &args::Check) -> Result<ExitCode, Failure> {
     }
     let read = |(file, bytes): &(&PathBuf, Vec<u8>)| read_file::<G>("check", file, bytes);
     let recordings = files.iter().map(read).collect::<Result<_, _>>()?;
-    tell::<G>(recordings, &args.telling)
+    let shown: Vec<_> = files.iter().map(|(file, bytes)| (name(file), bytes.as_slice())).collect();
+    tell::<G>(recordings, &shown, &args.telling)
 }
 
 /// Reads one recording that this program can play, for doing something with it.
@@ -56,15 +58,25 @@ pub(super) fn explain<G: Game>(args: &args::Explain) -> Result<ExitCode, Failure
     if recordings.is_empty() {
         return Err(Failure::file("explain", &args.file, "none of its recordings can be read"));
     }
-    tell::<G>(recordings, &args.telling)
+    tell::<G>(recordings, &[(name(&args.file), &bytes)], &args.telling)
+}
+
+fn name(file: &Path) -> String {
+    file.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 fn read_file<G: Game>(doing: &str, file: &Path, bytes: &[u8]) -> Result<Recording<G::Sim>, Failure> {
     Recording::read_of(G::NAME, bytes).map_err(|error| Failure::recording(doing, file, &error))
 }
 
-fn tell<G: Game>(recordings: Vec<Recording<G::Sim>>, telling: &Telling) -> Result<ExitCode, Failure> {
-    telling.html.iter().try_for_each(|file| files::can_write_page(file))?;
+/// Checks recordings, and tells what came of it. `shown` are the files that they are from.
+fn tell<G: Game>(
+    recordings: Vec<Recording<G::Sim>>,
+    shown: &[(String, &[u8])],
+    telling: &Telling,
+) -> Result<ExitCode, Failure> {
+    telling.html.iter().chain(&telling.page).try_for_each(|file| files::can_write_page(file))?;
+    let viewer = telling.page.as_ref().map(|_| Viewer::find()).transpose()?;
     let table = table::load(telling.table.as_deref())?;
     can_be_played::<G>("check", &recordings, &table)?;
     let report = check::<G>(recordings, &table)?;
@@ -76,6 +88,10 @@ fn tell<G: Game>(recordings: Vec<Recording<G::Sim>>, telling: &Telling) -> Resul
     if let Some(file) = &telling.html {
         files::write_page(file, &check::page(&report))?;
         say(format_args!("The page is in {}.", file.display()));
+    }
+    if let Some((viewer, file)) = viewer.zip(telling.page.as_ref()) {
+        viewer.write(shown, file)?;
+        say(format_args!("The recordings and their viewer are in {}.", file.display()));
     }
     if let (None, Some(panic)) = (&report.finding, report.panic()) {
         return Err(Failure::differed(panic));

@@ -28,10 +28,13 @@ pub(super) fn page_in(folder: &Path) -> Result<Pages, Failure> {
     Pages::read(folder).map_err(|error| Failure::file("serve the page in", folder, format!("{error}; {advice}")))
 }
 
-/// The folder beside this program in which its page is, if it has one.
+/// The folder beside this program in which its page is, if it has one. A page is built in release,
+/// also for a program that is not.
 pub(super) fn folder() -> PathBuf {
     let program = std::env::current_exe().unwrap_or_default();
-    program.with_file_name(FOLDER)
+    let beside = program.with_file_name(FOLDER);
+    let of_release = program.ancestors().nth(2).map(|target| target.join("release").join(FOLDER));
+    of_release.filter(|folder| !beside.exists() && folder.exists()).unwrap_or(beside)
 }
 
 /// The page beside this program, if there is one.

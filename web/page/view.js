@@ -12,7 +12,7 @@ const BUNDLE = "LKSTBND";
 // A page that is one file carries its program, its checker and its recordings in itself.
 const carried = globalThis.carried ?? {
   module: WebAssembly.compileStreaming(fetch("viewer_bg.wasm")),
-  checker: "checker.js",
+  checker: () => new Worker("checker.js", { type: "module" }),
   style: "report.css",
   files: [],
 };
@@ -189,7 +189,7 @@ function verify() {
 async function check() {
   stop();
   const module = await carried.module;
-  checker = new Worker(carried.checker, { type: "module" });
+  checker = carried.checker();
   const bar = at("checked");
   bar.removeAttribute("value");
   bar.hidden = false;

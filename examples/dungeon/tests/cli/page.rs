@@ -200,18 +200,27 @@ fn what_keeps_a_page_from_a_session_is_told_in_a_sentence() {
     }
 }
 
+/// What a page says that it found.
+fn checked(page: &mut OpenPage) -> String {
+    serde_json::from_str(&page.says("report ")).expect("a text")
+}
+
 #[test]
-fn a_page_comes_to_the_verdict_that_a_native_comes_to() {
+fn a_page_comes_to_the_verdict_that_a_native_comes_to_with_a_server_and_as_one_file() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let place = folder("fault-on-a-page");
     let args = ["demo", "--peers", "2", "--seconds", "6", "--seed", "5", "--json", "--plant-fault"];
     let demo = dungeon(&args).current_dir(&place).output().unwrap();
     let told: serde_json::Value = serde_json::from_slice(&demo.stdout).unwrap();
     let bundle = place.join(told["peers"][0]["bundle"].as_str().expect("a bundle was saved"));
-    let native = run(&["explain", bundle.to_str().unwrap()]);
-    let Some((_server, mut page)) = view(&[("odd.lksbnd", fs::read(&bundle).unwrap())]) else { return };
-    let report: String = serde_json::from_str(&page.says("report ")).expect("a text");
-    assert_eq!(report.trim(), text(&native.stdout).trim());
+    let Some((_server, mut served)) = view(&[("odd.lksbnd", fs::read(&bundle).unwrap())]) else { return };
+    let page = place.join("bug.html");
+    let native = run(&["explain", bundle.to_str().unwrap(), "--page", page.to_str().unwrap()]);
+    let native = text(&native.stdout).trim();
+    assert_eq!(checked(&mut served).trim(), native);
+    let link = format!("file://{}#report", page.display());
+    let Some(mut file) = OpenPage::open(&link, place.join("profile")) else { return };
+    assert_eq!(checked(&mut file).trim(), native);
 }
 
 #[test]
