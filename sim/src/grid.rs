@@ -43,9 +43,12 @@ pub struct GridConfig {
     /// A cell is 2 to the power of this many tiles wide and high, 1 to 8. 8 or 16 tiles
     /// suit most games.
     pub cell_log2: u8,
-    /// The farthest an entity can read or affect in one tick, in tiles, above 0.
+    /// The farthest an entity can read or affect in one tick, in tiles, above 0: of it follows how
+    /// wide a part's halo is, and a part without one would have nobody to hear of what comes in. A
+    /// game whose entities never meet gives [`Fx::EPSILON`].
     pub reach: Fx,
-    /// The farthest an entity can move in one tick, in tiles, above 0, at most a cell.
+    /// The farthest an entity can move in one tick, in tiles, above 0 for the same reason, at most
+    /// a cell. A game in which nothing moves gives [`Fx::EPSILON`].
     pub stride: Fx,
     /// The torchlight of a hero's own cell; cells up to `light - 1` cells away from a hero are
     /// awake. 2 to 255.

@@ -119,7 +119,8 @@ impl Vec2 {
     /// Where a movement of at most `step` towards `target` leads. It ends on the target exactly if
     /// that is near enough.
     ///
-    /// A step of at least 2 [`Fx::EPSILON`] always leads nearer.
+    /// A step of at least 3 [`Fx::EPSILON`] always leads nearer, and one of 2 if the target is less
+    /// than 349,000 tiles away: what is rounded off of such a step may be all of it.
     #[inline]
     pub fn toward(self, target: Vec2, step: Fx) -> Vec2 {
         if self.within(target, step) { target } else { self + (target - self).clamp_length(step) }

@@ -263,6 +263,26 @@ fn short_vectors_are_clamped_and_walked_as_long_ones() {
 }
 
 #[test]
+fn the_shortest_steps_lead_nearer_to_targets_far_away() {
+    let (near, mut dice) = (Fx::int(349_000), testkit::Dice(11));
+    let mut stays = 0;
+    for _ in 0..1_000_000 {
+        let mut any = || Fx::from_bits(dice.roll(1 << 32) as u32 as i32);
+        let (at, target) = (Vec2::new(any(), any()), Vec2::new(any(), any()));
+        let apart = |a: Fx, b: Fx| i64::from(a.to_bits()).abs_diff(i64::from(b.to_bits()));
+        let leads = |step| {
+            let to = at.toward(target, Fx::from_bits(step));
+            let gaps = [(at.x, to.x, target.x), (at.y, to.y, target.y)].map(|(at, to, t)| (apart(at, t), apart(to, t)));
+            gaps.iter().all(|(before, after)| after <= before) && gaps.iter().any(|(before, after)| after < before)
+        };
+        assert!(leads(3), "{at} to {target}");
+        assert!(leads(2) || !at.within(target, near), "{at} to {target}");
+        stays += u32::from(!leads(2));
+    }
+    assert!(stays > 0, "a shorter step may stay where it is");
+}
+
+#[test]
 fn a_direction_and_a_length_make_a_vector() {
     for turn in 0..=u16::MAX {
         let (sine, cosine) = (f64::from(turn) / 65_536.0 * TAU).sin_cos();
