@@ -9,8 +9,8 @@
 //! other.
 
 use lockstone_net::limits::{BUNDLE_BYTES_MAX, KEYFRAME_TICKS, PLAYERS_MAX};
-use lockstone_sim::{PlayerId, Simulation};
 use lockstone_sim::codec;
+use lockstone_sim::{PlayerId, Simulation};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 

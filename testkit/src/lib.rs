@@ -30,11 +30,13 @@ pub mod tampered;
 
 #[cfg(feature = "engine")]
 pub mod browser;
+#[cfg(all(feature = "browser", unix))]
+pub mod devtools;
 #[cfg(feature = "engine")]
 pub mod faulty;
 #[cfg(feature = "engine")]
 pub mod flips;
-#[cfg(all(feature = "engine", unix))]
+#[cfg(all(feature = "browser", unix))]
 pub mod open_page;
 #[cfg(feature = "engine")]
 pub mod pasture;

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStderr, Command, Stdio};
 
 use crate::browser::{QUIET, lacks};
+use crate::devtools::DevTools;
 
 /// How lines begin that a page writes on purpose.
 const TOLD: [&str; 4] = ["told ", "report ", "verdict ", "golden "];
@@ -17,6 +18,8 @@ const TOLD: [&str; 4] = ["told ", "report ", "verdict ", "golden "];
 pub struct OpenPage {
     browser: Child,
     told: BufReader<ChildStderr>,
+    /// What can be done with the page.
+    pub tools: DevTools,
     profile: PathBuf,
 }
 
@@ -27,7 +30,7 @@ impl OpenPage {
         let _ = fs::remove_dir_all(&profile);
         let spawned = Command::new("chromium")
             .args(QUIET)
-            .args(["--enable-logging=stderr", "--window-size=960,600"])
+            .args(["--enable-logging=stderr", "--window-size=960,600", "--remote-debugging-port=0"])
             .arg(format!("--user-data-dir={}", profile.display()))
             .arg(url)
             .stdin(Stdio::null())
@@ -39,8 +42,16 @@ impl OpenPage {
             lacks("Chromium: apt-get install chromium");
             return None;
         };
-        let told = BufReader::new(browser.stderr.take().expect("it is piped"));
-        Some(OpenPage { browser, told, profile })
+        let mut told = BufReader::new(browser.stderr.take().expect("it is piped"));
+        let tools = loop {
+            let mut line = String::new();
+            let bytes = told.read_line(&mut line).expect("it can be read");
+            assert!(bytes > 0, "the browser ended before it listened");
+            if let Some((_, url)) = line.split_once("DevTools listening on ") {
+                break DevTools::connect(url.trim());
+            }
+        };
+        Some(OpenPage { browser, told, tools, profile })
     }
 
     /// The rest of the next line in its console that begins with a word. What no report tells, and

@@ -64,7 +64,8 @@ fn compressed<'p>(out: &Path, programs: &[(&str, &'p str)]) -> Result<Vec<(&'p s
     let mut sizes: Vec<_> = programs.iter().map(|(_, name)| (*name, [0; 3])).collect();
     for file in files(out)? {
         let (each, name) = (compress(&file)?, file.file_name().unwrap_or_default().to_string_lossy().into_owned());
-        let is_of_another = |program: &str| programs.iter().any(|(_, other)| *other != program && name.starts_with(other));
+        let is_of_another =
+            |program: &str| programs.iter().any(|(_, other)| *other != program && name.starts_with(other));
         for (_, sum) in sizes.iter_mut().filter(|(program, _)| !is_of_another(program)) {
             sum.iter_mut().zip(each).for_each(|(sum, bytes)| *sum += bytes);
         }

@@ -56,18 +56,23 @@ fn view(files: &[(&str, Vec<u8>)]) -> Option<(Running, OpenPage)> {
 /// Bots in pages that play in the room `hall`, each a browser of its own.
 fn open(url: &str, words: &str, names: &[&str]) -> Option<Vec<OpenPage>> {
     let page = url.replace("ws://", "http://");
-    let profiles = folder(&format!("pages-{words}"));
     let one = |name: &&str| {
         let link = format!("{page}/#room=hall{words}&bot&report&seconds={SECONDS}&name={name}");
-        OpenPage::open(&link, profiles.join(name))
+        OpenPage::open(&link, folder(&format!("page-{name}")).join("profile"))
     };
     names.iter().map(one).collect()
 }
 
-/// What a page reports: it kept the session's pace, and nothing differed.
-fn report(page: &mut OpenPage) -> Report {
+/// What a page reports: nothing differed.
+fn finished(page: &mut OpenPage) -> Report {
     let report: Report = serde_json::from_str(&page.says("report ")).expect("it is one");
     assert_eq!(report.desyncs, 0, "{report:?}");
+    report
+}
+
+/// The same of one that kept the session's pace.
+fn report(page: &mut OpenPage) -> Report {
+    let report = finished(page);
     // Who joins plays more ticks at first, to be abreast of the others.
     assert!(ticks_in_100_s(&report) >= 1_980, "{report:?}");
     report
@@ -139,6 +144,35 @@ fn two_pages_and_a_native_play_one_party() {
     let native = founder.interrupted();
     assert_paced(&native);
     reports.iter().for_each(|report| assert_equal(report, &native));
+}
+
+/// The tick that stands beside the picture.
+const TICK: &str = r"Number(/tick (\d+)/.exec(document.getElementById('rows').innerText)?.[1])";
+
+/// What stands beside the picture says that.
+fn says(words: &str) -> String {
+    format!("document.getElementById('rows')?.innerText.includes('{words}')")
+}
+
+#[test]
+fn a_page_that_leads_hands_over_when_it_is_hidden_and_is_back_after_it_was_frozen() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some((_server, url)) = serve() else { return };
+    let Some(mut ada) = open(&url, "&seed=5&seconds=32", &["Ada"]).and_then(|mut pages| pages.pop()) else { return };
+    ada.tools.until(&says("Ada (you, host)"));
+    let Some(mut bea) = open(&url, "&seed=5&seconds=32", &["Bea"]).and_then(|mut pages| pages.pop()) else { return };
+    bea.tools.until(&says("Ada (host)"));
+    ada.tools.hide();
+    bea.tools.until(&says("Bea (you, host)"));
+    // Of two alone goes on who is the senior: that takes a moment to be agreed on.
+    bea.tools.until(&format!("(window.since ??= {TICK}) + 20 < {TICK}"));
+    ada.tools.freeze(true);
+    bea.tools.until(&says("Ada (away)"));
+    ada.tools.freeze(false);
+    ada.tools.show();
+    ada.tools.until(&says("Bea (host)"));
+    let reports = [report(&mut bea), finished(&mut ada)];
+    assert_equal(&reports[0], &reports[1]);
 }
 
 #[test]

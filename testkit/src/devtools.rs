@@ -1,0 +1,104 @@
+//! A browser's own protocol, as far as tests need it: a page is hidden, frozen, and asked something.
+//! <https://chromedevtools.github.io/devtools-protocol/>
+
+use std::net::TcpStream;
+
+use serde_json::{Value, json};
+use tungstenite::{Message, WebSocket};
+
+/// How long something may take to come true on a page.
+const PATIENCE_MS: u32 = 60_000;
+
+/// A browser that is spoken to, and its first page.
+pub struct DevTools {
+    socket: WebSocket<TcpStream>,
+    asked: u64,
+    page: String,
+    session: String,
+    /// What stands in front of the page, if it is hidden.
+    cover: Option<String>,
+}
+
+impl DevTools {
+    /// The browser that listens there: `ws://ADDRESS/PATH`.
+    pub fn connect(url: &str) -> DevTools {
+        let address = url.trim_start_matches("ws://").split('/').next().expect("an address");
+        let stream = TcpStream::connect(address).expect("it listens");
+        let (socket, _) = tungstenite::client(url, stream).expect("it answers");
+        let mut tools = DevTools { socket, asked: 0, page: String::new(), session: String::new(), cover: None };
+        let targets = tools.browser("Target.getTargets", json!({}));
+        let is_page = |target: &&Value| target["type"] == "page";
+        let page = targets["targetInfos"].as_array().expect("a list").iter().find(is_page).expect("a page");
+        tools.page = text(&page["targetId"]);
+        let attached = tools.browser("Target.attachToTarget", json!({ "targetId": tools.page, "flatten": true }));
+        tools.session = text(&attached["sessionId"]);
+        tools
+    }
+
+    /// Puts another page in front of the page, as who turns to something else does.
+    pub fn hide(&mut self) {
+        let cover = self.browser("Target.createTarget", json!({ "url": "about:blank" }));
+        self.cover = Some(text(&cover["targetId"]));
+        self.browser("Target.activateTarget", json!({ "targetId": self.cover }));
+    }
+
+    /// Takes it away.
+    pub fn show(&mut self) {
+        let cover = self.cover.take();
+        self.browser("Target.closeTarget", json!({ "targetId": cover }));
+        self.browser("Target.activateTarget", json!({ "targetId": self.page }));
+    }
+
+    /// Stops all that the page does, as a phone does whose screen is locked; or lets it go on.
+    pub fn freeze(&mut self, is_frozen: bool) {
+        let state = if is_frozen { "frozen" } else { "active" };
+        self.ask("Page.setWebLifecycleState", json!({ "state": state }), true);
+    }
+
+    /// Waits until this is true on the page, in JavaScript.
+    pub fn until(&mut self, condition: &str) {
+        let look = format!(
+            "new Promise((done) => {{
+                const until = performance.now() + {PATIENCE_MS};
+                const look = () => {{
+                    if ({condition}) done(true);
+                    else if (performance.now() > until) done('not true of ' + document.body.innerText);
+                    else setTimeout(look, 20);
+                }};
+                look();
+            }})"
+        );
+        let asked = json!({ "expression": look, "awaitPromise": true, "returnByValue": true });
+        // What was asked of a page is lost as it is loaded.
+        while let answer = self.ask("Runtime.evaluate", asked.clone(), true)
+            && answer["result"]["value"] != true
+        {
+            let is_lost = answer["result"].is_null() && answer["exceptionDetails"].is_null();
+            assert!(is_lost, "{condition}: {answer}");
+        }
+    }
+
+    fn browser(&mut self, method: &str, params: Value) -> Value {
+        self.ask(method, params, false)
+    }
+
+    fn ask(&mut self, method: &str, params: Value, of_page: bool) -> Value {
+        self.asked += 1;
+        let mut question = json!({ "id": self.asked, "method": method, "params": params });
+        if of_page {
+            question["sessionId"] = self.session.clone().into();
+        }
+        self.socket.send(Message::text(question.to_string())).expect("it listens");
+        loop {
+            let message = self.socket.read().expect("it answers");
+            let Ok(mut answer) = serde_json::from_str::<Value>(message.to_text().unwrap_or_default()) else { continue };
+            if answer["id"] == self.asked {
+                return answer["result"].take();
+            }
+        }
+    }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().expect("a text").to_owned()
+}
