@@ -11,7 +11,7 @@ mod light;
 mod marks;
 mod panel;
 
-use tiny_skia::{Color, Pixmap};
+use tiny_skia::Pixmap;
 
 use crate::scene::{Grain, PATTERN_PIXELS, Rgb, Scene};
 use crate::view::Status;
@@ -42,6 +42,8 @@ pub struct Frame {
     pixmap: Pixmap,
     textures: Textures,
     camera: Camera,
+    /// How much of each of the world's pixels is lost, as it is near the edge.
+    edges: Vec<u8>,
     has_panel: bool,
 }
 
@@ -65,19 +67,21 @@ impl Frame {
     /// A black picture of a size in pixels, [bounded](Frame::bounded).
     pub fn new(width: usize, height: usize) -> Frame {
         let (width, height) = Frame::bounded(width, height);
-        let (width, height) = (width as u32, height as u32);
-        let pixmap = Pixmap::new(width, height).expect("the size is neither zero nor huge");
-        let camera = Camera { corner: (0.0, 0.0), width: (width - PANEL) as usize, height: height as usize };
-        Frame { pixmap, textures: Textures::of(Grain::default()), camera, has_panel: true }
+        Frame::with(width, height, true)
     }
 
     /// A black picture of the world alone, of at least 160 x 160, at most 4096 x 4096 pixels: for
     /// whoever tells elsewhere what the panel does.
     pub fn of_world(width: usize, height: usize) -> Frame {
         let [width, height] = [width, height].map(|pixels| pixels.clamp(160, 4_096));
+        Frame::with(width, height, false)
+    }
+
+    fn with(width: usize, height: usize, has_panel: bool) -> Frame {
         let pixmap = Pixmap::new(width as u32, height as u32).expect("the size is neither zero nor huge");
-        let camera = Camera { corner: (0.0, 0.0), width, height };
-        Frame { pixmap, textures: Textures::of(Grain::default()), camera, has_panel: false }
+        let panel = if has_panel { PANEL as usize } else { 0 };
+        let camera = Camera { corner: (0.0, 0.0), width: width - panel, height };
+        Frame { pixmap, textures: Textures::of(Grain::default()), camera, edges: ground::edges(camera), has_panel }
     }
 
     /// Width and height in pixels.
@@ -87,11 +91,13 @@ impl Frame {
 
     /// Draws everything anew. `time_s` lets torches flicker.
     pub fn draw(&mut self, scene: Option<&Scene>, status: &Status, time_s: f32) {
-        self.pixmap.fill(Color::from_rgba8(8, 7, 9, 255));
         if let Some(scene) = scene {
             self.draw_world(scene, time_s);
-        } else if self.has_panel {
-            panel::curtain(&mut self.pixmap, self.camera, status);
+        } else {
+            self.pixmap.data_mut().as_chunks_mut().0.fill(ground::DARKNESS);
+            if self.has_panel {
+                panel::curtain(&mut self.pixmap, self.camera, status);
+            }
         }
         if self.has_panel {
             panel::draw(&mut self.pixmap, scene, status);
@@ -116,7 +122,7 @@ impl Frame {
         order.for_each(|figure| figures::draw(&mut self.pixmap, self.camera, figure, &light));
         scene.figures.iter().for_each(|figure| figures::shine(&mut self.pixmap, self.camera, figure, time_s));
         scene.figures.iter().for_each(|figure| figures::caption(&mut self.pixmap, self.camera, figure));
-        ground::dim_edges(&mut self.pixmap, self.camera);
+        ground::dim_edges(&mut self.pixmap, self.camera, &self.edges);
         scene.marks.iter().for_each(|mark| marks::draw(&mut self.pixmap, self.camera, mark, scene.center));
     }
 

@@ -10,6 +10,11 @@ use crate::scene::{Grain, GroundTile, PATTERN_PIXELS as SIZE, PATTERNS, Pattern,
 const TOP: f32 = 0.72;
 /// How much darker its face is.
 const FACE: f32 = 0.78;
+/// How high it stands, in pixels.
+const HEIGHT: i32 = (WALL * TILE) as i32;
+
+/// What is where there is no ground.
+pub(super) const DARKNESS: [u8; 4] = [8, 7, 9, 255];
 
 type Texture = [[f32; SIZE]; SIZE];
 
@@ -24,7 +29,8 @@ pub(super) struct Textures {
 impl Textures {
     pub fn of(grain: Grain) -> Textures {
         let make = |pattern: Pattern| {
-            (0..PATTERNS).map(|n| std::array::from_fn(|y| std::array::from_fn(|x| pattern(n, x, y)))).collect()
+            let pixel = |n, x, y| pattern(n, x, y).max(0.0);
+            (0..PATTERNS).map(|n| std::array::from_fn(|y| std::array::from_fn(|x| pixel(n, x, y)))).collect()
         };
         Textures { grain, floor: make(grain.floor), top: make(grain.top), face: make(grain.face) }
     }
@@ -41,57 +47,94 @@ fn variant(x: i32, y: i32) -> usize {
     (noise(3, x as usize, y as usize) * PATTERNS as f32) as usize % PATTERNS as usize
 }
 
-/// A row of pixels of one tile.
-struct Strip {
-    /// Where it begins in the picture, and in the texture.
+/// A tile, or the face of one, that is painted row by row.
+struct Slab<'t> {
+    /// Where its left side is in the picture.
     x: i32,
-    y: i32,
-    row: usize,
     color: Rgb,
-    shade: f32,
+    texture: &'t Texture,
 }
 
-impl Strip {
-    fn paint(&self, pixmap: &mut Pixmap, camera: Camera, texture: &Texture, line: &Line<'_>) {
-        if self.y < 0 || self.y >= camera.height as i32 {
-            return;
-        }
-        let Rgb(r, g, b) = self.color;
-        let color = [r, g, b].map(|value| f32::from(value) * self.shade);
-        let (from, to) = (self.x.max(0), (self.x + SIZE as i32).min(camera.width as i32));
+impl<'t> Slab<'t> {
+    fn of((x, y): (i32, i32), color: Rgb, camera: Camera, textures: &'t [Texture]) -> Slab<'t> {
+        let left = ((x as f32 - camera.corner.0) * TILE).round() as i32;
+        Slab { x: left, color, texture: &textures[variant(x, y)] }
+    }
+
+    /// Paints a row of it into a row of the picture.
+    fn paint(&self, pixels: &mut [[u8; 4]], row: usize, shade: f32, line: &Line<'_>) {
+        let (from, to) = (self.x.max(0) as usize, (self.x + SIZE as i32).clamp(0, pixels.len() as i32) as usize);
         if from >= to {
             return;
         }
-        let start = self.y as usize * pixmap.width() as usize;
-        let pixels = &mut pixmap.data_mut().as_chunks_mut::<4>().0[start..][from as usize..to as usize];
-        let Some(lights) = line.lit(from as usize, to as usize) else { return pixels.fill([0, 0, 0, 255]) };
-        let brightness = &texture[self.row][(from - self.x) as usize..];
-        for ((pixel, brightness), light) in pixels.iter_mut().zip(brightness).zip(lights) {
-            let value = |n: usize| (color[n] * brightness * light[n]).min(255.0) as u8;
-            *pixel = [value(0), value(1), value(2), 255];
+        let (pixels, mut lights) = (&mut pixels[from..to], [[0.0; SIZE]; 3]);
+        if !line.lit(from, to, &mut lights) {
+            return pixels.fill([0, 0, 0, 255]);
+        }
+        let Rgb(r, g, b) = self.color;
+        let [r, g, b] = [r, g, b].map(|value| f32::from(value) * shade);
+        let brightness = &self.texture[row][(from as i32 - self.x) as usize..];
+        let lights = lights[0].iter().zip(&lights[1]).zip(&lights[2]);
+        for ((pixel, brightness), ((red, green), blue)) in pixels.iter_mut().zip(brightness).zip(lights) {
+            let value = |color: f32, light: f32| whole(color * brightness * light);
+            *pixel = (value(r, *red) | value(g, *green) << 8 | value(b, *blue) << 16 | 0xff00_0000).to_le_bytes();
         }
     }
 }
 
-/// The ground that lies flat.
+/// What is before the point, at most 255, of what is not negative: `value as u8`, but without a
+/// branch, so that several pixels are painted at once.
+fn whole(value: f32) -> u32 {
+    // From here on, floats have no digits behind the point: a sum is rounded to the nearest.
+    const WHOLE: f32 = 8_388_608.0;
+    let value = if value < 255.0 { value } else { 255.0 };
+    let nearest = value + WHOLE;
+    (nearest.to_bits() - u32::from(nearest - WHOLE > value)) & 0xff
+}
+
+/// The world's part of a row of the picture, if there is such a row.
+fn pixels_of(pixmap: &mut Pixmap, camera: Camera, y: i32) -> Option<&mut [[u8; 4]]> {
+    let y = usize::try_from(y).ok().filter(|y| *y < camera.height)?;
+    let start = y * pixmap.width() as usize;
+    Some(&mut pixmap.data_mut().as_chunks_mut::<4>().0[start..][..camera.width])
+}
+
+/// A tile that lies flat.
+struct Flat<'t> {
+    slab: Slab<'t>,
+    /// A wall to the north throws its shadow on it.
+    is_shadowed: bool,
+    /// A wall to the south hides its lower part.
+    is_behind: bool,
+}
+
+/// The ground that lies flat, and the darkness where there is none.
 pub(super) fn floor(pixmap: &mut Pixmap, camera: Camera, scene: &Scene, light: &Light, textures: &Textures) {
-    let mut row = Vec::new();
+    let (mut row, mut flats) = (None, Vec::new());
     for y in 0..camera.height {
         let place = camera.corner.1 + (y as f32 + 0.5) / TILE;
-        let line = light.line(place, &mut row);
         let tile_y = place.floor() as i32;
-        let top = ((tile_y as f32 - camera.corner.1) * TILE).round() as i32;
-        let texture_row = (y as i32 - top).clamp(0, SIZE as i32 - 1) as usize;
-        for tile_x in camera.columns() {
-            let Some(tile) = scene.ground.tile((tile_x, tile_y)).filter(|tile| !tile.raised) else { continue };
-            // A wall to the north throws its shadow.
-            let shadowed = scene.ground.tile((tile_x, tile_y - 1)).is_some_and(|north| north.raised);
-            let shade = if shadowed { 0.62 + 0.38 * (texture_row as f32 / SIZE as f32).sqrt() } else { 1.0 };
-            let x = left(camera, tile_x);
-            let strip = Strip { x, y: y as i32, row: texture_row, color: tile.color, shade };
-            strip.paint(pixmap, camera, &textures.floor[variant(tile_x, tile_y)], &line);
+        if row.replace(tile_y) != Some(tile_y) {
+            flats = camera.columns().filter_map(|x| flat(scene, camera, (x, tile_y), textures)).collect();
+        }
+        let Some(pixels) = pixels_of(pixmap, camera, y as i32) else { continue };
+        if camera.columns().any(|x| scene.ground.tile((x, tile_y)).is_none()) {
+            pixels.fill(DARKNESS);
+        }
+        let texture_row = (y as i32 - top(camera, tile_y)).clamp(0, SIZE as i32 - 1) as usize;
+        let is_hidden = y as i32 >= top(camera, tile_y + 1) - HEIGHT;
+        let shadow = 0.62 + 0.38 * (texture_row as f32 / SIZE as f32).sqrt();
+        let line = light.line(place);
+        for flat in flats.iter().filter(|flat| !(is_hidden && flat.is_behind)) {
+            flat.slab.paint(pixels, texture_row, if flat.is_shadowed { shadow } else { 1.0 }, &line);
         }
     }
+}
+
+fn flat<'t>(scene: &Scene, camera: Camera, (x, y): (i32, i32), textures: &'t Textures) -> Option<Flat<'t>> {
+    let tile = scene.ground.tile((x, y)).filter(|tile| !tile.raised)?;
+    let slab = Slab::of((x, y), tile.color, camera, &textures.floor);
+    Some(Flat { slab, is_shadowed: wall(scene, x, y - 1).is_some(), is_behind: wall(scene, x, y + 1).is_some() })
 }
 
 /// What stands up in one row of tiles: tops, and faces where the ground before them lies flat.
@@ -103,51 +146,55 @@ pub(super) fn walls(
     light: &Light,
     textures: &Textures,
 ) {
-    let raised: Vec<_> = camera.columns().filter_map(|x| wall(scene, x, tile_y)).collect();
-    if raised.is_empty() {
-        return;
-    }
-    let height = (WALL * TILE) as i32;
-    let top = ((tile_y as f32 - camera.corner.1) * TILE).round() as i32 - height;
-    let mut row = Vec::new();
-    for n in 0..SIZE {
-        let line = light.line(tile_y as f32 + n as f32 / TILE, &mut row);
-        for &(tile_x, tile) in &raised {
-            let edge = if wall(scene, tile_x, tile_y - 1).is_none() && n < 2 { 1.1 } else { TOP };
-            let strip = Strip { x: left(camera, tile_x), y: top + n as i32, row: n, color: tile.color, shade: edge };
-            strip.paint(pixmap, camera, &textures.top[variant(tile_x, tile_y)], &line);
+    let raised: Vec<_> = camera.columns().filter_map(|x| Some((x, wall(scene, x, tile_y)?))).collect();
+    let slab = |&(x, tile): &(i32, &GroundTile), textures| Slab::of((x, tile_y), tile.color, camera, textures);
+    let is_edge = |x: i32, y: i32| wall(scene, x, y).is_none();
+    let tops: Vec<_> = raised.iter().map(|wall| (slab(wall, &textures.top), is_edge(wall.0, tile_y - 1))).collect();
+    let before = raised.iter().filter(|(x, _)| is_edge(*x, tile_y + 1));
+    let faces: Vec<_> = before.map(|wall| slab(wall, &textures.face)).collect();
+    let top = top(camera, tile_y) - HEIGHT;
+    for (n, y) in (top..).take(SIZE).enumerate() {
+        let Some(pixels) = pixels_of(pixmap, camera, y) else { continue };
+        let line = light.line(tile_y as f32 + n as f32 / TILE);
+        for (slab, is_edge) in &tops {
+            slab.paint(pixels, n, if *is_edge && n < 2 { 1.1 } else { TOP }, &line);
         }
     }
-    let line = light.line(tile_y as f32 + 1.1, &mut row);
-    for &(tile_x, tile) in raised.iter().filter(|(x, _)| wall(scene, *x, tile_y + 1).is_none()) {
-        for n in 0..height {
-            let shade = if n < 2 { 1.25 } else { FACE };
-            let y = top + SIZE as i32 + n;
-            let strip = Strip { x: left(camera, tile_x), y, row: n as usize, color: tile.color, shade };
-            strip.paint(pixmap, camera, &textures.face[variant(tile_x, tile_y)], &line);
-        }
+    let line = light.line(tile_y as f32 + 1.1);
+    for (n, y) in (top + SIZE as i32..).take(HEIGHT as usize).enumerate() {
+        let Some(pixels) = pixels_of(pixmap, camera, y) else { continue };
+        faces.iter().for_each(|slab| slab.paint(pixels, n, if n < 2 { 1.25 } else { FACE }, &line));
     }
 }
 
-fn wall(scene: &Scene, x: i32, y: i32) -> Option<(i32, GroundTile)> {
-    scene.ground.tile((x, y)).filter(|tile| tile.raised).map(|tile| (x, *tile))
+fn wall(scene: &Scene, x: i32, y: i32) -> Option<&GroundTile> {
+    scene.ground.tile((x, y)).filter(|tile| tile.raised)
 }
 
-fn left(camera: Camera, tile_x: i32) -> i32 {
-    ((tile_x as f32 - camera.corner.0) * TILE).round() as i32
+/// Where a row of tiles begins in the picture.
+fn top(camera: Camera, tile_y: i32) -> i32 {
+    ((tile_y as f32 - camera.corner.1) * TILE).round() as i32
 }
 
-/// The picture grows dark towards its edges.
-pub(super) fn dim_edges(pixmap: &mut Pixmap, camera: Camera) {
-    let (width, height) = (camera.width as f32, camera.height as f32);
+/// The picture grows dark towards its edges: of each pixel, how much it loses, in 256ths.
+pub(super) fn edges(camera: Camera) -> Vec<u8> {
+    let part = |n: usize, of: usize| (n as f32 / of as f32 * 2.0 - 1.0).powi(4);
+    let across: Vec<f32> = (0..camera.width).map(|x| part(x, camera.width)).collect();
+    let down = (0..camera.height).map(|y| part(y, camera.height));
+    down.flat_map(|down| across.iter().map(move |across| ((across + down).min(1.0) * 150.0) as u8)).collect()
+}
+
+/// Darkens the picture by its [`edges`].
+pub(super) fn dim_edges(pixmap: &mut Pixmap, camera: Camera, edges: &[u8]) {
     let stride = pixmap.width() as usize;
-    let across: Vec<f32> = (0..camera.width).map(|x| (x as f32 / width * 2.0 - 1.0).powi(4)).collect();
     let pixels = pixmap.data_mut().as_chunks_mut::<4>().0;
-    for (y, line) in pixels.chunks_mut(stride).take(camera.height).enumerate() {
-        let down = (y as f32 / height * 2.0 - 1.0).powi(4);
-        for (pixel, across) in line.iter_mut().zip(&across).filter(|(pixel, _)| pixel[..3] != [0; 3]) {
-            let keep = 256 - ((across + down).min(1.0) * 150.0) as u32;
-            pixel[..3].iter_mut().for_each(|value| *value = ((u32::from(*value) * keep) >> 8) as u8);
+    for (line, edges) in pixels.chunks_mut(stride).zip(edges.chunks(camera.width)) {
+        for (pixel, lost) in line.iter_mut().zip(edges) {
+            // Red and blue at once: neither reaches into the other's byte.
+            let (value, keep) = (u32::from_le_bytes(*pixel), 256 - u32::from(*lost));
+            let red_blue = (((value & 0x00ff_00ff) * keep) >> 8) & 0x00ff_00ff;
+            let green = (((value & 0x0000_ff00) * keep) >> 8) & 0x0000_ff00;
+            *pixel = (red_blue | green | value & 0xff00_0000).to_le_bytes();
         }
     }
 }

@@ -4,7 +4,7 @@
 //! this makes it fall off smoothly. Light is sampled four times a tile and interpolated in between.
 
 use super::{Camera, TILE};
-use crate::scene::{Figure, Ground, Place, Rgb, Scene};
+use crate::scene::{Figure, Ground, PATTERN_PIXELS, Place, Rgb, Scene};
 
 /// Samples a tile, each way.
 const SAMPLES: usize = 4;
@@ -19,33 +19,36 @@ pub(super) struct Light {
     columns: usize,
     rows: usize,
     samples: Vec<[f32; 3]>,
-    /// Of each column of pixels: the sample before it, and how far it is on the way to the next.
-    steps: Vec<(usize, f32)>,
+    /// Of each column of pixels: the sample before it.
+    before: Vec<usize>,
+    /// And how far it is on the way to the next.
+    along: Vec<f32>,
+    /// Of each column of samples: the first column of pixels that is past the next one.
+    ends: Vec<usize>,
 }
 
 /// The light along a row of pixels.
 pub(super) struct Line<'l> {
-    steps: &'l [(usize, f32)],
-    row: &'l [[f32; 3]],
+    light: &'l Light,
+    upper: &'l [[f32; 3]],
+    lower: &'l [[f32; 3]],
+    down: f32,
 }
+
+/// The light of the pixels in a row of one tile: red, green and blue by themselves.
+pub(super) type Lights = [[f32; PATTERN_PIXELS]; 3];
 
 impl Light {
     pub fn of(scene: &Scene, camera: Camera, time_s: f32) -> Light {
         let corner = (camera.corner.0.floor() - 1.0, camera.corner.1.floor() - 2.0);
         let count = |pixels: usize| ((pixels as f32 / TILE).ceil() as usize + 5) * SAMPLES;
         let (columns, rows) = (count(camera.width), count(camera.height));
-        let torches: Vec<_> =
-            scene.figures.iter().filter(|figure| figure.glow > 0.0).map(|figure| Torch::of(figure, time_s)).collect();
-        let place = |n: usize, corner: f32| corner + n as f32 / SAMPLES as f32;
-        let mut samples = Vec::with_capacity(columns * rows);
-        for y in (0..rows).map(|row| place(row, corner.1)) {
-            for x in (0..columns).map(|column| place(column, corner.0)) {
-                samples.push(sample(scene, &torches, (x, y)));
-            }
-        }
         let (first, pixel) = ((camera.corner.0 - corner.0) * SAMPLES as f32, SAMPLES as f32 / TILE);
-        let steps = (0..camera.width).map(|x| step(first + x as f32 * pixel, columns)).collect();
-        Light { corner, columns, rows, samples, steps }
+        let steps: Vec<_> = (0..camera.width).map(|x| step(first + x as f32 * pixel, columns)).collect();
+        let ends = (0..columns).map(|n| steps.partition_point(|step| step.0 <= n)).collect();
+        let (before, along) = steps.into_iter().unzip();
+        let samples = samples(scene, corner, (columns, rows), time_s);
+        Light { corner, columns, rows, samples, before, along, ends }
     }
 
     /// The light at a place: between the four samples around it.
@@ -56,12 +59,10 @@ impl Light {
         mix(between(column), between(column + 1), along)
     }
 
-    /// The light along a row of pixels. `row` is working memory.
-    pub fn line<'l>(&'l self, y: f32, row: &'l mut Vec<[f32; 3]>) -> Line<'l> {
+    /// The light along a row of pixels.
+    pub fn line(&self, y: f32) -> Line<'_> {
         let (upper, lower, down) = self.rows_at(y);
-        row.clear();
-        row.extend(upper.iter().zip(lower).map(|(a, b)| mix(*a, *b, down)));
-        Line { steps: &self.steps, row }
+        Line { light: self, upper, lower, down }
     }
 
     /// The rows of samples above and below a place, and how far it is from the first to the second.
@@ -73,12 +74,27 @@ impl Light {
 }
 
 impl Line<'_> {
-    /// The light of the pixels from one up to another; none if all of them are in the dark.
-    pub fn lit(&self, from: usize, to: usize) -> Option<impl Iterator<Item = [f32; 3]>> {
-        let steps = self.steps.get(from..to)?;
-        let samples = &self.row[steps.first()?.0..steps.last()?.0 + 2];
-        let between = |&(n, along): &(usize, f32)| mix(self.row[n], self.row[n + 1], along);
-        samples.iter().any(|light| *light != [0.0; 3]).then(|| steps.iter().map(between))
+    /// Tells the light of the pixels from one up to another, at most a tile's. Returns whether any
+    /// of them may be lit; if none is, nothing is told.
+    pub fn lit(&self, from: usize, to: usize, lights: &mut Lights) -> bool {
+        let Light { before, along, ends, .. } = self.light;
+        let (mut n, mut x, mut is_lit) = (before[from], from, false);
+        let mut left = self.sample(n);
+        while x < to {
+            let (right, end) = (self.sample(n + 1), ends[n].min(to));
+            is_lit |= left != [0.0; 3] || right != [0.0; 3];
+            for (channel, lights) in lights.iter_mut().enumerate() {
+                let (first, way) = (left[channel], right[channel] - left[channel]);
+                let lights = lights[x - from..end - from].iter_mut();
+                lights.zip(&along[x..end]).for_each(|(light, along)| *light = first + way * along);
+            }
+            (left, x, n) = (right, end, n + 1);
+        }
+        is_lit
+    }
+
+    fn sample(&self, n: usize) -> [f32; 3] {
+        mix(self.upper[n], self.lower[n], self.down)
     }
 }
 
@@ -90,7 +106,7 @@ fn step(at: f32, count: usize) -> (usize, f32) {
 
 struct Torch {
     pos: (f32, f32),
-    radius: f32,
+    radius_squared: f32,
     color: [f32; 3],
 }
 
@@ -100,21 +116,42 @@ impl Torch {
         let flicker = 1.0 + 0.035 * (time_s * 9.0 + phase).sin() + 0.025 * (time_s * 23.0 + phase * 2.0).sin();
         let Rgb(r, g, b) = figure.color;
         let own = [r, g, b].map(|value| f32::from(value) / 255.0 * 2.0);
-        Torch { pos: figure.pos, radius: figure.glow * flicker, color: mix(TORCH, own, 0.2) }
+        Torch { pos: figure.pos, radius_squared: (figure.glow * flicker).powi(2), color: mix(TORCH, own, 0.2) }
     }
 }
 
-fn sample(scene: &Scene, torches: &[Torch], (x, y): (f32, f32)) -> [f32; 3] {
+/// Row by row.
+fn samples(scene: &Scene, corner: Place, (columns, rows): (usize, usize), time_s: f32) -> Vec<[f32; 3]> {
+    let glowing = scene.figures.iter().filter(|figure| figure.glow > 0.0);
+    let torches: Vec<_> = glowing.map(|figure| Torch::of(figure, time_s)).collect();
+    let place = |n: usize, corner: f32| corner + n as f32 / SAMPLES as f32;
+    let places: Vec<_> = (0..columns).map(|column| place(column, corner.0)).collect();
+    let mut samples = Vec::with_capacity(columns * rows);
+    // The tiles above and below a row of samples are those of the next few rows too.
+    let mut seen = (f32::NAN, Vec::new(), Vec::new());
+    for y in (0..rows).map(|row| place(row, corner.1)) {
+        let top = (y - 0.5).floor();
+        if seen.0 != top {
+            seen = (top, seen_across(&scene.ground, &places, top), seen_across(&scene.ground, &places, top + 1.0));
+        }
+        let near: Vec<_> = torches.iter().filter(|torch| (y - torch.pos.1).powi(2) < torch.radius_squared).collect();
+        let seen = seen.1.iter().zip(&seen.2).map(|(upper, lower)| upper + (lower - upper) * (y - 0.5 - top));
+        samples.extend(places.iter().zip(seen).map(|(x, seen)| sample(seen, &near, (*x, y))));
+    }
+    samples
+}
+
+fn sample(seen: f32, torches: &[&Torch], (x, y): Place) -> [f32; 3] {
     // Games darken with the distance too: the root keeps both together from being too much.
-    let seen = seen(&scene.ground, (x, y)).sqrt();
+    let seen = seen.sqrt();
     if seen <= 0.0 {
         return [0.0; 3];
     }
     let mut light = AMBIENT;
     for torch in torches {
-        let part = ((x - torch.pos.0).powi(2) + (y - torch.pos.1).powi(2)) / torch.radius.powi(2);
-        if part < 1.0 {
-            let falloff = (1.0 - part).powi(2);
+        let away_squared = (x - torch.pos.0).powi(2) + (y - torch.pos.1).powi(2);
+        if away_squared < torch.radius_squared {
+            let falloff = (1.0 - away_squared / torch.radius_squared).powi(2);
             light = [0, 1, 2].map(|n| light[n] + torch.color[n] * falloff);
         }
     }
@@ -126,15 +163,16 @@ fn soft(value: f32) -> f32 {
     if value < 1.3 { value } else { 1.3 + (value - 1.3) * 0.4 }
 }
 
-/// What the game says of a place, interpolated between the middles of tiles.
-fn seen(ground: &Ground, (x, y): (f32, f32)) -> f32 {
-    let (x, y) = (x - 0.5, y - 0.5);
-    let (left, top) = (x.floor(), y.floor());
-    let value =
-        |dx, dy| ground.tile((left as i32 + dx, top as i32 + dy)).map_or(0.0, |tile| f32::from(tile.light) / 255.0);
-    let upper = value(0, 0) + (value(1, 0) - value(0, 0)) * (x - left);
-    let lower = value(0, 1) + (value(1, 1) - value(0, 1)) * (x - left);
-    upper + (lower - upper) * (y - top)
+/// What the game says of places in a row of tiles, interpolated between the middles of tiles.
+fn seen_across(ground: &Ground, places: &[f32], tile_y: f32) -> Vec<f32> {
+    let value = |x, y| ground.tile((x, y)).map_or(0.0, |tile| f32::from(tile.light) / 255.0);
+    let between = |place: &f32| {
+        let x = place - 0.5;
+        let (left, tile_y) = (x.floor(), tile_y as i32);
+        let (from, to) = (value(left as i32, tile_y), value(left as i32 + 1, tile_y));
+        from + (to - from) * (x - left)
+    };
+    places.iter().map(between).collect()
 }
 
 fn mix(a: [f32; 3], b: [f32; 3], part: f32) -> [f32; 3] {
