@@ -7,7 +7,7 @@ use std::time::Duration;
 use lockstone::net::PeerId;
 use lockstone::net::session::{DelayStats, Exchange, Loss, PlayerStats, RoundTrip, StallStats, Stats, TrafficByClass};
 use lockstone::scene::{Drawing, Figure, Grain, Ground, GroundTile, Ink, Part, Place, Rgb, Scene};
-use lockstone::sim::PlayerId;
+use lockstone::sim::{PlayerId, mix64};
 use lockstone::view::Status;
 use lockstone::view::frame::{Frame, PANEL, TILE};
 
@@ -23,6 +23,11 @@ const LEAVES: Rgb = Rgb(60, 140, 50);
 const PETALS: Rgb = Rgb(200, 80, 160);
 const BARK: Rgb = Rgb(100, 60, 20);
 const LAWN: Rgb = Rgb(70, 120, 60);
+
+/// Of pictures of a ruin. They change when pictures are meant to look otherwise, and never to make
+/// them faster.
+const DIGESTS: [u64; 4] =
+    [0x0ac2_a31f_b25e_abbb, 0x099d_a78c_cc7a_e40c, 0x88dd_0de5_72d1_1469, 0xaec1_f3c7_7150_c639];
 
 /// A trunk, a crown of the figure's own colour with a lighter top, and a branch.
 const TREE: Drawing = Drawing::of(|_, draw| {
@@ -173,6 +178,37 @@ fn life_and_name_are_over_a_figure_and_the_picture_is_always_the_same() {
     assert!(!life.is_empty() && !label.is_empty());
     assert!(label.iter().chain(&life).all(|&row| row < SIDE / 2), "{label:?}, {life:?}");
     assert!(label.last() < life.first(), "the name is above the bar");
+}
+
+/// Walls, hills of light, a grain and figures, looked at from between the tiles.
+fn ruin() -> Scene {
+    let stones: fn(u32, usize, usize) -> f32 = |n, x, y| 0.7 + 0.6 * lockstone::scene::noise(n, x, y);
+    let mut scene = garden(Vec::new(), 0);
+    for (n, tile) in scene.ground.tiles.iter_mut().enumerate() {
+        let (x, y) = (n % GARDEN, n / GARDEN);
+        tile.raised = x * 7 % 5 == y * 3 % 4;
+        tile.light = ((x * 37 + y * 91) % 256) as u8;
+        tile.color = Rgb((x * 11) as u8, (y * 12) as u8, 90);
+    }
+    scene.ground.grain = Grain { floor: stones, top: stones, face: stones };
+    let tree = |n: u8| {
+        let pos = (3.3 + f32::from(n) * 1.7, 4.1 + f32::from(n) * 1.3);
+        let plain = Figure::new(pos, 'T', TREE, PETALS);
+        Figure { life: Some(f32::from(n) / 9.0), label: Some("oak".to_owned()), ..plain }
+    };
+    scene.figures = (0..9).map(tree).collect();
+    scene
+}
+
+#[test]
+fn pictures_are_the_same_to_the_bit_wherever_and_however_they_are_drawn() {
+    let mut frame = Frame::of_world(601, 437);
+    let centers = [(10.0, 10.0), (9.37, 11.81), (0.4, 18.9), (-30.0, 10.0)];
+    let digests = centers.map(|center| {
+        frame.draw(Some(&Scene { center, ..ruin() }), &Status::default(), 0.0);
+        frame.pixels().fold(0, |sum, pixel| mix64(sum ^ u64::from(pixel)))
+    });
+    assert_eq!(digests, DIGESTS, "of {centers:?}: {digests:#018x?}");
 }
 
 /// A session of three, of whom one is away.
