@@ -7,7 +7,7 @@
 mod figure;
 mod ground;
 
-pub use figure::{Draw, Drawing, Figure, Ink, Part, Parts};
+pub use figure::{Draw, Drawing, Figure, Ink, Life, Part, Parts};
 pub use ground::{Grain, Ground, GroundTile, PATTERN_PIXELS, PATTERNS, Pattern, noise};
 
 /// A place in tiles, or in a drawing.
@@ -35,6 +35,50 @@ pub struct Scene {
     /// What is far away and was told, not simulated: shown at its place, or at the picture's edge
     /// in its direction.
     pub marks: Vec<Mark>,
+    /// What the player can do by a key, besides walking.
+    pub skills: Vec<Skill>,
+    /// Life that was lately lost or won. Views find that out, games leave it empty.
+    pub hits: Vec<Hit>,
+}
+
+impl Scene {
+    /// What is far away from a picture: the marks, and one of each player's hero that is outside.
+    pub fn afar(&self, is_inside: impl Fn(Place) -> bool) -> Vec<Mark> {
+        let mark = |figure: &Figure| {
+            let label = figure.name.clone().or_else(|| figure.label.clone()).unwrap_or_default();
+            Mark { pos: figure.pos, symbol: figure.symbol, color: figure.color, label }
+        };
+        let heroes = self.figures.iter().filter(|figure| figure.is_hero && !is_inside(figure.pos));
+        self.marks.iter().cloned().chain(heroes.map(mark)).collect()
+    }
+}
+
+/// Something that the player can do by a key.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Skill {
+    /// The key.
+    pub key: char,
+    /// What it does, in a word.
+    pub name: &'static str,
+    /// How near it is to being ready again, 0 to 1: it is ready.
+    pub ready: f32,
+    /// How often it can be done, if that is counted.
+    pub count: Option<u32>,
+}
+
+/// Life that a figure lost, or won.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hit {
+    /// Where the figure was.
+    pub pos: Place,
+    /// How large it is, in tiles.
+    pub size: f32,
+    /// By how much its life changed: negative if it was lost.
+    pub by: i32,
+    /// Whether a player plays the figure.
+    pub is_hero: bool,
+    /// How long ago that is: 0 just now, 1 long enough to be forgotten.
+    pub age: f32,
 }
 
 /// Something far away.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use lockstone::net::PeerId;
 use lockstone::net::session::{DelayStats, Exchange, Loss, PlayerStats, RoundTrip, StallStats, Stats, TrafficByClass};
-use lockstone::scene::{Drawing, Figure, Grain, Ground, GroundTile, Ink, Part, Place, Rgb, Scene};
+use lockstone::scene::{Drawing, Figure, Grain, Ground, GroundTile, Hit, Ink, Life, Part, Place, Rgb, Scene, Skill};
 use lockstone::sim::{PlayerId, mix64};
 use lockstone::view::Status;
 use lockstone::view::frame::{Frame, PANEL, TILE};
@@ -19,6 +19,9 @@ const MIDDLE: Place = (10.0, 10.0);
 /// Pixels of a figure's own unit, for a figure of one tile.
 const UNIT: f32 = TILE * 1.2;
 
+/// Width and height of the corner with the map, in pixels.
+const MAP: (usize, usize) = (165, 110);
+
 const LEAVES: Rgb = Rgb(60, 140, 50);
 const PETALS: Rgb = Rgb(200, 80, 160);
 const BARK: Rgb = Rgb(100, 60, 20);
@@ -26,8 +29,7 @@ const LAWN: Rgb = Rgb(70, 120, 60);
 
 /// Of pictures of a ruin. They change when pictures are meant to look otherwise, and never to make
 /// them faster.
-const DIGESTS: [u64; 4] =
-    [0x0ac2_a31f_b25e_abbb, 0x099d_a78c_cc7a_e40c, 0x88dd_0de5_72d1_1469, 0xaec1_f3c7_7150_c639];
+const DIGESTS: [u64; 4] = [0x3cf1_6ab0_c96f_9ada, 0xef54_fe4a_07c7_ef99, 0xe3d2_4626_ee49_b10f, 0x3bac_7ba4_d47b_07e5];
 
 /// A trunk, a crown of the figure's own colour with a lighter top, and a branch.
 const TREE: Drawing = Drawing::of(|_, draw| {
@@ -170,10 +172,12 @@ fn life_and_name_are_over_a_figure_and_the_picture_is_always_the_same() {
         let (before, after) = (Picture::of(&garden(vec![plain.clone()], 255)), Picture::of(&garden(vec![figure], 255)));
         let row = |n: usize| n / (SIDE + PANEL as usize);
         let changed = before.0.iter().zip(&after.0).enumerate().filter(|(_, (a, b))| a != b);
+        // What has life is also on the map, in the corner.
+        let changed = changed.filter(|(n, _)| n % (SIDE + PANEL as usize) < SIDE - MAP.0);
         changed.map(|(n, _)| row(n)).collect::<BTreeSet<_>>()
     };
     assert!(changed(plain.clone()).is_empty());
-    let life = changed(Figure { life: Some(0.3), ..plain.clone() });
+    let life = changed(Figure { life: Some(Life { left: 3, max: 10 }), ..plain.clone() });
     let label = changed(Figure { label: Some("oak".to_owned()), ..plain.clone() });
     assert!(!life.is_empty() && !label.is_empty());
     assert!(label.iter().chain(&life).all(|&row| row < SIDE / 2), "{label:?}, {life:?}");
@@ -194,7 +198,7 @@ fn ruin() -> Scene {
     let tree = |n: u8| {
         let pos = (3.3 + f32::from(n) * 1.7, 4.1 + f32::from(n) * 1.3);
         let plain = Figure::new(pos, 'T', TREE, PETALS);
-        Figure { life: Some(f32::from(n) / 9.0), label: Some("oak".to_owned()), ..plain }
+        Figure { life: Some(Life { left: n.into(), max: 9 }), label: Some("oak".to_owned()), ..plain }
     };
     scene.figures = (0..9).map(tree).collect();
     scene
@@ -209,6 +213,69 @@ fn pictures_are_the_same_to_the_bit_wherever_and_however_they_are_drawn() {
         frame.pixels().fold(0, |sum, pixel| mix64(sum ^ u64::from(pixel)))
     });
     assert_eq!(digests, DIGESTS, "of {centers:?}: {digests:#018x?}");
+}
+
+/// Rows and columns in which two pictures differ.
+fn difference(before: &Picture, after: &Picture) -> (BTreeSet<usize>, BTreeSet<usize>) {
+    let changed = before.0.iter().zip(&after.0).enumerate().filter(|(_, (a, b))| a != b).map(|(n, _)| n);
+    changed.map(|n| (n / (SIDE + PANEL as usize), n % (SIDE + PANEL as usize))).unzip()
+}
+
+#[test]
+fn a_hero_out_of_sight_has_an_arrow_at_the_edge_and_a_place_on_the_map() {
+    let friend = |pos, is_hero| Figure { is_hero, name: Some("Ann".to_owned()), ..Figure::new(pos, '@', TREE, PETALS) };
+    let nobody = Picture::of(&garden(Vec::new(), 255));
+    let (rows, columns) = difference(&nobody, &Picture::of(&garden(vec![friend((-9.0, 10.0), true)], 255)));
+    let on_map = |column: &usize| *column >= SIDE - MAP.0;
+    assert!(columns.iter().any(on_map) && rows.iter().any(|row| *row < MAP.1));
+    assert!(columns.iter().filter(|column| !on_map(column)).all(|column| *column < 80), "to the left: {columns:?}");
+    assert!(rows.range(SIDE / 2 - 20..SIDE / 2 + 40).count() > 20, "half-way down: {rows:?}");
+    let thing = Picture::of(&garden(vec![friend((-9.0, 10.0), false)], 255));
+    assert!(difference(&nobody, &thing).0.is_empty(), "a thing has none");
+}
+
+#[test]
+fn who_is_pointed_at_is_told_with_its_life() {
+    let life = Some(Life { left: 7, max: 9 });
+    let oak = Figure { name: Some("oak".to_owned()), life, ..Figure::new(MIDDLE, 'T', TREE, LEAVES) };
+    let scene = garden(vec![oak], 255);
+    let pointed = |at| {
+        let mut frame = Frame::of_world(SIDE, SIDE);
+        frame.point(at);
+        frame.draw(Some(&scene), &Status::default(), 0.0);
+        frame.pixels().collect::<Vec<_>>()
+    };
+    let middle = SIDE as f32 / 2.0;
+    let nothing = pointed(None);
+    assert_eq!(pointed(Some((60.0, 60.0))), nothing, "there is nobody");
+    let told = pointed(Some((middle, middle - 12.0)));
+    let rows: BTreeSet<_> = (0..told.len()).filter(|&n| told[n] != nothing[n]).map(|n| n / SIDE).collect();
+    assert!(rows.len() > 30 && rows.iter().all(|row| *row < 60), "above: {rows:?}");
+}
+
+#[test]
+fn skills_are_told_below_and_hits_beside_who_was_hit() {
+    let scene = garden(Vec::new(), 255);
+    let skill = |ready| Scene { skills: vec![Skill { key: 'K', name: "whirl", ready, count: None }], ..scene.clone() };
+    let (plain, ready, used) = (Picture::of(&scene), Picture::of(&skill(1.0)), Picture::of(&skill(0.4)));
+    let (rows, _) = difference(&plain, &ready);
+    assert!(!rows.is_empty() && rows.iter().all(|row| *row > SIDE - 60), "{rows:?}");
+    assert!(!difference(&ready, &used).0.is_empty(), "whether it is ready is told");
+    let hit = |age| Hit { pos: MIDDLE, size: 1.0, by: -12, is_hero: false, age };
+    let rows = |age| difference(&plain, &Picture::of(&Scene { hits: vec![hit(age)], ..scene.clone() })).0;
+    let (first, last) = (rows(0.0), rows(0.6));
+    assert!(first.iter().all(|row| row.abs_diff(SIDE / 2) < 60), "{first:?}");
+    assert!(last.first() < first.first(), "it floats up");
+    assert!(rows(1.0).is_empty(), "it is forgotten");
+}
+
+#[test]
+fn who_was_hit_just_now_flashes() {
+    let of = |flash| {
+        let disc = Figure { flash, ..Figure::new(MIDDLE, 'o', Drawing { bright: true, ..Drawing::DISC }, LEAVES) };
+        Picture::of(&garden(vec![disc], 255)).of_figure(MIDDLE, (0.0, -0.35))
+    };
+    assert!(of(1.0).iter().zip(of(0.0)).all(|(flashing, calm)| *flashing > calm + 20));
 }
 
 /// A session of three, of whom one is away.

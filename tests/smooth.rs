@@ -1,6 +1,6 @@
 //! Figures move smoothly between two ticks, and glide where a rollback corrected the past.
 
-use lockstone::scene::{Drawing, Figure, Rgb, Scene};
+use lockstone::scene::{Drawing, Figure, Life, Rgb, Scene};
 use lockstone::view::smooth::Smooth;
 
 /// What a correction may put a figure away and it still glides there, in tiles.
@@ -77,4 +77,39 @@ fn what_goes_farther_than_anything_walks_is_shown_where_it_is() {
     let mut smooth = walking();
     assert_eq!(tick(&mut smooth, 30.0, true), 30.0);
     assert_eq!(smooth.at(0.0).unwrap().center, (30.0, 0.0));
+}
+
+/// A being with an id, or without, that has so much life left of 30.
+fn being(id: Option<u64>, x: f32, left: i32, symbol: char) -> Figure {
+    let plain = Figure::new((x, 0.0), symbol, Drawing::DISC, Rgb(1, 2, 3));
+    Figure { id, life: Some(Life { left, max: 30 }), ..plain }
+}
+
+/// What is told of lives at the end of a tick in which these are there.
+fn hits(smooth: &mut Smooth, figures: Vec<Figure>) -> Vec<i32> {
+    smooth.push(Scene { figures, ..Scene::default() }, false);
+    smooth.at(1.0).unwrap().hits.iter().map(|hit| hit.by).collect()
+}
+
+#[test]
+fn what_a_being_loses_is_told_for_a_while_even_if_it_falls_and_others_stand_where_it_stood() {
+    let (mut smooth, both) = (Smooth::default(), |a, b| vec![being(Some(1), 0.0, a, 'h'), being(Some(2), 0.1, b, 'h')]);
+    assert!(hits(&mut smooth, both(30, 20)).is_empty(), "one that comes with wounds was not hurt here");
+    assert_eq!(hits(&mut smooth, both(18, 20)), [-12]);
+    let flashes = smooth.at(0.0).unwrap().figures.iter().map(|figure| figure.flash > 0.5).collect::<Vec<_>>();
+    assert_eq!(flashes, [true, false]);
+    assert_eq!(hits(&mut smooth, both(18, 25)), [-12, 5]);
+    // They change places, and one falls: its looks are others.
+    let fallen = vec![being(Some(2), 0.0, 25, 'h'), being(Some(1), 0.1, 0, '%')];
+    assert_eq!(hits(&mut smooth, fallen.clone()), [-12, 5, -18]);
+    let ticks = (0..100).take_while(|_| !hits(&mut smooth, fallen.clone()).is_empty()).count();
+    assert!((8..30).contains(&ticks), "forgotten after {ticks} ticks");
+    assert!(smooth.at(0.0).unwrap().figures.iter().all(|figure| figure.flash == 0.0));
+}
+
+#[test]
+fn of_who_is_known_by_its_looks_alone_nothing_is_told() {
+    let mut smooth = Smooth::default();
+    assert!(hits(&mut smooth, vec![being(None, 0.0, 30, 'h')]).is_empty());
+    assert!(hits(&mut smooth, vec![being(None, 0.0, 10, 'h')]).is_empty());
 }

@@ -17,11 +17,19 @@ pub struct Figure {
     pub color: Rgb,
     /// Where it looks, in radians, 0 to the right, growing downwards.
     pub facing: Option<f32>,
-    /// How much of its life is left, 0 to 1; `None` for what has none, or is unhurt and needs no
-    /// bar.
-    pub life: Option<f32>,
+    /// Its life, if it has any. What is hurt has a bar over it.
+    pub life: Option<Life>,
     /// A name over it.
     pub label: Option<String>,
+    /// What it is called: for who points at it, if it has no label, and where it is out of sight.
+    pub name: Option<String>,
+    /// What it is known by in the next scene. Without it, it is taken for the nearest of the same
+    /// looks.
+    pub id: Option<u64>,
+    /// Whether a player plays it: then it is on the map, and told of when it is out of sight.
+    pub is_hero: bool,
+    /// How lately it was hurt: 1 just now, 0 not lately. Views find that out, games need not.
+    pub flash: f32,
     /// How far it lights its surroundings, in tiles.
     pub glow: f32,
 }
@@ -30,7 +38,30 @@ impl Figure {
     /// A figure of one tile's size that has nothing special. Struct update gives it the rest:
     /// `Figure { life, ..Figure::new(...) }`.
     pub fn new(pos: Place, symbol: char, drawing: Drawing, color: Rgb) -> Figure {
-        Figure { pos, size: 1.0, symbol, drawing, color, facing: None, life: None, label: None, glow: 0.0 }
+        let (facing, life, label, name, id) = (None, None, None, None, None);
+        let (size, is_hero, flash, glow) = (1.0, false, 0.0, 0.0);
+        Figure { pos, size, symbol, drawing, color, facing, life, label, name, id, is_hero, flash, glow }
+    }
+
+    /// What is told of it to who points at it.
+    pub fn title(&self) -> Option<&str> {
+        self.label.as_deref().or(self.name.as_deref())
+    }
+}
+
+/// How much life is left of how much.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Life {
+    /// What is left.
+    pub left: i32,
+    /// The most that there can be.
+    pub max: i32,
+}
+
+impl Life {
+    /// How much of it is left, 0 to 1.
+    pub fn share(self) -> f32 {
+        (self.left as f32 / self.max.max(1) as f32).clamp(0.0, 1.0)
     }
 }
 

@@ -141,7 +141,9 @@ fn scene_of<G: Game>(session: &impl Session<Sim = G::Sim>, player: PlayerId, nam
     };
     let marks = view.companions.iter().map(companion);
     let landmarks = view.landmarks.iter().filter_map(|landmark| G::landmark(sim, landmark));
-    Some(Scene { marks: marks.chain(landmarks).collect(), ..G::scene(sim, player) })
+    let mut scene = G::scene(sim, player);
+    scene.marks.extend(marks.chain(landmarks));
+    Some(scene)
 }
 
 /// A place of the world as one of a view.

@@ -8,7 +8,9 @@ mod figures;
 mod ground;
 mod ink;
 mod light;
+mod map;
 mod marks;
+mod overlay;
 mod panel;
 
 use tiny_skia::Pixmap;
@@ -45,6 +47,8 @@ pub struct Frame {
     /// How much of each of the world's pixels is lost, as it is near the edge.
     edges: Vec<u8>,
     has_panel: bool,
+    /// Where the mouse is, in pixels.
+    pointer: Option<(f32, f32)>,
 }
 
 /// Where the world lies in the picture.
@@ -81,7 +85,14 @@ impl Frame {
         let pixmap = Pixmap::new(width as u32, height as u32).expect("the size is neither zero nor huge");
         let panel = if has_panel { PANEL as usize } else { 0 };
         let camera = Camera { corner: (0.0, 0.0), width: width - panel, height };
-        Frame { pixmap, textures: Textures::of(Grain::default()), camera, edges: ground::edges(camera), has_panel }
+        Frame {
+            pixmap,
+            textures: Textures::of(Grain::default()),
+            camera,
+            edges: ground::edges(camera),
+            has_panel,
+            pointer: None,
+        }
     }
 
     /// Width and height in pixels.
@@ -89,10 +100,19 @@ impl Frame {
         (self.pixmap.width() as usize, self.pixmap.height() as usize)
     }
 
+    /// Where the mouse is from now on, in pixels: the next picture says what is there.
+    pub fn point(&mut self, at: Option<(f32, f32)>) {
+        self.pointer = at;
+    }
+
     /// Draws everything anew. `time_s` lets torches flicker.
     pub fn draw(&mut self, scene: Option<&Scene>, status: &Status, time_s: f32) {
         if let Some(scene) = scene {
             self.draw_world(scene, time_s);
+            self.draw_overlays(scene);
+            if status.typed.is_none() || !self.has_panel {
+                overlay::skills(&mut self.pixmap, self.camera, &scene.skills);
+            }
         } else {
             self.pixmap.data_mut().as_chunks_mut().0.fill(ground::DARKNESS);
             if self.has_panel {
@@ -123,13 +143,21 @@ impl Frame {
         scene.figures.iter().for_each(|figure| figures::shine(&mut self.pixmap, self.camera, figure, time_s));
         scene.figures.iter().for_each(|figure| figures::caption(&mut self.pixmap, self.camera, figure));
         ground::dim_edges(&mut self.pixmap, self.camera, &self.edges);
-        scene.marks.iter().for_each(|mark| marks::draw(&mut self.pixmap, self.camera, mark, scene.center));
+    }
+
+    fn draw_overlays(&mut self, scene: &Scene) {
+        let (pixmap, camera) = (&mut self.pixmap, self.camera);
+        scene.hits.iter().for_each(|hit| overlay::hit(pixmap, camera, hit));
+        let marks = scene.afar(|pos| camera.shows(camera.pixel(pos)));
+        marks::draw(pixmap, camera, &marks, scene.center);
+        map::draw(pixmap, camera, scene);
+        let pointed = self.pointer.and_then(|(x, y)| self.tile_at(x, y)).and_then(|at| overlay::pointed(scene, at));
+        pointed.into_iter().for_each(|figure| overlay::target(&mut self.pixmap, camera, figure));
     }
 
     /// The place in the world under a pixel, in tiles; `None` on the panel.
     pub fn tile_at(&self, x: f32, y: f32) -> Option<(f32, f32)> {
-        let inside = x >= 0.0 && y >= 0.0 && x < self.camera.width as f32 && y < self.camera.height as f32;
-        inside.then(|| (self.camera.corner.0 + x / TILE, self.camera.corner.1 + y / TILE))
+        self.camera.shows((x, y)).then(|| (self.camera.corner.0 + x / TILE, self.camera.corner.1 + y / TILE))
     }
 
     /// The pixels, row by row, as `0RGB`.
@@ -161,6 +189,11 @@ impl Camera {
     /// The pixel of a place, in tiles.
     fn pixel(self, (x, y): (f32, f32)) -> (f32, f32) {
         ((x - self.corner.0) * TILE, (y - self.corner.1) * TILE)
+    }
+
+    /// Whether a pixel is in the part of the picture that shows the world.
+    fn shows(self, (x, y): (f32, f32)) -> bool {
+        x >= 0.0 && y >= 0.0 && x < self.width as f32 && y < self.height as f32
     }
 
     /// The rows of tiles that can be seen, with one more below for what stands up.

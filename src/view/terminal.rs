@@ -21,7 +21,7 @@ use ratatui::widgets::{Block, Borders, Paragraph, Wrap};
 use super::smooth::Smooth;
 use super::typing::{KEYS, Key, Typing};
 use super::{Action, Status, View, last_check, loss, rtt, title};
-use crate::scene::{Gauge, Mark, Pointer, Rgb, Scene};
+use crate::scene::{Gauge, Mark, Pointer, Rgb, Scene, Skill};
 use map::{TILE_COLUMNS, corner, draw_map, draw_marks, mark_style};
 
 /// Columns of the panel.
@@ -143,6 +143,7 @@ fn panel<'t>(scene: Option<&'t Scene>, status: &'t Status) -> Paragraph<'t> {
     let mut lines = vec![Line::styled(status.game, Style::new().fg(EMBER).add_modifier(Modifier::BOLD))];
     if let Some(scene) = scene {
         lines.extend(scene.gauges.iter().map(gauge));
+        lines.extend((!scene.skills.is_empty()).then(|| Line::from_iter(scene.skills.iter().map(skill))));
         lines.extend(scene.notes.iter().map(|note| Line::raw(note.as_str())));
         let afar = |mark: &Mark| {
             Line::styled(format!("{} {} tiles away", mark.symbol, mark.title(scene.center)), mark_style(mark))
@@ -185,6 +186,13 @@ fn panel<'t>(scene: Option<&'t Scene>, status: &'t Status) -> Paragraph<'t> {
         }
     }
     Paragraph::new(lines).wrap(Wrap { trim: false }).block(Block::new().borders(Borders::LEFT).border_style(FAINT))
+}
+
+/// What can be done by a key: bright if it is ready.
+fn skill(skill: &Skill) -> Span<'_> {
+    let count = skill.count.map(|count| format!(" {count}")).unwrap_or_default();
+    let style = if skill.ready >= 1.0 { Style::new().fg(EMBER).add_modifier(Modifier::BOLD) } else { FAINT.into() };
+    Span::styled(format!("{} {}{count}  ", skill.key, skill.name), style)
 }
 
 fn gauge(gauge: &Gauge) -> Line<'_> {

@@ -96,6 +96,7 @@ impl View for WindowView {
         if Frame::bounded(width, height) != self.frame.size() {
             self.frame = Frame::new(width, height);
         }
+        self.frame.point(self.window.get_mouse_pos(MouseMode::Discard));
         self.frame.draw(scenes.at(moment).as_ref(), status, time_s);
         self.buffer.clear();
         self.buffer.extend(self.frame.pixels());

@@ -44,7 +44,8 @@ impl Eye {
 impl View for Eye {
     fn show(&mut self, scenes: &Smooth, moment: f32, status: &Status, time_s: f32) {
         self.time_s = time_s;
-        let Hands { size, is_calm, .. } = *self.hands.borrow();
+        let Hands { size, is_calm, at, .. } = *self.hands.borrow();
+        self.picture.point(at);
         self.picture.draw(size, scenes, moment, status, if is_calm { 0.0 } else { time_s });
         self.write(scenes, status);
     }

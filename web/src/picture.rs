@@ -39,6 +39,12 @@ impl Picture {
         }
     }
 
+    /// Where the mouse is, in pixels of it.
+    #[cfg(feature = "play")]
+    pub fn point(&mut self, at: Option<(f32, f32)>) {
+        self.frame.point(at);
+    }
+
     /// Which tile is at a pixel of it.
     #[cfg(feature = "play")]
     pub fn tile_at(&self, (x, y): (f32, f32)) -> Option<(f32, f32)> {

@@ -8,13 +8,16 @@ use tiny_skia::{
 use super::ink::{self, Font, paint};
 use super::light::Light;
 use super::{Camera, TILE, lit};
-use crate::scene::{Drawing, Figure, Ink, Part, Rgb};
+use crate::scene::{Drawing, Figure, Ink, Life, Part, Rgb};
 
 /// Figures are drawn a little larger than life.
 const STATURE: f32 = 1.2;
 
 /// What looks nowhere looks to the front, a little to the right.
 const FRONT: f32 = 1.2;
+
+/// How white who was hurt just now is.
+const FLASH: f32 = 0.75;
 
 /// More light than this washes a figure's colours out.
 const BRIGHTEST: f32 = 1.12;
@@ -25,6 +28,8 @@ struct Pen<'p> {
     transform: Transform,
     light: [f32; 3],
     color: Rgb,
+    /// How white it flashes, 0 to 1.
+    flash: f32,
 }
 
 impl Pen<'_> {
@@ -76,7 +81,9 @@ impl Pen<'_> {
             Ink::Own(shade) => lit(self.color, [shade; 3]),
             Ink::Of(color) => color,
         };
-        paint(lit(color, self.light), 255)
+        let Rgb(r, g, b) = lit(color, self.light);
+        let [r, g, b] = [r, g, b].map(|value| value + (f32::from(255 - value) * self.flash) as u8);
+        paint(Rgb(r, g, b), 255)
     }
 }
 
@@ -93,7 +100,8 @@ pub(super) fn draw(pixmap: &mut Pixmap, camera: Camera, figure: &Figure, light: 
         self::shadow(pixmap, (x, y), scale);
     }
     let transform = Transform::from_row(scale, 0.0, 0.0, scale, x, y);
-    let mut pen = Pen { pixmap, transform, light, color: figure.color };
+    let flash = figure.flash.clamp(0.0, 1.0) * FLASH;
+    let mut pen = Pen { pixmap, transform, light, color: figure.color, flash };
     parts(figure.facing.unwrap_or(FRONT), &mut |part| pen.draw(part));
 }
 
@@ -131,6 +139,17 @@ pub(super) fn shine(pixmap: &mut Pixmap, camera: Camera, figure: &Figure, time_s
     }
 }
 
+/// The colour of so much life.
+pub(super) fn life_color(share: f32) -> Rgb {
+    if share > 0.5 {
+        Rgb(96, 190, 80)
+    } else if share > 0.25 {
+        Rgb(222, 170, 50)
+    } else {
+        Rgb(208, 52, 40)
+    }
+}
+
 /// The life bar and the name over a figure.
 pub(super) fn caption(pixmap: &mut Pixmap, camera: Camera, figure: &Figure) {
     if !in_sight(camera, figure) {
@@ -138,16 +157,10 @@ pub(super) fn caption(pixmap: &mut Pixmap, camera: Camera, figure: &Figure) {
     }
     let (x, y) = camera.pixel(figure.pos);
     let top = y - figure.size * TILE * STATURE * 1.05;
-    if let Some(life) = figure.life {
+    if let Some(life) = figure.life.filter(|life| (1..life.max).contains(&life.left)).map(Life::share) {
         let width = (figure.size * TILE * 0.8).max(18.0).round();
-        let color = if life > 0.5 {
-            Rgb(96, 190, 80)
-        } else if life > 0.25 {
-            Rgb(222, 170, 50)
-        } else {
-            Rgb(208, 52, 40)
-        };
-        ink::bar(pixmap, ((x - width / 2.0).round(), (top - 6.0).round(), width, 4.0), life, color);
+        let place = ((x - width / 2.0).round(), (top - 6.0).round(), width, 4.0);
+        ink::bar(pixmap, place, life, life_color(life));
     }
     if let Some(label) = &figure.label {
         let font = Font::bold(lit(figure.color, [1.3; 3]));

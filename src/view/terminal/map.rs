@@ -46,7 +46,9 @@ pub(super) fn draw_marks(buffer: &mut Buffer, area: Rect, corner: Place, scene: 
         return;
     }
     let center = (corner.0 + columns / 2.0, corner.1 + rows / 2.0);
-    for mark in &scene.marks {
+    let is_inside =
+        |(x, y): Place| (corner.0..corner.0 + columns).contains(&x) && (corner.1..corner.1 + rows).contains(&y);
+    for mark in &scene.afar(is_inside) {
         let (x, y) = mark.within(center, (columns / 2.0 - 1.0, rows / 2.0 - 1.0));
         let (column, row) = ((x - corner.0).clamp(0.0, columns - 1.0), (y - corner.1).clamp(0.0, rows - 1.0));
         let style = mark_style(mark).add_modifier(Modifier::REVERSED);
@@ -87,14 +89,15 @@ mod tests {
         let figures = [((1.5, 1.5), 'T'), ((1.5, 1.9), 'o'), ((2.5, 2.5), 'T'), ((9.0, 9.0), 'T')];
         let figures = figures.map(|(pos, symbol)| Figure::new(pos, symbol, Drawing::DISC, Rgb(90, 160, 70)));
         let gate = Mark { pos: (60.0, 1.5), symbol: 'G', color: Rgb(200, 200, 200), label: "gate".to_owned() };
-        let scene =
-            Scene { center: (2.0, 1.5), ground, figures: figures.into(), marks: vec![gate], ..Scene::default() };
+        let friend = Figure { is_hero: true, ..Figure::new((2.5, -30.0), '@', Drawing::DISC, Rgb(90, 90, 90)) };
+        let figures = figures.into_iter().chain([friend]).collect();
+        let scene = Scene { center: (2.0, 1.5), ground, figures, marks: vec![gate], ..Scene::default() };
         let area = Rect::new(0, 0, 8, 3);
         let mut buffer = Buffer::empty(area);
         assert_eq!(corner(area, &scene), (0.0, 0.0));
         draw_map(&mut buffer, area, (0.0, 0.0), &scene);
         draw_marks(&mut buffer, area, (0.0, 0.0), &scene);
         let row = |y| (0..8).map(|x| buffer[(x, y)].symbol()).collect::<String>();
-        assert_eq!([row(0), row(1), row(2)], ["        ", "\" o \" G ", "\" \" T \" "]);
+        assert_eq!([row(0), row(1), row(2)], ["        ", "\" o @ G ", "\" \" T \" "]);
     }
 }

@@ -1,6 +1,6 @@
 //! Things and beings.
 
-use lockstone::scene::{Drawing, Figure, Ground, Rgb};
+use lockstone::scene::{Drawing, Figure, Ground, Life, Mark, Rgb};
 use lockstone::sim::path::Tile;
 use lockstone::sim::{Entity, EntityId, PlayerId, Vec2, World};
 
@@ -69,8 +69,21 @@ fn marks(world: &World<Dungeon>, player: PlayerId) -> Vec<(Vec2, Figure)> {
     marks
 }
 
+/// Heroes that are too far away to be figures.
+pub(super) fn far_heroes(world: &World<Dungeon>, ground: &Ground) -> Vec<Mark> {
+    let far = world.players().filter_map(|player| world.hero(player)).filter(|entity| {
+        let tile = tile_of(entity.pos);
+        ground.tile((tile.x, tile.y)).is_none()
+    });
+    let mark = |entity: &Entity<Body>| {
+        let hero = entity.body.hero()?;
+        Some(Mark { pos: point(entity.pos), symbol: '@', color: class_color(hero.class), label: hero.name.text() })
+    };
+    far.filter_map(mark).collect()
+}
+
 fn figure(entity: &Entity<Body>, player: PlayerId, others: &[&Entity<Body>]) -> Figure {
-    match &entity.body {
+    let figure = match &entity.body {
         Body::Hero(hero) => {
             let facing = facing(entity.pos, hero, others);
             Figure { facing, ..hero_figure(entity, hero, player) }
@@ -82,8 +95,13 @@ fn figure(entity: &Entity<Body>, player: PlayerId, others: &[&Entity<Body>]) -> 
         }
         Body::Projectile(projectile) => projectile_figure(entity.pos, projectile),
         Body::Loot(loot) => ware_figure(entity.pos, &loot.ware),
-        Body::Chest(_) => plain(entity.pos, 0.8, '=', drawings::CHEST, Rgb(170, 120, 50)),
-    }
+        Body::Chest(_) => named("chest", plain(entity.pos, 0.8, '=', drawings::CHEST, Rgb(170, 120, 50))),
+    };
+    Figure { id: Some(entity.id.0), ..figure }
+}
+
+fn named(name: impl Into<String>, figure: Figure) -> Figure {
+    Figure { name: Some(name.into()), ..figure }
 }
 
 /// Where a hero looks: along its way, or at what it fights or takes.
@@ -98,22 +116,26 @@ fn facing(pos: Vec2, hero: &Hero, others: &[&Entity<Body>]) -> Option<f32> {
     to.filter(|&to| to != pos).map(|to| angle(pos, to))
 }
 
-fn hero_figure(entity: &Entity<Body>, hero: &Hero, player: PlayerId) -> Figure {
-    let mine = entity.player == Some(player);
-    let color = match hero.class {
+fn class_color(class: Class) -> Rgb {
+    match class {
         Class::Warrior => Rgb(214, 90, 60),
         Class::Ranger => Rgb(90, 190, 90),
         Class::Mage => Rgb(120, 110, 230),
-    };
+    }
+}
+
+fn hero_figure(entity: &Entity<Body>, hero: &Hero, player: PlayerId) -> Figure {
+    let mine = entity.player == Some(player);
     let (symbol, drawing) = match hero {
         _ if !hero.is_alive() => ('%', drawings::BONES),
         _ if hero.is_away() => ('z', drawings::MOUND),
         _ => ('@', drawings::HERO),
     };
     let label = format!("{} {}{}", hero.name.text(), hero.level, if hero.is_away() { ", away" } else { "" });
-    let life = Some(share(hero.life, hero.stats().life)).filter(|&life| !mine || life < 1.0);
+    let life = Some(Life { left: hero.life, max: hero.stats().life });
     let glow = if mine { 9.0 } else { 6.0 };
-    Figure { life, label: Some(label), glow, ..plain(entity.pos, 0.95, symbol, drawing, color) }
+    let plain = plain(entity.pos, 0.95, symbol, drawing, class_color(hero.class));
+    Figure { life, label: Some(label), glow, is_hero: true, ..named(hero.name.text(), plain) }
 }
 
 fn monster_figure(pos: Vec2, monster: &Monster) -> Figure {
@@ -130,9 +152,9 @@ fn monster_figure(pos: Vec2, monster: &Monster) -> Figure {
         Mood::Asleep => ('z', drawings::MOUND),
         _ => (symbol, drawing),
     };
-    let life = share(monster.life, monster.life_max());
+    let life = Some(Life { left: monster.life.max(0), max: monster.life_max() });
     let label = monster.race.is_great().then(|| words::monster(monster));
-    Figure { life: Some(life).filter(|&life| life < 1.0), label, ..plain(pos, size, symbol, drawing, color) }
+    Figure { life, label, ..named(words::monster(monster), plain(pos, size, symbol, drawing, color)) }
 }
 
 fn projectile_figure(pos: Vec2, projectile: &Projectile) -> Figure {
@@ -150,8 +172,8 @@ fn projectile_figure(pos: Vec2, projectile: &Projectile) -> Figure {
 
 fn ware_figure(pos: Vec2, ware: &Ware) -> Figure {
     match ware {
-        Ware::Gold(_) => plain(pos, 0.35, '$', drawings::GEM, Rgb(235, 200, 70)),
-        Ware::Potion => plain(pos, 0.45, '!', drawings::FLASK, Rgb(220, 60, 70)),
+        Ware::Gold(pieces) => named(format!("{pieces} gold"), plain(pos, 0.35, '$', drawings::GEM, Rgb(235, 200, 70))),
+        Ware::Potion => named("potion", plain(pos, 0.45, '!', drawings::FLASK, Rgb(220, 60, 70))),
         Ware::Gear(gear) => {
             let (symbol, drawing) = match gear.slot {
                 Slot::Weapon => ('/', drawings::BLADE),
@@ -160,7 +182,8 @@ fn ware_figure(pos: Vec2, ware: &Ware) -> Figure {
             };
             let label = (gear.rarity > Rarity::Common).then(|| words::title(gear));
             let glow = f32::from(gear.rarity as u8);
-            Figure { label, glow, ..plain(pos, 0.5, symbol, drawing, rarity_color(gear.rarity)) }
+            let plain = plain(pos, 0.5, symbol, drawing, rarity_color(gear.rarity));
+            Figure { label, glow, ..named(words::title(gear), plain) }
         }
     }
 }
@@ -176,10 +199,6 @@ fn rarity_color(rarity: Rarity) -> Rgb {
 
 fn plain(pos: Vec2, size: f32, symbol: char, drawing: Drawing, color: Rgb) -> Figure {
     Figure { size, ..Figure::new(point(pos), symbol, drawing, color) }
-}
-
-fn share(value: i32, max: i32) -> f32 {
-    (value as f32 / max.max(1) as f32).clamp(0.0, 1.0)
 }
 
 fn angle(from: Vec2, to: Vec2) -> f32 {

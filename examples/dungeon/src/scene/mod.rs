@@ -8,7 +8,7 @@ mod ground;
 mod stones;
 mod words;
 
-use lockstone::scene::{Gauge, Rgb, Scene};
+use lockstone::scene::{Gauge, Rgb, Scene, Skill};
 use lockstone::sim::path::Tile;
 use lockstone::sim::{Fx, PlayerId, Vec2, World};
 
@@ -34,12 +34,25 @@ pub(crate) fn scene(world: &World<Dungeon>, player: PlayerId) -> Scene {
     Scene {
         center: point(eye),
         figures: figures::figures(world, player, corner, &ground, &seen),
+        marks: figures::far_heroes(world, &ground),
         ground,
         gauges: hero.map_or_else(Vec::new, gauges),
         notes: words::notes(world, hero),
         news: words::news(world),
-        marks: Vec::new(),
+        skills: hero.map_or_else(Vec::new, skills),
+        hits: Vec::new(),
     }
+}
+
+fn skills(hero: &Hero) -> Vec<Skill> {
+    let class = hero.class.measures();
+    let rested = 1.0 - f32::from(hero.skill_rest_ticks) / f32::from(class.skill_ticks.max(1));
+    let potions = Some(hero.potions.into());
+    let alive = if hero.is_alive() { 1.0 } else { 0.0 };
+    vec![
+        Skill { key: 'K', name: class.skill, ready: rested * alive, count: None },
+        Skill { key: 'Q', name: "drink", ready: if hero.potions > 0 { alive } else { 0.0 }, count: potions },
+    ]
 }
 
 fn gauges(hero: &Hero) -> Vec<Gauge> {
