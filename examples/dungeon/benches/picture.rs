@@ -6,6 +6,8 @@
 //! when a change is for speed alone. Built for `wasm32-wasip1` and run by node, it tells the time
 //! in a page.
 
+#![allow(clippy::disallowed_types, reason = "it measures time")]
+
 use std::time::{Duration, Instant};
 
 use dungeon::DungeonGame;

@@ -69,12 +69,10 @@ fn marks(world: &World<Dungeon>, player: PlayerId) -> Vec<(Vec2, Figure)> {
     marks
 }
 
-/// Heroes that are too far away to be figures.
-pub(super) fn far_heroes(world: &World<Dungeon>, ground: &Ground) -> Vec<Mark> {
-    let far = world.players().filter_map(|player| world.hero(player)).filter(|entity| {
-        let tile = tile_of(entity.pos);
-        ground.tile((tile.x, tile.y)).is_none()
-    });
+/// Heroes that are too far away to be among the figures.
+pub(super) fn far_heroes(world: &World<Dungeon>, figures: &[Figure]) -> Vec<Mark> {
+    let heroes = world.players().filter_map(|player| world.hero(player));
+    let far = heroes.filter(|hero| figures.iter().all(|figure| figure.id != Some(hero.id.0)));
     let mark = |entity: &Entity<Body>| {
         let hero = entity.body.hero()?;
         Some(Mark { pos: point(entity.pos), symbol: '@', color: class_color(hero.class), label: hero.name.text() })

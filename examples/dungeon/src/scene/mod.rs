@@ -31,10 +31,11 @@ pub(crate) fn scene(world: &World<Dungeon>, player: PlayerId) -> Scene {
     let corner = Tile::new(tile.x - COLUMNS, tile.y - ROWS);
     let hero = entity.and_then(|entity| entity.body.hero());
     let (ground, seen) = ground::ground(world, eye, corner, (2 * COLUMNS + 1, 2 * ROWS + 1));
+    let figures = figures::figures(world, player, corner, &ground, &seen);
     Scene {
         center: point(eye),
-        figures: figures::figures(world, player, corner, &ground, &seen),
-        marks: figures::far_heroes(world, &ground),
+        marks: figures::far_heroes(world, &figures),
+        figures,
         ground,
         gauges: hero.map_or_else(Vec::new, gauges),
         notes: words::notes(world, hero),

@@ -12,6 +12,7 @@ mod map;
 mod measure;
 mod monsters;
 mod recording;
+mod scene;
 mod shrink;
 mod wide;
 mod world;
