@@ -110,15 +110,16 @@ struct Flat<'t> {
 
 /// The ground that lies flat, and the darkness where there is none.
 pub(super) fn floor(pixmap: &mut Pixmap, camera: Camera, scene: &Scene, light: &Light, textures: &Textures) {
-    let (mut row, mut flats) = (None, Vec::new());
+    let (mut row, mut flats, mut is_bare) = (None, Vec::new(), false);
     for y in 0..camera.height {
         let place = camera.corner.1 + (y as f32 + 0.5) / TILE;
         let tile_y = place.floor() as i32;
         if row.replace(tile_y) != Some(tile_y) {
             flats = camera.columns().filter_map(|x| flat(scene, camera, (x, tile_y), textures)).collect();
+            is_bare = camera.columns().any(|x| scene.ground.tile((x, tile_y)).is_none());
         }
         let Some(pixels) = pixels_of(pixmap, camera, y as i32) else { continue };
-        if camera.columns().any(|x| scene.ground.tile((x, tile_y)).is_none()) {
+        if is_bare {
             pixels.fill(DARKNESS);
         }
         let texture_row = (y as i32 - top(camera, tile_y)).clamp(0, SIZE as i32 - 1) as usize;
