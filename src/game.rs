@@ -7,6 +7,7 @@ use lockstone_net::Identity;
 use lockstone_net::relay::{Horizon, Landmark};
 use lockstone_sim::{Grid, PlayerId, Rules, Simulation, Table, Vec2, World};
 
+use crate::character::{Character, HeroOf};
 use crate::inspect::Inspect;
 use crate::scene::{Mark, Pointer, Scene};
 
@@ -30,6 +31,10 @@ pub trait Game: 'static {
     /// The keys that it knows and what they do, in a line for players: `Q drinks, K strikes`.
     const KEYS: &'static str = "";
 
+    /// Whether heroes are kept from session to session, by [`keep`](Game::keep) and
+    /// [`bring`](Game::bring).
+    const KEEPS: bool = false;
+
     /// Fields that the checksum need not cover, as `Kind path.of.field`, each with the reason: for
     /// `check::coverage`.
     const UNCOVERED: &'static [(&'static str, &'static str)] = &[];
@@ -49,6 +54,30 @@ pub trait Game: 'static {
 
     /// A hero of one of the classes in [`HEROES`](Game::HEROES).
     fn hero(class: &str, name: &str) -> Option<<Self::Sim as Simulation>::Hero>;
+
+    /// Tells the rules that a person is to play this hero, and no bot. Of no interest, unless said
+    /// otherwise.
+    fn led_by_person(hero: HeroOf<Self>) -> HeroOf<Self> {
+        hero
+    }
+
+    /// What of a player's hero is kept, to join with another time. Nothing, unless said otherwise.
+    fn keep(sim: &Self::Sim, player: PlayerId) -> Option<Character<HeroOf<Self>>> {
+        let _ = (sim, player);
+        None
+    }
+
+    /// A new hero that brings along what was kept of another.
+    ///
+    /// Whoever joins can send anything. So the rules must check what comes too, as the hero enters,
+    /// the same on all peers.
+    ///
+    /// # Errors
+    /// Why there can be no such hero, in a few words.
+    fn bring(newcomer: HeroOf<Self>, kept: &HeroOf<Self>) -> Result<HeroOf<Self>, String> {
+        let _ = (newcomer, kept);
+        Err("this game keeps no heroes".to_owned())
+    }
 
     /// A bot that plays a hero by commands, as a person would.
     fn bot(player: PlayerId) -> impl Bot<Self::Sim>;

@@ -6,6 +6,7 @@
 
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
+pub mod character;
 pub mod game;
 pub mod inspect;
 pub mod scene;

@@ -12,6 +12,7 @@
 //! given: a page or another engine calls it. [`Shell::run`] is the loop of a program of its own,
 //! which sleeps between rounds. It must never change the world but by commands.
 
+mod character;
 mod display;
 mod effort;
 mod executable;
@@ -46,6 +47,7 @@ use crate::game::{Bot, Game};
 use crate::panics::{Panicked, caught};
 use crate::recording::Desync;
 use crate::view::{Draw, Join};
+use character::Keeping;
 use effort::{MEASURED_TICKS, Meter};
 use keeper::Told;
 use lookahead::Lookahead;
@@ -121,6 +123,7 @@ pub struct Shell<G: Game, L: Link, T: Session<Sim = G::Sim>> {
     branch: Option<Branch>,
     is_cut_off: bool,
     bot: Option<Box<dyn Bot<G::Sim>>>,
+    keeping: Option<Keeping<G>>,
     bot_saw: Tick,
     /// The tick that was last told to the recorder.
     reached: Tick,
@@ -154,6 +157,7 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
             branch: None,
             is_cut_off: false,
             bot: None,
+            keeping: None,
             bot_saw: Tick(0),
             reached: Tick(0),
             told: Tick(0),
@@ -177,6 +181,15 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
     #[must_use]
     pub fn with_rerun(mut self, build: impl Fn(u64) -> G::Sim + Send + 'static) -> Self {
         self.recorder.ask(move |keeper| keeper.build = Some(Box::new(build)));
+        self
+    }
+
+    /// Keeps the own hero for another session, now and then and at the end: `keep` gets the text
+    /// that takes the place of the one before, or tells why it cannot. What is kept there already
+    /// has come so far: see [`Character::progress`](crate::character::Character::progress).
+    #[must_use]
+    pub fn with_character(mut self, progress: u64, keep: impl FnMut(&str) -> Result<(), String> + 'static) -> Self {
+        self.keeping = Some(Keeping::new(Box::new(keep), progress));
         self
     }
 
@@ -205,9 +218,11 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
                 return Next::At(if more { now } else { self.wake_at(now) });
             }
             self.last_picture = self.picture();
+            self.keep_hero(true);
             self.session.leave(now);
             self.pump(now);
         }
+        self.keep_hero(true);
         // Hears the end, and lets the last packets get away, if anyone was ever spoken to.
         let spoke = self.session.stats().traffic.packets_out > 0;
         let until = if spoke { now + FAREWELL } else { now };
@@ -306,6 +321,14 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
         more
     }
 
+    /// Keeps the own hero if it is time, or for the `last` time.
+    fn keep_hero(&mut self, last: bool) {
+        let Some((keeping, player)) = self.keeping.as_mut().zip(self.player) else { return };
+        if let Some(told) = keeping.work(&self.session, player, last) {
+            self.display.tell(told);
+        }
+    }
+
     /// Lets time in, and measures what each tick costs.
     fn advance(&mut self, now: Duration) {
         // A rollback session has no confirmed world.
@@ -330,6 +353,7 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
         }
         self.reached = settled;
         self.recorder.ask(move |keeper| keeper.reached(settled));
+        self.keep_hero(false);
         if let Some(progress) = self.options.progress
             && settled.0.saturating_sub(self.told.0) >= PROGRESS_TICKS
         {

@@ -1,0 +1,97 @@
+//! The own hero, kept for another session: now and then, and at the end.
+//!
+//! Only what is confirmed is kept. It must never take the place of a hero that has come farther:
+//! who comes back to a session that was left long ago finds an older self there.
+
+use lockstone_net::Session;
+use lockstone_sim::{PlayerId, Simulation, Tick};
+
+use crate::character::{Character, HeroOf};
+use crate::game::Game;
+
+/// Ticks from one time that it is kept to the next.
+const PERIOD_TICKS: u32 = 100;
+
+/// Keeps a text in place of the one before, or tells why not.
+pub(super) type Keep = Box<dyn FnMut(&str) -> Result<(), String>>;
+
+/// Where the own hero is kept, and what of it is kept there.
+pub(super) struct Keeping<G: Game> {
+    keep: Keep,
+    /// How far the kept one has come.
+    progress: u64,
+    kept: String,
+    due: Tick,
+    /// What was seen of a world that may be corrected yet: when, and after how many corrections.
+    seen: Option<(Tick, u64, Character<HeroOf<G>>)>,
+    /// Whether the hero of this session is the one that is kept.
+    is_own: Option<bool>,
+    /// Whether it was told that it cannot be kept.
+    failed: bool,
+}
+
+impl<G: Game> Keeping<G> {
+    pub fn new(keep: Keep, progress: u64) -> Self {
+        Keeping { keep, progress, kept: String::new(), due: Tick(0), seen: None, is_own: None, failed: false }
+    }
+
+    /// Keeps it if it is time, or if this is the `last` time. Returns a sentence for the person, if
+    /// there is something to tell.
+    pub fn work(&mut self, session: &impl Session<Sim = G::Sim>, player: PlayerId, last: bool) -> Option<String> {
+        let settled = session.settled();
+        if settled < self.due && !last {
+            return None;
+        }
+        let character = match session.confirmed() {
+            Some(world) => G::keep(world, player),
+            None => self.settled(session, player),
+        }?;
+        self.due = Tick(settled.0.saturating_add(PERIOD_TICKS));
+        self.write(&character)
+    }
+
+    /// Of a world that is predicted: what was seen of it, once that is final and was right.
+    fn settled(&mut self, session: &impl Session<Sim = G::Sim>, player: PlayerId) -> Option<Character<HeroOf<G>>> {
+        let (stats, world) = (session.stats(), session.simulation()?);
+        let corrections = stats.rollback.map_or(0, |rollback| rollback.rollbacks + u64::from(rollback.regroupings));
+        match self.seen.take() {
+            Some((_, before, _)) if before != corrections => {}
+            Some((tick, _, character)) if session.settled() >= tick => return Some(character),
+            waits @ Some(_) => {
+                self.seen = waits;
+                return None;
+            }
+            None => {}
+        }
+        self.seen = G::keep(world, player).map(|character| (world.tick(), corrections, character));
+        None
+    }
+
+    fn write(&mut self, character: &Character<HeroOf<G>>) -> Option<String> {
+        let is_own = *self.is_own.get_or_insert(character.progress >= self.progress);
+        if !is_own {
+            // Told once.
+            return (!std::mem::replace(&mut self.failed, true)).then(|| {
+                format!(
+                    "Your hero here is a {}, and has come less far than the one that is kept: that stays as it is.",
+                    character.title
+                )
+            });
+        }
+        let text = character.text::<G>();
+        if character.progress < self.progress || text == self.kept {
+            return None;
+        }
+        match (self.keep)(&text) {
+            Ok(()) => {
+                (self.progress, self.kept, self.failed) = (character.progress, text, false);
+                None
+            }
+            Err(error) if !self.failed => {
+                self.failed = true;
+                Some(format!("Your hero is not kept: {error}."))
+            }
+            Err(_) => None,
+        }
+    }
+}
