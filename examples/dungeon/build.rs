@@ -2,5 +2,5 @@
 
 fn main() {
     // What only draws, steers and starts.
-    lockstone_digest::rules("src", &["src/bot.rs", "src/input.rs", "src/main.rs", "src/scene"]);
+    lockstone_digest::rules("src", &["src/bot.rs", "src/bot", "src/input.rs", "src/main.rs", "src/scene"]);
 }

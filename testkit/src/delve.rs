@@ -1,6 +1,7 @@
 //! Plays the dungeon without a network: bots' commands and the world's own requests
 //! enter the next turns.
 
+use dungeon::command::Newcomer;
 use dungeon::facts::Facts;
 use dungeon::hero::Hero;
 use dungeon::map::center_of;
@@ -65,8 +66,25 @@ impl Play {
     /// Steps once, with a hero entering.
     pub fn join(&mut self, player: u16, class: &str) {
         let hero = DungeonGame::hero(class, &format!("{class} {player}")).expect("a class of the game");
+        self.enter(player, hero);
+    }
+
+    /// Steps once, with this hero entering.
+    pub fn enter(&mut self, player: u16, hero: Newcomer) {
         let join = self.world.admit(PlayerId(player), hero);
         self.step(vec![Input::Join(PlayerId(player), join)]);
+    }
+
+    /// Steps once, with a person's hero entering.
+    pub fn join_person(&mut self, player: u16, class: &str) {
+        let hero = DungeonGame::hero(class, &format!("{class} {player}")).expect("a class of the game");
+        self.enter(player, DungeonGame::led_by_person(hero));
+    }
+
+    /// A bot's ranger enters as player 1.
+    pub fn accompany(&mut self) {
+        self.join(1, "ranger");
+        self.bots.push(DungeonBot::new(PlayerId(1)));
     }
 
     /// One tick of the bots' play.
@@ -78,8 +96,8 @@ impl Play {
     /// What the bots want now.
     pub fn decide(&mut self) -> Vec<Input<World<Dungeon>>> {
         let mut inputs = Vec::new();
-        for (n, bot) in self.bots.iter_mut().enumerate() {
-            let player = PlayerId(n as u16);
+        for bot in &mut self.bots {
+            let player = bot.player();
             if let Some(command) = bot.command(&self.world, player) {
                 self.commands += 1;
                 self.command_bytes += compact(&command).len();

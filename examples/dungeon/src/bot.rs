@@ -1,9 +1,13 @@
 //! A bot: plays any hero by the commands that a person has, about one a second.
 //!
+//! Beside a person it stays with them: `company.rs` says how. Else it explores.
+//!
 //! It only reads the world, and remembers which rooms were visited. The same world gives the same
 //! commands. A part of a world will do: it goes by what is around its hero.
 
 #![deny(clippy::float_arithmetic)]
+
+mod company;
 
 use std::collections::BTreeSet;
 
@@ -66,6 +70,11 @@ impl DungeonBot {
         DungeonBot { player, visited: BTreeSet::new(), heading: None, looks: 0 }
     }
 
+    /// Whose hero it plays.
+    pub fn player(&self) -> PlayerId {
+        self.player
+    }
+
     /// The next command, if the hero does not do already what it should.
     pub fn command(&mut self, world: &World<Dungeon>, player: PlayerId) -> Option<Command> {
         if !world.tick().0.wrapping_add(u32::from(self.player.0) * 3).is_multiple_of(LOOK_TICKS) {
@@ -79,8 +88,12 @@ impl DungeonBot {
             return None;
         }
         let view = View { world, me, hero };
-        view.survive().or_else(|| view.fight()).unwrap_or_else(|| {
-            let errand = view.improve().or_else(|| view.collect()).or_else(|| view.rest()).or_else(|| view.shop());
+        if let Some(person) = view.person() {
+            return view.accompany(&person);
+        }
+        view.survive().or_else(|| view.fight(view.foes().collect())).unwrap_or_else(|| {
+            let errand =
+                view.improve().or_else(|| view.collect(|_| true)).or_else(|| view.rest()).or_else(|| view.shop());
             errand.unwrap_or_else(|| self.wander(&view))
         })
     }
@@ -184,8 +197,7 @@ impl View<'_> {
     }
 
     /// Uses the skill against several, else attacks what is nearest.
-    fn fight(&self) -> Option<Option<Command>> {
-        let foes: Vec<_> = self.foes().collect();
+    fn fight(&self, foes: Vec<&Entity<Body>>) -> Option<Option<Command>> {
         let target = foes.first()?;
         if self.hero.skill_rest_ticks == 0 && self.is_skill_worth_it(&foes) {
             return Some(Some(Command::skill(target.pos)));
@@ -238,8 +250,8 @@ impl View<'_> {
         self.hero.life.saturating_mul(100) / self.hero.stats().life.max(1)
     }
 
-    /// Takes what is worth it.
-    fn collect(&self) -> Option<Option<Command>> {
+    /// Takes what is worth it, of what may be taken.
+    fn collect(&self, may: impl Fn(&Entity<Body>) -> bool) -> Option<Option<Command>> {
         let wanted = |body: &Body| match body {
             Body::Chest(_) => true,
             Body::Loot(loot) => self.wants(&loot.ware),
@@ -249,7 +261,7 @@ impl View<'_> {
             return Some(None);
         }
         let (map, here) = (self.world.rules().map(), self.me.pos);
-        let things = self.near(LOOT).filter(|entity| wanted(&entity.body) && map.sees(here, entity.pos));
+        let things = self.near(LOOT).filter(|entity| wanted(&entity.body) && map.sees(here, entity.pos) && may(entity));
         let thing = things.min_by_key(|entity| (entity.pos.distance_squared(here), entity.id))?;
         Some(Some(Command::PickUp(thing.id)))
     }

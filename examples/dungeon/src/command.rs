@@ -11,7 +11,7 @@ use lockstone::sim::path::Tile;
 use lockstone::sim::{EntityId, Fx, Vec2};
 use serde::{Deserialize, Serialize};
 
-use crate::hero::Class;
+use crate::hero::{Class, Kept};
 
 /// A hero's orders, in force until the next one. Drinking and handling the bag leave the
 /// orders as they are.
@@ -80,6 +80,10 @@ pub struct Newcomer {
     pub class: Class,
     /// The hero's name.
     pub name: Name,
+    /// Whether a person plays it.
+    pub person: bool,
+    /// What it was before, in another dungeon.
+    pub kept: Option<Kept>,
 }
 
 /// A short name: at most 12 bytes of UTF-8, zeros after it. Whatever bytes a peer sends, it

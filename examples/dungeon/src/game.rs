@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use lockstone::character::Character;
 use lockstone::game::{Bot, Game, Layout, LayoutError, Spread, Wide};
 use lockstone::net::relay::{Horizon, Landmark};
 use lockstone::scene::{Mark, Pointer, Scene};
@@ -10,7 +11,7 @@ use lockstone::sim::{Grid, PlayerId, Table, Vec2, World, mix64};
 
 use crate::bot::DungeonBot;
 use crate::command::{Command, Name, Newcomer};
-use crate::hero::Class;
+use crate::hero::{Class, Kept};
 use crate::horizon::DungeonHorizon;
 use crate::map::Plan;
 use crate::measures::{BLOCK_TILES, CELL_TILES, grid};
@@ -31,6 +32,8 @@ impl Game for DungeonGame {
     const ABOUT: &'static str = "A co-op dungeon: heroes, monsters and loot, with friends who drop in and out";
 
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
+
+    const KEEPS: bool = true;
 
     const KEYS: &'static str = "Click walks, strikes and takes, right click or K skill, P take, Q drink, B buy";
 
@@ -57,7 +60,33 @@ impl Game for DungeonGame {
     }
 
     fn hero(class: &str, name: &str) -> Option<Newcomer> {
-        Some(Newcomer { class: Class::named(class)?, name: Name::new(name) })
+        Some(Newcomer { class: Class::named(class)?, name: Name::new(name), person: false, kept: None })
+    }
+
+    fn led_by_person(hero: Newcomer) -> Newcomer {
+        Newcomer { person: true, ..hero }
+    }
+
+    fn keep(world: &World<Dungeon>, player: PlayerId) -> Option<Character<Newcomer>> {
+        let hero = world.hero(player)?.body.hero()?;
+        let kept = Kept::of(hero);
+        let class = hero.class.measures().name;
+        Some(Character {
+            hero: Newcomer { class: hero.class, name: hero.name, person: hero.person, kept: Some(kept) },
+            class: class.to_owned(),
+            title: format!("{class} of level {}", kept.level),
+            progress: kept.experience_in_all(),
+        })
+    }
+
+    fn bring(newcomer: Newcomer, kept: &Newcomer) -> Result<Newcomer, String> {
+        if newcomer.class != kept.class {
+            return Err(format!("it is a {}", kept.class.measures().name));
+        }
+        match kept.kept.and_then(|kept| kept.flaw()) {
+            Some(flaw) => Err(flaw.to_string()),
+            None => Ok(Newcomer { kept: kept.kept, ..newcomer }),
+        }
     }
 
     fn bot(player: PlayerId) -> impl Bot<World<Dungeon>> {

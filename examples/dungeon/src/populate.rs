@@ -12,8 +12,12 @@ use crate::monsters::{Kin, Monster, Race};
 
 /// So near to an entrance nothing lurks, in steps.
 const SAFE_STEPS: u16 = 20;
-/// A level more every so many steps.
-const STEPS_A_LEVEL: u16 = 32;
+/// Up to here those who lurk are few, and of the first level: nobody has learnt to fight yet.
+const TAME_STEPS: u16 = 96;
+/// Beyond, a level more every so many steps.
+const STEPS_A_LEVEL: u16 = 22;
+/// Up to here packs are small.
+const SMALL_PACKS_STEPS: u16 = 192;
 /// The highest level of a monster.
 const LEVEL_MAX: u16 = 12;
 /// A cell with fewer open tiles is a mere passage.
@@ -29,6 +33,8 @@ pub const BATTLE_OBJECTS: u32 = 10_000;
 /// What is found in a cell, of a hundred cells: nothing, a pack, archers, sleepers, a chest,
 /// something lying about.
 const FINDS: [u32; 6] = [46, 18, 12, 10, 5, 9];
+/// The same near an entrance.
+const TAME_FINDS: [u32; 6] = [64, 12, 8, 0, 7, 9];
 
 /// How many beings and things there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,15 +90,20 @@ fn object(dice: &mut Dice) -> Body {
 
 fn wild(map: &Map, open: &[Tile], dice: &mut Dice, content: &mut Vec<(Vec2, Body)>) {
     let Some(depth) = open.first().and_then(|&tile| map.depth(tile)) else { return };
-    let level = (1 + depth / STEPS_A_LEVEL).min(LEVEL_MAX) as u8;
+    let level = (1 + depth.saturating_sub(TAME_STEPS) / STEPS_A_LEVEL).min(LEVEL_MAX) as u8;
     content.extend(guard(map, open, level));
     if depth < SAFE_STEPS || open.len() < ROOMY_TILES {
         return;
     }
-    let (race, count) = match dice.weighted(&FINDS) {
-        Some(1) => (Race::Hunter, dice.range(2..=4)),
-        Some(2) => (Race::Archer, dice.range(1..=2)),
-        Some(3) => (Race::Sleeper, dice.range(1..=2)),
+    let (finds, pack, few) = match depth {
+        ..TAME_STEPS => (&TAME_FINDS, 1..=2, 1..=1),
+        ..SMALL_PACKS_STEPS => (&FINDS, 1..=3, 1..=2),
+        _ => (&FINDS, 2..=4, 1..=2),
+    };
+    let (race, count) = match dice.weighted(finds) {
+        Some(1) => (Race::Hunter, dice.range(pack)),
+        Some(2) => (Race::Archer, dice.range(few)),
+        Some(3) => (Race::Sleeper, dice.range(few)),
         Some(4) => return put(open, Body::Chest(Chest { level, opened: false }), dice, content),
         Some(5) => {
             let ware = lying_about(dice, level);

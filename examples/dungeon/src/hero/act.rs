@@ -7,6 +7,7 @@ use crate::body::{Body, Effect};
 use crate::facts::Fact;
 use crate::loot::{Loot, Ware};
 use crate::map::{Map, Spot, center_of, tile_of};
+use crate::monsters::Mood;
 use crate::rules::{Dungeon, DungeonMind};
 use crate::walk::{Progress, chase};
 
@@ -30,6 +31,9 @@ pub fn think(map: &Map, me: &mut Hero, mind: &mut DungeonMind<'_>) {
     me.rest_ticks = me.rest_ticks.saturating_sub(1);
     me.skill_rest_ticks = me.skill_rest_ticks.saturating_sub(1);
     me.claim_rest_ticks = me.claim_rest_ticks.saturating_sub(1);
+    if let Some(event) = me.greeting.take() {
+        me.remember(mind.tick(), event);
+    }
     if me.fallen.is_some() {
         return lie_slain(map, me, mind);
     }
@@ -123,7 +127,7 @@ fn gather(me: &mut Hero, mind: &mut DungeonMind<'_>) {
 fn escape(map: &Map, me: &mut Hero, mind: &mut DungeonMind<'_>) {
     let there = mind.pos().within(center_of(map.portal()), Fx::ONE);
     if there && mind.facts().portal_open(map.nests().len()) {
-        me.gold = me.gold.saturating_add(ESCAPE_GOLD);
+        me.earn(ESCAPE_GOLD);
         let home = home(map, mind);
         me.order = Order::Walk(tile_of(home).into());
         me.remember(mind.tick(), Event::Escaped);
@@ -137,7 +141,7 @@ fn follow_order(map: &Map, me: &mut Hero, mind: &mut DungeonMind<'_>) {
         Order::Rest => {}
         Order::Stand => {
             if me.rest_ticks == 0
-                && let Some(foe) = nearest_foe(map, mind, me.class.measures().range.min(NEXT_FOE))
+                && let Some(foe) = assailant(map, me, mind)
             {
                 engage(map, me, mind, foe);
             }
@@ -217,6 +221,16 @@ fn go(map: &Map, me: &Hero, mind: &mut DungeonMind<'_>, to: Vec2) {
     let here = mind.pos();
     let next = chase(map, mind.scratch, here, to, me.stats().step);
     mind.walk(next);
+}
+
+/// Whom a hero that stands strikes at: what comes near, and what hunts from as far as it strikes.
+fn assailant(map: &Map, me: &Hero, mind: &Mind<'_, Dungeon>) -> Option<EntityId> {
+    let (here, id, range) = (mind.pos(), mind.me().id, me.class.measures().range);
+    let hunts =
+        |body: &Body| body.monster().is_some_and(|foe| matches!(foe.mood, Mood::Hunt { prey, .. } if prey == id));
+    let comes = |seen: &Seen<'_, Body>| hunts(&seen.body) || here.within(seen.pos, NEXT_FOE);
+    let foes = mind.actors(range).filter(|seen| seen.body.is_foe() && comes(seen) && map.sees(here, seen.pos));
+    foes.min_by_key(|seen| (seen.distance_squared(), seen.id)).map(|seen| seen.id)
 }
 
 fn nearest_foe(map: &Map, mind: &Mind<'_, Dungeon>, radius: Fx) -> Option<EntityId> {

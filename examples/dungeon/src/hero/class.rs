@@ -61,7 +61,7 @@ impl Class {
 const WARRIOR: Measures = Measures {
     name: "warrior",
     skill: "whirl",
-    life: 120,
+    life: 130,
     life_per_level: 16,
     damage: (9, 15),
     armour: 6,
@@ -74,7 +74,7 @@ const WARRIOR: Measures = Measures {
 const RANGER: Measures = Measures {
     name: "ranger",
     skill: "volley",
-    life: 88,
+    life: 98,
     life_per_level: 11,
     damage: (7, 12),
     armour: 3,
@@ -87,7 +87,7 @@ const RANGER: Measures = Measures {
 const MAGE: Measures = Measures {
     name: "mage",
     skill: "great orb",
-    life: 76,
+    life: 86,
     life_per_level: 10,
     damage: (8, 16),
     armour: 2,

@@ -4,11 +4,13 @@
 
 mod act;
 mod class;
+mod kept;
 mod news;
 mod skill;
 
 pub use act::{HOME, think};
 pub use class::{Class, Measures};
+pub use kept::{Flaw, Kept};
 pub use news::{Event, NEWS, News};
 
 use lockstone::sim::path::Tile;
@@ -24,6 +26,8 @@ use crate::walk::Route;
 
 /// The highest level.
 pub const LEVEL_MAX: u8 = 30;
+/// How much gold a hero can carry.
+pub const GOLD_MAX: u32 = 1_000_000;
 /// How many potions a hero can carry.
 pub const POTIONS_MAX: u8 = 6;
 /// How many pieces the bag holds.
@@ -40,6 +44,8 @@ pub struct Hero {
     pub class: Class,
     /// What it is called.
     pub name: Name,
+    /// Whether a person plays it, and no bot. Bots go by that, and nothing else does.
+    pub person: bool,
     /// From 1.
     pub level: u8,
     /// Towards the next level.
@@ -74,6 +80,8 @@ pub struct Hero {
     buying: bool,
     /// The place in the bag of what it was just told to drop.
     dropping: Option<u8>,
+    /// What is to be told as soon as it thinks.
+    greeting: Option<Event>,
 }
 
 /// What a hero does until it is told something else.
@@ -109,11 +117,12 @@ pub struct Stats {
 }
 
 impl Hero {
-    /// A hero of the first level.
+    /// A hero that enters: of the first level, unless it brings along what it was before.
     pub fn new(newcomer: &Newcomer) -> Hero {
         let mut hero = Hero {
             class: newcomer.class,
             name: newcomer.name,
+            person: newcomer.person,
             level: 1,
             experience: 0,
             life: 0,
@@ -131,7 +140,11 @@ impl Hero {
             cast: None,
             buying: false,
             dropping: None,
+            greeting: None,
         };
+        if let Some(kept) = &newcomer.kept {
+            hero.become_again(kept);
+        }
         hero.life = hero.stats().life;
         hero
     }
@@ -170,8 +183,7 @@ impl Hero {
 
     /// How much experience the next level takes.
     pub fn experience_needed(&self) -> u32 {
-        let level = u32::from(self.level);
-        40 + 30 * level * level
+        experience_needed(self.level)
     }
 
     /// Where its way turns next.
@@ -258,7 +270,7 @@ impl Hero {
 
     fn take(&mut self, ware: Ware, tick: Tick) {
         match ware {
-            Ware::Gold(pieces) => self.gold = self.gold.saturating_add(pieces.into()),
+            Ware::Gold(pieces) => self.earn(pieces.into()),
             Ware::Potion => self.potions = self.potions.saturating_add(1),
             Ware::Gear(gear) => {
                 let worn = &mut self.worn[gear.slot as usize];
@@ -271,6 +283,10 @@ impl Hero {
                 }
             }
         }
+    }
+
+    fn earn(&mut self, gold: u32) {
+        self.gold = self.gold.saturating_add(gold).min(GOLD_MAX);
     }
 
     fn learn(&mut self, experience: u32, race: Race, tick: Tick) {
@@ -292,6 +308,12 @@ impl Hero {
         self.news.rotate_left(1);
         self.news[NEWS - 1] = Some(News { tick, event });
     }
+}
+
+/// How much experience leads from a level to the next.
+fn experience_needed(level: u8) -> u32 {
+    let level = u32::from(level);
+    40 + 30 * level * level
 }
 
 /// What armour lets through of a blow: at least 1.

@@ -3,6 +3,7 @@
 use lockstone::sim::Tick;
 use serde::{Deserialize, Serialize};
 
+use super::Flaw;
 use crate::loot::Gear;
 use crate::monsters::Race;
 
@@ -33,4 +34,8 @@ pub enum Event {
     Slew(Race),
     /// It went through the portal.
     Escaped,
+    /// It came from another dungeon, with a level.
+    Came(u8),
+    /// It brought along what cannot be, and begins anew.
+    BeganAnew(Flaw),
 }

@@ -66,6 +66,9 @@ pub struct Gear {
     pub affixes: [Option<Affix>; 3],
 }
 
+/// The highest level of a piece: what a warden of the deepest level leaves.
+const LEVEL_MAX: u8 = 18;
+
 impl Slot {
     /// All of them, in the order in which they are worn.
     pub const ALL: [Slot; 3] = [Slot::Weapon, Slot::Armour, Slot::Charm];
@@ -112,9 +115,32 @@ impl Gear {
         let taken = |kind: AffixKind| self.affixes.iter().flatten().any(|affix| affix.kind == kind);
         let weights = AffixKind::ALL.map(|(kind, weight, _)| if taken(kind) { 0 } else { weight });
         let (kind, _, (least, most)) = AffixKind::ALL[dice.weighted(&weights).unwrap_or(0)];
-        let rolled = dice.range(least..=most) * (10 + i32::from(level)) / 10;
+        Affix { kind, value: self.affix_value(dice.range(least..=most), level) }
+    }
+
+    /// What becomes of a draw.
+    fn affix_value(&self, drawn: i32, level: u8) -> u8 {
+        let rolled = drawn * (10 + i32::from(level)) / 10;
         let value = if self.rarity == Rarity::Unique { rolled * 3 / 2 } else { rolled };
-        Affix { kind, value: value.clamp(1, u8::MAX.into()) as u8 }
+        value.clamp(1, u8::MAX.into()) as u8
+    }
+
+    /// Whether some roll makes such a piece.
+    pub fn can_be(&self) -> bool {
+        let (count, mut kinds) = (self.rarity.affixes(), self.affixes.iter().flatten().map(|affix| affix.kind));
+        let counts = self.affixes.iter().enumerate().all(|(n, affix)| affix.is_some() == (n < count));
+        let differ = (0..count).all(|_| kinds.next().is_some_and(|kind| kinds.clone().all(|other| other != kind)));
+        counts && differ && (1..=LEVEL_MAX).any(|level| self.can_be_of(level))
+    }
+
+    fn can_be_of(&self, level: u8) -> bool {
+        let drawn = |affix: &Affix| {
+            let known = AffixKind::ALL.iter().find(|(kind, ..)| *kind == affix.kind);
+            known.is_some_and(|&(_, _, (least, most))| {
+                (least..=most).any(|drawn| self.affix_value(drawn, level) == affix.value)
+            })
+        };
+        (level + 1..=level + 3).contains(&self.base) && self.affixes.iter().flatten().all(drawn)
     }
 
     /// How much it adds of one kind.

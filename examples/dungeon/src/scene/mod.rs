@@ -2,6 +2,7 @@
 
 #![allow(clippy::disallowed_types, reason = "a picture's positions are floats; nothing comes back from here")]
 
+mod advice;
 mod drawings;
 mod figures;
 mod ground;

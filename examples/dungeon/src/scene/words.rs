@@ -2,6 +2,7 @@
 
 use lockstone::sim::{Simulation, World};
 
+use super::advice::advice;
 use crate::hero::{Event, Hero, News};
 use crate::loot::{AffixKind, Gear, Rarity, Slot};
 use crate::measures::TICKS_PER_SECOND;
@@ -16,7 +17,8 @@ const NEWS_LINES: usize = 6;
 /// The player's own state, and what there is to do.
 pub(super) fn notes(world: &World<Dungeon>, hero: Option<&Hero>) -> Vec<String> {
     let Some(hero) = hero else { return vec!["Waiting to enter the dungeon.".into()] };
-    let mut notes = vec![
+    let mut notes = advice(world, hero);
+    notes.extend([
         format!("{}, {} of level {}", hero.name.text(), hero.class.measures().name, hero.level),
         format!(
             "{} gold, {} potions (one more costs {} at the entrance)",
@@ -24,16 +26,13 @@ pub(super) fn notes(world: &World<Dungeon>, hero: Option<&Hero>) -> Vec<String> 
             hero.potions,
             hero.potion_price()
         ),
-    ];
+    ]);
     let stats = hero.stats();
     notes.push(format!("damage {}-{}, armour {}", stats.damage.0, stats.damage.1, stats.armour));
     notes.extend(hero.worn.iter().flatten().map(title));
     let bag = hero.bag.iter().enumerate();
     notes.extend(bag.filter_map(|(n, gear)| Some(format!("bag {}: {}", n + 1, title(gear.as_ref()?)))));
     notes.push(quest(world));
-    if !hero.is_alive() {
-        notes.push("You are slain, and will return at the entrance.".into());
-    }
     notes
 }
 
@@ -66,6 +65,8 @@ fn tell(name: &str, event: Event) -> String {
         Event::Returned => format!("{name} returned."),
         Event::Slew(race) => format!("{name} saw the {} die.", race.measures().name),
         Event::Escaped => format!("{name} went through the portal!"),
+        Event::Came(level) => format!("{name} came with level {level}."),
+        Event::BeganAnew(flaw) => format!("{name} begins anew, for what was brought along cannot be: {flaw}."),
     }
 }
 

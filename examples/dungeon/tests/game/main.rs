@@ -1,12 +1,15 @@
 //! The dungeon's rules, bots and recordings, and what the checker makes of them.
 
 mod ahead;
+mod beginner;
 mod chaos;
+mod company;
 mod coverage;
 mod golden;
 mod horizon;
 mod hostile;
 mod input;
+mod kept;
 mod loot;
 mod map;
 mod measure;
