@@ -26,6 +26,7 @@ mod failure;
 mod files;
 mod floats;
 mod identity;
+mod kept;
 mod link;
 mod numbers;
 mod place;

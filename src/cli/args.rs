@@ -97,6 +97,8 @@ pub(super) struct Play {
     /// the state of programs; a bot has none]
     #[arg(long, value_name = "FILE")]
     pub identity: Option<PathBuf>,
+    #[command(flatten)]
+    pub keeping: Keeping,
     /// Start when so many peers are there [default: 1, with --rollback 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=16))]
     pub peers: Option<u16>,
@@ -153,6 +155,19 @@ pub(super) struct Play {
     /// Tell the parent process, on stdout, how it goes; end when it does.
     #[arg(long, hide = true)]
     pub report: bool,
+}
+
+/// Which hero comes along.
+#[derive(clap::Args, Debug, Default, Clone)]
+pub(super) struct Keeping {
+    /// The file in which your hero is kept, with its level and all that it carries: it comes along
+    /// to any session. It is made if it is not there [default: one for each class, in your folder
+    /// for the state of programs, the last that was played if you name no --hero; a bot has none]
+    #[arg(long, value_name = "FILE")]
+    pub character: Option<PathBuf>,
+    /// Begin anew: the hero that was kept is laid aside, in a file of its own
+    #[arg(long)]
+    pub new: bool,
 }
 
 /// How commands are played, as the processes that this one starts must be told too.
@@ -214,6 +229,8 @@ pub(super) struct Relay {
     /// Your name, if you play here
     #[arg(long)]
     pub name: Option<String>,
+    #[command(flatten)]
+    pub keeping: Keeping,
     /// A bot plays here
     #[arg(long)]
     pub bot: bool,

@@ -11,6 +11,7 @@ use super::config::Config;
 use super::continuing::Recorded;
 use super::failure::Failure;
 use super::identity::Identity;
+use super::kept::Kept;
 use super::link;
 use super::place::{self, Entering, Signaling, any_number, room_name};
 use super::player::Player;
@@ -21,7 +22,7 @@ use crate::shell::{Options, SoloLink};
 use crate::view::Join;
 
 pub(super) fn run<G: Game>(args: Play) -> Result<ExitCode, Failure> {
-    let player = Player::<G>::new(args.name.as_deref(), args.hero.as_deref(), args.table.as_deref())?;
+    let player = player::<G>(&args)?;
     let config = Config::new(&args.shared, args.peers, args.seed.unwrap_or_else(any_number))?;
     let recorded = recorded(&args, &config, &player)?;
     if args.solo {
@@ -55,6 +56,12 @@ pub(super) fn run<G: Game>(args: Play) -> Result<ExitCode, Failure> {
     play(args, player, config, recorded, Entering::new(carrier, companion), room, join)
 }
 
+/// Who plays, with the hero that is kept for them.
+pub(super) fn player<G: Game>(args: &Play) -> Result<Player<G>, Failure> {
+    let kept = Kept::find(&args.keeping, args.hero.as_deref(), args.bot)?;
+    Ok(Player::of(args.name.as_deref(), kept, args.table.as_deref())?.led(args.bot))
+}
+
 /// The session to go on with, if there is one.
 fn recorded<G: Game>(args: &Play, config: &Config, player: &Player<G>) -> Result<Option<Recorded<G::Sim>>, Failure> {
     let Some(file) = &args.continues else { return Ok(None) };
@@ -78,9 +85,9 @@ fn play<G: Game>(
     // A game alone needs a key only if it is to go on another time.
     let keeps = !args.solo || args.record.is_some() || args.continues.is_some();
     let own = Identity::new(args.identity.as_deref(), G::NAME, args.bot || !keeps)?;
-    let Player { name, hero, .. } = player;
+    let Player { name, hero, kept, .. } = player;
     let options = Options { keep_checksums: args.report, invite: Some(invite), ..Options::default() };
-    let sitting = Sitting { name: name.clone(), room, join, terms: config.terms(identity), args, options };
+    let sitting = Sitting { name: name.clone(), room, join, terms: config.terms(identity), args, options, kept };
     let again = build.clone();
     match config {
         Config::Party(config) => {
@@ -89,11 +96,11 @@ fn play<G: Game>(
                 Some(recorded) => party.continuing(recorded.session),
                 None => party,
             };
-            sitting.play::<G, _, _>(party, again, link)
+            sitting.play(party, again, link)
         }
         Config::Rollback(config) => {
             let rollback = Rollback::new(config, identity, &name, hero, build)?;
-            sitting.play::<G, _, _>(rollback, again, link)
+            sitting.play(rollback, again, link)
         }
     }
 }

@@ -2,29 +2,51 @@
 
 use std::path::Path;
 
-use lockstone_sim::{Simulation, Table};
+use lockstone_sim::Table;
 
 use super::failure::Failure;
+use super::kept::Kept;
 use super::table;
+use crate::character::HeroOf;
 use crate::game::Game;
 
 /// A player with a hero, and the table that their world draws from.
 pub(super) struct Player<G: Game> {
     pub name: String,
-    pub hero: <G::Sim as Simulation>::Hero,
+    pub hero: HeroOf<G>,
     pub table: Table,
+    /// Where the hero is kept.
+    pub kept: Kept<G>,
 }
 
 impl<G: Game> Player<G> {
     /// Where nothing is said: the system's name for the person, the first hero there is, the table
     /// that is built in.
     pub fn new(name: Option<&str>, class: Option<&str>, table: Option<&Path>) -> Result<Self, Failure> {
-        let class = class.or(G::HEROES.first().copied()).unwrap_or_default();
+        Player::of(name, Kept::nothing(class), table)
+    }
+
+    /// The same, with what was kept.
+    pub fn of(name: Option<&str>, kept: Kept<G>, table: Option<&Path>) -> Result<Self, Failure> {
+        let class = kept.class.as_deref().or(G::HEROES.first().copied()).unwrap_or_default();
         let name = name.map_or_else(default_name, str::to_owned);
         let hero = G::hero(class, &name).ok_or_else(|| {
             Failure::new(format!("there is no hero {class:?}: choose --hero {}", G::HEROES.join(", --hero ")))
         })?;
-        Ok(Player { name, hero, table: table::load(table)? })
+        let hero = match &kept.brought {
+            Some(brought) => G::bring(hero, &brought.hero).map_err(Failure::new)?,
+            None => hero,
+        };
+        Ok(Player { name, hero, table: table::load(table)?, kept })
+    }
+
+    /// A person plays the hero, unless a `bot` does.
+    #[must_use]
+    pub fn led(mut self, bot: bool) -> Self {
+        if !bot {
+            self.hero = G::led_by_person(self.hero);
+        }
+        self
     }
 
     /// What makes the world of a seed: with `faulty` another one.

@@ -12,8 +12,10 @@ use super::args::{self, Play, SIGNAL_PORT, View};
 use super::continuing::Recorded;
 use super::failure::Failure;
 use super::identity::Identity;
+use super::kept::Kept;
 use super::link;
 use super::place::{self, Signaling, any_number, room_name};
+use super::play::player;
 use super::player::Player;
 use super::sitting::Sitting;
 use crate::game::Wide;
@@ -36,7 +38,11 @@ pub(super) fn run<G: Wide>(args: args::Relay) -> Result<ExitCode, Failure> {
     let config = config(&args)?;
     let plays = args.hero.is_some() || args.bot || args.name.is_some();
     let (shown, options) = sitting(&args, plays);
-    let player = Player::<G>::new(args.name.as_deref(), args.hero.as_deref(), args.table.as_deref())?;
+    let kept = match plays {
+        true => Kept::find(&args.keeping, args.hero.as_deref(), args.bot)?,
+        false => Kept::nothing(None),
+    };
+    let player = Player::<G>::of(args.name.as_deref(), kept, args.table.as_deref())?.led(args.bot);
     let identity = G::identity(&player.table);
     // Before anyone is told of it.
     let recorded = args.resume.as_deref().map(|file| Recorded::read(file, config.terms(identity).kind, &player));
@@ -64,6 +70,7 @@ pub(super) fn run<G: Wide>(args: args::Relay) -> Result<ExitCode, Failure> {
         terms: config.terms(identity),
         args: shown,
         options,
+        kept: player.kept,
     };
     let again = build.clone();
     let relay = if plays {
@@ -79,7 +86,7 @@ pub(super) fn run<G: Wide>(args: args::Relay) -> Result<ExitCode, Failure> {
         Some(key) => relay.with_standby(key),
         None => relay,
     };
-    sitting.play::<G, _, _>(relay.with_horizon(G::horizon()), again, carrier)
+    sitting.play(relay.with_horizon(G::horizon()), again, carrier)
 }
 
 /// How a relay is shown and recorded. One that nobody plays at has no view, unless one is wanted.
@@ -111,10 +118,17 @@ fn stand_by<G: Wide>(room: &str, args: args::Relay) -> Result<ExitCode, Failure>
     let key = PlayerKey::of_secret(&token);
     let url = args.signal.unwrap_or_else(local_signaling);
     let link = place::link(&url, &room, &args.key, &args.ice, RoomRole::Standby { token });
-    let sitting =
-        Sitting { name: STANDBY.to_owned(), room, join: None, terms: config.terms(identity), args: shown, options };
+    let sitting = Sitting {
+        name: STANDBY.to_owned(),
+        room,
+        join: None,
+        terms: config.terms(identity),
+        args: shown,
+        options,
+        kept: player.kept,
+    };
     let standby = Relay::<G::Rules>::standby(config, identity, key, build.clone());
-    sitting.play::<G, _, _>(standby.with_horizon(G::horizon()), build, link)
+    sitting.play(standby.with_horizon(G::horizon()), build, link)
 }
 
 /// Joins the relay of a room.
@@ -130,7 +144,7 @@ pub(super) fn join<G: Wide>(args: args::Play) -> Result<ExitCode, Failure> {
             return Err(Failure::new(format!("{option} is not for who joins a relay: leave out {option} or --relay")));
         }
     }
-    let player = Player::<G>::new(args.name.as_deref(), args.hero.as_deref(), args.table.as_deref())?;
+    let player = player::<G>(&args)?;
     let url = args.signal.clone().unwrap_or_else(local_signaling);
     let own = Identity::new(args.identity.as_deref(), G::NAME, args.bot)?;
     let link = place::link(&url, &room, &args.key, &args.ice, RoomRole::Player);
@@ -138,10 +152,10 @@ pub(super) fn join<G: Wide>(args: args::Play) -> Result<ExitCode, Failure> {
     let (identity, build) = (G::identity(&player.table), player.build(args.plant_fault));
     let (terms, name) = (config.terms(identity), player.name.clone());
     let options = Options { keep_parts: args.report, ..Options::default() };
-    let sitting = Sitting { name, room, join: None, terms, args, options };
+    let sitting = Sitting { name, room, join: None, terms, args, options, kept: player.kept };
     let replica = Replica::<G::Rules>::new(config, identity, &player.name, player.hero, build.clone())?;
     let replica = replica.with_key(own.key.clone());
-    sitting.play::<G, _, _>(replica.with_horizon(G::horizon()), build, link)
+    sitting.play(replica.with_horizon(G::horizon()), build, link)
 }
 
 /// A relay's session has settings of its own: refuses those of the other kinds.

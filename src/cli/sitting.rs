@@ -18,6 +18,7 @@ use super::args::{Play, View};
 use super::child::{Word, stop_with_parent};
 use super::failure::{DIFFERED, Failure, of_end};
 use super::files;
+use super::kept::Kept;
 use crate::game::Game;
 use crate::output::say;
 use crate::shell::{Clocks, Display, Files, Labels, Options, Recorder, Screen, Shell};
@@ -30,7 +31,7 @@ const DRAW: Option<Draw> = Some(view::frame::picture);
 const DRAW: Option<Draw> = None;
 
 /// All of it but the session itself.
-pub(super) struct Sitting {
+pub(super) struct Sitting<G: Game> {
     /// What this process is called in it.
     pub name: String,
     pub room: String,
@@ -41,22 +42,23 @@ pub(super) struct Sitting {
     pub args: Play,
     /// What else the shell is to keep and to measure.
     pub options: Options,
+    /// Where the hero is kept.
+    pub kept: Kept<G>,
 }
 
-impl Sitting {
+impl<G: Game> Sitting<G> {
     /// Plays to the end. `build` makes the world of a seed, as it does for the session.
-    pub fn play<G, T, L>(
+    pub fn play<T, L>(
         self,
         session: T,
         build: impl Fn(u64) -> G::Sim + Send + Sync + 'static,
         link: L,
     ) -> Result<ExitCode, Failure>
     where
-        G: Game,
         T: Session<Sim = G::Sim>,
         L: Link,
     {
-        let Sitting { name, room, join, terms, args, options } = self;
+        let Sitting { name, room, join, terms, args, options, kept } = self;
         if let Some(path) = &args.shot {
             files::is_named(path, "png")?;
             check_writable(path)?;
@@ -71,7 +73,7 @@ impl Sitting {
             .map_err(|error| files::cannot_write(&error.path, &error.cause))?
             .with_trees(args.trees)
             .beside();
-        let display = Display::new(screen(G::NAME, args.view, args.report)?, &labels, join);
+        let mut display = Display::new(screen(G::NAME, args.view, args.report)?, &labels, join);
         let options = Options {
             bot: args.bot,
             no_look_ahead: args.no_look_ahead,
@@ -82,7 +84,11 @@ impl Sitting {
             clocks: clocks(),
             ..options
         };
+        kept.told().filter(|_| !args.report).into_iter().for_each(|told| display.tell(told));
         let mut shell = Shell::<G, L, T>::new(session, link, recorder, display, options).with_rerun(build);
+        if let Some((progress, keep)) = kept.keeper() {
+            shell = shell.with_character(progress, keep);
+        }
         let (reason, report) = shell.run(&STOP);
         if let Some((path, png)) = args.shot.as_ref().zip(shell.take_picture()) {
             let png = png.map_err(|error| Failure::file("draw", path, error))?;

@@ -97,7 +97,7 @@ fn wild(map: &Map, open: &[Tile], dice: &mut Dice, content: &mut Vec<(Vec2, Body
     }
     let (finds, pack, few) = match depth {
         ..TAME_STEPS => (&TAME_FINDS, 1..=2, 1..=1),
-        ..SMALL_PACKS_STEPS => (&FINDS, 1..=3, 1..=2),
+        TAME_STEPS..SMALL_PACKS_STEPS => (&FINDS, 1..=3, 1..=2),
         _ => (&FINDS, 2..=4, 1..=2),
     };
     let (race, count) = match dice.weighted(finds) {

@@ -1,6 +1,8 @@
 //! How those fare who never played before: two ways of playing badly, alone and beside a bot.
 //! `cargo test --release -p dungeon --test game beginner:: -- --ignored --nocapture` prints more.
 
+#![allow(clippy::disallowed_types, reason = "it prints means")]
+
 use dungeon::hero::Order;
 use dungeon::map::{center_of, tile_of};
 use dungeon::measures::TICKS_PER_SECOND;
