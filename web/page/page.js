@@ -2,7 +2,7 @@
 // and the loop. It must never know the game: what it is called and how it is played the program
 // tells. It asks no host but its own.
 
-import init, { game, panicked, recording } from "./game.js";
+import init, { character, game, panicked, recording } from "./game.js";
 import { at, bars, capital, fitted, lines } from "./beside.js";
 import { forget, keep, kept } from "./store.js";
 
@@ -27,6 +27,12 @@ function known(key, value) {
   return null;
 }
 
+// Whether it remembers anything.
+function remembers() {
+  known("remembers", "1");
+  return known("remembers") === "1";
+}
+
 // What a reload of this tab comes back to.
 function inside(value) {
   try {
@@ -42,21 +48,56 @@ function drawn(bytes) {
   return Array.from(digits, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-// The player's key. Of several tabs one has it, as far as the browser can tell: two of the same key
-// would be one player.
+// The player's key. Of several tabs one has it and the kept heroes, as far as the browser can tell:
+// two of the same key would be one player.
 async function identity() {
   let digits = known("identity");
   if (!/^[0-9a-f]{64}$/.test(digits ?? "")) known("identity", (digits = drawn(32)));
-  if (!navigator.locks) return digits;
+  const mine = { digits, isMine: true };
+  if (!navigator.locks) return mine;
   return new Promise((resolve) => {
     const forAsLongAsThePageLives = new Promise(() => {});
     navigator.locks.request("lockstone.identity", { ifAvailable: true }, (lock) => {
-      resolve(lock ? digits : drawn(32));
+      resolve(lock ? mine : { digits: drawn(32), isMine: false });
       return lock ? forAsLongAsThePageLives : undefined;
-    }).catch(() => resolve(digits));
+    }).catch(() => resolve(mine));
   });
 }
 const own = identity();
+
+// The hero of a class that is kept, with its level and all that it carries.
+const placeOf = (hero) => `character.${about.name}.${hero}`;
+
+// Keeps the own hero, if there is anything new. What is kept is never lost: an older one is laid
+// aside when its player begins anew.
+function keepHero() {
+  const text = page && character();
+  if (!text) return;
+  known(placeOf(entry.hero), text);
+  if (known(placeOf(entry.hero)) !== text) unkept("your hero", "its storage is full or forbidden");
+}
+
+function beginAnew(hero) {
+  const before = known(placeOf(hero));
+  known(`${placeOf(hero)}.before`, before);
+  if (known(`${placeOf(hero)}.before`) === before) localStorage.removeItem(`lockstone.${placeOf(hero)}`);
+  showKept();
+}
+
+// What is kept of the chosen class, at the door.
+function showKept() {
+  const hero = chosen();
+  const text = about.keeps ? known(placeOf(hero)) : null;
+  at("character").hidden = !text;
+  if (!text) return;
+  try {
+    at("comes").textContent = `Your ${page.title(text)} comes along.`;
+  } catch (sentence) {
+    at("comes").textContent = String(sentence);
+  }
+}
+
+const chosen = () => new FormData(at("form")).get("hero");
 
 // ---- The link: `#room=NAME&key=KEY`, and `relay` or `rollback` for other kinds of sessions
 
@@ -77,6 +118,7 @@ function asked() {
     hero: words.get("hero"),
     seed: number("seed"),
     bot: words.has("bot"),
+    keeps: words.has("keeps"),
     seconds: number("seconds"),
     until: number("until"),
     reports: words.has("report"),
@@ -174,6 +216,7 @@ function openDoor() {
     text.textContent = what;
     return [term, text];
   }));
+  showKept();
   listKept();
   if (!playing) at("name").focus();
   if (bot || (room && inside() === location.hash)) enter();
@@ -195,6 +238,9 @@ function bold(text) {
   element.textContent = text;
   return element;
 }
+
+at("heroes").addEventListener("change", showKept);
+at("anew").addEventListener("click", () => beginAnew(chosen()));
 
 at("form").addEventListener("submit", (event) => {
   event.preventDefault();
@@ -218,7 +264,7 @@ window.addEventListener("hashchange", () => {
 
 async function enter() {
   const name = at("name").value.trim() || (asked().bot ? "Page" : "");
-  const hero = new FormData(at("form")).get("hero");
+  const hero = chosen();
   if (!asked().bot) {
     known("name", name);
     known("hero", hero);
@@ -226,14 +272,18 @@ async function enter() {
   const words = asked();
   const lacking = lacks();
   if (lacking) return trouble(lacking);
+  const { digits, isMine } = await own;
+  const keeps = about.keeps && isMine && (!words.bot || words.keeps) && remembers();
   entry = {
     ...words,
+    keeps,
+    character: keeps ? known(placeOf(hero)) : null,
     name,
     hero,
     signal: `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}`,
-    join: words.room ? location.href.replace(/&(name|hero|bot|seconds|until|report|seed)(=[^&]*)?/g, "") : null,
+    join: words.room ? location.href.replace(/&(name|hero|bot|keeps|seconds|until|report|seed)(=[^&]*)?/g, "") : null,
     seed: words.seed ?? crypto.getRandomValues(new Uint32Array(1))[0],
-    identity: words.bot ? drawn(32) : await own,
+    identity: words.bot ? drawn(32) : digits,
     checksums: words.reports,
   };
   at("door").hidden = true;
@@ -303,6 +353,7 @@ function frame() {
   round(!document.hidden);
   const panel = page?.panel();
   if (panel) write(JSON.parse(panel));
+  keepHero();
   if (playing && Date.now() - keptAt > KEEP_MS) keepIt();
 }
 
@@ -341,6 +392,7 @@ function ended(sentence, played) {
   at("sentence").textContent = sentence;
   at("played").textContent = played;
   at("again").textContent = page ? (asked().room ? "Join again" : "Play again") : "Load the page again";
+  keepHero();
   at("keep").hidden = !recording();
   at("end").showModal();
   keepIt();
@@ -349,16 +401,12 @@ function ended(sentence, played) {
 at("again").addEventListener("click", () => {
   at("end").close();
   if (page) enter();
-  else location.re// Only over a secure connection, or on this machine, a page may be there without its server.
-navigator.serviceWorker?.register("offline.js").catch(() => {});
-load();
+  else location.reload();
 });
 
 at("out").addEventListener("click", () => {
   at("end").close();
-  if (!page) return location.re// Only over a secure connection, or on this machine, a page may be there without its server.
-navigator.serviceWorker?.register("offline.js").catch(() => {});
-load();
+  if (!page) return location.reload();
   history.replaceState(null, "", location.pathname);
   leaveStage();
   openDoor();
@@ -392,9 +440,13 @@ async function keepIt() {
     await keep(began, fileName(), bytes);
     at("unkept").hidden = true;
   } catch (error) {
-    at("unkept").textContent = `This browser does not keep the recording (${error?.message || "its storage is full or forbidden"}): save it as a file, if you want it.`;
-    at("unkept").hidden = false;
+    unkept("the recording", `${error?.message || "its storage is full or forbidden"}; save it as a file, if you want it`);
   }
+}
+
+function unkept(what, why) {
+  at("unkept").textContent = `This browser does not keep ${what}: ${why}.`;
+  at("unkept").hidden = false;
 }
 
 async function listKept() {

@@ -37,6 +37,11 @@ pub(crate) struct Entry {
     pub seed: u32,
     /// The player's key, as 64 hexadecimal digits.
     pub identity: String,
+    /// Whether the hero is kept.
+    #[serde(default)]
+    pub keeps: bool,
+    /// What was kept of it before, as a [`Character`](lockstone::character::Character) is written.
+    pub character: Option<String>,
     /// How many players a rollback session begins with.
     pub peers: Option<usize>,
     /// A bot plays the hero.

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::task::Waker;
 use std::time::Duration;
 
+use lockstone::character::{Character, HeroOf};
 use lockstone::default_table;
 use lockstone::game::{Game, Wide};
 use lockstone::net::matchbox::{Config, MatchboxLink, RoomRole, Turn};
@@ -13,18 +14,21 @@ use lockstone::net::session::PlayerError;
 use lockstone::net::wire::{Fitness, SessionKind, Terms};
 use lockstone::net::{Link, Party, PartyConfig, PartySettings, Rollback, RollbackConfig, RollbackSettings, Session};
 use lockstone::shell::{Clocks, Display, Labels, Memory, Next, Options, Recorder, Screen, Shell, SoloLink};
-use lockstone::sim::{Simulation, Tick};
+use lockstone::sim::Tick;
 use lockstone::view::Join;
 
 use crate::clock;
 use crate::ending;
 use crate::entry::{Entry, Kind};
 use crate::eye::Eye;
-use crate::page::RECORDING;
+use crate::page::{KEPT, RECORDING};
 
 /// A game before it is played.
 pub(crate) trait Gate {
     fn about(&self) -> String;
+
+    /// What a kept hero is called.
+    fn title(&self, character: &str) -> Result<String, String>;
 
     fn enter(&self, entry: &Entry, eye: Eye, files: Memory, waker: &Waker) -> Result<Box<dyn Playing>, String>;
 }
@@ -63,6 +67,10 @@ impl<G: Game> Gate for Any<G> {
         crate::about::<G>().to_string()
     }
 
+    fn title(&self, character: &str) -> Result<String, String> {
+        character_of::<G>(character).map(|character| character.title)
+    }
+
     fn enter(&self, entry: &Entry, eye: Eye, files: Memory, waker: &Waker) -> Result<Box<dyn Playing>, String> {
         let (identity, place) = (G::identity(&default_table()), Place { entry, eye, files, waker });
         let hero = hero::<G>(entry)?;
@@ -97,6 +105,10 @@ impl<G: Wide> Gate for Broad<G> {
         Any::<G>::default().about()
     }
 
+    fn title(&self, character: &str) -> Result<String, String> {
+        Any::<G>::default().title(character)
+    }
+
     fn enter(&self, entry: &Entry, eye: Eye, files: Memory, waker: &Waker) -> Result<Box<dyn Playing>, String> {
         if entry.kind != Kind::Relay {
             return Any::<G>::default().enter(entry, eye, files, waker);
@@ -116,9 +128,26 @@ fn build<G: Game>(seed: u64) -> G::Sim {
     G::build(seed, default_table())
 }
 
-fn hero<G: Game>(entry: &Entry) -> Result<<G::Sim as Simulation>::Hero, String> {
+fn hero<G: Game>(entry: &Entry) -> Result<HeroOf<G>, String> {
     let none = || format!("There is no hero {:?}: choose one of {}.", entry.hero, G::HEROES.join(", "));
-    G::hero(&entry.hero, &entry.name).ok_or_else(none)
+    let hero = G::hero(&entry.hero, &entry.name).ok_or_else(none)?;
+    let hero = if entry.bot { hero } else { G::led_by_person(hero) };
+    match &entry.character {
+        Some(text) => G::bring(hero, &character_of::<G>(text)?.hero).map_err(unfit),
+        None => Ok(hero),
+    }
+}
+
+/// What this browser keeps.
+fn character_of<G: Game>(text: &str) -> Result<Character<HeroOf<G>>, String> {
+    let character = Character::<HeroOf<G>>::read::<G>(text.as_bytes()).map_err(unfit)?;
+    let newcomer = G::hero(&character.class, "").ok_or_else(|| unfit("there is no such hero"))?;
+    G::bring(newcomer, &character.hero).map_err(unfit)?;
+    Ok(character)
+}
+
+fn unfit(cause: impl std::fmt::Display) -> String {
+    format!("The hero that this browser keeps cannot come along ({cause}): begin anew, which lays it aside.")
 }
 
 fn of_name(error: PlayerError) -> String {
@@ -154,7 +183,16 @@ impl Place<'_> {
         let recorder = Recorder::new(labels.clone(), files, Some(Path::new(RECORDING)));
         let recorder = recorder.map_err(|error| error.to_string())?;
         let join = entry.join.clone().map(|link| Join { line: String::new(), link: Some(link) });
-        let display = Display::new(Screen::View(Box::new(eye)), &labels, join);
+        let mut display = Display::new(Screen::View(Box::new(eye)), &labels, join);
+        let character = entry.character.as_deref().map(character_of::<G>).transpose()?;
+        match &character {
+            Some(Character { title, .. }) => display.tell(format!("Your {title} is back.")),
+            None if G::KEEPS && entry.keeps => display.tell("This browser keeps your hero: it comes along.".to_owned()),
+            None if G::KEEPS && !entry.bot => {
+                display.tell("Your hero is not kept: another tab has it, or the browser keeps nothing.".to_owned());
+            }
+            None => {}
+        }
         // A browser tells nobody for how long a thread has had a processor: time stands for it.
         let options = Options {
             bot: entry.bot,
@@ -165,7 +203,14 @@ impl Place<'_> {
             clocks: Clocks { wall: clock::now, thread: clock::now, process: clock::now },
             ..Options::default()
         };
-        let shell = Shell::<G, L, T>::new(session, link, recorder, display, options).with_rerun(build::<G>);
+        let mut shell = Shell::<G, L, T>::new(session, link, recorder, display, options).with_rerun(build::<G>);
+        if entry.keeps {
+            let progress = character.map_or(0, |character| character.progress);
+            shell = shell.with_character(progress, |text| {
+                KEPT.set(Some(text.to_owned()));
+                Ok(())
+            });
+        }
         Ok(Box::new(Played { shell, kind, began: clock::now() }))
     }
 }

@@ -83,7 +83,7 @@ fn note_panics() {
 fn about<G: Game>() -> Value {
     json!({
         "name": G::NAME, "about": G::ABOUT, "version": G::VERSION, "heroes": G::HEROES, "keys": G::KEYS,
-        "rules": format!("{:016x}", G::rules_digest()),
+        "keeps": G::KEEPS, "rules": format!("{:016x}", G::rules_digest()),
     })
 }
 

@@ -26,6 +26,8 @@ use crate::picture::Picture;
 pub(crate) const RECORDING: &str = "game.lksrec";
 
 thread_local! {
+    /// The hero as it is to be kept, if that is new.
+    pub(crate) static KEPT: RefCell<Option<String>> = const { RefCell::new(None) };
     /// What was recorded. It outlives a panic.
     static FILES: RefCell<Memory> = RefCell::default();
 }
@@ -62,6 +64,14 @@ impl Page {
     /// heroes that can be chosen, the keys that it knows.
     pub fn about(&self) -> String {
         self.gate.about()
+    }
+
+    /// What a hero is called that the page kept.
+    ///
+    /// # Errors
+    /// A sentence with its cause and what to do.
+    pub fn title(&self, character: &str) -> Result<String, String> {
+        self.gate.title(character)
     }
 
     /// Enters a session: which, and as whom, says JSON. `wake` is called when there is something to
@@ -155,6 +165,12 @@ impl Page {
             playing.leave(clock::now());
         }
     }
+}
+
+/// The own hero, to be kept by the page in place of what it was; nothing if it is what it was.
+#[wasm_bindgen]
+pub fn character() -> Option<String> {
+    KEPT.take()
 }
 
 /// What was recorded so far, as the bytes of a file.
