@@ -99,6 +99,13 @@ pub trait Game: 'static {
     /// What a player sees. Read-only: nothing of it may find its way back into the world.
     fn scene(sim: &Self::Sim, player: PlayerId) -> Scene;
 
+    /// What a player's hero wears and carries, with what each thing does, in lines: I, or
+    /// `/inventory`, shows it in place of the scene's notes, and no more. None, unless said otherwise.
+    fn inventory(sim: &Self::Sim, player: PlayerId) -> Option<Vec<String>> {
+        let _ = (sim, player);
+        None
+    }
+
     /// How a landmark is shown that is told from beyond the part of the world that is simulated.
     /// Not at all, unless said otherwise.
     fn landmark(sim: &Self::Sim, landmark: &Landmark) -> Option<Mark> {

@@ -50,6 +50,8 @@ pub struct Display {
     /// The other players of a whole world who are there.
     others: BTreeSet<PlayerId>,
     muted: BTreeSet<PlayerId>,
+    /// Whether it lists what the hero carries.
+    pub(super) lists: bool,
     status: Status,
     smooth: Smooth,
     smooth_tick: Option<Tick>,
@@ -73,6 +75,7 @@ impl Display {
             names: BTreeMap::new(),
             others: BTreeSet::new(),
             muted: BTreeSet::new(),
+            lists: false,
             status: Status { game: labels.game, room: labels.room.clone(), ..Status::default() },
             smooth: Smooth::default(),
             smooth_tick: None,

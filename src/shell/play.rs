@@ -18,6 +18,8 @@ use crate::view::typing::KEYS;
 const COMPANION: Rgb = Rgb(150, 210, 240);
 /// What is typed to hear what can be typed: a game says it, and the engine adds its own.
 const HELP: &str = "help";
+/// What is pressed or typed to see what the hero carries.
+const INVENTORY: [&str; 2] = ["i", "inventory"];
 /// How far a walking key leads, in tiles.
 const WALK_TILES: f32 = 2.5;
 
@@ -44,7 +46,8 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
             return;
         }
         self.picture_at = now.saturating_add(self.display.picture_period());
-        let scene = |player, names: &Names| scene_of::<G>(&self.session, player, names);
+        let lists = self.display.lists;
+        let scene = |player, names: &Names| scene_of::<G>(&self.session, player, names, lists);
         self.display.show(self.session.stats(), &self.session.phase(), || self.meter.effort(), now, scene);
         for action in self.display.actions() {
             match self.player {
@@ -87,6 +90,10 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
                 }
                 return;
             }
+            Action::Type(text) if INVENTORY.contains(&&*text) && G::inventory(sim, player).is_some() => {
+                self.display.lists = !self.display.lists;
+                return;
+            }
             Action::Type(text) => match G::typed(sim, player, &text) {
                 Ok(command) => Some(command),
                 Err(sentence) => {
@@ -124,13 +131,21 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
     pub(super) fn picture(&mut self) -> Option<Result<Vec<u8>, String>> {
         let draw = self.options.picture?;
         self.display.refresh(self.session.stats(), &self.session.phase());
-        let scene = self.player.and_then(|player| scene_of::<G>(&self.session, player, &self.display.names));
+        let scene = self
+            .player
+            .and_then(|player| scene_of::<G>(&self.session, player, &self.display.names, self.display.lists));
         Some(self.display.picture(draw, scene.as_ref()))
     }
 }
 
-/// What a player sees: what is simulated here, and marks for what is told from afar.
-fn scene_of<G: Game>(session: &impl Session<Sim = G::Sim>, player: PlayerId, names: &Names) -> Option<Scene> {
+/// What a player sees: what is simulated here, and marks for what is told from afar. It `lists` what
+/// the hero carries, or not.
+fn scene_of<G: Game>(
+    session: &impl Session<Sim = G::Sim>,
+    player: PlayerId,
+    names: &Names,
+    lists: bool,
+) -> Option<Scene> {
     let sim = session.simulation()?;
     let view = session.distant();
     let companion = |one: &Companion| Mark {
@@ -143,6 +158,9 @@ fn scene_of<G: Game>(session: &impl Session<Sim = G::Sim>, player: PlayerId, nam
     let landmarks = view.landmarks.iter().filter_map(|landmark| G::landmark(sim, landmark));
     let mut scene = G::scene(sim, player);
     scene.marks.extend(marks.chain(landmarks));
+    if let Some(list) = G::inventory(sim, player).filter(|_| lists) {
+        scene.notes = list;
+    }
     Some(scene)
 }
 

@@ -35,7 +35,8 @@ impl Game for DungeonGame {
 
     const KEEPS: bool = true;
 
-    const KEYS: &'static str = "Click walks, strikes and takes, right click or K skill, P take, Q drink, B buy";
+    const KEYS: &'static str =
+        "Click walks, strikes and takes, right click or K skill, P take, Q drink, B buy, I inventory, 1 to 4 wear";
 
     fn rules_digest() -> u64 {
         let config = *grid(BLOCK_TILES).config();
@@ -103,6 +104,10 @@ impl Game for DungeonGame {
 
     fn scene(world: &World<Dungeon>, player: PlayerId) -> Scene {
         scene::scene(world, player)
+    }
+
+    fn inventory(world: &World<Dungeon>, player: PlayerId) -> Option<Vec<String>> {
+        scene::inventory(world, player)
     }
 
     fn landmark(_world: &World<Dungeon>, landmark: &Landmark) -> Option<Mark> {

@@ -57,6 +57,7 @@ pub(crate) fn typed(world: &World<Dungeon>, player: PlayerId, text: &str) -> Res
                 None => Err(no("foe")),
             }
         }
+        [place @ ("1" | "2" | "3" | "4")] => bag_place(place).map(Command::Wear),
         ["wear", place] => bag_place(place).map(Command::Wear),
         ["buy" | "b"] => Ok(Command::Buy),
         ["drop", place] => bag_place(place).map(Command::Drop),

@@ -196,6 +196,11 @@ impl Hero {
         self.route.rest_before()
     }
 
+    /// How much life a potion gives back.
+    pub fn potion_gives(&self) -> i32 {
+        20 + self.stats().life * 2 / 5
+    }
+
     /// What a potion costs, in gold.
     pub fn potion_price(&self) -> u32 {
         25 + 5 * u32::from(self.level)
@@ -232,7 +237,7 @@ impl Hero {
         let most = self.stats().life;
         if self.potions > 0 && self.life < most {
             self.potions -= 1;
-            self.life = self.life.saturating_add(20 + most * 2 / 5).min(most);
+            self.life = self.life.saturating_add(self.potion_gives()).min(most);
         }
     }
 

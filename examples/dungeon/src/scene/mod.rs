@@ -6,6 +6,7 @@ mod advice;
 mod drawings;
 mod figures;
 mod ground;
+mod inventory;
 mod stones;
 mod words;
 
@@ -55,6 +56,14 @@ fn skills(hero: &Hero) -> Vec<Skill> {
         Skill { key: 'K', name: class.skill, ready: rested * alive, count: None },
         Skill { key: 'Q', name: "drink", ready: if hero.potions > 0 { alive } else { 0.0 }, count: potions },
     ]
+}
+
+/// What a player's hero wears and carries, after what is urgent.
+pub(crate) fn inventory(world: &World<Dungeon>, player: PlayerId) -> Option<Vec<String>> {
+    let hero = world.hero(player)?.body.hero()?;
+    let mut lines = advice::advice(world, hero);
+    lines.extend(inventory::inventory(hero));
+    Some(lines)
 }
 
 fn gauges(hero: &Hero) -> Vec<Gauge> {

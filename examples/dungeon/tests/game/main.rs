@@ -9,6 +9,7 @@ mod golden;
 mod horizon;
 mod hostile;
 mod input;
+mod inventory;
 mod kept;
 mod loot;
 mod map;
