@@ -1,6 +1,8 @@
 //! What a player is shown of the own hero: what it carries, when a key asks for it; danger, and how
 //! it ended.
 
+#![allow(clippy::disallowed_types, reason = "a view is told parts of a tick")]
+
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
