@@ -100,7 +100,7 @@ pub trait Game: 'static {
     fn scene(sim: &Self::Sim, player: PlayerId) -> Scene;
 
     /// What a player's hero wears and carries, with what each thing does, in lines: I, or
-    /// `/inventory`, shows it in place of the scene's notes, and no more. None, unless said otherwise.
+    /// `/inventory`, shows it in place of the scene's notes. None, unless said otherwise.
     fn inventory(sim: &Self::Sim, player: PlayerId) -> Option<Vec<String>> {
         let _ = (sim, player);
         None

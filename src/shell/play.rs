@@ -138,8 +138,8 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
     }
 }
 
-/// What a player sees: what is simulated here, and marks for what is told from afar. It `lists` what
-/// the hero carries, or not.
+/// What a player sees: what is simulated here, and marks for what is told from afar. It `lists`
+/// what the hero carries, or not.
 fn scene_of<G: Game>(
     session: &impl Session<Sim = G::Sim>,
     player: PlayerId,

@@ -1,4 +1,4 @@
-//! What a player is told in danger, and when their hero was slain: by whom, and what to do about it.
+//! What a player is told in danger, and when their hero was slain: by whom, and what to do.
 
 use lockstone::sim::{Simulation, World};
 
