@@ -185,11 +185,16 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
     }
 
     /// Keeps the own hero for another session, now and then and at the end: `keep` gets the text
-    /// that takes the place of the one before, or tells why it cannot. What is kept there already
-    /// has come so far: see [`Character::progress`](crate::character::Character::progress).
+    /// that takes the place of the one before, or tells why it cannot. The hero that is kept there
+    /// already is of this class, and has come so far: see
+    /// [`Character::progress`](crate::character::Character::progress).
     #[must_use]
-    pub fn with_character(mut self, progress: u64, keep: impl FnMut(&str) -> Result<(), String> + 'static) -> Self {
-        self.keeping = Some(Keeping::new(Box::new(keep), progress));
+    pub fn with_character(
+        mut self,
+        (class, progress): (&str, u64),
+        keep: impl FnMut(&str) -> Result<(), String> + 'static,
+    ) -> Self {
+        self.keeping = Some(Keeping::new(Box::new(keep), class, progress));
         self
     }
 

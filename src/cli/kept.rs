@@ -71,11 +71,15 @@ impl<G: Game> Kept<G> {
         Ok(Kept { class, brought, own: Some(own) })
     }
 
-    /// How far the kept hero has come, and what keeps it from now on: nothing, if it is not kept.
-    pub fn keeper(self) -> Option<(u64, impl FnMut(&str) -> Result<(), String> + 'static)> {
+    /// What the kept hero is, how far it has come, and what keeps it from now on: nothing, if it is
+    /// not kept.
+    pub fn keeper(self) -> Option<(String, u64, impl FnMut(&str) -> Result<(), String> + 'static)> {
         let progress = self.brought.as_ref().map_or(0, |brought| brought.progress);
         let own = self.own?;
-        Some((progress, move |text: &str| own.write(text).map_err(|error| format!("{}: {error}", own.file.display()))))
+        let class = self.class.or(G::HEROES.first().map(|&class| class.to_owned())).unwrap_or_default();
+        Some((class, progress, move |text: &str| {
+            own.write(text).map_err(|error| format!("{}: {error}", own.file.display()))
+        }))
     }
 
     /// What the person is told about it, as they enter.

@@ -86,8 +86,8 @@ impl<G: Game> Sitting<G> {
         };
         kept.told().filter(|_| !args.report).into_iter().for_each(|told| display.tell(told));
         let mut shell = Shell::<G, L, T>::new(session, link, recorder, display, options).with_rerun(build);
-        if let Some((progress, keep)) = kept.keeper() {
-            shell = shell.with_character(progress, keep);
+        if let Some((class, progress, keep)) = kept.keeper() {
+            shell = shell.with_character((&class, progress), keep);
         }
         let (reason, report) = shell.run(&STOP);
         if let Some((path, png)) = args.shot.as_ref().zip(shell.take_picture()) {

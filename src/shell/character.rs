@@ -1,7 +1,7 @@
 //! The own hero, kept for another session: now and then, and at the end.
 //!
-//! Only what is confirmed is kept. It must never take the place of a hero that has come farther:
-//! who comes back to a session that was left long ago finds an older self there.
+//! Only what is confirmed is kept. It must never take the place of another hero, or of one that has
+//! come farther: who comes back to a session that was left long ago finds an older self there.
 
 use lockstone_net::Session;
 use lockstone_sim::{PlayerId, Simulation, Tick};
@@ -18,6 +18,8 @@ pub(super) type Keep = Box<dyn FnMut(&str) -> Result<(), String>>;
 /// Where the own hero is kept, and what of it is kept there.
 pub(super) struct Keeping<G: Game> {
     keep: Keep,
+    /// Of which class the kept one is.
+    class: String,
     /// How far the kept one has come.
     progress: u64,
     kept: String,
@@ -31,8 +33,9 @@ pub(super) struct Keeping<G: Game> {
 }
 
 impl<G: Game> Keeping<G> {
-    pub fn new(keep: Keep, progress: u64) -> Self {
-        Keeping { keep, progress, kept: String::new(), due: Tick(0), seen: None, is_own: None, failed: false }
+    pub fn new(keep: Keep, class: &str, progress: u64) -> Self {
+        let class = class.to_owned();
+        Keeping { keep, class, progress, kept: String::new(), due: Tick(0), seen: None, is_own: None, failed: false }
     }
 
     /// Keeps it if it is time, or if this is the `last` time. Returns a sentence for the person, if
@@ -68,15 +71,13 @@ impl<G: Game> Keeping<G> {
     }
 
     fn write(&mut self, character: &Character<HeroOf<G>>) -> Option<String> {
-        let is_own = *self.is_own.get_or_insert(character.progress >= self.progress);
+        let (title, is_other) = (&character.title, character.class != self.class);
+        let is_own = *self.is_own.get_or_insert(!is_other && character.progress >= self.progress);
         if !is_own {
+            let why = if is_other { "not the one that is kept" } else { "has come less far than the one that is kept" };
             // Told once.
-            return (!std::mem::replace(&mut self.failed, true)).then(|| {
-                format!(
-                    "Your hero here is a {}, and has come less far than the one that is kept: that stays as it is.",
-                    character.title
-                )
-            });
+            return (!std::mem::replace(&mut self.failed, true))
+                .then(|| format!("Your hero here is a {title}, and {why}: that stays as it is."));
         }
         let text = character.text::<G>();
         if character.progress < self.progress || text == self.kept {

@@ -206,7 +206,7 @@ impl Place<'_> {
         let mut shell = Shell::<G, L, T>::new(session, link, recorder, display, options).with_rerun(build::<G>);
         if entry.keeps {
             let progress = character.map_or(0, |character| character.progress);
-            shell = shell.with_character(progress, |text| {
+            shell = shell.with_character((&entry.hero, progress), |text| {
                 KEPT.set(Some(text.to_owned()));
                 Ok(())
             });
