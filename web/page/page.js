@@ -302,6 +302,7 @@ async function enter() {
   page.hidden(document.hidden);
   page.calm(matchMedia("(prefers-reduced-motion: reduce)").matches);
   try {
+    if (entry.character) tell(`${page.title(entry.character)} comes along.`);
     page.enter(JSON.stringify(entry), at("canvas"), wake);
   } catch (sentence) {
     leaveStage();

@@ -216,6 +216,40 @@ fn a_page_and_a_native_play_in_a_relay_session() {
     assert_parts_equal(&page, &relay);
 }
 
+/// Loads the page once more when its session is over.
+const TWICE: &str = r#"
+const end = document.getElementById("end");
+new MutationObserver(() => {
+  if (!end.open || sessionStorage.getItem("twice")) return;
+  sessionStorage.setItem("twice", "1");
+  location.reload();
+}).observe(end, { attributes: true });
+"#;
+
+#[test]
+fn a_page_keeps_its_hero_and_brings_it_along() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(page) = built("page", "cargo xtask page") else { return };
+    let place = folder("page-twice");
+    for file in fs::read_dir(page).unwrap().map(|file| file.unwrap().path()) {
+        let is_packed = file.extension().is_some_and(|ending| ending == "br" || ending == "gz");
+        if !is_packed {
+            fs::copy(&file, place.join(file.file_name().unwrap())).unwrap();
+        }
+    }
+    let index = fs::read_to_string(place.join("index.html")).unwrap();
+    let index = index.replace("</head>", "<script type=\"module\" src=\"twice.js\"></script>\n</head>");
+    fs::write(place.join("index.html"), index).unwrap();
+    fs::write(place.join("twice.js"), TWICE).unwrap();
+    let mut server = Running::start(&["serve", "--listen", "127.0.0.1:0", "--page", place.to_str().unwrap()]);
+    let link = server.line().replace("ws://", "http://") + "/#bot&keeps&report&seconds=3&hero=mage&name=Ada";
+    let Some(mut page) = OpenPage::open(&link, folder("twice").join("profile")) else { return };
+    page.says("report ");
+    assert_eq!(page.says("told "), "You have left the session.");
+    assert_eq!(page.says("told "), "mage of level 1 comes along.");
+    page.says("report ");
+}
+
 #[test]
 fn what_keeps_a_page_from_a_session_is_told_in_a_sentence() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
