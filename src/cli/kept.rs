@@ -17,6 +17,9 @@ use crate::output::say;
 
 const EXTENSION: &str = "character";
 
+/// Keeps a text in place of the one before, or tells why not.
+type Keep = Box<dyn FnMut(&str) -> Result<(), String>>;
+
 /// A file that is this process's alone.
 struct Own {
     file: PathBuf,
@@ -73,13 +76,12 @@ impl<G: Game> Kept<G> {
 
     /// What the kept hero is, how far it has come, and what keeps it from now on: nothing, if it is
     /// not kept.
-    pub fn keeper(self) -> Option<(String, u64, impl FnMut(&str) -> Result<(), String> + 'static)> {
+    pub fn keeper(self) -> Option<(String, u64, Keep)> {
         let progress = self.brought.as_ref().map_or(0, |brought| brought.progress);
         let own = self.own?;
         let class = self.class.or(G::HEROES.first().map(|&class| class.to_owned())).unwrap_or_default();
-        Some((class, progress, move |text: &str| {
-            own.write(text).map_err(|error| format!("{}: {error}", own.file.display()))
-        }))
+        let keep = move |text: &str| own.write(text).map_err(|error| format!("{}: {error}", own.file.display()));
+        Some((class, progress, Box::new(keep)))
     }
 
     /// What the person is told about it, as they enter.
