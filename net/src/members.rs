@@ -335,11 +335,13 @@ impl Members {
     }
 
     /// Who knows more turns of the leader that this member doubts than it does itself. Once it has
-    /// voted, only the one that it voted for. They say who has a vote. But another may be elected
-    /// by that vote, and go on from what this member knew then: they are not to be played yet.
+    /// voted, only the one that it voted for, or anyone, if that is itself. They say who has a vote.
+    /// But another may be elected by that vote, and go on from what this member knew then: they are
+    /// not to be played yet.
     pub fn knowing_more(&self, own: Known, now: Duration) -> Vec<PlayerId> {
         let (Course::Doubts { .. } | Course::Voted) = self.course else { return Vec::new() };
-        let counts = |player: &PlayerId| self.vote.epoch == own.epoch || *player == self.vote.leader;
+        let asks_anyone = self.vote.epoch == own.epoch || self.vote.leader == self.me;
+        let counts = |player: &PlayerId| asks_anyone || *player == self.vote.leader;
         let knows = |stand: &Stand| stand.known.epoch == own.epoch && stand.known.end > own.end;
         let players = self.stands.keys().copied().filter(counts);
         players.filter(|player| fresh(&self.stands, *player, now).is_some_and(knows)).collect()
