@@ -146,8 +146,8 @@ pub fn compare<S: Inspect>(recordings: Vec<Recording<S>>, build: &dyn Fn(u64) ->
     Checker::new(build).check(recordings)
 }
 
-/// Plays recordings of a game's session again, as [`compare`] does, and draws its scenes to see that
-/// they change nothing. `watch` is told of each tick that is played, however often.
+/// Plays recordings of a game's session again, as [`compare`] does, and draws its scenes to see
+/// that they change nothing. `watch` is told of each tick that is played, however often.
 ///
 /// # Errors
 /// [`CheckError`] if they are not of one session, or not of this simulation.

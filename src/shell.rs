@@ -258,7 +258,8 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
         }
     }
 
-    /// Says how well this peer can lead a party: a page of a browser less than a process of its own.
+    /// Says how well this peer can lead a party: a page of a browser less than a process of its
+    /// own.
     pub fn set_fitness(&mut self, fitness: Fitness) {
         self.session.set_fitness(fitness);
     }

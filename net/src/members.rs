@@ -335,9 +335,9 @@ impl Members {
     }
 
     /// Who knows more turns of the leader that this member doubts than it does itself. Once it has
-    /// voted, only the one that it voted for, or anyone, if that is itself. They say who has a vote.
-    /// But another may be elected by that vote, and go on from what this member knew then: they are
-    /// not to be played yet.
+    /// voted, only the one that it voted for, or anyone, if that is itself. They say who has a
+    /// vote. But another may be elected by that vote, and go on from what this member knew then:
+    /// they are not to be played yet.
     pub fn knowing_more(&self, own: Known, now: Duration) -> Vec<PlayerId> {
         let (Course::Doubts { .. } | Course::Voted) = self.course else { return Vec::new() };
         let asks_anyone = self.vote.epoch == own.epoch || self.vote.leader == self.me;

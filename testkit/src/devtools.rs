@@ -1,5 +1,5 @@
-//! A browser's own protocol, as far as tests need it: a page is hidden, frozen, and asked something.
-//! <https://chromedevtools.github.io/devtools-protocol/>
+//! A browser's own protocol, as far as tests need it: a page is hidden, frozen, and asked
+//! something. <https://chromedevtools.github.io/devtools-protocol/>
 
 use std::net::TcpStream;
 

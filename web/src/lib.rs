@@ -1,6 +1,6 @@
 //! The page of a game: gives any [`Game`] what a browser needs to play it, and to look at what was
-//! played, as `cli::run` gives it its command line. A game's own crate is a `cdylib` of a few lines,
-//! as exports cannot be generic:
+//! played, as `cli::run` gives it its command line. A game's own crate is a `cdylib` of a few
+//! lines, as exports cannot be generic:
 //!
 //! ```ignore
 //! #[cfg(feature = "play")]

@@ -5,7 +5,8 @@ use lockstone::game::Game;
 use lockstone::recording::bundle::MAGIC;
 use lockstone::recording::{Bundle, BundleError, Recording, RecordingError};
 
-/// The recordings in these files. What is to be told of those that are not there is added to `told`.
+/// The recordings in these files. What is to be told of those that are not there is added to
+/// `told`.
 ///
 /// # Errors
 /// A sentence with its cause and what to do: if a file is none of this game's, or holds nothing.

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! cargo build (wasm32) ─► wasm-bindgen ─► game.js, viewer.js, and their .wasm ─┐
-//!                                  web/page ─► index.html, page.js, ... ─────────┴─► each with .br and .gz
+//!                            web/page ─► index.html, page.js, ... ─────────────┴─► and .br, .gz
 //! ```
 //!
 //! It must never fetch anything: what a page consists of is in this repository, or built from it.
