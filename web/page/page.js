@@ -293,7 +293,7 @@ async function enter() {
     const button = document.createElement("button");
     const sign = document.createElement("kbd");
     button.type = "button";
-    sign.textContent = key;
+    sign.textContent = button.dataset.key = key;
     button.append(`${what} `, sign);
     button.addEventListener("click", () => page.key(key.toLowerCase()));
     return button;
@@ -477,18 +477,29 @@ async function listKept() {
 
 // ---- Beside the picture
 
-function write({ phase, shows, gauges, notes, told, rows, join }) {
+function write({ phase, shows, gauges, skills, notes, told, rows, join }) {
   at("curtain").hidden = shows;
   at("curtain").textContent = shows ? "" : `${capital(phase)} ...`;
   document.title = shows ? `${capital(about.name)}${entry.room ? ` · ${entry.room}` : ""}` : `${capital(phase)} ...`;
   bars(at("gauges"), gauges);
   bars(at("life"), gauges.slice(0, 2));
+  skills.forEach(showReady);
   lines(at("notes"), notes.map((text) => [text]));
   lines(at("news"), told.flat().slice(-14).map((text) => [text]));
   hear(told.flat());
   lines(at("rows"), rows.map((row) => [row.left, row.tone, row.right, row.right_tone]));
   at("invite").hidden = !join;
   if (join && at("link").value !== join) at("link").value = join;
+}
+
+// How near a skill is to ready, on its button, which is called as it is.
+function showReady({ key, name, percent, count }) {
+  const button = at("skills").querySelector(`[data-key="${key}"]`);
+  if (!button) return;
+  button.style.setProperty("--ready", percent / 100);
+  button.classList.toggle("rests", percent < 100);
+  const [words, told] = [button.firstChild, `${name}${count === null ? "" : ` ${count}`} `];
+  if (words.data !== told) words.data = told;
 }
 
 // ---- The picture's size

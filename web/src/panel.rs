@@ -1,7 +1,7 @@
 //! What stands beside the picture: the hero, what happened, and who is in step with whom, for the
 //! page to write. The window draws the same.
 
-use lockstone::scene::{Rgb, Scene};
+use lockstone::scene::{Rgb, Scene, Skill};
 use lockstone::view::{Row, Status, Tone};
 use serde::Serialize;
 
@@ -12,6 +12,7 @@ pub(crate) struct Panel<'s> {
     /// Whether there is a world to be seen.
     shows: bool,
     gauges: Vec<Gauge>,
+    skills: Vec<Ready>,
     notes: &'s [String],
     /// What happened in the world and in the session, each with the newest last.
     told: [&'s [String]; 2],
@@ -27,6 +28,15 @@ struct Gauge {
     color: String,
 }
 
+/// A skill: its key, how near it is to ready, in hundredths, and how often it can be had.
+#[derive(Debug, Serialize)]
+struct Ready {
+    key: char,
+    name: &'static str,
+    percent: u8,
+    count: Option<u32>,
+}
+
 #[derive(Debug, Serialize)]
 struct Line {
     left: String,
@@ -38,10 +48,12 @@ struct Line {
 impl<'s> Panel<'s> {
     pub fn of(scene: Option<&'s Scene>, status: &'s Status) -> Panel<'s> {
         let gauges = scene.map_or(&[][..], |scene| &scene.gauges);
+        let skills = scene.map_or(&[][..], |scene| &scene.skills);
         Panel {
             phase: &status.phase,
             shows: scene.is_some(),
             gauges: gauges.iter().map(gauge).collect(),
+            skills: skills.iter().map(ready).collect(),
             notes: scene.map_or(&[], |scene| &scene.notes),
             told: [scene.map_or(&[], |scene| &scene.news), &status.news],
             rows: status.rows().into_iter().map(line).collect(),
@@ -57,6 +69,11 @@ impl<'s> Panel<'s> {
 fn gauge(gauge: &lockstone::scene::Gauge) -> Gauge {
     let Rgb(r, g, b) = gauge.color;
     Gauge { name: gauge.name, value: gauge.value, max: gauge.max, color: format!("#{r:02x}{g:02x}{b:02x}") }
+}
+
+fn ready(skill: &Skill) -> Ready {
+    let Skill { key, name, ready, count } = *skill;
+    Ready { key, name, percent: (100.0 * ready.clamp(0.0, 1.0)) as u8, count }
 }
 
 fn line(row: Row) -> Line {

@@ -31,7 +31,10 @@ impl Picture {
             self.canvas.set_width(width);
             self.canvas.set_height(height);
         }
-        self.frame.draw(scenes.at(moment).as_ref(), status, time_s);
+        let mut scene = scenes.at(moment);
+        // The page has buttons for them.
+        scene.iter_mut().for_each(|scene| scene.skills.clear());
+        self.frame.draw(scene.as_ref(), status, time_s);
         let image = ImageData::new_with_u8_clamped_array_and_sh(Clamped(self.frame.rgba()), width, height);
         let shown = image.and_then(|image| self.context.put_image_data(&image, 0.0, 0.0));
         if let Err(error) = shown {
