@@ -93,6 +93,10 @@ fn lane(report: &Report, peer: &PeerReport, scale: Span, tick: Option<Tick>) -> 
         div.lane {
             span.who { (name(peer)) }
             svg height="26" role="img" {
+                title {
+                    "Ticks " (peer.start) " to " (peer.end)
+                    @if let Some(unmet) = &peer.differs { ", differing from tick " (unmet.tick) " on" }
+                }
                 @for (kind, span) in stretches(peer) { (stretch(kind, span, scale)) }
                 @if peer.start > report.start && scale.holds(peer.start) { (mark("joined", scale.x(peer.start), "M0 4v18l8 -9z")) }
                 @if peer.end < report.end && scale.holds(peer.end) { (mark("left", scale.x(peer.end), "M0 4v18l-8 -9z")) }
