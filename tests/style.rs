@@ -26,6 +26,18 @@ fn comments_and_documents_are_narrow_and_every_module_has_a_header() {
     assert!(all.is_empty(), "{} faults of style:\n{}", all.len(), all.join("\n"));
 }
 
+#[test]
+fn the_protocol_is_told_of_the_versions_that_there_are() {
+    let protocol = include_str!("../PROTOCOL.md");
+    for told in [
+        format!("version **{}** of the wire protocol", lockstone::net::wire::PROTOCOL_VERSION),
+        format!("\"LKSTREC\"  version: u8 = {} ", lockstone::recording::format::VERSION),
+        format!("\"LKSTBND\"  version: u8 = {} ", lockstone::recording::bundle::VERSION),
+    ] {
+        assert!(protocol.contains(&told), "{told}");
+    }
+}
+
 fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
     let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut paths: Vec<_> = entries.map(|entry| entry.expect("a folder can be read").path()).collect();
