@@ -216,6 +216,15 @@ impl Members {
         now >= self.voted_at + GIVE_WAY_INTERVAL
     }
 
+    /// Whether this member may do something for the sake of another that costs all a moment: it
+    /// does so rarely.
+    pub fn indulge(&mut self, player: PlayerId, now: Duration) -> bool {
+        self.indulged.retain(|_, (since, _)| now < *since + INDULGENCE);
+        let (_, times) = self.indulged.entry(player).or_insert((now, 0));
+        *times += 1;
+        *times <= INDULGENCES_MAX
+    }
+
     /// How well a member can lead, as far as is known.
     pub fn fitness(&self, player: PlayerId) -> Fitness {
         self.outlook.fitness.get(&player).copied().unwrap_or_default()

@@ -4,7 +4,7 @@
 //! be written over if it could not be read, nor by two processes in turn.
 
 use std::fs::{self, File, TryLockError};
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -133,7 +133,7 @@ impl Own {
             return Ok(());
         }
         let stem = self.file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let named = |n: u32| self.file.with_file_name(format!("{stem}-{n}")).with_extension(EXTENSION);
+        let named = |n: u32| self.file.with_file_name(format!("{stem}-{n}.{EXTENSION}"));
         let free = (2..).map(named).find(|file| !file.exists()).expect("there are not so many");
         fs::rename(&self.file, &free).map_err(|error| Failure::file("lay aside", &self.file, error))?;
         say(format_args!("Your hero before is in {0}: --character {0} plays it on.", free.display()));
@@ -143,7 +143,9 @@ impl Own {
     /// All of it or nothing, whenever the machine stops.
     fn write(&self, text: &str) -> io::Result<()> {
         let half = beside(&self.file, "part");
-        fs::write(&half, text)?;
+        let mut file = File::create(&half)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
         fs::rename(half, &self.file)
     }
 }

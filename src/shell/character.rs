@@ -1,4 +1,5 @@
-//! The own hero, kept for another session: now and then, and at the end.
+//! The own hero, kept for another session: now and then, and at the end; of a rollback session only
+//! what was final a while before that.
 //!
 //! Only what is confirmed is kept. It must never take the place of another hero, or of one that has
 //! come farther: who comes back to a session that was left long ago finds an older self there.

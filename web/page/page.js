@@ -68,15 +68,20 @@ const own = identity();
 // The hero of a class that is kept, with its level and all that it carries.
 const placeOf = (hero) => `character.${about.name}.${hero}`;
 
-// Keeps the own hero, if there is anything new. What is kept is never lost: an older one is laid
-// aside when its player begins anew.
+// Keeps the own hero, if there is anything new, and nobody else kept another meanwhile: where pages
+// are not served safely, several tabs may play the same.
+let heroKept = null;
 function keepHero() {
   const text = page && character();
   if (!text) return;
-  known(placeOf(entry.hero), text);
-  if (known(placeOf(entry.hero)) !== text) unkept("your hero", "its storage is full or forbidden");
+  const place = placeOf(entry.hero);
+  if (known(place) !== heroKept) return unkept("your hero", "another tab has kept it meanwhile");
+  known(place, text);
+  heroKept = known(place);
+  if (heroKept !== text) unkept("your hero", "its storage is full or forbidden");
 }
 
+// The one before is laid aside, in the place of the one before that.
 function beginAnew(hero) {
   const before = known(placeOf(hero));
   known(`${placeOf(hero)}.before`, before);
@@ -84,10 +89,11 @@ function beginAnew(hero) {
   showKept();
 }
 
-// What is kept of the chosen class, at the door.
-function showKept() {
+// What is kept of the chosen class, at the door: if it comes along, and no other tab has it.
+async function showKept() {
+  const { isMine } = await own;
   const hero = chosen();
-  const text = about.keeps ? known(placeOf(hero)) : null;
+  const text = about.keeps && isMine ? known(placeOf(hero)) : null;
   at("character").hidden = !text;
   if (!text) return;
   try {
@@ -118,7 +124,7 @@ function asked() {
     hero: words.get("hero"),
     seed: number("seed"),
     bot: words.has("bot"),
-    keeps: words.has("keeps"),
+    keeps: words.has("keeps") && words.has("report"),
     seconds: number("seconds"),
     until: number("until"),
     reports: words.has("report"),
@@ -274,10 +280,11 @@ async function enter() {
   if (lacking) return trouble(lacking);
   const { digits, isMine } = await own;
   const keeps = about.keeps && isMine && (!words.bot || words.keeps) && remembers();
+  heroKept = known(placeOf(hero));
   entry = {
     ...words,
     keeps,
-    character: keeps ? known(placeOf(hero)) : null,
+    character: keeps ? heroKept : null,
     name,
     hero,
     signal: `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}`,

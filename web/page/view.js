@@ -81,7 +81,7 @@ async function enter(name, dropped) {
     at("stage").hidden = true;
     return trouble(typeof error === "string" ? error : `The page could not be loaded (${error.message}): see whether its server still runs, and load it again.`);
   }
-  files = dropped;
+  [files, about] = [dropped, undefined];
   document.title = `${name} · ${capital(game)}`;
   at("name-of-game").textContent = game;
   at("whose").replaceChildren(...all.recordings.map(({ name }, n) => new Option(name, n)));

@@ -5,7 +5,7 @@
 //! plays, and never decides what is in a turn.
 
 use core::time::Duration;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use lockstone_sim::{PlayerId, Simulation, Tick};
 
@@ -344,14 +344,18 @@ impl Membership {
         let (now, own_fitness) = (*now, *own_fitness);
         let others = self.ledger.present().filter(|(player, _)| *player != self.me);
         let apart = others.filter(|(_, member)| !ingress.is_connected(member.peer)).map(|(player, _)| player);
-        let mut fitness = self.fitness.clone();
+        let (apart, mut fitness): (BTreeSet<_>, _) = (apart.collect(), self.fitness.clone());
         fitness.extend((own_fitness != Fitness::default()).then_some((self.me, own_fitness)));
-        self.members.regard(Outlook { apart: apart.collect(), fitness, ..Outlook::default() });
+        let leader = self.members.vote().leader;
+        let is_better = fitness.get(&leader).copied().unwrap_or_default() > own_fitness;
+        // A leader without a connection to some loses them: it is better led as it is.
+        let told = if is_better && !apart.is_empty() { Fitness::Slow } else { own_fitness };
+        self.members.regard(Outlook { apart, fitness, ..Outlook::default() });
         // As long as its hero never entered, its number may become another's.
         if self.is_member() {
             let reached = |player| player == self.me || self.members.reaches(player, now);
             self.minority.look(&self.ledger.electorates, reached, now.saturating_sub(since), patience, out);
-            self.tell_fitness(own_fitness, ingress, out);
+            self.tell_fitness(told, ingress, out);
         }
         let Some(stand) = self.members.advance(self.known(), &self.ledger.electorates, now) else { return };
         for (_, member) in self.ledger.present().filter(|(player, _)| *player != self.me) {

@@ -57,7 +57,8 @@ pub struct Stand {
     pub vote: Vote,
     /// The epoch in which it would vote for another, if others would.
     pub doubts: Option<Epoch>,
-    /// What it knows. It knows no more later, until the leader that it voted for leads.
+    /// What it knows. It knows no more later, until the leader that it voted for leads; if that is
+    /// itself, until it votes for another.
     pub known: Known,
     /// Members that it does not hear: led by one of them it would be alone.
     pub deaf: List<PlayerId, PLAYERS_MAX>,

@@ -122,3 +122,14 @@ fn a_page_whose_leader_is_lost_is_known_as_one_by_the_next() {
         assert_eq!(leader(&room, &[1, 2]), Some(PlayerId(2)), "seed {seed}");
     });
 }
+
+/// The leader that it would be reaches only some of those whom the present one reaches.
+#[test]
+fn nobody_is_handed_over_to_who_would_lose_another() {
+    each(|seed| {
+        let mut room = room(&[Fitness::Page, Fitness::Page, Fitness::Steady]);
+        room.network.disconnect(room.peer(1), room.peer(2));
+        assert_eq!(played(&mut room, seed), Some(0), "seed {seed}");
+        assert_eq!(played(&mut room, seed), Some(0), "seed {seed}");
+    });
+}

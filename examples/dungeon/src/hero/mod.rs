@@ -276,7 +276,7 @@ impl Hero {
     fn take(&mut self, ware: Ware, tick: Tick) {
         match ware {
             Ware::Gold(pieces) => self.earn(pieces.into()),
-            Ware::Potion => self.potions = self.potions.saturating_add(1),
+            Ware::Potion => self.potions = (self.potions + 1).min(POTIONS_MAX),
             Ware::Gear(gear) => {
                 let worn = &mut self.worn[gear.slot as usize];
                 let free = if worn.is_none() { Some(worn) } else { self.bag.iter_mut().find(|piece| piece.is_none()) };

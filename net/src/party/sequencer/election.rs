@@ -301,7 +301,11 @@ impl<S: Simulation> Sequencing<S> {
         if let Some((heir, since)) = known
             && io.now >= since + BETTER_FOR
         {
-            self.membership.members.hand_over(heir, io.now);
+            self.reign.better = None;
+            // One that is lost again and again is no better leader.
+            if self.membership.members.indulge(heir, io.now) {
+                self.membership.members.hand_over(heir, io.now);
+            }
         }
     }
 
