@@ -1,8 +1,9 @@
 //! What happens in a session is told as `tracing` events, each with who tells it, and where.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Debug;
-use std::sync::{Arc, Mutex};
+use std::sync::Once;
 
 use lockstone_net::LinkEvent;
 use lockstone_net::link::LinkError;
@@ -13,14 +14,19 @@ use testkit::sessions::rollback::kill;
 use testkit::sessions::*;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
-use tracing::subscriber::with_default;
 use tracing::{Event, Level, Metadata, Subscriber};
 
 /// What was told: how loudly, and the fields with the message among them.
 type Told = Vec<(Level, BTreeMap<&'static str, String>)>;
 
-/// Keeps what is told of sessions, up to a level.
-struct Keeper(Arc<Mutex<Told>>, Level);
+thread_local! {
+    /// What is told in this test's thread, up to a level, if it listens.
+    static TOLD: RefCell<Option<(Level, Told)>> = const { RefCell::new(None) };
+}
+
+/// Listens to sessions, for the whole program: one that comes and goes with a test may miss what
+/// another test told first at the same moment.
+struct Keeper;
 
 #[derive(Default)]
 struct Fields(BTreeMap<&'static str, String>);
@@ -33,7 +39,7 @@ impl Visit for Fields {
 
 impl Subscriber for Keeper {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.target() == "lockstone::session" && *metadata.level() <= self.1
+        metadata.target() == "lockstone::session"
     }
 
     fn new_span(&self, _: &Attributes<'_>) -> Id {
@@ -45,9 +51,13 @@ impl Subscriber for Keeper {
     fn record_follows_from(&self, _: &Id, _: &Id) {}
 
     fn event(&self, event: &Event<'_>) {
-        let mut fields = Fields::default();
-        event.record(&mut fields);
-        self.0.lock().expect("nobody panics with it").push((*event.metadata().level(), fields.0));
+        TOLD.with_borrow_mut(|told| {
+            let level = *event.metadata().level();
+            let Some((_, told)) = told.as_mut().filter(|(most, _)| level <= *most) else { return };
+            let mut fields = Fields::default();
+            event.record(&mut fields);
+            told.push((level, fields.0));
+        });
     }
 
     fn enter(&self, _: &Id) {}
@@ -56,10 +66,11 @@ impl Subscriber for Keeper {
 }
 
 fn told(level: Level, play: impl FnOnce()) -> Told {
-    let told = Arc::new(Mutex::new(Told::new()));
-    with_default(Keeper(told.clone(), level), play);
-    let told = told.lock().expect("nobody panics with it");
-    told.clone()
+    static LISTENS: Once = Once::new();
+    LISTENS.call_once(|| tracing::subscriber::set_global_default(Keeper).expect("nobody else listens"));
+    TOLD.set(Some((level, Told::new())));
+    play();
+    TOLD.take().map(|(_, told)| told).unwrap_or_default()
 }
 
 /// The events of a message that one peer told.
