@@ -96,6 +96,17 @@ impl<H: Message> Character<H> {
     }
 }
 
+/// Reads a text, and sees whether there can be such a hero in this version of the game.
+///
+/// # Errors
+/// [`CharacterError`], if there is none to play on with.
+pub fn character_of<G: Game>(text: &[u8]) -> Result<Character<HeroOf<G>>, CharacterError> {
+    let character = Character::read::<G>(text)?;
+    let newcomer = G::hero(&character.class, "").ok_or(CharacterError::Version)?;
+    G::bring(newcomer, &character.hero).map_err(CharacterError::Impossible)?;
+    Ok(character)
+}
+
 /// The names of a hero's fields and what they are, in order, as one number: other versions of a
 /// game have others.
 fn shape<H: Message>(hero: &H) -> u64 {

@@ -27,6 +27,7 @@ mod run;
 mod solo;
 mod storage;
 
+pub use character::Keep;
 pub use display::{Display, Screen};
 pub use effort::{Clock, Clocks, Effort};
 pub use recorder::{Labels, RecordError, Recorder};

@@ -11,14 +11,12 @@ use std::time::SystemTime;
 use super::args;
 use super::failure::Failure;
 use super::{files, place};
-use crate::character::{Character, CharacterError, HeroOf};
+use crate::character::{Character, CharacterError, HeroOf, character_of};
 use crate::game::Game;
 use crate::output::say;
+use crate::shell::Keep;
 
 const EXTENSION: &str = "character";
-
-/// Keeps a text in place of the one before, or tells why not.
-type Keep = Box<dyn FnMut(&str) -> Result<(), String>>;
 
 /// A file that is this process's alone.
 struct Own {
@@ -116,14 +114,12 @@ impl Own {
             let advice = "begin anew with --new, which lays it aside, or name another file with --character";
             Failure::file("play on with", &self.file, format!("{error}; {advice}"))
         };
-        let character = Character::read::<G>(&files::read(&self.file)?).map_err(refused)?;
+        let character = character_of::<G>(&files::read(&self.file)?).map_err(refused)?;
         if let Some(class) = class.filter(|class| *class != character.class) {
             let file = self.file.display();
             let advice = format!("leave out --hero {class}, or name another file with --character");
             return Err(Failure::new(format!("{file} keeps a {}: {advice}", character.title)));
         }
-        let newcomer = G::hero(&character.class, "").ok_or_else(|| refused(CharacterError::Version))?;
-        G::bring(newcomer, &character.hero).map_err(|why| refused(CharacterError::Impossible(why)))?;
         Ok(Some(character))
     }
 

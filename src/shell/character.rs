@@ -14,7 +14,7 @@ use crate::game::Game;
 const PERIOD_TICKS: u32 = 100;
 
 /// Keeps a text in place of the one before, or tells why not.
-pub(super) type Keep = Box<dyn FnMut(&str) -> Result<(), String>>;
+pub type Keep = Box<dyn FnMut(&str) -> Result<(), String>>;
 
 /// Where the own hero is kept, and what of it is kept there.
 pub(super) struct Keeping<G: Game> {

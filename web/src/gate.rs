@@ -5,7 +5,7 @@ use std::path::Path;
 use std::task::Waker;
 use std::time::Duration;
 
-use lockstone::character::{Character, HeroOf};
+use lockstone::character::{Character, CharacterError, HeroOf, character_of};
 use lockstone::default_table;
 use lockstone::game::{Game, Wide};
 use lockstone::net::matchbox::{Config, MatchboxLink, RoomRole, Turn};
@@ -68,7 +68,7 @@ impl<G: Game> Gate for Any<G> {
     }
 
     fn title(&self, character: &str) -> Result<String, String> {
-        character_of::<G>(character).map(|character| character.title)
+        kept::<G>(character).map(|character| character.title)
     }
 
     fn enter(&self, entry: &Entry, eye: Eye, files: Memory, waker: &Waker) -> Result<Box<dyn Playing>, String> {
@@ -133,20 +133,17 @@ fn hero<G: Game>(entry: &Entry) -> Result<HeroOf<G>, String> {
     let hero = G::hero(&entry.hero, &entry.name).ok_or_else(none)?;
     let hero = if entry.bot { hero } else { G::led_by_person(hero) };
     match &entry.character {
-        Some(text) => G::bring(hero, &character_of::<G>(text)?.hero).map_err(unfit),
+        Some(text) => G::bring(hero, &kept::<G>(text)?.hero).map_err(|why| unfit(CharacterError::Impossible(why))),
         None => Ok(hero),
     }
 }
 
 /// What this browser keeps.
-fn character_of<G: Game>(text: &str) -> Result<Character<HeroOf<G>>, String> {
-    let character = Character::<HeroOf<G>>::read::<G>(text.as_bytes()).map_err(unfit)?;
-    let newcomer = G::hero(&character.class, "").ok_or_else(|| unfit("there is no such hero"))?;
-    G::bring(newcomer, &character.hero).map_err(unfit)?;
-    Ok(character)
+fn kept<G: Game>(text: &str) -> Result<Character<HeroOf<G>>, String> {
+    character_of::<G>(text.as_bytes()).map_err(unfit)
 }
 
-fn unfit(cause: impl std::fmt::Display) -> String {
+fn unfit(cause: CharacterError) -> String {
     format!("The hero that this browser keeps cannot come along ({cause}): begin anew, which lays it aside.")
 }
 
@@ -184,7 +181,7 @@ impl Place<'_> {
         let recorder = recorder.map_err(|error| error.to_string())?;
         let join = entry.join.clone().map(|link| Join { line: String::new(), link: Some(link) });
         let mut display = Display::new(Screen::View(Box::new(eye)), &labels, join);
-        let character = entry.character.as_deref().map(character_of::<G>).transpose()?;
+        let character = entry.character.as_deref().map(kept::<G>).transpose()?;
         match &character {
             Some(Character { title, .. }) => display.tell(format!("Your {title} is back.")),
             None if G::KEEPS && entry.keeps => display.tell("This browser keeps your hero: it comes along.".to_owned()),
