@@ -50,19 +50,19 @@ impl Report {
 /// What a peer is, and so which room it enters.
 pub fn play(what: &str, server: SocketAddr) -> ! {
     match what {
-        "party" => live(RoomRole::Peer, what, server, party(PartySettings::default(), "honest"), Dice::number),
+        "party" => live(RoomRole::Peer, what, server, || party(PartySettings::default(), "honest"), Dice::number),
         "rollback" => {
             let settings = RollbackSettings { players: PEERS, ..RollbackSettings::default() };
-            let session = rollback(settings, "honest", |seed| Mixer::new(seed, 64));
-            live(RoomRole::Peer, what, server, session, Dice::number)
+            let enter = || rollback(settings.clone(), "honest", |seed| Mixer::new(seed, 64));
+            live(RoomRole::Peer, what, server, enter, Dice::number)
         }
         "relay" => {
-            let session = relay::relay(STORM, relay::config(RelaySettings::default()));
-            live(RoomRole::Relay { token: TOKEN.into() }, "relay", server, session, |_| None)
+            let enter = || relay::relay(STORM, relay::config(RelaySettings::default()));
+            live(RoomRole::Relay { token: TOKEN.into() }, "relay", server, enter, |_| None)
         }
         "replica" => {
-            let session = relay::replica(STORM, relay::config(RelaySettings::default()), "honest");
-            live(RoomRole::Player, "relay", server, session, Dice::place)
+            let enter = || relay::replica(STORM, relay::config(RelaySettings::default()), "honest");
+            live(RoomRole::Player, "relay", server, enter, Dice::place)
         }
         other => panic!("no peer is a {other}"),
     }
@@ -89,14 +89,20 @@ fn live<T: Session>(
     role: RoomRole,
     room: &str,
     server: SocketAddr,
-    mut session: T,
+    enter: impl Fn() -> T,
     draw: fn(&mut Dice) -> Option<<T::Sim as Simulation>::Command>,
 ) -> ! {
     let config = Config { url: format!("ws://{server}"), room: room.into(), role, ..Config::default() };
-    let (mut link, began, mut dice) = (MatchboxLink::open(config), Instant::now(), Dice(std::process::id().into()));
+    let (mut link, mut session) = (MatchboxLink::open(config.clone()), enter());
+    let (began, mut dice) = (Instant::now(), Dice(std::process::id().into()));
     let (mut report_at, mut command_at, mut played) = (Duration::ZERO, Duration::ZERO, false);
     loop {
         let now = began.elapsed();
+        if let Some(reason) = ended(&session).filter(|_| !played) {
+            // As a person does. A room without a key may be full of attackers just then.
+            eprintln!("{room}: a newcomer tries again: {reason}");
+            (link, session) = (MatchboxLink::open(config.clone()), enter());
+        }
         while let Some(event) = link.poll() {
             session.handle(event, now);
         }

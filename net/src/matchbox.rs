@@ -46,6 +46,7 @@ mod bell;
 mod bounds;
 mod delay;
 mod handshake;
+mod lasting;
 mod mending;
 mod pair;
 mod probe;
@@ -145,7 +146,7 @@ impl MatchboxLink {
         };
         if link.lost.is_none() {
             let secret = Uuid::new_v4().simple().to_string();
-            link.tasks.spawn(Box::pin(wire::signal(config, secret, requests_rx, heard_tx)));
+            link.tasks.spawner().spawn(Box::pin(wire::signal(config, secret, requests_rx, heard_tx)));
         }
         link
     }

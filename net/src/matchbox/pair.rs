@@ -12,15 +12,16 @@ use std::task::{Context, Poll, Waker};
 use std::{fmt, sync::Arc};
 
 use futures::channel::mpsc::{self, UnboundedReceiver, UnboundedSender};
+use futures::channel::oneshot;
 use futures::{FutureExt, StreamExt};
 use matchbox_socket::async_trait::async_trait;
 use matchbox_socket::{
-    PeerEvent, PeerRequest, PeerSignal, PeerState, SignalingError, Signaller, SignallerBuilder, WebRtcSocket,
-    WebRtcSocketBuilder,
+    PeerEvent, PeerRequest, PeerSignal, PeerState, SignalingError, Signaller, SignallerBuilder, WebRtcSocketBuilder,
 };
 
 use super::delay::Delay;
 use super::handshake::Handshake;
+use super::lasting::Lasting;
 use super::probe::{self, Finding};
 use super::quota::Quota;
 use super::silence::Silence;
@@ -40,7 +41,7 @@ const UNANSWERED_AT_ONCE_MAX: usize = 16;
 #[derive(Debug)]
 pub(super) struct Pair {
     peer: PeerId,
-    socket: WebRtcSocket,
+    socket: Lasting,
     signals: UnboundedSender<PeerEvent>,
     stage: Stage,
     /// Rings when the socket has something, or the handshake is late.
@@ -98,6 +99,7 @@ impl Pair {
         (offers, handshake): (bool, Handshake),
     ) -> Self {
         let (signals, signals_rx) = mpsc::unbounded();
+        let (made_tx, made) = oneshot::channel();
         // The address is never used: signaling goes through the pipe.
         let (mut socket, looping) = WebRtcSocketBuilder::new("")
             .ice_server(ways.servers())
@@ -105,6 +107,7 @@ impl Pair {
             .signaller_builder(Arc::new(PipeOnce(Mutex::new(Some(Pipe {
                 requests,
                 signals: signals_rx,
+                made: Some(made_tx),
                 ways: ways.clone(),
             })))))
             .add_unreliable_channel()
@@ -112,15 +115,16 @@ impl Pair {
             .add_unreliable_channel()
             .build();
         // How the loop ends shows in its socket.
-        tasks.spawn(Box::pin(looping.map(drop)));
+        let spawner = tasks.spawner();
+        spawner.spawn(Box::pin(looping.map(drop)));
         let (doubts, doubts_rx) = mpsc::unbounded();
         let (findings_tx, findings) = mpsc::unbounded();
         if let Ok(channel) = socket.take_channel(CHANNELS.len()) {
-            tasks.spawn(Box::pin(probe::run(channel, doubts_rx, findings_tx)));
+            spawner.spawn(Box::pin(probe::run(channel, doubts_rx, findings_tx)));
         }
         Self {
             peer,
-            socket,
+            socket: Lasting::new(socket, (signals.clone(), doubts.clone()), made, spawner.clone()),
             signals,
             stage: Stage::Handshake,
             bell,
@@ -336,6 +340,8 @@ impl Pair {
 struct Pipe {
     requests: UnboundedSender<PeerRequest>,
     signals: UnboundedReceiver<PeerEvent>,
+    /// Rings with the first signal: the connection is made by then.
+    made: Option<oneshot::Sender<()>>,
     ways: Ways,
 }
 
@@ -362,6 +368,9 @@ impl SignallerBuilder for PipeOnce {
 #[cfg_attr(target_arch = "wasm32", async_trait(?Send))]
 impl Signaller for Pipe {
     async fn send(&mut self, request: PeerRequest) -> Result<(), SignalingError> {
+        if let Some(made) = self.made.take() {
+            let _ = made.send(());
+        }
         self.ways.tells(&request);
         // When signaling is lost, so is the request; the connection lives on.
         let _ = self.requests.unbounded_send(request);

@@ -20,8 +20,19 @@ pub(super) type Task = futures::future::LocalBoxFuture<'static, ()>;
 /// A link's tasks.
 #[derive(Debug)]
 pub(super) struct Tasks {
-    queue: UnboundedSender<Task>,
+    spawner: Spawner,
     abort: AbortHandle,
+}
+
+/// Adds to a link's tasks.
+#[derive(Clone, Debug)]
+pub(super) struct Spawner(UnboundedSender<Task>);
+
+impl Spawner {
+    pub(super) fn spawn(&self, task: Task) {
+        // An error means that the tasks did not start, which the link has told, or have ended.
+        let _ = self.0.unbounded_send(task);
+    }
 }
 
 impl Tasks {
@@ -29,12 +40,11 @@ impl Tasks {
     pub(super) fn start() -> (Self, Result<(), LinkError>) {
         let (queue, tasks) = mpsc::unbounded();
         let (all, abort) = abortable(run(tasks));
-        (Self { queue, abort }, start(Box::pin(all.map(drop))))
+        (Self { spawner: Spawner(queue), abort }, start(Box::pin(all.map(drop))))
     }
 
-    pub(super) fn spawn(&self, task: Task) {
-        // An error means that the tasks did not start, which the link has told.
-        let _ = self.queue.unbounded_send(task);
+    pub(super) fn spawner(&self) -> &Spawner {
+        &self.spawner
     }
 
     pub(super) fn end(&self) {

@@ -156,6 +156,13 @@ impl Process {
         self.signal("-CONT");
     }
 
+    /// How many sockets it has.
+    pub fn sockets(&self) -> usize {
+        let files = std::fs::read_dir(format!("/proc/{}/fd", self.0.id())).unwrap();
+        let places = files.filter_map(|file| std::fs::read_link(file.ok()?.path()).ok());
+        places.filter(|place| place.to_string_lossy().starts_with("socket:")).count()
+    }
+
     fn signal(&self, signal: &str) {
         assert!(Command::new("kill").args([signal, &self.0.id().to_string()]).status().unwrap().success());
     }

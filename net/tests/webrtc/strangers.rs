@@ -1,7 +1,7 @@
 //! Strangers who flood signals, and a signaling server that is hostile itself.
 
 use std::collections::BTreeSet;
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -12,10 +12,11 @@ use testkit::process::own_memory_kb;
 use testkit::sessions::rollback::rollback;
 use testkit::sessions::*;
 use testkit::strangers::{PAUSE, Stranger, candidate};
-use tungstenite::Message;
+use tungstenite::{Message, WebSocket};
 use uuid::Uuid;
 
 use super::peers::*;
+use super::process::Process;
 use super::sessions::*;
 
 /// All play on at their pace for so many ticks.
@@ -107,6 +108,65 @@ fn a_stranger_who_sends_garbage_is_connected_no_more() {
     assert_undisturbed(&players);
 }
 
+/// A signaling server that says whatever it likes.
+struct Hostile(WebSocket<TcpStream>);
+
+impl Hostile {
+    /// Lets in the next that comes, as the first of its room.
+    fn accept(listener: &TcpListener) -> Hostile {
+        let stream = listener.accept().unwrap().0;
+        let mut server = Hostile(tungstenite::accept(stream).unwrap());
+        server.tell(PeerEvent::IdAssigned(stranger(0)));
+        server
+    }
+
+    fn tell(&mut self, event: JsonPeerEvent) {
+        self.0.send(Message::text(event.to_string())).unwrap();
+    }
+
+    fn signal(&mut self, sender: u64, data: serde_json::Value) {
+        self.tell(PeerEvent::Signal { sender: stranger(sender), data });
+    }
+}
+
+fn stranger(n: u64) -> matchbox_protocol::PeerId {
+    matchbox_protocol::PeerId(Uuid::from_u64_pair(n, 7))
+}
+
+/// They offer again before they are answered, and leave before they are offered one.
+#[test]
+fn strangers_who_begin_anew_at_once_leave_no_sockets_behind() {
+    const STRANGERS: u64 = 16;
+    let listener = TcpListener::bind(any_port()).unwrap();
+    let mut link = Process::start(listener.local_addr().unwrap(), "party");
+    let mut server = Hostile::accept(&listener);
+    link.await_entered();
+    let idle = link.sockets();
+    server.tell(PeerEvent::NewPeer(stranger(1)));
+    let offer = loop {
+        let heard = server.0.read().unwrap().into_text().unwrap();
+        if let Ok(PeerRequest::Signal { data, .. }) = heard.parse::<JsonPeerRequest>()
+            && let Some(offer) = data["Offer"].as_str()
+        {
+            break offer.to_owned();
+        }
+    };
+    let connected = link.sockets();
+    assert!(connected > idle, "a connection has sockets: {connected} then, {idle} before");
+    server.tell(PeerEvent::PeerLeft(stranger(1)));
+    for n in 2..2 + STRANGERS {
+        for pause_ms in 0..3 {
+            server.signal(n, serde_json::json!({ "Offer": offer }));
+            thread::sleep(Duration::from_millis((pause_ms + n) % 4));
+        }
+        server.tell(PeerEvent::PeerLeft(stranger(n)));
+        server.tell(PeerEvent::NewPeer(stranger(n + STRANGERS)));
+        thread::sleep(Duration::from_millis(n % 4));
+        server.tell(PeerEvent::PeerLeft(stranger(n + STRANGERS)));
+    }
+    until("their sockets to be closed", || (link.sockets() <= idle).then_some(()));
+}
+
 /// It tells of thousands of peers, who all offer connections too, and more and more.
 #[test]
 fn a_hostile_server_makes_no_link_connect_to_more_peers_than_a_session_has() {
@@ -114,17 +174,14 @@ fn a_hostile_server_makes_no_link_connect_to_more_peers_than_a_session_has() {
     let addr = listener.local_addr().unwrap();
     let files = || std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count);
     let hostile = thread::spawn(move || {
-        let stream = listener.accept().unwrap().0;
-        let mut socket = tungstenite::accept(stream).unwrap();
-        let peer = |n: u64| matchbox_protocol::PeerId(Uuid::from_u64_pair(n, 7));
-        let mut tell = |event: JsonPeerEvent| socket.send(Message::text(event.to_string()));
-        tell(PeerEvent::IdAssigned(peer(0))).unwrap();
-        (1..=2_000).for_each(|n| tell(PeerEvent::NewPeer(peer(n))).unwrap());
+        let mut server = Hostile::accept(&listener);
+        (1..=2_000).for_each(|n| server.tell(PeerEvent::NewPeer(stranger(n))));
+        let mut socket = server.0;
         // It may not be read any more.
         socket.get_mut().set_write_timeout(Some(PAUSE)).unwrap();
         for n in 0..20_000 {
             let data = serde_json::json!({ "IceCandidate": candidate(n) });
-            let event: JsonPeerEvent = PeerEvent::Signal { sender: peer(u64::from(n) % 2_000), data };
+            let event: JsonPeerEvent = PeerEvent::Signal { sender: stranger(u64::from(n) % 2_000), data };
             let _ = socket.send(Message::text(event.to_string()));
         }
         socket.get_mut().set_read_timeout(Some(Duration::from_secs(1))).unwrap();
