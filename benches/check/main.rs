@@ -57,7 +57,7 @@ fn main() {
 fn explain_bundles() {
     println!("\n{BUNDLE_TICKS} ticks, 4 peers: a bundle is explained\n");
     println!("{:<34} {:>9} {:>9}  verdict", "", "time", "bar");
-    let (wilds, meadow) = (faulty::turns(SEED, 4, BUNDLE_TICKS), pasture::turns(BUNDLE_TICKS));
+    let (wilds, meadow) = (faulty::turns(SEED, 4, BUNDLE_TICKS), pasture::turns(SEED, BUNDLE_TICKS));
     let sound = |seed| world(seed, Fault::None);
     explain("a write between steps", &wilds, &sound, &sound, true);
     explain("another build's rule", &wilds, &sound, &|seed| world(seed, Fault::Rule), false);

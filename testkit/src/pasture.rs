@@ -1,5 +1,7 @@
-//! Another small game with a fault of one's choice: sheep graze, wolves hunt them, shepherds chase
-//! wolves. Its cells, reach and stride are other than those of [`faulty`](crate::faulty).
+//! Another small game with a fault of one's choice: sheep graze and fall asleep, wolves hunt them,
+//! shepherds chase wolves, wake sheep and shear them. Its cells, reach and stride are other than
+//! those of [`faulty`](crate::faulty). What is shorn is announced, and makes wolves bolder; shorn
+//! sheep are taken to the fold, and have a lamb as far away as a thought can see.
 //!
 //! Each thought that a fault touches is drawn from the world's own dice, and never from a clock: so
 //! all that differs between two plays is what the fault reads.
@@ -27,6 +29,10 @@ const CELL_TILES: i32 = 4;
 const SIDE_CELLS: u16 = 12;
 /// A sheep grazes so long, and turns around.
 const GRAZES_TICKS: u8 = 24;
+/// Where shorn sheep are taken.
+const FOLD: Vec2 = Vec2::new(Fx::int(26), Fx::int(22));
+/// So much wool is worth shearing, until a shepherd is told otherwise.
+const LEAST_WOOL: u32 = 90;
 
 /// What is wrong with the game.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,10 +64,13 @@ pub enum Being {
     Shepherd {
         goal: Vec2,
         staff: u8,
+        least: u32,
     },
+    /// Asleep it is a prop: it does nothing until somebody wakes it.
     Sheep {
         heading: Angle,
         wool: u32,
+        state: State,
         glances: Count,
         /// Saved by nobody; without [`Wrong::Unsaved`] of no effect.
         #[serde(skip)]
@@ -73,10 +82,50 @@ pub enum Being {
     },
 }
 
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum State {
+    #[default]
+    Grazes,
+    Sleeps,
+    Shorn,
+    /// To be taken to the fold.
+    Waits,
+}
+
 impl Body for Being {
     fn is_actor(&self) -> bool {
-        true
+        !matches!(self, Being::Sheep { state: State::Sleeps, .. })
     }
+}
+
+impl Being {
+    fn sheep(heading: Angle, grazed: u8) -> Being {
+        Being::Sheep { heading, wool: 0, state: State::Grazes, glances: Count::default(), grazed }
+    }
+}
+
+/// What a player says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Order {
+    Walk(Vec2),
+    /// To shear what has at least so much wool.
+    Shear(u32),
+}
+
+/// What one being does to another.
+#[derive(Clone, Copy, Debug)]
+pub enum Deed {
+    Scare(u8),
+    Bite,
+    Wake,
+    Shear,
+}
+
+/// What everyone knows.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Market {
+    sold: u32,
+    wool: u64,
 }
 
 /// How often a wolf has howled in this process.
@@ -84,11 +133,12 @@ static HOWLS: AtomicU64 = AtomicU64::new(0);
 
 impl Rules for Pasture {
     type Body = Being;
-    type Command = Vec2;
+    type Command = Order;
     type Hero = ();
-    type Effect = i32;
-    type Facts = ();
-    type Fact = ();
+    type Effect = Deed;
+    type Facts = Market;
+    /// So much wool was sold.
+    type Fact = u32;
     type Scratch = ();
 
     fn generate(&self, cell: CellId, dice: &mut Dice, content: &mut Vec<(Vec2, Being)>) {
@@ -99,34 +149,61 @@ impl Rules for Pasture {
             let grazed = dice.below(GRAZES_TICKS.into()) as u8;
             content.push(match n {
                 0 => (at, Being::Wolf { heading, hunger: dice.range(0..=9) }),
-                _ => (at, Being::Sheep { heading, wool: 0, glances: Count::default(), grazed }),
+                _ => (at, Being::sheep(heading, grazed)),
             });
         }
     }
 
-    fn entrance(&self, player: PlayerId, _: &(), _: &()) -> Vec2 {
+    fn entrance(&self, player: PlayerId, _: &(), _: &Market) -> Vec2 {
         place(player.0.into())
     }
 
     fn enter(&self, player: PlayerId, _: &(), _: &mut Dice) -> Being {
-        Being::Shepherd { goal: place(player.0.into()), staff: 3 }
+        Being::Shepherd { goal: place(player.0.into()), staff: 3, least: LEAST_WOOL }
     }
 
-    fn command(&self, hero: &mut Being, to: &Vec2) {
-        if let Being::Shepherd { goal, .. } = hero {
-            *goal = *to;
+    fn command(&self, hero: &mut Being, order: &Order) {
+        if let Being::Shepherd { goal, least, .. } = hero {
+            match order {
+                Order::Walk(to) => *goal = *to,
+                Order::Shear(wool) => *least = (*wool).max(1),
+            }
         }
+    }
+
+    fn announce(&self, market: &mut Market, wool: &u32) {
+        market.sold += 1;
+        market.wool = market.wool.wrapping_add(u64::from(*wool));
     }
 
     fn think(&self, me: &mut Being, mind: &mut Mind<'_, Self>) {
         match me {
-            Being::Shepherd { goal, staff } => {
+            Being::Shepherd { goal, staff, least } => {
                 if let Some(wolf) = mind.actors(REACH).nearest(|other| matches!(other.body, Being::Wolf { .. })) {
-                    mind.affect(wolf, -i32::from(*staff));
+                    mind.affect(wolf, Deed::Scare(*staff));
+                }
+                if let Some(sheep) = mind.props(REACH).nearest(|_| true) {
+                    mind.affect(sheep, Deed::Wake);
+                }
+                let is_worth = |other: &Being| matches!(other, Being::Sheep { wool, .. } if wool >= least);
+                if let Some(sheep) = mind.actors(STRIDE * 4).nearest(|other| is_worth(&other.body)) {
+                    mind.affect(sheep, Deed::Shear);
                 }
                 mind.walk(mind.pos().toward(*goal, STRIDE));
             }
-            Being::Sheep { heading, wool, glances, grazed } => {
+            Being::Sheep { state: State::Sleeps, .. } => {}
+            Being::Sheep { heading, wool, state, .. } if *state == State::Shorn => {
+                mind.announce(core::mem::take(wool));
+                mind.transfer(FOLD);
+                mind.spawn(mind.pos() + Vec2::new(REACH, Fx::ZERO), Being::sheep(*heading, 0));
+                *state = State::Waits;
+            }
+            Being::Sheep { state, .. } if *state == State::Waits => {
+                if mind.pos().within(FOLD, STRIDE) {
+                    *state = State::Grazes;
+                }
+            }
+            Being::Sheep { heading, wool, state, glances, grazed } => {
                 *wool = wool.wrapping_add(1 + glances.get());
                 *grazed = (*grazed + 1) % GRAZES_TICKS;
                 let turns = match self.wrong {
@@ -136,15 +213,19 @@ impl Rules for Pasture {
                 if turns {
                     *heading = mind.dice().angle();
                 }
+                if mind.dice().chance(1, 256) {
+                    *state = State::Sleeps;
+                }
                 mind.walk(mind.pos() + Vec2::from_angle(*heading, STRIDE / Fx::int(4)));
             }
             Being::Wolf { heading, hunger } => {
-                *hunger = (*hunger + 1).clamp(0, 1_000) + self.howl(mind);
+                let bold = (mind.facts().sold % 4) as i32;
+                *hunger = (*hunger + 1 + bold).clamp(0, 1_000) + self.howl(mind);
                 if mind.dice().chance(1, 16) {
                     *heading = mind.dice().angle();
                 }
                 if let Some(sheep) = mind.actors(STRIDE).nearest(|other| matches!(other.body, Being::Sheep { .. })) {
-                    mind.affect(sheep, 1);
+                    mind.affect(sheep, Deed::Bite);
                     *hunger = 0;
                 }
                 mind.walk(mind.pos() + Vec2::from_angle(*heading, STRIDE / Fx::int(2)));
@@ -152,11 +233,13 @@ impl Rules for Pasture {
         }
     }
 
-    fn apply(&self, target: &mut Being, by: &i32, _: &mut Cause) -> Fate {
-        match target {
-            Being::Sheep { wool, .. } => *wool /= 2,
-            Being::Wolf { hunger, .. } => *hunger += by,
-            Being::Shepherd { .. } => {}
+    fn apply(&self, target: &mut Being, deed: &Deed, _: &mut Cause) -> Fate {
+        match (target, deed) {
+            (Being::Sheep { wool, .. }, Deed::Bite) => *wool /= 2,
+            (Being::Sheep { state, .. }, Deed::Wake) if *state == State::Sleeps => *state = State::Grazes,
+            (Being::Sheep { state, .. }, Deed::Shear) if *state == State::Grazes => *state = State::Shorn,
+            (Being::Wolf { hunger, .. }, Deed::Scare(staff)) => *hunger -= i32::from(*staff),
+            _ => {}
         }
         Fate::Stay
     }
@@ -195,15 +278,25 @@ pub fn world_of(seed: u64, table: Table, wrong: Wrong) -> Sim {
     World::new(Arc::new(Pasture { wrong }), Grid::new(config).expect("the measures are sound"), table, seed)
 }
 
-/// Two shepherds enter at tick 0, and walk about.
-pub fn turns(ticks: u32) -> Vec<Turn<Sim>> {
-    let world = world(0, Wrong::Nothing);
-    let said = |tick: u32| match tick {
-        0 => [0, 1].map(|n| Input::Join(PlayerId(n), world.admit(PlayerId(n), ()))).into(),
-        _ if tick.is_multiple_of(15) => [0, 1].map(|n| Input::Command(PlayerId(n), place(tick + u32::from(n)))).into(),
-        _ => Vec::new(),
+/// Two shepherds enter at tick 0, and walk about. What beings ask for comes in the turn after.
+pub fn turns(seed: u64, ticks: u32) -> Vec<Turn<Sim>> {
+    let mut world = world(seed, Wrong::Nothing);
+    let mut turn = |tick: u32| {
+        let mut inputs: Vec<_> = world.requests().iter().cloned().map(Input::Request).collect();
+        let said = |n: u16| match tick / 15 % 4 {
+            3 => Order::Shear(40 + tick % 60),
+            _ => Order::Walk(place(tick + u32::from(n))),
+        };
+        match tick {
+            0 => inputs.extend([0, 1].map(|n| Input::Join(PlayerId(n), world.admit(PlayerId(n), ())))),
+            _ if tick.is_multiple_of(15) => inputs.extend([0, 1].map(|n| Input::Command(PlayerId(n), said(n)))),
+            _ => {}
+        }
+        let turn = Turn { inputs };
+        world.step(&turn);
+        turn
     };
-    (0..ticks).map(|tick| Turn { inputs: said(tick) }).collect()
+    (0..ticks).map(&mut turn).collect()
 }
 
 /// Draws what a view shows: all sheep, as often as there are pictures to a tick.

@@ -1,15 +1,17 @@
 //! A relay session over a memory network whose peers record: the relay the whole world, each
 //! replica its part. What the relay sends can be altered on the way.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use lockstone::net::Session;
 use lockstone::net::memory::{Seat, Weather};
 use lockstone::net::relay::RelaySettings;
 use lockstone::net::session::Event;
-use lockstone::net::wire::{Frame, Message};
-use lockstone::recording::{Bundle, Header, Packed, Recording, Ring, Writer};
-use lockstone::sim::{PlayerId, Simulation, Tick};
+use lockstone::net::wire::{Frame, Message, RawGiven, RawInput};
+use lockstone::recording::{Bundle, Entry, Header, Packed, Recording, Ring, Writer};
+use lockstone::sim::{CellId, PlayerId, Simulation, Tick, Turn};
 
 use crate::ms;
 use crate::recorded::Peer;
@@ -152,4 +154,69 @@ fn attend<T: Session<Sim = StormWorld>>(seat: &mut Seat<T, Tap>, tape: &mut Opti
         }
     }
     desyncs
+}
+
+/// When something was kept from a player, or also of what, once it was.
+pub type Withheld<T> = Rc<Cell<Option<T>>>;
+
+/// Keeps the commands of a tick from a player: of the first from a tick on that has some.
+pub fn without_commands(of: PlayerId, from: Tick, at: Withheld<Tick>) -> impl FnMut(PlayerId, Tick, &mut Frame) {
+    move |player, tick, frame| {
+        let is_command = |input: &RawInput| matches!(input, RawInput::Command(..));
+        if player == of && tick >= from && frame.inputs.iter().any(is_command) {
+            at.set(at.get().or(Some(tick)));
+            if at.get() == Some(tick) {
+                let kept: Vec<_> = frame.inputs.iter().filter(|input| !is_command(input)).cloned().collect();
+                frame.inputs = kept.try_into().expect("fewer");
+            }
+        }
+    }
+}
+
+/// Keeps what changes in a halo cell from a player, for so many ticks: of the first cell from a
+/// tick on in which something does.
+pub fn without_changes(
+    of: PlayerId,
+    from: Tick,
+    ticks: u32,
+    at: Withheld<(Tick, CellId)>,
+) -> impl FnMut(PlayerId, Tick, &mut Frame) {
+    move |player, tick, frame| {
+        let change = |given: &RawGiven| if let RawGiven::Change(cell, _) = given { Some(*cell) } else { None };
+        if player == of
+            && tick >= from
+            && let Some(first) = frame.given.iter().find_map(change)
+        {
+            let (since, cell) = at.get().unwrap_or((tick, first));
+            at.set(Some((since, cell)));
+            if tick.since(since) < ticks {
+                let kept: Vec<_> = frame.given.iter().filter(|given| change(given) != Some(cell)).cloned().collect();
+                frame.given = kept.try_into().expect("fewer");
+            }
+        }
+    }
+}
+
+/// The recording of a peer that has the same turns, and whose world may be tampered with before a
+/// checksum. It records its state at one tick, if that is given.
+pub fn tampered(
+    healthy: &Recording<StormWorld>,
+    keyframe_at: Option<Tick>,
+    mut tamper: impl FnMut(&mut StormWorld),
+) -> Recording<StormWorld> {
+    let mut world = build(0);
+    let start = world.decode(&healthy.snapshot).expect("our own bytes");
+    world.restore(&start);
+    let mut turns: Vec<Turn<StormWorld>> = (0..healthy.header.start.0).map(|_| Turn::EMPTY).collect();
+    for entry in &healthy.entries {
+        match entry {
+            Entry::Turn(turn) => turns.push(turn.clone()),
+            other => turns.extend((0..other.ticks()).map(|_| Turn::EMPTY)),
+        }
+    }
+    let peer = Peer { header: healthy.header.clone(), trees: false, keyframe_at };
+    peer.record(&mut world, &turns, |world| {
+        tamper(world);
+        None
+    })
 }

@@ -2,7 +2,7 @@
 //! peer of a session alone.
 
 use lockstone_sim::codec::{self, CodecError};
-use lockstone_sim::world::{Given, Request, Snapshot, StateBit, StatePart};
+use lockstone_sim::world::{Given, Request, Snapshot, StateBit, StatePart, Zone};
 use lockstone_sim::{CellId, Checksum, Dice, Input, PlayerId, Rules, Simulation, Tick, Turn, World, tamper};
 
 use crate::storm::table;
@@ -150,7 +150,8 @@ impl<R: Rules> Simulation for Tampered<R> {
 
 /// Turns over some bits of one number of one entity. Returns whose.
 pub fn scribble<R: Rules>(world: &mut World<R>, dice: &mut Dice<'_>, bits: u32) -> StatePart {
-    let mut cells: Vec<_> = world.cells().filter(|cell| !world.actors(*cell).is_empty()).collect();
+    let is_core = |cell: &CellId| world.area().zone(*cell) == Zone::Core;
+    let mut cells: Vec<_> = world.cells().filter(|cell| is_core(cell) && !world.actors(*cell).is_empty()).collect();
     cells.sort();
     let cell = *dice.pick(&cells).expect("somebody is there");
     let entity = dice.pick(world.actors(cell)).expect("the cell is not empty");

@@ -31,7 +31,7 @@ fn wilds(seed: u64, trees: bool) -> Game<faulty::Wilds> {
 }
 
 fn meadow(seed: u64, trees: bool) -> Game<pasture::Pasture> {
-    Game { seed, build: |seed| pasture::world(seed, Wrong::Nothing), turns: pasture::turns(TICKS), trees }
+    Game { seed, build: |seed| pasture::world(seed, Wrong::Nothing), turns: pasture::turns(seed, TICKS), trees }
 }
 
 impl<R: Rules> Game<R> {

@@ -16,7 +16,7 @@ const JOINED: usize = 50;
 const KEYFRAME: Tick = Tick(40);
 
 fn turns() -> Vec<Turn<Sim>> {
-    pasture::turns(TICKS)
+    pasture::turns(SEED, TICKS)
 }
 
 fn peer(n: u16) -> Peer {
@@ -222,7 +222,7 @@ fn of_a_hash_maps_order_some_other_thought_is_named() {
     assert_eq!((found.verdict.cause, found.verdict.blamed.len()), (Cause::Nondeterminism, 0));
     let write = found.bad_writes.first().expect("a thought varies");
     // It draws nothing: the last line of the same thought that was played alike.
-    let thought = line("*hunger = (*hunger + 1)")..line("fn apply");
+    let thought = line("*hunger = (*hunger + 1 + bold)")..line("fn apply");
     assert!(write.last_alike.as_ref().is_some_and(|site| thought.contains(&site.line)), "{write:?}");
 }
 

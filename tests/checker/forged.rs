@@ -92,7 +92,7 @@ fn forged(world: &mut Sim, animals: &[Animal]) -> Option<Sim> {
 /// When a cell is crowded, and another state of the checksum that the world has then.
 fn state() -> (Tick, Sim) {
     let mut world = world(SEED, Wrong::Nothing);
-    for turn in &pasture::turns(TICKS / 2) {
+    for turn in &pasture::turns(SEED, TICKS / 2) {
         world.step(turn);
         let other = animals(&mut world).and_then(|animals| forged(&mut world, &animals));
         if let Some(mut other) = other {
@@ -108,7 +108,7 @@ fn state() -> (Tick, Sim) {
 fn record(n: u16, at: Tick, other: Option<&mut Sim>) -> Recording<Sim> {
     let peer = Peer { keyframe_at: Some(at), trees: true, ..Peer::new(n, SEED) };
     let mut other = other.map(|other| other.snapshot());
-    peer.record(&mut world(SEED, Wrong::Nothing), &pasture::turns(TICKS), |world| {
+    peer.record(&mut world(SEED, Wrong::Nothing), &pasture::turns(SEED, TICKS), |world| {
         if world.tick() == at
             && let Some(other) = other.take()
         {
@@ -146,7 +146,7 @@ fn a_forged_keyframe_with_an_equal_root_lets_the_guilty_go() {
 #[test]
 fn a_joiner_that_was_sent_a_forged_state_is_not_blamed() {
     let (tick, mut other) = state();
-    let joiner = Peer { trees: true, ..Peer::new(2, SEED) }.record(&mut other, &pasture::turns(TICKS), |_| None);
+    let joiner = Peer { trees: true, ..Peer::new(2, SEED) }.record(&mut other, &pasture::turns(SEED, TICKS), |_| None);
     let finding = check(vec![record(0, tick, None), record(1, tick, None), joiner]).finding.expect("they differ");
     assert_eq!((finding.odd, finding.verdict.blamed), (vec![2], vec![]));
     assert_eq!(finding.verdict.cause, Cause::StateCorruption);

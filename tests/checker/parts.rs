@@ -1,17 +1,12 @@
 //! Recordings of a relay session: each is of a part of the world. What was planted is named, and no
 //! healthy peer is blamed.
 
-use std::cell::Cell;
-use std::rc::Rc;
-
 use lockstone::check::{Cause, Finding, Report, compare, page, verify};
 use lockstone::net::relay::RelaySettings;
-use lockstone::net::wire::{Frame, RawGiven, RawInput};
-use lockstone::recording::{Bundle, Entry, Recording};
+use lockstone::recording::{Bundle, Recording};
 use lockstone::sim::world::{StateBit, StatePart, Zone};
-use lockstone::sim::{CellId, PlayerId, Simulation, Tick, Turn, tamper};
-use testkit::recorded::Peer;
-use testkit::relayed::{Relayed, build};
+use lockstone::sim::{CellId, PlayerId, Simulation, Tick, tamper};
+use testkit::relayed::{Relayed, Withheld, build, tampered, without_changes, without_commands};
 use testkit::storm::StormWorld;
 
 const PLANTED: Tick = Tick(150);
@@ -79,22 +74,10 @@ fn a_ring_that_begins_with_a_keyframe_is_in_step() {
     assert!(check(rings).is_in_step());
 }
 
-/// The recording of a peer that has the same turns, and in whose memory a bit turns over.
-/// Returns also whose bit.
+/// The recording of a peer in whose memory a bit of a core turns over. Returns also whose bit.
 fn with_a_bit_turned(healthy: &Recording<StormWorld>) -> (Recording<StormWorld>, StatePart) {
-    let mut world = build(0);
-    let start = world.decode(&healthy.snapshot).expect("our own bytes");
-    world.restore(&start);
-    let mut turns: Vec<Turn<StormWorld>> = (0..healthy.header.start.0).map(|_| Turn::EMPTY).collect();
-    for entry in &healthy.entries {
-        match entry {
-            Entry::Turn(turn) => turns.push(turn.clone()),
-            other => turns.extend((0..other.ticks()).map(|_| Turn::EMPTY)),
-        }
-    }
     let mut turned = None;
-    let peer = Peer { header: healthy.header.clone(), trees: false, keyframe_at: None };
-    let recording = peer.record(&mut world, &turns, |world| {
+    let recording = tampered(healthy, None, |world| {
         if world.tick() == PLANTED {
             let is_core = |cell: &CellId| world.area().zone(*cell) == Zone::Core && !world.actors(*cell).is_empty();
             let cell = world.cells().filter(is_core).min().expect("somebody is there");
@@ -105,7 +88,6 @@ fn with_a_bit_turned(healthy: &Recording<StormWorld>) -> (Recording<StormWorld>,
             world.restore(&state);
             turned = Some(of);
         }
-        None
     });
     (recording, turned.expect("it was planted"))
 }
@@ -132,19 +114,9 @@ fn a_turned_bit_in_a_core_is_named_and_only_its_peer_blamed() {
 
 #[test]
 fn a_command_that_was_withheld_is_named() {
-    let dropped = Rc::new(Cell::new(None));
-    let at = dropped.clone();
+    let dropped = Withheld::default();
     let mut session = Relayed::new(small());
-    session.meddle(move |player, tick, frame| {
-        let is_command = |input: &RawInput| matches!(input, RawInput::Command(..));
-        if player == PlayerId(1) && tick >= PLANTED && frame.inputs.iter().any(is_command) {
-            at.set(at.get().or(Some(tick)));
-            if at.get() == Some(tick) {
-                let kept: Vec<_> = frame.inputs.iter().filter(|input| !is_command(input)).cloned().collect();
-                frame.inputs = kept.try_into().expect("fewer");
-            }
-        }
-    });
+    session.meddle(without_commands(PlayerId(1), PLANTED, dropped.clone()));
     session.enter(3);
     session.play(300, 60);
     assert!(session.desyncs > 0, "the session itself finds it");
@@ -167,27 +139,11 @@ fn a_command_that_was_withheld_is_named() {
     );
 }
 
-/// Drops what changes in a halo cell for so many ticks on the way to player 1.
-fn forgetful(dropped: Rc<Cell<Option<(Tick, CellId)>>>, ticks: u32) -> impl FnMut(PlayerId, Tick, &mut Frame) {
-    move |player, tick, frame| {
-        let change = |given: &RawGiven| if let RawGiven::Change(cell, _) = given { Some(*cell) } else { None };
-        if player == PlayerId(1) && tick >= PLANTED && frame.given.iter().any(|given| change(given).is_some()) {
-            let first = frame.given.iter().find_map(change).expect("there is one");
-            let (at, cell) = dropped.get().unwrap_or((tick, first));
-            dropped.set(Some((at, cell)));
-            if tick.since(at) < ticks {
-                let kept: Vec<_> = frame.given.iter().filter(|given| change(given) != Some(cell)).cloned().collect();
-                frame.given = kept.try_into().expect("fewer");
-            }
-        }
-    }
-}
-
 #[test]
 fn a_halo_change_that_was_dropped_is_named() {
-    let dropped = Rc::new(Cell::new(None));
+    let dropped = Withheld::default();
     let mut session = Relayed::new(small());
-    session.meddle(forgetful(dropped.clone(), 1));
+    session.meddle(without_changes(PlayerId(1), PLANTED, 1, dropped.clone()));
     session.enter(3);
     session.play(300, 20);
     let recordings = session.recordings();
@@ -204,10 +160,10 @@ fn a_halo_change_that_was_dropped_is_named() {
 
 #[test]
 fn the_relays_bundle_tells_the_same_and_the_replicas_holds_its_own_recording() {
-    let dropped = Rc::new(Cell::new(None));
+    let dropped = Withheld::default();
     // For so long that it reaches the core.
     let mut session = Relayed::new(small());
-    session.meddle(forgetful(dropped.clone(), 100));
+    session.meddle(without_changes(PlayerId(1), PLANTED, 100, dropped.clone()));
     session.enter(3);
     // Until the core is compared, and the relay has the replica's evidence.
     session.play(900, 20);

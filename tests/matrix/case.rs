@@ -18,7 +18,7 @@ use super::{CHILD_CASE, CHILD_FILE};
 
 const TICKS: u32 = 200;
 /// The odd peer is stopped so soon after it is found, and records its state then.
-const STOPPED_TICKS: u32 = 12;
+pub const STOPPED_TICKS: u32 = 12;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Plant {
@@ -44,6 +44,10 @@ pub enum Plant {
     HashOrder,
     /// What is another in each process.
     Process,
+    /// The relay keeps from a player what others command.
+    Withheld,
+    /// The relay keeps from a player what changes beside its part.
+    Halo,
 }
 
 impl Plant {
@@ -51,7 +55,7 @@ impl Plant {
     pub fn causes(self) -> &'static [Cause] {
         match self {
             Plant::Nothing | Plant::Keyframe => &[],
-            Plant::Input => &[Cause::Input],
+            Plant::Input | Plant::Withheld => &[Cause::Input],
             Plant::Seed | Plant::HiddenSeed => &[Cause::StartData],
             Plant::Table => &[Cause::Table],
             Plant::Rules => &[Cause::Build],
@@ -62,13 +66,14 @@ impl Plant {
             Plant::Scene => &[Cause::Presentation],
             Plant::Clock | Plant::Counter | Plant::HashOrder => &[Cause::Nondeterminism],
             Plant::Process => &[Cause::Nondeterminism, Cause::Unknown],
+            Plant::Halo => &[Cause::HaloMissing],
         }
     }
 
-    /// Whether it lies in the game, so that no peer is to blame.
-    pub fn is_of_the_game(self) -> bool {
-        use Plant::{Clock, Counter, Field, HashOrder, HiddenField, Process, Scene};
-        matches!(self, Clock | Counter | Field | HashOrder | HiddenField | Process | Scene)
+    /// Whether it lies in the game, or in what was given, so that no peer is to blame.
+    pub fn is_of_nobody(self) -> bool {
+        use Plant::{Clock, Counter, Field, Halo, HashOrder, HiddenField, Process, Scene, Withheld};
+        matches!(self, Clock | Counter | Field | Halo | HashOrder | HiddenField | Process | Scene | Withheld)
     }
 
     /// Whether the same turns come out alike each time.
@@ -205,7 +210,7 @@ impl<G: Game> Case<G> {
         let turns = G::turns(self.seed, TICKS);
         let healthy = |n| self.peer(n).record(&mut G::world(self.seed, self.plant), &turns, |_| None);
         let each = (0..self.peers).map(|n| if n == self.odd { odd.take().expect("there is one") } else { healthy(n) });
-        let mut recordings: Vec<_> = each.map(|recording| self.thinned(recording)).collect();
+        let mut recordings: Vec<_> = each.map(|recording| thinned(recording, self.interval)).collect();
         if self.has_rerun
             && let Some((agreed, tick)) = split(&recordings)
         {
@@ -217,17 +222,6 @@ impl<G: Game> Case<G> {
             odd.entries.extend(rerun.map(Entry::Rerun));
         }
         recordings
-    }
-
-    /// With checksums at some ticks alone.
-    fn thinned(&self, mut recording: Recording<G::Sim>) -> Recording<G::Sim> {
-        let mut tick = recording.header.start;
-        recording.entries.retain(|entry| {
-            let now = tick;
-            tick = tick.plus(entry.ticks());
-            !matches!(entry, Entry::Checksum(_)) || now.0.is_multiple_of(self.interval)
-        });
-        recording
     }
 
     fn check(&self, recordings: Vec<Recording<G::Sim>>) -> Report {
@@ -251,9 +245,21 @@ impl<G: Game> Case<G> {
             self.at
         );
         // Only its own program knows the lines of other rules.
-        let has_line = self.plant != Plant::Rules || self.has_rerun;
-        Outcome::of::<G>(self.plant, self.odd.into(), split, (self.planted.get(), has_line), report, how)
+        let lines = G::lines(self.plant).filter(|_| self.plant != Plant::Rules || self.has_rerun);
+        let planted = (self.planted.get(), lines);
+        Outcome::of(self.plant, self.odd.into(), split, planted, report, (how, self.has_rerun))
     }
+}
+
+/// A recording with checksums at some ticks alone.
+fn thinned<S: Simulation>(mut recording: Recording<S>, interval: u32) -> Recording<S> {
+    let mut tick = recording.header.start;
+    recording.entries.retain(|entry| {
+        let now = tick;
+        tick = tick.plus(entry.ticks());
+        !matches!(entry, Entry::Checksum(_)) || now.0.is_multiple_of(interval)
+    });
+    recording
 }
 
 /// The first tick at which recorded checksums differ, and the last before at which they did not.

@@ -189,12 +189,12 @@ impl Game for Meadow {
         pasture::world(seed, wrong)
     }
 
-    fn turns(_: u64, ticks: u32) -> Vec<Turn<pasture::Sim>> {
-        pasture::turns(ticks)
+    fn turns(seed: u64, ticks: u32) -> Vec<Turn<pasture::Sim>> {
+        pasture::turns(seed, ticks)
     }
 
     fn command(dice: &mut Dice<'_>) -> Input<pasture::Sim> {
-        Input::Command(PlayerId(1), place(dice, 48))
+        Input::Command(PlayerId(1), pasture::Order::Walk(place(dice, 48)))
     }
 
     fn look(world: &pasture::Sim) {

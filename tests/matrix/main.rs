@@ -3,7 +3,7 @@
 //! that is sound.
 //!
 //! ```text
-//! case n ─► game, plant, peers, recordings or bundle, rerun, interval, process
+//! case n ─► game, plant, peers, recordings or bundle or parts, rerun, interval, process
 //!             └─► recordings ─► the checker ─► right, one of, unknown, wrong; tick, place, line
 //! ```
 //!
@@ -18,6 +18,7 @@
 mod case;
 mod games;
 mod judge;
+mod relay;
 
 #[path = "../../examples/foreign.rs"]
 #[allow(dead_code, reason = "its `main` is for people")]
@@ -42,17 +43,21 @@ fn try_case(n: u64) -> (Plant, &'static str, Outcome) {
         let case = Case::<G>::draw(n);
         (case.plant, G::NAME, case.judged())
     }
-    match n % 5 {
+    match n % 6 {
         0 | 1 => of::<Wilds>(n),
         2 | 3 => of::<Meadow>(n),
-        _ => of::<Flock>(n),
+        4 => of::<Flock>(n),
+        _ => {
+            let (plant, outcome) = relay::judged(n);
+            (plant, relay::NAME, outcome)
+        }
     }
 }
 
 #[test]
 fn what_was_planted_is_named_or_less_is_said() {
     let one = seeds::number("CASE");
-    let cases = one.map_or(0..seeds::number("CASES").unwrap_or(60), |n| n..n + 1);
+    let cases = one.map_or(0..seeds::number("CASES").unwrap_or(200), |n| n..n + 1);
     let (next, end, table) = (AtomicU64::new(cases.start), cases.end, Mutex::new(Table::default()));
     let work = || {
         while let Some(n) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|n| *n < end) {
@@ -75,7 +80,7 @@ fn what_was_planted_is_named_or_less_is_said() {
 fn a_child_records_what_the_odd_peer_plays() {
     let Some(n) = seeds::number(CHILD_CASE) else { return };
     let file = PathBuf::from(std::env::var_os(CHILD_FILE).expect("it is told where"));
-    let bytes = match n % 5 {
+    let bytes = match n % 6 {
         0 | 1 => Case::<Wilds>::draw(n).odd().write(),
         2 | 3 => Case::<Meadow>::draw(n).odd().write(),
         _ => Case::<Flock>::draw(n).odd().write(),

@@ -1,0 +1,61 @@
+//! Cases of a relay session: the relay records the whole world, each replica its part, over a
+//! network in memory. What is planted is kept from a player on the way, or written into a core.
+
+use lockstone::check::Checker;
+use lockstone::net::relay::RelaySettings;
+use lockstone::sim::{PlayerId, Simulation as _, Tick};
+use testkit::flips::dice;
+use testkit::relayed::{Relayed, Withheld, build, tampered, without_changes, without_commands};
+use testkit::tampered::scribble;
+
+use super::case::{Plant, STOPPED_TICKS};
+use super::judge::Outcome;
+
+pub const NAME: &str = "storm";
+const PLANTS: [Plant; 5] = [Plant::Nothing, Plant::Bit, Plant::Write, Plant::Withheld, Plant::Halo];
+const TICKS: u32 = 260;
+/// What is planted into a part is planted by then: it has been joined, and loaded.
+const FIRST: u32 = 120;
+
+pub fn judged(n: u64) -> (Plant, Outcome) {
+    let mut dice = dice(0x7265_6c61 + n);
+    let plant = *dice.pick(&PLANTS).expect("there are some");
+    let (replicas, at) = (2 + dice.below(3) as usize, Tick(FIRST + dice.below(TICKS - FIRST - 40)));
+    let odd = 1 + dice.below(replicas as u32) as usize;
+    let settings = RelaySettings { enter_rings: 1, leave_rings: 2, ahead_rings: 1, ..RelaySettings::default() };
+    let mut session = Relayed::new(settings);
+    let player = PlayerId(odd as u16);
+    let (commands, changes) = (Withheld::default(), Withheld::default());
+    match plant {
+        Plant::Withheld => session.meddle(without_commands(player, at, commands.clone())),
+        Plant::Halo => session.meddle(without_changes(player, at, 1, changes.clone())),
+        _ => {}
+    }
+    session.enter(replicas);
+    session.play(TICKS, 40 + u64::from(dice.below(40)));
+    let mut recordings = session.recordings();
+    let mut planted = None;
+    if let Plant::Bit | Plant::Write = plant {
+        let bits = if plant == Plant::Bit { 1 } else { 6 };
+        recordings[odd] = tampered(&recordings[odd], Some(at.plus(STOPPED_TICKS)), |world| {
+            if world.tick() == at {
+                planted = Some(scribble(world, &mut dice, bits));
+            }
+        });
+    }
+    // The world before that tick's turn is the first that differs. Of what nobody gave nothing
+    // could be kept from anyone.
+    let split = match plant {
+        Plant::Withheld => commands.get().map(Tick::next),
+        Plant::Halo => changes.get().map(|(tick, _)| tick.next()),
+        Plant::Bit | Plant::Write => Some(at),
+        _ => None,
+    };
+    let plant = if split.is_some() { plant } else { Plant::Nothing };
+    // A storm is never shown.
+    let report = Checker::new(&build).with_presentation(&|_| ()).check(recordings).expect("they are of one session");
+    // What was kept back may have changed nothing: all that two have in common was compared then.
+    let split = split.filter(|_| planted.is_some() || report.finding.is_some());
+    let how = format!("{replicas} replicas, {player} odd, at {at}");
+    (plant, Outcome::of(plant, odd, split, (planted, None), report, (how, false)))
+}
