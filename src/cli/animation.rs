@@ -1,13 +1,15 @@
-//! `replay --gif`: recorded play as moving pictures, by the eyes of whoever recorded it.
+//! `replay --gif` and `--webp`: recorded play as moving pictures, by the eyes of whoever recorded it.
 //!
-//! Every second tick is a picture. It must never write over a file that is there.
+//! Every second tick is a picture: the loop is in [`write`]. It must never write over a file that is
+//! there.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use gif::{Encoder, Frame as Picture, Repeat};
+use gif::{Frame as Picture, Repeat};
 use lockstone_sim::Tick;
+use webp_animation::{EncoderOptions, EncodingConfig, EncodingType, LossyEncodingConfig};
 
 use super::failure::Failure;
 use super::{files, progress};
@@ -26,6 +28,17 @@ const TICKS_MAX: u32 = 2_400;
 const COLOR_BITS: u8 = 0xf8;
 /// How carefully colours are chosen, 1 to 30: of fewer pixels the higher it is.
 const SPEED: i32 = 10;
+/// How much of a picture is kept in a WebP file, of 100.
+const QUALITY: f32 = 70.0;
+
+/// What moving pictures are written as.
+#[derive(Clone, Copy)]
+pub(super) enum Format {
+    /// Understood everywhere; 256 colours a picture.
+    Gif,
+    /// All colours, in a tenth of the bytes.
+    Webp,
+}
 
 /// Which ticks of a recording are drawn.
 pub(super) struct Span {
@@ -38,7 +51,7 @@ pub(super) fn write<G: Game>(
     recording: Recording<G::Sim>,
     simulation: G::Sim,
     span: &Span,
-    file: &Path,
+    (file, format): (&Path, Format),
 ) -> Result<String, Failure> {
     let (player, ticks_per_s) = (recording.header.player, recording.header.ticks_per_s.max(1));
     let (start, end) = (recording.header.start, recording.end());
@@ -52,28 +65,84 @@ pub(super) fn write<G: Game>(
         return Err(Failure::new(format!("{told}, which is all that is drawn: choose fewer with --from and --to")));
     }
     let mut film = Film::new(recording, simulation).map_err(|error| Failure::file("draw", file, error))?;
-    let failed = |error: gif::EncodingError| Failure::file("write", file, error);
     let out = BufWriter::new(File::create_new(file).map_err(|error| files::cannot_write(file, &error))?);
-    let mut encoder = Encoder::new(out, SIZE.0, SIZE.1, &[]).map_err(failed)?;
-    encoder.set_repeat(Repeat::Infinite).map_err(failed)?;
+    let mut encoder = match format {
+        Format::Gif => Encoder::gif(out),
+        Format::Webp => Encoder::webp(out),
+    }
+    .map_err(|error| Failure::file("write", file, error))?;
     let mut frame = Frame::of_world(SIZE.0.into(), SIZE.1.into());
-    let (status, mut shown) = (Status::default(), Vec::new());
+    let status = Status::default();
     let bar = progress::bar_of_recording(to.since(from));
     for n in (0..to.since(from)).step_by(STEP_TICKS as usize) {
         film.seek(from.plus(n));
         // Torches do not flicker: what stands still is packed as nothing.
         frame.draw(Some(&G::scene(film.simulation(), player)), &status, 0.0);
-        let mut pixels = changed(&mut shown, frame.rgba());
-        let mut picture = Picture::from_rgba_speed(SIZE.0, SIZE.1, &mut pixels, SPEED);
-        // In hundredths of a second.
-        picture.delay = (100 * STEP_TICKS / ticks_per_s).try_into().unwrap_or(u16::MAX);
-        encoder.write_frame(&picture).map_err(failed)?;
+        let added = encoder.add(frame.rgba(), 1_000 * STEP_TICKS / ticks_per_s);
+        added.map_err(|error| Failure::file("write", file, error))?;
         progress::advance(&bar, n);
     }
     bar.finish_and_clear();
-    let mut out = encoder.into_inner().map_err(failed)?;
-    out.flush().map_err(|error| files::cannot_write(file, &error))?;
+    encoder.end().map_err(|error| Failure::file("write", file, error))?;
     Ok(format!("ticks {from} to {to} are drawn in {}", file.display()))
+}
+
+enum Encoder {
+    Gif {
+        encoder: gif::Encoder<BufWriter<File>>,
+        /// What is shown by now.
+        shown: Vec<u8>,
+    },
+    /// It is written at the end.
+    Webp { encoder: Box<webp_animation::Encoder>, end_ms: i32, out: BufWriter<File> },
+}
+
+impl Encoder {
+    fn gif(out: BufWriter<File>) -> Result<Encoder, String> {
+        let mut encoder = gif::Encoder::new(out, SIZE.0, SIZE.1, &[]).map_err(told)?;
+        encoder.set_repeat(Repeat::Infinite).map_err(told)?;
+        Ok(Encoder::Gif { encoder, shown: Vec::new() })
+    }
+
+    fn webp(out: BufWriter<File>) -> Result<Encoder, String> {
+        let encoding_type = EncodingType::Lossy(LossyEncodingConfig::default());
+        let encoding_config = Some(EncodingConfig { encoding_type, quality: QUALITY, ..EncodingConfig::default() });
+        let options = EncoderOptions { encoding_config, ..EncoderOptions::default() };
+        let encoder = webp_animation::Encoder::new_with_options((SIZE.0.into(), SIZE.1.into()), options);
+        Ok(Encoder::Webp { encoder: Box::new(encoder.map_err(told)?), end_ms: 0, out })
+    }
+
+    /// A picture that is shown for so many milliseconds.
+    fn add(&mut self, rgba: &[u8], shows_ms: u32) -> Result<(), String> {
+        match self {
+            Encoder::Gif { encoder, shown } => {
+                let mut pixels = changed(shown, rgba);
+                let mut picture = Picture::from_rgba_speed(SIZE.0, SIZE.1, &mut pixels, SPEED);
+                // In hundredths of a second.
+                picture.delay = (shows_ms / 10).try_into().unwrap_or(u16::MAX);
+                encoder.write_frame(&picture).map_err(told)
+            }
+            Encoder::Webp { encoder, end_ms, .. } => {
+                encoder.add_frame(rgba, *end_ms).map_err(told)?;
+                *end_ms += shows_ms.cast_signed();
+                Ok(())
+            }
+        }
+    }
+
+    fn end(self) -> Result<(), String> {
+        match self {
+            Encoder::Gif { encoder, .. } => encoder.into_inner().map_err(told)?.flush().map_err(told),
+            Encoder::Webp { encoder, end_ms, mut out } => {
+                let bytes = encoder.finalize(end_ms).map_err(told)?;
+                out.write_all(&bytes).and_then(|()| out.flush()).map_err(told)
+            }
+        }
+    }
+}
+
+fn told(error: impl std::fmt::Display) -> String {
+    error.to_string()
 }
 
 /// The pixels of a picture, of which those are transparent that are shown already.

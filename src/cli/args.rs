@@ -542,13 +542,16 @@ pub(super) struct Replay {
     #[arg(long, value_name = "FILE")]
     pub table: Option<PathBuf>,
     /// Draw it as moving pictures into this file, instead of verifying it
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", group = "drawn")]
     pub gif: Option<PathBuf>,
+    /// The same in all colours, and a smaller file
+    #[arg(long, value_name = "FILE", group = "drawn")]
+    pub webp: Option<PathBuf>,
     /// The first tick to draw [default: the recording's first]
-    #[arg(long, value_name = "TICK", requires = "gif")]
+    #[arg(long, value_name = "TICK", requires = "drawn")]
     pub from: Option<u32>,
     /// The tick behind the last to draw [default: the recording's last]
-    #[arg(long, value_name = "TICK", requires = "gif")]
+    #[arg(long, value_name = "TICK", requires = "drawn")]
     pub to: Option<u32>,
 }
 

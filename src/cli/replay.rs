@@ -27,8 +27,8 @@ pub(super) fn run<G: Game>(args: &args::Replay) -> Result<ExitCode, Failure> {
     let recording = Recording::<G::Sim>::read(&bytes).map_err(unreadable)?;
     describe(&recording);
     let simulation = G::build(header.seed, table);
-    if let Some(gif) = &args.gif {
-        return draw::<G>(recording, simulation, args, gif);
+    if let Some(file) = args.gif.as_ref().or(args.webp.as_ref()) {
+        return draw::<G>(recording, simulation, args, file);
     }
     let started = Instant::now();
     let bar = progress::bar_of_recording(recording.end().since(header.start));
@@ -74,11 +74,15 @@ fn draw<G: Game>(
     recording: Recording<G::Sim>,
     simulation: G::Sim,
     args: &args::Replay,
-    gif: &Path,
+    file: &Path,
 ) -> Result<ExitCode, Failure> {
-    files::is_named(gif, "gif")?;
+    let (format, extension) = match args.gif {
+        Some(_) => (animation::Format::Gif, "gif"),
+        None => (animation::Format::Webp, "webp"),
+    };
+    files::is_named(file, extension)?;
     let span = animation::Span { from: args.from, to: args.to };
-    let told = animation::write::<G>(recording, simulation, &span, gif)?;
+    let told = animation::write::<G>(recording, simulation, &span, (file, format))?;
     say(format_args!("{told}."));
     Ok(ExitCode::SUCCESS)
 }
@@ -88,9 +92,9 @@ fn draw<G: Game>(
     _recording: Recording<G::Sim>,
     _simulation: G::Sim,
     _args: &args::Replay,
-    gif: &Path,
+    file: &Path,
 ) -> Result<ExitCode, Failure> {
-    Err(Failure::file("draw", gif, "this build has no pictures; leave out --gif"))
+    Err(Failure::file("draw", file, "this build has no pictures; leave out --gif and --webp"))
 }
 
 fn describe<S: Simulation>(recording: &Recording<S>) {

@@ -148,6 +148,12 @@ fn a_game_alone_is_recorded_replayed_and_pictured() {
     let drawn = run(&[&draw[..], &["--to", "20"]].concat());
     assert!(drawn.status.success(), "{}", text(&drawn.stderr));
     assert!(fs::read(&gif).unwrap().starts_with(b"GIF89a"));
+    let webp = folder.join("game.webp");
+    let drawn = run(&["replay", record, "--webp", webp.to_str().unwrap(), "--to", "20"]);
+    assert!(drawn.status.success(), "{}", text(&drawn.stderr));
+    let webp = fs::read(webp).unwrap();
+    assert!(webp.starts_with(b"RIFF") && webp[8..].starts_with(b"WEBP") && webp.windows(4).any(|word| word == b"ANMF"));
+    assert!(refused(&[&draw[..], &["--webp", "a.webp"]].concat()).contains("cannot be used with"));
     assert!(refused(&[&draw[..], &["--to", "20"]].concat()).contains("is there already"));
     assert!(refused(&[&draw[..], &["--to", "9999"]].concat()).contains("choose others with --from and --to"));
 
