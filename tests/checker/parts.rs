@@ -3,6 +3,7 @@
 
 use lockstone::check::{Cause, Finding, Report, compare, page, verify};
 use lockstone::net::relay::RelaySettings;
+use lockstone::net::wire::RawGiven;
 use lockstone::recording::{Bundle, Recording};
 use lockstone::sim::world::{StateBit, StatePart, Zone};
 use lockstone::sim::{CellId, PlayerId, Simulation, Tick, tamper};
@@ -156,6 +157,35 @@ fn a_halo_change_that_was_dropped_is_named() {
     let told = format!("at tick {tick} Peer-1 (P1) was not given cell {cell}, which had changed for Peer-0 (P0)");
     assert_eq!(finding.verdict.reasons[0], told);
     assert_eq!(finding.location.as_ref().expect("both are known").cells, [cell]);
+}
+
+/// The part has the whole halo that it needs, and is not given what it needs of it.
+#[test]
+fn a_change_of_a_cell_that_the_core_takes_in_with_that_turn_is_no_reach_that_is_exceeded() {
+    let dropped = Withheld::<(Tick, CellId)>::default();
+    let at = dropped.clone();
+    let mut session = Relayed::new(small());
+    session.meddle(move |player, tick, frame| {
+        let area = |given: &RawGiven| if let RawGiven::Area(extent, _) = given { Some(*extent) } else { None };
+        let Some(area) = frame.given.iter().find_map(area) else { return };
+        let is_taken_in = |given: &RawGiven| matches!(given, RawGiven::Change(cell, _) if area.core.contains(*cell));
+        if player == PlayerId(1)
+            && tick >= PLANTED
+            && at.get().is_none()
+            && let Some(n) = frame.given.iter().position(is_taken_in)
+        {
+            at.set(frame.given[n].cell().map(|cell| (tick, cell)));
+            let kept = frame.given.iter().enumerate().filter(|(other, _)| *other != n);
+            frame.given = kept.map(|(_, given)| given.clone()).collect::<Vec<_>>().try_into().expect("fewer");
+        }
+    });
+    session.enter(3);
+    session.play(400, 60);
+    let report = check(session.recordings());
+    let (finding, (tick, cell)) = (found(&report), dropped.get().expect("the core moved"));
+    assert_eq!((finding.verdict.cause, finding.tick), (Cause::HaloMissing, tick.next()));
+    let told = format!("at tick {tick} Peer-1 (P1) was not given cell {cell}, which had changed for Peer-0 (P0)");
+    assert_eq!(finding.verdict.reasons[0], told);
 }
 
 #[test]

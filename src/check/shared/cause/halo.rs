@@ -13,10 +13,13 @@ impl<S: Inspect> Question<'_, '_, S> {
         (Cause::HaloMissing, self.of_cells(&self.common.halo, before))
     }
 
-    /// Cells of the core were given whole, as is done when something enters from far away.
+    /// Cells of the core were given whole, as is done when something enters from far away; or they
+    /// were beside the core when they were given, which took them in with that turn.
     pub(super) fn core_given_otherwise(&mut self, before: Tick) -> Option<Reasoned> {
         let told = PAIR.map(|n| self.told(n, before)).concat();
-        let cells: Vec<_> = self.common.core.iter().copied().filter(|cell| told.contains(cell)).collect();
+        let cores = PAIR.map(|n| self.players[n].at(before).extent().map(|extent| extent.core));
+        let is_given = |cell: &CellId| told.contains(cell) || cores.iter().flatten().any(|core| !core.contains(*cell));
+        let cells: Vec<_> = self.common.core.iter().copied().filter(is_given).collect();
         (!cells.is_empty()).then(|| (Cause::HaloMissing, self.of_cells(&cells, before)))
     }
 
