@@ -42,6 +42,8 @@ pub mod matchbox;
 mod room;
 #[cfg(all(feature = "signaling", not(target_arch = "wasm32")))]
 pub mod signaling;
+#[cfg(all(any(feature = "matchbox", feature = "signaling"), not(target_arch = "wasm32")))]
+pub mod tls;
 
 pub use key::PlayerKey;
 pub use link::{Channel, Link, LinkError, LinkEvent, Obstacle, PeerId};

@@ -103,7 +103,11 @@ pub enum Obstacle {
     Silence,
     /// A TURN server was named, and gave no address: it is not there, or it does not let this peer
     /// in.
-    Turn,
+    Turn {
+        /// Whether it is there, as it told how this peer is seen: so it does not take the user's
+        /// name and password.
+        refused: bool,
+    },
     /// A STUN server was named, and gave no address: it is not there, or no UDP leaves this
     /// network.
     Stun,

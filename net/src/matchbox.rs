@@ -159,6 +159,7 @@ impl MatchboxLink {
                     self.me = Some(own);
                     self.events.push_back(LinkEvent::Entered(own));
                 }
+                Heard::Turn(turn) => self.ways.lend(turn),
                 Heard::Event(event, address) => self.hear(event, address),
                 Heard::Away(error) => self.signaling_away(error),
                 Heard::Back => {

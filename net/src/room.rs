@@ -1,5 +1,6 @@
-//! What links and the signaling server must say alike of rooms: their names and roles, and how a
-//! peer shows that it knows a room's key or its relay's token without telling it.
+//! What links and the signaling server must say alike of rooms: their names and roles, how a peer
+//! shows that it knows a room's key or its relay's token without telling it, and by which TURN
+//! server it may go.
 
 use serde::{Deserialize, Serialize};
 
@@ -133,7 +134,41 @@ impl Secret {
     }
 }
 
-/// What goes before matchbox's messages if a peer has something to prove.
+/// A TURN server, and as whom it lets a peer in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Turn {
+    /// `turn:host:port`.
+    pub url: String,
+    /// The user's name.
+    pub user: String,
+    /// The user's password.
+    pub password: String,
+}
+
+/// The longest address, name or password of a TURN server, in bytes.
+#[cfg(feature = "matchbox")]
+const TURN_BYTES_MAX: usize = 256;
+
+#[cfg(feature = "matchbox")]
+impl Turn {
+    /// Whether it can be one. A browser throws at what cannot.
+    pub fn is_well_formed(&self) -> bool {
+        let Turn { url, user, password } = self;
+        let host = url.strip_prefix("turn:").unwrap_or_default();
+        let host = ["?transport=udp", "?transport=tcp"].iter().find_map(|by| host.strip_suffix(by)).unwrap_or(host);
+        let is_host = !host.is_empty() && host.bytes().all(|b| b.is_ascii_alphanumeric() || b".-:[]".contains(&b));
+        is_host && [url, user, password].iter().all(|text| (1..=TURN_BYTES_MAX).contains(&text.len()))
+    }
+
+    /// A TURN server tells by STUN, too, how a peer is seen: so whoever needs no TURN is spared it.
+    pub fn stun(&self) -> String {
+        let host = self.url.strip_prefix("turn:").unwrap_or_default();
+        format!("stun:{}", host.split('?').next().unwrap_or_default())
+    }
+}
+
+/// What goes beside matchbox's messages: before them if a peer has something to prove, and the TURN
+/// server at any time.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Door {
     /// The server wants this signed.
@@ -147,6 +182,8 @@ pub(crate) enum Door {
     },
     /// The server says why the peer may not enter.
     Refused(String),
+    /// By this TURN server the peer may go from now on.
+    Turn(Turn),
 }
 
 /// That a peer knows a secret.

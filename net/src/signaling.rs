@@ -12,18 +12,22 @@
 //! peer that presents a secret gets its id back by that, from a server that was restarted too: its
 //! id is made of it. What it knows of its rooms outlives it, if it has a file for that: then two
 //! newcomers do not found a second session in a room whose peers are not back yet, and a stranger
-//! does not get a relay's. The server must never carry game packets, or let a client disturb more
-//! than itself and its room. The loop is [`Server::run`] (this thread) or [`Server::spawn`] (its
-//! own).
+//! does not get a relay's. Whoever is in a room may be lent a TURN server (`&turn`). Who comes from
+//! a trusted proxy counts by the address that it names. The server must never carry game packets,
+//! or let a client disturb more than itself and its room. The loop is [`Server::run`] (this thread)
+//! or [`Server::spawn`] (its own).
 
 mod addresses;
+mod certificate;
 mod figures;
 mod ingress;
 mod pages;
 mod rooms;
+mod turn;
 
+use std::convert::Infallible;
 use std::io;
-use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr};
 use std::path::{self, PathBuf};
 use std::pin::pin;
 use std::sync::Arc;
@@ -33,7 +37,7 @@ use std::time::Duration;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade};
 use axum::extract::{Path, Query, State};
 use axum::http::header::ORIGIN;
-use axum::http::{HeaderMap, Request, StatusCode};
+use axum::http::{HeaderMap, Request, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Extension, Router};
@@ -45,20 +49,26 @@ use hyper_util::service::TowerToHyperService;
 use matchbox_protocol::{JsonPeerRequest, PeerRequest};
 use serde::Deserialize;
 use serde_json::json;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
+use tokio_rustls::{TlsAcceptor, TlsConnector};
 use uuid::Uuid;
 
 use crate::room::{Door, Malformed, REPLACED};
+use crate::tls::Trust;
 pub use addresses::ADDRESS_CONNECTIONS_MAX;
 use addresses::{Addresses, Guest};
+pub use certificate::Certificate;
 pub use figures::Figures;
 use ingress::Ingress;
 pub use pages::Pages;
 use rooms::{Admission, Inbox, OFFERS_WITHIN, Refusal, Register, Rooms, Seat};
 pub use rooms::{RELAY_PLAYERS_MAX, ROOM_PEERS_MAX, SERVER_PEERS_MAX};
+use turn::Credentials;
+pub use turn::TurnServer;
 
 /// The largest message from a peer, in bytes. A session description has about 1,000, in a
 /// browser up to 5,000.
@@ -121,12 +131,15 @@ pub enum SignalingError {
 /// A server that listens already but answers only when it runs.
 #[derive(Debug)]
 pub struct Server {
-    listener: TcpListener,
+    listener: std::net::TcpListener,
     addr: SocketAddr,
     admission: Admission,
     /// What it remembers, and whether it remembers anything.
     register: Option<(Register, bool)>,
     pages: Pages,
+    proxies: Vec<IpAddr>,
+    certificate: Option<Certificate>,
+    turn: Option<TurnServer>,
 }
 
 /// A server that runs on its own thread, until this is dropped.
@@ -145,10 +158,18 @@ impl Server {
     /// [`SignalingError::AddressTaken`], or [`SignalingError::Listen`] with the system's reason.
     pub fn bind(addr: SocketAddr) -> Result<Self, SignalingError> {
         let listen = || {
-            let listener = TcpListener::bind(addr)?;
+            let listener = std::net::TcpListener::bind(addr)?;
             listener.set_nonblocking(true)?;
-            let (addr, admission) = (listener.local_addr()?, Admission::default());
-            Ok(Self { addr, listener, admission, register: None, pages: Pages::default() })
+            Ok(Self {
+                addr: listener.local_addr()?,
+                listener,
+                admission: Admission::default(),
+                register: None,
+                pages: Pages::default(),
+                proxies: Vec::new(),
+                certificate: None,
+                turn: None,
+            })
         };
         listen().map_err(|cause: io::Error| match cause.kind() {
             io::ErrorKind::AddrInUse => SignalingError::AddressTaken { addr },
@@ -192,6 +213,27 @@ impl Server {
         Self { pages, ..self }
     }
 
+    /// The address of a proxy in front of the server, and of others that are named so: who comes
+    /// from there is whom the proxy names last in `X-Forwarded-For`, for all limits that there are
+    /// for an address. Nobody else's word on that counts.
+    #[must_use]
+    pub fn with_proxy(mut self, addr: IpAddr) -> Self {
+        self.proxies.push(addr);
+        self
+    }
+
+    /// Speaks `https` and `wss` alone.
+    #[must_use]
+    pub fn with_certificate(self, certificate: Certificate) -> Self {
+        Self { certificate: Some(certificate), ..self }
+    }
+
+    /// Gives whoever is let into a room credentials for a TURN server, as they are needed.
+    #[must_use]
+    pub fn with_turn(self, turn: TurnServer) -> Self {
+        Self { turn: Some(turn), ..self }
+    }
+
     /// Where it listens.
     pub fn local_addr(&self) -> SocketAddr {
         self.addr
@@ -226,13 +268,15 @@ impl Server {
     }
 
     /// What the loop and others share, and where it listens.
-    fn open(self) -> (TcpListener, Shared) {
+    fn open(self) -> (std::net::TcpListener, Shared) {
         let rooms = Rooms::new(self.admission);
         let rooms = Arc::new(match self.register {
             Some((register, was_there)) => rooms.remembering(register, was_there),
             None => rooms,
         });
-        (self.listener, Shared { rooms, addresses: Arc::default(), pages: Arc::new(self.pages) })
+        let (addresses, pages) = (Arc::new(Addresses::behind(self.proxies)), Arc::new(self.pages));
+        let (turn, certificate) = (self.turn.map(Arc::new), self.certificate);
+        (self.listener, Shared { rooms, addresses, pages, certificate, turn })
     }
 }
 
@@ -242,16 +286,23 @@ struct Shared {
     rooms: Arc<Rooms>,
     addresses: Arc<Addresses>,
     pages: Arc<Pages>,
+    certificate: Option<Certificate>,
+    turn: Option<Arc<TurnServer>>,
 }
 
 impl Shared {
     fn figures(&self) -> Figures {
-        Figures { connections: self.addresses.connections(), ..self.rooms.figures() }
+        let turn_credentials = self.turn.as_ref().map(|turn| turn.given());
+        Figures { connections: self.addresses.connections(), turn_credentials, ..self.rooms.figures() }
     }
 
-    fn run_until(&self, listener: TcpListener, stopped: impl Future<Output = ()>) -> Result<(), SignalingError> {
+    fn run_until(
+        &self,
+        listener: std::net::TcpListener,
+        stopped: impl Future<Output = ()>,
+    ) -> Result<(), SignalingError> {
         runtime()?.block_on(async {
-            let listener = tokio::net::TcpListener::from_std(listener)?;
+            let listener = TcpListener::from_std(listener)?;
             tokio::select! {
                 () = serve(listener, self.clone()) => {}
                 () = stopped => self.rooms.close(),
@@ -286,33 +337,43 @@ impl Drop for Handle {
 /// Whether a Lockstone signaling server answers at an address. Takes no longer than `within` once
 /// the name is resolved. It blocks this thread, so it is not for a task of tokio's, where it
 /// panics.
-pub fn probe(addr: impl ToSocketAddrs, within: Duration) -> bool {
-    asks(addr, within, "*/*", |answer| answer.ends_with(GREETING.as_bytes()))
+pub fn probe(addr: SocketAddr, within: Duration) -> bool {
+    let url = format!("ws://{addr}");
+    asks(&url, &Trust::Web, within, "*/*", |answer| answer.ends_with(GREETING.as_bytes()))
 }
 
-/// Whether the server there shows a page to browsers. It takes as long, and blocks as well.
-pub fn has_page(addr: impl ToSocketAddrs, within: Duration) -> bool {
-    asks(addr, within, "text/html", |answer| String::from_utf8_lossy(answer).contains("content-type: text/html"))
+/// Whether the server there, such as `wss://play.example.org`, shows a page to browsers. It takes
+/// as long, and blocks as well.
+pub fn has_page(url: &str, trust: &Trust, within: Duration) -> bool {
+    let is_page = |answer: &[u8]| String::from_utf8_lossy(answer).to_lowercase().contains("content-type: text/html");
+    asks(url, trust, within, "text/html", is_page)
 }
 
 /// Whether any server at an address gives an answer that will do.
-fn asks(addr: impl ToSocketAddrs, within: Duration, accept: &str, will_do: fn(&[u8]) -> bool) -> bool {
-    let (Ok(addrs), Ok(runtime)) = (addr.to_socket_addrs(), runtime()) else { return false };
-    let any = async {
-        for addr in addrs {
-            if answer(addr, accept).await.is_ok_and(|answer| will_do(&answer)) {
-                return true;
-            }
-        }
-        false
-    };
-    runtime.block_on(async { timeout(within, any).await.unwrap_or(false) })
+fn asks(url: &str, trust: &Trust, within: Duration, accept: &str, will_do: fn(&[u8]) -> bool) -> bool {
+    let (Ok(url), Ok(runtime)) = (url.parse(), runtime()) else { return false };
+    let answer = async { timeout(within, answer(&url, trust, accept)).await };
+    matches!(runtime.block_on(answer), Ok(Ok(answer)) if will_do(&answer))
 }
 
 /// The beginning of what a server answers.
-async fn answer(addr: SocketAddr, accept: &str) -> io::Result<Vec<u8>> {
-    let mut stream = tokio::net::TcpStream::connect(addr).await?;
-    let request = format!("GET / HTTP/1.1\r\nHost: {addr}\r\nAccept: {accept}\r\nConnection: close\r\n\r\n");
+async fn answer(url: &Uri, trust: &Trust, accept: &str) -> io::Result<Vec<u8>> {
+    let malformed = || io::Error::from(io::ErrorKind::InvalidInput);
+    let is_tls = url.scheme_str() == Some("wss");
+    let host = url.host().ok_or_else(malformed)?;
+    let port = url.port_u16().unwrap_or(if is_tls { 443 } else { 80 });
+    let stream = TcpStream::connect(format!("{host}:{port}")).await?;
+    let authority = url.authority().ok_or_else(malformed)?;
+    let request = format!("GET / HTTP/1.1\r\nHost: {authority}\r\nAccept: {accept}\r\nConnection: close\r\n\r\n");
+    if is_tls {
+        let name = host.trim_matches(['[', ']']).to_owned().try_into().map_err(|_| malformed())?;
+        converse(TlsConnector::from(trust.client()).connect(name, stream).await?, &request).await
+    } else {
+        converse(stream, &request).await
+    }
+}
+
+async fn converse(mut stream: impl AsyncRead + AsyncWrite + Unpin, request: &str) -> io::Result<Vec<u8>> {
     stream.write_all(request.as_bytes()).await?;
     let mut answer = Vec::new();
     stream.take(2048).read_to_end(&mut answer).await?;
@@ -325,11 +386,11 @@ fn runtime() -> io::Result<Runtime> {
 }
 
 /// Takes connections for ever.
-async fn serve(listener: tokio::net::TcpListener, shared: Shared) {
+async fn serve(listener: TcpListener, shared: Shared) {
     let addresses = Arc::clone(&shared.addresses);
+    let tls = shared.certificate.clone().map(|certificate| TlsAcceptor::from(certificate.0));
+    let rooms = Arc::clone(&shared.rooms);
     let routes = TowerToHyperService::new(routes(shared));
-    let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(HEAD_WITHIN).max_buf_size(HEAD_BYTES_MAX);
     loop {
         let (stream, addr) = match listener.accept().await {
             Ok(accepted) => accepted,
@@ -339,20 +400,50 @@ async fn serve(listener: tokio::net::TcpListener, shared: Shared) {
                 continue;
             }
         };
-        let Some(guest) = addresses.connect(addr.ip()) else { continue };
-        let (routes, guest) = (routes.clone(), Arc::new(guest));
-        let served = http.serve_connection(
-            TokioIo::new(stream),
-            service_fn(move |mut request: Request<Incoming>| {
-                request.extensions_mut().insert(Arc::clone(&guest));
-                routes.call(request)
-            }),
-        );
-        tokio::spawn(async move {
-            if let Err(error) = served.with_upgrades().await {
-                tracing::debug!("a connection has ended: {error}");
+        let Some(connection) = addresses.connect(addr.ip()) else { continue };
+        let (routes, rooms) = (routes.clone(), Arc::clone(&rooms));
+        let answers = move |mut request: Request<Incoming>| {
+            let answer = match connection.guest(request.headers()) {
+                Some(guest) => {
+                    request.extensions_mut().insert(guest);
+                    Ok(routes.call(request))
+                }
+                None => Err(refuse(&rooms, Refusal::TooManyConnections)),
+            };
+            async move {
+                match answer {
+                    Ok(answer) => answer.await,
+                    Err(refusal) => Ok(refusal),
+                }
             }
-        });
+        };
+        tokio::spawn(serve_one(stream, tls.clone(), answers));
+    }
+}
+
+/// Serves whoever has connected, by TLS if that is spoken here.
+async fn serve_one<F, R>(stream: TcpStream, tls: Option<TlsAcceptor>, answers: F)
+where
+    F: Fn(Request<Incoming>) -> R + Send + 'static,
+    R: Future<Output = Result<Response, Infallible>> + Send + 'static,
+{
+    let Some(tls) = tls else { return speak_http(stream, answers).await };
+    match timeout(HEAD_WITHIN, tls.accept(stream)).await {
+        Ok(Ok(stream)) => speak_http(stream, answers).await,
+        Ok(Err(error)) => tracing::debug!("a connection speaks no TLS: {error}"),
+        Err(_) => tracing::debug!("a connection says nothing"),
+    }
+}
+
+async fn speak_http<F, R>(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, answers: F)
+where
+    F: Fn(Request<Incoming>) -> R + Send + 'static,
+    R: Future<Output = Result<Response, Infallible>> + Send + 'static,
+{
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(HEAD_WITHIN).max_buf_size(HEAD_BYTES_MAX);
+    if let Err(error) = http.serve_connection(TokioIo::new(stream), service_fn(answers)).with_upgrades().await {
+        tracing::debug!("a connection has ended: {error}");
     }
 }
 
@@ -385,7 +476,7 @@ async fn greet(State(shared): State<Shared>, Query(question): Query<Question>, h
 /// Takes the place in the room before the upgrade, so that a refusal still has an HTTP status,
 /// unless the peer has something to prove.
 async fn enter(
-    State(Shared { rooms, .. }): State<Shared>,
+    State(Shared { rooms, turn, .. }): State<Shared>,
     Path(room): Path<String>,
     Query(ingress): Query<Ingress>,
     Extension(guest): Extension<Arc<Guest>>,
@@ -403,18 +494,25 @@ async fn enter(
     }
     let upgrade = upgrade.max_message_size(MESSAGE_BYTES_MAX).max_frame_size(MESSAGE_BYTES_MAX);
     let upgrade = upgrade.read_buffer_size(READ_BYTES).write_buffer_size(0);
+    let turn = turn.filter(|_| ingress.turn.is_some());
     if ingress.proves.is_some() {
-        return upgrade.on_upgrade(move |socket| enter_by_proof(socket, rooms, room, ingress, guest));
+        return upgrade.on_upgrade(move |socket| enter_by_proof(socket, rooms, room, ingress, (guest, turn)));
     }
     let locked = ingress.locked(&room).map_err(Refusal::from);
     match locked.and_then(|ingress| let_in(&rooms, &room, &ingress, &guest)) {
-        Ok((seat, inbox)) => upgrade.on_upgrade(move |socket| attend(socket, seat, inbox, guest)),
+        Ok((seat, inbox)) => upgrade.on_upgrade(move |socket| attend(socket, seat, inbox, (guest, turn))),
         Err(refusal) => refuse(&rooms, refusal),
     }
 }
 
 /// Lets a peer in that has proven what it says to know.
-async fn enter_by_proof(mut socket: WebSocket, rooms: Arc<Rooms>, room: String, ingress: Ingress, guest: Arc<Guest>) {
+async fn enter_by_proof(
+    mut socket: WebSocket,
+    rooms: Arc<Rooms>,
+    room: String,
+    ingress: Ingress,
+    (guest, turn): (Arc<Guest>, Option<Arc<TurnServer>>),
+) {
     let nonce = Uuid::new_v4().to_string();
     let answer = async {
         socket.send(door(&Door::Challenge(nonce.clone()))).await.ok()?;
@@ -423,10 +521,10 @@ async fn enter_by_proof(mut socket: WebSocket, rooms: Arc<Rooms>, room: String, 
     let Ok(Some(Door::Proofs { key, token })) = timeout(HEAD_WITHIN, answer).await else { return };
     let proven = ingress.proven(&room, &nonce, key, token);
     match proven.and_then(|ingress| let_in(&rooms, &room, &ingress, &guest)) {
-        Ok((seat, inbox)) => attend(socket, seat, inbox, guest).await,
+        Ok((seat, inbox)) => attend(socket, seat, inbox, (guest, turn)).await,
         Err(refusal) => {
             rooms.count_refusal();
-            let _ = timeout(SEND_WITHIN, socket.send(door(&Door::Refused(refusal.to_string())))).await;
+            tell(&mut socket, door(&Door::Refused(refusal.to_string()))).await;
         }
     }
 }
@@ -460,7 +558,7 @@ impl IntoResponse for Refusal {
             | Self::NotFirst
             | Self::ForeignPage => StatusCode::FORBIDDEN,
             Self::NoRelay => StatusCode::NOT_FOUND,
-            Self::TooManyTries => StatusCode::TOO_MANY_REQUESTS,
+            Self::TooManyTries | Self::TooManyConnections => StatusCode::TOO_MANY_REQUESTS,
             Self::RelayRoom | Self::PartyRoom => StatusCode::CONFLICT,
             Self::Full | Self::RelayFull | Self::ServerFull | Self::RelayAway => StatusCode::SERVICE_UNAVAILABLE,
         };
@@ -469,8 +567,20 @@ impl IntoResponse for Refusal {
 }
 
 /// Serves one peer until it leaves, breaks, falls silent or is replaced. Dropping the
-/// seat tells its room.
-async fn attend(mut socket: WebSocket, mut seat: Seat, mut inbox: Inbox, guest: Arc<Guest>) {
+/// seat tells its room. One that may go by a TURN server is told so before it is told its id, and
+/// thus before it hears of anyone.
+async fn attend(
+    mut socket: WebSocket,
+    mut seat: Seat,
+    mut inbox: Inbox,
+    (guest, turn): (Arc<Guest>, Option<Arc<TurnServer>>),
+) {
+    let mut credentials = Credentials::of(turn, seat.peer);
+    if let Some(turn) = credentials.first().await
+        && !tell(&mut socket, door(&Door::Turn(turn))).await
+    {
+        return;
+    }
     let (mut stays, mut is_visit) = (pin!(sleep(VISIT_MAX)), true);
     let (mut offered, mut is_new) = (pin!(sleep(OFFERS_WITHIN)), true);
     loop {
@@ -483,6 +593,9 @@ async fn attend(mut socket: WebSocket, mut seat: Seat, mut inbox: Inbox, guest: 
                 seat.evict_silent();
                 is_new = false;
             }
+            turn = credentials.next() => {
+                if !tell(&mut socket, door(&Door::Turn(turn))).await { return }
+            }
             text = inbox.next() => {
                 let message = match text {
                     Some(text) => Message::Text(text.into()),
@@ -490,8 +603,7 @@ async fn attend(mut socket: WebSocket, mut seat: Seat, mut inbox: Inbox, guest: 
                     None => replaced(),
                 };
                 let over = matches!(message, Message::Close(_));
-                let sent = timeout(SEND_WITHIN, socket.send(message)).await;
-                if over || !matches!(sent, Ok(Ok(()))) { return }
+                if !tell(&mut socket, message).await || over { return }
             }
             heard = timeout(SILENCE_MAX, socket.recv()) => match heard {
                 Ok(Some(Ok(message))) => hear(&message, &mut seat),
@@ -499,6 +611,11 @@ async fn attend(mut socket: WebSocket, mut seat: Seat, mut inbox: Inbox, guest: 
             }
         }
     }
+}
+
+/// Whether a peer could be told something in time.
+async fn tell(socket: &mut WebSocket, message: Message) -> bool {
+    matches!(timeout(SEND_WITHIN, socket.send(message)).await, Ok(Ok(())))
 }
 
 fn replaced() -> Message {

@@ -1,10 +1,11 @@
 //! What can be said on the command line.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::builder::PossibleValue;
 use clap::{Parser, ValueEnum};
+use lockstone_net::tls::Trust;
 
 use super::soak::{Peers, Seeds};
 use crate::check::chaos::{ANSWER_TIME, Breaker};
@@ -280,7 +281,8 @@ pub(super) struct Ice {
     /// A STUN server, for peers beyond the local network. Can be given several times
     #[arg(long, value_name = "URL", value_parser = |text: &str| of_scheme(text, "stun"))]
     pub stun: Vec<String>,
-    /// A TURN server, for peers that no other way joins: it passes on all that they send
+    /// A TURN server, for peers that no other way joins: it passes on all that they send [default:
+    /// the one that the signaling server has for its peers, if it has one]
     #[arg(
         long,
         value_name = "URL",
@@ -294,12 +296,21 @@ pub(super) struct Ice {
     /// The user's password there
     #[arg(long, value_name = "PASSWORD", requires = "turn")]
     pub turn_password: Option<String>,
+    /// Of signaling servers behind wss://, trust those alone that have a certificate of this file,
+    /// or one that they have signed [default: those that the web trusts]
+    #[arg(long, value_name = "FILE", value_parser = trust)]
+    pub signal_ca: Option<Trust>,
 }
 
 impl Ice {
     /// The TURN server and its user.
     pub fn turn(&self) -> Option<(&str, &str, &str)> {
         Some((self.turn.as_deref()?, self.turn_user.as_deref()?, self.turn_password.as_deref()?))
+    }
+
+    /// Who is taken for the signaling server.
+    pub fn trust(&self) -> Trust {
+        self.signal_ca.clone().unwrap_or_default()
     }
 
     /// What is named, each by its option's name without the dashes.
@@ -362,6 +373,35 @@ pub(super) struct Signal {
     /// port in your state folder)
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
+    #[command(flatten)]
+    pub front: Front,
+    /// A TURN server that whoever is let into a room may use, with credentials that peers are given
+    /// when they enter: none of them needs --turn
+    #[arg(long, value_name = "URL", requires = "turn_secret_file", value_parser = |text: &str| of_scheme(text, "turn"))]
+    pub turn: Option<String>,
+    /// The file with the secret that the TURN server has too (coturn's static-auth-secret): peers
+    /// are given credentials that it makes, and that end after 12 h
+    #[arg(long, value_name = "FILE", requires = "turn")]
+    pub turn_secret_file: Option<PathBuf>,
+}
+
+/// How a server is seen from outside.
+#[derive(clap::Args, Debug)]
+pub(super) struct Front {
+    /// Speak https and wss, with the certificate of this file (PEM; those that lead to a trusted
+    /// one come after it)
+    #[arg(long, value_name = "FILE", requires = "cert_key")]
+    pub cert: Option<PathBuf>,
+    /// The file with the certificate's key (PEM)
+    #[arg(long, value_name = "FILE", requires = "cert")]
+    pub cert_key: Option<PathBuf>,
+    /// The address of a reverse proxy in front of this server: its word is taken, in
+    /// X-Forwarded-For, on where visitors come from. Can be given several times
+    #[arg(long = "trust-forwarded", value_name = "IP")]
+    pub proxies: Vec<IpAddr>,
+    /// How others reach this server, such as https://play.example.org: links are printed with it
+    #[arg(long, value_name = "URL", value_parser = origin)]
+    pub public: Option<String>,
 }
 
 #[derive(clap::Args, Debug)]
@@ -441,6 +481,10 @@ pub(super) enum CrowdSpread {
 fn number_within(text: &str, low: f64, high: f64) -> Result<f64, String> {
     let number: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
     if (low..=high).contains(&number) { Ok(number) } else { Err(format!("{low} to {high} are possible")) }
+}
+
+fn trust(file: &str) -> Result<Trust, String> {
+    Trust::read(file.as_ref()).map_err(|error| error.to_string())
 }
 
 /// A server's address: `stun:host:port`.

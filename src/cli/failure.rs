@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use lockstone_net::session::{EndReason, PlayerError};
 use lockstone_net::signaling::SignalingError;
+use lockstone_net::tls::TlsError;
 use lockstone_net::wire::{LeaveReason, Refusal, SessionKind, Subject};
 use lockstone_net::{LinkError, Obstacle};
 
@@ -72,6 +73,12 @@ impl From<SignalingError> for Failure {
     }
 }
 
+impl From<TlsError> for Failure {
+    fn from(error: TlsError) -> Failure {
+        Failure::new(format!("{error}; name others with --cert and --cert-key"))
+    }
+}
+
 /// Whether the end of a session of a kind is a failure, and what to do about it.
 pub(super) fn of_end(reason: &EndReason, kind: SessionKind, obstacle: Option<Obstacle>) -> Option<Failure> {
     let go_on = match kind {
@@ -96,6 +103,9 @@ pub(super) fn of_end(reason: &EndReason, kind: SessionKind, obstacle: Option<Obs
         EndReason::NotEntered => "see whether the signaling server still answers",
         EndReason::Transfer(_) | EndReason::Snapshot(_) | EndReason::LoadTimeout => "try again",
         EndReason::Link(error) => match error {
+            LinkError::Unreachable { url, .. } if url.starts_with("wss:") => {
+                "name another with --signal, or whom to trust with --signal-ca"
+            }
             LinkError::Unreachable { .. } => "start one with `signal`, or name another with --signal",
             LinkError::Refused { .. } => "see --room, --key and --relay",
             LinkError::Ended(_) => go_on,
@@ -108,7 +118,12 @@ pub(super) fn of_end(reason: &EndReason, kind: SessionKind, obstacle: Option<Obs
 fn of_obstacle(obstacle: Option<Obstacle>) -> &'static str {
     match obstacle {
         Some(Obstacle::Silence) => "who is there said nothing by signaling: see whether they still play",
-        Some(Obstacle::Turn) => "the TURN server gave no address: see --turn, --turn-user and --turn-password",
+        Some(Obstacle::Turn { refused: true }) => {
+            "the TURN server refused the user and password: see --turn-password, or the signaling server's secret and clock"
+        }
+        Some(Obstacle::Turn { refused: false }) => {
+            "the TURN server gave no address: see --turn, or the signaling server's, and whether UDP leaves this network"
+        }
         Some(Obstacle::Stun) => "the STUN server gave no address: see --stun, and whether UDP leaves this network",
         Some(Obstacle::Firewall { relayed: true }) => {
             "a firewall is between the peers, and the TURN server led nowhere: both need one that both reach"

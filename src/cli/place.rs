@@ -9,6 +9,7 @@ use std::time::Duration;
 use etcetera::BaseStrategy;
 use lockstone_net::matchbox::{self, MatchboxLink, RoomRole, TOKEN_BYTES_MAX, is_room_name};
 use lockstone_net::signaling::{Handle, Server, SignalingError, has_page, probe};
+use lockstone_net::tls::Trust;
 use lockstone_net::{Channel, Link, LinkEvent, Obstacle, PeerId};
 
 use super::args::{self, SIGNAL_PORT};
@@ -17,6 +18,8 @@ use super::link;
 
 /// A server that takes longer to answer is not used unless it is named.
 const PROBE_WITHIN: Duration = Duration::from_millis(500);
+/// The same, of whether one that is named, and may be far, has a page.
+const PAGE_WITHIN: Duration = Duration::from_secs(2);
 
 /// A signaling server, ours or another's.
 pub(super) struct Signaling {
@@ -37,7 +40,8 @@ impl Signaling {
         let all = |port| SocketAddr::from((Ipv4Addr::UNSPECIFIED, port));
         let here = on_this_machine(all(SIGNAL_PORT));
         if probe(here, PROBE_WITHIN) {
-            return Ok(Signaling::there(all(SIGNAL_PORT), has_page(here, PROBE_WITHIN), None));
+            let has_page = has_page(&format!("ws://{here}"), &Trust::Web, PROBE_WITHIN);
+            return Ok(Signaling::there(all(SIGNAL_PORT), has_page, None));
         }
         let server = match Server::bind(all(SIGNAL_PORT)) {
             Err(SignalingError::AddressTaken { .. }) if anywhere => Server::bind(all(0)),
@@ -46,11 +50,10 @@ impl Signaling {
         Signaling::serve(remembering(server?, SIGNAL_PORT)?)
     }
 
-    /// Another's, wherever it is. That it answers, the link finds out. Whether one behind `wss` has
-    /// a page is not known here.
-    pub fn of(url: &str) -> Signaling {
-        let addr = url.strip_prefix("ws://").map(|addr| addr.trim_end_matches('/'));
-        let page_url = addr.filter(|addr| has_page(addr, PROBE_WITHIN)).map(|addr| format!("http://{addr}"));
+    /// Another's, wherever it is. That it answers, the link finds out.
+    pub fn of(url: &str, ice: &args::Ice) -> Signaling {
+        let page_url = url.strip_prefix("ws").map(|rest| format!("http{}", rest.trim_end_matches('/')));
+        let page_url = page_url.filter(|_| has_page(url, &ice.trust(), PAGE_WITHIN));
         Signaling { url: url.to_owned(), public_url: url.to_owned(), page_url, _server: None }
     }
 
@@ -92,12 +95,12 @@ impl Signaling {
 
 /// A link to a room, for whoever has its key.
 pub(super) fn link(url: &str, room: &str, key: &Option<String>, ice: &args::Ice, role: RoomRole) -> MatchboxLink {
-    let (url, room, stun) = (url.to_owned(), room.to_owned(), ice.stun.clone());
+    let (url, room, stun, trust) = (url.to_owned(), room.to_owned(), ice.stun.clone(), ice.trust());
     let turn = ice.turn().map(|(url, user, password)| {
         let [url, user, password] = [url, user, password].map(str::to_owned);
         matchbox::Turn { url, user, password }
     });
-    MatchboxLink::open(matchbox::Config { url, room, key: key.clone(), stun, turn, role, ..Default::default() })
+    MatchboxLink::open(matchbox::Config { url, room, key: key.clone(), stun, turn, trust, role, ..Default::default() })
 }
 
 /// A link that does something once this peer is in the room, and keeps what comes of it.

@@ -34,7 +34,7 @@ pub(super) fn run<G: Game>(args: Play) -> Result<ExitCode, Failure> {
     let before = recorded.as_ref().map(|recorded| recorded.room.as_str()).filter(|room| !room.is_empty());
     let room = room_name(args.room.as_deref().or(before))?;
     let signaling = match &args.signal {
-        Some(url) => Signaling::of(url),
+        Some(url) => Signaling::of(url, &args.ice),
         None => Signaling::find_or_serve(anywhere)?,
     };
     let join = join::<G>(&args, &room, &signaling);

@@ -197,7 +197,7 @@ fn signaling(args: &args::Relay) -> Result<Signaling, Failure> {
         (Some(_), Some(_)) => Err(Failure::new(
             "signaling is served either at --listen, by this process, or by another at --signal: leave out one of them",
         )),
-        (Some(url), None) => Ok(Signaling::of(url)),
+        (Some(url), None) => Ok(Signaling::of(url, &args.ice)),
         (None, listen) => Signaling::at(listen.unwrap_or_else(|| (Ipv4Addr::UNSPECIFIED, SIGNAL_PORT).into()), token),
     }
 }

@@ -1,13 +1,15 @@
 //! `signal`: serves signaling until it is stopped, and tells now and then how much it has to do.
 //! `serve`: the same, and a page.
 
+use std::fs;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use lockstone_net::signaling::{Pages, Server};
+use lockstone_net::signaling::{Certificate, Pages, Server, TurnServer};
 
-use super::args::Signal;
+use super::args::{Front, Signal};
 use super::failure::Failure;
 use super::{STOP, link, place};
 use crate::output::{print, say};
@@ -24,6 +26,11 @@ pub(super) fn run(args: &Signal, page: Option<Pages>) -> Result<ExitCode, Failur
         None => server,
     };
     let server = args.origins.iter().fold(server, |server, origin| server.with_origin(origin));
+    let server = fronted(server, &args.front)?;
+    let server = match (&args.turn, &args.turn_secret_file) {
+        (Some(url), Some(file)) => server.with_turn(TurnServer::new(url, &secret(file)?)),
+        _ => server,
+    };
     let addr = server.local_addr();
     // Nobody comes back to a port that was drawn.
     let own = || Some(addr.port()).filter(|_| args.listen.port() != 0).and_then(place::rooms_file);
@@ -31,19 +38,20 @@ pub(super) fn run(args: &Signal, page: Option<Pages>) -> Result<ExitCode, Failur
         Some(file) => server.with_register(&file)?,
         None => server,
     };
-    let url = format!("http://{}/", place::public(addr));
-    let join = Join { line: String::new(), link: page.is_some().then_some(url) };
+    let s = if args.front.cert.is_some() { "s" } else { "" };
+    let public = args.front.public.clone().unwrap_or_else(|| format!("http{s}://{}", place::public(addr)));
+    let join = Join { line: String::new(), link: page.is_some().then(|| format!("{public}/")) };
     let server = match page {
         Some(page) => server.with_pages(page),
         None => server,
     };
     let server = server.spawn()?;
-    print(format_args!("ws://{addr}"));
+    print(format_args!("ws{s}://{addr}"));
     link::tell(&join);
     say(format_args!(
-        "Signaling is served. Peers join with --signal ws://{0}; http://{0}/?figures tells how much it has to do; \
-         Ctrl-C ends it.",
-        place::public(addr)
+        "Signaling is served. Peers join with --signal {}; {public}/?figures tells how much it has to do; Ctrl-C ends \
+         it.",
+        public.replacen("http", "ws", 1)
     ));
     let (mut told, mut told_at) = (server.figures(), Instant::now());
     while !STOP.load(Ordering::Relaxed) {
@@ -61,4 +69,25 @@ pub(super) fn run(args: &Signal, page: Option<Pages>) -> Result<ExitCode, Failur
         say(format_args!("{}", server.figures()));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The server as it is seen from outside.
+fn fronted(server: Server, front: &Front) -> Result<Server, Failure> {
+    let server = front.proxies.iter().fold(server, |server, addr| server.with_proxy(*addr));
+    Ok(match (&front.cert, &front.cert_key) {
+        (Some(cert), Some(key)) => server.with_certificate(Certificate::read(cert, key)?),
+        _ => server,
+    })
+}
+
+/// What stands in a file of one line.
+fn secret(file: &Path) -> Result<String, Failure> {
+    let text =
+        fs::read_to_string(file).map_err(|error| Failure::file("read the TURN server's secret in", file, error))?;
+    let secret = text.trim_end();
+    if secret.is_empty() || secret.contains(char::is_control) {
+        let cause = "it holds no secret, which is one line of text: write coturn's static-auth-secret into it";
+        return Err(Failure::file("use", file, cause));
+    }
+    Ok(secret.to_owned())
 }

@@ -4,6 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::lacks;
+
 /// What Chromium needs to run without a screen, and to ask nobody for anything.
 pub(crate) const QUIET: [&str; 9] = [
     "--headless",
@@ -44,10 +46,4 @@ pub fn opened(page: &Path, at: &str) -> Option<String> {
     let refused = told.lines().find(|line| line.contains("CONSOLE") && line.contains("Content Security Policy"));
     assert_eq!(refused, None, "the page's own policy refuses a part of it");
     Some(String::from_utf8(output.stdout).unwrap())
-}
-
-/// This test cannot be made without something: it is skipped by who says that it may be.
-pub fn lacks(what: &str) {
-    assert!(std::env::var_os("CI").is_none(), "this test needs {what}");
-    eprintln!("SKIPPED: this test needs {what}");
 }

@@ -8,8 +8,9 @@ use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{Child, ChildStderr, Command, Stdio};
 
-use crate::browser::{QUIET, lacks};
+use crate::browser::QUIET;
 use crate::devtools::DevTools;
+use crate::lacks;
 
 /// How lines begin that a page writes on purpose.
 const TOLD: [&str; 4] = ["told ", "report ", "verdict ", "golden "];

@@ -39,10 +39,15 @@ fn advice(reason: &EndReason, kind: SessionKind, obstacle: Option<Obstacle>) -> 
         EndReason::NoQuorum => "begin another session",
         EndReason::Superseded => "join again: its players play on there",
         EndReason::NoSession | EndReason::Unreachable(_) => match obstacle {
-            Some(Obstacle::Turn) => "the link's TURN server gave no address: ask its sender to see after it",
+            Some(Obstacle::Turn { refused: true }) => {
+                "the TURN server refused the name and password that it was given: ask for a new link"
+            }
+            Some(Obstacle::Turn { refused: false }) => {
+                "the TURN server gave no address: ask who sent the link to see after it"
+            }
             Some(Obstacle::Stun) => "no UDP seems to leave this network: try from another",
             Some(Obstacle::Firewall { relayed: true }) => {
-                "a firewall is between you, and the link's TURN server led nowhere: try from another network"
+                "a firewall is between you, and the TURN server led nowhere: try from another network"
             }
             Some(Obstacle::Firewall { relayed: false }) => {
                 "a firewall is between you: try from another network, or ask for a link with a TURN server"

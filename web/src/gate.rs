@@ -84,7 +84,7 @@ impl<G: Game> Gate for Any<G> {
                 if entry.kind == Kind::Solo {
                     return place.play::<G, _, _>(party, SoloLink::default(), terms);
                 }
-                place.play::<G, _, _>(party, link(entry, RoomRole::Peer), terms)
+                place.play::<G, _, _>(party, link(entry, RoomRole::Peer)?, terms)
             }
             Kind::Rollback => {
                 let settings = RollbackSettings::default();
@@ -93,7 +93,7 @@ impl<G: Game> Gate for Any<G> {
                 let config = RollbackConfig::new(settings).map_err(|error| error.to_string())?;
                 let terms = config.terms(identity);
                 let rollback = Rollback::new(config, identity, &entry.name, hero, build::<G>).map_err(of_name)?;
-                place.play::<G, _, _>(rollback, link(entry, RoomRole::Peer), terms)
+                place.play::<G, _, _>(rollback, link(entry, RoomRole::Peer)?, terms)
             }
             Kind::Relay => Err("This game's world cannot be relayed in parts: ask for a link to a party.".to_owned()),
         }
@@ -120,7 +120,7 @@ impl<G: Wide> Gate for Broad<G> {
         let replica = Replica::<G::Rules>::new(config, identity, &entry.name, hero, build::<G>).map_err(of_name)?;
         let replica = replica.with_key(entry.player_key()?).with_horizon(G::horizon());
         let place = Place { entry, eye, files, waker };
-        place.play::<G, _, _>(replica, link(entry, RoomRole::Player), terms)
+        place.play::<G, _, _>(replica, link(entry, RoomRole::Player)?, terms)
     }
 }
 
@@ -151,11 +151,14 @@ fn of_name(error: PlayerError) -> String {
     format!("{error}; choose another name.")
 }
 
-fn link(entry: &Entry, role: RoomRole) -> MatchboxLink {
+fn link(entry: &Entry, role: RoomRole) -> Result<MatchboxLink, String> {
     let Entry { signal, room, key, stun, turn, turn_user, turn_password, .. } = entry.clone();
     let turn = turn.zip(turn_user).zip(turn_password);
     let turn = turn.map(|((url, user), password)| Turn { url, user, password });
-    MatchboxLink::open(Config { url: signal, room, key, stun, turn, role, ..Config::default() })
+    if turn.as_ref().is_some_and(|turn| !turn.is_well_formed()) {
+        return Err("The TURN server that the link names is none: ask for the whole link.".to_owned());
+    }
+    Ok(MatchboxLink::open(Config { url: signal, room, key, stun, turn, role, ..Config::default() }))
 }
 
 /// Where and how a session is played, whichever it is.

@@ -7,7 +7,10 @@ use std::time::Duration;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::link::LinkError;
+pub use crate::room::Turn;
 use crate::room::{Door, Pass, RoomRole, Secret};
+#[cfg(not(target_arch = "wasm32"))]
+use crate::tls::Trust;
 
 /// Where a link finds its peers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,24 +24,17 @@ pub struct Config {
     pub key: Option<String>,
     /// STUN servers (`stun:host:port`). None are needed on one machine or in one local network.
     pub stun: Vec<String>,
-    /// The server by which packets go where no other way leads.
+    /// The server by which packets go where no other way leads, in place of the one that the
+    /// signaling server may have for its peers.
     pub turn: Option<Turn>,
+    /// Whom this end takes for the signaling server behind `wss`. A browser knows by itself.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub trust: Trust,
     /// As what the room is entered.
     pub role: RoomRole,
     /// How long a link that has lost its server, and has no peer, looks for the server before it
     /// ends. Default 10 min. The link of a relay or of its standby never ends.
     pub return_within: Duration,
-}
-
-/// A TURN server, and as whom it lets this peer in.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Turn {
-    /// `turn:host:port`.
-    pub url: String,
-    /// The user's name.
-    pub user: String,
-    /// The user's password.
-    pub password: String,
 }
 
 impl Default for Config {
@@ -49,6 +45,8 @@ impl Default for Config {
             key: None,
             stun: Vec::new(),
             turn: None,
+            #[cfg(not(target_arch = "wasm32"))]
+            trust: Trust::Web,
             role: RoomRole::default(),
             return_within: Duration::from_secs(600),
         }
@@ -60,8 +58,9 @@ impl Default for Config {
 const HEARS_NO_STATUS: bool = cfg!(target_arch = "wasm32");
 
 /// `ws://host:port/ROOM?secret=SECRET`, for a relay with `&host`, for its standby with `&standby`,
-/// for its player with `&relay`, for who comes back with `&arrival=NUMBER`; with `&proves`, if
-/// there are [`proofs`], or if it [hears no status](HEARS_NO_STATUS).
+/// for its player with `&relay`, for who comes back with `&arrival=NUMBER`; with `&turn` unless a
+/// TURN server is named; with `&proves`, if there are [`proofs`], or if it
+/// [hears no status](HEARS_NO_STATUS).
 pub(super) fn url(config: &Config, pass: Pass<'_>) -> String {
     let encoded = |text| utf8_percent_encode(text, NON_ALPHANUMERIC);
     let has_secret = config.key.is_some() || config.role.token().is_some();
@@ -74,7 +73,8 @@ pub(super) fn url(config: &Config, pass: Pass<'_>) -> String {
     };
     let secret = pass.secret.map(|secret| format!("secret={}", encoded(secret)));
     let arrival = pass.arrival.map(|arrival| format!("arrival={arrival}"));
-    let query = proves.into_iter().chain(role).chain(secret).chain(arrival).collect::<Vec<_>>().join("&");
+    let turn = config.turn.is_none().then(|| "turn".to_owned());
+    let query = [proves, role, turn, secret, arrival].into_iter().flatten().collect::<Vec<_>>().join("&");
     let room = format!("{}/{}", config.url.trim_end_matches('/'), encoded(&config.room));
     if query.is_empty() { room } else { format!("{room}?{query}") }
 }

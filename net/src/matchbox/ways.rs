@@ -2,12 +2,12 @@
 //!
 //! It must never keep an address: only that there was one of a kind.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use matchbox_socket::{PeerEvent, PeerRequest, PeerSignal, RtcIceServerConfig};
 
-use super::room::Config;
+use super::room::{Config, Turn};
 use crate::link::Obstacle;
 
 /// Of a link, shared by all its pairs.
@@ -16,8 +16,10 @@ pub(super) struct Ways(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    servers: RtcIceServerConfig,
-    has_stun: bool,
+    stun: Vec<String>,
+    turn: Mutex<Option<Turn>>,
+    /// Whether the TURN server is the one that was named here.
+    is_own: bool,
     /// Addresses that this end told: any, from a STUN server, at a TURN server.
     told: AtomicBool,
     told_seen: AtomicBool,
@@ -28,13 +30,10 @@ struct Inner {
 
 impl Ways {
     pub fn new(config: &Config) -> Ways {
-        let Config { stun, turn, .. } = config;
-        let urls = stun.iter().chain(turn.iter().map(|turn| &turn.url)).cloned().collect();
-        let username = turn.as_ref().map(|turn| turn.user.clone());
-        let credential = turn.as_ref().map(|turn| turn.password.clone());
         Ways(Arc::new(Inner {
-            servers: RtcIceServerConfig { urls, username, credential },
-            has_stun: !stun.is_empty(),
+            stun: config.stun.clone(),
+            turn: Mutex::new(config.turn.clone()),
+            is_own: config.turn.is_some(),
             told: AtomicBool::default(),
             told_seen: AtomicBool::default(),
             told_relayed: AtomicBool::default(),
@@ -42,8 +41,24 @@ impl Ways {
         }))
     }
 
+    /// Those that the next pair goes by.
     pub fn servers(&self) -> RtcIceServerConfig {
-        self.0.servers.clone()
+        let (stun, turn) = (&self.0.stun, self.turn().clone());
+        let of_turn = turn.iter().flat_map(|turn| [turn.stun(), turn.url.clone()]);
+        let urls = stun.iter().cloned().chain(of_turn).collect();
+        let (username, credential) = turn.map(|turn| (turn.user, turn.password)).unzip();
+        RtcIceServerConfig { urls, username, credential }
+    }
+
+    /// Signaling knows a TURN server, and lets this peer in there.
+    pub fn lend(&self, turn: Turn) {
+        if !self.0.is_own {
+            *self.turn() = Some(turn);
+        }
+    }
+
+    fn turn(&self) -> MutexGuard<'_, Option<Turn>> {
+        self.0.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes notice of what this end signals.
@@ -64,16 +79,17 @@ impl Ways {
 
     /// What lies between this end and a peer that it was to be connected with, and was not.
     pub fn obstacle(&self) -> Option<Obstacle> {
-        let Inner { servers, has_stun, told, told_seen, told_relayed, heard } = &*self.0;
-        let has_turn = servers.credential.is_some();
+        let Inner { stun, told, told_seen, told_relayed, heard, .. } = &*self.0;
+        let has_turn = self.turn().is_some();
         if !told.load(Relaxed) && !heard.load(Relaxed) {
             return None;
         }
         Some(if !heard.load(Relaxed) {
             Obstacle::Silence
         } else if has_turn && !told_relayed.load(Relaxed) {
-            Obstacle::Turn
-        } else if *has_stun && !told_seen.load(Relaxed) {
+            // Without a STUN server beside it, the TURN server told how this end is seen.
+            Obstacle::Turn { refused: stun.is_empty() && told_seen.load(Relaxed) }
+        } else if !stun.is_empty() && !told_seen.load(Relaxed) {
             Obstacle::Stun
         } else {
             Obstacle::Firewall { relayed: has_turn }

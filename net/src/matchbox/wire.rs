@@ -16,7 +16,7 @@ use super::quota::Quota;
 use super::{Config, RoomRole, ours, room};
 use crate::limits::{SERVER_MESSAGE_BYTES_MAX, SERVER_MESSAGES_PER_S_MAX};
 use crate::link::{LinkError, PeerId};
-use crate::room::{Door, Pass};
+use crate::room::{Door, Pass, Turn};
 use crate::text::is_code;
 
 /// How long the server may take to let a peer in, for the first time and again. While the network
@@ -41,6 +41,8 @@ pub(super) type Address = Option<u64>;
 /// What comes from signaling.
 #[derive(Debug)]
 pub(super) enum Heard {
+    /// By this TURN server the peer may go, if it has none of its own.
+    Turn(Turn),
     /// The server let this peer in, under this name.
     Entered(PeerId),
     /// The server's word, and if it is a peer's signal, a number of the address that the peer has.
@@ -61,7 +63,7 @@ pub(super) async fn signal(
     requests: UnboundedReceiver<PeerRequest>,
     heard: UnboundedSender<Heard>,
 ) {
-    let lost = match enter(&config, Pass { secret: Some(&secret), arrival: None }, ENTER_WITHIN).await {
+    let lost = match enter(&config, Pass { secret: Some(&secret), arrival: None }, ENTER_WITHIN, &heard).await {
         Ok((own, wire)) => {
             let _ = heard.unbounded_send(Heard::Entered(own));
             stay(&config, (own, &secret), wire, requests, &heard).await
@@ -88,7 +90,8 @@ async fn stay(
             return error;
         }
         let _ = heard.unbounded_send(Heard::Away(error));
-        let (again, back) = come_back(config, Pass { secret: Some(secret), arrival: Some(own.arrival()) }).await;
+        let pass = Pass { secret: Some(secret), arrival: Some(own.arrival()) };
+        let (again, back) = come_back(config, pass, heard).await;
         // A relay's players go by its room. Others know a peer by its name alone.
         if again != own && !matches!(config.role, RoomRole::Relay { .. }) {
             return LinkError::Ended("the signaling server gave this peer another name".into());
@@ -101,12 +104,12 @@ async fn stay(
 }
 
 /// Tries until the server lets this peer in.
-async fn come_back(config: &Config, pass: Pass<'_>) -> (PeerId, Wire) {
+async fn come_back(config: &Config, pass: Pass<'_>, heard: &UnboundedSender<Heard>) -> (PeerId, Wire) {
     let (mut pause, mut wait) = (Delay::new(RETURN_AFTER), 2 * RETURN_AFTER);
     loop {
         pause.await;
         pause = Delay::new(wait);
-        let longest = match enter(config, pass, RETURN_WITHIN).await {
+        let longest = match enter(config, pass, RETURN_WITHIN, heard).await {
             Ok(back) => return back,
             Err(error) => {
                 tracing::info!("not back yet: {error}");
@@ -117,13 +120,23 @@ async fn come_back(config: &Config, pass: Pass<'_>) -> (PeerId, Wire) {
     }
 }
 
-/// Connects and waits for this peer's name, which is the first thing that a server tells.
-async fn enter(config: &Config, pass: Pass<'_>, within: Duration) -> Result<(PeerId, Wire), LinkError> {
+/// Connects and waits for this peer's name, which is the first thing that a server tells, but for
+/// what is said at the door.
+async fn enter(
+    config: &Config,
+    pass: Pass<'_>,
+    within: Duration,
+    heard: &UnboundedSender<Heard>,
+) -> Result<(PeerId, Wire), LinkError> {
     let enter = async {
         let mut wire = Wire::connect(config, pass).await?;
         let mut told = wire.next().await.map_err(|end| unreachable(config, end.cause))?;
         if let Ok(Door::Challenge(nonce)) = serde_json::from_str(&told) {
             wire.send(&room::proofs(config, &nonce)).await.map_err(|cause| unreachable(config, cause))?;
+            told = wire.next().await.map_err(|end| unreachable(config, end.cause))?;
+        }
+        if let Ok(Door::Turn(turn)) = serde_json::from_str(&told) {
+            hear_turn(turn, heard);
             told = wire.next().await.map_err(|end| unreachable(config, end.cause))?;
         }
         match (serde_json::from_str(&told), serde_json::from_str(&told)) {
@@ -196,12 +209,23 @@ fn hear(text: &str, heard: &UnboundedSender<Heard>) {
     }
     let told: Result<Value, _> = serde_json::from_str(text);
     let address = told.as_ref().ok().and_then(|told| told["Signal"]["address"].as_u64());
+    if let Ok(Door::Turn(turn)) = serde_json::from_str(text) {
+        return hear_turn(turn, heard);
+    }
     match told.and_then(serde_json::from_value) {
         Ok(PeerEvent::IdAssigned(_)) => tracing::warn!("ignored a second name from the signaling server"),
         Ok(event) => {
             let _ = heard.unbounded_send(Heard::Event(event, address));
         }
         Err(error) => tracing::warn!("ignored a message of the signaling server: {error}"),
+    }
+}
+
+fn hear_turn(turn: Turn, heard: &UnboundedSender<Heard>) {
+    if turn.is_well_formed() {
+        let _ = heard.unbounded_send(Heard::Turn(turn));
+    } else {
+        tracing::warn!("ignored a TURN server that the signaling server named: it is none");
     }
 }
 
@@ -226,8 +250,10 @@ fn unreachable(config: &Config, cause: String) -> LinkError {
 use native::Wire;
 #[cfg(not(target_arch = "wasm32"))]
 mod native {
-    use async_tungstenite::smol::{ConnectStream, connect_async_with_config};
+    use async_tungstenite::smol::{ConnectStream, connect_async_with_tls_connector_and_config};
     use async_tungstenite::{WebSocketStream, tungstenite};
+    use futures_rustls::TlsConnector;
+    use tungstenite::error::ProtocolError;
     use tungstenite::protocol::WebSocketConfig;
     use tungstenite::{Error, Message};
 
@@ -241,6 +267,19 @@ mod native {
     /// A larger message ends the connection. A server may write what it passes on more lengthily.
     const MESSAGE_BYTES_MAX: usize = 16 * SERVER_MESSAGE_BYTES_MAX;
 
+    /// Why there is no connection.
+    fn told(error: &Error) -> String {
+        match error {
+            Error::Protocol(ProtocolError::HttparseError(_)) => "it speaks no plain ws: try wss://".into(),
+            Error::Io(error) => match error.get_ref().and_then(|cause| cause.downcast_ref()) {
+                Some(rustls::Error::InvalidCertificate(cause)) => format!("its certificate is not trusted ({cause})"),
+                Some(rustls::Error::InvalidMessage(_)) => "it speaks no TLS: try ws://".into(),
+                _ => error.to_string(),
+            },
+            error => error.to_string(),
+        }
+    }
+
     pub(super) struct Wire {
         stream: WebSocketStream<ConnectStream>,
         unanswered: u32,
@@ -249,15 +288,15 @@ mod native {
     impl Wire {
         pub(super) async fn connect(config: &Config, pass: Pass<'_>) -> Result<Self, LinkError> {
             let limits = WebSocketConfig::default().max_message_size(Some(MESSAGE_BYTES_MAX));
-            match connect_async_with_config(room::url(config, pass), Some(limits)).await {
+            let tls = config.url.starts_with("wss:").then(|| TlsConnector::from(config.trust.client()));
+            match connect_async_with_tls_connector_and_config(room::url(config, pass), tls, Some(limits)).await {
                 Ok((stream, _)) => Ok(Self { stream, unanswered: 0 }),
                 Err(Error::Http(response)) => {
                     let said = response.body().as_deref().and_then(sentence);
                     let cause = said.unwrap_or_else(|| format!("it answered HTTP {}", response.status()));
                     Err(LinkError::Refused { room: config.room.clone(), cause })
                 }
-                Err(Error::Io(error)) => Err(unreachable(config, error.to_string())),
-                Err(error) => Err(unreachable(config, error.to_string())),
+                Err(error) => Err(unreachable(config, told(&error))),
             }
         }
 

@@ -1,12 +1,19 @@
 //! What one address may take of the server, so that others get in: how many connections, how many
 //! wrong guesses of rooms, keys and tokens, and how many visits: who enters and is gone at once.
 //!
-//! An address of IPv6 is a network of 64 bits: whoever has one of its addresses has them all.
+//! An address of IPv6 is a network of 64 bits: whoever has one of its addresses has them all. Who
+//! comes through a trusted proxy has the address that the proxy names. It must never be that anyone
+//! else can name one.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+use axum::http::{HeaderMap, HeaderName};
+
+/// In which a proxy names who speaks through it, after whoever that one said to speak for.
+const FORWARDED: HeaderName = HeaderName::from_static("x-forwarded-for");
 
 /// The most connections of an address.
 pub const ADDRESS_CONNECTIONS_MAX: usize = 512;
@@ -28,7 +35,11 @@ const REMEMBERED_MAX: usize = 16_384;
 
 /// All addresses that have a connection, or guessed wrongly of late.
 #[derive(Debug, Default)]
-pub(super) struct Addresses(Mutex<All>);
+pub(super) struct Addresses {
+    all: Mutex<All>,
+    /// Those whose word on addresses counts.
+    proxies: Vec<IpAddr>,
+}
 
 #[derive(Debug, Default)]
 struct All {
@@ -78,29 +89,48 @@ impl Count {
     }
 }
 
-/// A connection, until this is dropped.
+/// A connection.
+#[derive(Debug)]
+pub(super) struct Connection {
+    counted: Arc<Counted>,
+    /// Where it comes from.
+    addr: IpAddr,
+    /// Who that is, unless it is a proxy.
+    guest: Option<Arc<Guest>>,
+}
+
+/// That a connection counts, until this is dropped.
+#[derive(Debug)]
+struct Counted(Arc<Addresses>);
+
+/// Who asks by a connection. It counts for its address until this is dropped.
 #[derive(Debug)]
 pub(super) struct Guest {
-    addresses: Arc<Addresses>,
+    connection: Arc<Counted>,
     pub(super) addr: IpAddr,
 }
 
 impl Addresses {
+    pub fn behind(proxies: impl IntoIterator<Item = IpAddr>) -> Addresses {
+        let proxies = proxies.into_iter().map(|addr| addr.to_canonical()).collect();
+        Addresses { all: Mutex::default(), proxies }
+    }
+
     /// There is none for an address, or a server, that has too many.
-    pub fn connect(self: &Arc<Self>, addr: IpAddr) -> Option<Guest> {
-        let (addr, now) = (network(addr), Instant::now());
+    pub fn connect(self: &Arc<Self>, addr: IpAddr) -> Option<Connection> {
+        let counted = Arc::new(self.count()?);
+        let guest = if self.is_proxy(addr) { None } else { Some(Arc::new(Guest::of(&counted, addr)?)) };
+        Some(Connection { counted, addr, guest })
+    }
+
+    fn count(self: &Arc<Self>) -> Option<Counted> {
         let all = &mut *self.lock();
-        if all.by.len() >= REMEMBERED_MAX + all.connections {
-            all.by.retain(|_, taken| taken.counts(now));
-        }
-        let none = Count { count: 0.0, at: now };
-        let taken = all.by.entry(addr).or_insert(Taken { connections: 0, guesses: none, visits: none });
-        if taken.connections >= ADDRESS_CONNECTIONS_MAX || all.connections >= CONNECTIONS_MAX {
-            return None;
-        }
-        taken.connections += 1;
-        all.connections += 1;
-        Some(Guest { addresses: Arc::clone(self), addr })
+        (all.connections < CONNECTIONS_MAX).then(|| all.connections += 1)?;
+        Some(Counted(Arc::clone(self)))
+    }
+
+    fn is_proxy(&self, addr: IpAddr) -> bool {
+        self.proxies.contains(&addr.to_canonical())
     }
 
     /// How many connections there are.
@@ -109,7 +139,29 @@ impl Addresses {
     }
 
     fn lock(&self) -> MutexGuard<'_, All> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Connection {
+    /// Who asks by a request: whom a proxy names last that is no proxy itself. There is nobody for
+    /// an address that has too many.
+    pub fn guest(&self, headers: &HeaderMap) -> Option<Arc<Guest>> {
+        if let Some(guest) = &self.guest {
+            return Some(Arc::clone(guest));
+        }
+        let lists = headers.get_all(FORWARDED).into_iter().filter_map(|list| list.to_str().ok());
+        let named: Vec<&str> = lists.flat_map(|list| list.split(',')).map(str::trim).collect();
+        // What stands before a word that is no address may have been said by anyone.
+        let mut addresses = named.iter().rev().map_while(|name| name.parse().ok());
+        let addr = addresses.find(|addr| !self.counted.0.is_proxy(*addr)).unwrap_or(self.addr);
+        Guest::of(&self.counted, addr).map(Arc::new)
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.lock().connections -= 1;
     }
 }
 
@@ -122,11 +174,26 @@ impl Taken {
 }
 
 impl Guest {
+    fn of(connection: &Arc<Counted>, addr: IpAddr) -> Option<Guest> {
+        let (addr, now) = (network(addr), Instant::now());
+        let all = &mut *connection.0.lock();
+        if all.by.len() >= REMEMBERED_MAX + all.connections {
+            all.by.retain(|_, taken| taken.counts(now));
+        }
+        let none = Count { count: 0.0, at: now };
+        let taken = all.by.entry(addr).or_insert(Taken { connections: 0, guesses: none, visits: none });
+        if taken.connections >= ADDRESS_CONNECTIONS_MAX {
+            return None;
+        }
+        taken.connections += 1;
+        Some(Guest { connection: Arc::clone(connection), addr })
+    }
+
     /// It tries to enter: how long it has to wait, if it may try at all. It counts as a wrong guess
     /// until it [was none](Guest::was_no_guess), and as a visit until it [stays](Guest::stays).
     pub fn tries(&self) -> Option<Duration> {
         let now = Instant::now();
-        let all = &mut *self.addresses.lock();
+        let all = &mut *self.connection.0.lock();
         let taken = all.by.get_mut(&self.addr)?;
         let guesses = taken.guesses.at(now, &GUESSES).one_more();
         let visits = taken.visits.at(now, &VISITS).one_more();
@@ -139,13 +206,13 @@ impl Guest {
     }
 
     pub fn was_no_guess(&self) {
-        if let Some(taken) = self.addresses.lock().by.get_mut(&self.addr) {
+        if let Some(taken) = self.connection.0.lock().by.get_mut(&self.addr) {
             taken.guesses = taken.guesses.one_less();
         }
     }
 
     pub fn stays(&self) {
-        if let Some(taken) = self.addresses.lock().by.get_mut(&self.addr) {
+        if let Some(taken) = self.connection.0.lock().by.get_mut(&self.addr) {
             taken.visits = taken.visits.one_less();
         }
     }
@@ -153,8 +220,7 @@ impl Guest {
 
 impl Drop for Guest {
     fn drop(&mut self) {
-        let all = &mut *self.addresses.lock();
-        all.connections -= 1;
+        let all = &mut *self.connection.0.lock();
         if let Some(taken) = all.by.get_mut(&self.addr) {
             taken.connections -= 1;
             if !taken.counts(Instant::now()) {

@@ -15,6 +15,8 @@ pub struct Figures {
     pub entries: u64,
     /// How many were refused.
     pub refusals: u64,
+    /// How often a peer was given credentials for the TURN server, if there is one.
+    pub turn_credentials: Option<u64>,
 }
 
 impl Figures {
@@ -30,16 +32,18 @@ impl Figures {
         tell("peers", "gauge", self.peers as u64);
         tell("entries_total", "counter", self.entries);
         tell("refusals_total", "counter", self.refusals);
+        self.turn_credentials.into_iter().for_each(|given| tell("turn_credentials_total", "counter", given));
         text
     }
 }
 
 impl Display for Figures {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Figures { connections, rooms, peers, entries, refusals } = self;
+        let Figures { connections, rooms, peers, entries, refusals, turn_credentials } = self;
         write!(
             f,
             "Connections: {connections}. Peers: {peers}, in rooms: {rooms}. Entered so far: {entries}, refused: {refusals}."
-        )
+        )?;
+        turn_credentials.map_or(Ok(()), |given| write!(f, " TURN credentials given: {given}."))
     }
 }

@@ -16,6 +16,8 @@ pub(super) struct Ingress {
     standby: Option<String>,
     /// Its presence asks for a relay.
     relay: Option<String>,
+    /// Its presence asks for a TURN server.
+    pub turn: Option<String>,
     /// Its presence says that the key and the token are proven, and not told.
     pub proves: Option<String>,
     /// By what a peer is known again, and the number that it had.

@@ -61,6 +61,8 @@ pub(super) enum Refusal {
     WrongToken,
     #[error("there were too many tries from this address: try again in a moment")]
     TooManyTries,
+    #[error("this address has too many connections: close some of them, or try again later")]
+    TooManyConnections,
     #[error("this server lets a relay in only with the server's host token: present that")]
     WrongHostToken,
     #[error("the key or the token is not proven")]
@@ -168,10 +170,11 @@ impl Rooms {
         self.lock().refusals += 1;
     }
 
-    /// All but how many connections there are.
+    /// Of rooms alone.
     pub(super) fn figures(&self) -> Figures {
         let Inside { rooms, peers, entries, refusals, .. } = &*self.lock();
-        Figures { connections: 0, rooms: rooms.len(), peers: *peers, entries: *entries, refusals: *refusals }
+        let (rooms, peers, entries, refusals) = (rooms.len(), *peers, *entries, *refusals);
+        Figures { rooms, peers, entries, refusals, ..Figures::default() }
     }
 
     /// Of a server that was started again, with what it remembers. It awaits the peers of those

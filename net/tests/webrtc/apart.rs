@@ -17,7 +17,7 @@ pub const WHOLE_WITHIN: Duration = Duration::from_secs(5 + 3);
 pub struct Site {
     pub network: Network,
     pub server: SocketAddr,
-    server_host: u8,
+    pub server_host: u8,
     _process: Process,
 }
 
@@ -32,9 +32,15 @@ impl Site {
     /// With so many hosts beside signaling's, where the test may have a network.
     pub fn of_test(name: &str, server_host: u8) -> Option<Site> {
         let network = Network::of_test(name, server_host + 1)?;
+        let program = network.program(server_host);
+        Some(Site::in_network(network, server_host, program))
+    }
+
+    /// The same in a network that there is, with signaling by this program at its last host.
+    pub fn in_network(network: Network, server_host: u8, program: Command) -> Site {
         let addr = SocketAddr::from((network.address(server_host), 3536));
-        let (process, server) = Process::serve_by(network.program(server_host), addr);
-        Some(Site { network, server, server_host, _process: process })
+        let (process, server) = Process::serve_by(program, addr);
+        Site { network, server, server_host, _process: process }
     }
 
     /// A party of players at these hosts, in a room of its own.
@@ -45,13 +51,6 @@ impl Site {
     /// The same, of players who find signaling at these addresses.
     pub fn party_by(&self, servers: impl IntoIterator<Item = SocketAddr>, hosts: Range<u8>) -> Apart<'_> {
         let players = servers.into_iter().zip(hosts.clone().map(|host| self.network.program(host)));
-        let party = Party::gather(&format!("of-{}", hosts.start), players);
-        Apart { site: self, party, hosts }
-    }
-
-    /// The same, of players whom these programs run.
-    pub fn party_of(&self, programs: impl IntoIterator<Item = Command>, hosts: Range<u8>) -> Apart<'_> {
-        let players = programs.into_iter().map(|program| (self.server, program));
         let party = Party::gather(&format!("of-{}", hosts.start), players);
         Apart { site: self, party, hosts }
     }

@@ -7,6 +7,7 @@ mod addresses;
 mod again;
 mod apart;
 mod cuts;
+mod forwarded;
 mod hall;
 mod lossy;
 mod network;
@@ -20,6 +21,7 @@ mod repair;
 mod sessions;
 mod strangers;
 mod takeover;
+mod tls;
 mod turn;
 mod two;
 

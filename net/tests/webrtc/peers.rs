@@ -103,7 +103,7 @@ impl Peer {
         Self::open_as(role, server, room, None).entered()
     }
 
-    fn entered(mut self) -> (Self, PeerId) {
+    pub fn entered(mut self) -> (Self, PeerId) {
         let id = until("to enter", || {
             self.look();
             self.told.iter().find_map(|event| if let LinkEvent::Entered(id) = event { Some(*id) } else { None })

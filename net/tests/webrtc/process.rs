@@ -22,7 +22,7 @@ use testkit::sessions::tap::altering;
 use testkit::sessions::*;
 
 use super::hall;
-use super::peers::{Peer, serve_at};
+use super::peers::Peer;
 use super::sessions::Player;
 use super::turn;
 
@@ -203,7 +203,7 @@ fn in_a_process_of_its_own() {
         }
         (Ok(room), Err(_)) => idle(Peer::open(server, &room, None)),
         (Err(_), _) => {
-            let server = serve_at(server);
+            let server = turn::serve_at(server);
             println!("{SERVES} {}", server.local_addr());
             loop {
                 thread::park();

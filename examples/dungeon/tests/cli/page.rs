@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use lockstone::shell::{PlayedCheck, PlayedParts, Report};
-use testkit::browser::lacks;
+use testkit::lacks;
 use testkit::open_page::OpenPage;
 
 use super::check::{altered, foreign, recorded};
@@ -19,10 +19,10 @@ use super::program::{Running, dungeon, folder, run, text};
 const SECONDS: u32 = 20;
 
 /// Browsers draw by the processor: one test has it at a time.
-static ALONE: Mutex<()> = Mutex::new(());
+pub static ALONE: Mutex<()> = Mutex::new(());
 
 /// A page, if it was built.
-fn built(name: &str, by: &str) -> Option<PathBuf> {
+pub fn built(name: &str, by: &str) -> Option<PathBuf> {
     let place = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).with_file_name("release").join(name);
     let is_there = place.join("index.html").exists();
     if !is_there {
@@ -54,7 +54,7 @@ fn view(files: &[(&str, Vec<u8>)]) -> Option<(Running, OpenPage)> {
 }
 
 /// Bots in pages that play in the room `hall`, each a browser of its own.
-fn open(url: &str, words: &str, names: &[&str]) -> Option<Vec<OpenPage>> {
+pub fn open(url: &str, words: &str, names: &[&str]) -> Option<Vec<OpenPage>> {
     let page = url.replace("ws://", "http://");
     let one = |name: &&str| {
         let link = format!("{page}/#room=hall{words}&bot&report&seconds={SECONDS}&name={name}");
@@ -71,7 +71,7 @@ fn finished(page: &mut OpenPage) -> Report {
 }
 
 /// The same of one that kept the session's pace.
-fn report(page: &mut OpenPage) -> Report {
+pub fn report(page: &mut OpenPage) -> Report {
     let report = finished(page);
     // Who joins plays more ticks at first, to be abreast of the others.
     assert!(ticks_in_100_s(&report) >= 1_980, "{report:?}");
@@ -93,7 +93,7 @@ fn assert_paced(native: &Report) {
 }
 
 /// All that a page and a native played has the same checksums, and they compared them.
-fn assert_equal(page: &Report, native: &Report) {
+pub fn assert_equal(page: &Report, native: &Report) {
     assert!(page.checksums_compared >= 20 && native.desyncs == 0, "{page:?}");
     let theirs: BTreeMap<_, _> = native.checksums.iter().map(|check| (check.tick, &check.checksum)).collect();
     let mut compared = 0;
