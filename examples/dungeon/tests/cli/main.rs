@@ -6,6 +6,7 @@ mod check;
 mod codes;
 mod commands;
 mod continuing;
+mod internet;
 mod kept;
 mod page;
 mod program;
