@@ -1,7 +1,8 @@
-//! `replay --gif` and `--webp`: recorded play as moving pictures, by the eyes of whoever recorded it.
+//! `replay --gif` and `--webp`: recorded play as moving pictures, by the eyes of whoever recorded
+//! it.
 //!
-//! Every second tick is a picture: the loop is in [`write`]. It must never write over a file that is
-//! there.
+//! Every second tick is a picture: the loop is in [`write`]. It must never write over a file that
+//! is there.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
