@@ -124,7 +124,7 @@ pub struct Shell<G: Game, L: Link, T: Session<Sim = G::Sim>> {
     branch: Option<Branch>,
     is_cut_off: bool,
     bot: Option<Box<dyn Bot<G::Sim>>>,
-    keeping: Option<Keeping<G>>,
+    keeping: Option<Keeping>,
     bot_saw: Tick,
     /// The tick that was last told to the recorder.
     reached: Tick,
@@ -331,7 +331,7 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
     /// Keeps the own hero if it is time, or for the `last` time.
     fn keep_hero(&mut self, last: bool) {
         let Some((keeping, player)) = self.keeping.as_mut().zip(self.player) else { return };
-        if let Some(told) = keeping.work(&self.session, player, last) {
+        if let Some(told) = keeping.work::<G>(&mut self.session, player, last) {
             self.display.tell(told);
         }
     }

@@ -200,9 +200,16 @@ pub trait Session {
     fn simulation(&self) -> Option<&Self::Sim>;
 
     /// The confirmed world: of the tick in [`Stats::settled`]. A rollback session has none, but
-    /// tells by its events what is settled.
+    /// tells by its events what is settled, and [restores](Session::settled_world) it if asked to.
     fn confirmed(&self) -> Option<&Self::Sim> {
         self.simulation()
+    }
+
+    /// The newest world that is final: of the tick that [`settled`](Session::settled) tells. It is
+    /// the confirmed one; in a rollback session it is restored for who asks, once for each tick.
+    /// It changes nothing that is played, sent or told.
+    fn settled_world(&mut self) -> Option<&Self::Sim> {
+        self.confirmed()
     }
 
     /// What this peer's player sees beyond the part of the world that is simulated here, at the

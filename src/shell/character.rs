@@ -1,11 +1,10 @@
-//! The own hero, kept for another session: now and then, and at the end; of a rollback session only
-//! what was final a while before that.
+//! The own hero, kept for another session: now and then, and at the end.
 //!
-//! Only what is confirmed is kept. It must never take the place of another hero, or of one that has
+//! Only what is final is kept. It must never take the place of another hero, or of one that has
 //! come farther: who comes back to a session that was left long ago finds an older self there.
 
 use lockstone_net::Session;
-use lockstone_sim::{PlayerId, Simulation, Tick};
+use lockstone_sim::{PlayerId, Tick};
 
 use crate::character::{Character, HeroOf};
 use crate::game::Game;
@@ -17,7 +16,7 @@ const PERIOD_TICKS: u32 = 100;
 pub type Keep = Box<dyn FnMut(&str) -> Result<(), String>>;
 
 /// Where the own hero is kept, and what of it is kept there.
-pub(super) struct Keeping<G: Game> {
+pub(super) struct Keeping {
     keep: Keep,
     /// Of which class the kept one is.
     class: String,
@@ -25,53 +24,36 @@ pub(super) struct Keeping<G: Game> {
     progress: u64,
     kept: String,
     due: Tick,
-    /// What was seen of a world that may be corrected yet: when, and after how many corrections.
-    seen: Option<(Tick, u64, Character<HeroOf<G>>)>,
     /// Whether the hero of this session is the one that is kept.
     is_own: Option<bool>,
     /// Whether it was told that it cannot be kept.
     failed: bool,
 }
 
-impl<G: Game> Keeping<G> {
+impl Keeping {
     pub fn new(keep: Keep, class: &str, progress: u64) -> Self {
         let class = class.to_owned();
-        Keeping { keep, class, progress, kept: String::new(), due: Tick(0), seen: None, is_own: None, failed: false }
+        Keeping { keep, class, progress, kept: String::new(), due: Tick(0), is_own: None, failed: false }
     }
 
     /// Keeps it if it is time, or if this is the `last` time. Returns a sentence for the person, if
     /// there is something to tell.
-    pub fn work(&mut self, session: &impl Session<Sim = G::Sim>, player: PlayerId, last: bool) -> Option<String> {
+    pub fn work<G: Game>(
+        &mut self,
+        session: &mut impl Session<Sim = G::Sim>,
+        player: PlayerId,
+        last: bool,
+    ) -> Option<String> {
         let settled = session.settled();
         if settled < self.due && !last {
             return None;
         }
-        let character = match session.confirmed() {
-            Some(world) => G::keep(world, player),
-            None => self.settled(session, player),
-        }?;
+        let character = G::keep(session.settled_world()?, player)?;
         self.due = Tick(settled.0.saturating_add(PERIOD_TICKS));
-        self.write(&character)
+        self.write::<G>(&character)
     }
 
-    /// Of a world that is predicted: what was seen of it, once that is final and was right.
-    fn settled(&mut self, session: &impl Session<Sim = G::Sim>, player: PlayerId) -> Option<Character<HeroOf<G>>> {
-        let (stats, world) = (session.stats(), session.simulation()?);
-        let corrections = stats.rollback.map_or(0, |rollback| rollback.rollbacks + u64::from(rollback.regroupings));
-        match self.seen.take() {
-            Some((_, before, _)) if before != corrections => {}
-            Some((tick, _, character)) if session.settled() >= tick => return Some(character),
-            waits @ Some(_) => {
-                self.seen = waits;
-                return None;
-            }
-            None => {}
-        }
-        self.seen = G::keep(world, player).map(|character| (world.tick(), corrections, character));
-        None
-    }
-
-    fn write(&mut self, character: &Character<HeroOf<G>>) -> Option<String> {
+    fn write<G: Game>(&mut self, character: &Character<HeroOf<G>>) -> Option<String> {
         let (title, is_other) = (&character.title, character.class != self.class);
         let is_own = *self.is_own.get_or_insert(!is_other && character.progress >= self.progress);
         if !is_own {

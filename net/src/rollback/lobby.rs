@@ -149,7 +149,9 @@ impl<S: Simulation> Lobby<S> {
         let (interval_ticks, emit_trees) = (settings.checksum_interval_ticks, settings.emit_trees);
         let timeline = Timeline::new(simulation, players, entries, interval_ticks, emit_trees);
         let (config, terms, name) = (self.config.clone(), self.terms, self.me.name.clone());
-        let beginning = Beginning { config, terms, player, name, remotes, timeline, stories, silent_until };
+        let (again, seed) = (self.build.clone(), form.seed);
+        let build = Box::new(move || again(seed));
+        let beginning = Beginning { config, terms, player, name, remotes, timeline, build, stories, silent_until };
         self.begun = Some(Box::new(Play::begin(beginning, now)));
     }
 }

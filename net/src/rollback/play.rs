@@ -39,6 +39,7 @@ pub struct Play<S: Simulation> {
     /// The others, by player.
     pub(super) remotes: Vec<Remote>,
     pub(super) timeline: Timeline<S>,
+    build: Box<dyn Fn() -> S + Send>,
     pub(super) predictor: Predictor,
     pub(super) own: OwnInputs,
     /// The first tick whose turn is not known here.
@@ -85,6 +86,8 @@ pub(super) struct Beginning<S: Simulation> {
     /// The others, by player.
     pub remotes: Vec<Remote>,
     pub timeline: Timeline<S>,
+    /// Makes the world before tick 0.
+    pub build: Box<dyn Fn() -> S + Send>,
     pub stories: Stories,
     /// Until then players have time to speak first.
     pub silent_until: Duration,
@@ -93,7 +96,7 @@ pub(super) struct Beginning<S: Simulation> {
 impl<S: Simulation> Play<S> {
     /// Tick 0 is now.
     pub(super) fn begin(beginning: Beginning<S>, now: Duration) -> Self {
-        let Beginning { config, terms, player, name, remotes, timeline, stories, silent_until } = beginning;
+        let Beginning { config, terms, player, name, remotes, timeline, build, stories, silent_until } = beginning;
         let base = timeline.base();
         let electorate = Electorate::of(timeline.players().iter().copied());
         let founder = Vote { epoch: Epoch::default(), leader: electorate.senior };
@@ -108,6 +111,7 @@ impl<S: Simulation> Play<S> {
             players_at_start: remotes.len() + 1,
             remotes,
             timeline,
+            build,
             confirmed: base,
             checksums: BTreeMap::new(),
             travelling: VecDeque::new(),
@@ -485,6 +489,10 @@ impl<S: Simulation> Role<S> for Play<S> {
 
     fn confirmed(&self) -> Option<&S> {
         None
+    }
+
+    fn settled_world(&mut self) -> Option<&S> {
+        Some(self.timeline.settled_world(&self.build))
     }
 
     fn settled(&self) -> Tick {

@@ -21,6 +21,8 @@ struct Moment<S: Simulation> {
 
 pub(super) struct Timeline<S: Simulation> {
     pub simulation: S,
+    /// The newest world that is final, once that was asked for.
+    settled: Option<Box<S>>,
     pub figures: RollbackStats,
     /// What the simulation asked for and no turn holds yet.
     pending: Vec<S::Request>,
@@ -53,6 +55,7 @@ impl<S: Simulation> Timeline<S> {
         let base = simulation.tick();
         Timeline {
             simulation,
+            settled: None,
             figures: RollbackStats::default(),
             pending: Vec::new(),
             moments: VecDeque::new(),
@@ -184,6 +187,17 @@ impl<S: Simulation> Timeline<S> {
     pub fn keyframe(&mut self) -> Event<S> {
         let moment = self.moments.front().map(|moment| moment.snapshot.clone());
         Event::Keyframe { tick: self.first, snapshot: moment.unwrap_or_else(|| self.simulation.snapshot()) }
+    }
+
+    /// The world before the first tick that is not told yet: the newest that is final. `build`
+    /// makes one before its first tick.
+    pub fn settled_world(&mut self, build: impl FnOnce() -> S) -> &S {
+        let Some(moment) = self.moments.front() else { return &self.simulation };
+        let world = self.settled.get_or_insert_with(|| Box::new(build()));
+        if world.tick() != self.first {
+            world.restore(&moment.snapshot);
+        }
+        world
     }
 
     /// Keeps the state of now, so that every tick from the first on can be gone back to.

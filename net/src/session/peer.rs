@@ -148,6 +148,11 @@ pub trait Role<S: Simulation>: Send {
         self.simulation()
     }
 
+    /// The world at the first tick whose turn is not final, to look at.
+    fn settled_world(&mut self) -> Option<&S> {
+        self.confirmed()
+    }
+
     /// The first tick whose turn is not final.
     fn settled(&self) -> Tick {
         self.confirmed().map_or(Tick(0), Simulation::tick)
@@ -223,6 +228,13 @@ impl<S: Simulation> Place<S> {
         match self {
             Place::Outside { .. } => None,
             Place::Inside(role) => Some(&**role),
+        }
+    }
+
+    fn role_mut(&mut self) -> Option<&mut Box<dyn Role<S>>> {
+        match self {
+            Place::Outside { .. } => None,
+            Place::Inside(role) => Some(role),
         }
     }
 
@@ -541,6 +553,10 @@ impl<S: Simulation, K: Kind<S>> Session for Peer<S, K> {
 
     fn confirmed(&self) -> Option<&S> {
         self.place.role()?.confirmed()
+    }
+
+    fn settled_world(&mut self) -> Option<&S> {
+        self.place.role_mut()?.settled_world()
     }
 
     fn distant(&self) -> DistantView {

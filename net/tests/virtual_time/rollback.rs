@@ -13,14 +13,16 @@ mod pace;
 mod words;
 
 use core::time::Duration;
+use std::collections::BTreeMap;
 
 use lockstone_net::limits::EVIDENCE_GIVE_TIME;
 use lockstone_net::memory::{Driver, MemoryNetwork, Weather};
 use lockstone_net::session::{DropReason, EndReason, Event, Phase, Session};
 use lockstone_net::wire::{self, ChatLine, Epoch, Message};
 use lockstone_net::{Channel, LinkEvent, PeerId, Rollback, RollbackSettings};
-use lockstone_sim::{PlayerId, Tick, mix64};
+use lockstone_sim::{PlayerId, Simulation, Tick, Turn, mix64};
 use testkit::seeds;
+use testkit::sessions::log::Log;
 use testkit::sessions::rollback::*;
 use testkit::sessions::*;
 
@@ -44,6 +46,36 @@ fn worlds_stay_equal_in_bad_weather_and_go_on_after_it() {
         in_step(&driver, seed)
     });
     println!("{} checksums compared", compared.iter().sum::<u64>());
+}
+
+#[test]
+fn what_is_settled_can_be_looked_at_and_never_changes_again() {
+    let weather = Weather { jitter: ms(50), loss_permille: 50, ..Weather::clear(ms(60)) };
+    let (seed, mut dice) = (9, Dice(9));
+    let mut driver = room(seed, 3, weather, &settings(seed));
+    let mut looked = vec![BTreeMap::new(); 3];
+    while driver.now() < secs(20) {
+        play(&mut driver, &mut dice, ms(70));
+        for (seat, looked) in driver.seats.iter_mut().zip(&mut looked) {
+            let settled = seat.session.settled();
+            let world = seat.session.settled_world().expect("it plays");
+            assert_eq!(world.tick(), settled);
+            looked.insert(settled, world.state.clone());
+        }
+    }
+    for (seat, looked) in driver.seats.iter().zip(&looked) {
+        let log = Log::of(&seat.events);
+        let (mut world, mut compared) = (Mixer::new(seed, 64), 0);
+        while world.tick() <= log.end {
+            if let Some(state) = looked.get(&world.tick()) {
+                assert_eq!(state, &world.state);
+                compared += 1;
+            }
+            world.step(log.turns.get(&world.tick()).unwrap_or(&Turn::EMPTY));
+        }
+        let rollbacks = seat.session.stats().rollback.expect("it is one").rollbacks;
+        assert!(compared > 150 && rollbacks > 50, "{compared} looks, {rollbacks} rollbacks");
+    }
 }
 
 #[test]
