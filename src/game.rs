@@ -1,5 +1,5 @@
 //! A game as the shell sees it: how to build its simulation, how people and bots play it,
-//! what it looks like.
+//! what it looks and sounds like.
 
 use std::sync::Arc;
 
@@ -10,6 +10,7 @@ use lockstone_sim::{Grid, PlayerId, Rules, Simulation, Table, Vec2, World};
 use crate::character::{Character, HeroOf};
 use crate::inspect::Inspect;
 use crate::scene::{Mark, Pointer, Scene};
+use crate::sound::Sound;
 
 /// A game that the shell can play, record, replay and check.
 pub trait Game: 'static {
@@ -99,6 +100,12 @@ pub trait Game: 'static {
     /// What a player sees. Read-only: nothing of it may find its way back into the world.
     fn scene(sim: &Self::Sim, player: PlayerId) -> Scene;
 
+    /// Hears the world for a player. Nothing, unless said otherwise.
+    fn ear(player: PlayerId) -> impl Ear<Self::Sim> {
+        let _ = player;
+        Deaf
+    }
+
     /// What a player's hero wears and carries, with what each thing does, in lines: I, or
     /// `/inventory`, shows it in place of the scene's notes. None, unless said otherwise.
     fn inventory(sim: &Self::Sim, player: PlayerId) -> Option<Vec<String>> {
@@ -118,6 +125,24 @@ pub trait Game: 'static {
 pub trait Bot<S: Simulation> {
     /// Looks at the world after a tick, and may give a command.
     fn decide(&mut self, sim: &S, player: PlayerId) -> Option<S::Command>;
+}
+
+/// Hears the world for a player. It reads, and remembers what it heard: nothing of it may find its
+/// way back into the world.
+pub trait Ear<S: Simulation> {
+    /// What is heard, now that the world has come to another tick. It is shown the confirmed world
+    /// alone: each tick once, in order, none that is corrected later. Ticks may be left out, as
+    /// when several are caught up with at once.
+    fn hear(&mut self, sim: &S, player: PlayerId) -> Vec<Sound>;
+}
+
+/// Hears nothing.
+struct Deaf;
+
+impl<S: Simulation> Ear<S> for Deaf {
+    fn hear(&mut self, _: &S, _: PlayerId) -> Vec<Sound> {
+        Vec::new()
+    }
 }
 
 /// A game that can lay out a world for any number of players.

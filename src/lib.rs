@@ -1,8 +1,8 @@
 //! Lockstone: a deterministic lockstep, peer-to-peer co-op engine.
 //!
 //! Reading order: [`game`] is what a game's author writes beside the rules, [`scene`] is what the
-//! views draw, `check` is what a game's own tests call. What needs crates of its own is behind a
-//! feature: `Cargo.toml` lists them.
+//! views draw, [`sound`] what is heard, `check` is what a game's own tests call. What needs crates
+//! of its own is behind a feature: `Cargo.toml` lists them.
 
 #![warn(clippy::print_stdout, clippy::print_stderr)]
 
@@ -10,6 +10,7 @@ pub mod character;
 pub mod game;
 pub mod inspect;
 pub mod scene;
+pub mod sound;
 
 #[cfg(all(feature = "cli", not(target_arch = "wasm32")))]
 pub mod cli;

@@ -5,7 +5,8 @@
 //! actions, bots ─► Session::command
 //! link ─► Session::handle ─► Session::advance ─► link
 //!                               ├─► events ─► Recorder, news
-//!                               └─► look ahead ─► simulation ─► scene ─► view
+//!                               ├─► look ahead ─► simulation ─► scene ─► view
+//!                               └─► settled world ─► ear ─► sounds
 //! ```
 //!
 //! One round of it is [`Shell::step`], which never sleeps and reads no clock but those that it was
@@ -16,6 +17,7 @@ mod character;
 mod display;
 mod effort;
 mod executable;
+mod hearing;
 mod inquiry;
 mod keeper;
 mod lookahead;
@@ -47,9 +49,11 @@ use lockstone_sim::{PlayerId, Simulation, Tick};
 use crate::game::{Bot, Game};
 use crate::panics::{Panicked, caught};
 use crate::recording::Desync;
+use crate::sound::Sound;
 use crate::view::{Draw, Join};
 use character::Keeping;
 use effort::{MEASURED_TICKS, Meter};
+use hearing::Hearing;
 use keeper::Told;
 use lookahead::Lookahead;
 
@@ -125,6 +129,7 @@ pub struct Shell<G: Game, L: Link, T: Session<Sim = G::Sim>> {
     is_cut_off: bool,
     bot: Option<Box<dyn Bot<G::Sim>>>,
     keeping: Option<Keeping>,
+    hearing: Option<Hearing<G>>,
     bot_saw: Tick,
     /// The tick that was last told to the recorder.
     reached: Tick,
@@ -159,6 +164,7 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
             is_cut_off: false,
             bot: None,
             keeping: None,
+            hearing: None,
             bot_saw: Tick(0),
             reached: Tick(0),
             told: Tick(0),
@@ -196,6 +202,16 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
         keep: impl FnMut(&str) -> Result<(), String> + 'static,
     ) -> Self {
         self.keeping = Some(Keeping::new(Box::new(keep), class, progress));
+        self
+    }
+
+    /// Lets the person hear the world, if sound `is_on`: `/sound` switches it. `speak` plays what
+    /// is heard, or tells in a few words why it cannot. It is given no sound at first, to get
+    /// ready.
+    #[must_use]
+    pub fn with_sound(mut self, is_on: bool, speak: impl FnMut(&[Sound]) -> Result<(), String> + 'static) -> Self {
+        self.display.show_sound(is_on);
+        self.hearing = Some(Hearing::new(Box::new(speak), is_on));
         self
     }
 
@@ -336,6 +352,28 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
         }
     }
 
+    /// Lets the person hear what is final now.
+    fn hear(&mut self) {
+        let Some((hearing, player)) = self.hearing.as_mut().zip(self.player) else { return };
+        if let Some(told) = hearing.work(&mut self.session, player) {
+            self.display.show_sound(false);
+            self.display.tell(told);
+        }
+    }
+
+    /// The person wants to hear nothing more, or to hear it again.
+    fn switch_sound(&mut self) {
+        let told = match &mut self.hearing {
+            Some(hearing) => {
+                hearing.switch();
+                self.display.show_sound(hearing.is_on());
+                if hearing.is_on() { "Sound is on." } else { "Sound is off. /sound switches it on again." }
+            }
+            None => "There is no sound: this program was built without, or nobody sees its world.",
+        };
+        self.display.tell(told.to_owned());
+    }
+
     /// Lets time in, and measures what each tick costs.
     fn advance(&mut self, now: Duration) {
         // A rollback session has no confirmed world.
@@ -361,6 +399,7 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
         self.reached = settled;
         self.recorder.ask(move |keeper| keeper.reached(settled));
         self.keep_hero(false);
+        self.hear();
         if let Some(progress) = self.options.progress
             && settled.0.saturating_sub(self.told.0) >= PROGRESS_TICKS
         {
@@ -383,6 +422,7 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
                     self.report.began.get_or_insert(now);
                 }
                 self.recorder.ask(move |keeper| keeper.start(tick, seed, player, &snapshot));
+                self.hearing.iter_mut().for_each(Hearing::begin);
                 self.bot = self.options.bot.then(|| Box::new(G::bot(player)) as Box<dyn Bot<G::Sim>>);
             }
             Event::Turn { tick, turn } => {

@@ -66,6 +66,8 @@ pub enum Action {
     Type(String),
     /// Wants to see the session's figures, or no more.
     Figures,
+    /// Wants to hear nothing of the world, or to hear it again.
+    Sound,
     /// Wants to go on without those who cannot be reached.
     Branch,
     /// Wants to hear nothing more of a player that is called so, or to hear it again.

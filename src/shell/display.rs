@@ -260,6 +260,11 @@ impl Display {
         self.status.figures = !self.status.figures;
     }
 
+    /// Whether sound is on, where there is any.
+    pub(super) fn show_sound(&mut self, is_on: bool) {
+        self.status.sound = Some(is_on);
+    }
+
     /// Between two ticks.
     pub(super) fn period(&self) -> Duration {
         self.period

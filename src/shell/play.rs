@@ -53,6 +53,7 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
             match self.player {
                 _ if action == Action::Quit => self.leave(now),
                 _ if action == Action::Figures => self.display.toggle_figures(),
+                _ if action == Action::Sound => self.switch_sound(),
                 Some(player) => self.act(player, action),
                 None => {}
             }
@@ -63,7 +64,7 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
         self.spoke = true;
         let Some(sim) = self.session.simulation() else { return };
         let command = match action {
-            Action::Quit | Action::Figures => return,
+            Action::Quit | Action::Figures | Action::Sound => return,
             Action::Branch => {
                 if let Err(error) = self.session.go_on_as_branch() {
                     self.display.tell(format!("Not done: {error}."));
@@ -104,6 +105,7 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
                             self.display.tell(format!("{}.", G::KEYS));
                         }
                         self.display.tell("Tab, or /stats: round trips, loss, and all that is measured.".to_owned());
+                        self.display.tell("/sound: hear nothing of the world; once more: hear it.".to_owned());
                         self.display.tell("/branch: go on without those who are cut off, if they are.".to_owned());
                         self.display.tell("/mute NAME: hear nothing more of a player; once more: hear it.".to_owned());
                         self.display.tell("/out NAME: vote a player out of a party; a quorum decides.".to_owned());

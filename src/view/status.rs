@@ -30,6 +30,8 @@ pub struct Status {
     pub bytes_out_per_s: u32,
     /// Whether the person asked for all [`details`](Status::details).
     pub figures: bool,
+    /// Whether sound is on, where there is any.
+    pub sound: Option<bool>,
     /// In a relay: what it served and its ticks cost, in words, when that was last measured.
     pub relay: Option<(RelayStats, String)>,
     /// The last comparison of checksums with anyone.

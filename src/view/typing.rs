@@ -13,6 +13,8 @@ const VOTE_OUT: &str = "/out ";
 const LINE_CHARS_MAX: usize = 120;
 /// The command that asks for figures, as Tab does.
 const FIGURES: &str = "/stats";
+/// The command that switches sound off, or on again.
+const SOUND: &str = "/sound";
 /// The command that takes the offer to go on without those who cannot be reached.
 const BRANCH: &str = "/branch";
 
@@ -73,6 +75,7 @@ impl Typing {
 fn finished(line: String) -> Option<Action> {
     match line.trim() {
         FIGURES => return Some(Action::Figures),
+        SOUND => return Some(Action::Sound),
         BRANCH => return Some(Action::Branch),
         _ => {}
     }

@@ -1,9 +1,10 @@
 //! The game as the shell sees it. `FAULT` in the environment names its fault; child
 //! processes inherit it.
 
-use lockstone::game::{Bot, Game};
+use lockstone::game::{Bot, Ear, Game};
 use lockstone::scene::{Drawing, Figure, Gauge, Ground, GroundTile, Ink, Part, Pointer, Rgb, Scene};
-use lockstone::sim::{EntityId, Fx, PlayerId, Simulation, Table, Vec2, mix64};
+use lockstone::sim::{EntityId, Fx, PlayerId, Simulation, Table, Tick, Vec2, mix64};
+use lockstone::sound::Sound;
 
 use super::{Being, CELL_TILES, Fault, HERO_LIFE, Newcomer, Order, Plant, REACH, SIDE_CELLS, Sim, world_of};
 
@@ -52,6 +53,10 @@ impl Game for Faulty {
         if text == "rest" { Ok(Order::Rest) } else { Err("only rest can be typed".to_owned()) }
     }
 
+    fn ear(_: PlayerId) -> impl Ear<Sim> {
+        Listener
+    }
+
     fn scene(sim: &Sim, player: PlayerId) -> Scene {
         const HALF: i32 = 20;
         let Some(hero) = sim.hero(player) else { return Scene::default() };
@@ -84,6 +89,21 @@ impl Game for Faulty {
             ..Scene::default()
         }
     }
+}
+
+/// Hears at every tick which one it is, and where its hero stands.
+struct Listener;
+
+impl Ear<Sim> for Listener {
+    fn hear(&mut self, sim: &Sim, player: PlayerId) -> Vec<Sound> {
+        sim.hero(player).map(|hero| told(sim.tick(), hero.pos)).into_iter().collect()
+    }
+}
+
+/// The sound by which a tick is told, and the place of the hero in it.
+pub fn told(tick: Tick, at: Vec2) -> Sound {
+    let bits = |fx: Fx| fx.to_bits() as f32;
+    Sound { tones: &[], pitch: tick.0 as f32, gain: bits(at.x), pan: bits(at.y) }
 }
 
 /// Walks about, and does with what it meets what a player would.

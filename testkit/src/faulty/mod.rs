@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 pub use being::{Beast, Being, Count, Hero, Kind, Shrine, Stone};
 pub use fault::{FROM, Fault, Plant, hush};
-pub use game::{Faulty, WildsBot, draw};
+pub use game::{Faulty, WildsBot, draw, told};
 
 use lockstone::default_table;
 use lockstone::game::Bot;

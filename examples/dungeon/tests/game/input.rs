@@ -135,6 +135,7 @@ fn enter_says_a_line_and_a_slash_begins_a_command() {
     assert_eq!(press(&line(Key::Char('/'), "wear 2")), [Action::Type("wear 2".into())]);
     assert_eq!(press(&[Key::Tab]), [Action::Figures]);
     assert_eq!(press(&line(Key::Char('/'), "stats")), [Action::Figures]);
+    assert_eq!(press(&line(Key::Char('/'), "sound")), [Action::Sound]);
     assert_eq!(press(&[Key::Enter, Key::Tab, Key::Char('s'), Key::Enter]), [Action::Say("s".into())]);
     assert_eq!(press(&line(Key::Enter, "/drink")), [Action::Type("drink".into())]);
     for nothing in ["", "  ", "/", "/ "] {
