@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use lockstone::character::Character;
-use lockstone::game::{Bot, Game, Layout, LayoutError, Spread, Wide};
+use lockstone::game::{Bot, Ear, Game, Layout, LayoutError, Spread, Wide};
 use lockstone::net::relay::{Horizon, Landmark};
 use lockstone::scene::{Mark, Pointer, Scene};
 use lockstone::sim::path::TileGrid;
@@ -11,6 +11,7 @@ use lockstone::sim::{Grid, PlayerId, Table, Vec2, World, mix64};
 
 use crate::bot::DungeonBot;
 use crate::command::{Command, Name, Newcomer};
+use crate::ear::DungeonEar;
 use crate::hero::{Class, Kept};
 use crate::horizon::DungeonHorizon;
 use crate::map::Plan;
@@ -104,6 +105,10 @@ impl Game for DungeonGame {
 
     fn scene(world: &World<Dungeon>, player: PlayerId) -> Scene {
         scene::scene(world, player)
+    }
+
+    fn ear(_player: PlayerId) -> impl Ear<World<Dungeon>> {
+        DungeonEar::default()
     }
 
     fn inventory(world: &World<Dungeon>, player: PlayerId) -> Option<Vec<String>> {

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The rules hold no float, no hash map, no clock and no thread: `clippy.toml` bans them. Only
-//! [`scene`] may turn positions into floats, and nothing comes back from there.
+//! [`scene`] and [`ear`] may turn positions into floats, and nothing comes back from there.
 //!
 //! Reading order: [`measures`], [`map`], [`body`], [`rules`], then what each being does.
 
@@ -28,6 +28,7 @@ pub mod monsters;
 pub mod projectile;
 
 pub mod bot;
+pub mod ear;
 pub mod game;
 pub mod horizon;
 pub mod input;

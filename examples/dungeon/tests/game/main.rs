@@ -5,6 +5,7 @@ mod beginner;
 mod chaos;
 mod company;
 mod coverage;
+mod ear;
 mod golden;
 mod horizon;
 mod hostile;
