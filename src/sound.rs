@@ -10,9 +10,13 @@
 //! game knows. Nothing that is computed here may find its way back into the world.
 
 mod mixer;
+#[cfg(all(feature = "sound", not(target_arch = "wasm32")))]
+mod speaker;
 mod wave;
 
 pub use mixer::{Mixer, VOICES_MAX};
+#[cfg(all(feature = "sound", not(target_arch = "wasm32")))]
+pub use speaker::{Speaker, SpeakerError};
 pub use wave::Wave;
 
 use crate::scene::Place;

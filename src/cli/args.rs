@@ -121,6 +121,10 @@ pub(super) struct Play {
     /// Where the world is shown [default: window if there is a display, else terminal, else none]
     #[arg(long, value_name = "VIEW")]
     pub view: Option<View>,
+    /// Begin without sound; /sound switches it on
+    #[cfg(feature = "sound")]
+    #[arg(long)]
+    pub mute: bool,
     /// The seed of the world, if you found the session [default: drawn]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,

@@ -22,6 +22,8 @@ use super::kept::Kept;
 use crate::game::Game;
 use crate::output::say;
 use crate::shell::{Clocks, Display, Files, Labels, Options, Recorder, Screen, Shell};
+#[cfg(feature = "sound")]
+use crate::sound::{Sound, Speaker};
 use crate::view::{self, Draw, Join};
 
 /// What draws the picture of the end, in a build that can.
@@ -73,7 +75,10 @@ impl<G: Game> Sitting<G> {
             .map_err(|error| files::cannot_write(&error.path, &error.cause))?
             .with_trees(args.trees)
             .beside();
-        let mut display = Display::new(screen(G::NAME, args.view, args.report)?, &labels, join);
+        let screen = screen(G::NAME, args.view, args.report)?;
+        #[cfg(feature = "sound")]
+        let is_seen = matches!(screen, Screen::View(_));
+        let mut display = Display::new(screen, &labels, join);
         let options = Options {
             bot: args.bot,
             no_look_ahead: args.no_look_ahead,
@@ -88,6 +93,10 @@ impl<G: Game> Sitting<G> {
         let mut shell = Shell::<G, L, T>::new(session, link, recorder, display, options).with_rerun(build);
         if let Some((class, progress, keep)) = kept.keeper() {
             shell = shell.with_character((&class, progress), keep);
+        }
+        #[cfg(feature = "sound")]
+        if is_seen {
+            shell = shell.with_sound(!args.mute, speak());
         }
         let (reason, report) = shell.run(&STOP);
         if let Some((path, png)) = args.shot.as_ref().zip(shell.take_picture()) {
@@ -144,6 +153,19 @@ fn screen(game: &str, asked: Option<View>, report: bool) -> Result<Screen, Failu
             let window = window.and_then(|opened| opened.inspect_err(|error| say(format_args!("{error}."))).ok());
             Ok(window.or_else(|| terminal().ok()).map_or(none, Screen::View))
         }
+    }
+}
+
+/// Plays what is heard, on a device that is opened for the first of it.
+#[cfg(feature = "sound")]
+fn speak() -> impl FnMut(&[Sound]) -> Result<(), String> {
+    let mut speaker = None;
+    move |sounds| {
+        if speaker.is_none() {
+            speaker = Some(Speaker::open().map_err(|error| error.to_string())?);
+        }
+        speaker.iter().for_each(|speaker| speaker.play(sounds));
+        Ok(())
     }
 }
 
