@@ -55,6 +55,12 @@ impl DevTools {
         self.ask("Page.setWebLifecycleState", json!({ "state": state }), true);
     }
 
+    /// Clicks what has an id, as a person does: from then on the page may be heard.
+    pub fn click(&mut self, id: &str) {
+        let click = format!("document.getElementById('{id}').click()");
+        self.ask("Runtime.evaluate", json!({ "expression": click, "userGesture": true }), true);
+    }
+
     /// Waits until this is true on the page, in JavaScript.
     pub fn until(&mut self, condition: &str) {
         let look = format!(

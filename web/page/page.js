@@ -2,8 +2,9 @@
 // and the loop. It must never know the game: what it is called and how it is played the program
 // tells. It asks no host but its own.
 
-import init, { character, game, panicked, recording } from "./game.js";
+import init, { character, game, panicked, recording, sound } from "./game.js";
 import { at, bars, capital, fitted, lines } from "./beside.js";
+import { listen, play } from "./sound.js";
 import { forget, keep, kept } from "./store.js";
 
 // What is played is kept this often, for when the page is closed in the middle.
@@ -269,6 +270,7 @@ window.addEventListener("hashchange", () => {
 // ---- Entering
 
 async function enter() {
+  listen();
   const name = at("name").value.trim() || (asked().bot ? "Page" : "");
   const hero = chosen();
   if (!asked().bot) {
@@ -292,6 +294,7 @@ async function enter() {
     seed: words.seed ?? crypto.getRandomValues(new Uint32Array(1))[0],
     identity: words.bot ? drawn(32) : digits,
     checksums: words.reports,
+    mute: known("sound") === "off",
   };
   at("door").hidden = true;
   at("stage").hidden = false;
@@ -375,6 +378,7 @@ function round(isFrame) {
     return broke(error);
   }
   if (wait < 0) return over(JSON.parse(page.ending()));
+  play(sound);
   clock.postMessage(Math.min(wait, 1000));
 }
 
@@ -484,7 +488,7 @@ async function listKept() {
 
 // ---- Beside the picture
 
-function write({ phase, shows, gauges, skills, notes, told, rows, join }) {
+function write({ phase, shows, gauges, skills, notes, told, rows, join, sound }) {
   at("curtain").hidden = shows;
   at("curtain").textContent = shows ? "" : `${capital(phase)} ...`;
   document.title = shows ? `${capital(about.name)}${entry.room ? ` · ${entry.room}` : ""}` : `${capital(phase)} ...`;
@@ -495,8 +499,16 @@ function write({ phase, shows, gauges, skills, notes, told, rows, join }) {
   lines(at("news"), told.flat().slice(-14).map((text) => [text]));
   hear(told.flat());
   lines(at("rows"), rows.map((row) => [row.left, row.tone, row.right, row.right_tone]));
+  showSound(sound);
   at("invite").hidden = !join;
   if (join && at("link").value !== join) at("link").value = join;
+}
+
+// Whether sound is on, which the next session begins with, too.
+function showSound(isOn) {
+  if (at("sound").getAttribute("aria-pressed") === String(isOn)) return;
+  at("sound").setAttribute("aria-pressed", isOn);
+  known("sound", isOn ? "on" : "off");
 }
 
 // How near a skill is to ready, on its button, which is called as it is.
@@ -619,6 +631,7 @@ function full() {
 
 at("say").addEventListener("click", () => speak(""));
 at("figures").addEventListener("click", () => page.line("/stats"));
+at("sound").addEventListener("click", () => page.line("/sound"));
 at("full").addEventListener("click", full);
 at("save").addEventListener("click", save);
 at("keep").addEventListener("click", save);
@@ -636,6 +649,9 @@ at("copy").addEventListener("click", async () => {
   const copied = navigator.clipboard ? navigator.clipboard.writeText(at("link").value).then(() => true, () => false) : document.execCommand("copy");
   at("copy").textContent = (await copied) ? "Copied" : "Copy it by hand";
 });
+
+// Who comes back to a session by a reload has touched nothing yet.
+for (const name of ["click", "keydown"]) window.addEventListener(name, listen);
 
 // Only over a secure connection, or on this machine, a page may be there without its server.
 navigator.serviceWorker?.register("offline.js").catch(() => {});

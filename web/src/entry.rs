@@ -51,6 +51,9 @@ pub(crate) struct Entry {
     pub seconds: Option<u32>,
     /// Leaves at this tick.
     pub until: Option<u32>,
+    /// Begins without sound.
+    #[serde(default)]
+    pub mute: bool,
     /// Keeps every checksum for the report, and those of the world's parts.
     #[serde(default)]
     pub checksums: bool,

@@ -21,7 +21,7 @@ use crate::clock;
 use crate::ending;
 use crate::entry::{Entry, Kind};
 use crate::eye::Eye;
-use crate::page::{KEPT, RECORDING};
+use crate::page::{self, KEPT, RECORDING};
 
 /// A game before it is played.
 pub(crate) trait Gate {
@@ -204,6 +204,10 @@ impl Place<'_> {
             ..Options::default()
         };
         let mut shell = Shell::<G, L, T>::new(session, link, recorder, display, options).with_rerun(build::<G>);
+        shell = shell.with_sound(!entry.mute, |sounds| {
+            page::hear(sounds);
+            Ok(())
+        });
         if entry.keeps {
             let progress = character.map_or(0, |character| character.progress);
             shell = shell.with_character((&entry.hero, progress), |text| {

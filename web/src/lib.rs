@@ -18,7 +18,7 @@
 //!
 //! ```text
 //! page.js ─► Page::enter ─► Shell ─► MatchboxLink ─► data channels
-//!    │ ▲                      │
+//!    │ ▲                      │ └── sounds ─► sound.js
 //!    │ └── panel, ending ◄── Eye ─► canvas
 //!    └───► Page::step, told when by a Worker, by the link, and by each frame of the browser
 //!

@@ -4,6 +4,7 @@
 //! called again. Nothing here may decide what is played, or ask another host for anything.
 
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -11,6 +12,7 @@ use js_sys::Function;
 use lockstone::game::{Game, Wide};
 use lockstone::scene::Pointer;
 use lockstone::shell::{Memory, Next};
+use lockstone::sound::{Sound, VOICES_MAX};
 use wasm_bindgen::prelude::*;
 use web_sys::HtmlCanvasElement;
 
@@ -25,7 +27,12 @@ use crate::picture::Picture;
 /// Where the session is recorded, among the page's files in memory.
 pub(crate) const RECORDING: &str = "game.lksrec";
 
+/// The page plays a sound by so many samples a second.
+const RATE_HZ: u32 = 44_100;
+
 thread_local! {
+    /// What is heard, until the page takes it.
+    static HEARD: RefCell<VecDeque<Sound>> = const { RefCell::new(VecDeque::new()) };
     /// The hero as it is to be kept, if that is new.
     pub(crate) static KEPT: RefCell<Option<String>> = const { RefCell::new(None) };
     /// What was recorded. It outlives a panic.
@@ -165,6 +172,22 @@ impl Page {
             playing.leave(clock::now());
         }
     }
+}
+
+/// Keeps sounds for the page to take, the newest of them.
+pub(crate) fn hear(sounds: &[Sound]) {
+    HEARD.with_borrow_mut(|heard| {
+        heard.extend(sounds);
+        heard.drain(..heard.len().saturating_sub(VOICES_MAX));
+    });
+}
+
+/// The next sound to be played: from where it comes, -1 left and 1 right, then its samples, 44,100
+/// a second. Nothing if all have been taken.
+#[wasm_bindgen]
+pub fn sound() -> Option<Vec<f32>> {
+    let sound = HEARD.with_borrow_mut(VecDeque::pop_front)?;
+    Some([sound.pan].into_iter().chain(sound.samples(RATE_HZ)).collect())
 }
 
 /// The own hero, to be kept by the page in place of what it was; nothing if it is what it was.

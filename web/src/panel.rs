@@ -18,6 +18,8 @@ pub(crate) struct Panel<'s> {
     told: [&'s [String]; 2],
     rows: Vec<Line>,
     join: Option<&'s str>,
+    /// Whether sound is on.
+    sound: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -57,6 +59,7 @@ impl<'s> Panel<'s> {
             notes: scene.map_or(&[], |scene| &scene.notes),
             told: [scene.map_or(&[], |scene| &scene.news), &status.news],
             rows: status.rows().into_iter().map(line).collect(),
+            sound: status.sound == Some(true),
             join: status.join.as_ref().and_then(|join| join.link.as_deref()),
         }
     }

@@ -175,11 +175,34 @@ fn a_page_that_leads_hands_over_when_it_is_hidden_and_is_back_after_it_was_froze
     assert_equal(&reports[0], &reports[1]);
 }
 
+/// Counts the sounds that a page plays while its device runs, and those that hold something.
+const HEARS: &str = r"(window.sounded ??= (() => {
+  const { start } = AudioBufferSourceNode.prototype;
+  AudioBufferSourceNode.prototype.start = function () {
+    const isLoud = this.buffer.getChannelData(0).some((sample) => Math.abs(sample) > 0.01);
+    if (this.context.state === 'running' && isLoud) window.sounded += 1;
+    start.call(this);
+  };
+  return 0;
+})()) === 0";
+
 #[test]
-fn two_pages_play_a_party_of_their_own() {
+fn two_pages_play_a_party_of_their_own_and_one_is_heard_once_somebody_touches_it() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let Some((_server, url)) = serve() else { return };
     let Some(mut pages) = open(&url, "&seed=5", &["Ada", "Bea"]) else { return };
+    let tools = &mut pages[0].tools;
+    tools.until("document.getElementById('curtain')?.hidden");
+    tools.until(HEARS);
+    let is_on = |is_on: bool| format!("document.getElementById('sound').ariaPressed === '{is_on}'");
+    tools.click("sound");
+    tools.until(&is_on(false));
+    let (off, quiet) = ("localStorage.getItem('lockstone.sound') === 'off'", "(window.quiet ??= window.sounded)");
+    // A bot that walks is heard in two seconds.
+    tools.until(&format!("{off} && {quiet} === window.sounded && (window.since ??= {TICK}) + 40 < {TICK}"));
+    tools.click("sound");
+    tools.until(&is_on(true));
+    tools.until("window.sounded > window.quiet + 3");
     let reports: Vec<_> = pages.iter_mut().map(report).collect();
     assert_equal(&reports[0], &reports[1]);
 }
