@@ -1,15 +1,17 @@
 //! A recording that can be looked at, at any tick and in any order.
 //!
-//! To go to a tick, it takes the nearest state before that and plays on from there: one that it
-//! came by before, or one that was recorded, if it has its tick and its checksum. It must never
-//! hide that a recorded checksum is not met where it plays. It is no proof: that is a replay.
+//! A tick's world is what the turns lead to from the newest recorded state before it that has its
+//! tick and its checksum, whichever way one came there: so it is its recorder's own world again
+//! after a state that the turns alone do not lead to. To go to a tick, it plays on from the nearest
+//! state that it came by before, or from a recorded one. It must never hide that a recorded
+//! checksum is not met where it plays. It is no proof: that is a replay.
 
 use std::collections::BTreeMap;
 
-use lockstone_sim::{PlayerId, Simulation, Tick, Turn};
+use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, Turn};
 
 use super::playback::ReplayError;
-use super::{Header, Recording, Timeline};
+use super::{Header, Packed, Recording, Timeline};
 
 /// Between two states that are kept while it is played.
 const STOP_TICKS: u32 = 100;
@@ -60,6 +62,46 @@ impl<S: Simulation> Film<S> {
         &self.simulation
     }
 
+    /// The same, to be asked for checksums.
+    #[cfg(feature = "checker")]
+    pub(crate) fn simulation_mut(&mut self) -> &mut S {
+        &mut self.simulation
+    }
+
+    /// The turn of a tick; an empty one if none is on record.
+    pub fn turn(&self, tick: Tick) -> Turn<S> {
+        self.timeline.turns.get(&tick).cloned().unwrap_or_default()
+    }
+
+    /// The recorded checksum of the tick that was gone to.
+    pub fn recorded(&self) -> Option<Checksum> {
+        self.timeline.roots.get(&self.simulation.tick()).copied()
+    }
+
+    /// Whether the world that is shown has the checksum that its recorder had, if there is one.
+    pub fn is_met(&mut self) -> Option<bool> {
+        let recorded = self.recorded()?;
+        Some(self.simulation.checksum() == recorded)
+    }
+
+    /// The first tick from the one that was gone to on, and not later than another, of which there
+    /// is a recorded state.
+    pub fn next_state(&self, until: Tick) -> Option<Tick> {
+        self.timeline.states.range(self.simulation.tick()..=until).next().map(|(tick, _)| *tick)
+    }
+
+    /// Takes a state of a tick as if its recorder had recorded it.
+    pub fn add_state(&mut self, tick: Tick, state: Packed) {
+        self.timeline.states.insert(tick, state);
+        let start = self.timeline.start();
+        // What comes later was played from an older one.
+        self.stops.retain(|stop, _| *stop < tick || *stop == start);
+        self.simulation.restore(&self.stops[&start]);
+        if tick == start && self.takes_recorded(tick) {
+            self.stops.insert(tick, self.simulation.snapshot());
+        }
+    }
+
     /// The first tick that was played whose recorded checksum was not met.
     pub fn differs(&self) -> Option<Tick> {
         self.differs
@@ -92,13 +134,7 @@ impl<S: Simulation> Film<S> {
     fn takes_recorded(&mut self, stop: Tick) -> bool {
         let state = self.timeline.states[&stop].unpack();
         let is_read = state.is_ok_and(|state| self.simulation.restore_from(&state).is_ok());
-        is_read && self.simulation.tick() == stop && self.meets(stop) != Some(false)
-    }
-
-    /// Whether the recorded checksum of the present tick is met, if there is one.
-    fn meets(&mut self, tick: Tick) -> Option<bool> {
-        let recorded = *self.timeline.roots.get(&tick)?;
-        Some(self.simulation.checksum() == recorded)
+        is_read && self.simulation.tick() == stop && self.is_met() != Some(false)
     }
 
     /// Plays one tick. Returns whether there was one.
@@ -112,8 +148,15 @@ impl<S: Simulation> Film<S> {
         }
         self.simulation.step(self.timeline.turns.get(&tick).unwrap_or(&Turn::EMPTY));
         let tick = tick.next();
-        if self.meets(tick) == Some(false) {
+        let is_met = self.is_met();
+        if is_met == Some(false) {
             self.differs = Some(self.differs.map_or(tick, |before| before.min(tick)));
+        }
+        if is_met != Some(true) && self.timeline.states.contains_key(&tick) {
+            let led_to = self.simulation.snapshot();
+            if !self.takes_recorded(tick) {
+                self.simulation.restore(&led_to);
+            }
         }
         true
     }
