@@ -88,7 +88,8 @@ mod compare;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod coverage;
 mod extent;
-mod locate;
+pub(crate) mod locate;
+pub(crate) mod moment;
 mod page;
 mod part;
 mod parting;
@@ -112,7 +113,7 @@ pub use locate::{Location, SPOTS_MAX, Side, Spot, locate};
 pub use lockstone_sim::Extent;
 pub use page::{body, page};
 pub use part::{PartFinding, part};
-pub use report::{BadWrite, Cause, Finding, PeerReport, Report, Spread, Unmet, Verdict};
+pub use report::{BadWrite, Cause, Finding, OddWorld, PeerReport, Report, Spread, Unmet, Verdict};
 #[cfg(not(target_arch = "wasm32"))]
 pub use shrink::{Shrunk, shrink};
 pub use states::Unusable;

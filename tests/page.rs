@@ -73,6 +73,7 @@ fn large() -> Report {
         bad_writes: (0..6).map(bad_write).collect(),
         spread: (0..40).map(spread).collect(),
         inputs: lines(10),
+        odd_world: None,
     };
     Report { peers, start: Tick(0), end: Tick(18_000), shared: None, panic: None, finding: Some(finding) }
 }

@@ -212,7 +212,7 @@ impl<'a, S: Inspect> Checker<'a, S> {
         let is_odd = |n: &usize| reports[*n].differs.is_some_and(|unmet| unmet.tick <= tick.plus(AFTER_TICKS));
         let (odd, others): (Vec<_>, Vec<_>) = (0..peers.len()).partition(is_odd);
         let healthy = others.first().map(|&n| &peers[n]);
-        explain(Case { checker: self, peers, played, tick, agreed, odd, healthy }, limit).map(Some)
+        explain(Case { checker: self, peers, played, tick, agreed, odd, healthy, odd_seed: None }, limit).map(Some)
     }
 
     /// A simulation in the state that a recording holds at a tick.

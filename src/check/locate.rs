@@ -91,7 +91,7 @@ pub(super) fn differing_cells<S: Inspect>(ours: &mut S, theirs: &mut S) -> Vec<C
 }
 
 /// Compares parts of two states.
-pub(super) fn compare(ours: Vec<Thing>, theirs: Vec<Thing>) -> Vec<Spot> {
+pub(crate) fn compare(ours: Vec<Thing>, theirs: Vec<Thing>) -> Vec<Spot> {
     let mut theirs: BTreeMap<_, _> = theirs.into_iter().map(|thing| (thing.part, thing)).collect();
     let (mut spots, mut alone) = (Vec::new(), Vec::new());
     for thing in ours {

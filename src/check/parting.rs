@@ -8,10 +8,11 @@ use lockstone_sim::{CellId, Input, Simulation, Tick, Turn};
 use super::compare::CheckError;
 use super::locate::{differing_cells, locate};
 use super::replayer::Replayer;
-use super::report::{BadWrite, Finding, Spread};
+use super::report::{BadWrite, Finding, OddWorld, Spread};
 use super::verdict::{Case, Shown};
 use super::waver::Varied;
 use crate::inspect::Inspect;
+use crate::recording::Packed;
 
 /// So long the spread of a difference is followed.
 pub(super) const SPREAD_TICKS: u32 = 40;
@@ -25,7 +26,10 @@ pub(super) fn explain<S: Inspect>(mut case: Case<'_, S>, limit: Tick) -> Result<
     let (agreed, odd, inputs) = (case.agreed, case.odd.clone(), inputs_before(case.played.turns, case.tick));
     let mut finding = Finding { agreed, odd, inputs, ..Finding::new(case.tick, verdict) };
     match shown {
-        Some(Shown::Odd(theirs)) => part(&mut finding, &mut case.played, theirs, limit),
+        Some(Shown::Odd(theirs)) => {
+            let seed = case.odd_seed.unwrap_or(case.peers[case.odd[0]].header.seed);
+            part(&mut finding, &mut case.played, theirs, limit, seed);
+        }
         Some(Shown::Varied(Varied { states: [mut ours, mut theirs], writes })) => {
             (finding.varies, finding.bad_writes) = (true, writes);
             finding.location = Some(locate(&mut ours, &mut theirs));
@@ -40,8 +44,14 @@ pub(super) fn explain<S: Inspect>(mut case: Case<'_, S>, limit: Tick) -> Result<
 }
 
 /// How the odd peer parts from what the turns lead to: plays both on until they differ, if they do
-/// not yet, and looks at the step in which they come to.
-fn part<S: Inspect>(finding: &mut Finding, ours: &mut Replayer<'_, S>, mut theirs: Replayer<'_, S>, end: Tick) {
+/// not yet, and looks at the step in which they come to. `seed` is that of the odd peer's world.
+fn part<S: Inspect>(
+    finding: &mut Finding,
+    ours: &mut Replayer<'_, S>,
+    mut theirs: Replayer<'_, S>,
+    end: Tick,
+    seed: u64,
+) {
     let mut tick = theirs.tick();
     while tick < end && ours.root(tick) == theirs.root(tick) {
         finding.bad_writes = BadWrite::of(&ours.journal(tick), &theirs.journal(tick));
@@ -54,6 +64,8 @@ fn part<S: Inspect>(finding: &mut Finding, ours: &mut Replayer<'_, S>, mut their
         return;
     }
     finding.location = Some(location);
+    let state = Packed::of(&theirs.at(tick).encoded());
+    finding.odd_world = Some(OddWorld { peer: finding.odd[0], seed, tick, state });
     let until = tick.plus(SPREAD_TICKS - 1).min(end.max(tick));
     finding.spread = spread(ours, &mut theirs, tick, until, differing_cells);
 }

@@ -5,14 +5,14 @@ use std::fmt;
 use lockstone_net::text::escaped;
 use lockstone_sim::journal::{Divergence, Doer, Journal, Note, Phase, Site};
 use lockstone_sim::{CellId, Checksum, PlayerId, Tick};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::extent::{self, Covered};
 use super::locate::Location;
 use super::states::Unusable;
 use crate::inspect::Sketch;
 use crate::panics::Panicked;
-use crate::recording::{Desync, Ending};
+use crate::recording::{Desync, Ending, Packed};
 
 /// What came out of one or more recordings of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -109,6 +109,22 @@ pub struct Finding {
     pub spread: Vec<Spread>,
     /// The inputs of the ticks before.
     pub inputs: Vec<String>,
+    /// The odd peer's world there, if it could be had: to be looked at, and of no use to programs.
+    #[serde(skip)]
+    pub odd_world: Option<OddWorld>,
+}
+
+/// The odd peer's world, as the verdict has it again. Its recording alone may not tell it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OddWorld {
+    /// Whose it is: a place in [`Report::peers`].
+    pub peer: usize,
+    /// The seed of its simulation, which may be another than its recording's.
+    pub seed: u64,
+    /// The state is the one before the turn of this tick.
+    pub tick: Tick,
+    /// The state, encoded and compressed.
+    pub state: Packed,
 }
 
 impl Finding {
@@ -127,6 +143,7 @@ impl Finding {
             bad_writes,
             spread,
             inputs,
+            odd_world: None,
         }
     }
 }
@@ -335,8 +352,9 @@ impl Report {
     /// Puts a peer in its place that had no part in the check.
     pub(super) fn insert(&mut self, at: usize, peer: PeerReport) {
         self.peers.insert(at, peer);
-        let Some(Finding { odd, between, verdict, .. }) = &mut self.finding else { return };
-        let places = odd.iter_mut().chain(&mut verdict.blamed).chain(between.iter_mut().flatten());
+        let Some(Finding { odd, between, verdict, odd_world, .. }) = &mut self.finding else { return };
+        let worlds = odd_world.iter_mut().map(|world| &mut world.peer);
+        let places = odd.iter_mut().chain(&mut verdict.blamed).chain(between.iter_mut().flatten()).chain(worlds);
         places.filter(|place| **place >= at).for_each(|place| *place += 1);
     }
 

@@ -15,7 +15,6 @@
 //! may have been lost on the way.
 
 mod cause;
-mod moment;
 
 use std::collections::BTreeMap;
 use std::slice;
@@ -24,6 +23,7 @@ use lockstone_sim::Tick;
 
 use super::compare::{AFTER_TICKS, CheckError, Checker, compare};
 use super::locate::locate_in;
+use super::moment::{Common, Moment};
 use super::parting::{SPREAD_TICKS, explain, inputs_before, spread};
 use super::replayer::Replayer;
 use super::report::{Finding, PeerReport};
@@ -31,7 +31,6 @@ use super::verdict::Case;
 use crate::inspect::Inspect;
 use crate::recording::Timeline;
 use cause::Question;
-use moment::{Common, Moment};
 
 /// The first tick at which two recordings differ in what they share.
 struct Difference {
@@ -69,6 +68,7 @@ impl<S: Inspect> Checker<'_, S> {
                 agreed: reports[n].agreed,
                 odd: vec![n],
                 healthy: reports.iter().position(PeerReport::is_healthy).map(|n| &peers[n]),
+                odd_seed: None,
             };
             return Ok((None, Some(explain(case, peers[n].end.min(tick.plus(AFTER_TICKS)))?)));
         }

@@ -47,6 +47,8 @@ pub(super) struct Case<'c, S: Inspect> {
     pub odd: Vec<usize>,
     /// Another recording, that meets its checksums.
     pub healthy: Option<&'c Timeline<S>>,
+    /// The seed of the odd peer's world, where that is found to be another than its header's.
+    pub odd_seed: Option<u64>,
 }
 
 /// What shows a difference.

@@ -4,6 +4,7 @@
 use core::fmt;
 
 use lockstone_sim::codec::CodecError;
+use serde::{Deserialize, Serialize};
 
 use super::format::SNAPSHOT_BYTES_MAX;
 
@@ -12,7 +13,7 @@ use super::format::SNAPSHOT_BYTES_MAX;
 const LEVEL: u8 = 1;
 
 /// A serialised state, compressed by zlib.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Packed(Vec<u8>);
 
 impl Packed {

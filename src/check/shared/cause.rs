@@ -8,9 +8,9 @@ mod halo;
 
 use lockstone_sim::{CellId, Checksum, Input, Simulation, Tick, Turn};
 
-use super::moment::Common;
 use crate::check::compare::Checker;
 use crate::check::extent::given_infos;
+use crate::check::moment::Common;
 use crate::check::replayer::Replayer;
 use crate::check::report::{Cause, Verdict};
 use crate::inspect::{GivenInfo, Inspect};

@@ -25,6 +25,7 @@ impl<'c, S: Inspect> Case<'c, S> {
             let odd = |case: &mut Self| -> Result<_, CheckError> { Ok(case.of_seed(other)) };
             if let Some((odd, met)) = self.witnessed(odd, |_| ())? {
                 let reason = format!("its world is of seed {other}, and its header tells {seed}");
+                self.odd_seed = Some(other);
                 let verdict = self.blame(Cause::StartData, vec![reason, self.met(met)]);
                 return Ok(Some((verdict, Some(Shown::Odd(odd)))));
             }

@@ -10,7 +10,7 @@ use crate::recording::merge;
 const ALL: CellRect = CellRect { low: CellId::new(0, 0), high: CellId::new(u16::MAX, u16::MAX) };
 
 /// One recording's cells at a tick.
-pub(super) struct Moment {
+pub(crate) struct Moment {
     pub is_whole: bool,
     extent: Extent,
     /// By cell.
@@ -21,7 +21,7 @@ pub(super) struct Moment {
 
 /// What two recordings have in common at a tick.
 #[derive(Default)]
-pub(super) struct Common {
+pub(crate) struct Common {
     /// How many cells were compared.
     pub compared: u64,
     /// Those that differ and that both simulate, row by row.
