@@ -6,9 +6,11 @@
 
 mod figure;
 mod ground;
+mod marked;
 
 pub use figure::{Draw, Drawing, Figure, Ink, Life, Part, Parts};
 pub use ground::{Grain, Ground, GroundTile, PATTERN_PIXELS, PATTERNS, Pattern, noise};
+pub use marked::{Area, AreaKind, Chart};
 
 /// A place in tiles, or in a drawing.
 pub type Place = (f32, f32);
@@ -39,6 +41,9 @@ pub struct Scene {
     pub skills: Vec<Skill>,
     /// Life that was lately lost or won. Views find that out, games leave it empty.
     pub hits: Vec<Hit>,
+    /// Parts of the world that are marked, those in front last. Viewers of recordings mark some,
+    /// games leave it empty.
+    pub areas: Vec<Area>,
 }
 
 impl Scene {

@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use lockstone::net::PeerId;
 use lockstone::net::session::{DelayStats, Exchange, Loss, PlayerStats, RoundTrip, StallStats, Stats, TrafficByClass};
-use lockstone::scene::{Drawing, Figure, Grain, Ground, GroundTile, Hit, Ink, Life, Part, Place, Rgb, Scene, Skill};
-use lockstone::sim::{PlayerId, mix64};
+use lockstone::scene::{
+    Area, AreaKind, Chart, Drawing, Figure, Grain, Ground, GroundTile, Hit, Ink, Life, Part, Place, Rgb, Scene, Skill,
+};
+use lockstone::sim::{CellId, CellRect, PlayerId, mix64};
 use lockstone::view::Status;
-use lockstone::view::frame::{Frame, PANEL, TILE};
+use lockstone::view::frame::{Desk, Frame, PANEL, Shown, Spot, TILE};
 
 /// The world's part of the picture, in pixels each way.
 const SIDE: usize = 640;
@@ -327,4 +329,87 @@ fn the_panel_tells_loss_who_is_away_and_all_figures_to_who_asks() {
     let asked = Status { figures: true, ..clear.clone() };
     assert!(rows(&clear, &asked) > 40, "figures take lines");
     assert!(asked.details().len() >= 3 && clear.details().is_empty());
+}
+
+/// A mark of a kind on four tiles around the middle.
+fn marked(kind: AreaKind) -> Picture {
+    let area = Area { low: (8.0, 8.0), high: (12.0, 12.0), kind, label: String::new() };
+    Picture::of(&Scene { areas: vec![area], ..garden(Vec::new(), 255) })
+}
+
+#[test]
+fn a_marked_part_of_the_world_is_told_from_others_by_more_than_its_colour() {
+    let kinds = [AreaKind::Differs, AreaKind::Suspect, AreaKind::Chosen, AreaKind::Cone];
+    let plain = Picture::of(&garden(Vec::new(), 255));
+    // Which pixels are painted, whatever their colour.
+    let painted = kinds.map(|kind| {
+        let marked = marked(kind);
+        let pixels: Vec<bool> = plain.0.iter().zip(&marked.0).map(|(before, after)| before != after).collect();
+        assert_eq!(marked.at((7.0, 7.0), (0.0, 0.0)), plain.at((7.0, 7.0), (0.0, 0.0)), "{kind:?} stays within");
+        assert_ne!(marked.at((8.0, 10.0), (2.0, 0.0)), plain.at((8.0, 10.0), (2.0, 0.0)), "{kind:?} has an edge");
+        // How bright it is, without its colour, tells patterns apart.
+        let bright = |pixel: &[u8; 3]| pixel.iter().map(|value| u32::from(*value)).sum::<u32>();
+        let inside: Vec<u32> = (0..96).map(|n| bright(&marked.at((8.5, 9.0), (n as f32, 0.0)))).collect();
+        let steps = inside.windows(2).filter(|two| two[0].abs_diff(two[1]) > 24).count();
+        (pixels.iter().filter(|is_painted| **is_painted).count(), steps)
+    });
+    let [differs, suspect, chosen, cone] = painted;
+    assert!(suspect.1 > differs.1 && differs.1 > chosen.1, "crossed, hatched, plain: {painted:?}");
+    assert!(cone.0 * 4 < chosen.0, "a cone is an outline: {painted:?}");
+}
+
+fn desk(worlds: usize) -> (Desk, Shown) {
+    let scene = || (garden(Vec::new(), 255), "as it was recorded".to_owned());
+    let chart = Chart {
+        size: (12, 12),
+        marks: vec![(CellId::new(3, 4), AreaKind::Differs)],
+        cone: Some(CellRect { low: CellId::new(2, 3), high: CellId::new(4, 5) }),
+        ..Chart::default()
+    };
+    let shown = Shown {
+        game: "garden".into(),
+        tells_hero: true,
+        worlds: std::iter::repeat_with(scene).take(worlds).collect(),
+        chart: Some(chart),
+        place: (0.25, "tick 40".into()),
+        ..Shown::default()
+    };
+    let mut desk = Desk::new(1_280, 720);
+    desk.draw(&shown);
+    (desk, shown)
+}
+
+#[test]
+fn a_viewer_knows_what_is_at_each_pixel_of_its_picture() {
+    let (desk, _) = desk(2);
+    let world =
+        |spot| if let Some(Spot::World(n, (x, y))) = spot { (n, x.round(), y.round()) } else { panic!("{spot:?}") };
+    // Each world has half of the picture beside the panel, and the same middle.
+    assert_eq!(world(desk.spot((239.0, 350.0))), (0, 10.0, 10.0));
+    assert_eq!(world(desk.spot((720.0, 350.0))), (1, 10.0, 10.0));
+    assert_eq!(desk.spot((240.0, 10.0)), None, "a title");
+    let Some(Spot::Bar(share)) = desk.spot((248.0, 700.0)) else { panic!("no bar") };
+    assert!((share - 0.25).abs() < 0.01, "{share}");
+    assert_eq!(desk.spot((2.0, 700.0)), Some(Spot::Bar(0.0)));
+    assert_eq!(desk.spot((958.0, 700.0)), Some(Spot::Bar(1.0)));
+    let cells = (0..720).flat_map(|y| (960..1_280).map(move |x| (x as f32, y as f32)));
+    let cells: BTreeSet<_> = cells.filter_map(|at| desk.spot(at)).map(|spot| format!("{spot:?}")).collect();
+    assert_eq!(cells.len(), 12 * 12, "every cell of the map");
+    assert!(cells.contains(&format!("{:?}", Spot::Cell(CellId::new(11, 11)))));
+}
+
+#[test]
+fn worlds_side_by_side_are_the_same_picture_twice_if_they_are_equal() {
+    let (mut desk, mut shown) = desk(2);
+    let column = |desk: &Desk, left: usize| {
+        let pixels: Vec<u32> = desk.pixels().collect();
+        (30..660).flat_map(|y| pixels[y * 1_280 + left..][..470].to_vec()).collect::<Vec<_>>()
+    };
+    assert_eq!(column(&desk, 2), column(&desk, 483));
+    shown.worlds[1].0.figures.push(Figure::new(MIDDLE, '*', LAMP, PETALS));
+    desk.draw(&shown);
+    assert_ne!(column(&desk, 2), column(&desk, 483));
+    shown.worlds.pop();
+    desk.draw(&shown);
+    assert!(matches!(desk.spot((720.0, 350.0)), Some(Spot::World(0, _))), "one has all the room");
 }

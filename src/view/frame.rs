@@ -4,6 +4,8 @@
 //! `--shot` saves it. [`Frame::draw`] is the order of painting. It must never read anything
 //! but its arguments.
 
+mod areas;
+mod desk;
 mod figures;
 mod ground;
 mod ink;
@@ -13,10 +15,12 @@ mod marks;
 mod overlay;
 mod panel;
 
+use lockstone_sim::CellId;
 use tiny_skia::Pixmap;
 
-use crate::scene::{Grain, PATTERN_PIXELS, Rgb, Scene};
+use crate::scene::{Chart, Grain, PATTERN_PIXELS, Rgb, Scene};
 use crate::view::Status;
+pub use desk::{Desk, Shown, Spot};
 use ground::Textures;
 use light::Light;
 
@@ -38,6 +42,9 @@ pub fn picture(scene: Option<&Scene>, status: &Status, time_s: f32) -> Result<Ve
     frame.draw(scene, status, time_s);
     frame.png()
 }
+
+/// A box: left, top, width, height, in pixels.
+type Rect = (f32, f32, f32, f32);
 
 /// A frame buffer.
 pub struct Frame {
@@ -100,6 +107,18 @@ impl Frame {
         (self.pixmap.width() as usize, self.pixmap.height() as usize)
     }
 
+    /// Draws a map of cells into the whole picture, in place of the world.
+    pub fn draw_chart(&mut self, chart: &Chart) {
+        let (width, height) = self.size();
+        areas::chart(&mut self.pixmap, (0.0, 0.0, width as f32, height as f32), chart);
+    }
+
+    /// The cell of that map at a pixel.
+    pub fn chart_cell(&self, chart: &Chart, at: (f32, f32)) -> Option<CellId> {
+        let (width, height) = self.size();
+        areas::chart_cell((0.0, 0.0, width as f32, height as f32), chart, at)
+    }
+
     /// Where the mouse is from now on, in pixels: the next picture says what is there.
     pub fn point(&mut self, at: Option<(f32, f32)>) {
         self.pointer = at;
@@ -147,6 +166,7 @@ impl Frame {
 
     fn draw_overlays(&mut self, scene: &Scene) {
         let (pixmap, camera) = (&mut self.pixmap, self.camera);
+        areas::draw(pixmap, camera, &scene.areas);
         scene.hits.iter().for_each(|hit| overlay::hit(pixmap, camera, hit));
         let marks = scene.afar(|pos| camera.shows(camera.pixel(pos)));
         marks::draw(pixmap, camera, &marks, scene.center);
@@ -162,7 +182,7 @@ impl Frame {
 
     /// The pixels, row by row, as `0RGB`.
     pub fn pixels(&self) -> impl Iterator<Item = u32> {
-        self.pixmap.data().as_chunks::<4>().0.iter().map(|&[r, g, b, _]| u32::from_be_bytes([0, r, g, b]))
+        pixels(&self.pixmap)
     }
 
     /// The same, as the bytes red, green, blue, 255.
@@ -206,6 +226,10 @@ impl Camera {
         let left = self.corner.0.floor() as i32;
         left..=left + (self.width as f32 / TILE).ceil() as i32
     }
+}
+
+fn pixels(pixmap: &Pixmap) -> impl Iterator<Item = u32> {
+    pixmap.data().as_chunks::<4>().0.iter().map(|&[r, g, b, _]| u32::from_be_bytes([0, r, g, b]))
 }
 
 /// A colour by some light.

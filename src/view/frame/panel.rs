@@ -3,7 +3,7 @@
 use tiny_skia::Pixmap;
 
 use super::ink::{self, Font, fill};
-use super::{Camera, PANEL};
+use super::{Camera, PANEL, Rect};
 use crate::scene::{Gauge, Rgb, Scene};
 use crate::view::typing::KEYS;
 use crate::view::{Row, Status, Tone};
@@ -15,6 +15,8 @@ const GREEN: Rgb = Rgb(126, 200, 96);
 const RED: Rgb = Rgb(232, 72, 56);
 const MARGIN: i32 = 18;
 const LINE: i32 = 19;
+/// A map that is smaller, in pixels, shows nothing.
+const MAP_MIN: i32 = 128;
 
 /// Where the next line goes.
 struct Column<'p> {
@@ -26,29 +28,57 @@ struct Column<'p> {
 
 /// Draws the panel.
 pub(super) fn draw(pixmap: &mut Pixmap, scene: Option<&Scene>, status: &Status) {
+    let news = scene.map_or(&[][..], |scene| &scene.news).iter().chain(&status.news);
+    columns(pixmap, status.game, scene, news, session_rows(status), false);
+    if let Some(typed) = &status.typed {
+        prompt(pixmap, typed);
+    }
+}
+
+/// Draws the panel of a viewer of recordings: the hero, rows, and a map over them if there is one,
+/// for which a box is returned.
+pub(super) fn told(pixmap: &mut Pixmap, title: &str, scene: Option<&Scene>, rows: Vec<Row>, map: bool) -> Option<Rect> {
+    columns(pixmap, title, scene, scene.map_or(&[][..], |scene| &scene.news).iter(), rows, map)
+}
+
+/// Draws the hero from the top down, rows from the bottom up, and news in between; or a box that is
+/// returned.
+fn columns<'n>(
+    pixmap: &mut Pixmap,
+    title: &str,
+    scene: Option<&Scene>,
+    news: impl DoubleEndedIterator<Item = &'n String>,
+    rows: Vec<Row>,
+    map: bool,
+) -> Option<Rect> {
     let (left, height) = ((pixmap.width() - PANEL) as f32, pixmap.height() as f32);
     fill(pixmap, (left, 0.0, PANEL as f32, height), Rgb(22, 18, 17), 255);
     fill(pixmap, (left, 0.0, 2.0, height), Rgb(96, 66, 34), 255);
     fill(pixmap, (left + 2.0, 0.0, 1.0, height), Rgb(8, 6, 6), 255);
     let bottom = pixmap.height() as i32;
     let mut column = Column { left: left as i32 + MARGIN, width: PANEL as i32 - 2 * MARGIN, y: 12, pixmap };
-    column.title(status.game);
+    column.title(title);
     if let Some(scene) = scene {
         scene.gauges.iter().for_each(|gauge| column.gauge(gauge));
         column.y += 4;
         scene.notes.iter().for_each(|note| column.text(note, Font::small(PAPER)));
     }
-    let session = session_lines(status, column.width);
-    let session_top = bottom - 14 - session.len() as i32 * LINE;
-    let news = scene.map_or(&[][..], |scene| &scene.news).iter().chain(&status.news);
-    column.news(news, session_top - 16);
-    column.y = session_top - 8;
-    column.rule();
-    column.y = session_top;
-    session.into_iter().for_each(|line| column.line(line));
-    if let Some(typed) = &status.typed {
-        prompt(column.pixmap, typed);
+    // What has no room is left out from the end on.
+    let room = bottom - 14 - column.y - if map { MAP_MIN + 24 } else { 0 };
+    let fits = usize::try_from(room / LINE).unwrap_or(0);
+    let told: Vec<Line> = rows.into_iter().flat_map(|row| lines(row, column.width)).take(fits).collect();
+    let top = bottom - 14 - told.len() as i32 * LINE;
+    let room = (top - 24 - column.y).min(column.width);
+    let place = (column.left as f32, (top - 16 - room) as f32, column.width as f32, room as f32);
+    let place = (map && room >= MAP_MIN).then_some(place);
+    if place.is_none() {
+        column.news(news, top - 16);
     }
+    column.y = top - 8;
+    column.rule();
+    column.y = top;
+    told.into_iter().for_each(|line| column.line(line));
+    place
 }
 
 /// A line of the session's status: left part, right part.
@@ -59,7 +89,7 @@ struct Line {
     right_color: Rgb,
 }
 
-fn session_lines(status: &Status, width: i32) -> Vec<Line> {
+fn session_rows(status: &Status) -> Vec<Row> {
     let mut rows = status.rows();
     if let Some(join) = &status.join {
         rows.extend([Row::long("A friend joins with", Tone::Faint), Row::long(&join.line, Tone::Title)]);
@@ -68,7 +98,7 @@ fn session_lines(status: &Status, width: i32) -> Vec<Line> {
         }
     }
     rows.extend([status.keys, KEYS].into_iter().map(|keys| Row::long(keys, Tone::Faint)));
-    rows.into_iter().flat_map(|row| lines(row, width)).collect()
+    rows
 }
 
 /// A row as lines of at most so many pixels.

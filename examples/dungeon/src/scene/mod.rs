@@ -43,7 +43,7 @@ pub(crate) fn scene(world: &World<Dungeon>, player: PlayerId) -> Scene {
         notes: words::notes(world, hero),
         news: words::news(world),
         skills: hero.map_or_else(Vec::new, skills),
-        hits: Vec::new(),
+        ..Scene::default()
     }
 }
 
