@@ -14,7 +14,7 @@ mod world;
 use lockstone_sim::codec::{self, Field};
 use lockstone_sim::journal::Journal;
 use lockstone_sim::world::{StateBit, StatePart};
-use lockstone_sim::{CellId, Checksum, EntityId, Extent, PlayerId, Simulation, Tick, Turn};
+use lockstone_sim::{CellId, Checksum, EntityId, Extent, Grid, PlayerId, Simulation, Tick, Turn};
 use serde::Serialize;
 
 /// A part of a state, with its fields.
@@ -90,6 +90,11 @@ pub trait Inspect: Simulation {
 
     /// What a map shows of the state; `None` if it has no cells.
     fn sketch(&self) -> Option<Sketch> {
+        None
+    }
+
+    /// The measures of its cells; `None` if it has none.
+    fn measures(&self) -> Option<Grid> {
         None
     }
 

@@ -27,6 +27,8 @@ pub mod recording;
 #[cfg(all(feature = "checker", not(target_arch = "wasm32")))]
 pub mod soak;
 pub mod table;
+#[cfg(feature = "checker")]
+pub mod viewer;
 
 /// The command line of a game that was built for wasm32: it answers the desync checker, and nothing
 /// else. So a game's `main` is the same everywhere.

@@ -4,7 +4,7 @@
 use lockstone_sim::codec;
 use lockstone_sim::journal::Journal;
 use lockstone_sim::world::{Area, Given, StatePart};
-use lockstone_sim::{Body, CellId, CellRect, Checksum, Entity, Extent, Rules, Turn, World};
+use lockstone_sim::{Body, CellId, CellRect, Checksum, Entity, Extent, Grid, Rules, Turn, World};
 #[cfg(feature = "checker")]
 use lockstone_sim::{Simulation, Tick, tamper, world::StateBit};
 use serde::Serialize;
@@ -53,6 +53,10 @@ impl<R: Rules> Inspect for World<R> {
                 .filter_map(|player| Some((player, self.grid().cell_of(self.hero(player)?.pos))))
                 .collect(),
         })
+    }
+
+    fn measures(&self) -> Option<Grid> {
+        Some(*self.grid())
     }
 
     fn debugged(&self, of: StatePart) -> Option<String> {

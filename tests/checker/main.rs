@@ -18,3 +18,4 @@ mod rerun;
 mod rollback;
 mod two_stories;
 mod verdict;
+mod viewer;
