@@ -50,10 +50,11 @@ export function bars(place, gauges) {
 }
 
 // A picture has the screen's own pixels as far as a scene has something to show there: small
-// screens show more by smaller tiles, huge ones show larger tiles.
-export function fitted({ clientWidth: width, clientHeight: height }) {
+// screens show more by smaller tiles, huge ones show larger tiles. One that is to show more than its
+// place has is finer by `least`.
+export function fitted({ clientWidth: width, clientHeight: height }, least = 1) {
   if (!width || !height) return null;
-  const finer = Math.max(1, Math.min(PICTURE_MIN / Math.min(width, height), devicePixelRatio || 1));
+  const finer = Math.max(least, Math.min(PICTURE_MIN / Math.min(width, height), devicePixelRatio || 1));
   const coarser = Math.min(1, PICTURE_MAX[0] / width, PICTURE_MAX[1] / height);
   const scale = finer > 1 ? finer : coarser;
   return [Math.round(width * scale), Math.round(height * scale)];

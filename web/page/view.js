@@ -7,6 +7,13 @@ import { recalled } from "./store.js";
 
 // Milliseconds of each frame in which it is verified.
 const VERIFY_MS = 6;
+// The map is so many pixels wide and high.
+const MAP = 288;
+// A picture beside another shows so many times as much at most, by smaller tiles.
+const FINER = 1.25;
+// So many cells that differ, and ticks before, have a button.
+const CELLS = 8;
+const STEPS = 12;
 const BUNDLE = "LKSTBND";
 
 // A page that is one file carries its program, its checker and its recordings in itself.
@@ -26,6 +33,7 @@ let files; // As they were dropped.
 let checker; // The worker, as long as it checks.
 let tick = 0; // What is shown; with a fraction between two ticks.
 let shown; // What was shown last.
+let compared; // What was compared last.
 let plays = false;
 let before = 0; // When the frame before was, in milliseconds.
 let frames = 0; // Counts what was opened: frames of what was before end.
@@ -73,7 +81,7 @@ async function enter(name, dropped) {
     const page = await loaded;
     at("door").hidden = true;
     at("stage").hidden = false;
-    viewer = page.view(dropped, at("canvas"));
+    viewer = page.view(dropped, at("canvas"), at("beside"), at("map"));
     game = JSON.parse(page.about()).name;
     all = JSON.parse(viewer.about());
   } catch (error) {
@@ -86,10 +94,12 @@ async function enter(name, dropped) {
   at("name-of-game").textContent = game;
   at("whose").replaceChildren(...all.recordings.map(({ name }, n) => new Option(name, n)));
   at("choice").hidden = all.recordings.length < 2;
+  at("whom").replaceChildren();
   lines(at("left-out"), all.told.map((text) => [text]));
   at("told").textContent = "";
   at("show").hidden = true;
   choose(0);
+  pair(undefined);
   play(true);
   at("canvas").focus();
   const opened = ++frames;
@@ -104,11 +114,18 @@ function isBundle(bytes) {
   return new TextDecoder().decode(bytes.subarray(0, BUNDLE.length)) === BUNDLE;
 }
 
-function choose(n) {
+function choose(n, moment = about && tick) {
   viewer.choose(n);
-  const moment = about && tick;
   about = all.recordings[n];
-  at("eyes").replaceChildren(...about.players.map(({ player, name }) => new Option(name, player, false, player === about.player)));
+  at("whose").value = n;
+  const eyes = Number(at("eyes").value);
+  const stays = moment && about.players.some(({ player }) => player === eyes);
+  const own = stays ? eyes : about.player;
+  at("eyes").replaceChildren(...about.players.map(({ player, name }) => new Option(name, player, false, player === own)));
+  const beside = at("whom").value;
+  const others = all.recordings.map(({ name }, other) => new Option(other === n ? "What its turns alone lead to" : name, other));
+  at("whom").replaceChildren(new Option("Nothing", ""), ...others);
+  at("whom").value = beside;
   Object.assign(at("scrub"), { min: about.start, max: about.end });
   lines(at("rows"), [
     [about.room ? `room ${about.room}` : "alone", "title", `seed ${about.seed}`, "faint"],
@@ -116,9 +133,18 @@ function choose(n) {
     [`ticks ${about.start} to ${about.end}`, "faint"],
     [capital(about.ending), "faint"],
   ]);
-  [shown, verified] = [undefined, false];
+  verified = false;
   at("differs").hidden = true;
   to(moment || about.start);
+  fit();
+}
+
+// Shows another recording beside it, or none.
+function pair(n) {
+  at("whom").value = n ?? "";
+  viewer.put_beside(n);
+  at("other").hidden = at("title-here").hidden = at("comparison").hidden = n === undefined;
+  at("picture").classList.toggle("pair", n !== undefined);
   fit();
 }
 
@@ -157,7 +183,7 @@ function go(now) {
 
 function show() {
   const eyes = Number(at("eyes").value);
-  const what = `${tick} ${eyes} ${at("canvas").clientWidth} ${at("canvas").clientHeight}`;
+  const what = `${tick} ${eyes}`;
   if (what === shown) return;
   shown = what;
   const { gauges, notes, told } = JSON.parse(viewer.show(tick, eyes));
@@ -167,21 +193,69 @@ function show() {
   const s = (Math.floor(tick) - about.start) / about.ticks_per_s;
   at("time").textContent = `${Math.floor(s / 60)}:${(s % 60).toFixed(1).padStart(4, "0")} · tick ${Math.floor(tick)}`;
   at("scrub").value = Math.floor(tick);
+  const pair = `${Math.floor(tick)} ${eyes}`;
+  if (at("other").hidden || compared === pair) return;
+  compared = pair;
+  compare();
+}
+
+// What stands beside two worlds: how they differ, and where a chosen cell's difference came from.
+function compare() {
+  const { titles, found, chosen, has_map: hasMap } = JSON.parse(viewer.compared(MAP));
+  [at("title-here").textContent, at("title-beside").textContent] = titles;
+  at("compared").textContent = found.sentence;
+  at("compared").className = `tone-${found.differs ? "bad" : "plain"}`;
+  at("mapped").hidden = !hasMap;
+  at("hint").hidden = chosen;
+  const name = (cell) => `(${cell.join(", ")})`;
+  buttons(at("cells"), found.cells.slice(0, CELLS), name, (cell) => pick(() => viewer.pick(new Uint16Array(cell))));
+  at("chosen").hidden = !chosen;
+  if (!chosen) return;
+  lines(at("cone"), chosen.sentences.map((text) => [text]));
+  // The newest, and the one in which it began.
+  const steps = chosen.steps.filter(({ suspects }, n) => !n || suspects).filter((_, n, all) => n < STEPS - 1 || n === all.length - 1);
+  buttons(at("steps"), steps, ({ tick, suspects }) => `tick ${tick}: ${suspects || chosen.cell}`, (step) => (play(false), to(step.tick)));
+  lines(at("spots"), chosen.spots.map((text) => [text, "faint"]));
+}
+
+function buttons(place, things, name, act) {
+  while (place.children.length > things.length) place.lastElementChild.remove();
+  things.forEach((thing, n) => {
+    const button = place.children[n] ?? place.appendChild(Object.assign(document.createElement("button"), { type: "button" }));
+    if (button.textContent !== name(thing)) button.textContent = name(thing);
+    button.onclick = () => act(thing);
+  });
+}
+
+// Chooses a cell, or none.
+function pick(act) {
+  play(false);
+  to(tick);
+  show();
+  act();
+  redraw();
+}
+
+function picked(event, picture) {
+  if (at("other").hidden) return;
+  const { left, top, width, height } = event.target.getBoundingClientRect();
+  const [x, y] = [(event.clientX - left) / width, (event.clientY - top) / height];
+  pick(() => viewer.pick_at(picture, x * event.target.width, y * event.target.height));
+}
+
+function redraw() {
+  shown = compared = undefined;
 }
 
 function verify() {
   if (verified) return;
-  const { done, ticks, checksums, differs } = JSON.parse(viewer.verify(VERIFY_MS));
+  const { done, sentence, tone, differs } = JSON.parse(viewer.verify(VERIFY_MS));
   verified = done;
-  const all = about.end - about.start;
-  let [text, tone] = [`Verified ${Math.floor((100 * ticks) / Math.max(all, 1))} %`, "faint"];
-  if (done) [text, tone] = checksums ? [`In step: all ${checksums} checksums are met.`, "good"] : ["It holds no checksum, so nothing is shown by it.", "faint"];
-  if (differs) [text, tone] = [differs.sentence, "bad"];
-  if (at("verdict").textContent !== text) at("verdict").textContent = text;
+  if (at("verdict").textContent !== sentence) at("verdict").textContent = sentence;
   at("verdict").className = `tone-${tone}`;
-  at("differs").hidden = !differs;
-  at("differs").onclick = () => (play(false), to(differs.tick));
-  if (done) tell(`verdict ${text}`);
+  at("differs").hidden = differs === null;
+  at("differs").onclick = () => (play(false), to(differs));
+  if (done) tell(`verdict ${sentence}`);
 }
 
 // ---- The check, in a worker
@@ -217,7 +291,7 @@ function stop() {
 }
 
 // The report stands in a tree of its own, so that neither's style and names are the other's.
-function found({ body, in_step: inStep, tick: odd, text }) {
+function found({ body, in_step: inStep, found: odd, text }) {
   const sheet = at("sheet").shadowRoot ?? at("sheet").attachShadow({ mode: "open" });
   sheet.innerHTML = body;
   const style = sheet.appendChild(document.createElement("link"));
@@ -226,20 +300,36 @@ function found({ body, in_step: inStep, tick: odd, text }) {
   at("told").textContent = sheet.querySelector("h1").textContent;
   at("told").className = `tone-${inStep ? "good" : "bad"}`;
   at("show").hidden = false;
-  if (odd !== null) (play(false), to(odd));
+  if (odd) take(odd);
   tell(`report ${JSON.stringify(text)}`);
 }
 
+// Shows what the check found: the odd world beside another, at the first tick at which they differ.
+function take(odd) {
+  const { tick: first, whose, beside } = JSON.parse(viewer.take(odd));
+  play(false);
+  choose(whose, first);
+  pair(beside ?? undefined);
+}
+
 function fit() {
-  const size = fitted(at("picture"));
+  const size = fitted(at("canvas"), at("other").hidden ? undefined : FINER);
   if (size) viewer?.resize(...size);
-  shown = undefined;
+  redraw();
 }
 new ResizeObserver(fit).observe(at("picture"));
 
 at("check").addEventListener("click", () => (checker ? stop() : check()));
 at("show").addEventListener("click", () => at("report").showModal());
-at("whose").addEventListener("change", () => choose(Number(at("whose").value)));
+at("whose").addEventListener("change", () => {
+  const [n, before] = [at("whose").value, all.recordings.indexOf(about)];
+  choose(Number(n));
+  // Who turns to the one beside it turns both about.
+  if (at("whom").value === n) pair(before);
+});
+at("whom").addEventListener("change", () => pair(at("whom").value === "" ? undefined : Number(at("whom").value)));
+["canvas", "beside", "map"].forEach((id, picture) => at(id).addEventListener("click", (event) => picked(event, picture)));
+at("unpick").addEventListener("click", () => pick(() => viewer.pick()));
 at("file").addEventListener("change", () => at("file").files.length && open(at("file").files));
 window.addEventListener("hashchange", recall);
 recall();
@@ -259,5 +349,7 @@ window.addEventListener("keydown", (event) => {
   if (!viewer || event.target.closest("input, select, button")) return;
   const step = { ArrowLeft: -1, ArrowRight: 1, PageUp: -200, PageDown: 200 }[event.key];
   if (step) (event.preventDefault(), play(false), to(tick + step));
+  else if (event.key === "Home" || event.key === "End") (event.preventDefault(), play(false), to(event.key === "Home" ? about.start : about.end));
+  else if (event.key === "Escape" && !at("chosen").hidden) at("unpick").click();
   else if (event.key === " ") (event.preventDefault(), at("play").click());
 });

@@ -10,6 +10,7 @@ use lockstone::default_table;
 use lockstone::game::Game;
 use lockstone::recording::Recording;
 use lockstone::sim::Tick;
+use lockstone::viewer::Found;
 use serde_json::json;
 use wasm_bindgen::JsValue;
 
@@ -20,7 +21,8 @@ use crate::reading::read;
 const TOLD_MS: u128 = 100;
 
 /// Checks the recordings in these files, and tells `watch` how many ticks it has played of how
-/// many. Returns the report, as JSON: a page's body, and whether all is in step.
+/// many. Returns the report, as JSON: a page's body, whether all is in step, and what of it the
+/// viewer shows.
 pub(crate) fn check<G: Game>(files: &[Vec<u8>], watch: &Function) -> Result<String, String> {
     let recordings = read::<G>(files, &mut Vec::new())?;
     let start = recordings.iter().map(|recording| recording.header.start).min().unwrap_or_default();
@@ -40,7 +42,8 @@ pub(crate) fn check<G: Game>(files: &[Vec<u8>], watch: &Function) -> Result<Stri
 }
 
 fn told(report: &Report) -> String {
-    let tick = report.finding.as_ref().map(|finding| finding.tick.0);
-    json!({ "body": check::body(report), "in_step": report.is_in_step(), "tick": tick, "text": report.to_string() })
+    // As a text within the text: a page's numbers have no room for a seed.
+    let found = report.finding.as_ref().map(|finding| json!(Found::from(finding)).to_string());
+    json!({ "body": check::body(report), "in_step": report.is_in_step(), "found": found, "text": report.to_string() })
         .to_string()
 }

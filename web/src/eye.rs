@@ -46,7 +46,7 @@ impl View for Eye {
         self.time_s = time_s;
         let Hands { size, is_calm, at, .. } = *self.hands.borrow();
         self.picture.point(at);
-        self.picture.draw(size, scenes, moment, status, if is_calm { 0.0 } else { time_s });
+        self.picture.draw(size, scenes.at(moment), status, if is_calm { 0.0 } else { time_s });
         self.write(scenes, status);
     }
 

@@ -312,6 +312,36 @@ fn a_page_comes_to_the_verdict_that_a_native_comes_to_with_a_server_and_as_one_f
     let link = format!("file://{}#report", page.display());
     let Some(mut file) = OpenPage::open(&link, place.join("profile")) else { return };
     assert_eq!(checked(&mut file).trim(), native);
+    [&mut served, &mut file].into_iter().for_each(shows_where_it_began);
+}
+
+/// A viewer that has checked shows two worlds side by side with the cells marked that differ, and
+/// tells of a cell that is clicked where its difference began.
+fn shows_where_it_began(page: &mut OpenPage) {
+    page.tools.until(&stands("compared", r"^\d+ cells? differs?: \(\d+, \d+\)"));
+    for title in ["title-here", "title-beside"] {
+        page.tools.until(&stands(title, "as it was recorded$"));
+    }
+    let marked = "[...document.getElementById('beside').getContext('2d').getImageData(0, 0, 400, 400).data]
+        .some((red, n, all) => n % 4 === 0 && red < 110 && all[n + 1] > 150 && all[n + 2] > 200)";
+    page.tools.until(&format!("!document.getElementById('other').hidden && {marked}"));
+    // Some ticks on, where it has spread.
+    let place = "Number(document.getElementById('scrub').value)";
+    page.tools.until(&format!(
+        "(window.from ??= {place}, document.getElementById('next').click(), {place} >= window.from + 8)"
+    ));
+    page.tools.until("document.getElementById('cells').lastChild.click() || true");
+    page.tools.until(&stands("cone", r"Cell \(\d+, \d+\) differs at tick \d+\.[\s\S]*The difference began at tick"));
+    page.tools.until("document.getElementById('steps').children.length > 1");
+    let click =
+        "document.getElementById('beside').dispatchEvent(new MouseEvent('click', { clientX: 300, clientY: 200 }))";
+    page.tools.until(&format!("{click} && /^Cell/.test(document.getElementById('cone').innerText)"));
+    page.tools.until("document.getElementById('unpick').click() || document.getElementById('chosen').hidden");
+}
+
+/// What stands at a place of the page matches that.
+fn stands(id: &str, expression: &str) -> String {
+    format!("/{expression}/.test(document.getElementById('{id}').innerText)")
 }
 
 #[test]
