@@ -28,6 +28,8 @@ mod floats;
 mod identity;
 mod kept;
 mod link;
+#[cfg(feature = "window")]
+mod looking;
 mod numbers;
 mod place;
 mod play;

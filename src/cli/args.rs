@@ -336,6 +336,13 @@ pub(super) enum View {
     None,
 }
 
+/// Where recordings are shown.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ReplayView {
+    /// A window
+    Window,
+}
+
 #[derive(clap::Args, Debug)]
 pub(super) struct Demo {
     /// How many peers: at most 16, with --relay 64 beside the relay
@@ -584,8 +591,16 @@ impl ValueEnum for FaultKind {
 
 #[derive(clap::Args, Debug)]
 pub(super) struct Replay {
-    /// The recording
-    pub file: PathBuf,
+    /// The recording; with --view also several peers' of one session, and bundles
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Show them, instead of verifying one: any tick, by any hero's eyes, and two recordings side by
+    /// side, with the cells marked that differ. Space plays, arrows go a tick, PageUp and PageDown
+    /// 10 s, Home and End to the ends, + and - change the speed, Tab looks with another hero's eyes,
+    /// R at another recording, B puts one beside it, a click on a cell tells where its difference
+    /// came from, Esc closes
+    #[arg(long, value_name = "VIEW", conflicts_with = "drawn")]
+    pub view: Option<ReplayView>,
     /// Another random table than the one that is built in
     #[arg(long, value_name = "FILE")]
     pub table: Option<PathBuf>,

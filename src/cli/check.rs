@@ -65,7 +65,7 @@ fn name(file: &Path) -> String {
     file.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-fn read_file<G: Game>(doing: &str, file: &Path, bytes: &[u8]) -> Result<Recording<G::Sim>, Failure> {
+pub(super) fn read_file<G: Game>(doing: &str, file: &Path, bytes: &[u8]) -> Result<Recording<G::Sim>, Failure> {
     Recording::read_of(G::NAME, bytes).map_err(|error| Failure::recording(doing, file, &error))
 }
 
@@ -108,7 +108,11 @@ fn tell<G: Game>(
 
 /// Refuses recordings of another build's rules or table, unless they differ in that from each
 /// other: that is the answer, then.
-fn can_be_played<G: Game>(doing: &str, recordings: &[Recording<G::Sim>], table: &Table) -> Result<(), Failure> {
+pub(super) fn can_be_played<G: Game>(
+    doing: &str,
+    recordings: &[Recording<G::Sim>],
+    table: &Table,
+) -> Result<(), Failure> {
     let Some(Recording { header, .. }) = recordings.first() else { return Ok(()) };
     if recordings.iter().any(|other| other.header.identity != header.identity) {
         return Ok(());
@@ -120,7 +124,7 @@ fn can_be_played<G: Game>(doing: &str, recordings: &[Recording<G::Sim>], table: 
     })
 }
 
-fn check<G: Game>(recordings: Vec<Recording<G::Sim>>, table: &Table) -> Result<Report, Failure> {
+pub(super) fn check<G: Game>(recordings: Vec<Recording<G::Sim>>, table: &Table) -> Result<Report, Failure> {
     let start = recordings.iter().map(|recording| recording.header.start).min().unwrap_or_default();
     let end = recordings.iter().map(Recording::end).max().unwrap_or_default();
     let bar = progress::bar_of_recording(end.since(start));

@@ -1,4 +1,4 @@
-//! `replay`: plays a recording again and verifies every checksum; or draws it.
+//! `replay`: plays a recording again and verifies every checksum; or draws it, or shows it.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -17,8 +17,14 @@ use crate::panics::caught;
 use crate::recording::{Ending, Entry, Header, Recording, replay_with_progress};
 
 pub(super) fn run<G: Game>(args: &args::Replay) -> Result<ExitCode, Failure> {
-    let file = &args.file;
     let table = table::load(args.table.as_deref())?;
+    if args.view.is_some() {
+        return look::<G>(&args.files, &table);
+    }
+    let [file] = args.files.as_slice() else {
+        let advice = "compare several with `check`, or look at them with --view window";
+        return Err(Failure::new(format!("one recording is verified at a time; {advice}")));
+    };
     let bytes = files::read(file)?;
     let unreadable = |error| Failure::recording("replay", file, &error);
     let header = Header::peek(&bytes).map_err(unreadable)?;
@@ -95,6 +101,14 @@ fn draw<G: Game>(
     file: &Path,
 ) -> Result<ExitCode, Failure> {
     Err(Failure::file("draw", file, "this build has no pictures; leave out --gif and --webp"))
+}
+
+#[cfg(feature = "window")]
+use super::looking::run as look;
+
+#[cfg(not(feature = "window"))]
+fn look<G: Game>(_files: &[std::path::PathBuf], _table: &lockstone_sim::Table) -> Result<ExitCode, Failure> {
+    Err(Failure::new("no window can be opened: this build has none; leave out --view"))
 }
 
 fn describe<S: Simulation>(recording: &Recording<S>) {

@@ -253,6 +253,21 @@ fn what_a_recording_lacks_is_told() {
 }
 
 #[test]
+fn recordings_that_no_window_can_show_are_told_why() {
+    let place = folder("looked-at");
+    let (solo, good) = recorded(&place);
+    let (foreign, cat) = (write(&place, "foreign", &foreign(&good)), write(&place, "cat", b"a picture of a cat"));
+    let hollow = Bundle { player: PlayerId(0), recordings: vec![b"nothing".to_vec()], missing: Vec::new() };
+    let hollow = write(&place, "hollow", &hollow.write());
+    for (file, words) in
+        [(foreign.as_str(), "game tally"), (&cat, "not a recording"), (path(&solo), "no window can be opened")]
+    {
+        refused_in_a_sentence(&["replay", file, "--view", "window"], words);
+    }
+    assert!(refused(&["replay", &hollow, "--view", "window"]).contains("none of its recordings can be read"));
+}
+
+#[test]
 fn only_a_page_is_written_over_by_a_page() {
     let place = folder("check-over");
     let (solo, good) = recorded(&place);

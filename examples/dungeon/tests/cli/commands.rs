@@ -47,6 +47,8 @@ fn bad_arguments_are_told_with_what_to_do() {
     }
     assert!(refused(&["--solo", "--table", "/no/such/table"]).contains("/no/such/table"));
     assert!(refused(&["replay", "/no/such/recording"]).contains("/no/such/recording"));
+    assert!(refused(&["replay", "/no/such/recording", "--view", "window"]).contains("cannot read /no/such/recording"));
+    assert!(refused(&["replay", "one", "two"]).contains("look at them with --view window"));
     assert!(refused(&["--solo", "--input-delay", "0"]).contains("only --rollback plays without input delay"));
     let ahead = refused(&["--rollback", "--input-delay", "9", "--max-prediction", "5"]);
     assert!(ahead.contains("--input-delay is 9") && ahead.contains("--max-prediction, 5"), "{ahead}");
