@@ -79,7 +79,7 @@ fn a_light_cone_holds_every_cell_from_which_a_difference_came() {
         let build = || faulty::world(case, Fault::None);
         followed += follow([build(), build()], &faulty::turns(case, 3, 100), case);
         let build = || pasture::world(case, Wrong::Nothing);
-        followed += follow([build(), build()], &pasture::turns(100), case);
+        followed += follow([build(), build()], &pasture::turns(case, 100), case);
     }
     assert!(followed > 200, "{followed} cells differed");
 }
