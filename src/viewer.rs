@@ -344,8 +344,8 @@ impl Viewer {
         grid.contains(cell).then_some(cell)
     }
 
-    /// Chooses a cell at the tick that is shown: what it could depend on, and what of that differed,
-    /// tick by tick before. `None` chooses none.
+    /// Chooses a cell at the tick that is shown: what it could depend on, and what of that
+    /// differed, tick by tick before. `None` chooses none.
     pub fn pick(&mut self, cell: Option<CellId>) {
         self.chosen = None;
         let (Some(cell), Some((tick, _)), Some(grid)) = (cell, self.shown, self.grid()) else { return };

@@ -594,11 +594,11 @@ pub(super) struct Replay {
     /// The recording; with --view also several peers' of one session, and bundles
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Show them, instead of verifying one: any tick, by any hero's eyes, and two recordings side by
-    /// side, with the cells marked that differ. Space plays, arrows go a tick, PageUp and PageDown
-    /// 10 s, Home and End to the ends, + and - change the speed, Tab looks with another hero's eyes,
-    /// R at another recording, B puts one beside it, a click on a cell tells where its difference
-    /// came from, Esc closes
+    /// Show them, instead of verifying one: any tick, by any hero's eyes, and two recordings side
+    /// by side, with the cells marked that differ. Space plays, arrows go a tick, PageUp and
+    /// PageDown 10 s, Home and End to the ends, + and - change the speed, Tab looks with another
+    /// hero's eyes, R at another recording, B puts one beside it, a click on a cell tells where its
+    /// difference came from, Esc closes
     #[arg(long, value_name = "VIEW", conflicts_with = "drawn")]
     pub view: Option<ReplayView>,
     /// Another random table than the one that is built in

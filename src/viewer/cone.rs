@@ -2,9 +2,10 @@
 //! differed.
 //!
 //! In one tick a cell depends on what may move into it, on what may act on that, and on what that
-//! one saw: [`Grid::halo_rings`]. So the cone grows by as many rings a tick. A difference comes into
-//! a cell only from a cell that differed the tick before, within these rings; or it begins there.
-//! The loop is [`LightCone::of`]. What enters by turns comes from no cell, and is not in the cone.
+//! one saw: [`Grid::halo_rings`]. So the cone grows by as many rings a tick. A difference comes
+//! into a cell only from a cell that differed the tick before, within these rings; or it begins
+//! there. The loop is [`LightCone::of`]. It must never leave out a cell from which something came.
+//! What enters by turns comes from no cell, and is not in it.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -155,7 +155,8 @@ fn a_game_alone_is_recorded_replayed_and_pictured() {
     assert!(drawn.status.success(), "{}", text(&drawn.stderr));
     let webp = fs::read(webp).unwrap();
     assert!(webp.starts_with(b"RIFF") && webp[8..].starts_with(b"WEBP") && webp.windows(4).any(|word| word == b"ANMF"));
-    assert!(refused(&[&draw[..], &["--webp", "a.webp"]].concat()).contains("cannot be used with"));
+    let both = run(&[&draw[..], &["--webp", "a.webp"]].concat());
+    assert!(both.status.code() == Some(2) && text(&both.stderr).contains("cannot be used with"));
     assert!(refused(&[&draw[..], &["--to", "20"]].concat()).contains("is there already"));
     assert!(refused(&[&draw[..], &["--to", "9999"]].concat()).contains("choose others with --from and --to"));
 
