@@ -195,7 +195,8 @@ impl fmt::Display for Subject {
 fn listed(differences: &[Difference]) -> String {
     let shown = differences.iter().map(|Difference { what, session, joiner }| {
         let (session, joiner) = (what.show(*session), what.show(*joiner));
-        format!("the {what} differs (session {session}, joiner {joiner})")
+        let differs = if *what == Subject::Rules { "differ" } else { "differs" };
+        format!("the {what} {differs} (session {session}, joiner {joiner})")
     });
     shown.collect::<Vec<_>>().join(", ")
 }
