@@ -107,6 +107,7 @@ fn draw<G: Game>(
 use super::looking::run as look;
 
 #[cfg(not(feature = "window"))]
+#[expect(clippy::extra_unused_type_parameters, reason = "where there is a window it takes a game")]
 fn look<G: Game>(_files: &[std::path::PathBuf], _table: &lockstone_sim::Table) -> Result<ExitCode, Failure> {
     Err(Failure::new("no window can be opened: this build has none; leave out --view"))
 }
