@@ -1,6 +1,6 @@
 //! `replay --view window`: recordings in a window, any tick of them, two of them side by side.
 //!
-//! The loop is [`run`]. Several are checked before, for what differs is shown first.
+//! The loop is [`Looking::run`]. Several are checked before, for what differs is shown first.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

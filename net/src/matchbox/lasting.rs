@@ -20,12 +20,10 @@ const MAKES_WITHIN: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]
 pub(super) struct Lasting {
-    /// Until it is dropped.
-    socket: Option<WebRtcSocket>,
+    /// Until it is dropped; with what rings when the connection is made, or never will be.
+    socket: Option<(WebRtcSocket, Receiver<()>)>,
     /// Without them the socket's loop ends: its signaling does, or the probe with its channel.
     alive: (UnboundedSender<PeerEvent>, UnboundedSender<PeerId>),
-    /// Rings when the connection is made, or never will be.
-    made: Option<Receiver<()>>,
     spawner: Spawner,
 }
 
@@ -36,7 +34,7 @@ impl Lasting {
         made: Receiver<()>,
         spawner: Spawner,
     ) -> Lasting {
-        Lasting { socket: Some(socket), alive, made: Some(made), spawner }
+        Lasting { socket: Some((socket, made)), alive, spawner }
     }
 }
 
@@ -44,20 +42,19 @@ impl Deref for Lasting {
     type Target = WebRtcSocket;
 
     fn deref(&self) -> &WebRtcSocket {
-        self.socket.as_ref().expect("it is there until it is dropped")
+        &self.socket.as_ref().expect("it is there until it is dropped").0
     }
 }
 
 impl DerefMut for Lasting {
     fn deref_mut(&mut self) -> &mut WebRtcSocket {
-        self.socket.as_mut().expect("it is there until it is dropped")
+        &mut self.socket.as_mut().expect("it is there until it is dropped").0
     }
 }
 
 impl Drop for Lasting {
     fn drop(&mut self) {
-        let (socket, alive) = (self.socket.take(), self.alive.clone());
-        let Some(made) = self.made.take() else { return };
+        let (Some((socket, made)), alive) = (self.socket.take(), self.alive.clone()) else { return };
         self.spawner.spawn(Box::pin(async move {
             let _ = select(made, Delay::new(MAKES_WITHIN)).await;
             drop((socket, alive));
