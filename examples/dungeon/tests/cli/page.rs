@@ -325,10 +325,10 @@ fn shows_where_it_began(page: &mut OpenPage) {
     let marked = "[...document.getElementById('beside').getContext('2d').getImageData(0, 0, 400, 400).data]
         .some((red, n, all) => n % 4 === 0 && red < 110 && all[n + 1] > 150 && all[n + 2] > 200)";
     page.tools.until(&format!("!document.getElementById('other').hidden && {marked}"));
-    // Some ticks on, where it has spread.
-    let place = "Number(document.getElementById('scrub').value)";
+    // Some ticks on, where it has spread; a recording may end before.
+    let [place, end] = ["value", "max"].map(|what| format!("Number(document.getElementById('scrub').{what})"));
     page.tools.until(&format!(
-        "(window.from ??= {place}, document.getElementById('next').click(), {place} >= window.from + 8)"
+        "(window.from ??= {place}, document.getElementById('next').click(), {place} >= Math.min(window.from + 8, {end}))"
     ));
     page.tools.until("document.getElementById('cells').lastChild.click() || true");
     page.tools.until(&stands("cone", r"Cell \(\d+, \d+\) differs at tick \d+\.[\s\S]*The difference began at tick"));
