@@ -18,10 +18,12 @@
 //! or [`Server::spawn`] (its own).
 
 mod addresses;
+mod attend;
 mod certificate;
 mod figures;
 mod ingress;
 mod pages;
+mod probe;
 mod rooms;
 mod turn;
 
@@ -29,53 +31,39 @@ use std::convert::Infallible;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{self, PathBuf};
-use std::pin::pin;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade};
-use axum::extract::{Path, Query, State};
-use axum::http::header::ORIGIN;
-use axum::http::{HeaderMap, Request, StatusCode, Uri};
+use axum::Router;
+use axum::extract::{Query, State};
+use axum::http::{HeaderMap, Request};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use axum::{Extension, Router};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use matchbox_protocol::{JsonPeerRequest, PeerRequest};
 use serde::Deserialize;
-use serde_json::json;
-use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
-use tokio_rustls::{TlsAcceptor, TlsConnector};
-use uuid::Uuid;
+use tokio_rustls::TlsAcceptor;
 
-use crate::room::{Door, Malformed, REPLACED};
-use crate::tls::Trust;
+use crate::room::Malformed;
 pub use addresses::ADDRESS_CONNECTIONS_MAX;
-use addresses::{Addresses, Guest};
+use addresses::Addresses;
+use attend::{enter, refuse};
 pub use certificate::Certificate;
 pub use figures::Figures;
-use ingress::Ingress;
 pub use pages::Pages;
-use rooms::{Admission, Inbox, OFFERS_WITHIN, Refusal, Register, Rooms, Seat};
+pub use probe::{has_page, probe};
+use rooms::{Admission, Refusal, Register, Rooms};
 pub use rooms::{RELAY_PLAYERS_MAX, ROOM_PEERS_MAX, SERVER_PEERS_MAX};
-use turn::Credentials;
 pub use turn::TurnServer;
-
-/// The largest message from a peer, in bytes. A session description has about 1,000, in a
-/// browser up to 5,000.
-const MESSAGE_BYTES_MAX: usize = 16_384;
-
-/// What is read at once from a peer. There is such a buffer for each, also while it is idle.
-const READ_BYTES: usize = 512;
 
 /// A connection that has not told by then what it wants is closed.
 const HEAD_WITHIN: Duration = Duration::from_secs(5);
@@ -85,15 +73,6 @@ const HEAD_BYTES_MAX: usize = 16_384;
 
 /// A server that cannot take a connection, as it has no file left, tries again after this.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
-
-/// A peer that says nothing for this long is gone. Links say something every 10 seconds.
-const SILENCE_MAX: Duration = Duration::from_secs(60);
-
-/// Who is gone before was on a visit: each costs the others an offer.
-const VISIT_MAX: Duration = Duration::from_secs(2);
-
-/// A peer that takes longer than this to read a message is gone.
-const SEND_WITHIN: Duration = Duration::from_secs(10);
 
 /// What `GET /` answers.
 const GREETING: &str = "lockstone signaling\n";
@@ -334,52 +313,6 @@ impl Drop for Handle {
     }
 }
 
-/// Whether a Lockstone signaling server answers at an address. Takes no longer than `within` once
-/// the name is resolved. It blocks this thread, so it is not for a task of tokio's, where it
-/// panics.
-pub fn probe(addr: SocketAddr, within: Duration) -> bool {
-    let url = format!("ws://{addr}");
-    asks(&url, &Trust::Web, within, "*/*", |answer| answer.ends_with(GREETING.as_bytes()))
-}
-
-/// Whether the server there, such as `wss://play.example.org`, shows a page to browsers. It takes
-/// as long, and blocks as well.
-pub fn has_page(url: &str, trust: &Trust, within: Duration) -> bool {
-    let is_page = |answer: &[u8]| String::from_utf8_lossy(answer).to_lowercase().contains("content-type: text/html");
-    asks(url, trust, within, "text/html", is_page)
-}
-
-/// Whether any server at an address gives an answer that will do.
-fn asks(url: &str, trust: &Trust, within: Duration, accept: &str, will_do: fn(&[u8]) -> bool) -> bool {
-    let (Ok(url), Ok(runtime)) = (url.parse(), runtime()) else { return false };
-    let answer = async { timeout(within, answer(&url, trust, accept)).await };
-    matches!(runtime.block_on(answer), Ok(Ok(answer)) if will_do(&answer))
-}
-
-/// The beginning of what a server answers.
-async fn answer(url: &Uri, trust: &Trust, accept: &str) -> io::Result<Vec<u8>> {
-    let malformed = || io::Error::from(io::ErrorKind::InvalidInput);
-    let is_tls = url.scheme_str() == Some("wss");
-    let host = url.host().ok_or_else(malformed)?;
-    let port = url.port_u16().unwrap_or(if is_tls { 443 } else { 80 });
-    let stream = TcpStream::connect(format!("{host}:{port}")).await?;
-    let authority = url.authority().ok_or_else(malformed)?;
-    let request = format!("GET / HTTP/1.1\r\nHost: {authority}\r\nAccept: {accept}\r\nConnection: close\r\n\r\n");
-    if is_tls {
-        let name = host.trim_matches(['[', ']']).to_owned().try_into().map_err(|_| malformed())?;
-        converse(TlsConnector::from(trust.client()).connect(name, stream).await?, &request).await
-    } else {
-        converse(stream, &request).await
-    }
-}
-
-async fn converse(mut stream: impl AsyncRead + AsyncWrite + Unpin, request: &str) -> io::Result<Vec<u8>> {
-    stream.write_all(request.as_bytes()).await?;
-    let mut answer = Vec::new();
-    stream.take(2048).read_to_end(&mut answer).await?;
-    Ok(answer)
-}
-
 /// A loop on this thread.
 fn runtime() -> io::Result<Runtime> {
     tokio::runtime::Builder::new_current_thread().enable_all().build()
@@ -471,163 +404,4 @@ async fn greet(State(shared): State<Shared>, Query(question): Query<Question>, h
         return shared.figures().exposition().into_response();
     }
     shared.pages.index(&headers).unwrap_or_else(|| GREETING.into_response())
-}
-
-/// Takes the place in the room before the upgrade, so that a refusal still has an HTTP status,
-/// unless the peer has something to prove.
-async fn enter(
-    State(Shared { rooms, turn, .. }): State<Shared>,
-    Path(room): Path<String>,
-    Query(ingress): Query<Ingress>,
-    Extension(guest): Extension<Arc<Guest>>,
-    headers: HeaderMap,
-    upgrade: WebSocketUpgrade,
-) -> Response {
-    if let Err(refusal) = rooms.admit_page(headers.get(ORIGIN).map(|origin| origin.as_bytes())) {
-        return refuse(&rooms, refusal);
-    }
-    rooms.await_peers(&room, &ingress.role(), ingress.pass()).await;
-    let Some(wait) = guest.tries() else { return refuse(&rooms, Refusal::TooManyTries) };
-    // A timer takes a millisecond at least.
-    if !wait.is_zero() {
-        sleep(wait).await;
-    }
-    let upgrade = upgrade.max_message_size(MESSAGE_BYTES_MAX).max_frame_size(MESSAGE_BYTES_MAX);
-    let upgrade = upgrade.read_buffer_size(READ_BYTES).write_buffer_size(0);
-    let turn = turn.filter(|_| ingress.turn.is_some());
-    if ingress.proves.is_some() {
-        return upgrade.on_upgrade(move |socket| enter_by_proof(socket, rooms, room, ingress, (guest, turn)));
-    }
-    let locked = ingress.locked(&room).map_err(Refusal::from);
-    match locked.and_then(|ingress| let_in(&rooms, &room, &ingress, &guest)) {
-        Ok((seat, inbox)) => upgrade.on_upgrade(move |socket| attend(socket, seat, inbox, (guest, turn))),
-        Err(refusal) => refuse(&rooms, refusal),
-    }
-}
-
-/// Lets a peer in that has proven what it says to know.
-async fn enter_by_proof(
-    mut socket: WebSocket,
-    rooms: Arc<Rooms>,
-    room: String,
-    ingress: Ingress,
-    (guest, turn): (Arc<Guest>, Option<Arc<TurnServer>>),
-) {
-    let nonce = Uuid::new_v4().to_string();
-    let answer = async {
-        socket.send(door(&Door::Challenge(nonce.clone()))).await.ok()?;
-        serde_json::from_str(socket.recv().await?.ok()?.to_text().ok()?).ok()
-    };
-    let Ok(Some(Door::Proofs { key, token })) = timeout(HEAD_WITHIN, answer).await else { return };
-    let proven = ingress.proven(&room, &nonce, key, token);
-    match proven.and_then(|ingress| let_in(&rooms, &room, &ingress, &guest)) {
-        Ok((seat, inbox)) => attend(socket, seat, inbox, (guest, turn)).await,
-        Err(refusal) => {
-            rooms.count_refusal();
-            tell(&mut socket, door(&Door::Refused(refusal.to_string()))).await;
-        }
-    }
-}
-
-fn door(said: &Door) -> Message {
-    Message::Text(json!(said).to_string().into())
-}
-
-fn let_in(rooms: &Arc<Rooms>, room: &str, ingress: &Ingress, guest: &Guest) -> Result<(Seat, Inbox), Refusal> {
-    let entered = rooms.enter(room, ingress.key.as_deref(), &ingress.role(), ingress.pass(), guest.addr);
-    if !entered.as_ref().is_err_and(|refusal| refusal.is_of_guess()) {
-        guest.was_no_guess();
-    }
-    entered.inspect(|(seat, _)| tracing::info!("{} entered room {room}", seat.peer))
-}
-
-fn refuse(rooms: &Rooms, refusal: Refusal) -> Response {
-    tracing::info!("refused a peer: {refusal}");
-    rooms.count_refusal();
-    refusal.into_response()
-}
-
-impl IntoResponse for Refusal {
-    fn into_response(self) -> Response {
-        let status = match self {
-            Self::Malformed(_) => StatusCode::BAD_REQUEST,
-            Self::WrongKey
-            | Self::WrongToken
-            | Self::WrongHostToken
-            | Self::NotProven
-            | Self::NotFirst
-            | Self::ForeignPage => StatusCode::FORBIDDEN,
-            Self::NoRelay => StatusCode::NOT_FOUND,
-            Self::TooManyTries | Self::TooManyConnections => StatusCode::TOO_MANY_REQUESTS,
-            Self::RelayRoom | Self::PartyRoom => StatusCode::CONFLICT,
-            Self::Full | Self::RelayFull | Self::ServerFull | Self::RelayAway => StatusCode::SERVICE_UNAVAILABLE,
-        };
-        (status, self.to_string()).into_response()
-    }
-}
-
-/// Serves one peer until it leaves, breaks, falls silent or is replaced. Dropping the
-/// seat tells its room. One that may go by a TURN server is told so before it is told its id, and
-/// thus before it hears of anyone.
-async fn attend(
-    mut socket: WebSocket,
-    mut seat: Seat,
-    mut inbox: Inbox,
-    (guest, turn): (Arc<Guest>, Option<Arc<TurnServer>>),
-) {
-    let mut credentials = Credentials::of(turn, seat.peer);
-    if let Some(turn) = credentials.first().await
-        && !tell(&mut socket, door(&Door::Turn(turn))).await
-    {
-        return;
-    }
-    let (mut stays, mut is_visit) = (pin!(sleep(VISIT_MAX)), true);
-    let (mut offered, mut is_new) = (pin!(sleep(OFFERS_WITHIN)), true);
-    loop {
-        tokio::select! {
-            () = &mut stays, if is_visit => {
-                guest.stays();
-                is_visit = false;
-            }
-            () = &mut offered, if is_new => {
-                seat.evict_silent();
-                is_new = false;
-            }
-            turn = credentials.next() => {
-                if !tell(&mut socket, door(&Door::Turn(turn))).await { return }
-            }
-            text = inbox.next() => {
-                let message = match text {
-                    Some(text) => Message::Text(text.into()),
-                    None if inbox.is_evicted() => Message::Close(None),
-                    None => replaced(),
-                };
-                let over = matches!(message, Message::Close(_));
-                if !tell(&mut socket, message).await || over { return }
-            }
-            heard = timeout(SILENCE_MAX, socket.recv()) => match heard {
-                Ok(Some(Ok(message))) => hear(&message, &mut seat),
-                _ => return,
-            }
-        }
-    }
-}
-
-/// Whether a peer could be told something in time.
-async fn tell(socket: &mut WebSocket, message: Message) -> bool {
-    matches!(timeout(SEND_WITHIN, socket.send(message)).await, Ok(Ok(())))
-}
-
-fn replaced() -> Message {
-    Message::Close(Some(CloseFrame { code: REPLACED, reason: "another connection has taken its place".into() }))
-}
-
-/// What is not a request is ignored: it harms nobody.
-fn hear(message: &Message, seat: &mut Seat) {
-    let Message::Text(text) = message else { return };
-    match text.parse::<JsonPeerRequest>() {
-        Ok(PeerRequest::Signal { receiver, data }) => seat.signal(receiver, data),
-        Ok(PeerRequest::KeepAlive) => {}
-        Err(error) => tracing::debug!("ignored a message from {}: {error}", seat.peer),
-    }
 }
