@@ -199,6 +199,24 @@ fn another_platform_is_told() {
 }
 
 #[test]
+fn another_program_is_blamed_only_if_its_steps_are_shown_to_be_others() {
+    for n in 0..cases() {
+        let mut case = Case::new(n, Fault::None);
+        case.peers[case.odd].header.build.executable ^= 1;
+        let verdict = |case: &Case| {
+            let odd = case.odd().record(&mut faulty::world(case.seed, Fault::Usize), &case.turns, |_| None);
+            case.check(case.recordings(odd)).finding.expect("they differ").verdict
+        };
+        let by_headers = verdict(&case);
+        let others = vec![Cause::StateCorruption, Cause::Nondeterminism];
+        assert_eq!((by_headers.cause, by_headers.others, by_headers.blamed), (Cause::Build, others, vec![]));
+        case.peers[case.odd].keyframe_at = Some(case.tick());
+        let shown = verdict(&case);
+        assert_eq!((shown.cause, shown.others, shown.blamed), (Cause::Build, vec![], vec![case.odd]));
+    }
+}
+
+#[test]
 fn a_turned_bit_is_told_as_corruption() {
     each(Cause::StateCorruption, Fault::None, |case| {
         let (at, mut dice) = (case.tick(), case.dice);

@@ -2,19 +2,21 @@
 
 use std::cell::Cell;
 use std::marker::PhantomData;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::LazyLock;
 
-use lockstone::check::{Cause, Checker, Report};
-use lockstone::recording::{Entry, Packed, Recording, Rerunner};
+use lockstone::check::{Cause, Checker, Inspect, Report};
+use lockstone::recording::{Build, Entry, Packed, Recording, Rerunner};
 use lockstone::sim::world::StatePart;
 use lockstone::sim::{Checksum, Simulation, Tick};
 use testkit::flips::dice;
 use testkit::recorded::Peer;
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::games::Game;
 use super::judge::Outcome;
-use super::{CHILD_CASE, CHILD_FILE};
+use super::{CHILD_CASE, CHILD_FILE, OTHER_BUILD};
 
 const TICKS: u32 = 200;
 /// The odd peer is stopped so soon after it is found, and records its state then.
@@ -44,6 +46,9 @@ pub enum Plant {
     HashOrder,
     /// What is another in each process.
     Process,
+    /// The same of a peer of another build: nobody can tell that from other rules, and nor can a
+    /// rerun in that process.
+    ProcessOfAnotherBuild,
     /// The relay keeps from a player what others command.
     Withheld,
     /// The relay keeps from a player what changes beside its part.
@@ -66,6 +71,7 @@ impl Plant {
             Plant::Scene => &[Cause::Presentation],
             Plant::Clock | Plant::Counter | Plant::HashOrder => &[Cause::Nondeterminism],
             Plant::Process => &[Cause::Nondeterminism, Cause::Unknown],
+            Plant::ProcessOfAnotherBuild => &[Cause::Build, Cause::Nondeterminism, Cause::Unknown],
             Plant::Halo => &[Cause::HaloMissing],
         }
     }
@@ -82,6 +88,23 @@ impl Plant {
     }
 }
 
+/// Which process plays what the odd peer records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Played {
+    Here,
+    InAChild,
+    /// In a child of [`OTHER_BUILD`].
+    ByAnotherBuild,
+}
+
+fn other_build() -> Option<PathBuf> {
+    std::env::var_os(OTHER_BUILD).map(PathBuf::from)
+}
+
+/// The digest of this program, as a peer's header tells it.
+static EXECUTABLE: LazyLock<u64> =
+    LazyLock::new(|| xxh3_64(&std::fs::read(std::env::current_exe().expect("it runs")).expect("it can be read")));
+
 /// One planted difference.
 pub struct Case<G: Game> {
     n: u64,
@@ -92,9 +115,9 @@ pub struct Case<G: Game> {
     /// Evidence as peers exchange it, with trees, a state at the end, and a stopped odd peer.
     is_bundle: bool,
     has_rerun: bool,
-    is_of_a_child: bool,
     interval: u32,
     at: Tick,
+    played: Played,
     planted: Cell<Option<StatePart>>,
     game: PhantomData<G>,
 }
@@ -104,7 +127,7 @@ impl<G: Game> Case<G> {
         let mut dice = dice(0x6d61_7472 + n);
         let plant = *dice.pick(G::PLANTS).expect("there are some");
         let peers = 2 + dice.below(3) as u16;
-        Case {
+        let mut case = Case {
             n,
             plant,
             seed: 1_000 + n,
@@ -112,17 +135,22 @@ impl<G: Game> Case<G> {
             odd: dice.below(peers.into()) as u16,
             is_bundle: dice.chance(1, 2),
             has_rerun: dice.chance(1, 3),
-            is_of_a_child: dice.chance(1, 8),
+            played: if dice.chance(1, 8) { Played::InAChild } else { Played::Here },
             interval: *dice.pick(&[1, 1, 2, 10]).expect("there are some"),
             at: Tick(50 + dice.below(TICKS - 100)),
             planted: Cell::default(),
             game: PhantomData,
+        };
+        if other_build().is_some() && dice.chance(1, 2) {
+            case.played = Played::ByAnotherBuild;
         }
+        case
     }
 
     fn peer(&self, n: u16) -> Peer {
         let mut peer = Peer { trees: self.is_bundle && self.interval == 1, ..Peer::new(n, self.seed) };
         let header = &mut peer.header;
+        header.build = Build::of(*EXECUTABLE);
         if n == self.odd {
             match self.plant {
                 Plant::Seed => header.seed += 1,
@@ -190,11 +218,11 @@ impl<G: Game> Case<G> {
         }
     }
 
-    /// The same, recorded in a process of its own.
-    fn odd_of_a_child(&self) -> Recording<G::Sim> {
+    /// The same, recorded in a process of its own, of a program that runs this case.
+    fn odd_of_a_child(&self, program: PathBuf) -> Recording<G::Sim> {
         let file =
             Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("matrix-{}-{}.lksrec", std::process::id(), self.n));
-        let mut child = Command::new(std::env::current_exe().expect("it runs"));
+        let mut child = Command::new(program);
         child.args(["--exact", "a_child_records_what_the_odd_peer_plays"]);
         child.env(CHILD_CASE, self.n.to_string()).env(CHILD_FILE, &file).env_remove("CASE");
         assert!(child.output().expect("it starts").status.success(), "case {}", self.n);
@@ -206,20 +234,20 @@ impl<G: Game> Case<G> {
     /// All recordings, as peers give them to the checker.
     fn recordings(&self) -> Vec<Recording<G::Sim>> {
         let recorded = self.odd();
-        let mut odd = Some(if self.is_of_a_child { self.odd_of_a_child() } else { recorded });
+        let mut odd = Some(match self.played {
+            Played::Here => recorded,
+            Played::InAChild => self.odd_of_a_child(std::env::current_exe().expect("it runs")),
+            Played::ByAnotherBuild => self.odd_of_a_child(other_build().expect("it was drawn as there is one")),
+        });
         let turns = G::turns(self.seed, TICKS);
         let healthy = |n| self.peer(n).record(&mut G::world(self.seed, self.plant), &turns, |_| None);
         let each = (0..self.peers).map(|n| if n == self.odd { odd.take().expect("there is one") } else { healthy(n) });
         let mut recordings: Vec<_> = each.map(|recording| thinned(recording, self.interval)).collect();
         if self.has_rerun
-            && let Some((agreed, tick)) = split(&recordings)
+            && let Some(found) = split(&recordings)
         {
-            let odd = &mut recordings[usize::from(self.odd)];
             let build = |seed| G::odd_world(seed + u64::from(self.plant == Plant::HiddenSeed), self.plant);
-            let mut rerunner = Rerunner::new(odd.clone(), tick, agreed, &build).expect("it is its own");
-            while rerunner.advance() {}
-            let rerun = rerunner.pack(usize::MAX);
-            odd.entries.extend(rerun.map(Entry::Rerun));
+            play_again(&mut recordings[usize::from(self.odd)], found, &build);
         }
         recordings
     }
@@ -230,25 +258,44 @@ impl<G: Game> Case<G> {
         Checker::new(&build).with_presentation(&look).check(recordings).expect("they are of one session")
     }
 
-    pub fn judged(&self) -> Outcome {
+    pub fn judged(&self) -> (Plant, &'static str, Outcome) {
         let recordings = self.recordings();
         let split = split(&recordings).map(|(_, tick)| tick);
         let report = self.check(recordings);
         let how = format!(
-            "{} peers, P{} odd, {}, rerun {}, child {}, interval {}, at {}",
+            "{} peers, P{} odd, {}, rerun {}, played {:?}, interval {}, at {}",
             self.peers,
             self.odd,
             if self.is_bundle { "bundle" } else { "recordings" },
             self.has_rerun,
-            self.is_of_a_child,
+            self.played,
             self.interval,
             self.at
         );
         // Only its own program knows the lines of other rules.
         let lines = G::lines(self.plant).filter(|_| self.plant != Plant::Rules || self.has_rerun);
         let planted = (self.planted.get(), lines);
-        Outcome::of(self.plant, self.odd.into(), split, planted, report, (how, self.has_rerun))
+        let plant = match (self.plant, self.played) {
+            (Plant::Process, Played::ByAnotherBuild) => Plant::ProcessOfAnotherBuild,
+            (plant, _) => plant,
+        };
+        (plant, G::NAME, Outcome::of(plant, self.odd.into(), split, planted, report, (how, self.has_rerun)))
     }
+}
+
+/// Has a peer play its own recording again, as it does once a difference is found at a tick, and
+/// all was well at another. Returns whether it came to the difference.
+pub fn play_again<S: Inspect>(
+    odd: &mut Recording<S>,
+    (agreed, tick): (Option<Tick>, Tick),
+    build: &dyn Fn(u64) -> S,
+) -> bool {
+    let mut rerunner = Rerunner::new(odd.clone(), tick, agreed, build).expect("it is its own");
+    while rerunner.advance() {}
+    let rerun = rerunner.pack(usize::MAX).map(Entry::Rerun);
+    let came = rerun.is_some();
+    odd.entries.extend(rerun);
+    came
 }
 
 /// A recording with checksums at some ticks alone.

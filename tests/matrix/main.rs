@@ -13,7 +13,13 @@
 //! CASES=2000 cargo test --release -p lockstone --test matrix -- --nocapture
 //! ```
 //!
-//! `CASE=n` repeats one, and prints its report.
+//! `CASE=n` repeats one, and prints its report. Where `OTHER_BUILD` names this test's program of the
+//! same sources and another profile, it plays what the odd peer records in half of the cases:
+//!
+//! ```text
+//! cargo test --release -p lockstone --test matrix --no-run    # prints the program's path
+//! OTHER_BUILD=PATH CASES=600 cargo test -p lockstone --test matrix -- --nocapture
+//! ```
 
 mod case;
 mod games;
@@ -37,20 +43,28 @@ use testkit::seeds;
 /// Where a child process leaves the odd recording of a case.
 const CHILD_FILE: &str = "MATRIX_FILE";
 const CHILD_CASE: &str = "MATRIX_CASE";
+/// The program of another build.
+const OTHER_BUILD: &str = "OTHER_BUILD";
 
-fn try_case(n: u64) -> (Plant, &'static str, Outcome) {
-    fn of<G: Game>(n: u64) -> (Plant, &'static str, Outcome) {
-        let case = Case::<G>::draw(n);
-        (case.plant, G::NAME, case.judged())
-    }
-    match n % 6 {
-        0 | 1 => of::<Wilds>(n),
-        2 | 3 => of::<Meadow>(n),
-        4 => of::<Flock>(n),
-        _ => {
-            let (plant, outcome) = relay::judged(n);
-            (plant, relay::NAME, outcome)
+/// What can be done with a case.
+struct Kind {
+    judge: fn(u64) -> (Plant, &'static str, Outcome),
+    /// Plays what the odd peer records, for a file. A relay's parts are all played here.
+    record: Option<fn(u64) -> Vec<u8>>,
+}
+
+impl Kind {
+    fn of(n: u64) -> Kind {
+        match n % 6 {
+            0 | 1 => Kind::of_game::<Wilds>(),
+            2 | 3 => Kind::of_game::<Meadow>(),
+            4 => Kind::of_game::<Flock>(),
+            _ => Kind { judge: relay::judged, record: None },
         }
+    }
+
+    fn of_game<G: Game>() -> Kind {
+        Kind { judge: |n| Case::<G>::draw(n).judged(), record: Some(|n| Case::<G>::draw(n).odd().write()) }
     }
 }
 
@@ -61,7 +75,7 @@ fn what_was_planted_is_named_or_less_is_said() {
     let (next, end, table) = (AtomicU64::new(cases.start), cases.end, Mutex::new(Table::default()));
     let work = || {
         while let Some(n) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|n| *n < end) {
-            let (plant, game, outcome) = try_case(n);
+            let (plant, game, outcome) = (Kind::of(n).judge)(n);
             if one.is_some() || outcome.is_told() {
                 println!("case {n}, {plant:?} in {game}: {outcome}");
             }
@@ -75,15 +89,11 @@ fn what_was_planted_is_named_or_less_is_said() {
     table.hold();
 }
 
-/// What a process of its own does for a case: it records what the odd peer plays.
+/// What a process of its own, or of another build, does for a case: it records what the odd peer plays.
 #[test]
 fn a_child_records_what_the_odd_peer_plays() {
     let Some(n) = seeds::number(CHILD_CASE) else { return };
     let file = PathBuf::from(std::env::var_os(CHILD_FILE).expect("it is told where"));
-    let bytes = match n % 6 {
-        0 | 1 => Case::<Wilds>::draw(n).odd().write(),
-        2 | 3 => Case::<Meadow>::draw(n).odd().write(),
-        _ => Case::<Flock>::draw(n).odd().write(),
-    };
-    std::fs::write(file, bytes).expect("the target directory can be written");
+    let record = Kind::of(n).record.expect("the case is of a game that has children");
+    std::fs::write(file, record(n)).expect("the target directory can be written");
 }

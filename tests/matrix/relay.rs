@@ -8,7 +8,7 @@ use testkit::flips::dice;
 use testkit::relayed::{Relayed, Withheld, build, tampered, without_changes, without_commands};
 use testkit::tampered::scribble;
 
-use super::case::{Plant, STOPPED_TICKS};
+use super::case::{Plant, STOPPED_TICKS, play_again};
 use super::judge::Outcome;
 
 pub const NAME: &str = "storm";
@@ -17,7 +17,7 @@ const TICKS: u32 = 260;
 /// What is planted into a part is planted by then: it has been joined, and loaded.
 const FIRST: u32 = 120;
 
-pub fn judged(n: u64) -> (Plant, Outcome) {
+pub fn judged(n: u64) -> (Plant, &'static str, Outcome) {
     let mut dice = dice(0x7265_6c61 + n);
     let plant = *dice.pick(&PLANTS).expect("there are some");
     let (replicas, at) = (2 + dice.below(3) as usize, Tick(FIRST + dice.below(TICKS - FIRST - 40)));
@@ -52,10 +52,12 @@ pub fn judged(n: u64) -> (Plant, Outcome) {
         _ => None,
     };
     let plant = if split.is_some() { plant } else { Plant::Nothing };
+    let has_rerun =
+        dice.chance(1, 3) && split.is_some_and(|tick| play_again(&mut recordings[odd], (None, tick), &build));
     // A storm is never shown.
     let report = Checker::new(&build).with_presentation(&|_| ()).check(recordings).expect("they are of one session");
     // What was kept back may have changed nothing: all that two have in common was compared then.
     let split = split.filter(|_| planted.is_some() || report.finding.is_some());
-    let how = format!("{replicas} replicas, {player} odd, at {at}");
-    (plant, Outcome::of(plant, odd, split, (planted, None), report, (how, false)))
+    let how = format!("{replicas} replicas, {player} odd, rerun {has_rerun}, at {at}");
+    (plant, NAME, Outcome::of(plant, odd, split, (planted, None), report, (how, has_rerun)))
 }

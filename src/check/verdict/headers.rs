@@ -1,9 +1,10 @@
 //! What is told without playing: another seed, table, configuration, program or state at the start.
 
 use super::rerun::Again;
-use super::{Case, Solution, blame_nobody, minority};
+use super::{Case, Solution, WITNESS_TICKS, blame_nobody, minority};
 use crate::check::compare::{CheckError, Checker};
 use crate::check::locate::locate;
+use crate::check::replayer::Replayer;
 use crate::check::report::{Cause, Finding, Verdict};
 use crate::inspect::Inspect;
 use crate::recording::{Build, Header, Timeline};
@@ -51,7 +52,7 @@ impl<'c, S: Inspect> Case<'c, S> {
     /// recorded state differs, if it has one.
     pub(super) fn left_over(&mut self) -> Result<Solution<'c, S>, CheckError> {
         let rerun = self.rerun();
-        let mut verdict = self.left_over_verdict(matches!(rerun, Some((_, Again::AsRecorded(_)))));
+        let mut verdict = self.left_over_verdict(matches!(rerun, Some((_, Again::AsRecorded(_)))))?;
         verdict.reasons.extend(rerun.map(|(rerun, again)| self.tell_again(&rerun, &again)));
         Ok((verdict, self.recorded_state()?))
     }
@@ -76,24 +77,46 @@ impl<'c, S: Inspect> Case<'c, S> {
     }
 
     /// `repeats` says whether the suspect's own program comes to its checksums again.
-    fn left_over_verdict(&self, repeats: bool) -> Verdict {
+    fn left_over_verdict(&mut self, repeats: bool) -> Result<Verdict, CheckError> {
         let tried = "no suspicion that can be played here leads to its checksums".to_owned();
         let (suspect, found) = (self.suspect(), self.other_program());
-        match found {
-            Some((cause, unlike)) if self.healthy.is_some() => self.blame(cause, vec![unlike, tried]),
-            Some((cause, unlike)) => blame_nobody(cause, vec![unlike, tried]),
+        let shown = if found.is_some() && !repeats { self.other_steps()? } else { None };
+        Ok(match found {
+            Some((cause, unlike)) if repeats || shown.is_some() => {
+                let reasons = [unlike, tried].into_iter().chain(shown).collect();
+                if self.healthy.is_some() { self.blame(cause, reasons) } else { blame_nobody(cause, reasons) }
+            }
+            Some((cause, unlike)) => {
+                let so = "nothing recorded tells its program's steps from a state that was changed between them, or from steps that are others in each process";
+                let others = vec![Cause::StateCorruption, Cause::Nondeterminism];
+                Verdict { others, ..blame_nobody(cause, vec![unlike, tried, so.to_owned()]) }
+            }
             None if let Some(healthy) = self.healthy.filter(|_| suspect.header.build.executable != 0) => {
                 let whose = healthy.who();
                 let same = format!("{} and {whose} ran the same executable on the same kind of machine", suspect.who());
                 if repeats {
                     let so = "so its step takes something that is the same all through a process and another in the next: a hash map's order, an address, the environment";
-                    return blame_nobody(Cause::Nondeterminism, vec![same, tried, so.to_owned()]);
+                    return Ok(blame_nobody(Cause::Nondeterminism, vec![same, tried, so.to_owned()]));
                 }
                 let so = "so its state was changed outside of the step, or the step takes something that is another in each process";
                 blame_nobody(Cause::Unknown, vec![same, tried, so.to_owned()])
             }
             None => blame_nobody(Cause::Unknown, vec![tried]),
-        }
+        })
+    }
+
+    /// That the suspect's steps are others than here, if a state shows it that it recorded since:
+    /// after a write between two steps the turns would lead on to its checksums.
+    fn other_steps(&self) -> Result<Option<String>, CheckError> {
+        let peer = self.suspect();
+        let Some(&tick) = peer.states.range(self.tick..).map(|(tick, _)| tick).next() else { return Ok(None) };
+        let mut odd = Replayer::new(self.checker.load(peer, tick)?, &peer.turns);
+        let mut roots = peer.roots.range(tick..=tick.plus(WITNESS_TICKS).min(peer.end));
+        let unmet = roots.find(|(tick, root)| odd.root(**tick) != **root);
+        Ok(unmet.map(|(unmet, _)| {
+            let from = format!("from the state that {} recorded at tick {tick} the turns do not lead", peer.who());
+            format!("{from} to its checksum of tick {unmet}, so its steps are others")
+        }))
     }
 }
 
