@@ -252,15 +252,25 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
         if spoke { Next::At(until) } else { Next::Over }
     }
 
-    /// The game panicked: its session is of no use any more, but for what it had told.
+    /// The game panicked: its session is of no use any more, but for what it had told, and for what
+    /// it had predicted if it panicked in that. A prediction may be wrong, so that no other peer
+    /// ever comes to that turn; but what is half done cannot be gone on with.
     fn break_off(&mut self, panicked: Panicked, now: Duration) -> Next {
         let told = caught(|| {
             while let Some(event) = self.session.poll_event() {
                 self.take(event, now);
             }
-            self.session.settled()
+            let (settled, predicted) = (self.session.settled(), self.session.broken_turns());
+            let tick = predicted.last().map_or(settled, |(tick, _)| *tick);
+            for (tick, turn) in predicted.into_iter().filter(|(_, turn)| !turn.inputs.is_empty()) {
+                self.recorder.ask(move |keeper| keeper.turn(tick, &turn));
+            }
+            (settled, tick)
         });
-        let (tick, reason) = (told.unwrap_or(self.reached), panicked.to_string());
+        let (settled, tick) = told.unwrap_or((self.reached, self.reached));
+        let since =
+            if tick > settled { format!("; turns are predicted from tick {settled} on") } else { String::new() };
+        let reason = format!("{panicked}{since}");
         self.recorder.ask(move |keeper| keeper.break_off(tick, &reason));
         self.report.panic = Some((tick.0, panicked));
         self.course = Course::Left(now, now);

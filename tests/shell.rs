@@ -11,8 +11,8 @@ use lockstone::check::verify;
 use lockstone::game::Game;
 use lockstone::net::memory::{MemoryNetwork, Weather};
 use lockstone::net::session::{EndReason, TrafficClass};
-use lockstone::net::wire::Identity;
-use lockstone::net::{Link, Party, PartyConfig, PartySettings};
+use lockstone::net::wire::{Identity, Terms};
+use lockstone::net::{Link, Party, PartyConfig, PartySettings, Rollback, RollbackConfig, RollbackSettings, Session};
 use lockstone::recording::{Bundle, Ending, Entry, Recording, replay};
 use lockstone::scene::{Pointer, Scene};
 use lockstone::shell::{
@@ -75,7 +75,11 @@ fn play<L: Link>(mut shell: Playing<L>) -> (EndReason, Report, u32) {
 
 /// Steps shells on a network whenever one of them wants to be, until all are over. Each time
 /// `watch` is called.
-fn together<L: Link>(network: &MemoryNetwork, shells: &mut [Playing<L>], mut watch: impl FnMut(Duration)) {
+fn together<L: Link, T: Session<Sim = Sim>>(
+    network: &MemoryNetwork,
+    shells: &mut [Shell<Faulty, L, T>],
+    mut watch: impl FnMut(Duration),
+) {
     let (mut now, mut over) = (Duration::ZERO, vec![false; shells.len()]);
     while !over.iter().all(|over| *over) {
         network.advance(now);
@@ -511,38 +515,89 @@ fn what_nobody_knows_is_told_once_and_help_tells_the_keys() {
     assert!(news.iter().any(|news| news.contains("WASD walks")), "{news:?}");
 }
 
-#[test]
-fn what_led_to_a_panic_is_on_record_and_the_others_play_on() {
-    let network = MemoryNetwork::new(SEED, Weather::clear(Duration::from_millis(30)));
+fn faulty(fault: Fault) -> impl Fn(u64) -> Sim + Clone + Send + Sync + 'static {
+    move |seed| world_of(seed, lockstone::default_table(), Plant::new(fault))
+}
+
+/// What two bots report, if the rules of the second panic, and what that one recorded.
+fn with_a_panic<T: Session<Sim = Sim>>(
+    delay: Duration,
+    terms: Terms,
+    session: impl Fn(&str, Fault) -> T,
+) -> ([Report; 2], Vec<u8>) {
+    let network = MemoryNetwork::new(SEED, Weather::clear(delay));
     let storage = Memory::default();
-    let world = |fault| move |seed| world_of(seed, lockstone::default_table(), Plant::new(fault));
     let mut shells = [("Bram", Fault::None), ("Ada", Fault::Panic)].map(|(name, fault)| {
-        let (config, terms_of) = (config(2), Identity { rules: 1, table: 2, config: 0 });
         let labels =
-            Labels { game: Faulty::NAME, terms: config.terms(terms_of), name: name.into(), room: "hall".into() };
-        let session = Party::new(config, terms_of, name, Faulty::hero("able", name).unwrap(), world(fault)).unwrap();
+            Labels { game: Faulty::NAME, terms: terms.clone(), name: name.to_owned(), room: "hall".to_owned() };
         let display = Display::new(Screen::None { lines: false }, &labels, None);
         let recorder = Recorder::new(labels, storage.clone(), None).unwrap();
         let options = Options { bot: true, time: Some(Duration::from_secs(10)), ..Options::default() };
-        Playing::new(session, network.enter(), recorder, display, options)
+        Shell::<Faulty, _, T>::new(session(name, fault), network.enter(), recorder, display, options)
     });
     together(&network, &mut shells, |_| {});
-    let [bram, ada] = shells.map(|mut shell| shell.finish().1);
-    assert!(bram.panic.is_none() && bram.ticks >= 199 && bram.desyncs == 0, "{bram:?}");
-    let (tick, panicked) = ada.panic.expect("its rules panicked");
-    assert_eq!((Tick(tick), panicked.message.as_str()), (FROM, "a hero is not that strong"));
-    assert!(panicked.at.starts_with("testkit/src/faulty/fault.rs:"), "{panicked}");
-    let recording = || {
-        let files = storage.files();
-        Recording::<Sim>::read(&files[Path::new(&ada.recording.clone().unwrap())]).ok().unwrap()
-    };
-    assert_eq!((recording().end(), recording().ending.panic()), (FROM.next(), Some(panicked.to_string().as_str())));
+    let reports = shells.map(|mut shell| shell.finish().1);
+    let recording = storage.files()[Path::new(reports[1].recording.as_ref().expect("it was saved"))].clone();
+    (reports, recording)
+}
 
-    // Played again, it panics in the same line; where it does not, that it did is told.
-    let report = verify(recording(), &world(Fault::Panic)).unwrap();
+/// Played again, it panics in the same line; where it does not, that it did is told.
+fn the_line_is_named(ada: &Report, bytes: &[u8]) {
+    let (tick, panicked) = ada.panic.as_ref().expect("its rules panicked");
+    assert_eq!((Tick(*tick), panicked.message.as_str()), (FROM, "a hero is not that strong"));
+    assert!(panicked.at.starts_with("testkit/src/faulty/fault.rs:"), "{panicked}");
+    let recording = || Recording::<Sim>::read(bytes).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(recording().end(), FROM.next());
+    let report = verify(recording(), &faulty(Fault::Panic)).unwrap();
     assert_eq!(report.panic, Some((FROM, panicked.clone())));
     assert!(report.peers[0].checksums > FROM.0 / 2 && !report.is_in_step(), "{report}");
     assert!(report.to_string().contains(&format!("verdict PANIC: {panicked}, in the step of tick {FROM}")), "{report}");
-    let report = verify(recording(), &world(Fault::None)).unwrap();
+    let report = verify(recording(), &faulty(Fault::None)).unwrap();
     assert!(!report.is_in_step() && report.panic().unwrap().ends_with("it does not here"), "{report}");
+}
+
+const IDENTITY: Identity = Identity { rules: 1, table: 2, config: 0 };
+
+#[test]
+fn what_led_to_a_panic_is_on_record_and_the_others_play_on() {
+    let ([bram, ada], bytes) = with_a_panic(Duration::from_millis(30), config(2).terms(IDENTITY), |name, fault| {
+        Party::new(config(2), IDENTITY, name, Faulty::hero("able", name).unwrap(), faulty(fault)).unwrap()
+    });
+    assert!(bram.panic.is_none() && bram.ticks >= 199 && bram.desyncs == 0, "{bram:?}");
+    the_line_is_named(&ada, &bytes);
+    let recording = Recording::<Sim>::read(&bytes).ok().unwrap();
+    assert_eq!(recording.ending.panic(), ada.panic.map(|(_, panicked)| panicked.to_string()).as_deref());
+}
+
+#[test]
+fn what_led_to_a_panic_in_a_predicted_turn_is_on_record_and_the_others_play_on() {
+    let settings = RollbackSettings { seed: SEED, max_prediction_ticks: 12, ..RollbackSettings::default() };
+    // So long that a command of the bot's own is among what is predicted.
+    let (config, delay) = (RollbackConfig::new(settings).unwrap(), Duration::from_millis(200));
+    let ([bram, ada], bytes) = with_a_panic(delay, config.terms(IDENTITY), |name, fault| {
+        Rollback::new(config.clone(), IDENTITY, name, Faulty::hero("able", name).unwrap(), faulty(fault)).unwrap()
+    });
+    assert!(bram.panic.is_none() && bram.ticks > 150 && bram.desyncs == 0 && bram.takeovers > 0, "{bram:?}");
+    the_line_is_named(&ada, &bytes);
+
+    let mut recording = Recording::<Sim>::read(&bytes).ok().unwrap();
+    let (mut tick, mut settled, mut predicted) = (recording.header.start, Tick(0), None);
+    for entry in &recording.entries {
+        match entry {
+            Entry::Checksum(_) => (settled, predicted) = (tick, None),
+            Entry::Turn(_) => predicted = Some(tick),
+            _ => {}
+        }
+        tick = tick.plus(entry.ticks());
+    }
+    assert!(settled.plus(2) <= FROM, "it is predicted from tick {settled} on");
+    assert!(predicted > Some(settled), "turns are on record that are not final: {predicted:?}, {settled}");
+    let reason = recording.ending.panic().expect("it says why it ends");
+    assert!(reason.ends_with(&format!("turns are predicted from tick {} on", settled.next())), "{reason}");
+
+    // Without what was predicted nothing leads to the panic.
+    let last = recording.entries.iter().rposition(|entry| matches!(entry, Entry::Checksum(_))).unwrap();
+    recording.entries.truncate(last + 1);
+    let report = verify(recording, &faulty(Fault::Panic)).unwrap();
+    assert_eq!((report.panic, report.end), (None, settled));
 }

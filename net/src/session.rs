@@ -88,7 +88,7 @@ pub(crate) use stepper::{Stepper, turn};
 
 use core::time::Duration;
 
-use lockstone_sim::{Checksum, PlayerId, Simulation, Tick};
+use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, Turn};
 
 use crate::link::LinkEvent;
 use crate::wire::Fitness;
@@ -233,5 +233,12 @@ pub trait Session {
     /// the tick of the confirmed world.
     fn settled(&self) -> Tick {
         self.confirmed().map_or_else(Tick::default, Simulation::tick)
+    }
+
+    /// Of a session whose rules panicked in a turn that was only predicted: the turns from
+    /// [`settled`](Session::settled) up to that one. They lead to the panic again. None else, for
+    /// all other turns are told before they are played.
+    fn broken_turns(&self) -> Vec<(Tick, Turn<Self::Sim>)> {
+        Vec::new()
     }
 }

@@ -6,7 +6,7 @@
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use lockstone_sim::{Checksum, PlayerId, Simulation, Tick};
+use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, Turn};
 
 use super::config::RollbackConfig;
 use super::ggrs::Predictor;
@@ -497,6 +497,10 @@ impl<S: Simulation> Role<S> for Play<S> {
 
     fn settled(&self) -> Tick {
         self.timeline.first()
+    }
+
+    fn broken_turns(&self) -> Vec<(Tick, Turn<S>)> {
+        self.timeline.broken_turns()
     }
 
     fn player(&self) -> Option<PlayerId> {

@@ -29,6 +29,8 @@ pub(super) struct Timeline<S: Simulation> {
     /// Tick by tick, from `first` on.
     moments: VecDeque<Moment<S>>,
     first: Tick,
+    /// The tick whose step is under way: for ever, if the rules panic in it.
+    under_way: Option<Tick>,
     /// Frame 0.
     base: Tick,
     /// Ascending.
@@ -60,6 +62,7 @@ impl<S: Simulation> Timeline<S> {
             pending: Vec::new(),
             moments: VecDeque::new(),
             first: base,
+            under_way: None,
             base,
             players,
             commands: BTreeMap::new(),
@@ -153,13 +156,21 @@ impl<S: Simulation> Timeline<S> {
             let command = self.commands.get(&(tick, *player)).cloned();
             inputs.extend(command.map(|command| Input::Command(*player, command)));
         }
-        let turn = Turn { inputs };
-        self.simulation.step(&turn);
+        let index = self.index(tick);
+        self.moments[index].turn = Turn { inputs };
+        self.under_way = Some(tick);
+        self.simulation.step(&self.moments[index].turn);
+        self.under_way = None;
         let fits = |request: &&S::Request| codec::compact(*request).len() <= REQUEST_BYTES_MAX;
         self.pending.extend(self.simulation.requests().iter().filter(fits).cloned());
         self.pending.truncate(REQUESTS_QUEUED_MAX);
-        let index = self.index(tick);
-        self.moments[index].turn = turn;
+    }
+
+    /// If the rules panicked in a step: the turns from the first that is not told yet up to that.
+    pub fn broken_turns(&self) -> Vec<(Tick, Turn<S>)> {
+        let Some(last) = self.under_way else { return Vec::new() };
+        let turns = self.moments.iter().map(|moment| moment.turn.clone());
+        (self.first.0..=last.0).map(Tick).zip(turns).collect()
     }
 
     /// Tells all turns before a tick: they are final. Each, an empty one too, is shown before.

@@ -11,7 +11,7 @@
 use core::time::Duration;
 use std::sync::Arc;
 
-use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, codec};
+use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, Turn, codec};
 
 use super::config::{Config, Settings};
 use super::distant::DistantView;
@@ -156,6 +156,11 @@ pub trait Role<S: Simulation>: Send {
     /// The first tick whose turn is not final.
     fn settled(&self) -> Tick {
         self.confirmed().map_or(Tick(0), Simulation::tick)
+    }
+
+    /// If the rules panicked in a turn that is only predicted: see [`Session::broken_turns`].
+    fn broken_turns(&self) -> Vec<(Tick, Turn<S>)> {
+        Vec::new()
     }
 
     /// What this peer's player sees beyond what is simulated here.
@@ -565,6 +570,10 @@ impl<S: Simulation, K: Kind<S>> Session for Peer<S, K> {
 
     fn settled(&self) -> Tick {
         self.place.role().map_or(Tick(0), |role| role.settled())
+    }
+
+    fn broken_turns(&self) -> Vec<(Tick, Turn<S>)> {
+        self.place.role().map_or_else(Vec::new, |role| role.broken_turns())
     }
 
     fn phase(&self) -> Phase {
