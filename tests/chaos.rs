@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use lockstone::check::chaos::{Breaker, ChaosReport, Difference, Outcome};
@@ -13,6 +12,7 @@ use lockstone::sim::{Input, PlayerId, Table, Tick, Turn};
 use serde_json::{Value, json};
 use testkit::faulty::{self, FROM, Fault, Sim, draw};
 use testkit::mixer::Mixer;
+use testkit::process;
 
 const SEED: u64 = 5;
 const HEROES: u16 = 4;
@@ -130,33 +130,9 @@ fn a_clock_is_caught_by_playing_again() {
     assert!(!caught(Fault::Clock, Breaker::Again).reference_repeats);
 }
 
-/// The example, built from the sources of now: `cargo test` has done so, unless it was asked for
-/// this test alone.
-fn program() -> &'static PathBuf {
-    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--quiet", "--package", "lockstone", "--example", "faulty"]);
-        if !cfg!(debug_assertions) {
-            cargo.arg("--release");
-        }
-        // What cargo tells a test of its own package would make it build ring anew, here and
-        // then outside again.
-        let own = |name: &str| name.starts_with("CARGO_MANIFEST_") || name.starts_with("CARGO_PKG_");
-        for (name, _) in std::env::vars().filter(|(name, _)| own(name)) {
-            cargo.env_remove(name);
-        }
-        assert!(cargo.status().expect("cargo runs this test").success());
-        // This test is target/PROFILE/deps/chaos-HASH.
-        let own = std::env::current_exe().expect("a test is a program");
-        let profile = own.ancestors().nth(2).expect("cargo puts it there");
-        profile.join("examples").join("faulty").with_extension(std::env::consts::EXE_EXTENSION)
-    })
-}
-
 /// What the example's command line tells of a fault; and its exit code.
 fn told(fault: Fault, only: &str) -> (Value, i32) {
-    let mut command = Command::new(program());
+    let mut command = Command::new(process::faulty());
     command.args(["check", "chaos", "--ticks", "120", "--json", "--only", only]);
     let output = command.env("FAULT", fault.name()).stdin(Stdio::null()).output().expect("it was built");
     let told = String::from_utf8(output.stdout).expect("text");
@@ -188,7 +164,8 @@ fn another_table_is_played_in_other_processes_too() {
     let file = std::env::temp_dir().join(format!("chaos-table-{}.bin", std::process::id()));
     std::fs::write(&file, Table::generate([5; 32]).to_bytes()).expect("there is room");
     let args = ["--only", "second-process", "--ticks", "60", "--json", "--table"];
-    let output = Command::new(program()).args(["check", "chaos"]).args(args).arg(&file).output().expect("it was built");
+    let output =
+        Command::new(process::faulty()).args(["check", "chaos"]).args(args).arg(&file).output().expect("it was built");
     std::fs::remove_file(&file).expect("it is there");
     let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(report["tried"][0]["outcome"], "passed", "{report}");
@@ -238,7 +215,7 @@ fn chaos_and_coverage_can_be_stopped() {
         ["check", "chaos", "--ticks", "5", "--only", "debug-release", "--other", hangs.to_str().expect("text")];
     let playing = [&["check", "chaos", "--ticks", "1000000"][..], &["check", "coverage", "--ticks", "1000000"]];
     for args in playing.into_iter().chain([&hanging[..]]) {
-        let mut command = Command::new(program());
+        let mut command = Command::new(process::faulty());
         command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let (child, began) = (command.spawn().expect("it was built"), Instant::now());
         // It has begun once it hears of Ctrl-C, or once the one that it waits for has.
@@ -288,7 +265,7 @@ fn a_sound_game_passes_in_other_processes() {
 
 #[test]
 fn an_unknown_breaker_is_refused() {
-    let mut command = Command::new(program());
+    let mut command = Command::new(process::faulty());
     let output = command.args(["check", "chaos", "--only", "moon"]).output().expect("it was built");
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.code() == Some(2) && told.contains("cell-order"), "{told}");

@@ -7,14 +7,15 @@
 //!             └─► recordings ─► the checker ─► right, one of, unknown, wrong; tick, place, line
 //! ```
 //!
-//! A sample is tried. The table of `docs/desync.md` is what this prints:
+//! A sample is tried, and before a release more:
 //!
 //! ```text
 //! CASES=2000 cargo test --release -p lockstone --test matrix -- --nocapture
 //! ```
 //!
-//! `CASE=n` repeats one, and prints its report. Where `OTHER_BUILD` names this test's program of the
-//! same sources and another profile, it plays what the odd peer records in half of the cases:
+//! `CASE=n` repeats one, and prints its report. Where `OTHER_BUILD` names this test's program of
+//! the same sources and another profile, it plays what the odd peer records in half of the cases.
+//! The table of `docs/desync.md` is what this prints:
 //!
 //! ```text
 //! cargo test --release -p lockstone --test matrix --no-run    # prints the program's path
@@ -89,7 +90,8 @@ fn what_was_planted_is_named_or_less_is_said() {
     table.hold();
 }
 
-/// What a process of its own, or of another build, does for a case: it records what the odd peer plays.
+/// What a process of its own, or of another build, does for a case: it records what the odd peer
+/// plays.
 #[test]
 fn a_child_records_what_the_odd_peer_plays() {
     let Some(n) = seeds::number(CHILD_CASE) else { return };
