@@ -1,8 +1,9 @@
-//! A browser's own protocol, as far as tests need it: a page is hidden, frozen, and asked
+//! A browser's own protocol, as far as tests need it: a page is hidden, frozen, pictured, and asked
 //! something. <https://chromedevtools.github.io/devtools-protocol/>
 
 use std::net::TcpStream;
 
+use data_encoding::BASE64;
 use serde_json::{Value, json};
 use tungstenite::{Message, WebSocket};
 
@@ -17,6 +18,7 @@ pub struct DevTools {
     session: String,
     /// What stands in front of the page, if it is hidden.
     cover: Option<String>,
+    complaints: Vec<String>,
 }
 
 impl DevTools {
@@ -25,14 +27,36 @@ impl DevTools {
         let address = url.trim_start_matches("ws://").split('/').next().expect("an address");
         let stream = TcpStream::connect(address).expect("it listens");
         let (socket, _) = tungstenite::client(url, stream).expect("it answers");
-        let mut tools = DevTools { socket, asked: 0, page: String::new(), session: String::new(), cover: None };
+        let (page, session) = (String::new(), String::new());
+        let mut tools = DevTools { socket, asked: 0, page, session, cover: None, complaints: Vec::new() };
         let targets = tools.browser("Target.getTargets", json!({}));
         let is_page = |target: &&Value| target["type"] == "page";
         let page = targets["targetInfos"].as_array().expect("a list").iter().find(is_page).expect("a page");
         tools.page = text(&page["targetId"]);
         let attached = tools.browser("Target.attachToTarget", json!({ "targetId": tools.page, "flatten": true }));
         tools.session = text(&attached["sessionId"]);
+        tools.page("Log.enable", json!({}));
         tools
+    }
+
+    /// Opens another page in its place. The script runs there before any of the page's own.
+    pub fn go(&mut self, url: &str, script: &str) {
+        self.page("Page.enable", json!({}));
+        self.page("Page.addScriptToEvaluateOnNewDocument", json!({ "source": script }));
+        self.page("Page.navigate", json!({ "url": url }));
+    }
+
+    /// What the page looks like now, as a PNG.
+    pub fn picture(&mut self) -> Vec<u8> {
+        let picture = self.page("Page.captureScreenshot", json!({}));
+        BASE64.decode(text(&picture["data"]).as_bytes()).expect("it is a picture")
+    }
+
+    /// What the browser itself wrote in the page's console.
+    pub fn complaints(&mut self) -> &[String] {
+        // What it wrote before it answers has come by then.
+        self.value("0");
+        &self.complaints
     }
 
     /// Puts another page in front of the page, as who turns to something else does.
@@ -52,13 +76,13 @@ impl DevTools {
     /// Stops all that the page does, as a phone does whose screen is locked; or lets it go on.
     pub fn freeze(&mut self, is_frozen: bool) {
         let state = if is_frozen { "frozen" } else { "active" };
-        self.ask("Page.setWebLifecycleState", json!({ "state": state }), true);
+        self.page("Page.setWebLifecycleState", json!({ "state": state }));
     }
 
     /// Clicks what has an id, as a person does: from then on the page may be heard.
     pub fn click(&mut self, id: &str) {
         let click = format!("document.getElementById('{id}').click()");
-        self.ask("Runtime.evaluate", json!({ "expression": click, "userGesture": true }), true);
+        self.page("Runtime.evaluate", json!({ "expression": click, "userGesture": true }));
     }
 
     /// Waits until this is true on the page, in JavaScript.
@@ -74,14 +98,25 @@ impl DevTools {
                 look();
             }})"
         );
-        let asked = json!({ "expression": look, "awaitPromise": true, "returnByValue": true });
-        // What was asked of a page is lost as it is loaded.
-        while let answer = self.ask("Runtime.evaluate", asked.clone(), true)
-            && answer["result"]["value"] != true
-        {
-            let is_lost = answer["result"].is_null() && answer["exceptionDetails"].is_null();
-            assert!(is_lost, "{condition}: {answer}");
+        assert_eq!(self.value(&look), true, "{condition}");
+    }
+
+    /// What an expression in JavaScript comes to on the page, once it is there.
+    pub fn value(&mut self, expression: &str) -> Value {
+        let asked = json!({ "expression": expression, "awaitPromise": true, "returnByValue": true });
+        loop {
+            let mut answer = self.page("Runtime.evaluate", asked.clone());
+            assert!(answer["exceptionDetails"].is_null(), "{answer}");
+            // What was asked of a page is lost as it is loaded.
+            if !answer["result"].is_null() {
+                return answer["result"]["value"].take();
+            }
         }
+    }
+
+    /// Has the browser do something with the page. Returns its answer.
+    pub fn page(&mut self, method: &str, params: Value) -> Value {
+        self.ask(method, params, true)
     }
 
     fn browser(&mut self, method: &str, params: Value) -> Value {
@@ -100,6 +135,10 @@ impl DevTools {
             let Ok(mut answer) = serde_json::from_str::<Value>(message.to_text().unwrap_or_default()) else { continue };
             if answer["id"] == self.asked {
                 return answer["result"].take();
+            }
+            if answer["method"] == "Log.entryAdded" {
+                let entry = &answer["params"]["entry"];
+                self.complaints.push(format!("{} {}", text(&entry["text"]), entry["url"]));
             }
         }
     }

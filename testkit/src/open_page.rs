@@ -21,14 +21,15 @@ pub struct OpenPage {
     told: BufReader<ChildStderr>,
     /// What can be done with the page.
     pub tools: DevTools,
+    /// How lines begin that the browser may write in the page's console.
+    pub bears: &'static [&'static str],
     profile: PathBuf,
 }
 
 impl OpenPage {
-    /// Opens a page with a new profile in a folder. `None` if there is no Chromium, which fails in
-    /// CI.
+    /// Opens a page with a profile in a folder, which is made if it is not there. `None` if there
+    /// is no Chromium, which fails in CI.
     pub fn open(url: &str, profile: PathBuf) -> Option<OpenPage> {
-        let _ = fs::remove_dir_all(&profile);
         let spawned = Command::new("chromium")
             .args(QUIET)
             .args(["--enable-logging=stderr", "--window-size=960,600", "--remote-debugging-port=0"])
@@ -52,7 +53,7 @@ impl OpenPage {
                 break DevTools::connect(url.trim());
             }
         };
-        Some(OpenPage { browser, told, tools, profile })
+        Some(OpenPage { browser, told, tools, bears: &[], profile })
     }
 
     /// The rest of the next line in its console that begins with a word. What no report tells, and
@@ -66,9 +67,23 @@ impl OpenPage {
             let Some(said) = console(&String::from_utf8_lossy(&line)).map(str::to_owned) else { continue };
             match said.strip_prefix(word) {
                 Some(rest) => return rest.trim().to_owned(),
-                None => assert!(TOLD.iter().any(|word| said.starts_with(word)), "in the page's console: {said}"),
+                None => {
+                    let mut known = TOLD.iter().chain(self.bears);
+                    assert!(known.any(|word| said.starts_with(*word)), "in the page's console: {said}");
+                }
             }
         }
+    }
+
+    /// All that its console holds by now is what the page has to tell, and what it
+    /// [bears](OpenPage::bears).
+    pub fn assert_quiet(&mut self) {
+        let bears = self.bears;
+        let is_borne = |said: &&String| bears.iter().any(|words| said.starts_with(words));
+        let complaints: Vec<_> = self.tools.complaints().iter().filter(|said| !is_borne(said)).collect();
+        assert!(complaints.is_empty(), "in the page's console: {complaints:?}");
+        self.tools.value("console.log('told all')");
+        self.says("told all");
     }
 }
 

@@ -8,7 +8,8 @@ const FILES = [
 
 self.addEventListener("install", (event) => {
   self.skipWaiting();
-  event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(FILES)));
+  // Without room for them it keeps what it can, as it comes.
+  event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(FILES)).catch(() => {}));
 });
 self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
 
@@ -22,7 +23,8 @@ async function answered(request) {
   const cache = await caches.open(CACHE);
   try {
     const answer = await fetch(request);
-    if (answer.ok) await cache.put(request, answer.clone());
+    // Without room for it the answer is as good.
+    if (answer.ok) await cache.put(request, answer.clone()).catch(() => {});
     return answer;
   } catch (error) {
     const name = request.mode === "navigate" && new URL(request.url).pathname.endsWith("/") ? "index.html" : request;

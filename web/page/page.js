@@ -405,7 +405,7 @@ function ended(sentence, played) {
   at("played").textContent = played;
   at("again").textContent = page ? (asked().room ? "Join again" : "Play again") : "Load the page again";
   keepHero();
-  at("keep").hidden = !recording();
+  at("keep").hidden = !recorded();
   at("end").showModal();
   keepIt();
 }
@@ -426,12 +426,18 @@ at("out").addEventListener("click", () => {
 
 at("end").addEventListener("cancel", (event) => event.preventDefault());
 
+// What is recorded by now, if anything is.
+function recorded() {
+  const bytes = recording();
+  return bytes?.length ? bytes : null;
+}
+
 function fileName() {
   return `${about.name}-${entry.room || "alone"}-${entry.name.replace(/[^A-Za-z0-9-]/g, "")}.lksrec`;
 }
 
 function save() {
-  const bytes = recording();
+  const bytes = recorded();
   if (bytes) download(fileName(), bytes);
 }
 
@@ -446,13 +452,14 @@ function download(name, bytes) {
 // Keeps the recording in this browser.
 async function keepIt() {
   keptAt = Date.now();
-  const bytes = recording();
+  const bytes = recorded();
   if (!bytes || entry.bot) return;
   try {
     await keep(began, fileName(), bytes);
     at("unkept").hidden = true;
   } catch (error) {
-    unkept("the recording", `${error?.message || "its storage is full or forbidden"}; save it as a file, if you want it`);
+    const why = error?.name === "QuotaExceededError" ? "full" : "forbidden";
+    unkept("the recording", `its storage is ${why}; save it as a file, if you want it`);
   }
 }
 

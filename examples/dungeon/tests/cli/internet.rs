@@ -11,7 +11,7 @@ use rcgen::{CertifiedKey, generate_simple_self_signed};
 use testkit::coturn::Coturn;
 use testkit::lacks;
 
-use super::page::{ALONE, assert_equal, built, open, report};
+use super::page::{ALONE, assert_equal, blank, built, link, report};
 use super::program::{Running, folder, refused};
 
 const SECRET: &str = "north by north-east";
@@ -59,29 +59,14 @@ fn files_of_a_server_that_cannot_be_used_are_told() {
     assert!(turn(&empty).contains("static-auth-secret"));
 }
 
-/// The page, in a folder of its own, but that it sends nothing past a TURN server.
-fn relayed(page: &Path) -> String {
-    let served = folder("relayed");
-    for entry in fs::read_dir(page).expect("it is there") {
-        let file = entry.expect("it can be read").path();
-        let name = file.file_name().expect("a name").to_string_lossy().into_owned();
-        // What is compressed is the page as it was.
-        if name == "page.js" {
-            const RELAYED: &str = "const Straight = RTCPeerConnection;
-                globalThis.RTCPeerConnection = class extends Straight {
-                    constructor(config) {
-                        super({ ...config, iceTransportPolicy: \"relay\" });
-                        console.log(\"told relayed\");
-                    }
-                };\n";
-            let script = fs::read_to_string(&file).expect("it is text");
-            fs::write(served.join(name), RELAYED.to_owned() + &script).expect("there is room");
-        } else if !name.starts_with("page.js") {
-            fs::copy(&file, served.join(name)).expect("there is room");
+/// The page, but that it sends nothing past a TURN server.
+const RELAYED: &str = "const Straight = RTCPeerConnection;
+    globalThis.RTCPeerConnection = class extends Straight {
+        constructor(config) {
+            super({ ...config, iceTransportPolicy: 'relay' });
+            console.log('told relayed');
         }
-    }
-    served.to_str().unwrap().to_owned()
-}
+    };";
 
 #[test]
 fn a_page_that_only_turn_lets_out_plays_in_step_with_a_native() {
@@ -96,16 +81,17 @@ fn a_page_that_only_turn_lets_out_plays_in_step_with_a_native() {
         return lacks("a network that is not this machine alone");
     };
     let Some(_coturn) = Coturn::start(Command::new("env"), addr.ip(), addr.port(), SECRET) else { return };
-    let (served, secret) = (relayed(&page), folder("turn").join("secret"));
+    let (served, secret) = (page.to_str().unwrap(), folder("turn").join("secret"));
     fs::write(&secret, format!("{SECRET}\n")).unwrap();
     let (turn, secret) = (format!("turn:{addr}"), secret.to_str().unwrap());
-    let serve = ["serve", "--listen", "127.0.0.1:0", "--page", &served, "--turn", &turn, "--turn-secret-file", secret];
+    let serve = ["serve", "--listen", "127.0.0.1:0", "--page", served, "--turn", &turn, "--turn-secret-file", secret];
     let mut server = Running::start(&serve);
     let url = server.line();
     let mut native = Running::start(&["--bot", "--report", "--view", "none", "--room", "hall", "--signal", &url]);
     assert!(native.line().contains("tick"), "it plays");
-    let Some(mut pages) = open(&url, "&seconds=12", &["Ada"]) else { return };
-    pages[0].says("told relayed");
-    let page = report(&mut pages[0]);
+    let Some(mut page) = blank() else { return };
+    page.tools.go(&link(&url, "&seconds=12", "Ada"), RELAYED);
+    page.says("told relayed");
+    let page = report(&mut page);
     assert_equal(&page, &native.interrupted());
 }

@@ -12,3 +12,4 @@ mod page;
 mod program;
 mod relay;
 mod standby;
+mod wrong;

@@ -1,22 +1,26 @@
 //! Pages and natives in one session, over real WebRTC: a browser plays the page that `cargo xtask
 //! page` built, and tells its report in its console.
 //!
+//! Each session is in step. How long it plays says `PAGE_SECONDS`, 8 if nothing does; a release is
+//! tried with 60: `PAGE_SECONDS=60 cargo test -p dungeon --test cli page::`. What plays for half a
+//! minute must also keep the session's pace. All tell theirs.
+//!
 //! Nothing here sleeps or has a fixed port. What is missing fails in CI.
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use lockstone::shell::{PlayedCheck, PlayedParts, Report};
-use testkit::lacks;
 use testkit::open_page::OpenPage;
+use testkit::{lacks, tell};
 
-use super::check::{altered, foreign, recorded};
+use super::check::recorded;
 use super::program::{Running, dungeon, folder, run, text};
 
-/// How long a page plays.
-const SECONDS: u32 = 20;
+/// Who plays for so long keeps the pace: of less, a moment of a busy machine is too much.
+const PACED_MS: u64 = 30_000;
 
 /// Browsers draw by the processor: one test has it at a time.
 pub static ALONE: Mutex<()> = Mutex::new(());
@@ -31,36 +35,60 @@ pub fn built(name: &str, by: &str) -> Option<PathBuf> {
     is_there.then_some(place)
 }
 
+/// How long a page plays.
+#[expect(clippy::disallowed_methods, reason = "no peer knows for how long it is tried")]
+fn seconds() -> u32 {
+    std::env::var("PAGE_SECONDS").map_or(8, |seconds| seconds.parse().expect("PAGE_SECONDS is a number"))
+}
+
 /// A server of page and signaling.
-fn serve() -> Option<(Running, String)> {
-    let page = built("page", "cargo xtask page")?;
+pub fn serve() -> Option<(Running, String)> {
+    Some(serve_at(&built("page", "cargo xtask page")?))
+}
+
+fn serve_at(page: &Path) -> (Running, String) {
     let mut server = Running::start(&["serve", "--listen", "127.0.0.1:0", "--page", page.to_str().unwrap()]);
     let url = server.line();
-    Some((server, url))
+    (server, url)
+}
+
+/// The same of a page that has these files, too.
+pub fn serve_with(files: &[(&str, Vec<u8>)]) -> Option<(Running, String)> {
+    let (page, served) = (built("page", "cargo xtask page")?, folder("served"));
+    for entry in fs::read_dir(page).expect("it is there") {
+        let file = entry.expect("it can be read").path();
+        let name = file.file_name().expect("a name").to_str().expect("it is text");
+        // What is compressed is a file as it was.
+        if !files.iter().any(|(other, _)| name.starts_with(other)) {
+            fs::copy(&file, served.join(name)).expect("there is room");
+        }
+    }
+    files.iter().for_each(|(name, bytes)| fs::write(served.join(name), bytes).expect("there is room"));
+    Some(serve_at(&served))
 }
 
 /// The viewer, open at files that its server has beside the page.
-fn view(files: &[(&str, Vec<u8>)]) -> Option<(Running, OpenPage)> {
-    let (page, served) = (built("page", "cargo xtask page")?, folder("viewer"));
-    for entry in fs::read_dir(page).expect("it is there") {
-        let file = entry.expect("it can be read").path();
-        fs::copy(&file, served.join(file.file_name().expect("a name"))).expect("there is room");
-    }
-    files.iter().for_each(|(name, bytes)| fs::write(served.join(name), bytes).expect("there is room"));
-    let mut server = Running::start(&["serve", "--listen", "127.0.0.1:0", "--page", served.to_str().unwrap()]);
+pub fn view(files: &[(&str, Vec<u8>)]) -> Option<(Running, OpenPage)> {
+    let (server, url) = serve_with(files)?;
     let names: String = files.iter().map(|(name, _)| format!("&file={name}")).collect();
-    let link = format!("{}/view.html#report{names}", server.line().replace("ws://", "http://"));
+    let link = format!("{}/view.html#report{names}", url.replace("ws://", "http://"));
     Some((server, OpenPage::open(&link, folder("viewing").join("profile"))?))
+}
+
+/// What a bot opens to play in the room `hall`.
+pub fn link(url: &str, words: &str, name: &str) -> String {
+    format!("{}/#room=hall{words}&bot&report&seconds={}&name={name}", url.replace("ws://", "http://"), seconds())
 }
 
 /// Bots in pages that play in the room `hall`, each a browser of its own.
 pub fn open(url: &str, words: &str, names: &[&str]) -> Option<Vec<OpenPage>> {
-    let page = url.replace("ws://", "http://");
-    let one = |name: &&str| {
-        let link = format!("{page}/#room=hall{words}&bot&report&seconds={SECONDS}&name={name}");
-        OpenPage::open(&link, folder(&format!("page-{name}")).join("profile"))
-    };
-    names.iter().map(one).collect()
+    let place = |name| folder(&format!("page-{name}")).join("profile");
+    names.iter().map(|name| OpenPage::open(&link(url, words, name), place(name))).collect()
+}
+
+/// A browser that is yet to open something.
+pub fn blank() -> Option<OpenPage> {
+    OpenPage::open("about:blank", folder("blank").join("profile"))
 }
 
 /// What a page reports: nothing differed.
@@ -74,27 +102,29 @@ fn finished(page: &mut OpenPage) -> Report {
 pub fn report(page: &mut OpenPage) -> Report {
     let report = finished(page);
     // Who joins plays more ticks at first, to be abreast of the others.
-    assert!(ticks_in_100_s(&report) >= 1_980, "{report:?}");
+    assert!(ticks_in_100_s(&report).is_none_or(|pace| pace >= 1_980), "{report:?}");
     report
 }
 
-/// How fast a peer played.
-fn ticks_in_100_s(report: &Report) -> u64 {
+/// How fast a peer played that was in step, if it played for long enough to tell.
+fn ticks_in_100_s(report: &Report) -> Option<u64> {
     let Report { name, ticks, played_ms, .. } = report;
-    let pace = u64::from(*ticks) * 100_000 / played_ms.max(&1);
-    println!("{name}: {ticks} ticks, {}.{:02} a second", pace / 100, pace % 100);
-    pace
+    let (pace, ms) = (u64::from(*ticks) * 100_000 / played_ms.max(&1), played_ms % 1_000);
+    let s = played_ms / 1_000;
+    tell(&format!("{name}: in step, {ticks} ticks in {s}.{ms:03} s, {}.{:02} a second", pace / 100, pace % 100));
+    (*played_ms >= PACED_MS).then_some(pace)
 }
 
 /// Whoever has the session's ticks from the first on has them at their times; in a rollback session
 /// some before others have told their commands.
 fn assert_paced(native: &Report) {
-    assert!((1_980..=2_060).contains(&ticks_in_100_s(native)), "{native:?}");
+    assert_eq!(native.desyncs, 0, "{native:?}");
+    assert!(ticks_in_100_s(native).is_none_or(|pace| (1_980..=2_060).contains(&pace)), "{native:?}");
 }
 
 /// All that a page and a native played has the same checksums, and they compared them.
 pub fn assert_equal(page: &Report, native: &Report) {
-    assert!(page.checksums_compared >= 20 && native.desyncs == 0, "{page:?}");
+    assert!(page.checksums_compared >= 10 && native.desyncs == 0, "{page:?}");
     let theirs: BTreeMap<_, _> = native.checksums.iter().map(|check| (check.tick, &check.checksum)).collect();
     let mut compared = 0;
     for PlayedCheck { tick, checksum } in &page.checksums {
@@ -103,12 +133,12 @@ pub fn assert_equal(page: &Report, native: &Report) {
         compared += 1;
     }
     println!("{}: {compared} checksums, all equal to those of {}", page.name, native.name);
-    assert!(compared >= 200, "{compared} are of both");
+    assert!(compared >= 100 && 2 * compared >= page.checksums.len(), "{compared} are of both");
 }
 
 /// Each part of the world that a page simulated is the relay's.
 fn assert_parts_equal(page: &Report, relay: &Report) {
-    assert!(relay.desyncs == 0 && relay.checksums_compared >= 20, "{relay:?}");
+    assert!(relay.desyncs == 0 && relay.checksums_compared >= 10, "{relay:?}");
     let whole: BTreeMap<_, BTreeMap<_, _>> =
         relay.parts.iter().map(|parts| (parts.tick, parts.cells.iter().copied().collect())).collect();
     let mut compared = 0;
@@ -118,15 +148,15 @@ fn assert_parts_equal(page: &Report, relay: &Report) {
         compared += cells.len();
     }
     println!("{}: {compared} parts of the world, all equal to the relay's", page.name);
-    assert!(compared >= 100, "{compared} are of both");
+    assert!(compared >= 40, "{compared} are of both");
 }
 
 #[test]
 fn golden_checksums_are_the_same_in_a_browser() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(page) = built("page-golden", "cargo xtask page --example golden") else { return };
-    let mut server = Running::start(&["serve", "--listen", "127.0.0.1:0", "--page", page.to_str().unwrap()]);
-    let link = server.line().replace("ws://", "http://");
+    let (_server, url) = serve_at(&page);
+    let link = url.replace("ws://", "http://");
     let Some(mut page) = OpenPage::open(&link, folder("golden").join("profile")) else { return };
     let golden = include_str!("../../../../tests/golden.txt").trim().replace('\n', ", ");
     assert_eq!(page.says("golden "), golden);
@@ -190,7 +220,9 @@ const HEARS: &str = r"(window.sounded ??= (() => {
 fn two_pages_play_a_party_of_their_own_and_one_is_heard_once_somebody_touches_it() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let Some((_server, url)) = serve() else { return };
-    let Some(mut pages) = open(&url, "&seed=5", &["Ada", "Bea"]) else { return };
+    // It takes some seconds to hear, and not to hear.
+    let words = format!("&seed=5&seconds={}", seconds().max(20));
+    let Some(mut pages) = open(&url, &words, &["Ada", "Bea"]) else { return };
     let tools = &mut pages[0].tools;
     tools.until("document.getElementById('curtain')?.hidden");
     tools.until(HEARS);
@@ -239,56 +271,48 @@ fn a_page_and_a_native_play_in_a_relay_session() {
     assert_parts_equal(&page, &relay);
 }
 
+#[test]
+fn four_pages_play_in_a_relay_session() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some((_server, url)) = serve() else { return };
+    let mut relay = Running::start(&["relay", "--report", "--view", "none", "--room", "hall", "--signal", &url]);
+    assert!(relay.line().contains("tick"), "the relay plays");
+    let Some(mut pages) = open(&url, "&relay", &["Ada", "Bea", "Cleo", "Dirk"]) else { return };
+    let reports: Vec<_> = pages.iter_mut().map(report).collect();
+    let relay = relay.interrupted();
+    assert_paced(&relay);
+    reports.iter().for_each(|report| assert_parts_equal(report, &relay));
+}
+
 /// Loads the page once more when its session is over.
 const TWICE: &str = r#"
-const end = document.getElementById("end");
-new MutationObserver(() => {
-  if (!end.open || sessionStorage.getItem("twice")) return;
-  sessionStorage.setItem("twice", "1");
-  location.reload();
-}).observe(end, { attributes: true });
+addEventListener("DOMContentLoaded", () => {
+  const end = document.getElementById("end");
+  new MutationObserver(() => {
+    if (!end.open || sessionStorage.getItem("twice")) return;
+    sessionStorage.setItem("twice", "1");
+    location.reload();
+  }).observe(end, { attributes: true });
+});
 "#;
 
 #[test]
 fn a_page_keeps_its_hero_and_brings_it_along() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let Some(page) = built("page", "cargo xtask page") else { return };
-    let place = folder("page-twice");
-    for file in fs::read_dir(page).unwrap().map(|file| file.unwrap().path()) {
-        let is_packed = file.extension().is_some_and(|ending| ending == "br" || ending == "gz");
-        if !is_packed {
-            fs::copy(&file, place.join(file.file_name().unwrap())).unwrap();
-        }
-    }
-    let index = fs::read_to_string(place.join("index.html")).unwrap();
-    let index = index.replace("</head>", "<script type=\"module\" src=\"twice.js\"></script>\n</head>");
-    fs::write(place.join("index.html"), index).unwrap();
-    fs::write(place.join("twice.js"), TWICE).unwrap();
-    let mut server = Running::start(&["serve", "--listen", "127.0.0.1:0", "--page", place.to_str().unwrap()]);
-    let link = server.line().replace("ws://", "http://") + "/#bot&keeps&report&seconds=3&hero=mage&name=Ada";
-    let Some(mut page) = OpenPage::open(&link, folder("twice").join("profile")) else { return };
+    let (Some((_server, url)), Some(mut page)) = (serve(), blank()) else { return };
+    page.tools.go(&link(&url, "&keeps&seconds=3&hero=mage", "Ada"), TWICE);
     page.says("report ");
     assert_eq!(page.says("told "), "You have left the session.");
     assert_eq!(page.says("told "), "mage of level 1 comes along.");
     page.says("report ");
 }
 
-#[test]
-fn what_keeps_a_page_from_a_session_is_told_in_a_sentence() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let Some((_server, url)) = serve() else { return };
-    let args = ["--bot", "--report", "--view", "none", "--room", "hall", "--signal", &url, "--key", "oak"];
-    let mut founder = Running::start(&args);
-    assert!(founder.line().contains("tick"), "the founder plays");
-    for (words, told) in [
-        ("&key=elm", "has another key"),
-        ("&relay&key=oak", "ask for the whole link"),
-        ("&rollback&key=oak", "ask for the whole link"),
-    ] {
-        let Some(mut pages) = open(&url, words, &["Bea"]) else { return };
-        let sentence = pages[0].says("told ");
-        assert!(sentence.contains(told) && sentence.ends_with('.'), "{words}: {sentence}");
-    }
+/// The bundle of a session one of whose peers has another world.
+pub fn faulty(place: &Path) -> PathBuf {
+    let args = ["demo", "--peers", "2", "--seconds", "6", "--seed", "5", "--json", "--plant-fault"];
+    let demo = dungeon(&args).current_dir(place).output().unwrap();
+    let told: serde_json::Value = serde_json::from_slice(&demo.stdout).unwrap();
+    place.join(told["peers"][0]["bundle"].as_str().expect("a bundle was saved"))
 }
 
 /// What a page says that it found.
@@ -300,10 +324,7 @@ fn checked(page: &mut OpenPage) -> String {
 fn a_page_comes_to_the_verdict_that_a_native_comes_to_with_a_server_and_as_one_file() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let place = folder("fault-on-a-page");
-    let args = ["demo", "--peers", "2", "--seconds", "6", "--seed", "5", "--json", "--plant-fault"];
-    let demo = dungeon(&args).current_dir(&place).output().unwrap();
-    let told: serde_json::Value = serde_json::from_slice(&demo.stdout).unwrap();
-    let bundle = place.join(told["peers"][0]["bundle"].as_str().expect("a bundle was saved"));
+    let bundle = faulty(&place);
     let Some((_server, mut served)) = view(&[("odd.lksbnd", fs::read(&bundle).unwrap())]) else { return };
     let page = place.join("bug.html");
     let native = run(&["explain", bundle.to_str().unwrap(), "--page", page.to_str().unwrap()]);
@@ -314,6 +335,10 @@ fn a_page_comes_to_the_verdict_that_a_native_comes_to_with_a_server_and_as_one_f
     assert_eq!(checked(&mut file).trim(), native);
     [&mut served, &mut file].into_iter().for_each(shows_where_it_began);
 }
+
+/// Clicks a cell that differs. Where none does it goes back, a tick at a time.
+pub const PICKS: &str = "((cell) => ((cell ?? document.getElementById('back')).click(), cell !== null))(
+    document.getElementById('cells').lastChild)";
 
 /// A viewer that has checked shows two worlds side by side with the cells marked that differ, and
 /// tells of a cell that is clicked where its difference began.
@@ -330,7 +355,7 @@ fn shows_where_it_began(page: &mut OpenPage) {
     page.tools.until(&format!(
         "(window.from ??= {place}, document.getElementById('next').click(), {place} >= Math.min(window.from + 8, {end}))"
     ));
-    page.tools.until("document.getElementById('cells').lastChild.click() || true");
+    page.tools.until(PICKS);
     page.tools.until(&stands("cone", r"Cell \(\d+, \d+\) differs at tick \d+\.[\s\S]*The difference began at tick"));
     page.tools.until("document.getElementById('steps').children.length > 1");
     let click =
@@ -340,7 +365,7 @@ fn shows_where_it_began(page: &mut OpenPage) {
 }
 
 /// What stands at a place of the page matches that.
-fn stands(id: &str, expression: &str) -> String {
+pub fn stands(id: &str, expression: &str) -> String {
     format!("/{expression}/.test(document.getElementById('{id}').innerText)")
 }
 
@@ -350,21 +375,4 @@ fn a_page_verifies_a_recording_as_it_shows_it() {
     let (_, sound) = recorded(&folder("shown-on-a-page"));
     let Some((_server, mut page)) = view(&[("sound.lksrec", sound)]) else { return };
     assert!(page.says("verdict ").starts_with("In step: all "));
-}
-
-#[test]
-fn what_keeps_a_page_from_showing_a_file_is_told_in_a_sentence() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let (_, sound) = recorded(&folder("not-shown-on-a-page"));
-    for (bytes, told) in [
-        (altered(&sound, sound.len() / 2), "copy it again"),
-        (sound[..20].to_vec(), "copy it again"),
-        (b"a picture of a cat".to_vec(), "drop one that ends in .lksrec"),
-        (b"LKSTBND\x01 and no more".to_vec(), "ask for it again"),
-        (foreign(&sound), "the build that recorded it"),
-    ] {
-        let Some((_server, mut page)) = view(&[("odd.lksrec", bytes)]) else { return };
-        let sentence = page.says("told ");
-        assert!(sentence.contains(told) && sentence.ends_with('.'), "{sentence}");
-    }
 }

@@ -1,0 +1,170 @@
+//! What keeps a page from what it was opened for: each is one sentence on it, of which a picture is
+//! kept in `target/tmp/pictures`, and its console holds nothing but what the page has to tell.
+
+use std::fs;
+use std::sync::PoisonError;
+
+use serde_json::{Value, json};
+use testkit::open_page::OpenPage;
+
+use super::check::{altered, foreign, recorded};
+use super::page::{ALONE, blank, link, open, serve, serve_with, view};
+use super::program::{Running, folder};
+
+/// The sentences that can be read on a page.
+const SENTENCES: &str = "[...document.querySelectorAll('#trouble, #sentence, #unkept')]
+    .filter((place) => place.checkVisibility()).map((place) => place.innerText)";
+
+/// Sees a sentence with these words, and nothing else in the console.
+fn assert_told(page: &mut OpenPage, name: &str, words: &str) {
+    page.tools.until(&format!("{SENTENCES}.join().includes({})", json!(words)));
+    let Value::Array(told) = page.tools.value(SENTENCES) else { panic!("it is a list") };
+    for told in told {
+        let told = told.as_str().expect("it is text");
+        println!("{name}: {told}");
+        let is_one = told.ends_with('.') && !told.contains(". ") && !told.contains('\n');
+        assert!(is_one && !told.contains("..") && !told.contains(".;"), "{name}: {told}");
+    }
+    let pictures = testkit::browser::folder(env!("CARGO_TARGET_TMPDIR"), "pictures");
+    fs::write(pictures.join(name).with_extension("png"), page.tools.picture()).expect("there is room");
+    page.assert_quiet();
+}
+
+/// What a person opens who is about to enter.
+fn door(url: &str, words: &str) -> String {
+    format!("{}/#report&name=Bea&hero=mage{words}", url.replace("ws://", "http://"))
+}
+
+fn enter(page: &mut OpenPage) {
+    page.tools.until("document.getElementById('form')?.checkVisibility()");
+    page.tools.click("enter");
+}
+
+#[test]
+fn links_that_lead_to_no_session() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some((_server, url)) = serve() else { return };
+    let args = ["--bot", "--report", "--view", "none", "--room", "hall", "--signal", &url, "--key", "oak"];
+    let mut founder = Running::start(&args);
+    assert!(founder.line().contains("tick"), "the founder plays");
+    for (name, words, told) in [
+        ("wrong-key", "&key=elm", "has another key"),
+        ("relay-of-a-party", "&relay&key=oak", "ask for the whole link"),
+        ("rollback-of-a-party", "&rollback&key=oak", "ask for the whole link"),
+    ] {
+        let Some(mut pages) = open(&url, words, &["Bea"]) else { return };
+        assert_told(&mut pages[0], name, told);
+    }
+    for (name, words, told) in [
+        ("unknown-room", "&room=nowhere&relay", "no relay serves this room"),
+        ("no-room", "&room=no%20room", "is not the name of a room"),
+    ] {
+        let Some(mut page) = OpenPage::open(&door(&url, words), folder(name).join("profile")) else { return };
+        enter(&mut page);
+        assert_told(&mut page, name, told);
+    }
+}
+
+#[test]
+fn a_session_that_is_full() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some((_server, url)) = serve() else { return };
+    let args = ["relay", "--report", "--view", "none", "--room", "hall", "--signal", &url, "--players", "1"];
+    let mut relay = Running::start(&args);
+    assert!(relay.line().contains("tick"), "the relay plays");
+    let args = ["play", "--relay", "--bot", "--report", "--view", "none", "--room", "hall", "--signal", &url];
+    let mut player = Running::start(&args);
+    assert!(player.line().contains("tick"), "a native plays");
+    let Some(mut pages) = open(&url, "&relay", &["Bea"]) else { return };
+    assert_told(&mut pages[0], "full", "places are taken");
+    assert_eq!(pages[0].tools.value("document.getElementById('keep').hidden"), true, "there is nothing to keep");
+}
+
+/// A number as it stands in a program in wasm.
+fn leb128(number: i64) -> Vec<u8> {
+    let sevens = (0..).map(|n| number >> (7 * n)).take_while(|rest| !matches!(rest, 0 | -1));
+    let mut bytes: Vec<u8> = sevens.map(|rest| (rest & 0x7f) as u8 | 0x80).collect();
+    match bytes.last_mut() {
+        // The last of them says the sign.
+        Some(last) if (*last & 0x40 == 0) == (number >= 0) => *last &= 0x7f,
+        _ => bytes.push(if number < 0 { 0x7f } else { 0 }),
+    }
+    bytes
+}
+
+#[test]
+fn a_session_of_other_rules() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(page) = super::page::built("page", "cargo xtask page") else { return };
+    let rules = leb128(u64::from_str_radix(env!("LOCKSTONE_RULES"), 16).unwrap().cast_signed());
+    let mut wasm = fs::read(page.join("game_bg.wasm")).expect("it is there");
+    let place = wasm.windows(rules.len()).position(|bytes| bytes == rules).expect("it is of these rules");
+    wasm[place] ^= 1;
+    let Some((_server, url)) = serve_with(&[("game_bg.wasm", wasm)]) else { return };
+    let mut founder = Running::start(&["--bot", "--report", "--view", "none", "--room", "hall", "--signal", &url]);
+    assert!(founder.line().contains("tick"), "the founder plays");
+    let Some(mut pages) = open(&url, "", &["Bea"]) else { return };
+    assert_told(&mut pages[0], "other-rules", "load this page again");
+}
+
+#[test]
+fn a_server_that_is_gone() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some((server, url)) = serve() else { return };
+    let Some(mut page) = OpenPage::open(&door(&url, "&room=hall"), folder("gone").join("profile")) else { return };
+    page.tools.until("document.getElementById('form')?.checkVisibility()");
+    server.kill();
+    // That a browser writes by itself, and no page can keep it from that.
+    page.bears = &["WebSocket connection to", "Failed to load resource: net::ERR_CONNECTION_REFUSED"];
+    enter(&mut page);
+    assert_told(&mut page, "server-gone", "signaling server answers");
+}
+
+#[test]
+fn a_browser_without_webrtc() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (Some((_server, url)), Some(mut page)) = (serve(), blank()) else { return };
+    page.tools.go(&link(&url, "", "Bea"), "delete globalThis.RTCPeerConnection");
+    assert_told(&mut page, "no-webrtc", "This browser has no WebRTC");
+}
+
+#[test]
+fn a_browser_whose_storage_is_full() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (Some((_server, url)), Some(mut page)) = (serve(), blank()) else { return };
+    let origin = url.replace("ws://", "http://");
+    page.tools.page("Storage.overrideQuotaForOrigin", json!({ "origin": origin, "quotaSize": 1 }));
+    page.tools.go(&door(&url, "&seconds=2"), "");
+    enter(&mut page);
+    assert_told(&mut page, "storage-full", "does not keep the recording: its storage is full");
+}
+
+#[test]
+fn a_browser_whose_storage_is_forbidden() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let profile = folder("forbidden").join("profile");
+    fs::create_dir_all(profile.join("Default")).expect("there is room");
+    // As who blocks all data of pages in the browser's settings.
+    let blocked = r#"{ "profile": { "default_content_setting_values": { "cookies": 2 } } }"#;
+    fs::write(profile.join("Default/Preferences"), blocked).expect("there is room");
+    let Some((_server, url)) = serve() else { return };
+    let Some(mut page) = OpenPage::open(&door(&url, "&seconds=2"), profile) else { return };
+    enter(&mut page);
+    assert_told(&mut page, "storage-forbidden", "does not keep the recording: its storage is forbidden");
+}
+
+#[test]
+fn files_that_are_no_sound_recording() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (_, sound) = recorded(&folder("not-shown-on-a-page"));
+    for (name, bytes, told) in [
+        ("damaged", altered(&sound, sound.len() / 2), "copy it again"),
+        ("cut", sound[..20].to_vec(), "copy it again"),
+        ("no-recording", b"a picture of a cat".to_vec(), "drop one that ends in .lksrec"),
+        ("damaged-bundle", b"LKSTBND\x01 and no more".to_vec(), "ask for it again"),
+        ("another-game", foreign(&sound), "the build that recorded it"),
+    ] {
+        let Some((_server, mut page)) = view(&[("odd.lksrec", bytes)]) else { return };
+        assert_told(&mut page, name, told);
+    }
+}
