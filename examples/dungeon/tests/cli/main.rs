@@ -2,6 +2,7 @@
 //!
 //! Nothing here has a fixed port: servers listen at port 0 and say where, peers say when they play.
 
+mod access;
 mod check;
 mod codes;
 mod commands;
