@@ -50,7 +50,7 @@ use crate::game::{Bot, Game};
 use crate::panics::{Panicked, caught};
 use crate::recording::Desync;
 use crate::sound::Sound;
-use crate::view::{Draw, Join};
+use crate::view::{Draw, Join, last_check};
 use character::Keeping;
 use effort::{MEASURED_TICKS, Meter};
 use hearing::Hearing;
@@ -127,6 +127,8 @@ pub struct Shell<G: Game, L: Link, T: Session<Sim = G::Sim>> {
     /// Which history is played, and whether others were cut off that play another perhaps.
     branch: Option<Branch>,
     is_cut_off: bool,
+    /// The last tick whose checksum was another peer's too, if the report is to have checksums.
+    agreed: Tick,
     bot: Option<Box<dyn Bot<G::Sim>>>,
     keeping: Option<Keeping>,
     hearing: Option<Hearing<G>>,
@@ -162,6 +164,7 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
             player: None,
             branch: None,
             is_cut_off: false,
+            agreed: Tick(0),
             bot: None,
             keeping: None,
             hearing: None,
@@ -440,6 +443,11 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
                 self.recorder.ask(move |keeper| keeper.turn(tick, &turn));
             }
             Event::Checksum { tick, checksum, tree } => {
+                if self.options.keep_checksums || self.options.keep_parts {
+                    let checks = self.session.stats().players;
+                    let equal = checks.iter().filter_map(last_check).filter(|check| check.equal);
+                    self.agreed = equal.map(|check| check.tick).max().unwrap_or_default().max(self.agreed);
+                }
                 if self.options.keep_parts && tick.0.is_multiple_of(PARTS_TICKS) {
                     self.report.parts.push(PlayedParts { tick: tick.0, cells: tree.clone() });
                 }
@@ -480,6 +488,9 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
             }
             Event::Yielded => {
                 (self.branch, self.is_cut_off) = (None, false);
+                let agreed = self.agreed.0;
+                self.report.checksums.retain(|check| check.tick <= agreed);
+                self.report.parts.retain(|parts| parts.tick <= agreed);
                 self.recorder.ask(|keeper| keeper.keep_apart());
             }
             Event::PlayerAway { .. } | Event::PlayerLeft { .. } | Event::HoldsUp { .. } => {}

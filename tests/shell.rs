@@ -392,7 +392,8 @@ fn who_is_cut_off_goes_on_alone_and_what_was_played_is_kept() {
             "Ada" => Screen::View(Box::new(Reader(read.clone()))),
             _ => Screen::None { lines: false },
         };
-        let options = Options { bot: true, time: Some(Duration::from_secs(40)), ..Options::default() };
+        let time = Some(Duration::from_secs(40));
+        let options = Options { bot: true, time, keep_checksums: true, ..Options::default() };
         let link = network.enter();
         peers.push(link.peer());
         watched((name, 0), (link, 3), recorder, (screen, options))
@@ -413,6 +414,15 @@ fn who_is_cut_off_goes_on_alone_and_what_was_played_is_kept() {
     assert!(recording.end() > Tick(250), "until they met: {}", recording.end());
     let played = replay(recording, Faulty::build(SEED, lockstone::default_table())).unwrap();
     assert!(played.mismatch.is_none() && played.checksums > 100, "{played:?}");
+    drop(read);
+    // What a player reports is the session's.
+    let [ada, bram] = [0, 1].map(|n| {
+        let checksums = shells[n].finish().1.checksums.into_iter();
+        checksums.map(|check| (check.tick, check.checksum)).collect::<BTreeMap<_, _>>()
+    });
+    let differing = ada.iter().filter(|(tick, checksum)| bram.get(tick).is_some_and(|other| other != *checksum));
+    assert_eq!(differing.count(), 0);
+    assert!(ada.len() > 300 && ada.len() < bram.len() - 100, "{} beside {}", ada.len(), bram.len());
 }
 
 /// What is typed, and at which picture.
@@ -528,8 +538,7 @@ fn with_a_panic<T: Session<Sim = Sim>>(
     let network = MemoryNetwork::new(SEED, Weather::clear(delay));
     let storage = Memory::default();
     let mut shells = [("Bram", Fault::None), ("Ada", Fault::Panic)].map(|(name, fault)| {
-        let labels =
-            Labels { game: Faulty::NAME, terms: terms.clone(), name: name.to_owned(), room: "hall".to_owned() };
+        let labels = Labels { game: Faulty::NAME, terms, name: name.to_owned(), room: "hall".to_owned() };
         let display = Display::new(Screen::None { lines: false }, &labels, None);
         let recorder = Recorder::new(labels, storage.clone(), None).unwrap();
         let options = Options { bot: true, time: Some(Duration::from_secs(10)), ..Options::default() };

@@ -89,7 +89,8 @@ pub struct Report {
     /// Differences that were only counted, because enough of them are saved.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub passed_over: u64,
-    /// Every checksum, if they were asked for.
+    /// Every checksum, if they were asked for. What a branch played that was given up does not
+    /// count.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checksums: Vec<PlayedCheck>,
     /// The checksums of the world's parts, if they were asked for.
