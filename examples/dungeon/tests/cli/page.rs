@@ -356,7 +356,9 @@ fn shows_where_it_began(page: &mut OpenPage) {
         "(window.from ??= {place}, document.getElementById('next').click(), {place} >= Math.min(window.from + 8, {end}))"
     ));
     page.tools.until(PICKS);
-    page.tools.until(&stands("cone", r"Cell \(\d+, \d+\) differs at tick \d+\.[\s\S]*The difference began at tick"));
+    // What the odd peer had at first may be on record nowhere.
+    let since = r"Cell \(\d+, \d+\) differs at tick \d+\.[\s\S]*The difference (began at|is known from) tick";
+    page.tools.until(&stands("cone", since));
     page.tools.until("document.getElementById('steps').children.length > 1");
     let click =
         "document.getElementById('beside').dispatchEvent(new MouseEvent('click', { clientX: 300, clientY: 200 }))";
