@@ -13,9 +13,6 @@ impl Process {
     pub fn start(args: &[&str]) -> Process {
         let program = std::env::current_exe().expect("this program has a place");
         let mut command = Command::new(program);
-        // To find the lines of a panic in a bench's own program takes seconds, which would be
-        // measured.
-        command.env("RUST_BACKTRACE", "0");
         Process(command.args(args).stdout(Stdio::piped()).spawn().expect("it starts again"))
     }
 
