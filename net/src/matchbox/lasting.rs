@@ -5,6 +5,7 @@
 //! each in the place of the one before, could have all files of this process.
 
 use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::channel::mpsc::UnboundedSender;
@@ -25,16 +26,18 @@ pub(super) struct Lasting {
     /// Without them the socket's loop ends: its signaling does, or the probe with its channel.
     alive: (UnboundedSender<PeerEvent>, UnboundedSender<PeerId>),
     spawner: Spawner,
+    /// It is gone as soon as this is dropped.
+    _owner: Arc<()>,
 }
 
 impl Lasting {
     pub fn new(
         socket: WebRtcSocket,
         alive: (UnboundedSender<PeerEvent>, UnboundedSender<PeerId>),
-        made: Receiver<()>,
+        (made, owner): (Receiver<()>, Arc<()>),
         spawner: Spawner,
     ) -> Lasting {
-        Lasting { socket: Some((socket, made)), alive, spawner }
+        Lasting { socket: Some((socket, made)), alive, spawner, _owner: owner }
     }
 }
 

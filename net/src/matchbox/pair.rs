@@ -7,7 +7,7 @@
 //! stranger has to say, is [unwanted](Pair::is_unwanted).
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 use std::{fmt, sync::Arc};
 
@@ -100,6 +100,7 @@ impl Pair {
     ) -> Self {
         let (signals, signals_rx) = mpsc::unbounded();
         let (made_tx, made) = oneshot::channel();
+        let owner = Arc::new(());
         // The address is never used: signaling goes through the pipe.
         let (mut socket, looping) = WebRtcSocketBuilder::new("")
             .ice_server(ways.servers())
@@ -108,6 +109,7 @@ impl Pair {
                 requests,
                 signals: signals_rx,
                 made: Some(made_tx),
+                owner: Arc::downgrade(&owner),
                 ways: ways.clone(),
             })))))
             .add_unreliable_channel()
@@ -124,7 +126,7 @@ impl Pair {
         }
         Self {
             peer,
-            socket: Lasting::new(socket, (signals.clone(), doubts.clone()), made, spawner.clone()),
+            socket: Lasting::new(socket, (signals.clone(), doubts.clone()), (made, owner), spawner.clone()),
             signals,
             stage: Stage::Handshake,
             bell,
@@ -342,6 +344,8 @@ struct Pipe {
     signals: UnboundedReceiver<PeerEvent>,
     /// Rings with the first signal: the connection is made by then.
     made: Option<oneshot::Sender<()>>,
+    /// A socket that merely lasts tells nobody anything: the peer would take it for a newer one.
+    owner: Weak<()>,
     ways: Ways,
 }
 
@@ -370,6 +374,9 @@ impl Signaller for Pipe {
     async fn send(&mut self, request: PeerRequest) -> Result<(), SignalingError> {
         if let Some(made) = self.made.take() {
             let _ = made.send(());
+        }
+        if self.owner.strong_count() == 0 {
+            return Ok(());
         }
         self.ways.tells(&request);
         // When signaling is lost, so is the request; the connection lives on.
