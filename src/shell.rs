@@ -443,15 +443,13 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
                 self.recorder.ask(move |keeper| keeper.turn(tick, &turn));
             }
             Event::Checksum { tick, checksum, tree } => {
-                if self.options.keep_checksums || self.options.keep_parts {
-                    let checks = self.session.stats().players;
-                    let equal = checks.iter().filter_map(last_check).filter(|check| check.equal);
-                    self.agreed = equal.map(|check| check.tick).max().unwrap_or_default().max(self.agreed);
-                }
                 if self.options.keep_parts && tick.0.is_multiple_of(PARTS_TICKS) {
                     self.report.parts.push(PlayedParts { tick: tick.0, cells: tree.clone() });
                 }
                 if self.options.keep_checksums {
+                    let players = self.session.stats().players;
+                    let equal = players.iter().filter_map(last_check).filter(|check| check.equal);
+                    self.agreed = equal.map(|check| check.tick).max().unwrap_or_default().max(self.agreed);
                     self.report.checksums.push(PlayedCheck { tick: tick.0, checksum: checksum.to_string() });
                 }
                 self.recorder.ask(move |keeper| keeper.checksum(tick, checksum, &tree));
@@ -490,7 +488,6 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
                 (self.branch, self.is_cut_off) = (None, false);
                 let agreed = self.agreed.0;
                 self.report.checksums.retain(|check| check.tick <= agreed);
-                self.report.parts.retain(|parts| parts.tick <= agreed);
                 self.recorder.ask(|keeper| keeper.keep_apart());
             }
             Event::PlayerAway { .. } | Event::PlayerLeft { .. } | Event::HoldsUp { .. } => {}

@@ -1,4 +1,5 @@
 //! A socket that lasts, when it is dropped, until matchbox has made the connection that it makes.
+//! From then on it must tell its peer nothing, which would take it for a newer one.
 //!
 //! webrtc 0.21 makes a connection while its caller waits. A caller that waits no more leaves its
 //! sockets and its buffers behind for ever: a stranger who offers connections in quick succession,
@@ -26,7 +27,7 @@ pub(super) struct Lasting {
     /// Without them the socket's loop ends: its signaling does, or the probe with its channel.
     alive: (UnboundedSender<PeerEvent>, UnboundedSender<PeerId>),
     spawner: Spawner,
-    /// It is gone as soon as this is dropped.
+    /// Lives as long as this does: by it the socket's pipe knows when to fall silent.
     _owner: Arc<()>,
 }
 

@@ -344,7 +344,7 @@ struct Pipe {
     signals: UnboundedReceiver<PeerEvent>,
     /// Rings with the first signal: the connection is made by then.
     made: Option<oneshot::Sender<()>>,
-    /// A socket that merely lasts tells nobody anything: the peer would take it for a newer one.
+    /// Gone once the socket merely [lasts](Lasting): its peer is told nothing any more.
     owner: Weak<()>,
     ways: Ways,
 }
