@@ -1,5 +1,6 @@
 //! All attacks at once, each from as many attackers: members that lie, peers that send garbage,
-//! strangers that flood signals, and who fills or tries the signaling server.
+//! strangers that flood signals, and who fills or tries the signaling server. Each has an address of
+//! its own.
 
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
@@ -14,6 +15,7 @@ use lockstone_net::wire::{Message, Report};
 use lockstone_net::{Channel, LinkEvent, PartySettings, PeerId};
 use lockstone_sim::Checksum;
 use testkit::relay::{self, STORM};
+use testkit::router::Router;
 use testkit::sessions::tap::altering;
 use testkit::sessions::*;
 use testkit::strangers::{PAUSE, Stranger, connect_from, enter_from, visit};
@@ -46,19 +48,20 @@ pub fn attack(server: SocketAddr) -> ! {
         for (room, path, role) in ROOMS {
             start("visits", Box::new(move |ends| visit(10 + n, server, path, ends)));
             start("signals", Box::new(move |ends| flood(10 + n, server, path, ends)));
-            start("garbage", Box::new(move |ends| litter(server, room, &role, ends)));
+            start("garbage", Box::new(move |ends| litter(&Router::of(50 + n, server), room, &role, ends)));
         }
         start(
             "lies",
             Box::new(move |ends| {
-                lie(server, "party", &RoomRole::Peer, || party(PartySettings::default(), "liar"), ends);
+                let liar = || party(PartySettings::default(), "liar");
+                lie(&Router::of(60 + n, server), "party", &RoomRole::Peer, liar, ends);
             }),
         );
         start(
             "lies",
             Box::new(move |ends| {
                 let liar = || relay::replica(STORM, relay::config(RelaySettings::default()), "liar");
-                lie(server, "relay", &RoomRole::Player, liar, ends);
+                lie(&Router::of(60 + n, server), "relay", &RoomRole::Player, liar, ends);
             }),
         );
         start("guesses", Box::new(move |ends| guess(20 + n, server, ends)));
@@ -81,9 +84,9 @@ fn flood(from: u8, server: SocketAddr, path: &str, ends: &AtomicBool) {
     }
 }
 
-fn open(server: SocketAddr, room: &str, role: &RoomRole) -> MatchboxLink {
+fn open(router: &Router, room: &str, role: &RoomRole) -> MatchboxLink {
     MatchboxLink::open(Config {
-        url: format!("ws://{server}"),
+        url: format!("ws://{}", router.addr()),
         room: room.into(),
         role: role.clone(),
         ..Config::default()
@@ -91,9 +94,9 @@ fn open(server: SocketAddr, room: &str, role: &RoomRole) -> MatchboxLink {
 }
 
 /// Sends garbage to everyone that it is connected with, as much as it can.
-fn litter(server: SocketAddr, room: &str, role: &RoomRole, ends: &AtomicBool) {
+fn litter(router: &Router, room: &str, role: &RoomRole, ends: &AtomicBool) {
     while !ends.load(Relaxed) {
-        let (mut link, mut peers, mut dice) = (open(server, room, role), BTreeSet::new(), Dice(7));
+        let (mut link, mut peers, mut dice) = (open(router, room, role), BTreeSet::new(), Dice(7));
         let mut is_open = true;
         while is_open && !ends.load(Relaxed) {
             while let Some(event) = link.poll() {
@@ -116,9 +119,9 @@ fn litter(server: SocketAddr, room: &str, role: &RoomRole, ends: &AtomicBool) {
 }
 
 /// Plays, reports false checksums, and comes again when it is put out.
-fn lie<T: Session>(server: SocketAddr, room: &str, role: &RoomRole, enter: impl Fn() -> T, ends: &AtomicBool) {
+fn lie<T: Session>(router: &Router, room: &str, role: &RoomRole, enter: impl Fn() -> T, ends: &AtomicBool) {
     while !ends.load(Relaxed) {
-        let (mut link, mut session, began) = (open(server, room, role), enter(), Instant::now());
+        let (mut link, mut session, began) = (open(router, room, role), enter(), Instant::now());
         let mut hand = altering(|_: PeerId, message: &mut Message| {
             if let Message::Report(Report { checksums, .. }) = message {
                 *checksums = list(checksums.iter().map(|(tick, sum)| (*tick, Checksum(sum.0 ^ 1))).collect());

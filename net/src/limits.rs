@@ -20,6 +20,13 @@ pub const ADDRESS_HANDSHAKES_MAX: usize = 12;
 /// Those who may wait for one with a relay. Of more, the last of the address of which most wait may
 /// come again.
 pub const HANDSHAKES_WAITING_MAX: usize = 512;
+/// A player whose connection with a relay ends sooner than that was on a short visit.
+pub const VISIT_TIME: Duration = Duration::from_secs(10);
+/// Short visits of players of one address that others of it need not wait for. After each more they
+/// wait twice as long, from a second to a minute.
+pub const SHORT_VISITS_MAX: u32 = 4;
+/// An address that has no short visit for so long has had none.
+pub const VISITS_TIME: Duration = Duration::from_secs(120);
 /// Newcomers who are offered a connection in [`NEWCOMERS_TIME`], and as many who are answered. More
 /// wait.
 pub const NEWCOMERS_MAX: u32 = 16;
@@ -156,8 +163,6 @@ pub const REPAIRS_MAX: u32 = 3;
 pub const REPAIRS_TIME: Duration = Duration::from_secs(60);
 /// A repair that does not get on for so long is given up.
 pub const SURVEY_TIME: Duration = Duration::from_secs(5);
-/// False checksums of a right world that a member may report. It is put out at the last of them.
-pub const LIES_MAX: u32 = 3;
 
 /// Players that one packet tells a replica to have come near, and as many that went.
 pub const NEARBY_MAX: usize = 256;

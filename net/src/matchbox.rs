@@ -52,6 +52,7 @@ mod pair;
 mod probe;
 mod queue;
 mod quota;
+mod restless;
 mod room;
 mod silence;
 mod tasks;
@@ -192,14 +193,22 @@ impl MatchboxLink {
             self.mending.forget(peer);
             let is_connected = |known: &PeerId| self.pairs.get(known).is_some_and(Pair::is_connected);
             self.bounds.know(peer, is_connected);
-        } else if pair.is_over() || pair.is_late(self.queue.has_others(self.bounds.address(&peer))) {
+            if self.is_hub() {
+                self.queue.restless.is_here(peer, self.bounds.address(&peer));
+            }
+        } else if pair.is_over() || pair.is_late(self.queue.has_others(self.bounds.address(&peer), &self.bell)) {
             self.end_pair(peer, was_connected);
         }
     }
 
+    fn forget_pair(&mut self, peer: PeerId) -> Option<Pair> {
+        self.queue.restless.went(peer);
+        self.pairs.remove(&peer)
+    }
+
     /// A connection is over, or a handshake was in vain.
     fn end_pair(&mut self, peer: PeerId, was_connected: bool) {
-        let Some(mut pair) = self.pairs.remove(&peer) else { return };
+        let Some(mut pair) = self.forget_pair(peer) else { return };
         if pair.is_unwanted {
             tracing::warn!(%peer, "it sends what nobody answers, and is connected no more");
             return self.bounds.bar(peer);
@@ -224,8 +233,9 @@ impl MatchboxLink {
         if let Some(error) = self.lost.take_if(|_| is_alone) {
             return self.close(error);
         }
+        let is_hub = self.is_hub();
         let Some(Away { error, alone }) = &mut self.away else { return };
-        if !is_alone || matches!(self.role, RoomRole::Relay { .. } | RoomRole::Standby { .. }) {
+        if !is_alone || is_hub {
             *alone = None;
             return;
         }
@@ -240,11 +250,10 @@ impl MatchboxLink {
     fn signaling_away(&mut self, error: LinkError) {
         tracing::warn!("nobody new can join for now: {error}");
         let Self { pairs, events, .. } = self;
-        pairs.retain(|_, pair| {
-            pair.gather(events);
-            pair.is_connected()
-        });
-        self.queue = Queue::default();
+        pairs.values_mut().for_each(|pair| pair.gather(events));
+        let over: Vec<_> = pairs.iter().filter(|(_, pair)| !pair.is_connected()).map(|(peer, _)| *peer).collect();
+        over.into_iter().for_each(|peer| drop(self.forget_pair(peer)));
+        self.queue.clear();
         self.mending.clear();
         self.bounds.forget_signals();
         self.events.push_back(LinkEvent::SignalingLost(error.clone()));
@@ -291,9 +300,14 @@ impl MatchboxLink {
             pair.doubt();
         } else if !matches!(self.role, RoomRole::Relay { .. }) {
             // What was signaled until now did not reach it.
-            self.pairs.remove(&peer);
+            self.forget_pair(peer);
             self.meet(peer);
         }
+    }
+
+    /// Whether this is a relay, or may become one.
+    fn is_hub(&self) -> bool {
+        matches!(self.role, RoomRole::Relay { .. } | RoomRole::Standby { .. })
     }
 
     /// Whether there is a place for a peer. One that is idle gives way to it.
@@ -304,7 +318,7 @@ impl MatchboxLink {
             return true;
         }
         let idle = self.pairs.iter_mut().find_map(|(peer, pair)| pair.is_idle().then_some(*peer));
-        let ended = idle.and_then(|peer| self.pairs.remove(&peer));
+        let ended = idle.and_then(|peer| self.forget_pair(peer));
         ended.map(|mut pair| pair.leave(&mut self.events)).is_some()
     }
 
@@ -319,7 +333,7 @@ impl MatchboxLink {
             pair.has_left = true;
             pair.doubt();
         } else {
-            self.pairs.remove(&peer);
+            self.forget_pair(peer);
         }
     }
 
@@ -335,9 +349,9 @@ impl MatchboxLink {
             if !is_anew && (!is_crossed || Some(peer) > self.me) {
                 return pair.hear(signal);
             }
-            if self.queue.has_others(self.bounds.address(&peer)) {
+            if self.queue.has_others(self.bounds.address(&peer), &self.bell) {
                 // Its turn is over: it waits for another.
-                self.pairs.remove(&peer);
+                self.forget_pair(peer);
                 return self.signaled(peer, signal);
             }
         } else if !is_offer || !self.answers(peer) {
@@ -369,7 +383,7 @@ impl MatchboxLink {
             return None;
         }
         let handshakes = self.pairs.iter().filter(|(_, pair)| !pair.is_connected());
-        self.queue.next(handshakes.map(|(peer, _)| self.bounds.address(peer)).collect())
+        self.queue.next(handshakes.map(|(peer, _)| self.bounds.address(peer)).collect(), &self.bell)
     }
 
     /// Offers a peer that entered a connection, once those that came before it are offered one.

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use lockstone_net::LinkEvent;
-use lockstone_net::limits::LIES_MAX;
 use lockstone_net::session::{Event, Phase, Stats, Traffic};
 use lockstone_net::text::escaped;
 use lockstone_sim::{PlayerId, Simulation, Tick};
@@ -171,8 +170,8 @@ impl Display {
                 let doubt = if *is_proven { "" } else { " Nobody could tell whose was right: it is the host's now." };
                 format!("The world of {} was put right at tick {tick}{what}.{doubt}", named(player))
             }
-            Event::Liar { player, times } => {
-                format!("{} reported a false checksum of a world that is right, {times} of {LIES_MAX}.", named(player))
+            Event::Liar { player } => {
+                format!("{} reported a false checksum of a world that is right, and is put out.", named(player))
             }
             Event::VoteOut { by, player, votes, members } => {
                 let who = if self.player == Some(*player) { "you".to_owned() } else { named(player) };

@@ -56,6 +56,8 @@ pub mod coturn;
 #[cfg(feature = "strangers")]
 pub mod process;
 #[cfg(feature = "strangers")]
+pub mod router;
+#[cfg(feature = "strangers")]
 pub mod strangers;
 
 #[cfg(feature = "contest")]

@@ -1,13 +1,16 @@
 //! The players who wait for their handshakes with a relay: next is who is of the address that has
 //! the fewest, and among equals who came first. A player whose handshake was in vain, or whose
-//! connection broke, comes again.
+//! connection broke, comes again. Those of an address whose players come and go wait longer
+//! (`restless`).
 //!
 //! It must never be that many players of one address keep out those of another.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::task::Waker;
 
 use matchbox_socket::{PeerEvent, PeerSignal};
 
+use super::restless::Restless;
 use super::wire::Address;
 use crate::limits::{ADDRESS_HANDSHAKES_MAX, HANDSHAKE_SIGNALS_MAX, HANDSHAKES_MAX, HANDSHAKES_WAITING_MAX};
 use crate::link::PeerId;
@@ -15,6 +18,7 @@ use crate::link::PeerId;
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     waiting: VecDeque<Waiting>,
+    pub restless: Restless,
 }
 
 #[derive(Debug)]
@@ -56,27 +60,36 @@ impl Queue {
         self.waiting.is_empty()
     }
 
-    /// Whether a player of another address waits.
-    pub fn has_others(&self, address: Address) -> bool {
-        self.waiting.iter().any(|waiting| waiting.address != address)
+    /// Whether a player of another address waits for nothing but its turn.
+    pub fn has_others(&mut self, address: Address, bell: &Waker) -> bool {
+        let Self { waiting, restless } = self;
+        waiting.iter().any(|waiting| waiting.address != address && !restless.waits(waiting.address, bell))
     }
 
     /// The next player whose turn it is, and what it has signaled, while there are handshakes with
-    /// players of these addresses.
-    pub fn next(&mut self, handshakes: Vec<Address>) -> Option<(PeerId, Vec<PeerEvent>)> {
+    /// players of these addresses. The bell rings when it may be the turn of another.
+    pub fn next(&mut self, handshakes: Vec<Address>, bell: &Waker) -> Option<(PeerId, Vec<PeerEvent>)> {
         if handshakes.len() >= HANDSHAKES_MAX {
             return None;
         }
         let counts = counts(handshakes.into_iter());
-        let under_way = self.waiting.iter().map(|waiting| counts.get(&waiting.address).copied().unwrap_or(0));
-        let open = under_way.enumerate().filter(|(_, count)| *count < ADDRESS_HANDSHAKES_MAX);
-        let (next, _) = open.min_by_key(|(_, count)| *count)?;
-        let Waiting { peer, signals, .. } = self.waiting.remove(next)?;
+        let Self { waiting, restless } = self;
+        let under_way = |address: &Address| counts.get(address).copied().unwrap_or(0);
+        let addresses = waiting.iter().map(|waiting| waiting.address).enumerate();
+        let open = addresses.filter(|(_, address)| under_way(address) < ADDRESS_HANDSHAKES_MAX);
+        let rested = open.filter(|(_, address)| !restless.waits(*address, bell));
+        let (next, _) = rested.min_by_key(|(_, address)| under_way(address))?;
+        let Waiting { peer, signals, .. } = waiting.remove(next)?;
         Some((peer, signals))
     }
 
     pub fn left(&mut self, peer: PeerId) {
         self.waiting.retain(|waiting| waiting.peer != peer);
+    }
+
+    /// Nobody waits, as far as is known.
+    pub fn clear(&mut self) {
+        self.waiting.clear();
     }
 }
 

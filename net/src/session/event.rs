@@ -182,12 +182,10 @@ pub enum Event<S: Simulation> {
         is_proven: bool,
     },
     /// A player's peer reported a false checksum: its world is right and was right, as it says when
-    /// it is asked what it is made of. To a party's sequencer alone.
+    /// it is asked what it is made of. It is put out. To a party's sequencer and a relay alone.
     Liar {
         /// Whose.
         player: PlayerId,
-        /// How often by now. At the third time it is put out.
-        times: u32,
     },
     /// A member of a party wants another out.
     VoteOut {
@@ -294,7 +292,7 @@ impl<S: Simulation> fmt::Debug for Event<S> {
                 let doubt = if *is_proven { "" } else { ", unproven" };
                 write!(f, "repaired {player} at {tick}: {cells} cells{doubt}")
             }
-            Event::Liar { player, times } => write!(f, "{player} reported a false checksum, {times} by now"),
+            Event::Liar { player } => write!(f, "{player} reported a false checksum"),
             Event::VoteOut { by, player, votes, members } => {
                 write!(f, "{by} wants {player} out, as {votes} of {members} do")
             }

@@ -59,7 +59,7 @@ pub fn event<S: Simulation>(at: At, event: &Event<S>) {
         Event::Distrusted { player, is_proven } => {
             tell!(warn, at, player = player.0, is_proven, "distrusted");
         }
-        Event::Liar { player, times } => tell!(warn, at, player = player.0, times, "liar"),
+        Event::Liar { player } => tell!(warn, at, player = player.0, "liar"),
         Event::EvidenceComplete { missing } => tell!(info, at, missing = missing.len(), "evidence complete"),
         Event::Ended { reason: reason @ EndReason::Left, .. } => tell!(info, at, %reason, "ended"),
         Event::Ended { reason, .. } => tell!(warn, at, %reason, "ended"),

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use lockstone_net::{Channel, LinkEvent, PeerId};
 use matchbox_protocol::{JsonPeerEvent, PeerEvent};
+use testkit::router::Router;
 use tungstenite::Message;
 
 use super::peers::*;

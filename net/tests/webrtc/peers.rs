@@ -1,9 +1,8 @@
 //! Links, raw clients and lines that can be cut, and waiting for what they are told.
 
 use std::io;
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 use std::{env, fs, process};
@@ -183,76 +182,6 @@ pub fn attend(peers: &mut [(Peer, PeerId)], time: Duration) {
     until("the time to pass", || {
         peers.iter_mut().for_each(|(peer, _)| peer.look());
         (begun.elapsed() >= time).then_some(())
-    });
-}
-
-/// Forwards TCP connections to a server, as a router does.
-pub struct Router {
-    addr: SocketAddr,
-    server: SocketAddr,
-    lines: Arc<Mutex<Lines>>,
-}
-
-#[derive(Default)]
-struct Lines {
-    /// Both ends of each connection.
-    open: Vec<TcpStream>,
-    is_broken: bool,
-}
-
-impl Router {
-    pub fn before(server: SocketAddr) -> Router {
-        Router::at(any_port(), server)
-    }
-
-    /// One that listens at this address.
-    pub fn at(addr: SocketAddr, server: SocketAddr) -> Router {
-        let listener = TcpListener::bind(addr).unwrap();
-        let (addr, lines) = (listener.local_addr().unwrap(), Arc::new(Mutex::new(Lines::default())));
-        let theirs = Arc::downgrade(&lines);
-        thread::spawn(move || {
-            for comer in listener.incoming() {
-                let (Some(lines), Ok(comer)) = (theirs.upgrade(), comer) else { return };
-                let mut lines = lines.lock().unwrap();
-                if !lines.is_broken
-                    && let Ok(server) = TcpStream::connect(server)
-                {
-                    forward(&comer, &server);
-                    forward(&server, &comer);
-                    lines.open.extend([comer, server]);
-                }
-            }
-        });
-        Router { addr, server, lines }
-    }
-
-    pub fn server(&self) -> SocketAddr {
-        self.server
-    }
-
-    pub fn addr(&self) -> SocketAddr {
-        self.addr
-    }
-
-    /// Breaks all connections, and lets none through until it is mended.
-    pub fn break_down(&self) {
-        let mut lines = self.lines.lock().unwrap();
-        lines.is_broken = true;
-        // It may be shut already.
-        lines.open.drain(..).for_each(|line| drop(line.shutdown(Shutdown::Both)));
-    }
-
-    pub fn mend(&self) {
-        self.lines.lock().unwrap().is_broken = false;
-    }
-}
-
-fn forward(from: &TcpStream, to: &TcpStream) {
-    let (mut from, mut to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
-    thread::spawn(move || {
-        // It ends with an error when the line is cut.
-        let _ = io::copy(&mut from, &mut to);
-        let _ = to.shutdown(Shutdown::Both);
     });
 }
 

@@ -10,6 +10,7 @@ use lockstone_net::session::{Event, Phase, Transmit};
 use lockstone_net::wire::{self, Epoch};
 use lockstone_net::{Link, LinkEvent, Party, RollbackSettings};
 use lockstone_sim::PlayerId;
+use testkit::router::Router;
 use testkit::sessions::rollback::rollback;
 use testkit::sessions::*;
 

@@ -46,8 +46,6 @@ pub(super) struct Checks {
     /// Its checksums of this tick and earlier ones tell of what is repaired already.
     repaired: Option<Tick>,
     repairs: Repairs,
-    /// How often it reported a false checksum of a right world.
-    lies: u32,
 }
 
 /// The world of a guest is looked into.
@@ -247,14 +245,10 @@ impl<S: Simulation> Sequencing<S> {
             out.reliably(epoch, peer, &Message::Repair(None));
             if lied {
                 guest.comparison.lied(out);
-                guest.checks.lies += 1;
-                out.events.push_back(Event::Liar { player, times: guest.checks.lies });
+                out.events.push_back(Event::Liar { player });
+                return self.put_out(peer, LeaveReason::Lied, out);
             }
-            guest.comparison.put_right(tick);
-            if guest.checks.lies >= LIES_MAX {
-                self.put_out(peer, LeaveReason::Lied, out);
-            }
-            return;
+            return guest.comparison.put_right(tick);
         }
         guest.comparison.put_right(tick);
         // If what differs was put right in vain, all is replaced.

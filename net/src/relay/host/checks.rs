@@ -43,8 +43,6 @@ pub(super) struct Checks {
     repaired: Tick,
     /// When it was repaired lately.
     repairs: Repairs,
-    /// How often it reported a false checksum of a right core.
-    lies: u32,
 }
 
 /// A replica is to tell where its core differs.
@@ -142,24 +140,18 @@ impl<R: Rules> Host<R> {
         let notice = asked.notice;
         guest.checks.asked = None;
         if *tree.cells == *ours && tree.disputed != Some(notice.theirs) {
-            return self.lied(from, tree.tick, &mut io.out);
+            return self.lied(from, &mut io.out);
         }
         self.is_odd(from, notice, io);
         self.repair(from, &tree, &ours, io.now, &mut io.out);
     }
 
-    /// A replica reported a false checksum of a right core. It is named, and put out at the last of
-    /// a few.
-    fn lied(&mut self, peer: PeerId, tick: Tick, out: &mut Outbox<World<R>>) {
+    /// A replica reported a false checksum of a right core. It is named, and put out.
+    fn lied(&mut self, peer: PeerId, out: &mut Outbox<World<R>>) {
         let Some(guest) = self.guests.of_mut(peer) else { return };
-        let (player, checks) = (guest.player, &mut guest.checks);
-        (checks.lies, checks.repaired) = (checks.lies + 1, tick);
-        let times = checks.lies;
-        out.events.push_back(Event::Liar { player, times });
-        if times >= LIES_MAX {
-            out.reliably(self.leader.epoch, peer, &Message::Removed(LeaveReason::Lied));
-            self.remove(peer, LeaveReason::Lied);
-        }
+        out.events.push_back(Event::Liar { player: guest.player });
+        out.reliably(self.leader.epoch, peer, &Message::Removed(LeaveReason::Lied));
+        self.remove(peer, LeaveReason::Lied);
     }
 
     fn repair(

@@ -231,13 +231,6 @@ fn lying(seed: u64, lie: impl Fn(Report, u64) -> Report + Copy + 'static) -> Run
 #[test]
 fn lies_of_checksums_and_acknowledgements_cost_the_others_nothing() {
     let quiet = lying(42, |report, _| report);
-    let false_sums = |report: Report| {
-        let lies = report.checksums.iter().map(|(tick, sum)| (*tick, Checksum(sum.0 ^ 1)));
-        Report { checksums: list(lies.collect()), ..report.clone() }
-    };
-    let sometimes = lying(42, move |report, n| if n == 7 { false_sums(report) } else { report });
-    assert_unnoticed("one false checksum", &sometimes, &quiet);
-    assert_eq!(sometimes.attacker, Phase::Playing, "once is repaired");
     let ahead = lying(42, |report, _| {
         let known = report.known.plus(1);
         Report { known, ..report }

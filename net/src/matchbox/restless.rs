@@ -1,0 +1,87 @@
+//! The addresses whose players come and go. Each connection costs a relay a handshake, and its
+//! session what it loads for a player; who was put out is back in a moment. So players who stay for
+//! a moment only, one after the other, have those of their address wait ever longer.
+//!
+//! It must never be that those of another address wait for them.
+
+use std::collections::BTreeMap;
+use std::task::{Context, Waker};
+use std::time::Duration;
+
+use futures::FutureExt;
+
+use super::delay::Delay;
+use super::wire::Address;
+use crate::limits::{RELAY_PLAYERS_MAX, SHORT_VISITS_MAX, VISIT_TIME, VISITS_TIME};
+use crate::link::PeerId;
+
+/// How long an address waits at first; twice as long each time, so often at most.
+const WAIT: Duration = Duration::from_secs(1);
+const DOUBLINGS_MAX: u32 = 6;
+
+#[derive(Debug, Default)]
+pub(super) struct Restless {
+    /// Who is here, from where, and what runs out once that was no short visit.
+    visits: BTreeMap<PeerId, (u64, Delay)>,
+    addresses: BTreeMap<u64, Visits>,
+}
+
+/// The short ones of an address.
+#[derive(Debug)]
+struct Visits {
+    count: u32,
+    /// While nobody else may come.
+    wait: Option<Delay>,
+    forgotten: Delay,
+}
+
+impl Restless {
+    /// A player is connected.
+    pub fn is_here(&mut self, peer: PeerId, address: Address) {
+        if let Some(address) = address {
+            self.visits.entry(peer).or_insert_with(|| (address, Delay::new(VISIT_TIME)));
+        }
+    }
+
+    /// It is connected no more.
+    pub fn went(&mut self, peer: PeerId) {
+        let Some((address, stayed)) = self.visits.remove(&peer) else { return };
+        if stayed.now_or_never().is_some() {
+            return;
+        }
+        if self.addresses.len() >= RELAY_PLAYERS_MAX {
+            self.addresses.retain(|_, visits| (&mut visits.forgotten).now_or_never().is_none());
+        }
+        let new = || Visits { count: 0, wait: None, forgotten: Delay::new(VISITS_TIME) };
+        self.addresses.entry(address).or_insert_with(new).add();
+    }
+
+    /// Whether players of an address are to wait. The bell rings when they need no more.
+    pub fn waits(&mut self, address: Address, bell: &Waker) -> bool {
+        let visits = address.and_then(|address| self.addresses.get_mut(&address));
+        visits.is_some_and(|visits| visits.waits(bell))
+    }
+}
+
+impl Visits {
+    fn add(&mut self) {
+        if (&mut self.forgotten).now_or_never().is_some() {
+            self.count = 0;
+        }
+        self.forgotten.reset(VISITS_TIME);
+        // Those who leave together count once.
+        if !self.waits(Waker::noop()) {
+            self.count += 1;
+            let more = self.count.checked_sub(SHORT_VISITS_MAX + 1);
+            self.wait = more.map(|more| Delay::new(WAIT * (1 << more.min(DOUBLINGS_MAX))));
+        }
+    }
+
+    fn waits(&mut self, bell: &Waker) -> bool {
+        let cx = &mut Context::from_waker(bell);
+        let _ = self.wait.take_if(|wait| wait.poll_unpin(cx).is_ready());
+        self.wait.is_some()
+    }
+}
+
+const _: () = assert!(WAIT.as_secs() << DOUBLINGS_MAX < VISITS_TIME.as_secs(), "forgotten while it waits");
