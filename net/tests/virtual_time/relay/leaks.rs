@@ -141,7 +141,8 @@ fn told(scene: &Scene) -> BTreeMap<PeerId, Told> {
             Message::Nearby(nearby) => {
                 told.nearby.push((told.sent, nearby.came.iter().map(|(player, _)| *player).collect()));
             }
-            Message::Removed(LeaveReason::Silent | LeaveReason::TooSlow) | Message::Challenge(_) => {}
+            Message::Removed(LeaveReason::Silent | LeaveReason::TooSlow | LeaveReason::Lied)
+            | Message::Challenge(_) => {}
             // Who leads, and in which epoch. Of the world they tell a tick at most.
             Message::Heir(_) | Message::Stand(_) | Message::Lead(_) | Message::Elsewhere(_) => {}
             // Who is odd is told its own checksum, and gives evidence. It gets none.
