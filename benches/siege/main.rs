@@ -10,6 +10,7 @@
 mod attack;
 mod honest;
 
+use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -153,18 +154,26 @@ impl Spell {
 
 /// Lets a time pass, and tells how far it is.
 fn pass(what: &str, time: Duration) {
-    let began = Instant::now();
+    let (began, is_seen) = (Instant::now(), std::io::stderr().is_terminal());
     while let left = time.saturating_sub(began.elapsed())
         && !left.is_zero()
     {
-        eprint!("\r{what}: {:>3} s left ", left.as_secs());
+        if is_seen {
+            eprint!("\r{what}: {:>3} s left ", left.as_secs());
+        }
         thread::sleep(left.min(Duration::from_secs(1)));
     }
-    eprint!("\r{:40}\r", "");
+    if is_seen {
+        eprint!("\r{:40}\r", "");
+    }
 }
 
 fn besiege() {
-    let seconds = std::env::var("SECONDS").map_or(300, |text| text.parse().expect("SECONDS is a number"));
+    let seconds = match std::env::var("SECONDS").map(|text| text.parse()) {
+        Ok(Err(_)) => return eprintln!("SECONDS is how long to besiege them, a whole number"),
+        Ok(Ok(seconds)) => seconds,
+        Err(_) => 300,
+    };
     let siege = Duration::from_secs(seconds);
     let peace = siege / 5;
     let mut server = Process::start(&["serve"]);

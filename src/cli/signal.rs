@@ -82,12 +82,12 @@ fn fronted(server: Server, front: &Front) -> Result<Server, Failure> {
 
 /// What stands in a file of one line.
 fn secret(file: &Path) -> Result<String, Failure> {
-    let text =
-        fs::read_to_string(file).map_err(|error| Failure::file("read the TURN server's secret in", file, error))?;
+    let advice = "write coturn's static-auth-secret into it, which is one line of text";
+    let text = fs::read_to_string(file)
+        .map_err(|error| Failure::file("read the TURN server's secret in", file, format!("{error}; {advice}")))?;
     let secret = text.trim_end();
     if secret.is_empty() || secret.contains(char::is_control) {
-        let cause = "it holds no secret, which is one line of text: write coturn's static-auth-secret into it";
-        return Err(Failure::file("use", file, cause));
+        return Err(Failure::file("use", file, format!("it holds no secret: {advice}")));
     }
     Ok(secret.to_owned())
 }
