@@ -59,7 +59,8 @@ pub fn serve_with(files: &[(&str, Vec<u8>)]) -> Option<(Running, String)> {
         let file = entry.expect("it can be read").path();
         let name = file.file_name().expect("a name").to_str().expect("it is text");
         // What is compressed is a file as it was.
-        if !files.iter().any(|(other, _)| name.starts_with(other)) {
+        let is_of = |other: &str| name.strip_prefix(other).is_some_and(|rest| matches!(rest, "" | ".br" | ".gz"));
+        if !files.iter().any(|(other, _)| is_of(other)) {
             fs::copy(&file, served.join(name)).expect("there is room");
         }
     }
@@ -73,6 +74,19 @@ pub fn view(files: &[(&str, Vec<u8>)]) -> Option<(Running, OpenPage)> {
     let names: String = files.iter().map(|(name, _)| format!("&file={name}")).collect();
     let link = format!("{}/view.html#report{names}", url.replace("ws://", "http://"));
     Some((server, OpenPage::open(&link, folder("viewing").join("profile"))?))
+}
+
+/// A native in the room `hall`, with these words of its command line.
+pub fn native(words: &str, url: &str) -> Running {
+    let place = ["--report", "--view", "none", "--room", "hall", "--signal", url];
+    Running::start(&Vec::from_iter(words.split(' ').chain(place)))
+}
+
+/// The same, and it plays.
+pub fn playing(words: &str, url: &str) -> Running {
+    let mut native = native(words, url);
+    assert!(native.line().contains("tick"), "it plays");
+    native
 }
 
 /// What a bot opens to play in the room `hall`.
@@ -166,9 +180,7 @@ fn golden_checksums_are_the_same_in_a_browser() {
 fn two_pages_and_a_native_play_one_party() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let Some((_server, url)) = serve() else { return };
-    let args = ["--bot", "--report", "--view", "none", "--room", "hall", "--signal", &url, "--name", "Ada"];
-    let mut founder = Running::start(&args);
-    assert!(founder.line().contains("tick"), "the founder plays");
+    let founder = playing("--bot --name Ada", &url);
     let Some(mut pages) = open(&url, "", &["Bea", "Cleo"]) else { return };
     let reports: Vec<_> = pages.iter_mut().map(report).collect();
     let native = founder.interrupted();
@@ -243,9 +255,7 @@ fn two_pages_play_a_party_of_their_own_and_one_is_heard_once_somebody_touches_it
 fn a_page_and_a_native_play_a_rollback_session() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let Some((_server, url)) = serve() else { return };
-    let args =
-        ["--bot", "--report", "--view", "none", "--room", "hall", "--signal", &url, "--rollback", "--peers", "2"];
-    let native = Running::start(&args);
+    let native = native("--bot --rollback --peers 2", &url);
     let Some(mut pages) = open(&url, "&rollback&peers=2", &["Bea"]) else { return };
     let page = report(&mut pages[0]);
     let native = native.interrupted();
@@ -257,12 +267,8 @@ fn a_page_and_a_native_play_a_rollback_session() {
 fn a_page_and_a_native_play_in_a_relay_session() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let Some((_server, url)) = serve() else { return };
-    let args = ["relay", "--bot", "--name", "Ada", "--report", "--view", "none", "--room", "hall", "--signal", &url];
-    let mut relay = Running::start(&args);
-    assert!(relay.line().contains("tick"), "the relay plays");
-    let args = ["play", "--relay", "--bot", "--report", "--view", "none", "--room", "hall", "--signal", &url];
-    let mut player = Running::start(&args);
-    assert!(player.line().contains("tick"), "a native plays");
+    let relay = playing("relay --bot --name Ada", &url);
+    let player = playing("play --relay --bot", &url);
     let Some(mut pages) = open(&url, "&relay", &["Bea"]) else { return };
     let page = report(&mut pages[0]);
     assert_eq!(player.interrupted().desyncs, 0);
@@ -275,8 +281,7 @@ fn a_page_and_a_native_play_in_a_relay_session() {
 fn four_pages_play_in_a_relay_session() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let Some((_server, url)) = serve() else { return };
-    let mut relay = Running::start(&["relay", "--report", "--view", "none", "--room", "hall", "--signal", &url]);
-    assert!(relay.line().contains("tick"), "the relay plays");
+    let relay = playing("relay", &url);
     let Some(mut pages) = open(&url, "&relay", &["Ada", "Bea", "Cleo", "Dirk"]) else { return };
     let reports: Vec<_> = pages.iter_mut().map(report).collect();
     let relay = relay.interrupted();

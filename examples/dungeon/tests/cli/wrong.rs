@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use testkit::open_page::OpenPage;
 
 use super::check::{altered, foreign, recorded};
-use super::page::{ALONE, blank, link, open, serve, serve_with, view};
-use super::program::{Running, folder};
+use super::page::{ALONE, blank, link, open, playing, serve, serve_with, view};
+use super::program::folder;
 
 /// The sentences that can be read on a page.
 const SENTENCES: &str = "[...document.querySelectorAll('#trouble, #sentence, #unkept')]
@@ -44,9 +44,7 @@ fn enter(page: &mut OpenPage) {
 fn links_that_lead_to_no_session() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let Some((_server, url)) = serve() else { return };
-    let args = ["--bot", "--report", "--view", "none", "--room", "hall", "--signal", &url, "--key", "oak"];
-    let mut founder = Running::start(&args);
-    assert!(founder.line().contains("tick"), "the founder plays");
+    let _founder = playing("--bot --key oak", &url);
     for (name, words, told) in [
         ("wrong-key", "&key=elm", "has another key"),
         ("relay-of-a-party", "&relay&key=oak", "ask for the whole link"),
@@ -69,12 +67,8 @@ fn links_that_lead_to_no_session() {
 fn a_session_that_is_full() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let Some((_server, url)) = serve() else { return };
-    let args = ["relay", "--report", "--view", "none", "--room", "hall", "--signal", &url, "--players", "1"];
-    let mut relay = Running::start(&args);
-    assert!(relay.line().contains("tick"), "the relay plays");
-    let args = ["play", "--relay", "--bot", "--report", "--view", "none", "--room", "hall", "--signal", &url];
-    let mut player = Running::start(&args);
-    assert!(player.line().contains("tick"), "a native plays");
+    let _relay = playing("relay --players 1", &url);
+    let _player = playing("play --relay --bot", &url);
     let Some(mut pages) = open(&url, "&relay", &["Bea"]) else { return };
     assert_told(&mut pages[0], "full", "places are taken");
     assert_eq!(pages[0].tools.value("document.getElementById('keep').hidden"), true, "there is nothing to keep");
@@ -101,8 +95,7 @@ fn a_session_of_other_rules() {
     let place = wasm.windows(rules.len()).position(|bytes| bytes == rules).expect("it is of these rules");
     wasm[place] ^= 1;
     let Some((_server, url)) = serve_with(&[("game_bg.wasm", wasm)]) else { return };
-    let mut founder = Running::start(&["--bot", "--report", "--view", "none", "--room", "hall", "--signal", &url]);
-    assert!(founder.line().contains("tick"), "the founder plays");
+    let _founder = playing("--bot", &url);
     let Some(mut pages) = open(&url, "", &["Bea"]) else { return };
     assert_told(&mut pages[0], "other-rules", "load this page again");
 }
