@@ -1,6 +1,6 @@
 //! All attacks at once, each from as many attackers: members that lie, peers that send garbage,
-//! strangers that flood signals, and who fills or tries the signaling server. Each has an address of
-//! its own.
+//! strangers that flood signals, and who fills or tries the signaling server. Each has an address
+//! of its own.
 
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
