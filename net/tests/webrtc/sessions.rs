@@ -16,6 +16,11 @@ use testkit::sessions::*;
 
 use super::peers::*;
 
+/// Who comes joins within that.
+const JOINED_WITHIN: Duration = Duration::from_secs(5);
+/// So long after its start a server awaits those who were there before.
+const AWAITED_FOR: Duration = Duration::from_secs(5);
+
 /// A session and its link, in real time.
 pub struct Player<T: Session> {
     pub link: MatchboxLink,
@@ -111,7 +116,7 @@ pub fn party_of_three(servers: [SocketAddr; 3]) -> Vec<Player<Party<Mixer>>> {
 
 fn joined(players: &mut [Player<Party<Mixer>>], since: Instant) {
     let takes = join(players, since);
-    assert!(takes < Duration::from_secs(5), "{takes:?}");
+    assert!(takes < JOINED_WITHIN, "{takes:?}");
 }
 
 /// Until all play together.
@@ -238,7 +243,8 @@ fn a_room_whose_members_have_all_gone_is_founded_again() {
     let _another = raw(addr, "another").unwrap();
     assert!(returned.elapsed() < Duration::from_secs(1));
     let mut players = vec![party_at(addr, "Dirk"), party_at(addr, "Elsa")];
-    joined(&mut players, returned);
+    let takes = join(&mut players, returned);
+    assert!(takes < AWAITED_FOR + JOINED_WITHIN, "{takes:?}");
 }
 
 /// Of the sequencer, and of another.

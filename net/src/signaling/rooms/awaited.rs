@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// So long after its start a server awaits peers. Who comes first to a room whose peers have all
-/// gone joins within five seconds.
-pub(super) const AWAITED_FOR: Duration = Duration::from_secs(3);
+/// So long after its start a server awaits peers, who try again every two seconds, and may be slow.
+/// Who comes first to a room whose peers have all gone waits for as long.
+pub(super) const AWAITED_FOR: Duration = Duration::from_secs(5);
 
 /// The rooms that are awaited.
 #[derive(Debug)]
