@@ -170,7 +170,10 @@ fn pass(what: &str, time: Duration) {
 
 fn besiege() {
     let seconds = match std::env::var("SECONDS").map(|text| text.parse()) {
-        Ok(Err(_)) => return eprintln!("SECONDS is how long to besiege them, a whole number"),
+        Ok(Err(_)) => {
+            eprintln!("SECONDS is how long to besiege them, a whole number");
+            std::process::exit(2);
+        }
         Ok(Ok(seconds)) => seconds,
         Err(_) => 300,
     };

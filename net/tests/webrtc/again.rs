@@ -13,9 +13,6 @@ use tungstenite::Message;
 use super::peers::*;
 use super::process::Process;
 
-/// Who comes joins within that.
-const JOINED_WITHIN: Duration = Duration::from_secs(5);
-
 fn all(peers: &mut [(Peer, PeerId)], mut wanted: impl FnMut(&mut Peer) -> bool) -> Option<()> {
     peers.iter_mut().map(|(peer, _)| wanted(peer)).fold(true, |all, one| all & one).then_some(())
 }

@@ -16,6 +16,8 @@ use tungstenite::{Message, WebSocket};
 
 /// A loaded machine needs seconds for handshakes that take half of one otherwise.
 pub const PATIENCE: Duration = Duration::from_secs(30);
+/// Who comes joins within that.
+pub const JOINED_WITHIN: Duration = Duration::from_secs(5);
 
 pub fn serve() -> Handle {
     Server::bind(any_port()).unwrap().spawn().unwrap()

@@ -8,11 +8,12 @@ use std::net::SocketAddr;
 use std::thread::{self, Scope};
 use std::time::{Duration, Instant};
 
+use testkit::router::Router;
+
 use super::apart::{Apart, Site};
 use super::network::Way;
 use super::party::{Party, SECOND, SOON, YIELDED, assert_one_world};
 use super::process::Process;
-use testkit::router::Router;
 
 /// What happens to a party at a host and the next one.
 const SCENES: [fn(&Site, u8); 4] =
