@@ -63,15 +63,21 @@ pub fn any_port() -> SocketAddr {
 }
 
 /// Looks again until there is something, and fails when patience ends.
-pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+pub fn until<T>(what: &str, found: impl FnMut() -> Option<T>) -> T {
+    look(found).unwrap_or_else(|| panic!("waited in vain: {what}"))
+}
+
+/// Looks again until there is something, or patience ends.
+pub fn look<T>(mut found: impl FnMut() -> Option<T>) -> Option<T> {
     let deadline = Instant::now() + PATIENCE;
     while Instant::now() < deadline {
-        if let Some(found) = look() {
+        let found = found();
+        if found.is_some() {
             return found;
         }
         thread::park_timeout(Duration::from_millis(1));
     }
-    panic!("waited in vain: {what}");
+    None
 }
 
 /// A link and all that it told so far.

@@ -72,10 +72,14 @@ impl<T: Session> Player<T> {
 
 /// Advances all until something is true of all.
 pub fn all<T: Session<Sim = Mixer>>(what: &str, players: &mut [Player<T>], wanted: impl Fn(&Player<T>) -> bool) {
-    until(what, || {
+    let advance = || {
         players.iter_mut().for_each(Player::advance);
         players.iter().all(&wanted).then_some(())
-    });
+    };
+    if look(advance).is_none() {
+        let told = |player: &Player<T>| format!("{:?}, away: {}", player.session.stats(), player.is_away);
+        panic!("waited in vain: {what}\n{}", players.iter().map(told).collect::<Vec<_>>().join("\n"));
+    }
 }
 
 /// Plays for so many ticks.
@@ -167,9 +171,10 @@ fn who_comes_before_the_members_are_back_joins_them() {
 }
 
 /// Two newcomers come to a server as soon as it is started again, and the members a second later.
-fn two_come_first(players: &mut Vec<Player<Party<Mixer>>>, routers: &Router, restarted: impl FnOnce()) -> Instant {
+/// It must have ended: a room that all leave before that is nobody's.
+fn two_come_first(players: &mut Vec<Player<Party<Mixer>>>, routers: &Router, start: impl FnOnce()) -> Instant {
     routers.break_down();
-    restarted();
+    start();
     let returned = Instant::now();
     all("word of it", players, |player| player.is_away);
     for name in ["Dirk", "Elsa"] {
@@ -193,13 +198,11 @@ fn two_who_come_before_the_members_are_back_join_them() {
         let router = Router::before(addr);
         let mut players = party_of_three([router.addr(); 3]);
         let mut again = None;
-        let returned = two_come_first(&mut players, &router, || {
-            drop(server);
-            if loses_all {
-                file.lose();
-            }
-            again = Some(file.serve_at(addr));
-        });
+        drop(server);
+        if loses_all {
+            file.lose();
+        }
+        let returned = two_come_first(&mut players, &router, || again = Some(file.serve_at(addr)));
         joined(&mut players, returned);
         play(&mut players, 20);
         assert_undisturbed(&players[..3]);
@@ -216,10 +219,8 @@ fn a_server_that_forgets_lets_two_found_another_session() {
     let router = Router::before(addr);
     let mut players = party_of_three([router.addr(); 3]);
     let mut again = None;
-    two_come_first(&mut players, &router, || {
-        drop(server);
-        again = Some(serve_at(addr));
-    });
+    drop(server);
+    two_come_first(&mut players, &router, || again = Some(serve_at(addr)));
     all("all to have played together or not", &mut players, |player| {
         playing(&player.session) && !player.is_away && player.session.stats().tick.0 > 100
     });
