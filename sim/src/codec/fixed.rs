@@ -9,7 +9,7 @@
 
 use alloc::vec::Vec;
 use core::fmt;
-use serde::ser::{self, Serialize};
+use serde::ser::{self, Serialize, Serializer as _};
 
 use super::fields::refuse;
 
@@ -86,7 +86,7 @@ impl<'a> Room<'a> {
 
     #[inline]
     fn put_len(self, len: Option<usize>) -> Result<Self, Fault> {
-        self.put(&(len.ok_or(Fault::Unfit)? as u64).to_le_bytes())
+        self.serialize_u64(len.ok_or(Fault::Unfit)? as u64)
     }
 
     /// One of several parts.
@@ -112,11 +112,14 @@ impl ser::Error for Fault {
     }
 }
 
+/// Each by its bytes. By a pattern: a split is calls of calls in a build that is not optimised.
 macro_rules! numbers {
-    ($($method:ident: $number:ty),*) => {
+    ($($method:ident($number:ty) $($byte:ident)*),*) => {
         $(#[inline]
         fn $method(self, number: $number) -> Result<Self, Fault> {
-            self.put(&number.to_le_bytes())
+            let [$($byte,)* left @ ..] = self.0 else { return Err(Fault::Full) };
+            [$(*$byte),*] = number.to_le_bytes();
+            Ok(Room(left))
         })*
     };
 }
@@ -133,8 +136,16 @@ impl ser::Serializer for Room<'_> {
     type SerializeStructVariant = Self;
 
     numbers!(
-        serialize_i8: i8, serialize_i16: i16, serialize_i32: i32, serialize_i64: i64, serialize_i128: i128,
-        serialize_u8: u8, serialize_u16: u16, serialize_u32: u32, serialize_u64: u64, serialize_u128: u128
+        serialize_i8(i8) a,
+        serialize_u8(u8) a,
+        serialize_i16(i16) a b,
+        serialize_u16(u16) a b,
+        serialize_i32(i32) a b c d,
+        serialize_u32(u32) a b c d,
+        serialize_i64(i64) a b c d e f g h,
+        serialize_u64(u64) a b c d e f g h,
+        serialize_i128(i128) a b c d e f g h i j k l m n o p,
+        serialize_u128(u128) a b c d e f g h i j k l m n o p
     );
 
     #[allow(clippy::disallowed_types, reason = "named only to be refused")]
@@ -171,7 +182,7 @@ impl ser::Serializer for Room<'_> {
 
     #[inline]
     fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<Self, Fault> {
-        value.serialize(self.put(&[1])?)
+        value.serialize(self.serialize_u8(1)?)
     }
 
     #[inline]
@@ -202,7 +213,7 @@ impl ser::Serializer for Room<'_> {
         _variant: &'static str,
         value: &T,
     ) -> Result<Self, Fault> {
-        value.serialize(self.put(&index.to_le_bytes())?)
+        value.serialize(self.serialize_u32(index)?)
     }
 
     #[inline]
@@ -228,7 +239,7 @@ impl ser::Serializer for Room<'_> {
         _variant: &'static str,
         _len: usize,
     ) -> Result<Self, Fault> {
-        self.put(&index.to_le_bytes())
+        self.serialize_u32(index)
     }
 
     #[inline]
@@ -249,7 +260,7 @@ impl ser::Serializer for Room<'_> {
         _variant: &'static str,
         _len: usize,
     ) -> Result<Self, Fault> {
-        self.put(&index.to_le_bytes())
+        self.serialize_u32(index)
     }
 
     fn is_human_readable(&self) -> bool {

@@ -58,6 +58,7 @@ pub(crate) struct Recorder {
     stream: Cell<(u64, Tick)>,
     /// Where each effect was sent, by source and number.
     sites: RefCell<BTreeMap<(EntityId, u32), Site>>,
+    encoder: RefCell<Fixed>,
 }
 
 impl Default for Recorder {
@@ -68,6 +69,7 @@ impl Default for Recorder {
             doer: Cell::new(Doer::Input(0)),
             stream: Cell::default(),
             sites: RefCell::default(),
+            encoder: RefCell::default(),
         }
     }
 }
@@ -108,7 +110,7 @@ impl Recorder {
     #[cold]
     pub fn thinks<B: Body>(&self, entity: &Entity<B>, cell: CellId, commands: impl Iterator<Item: Debug>) {
         self.begin(Doer::Entity(entity.id));
-        self.engine(Event::Thinks { cell, sum: checksum(entity) });
+        self.engine(Event::Thinks { cell, sum: self.checksum(entity) });
         commands.for_each(|command| self.engine(Event::Receives { command: format!("{command:?}") }));
     }
 
@@ -117,7 +119,7 @@ impl Recorder {
     pub fn applies<B: Body>(&self, key: (EntityId, EntityId, u32), effect: &impl Debug, entity: &Entity<B>) {
         let (target, source, n) = key;
         self.begin(Doer::Effect { target, source, n });
-        let event = Event::Applies { effect: format!("{effect:?}"), sum: checksum(entity) };
+        let event = Event::Applies { effect: format!("{effect:?}"), sum: self.checksum(entity) };
         let site = self.sites.borrow().get(&(source, n)).cloned();
         self.push(event, site);
     }
@@ -134,7 +136,7 @@ impl Recorder {
     /// What became of the entity that the doer wrote to.
     #[cold]
     pub fn becomes<B: Body>(&self, entity: &Entity<B>) {
-        self.engine(Event::Becomes { pos: entity.pos, sum: checksum(entity) });
+        self.engine(Event::Becomes { pos: entity.pos, sum: self.checksum(entity) });
     }
 
     /// The doer, a cell, is filled.
@@ -143,7 +145,7 @@ impl Recorder {
         let (mut entities, mut sum) = (0, 0u64);
         for entity in content {
             entities += 1;
-            sum = sum.wrapping_add(checksum(entity).0);
+            sum = sum.wrapping_add(self.checksum(entity).0);
         }
         self.engine(Event::Generates { entities, sum: Checksum(sum) });
     }
@@ -152,7 +154,7 @@ impl Recorder {
     #[cold]
     pub fn arrives<B: Body>(&self, entity: &Entity<B>, cell: CellId) {
         self.begin(Doer::Entity(entity.id));
-        self.engine(Event::Arrives { cell, pos: entity.pos, sum: checksum(entity) });
+        self.engine(Event::Arrives { cell, pos: entity.pos, sum: self.checksum(entity) });
     }
 
     /// An entity is taken out of a cell.
@@ -172,7 +174,8 @@ impl Recorder {
     /// An announcement has been made.
     #[cold]
     pub fn announced(&self, facts: &impl Serialize) {
-        let mut encoder = Fixed::default();
+        let encoder = &mut *self.encoder.borrow_mut();
+        encoder.clear();
         encoder.push(facts);
         self.engine(Event::Announced { sum: Checksum(xxh3_64(encoder.bytes())) });
     }
@@ -212,8 +215,8 @@ impl Recorder {
         let note = Note { phase: self.phase.get(), doer: self.doer.get(), event, site };
         self.notes.borrow_mut().push(note);
     }
-}
 
-fn checksum<B: Body>(entity: &Entity<B>) -> Checksum {
-    Checksum(entity_sum(&mut Fixed::default(), entity))
+    fn checksum<B: Body>(&self, entity: &Entity<B>) -> Checksum {
+        Checksum(entity_sum(&mut self.encoder.borrow_mut(), entity))
+    }
 }
