@@ -112,7 +112,8 @@ impl ser::Error for Fault {
     }
 }
 
-/// Each by its bytes. By a pattern: a split is calls of calls in a build that is not optimised.
+/// Methods that write a number's bytes. A slice pattern takes their places, as a split costs
+/// several calls in a build that is not optimised.
 macro_rules! numbers {
     ($($method:ident($number:ty) $($byte:ident)*),*) => {
         $(#[inline]
