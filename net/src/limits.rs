@@ -20,15 +20,16 @@ pub const ADDRESS_HANDSHAKES_MAX: usize = 12;
 /// Those who may wait for one with a relay. Of more, the last of the address of which most wait may
 /// come again.
 pub const HANDSHAKES_WAITING_MAX: usize = 512;
-/// A player whose connection with a relay ends sooner than that was on a short visit.
+/// A player whose connection with a relay ends sooner than that was on a short visit; so was a
+/// party's newcomer whose connection, or handshake in vain, ends sooner than that after it began.
 pub const VISIT_TIME: Duration = Duration::from_secs(10);
-/// Short visits of players of one address that others of it need not wait for. After each more they
+/// Short visits of peers of one address that others of it need not wait for. After each more they
 /// wait twice as long, from a second to a minute.
 pub const SHORT_VISITS_MAX: u32 = 4;
 /// An address that has no short visit for so long has had none.
 pub const VISITS_TIME: Duration = Duration::from_secs(120);
 /// Newcomers who are offered a connection in [`NEWCOMERS_TIME`], and as many who are answered. More
-/// wait.
+/// wait. Half of the offers are for newcomers who stay for a second.
 pub const NEWCOMERS_MAX: u32 = 16;
 /// The time within which they are counted.
 pub const NEWCOMERS_TIME: Duration = Duration::from_secs(24);
@@ -36,7 +37,7 @@ pub const NEWCOMERS_TIME: Duration = Duration::from_secs(24);
 /// says nothing that a session answers, and is connected no more.
 pub const UNANSWERED_PACKETS_MAX: u32 = 512;
 /// The time within which they are counted.
-pub const UNANSWERED_TIME: Duration = Duration::from_secs(10);
+pub const UNANSWERED_TIME: Duration = Duration::from_secs(20);
 /// Signals of one peer that are taken in [`PEER_SIGNALS_TIME`]. A handshake takes about ten.
 pub const PEER_SIGNALS_MAX: u32 = 128;
 /// Offers among them. Two who have lost each other make one every four seconds.

@@ -77,6 +77,7 @@ use handshake::Handshake;
 use mending::Mending;
 use pair::Pair;
 use queue::Queue;
+use restless::Restless;
 pub use room::{Config, Turn};
 pub use tasks::THREAD_NAME;
 use tasks::Tasks;
@@ -102,6 +103,7 @@ pub struct MatchboxLink {
     mending: Mending,
     /// Of a relay, or its standby.
     queue: Queue,
+    restless: Restless,
     /// While the signaling server is looked for.
     away: Option<Away>,
     bounds: Bounds,
@@ -126,6 +128,7 @@ impl MatchboxLink {
         let (tasks, started) = Tasks::start();
         let lost = room::check(&config).and(started).err();
         let bells = Bells::default();
+        let bell = bells.hang(None);
         let link = Self {
             role: config.role.clone(),
             ways: Ways::new(&config),
@@ -134,7 +137,8 @@ impl MatchboxLink {
             tasks,
             requests,
             heard,
-            bell: bells.hang(None),
+            restless: Restless::new(bell.clone()),
+            bell,
             bells,
             pairs: BTreeMap::new(),
             mending: Mending::default(),
@@ -172,7 +176,7 @@ impl MatchboxLink {
         }
         for peer in self.mending.due(&self.bell) {
             if !self.pairs.contains_key(&peer) {
-                self.approach(peer);
+                self.approach(peer, false);
             }
         }
         let opened = self.bells.take();
@@ -194,15 +198,16 @@ impl MatchboxLink {
             let is_connected = |known: &PeerId| self.pairs.get(known).is_some_and(Pair::is_connected);
             self.bounds.know(peer, is_connected);
             if self.is_hub() {
-                self.queue.restless.is_here(peer, self.bounds.address(&peer));
+                self.restless.is_here(peer, self.bounds.address(&peer));
             }
-        } else if pair.is_over() || pair.is_late(self.queue.has_others(self.bounds.address(&peer), &self.bell)) {
+        } else if pair.is_over() || pair.is_late(self.queue.has_others(self.bounds.address(&peer), &mut self.restless))
+        {
             self.end_pair(peer, was_connected);
         }
     }
 
     fn forget_pair(&mut self, peer: PeerId) -> Option<Pair> {
-        self.queue.restless.went(peer);
+        self.restless.went(peer);
         self.pairs.remove(&peer)
     }
 
@@ -340,6 +345,10 @@ impl MatchboxLink {
     /// Passes a signal on to the pair that it is for, or keeps it for one that is to come.
     fn signaled(&mut self, peer: PeerId, signal: PeerEvent) {
         let is_offer = matches!(signal, PeerEvent::Signal { data: PeerSignal::Offer(_), .. });
+        let is_answer = matches!(signal, PeerEvent::Signal { data: PeerSignal::Answer(_), .. });
+        if (is_offer || is_answer) && self.is_newcomer(peer) && self.restless.waits(self.bounds.address(&peer)) {
+            return self.rest(peer);
+        }
         let mut handshake = Handshake::new(None);
         if let Some(pair) = self.pairs.get_mut(&peer) {
             // Of two that offer at the same time the one that entered first does.
@@ -347,9 +356,10 @@ impl MatchboxLink {
             let is_anew = is_offer && pair.may_answer_anew();
             handshake = pair.handshake.anew();
             if !is_anew && (!is_crossed || Some(peer) > self.me) {
-                return pair.hear(signal);
+                pair.hear(signal);
+                return self.visits(peer);
             }
-            if self.queue.has_others(self.bounds.address(&peer), &self.bell) {
+            if self.queue.has_others(self.bounds.address(&peer), &mut self.restless) {
                 // Its turn is over: it waits for another.
                 self.forget_pair(peer);
                 return self.signaled(peer, signal);
@@ -361,6 +371,27 @@ impl MatchboxLink {
             return self.queue.keep(peer, signal);
         }
         self.open_pair(peer, false, handshake).hear(signal);
+        self.visits(peer);
+    }
+
+    /// A peer is in the middle of its handshake, which may be all of a newcomer's visit.
+    fn visits(&mut self, peer: PeerId) {
+        if self.is_newcomer(peer) {
+            self.restless.is_here(peer, self.bounds.address(&peer));
+        }
+    }
+
+    /// Whether this is a party's room, and there never was a connection with a peer.
+    fn is_newcomer(&self, peer: PeerId) -> bool {
+        self.role == RoomRole::Peer && !self.bounds.knows(peer)
+    }
+
+    /// Lets a newcomer of a party wait whose address is restless. If it was offered a connection, it
+    /// is again.
+    fn rest(&mut self, peer: PeerId) {
+        if self.forget_pair(peer).is_some_and(|pair| pair.offers) {
+            self.mending.rest(peer);
+        }
     }
 
     /// Whether a peer that offers a connection is to be answered now.
@@ -383,21 +414,24 @@ impl MatchboxLink {
             return None;
         }
         let handshakes = self.pairs.iter().filter(|(_, pair)| !pair.is_connected());
-        self.queue.next(handshakes.map(|(peer, _)| self.bounds.address(peer)).collect(), &self.bell)
+        let addresses = handshakes.map(|(peer, _)| self.bounds.address(peer)).collect();
+        self.queue.next(addresses, &mut self.restless)
     }
 
     /// Offers a peer that entered a connection, once those that came before it are offered one.
     fn meet(&mut self, peer: PeerId) {
         if self.bounds.knows(peer) || !self.mending.has_waiting() {
-            self.approach(peer);
+            self.approach(peer, true);
         } else {
             self.mending.wait(peer);
         }
     }
 
     /// Offers a connection, now or a little later.
-    fn approach(&mut self, peer: PeerId) {
-        if self.bounds.may_offer(peer) {
+    fn approach(&mut self, peer: PeerId, just_came: bool) {
+        if self.is_newcomer(peer) && self.restless.waits(self.bounds.address(&peer)) {
+            self.mending.rest(peer);
+        } else if self.bounds.may_offer(peer, just_came) {
             self.offer(peer);
         } else {
             self.mending.wait(peer);

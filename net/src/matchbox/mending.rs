@@ -65,6 +65,11 @@ impl Mending {
         (attempt.due, attempt.waits) = (Some(Delay::new(AFTER)), true);
     }
 
+    /// The same for one for whom nobody else waits.
+    pub fn rest(&mut self, peer: PeerId) {
+        self.0.entry(peer).or_default().due = Some(Delay::new(AFTER));
+    }
+
     /// Whether a newcomer waits: others come after it.
     pub fn has_waiting(&self) -> bool {
         self.0.values().any(|attempt| attempt.waits)

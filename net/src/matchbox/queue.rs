@@ -6,7 +6,6 @@
 //! It must never be that many players of one address keep out those of another.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::task::Waker;
 
 use matchbox_socket::{PeerEvent, PeerSignal};
 
@@ -18,7 +17,6 @@ use crate::link::PeerId;
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     waiting: VecDeque<Waiting>,
-    pub restless: Restless,
 }
 
 #[derive(Debug)]
@@ -61,25 +59,23 @@ impl Queue {
     }
 
     /// Whether a player of another address waits for nothing but its turn.
-    pub fn has_others(&mut self, address: Address, bell: &Waker) -> bool {
-        let Self { waiting, restless } = self;
-        waiting.iter().any(|waiting| waiting.address != address && !restless.waits(waiting.address, bell))
+    pub fn has_others(&self, address: Address, restless: &mut Restless) -> bool {
+        self.waiting.iter().any(|waiting| waiting.address != address && !restless.waits(waiting.address))
     }
 
     /// The next player whose turn it is, and what it has signaled, while there are handshakes with
-    /// players of these addresses. The bell rings when it may be the turn of another.
-    pub fn next(&mut self, handshakes: Vec<Address>, bell: &Waker) -> Option<(PeerId, Vec<PeerEvent>)> {
+    /// players of these addresses.
+    pub fn next(&mut self, handshakes: Vec<Address>, restless: &mut Restless) -> Option<(PeerId, Vec<PeerEvent>)> {
         if handshakes.len() >= HANDSHAKES_MAX {
             return None;
         }
         let counts = counts(handshakes.into_iter());
-        let Self { waiting, restless } = self;
         let under_way = |address: &Address| counts.get(address).copied().unwrap_or(0);
-        let addresses = waiting.iter().map(|waiting| waiting.address).enumerate();
+        let addresses = self.waiting.iter().map(|waiting| waiting.address).enumerate();
         let open = addresses.filter(|(_, address)| under_way(address) < ADDRESS_HANDSHAKES_MAX);
-        let rested = open.filter(|(_, address)| !restless.waits(*address, bell));
+        let rested = open.filter(|(_, address)| !restless.waits(*address));
         let (next, _) = rested.min_by_key(|(_, address)| under_way(address))?;
-        let Waiting { peer, signals, .. } = waiting.remove(next)?;
+        let Waiting { peer, signals, .. } = self.waiting.remove(next)?;
         Some((peer, signals))
     }
 

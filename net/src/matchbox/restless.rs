@@ -1,6 +1,7 @@
-//! The addresses whose players come and go. Each connection costs a relay a handshake, and its
-//! session what it loads for a player; who was put out is back in a moment. So players who stay for
-//! a moment only, one after the other, have those of their address wait ever longer.
+//! The addresses whose peers come and go. Each costs a relay or a party a handshake, and its
+//! session what it loads for a player; who was put out is back in a moment. So peers who stay for a
+//! moment only, one after the other, have those of their address wait ever longer. In a party so do
+//! those whose handshakes are in vain: nobody there waits in line for a handshake.
 //!
 //! It must never be that those of another address wait for them.
 
@@ -19,8 +20,10 @@ use crate::link::PeerId;
 const WAIT: Duration = Duration::from_secs(1);
 const DOUBLINGS_MAX: u32 = 6;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Restless {
+    /// Rings when an address need wait no more.
+    bell: Waker,
     /// Who is here, from where, and what runs out once that was no short visit.
     visits: BTreeMap<PeerId, (u64, Delay)>,
     addresses: BTreeMap<u64, Visits>,
@@ -36,14 +39,18 @@ struct Visits {
 }
 
 impl Restless {
-    /// A player is connected.
+    pub fn new(bell: Waker) -> Restless {
+        Restless { bell, visits: BTreeMap::new(), addresses: BTreeMap::new() }
+    }
+
+    /// A peer is connected, or to be.
     pub fn is_here(&mut self, peer: PeerId, address: Address) {
         if let Some(address) = address {
             self.visits.entry(peer).or_insert_with(|| (address, Delay::new(VISIT_TIME)));
         }
     }
 
-    /// It is connected no more.
+    /// It is so no more.
     pub fn went(&mut self, peer: PeerId) {
         let Some((address, stayed)) = self.visits.remove(&peer) else { return };
         if stayed.now_or_never().is_some() {
@@ -56,10 +63,10 @@ impl Restless {
         self.addresses.entry(address).or_insert_with(new).add();
     }
 
-    /// Whether players of an address are to wait. The bell rings when they need no more.
-    pub fn waits(&mut self, address: Address, bell: &Waker) -> bool {
+    /// Whether peers of an address are to wait.
+    pub fn waits(&mut self, address: Address) -> bool {
         let visits = address.and_then(|address| self.addresses.get_mut(&address));
-        visits.is_some_and(|visits| visits.waits(bell))
+        visits.is_some_and(|visits| visits.waits(&self.bell))
     }
 }
 

@@ -7,16 +7,15 @@ use std::time::Duration;
 use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender};
 use futures::future::Either;
 use futures::{FutureExt, StreamExt, pin_mut, select};
-use matchbox_socket::{PeerEvent, PeerRequest};
-use serde::Serialize;
-use serde_json::Value;
+use matchbox_socket::{PeerEvent, PeerId as Name, PeerRequest, PeerSignal};
+use serde::{Deserialize, Serialize};
 
 use super::delay::Delay;
 use super::quota::Quota;
 use super::{Config, RoomRole, ours, room};
 use crate::limits::{SERVER_MESSAGE_BYTES_MAX, SERVER_MESSAGES_PER_S_MAX};
 use crate::link::{LinkError, PeerId};
-use crate::room::{Door, Pass, Turn};
+use crate::room::{Pass, Turn};
 use crate::text::is_code;
 
 /// How long the server may take to let a peer in, for the first time and again. While the network
@@ -24,6 +23,9 @@ use crate::text::is_code;
 /// would find the server seconds after it can be reached again.
 const ENTER_WITHIN: Duration = Duration::from_secs(10);
 const RETURN_WITHIN: Duration = Duration::from_secs(5);
+
+/// What a server says at its door, its last word on it included.
+const DOOR_TEXTS_MAX: usize = 3;
 
 /// How often the server hears something, so that it and what lies between keep the connection.
 const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(10);
@@ -53,6 +55,19 @@ pub(super) enum Heard {
     Back,
     /// The end: nothing follows.
     Lost(LinkError),
+}
+
+/// What a server says: matchbox's messages, with the address that a signal comes from, and what
+/// [`Door`](crate::room::Door) has beside them.
+#[derive(Deserialize)]
+enum Told {
+    Challenge(String),
+    Refused(String),
+    Turn(Turn),
+    IdAssigned(Name),
+    NewPeer(Name),
+    PeerLeft(Name),
+    Signal { sender: Name, data: PeerSignal, address: Address },
 }
 
 /// Enters the room and carries messages both ways until the link is gone. If the connection ends,
@@ -130,20 +145,19 @@ async fn enter(
 ) -> Result<(PeerId, Wire), LinkError> {
     let enter = async {
         let mut wire = Wire::connect(config, pass).await?;
-        let mut told = wire.next().await.map_err(|end| unreachable(config, end.cause))?;
-        if let Ok(Door::Challenge(nonce)) = serde_json::from_str(&told) {
-            wire.send(&room::proofs(config, &nonce)).await.map_err(|cause| unreachable(config, cause))?;
-            told = wire.next().await.map_err(|end| unreachable(config, end.cause))?;
+        for _ in 0..DOOR_TEXTS_MAX {
+            let text = wire.next().await.map_err(|end| unreachable(config, end.cause))?;
+            match serde_json::from_str(&text) {
+                Ok(Told::Challenge(nonce)) => {
+                    wire.send(&room::proofs(config, &nonce)).await.map_err(|cause| unreachable(config, cause))?;
+                }
+                Ok(Told::Turn(turn)) => hear_turn(turn, heard),
+                Ok(Told::IdAssigned(own)) => return Ok((ours(own), wire)),
+                Ok(Told::Refused(said)) => return Err(refused(config, said)),
+                _ => break,
+            }
         }
-        if let Ok(Door::Turn(turn)) = serde_json::from_str(&told) {
-            hear_turn(turn, heard);
-            told = wire.next().await.map_err(|end| unreachable(config, end.cause))?;
-        }
-        match (serde_json::from_str(&told), serde_json::from_str(&told)) {
-            (Ok(PeerEvent::IdAssigned(own)), _) => Ok((ours(own), wire)),
-            (_, Ok(Door::Refused(said))) => Err(refused(config, said)),
-            _ => Err(unreachable(config, "what answers there is no signaling server".into())),
-        }
+        Err(unreachable(config, "what answers there is no signaling server".into()))
     };
     pin_mut!(enter);
     match futures::future::select(enter, Delay::new(within)).await {
@@ -207,18 +221,17 @@ fn hear(text: &str, heard: &UnboundedSender<Heard>) {
     if text.len() > SERVER_MESSAGE_BYTES_MAX {
         return tracing::warn!("ignored a message of {} bytes of the signaling server", text.len());
     }
-    let told: Result<Value, _> = serde_json::from_str(text);
-    let address = told.as_ref().ok().and_then(|told| told["Signal"]["address"].as_u64());
-    if let Ok(Door::Turn(turn)) = serde_json::from_str(text) {
-        return hear_turn(turn, heard);
-    }
-    match told.and_then(serde_json::from_value) {
-        Ok(PeerEvent::IdAssigned(_)) => tracing::warn!("ignored a second name from the signaling server"),
-        Ok(event) => {
-            let _ = heard.unbounded_send(Heard::Event(event, address));
+    let (event, address) = match serde_json::from_str(text) {
+        Ok(Told::Turn(turn)) => return hear_turn(turn, heard),
+        Ok(Told::NewPeer(peer)) => (PeerEvent::NewPeer(peer), None),
+        Ok(Told::PeerLeft(peer)) => (PeerEvent::PeerLeft(peer), None),
+        Ok(Told::Signal { sender, data, address }) => (PeerEvent::Signal { sender, data }, address),
+        Ok(Told::IdAssigned(_) | Told::Challenge(_) | Told::Refused(_)) => {
+            return tracing::warn!("ignored what a signaling server says at its door alone");
         }
-        Err(error) => tracing::warn!("ignored a message of the signaling server: {error}"),
-    }
+        Err(error) => return tracing::warn!("ignored a message of the signaling server: {error}"),
+    };
+    let _ = heard.unbounded_send(Heard::Event(event, address));
 }
 
 fn hear_turn(turn: Turn, heard: &UnboundedSender<Heard>) {

@@ -223,3 +223,13 @@ pub fn refused(server: SocketAddr, path: &str) -> (u16, String) {
         other => panic!("not refused: {other:?}"),
     }
 }
+
+/// Lets all be connected with one.
+pub fn meet(host: &mut (Peer, PeerId), players: &mut [(Peer, PeerId)]) {
+    until("all players to be connected", || {
+        let both = |(player, id): &mut (Peer, PeerId)| {
+            host.0.has(&LinkEvent::Connected(*id)) & player.has(&LinkEvent::Connected(host.1))
+        };
+        players.iter_mut().map(both).fold(true, |met, now| met & now).then_some(())
+    });
+}

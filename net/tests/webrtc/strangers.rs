@@ -1,14 +1,16 @@
-//! Strangers who flood signals, and a signaling server that is hostile itself.
+//! Strangers who flood signals, or come and go, and a signaling server that is hostile itself.
 
 use std::collections::BTreeSet;
-use std::net::{TcpListener, TcpStream};
-use std::thread;
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
+use std::{slice, thread};
 
-use lockstone_net::limits::PEERS_MAX;
+use lockstone_net::limits::{PEERS_MAX, SHORT_VISITS_MAX};
+use lockstone_net::matchbox::RoomRole;
 use lockstone_net::{Channel, Link, LinkEvent, PeerId, RollbackSettings};
 use matchbox_protocol::{JsonPeerEvent, JsonPeerRequest, PeerEvent, PeerRequest};
 use testkit::process::own_memory_kb;
+use testkit::router::Router;
 use testkit::sessions::rollback::rollback;
 use testkit::sessions::*;
 use testkit::strangers::{PAUSE, Stranger, candidate};
@@ -35,13 +37,13 @@ fn strangers_who_flood_signals_disturb_no_party_and_keep_nobody_out() {
     let server = serve();
     let addr = server.local_addr();
     let mut players = party_of_three([addr; 3]);
-    let restless = Stranger::restless(1, addr, "party");
-    let strangers = [(); 4].map(|()| Stranger::flooding(1, addr, "party").expect("it is let in"));
+    let restless = Stranger::restless(2, addr, "party");
+    let strangers = [(); 4].map(|()| Stranger::flooding(3, addr, "party").expect("it is let in"));
     play_at_pace("a party among strangers", &mut players, 300);
     players.push(party_at(addr, "Dirk"));
-    // As others come before: they are let in slowly.
+    // Others came before, and went; those who stay for a second have offers to themselves.
     let takes = join(&mut players, Instant::now());
-    assert!(takes < Duration::from_secs(10), "{takes:?}");
+    assert!(takes < Duration::from_secs(5), "{takes:?}");
     play(&mut players, 20);
     assert_undisturbed(&players[..3]);
     drop((strangers, restless));
@@ -106,6 +108,42 @@ fn a_stranger_who_sends_garbage_is_connected_no_more() {
     assert_eq!(connections(&mut strangers[0].0), [(1, 1); 3]);
     assert_eq!(connections(&mut strangers[1].0), [(1, 0); 3], "who says little stays");
     assert_undisturbed(&players);
+}
+
+#[test]
+fn players_who_come_and_go_have_their_own_address_wait_and_nobody_elses() {
+    come_and_go(RoomRole::Relay { token: "t".into() }, RoomRole::Player);
+}
+
+#[test]
+fn newcomers_of_a_party_who_come_and_go_have_their_own_address_wait_and_nobody_elses() {
+    come_and_go(RoomRole::Peer, RoomRole::Peer);
+}
+
+/// Each visit costs a handshake, and the session a world. After the fifth short one their address
+/// waits for a second, then for two, then for four.
+fn come_and_go(host: RoomRole, visitors: RoomRole) {
+    let server = serve();
+    let addr = server.local_addr();
+    let restless = Router::of(7, addr);
+    let enter = |router: SocketAddr| Peer::enter_as(visitors.clone(), router, "r");
+    let mut host = Peer::enter_as(host, addr, "r");
+    for visit in 1..=SHORT_VISITS_MAX + 3 {
+        let begun = Instant::now();
+        let mut player = [enter(restless.addr())];
+        meet(&mut host, &mut player);
+        let (takes, waits) = (begun.elapsed(), visit.checked_sub(SHORT_VISITS_MAX + 2).map_or(0, |more| 1 << more));
+        println!("visit {visit} begins after {takes:?}");
+        assert!(takes > Duration::from_millis(900) * waits, "it waits for {waits} s");
+        let [(player, id)] = player;
+        drop(player);
+        until("it to be missed", || host.0.has(&LinkEvent::Disconnected(id)).then_some(()));
+    }
+    let mut waits = enter(restless.addr());
+    let mut other = [enter(addr)];
+    meet(&mut host, &mut other);
+    assert!(!host.0.has(&LinkEvent::Connected(waits.1)), "it comes as fast as others");
+    meet(&mut host, slice::from_mut(&mut waits));
 }
 
 /// A signaling server that says whatever it likes.
