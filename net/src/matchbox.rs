@@ -386,8 +386,8 @@ impl MatchboxLink {
         self.role == RoomRole::Peer && !self.bounds.knows(peer)
     }
 
-    /// Lets a newcomer of a party wait whose address is restless. If it was offered a connection, it
-    /// is again.
+    /// Lets a newcomer of a party wait whose address is restless. If it was offered a connection,
+    /// it is again.
     fn rest(&mut self, peer: PeerId) {
         if self.forget_pair(peer).is_some_and(|pair| pair.offers) {
             self.mending.rest(peer);
