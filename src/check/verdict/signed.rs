@@ -5,7 +5,7 @@
 
 use lockstone_net::limits::{ATTESTED_TICKS, ROLLBACK_ATTESTED_TICKS};
 use lockstone_net::wire::{Attestation, SessionKind, Signed};
-use lockstone_sim::{Input, PlayerId, Tick};
+use lockstone_sim::{Input, PlayerId, Tick, Turn};
 
 use crate::inspect::Inspect;
 use crate::recording::Timeline;
@@ -35,6 +35,17 @@ pub(super) fn is_as_signed<S: Inspect>(peer: &Timeline<S>, peers: &[Timeline<S>]
     let of_others = about(peer, peers, tick).filter(|signed| signed.player != peer.header.player);
     let mut told = of_others.map(|signed| gave(peer, signed) == Some(true) && signed.is_sound()).peekable();
     told.peek().is_some() && told.all(|is_so| is_so)
+}
+
+/// Whether a turn that a recording has otherwise may have been told so: in a rollback session by
+/// another player, each of whom tells all others itself.
+pub(super) fn may_be_told<S: Inspect>(peer: &Timeline<S>, ours: Option<&Turn<S>>, theirs: Option<&Turn<S>>) -> bool {
+    let own = |turn: Option<&'_ Turn<S>>| {
+        let inputs = turn.map(|turn| &turn.inputs[..]).unwrap_or_default().iter();
+        let is_own = |input: &&Input<S>| matches!(input, Input::Command(by, _) if *by == peer.header.player);
+        inputs.filter(is_own).cloned().collect::<Vec<_>>()
+    };
+    is_rollback(peer) && own(ours) == own(theirs)
 }
 
 /// What a recording has that was signed of a tick, with a key that counts.

@@ -56,6 +56,11 @@ impl<'c, S: Inspect> Case<'c, S> {
         } else if blamed.iter().any(is_as_signed) {
             blamed.retain(|n| !is_as_signed(n));
             reasons.push("what it has of the others is what they signed, so its turns are not its fault".to_owned());
+        } else if signed::may_be_told(peer, ours, theirs) {
+            blamed.clear();
+            let reason =
+                "each player of a rollback session tells the others itself, and may have told it another story";
+            reasons.push(reason.to_owned());
         }
         let verdict = Verdict { cause: Cause::Input, others: Vec::new(), blamed, reasons };
         Ok(Some((verdict, Some(Shown::Odd(odd)))))
