@@ -176,7 +176,7 @@ impl MatchboxLink {
         }
         for peer in self.mending.due(&self.bell) {
             if !self.pairs.contains_key(&peer) {
-                self.approach(peer, false);
+                self.approach(peer);
             }
         }
         let opened = self.bells.take();
@@ -418,20 +418,21 @@ impl MatchboxLink {
         self.queue.next(addresses, &mut self.restless)
     }
 
-    /// Offers a peer that entered a connection, once those that came before it are offered one.
+    /// Offers a peer that entered a connection, once those that came before it are offered one, and
+    /// in a rush if it stays.
     fn meet(&mut self, peer: PeerId) {
-        if self.bounds.knows(peer) || !self.mending.has_waiting() {
-            self.approach(peer, true);
+        if self.bounds.knows(peer) || !self.mending.has_waiting() && !self.bounds.is_rush() {
+            self.approach(peer);
         } else {
             self.mending.wait(peer);
         }
     }
 
     /// Offers a connection, now or a little later.
-    fn approach(&mut self, peer: PeerId, just_came: bool) {
+    fn approach(&mut self, peer: PeerId) {
         if self.is_newcomer(peer) && self.restless.waits(self.bounds.address(&peer)) {
             self.mending.rest(peer);
-        } else if self.bounds.may_offer(peer, just_came) {
+        } else if self.bounds.may_offer(peer) {
             self.offer(peer);
         } else {
             self.mending.wait(peer);

@@ -87,11 +87,15 @@ impl Bounds {
         self.known.is_empty()
     }
 
-    /// Whether a peer may be offered a connection now. Many who just came may be gone in a moment:
-    /// then half of the offers are for those who stay.
-    pub fn may_offer(&mut self, peer: PeerId, just_came: bool) -> bool {
-        let is_many = just_came && self.offered.left() <= NEWCOMERS_MAX / 2;
-        self.knows(peer) || !is_many && self.offered.take()
+    /// Whether a peer may be offered a connection now.
+    pub fn may_offer(&mut self, peer: PeerId) -> bool {
+        self.knows(peer) || self.offered.take()
+    }
+
+    /// Whether so many newcomers came of late that the offers left are for those who stay: others
+    /// may be gone in a moment.
+    pub fn is_rush(&mut self) -> bool {
+        self.offered.left() <= NEWCOMERS_MAX / 2
     }
 
     /// Whether a peer that offers one may be answered.

@@ -65,7 +65,7 @@ impl Mending {
         (attempt.due, attempt.waits) = (Some(Delay::new(AFTER)), true);
     }
 
-    /// The same for one for whom nobody else waits.
+    /// The same for one of a restless address: no other newcomer waits in line behind it.
     pub fn rest(&mut self, peer: PeerId) {
         self.0.entry(peer).or_default().due = Some(Delay::new(AFTER));
     }

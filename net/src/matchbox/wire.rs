@@ -24,7 +24,7 @@ use crate::text::is_code;
 const ENTER_WITHIN: Duration = Duration::from_secs(10);
 const RETURN_WITHIN: Duration = Duration::from_secs(5);
 
-/// What a server says at its door, its last word on it included.
+/// What a server says at its door at most: a challenge, a TURN server, and whether it lets in.
 const DOOR_TEXTS_MAX: usize = 3;
 
 /// How often the server hears something, so that it and what lies between keep the connection.

@@ -41,7 +41,7 @@ fn strangers_who_flood_signals_disturb_no_party_and_keep_nobody_out() {
     let strangers = [(); 4].map(|()| Stranger::flooding(3, addr, "party").expect("it is let in"));
     play_at_pace("a party among strangers", &mut players, 300);
     players.push(party_at(addr, "Dirk"));
-    // Others came before, and went; those who stay for a second have offers to themselves.
+    // Strangers press in before it. Half of the offers are for who stays for a second.
     let takes = join(&mut players, Instant::now());
     assert!(takes < Duration::from_secs(5), "{takes:?}");
     play(&mut players, 20);

@@ -37,15 +37,16 @@ pub(super) fn is_as_signed<S: Inspect>(peer: &Timeline<S>, peers: &[Timeline<S>]
     told.peek().is_some() && told.all(|is_so| is_so)
 }
 
-/// Whether a turn that a recording has otherwise may have been told so: in a rollback session by
-/// another player, each of whom tells all others itself.
-pub(super) fn may_be_told<S: Inspect>(peer: &Timeline<S>, ours: Option<&Turn<S>>, theirs: Option<&Turn<S>>) -> bool {
-    let own = |turn: Option<&'_ Turn<S>>| {
-        let inputs = turn.map(|turn| &turn.inputs[..]).unwrap_or_default().iter();
-        let is_own = |input: &&Input<S>| matches!(input, Input::Command(by, _) if *by == peer.header.player);
-        inputs.filter(is_own).cloned().collect::<Vec<_>>()
-    };
-    is_rollback(peer) && own(ours) == own(theirs)
+/// Whether another player may have told a recording's peer what it has otherwise in a turn: in a
+/// rollback session, where each tells its commands to all others itself.
+pub(super) fn may_be_told<'t, S: Inspect>(
+    peer: &Timeline<S>,
+    ours: Option<&'t Turn<S>>,
+    theirs: Option<&'t Turn<S>>,
+) -> bool {
+    let is_own = |input: &&Input<S>| matches!(input, Input::Command(by, _) if *by == peer.header.player);
+    let own = |turn: Option<&'t Turn<S>>| turn.into_iter().flat_map(|turn| &turn.inputs).filter(is_own);
+    is_rollback(peer) && own(ours).eq(own(theirs))
 }
 
 /// What a recording has that was signed of a tick, with a key that counts.
