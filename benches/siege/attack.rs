@@ -5,20 +5,23 @@
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use lockstone_net::matchbox::{Config, MatchboxLink, RoomRole};
 use lockstone_net::relay::RelaySettings;
-use lockstone_net::wire::{Message, Report};
+use lockstone_net::wire::{Epoch, Message, Report};
 use lockstone_net::{Channel, LinkEvent, PartySettings, PeerId};
-use lockstone_sim::Checksum;
+use lockstone_sim::{Checksum, Tick};
 use testkit::relay::{self, STORM};
 use testkit::router::Router;
 use testkit::sessions::tap::altering;
 use testkit::sessions::*;
 use testkit::strangers::{PAUSE, Stranger, connect_from, enter_from, visit};
+
+use crate::honest::predicting;
 
 /// Attackers of each kind.
 pub const ATTACKERS: u8 = 4;
@@ -34,10 +37,13 @@ const ROOMS: [(&str, &str, RoomRole); 3] = [
     ("relay", "relay?relay", RoomRole::Player),
 ];
 
+/// Whether there is to be an attack in a way.
+pub fn is_wanted(way: &str) -> bool {
+    std::env::var("ATTACKS").map_or(true, |ways| ways.split(',').any(|one| one == way))
+}
+
 /// Attacks until this process is killed: in all ways, or in those that `ATTACKS` names.
 pub fn attack(server: SocketAddr) -> ! {
-    let wanted = std::env::var("ATTACKS").ok();
-    let is_wanted = |way: &str| wanted.as_ref().is_none_or(|ways| ways.split(',').any(|one| one == way));
     let mut attackers = Vec::new();
     let mut start = |way: &str, does: Box<dyn FnOnce(&AtomicBool) + Send>| {
         if is_wanted(way) {
@@ -54,14 +60,14 @@ pub fn attack(server: SocketAddr) -> ! {
             "lies",
             Box::new(move |ends| {
                 let liar = || party(PartySettings::default(), "liar");
-                lie(&Router::of(60 + n, server), "party", &RoomRole::Peer, liar, ends);
+                lie_again(&Router::of(60 + n, server), "party", &RoomRole::Peer, liar, ends);
             }),
         );
         start(
             "lies",
             Box::new(move |ends| {
                 let liar = || relay::replica(STORM, relay::config(RelaySettings::default()), "liar");
-                lie(&Router::of(60 + n, server), "relay", &RoomRole::Player, liar, ends);
+                lie_again(&Router::of(60 + n, server), "relay", &RoomRole::Player, liar, ends);
             }),
         );
         start("guesses", Box::new(move |ends| guess(20 + n, server, ends)));
@@ -119,28 +125,62 @@ fn litter(router: &Router, room: &str, role: &RoomRole, ends: &AtomicBool) {
 }
 
 /// Plays, reports false checksums, and comes again when it is put out.
-fn lie<T: Session>(router: &Router, room: &str, role: &RoomRole, enter: impl Fn() -> T, ends: &AtomicBool) {
+fn lie_again<T: Session>(router: &Router, room: &str, role: &RoomRole, enter: impl Fn() -> T, ends: &AtomicBool) {
     while !ends.load(Relaxed) {
-        let (mut link, mut session, began) = (open(router, room, role), enter(), Instant::now());
-        let mut hand = altering(|_: PeerId, message: &mut Message| {
-            if let Message::Report(Report { checksums, .. }) = message {
-                *checksums = list(checksums.iter().map(|(tick, sum)| (*tick, Checksum(sum.0 ^ 1))).collect());
-            }
-        });
-        while ended(&session).is_none() && !ends.load(Relaxed) {
-            let now = began.elapsed();
-            while let Some(event) = link.poll() {
-                session.handle(event, now);
-            }
-            session.advance(now);
-            while let Some(packet) = session.poll_transmit() {
-                if let Some(packet) = hand(packet) {
-                    link.send(packet.to, packet.channel, packet.bytes);
-                }
-            }
-            while session.poll_event().is_some() {}
-            thread::sleep(PAUSE);
+        lie(open(router, room, role), enter(), || true, ends);
+    }
+}
+
+/// Plays until it is put out. Once it `lies`, it reports false checksums.
+fn lie<T: Session>(mut link: MatchboxLink, mut session: T, lies: impl Fn() -> bool + 'static, ends: &AtomicBool) {
+    let began = Instant::now();
+    let forged =
+        |told: &[(Tick, Checksum)]| list(told.iter().map(|(tick, sum)| (*tick, Checksum(sum.0 ^ 1))).collect());
+    let mut hand = altering(move |_: PeerId, message: &mut Message| match message {
+        Message::Report(Report { checksums, .. }) if lies() => *checksums = forged(checksums),
+        Message::Inputs(inputs) if lies() => {
+            inputs.checksums = forged(&inputs.checksums);
+            // Who lies is out in the first epoch.
+            *inputs = inputs.clone().sealed(Epoch::default());
         }
+        _ => {}
+    });
+    while ended(&session).is_none() && !ends.load(Relaxed) {
+        let now = began.elapsed();
+        while let Some(event) = link.poll() {
+            session.handle(event, now);
+        }
+        session.advance(now);
+        while let Some(packet) = session.poll_transmit() {
+            if let Some(packet) = hand(packet) {
+                link.send(packet.to, packet.channel, packet.bytes);
+            }
+        }
+        while session.poll_event().is_some() {}
+        thread::sleep(PAUSE);
+    }
+}
+
+/// A player of a rollback session, honest at first.
+pub struct Traitor {
+    lies: Arc<AtomicBool>,
+    _player: Stranger,
+}
+
+impl Traitor {
+    pub fn enter(server: SocketAddr) -> Traitor {
+        let lies = Arc::new(AtomicBool::new(false));
+        let lies_now = Arc::clone(&lies);
+        let _player = Stranger::of(move |ends: &AtomicBool| {
+            let link = open(&Router::before(server), "betrayed", &RoomRole::Peer);
+            lie(link, predicting("traitor"), move || lies_now.load(Relaxed), ends);
+        });
+        Traitor { lies, _player }
+    }
+
+    /// Its checksums are false from now on.
+    pub fn betray(&self) {
+        self.lies.store(true, Relaxed);
     }
 }
 

@@ -9,7 +9,7 @@ use cpu_time::ProcessTime;
 use lockstone_net::matchbox::{Config, MatchboxLink, RoomRole};
 use lockstone_net::relay::RelaySettings;
 use lockstone_net::session::Phase;
-use lockstone_net::{PartySettings, RollbackSettings};
+use lockstone_net::{PartySettings, Rollback, RollbackSettings};
 use lockstone_sim::Simulation;
 use testkit::process::own_memory_kb;
 use testkit::relay::{self, STORM};
@@ -51,11 +51,7 @@ impl Report {
 pub fn play(what: &str, server: SocketAddr) -> ! {
     match what {
         "party" => live(RoomRole::Peer, what, server, || party(PartySettings::default(), "honest"), Dice::number),
-        "rollback" => {
-            let settings = RollbackSettings { players: PEERS, ..RollbackSettings::default() };
-            let enter = || rollback(settings.clone(), "honest", |seed| Mixer::new(seed, 64));
-            live(RoomRole::Peer, what, server, enter, Dice::number)
-        }
+        "rollback" | "betrayed" => live(RoomRole::Peer, what, server, || predicting("honest"), Dice::number),
         "relay" => {
             let enter = || relay::relay(STORM, relay::config(RelaySettings::default()));
             live(RoomRole::Relay { token: TOKEN.into() }, "relay", server, enter, |_| None)
@@ -66,6 +62,12 @@ pub fn play(what: &str, server: SocketAddr) -> ! {
         }
         other => panic!("no peer is a {other}"),
     }
+}
+
+/// A player of a rollback session.
+pub fn predicting(name: &str) -> Rollback<Mixer> {
+    let settings = RollbackSettings { players: PEERS, ..RollbackSettings::default() };
+    rollback(settings, name, |seed| Mixer::new(seed, 64))
 }
 
 /// Draws commands.

@@ -3,15 +3,17 @@
 //! server.
 //!
 //! `cargo bench -p lockstone --bench siege` prints what a siege of 5 minutes costs them, beside a
-//! minute of peace just before. `SECONDS=60` makes it shorter, and `ATTACKS=visits,lies` leaves the
-//! other ways out: signals, garbage, guesses, holds, dribbles. Attackers take their share of this
-//! machine, too: with few cores they slow others down by that alone.
+//! minute of peace just before, and fails if that is more than is asked for. `SECONDS=60` makes it
+//! shorter, and `ATTACKS=visits,lies` leaves the other ways out: signals, garbage, cuts, guesses,
+//! holds, dribbles. Attackers take their share of this machine, too: with few cores they slow
+//! others down by that alone.
 
 mod attack;
 mod honest;
 
 use std::io::IsTerminal;
 use std::net::SocketAddr;
+use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -19,6 +21,7 @@ use std::time::{Duration, Instant};
 use honest::Report;
 use lockstone_net::signaling::Server;
 use testkit::process::Process;
+use testkit::router::Router;
 
 /// Honest players of each session.
 const PEERS: usize = 4;
@@ -26,6 +29,8 @@ const PEERS: usize = 4;
 const TOKEN: &str = "siege";
 /// Newcomers whose joins are timed.
 const JOINS: usize = 5;
+/// The connection of who founded a session is cut so often.
+const CUT_INTERVAL: Duration = Duration::from_secs(5);
 /// All must play by then.
 const GATHERS_WITHIN: Duration = Duration::from_secs(60);
 /// What is asked for: ticks a second at least, CPU time at most beside peace, and memory at most
@@ -34,7 +39,7 @@ const TICKS_PER_S_MIN: f64 = 19.8;
 const CPU_MAX: f64 = 1.5;
 const MEMORY_MAX: f64 = 1.2;
 
-fn main() {
+fn main() -> ExitCode {
     let args: Vec<_> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
     match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["serve"] => serve(),
@@ -59,8 +64,8 @@ struct Peer {
 }
 
 impl Peer {
-    fn enter(what: &str, server: &str) -> Peer {
-        let mut process = Process::start(&["honest", what, server]);
+    fn enter(what: &str, server: SocketAddr) -> Peer {
+        let mut process = Process::start(&["honest", what, &server.to_string()]);
         let (lines, latest) = (process.lines(), Arc::new(Mutex::new(None)));
         let heard = Arc::clone(&latest);
         thread::spawn(move || {
@@ -80,16 +85,19 @@ impl Peer {
 struct Camp {
     name: &'static str,
     peers: Vec<Peer>,
+    /// By which the first of them reaches the server.
+    router: Router,
     /// What may come later.
     newcomer: Option<&'static str>,
 }
 
 impl Camp {
-    fn gather(name: &'static str, peers: &[&str], newcomer: Option<&'static str>, server: &str) -> Camp {
-        let mut camp = Camp { name, peers: Vec::new(), newcomer };
+    fn gather(name: &'static str, peers: &[&str], newcomer: Option<&'static str>, server: SocketAddr) -> Camp {
+        let mut camp = Camp { name, peers: Vec::new(), router: Router::before(server), newcomer };
         let began = Instant::now();
         for what in peers {
-            camp.peers.push(Peer::enter(what, server));
+            let way = if camp.peers.is_empty() { camp.router.addr() } else { server };
+            camp.peers.push(Peer::enter(what, way));
             // Who founds it comes first.
             while camp.peers[0].report().is_none() {
                 thread::sleep(Duration::from_millis(20));
@@ -103,7 +111,7 @@ impl Camp {
     }
 
     /// How long newcomers took to play, one after the other: half of them took longer.
-    fn joins(&self, server: &str) -> Option<Duration> {
+    fn joins(&self, server: SocketAddr) -> Option<Duration> {
         let mut took: Vec<_> = (0..JOINS).map(|_| join(self.newcomer?, server)).collect::<Option<_>>()?;
         took.sort();
         Some(took[JOINS / 2])
@@ -115,7 +123,7 @@ impl Camp {
 }
 
 /// How long a newcomer takes to play, if it ever does.
-fn join(what: &str, server: &str) -> Option<Duration> {
+fn join(what: &str, server: SocketAddr) -> Option<Duration> {
     let (peer, began) = (Peer::enter(what, server), Instant::now());
     while began.elapsed() < GATHERS_WITHIN {
         if let Some(report) = peer.report().filter(|report| report.plays) {
@@ -152,12 +160,19 @@ impl Spell {
     }
 }
 
-/// Lets a time pass, and tells how far it is.
-fn pass(what: &str, time: Duration) {
+/// Lets a time pass, and tells how far it is. Connections to the server that go by these routers
+/// are cut now and then.
+fn pass(what: &str, time: Duration, cuts: &[&Router]) {
     let (began, is_seen) = (Instant::now(), std::io::stderr().is_terminal());
+    let mut cut_at = CUT_INTERVAL;
     while let left = time.saturating_sub(began.elapsed())
         && !left.is_zero()
     {
+        if began.elapsed() >= cut_at {
+            cut_at += CUT_INTERVAL;
+            cuts.iter().for_each(|router| router.break_down());
+            cuts.iter().for_each(|router| router.mend());
+        }
         if is_seen {
             eprint!("\r{what}: {:>3} s left ", left.as_secs());
         }
@@ -168,11 +183,11 @@ fn pass(what: &str, time: Duration) {
     }
 }
 
-fn besiege() {
+fn besiege() -> ExitCode {
     let seconds = match std::env::var("SECONDS").map(|text| text.parse()) {
         Ok(Err(_)) => {
             eprintln!("SECONDS is how long to besiege them, a whole number");
-            std::process::exit(2);
+            return ExitCode::from(2);
         }
         Ok(Ok(seconds)) => seconds,
         Err(_) => 300,
@@ -181,23 +196,31 @@ fn besiege() {
     let peace = siege / 5;
     let mut server = Process::start(&["serve"]);
     let addr = server.lines().next().expect("it says where it serves");
-    let _: SocketAddr = addr.parse().expect("an address");
+    let server: SocketAddr = addr.parse().expect("an address");
+    let traitor = attack::Traitor::enter(server);
     let camps = [
-        Camp::gather("party", &["party"; PEERS], Some("party"), &addr),
-        Camp::gather("rollback", &["rollback"; PEERS], None, &addr),
-        Camp::gather("relay", &["relay", "replica", "replica", "replica", "replica"], Some("replica"), &addr),
+        Camp::gather("party", &["party"; PEERS], Some("party"), server),
+        Camp::gather("rollback", &["rollback"; PEERS], None, server),
+        // With one who turns against them.
+        Camp::gather("betrayed", &["betrayed"; PEERS - 1], None, server),
+        Camp::gather("relay", &["relay", "replica", "replica", "replica", "replica"], Some("replica"), server),
     ];
     let reports = || camps.iter().map(Camp::reports).collect::<Vec<_>>();
-    let joins = || camps.iter().map(|camp| camp.joins(&addr)).collect::<Vec<_>>();
+    let joins = || camps.iter().map(|camp| camp.joins(server)).collect::<Vec<_>>();
     println!("{} attackers of each kind, {seconds} s, after {} s of peace", attack::ATTACKERS, peace.as_secs());
-    pass("gathered", Duration::from_secs(3));
+    pass("gathered", Duration::from_secs(3), &[]);
     let gathered = reports();
-    pass("peace", peace);
+    pass("peace", peace, &[]);
     let (besieged, joins_in_peace) = (reports(), joins());
     let attackers = Process::start(&["attack", &addr]);
-    pass("siege", peace);
+    if attack::is_wanted("lies") {
+        traitor.betray();
+    }
+    let is_cut = |_: &&Camp| attack::is_wanted("cuts");
+    let cuts: Vec<_> = camps.iter().filter(is_cut).map(|camp| &camp.router).collect();
+    pass("siege", peace, &cuts);
     let settled = reports();
-    pass("siege", siege - peace);
+    pass("siege", siege - peace, &cuts);
     let (ended, joins_in_siege) = (reports(), joins());
     drop(attackers);
 
@@ -243,4 +266,5 @@ fn besiege() {
     println!(
         "Asked for: {TICKS_PER_S_MIN} ticks/s, CPU {CPU_MAX}x and memory {MEMORY_MAX}x at most, nobody out; {verdict}."
     );
+    ExitCode::from(u8::from(!missed.is_empty()))
 }

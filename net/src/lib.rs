@@ -17,6 +17,7 @@
 //! is what carries it.
 
 mod ahead;
+mod census;
 mod intake;
 mod key;
 pub mod limits;

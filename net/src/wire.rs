@@ -36,7 +36,7 @@ use crate::link::PeerId;
 pub use crate::members::Electorate;
 
 /// The version of this wire format. Peers with different ones refuse each other.
-pub const PROTOCOL_VERSION: u32 = 11;
+pub const PROTOCOL_VERSION: u32 = 12;
 
 /// Which part of a session a packet belongs to. In a party, which sequencer closes ticks: 0 for the
 /// founder, a later one after each election. In a rollback session, who is left: a later one after
@@ -144,6 +144,8 @@ pub enum Message {
     PassedOn(PlayerId, Attestation),
     /// Party, member to all others, reliable: how well it can lead.
     Fitness(Fitness),
+    /// Rollback, player to all others, reliable: that player's world is the odd one.
+    Odd(PlayerId),
 }
 
 impl Message {

@@ -65,6 +65,9 @@ pub struct Report {
     pub checksums_compared: u64,
     /// Of them, how many differed.
     pub desyncs: u64,
+    /// Of those, how many were found to be no fault of this peer's world.
+    #[serde(default)]
+    pub acquitted: u64,
     /// Packets and messages that were dropped.
     pub dropped: u64,
     /// How far it was looked ahead, and what became of that, if it was.
@@ -238,6 +241,7 @@ impl Report {
             (stats.takeovers, stats.repairs + stats.relay.map_or(0, |relay| relay.repairs));
         self.note_others(stats);
         (self.checksums_compared, self.desyncs) = (stats.checksums_compared, stats.desyncs);
+        self.acquitted = stats.acquitted;
         self.dropped = stats.drops.total();
         (self.ahead, self.rollback) = (stats.ahead, stats.rollback);
         self.ended = reason.to_string();

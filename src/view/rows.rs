@@ -51,7 +51,7 @@ impl Status {
     /// asked for.
     pub fn rows(&self) -> Vec<Row> {
         let verdict = match self.last_check {
-            _ if self.stats.desyncs > 0 => Tone::Bad,
+            _ if self.is_out_of_step() => Tone::Bad,
             Some(_) => Tone::Good,
             None => Tone::Faint,
         };

@@ -52,11 +52,16 @@ pub struct Join {
 }
 
 impl Status {
+    /// Whether this world differs from others, or did and may have been at fault.
+    pub fn is_out_of_step(&self) -> bool {
+        self.stats.desyncs > self.stats.acquitted || self.last_check.is_some_and(|check| !check.equal)
+    }
+
     /// Whether the worlds are equal, in a few words.
     pub fn verdict(&self) -> String {
         let Stats { checksums_compared, desyncs, .. } = self.stats;
         match self.last_check {
-            _ if desyncs > 0 => format!("OUT OF STEP: differences {desyncs}, checks {checksums_compared}"),
+            _ if self.is_out_of_step() => format!("OUT OF STEP: differences {desyncs}, checks {checksums_compared}"),
             Some(check) => format!("in step at tick {} ({checksums_compared} checks)", check.tick),
             None => "nothing compared yet".to_owned(),
         }

@@ -161,7 +161,7 @@ fn panel<'t>(scene: Option<&'t Scene>, status: &'t Status) -> Paragraph<'t> {
     let Status { stats, bytes_in_per_s, bytes_out_per_s, .. } = status;
     let traffic = format!("tick {}  {bytes_in_per_s} B/s in, {bytes_out_per_s} out", stats.tick);
     lines.push(Line::styled(traffic, FAINT));
-    let verdict = if stats.desyncs > 0 { Color::Red } else { Color::Green };
+    let verdict = if status.is_out_of_step() { Color::Red } else { Color::Green };
     lines.push(Line::styled(status.verdict(), verdict));
     lines.extend(status.corrections().map(|corrections| Line::styled(corrections, FAINT)));
     lines.extend(status.details().into_iter().map(|detail| Line::styled(detail, FAINT)));

@@ -144,7 +144,7 @@ fn a_counter_outside_of_the_world_is_found_by_both_players_and_is_on_record() {
         Phase::Ended(reason) => reason,
         phase => panic!("seat {seat} is {phase:?}"),
     };
-    assert_eq!((ended(0), ended(1)), (EndReason::Left, EndReason::Desync), "the first player's world counts");
+    assert_eq!((ended(0), ended(1)), (EndReason::Left, EndReason::Desync), "of two, the first player's world counts");
     let gone = |event: &Event<_>| matches!(event, Event::PlayerLeft { reason: LeaveReason::Desync, .. });
     assert!(driver.seats[0].events.iter().any(gone));
     for (seat, other) in [(0, 1), (1, 0)] {

@@ -6,7 +6,6 @@
 //! lead by then.
 
 mod admission;
-mod census;
 mod election;
 mod input_delay;
 mod meeting;

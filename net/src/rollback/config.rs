@@ -46,8 +46,7 @@ pub struct RollbackSettings {
     /// How long a joiner looks for the session, and how long a player may take to speak first, 1 s
     /// to 10 min. Default 15 s.
     pub handshake_timeout: Duration,
-    /// Whether a peer whose world has become another than the first peer's ends its
-    /// session. Default yes.
+    /// Whether a peer whose world has become another than most peers' is out. Default yes.
     pub stop_on_desync: bool,
     /// Whether each checksum is told with its parts, for a recording to hold them:
     /// [`Simulation::tree`](lockstone_sim::Simulation::tree). Default no.

@@ -1,58 +1,66 @@
-//! What happens when worlds differ: it is reported, evidence is called for, and a peer that is
-//! out of step stops.
+//! What happens when worlds differ: it is reported, evidence is called for, and who is odd goes.
 //!
-//! The first player's world counts. A player that differs from it stops, and it goes on without
-//! that player. Nothing here is about how a player that has stopped leaves the others' world; that
-//! is in `regroup`.
+//! ```text
+//! a difference ─► all is settled and signed ─► census ─► this world is odd: it stops
+//!                                                └─► another is: Odd ─► a quorum says so: lost
+//! ```
+//!
+//! Of two players who both may be right, the first one's world counts. It must never lose a player
+//! for what one alone tells of it. Nothing here is about how a player that has stopped leaves the
+//! others' world; that is in `regroup`.
 
 use core::time::Duration;
+use std::collections::{BTreeMap, BTreeSet};
 
-use lockstone_sim::{PlayerId, Simulation};
+use lockstone_sim::{PlayerId, Simulation, Tick};
 
 use super::play::Play;
+use crate::census::{Census, Finding, Judgement};
 use crate::limits::{INQUIRY_ANSWER_INTERVAL, INQUIRY_INTERVAL};
 use crate::session::{DropReason, Event, Io, Outbox, Witnesses};
 use crate::wire::{DesyncNotice, Inquiry, LeaveReason, Message};
 
+/// What is known of worlds that differ, in one epoch.
+#[derive(Default)]
+pub(super) struct Differences {
+    /// Those whose tick is not settled yet, and with whom.
+    pub found: Vec<(PlayerId, DesyncNotice)>,
+    /// What each told of its world.
+    pub census: Census,
+    /// Whose world is the odd one, and who says so.
+    accusers: BTreeMap<PlayerId, BTreeSet<PlayerId>>,
+}
+
 impl<S: Simulation> Play<S> {
-    /// Tells differences whose tick is settled, and of which everyone signed what it gave: a
-    /// recording then holds all that led to them.
+    /// Tells differences of which all is settled.
     pub(super) fn tell_differences(&mut self, io: &mut Io<S>) {
-        let settled = self.timeline.first();
-        let differences = core::mem::take(&mut self.differences);
-        // Who gave what is proven first: else one who was told another story would be put out.
-        let is_due = |tick| tick <= settled && self.stories.are_told(tick, settled);
-        let (due, early): (Vec<_>, Vec<_>) = differences.into_iter().partition(|(_, notice)| is_due(notice.tick));
-        self.differences = early;
+        let found = core::mem::take(&mut self.differences.found);
+        for (_, notice) in &found {
+            self.differences.census.dispute(notice.tick, notice.agreed, io.now);
+        }
+        let (due, early): (Vec<_>, Vec<_>) = found.into_iter().partition(|(_, notice)| self.is_told(notice.tick));
+        self.differences.found = early;
         for (player, notice) in due {
-            if !io.out.standing.is_in_step() {
-                return;
-            }
             let agreed = self.remote(player).and_then(|remote| remote.comparison.agreed_before(notice.tick));
             self.differs(player, DesyncNotice { agreed, ..notice }, true, io);
         }
     }
 
-    /// The session's first live player, whose world counts when worlds differ.
-    pub(super) fn first_player(&self) -> PlayerId {
-        self.timeline.players()[0]
+    /// Whether all that led to a tick is settled, and everyone signed what it gave: a recording
+    /// then holds it, and who was told another story is known. Else that one would be found odd.
+    fn is_told(&self, tick: Tick) -> bool {
+        let settled = self.timeline.first();
+        tick <= settled && self.stories.are_told(tick, settled)
     }
 
-    /// Worlds have become different: reported once, on both sides. The first player's counts. A
-    /// player that differs from it ends, and it goes on without that player.
+    /// Worlds have become different: reported once, on both sides.
     pub(super) fn differs(&mut self, player: PlayerId, notice: DesyncNotice, found_here: bool, io: &mut Io<S>) {
         let out = &mut io.out;
-        let first_player = self.first_player();
         let Some(remote) = self.remotes.iter_mut().find(|remote| remote.player == player) else { return };
         if !remote.comparison.differs(found_here, out) {
             return;
         }
         let peer = remote.peer;
-        let ends = self.config.settings().stop_on_desync && player == first_player;
-        if ends {
-            // Nothing can be undone any more. What both sides compared is known on both sides.
-            self.settle_until(notice.tick.min(self.confirmed), out);
-        }
         let DesyncNotice { tick, agreed, ours, theirs } = notice;
         out.events.extend(self.stories.newest().map(Event::Signed));
         out.events.push_back(self.timeline.keyframe());
@@ -61,10 +69,52 @@ impl<S: Simulation> Play<S> {
             out.reliably(self.epoch, peer, &Message::Desync(notice));
         }
         self.inquire(INQUIRY_INTERVAL, io);
-        if ends {
-            self.put_out(io);
-        } else if self.config.settings().stop_on_desync && self.player == first_player {
-            io.out.reliably(self.epoch, peer, &Message::Removed(LeaveReason::Desync));
+    }
+
+    /// Decides whose world is right, and does what follows.
+    pub(super) fn judge(&mut self, io: &mut Io<S>) {
+        let stops = self.config.settings().stop_on_desync && io.out.standing.is_in_step();
+        let disputed = self.differences.census.disputed().filter(|tick| stops && self.is_told(*tick));
+        if disputed.is_none() {
+            return;
+        }
+        let voters = self.timeline.players();
+        match self.differences.census.judge(voters[0], voters, io.now) {
+            None => {}
+            Some(Judgement::Replay { tick, agreed }) => {
+                io.out.events.push_back(Event::ReferenceWanted { tick, agreed });
+            }
+            Some(Judgement::Found(Finding { odd, .. })) if odd.contains_key(&self.player) => self.put_out(io),
+            Some(Judgement::Found(Finding { odd, is_proven, .. })) => {
+                for player in odd.into_keys() {
+                    self.accuse(player, is_proven, io);
+                }
+            }
+        }
+    }
+
+    /// Says that another's world is the odd one.
+    fn accuse(&mut self, player: PlayerId, is_proven: bool, io: &mut Io<S>) {
+        let remote = self.remotes.iter_mut().find(|remote| remote.player == player).filter(|_| is_proven);
+        remote.into_iter().for_each(|remote| remote.comparison.acquit(&mut io.out));
+        if self.differences.accusers.get(&player).is_some_and(|accusers| accusers.contains(&self.player)) {
+            return;
+        }
+        for remote in &self.remotes {
+            io.out.reliably(self.epoch, remote.peer, &Message::Odd(player));
+        }
+        self.accused(self.player, player, io);
+    }
+
+    /// A player says, or this one finds, whose world is the odd one.
+    pub(super) fn accused(&mut self, by: PlayerId, player: PlayerId, io: &mut Io<S>) {
+        if !self.config.settings().stop_on_desync || !self.timeline.players().contains(&player) {
+            return io.out.dropped(DropReason::Unexpected);
+        }
+        let accusers = self.differences.accusers.entry(player).or_default();
+        accusers.insert(by);
+        // Of its own world each decides by itself.
+        if player != self.player && self.electorates.is_quorum(|player| accusers.contains(&player)) {
             self.lose(player, LeaveReason::Desync, io);
         }
     }

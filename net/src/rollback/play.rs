@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, Turn};
 
 use super::config::RollbackConfig;
+use super::differ::Differences;
 use super::ggrs::Predictor;
 use super::losses::Lost;
 use super::own::OwnInputs;
@@ -48,8 +49,7 @@ pub struct Play<S: Simulation> {
     pub(super) checksums: BTreeMap<Tick, Checksum>,
     /// Those of them that still travel, and how often.
     pub(super) travelling: VecDeque<(Tick, Checksum, u32)>,
-    /// Differences whose tick is not settled yet.
-    pub(super) differences: Vec<(PlayerId, DesyncNotice)>,
+    pub(super) differences: Differences,
     pub(super) next_tick_at: Duration,
     pace: Pace,
     advanced_at: Duration,
@@ -115,7 +115,7 @@ impl<S: Simulation> Play<S> {
             confirmed: base,
             checksums: BTreeMap::new(),
             travelling: VecDeque::new(),
-            differences: Vec::new(),
+            differences: Differences::default(),
             next_tick_at: now,
             pace: Pace::default(),
             advanced_at: now,
@@ -163,7 +163,8 @@ impl<S: Simulation> Play<S> {
                 return;
             }
             self.tell_differences(io);
-            if io.out.standing.is_in_step() {
+            self.judge(io);
+            if io.out.standing.is_in_step() && self.regrouping.is_none() {
                 self.send(now, &mut io.out);
                 self.lead_again(now, &mut io.out);
             }
@@ -229,14 +230,15 @@ impl<S: Simulation> Play<S> {
             && self.checksums.insert(tick, checksum).is_none()
         {
             self.travelling.push_back((tick, checksum, CHECKSUM_SENDS));
+            self.differences.census.tell(self.player, tick, checksum);
             new = Some((tick, checksum));
         }
         if self.checksums.len() > CHECKSUMS_KEPT_MAX {
             self.checksums.pop_first();
         }
         for remote in &mut self.remotes {
-            let differences = remote.compare(new, &self.checksums, out);
-            self.differences.extend(differences.into_iter().map(|notice| (remote.player, notice)));
+            let differences = remote.compare(new, &self.checksums, &mut self.differences.census, out);
+            self.differences.found.extend(differences.into_iter().map(|notice| (remote.player, notice)));
         }
     }
 
@@ -403,7 +405,6 @@ impl<S: Simulation> Role<S> for Play<S> {
         if let Message::Hello(hello) = message {
             return self.hello(from, &hello, io);
         }
-        let first_player = self.first_player();
         let Some(remote) = self.remotes.iter_mut().find(|remote| remote.peer == from) else {
             return io.out.dropped(DropReason::UnknownPeer);
         };
@@ -421,7 +422,6 @@ impl<S: Simulation> Role<S> for Play<S> {
                 io.out.dropped(DropReason::ChatFlood);
             }
             Message::Say(line) => io.out.said(&Said { player, name: remote.name.clone(), line }),
-            Message::Removed(LeaveReason::Desync) if player == first_player => self.put_out(io),
             Message::Removed(reason) => self.removed(player, reason, io),
             Message::Inputs(inputs) if self.regrouping.is_none() => {
                 let (own_end, settings) = (self.own.end(), self.config.settings());
@@ -433,6 +433,7 @@ impl<S: Simulation> Role<S> for Play<S> {
             Message::Attested(attestation) => self.attested(player, attestation, &mut io.out),
             Message::PassedOn(of, attestation) => self.stories.passed_on(player, of, attestation),
             Message::Desync(notice) => self.differs(player, notice.turned(), false, io),
+            Message::Odd(odd) => self.accused(player, odd, io),
             _ => io.out.dropped(DropReason::Unexpected),
         }
     }
@@ -446,6 +447,10 @@ impl<S: Simulation> Role<S> for Play<S> {
 
     fn advance(&mut self, io: &mut Io<S>) {
         self.play_on(io);
+    }
+
+    fn reference(&mut self, tick: Tick, checksum: Option<Checksum>) {
+        self.differences.census.reference(tick, checksum);
     }
 
     fn wake_at(&self, now: Duration) -> Duration {

@@ -16,6 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lockstone_sim::{PlayerId, Simulation, Tick};
 
+use super::differ::Differences;
 use super::ggrs::Predictor;
 use super::losses::{Losses, Lost};
 use super::play::Play;
@@ -177,8 +178,12 @@ impl<S: Simulation> Play<S> {
     /// Another player has gone on without this one. One alone may lie.
     pub(super) fn removed(&mut self, by: PlayerId, reason: LeaveReason, io: &mut Io<S>) {
         self.removed_by.insert(by);
-        if !self.has_quorum() {
-            self.go(reason, io);
+        if self.has_quorum() {
+            return;
+        }
+        match reason {
+            LeaveReason::Desync => self.put_out(io),
+            _ => self.go(reason, io),
         }
     }
 
@@ -230,14 +235,6 @@ impl<S: Simulation> Play<S> {
                 self.lose(*player, *reason, io);
             }
         }
-        if from == self.first_player() {
-            for (player, _) in theirs.lost.iter().filter(|(_, reason)| *reason == LeaveReason::Desync) {
-                match *player == self.player {
-                    true => return self.put_out(io),
-                    false => self.lose(*player, LeaveReason::Desync, io),
-                }
-            }
-        }
         self.members.take(from, theirs.stand, io.now);
         self.regroup(io);
     }
@@ -269,7 +266,7 @@ impl<S: Simulation> Play<S> {
     fn outlook(&self, regrouping: &Regrouping) -> Outlook {
         let lost = &regrouping.losses.ours;
         let votes: BTreeSet<_> = self.electorates.iter().collect();
-        // What everyone learns alike: goodbyes, and whose world differs from the first player's.
+        // What everyone learns alike: goodbyes, and whose world a quorum finds odd.
         let learnt_by_all =
             |(player, reason): (&PlayerId, &LeaveReason)| *reason == LeaveReason::Desync || !votes.contains(player);
         let has_not_voted = self.members.promised() == self.epoch;
@@ -388,7 +385,7 @@ impl<S: Simulation> Play<S> {
         self.confirmed = from;
         self.checksums.retain(|tick, _| *tick <= from);
         self.travelling.clear();
-        self.differences.clear();
+        self.differences = Differences::default();
         (self.next_tick_at, self.went_on_at) = (now, now);
         (self.epoch, self.gone) = (epoch, gone);
         (self.lead, self.regrouping) = (None, None);

@@ -10,6 +10,7 @@ use super::config::RollbackSettings;
 use super::ggrs::Predictor;
 use super::pace::Gap;
 use super::timeline::Timeline;
+use crate::census::Census;
 use crate::link::PeerId;
 use crate::session::{Comparison, DropReason, Exchange, Outbox, Rate};
 use crate::stamps::Stamps;
@@ -188,8 +189,10 @@ impl Remote {
         &mut self,
         new: Option<(Tick, Checksum)>,
         ours: &BTreeMap<Tick, Checksum>,
+        census: &mut Census,
         out: &mut Outbox<S>,
     ) -> Vec<DesyncNotice> {
+        self.checksums.iter().for_each(|(tick, theirs)| census.tell(self.player, *tick, *theirs));
         let waited = new.and_then(|(tick, checksum)| self.comparison.ours(tick, checksum, out));
         let theirs = core::mem::take(&mut self.checksums).into_iter();
         waited

@@ -19,6 +19,8 @@ pub struct Comparison {
     desyncs: u64,
     /// How many of them are not known to be real.
     open: u64,
+    /// Whether this world is right, and theirs is not put right yet.
+    is_acquitted: bool,
     last: Option<SyncCheck>,
     reported: bool,
 }
@@ -85,6 +87,7 @@ impl Comparison {
             self.desyncs += 1;
             self.open += 1;
             out.stats.desyncs += 1;
+            out.stats.acquitted += u64::from(self.is_acquitted);
         }
         first
     }
@@ -93,7 +96,14 @@ impl Comparison {
     /// difference is reported again.
     pub fn put_right(&mut self, until: Tick) {
         self.waiting.retain(|tick, _| *tick > until);
-        (self.reported, self.open) = (false, 0);
+        (self.reported, self.open, self.is_acquitted) = (false, 0, false);
+    }
+
+    /// This world is right: what differs of late, and until theirs is put right, is no fault of it.
+    pub fn acquit<S: Simulation>(&mut self, out: &mut Outbox<S>) {
+        if !core::mem::replace(&mut self.is_acquitted, true) {
+            out.stats.acquitted += self.open;
+        }
     }
 
     /// What was counted of late was no difference: the other side lied about a world that is right.
@@ -101,6 +111,9 @@ impl Comparison {
         let open = core::mem::take(&mut self.open);
         self.desyncs -= open;
         out.stats.desyncs -= open;
+        if self.is_acquitted {
+            out.stats.acquitted -= open;
+        }
     }
 
     fn compare<S: Simulation>(

@@ -100,6 +100,7 @@ impl TrafficClass {
             | Message::Lead(_)
             | Message::Heir(_)
             | Message::VoteOut(_)
+            | Message::Odd(_)
             | Message::Fitness(_)
             | Message::Meet(_)
             | Message::Regroup(_) => TrafficClass::Election,

@@ -253,7 +253,10 @@ fn a_bit_turned_over_in_a_replica_of_four_is_put_right() {
         let [(who, _, cells, true)] = repaired(&room, odd)[..] else { panic!("{context}: repaired once, and proven") };
         assert_eq!(who, player(&room, odd), "{context}");
         assert_eq!(repaired(&room, 0), repaired(&room, odd), "{context}: the sequencer tells the same");
-        assert_eq!(room.seats[0].session.stats().sequencer(), Some(PlayerId(0)), "{context}");
+        let [leader, repaired] = [0, odd].map(|seat| room.seats[seat].session.stats());
+        assert_eq!(leader.sequencer(), Some(PlayerId(0)), "{context}");
+        assert!(leader.desyncs > 0 && leader.acquitted == leader.desyncs, "{context}: {leader:?}");
+        assert!(repaired.desyncs > 0 && repaired.acquitted == 0, "{context}: {repaired:?}");
         assert_eq!(events(&room, |event| matches!(event, Event::Liar { .. })), 0, "{context}");
         let stored = room.seats[0].session.simulation().expect("it plays").world.cells().count();
         let part = sent.get() as f64 / whole(&room, odd) as f64;
@@ -395,6 +398,9 @@ fn a_liar_that_stands_by_its_lies_is_put_out_as_who_is_always_odd() {
     assert_eq!(events(&room, |event| matches!(event, Event::Repaired { .. } | Event::Liar { .. })), 0);
     let gone = |event: &Event<Sim>| matches!(event, Event::PlayerLeft { reason: LeaveReason::Desync, .. });
     assert_eq!(events(&room, gone), 3);
+    // Most agree with the sequencer: what the liar tells is held against nobody else.
+    let stats = room.seats[0].session.stats();
+    assert!(stats.desyncs > 0 && stats.acquitted == stats.desyncs, "{stats:?}");
 }
 
 #[test]

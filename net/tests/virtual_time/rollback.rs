@@ -20,7 +20,7 @@ use lockstone_net::memory::{Driver, MemoryNetwork, Weather};
 use lockstone_net::session::{DropReason, EndReason, Event, Phase, Session};
 use lockstone_net::wire::{self, ChatLine, Epoch, Message};
 use lockstone_net::{Channel, LinkEvent, PeerId, Rollback, RollbackSettings};
-use lockstone_sim::{PlayerId, Simulation, Tick, Turn, mix64};
+use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, Turn, mix64};
 use testkit::seeds;
 use testkit::sessions::log::Log;
 use testkit::sessions::rollback::*;
@@ -396,27 +396,77 @@ fn faulty(odd: Option<usize>, at: Tick, stop_on_desync: bool) -> Driver<Rollback
 }
 
 #[test]
-fn a_world_that_goes_wrong_is_found_and_the_first_players_counts() {
+fn whose_world_goes_wrong_is_out_and_the_others_play_on() {
     // The turn of tick 104 goes wrong: 100 is still equal, 110 is not.
-    let driver = faulty(Some(2), Tick(104), true);
-    let of = |player| (PlayerId(player), Tick(110), Some(Tick(100)));
-    assert_eq!(desyncs(&driver, 0), vec![of(2)]);
-    assert_eq!(desyncs(&driver, 2), vec![of(0)]);
-    assert_eq!(ended(&driver.seats[2].session), Some(EndReason::Desync));
-    assert!(playing(&driver.seats[0].session) && playing(&driver.seats[1].session), "the others go on");
-    assert_eq!(driver.seats[0].session.simulation().expect("it plays").state.heroes.len(), 2);
-    let [first, second] = [0, 1].map(|seat| Played::of(&driver.seats[seat].events));
-    assert!(assert_same(&first, &second, "the others") >= 20);
-    // What both sides hold of it reaches the tick.
-    assert!(Played::of(&driver.seats[2].events).checksums.contains_key(&Tick(100)));
-    assert!(first.checksums.contains_key(&Tick(110)));
-
-    let driver = faulty(Some(0), Tick(104), true);
-    assert_eq!(desyncs(&driver, 0).len(), 2, "the first player's own world is the odd one");
-    for seat in 1..3 {
-        assert_eq!(desyncs(&driver, seat), vec![of(0)]);
-        assert_eq!(ended(&driver.seats[seat].session), Some(EndReason::Desync));
+    let of = |player: usize| (PlayerId(player as u16), Tick(110), Some(Tick(100)));
+    for odd in 0..3 {
+        let driver = faulty(Some(odd), Tick(104), true);
+        let others: Vec<_> = (0..3).filter(|seat| *seat != odd).collect();
+        assert_eq!(desyncs(&driver, odd), others.iter().map(|seat| of(*seat)).collect::<Vec<_>>());
+        assert_eq!(ended(&driver.seats[odd].session), Some(EndReason::Desync));
+        let stats = driver.seats[odd].session.stats();
+        assert!(stats.desyncs >= 2 && stats.acquitted == 0, "{odd}: {stats:?}");
+        for seat in &others {
+            let session = &driver.seats[*seat].session;
+            assert!(playing(session), "{seat} goes on without {odd}");
+            assert_eq!(desyncs(&driver, *seat), vec![of(odd)]);
+            assert_eq!(session.simulation().expect("it plays").state.heroes.len(), 2);
+            let stats = session.stats();
+            assert!(stats.desyncs >= 1 && stats.acquitted == stats.desyncs, "{odd}: {stats:?}");
+        }
+        let [first, second] = [0, 1].map(|n| Played::of(&driver.seats[others[n]].events));
+        assert!(assert_same(&first, &second, "the others") >= 20);
+        // What both sides hold of it reaches the tick.
+        assert!(Played::of(&driver.seats[odd].events).checksums.contains_key(&Tick(100)));
+        assert!(first.checksums.contains_key(&Tick(110)));
     }
+}
+
+#[test]
+fn of_two_players_whose_worlds_differ_the_one_goes_on_whom_a_replay_confirms() {
+    for (odd, replays, goes_on) in [(0, true, 1), (1, true, 0), (0, false, 0), (1, false, 0)] {
+        let settings = settings(4);
+        let mut driver = Driver::new(MemoryNetwork::new(4, Weather::clear(ms(40))));
+        for n in 0..2 {
+            let fault = (odd == n).then_some(Tick(104));
+            let build = move |seed| Mixer::new(seed, 64).with_fault(fault);
+            driver.enter(rollback(settings.clone(), &format!("player {n}"), build));
+        }
+        let (mut dice, end) = (Dice(4), driver.now() + secs(12) + EVIDENCE_GIVE_TIME);
+        while driver.now() < end {
+            play(&mut driver, &mut dice, ms(200));
+            for seat in driver.seats.iter_mut().filter(|_| replays) {
+                let wanted = seat.events.iter().find_map(|event| match event {
+                    Event::ReferenceWanted { tick, .. } => Some(*tick),
+                    _ => None,
+                });
+                if let Some(tick) = wanted {
+                    seat.session.give_reference(tick, Some(replayed(&seat.events, tick)));
+                }
+            }
+        }
+        let case = format!("{odd} is odd, replays: {replays}");
+        assert!(playing(&driver.seats[goes_on].session), "{case}");
+        let stats = driver.seats[goes_on].session.stats();
+        assert_eq!((stats.acquitted > 0, stats.desyncs > 0), (replays, true), "{case}");
+        assert_eq!(ended(&driver.seats[1 - goes_on].session), Some(EndReason::Desync), "{case}");
+    }
+}
+
+/// The checksum at a tick of a sound world that is told the same turns.
+fn replayed(events: &[Event<Mixer>], until: Tick) -> Checksum {
+    let Some(Event::Started { seed, .. }) = events.first() else { panic!("it began: {:?}", events.first()) };
+    let mut world = Mixer::new(*seed, 64);
+    for event in events {
+        if let Event::Turn { tick, turn } = event
+            && *tick < until
+        {
+            (world.tick().0..tick.0).for_each(|_| world.step(&Turn::EMPTY));
+            world.step(turn);
+        }
+    }
+    (world.tick().0..until.0).for_each(|_| world.step(&Turn::EMPTY));
+    world.checksum()
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Drawn into a buffer: what a player sees, line by line.
 
 use lockstone_net::link::PeerId;
-use lockstone_net::session::{DelayStats, Exchange, Loss, PlayerStats, RoundTrip, StallStats, Stats};
-use lockstone_sim::PlayerId;
+use lockstone_net::session::{DelayStats, Exchange, Loss, PlayerStats, RoundTrip, StallStats, Stats, SyncCheck};
+use lockstone_sim::{PlayerId, Tick};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
@@ -63,6 +63,15 @@ fn the_panel_tells_round_trip_and_loss_of_each_player_and_who_is_away() {
 fn differences_are_counted_even_if_no_checksum_was_compared_here() {
     let stats = Stats { desyncs: 1, ..Stats::default() };
     assert_eq!(Status { stats, ..Status::default() }.verdict(), "OUT OF STEP: differences 1, checks 0");
+}
+
+#[test]
+fn who_is_found_right_is_in_step_again_once_nobody_differs() {
+    let stats = Stats { desyncs: 1, acquitted: 1, checksums_compared: 9, ..Stats::default() };
+    let check = |equal| Some(SyncCheck { tick: Tick(80), equal });
+    let status = |equal| Status { stats: stats.clone(), last_check: check(equal), ..Status::default() };
+    assert_eq!(status(false).verdict(), "OUT OF STEP: differences 1, checks 9");
+    assert_eq!(status(true).verdict(), "in step at tick 80 (9 checks)");
 }
 
 #[test]

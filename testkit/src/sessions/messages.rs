@@ -139,6 +139,7 @@ pub fn messages(epoch: Epoch) -> Vec<Message> {
         Message::Heir(Heir { number: 300, peer: Some(PeerId(1 << 64 | 77)) }),
         Message::Heir(Heir { number: 0, peer: None }),
         Message::VoteOut(PlayerId(300)),
+        Message::Odd(PlayerId(300)),
         Message::Fitness(Fitness::Slow),
         Message::Attested(attestation.clone()),
         Message::PassedOn(PlayerId(300), attestation),

@@ -15,8 +15,8 @@ use std::collections::BTreeMap;
 
 use lockstone_sim::{CellId, Checksum, PlayerId, Simulation, Tick, codec};
 
-use super::census::{Census, Finding, Judgement};
 use super::{Entry, Guest, Sequencing};
+use crate::census::{Census, Finding, Judgement};
 use crate::limits::*;
 use crate::link::PeerId;
 use crate::sequencer::Request;
@@ -181,6 +181,9 @@ impl<S: Simulation> Sequencing<S> {
         let (disputed, reported) = reported;
         let tick = self.membership.history.open().max(self.stepper.tick().next());
         let Some((peer, guest)) = self.guests.peers_mut().find(|(_, guest)| guest.player == player) else { return };
+        if is_proven {
+            guest.comparison.acquit(&mut io.out);
+        }
         let Some(is_first) = guest.checks.repairs.admit(REPAIRS_MAX as usize, io.now) else {
             self.inquire(peer, io);
             return self.put_out(peer, LeaveReason::Desync, &mut io.out);

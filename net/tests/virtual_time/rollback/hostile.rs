@@ -237,36 +237,61 @@ fn claim(mut inputs: Inputs, dice: &mut Dice) -> Inputs {
 }
 
 #[test]
-fn a_forged_checksum_is_told_once_by_each_who_hears_it() {
-    // The first player's world counts: it goes on without who differs. The others only tell it.
-    for (hearer, players_left) in [(FIRST, 2), (SECOND, 3)] {
-        let (mut room, kept) = room_of_three();
-        for n in 0..3 {
-            let mut forged = inputs(&room, &kept, LIAR, hearer, 9_000 + n);
-            let tick = Tick(forged.confirmed.0 / 10 * 10);
-            forged.checksums = list(vec![(tick, Checksum(13 + u64::from(n)))]);
-            say(&mut room, LIAR, hearer, Message::Inputs(forged.sealed(EPOCH)));
-            play(&mut room, &mut Dice(n.into()), secs(1));
+fn who_tells_one_player_a_forged_checksum_puts_nobody_out() {
+    for (liar, hearer) in [(LIAR, FIRST), (LIAR, SECOND), (FIRST, SECOND), (FIRST, LIAR)] {
+        let mut room = lied_to(liar, &[hearer]);
+        let told = |seat: usize| accused(&room, seat);
+        assert_eq!(told(hearer), [liar as u16], "once");
+        assert_eq!(told(liar), [hearer as u16], "and on the other side");
+        assert!(told(3 - liar - hearer).is_empty());
+        go_on(&mut room, &[0, 1, 2]);
+        same_story(&room, [hearer, 3 - liar - hearer]);
+    }
+}
+
+/// The honest do not differ.
+#[test]
+fn who_tells_all_others_forged_checksums_is_out_be_it_the_first_player() {
+    for liar in 0..3 {
+        let honest: Vec<_> = (0..3).filter(|seat| *seat != liar).collect();
+        let mut room = lied_to(liar, &honest);
+        go_on(&mut room, &honest);
+        for seat in &honest {
+            assert_eq!(accused(&room, *seat), [liar as u16], "once");
+            assert_eq!(room.seats[*seat].session.simulation().expect("it plays").state.heroes.len(), 2);
+            let stats = room.seats[*seat].session.stats();
+            assert!(stats.desyncs > 0 && stats.acquitted == stats.desyncs, "{stats:?}");
         }
-        let told = |seat: usize| {
-            let of = |event: &Event<Mixer>| match event {
-                Event::Desync { player, .. } => Some(player.0),
-                _ => None,
-            };
-            room.seats[seat].events.iter().filter_map(of).collect::<Vec<_>>()
-        };
-        assert_eq!(told(hearer), [LIAR as u16], "once");
-        assert_eq!(told(LIAR), [hearer as u16], "and on the other side");
-        assert!(told(1 - hearer).is_empty());
-        assert_eq!(room.seats[hearer].session.simulation().expect("it plays").state.heroes.len(), players_left);
-        same_story(&room, [FIRST, SECOND]);
-        go_on(&mut room, &[FIRST, SECOND]);
+        same_story(&room, [honest[0], honest[1]]);
         // A peer that is out of step waits for its application to give evidence, which
         // here never comes.
         play(&mut room, &mut Dice(6), EVIDENCE_GIVE_TIME);
-        let removed = ended(&room.seats[LIAR].session) == Some(EndReason::Desync);
-        assert_eq!(removed, hearer == FIRST);
+        assert_eq!(ended(&room.seats[liar].session), Some(EndReason::Desync));
     }
+}
+
+/// One of three tells some others false checksums, three times.
+fn lied_to(liar: usize, hearers: &[usize]) -> Room {
+    let (mut room, kept) = room_of_three();
+    for n in 0..3 {
+        for hearer in hearers {
+            let mut forged = inputs(&room, &kept, liar, *hearer, 9_000 + n);
+            let tick = Tick(forged.confirmed.0 / 10 * 10);
+            forged.checksums = list(vec![(tick, Checksum(13 + u64::from(n)))]);
+            say(&mut room, liar, *hearer, Message::Inputs(forged.sealed(EPOCH)));
+        }
+        play(&mut room, &mut Dice(n.into()), secs(1));
+    }
+    room
+}
+
+/// With whom a peer told that its world differs.
+fn accused(room: &Room, seat: usize) -> Vec<u16> {
+    let of = |event: &Event<Mixer>| match event {
+        Event::Desync { player, .. } => Some(player.0),
+        _ => None,
+    };
+    room.seats[seat].events.iter().filter_map(of).collect()
 }
 
 fn ticks() -> impl Strategy<Value = Tick> {

@@ -19,7 +19,11 @@ use testkit::sessions::*;
 
 /// A doubt of who says that it has lost players, and knows the turns up to a tick.
 fn regroup(lost: &[u16], end: u32) -> Message {
-    let lost = lost.iter().map(|player| (PlayerId(*player), LeaveReason::Silent)).collect();
+    regroup_for(LeaveReason::Silent, lost, end)
+}
+
+fn regroup_for(reason: LeaveReason, lost: &[u16], end: u32) -> Message {
+    let lost = lost.iter().map(|player| (PlayerId(*player), reason)).collect();
     let vote = Vote { epoch: EPOCH, leader: PlayerId(0) };
     let known = Known { epoch: EPOCH, end: Tick(end), ..Known::default() };
     Message::Regroup(Regroup { lost: list(lost), stand: Stand { doubts: Some(Epoch(1)), ..Stand::of(vote, known) } })
@@ -69,18 +73,38 @@ fn who_stops_for_nobody_stops_all_for_a_moment() {
 #[test]
 fn who_is_accused_by_one_is_left_out_by_nobody() {
     // The game had not stood still: who says that it has lost another lies, or has lost it alone.
-    for accused in [FIRST, SECOND] {
-        for end in [40, u32::MAX] {
+    for liar in [FIRST, LIAR] {
+        let honest = [SECOND, FIRST + LIAR - liar];
+        for (accused, reason, end) in honest.into_iter().flat_map(|accused| {
+            let cases = [(LeaveReason::Silent, 40), (LeaveReason::Silent, u32::MAX), (LeaveReason::Desync, 40)];
+            cases.map(|(reason, end)| (accused, reason, end))
+        }) {
             let (mut room, _) = room_of_three();
-            let hearers: &[usize] = if end == 40 { &[FIRST, SECOND] } else { &[SECOND] };
+            let hearers = if end == 40 { &honest[..] } else { &[SECOND] };
             for hearer in hearers {
-                say(&mut room, LIAR, *hearer, regroup(&[accused as u16], end));
+                say(&mut room, liar, *hearer, regroup_for(reason, &[accused as u16], end));
             }
             pause(&mut room, 1_000);
-            go_on(&mut room, &[FIRST, SECOND]);
-            same_story(&room, [FIRST, SECOND]);
+            go_on(&mut room, &honest);
+            same_story(&room, honest);
         }
     }
+}
+
+/// It says that the other's world fell out of step, to all and at once.
+#[test]
+fn whom_one_player_calls_out_of_step_plays_on_be_that_the_first_player() {
+    for (liar, accused) in [(FIRST, SECOND), (FIRST, LIAR), (LIAR, FIRST), (LIAR, SECOND)] {
+        let (mut room, _) = room_of_three();
+        say(&mut room, liar, accused, Message::Removed(LeaveReason::Desync));
+        for hearer in (0..3).filter(|hearer| *hearer != liar) {
+            say(&mut room, liar, hearer, Message::Odd(PlayerId(accused as u16)));
+        }
+        undisturbed(&mut room, &format!("{liar} accuses {accused}"));
+    }
+    let (mut room, _) = room_of_three();
+    say(&mut room, LIAR, FIRST, Message::Odd(PlayerId(77)));
+    assert_eq!(drops(&room, FIRST, DropReason::Unexpected), 1, "nobody knows that one");
 }
 
 /// After a loss, somebody says in the old epoch that somebody unknown is gone too.
@@ -140,6 +164,7 @@ fn words() -> Vec<Message> {
         Message::Removed(LeaveReason::Silent),
         Message::Removed(LeaveReason::Desync),
         Message::Desync(notice),
+        Message::Odd(PlayerId(0)),
         Message::Inputs(Inputs { behind_ticks: 1, ..Inputs::default() }.sealed(EPOCH)),
         regroup(&[0, 1], u32::MAX),
     ]

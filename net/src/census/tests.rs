@@ -56,10 +56,27 @@ fn a_replay_decides_where_no_half_outvotes_the_rest() {
 }
 
 #[test]
-fn if_nobody_can_tell_the_sequencer_counts_and_nothing_is_proven() {
+fn if_nobody_can_tell_the_first_counts_and_nothing_is_proven() {
     let two = [(0, 7), (1, 9)];
     for reference in [None, Some(None), Some(Some(8))] {
         assert_eq!(found(&two, 2, reference), finding(&[0], &[1], false), "{reference:?}");
     }
-    assert_eq!(found(&[(1, 7), (2, 7)], 3, None), None, "of a tick that is forgotten nothing is found");
+}
+
+#[test]
+fn who_counts_at_last_and_tells_nothing_hinders_no_majority_and_decides_nothing() {
+    assert_eq!(found(&[(1, 7), (2, 7)], 3, None), finding(&[1, 2], &[], true));
+    assert_eq!(found(&[(1, 7), (2, 9)], 3, None), None);
+}
+
+#[test]
+fn what_is_disputed_is_remembered_however_long_the_session_goes_on() {
+    let mut census = Census::default();
+    for (player, sum) in [(0, 7), (1, 7), (2, 9)] {
+        census.tell(PlayerId(player), TICK, Checksum(sum));
+    }
+    census.dispute(TICK, None, Duration::ZERO);
+    (1..=100).for_each(|n| census.tell(OWN, TICK.plus(n), Checksum(7)));
+    let voters = [0, 1, 2].map(PlayerId);
+    assert!(matches!(census.judge(OWN, &voters, TELL_TIME), Some(Judgement::Found(_))));
 }

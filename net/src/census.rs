@@ -1,12 +1,13 @@
-//! Whose world is right, once worlds differ: what members told of theirs at one tick, counted.
+//! Whose world is right, once worlds differ: what players told of theirs at one tick, counted.
 //!
 //! ```text
 //! a difference ─► all have told, or had time to ─► more than half agree ──────► that is right
 //!                                                └─► nobody can outvote the rest ─► a replay tells
-//!                                                    └─► nor does that: the sequencer's, unproven
+//!                                                    └─► nor does that: one's counts, unproven
 //! ```
 //!
-//! It knows no packet and no world. Its loop is [`Census::judge`].
+//! Whose counts at last is the sequencer in a party, the first player in a rollback session. It
+//! knows no packet and no world. Its loop is [`Census::judge`].
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -21,7 +22,7 @@ const REFERENCE_TIME: Duration = Duration::from_millis(1_500);
 const TICKS_MAX: usize = 16;
 
 #[derive(Default)]
-pub(super) struct Census {
+pub(crate) struct Census {
     told: BTreeMap<Tick, BTreeMap<PlayerId, Checksum>>,
     dispute: Option<Dispute>,
 }
@@ -43,7 +44,7 @@ enum Reference {
 
 /// What comes of a dispute.
 #[derive(Debug, PartialEq)]
-pub(super) enum Judgement {
+pub(crate) enum Judgement {
     /// A replay is to tell.
     Replay { tick: Tick, agreed: Option<Tick> },
     /// It is decided.
@@ -51,7 +52,7 @@ pub(super) enum Judgement {
 }
 
 #[derive(Debug, PartialEq)]
-pub(super) struct Finding {
+pub(crate) struct Finding {
     pub tick: Tick,
     /// Those whose checksum is right, ascending.
     pub sound: Vec<PlayerId>,
@@ -62,11 +63,13 @@ pub(super) struct Finding {
 }
 
 impl Census {
-    /// A member told its checksum of a tick.
+    /// A player told its checksum of a tick.
     pub fn tell(&mut self, player: PlayerId, tick: Tick, checksum: Checksum) {
         self.told.entry(tick).or_default().insert(player, checksum);
         if self.told.len() > TICKS_MAX {
-            self.told.pop_first();
+            let disputed = self.disputed();
+            let oldest = self.told.keys().copied().find(|tick| Some(*tick) != disputed);
+            oldest.map(|tick| self.told.remove(&tick));
         }
     }
 
@@ -91,19 +94,14 @@ impl Census {
         }
     }
 
-    /// Decides who is right, or what is to be done for that. `own` is the sequencer, one of the
-    /// `voters`.
-    pub fn judge(&mut self, own: PlayerId, voters: &[PlayerId], now: Duration) -> Option<Judgement> {
+    /// Decides who is right, or what is to be done for that. `first` is the one of the `voters`
+    /// whose world counts if nothing else tells.
+    pub fn judge(&mut self, first: PlayerId, voters: &[PlayerId], now: Duration) -> Option<Judgement> {
         let dispute = self.dispute.as_mut()?;
         let (tick, agreed) = (dispute.tick, dispute.agreed);
         let told = self.told.get(&tick);
         let votes = voters.iter().filter_map(|player| Some((*player, *told?.get(player)?)));
         let votes: BTreeMap<PlayerId, Checksum> = votes.collect();
-        let Some(ours) = votes.get(&own).copied() else {
-            // It is too long ago.
-            self.dispute = None;
-            return None;
-        };
         let count = |checksum: &Checksum| votes.values().filter(|theirs| *theirs == checksum).count();
         let outvotes = |all: usize| votes.values().copied().find(|checksum| 2 * count(checksum) > all);
         let may_learn_more = votes.len() < voters.len() && now < dispute.since + TELL_TIME;
@@ -111,14 +109,19 @@ impl Census {
             (Some(right), _) => (right, true),
             (None, _) if may_learn_more => return None,
             (None, Some(right)) => (right, true),
-            (None, None) => match dispute.reference {
-                Reference::Unasked => {
+            (None, None) => match (&dispute.reference, votes.get(&first)) {
+                (_, None) => {
+                    // It is too long ago.
+                    self.dispute = None;
+                    return None;
+                }
+                (Reference::Unasked, _) => {
                     dispute.reference = Reference::Asked(now);
                     return Some(Judgement::Replay { tick, agreed });
                 }
-                Reference::Asked(at) if now < at + REFERENCE_TIME => return None,
-                Reference::Told(Some(reference)) if count(&reference) > 0 => (reference, true),
-                Reference::Asked(_) | Reference::Told(_) => (ours, false),
+                (Reference::Asked(at), _) if now < *at + REFERENCE_TIME => return None,
+                (Reference::Told(Some(reference)), _) if count(reference) > 0 => (*reference, true),
+                (_, Some(first)) => (*first, false),
             },
         };
         self.dispute = None;
