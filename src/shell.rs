@@ -491,6 +491,7 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
                 self.recorder.ask(|keeper| keeper.keep_apart());
             }
             Event::PlayerAway { .. } | Event::PlayerLeft { .. } | Event::HoldsUp { .. } => {}
+            Event::Intercepted { .. } => {}
             Event::Refused { .. } | Event::Said { .. } => {}
             Event::Repaired { .. } | Event::Liar { .. } | Event::Distrusted { .. } | Event::VoteOut { .. } => {}
             Event::EvidenceWanted { bytes_max } => {

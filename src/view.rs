@@ -68,6 +68,8 @@ pub enum Action {
     Figures,
     /// Wants to hear nothing of the world, or to hear it again.
     Sound,
+    /// Wants to see everyone's keys.
+    Keys,
     /// Wants to go on without those who cannot be reached.
     Branch,
     /// Wants to hear nothing more of a player that is called so, or to hear it again.

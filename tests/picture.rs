@@ -288,6 +288,7 @@ fn session(loss: Loss) -> Status {
         own: n == 0,
         sequencer: n == 1,
         exchange,
+        key: None,
     };
     let ms = Duration::from_millis;
     let exchange = Exchange {

@@ -12,7 +12,9 @@ use lockstone::game::Game;
 use lockstone::net::memory::{MemoryNetwork, Weather};
 use lockstone::net::session::{EndReason, TrafficClass};
 use lockstone::net::wire::{Identity, Terms};
-use lockstone::net::{Link, Party, PartyConfig, PartySettings, Rollback, RollbackConfig, RollbackSettings, Session};
+use lockstone::net::{
+    Link, Party, PartyConfig, PartySettings, PlayerKey, Rollback, RollbackConfig, RollbackSettings, Session,
+};
 use lockstone::recording::{Bundle, Ending, Entry, Recording, replay};
 use lockstone::scene::{Pointer, Scene};
 use lockstone::shell::{
@@ -45,6 +47,9 @@ fn shell<L: Link>(
     watched((name, other), (link, players), recorder, (Screen::None { lines: false }, bot))
 }
 
+/// Who is called so has a key.
+const KEYED: &str = "Keya";
+
 /// A shell with a screen.
 fn watched<L: Link>(
     (name, other): (&str, u64),
@@ -58,6 +63,7 @@ fn watched<L: Link>(
     let labels =
         Labels { game: Faulty::NAME, terms: config.terms(identity), name: name.to_owned(), room: "hall".to_owned() };
     let session = Party::new(config, identity, name, hero, build).unwrap();
+    let session = if name == KEYED { session.with_key(PlayerKey::of_secret(name)) } else { session };
     let display = Display::new(screen, &labels, None);
     Shell::new(session, link, recorder(labels), display, options).with_rerun(build)
 }
@@ -509,6 +515,24 @@ fn whom_two_of_three_want_out_goes_and_all_read_why() {
     ];
     assert_eq!(news, expected);
     assert!(out.contains(&"Ada wants you out (2 of 3). /out NAME votes so, too.".to_owned()), "{out:?}");
+}
+
+#[test]
+fn keys_are_shown_to_be_compared_and_whose_are_proven() {
+    let key = PlayerKey::of_secret(KEYED).public().short();
+    assert!(key.len() == 24 && key.split(' ').count() == 5, "{key}");
+    let [host, ..] = typed([("Bram", &[(90, "/keys")], 6), (KEYED, &[], 8), ("Ada", &[], 8)]);
+    let expected = [
+        "Ask each other, by another way, whether you see the same keys:",
+        "Bram has no key",
+        "Ada has no key",
+        &format!("Keya: {key} (nobody is between you)"),
+    ];
+    assert_eq!(host[2..], expected);
+    let [host, ..] = typed([(KEYED, &[(90, "/keys")], 6), ("Ada", &[], 8), ("Bram", &[], 8)]);
+    assert!(host.contains(&format!("Keya (you): {key}")), "{host:?}");
+    let [_, replica, _] = typed([("Ada", &[], 8), ("Bram", &[(90, "/keys")], 6), (KEYED, &[], 8)]);
+    assert!(replica.contains(&format!("Keya: {key} (as the session tells)")), "{replica:?}");
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! A player's key: whoever has it is the player, from whatever connection, process or machine.
 //!
-//! A key never travels. It signs an answer to who lets joiners in, which holds for one connection;
-//! of who closes a party's turns, what those are; and of a rollback player, what it gives.
+//! A key never travels. It signs an answer to who lets joiners in, and that its player is at one
+//! end of a connection, which both hold for that one; of who closes a party's turns, what those
+//! are; and of a rollback player, what it gives.
 
 use core::fmt;
 
@@ -10,7 +11,7 @@ use lockstone_sim::codec;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::link::PeerId;
+use crate::link::{Binding, PeerId};
 use crate::wire::Epoch;
 
 /// What is digested with a secret to make its key.
@@ -44,6 +45,16 @@ pub struct Claim {
     pub joiner: PeerId,
     /// What the host said.
     pub nonce: u64,
+    /// By which connection.
+    pub binding: Binding,
+}
+
+/// What is signed: that a peer is at one end of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Vouched {
+    /// Who says so.
+    pub speaker: PeerId,
+    pub binding: Binding,
 }
 
 impl PlayerKey {
@@ -83,6 +94,15 @@ impl fmt::Debug for PlayerKey {
     }
 }
 
+impl PublicKey {
+    /// Its first 80 bits in five groups, for people to compare: enough that nobody finds another
+    /// key which looks the same.
+    pub fn short(&self) -> String {
+        let groups = self.0.chunks(2).take(5).map(|pair| format!("{:02x}{:02x}", pair[0], pair[1]));
+        groups.collect::<Vec<_>>().join(" ")
+    }
+}
+
 impl fmt::Display for PublicKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
@@ -111,11 +131,16 @@ impl Statement for Claim {
     const SUBJECT: &'static str = "lockstone: a player's key";
 }
 
+impl Statement for Vouched {
+    const SUBJECT: &'static str = "lockstone: an end of a connection";
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const CLAIM: Claim = Claim { epoch: Epoch(3), host: PeerId(1), joiner: PeerId(2), nonce: 4 };
+    const CLAIM: Claim =
+        Claim { epoch: Epoch(3), host: PeerId(1), joiner: PeerId(2), nonce: 4, binding: Binding([5; 32]) };
 
     #[test]
     fn a_proof_holds_for_one_key_and_one_claim() {
@@ -131,6 +156,7 @@ mod tests {
             Claim { host: PeerId(9), ..CLAIM },
             Claim { joiner: PeerId(9), ..CLAIM },
             Claim { nonce: 9, ..CLAIM },
+            Claim { binding: Binding([9; 32]), ..CLAIM },
         ];
         assert!(others.iter().all(|claim| !key.public().signed(claim, &proof)), "said elsewhere");
     }

@@ -46,8 +46,8 @@ pub mod signaling;
 #[cfg(all(any(feature = "matchbox", feature = "signaling"), not(target_arch = "wasm32")))]
 pub mod tls;
 
-pub use key::PlayerKey;
-pub use link::{Channel, Link, LinkError, LinkEvent, Obstacle, PeerId};
+pub use key::{PlayerKey, PublicKey};
+pub use link::{Binding, Channel, Link, LinkError, LinkEvent, Obstacle, PeerId};
 pub use party::{Party, PartyConfig, PartySettings};
 #[cfg(feature = "rollback")]
 pub use rollback::{Rollback, RollbackConfig, RollbackSettings};

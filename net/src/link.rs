@@ -44,11 +44,24 @@ pub enum Channel {
     Reliable,
 }
 
+/// What both ends of an encrypted connection know alike, and computed by themselves: a digest of
+/// the keys by which they know each other. If someone is between them who decrypts and encrypts
+/// again, the two ends come to different ones. All zeros where the carrier has none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Binding(pub [u8; 32]);
+
 /// What a link has to tell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LinkEvent {
     /// This peer's own name is known: the room let it in.
     Entered(PeerId),
+    /// Of a connection that is encrypted, just before [`Connected`](LinkEvent::Connected).
+    Secured {
+        /// Who is at the other end, if nobody is between.
+        peer: PeerId,
+        /// What it knows alike.
+        binding: Binding,
+    },
     /// Bytes can now be sent to a peer.
     Connected(PeerId),
     /// A peer is gone; nothing more will come from it.

@@ -45,6 +45,7 @@
 mod bell;
 mod bounds;
 mod delay;
+mod fingerprints;
 mod handshake;
 mod lasting;
 mod mending;

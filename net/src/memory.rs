@@ -22,7 +22,7 @@ use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
-use crate::link::{Channel, Link, LinkError, LinkEvent, PeerId};
+use crate::link::{Binding, Channel, Link, LinkError, LinkEvent, PeerId};
 use transit::{Line, Transit};
 
 const _: () = assert!(crate::limits::PACKET_BYTES_MAX == <MemoryLink as Link>::PACKET_BYTES_MAX);
@@ -270,6 +270,14 @@ impl MemoryNetwork {
     }
 }
 
+/// Nobody is ever between two peers: their names are enough.
+fn binding(one: PeerId, other: PeerId) -> Binding {
+    let mut bytes = [0; 32];
+    bytes[..16].copy_from_slice(&one.min(other).0.to_le_bytes());
+    bytes[16..].copy_from_slice(&one.max(other).0.to_le_bytes());
+    Binding(bytes)
+}
+
 impl Inner {
     /// Who is the hub now: in a hub network, the peer that is arrival 0.
     fn hub(&self) -> Option<PeerId> {
@@ -294,7 +302,9 @@ impl Inner {
     fn connect(&mut self, peer: PeerId, other: PeerId) {
         // What is said at once must not come before the connection does.
         let at = self.transit.soon();
+        let binding = binding(peer, other);
         for (from, to) in [(peer, other), (other, peer)] {
+            self.transit.deliver(at, to, LinkEvent::Secured { peer: from, binding });
             self.transit.deliver(at, to, LinkEvent::Connected(from));
             let (line, carried) = (Line::free_at(at), Carried::default());
             let way = Way { open: true, cut: false, held: Vec::new(), weather: None, line, carried };

@@ -340,7 +340,7 @@ impl<F: Share> Replica<F> {
 
     /// Proves to have the key that its hello named.
     fn prove(&self, host: PeerId, epoch: Epoch, nonce: u64, io: &mut Io<F::Sim>) {
-        let claim = Claim { epoch, host, joiner: self.me, nonce };
+        let claim = Claim { epoch, host, joiner: self.me, nonce, binding: io.bindings.of(host) };
         match &self.entrant.key {
             Some(key) => io.out.reliably(epoch, host, &Message::Proof(key.sign(&claim))),
             None => io.out.dropped(DropReason::Unexpected),

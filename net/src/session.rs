@@ -23,6 +23,7 @@
 
 mod applicants;
 mod attested;
+mod bindings;
 mod comparison;
 mod config;
 mod continuation;

@@ -19,7 +19,7 @@ pub use bounded::{Bytes, ChatLine, List, Name, Text, TooMany};
 pub use distant::{Distant, Landmarks, Route, Samples, Track};
 pub(crate) use encoded::{Encoded, TurnsKind, encode_turns};
 pub use evidence::{Inquiry, Parcel};
-pub use members::{Attestation, Author, Branch, Fitness, Heir, Known, Lead, Meet, Rank, Signed, Stand, Vote};
+pub use members::{Attestation, Author, Branch, Fitness, Heir, Known, Lead, Meet, Rank, Signed, Stand, Vote, Vouch};
 pub use relay::{CellBytes, CoreTree, Frame, Frames, Load, LoadedCells, Nearby, RawGiven};
 pub use repair::{Parts, Repair, Survey};
 pub use rollback::{Form, Inputs, Member, Regroup};
@@ -146,6 +146,9 @@ pub enum Message {
     Fitness(Fitness),
     /// Rollback, player to all others, reliable: that player's world is the odd one.
     Odd(PlayerId),
+    /// Whoever has a key to whoever it hears, once for each connection, reliable: it is at the
+    /// other end.
+    Vouch(Vouch),
 }
 
 impl Message {
@@ -162,6 +165,7 @@ impl Message {
             | Message::Stand(_)
             | Message::Fitness(_)
             | Message::Meet(_)
+            | Message::Vouch(_)
             | Message::Regroup(_) => Some(Epoch::default()),
             // It names that of a session which begins with it for the receiver.
             Message::Welcome(_) | Message::Gathering(..) | Message::Form(_) | Message::Challenge(_) => None,

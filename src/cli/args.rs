@@ -85,7 +85,7 @@ pub(super) struct Play {
     #[arg(long)]
     pub key: Option<String>,
     /// The signaling server, as ws://host:port or wss://host
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = server)]
     pub signal: Option<String>,
     /// Your name
     #[arg(long)]
@@ -213,7 +213,7 @@ pub(super) struct Relay {
     #[arg(long, value_name = "ADDR")]
     pub listen: Option<SocketAddr>,
     /// Another signaling server, instead of one in this process: ws://host:port or wss://host
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = server)]
     pub signal: Option<String>,
     /// Claims the room with this token (1 to 128 bytes), as a signaling server with `--host-token`
     /// wants it [default: drawn]
@@ -496,6 +496,13 @@ fn number_within(text: &str, low: f64, high: f64) -> Result<f64, String> {
 
 fn trust(file: &str) -> Result<Trust, String> {
     Trust::read(file.as_ref()).map_err(|error| error.to_string())
+}
+
+/// A signaling server's address.
+fn server(text: &str) -> Result<String, String> {
+    let host = text.strip_prefix("ws://").or_else(|| text.strip_prefix("wss://"));
+    let wanted = || "name a signaling server as ws://host:port, or wss://host".to_owned();
+    host.filter(|host| !host.is_empty()).map(|_| text.to_owned()).ok_or_else(wanted)
 }
 
 /// A server's address: `stun:host:port`.

@@ -99,7 +99,7 @@ fn play<G: Game>(
             sitting.play(party, again, link)
         }
         Config::Rollback(config) => {
-            let rollback = Rollback::new(config, identity, &name, hero, build)?;
+            let rollback = Rollback::new(config, identity, &name, hero, build)?.with_key(own.key.clone());
             sitting.play(rollback, again, link)
         }
     }

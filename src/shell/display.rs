@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use lockstone_net::LinkEvent;
-use lockstone_net::session::{Event, Phase, Stats, Traffic};
+use lockstone_net::session::{Event, Phase, PlayerStats, Stats, Traffic};
 use lockstone_net::text::escaped;
+use lockstone_net::{LinkEvent, PublicKey};
 use lockstone_sim::{PlayerId, Simulation, Tick};
 
 use super::effort::Effort;
@@ -46,6 +46,8 @@ pub struct Display {
     player: Option<PlayerId>,
     /// Those of the players that were heard of, each another.
     pub(super) names: Names,
+    /// By which the session knows them.
+    keys: BTreeMap<PlayerId, PublicKey>,
     /// The other players of a whole world who are there.
     others: BTreeSet<PlayerId>,
     muted: BTreeSet<PlayerId>,
@@ -72,6 +74,7 @@ impl Display {
             join,
             player: None,
             names: BTreeMap::new(),
+            keys: BTreeMap::new(),
             others: BTreeSet::new(),
             muted: BTreeSet::new(),
             lists: false,
@@ -139,6 +142,10 @@ impl Display {
             self.player = Some(*player);
             self.others.clear();
         }
+        if let Event::Member { player, key } = event {
+            self.keys.remove(player);
+            self.keys.extend(key.map(|key| (*player, key)));
+        }
         let named = |player: &PlayerId| self.names.get(player).cloned().unwrap_or_else(|| player.to_string());
         let news = match event {
             Event::PlayerJoined { player, .. } if self.player == Some(*player) => return,
@@ -150,6 +157,11 @@ impl Display {
             Event::PlayerLeft { player, reason } => format!("{} {reason}.", named(player)),
             Event::HoldsUp { player } => {
                 format!("{0} holds everyone up. The others will go on without {0} if that lasts.", named(player))
+            }
+            Event::Intercepted { .. } => {
+                "A peer is not heard any more, as its key does not fit the connection: it lies, \
+                or someone is between you, as a dishonest server can be. Meet by another server."
+                    .to_owned()
             }
             Event::Minority { reached, members, may_branch: false } => {
                 format!("Only {reached} of {members} can be reached, you included. You wait for the others.")
@@ -230,6 +242,27 @@ impl Display {
             all if all.is_empty() => "Nobody else is here.".to_owned(),
             all => format!("No other is called {name:?}: {} are here.", all.join(", ")),
         })
+    }
+
+    /// Tells everyone's key, and whether it was proven for the very connection.
+    pub(super) fn tell_keys(&mut self, players: &[PlayerStats]) {
+        self.tell("Ask each other, by another way, whether you see the same keys:".to_owned());
+        let lines: Vec<_> = players.iter().map(|player| self.line_of_keys(player)).collect();
+        lines.into_iter().for_each(|line| self.tell(line));
+    }
+
+    fn line_of_keys(&self, stats: &PlayerStats) -> String {
+        let name = self.names.get(&stats.player).unwrap_or(&stats.name);
+        match (stats.key, self.keys.get(&stats.player)) {
+            (Some(key), _) if stats.own => format!("{name} (you): {}", key.short()),
+            (Some(key), None) => format!("{name}: {} (nobody is between you)", key.short()),
+            (Some(key), Some(told)) if key == *told => format!("{name}: {} (nobody is between you)", key.short()),
+            (Some(key), Some(told)) => {
+                format!("{name}: {}, but others know it by {}: somebody lies", key.short(), told.short())
+            }
+            (None, Some(told)) => format!("{name}: {} (as the session tells)", told.short()),
+            (None, None) => format!("{name} has no key"),
+        }
     }
 
     /// Tells nothing more that a player says, or all of it again.

@@ -54,6 +54,7 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
                 _ if action == Action::Quit => self.leave(now),
                 _ if action == Action::Figures => self.display.toggle_figures(),
                 _ if action == Action::Sound => self.switch_sound(),
+                _ if action == Action::Keys => self.display.tell_keys(&self.session.stats().players),
                 Some(player) => self.act(player, action),
                 None => {}
             }
@@ -64,7 +65,7 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
         self.spoke = true;
         let Some(sim) = self.session.simulation() else { return };
         let command = match action {
-            Action::Quit | Action::Figures | Action::Sound => return,
+            Action::Quit | Action::Figures | Action::Sound | Action::Keys => return,
             Action::Branch => {
                 if let Err(error) = self.session.go_on_as_branch() {
                     self.display.tell(format!("Not done: {error}."));
@@ -108,6 +109,7 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
                         self.display.tell("/sound: hear nothing of the world; once more: hear it.".to_owned());
                         self.display.tell("/branch: go on without those who are cut off, if they are.".to_owned());
                         self.display.tell("/mute NAME: hear nothing more of a player; once more: hear it.".to_owned());
+                        self.display.tell("/keys: compare them with others', and nobody is between you.".to_owned());
                         self.display.tell("/out NAME: vote a player out of a party; a quorum decides.".to_owned());
                     }
                     None

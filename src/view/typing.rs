@@ -15,6 +15,8 @@ const LINE_CHARS_MAX: usize = 120;
 const FIGURES: &str = "/stats";
 /// The command that switches sound off, or on again.
 const SOUND: &str = "/sound";
+/// The command that shows everyone's keys.
+const PLAYER_KEYS: &str = "/keys";
 /// The command that takes the offer to go on without those who cannot be reached.
 const BRANCH: &str = "/branch";
 
@@ -76,6 +78,7 @@ fn finished(line: String) -> Option<Action> {
     match line.trim() {
         FIGURES => return Some(Action::Figures),
         SOUND => return Some(Action::Sound),
+        PLAYER_KEYS => return Some(Action::Keys),
         BRANCH => return Some(Action::Branch),
         _ => {}
     }

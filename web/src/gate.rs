@@ -93,6 +93,7 @@ impl<G: Game> Gate for Any<G> {
                 let config = RollbackConfig::new(settings).map_err(|error| error.to_string())?;
                 let terms = config.terms(identity);
                 let rollback = Rollback::new(config, identity, &entry.name, hero, build::<G>).map_err(of_name)?;
+                let rollback = rollback.with_key(entry.player_key()?);
                 place.play::<G, _, _>(rollback, link(entry, RoomRole::Peer)?, terms)
             }
             Kind::Relay => Err("This game's world cannot be relayed in parts: ask for a link to a party.".to_owned()),

@@ -20,6 +20,7 @@ use matchbox_socket::{
 };
 
 use super::delay::Delay;
+use super::fingerprints::Fingerprints;
 use super::handshake::Handshake;
 use super::lasting::Lasting;
 use super::probe::{self, Finding};
@@ -42,6 +43,7 @@ const UNANSWERED_AT_ONCE_MAX: usize = 16;
 pub(super) struct Pair {
     peer: PeerId,
     socket: Lasting,
+    fingerprints: Fingerprints,
     signals: UnboundedSender<PeerEvent>,
     stage: Stage,
     /// Rings when the socket has something, or the handshake is late.
@@ -100,7 +102,7 @@ impl Pair {
     ) -> Self {
         let (signals, signals_rx) = mpsc::unbounded();
         let (made_tx, made) = oneshot::channel();
-        let owner = Arc::new(());
+        let (owner, fingerprints) = (Arc::new(()), Fingerprints::default());
         // The address is never used: signaling goes through the pipe.
         let (mut socket, looping) = WebRtcSocketBuilder::new("")
             .ice_server(ways.servers())
@@ -111,6 +113,7 @@ impl Pair {
                 made: Some(made_tx),
                 owner: Arc::downgrade(&owner),
                 ways: ways.clone(),
+                fingerprints: fingerprints.clone(),
             })))))
             .add_unreliable_channel()
             .add_reliable_channel()
@@ -126,6 +129,7 @@ impl Pair {
         }
         Self {
             peer,
+            fingerprints,
             socket: Lasting::new(socket, (signals.clone(), doubts.clone()), (made, owner), spawner.clone()),
             signals,
             stage: Stage::Handshake,
@@ -246,6 +250,8 @@ impl Pair {
             if *state == PeerState::Connected && self.stage == Stage::Handshake {
                 self.stage = Stage::Connected(*peer);
                 self.heard();
+                let binding = self.fingerprints.binding();
+                events.extend(binding.map(|binding| LinkEvent::Secured { peer: self.peer, binding }));
                 events.push_back(LinkEvent::Connected(self.peer));
             }
         }
@@ -347,6 +353,7 @@ struct Pipe {
     /// Gone once the socket merely [lasts](Lasting): its peer is told nothing any more.
     owner: Weak<()>,
     ways: Ways,
+    fingerprints: Fingerprints,
 }
 
 /// Gives the pipe to matchbox, which asks once.
@@ -379,6 +386,7 @@ impl Signaller for Pipe {
             return Ok(());
         }
         self.ways.tells(&request);
+        self.fingerprints.tells(&request);
         // When signaling is lost, so is the request; the connection lives on.
         let _ = self.requests.unbounded_send(request);
         Ok(())
@@ -387,6 +395,7 @@ impl Signaller for Pipe {
     async fn next_message(&mut self) -> Result<PeerEvent, SignalingError> {
         let event = self.signals.next().await.ok_or(SignalingError::StreamExhausted)?;
         self.ways.hears(&event);
+        self.fingerprints.hears(&event);
         Ok(event)
     }
 }

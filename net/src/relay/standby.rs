@@ -134,7 +134,7 @@ impl<R: Rules> Standby<R> {
 
     fn prove(&mut self, host: PeerId, epoch: Epoch, nonce: u64, io: &mut Io<World<R>>) {
         if let Some(key) = &self.entrant.key {
-            let proof = key.sign(&Claim { epoch, host, joiner: self.me, nonce });
+            let proof = key.sign(&Claim { epoch, host, joiner: self.me, nonce, binding: io.bindings.of(host) });
             io.out.reliably(epoch, host, &Message::Proof(proof));
         }
     }

@@ -349,6 +349,7 @@ impl<S: Simulation> Play<S> {
             own: player == self.player,
             sequencer: false,
             exchange,
+            key: None,
         };
         let others = self.remotes.iter().map(|remote| line(remote.player, &remote.name, Some(remote.exchange(out))));
         let mut players: Vec<_> = others.chain([line(self.player, &self.name, None)]).collect();

@@ -7,7 +7,7 @@ use lockstone_sim::Simulation;
 
 use super::{Leader, Outbox};
 use crate::key::{Claim, Proof, PublicKey};
-use crate::link::PeerId;
+use crate::link::{Binding, PeerId};
 use crate::wire::{Message, Name};
 
 /// Who asks to be let in, and may be.
@@ -57,9 +57,14 @@ impl<S: Simulation> Applicants<S> {
     }
 
     /// A peer answers. Returns who it is and whether that is proven, if it was asked.
-    pub fn answer(&mut self, host: Leader, peer: PeerId, proof: &Proof) -> Option<(Applicant<S>, bool)> {
+    pub fn answer(
+        &mut self,
+        host: Leader,
+        (peer, binding): (PeerId, Binding),
+        proof: &Proof,
+    ) -> Option<(Applicant<S>, bool)> {
         let (applicant, nonce) = self.asked.remove(&peer)?;
-        let claim = Claim { epoch: host.epoch, host: host.peer, joiner: peer, nonce };
+        let claim = Claim { epoch: host.epoch, host: host.peer, joiner: peer, nonce, binding };
         let proven = applicant.key.is_some_and(|key| key.signed(&claim, proof));
         Some((applicant, proven))
     }

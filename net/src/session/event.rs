@@ -121,6 +121,13 @@ pub enum Event<S: Simulation> {
         /// Whom they wait for.
         player: PlayerId,
     },
+    /// What another peer proved does not fit the connection to it, which is given up. Someone is
+    /// between the two, and could read and change what they say: a dishonest server that brought
+    /// them together, say. Or that peer lies.
+    Intercepted {
+        /// The other end, as the carrier named it.
+        peer: PeerId,
+    },
     /// Too few of a party's members can be reached for anyone to lead: the others may go on, and
     /// this peer waits for them. Told once when that has lasted for 2 s, and again after 10 s
     /// ([`silence_timeout`](crate::party::PartySettings::silence_timeout)).
@@ -278,6 +285,7 @@ impl<S: Simulation> fmt::Debug for Event<S> {
             Event::PlayerBack { player, name } => write!(f, "{player} is back: {name}"),
             Event::PlayerLeft { player, reason } => write!(f, "{player} {reason}"),
             Event::HoldsUp { player } => write!(f, "{player} holds the others up"),
+            Event::Intercepted { peer } => write!(f, "someone is between this peer and {peer}"),
             Event::Minority { reached, members, may_branch } => {
                 let may = if *may_branch { ", and may go on" } else { "" };
                 write!(f, "{reached} of {members} can be reached{may}")

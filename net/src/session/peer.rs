@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, Turn, codec};
 
+use super::bindings::{Bindings, Finding};
 use super::config::{Config, Settings};
 use super::distant::DistantView;
 use super::event::{BranchError, CommandError, EndReason, Event, EvidenceError, Phase, SayError, Transmit, VoteError};
@@ -25,7 +26,7 @@ use super::time::Time;
 use super::{Continuation, Entrant, Newcomer, PlayerError, Session};
 use crate::key::PlayerKey;
 use crate::link::{LinkEvent, PeerId};
-use crate::wire::{ChatLine, CommandBytes, Epoch, Fitness, Identity, Inquiry, Message, Refusal, Vote};
+use crate::wire::{ChatLine, CommandBytes, Epoch, Fitness, Identity, Inquiry, Message, Refusal, Vote, Vouch};
 
 /// A kind of session, set up for one peer that is not in the room yet.
 pub trait Kind<S: Simulation> {
@@ -188,6 +189,8 @@ pub trait Role<S: Simulation>: Send {
 /// What a role works with beside its own state.
 pub struct Io<S: Simulation> {
     pub ingress: Ingress,
+    /// To whom its connections lead.
+    pub bindings: Bindings,
     pub out: Outbox<S>,
     pub evidence: Evidence,
     /// How well this peer can lead.
@@ -278,7 +281,8 @@ impl<S: Simulation, K: Kind<S>> Peer<S, K> {
         let entrant =
             Entrant { terms: kind.config().terms(identity), newcomer, key: None, past: None, build: Arc::new(build) };
         let (ingress, out, evidence) = (Ingress::new(kind.allowance()), Outbox::new(), Evidence::default());
-        let io = Io { ingress, out, evidence, fitness: Fitness::default(), now: Duration::ZERO };
+        let (bindings, fitness) = (Bindings::default(), Fitness::default());
+        let io = Io { ingress, bindings, out, evidence, fitness, now: Duration::ZERO };
         let observer = Observer::new(kind.config().period());
         // One leap alone is nobody's silence.
         let time = Time::new(kind.config().settings().common().silence_timeout * 3 / 4);
@@ -354,6 +358,7 @@ impl<S: Simulation, K: Kind<S>> Peer<S, K> {
 
     fn enter(&mut self, me: PeerId) {
         if let Place::Outside { .. } = self.place {
+            self.io.bindings.enter(me);
             let mut role = self.kind.enter(&self.entrant, me, &mut self.io);
             let connected: Vec<_> = self.io.ingress.peers().collect();
             connected.into_iter().for_each(|peer| role.connected(peer, &mut self.io));
@@ -363,6 +368,7 @@ impl<S: Simulation, K: Kind<S>> Peer<S, K> {
 
     fn disconnected(&mut self, peer: PeerId) {
         self.io.ingress.disconnected(peer);
+        self.io.bindings.disconnected(peer);
         self.io.evidence.lost(peer, &mut self.io.out);
         if let Some((role, io)) = self.active() {
             role.disconnected(peer, io);
@@ -394,12 +400,19 @@ impl<S: Simulation, K: Kind<S>> Peer<S, K> {
         let Peer { place: Place::Inside(role), io, .. } = self else {
             return self.io.out.dropped(DropReason::UnknownPeer);
         };
+        // A relay's standby has that of a secret, which may be short: who learns its public half can
+        // try which secrets fit.
+        let key = self.entrant.key.as_ref().filter(|_| self.entrant.newcomer.is_some());
+        if let Some(vouch) = io.bindings.vouch(from, key) {
+            io.out.reliably(Epoch::default(), from, &vouch);
+        }
         let expected = message.epoch(role.epoch());
         if expected.is_some_and(|expected| epoch != expected) && !role.counts_in_any_epoch(from, &message) {
             role.stale(from, epoch, io);
             return io.out.dropped(DropReason::StaleEpoch);
         }
         match message {
+            Message::Vouch(vouch) => self.vouched(from, &vouch),
             // Of those who are out of step too.
             Message::Parcel(parcel) if role.simulation().is_some() => {
                 io.evidence.handle(from, parcel, io.now, &mut io.out);
@@ -409,6 +422,19 @@ impl<S: Simulation, K: Kind<S>> Peer<S, K> {
                 self.place.go_on(&mut self.io);
             }
             message => role.handle_out_of_step(from, message, io),
+        }
+    }
+
+    /// A peer says that it is at the other end of the connection. If someone else is, the
+    /// connection is of no use.
+    fn vouched(&mut self, from: PeerId, vouch: &Vouch) {
+        match self.io.bindings.vouched(from, vouch) {
+            Finding::Proven => {}
+            Finding::Unexpected => self.io.out.dropped(DropReason::Unexpected),
+            Finding::False => {
+                self.io.out.events.push_back(Event::Intercepted { peer: from });
+                self.disconnected(from);
+            }
         }
     }
 
@@ -437,6 +463,7 @@ impl<S: Simulation, K: Kind<S>> Session for Peer<S, K> {
         self.observer.hear(&event);
         match event {
             LinkEvent::Entered(me) => self.enter(me),
+            LinkEvent::Secured { peer, binding } => self.io.bindings.secured(peer, binding),
             LinkEvent::Connected(peer) => {
                 self.io.ingress.connected(peer);
                 if let Some((role, io)) = self.active() {
@@ -597,6 +624,10 @@ impl<S: Simulation, K: Kind<S>> Session for Peer<S, K> {
         if let Some(role) = self.place.role() {
             stats.tick = role.simulation().map_or(Tick(0), Simulation::tick);
             role.figures(&mut stats, out);
+            for player in &mut stats.players {
+                let other = player.exchange.as_ref().and_then(|exchange| self.io.bindings.key(exchange.peer));
+                player.key = if player.own { self.entrant.key.as_ref().map(PlayerKey::public) } else { other };
+            }
         }
         stats
     }

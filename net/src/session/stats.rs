@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::traffic::{Traffic, TrafficByClass};
 use crate::link::PeerId;
-use crate::wire::{Branch, Epoch};
+use crate::wire::{Branch, Epoch, PublicKey};
 
 /// Why something from a peer was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -96,6 +96,10 @@ pub struct PlayerStats {
     pub sequencer: bool,
     /// Figures of the direct exchange, if this peer exchanges packets with that player's.
     pub exchange: Option<Exchange>,
+    /// This peer's own key; of another that of the peer at the other end of that exchange's
+    /// connection, once it has proven to be there: nobody is between the two who could read what
+    /// they say, or change it.
+    pub key: Option<PublicKey>,
 }
 
 /// Figures of the exchange with one peer.

@@ -82,6 +82,7 @@ impl<S: Simulation> Stepper<S> {
             own: *player == self.player,
             sequencer: *player == sequencer,
             exchange: exchange(*player),
+            key: None,
         };
         self.roster.iter().map(line).collect()
     }

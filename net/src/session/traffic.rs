@@ -110,6 +110,7 @@ impl TrafficClass {
             | Message::Welcome(_)
             | Message::Challenge(_)
             | Message::Proof(_)
+            | Message::Vouch(_)
             | Message::Ready
             | Message::Bye(_)
             | Message::Removed(_)

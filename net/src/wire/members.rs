@@ -122,6 +122,16 @@ impl Rank {
     }
 }
 
+/// That its sender is at one end of the connection by which it comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Vouch {
+    /// The sender's key.
+    pub key: PublicKey,
+    /// What the key signed: the text `"lockstone: an end of a connection"`, the sender's peer and
+    /// the connection's [`Binding`](crate::Binding).
+    pub proof: Proof,
+}
+
 /// A sequencer's word for turns that it closed, or a rollback player's for commands that it gave.
 /// Whoever shows two of the same author and tick with different digests proves that it told
 /// different ones.

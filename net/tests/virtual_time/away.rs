@@ -348,7 +348,7 @@ fn a_key_is_of_no_use_to_who_only_knows_its_public_half() {
         stranger.send(founder, Channel::Reliable, says(None));
         room.run_until(start + secs(2));
         let heard = hear(&mut stranger);
-        let [(Epoch(0), Message::Challenge(nonce))] = heard[..] else { panic!("{heard:?}") };
+        let [(_, Message::Vouch(_)), (Epoch(0), Message::Challenge(nonce))] = heard[..] else { panic!("{heard:?}") };
         stranger.send(founder, Channel::Reliable, answer(nonce));
         room.run_until(start + secs(3));
         told.push(hear(&mut stranger));

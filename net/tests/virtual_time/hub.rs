@@ -23,7 +23,8 @@ fn at<const N: usize>(network: &MemoryNetwork, time: u64, links: [&mut MemoryLin
 }
 
 fn all(link: &mut MemoryLink) -> Vec<LinkEvent> {
-    core::iter::from_fn(|| link.poll()).collect()
+    // Each connection is secured as it begins.
+    core::iter::from_fn(|| link.poll()).filter(|event| !matches!(event, LinkEvent::Secured { .. })).collect()
 }
 
 fn packet(from: &MemoryLink, byte: u8) -> LinkEvent {

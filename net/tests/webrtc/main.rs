@@ -6,6 +6,7 @@
 mod addresses;
 mod again;
 mod apart;
+mod between;
 mod cuts;
 mod forwarded;
 mod hall;

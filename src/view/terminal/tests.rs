@@ -23,6 +23,7 @@ fn status() -> Status {
         own: n == 0,
         sequencer: n == 1,
         exchange,
+        key: None,
     };
     let round_trip = RoundTrip {
         last: Duration::from_millis(99),

@@ -140,6 +140,7 @@ pub fn messages(epoch: Epoch) -> Vec<Message> {
         Message::Heir(Heir { number: 0, peer: None }),
         Message::VoteOut(PlayerId(300)),
         Message::Odd(PlayerId(300)),
+        Message::Vouch(Vouch { key: PublicKey([7; 32]), proof: Proof([8; 32], [9; 32]) }),
         Message::Fitness(Fitness::Slow),
         Message::Attested(attestation.clone()),
         Message::PassedOn(PlayerId(300), attestation),

@@ -92,10 +92,13 @@ fn no_signaling_server_and_a_taken_port_are_told() {
     let addr = taken.local_addr().unwrap().to_string();
     assert!(refused(&["signal", "--listen", &addr]).contains("taken"));
     drop(taken);
-    let url = format!("ws://{addr}");
-    for url in [url, format!("http://{addr}")] {
-        let told = refused(&["--room", "hall", "--signal", &url, "--view", "none"]);
-        assert!(told.contains("no signaling server answers") && told.contains("--signal"), "{told}");
+    let told = refused(&["--room", "hall", "--signal", &format!("ws://{addr}"), "--view", "none"]);
+    assert!(told.contains("no signaling server answers") && told.contains("--signal"), "{told}");
+    for command in ["play", "relay"] {
+        for url in [&format!("http://{addr}"), "ws://", &addr] {
+            let told = refused(&[command, "--room", "hall", "--signal", url]);
+            assert!(told.contains("as ws://host:port, or wss://host") && !told.contains("kept"), "{told}");
+        }
     }
 }
 

@@ -54,7 +54,8 @@ impl<S: Simulation> Sequencing<S> {
 
     /// A joiner proves its key.
     pub(super) fn proof(&mut self, peer: PeerId, proof: &Proof, io: &mut Io<S>) {
-        match self.applicants.answer(self.leader, peer, proof).filter(|_| self.leads() && self.is_backed(io.now)) {
+        let by = (peer, io.bindings.of(peer));
+        match self.applicants.answer(self.leader, by, proof).filter(|_| self.leads() && self.is_backed(io.now)) {
             Some((applicant, true)) => self.let_in(peer, applicant, io),
             Some((applicant, false)) => {
                 self.guests.refuse(peer, applicant.name.as_str(), Refusal::Key, &mut io.out);

@@ -38,7 +38,7 @@ impl<R: Rules> Host<R> {
         if self.proves_standby(peer, proof, io) {
             return;
         }
-        match self.applicants.answer(self.leader, peer, proof) {
+        match self.applicants.answer(self.leader, (peer, io.bindings.of(peer)), proof) {
             Some((applicant, true)) => self.let_in(peer, applicant, io),
             Some((applicant, false)) => {
                 self.guests.refuse(peer, applicant.name.as_str(), Refusal::Key, &mut io.out);

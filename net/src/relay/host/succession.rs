@@ -263,7 +263,8 @@ impl<R: Rules> Host<R> {
         let is_before = self.succession.before.is_some_and(|(before, _)| before == host);
         match self.entrant.key.as_ref().filter(|_| is_before) {
             Some(key) => {
-                let proof = key.sign(&Claim { epoch, host, joiner: self.leader.peer, nonce });
+                let binding = io.bindings.of(host);
+                let proof = key.sign(&Claim { epoch, host, joiner: self.leader.peer, nonce, binding });
                 io.out.reliably(epoch, host, &Message::Proof(proof));
             }
             None => io.out.dropped(DropReason::Unexpected),

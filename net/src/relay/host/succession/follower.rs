@@ -170,7 +170,8 @@ impl<R: Rules> Host<R> {
         let Some(applicant) = self.succession.applicant.take_if(|applicant| applicant.peer == peer) else {
             return false;
         };
-        let claim = Claim { epoch: self.leader.epoch, host: self.leader.peer, joiner: peer, nonce: applicant.nonce };
+        let (epoch, host, nonce) = (self.leader.epoch, self.leader.peer, applicant.nonce);
+        let claim = Claim { epoch, host, joiner: peer, nonce, binding: io.bindings.of(peer) };
         if !self.succession.key.is_some_and(|key| key.signed(&claim, proof)) {
             self.guests.refuse(peer, applicant.hello.name.as_str(), Refusal::Key, &mut io.out);
         } else if applicant.hello.promised > self.leader.epoch {
