@@ -21,6 +21,7 @@ mod addresses;
 mod attend;
 mod certificate;
 mod figures;
+mod files;
 mod ingress;
 mod pages;
 mod probe;
@@ -218,7 +219,8 @@ impl Server {
         self.addr
     }
 
-    /// Serves on this thread, for as long as the process lives.
+    /// Serves on this thread, for as long as the process lives. So that it can have more
+    /// connections, the process may have more files from then on, if the system lets it.
     ///
     /// # Errors
     /// [`SignalingError::Run`] if the system does not give what the loop needs.
@@ -228,7 +230,7 @@ impl Server {
     }
 
     /// Serves on its own thread until the handle is dropped; every signaling connection then
-    /// ends, links live on.
+    /// ends, links live on. It raises the process's limit of files as [`Server::run`] does.
     ///
     /// # Errors
     /// [`SignalingError::Run`] if the system gives no thread.
@@ -253,7 +255,8 @@ impl Server {
             Some((register, was_there)) => rooms.remembering(register, was_there),
             None => rooms,
         });
-        let (addresses, pages) = (Arc::new(Addresses::behind(self.proxies)), Arc::new(self.pages));
+        let addresses = Arc::new(Addresses::behind(self.proxies, files::connections_max()));
+        let pages = Arc::new(self.pages);
         let (turn, certificate) = (self.turn.map(Arc::new), self.certificate);
         (self.listener, Shared { rooms, addresses, pages, certificate, turn })
     }
@@ -272,7 +275,8 @@ struct Shared {
 impl Shared {
     fn figures(&self) -> Figures {
         let turn_credentials = self.turn.as_ref().map(|turn| turn.given());
-        Figures { connections: self.addresses.connections(), turn_credentials, ..self.rooms.figures() }
+        let Figures { rooms, peers, entries, refusals, .. } = self.rooms.figures();
+        Figures { rooms, peers, entries, refusals, turn_credentials, ..self.addresses.figures() }
     }
 
     fn run_until(

@@ -49,8 +49,9 @@ pub(super) fn run(args: &Signal, page: Option<Pages>) -> Result<ExitCode, Failur
     print(format_args!("ws{s}://{addr}"));
     link::tell(&join);
     say(format_args!(
-        "Signaling is served. Peers join with --signal {}; {public}/?figures tells how much it has to do; Ctrl-C ends \
-         it.",
+        "Signaling is served, on up to {} connections at once. Peers join with --signal {}; {public}/?figures tells \
+         how much it has to do; Ctrl-C ends it.",
+        server.figures().connections_max,
         public.replacen("http", "ws", 1)
     ));
     let (mut told, mut told_at) = (server.figures(), Instant::now());

@@ -1,5 +1,6 @@
-//! What one address may take of the server, so that others get in: how many connections, how many
-//! wrong guesses of rooms, keys and tokens, and how many visits: who enters and is gone at once.
+//! What one address may take of the server, so that others get in: how many connections, how much
+//! that waits for it, how many wrong guesses of rooms, keys and tokens, and how many visits: who
+//! enters and is gone at once.
 //!
 //! An address of IPv6 is a network of 64 bits: whoever has one of its addresses has them all. Who
 //! comes through a trusted proxy has the address that the proxy names. It must never be that anyone
@@ -12,14 +13,19 @@ use std::time::{Duration, Instant};
 
 use axum::http::{HeaderMap, HeaderName};
 
+use super::figures::Figures;
+use super::rooms::Waiting;
+
 /// In which a proxy names who speaks through it, after whoever that one said to speak for.
 const FORWARDED: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// The most connections of an address.
+/// The most connections of an address. It never has more than all others have left, so as many
+/// addresses as there may be connections are needed to leave none.
 pub const ADDRESS_CONNECTIONS_MAX: usize = 512;
 
-/// The most connections of all: some that have not entered beside those that may.
-const CONNECTIONS_MAX: usize = super::rooms::SERVER_PEERS_MAX + 1_024;
+/// The most connections of all, if the process may have the files for them: some that have not
+/// entered beside those that may.
+pub(super) const CONNECTIONS_MAX: usize = super::rooms::SERVER_PEERS_MAX + 1_024;
 
 /// Wrong guesses, and attempts that may turn out to be.
 const GUESSES: Pace = Pace { free: 64.0, forgotten_per_s: 8.0 };
@@ -34,9 +40,12 @@ const WAIT_MAX: Duration = Duration::from_secs(4);
 const REMEMBERED_MAX: usize = 16_384;
 
 /// All addresses that have a connection, or guessed wrongly of late.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Addresses {
     all: Mutex<All>,
+    connections_max: usize,
+    /// What waits for all.
+    waiting: Waiting,
     /// Those whose word on addresses counts.
     proxies: Vec<IpAddr>,
 }
@@ -50,6 +59,7 @@ struct All {
 #[derive(Debug)]
 struct Taken {
     connections: usize,
+    waiting: Waiting,
     guesses: Count,
     visits: Count,
 }
@@ -107,13 +117,15 @@ struct Counted(Arc<Addresses>);
 #[derive(Debug)]
 pub(super) struct Guest {
     connection: Arc<Counted>,
-    pub(super) addr: IpAddr,
+    addr: IpAddr,
+    waiting: Waiting,
 }
 
 impl Addresses {
-    pub fn behind(proxies: impl IntoIterator<Item = IpAddr>) -> Addresses {
+    /// With so many connections at most.
+    pub fn behind(proxies: impl IntoIterator<Item = IpAddr>, connections_max: usize) -> Addresses {
         let proxies = proxies.into_iter().map(|addr| addr.to_canonical()).collect();
-        Addresses { all: Mutex::default(), proxies }
+        Addresses { all: Mutex::default(), connections_max, waiting: Waiting::default(), proxies }
     }
 
     /// There is none for an address, or a server, that has too many.
@@ -125,7 +137,7 @@ impl Addresses {
 
     fn count(self: &Arc<Self>) -> Option<Counted> {
         let all = &mut *self.lock();
-        (all.connections < CONNECTIONS_MAX).then(|| all.connections += 1)?;
+        (all.connections < self.connections_max).then(|| all.connections += 1)?;
         Some(Counted(Arc::clone(self)))
     }
 
@@ -133,9 +145,11 @@ impl Addresses {
         self.proxies.contains(&addr.to_canonical())
     }
 
-    /// How many connections there are.
-    pub fn connections(&self) -> usize {
-        self.lock().connections
+    /// How many connections there are, how many there may be, and how many bytes wait for all.
+    pub fn figures(&self) -> Figures {
+        let connections = self.lock().connections;
+        let (connections_max, waiting_bytes) = (self.connections_max, self.waiting.all());
+        Figures { connections, connections_max, waiting_bytes, ..Figures::default() }
     }
 
     fn lock(&self) -> MutexGuard<'_, All> {
@@ -181,12 +195,21 @@ impl Guest {
             all.by.retain(|_, taken| taken.counts(now));
         }
         let none = Count { count: 0.0, at: now };
-        let taken = all.by.entry(addr).or_insert(Taken { connections: 0, guesses: none, visits: none });
-        if taken.connections >= ADDRESS_CONNECTIONS_MAX {
+        let waiting = &connection.0.waiting;
+        let new = || Taken { connections: 0, waiting: waiting.elsewhere(), guesses: none, visits: none };
+        let taken = all.by.entry(addr).or_insert_with(new);
+        // The new one is counted already.
+        let left = connection.0.connections_max + 1 - all.connections;
+        if taken.connections >= left.min(ADDRESS_CONNECTIONS_MAX) {
             return None;
         }
         taken.connections += 1;
-        Some(Guest { connection: Arc::clone(connection), addr })
+        Some(Guest { connection: Arc::clone(connection), addr, waiting: taken.waiting.clone() })
+    }
+
+    /// Where it comes from, and where what waits for it counts.
+    pub fn origin(&self) -> (IpAddr, Waiting) {
+        (self.addr, self.waiting.clone())
     }
 
     /// It tries to enter: how long it has to wait, if it may try at all. It counts as a wrong guess

@@ -100,7 +100,7 @@ fn door(said: &Door) -> Message {
 }
 
 fn let_in(rooms: &Arc<Rooms>, room: &str, ingress: &Ingress, guest: &Guest) -> Result<(Seat, Inbox), Refusal> {
-    let entered = rooms.enter(room, ingress.key.as_deref(), &ingress.role(), ingress.pass(), guest.addr);
+    let entered = rooms.enter(room, ingress.key.as_deref(), &ingress.role(), ingress.pass(), guest.origin());
     if !entered.as_ref().is_err_and(|refusal| refusal.is_of_guess()) {
         guest.was_no_guess();
     }

@@ -7,6 +7,10 @@ use core::fmt::{self, Display, Formatter, Write as _};
 pub struct Figures {
     /// Open connections, of peers and of those who have not entered.
     pub connections: usize,
+    /// How many there may be: 17,408, or fewer if the process may not have the files for them.
+    pub connections_max: usize,
+    /// How much waits for peers to read it, in bytes.
+    pub waiting_bytes: usize,
     /// Rooms that somebody is in.
     pub rooms: usize,
     /// Peers in them.
@@ -28,6 +32,8 @@ impl Figures {
             told.expect("a string takes all");
         };
         tell("connections", "gauge", self.connections as u64);
+        tell("connections_max", "gauge", self.connections_max as u64);
+        tell("waiting_bytes", "gauge", self.waiting_bytes as u64);
         tell("rooms", "gauge", self.rooms as u64);
         tell("peers", "gauge", self.peers as u64);
         tell("entries_total", "counter", self.entries);
@@ -39,10 +45,10 @@ impl Figures {
 
 impl Display for Figures {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Figures { connections, rooms, peers, entries, refusals, turn_credentials } = self;
+        let Figures { connections, connections_max, rooms, peers, entries, refusals, turn_credentials, .. } = self;
         write!(
             f,
-            "Connections: {connections}. Peers: {peers}, in rooms: {rooms}. Entered so far: {entries}, refused: {refusals}."
+            "Connections: {connections} of {connections_max}. Peers: {peers}, in rooms: {rooms}. Entered so far: {entries}, refused: {refusals}."
         )?;
         turn_credentials.map_or(Ok(()), |given| write!(f, " TURN credentials given: {given}."))
     }

@@ -20,7 +20,7 @@ use super::figures::Figures;
 use crate::limits::{PEER_SIGNALS_MAX, PEER_SIGNALS_TIME};
 use crate::room::{Malformed, Pass, RoomRole, Secret, check};
 use awaited::Awaited;
-pub(super) use mailbox::Inbox;
+pub(super) use mailbox::{Inbox, Waiting};
 use register::Claim;
 pub(super) use register::Register;
 pub(super) use room::OFFERS_WITHIN;
@@ -212,7 +212,7 @@ impl Rooms {
         key: Option<&str>,
         role: &RoomRole,
         pass: Pass<'_>,
-        addr: IpAddr,
+        (addr, waiting): (IpAddr, Waiting),
     ) -> Result<(Seat, Inbox), Refusal> {
         check(name, key, role, pass)?;
         if let (Some(lock), Some(wanted)) = (role.token(), &self.admission.host_token)
@@ -225,7 +225,7 @@ impl Rooms {
             return Err(Refusal::ServerFull);
         }
         let address = self.numbers.hash_one((name, addr)) as u32;
-        self.let_in(inside, name, key, role, pass, address).map_err(|refusal| refusal.to(role))
+        self.let_in(inside, name, key, role, pass, (address, waiting)).map_err(|refusal| refusal.to(role))
     }
 
     fn let_in(
@@ -235,7 +235,7 @@ impl Rooms {
         key: Option<&str>,
         role: &RoomRole,
         pass: Pass<'_>,
-        address: u32,
+        (address, waiting): (u32, Waiting),
     ) -> Result<(Seat, Inbox), Refusal> {
         let is_awaited = inside.awaited_until(name).is_some();
         let room = match inside.rooms.entry(name.to_owned()) {
@@ -251,7 +251,7 @@ impl Rooms {
             }
         };
         let entry = inside.entries;
-        let (peer, inbox) = room.admit(key, role, pass, (entry, address))?;
+        let (peer, inbox) = room.admit(key, role, pass, (entry, address, waiting))?;
         if is_awaited {
             self.back.notify_waiters();
         }
@@ -337,7 +337,9 @@ mod tests {
     fn a_relays_room_and_a_server_have_their_limits() {
         let rooms = Arc::new(Rooms::default());
         let host = RoomRole::Relay { token: "t".to_owned() };
-        let enter = |room: &str, role| rooms.enter(room, None, role, Pass::default(), Ipv4Addr::LOCALHOST.into());
+        let enter = |room: &str, role| {
+            rooms.enter(room, None, role, Pass::default(), (Ipv4Addr::LOCALHOST.into(), Waiting::default()))
+        };
         let relay = |room: &str| enter(room, &host).expect("there is room");
         let player = |room: &str| enter(room, &RoomRole::Player);
         let refusal = |room: &str| player(room).expect_err("it is refused");

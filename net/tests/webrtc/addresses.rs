@@ -1,15 +1,20 @@
 //! What one address can take of a signaling server, and that others get in meanwhile.
 
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
+use lockstone_net::PeerId;
 use lockstone_net::signaling::Server;
+use matchbox_protocol::{JsonPeerEvent, PeerEvent};
+use socket2::{Domain, Socket, Type};
 use testkit::strangers;
 use tungstenite::client::IntoClientRequest as _;
-use tungstenite::{Message, client};
+use tungstenite::{Message, WebSocket, client};
 
 use super::peers::*;
+use super::process::{self, Process};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -106,6 +111,99 @@ fn little_is_kept_for_a_slow_reader() {
     }
     println!("{kept} bytes of {} were kept, here and by the system", count * bytes);
     assert!((100_000..8_000_000).contains(&kept));
+}
+
+/// Enters a room from there, and reads nothing: the system holds little for it.
+fn slow_reader(from: u8, server: SocketAddr, path: &str) -> (WebSocket<TcpStream>, PeerId) {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    socket.set_recv_buffer_size(4_096).unwrap();
+    socket.bind(&SocketAddr::from((Ipv4Addr::new(127, 0, 0, from), 0)).into()).unwrap();
+    socket.connect(&server.into()).unwrap();
+    let (mut socket, _) = client(format!("ws://{server}/{path}"), socket.into()).unwrap();
+    let told: JsonPeerEvent = socket.read().unwrap().into_text().unwrap().parse().unwrap();
+    let PeerEvent::IdAssigned(id) = told else { panic!("the id comes first") };
+    (socket, PeerId(id.0.as_u128()))
+}
+
+/// Tells each of them so much. When this returns, the server has it, or has dropped it.
+fn press(host: &mut WebSocket<TcpStream>, readers: &[(WebSocket<TcpStream>, PeerId)], bytes: usize) {
+    const EACH: usize = 15_000;
+    for _ in 0..bytes / EACH {
+        readers.iter().for_each(|(_, reader)| signal(host, *reader, "x".repeat(EACH).into()));
+    }
+    host.send(Message::Ping(Default::default())).unwrap();
+    while !matches!(host.read().unwrap(), Message::Pong(_)) {}
+}
+
+#[test]
+fn slow_readers_of_an_address_together_hold_little_and_leave_others_their_share() {
+    const MIB: usize = 1 << 20;
+    let server = serve();
+    let addr = server.local_addr();
+    let room = |name: &str, from, readers| {
+        let host = client(format!("ws://{addr}/{name}?host=t"), connect_from(3, addr)).unwrap().0;
+        let readers = (0..readers).map(|_| slow_reader(from, addr, &format!("{name}?relay")));
+        (host, readers.collect::<Vec<_>>())
+    };
+    let (mut host, slow) = room("r", 2, 40);
+    press(&mut host, &slow, 4 * MIB);
+    let waiting = server.figures().waiting_bytes;
+    println!("{waiting} bytes wait for {} slow readers", slow.len());
+    assert!((8 * MIB..16 * MIB).contains(&waiting));
+    let (mut other_host, other) = room("other", 4, 1);
+    press(&mut other_host, &other, 4 * MIB);
+    let more = server.figures().waiting_bytes - waiting;
+    println!("{more} bytes wait for one of another address");
+    assert!(more > MIB / 2);
+    drop((slow, other));
+    until("all of it to be forgotten", || (server.figures().waiting_bytes == 0).then_some(()));
+}
+
+/// A server in a process that may have so many files, and can have no more.
+fn serve_with(limit: &str) -> (Process, SocketAddr) {
+    let mut program = Command::new("sh");
+    program.args(["-c", &format!("ulimit {limit}; exec \"$0\" \"$@\"")]).arg(process::program());
+    Process::serve_by(program, any_port())
+}
+
+/// One of its figures.
+fn figure(server: SocketAddr, name: &str) -> usize {
+    let mut stream = connect_from(9, server);
+    stream.write_all(b"GET /?figures HTTP/1.1\r\nhost: h\r\nconnection: close\r\n\r\n").unwrap();
+    let mut told = String::new();
+    stream.read_to_string(&mut told).unwrap();
+    let value = told.lines().find_map(|line| line.strip_prefix("lockstone_")?.strip_prefix(name)?.strip_prefix(' '));
+    value.and_then(|value| value.parse().ok()).unwrap_or_else(|| panic!("{name}: {told}"))
+}
+
+#[test]
+fn an_address_with_more_connections_than_a_server_has_files_keeps_nobody_out() {
+    let (_server, addr) = serve_with("-n 64");
+    let mut held: Vec<_> = (0..100).map(|n| strangers::enter_from(2, addr, &format!("room-{n}"))).collect();
+    let silent: Vec<_> = (0..100).map(|_| connect_from(2, addr)).collect();
+    let inside = held.iter().flatten().count();
+    println!("{inside} of 100 are let in");
+    let takes = enter_from(3, addr, "honest");
+    assert!(takes < Duration::from_secs(1), "{takes:?}");
+    assert_eq!(figure(addr, "connections_max"), 48);
+    // Peers of an address that has too many may come once some of its own are gone.
+    assert!(strangers::enter_from(2, addr, "r").is_none());
+    held.retain(Option::is_some);
+    held.truncate(inside / 2);
+    drop(silent);
+    until("room for one of that address", || strangers::enter_from(2, addr, "r"));
+    let mut friends = vec![Peer::enter(addr, "party"), Peer::enter(addr, "party")];
+    connect(&mut friends);
+}
+
+#[test]
+fn a_server_takes_as_many_files_as_it_may_have() {
+    let (_server, addr) = serve_with("-Sn 64");
+    let began = Instant::now();
+    let held: Vec<_> = (0..100).map_while(|n| strangers::enter_from(2, addr, &format!("room-{n}"))).collect();
+    assert_eq!(held.len(), 100);
+    assert!(began.elapsed() < Duration::from_secs(10), "they wait until others are gone: {:?}", began.elapsed());
+    assert!(figure(addr, "connections_max") > 100);
 }
 
 #[test]

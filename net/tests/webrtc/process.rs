@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::process::{self, Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{self, Receiver};
@@ -177,7 +178,11 @@ impl Drop for Process {
 
 /// This program.
 pub fn here() -> Command {
-    Command::new(std::env::current_exe().unwrap())
+    Command::new(program())
+}
+
+pub fn program() -> PathBuf {
+    std::env::current_exe().unwrap()
 }
 
 #[test]

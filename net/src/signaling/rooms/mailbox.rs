@@ -1,4 +1,9 @@
-//! What waits for one peer until it reads: so many bytes at most. What comes beyond is dropped.
+//! What waits for one peer until it reads: so many bytes at most, and so many for all peers of an
+//! address. What comes beyond is dropped.
+//!
+//! An address may have a part of what all have left, so however many addresses hold what they can,
+//! something is left for another: dynamic thresholds, as Choudhury and Hahne have them for queues
+//! that share a memory (1998).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -8,11 +13,24 @@ use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 /// What each message costs beside its bytes.
 const MESSAGE_BYTES: usize = 64;
 
+/// How much waits for all peers of a server, in bytes; and which part of what is left of it one
+/// address may have: 15 MiB, if no other has any.
+const WAITING_BYTES_MAX: usize = 256 << 20;
+const ADDRESS_PART: usize = 16;
+
+/// Bytes that wait for all peers of an address, and for all of the server.
+#[derive(Clone, Debug, Default)]
+pub(in crate::signaling) struct Waiting {
+    address: Arc<AtomicUsize>,
+    all: Arc<AtomicUsize>,
+}
+
 /// Where a room puts messages.
 #[derive(Debug)]
 pub(super) struct Mailbox {
-    messages: UnboundedSender<String>,
-    waiting: Arc<AtomicUsize>,
+    messages: UnboundedSender<(String, Waits)>,
+    inbox: Arc<AtomicUsize>,
+    waiting: Waiting,
     evicted: Arc<AtomicBool>,
     bytes_max: usize,
 }
@@ -20,16 +38,40 @@ pub(super) struct Mailbox {
 /// Where a connection takes them.
 #[derive(Debug)]
 pub(in crate::signaling) struct Inbox {
-    messages: UnboundedReceiver<String>,
-    waiting: Arc<AtomicUsize>,
+    messages: UnboundedReceiver<(String, Waits)>,
     evicted: Arc<AtomicBool>,
 }
 
-pub(super) fn mailbox(bytes_max: usize) -> (Mailbox, Inbox) {
-    let (sender, receiver) = mpsc::unbounded_channel();
-    let (waiting, evicted) = (Arc::default(), Arc::default());
-    let mailbox = Mailbox { messages: sender, waiting: Arc::clone(&waiting), evicted: Arc::clone(&evicted), bytes_max };
-    (mailbox, Inbox { messages: receiver, waiting, evicted })
+/// That a message waits, until this is dropped.
+#[derive(Debug)]
+struct Waits {
+    bytes: usize,
+    inbox: Arc<AtomicUsize>,
+    waiting: Waiting,
+}
+
+pub(super) fn mailbox(bytes_max: usize, waiting: Waiting) -> (Mailbox, Inbox) {
+    let (messages, inbox) = mpsc::unbounded_channel();
+    let evicted = Arc::<AtomicBool>::default();
+    let inbox = Inbox { messages: inbox, evicted: Arc::clone(&evicted) };
+    (Mailbox { messages, inbox: Arc::default(), waiting, evicted, bytes_max }, inbox)
+}
+
+impl Waiting {
+    /// Of another address of the same server.
+    pub(in crate::signaling) fn elsewhere(&self) -> Waiting {
+        Waiting { address: Arc::default(), all: Arc::clone(&self.all) }
+    }
+
+    /// How many wait for all.
+    pub(in crate::signaling) fn all(&self) -> usize {
+        self.all.load(Ordering::Relaxed)
+    }
+
+    fn has_room(&self, bytes: usize) -> bool {
+        let left = WAITING_BYTES_MAX.saturating_sub(self.all());
+        self.address.load(Ordering::Relaxed) + bytes <= left / ADDRESS_PART
+    }
 }
 
 impl Mailbox {
@@ -37,11 +79,8 @@ impl Mailbox {
     pub(super) fn put(&self, message: String) -> bool {
         let bytes = message.len() + MESSAGE_BYTES;
         // Messages are put under the rooms' lock, so no two at the same time.
-        let fits = self.waiting.load(Ordering::Relaxed) + bytes <= self.bytes_max;
-        if fits {
-            self.waiting.fetch_add(bytes, Ordering::Relaxed);
-        }
-        fits && self.messages.send(message).is_ok()
+        let fits = self.inbox.load(Ordering::Relaxed) + bytes <= self.bytes_max && self.waiting.has_room(bytes);
+        fits && self.messages.send((message, Waits::new(bytes, &self.inbox, &self.waiting))).is_ok()
     }
 
     /// The peer has to go.
@@ -59,8 +98,28 @@ impl Inbox {
 
     /// The next one; none if nothing more comes.
     pub(in crate::signaling) async fn next(&mut self) -> Option<String> {
-        let message = self.messages.recv().await?;
-        self.waiting.fetch_sub(message.len() + MESSAGE_BYTES, Ordering::Relaxed);
-        Some(message)
+        self.messages.recv().await.map(|(message, _)| message)
+    }
+}
+
+impl Waits {
+    fn new(bytes: usize, inbox: &Arc<AtomicUsize>, waiting: &Waiting) -> Waits {
+        let waits = Waits { bytes, inbox: Arc::clone(inbox), waiting: waiting.clone() };
+        waits.counters().into_iter().for_each(|counter| {
+            counter.fetch_add(bytes, Ordering::Relaxed);
+        });
+        waits
+    }
+
+    fn counters(&self) -> [&AtomicUsize; 3] {
+        [&self.inbox, &self.waiting.address, &self.waiting.all]
+    }
+}
+
+impl Drop for Waits {
+    fn drop(&mut self) {
+        self.counters().into_iter().for_each(|counter| {
+            counter.fetch_sub(self.bytes, Ordering::Relaxed);
+        });
     }
 }

@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::Refusal;
-use super::mailbox::{Inbox, Mailbox, mailbox};
+use super::mailbox::{Inbox, Mailbox, Waiting, mailbox};
 use crate::room::{Pass, RoomRole};
 
 /// The most peers in a party's room.
@@ -98,7 +98,7 @@ impl Room {
         key: Option<&str>,
         role: &RoomRole,
         pass: Pass<'_>,
-        (entry, address): (u64, u32),
+        (entry, address, waiting): (u64, u32, Waiting),
     ) -> Result<(PeerId, Inbox), Refusal> {
         if self.key.as_deref() != key {
             return Err(Refusal::WrongKey);
@@ -121,7 +121,7 @@ impl Room {
         if let Some(before) = self.present.get(&peer).map(|present| present.entry) {
             self.leave(peer, before);
         }
-        let (mailbox, inbox) = mailbox(bytes_max);
+        let (mailbox, inbox) = mailbox(bytes_max, waiting);
         tell(peer, &mailbox, &JsonPeerEvent::IdAssigned(peer));
         match (role, &self.relay) {
             (RoomRole::Peer, _) => self.tell_all(&JsonPeerEvent::NewPeer(peer)),
