@@ -3,6 +3,7 @@
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::process::Command;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use lockstone_net::PeerId;
@@ -207,24 +208,73 @@ fn a_server_takes_as_many_files_as_it_may_have() {
 }
 
 #[test]
-fn wrong_guesses_slow_down() {
+fn wrong_guesses_slow_down_whoever_makes_them() {
     let server = serve();
     let addr = server.local_addr();
-    let (_host, _) = raw(addr, "r?host=t&key=k").unwrap();
-    let began = Instant::now();
-    let mut statuses = Vec::new();
-    while began.elapsed() < Duration::from_secs(3) {
-        match client(format!("ws://{addr}/r?relay&key={}", statuses.len()), connect_from(2, addr)) {
-            Err(tungstenite::HandshakeError::Failure(tungstenite::Error::Http(response))) => {
-                statuses.push(response.status().as_u16());
+    let (_host, _) = raw(addr, "hall?host=t&key=k").unwrap();
+    let (_peer, _) = raw(addr, "party?key=k").unwrap();
+    let guarded = Server::bind(any_port()).unwrap().with_host_token("elder").spawn().unwrap();
+    let guarded = guarded.local_addr();
+    let guesses = [
+        (addr, "hall?relay&key=", 404),
+        (addr, "hall?standby=t&key=", 404),
+        (addr, "hall?key=", 403),
+        (addr, "hall?host=t&key=", 403),
+        (addr, "hall?key=k&host=", 403),
+        (addr, "party?key=", 403),
+        (addr, "party?host=t&key=", 403),
+        (addr, "party?key=k&host=", 409),
+        (guarded, "hall?host=", 403),
+    ];
+    let guess = |from: u8, (server, path, status): (SocketAddr, &'static str, u16)| {
+        thread::spawn(move || {
+            let (began, mut count) = (Instant::now(), 0);
+            while began.elapsed() < Duration::from_secs(3) {
+                match client(format!("ws://{server}/{path}{count}"), connect_from(from, server)) {
+                    Err(tungstenite::HandshakeError::Failure(tungstenite::Error::Http(response))) => {
+                        let told = response.status().as_u16();
+                        assert!([status, 429].contains(&told), "{path}: {told}");
+                    }
+                    other => panic!("not refused: {other:?}"),
+                }
+                count += 1;
             }
-            other => panic!("not refused: {other:?}"),
-        }
-    }
-    println!("{} guesses in {:?}", statuses.len(), began.elapsed());
-    assert!(statuses.len() < 120, "64 at once, and 8 a second");
-    let other = enter_from(3, addr, "r?relay&key=k");
+            println!("{path}: {count} guesses in {:?}", began.elapsed());
+            assert!(count < 120, "64 at once, and 8 a second");
+        })
+    };
+    let guessing: Vec<_> = (20..).zip(guesses).map(|(from, guesses)| guess(from, guesses)).collect();
+    guessing.into_iter().for_each(|guessing| guessing.join().unwrap());
+    let other = enter_from(3, addr, "hall?relay&key=k");
     assert!(other < Duration::from_secs(1), "{other:?}");
+}
+
+/// Nothing else can be hidden from a peer or a relay: who names a room that is not there founds it.
+#[test]
+fn who_does_not_know_a_rooms_key_learns_of_it_only_that_it_is_there() {
+    let file = RoomsFile::new("claims");
+    let server = file.serve_at(any_port());
+    let addr = server.local_addr();
+    let (_party, _) = raw(addr, "party?key=k").unwrap();
+    let _full: Vec<_> = (0..16).map(|_| raw(addr, "full?key=k").unwrap()).collect();
+    let (_relay, _) = raw(addr, "hall?host=t&key=k").unwrap();
+    let (relay, _) = raw(addr, "away?host=t&key=k").unwrap();
+    let (_player, _) = raw(addr, "away?relay&key=k").unwrap();
+    drop(relay);
+    until("the relay to be away", || raw(addr, "away?relay&key=k").is_err().then_some(()));
+    drop(raw(addr, "emptied?host=t&key=k").unwrap());
+    until("the relay to have left", || (server.figures().rooms == 4).then_some(()));
+    for room in ["party", "full", "hall", "away", "emptied"] {
+        let answers = |roles: &[&str]| -> Vec<_> {
+            let keys = ["key=l", "none"];
+            let asked = roles.iter().flat_map(|role| keys.map(|key| format!("{room}?{role}&{key}")));
+            asked.map(|path| refused(addr, &path)).collect()
+        };
+        let founders = answers(&["", "host=t", "host=u", "secret=0123456789abcdef&arrival=0"]);
+        assert!(founders.iter().all(|told| *told == (403, "the room has another key".into())), "{room}: {founders:?}");
+        let (nowhere, others) = (refused(addr, "nowhere?relay"), answers(&["relay", "standby=t", "standby=u"]));
+        assert!(others.iter().all(|told| *told == nowhere), "{room}: {others:?}");
+    }
 }
 
 #[test]
