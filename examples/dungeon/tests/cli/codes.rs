@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::io::{Read, Write};
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::Output;
 use std::thread;
@@ -15,6 +15,8 @@ use lockstone::game::Game;
 use lockstone::net::text::is_code;
 use lockstone::recording::{Bundle, Ending, Entry, Header, Recording};
 use lockstone::sim::{Checksum, PlayerId};
+use tungstenite::Message;
+use tungstenite::protocol::CloseFrame;
 
 type Sim = <DungeonGame as Game>::Sim;
 
@@ -113,21 +115,76 @@ fn a_page_of_such_a_file_turns_no_text_around() {
     assert_eq!(page.chars().find(|c| is_code(*c) && !c.is_ascii_whitespace()), None);
 }
 
-#[test]
-fn a_server_that_refuses_with_codes_is_not_quoted() {
+/// A signaling server that answers everyone so, and its address.
+fn server(answer: impl Fn(TcpStream) + Send + 'static) -> String {
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("ws://{}", server.local_addr().unwrap());
-    thread::spawn(move || {
-        for stream in server.incoming() {
-            let mut stream = stream.unwrap();
+    thread::spawn(move || server.incoming().for_each(|stream| answer(stream.unwrap())));
+    url
+}
+
+#[test]
+fn a_server_that_refuses_with_codes_is_not_quoted() {
+    let refuses = |status: &'static str, body: String| {
+        server(move |mut stream| {
             let _ = stream.read(&mut [0; 4_096]);
-            let body = "the room is \u{202e}denwo";
-            let _ = write!(stream, "HTTP/1.1 403 Forbidden\r\ncontent-length: {}\r\n\r\n{body}", body.len());
-        }
-    });
-    let told = refused(&["play", "--view", "none", "--signal", &url, "--room", "hall"]);
-    assert!(told.contains("refused room \"hall\": it answered HTTP 403"), "{told}");
-    assert_eq!(told.chars().find(|c| is_code(*c)), None);
+            let _ = write!(stream, "HTTP/1.1 {status}\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+        })
+    };
+    let not_quoted = "refused room \"hall\": it answered HTTP 403";
+    for (url, words) in [
+        (refuses("403 Forbidden", "the room is \u{202e}denwo".into()), not_quoted),
+        (refuses("403 Forbidden", CODES.into()), not_quoted),
+        (refuses("403 Forbidden", "the room is full ".repeat(4_000)), not_quoted),
+        (refuses("403 \u{1b}[2J\u{9b}2J", "the room is full".into()), "no signaling server answers"),
+    ] {
+        let told = refused(&["play", "--view", "none", "--signal", &url, "--room", "hall"]);
+        assert!(told.contains(words), "{told}");
+        assert_eq!(told.chars().find(|c| is_code(*c)), None);
+    }
+    let plain = refuses("403 Forbidden", "the room is closed".into());
+    let told = refused(&["play", "--view", "none", "--signal", &plain, "--room", "hall"]);
+    assert!(told.contains("refused room \"hall\": the room is closed"), "a sentence is quoted: {told}");
+}
+
+/// Whatever it says to whom it lets in, or in place of that, and as it closes the connection.
+#[test]
+fn a_server_that_speaks_and_closes_with_codes_clears_no_terminal() {
+    const LET_IN: &str = r#"{"IdAssigned":"00000000-0000-0000-0000-000000000007"}"#;
+    // So many bytes a reason may have.
+    let reason: String = CODES.chars().chain("x".repeat(123 - CODES.len()).chars()).collect();
+    let says = |texts: Vec<String>, code: u16| {
+        let reason = reason.clone();
+        server(move |stream| {
+            // It may be asked what it is before.
+            let Ok(mut socket) = tungstenite::accept(stream) else { return };
+            texts.iter().for_each(|text| drop(socket.send(Message::text(text))));
+            let _ = socket.close(Some(CloseFrame { code: code.into(), reason: reason.as_str().into() }));
+            while socket.read().is_ok() {}
+        })
+    };
+    let quoted = |text: &str| serde_json::to_string(text).unwrap();
+    let word = format!(r#"{{"{}":7}}"#, "\u{9b}2J\u{202e}");
+    let turn = |url: &str, user: &str| {
+        format!(r#"{{"Turn":{{"url":{},"user":{},"password":"p"}}}}"#, quoted(url), quoted(user))
+    };
+    let let_in = |more: &[String]| [&[LET_IN.to_owned()], more].concat();
+    let signal = format!(r#"{{"Signal":{{"sender":{},"data":{{"Offer":{}}}}}}}"#, quoted(CODES), quoted(CODES));
+    for (texts, code, words) in [
+        (let_in(&[]), 4_001, "is gone (\\u001b[2J\\u009d0;owned\\u0007\\u202eegap a"),
+        (let_in(&[word.clone(), signal, turn(CODES, "u"), turn("turn:a", CODES), quoted(CODES)]), 4_001, "is gone ("),
+        (vec![format!(r#"{{"Refused":{}}}"#, quoted(CODES))], 1_000, "it does not say why"),
+        (vec![word], 1_000, "no signaling server"),
+        (vec![], 1_000, "no signaling server"),
+    ] {
+        let url = says(texts, code);
+        let mut command = dungeon(&["play", "--bot", "--view", "none", "--signal", &url, "--room", "hall"]);
+        let output = command.env("LOCKSTONE_LOG", "lockstone=trace").output().unwrap();
+        is_plain(&output);
+        let told = text(&output.stderr);
+        assert!(told.contains(words), "{told}");
+        assert!(told.lines().all(|line| line.len() < 600), "{told}");
+    }
 }
 
 #[test]
