@@ -44,9 +44,9 @@ pub const EVENTS_BYTES_MAX: usize =
 pub const TREE_CELLS_MAX: usize = 65_536;
 /// The largest change of a tree: all parts are gone, and as many others are there.
 const TREE_BYTES_MAX: usize = 16 * TREE_CELLS_MAX + 16;
-/// Empty ticks in one run: 30 days at 20 ticks a second. A reader walks them, so a file
-/// must not claim more.
-pub const EMPTY_TICKS_MAX: u32 = 20 * 60 * 60 * 24 * 30;
+/// The most empty ticks from one checksum to the next. A session tells the checksum of every tick.
+/// A reader plays them, so a file must carry something for what it asks for.
+pub const EMPTY_TICKS_MAX: u32 = 100;
 /// The longest text: a name, a reason.
 pub const TEXT_BYTES_MAX: usize = 1_024;
 

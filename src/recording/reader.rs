@@ -239,6 +239,8 @@ struct Frames<'b> {
     number: u64,
     /// The turns before this tick were read.
     sound: Tick,
+    /// Empty ticks since the last checksum.
+    empty: u32,
 }
 
 enum Next<'b> {
@@ -256,7 +258,7 @@ impl<'b> Frames<'b> {
         match bytes.get(MAGIC.len()) {
             None => Err(RecordingError::TooShort { len: bytes.len() }),
             Some(&version) if version != VERSION => Err(RecordingError::UnsupportedVersion { version }),
-            Some(_) => Ok(Frames { bytes, at: PREAMBLE_BYTES, number: 0, sound: Tick(0) }),
+            Some(_) => Ok(Frames { bytes, at: PREAMBLE_BYTES, number: 0, sound: Tick(0), empty: 0 }),
         }
     }
 
@@ -347,16 +349,24 @@ impl<'b> Frames<'b> {
             if matches!(&entry, Entry::Tree(change) if !change.is_sorted()) {
                 return Err(CodecError::Malformed("cells out of order"));
             }
-            self.pass(entry.ticks())?;
+            self.pass(&entry)?;
             entries.push(entry);
         }
         Ok(None)
     }
 
-    /// Counts ticks. A file must not keep its reader busy for longer than any session lasts, and
-    /// there is a tick after the last.
-    fn pass(&mut self, ticks: u32) -> Result<(), CodecError> {
-        let end = self.sound.0.checked_add(ticks).filter(|end| ticks <= EMPTY_TICKS_MAX && *end < u32::MAX);
+    /// Counts ticks. A few bytes must not keep their reader busy for long, and there is a tick
+    /// after the last.
+    fn pass<S: Simulation>(&mut self, entry: &Entry<S>) -> Result<(), CodecError> {
+        match entry {
+            Entry::Empty(ticks) => self.empty = self.empty.saturating_add(*ticks),
+            Entry::Checksum(_) => self.empty = 0,
+            _ => {}
+        }
+        if self.empty > EMPTY_TICKS_MAX {
+            return Err(CodecError::Malformed("more empty ticks without a checksum than a session has"));
+        }
+        let end = self.sound.0.checked_add(entry.ticks()).filter(|end| *end < u32::MAX);
         self.sound = Tick(end.ok_or(CodecError::Malformed("more ticks than a session has"))?);
         Ok(())
     }

@@ -20,7 +20,8 @@ use super::tree::{Tree, TreeChange};
 pub const FLUSH_TICKS: u32 = 40;
 
 /// Writes a recording. Calls come in the order of the session: ticks never go back. What was
-/// flushed to a `Vec<u8>` is a recording in memory.
+/// flushed to a `Vec<u8>` is a recording in memory. No reader takes more empty ticks without a
+/// checksum than [`EMPTY_TICKS_MAX`](super::format::EMPTY_TICKS_MAX).
 pub struct Writer<W: Write> {
     out: W,
     frames: u64,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use lockstone::net::Identity;
 use lockstone::net::limits::{KEYFRAME_TICKS, SNAPSHOT_BYTES_MAX};
+use lockstone::recording::format::EMPTY_TICKS_MAX;
 use lockstone::recording::{
     Desync, Ending, Entry, Film, Header, Packed, RING_BYTES_MAX, Recording, RecordingError, Ring, Tree, Writer, replay,
 };
@@ -129,8 +130,10 @@ fn a_film_passes_over_a_recorded_state_that_is_not_what_it_is_said_to_be() {
             if !turn_at(tick).inputs.is_empty() {
                 writer.turn(Tick(tick), &turn_at(tick)).unwrap();
             }
+            if sim.tick().0.is_multiple_of(50) {
+                writer.checksum(sim.tick(), sim.checksum()).unwrap();
+            }
             if sim.tick() == Tick(150) {
-                writer.checksum(Tick(150), sim.checksum()).unwrap();
                 writer.keyframe(Tick(150), &Packed::of(&wrong)).unwrap();
             }
         }
@@ -472,6 +475,28 @@ proptest! {
         if let Ok(recording) = read(&bytes) {
             prop_assert!(recording.end() >= Tick(TICKS - 40));
         }
+    }
+}
+
+/// A reader plays what a file asks for, so the file has to carry something for it.
+#[test]
+fn a_few_bytes_ask_for_no_hours_of_play() {
+    let file = |entries: &[Entry<Mixer>]| {
+        let (header, entries) = (header(Tick(0)), entries.to_vec());
+        Recording { header, snapshot: Vec::new(), entries, ending: Ending::Open }.write()
+    };
+    let root = || Entry::Checksum(Checksum(7));
+    let long = Entry::Empty(EMPTY_TICKS_MAX);
+    let carried: Vec<_> = (0..1_000).flat_map(|_| [root(), long.clone()]).collect();
+    assert_eq!(read(&file(&carried)).expect("it is carried").end(), Tick(1_000 * EMPTY_TICKS_MAX));
+    for claim in [
+        &[Entry::Empty(50_000_000), root()][..],
+        &[Entry::Empty(u32::MAX), Entry::Empty(u32::MAX)],
+        &[root(), long.clone(), Entry::Empty(1)],
+        &[root(), long, Entry::Name(PlayerId(0), "Ann".into()), Entry::Turn(Turn::EMPTY), Entry::Empty(1)],
+    ] {
+        let error = read(&file(claim)).map(|recording| recording.end()).expect_err("it claims too much");
+        assert!(error.to_string().contains("more empty ticks without a checksum"), "{error}");
     }
 }
 

@@ -9,7 +9,7 @@ use super::program::{Running, folder, refused, run, text};
 use dungeon::DungeonGame;
 use lockstone::game::Game;
 use lockstone::recording::{Bundle, Entry, Header, Recording, Writer, format};
-use lockstone::sim::{Checksum, PlayerId};
+use lockstone::sim::{Checksum, PlayerId, Tick};
 
 type Sim = <DungeonGame as Game>::Sim;
 
@@ -67,11 +67,21 @@ fn huge_frame() -> Vec<u8> {
     bytes
 }
 
-/// A sound recording that goes on for so many ticks without turns, and has a checksum at their end.
+/// A sound recording that goes on for so many ticks without turns, with no more checksums than it
+/// must have.
 fn endless(file: &[u8], ticks: u32) -> Vec<u8> {
     let mut recording = Recording::<Sim>::read(file).unwrap_or_else(|error| panic!("{error}"));
-    let runs = std::iter::repeat_n(Entry::Empty(format::EMPTY_TICKS_MAX), (ticks / format::EMPTY_TICKS_MAX) as usize);
-    recording.entries.extend(runs.chain([Entry::Empty(ticks % format::EMPTY_TICKS_MAX), Entry::Checksum(Checksum(0))]));
+    for _ in 0..ticks / format::EMPTY_TICKS_MAX {
+        recording.entries.extend([Entry::Empty(format::EMPTY_TICKS_MAX), Entry::Checksum(Checksum(0))]);
+    }
+    recording.write()
+}
+
+/// A few bytes that claim so many ticks, from a tick on.
+fn claims(file: &[u8], start: u32, ticks: u32) -> Vec<u8> {
+    let mut recording = Recording::<Sim>::read(file).unwrap_or_else(|error| panic!("{error}"));
+    recording.header.start = Tick(start);
+    recording.entries = vec![Entry::Empty(ticks), Entry::Checksum(Checksum(0))];
     recording.write()
 }
 
@@ -104,7 +114,8 @@ fn bad_recordings_are_refused_in_a_sentence_and_nothing_is_written() {
         (write(&place, "bundle", &bundle.write()), "not a recording"),
         (write(&place, "frame", &huge_frame()), "damaged"),
         (write(&place, "zeros", &vec![0; 1_000_000]), "not a recording"),
-        (write(&place, "endless", &endless(&good, u32::MAX - 40)), "more ticks than a session has"),
+        (write(&place, "claims", &claims(&good, 0, 50_000_000)), "empty ticks without a checksum"),
+        (write(&place, "late", &claims(&good, u32::MAX - 50, 60)), "more ticks than a session has"),
         (large(&place), "more than"),
     ];
     let page = place.join("page.html");
@@ -112,6 +123,7 @@ fn bad_recordings_are_refused_in_a_sentence_and_nothing_is_written() {
     for (file, words) in &bad {
         refused_in_a_sentence(&["check", file, "--json", "--html", path(&page)], words);
         refused_in_a_sentence(&["shrink", file], words);
+        refused_in_a_sentence(&["replay", file], words);
         assert!(!refused(&["shrink", file]).starts_with("cannot check"), "it says what it was to do");
     }
     let solo = path(&place.join("solo.lksrec")).to_owned();
