@@ -44,9 +44,10 @@ pub const EVENTS_BYTES_MAX: usize =
 pub const TREE_CELLS_MAX: usize = 65_536;
 /// The largest change of a tree: all parts are gone, and as many others are there.
 const TREE_BYTES_MAX: usize = 16 * TREE_CELLS_MAX + 16;
-/// The most empty ticks from one checksum to the next. A session tells the checksum of every tick.
-/// A reader plays them, so a file must carry something for what it asks for.
-pub const EMPTY_TICKS_MAX: u32 = 100;
+/// The most empty ticks from one checksum to the next: a minute at 20 ticks a second, where a
+/// session tells the checksum of every tick. A reader plays them, so a file must carry something
+/// for what it asks for.
+pub const EMPTY_TICKS_MAX: u32 = 60 * 20;
 /// The longest text: a name, a reason.
 pub const TEXT_BYTES_MAX: usize = 1_024;
 
