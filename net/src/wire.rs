@@ -216,7 +216,7 @@ pub struct Welcome {
     pub tick: Tick,
     /// The snapshot's length.
     pub snapshot_bytes: u32,
-    /// The snapshot's xxh3-128.
+    /// The snapshot's digest: the first half of its BLAKE3.
     pub snapshot_digest: u128,
     /// The players in the snapshot.
     pub roster: List<(PlayerId, Name), PLAYERS_MAX>,

@@ -25,3 +25,23 @@ fn a_snapshot_goes_through_under_a_window() {
     receiver.take(&[1, 2, 3]).expect("fits");
     assert_eq!(receiver.finish(), Err(TransferError::Digest));
 }
+
+/// Two of the numbers that xxh3 mixes its input with. A word that equals one hides the other word
+/// that it is multiplied with.
+const XXH3_SECRET: [u64; 2] = [0xbe4b_a423_396c_feb8, 0x1cad_21f7_2c81_017c];
+
+#[test]
+fn bytes_that_were_made_to_have_the_same_fast_hash_are_refused() {
+    let [a, b] = XXH3_SECRET;
+    let hidden = 1_000_u64;
+    let with =
+        |first: u64, second: u64| [first.to_le_bytes(), second.to_le_bytes(), *b" the sam", *b"e rest.."].concat();
+    let (announced, forged) = (with(a, hidden), with(hidden.wrapping_add(a).wrapping_sub(b), b));
+    assert_ne!(announced, forged);
+    assert_eq!(xxhash_rust::xxh3::xxh3_128(&announced), xxhash_rust::xxh3::xxh3_128(&forged));
+    for (bytes, comes) in [(&announced, Ok(Some(announced.clone()))), (&forged, Err(TransferError::Digest))] {
+        let mut receiver = Receiver::new(announced.len() as u32, digest(&announced));
+        receiver.take(bytes).expect("it has the announced length");
+        assert_eq!(receiver.finish(), comes);
+    }
+}

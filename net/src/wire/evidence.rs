@@ -25,7 +25,7 @@ pub enum Parcel {
     Announced {
         /// Its length. 0: there is none.
         bytes: u32,
-        /// Its xxh3-128.
+        /// Its digest: the first half of its BLAKE3.
         digest: u128,
     },
     /// Its next piece.

@@ -68,7 +68,7 @@ pub struct Load {
     pub tick: Tick,
     /// The length of all pieces.
     pub bytes: u32,
-    /// Their xxh3-128.
+    /// Their digest: the first half of their BLAKE3.
     pub digest: u128,
     /// The first piece.
     pub first: Bytes<CHUNK_BYTES>,

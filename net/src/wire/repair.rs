@@ -42,7 +42,7 @@ pub struct Repair {
     pub checksum: Checksum,
     /// The length of all chunks.
     pub bytes: u32,
-    /// Their xxh3-128.
+    /// Their digest: the first half of their BLAKE3.
     pub digest: u128,
     /// Whether more than half of the members have this state, or a replay came to it. Else nobody
     /// can tell whose world is right, and it is the sequencer's.

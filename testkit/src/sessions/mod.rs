@@ -92,5 +92,5 @@ pub fn list<T: core::fmt::Debug, const MAX: usize>(values: Vec<T>) -> List<T, MA
 
 /// The digest of bytes that go in pieces, as the wire has it.
 pub fn digest(bytes: &[u8]) -> u128 {
-    xxhash_rust::xxh3::xxh3_128(bytes)
+    u128::from_le_bytes(blake3::hash(bytes).as_bytes()[..16].try_into().expect("it has 32 bytes"))
 }
