@@ -16,7 +16,7 @@
 mod character;
 mod display;
 mod effort;
-mod executable;
+pub(crate) mod executable;
 mod hearing;
 mod inquiry;
 mod keeper;

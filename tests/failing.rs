@@ -5,7 +5,7 @@ use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-use lockstone::recording::Recording;
+use lockstone::recording::{Header, Recording};
 use testkit::faulty::{FROM, Fault, Sim};
 use testkit::process;
 
@@ -115,18 +115,23 @@ fn so_does_one_whose_rules_panic_in_a_predicted_turn() {
     one_of_two_panics(&["--rollback"], "panicked-ahead");
 }
 
-#[test]
-fn a_recording_of_other_rules_is_told_before_anything_is_played() {
-    let place = folder("other-rules");
-    let file = place.join("own.lksrec");
+/// A recording, and the same with another header.
+fn own_and_other(name: &str, change: fn(&mut Header)) -> (PathBuf, PathBuf) {
+    let place = folder(name);
+    let (file, other) = (place.join("own.lksrec"), place.join("other.lksrec"));
     let args = ["play", "--solo", "--bot", "--view", "none", "--seconds", "2", "--record", path(&file)];
     let (code, _, failed) = run(Fault::None, &args);
     assert_eq!(code, Some(0), "{failed}");
     let mut recording =
         Recording::<Sim>::read(&fs::read(&file).expect("it is there")).unwrap_or_else(|e| panic!("{e}"));
-    recording.header.identity.rules = 0xabc;
-    let other = place.join("other.lksrec");
+    change(&mut recording.header);
     fs::write(&other, recording.write()).expect("the target directory can be written");
+    (file, other)
+}
+
+#[test]
+fn a_recording_of_other_rules_is_told_before_anything_is_played() {
+    let (file, other) = own_and_other("other-rules", |header| header.identity.rules = 0xabc);
     let so = "the recording is of rules abc, and this program has rules 1; use the build that recorded it.\n";
     for command in ["replay", "check"] {
         assert_eq!(run(Fault::None, &[command, path(&file)]).0, Some(0), "the control");
@@ -138,4 +143,17 @@ fn a_recording_of_other_rules_is_told_before_anything_is_played() {
     let (code, report, failed) = run(Fault::None, &["check", path(&file), path(&other)]);
     assert!(code == Some(1) && report.contains("verdict build: another program"), "{report}{failed}");
     assert!(report.contains("has the rules 0000000000000abc"), "{report}");
+}
+
+#[test]
+fn a_recording_of_another_build_with_the_same_number_of_rules_is_told_before_it_is_played() {
+    let (file, other) = own_and_other("other-build", |header| header.build.executable = 0xabc);
+    for command in ["replay", "check"] {
+        let told = |file| {
+            let (code, _, said) = run(Fault::None, &[command, path(file)]);
+            (code, said.contains("Another build recorded"), said.contains("0000000000000abc on "))
+        };
+        assert_eq!(told(&file), (Some(0), false, false), "the control");
+        assert_eq!(told(&other), (Some(0), true, true));
+    }
 }

@@ -21,7 +21,7 @@ use super::states::beginnings;
 use super::verdict::{Case, unlike_headers, unlike_starts};
 use crate::inspect::Inspect;
 use crate::panics::caught;
-use crate::recording::{Build, Recording, Timeline};
+use crate::recording::{Recording, Timeline};
 
 /// So far behind the first difference others are looked for.
 pub(super) const AFTER_TICKS: u32 = 64;
@@ -156,13 +156,12 @@ impl<'a, S: Inspect> Checker<'a, S> {
 
     /// A recording, of which nothing was compared yet.
     fn describe(&self, peer: &Timeline<S>) -> PeerReport {
-        let Build { profile, os, arch, executable, .. } = &peer.header.build;
         // What cannot be read is told where it is played.
         let covers = self.load(peer, peer.start()).map(|start| covered(peer, &start));
         PeerReport {
             who: peer.who(),
             player: peer.header.player,
-            build: format!("engine {}, {profile} {executable:016x} on {os} {arch}", peer.header.engine),
+            build: format!("engine {}, {}", peer.header.engine, peer.header.build),
             start: peer.start(),
             end: peer.end,
             ending: peer.ending.clone(),

@@ -13,7 +13,8 @@ use super::{chaos, coverage, files, floats, progress, table};
 use crate::check::{self, Report};
 use crate::game::Game;
 use crate::output::{print, say};
-use crate::recording::{Bundle, Recording};
+use crate::recording::{Bundle, Header, Recording};
+use crate::shell::executable;
 
 pub(super) fn run<G: Game>(args: &args::Check) -> Result<ExitCode, Failure> {
     match &args.command {
@@ -121,7 +122,21 @@ pub(super) fn can_be_played<G: Game>(
     header.check(G::NAME, &identity).map_err(|error| {
         let advice = failure::of_recording(&error);
         Failure::new(format!("cannot {doing} the recording of {}: {error}; {advice}", header.name))
-    })
+    })?;
+    recordings.iter().for_each(|recording| tell_of_another_build(&recording.header));
+    Ok(())
+}
+
+/// Says so if another build recorded it: a game that numbers its rules by hand may have other ones
+/// of the same number.
+pub(super) fn tell_of_another_build(Header { name, player, build, .. }: &Header) {
+    let here = executable::build();
+    if *build != here {
+        say(format_args!(
+            "Another build recorded what {name} ({player}) has: {build}, and this is {here}. If worlds differ, the \
+             rules may have changed and their digest not: try the build that recorded it."
+        ));
+    }
 }
 
 pub(super) fn check<G: Game>(recordings: Vec<Recording<G::Sim>>, table: &Table) -> Result<Report, Failure> {

@@ -9,6 +9,7 @@ use lockstone_sim::Simulation;
 #[cfg(feature = "picture")]
 use super::animation;
 use super::args;
+use super::check::tell_of_another_build;
 use super::failure::Failure;
 use super::{files, progress, table};
 use crate::game::Game;
@@ -32,6 +33,7 @@ pub(super) fn run<G: Game>(args: &args::Replay) -> Result<ExitCode, Failure> {
     header.check(G::NAME, &identity).map_err(unreadable)?;
     let recording = Recording::<G::Sim>::read(&bytes).map_err(unreadable)?;
     describe(&recording);
+    tell_of_another_build(&recording.header);
     let simulation = G::build(header.seed, table);
     if let Some(file) = args.gif.as_ref().or(args.webp.as_ref()) {
         return draw::<G>(recording, simulation, args, file);

@@ -13,6 +13,8 @@
 //! are compressed (zlib), because each holds the whole world, or ticks of it; events are
 //! compact as they are.
 
+use core::fmt;
+
 use lockstone_net::Identity;
 use lockstone_net::wire::SessionKind;
 use lockstone_sim::{Checksum, PlayerId, Tick};
@@ -125,6 +127,13 @@ impl Build {
             pointer_bits: usize::BITS as u8,
             executable,
         }
+    }
+}
+
+impl fmt::Display for Build {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Build { profile, os, arch, executable, .. } = self;
+        write!(f, "{profile} {executable:016x} on {os} {arch}")
     }
 }
 

@@ -1,4 +1,4 @@
-//! Which program this is: the digest of its executable, read once.
+//! Which program this is, with the digest of its executable, read once.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -6,10 +6,12 @@ use std::sync::OnceLock;
 
 use xxhash_rust::xxh3::Xxh3;
 
-/// The xxh3-64 of this program's executable; 0 if it cannot be read.
-pub(super) fn digest() -> u64 {
+use crate::recording::Build;
+
+/// This program. Its executable's digest is 0 if that cannot be read.
+pub(crate) fn build() -> Build {
     static DIGEST: OnceLock<u64> = OnceLock::new();
-    *DIGEST.get_or_init(|| read().unwrap_or(0))
+    Build::of(*DIGEST.get_or_init(|| read().unwrap_or(0)))
 }
 
 fn read() -> io::Result<u64> {

@@ -20,7 +20,7 @@ use super::executable;
 use super::inquiry::{Inquiry, PIECE, State};
 use super::storage::{Output, Storage};
 use crate::inspect::Inspect;
-use crate::recording::{Build, Desync, Header, Packed, RING_BYTES_MAX, Recording, Ring, Writer};
+use crate::recording::{Desync, Header, Packed, RING_BYTES_MAX, Recording, Ring, Writer};
 use crate::recording::{Reference, Rerunner};
 
 /// A recording that was saved at a difference goes on with trees up to this size: how the
@@ -200,7 +200,7 @@ impl<S: Inspect> Keeper<S> {
             name: labels.name.clone(),
             room: labels.room.clone(),
             start,
-            build: Build::of(executable::digest()),
+            build: executable::build(),
         }
     }
 
