@@ -11,6 +11,8 @@ use crate::inspect::Inspect;
 
 /// So many plays tell whether a step comes out in several ways.
 pub(super) const PLAYS: usize = 3;
+/// So many bytes of a state are worth a note.
+const NOTE_BYTES: usize = 16;
 
 /// Two plays of the same turns that came out in two ways: their states after the first step that
 /// did, and what happened otherwise in it.
@@ -19,16 +21,33 @@ pub(super) struct Varied<S> {
     pub writes: Vec<BadWrite>,
 }
 
-/// Plays on until two plays differ, at a tick at the latest. `before_step` is told which of the
-/// plays takes a step next.
+/// How much is played side by side: up to a tick in any case, and then as long as there is work
+/// left, which is counted in notes. So a verdict is the same on any machine.
+pub(super) struct Effort {
+    pub at_least: Tick,
+    pub until: Tick,
+    pub work: u64,
+}
+
+impl Effort {
+    /// All up to a tick.
+    pub fn all(until: Tick) -> Effort {
+        Effort { at_least: until, until, work: 0 }
+    }
+}
+
+/// Plays on until two plays differ, or as far as the effort allows, and takes the work from it.
+/// `before_step` is told which of the plays takes a step next.
 pub(super) fn side_by_side<'t, S: Inspect + 't>(
     mut plays: Vec<S>,
     turn: impl Fn(Tick) -> Option<&'t Turn<S>>,
-    until: Tick,
+    effort: &mut Effort,
     before_step: impl Fn(usize, &S),
 ) -> Option<Varied<S>> {
     let empty = Turn::EMPTY;
-    while plays[0].tick() < until {
+    // Who cannot tell what happens in a step is taken to do something with all of the state.
+    let untold = plays[0].encoded().len() / NOTE_BYTES + 1;
+    while plays[0].tick() < effort.until && (plays[0].tick() < effort.at_least || effort.work > 0) {
         let turn = turn(plays[0].tick()).unwrap_or(&empty);
         let noted = |(n, play): (usize, &mut S)| {
             let mut journal = Journal::default();
@@ -37,6 +56,8 @@ pub(super) fn side_by_side<'t, S: Inspect + 't>(
             journal
         };
         let journals: Vec<_> = plays.iter_mut().enumerate().map(noted).collect();
+        let work = |journal: &Journal| if journal.notes.is_empty() { untold } else { journal.notes.len() };
+        effort.work = effort.work.saturating_sub(journals.iter().map(work).sum::<usize>() as u64);
         let roots: Vec<_> = plays.iter_mut().map(S::checksum).collect();
         if let Some(n) = roots.iter().position(|root| *root != roots[0]) {
             let writes = BadWrite::of(&journals[0], &journals[n]);

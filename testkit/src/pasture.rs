@@ -6,9 +6,9 @@
 //! Each thought that a fault touches is drawn from the world's own dice, and never from a clock: so
 //! all that differs between two plays is what the fault reads.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
 use lockstone::default_table;
@@ -44,7 +44,7 @@ pub enum Wrong {
     Clock,
     /// How long a sheep has grazed is in no snapshot.
     Unsaved,
-    /// All wolves of a process count on one static counter: one in so many howls draws.
+    /// All wolves of a thread count on one static counter: one in so many howls draws.
     Counter(u64),
     /// A wolf takes the first of a set with a hasher of its own.
     HashOrder,
@@ -128,8 +128,10 @@ pub struct Market {
     wool: u64,
 }
 
-/// How often a wolf has howled in this process.
-static HOWLS: AtomicU64 = AtomicU64::new(0);
+thread_local! {
+    /// How often a wolf has howled in this thread: tests play beside each other.
+    static HOWLS: Cell<u64> = const { Cell::new(0) };
+}
 
 impl Rules for Pasture {
     type Body = Being;
@@ -253,7 +255,7 @@ impl Pasture {
                 let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
                 since.map_or(0, |since| (since.subsec_nanos() % 997) as i32)
             }
-            Wrong::Counter(one_in) if HOWLS.fetch_add(1, Ordering::Relaxed).is_multiple_of(one_in) => {
+            Wrong::Counter(one_in) if HOWLS.replace(HOWLS.get() + 1).is_multiple_of(one_in) => {
                 mind.dice().range(1..=900) // the counter's draw
             }
             Wrong::HashOrder if mind.dice().chance(1, 64) => {

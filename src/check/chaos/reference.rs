@@ -10,7 +10,7 @@ use lockstone_sim::{CellId, Checksum, Input, PlayerId, Simulation, Tick, Turn};
 use super::report::{Difference, Outcome};
 use crate::check::locate::{differing_cells, locate, locate_in};
 use crate::check::report::BadWrite;
-use crate::check::waver::{PLAYS, Varied, side_by_side};
+use crate::check::waver::{Effort, PLAYS, Varied, side_by_side};
 use crate::game::{Bot, Game};
 use crate::inspect::{Inspect, Thing, step};
 
@@ -161,7 +161,7 @@ impl<'a, S: Inspect> Reference<'a, S> {
         let plays = (0..PLAYS).map(|_| self.build()).collect();
         let end = self.start.plus(self.ticks());
         let Varied { states: [mut ours, mut theirs], writes } =
-            side_by_side(plays, |tick| self.turn(tick), end, |_, _| ())?;
+            side_by_side(plays, |tick| self.turn(tick), &mut Effort::all(end), |_, _| ())?;
         let tick = ours.tick();
         let last = self.turn(Tick(tick.0 - 1)).into_iter();
         Some(Outcome::Differs(Box::new(Difference {

@@ -7,29 +7,47 @@ use super::{Case, Found, Shown, Verdict, blame_nobody, signed};
 use crate::check::compare::CheckError;
 use crate::check::replayer::Replayer;
 use crate::check::report::Cause;
-use crate::check::waver::{PLAYS, Varied, side_by_side};
+use crate::check::waver::{Effort, PLAYS, Varied, side_by_side};
 use crate::inspect::Inspect;
 
-/// So many ticks before all was last well, and after the difference, are played side by side.
+/// So many ticks before all was last well, and after the difference, are played side by side in any
+/// case.
 const PLAYED_TICKS: u32 = 200;
+/// So much work is spent on what lies behind these ticks, and then on what lies before them.
+const PLAYED_WORK: u64 = 4_000_000;
 
 impl<'c, S: Inspect> Case<'c, S> {
     /// The same turns from the same state, several times.
     pub(super) fn comes_out_in_several_ways(&mut self) -> Found<'c, S> {
-        let Some(varied) = self.side_by_side(PLAYS, |_, _| ())? else { return Ok(None) };
+        let Some(varied) = self.side_by_side(PLAYS, PLAYED_WORK, |_, _| ())? else { return Ok(None) };
         let tick = varied.states[0].tick();
         let reason =
             format!("from one state the same turns led to several, in one process: at tick {tick} for the first time");
         Ok(Some((blame_nobody(Cause::Nondeterminism, vec![reason]), Some(Shown::Varied(varied)))))
     }
 
-    /// Plays the ticks around the difference several times, each for itself.
-    fn side_by_side(&mut self, plays: usize, before_step: impl Fn(usize, &S)) -> Result<Option<Varied<S>>, CheckError> {
-        let from = Tick(self.last_good().0.saturating_sub(PLAYED_TICKS)).max(self.played.start());
-        let plays = (0..plays).map(|_| self.reread(from)).collect::<Result<Vec<_>, _>>()?;
+    /// Plays the ticks around the difference several times, each for itself, and of the others as
+    /// many as there is work for: what varies seldom shows in any of them.
+    fn side_by_side(
+        &mut self,
+        plays: usize,
+        work: u64,
+        before_step: impl Fn(usize, &S),
+    ) -> Result<Option<Varied<S>>, CheckError> {
+        let start = self.played.start();
+        let around = Tick(self.last_good().0.saturating_sub(PLAYED_TICKS)).max(start);
         let end = self.peers.iter().map(|peer| peer.end).max().unwrap_or_default();
-        let turns = self.played.turns;
-        Ok(side_by_side(plays, |tick| turns.get(&tick), end.min(self.tick.plus(PLAYED_TICKS)), before_step))
+        let mut effort = Effort { at_least: self.tick.plus(PLAYED_TICKS), until: end, work };
+        for from in [around, start] {
+            let plays = (0..plays).map(|_| self.reread(from)).collect::<Result<Vec<_>, _>>()?;
+            let turns = self.played.turns;
+            let varied = side_by_side(plays, |tick| turns.get(&tick), &mut effort, &before_step);
+            if varied.is_some() {
+                return Ok(varied);
+            }
+            effort = Effort { at_least: start, until: around, ..effort };
+        }
+        Ok(None)
     }
 
     /// The odd peer's own turns.
@@ -91,7 +109,7 @@ impl<'c, S: Inspect> Case<'c, S> {
                 look(play)
             }
         };
-        let Some(varied) = self.side_by_side(2, drawn)? else { return Ok(None) };
+        let Some(varied) = self.side_by_side(2, 0, drawn)? else { return Ok(None) };
         let tick = varied.states[0].tick();
         let reasons = vec![
             format!("drawn before each step, the world goes another way: at tick {tick} for the first time"),
