@@ -32,6 +32,8 @@ pub(super) use headers::{unlike_headers, unlike_starts};
 
 /// So many ticks after the first difference a suspicion must meet the odd peer's checksums.
 const WITNESS_TICKS: u32 = 64;
+/// So far it is followed, if it does: what it does not meet there it has not explained.
+const FOLLOWED_TICKS: u32 = 1_200;
 
 /// A difference that is to be explained.
 pub(super) struct Case<'c, S: Inspect> {
@@ -63,6 +65,16 @@ pub(super) enum Shown<'c, S: Inspect> {
 /// Why, and what shows it, if anything does.
 pub(super) type Solution<'c, S> = (Verdict, Option<Shown<'c, S>>);
 
+/// The suspect's checksums from the first that the turns alone do not meet on, as a suspicion has
+/// them.
+#[derive(Clone, Copy, Debug)]
+struct Met {
+    /// So many are met in a row.
+    checksums: u32,
+    /// Of which tick the next is that is not: something else happened as well.
+    unmet: Option<Tick>,
+}
+
 /// What came of trying one cause.
 type Found<'c, S> = Result<Option<Solution<'c, S>>, CheckError>;
 
@@ -71,18 +83,18 @@ impl<'c, S: Inspect> Case<'c, S> {
     const OF_THE_GAME: [fn(&mut Self) -> Found<'c, S>; 3] =
         [Case::comes_out_in_several_ways, Case::is_not_brought_back, Case::has_an_uncovered_field];
 
-    /// What may explain the same checksums: all are asked.
-    const PLAYED: [fn(&mut Self) -> Found<'c, S>; 3] =
-        [Case::was_given_other_turns, Case::lost_something_in_a_snapshot, Case::was_changed_by_looking];
-
-    /// What counts only if none of the above does.
-    const LESS_PROVEN: [fn(&mut Self) -> Found<'c, S>; 6] = [
-        Case::is_of_another_seed,
-        Case::may_be_changed_by_looking,
-        Case::has_a_turned_bit,
-        Case::is_told_by_its_own_program,
-        Case::was_written_from_outside,
-        Case::is_of_another_start,
+    /// What may explain the same checksums, each with what proves as much: all of those are asked,
+    /// and what proves less only if none of them fits.
+    const PLAYED: [(u8, fn(&mut Self) -> Found<'c, S>); 9] = [
+        (0, Case::was_given_other_turns),
+        (0, Case::lost_something_in_a_snapshot),
+        (0, Case::was_changed_by_looking),
+        (1, Case::is_of_another_seed),
+        (2, Case::may_be_changed_by_looking),
+        (2, Case::has_a_turned_bit),
+        (3, Case::is_told_by_its_own_program),
+        (4, Case::was_written_from_outside),
+        (5, Case::is_of_another_start),
     ];
 
     /// Finds the cause.
@@ -101,15 +113,12 @@ impl<'c, S: Inspect> Case<'c, S> {
                 return Ok(solution);
             }
         }
-        let mut fit = Vec::new();
-        for suspicion in Self::PLAYED {
-            fit.extend(suspicion(self)?);
-        }
-        if let Some(solution) = one_of(fit) {
-            return Ok(solution);
-        }
-        for suspicion in Self::LESS_PROVEN {
-            if let Some(solution) = suspicion(self)? {
+        for group in Self::PLAYED.chunk_by(|(one, _), (other, _)| one == other) {
+            let mut fit = Vec::new();
+            for (_, suspicion) in group {
+                fit.extend(suspicion(self)?);
+            }
+            if let Some(solution) = one_of(fit) {
                 return Ok(solution);
             }
         }
@@ -143,22 +152,24 @@ impl<'c, S: Inspect> Case<'c, S> {
         Ok(again)
     }
 
-    /// How many of the suspect's checksums a suspicion meets, from the first that the turns alone
-    /// do not meet on. `None` if it does not meet one of them, or if there is none to meet.
-    fn meets(&self, mut odd: Replayer<'_, S>, before_step: impl Fn(&S)) -> Option<u32> {
-        let (suspect, from, mut met) = (self.suspect(), odd.tick(), 0);
-        let end = self.tick.max(from).plus(WITNESS_TICKS).min(suspect.end);
+    /// How many of the suspect's checksums a suspicion meets. `None` if it does not meet one that
+    /// is near the difference, or if there is none to meet.
+    fn meets(&self, mut odd: Replayer<'_, S>, before_step: impl Fn(&S)) -> Option<Met> {
+        let (suspect, from) = (self.suspect(), odd.tick());
+        let (mut met, since) = (Met { checksums: 0, unmet: None }, self.tick.max(from));
+        let (near, end) = (since.plus(WITNESS_TICKS), since.plus(FOLLOWED_TICKS).min(suspect.end));
         for tick in (from.0..=end.0).map(Tick) {
             let state = odd.at(tick);
             if let Some(recorded) = suspect.roots.get(&tick) {
                 if state.checksum() != *recorded {
-                    return None;
+                    met.unmet = Some(tick).filter(|tick| *tick > near);
+                    return Some(met).filter(|met| met.unmet.is_some() && met.checksums > 0);
                 }
-                met += u32::from(tick >= self.tick);
+                met.checksums += u32::from(tick >= self.tick);
             }
             before_step(state);
         }
-        (met > 0).then_some(met)
+        Some(met).filter(|met| met.checksums > 0)
     }
 
     /// The odd peer as a suspicion has it again, and how many checksums it [`meets`](Case::meets),
@@ -167,14 +178,16 @@ impl<'c, S: Inspect> Case<'c, S> {
         &mut self,
         odd: impl Fn(&mut Self) -> Result<Replayer<'c, S>, CheckError>,
         before_step: impl Fn(&S),
-    ) -> Result<Option<(Replayer<'c, S>, u32)>, CheckError> {
+    ) -> Result<Option<(Replayer<'c, S>, Met)>, CheckError> {
         let again = odd(self)?;
         self.meets(again, before_step).map(|met| Ok((odd(self)?, met))).transpose()
     }
 
     /// The reason that [`meets`](Case::meets) gives.
-    fn met(&self, met: u32) -> String {
-        format!("so played, {met} checksums of {} in a row are met, from tick {} on", self.suspect().who(), self.tick)
+    fn met(&self, Met { checksums, unmet }: Met) -> String {
+        let whose = format!("checksums of {} in a row are met, from tick {} on", self.suspect().who(), self.tick);
+        let then = unmet.map(|tick| format!("; that of tick {tick} is not, so something else happened to it as well"));
+        format!("so played, {checksums} {whose}{}", then.unwrap_or_default())
     }
 
     /// A verdict on the odd peers.

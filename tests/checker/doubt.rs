@@ -74,6 +74,26 @@ fn with_a_bit_turned(n: u16) -> Recording<Sim> {
 }
 
 #[test]
+fn of_two_turned_bits_the_second_is_passed_over() {
+    let turns = pasture::turns(SEED, 300);
+    let record = |n, at: &[u32]| {
+        peer(n).record(&mut world(SEED, Wrong::Nothing), &turns, |world| {
+            if at.contains(&world.tick().0) {
+                turn_a_bit(world);
+            }
+            None
+        })
+    };
+    let found = |at| finding(Wrong::Nothing, vec![record(0, &[]), record(1, at), record(2, &[])]).verdict;
+    let once = found(&[60]);
+    assert_eq!((once.cause, once.others, once.blamed), (Cause::StateCorruption, vec![], vec![1]), "the control");
+    let twice = found(&[60, 200]);
+    let others = vec![Cause::Nondeterminism];
+    assert_eq!((twice.cause, twice.others, twice.blamed), (Cause::StateCorruption, others, vec![]));
+    assert!(twice.reasons.iter().any(|reason| reason.contains("that of tick 200 is not")), "{:?}", twice.reasons);
+}
+
+#[test]
 fn a_keyframe_that_cannot_be_read_leaves_everyone_without_a_report() {
     let broken = || with_keyframe(1, |_| Packed::of(b"no state at all"));
     let report = check(Wrong::Nothing, vec![record(0, Wrong::Nothing), broken()]);

@@ -2,13 +2,14 @@
 //! rule, tells a changed state from another program, and a world of another seed. A peer that makes
 //! it up changes nothing.
 
-use lockstone::check::{self, Cause, Report};
+use lockstone::check::{self, Cause, Inspect, Report};
 use lockstone::default_table;
 use lockstone::recording::{Entry, PackedRerun, RERUN_BYTES_MAX, RERUN_TICKS_MAX, Recording, Rerun, Rerunner};
 use lockstone::sim::journal::{Doer, Event, Journal, Note, Phase, Site};
 use lockstone::sim::world::{StateBit, StatePart};
 use lockstone::sim::{Checksum, EntityId, Simulation, Tick, Turn, codec, tamper};
 use testkit::faulty::{self, Fault, Sim};
+use testkit::pasture::{self, Wrong};
 use testkit::recorded::Peer;
 
 const TICKS: u32 = 120;
@@ -28,13 +29,16 @@ fn peer(n: u16, executable: u64) -> Peer {
 
 /// The healthy peers' recordings, and behind them the odd one's.
 fn check(odd: Recording<Sim>) -> Report {
-    let build = |seed| faulty::world(seed, Fault::None);
-    let healthy = |n| peer(n, 7).record(&mut build(SEED), &turns(), |_| None);
-    check::compare(vec![healthy(0), healthy(1), odd], &build).expect("they are of one session")
+    check_of(odd, &turns(), &|seed| faulty::world(seed, Fault::None))
 }
 
-fn roots(recording: &Recording<Sim>) -> Vec<Checksum> {
-    let root = |entry: &Entry<Sim>| if let Entry::Checksum(root) = entry { Some(*root) } else { None };
+fn check_of<S: Inspect>(odd: Recording<S>, turns: &[Turn<S>], build: &dyn Fn(u64) -> S) -> Report {
+    let healthy = |n| peer(n, 7).record(&mut build(SEED), turns, |_| None);
+    check::compare(vec![healthy(0), healthy(1), odd], build).expect("they are of one session")
+}
+
+fn roots<S: Simulation>(recording: &Recording<S>) -> Vec<Checksum> {
+    let root = |entry: &Entry<S>| if let Entry::Checksum(root) = entry { Some(*root) } else { None };
     recording.entries.iter().filter_map(root).collect()
 }
 
@@ -57,14 +61,14 @@ fn played_again(odd: Recording<Sim>, build: &dyn Fn(u64) -> Sim) -> Recording<Si
 }
 
 /// What comes out when a peer plays its recording again, from where all was well to a difference.
-fn rerun(recording: Recording<Sim>, tick: Tick, agreed: Tick, build: &dyn Fn(u64) -> Sim) -> PackedRerun {
+fn rerun<S: Inspect>(recording: Recording<S>, tick: Tick, agreed: Tick, build: &dyn Fn(u64) -> S) -> PackedRerun {
     let mut rerunner = Rerunner::new(recording, tick, Some(agreed), build).expect("it is its own");
     while rerunner.advance() {}
     rerunner.pack(usize::MAX).expect("it comes so far")
 }
 
 /// As it is read from a file.
-fn with(mut recording: Recording<Sim>, rerun: PackedRerun) -> Recording<Sim> {
+fn with<S: Simulation>(mut recording: Recording<S>, rerun: PackedRerun) -> Recording<S> {
     recording.entries.push(Entry::Rerun(rerun));
     let read = Recording::read(&recording.write()).unwrap_or_else(|error| panic!("{error}"));
     assert!(read.entries == recording.entries);
@@ -77,8 +81,12 @@ fn other_rules() -> Recording<Sim> {
 
 /// Several bits are turned over, so that no suspicion that can be played finds them.
 fn scribbled() -> Recording<Sim> {
+    with_bits_turned(8, &[0, 3, 4])
+}
+
+fn with_bits_turned(executable: u64, bits: &[u8]) -> Recording<Sim> {
     let mut dice = default_table().dice(SEED, Tick(0));
-    peer(2, 8).record(&mut faulty::world(SEED, Fault::None), &turns(), |world| {
+    peer(2, executable).record(&mut faulty::world(SEED, Fault::None), &turns(), |world| {
         if world.tick() == Tick(63) {
             let mut cells: Vec<_> = world.cells().filter(|cell| world.actors(*cell).len() > 3).collect();
             cells.sort();
@@ -86,7 +94,7 @@ fn scribbled() -> Recording<Sim> {
             let of = StatePart::Entity(cell, world.actors(cell)[2].id);
             let fields = codec::fields(&world.actors(cell)[2]);
             let mood = fields.iter().find(|field| field.path.ends_with("mood")).expect("it is a beast").bytes.start;
-            for bit in [0, 3, 4] {
+            for &bit in bits {
                 let turned =
                     tamper::with_bit_turned(&world.snapshot(), &StateBit { of, byte: mood, bit }).expect("a number");
                 world.restore(&turned);
@@ -124,6 +132,24 @@ fn the_line_of_another_builds_rule_is_named() {
 }
 
 #[test]
+fn the_line_of_another_builds_rule_is_named_in_another_game() {
+    let sound = |seed| pasture::world(seed, Wrong::Nothing);
+    let other = |seed| pasture::world(seed, Wrong::Process { drawn: 5, one_in: 400 });
+    let turns = pasture::turns(SEED, TICKS);
+    let odd = peer(2, 8).record(&mut other(SEED), &turns, |_| None);
+    let plain = check_of(odd.clone(), &turns, &sound).finding.expect("they differ");
+    assert!(plain.bad_writes.is_empty() && plain.verdict.blamed.is_empty());
+    let rerun = rerun(odd.clone(), Tick(COMPARED_TICKS), Tick(0), &other);
+    let report = check_of(with(odd, rerun), &turns, &sound);
+    let finding = report.finding.as_ref().expect("they differ");
+    assert_eq!((finding.verdict.cause, &finding.verdict.blamed), (Cause::Build, &vec![2]), "{report}");
+    let source = include_str!("../../testkit/src/pasture.rs");
+    let line = 1 + source.lines().position(|line| line.contains("Wrong::Process { drawn, one_in } if")).unwrap();
+    let site = finding.bad_writes.first().and_then(|write| write.there.as_ref()).expect("a draw has a place");
+    assert_eq!((site.file.as_ref(), site.line), ("testkit/src/pasture.rs", line as u32));
+}
+
+#[test]
 fn a_changed_state_is_told_from_another_program() {
     let plain = check(scribbled()).finding.expect("they differ").verdict;
     assert!(plain.others.contains(&Cause::StateCorruption) && plain.blamed.is_empty(), "by the headers alone");
@@ -131,6 +157,20 @@ fn a_changed_state_is_told_from_another_program() {
     let finding = report.finding.as_ref().expect("they differ");
     assert_eq!((finding.verdict.cause, &finding.verdict.blamed), (Cause::StateCorruption, &vec![2]), "{report}");
     assert!(finding.bad_writes.is_empty(), "no step did it: {report}");
+}
+
+#[test]
+fn what_its_own_program_comes_to_again_is_told_as_a_turned_bit() {
+    let (odd, sound) = (with_bits_turned(7, &[3]), |seed| faulty::world(seed, Fault::None));
+    let plain = check(odd.clone()).finding.expect("they differ").verdict;
+    assert_eq!((plain.cause, plain.blamed), (Cause::StateCorruption, vec![2]), "the control");
+    let (tick, agreed) = found(&odd);
+    let mut again = rerun(odd.clone(), tick, agreed, &sound).unpack().expect("it was just packed");
+    let since = again.since.0 as usize;
+    again.roots = roots(&odd)[since..since + again.roots.len()].to_vec();
+    let report = check(with(odd, again.pack(usize::MAX).expect("it fits")));
+    let verdict = &report.finding.as_ref().expect("they differ").verdict;
+    assert_eq!((verdict.cause, verdict.blamed.len()), (Cause::Nondeterminism, 0), "{report}");
 }
 
 #[test]

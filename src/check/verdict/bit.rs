@@ -4,6 +4,7 @@ use lockstone_sim::codec::differences;
 use lockstone_sim::world::{StateBit, StatePart};
 use lockstone_sim::{CellId, Checksum, Tick};
 
+use super::rerun::Again;
 use super::{Case, Found, Shown};
 use crate::check::replayer::Replayer;
 use crate::check::report::Cause;
@@ -24,6 +25,10 @@ impl<'c, S: Inspect> Case<'c, S> {
     /// The bit is looked for by its checksum: just before that was taken, or before the
     /// step that led there.
     pub(super) fn has_a_turned_bit(&mut self) -> Found<'c, S> {
+        // What its own program comes to again is no fault of the memory.
+        if matches!(self.rerun(), Some((_, Again::AsRecorded(_)))) {
+            return Ok(None);
+        }
         let Some((tick, bit)) = self.find_bit() else { return Ok(None) };
         let Some(mut odd) = self.with_bit_turned(tick, &bit) else { return Ok(None) };
         let StateBit { of, byte, bit: n } = bit;
@@ -34,7 +39,8 @@ impl<'c, S: Inspect> Case<'c, S> {
         odd.at(self.tick);
         // A step that goes another way may begin with a single bit, by chance; but it does not
         // go on as ours does.
-        let Some(met) = caught(|| self.meets(odd, |_| ())).ok().flatten().filter(|met| *met > 1 || tick == self.tick)
+        let Some(met) =
+            caught(|| self.meets(odd, |_| ())).ok().flatten().filter(|met| met.checksums > 1 || tick == self.tick)
         else {
             return Ok(None);
         };
@@ -43,10 +49,12 @@ impl<'c, S: Inspect> Case<'c, S> {
         reasons.push(cause.to_owned());
         let odd = self.with_bit_turned(tick, &bit).map(Shown::Odd);
         let mut verdict = self.blame(Cause::StateCorruption, reasons);
-        if met == 1 {
-            // There is no checksum behind that one: nobody knows how it went on.
+        // If there is no checksum behind that one, nobody knows how it went on. A step that seldom
+        // goes another way may change a single bit too: then it does so again, now or later.
+        if met.checksums == 1 || met.unmet.is_some() {
             verdict.blamed.clear();
             verdict.others.push(Cause::Nondeterminism);
+            verdict.others.extend(self.other_program().map(|(cause, _)| cause));
         }
         Ok(Some((verdict, odd)))
     }

@@ -107,13 +107,15 @@ impl<'c, S: Inspect> Case<'c, S> {
         let Some((mut odd, met)) = self.witnessed(odd, |_| ())? else { return Ok(None) };
         // The checksum of the state itself proves nothing of the steps. If there are few others, a
         // write is told from steps that go another way again and again by how little it changed.
-        if met < SOUND_CHECKSUMS && locate(self.played.at(tick), odd.at(tick)).spots_count > WRITTEN_PARTS_MAX {
+        if met.checksums < SOUND_CHECKSUMS && locate(self.played.at(tick), odd.at(tick)).spots_count > WRITTEN_PARTS_MAX
+        {
             return Ok(None);
         }
         let reasons = vec![
             format!(
-                "from the state that {} recorded at tick {tick} the turns lead to its checksums: {met} are met",
-                peer.who()
+                "from the state that {} recorded at tick {tick} the turns lead to its checksums: {} are met",
+                peer.who(),
+                met.checksums
             ),
             "so its steps are sound since, and its state was changed between them, or by a step that seldom goes another way".to_owned(),
         ];
