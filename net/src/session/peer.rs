@@ -400,8 +400,8 @@ impl<S: Simulation, K: Kind<S>> Peer<S, K> {
         let Peer { place: Place::Inside(role), io, .. } = self else {
             return self.io.out.dropped(DropReason::UnknownPeer);
         };
-        // A relay's standby has that of a secret, which may be short: who learns its public half can
-        // try which secrets fit.
+        // A relay's standby has that of a secret, which may be short: who learns its public half
+        // can try which secrets fit.
         let key = self.entrant.key.as_ref().filter(|_| self.entrant.newcomer.is_some());
         if let Some(vouch) = io.bindings.vouch(from, key) {
             io.out.reliably(Epoch::default(), from, &vouch);

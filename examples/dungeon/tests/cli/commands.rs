@@ -8,6 +8,9 @@ use std::fs;
 use std::net::TcpListener;
 
 use super::program::{Running, dungeon, folder, refused, run, text};
+use dungeon::DungeonGame;
+use lockstone::game::Game;
+use lockstone::recording::{Entry, Recording};
 
 /// A signaling server, and a peer that plays in its room `hall` with more arguments.
 fn hall(more: &[&str]) -> (Running, String, Running) {
@@ -96,8 +99,10 @@ fn no_signaling_server_and_a_taken_port_are_told() {
     assert!(told.contains("no signaling server answers") && told.contains("--signal"), "{told}");
     for command in ["play", "relay"] {
         for url in [&format!("http://{addr}"), "ws://", &addr] {
-            let told = refused(&[command, "--room", "hall", "--signal", url]);
+            let refused = run(&[command, "--room", "hall", "--signal", url]);
+            let told = text(&refused.stderr);
             assert!(told.contains("as ws://host:port, or wss://host") && !told.contains("kept"), "{told}");
+            assert_eq!(refused.status.code(), Some(2));
         }
     }
 }
@@ -298,6 +303,11 @@ fn demo_with_fault(folder_name: &str, more: &[&str]) {
         assert!(peer["desyncs"].as_u64() >= Some(1), "{peer:#}");
         let record = place.join(peer["recording"].as_str().expect("a recording was saved"));
         assert!(fs::metadata(&record).unwrap().len() > 100);
+        if more.contains(&"--rollback") {
+            let bytes = fs::read(&record).unwrap();
+            let read = Recording::<<DungeonGame as Game>::Sim>::read(&bytes).unwrap_or_else(|error| panic!("{error}"));
+            assert!(read.entries.iter().any(|entry| matches!(entry, Entry::Signed(_))), "players sign what they give");
+        }
         // The healthy peer's recording replays in step; what the faulty one played is not
         // what the seed gives.
         let replayed = run(&["replay", record.to_str().unwrap()]);
