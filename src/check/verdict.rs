@@ -78,14 +78,17 @@ struct Met {
 /// What came of trying one cause.
 type Found<'c, S> = Result<Option<Solution<'c, S>>, CheckError>;
 
+/// One of the causes, tried.
+type Suspicion<'c, S> = fn(&mut Case<'c, S>) -> Found<'c, S>;
+
 impl<'c, S: Inspect> Case<'c, S> {
     /// What is at fault in the game itself, whoever shows it.
-    const OF_THE_GAME: [fn(&mut Self) -> Found<'c, S>; 3] =
+    const OF_THE_GAME: [Suspicion<'c, S>; 3] =
         [Case::comes_out_in_several_ways, Case::is_not_brought_back, Case::has_an_uncovered_field];
 
     /// What may explain the same checksums, each with what proves as much: all of those are asked,
     /// and what proves less only if none of them fits.
-    const PLAYED: [(u8, fn(&mut Self) -> Found<'c, S>); 9] = [
+    const PLAYED: [(u8, Suspicion<'c, S>); 9] = [
         (0, Case::was_given_other_turns),
         (0, Case::lost_something_in_a_snapshot),
         (0, Case::was_changed_by_looking),
