@@ -12,6 +12,7 @@ use lockstone::sim::{Input, PlayerId, Table, Tick, Turn};
 use serde_json::{Value, json};
 use testkit::faulty::{self, FROM, Fault, Sim, draw};
 use testkit::mixer::Mixer;
+use testkit::pasture::{self, Wrong};
 use testkit::process;
 
 const SEED: u64 = 5;
@@ -128,6 +129,41 @@ fn a_scene_that_writes_is_caught_by_drawing() {
 #[test]
 fn a_clock_is_caught_by_playing_again() {
     assert!(!caught(Fault::Clock, Breaker::Again).reference_repeats);
+}
+
+/// What the breakers find in another game.
+fn chaos_of_another(wrong: Wrong, only: &[Breaker]) -> ChaosReport {
+    let build = || pasture::world(SEED, wrong);
+    let look = |world: &pasture::Sim| pasture::draw(world, 1);
+    check::chaos_of(&build, pasture::turns(SEED, TICKS), Some(&look), only)
+}
+
+#[test]
+fn another_sound_game_passes() {
+    let report = chaos_of_another(Wrong::Nothing, &[]);
+    for breaker in in_process() {
+        let outcome = &report.of(breaker).expect("it played").outcome;
+        assert!(matches!(outcome, Outcome::Passed { checksums } if *checksums > TICKS), "{breaker}: {outcome:?}");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_another_game_is_caught_too() {
+    for (wrong, breaker, field) in [
+        (Wrong::Unsaved, Breaker::Serialise, "body.Sheep."),
+        (Wrong::Scene, Breaker::Presentation, "body.Sheep.glances"),
+        (Wrong::Clock, Breaker::Again, "body.Wolf.hunger"),
+        (Wrong::Counter(37), Breaker::Again, "body.Wolf.hunger"),
+        (Wrong::HashOrder, Breaker::Again, "body.Wolf.hunger"),
+    ] {
+        let report = chaos_of_another(wrong, &[breaker]);
+        let Outcome::Differs(difference) = &report.of(breaker).expect("it played").outcome else {
+            panic!("{wrong:?} is not caught: {report}")
+        };
+        let mut fields = difference.location.spots.iter().flat_map(|spot| &spot.fields);
+        assert!(fields.any(|of| of.path.starts_with(field)), "{wrong:?}: {report}");
+        assert!(!difference.bad_writes.is_empty(), "{wrong:?}: {report}");
+    }
 }
 
 /// What the example's command line tells of a fault; and its exit code.

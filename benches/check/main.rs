@@ -27,7 +27,8 @@ fn main() {
     if cases == 0 {
         return explain_bundles();
     }
-    let game = LongGame::play(SEED, TICKS);
+    // Some peers have bots beside them, so that more of the world is awake.
+    let game = LongGame::play(SEED, |seed| world(seed, Fault::None), faulty::turns(SEED, 8, TICKS));
     println!("\n{TICKS} ticks, 4 peers, {} entities, {cases} bits turned over of each kind\n", game.entities);
     println!("{:<34} {:>9} {:>9} {:>9} {:>14}", "", "typical", "longest", "bar", "named exactly");
     for (recorded, name, bar) in [

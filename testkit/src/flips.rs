@@ -7,15 +7,12 @@ use lockstone::check::{Cause, Location, Report};
 use lockstone::default_table;
 use lockstone::recording::{Header, Packed, Recording, Writer};
 use lockstone::sim::world::{StateBit, StatePart};
-use lockstone::sim::{CellId, Checksum, Dice, Simulation, Tick, Turn, codec, tamper};
+use lockstone::sim::{CellId, Checksum, Dice, Rules, Simulation, Tick, Turn, World, codec, tamper};
 
-use crate::faulty::{self, Fault, Party, Sim};
 use crate::recorded::Peer;
 use crate::tampered::{entities, turn_any};
 
 const PEERS: u16 = 4;
-/// Some peers have bots beside them, so that more of the world is awake.
-const HEROES: u16 = 8;
 const KEYFRAME_TICKS: u32 = 1_200;
 /// The odd peer is stopped so soon after it went wrong, as a session does.
 const STOPPED_AFTER_TICKS: usize = 40;
@@ -64,33 +61,34 @@ impl Flip {
 }
 
 /// A long game, played once.
-pub struct LongGame {
+pub struct LongGame<R: Rules> {
     seed: u64,
-    moments: Vec<Moment>,
+    build: fn(u64) -> World<R>,
+    moments: Vec<Moment<R>>,
     /// One each [`KEYFRAME_TICKS`].
     states: Vec<Vec<u8>>,
     pub entities: usize,
 }
 
 /// What a peer may record of a tick.
-struct Moment {
+struct Moment<R: Rules> {
     root: Checksum,
     tree: Vec<(CellId, Checksum)>,
-    turn: Turn<Sim>,
+    turn: Turn<World<R>>,
 }
 
-impl LongGame {
-    pub fn play(seed: u64, ticks: u32) -> LongGame {
-        let mut party = Party::new(seed, Fault::None, HEROES);
-        let mut game = LongGame { seed, moments: Vec::new(), states: Vec::new(), entities: 0 };
-        for tick in 0..ticks {
-            if tick.is_multiple_of(KEYFRAME_TICKS) {
-                game.states.push(party.world.encoded());
+impl<R: Rules> LongGame<R> {
+    pub fn play(seed: u64, build: fn(u64) -> World<R>, turns: Vec<Turn<World<R>>>) -> LongGame<R> {
+        let mut world = build(seed);
+        let mut game = LongGame { seed, build, moments: Vec::new(), states: Vec::new(), entities: 0 };
+        for turn in turns {
+            if world.tick().0.is_multiple_of(KEYFRAME_TICKS) {
+                game.states.push(world.encoded());
             }
-            let (root, tree) = (party.world.checksum(), party.world.tree());
-            game.moments.push(Moment { root, tree, turn: party.tick() });
+            let (root, tree) = (world.checksum(), world.tree());
+            world.step(&turn);
+            game.moments.push(Moment { root, tree, turn });
         }
-        let world = &party.world;
         game.entities = world.cells().map(|cell| world.actors(cell).len() + world.props(cell).len()).sum();
         game
     }
@@ -117,8 +115,8 @@ impl LongGame {
         (files.collect(), Flip { tick, bit, fields, odd })
     }
 
-    fn at(&self, tick: Tick) -> Sim {
-        let mut world = faulty::world(self.seed, Fault::None);
+    fn at(&self, tick: Tick) -> World<R> {
+        let mut world = (self.build)(self.seed);
         let state = (tick.0 / KEYFRAME_TICKS) as usize;
         let snapshot = world.decode(&self.states[state]).expect("our own bytes");
         world.restore(&snapshot);
@@ -129,10 +127,10 @@ impl LongGame {
     }
 
     /// What was played up to a tick, and then what a world that went another way plays.
-    fn record(&self, n: u16, recorded: Recorded, until: u32, odd: Option<&mut Sim>) -> io::Result<Vec<u8>> {
+    fn record(&self, n: u16, recorded: Recorded, until: u32, odd: Option<&mut World<R>>) -> io::Result<Vec<u8>> {
         let header = Header { game: "faulty".into(), ..Peer::new(n, self.seed).header };
         let mut writer = Writer::create(Vec::new(), &header, &self.states[0])?;
-        let write = |writer: &mut Writer<Vec<u8>>, tick: Tick, moment: &Moment| {
+        let write = |writer: &mut Writer<Vec<u8>>, tick: Tick, moment: &Moment<R>| {
             writer.checksum(tick, moment.root)?;
             if recorded.has_tree(tick) {
                 writer.tree(tick, &moment.tree)?;
@@ -161,12 +159,12 @@ impl LongGame {
 }
 
 /// Reads files as the checker's command line does.
-pub fn read(files: &[Vec<u8>]) -> Vec<Recording<Sim>> {
+pub fn read<S: Simulation>(files: &[Vec<u8>]) -> Vec<Recording<S>> {
     files.iter().map(|file| Recording::read(file).expect("it was just written")).collect()
 }
 
 /// What a bit does to the fields of its entity.
-fn changes(world: &Sim, bit: &StateBit) -> Vec<codec::FieldDifference> {
+fn changes<R: Rules>(world: &World<R>, bit: &StateBit) -> Vec<codec::FieldDifference> {
     let StatePart::Entity(cell, id) = bit.of else { return Vec::new() };
     let mut entities = world.actors(cell).iter().chain(world.props(cell));
     let entity = entities.find(|entity| entity.id == id).expect("it was picked from the world");

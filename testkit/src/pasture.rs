@@ -96,6 +96,10 @@ impl Body for Being {
     fn is_actor(&self) -> bool {
         !matches!(self, Being::Sheep { state: State::Sleeps, .. })
     }
+
+    fn debugged(&self) -> Option<String> {
+        Some(format!("{self:?}"))
+    }
 }
 
 impl Being {

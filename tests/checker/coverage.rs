@@ -8,6 +8,7 @@ use lockstone::sim::world::StatePart;
 use lockstone::sim::{CellId, Checksum, Input, PlayerId, Simulation, Tick, Turn};
 use testkit::faulty::{self, Fault, world};
 use testkit::mixer::{Mixer, State};
+use testkit::pasture::{self, Wrong};
 
 const SEED: u64 = 5;
 
@@ -27,6 +28,17 @@ fn a_world_is_covered() {
     // Stones are not hashed again unless they are touched.
     let stone = report.kinds.iter().find(|kind| kind.kind == "Stone").expect("it was met");
     assert!(stone.changed >= 8, "{report}");
+}
+
+#[test]
+fn so_is_another() {
+    let build = || pasture::world(SEED, Wrong::Nothing);
+    let report = coverage_of(&build, pasture::turns(SEED, 600), &[]);
+    assert!(report.passed() && report.uncovered.is_empty() && report.never_met.is_empty(), "{report}");
+    let kinds: Vec<_> = report.kinds.iter().map(|kind| kind.kind.as_str()).collect();
+    assert_eq!(kinds, ["Facts", "Light", "Sheep", "Shepherd", "Wolf"]);
+    let unseen: Vec<_> = report.unseen.iter().map(|field| format!("{} {}", field.kind, field.path)).collect();
+    assert_eq!(unseen, ["Sheep grazed", "Sheep own", "Sheep shared"]);
 }
 
 #[test]
