@@ -148,8 +148,8 @@ impl<R: Rules> Simulation for Tampered<R> {
     }
 }
 
-/// Turns over some bits of one number of one entity. Returns whose.
-pub fn scribble<R: Rules>(world: &mut World<R>, dice: &mut Dice<'_>, bits: u32) -> StatePart {
+/// Turns over some bits of one number of one entity. Returns whose, and which.
+pub fn scribble<R: Rules>(world: &mut World<R>, dice: &mut Dice<'_>, bits: u32) -> (StatePart, String) {
     let is_core = |cell: &CellId| world.area().zone(*cell) == Zone::Core;
     let mut cells: Vec<_> = world.cells().filter(|cell| is_core(cell) && !world.actors(*cell).is_empty()).collect();
     cells.sort();
@@ -165,5 +165,5 @@ pub fn scribble<R: Rules>(world: &mut World<R>, dice: &mut Dice<'_>, bits: u32) 
         let turned = tamper::with_bit_turned(&world.snapshot(), &bit).expect("every number is one");
         world.restore(&turned);
     }
-    of
+    (of, field.path)
 }

@@ -1,6 +1,6 @@
 //! One case: what is planted, and what of it the peers record.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,14 +8,13 @@ use std::sync::LazyLock;
 
 use lockstone::check::{Cause, Checker, Inspect, Report};
 use lockstone::recording::{Build, Entry, Packed, Recording, Rerunner};
-use lockstone::sim::world::StatePart;
 use lockstone::sim::{Checksum, Simulation, Tick};
 use testkit::flips::dice;
 use testkit::recorded::Peer;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::games::Game;
-use super::judge::Outcome;
+use super::judge::{Outcome, Planted};
 use super::{CHILD_CASE, CHILD_FILE, OTHER_BUILD};
 
 const TICKS: u32 = 200;
@@ -118,7 +117,7 @@ pub struct Case<G: Game> {
     interval: u32,
     at: Tick,
     played: Played,
-    planted: Cell<Option<StatePart>>,
+    planted: RefCell<Option<Planted>>,
     game: PhantomData<G>,
 }
 
@@ -138,7 +137,7 @@ impl<G: Game> Case<G> {
             played: if dice.chance(1, 8) { Played::InAChild } else { Played::Here },
             interval: *dice.pick(&[1, 1, 2, 10]).expect("there are some"),
             at: Tick(50 + dice.below(TICKS - 100)),
-            planted: Cell::default(),
+            planted: RefCell::default(),
             game: PhantomData,
         };
         if other_build().is_some() && dice.chance(1, 2) {
@@ -186,7 +185,7 @@ impl<G: Game> Case<G> {
         let bits = if self.plant == Plant::Write { 6 } else { 1 };
         let mut write = |world: &mut G::Sim| {
             if world.tick() == self.at {
-                self.planted.set(Some(G::scribble(world, &mut dice, bits)));
+                *self.planted.borrow_mut() = Some(G::scribble(world, &mut dice, bits));
             }
         };
         match self.plant {
@@ -274,7 +273,9 @@ impl<G: Game> Case<G> {
         );
         // Only its own program knows the lines of other rules.
         let lines = G::lines(self.plant).filter(|_| self.plant != Plant::Rules || self.has_rerun);
-        let planted = (self.planted.get(), lines);
+        // Later checksums tell of what came of it, and no longer of what was written to.
+        let next = if self.plant == Plant::LateBit { self.at.next() } else { self.at };
+        let planted = (self.planted.take().filter(|_| split == Some(next)), lines);
         let plant = match (self.plant, self.played) {
             (Plant::Process, Played::ByAnotherBuild) => Plant::ProcessOfAnotherBuild,
             (plant, _) => plant,
@@ -299,7 +300,7 @@ pub fn play_again<S: Inspect>(
 }
 
 /// A recording with checksums at some ticks alone.
-fn thinned<S: Simulation>(mut recording: Recording<S>, interval: u32) -> Recording<S> {
+pub fn thinned<S: Simulation>(mut recording: Recording<S>, interval: u32) -> Recording<S> {
     let mut tick = recording.header.start;
     recording.entries.retain(|entry| {
         let now = tick;
@@ -310,7 +311,7 @@ fn thinned<S: Simulation>(mut recording: Recording<S>, interval: u32) -> Recordi
 }
 
 /// The first tick at which recorded checksums differ, and the last before at which they did not.
-fn split<S: Simulation>(recordings: &[Recording<S>]) -> Option<(Option<Tick>, Tick)> {
+pub fn split<S: Simulation>(recordings: &[Recording<S>]) -> Option<(Option<Tick>, Tick)> {
     let mut roots = std::collections::BTreeMap::<Tick, Vec<Checksum>>::new();
     for recording in recordings {
         let mut tick = recording.header.start;

@@ -3,13 +3,14 @@
 use lockstone::check::Inspect;
 use lockstone::game::Game as _;
 use lockstone::sim::world::StatePart;
-use lockstone::sim::{Dice, Fx, Input, PlayerId, Simulation, Turn, Vec2};
+use lockstone::sim::{CellId, Dice, EntityId, Fx, Input, PlayerId, Simulation, Turn, Vec2};
 use testkit::faulty::{self, Fault, Faulty, Order};
 use testkit::pasture::{self, Pasture, Wrong};
 use testkit::tampered::scribble;
 
 use super::case::Plant;
 use super::foreign;
+use super::judge::Planted;
 
 /// A game into which something can be planted.
 pub trait Game {
@@ -28,8 +29,8 @@ pub trait Game {
     fn turns(seed: u64, ticks: u32) -> Vec<Turn<Self::Sim>>;
     fn command(dice: &mut Dice<'_>) -> Input<Self::Sim>;
     fn look(world: &Self::Sim);
-    /// Turns so many bits of a number over, and tells of what.
-    fn scribble(world: &mut Self::Sim, dice: &mut Dice<'_>, bits: u32) -> StatePart;
+    /// Turns so many bits of a number over, and tells which.
+    fn scribble(world: &mut Self::Sim, dice: &mut Dice<'_>, bits: u32) -> Planted;
 }
 
 /// A part of a source file.
@@ -120,7 +121,7 @@ impl Game for Wilds {
         drop(Faulty::scene(world, PlayerId(0)));
     }
 
-    fn scribble(world: &mut faulty::Sim, dice: &mut Dice<'_>, bits: u32) -> StatePart {
+    fn scribble(world: &mut faulty::Sim, dice: &mut Dice<'_>, bits: u32) -> Planted {
         scribble(world, dice, bits)
     }
 }
@@ -201,7 +202,7 @@ impl Game for Meadow {
         pasture::draw(world, 1);
     }
 
-    fn scribble(world: &mut pasture::Sim, dice: &mut Dice<'_>, bits: u32) -> StatePart {
+    fn scribble(world: &mut pasture::Sim, dice: &mut Dice<'_>, bits: u32) -> Planted {
         scribble::<Pasture>(world, dice, bits)
     }
 }
@@ -233,13 +234,13 @@ impl Game for Flock {
 
     fn look(_: &foreign::Flock) {}
 
-    fn scribble(world: &mut foreign::Flock, dice: &mut Dice<'_>, bits: u32) -> StatePart {
+    fn scribble(world: &mut foreign::Flock, dice: &mut Dice<'_>, bits: u32) -> Planted {
         let (meadow, mut flock) = world.snapshot();
         let n = dice.below(flock.len() as u32) as usize;
         flock[n].0.set_wool(bits + dice.below(20));
-        let of = world.things(None)[0].part;
         world.restore(&(meadow, flock));
-        of
+        // They are numbered, and none is ever lost.
+        (StatePart::Entity(CellId::new(0, 0), EntityId(n as u64)), "wool".into())
     }
 }
 

@@ -3,12 +3,14 @@
 
 use lockstone::check::Checker;
 use lockstone::net::relay::RelaySettings;
+use lockstone::recording::{Ending, Recording};
 use lockstone::sim::{PlayerId, Simulation as _, Tick};
 use testkit::flips::dice;
 use testkit::relayed::{Relayed, Withheld, build, tampered, without_changes, without_commands};
+use testkit::storm::StormWorld;
 use testkit::tampered::scribble;
 
-use super::case::{Plant, STOPPED_TICKS, play_again};
+use super::case::{Plant, STOPPED_TICKS, play_again, split, thinned};
 use super::judge::Outcome;
 
 pub const NAME: &str = "storm";
@@ -33,31 +35,59 @@ pub fn judged(n: u64) -> (Plant, &'static str, Outcome) {
     }
     session.enter(replicas);
     session.play(TICKS, 40 + u64::from(dice.below(40)));
+    let (is_bundle, interval) = (dice.chance(1, 2), *dice.pick(&[1, 1, 2, 10]).expect("there are some"));
+    let rings = session.rings();
     let mut recordings = session.recordings();
     let mut planted = None;
+    let as_recorded = recordings[odd].clone();
     if let Plant::Bit | Plant::Write = plant {
         let bits = if plant == Plant::Bit { 1 } else { 6 };
-        recordings[odd] = tampered(&recordings[odd], Some(at.plus(STOPPED_TICKS)), |world| {
+        recordings[odd] = tampered(&as_recorded, Some(at.plus(STOPPED_TICKS)), |world| {
             if world.tick() == at {
                 planted = Some(scribble(world, &mut dice, bits));
             }
         });
     }
-    // The world before that tick's turn is the first that differs. Of what nobody gave nothing
-    // could be kept from anyone.
+    if is_bundle {
+        // What peers keep in memory; the odd one is stopped.
+        for (n, ring) in rings.iter().enumerate().filter(|(n, _)| *n != odd || planted.is_none()) {
+            recordings[n] = Recording::read(ring).expect("it was just written");
+        }
+        if planted.is_some() {
+            stop(&mut recordings[odd], at.plus(STOPPED_TICKS));
+        }
+    }
+    let mut recordings: Vec<_> = recordings.into_iter().map(|recording| thinned(recording, interval)).collect();
+    // The world behind the turn from which something was kept is the first that differs. Of what
+    // nobody gave nothing could be kept from anyone.
+    let alone = split(&[thinned(as_recorded, interval), recordings[odd].clone()]);
     let split = match plant {
-        Plant::Withheld => commands.get().map(Tick::next),
-        Plant::Halo => changes.get().map(|(tick, _)| tick.next()),
-        Plant::Bit | Plant::Write => Some(at),
+        Plant::Withheld => commands.get().map(|tick| (None, tick.next())),
+        Plant::Halo => changes.get().map(|(tick, _)| (None, tick.next())),
+        Plant::Bit | Plant::Write => alone,
         _ => None,
     };
-    let plant = if split.is_some() { plant } else { Plant::Nothing };
-    let has_rerun =
-        dice.chance(1, 3) && split.is_some_and(|tick| play_again(&mut recordings[odd], (None, tick), &build));
+    let plant = if split.is_some() || planted.is_some() { plant } else { Plant::Nothing };
+    let has_rerun = dice.chance(1, 3) && split.is_some_and(|found| play_again(&mut recordings[odd], found, &build));
     // A storm is never shown.
     let report = Checker::new(&build).with_presentation(&|_| ()).check(recordings).expect("they are of one session");
     // What was kept back may have changed nothing: all that two have in common was compared then.
-    let split = split.filter(|_| planted.is_some() || report.finding.is_some());
-    let how = format!("{replicas} replicas, {player} odd, rerun {has_rerun}, at {at}");
-    (plant, NAME, Outcome::of(plant, odd, split, (planted, None), report, (how, has_rerun)))
+    let split = split.map(|(_, tick)| tick).filter(|_| planted.is_some() || report.finding.is_some());
+    let what = if is_bundle { "bundle" } else { "recordings" };
+    let how = format!("{replicas} replicas, {player} odd, {what}, rerun {has_rerun}, interval {interval}, at {at}");
+    (
+        plant,
+        NAME,
+        Outcome::of(plant, odd, split, (planted.filter(|_| split == Some(at)), None), report, (how, has_rerun)),
+    )
+}
+
+/// Ends a recording before the turn of a tick.
+fn stop(recording: &mut Recording<StormWorld>, end: Tick) {
+    let mut tick = recording.header.start;
+    recording.entries.retain(|entry| {
+        tick = tick.plus(entry.ticks());
+        tick <= end
+    });
+    recording.ending = Ending::Open;
 }
