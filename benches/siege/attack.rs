@@ -90,9 +90,9 @@ fn flood(from: u8, server: SocketAddr, path: &str, ends: &AtomicBool) {
     }
 }
 
-fn open(router: &Router, room: &str, role: &RoomRole) -> MatchboxLink {
+fn open(server: SocketAddr, room: &str, role: &RoomRole) -> MatchboxLink {
     MatchboxLink::open(Config {
-        url: format!("ws://{}", router.addr()),
+        url: format!("ws://{server}"),
         room: room.into(),
         role: role.clone(),
         ..Config::default()
@@ -102,7 +102,7 @@ fn open(router: &Router, room: &str, role: &RoomRole) -> MatchboxLink {
 /// Sends garbage to everyone that it is connected with, as much as it can.
 fn litter(router: &Router, room: &str, role: &RoomRole, ends: &AtomicBool) {
     while !ends.load(Relaxed) {
-        let (mut link, mut peers, mut dice) = (open(router, room, role), BTreeSet::new(), Dice(7));
+        let (mut link, mut peers, mut dice) = (open(router.addr(), room, role), BTreeSet::new(), Dice(7));
         let mut is_open = true;
         while is_open && !ends.load(Relaxed) {
             while let Some(event) = link.poll() {
@@ -127,7 +127,7 @@ fn litter(router: &Router, room: &str, role: &RoomRole, ends: &AtomicBool) {
 /// Plays, reports false checksums, and comes again when it is put out.
 fn lie_again<T: Session>(router: &Router, room: &str, role: &RoomRole, enter: impl Fn() -> T, ends: &AtomicBool) {
     while !ends.load(Relaxed) {
-        lie(open(router, room, role), enter(), || true, ends);
+        lie(open(router.addr(), room, role), enter(), || true, ends);
     }
 }
 
@@ -172,7 +172,7 @@ impl Traitor {
         let lies = Arc::new(AtomicBool::new(false));
         let lies_now = Arc::clone(&lies);
         let _player = Stranger::of(move |ends: &AtomicBool| {
-            let link = open(&Router::before(server), "betrayed", &RoomRole::Peer);
+            let link = open(server, "betrayed", &RoomRole::Peer);
             lie(link, predicting("traitor"), move || lies_now.load(Relaxed), ends);
         });
         Traitor { lies, _player }

@@ -16,7 +16,7 @@ use crate::view::smooth::Smooth;
 use crate::view::{Action, Draw, Join, Status, View, last_check, loss, rtt, title};
 
 /// News that are kept.
-const NEWS_MAX: usize = 12;
+const NEWS_MAX: usize = 18;
 /// Between two pictures.
 const PICTURE_PERIOD: Duration = Duration::from_millis(33);
 /// Without a view, a line is printed this often.

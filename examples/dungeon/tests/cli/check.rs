@@ -71,7 +71,7 @@ fn huge_frame() -> Vec<u8> {
 /// must have.
 fn endless(file: &[u8], ticks: u32) -> Vec<u8> {
     let mut recording = Recording::<Sim>::read(file).unwrap_or_else(|error| panic!("{error}"));
-    for _ in 0..ticks / format::EMPTY_TICKS_MAX {
+    for _ in 0..ticks.div_ceil(format::EMPTY_TICKS_MAX) {
         recording.entries.extend([Entry::Empty(format::EMPTY_TICKS_MAX), Entry::Checksum(Checksum(0))]);
     }
     recording.write()
