@@ -29,13 +29,6 @@ pub(super) struct Effort {
     pub work: u64,
 }
 
-impl Effort {
-    /// All up to a tick.
-    pub fn all(until: Tick) -> Effort {
-        Effort { at_least: until, until, work: 0 }
-    }
-}
-
 /// Plays on until two plays differ, or as far as the effort allows, and takes the work from it.
 /// `before_step` is told which of the plays takes a step next.
 pub(super) fn side_by_side<'t, S: Inspect + 't>(

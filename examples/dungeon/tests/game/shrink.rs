@@ -88,7 +88,7 @@ fn what_is_sound_stays() {
     let args = ["shrink", file.to_str().unwrap(), "--json", "--out", out.to_str().unwrap()];
     let (output, told) = run(&args);
     assert_eq!(output.status.code(), Some(0), "{told}");
-    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&told["before"]["ticks"], &told["after"]), (&TICKS.into(), &serde_json::Value::Null));
     assert!(!out.exists());
     let (output, told) =
