@@ -86,18 +86,15 @@ impl<'c, S: Inspect> Case<'c, S> {
     const OF_THE_GAME: [Suspicion<'c, S>; 3] =
         [Case::comes_out_in_several_ways, Case::is_not_brought_back, Case::has_an_uncovered_field];
 
-    /// What may explain the same checksums, each with what proves as much: all of those are asked,
-    /// and what proves less only if none of them fits.
-    const PLAYED: [(u8, Suspicion<'c, S>); 9] = [
-        (0, Case::was_given_other_turns),
-        (0, Case::lost_something_in_a_snapshot),
-        (0, Case::was_changed_by_looking),
-        (1, Case::is_of_another_seed),
-        (2, Case::may_be_changed_by_looking),
-        (2, Case::has_a_turned_bit),
-        (3, Case::is_told_by_its_own_program),
-        (4, Case::was_written_from_outside),
-        (5, Case::is_of_another_start),
+    /// What may explain the same checksums, beside what proves as much: all of those are asked, and
+    /// what proves less only if none of them fits.
+    const PLAYED: [&'c [Suspicion<'c, S>]; 6] = [
+        &[Case::was_given_other_turns, Case::lost_something_in_a_snapshot, Case::was_changed_by_looking],
+        &[Case::is_of_another_seed],
+        &[Case::may_be_changed_by_looking, Case::has_a_turned_bit],
+        &[Case::is_told_by_its_own_program],
+        &[Case::was_written_from_outside],
+        &[Case::is_of_another_start],
     ];
 
     /// Finds the cause.
@@ -116,9 +113,9 @@ impl<'c, S: Inspect> Case<'c, S> {
                 return Ok(solution);
             }
         }
-        for group in Self::PLAYED.chunk_by(|(one, _), (other, _)| one == other) {
+        for equals in Self::PLAYED {
             let mut fit = Vec::new();
-            for (_, suspicion) in group {
+            for suspicion in equals {
                 fit.extend(suspicion(self)?);
             }
             if let Some(solution) = one_of(fit) {

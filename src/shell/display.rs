@@ -255,11 +255,10 @@ impl Display {
         let name = self.names.get(&stats.player).unwrap_or(&stats.name);
         match (stats.key, self.keys.get(&stats.player)) {
             (Some(key), _) if stats.own => format!("{name} (you): {}", key.short()),
-            (Some(key), None) => format!("{name}: {} (nobody is between you)", key.short()),
-            (Some(key), Some(told)) if key == *told => format!("{name}: {} (nobody is between you)", key.short()),
-            (Some(key), Some(told)) => {
+            (Some(key), Some(told)) if key != *told => {
                 format!("{name}: {}, but others know it by {}: somebody lies", key.short(), told.short())
             }
+            (Some(key), _) => format!("{name}: {} (nobody is between you)", key.short()),
             (None, Some(told)) => format!("{name}: {} (as the session tells)", told.short()),
             (None, None) => format!("{name} has no key"),
         }

@@ -95,8 +95,9 @@ impl<S: Simulation> Play<S> {
 
     /// Says that another's world is the odd one.
     fn accuse(&mut self, player: PlayerId, is_proven: bool, io: &mut Io<S>) {
-        let remote = self.remotes.iter_mut().find(|remote| remote.player == player).filter(|_| is_proven);
-        remote.into_iter().for_each(|remote| remote.comparison.acquit(&mut io.out));
+        if is_proven && let Some(remote) = self.remotes.iter_mut().find(|remote| remote.player == player) {
+            remote.comparison.acquit(&mut io.out);
+        }
         if self.differences.accusers.get(&player).is_some_and(|accusers| accusers.contains(&self.player)) {
             return;
         }

@@ -5,10 +5,9 @@
 //!                                               └─► it does not: someone is between
 //! ```
 //!
-//! A carrier that meets peers by a server must trust that server to bring them together, and
-//! nobody between them to decrypt and encrypt again. The [`Binding`] shows whether somebody does,
-//! as each end computes it by itself: it must never be taken from a peer. What is learnt is told,
-//! and decides nothing else.
+//! The server that brings two peers together can put someone between them, who decrypts all that
+//! they say, and encrypts it again. Then the two ends come to different [`Binding`]s. Each computes
+//! its own: it must never be taken from a peer.
 
 use std::collections::BTreeMap;
 
