@@ -1,6 +1,6 @@
-//! All attacks at once, each from as many attackers: members that lie, peers that send garbage,
-//! strangers that flood signals, and who fills or tries the signaling server. Each has an address
-//! of its own.
+//! All attacks at once, each from as many attackers: members that lie, come again and again or hold
+//! the others up, peers that send garbage, strangers that flood signals or claim the rooms, and who
+//! fills or tries the signaling server. Each has an address of its own.
 
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use lockstone_net::matchbox::{Config, MatchboxLink, RoomRole};
 use lockstone_net::relay::RelaySettings;
+use lockstone_net::session::{Phase, Transmit};
 use lockstone_net::wire::{Epoch, Message, Report};
 use lockstone_net::{Channel, LinkEvent, PartySettings, PeerId};
 use lockstone_sim::{Checksum, Tick};
@@ -27,6 +28,9 @@ use crate::honest::predicting;
 pub const ATTACKERS: u8 = 4;
 /// Packets of garbage in a [`PAUSE`], of one attacker to each peer that it is connected with.
 const GARBAGE: usize = 10;
+/// Who holds the others up lets its packets go for so long, once in so long.
+const GOES: Duration = Duration::from_millis(50);
+const HOLD_INTERVAL: Duration = Duration::from_millis(2_500);
 /// Idle connections that one attacker opens, if it may.
 const IDLE: usize = 200;
 
@@ -70,6 +74,23 @@ pub fn attack(server: SocketAddr) -> ! {
                 lie_again(&Router::of(60 + n, server), "relay", &RoomRole::Player, liar, ends);
             }),
         );
+        start(
+            "comings",
+            Box::new(move |ends| {
+                let guest = || party(PartySettings::default(), "guest");
+                come_again(&Router::of(70 + n, server), "party", &RoomRole::Peer, guest, ends);
+            }),
+        );
+        start(
+            "comings",
+            Box::new(move |ends| {
+                let guest = || relay::replica(STORM, relay::config(RelaySettings::default()), "guest");
+                come_again(&Router::of(70 + n, server), "relay", &RoomRole::Player, guest, ends);
+            }),
+        );
+        for (room, ..) in ROOMS {
+            start("claims", Box::new(move |ends| claim(&Router::of(80 + n, server), room, ends)));
+        }
         start("guesses", Box::new(move |ends| guess(20 + n, server, ends)));
         start("holds", Box::new(move |ends| hold(30 + n, server, ends)));
         start("dribbles", Box::new(move |ends| dribble(40 + n, server, ends)));
@@ -127,16 +148,33 @@ fn litter(router: &Router, room: &str, role: &RoomRole, ends: &AtomicBool) {
 /// Plays, reports false checksums, and comes again when it is put out.
 fn lie_again<T: Session>(router: &Router, room: &str, role: &RoomRole, enter: impl Fn() -> T, ends: &AtomicBool) {
     while !ends.load(Relaxed) {
-        lie(open(router.addr(), room, role), enter(), || true, ends);
+        play(open(router.addr(), room, role), enter(), lying(|| true), |session| ended(session).is_some(), ends);
     }
 }
 
-/// Plays until it is put out. Once it `lies`, it reports false checksums.
-fn lie<T: Session>(mut link: MatchboxLink, mut session: T, lies: impl Fn() -> bool + 'static, ends: &AtomicBool) {
-    let began = Instant::now();
+/// Leaves as soon as it plays, and comes again: each time it is another.
+fn come_again<T: Session>(router: &Router, room: &str, role: &RoomRole, enter: impl Fn() -> T, ends: &AtomicBool) {
+    let is_done = |session: &T| ended(session).is_some() || session.phase() == Phase::Playing;
+    while !ends.load(Relaxed) {
+        play(open(router.addr(), room, role), enter(), Some, is_done, ends);
+    }
+}
+
+/// Claims a room as if it were a relay's, over and over.
+fn claim(router: &Router, room: &str, ends: &AtomicBool) {
+    while !ends.load(Relaxed) {
+        let mut link = open(router.addr(), room, &RoomRole::Relay { token: "another".into() });
+        while !ends.load(Relaxed) && !matches!(link.poll(), Some(LinkEvent::Closed(_))) {
+            thread::sleep(PAUSE);
+        }
+    }
+}
+
+/// Turns checksums false, once it `lies`.
+fn lying(lies: impl Fn() -> bool + 'static) -> impl FnMut(Transmit) -> Option<Transmit> {
     let forged =
         |told: &[(Tick, Checksum)]| list(told.iter().map(|(tick, sum)| (*tick, Checksum(sum.0 ^ 1))).collect());
-    let mut hand = altering(move |_: PeerId, message: &mut Message| match message {
+    altering(move |_: PeerId, message: &mut Message| match message {
         Message::Report(Report { checksums, .. }) if lies() => *checksums = forged(checksums),
         Message::Inputs(inputs) if lies() => {
             inputs.checksums = forged(&inputs.checksums);
@@ -144,8 +182,19 @@ fn lie<T: Session>(mut link: MatchboxLink, mut session: T, lies: impl Fn() -> bo
             *inputs = inputs.clone().sealed(Epoch::default());
         }
         _ => {}
-    });
-    while ended(&session).is_none() && !ends.load(Relaxed) {
+    })
+}
+
+/// Plays until that is done. What it sends goes through a hand.
+fn play<T: Session>(
+    mut link: MatchboxLink,
+    mut session: T,
+    mut hand: impl FnMut(Transmit) -> Option<Transmit>,
+    is_done: impl Fn(&T) -> bool,
+    ends: &AtomicBool,
+) {
+    let began = Instant::now();
+    while !is_done(&session) && !ends.load(Relaxed) {
         let now = began.elapsed();
         while let Some(event) = link.poll() {
             session.handle(event, now);
@@ -163,24 +212,46 @@ fn lie<T: Session>(mut link: MatchboxLink, mut session: T, lies: impl Fn() -> bo
 
 /// A player of a rollback session, honest at first.
 pub struct Traitor {
-    lies: Arc<AtomicBool>,
+    is_honest: Arc<AtomicBool>,
     _player: Stranger,
 }
 
 impl Traitor {
-    pub fn enter(server: SocketAddr) -> Traitor {
-        let lies = Arc::new(AtomicBool::new(false));
-        let lies_now = Arc::clone(&lies);
-        let _player = Stranger::of(move |ends: &AtomicBool| {
-            let link = open(server, "betrayed", &RoomRole::Peer);
-            lie(link, predicting("traitor"), move || lies_now.load(Relaxed), ends);
-        });
-        Traitor { lies, _player }
+    /// One whose checksums will be false.
+    pub fn liar(server: SocketAddr, room: &'static str) -> Traitor {
+        Traitor::enter(server, room, |is_honest| lying(move || !is_honest.load(Relaxed)))
     }
 
-    /// Its checksums are false from now on.
+    /// One for whom the others will wait.
+    pub fn idler(server: SocketAddr, room: &'static str) -> Traitor {
+        Traitor::enter(server, room, |is_honest| {
+            let began = Instant::now();
+            move |packet| {
+                let goes = began.elapsed().as_millis() % HOLD_INTERVAL.as_millis() < GOES.as_millis();
+                (goes || is_honest.load(Relaxed)).then_some(packet)
+            }
+        })
+    }
+
+    fn enter<H: FnMut(Transmit) -> Option<Transmit>>(
+        server: SocketAddr,
+        room: &'static str,
+        hand: impl FnOnce(Arc<AtomicBool>) -> H + Send + 'static,
+    ) -> Traitor {
+        let is_honest = Arc::new(AtomicBool::new(true));
+        let hand = {
+            let is_honest = Arc::clone(&is_honest);
+            move || hand(is_honest)
+        };
+        let _player = Stranger::of(move |ends: &AtomicBool| {
+            let link = open(server, room, &RoomRole::Peer);
+            play(link, predicting("traitor"), hand(), |session| ended(session).is_some(), ends);
+        });
+        Traitor { is_honest, _player }
+    }
+
     pub fn betray(&self) {
-        self.lies.store(true, Relaxed);
+        self.is_honest.store(false, Relaxed);
     }
 }
 

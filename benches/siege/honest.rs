@@ -51,7 +51,9 @@ impl Report {
 pub fn play(what: &str, server: SocketAddr) -> ! {
     match what {
         "party" => live(RoomRole::Peer, what, server, || party(PartySettings::default(), "honest"), Dice::number),
-        "rollback" | "betrayed" => live(RoomRole::Peer, what, server, || predicting("honest"), Dice::number),
+        "rollback" | "betrayed" | "delayed" => {
+            live(RoomRole::Peer, what, server, || predicting("honest"), Dice::number)
+        }
         "relay" => {
             let enter = || relay::relay(STORM, relay::config(RelaySettings::default()));
             live(RoomRole::Relay { token: TOKEN.into() }, "relay", server, enter, |_| None)

@@ -3,21 +3,27 @@
 //! server.
 //!
 //! `cargo bench -p lockstone --bench siege` prints what a siege of 5 minutes costs them, beside a
-//! minute of peace just before, and fails if that is more than is asked for. `SECONDS=60` makes it
-//! shorter, and `ATTACKS=visits,lies` leaves the other ways out: signals, garbage, cuts, guesses,
-//! holds, dribbles. Attackers take their share of this machine, too: with few cores they slow
-//! others down by that alone.
+//! minute of peace just before, and fails if that is more than is asked for. In the middle the
+//! signaling server is killed, and another takes its place. `SECONDS=60` makes it shorter, and
+//! `ATTACKS=visits,lies` leaves the other ways out: signals, garbage, comings, claims, cuts,
+//! restarts, delays, guesses, holds, dribbles. Attackers take their share of this machine, too:
+//! with few cores they slow others down by that alone.
+//!
+//! Who is held up by a player that gives no inputs waits for it until it is out, and no longer: the
+//! pace of those is told from a fifth of the siege on, and beside it how long they stood still.
 
 mod attack;
 mod honest;
 
 use std::io::IsTerminal;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use attack::Traitor;
 use honest::Report;
 use lockstone_net::signaling::Server;
 use testkit::process::Process;
@@ -27,6 +33,8 @@ use testkit::router::Router;
 const PEERS: usize = 4;
 /// The relay's.
 const TOKEN: &str = "siege";
+/// What a signaling server leaves to the next.
+const REGISTER: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/siege-rooms");
 /// Newcomers whose joins are timed.
 const JOINS: usize = 5;
 /// The connection of who founded a session is cut so often.
@@ -35,6 +43,7 @@ const CUT_INTERVAL: Duration = Duration::from_secs(5);
 const GATHERS_WITHIN: Duration = Duration::from_secs(60);
 /// What is asked for: ticks a second at least, CPU time at most beside peace, and memory at most
 /// beside the siege's beginning.
+const TICKS_PER_S: f64 = 20.0;
 const TICKS_PER_S_MIN: f64 = 19.8;
 const CPU_MAX: f64 = 1.5;
 const MEMORY_MAX: f64 = 1.2;
@@ -42,16 +51,22 @@ const MEMORY_MAX: f64 = 1.2;
 fn main() -> ExitCode {
     let args: Vec<_> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
     match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        ["serve"] => serve(),
+        ["serve", addr] => serve(addr.parse().expect("an address")),
         ["attack", server] => attack::attack(server.parse().expect("an address")),
         ["honest", what, server] => honest::play(what, server.parse().expect("an address")),
         _ => besiege(),
     }
 }
 
-fn serve() -> ! {
-    let server = Server::bind("127.0.0.1:0".parse().expect("an address")).and_then(Server::spawn).expect("it serves");
-    println!("{}", server.local_addr());
+/// Serves as long as this process lives. Where another has just ended, it waits until it may.
+fn serve(addr: SocketAddr) -> ! {
+    let server = loop {
+        match Server::bind(addr) {
+            Err(_) => thread::sleep(Duration::from_millis(10)),
+            bound => break bound.and_then(|server| server.with_register(Path::new(REGISTER))).expect("it serves"),
+        }
+    };
+    println!("{}", server.spawn().expect("it serves").local_addr());
     loop {
         thread::park();
     }
@@ -160,6 +175,13 @@ impl Spell {
     }
 }
 
+impl Spell {
+    /// How long no ticks came, in so much time.
+    fn stood_still(&self, time: Duration) -> Duration {
+        time.saturating_sub(time.mul_f64(self.ticks_per_s / TICKS_PER_S))
+    }
+}
+
 /// Lets a time pass, and tells how far it is. Connections to the server that go by these routers
 /// are cut now and then.
 fn pass(what: &str, time: Duration, cuts: &[&Router]) {
@@ -194,15 +216,18 @@ fn besiege() -> ExitCode {
     };
     let siege = Duration::from_secs(seconds);
     let peace = siege / 5;
-    let mut server = Process::start(&["serve"]);
-    let addr = server.lines().next().expect("it says where it serves");
+    let _ = std::fs::remove_file(REGISTER);
+    let mut signaling = Process::start(&["serve", "127.0.0.1:0"]);
+    let addr = signaling.lines().next().expect("it says where it serves");
     let server: SocketAddr = addr.parse().expect("an address");
-    let traitor = attack::Traitor::enter(server);
+    let traitors = [("lies", Traitor::liar(server, "betrayed")), ("delays", Traitor::idler(server, "delayed"))];
     let camps = [
         Camp::gather("party", &["party"; PEERS], Some("party"), server),
         Camp::gather("rollback", &["rollback"; PEERS], None, server),
         // With one who turns against them.
         Camp::gather("betrayed", &["betrayed"; PEERS - 1], None, server),
+        // With one who stops giving inputs.
+        Camp::gather("delayed", &["delayed"; PEERS - 1], None, server),
         Camp::gather("relay", &["relay", "replica", "replica", "replica", "replica"], Some("replica"), server),
     ];
     let reports = || camps.iter().map(Camp::reports).collect::<Vec<_>>();
@@ -213,14 +238,18 @@ fn besiege() -> ExitCode {
     pass("peace", peace, &[]);
     let (besieged, joins_in_peace) = (reports(), joins());
     let attackers = Process::start(&["attack", &addr]);
-    if attack::is_wanted("lies") {
-        traitor.betray();
-    }
+    traitors.iter().filter(|(way, _)| attack::is_wanted(way)).for_each(|(_, traitor)| traitor.betray());
     let is_cut = |_: &&Camp| attack::is_wanted("cuts");
     let cuts: Vec<_> = camps.iter().filter(is_cut).map(|camp| &camp.router).collect();
     pass("siege", peace, &cuts);
     let settled = reports();
-    pass("siege", siege - peace, &cuts);
+    pass("siege", (siege - peace) / 2, &cuts);
+    if attack::is_wanted("restarts") {
+        drop(signaling);
+        signaling = Process::start(&["serve", &addr]);
+        signaling.lines().next().expect("it serves again");
+    }
+    pass("siege", (siege - peace) / 2, &cuts);
     let (ended, joins_in_siege) = (reports(), joins());
     drop(attackers);
 
@@ -235,7 +264,8 @@ fn besiege() -> ExitCode {
     for (n, camp) in camps.iter().enumerate() {
         let peace = Spell::between(&gathered[n], &besieged[n]);
         let begun = Spell::between(&besieged[n], &settled[n]);
-        let siege = Spell::between(&besieged[n], &ended[n]);
+        let from = if camp.name == "delayed" { &settled[n] } else { &besieged[n] };
+        let siege = Spell::between(from, &ended[n]);
         let cpu = siege.cpu_ms_per_s / peace.cpu_ms_per_s;
         let memory = siege.memory_kb as f64 / begun.memory_kb as f64;
         println!(
@@ -260,8 +290,14 @@ fn besiege() -> ExitCode {
     for (n, camp) in camps.iter().enumerate().filter(|(_, camp)| camp.newcomer.is_some()) {
         let told = |took: Option<Duration>| took.map_or("never".into(), |took| format!("{:.2} s", took.as_secs_f64()));
         let (peace, siege) = (joins_in_peace[n], joins_in_siege[n]);
+        if siege.is_none() {
+            missed.push(format!("{} newcomers", camp.name));
+        }
         println!("{:10} a newcomer plays after {}, besieged {}", camp.name, told(peace), told(siege));
     }
+    let delayed = camps.iter().position(|camp| camp.name == "delayed").expect("it is one of them");
+    let stood = Spell::between(&besieged[delayed], &settled[delayed]).stood_still(peace);
+    println!("delayed    stood still for {:.1} s, until who held it up was out", stood.as_secs_f64());
     let verdict = if missed.is_empty() { "all held".to_owned() } else { format!("missed: {}", missed.join(", ")) };
     println!(
         "Asked for: {TICKS_PER_S_MIN} ticks/s, CPU {CPU_MAX}x and memory {MEMORY_MAX}x at most, nobody out; {verdict}."

@@ -31,7 +31,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use lockstone_sim::PlayerId;
 
 use crate::limits::PLAYERS_MAX;
-use crate::wire::{Epoch, Fitness, Known, Stand, Vote};
+use crate::wire::{Epoch, Fitness, Known, LeaveReason, Stand, Vote};
 
 /// A leader that is not heard for so long is doubted.
 pub const SUSPICION: Duration = Duration::from_millis(600);
@@ -113,7 +113,7 @@ pub struct Members {
     /// The newest epoch that this member was elected for and did not lead.
     declined: Option<Epoch>,
     /// Members that told different turns as they led. This one votes for none of them.
-    distrusted: BTreeSet<PlayerId>,
+    distrusted: BTreeMap<PlayerId, LeaveReason>,
     /// For whose sake all voted again while this member led: since when, and how often.
     indulged: BTreeMap<PlayerId, (Duration, u32)>,
 }
@@ -149,7 +149,7 @@ impl Members {
             deaf: BTreeSet::new(),
             quorum_at: None,
             declined: None,
-            distrusted: BTreeSet::new(),
+            distrusted: BTreeMap::new(),
             indulged: BTreeMap::new(),
         }
     }
@@ -186,16 +186,20 @@ impl Members {
         self.distrusted.remove(&player);
     }
 
-    /// A leader is known to have told different turns: this member wants another, whatever it
-    /// hears.
-    pub fn distrust(&mut self, leader: PlayerId) {
-        self.distrusted.insert(leader);
+    /// A leader is to be put out, for a reason: this member wants another, whatever it hears.
+    pub fn distrust(&mut self, leader: PlayerId, reason: LeaveReason) {
+        self.distrusted.insert(leader, reason);
         self.suspect();
     }
 
     /// Whether a member may lead.
     pub fn is_trusted(&self, player: PlayerId) -> bool {
-        !self.distrusted.contains(&player)
+        self.distrusted(player).is_none()
+    }
+
+    /// Why a member is to be put out, if it is.
+    pub fn distrusted(&self, player: PlayerId) -> Option<LeaveReason> {
+        self.distrusted.get(&player).copied()
     }
 
     /// The leader is known to be gone, or gave up. It may be this member.

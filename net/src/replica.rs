@@ -9,6 +9,7 @@
 //! A party's replica and a relay's differ in their [`Share`] of the world alone. It never waits for
 //! anyone. The loop is [`Replica::advance`](Role::advance): play what is due, report what is due.
 
+mod contradicted;
 mod differ;
 mod repair;
 mod succession;
@@ -773,6 +774,7 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
                 self.report(io);
                 self.elect(io);
                 self.audit(io);
+                self.depose_liar(io);
             }
         }
     }

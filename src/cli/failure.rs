@@ -81,10 +81,12 @@ impl From<TlsError> for Failure {
 
 /// Whether the end of a session of a kind is a failure, and what to do about it.
 pub(super) fn of_end(reason: &EndReason, kind: SessionKind, obstacle: Option<Obstacle>) -> Option<Failure> {
-    let go_on = match kind {
+    // What goes on without this peer, and what nobody is found of.
+    let (goes_on, is_lost) = match kind {
         // It has begun, and takes nobody in.
-        SessionKind::Rollback { .. } => "begin another session",
-        SessionKind::Party { .. } | SessionKind::Relay { .. } => "join again to go on",
+        SessionKind::Rollback { .. } => ("begin another session", "begin another session"),
+        SessionKind::Party { .. } => ("join again to go on", "join again once its players are there"),
+        SessionKind::Relay { .. } => ("join again to go on", "join again once the relay is there"),
     };
     let advice = match reason {
         EndReason::Left | EndReason::SequencerLeft => return None,
@@ -94,7 +96,8 @@ pub(super) fn of_end(reason: &EndReason, kind: SessionKind, obstacle: Option<Obs
         EndReason::Removed(LeaveReason::Lied | LeaveReason::Distrusted | LeaveReason::VotedOut) => {
             "begin another session"
         }
-        EndReason::SequencerLost { .. } | EndReason::Removed(_) => go_on,
+        EndReason::Removed(_) => goes_on,
+        EndReason::SequencerLost { .. } => is_lost,
         EndReason::Refused(refusal) => of_refusal(refusal),
         EndReason::NoQuorum => "begin another session",
         EndReason::Superseded => "its players play on there",
@@ -108,7 +111,7 @@ pub(super) fn of_end(reason: &EndReason, kind: SessionKind, obstacle: Option<Obs
             }
             LinkError::Unreachable { .. } => "start one with `signal`, or name another with --signal",
             LinkError::Refused { .. } => "see --room, --key and --relay",
-            LinkError::Ended(_) => go_on,
+            LinkError::Ended(_) => is_lost,
         },
     };
     Some(Failure::new(format!("{reason}; {advice}")))

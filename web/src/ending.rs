@@ -20,10 +20,14 @@ pub(crate) fn of(reason: &EndReason, kind: SessionKind, obstacle: Option<Obstacl
 }
 
 fn advice(reason: &EndReason, kind: SessionKind, obstacle: Option<Obstacle>) -> Option<&'static str> {
-    let go_on = match kind {
+    // What goes on without this peer, and what nobody is found of.
+    let (goes_on, is_lost) = match kind {
         // It has begun, and takes nobody in.
-        SessionKind::Rollback { .. } => "begin another session",
-        SessionKind::Party { .. } | SessionKind::Relay { .. } => "join again to go on with the same hero",
+        SessionKind::Rollback { .. } => ("begin another session", "begin another session"),
+        SessionKind::Party { .. } => {
+            ("join again to go on with the same hero", "join again once its players are there")
+        }
+        SessionKind::Relay { .. } => ("join again to go on with the same hero", "join again once the relay is there"),
     };
     Some(match reason {
         EndReason::Left | EndReason::SequencerLeft => return None,
@@ -34,7 +38,8 @@ fn advice(reason: &EndReason, kind: SessionKind, obstacle: Option<Obstacle>) -> 
         EndReason::Desync | EndReason::Removed(LeaveReason::Desync) => {
             "save the recording for whoever made the game, and join again"
         }
-        EndReason::SequencerLost { .. } | EndReason::Removed(_) => go_on,
+        EndReason::Removed(_) => goes_on,
+        EndReason::SequencerLost { .. } => is_lost,
         EndReason::Refused(refusal) => of_refusal(refusal),
         EndReason::NoQuorum => "begin another session",
         EndReason::Superseded => "join again: its players play on there",
@@ -60,7 +65,7 @@ fn advice(reason: &EndReason, kind: SessionKind, obstacle: Option<Obstacle>) -> 
             "see whether whoever sent the link still plays, and whether you are in their network"
         }
         EndReason::Link(LinkError::Refused { .. }) => "ask for the whole link",
-        EndReason::Link(LinkError::Ended(_)) => go_on,
+        EndReason::Link(LinkError::Ended(_)) => is_lost,
     })
 }
 

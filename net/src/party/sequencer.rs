@@ -553,7 +553,7 @@ impl<S: Simulation> Role<S> for Sequencing<S> {
         counts
     }
 
-    fn reference(&mut self, tick: Tick, checksum: Option<Checksum>) {
+    fn reference(&mut self, tick: Tick, checksum: Option<Checksum>, _: &mut Io<S>) {
         self.justice.reference(tick, checksum);
     }
 

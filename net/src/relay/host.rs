@@ -22,7 +22,7 @@ mod succession;
 use core::time::Duration;
 use std::sync::Arc;
 
-use lockstone_sim::{Extent, PlayerId, Rules, Simulation, World};
+use lockstone_sim::{Checksum, Extent, PlayerId, Rules, Simulation, Tick, World};
 
 use super::areas::AreaRules;
 use super::config::RelayConfig;
@@ -36,7 +36,7 @@ use crate::session::{
 };
 use crate::wire::*;
 use cell_interest::CellInterest;
-use checks::CoreSums;
+use checks::{CoreSums, Doubts};
 use choice::Choice;
 use distant_interest::DistantInterest;
 use guest::Guest;
@@ -78,6 +78,7 @@ pub struct Host<R: Rules> {
     outline: Option<Offer>,
     /// How often evidence was called for.
     inquiries: u32,
+    doubts: Doubts,
     stats: RelayStats,
 }
 
@@ -154,6 +155,7 @@ impl<R: Rules> Host<R> {
             answering: Vec::new(),
             outline: None,
             inquiries: 0,
+            doubts: Doubts::default(),
             stats: RelayStats::default(),
             stepper,
             config,
@@ -391,6 +393,10 @@ impl<R: Rules> Role<World<R>> for Host<R> {
 
     fn say(&mut self, line: ChatLine, io: &mut Io<World<R>>) {
         self.said(self.stepper.player, line, &mut io.out);
+    }
+
+    fn reference(&mut self, tick: Tick, checksum: Option<Checksum>, io: &mut Io<World<R>>) {
+        self.replayed(tick, checksum, io);
     }
 
     /// Ends the session for everyone.

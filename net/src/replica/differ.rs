@@ -48,6 +48,7 @@ impl<F: Share> Replica<F> {
         }
         if counts {
             session.leader.tell(&Message::Desync(notice), &mut io.out);
+            self.contradict(notice, io);
         }
         if self.settings.on_desync == OnDesync::Stop {
             self.say_goodbye(LeaveReason::Desync, io);

@@ -136,6 +136,7 @@ impl<F: Share> Joined<F> {
             let waiting = (self.intake.next().0..self.intake.known().0).map(Tick);
             let turns = waiting.filter_map(|tick| self.intake.turn(tick)).map(F::whole);
             succession.membership.ledger.resume_requests(requests.into_vec(), turns);
+            succession.contradicted = Default::default();
         }
         self.intake.forget_checksums();
         self.comparison.put_right(repair.tick);

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use lockstone_sim::{PlayerId, Simulation, Tick};
 
+use super::contradicted::Contradicted;
 use super::{Entry, Joined, Life, Place, Replica, Share, hero_waits};
 use crate::intake::{Given, Intake, Progress};
 use crate::link::{Channel, PeerId};
@@ -37,6 +38,7 @@ pub struct Succession {
     assumed: Option<Vote>,
     /// Its player goes on without those who are not reached.
     branches: bool,
+    pub(super) contradicted: Contradicted,
 }
 
 /// By what a member leads on.
@@ -66,6 +68,8 @@ pub struct Estate<S: Simulation> {
     pub next_at: Duration,
     /// When a turn was last closed, or played.
     pub progressed: Duration,
+    /// Of its checksums with those of the player who led before.
+    pub compared: Option<(PlayerId, Comparison)>,
 }
 
 impl Succession {
@@ -74,7 +78,8 @@ impl Succession {
     }
 
     fn of(membership: Membership, gone: Option<(PeerId, LeaveReason)>) -> Succession {
-        Succession { membership, asked: BTreeMap::new(), gone, assumed: None, branches: false }
+        let (asked, contradicted) = (BTreeMap::new(), Contradicted::default());
+        Succession { membership, asked, gone, assumed: None, branches: false, contradicted }
     }
 
     /// Its player wants to go on without those who are not reached. Returns whether it may.
@@ -167,7 +172,12 @@ impl<F: Share> Replica<F> {
                 self.elect(io);
                 self.led(lead, io);
             }
-            Message::Attested(_) | Message::VoteOut(_) if !is_of_now => io.out.dropped(DropReason::StaleEpoch),
+            Message::Attested(_) | Message::VoteOut(_) | Message::Desync(_) if !is_of_now => {
+                io.out.dropped(DropReason::StaleEpoch)
+            }
+            Message::Desync(notice) if session.leader.peer != from => {
+                succession.contradicted.told(by, notice.tick, notice.ours);
+            }
             Message::Attested(attestation) => session.told(by, attestation, io),
             Message::VoteOut(player) => {
                 succession.membership.voted_out(by, player, io.now, &mut io.out);
@@ -191,6 +201,7 @@ impl<F: Share> Replica<F> {
             session.leader = Leader { peer: member.peer, epoch: vote.epoch };
             session.replaced_at = io.now + TELLS_WITHIN;
             succession.asked.clear();
+            succession.contradicted = Contradicted::default();
             session.sequencer = vote.leader;
         }
         if membership.members.promised() > session.leader.epoch {
@@ -240,7 +251,8 @@ impl<F: Share> Replica<F> {
         self.attempts = self.attempts.wrapping_add(1);
         asked.clear();
         membership.members.heard(session.sequencer, io.now);
-        (session.comparison, session.mending) = (Default::default(), None);
+        session.comparison.follow_anew();
+        session.mending = None;
         session.intake.follow_anew();
         session.playout.begin_anew();
         session.follows_anew = true;
@@ -258,9 +270,12 @@ impl<F: Share> Replica<F> {
                 intake,
                 playout,
                 progressed,
+                sequencer,
+                mut comparison,
                 ..
             } = *session
         {
+            comparison.follow_anew();
             let mandate = succession.mandate();
             let Succession { membership, gone, .. } = succession;
             let closed = membership.ledger.commands(membership.me);
@@ -276,6 +291,7 @@ impl<F: Share> Replica<F> {
                 stepper,
                 membership,
                 progressed,
+                compared: Some((sequencer, comparison)),
             };
             if let Some(role) = share.take_over(estate, io) {
                 return role;
@@ -427,7 +443,7 @@ impl<F: Share> Joined<F> {
     fn depose(&mut self, player: PlayerId, now: Duration) {
         let Some(Succession { membership, .. }) = &mut self.succession else { return };
         if player == self.sequencer && membership.is_unwanted(player, now) {
-            membership.members.distrust(player);
+            membership.members.distrust(player, LeaveReason::VotedOut);
         }
     }
 

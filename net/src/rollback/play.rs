@@ -450,7 +450,7 @@ impl<S: Simulation> Role<S> for Play<S> {
         self.play_on(io);
     }
 
-    fn reference(&mut self, tick: Tick, checksum: Option<Checksum>) {
+    fn reference(&mut self, tick: Tick, checksum: Option<Checksum>, _: &mut Io<S>) {
         self.differences.census.reference(tick, checksum);
     }
 

@@ -21,6 +21,8 @@ pub struct Comparison {
     open: u64,
     /// Whether this world is right, and theirs is not put right yet.
     is_acquitted: bool,
+    /// Differences with who led before, up to a tick: whose fault they were is not known.
+    inherited: Option<(Tick, u64)>,
     last: Option<SyncCheck>,
     reported: bool,
 }
@@ -96,7 +98,17 @@ impl Comparison {
     /// difference is reported again.
     pub fn put_right(&mut self, until: Tick) {
         self.waiting.retain(|tick, _| *tick > until);
-        (self.reported, self.open, self.is_acquitted) = (false, 0, false);
+        (self.reported, self.open, self.is_acquitted, self.inherited) = (false, 0, false, None);
+    }
+
+    /// Another leads on, as most want it: its world is compared from now on.
+    pub fn follow_anew(&mut self) {
+        let before = core::mem::take(self);
+        self.inherited = before
+            .last
+            .filter(|_| before.open > 0 && !before.is_acquitted)
+            .map(|last| (last.tick, before.open))
+            .or(before.inherited);
     }
 
     /// This world is right: what differs of late, and until theirs is put right, is no fault of it.
@@ -104,6 +116,12 @@ impl Comparison {
         if !core::mem::replace(&mut self.is_acquitted, true) {
             out.stats.acquitted += self.open;
         }
+        self.clear(out);
+    }
+
+    /// What differed from who led before was no fault of this world.
+    fn clear<S: Simulation>(&mut self, out: &mut Outbox<S>) {
+        out.stats.acquitted += self.inherited.take().map_or(0, |(_, differences)| differences);
     }
 
     /// What was counted of late was no difference: the other side lied about a world that is right.
@@ -114,6 +132,7 @@ impl Comparison {
         if self.is_acquitted {
             out.stats.acquitted -= open;
         }
+        self.clear(out);
     }
 
     fn compare<S: Simulation>(
@@ -131,6 +150,9 @@ impl Comparison {
         }
         if equal {
             self.agreed = self.agreed.max(Some(tick));
+            if self.inherited.is_some_and(|(until, _)| until <= tick) {
+                self.clear(out);
+            }
             return None;
         }
         Some(DesyncNotice { tick, agreed: self.agreed, ours, theirs })

@@ -189,7 +189,9 @@ pub enum Event<S: Simulation> {
         is_proven: bool,
     },
     /// A player's peer reported a false checksum: its world is right and was right, as it says when
-    /// it is asked what it is made of. It is put out. To a party's sequencer and a relay alone.
+    /// it is asked what it is made of. It is put out. To a party's sequencer and a relay. To a
+    /// party's members if its sequencer told other checksums than a quorum had, and did not hand
+    /// over within 5 s: they vote for another, who puts it out.
     Liar {
         /// Whose.
         player: PlayerId,
@@ -219,7 +221,8 @@ pub enum Event<S: Simulation> {
     Signed(Signed),
     /// Worlds differ, and no more than half of the members agree on one: a replay of this peer's
     /// recording can tell which is right. It is to be given within 1.5 s, by
-    /// [`give_reference`](super::Session::give_reference). To a party's sequencer alone.
+    /// [`give_reference`](super::Session::give_reference). To a party's sequencer and a rollback
+    /// session's players; to a relay whenever a core differs, which may wait for it.
     ReferenceWanted {
         /// The checksum of the state before this tick's turn is wanted.
         tick: Tick,

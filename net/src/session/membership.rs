@@ -298,7 +298,7 @@ impl Membership {
         let finding = self.attested.find(author, &key)?;
         if finding != Finding::Differs {
             self.is_contested = true;
-            self.members.distrust(leader);
+            self.members.distrust(leader, LeaveReason::Distrusted);
         }
         Some(finding)
     }

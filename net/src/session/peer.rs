@@ -115,8 +115,8 @@ pub trait Role<S: Simulation>: Send {
     }
 
     /// Takes the checksum that a replay came to at a tick, if it came to one.
-    fn reference(&mut self, tick: Tick, checksum: Option<Checksum>) {
-        let _ = (tick, checksum);
+    fn reference(&mut self, tick: Tick, checksum: Option<Checksum>, io: &mut Io<S>) {
+        let _ = (tick, checksum, io);
     }
 
     /// Says goodbye.
@@ -530,8 +530,8 @@ impl<S: Simulation, K: Kind<S>> Session for Peer<S, K> {
     }
 
     fn give_reference(&mut self, tick: Tick, checksum: Option<Checksum>) {
-        if let Some((role, _)) = self.active() {
-            role.reference(tick, checksum);
+        if let Some((role, io)) = self.active() {
+            role.reference(tick, checksum, io);
         }
     }
 

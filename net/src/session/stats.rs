@@ -253,7 +253,8 @@ pub struct Stats {
     /// Of them, how many differed; and how often a sequencer signed other turns than it told.
     pub desyncs: u64,
     /// Of those, how many were no fault of this peer's world: most players had the same, or a
-    /// replay came to it. Known to a party's sequencer, and in rollback sessions.
+    /// replay came to it. Known to who leads a session, to a party's members once another leads
+    /// whose world theirs agrees with, and in rollback sessions.
     pub acquitted: u64,
     /// Worlds that a party's sequencer put right, or how often this peer's own was.
     pub repairs: u64,

@@ -281,6 +281,10 @@ fn a_sequencer_that_is_odd_hands_over_and_is_put_right() {
             play(&mut room, &mut dice, secs(3));
             in_step(&room, &context);
             assert!(matches!(repaired(&room, 0)[..], [(_, _, _, true)]), "{context}");
+            for (seat, is_odd) in room.seats.iter().zip([true, false, false, false]) {
+                let stats = seat.session.stats();
+                assert!(stats.desyncs > 0 && is_odd != (stats.acquitted == stats.desyncs), "{context}: {stats:?}");
+            }
             let leaders: Vec<_> = room.seats.iter().map(|seat| seat.session.stats().sequencer()).collect();
             assert!(leaders.iter().all(|leader| *leader == leaders[0] && *leader != Some(PlayerId(0))), "{context}");
             Some(took)
@@ -404,12 +408,53 @@ fn a_liar_that_stands_by_its_lies_is_put_out_as_who_is_always_odd() {
 }
 
 #[test]
-fn a_sequencer_that_lies_is_deposed_and_named_by_the_next() {
-    let (mut dice, mut room) = (Dice(5), room(&settings(4, 5), 4, None));
-    lies(&mut room, 0, |tick| tick == Tick(80));
+fn a_sequencer_that_lies_is_deposed_and_put_out_and_costs_nobody_a_difference() {
+    let always = |tick: Tick| tick >= Tick(80);
+    let once = |tick: Tick| tick == Tick(80);
+    for (players, lies_at) in [(4, always as fn(Tick) -> bool), (3, always), (4, once)] {
+        let (mut dice, mut room) = (Dice(5), room(&settings(players, 5), players, None));
+        lies(&mut room, 0, lies_at);
+        play(&mut room, &mut dice, secs(14));
+        assert_eq!(events(&room, |event| matches!(event, Event::Repaired { .. })), 0);
+        let liar = room.seats.remove(0);
+        assert_eq!(ended(&liar.session), Some(EndReason::Removed(LeaveReason::Lied)));
+        for seat in &room.seats {
+            let stats = seat.session.stats();
+            assert_eq!(
+                (seat.session.phase(), stats.sequencer()),
+                (Phase::Playing, room.seats[0].session.stats().sequencer())
+            );
+            assert!(stats.players.iter().all(|row| row.player != PlayerId(0)), "{stats:?}");
+            assert!(stats.desyncs > 0 && stats.acquitted == stats.desyncs, "{stats:?}");
+            let named = |event: &&Event<Sim>| matches!(event, Event::Liar { player: PlayerId(0) });
+            assert_eq!(seat.events.iter().filter(named).count(), 1);
+        }
+    }
+}
+
+/// It takes a quorum: what one says of a leader costs it nothing, even if its own world is right.
+#[test]
+fn a_member_that_contradicts_its_leader_alone_does_not_depose_it() {
+    let (mut dice, mut room) = (Dice(7), room(&settings(4, 7), 4, None));
+    for tick in [80, 90, 100].map(Tick) {
+        while room.seats[3].session.stats().tick <= tick.plus(1) {
+            play(&mut room, &mut dice, ms(60));
+        }
+        let told = |event: &Event<Sim>| match event {
+            Event::Checksum { tick: of, checksum, .. } if *of == tick => Some(*checksum),
+            _ => None,
+        };
+        let ours = room.seats[3].events.iter().find_map(told).expect("it is compared");
+        let notice = DesyncNotice { tick, agreed: None, ours, theirs: Checksum(!ours.0) };
+        for other in 1..3 {
+            say(&mut room, 3, other, Message::Desync(notice));
+        }
+    }
     play(&mut room, &mut dice, secs(8));
-    in_step(&room, "a lie in turns");
-    assert_eq!(events(&room, |event| matches!(event, Event::Repaired { .. })), 0);
+    in_step(&room, "with one who contradicts");
+    let leaders: Vec<_> = room.seats.iter().map(|seat| seat.session.stats().sequencer()).collect();
+    assert_eq!(leaders, [Some(PlayerId(0)); 4]);
+    assert_eq!(events(&room, |event| matches!(event, Event::Liar { .. } | Event::Desync { .. })), 0);
 }
 
 #[test]

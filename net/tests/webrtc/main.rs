@@ -10,6 +10,7 @@ mod between;
 mod cuts;
 mod forwarded;
 mod hall;
+mod line;
 mod lossy;
 mod network;
 mod party;

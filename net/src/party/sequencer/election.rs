@@ -85,7 +85,7 @@ impl Reign {
 impl<S: Simulation> Sequencing<S> {
     /// Leads on, with all that this peer knows.
     pub(in crate::party) fn take_over(config: PartyConfig, estate: Estate<S>, io: &mut Io<S>) -> Self {
-        let Estate { entrant, me, stepper, mut membership, gone, mandate, commands, next_at, .. } = estate;
+        let Estate { entrant, me, stepper, mut membership, gone, mandate, commands, next_at, compared, .. } = estate;
         let (mut waiting, period) = (Waiting::default(), config.period());
         let mut guests = Roll::new(entrant.terms, config.settings().players_max);
         guests.follow(&membership.ledger, stepper.player);
@@ -96,6 +96,11 @@ impl<S: Simulation> Sequencing<S> {
                 let guest = Guest::new(player, member.key, open, Entry::Untold(None), io.now);
                 guests.insert(member.peer, player, guest);
             }
+        }
+        if let Some((before, comparison)) = compared
+            && let Some((_, guest)) = guests.peers_mut().find(|(_, guest)| guest.player == before)
+        {
+            guest.comparison = comparison;
         }
         for command in commands {
             let _ = waiting.own_command(stepper.player, command);
@@ -146,11 +151,9 @@ impl<S: Simulation> Sequencing<S> {
             }
         }
         let members = &sequencing.membership.members;
-        let guests = sequencing.guests.peers().filter(|(_, guest)| !members.is_trusted(guest.player));
-        let distrusted: Vec<_> = guests.map(|(peer, guest)| (peer, guest.player)).collect();
-        for (peer, player) in distrusted {
-            let is_unwanted = sequencing.membership.is_unwanted(player, io.now);
-            let reason = if is_unwanted { LeaveReason::VotedOut } else { LeaveReason::Distrusted };
+        let reason = |(peer, guest): (PeerId, &Guest<S>)| Some((peer, members.distrusted(guest.player)?));
+        let distrusted: Vec<_> = sequencing.guests.peers().filter_map(reason).collect();
+        for (peer, reason) in distrusted {
             sequencing.put_out(peer, reason, &mut io.out);
         }
         sequencing.flush(io.now, &mut io.out);
@@ -347,7 +350,9 @@ impl<S: Simulation> Sequencing<S> {
         let next_at = schedule.map_or(io.now, |schedule| schedule.time_of(stepper.tick()));
         let commands = waiting.withdraw(stepper.player);
         let (me, mandate, progressed) = (leader.peer, Mandate::Quorum, reign.backed_at);
-        let estate = Estate { entrant, me, stepper, membership, gone: None, mandate, commands, next_at, progressed };
+        let (gone, compared) = (None, None);
+        let estate =
+            Estate { entrant, me, stepper, membership, gone, mandate, commands, next_at, progressed, compared };
         let mut replica = Whole::step_down(config, estate, io);
         if meeting.leader.is_some() {
             // To that one it is no member, but one that comes back.

@@ -8,7 +8,7 @@
 use core::time::Duration;
 use std::collections::{BTreeMap, HashMap};
 
-use lockstone_sim::{CellId, CellRect, Checksum, PlayerId, Rules, Tick, World};
+use lockstone_sim::{CellId, CellRect, Checksum, PlayerId, Rules, Simulation, Tick, World};
 
 use super::Host;
 use crate::limits::*;
@@ -63,6 +63,30 @@ impl Checks {
     }
 }
 
+/// Whether it was the relay's own world that went wrong, when a core differed. A replay of its
+/// recording tells: whose replica it is may lie.
+#[derive(Default)]
+pub(super) struct Doubts {
+    /// Differences that no replay was asked about yet.
+    open: Option<Doubt>,
+    /// What is played again, up to a tick, and the checksum of this world there.
+    asked: Option<(Tick, Checksum, Doubt)>,
+}
+
+struct Doubt {
+    differences: u64,
+    /// All cores were equal up to there.
+    agreed: Option<Tick>,
+}
+
+impl Doubts {
+    fn add(&mut self, agreed: Option<Tick>) {
+        let doubt = self.open.get_or_insert(Doubt { differences: 0, agreed });
+        doubt.differences += 1;
+        doubt.agreed = doubt.agreed.min(agreed);
+    }
+}
+
 impl<R: Rules> Host<R> {
     /// Notes the checksum of a replica's core, if it is its turn.
     pub(super) fn note_checksum(&mut self, slot: Slot, sums: &mut CoreSums) {
@@ -113,7 +137,29 @@ impl<R: Rules> Host<R> {
             self.stepper.emit_keyframe(&mut io.out);
             io.out.events.push_back(Event::Desync { player, tick, agreed, ours, theirs });
         }
+        self.doubts.add(notice.agreed);
+        self.ask_for_replay(io);
         self.inquire(player, peer, io);
+    }
+
+    /// Has what led to the differences played again, one replay at a time.
+    fn ask_for_replay(&mut self, io: &mut Io<World<R>>) {
+        if self.doubts.asked.is_none()
+            && let Some(doubt) = self.doubts.open.take()
+        {
+            let (tick, agreed) = (self.stepper.tick(), doubt.agreed);
+            self.doubts.asked = Some((tick, self.stepper.simulation.checksum(), doubt));
+            io.out.events.push_back(Event::ReferenceWanted { tick, agreed });
+        }
+    }
+
+    /// A replay came to a checksum at a tick, or to none. If it is that of this world, what
+    /// differed before was no fault of it.
+    pub(super) fn replayed(&mut self, tick: Tick, checksum: Option<Checksum>, io: &mut Io<World<R>>) {
+        if let Some((_, ours, doubt)) = self.doubts.asked.take_if(|(asked, ..)| *asked == tick) {
+            io.out.stats.acquitted += if checksum == Some(ours) { doubt.differences } else { 0 };
+            self.ask_for_replay(io);
+        }
     }
 
     /// Calls for the evidence of both sides. The longer a session goes on with differences, the

@@ -3,9 +3,9 @@
 
 use lockstone_net::memory::Weather;
 use lockstone_net::relay::RelaySettings;
-use lockstone_net::session::{EndReason, Event};
+use lockstone_net::session::{EndReason, Event, Session};
 use lockstone_net::wire::{LeaveReason, Message};
-use lockstone_sim::{Checksum, PlayerId};
+use lockstone_sim::{Checksum, PlayerId, Simulation};
 use testkit::relay::*;
 use testkit::sessions::tap::{altering, each_frame};
 use testkit::sessions::*;
@@ -90,5 +90,47 @@ fn who_tells_false_checksums_of_a_right_core_is_named_and_put_out() {
     assert_eq!((named, scene.stats().desyncs, desyncs(&scene.told).len()), (1, 0, 0), "a lie is no difference");
     for seat in [1, 3, 4] {
         assert!(desyncs(&scene.seat(seat).events).is_empty());
+    }
+}
+
+/// Who stands by its lie cannot be told from whose world errs. But a replay tells that the relay's
+/// did not.
+#[test]
+fn a_relay_that_is_lied_to_is_cleared_by_a_replay_of_its_recording() {
+    for replays_right in [true, false] {
+        let mut scene = scene(23, 4);
+        scene.odd = Some(2);
+        let lie = |sum: Checksum| Checksum(sum.0 ^ 1);
+        scene.meddle(
+            2,
+            altering(move |_, message| match message {
+                Message::Report(report) => {
+                    report.checksums = list(report.checksums.iter().map(|(tick, sum)| (*tick, lie(*sum))).collect());
+                }
+                Message::CoreTree(tree) => tree.disputed = tree.disputed.map(lie),
+                _ => {}
+            }),
+        );
+        let mut answered = 0;
+        for _ in 0..100 {
+            scene.play(ms(200), 30);
+            let wanted = scene.told.iter().filter_map(|event| match event {
+                Event::ReferenceWanted { tick, agreed } => {
+                    assert!(agreed.is_none_or(|agreed| agreed < *tick));
+                    Some(*tick)
+                }
+                _ => None,
+            });
+            for tick in wanted.skip(answered).collect::<Vec<_>>() {
+                let weather = scene.weather;
+                let replayed = scene.log.world(tick, |_| weather.world()).checksum();
+                let told = if replays_right { replayed } else { lie(replayed) };
+                scene.driver.hub_mut().session.give_reference(tick, Some(told));
+                answered += 1;
+            }
+        }
+        let (stats, playing) = (scene.stats(), scene.playing());
+        assert!(answered > 0 && playing == 3 && stats.desyncs > 0, "{answered} {playing} {stats:?}");
+        assert_eq!(stats.acquitted, if replays_right { stats.desyncs } else { 0 });
     }
 }
