@@ -27,7 +27,7 @@ use attack::Traitor;
 use honest::Report;
 use lockstone_net::signaling::Server;
 use testkit::process::Process;
-use testkit::router::Router;
+use testkit::router::{ANY_PORT, Router};
 
 /// Honest players of each session.
 const PEERS: usize = 4;
@@ -217,7 +217,7 @@ fn besiege() -> ExitCode {
     let siege = Duration::from_secs(seconds);
     let peace = siege / 5;
     let _ = std::fs::remove_file(REGISTER);
-    let mut signaling = Process::start(&["serve", "127.0.0.1:0"]);
+    let mut signaling = Process::start(&["serve", &ANY_PORT.to_string()]);
     let addr = signaling.lines().next().expect("it says where it serves");
     let server: SocketAddr = addr.parse().expect("an address");
     let traitors = [("lies", Traitor::liar(server, "betrayed")), ("delays", Traitor::idler(server, "delayed"))];

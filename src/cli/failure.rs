@@ -174,3 +174,28 @@ pub(super) fn of_bundle(error: &BundleError) -> &'static str {
         BundleError::TooLong { .. } | BundleError::Damaged => "ask for it again",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_who_may_go_on_is_told_to_join_again_to_go_on() {
+        let (packet_interval_ticks, max_prediction_ticks) = (2, 8);
+        let kinds = [SessionKind::Party { packet_interval_ticks }, SessionKind::Relay { packet_interval_ticks }];
+        let goes_on = |reason: EndReason, kind| {
+            let told = of_end(&reason, kind, None).expect("it is a failure").to_string();
+            told.contains("join again to go on")
+        };
+        for kind in kinds {
+            assert!(goes_on(EndReason::Removed(LeaveReason::Silent), kind), "the others play on, and its hero waits");
+            for silent in [true, false] {
+                assert!(!goes_on(EndReason::SequencerLost { silent }, kind), "nobody is found any more");
+            }
+            assert!(!goes_on(EndReason::Link(LinkError::Ended("it is gone".to_owned())), kind));
+            assert!(!goes_on(EndReason::Removed(LeaveReason::VotedOut), kind));
+        }
+        let rollback = SessionKind::Rollback { max_prediction_ticks };
+        assert!(!goes_on(EndReason::Removed(LeaveReason::Silent), rollback), "it takes nobody in");
+    }
+}

@@ -7,7 +7,8 @@ use std::thread;
 
 use crate::strangers::connect_from;
 
-const ANY_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+/// Of this machine, which the system draws.
+pub const ANY_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 /// Forwards TCP connections to a server, as a router does.
 pub struct Router {

@@ -164,7 +164,7 @@ fn slow_readers_of_an_address_together_hold_little_and_leave_others_their_share(
 fn serve_with(limit: &str) -> (Process, SocketAddr) {
     let mut program = Command::new("sh");
     program.args(["-c", &format!("ulimit {limit}; exec \"$0\" \"$@\"")]).arg(process::program());
-    Process::serve_by(program, any_port())
+    Process::serve_by(program, ANY_PORT)
 }
 
 /// One of its figures.
@@ -213,7 +213,7 @@ fn wrong_guesses_slow_down_whoever_makes_them() {
     let addr = server.local_addr();
     let (_host, _) = raw(addr, "hall?host=t&key=k").unwrap();
     let (_peer, _) = raw(addr, "party?key=k").unwrap();
-    let guarded = Server::bind(any_port()).unwrap().with_host_token("elder").spawn().unwrap();
+    let guarded = Server::bind(ANY_PORT).unwrap().with_host_token("elder").spawn().unwrap();
     let guarded = guarded.local_addr();
     let guesses = [
         (addr, "hall?relay&key=", 404),
@@ -253,7 +253,7 @@ fn wrong_guesses_slow_down_whoever_makes_them() {
 #[test]
 fn who_does_not_know_a_rooms_key_learns_of_it_only_that_it_is_there() {
     let file = RoomsFile::new("claims");
-    let server = file.serve_at(any_port());
+    let server = file.serve_at(ANY_PORT);
     let addr = server.local_addr();
     let (_party, _) = raw(addr, "party?key=k").unwrap();
     let _full: Vec<_> = (0..16).map(|_| raw(addr, "full?key=k").unwrap()).collect();
@@ -377,7 +377,7 @@ fn enter_as(origin: Option<&str>, server: SocketAddr) -> Result<TcpStream, u16> 
 
 #[test]
 fn pages_of_other_origins_are_kept_out_and_programs_get_in() {
-    let server = Server::bind(any_port()).unwrap().with_origin("https://play.example.org").spawn().unwrap();
+    let server = Server::bind(ANY_PORT).unwrap().with_origin("https://play.example.org").spawn().unwrap();
     let addr = server.local_addr();
     let own = enter_as(Some("https://play.example.org"), addr).unwrap();
     let program = enter_as(None, addr).unwrap();

@@ -175,7 +175,7 @@ fn a_founder_alone_waits_for_its_server_and_is_joined() {
 /// Another kind of server, that knows no secrets.
 #[test]
 fn a_server_that_gives_another_name_is_of_no_use() {
-    let listener = TcpListener::bind(any_port()).unwrap();
+    let listener = TcpListener::bind(ANY_PORT).unwrap();
     let addr = listener.local_addr().unwrap();
     let server = thread::spawn(move || {
         let name = || {

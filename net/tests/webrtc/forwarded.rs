@@ -17,7 +17,7 @@ type Visitor = WebSocket<TcpStream>;
 
 fn serve_behind() -> Handle {
     let proxies = [Ipv4Addr::new(127, 0, 0, PROXY), Ipv4Addr::new(203, 0, 113, 77)];
-    let server = Server::bind(any_port()).unwrap();
+    let server = Server::bind(ANY_PORT).unwrap();
     proxies.into_iter().fold(server, |server, proxy| server.with_proxy(proxy.into())).spawn().unwrap()
 }
 

@@ -15,7 +15,7 @@ use tungstenite::handshake::server::{Request, Response};
 use tungstenite::protocol::Role;
 use tungstenite::{Message, WebSocket};
 
-use super::peers::any_port;
+use super::peers::ANY_PORT;
 
 /// What a packet meets on its way.
 #[derive(Clone, Copy)]
@@ -27,7 +27,7 @@ pub struct Weather {
 
 /// Where peers find the server, whose lines are as bad as that.
 pub fn before(server: SocketAddr, weather: Weather) -> SocketAddr {
-    let listener = TcpListener::bind(any_port()).unwrap();
+    let listener = TcpListener::bind(ANY_PORT).unwrap();
     let addr = listener.local_addr().unwrap();
     thread::spawn(move || {
         for stream in listener.incoming() {
@@ -94,13 +94,13 @@ fn lengthened(text: String, weather: Weather) -> Option<String> {
 /// The end of a line to a peer. What comes there goes on from another socket for each sender, by
 /// which the peer answers.
 fn line(peer: SocketAddr, weather: Weather) -> SocketAddr {
-    let end = Arc::new(UdpSocket::bind(any_port()).unwrap());
+    let end = Arc::new(UdpSocket::bind(ANY_PORT).unwrap());
     let addr = end.local_addr().unwrap();
     thread::spawn(move || {
         let mut senders: HashMap<SocketAddr, mpsc::Sender<_>> = HashMap::new();
         receive(&end, addr.port().into(), weather, |packet, from| {
             let to_peer = senders.entry(from).or_insert_with(|| {
-                let socket = Arc::new(UdpSocket::bind(any_port()).unwrap());
+                let socket = Arc::new(UdpSocket::bind(ANY_PORT).unwrap());
                 let (back, answers) = (send(Arc::clone(&end), from), Arc::clone(&socket));
                 thread::spawn(move || {
                     receive(&answers, from.port().into(), weather, |packet, _| drop(back.send(packet)))

@@ -274,7 +274,7 @@ fn room_names_are_checked_on_both_sides() {
 
 #[test]
 fn a_server_that_is_not_there_is_told_quickly() {
-    let free = TcpListener::bind(any_port()).unwrap().local_addr().unwrap();
+    let free = TcpListener::bind(ANY_PORT).unwrap().local_addr().unwrap();
     let started = Instant::now();
     let error = Peer::open(free, "r", None).closed();
     println!("{error} (after {:?})", started.elapsed());
@@ -286,7 +286,7 @@ fn a_server_that_is_not_there_is_told_quickly() {
 #[test]
 #[ignore = "takes ten seconds"]
 fn a_server_that_never_answers_is_unreachable() {
-    let silent = TcpListener::bind(any_port()).unwrap();
+    let silent = TcpListener::bind(ANY_PORT).unwrap();
     let error = Peer::open(silent.local_addr().unwrap(), "r", None).closed();
     println!("{error}");
     assert!(matches!(error, LinkError::Unreachable { .. }));
@@ -306,9 +306,9 @@ fn a_probe_tells_this_server_from_others() {
     assert!(probe(addr, PATIENCE));
     drop(server);
     assert!(!probe(addr, PATIENCE), "a stopped server answers no more");
-    let silent = TcpListener::bind(any_port()).unwrap();
+    let silent = TcpListener::bind(ANY_PORT).unwrap();
     assert!(!probe(silent.local_addr().unwrap(), Duration::from_millis(100)));
-    let foreign = TcpListener::bind(any_port()).unwrap();
+    let foreign = TcpListener::bind(ANY_PORT).unwrap();
     let foreign_addr = foreign.local_addr().unwrap();
     thread::spawn(move || {
         use std::io::Write as _;

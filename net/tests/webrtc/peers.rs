@@ -11,6 +11,7 @@ use lockstone_net::matchbox::{Config, MatchboxLink, RoomRole};
 use lockstone_net::signaling::{Handle, Server};
 use lockstone_net::{Channel, Link, LinkError, LinkEvent, PeerId};
 use matchbox_protocol::{JsonPeerEvent, JsonPeerRequest, PeerEvent, PeerRequest};
+pub use testkit::router::ANY_PORT;
 use tungstenite::stream::MaybeTlsStream;
 use tungstenite::{Message, WebSocket};
 
@@ -20,7 +21,7 @@ pub const PATIENCE: Duration = Duration::from_secs(30);
 pub const JOINED_WITHIN: Duration = Duration::from_secs(5);
 
 pub fn serve() -> Handle {
-    Server::bind(any_port()).unwrap().spawn().unwrap()
+    Server::bind(ANY_PORT).unwrap().spawn().unwrap()
 }
 
 /// Serves at an address where another server has just ended.
@@ -56,10 +57,6 @@ impl Drop for RoomsFile {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.0);
     }
-}
-
-pub fn any_port() -> SocketAddr {
-    "127.0.0.1:0".parse().unwrap()
 }
 
 /// Looks again until there is something, and fails when patience ends.

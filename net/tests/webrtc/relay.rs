@@ -129,7 +129,7 @@ fn who_comes_to_the_wrong_room_is_told() {
 
 #[test]
 fn a_host_token_keeps_other_relays_out() {
-    let server = Server::bind("127.0.0.1:0".parse().unwrap()).unwrap().with_host_token("s3cret").spawn().unwrap();
+    let server = Server::bind(ANY_PORT).unwrap().with_host_token("s3cret").spawn().unwrap();
     let cause = "this server lets a relay in only with the server's host token: present that";
     assert_eq!(refusal(relay("t"), server.local_addr(), "r"), cause);
     Peer::enter_as(relay("s3cret"), server.local_addr(), "r");
@@ -263,7 +263,7 @@ fn a_relay_outlives_its_signaling_server_and_serves_at_the_next() {
 fn no_stranger_gets_the_room_of_a_relay_whose_server_is_restarted() {
     for loses_all in [false, true] {
         let file = RoomsFile::new("relay-restarted");
-        let server = file.serve_at(any_port());
+        let server = file.serve_at(ANY_PORT);
         let addr = server.local_addr();
         let router = Router::before(addr);
         let host = Peer::enter_as(relay("t"), router.addr(), "r");
@@ -315,7 +315,7 @@ fn a_relay_gets_its_room_back_from_a_stranger_that_leaves() {
 #[test]
 fn a_relays_room_is_its_own_for_a_day() {
     let file = RoomsFile::new("relays-own");
-    let server = file.serve_at(any_port());
+    let server = file.serve_at(ANY_PORT);
     let addr = server.local_addr();
     drop(raw(addr, "r?host=t&key=k").unwrap());
     let kept = |addr| until("it to be left", || (refused(addr, "r?relay&key=k").0 == 503).then_some(()));

@@ -6,7 +6,7 @@ use std::time::Instant;
 use lockstone_sim::PlayerId;
 
 use super::party::{Party, Player, SECOND, SOON, assert_one_world};
-use super::peers::any_port;
+use super::peers::ANY_PORT;
 use super::process::{Order, Process, here};
 
 /// A bit of a player's world turns over. Nobody else's differs, and soon that one does no more.
@@ -31,7 +31,7 @@ fn is_put_right(party: &mut Party, odd: PlayerId) {
 
 #[test]
 fn a_bit_that_turns_over_is_put_right_in_a_replica_and_in_the_sequencer() {
-    let (_server, addr) = Process::serve_by(here(), any_port());
+    let (_server, addr) = Process::serve_by(here(), ANY_PORT);
     let mut party = Party::here(addr, "party", 4);
     let replica = other(party.leader());
     is_put_right(&mut party, replica);
@@ -43,7 +43,7 @@ fn a_bit_that_turns_over_is_put_right_in_a_replica_and_in_the_sequencer() {
 /// Its world is right, and it says so when it is asked what that is made of.
 #[test]
 fn who_reports_a_false_checksum_is_named_and_put_out() {
-    let (_server, addr) = Process::serve_by(here(), any_port());
+    let (_server, addr) = Process::serve_by(here(), ANY_PORT);
     let mut party = Party::here(addr, "party", 4);
     let (sequencer, liar) = (party.leader(), other(party.leader()));
     let [sequencer, odd] = [sequencer, liar].map(|player| usize::from(player.0));

@@ -193,7 +193,7 @@ fn two_come_first(players: &mut Vec<Player<Party<Mixer>>>, routers: &Router, sta
 fn two_who_come_before_the_members_are_back_join_them() {
     for loses_all in [false, true] {
         let file = RoomsFile::new("two-come-first");
-        let server = file.serve_at(any_port());
+        let server = file.serve_at(ANY_PORT);
         let addr = server.local_addr();
         let router = Router::before(addr);
         let mut players = party_of_three([router.addr(); 3]);
@@ -231,7 +231,7 @@ fn a_server_that_forgets_lets_two_found_another_session() {
 #[test]
 fn a_room_whose_members_have_all_gone_is_founded_again() {
     let file = RoomsFile::new("all-have-gone");
-    let server = file.serve_at(any_port());
+    let server = file.serve_at(ANY_PORT);
     let addr = server.local_addr();
     let members = party_of_three([addr; 3]);
     drop(server);

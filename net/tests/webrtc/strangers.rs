@@ -184,7 +184,7 @@ fn stranger(n: u64) -> matchbox_protocol::PeerId {
 #[test]
 fn strangers_who_begin_anew_at_once_leave_no_sockets_behind() {
     const STRANGERS: u64 = 16;
-    let listener = TcpListener::bind(any_port()).unwrap();
+    let listener = TcpListener::bind(ANY_PORT).unwrap();
     let mut link = Process::start(listener.local_addr().unwrap(), "party");
     let mut server = Hostile::accept(&listener);
     link.await_entered();
@@ -216,7 +216,7 @@ fn strangers_who_begin_anew_at_once_leave_no_sockets_behind() {
 /// It tells of thousands of peers, who all offer connections too, and more and more.
 #[test]
 fn a_hostile_server_makes_no_link_connect_to_more_peers_than_a_session_has() {
-    let listener = TcpListener::bind(any_port()).unwrap();
+    let listener = TcpListener::bind(ANY_PORT).unwrap();
     let mut link = Process::start(listener.local_addr().unwrap(), "r");
     let mut server = Hostile::accept(&listener);
     link.await_entered();

@@ -4,12 +4,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::party::{Party, SECOND, SOON, assert_one_world};
-use super::peers::any_port;
+use super::peers::ANY_PORT;
 use super::process::{Process, here};
 
 #[test]
 fn a_party_outlives_its_sequencers_and_its_signaling_server() {
-    let (server, addr) = Process::serve_by(here(), any_port());
+    let (server, addr) = Process::serve_by(here(), ANY_PORT);
     let mut party = Party::here(addr, "party", 6);
     let kill_first = |party: &mut Party, what: &str, count| {
         party.kill(0..count);
@@ -29,7 +29,7 @@ fn a_party_outlives_its_sequencers_and_its_signaling_server() {
 
 #[test]
 fn of_two_the_one_that_is_left_goes_on() {
-    let (_server, addr) = Process::serve_by(here(), any_port());
+    let (_server, addr) = Process::serve_by(here(), ANY_PORT);
     thread::scope(|scope| {
         for (killed, what) in ["the sequencer", "the other"].into_iter().enumerate() {
             scope.spawn(move || {
@@ -54,7 +54,7 @@ fn of_two_the_one_that_is_left_goes_on() {
 #[test]
 fn a_sequencer_is_killed_while_another_joins_who_gets_in_all_the_same() {
     const JOINED_WITHIN: Duration = Duration::from_secs(5 + 3);
-    let (_server, addr) = Process::serve_by(here(), any_port());
+    let (_server, addr) = Process::serve_by(here(), ANY_PORT);
     let mut party = Party::here(addr, "party", 3);
     for ms in [100, 300, 500, 700] {
         let others = party.players.len() - 1;

@@ -41,7 +41,7 @@ impl Files {
     }
 
     fn serve(&self) -> Handle {
-        let server = Server::bind(any_port()).unwrap().with_certificate(self.read("cert", "key").unwrap());
+        let server = Server::bind(ANY_PORT).unwrap().with_certificate(self.read("cert", "key").unwrap());
         self.write("index.html", "<!doctype html>");
         server.with_pages(Pages::read(&self.0).unwrap()).spawn().unwrap()
     }

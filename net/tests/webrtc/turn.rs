@@ -102,7 +102,7 @@ fn a_turn_server_that_lets_nobody_in_is_named() {
 /// A server that lends a TURN server, with credentials that end after so long.
 fn lending(lifetime: Duration) -> Handle {
     let turn = TurnServer::new("turn:turn.example.org:3478", SECRET).with_lifetime(lifetime);
-    Server::bind(any_port()).unwrap().with_turn(turn).spawn().unwrap()
+    Server::bind(ANY_PORT).unwrap().with_turn(turn).spawn().unwrap()
 }
 
 /// What the server says first to whoever enters.
