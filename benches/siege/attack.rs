@@ -1,8 +1,8 @@
-//! All attacks at once, each from as many attackers: members that lie, come again and again or hold
-//! the others up, peers that send garbage, strangers that flood signals or claim the rooms, and who
+//! All attacks at once, each from as many attackers: members that come and go, lie or hold the
+//! others up, peers that send garbage, strangers that flood signals or claim the rooms, and who
 //! fills or tries the signaling server. Each has an address of its own.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use lockstone_net::matchbox::{Config, MatchboxLink, RoomRole};
 use lockstone_net::relay::RelaySettings;
 use lockstone_net::session::{Phase, Transmit};
-use lockstone_net::wire::{Epoch, Message, Report};
+use lockstone_net::wire::{self, Epoch, Inputs, Message, Report};
 use lockstone_net::{Channel, LinkEvent, PartySettings, PeerId};
 use lockstone_sim::{Checksum, Tick};
 use testkit::relay::{self, STORM};
@@ -28,7 +28,7 @@ use crate::honest::predicting;
 pub const ATTACKERS: u8 = 4;
 /// Packets of garbage in a [`PAUSE`], of one attacker to each peer that it is connected with.
 const GARBAGE: usize = 10;
-/// Who holds the others up lets its packets go for so long, once in so long.
+/// Who holds the others up gives inputs for so long, once in so long.
 const GOES: Duration = Duration::from_millis(50);
 const HOLD_INTERVAL: Duration = Duration::from_millis(2_500);
 /// Idle connections that one attacker opens, if it may.
@@ -61,31 +61,17 @@ pub fn attack(server: SocketAddr) -> ! {
             start("garbage", Box::new(move |ends| litter(&Router::of(50 + n, server), room, &role, ends)));
         }
         start(
-            "lies",
+            "members",
             Box::new(move |ends| {
-                let liar = || party(PartySettings::default(), "liar");
-                lie_again(&Router::of(60 + n, server), "party", &RoomRole::Peer, liar, ends);
+                let member = || party(PartySettings::default(), "member");
+                harm(&Router::of(60 + n, server), "party", &RoomRole::Peer, member, ends);
             }),
         );
         start(
-            "lies",
+            "members",
             Box::new(move |ends| {
-                let liar = || relay::replica(STORM, relay::config(RelaySettings::default()), "liar");
-                lie_again(&Router::of(60 + n, server), "relay", &RoomRole::Player, liar, ends);
-            }),
-        );
-        start(
-            "comings",
-            Box::new(move |ends| {
-                let guest = || party(PartySettings::default(), "guest");
-                come_again(&Router::of(70 + n, server), "party", &RoomRole::Peer, guest, ends);
-            }),
-        );
-        start(
-            "comings",
-            Box::new(move |ends| {
-                let guest = || relay::replica(STORM, relay::config(RelaySettings::default()), "guest");
-                come_again(&Router::of(70 + n, server), "relay", &RoomRole::Player, guest, ends);
+                let member = || relay::replica(STORM, relay::config(RelaySettings::default()), "member");
+                harm(&Router::of(60 + n, server), "relay", &RoomRole::Player, member, ends);
             }),
         );
         for (room, ..) in ROOMS {
@@ -145,18 +131,13 @@ fn litter(router: &Router, room: &str, role: &RoomRole, ends: &AtomicBool) {
     }
 }
 
-/// Plays, reports false checksums, and comes again when it is put out.
-fn lie_again<T: Session>(router: &Router, room: &str, role: &RoomRole, enter: impl Fn() -> T, ends: &AtomicBool) {
+/// Comes in, and leaves as soon as it plays; comes again, as another, and reports false checksums
+/// until it is put out; and so on.
+fn harm<T: Session>(router: &Router, room: &str, role: &RoomRole, enter: impl Fn() -> T, ends: &AtomicBool) {
+    let is_in = |session: &T| ended(session).is_some() || session.phase() == Phase::Playing;
     while !ends.load(Relaxed) {
+        play(open(router.addr(), room, role), enter(), Some, is_in, ends);
         play(open(router.addr(), room, role), enter(), lying(|| true), |session| ended(session).is_some(), ends);
-    }
-}
-
-/// Leaves as soon as it plays, and comes again: each time it is another.
-fn come_again<T: Session>(router: &Router, room: &str, role: &RoomRole, enter: impl Fn() -> T, ends: &AtomicBool) {
-    let is_done = |session: &T| ended(session).is_some() || session.phase() == Phase::Playing;
-    while !ends.load(Relaxed) {
-        play(open(router.addr(), room, role), enter(), Some, is_done, ends);
     }
 }
 
@@ -222,13 +203,21 @@ impl Traitor {
         Traitor::enter(server, room, |is_honest| lying(move || !is_honest.load(Relaxed)))
     }
 
-    /// One for whom the others will wait.
+    /// One for whose inputs the others will wait, though it talks on.
     pub fn idler(server: SocketAddr, room: &'static str) -> Traitor {
         Traitor::enter(server, room, |is_honest| {
-            let began = Instant::now();
-            move |packet| {
+            let (began, mut passed) = (Instant::now(), BTreeMap::<PeerId, Inputs>::new());
+            move |packet: Transmit| {
+                let Ok((epoch, Message::Inputs(inputs))) = wire::decode(&packet.bytes) else { return Some(packet) };
                 let goes = began.elapsed().as_millis() % HOLD_INTERVAL.as_millis() < GOES.as_millis();
-                (goes || is_honest.load(Relaxed)).then_some(packet)
+                if goes || is_honest.load(Relaxed) {
+                    passed.insert(packet.to, inputs);
+                    return Some(packet);
+                }
+                let known = passed.get(&packet.to)?.end().since(inputs.from);
+                let kept = inputs.inputs.iter().take(known as usize).cloned().collect();
+                let held = Inputs { inputs: list(kept), ..inputs }.sealed(epoch);
+                Some(Transmit { bytes: wire::encode(epoch, &Message::Inputs(held)), ..packet })
             }
         })
     }

@@ -5,8 +5,8 @@
 //! `cargo bench -p lockstone --bench siege` prints what a siege of 5 minutes costs them, beside a
 //! minute of peace just before, and fails if that is more than is asked for. In the middle the
 //! signaling server is killed, and another takes its place. `SECONDS=60` makes it shorter, and
-//! `ATTACKS=visits,lies` leaves the other ways out: signals, garbage, comings, claims, cuts,
-//! restarts, delays, guesses, holds, dribbles. Attackers take their share of this machine, too:
+//! `ATTACKS=visits,members` leaves the other ways out: signals, garbage, claims, cuts, lies,
+//! delays, restarts, guesses, holds, dribbles. Attackers take their share of this machine, too:
 //! with few cores they slow others down by that alone.
 //!
 //! Who is held up by a player that gives no inputs waits for it until it is out, and no longer: the
@@ -66,7 +66,8 @@ fn serve(addr: SocketAddr) -> ! {
             bound => break bound.and_then(|server| server.with_register(Path::new(REGISTER))).expect("it serves"),
         }
     };
-    println!("{}", server.spawn().expect("it serves").local_addr());
+    let served = server.spawn().expect("it serves");
+    println!("{}", served.local_addr());
     loop {
         thread::park();
     }
