@@ -1,11 +1,13 @@
 //! A game that fails, as people meet it: real processes, real WebRTC, exit codes and sentences.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
 use lockstone::recording::{Header, Recording};
+use serde_json::{Value, json};
 use testkit::faulty::{FROM, Fault, Sim};
 use testkit::process;
 
@@ -113,6 +115,38 @@ fn a_process_whose_rules_panic_names_the_line_and_the_other_plays_on() {
 #[test]
 fn so_does_one_whose_rules_panic_in_a_predicted_turn() {
     one_of_two_panics(&["--rollback"], "panicked-ahead");
+}
+
+/// Two processes play over WebRTC. Returns the exit code, the verdict, and the bundles that were
+/// saved.
+fn two_processes_play(fault: Fault, name: &str) -> (Option<i32>, String, Vec<PathBuf>) {
+    let place = folder(name);
+    let demo = game(fault, &["demo", "--peers", "2", "--seconds", "5", "--seed", "5"]).current_dir(&place).output();
+    let (code, verdict, _) = told(demo.expect("it was built"));
+    let files = fs::read_dir(&place).expect("it was made").map(|entry| entry.expect("it can be read").path());
+    (code, verdict, files.filter(|file| file.extension().is_some_and(|kind| kind == "lksbnd")).collect())
+}
+
+/// It was told as a changed state, of which one of the two was blamed.
+#[test]
+fn two_processes_whose_rules_read_the_clock_are_told_so_and_nobody_is_blamed() {
+    let (code, verdict, bundles) = two_processes_play(Fault::Clock, "clock");
+    assert!(code == Some(1) && verdict.contains("OUT OF STEP") && !bundles.is_empty(), "{verdict}");
+    for bundle in bundles {
+        let (code, report, failed) = run(Fault::Clock, &["explain", path(&bundle), "--json"]);
+        assert_eq!(code, Some(1), "{failed}");
+        let report: Value = serde_json::from_str(&report).expect("a report");
+        let finding = &report["finding"];
+        assert_eq!((&finding["verdict"]["cause"], &finding["varies"]), (&json!("Nondeterminism"), &json!(true)));
+        assert_eq!(finding["verdict"]["blamed"], json!([]), "{report:#}");
+        let spots = finding["location"]["spots"].as_array().expect("plays of one tick are compared");
+        let fields = spots.iter().flat_map(|spot| spot["fields"].as_array().expect("a list"));
+        let varying: BTreeSet<_> = fields.map(|field| field["path"].as_str().expect("a path")).collect();
+        assert!(varying.contains("body.Beast.mood"), "{report:#}");
+    }
+
+    let (code, verdict, bundles) = two_processes_play(Fault::None, "no-clock");
+    assert!(code == Some(0) && verdict.contains("in step") && bundles.is_empty(), "the control: {verdict}");
 }
 
 /// A recording, and the same with another header.

@@ -22,6 +22,10 @@ pub const PORTAL: u16 = 1 << 15;
 pub const STURDY: u16 = 1 << 15;
 /// In a command's row, with a portal: a second one of the same turn moves the hero on from there.
 pub const ONWARD: u16 = 1 << 14;
+/// In a command's column, with a portal: that one, one back home, one a little beyond the first,
+/// and so on, and back home at last. One more than a turn of a session takes.
+pub const OFTEN: u16 = 1 << 14;
+const OFTEN_TIMES: usize = 257;
 const UNDRAINED: u32 = 1 << 30;
 /// Where a hero walks whose player is away. No command says so.
 const AWAY: Vec2 = Vec2::new(Fx::EPSILON, Fx::EPSILON);
@@ -29,8 +33,10 @@ const AWAY: Vec2 = Vec2::new(Fx::EPSILON, Fx::EPSILON);
 const CALLED: u32 = u32::MAX;
 /// The same, and for one that leads on.
 const CALLED_ONWARD: u32 = u32::MAX - 1;
-/// How far that one leads.
-const ONWARD_TILES: Fx = Fx::int(3);
+/// The same, and for many.
+const CALLED_OFTEN: u32 = u32::MAX - 2;
+/// How far one leads on.
+const ONWARD_WAY: Vec2 = Vec2::new(Fx::int(3), Fx::ZERO);
 
 pub struct Storm {
     weather: Weather,
@@ -123,12 +129,16 @@ impl Rules for Storm {
 
     fn command(&self, hero: &mut Soul, &(x, y): &(u16, u16)) {
         if x & PORTAL > 0 {
-            hero.energy = if y & ONWARD > 0 { CALLED_ONWARD } else { CALLED };
+            hero.energy = match (y & ONWARD > 0, x & OFTEN > 0) {
+                (_, true) => CALLED_OFTEN,
+                (true, false) => CALLED_ONWARD,
+                (false, false) => CALLED,
+            };
         }
         if y & STURDY > 0 {
             hero.energy = UNDRAINED;
         }
-        let (x, y) = (x & !PORTAL, y & !STURDY & !ONWARD);
+        let (x, y) = (x & !PORTAL & !OFTEN, y & !STURDY & !ONWARD);
         hero.heading = Vec2::new(Fx::int(i32::from(x)), Fx::int(i32::from(y)));
     }
 
@@ -209,11 +219,17 @@ impl Storm {
             mind.affect(near, Effect::Drain(4));
             mind.affect(near, Effect::Mark(me.memory));
         }
-        if me.energy == CALLED || me.energy == CALLED_ONWARD {
-            mind.transfer(me.heading);
-            if me.energy == CALLED_ONWARD {
-                mind.transfer(me.heading + Vec2::new(ONWARD_TILES, Fx::ZERO));
+        let (there, onward) = (me.heading, me.heading + ONWARD_WAY);
+        match me.energy {
+            CALLED => mind.transfer(there),
+            CALLED_ONWARD => [there, onward].into_iter().for_each(|to| mind.transfer(to)),
+            CALLED_OFTEN => {
+                let ways = [there, mind.pos(), onward].into_iter().cycle();
+                ways.take(OFTEN_TIMES).for_each(|to| mind.transfer(to));
             }
+            _ => {}
+        }
+        if me.energy >= CALLED_OFTEN {
             me.energy = 200;
         }
         if me.energy == 0 {
@@ -348,6 +364,8 @@ pub struct Turns {
     dice: Dice<'static>,
     /// Of its own draws, so that what else happens is the same with and without.
     absences: Option<Dice<'static>>,
+    /// Of its own draws too.
+    returns: Option<Dice<'static>>,
     weather: Weather,
     pending: Vec<(u32, Request<u64>)>,
 }
@@ -355,13 +373,19 @@ pub struct Turns {
 impl Turns {
     pub fn of(weather: &Weather) -> Turns {
         let dice = table().dice(weather.seed ^ 0x7072, Tick(0));
-        Turns { dice, absences: None, weather: *weather, pending: Vec::new() }
+        Turns { dice, absences: None, returns: None, weather: *weather, pending: Vec::new() }
     }
 
     /// The same, in which players are away now and then.
     pub fn with_absences(self) -> Turns {
         let absences = table().dice(self.weather.seed ^ 0xa3a4, Tick(0));
         Turns { absences: Some(absences), ..self }
+    }
+
+    /// The same, in which players leave now and then, and enter anew in the same turn.
+    pub fn with_returns(self) -> Turns {
+        let returns = table().dice(self.weather.seed ^ 0x7e70, Tick(0));
+        Turns { returns: Some(returns), ..self }
     }
 
     pub fn next(&mut self, world: &StormWorld) -> Turn<StormWorld> {
@@ -379,7 +403,12 @@ impl Turns {
                 }
                 Some(_) => {}
             }
-            let absent = self.absences.as_mut().filter(|_| world.hero(player).is_some());
+            let is_there = world.hero(player).is_some();
+            let returns = self.returns.as_mut().filter(|_| is_there).is_some_and(|dice| dice.chance(1, 40));
+            if returns {
+                inputs.extend([Input::Leave(player), Input::Join(player, world.admit(player, ()))]);
+            }
+            let absent = self.absences.as_mut().filter(|_| is_there && !returns);
             match absent.map(|dice| dice.below(60)) {
                 Some(0) => inputs.push(Input::Away(player)),
                 Some(1) => inputs.push(Input::Back(player)),

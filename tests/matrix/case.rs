@@ -5,10 +5,12 @@ use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
+use std::{env, fs, process};
 
-use lockstone::check::{Cause, Checker, Inspect, Report};
+use lockstone::check::{Cause, Checker, Inspect};
 use lockstone::recording::{Build, Entry, Packed, Recording, Rerunner};
-use lockstone::sim::{Checksum, Simulation, Tick};
+use lockstone::sim::{Checksum, Simulation, Tick, codec};
+use serde::{Deserialize, Serialize};
 use testkit::flips::dice;
 use testkit::recorded::Peer;
 use xxhash_rust::xxh3::xxh3_64;
@@ -87,22 +89,41 @@ impl Plant {
     }
 }
 
-/// Which process plays what the odd peer records.
+/// Which process plays what the odd peer records, or checks what all recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Played {
-    Here,
-    InAChild,
-    /// In a child of [`OTHER_BUILD`].
-    ByAnotherBuild,
+enum By {
+    This,
+    AChild,
+    /// A child of [`OTHER_BUILD`].
+    AnotherBuild,
+}
+
+impl By {
+    /// The program of a child, if it is one.
+    fn program(self) -> Option<PathBuf> {
+        match self {
+            By::This => None,
+            By::AChild => Some(env::current_exe().expect("it runs")),
+            By::AnotherBuild => Some(other_build().expect("it was drawn as there is one")),
+        }
+    }
 }
 
 fn other_build() -> Option<PathBuf> {
-    std::env::var_os(OTHER_BUILD).map(PathBuf::from)
+    env::var_os(OTHER_BUILD).map(PathBuf::from)
 }
 
 /// The digest of this program, as a peer's header tells it.
 static EXECUTABLE: LazyLock<u64> =
-    LazyLock::new(|| xxh3_64(&std::fs::read(std::env::current_exe().expect("it runs")).expect("it can be read")));
+    LazyLock::new(|| xxh3_64(&fs::read(env::current_exe().expect("it runs")).expect("it can be read")));
+
+/// What the checker is asked, and what the judge knows besides.
+#[derive(Serialize, Deserialize)]
+struct Question {
+    /// As files.
+    recordings: Vec<Vec<u8>>,
+    planted: Option<Planted>,
+}
 
 /// One planted difference.
 pub struct Case<G: Game> {
@@ -116,7 +137,8 @@ pub struct Case<G: Game> {
     has_rerun: bool,
     interval: u32,
     at: Tick,
-    played: Played,
+    played: By,
+    checked: By,
     planted: RefCell<Option<Planted>>,
     game: PhantomData<G>,
 }
@@ -134,14 +156,19 @@ impl<G: Game> Case<G> {
             odd: dice.below(peers.into()) as u16,
             is_bundle: dice.chance(1, 2),
             has_rerun: dice.chance(1, 3),
-            played: if dice.chance(1, 8) { Played::InAChild } else { Played::Here },
+            played: if dice.chance(1, 8) { By::AChild } else { By::This },
+            checked: By::This,
             interval: *dice.pick(&[1, 1, 2, 10]).expect("there are some"),
             at: Tick(50 + dice.below(TICKS - 100)),
             planted: RefCell::default(),
             game: PhantomData,
         };
-        if other_build().is_some() && dice.chance(1, 2) {
-            case.played = Played::ByAnotherBuild;
+        let has_other = other_build().is_some();
+        if has_other && dice.chance(1, 2) {
+            case.played = By::AnotherBuild;
+        }
+        if dice.chance(1, 4) {
+            case.checked = if has_other && dice.chance(1, 2) { By::AnotherBuild } else { By::AChild };
         }
         case
     }
@@ -217,27 +244,25 @@ impl<G: Game> Case<G> {
         }
     }
 
-    /// The same, recorded in a process of its own, of a program that runs this case.
-    fn odd_of_a_child(&self, program: PathBuf) -> Recording<G::Sim> {
-        let file =
-            Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("matrix-{}-{}.lksrec", std::process::id(), self.n));
+    /// What a test of another process, that runs this case, makes of a file.
+    fn made_by(&self, program: PathBuf, test: &str, given: &[u8]) -> Vec<u8> {
+        let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("matrix-{}-{}", process::id(), self.n));
+        fs::write(&file, given).expect("the target directory can be written");
         let mut child = Command::new(program);
-        child.args(["--exact", "a_child_records_what_the_odd_peer_plays"]);
-        child.env(CHILD_CASE, self.n.to_string()).env(CHILD_FILE, &file).env_remove("CASE");
-        assert!(child.output().expect("it starts").status.success(), "case {}", self.n);
-        let recording = Recording::read(&std::fs::read(&file).expect("the child wrote it")).expect("it is whole");
-        std::fs::remove_file(file).expect("it is there");
-        recording
+        child.args(["--exact", test]).env(CHILD_CASE, self.n.to_string()).env(CHILD_FILE, &file).env_remove("CASE");
+        let output = child.output().expect("it starts");
+        assert!(output.status.success(), "case {}: {}", self.n, String::from_utf8_lossy(&output.stdout));
+        let made = fs::read(&file).expect("it is there");
+        fs::remove_file(file).expect("it is there");
+        made
     }
 
     /// All recordings, as peers give them to the checker.
     fn recordings(&self) -> Vec<Recording<G::Sim>> {
         let recorded = self.odd();
-        let mut odd = Some(match self.played {
-            Played::Here => recorded,
-            Played::InAChild => self.odd_of_a_child(std::env::current_exe().expect("it runs")),
-            Played::ByAnotherBuild => self.odd_of_a_child(other_build().expect("it was drawn as there is one")),
-        });
+        let read = |bytes: Vec<u8>| Recording::read(&bytes).expect("it is whole");
+        let of_a_child = |program| read(self.made_by(program, "a_child_records_what_the_odd_peer_plays", &[]));
+        let mut odd = Some(self.played.program().map_or(recorded, of_a_child));
         let turns = G::turns(self.seed, TICKS);
         let healthy = |n| self.peer(n).record(&mut G::world(self.seed, self.plant), &turns, |_| None);
         let each = (0..self.peers).map(|n| if n == self.odd { odd.take().expect("there is one") } else { healthy(n) });
@@ -251,23 +276,40 @@ impl<G: Game> Case<G> {
         recordings
     }
 
-    fn check(&self, recordings: Vec<Recording<G::Sim>>) -> Report {
-        let build = |seed| G::world(seed, self.plant);
-        let look = |world: &G::Sim| G::look(world);
-        Checker::new(&build).with_presentation(&look).check(recordings).expect("they are of one session")
-    }
-
+    /// What came of the case, by the process that checks it.
     pub fn judged(&self) -> (Plant, &'static str, Outcome) {
         let recordings = self.recordings();
+        let outcome = match self.checked.program() {
+            None => self.judge(recordings, self.planted.take()),
+            Some(program) => {
+                let recordings = recordings.iter().map(Recording::write).collect();
+                let question = Question { recordings, planted: self.planted.take() };
+                let told = self.made_by(program, "a_child_checks_what_it_is_given", &codec::compact(&question));
+                codec::read(&told, told.len()).expect("the child wrote it")
+            }
+        };
+        (self.told_plant(), G::NAME, outcome)
+    }
+
+    /// What came of it in this process, which has played nothing of it.
+    pub fn answer(&self, question: &[u8]) -> Outcome {
+        let question: Question = codec::read(question, question.len()).expect("its parent wrote it");
+        let recordings = question.recordings.iter().map(|bytes| Recording::read(bytes).expect("it is whole"));
+        self.judge(recordings.collect(), question.planted)
+    }
+
+    fn judge(&self, recordings: Vec<Recording<G::Sim>>, planted: Option<Planted>) -> Outcome {
         let split = split(&recordings).map(|(_, tick)| tick);
-        let report = self.check(recordings);
+        let (build, look) = (|seed| G::world(seed, self.plant), |world: &G::Sim| G::look(world));
+        let report = Checker::new(&build).with_presentation(&look).check(recordings).expect("they are of one session");
         let how = format!(
-            "{} peers, P{} odd, {}, rerun {}, played {:?}, interval {}, at {}",
+            "{} peers, P{} odd, {}, rerun {}, played by {:?}, checked by {:?}, interval {}, at {}",
             self.peers,
             self.odd,
             if self.is_bundle { "bundle" } else { "recordings" },
             self.has_rerun,
             self.played,
+            self.checked,
             self.interval,
             self.at
         );
@@ -275,12 +317,16 @@ impl<G: Game> Case<G> {
         let lines = G::lines(self.plant).filter(|_| self.plant != Plant::Rules || self.has_rerun);
         // Later checksums tell of what came of it, and no longer of what was written to.
         let next = if self.plant == Plant::LateBit { self.at.next() } else { self.at };
-        let planted = (self.planted.take().filter(|_| split == Some(next)), lines);
-        let plant = match (self.plant, self.played) {
-            (Plant::Process, Played::ByAnotherBuild) => Plant::ProcessOfAnotherBuild,
+        let planted = (planted.filter(|_| split == Some(next)), lines);
+        Outcome::of(self.told_plant(), self.odd.into(), split, planted, report, (how, self.has_rerun))
+    }
+
+    /// What is planted, as the judge calls it.
+    fn told_plant(&self) -> Plant {
+        match (self.plant, self.played) {
+            (Plant::Process, By::AnotherBuild) => Plant::ProcessOfAnotherBuild,
             (plant, _) => plant,
-        };
-        (plant, G::NAME, Outcome::of(plant, self.odd.into(), split, planted, report, (how, self.has_rerun)))
+        }
     }
 }
 

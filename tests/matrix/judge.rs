@@ -6,6 +6,7 @@ use std::fmt;
 use lockstone::check::{Cause, Finding, Location, Report};
 use lockstone::sim::Tick;
 use lockstone::sim::world::StatePart;
+use serde::{Deserialize, Serialize};
 
 use super::case::Plant;
 use super::games::Lines;
@@ -20,7 +21,7 @@ const LINES_MIN: u32 = 90;
 const PLACES_MIN: u32 = 80;
 const LATE_BITS_MIN: u32 = 90;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Said {
     Right,
     /// The right one is among several.
@@ -33,6 +34,7 @@ pub enum Said {
 
 /// What came of a case. Of what recordings do not hold, or what does not lie in a line, nothing is
 /// known.
+#[derive(Serialize, Deserialize)]
 pub struct Outcome {
     pub said: Said,
     pub blames_healthy: bool,
@@ -46,7 +48,7 @@ pub struct Outcome {
 }
 
 /// What is told of something that there is to tell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Told {
     Right,
     None,

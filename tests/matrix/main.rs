@@ -3,7 +3,7 @@
 //! that is sound.
 //!
 //! ```text
-//! case n ─► game, plant, peers, recordings or bundle or parts, rerun, interval, process
+//! case n ─► game, plant, peers, recordings or bundle or parts, rerun, interval, processes
 //!             └─► recordings ─► the checker ─► right, one of, unknown, wrong; tick, place, line
 //! ```
 //!
@@ -13,8 +13,10 @@
 //! CASES=2000 cargo test --release -p lockstone --test matrix -- --nocapture
 //! ```
 //!
-//! `CASE=n` repeats one, and prints its report. Where `OTHER_BUILD` names this test's program of
-//! the same sources and another profile, it plays what the odd peer records in half of the cases.
+//! A part of what odd peers record is played, and a part of the cases is checked, by processes of
+//! their own. `CASE=n` repeats one, and prints its report. Where `OTHER_BUILD` names this test's
+//! program of the same sources and another profile, it plays what the odd peer records in half of
+//! the cases, and checks some.
 //! The table of `docs/desync.md` is what this prints:
 //!
 //! ```text
@@ -34,14 +36,15 @@ mod foreign;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
+use std::{env, fs, thread};
 
 use case::{Case, Plant};
 use games::{Flock, Game, Meadow, Wilds};
 use judge::{Outcome, Table};
+use lockstone::sim::codec;
 use testkit::seeds;
 
-/// Where a child process leaves the odd recording of a case.
+/// Where a child process finds what it is given, and leaves what it makes of it.
 const CHILD_FILE: &str = "MATRIX_FILE";
 const CHILD_CASE: &str = "MATRIX_CASE";
 /// The program of another build.
@@ -50,8 +53,15 @@ const OTHER_BUILD: &str = "OTHER_BUILD";
 /// What can be done with a case.
 struct Kind {
     judge: fn(u64) -> (Plant, &'static str, Outcome),
-    /// Plays what the odd peer records, for a file. A relay's parts are all played here.
-    record: Option<fn(u64) -> Vec<u8>>,
+    child: Option<Child>,
+}
+
+/// What a process of its own does for a case: of a relay's parts nothing.
+struct Child {
+    /// Plays what the odd peer records, for a file.
+    record: fn(u64) -> Vec<u8>,
+    /// Checks what it is given.
+    answer: fn(u64, &[u8]) -> Outcome,
 }
 
 impl Kind {
@@ -60,12 +70,16 @@ impl Kind {
             0 | 1 => Kind::of_game::<Wilds>(),
             2 | 3 => Kind::of_game::<Meadow>(),
             4 => Kind::of_game::<Flock>(),
-            _ => Kind { judge: relay::judged, record: None },
+            _ => Kind { judge: relay::judged, child: None },
         }
     }
 
     fn of_game<G: Game>() -> Kind {
-        Kind { judge: |n| Case::<G>::draw(n).judged(), record: Some(|n| Case::<G>::draw(n).odd().write()) }
+        let child = Child {
+            record: |n| Case::<G>::draw(n).odd().write(),
+            answer: |n, question| Case::<G>::draw(n).answer(question),
+        };
+        Kind { judge: |n| Case::<G>::draw(n).judged(), child: Some(child) }
     }
 }
 
@@ -94,8 +108,20 @@ fn what_was_planted_is_named_or_less_is_said() {
 /// plays.
 #[test]
 fn a_child_records_what_the_odd_peer_plays() {
+    as_a_child(|n, child, _| (child.record)(n));
+}
+
+/// And it checks what others have played: with the same rules, and nothing that is planted beside.
+#[test]
+fn a_child_checks_what_it_is_given() {
+    as_a_child(|n, child, question| codec::compact(&(child.answer)(n, question)));
+}
+
+/// Makes another file of one, if this is a child process.
+fn as_a_child(make: impl FnOnce(u64, Child, &[u8]) -> Vec<u8>) {
     let Some(n) = seeds::number(CHILD_CASE) else { return };
-    let file = PathBuf::from(std::env::var_os(CHILD_FILE).expect("it is told where"));
-    let record = Kind::of(n).record.expect("the case is of a game that has children");
-    std::fs::write(file, record(n)).expect("the target directory can be written");
+    let file = PathBuf::from(env::var_os(CHILD_FILE).expect("it is told where"));
+    let child = Kind::of(n).child.expect("the case is of a game that has children");
+    let made = make(n, child, &fs::read(&file).expect("its parent wrote it"));
+    fs::write(file, made).expect("the target directory can be written");
 }

@@ -17,7 +17,9 @@ use crate::wire::{CellBytes, Encoded, Frame, RawGiven, RawInput};
 
 /// Whom an input concerns.
 pub(super) enum Scope {
-    /// The replicas for which the heroes in this cell think.
+    /// The replicas for which the heroes in this cell think. Those that only see a hero need no
+    /// leave: its player joins in no core with the same turn, as nobody gets the number of one who
+    /// left while there is another.
     Thinks(CellId),
     /// The replicas that simulate both of these cells.
     Simulates(CellId, CellId),

@@ -1,14 +1,14 @@
 //! Replicas that come, leave, break away, fall silent or find no place.
 
 use core::time::Duration;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lockstone_net::memory::Weather;
 use lockstone_net::relay::{RelayConfig, RelaySettings, Replica};
 use lockstone_net::session::{EndReason, Event, Phase, Session};
 use lockstone_net::wire::{LeaveReason, Refusal};
 use lockstone_net::{LinkEvent, PeerId};
-use lockstone_sim::PlayerId;
+use lockstone_sim::{Input, PlayerId};
 use testkit::relay::*;
 use testkit::sessions::tap::losing_hellos;
 use testkit::sessions::*;
@@ -55,6 +55,13 @@ fn replicas_come_and_go_and_the_others_go_on() {
     assert_eq!(scene.playing(), scene.numbers().len(), "everyone who is there plays");
     let world = scene.relay().simulation().expect("it plays");
     assert_eq!(world.players().count(), scene.playing(), "the heroes of those who left are gone");
+    // So no turn holds a leave, which those do not get who only see the hero, and a join of the
+    // same player.
+    let inputs = scene.log.turns.values().flat_map(|turn| &turn.inputs);
+    let joined: Vec<_> =
+        inputs.filter_map(|input| if let Input::Join(player, _) = input { Some(player) } else { None }).collect();
+    assert_eq!(joined.len(), 6 + 10, "{joined:?}");
+    assert_eq!(BTreeSet::from_iter(&joined).len(), joined.len(), "nobody has the number of one who left: {joined:?}");
 }
 
 #[test]
