@@ -2,7 +2,7 @@
 
 use tiny_skia::Pixmap;
 
-use super::light::{Light, Line};
+use super::light::{Light, Line, RUN};
 use super::{Camera, TILE, WALL};
 use crate::scene::{Grain, GroundTile, PATTERN_PIXELS as SIZE, PATTERNS, Pattern, Rgb, Scene, noise};
 
@@ -16,7 +16,8 @@ const HEIGHT: i32 = (WALL * TILE) as i32;
 /// What is where there is no ground.
 pub(super) const DARKNESS: [u8; 4] = [8, 7, 9, 255];
 
-type Texture = [[f32; SIZE]; SIZE];
+/// Each row is as long as the last run of pixels in it may be.
+type Texture = [[f32; SIZE + RUN]; SIZE];
 
 /// The variants of a ground's patterns, made once.
 pub(super) struct Textures {
@@ -29,7 +30,7 @@ pub(super) struct Textures {
 impl Textures {
     pub fn of(grain: Grain) -> Textures {
         let make = |pattern: Pattern| {
-            let pixel = |n, x, y| pattern(n, x, y).max(0.0);
+            let pixel = |n, x: usize, y| if x < SIZE { pattern(n, x, y).max(0.0) } else { 0.0 };
             (0..PATTERNS).map(|n| std::array::from_fn(|y| std::array::from_fn(|x| pixel(n, x, y)))).collect()
         };
         Textures { grain, floor: make(grain.floor), top: make(grain.top), face: make(grain.face) }
@@ -67,29 +68,30 @@ impl<'t> Slab<'t> {
         if from >= to {
             return;
         }
-        let (pixels, mut lights) = (&mut pixels[from..to], [[0.0; SIZE]; 3]);
-        if !line.lit(from, to, &mut lights) {
-            return pixels.fill([0, 0, 0, 255]);
-        }
         let Rgb(r, g, b) = self.color;
         let [r, g, b] = [r, g, b].map(|value| f32::from(value) * shade);
         let brightness = &self.texture[row][(from as i32 - self.x) as usize..];
-        let lights = lights[0].iter().zip(&lights[1]).zip(&lights[2]);
-        for ((pixel, brightness), ((red, green), blue)) in pixels.iter_mut().zip(brightness).zip(lights) {
-            let value = |color: f32, light: f32| whole(color * brightness * light);
-            *pixel = (value(r, *red) | value(g, *green) << 8 | value(b, *blue) << 16 | 0xff00_0000).to_le_bytes();
+        let mut painted = [[0; 4]; SIZE + RUN];
+        for (start, light) in line.runs(from, to) {
+            let run = start - from..start - from + RUN;
+            for (n, (pixel, brightness)) in painted[run.clone()].iter_mut().zip(&brightness[run]).enumerate() {
+                let [red, green, blue] = light.at(n);
+                let [r, g, b] = [r * brightness * red, g * brightness * green, b * brightness * blue].map(whole);
+                *pixel = (r | g << 8 | b << 16 | 0xff00_0000).to_le_bytes();
+            }
         }
+        pixels[from..to].copy_from_slice(&painted[..to - from]);
     }
 }
 
 /// What is before the point, at most 255, of what is not negative: `value as u8`, but without a
-/// branch, so that several pixels are painted at once.
+/// branch, so that several pixels are painted at once. Only the lowest 24 bits are the value's.
 fn whole(value: f32) -> u32 {
     // From here on, floats have no digits behind the point: a sum is rounded to the nearest.
     const WHOLE: f32 = 8_388_608.0;
     let value = if value < 255.0 { value } else { 255.0 };
     let nearest = value + WHOLE;
-    (nearest.to_bits() - u32::from(nearest - WHOLE > value)) & 0xff
+    nearest.to_bits() - u32::from(nearest - WHOLE > value)
 }
 
 /// The world's part of a row of the picture, if there is such a row.
@@ -177,12 +179,12 @@ fn top(camera: Camera, tile_y: i32) -> i32 {
     ((tile_y as f32 - camera.corner.1) * TILE).round() as i32
 }
 
-/// The picture grows dark towards its edges: of each pixel, how much it loses, in 256ths.
+/// The picture grows dark towards its edges: of each pixel, how much is kept, in 256ths, less one.
 pub(super) fn edges(camera: Camera) -> Vec<u8> {
     let part = |n: usize, of: usize| (n as f32 / of as f32 * 2.0 - 1.0).powi(4);
     let across: Vec<f32> = (0..camera.width).map(|x| part(x, camera.width)).collect();
     let down = (0..camera.height).map(|y| part(y, camera.height));
-    down.flat_map(|down| across.iter().map(move |across| ((across + down).min(1.0) * 150.0) as u8)).collect()
+    down.flat_map(|down| across.iter().map(move |across| 255 - ((across + down).min(1.0) * 150.0) as u8)).collect()
 }
 
 /// Darkens the picture by its [`edges`].
@@ -190,12 +192,18 @@ pub(super) fn dim_edges(pixmap: &mut Pixmap, camera: Camera, edges: &[u8]) {
     let stride = pixmap.width() as usize;
     let pixels = pixmap.data_mut().as_chunks_mut::<4>().0;
     for (line, edges) in pixels.chunks_mut(stride).zip(edges.chunks(camera.width)) {
-        for (pixel, lost) in line.iter_mut().zip(edges) {
-            // Red and blue at once: neither reaches into the other's byte.
-            let (value, keep) = (u32::from_le_bytes(*pixel), 256 - u32::from(*lost));
-            let red_blue = (((value & 0x00ff_00ff) * keep) >> 8) & 0x00ff_00ff;
-            let green = (((value & 0x0000_ff00) * keep) >> 8) & 0x0000_ff00;
-            *pixel = (red_blue | green | value & 0xff00_0000).to_le_bytes();
-        }
+        let (fours, ones) = line[..camera.width].as_chunks_mut::<4>();
+        let (edges, last) = edges.as_chunks::<4>();
+        fours.iter_mut().zip(edges).for_each(|(pixels, kept)| dim(pixels, kept));
+        let ones = ones.as_chunks_mut::<1>().0.iter_mut();
+        ones.zip(last.as_chunks::<1>().0).for_each(|(pixel, kept)| dim(pixel, kept));
     }
+}
+
+/// Of pixels whose number is known beforehand, all bytes are multiplied at once.
+fn dim<const N: usize>(pixels: &mut [[u8; 4]; N], kept: &[u8; N]) {
+    for (n, value) in pixels.as_flattened_mut().iter_mut().enumerate() {
+        *value = ((u16::from(*value) * (u16::from(kept[n / 4]) + 1)) >> 8) as u8;
+    }
+    *pixels = pixels.map(|pixel| (u32::from_le_bytes(pixel) | 0xff00_0000).to_le_bytes());
 }

@@ -8,6 +8,9 @@ use crate::scene::{Figure, Ground, PATTERN_PIXELS, Place, Rgb, Scene};
 
 /// Samples a tile, each way.
 const SAMPLES: usize = 4;
+/// So many pixels are painted from one sample up to the next: all of them, one that rounding may
+/// add, and what fills the last vector. What is too many, the next run paints over.
+pub(super) const RUN: usize = (PATTERN_PIXELS / SAMPLES + 1).next_multiple_of(4);
 /// What is left where no torch reaches: a cold rest.
 const AMBIENT: [f32; 3] = [0.34, 0.36, 0.48];
 /// The colour of a torch.
@@ -35,8 +38,19 @@ pub(super) struct Line<'l> {
     down: f32,
 }
 
-/// The light of the pixels in a row of one tile: red, green and blue by themselves.
-pub(super) type Lights = [[f32; PATTERN_PIXELS]; 3];
+/// The light from a pixel up to the next column of samples.
+pub(super) struct Run<'l> {
+    first: [f32; 3],
+    way: [f32; 3],
+    along: &'l [f32; RUN],
+}
+
+impl Run<'_> {
+    /// The light of a pixel of it.
+    pub fn at(&self, n: usize) -> [f32; 3] {
+        [0, 1, 2].map(|channel| self.first[channel] + self.way[channel] * self.along[n])
+    }
+}
 
 impl Light {
     pub fn of(scene: &Scene, camera: Camera, time_s: f32) -> Light {
@@ -44,7 +58,7 @@ impl Light {
         let count = |pixels: usize| ((pixels as f32 / TILE).ceil() as usize + 5) * SAMPLES;
         let (columns, rows) = (count(camera.width), count(camera.height));
         let (first, pixel) = ((camera.corner.0 - corner.0) * SAMPLES as f32, SAMPLES as f32 / TILE);
-        let steps: Vec<_> = (0..camera.width).map(|x| step(first + x as f32 * pixel, columns)).collect();
+        let steps: Vec<_> = (0..camera.width + RUN).map(|x| step(first + x as f32 * pixel, columns)).collect();
         let ends = (0..columns).map(|n| steps.partition_point(|step| step.0 <= n)).collect();
         let (before, along) = steps.into_iter().unzip();
         let samples = samples(scene, corner, (columns, rows), time_s);
@@ -74,23 +88,19 @@ impl Light {
 }
 
 impl Line<'_> {
-    /// Tells the light of the pixels from one up to another, at most a tile's. Returns whether any
-    /// of them may be lit; if none is, nothing is told.
-    pub fn lit(&self, from: usize, to: usize, lights: &mut Lights) -> bool {
+    /// The light of the pixels from one up to another, with the first pixel of each run.
+    pub fn runs(&self, from: usize, to: usize) -> impl Iterator<Item = (usize, Run<'_>)> {
         let Light { before, along, ends, .. } = self.light;
-        let (mut n, mut x, mut is_lit) = (before[from], from, false);
-        let mut left = self.sample(n);
-        while x < to {
-            let (right, end) = (self.sample(n + 1), ends[n].min(to));
-            is_lit |= left != [0.0; 3] || right != [0.0; 3];
-            for (channel, lights) in lights.iter_mut().enumerate() {
-                let (first, way) = (left[channel], right[channel] - left[channel]);
-                let lights = lights[x - from..end - from].iter_mut();
-                lights.zip(&along[x..end]).for_each(|(light, along)| *light = first + way * along);
-            }
-            (left, x, n) = (right, end, n + 1);
-        }
-        is_lit
+        let (mut n, mut x) = (before[from], from);
+        let mut first = self.sample(n);
+        std::iter::from_fn(move || {
+            let along = along[x..].first_chunk().filter(|_| x < to)?;
+            let (next, start) = (self.sample(n + 1), x);
+            let way = [0, 1, 2].map(|channel| next[channel] - first[channel]);
+            let run = Run { first, way, along };
+            (first, x, n) = (next, ends[n], n + 1);
+            Some((start, run))
+        })
     }
 
     fn sample(&self, n: usize) -> [f32; 3] {
