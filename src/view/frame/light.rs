@@ -91,20 +91,17 @@ impl Line<'_> {
     /// The light of the pixels from one up to another, with the first pixel of each run.
     pub fn runs(&self, from: usize, to: usize) -> impl Iterator<Item = (usize, Run<'_>)> {
         let Light { before, along, ends, .. } = self.light;
-        let (mut n, mut x) = (before[from], from);
-        let mut first = self.sample(n);
-        std::iter::from_fn(move || {
+        let n = before[from];
+        let samples = self.upper[n..].iter().zip(&self.lower[n..]);
+        let mut samples = samples.map(|(upper, lower)| mix(*upper, *lower, self.down));
+        let (mut first, mut x) = (samples.next().unwrap_or_default(), from);
+        samples.zip(&ends[n..]).map_while(move |(next, end)| {
             let along = along[x..].first_chunk().filter(|_| x < to)?;
-            let (next, start) = (self.sample(n + 1), x);
             let way = [0, 1, 2].map(|channel| next[channel] - first[channel]);
-            let run = Run { first, way, along };
-            (first, x, n) = (next, ends[n], n + 1);
-            Some((start, run))
+            let run = (x, Run { first, way, along });
+            (first, x) = (next, *end);
+            Some(run)
         })
-    }
-
-    fn sample(&self, n: usize) -> [f32; 3] {
-        mix(self.upper[n], self.lower[n], self.down)
     }
 }
 
