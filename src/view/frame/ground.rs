@@ -1,5 +1,9 @@
 //! Floor and walls, pixel by pixel: a tile's colour, the pattern of its ground, the light.
 
+use std::num::NonZero;
+use std::sync::LazyLock;
+use std::thread;
+
 use tiny_skia::Pixmap;
 
 use super::light::{Light, Line, RUN};
@@ -110,28 +114,45 @@ struct Flat<'t> {
     is_behind: bool,
 }
 
+/// Has rows of the picture painted in as many bands as there are processors, at once. `paint` is
+/// given a band's first row, and its pixels.
+fn in_bands(pixmap: &mut Pixmap, camera: Camera, paint: impl Fn(usize, &mut [[u8; 4]]) + Sync) {
+    static PROCESSORS: LazyLock<usize> = LazyLock::new(|| thread::available_parallelism().map_or(1, NonZero::get));
+    let (stride, rows) = (pixmap.width() as usize, camera.height.div_ceil(*PROCESSORS));
+    let mut bands = pixmap.data_mut().as_chunks_mut::<4>().0.chunks_mut(rows * stride).enumerate();
+    let first = bands.next();
+    let paint = |(n, band): (usize, &mut [[u8; 4]])| paint(n * rows, band);
+    thread::scope(|scope| {
+        bands.for_each(|band| drop(scope.spawn(move || paint(band))));
+        first.map(paint);
+    });
+}
+
 /// The ground that lies flat, and the darkness where there is none.
 pub(super) fn floor(pixmap: &mut Pixmap, camera: Camera, scene: &Scene, light: &Light, textures: &Textures) {
-    let (mut row, mut flats, mut is_bare) = (None, Vec::new(), false);
-    for y in 0..camera.height {
-        let place = camera.corner.1 + (y as f32 + 0.5) / TILE;
-        let tile_y = place.floor() as i32;
-        if row.replace(tile_y) != Some(tile_y) {
-            flats = camera.columns().filter_map(|x| flat(scene, camera, (x, tile_y), textures)).collect();
-            is_bare = camera.columns().any(|x| scene.ground.tile((x, tile_y)).is_none());
+    let stride = pixmap.width() as usize;
+    in_bands(pixmap, camera, |first, band| {
+        let (mut row, mut flats, mut is_bare) = (None, Vec::new(), false);
+        for (y, pixels) in (first..).zip(band.chunks_mut(stride)) {
+            let pixels = &mut pixels[..camera.width];
+            let place = camera.corner.1 + (y as f32 + 0.5) / TILE;
+            let tile_y = place.floor() as i32;
+            if row.replace(tile_y) != Some(tile_y) {
+                flats = camera.columns().filter_map(|x| flat(scene, camera, (x, tile_y), textures)).collect();
+                is_bare = camera.columns().any(|x| scene.ground.tile((x, tile_y)).is_none());
+            }
+            if is_bare {
+                pixels.fill(DARKNESS);
+            }
+            let texture_row = (y as i32 - top(camera, tile_y)).clamp(0, SIZE as i32 - 1) as usize;
+            let is_hidden = y as i32 >= top(camera, tile_y + 1) - HEIGHT;
+            let shadow = 0.62 + 0.38 * (texture_row as f32 / SIZE as f32).sqrt();
+            let line = light.line(place);
+            for flat in flats.iter().filter(|flat| !(is_hidden && flat.is_behind)) {
+                flat.slab.paint(pixels, texture_row, if flat.is_shadowed { shadow } else { 1.0 }, &line);
+            }
         }
-        let Some(pixels) = pixels_of(pixmap, camera, y as i32) else { continue };
-        if is_bare {
-            pixels.fill(DARKNESS);
-        }
-        let texture_row = (y as i32 - top(camera, tile_y)).clamp(0, SIZE as i32 - 1) as usize;
-        let is_hidden = y as i32 >= top(camera, tile_y + 1) - HEIGHT;
-        let shadow = 0.62 + 0.38 * (texture_row as f32 / SIZE as f32).sqrt();
-        let line = light.line(place);
-        for flat in flats.iter().filter(|flat| !(is_hidden && flat.is_behind)) {
-            flat.slab.paint(pixels, texture_row, if flat.is_shadowed { shadow } else { 1.0 }, &line);
-        }
-    }
+    });
 }
 
 fn flat<'t>(scene: &Scene, camera: Camera, (x, y): (i32, i32), textures: &'t Textures) -> Option<Flat<'t>> {
@@ -190,14 +211,15 @@ pub(super) fn edges(camera: Camera) -> Vec<u8> {
 /// Darkens the picture by its [`edges`].
 pub(super) fn dim_edges(pixmap: &mut Pixmap, camera: Camera, edges: &[u8]) {
     let stride = pixmap.width() as usize;
-    let pixels = pixmap.data_mut().as_chunks_mut::<4>().0;
-    for (line, edges) in pixels.chunks_mut(stride).zip(edges.chunks(camera.width)) {
-        let (fours, ones) = line[..camera.width].as_chunks_mut::<4>();
-        let (edges, last) = edges.as_chunks::<4>();
-        fours.iter_mut().zip(edges).for_each(|(pixels, kept)| dim(pixels, kept));
-        let ones = ones.as_chunks_mut::<1>().0.iter_mut();
-        ones.zip(last.as_chunks::<1>().0).for_each(|(pixel, kept)| dim(pixel, kept));
-    }
+    in_bands(pixmap, camera, |first, band| {
+        for (line, edges) in band.chunks_mut(stride).zip(edges.chunks(camera.width).skip(first)) {
+            let (fours, ones) = line[..camera.width].as_chunks_mut::<4>();
+            let (edges, last) = edges.as_chunks::<4>();
+            fours.iter_mut().zip(edges).for_each(|(pixels, kept)| dim(pixels, kept));
+            let ones = ones.as_chunks_mut::<1>().0.iter_mut();
+            ones.zip(last.as_chunks::<1>().0).for_each(|(pixel, kept)| dim(pixel, kept));
+        }
+    });
 }
 
 /// Of pixels whose number is known beforehand, all bytes are multiplied at once.
