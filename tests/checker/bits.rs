@@ -104,6 +104,8 @@ fn one_bit_of_the_facts_is_never_located_where_trees_were_recorded() {
         for case in 0..cases() {
             let located = wilds(case, trees).is_located(case, late, facts);
             assert_eq!(located, Some(true), "case {case}, trees {trees}, late {late}");
+            let located = meadow(case, trees).is_located(case, late, facts);
+            assert_eq!(located, Some(true), "another game, case {case}, trees {trees}, late {late}");
         }
     }
 }

@@ -6,6 +6,8 @@
 
 use std::fs;
 use std::net::TcpListener;
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::Duration;
 
 use super::program::{Running, dungeon, folder, refused, run, text};
 use dungeon::DungeonGame;
@@ -83,9 +85,18 @@ fn help_and_version_are_the_games_own() {
     assert_eq!(text(&run(&["--version"]).stdout), format!("dungeon {}\n", env!("CARGO_PKG_VERSION")));
 }
 
+/// It played on for 112 s.
 #[test]
 fn a_large_crowd_keeps_nobody_who_interrupts() {
-    let crowd = Running::start(&["crowd", "--players", "1000"]);
+    let mut command = dungeon(&["crowd", "--players", "500"]);
+    command.env("LOCKSTONE_LOG", "lockstone::session=info");
+    let mut crowd = Running::of(command);
+    // Many of them play, and nobody is done.
+    crowd.await_on_stderr(" player=100 ");
+    let said = crowd.lines();
+    crowd.signal();
+    let ended = said.recv_timeout(Duration::from_secs(2));
+    assert!(matches!(ended, Err(RecvTimeoutError::Disconnected)), "2 s later it has not ended: {ended:?}");
     assert_eq!(crowd.interrupt().status.code(), None, "by the signal");
 }
 

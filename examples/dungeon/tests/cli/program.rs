@@ -58,8 +58,11 @@ pub struct Running {
 
 impl Running {
     pub fn start(args: &[&str]) -> Running {
+        Running::of(dungeon(args))
+    }
+
+    pub fn of(mut command: Command) -> Running {
         // A peer with `--report` ends when its stdin does.
-        let mut command = dungeon(args);
         let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process = piped.spawn().unwrap();
         let stdout = process.stdout.take().map(BufReader::new);
@@ -88,9 +91,14 @@ impl Running {
         lines
     }
 
-    /// Ends it as Ctrl-C does. Returns its report.
-    pub fn interrupted(self) -> Report {
+    /// Has it end, as Ctrl-C does.
+    pub fn signal(&self) {
         assert!(Command::new("kill").args(["-INT", &self.process.id().to_string()]).status().unwrap().success());
+    }
+
+    /// Ends it so. Returns its report.
+    pub fn interrupted(self) -> Report {
+        self.signal();
         let (_, report) = self.report();
         serde_json::from_value(report).expect("it is a report")
     }
@@ -119,7 +127,7 @@ impl Running {
     }
 
     pub fn interrupt(mut self) -> Output {
-        assert!(Command::new("kill").args(["-INT", &self.process.id().to_string()]).status().unwrap().success());
+        self.signal();
         let _stdin = self.process.stdin.take();
         let mut output = Output { status: self.process.wait().unwrap(), stdout: Vec::new(), stderr: Vec::new() };
         self.process.stderr.as_mut().unwrap().read_to_end(&mut output.stderr).unwrap();
