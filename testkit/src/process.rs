@@ -50,7 +50,8 @@ pub fn faulty() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
         let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--quiet", "--package", "lockstone", "--example", "faulty"]);
+        // As `cargo test --workspace` has: its package by itself is compiled with other features.
+        cargo.args(["build", "--quiet", "--workspace", "--example", "faulty"]);
         if !cfg!(debug_assertions) {
             cargo.arg("--release");
         }
