@@ -39,11 +39,12 @@ const REGISTER: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/siege-rooms");
 const JOINS: usize = 5;
 /// The connection of who founded a session is cut so often.
 const CUT_INTERVAL: Duration = Duration::from_secs(5);
+/// The pace of each session.
+const TICKS_PER_S: f64 = 20.0;
 /// All must play by then.
 const GATHERS_WITHIN: Duration = Duration::from_secs(60);
 /// What is asked for: ticks a second at least, CPU time at most beside peace, and memory at most
 /// beside the siege's beginning.
-const TICKS_PER_S: f64 = 20.0;
 const TICKS_PER_S_MIN: f64 = 19.8;
 const CPU_MAX: f64 = 1.5;
 const MEMORY_MAX: f64 = 1.2;
@@ -174,9 +175,7 @@ impl Spell {
             out: after.iter().filter(|report| !report.plays).count(),
         }
     }
-}
 
-impl Spell {
     /// How long no ticks came, in so much time.
     fn stood_still(&self, time: Duration) -> Duration {
         time.saturating_sub(time.mul_f64(self.ticks_per_s / TICKS_PER_S))
@@ -261,11 +260,12 @@ fn besiege() -> ExitCode {
         "{:10} {:>8} {:>8}   {:>8} {:>8} {:>7}   {:>9} {:>9} {:>7} {:>4}",
         "", "ticks/s", "", "CPU ms/s", "", "ratio", "memory kB", "", "ratio", "out"
     );
+    let held_up = camps.iter().position(|camp| camp.name == "delayed").expect("it is one of them");
     let mut missed = Vec::new();
     for (n, camp) in camps.iter().enumerate() {
         let peace = Spell::between(&gathered[n], &besieged[n]);
         let begun = Spell::between(&besieged[n], &settled[n]);
-        let from = if camp.name == "delayed" { &settled[n] } else { &besieged[n] };
+        let from = if n == held_up { &settled[n] } else { &besieged[n] };
         let siege = Spell::between(from, &ended[n]);
         let cpu = siege.cpu_ms_per_s / peace.cpu_ms_per_s;
         let memory = siege.memory_kb as f64 / begun.memory_kb as f64;
@@ -296,8 +296,7 @@ fn besiege() -> ExitCode {
         }
         println!("{:10} a newcomer plays after {}, besieged {}", camp.name, told(peace), told(siege));
     }
-    let delayed = camps.iter().position(|camp| camp.name == "delayed").expect("it is one of them");
-    let stood = Spell::between(&besieged[delayed], &settled[delayed]).stood_still(peace);
+    let stood = Spell::between(&besieged[held_up], &settled[held_up]).stood_still(peace);
     println!("delayed    stood still for {:.1} s, until who held it up was out", stood.as_secs_f64());
     let verdict = if missed.is_empty() { "all held".to_owned() } else { format!("missed: {}", missed.join(", ")) };
     println!(

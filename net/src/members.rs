@@ -112,7 +112,8 @@ pub struct Members {
     quorum_at: Option<Duration>,
     /// The newest epoch that this member was elected for and did not lead.
     declined: Option<Epoch>,
-    /// Members that told different turns as they led. This one votes for none of them.
+    /// Members that are to be put out for what they did as they led, and why. This one votes for
+    /// none of them.
     distrusted: BTreeMap<PlayerId, LeaveReason>,
     /// For whose sake all voted again while this member led: since when, and how often.
     indulged: BTreeMap<PlayerId, (Duration, u32)>,

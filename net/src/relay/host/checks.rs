@@ -63,8 +63,8 @@ impl Checks {
     }
 }
 
-/// Whether it was the relay's own world that went wrong, when a core differed. A replay of its
-/// recording tells: whose replica it is may lie.
+/// Differences of which it is open whether the relay's own world went wrong, as a replica may lie.
+/// A replay of the relay's recording tells.
 #[derive(Default)]
 pub(super) struct Doubts {
     /// Differences that no replay was asked about yet.
