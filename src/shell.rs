@@ -462,6 +462,9 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
             Event::Ledger { ledger, .. } => self.recorder.ask(move |keeper| keeper.ledger(ledger)),
             Event::Signed(signed) => self.recorder.ask(move |keeper| keeper.signed(signed)),
             Event::Member { player, key } => self.recorder.ask(move |keeper| keeper.member(player, key)),
+            Event::PlayerAway { player, reason } | Event::PlayerLeft { player, reason } => {
+                self.recorder.ask(move |keeper| keeper.gone(player, reason));
+            }
             Event::PlayerJoined { player, name }
             | Event::PlayerNear { player, name }
             | Event::PlayerBack { player, name } => {
@@ -490,8 +493,7 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
                 self.report.checksums.retain(|check| check.tick <= agreed);
                 self.recorder.ask(|keeper| keeper.keep_apart());
             }
-            Event::PlayerAway { .. } | Event::PlayerLeft { .. } | Event::HoldsUp { .. } => {}
-            Event::Intercepted { .. } => {}
+            Event::HoldsUp { .. } | Event::Intercepted { .. } => {}
             Event::Refused { .. } | Event::Said { .. } => {}
             Event::Repaired { .. } | Event::Liar { .. } | Event::Distrusted { .. } | Event::VoteOut { .. } => {}
             Event::EvidenceWanted { bytes_max } => {

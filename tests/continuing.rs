@@ -3,7 +3,8 @@
 use lockstone::recording::{ContinueError, Entry, FLUSH_TICKS, Header, Packed, Recording, Writer};
 use lockstone_net::memory::{Driver, MemoryNetwork, Weather};
 use lockstone_net::party::{Party, PartySettings};
-use lockstone_net::session::{Continuation, Event, Phase};
+use lockstone_net::session::{Continuation, EndReason, Event, Phase};
+use lockstone_net::wire::{LeaveReason, Refusal};
 use lockstone_net::{PlayerKey, limits::KEYFRAME_TICKS};
 use lockstone_sim::{PlayerId, Simulation, Tick};
 use testkit::recorded;
@@ -51,6 +52,7 @@ fn record(events: &[Event<Mixer>]) -> Vec<u8> {
             Event::Keyframe { tick, snapshot } => open.keyframe(*tick, &Packed::of(snapshot)).unwrap(),
             Event::Ledger { ledger, .. } => open.ledger(ledger).unwrap(),
             Event::Member { player, key } => open.member(*player, *key).unwrap(),
+            Event::PlayerLeft { player, reason } => open.gone(*player, *reason).unwrap(),
             _ => {}
         }
     }
@@ -118,6 +120,28 @@ fn who_came_just_before_the_process_died_is_known_again() {
         let mut after = room([keyed(0).continuing(session), keyed(3), keyed(2), keyed(1)]);
         after.run_until(secs(4));
         assert_eq!(players(&after), [0, 3, 2, 1].map(|player| Some(PlayerId(player))), "after {later} ms");
+    }
+}
+
+#[test]
+fn who_was_voted_out_stays_out_of_the_session_that_is_gone_on_with() {
+    // Recorded in turns that come after the last ledger, and in the ledger itself.
+    for later in [secs(1), secs(u64::from(KEYFRAME_TICKS / 20) + 5)] {
+        let mut before = room([keyed(0), keyed(1), keyed(2), keyed(3)]);
+        before.run_until(secs(3));
+        for seat in [0, 1, 2] {
+            before.seats[seat].session.vote_out(PlayerId(3)).expect("both are members");
+        }
+        let until = before.now() + later;
+        before.run_until(until);
+        let recording = read(&record(&before.seats[0].events));
+        let told = recording.entries.iter().filter(|entry| matches!(entry, Entry::Gone(..)));
+        assert_eq!(told.collect::<Vec<_>>(), [&Entry::Gone(PlayerId(3), LeaveReason::VotedOut)]);
+        let session = recording.continuation(build).expect("it was recorded");
+        let mut after = room([keyed(0).continuing(session), keyed(3), keyed(4)]);
+        after.run_until(secs(6));
+        assert_eq!(ended(&after.seats[1].session), Some(EndReason::Refused(Refusal::PutOut)), "after {later:?}");
+        assert!(playing(&after.seats[2].session));
     }
 }
 

@@ -92,6 +92,8 @@ pub const REQUESTS_PER_TURN_MAX: usize = 256;
 pub const REQUEST_BYTES_PER_TURN_MAX: usize = 16_384;
 /// Requests that wait for a turn. More are dropped and counted.
 pub const REQUESTS_QUEUED_MAX: usize = 4_096;
+/// So many keys of those who were put out of a party for good are remembered: the newest.
+pub const OUTLAWED_MAX: usize = 64;
 /// Inputs of one turn.
 pub const INPUTS_PER_TURN_MAX: usize =
     PLAYERS_MAX + 2 * JOINS_PER_TURN_MAX + REQUESTS_PER_TURN_MAX + PLAYERS_MAX * COMMANDS_PER_TURN_MAX + 2;

@@ -36,7 +36,7 @@ use crate::link::PeerId;
 pub use crate::members::Electorate;
 
 /// The version of this wire format. Peers with different ones refuse each other.
-pub const PROTOCOL_VERSION: u32 = 12;
+pub const PROTOCOL_VERSION: u32 = 13;
 
 /// Which part of a session a packet belongs to. In a party, which sequencer closes ticks: 0 for the
 /// founder, a later one after each election. In a rollback session, who is left: a later one after
@@ -323,6 +323,11 @@ pub enum LeaveReason {
 }
 
 impl LeaveReason {
+    /// Whether a party lets nobody in any more by the player's key.
+    pub(crate) fn outlaws(self) -> bool {
+        matches!(self, LeaveReason::Distrusted | LeaveReason::VotedOut)
+    }
+
     /// Whether the player may come back to its hero.
     pub(crate) fn may_return(self) -> bool {
         matches!(self, LeaveReason::Lost | LeaveReason::Silent | LeaveReason::TooSlow | LeaveReason::Replaced)

@@ -1,5 +1,6 @@
 //! `replay`: plays a recording again and verifies every checksum; or draws it, or shows it.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -128,12 +129,20 @@ fn describe<S: Simulation>(recording: &Recording<S>) {
             recording.end()
         )),
     }
+    let (mut tick, mut names) = (*start, BTreeMap::from([(*player, name)]));
     for entry in &recording.entries {
-        if let Entry::Desync(desync) = entry {
-            say(format_args!(
+        match entry {
+            Entry::Desync(desync) => say(format_args!(
                 "{} differed at tick {}: recorder {}, other {}.",
                 desync.player, desync.tick, desync.ours, desync.theirs
-            ));
+            )),
+            Entry::Name(player, name) => drop(names.insert(*player, name)),
+            Entry::Gone(player, reason) => match names.get(player) {
+                Some(name) => say(format_args!("{name} ({player}) {reason} at tick {tick}.")),
+                None => say(format_args!("{player} {reason} at tick {tick}.")),
+            },
+            _ => {}
         }
+        tick = tick.plus(entry.ticks());
     }
 }

@@ -65,6 +65,7 @@ impl<S: Simulation> Recording<S> {
                 Entry::Empty(ticks) => (0..*ticks).for_each(|_| session.play(&Turn::EMPTY)),
                 Entry::Turn(turn) => session.play(turn),
                 Entry::Member(player, key) => session.member(*player, *key),
+                Entry::Gone(player, reason) => session.left(*player, *reason),
                 Entry::Checksum(recorded) => meets(session.simulation(), *recorded)?,
                 _ => {}
             }

@@ -1,6 +1,6 @@
 //! What happened in a recorded session, one thing after the other, as it is written.
 
-use lockstone_net::wire::{PublicKey, Signed};
+use lockstone_net::wire::{LeaveReason, PublicKey, Signed};
 use lockstone_sim::{Checksum, PlayerId, Turn};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -39,6 +39,8 @@ pub enum EntryOf<T> {
     Member(PlayerId, Option<PublicKey>),
     /// What a player signed of what it told.
     Signed(Signed),
+    /// Why a player left with the last turn, or is away since.
+    Gone(PlayerId, LeaveReason),
     /// The state before the next turn. It has a frame of its own.
     #[serde(skip)]
     Keyframe(Packed),
@@ -59,7 +61,7 @@ impl<T> EntryOf<T> {
             EntryOf::Turn(_) => 1,
             EntryOf::Checksum(_) | EntryOf::Tree(_) | EntryOf::Keyframe(_) => 0,
             EntryOf::Member(..) | EntryOf::Signed(_) | EntryOf::Ledger(_) => 0,
-            EntryOf::Rerun(_) | EntryOf::Name(..) | EntryOf::Desync(_) => 0,
+            EntryOf::Rerun(_) | EntryOf::Name(..) | EntryOf::Gone(..) | EntryOf::Desync(_) => 0,
         }
     }
 }

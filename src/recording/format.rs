@@ -24,7 +24,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 /// What a recording begins with.
 pub const MAGIC: [u8; 7] = *b"LKSTREC";
 /// The version of this format.
-pub const VERSION: u8 = 5;
+pub const VERSION: u8 = 6;
 /// Magic and version.
 pub const PREAMBLE_BYTES: usize = 8;
 /// What stands before each payload.
@@ -63,7 +63,7 @@ pub(super) const KIND_RERUN: u8 = 2;
 pub(super) const KIND_LEDGER: u8 = 3;
 /// What stands first in the event that closes a recording; the reason follows, and nothing more.
 /// All other events are [`Entry`](super::Entry)s, which begin with less.
-pub(super) const EVENT_END: u8 = 8;
+pub(super) const EVENT_END: u8 = 9;
 
 /// What a recording is of: enough to refuse it before anything is played.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Write};
 
 use lockstone_net::limits::KEYFRAME_TICKS;
-use lockstone_net::wire::{PublicKey, Signed};
+use lockstone_net::wire::{LeaveReason, PublicKey, Signed};
 use lockstone_sim::{CellId, Checksum, PlayerId, Simulation, Tick, Turn};
 
 use super::entry::{EntryOf, Plain};
@@ -163,6 +163,11 @@ impl Ring {
     /// Who plays a player that came with the last turn.
     pub fn member(&mut self, player: PlayerId, key: Option<PublicKey>) {
         self.events.push(&Plain::Member(player, key));
+    }
+
+    /// Why a player left with the last turn, or is away since.
+    pub fn gone(&mut self, player: PlayerId, reason: LeaveReason) {
+        self.events.push(&Plain::Gone(player, reason));
     }
 
     /// What a player signed.

@@ -62,7 +62,7 @@ impl<S: Simulation> Timeline<S> {
                 Entry::Rerun(rerun) => timeline.reruns.push(rerun),
                 Entry::Name(player, name) => drop(timeline.names.insert(player, name)),
                 // Only who goes on with the session needs them.
-                Entry::Member(..) | Entry::Ledger(_) => {}
+                Entry::Member(..) | Entry::Gone(..) | Entry::Ledger(_) => {}
                 Entry::Desync(desync) => timeline.noted = timeline.noted.or(Some(desync)),
             }
         }

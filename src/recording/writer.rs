@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use lockstone_net::wire::{PublicKey, Signed};
+use lockstone_net::wire::{LeaveReason, PublicKey, Signed};
 use lockstone_sim::{CellId, Checksum, PlayerId, Simulation, Tick, Turn, codec};
 
 use super::entry::{Entry, EntryOf, Plain};
@@ -131,6 +131,16 @@ impl<W: Write> Writer<W> {
     /// What the output says.
     pub fn member(&mut self, player: PlayerId, key: Option<PublicKey>) -> io::Result<()> {
         self.events.push(&Plain::Member(player, key));
+        self.flush()
+    }
+
+    /// Why a player left with the last turn, or is away since. It is written out at once, as it
+    /// decides who may come back.
+    ///
+    /// # Errors
+    /// What the output says.
+    pub fn gone(&mut self, player: PlayerId, reason: LeaveReason) -> io::Result<()> {
+        self.events.push(&Plain::Gone(player, reason));
         self.flush()
     }
 

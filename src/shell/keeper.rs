@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
-use lockstone_net::wire::{PublicKey, Signed, Terms};
+use lockstone_net::wire::{LeaveReason, PublicKey, Signed, Terms};
 use lockstone_sim::{CellId, Checksum, PlayerId, Tick, Turn};
 
 use super::effort::Clock;
@@ -236,6 +236,11 @@ impl<S: Inspect> Keeper<S> {
     pub fn member(&mut self, player: PlayerId, key: Option<PublicKey>) {
         self.remember(|ring| ring.member(player, key));
         self.file(|writer| writer.member(player, key));
+    }
+
+    pub fn gone(&mut self, player: PlayerId, reason: LeaveReason) {
+        self.remember(|ring| ring.gone(player, reason));
+        self.file(|writer| writer.gone(player, reason));
     }
 
     pub fn signed(&mut self, signed: Signed) {

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use lockstone_net::session::{Continuation, Event};
-use lockstone_net::wire::PublicKey;
+use lockstone_net::wire::{LeaveReason, PublicKey};
 use lockstone_sim::{PlayerId, Simulation, Tick, Turn};
 
 use super::schedule::SeatId;
@@ -28,6 +28,7 @@ pub(super) struct Hosts<'h, S: Simulation, H> {
 
 /// A player, and the key by which it is known again.
 type Member = (PlayerId, Option<PublicKey>);
+type Leaver = (PlayerId, LeaveReason);
 
 /// What a process recorded since it loaded its world last.
 pub(super) struct Log<S: Simulation> {
@@ -35,8 +36,8 @@ pub(super) struct Log<S: Simulation> {
     start: Tick,
     snapshot: Vec<u8>,
     ledger: Vec<u8>,
-    /// The turns that were not empty, and who came with each, by which key.
-    turns: BTreeMap<Tick, (Turn<S>, Vec<Member>)>,
+    /// The turns that were not empty, who came with each, by which key, and who left, and why.
+    turns: BTreeMap<Tick, (Turn<S>, Vec<Member>, Vec<Leaver>)>,
     /// The tick that would have been next.
     end: Tick,
 }
@@ -52,10 +53,14 @@ impl<S: Simulation, H> Hosts<'_, S, H> {
         let Some(log) = self.logs.get_mut(&seat) else { return };
         match event {
             Event::Ledger { tick, ledger } if *tick == log.start => log.ledger.clone_from(ledger),
-            Event::Turn { tick, turn } => drop(log.turns.insert(*tick, (turn.clone(), Vec::new()))),
+            Event::Turn { tick, turn } => drop(log.turns.insert(*tick, (turn.clone(), Vec::new(), Vec::new()))),
             Event::Member { player, key } => {
                 let newest = log.turns.values_mut().next_back();
-                newest.into_iter().for_each(|(_, members)| members.push((*player, *key)));
+                newest.into_iter().for_each(|(_, members, _)| members.push((*player, *key)));
+            }
+            Event::PlayerLeft { player, reason } => {
+                let newest = log.turns.values_mut().next_back();
+                newest.into_iter().for_each(|(.., leavers)| leavers.push((*player, *reason)));
             }
             Event::Checksum { tick, .. } => log.end = *tick,
             _ => {}
@@ -70,12 +75,13 @@ impl<S: Simulation, H> Hosts<'_, S, H> {
         let mut session = Continuation::new(log.seed, world, &log.ledger).ok()?;
         let end = log.end.0.saturating_sub(lost_ticks).max(log.start.0);
         for tick in (log.start.0..end).map(Tick) {
-            let Some((turn, members)) = log.turns.get(&tick) else {
+            let Some((turn, members, leavers)) = log.turns.get(&tick) else {
                 session.play(&Turn::EMPTY);
                 continue;
             };
             session.play(turn);
             members.iter().for_each(|(player, key)| session.member(*player, *key));
+            leavers.iter().for_each(|(player, reason)| session.left(*player, *reason));
         }
         Some((self.make)(Origin::Recorded(Box::new(session))))
     }

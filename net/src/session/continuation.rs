@@ -19,6 +19,8 @@ pub struct Continuation<S: Simulation> {
     seed: u64,
     simulation: S,
     ledger: Ledger,
+    /// By which keys those were known who left with the last turn.
+    left: Vec<(PlayerId, PublicKey)>,
 }
 
 impl<S: Simulation> Continuation<S> {
@@ -28,7 +30,7 @@ impl<S: Simulation> Continuation<S> {
     /// # Errors
     /// [`CodecError`] if that is something else.
     pub fn new(seed: u64, simulation: S, ledger: &[u8]) -> Result<Self, CodecError> {
-        Ok(Continuation { seed, simulation, ledger: Ledger::decode(ledger)? })
+        Ok(Continuation { seed, simulation, ledger: Ledger::decode(ledger)?, left: Vec::new() })
     }
 
     /// Plays the next turn.
@@ -36,6 +38,8 @@ impl<S: Simulation> Continuation<S> {
         let tick = self.simulation.tick();
         let inputs: Vec<_> = turn.inputs.iter().filter_map(raw).collect();
         self.simulation.step(turn);
+        let leavers = inputs.iter().filter_map(RawInput::leaver);
+        self.left = leavers.filter_map(|player| Some((player, self.ledger.members.get(&player)?.key?))).collect();
         self.ledger.played(tick, &inputs, &self.simulation);
     }
 
@@ -43,6 +47,13 @@ impl<S: Simulation> Continuation<S> {
     /// [`Event::Member`](super::Event::Member).
     pub fn member(&mut self, player: PlayerId, key: Option<PublicKey>) {
         self.ledger.members.entry(player).and_modify(|member| member.key = key);
+    }
+
+    /// Why a player left with the turn that was played last: an
+    /// [`Event::PlayerLeft`](super::Event::PlayerLeft). Who was put out for good stays out.
+    pub fn left(&mut self, player: PlayerId, reason: LeaveReason) {
+        let key = self.left.iter().find(|(left, _)| *left == player && reason.outlaws());
+        key.into_iter().for_each(|(_, key)| self.ledger.outlaw(*key));
     }
 
     /// The world as it is by now.

@@ -1,5 +1,6 @@
 //! What the turns of a session say beside the world: who its members are, whose votes count, how
-//! many commands of each were taken, what the simulation asked for, and which history this is.
+//! many commands of each were taken, what the simulation asked for, who was put out for good, and
+//! which history this is.
 //!
 //! Every member keeps two, from the same turns. One follows them as they become known, so that the
 //! member can lead on. The other follows them as they are played. It goes with the world, to
@@ -27,6 +28,8 @@ pub struct Ledger {
     /// Nobody had this number or a higher one.
     fresh: u16,
     pub requests: Requests,
+    /// The keys of those who were put out for good, the newest last.
+    outlawed: Vec<PublicKey>,
 }
 
 /// A player of the session.
@@ -51,14 +54,15 @@ struct Packed<const MEMBERS_MAX: usize> {
     requests: List<Request, REQUESTS_QUEUED_MAX>,
     branch: Branch,
     since: Tick,
+    outlawed: List<PublicKey, OUTLAWED_MAX>,
 }
 
 impl Ledger {
     /// Of a session that nobody is in.
     pub fn new() -> Ledger {
         let electorates = Electorates::of_founder(PlayerId(0));
-        let (members, requests) = (BTreeMap::new(), Requests::default());
-        Ledger { members, electorates, branch: Branch::default(), since: Tick(0), fresh: 0, requests }
+        let (members, requests, outlawed) = (BTreeMap::new(), Requests::default(), Vec::new());
+        Ledger { members, electorates, branch: Branch::default(), since: Tick(0), fresh: 0, requests, outlawed }
     }
 
     /// A player founds the session at a tick as that peer, be it for the second time. Its vote
@@ -111,6 +115,7 @@ impl Ledger {
             requests: self.requests.open().try_into().expect("no more are kept"),
             branch: self.branch,
             since: self.since,
+            outlawed: self.outlawed.clone().try_into().expect("no more are kept"),
         }
     }
 
@@ -123,7 +128,10 @@ impl Ledger {
                     self.members.insert(*player, member);
                     self.note_number(*player);
                 }
-                RawInput::Leave(player, _) => drop(self.members.remove(player)),
+                RawInput::Leave(player, reason) => {
+                    let key = self.members.remove(player).and_then(|member| member.key);
+                    key.filter(|_| reason.outlaws()).into_iter().for_each(|key| self.outlaw(key));
+                }
                 RawInput::Away(player, _) => {
                     self.members.entry(*player).and_modify(|member| member.away = Some(tick));
                 }
@@ -155,6 +163,17 @@ impl Ledger {
     pub fn resume_requests<'a>(&mut self, open: Vec<Request>, turns: impl Iterator<Item = &'a [RawInput]>) {
         self.requests = Requests::new(open);
         turns.flatten().for_each(|input| self.requests.closed(input));
+    }
+
+    /// Nobody is let in by that key any more.
+    pub fn outlaw(&mut self, key: PublicKey) {
+        self.outlawed.push(key);
+        self.outlawed.drain(..self.outlawed.len().saturating_sub(OUTLAWED_MAX));
+    }
+
+    /// Whether who has that key was put out for good.
+    pub fn is_outlawed(&self, key: Option<PublicKey>) -> bool {
+        key.is_some_and(|key| self.outlawed.contains(&key))
     }
 
     /// How many commands of a player are in closed turns.
@@ -236,8 +255,8 @@ impl Ledger {
 
 impl<const MEMBERS_MAX: usize> From<Packed<MEMBERS_MAX>> for Ledger {
     fn from(packed: Packed<MEMBERS_MAX>) -> Ledger {
-        let Packed { members, electorates, fresh, requests, branch, since } = packed;
+        let Packed { members, electorates, fresh, requests, branch, since, outlawed } = packed;
         let (members, requests) = (members.into_vec().into_iter().collect(), Requests::new(requests.into_vec()));
-        Ledger { members, electorates, branch, since, fresh, requests }
+        Ledger { members, electorates, branch, since, fresh, requests, outlawed: outlawed.into_vec() }
     }
 }

@@ -176,7 +176,7 @@ impl Membership {
     /// The turn of the next tick is closed.
     pub fn close(&mut self, inputs: &[RawInput]) {
         self.attested.closed(self.history.open(), (!inputs.is_empty()).then_some(&inputs));
-        self.expulsion.closed(inputs, &self.ledger);
+        self.expulsion.closed(inputs);
         self.ledger.closed(self.history.open(), inputs);
         for player in inputs.iter().filter_map(RawInput::leaver) {
             self.members.forget(player);
@@ -254,11 +254,6 @@ impl Membership {
     /// Whether a quorum wants a member out.
     pub fn is_unwanted(&self, player: PlayerId, now: Duration) -> bool {
         self.is_quorum(|voter| self.expulsion.wants(voter, player, now))
-    }
-
-    /// Whether who has a key was put out.
-    pub fn is_outlawed(&self, key: Option<PublicKey>) -> bool {
-        self.expulsion.is_outlawed(key)
     }
 
     /// What a leader signs as this one, and with which key, if it has one.

@@ -123,6 +123,27 @@ fn who_was_voted_out_is_refused_by_every_leader_that_saw_it() {
 }
 
 #[test]
+fn who_was_voted_out_is_refused_by_a_leader_that_came_later() {
+    let mut room = room();
+    vote(&mut room, &[0, 1, 2], 3);
+    let late = room.enter(player(7));
+    wait(&mut room, secs(6));
+    assert!(playing(&room.seats[late].session));
+    for seat in [0, 1, 2] {
+        let now = room.now();
+        room.seats[seat].session.leave(now);
+        wait(&mut room, secs(4));
+    }
+    let stats = room.seats[late].session.stats();
+    assert_eq!(stats.sequencer(), stats.player);
+    let again = room.enter(player(3));
+    let other = room.enter(player(8));
+    wait(&mut room, secs(6));
+    assert_eq!(ended(&room.seats[again].session), Some(EndReason::Refused(Refusal::PutOut)));
+    assert!(playing(&room.seats[other].session));
+}
+
+#[test]
 fn nobody_is_voted_out_who_is_no_other_member() {
     let mut room = room();
     for nobody in [PlayerId(0), PlayerId(9)] {

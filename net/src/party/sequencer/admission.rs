@@ -78,7 +78,7 @@ impl<S: Simulation> Sequencing<S> {
         if key.is_some() && key == self.entrant.key.as_ref().map(PlayerKey::public) {
             return Err(Refusal::Leads);
         }
-        if self.membership.is_outlawed(key) {
+        if self.membership.ledger.is_outlawed(key) {
             return Err(Refusal::PutOut);
         }
         if self.offer().is_too_large() {
