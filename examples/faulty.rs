@@ -4,6 +4,7 @@
 //! cargo run -p lockstone --example faulty -- check chaos                   a sound game
 //! FAULT=unsaved cargo run -p lockstone --example faulty -- check chaos     a field is not saved
 //! FAULT=help cargo run -p lockstone --example faulty                       all faults
+//! GAME=meadow ...                                                          another game
 //! ```
 //!
 //! Each breaker of `check chaos` catches the fault that it is there for; what plays in a release
@@ -14,16 +15,24 @@
 //! cargo build --release --example faulty --target wasm32-wasip1
 //! ```
 //!
-//! It has the whole command line that every game gets. The rules are in `testkit/src/faulty`.
+//! It has the whole command line that every game gets. The rules are in `testkit/src/faulty`, and
+//! those of the other game in `testkit/src/pasture`.
 
 use std::process::ExitCode;
 
-use testkit::faulty;
+use lockstone::game::Game;
+use testkit::{faulty, pasture};
 
 fn main() -> ExitCode {
-    if let Err(known) = faulty::Faulty::fault() {
-        eprintln!("{known}.");
-        return ExitCode::from(2);
+    match std::env::var("GAME") {
+        Ok(game) if game == "meadow" => run::<pasture::Meadow>(pasture::Meadow::wrong().err()),
+        Ok(game) if game != "faulty" => run::<faulty::Faulty>(Some("GAME is one of faulty, meadow".to_owned())),
+        _ => run::<faulty::Faulty>(faulty::Faulty::fault().err()),
     }
-    lockstone::cli::run::<faulty::Faulty>()
+}
+
+fn run<G: Game>(objection: Option<String>) -> ExitCode {
+    let Some(objection) = objection else { return lockstone::cli::run::<G>() };
+    eprintln!("{objection}.");
+    ExitCode::from(2)
 }

@@ -155,6 +155,7 @@ fn what_is_wrong_with_another_game_is_caught_too() {
         (Wrong::Clock, Breaker::Again, "body.Wolf.hunger"),
         (Wrong::Counter(37), Breaker::Again, "body.Wolf.hunger"),
         (Wrong::HashOrder, Breaker::Again, "body.Wolf.hunger"),
+        (Wrong::Reach, Breaker::Partial, "body.Wolf.hunger"),
     ] {
         let report = chaos_of_another(wrong, &[breaker]);
         let Outcome::Differs(difference) = &report.of(breaker).expect("it played").outcome else {
@@ -167,31 +168,35 @@ fn what_is_wrong_with_another_game_is_caught_too() {
 }
 
 /// What the example's command line tells of a fault; and its exit code.
-fn told(fault: Fault, only: &str) -> (Value, i32) {
+fn told((game, fault): (&str, &str), only: &str) -> (Value, i32) {
     let mut command = Command::new(process::faulty());
     command.args(["check", "chaos", "--ticks", "120", "--json", "--only", only]);
-    let output = command.env("FAULT", fault.name()).stdin(Stdio::null()).output().expect("it was built");
+    let output = command.envs([("GAME", game), ("FAULT", fault)]).stdin(Stdio::null()).output().expect("it was built");
     let told = String::from_utf8(output.stdout).expect("text");
     println!("{told}{}", String::from_utf8_lossy(&output.stderr));
     (serde_json::from_str(&told).expect("JSON"), output.status.code().expect("it ended by itself"))
 }
 
-fn caught_by_command(fault: Fault, breaker: &str) -> Value {
-    let (report, code) = told(fault, breaker);
+fn caught_by_command(game: &str, fault: &str, breaker: &str) -> Value {
+    let (report, code) = told((game, fault), breaker);
     let tried = &report["tried"][0];
     assert_eq!((code, tried["breaker"].as_str(), tried["outcome"].as_str()), (1, Some(breaker), Some("differs")));
-    assert!(tried["tick"].as_u64() > Some(FROM.0.into()));
+    assert!(game != "faulty" || tried["tick"].as_u64() > Some(FROM.0.into()));
     assert!(tried["location"]["spots"][0]["fields"][0]["path"].as_str().is_some_and(|path| path.starts_with("body.")));
     report
 }
 
 #[test]
 fn what_is_drawn_anew_for_each_process_is_caught_by_a_second_one_which_tells_where() {
-    for fault in [Fault::HashOrder, Fault::Address] {
-        let report = caught_by_command(fault, "second-process");
+    for (game, fault, rules) in [
+        ("faulty", "hash-order", "testkit/src/faulty/mod.rs"),
+        ("faulty", "address", "testkit/src/faulty/mod.rs"),
+        ("meadow", "process", "testkit/src/pasture.rs"),
+    ] {
+        let report = caught_by_command(game, fault, "second-process");
         let write = &report["tried"][0]["bad_writes"][0];
         let file = write["last_alike"]["file"].as_str().unwrap_or_default();
-        assert!(write["phase"] == json!("Think") && file.ends_with("testkit/src/faulty/mod.rs"), "{write}");
+        assert!(write["phase"] == json!("Think") && file.ends_with(rules), "{write}");
     }
 }
 
@@ -286,16 +291,19 @@ fn signal(signal: &str, pid: u32) -> bool {
 
 #[test]
 fn clock_environment_and_directory_are_caught_by_changing_them() {
-    for fault in [Fault::Clock, Fault::Environment, Fault::Directory] {
-        caught_by_command(fault, "environment");
+    for (game, fault) in [("faulty", "clock"), ("faulty", "environment"), ("faulty", "directory"), ("meadow", "clock")]
+    {
+        caught_by_command(game, fault, "environment");
     }
 }
 
 #[test]
 fn a_sound_game_passes_in_other_processes() {
-    for breaker in ["second-process", "environment"] {
-        let (report, code) = told(Fault::None, breaker);
-        assert_eq!((code, report["tried"][0]["outcome"].as_str()), (0, Some("passed")));
+    for (game, breaker) in
+        ["faulty", "meadow"].into_iter().flat_map(|game| [(game, "second-process"), (game, "environment")])
+    {
+        let (report, code) = told((game, "none"), breaker);
+        assert_eq!((code, report["tried"][0]["outcome"].as_str()), (0, Some("passed")), "{game}");
     }
 }
 

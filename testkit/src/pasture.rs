@@ -6,19 +6,23 @@
 //! Each thought that a fault touches is drawn from the world's own dice, and never from a clock: so
 //! all that differs between two plays is what the fault reads.
 
+mod game;
+
 use std::cell::Cell;
-use std::collections::HashSet;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::str::FromStr;
+use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use lockstone::default_table;
 use lockstone::sim::{
-    Angle, Body, Cause, CellId, Dice, Fate, Fx, Grid, GridConfig, Input, Mind, PlayerId, Rules, Simulation, Table,
-    Turn, Vec2, World,
+    Angle, Body, Cause, CellId, Dice, EntityId, Fate, Fx, Grid, GridConfig, Input, Mind, PlayerId, Rules, Simulation,
+    Table, Tick, Turn, Vec2, World,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::faulty::Count;
+pub use game::Meadow;
 
 /// The simulation.
 pub type Sim = World<Pasture>;
@@ -52,11 +56,32 @@ pub enum Wrong {
     Process { drawn: u64, one_in: u32 },
     /// Whoever draws a sheep leaves a trace in it.
     Scene,
+    /// Howls are heard beyond reach, through the rules' back door.
+    Reach,
+}
+
+impl FromStr for Wrong {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Wrong, String> {
+        let one_in = 40;
+        Ok(match name {
+            "none" => Wrong::Nothing,
+            "clock" => Wrong::Clock,
+            "hash-order" => Wrong::HashOrder,
+            "process" => Wrong::Process { drawn: std::process::id().into(), one_in },
+            "debug" => Wrong::Process { drawn: cfg!(debug_assertions).into(), one_in },
+            "usize" => Wrong::Process { drawn: usize::BITS.into(), one_in },
+            _ => return Err(format!("FAULT is one of none, clock, hash-order, process, debug, usize; it is {name:?}")),
+        })
+    }
 }
 
 /// The rules.
 pub struct Pasture {
     wrong: Wrong,
+    /// Who howled, by tick: forbidden.
+    heard: Mutex<BTreeMap<Tick, BTreeSet<EntityId>>>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -266,6 +291,14 @@ impl Pasture {
                 let prices: HashSet<i32> = (0..500).collect();
                 prices.into_iter().next().unwrap_or(0)
             }
+            Wrong::Reach => {
+                let (id, tick, mut heard) = (mind.me().id, mind.tick(), self.heard.lock().expect("nobody panics here"));
+                if mind.dice().chance(1, 8) {
+                    heard.entry(tick).or_default().insert(id);
+                }
+                let before = tick.0.checked_sub(1).and_then(|tick| heard.get(&Tick(tick))).map_or(0, BTreeSet::len);
+                if mind.dice().chance(1, 64) { before as i32 } else { 0 }
+            }
             Wrong::Process { drawn, one_in } if mind.dice().chance(1, one_in) => 1 + (drawn % 9) as i32,
             _ => 0,
         }
@@ -281,7 +314,8 @@ pub fn world(seed: u64, wrong: Wrong) -> Sim {
 pub fn world_of(seed: u64, table: Table, wrong: Wrong) -> Sim {
     let (width_cells, height_cells) = (SIDE_CELLS, SIDE_CELLS);
     let config = GridConfig { width_cells, height_cells, cell_log2: 2, reach: REACH, stride: STRIDE, light: 4 };
-    World::new(Arc::new(Pasture { wrong }), Grid::new(config).expect("the measures are sound"), table, seed)
+    let rules = Pasture { wrong, heard: Mutex::default() };
+    World::new(Arc::new(rules), Grid::new(config).expect("the measures are sound"), table, seed)
 }
 
 /// Two shepherds enter at tick 0, and walk about. What beings ask for comes in the turn after.

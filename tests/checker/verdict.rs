@@ -39,6 +39,7 @@ trait Game {
     const UNSAVED: &'static [Self::Fault];
     const SCENE: Self::Fault;
     const CLOCK: Self::Fault;
+    const REACH: Self::Fault;
 
     fn world(seed: u64, table: Table, fault: Self::Fault) -> World<Self::Rules>;
     fn turns(seed: u64) -> Vec<Turn<World<Self::Rules>>>;
@@ -57,6 +58,7 @@ impl Game for Wilds {
     const UNSAVED: &'static [Fault] = &[Fault::Hidden, Fault::Unsaved];
     const SCENE: Fault = Fault::Scene;
     const CLOCK: Fault = Fault::Clock;
+    const REACH: Fault = Fault::Reach;
 
     fn world(seed: u64, table: Table, fault: Fault) -> faulty::Sim {
         faulty::world_of(seed, table, Plant::new(fault))
@@ -86,6 +88,7 @@ impl Game for Meadow {
     const UNSAVED: &'static [Wrong] = &[Wrong::Unsaved];
     const SCENE: Wrong = Wrong::Scene;
     const CLOCK: Wrong = Wrong::Clock;
+    const REACH: Wrong = Wrong::Reach;
 
     fn world(seed: u64, table: Table, wrong: Wrong) -> pasture::Sim {
         pasture::world_of(seed, table, wrong)
@@ -236,6 +239,7 @@ over_both_games! {
     a_step_that_reads_the_clock_is_told,
     a_part_that_has_its_halo_is_exact,
     a_halo_that_is_missing_is_told,
+    what_reaches_too_far_is_told,
     peers_in_step_are_told_so,
 }
 
@@ -431,10 +435,9 @@ fn a_halo_that_is_missing_is_told<G: Game>() {
     assert!(missed.get() * 2 <= cases(), "{} of {} were not found", missed.get(), cases());
 }
 
-#[test]
-fn what_reaches_too_far_is_told() {
+fn what_reaches_too_far_is_told<G: Game>() {
     let missed = Cell::new(0);
-    each_part::<Wilds>(Fault::Reach, 0, |n, cause| match cause {
+    each_part::<G>(G::REACH, 0, |n, cause| match cause {
         None => missed.set(missed.get() + 1),
         Some(cause) => assert_eq!(cause, Cause::ReachExceeded, "case {n}"),
     });
