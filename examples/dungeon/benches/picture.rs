@@ -1,10 +1,11 @@
-//! The time of a picture: four bots play the dungeon, and scenes of their way are drawn one after
-//! the other, as a window (with the panel) and as a page (the world alone) draw them.
+//! The times of a picture and of a tick: four bots play the dungeon, and scenes of their way are
+//! drawn one after the other, as a window (with the panel) and as a page (the world alone) draw
+//! them.
 //!
 //! `cargo bench -p dungeon --bench picture` prints milliseconds a picture, of each the least
 //! disturbed of several runs, and for each kind a digest of all its pixels: it must stay the same
-//! when a change is for speed alone. Built for `wasm32-wasip1` and run by node, it tells the time
-//! in a page.
+//! when a change is for speed alone. Then microseconds a tick, checksum included. Built for
+//! `wasm32-wasip1` and run by node, it tells the times in a page.
 
 #![allow(clippy::disallowed_types, reason = "it measures time")]
 
@@ -13,7 +14,7 @@ use std::time::{Duration, Instant};
 use dungeon::DungeonGame;
 use lockstone::game::Game;
 use lockstone::scene::Scene;
-use lockstone::sim::{PlayerId, mix64};
+use lockstone::sim::{PlayerId, Simulation, mix64};
 use lockstone::view::Status;
 use lockstone::view::frame::Frame;
 use testkit::delve::Play;
@@ -34,6 +35,32 @@ fn main() {
         measure(&format!("{width} x {height}, with panel"), Frame::new(width, height), &scenes);
         measure(&format!("{width} x {height}, the world alone"), Frame::of_world(width, height), &scenes);
     }
+    ticks();
+}
+
+/// The ticks of the way, played again without the bots.
+fn ticks() {
+    let mut play = Play::bots(1, HEROES);
+    let (start, mut turns) = (play.world.snapshot(), Vec::new());
+    for _ in 0..SCENES * STEP_TICKS {
+        let inputs = play.decide();
+        turns.push(play.turn(inputs));
+    }
+    let (mut least, mut digest) = (vec![Duration::MAX; turns.len()], 0);
+    for _ in 0..RUNS {
+        play.world.restore(&start);
+        for (least, turn) in least.iter_mut().zip(&turns) {
+            let start = Instant::now();
+            play.world.step(turn);
+            digest = play.world.checksum().0;
+            *least = start.elapsed().min(*least);
+        }
+    }
+    let us = |time: Duration| time.as_secs_f64() * 1e6;
+    let mean = us(least.iter().sum()) / turns.len() as f64;
+    let most = least.iter().max().map_or(0.0, |&most| us(most));
+    println!("{:28} {:>10} {:>10}  digest", "", "mean µs", "most µs");
+    println!("{:28} {mean:>10.2} {most:>10.2}  {digest:016x}", format!("a tick of {HEROES} heroes"));
 }
 
 /// Each hero's view in turn.
