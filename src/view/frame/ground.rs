@@ -78,6 +78,10 @@ impl<'t> Slab<'t> {
         let mut painted = [[0; 4]; SIZE + RUN];
         for (start, light) in line.runs(from, to) {
             let run = start - from..start - from + RUN;
+            if light.is_dark() {
+                painted[run].fill([0, 0, 0, 255]);
+                continue;
+            }
             for (n, (pixel, brightness)) in painted[run.clone()].iter_mut().zip(&brightness[run]).enumerate() {
                 let [red, green, blue] = light.at(n);
                 let [r, g, b] = [r * brightness * red, g * brightness * green, b * brightness * blue].map(whole);

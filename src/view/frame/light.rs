@@ -46,6 +46,11 @@ pub(super) struct Run<'l> {
 }
 
 impl Run<'_> {
+    /// Whether no light falls on any pixel of it.
+    pub fn is_dark(&self) -> bool {
+        [self.first, self.way] == [[0.0; 3]; 2]
+    }
+
     /// The light of a pixel of it.
     pub fn at(&self, n: usize) -> [f32; 3] {
         [0, 1, 2].map(|channel| self.first[channel] + self.way[channel] * self.along[n])
