@@ -26,9 +26,12 @@ pub(super) struct Hosts<'h, S: Simulation, H> {
     pub logs: BTreeMap<SeatId, Log<S>>,
 }
 
-/// A player, and the key by which it is known again.
-type Member = (PlayerId, Option<PublicKey>);
-type Leaver = (PlayerId, LeaveReason);
+/// A turn that was played, who came with it, by which key, and who left, and why.
+struct Played<S: Simulation> {
+    turn: Turn<S>,
+    members: Vec<(PlayerId, Option<PublicKey>)>,
+    leavers: Vec<(PlayerId, LeaveReason)>,
+}
 
 /// What a process recorded since it loaded its world last.
 pub(super) struct Log<S: Simulation> {
@@ -36,8 +39,8 @@ pub(super) struct Log<S: Simulation> {
     start: Tick,
     snapshot: Vec<u8>,
     ledger: Vec<u8>,
-    /// The turns that were not empty, who came with each, by which key, and who left, and why.
-    turns: BTreeMap<Tick, (Turn<S>, Vec<Member>, Vec<Leaver>)>,
+    /// Those that were not empty.
+    turns: BTreeMap<Tick, Played<S>>,
     /// The tick that would have been next.
     end: Tick,
 }
@@ -53,14 +56,17 @@ impl<S: Simulation, H> Hosts<'_, S, H> {
         let Some(log) = self.logs.get_mut(&seat) else { return };
         match event {
             Event::Ledger { tick, ledger } if *tick == log.start => log.ledger.clone_from(ledger),
-            Event::Turn { tick, turn } => drop(log.turns.insert(*tick, (turn.clone(), Vec::new(), Vec::new()))),
+            Event::Turn { tick, turn } => {
+                let played = Played { turn: turn.clone(), members: Vec::new(), leavers: Vec::new() };
+                log.turns.insert(*tick, played);
+            }
             Event::Member { player, key } => {
                 let newest = log.turns.values_mut().next_back();
-                newest.into_iter().for_each(|(_, members, _)| members.push((*player, *key)));
+                newest.into_iter().for_each(|played| played.members.push((*player, *key)));
             }
             Event::PlayerLeft { player, reason } => {
                 let newest = log.turns.values_mut().next_back();
-                newest.into_iter().for_each(|(.., leavers)| leavers.push((*player, *reason)));
+                newest.into_iter().for_each(|played| played.leavers.push((*player, *reason)));
             }
             Event::Checksum { tick, .. } => log.end = *tick,
             _ => {}
@@ -75,7 +81,7 @@ impl<S: Simulation, H> Hosts<'_, S, H> {
         let mut session = Continuation::new(log.seed, world, &log.ledger).ok()?;
         let end = log.end.0.saturating_sub(lost_ticks).max(log.start.0);
         for tick in (log.start.0..end).map(Tick) {
-            let Some((turn, members, leavers)) = log.turns.get(&tick) else {
+            let Some(Played { turn, members, leavers }) = log.turns.get(&tick) else {
                 session.play(&Turn::EMPTY);
                 continue;
             };

@@ -9,7 +9,8 @@ use std::{env, fs, process};
 
 use lockstone::check::{Cause, Checker, Inspect};
 use lockstone::recording::{Build, Entry, Packed, Recording, Rerunner};
-use lockstone::sim::{Checksum, Simulation, Tick, codec};
+use lockstone::sim::{Checksum, Dice, Simulation, Tick, codec};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use testkit::flips::dice;
 use testkit::recorded::Peer;
@@ -23,7 +24,7 @@ const TICKS: u32 = 200;
 /// The odd peer is stopped so soon after it is found, and records its state then.
 pub const STOPPED_TICKS: u32 = 12;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Plant {
     Nothing,
     /// A keyframe that cannot be read, or is another than its checksum says.
@@ -91,7 +92,7 @@ impl Plant {
 
 /// Which process plays what the odd peer records, or checks what all recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum By {
+pub enum By {
     This,
     AChild,
     /// A child of [`OTHER_BUILD`].
@@ -99,6 +100,16 @@ enum By {
 }
 
 impl By {
+    /// Draws who checks a case.
+    pub fn checker(dice: &mut Dice) -> By {
+        let has_other = other_build().is_some();
+        match (dice.chance(1, 4), has_other && dice.chance(1, 2)) {
+            (false, _) => By::This,
+            (true, false) => By::AChild,
+            (true, true) => By::AnotherBuild,
+        }
+    }
+
     /// The program of a child, if it is one.
     fn program(self) -> Option<PathBuf> {
         match self {
@@ -119,10 +130,46 @@ static EXECUTABLE: LazyLock<u64> =
 
 /// What the checker is asked, and what the judge knows besides.
 #[derive(Serialize, Deserialize)]
-struct Question {
+struct Question<K> {
     /// As files.
     recordings: Vec<Vec<u8>>,
-    planted: Option<Planted>,
+    known: K,
+}
+
+/// What comes of a case where it is checked.
+pub fn judged_by<S: Simulation, K: Serialize>(
+    (n, by): (u64, By),
+    recordings: Vec<Recording<S>>,
+    known: K,
+    judge: impl FnOnce(Vec<Recording<S>>, K) -> Outcome,
+) -> Outcome {
+    let Some(program) = by.program() else { return judge(recordings, known) };
+    let question = Question { recordings: recordings.iter().map(Recording::write).collect(), known };
+    let told = made_by(n, program, "a_child_checks_what_it_is_given", &codec::compact(&question));
+    codec::read(&told, told.len()).expect("the child wrote it")
+}
+
+/// What comes of it in this process, which has played nothing of it.
+pub fn answered<S: Simulation, K: DeserializeOwned>(
+    question: &[u8],
+    judge: impl FnOnce(Vec<Recording<S>>, K) -> Outcome,
+) -> Outcome {
+    let Question { recordings, known } = codec::read(question, question.len()).expect("its parent wrote it");
+    let recordings = recordings.iter().map(|bytes: &Vec<u8>| Recording::read(bytes).expect("it is whole"));
+    judge(recordings.collect(), known)
+}
+
+/// What a test of another process, that runs a case, makes of a file.
+fn made_by(n: u64, program: PathBuf, test: &str, given: &[u8]) -> Vec<u8> {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("matrix-{}-{n}", process::id()));
+    fs::write(&file, given).expect("the target directory can be written");
+    let mut child = Command::new(program);
+    child.args(["--exact", test]).env(CHILD_CASE, n.to_string()).env(CHILD_FILE, &file).env_remove("CASE");
+    let output = child.output().expect("it starts");
+    assert!(output.status.success(), "case {n}: {}", String::from_utf8_lossy(&output.stdout));
+    let made = fs::read(&file).expect("it is there");
+    fs::remove_file(file).expect("it is there");
+    made
 }
 
 /// One planted difference.
@@ -163,13 +210,10 @@ impl<G: Game> Case<G> {
             planted: RefCell::default(),
             game: PhantomData,
         };
-        let has_other = other_build().is_some();
-        if has_other && dice.chance(1, 2) {
+        if other_build().is_some() && dice.chance(1, 2) {
             case.played = By::AnotherBuild;
         }
-        if dice.chance(1, 4) {
-            case.checked = if has_other && dice.chance(1, 2) { By::AnotherBuild } else { By::AChild };
-        }
+        case.checked = By::checker(&mut dice);
         case
     }
 
@@ -244,24 +288,11 @@ impl<G: Game> Case<G> {
         }
     }
 
-    /// What a test of another process, that runs this case, makes of a file.
-    fn made_by(&self, program: PathBuf, test: &str, given: &[u8]) -> Vec<u8> {
-        let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("matrix-{}-{}", process::id(), self.n));
-        fs::write(&file, given).expect("the target directory can be written");
-        let mut child = Command::new(program);
-        child.args(["--exact", test]).env(CHILD_CASE, self.n.to_string()).env(CHILD_FILE, &file).env_remove("CASE");
-        let output = child.output().expect("it starts");
-        assert!(output.status.success(), "case {}: {}", self.n, String::from_utf8_lossy(&output.stdout));
-        let made = fs::read(&file).expect("it is there");
-        fs::remove_file(file).expect("it is there");
-        made
-    }
-
     /// All recordings, as peers give them to the checker.
     fn recordings(&self) -> Vec<Recording<G::Sim>> {
         let recorded = self.odd();
         let read = |bytes: Vec<u8>| Recording::read(&bytes).expect("it is whole");
-        let of_a_child = |program| read(self.made_by(program, "a_child_records_what_the_odd_peer_plays", &[]));
+        let of_a_child = |program| read(made_by(self.n, program, "a_child_records_what_the_odd_peer_plays", &[]));
         let mut odd = Some(self.played.program().map_or(recorded, of_a_child));
         let turns = G::turns(self.seed, TICKS);
         let healthy = |n| self.peer(n).record(&mut G::world(self.seed, self.plant), &turns, |_| None);
@@ -279,23 +310,14 @@ impl<G: Game> Case<G> {
     /// What came of the case, by the process that checks it.
     pub fn judged(&self) -> (Plant, &'static str, Outcome) {
         let recordings = self.recordings();
-        let outcome = match self.checked.program() {
-            None => self.judge(recordings, self.planted.take()),
-            Some(program) => {
-                let recordings = recordings.iter().map(Recording::write).collect();
-                let question = Question { recordings, planted: self.planted.take() };
-                let told = self.made_by(program, "a_child_checks_what_it_is_given", &codec::compact(&question));
-                codec::read(&told, told.len()).expect("the child wrote it")
-            }
-        };
-        (self.told_plant(), G::NAME, outcome)
+        let planted = self.planted.take();
+        let judge = |recordings, planted| self.judge(recordings, planted);
+        (self.told_plant(), G::NAME, judged_by((self.n, self.checked), recordings, planted, judge))
     }
 
     /// What came of it in this process, which has played nothing of it.
     pub fn answer(&self, question: &[u8]) -> Outcome {
-        let question: Question = codec::read(question, question.len()).expect("its parent wrote it");
-        let recordings = question.recordings.iter().map(|bytes| Recording::read(bytes).expect("it is whole"));
-        self.judge(recordings.collect(), question.planted)
+        answered(question, |recordings, planted| self.judge(recordings, planted))
     }
 
     fn judge(&self, recordings: Vec<Recording<G::Sim>>, planted: Option<Planted>) -> Outcome {

@@ -53,15 +53,10 @@ const OTHER_BUILD: &str = "OTHER_BUILD";
 /// What can be done with a case.
 struct Kind {
     judge: fn(u64) -> (Plant, &'static str, Outcome),
-    child: Option<Child>,
-}
-
-/// What a process of its own does for a case: of a relay's parts nothing.
-struct Child {
-    /// Plays what the odd peer records, for a file.
-    record: fn(u64) -> Vec<u8>,
-    /// Checks what it is given.
+    /// In a process of its own: checks what it is given.
     answer: fn(u64, &[u8]) -> Outcome,
+    /// In a process of its own: plays what the odd peer records, for a file.
+    record: Option<fn(u64) -> Vec<u8>>,
 }
 
 impl Kind {
@@ -70,16 +65,16 @@ impl Kind {
             0 | 1 => Kind::of_game::<Wilds>(),
             2 | 3 => Kind::of_game::<Meadow>(),
             4 => Kind::of_game::<Flock>(),
-            _ => Kind { judge: relay::judged, child: None },
+            _ => Kind { judge: relay::judged, answer: |_, question| relay::answer(question), record: None },
         }
     }
 
     fn of_game<G: Game>() -> Kind {
-        let child = Child {
-            record: |n| Case::<G>::draw(n).odd().write(),
+        Kind {
+            judge: |n| Case::<G>::draw(n).judged(),
             answer: |n, question| Case::<G>::draw(n).answer(question),
-        };
-        Kind { judge: |n| Case::<G>::draw(n).judged(), child: Some(child) }
+            record: Some(|n| Case::<G>::draw(n).odd().write()),
+        }
     }
 }
 
@@ -108,20 +103,19 @@ fn what_was_planted_is_named_or_less_is_said() {
 /// plays.
 #[test]
 fn a_child_records_what_the_odd_peer_plays() {
-    as_a_child(|n, child, _| (child.record)(n));
+    as_a_child(|n, kind, _| kind.record.expect("the case is of a game whose peers play alone")(n));
 }
 
 /// And it checks what others have played: with the same rules, and nothing that is planted beside.
 #[test]
 fn a_child_checks_what_it_is_given() {
-    as_a_child(|n, child, question| codec::compact(&(child.answer)(n, question)));
+    as_a_child(|n, kind, question| codec::compact(&(kind.answer)(n, question)));
 }
 
 /// Makes another file of one, if this is a child process.
-fn as_a_child(make: impl FnOnce(u64, Child, &[u8]) -> Vec<u8>) {
+fn as_a_child(make: impl FnOnce(u64, Kind, &[u8]) -> Vec<u8>) {
     let Some(n) = seeds::number(CHILD_CASE) else { return };
     let file = PathBuf::from(env::var_os(CHILD_FILE).expect("it is told where"));
-    let child = Kind::of(n).child.expect("the case is of a game that has children");
-    let made = make(n, child, &fs::read(&file).expect("its parent wrote it"));
+    let made = make(n, Kind::of(n), &fs::read(&file).expect("its parent wrote it"));
     fs::write(file, made).expect("the target directory can be written");
 }

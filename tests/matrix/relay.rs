@@ -5,19 +5,32 @@ use lockstone::check::Checker;
 use lockstone::net::relay::RelaySettings;
 use lockstone::recording::{Ending, Recording};
 use lockstone::sim::{PlayerId, Simulation as _, Tick};
+use serde::{Deserialize, Serialize};
 use testkit::flips::dice;
 use testkit::relayed::{Relayed, Withheld, build, tampered, without_changes, without_commands};
 use testkit::storm::StormWorld;
 use testkit::tampered::scribble;
 
-use super::case::{Plant, STOPPED_TICKS, play_again, split, thinned};
-use super::judge::Outcome;
+use super::case::{By, Plant, STOPPED_TICKS, answered, judged_by, play_again, split, thinned};
+use super::judge::{Outcome, Planted};
 
 pub const NAME: &str = "storm";
 const PLANTS: [Plant; 5] = [Plant::Nothing, Plant::Bit, Plant::Write, Plant::Withheld, Plant::Halo];
 const TICKS: u32 = 260;
 /// What is planted into a part is planted by then: it has been joined, and loaded.
 const FIRST: u32 = 120;
+
+/// What the judge knows of a case.
+#[derive(Serialize, Deserialize)]
+struct Known {
+    plant: Plant,
+    odd: usize,
+    at: Tick,
+    split: Option<Tick>,
+    planted: Option<Planted>,
+    how: String,
+    has_rerun: bool,
+}
 
 pub fn judged(n: u64) -> (Plant, &'static str, Outcome) {
     let mut dice = dice(0x7265_6c61 + n);
@@ -69,17 +82,26 @@ pub fn judged(n: u64) -> (Plant, &'static str, Outcome) {
     };
     let plant = if split.is_some() || planted.is_some() { plant } else { Plant::Nothing };
     let has_rerun = dice.chance(1, 3) && split.is_some_and(|found| play_again(&mut recordings[odd], found, &build));
+    let (checked, what) = (By::checker(&mut dice), if is_bundle { "bundle" } else { "recordings" });
+    let how = format!(
+        "{replicas} replicas, {player} odd, {what}, rerun {has_rerun}, checked by {checked:?}, interval {interval}, at {at}"
+    );
+    let known = Known { plant, odd, at, split: split.map(|(_, tick)| tick), planted, how, has_rerun };
+    (plant, NAME, judged_by((n, checked), recordings, known, judge))
+}
+
+/// What came of a case in this process, which has played nothing of it.
+pub fn answer(question: &[u8]) -> Outcome {
+    answered(question, judge)
+}
+
+fn judge(recordings: Vec<Recording<StormWorld>>, known: Known) -> Outcome {
+    let Known { plant, odd, at, split, planted, how, has_rerun } = known;
     // A storm is never shown.
     let report = Checker::new(&build).with_presentation(&|_| ()).check(recordings).expect("they are of one session");
     // What was kept back may have changed nothing: all that two have in common was compared then.
-    let split = split.map(|(_, tick)| tick).filter(|_| planted.is_some() || report.finding.is_some());
-    let what = if is_bundle { "bundle" } else { "recordings" };
-    let how = format!("{replicas} replicas, {player} odd, {what}, rerun {has_rerun}, interval {interval}, at {at}");
-    (
-        plant,
-        NAME,
-        Outcome::of(plant, odd, split, (planted.filter(|_| split == Some(at)), None), report, (how, has_rerun)),
-    )
+    let split = split.filter(|_| planted.is_some() || report.finding.is_some());
+    Outcome::of(plant, odd, split, (planted.filter(|_| split == Some(at)), None), report, (how, has_rerun))
 }
 
 /// Ends a recording before the turn of a tick.
