@@ -186,7 +186,7 @@ proptest! {
 /// A world as a joiner is sent it: a ledger without members stands before it.
 fn packed_world() -> Vec<u8> {
     let electorates = ((vec![PlayerId(0)], PlayerId(0)), None::<()>);
-    let ledger = (Vec::<()>::new(), electorates, 1_u16, Vec::<()>::new(), Branch(1), Tick(0));
+    let ledger = (Vec::<()>::new(), electorates, 1_u16, Vec::<()>::new(), Branch(1), Tick(0), Vec::<()>::new());
     codec::compact(&(ledger, Mixer::new(0, 64).encoded()))
 }
 
