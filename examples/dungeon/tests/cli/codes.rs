@@ -13,6 +13,7 @@ use super::program::{dungeon, folder, refused, run, text};
 use dungeon::DungeonGame;
 use lockstone::game::Game;
 use lockstone::net::text::is_code;
+use lockstone::net::wire::LeaveReason;
 use lockstone::recording::{Bundle, Ending, Entry, Header, Recording};
 use lockstone::sim::{Checksum, PlayerId};
 use tungstenite::Message;
@@ -47,6 +48,7 @@ fn hostile(place: &Path, change: impl FnOnce(&mut Recording<Sim>)) -> Vec<u8> {
     (*engine, *name, *room) = (codes(), codes(), codes());
     (build.profile, build.os, build.arch) = (codes(), codes(), codes());
     recording.entries.push(Entry::Name(PlayerId(0), codes()));
+    recording.entries.push(Entry::Gone(PlayerId(0), LeaveReason::VotedOut));
     recording.ending = Ending::Closed(codes());
     change(&mut recording);
     recording.write()
@@ -102,6 +104,7 @@ fn a_file_with_escape_codes_clears_no_terminal() {
     }
     let told = run(&["replay", &sound]);
     assert!(text(&told.stderr).contains(r"\u001b[2J\u009d0;owned\u0007\u202eegap a"), "{}", text(&told.stderr));
+    assert!(text(&told.stderr).contains(": Ann (P0) was voted out at tick "), "{}", text(&told.stderr));
 }
 
 #[test]
