@@ -41,9 +41,28 @@ const ROOMS: [(&str, &str, RoomRole); 3] = [
     ("relay", "relay?relay", RoomRole::Player),
 ];
 
+/// The ways of attacking.
+const WAYS: [&str; 12] = [
+    "visits", "signals", "garbage", "members", "claims", "guesses", "holds", "dribbles", "cuts", "lies", "delays",
+    "restarts",
+];
+
 /// Whether there is to be an attack in a way.
 pub fn is_wanted(way: &str) -> bool {
     std::env::var("ATTACKS").map_or(true, |ways| ways.split(',').any(|one| one == way))
+}
+
+/// Whether `ATTACKS` names ways that there are.
+///
+/// # Errors
+/// A sentence with these.
+pub fn are_known() -> Result<(), String> {
+    let Ok(ways) = std::env::var("ATTACKS") else { return Ok(()) };
+    let known = || WAYS.join(", ");
+    match ways.split(',').find(|way| !WAYS.contains(way)) {
+        Some(way) => Err(format!("ATTACKS is some of {}, with commas between them; it names {way:?}", known())),
+        None => Ok(()),
+    }
 }
 
 /// Attacks until this process is killed: in all ways, or in those that `ATTACKS` names.

@@ -41,6 +41,8 @@ const JOINS: usize = 5;
 const CUT_INTERVAL: Duration = Duration::from_secs(5);
 /// The pace of each session.
 const TICKS_PER_S: f64 = 20.0;
+/// In less, nobody could be put out.
+const SECONDS_MIN: u64 = 60;
 /// All must play by then.
 const GATHERS_WITHIN: Duration = Duration::from_secs(60);
 /// What is asked for: ticks a second at least, CPU time at most beside peace, and memory at most
@@ -205,14 +207,21 @@ fn pass(what: &str, time: Duration, cuts: &[&Router]) {
     }
 }
 
+/// For how many seconds they are to be besieged.
+fn asked() -> Result<u64, String> {
+    attack::are_known()?;
+    let Ok(text) = std::env::var("SECONDS") else { return Ok(300) };
+    let seconds = text.parse().ok().filter(|seconds| *seconds >= SECONDS_MIN);
+    seconds.ok_or_else(|| format!("SECONDS is how long to besiege them, a whole number from {SECONDS_MIN} on"))
+}
+
 fn besiege() -> ExitCode {
-    let seconds = match std::env::var("SECONDS").map(|text| text.parse()) {
-        Ok(Err(_)) => {
-            eprintln!("SECONDS is how long to besiege them, a whole number");
+    let seconds = match asked() {
+        Ok(seconds) => seconds,
+        Err(objection) => {
+            eprintln!("{objection}.");
             return ExitCode::from(2);
         }
-        Ok(Ok(seconds)) => seconds,
-        Err(_) => 300,
     };
     let siege = Duration::from_secs(seconds);
     let peace = siege / 5;
