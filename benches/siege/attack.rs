@@ -58,11 +58,8 @@ pub fn is_wanted(way: &str) -> bool {
 /// A sentence with these.
 pub fn are_known() -> Result<(), String> {
     let Ok(ways) = std::env::var("ATTACKS") else { return Ok(()) };
-    let known = || WAYS.join(", ");
-    match ways.split(',').find(|way| !WAYS.contains(way)) {
-        Some(way) => Err(format!("ATTACKS is some of {}, with commas between them; it names {way:?}", known())),
-        None => Ok(()),
-    }
+    let Some(way) = ways.split(',').find(|way| !WAYS.contains(way)) else { return Ok(()) };
+    Err(format!("ATTACKS is some of {}, with commas between them; it names {way:?}", WAYS.join(", ")))
 }
 
 /// Attacks until this process is killed: in all ways, or in those that `ATTACKS` names.
