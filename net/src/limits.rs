@@ -20,16 +20,16 @@ pub const ADDRESS_HANDSHAKES_MAX: usize = 12;
 /// Those who may wait for one with a relay. Of more, the last of the address of which most wait may
 /// come again.
 pub const HANDSHAKES_WAITING_MAX: usize = 512;
-/// A player whose connection with a relay ends sooner than that was on a short visit; so was a
-/// party's newcomer whose connection, or handshake in vain, ends sooner than that after it began.
+/// A player whose connection with a relay ends sooner than that was on a short visit, and so was a
+/// party's newcomer. A handshake in vain is one, however long it took.
 pub const VISIT_TIME: Duration = Duration::from_secs(10);
 /// Short visits of peers of one address that others of it need not wait for. After each more they
 /// wait twice as long, from a second to a minute.
 pub const SHORT_VISITS_MAX: u32 = 4;
 /// An address that has no short visit for so long has had none.
 pub const VISITS_TIME: Duration = Duration::from_secs(120);
-/// Newcomers who are offered a connection in [`NEWCOMERS_TIME`], and as many who are answered. More
-/// wait. Half of the offers are for newcomers who stay for a second.
+/// Offers to newcomers in [`NEWCOMERS_TIME`], and as many answers to theirs. More wait. Half of the
+/// offers are for newcomers who stay for a second.
 pub const NEWCOMERS_MAX: u32 = 16;
 /// The time within which they are counted.
 pub const NEWCOMERS_TIME: Duration = Duration::from_secs(24);

@@ -183,6 +183,7 @@ impl MatchboxLink {
         let opened = self.bells.take();
         rung.iter().chain(&opened).copied().flatten().for_each(|peer| self.gather_pair(peer));
         while let Some((peer, signals)) = self.next_in_queue() {
+            self.restless.comes(peer, self.bounds.address(&peer));
             self.open_pair(peer, false, Handshake::new(None));
             signals.into_iter().for_each(|signal| self.signaled(peer, signal));
         }
@@ -198,9 +199,7 @@ impl MatchboxLink {
             self.mending.forget(peer);
             let is_connected = |known: &PeerId| self.pairs.get(known).is_some_and(Pair::is_connected);
             self.bounds.know(peer, is_connected);
-            if self.is_hub() {
-                self.restless.is_here(peer, self.bounds.address(&peer));
-            }
+            self.restless.is_here(peer);
         } else if pair.is_over() || pair.is_late(self.queue.has_others(self.bounds.address(&peer), &mut self.restless))
         {
             self.end_pair(peer, was_connected);
@@ -350,11 +349,11 @@ impl MatchboxLink {
         if (is_offer || is_answer) && self.is_newcomer(peer) && self.restless.waits(self.bounds.address(&peer)) {
             return self.rest(peer);
         }
-        let mut handshake = Handshake::new(None);
+        let (mut handshake, is_hub) = (Handshake::new(None), self.is_hub());
         if let Some(pair) = self.pairs.get_mut(&peer) {
             // Of two that offer at the same time the one that entered first does.
             let is_crossed = is_offer && pair.offers && !pair.is_connected() && self.role == RoomRole::Peer;
-            let is_anew = is_offer && pair.may_answer_anew();
+            let is_anew = is_offer && pair.may_answer_anew() && (is_hub || self.bounds.may_answer(peer));
             handshake = pair.handshake.anew();
             if !is_anew && (!is_crossed || Some(peer) > self.me) {
                 pair.hear(signal);
@@ -378,7 +377,7 @@ impl MatchboxLink {
     /// A peer is in the middle of its handshake, which may be all of a newcomer's visit.
     fn visits(&mut self, peer: PeerId) {
         if self.is_newcomer(peer) {
-            self.restless.is_here(peer, self.bounds.address(&peer));
+            self.restless.comes(peer, self.bounds.address(&peer));
         }
     }
 

@@ -1,5 +1,5 @@
-//! Strangers with nothing but a WebSocket: they answer whom they are offered connections by, flood
-//! signals, and never connect. Each runs on a thread of its own, until it is dropped, and comes
+//! Strangers with nothing but a WebSocket: they offer everyone a connection, answer who offers them
+//! one, flood signals, and never connect. Each runs on a thread of its own, until it is dropped, and comes
 //! from whichever of this machine's addresses it likes.
 
 use std::collections::BTreeMap;
@@ -18,6 +18,15 @@ use tungstenite::{Message, WebSocket, client};
 pub const PAUSE: Duration = Duration::from_millis(10);
 /// Candidates of a flood, to everyone: some 6,000 a second of one stranger to three peers.
 const FLOOD: u32 = 20;
+
+/// A connection that nobody is behind.
+pub const OFFER: &str = concat!(
+    "v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=-\r\nt=0 0\r\na=group:BUNDLE 0\r\n",
+    "a=fingerprint:sha-256 00:01:02:03:04:05:06:07:08:09:0A:0B:0C:0D:0E:0F:",
+    "10:11:12:13:14:15:16:17:18:19:1A:1B:1C:1D:1E:1F\r\n",
+    "m=application 9 UDP/DTLS/SCTP webrtc-datachannel\r\nc=IN IP4 0.0.0.0\r\na=setup:actpass\r\na=mid:0\r\n",
+    "a=sendrecv\r\na=sctp-port:5000\r\na=ice-ufrag:stranger\r\na=ice-pwd:0123456789abcdef01234567\r\n",
+);
 
 /// A connection from 127.0.0.`from`.
 pub fn connect_from(from: u8, server: SocketAddr) -> io::Result<TcpStream> {
@@ -80,12 +89,17 @@ fn flood(mut socket: WebSocket<TcpStream>, ends: &AtomicBool) {
     let (mut offers, mut sent) = (BTreeMap::new(), 0_u32);
     while !ends.load(Relaxed) {
         let heard = socket.read().ok().and_then(|message| message.into_text().ok()?.parse::<JsonPeerEvent>().ok());
-        if let Some(PeerEvent::Signal { sender, data }) = heard
-            && let Some(offer) = data["Offer"].as_str()
-        {
-            offers.insert(sender, offer.to_owned());
-            let answer = offer.replace("a=setup:actpass", "a=setup:active");
-            say(&mut socket, sender, serde_json::json!({ "Answer": answer }));
+        match heard {
+            Some(PeerEvent::NewPeer(peer)) => drop(offers.insert(peer, OFFER.to_owned())),
+            Some(PeerEvent::PeerLeft(peer)) => drop(offers.remove(&peer)),
+            Some(PeerEvent::Signal { sender, data }) => {
+                if let Some(offer) = data["Offer"].as_str() {
+                    offers.insert(sender, offer.to_owned());
+                    let answer = offer.replace("a=setup:actpass", "a=setup:active");
+                    say(&mut socket, sender, serde_json::json!({ "Answer": answer }));
+                }
+            }
+            _ => {}
         }
         for (victim, offer) in &offers {
             say(&mut socket, *victim, serde_json::json!({ "Offer": offer }));

@@ -1,7 +1,7 @@
 //! The addresses whose peers come and go. Each costs a relay or a party a handshake, and its
 //! session what it loads for a player; who was put out is back in a moment. So peers who stay for a
-//! moment only, one after the other, have those of their address wait ever longer. In a party so do
-//! those whose handshakes are in vain: nobody there waits in line for a handshake.
+//! moment only, one after the other, have those of their address wait ever longer. So do those
+//! whose handshakes are in vain, however long these take.
 //!
 //! It must never be that those of another address wait for them.
 
@@ -24,9 +24,16 @@ const DOUBLINGS_MAX: u32 = 6;
 pub(super) struct Restless {
     /// Rings when an address need wait no more.
     bell: Waker,
-    /// Who is here, from where, and what runs out once that was no short visit.
-    visits: BTreeMap<PeerId, (u64, Delay)>,
+    visits: BTreeMap<PeerId, Visit>,
     addresses: BTreeMap<u64, Visits>,
+}
+
+/// A peer that is connected, or to be.
+#[derive(Debug)]
+struct Visit {
+    address: u64,
+    /// Since it is connected: runs out once that is no short visit.
+    stayed: Option<Delay>,
 }
 
 /// The short ones of an address.
@@ -43,17 +50,24 @@ impl Restless {
         Restless { bell, visits: BTreeMap::new(), addresses: BTreeMap::new() }
     }
 
-    /// A peer is connected, or to be.
-    pub fn is_here(&mut self, peer: PeerId, address: Address) {
+    /// A handshake with a peer begins.
+    pub fn comes(&mut self, peer: PeerId, address: Address) {
         if let Some(address) = address {
-            self.visits.entry(peer).or_insert_with(|| (address, Delay::new(VISIT_TIME)));
+            self.visits.entry(peer).or_insert(Visit { address, stayed: None });
         }
     }
 
-    /// It is so no more.
+    /// The handshake was not in vain.
+    pub fn is_here(&mut self, peer: PeerId) {
+        if let Some(visit) = self.visits.get_mut(&peer) {
+            visit.stayed.get_or_insert_with(|| Delay::new(VISIT_TIME));
+        }
+    }
+
+    /// The connection is over, or there is to be none.
     pub fn went(&mut self, peer: PeerId) {
-        let Some((address, stayed)) = self.visits.remove(&peer) else { return };
-        if stayed.now_or_never().is_some() {
+        let Some(Visit { address, stayed }) = self.visits.remove(&peer) else { return };
+        if stayed.is_some_and(|stayed| stayed.now_or_never().is_some()) {
             return;
         }
         if self.addresses.len() >= RELAY_PLAYERS_MAX {

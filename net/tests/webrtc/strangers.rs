@@ -13,7 +13,7 @@ use testkit::process::own_memory_kb;
 use testkit::router::Router;
 use testkit::sessions::rollback::rollback;
 use testkit::sessions::*;
-use testkit::strangers::{PAUSE, Stranger, candidate};
+use testkit::strangers::{OFFER, PAUSE, Stranger, candidate, enter_from};
 use tungstenite::{Message, WebSocket};
 use uuid::Uuid;
 
@@ -144,6 +144,37 @@ fn come_and_go(host: RoomRole, visitors: RoomRole) {
     meet(&mut host, &mut other);
     assert!(!host.0.has(&LinkEvent::Connected(waits.1)), "it comes as fast as others");
     meet(&mut host, slice::from_mut(&mut waits));
+}
+
+/// A stranger offers a connection that nobody is behind, is answered, and leaves.
+#[test]
+fn strangers_whose_handshakes_with_a_relay_are_in_vain_have_their_own_address_wait() {
+    let server = serve();
+    let addr = server.local_addr();
+    let mut relay = Peer::enter_as(RoomRole::Relay { token: "t".into() }, addr, "r");
+    for visit in 1..=SHORT_VISITS_MAX + 3 {
+        let begun = Instant::now();
+        let mut stranger = enter_from(7, addr, "r?relay").expect("it is let in");
+        stranger.get_mut().set_read_timeout(Some(PAUSE)).unwrap();
+        until("it to be answered", || {
+            relay.0.look();
+            let heard = stranger.read().ok()?.into_text().ok()?.parse::<JsonPeerEvent>().ok()?;
+            if let PeerEvent::NewPeer(receiver) = heard {
+                let data = serde_json::json!({ "Offer": OFFER });
+                let request: JsonPeerRequest = PeerRequest::Signal { receiver, data };
+                stranger.send(Message::text(request.to_string())).unwrap();
+            }
+            matches!(heard, PeerEvent::Signal { data, .. } if data["Answer"].is_string()).then_some(())
+        });
+        let (takes, waits) = (begun.elapsed(), visit.checked_sub(SHORT_VISITS_MAX + 2).map_or(0, |more| 1 << more));
+        println!("visit {visit} is answered after {takes:?}");
+        assert!(takes > Duration::from_millis(900) * waits, "it waits for {waits} s");
+    }
+    let mut waits = Peer::enter_as(RoomRole::Player, Router::of(7, addr).addr(), "r");
+    let mut other = [Peer::enter_as(RoomRole::Player, addr, "r")];
+    meet(&mut relay, &mut other);
+    assert!(!relay.0.has(&LinkEvent::Connected(waits.1)), "it comes as fast as others");
+    meet(&mut relay, slice::from_mut(&mut waits));
 }
 
 /// A signaling server that says whatever it likes.
