@@ -85,6 +85,15 @@ impl DevTools {
         self.page("Runtime.evaluate", json!({ "expression": click, "userGesture": true }));
     }
 
+    /// Presses a key of a letter, as a person does.
+    pub fn press(&mut self, key: &str) {
+        for kind in ["keyDown", "keyUp"] {
+            let code = format!("Key{}", key.to_uppercase());
+            let text = if kind == "keyDown" { key } else { "" };
+            self.page("Input.dispatchKeyEvent", json!({ "type": kind, "key": key, "code": code, "text": text }));
+        }
+    }
+
     /// Waits until this is true on the page, in JavaScript.
     pub fn until(&mut self, condition: &str) {
         let look = format!(

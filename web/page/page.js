@@ -9,6 +9,8 @@ import { forget, keep, kept } from "./store.js";
 
 // What is played is kept this often, for when the page is closed in the middle.
 const KEEP_MS = 20_000;
+// A page that is loaded again waits so long until the one before has given up its player's key.
+const RELEASED_MS = 10_000;
 
 let page; // The game's page, once it is loaded.
 let about; // What it tells of itself.
@@ -19,14 +21,19 @@ let keptAt = 0;
 
 // ---- What is kept in this browser
 
-// Storage may be forbidden: then nothing is remembered.
-function known(key, value) {
+// In `localStorage`, or for a reload of exactly this tab in `sessionStorage`. Storage may be
+// forbidden: then nothing is remembered.
+function remembered(storage, key, value) {
   try {
-    if (value === undefined) return localStorage.getItem(`lockstone.${key}`);
-    localStorage.setItem(`lockstone.${key}`, value);
+    if (value === undefined) return globalThis[storage].getItem(`lockstone.${key}`);
+    if (value === null) globalThis[storage].removeItem(`lockstone.${key}`);
+    else globalThis[storage].setItem(`lockstone.${key}`, value);
   } catch { /* As if it were empty. */ }
   return null;
 }
+
+const known = (key, value) => remembered("localStorage", key, value);
+const ofTab = (key, value) => remembered("sessionStorage", key, value);
 
 // Whether it remembers anything.
 function remembers() {
@@ -34,14 +41,13 @@ function remembers() {
   return known("remembers") === "1";
 }
 
-// What a reload of this tab comes back to.
-function inside(value) {
+// What a reload of this tab comes back to: the link, and as whom.
+function inside() {
   try {
-    if (value === undefined) return sessionStorage.getItem("lockstone.inside");
-    if (value === null) sessionStorage.removeItem("lockstone.inside");
-    else sessionStorage.setItem("lockstone.inside", value);
-  } catch { /* As above. */ }
-  return null;
+    return JSON.parse(ofTab("inside"));
+  } catch {
+    return null;
+  }
 }
 
 function drawn(bytes) {
@@ -49,19 +55,33 @@ function drawn(bytes) {
   return Array.from(digits, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
+const isKey = (digits) => /^[0-9a-f]{64}$/.test(digits ?? "");
+
 // The player's key. Of several tabs one has it and the kept heroes, as far as the browser can tell:
-// two of the same key would be one player.
+// two of the same key would be one player. A tab that is loaded again has the key that it had, once
+// the browser has done with the page before.
 async function identity() {
   let digits = known("identity");
-  if (!/^[0-9a-f]{64}$/.test(digits ?? "")) known("identity", (digits = drawn(32)));
-  const mine = { digits, isMine: true };
-  if (!navigator.locks) return mine;
+  if (!isKey(digits)) known("identity", (digits = drawn(32)));
+  if (!navigator.locks) return { digits, isMine: true };
+  const before = ofTab("identity");
+  if (inside() && isKey(before) && before !== digits && (await locked(before, RELEASED_MS))) return { digits: before, isMine: false };
+  const isMine = await locked("identity", before === digits ? RELEASED_MS : 0);
+  if (!isMine) await locked((digits = drawn(32)), 0);
+  ofTab("identity", digits);
+  return { digits, isMine };
+}
+
+// Has what is called so for as long as the page lives, if nobody else has it when it was waited for
+// so long.
+function locked(name, patience) {
   return new Promise((resolve) => {
     const forAsLongAsThePageLives = new Promise(() => {});
-    navigator.locks.request("lockstone.identity", { ifAvailable: true }, (lock) => {
-      resolve(lock ? mine : { digits: drawn(32), isMine: false });
+    const options = patience ? { signal: AbortSignal.timeout(patience) } : { ifAvailable: true };
+    navigator.locks.request(`lockstone.${name}`, options, (lock) => {
+      resolve(lock !== null);
       return lock ? forAsLongAsThePageLives : undefined;
-    }).catch(() => resolve(mine));
+    }).catch(({ name }) => resolve(name !== "TimeoutError"));
   });
 }
 const own = identity();
@@ -86,7 +106,7 @@ function keepHero() {
 function beginAnew(hero) {
   const before = known(placeOf(hero));
   known(`${placeOf(hero)}.before`, before);
-  if (known(`${placeOf(hero)}.before`) === before) localStorage.removeItem(`lockstone.${placeOf(hero)}`);
+  if (known(`${placeOf(hero)}.before`) === before) known(placeOf(hero), null);
   showKept();
 }
 
@@ -207,8 +227,10 @@ function openDoor() {
   at("where").replaceChildren(...(room ? ["You join the room ", bold(room), `, ${kinds[kind]}.`] : ["Play alone, or open a room and send friends its link."]));
   at("enter").textContent = room ? "Join" : "Play alone";
   at("host").hidden = room !== "";
-  at("name").value = name ?? known("name") ?? "";
-  const wanted = hero ?? known("hero") ?? about.heroes[0];
+  const before = inside();
+  const back = room && before?.hash === location.hash ? before : null;
+  at("name").value = back?.name ?? name ?? known("name") ?? "";
+  const wanted = back?.hero ?? hero ?? known("hero") ?? about.heroes[0];
   at("heroes").replaceChildren(...about.heroes.map((one) => {
     const [label, radio] = [document.createElement("label"), document.createElement("input")];
     Object.assign(radio, { type: "radio", name: "hero", value: one, checked: one === wanted, required: true });
@@ -226,7 +248,7 @@ function openDoor() {
   showKept();
   listKept();
   if (!playing) at("name").focus();
-  if (bot || (room && inside() === location.hash)) enter();
+  if (bot || back) enter();
 }
 
 // The game's keys, and the page's own.
@@ -318,7 +340,7 @@ async function enter() {
     leaveStage();
     return trouble(String(sentence));
   }
-  inside(words.room ? location.hash : null);
+  ofTab("inside", words.room ? JSON.stringify({ hash: location.hash, name, hero }) : null);
   playing = true;
   began = keptAt = Date.now();
   at("canvas").focus();
@@ -328,7 +350,7 @@ async function enter() {
 
 function leaveStage() {
   playing = false;
-  inside(null);
+  ofTab("inside", null);
   at("stage").hidden = true;
   at("door").hidden = false;
 }
@@ -399,7 +421,7 @@ function over({ sentence, report: text }) {
 
 function ended(sentence, played) {
   playing = false;
-  inside(null);
+  ofTab("inside", null);
   tell(sentence);
   at("sentence").textContent = sentence;
   at("played").textContent = played;

@@ -5,6 +5,7 @@
 mod access;
 mod check;
 mod codes;
+mod comeback;
 mod commands;
 mod continuing;
 mod internet;
