@@ -288,6 +288,15 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
         }
     }
 
+    /// Keeps the own hero, and what is recorded, as they are by now: for whoever may be ended at any
+    /// moment, without a word.
+    pub fn keep(&mut self) {
+        if self.ended.is_none() {
+            self.keep_hero(true);
+        }
+        self.recorder.ask(|keeper| keeper.flush());
+    }
+
     /// Says how well this peer can lead a party: a page of a browser less than a process of its
     /// own.
     pub fn set_fitness(&mut self, fitness: Fitness) {

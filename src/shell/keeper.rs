@@ -293,6 +293,11 @@ impl<S: Inspect> Keeper<S> {
         }
     }
 
+    /// Hands over to the file what is to be written by now.
+    pub fn flush(&mut self) {
+        self.file(Writer::flush);
+    }
+
     pub fn end(&mut self, tick: Tick, reason: &str) {
         if let Target::Open(writer) = std::mem::replace(&mut self.target, Target::Done)
             && let Err(error) = writer.end(tick, reason)

@@ -32,10 +32,8 @@ impl DevTools {
         let targets = tools.browser("Target.getTargets", json!({}));
         let is_page = |target: &&Value| target["type"] == "page";
         let page = targets["targetInfos"].as_array().expect("a list").iter().find(is_page).expect("a page");
-        tools.page = text(&page["targetId"]);
-        let attached = tools.browser("Target.attachToTarget", json!({ "targetId": tools.page, "flatten": true }));
-        tools.session = text(&attached["sessionId"]);
-        tools.page("Log.enable", json!({}));
+        let page = text(&page["targetId"]);
+        tools.attach(page);
         tools
     }
 
@@ -71,6 +69,20 @@ impl DevTools {
         let cover = self.cover.take();
         self.browser("Target.closeTarget", json!({ "targetId": cover }));
         self.browser("Target.activateTarget", json!({ "targetId": self.page }));
+    }
+
+    /// Opens another page in another tab, and closes this one.
+    pub fn close_for(&mut self, url: &str) {
+        let before = std::mem::take(&mut self.page);
+        let opened = self.browser("Target.createTarget", json!({ "url": url }));
+        self.browser("Target.closeTarget", json!({ "targetId": before }));
+        self.attach(text(&opened["targetId"]));
+    }
+
+    fn attach(&mut self, page: String) {
+        let attached = self.browser("Target.attachToTarget", json!({ "targetId": page, "flatten": true }));
+        (self.page, self.session) = (page, text(&attached["sessionId"]));
+        self.page("Log.enable", json!({}));
     }
 
     /// Stops all that the page does, as a phone does whose screen is locked; or lets it go on.

@@ -374,11 +374,21 @@ function wake() {
   rung = true;
 }
 
-// Others lead rather than a hidden page.
+// Others lead rather than a hidden page, which may be closed at any moment.
 document.addEventListener("visibilitychange", () => {
   page?.hidden(document.hidden);
   round(false);
+  if (document.hidden) keepAll();
 });
+window.addEventListener("pagehide", keepAll);
+
+// What is to outlast this page, as it is by now.
+function keepAll() {
+  if (!playing) return;
+  page.keep();
+  keepHero();
+  keepIt();
+}
 
 function frame() {
   if (!playing) return;
@@ -386,8 +396,6 @@ function frame() {
   round(!document.hidden);
   const panel = page?.panel();
   if (panel) write(JSON.parse(panel));
-  keepHero();
-  if (playing && Date.now() - keptAt > KEEP_MS) keepIt();
 }
 
 function round(isFrame) {
@@ -401,6 +409,8 @@ function round(isFrame) {
   }
   if (wait < 0) return over(JSON.parse(page.ending()));
   play(sound);
+  keepHero();
+  if (Date.now() - keptAt > KEEP_MS) keepIt();
   clock.postMessage(Math.min(wait, 1000));
 }
 
@@ -475,7 +485,7 @@ function download(name, bytes) {
 async function keepIt() {
   keptAt = Date.now();
   const bytes = recorded();
-  if (!bytes || entry.bot) return;
+  if (!bytes || (entry.bot && !entry.keeps)) return;
   try {
     await keep(began, fileName(), bytes);
     at("unkept").hidden = true;

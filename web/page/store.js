@@ -4,28 +4,38 @@
 
 const KEPT_MAX = 20;
 
+let database;
+
+// Opened once: who is about to be closed has no time for it.
 function opened() {
+  return (database ??= open().catch((error) => {
+    database = null;
+    throw error;
+  }));
+}
+
+function open() {
   return new Promise((resolve, reject) => {
     if (!globalThis.indexedDB) return reject(new Error("it has no storage"));
     const request = indexedDB.open("lockstone", 1);
     request.onupgradeneeded = () => request.result.createObjectStore("recordings", { keyPath: "key" });
-    request.onsuccess = () => resolve(request.result);
+    request.onsuccess = () => {
+      request.result.onclose = () => (database = null);
+      resolve(request.result);
+    };
     request.onerror = () => reject(request.error);
   });
 }
 
 async function within(mode, work) {
   const db = await opened();
-  try {
-    return await new Promise((resolve, reject) => {
-      const transaction = db.transaction("recordings", mode);
-      const request = work(transaction.objectStore("recordings"));
-      transaction.oncomplete = () => resolve(request?.result);
-      transaction.onerror = transaction.onabort = () => reject(transaction.error);
-    });
-  } finally {
-    db.close();
-  }
+  return new Promise((resolve, reject) => {
+    const transaction = db.transaction("recordings", mode);
+    const request = work(transaction.objectStore("recordings"));
+    transaction.oncomplete = () => resolve(request?.result);
+    transaction.onerror = transaction.onabort = () => reject(transaction.error);
+    transaction.commit?.();
+  });
 }
 
 // Keeps a recording, in the place of an older one of the same key. The oldest that are too many

@@ -38,6 +38,9 @@ pub(crate) trait Playing {
     /// One round of a page that is hidden, or is not.
     fn step(&mut self, is_hidden: bool, now: Duration) -> Next;
 
+    /// Keeps what is to outlast the page, as it is by now.
+    fn keep(&mut self);
+
     fn leave(&mut self, now: Duration);
 
     /// How it went, as JSON.
@@ -234,6 +237,10 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Playing for Played<G, L, T> {
             Next::At(at) => Next::At(at.saturating_add(self.began)),
             Next::Over => Next::Over,
         }
+    }
+
+    fn keep(&mut self) {
+        self.shell.keep();
     }
 
     fn leave(&mut self, now: Duration) {

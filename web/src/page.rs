@@ -166,6 +166,14 @@ impl Page {
         self.hands.borrow_mut().line(line);
     }
 
+    /// The page may be closed at any moment, without a word: what [`character`] and [`recording`]
+    /// give from now on is the hero and the session as they are.
+    pub fn keep(&mut self) {
+        if let Some(playing) = &mut self.playing {
+            playing.keep();
+        }
+    }
+
     /// Wants to leave. The steps that follow say goodbye.
     pub fn leave(&mut self) {
         if let Some(playing) = &mut self.playing {

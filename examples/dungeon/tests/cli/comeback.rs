@@ -6,7 +6,7 @@ use std::sync::PoisonError;
 use lockstone::shell::Report;
 use testkit::open_page::OpenPage;
 
-use super::page::{ALONE, blank, playing, serve};
+use super::page::{ALONE, blank, link, playing, serve};
 
 /// What a person opens, with words of the link.
 fn door(url: &str, words: &str) -> String {
@@ -48,9 +48,9 @@ fn a_page_that_is_loaded_again_before_the_one_before_is_gone_is_the_same_player(
     let rows = |words: &str| format!("document.getElementById('rows').innerText.includes('{words}')");
     page.tools.until(&rows("Bea (you)"));
     page.tools.press("i");
-    let hero = "/Bea, mage of level \\d+/.exec(document.getElementById('notes').innerText)?.[0]";
+    let hero = r"Number(/Bea, mage of level (\d+)/.exec(document.getElementById('notes').innerText)?.[1])";
     page.tools.until(hero);
-    let before = page.tools.value(hero);
+    let before = page.tools.value(hero).as_u64();
     // Another tab of the same browser may play another hero meanwhile.
     page.tools.value("['name', 'hero'].forEach((key) => localStorage.setItem(`lockstone.${key}`, 'ranger'))");
     page.tools.value("window.isBefore = true");
@@ -59,8 +59,30 @@ fn a_page_that_is_loaded_again_before_the_one_before_is_gone_is_the_same_player(
     page.tools.until(&rows("Bea (you)"));
     page.tools.press("i");
     page.tools.until(hero);
-    assert_eq!(page.tools.value(hero), before);
+    assert!(page.tools.value(hero).as_u64() >= before, "it comes back as it was");
     let report = leave(&mut page);
     assert_eq!((report.player, report.name.as_str(), report.desyncs), (Some(1), "Bea", 0), "the same: {report:?}");
     assert_eq!(founder.interrupted().desyncs, 0);
+}
+
+/// The recordings that the page keeps, as its own module tells them.
+const KEPT: &str = "import('./store.js').then(({ kept }) => kept())";
+
+#[test]
+fn a_hidden_tab_that_is_closed_keeps_its_hero_and_what_was_played() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (Some((_server, url)), Some(mut page)) = (serve(), blank()) else { return };
+    let link = link(&url, "&keeps&hero=mage&seed=5&seconds=600", "Ada");
+    page.tools.go(&link, "");
+    page.tools.until("document.getElementById('curtain')?.hidden");
+    page.tools.hide();
+    page.tools.until("document.hidden");
+    // From here on no picture is drawn, and what the bot wins is kept nevertheless.
+    let hero = "localStorage.getItem('lockstone.character.dungeon.mage')";
+    page.tools.until(&format!("{hero} && (window.hero ??= {hero}) !== {hero}"));
+    page.tools.until(&format!("{KEPT}.then((all) => (window.all = all)) && window.all?.length === 1"));
+    page.tools.close_for(&door(&url, "&name=Ada&hero=mage"));
+    page.tools.until("/^Your mage of level \\d+ comes along/.test(document.getElementById('comes')?.innerText)");
+    page.tools.until("/\\(1\\)/.test(document.getElementById('kept-count').innerText)");
+    page.assert_quiet();
 }
