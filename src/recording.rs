@@ -33,7 +33,7 @@ pub(crate) mod tree;
 mod writer;
 
 pub use bundle::{Bundle, BundleError};
-pub use continuing::ContinueError;
+pub use continuing::{ContinueError, Recorded, UnfitError, go_on};
 pub use entry::{Entry, EntryOf};
 pub use film::Film;
 pub use format::{Build, Desync, Header};

@@ -294,7 +294,8 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
         if self.ended.is_none() {
             self.keep_hero(true);
         }
-        self.recorder.ask(|keeper| keeper.flush());
+        let reached = self.reached;
+        self.recorder.ask(move |keeper| keeper.hand_over(reached));
     }
 
     /// Says how well this peer can lead a party: a page of a browser less than a process of its

@@ -2,62 +2,40 @@
 
 use std::path::Path;
 
-use lockstone_net::session::Continuation;
 use lockstone_net::wire::SessionKind;
-use lockstone_sim::{Simulation, Tick};
+use lockstone_sim::Tick;
 
 use super::failure::Failure;
 use super::files;
 use super::player::Player;
 use crate::game::Game;
 use crate::output::say;
-use crate::panics::caught;
-use crate::recording::{ContinueError, Ending, Header, Recording};
+use crate::recording::{ContinueError, Ending, Recorded, UnfitError, go_on};
 
-/// What ends a sentence about a recording of which none goes on.
-const ADVICE: &str = "record one with `play --record` in a party";
-
-/// A recorded session, at its last tick.
-pub(super) struct Recorded<S: Simulation> {
-    pub session: Continuation<S>,
-    /// Its room; empty, if it had none.
-    pub room: String,
+/// Reads a recording of a session of a kind, and plays it to its end.
+pub(super) fn read<G: Game>(file: &Path, kind: SessionKind, player: &Player<G>) -> Result<Recorded<G::Sim>, Failure> {
+    let game = (G::NAME, &G::identity(&player.table));
+    let recorded = go_on(&files::read(file)?, game, kind, player.build(false)).map_err(|error| match error {
+        UnfitError::Recording(error) => Failure::recording("go on with", file, &error),
+        error => Failure::file("go on with", file, advised(&error, kind)),
+    })?;
+    tell(file, recorded.end, &recorded.ending);
+    Ok(recorded)
 }
 
-impl<S: Simulation> Recorded<S> {
-    /// Reads a recording of a session of a kind, and plays it to its end.
-    pub fn read<G: Game<Sim = S>>(file: &Path, kind: SessionKind, player: &Player<G>) -> Result<Self, Failure> {
-        let refused = |why: &dyn core::fmt::Display| Failure::file("go on with", file, why);
-        let bytes = files::read(file)?;
-        let unreadable = |error| Failure::recording("go on with", file, &error);
-        let header = Header::peek(&bytes).map_err(unreadable)?;
-        header.check(G::NAME, &G::identity(&player.table)).map_err(unreadable)?;
-        check_kind(kind, header.kind).map_err(|why| refused(&why))?;
-        let recording = Recording::<S>::read(&bytes).map_err(unreadable)?;
-        let (end, ending) = (recording.end(), recording.ending.clone());
-        let session = caught(|| recording.continuation(player.build(false)));
-        let session = session.map_err(|panicked| refused(&format!("{panicked}; see it with `check`")))?;
-        let session = session.map_err(|error| match error {
-            ContinueError::NotWhole if matches!(kind, SessionKind::Relay { .. }) => {
-                refused(&"it is of a part of a relay's world; name the recording of the relay itself")
-            }
-            error => refused(&format!("{error}; use the build that recorded it, or another recording")),
-        })?;
-        tell(file, end, &ending);
-        Ok(Recorded { session, room: header.room })
-    }
-}
-
-fn check_kind(wanted: SessionKind, recorded: SessionKind) -> Result<(), String> {
-    match (wanted, recorded) {
-        (SessionKind::Party { .. }, SessionKind::Party { .. }) => Ok(()),
-        (SessionKind::Relay { .. }, SessionKind::Relay { .. }) => Ok(()),
-        (_, SessionKind::Rollback { .. }) => Err(format!("no rollback session can be gone on with; {ADVICE}")),
-        (_, SessionKind::Relay { .. }) => {
-            Err("it is of a relay's session; give the relay's own recording to `relay --resume`".to_owned())
+/// Why it cannot be gone on with, and what to do.
+fn advised(error: &UnfitError, wanted: SessionKind) -> String {
+    let advice = match error {
+        UnfitError::Kind(SessionKind::Relay { .. }) => "give the relay's own recording to `relay --resume`",
+        UnfitError::Kind(SessionKind::Party { .. }) => "give it to `play --continue`",
+        UnfitError::Kind(SessionKind::Rollback { .. }) => "record one with `play --record` in a party",
+        UnfitError::Panicked(_) => "see it with `check`",
+        UnfitError::Continue(ContinueError::NotWhole) if matches!(wanted, SessionKind::Relay { .. }) => {
+            return "it is of a part of a relay's world; name the recording of the relay itself".to_owned();
         }
-        (_, SessionKind::Party { .. }) => Err("it is of a party; give it to `play --continue`".to_owned()),
-    }
+        UnfitError::Continue(_) | UnfitError::Recording(_) => "use the build that recorded it, or another recording",
+    };
+    format!("{error}; {advice}")
 }
 
 fn tell(file: &Path, end: Tick, ending: &Ending) {

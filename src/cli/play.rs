@@ -8,7 +8,7 @@ use lockstone_net::{Link, Party, Rollback};
 use super::args::{Play, Shared};
 use super::child::{Peer, bot_words};
 use super::config::Config;
-use super::continuing::Recorded;
+use super::continuing;
 use super::failure::Failure;
 use super::identity::Identity;
 use super::kept::Kept;
@@ -18,6 +18,7 @@ use super::player::Player;
 use super::sitting::Sitting;
 use crate::game::Game;
 use crate::output::say;
+use crate::recording::Recorded;
 use crate::shell::{Options, SoloLink};
 use crate::view::Join;
 
@@ -69,7 +70,7 @@ fn recorded<G: Game>(args: &Play, config: &Config, player: &Player<G>) -> Result
         return Err(Failure::new("no rollback session can be gone on with: leave out --rollback or --continue"));
     };
     let kind = config.terms(G::identity(&player.table)).kind;
-    Recorded::read(file, kind, player).map(Some)
+    continuing::read(file, kind, player).map(Some)
 }
 
 fn play<G: Game>(

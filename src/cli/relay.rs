@@ -9,7 +9,7 @@ use lockstone_net::matchbox::RoomRole;
 use lockstone_net::relay::{Relay, RelayConfig, RelaySettings, Replica};
 
 use super::args::{self, Play, SIGNAL_PORT, View};
-use super::continuing::Recorded;
+use super::continuing;
 use super::failure::Failure;
 use super::identity::Identity;
 use super::kept::Kept;
@@ -45,7 +45,7 @@ pub(super) fn run<G: Wide>(args: args::Relay) -> Result<ExitCode, Failure> {
     let player = Player::<G>::of(args.name.as_deref(), kept, args.table.as_deref())?.led(args.bot);
     let identity = G::identity(&player.table);
     // Before anyone is told of it.
-    let recorded = args.resume.as_deref().map(|file| Recorded::read(file, config.terms(identity).kind, &player));
+    let recorded = args.resume.as_deref().map(|file| continuing::read(file, config.terms(identity).kind, &player));
     let recorded = recorded.transpose()?;
     let before = recorded.as_ref().map(|recorded| recorded.room.as_str());
     let room = room_name(args.room.as_deref().or(before))?;

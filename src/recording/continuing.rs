@@ -2,12 +2,78 @@
 //!
 //! It never believes a world that does not meet the recorded checksums.
 
+use lockstone_net::Identity;
 use lockstone_net::session::Continuation;
+use lockstone_net::wire::SessionKind;
 use lockstone_sim::codec::CodecError;
 use lockstone_sim::{Checksum, Simulation, Tick, Turn};
 
 use super::entry::Entry;
-use super::reader::Recording;
+use super::format::Header;
+use super::reader::{Ending, Recording, RecordingError};
+use crate::panics::{Panicked, caught};
+
+/// A recorded session, at its last tick.
+pub struct Recorded<S: Simulation> {
+    /// Goes on from there.
+    pub session: Continuation<S>,
+    /// Its room; empty, if it had none.
+    pub room: String,
+    /// The tick at which it goes on.
+    pub end: Tick,
+    /// How the recording ends.
+    pub ending: Ending,
+}
+
+/// Why a file is no recording to go on with.
+#[derive(Debug, thiserror::Error)]
+pub enum UnfitError {
+    /// It is no recording of this game, or is damaged.
+    #[error(transparent)]
+    Recording(#[from] RecordingError),
+    /// It is of another kind of session: of this one.
+    #[error("{}", of_kind(.0))]
+    Kind(SessionKind),
+    /// The game does not come to its end.
+    #[error("{0}")]
+    Panicked(Panicked),
+    /// Its session cannot be founded again.
+    #[error(transparent)]
+    Continue(#[from] ContinueError),
+}
+
+fn of_kind(kind: &SessionKind) -> &'static str {
+    match kind {
+        SessionKind::Rollback { .. } => "no rollback session can be gone on with",
+        SessionKind::Relay { .. } => "it is of a relay's session",
+        SessionKind::Party { .. } => "it is of a party",
+    }
+}
+
+/// Reads a recording of a game's session of a kind, and plays it to its end, in a simulation that
+/// `build` makes of a seed.
+///
+/// # Errors
+/// [`UnfitError`] if nobody can go on with it.
+pub fn go_on<S: Simulation>(
+    bytes: &[u8],
+    (game, identity): (&str, &Identity),
+    kind: SessionKind,
+    build: impl FnOnce(u64) -> S,
+) -> Result<Recorded<S>, UnfitError> {
+    let header = Header::peek(bytes)?;
+    header.check(game, identity)?;
+    // They may differ in their settings.
+    if core::mem::discriminant(&header.kind) != core::mem::discriminant(&kind)
+        || matches!(header.kind, SessionKind::Rollback { .. })
+    {
+        return Err(UnfitError::Kind(header.kind));
+    }
+    let recording = Recording::<S>::read(bytes)?;
+    let (end, ending) = (recording.end(), recording.ending.clone());
+    let session = caught(|| recording.continuation(build)).map_err(UnfitError::Panicked)??;
+    Ok(Recorded { session, room: header.room, end, ending })
+}
 
 /// Why nobody can go on with a recorded session.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

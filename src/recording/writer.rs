@@ -195,9 +195,14 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// What the output says.
     pub fn reached(&mut self, tick: Tick) -> io::Result<()> {
-        if tick.since(self.flushed) < FLUSH_TICKS {
-            return Ok(());
-        }
+        if tick.since(self.flushed) < FLUSH_TICKS { Ok(()) } else { self.hand_over(tick) }
+    }
+
+    /// The same, and hands over at once all that is written by then.
+    ///
+    /// # Errors
+    /// What the output says.
+    pub fn hand_over(&mut self, tick: Tick) -> io::Result<()> {
         self.events.pass_to(tick.max(self.events.next));
         self.flush()
     }

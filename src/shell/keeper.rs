@@ -293,9 +293,9 @@ impl<S: Inspect> Keeper<S> {
         }
     }
 
-    /// Hands over to the file what is to be written by now.
-    pub fn flush(&mut self) {
-        self.file(Writer::flush);
+    /// The ticks before this one are final: all of them are in the file from now on.
+    pub fn hand_over(&mut self, tick: Tick) {
+        self.file(|writer| writer.hand_over(tick));
     }
 
     pub fn end(&mut self, tick: Tick, reason: &str) {

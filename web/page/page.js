@@ -215,7 +215,8 @@ function counted(answer) {
   return new Response(answer.body.pipeThrough(count), { headers: { "content-type": "application/wasm" } });
 }
 
-function openDoor() {
+// With what the link asks for; `enters` if it says so, or if this tab was in there.
+function openDoor(enters = true) {
   const { room, kind, name, hero, bot } = asked();
   document.title = capital(about.name);
   at("title").textContent = at("name-of-game").textContent = about.name;
@@ -248,7 +249,7 @@ function openDoor() {
   showKept();
   listKept();
   if (!playing) at("name").focus();
-  if (bot || back) enter();
+  if (enters && (bot || back)) enter();
 }
 
 // The game's keys, and the page's own.
@@ -291,7 +292,8 @@ window.addEventListener("hashchange", () => {
 
 // ---- Entering
 
-async function enter() {
+// Enters, as the door says; or goes on with what was recorded.
+async function enter(goesOn) {
   listen();
   const name = at("name").value.trim() || (asked().bot ? "Page" : "");
   const hero = chosen();
@@ -335,7 +337,7 @@ async function enter() {
   page.calm(matchMedia("(prefers-reduced-motion: reduce)").matches);
   try {
     if (entry.character) tell(`${page.title(entry.character)} comes along.`);
-    page.enter(JSON.stringify(entry), at("canvas"), wake);
+    page.enter(JSON.stringify(entry), at("canvas"), wake, goesOn);
   } catch (sentence) {
     leaveStage();
     return trouble(String(sentence));
@@ -487,12 +489,22 @@ async function keepIt() {
   const bytes = recorded();
   if (!bytes || (entry.bot && !entry.keeps)) return;
   try {
-    await keep(began, fileName(), bytes);
+    await keep(began, { file: fileName(), bytes, kind: entry.kind, hash: location.hash, name: entry.name, hero: entry.hero });
     at("unkept").hidden = true;
   } catch (error) {
     const why = error?.name === "QuotaExceededError" ? "full" : "forbidden";
     unkept("the recording", `its storage is ${why}; save it as a file, if you want it`);
   }
+}
+
+// In the same room, as the same hero.
+function goOn({ bytes, hash, name, hero }) {
+  history.replaceState(null, "", hash || location.pathname);
+  openDoor(false);
+  at("name").value = name ?? at("name").value;
+  const radio = document.querySelector(`#heroes [value="${hero}"]`);
+  if (radio) radio.checked = true;
+  if (at("form").reportValidity()) enter(bytes);
 }
 
 function unkept(what, why) {
@@ -504,23 +516,29 @@ async function listKept() {
   const all = await kept().catch(() => []);
   at("kept").hidden = !all.length;
   at("kept-count").textContent = `Recordings in this browser (${all.length})`;
-  at("kept-list").replaceChildren(...all.map(({ key, file, bytes, at: when }) => {
+  at("kept-list").replaceChildren(...all.map((recorded) => {
+    const { key, file, bytes, at: when, kind } = recorded;
     const item = document.createElement("li");
-    const [look, store, drop] = ["a", "button", "button"].map((name) => document.createElement(name));
+    const [look, go, store, drop] = ["a", "button", "button", "button"].map((name) => document.createElement(name));
     look.href = `view.html#kept=${key}`;
     look.textContent = file;
+    go.textContent = "Go on";
+    // Of another kind nobody founds one again here.
+    go.hidden = kind === "relay" || kind === "rollback";
     store.textContent = "Save";
     drop.textContent = "Delete";
     const what = `${file} of ${new Date(when).toLocaleString()}`;
+    go.setAttribute("aria-label", `Go on with ${what}`);
     store.setAttribute("aria-label", `Save ${what}`);
     drop.setAttribute("aria-label", `Delete ${what}`);
-    store.type = drop.type = "button";
+    go.type = store.type = drop.type = "button";
+    go.addEventListener("click", () => goOn(recorded));
     store.addEventListener("click", () => download(file, bytes));
     drop.addEventListener("click", () => forget(key).then(listKept));
     const time = document.createElement("span");
     time.className = "faint";
     time.textContent = `${new Date(when).toLocaleString([], { dateStyle: "short", timeStyle: "short" })}, ${Math.ceil(bytes.length / 1000)} KB`;
-    item.append(look, time, store, drop);
+    item.append(look, time, go, store, drop);
     return item;
   }));
 }

@@ -40,8 +40,8 @@ async function within(mode, work) {
 
 // Keeps a recording, in the place of an older one of the same key. The oldest that are too many
 // go.
-export async function keep(key, file, bytes) {
-  await within("readwrite", (store) => store.put({ key, file, bytes, at: Date.now() }));
+export async function keep(key, recorded) {
+  await within("readwrite", (store) => store.put({ ...recorded, key, at: Date.now() }));
   const surplus = (await kept()).slice(KEPT_MAX);
   await Promise.all(surplus.map(({ key }) => forget(key)));
 }

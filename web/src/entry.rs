@@ -42,6 +42,9 @@ pub(crate) struct Entry {
     pub keeps: bool,
     /// What was kept of it before, as a [`Character`](lockstone::character::Character) is written.
     pub character: Option<String>,
+    /// The recording of a session to go on with.
+    #[serde(skip)]
+    pub recording: Option<Vec<u8>>,
     /// How many players a rollback session begins with.
     pub peers: Option<usize>,
     /// A bot plays the hero.

@@ -13,6 +13,7 @@ use lockstone::net::relay::{RelayConfig, RelaySettings, Replica};
 use lockstone::net::session::PlayerError;
 use lockstone::net::wire::{Fitness, SessionKind, Terms};
 use lockstone::net::{Link, Party, PartyConfig, PartySettings, Rollback, RollbackConfig, RollbackSettings, Session};
+use lockstone::recording::{Recorded, RecordingError, UnfitError, go_on};
 use lockstone::shell::{Clocks, Display, Labels, Memory, Next, Options, Recorder, Screen, Shell, SoloLink};
 use lockstone::sim::Tick;
 use lockstone::view::Join;
@@ -84,6 +85,10 @@ impl<G: Game> Gate for Any<G> {
                 let terms = config.terms(identity);
                 let party = Party::new(config, identity, &entry.name, hero, build::<G>).map_err(of_name)?;
                 let party = party.with_key(entry.player_key()?);
+                let party = match &entry.recording {
+                    Some(bytes) => party.continuing(recorded::<G>(bytes, terms.kind)?.session),
+                    None => party,
+                };
                 if entry.kind == Kind::Solo {
                     return place.play::<G, _, _>(party, SoloLink::default(), terms);
                 }
@@ -149,6 +154,21 @@ fn kept<G: Game>(text: &str) -> Result<Character<HeroOf<G>>, String> {
 
 fn unfit(cause: CharacterError) -> String {
     format!("The hero that this browser keeps cannot come along ({cause}): begin anew, which lays it aside.")
+}
+
+/// What the page is to go on with.
+fn recorded<G: Game>(bytes: &[u8], kind: SessionKind) -> Result<Recorded<G::Sim>, String> {
+    let game = (G::NAME, &G::identity(&default_table()));
+    go_on(bytes, game, kind, build::<G>).map_err(|error| {
+        let advice = match error {
+            UnfitError::Kind(_) => "begin another session",
+            UnfitError::Recording(RecordingError::Different { .. }) | UnfitError::Continue(_) => {
+                "open it in the page of the build that recorded it"
+            }
+            UnfitError::Recording(_) | UnfitError::Panicked(_) => "try another",
+        };
+        format!("This recording cannot be gone on with: {error}; {advice}.")
+    })
 }
 
 fn of_name(error: PlayerError) -> String {

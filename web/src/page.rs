@@ -82,12 +82,19 @@ impl Page {
     }
 
     /// Enters a session: which, and as whom, says JSON. `wake` is called when there is something to
-    /// do before the time that [`step`](Page::step) told.
+    /// do before the time that [`step`](Page::step) told. With a recording it goes on from where
+    /// that ends.
     ///
     /// # Errors
     /// A sentence with its cause and what to do.
-    pub fn enter(&mut self, entry: &str, canvas: HtmlCanvasElement, wake: Function) -> Result<(), String> {
-        let entry = Entry::read(entry)?;
+    pub fn enter(
+        &mut self,
+        entry: &str,
+        canvas: HtmlCanvasElement,
+        wake: Function,
+        recording: Option<Vec<u8>>,
+    ) -> Result<(), String> {
+        let entry = Entry { recording, ..Entry::read(entry)? };
         let eye = Eye::new(Picture::new(canvas)?, Rc::clone(&self.hands));
         let files = Memory::default();
         FILES.set(files.clone());

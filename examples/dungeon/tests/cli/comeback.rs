@@ -6,15 +6,15 @@ use std::sync::PoisonError;
 use lockstone::shell::Report;
 use testkit::open_page::OpenPage;
 
-use super::page::{ALONE, blank, link, playing, serve};
+use super::page::{ALONE, TICK, blank, link, playing, serve};
 
 /// What a person opens, with words of the link.
-fn door(url: &str, words: &str) -> String {
+pub fn door(url: &str, words: &str) -> String {
     format!("{}/#report{words}", url.replace("ws://", "http://"))
 }
 
 /// Enters by the door's own button, and waits for the world.
-fn enter(page: &mut OpenPage) {
+pub fn enter(page: &mut OpenPage) {
     page.tools.until("document.getElementById('form')?.checkVisibility()");
     page.tools.click("enter");
     page.tools.until("document.getElementById('curtain').hidden");
@@ -65,8 +65,15 @@ fn a_page_that_is_loaded_again_before_the_one_before_is_gone_is_the_same_player(
     assert_eq!(founder.interrupted().desyncs, 0);
 }
 
-/// The recordings that the page keeps, as its own module tells them.
-const KEPT: &str = "import('./store.js').then(({ kept }) => kept())";
+/// The recording that the page keeps, as its own module tells it.
+const KEPT: &str = "import('./store.js').then(({ kept }) => kept()).then(([newest]) => (window.kept = newest))";
+
+/// Hides the page, and waits until it has kept its recording since.
+fn hide(page: &mut OpenPage) {
+    page.tools.value("window.since = Date.now()");
+    page.tools.hide();
+    page.tools.until(&format!("document.hidden && {KEPT} && window.kept?.at >= window.since"));
+}
 
 #[test]
 fn a_hidden_tab_that_is_closed_keeps_its_hero_and_what_was_played() {
@@ -75,14 +82,47 @@ fn a_hidden_tab_that_is_closed_keeps_its_hero_and_what_was_played() {
     let link = link(&url, "&keeps&hero=mage&seed=5&seconds=600", "Ada");
     page.tools.go(&link, "");
     page.tools.until("document.getElementById('curtain')?.hidden");
-    page.tools.hide();
-    page.tools.until("document.hidden");
+    hide(&mut page);
     // From here on no picture is drawn, and what the bot wins is kept nevertheless.
     let hero = "localStorage.getItem('lockstone.character.dungeon.mage')";
     page.tools.until(&format!("{hero} && (window.hero ??= {hero}) !== {hero}"));
-    page.tools.until(&format!("{KEPT}.then((all) => (window.all = all)) && window.all?.length === 1"));
     page.tools.close_for(&door(&url, "&name=Ada&hero=mage"));
     page.tools.until("/^Your mage of level \\d+ comes along/.test(document.getElementById('comes')?.innerText)");
     page.tools.until("/\\(1\\)/.test(document.getElementById('kept-count').innerText)");
+    page.assert_quiet();
+}
+
+#[test]
+fn a_page_goes_on_with_a_kept_recording_from_where_its_tab_was_closed() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (Some((_server, url)), Some(mut page)) = (serve(), blank()) else { return };
+    page.tools.go(&door(&url, "&name=Ada&hero=ranger&seed=5"), "");
+    enter(&mut page);
+    page.tools.press("d");
+    page.tools.until(&format!("{TICK} > 50"));
+    let known = page.tools.value(TICK).as_u64();
+    hide(&mut page);
+    page.tools.close_for(&door(&url, "&name=Bea&hero=mage"));
+    page.tools.until("document.querySelector('#kept-list li')");
+    page.tools.value(
+        "[...document.querySelectorAll('#kept-list button')].find(({ textContent }) => textContent === 'Go on').click()",
+    );
+    page.tools.until("document.getElementById('curtain').hidden");
+    page.tools.press("i");
+    page.tools.until("/Ada, ranger of level/.test(document.getElementById('notes').innerText)");
+    let report = leave(&mut page);
+    assert_eq!((report.player, report.name.as_str()), (Some(0), "Ada"), "the same hero: {report:?}");
+    // What was seen last may have been some ticks ahead of what is final.
+    let known = known.expect("a tick");
+    assert!(u64::from(report.first_tick) + 10 >= known, "it goes on at {}, {known} were seen", report.first_tick);
+    // What is no recording to go on with is told.
+    page.tools.click("out");
+    let spoil = "import('./store.js').then(({ kept, keep }) => kept().then(([newest]) =>
+        keep(newest.key, { ...newest, bytes: newest.bytes.slice(0, 30) })))";
+    page.tools.value(spoil);
+    page.tools.close_for(&door(&url, "&name=Ada"));
+    page.tools.until("document.querySelector('#kept-list li')");
+    page.tools.value("document.querySelector('#kept-list button').click()");
+    page.tools.until("/cannot be gone on with/.test(document.getElementById('trouble').innerText)");
     page.assert_quiet();
 }

@@ -189,7 +189,7 @@ fn two_pages_and_a_native_play_one_party() {
 }
 
 /// The tick that stands beside the picture.
-const TICK: &str = r"Number(/tick (\d+)/.exec(document.getElementById('rows').innerText)?.[1])";
+pub const TICK: &str = r"Number(/tick (\d+)/.exec(document.getElementById('rows').innerText)?.[1])";
 
 /// What stands beside the picture says that.
 fn says(words: &str) -> String {
