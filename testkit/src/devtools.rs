@@ -2,6 +2,7 @@
 //! something. <https://chromedevtools.github.io/devtools-protocol/>
 
 use std::net::TcpStream;
+use std::path::Path;
 
 use data_encoding::BASE64;
 use serde_json::{Value, json};
@@ -104,6 +105,18 @@ impl DevTools {
             let text = if kind == "keyDown" { key } else { "" };
             self.page("Input.dispatchKeyEvent", json!({ "type": kind, "key": key, "code": code, "text": text }));
         }
+    }
+
+    /// Chooses a file for what has an id, in place of the browser's own dialog.
+    pub fn choose_file(&mut self, id: &str, file: &Path) {
+        let asked = json!({ "expression": format!("document.getElementById('{id}')") });
+        let place = self.page("Runtime.evaluate", asked)["result"]["objectId"].take();
+        self.page("DOM.setFileInputFiles", json!({ "files": [file], "objectId": place }));
+    }
+
+    /// Has the page's downloads put into a folder.
+    pub fn download_to(&mut self, folder: &Path) {
+        self.browser("Browser.setDownloadBehavior", json!({ "behavior": "allow", "downloadPath": folder }));
     }
 
     /// Waits until this is true on the page, in JavaScript.

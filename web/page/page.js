@@ -9,6 +9,8 @@ import { forget, keep, kept } from "./store.js";
 
 // What is played is kept this often, for when the page is closed in the middle.
 const KEEP_MS = 20_000;
+// No hero's file is longer: of what is, the beginning tells.
+const HERO_BYTES = 1 << 16;
 // A page that is loaded again waits so long until the one before has given up its player's key.
 const RELEASED_MS = 10_000;
 
@@ -102,12 +104,29 @@ function keepHero() {
   if (heroKept !== text) unkept("your hero", "its storage is full or forbidden");
 }
 
-// The one before is laid aside, in the place of the one before that.
-function beginAnew(hero) {
+// Puts another hero, or none, in the place of one, which is laid aside, in the place of the one
+// before that. Returns whether it could.
+function replaceHero(hero, text) {
   const before = known(placeOf(hero));
   known(`${placeOf(hero)}.before`, before);
-  if (known(`${placeOf(hero)}.before`) === before) known(placeOf(hero), null);
+  if (known(`${placeOf(hero)}.before`) === before) known(placeOf(hero), text);
   showKept();
+  return known(placeOf(hero)) === text;
+}
+
+// A hero that a page or a program kept in a file comes along from now on.
+async function bring(file) {
+  trouble("");
+  try {
+    const text = await file.slice(0, HERO_BYTES).text();
+    const hero = page.class(text);
+    const { isMine } = await own;
+    if (!isMine) return trouble("Another tab of this browser keeps your heroes: bring it there.");
+    document.querySelector(`#heroes [value="${hero}"]`).checked = true;
+    if (!replaceHero(hero, text)) trouble("This browser does not keep your hero: its storage is full or forbidden.");
+  } catch (error) {
+    trouble(typeof error === "string" ? error : "The file cannot be read: choose it once more.");
+  }
 }
 
 // What is kept of the chosen class, at the door: if it comes along, and no other tab has it.
@@ -246,6 +265,7 @@ function openDoor(enters = true) {
     text.textContent = what;
     return [term, text];
   }));
+  at("bringing").hidden = !about.keeps;
   showKept();
   listKept();
   if (!playing) at("name").focus();
@@ -270,7 +290,13 @@ function bold(text) {
 }
 
 at("heroes").addEventListener("change", showKept);
-at("anew").addEventListener("click", () => beginAnew(chosen()));
+at("anew").addEventListener("click", () => replaceHero(chosen(), null));
+at("carry").addEventListener("click", () => download(`${chosen()}.character`, known(placeOf(chosen()))));
+at("brought").addEventListener("change", async ({ target }) => {
+  if (target.files.length) await bring(target.files[0]);
+  // The same one may be chosen again.
+  target.value = "";
+});
 
 at("form").addEventListener("submit", (event) => {
   event.preventDefault();

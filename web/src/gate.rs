@@ -31,6 +31,9 @@ pub(crate) trait Gate {
     /// What a kept hero is called.
     fn title(&self, character: &str) -> Result<String, String>;
 
+    /// Of which class a hero is that somebody brings in a file.
+    fn class(&self, character: &str) -> Result<String, String>;
+
     fn enter(&self, entry: &Entry, eye: Eye, files: Memory, waker: &Waker) -> Result<Box<dyn Playing>, String>;
 }
 
@@ -75,6 +78,13 @@ impl<G: Game> Gate for Any<G> {
         kept::<G>(character).map(|character| character.title)
     }
 
+    fn class(&self, character: &str) -> Result<String, String> {
+        let character = character_of::<G>(character.as_bytes());
+        character.map(|character| character.class).map_err(|error| {
+            format!("The hero in this file cannot come along ({error}): bring another, which a page or program kept.")
+        })
+    }
+
     fn enter(&self, entry: &Entry, eye: Eye, files: Memory, waker: &Waker) -> Result<Box<dyn Playing>, String> {
         let (identity, place) = (G::identity(&default_table()), Place { entry, eye, files, waker });
         let hero = hero::<G>(entry)?;
@@ -116,6 +126,10 @@ impl<G: Wide> Gate for Broad<G> {
 
     fn title(&self, character: &str) -> Result<String, String> {
         Any::<G>::default().title(character)
+    }
+
+    fn class(&self, character: &str) -> Result<String, String> {
+        Any::<G>::default().class(character)
     }
 
     fn enter(&self, entry: &Entry, eye: Eye, files: Memory, waker: &Waker) -> Result<Box<dyn Playing>, String> {

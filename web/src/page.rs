@@ -81,6 +81,14 @@ impl Page {
         self.gate.title(character)
     }
 
+    /// Of which class a hero is that is brought in a file.
+    ///
+    /// # Errors
+    /// A sentence with its cause and what to do.
+    pub fn class(&self, character: &str) -> Result<String, String> {
+        self.gate.class(character)
+    }
+
     /// Enters a session: which, and as whom, says JSON. `wake` is called when there is something to
     /// do before the time that [`step`](Page::step) told. With a recording it goes on from where
     /// that ends.

@@ -1,12 +1,15 @@
 //! What a page keeps, and comes back to: by a person's own hands, in a real browser. All waits are
 //! for what is to come true.
 
+use std::fs;
 use std::sync::PoisonError;
 
 use lockstone::shell::Report;
 use testkit::open_page::OpenPage;
 
 use super::page::{ALONE, TICK, blank, link, playing, serve};
+use super::program::{folder, run};
+use super::wrong::assert_told;
 
 /// What a person opens, with words of the link.
 pub fn door(url: &str, words: &str) -> String {
@@ -125,4 +128,50 @@ fn a_page_goes_on_with_a_kept_recording_from_where_its_tab_was_closed() {
     page.tools.value("document.querySelector('#kept-list button').click()");
     page.tools.until("/cannot be gone on with/.test(document.getElementById('trouble').innerText)");
     page.assert_quiet();
+}
+
+#[test]
+fn a_hero_leaves_a_page_as_a_file_and_comes_back_by_one() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (Some((_server, url)), Some(mut page)) = (serve(), blank()) else { return };
+    let place = folder("carried");
+    page.tools.download_to(&place);
+    page.tools.go(&door(&url, "&name=Ada&hero=mage"), "");
+    enter(&mut page);
+    leave(&mut page);
+    page.tools.click("out");
+    let comes = |words: &str| format!("document.getElementById('comes').innerText.includes('{words}')");
+    page.tools.until(&comes("Your mage of level 1 comes along"));
+    page.tools.click("carry");
+    let saved = place.join("mage.character");
+    let written = || fs::read_to_string(&saved).ok().filter(|text| text.lines().count() == 8);
+    let text = std::iter::repeat_with(|| {
+        page.tools.value("new Promise((done) => setTimeout(done, 20))");
+        written()
+    });
+    let text = text.take(3_000).find_map(|text| text).expect("it is saved");
+    let hero = "localStorage.getItem('lockstone.character.dungeon.mage')";
+    assert_eq!(page.tools.value(hero), text.as_str());
+    // The program takes what the page kept, and the page what the program keeps.
+    let native = place.join("native.character");
+    fs::copy(&saved, &native).expect("there is room");
+    let path = native.to_str().expect("it is text");
+    let played = run(&["--solo", "--view", "none", "--until", "40", "--character", path]);
+    assert!(super::program::text(&played.stderr).contains("Your mage of level 1 is back"));
+    page.tools.click("anew");
+    page.tools.until(&format!("{hero} === null && !document.getElementById('character').checkVisibility()"));
+    page.tools.choose_file("brought", &native);
+    page.tools.until(&comes("Your mage of level 1 comes along"));
+    let kept = page.tools.value(hero);
+    assert_eq!(kept, fs::read_to_string(&native).expect("it is there").as_str());
+    for (name, bytes, told) in [
+        ("cut", &text.as_bytes()[..text.len() / 2], "it is damaged"),
+        ("cat", &b"a picture of a cat"[..], "it is no character of this game"),
+    ] {
+        let file = place.join(name);
+        fs::write(&file, bytes).expect("there is room");
+        page.tools.choose_file("brought", &file);
+        assert_told(&mut page, &format!("hero-{name}"), told);
+        assert_eq!(page.tools.value(hero), kept, "it stays as it is");
+    }
 }

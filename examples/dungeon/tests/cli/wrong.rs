@@ -16,7 +16,7 @@ const SENTENCES: &str = "[...document.querySelectorAll('#trouble, #sentence, #un
     .filter((place) => place.checkVisibility()).map((place) => place.innerText)";
 
 /// Sees a sentence with these words, and nothing else in the console.
-fn assert_told(page: &mut OpenPage, name: &str, words: &str) {
+pub fn assert_told(page: &mut OpenPage, name: &str, words: &str) {
     page.tools.until(&format!("{SENTENCES}.join().includes({})", json!(words)));
     let Value::Array(told) = page.tools.value(SENTENCES) else { panic!("it is a list") };
     for told in told {
