@@ -5,6 +5,18 @@
 const PICTURE_MIN = 480;
 const PICTURE_MAX = [1504, 944];
 
+// The least program that computes with four numbers at once.
+const VECTORS = [0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11];
+
+// What a browser lacks for any program of the page, in a sentence.
+export function lacksForAny() {
+  const advice = "open the link in a current Chrome, Edge, Firefox or Safari.";
+  if (typeof WebAssembly !== "object") return `This browser has no WebAssembly: ${advice}`;
+  if (!WebAssembly.validate(new Uint8Array(VECTORS))) return `This browser's WebAssembly has no SIMD: ${advice}`;
+  if (typeof Worker !== "function") return `This browser has no workers: ${advice}`;
+  return null;
+}
+
 export const at = (id) => document.getElementById(id);
 
 export function capital(text) {

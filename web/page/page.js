@@ -3,7 +3,7 @@
 // tells. It asks no host but its own.
 
 import init, { character, game, panicked, recording, sound } from "./game.js";
-import { at, bars, capital, fitted, lines } from "./beside.js";
+import { at, bars, capital, fitted, lacksForAny, lines } from "./beside.js";
 import { listen, play } from "./sound.js";
 import { forget, keep, kept } from "./store.js";
 
@@ -191,8 +191,8 @@ function tell(sentence) {
 }
 
 function lacks() {
-  if (typeof WebAssembly !== "object") return "This browser has no WebAssembly: open the link in a current Chrome, Edge, Firefox or Safari.";
-  if (typeof Worker !== "function") return "This browser has no workers: open the link in a current Chrome, Edge, Firefox or Safari.";
+  const missing = lacksForAny();
+  if (missing) return missing;
   if (asked().room && typeof RTCPeerConnection !== "function") {
     return "This browser has no WebRTC, or it is turned off: turn it on, or open the link in another browser.";
   }

@@ -2,7 +2,7 @@
 // worker. Nothing leaves the page.
 
 import init, { recordings, panicked } from "./viewer.js";
-import { at, bars, capital, fitted, lines } from "./beside.js";
+import { at, bars, capital, fitted, lacksForAny, lines } from "./beside.js";
 import { recalled } from "./store.js";
 
 // Milliseconds of each frame in which it is verified.
@@ -16,15 +16,17 @@ const CELLS = 8;
 const STEPS = 12;
 const BUNDLE = "LKSTBND";
 
+const missing = lacksForAny();
+
 // A page that is one file carries its program, its checker and its recordings in itself.
 const carried = globalThis.carried ?? {
-  module: WebAssembly.compileStreaming(fetch("viewer_bg.wasm")),
+  module: missing ? null : WebAssembly.compileStreaming(fetch("viewer_bg.wasm")),
   checker: () => new Worker("checker.js", { type: "module" }),
   style: "report.css",
   files: [],
 };
 
-const loaded = carried.module.then((module) => init({ module_or_path: module })).then(recordings);
+const loaded = missing ? null : carried.module.then((module) => init({ module_or_path: module })).then(recordings);
 let viewer;
 let game;
 let all; // What each recording tells of itself.
@@ -75,7 +77,8 @@ async function recall() {
 }
 
 async function enter(name, dropped) {
-  trouble("");
+  trouble(missing ?? "");
+  if (missing) return;
   stop();
   try {
     const page = await loaded;
@@ -332,6 +335,7 @@ at("whom").addEventListener("change", () => pair(at("whom").value === "" ? undef
 at("unpick").addEventListener("click", () => pick(() => viewer.pick()));
 at("file").addEventListener("change", () => at("file").files.length && open(at("file").files));
 window.addEventListener("hashchange", recall);
+trouble(missing ?? "");
 recall();
 window.addEventListener("dragover", (event) => event.preventDefault());
 window.addEventListener("drop", (event) => {

@@ -122,6 +122,20 @@ fn a_browser_without_webrtc() {
 }
 
 #[test]
+fn a_browser_whose_wasm_knows_no_vectors() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    // As one of before 2021: it takes every program but those.
+    let script = "WebAssembly.validate = (bytes) => ![...bytes].join().includes('253,15');
+        const fails = () => Promise.reject(new WebAssembly.CompileError('invalid numeric opcode 0xfd'));
+        Object.assign(WebAssembly, { instantiateStreaming: fails, instantiate: fails, compileStreaming: fails })";
+    for (name, at) in [("no-simd", "/#report&room=hall"), ("no-simd-viewer", "/view.html#report")] {
+        let (Some((_server, url)), Some(mut page)) = (serve(), blank()) else { return };
+        page.tools.go(&format!("{}{at}", url.replace("ws://", "http://")), script);
+        assert_told(&mut page, name, "This browser's WebAssembly has no SIMD");
+    }
+}
+
+#[test]
 fn a_browser_whose_storage_is_full() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let (Some((_server, url)), Some(mut page)) = (serve(), blank()) else { return };
