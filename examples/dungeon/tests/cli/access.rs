@@ -1,17 +1,20 @@
 //! Nobody is kept out by how a page is made: axe-core finds nothing on any screen of the page, the
-//! viewer and the report. It is of npm, in `target/npm`, and no part of what is shipped.
+//! viewer and the report. It is of npm, in `target/npm`, and no part of what is shipped. Nor by a
+//! phone's screen, or a slow line.
 //! <https://github.com/dequelabs/axe-core>
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::PoisonError;
 
 use serde_json::{Value, json};
-use testkit::lacks;
 use testkit::open_page::OpenPage;
+use testkit::{lacks, tell};
 
-use super::page::{ALONE, PICKS, faulty, serve, stands, view};
+use super::page::{ALONE, PICKS, blank, faulty, serve, stands, view};
 use super::program::{folder, run};
+use super::wrong::picture;
 
 /// Its script, if it was installed.
 fn axe() -> Option<String> {
@@ -89,4 +92,57 @@ fn the_viewer_and_the_report_are_open_to_all() {
         report.tools.page("Emulation.setEmulatedMedia", json!({ "features": features }));
         assert_open_to_all(&mut report, &axe, scheme);
     }
+}
+
+/// Whether the button lies over the small map: a box in the upper right corner of the picture, with
+/// its margin 163 wide and 109 high in the canvas's pixels.
+const COVERS: &str = "(() => {
+    const [canvas, drawer] = ['canvas', 'drawer'].map((id) => document.getElementById(id));
+    const [picture, button] = [canvas, drawer].map((part) => part.getBoundingClientRect());
+    const scale = picture.width / canvas.width;
+    return canvas.width < 480 || !drawer.checkVisibility() || (button.right > picture.right - 163 * scale
+        && button.left < picture.right && button.top < picture.top + 109 * scale && button.bottom > picture.top);
+})()";
+
+#[test]
+fn no_button_covers_the_small_map_of_a_phone() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (Some((_server, url)), Some(mut page)) = (serve(), blank()) else { return };
+    let screen = json!({ "width": 390, "height": 844, "deviceScaleFactor": 3, "mobile": true });
+    page.tools.page("Emulation.setDeviceMetricsOverride", screen);
+    page.tools.page("Emulation.setTouchEmulationEnabled", json!({ "enabled": true }));
+    page.tools.go(&format!("{}/#report&name=Ada&hero=mage", url.replace("ws://", "http://")), "");
+    page.tools.until("document.getElementById('form')?.checkVisibility()");
+    page.tools.click("enter");
+    page.tools.until("document.getElementById('curtain').hidden && document.getElementById('life').children.length");
+    picture(&mut page, "phone");
+    assert_eq!(page.tools.value(COVERS), false, "the button is out of the map's way");
+    page.tools.click("drawer");
+    page.tools.until("document.getElementById('panel').checkVisibility()");
+    picture(&mut page, "phone-session");
+    page.tools.click("drawer");
+    page.tools.until("!document.getElementById('panel').checkVisibility()");
+    page.tools.value("document.getElementById('drawer').style.cssText = 'left: auto; right: 10px; top: 10px'");
+    assert_eq!(page.tools.value(COVERS), true, "a planted fault is seen");
+}
+
+#[test]
+fn a_page_is_loaded_with_a_million_bytes_at_most() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (Some((_server, url)), Some(mut page)) = (serve(), blank()) else { return };
+    page.tools.go(&format!("{}/#report", url.replace("ws://", "http://")), "");
+    page.tools.until("document.getElementById('form')?.checkVisibility()");
+    let loaded = page.tools.value(
+        "[...performance.getEntriesByType('resource'), ...performance.getEntriesByType('navigation')]
+            .map(({ name, encodedBodySize }) => [new URL(name).pathname, encodedBodySize])",
+    );
+    let loaded: Vec<(String, u64)> = serde_json::from_value(loaded).expect("names and sizes");
+    // Once, however often it is asked for.
+    let loaded: BTreeMap<_, _> = loaded.into_iter().collect();
+    let bytes: u64 = loaded.values().sum();
+    tell(&format!("a page is loaded with {bytes} bytes"));
+    let is_whole =
+        ["/", "/page.js", "/game.js", "/game_bg.wasm", "/page.css"].iter().all(|name| loaded.contains_key(*name));
+    assert!(is_whole && loaded["/game_bg.wasm"] > 500_000, "nothing is left out: {loaded:?}");
+    assert!(bytes <= 1_000_000, "{loaded:?}");
 }

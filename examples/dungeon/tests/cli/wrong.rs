@@ -25,9 +25,14 @@ pub fn assert_told(page: &mut OpenPage, name: &str, words: &str) {
         let is_one = told.ends_with('.') && !told.contains(". ") && !told.contains('\n');
         assert!(is_one && !told.contains("..") && !told.contains(".;"), "{name}: {told}");
     }
+    picture(page, name);
+    page.assert_quiet();
+}
+
+/// Keeps a picture of a page, to be looked at.
+pub fn picture(page: &mut OpenPage, name: &str) {
     let pictures = testkit::browser::folder(env!("CARGO_TARGET_TMPDIR"), "pictures");
     fs::write(pictures.join(name).with_extension("png"), page.tools.picture()).expect("there is room");
-    page.assert_quiet();
 }
 
 /// What a person opens who is about to enter.
