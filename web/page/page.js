@@ -16,6 +16,7 @@ const RELEASED_MS = 10_000;
 
 let page; // The game's page, once it is loaded.
 let about; // What it tells of itself.
+let entering = false; // It waits for its player's key.
 let playing = false;
 let entry; // What was entered last.
 let began; // When, which names its recording.
@@ -182,7 +183,9 @@ function newRoom() {
 function trouble(sentence) {
   at("trouble").textContent = sentence;
   at("trouble").hidden = !sentence;
-  if (sentence) tell(sentence);
+  if (!sentence) return;
+  at("trouble").scrollIntoView({ block: "nearest" });
+  tell(sentence);
 }
 
 // Programs that open the page read what it says in its console.
@@ -330,7 +333,10 @@ async function enter(goesOn) {
   const words = asked();
   const lacking = lacks();
   if (lacking) return trouble(lacking);
+  if (entering || playing) return;
+  entering = true;
   const { digits, isMine } = await own;
+  entering = false;
   const keeps = about.keeps && isMine && (!words.bot || words.keeps) && remembers();
   heroKept = known(placeOf(hero));
   entry = {
