@@ -113,6 +113,18 @@ pub trait Game: 'static {
         None
     }
 
+    /// What it means to drag one line of the inventory onto another, or onto the world. Nothing,
+    /// unless said otherwise.
+    fn drag(
+        sim: &Self::Sim,
+        player: PlayerId,
+        from: &str,
+        to: Option<&str>,
+    ) -> Option<<Self::Sim as Simulation>::Command> {
+        let _ = (sim, player, from, to);
+        None
+    }
+
     /// How a landmark is shown that is told from beyond the part of the world that is simulated.
     /// Not at all, unless said otherwise.
     fn landmark(sim: &Self::Sim, landmark: &Landmark) -> Option<Mark> {

@@ -32,6 +32,9 @@ pub struct Scene {
     pub gauges: Vec<Gauge>,
     /// Short lines beside the gauges: what the player has, what there is to do.
     pub notes: Vec<String>,
+    /// Whether the notes list what the player carries, and can be dragged. The shell says so, games
+    /// leave it.
+    pub lists: bool,
     /// What lately happened, the newest last.
     pub news: Vec<String>,
     /// What is far away and was told, not simulated: shown at its place, or at the picture's edge

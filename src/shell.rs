@@ -288,8 +288,8 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
         }
     }
 
-    /// Keeps the own hero, and what is recorded, as they are by now: for whoever may be ended at any
-    /// moment, without a word.
+    /// Keeps the own hero, and what is recorded, as they are by now: for whoever may be ended at
+    /// any moment, without a word.
     pub fn keep(&mut self) {
         if self.ended.is_none() {
             self.keep_hero(true);

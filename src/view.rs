@@ -11,6 +11,7 @@
 
 #[cfg(feature = "picture")]
 pub mod frame;
+pub mod dragging;
 pub mod held;
 mod rows;
 pub mod smooth;
@@ -60,6 +61,8 @@ pub type Draw = fn(Option<&Scene>, &Status, f32) -> Result<Vec<u8>, String>;
 pub enum Action {
     /// Clicked at a place, in tiles.
     Click((f32, f32), Pointer),
+    /// Dragged one of the lines that list what the hero carries onto another, or onto the world.
+    Drag(String, Option<String>),
     /// Walks into a direction, each coordinate -1, 0 or 1.
     Walk((i8, i8)),
     /// Pressed a key that a game may know, or typed a command.

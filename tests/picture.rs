@@ -11,6 +11,7 @@ use lockstone::scene::{
 };
 use lockstone::sim::{CellId, CellRect, PlayerId, mix64};
 use lockstone::view::Status;
+use lockstone::view::dragging::Under;
 use lockstone::view::frame::{Desk, Frame, PANEL, Shown, Spot, TILE};
 
 /// The world's part of the picture, in pixels each way.
@@ -413,4 +414,33 @@ fn worlds_side_by_side_are_the_same_picture_twice_if_they_are_equal() {
     shown.worlds.pop();
     desk.draw(&shown);
     assert!(matches!(desk.spot((720.0, 350.0)), Some(Spot::World(0, _))), "one has all the room");
+}
+
+#[test]
+fn a_listed_line_is_found_under_the_mouse_and_shown_there_while_it_is_dragged() {
+    let notes = vec![
+        "weapon: a blade".to_owned(),
+        "bag 1: a charm, with so much to tell of it that it takes two rows".to_owned(),
+    ];
+    let mut scene = Scene { notes, lists: true, ..garden(Vec::new(), 255) };
+    let mut frame = Frame::new(SIDE + PANEL as usize, SIDE);
+    frame.draw(Some(&scene), &Status::default(), 0.0);
+    let x = SIDE as f32 + 40.0;
+    let mut found: Vec<_> = (0..SIDE).filter_map(|y| frame.under((x, y as f32))).collect();
+    let rows = found.len();
+    found.dedup();
+    assert_eq!(found, scene.notes.iter().cloned().map(Under::Line).collect::<Vec<_>>());
+    assert!(rows > 40, "the longer one takes two rows: {rows} pixels");
+    assert_eq!(frame.under((40.0, 40.0)), Some(Under::World));
+    let mut pixels = |dragged, at| {
+        frame.point(Some(at));
+        frame.drag(dragged);
+        frame.draw(Some(&scene), &Status::default(), 0.0);
+        frame.rgba().to_vec()
+    };
+    let middle = (SIDE as f32 / 2.0, SIDE as f32 / 2.0);
+    assert_ne!(pixels(Some("weapon: a blade"), middle), pixels(None, middle));
+    scene.lists = false;
+    frame.draw(Some(&scene), &Status::default(), 0.0);
+    assert!((0..SIDE).all(|y| frame.under((x, y as f32)).is_none()), "other notes are no list");
 }

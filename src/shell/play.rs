@@ -81,6 +81,7 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
                 return;
             }
             Action::Click(at, pointer) => G::click(sim, player, place(at), pointer),
+            Action::Drag(from, to) => G::drag(sim, player, &from, to.as_deref()).filter(|_| self.display.lists),
             Action::Walk((x, y)) => {
                 let (cx, cy) = self.display.center();
                 let at = (cx + f32::from(x) * WALK_TILES, cy + f32::from(y) * WALK_TILES);
@@ -163,7 +164,7 @@ fn scene_of<G: Game>(
     let mut scene = G::scene(sim, player);
     scene.marks.extend(marks.chain(landmarks));
     if let Some(list) = G::inventory(sim, player).filter(|_| lists) {
-        scene.notes = list;
+        (scene.notes, scene.lists) = (list, true);
     }
     Some(scene)
 }

@@ -20,6 +20,7 @@ use tiny_skia::Pixmap;
 
 use crate::scene::{Chart, Grain, PATTERN_PIXELS, Rgb, Scene};
 use crate::view::Status;
+use crate::view::dragging::Under;
 pub use desk::{Desk, Shown, Spot};
 use ground::Textures;
 use light::Light;
@@ -56,6 +57,10 @@ pub struct Frame {
     has_panel: bool,
     /// Where the mouse is, in pixels.
     pointer: Option<(f32, f32)>,
+    /// The lines that can be dragged, from where on down to where they are written, in pixels.
+    lines: Vec<(std::ops::Range<i32>, String)>,
+    /// The one that is.
+    dragged: Option<String>,
 }
 
 /// Where the world lies in the picture.
@@ -99,6 +104,8 @@ impl Frame {
             edges: ground::edges(camera),
             has_panel,
             pointer: None,
+            lines: Vec::new(),
+            dragged: None,
         }
     }
 
@@ -139,8 +146,38 @@ impl Frame {
             }
         }
         if self.has_panel {
-            panel::draw(&mut self.pixmap, scene, status);
+            let (pointed, lists) = (self.pointed_line(), scene.is_some_and(|scene| scene.lists));
+            let places = panel::draw(&mut self.pixmap, scene, status, pointed.as_deref().filter(|_| lists));
+            let notes = scene.filter(|_| lists).map_or(&[][..], |scene| &scene.notes);
+            self.lines = places.into_iter().zip(notes.iter().cloned()).collect();
+            if let Some((line, at)) = self.dragged.as_ref().zip(self.pointer) {
+                overlay::dragged(&mut self.pixmap, at, line);
+            }
         }
+    }
+
+    /// What can be dragged, or dragged onto, at a pixel: a line of the list, if one is shown, or
+    /// the world.
+    pub fn under(&self, at: (f32, f32)) -> Option<Under> {
+        if self.camera.shows(at) {
+            return Some(Under::World);
+        }
+        let is_there = |(place, _): &&(std::ops::Range<i32>, String)| place.contains(&(at.1 as i32));
+        let is_panel = self.has_panel && at.0 >= self.camera.width as f32;
+        let line = self.lines.iter().filter(|_| is_panel).find(is_there);
+        line.map(|(_, line)| Under::Line(line.clone()))
+    }
+
+    fn pointed_line(&self) -> Option<String> {
+        match self.pointer.and_then(|at| self.under(at))? {
+            Under::Line(line) => Some(line),
+            Under::World => None,
+        }
+    }
+
+    /// Which line is dragged from now on: the next picture shows it where the mouse is.
+    pub fn drag(&mut self, line: Option<&str>) {
+        self.dragged = line.map(str::to_owned);
     }
 
     fn draw_world(&mut self, scene: &Scene, time_s: f32) {

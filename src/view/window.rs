@@ -6,6 +6,7 @@ mod viewing;
 
 use lockstone_net::text::is_code;
 
+use super::dragging::Dragging;
 use super::frame::{Frame, SIZE};
 use super::held::Held;
 use super::smooth::Smooth;
@@ -26,6 +27,7 @@ pub struct WindowView {
     frame: Frame,
     typing: Typing,
     held: Held,
+    dragging: Dragging,
     time_s: f32,
 }
 
@@ -36,7 +38,8 @@ impl WindowView {
     /// [`WindowError`] if there is no display, or the system's window library is missing.
     pub fn open(title: &str) -> Result<WindowView, WindowError> {
         let (pane, frame) = (Pane::open(title)?, Frame::new(SIZE.0, SIZE.1));
-        Ok(WindowView { pane, frame, typing: Typing::default(), held: Held::default(), time_s: 0.0 })
+        let (typing, held, dragging) = Default::default();
+        Ok(WindowView { pane, frame, typing, held, dragging, time_s: 0.0 })
     }
 }
 
@@ -48,6 +51,7 @@ impl View for WindowView {
             self.frame = Frame::new(width, height);
         }
         self.frame.point(self.pane.mouse());
+        self.frame.drag(self.dragging.line());
         self.frame.draw(scenes.at(moment).as_ref(), status, time_s);
         self.pane.show(self.frame.size(), self.frame.pixels());
     }
@@ -65,7 +69,8 @@ impl View for WindowView {
                 actions.extend(self.typing.press(key));
             }
         }
-        let (way, presses, mouse) = (self.way(&keys), self.pane.presses(), self.pane.mouse());
+        let (way, mut presses, mouse) = (self.way(&keys), self.pane.presses(), self.pane.mouse());
+        actions.extend(self.dragging.actions(&mut presses, |at| self.frame.under(at)));
         let tile_at = |(x, y)| self.frame.tile_at(x, y);
         actions.extend(self.held.actions(way, &presses, mouse, self.time_s, tile_at));
         actions

@@ -107,6 +107,31 @@ impl DevTools {
         }
     }
 
+    /// Drags from one place of the screen to another, by the mouse or by a finger. `held` is done
+    /// before it is let go.
+    pub fn drag(&mut self, from: (f64, f64), to: (f64, f64), by_finger: bool, held: impl FnOnce(&mut DevTools)) {
+        let part = |n: f64| (from.0 + (to.0 - from.0) * n, from.1 + (to.1 - from.1) * n);
+        let [down, moved, up] = match by_finger {
+            true => ["touchStart", "touchMove", "touchEnd"],
+            false => ["mousePressed", "mouseMoved", "mouseReleased"],
+        };
+        self.pointer(down, from);
+        [0.25, 0.5, 0.75, 1.0].into_iter().for_each(|n| self.pointer(moved, part(n)));
+        held(self);
+        self.pointer(up, to);
+    }
+
+    fn pointer(&mut self, kind: &str, (x, y): (f64, f64)) {
+        if kind.starts_with("touch") {
+            let points = if kind == "touchEnd" { json!([]) } else { json!([{ "x": x, "y": y }]) };
+            self.page("Input.dispatchTouchEvent", json!({ "type": kind, "touchPoints": points }));
+        } else {
+            let buttons = i32::from(kind != "mouseReleased");
+            let mouse = json!({ "type": kind, "x": x, "y": y, "button": "left", "buttons": buttons, "clickCount": 1 });
+            self.page("Input.dispatchMouseEvent", mouse);
+        }
+    }
+
     /// Chooses a file for what has an id, in place of the browser's own dialog.
     pub fn choose_file(&mut self, id: &str, file: &Path) {
         let asked = json!({ "expression": format!("document.getElementById('{id}')") });

@@ -577,7 +577,7 @@ async function listKept() {
 
 // ---- Beside the picture
 
-function write({ phase, shows, gauges, skills, notes, told, rows, join, sound }) {
+function write({ phase, shows, gauges, skills, notes, lists, told, rows, join, sound }) {
   at("curtain").hidden = shows;
   at("curtain").textContent = shows ? "" : `${capital(phase)} ...`;
   document.title = shows ? `${capital(about.name)}${entry.room ? ` · ${entry.room}` : ""}` : `${capital(phase)} ...`;
@@ -585,6 +585,7 @@ function write({ phase, shows, gauges, skills, notes, told, rows, join, sound })
   bars(at("life"), gauges.slice(0, 2));
   skills.forEach(showReady);
   lines(at("notes"), notes.map((text) => [text]));
+  at("notes").classList.toggle("lists", lists);
   lines(at("news"), told.flat().slice(-14).map((text) => [text]));
   hear(told.flat());
   lines(at("rows"), rows.map((row) => [row.left, row.tone, row.right, row.right_tone]));
@@ -655,6 +656,40 @@ for (const name of ["pointerup", "pointercancel"]) {
 }
 canvas.addEventListener("pointermove", (event) => playing && page.point(...place(event)));
 canvas.addEventListener("contextmenu", (event) => event.preventDefault());
+
+// A line of the list is dragged onto another, or onto the world, by mouse or finger.
+let dragged = null;
+
+at("notes").addEventListener("pointerdown", (event) => {
+  const line = event.target.closest("#notes.lists li");
+  if (!playing || !line || event.button !== 0) return;
+  event.preventDefault();
+  line.setPointerCapture(event.pointerId);
+  dragged = { line, text: line.textContent };
+  line.classList.add("dragged");
+});
+at("notes").addEventListener("pointermove", ({ clientX, clientY }) => {
+  if (dragged) onto(under(clientX, clientY));
+});
+for (const name of ["pointerup", "pointercancel"]) {
+  at("notes").addEventListener(name, ({ clientX, clientY }) => {
+    if (!dragged) return;
+    const [{ line, text }, place] = [dragged, name === "pointerup" ? under(clientX, clientY) : null];
+    dragged = null;
+    line.classList.remove("dragged");
+    onto(null);
+    if (playing && place && place !== line) page.drag(text, place === canvas ? undefined : place.textContent);
+  });
+}
+
+// What something can be dragged onto there.
+const under = (x, y) => document.elementFromPoint(x, y)?.closest("#notes.lists li, #canvas") ?? null;
+
+// Shows onto what it is dragged.
+function onto(place) {
+  document.querySelector(".onto")?.classList.remove("onto");
+  place?.classList.add("onto");
+}
 
 const WAYS = {
   KeyW: [0, -1], ArrowUp: [0, -1], KeyS: [0, 1], ArrowDown: [0, 1],

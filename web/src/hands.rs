@@ -37,6 +37,10 @@ impl Hands {
         self.presses.push(Press { is_down, pointer, at });
     }
 
+    pub fn drag(&mut self, from: &str, to: Option<&str>) {
+        self.done.push(Action::Drag(from.to_owned(), to.map(str::to_owned)));
+    }
+
     pub fn walk(&mut self, way: (i8, i8)) {
         self.way = way;
         if way != (0, 0) {

@@ -161,6 +161,11 @@ impl Page {
         self.hands.borrow_mut().press(is_down, pointer, (x, y));
     }
 
+    /// One of the listed lines is dragged onto another, or onto the world.
+    pub fn drag(&self, from: &str, to: Option<String>) {
+        self.hands.borrow_mut().drag(from, to.as_deref());
+    }
+
     /// The mouse is there.
     pub fn point(&self, x: f32, y: f32) {
         self.hands.borrow_mut().at = Some((x, y));

@@ -14,6 +14,8 @@ pub(crate) struct Panel<'s> {
     gauges: Vec<Gauge>,
     skills: Vec<Ready>,
     notes: &'s [String],
+    /// Whether they can be dragged.
+    lists: bool,
     /// What happened in the world and in the session, each with the newest last.
     told: [&'s [String]; 2],
     rows: Vec<Line>,
@@ -57,6 +59,7 @@ impl<'s> Panel<'s> {
             gauges: gauges.iter().map(gauge).collect(),
             skills: skills.iter().map(ready).collect(),
             notes: scene.map_or(&[], |scene| &scene.notes),
+            lists: scene.is_some_and(|scene| scene.lists),
             told: [scene.map_or(&[], |scene| &scene.news), &status.news],
             rows: status.rows().into_iter().map(line).collect(),
             sound: status.sound == Some(true),

@@ -12,6 +12,7 @@ use lockstone::sim::{EntityId, Fx, Vec2};
 use serde::{Deserialize, Serialize};
 
 use crate::hero::{Class, Kept};
+use crate::loot::Slot;
 
 /// A hero's orders, in force until the next one. Drinking and handling the bag leave the
 /// orders as they are.
@@ -40,6 +41,8 @@ pub enum Command {
     Drop(u8),
     /// At the entrance: buy a potion.
     Buy,
+    /// Put what is worn there into a free place of the bag.
+    TakeOff(Slot, u8),
 }
 
 impl Command {

@@ -115,6 +115,10 @@ impl Game for DungeonGame {
         scene::inventory(world, player)
     }
 
+    fn drag(world: &World<Dungeon>, player: PlayerId, from: &str, to: Option<&str>) -> Option<Command> {
+        input::drag(world, player, from, to)
+    }
+
     fn landmark(_world: &World<Dungeon>, landmark: &Landmark) -> Option<Mark> {
         Some(horizon::mark(landmark))
     }

@@ -11,13 +11,29 @@ use crate::loot::Ware;
 use crate::map::tile_of;
 use crate::measures::REACH;
 use crate::rules::Dungeon;
+use crate::scene::inventory::{Place, slot};
 
 /// A click so near to something means it.
 const CLICK: Fx = Fx::ratio(9, 10);
 
+/// What it means to drag one line of the inventory onto another, or onto the world.
+pub(crate) fn drag(world: &World<Dungeon>, player: PlayerId, from: &str, to: Option<&str>) -> Option<Command> {
+    let hero = world.hero(player)?.body.hero()?;
+    let bag = |place: u8| hero.bag.get(usize::from(place)).copied().flatten();
+    match (Place::of(from)?, to.map(Place::of)) {
+        (Place::Bag(place), None) => bag(place).map(|_| Command::Drop(place)),
+        (Place::Bag(place), Some(Some(Place::Worn(_)))) => bag(place).map(|_| Command::Wear(place)),
+        (Place::Worn(slot), Some(Some(Place::Bag(place)))) => match bag(place) {
+            None => hero.worn[slot as usize].map(|_| Command::TakeOff(slot, place)),
+            Some(gear) => (gear.slot == slot).then_some(Command::Wear(place)),
+        },
+        _ => None,
+    }
+}
+
 /// What can be typed.
 const HELP: &str = "Type where to walk (\"96 40\", or \"n 5\" for five tiles north), attack, pick, skill, drink, \
-wear 1, drop 1, buy (a potion, at the entrance), stop.";
+wear 1, off charm, drop 1, buy (a potion, at the entrance), stop.";
 
 /// What is said to any other key or word.
 const UNKNOWN: &str = "That is no command: /help lists them.";
@@ -60,6 +76,11 @@ pub(crate) fn typed(world: &World<Dungeon>, player: PlayerId, text: &str) -> Res
         [place @ ("1" | "2" | "3" | "4")] => bag_place(place).map(Command::Wear),
         ["wear", place] => bag_place(place).map(Command::Wear),
         ["buy" | "b"] => Ok(Command::Buy),
+        ["off", what] => {
+            let free = hero.body.hero().and_then(|hero| hero.bag.iter().position(Option::is_none));
+            let free = free.ok_or("Your bag is full.")?;
+            slot(what).map(|slot| Command::TakeOff(slot, free as u8)).ok_or_else(|| HELP.into())
+        }
         ["drop", place] => bag_place(place).map(Command::Drop),
         ["help"] => Err(HELP.into()),
         [way] => walk_along(hero.pos, way, "4"),

@@ -49,6 +49,16 @@ pub(super) fn pointed(scene: &Scene, (x, y): Place) -> Option<&Figure> {
     near.min_by(|(a, _), (b, _)| f32::total_cmp(a, b)).map(|(_, figure)| figure)
 }
 
+/// A line that is dragged, beside the mouse.
+pub(super) fn dragged(pixmap: &mut Pixmap, (x, y): (f32, f32), line: &str) {
+    let font = Font::bold(EMBER);
+    let text = &font.wrap(line, 240)[0];
+    // Where it is seen, however near to the edge the mouse is.
+    let left = (x as i32 + 12).min(pixmap.width() as i32 - font.width(text) - 8);
+    fill(pixmap, (left as f32 - 4.0, y - 4.0, font.width(text) as f32 + 8.0, 22.0), Rgb(0, 0, 0), 200);
+    font.write(pixmap, (left, y as i32 - 2), text);
+}
+
 /// What a figure is called and how much life it has, at the picture's upper edge.
 pub(super) fn target(pixmap: &mut Pixmap, camera: Camera, figure: &Figure) {
     let Some(title) = figure.title() else { return };

@@ -26,19 +26,24 @@ struct Column<'p> {
     y: i32,
 }
 
-/// Draws the panel.
-pub(super) fn draw(pixmap: &mut Pixmap, scene: Option<&Scene>, status: &Status) {
+/// From where on down to where each note is written, in pixels.
+type Places = Vec<std::ops::Range<i32>>;
+
+/// Draws the panel, with the note marked that is pointed at. Returns where each is.
+pub(super) fn draw(pixmap: &mut Pixmap, scene: Option<&Scene>, status: &Status, pointed: Option<&str>) -> Places {
     let news = scene.map_or(&[][..], |scene| &scene.news).iter().chain(&status.news);
-    columns(pixmap, status.game, scene, news, session_rows(status), false);
+    let (places, _) = columns(pixmap, status.game, (scene, pointed), news, session_rows(status), false);
     if let Some(typed) = &status.typed {
         prompt(pixmap, typed);
     }
+    places
 }
 
 /// Draws the panel of a viewer of recordings: the hero, rows, and a map over them if there is one,
 /// for which a box is returned.
 pub(super) fn told(pixmap: &mut Pixmap, title: &str, scene: Option<&Scene>, rows: Vec<Row>, map: bool) -> Option<Rect> {
-    columns(pixmap, title, scene, scene.map_or(&[][..], |scene| &scene.news).iter(), rows, map)
+    let news = scene.map_or(&[][..], |scene| &scene.news).iter();
+    columns(pixmap, title, (scene, None), news, rows, map).1
 }
 
 /// Draws the hero from the top down, rows from the bottom up, and news in between; or a box that is
@@ -46,11 +51,11 @@ pub(super) fn told(pixmap: &mut Pixmap, title: &str, scene: Option<&Scene>, rows
 fn columns<'n>(
     pixmap: &mut Pixmap,
     title: &str,
-    scene: Option<&Scene>,
+    (scene, pointed): (Option<&Scene>, Option<&str>),
     news: impl DoubleEndedIterator<Item = &'n String>,
     rows: Vec<Row>,
     map: bool,
-) -> Option<Rect> {
+) -> (Places, Option<Rect>) {
     let (left, height) = ((pixmap.width() - PANEL) as f32, pixmap.height() as f32);
     fill(pixmap, (left, 0.0, PANEL as f32, height), Rgb(22, 18, 17), 255);
     fill(pixmap, (left, 0.0, 2.0, height), Rgb(96, 66, 34), 255);
@@ -58,10 +63,15 @@ fn columns<'n>(
     let bottom = pixmap.height() as i32;
     let mut column = Column { left: left as i32 + MARGIN, width: PANEL as i32 - 2 * MARGIN, y: 12, pixmap };
     column.title(title);
+    let mut places = Places::new();
     if let Some(scene) = scene {
         scene.gauges.iter().for_each(|gauge| column.gauge(gauge));
         column.y += 4;
-        scene.notes.iter().for_each(|note| column.text(note, Font::small(PAPER)));
+        for note in &scene.notes {
+            let top = column.y;
+            column.text(note, Font::small(if pointed == Some(note) { EMBER } else { PAPER }));
+            places.push(top..column.y);
+        }
     }
     // What has no room is left out from the end on.
     let room = bottom - 14 - column.y - if map { MAP_MIN + 24 } else { 0 };
@@ -78,7 +88,7 @@ fn columns<'n>(
     column.rule();
     column.y = top;
     told.into_iter().for_each(|line| column.line(line));
-    place
+    (places, place)
 }
 
 /// A line of the session's status: left part, right part.

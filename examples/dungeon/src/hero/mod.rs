@@ -230,6 +230,7 @@ impl Hero {
             Command::Wear(place) => self.wear(place),
             Command::Drop(place) => self.dropping = Some(place),
             Command::Buy => self.buying = true,
+            Command::TakeOff(slot, place) => self.take_off(slot, place),
         }
     }
 
@@ -246,6 +247,13 @@ impl Hero {
             && let Some(gear) = *piece
         {
             *piece = self.worn[gear.slot as usize].replace(gear);
+            self.life = self.life.min(self.stats().life);
+        }
+    }
+
+    fn take_off(&mut self, slot: Slot, place: u8) {
+        if let Some(free @ None) = self.bag.get_mut(usize::from(place)) {
+            *free = self.worn[slot as usize].take();
             self.life = self.life.min(self.stats().life);
         }
     }

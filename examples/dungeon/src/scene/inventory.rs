@@ -22,8 +22,31 @@ pub(super) fn inventory(hero: &Hero) -> Vec<String> {
     }));
     let potion = hero.potion_gives();
     lines.push(format!("{} potions, each for {potion} life; {} gold", hero.potions, hero.gold));
-    lines.push("1 to 4 wears from the bag, /drop 1 lays down, I closes".to_owned());
+    lines.push("1 to 4 wears from the bag, /off charm takes off, /drop 1 lays down, I closes; or drag it".to_owned());
     lines
+}
+
+/// Where a hero has what it carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    Worn(Slot),
+    Bag(u8),
+}
+
+impl Place {
+    /// What a line tells of.
+    pub fn of(line: &str) -> Option<Place> {
+        let (what, _) = line.split_once(':')?;
+        match what.strip_prefix("bag ") {
+            Some(place) => place.parse().ok().and_then(|place: u8| place.checked_sub(1)).map(Place::Bag),
+            None => slot(what).map(Place::Worn),
+        }
+    }
+}
+
+/// Where that is worn.
+pub(crate) fn slot(text: &str) -> Option<Slot> {
+    Slot::ALL.into_iter().find(|slot| name(*slot) == text)
 }
 
 fn name(slot: Slot) -> &'static str {

@@ -6,7 +6,7 @@ mod advice;
 mod drawings;
 mod figures;
 mod ground;
-mod inventory;
+pub(crate) mod inventory;
 mod stones;
 mod words;
 

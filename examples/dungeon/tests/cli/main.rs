@@ -8,6 +8,7 @@ mod codes;
 mod comeback;
 mod commands;
 mod continuing;
+mod dragging;
 mod internet;
 mod kept;
 mod page;

@@ -1,6 +1,7 @@
 //! Nonsense from outside: commands and snapshots that no fair player sends. Nothing panics, nobody
 //! gets into a wall.
 
+use dungeon::loot::Slot;
 use dungeon::{Body, Command, DungeonGame};
 use lockstone::game::Game;
 use lockstone::sim::path::Tile;
@@ -21,7 +22,7 @@ impl Nonsense {
             0 => EntityId(u64::from(self.next()) << 32),
             _ => known[self.next() as usize % known.len()],
         };
-        match self.next() % 10 {
+        match self.next() % 11 {
             0 => Command::Walk { x: self.next() as u16, y: self.next() as u16 },
             1 => Command::Walk { x: self.next() as u16 % 192, y: self.next() as u16 % 192 },
             2 => Command::Attack(id),
@@ -30,6 +31,7 @@ impl Nonsense {
             5 => Command::Drink,
             6 => Command::Wear(self.next() as u8 % 8),
             8 => Command::Buy,
+            9 => Command::TakeOff(Slot::ALL[self.next() as usize % 3], self.next() as u8 % 8),
             7 => Command::Drop(self.next() as u8 % 8),
             _ => Command::walk(Tile::new(-(self.next() as i32 & 0xff), 5)),
         }

@@ -1,6 +1,6 @@
 //! Clicks, typed lines and the picture: what a person has to do with the dungeon.
 
-use dungeon::loot::{Chest, Loot, Ware};
+use dungeon::loot::{Chest, Loot, Slot, Ware};
 use dungeon::map::tile_of;
 use dungeon::monsters::{Monster, Race};
 use dungeon::{Body, Command, DungeonGame};
@@ -56,9 +56,10 @@ fn typed_lines_are_commands() {
     assert_eq!(typed("pick"), Ok(Command::PickUp(chest)));
     assert_eq!(typed("drink"), Ok(Command::Drink));
     assert_eq!(typed("wear 2"), Ok(Command::Wear(1)));
+    assert_eq!(typed("off charm"), Ok(Command::TakeOff(Slot::Charm, 0)));
     assert_eq!(typed("stop"), Ok(Command::Stop));
     assert!(matches!(typed("skill"), Ok(Command::Skill(_))));
-    for vague in ["help", "wear 0", "n many"] {
+    for vague in ["help", "wear 0", "off hat", "n many"] {
         assert!(typed(vague).is_err_and(|help| help.contains("attack")), "{vague:?}");
     }
     for nonsense in ["", "x", "dance wildly", "1 2 3"] {

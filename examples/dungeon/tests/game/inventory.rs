@@ -55,6 +55,40 @@ fn each_piece_is_told_with_what_it_does() {
     assert_eq!(DungeonGame::inventory(&play.world, PlayerId(9)), None);
 }
 
+#[test]
+fn a_piece_is_dragged_from_the_bag_to_where_it_is_worn_and_back() {
+    let mut play = equipped();
+    let drag = |play: &Play, from: &str, to: Option<&str>| {
+        let list = DungeonGame::inventory(&play.world, ME).expect("a hero");
+        let line = |what: &str| list.iter().find(|line| line.starts_with(what)).expect("it is listed").as_str();
+        DungeonGame::drag(&play.world, ME, line(from), to.map(line))
+    };
+    let take_off = |place| Command::TakeOff(Slot::Weapon, place);
+    for (from, to, command) in [
+        ("bag 2:", Some("charm:"), Some(Command::Wear(1))),
+        ("bag 1:", None, Some(Command::Drop(0))),
+        ("weapon:", Some("bag 3:"), Some(take_off(2))),
+        // They change places, if both are worn there.
+        ("weapon:", Some("bag 1:"), Some(Command::Wear(0))),
+        ("weapon:", Some("bag 2:"), None),
+        ("weapon:", None, None),
+        ("armour:", Some("bag 3:"), None),
+        ("bag 3:", Some("weapon:"), None),
+        ("bag 3:", None, None),
+        ("3 potions", Some("bag 3:"), None),
+    ] {
+        assert_eq!(drag(&play, from, to), command, "{from:?} onto {to:?}");
+    }
+    let worn = |play: &Play| (play.hero(0).worn[0], play.hero(0).bag[2]);
+    play.command(0, take_off(1));
+    play.command(0, take_off(200));
+    assert_eq!(worn(&play), (weapon(2), None), "there is no room");
+    play.command(0, take_off(2));
+    assert_eq!(worn(&play), (None, weapon(2)));
+    play.command(0, drag(&play, "bag 3:", Some("weapon:")).expect("it is worn again"));
+    assert_eq!(worn(&play), (weapon(2), None));
+}
+
 /// Presses a key before some pictures, and keeps what stands in each.
 struct Presses {
     keys: Vec<Option<&'static str>>,
