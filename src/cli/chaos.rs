@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use comfy_table::{Cell, CellAlignment, Table, presets};
 
-use super::args::{self, CHAOS_TICKS_MAX};
+use super::args::{self, TICKS_MAX};
 use super::failure::{DIFFERED, Failure};
 use super::progress;
 use super::{check, goes_on, stopped, table};
@@ -17,15 +17,15 @@ use crate::output::{print, say};
 pub(super) fn run<G: Game>(args: &args::Chaos) -> Result<ExitCode, Failure> {
     let program =
         std::env::current_exe().map_err(|error| Failure::new(format!("cannot find this program: {error}")))?;
-    let args::Chaos { ticks, heroes, seed, only, other, wasm, .. } = args;
-    let table = table::load(args.table.as_deref())?;
+    let args::Chaos { bots, only, other, wasm, .. } = args;
+    let table = table::load(&args.table)?;
     if let Some(missing) = other.iter().chain(wasm).find(|path| !path.is_file()) {
         return Err(Failure::file("play", missing, "there is no such file; build it first"));
     }
     let config = ChaosConfig {
-        seed: *seed,
-        ticks: *ticks,
-        heroes: *heroes,
+        seed: bots.seed,
+        ticks: bots.ticks,
+        heroes: bots.heroes,
         only: only.clone(),
         program: Some(program),
         other: other.clone(),
@@ -35,12 +35,12 @@ pub(super) fn run<G: Game>(args: &args::Chaos) -> Result<ExitCode, Failure> {
     }
     .with_builds_of_cargo();
     let recording = args.play.as_ref().map(|file| check::load_one::<G>("play", file, &table)).transpose()?;
-    let bar = progress::bar(args.ticks, 15, args.json);
+    let bar = progress::bar(bots.ticks, 15, args.json);
     bar.set_message("bots play");
     if let Some(recording) = &recording {
         let ticks = recording.end().since(recording.header.start);
-        if ticks > CHAOS_TICKS_MAX {
-            let sentence = format!("the recording has {ticks} ticks, and at most {CHAOS_TICKS_MAX} are played");
+        if ticks > TICKS_MAX {
+            let sentence = format!("the recording has {ticks} ticks, and at most {TICKS_MAX} are played");
             return Err(Failure::new(sentence));
         }
         bar.set_length(recording.end().0.into());

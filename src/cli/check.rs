@@ -78,7 +78,7 @@ fn tell<G: Game>(
 ) -> Result<ExitCode, Failure> {
     telling.html.iter().chain(&telling.page).try_for_each(|file| files::can_write_page(file))?;
     let viewer = telling.page.as_ref().map(|_| Viewer::find()).transpose()?;
-    let table = table::load(telling.table.as_deref())?;
+    let table = table::load(&telling.table)?;
     can_be_played::<G>("check", &recordings, &table)?;
     let report = check::<G>(recordings, &table)?;
     if telling.json {

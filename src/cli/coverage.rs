@@ -12,8 +12,8 @@ use crate::game::Game;
 use crate::output::print;
 
 pub(super) fn run<G: Game>(args: &args::Coverage) -> Result<ExitCode, Failure> {
-    let args::Coverage { ticks, heroes, seed, json, .. } = *args;
-    let table = table::load(args.table.as_deref())?;
+    let args::Coverage { bots: args::Bots { ticks, heroes, seed }, json, .. } = *args;
+    let table = table::load(&args.table)?;
     let bar = progress::bar(ticks, 9, json);
     bar.set_message("bots play");
     let config = CoverageConfig { seed, table, ticks, heroes };

@@ -12,7 +12,7 @@ use super::failure::{DIFFERED, Failure};
 use super::files;
 use super::place::any_number;
 use super::sitting::clocks;
-use super::{carry, numbers, progress, relay, table};
+use super::{carry, numbers, progress, relay};
 use crate::crowd::{Crowd, CrowdOptions, CrowdReport, Rate};
 use crate::game::{Layout, Spread, Wide};
 use crate::output::{print, say};
@@ -92,7 +92,7 @@ fn play<G: Wide>(args: &Args, players: u16, seed: u64) -> Result<CrowdReport, Fa
     let (verify, own_world) = (args.verify, args.spread == CrowdSpread::Own);
     let halo_rings_less = args.halo_rings_less;
     let options = CrowdOptions { layout, ticks, seed, weather, relay, halo_rings_less, verify, own_world };
-    let mut crowd = Crowd::<G>::new(options, &table::load(None)?).map_err(Failure::new)?;
+    let mut crowd = Crowd::<G>::new(options, &crate::default_table()).map_err(Failure::new)?;
     let report = crowd.run(|tick| progress.set_position(tick.into()));
     let mut report = report.map_err(Failure::new)?;
     if args.process {

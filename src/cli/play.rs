@@ -60,7 +60,7 @@ pub(super) fn run<G: Game>(args: Play) -> Result<ExitCode, Failure> {
 /// Who plays, with the hero that is kept for them.
 pub(super) fn player<G: Game>(args: &Play) -> Result<Player<G>, Failure> {
     let kept = Kept::find(&args.keeping, args.hero.as_deref(), args.bot)?;
-    Ok(Player::of(args.name.as_deref(), kept, args.table.as_deref())?.led(args.bot))
+    Ok(Player::of(args.name.as_deref(), kept, &args.table)?.led(args.bot))
 }
 
 /// The session to go on with, if there is one.
@@ -118,7 +118,7 @@ fn companion<G: Game>(args: &Play, room: &str, url: &str) -> Vec<String> {
     let mut words = bot_words("Companion", hero, room, url);
     words.extend(args.key.iter().flat_map(|key| ["--key".to_owned(), key.clone()]));
     words.extend(args.shared.words());
-    words.extend(args.table.iter().flat_map(|table| ["--table".to_owned(), table.display().to_string()]));
+    words.extend(args.table.file.iter().flat_map(|table| ["--table".to_owned(), table.display().to_string()]));
     words
 }
 
@@ -141,6 +141,6 @@ fn page_link(args: &Play, room: &str, signaling: &Signaling) -> Option<String> {
     let usual = Shared { rollback: args.shared.rollback, ..Shared::default() };
     // How far ahead a party's ticks are closed is no matter of joining.
     let is_usual = !args.shared.rollback || args.shared == usual;
-    let page_url = signaling.page_url.as_ref().filter(|_| is_usual && args.table.is_none());
+    let page_url = signaling.page_url.as_ref().filter(|_| is_usual && args.table.file.is_none());
     page_url.map(|page| link::to_room(page, room, args.key.as_deref(), &words, &args.ice))
 }

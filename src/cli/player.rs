@@ -1,9 +1,8 @@
 //! The player of this peer, as the command line describes it.
 
-use std::path::Path;
-
 use lockstone_sim::Table;
 
+use super::args::RandomTable;
 use super::failure::Failure;
 use super::kept::Kept;
 use super::table;
@@ -22,12 +21,12 @@ pub(super) struct Player<G: Game> {
 impl<G: Game> Player<G> {
     /// Where nothing is said: the system's name for the person, the first hero there is, the table
     /// that is built in.
-    pub fn new(name: Option<&str>, class: Option<&str>, table: Option<&Path>) -> Result<Self, Failure> {
+    pub fn new(name: Option<&str>, class: Option<&str>, table: &RandomTable) -> Result<Self, Failure> {
         Player::of(name, Kept::nothing(class), table)
     }
 
     /// The same, with what was kept.
-    pub fn of(name: Option<&str>, kept: Kept<G>, table: Option<&Path>) -> Result<Self, Failure> {
+    pub fn of(name: Option<&str>, kept: Kept<G>, table: &RandomTable) -> Result<Self, Failure> {
         let class = kept.class.as_deref().or(G::HEROES.first().copied()).unwrap_or_default();
         let name = name.map_or_else(default_name, str::to_owned);
         let hero = G::hero(class, &name).ok_or_else(|| {

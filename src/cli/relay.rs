@@ -42,7 +42,7 @@ pub(super) fn run<G: Wide>(args: args::Relay) -> Result<ExitCode, Failure> {
         true => Kept::find(&args.keeping, args.hero.as_deref(), args.bot)?,
         false => Kept::nothing(None),
     };
-    let player = Player::<G>::of(args.name.as_deref(), kept, args.table.as_deref())?.led(args.bot);
+    let player = Player::<G>::of(args.name.as_deref(), kept, &args.table)?.led(args.bot);
     let identity = G::identity(&player.table);
     // Before anyone is told of it.
     let recorded = args.resume.as_deref().map(|file| continuing::read(file, config.terms(identity).kind, &player));
@@ -52,7 +52,7 @@ pub(super) fn run<G: Wide>(args: args::Relay) -> Result<ExitCode, Failure> {
     let signaling = signaling(&args)?;
     let needed = link::options(args.key.as_deref(), &args.ice);
     let line = format!("{} play --relay --room {room}{needed} --signal {}", G::NAME, signaling.public_url);
-    let page_url = signaling.page_url.as_ref().filter(|_| args.table.is_none());
+    let page_url = signaling.page_url.as_ref().filter(|_| args.table.file.is_none());
     let page = page_url.map(|page| link::to_room(page, &room, args.key.as_deref(), &["relay"], &args.ice));
     let join = Join { line, link: page };
     // Nobody can know a token that this user's key made.
@@ -113,7 +113,7 @@ fn stand_by<G: Wide>(room: &str, args: args::Relay) -> Result<ExitCode, Failure>
     let (shown, options) = sitting(&args, false);
     place::check_token(args.host_token.as_deref())?;
     let token = args.host_token.unwrap_or_default();
-    let player = Player::<G>::new(None, None, args.table.as_deref())?;
+    let player = Player::<G>::new(None, None, &args.table)?;
     let (identity, build) = (G::identity(&player.table), player.build(false));
     let key = PlayerKey::of_secret(&token);
     let url = args.signal.unwrap_or_else(local_signaling);

@@ -19,7 +19,7 @@ use crate::panics::caught;
 use crate::recording::{Ending, Entry, Header, Recording, replay_with_progress};
 
 pub(super) fn run<G: Game>(args: &args::Replay) -> Result<ExitCode, Failure> {
-    let table = table::load(args.table.as_deref())?;
+    let table = table::load(&args.table)?;
     if args.view.is_some() {
         return look::<G>(&args.files, &table);
     }

@@ -40,7 +40,7 @@ pub(super) fn run<G: Game>(args: &args::Shrink) -> Result<ExitCode, Failure> {
     if let Some(breaker) = args.breaker.filter(|breaker| breaker.needs_program()) {
         return Err(Failure::new(format!("{breaker} needs another process; name a breaker that plays in this one")));
     }
-    let table = table::load(args.table.as_deref())?;
+    let table = table::load(&args.table)?;
     let recording = check::load_one::<G>("shrink", &args.file, &table)?;
     let before = Size::of(&recording);
     let out = args.out.clone().unwrap_or_else(|| small(&args.file));

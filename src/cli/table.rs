@@ -19,8 +19,8 @@ pub(super) fn run(command: &args::Table) -> Result<ExitCode, Failure> {
 }
 
 /// The table to play with: a file's, or the one that is built in.
-pub(super) fn load(path: Option<&Path>) -> Result<Table, Failure> {
-    path.map_or_else(|| Ok(crate::default_table()), read)
+pub(super) fn load(named: &args::RandomTable) -> Result<Table, Failure> {
+    named.file.as_deref().map_or_else(|| Ok(crate::default_table()), read)
 }
 
 fn generate(seed: &str, out: &Path) -> Result<(), Failure> {
