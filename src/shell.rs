@@ -27,7 +27,7 @@ mod report;
 #[cfg(not(target_arch = "wasm32"))]
 mod run;
 mod solo;
-mod storage;
+pub(crate) mod storage;
 
 pub use character::Keep;
 pub use display::{Display, Screen};

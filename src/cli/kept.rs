@@ -15,6 +15,7 @@ use crate::character::{Character, CharacterError, HeroOf, character_of};
 use crate::game::Game;
 use crate::output::say;
 use crate::shell::Keep;
+use crate::shell::storage::named_after;
 
 const EXTENSION: &str = "character";
 
@@ -128,8 +129,7 @@ impl Own {
         if !self.file.exists() {
             return Ok(());
         }
-        let stem = self.file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let named = |n: u32| self.file.with_file_name(format!("{stem}-{n}.{EXTENSION}"));
+        let named = |n: u32| named_after(&self.file, &format!("-{n}"));
         let free = (2..).map(named).find(|file| !file.exists()).expect("there are not so many");
         fs::rename(&self.file, &free).map_err(|error| Failure::file("lay aside", &self.file, error))?;
         say(format_args!("Your hero before is in {0}: --character {0} plays it on.", free.display()));

@@ -1,6 +1,6 @@
 //! `shrink`: the smallest recording that still fails.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 
@@ -17,6 +17,7 @@ use crate::check::shrink::{PLAYS, Size, Step, Symptom};
 use crate::check::{Checker, Shrunk};
 use crate::game::Game;
 use crate::output::{print, say};
+use crate::shell::storage::named_after;
 
 /// What came of it.
 #[derive(Serialize)]
@@ -43,7 +44,7 @@ pub(super) fn run<G: Game>(args: &args::Shrink) -> Result<ExitCode, Failure> {
     let table = table::load(&args.table)?;
     let recording = check::load_one::<G>("shrink", &args.file, &table)?;
     let before = Size::of(&recording);
-    let out = args.out.clone().unwrap_or_else(|| small(&args.file));
+    let out = args.out.clone().unwrap_or_else(|| named_after(&args.file, "-small"));
     files::can_create(&out)?;
     let build = |seed| G::build(seed, table.clone());
     let players = recording.players();
@@ -67,13 +68,6 @@ pub(super) fn hushed<T>(work: impl FnOnce() -> T) -> T {
     let done = work();
     std::panic::set_hook(tell);
     done
-}
-
-/// `party.rec` becomes `party-small.rec`.
-fn small(file: &Path) -> PathBuf {
-    let mut name = file.file_stem().unwrap_or_default().to_owned();
-    name.push("-small");
-    file.with_file_name(name).with_added_extension(file.extension().unwrap_or_default())
 }
 
 fn show(bar: &ProgressBar, step: Step) {

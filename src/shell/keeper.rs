@@ -18,7 +18,7 @@ use lockstone_sim::{CellId, Checksum, PlayerId, Tick, Turn};
 use super::effort::Clock;
 use super::executable;
 use super::inquiry::{Inquiry, PIECE, State};
-use super::storage::{Output, Storage};
+use super::storage::{Output, Storage, named_after};
 use crate::inspect::Inspect;
 use crate::recording::{Desync, Header, Packed, RING_BYTES_MAX, Recording, Ring, Writer};
 use crate::recording::{Reference, Rerunner};
@@ -148,7 +148,7 @@ impl<S: Inspect> Keeper<S> {
         // leads from an odd world to one that was put right.
         if let Target::Open(_) = self.target {
             self.end(tick, "the world was loaded anew, or put right");
-            self.target = self.next_file().unwrap_or(Target::Done);
+            self.target = self.next_file();
         }
         if std::mem::take(&mut self.is_apart) {
             self.saved = None;
@@ -174,15 +174,20 @@ impl<S: Inspect> Keeper<S> {
         }
     }
 
-    /// The file behind the one that is closed, if somebody wanted one: with a number in its name.
-    fn next_file(&mut self) -> Option<Target> {
-        let (path, storage) = (self.saved.clone().filter(|_| self.is_asked)?, &mut self.storage);
-        self.files += 1;
+    /// The file behind the one that is closed, if somebody wanted one: with the next number in its
+    /// name that is free.
+    fn next_file(&mut self) -> Target {
+        let Some(path) = self.saved.clone().filter(|_| self.is_asked) else { return Target::Done };
         let first = self.first.get_or_insert(path);
-        let stem = first.file_stem()?.to_string_lossy().into_owned();
-        let name = first.with_file_name(format!("{stem}-{}", self.files));
-        let path = first.extension().map_or(name.clone(), |extension| name.with_extension(extension));
-        storage.create(&path).ok().map(|output| Target::Asked(path, output))
+        loop {
+            self.files += 1;
+            let path = named_after(first, &format!("-{}", self.files));
+            match self.storage.create(&path) {
+                Ok(output) => return Target::Asked(path, output),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return self.give_up(error),
+            }
+        }
     }
 
     fn header(&self, start: Tick, seed: u64, player: PlayerId) -> Header {
@@ -524,7 +529,8 @@ impl<S: Inspect> Drop for Keeper<S> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc;
+    use std::path::Path;
+    use std::sync::mpsc::{self, Receiver};
 
     use lockstone_net::{Identity, PartyConfig};
     use testkit::storm::StormWorld;
@@ -533,14 +539,18 @@ mod tests {
     use crate::recording::Entry;
     use crate::shell::storage::Memory;
 
-    #[test]
-    fn a_world_that_is_loaded_anew_is_recorded_in_a_file_of_its_own() {
+    fn keeper(storage: impl Storage + 'static, target: Target) -> (Keeper<StormWorld>, Receiver<Told>) {
         let identity = Identity { rules: 1, table: 2, config: 0 };
         let terms = PartyConfig::default().terms(identity);
         let labels = Labels { game: "storm", terms, name: "Ada".into(), room: "hall".into() };
-        let (mut storage, (told_tx, told)) = (Memory::default(), mpsc::channel());
-        let target = Target::Asked("game.lksrec".into(), storage.create("game.lksrec".as_ref()).unwrap());
-        let mut keeper = Keeper::<StormWorld>::new(labels, Box::new(storage.clone()), target, told_tx);
+        let (told_tx, told) = mpsc::channel();
+        (Keeper::new(labels, Box::new(storage), target, told_tx), told)
+    }
+
+    /// Records a world that is loaded anew at ticks 100 and 300, from a file of this name on.
+    fn record_three(storage: &Memory, name: &str) -> Receiver<Told> {
+        let output = storage.clone().create(name.as_ref()).expect("it is free");
+        let (mut keeper, told) = keeper(storage.clone(), Target::Asked(name.into(), output));
         for start in [0, 100, 300] {
             keeper.start(Tick(start), 7, PlayerId(0), &[]);
             if start == 0 {
@@ -549,13 +559,23 @@ mod tests {
             keeper.reached(Tick(start + 50));
         }
         keeper.end(Tick(400), "left");
-        let files = storage.files();
-        let names = ["game-2.lksrec", "game-3.lksrec", "game.lksrec"];
-        assert_eq!(files.keys().map(|path| path.to_str().unwrap()).collect::<Vec<_>>(), names);
-        let starts = files.values().map(|file| Header::peek(file).unwrap().start);
-        assert_eq!(starts.collect::<Vec<_>>(), [Tick(100), Tick(300), Tick(0)]);
+        told
+    }
+
+    /// The files, each with the tick at which its recording starts.
+    fn starts(storage: &Memory) -> Vec<(String, u32)> {
+        let start = |file: &[u8]| Header::peek(file).expect("it is a recording").start.0;
+        storage.files().iter().map(|(path, file)| (path.display().to_string(), start(file))).collect()
+    }
+
+    #[test]
+    fn a_world_that_is_loaded_anew_is_recorded_in_a_file_of_its_own() {
+        let storage = Memory::default();
+        let told = record_three(&storage, "game.lksrec");
+        let named = [("game-2.lksrec", 100), ("game-3.lksrec", 300), ("game.lksrec", 0)];
+        assert_eq!(starts(&storage), named.map(|(name, start)| (name.to_owned(), start)));
         let named = |entry: &_| matches!(entry, Entry::Name(PlayerId(1), name) if name == "Bea");
-        for file in files.values() {
+        for file in storage.files().values() {
             let recording = Recording::<StormWorld>::read(file).expect("it was just written");
             assert!(recording.entries.iter().any(named), "nobody is told again who is there");
         }
@@ -564,12 +584,50 @@ mod tests {
     }
 
     #[test]
+    fn the_next_recording_keeps_a_name_with_dots_and_passes_over_those_that_are_there() {
+        let storage = Memory::default();
+        let told = ["a.b-2.lksrec", "a.b.lksrec", "a"].map(|name| record_three(&storage, name));
+        let named = [
+            ("a", 0),
+            ("a-2", 100),
+            ("a-3", 300),
+            ("a.b-2-2.lksrec", 100),
+            ("a.b-2-3.lksrec", 300),
+            ("a.b-2.lksrec", 0),
+            ("a.b-3.lksrec", 100),
+            ("a.b-4.lksrec", 300),
+            ("a.b.lksrec", 0),
+        ];
+        assert_eq!(starts(&storage), named.map(|(name, start)| (name.to_owned(), start)));
+        let failed = |told: Told| matches!(told, Told::Failed(_));
+        assert!(!told.iter().any(|told| told.try_iter().any(failed)));
+    }
+
+    #[test]
+    fn a_recording_that_cannot_go_on_in_another_file_says_so() {
+        /// Of one file.
+        struct Full(Memory);
+        impl Storage for Full {
+            fn create(&mut self, path: &Path) -> io::Result<Output> {
+                if self.0.files().is_empty() { self.0.create(path) } else { Err(io::ErrorKind::StorageFull.into()) }
+            }
+            fn remove(&mut self, path: &Path) -> io::Result<()> {
+                self.0.remove(path)
+            }
+        }
+        let mut storage = Full(Memory::default());
+        let output = storage.create("game".as_ref()).expect("it is the first");
+        let (mut keeper, told) = keeper(storage, Target::Asked("game".into(), output));
+        keeper.start(Tick(0), 7, PlayerId(0), &[]);
+        keeper.start(Tick(100), 7, PlayerId(0), &[]);
+        let failed = told.try_iter().filter(|told| matches!(told, Told::Failed(_)));
+        assert_eq!(failed.count(), 1);
+    }
+
+    #[test]
     fn whoever_claims_differences_for_ever_fills_no_disk() {
-        let identity = Identity { rules: 1, table: 2, config: 0 };
-        let terms = PartyConfig::default().terms(identity);
-        let labels = Labels { game: "storm", terms, name: "Ada".into(), room: "hall".into() };
-        let (storage, (told_tx, told)) = (Memory::default(), mpsc::channel());
-        let mut keeper = Keeper::<StormWorld>::new(labels, Box::new(storage.clone()), Target::None, told_tx);
+        let storage = Memory::default();
+        let (mut keeper, told) = keeper(storage.clone(), Target::None);
         keeper.start(Tick(0), 7, PlayerId(0), &[]);
         for minute in 1..=100 {
             keeper.checksum(Tick(1_200 * minute), Checksum(1), &[]);

@@ -34,6 +34,15 @@ pub trait Storage: Send {
     fn remove(&mut self, path: &Path) -> io::Result<()>;
 }
 
+/// A file's name with something behind it, before its extension: `party-2.rec` of `party.rec`.
+pub(crate) fn named_after(file: &Path, ending: &str) -> PathBuf {
+    let mut name = file.file_stem().unwrap_or_default().to_owned();
+    name.push(ending);
+    let extension = file.extension().unwrap_or_default();
+    // What is behind another dot of the name is no extension of it.
+    file.with_file_name(name).with_added_extension(extension)
+}
+
 /// The file system of this machine.
 #[cfg(not(target_arch = "wasm32"))]
 #[derive(Clone, Copy, Debug, Default)]
