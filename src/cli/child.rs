@@ -1,15 +1,20 @@
 //! Other peers as processes of this same program. They end when this one does, whatever ends it.
 
-use std::io::{self, BufRead, BufReader};
+use std::collections::VecDeque;
+use std::io::{self, BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
+use std::thread::{self, JoinHandle};
 
 use serde::{Deserialize, Serialize};
 
 use super::STOP;
 use super::failure::Failure;
 use crate::shell::Report;
+
+/// Of what a child says on stderr, so many lines are kept: those behind which it ended.
+const LAST_LINES: usize = 40;
 
 /// What a child says on stdout, a line each.
 #[derive(Debug, Serialize, Deserialize)]
@@ -30,7 +35,11 @@ pub(super) fn bot_words(name: &str, hero: &str, room: &str, url: &str) -> Vec<St
 }
 
 /// A process that is killed when this is dropped. It also ends by itself when its stdin closes.
-pub(super) struct Peer(Child);
+pub(super) struct Peer {
+    child: Child,
+    /// Hears its stderr, if that is piped: a child whose pipe is full waits for ever.
+    complaints: Option<JoinHandle<String>>,
+}
 
 impl Peer {
     /// Starts this program again with other arguments.
@@ -39,14 +48,16 @@ impl Peer {
             let program = std::env::current_exe()?;
             Command::new(program).args(args).stdin(Stdio::piped()).stdout(stdout).stderr(stderr).spawn()
         };
-        start().map(Peer).map_err(|error| Failure::new(format!("cannot start another peer: {error}")))
+        let mut child = start().map_err(|error| Failure::new(format!("cannot start another peer: {error}")))?;
+        let complaints = child.stderr.take().map(|stderr| thread::spawn(|| last_lines(stderr)));
+        Ok(Peer { child, complaints })
     }
 
     /// Passes on what the child says, from a thread of its own, with the child's number. The last
     /// thing is its end.
     pub fn listen(&mut self, number: usize, heard: Sender<(usize, Option<Word>)>) {
-        let Some(stdout) = self.0.stdout.take() else { return };
-        std::thread::spawn(move || {
+        let Some(stdout) = self.child.stdout.take() else { return };
+        thread::spawn(move || {
             for line in BufReader::new(stdout).lines().map_while(Result::ok) {
                 if let Ok(word) = serde_json::from_str(&line) {
                     // Nobody listens any more: the program is ending.
@@ -59,13 +70,13 @@ impl Peer {
 
     /// Lets it end, as it does when this process ends.
     pub fn let_go(&mut self) {
-        self.0.stdin = None;
+        self.child.stdin = None;
     }
 
-    /// How it ended, and what it said on stderr.
+    /// How it ended, and what it said on stderr at last.
     pub fn last_words(&mut self) -> String {
-        let status = self.0.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
-        let complaint = self.0.stderr.take().map(io::read_to_string).and_then(Result::ok).unwrap_or_default();
+        let status = self.child.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
+        let complaint = self.complaints.take().and_then(|heard| heard.join().ok()).unwrap_or_default();
         format!("({status}): {}", complaint.trim())
     }
 }
@@ -73,15 +84,42 @@ impl Peer {
 impl Drop for Peer {
     fn drop(&mut self) {
         // Either it ended by itself already, or it ends now.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
 /// In a child: stop when the parent's end of stdin is closed, which it is however the parent ends.
 pub(super) fn stop_with_parent() {
-    std::thread::spawn(|| {
+    thread::spawn(|| {
         let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
         STOP.store(true, Ordering::Relaxed);
     });
+}
+
+/// Reads all, and keeps the end of it.
+fn last_lines(output: impl Read) -> String {
+    let mut lines = VecDeque::new();
+    for line in BufReader::new(output).split(b'\n').map_while(Result::ok) {
+        if lines.len() == LAST_LINES {
+            lines.pop_front();
+        }
+        lines.push_back(String::from_utf8_lossy(&line).into_owned());
+    }
+    Vec::from(lines).join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_all_that_a_child_says_the_last_lines_are_kept() {
+        let said: String = (1..=1_000).map(|n| format!("line {n}\n")).collect();
+        let kept = last_lines(said.as_bytes());
+        assert_eq!((kept.lines().count(), kept.lines().next()), (LAST_LINES, Some("line 961")));
+        assert!(kept.ends_with("line 1000"), "{kept}");
+        assert_eq!(last_lines(&b"not \xff text"[..]), "not \u{fffd} text");
+        assert_eq!(last_lines(io::empty()), "");
+    }
 }

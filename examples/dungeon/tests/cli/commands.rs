@@ -285,6 +285,15 @@ fn a_demo_plays_over_webrtc_and_compares_the_worlds() {
 }
 
 #[test]
+fn a_demo_goes_on_while_its_bots_log_more_than_a_pipe_holds() {
+    let mut demo = dungeon(&["demo", "--peers", "2", "--seconds", "2", "--json"]);
+    let demo = demo.env("LOCKSTONE_LOG", "trace").output().unwrap();
+    // How fast a machine plays and logs is not asked here.
+    let told: serde_json::Value = serde_json::from_slice(&demo.stdout).expect("it comes to a verdict");
+    assert_eq!(told["peers"].as_array().map(Vec::len), Some(2), "{told:#}");
+}
+
+#[test]
 fn in_a_longer_demo_the_last_bot_comes_late() {
     let demo = run(&["demo", "--peers", "2", "--seconds", "10", "--seed", "5", "--json"]);
     let told: serde_json::Value = serde_json::from_slice(&demo.stdout).unwrap();
