@@ -98,6 +98,8 @@ pub const OUTLAWED_MAX: usize = 64;
 pub const INPUTS_PER_TURN_MAX: usize =
     PLAYERS_MAX + 2 * JOINS_PER_TURN_MAX + REQUESTS_PER_TURN_MAX + PLAYERS_MAX * COMMANDS_PER_TURN_MAX + 2;
 
+/// Ticks a second of any session, which has one at least.
+pub const TICKS_PER_S_MAX: u32 = 100;
 /// Turns with inputs in one packet.
 pub const TURNS_PER_PACKET_MAX: usize = 1_024;
 /// Ticks that one packet closes.

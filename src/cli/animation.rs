@@ -7,6 +7,7 @@
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
+use std::time::Duration;
 
 use gif::{Frame as Picture, Repeat};
 use lockstone_sim::Tick;
@@ -54,7 +55,7 @@ pub(super) fn write<G: Game>(
     span: &Span,
     (file, format): (&Path, Format),
 ) -> Result<String, Failure> {
-    let (player, ticks_per_s) = (recording.header.player, recording.header.ticks_per_s.max(1));
+    let (player, ticks_per_s) = (recording.header.player, recording.header.ticks_per_s);
     let (start, end) = (recording.header.start, recording.end());
     let (from, to) = (span.from.map_or(start, Tick), span.to.map_or(end, Tick));
     if from < start || to > end || from >= to {
@@ -79,7 +80,7 @@ pub(super) fn write<G: Game>(
         film.seek(from.plus(n));
         // Torches do not flicker: what stands still is packed as nothing.
         frame.draw(Some(&G::scene(film.simulation(), player)), &status, 0.0);
-        let added = encoder.add(frame.rgba(), 1_000 * STEP_TICKS / ticks_per_s);
+        let added = encoder.add(frame.rgba(), Duration::from_secs((n + STEP_TICKS).into()) / ticks_per_s);
         added.map_err(|error| Failure::file("write", file, error))?;
         progress::advance(&bar, n);
     }
@@ -93,6 +94,8 @@ enum Encoder {
         encoder: gif::Encoder<BufWriter<File>>,
         /// What is shown by now.
         shown: Vec<u8>,
+        /// When it gives way to the next.
+        end: Duration,
     },
     /// It is written at the end.
     Webp { encoder: Box<webp_animation::Encoder>, end_ms: i32, out: BufWriter<File> },
@@ -102,7 +105,7 @@ impl Encoder {
     fn gif(out: BufWriter<File>) -> Result<Encoder, String> {
         let mut encoder = gif::Encoder::new(out, SIZE.0, SIZE.1, &[]).map_err(told)?;
         encoder.set_repeat(Repeat::Infinite).map_err(told)?;
-        Ok(Encoder::Gif { encoder, shown: Vec::new() })
+        Ok(Encoder::Gif { encoder, shown: Vec::new(), end: Duration::ZERO })
     }
 
     fn webp(out: BufWriter<File>) -> Result<Encoder, String> {
@@ -113,19 +116,19 @@ impl Encoder {
         Ok(Encoder::Webp { encoder: Box::new(encoder.map_err(told)?), end_ms: 0, out })
     }
 
-    /// A picture that is shown for so many milliseconds.
-    fn add(&mut self, rgba: &[u8], shows_ms: u32) -> Result<(), String> {
+    /// A picture that is shown until then, counted from the start.
+    fn add(&mut self, rgba: &[u8], until: Duration) -> Result<(), String> {
         match self {
-            Encoder::Gif { encoder, shown } => {
+            Encoder::Gif { encoder, shown, end } => {
                 let mut pixels = changed(shown, rgba);
                 let mut picture = Picture::from_rgba_speed(SIZE.0, SIZE.1, &mut pixels, SPEED);
-                // In hundredths of a second.
-                picture.delay = (shows_ms / 10).try_into().unwrap_or(u16::MAX);
+                picture.delay = hundredths(*end, until);
+                *end = until;
                 encoder.write_frame(&picture).map_err(told)
             }
             Encoder::Webp { encoder, end_ms, .. } => {
                 encoder.add_frame(rgba, *end_ms).map_err(told)?;
-                *end_ms += shows_ms.cast_signed();
+                *end_ms = until.as_millis().try_into().unwrap_or(i32::MAX);
                 Ok(())
             }
         }
@@ -140,6 +143,13 @@ impl Encoder {
             }
         }
     }
+}
+
+/// How long a picture is shown, in hundredths of a second: what is cut off from one is given to the
+/// next, so that all of them together take their time.
+fn hundredths(from: Duration, until: Duration) -> u16 {
+    let at = |moment: Duration| moment.as_millis() / 10;
+    (at(until) - at(from)).try_into().unwrap_or(u16::MAX)
 }
 
 fn told(error: impl std::fmt::Display) -> String {
@@ -157,4 +167,18 @@ fn changed(shown: &mut Vec<u8>, picture: &[u8]) -> Vec<u8> {
     let pixels = now.iter().zip(before).flat_map(pixel).collect();
     *shown = plain;
     pixels
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pictures_of_any_tick_rate_take_as_long_as_the_play_did() {
+        for ticks_per_s in [1, 7, 20, 30, 60, 64, 100] {
+            let at = |ticks: u32| Duration::from_secs(ticks.into()) / ticks_per_s;
+            let shown = (0..10 * ticks_per_s).map(|tick| u32::from(hundredths(at(tick), at(tick + 1))));
+            assert_eq!(shown.sum::<u32>(), 1_000, "at {ticks_per_s} ticks a second");
+        }
+    }
 }

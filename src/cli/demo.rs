@@ -53,7 +53,7 @@ pub(super) fn run<G: Game>(args: &Demo) -> Result<ExitCode, Failure> {
     let ticks = args.seconds * config.ticks_per_s();
     let signaling = Signaling::private()?;
     let reports = play::<G>(args, seed, ticks, &signaling.url)?;
-    let result = judge(reports, args, seed, ticks, Duration::from_secs(1) / config.ticks_per_s());
+    let result = judge(reports, args, seed, ticks, config.ticks_per_s());
     if args.json {
         print(serde_json::to_string_pretty(&result).map_err(Failure::new)?);
     } else {
@@ -95,11 +95,11 @@ fn play<G: Game>(args: &Demo, seed: u64, ticks: u32, url: &str) -> Result<Vec<Re
 }
 
 /// Whether the worlds were equal, and the ticks add up to the time.
-fn judge(reports: Vec<Report>, args: &Demo, seed: u64, ticks: u32, period: Duration) -> Outcome {
+fn judge(reports: Vec<Report>, args: &Demo, seed: u64, ticks: u32, ticks_per_s: u32) -> Outcome {
     let (compared, differing) = cross_check(&reports);
     let desyncs: u64 = reports.iter().map(|report| report.desyncs).sum();
     let silent = reports.len() > 1 && reports.iter().any(|report| report.checksums_compared == 0);
-    let short = reports.iter().find(|report| !adds_up(report, ticks, period));
+    let short = reports.iter().find(|report| !adds_up(report, ticks, ticks_per_s));
     let panicked = reports.iter().find_map(|report| Some((&report.name, report.panic.as_ref()?)));
     let verdict = if let Some((name, (tick, panicked))) = panicked {
         Err(format!("PANICKED: at {name}'s, {panicked}, in the step of tick {tick}"))
@@ -111,7 +111,8 @@ fn judge(reports: Vec<Report>, args: &Demo, seed: u64, ticks: u32, period: Durat
         Err("NOT SHOWN: some peer compared no checksum".to_owned())
     } else if let Some(report) = short {
         let Report { name, ticks: played, played_ms, ended, .. } = report;
-        Err(format!("SHORT: {name} played {played} ticks in {played_ms} ms, and not {ticks} at 20 a second: {ended}"))
+        let wanted = format!("{ticks} at {ticks_per_s} a second");
+        Err(format!("SHORT: {name} played {played} ticks in {played_ms} ms, and not {wanted}: {ended}"))
     } else {
         Ok(format!("in step: {compared} checksums of the same ticks are equal on {} peers", reports.len()))
     };
@@ -144,8 +145,8 @@ fn cross_check(reports: &[Report]) -> (u64, Option<u32>) {
 }
 
 /// All ticks were played, at the session's pace: to a second, and a twentieth for a busy machine.
-fn adds_up(report: &Report, ticks: u32, period: Duration) -> bool {
-    let due = period * report.ticks;
+fn adds_up(report: &Report, ticks: u32, ticks_per_s: u32) -> bool {
+    let due = Duration::from_secs(report.ticks.into()) / ticks_per_s;
     let off = due.abs_diff(Duration::from_millis(report.played_ms));
     report.first_tick + report.ticks >= ticks && off <= Duration::from_millis(1_500) + due / 20
 }

@@ -55,7 +55,7 @@ pub(super) fn run<G: Game>(args: &args::Replay) -> Result<ExitCode, Failure> {
         .map_err(|error| Failure::file("replay", file, error))?;
     let elapsed = started.elapsed().max(Duration::from_micros(1));
     let per_s = f64::from(replay.ticks) / elapsed.as_secs_f64();
-    let times = per_s / f64::from(header.ticks_per_s.max(1));
+    let times = per_s / f64::from(header.ticks_per_s);
     print(format_args!("ticks {}", replay.ticks));
     print(format_args!("inputs {}", replay.inputs));
     print(format_args!("checksums {}", replay.checksums));

@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lockstone_net::Identity;
+use lockstone_net::limits::TICKS_PER_S_MAX;
 use lockstone_net::text::escaped;
 use lockstone_sim::codec::{self, CodecError};
 use lockstone_sim::{Checksum, PlayerId, Simulation, Tick};
@@ -263,7 +264,14 @@ impl<'b> Frames<'b> {
     }
 
     fn header(&mut self) -> Result<Header, RecordingError> {
-        self.must(|payload| codec::read(payload, HEADER_BYTES_MAX)).map(Header::escaped)
+        self.must(|payload| {
+            let header: Header = codec::read(payload, HEADER_BYTES_MAX)?;
+            // Whoever shows a time divides by it.
+            if !(1..=TICKS_PER_S_MAX).contains(&header.ticks_per_s) {
+                return Err(CodecError::Malformed("a tick rate that no session has"));
+            }
+            Ok(header.escaped())
+        })
     }
 
     /// Reads a frame without which there is no recording.

@@ -36,10 +36,17 @@ pub struct Recorded {
     pub start: Tick,
     /// The tick behind the last.
     pub end: Tick,
-    /// How many ticks a second has, 1 at least.
+    /// How many ticks a second has.
     pub ticks_per_s: u32,
     /// How its file ends, in a few words.
     pub ending: String,
+}
+
+impl Recorded {
+    /// So many seconds pass in so many ticks of its session.
+    pub fn seconds(&self, ticks: f64) -> f64 {
+        ticks / f64::from(self.ticks_per_s)
+    }
 }
 
 /// How far a recording is verified.
@@ -153,7 +160,7 @@ fn recorded<G: Inspect>(recording: &Recording<G>, film: &Film<G>) -> Recorded {
         seed: *seed,
         start: *start,
         end: film.end(),
-        ticks_per_s: (*ticks_per_s).max(1),
+        ticks_per_s: *ticks_per_s,
         ending,
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use lockstone::net::Identity;
-use lockstone::net::limits::{KEYFRAME_TICKS, SNAPSHOT_BYTES_MAX};
+use lockstone::net::limits::{KEYFRAME_TICKS, SNAPSHOT_BYTES_MAX, TICKS_PER_S_MAX};
 use lockstone::recording::format::EMPTY_TICKS_MAX;
 use lockstone::recording::{
     Desync, Ending, Entry, Film, Header, Packed, RING_BYTES_MAX, Recording, RecordingError, Ring, Tree, Writer, replay,
@@ -403,6 +403,21 @@ fn frames(bytes: &[u8]) -> Vec<&[u8]> {
         rest = behind;
     }
     frames
+}
+
+#[test]
+fn a_tick_rate_that_no_session_has_is_refused() {
+    let with = |ticks_per_s: u32| {
+        let header = Header { ticks_per_s, ..header(Tick(0)) };
+        Writer::create(Vec::new(), &header, &[]).unwrap().into_output().unwrap()
+    };
+    for rate in [0, TICKS_PER_S_MAX + 1, u32::MAX] {
+        assert!(matches!(read(&with(rate)), Err(RecordingError::Unreadable { frame: 0, .. })), "{rate}");
+        assert!(Header::peek(&with(rate)).unwrap_err().to_string().contains("tick rate"), "{rate}");
+    }
+    for rate in [1, 20, TICKS_PER_S_MAX] {
+        assert_eq!(read(&with(rate)).ok().map(|recording| recording.header.ticks_per_s), Some(rate));
+    }
 }
 
 #[test]

@@ -290,3 +290,20 @@ fn playing_goes_where_keys_lead_and_stays_within_the_recording() {
     (0..30).for_each(|_| playing.go(0.1));
     assert_eq!((tick(&playing), playing.plays()), (TICKS, false), "it stops at the end");
 }
+
+#[test]
+fn a_recording_of_another_tick_rate_is_played_at_its_own() {
+    let mut recording = sound();
+    recording.header.ticks_per_s = 50;
+    let recording = Recording::read(&recording.write()).unwrap_or_else(|error| panic!("{error}"));
+    let viewer = viewer(vec![recording]);
+    let mut playing = Playing::of(viewer.recorded());
+    (0..10).for_each(|_| playing.go(0.1));
+    assert_eq!(playing.at().0, Tick(50));
+    assert_eq!(playing.told(), "0:01.0, tick 50, 1 x");
+    assert!((viewer.recorded().seconds(75.5) - 1.51).abs() < 1e-9);
+    playing.act(Act::End);
+    assert_eq!(playing.told(), "0:03.2, tick 160, paused");
+    playing.act(Act::Leap(-1));
+    assert_eq!(playing.at().0, Tick(0), "10 s are more than all of it");
+}

@@ -137,7 +137,7 @@ impl Viewer {
     /// pictures, as JSON.
     pub fn show(&mut self, tick: f64, player: u16) -> String {
         self.viewer.look(Tick(tick as u32), PlayerId(player));
-        let (moment, time_s) = (tick.fract() as f32, tick as f32 / 20.0);
+        let (moment, time_s) = (tick.fract() as f32, self.viewer.recorded().seconds(tick) as f32);
         let status = Status::default();
         for (side, picture) in SIDES.into_iter().zip(&mut self.pictures) {
             if let Some(scene) = self.viewer.scene(side, moment) {

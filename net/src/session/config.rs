@@ -3,6 +3,7 @@
 use core::fmt::Display;
 use core::time::Duration;
 
+use crate::limits::TICKS_PER_S_MAX;
 use crate::wire::{Identity, SessionKind, Terms};
 
 /// The longest time that a setting may be.
@@ -78,7 +79,7 @@ impl<T: Settings> Config<T> {
     /// [`ConfigError`] for the first one that is out of its range, or cannot work with the others.
     pub fn new(settings: T) -> Result<Config<T>, ConfigError> {
         let common = settings.common();
-        within("ticks_per_s", common.ticks_per_s, 1, 100)?;
+        within("ticks_per_s", common.ticks_per_s, 1, TICKS_PER_S_MAX)?;
         within("checksum_interval_ticks", common.checksum_interval_ticks, 1, 1_000)?;
         within_time("handshake_timeout", common.handshake_timeout, Duration::from_secs(1))?;
         settings.check()?;
