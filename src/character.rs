@@ -11,13 +11,14 @@
 
 use std::fmt::Write;
 
+use lockstone_net::hex;
+use lockstone_net::limits::HERO_BYTES_MAX;
 use lockstone_sim::Simulation;
 use lockstone_sim::codec::{compact, fields, read};
 use lockstone_sim::simulation::Message;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::game::Game;
-use lockstone_net::limits::HERO_BYTES_MAX;
 
 /// What a hero of a game is described by as it joins.
 pub type HeroOf<G> = <<G as Game>::Sim as Simulation>::Hero;
@@ -62,7 +63,7 @@ impl<H: Message> Character<H> {
     /// As it is kept, with a checksum of all of it.
     pub fn text<G: Game>(&self) -> String {
         let mut text = format!("{TITLE}\n{}\n{}\n{}\n{}\n", G::NAME, self.class, self.title, self.progress);
-        let hero: String = compact(&self.hero).iter().map(|byte| format!("{byte:02x}")).collect();
+        let hero = hex::encode(&compact(&self.hero));
         // Nobody but the memory fails here.
         let _ = writeln!(text, "{:016x}\n{hero}", shape(&self.hero));
         let _ = writeln!(text, "{:016x}", xxh3_64(text.as_bytes()));
@@ -86,7 +87,7 @@ impl<H: Message> Character<H> {
         if lines.next().is_some() || of(check)? != xxh3_64(before.as_bytes()) {
             return Err(CharacterError::Damaged);
         }
-        let bytes = unhex(hero).ok_or(CharacterError::Damaged)?;
+        let bytes = hex::decode(hero).ok_or(CharacterError::Damaged)?;
         let hero: H = read(&bytes, HERO_BYTES_MAX).map_err(|_| CharacterError::Version)?;
         if of(shape_then)? != shape(&hero) {
             return Err(CharacterError::Version);
@@ -112,10 +113,4 @@ pub fn character_of<G: Game>(text: &[u8]) -> Result<Character<HeroOf<G>>, Charac
 fn shape<H: Message>(hero: &H) -> u64 {
     let names = fields(hero).into_iter().map(|field| format!("{} {:?}\n", field.path, field.kind));
     xxh3_64(names.collect::<String>().as_bytes())
-}
-
-fn unhex(digits: &str) -> Option<Vec<u8>> {
-    let byte = |n: usize| u8::from_str_radix(digits.get(2 * n..2 * n + 2)?, 16).ok();
-    let is_whole = digits.len().is_multiple_of(2) && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
-    (0..digits.len() / 2).map(byte).collect::<Option<_>>().filter(|_| is_whole)
 }

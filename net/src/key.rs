@@ -11,6 +11,7 @@ use lockstone_sim::codec;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::hex;
 use crate::link::{Binding, PeerId};
 use crate::wire::Epoch;
 
@@ -63,6 +64,11 @@ impl PlayerKey {
         PlayerKey(SigningKey::from_bytes(&bytes))
     }
 
+    /// The same of a key that is written as 64 hexadecimal digits; `None` if it is not.
+    pub fn from_hex(digits: &str) -> Option<PlayerKey> {
+        hex::decode_array(digits).map(PlayerKey::from_bytes)
+    }
+
     /// The key of whoever knows a secret text: a relay and its standby have the same.
     pub fn of_secret(secret: &str) -> PlayerKey {
         let digest = Sha256::new().chain_update(DIGESTED).chain_update(secret).finalize();
@@ -78,8 +84,7 @@ impl PlayerKey {
     /// of the key, and is of no use for another room.
     pub fn room_token(&self, room: &str) -> String {
         let signature = self.0.sign(format!("{CLAIMED}{room}").as_bytes());
-        let digest = Sha256::digest(signature.to_bytes());
-        digest.iter().map(|byte| format!("{byte:02x}")).collect()
+        hex::encode(&Sha256::digest(signature.to_bytes()))
     }
 
     pub(crate) fn sign(&self, statement: &impl Statement) -> Proof {

@@ -18,6 +18,7 @@
 
 mod ahead;
 mod census;
+pub mod hex;
 mod intake;
 mod key;
 pub mod limits;

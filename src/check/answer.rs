@@ -17,6 +17,7 @@ use std::error::Error;
 use std::io::{self, Read, Write};
 use std::process::ExitCode;
 
+use lockstone_net::hex;
 use lockstone_sim::journal::Journal;
 use lockstone_sim::table::TABLE_BYTES;
 use lockstone_sim::{Simulation, Table, Turn, codec};
@@ -60,11 +61,11 @@ fn play<G: Game>() -> Told<()> {
         let (tick, root) = (simulation.tick(), simulation.checksum());
         say(&format!("{tick} {root}"))?;
         if timeline.roots.get(&tick).is_some_and(|recorded| *recorded != root) {
-            say(&format!("state {}", hex(&simulation.encoded())))?;
+            say(&format!("state {}", hex::encode(&simulation.encoded())))?;
             if let Some(before) = &before
                 && let Some(journal) = noted(&mut simulation, before, &timeline)
             {
-                say(&format!("journal {}", hex(&codec::compact(&journal))))?;
+                say(&format!("journal {}", hex::encode(&codec::compact(&journal))))?;
             }
             break;
         }
@@ -103,8 +104,4 @@ fn read<G: Game>() -> Told<(Table, Timeline<G::Sim>)> {
     let identity = G::identity(&table);
     Header::peek(recording)?.check(G::NAME, &identity)?;
     Ok((table, Timeline::new(Recording::read(recording)?)))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

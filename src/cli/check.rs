@@ -45,17 +45,10 @@ pub(super) fn load_one<G: Game>(doing: &str, file: &Path, table: &Table) -> Resu
     Ok(recording)
 }
 
-/// The same of a bundle. What is in it came from peers: a recording that cannot be read is
-/// told, and left out.
+/// The same of a bundle.
 pub(super) fn explain<G: Game>(args: &args::Explain) -> Result<ExitCode, Failure> {
     let bytes = files::read(&args.file)?;
-    let bundle = Bundle::read(&bytes).map_err(|error| {
-        let told = format!("{error}; {}", failure::of_bundle(&error));
-        Failure::file("explain", &args.file, told)
-    })?;
-    say(format_args!("A bundle of {} recordings, put together by {}.", bundle.recordings.len(), bundle.player));
-    let (recordings, told) = bundle.open(G::NAME);
-    told.into_iter().for_each(say);
+    let recordings = read_bundle::<G>("explain", &args.file, &bytes)?;
     if recordings.is_empty() {
         return Err(Failure::file("explain", &args.file, "none of its recordings can be read"));
     }
@@ -64,6 +57,16 @@ pub(super) fn explain<G: Game>(args: &args::Explain) -> Result<ExitCode, Failure
 
 fn name(file: &Path) -> String {
     file.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// The recordings of a bundle. They came from peers: one that cannot be read is told, and left out.
+pub(super) fn read_bundle<G: Game>(doing: &str, file: &Path, bytes: &[u8]) -> Result<Vec<Recording<G::Sim>>, Failure> {
+    let bundle = Bundle::read(bytes)
+        .map_err(|error| Failure::file(doing, file, format!("{error}; {}", failure::of_bundle(&error))))?;
+    say(format_args!("A bundle of {} recordings, put together by {}.", bundle.recordings.len(), bundle.player));
+    let (recordings, told) = bundle.open(G::NAME);
+    told.into_iter().for_each(say);
+    Ok(recordings)
 }
 
 pub(super) fn read_file<G: Game>(doing: &str, file: &Path, bytes: &[u8]) -> Result<Recording<G::Sim>, Failure> {

@@ -6,7 +6,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 
-use lockstone_net::PlayerKey;
+use lockstone_net::{PlayerKey, hex};
 
 use super::failure::Failure;
 use super::place::{self, any_number};
@@ -60,18 +60,17 @@ impl Identity {
         })?;
         let mut text = String::new();
         (&mut file).take(FILE_BYTES_MAX).read_to_string(&mut text)?;
-        let bytes = match text.trim() {
+        let key = match text.trim() {
             "" => {
                 let bytes = drawn();
-                let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
                 file.rewind()?;
-                writeln!(file, "{digits}")?;
-                bytes
+                writeln!(file, "{}", hex::encode(&bytes))?;
+                PlayerKey::from_bytes(bytes)
             }
-            digits => parse(digits)
+            digits => PlayerKey::from_hex(digits)
                 .ok_or_else(|| io::Error::other("it is no player's key: 64 hexadecimal digits; name another file"))?,
         };
-        Ok(Identity { key: PlayerKey::from_bytes(bytes), _locked: Some(file) })
+        Ok(Identity { key, _locked: Some(file) })
     }
 }
 
@@ -83,27 +82,7 @@ fn open(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-fn parse(digits: &str) -> Option<[u8; 32]> {
-    let whole = digits.len() == 64 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
-    let byte = |n: usize| u8::from_str_radix(digits.get(2 * n..2 * n + 2)?, 16).ok();
-    let bytes: Option<Vec<_>> = (0..32).map(byte).collect();
-    bytes.filter(|_| whole)?.try_into().ok()
-}
-
 fn drawn() -> [u8; 32] {
     let parts: Vec<_> = (0..4).flat_map(|_| any_number().to_le_bytes()).collect();
     parts.try_into().expect("four times eight bytes")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_key_is_64_digits() {
-        assert_eq!(parse(&"0f".repeat(32)), Some([15; 32]));
-        for wrong in ["", "0f", &"0f".repeat(33), &"0g".repeat(32), &"+f".repeat(32), &"é".repeat(32)] {
-            assert_eq!(parse(wrong), None, "{wrong}");
-        }
-    }
 }

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 
 use lockstone_sim::{PlayerId, Table};
 
-use super::failure::{self, Failure};
+use super::failure::Failure;
 use super::{check, files};
 use crate::game::Game;
 use crate::output::say;
-use crate::recording::{Bundle, Recording, bundle};
+use crate::recording::{Recording, bundle};
 use crate::view::frame::{Shown, Spot};
 use crate::view::window::{ViewingWindow, Wish};
 use crate::view::{Row, Tone};
@@ -57,11 +57,7 @@ fn read<G: Game>(names: &[PathBuf]) -> Result<Vec<Recording<G::Sim>>, Failure> {
     for name in names {
         let bytes = files::read(name)?;
         if bytes.starts_with(&bundle::MAGIC) {
-            let bundle = Bundle::read(&bytes)
-                .map_err(|error| Failure::file("show", name, format!("{error}; {}", failure::of_bundle(&error))))?;
-            let (bundled, told) = bundle.open::<G::Sim>(G::NAME);
-            told.into_iter().for_each(say);
-            recordings.extend(bundled);
+            recordings.extend(check::read_bundle::<G>("show", name, &bytes)?);
         } else {
             recordings.push(check::read_file::<G>("show", name, &bytes)?);
         }
@@ -165,7 +161,7 @@ impl Looking {
             worlds.extend(self.viewer.scene(side, moment).map(|scene| (scene, title)));
         }
         let chart = self.viewer.compared().is_some().then(|| self.viewer.chart()).flatten();
-        let time_s = (tick.0 as f32 + moment) / self.viewer.recorded().ticks_per_s as f32;
+        let time_s = self.viewer.recorded().seconds(f64::from(tick.0) + f64::from(moment)) as f32;
         let place = (self.playing.share(), self.playing.told());
         // What is told of a cell takes the room.
         let tells_hero = self.viewer.chosen().is_none();

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use lockstone_net::hex;
 use lockstone_sim::Table;
 
 use super::args;
@@ -24,7 +25,7 @@ pub(super) fn load(named: &args::RandomTable) -> Result<Table, Failure> {
 }
 
 fn generate(seed: &str, out: &Path) -> Result<(), Failure> {
-    let seed = parse_seed(seed)
+    let seed = hex::decode_array(seed)
         .ok_or_else(|| Failure::new(format!("the seed {seed:?} is not one: give 32 bytes as 64 hexadecimal digits")))?;
     let table = Table::generate(seed);
     files::create(out, &table.to_bytes())?;
@@ -37,7 +38,7 @@ fn verify(file: &Path) -> Result<(), Failure> {
     if Table::generate(table.seed()).digest() != table.digest() {
         return Err(Failure::file("trust", file, "it is sound, but not the table of the seed that it names"));
     }
-    let seed: String = table.seed().iter().map(|byte| format!("{byte:02x}")).collect();
+    let seed = hex::encode(&table.seed());
     print(format_args!("{:032x}  {}", table.digest(), file.display()));
     say(format_args!("The table is sound. Its seed is {seed}."));
     Ok(())
@@ -47,11 +48,4 @@ fn read(path: &Path) -> Result<Table, Failure> {
     let bytes = files::read(path)?;
     let advice = "make one with `table generate`";
     Table::from_bytes(&bytes).map_err(|error| Failure::file("use", path, format!("{error}; {advice}")))
-}
-
-fn parse_seed(text: &str) -> Option<[u8; 32]> {
-    let digits: Vec<u8> = text.chars().map(|c| c.to_digit(16).map(|digit| digit as u8)).collect::<Option<_>>()?;
-    let (pairs, []) = digits.as_chunks::<2>() else { return None };
-    let bytes: Vec<u8> = pairs.iter().map(|[high, low]| high << 4 | low).collect();
-    bytes.try_into().ok()
 }

@@ -77,17 +77,9 @@ impl Entry {
 
     /// By which this player is known again.
     pub fn player_key(&self) -> Result<PlayerKey, String> {
-        let bytes = parse(&self.identity);
-        let key = bytes.map(PlayerKey::from_bytes);
+        let key = PlayerKey::from_hex(&self.identity);
         key.ok_or_else(|| "The key that this page keeps for you is damaged: clear the page's data.".to_owned())
     }
-}
-
-fn parse(digits: &str) -> Option<[u8; 32]> {
-    let is_whole = digits.len() == 64 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
-    let byte = |n: usize| u8::from_str_radix(digits.get(2 * n..2 * n + 2)?, 16).ok();
-    let bytes: Option<Vec<_>> = (0..32).map(byte).collect();
-    bytes.filter(|_| is_whole)?.try_into().ok()
 }
 
 #[cfg(test)]
@@ -106,7 +98,7 @@ mod tests {
         assert_eq!(read.player_key().map(|key| key.public()).ok(), Some(PlayerKey::from_bytes([15; 32]).public()));
         assert!(Entry::read(&entry("no room")).is_err_and(|told| told.contains("see the link")));
         assert!(Entry::read("{}").is_err_and(|told| told.contains("load the page again")));
-        assert_eq!(parse(&"0g".repeat(32)), None);
-        assert_eq!(parse(&"é".repeat(32)), None);
+        let damaged = Entry { identity: "0g".repeat(32), ..read };
+        assert!(damaged.player_key().is_err_and(|told| told.contains("damaged")));
     }
 }

@@ -10,6 +10,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use lockstone_net::hex;
 use lockstone_sim::Tick;
 use lockstone_sim::codec;
 use lockstone_sim::journal::Journal;
@@ -60,14 +61,14 @@ impl<S: Inspect> Question<'_, '_, S> {
     /// It has come elsewhere: to which state, and by what.
     fn odd(&mut self, child: &mut Running, tick: Tick, build: &str) -> Result<Odd<S>, End<S>> {
         let line = self.next(child, Some(tick))?;
-        let bytes = line.strip_prefix("state ").and_then(bytes_of).ok_or_else(|| child.ended(tick))?;
+        let bytes = line.strip_prefix("state ").and_then(hex::decode).ok_or_else(|| child.ended(tick))?;
         let mut state = self.reference.build();
         state
             .restore_from(&bytes)
             .map_err(|error| child.broke(&format!("its state of tick {tick} cannot be read: {error}")))?;
         // One that cannot tell is none the worse for it.
         let line = self.next(child, Some(tick)).ok();
-        let bytes = line.as_deref().and_then(|line| line.strip_prefix("journal ")).and_then(bytes_of);
+        let bytes = line.as_deref().and_then(|line| line.strip_prefix("journal ")).and_then(hex::decode);
         let journal = bytes.and_then(|bytes| codec::read::<Journal>(&bytes, JOURNAL_BYTES_MAX).ok());
         let (by, journal) = (Some(build.trim().to_owned()), journal.filter(|journal| journal.tick.next() == tick));
         Ok(Odd { by, journal, ..Odd::of(state) })
@@ -93,11 +94,6 @@ impl<S: Inspect> Question<'_, '_, S> {
             }
         }
     }
-}
-
-fn bytes_of(hex: &str) -> Option<Vec<u8>> {
-    let digit = |digit: u8| char::from(digit).to_digit(16).map(|digit| digit as u8);
-    hex.as_bytes().chunks(2).map(|pair| Some(digit(*pair.first()?)? << 4 | digit(*pair.get(1)?)?)).collect()
 }
 
 /// A process that is killed when this is dropped. What it says is read on threads of their
