@@ -38,6 +38,39 @@ fn the_protocol_is_told_of_the_versions_that_there_are() {
     }
 }
 
+#[test]
+fn no_test_stands_where_none_is_run() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files = Vec::new();
+    walk(root, &mut files);
+    let (mut lost, mut looked_at) = (Vec::new(), 0);
+    for file in files {
+        let Some(package) = file.ancestors().find(|folder| folder.ends_with("src")).and_then(Path::parent) else {
+            continue;
+        };
+        let Ok(manifest) = fs::read_to_string(package.join("Cargo.toml")) else { continue };
+        let text = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        looked_at += usize::from(manifest.contains("test = false"));
+        lost.extend(never_run(&manifest, &text).map(|what| format!("{}: {what}", file.display())));
+    }
+    assert!(looked_at > 100, "only {looked_at} files are of packages that switch tests off");
+    assert!(lost.is_empty(), "see Cargo.toml:\n{}", lost.join("\n"));
+}
+
+/// A test in a package's source that its manifest switches off.
+fn never_run(manifest: &str, text: &str) -> Option<&'static str> {
+    let is_off = |what: &str| manifest.lines().any(|line| line == what);
+    let has_test = || text.lines().any(|line| ["#[test]", "proptest! {"].contains(&line.trim_start()));
+    let fences =
+        text.lines().filter_map(|line| line.trim_start().strip_prefix("//")?.get(1..)?.trim().strip_prefix("```"));
+    let opened = |(n, tag): (usize, &str)| n % 2 == 0 && !["text", "ignore", "sh", "toml"].contains(&tag);
+    match () {
+        () if is_off("test = false") && has_test() => Some("a test"),
+        () if is_off("doctest = false") && fences.enumerate().any(opened) => Some("an example in its documentation"),
+        () => None,
+    }
+}
+
 fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
     let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut paths: Vec<_> = entries.map(|entry| entry.expect("a folder can be read").path()).collect();
@@ -106,6 +139,11 @@ fn is_link(line: &str) -> bool {
 
 #[test]
 fn planted_faults_are_seen() {
+    let (test, example) = ("mod tests {\n    #[test]\n", "//! ```text\n//! ```\n/// ```\n/// f();\n/// ```\n");
+    assert_eq!(never_run("[lib]\ntest = false\n", test), Some("a test"));
+    assert_eq!(never_run("[lib]\ndoctest = false\n", test), None);
+    assert_eq!(never_run("[lib]\ndoctest = false\n", example), Some("an example in its documentation"));
+    assert_eq!(never_run("[lib]\ntest = false\n", example), None);
     let wide = "word ".repeat(21);
     let wide = wide.trim_end();
     let lines = |name: &str, text: &str| faults(name, text).len();
