@@ -51,6 +51,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{CommandFactory, FromArgMatches};
 use lockstone_net::text::escaped;
+use serde::Serialize;
 
 use crate::game::{Game, Wide};
 use crate::output;
@@ -68,6 +69,12 @@ fn goes_on() -> ControlFlow<()> {
 /// A failure if it was not to go on: what it found so far is not all, and not told.
 fn stopped(what: &str) -> Result<(), Failure> {
     if goes_on().is_break() { Err(Failure::new(format!("{what} was stopped"))) } else { Ok(()) }
+}
+
+/// Prints a result for programs.
+fn print_json(result: &(impl Serialize + ?Sized)) -> Result<(), Failure> {
+    output::print(serde_json::to_string_pretty(result).map_err(Failure::new)?);
+    Ok(())
 }
 
 /// Reads the arguments of this process and does what they say.

@@ -9,7 +9,7 @@ use comfy_table::{Cell, CellAlignment, Table, presets};
 use super::args::{self, TICKS_MAX};
 use super::failure::{DIFFERED, Failure};
 use super::progress;
-use super::{check, goes_on, stopped, table};
+use super::{check, goes_on, print_json, stopped, table};
 use crate::check::chaos::{ChaosConfig, ChaosReport, Progress, Tried, chaos_of_recording, chaos_with_progress};
 use crate::game::Game;
 use crate::output::{print, say};
@@ -61,7 +61,7 @@ pub(super) fn run<G: Game>(args: &args::Chaos) -> Result<ExitCode, Failure> {
     bar.finish_and_clear();
     stopped("check chaos")?;
     if args.json {
-        print(serde_json::to_string_pretty(&report).map_err(Failure::new)?);
+        print_json(&report)?;
     } else {
         tell(&report);
     }

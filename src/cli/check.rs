@@ -9,7 +9,7 @@ use lockstone_sim::{Table, Tick};
 use super::args::{self, CheckCommand, Telling};
 use super::failure::{self, DIFFERED, Failure};
 use super::sealed::Viewer;
-use super::{chaos, coverage, files, floats, progress, table};
+use super::{chaos, coverage, files, floats, print_json, progress, table};
 use crate::check::{self, Report};
 use crate::game::Game;
 use crate::output::{print, say};
@@ -85,7 +85,7 @@ fn tell<G: Game>(
     can_be_played::<G>("check", &recordings, &table)?;
     let report = check::<G>(recordings, &table)?;
     if telling.json {
-        print(serde_json::to_string_pretty(&report).expect("a report is plain data"));
+        print_json(&report)?;
     } else {
         print(&report);
     }

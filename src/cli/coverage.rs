@@ -6,7 +6,7 @@ use comfy_table::{Cell, CellAlignment, Table, presets};
 
 use super::failure::{DIFFERED, Failure};
 use super::progress;
-use super::{args, goes_on, stopped, table};
+use super::{args, goes_on, print_json, stopped, table};
 use crate::check::coverage::{CoverageConfig, CoverageReport, coverage_with_progress};
 use crate::game::Game;
 use crate::output::print;
@@ -24,7 +24,7 @@ pub(super) fn run<G: Game>(args: &args::Coverage) -> Result<ExitCode, Failure> {
     bar.finish_and_clear();
     stopped("check coverage")?;
     if json {
-        print(serde_json::to_string_pretty(&report).map_err(Failure::new)?);
+        print_json(&report)?;
     } else {
         print(listed(&report));
         print(report.told());

@@ -12,7 +12,7 @@ use super::failure::{DIFFERED, Failure};
 use super::files;
 use super::place::any_number;
 use super::sitting::clocks;
-use super::{carry, numbers, progress, relay};
+use super::{carry, numbers, print_json, progress, relay};
 use crate::crowd::{Crowd, CrowdOptions, CrowdReport, Rate};
 use crate::game::{Layout, Spread, Wide};
 use crate::output::{print, say};
@@ -61,8 +61,8 @@ pub(super) fn run<G: Wide>(args: &Args) -> Result<ExitCode, Failure> {
     }
     let differs = reports.iter().any(|report| report.verified.as_ref().is_some_and(|verified| !verified.is_exact()));
     match (args.json, reports.as_slice()) {
-        (true, [report]) => print(serde_json::to_string_pretty(report).map_err(Failure::new)?),
-        (true, reports) => print(serde_json::to_string_pretty(reports).map_err(Failure::new)?),
+        (true, [report]) => print_json(report)?,
+        (true, reports) => print_json(reports)?,
         (false, reports) => reports.iter().for_each(tell),
     }
     Ok(if differs { ExitCode::from(DIFFERED) } else { ExitCode::SUCCESS })

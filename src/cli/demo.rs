@@ -15,7 +15,7 @@ use super::args::Demo;
 use super::config::Config;
 use super::failure::Failure;
 use super::place::{Signaling, any_number};
-use super::{numbers, progress};
+use super::{numbers, print_json, progress};
 use crate::game::Game;
 use crate::output::{print, say};
 use crate::shell::Report;
@@ -55,7 +55,7 @@ pub(super) fn run<G: Game>(args: &Demo) -> Result<ExitCode, Failure> {
     let reports = play::<G>(args, seed, ticks, &signaling.url)?;
     let result = judge(reports, args, seed, ticks, config.ticks_per_s());
     if args.json {
-        print(serde_json::to_string_pretty(&result).map_err(Failure::new)?);
+        print_json(&result)?;
     } else {
         print(table(result.peers.iter().map(|report| (report, Vec::new()))));
         print(&result.verdict);

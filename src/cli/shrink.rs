@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::STOP;
 use super::args;
 use super::failure::{BAD_INPUT, DIFFERED, Failure};
-use super::{check, files, progress, table};
+use super::{check, files, print_json, progress, table};
 use crate::check::chaos::Breaker;
 use crate::check::shrink::{PLAYS, Size, Step, Symptom};
 use crate::check::{Checker, Shrunk};
@@ -100,7 +100,7 @@ fn tell<S: Simulation>(json: bool, before: Size, shrunk: Option<&Shrunk<S>>, out
         command: shrunk.map(|shrunk| command(&shrunk.symptom, out)),
     };
     match &outcome {
-        _ if json => print(serde_json::to_string_pretty(&outcome).map_err(Failure::new)?),
+        _ if json => print_json(&outcome)?,
         Outcome { symptom: Some(symptom), after: Some(after), command: Some(command), .. } => {
             print(format_args!("it fails: {symptom}"));
             print(format_args!("{before} became {after}: {}; see it fail with `{command}`", out.display()));

@@ -17,7 +17,7 @@ use super::args::{Soak, SoakKind};
 use super::failure::{DIFFERED, Failure};
 use super::place::any_number;
 use super::shrink::hushed;
-use super::{goes_on, progress, stopped};
+use super::{goes_on, print_json, progress, stopped};
 use crate::game::{Game, Wide};
 use crate::output::{print, say};
 use crate::soak::{self, Breach, Figures, Kind, Outcome, Player, Range, Schedule, SoakError};
@@ -101,7 +101,7 @@ fn soak<G: Game>(args: &Soak, kinds: &[Kind], player: Player<'_>) -> Result<Exit
     let report =
         Report { passed: failed.is_empty(), runs: schedules.len() as u64, figures, ms, times_real_time, failed };
     if args.json {
-        print(serde_json::to_string_pretty(&report).map_err(Failure::new)?);
+        print_json(&report)?;
     } else {
         tell(&report);
     }

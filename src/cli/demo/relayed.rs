@@ -17,7 +17,7 @@ use super::table;
 use crate::cli::args::Demo;
 use crate::cli::failure::{DIFFERED, Failure};
 use crate::cli::place::{Signaling, any_number};
-use crate::cli::{progress, relay};
+use crate::cli::{print_json, progress, relay};
 use crate::game::Wide;
 use crate::output::print;
 use crate::shell::Report;
@@ -67,7 +67,7 @@ pub(in crate::cli) fn run<G: Wide>(args: &Demo) -> Result<ExitCode, Failure> {
     play.go_on()?;
     let outcome = play.finish(args, seed)?;
     if args.json {
-        print(serde_json::to_string_pretty(&outcome).map_err(Failure::new)?);
+        print_json(&outcome)?;
     } else {
         print(table(std::iter::once(&outcome.relay).chain(&outcome.replicas).map(Played::row)));
         print(format!("the relay's process: {}", outcome.relay.report.work));
