@@ -48,11 +48,11 @@ pub(crate) enum Judgement {
     /// A replay is to tell.
     Replay { tick: Tick, agreed: Option<Tick> },
     /// It is decided.
-    Found(Finding),
+    Found(Ruling),
 }
 
 #[derive(Debug, PartialEq)]
-pub(crate) struct Finding {
+pub(crate) struct Ruling {
     pub tick: Tick,
     /// Those whose checksum is right, ascending.
     pub sound: Vec<PlayerId>,
@@ -71,6 +71,13 @@ impl Census {
             let oldest = self.told.keys().copied().find(|tick| Some(*tick) != disputed);
             oldest.map(|tick| self.told.remove(&tick));
         }
+    }
+
+    /// The session goes on from a tick: later ones are to be played again.
+    #[cfg(feature = "rollback")]
+    pub fn go_on(&mut self, from: Tick) {
+        self.told.retain(|tick, _| *tick <= from);
+        self.dispute.take_if(|dispute| dispute.tick > from);
     }
 
     /// Worlds were found to differ at a tick. One difference is looked into at a time: what is not
@@ -126,7 +133,7 @@ impl Census {
         };
         self.dispute = None;
         let (sound, odd): (BTreeMap<_, _>, _) = votes.into_iter().partition(|(_, checksum)| *checksum == right);
-        Some(Judgement::Found(Finding { tick, sound: sound.into_keys().collect(), odd, is_proven }))
+        Some(Judgement::Found(Ruling { tick, sound: sound.into_keys().collect(), odd, is_proven }))
     }
 }
 

@@ -675,8 +675,8 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
     fn counts_in_any_epoch(&self, _: PeerId, message: &Message) -> bool {
         match message {
             Message::Lead(_) => !F::OUTLIVES_LEADER,
-            // Who has not voted yet asks one that has.
-            Message::Fetch(_) => F::OUTLIVES_LEADER,
+            // Who has not voted yet asks one that has. What was signed counts for good.
+            Message::Fetch(_) | Message::Attested(_) => F::OUTLIVES_LEADER,
             _ => false,
         }
     }

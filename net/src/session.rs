@@ -65,7 +65,7 @@ pub use stats::{
 pub use traffic::{Traffic, TrafficByClass, TrafficClass};
 
 pub(crate) use applicants::{Applicant, Applicants};
-pub(crate) use attested::{Attested, Finding};
+pub(crate) use attested::{Attested, Offence};
 pub(crate) use comparison::Comparison;
 pub(crate) use config::{Common, Following, Settings, within, within_time};
 pub(crate) use continuation::{Founded, Past};

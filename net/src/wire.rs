@@ -36,7 +36,7 @@ use crate::link::PeerId;
 pub use crate::members::Electorate;
 
 /// The version of this wire format. Peers with different ones refuse each other.
-pub const PROTOCOL_VERSION: u32 = 13;
+pub const PROTOCOL_VERSION: u32 = 14;
 
 /// Which part of a session a packet belongs to. In a party, which sequencer closes ticks: 0 for the
 /// founder, a later one after each election. In a rollback session, who is left: a later one after

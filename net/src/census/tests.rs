@@ -7,7 +7,7 @@ const OWN: PlayerId = PlayerId(0);
 
 /// What is found of checksums by player at the tick of a dispute, when all time to tell is over.
 fn found(told: &[(u16, u64)], voters: u16, reference: Option<Option<u64>>) -> Option<Who> {
-    let who = |Finding { sound, odd, is_proven, .. }: Finding| {
+    let who = |Ruling { sound, odd, is_proven, .. }: Ruling| {
         let numbers = |players: Vec<PlayerId>| players.into_iter().map(|player| player.0).collect();
         (numbers(sound), numbers(odd.into_keys().collect()), is_proven)
     };

@@ -13,7 +13,7 @@ use crate::intake::{Given, Intake, Progress};
 use crate::link::{Channel, PeerId};
 use crate::playout::Playout;
 use crate::session::{
-    Comparison, DropReason, Entrant, Event, Finding, Following, Greeting, Io, Leader, Ledger, Membership, Repairs,
+    Comparison, DropReason, Entrant, Event, Following, Greeting, Io, Leader, Ledger, Membership, Offence, Repairs,
     Role, Stepper,
 };
 use crate::wire::*;
@@ -172,9 +172,7 @@ impl<F: Share> Replica<F> {
                 self.elect(io);
                 self.led(lead, io);
             }
-            Message::Attested(_) | Message::VoteOut(_) | Message::Desync(_) if !is_of_now => {
-                io.out.dropped(DropReason::StaleEpoch)
-            }
+            Message::VoteOut(_) | Message::Desync(_) if !is_of_now => io.out.dropped(DropReason::StaleEpoch),
             Message::Desync(notice) if session.leader.peer != from => {
                 succession.contradicted.told(by, notice.tick, notice.ours);
             }
@@ -239,7 +237,8 @@ impl<F: Share> Replica<F> {
         if membership.followed() == session.leader.epoch {
             return;
         }
-        if !membership.follow(lead, session.leader.epoch) {
+        let vote = Vote { epoch: session.leader.epoch, leader: session.sequencer };
+        if !membership.follow(lead, vote) {
             let sought = session.seeks.as_ref().and_then(|greeting| greeting.followed());
             if sought != Some(session.leader.peer) {
                 self.seek(io);
@@ -414,12 +413,12 @@ impl<F: Share> Replica<F> {
         let Some(succession) = session.succession.as_mut().filter(|_| follows) else { return };
         match succession.membership.audit() {
             // Its own turns may be wrong as well.
-            Some(Finding::Differs) => {
+            Some(Offence::Differs) => {
                 io.out.stats.desyncs += 1;
                 self.seek(io);
             }
             Some(finding) => {
-                let is_proven = matches!(finding, Finding::Equivocates(_));
+                let is_proven = matches!(finding, Offence::Equivocates(_));
                 let signed = succession.membership.signed(finding);
                 io.out.events.extend(signed.into_iter().map(Event::Signed));
                 io.out.events.push_back(Event::Distrusted { player: session.sequencer, is_proven });

@@ -15,12 +15,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use lockstone_sim::{PlayerId, Simulation, Tick};
 
 use super::play::Play;
-use crate::census::{Census, Finding, Judgement};
+use crate::census::{Census, Judgement, Ruling};
 use crate::limits::{INQUIRY_ANSWER_INTERVAL, INQUIRY_INTERVAL};
 use crate::session::{DropReason, Event, Io, Outbox, Witnesses};
 use crate::wire::{DesyncNotice, Inquiry, LeaveReason, Message};
 
-/// What is known of worlds that differ, in one epoch.
+/// What is known of worlds that differ.
 #[derive(Default)]
 pub(super) struct Differences {
     /// Those whose tick is not settled yet, and with whom.
@@ -29,6 +29,16 @@ pub(super) struct Differences {
     pub census: Census,
     /// Whose world is the odd one, and who says so.
     accusers: BTreeMap<PlayerId, BTreeSet<PlayerId>>,
+}
+
+impl Differences {
+    /// Those who stay go on from a tick: what came of later ones is undone, and nothing else.
+    pub fn go_on(&mut self, from: Tick, stays: impl Fn(PlayerId) -> bool) {
+        self.found.retain(|(player, notice)| notice.tick <= from && stays(*player));
+        self.census.go_on(from);
+        self.accusers.retain(|player, _| stays(*player));
+        self.accusers.values_mut().for_each(|accusers| accusers.retain(|player| stays(*player)));
+    }
 }
 
 impl<S: Simulation> Play<S> {
@@ -84,8 +94,8 @@ impl<S: Simulation> Play<S> {
             Some(Judgement::Replay { tick, agreed }) => {
                 io.out.events.push_back(Event::ReferenceWanted { tick, agreed });
             }
-            Some(Judgement::Found(Finding { odd, .. })) if odd.contains_key(&self.player) => self.put_out(io),
-            Some(Judgement::Found(Finding { odd, is_proven, .. })) => {
+            Some(Judgement::Found(Ruling { odd, .. })) if odd.contains_key(&self.player) => self.put_out(io),
+            Some(Judgement::Found(Ruling { odd, is_proven, .. })) => {
                 for player in odd.into_keys() {
                     self.accuse(player, is_proven, io);
                 }

@@ -1,8 +1,11 @@
 //! Who is ahead of whom: a player that is leaves ticks out now and then, until the others are
-//! abreast.
+//! abreast. And how often all stop for nobody.
 //!
 //! ggrs knows the same, but by the real clock. Here it is measured and counted in ticks, so that a
 //! session goes by nothing but the time that it is told.
+
+use core::time::Duration;
+use std::collections::VecDeque;
 
 /// The gap is averaged over so many ticks.
 const WINDOW_TICKS: usize = 30;
@@ -14,6 +17,10 @@ const WAIT_EVERY_TICKS: u32 = 4;
 const WAIT_TICKS_MAX: u32 = 15;
 /// So many ticks are played at least before it is measured again: what was left out has its effect.
 const MEASURE_EVERY_TICKS: u32 = 60;
+
+/// So often do all stop in such a time for nobody, as soon as one does.
+const VAIN_STOPS_MAX: usize = 3;
+const VAIN_STOPS_TIME: Duration = Duration::from_secs(60);
 
 /// How far this player and another are apart: what both estimated at the last ticks.
 pub(super) struct Gap {
@@ -37,6 +44,23 @@ impl Gap {
     /// By how many ticks this player is ahead.
     pub fn ahead_ticks(&self) -> i32 {
         self.doubled.iter().sum::<i32>() / (2 * WINDOW_TICKS as i32)
+    }
+}
+
+/// When all went on as many as they were: one had made them stop, and had lost nobody. Everyone
+/// counts the same, so nobody can be made to take the blame.
+#[derive(Default)]
+pub(super) struct VainStops(VecDeque<Duration>);
+
+impl VainStops {
+    pub fn note(&mut self, now: Duration) {
+        self.0.truncate(VAIN_STOPS_MAX - 1);
+        self.0.push_front(now);
+    }
+
+    /// Whether all may stop for nobody once more.
+    pub fn are_few(&self, now: Duration) -> bool {
+        self.0.get(VAIN_STOPS_MAX - 1).is_none_or(|at| now >= *at + VAIN_STOPS_TIME)
     }
 }
 

@@ -13,7 +13,7 @@ use super::differ::Differences;
 use super::ggrs::Predictor;
 use super::losses::Lost;
 use super::own::OwnInputs;
-use super::pace::Pace;
+use super::pace::{Pace, VainStops};
 use super::regroup::{REPEAT, Regrouping};
 use super::remote::Remote;
 use super::stories::Stories;
@@ -22,7 +22,7 @@ use crate::limits::*;
 use crate::link::{Channel, PeerId};
 use crate::members::{Electorate, Electorates, Members, Policy};
 use crate::session::{
-    CommandError, DropReason, EndReason, Event, Finding, Io, Outbox, Phase, PlayerStats, Refused, Role, Stats,
+    CommandError, DropReason, EndReason, Event, Io, Offence, Outbox, Phase, PlayerStats, Refused, Role, Stats,
 };
 use crate::wire::*;
 
@@ -54,7 +54,7 @@ pub struct Play<S: Simulation> {
     pace: Pace,
     advanced_at: Duration,
     /// Since when the prediction is at its end.
-    stalled_since: Option<Duration>,
+    pub(super) stalled_since: Option<Duration>,
     /// When the turns that are known went on; in the future as long as players have
     /// time to speak first.
     pub(super) went_on_at: Duration,
@@ -67,6 +67,8 @@ pub struct Play<S: Simulation> {
     pub(super) lead: Option<(Lead, Duration)>,
     /// As long as someone is lost, and the others have not gone on.
     pub(super) regrouping: Option<Regrouping>,
+    /// How often all stopped for nobody.
+    pub(super) vain_stops: VainStops,
     /// Who said that this player is out of the session.
     pub(super) removed_by: BTreeSet<PlayerId>,
     /// Newcomers that were told that the session takes nobody in.
@@ -126,6 +128,7 @@ impl<S: Simulation> Play<S> {
             gone: Lost::new(),
             lead: None,
             regrouping: None,
+            vain_stops: VainStops::default(),
             removed_by: BTreeSet::new(),
             refused: Refused::default(),
             stories,
@@ -146,6 +149,8 @@ impl<S: Simulation> Play<S> {
         self.advanced_at = now;
         self.watch_over(io);
         if self.regrouping.is_some() {
+            // The others may have stopped for what is proven here only now.
+            self.find_who_tells_stories(io);
             return self.regroup(io);
         }
         if io.out.standing.end().is_none() && now >= self.next_tick_at {
@@ -158,7 +163,8 @@ impl<S: Simulation> Play<S> {
             } else if self.confirmed > confirmed {
                 self.went_on_at = self.went_on_at.max(now);
             }
-            self.audit(io);
+            self.sign(&mut io.out);
+            self.find_who_tells_stories(io);
             if self.regrouping.is_some() {
                 return;
             }
@@ -261,16 +267,22 @@ impl<S: Simulation> Play<S> {
         timeline.settle(until, |tick, turn| stories.settled(tick, turn), |event| out.events.push_back(event));
     }
 
-    /// Signs what this player gave, and finds out whether the others give all the same.
-    fn audit(&mut self, io: &mut Io<S>) {
+    /// Signs what this player gave.
+    fn sign(&mut self, out: &mut Outbox<S>) {
         if let Some(attestation) = self.stories.sign() {
             for remote in &self.remotes {
-                io.out.reliably(self.epoch, remote.peer, &Message::Attested(attestation.clone()));
+                out.reliably(self.epoch, remote.peer, &Message::Attested(attestation.clone()));
             }
         }
-        for (player, finding) in self.stories.find() {
-            let is_proven = matches!(finding, Finding::Equivocates(_));
-            if let Finding::Equivocates(both) = finding {
+    }
+
+    /// Finds out whether the others give all the same.
+    fn find_who_tells_stories(&mut self, io: &mut Io<S>) {
+        let mut found = self.stories.find();
+        found.retain(|(player, _)| !self.has_lost(*player));
+        for (player, offence) in found {
+            let is_proven = matches!(offence, Offence::Equivocates(_));
+            if let Offence::Equivocates(both) = offence {
                 let signed = both.into_iter().filter_map(|attestation| self.stories.signed(player, attestation));
                 io.out.events.extend(signed.map(Event::Signed));
             }
@@ -394,9 +406,10 @@ impl<S: Simulation> Role<S> for Play<S> {
     fn counts_in_any_epoch(&self, from: PeerId, message: &Message) -> bool {
         match message {
             Message::Inquiry(_) | Message::Parcel(_) => false,
-            // Chat is no part of the game, nobody takes a goodbye back in a later epoch, and who
-            // leads says so in the epoch that it begins.
+            // Chat is no part of the game, nobody takes a goodbye back in a later epoch, what was
+            // signed counts for good, and who leads says so in the epoch that it begins.
             Message::Say(_) | Message::Bye(_) | Message::Removed(_) | Message::Lead(_) => true,
+            Message::Attested(_) | Message::PassedOn(..) => true,
             // What a stranger says is dropped as that.
             _ => self.remote_of(from).is_none(),
         }

@@ -16,7 +16,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lockstone_sim::{PlayerId, Simulation, Tick};
 
-use super::differ::Differences;
 use super::ggrs::Predictor;
 use super::losses::{Losses, Lost};
 use super::play::Play;
@@ -29,6 +28,10 @@ use crate::wire::{Epoch, Known, Lead, LeaveReason, List, Message, Regroup, Stand
 
 /// What is not known to have arrived is told again after so long.
 pub(super) const REPEAT: Duration = Duration::from_millis(100);
+
+/// If all have stopped for nobody too often, the game must have stood still for so long before they
+/// do so again.
+const STANDS_STILL: Duration = Duration::from_millis(500);
 
 /// This player has stopped.
 pub(super) struct Regrouping {
@@ -199,6 +202,20 @@ impl<S: Simulation> Play<S> {
         self.remote(other).is_some_and(|remote| remote.received > self.own.end().plus(far))
     }
 
+    /// Whether this player stops as another has. If all have stopped for nobody too often, it does
+    /// once the game stands still anyway. If that is for the other's inputs, the other is charged
+    /// with the stop.
+    fn heeds(&mut self, other: PlayerId, now: Duration) -> bool {
+        if self.vain_stops.are_few(now) {
+            return true;
+        }
+        let stands_still = self.stalled_since.is_some_and(|since| now >= since + STANDS_STILL);
+        let farthest_behind = self.remotes.iter().map(|remote| remote.received).min().filter(|_| stands_still);
+        let holds_up = |remote: &&mut Remote| remote.player == other && Some(remote.received) == farthest_behind;
+        self.remotes.iter_mut().filter(holds_up).for_each(Remote::stopped_in_vain);
+        stands_still
+    }
+
     /// Takes what another player says that has stopped.
     pub(super) fn take_stand(&mut self, from: PlayerId, theirs: Regroup, io: &mut Io<S>) {
         let Some(peer) = self.remote(from).map(|remote| remote.peer) else { return };
@@ -221,6 +238,9 @@ impl<S: Simulation> Play<S> {
                 self.answer(peer, &mut io.out);
             }
             return;
+        }
+        if self.regrouping.is_none() && !self.heeds(from, io.now) {
+            return io.out.dropped(DropReason::Unexpected);
         }
         if theirs.lost.contains(&(self.player, LeaveReason::TooSlow)) && self.is_behind(from) {
             self.removed_by.insert(from);
@@ -378,15 +398,19 @@ impl<S: Simulation> Play<S> {
             remote.begin(from, delay_ticks);
             remote.heard_at = now;
         }
-        self.stories.begin(epoch, from, |player| !gone.contains_key(&player));
+        let stays = |player| !gone.contains_key(&player);
+        self.stories.retain(stays);
+        self.differences.go_on(from, stays);
+        if gone.len() == self.gone.len() {
+            self.vain_stops.note(now);
+        }
         self.predictor = Predictor::new(&self.config, self.timeline.players(), self.player);
         self.timeline.figures.regroupings += 1;
         self.own.take_back(from, from.plus(delay_ticks));
         self.confirmed = from;
         self.checksums.retain(|tick, _| *tick <= from);
         self.travelling.clear();
-        self.differences = Differences::default();
-        (self.next_tick_at, self.went_on_at) = (now, now);
+        (self.next_tick_at, self.went_on_at, self.stalled_since) = (now, now, None);
         (self.epoch, self.gone) = (epoch, gone);
         (self.lead, self.regrouping) = (None, None);
         self.removed_by.clear();

@@ -18,6 +18,8 @@ use crate::wire::{DesyncNotice, Inputs, Name};
 
 /// When all have waited for a player for so long, that is told.
 const SLOWNESS_TOLD: Duration = Duration::from_secs(2);
+/// Who has all stop too often counts as one for whom all waited for so long more.
+const VAIN_STOP_COSTS: Duration = Duration::from_secs(2);
 
 pub(super) struct Remote {
     pub peer: PeerId,
@@ -76,14 +78,14 @@ impl Remote {
         remote
     }
 
-    /// A session begins at a tick: what came before is of another.
+    /// An epoch begins at a tick: what came of later ones is undone. For how long it was waited for
+    /// counts on.
     pub fn begin(&mut self, base: Tick, delay_ticks: u32) {
         let first = base.plus(delay_ticks);
         (self.received, self.acknowledged) = (first, first);
         (self.confirmed, self.checked) = (base, base);
         self.follows = false;
         (self.behind_ticks, self.gap) = ([0; 2], Gap::new());
-        (self.held_up, self.slowness_told) = (Duration::ZERO, false);
         self.inbox.clear();
         self.checksums.clear();
         self.comparison.restart();
@@ -165,6 +167,11 @@ impl Remote {
         let is_news = self.held_up >= SLOWNESS_TOLD && !self.slowness_told;
         self.slowness_told |= is_news;
         is_news
+    }
+
+    /// It had all stop for nobody, and they had waited for it: that counts as more of a wait.
+    pub fn stopped_in_vain(&mut self) {
+        self.held_up += VAIN_STOP_COSTS;
     }
 
     /// For how long all waited for it, less the time since in which they did not.

@@ -1,7 +1,8 @@
 //! Whether each player gives all others the same inputs: each signs its own, span by span, and
 //! passes on what the others signed.
 //!
-//! It looks at settled turns alone, never decides who goes, and holds for players that have a key.
+//! It looks at settled turns alone, which no epoch undoes: so what a player gave and signed counts
+//! on in the next one. It never decides who goes, and holds for players that have a key.
 //! Its loop is [`Stories::settled`].
 
 use std::collections::{BTreeMap, VecDeque};
@@ -11,8 +12,8 @@ use lockstone_sim::{Input, PlayerId, Simulation, Tick, Turn};
 use crate::key::PlayerKey;
 use crate::limits::{ROLLBACK_ATTESTED_GRACE_TICKS, ROLLBACK_ATTESTED_TICKS};
 use crate::link::PeerId;
-use crate::session::{Attested, Finding};
-use crate::wire::{Attestation, Author, Branch, Epoch, PublicKey, Signed};
+use crate::session::{Attested, Offence};
+use crate::wire::{Attestation, Author, Branch, PublicKey, Signed};
 
 /// A difference is told within so many spans of when it began.
 const ATTESTATIONS_KEPT: usize = 3;
@@ -54,17 +55,14 @@ impl Stories {
         keys: impl Iterator<Item = (PlayerId, PeerId, PublicKey)>,
         from: Tick,
     ) -> Stories {
-        let author = |peer| Author { branch: Branch::default(), epoch: Epoch::default(), peer };
+        let author = |peer| Author::of(Branch::default(), peer);
         let players = keys.map(|(player, peer, key)| (player, Story::beginning(author(peer), key, from))).collect();
         Stories { me, key, players }
     }
 
-    /// An epoch begins at a tick, with those who stay.
-    pub fn begin(&mut self, epoch: Epoch, from: Tick, stays: impl Fn(PlayerId) -> bool) {
+    /// Those who do not stay are gone.
+    pub fn retain(&mut self, stays: impl Fn(PlayerId) -> bool) {
         self.players.retain(|player, _| stays(*player));
-        for story in self.players.values_mut() {
-            *story = Story::beginning(Author { epoch, ..story.author }, story.key, from);
-        }
     }
 
     /// The turn of the next tick is settled.
@@ -104,7 +102,7 @@ impl Stories {
     }
 
     /// Who gives different inputs, or other inputs than it signs, and what shows that.
-    pub fn find(&mut self) -> Vec<(PlayerId, Finding)> {
+    pub fn find(&mut self) -> Vec<(PlayerId, Offence)> {
         let others = self.players.iter_mut().filter(|(player, _)| **player != self.me);
         others.filter_map(|(player, story)| Some((*player, story.attested.find(story.author, &story.key)?))).collect()
     }

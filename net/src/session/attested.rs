@@ -23,7 +23,7 @@ const UNSIGNED_TICKS_MAX: u32 = 1_800;
 
 /// What is found out of who signs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Finding {
+pub enum Offence {
     /// It signed two histories: one for this peer, the other for another.
     Equivocates([Attestation; 2]),
     /// It does not sign what it tells.
@@ -104,9 +104,9 @@ impl Attested {
     }
 
     /// What all of this comes to. Of each that passed something on a signature is looked at once.
-    pub fn find(&mut self, author: Author, key: &PublicKey) -> Option<Finding> {
+    pub fn find(&mut self, author: Author, key: &PublicKey) -> Option<Offence> {
         if self.unsigned * self.span_ticks >= UNSIGNED_TICKS_MAX {
-            return Some(Finding::SignsNothing);
+            return Some(Offence::SignsNothing);
         }
         let told = self.told.as_ref()?;
         let same_span = |(_, other): &(PlayerId, Attestation)| other.end == told.end;
@@ -115,9 +115,9 @@ impl Attested {
         for (player, other) in others {
             self.others.remove(&player);
             if other.digest != told.digest && other.is_of(author, key) {
-                return Some(Finding::Equivocates([told.clone(), other]));
+                return Some(Offence::Equivocates([told.clone(), other]));
             }
         }
-        self.known.filter(|(end, digest)| *end == told.end && *digest != told.digest).map(|_| Finding::Differs)
+        self.known.filter(|(end, digest)| *end == told.end && *digest != told.digest).map(|_| Offence::Differs)
     }
 }

@@ -31,7 +31,7 @@ struct Connection {
 
 /// What comes of a vouch.
 #[derive(Debug, PartialEq)]
-pub enum Finding {
+pub enum Vouching {
     /// Its sender has this key, and is at the other end.
     Proven,
     /// Someone else is at the other end, or its sender does not have the key.
@@ -75,13 +75,13 @@ impl Bindings {
     }
 
     /// A peer vouches for the connection.
-    pub fn vouched(&mut self, by: PeerId, vouch: &Vouch) -> Finding {
+    pub fn vouched(&mut self, by: PeerId, vouch: &Vouch) -> Vouching {
         let connection = self.connections.get_mut(&by).filter(|connection| connection.key.is_none());
-        let Some(connection) = connection else { return Finding::Unexpected };
+        let Some(connection) = connection else { return Vouching::Unexpected };
         if !vouch.key.signed(&Vouched { speaker: by, binding: connection.binding }, &vouch.proof) {
-            return Finding::False;
+            return Vouching::False;
         }
         connection.key = Some(vouch.key);
-        Finding::Proven
+        Vouching::Proven
     }
 }

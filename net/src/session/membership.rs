@@ -11,7 +11,7 @@ use lockstone_sim::{PlayerId, Simulation, Tick};
 
 use super::ingress::Ingress;
 use super::minority::Minority;
-use super::{Attested, DropReason, Event, Expulsion, Finding, Io, Ledger, Outbox};
+use super::{Attested, DropReason, Event, Expulsion, Io, Ledger, Offence, Outbox};
 use crate::intake::Given;
 use crate::key::PlayerKey;
 use crate::limits::{ATTESTED_TICKS, BULK_PACKET_BYTES_MAX, EPOCHS_TOLD_MAX};
@@ -43,6 +43,9 @@ pub struct Membership {
     past: VecDeque<Known>,
     standing: Standing,
     minority: Minority,
+    /// Who leads, or led until now, and signs the turns since it began to: whatever epochs it lets
+    /// begin, it owes the same.
+    signer: PlayerId,
     attested: Attested,
     expulsion: Expulsion,
     /// How well other members said that they can lead.
@@ -69,6 +72,7 @@ impl Membership {
             past,
             standing,
             minority,
+            signer: leader.leader,
             attested,
             expulsion: Expulsion::default(),
             fitness: BTreeMap::new(),
@@ -146,7 +150,7 @@ impl Membership {
             from.epoch = epoch;
         }
         self.past.push_back(from);
-        self.attested = Attested::beginning(from.end, ATTESTED_TICKS);
+        self.signs_from(self.me, from.end);
         (self.epoch, self.is_contested) = (epoch, false);
     }
 
@@ -157,15 +161,22 @@ impl Membership {
         Lead { from, before: before.try_into().expect("no more are kept"), gone: List::default() }
     }
 
-    /// Another leads from here on. Returns whether its turns go on from those that are known here.
-    pub fn follow(&mut self, lead: Lead, epoch: Epoch) -> bool {
+    /// A player leads from a tick on. If another did until now, it owes nothing for that one.
+    fn signs_from(&mut self, signer: PlayerId, tick: Tick) {
+        if core::mem::replace(&mut self.signer, signer) != signer {
+            self.attested = Attested::beginning(tick, ATTESTED_TICKS);
+        }
+    }
+
+    /// A leader begins an epoch. Returns whether its turns go on from those that are known here.
+    pub fn follow(&mut self, lead: Lead, Vote { epoch, leader }: Vote) -> bool {
         let ours = self.known();
         let mut past: VecDeque<_> = lead.before.into_vec().into();
         past.push_back(lead.from);
         let goes_on =
             past.iter().any(|known| (known.branch, known.epoch) == (ours.branch, ours.epoch) && ours.end <= known.end);
         if goes_on {
-            self.attested = Attested::beginning(past.back().map_or(ours.end, |known| known.end), ATTESTED_TICKS);
+            self.signs_from(leader, past.back().map_or(ours.end, |known| known.end));
             (self.past, self.epoch) = (past, epoch);
             // The new leader may not have known this member when it said so.
             self.fitness_told.clear();
@@ -175,6 +186,9 @@ impl Membership {
 
     /// The turn of the next tick is closed.
     pub fn close(&mut self, inputs: &[RawInput]) {
+        if inputs.iter().any(|input| matches!(input, RawInput::Branch(_))) {
+            self.attested = Attested::beginning(self.history.open(), ATTESTED_TICKS);
+        }
         self.attested.closed(self.history.open(), (!inputs.is_empty()).then_some(&inputs));
         self.expulsion.closed(inputs);
         self.ledger.closed(self.history.open(), inputs);
@@ -256,11 +270,10 @@ impl Membership {
         self.is_quorum(|voter| self.expulsion.wants(voter, player, now))
     }
 
-    /// What a leader signs as this one, and with which key, if it has one.
+    /// As whom the leader signs, and with which key, if it has one.
     fn author(&self) -> Option<(Author, PublicKey)> {
-        let leader = self.members.leader().filter(|vote| vote.epoch == self.epoch)?.leader;
-        let member = self.ledger.members.get(&leader)?;
-        Some((Author { branch: self.ledger.branch, epoch: self.epoch, peer: member.peer }, member.key?))
+        let member = self.ledger.members.get(&self.signer)?;
+        Some((Author::of(self.ledger.branch, member.peer), member.key?))
     }
 
     /// Signs its own turns as the leader, if there are more of them. Returns whether it did.
@@ -287,11 +300,11 @@ impl Membership {
 
     /// Finds out whether a leader that is trusted tells different turns. Then this member votes for
     /// another.
-    pub fn audit(&mut self) -> Option<Finding> {
+    pub fn audit(&mut self) -> Option<Offence> {
         let (author, key) = self.author()?;
         let leader = self.ledger.player(author.peer).filter(|leader| self.members.is_trusted(*leader))?;
         let finding = self.attested.find(author, &key)?;
-        if finding != Finding::Differs {
+        if finding != Offence::Differs {
             self.is_contested = true;
             self.members.distrust(leader, LeaveReason::Distrusted);
         }
@@ -299,8 +312,8 @@ impl Membership {
     }
 
     /// The two signatures of a leader that told different turns.
-    pub fn signed(&self, finding: Finding) -> Vec<Signed> {
-        let Finding::Equivocates(signed) = finding else { return Vec::new() };
+    pub fn signed(&self, finding: Offence) -> Vec<Signed> {
+        let Offence::Equivocates(signed) = finding else { return Vec::new() };
         let Some((author, key)) = self.author() else { return Vec::new() };
         let player = self.ledger.player(author.peer);
         let of = |attestation| Some(Signed { player: player?, key, author, attestation });

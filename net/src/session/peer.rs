@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, Turn, codec};
 
-use super::bindings::{Bindings, Finding};
+use super::bindings::{Bindings, Vouching};
 use super::config::{Config, Settings};
 use super::distant::DistantView;
 use super::event::{BranchError, CommandError, EndReason, Event, EvidenceError, Phase, SayError, Transmit, VoteError};
@@ -429,9 +429,9 @@ impl<S: Simulation, K: Kind<S>> Peer<S, K> {
     /// connection is of no use.
     fn vouched(&mut self, from: PeerId, vouch: &Vouch) {
         match self.io.bindings.vouched(from, vouch) {
-            Finding::Proven => {}
-            Finding::Unexpected => self.io.out.dropped(DropReason::Unexpected),
-            Finding::False => {
+            Vouching::Proven => {}
+            Vouching::Unexpected => self.io.out.dropped(DropReason::Unexpected),
+            Vouching::False => {
                 self.io.out.events.push_back(Event::Intercepted { peer: from });
                 self.disconnected(from);
             }

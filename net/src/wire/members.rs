@@ -148,15 +148,23 @@ pub struct Attestation {
     pub proof: Proof,
 }
 
-/// Who signs: in a branch, in an epoch, the sequencer or a rollback player.
+/// Who signs: in a branch the sequencer, or a rollback player. A peer leads a branch or plays in a
+/// session from one history on, whatever epochs begin, so it has one story to tell of each tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Author {
     /// Which history they are of.
     pub branch: Branch,
-    /// In which epoch.
+    /// Epoch 0.
     pub epoch: Epoch,
     /// The author's peer.
     pub peer: PeerId,
+}
+
+impl Author {
+    /// That peer, in that branch.
+    pub fn of(branch: Branch, peer: PeerId) -> Author {
+        Author { branch, epoch: Epoch::default(), peer }
+    }
 }
 
 /// What a player signed, with all that it takes to prove it to anyone.

@@ -2,18 +2,21 @@
 //! does not lead can have nobody put out by what it passes on.
 
 use core::time::Duration;
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use lockstone_net::PlayerKey;
 use lockstone_net::limits::ATTESTED_TICKS;
 use lockstone_net::link::PeerId;
 use lockstone_net::memory::{Driver, Weather};
 use lockstone_net::party::{Party, PartySettings};
-use lockstone_net::session::{EndReason, Event, Session};
-use lockstone_net::wire::*;
+use lockstone_net::session::{EndReason, Event, Session, Stats};
+use lockstone_net::wire::{self, *};
 use lockstone_sim::{PlayerId, Tick, codec};
 use sha2::{Digest, Sha256};
 use testkit::seeds;
+use testkit::sessions::hostile::hear;
 use testkit::sessions::tap::{Tap, altering};
 use testkit::sessions::*;
 
@@ -25,6 +28,8 @@ const LEADER: usize = 0;
 const ROBBED: PlayerId = PlayerId(1);
 /// Who is told another story.
 const DECEIVED: usize = 2;
+/// Who has all vote again and again.
+const STRAY: PlayerId = PlayerId(3);
 /// So long takes a span.
 const SPAN: Duration = secs(ATTESTED_TICKS as u64 / 20);
 /// Where the second one begins.
@@ -56,6 +61,26 @@ fn play(room: &mut Room, seed: u64, time: Duration) {
         let until = room.now() + ms(50);
         room.run_until(until);
     }
+}
+
+/// A member says every 20 s that it voted for itself. For its sake the leader begins an epoch, so no
+/// span ends in the epoch in which it began.
+fn play_with_a_stray(room: &mut Room, seed: u64, time: Duration) {
+    let until = room.now() + time;
+    while room.now() < until {
+        let Stats { epoch, known: end, branch, .. } = room.seats[LEADER].session.stats();
+        let (vote, known) = (Vote { epoch: Epoch(epoch.0 + 1), leader: STRAY }, Known { epoch, end, branch });
+        let stand = wire::encode(Epoch::default(), &Message::Stand(Stand::of(vote, known)));
+        let stray = room.peer(STRAY.0.into());
+        hear(room, LEADER, stray, stand);
+        let left = until.saturating_sub(room.now()).min(secs(20));
+        play(room, seed, left);
+    }
+}
+
+/// The epoch in which all are.
+fn epoch(room: &Room) -> u32 {
+    room.seats[1].session.stats().epoch.0
 }
 
 /// Whom each seat was told to distrust, and whether that was proven.
@@ -99,8 +124,8 @@ fn in_step(room: &Room, seats: &[usize]) {
 /// differ, of which that one hears nothing. What it tells of them itself the leader ignores, so it
 /// is left out as well. If the leader `signs_both`, it signs for that replica what it told it.
 fn deceive(room: &mut Room, signs_both: bool) {
-    let (deceived, stats) = (room.peer(DECEIVED), room.seats[LEADER].session.stats());
-    let author = Author { branch: stats.branch, epoch: stats.epoch, peer: room.peer(LEADER) };
+    let (deceived, branch) = (room.peer(DECEIVED), room.seats[LEADER].session.stats().branch);
+    let author = Author { branch, epoch: Epoch::default(), peer: room.peer(LEADER) };
     let mut told: BTreeMap<Tick, Vec<RawInput>> = BTreeMap::new();
     room.seats[LEADER].link.set(altering(move |to: PeerId, message| match message {
         Message::Turns(turns) if to == deceived => {
@@ -156,16 +181,70 @@ fn a_leader_that_signs_two_histories_leads_no_more() {
     });
 }
 
-#[test]
-fn a_leader_that_signs_nothing_leads_no_more() {
-    let mut room = room(2);
+/// Nothing that the leader signed leaves it.
+fn withhold(room: &mut Room) {
     room.seats[LEADER].link.set(|packet| {
         let is_signed = matches!(decode(&packet.bytes), Ok((_, Message::Attested(_))));
         (!is_signed).then_some(packet)
     });
+}
+
+#[test]
+fn a_leader_that_signs_nothing_leads_no_more() {
+    let mut room = room(2);
+    withhold(&mut room);
     play(&mut room, 2, 4 * SPAN);
     let named = distrusted(&room);
     assert!(named[1..].iter().all(|named| *named == [(PlayerId(0), false)]), "{named:?}");
+    in_step(&room, &[1, 2, 3]);
+}
+
+#[test]
+fn a_leader_that_begins_an_epoch_before_each_span_ends_signs_all_the_same() {
+    let mut room = room(5);
+    let (signed, listener) = (Rc::new(RefCell::new(BTreeSet::new())), room.peer(1));
+    let seen = signed.clone();
+    room.seats[LEADER].link.set(altering(move |to: PeerId, message| match message {
+        Message::Attested(attestation) if to == listener => drop(seen.borrow_mut().insert(attestation.end)),
+        _ => {}
+    }));
+    play_with_a_stray(&mut room, 5, 4 * SPAN + secs(1));
+    assert!(epoch(&room) >= 5, "epoch {}", epoch(&room));
+    assert!(distrusted(&room).iter().all(Vec::is_empty), "{:?}", distrusted(&room));
+    assert_eq!(signed.borrow().len(), 4, "{:?}", signed.borrow());
+    in_step(&room, &[0, 1, 2, 3]);
+}
+
+#[test]
+fn a_leader_that_begins_an_epoch_before_each_span_ends_owes_a_signature_all_the_same() {
+    let mut room = room(6);
+    withhold(&mut room);
+    play_with_a_stray(&mut room, 6, 4 * SPAN);
+    let named = distrusted(&room);
+    assert!(named[1..].iter().all(|named| *named == [(PlayerId(0), false)]), "{named:?}");
+    in_step(&room, &[1, 2, 3]);
+}
+
+#[test]
+fn a_leader_that_signs_two_histories_is_found_whatever_epochs_it_begins() {
+    let mut room = room(7);
+    play(&mut room, 7, SPAN - secs(5));
+    deceive(&mut room, true);
+    play_with_a_stray(&mut room, 7, SPAN + secs(15));
+    let named = distrusted(&room);
+    assert!(named[1..].iter().all(|named| *named == [(PlayerId(0), true)]), "{named:?}");
+    in_step(&room, &[1, 2, 3]);
+}
+
+/// It leads on in the middle of a span that another began.
+#[test]
+fn who_leads_on_owes_nothing_for_who_led_before() {
+    let mut room = room(8);
+    play(&mut room, 8, SPAN + secs(10));
+    let now = room.now();
+    room.seats[LEADER].session.leave(now);
+    play(&mut room, 8, 4 * SPAN);
+    assert!(distrusted(&room).iter().all(Vec::is_empty), "{:?}", distrusted(&room));
     in_step(&room, &[1, 2, 3]);
 }
 

@@ -10,6 +10,7 @@ mod hostile;
 mod losses;
 mod members;
 mod pace;
+mod suspicion;
 mod words;
 
 use core::time::Duration;

@@ -5,9 +5,10 @@ use core::time::Duration;
 use lockstone_net::link::Link;
 use lockstone_net::memory::{Driver, MemoryLink, Weather};
 use lockstone_net::session::{Event, Session};
-use lockstone_net::{Rollback, RollbackConfig, RollbackSettings};
+use lockstone_net::{PlayerKey, Rollback, RollbackConfig, RollbackSettings};
 use lockstone_sim::{Input, PlayerId, Turn};
 
+use super::tap::Tap;
 use super::*;
 
 pub fn settings(seed: u64) -> RollbackSettings {
@@ -52,6 +53,19 @@ pub fn odd_rollback(
     let settings = RollbackSettings { players, seed, ..settings };
     let player = |n| rollback(settings.clone(), &format!("player {n}"), odd_world(n, odd));
     gather(seed, weather, (0..players).map(player), |_, link| link)
+}
+
+/// The key of a player in a [`keyed_room`].
+pub fn key(seat: usize) -> PlayerKey {
+    PlayerKey::from_bytes([seat as u8 + 1; 32])
+}
+
+/// Players who all play and have keys, the world of one of whom may go wrong at a tick. Their
+/// packets pass through hands.
+pub fn keyed_room(seed: u64, players: usize, odd: Odd) -> Driver<Rollback<Mixer>, Tap> {
+    let settings = RollbackSettings { players, ..settings(seed) };
+    let player = |n| rollback(settings.clone(), &format!("player {n}"), odd_world(n, odd)).with_key(key(n));
+    gather(seed, Weather::clear(ms(20)), (0..players).map(player), |_, link| Tap::idle(link))
 }
 
 /// Lets everyone give commands now and then.

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use lockstone_sim::{CellId, Checksum, PlayerId, Simulation, Tick, codec};
 
 use super::{Entry, Guest, Sequencing};
-use crate::census::{Census, Finding, Judgement};
+use crate::census::{Census, Judgement, Ruling};
 use crate::limits::*;
 use crate::link::PeerId;
 use crate::sequencer::Request;
@@ -159,7 +159,7 @@ impl<S: Simulation> Sequencing<S> {
             Some(Judgement::Replay { tick, agreed }) => {
                 io.out.events.push_back(Event::ReferenceWanted { tick, agreed });
             }
-            Some(Judgement::Found(Finding { sound, odd, .. })) if odd.contains_key(&own) => {
+            Some(Judgement::Found(Ruling { sound, odd, .. })) if odd.contains_key(&own) => {
                 // Someone who is right leads on, and repairs this peer.
                 let is_heard = |player: &PlayerId| self.hears(*player, io.now);
                 if let Some(heir) = sound.into_iter().find(is_heard) {

@@ -1,0 +1,198 @@
+//! What is known against a player of a rollback session outlives the epoch: who has all regroup over
+//! and over is found for whatever else it does, and gains no time by it.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::rc::Rc;
+
+use lockstone_net::limits::ROLLBACK_ATTESTED_TICKS;
+use lockstone_net::session::{EndReason, Event, Session, Stats, Transmit};
+use lockstone_net::wire::{self, *};
+use lockstone_sim::{PlayerId, Tick, codec};
+use testkit::sessions::hostile::*;
+use testkit::sessions::rollback::*;
+use testkit::sessions::tap::{Room, Tap};
+use testkit::sessions::*;
+
+const SPAN: u32 = ROLLBACK_ATTESTED_TICKS;
+
+fn stats(room: &Room, seat: usize) -> Stats {
+    room.seats[seat].session.stats()
+}
+
+fn regroupings(room: &Room, seat: usize) -> u64 {
+    stats(room, seat).rollback.expect("it predicts").regroupings.into()
+}
+
+/// In the liar's name: it has lost nobody, and wants another to lead.
+fn stop(room: &mut Room) {
+    let Stats { epoch, known, .. } = stats(room, LIAR);
+    let known = Known { epoch, end: known, ..Known::default() };
+    let stand = Stand { doubts: Some(Epoch(epoch.0 + 1)), ..Stand::of(Vote { epoch, leader: PlayerId(0) }, known) };
+    for other in (0..room.seats.len()).filter(|seat| *seat != LIAR) {
+        say(room, LIAR, other, Message::Regroup(Regroup { lost: list(vec![]), stand: stand.clone() }));
+    }
+}
+
+/// Everyone gives commands all the time until a tick is settled.
+fn press_until(room: &mut Room, tick: Tick) {
+    let (mut dice, patience) = (Dice(u64::from(tick.0)), room.now() + secs(60));
+    while stats(room, FIRST).settled < tick {
+        for seat in &mut room.seats {
+            let _ = seat.session.command(dice.roll(1 << 40));
+        }
+        pause(room, 50);
+        assert!(room.now() < patience, "{tick} is never settled");
+    }
+}
+
+fn why_gone(room: &Room, seat: usize, player: usize) -> Option<LeaveReason> {
+    let of = |event: &Event<Mixer>| match event {
+        Event::PlayerLeft { player: left, reason } if left.0 == player as u16 => Some(*reason),
+        _ => None,
+    };
+    room.seats[seat].events.iter().find_map(of)
+}
+
+#[test]
+fn who_stops_for_nobody_over_and_over_costs_the_others_a_moment_three_times_a_minute() {
+    let mut room = keyed_room(1, 3, None);
+    let before = stats(&room, FIRST).settled;
+    for second in 0..60 {
+        play(&mut room, &mut Dice(second), secs(1));
+        stop(&mut room);
+    }
+    let (times, played) = (regroupings(&room, FIRST), stats(&room, FIRST).settled.since(before));
+    println!("{times} times, {played} ticks in a minute");
+    assert!((1..=4).contains(&times), "{times} times");
+    assert!(played >= 1_150, "{played} ticks in a minute");
+    go_on(&mut room, &[0, 1, 2]);
+    assert!(in_step(&room, 1) > 0);
+}
+
+/// It talks on without inputs for a time, stops as soon as it is heeded, plays on for a moment, and begins
+/// anew: so it was never waited for in one epoch for as long as it takes to lose it.
+#[test]
+fn who_holds_all_up_and_has_them_regroup_each_time_is_out() {
+    for hold in [ms(700), ms(2_300)] {
+        let mut room = keyed_room(2, 3, None);
+        let holds = Rc::new(Cell::new(false));
+        let switch = holds.clone();
+        room.seats[LIAR].link.set(move |packet| {
+            let (epoch, message) = wire::decode(&packet.bytes).expect("our own bytes");
+            let holds = switch.get() && matches!(message, Message::Inputs(_));
+            Some(if holds { Transmit { bytes: wire::encode(epoch, &Message::Ready), ..packet } } else { packet })
+        });
+        play(&mut room, &mut Dice(2), secs(2));
+        let end = room.now() + secs(60);
+        while room.now() < end && ended(&room.seats[LIAR].session).is_none() {
+            holds.set(true);
+            play(&mut room, &mut Dice(3), hold);
+            let (before, patience) = (stats(&room, FIRST).epoch, room.now() + secs(2));
+            while stats(&room, FIRST).epoch == before && room.now() < patience {
+                stop(&mut room);
+                pause(&mut room, 100);
+            }
+            holds.set(false);
+            play(&mut room, &mut Dice(4), ms(300));
+        }
+        println!("held up by {hold:?}: {} epochs until {:?}", stats(&room, FIRST).epoch.0, room.now());
+        let out = Some(EndReason::Removed(LeaveReason::TooSlow));
+        assert_eq!(ended(&room.seats[LIAR].session), out, "held up by {hold:?}");
+        go_on(&mut room, &[FIRST, SECOND]);
+        same_story(&room, [FIRST, SECOND]);
+    }
+}
+
+/// The liar gives one of the others other commands of some ticks, and signs for it what it gave.
+fn deceive(room: &mut Room, ticks: Range<Tick>) {
+    let (deceived, liar) = (room.peer(SECOND), room.peer(LIAR));
+    let (mut told, mut newest): (BTreeMap<Tick, u64>, _) = (BTreeMap::new(), EPOCH);
+    let delay_ticks = settings(0).input_delay_ticks;
+    room.seats[LIAR].link.set(move |packet: Transmit| {
+        if packet.to != deceived {
+            return Some(packet);
+        }
+        let (epoch, message) = wire::decode(&packet.bytes).expect("our own bytes");
+        let message = match message {
+            Message::Inputs(inputs) => {
+                if core::mem::replace(&mut newest, epoch) != epoch {
+                    told.retain(|tick, _| tick.plus(delay_ticks) < inputs.from);
+                }
+                let mut given = inputs.inputs.to_vec();
+                for (n, input) in given.iter_mut().enumerate() {
+                    let tick = inputs.from.plus(n as u32);
+                    told.remove(&tick);
+                    let Some(bytes) = input else { continue };
+                    let command: u64 = codec::read(bytes, 64).expect("a mixer's command");
+                    let command = command ^ u64::from(ticks.contains(&tick));
+                    *bytes = list(codec::compact(&command));
+                    told.insert(tick, command);
+                }
+                Message::Inputs(Inputs { inputs: list(given), ..inputs }.sealed(epoch))
+            }
+            Message::Attested(Attestation { end, .. }) => {
+                let span = told.range(Tick(end.0 - SPAN)..end).map(|(tick, command)| (*tick, *command));
+                let author = Author { branch: Branch::default(), epoch: Epoch::default(), peer: liar };
+                Message::Attested(Attestation::of(author, end, Attestation::digest_of(span), &key(LIAR)))
+            }
+            other => other,
+        };
+        Some(Transmit { bytes: wire::encode(epoch, &message), ..packet })
+    });
+}
+
+fn distrusted(room: &Room, seat: usize) -> Vec<(PlayerId, bool)> {
+    let of = |event: &Event<Mixer>| match event {
+        Event::Distrusted { player, is_proven } => Some((*player, *is_proven)),
+        _ => None,
+    };
+    room.seats[seat].events.iter().filter_map(of).collect()
+}
+
+#[test]
+fn who_tells_two_stories_and_has_all_regroup_before_the_span_ends_is_found() {
+    let mut room = keyed_room(3, 3, None);
+    deceive(&mut room, Tick(2 * SPAN + 7)..Tick(2 * SPAN + 12));
+    press_until(&mut room, Tick(2 * SPAN + 20));
+    stop(&mut room);
+    pause(&mut room, 500);
+    assert_eq!(regroupings(&room, FIRST), 1);
+    play(&mut room, &mut Dice(3), secs(4));
+    for seat in [FIRST, SECOND] {
+        assert_eq!(distrusted(&room, seat), [(PlayerId(LIAR as u16), true)], "seat {seat}");
+        assert_eq!(why_gone(&room, seat, LIAR), Some(LeaveReason::Distrusted), "seat {seat}");
+    }
+}
+
+/// Signatures are on their way, and spans half settled, whenever all regroup.
+#[test]
+fn who_tells_all_the_same_is_trusted_however_often_all_regroup() {
+    for end in [37, 38, 39, 40, 41, 42, 45] {
+        let mut room = keyed_room(4, 3, None);
+        for span in 2..5 {
+            press_until(&mut room, Tick(span * SPAN + end));
+            stop(&mut room);
+        }
+        press_until(&mut room, Tick(8 * SPAN));
+        assert_eq!(regroupings(&room, FIRST), 3, "after {end} ticks");
+        assert!((0..3).all(|seat| distrusted(&room, seat).is_empty()), "after {end} ticks");
+        assert!(in_step(&room, 4) > 0, "after {end} ticks");
+    }
+}
+
+/// A difference is told once all is signed that led to it.
+#[test]
+fn whose_world_is_odd_is_out_in_time_though_all_regroup_before_it_is_told() {
+    let mut room = keyed_room(5, 3, Some((LIAR, Tick(SPAN + 5))));
+    for tick in [2 * SPAN + 8, 3 * SPAN + 8] {
+        press_until(&mut room, Tick(tick));
+        stop(&mut room);
+    }
+    press_until(&mut room, Tick(3 * SPAN + 35));
+    for seat in [FIRST, SECOND] {
+        assert_eq!(why_gone(&room, seat, LIAR), Some(LeaveReason::Desync), "seat {seat}");
+    }
+    go_on(&mut room, &[FIRST, SECOND]);
+}
