@@ -203,6 +203,16 @@ impl Members {
         self.distrusted.get(&player).copied()
     }
 
+    /// What each other said last that it knows.
+    pub fn claims(&self) -> impl Iterator<Item = (PlayerId, Known)> {
+        self.stands.iter().map(|(player, (stand, _))| (*player, stand.known))
+    }
+
+    /// What some members said counts no more, by who said it, and what it knows.
+    pub fn unhear(&mut self, counts_no_more: impl Fn(PlayerId, Known) -> bool) {
+        self.stands.retain(|player, (stand, _)| !counts_no_more(*player, stand.known));
+    }
+
     /// The leader is known to be gone, or gave up. It may be this member.
     pub fn suspect(&mut self) {
         if self.course == Course::Follows {

@@ -24,6 +24,7 @@
 mod applicants;
 mod attested;
 mod bindings;
+mod claims;
 mod comparison;
 mod config;
 mod continuation;
@@ -66,6 +67,7 @@ pub use traffic::{Traffic, TrafficByClass, TrafficClass};
 
 pub(crate) use applicants::{Applicant, Applicants};
 pub(crate) use attested::{Attested, Offence};
+pub(crate) use claims::Claims;
 pub(crate) use comparison::Comparison;
 pub(crate) use config::{Common, Following, Settings, within, within_time};
 pub(crate) use continuation::{Founded, Past};

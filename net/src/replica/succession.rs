@@ -216,7 +216,8 @@ impl<F: Share> Replica<F> {
             }
             return;
         };
-        let knowing: Vec<_> = voters.iter().filter(|(_, theirs)| *theirs > known).collect();
+        let knows_enough = membership.knows_enough(&voters, io.now);
+        let knowing: Vec<_> = voters.iter().filter(|(_, theirs)| *theirs > known && !knows_enough).collect();
         if knowing.iter().any(|(_, theirs)| theirs.epoch > known.epoch) {
             membership.members.decline();
         } else if !knowing.is_empty() && !membership.is_contested() {

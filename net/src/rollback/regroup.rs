@@ -332,11 +332,14 @@ impl<S: Simulation> Play<S> {
         if self.remotes.iter().any(|remote| awaited(remote.player)) {
             return;
         }
-        let here: Vec<_> = voters.keys().copied().filter(|player| is_here(*player)).collect();
-        if here.iter().any(|player| voters[player].epoch > self.epoch) {
+        let is_quorum = |group: &BTreeSet<PlayerId>| self.electorates.is_quorum(|player| group.contains(&player));
+        let here = voters.keys().copied().filter(|player| is_here(*player));
+        let (here, ahead): (Vec<_>, Vec<_>) = here.partition(|player| voters[player].epoch <= self.epoch);
+        // Whoever has gone on before leads, if it can. What no quorum knows may be untrue.
+        let is_sure = had_time && is_quorum(&here.iter().copied().chain([self.player]).collect());
+        if !ahead.is_empty() && !is_sure {
             return self.members.decline();
         }
-        let is_quorum = |group: &BTreeSet<PlayerId>| self.electorates.is_quorum(|player| group.contains(&player));
         let Some(left) = regrouping.losses.group(&here, regrouping.stood_still, is_quorum) else { return };
         let gone = self.remotes.iter().map(|remote| remote.player).filter(|player| !left.contains(player));
         let gone = gone.map(|player| (player, regrouping.losses.reason(&left, player)));

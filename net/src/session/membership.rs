@@ -11,7 +11,7 @@ use lockstone_sim::{PlayerId, Simulation, Tick};
 
 use super::ingress::Ingress;
 use super::minority::Minority;
-use super::{Attested, DropReason, Event, Expulsion, Io, Ledger, Offence, Outbox};
+use super::{Attested, Claims, DropReason, Event, Expulsion, Io, Ledger, Offence, Outbox};
 use crate::intake::Given;
 use crate::key::PlayerKey;
 use crate::limits::{ATTESTED_TICKS, BULK_PACKET_BYTES_MAX, EPOCHS_TOLD_MAX};
@@ -48,6 +48,7 @@ pub struct Membership {
     signer: PlayerId,
     attested: Attested,
     expulsion: Expulsion,
+    claims: Claims,
     /// How well other members said that they can lead.
     fitness: BTreeMap<PlayerId, Fitness>,
     /// Who was told how well this one can.
@@ -75,6 +76,7 @@ impl Membership {
             signer: leader.leader,
             attested,
             expulsion: Expulsion::default(),
+            claims: Claims::default(),
             fitness: BTreeMap::new(),
             fitness_told: BTreeMap::new(),
             is_contested: false,
@@ -350,6 +352,7 @@ impl Membership {
     pub fn advance<S: Simulation>(&mut self, (since, patience): (Duration, Duration), io: &mut Io<S>) {
         let Io { ingress, out, fitness: own_fitness, now, .. } = io;
         let (now, own_fitness) = (*now, *own_fitness);
+        self.look_at_claims(now);
         let others = self.ledger.present().filter(|(player, _)| *player != self.me);
         let apart = others.filter(|(_, member)| !ingress.is_connected(member.peer)).map(|(player, _)| player);
         let (apart, mut fitness): (BTreeSet<_>, _) = (apart.collect(), self.fitness.clone());
@@ -387,6 +390,10 @@ impl Membership {
             return true;
         }
         let (player, knows_newer) = (self.player(from), stand.known.epoch > self.epoch);
+        if stand.known > self.known() && player.is_some_and(|player| self.claims.are_idle(player, now)) {
+            out.dropped(DropReason::Unexpected);
+            return true;
+        }
         if player.map_or(knows_newer, |player| self.members.take(player, stand, now)) {
             self.answer(from, out);
         }
@@ -402,6 +409,35 @@ impl Membership {
     /// What those know who elected this member, if it is elected.
     pub fn elected(&self, now: Duration) -> Option<Vec<(PlayerId, Known)>> {
         Some(self.members.elected(&self.ledger.electorates, now)?.into_iter().collect())
+    }
+
+    /// Whether a quorum of those who elected this member know no more than it does: so no quorum
+    /// does.
+    pub fn knows_all(&self, voters: &[(PlayerId, Known)]) -> bool {
+        let known = self.known();
+        let knows_no_more = |player| voters.iter().any(|(voter, theirs)| *voter == player && *theirs <= known);
+        self.is_quorum(|player| player == self.me || knows_no_more(player))
+    }
+
+    /// Whether it may lead on from what it knows: what the others claim beside that was waited for.
+    pub fn knows_enough(&self, voters: &[(PlayerId, Known)], now: Duration) -> bool {
+        let mut claim = voters.iter().filter(|(_, theirs)| *theirs > self.known()).map(|(player, _)| *player);
+        claim.all(|player| self.claims.is_waited_for(player, now)) && self.knows_all(voters)
+    }
+
+    /// While nobody leads, who claims to know turns and does not give them is not heard for long.
+    fn look_at_claims(&mut self, now: Duration) {
+        if self.members.leader().is_some_and(|vote| vote.epoch == self.epoch) {
+            return self.claims.forget();
+        }
+        let own = self.known();
+        self.claims.look(own, self.members.claims(), now);
+        if self.is_quorum(|player| self.claims.are_idle(player, now)) {
+            // They cannot all be wrong: it is this member that does not get it.
+            self.claims.forget();
+        }
+        let claims = &self.claims;
+        self.members.unhear(|player, known| known > own && claims.are_idle(player, now));
     }
 
     /// Sends another the turns from a tick on, in the epoch in which it asks. Returns whether they

@@ -278,9 +278,7 @@ impl<S: Simulation> Sequencing<S> {
         let known = self.membership.known();
         if let Some(voters) = self.membership.elected(io.now) {
             // One member may claim to know anything: it counts only if the others are too few.
-            let knows_no_more = |player| voters.iter().any(|(voter, theirs)| *voter == player && *theirs <= known);
-            let own = self.stepper.player;
-            let is_sure = self.membership.is_quorum(|player| player == own || knows_no_more(player));
+            let is_sure = self.membership.knows_all(&voters);
             let members = &mut self.membership.members;
             if !is_sure && voters.iter().any(|(_, theirs)| *theirs > known) {
                 members.decline();

@@ -1,12 +1,14 @@
 //! What is known against a player of a rollback session outlives the epoch: who has all regroup over
 //! and over is found for whatever else it does, and gains no time by it.
 
+use core::time::Duration;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
 
 use lockstone_net::limits::ROLLBACK_ATTESTED_TICKS;
+use lockstone_net::memory::Weather;
 use lockstone_net::session::{EndReason, Event, Session, Stats, Transmit};
 use lockstone_net::wire::{self, *};
 use lockstone_sim::{PlayerId, Tick, codec};
@@ -195,4 +197,31 @@ fn whose_world_is_odd_is_out_in_time_though_all_regroup_before_it_is_told() {
         assert_eq!(why_gone(&room, seat, LIAR), Some(LeaveReason::Desync), "seat {seat}");
     }
     go_on(&mut room, &[FIRST, SECOND]);
+}
+
+/// It votes as the others do, and says that it knows turns of the epoch that is about to begin.
+#[test]
+fn who_claims_to_know_the_next_epoch_does_not_keep_the_others_from_going_on() {
+    let settings = settings(6);
+    let mut room = room_by(6, 4, Weather::clear(ms(20)), &settings, |_, link| Tap::idle(link));
+    play(&mut room, &mut Dice(6), secs(2));
+    room.seats[LIAR].link.set(move |packet: Transmit| {
+        let (epoch, mut message) = wire::decode(&packet.bytes).expect("our own bytes");
+        if let Message::Regroup(Regroup { stand, .. }) = &mut message
+            && stand.doubts.is_none()
+            && stand.vote.leader != PlayerId(LIAR as u16)
+        {
+            stand.known.epoch = stand.vote.epoch;
+        }
+        Some(Transmit { bytes: wire::encode(epoch, &message), ..packet })
+    });
+    kill(&mut room, 3, false);
+    let (from, end) = (room.now(), room.now() + secs(20));
+    let regrouped = |room: &Room| stats(room, FIRST).rollback.expect("it predicts").regroupings > 0;
+    assert!(room.run_while(end, |room| !regrouped(room)), "the others never go on");
+    let waited: Duration = room.now() - from;
+    println!("they go on after {waited:?}");
+    assert!(waited < secs(4), "they go on after {waited:?}");
+    go_on(&mut room, &[FIRST, SECOND]);
+    same_story(&room, [FIRST, SECOND]);
 }
