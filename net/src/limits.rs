@@ -1,7 +1,9 @@
 //! Every limit of a session in one place. Whatever a peer sends is held against one of these.
 //!
 //! Related limits are asserted at compile time, so that a turn at its largest still
-//! fits into a packet.
+//! fits into a packet. Those of a signaling server are in [`signaling`].
+
+pub mod signaling;
 
 use core::time::Duration;
 
@@ -50,6 +52,8 @@ pub const HANDSHAKE_SIGNALS_MAX: usize = 32;
 pub const PEERS_KNOWN_MAX: usize = 4 * PEERS_MAX;
 /// A peer that has left the room, and says nothing for so long, gives way to another.
 pub const IDLE_TIME: Duration = Duration::from_secs(10);
+/// So long after it entered a party's room a peer believes the server that the room begins anew.
+pub const BEGINS_ANEW_TIME: Duration = Duration::from_secs(30);
 /// Messages of a signaling server that are read in a second. More stay where they are.
 pub const SERVER_MESSAGES_PER_S_MAX: u32 = 2_048;
 /// A message of a signaling server, in bytes. Larger ones are not looked at.

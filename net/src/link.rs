@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::text::escaped;
 
 /// A peer as its carrier names it. A link keeps it, also if its peers or its server lose it for a
-/// while; a new link has a new one.
+/// while, unless its room [begins anew](LinkEvent::Entered); a new link has a new one.
 ///
 /// Ordered by arrival in the room: the high 64 bits count arrivals (0 is the room's first peer),
 /// the low 64 bits are like random ones.
@@ -53,7 +53,9 @@ pub struct Binding(pub [u8; 32]);
 /// What a link has to tell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LinkEvent {
-    /// This peer's own name is known: the room let it in.
+    /// This peer's own name is known: the room let it in. It comes again, with another name, if
+    /// the room begins anew: its first peer never spoke to those who came. By then all are
+    /// [disconnected](LinkEvent::Disconnected).
     Entered(PeerId),
     /// Of a connection that is encrypted, just before [`Connected`](LinkEvent::Connected).
     Secured {

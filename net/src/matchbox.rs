@@ -16,10 +16,12 @@
 //! standby, and nobody takes an offer from anyone else ([`RoomRole`]).
 //!
 //! What a user of a link must know:
-//! - A peer whose handshake never completes gives no event at all. A player whose relay never
-//!   answered gets [`LinkEvent::Closed`] within half a minute. Any other connection is offered
-//!   again after 1 to 16 s, as long as both are in the room. One that breaks is offered again every
-//!   four seconds, so that it is there soon after the two can reach each other.
+//! - A peer whose handshake never completes gives no event at all. Its connection is offered again
+//!   after 1 to 16 s, as long as both are in the room. One that breaks is offered again every four
+//!   seconds, so that it is there soon after the two can reach each other. A player that reached
+//!   neither its relay nor a standby in 25 s gets [`LinkEvent::Closed`].
+//! - If the first peer of a party's room says nothing to those who come, the server begins the room
+//!   anew without it: all connections end, and [`LinkEvent::Entered`] tells a new name.
 //! - When the signaling connection is lost, peers stay connected, but nobody new can join:
 //!   [`LinkEvent::SignalingLost`]. The link looks for the server again every 0.5 to 2 s, and comes
 //!   back to the room with the same [`PeerId`]: [`LinkEvent::SignalingBack`]. A relay does so for
@@ -49,6 +51,7 @@ mod fingerprints;
 mod handshake;
 mod lasting;
 mod mending;
+mod name;
 mod pair;
 mod probe;
 mod queue;
@@ -161,10 +164,7 @@ impl MatchboxLink {
         let rung = self.bells.take();
         while let Poll::Ready(Some(heard)) = self.heard.poll_next_unpin(&mut Context::from_waker(&self.bell)) {
             match heard {
-                Heard::Entered(own) => {
-                    self.me = Some(own);
-                    self.events.push_back(LinkEvent::Entered(own));
-                }
+                Heard::Entered(own) => self.entered(own),
                 Heard::Turn(turn) => self.ways.lend(turn),
                 Heard::Event(event, address) => self.hear(event, address),
                 Heard::Away(error) => self.signaling_away(error),
@@ -188,6 +188,20 @@ impl MatchboxLink {
             signals.into_iter().for_each(|signal| self.signaled(peer, signal));
         }
         self.end_if_alone();
+    }
+
+    /// The room let this peer in, or begins anew for all who waited in it: then nobody is connected
+    /// any more.
+    fn entered(&mut self, own: PeerId) {
+        if self.me.replace(own).is_some() {
+            for (peer, mut pair) in core::mem::take(&mut self.pairs) {
+                self.restless.forget(peer);
+                pair.leave(&mut self.events);
+            }
+            self.mending.clear();
+            self.bounds.forget_signals();
+        }
+        self.events.push_back(LinkEvent::Entered(own));
     }
 
     /// Takes what a pair has.

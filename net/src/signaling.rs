@@ -52,10 +52,12 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
+use tokio_io_timeout::TimeoutWriter;
 use tokio_rustls::TlsAcceptor;
 
+use crate::limits::signaling::{HEAD_BYTES_MAX, HEAD_WITHIN, SEND_WITHIN};
+pub use crate::limits::signaling::{ADDRESS_CONNECTIONS_MAX, RELAY_PLAYERS_MAX, ROOM_PEERS_MAX, SERVER_PEERS_MAX};
 use crate::room::Malformed;
-pub use addresses::ADDRESS_CONNECTIONS_MAX;
 use addresses::Addresses;
 use attend::{enter, refuse};
 pub use certificate::Certificate;
@@ -63,14 +65,7 @@ pub use figures::Figures;
 pub use pages::Pages;
 pub use probe::{has_page, probe};
 use rooms::{Admission, Refusal, Register, Rooms};
-pub use rooms::{RELAY_PLAYERS_MAX, ROOM_PEERS_MAX, SERVER_PEERS_MAX};
 pub use turn::TurnServer;
-
-/// A connection that has not told by then what it wants is closed.
-const HEAD_WITHIN: Duration = Duration::from_secs(5);
-
-/// The longest that it may tell, in bytes.
-const HEAD_BYTES_MAX: usize = 16_384;
 
 /// A server that cannot take a connection, as it has no file left, tries again after this.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
@@ -338,23 +333,38 @@ async fn serve(listener: TcpListener, shared: Shared) {
             }
         };
         let Some(connection) = addresses.connect(addr.ip()) else { continue };
-        let (routes, rooms) = (routes.clone(), Arc::clone(&rooms));
+        let (routes, rooms, wait) = (routes.clone(), Arc::clone(&rooms), connection.waits());
         let answers = move |mut request: Request<Incoming>| {
             let answer = match connection.guest(request.headers()) {
                 Some(guest) => {
+                    let wait = guest.asks();
                     request.extensions_mut().insert(guest);
-                    Ok(routes.call(request))
+                    Ok((wait, routes.call(request)))
                 }
                 None => Err(refuse(&rooms, Refusal::TooManyConnections)),
             };
             async move {
                 match answer {
-                    Ok(answer) => answer.await,
+                    Ok((wait, answer)) => {
+                        pause(wait).await;
+                        answer.await
+                    }
                     Err(refusal) => Ok(refusal),
                 }
             }
         };
-        tokio::spawn(serve_one(stream, tls.clone(), answers));
+        let tls = tls.clone();
+        tokio::spawn(async move {
+            pause(wait).await;
+            serve_one(stream, tls, answers).await;
+        });
+    }
+}
+
+/// A timer takes a millisecond at least: there is none for who need not wait.
+async fn pause(time: Duration) {
+    if !time.is_zero() {
+        sleep(time).await;
     }
 }
 
@@ -372,14 +382,17 @@ where
     }
 }
 
-async fn speak_http<F, R>(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, answers: F)
+async fn speak_http<F, R>(stream: impl AsyncRead + AsyncWrite + Send + 'static, answers: F)
 where
     F: Fn(Request<Incoming>) -> R + Send + 'static,
     R: Future<Output = Result<Response, Infallible>> + Send + 'static,
 {
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD_WITHIN).max_buf_size(HEAD_BYTES_MAX);
-    if let Err(error) = http.serve_connection(TokioIo::new(stream), service_fn(answers)).with_upgrades().await {
+    let mut stream = TimeoutWriter::new(stream);
+    stream.set_timeout(Some(SEND_WITHIN));
+    let stream = TokioIo::new(Box::pin(stream));
+    if let Err(error) = http.serve_connection(stream, service_fn(answers)).with_upgrades().await {
         tracing::debug!("a connection has ended: {error}");
     }
 }

@@ -77,6 +77,11 @@ impl Restless {
         self.addresses.entry(address).or_insert_with(new).add();
     }
 
+    /// It is so no more, through no fault of its own.
+    pub fn forget(&mut self, peer: PeerId) {
+        self.visits.remove(&peer);
+    }
+
     /// Whether peers of an address are to wait.
     pub fn waits(&mut self, address: Address) -> bool {
         let visits = address.and_then(|address| self.addresses.get_mut(&address));

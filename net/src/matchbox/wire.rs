@@ -11,6 +11,7 @@ use matchbox_socket::{PeerEvent, PeerId as Name, PeerRequest, PeerSignal};
 use serde::{Deserialize, Serialize};
 
 use super::delay::Delay;
+use super::name::Own;
 use super::quota::Quota;
 use super::{Config, RoomRole, ours, room};
 use crate::limits::{SERVER_MESSAGE_BYTES_MAX, SERVER_MESSAGES_PER_S_MAX};
@@ -45,7 +46,8 @@ pub(super) type Address = Option<u64>;
 pub(super) enum Heard {
     /// By this TURN server the peer may go, if it has none of its own.
     Turn(Turn),
-    /// The server let this peer in, under this name.
+    /// The server let this peer in, under this name, or the room begins anew, and this is its name
+    /// there.
     Entered(PeerId),
     /// The server's word, and if it is a peer's signal, a number of the address that the peer has.
     Event(PeerEvent, Address),
@@ -81,7 +83,7 @@ pub(super) async fn signal(
     let lost = match enter(&config, Pass { secret: Some(&secret), arrival: None }, ENTER_WITHIN, &heard).await {
         Ok((own, wire)) => {
             let _ = heard.unbounded_send(Heard::Entered(own));
-            stay(&config, (own, &secret), wire, requests, &heard).await
+            stay(&config, (Own::new(own, &config.role), &secret), wire, requests, &heard).await
         }
         Err(error) => error,
     };
@@ -92,23 +94,23 @@ pub(super) async fn signal(
 /// Returns why nothing more will come.
 async fn stay(
     config: &Config,
-    (own, secret): (PeerId, &str),
+    (mut own, secret): (Own, &str),
     mut wire: Wire,
     mut requests: UnboundedReceiver<PeerRequest>,
     heard: &UnboundedSender<Heard>,
 ) -> LinkError {
     let mut pace = Quota::new(SERVER_MESSAGES_PER_S_MAX, Duration::from_secs(1));
     loop {
-        let end = carry(wire, &mut pace, &mut requests, heard).await;
+        let end = carry(wire, (&mut own, &mut pace), &mut requests, heard).await;
         let error = LinkError::Ended(format!("the signaling server is gone ({})", end.cause));
         if end.is_final {
             return error;
         }
         let _ = heard.unbounded_send(Heard::Away(error));
-        let pass = Pass { secret: Some(secret), arrival: Some(own.arrival()) };
+        let pass = Pass { secret: Some(secret), arrival: Some(own.name().arrival()) };
         let (again, back) = come_back(config, pass, heard).await;
         // A relay's players go by its room. Others know a peer by its name alone.
-        if again != own && !matches!(config.role, RoomRole::Relay { .. }) {
+        if again != own.name() && !matches!(config.role, RoomRole::Relay { .. }) {
             return LinkError::Ended("the signaling server gave this peer another name".into());
         }
         wire = back;
@@ -181,7 +183,7 @@ impl From<String> for End {
 
 async fn carry(
     mut wire: Wire,
-    pace: &mut Quota,
+    (own, pace): (&mut Own, &mut Quota),
     requests: &mut UnboundedReceiver<PeerRequest>,
     heard: &UnboundedSender<Heard>,
 ) -> End {
@@ -195,7 +197,7 @@ async fn carry(
             text = read(&mut wire, pace).fuse() => match text {
                 Ok(text) => {
                     pace.take();
-                    hear(&text, heard);
+                    hear(&text, own, heard);
                     continue;
                 }
                 Err(end) => return end,
@@ -217,7 +219,7 @@ async fn read(wire: &mut Wire, pace: &mut Quota) -> Result<String, End> {
     wire.next().await
 }
 
-fn hear(text: &str, heard: &UnboundedSender<Heard>) {
+fn hear(text: &str, own: &mut Own, heard: &UnboundedSender<Heard>) {
     if text.len() > SERVER_MESSAGE_BYTES_MAX {
         return tracing::warn!("ignored a message of {} bytes of the signaling server", text.len());
     }
@@ -226,6 +228,10 @@ fn hear(text: &str, heard: &UnboundedSender<Heard>) {
         Ok(Told::NewPeer(peer)) => (PeerEvent::NewPeer(peer), None),
         Ok(Told::PeerLeft(peer)) => (PeerEvent::PeerLeft(peer), None),
         Ok(Told::Signal { sender, data, address }) => (PeerEvent::Signal { sender, data }, address),
+        Ok(Told::IdAssigned(name)) if own.change(ours(name)) => {
+            let _ = heard.unbounded_send(Heard::Entered(own.name()));
+            return;
+        }
         Ok(Told::IdAssigned(_) | Told::Challenge(_) | Told::Refused(_)) => {
             return tracing::warn!("ignored what a signaling server says at its door alone");
         }

@@ -356,8 +356,10 @@ impl<S: Simulation, K: Kind<S>> Peer<S, K> {
         self.kind.config().settings().common().handshake_timeout
     }
 
+    /// The room let this peer in. If it looks for the session still, the room may have begun anew
+    /// without a founder that never spoke.
     fn enter(&mut self, me: PeerId) {
-        if let Place::Outside { .. } = self.place {
+        if self.place.role().is_none_or(|role| role.phase() == Phase::Connecting) {
             self.io.bindings.enter(me);
             let mut role = self.kind.enter(&self.entrant, me, &mut self.io);
             let connected: Vec<_> = self.io.ingress.peers().collect();

@@ -1,6 +1,6 @@
 //! What one address may take of the server, so that others get in: how many connections, how much
-//! that waits for it, how many wrong guesses of rooms, keys and tokens, and how many visits: who
-//! enters and is gone at once.
+//! that waits for it, how many wrong guesses of rooms, keys and tokens, how many visits (who enters
+//! and is gone at once), and how much is read of it.
 //!
 //! An address of IPv6 is a network of 64 bits: whoever has one of its addresses has them all. Who
 //! comes through a trusted proxy has the address that the proxy names. It must never be that anyone
@@ -15,29 +15,13 @@ use axum::http::{HeaderMap, HeaderName};
 
 use super::figures::Figures;
 use super::rooms::Waiting;
+use crate::limits::signaling::{
+    ADDRESS_CONNECTIONS_MAX, ADDRESSES_REMEMBERED_MAX, CONNECTION_READS, GUESSES, Pace, READ_BYTES_EACH, READS, VISITS,
+    WAIT_MAX,
+};
 
 /// In which a proxy names who speaks through it, after whoever that one said to speak for.
 const FORWARDED: HeaderName = HeaderName::from_static("x-forwarded-for");
-
-/// The most connections of an address. It never has more than all others have left, so as many
-/// addresses as there may be connections are needed to leave none.
-pub const ADDRESS_CONNECTIONS_MAX: usize = 512;
-
-/// The most connections of all, if the process may have the files for them: some that have not
-/// entered beside those that may.
-pub(super) const CONNECTIONS_MAX: usize = super::rooms::SERVER_PEERS_MAX + 1_024;
-
-/// Wrong guesses, and attempts that may turn out to be.
-const GUESSES: Pace = Pace { free: 64.0, forgotten_per_s: 8.0 };
-/// Visits, and entries that may turn out to be. All whom an address may have inside can come at
-/// once.
-const VISITS: Pace = Pace { free: ADDRESS_CONNECTIONS_MAX as f64, forgotten_per_s: 4.0 };
-/// Who would have to wait for longer is refused.
-const WAIT_MAX: Duration = Duration::from_secs(4);
-
-/// So many addresses are remembered that have no connection, before those are sought that need not
-/// be.
-const REMEMBERED_MAX: usize = 16_384;
 
 /// All addresses that have a connection, or guessed wrongly of late.
 #[derive(Debug)]
@@ -62,13 +46,7 @@ struct Taken {
     waiting: Waiting,
     guesses: Count,
     visits: Count,
-}
-
-/// How many of something cost an address nothing, and how many of them are forgotten in a second.
-/// More wait.
-struct Pace {
-    free: f64,
-    forgotten_per_s: f64,
+    reads: Count,
 }
 
 /// How many there were; as of then.
@@ -81,12 +59,22 @@ struct Count {
 impl Count {
     /// Of which all that were long ago are forgotten.
     fn at(self, now: Instant, pace: &Pace) -> Count {
-        let forgotten = pace.forgotten_per_s * now.saturating_duration_since(self.at).as_secs_f64();
+        let forgotten = f64::from(pace.per_s) * now.saturating_duration_since(self.at).as_secs_f64();
         Count { count: (self.count - forgotten).max(0.0), at: now }
     }
 
     fn one_more(self) -> Count {
-        Count { count: self.count + 1.0, ..self }
+        self.more(1.0)
+    }
+
+    fn more(self, some: f64) -> Count {
+        Count { count: self.count + some, ..self }
+    }
+
+    /// Of which no more are remembered than anybody has to wait for.
+    fn at_most(self, wait: Duration, pace: &Pace) -> Count {
+        let max = f64::from(pace.free) + f64::from(pace.per_s) * wait.as_secs_f64();
+        Count { count: self.count.min(max), ..self }
     }
 
     fn one_less(self) -> Count {
@@ -95,7 +83,7 @@ impl Count {
 
     /// How long the newest of them waits.
     fn wait(self, pace: &Pace) -> Duration {
-        Duration::from_secs_f64((self.count - pace.free).max(0.0) / pace.forgotten_per_s)
+        Duration::from_secs_f64((self.count - f64::from(pace.free)).max(0.0) / f64::from(pace.per_s))
     }
 }
 
@@ -141,6 +129,14 @@ impl Addresses {
         Some(Counted(Arc::clone(self)))
     }
 
+    /// So much more is read of an address: how long nothing more is to be.
+    fn read(&self, addr: IpAddr, messages: f64) -> Duration {
+        let all = &mut *self.lock();
+        let Some(taken) = all.by.get_mut(&addr) else { return Duration::ZERO };
+        taken.reads = taken.reads.at(Instant::now(), &READS).more(messages).at_most(WAIT_MAX, &READS);
+        taken.reads.wait(&READS)
+    }
+
     fn is_proxy(&self, addr: IpAddr) -> bool {
         self.proxies.contains(&addr.to_canonical())
     }
@@ -158,6 +154,11 @@ impl Addresses {
 }
 
 impl Connection {
+    /// How long it is to wait before anything is read of it. Who is behind a proxy is known later.
+    pub fn waits(&self) -> Duration {
+        self.guest.as_ref().map_or(Duration::ZERO, |guest| guest.asks())
+    }
+
     /// Who asks by a request: whom a proxy names last that is no proxy itself. There is nobody for
     /// an address that has too many.
     pub fn guest(&self, headers: &HeaderMap) -> Option<Arc<Guest>> {
@@ -182,7 +183,7 @@ impl Drop for Counted {
 impl Taken {
     /// Whether it must be remembered.
     fn counts(&self, now: Instant) -> bool {
-        let left = [self.guesses.at(now, &GUESSES), self.visits.at(now, &VISITS)];
+        let left = [self.guesses.at(now, &GUESSES), self.visits.at(now, &VISITS), self.reads.at(now, &READS)];
         self.connections > 0 || left.iter().any(|count| count.count > 0.0)
     }
 }
@@ -191,12 +192,12 @@ impl Guest {
     fn of(connection: &Arc<Counted>, addr: IpAddr) -> Option<Guest> {
         let (addr, now) = (network(addr), Instant::now());
         let all = &mut *connection.0.lock();
-        if all.by.len() >= REMEMBERED_MAX + all.connections {
+        if all.by.len() >= ADDRESSES_REMEMBERED_MAX + all.connections {
             all.by.retain(|_, taken| taken.counts(now));
         }
         let none = Count { count: 0.0, at: now };
         let waiting = &connection.0.waiting;
-        let new = || Taken { connections: 0, waiting: waiting.elsewhere(), guesses: none, visits: none };
+        let new = || Taken { connections: 0, waiting: waiting.elsewhere(), guesses: none, visits: none, reads: none };
         let taken = all.by.entry(addr).or_insert_with(new);
         // The new one is counted already.
         let left = connection.0.connections_max + 1 - all.connections;
@@ -210,6 +211,16 @@ impl Guest {
     /// Where it comes from, and where what waits for it counts.
     pub fn origin(&self) -> (IpAddr, Waiting) {
         (self.addr, self.waiting.clone())
+    }
+
+    /// It connects, or asks for something: how long that is to wait.
+    pub fn asks(&self) -> Duration {
+        self.connection.0.read(self.addr, CONNECTION_READS.into())
+    }
+
+    /// It has said so many bytes: how long it is to wait before more is read of it.
+    pub fn says(&self, bytes: usize) -> Duration {
+        self.connection.0.read(self.addr, 1.0 + bytes as f64 / READ_BYTES_EACH as f64)
     }
 
     /// It tries to enter: how long it has to wait, if it may try at all. It counts as a wrong guess

@@ -1,7 +1,7 @@
 //! How many connections the process's files are enough for. A system often gives a program 1,024,
 //! and lets it have more if it asks. It must never take all of them: the process needs some, too.
 
-use super::addresses::CONNECTIONS_MAX;
+use crate::limits::signaling::CONNECTIONS_MAX;
 
 /// Of so many files one is not for connections: listeners, the server's own file, and the sockets
 /// of whoever plays in the same process.

@@ -17,22 +17,14 @@ use matchbox_protocol::PeerId;
 use tokio::sync::Notify;
 
 use super::figures::Figures;
+use crate::limits::signaling::{PARTY_SIGNALS_MAX, RELAY_PLAYERS_MAX, ROOM_PEERS_MAX, SERVER_PEERS_MAX};
 use crate::limits::{PEER_SIGNALS_MAX, PEER_SIGNALS_TIME};
 use crate::room::{Malformed, Pass, RoomRole, Secret, check};
 use awaited::Awaited;
 pub(super) use mailbox::{Inbox, Waiting};
 use register::Claim;
 pub(super) use register::Register;
-pub(super) use room::OFFERS_WITHIN;
 use room::Room;
-pub use room::{RELAY_PLAYERS_MAX, ROOM_PEERS_MAX};
-
-/// The most peers of a server, in all rooms together.
-pub const SERVER_PEERS_MAX: usize = 16_384;
-
-/// How many signals of a party's peer are passed on in [`PEER_SIGNALS_TIME`]: as many as all others
-/// take.
-const PARTY_SIGNALS_MAX: u32 = PEER_SIGNALS_MAX * (ROOM_PEERS_MAX as u32 - 1);
 
 /// Why a peer may not enter: the cause, and what to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -304,7 +296,8 @@ impl Seat {
         }
     }
 
-    /// Once this peer is there for [`OFFERS_WITHIN`]: who offers nobody a connection goes.
+    /// Once this peer is there for [`OFFERS_WITHIN`](crate::limits::signaling::OFFERS_WITHIN): who
+    /// offers nobody a connection goes. If nobody is left whom it could join, the room begins anew.
     pub(super) fn evict_silent(&self) {
         if let Some(room) = self.rooms.lock().rooms.get_mut(&self.room) {
             room.evict_silent(self.peer, self.entry);

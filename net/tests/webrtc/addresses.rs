@@ -7,11 +7,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use lockstone_net::PeerId;
+use lockstone_net::limits::signaling::READS;
 use lockstone_net::signaling::Server;
 use matchbox_protocol::{JsonPeerEvent, PeerEvent};
 use socket2::{Domain, Socket, Type};
 use testkit::strangers;
-use tungstenite::client::IntoClientRequest as _;
 use tungstenite::{Message, WebSocket, client};
 
 use super::peers::*;
@@ -158,6 +158,32 @@ fn slow_readers_of_an_address_together_hold_little_and_leave_others_their_share(
     assert!(more > MIB / 2);
     drop((slow, other));
     until("all of it to be forgotten", || (server.figures().waiting_bytes == 0).then_some(()));
+}
+
+/// They are pings, which a server answers one by one, and which nothing else holds up.
+#[test]
+fn an_address_that_floods_messages_is_read_at_its_pace_and_others_at_theirs() {
+    const TIME: Duration = Duration::from_secs(6);
+    const PING: [u8; 6] = [0x89, 0x80, 0, 0, 0, 0];
+    const PONG_BYTES: usize = 2;
+    let server = serve();
+    let addr = server.local_addr();
+    let mut answers = client(format!("ws://{addr}/r"), connect_from(2, addr)).unwrap().0.into_inner();
+    let (mut pings, began) = (answers.try_clone().unwrap(), Instant::now());
+    let flood = thread::spawn(move || while pings.write_all(&PING.repeat(64)).is_ok() {});
+    answers.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
+    let (mut bytes, mut joins) = (0, Vec::new());
+    while began.elapsed() < TIME {
+        bytes += answers.read(&mut [0; 4_096]).unwrap_or(0);
+        if bytes / PONG_BYTES > READS.free as usize && joins.len() < 4 {
+            joins.push(enter_from(3, addr, &format!("other-{}", joins.len())));
+        }
+    }
+    let (read, most) = (bytes / PONG_BYTES, READS.free + READS.per_s * (began.elapsed().as_secs() as u32 + 1));
+    answers.shutdown(std::net::Shutdown::Both).unwrap();
+    flood.join().unwrap();
+    println!("{read} messages of one address were read, of {most} at most; others joined in {joins:?}");
+    assert!(read <= most as usize && joins.iter().all(|took| *took < Duration::from_secs(1)));
 }
 
 /// A server in a process that may have so many files, and can have no more.
@@ -312,81 +338,6 @@ fn all_whom_an_address_may_have_inside_can_come_at_once_and_come_again() {
         std::thread::park_timeout(Duration::from_millis(2_500));
         drop(inside);
     }
-}
-
-/// A peer of a room as the server sees it, which says what it is told to.
-struct Sitter(tungstenite::WebSocket<TcpStream>);
-
-impl Sitter {
-    fn enter(server: SocketAddr) -> Sitter {
-        Sitter(client(format!("ws://{server}/squatted"), connect_from(2, server)).unwrap().0)
-    }
-
-    /// What the server says next, if it has not closed the connection.
-    fn hears(&mut self) -> Option<String> {
-        match self.0.read() {
-            Ok(Message::Text(text)) => Some(text.to_string()),
-            Ok(Message::Close(_)) | Err(_) => None,
-            Ok(other) => panic!("{other:?}"),
-        }
-    }
-
-    /// Its number in the room, which it is told first.
-    fn named(&mut self) -> String {
-        let told = self.hears().expect("it is let in");
-        let id = told.split('"').nth(3).expect("an id");
-        id.to_owned()
-    }
-}
-
-/// The first in a room would found its session.
-#[test]
-fn who_offers_nobody_a_connection_loses_the_room_and_who_does_stays() {
-    let server = serve();
-    let [mut silent, mut second, mut newcomer] = [(); 3].map(|()| Sitter::enter(server.local_addr()));
-    let [first, second_id, third] = [silent.named(), second.named(), newcomer.named()];
-    let offer = format!(r#"{{"Signal":{{"receiver":"{third}","data":{{"Offer":"..."}}}}}}"#);
-    second.0.send(Message::text(offer)).unwrap();
-    assert!(newcomer.hears().is_some_and(|said| said.contains(&second_id)), "the second offers a connection");
-    let began = Instant::now();
-    assert_eq!(newcomer.hears(), Some(format!(r#"{{"PeerLeft":"{first}"}}"#)));
-    println!("the silent first has gone after {:?}", began.elapsed());
-    assert!(silent.hears().is_some_and(|said| said.contains(&second_id)));
-    assert!(silent.hears().is_some_and(|said| said.contains(&third)));
-    assert_eq!(silent.hears(), None);
-    // The newcomer was there when nobody else came, and owes nobody anything.
-    assert!(second.hears().is_some_and(|said| said.contains("NewPeer")));
-    assert_eq!(second.hears(), Some(format!(r#"{{"PeerLeft":"{first}"}}"#)));
-    second.0.send(Message::text(r#""KeepAlive""#)).unwrap();
-}
-
-/// Enters a room as a page of this origin would, or as another program does.
-fn enter_as(origin: Option<&str>, server: SocketAddr) -> Result<TcpStream, u16> {
-    let mut request = format!("ws://{server}/r").into_client_request().unwrap();
-    if let Some(origin) = origin {
-        request.headers_mut().insert("Origin", origin.parse().unwrap());
-    }
-    match client(request, connect_from(2, server)) {
-        Ok((socket, _)) => Ok(socket.into_inner()),
-        Err(tungstenite::HandshakeError::Failure(tungstenite::Error::Http(response))) => {
-            Err(response.status().as_u16())
-        }
-        Err(error) => panic!("{error}"),
-    }
-}
-
-#[test]
-fn pages_of_other_origins_are_kept_out_and_programs_get_in() {
-    let server = Server::bind(ANY_PORT).unwrap().with_origin("https://play.example.org").spawn().unwrap();
-    let addr = server.local_addr();
-    let own = enter_as(Some("https://play.example.org"), addr).unwrap();
-    let program = enter_as(None, addr).unwrap();
-    for foreign in ["https://example.org", "http://play.example.org", "https://play.example.org:8443", "null"] {
-        assert_eq!(enter_as(Some(foreign), addr).unwrap_err(), 403, "{foreign}");
-    }
-    let open = serve();
-    enter_as(Some("https://example.org"), open.local_addr()).expect("a server that names none is for all pages");
-    drop((own, program));
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
+use lockstone_net::limits::signaling::{AWAITED_FOR, OFFERS_WITHIN};
 use lockstone_net::matchbox::{Config, MatchboxLink, RoomRole};
 use lockstone_net::party::PartySettings;
 use lockstone_net::session::{Event, Phase, Transmit};
@@ -16,9 +17,6 @@ use testkit::sessions::*;
 
 use super::peers::*;
 
-/// So long after its start a server awaits those who were there before.
-const AWAITED_FOR: Duration = Duration::from_secs(5);
-
 /// A session and its link, in real time.
 pub struct Player<T: Session> {
     pub link: MatchboxLink,
@@ -28,8 +26,9 @@ pub struct Player<T: Session> {
     pub hand: Box<dyn FnMut(Transmit) -> Option<Transmit>>,
     /// The epochs of all that it sent.
     epochs: BTreeSet<Epoch>,
-    /// Whether the way to the signaling server is lost.
+    /// Whether the way to the signaling server is lost, and how often it was.
     is_away: bool,
+    losses: u32,
     began: Instant,
 }
 
@@ -47,14 +46,14 @@ impl<T: Session> Player<T> {
         let config = Config { url: format!("ws://{server}"), room: room.to_owned(), ..config };
         let (link, began) = (MatchboxLink::open(config), Instant::now());
         let (events, hand) = (Vec::new(), Box::new(Some));
-        Player { link, session, events, hand, epochs: BTreeSet::new(), is_away: false, began }
+        Player { link, session, events, hand, epochs: BTreeSet::new(), is_away: false, losses: 0, began }
     }
 
     pub fn advance(&mut self) {
         let now = self.began.elapsed();
         while let Some(event) = self.link.poll() {
             match event {
-                LinkEvent::SignalingLost(_) => self.is_away = true,
+                LinkEvent::SignalingLost(_) => (self.is_away, self.losses) = (true, self.losses + 1),
                 LinkEvent::SignalingBack => self.is_away = false,
                 _ => {}
             }
@@ -146,6 +145,46 @@ fn a_party_goes_on_while_its_server_is_restarted_and_is_joined_afterwards() {
     play(&mut players, 20);
     assert_undisturbed(&players[..3]);
     assert_eq!(players[3].session.stats().sequencer(), Some(PlayerId(0)));
+}
+
+/// They say nothing to each other by the server: their connections live on.
+fn come_back_one_by_one(order: [usize; 3]) {
+    let server = serve();
+    let addr = server.local_addr();
+    let routers = [(); 3].map(|()| Router::before(addr));
+    let mut players = party_of_three(routers.each_ref().map(Router::addr));
+    routers.iter().for_each(Router::break_down);
+    drop(server);
+    all("word of it", &mut players, |player| player.is_away);
+    let _server = serve_at(addr);
+    for seat in order {
+        routers[seat].mend();
+        until("it to be back", || {
+            players.iter_mut().for_each(Player::advance);
+            (!players[seat].is_away).then_some(())
+        });
+    }
+    // For longer than who was there has to offer a newcomer a connection.
+    let back = Instant::now();
+    until("time to pass", || {
+        players.iter_mut().for_each(Player::advance);
+        (back.elapsed() > OFFERS_WITHIN + Duration::from_secs(2)).then_some(())
+    });
+    assert_eq!(players.iter().map(|player| player.losses).collect::<Vec<_>>(), [1; 3]);
+    let began = Instant::now();
+    players.push(party_at(addr, "Dirk"));
+    joined(&mut players, began);
+    assert_undisturbed(&players[..3]);
+}
+
+#[test]
+fn members_who_come_back_the_founder_first_put_nobody_out() {
+    come_back_one_by_one([0, 1, 2]);
+}
+
+#[test]
+fn members_who_come_back_the_founder_last_put_nobody_out() {
+    come_back_one_by_one([2, 1, 0]);
 }
 
 /// The newcomer is the first in the room: it founds a session of its own, and gives it up.

@@ -5,13 +5,10 @@
 //! one of the room's peers is there, or until all who can come have come.
 
 use std::collections::HashSet;
-use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// So long after its start a server awaits peers, who try again every two seconds, and may be slow.
-/// Who comes first to a room whose peers have all gone waits for as long.
-pub(super) const AWAITED_FOR: Duration = Duration::from_secs(5);
+use crate::limits::signaling::AWAITED_FOR;
 
 /// The rooms that are awaited.
 #[derive(Debug)]

@@ -8,15 +8,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
+use futures::StreamExt as _;
+use futures::channel::mpsc::{self, UnboundedReceiver, UnboundedSender};
+
+use crate::limits::signaling::{WAITING_ADDRESS_PART, WAITING_BYTES_MAX};
 
 /// What each message costs beside its bytes.
 const MESSAGE_BYTES: usize = 64;
-
-/// How much waits for all peers of a server, in bytes; and which part of what is left of it one
-/// address may have: 15 MiB, if no other has any.
-const WAITING_BYTES_MAX: usize = 256 << 20;
-const ADDRESS_PART: usize = 16;
 
 /// Bytes that wait for all peers of an address, and for all of the server.
 #[derive(Clone, Debug, Default)]
@@ -25,13 +23,20 @@ pub(in crate::signaling) struct Waiting {
     all: Arc<AtomicUsize>,
 }
 
-/// Where a room puts messages.
+/// What both ends know of one peer.
+#[derive(Debug, Default)]
+struct Own {
+    /// Bytes that wait for it.
+    waiting: AtomicUsize,
+    is_evicted: AtomicBool,
+}
+
+/// Where a room puts messages. While none waits, it holds no place for any.
 #[derive(Debug)]
 pub(super) struct Mailbox {
     messages: UnboundedSender<(String, Waits)>,
-    inbox: Arc<AtomicUsize>,
+    own: Arc<Own>,
     waiting: Waiting,
-    evicted: Arc<AtomicBool>,
     bytes_max: usize,
 }
 
@@ -39,22 +44,22 @@ pub(super) struct Mailbox {
 #[derive(Debug)]
 pub(in crate::signaling) struct Inbox {
     messages: UnboundedReceiver<(String, Waits)>,
-    evicted: Arc<AtomicBool>,
+    own: Arc<Own>,
 }
 
 /// That a message waits, until this is dropped.
 #[derive(Debug)]
 struct Waits {
     bytes: usize,
-    inbox: Arc<AtomicUsize>,
+    own: Arc<Own>,
     waiting: Waiting,
 }
 
 pub(super) fn mailbox(bytes_max: usize, waiting: Waiting) -> (Mailbox, Inbox) {
-    let (messages, inbox) = mpsc::unbounded_channel();
-    let evicted = Arc::<AtomicBool>::default();
-    let inbox = Inbox { messages: inbox, evicted: Arc::clone(&evicted) };
-    (Mailbox { messages, inbox: Arc::default(), waiting, evicted, bytes_max }, inbox)
+    let (messages, inbox) = mpsc::unbounded();
+    let own = Arc::<Own>::default();
+    let inbox = Inbox { messages: inbox, own: Arc::clone(&own) };
+    (Mailbox { messages, own, waiting, bytes_max }, inbox)
 }
 
 impl Waiting {
@@ -70,7 +75,7 @@ impl Waiting {
 
     fn has_room(&self, bytes: usize) -> bool {
         let left = WAITING_BYTES_MAX.saturating_sub(self.all());
-        self.address.load(Ordering::Relaxed) + bytes <= left / ADDRESS_PART
+        self.address.load(Ordering::Relaxed) + bytes <= left / WAITING_ADDRESS_PART
     }
 }
 
@@ -79,13 +84,13 @@ impl Mailbox {
     pub(super) fn put(&self, message: String) -> bool {
         let bytes = message.len() + MESSAGE_BYTES;
         // Messages are put under the rooms' lock, so no two at the same time.
-        let fits = self.inbox.load(Ordering::Relaxed) + bytes <= self.bytes_max && self.waiting.has_room(bytes);
-        fits && self.messages.send((message, Waits::new(bytes, &self.inbox, &self.waiting))).is_ok()
+        let fits = self.own.waiting.load(Ordering::Relaxed) + bytes <= self.bytes_max && self.waiting.has_room(bytes);
+        fits && self.messages.unbounded_send((message, Waits::new(bytes, &self.own, &self.waiting))).is_ok()
     }
 
     /// The peer has to go.
     pub(super) fn evict(&self) {
-        self.evicted.store(true, Ordering::Relaxed);
+        self.own.is_evicted.store(true, Ordering::Relaxed);
     }
 }
 
@@ -93,18 +98,18 @@ impl Inbox {
     /// Whether it has ended because the peer has to go, and not because another connection has
     /// taken its place.
     pub(in crate::signaling) fn is_evicted(&self) -> bool {
-        self.evicted.load(Ordering::Relaxed)
+        self.own.is_evicted.load(Ordering::Relaxed)
     }
 
     /// The next one; none if nothing more comes.
     pub(in crate::signaling) async fn next(&mut self) -> Option<String> {
-        self.messages.recv().await.map(|(message, _)| message)
+        self.messages.next().await.map(|(message, _)| message)
     }
 }
 
 impl Waits {
-    fn new(bytes: usize, inbox: &Arc<AtomicUsize>, waiting: &Waiting) -> Waits {
-        let waits = Waits { bytes, inbox: Arc::clone(inbox), waiting: waiting.clone() };
+    fn new(bytes: usize, own: &Arc<Own>, waiting: &Waiting) -> Waits {
+        let waits = Waits { bytes, own: Arc::clone(own), waiting: waiting.clone() };
         waits.counters().into_iter().for_each(|counter| {
             counter.fetch_add(bytes, Ordering::Relaxed);
         });
@@ -112,7 +117,7 @@ impl Waits {
     }
 
     fn counters(&self) -> [&AtomicUsize; 3] {
-        [&self.inbox, &self.waiting.address, &self.waiting.all]
+        [&self.own.waiting, &self.waiting.address, &self.waiting.all]
     }
 }
 

@@ -15,13 +15,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::limits::signaling::{CLAIMED_FOR, CLAIMS_MAX};
 use crate::room::RoomRole;
-
-/// How long a claim outlives the last of its room, in seconds.
-const KEPT_S: u64 = 24 * 3_600;
-
-/// The most claims. Those that were left first give way.
-const CLAIMS_MAX: usize = 65_536;
 
 /// So many outdated lines the file may have beside as many as there are claims.
 const LINES_SPARE: usize = 1_024;
@@ -59,7 +54,7 @@ impl Claim {
     }
 
     fn is_over(&self, now_s: u64) -> bool {
-        self.left_s.is_some_and(|left_s| left_s.saturating_add(KEPT_S) < now_s)
+        self.left_s.is_some_and(|left_s| left_s.saturating_add(CLAIMED_FOR.as_secs()) < now_s)
     }
 }
 

@@ -5,12 +5,15 @@
 //! offer one, so that somebody who only sits in the room costs the relay nothing. So they do to its
 //! standby, and that to the relay.
 //!
+//! If the first of a party says nothing to newcomers, it has to go, and they are numbered anew: so
+//! one of them is the first, and founds the session.
+//!
 //! Who comes back has the id that it had, by its secret: also if the server was restarted, and
 //! remembers nobody. It must never give one peer's id to another.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use matchbox_protocol::{JsonPeerEvent, PeerId};
 use serde_json::json;
@@ -19,27 +22,8 @@ use uuid::Uuid;
 
 use super::Refusal;
 use super::mailbox::{Inbox, Mailbox, Waiting, mailbox};
+use crate::limits::signaling::{INBOX_BYTES_MAX, RELAY_INBOX_BYTES_MAX, RELAY_PLAYERS_MAX, ROOM_PEERS_MAX, YOUNG};
 use crate::room::{Pass, RoomRole};
-
-/// The most peers in a party's room.
-pub const ROOM_PEERS_MAX: usize = 16;
-
-/// The most players in a relay's room.
-pub const RELAY_PLAYERS_MAX: usize = 4_096;
-
-/// How much waits for a peer that does not read, in bytes. A handshake takes 10 to 50 KB, and a
-/// full party's joiner needs fifteen.
-const INBOX_BYTES_MAX: usize = 1 << 20;
-
-/// How much waits for a relay: hundreds of handshakes at once.
-const RELAY_INBOX_BYTES_MAX: usize = 16 << 20;
-
-/// So long after a room has begun, as after a restart of the server, a peer is believed that it was
-/// the first in the room: who enters trusts the first more than others.
-const YOUNG: Duration = Duration::from_secs(60);
-
-/// Who was there has to offer a newcomer of a party a connection within that.
-pub(in crate::signaling) const OFFERS_WITHIN: Duration = Duration::from_secs(8);
 
 /// What is digested with a peer's secret to make its id.
 const DIGESTED: &str = "lockstone: a peer's id";
@@ -48,17 +32,20 @@ const DIGESTED: &str = "lockstone: a peer's id";
 #[derive(Debug)]
 pub(super) struct Room {
     key: Option<String>,
-    since: Instant,
+    /// `None`: it was begun anew, and nobody else was ever its first.
+    since: Option<Instant>,
     /// The number of the next newcomer.
     arrivals: u64,
     /// Who may come back to a party's room as number 0.
-    first: BTreeSet<PeerId>,
+    first: Vec<PeerId>,
     /// Whose room it is, by token and name, also while its connection is lost.
     relay: Option<(String, PeerId)>,
     /// The standbys of a relay that are connected.
     standbys: BTreeSet<PeerId>,
-    /// Who is connected.
-    present: BTreeMap<PeerId, Present>,
+    /// Who is connected. Most rooms have few peers: a peer that is alone takes little memory so.
+    present: BTreeMap<PeerId, Box<Present>>,
+    /// What those are called by now who were there when the room was begun anew, by their entries.
+    renamed: BTreeMap<u64, PeerId>,
 }
 
 #[derive(Debug)]
@@ -71,6 +58,12 @@ struct Present {
     since: Instant,
     /// When it last said something to another.
     spoke: Option<Instant>,
+    /// Whether it can be in the room's session: it founds that, it was there before, or one who can
+    /// be said something to it.
+    is_attended: bool,
+    /// Whether all who were there have to offer it a connection. Who comes back may have those that
+    /// it had.
+    is_newcomer: bool,
 }
 
 impl Room {
@@ -82,11 +75,12 @@ impl Room {
         };
         Self {
             key: key.map(str::to_owned),
-            since: Instant::now(),
+            since: Some(Instant::now()),
             arrivals: u64::from(relay.is_some()),
-            first: BTreeSet::new(),
+            first: Vec::new(),
             standbys: BTreeSet::new(),
             present: BTreeMap::new(),
+            renamed: BTreeMap::new(),
             relay,
         }
     }
@@ -143,7 +137,11 @@ impl Room {
             }
             (RoomRole::Player | RoomRole::Standby { .. }, None) => {}
         }
-        self.present.insert(peer, Present { entry, address, mailbox, since: Instant::now(), spoke: None });
+        let is_newcomer = pass.arrival.is_none();
+        let is_attended = !is_newcomer || arrival(peer) == 0;
+        let (since, spoke) = (Instant::now(), None);
+        let present = Present { entry, address, mailbox, since, spoke, is_attended, is_newcomer };
+        self.present.insert(peer, Box::new(present));
         Ok((peer, inbox))
     }
 
@@ -159,11 +157,11 @@ impl Room {
             _ => {}
         }
         if arrival == 0 && !self.first.contains(&peer) {
-            let is_young = self.since.elapsed() < YOUNG && self.first.len() < ROOM_PEERS_MAX;
+            let is_young = self.since.is_some_and(|since| since.elapsed() < YOUNG) && self.first.len() < ROOM_PEERS_MAX;
             if self.relay.is_some() || !is_young {
                 return Err(Refusal::NotFirst);
             }
-            self.first.insert(peer);
+            self.first.push(peer);
         }
         self.arrivals = self.arrivals.max(arrival + 1);
         Ok(peer)
@@ -172,22 +170,27 @@ impl Room {
     /// A party's peers reach each other; a relay and its standby reach each other and their
     /// players; nobody else does.
     pub(super) fn signal(&mut self, from: PeerId, entry: u64, to: PeerId, data: serde_json::Value) {
+        let from = self.called(from, entry);
         let reaches = match &self.relay {
             None => true,
             Some((_, relay)) => [from, to].iter().any(|peer| peer == relay || self.standbys.contains(peer)),
         };
         let sender = self.present.get_mut(&from).filter(|present| reaches && present.entry == entry);
-        let Some(Present { spoke, address, .. }) = sender else { return };
-        *spoke = Some(Instant::now());
+        let Some(sender) = sender else { return };
+        sender.spoke = Some(Instant::now());
+        let (address, is_attended) = (sender.address, sender.is_attended);
+        let Some(receiver) = self.present.get_mut(&to) else { return };
+        receiver.is_attended |= is_attended;
         // matchbox's, with a field more: a relay shares its handshakes out among addresses.
         let signal = json!({ "Signal": { "sender": from, "data": data, "address": address } });
-        self.tell(to, &signal);
+        tell(to, &receiver.mailbox, &signal);
     }
 
     /// A newcomer of a party is there for so long that all had to offer it a connection: who was
     /// there before, and said nothing to anybody since, holds a place, or the room, for nobody.
     pub(super) fn evict_silent(&mut self, newcomer: PeerId, entry: u64) {
-        if self.relay.is_some() || !self.is_present(newcomer, entry) {
+        let newcomer = self.called(newcomer, entry);
+        if self.relay.is_some() || !self.is_present(newcomer, entry) || !self.present[&newcomer].is_newcomer {
             return;
         }
         let since = self.present[&newcomer].since;
@@ -198,10 +201,37 @@ impl Room {
             self.present[&peer].mailbox.evict();
             self.leave(peer, entry);
         }
+        if !self.present.values().any(|one| one.is_attended) {
+            self.begin_anew();
+        }
+    }
+
+    /// All wait in vain: nobody is there who founds a session, or may be in one. They are numbered
+    /// anew, in their order, and the first of them founds one.
+    fn begin_anew(&mut self) {
+        let waiting = core::mem::take(&mut self.present);
+        (self.since, self.arrivals) = (None, waiting.len() as u64);
+        self.first.clear();
+        for (arrival, (peer, mut one)) in (0..).zip(waiting) {
+            let peer = numbered(arrival, peer.0.as_u64_pair().1);
+            one.is_attended = arrival == 0;
+            self.first.extend(Some(peer).filter(|_| one.is_attended));
+            self.renamed.insert(one.entry, peer);
+            tell(peer, &one.mailbox, &JsonPeerEvent::IdAssigned(peer));
+            self.tell_all(&JsonPeerEvent::NewPeer(peer));
+            self.present.insert(peer, one);
+        }
+    }
+
+    /// What the peer of an entry is called by now.
+    fn called(&self, peer: PeerId, entry: u64) -> PeerId {
+        self.renamed.get(&entry).copied().unwrap_or(peer)
     }
 
     /// Players are not told that their relay's signaling is lost: their links to it live on.
     pub(super) fn leave(&mut self, peer: PeerId, entry: u64) {
+        let peer = self.called(peer, entry);
+        self.renamed.remove(&entry);
         if !self.is_present(peer, entry) {
             return;
         }
@@ -250,7 +280,15 @@ fn id(arrival: u64, pass: Pass<'_>) -> PeerId {
         }
         None => Uuid::new_v4().as_u64_pair().1,
     };
+    numbered(arrival, low)
+}
+
+fn numbered(arrival: u64, low: u64) -> PeerId {
     PeerId(Uuid::from_u64_pair(arrival, low))
+}
+
+fn arrival(peer: PeerId) -> u64 {
+    peer.0.as_u64_pair().0
 }
 
 #[cfg(test)]
@@ -270,7 +308,7 @@ mod tests {
         let mut room = Room::new(None, &RoomRole::Peer, newcomer);
         let first = room.number(newcomer).expect("it founds the room");
         let back_early = room.number(back(0, "another secret, of one that was there")).expect("the room is young");
-        room.since = Instant::now().checked_sub(YOUNG).expect("this machine runs for longer");
+        room.since = Some(Instant::now().checked_sub(YOUNG).expect("this machine runs for longer"));
         assert_eq!(room.number(back(0, SECRET)), Ok(first));
         assert_eq!(room.number(back(0, "another secret, of one that was there")), Ok(back_early));
         assert_eq!(room.number(back(0, "a stranger's secret")), Err(Refusal::NotFirst));
