@@ -108,6 +108,8 @@ pub struct MatchboxLink {
     /// Of a relay, or its standby.
     queue: Queue,
     restless: Restless,
+    /// Of a player: until when it tries to reach a host for the first time, once it has begun.
+    answered_by: Option<Delay>,
     /// While the signaling server is looked for.
     away: Option<Away>,
     bounds: Bounds,
@@ -147,6 +149,7 @@ impl MatchboxLink {
             pairs: BTreeMap::new(),
             mending: Mending::default(),
             queue: Queue::default(),
+            answered_by: None,
             away: None,
             bounds: Bounds::new(&config.role),
             lost,
@@ -187,6 +190,7 @@ impl MatchboxLink {
             self.open_pair(peer, false, Handshake::new(None));
             signals.into_iter().for_each(|signal| self.signaled(peer, signal));
         }
+        self.end_if_unanswered();
         self.end_if_alone();
     }
 
@@ -235,15 +239,21 @@ impl MatchboxLink {
         let is_reachable = !pair.has_left && self.away.is_none() && self.lost.is_none();
         // A relay and its standby are offered connections, and offer none.
         let offers_again = is_reachable && (pair.offers || self.role == RoomRole::Peer);
-        if !was_connected && self.bounds.knows_nobody() && self.role == RoomRole::Player {
-            let error = || LinkError::Ended("the room's relay does not answer: try again later".into());
-            self.lost.get_or_insert_with(error);
-        } else if offers_again && was_connected {
+        if offers_again && was_connected {
             self.mending.broke(peer, pair.offers);
         } else if offers_again && pair.offers {
             self.mending.failed(peer);
         }
         pair.take_knocks().into_iter().for_each(|knock| self.signaled(peer, knock));
+    }
+
+    /// A player whose relay could not be reached for so long gives up.
+    fn end_if_unanswered(&mut self) {
+        let Some(until) = self.answered_by.as_mut().filter(|_| self.bounds.knows_nobody()) else { return };
+        if until.poll_unpin(&mut Context::from_waker(&self.bell)).is_ready() {
+            let error = || LinkError::Ended("the room's relay does not answer: try again later".into());
+            self.lost.get_or_insert_with(error);
+        }
     }
 
     /// A link without a server and without peers ends after a while.
@@ -275,6 +285,7 @@ impl MatchboxLink {
         self.queue.clear();
         self.mending.clear();
         self.bounds.forget_signals();
+        self.answered_by = None;
         self.events.push_back(LinkEvent::SignalingLost(error.clone()));
         self.away = Some(Away { error, alone: None });
     }
@@ -353,6 +364,7 @@ impl MatchboxLink {
             pair.doubt();
         } else {
             self.forget_pair(peer);
+            self.answered_by = None;
         }
     }
 
@@ -454,8 +466,10 @@ impl MatchboxLink {
     }
 
     fn offer(&mut self, peer: PeerId) {
-        let can_fail = self.role != RoomRole::Player || !self.bounds.knows_nobody();
-        let handshake = Handshake::new(can_fail.then(|| self.mending.patience(peer)));
+        if self.role == RoomRole::Player {
+            self.answered_by.get_or_insert_with(|| Delay::new(handshake::WITHIN));
+        }
+        let handshake = Handshake::new(Some(self.mending.patience(peer)));
         self.open_pair(peer, true, handshake).hear(PeerEvent::NewPeer(theirs(peer)));
     }
 

@@ -15,6 +15,7 @@ use super::delay::Delay;
 const LAP: Duration = Duration::from_millis(500);
 /// How long it may take. A loaded machine needs seconds.
 const LAPS_MAX: u32 = 50;
+pub(super) const WITHIN: Duration = Duration::from_millis(LAP.as_millis() as u64 * LAPS_MAX as u64);
 /// How long a relay's may take while players of other addresses wait for theirs. matchbox does not
 /// tell whether ICE has found a way.
 const LAPS_IN_THE_WAY: u32 = 10;

@@ -23,6 +23,8 @@ pub struct Weather {
     /// Of every hundred.
     pub lost: u64,
     pub delay: Duration,
+    /// Before that nothing arrives.
+    pub opens: Instant,
 }
 
 /// Where peers find the server, whose lines are as bad as that.
@@ -121,7 +123,7 @@ fn receive(socket: &UdpSocket, seed: u64, weather: Weather, mut hand_on: impl Fn
     loop {
         // Who is sent to may be gone.
         let Ok((length, from)) = socket.recv_from(&mut buffer) else { continue };
-        if dice.roll(100) >= weather.lost {
+        if dice.roll(100) >= weather.lost && Instant::now() >= weather.opens {
             hand_on((Instant::now() + weather.delay, buffer[..length].to_vec()), from);
         }
     }

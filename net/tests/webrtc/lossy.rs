@@ -3,11 +3,14 @@
 
 use std::time::{Duration, Instant};
 
+use lockstone_net::matchbox::RoomRole;
+use lockstone_net::signaling::Handle;
+use lockstone_net::{LinkEvent, PeerId};
 use testkit::sessions::*;
 
 use super::apart::Site;
 use super::line::{self, Weather};
-use super::peers::serve;
+use super::peers::{Peer, meet, serve};
 use super::sessions::{join, party_at, play};
 
 /// Of every hundred.
@@ -42,7 +45,7 @@ const DELAY: Duration = Duration::from_millis(100);
 #[test]
 fn newcomers_get_in_over_lines_that_lose_every_tenth_packet_and_take_100_ms() {
     let server = serve();
-    let far = line::before(server.local_addr(), Weather { lost: LOST.into(), delay: DELAY });
+    let far = line::before(server.local_addr(), Weather { lost: LOST.into(), delay: DELAY, opens: Instant::now() });
     let mut players = Vec::new();
     for name in ["Ada", "Bram", "Cleo", "Dora"] {
         let begun = Instant::now();
@@ -59,4 +62,40 @@ fn newcomers_get_in_over_lines_that_lose_every_tenth_packet_and_take_100_ms() {
         assert!(trip >= 2 * DELAY, "{trip:?}");
         assert_eq!((stats.desyncs, ended(&player.session)), (0, None));
     }
+}
+
+/// A relay, and a player of it, with nothing between them before that.
+fn relay_and_player(opens: Instant) -> ((Peer, PeerId), (Peer, PeerId), Handle) {
+    let server = serve();
+    let far = line::before(server.local_addr(), Weather { lost: 0, delay: Duration::ZERO, opens });
+    let host = Peer::enter_as(RoomRole::Relay { token: "t".into() }, far, "r");
+    (host, Peer::enter_as(RoomRole::Player, far, "r"), server)
+}
+
+/// Its first handshake is in vain: ICE seeks a way for 1.4 s alone.
+#[test]
+fn a_relays_player_tries_again_before_its_relay_is_said_not_to_answer() {
+    let (begun, opens) = (Instant::now(), Instant::now() + Duration::from_secs(5));
+    let (mut host, player, _server) = relay_and_player(opens);
+    meet(&mut host, &mut [player]);
+    println!("the player is in after {:?}", begun.elapsed());
+    assert!(Instant::now() > opens && begun.elapsed() < JOINS_WITHIN, "{:?}", begun.elapsed());
+}
+
+#[test]
+fn a_relays_player_that_cannot_reach_it_is_told_so_within_half_a_minute() {
+    let begun = Instant::now();
+    let (mut host, (mut player, _), _server) = relay_and_player(begun + Duration::from_secs(3_600));
+    let ended = loop {
+        host.0.look();
+        let closed = |event: &LinkEvent| if let LinkEvent::Closed(error) = event { Some(error.clone()) } else { None };
+        if let Some(error) = player.find(closed) {
+            break error;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60), "it waits for ever");
+        std::thread::park_timeout(Duration::from_millis(1));
+    };
+    println!("{ended} after {:?}", begun.elapsed());
+    assert!(ended.to_string().contains("does not answer"), "{ended}");
+    assert!(begun.elapsed() > Duration::from_secs(20), "it tries for long enough: {:?}", begun.elapsed());
 }
