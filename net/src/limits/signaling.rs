@@ -97,9 +97,9 @@ const _: () = assert!(ADDRESS_CONNECTIONS_MAX as u32 <= VISITS.free);
 const _: () = assert!(ADDRESS_CONNECTIONS_MAX as u32 * (2 * CONNECTION_READS + 12) <= READS.free);
 // A relay is read as fast as all that it may be in the middle of, each within a second.
 const _: () = assert!(super::HANDSHAKES_MAX as u32 * PEER_SIGNALS_MAX <= READS.per_s);
-// Who does not take what waits for it is gone before a peer that is silent.
+// A peer that takes nothing of what waits for it is gone sooner than one that is silent.
 const _: () = assert!(WAIT_MAX.as_secs() < SEND_WITHIN.as_secs() && SEND_WITHIN.as_secs() < SILENCE_MAX.as_secs());
-// A joiner that waits for a silent first peer has half of its patience, 15 s, to be let in after it.
+// A joiner that waits for a silent first peer has half of its patience, 15 s, to be let in later.
 const _: () = assert!(OFFERS_WITHIN.as_secs() <= 8 && VISIT_MAX.as_millis() < OFFERS_WITHIN.as_millis());
 const _: () = assert!(2 * OFFERS_WITHIN.as_secs() < super::BEGINS_ANEW_TIME.as_secs());
 const _: () = assert!(AWAITED_FOR.as_secs() < YOUNG.as_secs());

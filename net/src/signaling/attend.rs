@@ -127,7 +127,7 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// A peer that is let in. There may be thousands, and most are idle: what serves them is kept small.
+/// A peer that is let in. There may be thousands, most of them idle: what serves them is small.
 struct Served {
     socket: WebSocket,
     seat: Seat,
