@@ -24,7 +24,7 @@ const ADDRESS_PEERS: usize = 250;
 const RELAY_PEERS: usize = 2_500;
 /// Joins that are timed, one after the other, in so many turns of peace and of each flood.
 const JOINS: usize = 400;
-const TURNS: usize = 8;
+const TURNS: usize = 12;
 /// Until a flood is in full flow.
 const FLOOD_BEGINS: Duration = Duration::from_millis(500);
 /// Where they and those who are timed come from: the idle come from 2 on, and are gone by then.
