@@ -9,9 +9,9 @@
 //! Views read. Nothing that they compute may find its way back into the world; what people do comes
 //! back as [`Action`]s.
 
+pub mod dragging;
 #[cfg(feature = "picture")]
 pub mod frame;
-pub mod dragging;
 pub mod held;
 mod rows;
 pub mod smooth;

@@ -109,19 +109,19 @@ impl DevTools {
 
     /// Drags from one place of the screen to another, by the mouse or by a finger. `held` is done
     /// before it is let go.
-    pub fn drag(&mut self, from: (f64, f64), to: (f64, f64), by_finger: bool, held: impl FnOnce(&mut DevTools)) {
-        let part = |n: f64| (from.0 + (to.0 - from.0) * n, from.1 + (to.1 - from.1) * n);
+    pub fn drag(&mut self, from: (i64, i64), to: (i64, i64), by_finger: bool, held: impl FnOnce(&mut DevTools)) {
+        let quarters = |n| (from.0 + (to.0 - from.0) * n / 4, from.1 + (to.1 - from.1) * n / 4);
         let [down, moved, up] = match by_finger {
             true => ["touchStart", "touchMove", "touchEnd"],
             false => ["mousePressed", "mouseMoved", "mouseReleased"],
         };
         self.pointer(down, from);
-        [0.25, 0.5, 0.75, 1.0].into_iter().for_each(|n| self.pointer(moved, part(n)));
+        (1..=4).for_each(|n| self.pointer(moved, quarters(n)));
         held(self);
         self.pointer(up, to);
     }
 
-    fn pointer(&mut self, kind: &str, (x, y): (f64, f64)) {
+    fn pointer(&mut self, kind: &str, (x, y): (i64, i64)) {
         if kind.starts_with("touch") {
             let points = if kind == "touchEnd" { json!([]) } else { json!([{ "x": x, "y": y }]) };
             self.page("Input.dispatchTouchEvent", json!({ "type": kind, "touchPoints": points }));

@@ -20,17 +20,17 @@ fn line(words: &str) -> String {
 }
 
 /// The middle of a part of the page, on the screen.
-fn middle(page: &mut OpenPage, part: &str) -> (f64, f64) {
+fn middle(page: &mut OpenPage, part: &str) -> (i64, i64) {
     let middle = format!(
-        "(({{ left, top, width, height }}) => [left + width / 2, top + height / 2])(({part}).getBoundingClientRect())"
+        "(({{ left, top, width, height }}) => [left + width / 2, top + height / 2].map(Math.round))(({part}).getBoundingClientRect())"
     );
     let place = page.tools.value(&middle);
-    (place[0].as_f64().expect("a number"), place[1].as_f64().expect("a number"))
+    (place[0].as_i64().expect("a number"), place[1].as_i64().expect("a number"))
 }
 
 /// Drags a line onto a part of the page, which shows that, and waits until the list says something.
 /// A picture is kept of what is held, called so.
-fn drag(page: &mut OpenPage, from: &str, (to, at): (&str, (f64, f64)), by_finger: bool, says: &str, name: &str) {
+fn drag(page: &mut OpenPage, from: &str, (to, at): (&str, (i64, i64)), by_finger: bool, says: &str, name: &str) {
     let from = middle(page, &line(from));
     let mut shown = Vec::new();
     page.tools.drag(from, at, by_finger, |tools| {
@@ -81,7 +81,7 @@ fn a_piece_is_dragged_to_the_bag_and_back_and_onto_the_ground() {
     page.tools.until("document.getElementById('panel').checkVisibility() && innerWidth === 390");
     drag_to(&mut page, worn, &bag, true, &none, "taken-off-by-finger");
     // Beside the drawer the world is still to be seen.
-    let world = ("document.getElementById('canvas')", (15.0, 500.0));
+    let world = ("document.getElementById('canvas')", (15, 500));
     drag(&mut page, &bag, world, true, &format!("{bag}empty"), "laid-down-by-finger");
     page.tools.until(&line(&none));
     page.assert_quiet();
