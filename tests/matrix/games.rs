@@ -2,6 +2,7 @@
 
 use lockstone::check::Inspect;
 use lockstone::game::Game as _;
+use lockstone::sim::journal::Site;
 use lockstone::sim::world::StatePart;
 use lockstone::sim::{CellId, Dice, EntityId, Fx, Input, PlayerId, Simulation, Turn, Vec2};
 use testkit::faulty::{self, Fault, Faulty, Order};
@@ -18,7 +19,7 @@ pub trait Game {
     const NAME: &'static str;
     /// What can be planted into it.
     const PLANTS: &'static [Plant];
-    /// The files and lines in which its fault lies: from a line that contains a text to another.
+    /// The lines in which its fault lies.
     fn lines(plant: Plant) -> Option<Lines>;
     /// What the peers play, and the checker.
     fn world(seed: u64, plant: Plant) -> Self::Sim;
@@ -33,18 +34,36 @@ pub trait Game {
     fn scribble(world: &mut Self::Sim, dice: &mut Dice<'_>, bits: u32) -> Planted;
 }
 
-/// A part of a source file.
+/// The lines of a fault.
 pub struct Lines {
-    pub file: &'static str,
+    /// Those that do something else because of it: if a report tells what was decided, one of these
+    /// decided it.
+    pub decide: &'static [Part],
+    /// Those that may come last before it writes something: if only that is told, it is one of
+    /// these.
+    pub precede: &'static [Part],
+}
+
+/// A part of a source file: from the first line that holds a text to the first that holds another.
+pub struct Part {
+    file: &'static str,
     source: &'static str,
     from: &'static str,
     to: &'static str,
 }
 
-impl Lines {
-    pub fn contain(&self, line: u32) -> bool {
+impl Part {
+    const fn of_wilds(from: &'static str, to: &'static str) -> Part {
+        Part { file: "testkit/src/faulty/mod.rs", source: include_str!("../../testkit/src/faulty/mod.rs"), from, to }
+    }
+
+    const fn of_meadow(from: &'static str, to: &'static str) -> Part {
+        Part { file: "testkit/src/pasture.rs", source: include_str!("../../testkit/src/pasture.rs"), from, to }
+    }
+
+    pub fn holds(&self, site: &Site) -> bool {
         let at = |of| self.source.lines().position(|line| line.contains(of)).expect("it is there") as u32 + 1;
-        (at(self.from)..=at(self.to)).contains(&line)
+        site.file.ends_with(self.file) && (at(self.from)..=at(self.to)).contains(&site.line)
     }
 }
 
@@ -85,13 +104,18 @@ impl Game for Wilds {
     ];
 
     fn lines(plant: Plant) -> Option<Lines> {
-        let source = include_str!("../../testkit/src/faulty/mod.rs");
-        let in_roam = Lines { file: "faulty/mod.rs", source, from: "fn roam(", to: "/// Walks to an entity" };
-        let source = include_str!("../../testkit/src/faulty/fault.rs");
-        let rule = Lines { file: "faulty/fault.rs", source, from: "Fault::Rule if key", to: "Fault::Rule => 0" };
+        /// A beast's mood is all that these change, and only this asks for it.
+        const BITE: Part = Part::of_wilds("let damage = 1 + mind", "mind.affect(hero, Deed::Bite(damage));");
+        const ROAM: Part = Part::of_wilds("fn roam(", "mind.spawn(mind.pos(), Being::Beast(young));");
+        const RULE: Part = Part {
+            file: "testkit/src/faulty/fault.rs",
+            source: include_str!("../../testkit/src/faulty/fault.rs"),
+            from: "Fault::Rule if key",
+            to: "Fault::Rule if key",
+        };
         match plant {
-            Plant::Rules => Some(rule),
-            Plant::Field | Plant::HiddenField | Plant::Clock => Some(in_roam),
+            Plant::Rules => Some(Lines { decide: &[RULE], precede: &[] }),
+            Plant::Field | Plant::HiddenField | Plant::Clock => Some(Lines { decide: &[BITE], precede: &[ROAM] }),
             _ => None,
         }
     }
@@ -166,15 +190,23 @@ impl Game for Meadow {
     ];
 
     fn lines(plant: Plant) -> Option<Lines> {
-        let source = include_str!("../../testkit/src/pasture.rs");
-        let lines = |from, to| Some(Lines { file: "pasture.rs", source, from, to });
-        match plant {
-            Plant::Field => lines("*heading = mind.dice().angle();", "*heading = mind.dice().angle();"),
-            Plant::Counter => lines("// the counter's draw", "// the counter's draw"),
-            Plant::Clock | Plant::HashOrder => lines("Being::Wolf { heading, hunger } =>", "/// The world before its"),
-            Plant::Rules => lines("Being::Wolf { heading, hunger } =>", "/// The world before its"),
-            _ => None,
+        const fn line(of: &'static str) -> Part {
+            Part::of_meadow(of, of)
         }
+        const TURN: Part = line("*heading = mind.dice().angle();");
+        const COUNT: Part = line("// the counter's draw");
+        const RULE: Part = line("Wrong::Process { drawn, one_in } if mind");
+        const WOLF: Part = Part::of_meadow("Being::Wolf { heading, hunger } => {", "STRIDE / Fx::int(2)));");
+        const CLOCK: Part = line("Wrong::Clock if mind");
+        const HASH: Part = line("Wrong::HashOrder if mind");
+        Some(match plant {
+            Plant::Field => Lines { decide: &[TURN], precede: &[] },
+            Plant::Counter => Lines { decide: &[COUNT], precede: &[] },
+            Plant::Clock => Lines { decide: &[], precede: &[CLOCK, WOLF] },
+            Plant::HashOrder => Lines { decide: &[], precede: &[HASH, WOLF] },
+            Plant::Rules => Lines { decide: &[RULE], precede: &[] },
+            _ => return None,
+        })
     }
 
     fn world(seed: u64, plant: Plant) -> pasture::Sim {

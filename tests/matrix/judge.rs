@@ -5,11 +5,12 @@ use std::fmt;
 
 use lockstone::check::{Cause, Finding, Location, Report};
 use lockstone::sim::Tick;
+use lockstone::sim::journal::Site;
 use lockstone::sim::world::StatePart;
 use serde::{Deserialize, Serialize};
 
 use super::case::Plant;
-use super::games::Lines;
+use super::games::{Lines, Part};
 
 /// Of 100 causes so many must be right: of what a peer's own program played again, and of all.
 /// Without a rerun other rules and several turned bits are often one of several.
@@ -141,11 +142,14 @@ fn is_same(part: &StatePart, planted: &StatePart) -> bool {
 
 fn line(lines: &Lines, finding: &Finding) -> Told {
     let Some(first) = finding.bad_writes.first() else { return Told::None };
-    let mut sites = first.here.iter().chain(&first.there).chain(&first.last_alike).peekable();
-    if sites.peek().is_none() {
-        return Told::None;
+    let is_in = |parts: &[Part], site: &Site| parts.iter().any(|part| part.holds(site));
+    let mut decided = first.here.iter().chain(&first.there).peekable();
+    match (decided.peek(), &first.last_alike) {
+        // What stands in its place on the other side is another line.
+        (Some(_), _) => told(decided.any(|site| is_in(lines.decide, site))),
+        (None, Some(before)) => told(is_in(lines.precede, before)),
+        (None, None) => Told::None,
     }
-    told(sites.any(|site| site.file.ends_with(lines.file) && lines.contain(site.line)))
 }
 
 fn told(is_right: bool) -> Told {
