@@ -206,12 +206,16 @@ impl<'a, S: Inspect> Checker<'a, S> {
             // The last turn has no checksum if the rules panicked in it.
             played.at(limit);
         }
-        let unmet = reports.iter().filter_map(|report| Some((report.differs?.tick, report.agreed)));
-        let Some((tick, agreed)) = unmet.min_by_key(|&(tick, _)| tick) else { return Ok(None) };
-        let is_odd = |n: &usize| reports[*n].differs.is_some_and(|unmet| unmet.tick <= tick.plus(AFTER_TICKS));
-        let (odd, others): (Vec<_>, Vec<_>) = (0..peers.len()).partition(is_odd);
-        let healthy = others.first().map(|&n| &peers[n]);
-        explain(Case { checker: self, peers, played, tick, agreed, odd, healthy, odd_seed: None }, limit).map(Some)
+        // The first to differ is examined; of several the one that began first, for others may have
+        // been given its state.
+        let unmet = |n: usize| Some((reports[n].differs?.tick, peers[n].start(), n));
+        let Some((tick, _, suspect)) = (0..peers.len()).filter_map(unmet).min() else { return Ok(None) };
+        let odd = (0..peers.len()).filter(|&n| reports[n].differs.is_some()).collect();
+        let is_in_step = |report: &&PeerReport| report.is_healthy() && report.agreed >= Some(tick);
+        let healthy = reports.iter().position(|report| is_in_step(&report)).map(|n| &peers[n]);
+        let (agreed, odd_seed, panicked) = (reports[suspect].agreed, None, Vec::new());
+        explain(Case { checker: self, peers, played, tick, agreed, odd, suspect, healthy, odd_seed, panicked }, limit)
+            .map(Some)
     }
 
     /// A simulation in the state that a recording holds at a tick.

@@ -162,8 +162,7 @@ fn subject(report: &Report, finding: &Finding) -> Markup {
 }
 
 fn blamed(report: &Report, finding: &Finding) -> Markup {
-    let of_the_game = !matches!(finding.verdict.cause, Cause::Unknown | Cause::Input | Cause::StartData)
-        && finding.verdict.others.is_empty();
+    let of_the_game = finding.verdict.cause.is_of_the_game() && finding.verdict.others.is_empty();
     html! {
         @match (finding.verdict.blamed.as_slice(), of_the_game) {
             ([], _) if finding.verdict.cause == Cause::HaloMissing => "no peer: what a part was given",

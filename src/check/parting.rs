@@ -12,6 +12,7 @@ use super::report::{BadWrite, Finding, OddWorld, Spread};
 use super::verdict::{Case, Shown};
 use super::waver::Varied;
 use crate::inspect::Inspect;
+use crate::panics::caught;
 use crate::recording::Packed;
 
 /// So long the spread of a difference is followed.
@@ -25,10 +26,18 @@ pub(super) fn explain<S: Inspect>(mut case: Case<'_, S>, limit: Tick) -> Result<
     let (verdict, shown) = case.solve()?;
     let (agreed, odd, inputs) = (case.agreed, case.odd.clone(), inputs_before(case.played.turns, case.tick));
     let mut finding = Finding { agreed, odd, inputs, ..Finding::new(case.tick, verdict) };
+    // The verdict stands without what is shown beside it, and so does what was found until then.
+    caught(|| show(&mut finding, &mut case, shown, limit)).unwrap_or_else(|panicked| {
+        finding.verdict.reasons.push(format!("no more of it could be played to be shown: {panicked}"));
+    });
+    Ok(finding)
+}
+
+fn show<'c, S: Inspect>(finding: &mut Finding, case: &mut Case<'c, S>, shown: Option<Shown<'c, S>>, limit: Tick) {
     match shown {
         Some(Shown::Odd(theirs)) => {
-            let seed = case.odd_seed.unwrap_or(case.peers[case.odd[0]].header.seed);
-            part(&mut finding, &mut case.played, theirs, limit, seed);
+            let seed = case.odd_seed.unwrap_or(case.peers[case.suspect].header.seed);
+            part(finding, &mut case.played, theirs, limit, (case.suspect, seed));
         }
         Some(Shown::Varied(Varied { states: [mut ours, mut theirs], writes })) => {
             (finding.varies, finding.bad_writes) = (true, writes);
@@ -40,17 +49,16 @@ pub(super) fn explain<S: Inspect>(mut case: Case<'_, S>, limit: Tick) -> Result<
     if finding.bad_writes.is_empty() && finding.verdict.cause.may_be_other_rules() {
         finding.bad_writes = case.noted_by_its_own_program().unwrap_or_default();
     }
-    Ok(finding)
 }
 
 /// How the odd peer parts from what the turns lead to: plays both on until they differ, if they do
-/// not yet, and looks at the step in which they come to. `seed` is that of the odd peer's world.
+/// not yet, and looks at the step in which they come to. `seed` is that of the peer's world.
 fn part<S: Inspect>(
     finding: &mut Finding,
     ours: &mut Replayer<'_, S>,
     mut theirs: Replayer<'_, S>,
     end: Tick,
-    seed: u64,
+    (peer, seed): (usize, u64),
 ) {
     let mut tick = theirs.tick();
     while tick < end && ours.root(tick) == theirs.root(tick) {
@@ -65,7 +73,7 @@ fn part<S: Inspect>(
     }
     finding.location = Some(location);
     let state = Packed::of(&theirs.at(tick).encoded());
-    finding.odd_world = Some(OddWorld { peer: finding.odd[0], seed, tick, state });
+    finding.odd_world = Some(OddWorld { peer, seed, tick, state });
     let until = tick.plus(SPREAD_TICKS - 1).min(end.max(tick));
     finding.spread = spread(ours, &mut theirs, tick, until, differing_cells);
 }

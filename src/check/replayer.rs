@@ -32,6 +32,13 @@ impl<'t, S: Simulation> Replayer<'t, S> {
         Replayer { watch, ..self }
     }
 
+    /// Goes on with another simulation, from the start: a panic may have left this one half done.
+    pub fn renew(&mut self, simulation: S) {
+        self.simulation = simulation;
+        let (_, snapshot) = self.checkpoints.iter().next().expect("the start is one");
+        self.simulation.restore(snapshot);
+    }
+
     /// The first tick that can be asked for.
     pub fn start(&self) -> Tick {
         *self.checkpoints.keys().next().expect("the start is one")

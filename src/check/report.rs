@@ -316,6 +316,12 @@ impl fmt::Display for Cause {
 }
 
 impl Cause {
+    /// Whether it lies in the game, so that no peer can be at fault.
+    pub(super) fn is_of_the_game(self) -> bool {
+        use Cause::{ChecksumField, Nondeterminism, Presentation, ReachExceeded, SnapshotField};
+        matches!(self, SnapshotField | ChecksumField | Presentation | ReachExceeded | Nondeterminism)
+    }
+
     /// Whether the odd peer's step itself may do something else, which can only be seen where it
     /// does.
     pub(super) fn may_be_other_rules(self) -> bool {

@@ -29,6 +29,7 @@ use super::replayer::Replayer;
 use super::report::{Finding, PeerReport};
 use super::verdict::Case;
 use crate::inspect::Inspect;
+use crate::panics::caught;
 use crate::recording::Timeline;
 use cause::Question;
 
@@ -67,8 +68,10 @@ impl<S: Inspect> Checker<'_, S> {
                 tick,
                 agreed: reports[n].agreed,
                 odd: vec![n],
+                suspect: n,
                 healthy: reports.iter().position(PeerReport::is_healthy).map(|n| &peers[n]),
                 odd_seed: None,
+                panicked: Vec::new(),
             };
             return Ok((None, Some(explain(case, peers[n].end.min(tick.plus(AFTER_TICKS)))?)));
         }
@@ -85,12 +88,15 @@ impl<S: Inspect> Checker<'_, S> {
         let Difference { tick, agreed, pair, odd, common } = difference;
         let players = players.get_disjoint_mut(pair).expect("a pair is two of the players");
         let mut question = Question { checker: self, peers: pair.map(|n| &peers[n]), players, tick, common: &common };
-        let verdict = question.verdict();
+        let verdict = caught(|| question.verdict()).unwrap_or_else(|panicked| {
+            question.renew();
+            question.unasked(&panicked)
+        });
         let [ours, theirs] = question.players;
         let location = Some(locate_in(ours.at(tick), theirs.at(tick), common.cells()));
         let until = tick.plus(SPREAD_TICKS).min(peers[pair[0]].end).min(peers[pair[1]].end);
         let cells = |ours: &mut S, theirs: &mut S| Moment::of(ours).common(&Moment::of(theirs)).cells();
-        let spread = spread(ours, theirs, tick, until, cells);
+        let spread = caught(|| spread(ours, theirs, tick, until, cells)).unwrap_or_default();
         let inputs = inputs_before(theirs.turns, tick);
         Finding { agreed, odd, between: Some(pair), location, spread, inputs, ..Finding::new(tick, verdict) }
     }

@@ -6,12 +6,15 @@
 //!                       └─► the odd peer's checksums?
 //! ```
 //!
-//! It never blames a peer whose checksums the turns lead to. A cause is told only if it explains
-//! the checksums since, and the same play without it does not. If several do, all are told; what
-//! cannot be shown is told as unknown. The suspicions are tried in order, those that prove
-//! themselves first; the loop is [`solve`](Case::solve).
+//! It never blames a peer whose checksums the turns lead to; who is blamed is decided in `blame.rs`
+//! alone. A cause is told only if it explains the checksums since, and the same play without it
+//! does not. If several do, all are told; what cannot be shown is told as unknown. A suspicion
+//! whose play panics is passed over, and then nobody is blamed: it might have been the one. The
+//! suspicions are tried in order, those that prove themselves first; the loop is
+//! [`solve`](Case::solve).
 
 mod bit;
+mod blame;
 mod headers;
 mod rerun;
 mod signed;
@@ -19,21 +22,24 @@ mod start;
 mod state;
 mod step;
 
-use lockstone_sim::Tick;
+use std::collections::BTreeMap;
+
+use lockstone_sim::{Tick, Turn};
 
 use super::compare::{CheckError, Checker};
 use super::replayer::Replayer;
 use super::report::{Cause, Verdict};
 use super::waver::Varied;
 use crate::inspect::Inspect;
+use crate::panics::caught;
 use crate::recording::Timeline;
+use blame::{blame_nobody, minority};
 
 pub(super) use headers::{unlike_headers, unlike_starts};
 
-/// So many ticks after the first difference a suspicion must meet the odd peer's checksums.
+/// So many ticks after the first difference a suspicion must meet the odd peer's checksums. If it
+/// does, it is followed to the end: what it does not meet there it has not explained.
 const WITNESS_TICKS: u32 = 64;
-/// So far it is followed, if it does: what it does not meet there it has not explained.
-const FOLLOWED_TICKS: u32 = 1_200;
 
 /// A difference that is to be explained.
 pub(super) struct Case<'c, S: Inspect> {
@@ -47,10 +53,14 @@ pub(super) struct Case<'c, S: Inspect> {
     pub agreed: Option<Tick>,
     /// Whose are not.
     pub odd: Vec<usize>,
-    /// Another recording, that meets its checksums.
+    /// The one of these that is examined: nothing that is found of it says anything of the others.
+    pub suspect: usize,
+    /// Another recording, that meets its checksums since.
     pub healthy: Option<&'c Timeline<S>>,
     /// The seed of the odd peer's world, where that is found to be another than its header's.
     pub odd_seed: Option<u64>,
+    /// Which suspicions could not be asked, for the game panicked.
+    pub panicked: Vec<String>,
 }
 
 /// What shows a difference.
@@ -63,7 +73,23 @@ pub(super) enum Shown<'c, S: Inspect> {
 }
 
 /// Why, and what shows it, if anything does.
-pub(super) type Solution<'c, S> = (Verdict, Option<Shown<'c, S>>);
+pub(super) struct Solution<'c, S: Inspect> {
+    pub verdict: Verdict,
+    pub shown: Option<Shown<'c, S>>,
+    /// Whether a later checksum is known that it does not explain.
+    is_partial: bool,
+}
+
+impl<'c, S: Inspect> Solution<'c, S> {
+    fn new(verdict: Verdict, shown: Option<Shown<'c, S>>) -> Self {
+        Solution { verdict, shown, is_partial: false }
+    }
+
+    /// The same, of what was followed so far.
+    fn followed(self, met: Met) -> Self {
+        Solution { is_partial: met.unmet.is_some(), ..self }
+    }
+}
 
 /// The suspect's checksums from the first that the turns alone do not meet on, as a suspicion has
 /// them.
@@ -78,56 +104,112 @@ struct Met {
 /// What came of trying one cause.
 type Found<'c, S> = Result<Option<Solution<'c, S>>, CheckError>;
 
-/// One of the causes, tried.
-type Suspicion<'c, S> = fn(&mut Case<'c, S>) -> Found<'c, S>;
+/// One of the causes: what is asked, and what tries it.
+type Suspicion<'c, S> = (&'static str, fn(&mut Case<'c, S>) -> Found<'c, S>);
 
 impl<'c, S: Inspect> Case<'c, S> {
     /// What is at fault in the game itself, whoever shows it.
-    const OF_THE_GAME: [Suspicion<'c, S>; 3] =
-        [Case::comes_out_in_several_ways, Case::is_not_brought_back, Case::has_an_uncovered_field];
+    const OF_THE_GAME: [Suspicion<'c, S>; 3] = [
+        ("the same turns come out in several ways", Case::comes_out_in_several_ways),
+        ("going back brings a state back", Case::is_not_brought_back),
+        ("the checksum leaves a field out", Case::has_an_uncovered_field),
+    ];
 
     /// What may explain the same checksums, beside what proves as much: all of those are asked, and
     /// what proves less only if none of them fits.
     const PLAYED: [&'c [Suspicion<'c, S>]; 6] = [
-        &[Case::was_given_other_turns, Case::lost_something_in_a_snapshot, Case::was_changed_by_looking],
-        &[Case::is_of_another_seed],
-        &[Case::may_be_changed_by_looking, Case::has_a_turned_bit],
-        &[Case::is_told_by_its_own_program],
-        &[Case::was_written_from_outside],
-        &[Case::is_of_another_start],
+        &[
+            ("other turns entered", Case::was_given_other_turns),
+            ("a snapshot loses something", Case::lost_something_in_a_snapshot),
+            ("drawing changes the world", Case::was_changed_by_looking),
+        ],
+        &[("its world is of another seed", Case::is_of_another_seed)],
+        &[
+            ("drawing may change the world", Case::may_be_changed_by_looking),
+            ("a bit was turned over", Case::has_a_turned_bit),
+        ],
+        &[("its own program tells why", Case::is_told_by_its_own_program)],
+        &[("its state was written between steps", Case::was_written_from_outside)],
+        &[("its start was another", Case::is_of_another_start)],
     ];
 
     /// Finds the cause.
-    pub fn solve(&mut self) -> Result<Solution<'c, S>, CheckError> {
-        let (mut verdict, shown) = self.solution()?;
+    pub fn solve(&mut self) -> Result<(Verdict, Option<Shown<'c, S>>), CheckError> {
+        let Solution { mut verdict, shown, .. } = self.solution()?;
         if verdict.cause == Cause::StateCorruption && self.checker.look.is_none() {
             verdict.others.push(Cause::Presentation);
             verdict.reasons.push("what shows the world was not asked".to_owned());
         }
+        if !self.panicked.is_empty() {
+            // It might have been that.
+            verdict.blamed.clear();
+            verdict.reasons.append(&mut self.panicked);
+        }
+        verdict.reasons.extend(self.unexamined(&verdict.blamed));
         Ok((verdict, shown))
     }
 
     fn solution(&mut self) -> Result<Solution<'c, S>, CheckError> {
         for suspicion in Self::OF_THE_GAME {
-            if let Some(solution) = suspicion(self)? {
+            if let Some(solution) = self.tried(suspicion)? {
                 return Ok(solution);
             }
         }
+        let mut partial = Vec::new();
         for equals in Self::PLAYED {
-            let mut fit = Vec::new();
-            for suspicion in equals {
-                fit.extend(suspicion(self)?);
+            let (mut fit, mut partly) = (Vec::new(), Vec::new());
+            for &suspicion in equals {
+                let found = self.tried(suspicion)?;
+                found.into_iter().for_each(|s| if s.is_partial { &mut partly } else { &mut fit }.push(s));
             }
-            if let Some(solution) = one_of(fit) {
-                return Ok(solution);
+            if !fit.is_empty() {
+                fit.append(&mut partial);
+                return Ok(one_of(fit).expect("some fit"));
             }
+            partial.append(&mut partly);
         }
-        self.left_over()
+        match one_of(partial) {
+            Some(mut solution) => {
+                solution.verdict.blamed.clear();
+                if solution.verdict.others.is_empty() {
+                    solution.verdict.others.push(Cause::Unknown);
+                }
+                Ok(solution)
+            }
+            None => self.nothing_fits(),
+        }
     }
 
-    /// The peer that is examined: of several odd peers the first.
+    /// What comes of one suspicion: nothing, if the game panics.
+    fn tried(&mut self, (asked, suspicion): Suspicion<'c, S>) -> Found<'c, S> {
+        caught(|| suspicion(self)).unwrap_or_else(|panicked| {
+            self.panicked.push(format!("whether {asked} could not be asked: {panicked}"));
+            self.renew();
+            Ok(None)
+        })
+    }
+
+    fn nothing_fits(&mut self) -> Result<Solution<'c, S>, CheckError> {
+        caught(|| self.left_over()).unwrap_or_else(|panicked| {
+            self.panicked.push(format!("what else is unlike could not be asked: {panicked}"));
+            self.renew();
+            Ok(Solution::new(blame_nobody(Cause::Unknown, Vec::new()), None))
+        })
+    }
+
+    /// A panic may have left the simulation half done: another goes on in its place.
+    pub fn renew(&mut self) {
+        self.played.renew((self.checker.build)(self.peers[0].header.seed));
+    }
+
+    /// The peer that is examined.
     fn suspect(&self) -> &'c Timeline<S> {
-        &self.peers[self.odd[0]]
+        &self.peers[self.suspect]
+    }
+
+    /// Plays turns from a state on, for a suspicion.
+    fn replay(&self, from: S, turns: &'c BTreeMap<Tick, Turn<S>>) -> Replayer<'c, S> {
+        Replayer::new(from, turns).watched(self.checker.watch)
     }
 
     /// The newest tick at which all was well, from which the difference is to be had again.
@@ -157,8 +239,8 @@ impl<'c, S: Inspect> Case<'c, S> {
     fn meets(&self, mut odd: Replayer<'_, S>, before_step: impl Fn(&S)) -> Option<Met> {
         let (suspect, from) = (self.suspect(), odd.tick());
         let (mut met, since) = (Met { checksums: 0, unmet: None }, self.tick.max(from));
-        let (near, end) = (since.plus(WITNESS_TICKS), since.plus(FOLLOWED_TICKS).min(suspect.end));
-        for tick in (from.0..=end.0).map(Tick) {
+        let near = since.plus(WITNESS_TICKS);
+        for tick in (from.0..=suspect.end.0).map(Tick) {
             let state = odd.at(tick);
             if let Some(recorded) = suspect.roots.get(&tick) {
                 if state.checksum() != *recorded {
@@ -189,36 +271,20 @@ impl<'c, S: Inspect> Case<'c, S> {
         let then = unmet.map(|tick| format!("; that of tick {tick} is not, so something else happened to it as well"));
         format!("so played, {checksums} {whose}{}", then.unwrap_or_default())
     }
-
-    /// A verdict on the odd peers.
-    fn blame(&self, cause: Cause, reasons: Vec<String>) -> Verdict {
-        Verdict { cause, others: Vec::new(), blamed: self.odd.clone(), reasons }
-    }
 }
 
-/// A verdict on nobody: the game itself is at fault, or it cannot be told who is.
-fn blame_nobody(cause: Cause, reasons: Vec<String>) -> Verdict {
-    Verdict { cause, others: Vec::new(), blamed: Vec::new(), reasons }
-}
-
-/// All that explains the same checksums, told as one of several; the first is shown.
+/// All that explains the same checksums, told as one of several; the first is shown. Nobody is
+/// blamed whom not all of these blame.
 fn one_of<S: Inspect>(fit: Vec<Solution<'_, S>>) -> Option<Solution<'_, S>> {
     let mut fit = fit.into_iter();
-    let (mut verdict, shown) = fit.next()?;
-    for (other, _) in fit {
-        verdict.blamed.retain(|peer| other.blamed.contains(peer));
-        verdict.others.push(other.cause);
+    let mut first = fit.next()?;
+    let verdict = &mut first.verdict;
+    for Solution { verdict: other, is_partial, .. } in fit {
+        verdict.blamed.retain(|peer| other.blamed.contains(peer) && !is_partial);
+        if other.cause != verdict.cause && !verdict.others.contains(&other.cause) {
+            verdict.others.push(other.cause);
+        }
         verdict.reasons.extend(other.reasons);
     }
-    Some((verdict, shown))
-}
-
-/// Those that have not what most have; none if nobody can tell.
-fn minority<T: PartialEq>(values: &[T]) -> Vec<usize> {
-    let votes = |value: &T| values.iter().filter(|other| *other == value).count();
-    let most = values.iter().map(votes).max().unwrap_or(0);
-    if most * 2 <= values.len() {
-        return Vec::new();
-    }
-    (0..values.len()).filter(|&n| votes(&values[n]) < most).collect()
+    Some(first)
 }

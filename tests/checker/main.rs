@@ -3,6 +3,7 @@
 //! One program, since a program for each file takes longer to link than to run.
 
 mod bits;
+mod blame;
 mod bundle;
 mod check;
 mod coverage;
@@ -11,6 +12,7 @@ mod faulty_game;
 mod floats;
 mod forged;
 mod location;
+mod panics;
 mod parts;
 mod recording;
 mod repair;

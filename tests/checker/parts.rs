@@ -29,7 +29,7 @@ fn without_the_relay(recordings: &[Recording<StormWorld>]) {
     assert!(report.finding.is_none_or(|finding| finding.verdict.blamed.is_empty()));
 }
 
-fn small() -> RelaySettings {
+pub fn small() -> RelaySettings {
     RelaySettings { enter_rings: 1, leave_rings: 2, ahead_rings: 1, ..RelaySettings::default() }
 }
 

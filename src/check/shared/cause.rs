@@ -14,6 +14,7 @@ use crate::check::moment::Common;
 use crate::check::replayer::Replayer;
 use crate::check::report::{Cause, Verdict};
 use crate::inspect::{GivenInfo, Inspect};
+use crate::panics::Panicked;
 use crate::recording::Timeline;
 
 /// So many inputs of a tick are tried one by one.
@@ -56,6 +57,19 @@ impl<S: Inspect> Question<'_, '_, S> {
             });
         }
         Verdict { cause, others: Vec::new(), blamed: Vec::new(), reasons }
+    }
+
+    /// That nothing could be asked, for the game panicked.
+    pub fn unasked(&self, panicked: &Panicked) -> Verdict {
+        let reasons = vec![format!("what led to it could not be asked: {panicked}")];
+        Verdict { cause: Cause::Unknown, others: Vec::new(), blamed: Vec::new(), reasons }
+    }
+
+    /// A panic may have left the simulations half done: others go on in their place.
+    pub fn renew(&mut self) {
+        for (player, peer) in self.players.iter_mut().zip(self.peers) {
+            player.renew((self.checker.build)(peer.header.seed));
+        }
     }
 
     fn cause(&mut self) -> Reasoned {

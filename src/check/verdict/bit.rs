@@ -5,7 +5,7 @@ use lockstone_sim::world::{StateBit, StatePart};
 use lockstone_sim::{CellId, Checksum, Tick};
 
 use super::rerun::Again;
-use super::{Case, Found, Shown};
+use super::{Case, Found, Shown, Solution};
 use crate::check::replayer::Replayer;
 use crate::check::report::Cause;
 use crate::inspect::{Inspect, Thing};
@@ -54,9 +54,9 @@ impl<'c, S: Inspect> Case<'c, S> {
         if met.checksums == 1 || met.unmet.is_some() {
             verdict.blamed.clear();
             verdict.others.push(Cause::Nondeterminism);
-            verdict.others.extend(self.other_program().map(|(cause, _)| cause));
+            verdict.others.extend(self.other_program().map(|_| Cause::Build));
         }
-        Ok(Some((verdict, odd)))
+        Ok(Some(Solution::new(verdict, odd).followed(met)))
     }
 
     fn find_bit(&mut self) -> Option<(Tick, StateBit)> {
@@ -141,7 +141,7 @@ impl<'c, S: Inspect> Case<'c, S> {
         let mut odd = self.fork(tick);
         let turned = odd.with_bit_turned(bit)?;
         odd.restore(&turned);
-        Some(Replayer::new(odd, self.played.turns))
+        Some(self.replay(odd, self.played.turns))
     }
 }
 

@@ -1,10 +1,11 @@
 //! What is told without playing: another seed, table, configuration, program or state at the start.
 
+use lockstone_sim::Tick;
+
 use super::rerun::Again;
 use super::{Case, Solution, WITNESS_TICKS, blame_nobody, minority};
 use crate::check::compare::{CheckError, Checker};
 use crate::check::locate::locate;
-use crate::check::replayer::Replayer;
 use crate::check::report::{Cause, Finding, Verdict};
 use crate::inspect::Inspect;
 use crate::recording::{Build, Header, Timeline};
@@ -12,17 +13,22 @@ use crate::recording::{Build, Header, Timeline};
 /// Recordings of another seed, table, program or configuration.
 pub fn unlike_headers<S: Inspect>(peers: &[Timeline<S>]) -> Option<Finding> {
     let start = peers.iter().map(Timeline::start).max().unwrap_or_default();
-    let unlike = |cause, what: &str, value: fn(&Header) -> String| {
+    // A peer is told the seed by whoever lets it in; all else is what its own program says.
+    let unlike = |cause, what: &str, is_own: bool, value: fn(&Header) -> String| {
         let values: Vec<_> = peers.iter().map(|peer| value(&peer.header)).collect();
         let alike = values.windows(2).all(|pair| pair[0] == pair[1]);
         let reasons = peers.iter().zip(&values).map(|(peer, value)| format!("{} has {what} {value}", peer.who()));
-        let verdict = Verdict { cause, others: Vec::new(), blamed: minority(&values), reasons: reasons.collect() };
-        (!alike).then(|| Finding::new(start, verdict))
+        let odd = minority(&values);
+        let blamed = if is_own { odd.clone() } else { Vec::new() };
+        let verdict = Verdict { cause, others: Vec::new(), blamed, reasons: reasons.collect() };
+        (!alike).then(|| Finding { odd, ..Finding::new(start, verdict) })
     };
-    unlike(Cause::StartData, "the seed", |header| header.seed.to_string())
-        .or_else(|| unlike(Cause::Table, "the random table", |header| format!("{:032x}", header.identity.table)))
-        .or_else(|| unlike(Cause::Build, "the rules", |header| format!("{:016x}", header.identity.rules)))
-        .or_else(|| unlike(Cause::StartData, "the configuration", |header| format!("{:016x}", header.identity.config)))
+    unlike(Cause::StartData, "the seed", false, |header| header.seed.to_string())
+        .or_else(|| unlike(Cause::Table, "the random table", true, |header| format!("{:032x}", header.identity.table)))
+        .or_else(|| unlike(Cause::Build, "the rules", true, |header| format!("{:016x}", header.identity.rules)))
+        .or_else(|| {
+            unlike(Cause::StartData, "the configuration", true, |header| format!("{:016x}", header.identity.config))
+        })
 }
 
 /// Recordings that begin at one tick, in several states.
@@ -37,12 +43,14 @@ pub fn unlike_starts<S: Inspect>(
         let unlike = |m: &&usize| **m > n && state(**m) != state(n);
         let Some(&other) = together.iter().find(unlike).filter(|_| state(n).is_some()) else { continue };
         let states: Vec<_> = together.iter().map(|&m| state(m)).collect();
-        let odd: Vec<usize> = minority(&states).into_iter().map(|place| together[place]).collect();
+        let odd: Vec<_> = minority(&states).into_iter().map(|place| together[place]).collect();
+        // Only the state of tick 0 a peer makes itself; a later one may have been given to it.
+        let blamed = if start == Tick(0) { odd.clone() } else { Vec::new() };
         let (mut ours, mut theirs) = (checker.load(peer, start)?, checker.load(&peers[other], start)?);
         let location = Some(locate(&mut ours, &mut theirs));
         let reason = format!("{} and {} began at tick {start} with unlike states", peer.who(), peers[other].who());
-        let verdict = Verdict { cause: Cause::StartData, others: Vec::new(), blamed: odd, reasons: vec![reason] };
-        return Ok(Some(Finding { location, ..Finding::new(start, verdict) }));
+        let verdict = Verdict { cause: Cause::StartData, others: Vec::new(), blamed, reasons: vec![reason] };
+        return Ok(Some(Finding { location, odd, ..Finding::new(start, verdict) }));
     }
     Ok(None)
 }
@@ -54,7 +62,7 @@ impl<'c, S: Inspect> Case<'c, S> {
         let rerun = self.rerun();
         let mut verdict = self.left_over_verdict(matches!(rerun, Some((_, Again::AsRecorded(_)))))?;
         verdict.reasons.extend(rerun.map(|(rerun, again)| self.tell_again(&rerun, &again)));
-        Ok((verdict, self.recorded_state()?))
+        Ok(Solution::new(verdict, self.recorded_state()?))
     }
 
     /// In what the suspect's program is another than a healthy peer's, or than this one, and how.
@@ -81,15 +89,17 @@ impl<'c, S: Inspect> Case<'c, S> {
         let tried = "no suspicion that can be played here leads to its checksums".to_owned();
         let (suspect, found) = (self.suspect(), self.other_program());
         let shown = if found.is_some() && !repeats { self.other_steps()? } else { None };
+        let is_known = self.healthy.is_some();
         Ok(match found {
             Some((cause, unlike)) if repeats || shown.is_some() => {
                 let reasons = [unlike, tried].into_iter().chain(shown).collect();
-                if self.healthy.is_some() { self.blame(cause, reasons) } else { blame_nobody(cause, reasons) }
+                if is_known { self.blame(cause, reasons) } else { blame_nobody(cause, reasons) }
             }
-            Some((cause, unlike)) => {
+            // That it runs on another platform does not make the platform the cause.
+            Some((_, unlike)) => {
                 let so = "nothing recorded tells its program's steps from a state that was changed between them, or from steps that are others in each process";
                 let others = vec![Cause::StateCorruption, Cause::Nondeterminism];
-                Verdict { others, ..blame_nobody(cause, vec![unlike, tried, so.to_owned()]) }
+                Verdict { others, ..blame_nobody(Cause::Build, vec![unlike, tried, so.to_owned()]) }
             }
             None if let Some(healthy) = self.healthy.filter(|_| suspect.header.build.executable != 0) => {
                 let whose = healthy.who();
@@ -110,7 +120,7 @@ impl<'c, S: Inspect> Case<'c, S> {
     fn other_steps(&self) -> Result<Option<String>, CheckError> {
         let peer = self.suspect();
         let Some(&tick) = peer.states.range(self.tick..).map(|(tick, _)| tick).next() else { return Ok(None) };
-        let mut odd = Replayer::new(self.checker.load(peer, tick)?, &peer.turns);
+        let mut odd = self.replay(self.checker.load(peer, tick)?, &peer.turns);
         let mut roots = peer.roots.range(tick..=tick.plus(WITNESS_TICKS).min(peer.end));
         let unmet = roots.find(|(tick, root)| odd.root(**tick) != **root);
         Ok(unmet.map(|(unmet, _)| {

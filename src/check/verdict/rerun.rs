@@ -7,9 +7,8 @@ use std::ops::RangeBounds;
 
 use lockstone_sim::Tick;
 
-use super::{Case, Found, Shown};
+use super::{Case, Found, Shown, Solution};
 use crate::check::compare::CheckError;
-use crate::check::replayer::Replayer;
 use crate::check::report::{BadWrite, Cause};
 use crate::inspect::Inspect;
 use crate::recording::Rerun;
@@ -47,7 +46,8 @@ impl<'c, S: Inspect> Case<'c, S> {
             }
             _ => return Ok(None),
         };
-        Ok(Some((self.blame(cause, vec![self.tell_again(&rerun, &again), so]), self.recorded_state()?)))
+        let verdict = self.blame(cause, vec![self.tell_again(&rerun, &again), so]);
+        Ok(Some(Solution::new(verdict, self.recorded_state()?)))
     }
 
     /// The suspect's rerun, if it is of this difference and fits what was recorded before it.
@@ -103,7 +103,7 @@ impl<'c, S: Inspect> Case<'c, S> {
     pub(super) fn recorded_state(&self) -> Result<Option<Shown<'c, S>>, CheckError> {
         let peer = self.suspect();
         let recorded = peer.states.range(self.tick..).next();
-        let load = |(&tick, _)| Ok(Shown::Odd(Replayer::new(self.checker.load(peer, tick)?, self.played.turns)));
+        let load = |(&tick, _)| Ok(Shown::Odd(self.replay(self.checker.load(peer, tick)?, self.played.turns)));
         recorded.map(load).transpose()
     }
 }

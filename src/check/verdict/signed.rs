@@ -37,16 +37,20 @@ pub(super) fn is_as_signed<S: Inspect>(peer: &Timeline<S>, peers: &[Timeline<S>]
     told.peek().is_some() && told.all(|is_so| is_so)
 }
 
-/// Whether another player may have told a recording's peer what it has otherwise in a turn: in a
-/// rollback session, where each tells its commands to all others itself.
-pub(super) fn may_be_told<'t, S: Inspect>(
+/// Who else may have told a recording's peer what it has otherwise in a turn: whoever orders the
+/// turns; or, in a rollback session, each other player, who tells its commands itself.
+pub(super) fn teller<'t, S: Inspect>(
     peer: &Timeline<S>,
     ours: Option<&'t Turn<S>>,
     theirs: Option<&'t Turn<S>>,
-) -> bool {
+) -> Option<&'static str> {
+    if !is_rollback(peer) {
+        return Some("one peer orders the turns and tells them to each other, and may have told it other ones");
+    }
     let is_own = |input: &&Input<S>| matches!(input, Input::Command(by, _) if *by == peer.header.player);
     let own = |turn: Option<&'t Turn<S>>| turn.into_iter().flat_map(|turn| &turn.inputs).filter(is_own);
-    is_rollback(peer) && own(ours).eq(own(theirs))
+    let is_told = own(ours).eq(own(theirs));
+    is_told.then_some("each player of a rollback session tells the others itself, and may have told it another story")
 }
 
 /// What a recording has that was signed of a tick, with a key that counts.

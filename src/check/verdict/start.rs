@@ -2,7 +2,7 @@
 //! holds either, so it parts where the first draw counts.
 
 use super::rerun::Again;
-use super::{Case, Found, Shown, blame_nobody};
+use super::{Case, Found, Shown, Solution, blame_nobody};
 use crate::check::compare::CheckError;
 use crate::check::locate::differing_cells;
 use crate::check::replayer::Replayer;
@@ -27,7 +27,7 @@ impl<'c, S: Inspect> Case<'c, S> {
                 let reason = format!("its world is of seed {other}, and its header tells {seed}");
                 self.odd_seed = Some(other);
                 let verdict = self.blame(Cause::StartData, vec![reason, self.met(met)]);
-                return Ok(Some((verdict, Some(Shown::Odd(odd)))));
+                return Ok(Some(Solution::new(verdict, Some(Shown::Odd(odd))).followed(met)));
             }
         }
         Ok(None)
@@ -53,7 +53,7 @@ impl<'c, S: Inspect> Case<'c, S> {
         let executable = self.suspect().header.build.executable;
         let same = self.healthy.is_none_or(|healthy| healthy.header.build.executable == executable);
         verdict.others.push(if same { Cause::Nondeterminism } else { Cause::Build });
-        Ok(Some((verdict, self.recorded_state()?)))
+        Ok(Some(Solution::new(verdict, self.recorded_state()?)))
     }
 
     /// Whether it meets its checksums as long as a world of any other seed would, and differs in
@@ -82,6 +82,6 @@ impl<'c, S: Inspect> Case<'c, S> {
     fn of_seed(&mut self, seed: u64) -> Replayer<'c, S> {
         let (peer, mut odd) = (self.suspect(), (self.checker.build)(seed));
         odd.restore(&self.played.at(peer.start()).snapshot());
-        Replayer::new(odd, &peer.turns)
+        self.replay(odd, &peer.turns)
     }
 }

@@ -2,10 +2,9 @@
 //! was written to between the steps.
 
 use super::rerun::Again;
-use super::{Case, Found, Shown, blame_nobody};
+use super::{Case, Found, Shown, Solution, blame_nobody};
 use crate::check::compare::CheckError;
 use crate::check::locate::{locate, locate_in};
-use crate::check::replayer::Replayer;
 use crate::check::report::Cause;
 use crate::inspect::Inspect;
 
@@ -30,7 +29,7 @@ impl<'c, S: Inspect> Case<'c, S> {
         }
         let reason =
             format!("gone back to an earlier state, the same turns no longer lead to what they led to at tick {good}");
-        Ok(Some((blame_nobody(Cause::SnapshotField, vec![reason]), None)))
+        Ok(Some(Solution::new(blame_nobody(Cause::SnapshotField, vec![reason]), None)))
     }
 
     /// A state that was recorded, with the same checksum as ours, and is another. If the checksum
@@ -51,18 +50,12 @@ impl<'c, S: Inspect> Case<'c, S> {
             );
             let verdict = if S::CHECKSUM_IS_WHOLE {
                 let made = "the checksum leaves nothing out: no play comes to that, the state was made to have it";
-                let mut verdict = blame_nobody(Cause::StateCorruption, vec![same, made.to_owned()]);
-                if tick == peer.start() {
-                    verdict.reasons.push("it joined with that state, which whoever let it in may have made".to_owned());
-                } else {
-                    verdict.blamed.push(self.odd[0]);
-                }
-                verdict
+                self.blame(Cause::StateCorruption, vec![same, made.to_owned()])
             } else {
                 let what = format!("the checksum does not cover what differs: {}", fields(ours, &theirs));
                 blame_nobody(Cause::ChecksumField, vec![same, what])
             };
-            return Ok(Some((verdict, Some(Shown::Odd(Replayer::new(theirs, &peer.turns))))));
+            return Ok(Some(Solution::new(verdict, Some(Shown::Odd(self.replay(theirs, &peer.turns))))));
         }
         Ok(None)
     }
@@ -72,12 +65,16 @@ impl<'c, S: Inspect> Case<'c, S> {
     pub(super) fn lost_something_in_a_snapshot(&mut self) -> Found<'c, S> {
         let (peer, good) = (self.suspect(), self.last_good());
         // If it has no checksum that was met, it may have gone wrong as it joined.
-        if self.played.start() < peer.start() && peer.start() <= self.agreed.unwrap_or(self.tick) {
-            let tick = peer.start();
+        let (tick, joined) = (peer.start(), self.played.start() < peer.start());
+        let is_read = peer.states.contains_key(&tick) && tick <= self.agreed.unwrap_or(self.tick);
+        if joined && is_read {
             let reason = format!("{} joined at tick {tick} from a serialised state", peer.who());
-            let solution = self.snapshot_solution(|case| case.checker.load(peer, tick), reason)?;
-            if solution.is_some() {
-                return Ok(solution);
+            let load = |case: &mut Self| case.checker.load(peer, tick);
+            // One that is another already has lost nothing. All was played anew if it fits.
+            if let Some(solution) = self.snapshot_solution(load, reason)?
+                && load(self)?.checksum() == self.played.root(tick)
+            {
+                return Ok(Some(solution));
             }
         }
         let reason = format!("the state of tick {good}, serialised and read again, goes another way");
@@ -85,13 +82,18 @@ impl<'c, S: Inspect> Case<'c, S> {
     }
 
     fn snapshot_solution(&mut self, read: impl Fn(&mut Self) -> Result<S, CheckError>, reason: String) -> Found<'c, S> {
-        let odd = |case: &mut Self| Ok(Replayer::new(read(case)?, case.played.turns));
+        let odd = |case: &mut Self| {
+            let read = read(case)?;
+            Ok(case.replay(read, case.played.turns))
+        };
         let Some((mut odd, met)) = self.witnessed(odd, |_| ())? else { return Ok(None) };
         odd.at(self.last_good());
         // What was gone back has lost the same: only a play that never was shows where they part.
         let start = self.played.start();
-        self.played = Replayer::new(self.reread(start)?, self.played.turns).watched(self.checker.watch);
-        Ok(Some((blame_nobody(Cause::SnapshotField, vec![reason, self.met(met)]), Some(Shown::Odd(odd)))))
+        let again = self.reread(start)?;
+        self.played = self.replay(again, self.played.turns);
+        let verdict = blame_nobody(Cause::SnapshotField, vec![reason, self.met(met)]);
+        Ok(Some(Solution::new(verdict, Some(Shown::Odd(odd))).followed(met)))
     }
 
     /// A recorded state of the odd peer from which the turns lead on to all its checksums since:
@@ -103,7 +105,7 @@ impl<'c, S: Inspect> Case<'c, S> {
         if matches!(self.rerun(), Some((_, Again::AsRecorded(_)))) {
             return Ok(None);
         }
-        let odd = |case: &mut Self| Ok(Replayer::new(case.checker.load(peer, tick)?, &peer.turns));
+        let odd = |case: &mut Self| Ok(case.replay(case.checker.load(peer, tick)?, &peer.turns));
         let Some((mut odd, met)) = self.witnessed(odd, |_| ())? else { return Ok(None) };
         // The checksum of the state itself proves nothing of the steps. If there are few others, a
         // write is told from steps that go another way again and again by how little it changed.
@@ -122,8 +124,8 @@ impl<'c, S: Inspect> Case<'c, S> {
         let mut verdict = blame_nobody(Cause::StateCorruption, reasons);
         verdict.others.push(Cause::Nondeterminism);
         // So may the step of another program.
-        verdict.others.extend(self.other_program().map(|(cause, _)| cause));
-        Ok(Some((verdict, Some(Shown::Odd(odd)))))
+        verdict.others.extend(self.other_program().map(|_| Cause::Build));
+        Ok(Some(Solution::new(verdict, Some(Shown::Odd(odd))).followed(met)))
     }
 }
 
