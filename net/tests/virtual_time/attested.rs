@@ -63,8 +63,8 @@ fn play(room: &mut Room, seed: u64, time: Duration) {
     }
 }
 
-/// A member says every 20 s that it voted for itself. For its sake the leader begins an epoch, so no
-/// span ends in the epoch in which it began.
+/// A member says every 20 s that it voted for itself. For its sake the leader begins an epoch, so
+/// no span ends in the epoch in which it began.
 fn play_with_a_stray(room: &mut Room, seed: u64, time: Duration) {
     let until = room.now() + time;
     while room.now() < until {

@@ -1,6 +1,6 @@
-//! A member that tells each of the others another vote, and that it knows ever more turns. Votes are
-//! not signed, so nobody can prove that it did. What holds is that the others are in step, and soon
-//! led by one.
+//! A member that tells each of the others another vote, and that it knows ever more turns. Votes
+//! are not signed, so nobody can prove that it did. What holds is that the others are in step, and
+//! soon led by one.
 
 use core::time::Duration;
 

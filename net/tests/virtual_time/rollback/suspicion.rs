@@ -1,5 +1,5 @@
-//! What is known against a player of a rollback session outlives the epoch: who has all regroup over
-//! and over is found for whatever else it does, and gains no time by it.
+//! What is known against a player of a rollback session outlives the epoch: who has all regroup
+//! over and over is found for whatever else it does, and gains no time by it.
 
 use core::time::Duration;
 use std::cell::Cell;
@@ -73,8 +73,8 @@ fn who_stops_for_nobody_over_and_over_costs_the_others_a_moment_three_times_a_mi
     assert!(in_step(&room, 1) > 0);
 }
 
-/// It talks on without inputs for a time, stops as soon as it is heeded, plays on for a moment, and begins
-/// anew: so it was never waited for in one epoch for as long as it takes to lose it.
+/// It talks on without inputs for a time, stops as soon as it is heeded, plays on for a moment, and
+/// begins anew: so it was never waited for in one epoch for as long as it takes to lose it.
 #[test]
 fn who_holds_all_up_and_has_them_regroup_each_time_is_out() {
     for hold in [ms(700), ms(2_300)] {
