@@ -55,8 +55,8 @@ use tokio::time::{sleep, timeout};
 use tokio_io_timeout::TimeoutWriter;
 use tokio_rustls::TlsAcceptor;
 
-use crate::limits::signaling::{HEAD_BYTES_MAX, HEAD_WITHIN, SEND_WITHIN};
 pub use crate::limits::signaling::{ADDRESS_CONNECTIONS_MAX, RELAY_PLAYERS_MAX, ROOM_PEERS_MAX, SERVER_PEERS_MAX};
+use crate::limits::signaling::{HEAD_BYTES_MAX, HEAD_WITHIN, SEND_WITHIN};
 use crate::room::Malformed;
 use addresses::Addresses;
 use attend::{enter, refuse};
