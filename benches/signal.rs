@@ -186,8 +186,8 @@ fn fill(server: SocketAddr) -> Result<Vec<TcpStream>, (usize, Error)> {
     let enter = |n: usize| {
         let relay = n / RELAY_PEERS;
         let path = match n {
-            _ if n % RELAY_PEERS == 0 => format!("hall-{relay}?host=token"),
-            _ if n % 2 == 0 => format!("hall-{relay}?relay"),
+            _ if n.is_multiple_of(RELAY_PEERS) => format!("hall-{relay}?host=token"),
+            _ if n.is_multiple_of(2) => format!("hall-{relay}?relay"),
             _ => format!("room-{n}"),
         };
         join(2 + (n / ADDRESS_PEERS) as u8, server, &path).map_err(|error| (n, error))

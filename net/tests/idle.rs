@@ -45,7 +45,7 @@ fn a_peer_that_says_nothing_takes_four_kilobytes_at_most() {
         let join_one = |n: usize| {
             let path = match n {
                 0 => "hall?host=token".to_owned(),
-                _ if n % 2 == 0 => "hall?relay".to_owned(),
+                _ if n.is_multiple_of(2) => "hall?relay".to_owned(),
                 _ => format!("room-{n}"),
             };
             join(2 + (n / ADDRESS_PEERS) as u8, addr, &path)

@@ -22,7 +22,8 @@ fn line(words: &str) -> String {
 /// The middle of a part of the page, on the screen.
 fn middle(page: &mut OpenPage, part: &str) -> (i64, i64) {
     let middle = format!(
-        "(({{ left, top, width, height }}) => [left + width / 2, top + height / 2].map(Math.round))(({part}).getBoundingClientRect())"
+        "(({{ left, top, width, height }}) => [left + width / 2, top + height / 2].map(Math.round))(
+            ({part}).getBoundingClientRect())"
     );
     let place = page.tools.value(&middle);
     (place[0].as_i64().expect("a number"), place[1].as_i64().expect("a number"))
