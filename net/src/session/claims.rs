@@ -1,4 +1,4 @@
-//! Who claims, while nobody leads, to know more turns than this member, and does not give them.
+//! The members that claim, while nobody leads, to know more turns than this one, and give none.
 //!
 //! Whoever is elected asks for what it lacks. A claim may be untrue, or what is claimed may never
 //! come. So it is waited for a while, and not believed for ever: what a quorum knew, more than one
@@ -13,9 +13,9 @@ use crate::wire::Known;
 
 /// What fewer than a quorum can have known is waited for so long: so nobody loses it who is honest.
 const WAITED: Duration = Duration::from_millis(1_500);
-/// What a member says that has claimed more for so long, and does so still, counts for nothing,
+/// Of a member that has claimed more for so long, and does so still, nothing counts any more.
 const BELIEVED: Duration = Duration::from_secs(3);
-/// for so long, or until somebody leads.
+/// It counts again after so long, or as soon as somebody leads.
 const IDLE: Duration = Duration::from_secs(12);
 
 /// Since when each claims more, if not all the time.
