@@ -1,6 +1,6 @@
 //! Strangers with nothing but a WebSocket: they offer everyone a connection, answer who offers them
-//! one, flood signals, and never connect. Each runs on a thread of its own, until it is dropped, and comes
-//! from whichever of this machine's addresses it likes.
+//! one, flood signals, and never connect. Each runs on a thread of its own, until it is dropped,
+//! and comes from whichever of this machine's addresses it likes.
 
 use std::collections::BTreeMap;
 use std::io;
