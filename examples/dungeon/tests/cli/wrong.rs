@@ -111,7 +111,7 @@ fn a_server_that_is_gone() {
     let Some((server, url)) = serve() else { return };
     let Some(mut page) = OpenPage::open(&door(&url, "&room=hall"), folder("gone").join("profile")) else { return };
     page.tools.until("document.getElementById('form')?.checkVisibility()");
-    // Else its browser could complain, now and then, that it cannot be kept for use without a server.
+    // Else its browser could complain that it cannot keep the page for use without a server.
     page.tools.value("navigator.serviceWorker.ready.then(() => true)");
     server.kill();
     // That a browser writes by itself, and no page can keep it from that.
