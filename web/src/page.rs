@@ -186,7 +186,7 @@ impl Page {
         self.hands.borrow_mut().line(line);
     }
 
-    /// The page may be closed at any moment, without a word: what [`character`] and [`recording`]
+    /// The page may be closed at any moment, without a word: what `character` and `recording`
     /// give from now on is the hero and the session as they are.
     pub fn keep(&mut self) {
         if let Some(playing) = &mut self.playing {
