@@ -4,7 +4,7 @@
 //! cargo run -p lockstone --example faulty -- check chaos                   a sound game
 //! FAULT=unsaved cargo run -p lockstone --example faulty -- check chaos     a field is not saved
 //! FAULT=help cargo run -p lockstone --example faulty                       all faults
-//! GAME=meadow ...                                                          another game
+//! GAME=meadow ...                                                          another game, which has a relay too
 //! ```
 //!
 //! Each breaker of `check chaos` catches the fault that it is there for; what plays in a release
@@ -20,19 +20,17 @@
 
 use std::process::ExitCode;
 
-use lockstone::game::Game;
+use lockstone::cli;
 use testkit::{faulty, pasture};
 
 fn main() -> ExitCode {
-    match std::env::var("GAME") {
-        Ok(game) if game == "meadow" => run::<pasture::Meadow>(pasture::Meadow::wrong().err()),
-        Ok(game) if game != "faulty" => run::<faulty::Faulty>(Some("GAME is one of faulty, meadow".to_owned())),
-        _ => run::<faulty::Faulty>(faulty::Faulty::fault().err()),
-    }
-}
-
-fn run<G: Game>(objection: Option<String>) -> ExitCode {
-    let Some(objection) = objection else { return lockstone::cli::run::<G>() };
-    eprintln!("{objection}.");
-    ExitCode::from(2)
+    let ran = match std::env::var("GAME") {
+        Ok(game) if game == "meadow" => pasture::Meadow::wrong().map(|_| cli::run_wide::<pasture::Meadow>()),
+        Ok(game) if game != "faulty" => Err(format!("GAME is one of faulty, meadow; it is {game:?}")),
+        _ => faulty::Faulty::fault().map(|_| cli::run::<faulty::Faulty>()),
+    };
+    ran.unwrap_or_else(|objection| {
+        eprintln!("{objection}.");
+        ExitCode::from(2)
+    })
 }

@@ -58,6 +58,8 @@ pub enum Wrong {
     Scene,
     /// Howls are heard beyond reach, through the rules' back door.
     Reach,
+    /// From tick 40 on a shepherd's staff is longer than can be.
+    Panic,
 }
 
 impl FromStr for Wrong {
@@ -68,11 +70,16 @@ impl FromStr for Wrong {
         Ok(match name {
             "none" => Wrong::Nothing,
             "clock" => Wrong::Clock,
+            "unsaved" => Wrong::Unsaved,
             "hash-order" => Wrong::HashOrder,
+            "panic" => Wrong::Panic,
             "process" => Wrong::Process { drawn: std::process::id().into(), one_in },
             "debug" => Wrong::Process { drawn: cfg!(debug_assertions).into(), one_in },
             "usize" => Wrong::Process { drawn: usize::BITS.into(), one_in },
-            _ => return Err(format!("FAULT is one of none, clock, hash-order, process, debug, usize; it is {name:?}")),
+            _ => {
+                let known = "none, clock, unsaved, hash-order, panic, process, debug, usize";
+                return Err(format!("FAULT is one of {known}; it is {name:?}"));
+            }
         })
     }
 }
@@ -80,6 +87,7 @@ impl FromStr for Wrong {
 /// The rules.
 pub struct Pasture {
     wrong: Wrong,
+    side_cells: u16,
     /// Who howled, by tick: forbidden.
     heard: Mutex<BTreeMap<Tick, BTreeSet<EntityId>>>,
 }
@@ -210,6 +218,9 @@ impl Rules for Pasture {
     fn think(&self, me: &mut Being, mind: &mut Mind<'_, Self>) {
         match me {
             Being::Shepherd { goal, staff, least } => {
+                if self.wrong == Wrong::Panic && mind.tick() >= Tick(40) {
+                    *staff = staff.checked_add(u8::MAX).expect("a staff is not that long");
+                }
                 if let Some(wolf) = mind.actors(REACH).nearest(|other| matches!(other.body, Being::Wolf { .. })) {
                     mind.affect(wolf, Deed::Scare(*staff));
                 }
@@ -277,6 +288,16 @@ impl Rules for Pasture {
 }
 
 impl Pasture {
+    fn of(wrong: Wrong, side_cells: u16) -> Pasture {
+        Pasture { wrong, side_cells, heard: Mutex::default() }
+    }
+
+    fn grid(&self) -> Grid {
+        let (width_cells, height_cells) = (self.side_cells, self.side_cells);
+        let config = GridConfig { width_cells, height_cells, cell_log2: 2, reach: REACH, stride: STRIDE, light: 4 };
+        Grid::new(config).expect("the measures are sound")
+    }
+
     /// What a howl adds to a wolf's hunger: nothing in a sound game.
     fn howl(&self, mind: &mut Mind<'_, Self>) -> i32 {
         match self.wrong {
@@ -312,10 +333,9 @@ pub fn world(seed: u64, wrong: Wrong) -> Sim {
 
 /// One with a table of its own.
 pub fn world_of(seed: u64, table: Table, wrong: Wrong) -> Sim {
-    let (width_cells, height_cells) = (SIDE_CELLS, SIDE_CELLS);
-    let config = GridConfig { width_cells, height_cells, cell_log2: 2, reach: REACH, stride: STRIDE, light: 4 };
-    let rules = Pasture { wrong, heard: Mutex::default() };
-    World::new(Arc::new(rules), Grid::new(config).expect("the measures are sound"), table, seed)
+    let rules = Pasture::of(wrong, SIDE_CELLS);
+    let grid = rules.grid();
+    World::new(Arc::new(rules), grid, table, seed)
 }
 
 /// Two shepherds enter at tick 0, and walk about. What beings ask for comes in the turn after.

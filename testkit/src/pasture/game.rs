@@ -1,11 +1,13 @@
 //! The game as the shell sees it. `FAULT` in the environment names what is wrong with it; child
 //! processes inherit it.
 
-use lockstone::game::{Bot, Game};
-use lockstone::scene::{Pointer, Scene};
-use lockstone::sim::{PlayerId, Simulation, Table, Vec2, mix64};
+use std::sync::Arc;
 
-use super::{Order, Sim, Wrong, draw, place, world_of};
+use lockstone::game::{Bot, Game, Layout, LayoutError, Wide};
+use lockstone::scene::{Pointer, Scene};
+use lockstone::sim::{Grid, PlayerId, Simulation, Table, Vec2, mix64};
+
+use super::{CELL_TILES, Order, Pasture, SIDE_CELLS, Sim, Wrong, draw, place, world_of};
 
 /// The game.
 pub struct Meadow;
@@ -54,6 +56,32 @@ impl Game for Meadow {
     fn scene(sim: &Sim, _: PlayerId) -> Scene {
         draw(sim, 1);
         Scene::default()
+    }
+}
+
+/// Its widest world, in cells.
+const SIDE_CELLS_MAX: u16 = 1_024;
+
+impl Wide for Meadow {
+    type Rules = Pasture;
+
+    /// However wide it is, shepherds begin and walk about in a corner.
+    fn lay_out(layout: &Layout, _: u64, _: &Table) -> Result<Arc<Pasture>, LayoutError> {
+        let tiles = CELL_TILES.unsigned_abs();
+        let (side, sides) = (layout.side_tiles.div_ceil(tiles), u32::from(SIDE_CELLS)..=u32::from(SIDE_CELLS_MAX));
+        match u16::try_from(side) {
+            Ok(side_cells) if sides.contains(&side) => {
+                Ok(Arc::new(Pasture::of(Meadow::wrong().unwrap_or_default(), side_cells)))
+            }
+            _ => {
+                let (least, most) = (sides.start() * tiles, sides.end() * tiles);
+                Err(LayoutError::Side { side_tiles: layout.side_tiles, least, most })
+            }
+        }
+    }
+
+    fn grid(rules: &Pasture) -> Grid {
+        rules.grid()
     }
 }
 
