@@ -13,15 +13,16 @@ use std::time::{Duration, Instant};
 use lockstone_net::matchbox::{Config, MatchboxLink, RoomRole};
 use lockstone_net::relay::RelaySettings;
 use lockstone_net::session::{Phase, Transmit};
-use lockstone_net::wire::{self, Epoch, Inputs, Message, Report};
+use lockstone_net::wire::{self, Epoch, Inputs, Known, LeaveReason, Message, Regroup, Report, Stand, Vote};
 use lockstone_net::{Channel, LinkEvent, PartySettings, PeerId};
-use lockstone_sim::{Checksum, Tick};
+use lockstone_sim::{Checksum, PlayerId, Tick};
 use testkit::relay::{self, STORM};
 use testkit::router::Router;
 use testkit::sessions::tap::altering;
 use testkit::sessions::*;
 use testkit::strangers::{PAUSE, Stranger, connect_from, enter_from, visit};
 
+use crate::PEERS;
 use crate::honest::predicting;
 
 /// Attackers of each kind.
@@ -31,6 +32,8 @@ const GARBAGE: usize = 10;
 /// Who holds the others up gives inputs for so long, once in so long.
 const GOES: Duration = Duration::from_millis(50);
 const HOLD_INTERVAL: Duration = Duration::from_millis(2_500);
+/// Of so many packets of a gossip one is a word about another.
+const PACKETS_A_WORD: u32 = 120;
 /// Idle connections that one attacker opens, if it may.
 const IDLE: usize = 200;
 
@@ -42,9 +45,9 @@ const ROOMS: [(&str, &str, RoomRole); 3] = [
 ];
 
 /// The ways of attacking.
-const WAYS: [&str; 12] = [
+const WAYS: [&str; 13] = [
     "visits", "signals", "garbage", "members", "claims", "guesses", "holds", "dribbles", "cuts", "lies", "delays",
-    "restarts",
+    "gossip", "restarts",
 ];
 
 /// Whether there is to be an attack in a way.
@@ -207,6 +210,21 @@ fn play<T: Session>(
     }
 }
 
+/// What a gossip says of others.
+fn word(n: u32, epoch: Epoch, end: Tick) -> Message {
+    let other = PlayerId((n / 3 % PEERS as u32) as u16);
+    match n % 3 {
+        0 => Message::Odd(other),
+        1 => Message::Removed(LeaveReason::Desync),
+        _ => {
+            let vote = Vote { epoch, leader: other };
+            let stand =
+                Stand { doubts: Some(Epoch(epoch.0 + 1)), ..Stand::of(vote, Known { epoch, end, ..Known::default() }) };
+            Message::Regroup(Regroup { lost: list(vec![(other, LeaveReason::Silent)]), stand })
+        }
+    }
+}
+
 /// A player of a rollback session, honest at first.
 pub struct Traitor {
     is_honest: Arc<AtomicBool>,
@@ -234,6 +252,22 @@ impl Traitor {
                 let kept = inputs.inputs.iter().take(known as usize).cloned().collect();
                 let held = Inputs { inputs: list(kept), ..inputs }.sealed(epoch);
                 Some(Transmit { bytes: wire::encode(epoch, &Message::Inputs(held)), ..packet })
+            }
+        })
+    }
+
+    /// One who says of the others that they are gone, or fell out of step.
+    pub fn gossip(server: SocketAddr, room: &'static str) -> Traitor {
+        Traitor::enter(server, room, |is_honest| {
+            let mut packets = 0_u32;
+            move |packet: Transmit| {
+                let Ok((epoch, Message::Inputs(inputs))) = wire::decode(&packet.bytes) else { return Some(packet) };
+                packets += u32::from(!is_honest.load(Relaxed));
+                if packets == 0 || !packets.is_multiple_of(PACKETS_A_WORD) {
+                    return Some(packet);
+                }
+                let word = word(packets / PACKETS_A_WORD, epoch, inputs.confirmed);
+                Some(Transmit { bytes: wire::encode(epoch, &word), ..packet })
             }
         })
     }

@@ -51,7 +51,7 @@ impl Report {
 pub fn play(what: &str, server: SocketAddr) -> ! {
     match what {
         "party" => live(RoomRole::Peer, what, server, || party(PartySettings::default(), "honest"), Dice::number),
-        "rollback" | "betrayed" | "delayed" => {
+        "rollback" | "betrayed" | "delayed" | "slandered" => {
             live(RoomRole::Peer, what, server, || predicting("honest"), Dice::number)
         }
         "relay" => {

@@ -6,8 +6,8 @@
 //! minute of peace just before, and fails if that is more than is asked for. In the middle the
 //! signaling server is killed, and another takes its place. `SECONDS=60` makes it shorter, and
 //! `ATTACKS=visits,members` leaves the other ways out: signals, garbage, claims, cuts, lies,
-//! delays, restarts, guesses, holds, dribbles. Attackers take their share of this machine, too:
-//! with few cores they slow others down by that alone.
+//! delays, gossip, restarts, guesses, holds, dribbles. Attackers take their share of this machine,
+//! too: with few cores they slow others down by that alone.
 //!
 //! Who is held up by a player that gives no inputs waits for it until it is out, and no longer: the
 //! pace of those is told from a fifth of the siege on, and beside it how long they stood still.
@@ -229,7 +229,11 @@ fn besiege() -> ExitCode {
     let mut signaling = Process::start(&["serve", &ANY_PORT.to_string()]);
     let addr = signaling.lines().next().expect("it says where it serves");
     let server: SocketAddr = addr.parse().expect("an address");
-    let traitors = [("lies", Traitor::liar(server, "betrayed")), ("delays", Traitor::idler(server, "delayed"))];
+    let traitors = [
+        ("lies", Traitor::liar(server, "betrayed")),
+        ("delays", Traitor::idler(server, "delayed")),
+        ("gossip", Traitor::gossip(server, "slandered")),
+    ];
     let camps = [
         Camp::gather("party", &["party"; PEERS], Some("party"), server),
         Camp::gather("rollback", &["rollback"; PEERS], None, server),
@@ -237,6 +241,8 @@ fn besiege() -> ExitCode {
         Camp::gather("betrayed", &["betrayed"; PEERS - 1], None, server),
         // With one who stops giving inputs.
         Camp::gather("delayed", &["delayed"; PEERS - 1], None, server),
+        // With one who speaks ill of them.
+        Camp::gather("slandered", &["slandered"; PEERS - 1], None, server),
         Camp::gather("relay", &["relay", "replica", "replica", "replica", "replica"], Some("replica"), server),
     ];
     let reports = || camps.iter().map(Camp::reports).collect::<Vec<_>>();

@@ -1,6 +1,8 @@
 //! The desync checker says less rather than something wrong: what was told wrongly once, in a game
 //! of sheep, wolves and shepherds. Each test is named by its symptom.
 
+use std::cell::Cell;
+
 use lockstone::check::chaos::{Breaker, Outcome};
 use lockstone::check::{self, Cause, Checker, Finding, Report};
 use lockstone::recording::{Entry, Packed, Recording, Rerunner};
@@ -164,6 +166,22 @@ fn at_keyframe(mut recording: Recording<Sim>, mut keep: impl FnMut(&mut Entry<Si
         true
     });
     recording
+}
+
+/// A bar that stands still looks as if the checker hung.
+#[test]
+fn whoever_watches_is_told_of_the_ticks_that_are_played_for_a_suspicion_too() {
+    let told = |recordings: Vec<Recording<Sim>>| {
+        let (build, told) = (|seed| world(seed, Wrong::Nothing), Cell::new(0));
+        let watch = |_| told.set(told.get() + 1);
+        let report = Checker::new(&build).with_progress(&watch).check(recordings).expect("they are of one session");
+        (report.is_in_step(), told.get())
+    };
+    let once = turns().len();
+    assert_eq!(told(vec![record(0, Wrong::Nothing), record(1, Wrong::Nothing)]), (true, once));
+    let (is_in_step, often) = told(vec![record(0, Wrong::Nothing), with_a_bit_turned(1), record(2, Wrong::Nothing)]);
+    println!("told of {often} ticks, of {once} that differ");
+    assert!(!is_in_step && often > 2 * once, "{often} of {once}");
 }
 
 /// Bram is sent Ada's world, without what a sheep keeps for itself.

@@ -125,7 +125,7 @@ impl Stories {
     /// Whether all had the time to prove who told what, up to a tick, once turns are settled up to
     /// another.
     pub fn are_told(&self, tick: Tick, settled: Tick) -> bool {
-        let end = tick.0.next_multiple_of(ROLLBACK_ATTESTED_TICKS);
-        self.players.len() < 2 || settled.0 >= end + ROLLBACK_ATTESTED_GRACE_TICKS
+        let (end, me) = (tick.0.next_multiple_of(ROLLBACK_ATTESTED_TICKS), self.me);
+        self.players.keys().all(|player| *player == me) || settled.0 >= end + ROLLBACK_ATTESTED_GRACE_TICKS
     }
 }

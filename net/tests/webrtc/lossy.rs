@@ -13,8 +13,8 @@ use super::line::{self, Weather};
 use super::peers::{Peer, meet, serve};
 use super::sessions::{join, party_at, play};
 
-/// Of every hundred.
-const LOST: u32 = 10;
+/// Of so many packets one is lost.
+const OF: u32 = 10;
 /// Two handshakes in vain, and a machine that does other things.
 const JOINS_WITHIN: Duration = Duration::from_secs(20);
 
@@ -25,14 +25,14 @@ fn newcomers_get_in_over_lines_that_lose_every_tenth_packet() {
         return;
     };
     let mut apart = site.party(0..2);
-    if !site.network.fray(LOST) {
+    if !site.network.fray(OF) {
         return;
     }
     for host in 2..PLAYERS {
         let begun = Instant::now();
         apart.party.enter(site.server, "of-0", site.network.program(host));
         apart.party.until_whole();
-        println!("{LOST} % are lost: player {host} is in after {:?}", begun.elapsed());
+        println!("one of {OF} is lost: player {host} is in after {:?}", begun.elapsed());
         assert!(begun.elapsed() < JOINS_WITHIN, "{:?}", begun.elapsed());
     }
     let ended = apart.party.players.iter().flat_map(|player| &player.news).find(|(_, news)| news.contains("firewall"));
@@ -45,13 +45,14 @@ const DELAY: Duration = Duration::from_millis(100);
 #[test]
 fn newcomers_get_in_over_lines_that_lose_every_tenth_packet_and_take_100_ms() {
     let server = serve();
-    let far = line::before(server.local_addr(), Weather { lost: LOST.into(), delay: DELAY, opens: Instant::now() });
+    let far =
+        line::before(server.local_addr(), Weather { lost: u64::from(100 / OF), delay: DELAY, opens: Instant::now() });
     let mut players = Vec::new();
     for name in ["Ada", "Bram", "Cleo", "Dora"] {
         let begun = Instant::now();
         players.push(party_at(far, name));
         let took = join(&mut players, begun);
-        println!("{LOST} % are lost, and the rest takes {DELAY:?}: {name} is in after {took:?}");
+        println!("one of {OF} is lost, and the rest takes {DELAY:?}: {name} is in after {took:?}");
         assert!(took < JOINS_WITHIN, "{took:?}");
     }
     play(&mut players, 60);

@@ -79,12 +79,13 @@ impl Network {
         self.rule("del", ways);
     }
 
-    /// From now on so many of a hundred packets get lost, on all ways, where that can be had.
-    pub fn fray(&self, percent: u32) -> bool {
+    /// From now on one of so many packets gets lost, on all ways, where that can be had. They are
+    /// counted, not drawn: a drawn line now and then loses a handshake's every try.
+    pub fn fray(&self, of: u32) -> bool {
         let rules = format!(
             "add table inet frayed
             add chain inet frayed ways {{ type filter hook forward priority 0; }}
-            add rule inet frayed ways meta l4proto udp numgen random mod 100 < {percent} drop
+            add rule inet frayed ways meta l4proto udp numgen inc mod {of} == 0 drop
             "
         );
         let Ok(mut nft) = Command::new("nft").args(["-f", "-"]).stdin(Stdio::piped()).spawn() else {

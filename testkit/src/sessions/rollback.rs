@@ -63,8 +63,21 @@ pub fn key(seat: usize) -> PlayerKey {
 /// Players who all play and have keys, the world of one of whom may go wrong at a tick. Their
 /// packets pass through hands.
 pub fn keyed_room(seed: u64, players: usize, odd: Odd) -> Driver<Rollback<Mixer>, Tap> {
+    room_of_keys(seed, players, odd, |_| true)
+}
+
+/// The same, of whom some have keys.
+pub fn room_of_keys(
+    seed: u64,
+    players: usize,
+    odd: Odd,
+    has_key: impl Fn(usize) -> bool,
+) -> Driver<Rollback<Mixer>, Tap> {
     let settings = RollbackSettings { players, ..settings(seed) };
-    let player = |n| rollback(settings.clone(), &format!("player {n}"), odd_world(n, odd)).with_key(key(n));
+    let player = |n| {
+        let player = rollback(settings.clone(), &format!("player {n}"), odd_world(n, odd));
+        if has_key(n) { player.with_key(key(n)) } else { player }
+    };
     gather(seed, Weather::clear(ms(20)), (0..players).map(player), |_, link| Tap::idle(link))
 }
 

@@ -6,7 +6,6 @@
 //! but digests alone. If it cannot be written, the server goes on, and will not remember.
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -15,6 +14,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::hex;
 use crate::limits::signaling::{CLAIMED_FOR, CLAIMS_MAX};
 use crate::room::RoomRole;
 
@@ -183,11 +183,7 @@ fn line(room: &str, claim: Option<&Claim>) -> String {
 
 /// Of a room's own, so that equal keys of two rooms do not show.
 fn digest(what: &str, room: &str, secret: &str) -> String {
-    let digest = Sha256::new().chain_update(format!("lockstone: {what} of {room}: {secret}")).finalize();
-    digest.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    hex::encode(&Sha256::new().chain_update(format!("lockstone: {what} of {room}: {secret}")).finalize())
 }
 
 fn now_s() -> u64 {

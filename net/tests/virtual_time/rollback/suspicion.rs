@@ -168,6 +168,22 @@ fn who_tells_two_stories_and_has_all_regroup_before_the_span_ends_is_found() {
     }
 }
 
+/// Who had no key did not wait for what the liar signed: whoever was told the other story was put
+/// out for it, and the liar stayed.
+#[test]
+fn who_tells_two_stories_to_players_without_a_key_is_found() {
+    for others_have in [true, false] {
+        let mut room = room_of_keys(7, 3, None, |seat| seat == LIAR || others_have);
+        deceive(&mut room, Tick(2 * SPAN + 7)..Tick(2 * SPAN + 12));
+        press_until(&mut room, Tick(2 * SPAN + 20));
+        play(&mut room, &mut Dice(3), secs(4));
+        for seat in [FIRST, SECOND] {
+            assert_eq!(distrusted(&room, seat), [(PlayerId(LIAR as u16), true)], "keys {others_have}, seat {seat}");
+            assert_eq!(why_gone(&room, seat, LIAR), Some(LeaveReason::Distrusted), "keys {others_have}, seat {seat}");
+        }
+    }
+}
+
 /// Signatures are on their way, and spans half settled, whenever all regroup.
 #[test]
 fn who_tells_all_the_same_is_trusted_however_often_all_regroup() {
