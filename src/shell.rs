@@ -535,6 +535,7 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
                     self.display.tell(format!("The recording stops here: {error}."));
                     self.report.recording_error = Some(error.to_string());
                 }
+                Told::Unsaved(error) => self.display.tell(format!("What led to this could not be recorded: {error}.")),
                 Told::Evidence(evidence) => {
                     self.spoke = true;
                     if let Err(error) = self.session.give_evidence(evidence) {

@@ -6,7 +6,7 @@
 //! saved has an end.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
@@ -58,6 +58,8 @@ pub(super) enum Told {
     Desync(PathBuf),
     /// The recording stops here, and why.
     Failed(io::Error),
+    /// What should be on record is in no file, and why.
+    Unsaved(io::Error),
     /// This peer's evidence.
     Evidence(Vec<u8>),
     /// All peers' evidence is there.
@@ -178,14 +180,24 @@ impl<S: Inspect> Keeper<S> {
     /// name that is free.
     fn next_file(&mut self) -> Target {
         let Some(path) = self.saved.clone().filter(|_| self.is_asked) else { return Target::Done };
-        let first = self.first.get_or_insert(path);
+        let first = self.first.get_or_insert(path).clone();
+        match self.create(&first, self.files + 1) {
+            Ok((number, path, output)) => {
+                self.files = number;
+                Target::Asked(path, output)
+            }
+            Err(error) => self.give_up(error),
+        }
+    }
+
+    /// A new file with that name, or with the first number behind it, from one on, that is free.
+    fn create(&mut self, first: &Path, from: u32) -> io::Result<(u32, PathBuf, Output)> {
+        let mut number = from;
         loop {
-            self.files += 1;
-            let path = named_after(first, &format!("-{}", self.files));
+            let path = if number == 1 { first.to_owned() } else { named_after(first, &format!("-{number}")) };
             match self.storage.create(&path) {
-                Ok(output) => return Target::Asked(path, output),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return self.give_up(error),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+                created => return created.map(|output| (number, path, output)),
             }
         }
     }
@@ -322,15 +334,34 @@ impl<S: Inspect> Keeper<S> {
 
     /// Saves the last minutes, because of something.
     fn save(&mut self, what: &str, tick: Tick) {
-        for path in self.places(what, tick, "lksrec") {
-            let Some(ring) = &self.ring else { return };
-            if let Ok(writer) = self.storage.create(&path).and_then(|output| ring.save(output)) {
-                self.tell(Told::Recorded(path.clone()));
-                (self.saved, self.target) = (Some(path), Target::Open(writer));
-                self.trees_until_bytes = SAVED_TREES_BYTES;
-                return;
+        if self.ring.is_none() {
+            return;
+        }
+        let saved = self.write_anew(self.places(what, tick, "lksrec"), |keeper, output| {
+            keeper.ring.as_ref().ok_or(io::ErrorKind::NotFound)?.save(output)
+        });
+        let Some((path, writer)) = saved else { return };
+        self.tell(Told::Recorded(path.clone()));
+        (self.saved, self.target) = (Some(path), Target::Open(writer));
+        self.trees_until_bytes = SAVED_TREES_BYTES;
+    }
+
+    /// Writes a new file at the first of these places that takes it, or tells why none does.
+    fn write_anew<T>(
+        &mut self,
+        places: Vec<PathBuf>,
+        write: impl Fn(&Self, Output) -> io::Result<T>,
+    ) -> Option<(PathBuf, T)> {
+        let mut failure = None;
+        for place in places {
+            let created = self.create(&place, 1);
+            match created.and_then(|(_, path, output)| Ok((path, write(self, output)?))) {
+                Ok(written) => return Some(written),
+                Err(error) => failure = Some(error),
             }
         }
+        failure.into_iter().for_each(|error| self.tell(Told::Unsaved(error)));
+        None
     }
 
     /// Files to save something in.
@@ -490,9 +521,10 @@ impl<S: Inspect> Keeper<S> {
         let is_whole = |inquiry: &mut Inquiry<S>| inquiry.is_complete && matches!(inquiry.state, State::Given);
         let Some(inquiry) = self.inquiry.take_if(is_whole) else { return };
         let (tick, bytes) = (self.ring.as_ref().map_or(Tick(0), Ring::tick), inquiry.bundle.write());
-        let write = |mut output: Output| output.write_all(&bytes).and_then(|()| output.flush());
-        let mut places = self.places("desync", tick, "lksbnd").into_iter();
-        if let Some(path) = places.find(|path| self.storage.create(path).and_then(write).is_ok()) {
+        let written = self.write_anew(self.places("desync", tick, "lksbnd"), |_, mut output| {
+            output.write_all(&bytes).and_then(|()| output.flush())
+        });
+        if let Some((path, ())) = written {
             self.tell(Told::Bundle(path));
         }
     }
@@ -529,7 +561,6 @@ impl<S: Inspect> Drop for Keeper<S> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
     use std::sync::mpsc::{self, Receiver};
 
     use lockstone_net::{Identity, PartyConfig};
@@ -601,6 +632,46 @@ mod tests {
         assert_eq!(starts(&storage), named.map(|(name, start)| (name.to_owned(), start)));
         let failed = |told: Told| matches!(told, Told::Failed(_));
         assert!(!told.iter().any(|told| told.try_iter().any(failed)));
+    }
+
+    fn differs(keeper: &mut Keeper<StormWorld>) {
+        keeper.start(Tick(0), 7, PlayerId(0), &[]);
+        keeper.desync(Desync {
+            player: PlayerId(1),
+            tick: Tick(20),
+            agreed: None,
+            ours: Checksum(1),
+            theirs: Checksum(2),
+        });
+    }
+
+    #[test]
+    fn what_led_to_a_difference_is_not_lost_where_a_file_of_another_game_has_its_name() {
+        let storage = Memory::default();
+        for _ in 0..3 {
+            let (mut keeper, told) = keeper(storage.clone(), Target::None);
+            differs(&mut keeper);
+            assert!(told.try_iter().any(|told| matches!(told, Told::Desync(_))));
+        }
+        let names: Vec<_> = storage.files().into_keys().map(|path| path.display().to_string()).collect();
+        let name = |ending| format!("storm-desync-hall-Ada-20{ending}.lksrec");
+        assert_eq!(names, [name("-2"), name("-3"), name("")]);
+    }
+
+    #[test]
+    fn what_led_to_a_difference_and_cannot_be_saved_says_so() {
+        struct Full;
+        impl Storage for Full {
+            fn create(&mut self, _: &Path) -> io::Result<Output> {
+                Err(io::ErrorKind::StorageFull.into())
+            }
+            fn remove(&mut self, _: &Path) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let (mut keeper, told) = keeper(Full, Target::None);
+        differs(&mut keeper);
+        assert_eq!(told.try_iter().filter(|told| matches!(told, Told::Unsaved(_))).count(), 1);
     }
 
     #[test]
