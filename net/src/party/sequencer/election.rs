@@ -76,6 +76,11 @@ impl Reign {
         }
     }
 
+    /// Whether the next turn is the first of a branch.
+    pub fn begins_branch(&self) -> bool {
+        matches!(self.backing, Backing::Branch(_))
+    }
+
     /// Whether this peer hears too few to close a tick.
     pub fn waits(&self) -> bool {
         matches!(self.backing, Backing::TooFew | Backing::GivenUp)

@@ -22,7 +22,7 @@ use crate::party::whole::Whole;
 use crate::session::{DropReason, Event, Io, Role};
 use crate::wire::*;
 
-/// Between two tellings to a peer.
+/// Between two tellings to a peer, if it does not tell another rank.
 const INTERVAL: Duration = Duration::from_secs(1);
 /// Who has not said hello within that is no joiner.
 const HELLO_WITHIN: Duration = Duration::from_millis(500);
@@ -36,6 +36,8 @@ pub(super) struct Meeting {
     pub greeted: BTreeSet<PeerId>,
     /// What leaders of other branches said last.
     heard: BTreeMap<PeerId, Rank>,
+    /// What each was told last.
+    told: BTreeMap<PeerId, Rank>,
     /// When each is to be told next.
     due: BTreeMap<PeerId, Duration>,
     /// Who leads the branch that is the session.
@@ -48,6 +50,7 @@ impl Meeting {
     pub fn forget(&mut self, peer: PeerId) {
         self.parted.remove(&peer);
         self.heard.remove(&peer);
+        self.told.remove(&peer);
     }
 
     /// The carrier lost a peer.
@@ -59,7 +62,7 @@ impl Meeting {
 
 impl<S: Simulation> Sequencing<S> {
     fn rank(&self) -> Rank {
-        let members = self.membership.ledger.present().count();
+        let members = self.membership.ledger.present().filter(|(player, _)| !self.is_absent(*player)).count();
         let ledger = &self.membership.ledger;
         let doublings = self.stepper.tick().since(ledger.since).checked_ilog2().map_or(0, |log| log as u8 + 1);
         let age = if self.was_always_alone() { doublings } else { Rank::SHARED + doublings };
@@ -89,7 +92,9 @@ impl<S: Simulation> Sequencing<S> {
 
     /// Tells those who may be led by another.
     pub(super) fn meet(&mut self, io: &mut Io<S>) {
-        let may_tell = self.leads() && self.is_backed(io.now);
+        // Until a branch has begun, its rank is that of the session which it leaves.
+        let may_tell = self.leads() && self.is_backed(io.now) && !self.reign.begins_branch();
+        let ours = self.rank();
         let others = io.ingress.peers().filter_map(|peer| match self.is_parted(peer, io) {
             true => Some((peer, io.now)),
             false => self.is_stranger(peer).then_some((peer, io.now + HELLO_WITHIN)),
@@ -100,15 +105,17 @@ impl<S: Simulation> Sequencing<S> {
             let due = self.meeting.due.entry(peer).or_insert(first);
             if may_tell && io.now >= *due {
                 *due = io.now + INTERVAL;
-                let meet = Meet { ours: self.rank(), yours: self.meeting.heard.get(&peer).copied() };
+                let meet = Meet { ours, yours: self.meeting.heard.get(&peer).copied() };
+                self.meeting.told.insert(peer, ours);
                 io.out.reliably(Epoch::default(), peer, &Message::Meet(meet));
             }
         }
     }
 
     /// Another leader tells its rank. The lower yields, once it is sure that the other does not
-    /// yield at the same time: that knows its rank, or would not believe it. A leader that hears no
-    /// quorum closes nothing, and steps down at once for a member that leads one.
+    /// yield at the same time: that knows what it was told last, and leads on all the same, or
+    /// would not believe it. A leader that hears no quorum closes nothing, and steps down at once
+    /// for a member that leads one.
     pub(super) fn met(&mut self, from: PeerId, meet: Meet, io: &mut Io<S>) {
         let leads_this = self.membership.player(from).is_some() && meet.ours.branch == self.membership.ledger.branch;
         if leads_this && !self.is_backed(io.now) {
@@ -118,13 +125,20 @@ impl<S: Simulation> Sequencing<S> {
         let is_parted = self.is_parted(from, io);
         let is_believed = is_parted || self.was_always_alone() && self.is_stranger(from);
         // Also who is not believed is told what was heard of it: it need not wait for this peer.
-        self.meeting.heard.insert(from, meet.ours);
+        let before = self.meeting.heard.insert(from, meet.ours);
+        if before != Some(meet.ours)
+            && let Some(due) = self.meeting.due.get_mut(&from)
+        {
+            // It waits to hear that this peer knows.
+            *due = io.now;
+        }
         if !is_believed {
             return io.out.dropped(DropReason::Unexpected);
         }
         let ours = self.rank();
         let is_lower = (ours, Reverse(self.leader.peer)) < (meet.ours, Reverse(from));
-        let is_sure = meet.yours == Some(ours) || !is_parted && meet.ours.is_shared();
+        let knows = meet.yours.is_some() && meet.yours.as_ref() == self.meeting.told.get(&from);
+        let is_sure = knows || !is_parted && meet.ours.is_shared();
         if self.leads() && is_lower && is_sure {
             self.meeting.yields = Some(from);
         }
