@@ -23,14 +23,18 @@
 //! - If the first peer of a party's room says nothing to those who come, the server begins the room
 //!   anew without it: all connections end, and [`LinkEvent::Entered`] tells a new name.
 //! - When the signaling connection is lost, peers stay connected, but nobody new can join:
-//!   [`LinkEvent::SignalingLost`]. The link looks for the server again every 0.5 to 2 s, and comes
-//!   back to the room with the same [`PeerId`]: [`LinkEvent::SignalingBack`]. A relay does so for
-//!   as long as it runs. Any other link ends ([`LinkEvent::Closed`]) once it has had no peer and no
-//!   server for [`Config::return_within`]. A server that gives it another name, as those of others
-//!   do, is of no use: then the link ends once the last of its peers is gone.
+//!   [`LinkEvent::SignalingLost`]. The link looks for the server again, at once if it had been there
+//!   for a while, and then every 0.5 to 2 s, and comes back to the room with the same [`PeerId`]:
+//!   [`LinkEvent::SignalingBack`]. A relay does so for as long as it runs. Any other link ends
+//!   ([`LinkEvent::Closed`]) once it has had no peer and no server for [`Config::return_within`]. A
+//!   server that gives it another name, as those of others do, is of no use: then the link ends once
+//!   the last of its peers is gone.
 //! - The server tells the others when a peer's signaling connection is lost. They ask the peer then
 //!   whether it lives, on its own connection. Only if it says nothing for a second, or left such a
 //!   question unanswered before, they take it for disconnected.
+//! - A link that nobody polled for half a minute, as its page was frozen or its machine asleep, asks
+//!   all its peers whether they live. Whoever begins anew before it answers is connected anew at
+//!   once.
 //! - While the network swallows all, packets wait, or are dropped if they are unreliable: from two
 //!   to three seconds on after the peer was heard last, until it is heard again. After half a
 //!   minute webrtc ends the connection. matchbox 0.15 gives no way to change that, nor that the ICE
@@ -59,6 +63,7 @@ mod quota;
 mod restless;
 mod room;
 mod silence;
+mod standstill;
 mod tasks;
 mod ways;
 mod wire;
@@ -83,6 +88,7 @@ use pair::Pair;
 use queue::Queue;
 use restless::Restless;
 pub use room::{Config, Turn};
+use standstill::Standstill;
 pub use tasks::THREAD_NAME;
 use tasks::Tasks;
 use ways::Ways;
@@ -108,6 +114,7 @@ pub struct MatchboxLink {
     /// Of a relay, or its standby.
     queue: Queue,
     restless: Restless,
+    standstill: Standstill,
     /// Of a player: until when it tries to reach a host for the first time, once it has begun.
     answered_by: Option<Delay>,
     /// While the signaling server is looked for.
@@ -144,6 +151,7 @@ impl MatchboxLink {
             requests,
             heard,
             restless: Restless::new(bell.clone()),
+            standstill: Standstill::default(),
             bell,
             bells,
             pairs: BTreeMap::new(),
@@ -165,6 +173,9 @@ impl MatchboxLink {
 
     fn gather(&mut self) {
         let rung = self.bells.take();
+        if self.standstill.is_over() {
+            self.pairs.values_mut().for_each(Pair::stood_still);
+        }
         while let Poll::Ready(Some(heard)) = self.heard.poll_next_unpin(&mut Context::from_waker(&self.bell)) {
             match heard {
                 Heard::Entered(own) => self.entered(own),
@@ -239,12 +250,17 @@ impl MatchboxLink {
         let is_reachable = !pair.has_left && self.away.is_none() && self.lost.is_none();
         // A relay and its standby are offered connections, and offer none.
         let offers_again = is_reachable && (pair.offers || self.role == RoomRole::Peer);
+        let knocks = pair.take_knocks();
         if offers_again && was_connected {
             self.mending.broke(peer, pair.offers);
+            if pair.offers && pair.is_presumed_gone() && knocks.is_empty() {
+                // It is there, and waits for that.
+                self.mending.answered(peer);
+            }
         } else if offers_again && pair.offers {
             self.mending.failed(peer);
         }
-        pair.take_knocks().into_iter().for_each(|knock| self.signaled(peer, knock));
+        knocks.into_iter().for_each(|knock| self.signaled(peer, knock));
     }
 
     /// A player whose relay could not be reached for so long gives up.

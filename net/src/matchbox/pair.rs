@@ -59,7 +59,7 @@ pub(super) struct Pair {
     /// Whether the probe is asking.
     is_asked: bool,
     doubted: Option<Doubted>,
-    /// Whether it is doubted while it leaves questions unanswered: then it ends.
+    /// Whether it is doubted while it is presumed gone: then it ends.
     is_given_up: bool,
     silence: Silence,
     /// What the peer may send beside what it is sent.
@@ -87,6 +87,9 @@ enum Stage {
 struct Doubted {
     /// Unless it is to ask anew: a packet came meanwhile, or it was asking before the doubt.
     again: bool,
+    /// Whether this end stood still. What comes now may be old, so only an answer counts, and one
+    /// more doubt ends the connection at once.
+    stood_still: bool,
 }
 
 impl Pair {
@@ -198,15 +201,33 @@ impl Pair {
     }
 
     /// Something says that the peer is gone, or that it has begun anew. The connection ends unless
-    /// the other end answers: at once if it was asked already, and left that unanswered.
+    /// the other end answers: at once if it is [presumed gone](Pair::is_presumed_gone).
     pub(super) fn doubt(&mut self) {
-        if self.is_connected() && self.silence.is_silent() {
+        if self.is_connected() && self.is_presumed_gone() {
             self.is_given_up = true;
             self.bell.wake_by_ref();
-        } else if self.is_connected() && self.doubted.is_none() {
-            self.doubted = Some(Doubted { again: self.is_asked });
+        } else if self.doubted.is_none() {
+            self.doubt_since(false);
+        }
+    }
+
+    /// This end stood still for longer than connections live: the other one may have given this one
+    /// up.
+    pub(super) fn stood_still(&mut self) {
+        self.doubt_since(true);
+    }
+
+    fn doubt_since(&mut self, stood_still: bool) {
+        if self.is_connected() {
+            self.doubted = Some(Doubted { again: self.is_asked, stood_still });
             self.ask();
         }
+    }
+
+    /// Whether the peer was asked already, and left that unanswered, or this end stood still, and
+    /// has had no answer since.
+    pub(super) fn is_presumed_gone(&self) -> bool {
+        self.silence.is_silent() || self.doubted.as_ref().is_some_and(|doubted| doubted.stood_still)
     }
 
     /// Has the probe ask whether the peer lives.
@@ -233,7 +254,7 @@ impl Pair {
                     self.heard();
                 }
                 // What came may have been long under way.
-                Some(Doubted { again: true }) => self.doubt(),
+                Some(Doubted { again: true, stood_still }) => self.doubt_since(stood_still),
                 Some(_) => self.leave(events),
                 None if self.silence.unanswered() => self.ask(),
                 None => {}
@@ -262,7 +283,7 @@ impl Pair {
         let is_given_up = core::mem::take(&mut self.is_given_up);
         if !open
             || self.is_unwanted
-            || is_given_up && self.silence.is_silent()
+            || is_given_up && self.is_presumed_gone()
             || changes.iter().any(|(_, state)| *state == PeerState::Disconnected)
         {
             self.leave(events);

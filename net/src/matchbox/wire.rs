@@ -9,6 +9,7 @@ use futures::future::Either;
 use futures::{FutureExt, StreamExt, pin_mut, select};
 use matchbox_socket::{PeerEvent, PeerId as Name, PeerRequest, PeerSignal};
 use serde::{Deserialize, Serialize};
+use web_time::Instant;
 
 use super::delay::Delay;
 use super::name::Own;
@@ -32,7 +33,9 @@ const DOOR_TEXTS_MAX: usize = 3;
 const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(10);
 
 /// From one attempt to come back to the next, at first; twice as long each time, up to the
-/// greatest. That is short: who comes to the room meanwhile finds nobody there.
+/// greatest. That is short: who comes to the room meanwhile finds nobody there. The first is made
+/// at once if the connection lasted for a keep-alive: a page that was frozen finds it lost, and the
+/// server there. One that did not might be lost again at once.
 const RETURN_AFTER: Duration = Duration::from_millis(500);
 const RETURN_AFTER_MAX: Duration = Duration::from_secs(2);
 /// The same after a refusal.
@@ -101,6 +104,7 @@ async fn stay(
 ) -> LinkError {
     let mut pace = Quota::new(SERVER_MESSAGES_PER_S_MAX, Duration::from_secs(1));
     loop {
+        let since = Instant::now();
         let end = carry(wire, (&mut own, &mut pace), &mut requests, heard).await;
         let error = LinkError::Ended(format!("the signaling server is gone ({})", end.cause));
         if end.is_final {
@@ -108,7 +112,7 @@ async fn stay(
         }
         let _ = heard.unbounded_send(Heard::Away(error));
         let pass = Pass { secret: Some(secret), arrival: Some(own.name().arrival()) };
-        let (again, back) = come_back(config, pass, heard).await;
+        let (again, back) = come_back(config, pass, first_pause(since.elapsed()), heard).await;
         // A relay's players go by its room. Others know a peer by its name alone.
         if again != own.name() && !matches!(config.role, RoomRole::Relay { .. }) {
             return LinkError::Ended("the signaling server gave this peer another name".into());
@@ -120,9 +124,20 @@ async fn stay(
     }
 }
 
+/// Before the first attempt to come back, after a connection that lasted for so long.
+fn first_pause(lasted: Duration) -> Duration {
+    if lasted < KEEP_ALIVE_EVERY { RETURN_AFTER } else { Duration::ZERO }
+}
+
 /// Tries until the server lets this peer in.
-async fn come_back(config: &Config, pass: Pass<'_>, heard: &UnboundedSender<Heard>) -> (PeerId, Wire) {
-    let (mut pause, mut wait) = (Delay::new(RETURN_AFTER), 2 * RETURN_AFTER);
+async fn come_back(
+    config: &Config,
+    pass: Pass<'_>,
+    first_pause: Duration,
+    heard: &UnboundedSender<Heard>,
+) -> (PeerId, Wire) {
+    let mut wait = first_pause + RETURN_AFTER;
+    let mut pause = Delay::new(first_pause);
     loop {
         pause.await;
         pause = Delay::new(wait);
@@ -394,5 +409,16 @@ mod browser {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_was_there_for_a_while_is_looked_for_at_once_and_no_other() {
+        assert_eq!(first_pause(KEEP_ALIVE_EVERY), Duration::ZERO);
+        assert_eq!(first_pause(KEEP_ALIVE_EVERY / 2), RETURN_AFTER);
     }
 }

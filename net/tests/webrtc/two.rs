@@ -5,19 +5,24 @@
 //! A test of cuts runs all of it at once.
 
 use std::net::SocketAddr;
-use std::thread::{self, Scope};
-use std::time::{Duration, Instant};
+use std::thread::Scope;
+use std::time::Instant;
 
 use testkit::router::Router;
 
-use super::apart::{Apart, Site};
+use super::apart::{Apart, Site, WHOLE_WITHIN};
 use super::network::Way;
 use super::party::{Party, SECOND, SOON, YIELDED, assert_one_world};
 use super::process::Process;
 
 /// What happens to a party at a host and the next one.
-const SCENES: [fn(&Site, u8); 4] =
-    [both_reach_signaling, one_or_both_reach_nobody, connections_end, the_one_who_serves_is_killed];
+const SCENES: [fn(&Site, u8); 5] = [
+    both_reach_signaling,
+    one_or_both_reach_nobody,
+    connections_end,
+    the_one_who_serves_is_killed,
+    the_other_stands_still,
+];
 /// So many hosts are there in all.
 pub const HOSTS: u8 = 2 * SCENES.len() as u8;
 
@@ -133,33 +138,35 @@ fn the_one_who_serves_is_killed(site: &Site, first: u8) {
     assert_one_world(party.players.iter().chain(&party.dead), party.begun, 0);
 }
 
-/// Its process stands still, for longer than connections live. Who played on keeps the session.
+fn the_other_stands_still(site: &Site, first: u8) {
+    stands_still(site.party(first..first + 2).party, 1, 40);
+}
+
+/// The process of one stands still, for longer than connections live. Who played on keeps the
+/// session.
+fn stands_still(mut party: Party, stopped: usize, secs: u32) {
+    let what = format!("of two {} stands still for {secs} s", ["the sequencer", "the other"][stopped]);
+    let at = Instant::now();
+    party.players[stopped].process().stop();
+    party.pass(secs * SECOND);
+    let plays = &party.players[1 - stopped];
+    println!("{what}: the other one did so for {:?}", plays.stall(at));
+    let played = plays.newest().map(|word| (word.tick, word.branch));
+    party.players[stopped].process().go_on();
+    let takes = party.until_whole();
+    println!("{what}: all are together again after {takes:?}");
+    assert!(takes < WHOLE_WITHIN, "{what}: {takes:?}");
+    let plays = &party.players[1 - stopped];
+    assert_eq!(plays.heard(at, YIELDED).len(), 0, "{what}: who played on keeps what it played");
+    assert!(plays.newest().map(|word| (word.tick, word.branch)) > played);
+    assert_one_world(&party.players, party.begun, 0);
+}
+
+/// Who went on as a branch has played for longer than the session by then.
 #[test]
 #[ignore = "takes more than a minute"]
 fn of_two_who_stood_still_goes_over_to_the_one_who_played_on() {
     let name = "two::of_two_who_stood_still_goes_over_to_the_one_who_played_on";
-    let Some(site) = Site::of_test(name, 4) else { return };
-    thread::scope(|scope| {
-        for (stopped, who) in ["the sequencer", "the other"].into_iter().enumerate() {
-            let site = &site;
-            scope.spawn(move || {
-                let what = format!("{who} stands still for a minute");
-                let mut party = site.party(2 * stopped as u8..2 * stopped as u8 + 2).party;
-                let at = Instant::now();
-                party.players[stopped].process().stop();
-                party.pass(60 * SECOND);
-                let plays = &party.players[1 - stopped];
-                println!("{what}: the other one did so for {:?}", plays.stall(at));
-                let played = plays.newest().map(|word| (word.tick, word.branch));
-                party.players[stopped].process().go_on();
-                let takes = party.until_whole();
-                println!("{what}: all are together again after {takes:?}");
-                assert!(takes < Duration::from_secs(5 + 3), "{takes:?}");
-                let plays = &party.players[1 - stopped];
-                assert_eq!(plays.heard(at, YIELDED).len(), 0, "{what}: who played on keeps what it played");
-                assert!(plays.newest().map(|word| (word.tick, word.branch)) > played);
-                assert_one_world(&party.players, party.begun, 0);
-            });
-        }
-    });
+    let Some(site) = Site::of_test(name, 2) else { return };
+    stands_still(site.party(0..2).party, 0, 60);
 }
