@@ -3,7 +3,8 @@
 //!
 //! Each session is in step. How long it plays says `PAGE_SECONDS`, 8 if nothing does; a release is
 //! tried with 60: `PAGE_SECONDS=60 cargo test -p dungeon --test cli page::`. What plays for half a
-//! minute must also keep the session's pace. All tell theirs.
+//! minute must also keep the session's pace. All tell theirs. `FROZEN_SECONDS` says how long a page
+//! is frozen, if that is to be longer than until it is missed.
 //!
 //! Nothing here sleeps or has a fixed port. What is missing fails in CI.
 
@@ -18,6 +19,8 @@ use testkit::{lacks, tell};
 
 use super::check::recorded;
 use super::program::{Running, dungeon, folder, run, text};
+
+const TICKS_PER_S: u32 = 20;
 
 /// Who plays for so long keeps the pace: of less, a moment of a busy machine is too much.
 const PACED_MS: u64 = 30_000;
@@ -36,9 +39,13 @@ pub fn built(name: &str, by: &str) -> Option<PathBuf> {
 }
 
 /// How long a page plays.
-#[expect(clippy::disallowed_methods, reason = "no peer knows for how long it is tried")]
 fn seconds() -> u32 {
-    std::env::var("PAGE_SECONDS").map_or(8, |seconds| seconds.parse().expect("PAGE_SECONDS is a number"))
+    asked_seconds("PAGE_SECONDS").unwrap_or(8)
+}
+
+#[expect(clippy::disallowed_methods, reason = "no peer knows for how long it is tried")]
+fn asked_seconds(name: &str) -> Option<u32> {
+    std::env::var(name).ok().map(|seconds| seconds.parse().expect("it is a number"))
 }
 
 /// A server of page and signaling.
@@ -191,6 +198,8 @@ fn two_pages_and_a_native_play_one_party() {
 /// The tick that stands beside the picture.
 pub const TICK: &str = r"Number(/tick (\d+)/.exec(document.getElementById('rows').innerText)?.[1])";
 
+const NOW_MS: &str = "Math.round(performance.now())";
+
 /// What stands beside the picture says that.
 fn says(words: &str) -> String {
     format!("document.getElementById('rows')?.innerText.includes('{words}')")
@@ -199,20 +208,28 @@ fn says(words: &str) -> String {
 #[test]
 fn a_page_that_leads_hands_over_when_it_is_hidden_and_is_back_after_it_was_frozen() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let Some((_server, url)) = serve() else { return };
-    let Some(mut ada) = open(&url, "&seed=5&seconds=32", &["Ada"]).and_then(|mut pages| pages.pop()) else { return };
+    let (Some((_server, url)), frozen_s) = (serve(), asked_seconds("FROZEN_SECONDS").unwrap_or(0)) else { return };
+    let words = format!("&seed=5&seconds={}", 32 + frozen_s);
+    let Some(mut ada) = open(&url, &words, &["Ada"]).and_then(|mut pages| pages.pop()) else { return };
     ada.tools.until(&says("Ada (you, host)"));
-    let Some(mut bea) = open(&url, "&seed=5&seconds=32", &["Bea"]).and_then(|mut pages| pages.pop()) else { return };
+    let Some(mut bea) = open(&url, &words, &["Bea"]).and_then(|mut pages| pages.pop()) else { return };
     bea.tools.until(&says("Ada (host)"));
     ada.tools.hide();
     bea.tools.until(&says("Bea (you, host)"));
     // Of two alone goes on who is the senior: that takes a moment to be agreed on.
     bea.tools.until(&format!("(window.since ??= {TICK}) + 20 < {TICK}"));
+    let number = |page: &mut OpenPage, what: &str| page.tools.value(what).as_u64().expect("a number");
+    let frozen_at = number(&mut bea, TICK);
     ada.tools.freeze(true);
     bea.tools.until(&says("Ada (away)"));
+    bea.tools.until(&format!("{frozen_at} + {} <= {TICK}", TICKS_PER_S * frozen_s));
+    let tick = number(&mut bea, TICK);
     ada.tools.freeze(false);
+    let woken_at = number(&mut ada, NOW_MS);
     ada.tools.show();
-    ada.tools.until(&says("Bea (host)"));
+    ada.tools.until(&format!("{} && {tick} <= {TICK}", says("Bea (host)")));
+    let (ms, ticks) = (number(&mut ada, NOW_MS) - woken_at, tick - frozen_at);
+    tell(&format!("Ada: in step {ms} ms after she was frozen for {ticks} ticks"));
     let (bea, ada) = (report(&mut bea), finished(&mut ada));
     // By Ada's ticks: she has none of the time in which she was frozen, however long that was.
     assert_equal(&ada, &bea);
