@@ -2,7 +2,7 @@
 //!
 //! A key never travels. It signs an answer to who lets joiners in, and that its player is at one
 //! end of a connection, which both hold for that one; of who closes a party's turns, what those
-//! are; and of a rollback player, what it gives.
+//! are; of a party's members, whom they vote for; and of a rollback player, what it gives.
 
 use core::fmt;
 

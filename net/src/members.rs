@@ -97,12 +97,16 @@ pub struct Members {
     outlook: Outlook,
     /// The newest vote given. That of a joiner is for the leader that let it in.
     vote: Vote,
+    /// The newest that is a promise of its own, and not the choice of others.
+    given: Option<Vote>,
     voted_at: Duration,
     course: Course,
     /// When each other was heard last.
     heard: BTreeMap<PlayerId, Duration>,
     /// What each other said last of who leads, and when.
     stands: BTreeMap<PlayerId, (Stand, Duration)>,
+    /// Those of them whose vote is not shown to be a promise of their own. It elects nobody.
+    unproven: BTreeSet<PlayerId>,
     told_at: Option<Duration>,
     /// When it began to tell its doubts.
     doubted_at: Option<Duration>,
@@ -112,8 +116,7 @@ pub struct Members {
     quorum_at: Option<Duration>,
     /// The newest epoch that this member was elected for and did not lead.
     declined: Option<Epoch>,
-    /// Members that are to be put out for what they did as they led, and why. This one votes for
-    /// none of them.
+    /// Members that are to be put out for what they did, and why. This one votes for none of them.
     distrusted: BTreeMap<PlayerId, LeaveReason>,
     /// For whose sake all voted again while this member led: since when, and how often.
     indulged: BTreeMap<PlayerId, (Duration, u32)>,
@@ -141,10 +144,12 @@ impl Members {
             policy: Policy::PARTY,
             outlook: Outlook::default(),
             vote: leader,
+            given: None,
             voted_at: now,
             course: Course::Follows,
             heard: BTreeMap::from([(leader.leader, now)]),
             stands: BTreeMap::new(),
+            unproven: BTreeSet::new(),
             told_at: None,
             doubted_at: None,
             deaf: BTreeSet::new(),
@@ -170,6 +175,11 @@ impl Members {
         self.vote
     }
 
+    /// The newest vote that this member gave by its own choice.
+    pub fn given(&self) -> Option<Vote> {
+        self.given
+    }
+
     /// A member was heard: of the leader only what it says as the leader counts.
     pub fn heard(&mut self, from: PlayerId, now: Duration) {
         self.heard.insert(from, now);
@@ -182,15 +192,19 @@ impl Members {
     /// A player is no member any more.
     pub fn forget(&mut self, player: PlayerId) {
         self.stands.remove(&player);
+        self.unproven.remove(&player);
         self.heard.remove(&player);
         self.indulged.remove(&player);
         self.distrusted.remove(&player);
     }
 
-    /// A leader is to be put out, for a reason: this member wants another, whatever it hears.
-    pub fn distrust(&mut self, leader: PlayerId, reason: LeaveReason) {
-        self.distrusted.insert(leader, reason);
-        self.suspect();
+    /// A member is to be put out, for a reason. If it leads, this one wants another, whatever it
+    /// hears.
+    pub fn distrust(&mut self, player: PlayerId, reason: LeaveReason) {
+        self.distrusted.insert(player, reason);
+        if player == self.vote.leader {
+            self.suspect();
+        }
     }
 
     /// Whether a member may lead.
@@ -250,6 +264,7 @@ impl Members {
     pub fn resigned(&mut self, leader: PlayerId, heir: PlayerId) -> Vote {
         let vote = Vote { epoch: self.next_epoch(), leader: heir };
         self.stands.insert(leader, (Stand::of(vote, Known::default()), Duration::MAX));
+        self.unproven.remove(&leader);
         vote
     }
 
@@ -270,9 +285,10 @@ impl Members {
         self.heard.get(&player).copied().unwrap_or_default().max(self.voted_at)
     }
 
-    /// Takes what another member says. Returns whether it is to be told our
-    /// [stand](Members::stand): it does not know what is decided.
-    pub fn take(&mut self, from: PlayerId, stand: Stand, now: Duration) -> bool {
+    /// Takes what another member says, and whether its vote is shown to be a promise of its own.
+    /// Returns whether it is to be told our [stand](Members::stand): it does not know what is
+    /// decided.
+    pub fn take(&mut self, from: PlayerId, stand: Stand, is_proven: bool, now: Duration) -> bool {
         let ahead = stand.newest().0.saturating_sub(self.vote.epoch.0);
         let overtaken = self.stands.get(&from).is_some_and(|(before, _)| before.vote.epoch > stand.vote.epoch);
         if from == self.me || ahead > EPOCHS_AHEAD_MAX || overtaken {
@@ -280,6 +296,10 @@ impl Members {
         }
         let Stand { vote, doubts, .. } = stand;
         self.stands.insert(from, (stand, now));
+        match is_proven {
+            true => self.unproven.remove(&from),
+            false => self.unproven.insert(from),
+        };
         if from == self.vote.leader {
             let leads_on = vote.leader == from && vote.epoch > self.vote.epoch;
             let follows = self.policy.suspicion.is_some() && self.leader().is_some();
@@ -330,7 +350,8 @@ impl Members {
     pub fn stand(&self, own: Known) -> Stand {
         let doubts = matches!(self.course, Course::Doubts { .. }).then(|| self.next_epoch());
         let deaf = self.deaf.iter().take(PLAYERS_MAX).copied().collect::<Vec<_>>();
-        Stand { vote: self.vote, doubts, known: own, deaf: deaf.try_into().expect("no more are taken") }
+        let deaf = deaf.try_into().expect("no more are taken");
+        Stand { doubts, deaf, ..Stand::of(self.vote, own) }
     }
 
     /// When [`advance`](Members::advance) has something to do.
@@ -349,7 +370,7 @@ impl Members {
     pub fn elected(&self, electorates: &Electorates, now: Duration) -> Option<BTreeMap<PlayerId, Known>> {
         let Course::Elected(at) = self.course else { return None };
         let voted = |(player, (stand, _)): (&PlayerId, &(Stand, Duration))| {
-            (stand.vote == self.vote).then_some((*player, stand.known))
+            (stand.vote == self.vote && self.is_proven(*player)).then_some((*player, stand.known))
         };
         let voters: BTreeMap<_, _> = self.stands.iter().filter_map(voted).collect();
         let has_voted = |player| player == self.me || voters.contains_key(&player);
@@ -366,7 +387,7 @@ impl Members {
         let (Course::Doubts { .. } | Course::Voted) = self.course else { return Vec::new() };
         let asks_anyone = self.vote.epoch == own.epoch || self.vote.leader == self.me;
         let counts = |player: &PlayerId| asks_anyone || *player == self.vote.leader;
-        let knows = |stand: &Stand| stand.known.epoch == own.epoch && stand.known.end > own.end;
+        let knows = |stand: &Stand| stand.known.is_of_same(&own) && stand.known.end > own.end;
         let players = self.stands.keys().copied().filter(counts);
         players.filter(|player| fresh(&self.stands, *player, now).is_some_and(knows)).collect()
     }
@@ -375,7 +396,7 @@ impl Members {
     /// members whom this one does not: it knows how they voted. Returns whether it is followed.
     pub fn led(&mut self, vote: Vote, electorates: &Electorates, now: Duration) -> bool {
         let open = matches!(self.course, Course::Voted | Course::Doubts { followed: false });
-        let votes = |player| self.vote_of(player) == Some(vote);
+        let votes = |player| self.vote_of(player) == Some(vote) && self.is_proven(player);
         let says = self.stands.get(&vote.leader).map(|(stand, _)| stand);
         let vouched = |player| self.deaf.contains(&player) && says.is_some_and(|stand| !stand.deaf.contains(&player));
         let led = open && self.vote == vote && electorates.is_quorum(|player| votes(player) || vouched(player));
@@ -388,6 +409,12 @@ impl Members {
     /// This member leads from now on.
     pub fn lead(&mut self) {
         self.course = Course::Follows;
+    }
+
+    /// This member may have voted in an epoch up to that one, and forgotten it. It votes in none of
+    /// these again.
+    pub fn skip(&mut self, promised: Epoch) {
+        self.declined = Some(promised).filter(|promised| *promised > self.vote.epoch);
     }
 
     /// This member was elected, but cannot lead: it lacks what it would have to lead on from.
@@ -447,6 +474,11 @@ impl Members {
         if player == self.me { Some(self.vote) } else { self.stands.get(&player).map(|(stand, _)| stand.vote) }
     }
 
+    /// Whether the vote of a member can elect.
+    fn is_proven(&self, player: PlayerId) -> bool {
+        !self.unproven.contains(&player)
+    }
+
     fn suspicious_at(&self) -> Duration {
         let Some(suspicion) = self.policy.suspicion else { return Duration::MAX };
         self.heard.get(&self.vote.leader).map_or(Duration::ZERO, |heard| *heard + suspicion)
@@ -488,7 +520,8 @@ impl Members {
     }
 
     fn give_vote(&mut self, vote: Vote, now: Duration) {
-        (self.vote, self.voted_at, self.course, self.told_at) = (vote, now, Course::Voted, None);
+        (self.vote, self.given) = (vote, Some(vote));
+        (self.voted_at, self.course, self.told_at) = (now, Course::Voted, None);
     }
 
     /// The epoch that comes next: one that others have voted in already, or the first in which
@@ -521,7 +554,8 @@ impl Members {
 
     /// The newest leader that a quorum voted for, if it is news.
     fn winner(&self, electorates: &Electorates) -> Option<Vote> {
-        let stands = self.stands.iter().map(|(player, (stand, _))| (*player, stand.vote));
+        let stands = self.stands.iter().filter(|(player, _)| self.is_proven(**player));
+        let stands = stands.map(|(player, (stand, _))| (*player, stand.vote));
         let votes: BTreeMap<_, _> = stands.chain([(self.me, self.vote)]).collect();
         let is_news = |vote: &Vote| match vote.epoch.cmp(&self.vote.epoch) {
             Ordering::Less => false,

@@ -156,6 +156,8 @@ pub struct Replica<F: Share> {
     hero_waits: Option<Duration>,
     /// The newest epoch in which it voted.
     promised: Epoch,
+    /// No older one, also if it was let in by a leader of one since.
+    voted: Epoch,
     /// How often it looked for the session again.
     attempts: u32,
     /// Commands of a session that was lost, until its hero plays again.
@@ -246,6 +248,7 @@ impl<F: Share> Replica<F> {
             me,
             hero_waits: None,
             promised: Epoch::default(),
+            voted: Epoch::default(),
             attempts: 0,
             given: Given::default(),
             place,
@@ -339,6 +342,12 @@ impl<F: Share> Replica<F> {
         self.membership().map_or(promised, |membership| membership.members.promised())
     }
 
+    /// It is about to forget whom it voted for. It signs no second vote in an epoch.
+    fn remember_votes(&mut self) {
+        let voted = self.membership().map_or(self.promised, Membership::voted);
+        self.voted = self.voted.max(voted);
+    }
+
     /// Proves to have the key that its hello named.
     fn prove(&self, host: PeerId, epoch: Epoch, nonce: u64, io: &mut Io<F::Sim>) {
         let claim = Claim { epoch, host, joiner: self.me, nonce, binding: io.bindings.of(host) };
@@ -367,6 +376,7 @@ impl<F: Share> Replica<F> {
 
     fn welcomed(&mut self, from: PeerId, epoch: Epoch, welcome: Welcome, io: &mut Io<F::Sim>) {
         self.keep_commands();
+        self.remember_votes();
         self.share.begin();
         if !F::OUTLIVES_LEADER {
             self.witness = Witness::following(Vote { epoch, leader: welcome.sequencer });
@@ -491,7 +501,10 @@ impl<F: Share> Replica<F> {
             session.intake.resume_commands(core::mem::take(&mut self.given), closed);
         }
         let vote = Vote { epoch: session.leader.epoch, leader: session.sequencer };
-        session.succession = ledger.map(|ledger| Succession::new((player, self.me), vote, ledger, tick, io.now));
+        session.succession = ledger.map(|ledger| {
+            let membership = Membership::new((player, self.me), vote, ledger, tick, io.now);
+            Succession::of(membership.signing(self.entrant.key.clone(), self.voted), None)
+        });
         session.note_closed(tick);
     }
 
@@ -682,7 +695,8 @@ impl<F: Share> Role<F::Sim> for Replica<F> {
     }
 
     fn stale(&mut self, from: PeerId, epoch: Epoch, io: &mut Io<F::Sim>) {
-        if let Some(membership) = self.membership()
+        if let Place::Joined(session) = &mut self.place
+            && let Some(Succession { membership, .. }) = &mut session.succession
             && membership.player(from).is_some()
             && membership.members.has_left(epoch)
         {

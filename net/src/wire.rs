@@ -19,7 +19,9 @@ pub use bounded::{Bytes, ChatLine, List, Name, Text, TooMany};
 pub use distant::{Distant, Landmarks, Route, Samples, Track};
 pub(crate) use encoded::{Encoded, TurnsKind, encode_turns};
 pub use evidence::{Inquiry, Parcel};
-pub use members::{Attestation, Author, Branch, Fitness, Heir, Known, Lead, Meet, Rank, Signed, Stand, Vote, Vouch};
+pub use members::{
+    Attestation, Author, Branch, Fitness, Heir, Known, Lead, Meet, Rank, Signed, Stand, TwoVotes, Vote, Vouch,
+};
 pub use relay::{CellBytes, CoreTree, Frame, Frames, Load, LoadedCells, Nearby, RawGiven};
 pub use repair::{Parts, Repair, Survey};
 pub use rollback::{Form, Inputs, Member, Regroup};
@@ -36,7 +38,7 @@ use crate::link::PeerId;
 pub use crate::members::Electorate;
 
 /// The version of this wire format. Peers with different ones refuse each other.
-pub const PROTOCOL_VERSION: u32 = 14;
+pub const PROTOCOL_VERSION: u32 = 15;
 
 /// Which part of a session a packet belongs to. In a party, which sequencer closes ticks: 0 for the
 /// founder, a later one after each election. In a rollback session, who is left: a later one after
@@ -149,6 +151,8 @@ pub enum Message {
     /// Whoever has a key to whoever it hears, once for each connection, reliable: it is at the
     /// other end.
     Vouch(Vouch),
+    /// Party, member to all others, reliable: a member voted for two in one epoch.
+    TwoVotes(TwoVotes),
 }
 
 impl Message {
@@ -166,6 +170,7 @@ impl Message {
             | Message::Fitness(_)
             | Message::Meet(_)
             | Message::Vouch(_)
+            | Message::TwoVotes(_)
             | Message::Regroup(_) => Some(Epoch::default()),
             // It names that of a session which begins with it for the receiver.
             Message::Welcome(_) | Message::Gathering(..) | Message::Form(_) | Message::Challenge(_) => None,
@@ -316,7 +321,7 @@ pub enum LeaveReason {
     Yielded,
     /// The peer reported false checksums of a right world, again and again.
     Lied,
-    /// The peer led, and told some other turns than others.
+    /// The peer told some other turns than others, as it led, or voted for two in one epoch.
     Distrusted,
     /// A quorum of the members wanted the player out.
     VotedOut,
@@ -346,7 +351,7 @@ impl fmt::Display for LeaveReason {
             LeaveReason::Replaced => "came back from elsewhere",
             LeaveReason::Yielded => "went over to the others",
             LeaveReason::Lied => "reported false checksums",
-            LeaveReason::Distrusted => "told some other turns than others",
+            LeaveReason::Distrusted => "told some a different story",
             LeaveReason::VotedOut => "was voted out",
         })
     }
@@ -441,6 +446,7 @@ pub fn decode(packet: &[u8]) -> Result<(Epoch, Message), WireError> {
         Message::Inputs(inputs) => inputs.check(epoch)?,
         Message::Regroup(regroup) => regroup.check()?,
         Message::Lead(lead) => lead.check()?,
+        Message::TwoVotes(two) => two.check()?,
         Message::Inquiry(inquiry) => inquiry.check()?,
         Message::Parcel(parcel) => parcel.check()?,
         Message::Frames(frames) => frames.check()?,

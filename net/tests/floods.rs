@@ -4,6 +4,7 @@
 use core::time::Duration;
 use std::sync::{Mutex, PoisonError};
 
+use lockstone_net::PlayerKey;
 use lockstone_net::limits::{COMMANDS_PER_TURN_MAX, PACKETS_PER_S_MAX};
 use lockstone_net::link::{Channel, Link, PeerId};
 use lockstone_net::memory::{Driver, MemoryLink, Weather};
@@ -51,6 +52,8 @@ enum Flood {
     Garbage,
     /// Doubts and votes for anyone, in the epochs that come.
     Stands,
+    /// Votes, and votes of others, that nobody signed.
+    FalseVotes,
     /// Messages that only who leads may send, or only a member.
     Forgeries,
 }
@@ -106,18 +109,46 @@ fn packets(flood: Flood, room: &Room, speaker: Option<usize>, number: &mut u32, 
             let stand = |dice: &mut Dice| {
                 let later = Epoch(epoch.0 + dice.roll(5) as u32);
                 let leader = PlayerId(dice.roll(PEERS as u64) as u16);
-                let known = Known { epoch: later, end: known.plus(dice.roll(1_000) as u32), branch };
+                let known = Known { epoch: later, end: known.plus(dice.roll(1_000) as u32), branch, leader };
                 let doubts = (dice.roll(2) == 0).then_some(Epoch(later.0 + 1));
                 Stand { doubts, ..Stand::of(Vote { epoch: later, leader }, known) }
             };
             let message = |dice: &mut Dice| wire::encode(Epoch(0), &Message::Stand(stand(dice)));
             (0..PACKETS_PER_TICK).map(|_| message(dice)).collect()
         }
+        Flood::FalseVotes => {
+            let proof = |dice: &mut Dice| Proof([dice.roll(256) as u8; 32], [dice.roll(256) as u8; 32]);
+            let message = |dice: &mut Dice, number: u32| {
+                let vote = Vote { epoch: Epoch(epoch.0 + 1 + number % 100), leader: PlayerId(1) };
+                let (from, leader) = (Known { epoch, end: known, branch, leader: PlayerId(0) }, PlayerId(1));
+                let votes = (0..PEERS as u16).map(|player| (PlayerId(player), proof(dice))).collect();
+                match number % 3 {
+                    0 => {
+                        let stand = Stand { proof: Some(proof(dice)), ..Stand::of(vote, from) };
+                        (Epoch(0), Message::Stand(stand))
+                    }
+                    1 => {
+                        let votes = [(leader, proof(dice)), (PlayerId(2), proof(dice))];
+                        (Epoch(0), Message::TwoVotes(TwoVotes { voter: PlayerId(0), epoch: vote.epoch, votes }))
+                    }
+                    _ => {
+                        let (before, gone) = (list(vec![]), list(vec![]));
+                        (epoch, Message::Lead(Lead { from, before, gone, votes: list(votes) }))
+                    }
+                }
+            };
+            let mut packets = Vec::new();
+            for _ in 0..PACKETS_PER_TICK {
+                let (epoch, message) = message(dice, next());
+                packets.push(wire::encode(epoch, &message));
+            }
+            packets
+        }
         Flood::Forgeries => {
             let leader = PlayerId(speaker.unwrap_or(LIAR) as u16);
             let (later, rank) = (Epoch(epoch.0 + 1), Rank { members: 16, age: u8::MAX, branch });
-            let from = Known { epoch, end: known, branch };
-            let lead = Lead { from, before: list(vec![]), gone: list(vec![]) };
+            let from = Known { epoch, end: known, branch, leader };
+            let lead = Lead { from, before: list(vec![]), gone: list(vec![]), votes: list(vec![]) };
             let turns = Turns { from: known, ticks: 8, ..Turns::default() };
             let stand = Stand::of(Vote { epoch: later, leader }, from);
             let forged = [
@@ -144,10 +175,13 @@ fn packets(flood: Flood, room: &Room, speaker: Option<usize>, number: &mut u32, 
 
 /// All play for a while, and somebody floods. Returns what those saw who had no part in it, the
 /// sequencer first, and how much is kept by all of them.
-fn play(seed: u64, flood: Flood, by: By) -> (Vec<Seen>, usize) {
+fn play(seed: u64, flood: Flood, by: By, keyed: bool) -> (Vec<Seen>, usize) {
     let mut dice = Dice(seed);
     let settings = PartySettings { players_at_start: PEERS, seed, ..PartySettings::default() };
-    let parties = (0..PEERS).map(|n| party(settings.clone(), &format!("player {n}")));
+    let parties = (0..PEERS).map(|n| {
+        let party = party(settings.clone(), &format!("player {n}"));
+        if keyed { party.with_key(PlayerKey::from_bytes([n as u8 + 1; 32])) } else { party }
+    });
     let mut room: Room = gather(seed, Weather { jitter: ms(10), ..Weather::clear(DELAY) }, parties, |_, link| link);
     let mut stranger = room.network.enter();
     let until = room.now() + secs(2);
@@ -253,8 +287,9 @@ fn unharmed(flood: Flood, by: By, dropped_min: u64, reasons: &[DropReason]) {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let default = if (flood, by) == (Flood::Stands, By::Member) { 5 } else { 2 };
     let figures = seeds::each(TEST, default, |seed| {
-        let (calm, _) = play(seed, Flood::None, by);
-        let (flooded, kept) = play(seed, flood, by);
+        let keyed = flood == Flood::FalseVotes;
+        let (calm, _) = play(seed, Flood::None, by, keyed);
+        let (flooded, kept) = play(seed, flood, by, keyed);
         let votes = matches!((flood, by), (Flood::Stands | Flood::Forgeries, By::Member));
         if let Some(harm) = harm(&calm, &flooded, u32::from(votes) * VOTES_MORE_MAX) {
             panic!("seed {seed}, {flood:?} by {by:?}: {harm}");
@@ -300,6 +335,15 @@ fn ten_thousand_stands_a_second_unseat_nobody() {
     }
 }
 
+/// Of few of them a signature is looked at.
+#[test]
+fn ten_thousand_votes_a_second_that_nobody_signed_unseat_nobody() {
+    for by in [By::Stranger, By::Member] {
+        unharmed(Flood::FalseVotes, by, BEYOND_RATE, &[DropReason::OverRate]);
+    }
+    unharmed(Flood::FalseVotes, By::Member, 300 * TIME.as_secs(), &[DropReason::BadVote]);
+}
+
 #[test]
 fn who_does_not_lead_cannot_speak_as_who_leads() {
     for by in [By::Stranger, By::Member] {
@@ -312,7 +356,7 @@ fn who_does_not_lead_cannot_speak_as_who_leads() {
 #[test]
 fn more_than_half_of_the_members_harm_the_others() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let (calm, _) = play(1, Flood::None, By::Most);
-    let (flooded, _) = play(1, Flood::Stands, By::Most);
+    let (calm, _) = play(1, Flood::None, By::Most, false);
+    let (flooded, _) = play(1, Flood::Stands, By::Most, false);
     assert!(harm(&calm, &flooded, VOTES_MORE_MAX).is_some());
 }

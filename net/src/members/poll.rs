@@ -78,7 +78,7 @@ impl<'a> Poll<'a> {
     /// Whether whoever leads must hear that one: it doubts, or this member does not reach it, and
     /// another does. Who knows newer turns may say nothing of it as its vote counts no more.
     fn concerns(&self, player: PlayerId) -> bool {
-        let reached = || self.stands().any(|stand| stand.known <= self.own && !stand.deaf.contains(&player));
+        let reached = || self.stands().any(|stand| !stand.known.exceeds(&self.own) && !stand.deaf.contains(&player));
         let is_apart = self.members.outlook.apart.contains(&player);
         self.doubts(player) || is_apart && !self.is_doubted(player) && reached()
     }

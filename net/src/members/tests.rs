@@ -186,7 +186,7 @@ impl Cluster {
         let member = &mut self.members[to];
         match message {
             Message::Stand(stand) => {
-                if member.members.take(id(from), stand, now) {
+                if member.members.take(id(from), stand, true, now) {
                     let answer = member.members.stand(known);
                     self.send(to, from, Message::Stand(answer));
                 }

@@ -125,7 +125,8 @@ impl<S: Simulation> Sequencing<S> {
         guests.follow(&ledger, player);
         let stepper = Stepper::found(founded, config.following(), &mut io.out);
         let vote = Vote { epoch: leader.epoch, leader: player };
-        let membership = Membership::new((player, leader.peer), vote, ledger, stepper.tick(), io.now);
+        let membership = Membership::new((player, leader.peer), vote, ledger, stepper.tick(), io.now)
+            .signing(entrant.key.clone(), leader.epoch);
         Sequencing {
             guests,
             reign: Reign::beginning(io.now),
@@ -466,6 +467,10 @@ impl<S: Simulation> Role<S> for Sequencing<S> {
                 self.membership.voted_out(by, *unwanted, io.now, &mut io.out);
                 return self.expel(*unwanted, io);
             }
+            (Message::Lead(lead), Some(by)) => return self.rivalled(from, (by, epoch), lead, io),
+            (Message::TwoVotes(two), Some(by)) => {
+                return self.membership.hear_two_votes(by, two.clone(), io.now, &mut io.out);
+            }
             (Message::Fitness(fitness), Some(by)) => return self.membership.fitness_of(by, *fitness),
             (Message::Fetch(first), Some(_)) if self.membership.fetched(from, epoch, *first, &mut io.out) => return,
             (Message::Bye(_), player) => self.reign.resigned.extend(player.or(self.reign.removed.remove(&from))),
@@ -561,11 +566,10 @@ impl<S: Simulation> Role<S> for Sequencing<S> {
     fn leave(&mut self, io: &mut Io<S>) {
         let heard = self.guests.iter().filter(|(_, guest)| guest.plays() && self.hears(guest.player, io.now));
         let heir = heard.map(|(_, guest)| guest.player).min();
-        let epoch = Epoch(self.membership.members.promised().0 + 1);
+        let stand = heir.map(|heir| self.membership.last_word(heir, io.now));
         for (peer, guest) in self.guests.peers() {
             io.out.reliably(self.leader.epoch, peer, &Message::Ending);
-            if let Some(leader) = heir.filter(|_| guest.plays()) {
-                let stand = Stand::of(Vote { epoch, leader }, Known::default());
+            if let Some(stand) = stand.clone().filter(|_| guest.plays()) {
                 io.out.reliably(Epoch::default(), peer, &Message::Stand(stand));
             }
         }

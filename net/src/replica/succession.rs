@@ -13,8 +13,8 @@ use crate::intake::{Given, Intake, Progress};
 use crate::link::{Channel, PeerId};
 use crate::playout::Playout;
 use crate::session::{
-    Comparison, DropReason, Entrant, Event, Following, Greeting, Io, Leader, Ledger, Membership, Offence, Repairs,
-    Role, Stepper,
+    Comparison, DropReason, Entrant, Event, Following, Greeting, Io, Leader, Membership, Offence, Repairs, Role,
+    Stepper,
 };
 use crate::wire::*;
 
@@ -73,11 +73,7 @@ pub struct Estate<S: Simulation> {
 }
 
 impl Succession {
-    pub fn new(me: (PlayerId, PeerId), leader: Vote, ledger: Ledger, first: Tick, now: Duration) -> Succession {
-        Succession::of(Membership::new(me, leader, ledger, first, now), None)
-    }
-
-    fn of(membership: Membership, gone: Option<(PeerId, LeaveReason)>) -> Succession {
+    pub fn of(membership: Membership, gone: Option<(PeerId, LeaveReason)>) -> Succession {
         let (asked, contradicted) = (BTreeMap::new(), Contradicted::default());
         Succession { membership, asked, gone, assumed: None, branches: false, contradicted }
     }
@@ -158,7 +154,11 @@ impl<F: Share> Replica<F> {
         }
         // While it looks for its session, messages of any epoch come this far.
         let is_of_now = epoch == succession.membership.members.promised();
+        if let (Message::Lead(lead), true) = (&message, is_of_now) {
+            succession.membership.hear_lead(by, epoch, lead, io.now, &mut io.out);
+        }
         match message {
+            Message::TwoVotes(two) => succession.membership.hear_two_votes(by, two, io.now, &mut io.out),
             Message::Fetch(first) if succession.membership.fetched(from, epoch, first, &mut io.out) => {}
             Message::Fetch(_) if !is_of_now => self.stale(from, epoch, io),
             Message::Lead(_) if !is_of_now => io.out.dropped(DropReason::StaleEpoch),
@@ -217,7 +217,7 @@ impl<F: Share> Replica<F> {
             return;
         };
         let knows_enough = membership.knows_enough(&voters, io.now);
-        let knowing: Vec<_> = voters.iter().filter(|(_, theirs)| *theirs > known && !knows_enough).collect();
+        let knowing: Vec<_> = voters.iter().filter(|(_, theirs)| theirs.exceeds(&known) && !knows_enough).collect();
         if knowing.iter().any(|(_, theirs)| theirs.epoch > known.epoch) {
             membership.members.decline();
         } else if !knowing.is_empty() && !membership.is_contested() {
@@ -335,11 +335,17 @@ impl<F: Share> Replica<F> {
         replica
     }
 
-    /// Looks for the session again that it led a branch of, and in whose world its hero is. It is
-    /// led by that peer, as far as is known.
-    pub fn return_to(&mut self, simulation: &F::Sim, promised: Epoch, leader: Option<PeerId>, io: &mut Io<F::Sim>) {
+    /// Looks for the session again that it led a branch of, as that member, and in whose world its
+    /// hero is. It is led by that peer, as far as is known.
+    pub fn return_to(
+        &mut self,
+        simulation: &F::Sim,
+        membership: &Membership,
+        leader: Option<PeerId>,
+        io: &mut Io<F::Sim>,
+    ) {
         self.hero_waits = hero_waits(simulation, self.settings);
-        self.promised = promised;
+        (self.promised, self.voted) = (membership.members.promised(), membership.voted());
         self.greet_anew(io);
         if let Some((greeting, leader)) = self.greeting().zip(leader) {
             greeting.follow(leader);
@@ -393,6 +399,7 @@ impl<F: Share> Replica<F> {
 
     /// Says hello to everyone.
     fn greet(&mut self, io: &mut Io<F::Sim>) -> Box<Greeting> {
+        self.remember_votes();
         self.promised = self.promised();
         self.attempts = self.attempts.wrapping_add(1);
         let hello = Hello { promised: self.promised, attempt: self.attempts, ..self.entrant.hello() };

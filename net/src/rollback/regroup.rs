@@ -234,7 +234,7 @@ impl<S: Simulation> Play<S> {
         let stops = vote.epoch > self.epoch || doubts > Some(self.epoch) && known.epoch == self.epoch;
         if self.regrouping.is_none() && !stops {
             // It does not know yet who leads.
-            if self.members.take(from, theirs.stand.clone(), io.now) {
+            if self.members.take(from, theirs.stand.clone(), true, io.now) {
                 self.answer(peer, &mut io.out);
             }
             return;
@@ -255,7 +255,7 @@ impl<S: Simulation> Play<S> {
                 self.lose(*player, *reason, io);
             }
         }
-        self.members.take(from, theirs.stand, io.now);
+        self.members.take(from, theirs.stand, true, io.now);
         self.regroup(io);
     }
 
@@ -346,7 +346,7 @@ impl<S: Simulation> Play<S> {
         let gone: Lost = self.gone.iter().map(|(player, reason)| (*player, *reason)).chain(gone).collect();
         let ends = left.iter().filter_map(|player| voters.get(player)).map(|theirs| theirs.end);
         let from = Known { epoch: self.epoch, end: ends.fold(self.confirmed, Tick::min), ..Known::default() };
-        let lead = Lead { from, before: List::default(), gone: listed(&gone) };
+        let lead = Lead { from, before: List::default(), gone: listed(&gone), votes: List::default() };
         self.members.lead();
         self.go_on(self.members.promised(), &lead, io);
         self.lead = Some((lead, io.now));

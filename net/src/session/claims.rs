@@ -27,7 +27,7 @@ impl Claims {
     /// bit, or takes a claim back for a moment, gains no time.
     pub fn look(&mut self, own: Known, said: impl Iterator<Item = (PlayerId, Known)>, now: Duration) {
         self.0.retain(|_, since| now < *since + BELIEVED + IDLE);
-        for (player, _) in said.filter(|(_, known)| *known > own) {
+        for (player, _) in said.filter(|(_, known)| known.exceeds(&own)) {
             self.0.entry(player).or_insert(now);
         }
     }

@@ -209,7 +209,8 @@ pub enum Event<S: Simulation> {
     },
     /// A party's sequencer told some other turns than others, and signed both; or it does not sign
     /// what it tells. The members vote for another, and who leads on puts it out. The same of a
-    /// rollback player and its commands: it is lost.
+    /// rollback player and its commands: it is lost. Or a member of a party voted for two in one
+    /// epoch, and signed both: its votes count no more, and who leads puts it out.
     Distrusted {
         /// Whose peer it is.
         player: PlayerId,
@@ -307,7 +308,7 @@ impl<S: Simulation> fmt::Debug for Event<S> {
             Event::VoteOut { by, player, votes, members } => {
                 write!(f, "{by} wants {player} out, as {votes} of {members} do")
             }
-            Event::Distrusted { player, is_proven: true } => write!(f, "{player} told different turns"),
+            Event::Distrusted { player, is_proven: true } => write!(f, "{player} told two stories"),
             Event::Distrusted { player, is_proven: false } => write!(f, "{player} does not sign what it tells"),
             Event::Signed(signed) => write!(f, "{} signed {:?}", signed.player, signed.attestation),
             Event::ReferenceWanted { tick, agreed } => write!(f, "reference of {tick} wanted, agreed {agreed:?}"),

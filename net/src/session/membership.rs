@@ -4,6 +4,10 @@
 //! It follows the turns as they become known, and talks to the other members of who leads. It never
 //! plays, and never decides what is in a turn.
 
+mod ballots;
+
+use ballots::Ballots;
+
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -39,6 +43,7 @@ pub struct Membership {
     pub history: History<RawTurn>,
     /// The epoch of the leader that is followed. Turns of those before may be on their way yet.
     epoch: Epoch,
+    leader: PlayerId,
     /// How far the turns of each epoch before go: the newest few.
     past: VecDeque<Known>,
     standing: Standing,
@@ -49,6 +54,7 @@ pub struct Membership {
     attested: Attested,
     expulsion: Expulsion,
     claims: Claims,
+    ballots: Ballots,
     /// How well other members said that they can lead.
     fitness: BTreeMap<PlayerId, Fitness>,
     /// Who was told how well this one can.
@@ -70,6 +76,7 @@ impl Membership {
             ledger,
             history,
             epoch,
+            leader: leader.leader,
             past,
             standing,
             minority,
@@ -77,6 +84,7 @@ impl Membership {
             attested,
             expulsion: Expulsion::default(),
             claims: Claims::default(),
+            ballots: Ballots::default(),
             fitness: BTreeMap::new(),
             fitness_told: BTreeMap::new(),
             is_contested: false,
@@ -88,9 +96,10 @@ impl Membership {
     /// How far the turns go that it has, and the epoch that the next one is of. Of a newer leader
     /// it may have none yet.
     pub fn known(&self) -> Known {
-        let end = self.history.open();
-        let epoch = self.past.iter().find(|past| end < past.end).map_or(self.epoch, |past| past.epoch);
-        Known { epoch, end, branch: self.ledger.branch }
+        let (end, newest) = (self.history.open(), (self.epoch, self.leader));
+        let past = self.past.iter().find(|past| end < past.end);
+        let (epoch, leader) = past.map_or(newest, |past| (past.epoch, past.leader));
+        Known { epoch, end, branch: self.ledger.branch, leader }
     }
 
     /// The epoch of the leader that it follows.
@@ -101,9 +110,9 @@ impl Membership {
     /// What it lacks comes from another than the leader that it followed, and of whose turns it has
     /// none: they may be others.
     pub fn unfollow(&mut self) {
-        let Known { epoch, .. } = self.known();
+        let Known { epoch, leader, .. } = self.known();
         self.past.retain(|past| past.epoch < epoch);
-        self.epoch = epoch;
+        (self.epoch, self.leader) = (epoch, leader);
     }
 
     /// Whether its own hero is in the world and plays, as far as it knows.
@@ -149,18 +158,20 @@ impl Membership {
         if self.is_contested {
             // So all load the world.
             self.past.clear();
-            from.epoch = epoch;
+            (from.epoch, from.leader) = (epoch, self.me);
         }
         self.past.push_back(from);
         self.signs_from(self.me, from.end);
-        (self.epoch, self.is_contested) = (epoch, false);
+        self.note_mandate();
+        (self.epoch, self.leader, self.is_contested) = (epoch, self.me, false);
     }
 
     /// What it says as the leader.
     pub fn lead(&self) -> Lead {
         let mut before = Vec::from(self.past.clone());
         let from = before.pop().unwrap_or_default();
-        Lead { from, before: before.try_into().expect("no more are kept"), gone: List::default() }
+        let before = before.try_into().expect("no more are kept");
+        Lead { from, before, gone: List::default(), votes: self.electors() }
     }
 
     /// A player leads from a tick on. If another did until now, it owes nothing for that one.
@@ -175,11 +186,10 @@ impl Membership {
         let ours = self.known();
         let mut past: VecDeque<_> = lead.before.into_vec().into();
         past.push_back(lead.from);
-        let goes_on =
-            past.iter().any(|known| (known.branch, known.epoch) == (ours.branch, ours.epoch) && ours.end <= known.end);
+        let goes_on = past.iter().any(|known| known.is_of_same(&ours) && ours.end <= known.end);
         if goes_on {
             self.signs_from(leader, past.back().map_or(ours.end, |known| known.end));
-            (self.past, self.epoch) = (past, epoch);
+            (self.past, self.epoch, self.leader) = (past, epoch, leader);
             // The new leader may not have known this member when it said so.
             self.fitness_told.clear();
         }
@@ -190,12 +200,14 @@ impl Membership {
     pub fn close(&mut self, inputs: &[RawInput]) {
         if inputs.iter().any(|input| matches!(input, RawInput::Branch(_))) {
             self.attested = Attested::beginning(self.history.open(), ATTESTED_TICKS);
+            self.ballots.begin_anew();
         }
         self.attested.closed(self.history.open(), (!inputs.is_empty()).then_some(&inputs));
         self.expulsion.closed(inputs);
         self.ledger.closed(self.history.open(), inputs);
         for player in inputs.iter().filter_map(RawInput::leaver) {
             self.members.forget(player);
+            self.ballots.forget(player);
             self.fitness.remove(&player);
         }
         let names =
@@ -369,6 +381,7 @@ impl Membership {
             self.tell_fitness(told, ingress, out);
         }
         let Some(stand) = self.members.advance(self.known(), &self.ledger.electorates, now) else { return };
+        let stand = self.signed_stand(stand);
         for (_, member) in self.ledger.present().filter(|(player, _)| *player != self.me) {
             out.send(Epoch::default(), member.peer, Channel::Unreliable, &Message::Stand(stand.clone()));
         }
@@ -390,19 +403,29 @@ impl Membership {
             return true;
         }
         let (player, knows_newer) = (self.player(from), stand.known.epoch > self.epoch);
-        if stand.known > self.known() && player.is_some_and(|player| self.claims.are_idle(player, now)) {
+        if stand.known.exceeds(&self.known()) && player.is_some_and(|player| self.claims.are_idle(player, now)) {
             out.dropped(DropReason::Unexpected);
             return true;
         }
-        if player.map_or(knows_newer, |player| self.members.take(player, stand, now)) {
+        let is_unknowing = match player {
+            None => knows_newer,
+            Some(player) => match self.hear_vote(player, &stand, now, out) {
+                Some(is_proven) => self.members.take(player, stand, is_proven, now),
+                None => {
+                    out.dropped(DropReason::BadVote);
+                    false
+                }
+            },
+        };
+        if is_unknowing {
             self.answer(from, out);
         }
         player.is_some() || knows_newer
     }
 
     /// Tells one who does not know what is decided.
-    pub fn answer<S: Simulation>(&self, to: PeerId, out: &mut Outbox<S>) {
-        let stand = self.members.stand(self.known());
+    pub fn answer<S: Simulation>(&mut self, to: PeerId, out: &mut Outbox<S>) {
+        let stand = self.stand();
         out.send(Epoch::default(), to, Channel::Unreliable, &Message::Stand(stand));
     }
 
@@ -415,13 +438,14 @@ impl Membership {
     /// does.
     pub fn knows_all(&self, voters: &[(PlayerId, Known)]) -> bool {
         let known = self.known();
-        let knows_no_more = |player| voters.iter().any(|(voter, theirs)| *voter == player && *theirs <= known);
+        let knows_no_more = |player| voters.iter().any(|(voter, theirs)| *voter == player && !theirs.exceeds(&known));
         self.is_quorum(|player| player == self.me || knows_no_more(player))
     }
 
     /// Whether it may lead on from what it knows: what the others claim beside that was waited for.
     pub fn knows_enough(&self, voters: &[(PlayerId, Known)], now: Duration) -> bool {
-        let mut claim = voters.iter().filter(|(_, theirs)| *theirs > self.known()).map(|(player, _)| *player);
+        let known = self.known();
+        let mut claim = voters.iter().filter(|(_, theirs)| theirs.exceeds(&known)).map(|(player, _)| *player);
         claim.all(|player| self.claims.is_waited_for(player, now)) && self.knows_all(voters)
     }
 
@@ -437,7 +461,7 @@ impl Membership {
             self.claims.forget();
         }
         let claims = &self.claims;
-        self.members.unhear(|player, known| known > own && claims.are_idle(player, now));
+        self.members.unhear(|player, known| known.exceeds(&own) && claims.are_idle(player, now));
     }
 
     /// Sends another the turns from a tick on, in the epoch in which it asks. Returns whether they

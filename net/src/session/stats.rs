@@ -45,6 +45,8 @@ pub enum DropReason {
     BadEvidence,
     /// A repair that does not come to the state that was promised.
     BadRepair,
+    /// A vote that its voter's key did not sign, or of a member that voted for two.
+    BadVote,
 }
 
 /// What was dropped, counted by reason.

@@ -98,6 +98,7 @@ impl TrafficClass {
             | Message::Fetch(_)
             | Message::Fetched(_)
             | Message::Lead(_)
+            | Message::TwoVotes(_)
             | Message::Heir(_)
             | Message::VoteOut(_)
             | Message::Odd(_)

@@ -25,6 +25,18 @@ pub struct Vote {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Branch(pub u64);
 
+impl Vote {
+    /// What shows that a voter gave it in a branch, as that peer, whose key that is.
+    pub fn signed(self, branch: Branch, voter: PeerId, key: &PlayerKey) -> Proof {
+        key.sign(&Ballot { branch, vote: self, voter })
+    }
+
+    /// Whether a voter gave it in a branch, as that peer, whose key that is.
+    pub fn is_signed(self, branch: Branch, voter: PeerId, key: &PublicKey, proof: &Proof) -> bool {
+        key.signed(&Ballot { branch, vote: self, voter }, proof)
+    }
+}
+
 impl Branch {
     /// The one that leaves this one at a tick, founded by the one who has that vote, as that peer.
     pub(crate) fn founded(self, tick: Tick, vote: Vote, peer: Option<PeerId>) -> Branch {
@@ -40,7 +52,7 @@ impl fmt::Display for Branch {
 
 /// How far a member's history goes. Of one branch the one that goes farther is the greater: of a
 /// newer leader, else of more turns.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Known {
     /// The epoch of the leader that closed the newest of its turns.
     pub epoch: Epoch,
@@ -48,6 +60,27 @@ pub struct Known {
     pub end: Tick,
     /// Of which history. What is known of one says nothing of another.
     pub branch: Branch,
+    /// In a party that leader. Two have led in one epoch if a member voted for both: what is known
+    /// of the turns of one says nothing of the other's.
+    pub leader: PlayerId,
+}
+
+impl Default for Known {
+    fn default() -> Known {
+        Known { epoch: Epoch::default(), end: Tick(0), branch: Branch::default(), leader: PlayerId(0) }
+    }
+}
+
+impl Known {
+    /// Whether both are of the turns of one leader.
+    pub(crate) fn is_of_same(&self, other: &Known) -> bool {
+        (self.branch, self.epoch, self.leader) == (other.branch, other.epoch, other.leader)
+    }
+
+    /// Whether it goes on from another, as far as can be told.
+    pub(crate) fn exceeds(&self, other: &Known) -> bool {
+        self.epoch > other.epoch || self.is_of_same(other) && self.end > other.end
+    }
 }
 
 /// What a member says of who leads.
@@ -62,6 +95,10 @@ pub struct Stand {
     pub known: Known,
     /// Members that it does not hear: led by one of them it would be alone.
     pub deaf: List<PlayerId, PLAYERS_MAX>,
+    /// In a party what shows that it gave that vote: what its key signed of the text
+    /// `"lockstone: a member's vote"`, the branch, the vote and its peer. `None` if it has no key,
+    /// or follows whom others elected.
+    pub proof: Option<Proof>,
 }
 
 /// How well a member can lead a party: the lower, the better.
@@ -88,6 +125,19 @@ pub struct Lead {
     /// In a rollback session everyone who is gone since it began, ascending, and why. In a party
     /// turns say it.
     pub gone: List<(PlayerId, LeaveReason), ROLLBACK_PLAYERS_MAX>,
+    /// In a party those who voted for it and have a key, ascending, and what shows each vote.
+    pub votes: List<(PlayerId, Proof), PLAYERS_MAX>,
+}
+
+/// What shows that a member voted for two in one epoch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TwoVotes {
+    /// Whose votes.
+    pub voter: PlayerId,
+    /// In which epoch.
+    pub epoch: Epoch,
+    /// For whom, and what shows that.
+    pub votes: [(PlayerId, Proof); 2],
 }
 
 /// Who leads on if the relay is lost, from now on. A replica says the same back: it knows.
@@ -188,6 +238,14 @@ struct Span {
     digest: [u8; 32],
 }
 
+/// What the proof of a vote is a signature of.
+#[derive(Serialize)]
+struct Ballot {
+    branch: Branch,
+    vote: Vote,
+    voter: PeerId,
+}
+
 /// A leader meets another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Meet {
@@ -199,6 +257,10 @@ pub struct Meet {
 
 impl Statement for Span {
     const SUBJECT: &'static str = "lockstone: what was told of a span";
+}
+
+impl Statement for Ballot {
+    const SUBJECT: &'static str = "lockstone: a member's vote";
 }
 
 impl Attestation {
@@ -236,14 +298,22 @@ impl Lead {
     pub(super) fn check(&self) -> Result<(), WireError> {
         let before = self.before.iter().map(|known| (known.epoch, ()));
         let before: Vec<_> = before.chain([(self.from.epoch, ())]).collect();
-        WireError::unless(ascending(&self.gone) && ascending(&before), "out of order")
+        let sound = ascending(&self.gone) && ascending(&before) && ascending(&self.votes);
+        WireError::unless(sound, "out of order")
+    }
+}
+
+impl TwoVotes {
+    pub(super) fn check(&self) -> Result<(), WireError> {
+        let [(one, _), (other, _)] = &self.votes;
+        WireError::unless(one != other, "one vote twice")
     }
 }
 
 impl Stand {
     /// That of one who gave a vote, and doubts nobody.
     pub fn of(vote: Vote, known: Known) -> Stand {
-        Stand { vote, doubts: None, known, deaf: List::default() }
+        Stand { vote, doubts: None, known, deaf: List::default(), proof: None }
     }
 
     /// The newest epoch that it names.

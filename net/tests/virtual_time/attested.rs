@@ -69,7 +69,8 @@ fn play_with_a_stray(room: &mut Room, seed: u64, time: Duration) {
     let until = room.now() + time;
     while room.now() < until {
         let Stats { epoch, known: end, branch, .. } = room.seats[LEADER].session.stats();
-        let (vote, known) = (Vote { epoch: Epoch(epoch.0 + 1), leader: STRAY }, Known { epoch, end, branch });
+        let (vote, known) =
+            (Vote { epoch: Epoch(epoch.0 + 1), leader: STRAY }, Known { epoch, end, branch, leader: PlayerId(0) });
         let stand = wire::encode(Epoch::default(), &Message::Stand(Stand::of(vote, known)));
         let stray = room.peer(STRAY.0.into());
         hear(room, LEADER, stray, stand);

@@ -279,7 +279,7 @@ fn a_member_that_votes_alone_unseats_nobody() {
         // It claims to know more than all, and wants itself as the sequencer.
         let vote = Vote { epoch: Epoch(1 + round), leader: PlayerId(3) };
         let branch = driver.seats[0].session.stats().branch;
-        let known = Known { epoch: Epoch(round), end: Tick(1 << 20), branch };
+        let known = Known { epoch: Epoch(round), end: Tick(1 << 20), branch, leader: PlayerId(0) };
         let stand = Stand { doubts: Some(Epoch(2 + round)), ..Stand::of(vote, known) };
         for seat in 0..3 {
             inject(&mut driver, seat, insider, wire::encode(Epoch(0), &Message::Stand(stand.clone())));

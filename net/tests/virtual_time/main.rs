@@ -36,3 +36,4 @@ mod trace;
 mod two;
 mod two_faced;
 mod vote_out;
+mod votes;

@@ -29,9 +29,11 @@ pub fn messages(epoch: Epoch) -> Vec<Message> {
         RawInput::Request(list(vec![7; 300])),
         RawInput::Command(PlayerId(1), command.clone()),
     ]);
-    let (fetched, known) = (turn.clone(), Known { epoch: Epoch(299), end: Tick(70_000), branch: Branch(u64::MAX) });
+    let (end, branch) = (Tick(70_000), Branch(u64::MAX));
+    let (fetched, known) = (turn.clone(), Known { epoch: Epoch(299), end, branch, leader: PlayerId(300) });
     let vote = Vote { epoch: Epoch(300), leader: PlayerId(2) };
-    let stand = Stand { vote, doubts: Some(Epoch(301)), known, deaf: list(vec![PlayerId(3), PlayerId(700)]) };
+    let (deaf, proof) = (list(vec![PlayerId(3), PlayerId(700)]), Proof([3; 32], [4; 32]));
+    let stand = Stand { vote, doubts: Some(Epoch(301)), known, deaf, proof: Some(proof) };
     let lost = vec![(PlayerId(0), LeaveReason::Silent), (PlayerId(3), LeaveReason::Desync)];
     let attestation = Attestation { end: Tick(70_200), digest: [9; 32], proof: Proof([3; 32], [4; 32]) };
     let key = Some(PublicKey([6; 32]));
@@ -146,7 +148,17 @@ pub fn messages(epoch: Epoch) -> Vec<Message> {
         Message::PassedOn(PlayerId(300), attestation),
         Message::Fetch(Tick(70_000)),
         Message::Fetched(Turns { from: Tick(8), ticks: 9, turns: list(vec![(0, fetched)]), ..Turns::default() }),
-        Message::Lead(Lead { from: known, before: list(vec![Known::default()]), gone: list(lost) }),
+        Message::Lead(Lead {
+            from: known,
+            before: list(vec![Known::default()]),
+            gone: list(lost),
+            votes: list(vec![(PlayerId(3), proof), (PlayerId(300), proof)]),
+        }),
+        Message::TwoVotes(TwoVotes {
+            voter: PlayerId(300),
+            epoch: Epoch(301),
+            votes: [(PlayerId(3), proof), (PlayerId(4), proof)],
+        }),
     ]
 }
 

@@ -12,7 +12,7 @@ use crate::party::config::PartyConfig;
 use crate::party::whole::Whole;
 use crate::replica::{Estate, Mandate};
 use crate::sequencer::{Capacity, Waiting};
-use crate::session::{Applicants, Io, Leader, Role, Roll, Schedule};
+use crate::session::{Applicants, DropReason, Io, Leader, Outbox, Role, Roll, Schedule};
 use crate::wire::*;
 
 /// So long does a member keep its vote that is not heard.
@@ -155,14 +155,27 @@ impl<S: Simulation> Sequencing<S> {
                 true => {}
             }
         }
-        let members = &sequencing.membership.members;
-        let reason = |(peer, guest): (PeerId, &Guest<S>)| Some((peer, members.distrusted(guest.player)?));
-        let distrusted: Vec<_> = sequencing.guests.peers().filter_map(reason).collect();
-        for (peer, reason) in distrusted {
-            sequencing.put_out(peer, reason, &mut io.out);
-        }
+        sequencing.put_out_distrusted(&mut io.out);
         sequencing.flush(io.now, &mut io.out);
         sequencing
+    }
+
+    /// Puts those out who are not trusted any more.
+    fn put_out_distrusted(&mut self, out: &mut Outbox<S>) {
+        let members = &self.membership.members;
+        let reason = |(peer, guest): (PeerId, &Guest<S>)| Some((peer, members.distrusted(guest.player)?));
+        let distrusted: Vec<_> = self.guests.peers().filter_map(reason).collect();
+        for (peer, reason) in distrusted {
+            self.put_out(peer, reason, out);
+        }
+    }
+
+    /// Another leads in this epoch, as it says. Only one of both leads on.
+    pub(super) fn rivalled(&mut self, from: PeerId, (by, epoch): (PlayerId, Epoch), lead: &Lead, io: &mut Io<S>) {
+        match self.membership.hear_lead(by, epoch, lead, io.now, &mut io.out) {
+            true => self.meeting.yields = Some(from),
+            false => io.out.dropped(DropReason::Unexpected),
+        }
     }
 
     /// Whether this peer leads, as far as it knows.
@@ -273,6 +286,7 @@ impl<S: Simulation> Sequencing<S> {
         let (since, patience) = (self.reign.backed_at, self.settings().silence_timeout);
         self.membership.advance((since, patience), io);
         if self.leads() {
+            self.put_out_distrusted(&mut io.out);
             self.reign.led_at = io.now;
             // From now on it is as any other who waits, and lets another be elected.
             if io.now >= since + patience && !self.is_backed(io.now) {
@@ -285,7 +299,7 @@ impl<S: Simulation> Sequencing<S> {
             // One member may claim to know anything: it counts only if the others are too few.
             let is_sure = self.membership.knows_all(&voters);
             let members = &mut self.membership.members;
-            if !is_sure && voters.iter().any(|(_, theirs)| *theirs > known) {
+            if !is_sure && voters.iter().any(|(_, theirs)| theirs.exceeds(&known)) {
                 members.decline();
             } else {
                 // It led until now, and all vote for it again.

@@ -41,7 +41,7 @@ pub(super) struct Meeting {
     /// When each is to be told next.
     due: BTreeMap<PeerId, Duration>,
     /// Who leads the branch that is the session.
-    yields: Option<PeerId>,
+    pub yields: Option<PeerId>,
     /// A member that leads others, while this peer leads nobody.
     pub leader: Option<PeerId>,
 }
@@ -163,14 +163,14 @@ impl<S: Simulation> Sequencing<S> {
         for (peer, _) in self.guests.peers() {
             io.out.reliably(self.leader.epoch, peer, &Message::Removed(LeaveReason::Yielded));
         }
-        let (was_always_alone, promised) = (self.was_always_alone(), self.membership.members.promised());
+        let was_always_alone = self.was_always_alone();
         let mut replica = Whole::follow(self.config, &self.entrant, self.leader.peer, io.now);
         match was_always_alone {
             // It is a newcomer to the others.
             true => replica.greet_anew(io),
             false => {
                 io.out.events.push_back(Event::Yielded);
-                replica.return_to(&self.stepper.simulation, promised, self.meeting.yields, io);
+                replica.return_to(&self.stepper.simulation, &self.membership, self.meeting.yields, io);
             }
         }
         replica
