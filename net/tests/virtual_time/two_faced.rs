@@ -257,6 +257,22 @@ fn who_votes_for_two_in_one_epoch_is_put_out_and_those_whom_it_had_lead_are_one_
     });
 }
 
+/// Those who lead have put each other out by then, and do not say any more who voted for them.
+#[test]
+fn those_who_do_not_hear_each_other_for_long_are_one_session_after_a_while() {
+    seeds::each(TEST, 6, |seed| {
+        for how in [(3, 2, secs(15)), (5, 4, secs(15)), (3, 0, secs(15))] {
+            let (mut split, what) = (split(seed, how, true), format!("seed {seed}: {how:?}"));
+            split.run(secs(20), true);
+            assert_eq!(split.led().len(), 1, "{what}: {:?}", split.led());
+            let (honest, liar) = (split.honest(), PlayerId(split.liar as u16));
+            let named = honest.iter().flat_map(|seat| split.distrusted(*seat));
+            assert!(named.into_iter().all(|named| named == (liar, true)), "{what}");
+            split.assert_in_step(&what);
+        }
+    });
+}
+
 /// Nobody can prove what is not signed.
 #[test]
 fn those_whom_one_without_a_key_had_lead_are_one_session_after_a_while() {

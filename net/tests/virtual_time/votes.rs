@@ -139,3 +139,17 @@ fn who_says_much_that_is_false_is_not_heard_for_a_moment() {
     play(&mut room, &mut Dice(3), secs(2));
     assert_eq!(distrusted(&room)[0], [PlayerId(2)]);
 }
+
+/// Of three one is not heard, so the next leader needs that vote.
+#[test]
+fn the_last_vote_of_a_leader_that_leaves_counts() {
+    let mut room = room(4, 3);
+    room.seats[2].freeze(Duration::MAX);
+    play(&mut room, &mut Dice(4), ms(100));
+    let now = room.now();
+    room.seats[0].session.leave(now);
+    play(&mut room, &mut Dice(4), secs(2));
+    let stats = room.seats[1].session.stats();
+    assert_eq!((stats.sequencer(), stats.epoch), (Some(PlayerId(1)), Epoch(1)));
+    assert!(playing(&room.seats[1].session));
+}
