@@ -32,7 +32,7 @@
 //! - The server tells the others when a peer's signaling connection is lost. They ask the peer then
 //!   whether it lives, on its own connection. Only if it says nothing for a second, or left such a
 //!   question unanswered before, they take it for disconnected.
-//! - A link that nobody polled for half a minute, as its page was frozen or its machine asleep, asks
+//! - A link that nobody polled for two seconds, as its page was frozen or its machine asleep, asks
 //!   all its peers whether they live. Whoever begins anew before it answers is connected anew at
 //!   once.
 //! - While the network swallows all, packets wait, or are dropped if they are unreliable: from two

@@ -59,6 +59,8 @@ pub(super) struct Pair {
     /// Whether the probe is asking.
     is_asked: bool,
     doubted: Option<Doubted>,
+    /// Whether this end stood still, and the probe has not found out yet what that led to.
+    stood_still: bool,
     /// Whether it is doubted while it is presumed gone: then it ends.
     is_given_up: bool,
     silence: Silence,
@@ -87,9 +89,6 @@ enum Stage {
 struct Doubted {
     /// Unless it is to ask anew: a packet came meanwhile, or it was asking before the doubt.
     again: bool,
-    /// Whether this end stood still. What comes now may be old, so only an answer counts, and one
-    /// more doubt ends the connection at once.
-    stood_still: bool,
 }
 
 impl Pair {
@@ -144,6 +143,7 @@ impl Pair {
             findings,
             is_asked: false,
             doubted: None,
+            stood_still: false,
             is_given_up: false,
             silence: Silence::default(),
             unanswered: Quota::new(UNANSWERED_PACKETS_MAX, UNANSWERED_TIME),
@@ -206,28 +206,22 @@ impl Pair {
         if self.is_connected() && self.is_presumed_gone() {
             self.is_given_up = true;
             self.bell.wake_by_ref();
-        } else if self.doubted.is_none() {
-            self.doubt_since(false);
-        }
-    }
-
-    /// This end stood still for longer than connections live: the other one may have given this one
-    /// up.
-    pub(super) fn stood_still(&mut self) {
-        self.doubt_since(true);
-    }
-
-    fn doubt_since(&mut self, stood_still: bool) {
-        if self.is_connected() {
-            self.doubted = Some(Doubted { again: self.is_asked, stood_still });
+        } else if self.is_connected() && self.doubted.is_none() {
+            self.doubted = Some(Doubted { again: self.is_asked });
             self.ask();
         }
     }
 
+    /// This end was silent for so long that the other may have given it up.
+    pub(super) fn stood_still(&mut self) {
+        self.stood_still = self.is_connected();
+        self.ask();
+    }
+
     /// Whether the peer was asked already, and left that unanswered, or this end stood still, and
-    /// has had no answer since.
+    /// has had no answer yet: packets may have waited here.
     pub(super) fn is_presumed_gone(&self) -> bool {
-        self.silence.is_silent() || self.doubted.as_ref().is_some_and(|doubted| doubted.stood_still)
+        self.silence.is_silent() || self.stood_still
     }
 
     /// Has the probe ask whether the peer lives.
@@ -247,14 +241,14 @@ impl Pair {
                 self.silence.unheard();
                 continue;
             }
-            self.is_asked = false;
+            (self.is_asked, self.stood_still) = (false, false);
             match self.doubted.take() {
                 _ if finding == Finding::Lives => {
                     self.knocks.clear();
                     self.heard();
                 }
                 // What came may have been long under way.
-                Some(Doubted { again: true, stood_still }) => self.doubt_since(stood_still),
+                Some(Doubted { again: true }) => self.doubt(),
                 Some(_) => self.leave(events),
                 None if self.silence.unanswered() => self.ask(),
                 None => {}

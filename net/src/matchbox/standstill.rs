@@ -1,12 +1,12 @@
-//! Whether this end stood still for longer than connections live: its page was frozen, its process
-//! stopped, or its machine asleep.
+//! Whether this end stood still for so long that it was silent to its peers: its page was frozen,
+//! its process stopped, or its machine asleep.
 
 use std::time::Duration;
 
 use web_time::SystemTime;
 
-/// ICE gives up a connection by which nothing comes for so long.
-const CONNECTIONS_LIVE: Duration = Duration::from_secs(30);
+/// By then a peer has asked for a second, in vain.
+const SILENT_AFTER: Duration = Duration::from_secs(2);
 
 #[derive(Debug)]
 pub(super) struct Standstill {
@@ -26,7 +26,7 @@ impl Standstill {
     pub fn is_over(&mut self) -> bool {
         let now = SystemTime::now();
         let before = core::mem::replace(&mut self.seen, now);
-        now.duration_since(before).is_ok_and(|time| time > CONNECTIONS_LIVE)
+        now.duration_since(before).is_ok_and(|time| time > SILENT_AFTER)
     }
 }
 
@@ -38,9 +38,9 @@ mod tests {
     fn a_standstill_is_noticed_once_and_a_clock_that_is_set_back_is_none() {
         let mut standstill = Standstill::default();
         assert!(!standstill.is_over());
-        standstill.seen -= 2 * CONNECTIONS_LIVE;
+        standstill.seen -= 2 * SILENT_AFTER;
         assert!(standstill.is_over() && !standstill.is_over());
-        standstill.seen += 2 * CONNECTIONS_LIVE;
+        standstill.seen += 2 * SILENT_AFTER;
         assert!(!standstill.is_over() && !standstill.is_over());
     }
 }
