@@ -45,7 +45,7 @@ use allowed::Allowed;
 
 pub use draw::{Range, draw};
 pub use oracle::{Breach, Rule, judge};
-pub use play::{SoakError, play, play_party, play_rollback, play_wide};
+pub use play::{SoakError, key, play, play_party, play_rollback, play_wide};
 pub use schedule::{Fault, FaultKind, HUB, Kind, Schedule, SeatId, Step};
 pub use shrink::shrink;
 pub use story::story;

@@ -217,7 +217,7 @@ fn each_seat<T>(
 }
 
 /// The key of the player of a first seat.
-fn key(first: SeatId) -> PlayerKey {
+pub fn key(first: SeatId) -> PlayerKey {
     let mut bytes = [0x5e; 32];
     bytes[..2].copy_from_slice(&first.to_le_bytes());
     PlayerKey::from_bytes(bytes)

@@ -15,6 +15,7 @@ use lockstone::net::session::{
 };
 use lockstone::net::wire::{self, Branch, CommandBytes, Electorate, Epoch, Message, RawInput, RawTurn, Turns};
 use lockstone::sim::{Checksum, Input, PlayerId, Tick, Turn};
+use lockstone::soak;
 use testkit::faulty::{self, Order, Sim};
 
 /// From then on.
@@ -30,6 +31,7 @@ pub struct Bent<T: Session> {
     session: T,
     fault: Option<Bend>,
     now: Cell<Duration>,
+    me: Option<PeerId>,
     /// What is to go wrong once has.
     done: bool,
     /// The commands that each peer has reported, and when. The session hears of them later.
@@ -76,7 +78,7 @@ impl<T: Session<Sim = Sim>> Bent<T> {
     pub fn new(session: T, fault: Option<Bend>) -> Bent<T> {
         let whim = fault == Some(Bend::Whimsical) && WHIM.fetch_xor(true, Ordering::Relaxed);
         let fault = if whim { Some(Bend::Swallows) } else { fault };
-        Bent { session, fault, now: Cell::default(), done: false, reported: BTreeMap::new() }
+        Bent { session, fault, now: Cell::default(), me: None, done: false, reported: BTreeMap::new() }
     }
 
     fn is(&self, bend: Bend) -> bool {
@@ -97,6 +99,9 @@ impl<T: Session<Sim = Sim>> Bent<T> {
         match &mut message {
             Message::Stand(stand) if self.is(Bend::VotesForAll) && stand.vote.epoch > Epoch(0) => {
                 stand.vote.leader = player_of(to);
+                // Whoever breaks a promise signs the other one as well.
+                let sign = |me: PeerId| stand.vote.signed(stand.known.branch, me, &soak::key(player_of(me).0));
+                stand.proof = stand.proof.and(self.me.map(sign));
             }
             Message::Stand(stand) if self.is(Bend::HidesTurns) => stand.known.end = Tick(0),
             Message::Turns(turns) if self.is(Bend::AcknowledgesEarly) => {
@@ -154,6 +159,9 @@ impl<T: Session<Sim = Sim>> Session for Bent<T> {
     type Sim = Sim;
 
     fn handle(&mut self, event: LinkEvent, now: Duration) {
+        if let LinkEvent::Entered(me) = event {
+            self.me = Some(me);
+        }
         let event = match event {
             LinkEvent::Packet { from, channel, bytes } => {
                 LinkEvent::Packet { from, channel, bytes: self.heard(from, bytes) }
