@@ -425,9 +425,9 @@ impl<F: Share> Replica<F> {
                 io.out.stats.desyncs += 1;
                 self.seek(io);
             }
-            Some(finding) => {
-                let is_proven = matches!(finding, Offence::Equivocates(_));
-                let signed = succession.membership.signed(finding);
+            Some(offence) => {
+                let is_proven = matches!(offence, Offence::Equivocates(_));
+                let signed = succession.membership.signed(offence);
                 io.out.events.extend(signed.into_iter().map(Event::Signed));
                 io.out.events.push_back(Event::Distrusted { player: session.sequencer, is_proven });
                 self.elect(io);

@@ -317,17 +317,17 @@ impl Membership {
     pub fn audit(&mut self) -> Option<Offence> {
         let (author, key) = self.author()?;
         let leader = self.ledger.player(author.peer).filter(|leader| self.members.is_trusted(*leader))?;
-        let finding = self.attested.find(author, &key)?;
-        if finding != Offence::Differs {
+        let offence = self.attested.find(author, &key)?;
+        if offence != Offence::Differs {
             self.is_contested = true;
             self.members.distrust(leader, LeaveReason::Distrusted);
         }
-        Some(finding)
+        Some(offence)
     }
 
     /// The two signatures of a leader that told different turns.
-    pub fn signed(&self, finding: Offence) -> Vec<Signed> {
-        let Offence::Equivocates(signed) = finding else { return Vec::new() };
+    pub fn signed(&self, offence: Offence) -> Vec<Signed> {
+        let Offence::Equivocates(signed) = offence else { return Vec::new() };
         let Some((author, key)) = self.author() else { return Vec::new() };
         let player = self.ledger.player(author.peer);
         let of = |attestation| Some(Signed { player: player?, key, author, attestation });
