@@ -1,15 +1,13 @@
 //! Bytes as hexadecimal digits: keys, tokens, seeds and states, in files and on command lines.
 
-use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
-
 /// Two digits for each byte.
 pub fn encode(bytes: &[u8]) -> String {
-    HEXLOWER.encode(bytes)
+    ::hex::encode(bytes)
 }
 
 /// The bytes of such digits, small or large. `None` if anything else is among them, or half a byte.
 pub fn decode(digits: &str) -> Option<Vec<u8>> {
-    HEXLOWER_PERMISSIVE.decode(digits.as_bytes()).ok()
+    ::hex::decode(digits).ok()
 }
 
 /// The same of exactly so many bytes.
