@@ -4,7 +4,7 @@
 //! cargo run -p lockstone --example faulty -- check chaos                   a sound game
 //! FAULT=unsaved cargo run -p lockstone --example faulty -- check chaos     a field is not saved
 //! FAULT=help cargo run -p lockstone --example faulty                       all faults
-//! GAME=meadow ...                                                          another game, which has a relay too
+//! GAME=meadow ...                                                          another, with a relay
 //! ```
 //!
 //! Each breaker of `check chaos` catches the fault that it is there for; what plays in a release
