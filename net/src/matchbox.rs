@@ -23,8 +23,8 @@
 //! - If the first peer of a party's room says nothing to those who come, the server begins the room
 //!   anew without it: all connections end, and [`LinkEvent::Entered`] tells a new name.
 //! - When the signaling connection is lost, peers stay connected, but nobody new can join:
-//!   [`LinkEvent::SignalingLost`]. The link looks for the server again, at once if it had been there
-//!   for a while, then every 0.5 to 2 s, and comes back to the room with the same [`PeerId`]:
+//!   [`LinkEvent::SignalingLost`]. The link looks for the server again, at once if it had it for a
+//!   while, then every 0.5 to 2 s, and comes back to the room with the same [`PeerId`]:
 //!   [`LinkEvent::SignalingBack`]. A relay does so for as long as it runs. Any other link ends
 //!   ([`LinkEvent::Closed`]) once it has had no peer and no server for [`Config::return_within`]. A
 //!   server that gives it another name, as those of others do, is of no use: then it ends once the
