@@ -21,7 +21,7 @@ use lockstone::sim::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::faulty::Count;
+use crate::faulty::{Count, FROM};
 pub use game::Meadow;
 
 /// The simulation.
@@ -58,7 +58,7 @@ pub enum Wrong {
     Scene,
     /// Howls are heard beyond reach, through the rules' back door.
     Reach,
-    /// From tick 40 on a shepherd's staff is longer than can be.
+    /// From [`FROM`] on a shepherd's staff is longer than can be.
     Panic,
 }
 
@@ -218,7 +218,7 @@ impl Rules for Pasture {
     fn think(&self, me: &mut Being, mind: &mut Mind<'_, Self>) {
         match me {
             Being::Shepherd { goal, staff, least } => {
-                if self.wrong == Wrong::Panic && mind.tick() >= Tick(40) {
+                if self.wrong == Wrong::Panic && mind.tick() >= FROM {
                     *staff = staff.checked_add(u8::MAX).expect("a staff is not that long");
                 }
                 if let Some(wolf) = mind.actors(REACH).nearest(|other| matches!(other.body, Being::Wolf { .. })) {
