@@ -40,7 +40,7 @@ fn peer(who: &str, start: u32, end: u32, differs: Option<u32>) -> PeerReport {
 fn in_step() -> Report {
     let peers =
         vec![peer("Ada (P0)", 0, 2_400, None), peer("Bram (P1)", 0, 2_400, None), peer("Cleo (P2)", 610, 2_400, None)];
-    Report { peers, start: Tick(0), end: Tick(2_400), shared: None, panic: None, finding: None }
+    Report { peers, end: Tick(2_400), ..Report::default() }
 }
 
 /// A report as large as they come: every text hostile, 256 parts, 40 ticks with 200 cells each.
@@ -75,7 +75,7 @@ fn large() -> Report {
         inputs: lines(10),
         odd_world: None,
     };
-    Report { peers, start: Tick(0), end: Tick(18_000), shared: None, panic: None, finding: Some(finding) }
+    Report { peers, end: Tick(18_000), finding: Some(finding), ..Report::default() }
 }
 
 fn bad_write(n: u32) -> BadWrite {
@@ -182,7 +182,7 @@ fn a_page_in_step_says_so() {
 
 #[test]
 fn reports_without_parts_have_pages_too() {
-    let nothing = Report { peers: Vec::new(), start: Tick(0), end: Tick(0), shared: None, panic: None, finding: None };
+    let nothing = Report::default();
     assert!(page(&nothing).contains("<h1>Nothing to compare</h1>"));
     let mut report = large();
     let finding = report.finding.as_mut().unwrap();

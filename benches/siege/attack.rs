@@ -220,7 +220,7 @@ fn word(n: u32, epoch: Epoch, end: Tick) -> Message {
             let vote = Vote { epoch, leader: other };
             let stand =
                 Stand { doubts: Some(Epoch(epoch.0 + 1)), ..Stand::of(vote, Known { epoch, end, ..Known::default() }) };
-            Message::Regroup(Regroup { lost: list(vec![(other, LeaveReason::Silent)]), stand })
+            Message::Regroup(Regroup::of(list(vec![(other, LeaveReason::Silent)]), stand))
         }
     }
 }

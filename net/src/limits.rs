@@ -34,7 +34,7 @@ pub const VISITS_TIME: Duration = Duration::from_secs(120);
 /// offers are for newcomers who stay for a second.
 pub const NEWCOMERS_MAX: u32 = 16;
 /// The time within which they are counted.
-pub const NEWCOMERS_TIME: Duration = Duration::from_secs(24);
+pub const NEWCOMERS_TIME: Duration = Duration::from_secs(40);
 /// Packets of one peer in [`UNANSWERED_TIME`], beside 16 for each that it is sent: who sends more
 /// says nothing that a session answers, and is connected no more.
 pub const UNANSWERED_PACKETS_MAX: u32 = 512;

@@ -593,6 +593,14 @@ impl Members {
         matches!(self.course, Course::Elected(_))
     }
 
+    /// What those know who vote as this member does, be it that others chose.
+    pub fn backers(&self) -> BTreeMap<PlayerId, Known> {
+        let back = |(player, (stand, _)): (&PlayerId, &(Stand, Duration))| {
+            (stand.vote == self.vote).then_some((*player, stand.known))
+        };
+        self.stands.iter().filter_map(back).collect()
+    }
+
     /// Leaves the next epoch to another that is gone only as far as can be known here, and goes on
     /// to the one after it: should the other live, both do not lead in the same.
     pub fn concede(&mut self, leader: PlayerId) {

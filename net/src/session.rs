@@ -23,6 +23,7 @@
 
 mod applicants;
 mod attested;
+mod ballots;
 mod bindings;
 mod claims;
 mod comparison;
@@ -67,6 +68,7 @@ pub use traffic::{Traffic, TrafficByClass, TrafficClass};
 
 pub(crate) use applicants::{Applicant, Applicants};
 pub(crate) use attested::{Attested, Offence};
+pub(crate) use ballots::{Ballots, Heard, Voters};
 pub(crate) use claims::Claims;
 pub(crate) use comparison::Comparison;
 pub(crate) use config::{Common, Following, Settings, within, within_time};

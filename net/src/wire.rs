@@ -20,7 +20,7 @@ pub use distant::{Distant, Landmarks, Route, Samples, Track};
 pub(crate) use encoded::{Encoded, TurnsKind, encode_turns};
 pub use evidence::{Inquiry, Parcel};
 pub use members::{
-    Attestation, Author, Branch, Fitness, Heir, Known, Lead, Meet, Rank, Signed, Stand, TwoVotes, Vote, Vouch,
+    Attestation, Author, Branch, Fitness, Heir, Known, Lead, Meet, Rank, Signed, Stand, TwoVotes, Vote, Vouch, Word,
 };
 pub use relay::{CellBytes, CoreTree, Frame, Frames, Load, LoadedCells, Nearby, RawGiven};
 pub use repair::{Parts, Repair, Survey};
@@ -38,7 +38,7 @@ use crate::link::PeerId;
 pub use crate::members::Electorate;
 
 /// The version of this wire format. Peers with different ones refuse each other.
-pub const PROTOCOL_VERSION: u32 = 15;
+pub const PROTOCOL_VERSION: u32 = 16;
 
 /// Which part of a session a packet belongs to. In a party, which sequencer closes ticks: 0 for the
 /// founder, a later one after each election. In a rollback session, who is left: a later one after

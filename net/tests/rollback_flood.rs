@@ -236,7 +236,7 @@ fn lie(dice: &mut Dice, honest: &[u8], number: u32) -> Vec<u8> {
             let known =
                 Known { epoch: Epoch(dice.roll(3) as u32), end: Tick(dice.roll(400) as u32), ..Known::default() };
             let doubts = Some(Epoch(dice.roll(5) as u32)).filter(|_| dice.roll(2) == 0);
-            Message::Regroup(Regroup { lost: list(gone), stand: Stand { doubts, ..Stand::of(vote, known) } })
+            Message::Regroup(Regroup::of(list(gone), Stand { doubts, ..Stand::of(vote, known) }))
         }
         (1, _) => {
             let (ours, theirs) = (Checksum(dice.roll(9)), Checksum(dice.roll(9)));

@@ -18,7 +18,7 @@ use super::parting::explain;
 use super::replayer::Replayer;
 use super::report::{Finding, PeerReport, Report, Unmet};
 use super::states::beginnings;
-use super::verdict::{Case, unlike_headers, unlike_starts};
+use super::verdict::{Case, two_votes, unlike_headers, unlike_starts};
 use crate::inspect::Inspect;
 use crate::panics::caught;
 use crate::recording::{Recording, Timeline};
@@ -114,6 +114,7 @@ impl<'a, S: Inspect> Checker<'a, S> {
         let unusable = self.leave_out_unusable_states(&mut peers)?;
         let mut reports: Vec<_> = peers.iter().map(|peer| self.describe(peer)).collect();
         reports.iter_mut().zip(unusable).for_each(|(report, unusable)| report.unusable = unusable);
+        let two_faced = two_votes(&peers);
         // Without its first state nothing is known of a part; all others are checked alike.
         let mut left_out = Vec::new();
         if reports.iter().any(|report| !report.covers.is_empty()) {
@@ -125,7 +126,7 @@ impl<'a, S: Inspect> Checker<'a, S> {
         }
         let mut report = self.check_timelines(&peers, reports)?;
         left_out.into_iter().rev().for_each(|(n, peer)| report.insert(n, peer));
-        Ok(report)
+        Ok(Report { two_faced, ..report })
     }
 
     fn check_timelines(&self, peers: &[Timeline<S>], mut reports: Vec<PeerReport>) -> Result<Report, CheckError> {
@@ -151,7 +152,7 @@ impl<'a, S: Inspect> Checker<'a, S> {
             }
             Err(panicked) => (None, None, Some((played.get(), panicked))),
         };
-        Ok(Report { peers: reports, start, end, shared, finding, panic })
+        Ok(Report { peers: reports, start, end, shared, finding, panic, two_faced: Vec::new() })
     }
 
     /// A recording, of which nothing was compared yet.

@@ -73,6 +73,7 @@ fn sections(report: &Report) -> Markup {
                     None => { h1 { (title(report)) } p.lead { (lead(report)) } },
                     Some(finding) => (verdict(report, finding)),
                 }
+                @for told in &report.two_faced { p.lead { (foreign(told)) "." } }
             }
             (lanes::section(report))
             @if let Some(finding) = &report.finding { (details(report, finding)) }

@@ -15,7 +15,7 @@ use crate::panics::Panicked;
 use crate::recording::{Desync, Ending, Packed};
 
 /// What came out of one or more recordings of a session.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Report {
     /// The recordings, in the order in which they were given.
     pub peers: Vec<PeerReport>,
@@ -31,6 +31,10 @@ pub struct Report {
     pub finding: Option<Finding>,
     /// The tick in whose step the rules panicked, and where, if they did: no more could be played.
     pub panic: Option<(Tick, Panicked)>,
+    /// Who voted for two leaders in one epoch, as signatures in the recordings prove: each in a
+    /// sentence. It says nothing of the worlds.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub two_faced: Vec<String>,
 }
 
 /// One recording, checked.
@@ -440,6 +444,7 @@ impl fmt::Display for Report {
                 writeln!(f, "  it notes that {player} differed at tick {tick}: check both recordings together")?;
             }
         }
+        self.two_faced.iter().try_for_each(|told| writeln!(f, "{told}"))?;
         match (&self.finding, self.shared) {
             (Some(finding), _) => self.tell(finding, f),
             (None, _) if let Some(panic) = self.panic() => write!(f, "verdict PANIC: {panic}"),

@@ -36,6 +36,7 @@ use crate::recording::Timeline;
 use blame::{blame_nobody, minority};
 
 pub(super) use headers::{unlike_headers, unlike_starts};
+pub(super) use signed::two_votes;
 
 /// So many ticks after the first difference a suspicion must meet the odd peer's checksums. If it
 /// does, it is followed to the end: what it does not meet there it has not explained.

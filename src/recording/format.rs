@@ -24,7 +24,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 /// What a recording begins with.
 pub const MAGIC: [u8; 7] = *b"LKSTREC";
 /// The version of this format.
-pub const VERSION: u8 = 6;
+pub const VERSION: u8 = 7;
 /// Magic and version.
 pub const PREAMBLE_BYTES: usize = 8;
 /// What stands before each payload.

@@ -1,5 +1,5 @@
 //! A rollback player that gives two others different commands is named by what it signed, while
-//! they play and by the checker; who was told the other story is not.
+//! they play and by the checker; who was told the other story is not. So is who voted for two.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use lockstone::net::link::PeerId;
 use lockstone::net::memory::{Driver, Weather};
 use lockstone::net::session::{Event, Session};
 use lockstone::net::wire::{
-    Attestation, Author, Branch, CommandBytes, Epoch, LeaveReason, Message, SessionKind, decode,
+    Attestation, Author, Branch, CommandBytes, Epoch, LeaveReason, Message, SessionKind, Signed, Vote, Word, decode,
 };
 use lockstone::net::{PlayerKey, Rollback, RollbackConfig, RollbackSettings};
 use lockstone::recording::{Header, Recording, Writer};
@@ -99,6 +99,11 @@ fn distrusted(room: &Room, seat: usize) -> Vec<(PlayerId, bool)> {
 
 /// What a shell writes.
 fn record(room: &Room, seat: usize) -> Recording<Mixer> {
+    record_with(room, seat, &[])
+}
+
+/// The same, of one that was also shown what others signed.
+fn record_with(room: &Room, seat: usize, shown: &[Signed]) -> Recording<Mixer> {
     let mut writer = None;
     for event in &room.seats[seat].events {
         if let Event::Started { tick, seed, player, snapshot } = event {
@@ -120,7 +125,9 @@ fn record(room: &Room, seat: usize) -> Recording<Mixer> {
         };
         written.expect("memory can be written");
     }
-    Recording::read(&writer.expect("it began").into_output().expect("memory")).expect("it was just written")
+    let mut writer = writer.expect("it began");
+    shown.iter().for_each(|signed| writer.signed(signed).expect("memory can be written"));
+    Recording::read(&writer.into_output().expect("memory")).expect("it was just written")
 }
 
 fn finding(room: &Room, seats: &[usize]) -> Option<Finding> {
@@ -183,4 +190,31 @@ fn who_tells_all_the_same_is_trusted() {
     assert!((0..PLAYERS).all(|seat| distrusted(&room, seat).is_empty()));
     assert!(finding(&room, &[0, 1, 2]).is_none());
     assert!((8..=12).contains(&sent.get()), "to two others each 2 s: {}", sent.get());
+}
+
+/// The vote of the first player, as it signed it, or another did.
+fn vote(room: &Room, leader: u16, signer: usize) -> Signed {
+    let (vote, peer) = (Vote { epoch: Epoch(1), leader: PlayerId(leader) }, room.peer(LIAR));
+    let proof = vote.signed(Branch::default(), peer, &key(signer));
+    let author = Author::of(Branch::default(), peer);
+    Signed { player: PlayerId(0), key: key(LIAR).public(), author, word: Word::Vote(vote, proof) }
+}
+
+#[test]
+fn who_signed_votes_for_two_is_named_by_those_who_were_shown_one_each() {
+    let mut room = room(true);
+    play_on(&mut room, secs(3));
+    let told = |shown: [Signed; 2]| {
+        let recordings = shown.iter().zip(1..).map(|(one, seat)| record_with(&room, seat, core::slice::from_ref(one)));
+        let report = compare(recordings.collect(), &|seed| Mixer::new(seed, 64)).expect("they are of one session");
+        assert!(report.is_in_step(), "{report}");
+        (report.two_faced.clone(), report.to_string())
+    };
+    let (two_faced, text) = told([vote(&room, 1, LIAR), vote(&room, 2, LIAR)]);
+    let [sentence] = two_faced.as_slice() else { panic!("{two_faced:?}") };
+    assert!(sentence.starts_with("player 0 (P0) voted for two to lead epoch 1"), "{sentence}");
+    assert!(text.contains(sentence), "{text}");
+    // The same vote twice, and one that it did not sign, prove nothing.
+    assert!(told([vote(&room, 1, LIAR), vote(&room, 1, LIAR)]).0.is_empty());
+    assert!(told([vote(&room, 1, LIAR), vote(&room, 2, 1)]).0.is_empty());
 }

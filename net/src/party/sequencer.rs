@@ -469,7 +469,7 @@ impl<S: Simulation> Role<S> for Sequencing<S> {
             }
             (Message::Lead(lead), Some(by)) => return self.rivalled(from, (by, epoch), lead, io),
             (Message::TwoVotes(two), Some(by)) => {
-                return self.membership.hear_two_votes(by, two.clone(), io.now, &mut io.out);
+                return self.membership.hear_two_votes(by, two, io.now, &mut io.out);
             }
             (Message::Fitness(fitness), Some(by)) => return self.membership.fitness_of(by, *fitness),
             (Message::Fetch(first), Some(_)) if self.membership.fetched(from, epoch, *first, &mut io.out) => return,

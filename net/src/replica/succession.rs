@@ -158,7 +158,7 @@ impl<F: Share> Replica<F> {
             succession.membership.hear_lead(by, epoch, lead, io.now, &mut io.out);
         }
         match message {
-            Message::TwoVotes(two) => succession.membership.hear_two_votes(by, two, io.now, &mut io.out),
+            Message::TwoVotes(two) => succession.membership.hear_two_votes(by, &two, io.now, &mut io.out),
             Message::Fetch(first) if succession.membership.fetched(from, epoch, first, &mut io.out) => {}
             Message::Fetch(_) if !is_of_now => self.stale(from, epoch, io),
             Message::Lead(_) if !is_of_now => io.out.dropped(DropReason::StaleEpoch),

@@ -13,7 +13,8 @@ use crate::key::PlayerKey;
 use crate::limits::*;
 use crate::link::PeerId;
 use crate::session::{
-    Build, CommandError, DropReason, EndReason, Entrant, Event, Greeting, Io, Leader, Outbox, Phase, Role, Roll, Stats,
+    Ballots, Build, CommandError, DropReason, EndReason, Entrant, Event, Greeting, Io, Leader, Outbox, Phase, Role,
+    Roll, Stats,
 };
 use crate::wire::*;
 
@@ -151,7 +152,9 @@ impl<S: Simulation> Lobby<S> {
         let (config, terms, name) = (self.config.clone(), self.terms, self.me.name.clone());
         let (again, seed) = (self.build.clone(), form.seed);
         let build = Box::new(move || again(seed));
-        let beginning = Beginning { config, terms, player, name, remotes, timeline, build, stories, silent_until };
+        let ballots = Ballots::of((player, self.me.peer), self.key.clone(), Epoch::default());
+        let beginning =
+            Beginning { config, terms, player, name, remotes, timeline, build, stories, ballots, silent_until };
         self.begun = Some(Box::new(Play::begin(beginning, now)));
     }
 }

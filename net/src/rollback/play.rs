@@ -22,7 +22,7 @@ use crate::limits::*;
 use crate::link::{Channel, PeerId};
 use crate::members::{Electorate, Electorates, Members, Policy};
 use crate::session::{
-    CommandError, DropReason, EndReason, Event, Io, Offence, Outbox, Phase, PlayerStats, Refused, Role, Stats,
+    Ballots, CommandError, DropReason, EndReason, Event, Io, Offence, Outbox, Phase, PlayerStats, Refused, Role, Stats,
 };
 use crate::wire::*;
 
@@ -61,6 +61,7 @@ pub struct Play<S: Simulation> {
     /// Who leads the present epoch, and who would lead the next one.
     pub(super) members: Members,
     pub(super) electorates: Electorates,
+    pub(super) ballots: Ballots,
     /// Everyone who is gone since the session began.
     pub(super) gone: Lost,
     /// What this player leads with, and when it was told, as long as not everyone has gone on.
@@ -91,6 +92,7 @@ pub(super) struct Beginning<S: Simulation> {
     /// Makes the world before tick 0.
     pub build: Box<dyn Fn() -> S + Send>,
     pub stories: Stories,
+    pub ballots: Ballots,
     /// Until then players have time to speak first.
     pub silent_until: Duration,
 }
@@ -98,7 +100,8 @@ pub(super) struct Beginning<S: Simulation> {
 impl<S: Simulation> Play<S> {
     /// Tick 0 is now.
     pub(super) fn begin(beginning: Beginning<S>, now: Duration) -> Self {
-        let Beginning { config, terms, player, name, remotes, timeline, build, stories, silent_until } = beginning;
+        let Beginning { config, terms, player, name, remotes, timeline, build, stories, ballots, silent_until } =
+            beginning;
         let base = timeline.base();
         let electorate = Electorate::of(timeline.players().iter().copied());
         let founder = Vote { epoch: Epoch::default(), leader: electorate.senior };
@@ -125,6 +128,7 @@ impl<S: Simulation> Play<S> {
             went_on_at: silent_until,
             members: Members::following(player, founder, now).under(Policy::ROLLBACK),
             electorates: Electorates::of(electorate),
+            ballots,
             gone: Lost::new(),
             lead: None,
             regrouping: None,
@@ -409,7 +413,7 @@ impl<S: Simulation> Role<S> for Play<S> {
             // Chat is no part of the game, nobody takes a goodbye back in a later epoch, what was
             // signed counts for good, and who leads says so in the epoch that it begins.
             Message::Say(_) | Message::Bye(_) | Message::Removed(_) | Message::Lead(_) => true,
-            Message::Attested(_) | Message::PassedOn(..) => true,
+            Message::Attested(_) | Message::PassedOn(..) | Message::TwoVotes(_) => true,
             // What a stranger says is dropped as that.
             _ => self.remote_of(from).is_none(),
         }
@@ -432,6 +436,7 @@ impl<S: Simulation> Role<S> for Play<S> {
             _ if is_lost => {}
             Message::Inquiry(_) => self.inquired(io),
             Message::Lead(lead) => self.led(player, epoch, lead, io),
+            Message::TwoVotes(two) => self.hear_two_votes(player, &two, io),
             Message::Say(_) if !remote.chat.admits(1, CHAT_LINES_PER_S_MAX, io.now) => {
                 io.out.dropped(DropReason::ChatFlood);
             }

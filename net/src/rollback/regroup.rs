@@ -20,11 +20,12 @@ use super::ggrs::Predictor;
 use super::losses::{Losses, Lost};
 use super::play::Play;
 use super::remote::Remote;
+use super::stories::Stories;
 use crate::limits::INQUIRY_ANSWER_INTERVAL;
 use crate::link::{Channel, PeerId};
 use crate::members::{Electorate, Electorates, Outlook};
-use crate::session::{DropReason, EndReason, Event, Io, Outbox};
-use crate::wire::{Epoch, Known, Lead, LeaveReason, List, Message, Regroup, Stand, Vote};
+use crate::session::{DropReason, EndReason, Event, Heard, Io, Outbox, Voters};
+use crate::wire::{Branch, Epoch, Known, Lead, LeaveReason, List, Message, PublicKey, Regroup, Stand, TwoVotes, Vote};
 
 /// What is not known to have arrived is told again after so long.
 pub(super) const REPEAT: Duration = Duration::from_millis(100);
@@ -42,6 +43,23 @@ pub(super) struct Regrouping {
     told_at: Duration,
     /// Whether the game had stood still by then.
     stood_still: bool,
+}
+
+/// Those who may vote: all have one key each from the beginning on, or none.
+struct Voting<'p>(&'p Electorates, &'p Stories);
+
+impl Voters for Voting<'_> {
+    fn branch(&self) -> Branch {
+        Branch::default()
+    }
+
+    fn electorates(&self) -> &Electorates {
+        self.0
+    }
+
+    fn voter(&self, player: PlayerId) -> Option<(PeerId, PublicKey)> {
+        self.1.signer(player)
+    }
 }
 
 impl Regrouping {
@@ -229,13 +247,15 @@ impl<S: Simulation> Play<S> {
         if known.end < self.timeline.first() {
             return io.out.dropped(DropReason::Unexpected);
         }
+        let Some(is_proven) = self.hear_votes(from, &theirs, io) else { return };
         // Nobody can play on without one that promised to take nothing of this epoch any more, or
         // would promise it.
         let stops = vote.epoch > self.epoch || doubts > Some(self.epoch) && known.epoch == self.epoch;
         if self.regrouping.is_none() && !stops {
             // It does not know yet who leads.
-            if self.members.take(from, theirs.stand.clone(), true, io.now) {
-                self.answer(peer, &mut io.out);
+            if self.members.take(from, theirs.stand, is_proven, io.now) {
+                let word = self.word();
+                io.out.send(Epoch::default(), peer, Channel::Unreliable, &word);
             }
             return;
         }
@@ -255,8 +275,51 @@ impl<S: Simulation> Play<S> {
                 self.lose(*player, *reason, io);
             }
         }
-        self.members.take(from, theirs.stand, true, io.now);
+        self.members.take(from, theirs.stand, is_proven, io.now);
         self.regroup(io);
+    }
+
+    /// Takes how another voted, and others, as it shows. Returns whether its vote is shown to be a
+    /// promise of its own; `None` if nothing that it says counts.
+    fn hear_votes(&mut self, from: PlayerId, theirs: &Regroup, io: &mut Io<S>) -> Option<bool> {
+        let all = Voting(&self.electorates, &self.stories);
+        let heard = self.ballots.hear(from, &theirs.stand, io.now, &all);
+        let mut found = self.ballots.compare(from, theirs.stand.vote, &theirs.votes, io.now, &all);
+        let is_proven = match heard {
+            Heard::Counts { is_proven } => Some(is_proven),
+            Heard::Bad => None,
+            Heard::Two(two) => {
+                found.push(two);
+                None
+            }
+        };
+        if is_proven.is_none() {
+            io.out.dropped(DropReason::BadVote);
+        }
+        found.iter().for_each(|two| self.convict(two, io));
+        is_proven
+    }
+
+    /// Another player says that one voted for two.
+    pub(super) fn hear_two_votes(&mut self, by: PlayerId, two: &TwoVotes, io: &mut Io<S>) {
+        match self.ballots.is_shown(by, two, io.now, &Voting(&self.electorates, &self.stories)) {
+            Some(true) => self.convict(two, io),
+            Some(false) => io.out.dropped(DropReason::BadVote),
+            None => {}
+        }
+    }
+
+    /// A player voted for two. All others are told.
+    fn convict(&mut self, two: &TwoVotes, io: &mut Io<S>) {
+        let signed = self.ballots.convict(two, &Voting(&self.electorates, &self.stories));
+        self.members.distrust(two.voter, LeaveReason::Distrusted);
+        self.members.unhear(|player, _| player == two.voter);
+        io.out.events.extend(signed.into_iter().map(Event::Signed));
+        io.out.events.push_back(Event::Distrusted { player: two.voter, is_proven: true });
+        for remote in self.remotes.iter().filter(|remote| remote.player != two.voter) {
+            io.out.reliably(self.epoch, remote.peer, &Message::TwoVotes(two.clone()));
+        }
+        self.lose(two.voter, LeaveReason::Distrusted, io);
     }
 
     /// Does what is due while this player has stopped.
@@ -309,19 +372,28 @@ impl<S: Simulation> Play<S> {
         if let Some(regrouping) = &mut self.regrouping {
             regrouping.told_at = io.now;
         }
-        self.remotes.iter().for_each(|remote| self.answer(remote.peer, &mut io.out));
+        let word = self.word();
+        for remote in &self.remotes {
+            io.out.send(Epoch::default(), remote.peer, Channel::Unreliable, &word);
+        }
     }
 
-    fn answer(&self, to: PeerId, out: &mut Outbox<S>) {
+    /// What this player says of who is lost, and of who leads.
+    fn word(&mut self) -> Message {
         let lost = self.regrouping.as_ref().map(|regrouping| listed(&regrouping.losses.ours)).unwrap_or_default();
-        let stand = self.members.stand(self.known());
-        out.send(Epoch::default(), to, Channel::Unreliable, &Message::Regroup(Regroup { lost, stand }));
+        let stand = self.ballots.signed(self.members.stand(self.known()), self.members.given());
+        let votes = self.ballots.votes(stand.vote, &Voting(&self.electorates, &self.stories));
+        let votes = votes.try_into().expect("no more players than that");
+        Message::Regroup(Regroup { lost, stand, votes })
     }
 
     /// Leads, if this player is elected and everyone has voted whom it has not lost.
     fn go_on_if_elected(&mut self, io: &mut Io<S>) {
         let Some(regrouping) = &self.regrouping else { return };
-        let Some(voters) = self.members.elected(&self.electorates, io.now) else { return };
+        if self.members.elected(&self.electorates, io.now).is_none() {
+            return;
+        }
+        let voters = self.members.backers();
         let is_here = |player| !regrouping.has_lost(player) && !self.removed_by.contains(&player);
         // One that says that it has lost others, and goes on to vote otherwise, is not waited for.
         let torn = regrouping.losses.torn(self.timeline.players());

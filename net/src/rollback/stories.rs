@@ -13,7 +13,7 @@ use crate::key::PlayerKey;
 use crate::limits::{ROLLBACK_ATTESTED_GRACE_TICKS, ROLLBACK_ATTESTED_TICKS};
 use crate::link::PeerId;
 use crate::session::{Attested, Offence};
-use crate::wire::{Attestation, Author, Branch, PublicKey, Signed};
+use crate::wire::{Attestation, Author, Branch, PublicKey, Signed, Word};
 
 /// A difference is told within so many spans of when it began.
 const ATTESTATIONS_KEPT: usize = 3;
@@ -65,6 +65,11 @@ impl Stories {
         self.players.retain(|player, _| stays(*player));
     }
 
+    /// As which peer a player signs, and its key, if it has one.
+    pub fn signer(&self, player: PlayerId) -> Option<(PeerId, PublicKey)> {
+        self.players.get(&player).map(|story| (story.author.peer, story.key))
+    }
+
     /// The turn of the next tick is settled.
     pub fn settled<S: Simulation>(&mut self, tick: Tick, turn: &Turn<S>) {
         for (player, story) in &mut self.players {
@@ -110,7 +115,7 @@ impl Stories {
     /// A signature of a player, as it is recorded.
     pub fn signed(&self, player: PlayerId, attestation: Attestation) -> Option<Signed> {
         let Story { author, key, .. } = self.players.get(&player)?;
-        Some(Signed { player, key: *key, author: *author, attestation })
+        Some(Signed { player, key: *key, author: *author, word: Word::Span(attestation) })
     }
 
     /// What each signed of late.

@@ -310,7 +310,7 @@ impl<S: Simulation> fmt::Debug for Event<S> {
             }
             Event::Distrusted { player, is_proven: true } => write!(f, "{player} told two stories"),
             Event::Distrusted { player, is_proven: false } => write!(f, "{player} does not sign what it tells"),
-            Event::Signed(signed) => write!(f, "{} signed {:?}", signed.player, signed.attestation),
+            Event::Signed(signed) => write!(f, "{} signed {:?}", signed.player, signed.word),
             Event::ReferenceWanted { tick, agreed } => write!(f, "reference of {tick} wanted, agreed {agreed:?}"),
             Event::EvidenceWanted { bytes_max } => write!(f, "evidence wanted, {bytes_max} bytes at most"),
             Event::Evidence { player, bytes } => write!(f, "evidence of {player}, {} bytes", bytes.len()),

@@ -95,7 +95,7 @@ pub struct Stand {
     pub known: Known,
     /// Members that it does not hear: led by one of them it would be alone.
     pub deaf: List<PlayerId, PLAYERS_MAX>,
-    /// In a party what shows that it gave that vote: what its key signed of the text
+    /// What shows that it gave that vote: what its key signed of the text
     /// `"lockstone: a member's vote"`, the branch, the vote and its peer. `None` if it has no key,
     /// or follows whom others elected.
     pub proof: Option<Proof>,
@@ -227,7 +227,16 @@ pub struct Signed {
     /// As whom.
     pub author: Author,
     /// What.
-    pub attestation: Attestation,
+    pub word: Word,
+}
+
+/// What a player signed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Word {
+    /// What it told of a span of ticks.
+    Span(Attestation),
+    /// For whom it voted, and what shows that.
+    Vote(Vote, Proof),
 }
 
 /// What an [`Attestation`] is a signature of.
@@ -284,13 +293,23 @@ impl Attestation {
 impl Signed {
     /// Whether the player signed it.
     pub fn is_sound(&self) -> bool {
-        self.attestation.is_of(self.author, &self.key)
+        let Signed { key, author, word, .. } = self;
+        match word {
+            Word::Span(attestation) => attestation.is_of(*author, key),
+            Word::Vote(vote, proof) => vote.is_signed(author.branch, author.peer, key, proof),
+        }
     }
 
-    /// Whether another is of the same ticks and author, and of other turns.
+    /// Whether another is of the same author, and of other turns in the same ticks, or of a vote
+    /// for another in the same epoch.
     pub fn contradicts(&self, other: &Signed) -> bool {
-        let what = |signed: &Signed| (signed.player, signed.key, signed.author, signed.attestation.end);
-        what(self) == what(other) && self.attestation.digest != other.attestation.digest
+        let who = |signed: &Signed| (signed.player, signed.key, signed.author);
+        let differ = match (&self.word, &other.word) {
+            (Word::Span(ours), Word::Span(theirs)) => ours.end == theirs.end && ours.digest != theirs.digest,
+            (Word::Vote(ours, _), Word::Vote(theirs, _)) => ours.epoch == theirs.epoch && ours.leader != theirs.leader,
+            _ => false,
+        };
+        differ && who(self) == who(other)
     }
 }
 

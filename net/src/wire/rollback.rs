@@ -3,7 +3,9 @@
 use lockstone_sim::{PlayerId, Tick};
 use serde::{Deserialize, Serialize};
 
-use super::{Bytes, Checksums, CommandBytes, Epoch, LeaveReason, List, Name, Stamp, Stand, WireError, ascending};
+use super::{
+    Bytes, Checksums, CommandBytes, Epoch, LeaveReason, List, Name, Proof, Stamp, Stand, WireError, ascending,
+};
 use crate::key::PublicKey;
 use crate::limits::*;
 use crate::link::PeerId;
@@ -60,6 +62,8 @@ pub struct Regroup {
     pub lost: List<(PlayerId, LeaveReason), ROLLBACK_PLAYERS_MAX>,
     /// Whom it wants to lead, and what it knows.
     pub stand: Stand,
+    /// Those who gave the same vote and have a key, ascending, and what shows that.
+    pub votes: List<(PlayerId, Proof), ROLLBACK_PLAYERS_MAX>,
 }
 
 impl Form {
@@ -93,7 +97,12 @@ impl Inputs {
 }
 
 impl Regroup {
+    /// That of one who tells nobody's vote but its own.
+    pub fn of(lost: List<(PlayerId, LeaveReason), ROLLBACK_PLAYERS_MAX>, stand: Stand) -> Regroup {
+        Regroup { lost, stand, votes: List::default() }
+    }
+
     pub(super) fn check(&self) -> Result<(), WireError> {
-        WireError::unless(ascending(&self.lost), "out of order")
+        WireError::unless(ascending(&self.lost) && ascending(&self.votes), "out of order")
     }
 }

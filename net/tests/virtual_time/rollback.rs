@@ -11,6 +11,7 @@ mod losses;
 mod members;
 mod pace;
 mod suspicion;
+mod two_faced;
 mod words;
 
 use core::time::Duration;

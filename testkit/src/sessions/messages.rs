@@ -118,7 +118,11 @@ pub fn messages(epoch: Epoch) -> Vec<Message> {
         Message::Form(Form { seed: u64::MAX, members: list(vec![member(0), member(1), member(2), member(3)]) }),
         Message::Inputs(inputs.sealed(epoch)),
         Message::Inputs(Inputs::default().sealed(epoch)),
-        Message::Regroup(Regroup { lost: list(lost.clone()), stand: stand.clone() }),
+        Message::Regroup(Regroup {
+            lost: list(lost.clone()),
+            stand: stand.clone(),
+            votes: list(vec![(PlayerId(1), Proof([3; 32], [4; 32]))]),
+        }),
         Message::Inquiry(Inquiry::default()),
         Message::Inquiry(Inquiry {
             witnesses: list(vec![(PlayerId(0), PeerId(77)), (PlayerId(300), PeerId(1 << 64 | 77))]),

@@ -3,7 +3,7 @@
 
 use lockstone_net::memory::{Driver, Weather};
 use lockstone_net::session::{EndReason, Phase, Session};
-use lockstone_net::wire::{self, Epoch, Known, LeaveReason, List, Message, Regroup, Stand, Vote};
+use lockstone_net::wire::{self, Epoch, Known, LeaveReason, Message, Regroup, Stand, Vote};
 use lockstone_net::{Channel, LinkEvent, Rollback};
 use lockstone_sim::{PlayerId, Tick};
 use testkit::sessions::rollback::*;
@@ -30,7 +30,7 @@ fn stand(lost: &[u16], end: Tick) -> Message {
     let lost: Vec<_> = lost.iter().map(|player| (PlayerId(*player), LeaveReason::Silent)).collect();
     let vote = Vote { epoch: Epoch(0), leader: PlayerId(0) };
     let stand = Stand { doubts: Some(Epoch(1)), ..Stand::of(vote, Known { epoch: Epoch(0), end, ..Known::default() }) };
-    Message::Regroup(Regroup { lost: List::try_from(lost).expect("few are lost"), stand })
+    Message::Regroup(Regroup::of(list(lost), stand))
 }
 
 fn regroupings(driver: &Room, seat: usize) -> u32 {

@@ -200,12 +200,12 @@ fn doubt(end: Tick, accused: u16) -> Message {
     let lost = list(vec![(PlayerId(accused), LeaveReason::Silent)]);
     let (vote, known) =
         (Vote { epoch: Epoch(0), leader: PlayerId(0) }, Known { epoch: Epoch(0), end, ..Known::default() });
-    Message::Regroup(Regroup { lost, stand: Stand { doubts: Some(Epoch(1)), ..Stand::of(vote, known) } })
+    Message::Regroup(Regroup::of(lost, Stand { doubts: Some(Epoch(1)), ..Stand::of(vote, known) }))
 }
 
 /// What a liar does to its own stands: it goes on to accuse another, and votes for itself alone.
 fn lie(message: &mut Message, accused: u16) {
-    if let Message::Regroup(Regroup { lost, stand }) = message {
+    if let Message::Regroup(Regroup { lost, stand, .. }) = message {
         *lost = list(vec![(PlayerId(accused), LeaveReason::Silent)]);
         if stand.vote.epoch > Epoch(0) {
             stand.vote.leader = PlayerId(LIAR as u16);

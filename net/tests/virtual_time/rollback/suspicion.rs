@@ -33,7 +33,7 @@ fn stop(room: &mut Room) {
     let known = Known { epoch, end: known, ..Known::default() };
     let stand = Stand { doubts: Some(Epoch(epoch.0 + 1)), ..Stand::of(Vote { epoch, leader: PlayerId(0) }, known) };
     for other in (0..room.seats.len()).filter(|seat| *seat != LIAR) {
-        say(room, LIAR, other, Message::Regroup(Regroup { lost: list(vec![]), stand: stand.clone() }));
+        say(room, LIAR, other, Message::Regroup(Regroup::of(list(vec![]), stand.clone())));
     }
 }
 

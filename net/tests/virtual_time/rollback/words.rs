@@ -26,7 +26,7 @@ fn regroup_for(reason: LeaveReason, lost: &[u16], end: u32) -> Message {
     let lost = lost.iter().map(|player| (PlayerId(*player), reason)).collect();
     let vote = Vote { epoch: EPOCH, leader: PlayerId(0) };
     let known = Known { epoch: EPOCH, end: Tick(end), ..Known::default() };
-    Message::Regroup(Regroup { lost: list(lost), stand: Stand { doubts: Some(Epoch(1)), ..Stand::of(vote, known) } })
+    Message::Regroup(Regroup::of(list(lost), Stand { doubts: Some(Epoch(1)), ..Stand::of(vote, known) }))
 }
 
 #[test]
