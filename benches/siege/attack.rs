@@ -14,13 +14,14 @@ use lockstone_net::matchbox::{Config, MatchboxLink, RoomRole};
 use lockstone_net::relay::RelaySettings;
 use lockstone_net::session::{Phase, Transmit};
 use lockstone_net::wire::{self, Epoch, Inputs, Known, LeaveReason, Message, Regroup, Report, Stand, Vote};
-use lockstone_net::{Channel, LinkEvent, PartySettings, PeerId};
+use lockstone_net::{Channel, LinkEvent, PartySettings, PeerId, PlayerKey, Rollback};
 use lockstone_sim::{Checksum, PlayerId, Tick};
 use testkit::relay::{self, STORM};
 use testkit::router::Router;
+use testkit::sessions::story::OtherStory;
 use testkit::sessions::tap::altering;
 use testkit::sessions::*;
-use testkit::strangers::{PAUSE, Stranger, connect_from, enter_from, visit};
+use testkit::strangers::{PAUSE, Stranger, connect_from, enter_from, sit, visit};
 
 use crate::PEERS;
 use crate::honest::predicting;
@@ -45,9 +46,9 @@ const ROOMS: [(&str, &str, RoomRole); 3] = [
 ];
 
 /// The ways of attacking.
-const WAYS: [&str; 13] = [
+const WAYS: [&str; 15] = [
     "visits", "signals", "garbage", "members", "claims", "guesses", "holds", "dribbles", "cuts", "lies", "delays",
-    "gossip", "restarts",
+    "gossip", "stories", "silence", "restarts",
 ];
 
 /// Whether there is to be an attack in a way.
@@ -99,6 +100,7 @@ pub fn attack(server: SocketAddr) -> ! {
         start("guesses", Box::new(move |ends| guess(20 + n, server, ends)));
         start("holds", Box::new(move |ends| hold(30 + n, server, ends)));
         start("dribbles", Box::new(move |ends| dribble(40 + n, server, ends)));
+        start("silence", Box::new(move |ends| sit(70 + n, server, "silenced", ends)));
     }
     loop {
         thread::park();
@@ -155,7 +157,7 @@ fn litter(router: &Router, room: &str, role: &RoomRole, ends: &AtomicBool) {
 fn harm<T: Session>(router: &Router, room: &str, role: &RoomRole, enter: impl Fn() -> T, ends: &AtomicBool) {
     let is_in = |session: &T| ended(session).is_some() || session.phase() == Phase::Playing;
     while !ends.load(Relaxed) {
-        play(open(router.addr(), room, role), enter(), Some, is_in, ends);
+        play(open(router.addr(), room, role), enter(), |_, packet| Some(packet), is_in, ends);
         play(open(router.addr(), room, role), enter(), lying(|| true), |session| ended(session).is_some(), ends);
     }
 }
@@ -171,10 +173,10 @@ fn claim(router: &Router, room: &str, ends: &AtomicBool) {
 }
 
 /// Turns checksums false, once it `lies`.
-fn lying(lies: impl Fn() -> bool + 'static) -> impl FnMut(Transmit) -> Option<Transmit> {
+fn lying(lies: impl Fn() -> bool + 'static) -> impl FnMut(PeerId, Transmit) -> Option<Transmit> {
     let forged =
         |told: &[(Tick, Checksum)]| list(told.iter().map(|(tick, sum)| (*tick, Checksum(sum.0 ^ 1))).collect());
-    altering(move |_: PeerId, message: &mut Message| match message {
+    let mut hand = altering(move |_: PeerId, message: &mut Message| match message {
         Message::Report(Report { checksums, .. }) if lies() => *checksums = forged(checksums),
         Message::Inputs(inputs) if lies() => {
             inputs.checksums = forged(&inputs.checksums);
@@ -182,26 +184,30 @@ fn lying(lies: impl Fn() -> bool + 'static) -> impl FnMut(Transmit) -> Option<Tr
             *inputs = inputs.clone().sealed(Epoch::default());
         }
         _ => {}
-    })
+    });
+    move |_, packet| hand(packet)
 }
 
-/// Plays until that is done. What it sends goes through a hand.
+/// Plays until that is done. What it sends goes through a hand, which is told as whom it is sent.
 fn play<T: Session>(
     mut link: MatchboxLink,
     mut session: T,
-    mut hand: impl FnMut(Transmit) -> Option<Transmit>,
+    mut hand: impl FnMut(PeerId, Transmit) -> Option<Transmit>,
     is_done: impl Fn(&T) -> bool,
     ends: &AtomicBool,
 ) {
-    let began = Instant::now();
+    let (began, mut me) = (Instant::now(), PeerId(0));
     while !is_done(&session) && !ends.load(Relaxed) {
         let now = began.elapsed();
         while let Some(event) = link.poll() {
+            if let LinkEvent::Entered(own) = &event {
+                me = *own;
+            }
             session.handle(event, now);
         }
         session.advance(now);
         while let Some(packet) = session.poll_transmit() {
-            if let Some(packet) = hand(packet) {
+            if let Some(packet) = hand(me, packet) {
                 link.send(packet.to, packet.channel, packet.bytes);
             }
         }
@@ -241,7 +247,7 @@ impl Traitor {
     pub fn idler(server: SocketAddr, room: &'static str) -> Traitor {
         Traitor::enter(server, room, |is_honest| {
             let (began, mut passed) = (Instant::now(), BTreeMap::<PeerId, Inputs>::new());
-            move |packet: Transmit| {
+            move |_, packet: Transmit| {
                 let Ok((epoch, Message::Inputs(inputs))) = wire::decode(&packet.bytes) else { return Some(packet) };
                 let goes = began.elapsed().as_millis() % HOLD_INTERVAL.as_millis() < GOES.as_millis();
                 if goes || is_honest.load(Relaxed) {
@@ -260,7 +266,7 @@ impl Traitor {
     pub fn gossip(server: SocketAddr, room: &'static str) -> Traitor {
         Traitor::enter(server, room, |is_honest| {
             let mut packets = 0_u32;
-            move |packet: Transmit| {
+            move |_, packet: Transmit| {
                 let Ok((epoch, Message::Inputs(inputs))) = wire::decode(&packet.bytes) else { return Some(packet) };
                 packets += u32::from(!is_honest.load(Relaxed));
                 if packets == 0 || !packets.is_multiple_of(PACKETS_A_WORD) {
@@ -272,9 +278,42 @@ impl Traitor {
         })
     }
 
-    fn enter<H: FnMut(Transmit) -> Option<Transmit>>(
+    /// One who tells one of the others another story than the rest, and signs both.
+    pub fn storyteller(server: SocketAddr, room: &'static str) -> Traitor {
+        let key = PlayerKey::from_bytes([7; 32]);
+        let session = predicting("traitor").with_key(key.clone());
+        Traitor::enter_as(server, room, session, |is_honest| {
+            let mut deceived: Option<(PeerId, OtherStory)> = None;
+            let mut has_begun = false;
+            move |me, packet: Transmit| {
+                let is_told = matches!(wire::decode(&packet.bytes), Ok((_, Message::Inputs(_) | Message::Attested(_))));
+                if !is_told {
+                    return Some(packet);
+                }
+                let nothing = Tick(0)..Tick(0);
+                let story = || (packet.to, OtherStory::new(me, Some(key.clone()), nothing));
+                let (peer, story) = deceived.get_or_insert_with(story);
+                if !has_begun && !is_honest.load(Relaxed) {
+                    has_begun = true;
+                    story.begin();
+                }
+                Some(if packet.to == *peer { story.tell(packet) } else { packet })
+            }
+        })
+    }
+
+    fn enter<H: FnMut(PeerId, Transmit) -> Option<Transmit>>(
         server: SocketAddr,
         room: &'static str,
+        hand: impl FnOnce(Arc<AtomicBool>) -> H + Send + 'static,
+    ) -> Traitor {
+        Traitor::enter_as(server, room, predicting("traitor"), hand)
+    }
+
+    fn enter_as<H: FnMut(PeerId, Transmit) -> Option<Transmit>>(
+        server: SocketAddr,
+        room: &'static str,
+        session: Rollback<Mixer>,
         hand: impl FnOnce(Arc<AtomicBool>) -> H + Send + 'static,
     ) -> Traitor {
         let is_honest = Arc::new(AtomicBool::new(true));
@@ -284,7 +323,7 @@ impl Traitor {
         };
         let _player = Stranger::of(move |ends: &AtomicBool| {
             let link = open(server, room, &RoomRole::Peer);
-            play(link, predicting("traitor"), hand(), |session| ended(session).is_some(), ends);
+            play(link, session, hand(), |session| ended(session).is_some(), ends);
         });
         Traitor { is_honest, _player }
     }

@@ -50,8 +50,10 @@ impl Report {
 /// What a peer is, and so which room it enters.
 pub fn play(what: &str, server: SocketAddr) -> ! {
     match what {
-        "party" => live(RoomRole::Peer, what, server, || party(PartySettings::default(), "honest"), Dice::number),
-        "rollback" | "betrayed" | "delayed" | "slandered" => {
+        "party" | "silenced" => {
+            live(RoomRole::Peer, what, server, || party(PartySettings::default(), "honest"), Dice::number)
+        }
+        "rollback" | "betrayed" | "delayed" | "slandered" | "deceived" => {
             live(RoomRole::Peer, what, server, || predicting("honest"), Dice::number)
         }
         "relay" => {

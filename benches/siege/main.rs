@@ -6,7 +6,7 @@
 //! minute of peace just before, and fails if that is more than is asked for. In the middle the
 //! signaling server is killed, and another takes its place. `SECONDS=60` makes it shorter, and
 //! `ATTACKS=visits,members` leaves the other ways out: signals, garbage, claims, cuts, lies,
-//! delays, gossip, restarts, guesses, holds, dribbles. Attackers take their share of this machine,
+//! delays, gossip, stories, silence, restarts, guesses, holds, dribbles. Attackers take their share of this machine,
 //! too: with few cores they slow others down by that alone.
 //!
 //! Who is held up by a player that gives no inputs waits for it until it is out, and no longer: the
@@ -233,6 +233,7 @@ fn besiege() -> ExitCode {
         ("lies", Traitor::liar(server, "betrayed")),
         ("delays", Traitor::idler(server, "delayed")),
         ("gossip", Traitor::gossip(server, "slandered")),
+        ("stories", Traitor::storyteller(server, "deceived")),
     ];
     let camps = [
         Camp::gather("party", &["party"; PEERS], Some("party"), server),
@@ -241,6 +242,8 @@ fn besiege() -> ExitCode {
         Camp::gather("betrayed", &["betrayed"; PEERS - 1], None, server),
         // With one who stops giving inputs.
         Camp::gather("delayed", &["delayed"; PEERS - 1], None, server),
+        // With one who tells one of them another story.
+        Camp::gather("deceived", &["deceived"; PEERS - 1], None, server),
         // With one who speaks ill of them.
         Camp::gather("slandered", &["slandered"; PEERS - 1], None, server),
         Camp::gather("relay", &["relay", "replica", "replica", "replica", "replica"], Some("replica"), server),
@@ -266,6 +269,7 @@ fn besiege() -> ExitCode {
     }
     pass("siege", (siege - peace) / 2, &cuts);
     let (ended, joins_in_siege) = (reports(), joins());
+    let silenced = join("silenced", server);
     drop(attackers);
 
     println!(
@@ -310,6 +314,10 @@ fn besiege() -> ExitCode {
             missed.push(format!("{} newcomers", camp.name));
         }
         println!("{:10} a newcomer plays after {}, besieged {}", camp.name, told(peace), told(siege));
+    }
+    match silenced {
+        Some(took) => println!("silenced   who comes to a room of the silent plays after {:.2} s", took.as_secs_f64()),
+        None => missed.push("silenced newcomers".to_owned()),
     }
     let stood = Spell::between(&besieged[held_up], &settled[held_up]).stood_still(peace);
     println!("delayed    stood still for {:.1} s, until who held it up was out", stood.as_secs_f64());

@@ -19,6 +19,7 @@ mod losses;
 mod own;
 mod pace;
 mod play;
+mod reconcile;
 mod regroup;
 mod rehearsal;
 mod remote;

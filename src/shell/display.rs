@@ -179,7 +179,7 @@ impl Display {
             }
             Event::Repaired { player, tick, cells, is_proven } => {
                 let what = if *cells == 0 { String::new() } else { format!(" ({cells} cells)") };
-                let doubt = if *is_proven { "" } else { " Nobody could tell whose was right: it is the host's now." };
+                let doubt = if *is_proven { "" } else { " Nobody could tell whose was right." };
                 format!("The world of {} was put right at tick {tick}{what}.{doubt}", named(player))
             }
             Event::Liar { player } => {

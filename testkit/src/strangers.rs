@@ -3,7 +3,7 @@
 //! and comes from whichever of this machine's addresses it likes.
 
 use std::collections::BTreeMap;
-use std::io;
+use std::io::{self, ErrorKind::TimedOut, ErrorKind::WouldBlock};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use matchbox_protocol::{JsonPeerEvent, JsonPeerRequest, PeerEvent, PeerId, PeerRequest};
 use socket2::{Domain, Socket, Type};
-use tungstenite::{Message, WebSocket, client};
+use tungstenite::{Error, Message, WebSocket, client};
 
 /// Between two floods of a stranger.
 pub const PAUSE: Duration = Duration::from_millis(10);
@@ -81,6 +81,24 @@ pub fn visit(from: u8, server: SocketAddr, path: &str, ends: &AtomicBool) {
     while !ends.load(Relaxed) {
         // The room may be full.
         let _socket = enter_from(from, server, path);
+        thread::park_timeout(PAUSE);
+    }
+}
+
+/// Sits in a room and says nothing, and comes again when it is put out.
+pub fn sit(from: u8, server: SocketAddr, path: &str, ends: &AtomicBool) {
+    while !ends.load(Relaxed) {
+        let mut socket = enter_from(from, server, path);
+        while let Some(socket) = &mut socket
+            && !ends.load(Relaxed)
+        {
+            let _ = socket.get_mut().set_read_timeout(Some(PAUSE));
+            match socket.read() {
+                Err(Error::Io(error)) if matches!(error.kind(), WouldBlock | TimedOut) => {}
+                Err(_) => break,
+                Ok(_) => {}
+            }
+        }
         thread::park_timeout(PAUSE);
     }
 }

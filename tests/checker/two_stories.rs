@@ -2,24 +2,21 @@
 //! they play and by the checker; who was told the other story is not. So is who voted for two.
 
 use core::time::Duration;
-use std::collections::BTreeMap;
 
 use lockstone::check::{Cause, Finding, compare};
 use lockstone::net::limits::ROLLBACK_ATTESTED_TICKS;
-use lockstone::net::link::PeerId;
 use lockstone::net::memory::{Driver, Weather};
 use lockstone::net::session::{Event, Session};
-use lockstone::net::wire::{
-    Attestation, Author, Branch, CommandBytes, Epoch, LeaveReason, Message, SessionKind, Signed, Vote, Word, decode,
-};
+use lockstone::net::wire::{Author, Branch, Epoch, LeaveReason, Message, SessionKind, Signed, Vote, Word, decode};
 use lockstone::net::{PlayerKey, Rollback, RollbackConfig, RollbackSettings};
 use lockstone::recording::{Header, Recording, Writer};
 use lockstone::sim::{PlayerId, Tick};
 use testkit::recorded;
 use testkit::sessions::rollback::{play, settings};
-use testkit::sessions::tap::{Tap, altering};
+use testkit::sessions::story::OtherStory;
+use testkit::sessions::tap::Tap;
 use testkit::sessions::{Dice, Mixer};
-use testkit::sessions::{IDENTITY, gather, list, ms, secs};
+use testkit::sessions::{IDENTITY, gather, ms, secs};
 
 type Room = Driver<Rollback<Mixer>, Tap>;
 
@@ -47,38 +44,11 @@ fn room(keyed: bool) -> Room {
     gather(SEED, Weather::clear(ms(20)), (0..PLAYERS).map(player), |_, link| Tap::idle(link))
 }
 
-/// What the liar gives one of the others instead.
-fn other_story(bytes: &CommandBytes) -> CommandBytes {
-    let command: u64 = lockstone::sim::codec::read(bytes, 64).expect("a mixer's command");
-    list(lockstone::sim::codec::compact(&(command ^ 1)))
-}
-
-/// The liar gives one of the others its commands in another way, and signs for it what it gave.
+/// The liar gives one of the others its commands in another way, and may sign for it what it gave.
 fn deceive(room: &mut Room, signs_both: bool) {
-    let (deceived, liar) = (room.peer(DECEIVED), room.peer(LIAR));
-    let mut told: BTreeMap<Tick, u64> = BTreeMap::new();
-    room.seats[LIAR].link.set(altering(move |to: PeerId, message| match message {
-        Message::Inputs(inputs) if to == deceived => {
-            let mut given = inputs.inputs.to_vec();
-            for (n, input) in given.iter_mut().enumerate() {
-                let tick = inputs.from.plus(n as u32);
-                let Some(bytes) = input else { continue };
-                if tick >= FROM {
-                    *bytes = other_story(bytes);
-                }
-                told.insert(tick, lockstone::sim::codec::read(bytes, 64).expect("a mixer's command"));
-            }
-            let altered = lockstone::net::wire::Inputs { inputs: list(given), ..inputs.clone() };
-            *inputs = altered.sealed(Epoch::default());
-        }
-        Message::Attested(attestation) if to == deceived && signs_both => {
-            let end = attestation.end;
-            let span = told.range(Tick(end.0 - ROLLBACK_ATTESTED_TICKS)..end);
-            let author = Author { branch: Branch::default(), epoch: Epoch::default(), peer: liar };
-            *attestation = Attestation::of(author, end, Attestation::digest_of(span.map(|(t, c)| (*t, c))), &key(LIAR));
-        }
-        _ => {}
-    }));
+    let deceived = room.peer(DECEIVED);
+    let mut story = OtherStory::new(room.peer(LIAR), signs_both.then(|| key(LIAR)), FROM..Tick(u32::MAX));
+    room.seats[LIAR].link.set(move |packet| Some(if packet.to == deceived { story.tell(packet) } else { packet }));
 }
 
 /// Plays until all is decided.
@@ -102,11 +72,15 @@ fn record(room: &Room, seat: usize) -> Recording<Mixer> {
     record_with(room, seat, &[])
 }
 
-/// The same, of one that was also shown what others signed.
+/// The same, until its world is put right: a shell begins anew then. It was also shown what others
+/// signed.
 fn record_with(room: &Room, seat: usize, shown: &[Signed]) -> Recording<Mixer> {
     let mut writer = None;
     for event in &room.seats[seat].events {
         if let Event::Started { tick, seed, player, snapshot } = event {
+            if writer.is_some() {
+                break;
+            }
             let kind = SessionKind::Rollback { max_prediction_ticks: 8 };
             let header = recorded::header("mixer", *seed);
             let header = Header { kind, start: *tick, player: *player, name: format!("player {seat}"), ..header };

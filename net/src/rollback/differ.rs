@@ -29,6 +29,8 @@ pub(super) struct Differences {
     pub census: Census,
     /// Whose world is the odd one, and who says so.
     accusers: BTreeMap<PlayerId, BTreeSet<PlayerId>>,
+    /// What differed up to then is put right, whoever's world it was.
+    reconciled: Option<Tick>,
 }
 
 impl Differences {
@@ -39,13 +41,21 @@ impl Differences {
         self.accusers.retain(|player, _| stays(*player));
         self.accusers.values_mut().for_each(|accusers| accusers.retain(|player| stays(*player)));
     }
+
+    /// All go on from a tick with one world: nobody is out for what differed before. It is still
+    /// told.
+    pub fn reconcile(&mut self, from: Tick) {
+        (self.census, self.accusers, self.reconciled) = (Census::default(), BTreeMap::new(), Some(from));
+    }
 }
 
 impl<S: Simulation> Play<S> {
     /// Tells differences of which all is settled.
     pub(super) fn tell_differences(&mut self, io: &mut Io<S>) {
         let found = core::mem::take(&mut self.differences.found);
-        for (_, notice) in &found {
+        let open = |notice: &DesyncNotice| self.differences.reconciled.is_none_or(|until| notice.tick > until);
+        let disputes: Vec<_> = found.iter().map(|(_, notice)| *notice).filter(open).collect();
+        for notice in disputes {
             self.differences.census.dispute(notice.tick, notice.agreed, io.now);
         }
         let (due, early): (Vec<_>, Vec<_>) = found.into_iter().partition(|(_, notice)| self.is_told(notice.tick));

@@ -150,11 +150,11 @@ impl<S: Simulation> Lobby<S> {
         let (interval_ticks, emit_trees) = (settings.checksum_interval_ticks, settings.emit_trees);
         let timeline = Timeline::new(simulation, players, entries, interval_ticks, emit_trees);
         let (config, terms, name) = (self.config.clone(), self.terms, self.me.name.clone());
-        let (again, seed) = (self.build.clone(), form.seed);
+        let again = self.build.clone();
         let build = Box::new(move || again(seed));
         let ballots = Ballots::of((player, self.me.peer), self.key.clone(), Epoch::default());
         let beginning =
-            Beginning { config, terms, player, name, remotes, timeline, build, stories, ballots, silent_until };
+            Beginning { config, terms, player, name, seed, remotes, timeline, build, stories, ballots, silent_until };
         self.begun = Some(Box::new(Play::begin(beginning, now)));
     }
 }

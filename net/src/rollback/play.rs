@@ -14,6 +14,7 @@ use super::ggrs::Predictor;
 use super::losses::Lost;
 use super::own::OwnInputs;
 use super::pace::{Pace, VainStops};
+use super::reconcile::Reconciliation;
 use super::regroup::{REPEAT, Regrouping};
 use super::remote::Remote;
 use super::stories::Stories;
@@ -36,6 +37,7 @@ pub struct Play<S: Simulation> {
     terms: Terms,
     pub(super) player: PlayerId,
     name: Name,
+    pub(super) seed: u64,
     pub(super) epoch: Epoch,
     /// The others, by player.
     pub(super) remotes: Vec<Remote>,
@@ -62,6 +64,8 @@ pub struct Play<S: Simulation> {
     pub(super) members: Members,
     pub(super) electorates: Electorates,
     pub(super) ballots: Ballots,
+    /// What there is to do after somebody told several stories.
+    pub(super) reconciliation: Reconciliation,
     /// Everyone who is gone since the session began.
     pub(super) gone: Lost,
     /// What this player leads with, and when it was told, as long as not everyone has gone on.
@@ -86,6 +90,7 @@ pub(super) struct Beginning<S: Simulation> {
     pub terms: Terms,
     pub player: PlayerId,
     pub name: Name,
+    pub seed: u64,
     /// The others, by player.
     pub remotes: Vec<Remote>,
     pub timeline: Timeline<S>,
@@ -100,7 +105,7 @@ pub(super) struct Beginning<S: Simulation> {
 impl<S: Simulation> Play<S> {
     /// Tick 0 is now.
     pub(super) fn begin(beginning: Beginning<S>, now: Duration) -> Self {
-        let Beginning { config, terms, player, name, remotes, timeline, build, stories, ballots, silent_until } =
+        let Beginning { config, terms, player, name, seed, remotes, timeline, build, stories, ballots, silent_until } =
             beginning;
         let base = timeline.base();
         let electorate = Electorate::of(timeline.players().iter().copied());
@@ -112,6 +117,7 @@ impl<S: Simulation> Play<S> {
             terms,
             player,
             name,
+            seed,
             epoch: Epoch::default(),
             players_at_start: remotes.len() + 1,
             remotes,
@@ -129,6 +135,7 @@ impl<S: Simulation> Play<S> {
             members: Members::following(player, founder, now).under(Policy::ROLLBACK),
             electorates: Electorates::of(electorate),
             ballots,
+            reconciliation: Reconciliation::default(),
             gone: Lost::new(),
             lead: None,
             regrouping: None,
@@ -156,6 +163,11 @@ impl<S: Simulation> Play<S> {
             // The others may have stopped for what is proven here only now.
             self.find_who_tells_stories(io);
             return self.regroup(io);
+        }
+        if io.out.standing.end().is_none() && now >= self.next_tick_at && self.reconciles(io) {
+            // The others wait for this player, and it waits for nobody but who tells what is right.
+            (self.next_tick_at, self.went_on_at) = (now + self.config.period(), now);
+            return self.send(now, &mut io.out);
         }
         if io.out.standing.end().is_none() && now >= self.next_tick_at {
             let (confirmed, settled) = (self.confirmed, self.timeline.first());
@@ -309,8 +321,11 @@ impl<S: Simulation> Play<S> {
     fn send(&mut self, now: Duration, out: &mut Outbox<S>) {
         // A player that catches up may have more at once than a packet holds: the
         // newest are worth most.
-        self.travelling.drain(..self.travelling.len().saturating_sub(CHECKSUMS_PER_PACKET_MAX));
-        let checksums: Vec<_> = self.travelling.iter().map(|(tick, checksum, _)| (*tick, *checksum)).collect();
+        let at_base = self.reconciliation.told.map(|checksum| (self.timeline.base(), checksum));
+        let room = CHECKSUMS_PER_PACKET_MAX - usize::from(at_base.is_some());
+        self.travelling.drain(..self.travelling.len().saturating_sub(room));
+        let newest = self.travelling.iter().map(|(tick, checksum, _)| (*tick, *checksum));
+        let checksums: Vec<_> = at_base.into_iter().chain(newest).collect();
         let checksums = Checksums::try_from(checksums).expect("no more are left");
         for remote in &mut self.remotes {
             let packet = remote.packet(now);
@@ -449,6 +464,10 @@ impl<S: Simulation> Role<S> for Play<S> {
             }
             // It has not heard yet that someone is gone.
             Message::Inputs(_) => {}
+            Message::Fetch(tick) => self.lend(player, tick, io),
+            Message::ChunkAck(received) => self.lent(player, received, &mut io.out),
+            Message::Repair(Some(repair)) => self.borrow(player, repair, io),
+            Message::Chunk(chunk) => self.borrowed(player, &chunk, io),
             Message::Attested(attestation) => self.attested(player, attestation, &mut io.out),
             Message::PassedOn(of, attestation) => self.stories.passed_on(player, of, attestation),
             Message::Desync(notice) => self.differs(player, notice.turned(), false, io),

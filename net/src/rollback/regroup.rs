@@ -460,6 +460,8 @@ impl<S: Simulation> Play<S> {
     fn go_on(&mut self, epoch: Epoch, lead: &Lead, io: &mut Io<S>) {
         let (now, from, out) = (io.now, lead.from.end, &mut io.out);
         let gone: Lost = lead.gone.iter().copied().collect();
+        let is_news = |player: &PlayerId| !self.gone.contains_key(player);
+        let distrusts = gone.iter().any(|(player, reason)| is_news(player) && *reason == LeaveReason::Distrusted);
         let delay_ticks = self.config.settings().input_delay_ticks;
         for remote in self.remotes.iter().filter(|remote| gone.contains_key(&remote.player)) {
             let (player, reason) = (remote.player, gone[&remote.player]);
@@ -489,6 +491,7 @@ impl<S: Simulation> Play<S> {
         (self.epoch, self.gone) = (epoch, gone);
         (self.lead, self.regrouping) = (None, None);
         self.removed_by.clear();
+        self.begin_reconciling(distrusts, from, now);
     }
 
     /// Everyone who is left has gone on: from now on they decide.

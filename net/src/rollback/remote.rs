@@ -47,6 +47,8 @@ pub(super) struct Remote {
     /// For how long all waited for it, less the time since in which they did not.
     held_up: Duration,
     slowness_told: bool,
+    /// The checksum of its world where this epoch goes on from, if it tells it.
+    pub at_base: Option<Checksum>,
     /// Its checksums that have not gone on, and the tick of the newest that came.
     checksums: Vec<(Tick, Checksum)>,
     checked: Tick,
@@ -71,6 +73,7 @@ impl Remote {
             gap: Gap::new(),
             held_up: Duration::ZERO,
             slowness_told: false,
+            at_base: None,
             checksums: Vec::new(),
             checked: base,
         };
@@ -87,6 +90,7 @@ impl Remote {
         self.follows = false;
         (self.behind_ticks, self.gap) = ([0; 2], Gap::new());
         self.inbox.clear();
+        self.at_base = None;
         self.checksums.clear();
         self.comparison.restart();
     }
@@ -130,6 +134,8 @@ impl Remote {
             self.inbox.push(input.is_some());
             self.received = self.received.next();
         }
+        let at_base = inputs.checksums.iter().find(|(tick, _)| *tick == base).map(|(_, checksum)| *checksum);
+        self.at_base = self.at_base.or(at_base);
         for (tick, checksum) in inputs.checksums.iter().filter(|(tick, _)| *tick > base) {
             if *tick > self.checked {
                 self.checked = *tick;

@@ -5,10 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use lockstone_sim::{CellId, Checksum, Input, PlayerId, Simulation, Tick, Turn, codec};
+use lockstone_sim::codec::{self, CodecError};
+use lockstone_sim::{CellId, Checksum, Input, PlayerId, Simulation, Tick, Turn};
 
 use crate::limits::*;
-use crate::session::{Event, RollbackStats};
+use crate::session::{Event, Right, RollbackStats};
 
 /// The state before a tick, and the turn that was played on it.
 struct Moment<S: Simulation> {
@@ -217,6 +218,44 @@ impl<S: Simulation> Timeline<S> {
             let moment = self.moment();
             self.moments.push_back(moment);
         }
+    }
+
+    /// The checksum of the world that all go on from.
+    pub fn checksum_at_base(&self) -> Checksum {
+        self.moments[self.index(self.base)].checksum
+    }
+
+    /// That world, as it travels to another who has another one.
+    pub fn right(&self) -> Right {
+        let Moment { snapshot, pending, .. } = &self.moments[self.index(self.base)];
+        let requests = pending.iter().map(|request| codec::compact(request).try_into().expect("it fits"));
+        let requests = requests.collect::<Vec<_>>().try_into().expect("no more are kept");
+        Right { requests, cells: 0, is_whole: true, bytes: self.simulation.encode(snapshot) }
+    }
+
+    /// Goes on from the world of another, of a promised checksum. Nothing was played upon the base.
+    ///
+    /// # Errors
+    /// [`CodecError`] if it is none of this simulation, or not what was promised; then nothing has
+    /// changed.
+    pub fn replace(&mut self, right: &Right, promised: Checksum) -> Result<(), CodecError> {
+        let pending = right.requests.iter().map(|request| codec::read(request, REQUEST_BYTES_MAX));
+        let pending = pending.collect::<Result<Vec<S::Request>, _>>()?;
+        let put = self.simulation.restore_from(&right.bytes);
+        let is_right = self.simulation.tick() == self.base && self.simulation.checksum() == promised;
+        if put.is_err() || !is_right {
+            self.restore(self.base);
+        }
+        put?;
+        if !is_right {
+            return Err(CodecError::Malformed("another state than was promised"));
+        }
+        self.pending = pending;
+        let (moment, index) = (self.moment(), self.index(self.base));
+        let old = core::mem::replace(&mut self.moments[index], moment);
+        self.simulation.retire(old.snapshot);
+        self.settled = None;
+        Ok(())
     }
 
     /// Goes on from a tick with fewer players: what came after it, and what was given, never was.

@@ -175,7 +175,8 @@ pub enum Event<S: Simulation> {
         theirs: Checksum,
     },
     /// A world that had become another was put right: this peer's own, or to a party's sequencer
-    /// that of one of the others. For this peer's own it follows a [`Started`](Event::Started)
+    /// that of one of the others. In a rollback session that is so of who was told another story
+    /// than the rest, once who told both is out. For this peer's own it follows a [`Started`](Event::Started)
     /// with the state as it is now: recordings begin anew, as those before tell another history.
     Repaired {
         /// Whose.
@@ -185,7 +186,8 @@ pub enum Event<S: Simulation> {
         /// How many cells were replaced. 0 if what differed is in none, or if all of the state was.
         cells: u32,
         /// Whether more than half of the members have this state, or a replay came to it. Else
-        /// nobody could tell whose world is right, and the session goes on from the sequencer's.
+        /// nobody could tell whose world is right, and the session goes on from the sequencer's, or
+        /// from the first player's of as many as have another.
         is_proven: bool,
     },
     /// A player's peer reported a false checksum: its world is right and was right, as it says when

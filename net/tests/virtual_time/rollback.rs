@@ -10,6 +10,7 @@ mod hostile;
 mod losses;
 mod members;
 mod pace;
+mod reconcile;
 mod suspicion;
 mod two_faced;
 mod words;

@@ -1,12 +1,16 @@
 //! What tests of dishonest players and strangers share: three who play, one in whose name lies are
 //! told, and what must not happen.
 
+use std::ops::Range;
+
 use lockstone_net::link::{Channel, LinkEvent, PeerId};
 use lockstone_net::memory::{Driver, Weather};
-use lockstone_net::session::{DropReason, Event, Phase, Session};
+use lockstone_net::session::{DropReason, Event, Phase, Session, Transmit};
 use lockstone_net::wire::{self, *};
+use lockstone_sim::{PlayerId, Tick};
 
 use super::rollback::*;
+use super::story::OtherStory;
 use super::tap::{Kept, Room, listening_room};
 use super::*;
 
@@ -90,4 +94,22 @@ pub fn undisturbed(room: &mut Room, what: &str) {
         assert!(seat.events.iter().all(fine), "{what}");
     }
     assert!(in_step(room, 4) > 0);
+}
+
+/// The liar gives one of the others other commands of some ticks, and signs for it what it gave.
+pub fn tell_two_stories(room: &mut Room, deceived: usize, ticks: Range<Tick>) {
+    let deceived = room.peer(deceived);
+    let mut story = OtherStory::new(room.peer(LIAR), Some(key(LIAR)), ticks);
+    room.seats[LIAR]
+        .link
+        .set(move |packet: Transmit| Some(if packet.to == deceived { story.tell(packet) } else { packet }));
+}
+
+/// Whom a seat does not trust any more, and whether that is proven.
+pub fn distrusted(room: &Room, seat: usize) -> Vec<(PlayerId, bool)> {
+    let named = |event: &Event<Mixer>| match event {
+        Event::Distrusted { player, is_proven } => Some((*player, *is_proven)),
+        _ => None,
+    };
+    room.seats[seat].events.iter().filter_map(named).collect()
 }

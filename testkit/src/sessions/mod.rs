@@ -7,6 +7,7 @@ pub mod log;
 pub mod messages;
 mod played;
 pub mod rollback;
+pub mod story;
 pub mod tap;
 
 use core::time::Duration;

@@ -3,15 +3,13 @@
 
 use core::time::Duration;
 use std::cell::Cell;
-use std::collections::BTreeMap;
-use std::ops::Range;
 use std::rc::Rc;
 
 use lockstone_net::limits::ROLLBACK_ATTESTED_TICKS;
 use lockstone_net::memory::Weather;
 use lockstone_net::session::{EndReason, Event, Session, Stats, Transmit};
 use lockstone_net::wire::{self, *};
-use lockstone_sim::{PlayerId, Tick, codec};
+use lockstone_sim::{PlayerId, Tick};
 use testkit::sessions::hostile::*;
 use testkit::sessions::rollback::*;
 use testkit::sessions::tap::{Room, Tap};
@@ -107,56 +105,10 @@ fn who_holds_all_up_and_has_them_regroup_each_time_is_out() {
     }
 }
 
-/// The liar gives one of the others other commands of some ticks, and signs for it what it gave.
-fn deceive(room: &mut Room, ticks: Range<Tick>) {
-    let (deceived, liar) = (room.peer(SECOND), room.peer(LIAR));
-    let (mut told, mut newest): (BTreeMap<Tick, u64>, _) = (BTreeMap::new(), EPOCH);
-    let delay_ticks = settings(0).input_delay_ticks;
-    room.seats[LIAR].link.set(move |packet: Transmit| {
-        if packet.to != deceived {
-            return Some(packet);
-        }
-        let (epoch, message) = wire::decode(&packet.bytes).expect("our own bytes");
-        let message = match message {
-            Message::Inputs(inputs) => {
-                if core::mem::replace(&mut newest, epoch) != epoch {
-                    told.retain(|tick, _| tick.plus(delay_ticks) < inputs.from);
-                }
-                let mut given = inputs.inputs.to_vec();
-                for (n, input) in given.iter_mut().enumerate() {
-                    let tick = inputs.from.plus(n as u32);
-                    told.remove(&tick);
-                    let Some(bytes) = input else { continue };
-                    let command: u64 = codec::read(bytes, 64).expect("a mixer's command");
-                    let command = command ^ u64::from(ticks.contains(&tick));
-                    *bytes = list(codec::compact(&command));
-                    told.insert(tick, command);
-                }
-                Message::Inputs(Inputs { inputs: list(given), ..inputs }.sealed(epoch))
-            }
-            Message::Attested(Attestation { end, .. }) => {
-                let span = told.range(Tick(end.0 - SPAN)..end).map(|(tick, command)| (*tick, *command));
-                let author = Author { branch: Branch::default(), epoch: Epoch::default(), peer: liar };
-                Message::Attested(Attestation::of(author, end, Attestation::digest_of(span), &key(LIAR)))
-            }
-            other => other,
-        };
-        Some(Transmit { bytes: wire::encode(epoch, &message), ..packet })
-    });
-}
-
-fn distrusted(room: &Room, seat: usize) -> Vec<(PlayerId, bool)> {
-    let of = |event: &Event<Mixer>| match event {
-        Event::Distrusted { player, is_proven } => Some((*player, *is_proven)),
-        _ => None,
-    };
-    room.seats[seat].events.iter().filter_map(of).collect()
-}
-
 #[test]
 fn who_tells_two_stories_and_has_all_regroup_before_the_span_ends_is_found() {
     let mut room = keyed_room(3, 3, None);
-    deceive(&mut room, Tick(2 * SPAN + 7)..Tick(2 * SPAN + 12));
+    tell_two_stories(&mut room, SECOND, Tick(2 * SPAN + 7)..Tick(2 * SPAN + 12));
     press_until(&mut room, Tick(2 * SPAN + 20));
     stop(&mut room);
     pause(&mut room, 500);
@@ -174,7 +126,7 @@ fn who_tells_two_stories_and_has_all_regroup_before_the_span_ends_is_found() {
 fn who_tells_two_stories_to_players_without_a_key_is_found() {
     for others_have in [true, false] {
         let mut room = room_of_keys(7, 3, None, |seat| seat == LIAR || others_have);
-        deceive(&mut room, Tick(2 * SPAN + 7)..Tick(2 * SPAN + 12));
+        tell_two_stories(&mut room, SECOND, Tick(2 * SPAN + 7)..Tick(2 * SPAN + 12));
         press_until(&mut room, Tick(2 * SPAN + 20));
         play(&mut room, &mut Dice(3), secs(4));
         for seat in [FIRST, SECOND] {

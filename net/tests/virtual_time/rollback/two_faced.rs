@@ -53,14 +53,6 @@ fn votes(room: &Room, seat: usize, of: PlayerId) -> Vec<Signed> {
     room.seats[seat].events.iter().filter_map(vote).collect()
 }
 
-fn distrusted(room: &Room, seat: usize) -> Vec<(PlayerId, bool)> {
-    let named = |event: &Event<Mixer>| match event {
-        Event::Distrusted { player, is_proven } => Some((*player, *is_proven)),
-        _ => None,
-    };
-    room.seats[seat].events.iter().filter_map(named).collect()
-}
-
 #[test]
 fn who_tells_each_of_two_that_it_goes_on_with_that_one_alone_is_proven_to_and_they_play_on() {
     seeds::each(TEST, 12, |seed| {
