@@ -25,6 +25,7 @@ mod rehearsal;
 mod remote;
 mod stories;
 mod timeline;
+mod votes;
 
 pub use config::{RollbackConfig, RollbackSettings};
 pub use rehearsal::{Mismatch, SyncTest, sync_test};

@@ -20,11 +20,10 @@ use super::ggrs::Predictor;
 use super::losses::{Losses, Lost};
 use super::play::Play;
 use super::remote::Remote;
-use super::stories::Stories;
 use crate::limits::INQUIRY_ANSWER_INTERVAL;
 use crate::link::{Channel, PeerId};
 use crate::members::{Electorate, Electorates, Outlook};
-use crate::session::{DropReason, EndReason, Event, Heard, Io, Outbox, Voters};
+use crate::session::{DropReason, EndReason, Event, Io, Outbox};
 use crate::wire::{Branch, Epoch, Known, Lead, LeaveReason, List, Message, PublicKey, Regroup, Stand, TwoVotes, Vote};
 
 /// What is not known to have arrived is told again after so long.
@@ -36,30 +35,13 @@ const STANDS_STILL: Duration = Duration::from_millis(500);
 
 /// This player has stopped.
 pub(super) struct Regrouping {
-    losses: Losses,
+    pub losses: Losses,
     /// When it stopped, or the last player was lost.
     pub changed_at: Duration,
     /// When the others were told so last.
     told_at: Duration,
     /// Whether the game had stood still by then.
     stood_still: bool,
-}
-
-/// Those who may vote: all have one key each from the beginning on, or none.
-struct Voting<'p>(&'p Electorates, &'p Stories);
-
-impl Voters for Voting<'_> {
-    fn branch(&self) -> Branch {
-        Branch::default()
-    }
-
-    fn electorates(&self) -> &Electorates {
-        self.0
-    }
-
-    fn voter(&self, player: PlayerId) -> Option<(PeerId, PublicKey)> {
-        self.1.signer(player)
-    }
 }
 
 impl Regrouping {
@@ -279,49 +261,6 @@ impl<S: Simulation> Play<S> {
         self.regroup(io);
     }
 
-    /// Takes how another voted, and others, as it shows. Returns whether its vote is shown to be a
-    /// promise of its own; `None` if nothing that it says counts.
-    fn hear_votes(&mut self, from: PlayerId, theirs: &Regroup, io: &mut Io<S>) -> Option<bool> {
-        let all = Voting(&self.electorates, &self.stories);
-        let heard = self.ballots.hear(from, &theirs.stand, io.now, &all);
-        let mut found = self.ballots.compare(from, theirs.stand.vote, &theirs.votes, io.now, &all);
-        let is_proven = match heard {
-            Heard::Counts { is_proven } => Some(is_proven),
-            Heard::Bad => None,
-            Heard::Two(two) => {
-                found.push(two);
-                None
-            }
-        };
-        if is_proven.is_none() {
-            io.out.dropped(DropReason::BadVote);
-        }
-        found.iter().for_each(|two| self.convict(two, io));
-        is_proven
-    }
-
-    /// Another player says that one voted for two.
-    pub(super) fn hear_two_votes(&mut self, by: PlayerId, two: &TwoVotes, io: &mut Io<S>) {
-        match self.ballots.is_shown(by, two, io.now, &Voting(&self.electorates, &self.stories)) {
-            Some(true) => self.convict(two, io),
-            Some(false) => io.out.dropped(DropReason::BadVote),
-            None => {}
-        }
-    }
-
-    /// A player voted for two. All others are told.
-    fn convict(&mut self, two: &TwoVotes, io: &mut Io<S>) {
-        let signed = self.ballots.convict(two, &Voting(&self.electorates, &self.stories));
-        self.members.distrust(two.voter, LeaveReason::Distrusted);
-        self.members.unhear(|player, _| player == two.voter);
-        io.out.events.extend(signed.into_iter().map(Event::Signed));
-        io.out.events.push_back(Event::Distrusted { player: two.voter, is_proven: true });
-        for remote in self.remotes.iter().filter(|remote| remote.player != two.voter) {
-            io.out.reliably(self.epoch, remote.peer, &Message::TwoVotes(two.clone()));
-        }
-        self.lose(two.voter, LeaveReason::Distrusted, io);
-    }
-
     /// Does what is due while this player has stopped.
     pub(super) fn regroup(&mut self, io: &mut Io<S>) {
         self.decide(io);
@@ -363,7 +302,7 @@ impl<S: Simulation> Play<S> {
         }
     }
 
-    fn known(&self) -> Known {
+    pub(super) fn known(&self) -> Known {
         Known { epoch: self.epoch, end: self.confirmed, ..Known::default() }
     }
 
@@ -376,15 +315,6 @@ impl<S: Simulation> Play<S> {
         for remote in &self.remotes {
             io.out.send(Epoch::default(), remote.peer, Channel::Unreliable, &word);
         }
-    }
-
-    /// What this player says of who is lost, and of who leads.
-    fn word(&mut self) -> Message {
-        let lost = self.regrouping.as_ref().map(|regrouping| listed(&regrouping.losses.ours)).unwrap_or_default();
-        let stand = self.ballots.signed(self.members.stand(self.known()), self.members.given());
-        let votes = self.ballots.votes(stand.vote, &Voting(&self.electorates, &self.stories));
-        let votes = votes.try_into().expect("no more players than that");
-        Message::Regroup(Regroup { lost, stand, votes })
     }
 
     /// Leads, if this player is elected and everyone has voted whom it has not lost.
@@ -517,7 +447,7 @@ impl<S: Simulation> Play<S> {
     }
 }
 
-fn listed<const MAX: usize>(players: &Lost) -> List<(PlayerId, LeaveReason), MAX> {
+pub(super) fn listed<const MAX: usize>(players: &Lost) -> List<(PlayerId, LeaveReason), MAX> {
     let players: Vec<_> = players.iter().map(|(player, reason)| (*player, *reason)).collect();
     List::try_from(players).expect("no more players than that")
 }

@@ -4,6 +4,8 @@
 //! It follows the turns as they become known, and talks to the other members of who leads. It never
 //! plays, and never decides what is in a turn.
 
+mod votes;
+
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -11,14 +13,12 @@ use lockstone_sim::{PlayerId, Simulation, Tick};
 
 use super::ingress::Ingress;
 use super::minority::Minority;
-use super::{
-    Attested, Ballots, Claims, DropReason, Event, Expulsion, Heard, Io, Ledger, Member, Offence, Outbox, Voters,
-};
+use super::{Attested, Ballots, Claims, DropReason, Event, Expulsion, Heard, Io, Ledger, Offence, Outbox};
 use crate::intake::Given;
 use crate::key::PlayerKey;
 use crate::limits::{ATTESTED_TICKS, BULK_PACKET_BYTES_MAX, EPOCHS_TOLD_MAX};
 use crate::link::{Channel, PeerId};
-use crate::members::{Electorates, Members, Outlook};
+use crate::members::{Members, Outlook};
 use crate::sequencer::History;
 use crate::wire::*;
 
@@ -430,71 +430,6 @@ impl Membership {
         out.send(Epoch::default(), to, Channel::Unreliable, &Message::Stand(stand));
     }
 
-    /// It signs its votes, but none in an epoch in which it may have voted before.
-    pub fn signing(mut self, key: Option<PlayerKey>, promised: Epoch) -> Membership {
-        self.ballots = Ballots::of((self.me, self.peer), key, promised);
-        self.members.skip(promised);
-        self
-    }
-
-    /// The newest epoch in which it may have voted.
-    pub fn voted(&self) -> Epoch {
-        self.ballots.promised().max(self.members.promised())
-    }
-
-    /// What it says of who leads.
-    pub fn stand(&mut self) -> Stand {
-        self.ballots.signed(self.members.stand(self.known()), self.members.given())
-    }
-
-    /// Who leaves votes for another, as its last word. It knows nothing that one would wait for.
-    pub fn last_word(&mut self, heir: PlayerId, now: Duration) -> Stand {
-        self.members.hand_over(heir, now);
-        let known = Known { branch: self.ledger.branch, ..Known::default() };
-        self.ballots.signed(Stand::of(self.members.vote(), known), self.members.given())
-    }
-
-    /// Another member says that it leads, and by whose votes. Returns whether this one is to lead
-    /// no more: both were elected in one epoch, as somebody voted for both, and the other has the
-    /// lower number.
-    pub fn hear_lead<S: Simulation>(
-        &mut self,
-        by: PlayerId,
-        epoch: Epoch,
-        lead: &Lead,
-        now: Duration,
-        out: &mut Outbox<S>,
-    ) -> bool {
-        let vote = Vote { epoch, leader: by };
-        for two in self.ballots.compare(by, vote, &lead.votes, now, &self.ledger) {
-            self.convict(&two, out);
-        }
-        let leads = self.members.leader() == Some(Vote { epoch, leader: self.me });
-        leads && by < self.me && self.ballots.is_rivalled(vote, &lead.votes, now, &self.ledger)
-    }
-
-    /// Another member says that one voted for two.
-    pub fn hear_two_votes<S: Simulation>(&mut self, by: PlayerId, two: &TwoVotes, now: Duration, out: &mut Outbox<S>) {
-        match self.ballots.is_shown(by, two, now, &self.ledger) {
-            Some(true) => self.convict(two, out),
-            Some(false) => out.dropped(DropReason::BadVote),
-            None => {}
-        }
-    }
-
-    /// A member voted for two. All others are told.
-    fn convict<S: Simulation>(&mut self, two: &TwoVotes, out: &mut Outbox<S>) {
-        let signed = self.ballots.convict(two, &self.ledger);
-        self.members.distrust(two.voter, LeaveReason::Distrusted);
-        self.members.unhear(|player, _| player == two.voter);
-        out.events.extend(signed.into_iter().map(Event::Signed));
-        out.events.push_back(Event::Distrusted { player: two.voter, is_proven: true });
-        let others = self.ledger.present().filter(|(player, _)| ![self.me, two.voter].contains(player));
-        for (_, other) in others {
-            out.reliably(Epoch::default(), other.peer, &Message::TwoVotes(two.clone()));
-        }
-    }
-
     /// What those know who elected this member, if it is elected.
     pub fn elected(&self, now: Duration) -> Option<Vec<(PlayerId, Known)>> {
         Some(self.members.elected(&self.ledger.electorates, now)?.into_iter().collect())
@@ -539,19 +474,5 @@ impl Membership {
             out.send_turns(epoch, by, Channel::Reliable, TurnsKind::Fetched, &turns);
         }
         known
-    }
-}
-
-impl Voters for Ledger {
-    fn branch(&self) -> Branch {
-        self.branch
-    }
-
-    fn electorates(&self) -> &Electorates {
-        &self.electorates
-    }
-
-    fn voter(&self, player: PlayerId) -> Option<(PeerId, PublicKey)> {
-        self.members.get(&player).and_then(|Member { peer, key, .. }| Some((*peer, (*key)?)))
     }
 }
