@@ -21,6 +21,8 @@
 //! - A relay is followed by its standby, if that is in step and most of the players who are in the
 //!   world are there to say so; else it has to be started again. Then players without a key have
 //!   lost their heroes. If most of the players are lost with the standby, nobody goes on.
+//! - A relay that was a standby may only stand still. So if nobody is told that it died, its
+//!   players wait for it for 10 s, also while another is started again in its place.
 //! - A signaling server that is started again lets newcomers wait for 3 s, or until a member is
 //!   back. Two who enter before any, after all, are a session that yields to no stranger. So then
 //!   they enter one after the other here.
@@ -49,7 +51,7 @@ pub use play::{SoakError, key, play, play_party, play_rollback, play_wide};
 pub use schedule::{Fault, FaultKind, HUB, Kind, Schedule, SeatId, Step};
 pub use shrink::shrink;
 pub use story::story;
-pub use trace::{Life, Look, Segment, Told, Trace};
+pub use trace::{LOOK_MS, Life, Look, Segment, Told, Trace};
 
 /// What plays a schedule: [`play`] or [`play_wide`] of a game.
 pub type Player<'p> = &'p (dyn Fn(&Schedule) -> Result<Trace, SoakError> + Sync);

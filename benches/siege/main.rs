@@ -6,8 +6,8 @@
 //! minute of peace just before, and fails if that is more than is asked for. In the middle the
 //! signaling server is killed, and another takes its place. `SECONDS=60` makes it shorter, and
 //! `ATTACKS=visits,members` leaves the other ways out: signals, garbage, claims, cuts, lies,
-//! delays, gossip, stories, silence, restarts, guesses, holds, dribbles. Attackers take their share of this machine,
-//! too: with few cores they slow others down by that alone.
+//! delays, gossip, stories, silence, restarts, guesses, holds, dribbles. Attackers take their share
+//! of this machine, too: with few cores they slow others down by that alone.
 //!
 //! Who is held up by a player that gives no inputs waits for it until it is out, and no longer: the
 //! pace of those is told from a fifth of the siege on, and beside it how long they stood still.

@@ -65,6 +65,9 @@ const ABREAST_MS: u32 = 10_000;
 /// after the signaling server is back.
 const FOLLOWED_MS: u32 = 5_000;
 
+/// Players who are not told that a relay is dead wait for it so long.
+const SILENT_MS: u32 = 10_000;
+
 /// A turn comes so soon after a relay was lost, or may have been.
 const RELAY_GOES_ON_MS: u32 = 3_000;
 
@@ -88,6 +91,8 @@ pub(super) struct Spell {
     deaf: BTreeSet<SeatId>,
     /// Whether anything went wrong but signaling.
     harms: bool,
+    /// When the players know of a relay's death, if another process takes its place before.
+    noticed_ms: u32,
 }
 
 /// How a session outlives its relay.
@@ -113,7 +118,10 @@ impl Spell {
 
     /// Everyone is abreast of the session so soon after it.
     fn abreast_ms(&self) -> u32 {
-        if self.relay == Some(Outlives::ByStandby) || !self.harms { FOLLOWED_MS } else { ABREAST_MS }
+        if self.relay == Some(Outlives::ByStandby) || !self.harms {
+            return FOLLOWED_MS;
+        }
+        ABREAST_MS.max((self.noticed_ms + FOLLOWED_MS).saturating_sub(self.over_ms))
     }
 
     /// Whether a peer is to end in it.
@@ -141,6 +149,12 @@ impl Allowed {
             let enters = |life: &Life| (at_ms..over_ms).contains(&life.entered_ms);
             let entering = trace.lives.iter().filter(|(_, life)| enters(life)).map(|(seat, _)| *seat);
             let there: BTreeSet<_> = trace.there_at(at_ms).chain(entering).collect();
+            // What befalls a process that is not there befalls nobody.
+            if let Fault::Freeze { seat, .. } | Fault::Jump { seat, .. } = step.fault
+                && trace.there_at(at_ms).all(|other| other != seat)
+            {
+                continue;
+            }
             let hosts = Hosts::at(at_ms, schedule, trace);
             let Some((isolated, for_ms)) = isolates(schedule.kind, &terms, &step.fault, &there, &hosts) else {
                 continue;
@@ -171,6 +185,13 @@ impl Allowed {
                         _ if hosts.in_step && !spell.shakes_standby => Outlives::ByStandby,
                         Some(resumed_ms) => {
                             spell.over_ms = spell.over_ms.max(resumed_ms);
+                            // A signaling server knows that a room's relay is replaced, but not
+                            // that the one is that had been its standby.
+                            if let Fault::Kill { told_ms, .. } = step.fault
+                                && schedule.is_standby(seat)
+                            {
+                                spell.noticed_ms = at_ms + told_ms.min(SILENT_MS);
+                            }
                             Outlives::Resumed
                         }
                         None => Outlives::Not,
@@ -226,11 +247,13 @@ impl Allowed {
             let excused = trace.lives.iter().filter(|(seat, life)| {
                 // Who comes when the session may be over, may find none.
                 let touched = life.gone_ms.is_none_or(|gone_ms| gone_ms >= spell.from_ms);
+                let (is_host, was_there) = (schedule.is_host(**seat), life.entered_ms < spell.over_ms);
                 // Nobody waits for a player who cannot be known again.
-                let unknown = spell.relay == Some(Outlives::Resumed) && !has_key(schedule.player_of(**seat));
+                let is_known = is_host || has_key(schedule.player_of(**seat));
+                let unknown = spell.relay == Some(Outlives::Resumed) && was_there && !is_known;
                 // Another may lead in its place, also if most of the players miss it in vain.
                 let missed = spell.isolated_ms.get(seat).is_some_and(|ms| *ms > 0) || most_deaf;
-                let replaced = schedule.is_host(**seat) && (missed || spell.shakes_standby);
+                let replaced = is_host && was_there && (missed || spell.shakes_standby);
                 touched && (too_many || no_hub || unknown || replaced || out.contains(seat))
             });
             for (seat, life) in excused {

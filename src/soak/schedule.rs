@@ -295,6 +295,11 @@ impl Schedule {
         self.kind == Kind::Relay && (seat == HUB || self.steps.iter().any(is_it))
     }
 
+    /// Whether a relay's standby enters on a seat.
+    pub fn is_standby(&self, seat: SeatId) -> bool {
+        self.steps.iter().any(|step| matches!(step.fault, Fault::Standby { seat: it, .. } if it == seat))
+    }
+
     /// Whether a relay is started again on a seat.
     pub fn is_resumed(&self, seat: SeatId) -> bool {
         self.steps.iter().any(|step| matches!(step.fault, Fault::Resume { seat: it, .. } if it == seat))

@@ -21,10 +21,10 @@ use super::losses::{Losses, Lost};
 use super::play::Play;
 use super::remote::Remote;
 use crate::limits::INQUIRY_ANSWER_INTERVAL;
-use crate::link::{Channel, PeerId};
+use crate::link::Channel;
 use crate::members::{Electorate, Electorates, Outlook};
 use crate::session::{DropReason, EndReason, Event, Io, Outbox};
-use crate::wire::{Branch, Epoch, Known, Lead, LeaveReason, List, Message, PublicKey, Regroup, Stand, TwoVotes, Vote};
+use crate::wire::{Epoch, Known, Lead, LeaveReason, List, Message, Regroup, Stand, Vote};
 
 /// What is not known to have arrived is told again after so long.
 pub(super) const REPEAT: Duration = Duration::from_millis(100);

@@ -17,6 +17,7 @@ mod map;
 mod measure;
 mod monsters;
 mod recording;
+mod relays;
 mod scene;
 mod shrink;
 mod wide;
