@@ -34,10 +34,10 @@ pub const VISITS_TIME: Duration = Duration::from_secs(120);
 /// offers are for newcomers who stay for a second.
 pub const NEWCOMERS_MAX: u32 = 16;
 /// The time within which they are counted.
-pub const NEWCOMERS_TIME: Duration = Duration::from_secs(40);
+pub const NEWCOMERS_TIME: Duration = Duration::from_secs(24);
 /// Packets of one peer in [`UNANSWERED_TIME`], beside 16 for each that it is sent: who sends more
 /// says nothing that a session answers, and is connected no more.
-pub const UNANSWERED_PACKETS_MAX: u32 = 512;
+pub const UNANSWERED_PACKETS_MAX: u32 = 256;
 /// The time within which they are counted.
 pub const UNANSWERED_TIME: Duration = Duration::from_secs(20);
 /// Signals of one peer that are taken in [`PEER_SIGNALS_TIME`]. A handshake takes about ten.
