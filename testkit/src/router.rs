@@ -2,7 +2,7 @@
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 use std::thread;
 
 use crate::strangers::connect_from;
@@ -19,8 +19,8 @@ pub struct Router {
 
 #[derive(Default)]
 struct Lines {
-    /// Both ends of each connection.
-    open: Vec<TcpStream>,
+    /// Both ends of each connection. Who forwards what comes by one keeps it open.
+    open: Vec<Weak<TcpStream>>,
     is_broken: bool,
 }
 
@@ -54,9 +54,12 @@ impl Router {
                 if !lines.is_broken
                     && let Ok(server) = connect()
                 {
-                    forward(&comer, &server);
-                    forward(&server, &comer);
-                    lines.open.extend([comer, server]);
+                    let ends = [comer, server].map(Arc::new);
+                    lines.open.retain(|line| line.strong_count() > 0);
+                    lines.open.extend(ends.each_ref().map(Arc::downgrade));
+                    let [comer, server] = ends;
+                    forward(comer.clone(), server.clone());
+                    forward(server, comer);
                 }
             }
         });
@@ -76,7 +79,7 @@ impl Router {
         let mut lines = self.lines.lock().unwrap();
         lines.is_broken = true;
         // It may be shut already.
-        lines.open.drain(..).for_each(|line| drop(line.shutdown(Shutdown::Both)));
+        lines.open.drain(..).filter_map(|line| line.upgrade()).for_each(|line| drop(line.shutdown(Shutdown::Both)));
     }
 
     pub fn mend(&self) {
@@ -84,11 +87,10 @@ impl Router {
     }
 }
 
-fn forward(from: &TcpStream, to: &TcpStream) {
-    let (mut from, mut to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
+fn forward(from: Arc<TcpStream>, to: Arc<TcpStream>) {
     thread::spawn(move || {
         // It ends with an error when the line is cut.
-        let _ = io::copy(&mut from, &mut to);
+        let _ = io::copy(&mut &*from, &mut &*to);
         let _ = to.shutdown(Shutdown::Both);
     });
 }
