@@ -116,6 +116,7 @@ pub enum Message {
     /// Member to member, unreliable and repeated: who is to lead.
     Stand(Stand),
     /// From who is elected to a member, unreliable and repeated: send the turns from here on.
+    /// Rollback, player to player, reliable: send your world before that tick.
     Fetch(Tick),
     /// The answer, reliable.
     Fetched(Turns),
@@ -133,7 +134,8 @@ pub enum Message {
     Survey(Survey),
     /// The answer, reliable.
     Parts(Parts),
-    /// Party, sequencer to replica, reliable: what is put right, or that nothing differs.
+    /// Party, sequencer to replica, reliable: what is put right, or that nothing differs. Rollback,
+    /// player to player, reliable: the world that was asked for.
     Repair(Option<Repair>),
     /// Relay to replica, reliable: who leads on if the relay is lost. The answer, reliable: known.
     Heir(Heir),
@@ -151,7 +153,8 @@ pub enum Message {
     /// Whoever has a key to whoever it hears, once for each connection, reliable: it is at the
     /// other end.
     Vouch(Vouch),
-    /// Party, member to all others, reliable: a member voted for two in one epoch.
+    /// Party, member to all others; rollback, player to all others, reliable: one voted for two in
+    /// one epoch.
     TwoVotes(TwoVotes),
 }
 

@@ -148,7 +148,7 @@ fn packets(flood: Flood, room: &Room, speaker: Option<usize>, number: &mut u32, 
             let leader = PlayerId(speaker.unwrap_or(LIAR) as u16);
             let (later, rank) = (Epoch(epoch.0 + 1), Rank { members: 16, age: u8::MAX, branch });
             let from = Known { epoch, end: known, branch, leader };
-            let lead = Lead { from, before: list(vec![]), gone: list(vec![]), votes: list(vec![]) };
+            let lead = Lead { from, ..Lead::default() };
             let turns = Turns { from: known, ticks: 8, ..Turns::default() };
             let stand = Stand::of(Vote { epoch: later, leader }, from);
             let forged = [

@@ -348,7 +348,7 @@ impl<S: Simulation> Play<S> {
         let gone: Lost = self.gone.iter().map(|(player, reason)| (*player, *reason)).chain(gone).collect();
         let ends = left.iter().filter_map(|player| voters.get(player)).map(|theirs| theirs.end);
         let from = Known { epoch: self.epoch, end: ends.fold(self.confirmed, Tick::min), ..Known::default() };
-        let lead = Lead { from, before: List::default(), gone: listed(&gone), votes: List::default() };
+        let lead = Lead { from, gone: listed(&gone), ..Lead::default() };
         self.members.lead();
         self.go_on(self.members.promised(), &lead, io);
         self.lead = Some((lead, io.now));

@@ -176,8 +176,9 @@ pub enum Event<S: Simulation> {
     },
     /// A world that had become another was put right: this peer's own, or to a party's sequencer
     /// that of one of the others. In a rollback session that is so of who was told another story
-    /// than the rest, once who told both is out. For this peer's own it follows a [`Started`](Event::Started)
-    /// with the state as it is now: recordings begin anew, as those before tell another history.
+    /// than the rest, once who told both is out. For this peer's own it follows a
+    /// [`Started`](Event::Started) with the state as it is now: recordings begin anew, as those
+    /// before tell another history.
     Repaired {
         /// Whose.
         player: PlayerId,
@@ -211,8 +212,8 @@ pub enum Event<S: Simulation> {
     },
     /// A party's sequencer told some other turns than others, and signed both; or it does not sign
     /// what it tells. The members vote for another, and who leads on puts it out. The same of a
-    /// rollback player and its commands: it is lost. Or a member of a party voted for two in one
-    /// epoch, and signed both: its votes count no more, and who leads puts it out.
+    /// rollback player and its commands: it is lost. Or either voted for two in one epoch, and
+    /// signed both: its votes count no more, and it is put out, or lost.
     Distrusted {
         /// Whose peer it is.
         player: PlayerId,

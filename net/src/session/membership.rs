@@ -169,7 +169,7 @@ impl Membership {
         let mut before = Vec::from(self.past.clone());
         let from = before.pop().unwrap_or_default();
         let before = before.try_into().expect("no more are kept");
-        Lead { from, before, gone: List::default(), votes: self.ballots.electors() }
+        Lead { from, before, votes: self.ballots.electors(), ..Lead::default() }
     }
 
     /// A player leads from a tick on. If another did until now, it owes nothing for that one.

@@ -114,7 +114,7 @@ pub enum Fitness {
 }
 
 /// Someone leads from now on, in the packet's epoch.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lead {
     /// Where the turns go on from. In a party all that is closed already. In a rollback session
     /// what all who are left know, as far as their leader knew any leader's.

@@ -274,7 +274,7 @@ impl<R: Rules> Host<R> {
     /// Tells a replica that this relay leads now.
     pub(super) fn tell_lead(&self, peer: PeerId, io: &mut Io<World<R>>) {
         let from = Known { epoch: Epoch::default(), end: self.stepper.tick(), ..Known::default() };
-        let lead = Lead { from, before: List::default(), gone: List::default(), votes: List::default() };
+        let lead = Lead { from, ..Lead::default() };
         io.out.send(self.leader.epoch, peer, Channel::Reliable, &Message::Lead(lead));
     }
 }

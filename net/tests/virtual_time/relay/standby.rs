@@ -301,12 +301,7 @@ fn replicas_that_lie_of_who_leads_change_nothing_as_long_as_they_are_few() {
             let vote = Vote { epoch: Epoch(n % 7), leader: PlayerId(n as u16 % 5) };
             let known = Known { epoch: Epoch(n % 3), end: Tick(n), ..Known::default() };
             let stand = Message::Stand(Stand { doubts: Some(Epoch(n % 11)), ..Stand::of(vote, known) });
-            let lead = Message::Lead(Lead {
-                from: known,
-                before: List::default(),
-                gone: List::default(),
-                votes: List::default(),
-            });
+            let lead = Message::Lead(Lead { from: known, ..Lead::default() });
             let heirs = [None, Some(hosts[1]), Some(scene.peer(*liar))];
             let heirs = heirs.map(|peer| (Epoch(0), Message::Heir(Heir { number: n % 4, peer })));
             let forged = [(Epoch(0), stand), (Epoch(n % 5), lead), (Epoch(0), Message::Fetch(Tick(n)))];

@@ -156,7 +156,7 @@ impl<R: Rules> Host<R> {
         succession.strays.clear();
         let from = Known { epoch: self.leader.epoch, end: self.stepper.tick(), ..Known::default() };
         self.leader.epoch = Epoch(promised.0.saturating_add(1));
-        let lead = Message::Lead(Lead { from, before: List::default(), gone: List::default(), votes: List::default() });
+        let lead = Message::Lead(Lead { from, ..Lead::default() });
         let standby = self.succession.follower().map(|follower| follower.peer);
         let peers = self.guests.peers().map(|(peer, _)| peer).chain(standby);
         peers.for_each(|peer| io.out.reliably(self.leader.epoch, peer, &lead));
