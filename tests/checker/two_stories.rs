@@ -12,6 +12,7 @@ use lockstone::net::{PlayerKey, Rollback, RollbackConfig, RollbackSettings};
 use lockstone::recording::{Header, Recording, Writer};
 use lockstone::sim::{PlayerId, Tick};
 use testkit::recorded;
+use testkit::sessions::hostile::distrusted;
 use testkit::sessions::rollback::{play, settings};
 use testkit::sessions::story::OtherStory;
 use testkit::sessions::tap::Tap;
@@ -57,14 +58,6 @@ fn play_on(room: &mut Room, time: Duration) {
     let now = room.now();
     room.seats.iter_mut().for_each(|seat| seat.session.leave(now));
     room.run_until(now + ms(200));
-}
-
-fn distrusted(room: &Room, seat: usize) -> Vec<(PlayerId, bool)> {
-    let of = |event: &Event<Mixer>| match event {
-        Event::Distrusted { player, is_proven } => Some((*player, *is_proven)),
-        _ => None,
-    };
-    room.seats[seat].events.iter().filter_map(of).collect()
 }
 
 /// What a shell writes.

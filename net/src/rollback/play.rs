@@ -164,12 +164,12 @@ impl<S: Simulation> Play<S> {
             self.find_who_tells_stories(io);
             return self.regroup(io);
         }
-        if io.out.standing.end().is_none() && now >= self.next_tick_at && self.reconciles(io) {
-            // The others wait for this player, and it waits for nobody but who tells what is right.
-            (self.next_tick_at, self.went_on_at) = (now + self.config.period(), now);
-            return self.send(now, &mut io.out);
-        }
         if io.out.standing.end().is_none() && now >= self.next_tick_at {
+            if self.reconciles(io) {
+                // The others wait for this player, and it waits for nobody but who tells what is right.
+                (self.next_tick_at, self.went_on_at) = (now + self.config.period(), now);
+                return self.send(now, &mut io.out);
+            }
             let (confirmed, settled) = (self.confirmed, self.timeline.first());
             self.run(now, &mut io.out);
             self.settle(&mut io.out);

@@ -49,11 +49,15 @@ enum Stage {
     Loads(PlayerId, Repair, Receiver),
 }
 
-/// Whose world counts: the first of most, or of as many as any.
+/// How many have a world of that checksum.
+fn alike(told: &BTreeMap<PlayerId, Checksum>, checksum: Checksum) -> usize {
+    told.values().filter(|other| **other == checksum).count()
+}
+
+/// Whose world counts: that of the first of most, or of as many as any.
 fn right(told: &BTreeMap<PlayerId, Checksum>) -> Option<PlayerId> {
-    let alike = |checksum: &Checksum| told.values().filter(|other| *other == checksum).count();
-    let most = told.values().map(alike).max()?;
-    told.iter().find(|(_, checksum)| alike(checksum) == most).map(|(player, _)| *player)
+    let most = told.values().map(|checksum| alike(told, *checksum)).max()?;
+    told.iter().find(|(_, checksum)| alike(told, **checksum) == most).map(|(player, _)| *player)
 }
 
 impl<S: Simulation> Play<S> {
@@ -121,8 +125,7 @@ impl<S: Simulation> Play<S> {
         if bytes.len() > SNAPSHOT_BYTES_MAX {
             return;
         }
-        let alike = told.values().filter(|other| **other == checksum).count();
-        let is_proven = 2 * alike > self.remotes.len() + 1;
+        let is_proven = 2 * alike(&told, checksum) > self.remotes.len() + 1;
         let (length, digest) = (bytes.len() as u32, transfer::digest(&bytes));
         let repair = Repair { tick, checksum, bytes: length, digest, is_proven };
         io.out.reliably(self.epoch, peer, &Message::Repair(Some(repair)));
