@@ -166,7 +166,7 @@ impl<S: Simulation> Play<S> {
         }
         if io.out.standing.end().is_none() && now >= self.next_tick_at {
             if self.reconciles(io) {
-                // The others wait for this player, and it waits for nobody but who tells what is right.
+                // The others wait for this player, and it only for who tells what is right.
                 (self.next_tick_at, self.went_on_at) = (now + self.config.period(), now);
                 return self.send(now, &mut io.out);
             }
