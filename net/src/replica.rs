@@ -11,11 +11,14 @@
 
 mod contradicted;
 mod differ;
+mod loading;
 mod repair;
+mod share;
 mod succession;
 mod witness;
 
 use repair::Mending;
+pub use share::{Fed, Share};
 use succession::Succession;
 pub use succession::{Estate, Mandate};
 use witness::Witness;
@@ -24,19 +27,18 @@ use core::ops::ControlFlow;
 use core::time::Duration;
 use std::sync::Arc;
 
-use lockstone_sim::codec::CodecError;
 use lockstone_sim::{Checksum, PlayerId, Simulation, Tick, Turn};
 
-use crate::intake::{Content, Given, Intake, Progress};
+use crate::intake::{Given, Intake, Progress};
 use crate::key::Claim;
 use crate::limits::*;
 use crate::link::{Channel, PeerId};
 use crate::playout::Playout;
 use crate::session::{
     CommandError, Comparison, DistantView, DropReason, EndReason, Entrant, Event, Following, Greeting, Io, Leader,
-    Ledger, Membership, Outbox, Phase, Repairs, Role, Stats, Stepper, turn,
+    Membership, Outbox, Phase, Repairs, Role, Stats, Stepper, turn,
 };
-use crate::transfer::{Receiver, TransferError};
+use crate::transfer::Receiver;
 use crate::wire::*;
 
 /// A replaced leader says who leads now. If it is not heard for so long, it does not know this
@@ -48,104 +50,6 @@ const JOINER_PATIENCE: Duration = Duration::from_millis(1_500);
 
 /// So long may a player whose hero does not wait go on as a branch. Then its session is over.
 const OFFER_STANDS: Duration = Duration::from_secs(10);
-
-/// What part of the world a replica simulates, and by what it is fed.
-pub trait Share: Send + 'static {
-    type Sim: Simulation;
-    /// What it plays at a tick.
-    type Turn: Content + Send;
-
-    /// Whether only who leads compares worlds, and repairs them.
-    const LEADER_COMPARES: bool;
-
-    /// Whether a peer may let others in.
-    fn may_lead(peer: PeerId) -> bool;
-
-    /// Takes the turns out of a message, if it carries some; any other goes on.
-    fn turns(message: Message) -> ControlFlow<Turns<Self::Turn>, Message>;
-
-    /// A turn that is known ahead, as far as the world can be simulated ahead by it.
-    fn ahead(turn: &Self::Turn) -> Turn<Self::Sim>;
-
-    /// Whether another of the members leads on when the leader is lost. Else that is the end.
-    const OUTLIVES_LEADER: bool = false;
-
-    /// What a turn holds of the whole world, if it outlives its leader.
-    fn whole(turn: &Self::Turn) -> &[RawInput] {
-        let _ = turn;
-        &[]
-    }
-
-    /// The turn that holds those inputs of the whole world, if it outlives its leader.
-    fn of_whole(inputs: &[RawInput]) -> Self::Turn {
-        let _ = inputs;
-        Self::Turn::default()
-    }
-
-    /// Leads on.
-    fn take_over(&self, estate: Estate<Self::Sim>, io: &mut Io<Self::Sim>) -> Option<Box<dyn Role<Self::Sim>>> {
-        let _ = (estate, io);
-        None
-    }
-
-    /// It was let in, and begins with nothing: also where it was before.
-    fn begin(&mut self) {}
-
-    /// Checks a world that was loaded.
-    fn check(&self, simulation: &Self::Sim) -> Result<(), CodecError> {
-        let _ = simulation;
-        Ok(())
-    }
-
-    /// Plays a turn. Returns a checksum for the report, if one is due.
-    fn play(
-        &mut self,
-        stepper: &mut Stepper<Self::Sim>,
-        turn: Self::Turn,
-        leader: Leader,
-        out: &mut Outbox<Self::Sim>,
-    ) -> Result<Option<(Tick, Checksum)>, TransferError>;
-
-    /// Follows the world after all that was due has been played.
-    fn played(&mut self, stepper: &Stepper<Self::Sim>) {
-        let _ = stepper;
-    }
-
-    /// Whether the hero can enter once nothing is left to play.
-    fn is_placed(&self, stepper: &Stepper<Self::Sim>) -> bool {
-        let _ = stepper;
-        true
-    }
-
-    /// Takes a message that only replicas of this share get, once the world is there. Returns how
-    /// many bytes of what is loading have arrived, if more have.
-    fn handle(
-        &mut self,
-        message: Message,
-        fed: Fed<'_, Self>,
-        out: &mut Outbox<Self::Sim>,
-    ) -> Result<Option<u32>, TransferError> {
-        let _ = (message, fed);
-        out.dropped(DropReason::Unexpected);
-        Ok(None)
-    }
-
-    /// Worlds were found to differ, at a tick.
-    fn differs(&mut self, tick: Tick) {
-        let _ = tick;
-    }
-
-    fn distant(&self, simulation: &Self::Sim) -> DistantView {
-        let _ = simulation;
-        DistantView::default()
-    }
-}
-
-/// What a share's own messages may touch.
-pub struct Fed<'a, F: Share + ?Sized> {
-    pub stepper: &'a mut Stepper<F::Sim>,
-    pub intake: &'a mut Intake<F::Turn>,
-}
 
 pub struct Replica<F: Share> {
     share: F,
@@ -374,36 +278,6 @@ impl<F: Share> Replica<F> {
         self.session().is_some_and(|session| session.leader.peer == peer)
     }
 
-    fn welcomed(&mut self, from: PeerId, epoch: Epoch, welcome: Welcome, io: &mut Io<F::Sim>) {
-        self.keep_commands();
-        self.remember_votes();
-        self.share.begin();
-        if !F::OUTLIVES_LEADER {
-            self.witness = Witness::following(Vote { epoch, leader: welcome.sequencer });
-        }
-        let (now, receiver) = (io.now, Receiver::new(welcome.snapshot_bytes, welcome.snapshot_digest));
-        self.place = Place::Joined(Box::new(Joined {
-            leader: Leader { peer: from, epoch },
-            heard_at: now,
-            replaced_at: Duration::MAX,
-            progressed: now,
-            intake: Intake::new(welcome.tick, self.settings.packet_interval),
-            playout: Playout::new(self.settings.period),
-            held_from: None,
-            follows_anew: false,
-            comparison: Comparison::default(),
-            mending: None,
-            surveys: Repairs::default(),
-            succession: None,
-            sequencer: welcome.sequencer,
-            player: welcome.player,
-            life: Life::Loading(welcome, receiver),
-            seeks: None,
-        }));
-        // A world of no bytes is whole already.
-        self.load(io);
-    }
-
     /// Takes a message of the sequencer.
     fn fed(&mut self, message: Message, io: &mut Io<F::Sim>) {
         let Place::Joined(session) = &mut self.place else { return };
@@ -460,52 +334,6 @@ impl<F: Share> Replica<F> {
             Ok(None) => {}
             Err(error) => out.end(EndReason::Transfer(error)),
         }
-    }
-
-    /// Sets up the world once all of it is here.
-    fn load(&mut self, io: &mut Io<F::Sim>) {
-        let Place::Joined(session) = &mut self.place else { return };
-        let Life::Loading(welcome, receiver) = &mut session.life else { return };
-        let bytes = match receiver.finish() {
-            Ok(Some(bytes)) => bytes,
-            Ok(None) => return,
-            Err(error) => return io.out.end(EndReason::Transfer(error)),
-        };
-        let Welcome { player, seed, tick, plays, .. } = *welcome;
-        let mut simulation = (self.entrant.build)(seed);
-        let (ledger, bytes) = if F::OUTLIVES_LEADER {
-            match Ledger::unpack(&bytes) {
-                Ok((ledger, snapshot)) => (Some(ledger), snapshot),
-                Err(error) => return io.out.end(EndReason::Snapshot(error)),
-            }
-        } else {
-            (None, bytes)
-        };
-        let decoded = simulation.decode(&bytes).and_then(|snapshot| {
-            simulation.restore(&snapshot);
-            if simulation.tick() != tick {
-                return Err(CodecError::Malformed("a world of another tick than announced"));
-            }
-            self.share.check(&simulation)
-        });
-        if let Err(error) = decoded {
-            return io.out.end(EndReason::Snapshot(error));
-        }
-        // Whether a hero waits for its player, whoever leads, is told in the closed turns.
-        self.hero_waits = hero_waits(&simulation, self.settings);
-        let mut stepper = Stepper::begin(simulation, bytes, (player, seed), ledger.clone(), self.settings, &mut io.out);
-        welcome.roster.iter().for_each(|(player, name)| stepper.enrol(*player, name, &mut io.out));
-        let entry = if plays.is_some() { Entry::Playing } else { Entry::CatchingUp };
-        session.life = Life::Here { stepper, entry };
-        if let Some(closed) = plays {
-            session.intake.resume_commands(core::mem::take(&mut self.given), closed);
-        }
-        let vote = Vote { epoch: session.leader.epoch, leader: session.sequencer };
-        session.succession = ledger.map(|ledger| {
-            let membership = Membership::new((player, self.me), vote, ledger, tick, io.now);
-            Succession::of(membership.signing(self.entrant.key.clone(), self.voted), None)
-        });
-        session.note_closed(tick);
     }
 
     fn turns(&mut self, turns: Turns<F::Turn>, io: &mut Io<F::Sim>) {
@@ -595,12 +423,6 @@ impl<F: Share> Replica<F> {
             io.out.send(session.leader.epoch, session.leader.peer, Channel::Unreliable, &report);
         }
     }
-}
-
-/// For how long a hero waits for its player, if it does.
-fn hero_waits<S: Simulation>(simulation: &S, settings: Following) -> Option<Duration> {
-    let away_ticks = simulation.away_ticks();
-    (away_ticks > 0).then(|| settings.period * away_ticks)
 }
 
 impl<F: Share> Joined<F> {

@@ -5,10 +5,14 @@
 //! must never stop the game: it stops itself, and says so once. Whatever peers claim, what is
 //! saved has an end.
 
-use std::io::{self, Write};
+mod evidence;
+#[cfg(test)]
+mod tests;
+
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
@@ -17,11 +21,10 @@ use lockstone_sim::{CellId, Checksum, PlayerId, Tick, Turn};
 
 use super::effort::Clock;
 use super::executable;
-use super::inquiry::{Inquiry, PIECE, State};
+use super::inquiry::{Inquiry, State};
 use super::storage::{Output, Storage, named_after};
 use crate::inspect::Inspect;
-use crate::recording::{Desync, Header, Packed, RING_BYTES_MAX, Recording, Ring, Writer};
-use crate::recording::{Reference, Rerunner};
+use crate::recording::{Desync, Header, Packed, RING_BYTES_MAX, Reference, Ring, Writer};
 
 /// A recording that was saved at a difference goes on with trees up to this size: how the
 /// difference spreads is to be seen.
@@ -392,161 +395,6 @@ impl<S: Inspect> Keeper<S> {
     }
 }
 
-/// Looks into a difference.
-impl<S: Inspect> Keeper<S> {
-    /// Evidence is wanted. With `waits` another's is looked at first.
-    pub fn inquire(&mut self, player: PlayerId, bytes_max: usize, waits: bool) {
-        if self.inquiries >= BUNDLES_MAX {
-            // The others get nothing from here, and need not wait for it.
-            self.tell(Told::Evidence(Vec::new()));
-            self.tell(Told::PassedOver);
-            return;
-        }
-        self.inquiries += 1;
-        self.inquiry = Some(Inquiry::new(player, bytes_max));
-        if !waits {
-            self.begin(None);
-        }
-    }
-
-    /// Another's evidence has arrived.
-    pub fn hear(&mut self, bytes: Vec<u8>) {
-        let waits = self.inquiry.as_ref().is_some_and(|inquiry| matches!(inquiry.state, State::Waits));
-        if let Some(parted) = waits.then(|| self.parts_from(&bytes)).flatten() {
-            self.begin(Some(parted));
-        }
-        self.inquiry.iter_mut().for_each(|inquiry| inquiry.bundle.recordings.push(bytes.clone()));
-    }
-
-    /// Another's evidence was waited for long enough.
-    pub fn wait_no_longer(&mut self) {
-        if self.inquiry.as_ref().is_some_and(|inquiry| matches!(inquiry.state, State::Waits)) {
-            self.begin(None);
-        }
-    }
-
-    /// No more comes.
-    pub fn complete(&mut self, missing: Vec<PlayerId>) {
-        self.wait_no_longer();
-        if let Some(inquiry) = &mut self.inquiry {
-            (inquiry.bundle.missing, inquiry.is_complete) = (missing, true);
-        }
-        self.save_bundle();
-    }
-
-    /// Begins to play again what led to the difference, or to that from another's recording.
-    fn begin(&mut self, parted: Option<Tick>) {
-        let rerunner = self.rerunner(parted);
-        if let Some(inquiry) = &mut self.inquiry {
-            inquiry.begin(rerunner, self.clock);
-        }
-    }
-
-    /// The tick at which another's recording parts from what is in memory.
-    fn parts_from(&self, other: &[u8]) -> Option<Tick> {
-        self.held()?.parts_from(&Recording::read(other).ok()?)
-    }
-
-    /// What is in memory.
-    fn held(&self) -> Option<Recording<S>> {
-        Recording::read(&self.witnessed()?.write()).ok()
-    }
-
-    /// What is in memory of the history that is looked into.
-    fn witnessed(&self) -> Option<&Ring> {
-        self.before.as_ref().or(self.ring.as_ref())
-    }
-
-    /// The checksum of a tick is wanted, played again from a state of the ticks up to `agreed`.
-    pub fn refer(&mut self, tick: Tick, agreed: Option<Tick>) {
-        let build = self.build.as_ref();
-        let reference = self.held().zip(build).and_then(|(held, build)| Reference::new(held, tick, agreed, build));
-        if reference.is_none() {
-            self.tell(Told::Reference(tick, None));
-        }
-        self.reference = reference;
-    }
-
-    /// Plays a piece of what decides whose world is right. Returns whether there is more.
-    fn play_reference(&mut self) -> bool {
-        let Some(reference) = &mut self.reference else { return false };
-        let began = (self.clock)();
-        while (self.clock)() < began + PIECE {
-            if let Some(checksum) = reference.advance() {
-                let tick = reference.tick();
-                self.reference = None;
-                self.tell(Told::Reference(tick, Some(checksum)));
-                return false;
-            }
-        }
-        true
-    }
-
-    /// Plays again what is in memory, around the tick at which it parted from another's, or
-    /// else around the last difference that was told. Nothing if there was none, or if its
-    /// ticks are no longer held.
-    fn rerunner(&self, parted: Option<Tick>) -> Option<Rerunner<S>> {
-        let told = self.desync.map(|desync| (desync.tick, desync.agreed));
-        let (tick, agreed) = parted.map(|tick| (tick, tick.0.checked_sub(1).map(Tick))).or(told)?;
-        Rerunner::new(self.held()?, tick, agreed, self.build.as_ref()?).ok()
-    }
-
-    /// A recording of the last minutes, or of as much of them as fits. Empty if nothing fits.
-    fn recent(&self, bytes_max: usize) -> Vec<u8> {
-        self.witnessed().and_then(|ring| ring.write_within(bytes_max)).unwrap_or_default()
-    }
-
-    /// Gives this peer's evidence: its recording, with what came out of playing it again.
-    fn give(&mut self) {
-        let Some(inquiry) = &mut self.inquiry else { return };
-        let (bytes_max, rerun) = (inquiry.bytes_max, inquiry.give());
-        if let Some(rerun) = rerun {
-            match &mut self.before {
-                Some(before) => before.rerun(rerun),
-                None => {
-                    self.file(|writer| writer.rerun(&rerun));
-                    self.remember(|ring| ring.rerun(rerun));
-                }
-            }
-        }
-        let evidence = self.recent(bytes_max);
-        self.before = None;
-        self.inquiry.iter_mut().for_each(|inquiry| inquiry.bundle.recordings.insert(0, evidence.clone()));
-        self.tell(Told::Evidence(evidence));
-        self.save_bundle();
-    }
-
-    /// Saves what all know, once no more comes and this peer's own is there.
-    fn save_bundle(&mut self) {
-        let is_whole = |inquiry: &mut Inquiry<S>| inquiry.is_complete && matches!(inquiry.state, State::Given);
-        let Some(inquiry) = self.inquiry.take_if(is_whole) else { return };
-        let (tick, bytes) = (self.ring.as_ref().map_or(Tick(0), Ring::tick), inquiry.bundle.write());
-        let written = self.write_anew(self.places("desync", tick, "lksbnd"), |_, mut output| {
-            output.write_all(&bytes).and_then(|()| output.flush())
-        });
-        if let Some((path, ())) = written {
-            self.tell(Told::Bundle(path));
-        }
-    }
-
-    /// Plays a piece of what led to a difference. Returns whether there is more.
-    pub fn work(&mut self) -> bool {
-        if let Some((clock, worked)) = &self.worked {
-            let ns = u64::try_from(clock().as_nanos()).unwrap_or(u64::MAX);
-            worked.store(ns, Ordering::Relaxed);
-        }
-        let refers = self.play_reference();
-        let Some(inquiry) = &mut self.inquiry else { return refers };
-        if inquiry.advance(self.clock) {
-            return true;
-        }
-        if matches!(inquiry.state, State::Plays { .. } | State::Ready) {
-            self.give();
-        }
-        refers
-    }
-}
-
 impl<S: Inspect> Drop for Keeper<S> {
     fn drop(&mut self) {
         // What has not come by now does not come.
@@ -556,157 +404,5 @@ impl<S: Inspect> Drop for Keeper<S> {
         if let Target::Asked(path, _) = &self.target {
             let _ = self.storage.remove(path);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::mpsc::{self, Receiver};
-
-    use lockstone_net::{Identity, PartyConfig};
-    use testkit::storm::StormWorld;
-
-    use super::*;
-    use crate::recording::Entry;
-    use crate::shell::storage::Memory;
-
-    fn keeper(storage: impl Storage + 'static, target: Target) -> (Keeper<StormWorld>, Receiver<Told>) {
-        let identity = Identity { rules: 1, table: 2, config: 0 };
-        let terms = PartyConfig::default().terms(identity);
-        let labels = Labels { game: "storm", terms, name: "Ada".into(), room: "hall".into() };
-        let (told_tx, told) = mpsc::channel();
-        (Keeper::new(labels, Box::new(storage), target, told_tx), told)
-    }
-
-    /// Records a world that is loaded anew at ticks 100 and 300, from a file of this name on.
-    fn record_three(storage: &Memory, name: &str) -> Receiver<Told> {
-        let output = storage.clone().create(name.as_ref()).expect("it is free");
-        let (mut keeper, told) = keeper(storage.clone(), Target::Asked(name.into(), output));
-        for start in [0, 100, 300] {
-            keeper.start(Tick(start), 7, PlayerId(0), &[]);
-            if start == 0 {
-                keeper.name(PlayerId(1), "Bea");
-            }
-            keeper.reached(Tick(start + 50));
-        }
-        keeper.end(Tick(400), "left");
-        told
-    }
-
-    /// The files, each with the tick at which its recording starts.
-    fn starts(storage: &Memory) -> Vec<(String, u32)> {
-        let start = |file: &[u8]| Header::peek(file).expect("it is a recording").start.0;
-        storage.files().iter().map(|(path, file)| (path.display().to_string(), start(file))).collect()
-    }
-
-    #[test]
-    fn a_world_that_is_loaded_anew_is_recorded_in_a_file_of_its_own() {
-        let storage = Memory::default();
-        let told = record_three(&storage, "game.lksrec");
-        let named = [("game-2.lksrec", 100), ("game-3.lksrec", 300), ("game.lksrec", 0)];
-        assert_eq!(starts(&storage), named.map(|(name, start)| (name.to_owned(), start)));
-        let named = |entry: &_| matches!(entry, Entry::Name(PlayerId(1), name) if name == "Bea");
-        for file in storage.files().values() {
-            let recording = Recording::<StormWorld>::read(file).expect("it was just written");
-            assert!(recording.entries.iter().any(named), "nobody is told again who is there");
-        }
-        let recorded = |told: &Told| matches!(told, Told::Recorded(_));
-        assert_eq!(told.try_iter().filter(recorded).count(), 3, "each is told");
-    }
-
-    #[test]
-    fn the_next_recording_keeps_a_name_with_dots_and_passes_over_those_that_are_there() {
-        let storage = Memory::default();
-        let told = ["a.b-2.lksrec", "a.b.lksrec", "a"].map(|name| record_three(&storage, name));
-        let named = [
-            ("a", 0),
-            ("a-2", 100),
-            ("a-3", 300),
-            ("a.b-2-2.lksrec", 100),
-            ("a.b-2-3.lksrec", 300),
-            ("a.b-2.lksrec", 0),
-            ("a.b-3.lksrec", 100),
-            ("a.b-4.lksrec", 300),
-            ("a.b.lksrec", 0),
-        ];
-        assert_eq!(starts(&storage), named.map(|(name, start)| (name.to_owned(), start)));
-        let failed = |told: Told| matches!(told, Told::Failed(_));
-        assert!(!told.iter().any(|told| told.try_iter().any(failed)));
-    }
-
-    fn differs(keeper: &mut Keeper<StormWorld>) {
-        keeper.start(Tick(0), 7, PlayerId(0), &[]);
-        keeper.desync(Desync {
-            player: PlayerId(1),
-            tick: Tick(20),
-            agreed: None,
-            ours: Checksum(1),
-            theirs: Checksum(2),
-        });
-    }
-
-    #[test]
-    fn what_led_to_a_difference_is_not_lost_where_a_file_of_another_game_has_its_name() {
-        let storage = Memory::default();
-        for _ in 0..3 {
-            let (mut keeper, told) = keeper(storage.clone(), Target::None);
-            differs(&mut keeper);
-            assert!(told.try_iter().any(|told| matches!(told, Told::Desync(_))));
-        }
-        let names: Vec<_> = storage.files().into_keys().map(|path| path.display().to_string()).collect();
-        let name = |ending| format!("storm-desync-hall-Ada-20{ending}.lksrec");
-        assert_eq!(names, [name("-2"), name("-3"), name("")]);
-    }
-
-    #[test]
-    fn what_led_to_a_difference_and_cannot_be_saved_says_so() {
-        struct Full;
-        impl Storage for Full {
-            fn create(&mut self, _: &Path) -> io::Result<Output> {
-                Err(io::ErrorKind::StorageFull.into())
-            }
-            fn remove(&mut self, _: &Path) -> io::Result<()> {
-                Ok(())
-            }
-        }
-        let (mut keeper, told) = keeper(Full, Target::None);
-        differs(&mut keeper);
-        assert_eq!(told.try_iter().filter(|told| matches!(told, Told::Unsaved(_))).count(), 1);
-    }
-
-    #[test]
-    fn a_recording_that_cannot_go_on_in_another_file_says_so() {
-        /// Of one file.
-        struct Full(Memory);
-        impl Storage for Full {
-            fn create(&mut self, path: &Path) -> io::Result<Output> {
-                if self.0.files().is_empty() { self.0.create(path) } else { Err(io::ErrorKind::StorageFull.into()) }
-            }
-            fn remove(&mut self, path: &Path) -> io::Result<()> {
-                self.0.remove(path)
-            }
-        }
-        let mut storage = Full(Memory::default());
-        let output = storage.create("game".as_ref()).expect("it is the first");
-        let (mut keeper, told) = keeper(storage, Target::Asked("game".into(), output));
-        keeper.start(Tick(0), 7, PlayerId(0), &[]);
-        keeper.start(Tick(100), 7, PlayerId(0), &[]);
-        let failed = told.try_iter().filter(|told| matches!(told, Told::Failed(_)));
-        assert_eq!(failed.count(), 1);
-    }
-
-    #[test]
-    fn whoever_claims_differences_for_ever_fills_no_disk() {
-        let storage = Memory::default();
-        let (mut keeper, told) = keeper(storage.clone(), Target::None);
-        keeper.start(Tick(0), 7, PlayerId(0), &[]);
-        for minute in 1..=100 {
-            keeper.checksum(Tick(1_200 * minute), Checksum(1), &[]);
-            keeper.inquire(PlayerId(0), 1 << 20, false);
-            while keeper.work() {}
-            keeper.complete(vec![PlayerId(1)]);
-        }
-        assert_eq!(storage.files().len(), BUNDLES_MAX as usize);
-        assert_eq!(told.try_iter().filter(|told| matches!(told, Told::PassedOver)).count(), 96);
     }
 }

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use lockstone_sim::{PlayerId, Simulation, Tick};
 
 use super::contradicted::Contradicted;
-use super::{Entry, Joined, Life, Place, Replica, Share, hero_waits};
+use super::loading::hero_waits;
+use super::{Entry, Joined, Life, Place, Replica, Share};
 use crate::intake::{Given, Intake, Progress};
 use crate::link::{Channel, PeerId};
 use crate::playout::Playout;
