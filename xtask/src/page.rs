@@ -12,6 +12,8 @@ use flate2::write::GzEncoder;
 use wasm_bindgen_cli_support::Bindgen;
 
 const TARGET: &str = "wasm32-unknown-unknown";
+/// Of the workspace's manifest.
+const PROFILE: &str = "page";
 /// The programs of a page, each a build of the game's crate with that feature, and what their files
 /// are called: the same for every game.
 const PROGRAMS: [(&str, &str); 2] = [("play", "game"), ("view", "viewer")];
@@ -20,12 +22,12 @@ const PROGRAMS: [(&str, &str); 2] = [("play", "game"), ("view", "viewer")];
 pub fn build(package: &str, example: Option<&str>, out: Option<PathBuf>) -> Result<String, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("this crate is in a folder of the workspace");
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |dir| root.join(dir));
-    let release = target.join(TARGET).join("release");
+    let built = target.join(TARGET).join(PROFILE);
     let (wasm, shown, folder) = match example {
-        None => (release.join(package.replace('-', "_")), root.join("web/page"), "page".to_owned()),
+        None => (built.join(package.replace('-', "_")), root.join("web/page"), "page".to_owned()),
         Some(name) => {
             let shown = root.join("examples").join(package).join(name);
-            (release.join("examples").join(name), shown, format!("page-{name}"))
+            (built.join("examples").join(name), shown, format!("page-{name}"))
         }
     };
     let wasm = wasm.with_extension("wasm");
@@ -75,7 +77,7 @@ fn compressed<'p>(out: &Path, programs: &[(&str, &'p str)]) -> Result<Vec<(&'p s
 
 fn compile(root: &Path, package: &str, example: Option<&str>, feature: &str) -> Result<(), String> {
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["build", "--release", "--locked", "--target", TARGET, "--package", package]).current_dir(root);
+    cargo.args(["build", "--profile", PROFILE, "--locked", "--target", TARGET, "--package", package]).current_dir(root);
     cargo.args(["--no-default-features", "--features", feature]);
     cargo.args(example.into_iter().flat_map(|name| ["--example", name]));
     // Four numbers at once: a picture takes half the time. Every browser has it since 2023.

@@ -5,7 +5,8 @@
 //! `cargo bench -p dungeon --bench picture` prints milliseconds a picture, of each the least
 //! disturbed of several runs, and for each kind a digest of all its pixels: it must stay the same
 //! when a change is for speed alone. Then microseconds a tick, checksum included. Built for
-//! `wasm32-wasip1` and run by node, it tells the times in a page.
+//! `wasm32-wasip1` as pages are (`--profile page`, and the flags of `xtask/src/page.rs`) and run by
+//! node, it tells the times in a page.
 
 #![allow(clippy::disallowed_types, reason = "it measures time")]
 
