@@ -86,6 +86,8 @@ pub struct Options {
     pub keep_parts: bool,
     /// Draws a picture of the end.
     pub picture: Option<Draw>,
+    /// Is told to the person once they are in a session.
+    pub greeting: Option<String>,
     /// Is told how others join, once they can.
     pub invite: Option<fn(&Join)>,
     /// Is told about twice a second which tick comes next.
@@ -439,6 +441,7 @@ impl<G: Game, L: Link, T: Session<Sim = G::Sim>> Shell<G, L, T> {
         match event {
             Event::Started { tick, seed, player, snapshot } => {
                 self.player = Some(player);
+                self.options.greeting.take().into_iter().for_each(|told| self.display.tell(told));
                 (self.report.player, self.report.first_tick) = (Some(player.0), tick.0);
                 if self.session.stats().relay.is_some() {
                     // A relay's ticks wait for nobody.

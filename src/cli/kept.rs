@@ -83,7 +83,7 @@ impl<G: Game> Kept<G> {
         Some((class, progress, Box::new(keep)))
     }
 
-    /// What the person is told about it, as they enter.
+    /// What the person is told about it, once they are in a session.
     pub fn told(&self) -> Option<String> {
         let file = self.own.as_ref()?.file.display();
         Some(match &self.brought {

@@ -78,10 +78,11 @@ impl<G: Game> Sitting<G> {
         let screen = screen(G::NAME, args.view, args.report)?;
         #[cfg(feature = "sound")]
         let is_seen = matches!(screen, Screen::View(_));
-        let mut display = Display::new(screen, &labels, join);
+        let display = Display::new(screen, &labels, join);
         let options = Options {
             bot: args.bot,
             no_look_ahead: args.no_look_ahead,
+            greeting: kept.told().filter(|_| !args.report),
             time: args.seconds.map(|seconds| Duration::from_secs(seconds.into())),
             until: args.until.map(Tick),
             picture: DRAW.filter(|_| args.shot.is_some()),
@@ -89,7 +90,6 @@ impl<G: Game> Sitting<G> {
             clocks: clocks(),
             ..options
         };
-        kept.told().filter(|_| !args.report).into_iter().for_each(|told| display.tell(told));
         let mut shell = Shell::<G, L, T>::new(session, link, recorder, display, options).with_rerun(build);
         if let Some((class, progress, keep)) = kept.keeper() {
             shell = shell.with_character((&class, progress), keep);

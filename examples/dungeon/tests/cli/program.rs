@@ -35,7 +35,9 @@ pub fn refused(args: &[&str]) -> String {
     let told = text(&output.stderr).trim().to_owned();
     assert_eq!(output.status.code(), Some(2), "{args:?}: {told}");
     assert!(output.stdout.is_empty());
-    assert!(!told.contains("friend"), "{args:?}: whoever is refused invites nobody: {told}");
+    for said in ["friend", "Your hero is kept in"] {
+        assert!(!told.contains(said), "{args:?}: whoever is refused invites nobody, and keeps nothing: {told}");
+    }
     let sentence = told.lines().last().unwrap_or_default().to_owned();
     assert!(sentence.ends_with('.') && !sentence.contains("panicked"), "{args:?}: {told}");
     sentence
